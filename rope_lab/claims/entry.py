@@ -96,8 +96,8 @@ class Result:
 
 def malformed(entry: Claim) -> str:
     """What is wrong with an entry, as a sentence; empty if nothing is."""
-    if not re.fullmatch(r"[a-z0-9]+\.[A-Za-z0-9-]+", entry.id):
-        return "an id is a source, a dot and words joined by hyphens, such as 'blog.inner-chain'"
+    if not re.fullmatch(r"[a-z0-9]+(\.[A-Za-z0-9-]+)+", entry.id):
+        return "an id is a source and words joined by dots and hyphens, such as 'blog.inner-chain'"
     if entry.source not in SOURCES:
         return f"unknown source {entry.source!r}; known: {', '.join(SOURCES)}"
     for field, kind in (("verdict", Verdict), ("evidence", Evidence), ("tier", Tier)):

@@ -81,15 +81,19 @@ def page_inputs(page: Path, root: Path) -> set[Path]:
         code = "\n".join("".join(c["source"]) for c in json.loads(text)["cells"] if c["cell_type"] == "code")
     else:
         code = "\n".join(CELL.findall(text))
-    waiting = {name for module, names in IMPORT.findall(code)
+    modules = {name for module, names in IMPORT.findall(code)
                for name in [module, *(f"{module}.{n.split(' as ')[0].strip()}" for n in names.split(","))]}
-    found: set[Path] = set(files(root, ["benchmarks/cards"])) if "benchmarks/cards" in code else set()
+    if "rope_lab" in modules & set(code.split()):
+        return set(files(root, ["rope_lab"]))  # `import rope_lab`: it may use any room
+    return module_inputs(modules, root) | set(files(root, ["benchmarks/cards"]) if "benchmarks/cards" in code else ())
+
+
+def module_inputs(modules: set[str], root: Path, *, discovered: tuple[str, ...] = DISCOVERED) -> set[Path]:
+    """The files of some modules, what these import in turn, and the scripts and data that lie beside them."""
+    waiting, found = set(modules), set()
     while waiting:
-        module = waiting.pop()
-        parts = module.split(".")
-        if parts == ["rope_lab"] and module in code.split():
-            return set(files(root, ["rope_lab"]))  # `import rope_lab`: it may use any room
-        if len(parts) > 1 and parts[1] in DISCOVERED:
+        parts = waiting.pop().split(".")
+        if len(parts) > 1 and parts[1] in discovered:
             new = set((root / "rope_lab" / parts[1]).rglob("*.py"))
         else:
             path = root.joinpath(*parts)

@@ -6,18 +6,20 @@ The mark is a role on the line under the equation, whatever its form ($$, $$ (la
 * {step}`su19.rot-law`: a line of that claim's proof, example or solution;
 * {defines}`rotation`: the entry with the label notation-rotation.
 
-Each build, also one that reads no page, runs the claims that pages name, prints the equation coverage by kind, and
-warns of an equation without a mark, an unknown id, and a claim that fails: with -W each of these stops the build.
+Each build, also one that reads no page, asks for the results of the claims that pages name, prints the equation
+coverage by kind, and warns of an equation without a mark, an unknown id, and a claim that fails: with -W each of
+these stops the build.
 """
 
 from collections import Counter
 
+from claim_results import result
 from docutils import nodes
 from sphinx import addnodes
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxRole
 
-from rope_lab.claims import Result, load, run
+from rope_lab.claims import load
 from rope_lab.claims.report import outcome_words
 
 log = logging.getLogger(__name__)
@@ -60,13 +62,6 @@ def collect(app, doctree):
                       if "equation-mark" in node["classes"]]
 
 
-def result(app, claim_id: str) -> Result:
-    """Run a claim of the ledger, once in each build."""
-    if claim_id not in app.claim_results:
-        app.claim_results[claim_id] = run(load()[claim_id])
-    return app.claim_results[claim_id]
-
-
 def problem(app, kind: str, name: str, *, under_equation: bool) -> str:
     """What is wrong with a mark, or nothing."""
     if kind == "defines":
@@ -94,8 +89,7 @@ def report(app, env):
                 log.warning("mark {%s}: %s", kind, wrong, location=(page, line))
     first = Counter(marks[0][0] for *_, marks in equations if marks)
     kinds = ", ".join(f"{kind} {first[kind]}" for kind in PREFIX)
-    log.info("equation coverage: %d of %d (%s); %d claims run", first.total(), len(equations), kinds,
-             len(app.claim_results))
+    log.info("equation coverage: %d of %d (%s); %s", first.total(), len(equations), kinds, app.claim_results.told())
 
 
 def verdicts(_, config):
@@ -103,7 +97,7 @@ def verdicts(_, config):
 
 
 def setup(app):
-    app.claim_results = {}  # of this build, and of no other
+    app.setup_extension("claim_results")
     app.add_config_value("equation_verdicts", {}, "env", dict)  # a verdict that changed: every page is read again
     for role in PREFIX:
         app.add_role(role, Mark())

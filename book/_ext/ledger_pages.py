@@ -1,4 +1,4 @@
-"""``{ledger} [pattern]``: the entries of the claims ledger, run while the page is read.
+"""``{ledger} [pattern]``: the entries of the claims ledger, as the checks left them in this build.
 
 Each entry is one ``<div>`` with the label ``claim-<id>``; its source, chapter, verdict, kind of evidence and
 outcome stand in ``data-`` attributes, for a script that filters. Statement, correction and witness are parsed as MyST,
@@ -9,9 +9,9 @@ import ast
 import inspect
 import textwrap
 
+from claim_results import result
 from docutils import nodes
 from docutils.statemachine import StringList
-from equation_marks import result
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 

@@ -60,7 +60,7 @@ def _extensions():
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(ROOT / "book" / "_ext")
         yield
-    for name in ("equation_marks", "ledger_pages"):
+    for name in ("claim_results", "equation_marks", "ledger_pages"):
         sys.modules.pop(name, None)
 
 
@@ -104,7 +104,7 @@ def test_every_form_of_equation_is_seen_and_counted_also_from_the_cache(tmp_path
         app, told, warnings = build(tmp_path, page, "ch1")
         assert warnings == ""
         assert "equation coverage: 6 of 6 (claim 2, step 3, defines 1)" in told
-        assert app.claim_results
+        assert app.claim_results.found
     html = (tmp_path / "out" / "book" / "01_one_plane.html").read_text(encoding="utf-8")
     text = re.sub(r"<[^>]+>", "", html)
     for mark in ("true · su19.rot-law", "part of · su19.qk-relative", "as printed: a slip · blog.output-sum",
@@ -141,6 +141,7 @@ def test_a_marked_claim_that_fails_stops_a_build_that_was_green(tmp_path, monkey
     assert build(tmp_path, page, "blog.angle")[2] == ""
     right = rotation.rotation_2d
     monkeypatch.setattr(rotation, "rotation_2d", lambda angle: right(-1 * angle))
+    (tmp_path / "claim-results.json").unlink()  # the sources are as they were: only this process is broken
     _, _, warnings = build(tmp_path)
     for kind in ("claim", "step"):
         assert f"mark {{{kind}}}: claim blog.angle fails" in warnings

@@ -1,0 +1,144 @@
+"""Results are kept between builds only as long as nothing they depend on has changed, and never a failure."""
+
+import importlib
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+import rope_lab.claims
+from rope_lab.claims import LEDGER, load
+
+ROOT = Path(__file__).resolve().parents[2]
+CLAIM = """from rope_lab.claims.ledger import claim
+
+
+def later():
+    {import_}  # that of the tiny package: the digest reads it, nobody calls it
+
+
+@claim("book.planted", locus="here", statement="so", verdict="true", evidence="exact", chapter=1, holds={holds},
+       control=2)
+def check(subject):
+    ran.append(subject)
+    return subject == 1
+
+
+ran = []
+"""
+
+
+@pytest.fixture
+def results(monkeypatch):
+    monkeypatch.syspath_prepend(ROOT / "book" / "_ext")
+    yield importlib.import_module("claim_results")
+    sys.modules.pop("claim_results", None)
+
+
+@pytest.fixture
+def book(tmp_path):
+    """A tiny package with one claim; the ledger is restored afterwards."""
+    load()
+    before = dict(LEDGER)
+    for name, text in {
+        "algebra/__init__.py": "", "algebra/sign.py": "SIGN = 1\n", "algebra/other.py": "B = 1\n",
+        "claims/ledger.py": "", "claims/book/ch01_other.py": "", "training/cards.py": "", "results/a.json": "{}",
+    }.items():
+        path = tmp_path / "rope_lab" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    yield tmp_path
+    LEDGER.clear()
+    LEDGER.update(before)
+
+
+def plant(book, *, holds=1, import_="from rope_lab.algebra import sign"):
+    """Write the claim's file and enter it, as a new process would."""
+    LEDGER.pop("book.planted", None)
+    path = book / "rope_lab" / "claims" / "book" / "ch01_planted.py"
+    path.write_text(CLAIM.format(holds=holds, import_=import_))
+    spec = importlib.util.spec_from_file_location("rope_lab.claims.book.ch01_planted", path)
+    spec.loader.exec_module(module := importlib.util.module_from_spec(spec))
+    return module.ran
+
+
+def build(results, book):
+    """One build: returns what came out, and whether the check was run for it."""
+    one = results.Results(book / "_build" / "claim-results.json", book)
+    found = one["book.planted"]
+    assert one["book.planted"] is found  # once in a build
+    one.save()
+    return found, one.ran
+
+
+def test_what_has_not_changed_is_not_run_again(results, book):
+    ran = plant(book)
+    first, again = build(results, book), build(results, book)
+    assert (first[1], again[1]) == (1, 0)
+    assert first[0] == again[0]
+    assert ran == [1, 2]
+
+
+@pytest.mark.parametrize(("import_", "changed", "runs"), [
+    ("from rope_lab.algebra import sign", "algebra/sign.py", 1),
+    ("from rope_lab.algebra.sign import SIGN", "algebra/sign.py", 1),
+    ("from rope_lab.algebra import sign", "claims/book/ch01_planted.py", 1),
+    ("from rope_lab.algebra import sign", "claims/ledger.py", 1),
+    ("from rope_lab.training import cards", "results/a.json", 1),
+    ("from rope_lab.algebra import sign", "algebra/other.py", 0),
+    ("from rope_lab.algebra import sign", "claims/book/ch01_other.py", 0),
+    ("from rope_lab.algebra import sign", "results/a.json", 0),
+])
+def test_a_changed_source_runs_again(results, book, import_, changed, runs):
+    plant(book, import_=import_)
+    build(results, book)
+    with (book / "rope_lab" / changed).open("a") as file:
+        file.write("\n# changed\n")
+    assert build(results, book)[1] == runs
+
+
+def test_a_newer_library_runs_again(results, book, monkeypatch):
+    plant(book)
+    build(results, book)
+    monkeypatch.setattr(results, "version", lambda _: "99")
+    assert build(results, book)[1] == 1
+
+
+def test_a_failing_claim_is_never_kept(results, book):
+    plant(book, holds=3)
+    for _ in range(2):
+        found, runs = build(results, book)
+        assert found.failed
+        assert runs == 1
+    assert json.loads((book / "_build" / "claim-results.json").read_text()) == {}
+
+
+def test_a_claim_that_begins_to_fail_is_forgotten(results, book):
+    plant(book)
+    build(results, book)
+    plant(book, holds=3)
+    assert build(results, book)[0].failed
+    assert json.loads((book / "_build" / "claim-results.json").read_text()) == {}
+
+
+@pytest.mark.usefixtures("book")
+def test_a_check_from_outside_the_package_is_run_each_time(results, tmp_path):
+    rope_lab.claims.claim("book.planted", locus="here", statement="so", verdict="true", evidence="exact", chapter=1,
+                          holds=1, control=2)(lambda subject: subject == 1)
+    assert [build(results, tmp_path)[1] for _ in range(2)] == [1, 1]
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"book.planted": 1}', '{"book.planted": {"inputs": "", "result": {}}}'])
+def test_a_broken_file_is_no_obstacle(results, book, text):
+    plant(book)
+    (book / "_build").mkdir()
+    (book / "_build" / "claim-results.json").write_text(text)
+    assert build(results, book)[1] == 1
+
+
+def test_every_claim_of_the_book_has_a_digest_and_the_algebra_is_in_it(results, tmp_path):
+    one = results.Results(tmp_path / "none.json")
+    assert [name for name, entry in load().items() if not one.digest(entry)] == []
+    files = results.driver.module_inputs({load()["blog.props"].check.__module__}, ROOT, discovered=())
+    assert {"rotation.py", "ledger.py"} <= {path.name for path in files}

@@ -1,0 +1,112 @@
+r"""Which coordinates of the *input* form planes? The pairing that makes a given map as complex-linear as it can be.
+
+The planes of a head are fixed by the rotation. The planes of the residual stream are not: nothing in the model says
+which of its coordinates belong together. A map that is exactly complex-linear over some pairing looks half
+conjugate-linear over a random one. So before saying "this layer is not complex-linear", look for the best pairing.
+
+A pairing is an orthogonal matrix $J$ with $J^2 = -I$: multiplication by $\mathrm i$.
+
+>>> rng = np.random.default_rng(0)
+>>> W = rng.normal(size=(4, 8))
+>>> J = best_pairing(W)
+>>> linear_share(W, J) > linear_share(W, times_i(8))
+True
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from jaxtyping import Float64
+from numpy.typing import ArrayLike
+
+from rope_lab.algebra.expect import Layout, expect_even, expect_real
+from rope_lab.algebra.normal_form import skew_normal_form
+from rope_lab.algebra.widely_linear import times_i
+
+__all__ = ["best_pairing", "linear_part", "linear_share", "random_pairing"]
+
+
+def linear_part(
+    W: ArrayLike, J: ArrayLike, *, layout: Layout = "interleaved", out_heads: int = 1
+) -> Float64[np.ndarray, "rows columns"]:
+    r"""The part of ``W`` that is complex-linear over the pairing ``J`` of its input.
+
+    $\tfrac12 (W - J_\text{out} W J)$, the orthogonal projection onto $J_\text{out} W = W J$
+
+    ``W``: (2n, 2m); ``J``: (2m, 2m), orthogonal with $J^2 = -I$; ``layout`` and ``out_heads`` say which outputs form a
+    plane. float64. ValueError if J is no pairing of W's columns. Claim ``book.best-pairing``.
+
+    >>> linear_part([[1.0, 0.0], [0.0, 0.0]], times_i(2)).tolist()
+    [[0.5, 0.0], [0.0, 0.5]]
+    """
+    W, J = _map(W), _pairing(J, columns=np.shape(W)[-1])
+    return (W - times_i(len(W), layout=layout, n_heads=out_heads) @ W @ J) / 2
+
+
+def linear_share(W: ArrayLike, J: ArrayLike, *, layout: Layout = "interleaved", out_heads: int = 1) -> float:
+    r"""How much of the energy $|W|^2$ is complex-linear over the pairing ``J``: 1 all of it, 0 none.
+
+    Arguments and errors as in `linear_part`. Claim ``book.best-pairing``.
+
+    >>> linear_share([[1.0, 0.0], [0.0, -1.0]], times_i(2))  # a mirror
+    0.0
+    """
+    part = linear_part(W, J, layout=layout, out_heads=out_heads)
+    return float((part**2).sum() / (_map(W) ** 2).sum())
+
+
+def best_pairing(
+    *maps: ArrayLike, layout: Layout = "interleaved", out_heads: int = 1
+) -> Float64[np.ndarray, "columns columns"]:
+    r"""The pairing of the input over which the maps together have the most complex-linear energy.
+
+    $J = P\,\mathrm{diag}(J_1)\,P^\top$ with $\sum W^\top J_\text{out} W = A = P\,\mathrm{diag}(J_{\theta_i})\,P^\top$
+
+    A is skew, and the energy is $\tfrac12 \sum |W|^2 - \tfrac12 \mathrm{tr}(A J)$. No orthogonal J makes
+    $-\mathrm{tr}(A J)$ larger than the sum of A's singular values; this one gives just that, so the energy is
+    $\tfrac12 \sum |W|^2 + \sum_i \theta_i$.
+
+    Each map: (2n, 2m), with one input; the result is (2m, 2m) in float64. ValueError if they have not.
+    Claim ``book.best-pairing``.
+
+    >>> best_pairing([[0.0, 1.0], [1.0, 0.0]])  # a mirror is conjugate-linear, and linear if the input turns backwards
+    array([[ 0.,  1.],
+           [-1.,  0.]])
+    """
+    matrices = [_map(W) for W in maps]
+    if not matrices or len({W.shape[1] for W in matrices}) != 1:
+        widths = [W.shape[1] for W in matrices]
+        raise ValueError(f"maps: expected one or more maps of one input, got input widths {widths}; give those alone")
+    expect_even(matrices[0].shape[1], name="columns of the maps")
+    A = sum(W.T @ times_i(len(W), layout=layout, n_heads=out_heads) @ W for W in matrices)
+    P = skew_normal_form((A - A.T) / 2).P
+    return P @ times_i(len(P)) @ P.T
+
+
+def random_pairing(size: int, rng: np.random.Generator) -> Float64[np.ndarray, "size size"]:
+    r"""A pairing in a basis drawn at random: what to compare a found one with. $J = Q J_0 Q^\top$, Q uniform.
+
+    >>> J = random_pairing(4, np.random.default_rng(0))
+    >>> bool(np.allclose(J @ J, -np.eye(4)))
+    True
+    """
+    Q, R = np.linalg.qr(rng.normal(size=(expect_even(size, name="size"),) * 2))
+    Q = Q * np.sign(np.diag(R))
+    return Q @ times_i(size) @ Q.T
+
+
+def _map(W: ArrayLike) -> Float64[np.ndarray, "rows columns"]:
+    W = expect_real(W, name="W")
+    if W.ndim != 2:
+        raise ValueError(f"W: expected a matrix (2n, 2m), got shape {W.shape}; one map at a time, outputs in rows")
+    return W
+
+
+def _pairing(J: ArrayLike, *, columns: int) -> Float64[np.ndarray, "columns columns"]:
+    J = expect_real(J, name="J")
+    if J.shape != (columns, columns):
+        raise ValueError(f"J: expected a pairing of {columns} inputs, got shape {J.shape}; best_pairing(W) makes one")
+    if (gap := np.abs(J @ J + np.eye(columns)).max()) > 1e-8 or (gap := np.abs(J + J.T).max()) > 1e-8:
+        raise ValueError(f"J: expected an orthogonal matrix with J J = -I, got one that misses by {gap:.1e}; "
+                         "times_i(size) is one, and best_pairing(W) another")
+    return J

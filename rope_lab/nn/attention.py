@@ -9,8 +9,11 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
+from rope_lab.nn.cache import KVCache
 from rope_lab.nn.complex_linear import ComplexLinear
 from rope_lab.nn.rotary import Rotary, RotaryConfig
+
+__all__ = ["ROLES", "AttentionConfig", "CausalAttention", "KVCache", "attend", "roles"]
 
 ROLES = "qkvo"
 
@@ -40,26 +43,48 @@ class AttentionConfig:
     layout: str = "half"  # which coordinates of a complex-linear projection form a plane
     bias: bool = False  # a bias in each projection
     length: int = 0  # positions whose angles are made at once; longer inputs add theirs when they come
+    rotary_vo: RotaryConfig | None = None  # how v and o turn; None: as q and k do
+    n_kv_heads: int | None = None  # heads of k and v, each read by n_heads / n_kv_heads queries; None: n_heads, 1: MQA
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "rotated", roles(self.rotated, name="rotated"))
         object.__setattr__(self, "complex_linear", roles(self.complex_linear, name="complex_linear"))
-        if self.rotated and self.rotary is None:
-            raise ValueError(f"expected a RotaryConfig to rotate {self.rotated!r} with, got none: pass rotary=")
-        if not self.rotated:
-            return
-        if self.rotary.head_dim != self.head_dim:
-            raise ValueError(f"expected a rotation of head_dim {self.head_dim}, got {self.rotary.head_dim}")
+        if not isinstance(self.kv_heads, int) or self.kv_heads < 1 or self.n_heads % self.kv_heads:
+            raise ValueError(
+                f"n_kv_heads: expected a divisor of n_heads = {self.n_heads}, got {self.n_kv_heads!r}: "
+                "each head of keys and values serves the same number of queries"
+            )
+        for role in self.rotated:
+            self._expect_rotation(role, self.turning(role))
+
+    def turning(self, role: str) -> RotaryConfig | None:
+        """How ``role`` turns: v and o by ``rotary_vo`` where it is given, everything else by ``rotary``."""
+        return self.rotary_vo if role in "vo" and self.rotary_vo is not None else self.rotary
+
+    @property
+    def kv_heads(self) -> int:
+        """How many heads keys and values have."""
+        return self.n_heads if self.n_kv_heads is None else self.n_kv_heads
+
+    def heads(self, role: str) -> int:
+        """How many heads ``role`` has: those of keys and values may be fewer."""
+        return self.kv_heads if role in "kv" else self.n_heads
+
+    def _expect_rotation(self, role: str, rotary: RotaryConfig | None) -> None:
+        if rotary is None:
+            raise ValueError(f"expected a RotaryConfig to rotate {role!r} with, got none: pass rotary=")
+        if rotary.head_dim != self.head_dim:
+            raise ValueError(f"expected a rotation of head_dim {self.head_dim}, got {rotary.head_dim}")
         if not self.complex_linear:
             return
-        if self.rotary.layout != self.layout:
+        if rotary.layout != self.layout:
             raise ValueError(
-                f"expected one layout for projection and rotation, got {self.layout!r} and {self.rotary.layout!r}: the "
+                f"expected one layout for projection and rotation, got {self.layout!r} and {rotary.layout!r}: the "
                 "projection would be complex-linear over planes that the rotation does not turn. Give both the same"
             )
-        if self.rotary.rotary_dim not in (None, self.head_dim):
+        if rotary.rotary_dim not in (None, self.head_dim):
             raise ValueError(
-                f"expected a rotation of whole heads ({self.head_dim}), got rotary_dim={self.rotary.rotary_dim}: "
+                f"expected a rotation of whole heads ({self.head_dim}), got rotary_dim={rotary.rotary_dim}: "
                 "the planes of a part of a head are not the planes of the head. Leave rotary_dim at None"
             )
 
@@ -72,7 +97,9 @@ class CausalAttention(nn.Module):
        \frac{(\rho_q(m)\,q_m)^\top \rho_k(n)\,k_n}{\sqrt{\mathrm{head\_dim}}}\right) \rho_v(n)\,v_n, \qquad
        x'_m = W_o\, y_m . $$
     The output turns back on each head, *before* $W_o$: that is the only place where it can undo the values' rotation.
-    x is (..., T, d_model). Only {}, {q,k}, {v,o} and {q,k,v,o} depend on relative position alone. Source: ``su19``.
+    x is (..., T, d_model). Only {}, {q,k}, {v,o} and {q,k,v,o} depend on relative position alone; v and o may turn at
+    frequencies of their own (``rotary_vo``). With fewer heads of keys and values, neighbouring heads of queries share
+    one. Slow definition: `rope_lab.algebra.placements.attention`. Source: ``su19``, claim ``book.four-of-sixteen``.
 
     >>> layer = CausalAttention(AttentionConfig(d_model=8, n_heads=2, head_dim=4, rotated=""))
     >>> layer(torch.zeros(1, 3, 8)).shape
@@ -83,41 +110,53 @@ class CausalAttention(nn.Module):
         super().__init__()
         self.config = config
         self.q, self.k, self.v, self.o = (self._projection(role) for role in ROLES)
-        self.rotary = Rotary(config.rotary, length=config.length) if config.rotated else None
+        # One table where all turn alike: a table of its own for v and o only where they turn otherwise.
+        own = config.rotary_vo is not None and bool(set(config.rotated) & set("vo"))
+        shared = set(config.rotated) - set("vo" if own else "")
+        self.rotary = Rotary(config.rotary, length=config.length) if shared else None
+        self.rotary_vo = Rotary(config.rotary_vo, length=config.length) if own else self.rotary
 
     def _projection(self, role: str) -> nn.Module:
-        config, inner = self.config, self.config.n_heads * self.config.head_dim
+        config, inner = self.config, self.config.heads(role) * self.config.head_dim
         shape = (inner, config.d_model) if role == "o" else (config.d_model, inner)
         if role not in config.complex_linear:
             return nn.Linear(*shape, bias=config.bias)
         side = "in_heads" if role == "o" else "out_heads"  # the side whose planes lie head by head
-        return ComplexLinear(*shape, layout=config.layout, bias=config.bias, **{side: config.n_heads})
+        return ComplexLinear(*shape, layout=config.layout, bias=config.bias, **{side: config.heads(role)})
 
     def forward(
         self, x: Float[Tensor, "*batch T d_model"], *, offset: int = 0, cache: KVCache | None = None
     ) -> Float[Tensor, "*batch T d_model"]:
         """Attend over x, whose first token stands at position ``offset``.
 
-        With a cache, x continues what the cache has seen, and its keys and values, rotated, are added there.
+        With a cache, x continues what the cache has seen, and its keys and values, rotated, are added there. Then the
+        cache knows the position: ``ValueError`` for an offset beside it.
         """
-        start = offset if cache is None else offset + cache.seen
-        q, k, v = (self._turn(role, self._heads(getattr(self, role)(x)), start) for role in "qkv")  # (..., H, T, hd)
+        if cache is not None and offset:
+            raise ValueError(f"offset: expected 0 beside a cache, got {offset}; say it once: KVCache(offset={offset})")
+        start = offset if cache is None else cache.position
+        q, k, v = (self._turn(role, self._heads(role, getattr(self, role)(x)), start) for role in "qkv")
         if cache is not None:
-            k, v = cache.extend(k, v)  # (..., H, seen, hd)
+            k, v = cache.extend(k, v)  # (..., kv_heads, seen, hd)
         y = self._turn("o", attend(q, k, v), start)  # (..., H, T, hd)
         return self.o(y.transpose(-3, -2).flatten(-2))  # (..., T, d_model)
 
-    def _heads(self, x: Tensor) -> Tensor:
-        return x.unflatten(-1, (self.config.n_heads, self.config.head_dim)).transpose(-3, -2)  # (..., H, T, hd)
+    def _heads(self, role: str, x: Tensor) -> Tensor:
+        return x.unflatten(-1, (self.config.heads(role), self.config.head_dim)).transpose(-3, -2)  # (..., H, T, hd)
 
     def _turn(self, role: str, x: Tensor, start: int) -> Tensor:
-        return self.rotary(x, offset=start, inverse=role == "o") if role in self.config.rotated else x
+        if role not in self.config.rotated:
+            return x
+        rotary = self.rotary_vo if role in "vo" else self.rotary
+        return rotary(x, offset=start, inverse=role == "o")  # o turns back
 
 
 def attend(
-    q: Float[Tensor, "*batch T head_dim"], k: Float[Tensor, "*batch S head_dim"], v: Float[Tensor, "*batch S head_dim"]
-) -> Float[Tensor, "*batch T head_dim"]:
+    q: Float[Tensor, "*heads T head_dim"], k: Float[Tensor, "*kv_heads S head_dim"], v: Float[Tensor, "*kv_heads S hd"]
+) -> Float[Tensor, "*heads T hd"]:
     """Scaled dot-product attention of the last T of S tokens, each to the tokens up to itself; in the dtype of q.
+
+    Heads stand before T. Where q has g times as many as k and v, each of these serves g neighbouring heads of q.
 
     On a CPU half types attend in float32: their backward pass takes up to five times as long in short windows.
     """
@@ -125,26 +164,8 @@ def attend(
         with torch.autocast("cpu", enabled=False):
             return attend(q.float(), k.float(), v.float()).to(q.dtype)
     T, past = q.shape[-2], k.shape[-2] - q.shape[-2]
+    shared = {} if q.shape[:-2] == k.shape[:-2] else {"enable_gqa": True}  # fewer heads of k and v: no copies of them
     if past == 0:
-        return F.scaled_dot_product_attention(q, k, v, is_causal=True)
+        return F.scaled_dot_product_attention(q, k, v, is_causal=True, **shared)
     seen = None if T == 1 else torch.ones(T, past + T, dtype=torch.bool, device=q.device).tril(past)
-    return F.scaled_dot_product_attention(q, k, v, attn_mask=seen)  # one query at the end sees everything
-
-
-class KVCache:
-    """What one layer has seen: keys and values as they were attended to, so already rotated."""
-
-    def __init__(self) -> None:
-        self.k: Tensor | None = None  # (..., H, seen, head_dim)
-        self.v: Tensor | None = None
-
-    @property
-    def seen(self) -> int:
-        """The number of tokens held."""
-        return 0 if self.k is None else self.k.shape[-2]
-
-    def extend(self, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
-        """Add the keys and values of further tokens; return all of them."""
-        self.k = k if self.k is None else torch.cat((self.k, k), -2)
-        self.v = v if self.v is None else torch.cat((self.v, v), -2)
-        return self.k, self.v
+    return F.scaled_dot_product_attention(q, k, v, attn_mask=seen, **shared)  # one query at the end sees everything

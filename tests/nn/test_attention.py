@@ -8,7 +8,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rope_lab.algebra import rotation
+from rope_lab.algebra import placements, rotation
 from rope_lab.nn.attention import AttentionConfig, CausalAttention, KVCache, attend, roles
 from rope_lab.nn.rotary import RotaryConfig
 
@@ -16,13 +16,14 @@ SUBSETS = ["".join(letters) for n in range(5) for letters in itertools.combinati
 RELATIVE = {"", "qk", "vo", "qkvo"}
 
 
-def layer(rotated="qk", *, layout="half", n_heads=2, head_dim=8, d_model=12, seed=0, **fields):
+def layer(rotated="qk", *, layout="half", n_heads=2, head_dim=8, d_model=12, seed=0, base_vo=None, **fields):
     """Attention with random weights large enough that the softmax is not flat."""
     torch.manual_seed(seed)
     rotary = RotaryConfig(head_dim=head_dim, base=100.0, layout=layout)
     config = AttentionConfig(
-        d_model=d_model, n_heads=n_heads, head_dim=head_dim, rotated=rotated, rotary=rotary, layout=layout, **fields
-    )
+        d_model=d_model, n_heads=n_heads, head_dim=head_dim, rotated=rotated, rotary=rotary, layout=layout,
+        rotary_vo=base_vo and RotaryConfig(head_dim=head_dim, base=base_vo, layout=layout), **fields,
+    )  # fmt: skip
     made = CausalAttention(config)
     for p in made.parameters():
         torch.nn.init.normal_(p, std=0.5)
@@ -60,37 +61,74 @@ def test_no_token_sees_a_later_one(rotated):
     assert x.grad[:, :5].abs().min() > 0  # the control: it does see the earlier ones
 
 
-def reference(attention, x):
-    """The formula of CausalAttention's docstring, one head, query and key at a time, in float64."""
-    config = attention.config
-    theta = rotation.frequencies(config.head_dim, base=config.rotary.base)
+def reference(attention, x, *, offset=0):
+    """The same layer by the slow definition, one head at a time, in float64."""
+    config, out = attention.config, []
     weight = {role: getattr(attention, role).weight.detach().double().numpy() for role in "qkvo"}
-    T, heads, out = len(x), [], []
-    turn = [rotation.rotation_matrix(n, theta=theta, layout=config.layout) for n in range(T)]
+    n = offset + np.arange(len(x))
     for h in range(config.n_heads):
-        rows = slice(h * config.head_dim, (h + 1) * config.head_dim)
-        project = {role: x @ weight[role][rows].T for role in "qkv"}
-        q, k, v = (
-            [turn[n] @ y if role in config.rotated else y for n, y in enumerate(project[role])] for role in "qkv"
-        )
-        for m in range(T):
-            score = np.array([q[m] @ k[n] for n in range(m + 1)]) / np.sqrt(config.head_dim)
-            share = np.exp(score - score.max())
-            y = sum(p * v[n] for n, p in enumerate(share / share.sum()))
-            out.append(turn[m].T @ y if "o" in config.rotated else y)
-        heads.append(np.array(out))
-        out = []
-    return np.concatenate(heads, 1) @ weight["o"].T
+        here = {role: h * config.heads(role) // config.n_heads for role in "qkv"}  # k and v may serve several heads
+        rows = {role: slice(at * config.head_dim, (at + 1) * config.head_dim) for role, at in here.items()}
+        q, k, v = (x @ weight[role][rows[role]].T for role in "qkv")
+        theta, theta_vo = (rotation.frequencies(config.head_dim, base=config.turning(role).base) for role in "qv")
+        out.append(placements.attention(
+            q, k, v, q_positions=n, k_positions=n, rotated=config.rotated, theta=theta, theta_vo=theta_vo,
+            layout=config.layout,
+        ))  # fmt: skip
+    return np.concatenate(out, 1) @ weight["o"].T
+
+
+def far(found, expected) -> float:
+    """The largest difference, in parts of the largest entry."""
+    return np.abs(np.asarray(found.detach(), dtype=float) - expected).max() / np.abs(expected).max()
 
 
 @pytest.mark.parametrize("layout", ["half", "interleaved"])
-@pytest.mark.parametrize("rotated", ["", "qk", "qkvo", "v", "ko"])
-@pytest.mark.parametrize("complex_linear", ["", "qkvo"])
-def test_attention_equals_its_definition(rotated, layout, complex_linear):
-    attention, x = layer(rotated, layout=layout, complex_linear=complex_linear), tokens()[0]
-    found = attention(x).detach().double().numpy()
-    expected = reference(attention, x.double().numpy())
-    assert np.abs(found - expected).max() < 1e-4 * np.abs(expected).max()
+@pytest.mark.parametrize("rotated", SUBSETS)
+@pytest.mark.parametrize(
+    "fields",
+    [{}, {"complex_linear": "qkvo"}, {"n_kv_heads": 2}, {"n_kv_heads": 1, "base_vo": 7.0},
+     {"n_kv_heads": 2, "complex_linear": "kv"}],
+)  # fmt: skip
+def test_attention_equals_its_definition(rotated, layout, fields):
+    attention, x = layer(rotated, layout=layout, n_heads=4, **fields), tokens(5)[0]
+    assert far(attention(x, offset=3), reference(attention, x.double().numpy(), offset=3)) < 1e-5
+
+
+def test_control_another_group_of_heads_or_another_base_is_another_layer():
+    x = tokens(5)[0]
+    for fields, changed in (({"n_kv_heads": 2}, {"n_kv_heads": 2}), ({"base_vo": 7.0}, {"base_vo": 8.0})):
+        attention, other = layer("qkvo", n_heads=4, **fields), layer("qkvo", n_heads=4, **changed)
+        other.load_state_dict(attention.state_dict())
+        if "n_kv_heads" in fields:  # heads of keys and values trade places
+            with torch.no_grad():
+                for role in "kv":
+                    heads = getattr(attention, role).weight.unflatten(0, (2, 8))
+                    getattr(other, role).weight.copy_(heads.flip(0).flatten(0, 1))
+        assert far(other(x), reference(attention, x.double().numpy())) > 1e-2
+
+
+@pytest.mark.parametrize("offset", [1_000, 100_000])
+@pytest.mark.parametrize("fields", [{}, {"n_kv_heads": 1}, {"base_vo": 7.0}])
+@pytest.mark.parametrize("rotated", sorted(RELATIVE))
+def test_in_float32_a_shift_of_100000_is_not_seen(rotated, offset, fields):
+    attention, x = layer(rotated, **fields), tokens()
+    with torch.no_grad():
+        assert far(attention(x, offset=offset), attention(x).double().numpy()) < 1e-5
+
+
+def test_a_batch_is_optional_and_many_batch_axes_are_fine():
+    for n_kv_heads in (None, 1):
+        attention, x = layer("qkvo", n_kv_heads=n_kv_heads), tokens()
+        assert torch.allclose(attention(x[0]), attention(x)[0], atol=1e-6)
+        assert torch.allclose(attention(x[None])[0], attention(x), atol=1e-6)
+
+
+def test_fewer_heads_of_keys_and_values_are_fewer_weights_and_a_smaller_cache():
+    attention, cache = layer("qkvo", n_heads=4, n_kv_heads=1), KVCache()
+    attention(tokens(), cache=cache)
+    assert attention.k.weight.shape == attention.v.weight.shape == (8, 12)
+    assert cache.k.shape == cache.v.shape == (2, 1, 9, 8)
 
 
 def test_rotating_the_output_after_the_projection_is_not_the_same():
@@ -102,13 +140,34 @@ def test_rotating_the_output_after_the_projection_is_not_the_same():
     assert moved > 1e-2
 
 
-@given(st.lists(st.integers(1, 4), min_size=1, max_size=5), st.sampled_from(SUBSETS))
-def test_a_cache_filled_in_any_pieces_gives_the_full_pass(pieces, rotated):
-    attention, x, cache = layer(rotated), tokens(sum(pieces)), KVCache()
+@given(
+    st.lists(st.integers(1, 4), min_size=1, max_size=5), st.sampled_from(SUBSETS), st.integers(0, 300),
+    st.sampled_from([{}, {"n_kv_heads": 1}, {"base_vo": 7.0}, {"n_heads": 4, "n_kv_heads": 2, "base_vo": 7.0}]),
+)  # fmt: skip
+def test_a_cache_filled_in_any_pieces_gives_the_full_pass(pieces, rotated, offset, fields):
+    attention, x, cache = layer(rotated, **fields), tokens(sum(pieces)), KVCache(offset=offset)
     with torch.no_grad():
         parts = torch.cat([attention(part, cache=cache) for part in x.split(pieces, 1)], 1)
-        assert torch.allclose(parts, attention(x), atol=1e-5)
-    assert cache.seen == sum(pieces)
+        assert far(parts, attention(x, offset=offset).double().numpy()) < 1e-5
+    assert (cache.seen, cache.position) == (sum(pieces), offset + sum(pieces))
+
+
+def test_control_a_cache_that_forgets_where_it_is_gives_something_else():
+    attention, x, cache = layer("qk"), tokens(6), KVCache()
+    attention(x[:, :4], cache=cache)
+    cache.offset = -cache.seen  # as if the text began anew
+    assert far(attention(x[:, 4:], cache=cache), attention(x)[:, 4:].detach().double().numpy()) > 1e-2
+
+
+def test_a_cache_refuses_an_offset_beside_it_and_the_keys_of_another_batch():
+    attention, cache = layer(), KVCache(offset=5)
+    with pytest.raises(ValueError, match=r"KVCache\(offset=3\)"):
+        attention(tokens(), offset=3, cache=cache)
+    attention(tokens(), cache=cache)
+    with pytest.raises(ValueError, match="a KVCache of its own"):
+        attention(tokens()[:1], cache=cache)
+    with pytest.raises(ValueError, match="offset: expected an integer of at least 0, got -1"):
+        KVCache(offset=-1)
 
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float64])
@@ -132,9 +191,14 @@ def test_a_subset_is_put_in_order_and_a_strange_letter_is_refused():
         ({"rotary": None}, "pass rotary="),
         ({"rotary": RotaryConfig(head_dim=16)}, "head_dim 32, got 16"),
         ({"rotary": RotaryConfig(head_dim=32), "complex_linear": "q"}, "Give both the same"),
+        ({"rotary": RotaryConfig(head_dim=32), "rotated": "vo", "rotary_vo": RotaryConfig(head_dim=8)}, "32, got 8"),
+        ({"rotary_vo": RotaryConfig(head_dim=32)}, "to rotate 'q' with, got none"),
+        ({"rotated": "", "n_kv_heads": 3}, "a divisor of n_heads = 4, got 3"),
+        ({"rotated": "", "n_kv_heads": 0}, "a divisor of n_heads = 4, got 0"),
         ({"rotary": RotaryConfig(head_dim=32, layout="half", rotary_dim=8), "complex_linear": "q"}, "Leave rotary_dim"),
     ],
 )
-def test_a_rotation_that_does_not_fit_is_refused(fields, said):
+@pytest.mark.usefixtures("untyped")
+def test_what_does_not_fit_is_refused(fields, said):
     with pytest.raises(ValueError, match=said):
         AttentionConfig(**fields)

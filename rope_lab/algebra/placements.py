@@ -1,0 +1,168 @@
+"""Attention with the rotation on any subset of q, k, v, o: the slow definition, and the test whether a shift is seen.
+
+>>> [subset or "none" for subset in PLACEMENTS if is_relative(subset)]
+['none', 'qk', 'vo', 'qkvo']
+"""
+
+from __future__ import annotations
+
+from itertools import combinations
+
+import numpy as np
+from jaxtyping import Float64
+from numpy.typing import ArrayLike
+
+from rope_lab.algebra.expect import Layout, expect_real
+from rope_lab.algebra.rotation import rotate
+
+__all__ = ["PLACEMENTS", "attention", "attention_weights", "is_relative", "moved", "placement"]
+
+ROLES = "qkvo"
+PLACEMENTS = tuple("".join(letters) for size in range(5) for letters in combinations(ROLES, size))
+
+
+def placement(subset: str) -> str:
+    """A subset of the letters q, k, v, o, in that order; ``ValueError`` for any other letter or a letter said twice.
+
+    >>> placement("OV"), placement("")
+    ('vo', '')
+    """
+    letters = subset.lower()
+    if set(letters) - set(ROLES) or len(set(letters)) != len(letters):
+        raise ValueError(f"rotated: expected some of the letters q, k, v, o, each once, got {subset!r}")
+    return "".join(role for role in ROLES if role in letters)
+
+
+def is_relative(subset: str) -> bool:
+    r"""Does the output of this placement depend on relative positions alone?
+
+    $(q \in S \Leftrightarrow k \in S)$ and $(v \in S \Leftrightarrow o \in S)$
+
+    That is the theorem of chapter 8; `moved` asks the numbers instead. Claim ``book.four-of-sixteen``.
+
+    >>> is_relative("qkvo"), is_relative("kvo")
+    (True, False)
+    """
+    letters = placement(subset)
+    return ("q" in letters) == ("k" in letters) and ("v" in letters) == ("o" in letters)
+
+
+def attention_weights(
+    q: ArrayLike,
+    k: ArrayLike,
+    *,
+    q_positions: ArrayLike,
+    k_positions: ArrayLike,
+    rotated: str,
+    theta: ArrayLike,
+    causal: bool = True,
+    layout: Layout = "interleaved",
+) -> Float64[np.ndarray, "*batch queries keys"]:
+    r"""Every query's weights over the keys.
+
+    $a_{mn} = \mathrm{softmax}_n\bigl((\rho_q(m)\,q_m)^\top \rho_k(n)\,k_n / \sqrt d\bigr)$, where $\rho_x(n)$ is
+    $\mathcal R_n$ if x is in ``rotated`` and $I$ otherwise
+
+    ``q``: (..., Tq, d) at ``q_positions`` (Tq,); ``k``: (..., Tk, d) at ``k_positions`` (Tk,); ``theta``: (d/2,),
+    radians per position. ``causal``: a query sees the keys at its own position and before it, and no others. float64.
+    ValueError if the lengths do not fit or a query sees no key. Claim ``su19.attn-def``.
+
+    >>> attention_weights([[1.0, 0.0]], [[1.0, 0.0]] * 2, q_positions=[1], k_positions=[0, 1], rotated="", theta=[1.0])
+    array([[0.5, 0.5]])
+    """
+    q, m, k, n = _at(q, q_positions, name="q"), expect_real(q_positions, name="q_positions"), \
+        _at(k, k_positions, name="k"), expect_real(k_positions, name="k_positions")  # fmt: skip
+    letters = placement(rotated)
+    q = rotate(q, m, theta=theta, layout=layout) if "q" in letters else q
+    k = rotate(k, n, theta=theta, layout=layout) if "k" in letters else k
+    s = q @ np.swapaxes(k, -1, -2) / np.sqrt(q.shape[-1])
+    if causal:
+        seen = n <= m[:, None]
+        if not seen.any(axis=1).all():
+            raise ValueError(f"k_positions: expected a key at or before each query, got keys at {n}, queries at {m}")
+        s = np.where(seen, s, -np.inf)
+    share = np.exp(s - s.max(axis=-1, keepdims=True))
+    return share / share.sum(axis=-1, keepdims=True)
+
+
+def attention(
+    q: ArrayLike,
+    k: ArrayLike,
+    v: ArrayLike,
+    *,
+    q_positions: ArrayLike,
+    k_positions: ArrayLike,
+    rotated: str,
+    theta: ArrayLike,
+    theta_vo: ArrayLike | None = None,
+    causal: bool = True,
+    layout: Layout = "interleaved",
+) -> Float64[np.ndarray, "*batch queries width"]:
+    r"""One head of attention, as it is defined.
+
+    $y_m = \rho_o(m)^\top \sum_n a_{mn}\, \rho_v(n)\, v_n$ with the weights of `attention_weights`
+
+    The output turns *back*, and before any projection of it. ``v``: (..., Tk, d'), where d' may differ from d;
+    ``theta_vo``: (d'/2,), the frequencies of v and o, or None for those of q and k. The rest as in
+    `attention_weights`. Claims ``su19.vo-relative``, ``unsaid.vo-freq``.
+
+    >>> x = [[1.0, 0.0]]  # alone, a token attends to itself: its value turns forth and back
+    >>> attention(x, x, x, q_positions=[3], k_positions=[3], rotated="vo", theta=[1.0]).round(12) + 0.0
+    array([[1., 0.]])
+    """
+    a = attention_weights(
+        q, k, q_positions=q_positions, k_positions=k_positions, rotated=rotated, theta=theta, causal=causal,
+        layout=layout,
+    )  # fmt: skip
+    v, letters = _at(v, k_positions, name="v"), placement(rotated)
+    turn = {"theta": theta if theta_vo is None else theta_vo, "layout": layout}
+    y = a @ (rotate(v, k_positions, **turn) if "v" in letters else v)
+    return rotate(y, -expect_real(q_positions, name="q_positions"), **turn) if "o" in letters else y
+
+
+def moved(
+    q: ArrayLike,
+    k: ArrayLike,
+    v: ArrayLike,
+    *,
+    shift: float,
+    q_positions: ArrayLike,
+    k_positions: ArrayLike,
+    rotated: str,
+    theta: ArrayLike,
+    theta_vo: ArrayLike | None = None,
+    causal: bool = True,
+    layout: Layout = "interleaved",
+) -> tuple[float, float]:
+    r"""The shift test: by how much weights and outputs change when every token moves by ``shift`` positions.
+
+    $\max |a_{m+s,\,n+s} - a_{mn}|$ and $\max |y_{m+s} - y_m|$, the contents being the same
+
+    The arguments are those of `attention`. Two zeros for every shift and all contents mean that the placement is
+    relative. Claim ``su19.abs-list``.
+
+    >>> rng = np.random.default_rng(0)
+    >>> q, k, v = rng.normal(size=(3, 5, 4))
+    >>> here = {"q_positions": range(5), "k_positions": range(5), "theta": [1.0, 0.1]}
+    >>> [bool(change < 1e-9) for change in moved(q, k, v, shift=9, rotated="v", **here)]
+    [True, False]
+    """
+    m, n = expect_real(q_positions, name="q_positions"), expect_real(k_positions, name="k_positions")
+    same = {"rotated": rotated, "theta": theta, "causal": causal, "layout": layout}
+    here, there = {"q_positions": m, "k_positions": n}, {"q_positions": m + shift, "k_positions": n + shift}
+    weights = attention_weights(q, k, **here, **same) - attention_weights(q, k, **there, **same)
+    outputs = attention(q, k, v, **here, **same, theta_vo=theta_vo) - attention(
+        q, k, v, **there, **same, theta_vo=theta_vo
+    )
+    return float(np.abs(weights).max()), float(np.abs(outputs).max())
+
+
+def _at(x: ArrayLike, positions: ArrayLike, *, name: str) -> Float64[np.ndarray, "*batch T width"]:
+    """The vectors of x as an array, one for each position."""
+    x, T = expect_real(x, name=name), np.shape(positions)
+    if x.ndim < 2 or len(T) != 1 or x.shape[-2] != T[0] or not T[0]:
+        raise ValueError(
+            f"{name}: expected (..., T, d) with one position for each of at least one token, got shape {x.shape} and "
+            f"positions of shape {T}; write one vector as x[None, :]"
+        )
+    return x

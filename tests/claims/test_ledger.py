@@ -44,6 +44,11 @@ def test_a_claim_lives_in_the_folder_of_its_source_and_the_module_of_its_chapter
     assert entry.check.__module__.startswith(f"rope_lab.claims.{entry.source}.ch{entry.chapter:02d}_")
 
 
+@pytest.mark.parametrize("name", ["book.planted", "book.table.planted", "book.planted-5.1-Wx"])
+def test_an_id_may_have_several_parts(name):
+    assert planted(id=name).source == "book"
+
+
 def test_a_sound_claim_is_green():
     result = run(planted())
     assert (result.outcome, result.ok, result.control_rejected, result.failed) == ("holds", True, True, False)
@@ -121,6 +126,7 @@ def test_what_was_read_is_never_green():
         ({"holds": None}, "needs holds= and control="),
         ({"id": "planted"}, "an id is a source"),
         ({"id": "book.Bad Name"}, "an id is a source"),
+        ({"id": "book.planted."}, "an id is a source"),
         ({"id": "nobody.planted"}, "unknown source 'nobody'; known: su19"),
         ({"verdict": "wrong"}, "unknown verdict 'wrong'; known: true"),
         ({"evidence": "belief"}, "unknown evidence 'belief'; known: exact"),

@@ -1,0 +1,86 @@
+r"""Positions with two coordinates: one generator for each, and the frequencies of the axial form.
+
+>>> theta = axial_frequencies(8)
+>>> theta.shape  # planes, and the two coordinates
+(4, 2)
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from jaxtyping import Float64
+from numpy.typing import ArrayLike
+from scipy.linalg import expm
+
+from rope_lab.algebra.expect import expect_base, expect_real
+from rope_lab.algebra.rotation import frequencies
+
+__all__ = ["axial_frequencies", "commutator", "grid_law_residual", "grid_turn"]
+
+
+def grid_turn(x: float, y: float, *, B_1: ArrayLike, B_2: ArrayLike) -> Float64[np.ndarray, "d d"]:
+    r"""The matrix of a place on a grid: $R_{x,y} = e^{x B_1 + y B_2}$.
+
+    ``x``, ``y``: real numbers; ``B_1``, ``B_2``: (d, d), skew, radians per step. Claim ``book.grid-commute``.
+
+    >>> J = np.array([[0.0, -1.0], [1.0, 0.0]])
+    >>> grid_turn(np.pi, 0.0, B_1=J, B_2=2 * J).round(12) + 0.0
+    array([[-1.,  0.],
+           [ 0., -1.]])
+    """
+    return expm(x * _skew(B_1, name="B_1") + y * _skew(B_2, name="B_2"))
+
+
+def commutator(A: ArrayLike, B: ArrayLike) -> Float64[np.ndarray, "d d"]:
+    r"""What is left when two matrices change places: $[A, B] = A B - B A$.
+
+    >>> commutator([[0.0, 1], [0, 0]], [[0.0, 0], [1, 0]])
+    array([[ 1.,  0.],
+           [ 0., -1.]])
+    """
+    A, B = expect_real(A, name="A"), expect_real(B, name="B")
+    return A @ B - B @ A
+
+
+def grid_law_residual(B_1: ArrayLike, B_2: ArrayLike, *, span: tuple[float, ...] = (-1.0, 0.0, 0.5, 2.0)) -> float:
+    r"""By how much $R_p^\top R_{p'} = R_{p' - p}$ fails, over all pairs of places with coordinates in ``span``.
+
+    Claim ``book.grid-commute``.
+
+    >>> J = np.array([[0.0, -1.0], [1.0, 0.0]])
+    >>> grid_law_residual(J, 2 * J) < 1e-12
+    True
+    """
+    places = [(x, y) for x in span for y in span]
+    at = {place: grid_turn(*place, B_1=B_1, B_2=B_2) for place in places}
+    return max(
+        float(np.abs(at[p].T @ at[s] - grid_turn(s[0] - p[0], s[1] - p[1], B_1=B_1, B_2=B_2)).max())
+        for p in places
+        for s in places
+    )
+
+
+def axial_frequencies(head_dim: int, *, base: float = 10000.0) -> Float64[np.ndarray, "planes 2"]:
+    r"""The axial form: the first half of the planes turns with x alone, the second with y alone.
+
+    Plane i turns by $x\,\theta_{i,1} + y\,\theta_{i,2}$. Each half has the frequencies of a head of half the size, in
+    radians per step. ``head_dim`` is a multiple of 4; ValueError if not. Claim ``book.grid-planes``.
+
+    >>> axial_frequencies(4)
+    array([[1., 0.],
+           [0., 1.]])
+    """
+    if head_dim % 4:
+        raise ValueError(f"head_dim: expected a multiple of 4, got {head_dim}; each coordinate needs as many planes")
+    one = frequencies(head_dim // 2, base=expect_base(base))
+    return np.concatenate([np.stack([one, 0 * one], 1), np.stack([0 * one, one], 1)])
+
+
+def _skew(B: ArrayLike, *, name: str) -> np.ndarray:
+    B = expect_real(B, name=name)
+    if B.ndim != 2 or B.shape[0] != B.shape[1]:
+        raise ValueError(f"{name}: expected a square matrix, got shape {B.shape}; give one row per dimension")
+    if (gap := np.abs(B + B.T).max()) > 1e-10 * max(1.0, np.abs(B).max()):
+        raise ValueError(f"{name}: expected a skew matrix, B^T = -B, got one that misses it by {gap:.1e}; "
+                         "take (B - B.T) / 2")
+    return B

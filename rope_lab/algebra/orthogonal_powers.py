@@ -1,0 +1,144 @@
+r"""Powers and logarithms of an orthogonal matrix, and how to split a mirror off one with determinant -1.
+
+>>> O = np.array([[0.0, 1.0], [1.0, 0.0]])  # a mirror: O O = I
+>>> orthogonal_power(O, 7).round(12) + 0.0
+array([[0., 1.],
+       [1., 0.]])
+
+Everything goes through the normal form $O = P\,\mathrm{diag}(R_{\theta_0}, R_{\theta_1}, \ldots, \pm 1)\,P^\top$.
+"""
+
+from __future__ import annotations
+
+from numbers import Real
+
+import numpy as np
+from jaxtyping import Float64
+from numpy.typing import ArrayLike
+from scipy.linalg import block_diag
+
+from rope_lab.algebra.expect import expect_real
+from rope_lab.algebra.normal_form import OrthogonalForm, orthogonal_normal_form
+from rope_lab.algebra.rotation import rotation_2d
+
+__all__ = ["adapted_axis", "mirror", "orthogonal_power", "skew_logarithm", "split_off"]
+
+Matrix = Float64[np.ndarray, "d d"]
+
+
+def orthogonal_power(O: ArrayLike, n: Real) -> Matrix:  # noqa: E741 - the book's letter
+    r"""The power of an orthogonal matrix, plane by plane.
+
+    $O^n = P\,\mathrm{diag}(R_{n\theta_0}, R_{n\theta_1}, \ldots, (\pm 1)^n)\,P^\top$
+
+    ``O``: (d, d); ``n``: any whole number, negative ones too; and any real number if $\det O = 1$. Returns (d, d) in
+    float64. Between whole numbers the power is $e^{nB}$ with the B of `skew_logarithm`, and no more unique than B.
+    ValueError if O is not orthogonal, or if $\det O = -1$ and n is not whole. Claims ``su6.det-minus-conclusion`` and
+    ``su6.orthogonal-power``.
+
+    >>> orthogonal_power([[-1.0, 0], [0, -1]], 0.5).round(12) + 0.0  # half of a half turn
+    array([[ 0., -1.],
+           [ 1.,  0.]])
+    """
+    form, n = orthogonal_normal_form(O), _number(n)
+    if form.signs.prod() < 0 and n % 1:
+        raise ValueError(f"n: expected a whole number, because O has determinant -1, got {n:g}; "
+                         "a mirror cannot be done in part")
+    # A lone +1 stays; a lone -1 is here only with a whole n.
+    signs = np.where(form.signs > 0, 1.0, -1.0 if n % 2 else 1.0)
+    return _assembled(form, rotation_2d(n * form.theta), signs)
+
+
+def skew_logarithm(O: ArrayLike) -> Matrix:  # noqa: E741
+    r"""A skew matrix whose exponential is the orthogonal matrix.
+
+    $B = P\,\mathrm{diag}(J_{\theta_0}, J_{\theta_1}, \ldots)\,P^\top$ with $0 \le \theta_i \le \pi$, so $e^B = O$
+
+    ``O``: (d, d) with determinant 1. Returns float64, (d, d). It is the shortest such B; it is unique unless some angle
+    is $\pi$: two eigenvalues -1 are a half turn, in either direction, and four leave the planes open too.
+    ValueError if O is not orthogonal, or has determinant -1. Claim ``su6.det1-converse``.
+
+    >>> skew_logarithm(rotation_2d(0.5)).round(12) + 0.0
+    array([[ 0. , -0.5],
+           [ 0.5,  0. ]])
+    """
+    form = orthogonal_normal_form(O)
+    if form.signs.prod() < 0:
+        raise ValueError("O: expected an orthogonal matrix with determinant +1, got one with determinant -1; no real "
+                         "matrix has it as exponential: split a mirror off first, with split_off")
+    quarter = np.array([[0.0, -1.0], [1.0, 0.0]])
+    B = _assembled(form, form.theta[:, None, None] * quarter, np.zeros(len(form.signs)))
+    return (B - B.T) / 2
+
+
+def mirror(axis: ArrayLike) -> Matrix:
+    r"""The mirror that sends one axis to its opposite and keeps what is perpendicular to it.
+
+    $M_v = I - 2\,\frac{v v^\top}{v^\top v}$
+
+    ``axis``: v, (d,), of any length but 0. Returns float64, (d, d). ValueError if it is no vector, or zero.
+    Claim ``book.mirror-commutes``.
+
+    >>> mirror([0.0, 3.0])
+    array([[ 1.,  0.],
+           [ 0., -1.]])
+    """
+    v = expect_real(axis, name="axis")
+    if v.ndim != 1 or not v.any():
+        raise ValueError(f"axis: expected one vector that is not zero, got {_shown(v)}; give the direction to flip")
+    v = v / np.abs(v).max()
+    return np.eye(len(v)) - 2 * np.outer(v, v) / (v @ v)
+
+
+def adapted_axis(O: ArrayLike) -> Float64[np.ndarray, " d"]:  # noqa: E741
+    r"""The unit vector that an orthogonal matrix with determinant -1 sends to its opposite: $O v = -v$.
+
+    ``O``: (d, d). Returns float64, (d,), with a positive largest entry. If O flips several axes, one of them.
+    ValueError if O is not orthogonal, or has determinant +1. Claim ``book.minus-one-eigenvalue``.
+
+    >>> adapted_axis([[0.0, 1], [1, 0]]).round(4)
+    array([ 0.7071, -0.7071])
+    """
+    form = orthogonal_normal_form(O)
+    if form.signs.prod() > 0:
+        raise ValueError("O: expected an orthogonal matrix with determinant -1, got one with determinant +1; "
+                         "it has a logarithm, so no mirror has to be split off")
+    return form.P[:, -1]  # the lone -1 comes last
+
+
+def split_off(O: ArrayLike, *, axis: ArrayLike) -> tuple[Matrix, Matrix]:  # noqa: E741
+    r"""Split a mirror off: $O = O_+ M_v$, with $\det O_+ = -\det O$.
+
+    ``O``: (d, d), orthogonal; ``axis``: v, (d,). Returns $O_+ = O M_v$ and $M_v$, float64. Along a coordinate axis this
+    is the factorisation of part 6; along `adapted_axis` the two factors commute, so $O^n = M_v^n O_+^n$.
+    ValueError if O is not orthogonal or the axis does not fit it. Claims ``su6.det-minus-factor`` and
+    ``su6.det-minus-power``.
+
+    >>> O = [[0.0, 1], [1, 0]]
+    >>> O_plus, M = split_off(O, axis=[0.0, 1])
+    >>> float(np.abs(O_plus @ M - M @ O_plus).max())
+    2.0
+    >>> O_plus, M = split_off(O, axis=adapted_axis(O))
+    >>> bool(np.abs(O_plus @ M - M @ O_plus).max() < 1e-15)
+    True
+    """
+    form, M = orthogonal_normal_form(O), mirror(axis)
+    if len(M) != len(form.P):
+        raise ValueError(f"axis: expected {len(form.P)} entries, one for each row of O, got {len(M)}")
+    return np.asarray(O, dtype=float) @ M, M
+
+
+def _assembled(form: OrthogonalForm, planes: np.ndarray, rest: np.ndarray) -> Matrix:
+    return form.P @ block_diag(*planes, np.diag(rest)) @ form.P.T
+
+
+def _number(n: Real) -> Real:
+    if isinstance(n, (bool, np.bool_)) or not isinstance(n, Real):
+        raise TypeError(f"n: expected a number, got {n!r}; give a position, such as 3")
+    if not np.isfinite(n):
+        raise ValueError(f"n: expected a finite number, got {n!r}; look for a division by zero")
+    return n
+
+
+def _shown(v: np.ndarray) -> str:
+    return f"shape {v.shape}" if v.ndim != 1 else "zeros only"

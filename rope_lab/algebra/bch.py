@@ -1,0 +1,107 @@
+r"""The series of Baker, Campbell and Hausdorff: which exponent $e^{mX} e^{nY}$ has when X and Y do not commute.
+
+The letters X and Y stand for matrices of which nothing is known. A polynomial in them is a dictionary from words,
+such as "XXY", to exact fractions; SymPy writes the result.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from math import factorial
+
+import numpy as np
+import sympy as sp
+from jaxtyping import Float64
+from numpy.typing import ArrayLike
+
+from rope_lab.algebra.expect import expect_real
+
+__all__ = ["X", "Y", "coefficients", "commutator", "exponent", "series"]
+
+X = sp.Symbol("X", commutative=False)
+Y = sp.Symbol("Y", commutative=False)
+
+MOST = 8  # words double with each order
+
+
+def commutator(A: sp.Expr, B: sp.Expr) -> sp.Expr:
+    r"""$[A, B] = AB - BA$, multiplied out.
+
+    >>> commutator(X, Y)
+    X*Y - Y*X
+    """
+    return sp.expand(A * B - B * A)
+
+
+def coefficients(order: int) -> dict[str, Fraction]:
+    r"""The coefficients in $\ln(e^X e^Y)$ of the words of at most ``order`` letters, where they are not 0.
+
+    $\ln(1 + Z) = Z - \tfrac12 Z^2 + \tfrac13 Z^3 - \dots$ with $Z = e^X e^Y - 1$, whose words have one letter or more
+
+    ``order``: 1 to 8. Exact. ValueError for another order. Claims ``su6.bch-order2``, ``book.bch-four``.
+
+    >>> coefficients(2)
+    {'X': Fraction(1, 1), 'Y': Fraction(1, 1), 'XY': Fraction(1, 2), 'YX': Fraction(-1, 2)}
+    """
+    if not 1 <= order <= MOST:
+        raise ValueError(f"order: expected a whole number from 1 to {MOST}, got {order!r}; the words double each time")
+    pairs = [(a, b) for a in range(order + 1) for b in range(order + 1) if 0 < a + b <= order]
+    Z = {"X" * a + "Y" * b: Fraction(1, factorial(a) * factorial(b)) for a, b in pairs}
+    total, Z_to_k = {}, {"": Fraction(1)}
+    for k in range(1, order + 1):
+        Z_to_k = _times(Z_to_k, Z, order)
+        for word, value in Z_to_k.items():
+            total[word] = total.get(word, Fraction(0)) + Fraction((-1) ** (k + 1), k) * value
+    return {word: total[word] for word in sorted(total, key=lambda w: (len(w), w)) if total[word]}
+
+
+def series(order: int, *, m: sp.Expr | int = 1, n: sp.Expr | int = 1) -> sp.Expr:
+    r"""The exponent of $e^{mX} e^{nY}$ up to total degree ``order`` in m and n, as a SymPy expression.
+
+    $mX + nY + \tfrac12 mn\,[X, Y] + \dots$
+
+    X and Y are the non-commutative symbols of this module. Errors of `coefficients`. Claim ``su6.bch-order2``.
+
+    >>> series(2)
+    X + X*Y/2 + Y - Y*X/2
+    """
+    letters = {"X": X, "Y": Y}
+    return sp.Add(*(
+        sp.Rational(value.numerator, value.denominator)
+        * sp.sympify(m) ** word.count("X") * sp.sympify(n) ** word.count("Y")
+        * sp.Mul(*(letters[letter] for letter in word))
+        for word, value in coefficients(order).items()
+    ))  # fmt: skip
+
+
+def exponent(A: ArrayLike, B: ArrayLike, *, order: int) -> Float64[np.ndarray, "d d"]:
+    r"""The series with matrices in it: $\ln(e^A e^B)$ up to products of ``order`` factors.
+
+    It converges where $|A| + |B| < \ln 2$ in the spectral norm; further out it may go anywhere. ``A``, ``B``: (d, d).
+    float64. ValueError for shapes that differ. Claim ``su6.bch-order2``.
+
+    >>> exponent([[0, 1, 0], [0, 0, 0], [0, 0, 0]], [[0, 0, 0], [0, 0, 1], [0, 0, 0]], order=4)
+    array([[0. , 1. , 0.5],
+           [0. , 0. , 1. ],
+           [0. , 0. , 0. ]])
+    """
+    A, B = expect_real(A, name="A"), expect_real(B, name="B")
+    if A.ndim != 2 or A.shape[0] != A.shape[1] or A.shape != B.shape:
+        raise ValueError(f"A, B: expected two square matrices of one size, got shapes {A.shape} and {B.shape}")
+    known = {"X": A, "Y": B}
+
+    def product(word: str) -> np.ndarray:
+        if word not in known:
+            known[word] = product(word[:-1]) @ known[word[-1]]
+        return known[word]
+
+    return sum((float(value) * product(word) for word, value in coefficients(order).items()), np.zeros_like(A))
+
+
+def _times(one: dict[str, Fraction], other: dict[str, Fraction], order: int) -> dict[str, Fraction]:
+    result: dict[str, Fraction] = {}
+    for left, a in one.items():
+        for right, b in other.items():
+            if len(left) + len(right) <= order:
+                result[left + right] = result.get(left + right, Fraction(0)) + a * b
+    return result

@@ -1,0 +1,253 @@
+r"""Generators: matrices B with $B^\top = -B$, and the rotations $e^{nB}$ that they make.
+
+>>> from rope_lab.algebra.rotation import rotation_matrix
+>>> B = generator_matrix([1.0, 0.01])
+>>> bool(np.allclose(power(B, 7), rotation_matrix(7, theta=[1.0, 0.01])))
+True
+"""
+
+import numpy as np
+from jaxtyping import Float64
+from numpy.typing import ArrayLike
+
+from rope_lab.algebra.expect import expect_real
+
+__all__ = [
+    "alias",
+    "angles_4d",
+    "expect_skew",
+    "exponential",
+    "generator_2d",
+    "generator_matrix",
+    "halves_4d",
+    "is_orthogonal",
+    "power",
+    "power_4d",
+    "skew_4d",
+]
+
+_TERMS = 18  # of the series, at norm 1/2 or less: the next one is below 2^-19 / 19!, about 1e-23
+
+
+def expect_skew(B: ArrayLike, *, name: str = "B") -> Float64[np.ndarray, "d d"]:
+    r"""Return ``B`` in float64 if it is skew, exactly skew: half of $B - B^\top$, which removes rounding.
+
+    Skew means $|B^\top + B| \le 10^{-12}\,|B|$ in the largest entry. ValueError for a matrix that is not, with that
+    residual; ValueError for one that is not square or not finite, TypeError for one that is not real.
+    Claim ``su6.bch-implies-skew``.
+
+    >>> expect_skew([[0, -2], [2, 0]])
+    array([[ 0., -2.],
+           [ 2.,  0.]])
+    """
+    B = _square(B, name=name)
+    gap, size = np.abs(B + B.T).max(initial=0.0), np.abs(B).max(initial=0.0)
+    if gap > 1e-12 * size:
+        raise ValueError(
+            f"{name}: expected a skew matrix, {name}^T = -{name}, got one that misses it by {gap:.1e} at a size of "
+            f"{size:.1e}; take ({name} - {name}.T) / 2, or call exponential() if it is not meant to be skew"
+        )
+    return (B - B.T) / 2
+
+
+def is_orthogonal(matrix: ArrayLike, *, tolerance: float = 1e-9) -> bool:
+    r"""Is $A^\top A = I$, up to ``tolerance`` in each entry?
+
+    ``matrix``: (d, d). Errors as in `exponential`.
+
+    >>> is_orthogonal([[0, -1], [1, 0]]), is_orthogonal([[0, -2], [0.5, 0]])
+    (True, False)
+    """
+    A = _square(matrix, name="matrix")
+    return bool(np.abs(A.T @ A - np.eye(len(A))).max(initial=0.0) <= tolerance)
+
+
+def exponential(A: ArrayLike) -> Float64[np.ndarray, "d d"]:
+    r"""The matrix exponential of any square matrix, by scaling and squaring.
+
+    $e^A = \sum_k A^k / k! = \bigl(e^{A/2^s}\bigr)^{2^s}$
+
+    s halvings bring the matrix down to norm 1/2, where a few terms of the series are exact to the last digit; then the
+    result is squared s times. Each squaring doubles the error, so the result is good to about $|A|$ units in the
+    last place: no more than float64 knows of an angle of that size. ``A``: (d, d), skew or not. TypeError if it is not
+    real, ValueError if it is not square or not finite. Claims ``su6.exp-orth``, ``su6.exp-power``.
+
+    >>> exponential([[0, 1], [0, 0]])
+    array([[1., 1.],
+           [0., 1.]])
+    """
+    A = _square(A, name="A")
+    norm = np.abs(A).sum(axis=0).max(initial=0.0)
+    halvings = max(0, int(np.ceil(np.log2(norm))) + 1) if norm > 0 else 0
+    small, identity = np.ldexp(A, -halvings), np.eye(len(A))
+    result = identity
+    for k in range(_TERMS, 0, -1):  # Horner: I + A (I + A/2 (I + A/3 (...)))
+        result = identity + small @ result / k
+    for _ in range(halvings):
+        result = result @ result
+    return result
+
+
+def power(B: ArrayLike, n: ArrayLike) -> Float64[np.ndarray, "*positions d d"]:
+    r"""The rotation $\mathcal R_n = e^{nB}$ that the generator B makes at position n.
+
+    $e^{nB} = \sum_k n^k B^k / k!$
+
+    ``B``: (d, d), skew; ``n``: any real number, or an array whose shape leads the result's. float64.
+    Errors of `expect_skew`; for a generator that is not skew there is `exponential`.
+    Claims ``su6.exp-orth``, ``su6.blockdiag-exp``.
+
+    >>> power(generator_2d(np.pi), [0, 0.5]).round(12) + 0.0
+    array([[[ 1.,  0.],
+            [ 0.,  1.]],
+    <BLANKLINE>
+           [[ 0., -1.],
+            [ 1.,  0.]]])
+    """
+    B, n = expect_skew(B), expect_real(n, name="n")
+    every = [exponential(position * B) for position in n.ravel()]
+    return np.array(every).reshape(*n.shape, *B.shape)
+
+
+def generator_2d(theta: ArrayLike) -> Float64[np.ndarray, "*angles 2 2"]:
+    r"""The generator of one plane: the quarter turn times the angle.
+
+    $J_\theta = \begin{pmatrix} 0 & -\theta \\ \theta & 0 \end{pmatrix}, \quad e^{J_\theta} = R_\theta$
+
+    ``theta``: radians per position, a number or an array whose shape leads the result's. float64. Claim
+    ``su6.rtheta-exp``.
+
+    >>> generator_2d(0.5)
+    array([[ 0. , -0.5],
+           [ 0.5,  0. ]])
+    """
+    theta = expect_real(theta, name="theta")
+    return theta[..., None, None] * np.array([[0.0, -1.0], [1.0, 0.0]]) + 0.0  # + 0.0: no -0.0 on the diagonal
+
+
+def generator_matrix(theta: ArrayLike) -> Float64[np.ndarray, "d d"]:
+    r"""The generator of the usual rotation: one $J_{\theta_i}$ for each plane, interleaved layout.
+
+    $\Lambda = \mathrm{blockdiag}(J_{\theta_0}, J_{\theta_1}, \dots), \quad e^{n\Lambda} = \mathcal R_n$
+
+    ``theta``: one number for each plane, radians per position. float64, two rows per plane. Claim
+    ``su6.blockdiag-exp``.
+
+    >>> generator_matrix([1, 2])
+    array([[ 0., -1.,  0.,  0.],
+           [ 1.,  0.,  0.,  0.],
+           [ 0.,  0.,  0., -2.],
+           [ 0.,  0.,  2.,  0.]])
+    """
+    theta = np.atleast_1d(expect_real(theta, name="theta"))
+    if theta.ndim != 1:
+        raise ValueError(f"theta: expected one number for each plane, got shape {theta.shape}; give a flat list")
+    result = np.zeros((2 * len(theta), 2 * len(theta)))
+    first = 2 * np.arange(len(theta))
+    result[first + 1, first], result[first, first + 1] = theta, 0.0 - theta
+    return result
+
+
+# --- four dimensions: everything in closed form ----------------------------------------------------------------------
+
+
+def skew_4d(entries: ArrayLike) -> Float64[np.ndarray, "4 4"]:
+    r"""The skew matrix of four dimensions with the six given entries below its diagonal.
+
+    $b_{21}, b_{31}, b_{41}, b_{32}, b_{42}, b_{43}$, counted from one; above the diagonal stand their negatives
+
+    So the entry $b_{21} = \theta$ alone turns the first two coordinates by $\theta$, counter-clockwise.
+
+    >>> skew_4d([1, 0, 0, 0, 0, 2])[3].tolist()
+    [0.0, 0.0, 2.0, 0.0]
+    """
+    entries = expect_real(entries, name="entries")
+    if entries.shape != (6,):
+        raise ValueError(f"entries: expected six numbers, got shape {entries.shape}; they stand below the diagonal")
+    lower = np.zeros((4, 4))
+    lower[[1, 2, 3, 2, 3, 3], [0, 0, 0, 1, 1, 2]] = entries
+    return lower - lower.T
+
+
+def halves_4d(B: ArrayLike) -> tuple[Float64[np.ndarray, "4 4"], Float64[np.ndarray, "4 4"]]:
+    r"""The self-dual and the anti-self-dual half of a skew 4 x 4 matrix: $B = S + A$.
+
+    $SA = AS, \quad S^2 = -\tfrac14 r_+^2 I, \quad A^2 = -\tfrac14 r_-^2 I$
+
+    with $r_\pm$ as in `angles_4d`. Errors of `expect_skew`. Claim ``book.four-halves``.
+
+    >>> S, A = halves_4d(skew_4d([3, 0, 0, 0, 0, 1]))
+    >>> [float(half[i]) for half in (S, A) for i in ((1, 0), (3, 2))]
+    [2.0, 2.0, 1.0, -1.0]
+    """
+    entries = _six(B)
+    dual = entries[::-1] * [1.0, -1.0, 1.0, 1.0, -1.0, 1.0]  # each plane trades places with the one it does not touch
+    return skew_4d((entries + dual) / 2), skew_4d((entries - dual) / 2)
+
+
+def angles_4d(B: ArrayLike) -> Float64[np.ndarray, "2"]:
+    r"""The two angles of a skew 4 x 4 matrix, in radians per position, the larger first, neither negative.
+
+    $\theta_{0,1} = \tfrac12 (r_+ \pm r_-)$, up to sign, with
+    $r_\pm^2 = (b_{21} \pm b_{43})^2 + (b_{31} \mp b_{42})^2 + (b_{41} \pm b_{32})^2$
+
+    No eigenvalue is computed. Good to $|B|$ units in the last place. Errors of `expect_skew`.
+    Claim ``book.four-angles``.
+
+    >>> angles_4d(skew_4d([3, 0, 0, 0, 0, -1]))
+    array([3., 1.])
+    """
+    plus, minus = (np.linalg.norm(half) for half in halves_4d(B))  # a half holds u/2 four times, |u| = r: its norm is r
+    return np.array([(plus + minus) / 2, abs(plus - minus) / 2])
+
+
+def power_4d(B: ArrayLike, n: float) -> Float64[np.ndarray, "4 4"]:
+    r"""$e^{nB}$ of a skew 4 x 4 matrix in closed form: no series, no eigenvalues.
+
+    $e^{nB} = \bigl(I\cos\tfrac{n r_+}2 + \tfrac{2}{r_+} S \sin\tfrac{n r_+}2\bigr)
+    \bigl(I\cos\tfrac{n r_-}2 + \tfrac{2}{r_-} A \sin\tfrac{n r_-}2\bigr)$
+
+    ``n``: any real number. Errors of `expect_skew`. Claim ``book.four-halves``.
+
+    >>> power_4d(skew_4d([np.pi, 0, 0, 0, 0, 0]), 1).round(12).diagonal()
+    array([-1., -1.,  1.,  1.])
+    """
+    n, result = float(expect_real(n, name="n")), np.eye(4)
+    for half in halves_4d(B):
+        speed = np.linalg.norm(half) / 2
+        # sin(n speed) / speed without a division by zero
+        result = result @ (np.cos(n * speed) * np.eye(4) + n * np.sinc(n * speed / np.pi) * half)
+    return result
+
+
+# --- the integers see angles modulo one turn -------------------------------------------------------------------------
+
+
+def alias(theta: ArrayLike) -> Float64[np.ndarray, "planes"]:
+    r"""What whole positions can see of a list of frequencies: each folded into $[0, \pi]$, and sorted.
+
+    $\min(\theta \bmod 2\pi,\ 2\pi - \theta \bmod 2\pi)$, the larger first
+
+    Two lists of one length give the same rotations on the integers, up to an orthogonal change of basis, exactly if
+    their aliases agree. ``theta``: radians per position. float64. Claims ``unsaid.aliasing``, ``book.alias-classes``.
+
+    >>> alias([1.0, 2 * np.pi - 1.0, 2 * np.pi + 0.5]).round(12)
+    array([1. , 1. , 0.5])
+    """
+    theta = np.atleast_1d(expect_real(theta, name="theta"))
+    turned = np.mod(theta, 2 * np.pi)
+    return np.sort(np.minimum(turned, 2 * np.pi - turned))[::-1]
+
+
+def _six(B: ArrayLike) -> Float64[np.ndarray, "6"]:
+    B = expect_skew(B)
+    if B.shape != (4, 4):
+        raise ValueError(f"B: expected shape (4, 4), got {B.shape}; in other dimensions use power()")
+    return B[[1, 2, 3, 2, 3, 3], [0, 0, 0, 1, 1, 2]]
+
+
+def _square(matrix: ArrayLike, *, name: str) -> Float64[np.ndarray, "d d"]:
+    matrix = expect_real(matrix, name=name)
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
+        raise ValueError(f"{name}: expected a square matrix, got shape {matrix.shape}; give one row per dimension")
+    return matrix

@@ -1,0 +1,195 @@
+"""Attention over one shared latent, slow and obviously right: one query at a time, every rotation a matrix.
+
+A token is kept as one vector c of width $d_c$, the latent. Keys and values are made from it, or it is both of them.
+
+>>> rng = np.random.default_rng(0)
+>>> q, c, theta = rng.normal(size=(5, 4)), rng.normal(size=(5, 4)), [1.0, 0.1]
+>>> near = decode(q, c, "undo", positions=range(5), theta=theta)
+>>> far = decode(q, c, "undo", positions=range(700, 705), theta=theta)
+>>> bool(np.allclose(near.outputs, far.outputs)), near.numbers  # one cached tensor, and relative
+(True, 20)
+"""
+
+from typing import Literal, NamedTuple, get_args
+
+import numpy as np
+from jaxtyping import Float64
+from numpy.typing import ArrayLike
+
+from rope_lab.algebra.expect import expect_real
+from rope_lab.algebra.rotation import rotation_matrix
+
+Way = Literal["two caches", "turn again", "turned values", "undo"]
+WAYS: tuple[Way, ...] = get_args(Way)
+
+
+class Decoded(NamedTuple):
+    """What a decoding run gave, and what it took."""
+
+    outputs: Float64[np.ndarray, "T d_c"]
+    numbers: int  # kept in the cache at the end
+    turned: int  # cached vectors that were turned on the way, each counted as often as it was turned
+
+
+def softmax(s: ArrayLike) -> Float64[np.ndarray, "keys"]:
+    r"""Attention weights of one query: $a_n = e^{s_n} / \sum_j e^{s_j}$. Claim ``su19.mla-mqa-eq``.
+
+    >>> softmax([0.0, 1.0]).round(4)
+    array([0.2689, 0.7311])
+    """
+    s = expect_real(s, name="s")
+    e = np.exp(s - s.max())
+    return e / e.sum()
+
+
+def expanded(
+    q: Float64[np.ndarray, "H T d"],
+    c: Float64[np.ndarray, "T d_c"],
+    *,
+    W_k: Float64[np.ndarray, "H d d_c"],
+    W_v: Float64[np.ndarray, "H d_v d_c"],
+) -> Float64[np.ndarray, "H T d_v"]:
+    r"""Causal attention whose heads make their own keys and values from one latent; no positions.
+
+    $o_m = \sum_{n \le m} a_{mn}\, W_v c_n, \quad s_{mn} = q_m^\top (W_k c_n)$ in each head
+
+    Logits are not divided by a root. float64. ValueError (NumPy's) if shapes do not fit. Claim ``su19.mla-mqa-approx``.
+    """
+    out = np.zeros((*q.shape[:2], W_v.shape[1]))
+    for h in range(q.shape[0]):
+        for m in range(q.shape[1]):
+            a = softmax([q[h, m] @ (W_k[h] @ c[n]) for n in range(m + 1)])
+            out[h, m] = sum(a[n] * (W_v[h] @ c[n]) for n in range(m + 1))
+    return out
+
+
+def absorbed(
+    q: Float64[np.ndarray, "H T d"],
+    c: Float64[np.ndarray, "T d_c"],
+    *,
+    W_k: Float64[np.ndarray, "H d d_c"],
+    W_v: Float64[np.ndarray, "H d_v d_c"],
+) -> Float64[np.ndarray, "H T d_v"]:
+    r"""The same outputs without a key or a value in sight: all heads attend to the latents themselves.
+
+    $o_m = W_v \sum_{n \le m} a_{mn}\, c_n, \quad s_{mn} = (W_k^\top q_m)^\top c_n$
+
+    Arguments as in `expanded`, which it equals. Claim ``su19.mla-mqa-approx``.
+    """
+    out = np.zeros((*q.shape[:2], W_v.shape[1]))
+    for h in range(q.shape[0]):
+        for m in range(q.shape[1]):
+            a = softmax([(W_k[h].T @ q[h, m]) @ c[n] for n in range(m + 1)])
+            out[h, m] = W_v[h] @ sum(a[n] * c[n] for n in range(m + 1))
+    return out
+
+
+def spliced(
+    q: Float64[np.ndarray, "H T d"],
+    c: Float64[np.ndarray, "T d_c"],
+    *,
+    q_rope: Float64[np.ndarray, "H T d_r"],
+    k_rope: Float64[np.ndarray, "T d_r"],
+    W_k: Float64[np.ndarray, "H d d_c"],
+    W_v: Float64[np.ndarray, "H d_v d_c"],
+    positions: ArrayLike,
+    theta: ArrayLike,
+) -> Float64[np.ndarray, "H T d_v"]:
+    r"""MLA's way: most of the logit without positions, and a small rotary part beside it, with a key of its own.
+
+    $o_m = \sum_{n \le m} a_{mn} W_v c_n$,
+    $s_{mn} = q_m^\top W_k c_n + (\mathcal R_m q^r_m)^\top \mathcal R_n k^r_n$
+
+    ``positions``: (T,), any reals; ``theta``: $d_r/2$ radians per position, interleaved. Values are not turned.
+    Claim ``book.latent-splice``.
+    """
+    R = rotation_matrix(np.asarray(positions, dtype=float), theta=theta)
+    out = np.zeros((*q.shape[:2], W_v.shape[1]))
+    for h in range(q.shape[0]):
+        for m in range(q.shape[1]):
+            s = [q[h, m] @ W_k[h] @ c[n] + (R[m] @ q_rope[h, m]) @ (R[n] @ k_rope[n]) for n in range(m + 1)]
+            a = softmax(s)
+            out[h, m] = sum(a[n] * (W_v[h] @ c[n]) for n in range(m + 1))
+    return out
+
+
+def relative(
+    q: Float64[np.ndarray, "T d_c"], c: Float64[np.ndarray, "T d_c"], *, positions: ArrayLike, theta: ArrayLike
+) -> Float64[np.ndarray, "T d_c"]:
+    r"""What the shared form should be, written with offsets alone: no position occurs by itself.
+
+    $o_m = \sum_{n \le m} a_{mn}\, \mathcal R_{n-m} c_n, \quad s_{mn} = q_m^\top \mathcal R_{n-m} c_n$
+
+    One head, interleaved layout; arguments as in `decode`. Claim ``su19.mla-vo-shared``.
+    """
+    at, out = np.asarray(positions, dtype=float), np.zeros_like(c)
+    for m in range(len(c)):
+        R = rotation_matrix(at[: m + 1] - at[m], theta=theta)
+        a = softmax([q[m] @ R[n] @ c[n] for n in range(m + 1)])
+        out[m] = sum(a[n] * (R[n] @ c[n]) for n in range(m + 1))
+    return out
+
+
+def decode(
+    q: Float64[np.ndarray, "T d_c"],
+    c: Float64[np.ndarray, "T d_c"],
+    way: Way,
+    *,
+    positions: ArrayLike,
+    theta: ArrayLike,
+) -> Decoded:
+    r"""Decode token by token in one of the four `WAYS`, and count what is kept and what is turned.
+
+    Logits are $(\mathcal R_m q_m)^\top \mathcal R_n c_n$ in each. ``"two caches"`` keeps $c_n$ and $\mathcal R_n c_n$;
+    ``"turn again"`` keeps $c_n$ and turns all of them at each step; both sum $a_{mn} c_n$. ``"turned values"`` keeps
+    $\mathcal R_n c_n$ and sums it; ``"undo"`` does that too and turns the sum back by $\mathcal R_m^\top$.
+
+    One head, interleaved layout. ``positions``: (T,), any reals; ``theta``: $d_c/2$ radians per position. float64.
+    ValueError for an unknown way. Claims ``su19.mla-dilemma-share``, ``su19.mla-dilemma-abs``, ``su19.mla-vo-shared``.
+
+    >>> for way in WAYS:
+    ...     run = decode(np.eye(4), np.eye(4), way, positions=range(4), theta=[1.0, 0.1])
+    ...     print(f"{way:13} {run.numbers:2} numbers kept, {run.turned:2} vectors turned")
+    two caches    32 numbers kept,  4 vectors turned
+    turn again    16 numbers kept, 10 vectors turned
+    turned values 16 numbers kept,  4 vectors turned
+    undo          16 numbers kept,  4 vectors turned
+    """
+    if way not in WAYS:
+        raise ValueError(f"way: expected one of {', '.join(WAYS)}, got {way!r}")
+    plain, turned, outputs, count = [], [], [], 0  # the two caches; a way leaves the one empty that it does not keep
+    R = rotation_matrix(np.asarray(positions, dtype=float), theta=theta)
+    for m in range(len(c)):
+        if way in ("two caches", "turn again"):
+            plain.append(c[m])
+        if way != "turn again":
+            turned.append(R[m] @ c[m])
+            count += 1
+        keys = turned or [R[n] @ plain[n] for n in range(m + 1)]
+        count += 0 if turned else len(keys)
+        a = softmax([(R[m] @ q[m]) @ key for key in keys])
+        total = sum(a[n] * value for n, value in enumerate(plain or turned))
+        outputs.append(R[m].T @ total if way == "undo" else total)
+    return Decoded(np.array(outputs), sum(x.size for x in plain + turned), count)
+
+
+def training_form(W: ArrayLike, *, theta: ArrayLike) -> tuple[Float64[np.ndarray, "d_v d_v"], float]:
+    r"""The best $X$ for $W \mathcal R_1 = X W$, and how far the two sides stay apart.
+
+    $X = W \mathcal R_1 W^+$; the residual is the Frobenius norm of $W \mathcal R_1 (I - W^+ W)$, and no $X$ has less.
+
+    If it is zero, values $v_n = W c_n$ of width $d_v$ can be made first and turned afterwards. That is so exactly when
+    $\mathcal R_1$ maps the kernel of W to itself. ``W``: (d_v, d_c); ``theta``: $d_c/2$, interleaved. float64.
+    Claims ``su19.mla-training``, ``book.latent-training``.
+
+    >>> _, apart = training_form(np.eye(4)[:2], theta=[1.0, 0.1])  # a whole plane
+    >>> _, mixed = training_form(np.eye(4)[[0, 2]], theta=[1.0, 0.1])  # half of each of two
+    >>> round(apart, 6), round(mixed, 2)
+    (0.0, 0.85)
+    """
+    W = expect_real(W, name="W")
+    R = rotation_matrix(1.0, theta=theta)
+    if W.ndim != 2 or W.shape[1] != len(R):
+        raise ValueError(f"W: expected (d_v, {len(R)}) for {len(R) // 2} frequencies, got shape {W.shape}")
+    inverse = np.linalg.pinv(W)
+    return W @ R @ inverse, float(np.linalg.norm(W @ R @ (np.eye(len(R)) - inverse @ W)))

@@ -6,8 +6,9 @@ r"""The right basis: every skew matrix, and every orthogonal one, is a row of pl
 >>> bool(np.allclose(form.P @ form.blocks @ form.P.T, A - A.T))
 True
 
-Both functions start from the real Schur form $Q^\top A Q = T$. For these matrices $T$ is block-diagonal up to rounding, also where
-angles repeat or nearly do: $T$ is triangular but for 2 x 2 blocks *and* skew (or orthogonal), so what stands above the blocks is as small as what stands below. Nothing has to be divided by a difference of angles.
+Both functions start from the real Schur form $Q^\top A Q = T$. For these matrices $T$ is block-diagonal up to rounding,
+also where angles repeat or nearly do: $T$ is triangular but for 2 x 2 blocks *and* skew (or orthogonal), so what stands
+above the blocks is as small as what stands below. Nothing has to be divided by a difference of angles.
 """
 
 from typing import NamedTuple
@@ -94,9 +95,9 @@ def orthogonal_normal_form(O: ArrayLike, *, tolerance: float = 1e-8) -> Orthogon
     $O = P\,\mathrm{diag}(R_{\theta_0}, R_{\theta_1}, \ldots, \pm 1)\,P^\top$
 
     ``O``: (d, d). P is orthogonal, $\pi \ge \theta_0 \ge \theta_1 \ge \ldots \ge 0$ in radians, float64. Two
-    eigenvalues -1 are a half turn and two +1 a turn by 0, so that at most one +1 and one -1 are left, in this order, in ``signs``:
-    none for even d and det +1; both for even d and det -1; for odd d the one that equals the determinant. P is fixed
-    as in `skew_normal_form`.
+    eigenvalues -1 are a half turn and two +1 a turn by 0, so that at most one +1 and one -1 are left, in this order, in
+    ``signs``: none for even d and det +1; both for even d and det -1; for odd d the one that equals the determinant.
+    P is fixed as in `skew_normal_form`.
     ValueError if O is not square or an entry of $O^\top O - I$ exceeds ``tolerance``; what misses by less is replaced
     by an orthogonal matrix as near. Claim ``book.orthogonal-normal-form``.
 

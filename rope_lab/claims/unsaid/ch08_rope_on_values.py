@@ -1,0 +1,66 @@
+"""Beside part 19: frequencies of their own for values, and what a rotation on one side knows about order."""
+
+import numpy as np
+
+from rope_lab.algebra import placements, rotation
+from rope_lab.claims.ledger import claim
+
+
+@claim(
+    "unsaid.vo-freq",
+    locus="in none of the sources",
+    statement=r"Values and outputs may turn at other frequencies than queries and keys. What must agree is $v$ with "
+    r"$o$, and $q$ with $k$.",
+    verdict="true",
+    evidence="numeric",
+    chapter=8,
+    tier="unsaid",
+    witness=r"Values at $\theta$, outputs back at $\theta'$: alone, at $m = n$, the value arrives turned by "
+    r"$m(\theta - \theta')$.",
+    tolerance=1e-11,
+    holds=lambda _, vo: (vo, vo),
+    control=lambda qk, vo: (vo, qk),  # the output turns back at the queries' frequencies
+)
+def frequencies_of_their_own(pair, rng):
+    q, k, v = rng.normal(size=(3, 6, 6))
+    theta, other = rotation.frequencies(6, base=50.0), np.array([0.9, 0.4, 0.01])
+    of_v, of_o = pair(theta, other)
+
+    def y(shift):
+        at = np.arange(6) + shift
+        mixed = placements.attention(q, k, v, q_positions=at, k_positions=at, rotated="qkv", theta=theta, theta_vo=of_v)
+        return rotation.rotate(mixed, -at, theta=of_o)
+
+    return max(np.abs(y(shift) - y(0)).max() for shift in (1, 7, -20))
+
+
+@claim(
+    "unsaid.single-side-order",
+    locus="in none of the sources",
+    statement=r"In one head without a mask, exchange the places of the pairs $(k_n, v_n)$ and leave the query where it "
+    r"is. The output does not notice under NoPE, Q, O and QO. It does under each of the other twelve placements: "
+    r"wherever $k$ or $v$ turns.",
+    verdict="true",
+    evidence="numeric",
+    chapter=8,
+    tier="unsaid",
+    correction=r"One ingredient of the published ranking, and no explanation of it: V is sensitive to order and comes "
+    r"last there, K is and comes third. And a causal mask tells NoPE about order as well.",
+    witness=r"Q alone: the logit is $(\mathcal R_m q)^\top k_n$, in which $n$ is only a name.",
+    tolerance=1e-12,
+    holds=("", "q", "o", "qo"),
+    control=("", "q", "o", "v"),  # any single side but the keys
+)
+def who_notices_an_exchange(blind, rng):
+    q, (k, v) = rng.normal(size=(2, 6)), rng.normal(size=(2, 7, 6))
+    here = {"q_positions": [3.0, 6.0], "k_positions": np.arange(7), "theta": rotation.frequencies(6, base=50.0)}
+    order = np.roll(np.arange(7), 2)
+    change = {}
+    for rotated in placements.PLACEMENTS:
+        before, after = (
+            placements.attention(q, *pairs, rotated=rotated, causal=False, **here)
+            for pairs in ((k, v), (k[order], v[order]))
+        )
+        change[rotated] = np.abs(before - after).max()
+    deaf = [rotated for rotated in placements.PLACEMENTS if rotated not in blind and change[rotated] < 0.01]
+    return max(float(bool(deaf)), *(change[rotated] for rotated in blind))

@@ -1,0 +1,221 @@
+r"""Attention with the weights $\gamma^{m-n}$ on rotated values, four times over: slow, in float64, and all equal.
+
+>>> v = np.random.default_rng(0).normal(size=(50, 4))
+>>> decay = {"gamma": 0.9, "theta": [1.0, 0.1]}
+>>> by_definition = decay_attention(v, **decay)
+>>> bool(np.allclose(recurrent(v, **decay), by_definition))
+True
+>>> bool(np.allclose(rotate_then_decay(v, **decay), by_definition))
+True
+>>> bool(np.allclose(convolved(v, **decay), by_definition))
+True
+"""
+
+import numpy as np
+from jaxtyping import Complex128, Float64
+from numpy.typing import ArrayLike
+
+from rope_lab.algebra.expect import Layout, expect_real
+from rope_lab.algebra.rotation import layout_permutation, rotate, rotation_matrix
+
+__all__ = [
+    "complex_planes", "convolved", "decay_attention", "impulse_response", "real_planes", "recurrent", "retention",
+    "retention_recurrent", "rotate_then_decay", "sign_changes",
+]  # fmt: skip
+
+
+def decay_attention(
+    v: ArrayLike, *, gamma: ArrayLike, theta: ArrayLike, layout: Layout = "interleaved"
+) -> Float64[np.ndarray, "T head_dim"]:
+    r"""The definition: causal attention on rotated values whose weights are powers of a decay.
+
+    $o_m = \mathcal R_m^\top \sum_{n \le m} \gamma^{m-n}\, \mathcal R_n v_n$, positions $1, \ldots, T$
+
+    ``v``: (T, d); ``gamma``: one finite number, or one for each plane; ``theta``: (d/2,), radians per position. All
+    finite gammas are allowed: these are finite sums, though above 1 they grow without bound. T may be 0. float64.
+    Quadratic in T. TypeError or ValueError for what is not real, finite or of that shape. Claim ``su19.rnn-special``.
+
+    >>> decay_attention([[1.0, 0.0], [0.0, 0.0]], gamma=0.5, theta=np.pi / 2).round(12) + 0.0
+    array([[ 1. ,  0. ],
+           [ 0. , -0.5]])
+    """
+    v, gamma, theta = _given(v, gamma, theta)
+    turned = _turn(v, theta, layout)
+    steps = np.arange(len(v))
+    behind = steps[:, None] - steps  # m - n
+    with np.errstate(over="ignore"):  # a gamma above 1 may leave the range of the numbers: inf says so
+        weights = np.where(behind >= 0, gamma[:, None, None] ** np.maximum(behind, 0), 0.0)  # (planes, T, T)
+    mixed = np.einsum("pmn,npc->mpc", weights, _by_plane(turned, layout))
+    return _turn(_from_planes(mixed, layout), theta, layout, back=True)
+
+
+def recurrent(
+    v: ArrayLike, *, gamma: ArrayLike, theta: ArrayLike, layout: Layout = "interleaved", state: ArrayLike | None = None
+) -> Float64[np.ndarray, "T head_dim"]:
+    r"""The same, one step at a time: a recurrence whose state turns back and shrinks.
+
+    $h_t = \gamma\, \mathcal R_1^\top h_{t-1} + v_t$, in complex coordinates
+    $\tilde h_t = \gamma e^{-\mathrm i\theta}\, \tilde h_{t-1} + \tilde v_t$
+
+    Arguments as in `decay_attention`; ``state``: h_0, (d,), zero if it is None. The result is h_1, ..., h_T, so its
+    last row is the state from which a later call goes on. Claim ``su19.rnn-geometric``.
+
+    >>> first, rest = recurrent([[1.0, 0.0]], gamma=0.5, theta=1.0), [[0.0, 1.0]]
+    >>> later = recurrent(rest, gamma=0.5, theta=1.0, state=first[-1])
+    >>> bool(np.allclose(later[-1], recurrent([[1.0, 0.0], *rest], gamma=0.5, theta=1.0)[-1]))
+    True
+    """
+    v, gamma, theta = _given(v, gamma, theta)
+    back = rotation_matrix(1.0, theta=theta, layout=layout).T
+    shrink = _from_planes(np.repeat(gamma[None, :, None], 2, axis=2), layout)[0]
+    h = np.zeros(v.shape[1]) if state is None else expect_real(state, name="state")
+    if h.shape != v.shape[1:]:
+        raise ValueError(f"state: expected shape {v.shape[1:]}, got {h.shape}; give the last row returned")
+    found = np.empty_like(v)
+    for t, v_t in enumerate(v):
+        h = shrink * (back @ h) + v_t
+        found[t] = h
+    return found
+
+
+def rotate_then_decay(
+    v: ArrayLike, *, gamma: ArrayLike, theta: ArrayLike, layout: Layout = "interleaved"
+) -> Float64[np.ndarray, "T head_dim"]:
+    r"""The same in a frame that turns along: there the decay is real, and every coordinate minds its own business.
+
+    $u_t = \gamma\, u_{t-1} + \mathcal R_t v_t, \quad o_t = \mathcal R_t^\top u_t$
+
+    Arguments as in `decay_attention`. Claim ``book.decay-frame``.
+    """
+    v, gamma, theta = _given(v, gamma, theta)
+    turned = _by_plane(_turn(v, theta, layout), layout)
+    u, found = np.zeros(turned.shape[1:]), np.empty_like(turned)
+    for t, x in enumerate(turned):
+        u = gamma[:, None] * u + x
+        found[t] = u
+    return _turn(_from_planes(found, layout), theta, layout, back=True)
+
+
+def convolved(
+    v: ArrayLike, *, gamma: ArrayLike, theta: ArrayLike, layout: Layout = "interleaved"
+) -> Float64[np.ndarray, "T head_dim"]:
+    r"""The same as a convolution with the impulse response, by the fast Fourier transform.
+
+    $\tilde o = \kappa * \tilde v, \quad \kappa_r = (\gamma e^{-\mathrm i\theta})^r$
+
+    Arguments as in `decay_attention`. Both are padded to twice the length, because a Fourier transform is circular.
+    Its error is relative to the largest output, not to each. Claim ``book.decay-convolution``.
+    """
+    v, gamma, theta = _given(v, gamma, theta)
+    if not len(v):
+        return v.copy()
+    size = 2 * len(v)
+    kernel = np.fft.fft(impulse_response(len(v), gamma=gamma, theta=theta), size, axis=0)
+    product = kernel * np.fft.fft(complex_planes(v, layout=layout), size, axis=0)
+    return real_planes(np.fft.ifft(product, axis=0)[: len(v)], layout=layout)
+
+
+def impulse_response(length: int, *, gamma: ArrayLike, theta: ArrayLike) -> Complex128[np.ndarray, "T planes"]:
+    r"""What comes out after a single 1 went in: $\kappa_r = (\gamma e^{-\mathrm i\theta})^r$ for $r = 0, 1, \ldots$
+
+    ``gamma`` and ``theta``: one number, or one for each plane. Claim ``su19.rnn-geometric``.
+
+    >>> impulse_response(3, gamma=0.5, theta=np.pi).round(12)[:, 0].real
+    array([ 1.  , -0.5 ,  0.25])
+    """
+    gamma, theta = np.broadcast_arrays(*(np.atleast_1d(expect_real(x, name=n))
+                                         for n, x in (("gamma", gamma), ("theta", theta))))  # fmt: skip
+    r = np.arange(length)[:, None]
+    with np.errstate(over="ignore"):
+        return gamma**r * np.exp(-1j * theta * r)
+
+
+def retention(
+    q: ArrayLike, k: ArrayLike, v: ArrayLike, *, gamma: float, theta: ArrayLike
+) -> Float64[np.ndarray, "T value_dim"]:
+    r"""RetNet's retention, by its definition: the rotation sits on queries and keys, and values are left alone.
+
+    $o_m = \sum_{n \le m} \gamma^{m-n}\, \langle \mathcal R_m q_m, \mathcal R_n k_n\rangle\, v_n$
+
+    ``q``, ``k``: (T, d); ``v``: (T, any width); interleaved layout. Claim ``su19.lru-retnet``.
+    """
+    q, k, v = (expect_real(x, name=name) for name, x in (("q", q), ("k", k), ("v", v)))
+    at = np.arange(len(q))
+    behind = at[:, None] - at
+    logits = rotate(q, at, theta=theta) @ rotate(k, at, theta=theta).T
+    return (np.where(behind >= 0, float(gamma) ** np.maximum(behind, 0), 0.0) * logits) @ v
+
+
+def retention_recurrent(
+    q: ArrayLike, k: ArrayLike, v: ArrayLike, *, gamma: float, theta: ArrayLike
+) -> Float64[np.ndarray, "T value_dim"]:
+    r"""Retention one step at a time: our recurrence on the matrices $k_t v_t^\top$, read out by the plain query.
+
+    $S_t = \gamma\, \mathcal R_1^\top S_{t-1} + k_t v_t^\top, \quad o_t = S_t^\top q_t$
+
+    Arguments as in `retention`. The state is d by value width, whatever T is. Claim ``su19.lru-retnet``.
+    """
+    q, k, v = (expect_real(x, name=name) for name, x in (("q", q), ("k", k), ("v", v)))
+    back = rotation_matrix(1.0, theta=theta).T
+    S, found = np.zeros((k.shape[1], v.shape[1])), np.empty_like(v)
+    for t in range(len(q)):
+        S = float(gamma) * back @ S + np.outer(k[t], v[t])
+        found[t] = S.T @ q[t]
+    return found
+
+
+def sign_changes(values: ArrayLike) -> int:
+    """How often a sequence goes from positive to negative or back; zeros in between are skipped.
+
+    >>> sign_changes([1.0, 0.0, -2.0, -1.0, 3.0])
+    2
+    """
+    signs = np.sign(expect_real(values, name="values"))
+    signs = signs[signs != 0]
+    return int((signs[1:] != signs[:-1]).sum())
+
+
+def complex_planes(x: ArrayLike, *, layout: Layout = "interleaved") -> Complex128[np.ndarray, "T planes"]:
+    r"""Each plane's pair as one number, $\tilde x = x_1 + \mathrm i\, x_2$: (T, d) to (T, d/2).
+
+    >>> complex_planes([[1.0, 2.0]])
+    array([[1.+2.j]])
+    """
+    pairs = _by_plane(expect_real(x, name="x"), layout)
+    return pairs[..., 0] + 1j * pairs[..., 1]
+
+
+def real_planes(x: ArrayLike, *, layout: Layout = "interleaved") -> Float64[np.ndarray, "T head_dim"]:
+    """Back from `complex_planes`."""
+    x = np.asarray(x)
+    return _from_planes(np.stack([x.real, x.imag], axis=-1), layout)
+
+
+def _by_plane(x: np.ndarray, layout: Layout) -> np.ndarray:
+    if layout == "half":
+        x = x[:, np.argsort(layout_permutation(x.shape[1]))]
+    return x.reshape(len(x), -1, 2) if len(x) else x.reshape(0, x.shape[1] // 2, 2)
+
+
+def _from_planes(pairs: np.ndarray, layout: Layout) -> np.ndarray:
+    x = pairs.reshape(len(pairs), 2 * pairs.shape[1])
+    return x[:, layout_permutation(x.shape[1])] if layout == "half" else x
+
+
+def _turn(x: np.ndarray, theta: np.ndarray, layout: Layout, *, back: bool = False) -> np.ndarray:
+    positions = np.arange(1.0, len(x) + 1)  # 1 to T: the state before the first value then stands at 0, unturned
+    return rotate(x, -positions if back else positions, theta=theta, layout=layout)
+
+
+def _given(v: ArrayLike, gamma: ArrayLike, theta: ArrayLike) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    v, gamma, theta = expect_real(v, name="v"), expect_real(gamma, name="gamma"), expect_real(theta, name="theta")
+    theta = np.atleast_1d(theta)
+    if v.ndim != 2 or theta.ndim != 1 or v.shape[1] != 2 * len(theta):
+        raise ValueError(
+            f"v: expected (T, {2 * theta.size}) for {theta.size} frequencies, got shape {v.shape}; "
+            "give one theta for each plane, or split the heads first"
+        )
+    if gamma.shape not in ((), theta.shape):
+        raise ValueError(f"gamma: expected one number or one for each of {theta.size} planes, got shape {gamma.shape}; "
+                         "one head at a time")  # fmt: skip
+    return v, np.broadcast_to(gamma, theta.shape), theta

@@ -1,0 +1,258 @@
+r"""The complex linear recurrence in linear time: rotate the values, decay them with real numbers, rotate back.
+
+>>> v = torch.randn(2, 100, 8)  # (..., T, d)
+>>> theta = torch.linspace(0.1, 1.5, 4)
+>>> whole, _ = linear_rnn(v, gamma=0.9, theta=theta)
+>>> first, state = linear_rnn(v[:, :37], gamma=0.9, theta=theta)
+>>> rest, _ = linear_rnn(v[:, 37:], gamma=0.9, theta=theta, state=state)
+>>> torch.allclose(torch.cat((first, rest), dim=-2), whole, atol=1e-5)
+True
+"""
+
+from itertools import pairwise
+from typing import Any
+
+import torch
+from jaxtyping import Complex, Float
+from torch import Tensor
+from torch.autograd.function import once_differentiable
+
+from rope_lab.nn.expect import expect_count, expect_vectors, working_dtype
+
+STEPS = 16  # steps of a chunk. Chunks advance together, and their carries are a sequence 16 times as short.
+
+
+def turn_table(length: int, theta: Any, *, dtype: torch.dtype = torch.float32) -> Complex[Tensor, "T planes"]:
+    r"""The turns of a frame that goes along: $e^{\mathrm i t\theta}$ for t = 1, ..., length.
+
+    ``theta``: one frequency for each plane, radians per step. Angles are float64; ``dtype`` (float32 or float64) is
+    that of the two parts. A model makes one table and hands it to every call of `linear_rnn`.
+
+    >>> turn_table(2, [0.0, 3.1415926535]).real.round()
+    tensor([[ 1., -1.],
+            [ 1.,  1.]])
+    """
+    theta = _reals(theta, name="theta").detach().reshape(-1)
+    steps = torch.arange(1, expect_count(length, name="length") + 1, dtype=torch.float64, device=theta.device)
+    angles = steps[:, None] * theta
+    return torch.complex(angles.cos().to(dtype), angles.sin().to(dtype))
+
+
+def linear_rnn(
+    v: Float[Tensor, "*batch T d"],
+    *,
+    gamma: Any,
+    theta: Any,
+    state: Float[Tensor, "*batch d"] | None = None,
+    table: Complex[Tensor, "T planes"] | None = None,
+) -> tuple[Float[Tensor, "*batch T d"], Float[Tensor, "*batch d"]]:
+    r"""Every state of the complex recurrence, and the last one to go on from.
+
+    $h_t = \gamma\, e^{-\mathrm i\theta}\, h_{t-1} + \tilde v_t$, computed as
+    $u_t = \gamma u_{t-1} + e^{\mathrm i t\theta} \tilde v_t,\ h_t = e^{-\mathrm i t\theta} u_t$
+
+    ``v``: (..., T, d), planes are the pairs (2i, 2i+1); ``gamma``: numbers from 0 to 1 that broadcast with
+    (..., d/2), such as one, one for each plane, or (heads, 1); ``theta``: (d/2,) or one number, radians per step;
+    ``state``: the second result of an earlier call, (..., d), zeros if it is None; ``table``: that of `turn_table`.
+    Half types are computed in float32, and the state stays float32. T may be 0. A NaN or infinity in v spoils its own
+    plane from its step on. Differentiable once, in v, gamma, theta and state. TypeError or ValueError for what does
+    not fit, or a gamma outside of [0, 1]. Claims ``su19.rnn-geometric``, ``book.decay-frame``, ``book.decay-gradient``.
+
+    >>> pulse = torch.tensor([[1.0, 0.0], [0.0, 0.0], [0.0, 0.0]])
+    >>> linear_rnn(pulse, gamma=0.5, theta=torch.pi / 2)[0].mul(4).round().int()
+    tensor([[ 4,  0],
+            [ 0, -2],
+            [-1,  0]], dtype=torch.int32)
+    """
+    expect_vectors(v)
+    if v.shape[-1] % 2 or not v.shape[-1]:
+        raise ValueError(f"v: expected (..., T, d) with an even d, got shape {tuple(v.shape)}; planes are pairs")
+    planes, dtype = v.shape[-1] // 2, working_dtype(v)
+    gamma, theta = _decay(gamma, v, planes, low=0.0), _reals(theta, name="theta").to(v.device)
+    if theta.ndim > 1 or theta.numel() not in (1, planes):
+        raise ValueError(f"theta: expected {planes} frequencies for v {tuple(v.shape)}, or one number, got shape "
+                         f"{tuple(theta.shape)}; give one for each plane")  # fmt: skip
+    theta = theta.expand(planes)
+    if table is None:
+        table = turn_table(v.shape[-2], theta, dtype=dtype)
+    if table.shape != (v.shape[-2], planes) or table.real.dtype != dtype:
+        raise ValueError(f"table: expected {(v.shape[-2], planes)} with parts of {dtype}, got {tuple(table.shape)} of "
+                         f"{table.dtype}; build it with turn_table(T, theta, dtype={dtype})")  # fmt: skip
+    h = _Recurrence.apply(v.to(dtype), gamma, theta, _state(state, v, dtype), table)
+    last = h[..., -1, :] if v.shape[-2] else _state(state, v, dtype)
+    return h.to(v.dtype), last.clone()
+
+
+def decay_scan(
+    x: Float[Tensor, "*batch T channels"], *, gamma: Any, state: Float[Tensor, "*batch channels"] | None = None
+) -> tuple[Float[Tensor, "*batch T channels"], Float[Tensor, "*batch channels"]]:
+    r"""The real recurrence: every coordinate decays by itself, and nothing turns.
+
+    $u_t = \gamma\, u_{t-1} + x_t$
+
+    ``gamma``: numbers from -1 to 1 that broadcast with (..., channels). All else as in `linear_rnn`.
+
+    >>> decay_scan(torch.ones(4, 1), gamma=0.5)[0].T
+    tensor([[1.0000, 1.5000, 1.7500, 1.8750]])
+    """
+    expect_vectors(x)
+    dtype = working_dtype(x)
+    gamma = _decay(gamma, x, x.shape[-1], low=-1.0)
+    u = _Recurrence.apply(x.to(dtype), gamma, None, _state(state, x, dtype), None)
+    last = u[..., -1, :] if x.shape[-2] else _state(state, x, dtype)
+    return u.to(x.dtype), last.clone()
+
+
+def retention(
+    q: Float[Tensor, "*batch T d"],
+    k: Float[Tensor, "*batch T d"],
+    v: Float[Tensor, "*batch T value"],
+    *,
+    gamma: Any,
+    theta: Any,
+) -> Float[Tensor, "*batch T value"]:
+    r"""RetNet's retention as this recurrence: each column of $k_t v_t^\top$ is a sequence of its own.
+
+    $S_t = \gamma e^{-\mathrm i\theta} S_{t-1} + k_t v_t^\top, \quad o_t = S_t^\top q_t$
+
+    Shows the relation; it holds T matrices of d x value at once. ``gamma``: one number. Claim ``su19.lru-retnet``.
+    """
+    columns = v.transpose(-1, -2)[..., None] * k[..., None, :, :]  # (..., value, T, d)
+    S, _ = linear_rnn(columns, gamma=gamma, theta=theta)
+    return torch.einsum("...vtd,...td->...tv", S, q)
+
+
+class _Recurrence(torch.autograd.Function):
+    """Forward: the scan. Backward: the same scan with the same table, from the other end."""
+
+    @staticmethod
+    def forward(
+        ctx: Any, v: Tensor, gamma: Tensor, theta: Tensor | None, state: Tensor, table: Tensor | None
+    ) -> Tensor:
+        h = _run(v, gamma, state, table)
+        ctx.save_for_backward(gamma, theta, state, table, h)
+        return h
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, upstream: Tensor) -> tuple[Tensor | None, ...]:
+        gamma, theta, state, table, h = ctx.saved_tensors
+        grad = _run(upstream, gamma, None, table, reverse=True)
+        if not h.shape[-2]:
+            return grad, torch.zeros_like(gamma), None if theta is None else torch.zeros_like(theta), \
+                torch.zeros_like(state), None
+        before = torch.cat((state[..., None, :], h[..., :-1, :]), dim=-2)  # h_(t-1) beside the gradient at step t
+        if theta is None:
+            to_gamma = (grad * before).sum(-2).double()
+            return grad, to_gamma.sum_to_size(gamma.shape), None, grad[..., 0, :] * gamma.to(grad.dtype), None
+        # In complex numbers h_t = rate h_(t-1) + v_t, so all that is to learn about the rate is one sum over time.
+        unit = torch.polar(torch.ones_like(theta), -theta)
+        to_rate = (_complex(grad) * _complex(before).conj()).sum(-2).to(torch.complex128)
+        to_gamma = (to_rate.conj() * unit).real
+        to_theta = ((to_rate.conj() * unit).imag * gamma).sum_to_size(theta.shape)
+        to_state = _real(_complex(grad[..., 0, :]) * (gamma * unit.conj()).to(table.dtype))
+        return grad, to_gamma.sum_to_size(gamma.shape), to_theta, to_state, None
+
+
+def _run(v: Tensor, gamma: Tensor, state: Tensor | None, table: Tensor | None, *, reverse: bool = False) -> Tensor:
+    """Into chunks (and the turning frame), scan, and out again. Reading and writing are part of the two rotations."""
+    *batch, length, width = v.shape
+    if not v.numel():
+        return v.clone()
+    steps = min(length, STEPS)
+    chunks = -(-length // steps)
+    if spare := steps * chunks - length:  # zeros at the end change nothing, from either side
+        v = torch.nn.functional.pad(v, (0, 0, 0, spare))
+        table = None if table is None else torch.nn.functional.pad(table, (0, 0, 0, spare))
+    v = v.contiguous().view(-1, chunks, steps, width)
+    rows = v.shape[0]
+    y, out = v.new_empty(steps, rows, chunks, width), torch.empty_like(v)  # the steps of a chunk lie far apart in y
+    if table is None:
+        y.copy_(v.permute(2, 0, 1, 3))
+    else:
+        table = table.view(chunks, steps, -1).permute(1, 0, 2)[:, None]
+        torch.mul(_complex(v).permute(2, 0, 1, 3), table, out=_complex(y))
+        gamma = gamma.repeat_interleave(2, dim=-1) if gamma.shape[-1:].numel() > 1 else gamma
+    if gamma.numel() > 1:
+        gamma = gamma.expand(*batch, width).reshape(rows, 1, width) if gamma.ndim > 1 else gamma.view(1, 1, width)
+    else:
+        gamma = gamma.view(())
+    if state is not None:
+        first = y[0][:, 0]
+        first += (gamma if gamma.ndim == 0 else gamma[:, 0]).to(v.dtype) * state.reshape(rows, width)
+    _scan_(y, gamma, reverse)
+    if table is None:
+        out.copy_(y.permute(1, 2, 0, 3))
+    else:
+        torch.mul(_complex(y), table.conj().resolve_conj(), out=_complex(out).permute(2, 0, 1, 3))
+    out = out.view(*batch, steps * chunks, width)
+    return out[..., :length, :] if spare else out
+
+
+def _scan_(y: Tensor, gamma: Tensor, reverse: bool) -> None:
+    """In place, (steps, rows, chunks, width): all chunks take their first step, then all their second, and so on."""
+    steps = list(y.unbind(0))
+    rate = gamma.to(y.dtype)  # rounded from float64 at each level: powers of a rounded gamma would drift
+    if reverse:
+        steps.reverse()
+    if y.shape[2] > 1:
+        ends = steps[0].clone()  # what each chunk alone hands on
+        for x in steps[1:]:
+            torch.addcmul(x, ends, rate, out=ends)
+        carried = _run(ends, _rows(gamma ** len(steps), ends), None, None, reverse=reverse)
+        into, of = (slice(None, -1), slice(1, None)) if reverse else (slice(1, None), slice(None, -1))
+        torch.addcmul(steps[0][:, into], carried[:, of], rate, out=steps[0][:, into])
+    for before, x in pairwise(steps):
+        torch.addcmul(x, before, rate, out=x)
+
+
+def _rows(gamma: Tensor, ends: Tensor) -> Tensor:
+    """gamma as (rows, width) for a sequence of carries (rows, chunks, width)."""
+    return gamma if gamma.ndim == 0 else gamma[:, 0].expand(ends.shape[0], -1)
+
+
+def _complex(x: Tensor) -> Tensor:
+    return torch.view_as_complex(x.unflatten(-1, (-1, 2)))
+
+
+def _real(x: Tensor) -> Tensor:
+    return torch.view_as_real(x).flatten(-2)
+
+
+def _reals(values: Any, *, name: str) -> Tensor:
+    if not isinstance(values, Tensor):
+        try:
+            values = torch.as_tensor(values, dtype=torch.float64)
+        except (TypeError, ValueError, RuntimeError):
+            raise TypeError(f"{name}: expected real numbers, got {values!r}; give a number or a tensor") from None
+    if values.is_complex() or values.dtype == torch.bool:
+        raise TypeError(f"{name}: expected real numbers, got {values.dtype}; the turn is theta, the decay is gamma")
+    if not torch.compiler.is_compiling() and not values.isfinite().all():
+        raise ValueError(f"{name}: expected finite numbers, got {values.tolist()}; look for a division by zero")
+    return values.double()
+
+
+def _decay(gamma: Any, x: Tensor, width: int, *, low: float) -> Tensor:
+    gamma = _reals(gamma, name="gamma").to(x.device)
+    if not torch.compiler.is_compiling() and not ((gamma >= low) & (gamma <= 1)).all():
+        mend = "a negative one is a turn by pi: add it to theta" if low == 0 else "sequences would grow without bound"
+        raise ValueError(f"gamma: expected numbers from {low:g} to 1, got {gamma.tolist()}; {mend}")
+    want = (*x.shape[:-2], width)
+    try:
+        fits = torch.broadcast_shapes(gamma.shape, want) == want
+    except RuntimeError:
+        fits = False
+    if not fits:
+        raise ValueError(f"gamma: expected a shape that broadcasts with {want} (x without T), got "
+                         f"{tuple(gamma.shape)}; one for each head is (heads, 1)")  # fmt: skip
+    return gamma.expand(*gamma.shape[:-1], width) if gamma.numel() > 1 else gamma
+
+
+def _state(state: Tensor | None, x: Tensor, dtype: torch.dtype) -> Tensor:
+    want = (*x.shape[:-2], x.shape[-1])
+    if state is None:
+        return x.new_zeros(want, dtype=dtype)
+    if not isinstance(state, Tensor) or state.shape != want or not state.is_floating_point():
+        got = tuple(state.shape) if isinstance(state, Tensor) else repr(state)
+        raise ValueError(f"state: expected a real tensor {want}, x without T, got {got}; an earlier call returns one")
+    return state.to(dtype)

@@ -1,0 +1,157 @@
+"""The fast recurrence equals its definition, in value and gradient; its state resumes; what does not fit is refused."""
+
+import io
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rope_lab.algebra import recurrence as slow
+from rope_lab.nn.linear_rnn import decay_scan, linear_rnn, retention, turn_table
+
+LENGTHS = st.one_of(st.integers(0, 40), st.sampled_from([255, 257]))
+
+
+@st.composite
+def cases(draw):
+    planes, length, batch = draw(st.integers(1, 3)), draw(LENGTHS), draw(st.lists(st.integers(1, 2), max_size=2))
+    generator = torch.Generator().manual_seed(draw(st.integers(0, 999)))
+    v = torch.randn(*batch, length, 2 * planes, generator=generator, dtype=torch.float64)
+    shape = draw(st.sampled_from([(), (planes,), (*batch, planes), (*batch, 1)]))
+    gamma = torch.rand(shape, generator=generator, dtype=torch.float64)
+    return v, gamma, torch.randn(planes, generator=generator).double()
+
+
+def reference(v, gamma, theta):
+    planes, rows = v.shape[-1] // 2, v.flatten(0, -3) if v.ndim > 2 else v[None]
+    decays = gamma.expand(*v.shape[:-2], planes).reshape(-1, planes)
+    found = [slow.recurrent(x.numpy(), gamma=g.numpy(), theta=theta.numpy()) for x, g in zip(rows, decays, strict=True)]
+    return torch.from_numpy(np.array(found)).reshape(v.shape)
+
+
+@given(cases())
+def test_equals_the_definition(case):
+    v, gamma, theta = case
+    h, state = linear_rnn(v, gamma=gamma, theta=theta)
+    torch.testing.assert_close(h, reference(v, gamma, theta), rtol=0, atol=1e-10)
+    if v.shape[-2]:
+        assert torch.equal(state, h[..., -1, :])
+    else:
+        assert not state.any()
+
+
+def test_control_the_other_sense_of_turning():
+    v, theta = torch.randn(50, 2, dtype=torch.float64), torch.tensor([1.0])
+    assert (linear_rnn(v, gamma=0.9, theta=-theta)[0] - linear_rnn(v, gamma=0.9, theta=theta)[0]).abs().max() > 0.1
+
+
+@given(cases(), st.integers(0, 260))
+def test_a_saved_state_resumes(case, cut):
+    v, gamma, theta = case
+    whole, end = linear_rnn(v, gamma=gamma, theta=theta)
+    first, state = linear_rnn(v[..., :cut, :], gamma=gamma, theta=theta)
+    torch.save(state, disk := io.BytesIO())
+    disk.seek(0)
+    rest, last = linear_rnn(v[..., cut:, :], gamma=gamma, theta=theta, state=torch.load(disk))
+    torch.testing.assert_close(torch.cat((first, rest), dim=-2), whole, rtol=0, atol=1e-10)
+    torch.testing.assert_close(last, end, rtol=0, atol=1e-10)
+
+
+@pytest.mark.parametrize("length", [1, 5, 17, 300])
+@pytest.mark.parametrize("shape", [(), (2,), (2, 1), (2, 2)])
+def test_gradients(length, shape):
+    v = torch.randn(2, length, 4, dtype=torch.float64, requires_grad=True)
+    gamma = (0.2 + 0.7 * torch.rand(shape, dtype=torch.float64)).requires_grad_()
+    theta = torch.randn(2, dtype=torch.float64, requires_grad=True)
+    state = torch.randn(2, 4, dtype=torch.float64, requires_grad=True)
+    call = lambda v, g, t, s: linear_rnn(v, gamma=g, theta=t, state=s)  # noqa: E731
+    assert torch.autograd.gradcheck(call, (v, gamma, theta, state), fast_mode=length > 5)
+    real = (0.9 - 1.8 * torch.rand((4,) if shape else (), dtype=torch.float64)).requires_grad_()
+    assert torch.autograd.gradcheck(lambda v, g, s: decay_scan(v, gamma=g, state=s), (v, real, state), fast_mode=length > 5)
+
+
+def test_control_the_gradient_turns_back():
+    """With the wrong sense of turning, the adjoint of the scan would be another."""
+    v = torch.randn(20, 2, dtype=torch.float64, requires_grad=True)
+    upstream = torch.randn(20, 2, dtype=torch.float64)
+    (found,) = torch.autograd.grad(linear_rnn(v, gamma=0.9, theta=1.0)[0], v, upstream)
+    backwards = linear_rnn(upstream.flip(0), gamma=0.9, theta=-1.0)[0].flip(0)
+    torch.testing.assert_close(found, backwards)
+    assert (found - linear_rnn(upstream.flip(0), gamma=0.9, theta=1.0)[0].flip(0)).abs().max() > 0.1
+
+
+@pytest.mark.parametrize("gamma", [0.5, 0.99, 0.9999, 1.0])
+def test_single_precision_keeps_its_digits(gamma):
+    generator = torch.Generator().manual_seed(0)
+    v, theta = torch.randn(20_000, 8, generator=generator), torch.tensor([1.0, 0.3, 0.01, 3.1])
+    exact, _ = linear_rnn(v.double(), gamma=gamma, theta=theta)
+    found, _ = linear_rnn(v, gamma=gamma, theta=theta)
+    assert float((found - exact).norm() / exact.norm()) < 5e-7
+
+
+@settings(max_examples=10)
+@given(st.integers(0, 99))
+def test_retention(seed):
+    generator = torch.Generator().manual_seed(seed)
+    q, k = torch.randn(2, 20, 4, generator=generator).double()
+    v = torch.randn(20, 3, generator=generator).double()
+    expected = slow.retention(q.numpy(), k.numpy(), v.numpy(), gamma=0.9, theta=[1.0, 0.2])
+    np.testing.assert_allclose(retention(q, k, v, gamma=0.9, theta=[1.0, 0.2]).numpy(), expected, atol=1e-11)
+
+
+def test_real_decay_is_the_loop_also_below_zero():
+    x, gamma = torch.randn(3, 100, 4, dtype=torch.float64), torch.tensor([0.9, -0.9, 0.0, 1.0], dtype=torch.float64)
+    u, expected = torch.zeros(3, 4, dtype=torch.float64), []
+    for t in range(100):
+        u = gamma * u + x[:, t]
+        expected.append(u)
+    torch.testing.assert_close(decay_scan(x, gamma=gamma)[0], torch.stack(expected, dim=1))
+
+
+def test_half_types_compute_in_float32():
+    v = torch.randn(40, 4).bfloat16()
+    h, state = linear_rnn(v, gamma=0.9, theta=[1.0, 0.2])
+    exact, _ = linear_rnn(v.float(), gamma=0.9, theta=[1.0, 0.2])
+    assert (h.dtype, state.dtype) == (torch.bfloat16, torch.float32)
+    assert torch.equal(h, exact.bfloat16())
+
+
+def test_a_nan_spoils_its_plane_from_its_step_on():
+    v = torch.randn(100, 4)
+    v[37, 1] = torch.nan
+    h, _ = linear_rnn(v, gamma=0.9, theta=[1.0, 0.2])
+    assert h[:37].isfinite().all()
+    assert h[:, 2:].isfinite().all()
+    assert h[37:, :2].isnan().all()
+
+
+def test_a_table_serves_every_call():
+    v, theta = torch.randn(30, 4), torch.tensor([1.0, 0.2])
+    table = turn_table(30, theta)
+    assert torch.equal(linear_rnn(v, gamma=0.9, theta=theta, table=table)[0], linear_rnn(v, gamma=0.9, theta=theta)[0])
+
+
+@pytest.mark.usefixtures("untyped")
+@pytest.mark.parametrize(
+    ("change", "error", "words"),
+    [
+        ({"gamma": 1.01}, ValueError, "gamma: expected numbers from 0 to 1"),
+        ({"gamma": -0.5}, ValueError, "a turn by pi: add it to theta"),
+        ({"gamma": float("nan")}, ValueError, "gamma: expected finite"),
+        ({"gamma": 0.5j}, TypeError, "gamma: expected real"),
+        ({"gamma": torch.ones(3)}, ValueError, "gamma: expected a shape that broadcasts"),
+        ({"theta": [1.0, 2.0, 3.0]}, ValueError, "theta: expected 2 frequencies"),
+        ({"theta": "fast"}, TypeError, "theta: expected real numbers"),
+        ({"v": torch.ones(5, 3)}, ValueError, "with an even d"),
+        ({"v": torch.ones(4)}, ValueError, r"x: expected \(\.\.\., T, head_dim\)"),
+        ({"v": torch.ones(5, 4, dtype=torch.long)}, TypeError, "real floating-point tensor"),
+        ({"state": torch.ones(3)}, ValueError, "state: expected a real tensor"),
+        ({"table": torch.ones(4, 2, dtype=torch.complex64)}, ValueError, "build it with turn_table"),
+    ],
+)
+def test_refusals(change, error, words):
+    given_ = {"v": torch.ones(5, 4), "gamma": 0.5, "theta": [1.0, 2.0]} | change
+    with pytest.raises(error, match=words):
+        linear_rnn(given_.pop("v"), **given_)

@@ -1,0 +1,214 @@
+"""What chapter 6 says on its own account: the closed form in four dimensions, the freedom of P, and the conditions."""
+
+import numpy as np
+import sympy as sp
+
+from rope_lab.algebra import absorb, normal_form, rotation, symbolic
+from rope_lab.claims import exact
+from rope_lab.claims.ledger import claim
+
+ENTRIES = sp.symbols("b_12 b_13 b_14 b_23 b_24 b_34", real=True)
+PAIRS = ((0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3))
+
+
+def _generator(entries):
+    B = sp.zeros(4, 4)
+    for (i, j), entry in zip(PAIRS, entries, strict=True):
+        B[i, j], B[j, i] = entry, -entry
+    return B
+
+
+def _basis(rng, d):
+    return np.linalg.qr(rng.normal(size=(d, d)))[0]
+
+
+def _skew(A):
+    return A - A.T
+
+
+@claim(
+    "book.plane-of-an-eigenvector",
+    locus="chapter 6",
+    statement=r"Let $B$ be skew and $B^2 u = -\theta^2 u$ with $|u| = 1$, $\theta > 0$. Then $v = Bu/\theta$ is of "
+    r"length one and perpendicular to $u$, and $Bu = \theta v$, $Bv = -\theta u$.",
+    verdict="true",
+    evidence="numeric",
+    chapter=6,
+    witness=r"$d = 2$: $u = (1, 0)$ and $v = (0, 1)$.",
+    tolerance=1e-12,
+    holds=lambda B, u, theta: B @ u / theta,
+    control=lambda B, u, theta: B.T @ u / theta,  # the sign: the plane would turn the other way
+)
+def one_plane_from_one_vector(second, rng):
+    worst = 0.0
+    for d in (2, 4, 7):
+        B = _skew(rng.normal(size=(d, d)))
+        theta = normal_form.skew_normal_form(B).theta[0]
+        squares, vectors = np.linalg.eigh(B @ B)
+        u = vectors[:, 0]  # the most negative eigenvalue: the fastest plane
+        v = second(B, u, theta)
+        worst = max(worst, abs(squares[0] + theta**2) / theta**2, abs(u @ v), abs(v @ v - 1),
+                    np.abs(B @ u - theta * v).max() / theta, np.abs(B @ v + theta * u).max() / theta)
+    return worst
+
+
+@claim(
+    "book.four-dimensions",
+    locus="chapter 6",
+    statement=r"In four dimensions the two angles are a closed form of the six entries: "
+    r"$\theta_0 \pm \theta_1 = \sqrt{\Sigma \pm 2|\mathrm{Pf}|}$, where $\Sigma$ is the sum of the squares and "
+    r"$\mathrm{Pf} = b_{12} b_{34} - b_{13} b_{24} + b_{14} b_{23}$.",
+    verdict="true",
+    evidence="exact",
+    chapter=6,
+    witness=r"$b_{12} = 3$, $b_{34} = 1$, the others $0$: $\Sigma = 10$, $\mathrm{Pf} = 3$, and $4, 2$ are the sum and "
+    r"the difference of $3$ and $1$.",
+    holds=-1,
+    control=+1,  # the sign of the middle product
+)
+def closed_form_in_four_dimensions(sign):
+    b12, b13, b14, b23, b24, b34 = ENTRIES
+    total, pfaffian = sum(b**2 for b in ENTRIES), b12 * b34 + sign * b13 * b24 + b14 * b23
+    square, t = sp.symbols("t_0 t_1"), sp.Symbol("t")
+    found = _generator(ENTRIES).charpoly(t).as_expr()
+    wanted = t**4 + (square[0] + square[1]) * t**2 + square[0] * square[1]  # (t^2 + theta_0^2)(t^2 + theta_1^2)
+    wanted = wanted.subs(square[1], total - square[0]).expand()
+    # theta_0^2 + theta_1^2 = Sigma and theta_0^2 theta_1^2 = Pf^2: the coefficients of the characteristic polynomial
+    agrees = sp.expand(found - (t**4 + total * t**2 + pfaffian**2)) == 0 and wanted.coeff(t, 2) == sp.expand(total)
+    numbers = (3, -1, 2, 1, 5, -2)
+    at = dict(zip(ENTRIES, numbers, strict=True))
+    roots = [float(sp.sqrt((total + s * 2 * sp.Abs(pfaffian)).subs(at))) for s in (1, -1)]
+    theta = normal_form.skew_normal_form(np.array(_generator(numbers), dtype=float)).theta
+    return bool(agrees and np.allclose([theta[0] + theta[1], theta[0] - theta[1]], roots))
+
+
+@claim(
+    "book.orthogonal-normal-form",
+    locus="chapter 6",
+    statement=r"Every orthogonal matrix is $O = P\,\mathrm{diag}(R_{\theta_0}, R_{\theta_1}, \dots, \pm 1)\,P^\top$ "
+    r"with $P$ orthogonal. Two $-1$ make a half turn, so at most one $1$ and one $-1$ are left: both for even $d$ and "
+    r"determinant $-1$, none for even $d$ and determinant $1$.",
+    verdict="true",
+    evidence="numeric",
+    chapter=6,
+    witness=r"$\mathrm{diag}(-1, -1) = R_\pi$, and $\mathrm{diag}(1, -1)$ is no rotation.",
+    tolerance=1e-12,
+    holds=lambda form: form.blocks,
+    control=lambda form: form.blocks.T,  # each plane turned the other way
+)
+def planes_of_an_orthogonal_matrix(middle, rng):
+    worst = 0.0
+    for d in (2, 3, 4, 7, 10):
+        Q = _basis(rng, d)
+        for flips in range(min(d, 4)):
+            O = Q @ np.diag([-1.0] * flips + [1.0] * (d - flips)) @ (_basis(rng, d) if flips < 2 else Q.T)  # noqa: E741
+            form = normal_form.orthogonal_normal_form(O)
+            lone = {(0, 1): 0, (0, -1): 2}.get((d % 2, round(np.linalg.det(O))), 1)
+            gap = np.abs(form.P @ middle(form) @ form.P.T - O).max()
+            worst = max(worst, gap, np.abs(form.P.T @ form.P - np.eye(d)).max(), abs(len(form.signs) - lone))
+    return worst
+
+
+@claim(
+    "book.freedom-of-basis",
+    locus="chapter 6",
+    statement=r"If the angles of $\Lambda$ are positive and all different, the matrices that commute with it are "
+    r"exactly those that turn and stretch each plane by itself: $d$ numbers. Hence $P$ is unique up to them, and with "
+    r"$P$ orthogonal up to a turn in each plane.",
+    verdict="true",
+    evidence="exact",
+    chapter=6,
+    witness=r"$d = 4$: four numbers for the angles $2, 1$; eight for $1, 1$, because then planes can be mixed.",
+    holds=(2, 1),
+    control=(1, 1),
+)
+def what_commutes_with_the_blocks(angles):
+    t = sp.Symbol("t", real=True)
+    generator = exact.rotation_matrix(t, theta=[sp.Integer(angle) for angle in angles]).diff(t).subs(t, 0)
+    letters = sp.symbols("z_0:16")
+    Z = sp.Matrix(4, 4, letters)
+    solved = sp.linsolve(list(generator * Z - Z * generator), letters)
+    (general,) = solved
+    Z = sp.Matrix(4, 4, general)
+    inside = all(Z[i, j] == 0 for i in (0, 1) for j in (2, 3)) and all(Z[i, j] == 0 for i in (2, 3) for j in (0, 1))
+    return len(Z.free_symbols) == 4 and inside and all(Z[i, i] == Z[i + 1, i + 1] and Z[i, i + 1] == -Z[i + 1, i]
+                                                       for i in (0, 2))
+
+
+@claim(
+    "book.fixed-schedule",
+    locus="chapter 6",
+    statement=r"A head of one plane with frequency $\theta$ has logits $u_r$ with $u_r + u_{r+2} = 2\cos\theta\, "
+    r"u_{r+1}$, whatever its weights. So weights cannot change the frequency.",
+    verdict="true",
+    evidence="exact",
+    chapter=6,
+    witness=r"$\theta = 1$ and $u_r = \cos 2r$: $u_0 + u_2 - 2\cos(1)\,u_1 = 0.796$.",
+    holds=1,
+    control=2,  # the frequency of another head
+)
+def logits_remember_the_frequency(frequency):
+    r = sp.Symbol("r", real=True)
+    q, k = sp.Matrix(sp.symbols("q_1:3")), sp.Matrix(sp.symbols("k_1:3"))
+
+    def logit(at):
+        return (q.T * exact.rotation_2d(frequency * at) * k)[0]
+
+    return symbolic.same(logit(r) + logit(r + 2), 2 * sp.cos(1) * logit(r + 1))
+
+
+@claim(
+    "book.absorb-shared-keys",
+    locus="chapter 6",
+    statement=r"Query heads that share a key head, with a generator $B_h$ each: one change of basis serves all of them "
+    r"exactly if the $B_h$ commute. The normal form of a generic combination of them then gives it.",
+    verdict="true",
+    evidence="numeric",
+    chapter=6,
+    witness=r"One plane: all generators are multiples of $J$ and commute. From $d = 4$ on, most pairs do not.",
+    tolerance=1e-10,
+    holds=lambda P, _: P,
+    control=lambda P, rng: _basis(rng, len(P)),  # the second head turns in planes of its own
+)
+def one_basis_for_a_group(second_basis, rng):
+    P = _basis(rng, 6)
+    quarter = rotation.rotation_2d(np.pi / 2)
+    B, C = (basis @ np.kron(np.diag(rng.normal(size=3)), quarter) @ basis.T for basis in (P, second_basis(P, rng)))
+    common = normal_form.skew_normal_form(_skew(B + np.sqrt(2) * C) / 2).P
+    outside = 1.0 - np.kron(np.eye(3), np.ones((2, 2)))
+    apart = max(np.abs(outside * (common.T @ one @ common)).max() for one in (B, C))
+    return max(apart, np.abs(B @ C - C @ B).max())
+
+
+@claim(
+    "book.absorb-norm",
+    locus="chapter 6",
+    statement=r"Normalise queries and keys between the weights and the rotation. An orthogonal $P$ passes through the "
+    r"norm, and through one gain for all channels: the absorption stays exact. Gains for single channels stop it.",
+    verdict="true",
+    evidence="numeric",
+    chapter=6,
+    witness=r"$P$ the quarter turn, gains $(1, 2)$, $u = (1, 0)$: $P^\top(g \odot u) = (0, -1)$, and "
+    r"$g \odot P^\top u = (0, -2)$.",
+    tolerance=1e-10,
+    holds=(1.7, 1.7, 1.7, 1.7),
+    control=(1.0, 2.0, 0.5, 1.5),
+)
+def a_norm_before_the_rotation(gains, rng):
+    def normed(u):
+        return np.array(gains) * u / np.sqrt(np.mean(u**2, axis=-1, keepdims=True))
+
+    x, W_q, W_k = rng.normal(size=(4, 6)), rng.normal(size=(1, 4, 6)), rng.normal(size=(1, 4, 6))
+    form = normal_form.skew_normal_form(_skew(rng.normal(size=(4, 4))))
+    new = absorb.absorb(W_q, W_k, P=form.P)
+    one, places = np.eye(4)[None], range(4)
+
+    def general(q, k):  # each position's own query and key, turned by e^{nB}
+        B = form.P @ form.blocks @ form.P.T
+        return np.array([[absorb.attention_logits(np.stack([a, b]), one, one, B=B, positions=[m, n])[0, 0, 1]
+                          for n, b in enumerate(k)] for m, a in enumerate(q)])
+
+    before = general(normed(x @ W_q[0].T), normed(x @ W_k[0].T))
+    after = rotation.logits(normed(x @ new.W_q[0].T), normed(x @ new.W_k[0].T), q_positions=places,
+                            k_positions=places, theta=form.theta)
+    return np.abs(after - before).max()

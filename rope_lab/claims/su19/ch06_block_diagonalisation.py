@@ -1,0 +1,42 @@
+"""What part 19 takes over from part 6: every orthogonal solution is the block rotation in other coordinates."""
+
+import sympy as sp
+
+from rope_lab.claims import exact
+from rope_lab.claims.ledger import claim
+
+FLIP, HALF_TURN = sp.diag(1, -1), sp.diag(-1, -1)
+ANY = sp.Symbol("c", real=True)  # the cosine of one plane's angle, to be solved for
+
+
+def _reproduced(O, planes) -> bool:  # noqa: E741 - the book's letter
+    """Are the logits of the powers of O also those of rotating planes, for q = (1, 2) and k = (1, 1)?"""
+    q, k = sp.Matrix([1, 2]), sp.Matrix([1, 1])
+    logits = sp.Matrix([(q.T * O**r * k)[0] for r in range(6)])
+    if planes is ANY:  # one plane: each logit is c times twice its neighbours' mean, with a cosine c
+        found = sp.solve([logits[r + 2] + logits[r] - 2 * ANY * logits[r + 1] for r in range(4)], ANY, dict=True)
+        return any(abs(one[ANY]) <= 1 for one in found)
+    turns = [exact.rotation_matrix(r, theta=planes) for r in range(6)]
+    tones = sp.Matrix([[R[row, 2 * i] for i in range(len(planes)) for row in (2 * i, 2 * i + 1)] for R in turns])
+    return tones.rank() == tones.row_join(logits).rank()
+
+
+@claim(
+    "su19.iso-rotation",
+    locus="Basic Review, last paragraph",
+    statement=r"Every orthogonal solution $O^n$ is the rotation in $2 \times 2$ blocks after fixed matrices have been "
+    r"absorbed.",
+    verdict="conditional",
+    evidence="exact",
+    chapter=6,
+    correction=r"True for $\det O = 1$ and even $d$; a pair of $-1$ is a half turn. For $\det O = -1$ one channel "
+    r"$(-1)^n$ is left that no rotation of the same size has. Two more dimensions suffice, one for odd $d$, with "
+    r"planes of frequency $0$ and $\pi$ that are half used.",
+    witness=r"$O = \mathrm{diag}(1, -1)$, $q = (1, 2)$, $k = (1, 1)$: logits $3, -1, 3, \dots$. In one plane a logit's "
+    r"two neighbours add to $2\cos\theta$ times itself: $6 = -2\cos\theta$, and no angle has the cosine $-3$.",
+    holds=((HALF_TURN, ANY), (HALF_TURN, (sp.pi,)), (FLIP, (0, sp.pi))),
+    printed=((FLIP, ANY),),
+    control=((FLIP, (sp.pi,)),),  # one plane at a half turn: it flips both components
+)
+def logits_of_the_powers(cases):
+    return all(_reproduced(O, planes) for O, planes in cases)  # noqa: E741

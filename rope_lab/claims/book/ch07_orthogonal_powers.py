@@ -1,0 +1,152 @@
+"""What chapter 7 says on its own account of mirrors: where they come from, when they commute, where they fit."""
+
+import numpy as np
+import sympy as sp
+from scipy.linalg import expm
+
+from rope_lab.algebra import orthogonal_powers, symbolic
+from rope_lab.claims import exact
+from rope_lab.claims.ledger import claim
+
+theta = sp.Symbol("theta", real=True)
+
+
+@claim(
+    "book.mirror-powers",
+    locus="chapter 7",
+    statement=r"In the plane, a turn after a mirror is a mirror, whatever the angle: "
+    r"$O = R_\theta\,\mathrm{diag}(1, -1)$ has $O^2 = I$. It keeps the line at the angle $\theta/2$.",
+    verdict="true",
+    evidence="exact",
+    chapter=7,
+    witness=r"$\theta = \tfrac\pi2$: exchange the coordinates, and exchange them again.",
+    holds=sp.diag(1, -1),
+    control=sp.diag(-1, -1),  # a half turn in the place of the mirror
+)
+def twice_is_nothing(flip):
+    O = exact.rotation_2d(theta) * flip  # noqa: E741 - the book's letter
+    line = sp.Matrix([sp.cos(theta / 2), sp.sin(theta / 2)])
+    across = exact.rotation_2d(sp.pi / 2) * line
+    there = orthogonal_powers.mirror(np.array(across.subs(theta, 0.8), dtype=float).ravel())
+    tied = np.allclose(there, np.array(O.subs(theta, 0.8), dtype=float))
+    return bool(tied and symbolic.same(O * O, sp.eye(2)) and symbolic.same(O * line, line))
+
+
+@claim(
+    "book.minus-one-eigenvalue",
+    locus="chapter 7",
+    statement=r"An orthogonal $O$ with determinant $-1$ sends some $v \ne 0$ to $-v$.",
+    verdict="true",
+    evidence="exact",
+    chapter=7,
+    witness=r"$O + I = O\,(I + O)^\top$. Take determinants: $\det(O + I) = \det O \cdot \det(O + I)$, so it is $0$.",
+    holds=-1,
+    control=+1,  # a rotation of the plane or of four dimensions need not
+)
+def it_flips_an_axis(det):
+    a, b, c = sp.symbols("a b c", real=True)
+    skew = {2: sp.Matrix([[0, a], [-a, 0]]), 3: sp.Matrix([[0, a, b], [-a, 0, c], [-b, -c, 0]])}
+    for size, S in skew.items():
+        eye = sp.eye(size)
+        # Cayley's form, of nearly all there are. O is N / s, and everything is multiplied by s.
+        N, s = (eye - S) * (eye + S).adjugate() * sp.diag(*[1] * (size - 1), det), (eye + S).det()
+        if sp.expand(s * (N + s * eye) - N * (s * eye + N).T) != sp.zeros(size):
+            return False
+        if sp.expand((N + s * eye).det()) != 0:
+            return False
+        floats = np.array((N / s).subs({a: 0.3, b: -1.2, c: 0.7}), dtype=float)
+        v = orthogonal_powers.adapted_axis(floats)
+        if np.abs(floats @ v + v).max() > 1e-12:
+            return False
+    return True
+
+
+@claim(
+    "book.mirror-commutes",
+    locus="chapter 7",
+    statement=r"$O M_v O^\top = M_{Ov}$. So the mirror along $v$ commutes with an orthogonal $O$ exactly if "
+    r"$O v = v$ or $O v = -v$.",
+    verdict="true",
+    evidence="exact",
+    chapter=7,
+    witness=r"$O = \begin{pmatrix} 0 & 1\\ 1 & 0 \end{pmatrix}$: the mirror along $(1, -1)$ commutes, the one along a "
+    r"coordinate axis does not.",
+    holds=lambda turn, v: turn * v,
+    control=lambda turn, v: turn.T * v,  # carried the other way
+)
+def a_mirror_is_carried_along(carried):
+    def mirror(v):
+        return sp.eye(2) - 2 * v * v.T  # along a unit vector
+
+    a, t = sp.symbols("a t", real=True)
+    v = sp.Matrix([sp.cos(a), sp.sin(a)])
+    there = orthogonal_powers.mirror([np.cos(0.4), np.sin(0.4)])
+    tied = np.allclose(np.array(mirror(v.subs(a, 0.4)), dtype=float), there)
+    for O in (exact.rotation_2d(t), exact.rotation_2d(t) * sp.diag(1, -1)):  # noqa: E741
+        if not symbolic.same(O * mirror(v) * O.T, mirror(carried(O, v))):
+            return False
+    return tied
+
+
+@claim(
+    "book.parity-wider",
+    locus="chapter 7",
+    statement=r"A parity channel fits into ordinary rotations with two more dimensions: if $d$ is even and "
+    r"$\det O = -1$, then $q^\top O^n k = \hat q^\top e^{nB} \hat k$ with $\hat q = (q, 0, 0)$, $\hat k = (k, 0, 0)$ "
+    r"and a skew $B$.",
+    verdict="true",
+    evidence="numeric",
+    chapter=7,
+    witness=r"$\mathrm{diag}(O, -1, 1)$ has determinant $1$, so it has a skew logarithm; two $-1$ become a half turn.",
+    tolerance=1e-9,
+    holds=2,
+    control=0,  # the same size: the mirror has to go, and the sign goes with it
+)
+def two_more_dimensions(more, rng):
+    worst = 0.0
+    for d in (2, 4, 6):
+        q, k, axis = rng.normal(size=(3, d))
+        O = orthogonal_powers.mirror(axis) @ _turn(rng, d)  # noqa: E741
+        if more:
+            wide = np.eye(d + more)
+            wide[:d, :d] = O
+            wide[d, d] = -1.0
+        else:
+            wide, _ = orthogonal_powers.split_off(O, axis=orthogonal_powers.adapted_axis(O))
+        B = orthogonal_powers.skew_logarithm(wide)
+        for n in (-2, 1, 5):
+            logit = np.pad(q, (0, more)) @ expm(n * B) @ np.pad(k, (0, more))
+            worst = max(worst, abs(logit - q @ orthogonal_powers.orthogonal_power(O, n) @ k))
+    return worst
+
+
+def _turn(rng, d):
+    Q = np.linalg.qr(rng.normal(size=(d, d)))[0]
+    return Q if np.linalg.det(Q) > 0 else Q @ orthogonal_powers.mirror(np.eye(d)[0])
+
+
+@claim(
+    "book.parity-logit",
+    locus="chapter 7",
+    statement=r"Coordinates $q'$ and $k'$ on the flipped axis add $(-1)^{n-m} q' k'$ to the logit: one sign for even "
+    r"offsets, the other for odd ones. A plane with $\theta = \pi$ does the same for two coordinates.",
+    verdict="true",
+    evidence="exact",
+    chapter=7,
+    witness=r"$q' = k' = 1$: the logit gains $1$ at even offsets and loses $1$ at odd ones.",
+    holds=lambda m, n: 1 - 2 * ((n - m) % 2),
+    control=lambda m, n: 1 - 2 * (m * n % 2),  # signs, but not of the offset
+)
+def a_sign_for_even_and_odd(sign):
+    q, k = sp.Matrix(sp.symbols("q_1:4")), sp.Matrix(sp.symbols("k_1:4"))
+    O = sp.diag(exact.rotation_2d(sp.pi / 2), -1)  # noqa: E741
+    half = exact.rotation_2d(sp.pi)
+    for m in range(-2, 3):
+        for n in range(-2, 3):
+            logit = ((O**m * q).T * (O**n * k))[0]
+            plane = (q[:2, 0].T * (exact.rotation_2d(sp.pi / 2) ** (n - m)) * k[:2, 0])[0]
+            if sp.expand(logit - plane - sign(m, n) * q[2] * k[2]) != 0:
+                return False
+            if (half**m).T * half**n != sign(m, n) * sp.eye(2):
+                return False
+    return True

@@ -1,0 +1,28 @@
+"""Beside part 6: what a rotation does to the normaliser of linear attention."""
+
+import sympy as sp
+
+from rope_lab.algebra import linear_attention
+from rope_lab.claims import exact
+from rope_lab.claims.ledger import claim
+
+
+@claim(
+    "unsaid.linattn-normaliser",
+    locus="extends part 6",
+    statement=r"A rotated kernel $\phi(q)^\top R_{n-m}\, \phi(k)$ of non-negative features takes negative values, and "
+    r"their sum may be $0$. So it cannot be the normaliser of linear attention.",
+    verdict="true",
+    evidence="exact",
+    chapter=7,
+    tier="unsaid",
+    witness=r"$\phi(q) = \phi(k) = (1, 0)$, $\theta = \pi$: the kernel is $1, -1, 1, -1, \ldots$, and over two keys "
+    r"the sum is $0$.",
+    holds=exact.rotation_2d,
+    control=lambda angle: sp.eye(2),  # noqa: ARG005 - the normaliser left without rotation
+)
+def a_sum_of_weights_that_vanishes(relative):
+    feature = sp.Matrix(linear_attention.relu([1.0, -1.0]).astype(int).tolist())
+    kernels = [(feature.T * relative(offset * sp.pi) * feature)[0] for offset in (0, -1)]
+    third = (feature.T * relative(2 * sp.pi / 3) * feature)[0]  # negative, and not at an angle of the schedule's choice
+    return bool(kernels[1] < 0 and sum(kernels) == 0 and third < 0)

@@ -1,0 +1,177 @@
+"""Chapter 5, Generators: which matrices B may stand in exp(nB), and what two of them have in common."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from hypothesis import strategies as st
+from scipy.linalg import expm
+
+from rope_lab.algebra import generators
+from rope_lab.exercises.core import Question, Task
+
+_WITNESS = np.array([[0.0, -4 * np.pi], [np.pi, 0.0]])
+
+
+def _obeys(B, step) -> bool:
+    return all(generators.is_orthogonal(expm(k * step * B)) for k in (1, 2, 3))
+
+
+def _where_skew_is_forced() -> list[bool]:
+    """The witness decides: it is not skew, obeys on whole positions, and fails between them."""
+    whole, quarters = _obeys(_WITNESS, 1.0), _obeys(_WITNESS, 0.25)
+    skew = bool(np.allclose(_WITNESS.T, -_WITNESS))
+    return [skew or not whole, whole and not quarters and not skew, quarters and not skew]
+
+
+def _angles_counted() -> int:
+    B = generators.skew_4d([0.3, -1.1, 0.7, 0.2, 1.9, -0.4])
+    return len({round(abs(value), 9) for value in np.linalg.eigvals(B).imag})
+
+
+def _which_change_between() -> list[bool]:
+    """For four changes of (1, 0.5): same at whole positions up to a basis, and different at half positions?"""
+    half = np.arange(9) / 2
+
+    def traces(theta, positions):
+        return [2 * sum(math.cos(p * t) for t in theta) for p in positions]
+
+    start, found = (1.0, 0.5), []
+    for other in ((0.5, 1.0), (-1.0, 0.5), (1.0 + 2 * np.pi, 0.5), (1.0 + np.pi, 0.5)):
+        whole = np.allclose(traces(start, half[::2]), traces(other, half[::2]))
+        between = np.allclose(traces(start, half), traces(other, half))
+        found.append(bool(whole and not between))
+    return found
+
+
+# --- the first task: the exponential ---
+
+
+def power(B, n):
+    total = term = np.eye(len(B))
+    for k in range(1, 60):
+        term = term @ (n * B) / k
+        total = total + term
+    return total
+
+
+def _matrix(entries):
+    size = math.isqrt(len(entries))
+    return np.array(entries[: size * size]).reshape(size, size)
+
+
+_quarters = st.integers(-4, 4).map(lambda k: k / 4)
+_squares = st.sampled_from([1, 4, 9]).flatmap(lambda k: st.lists(_quarters, min_size=k, max_size=k)).map(_matrix)
+
+
+# --- the second task: does a generator serve positions of this spacing? ---
+
+
+def serves(B, step):
+    R = expm(step * B)
+    return np.allclose(R.T @ R, np.eye(len(B)))
+
+
+_ellipse = st.builds(
+    lambda turns, stretch: 2 * np.pi * turns * np.array([[0.0, -stretch], [1 / stretch, 0.0]]),
+    st.sampled_from([0.25, 0.5, 1.0, 2.0]), st.sampled_from([1.0, 2.0, 0.5]),
+)  # fmt: skip
+_growing = st.sampled_from([0.1, -0.2]).map(lambda rate: np.array([[rate, -1.0], [1.0, rate]]))
+_steps = st.sampled_from([0.25, 0.5, 1.0, 2.0])
+
+
+EXERCISES = (
+    Question(
+        id="ch05.predict-skew",
+        kind="prediction",
+        prompt=r"Take any real matrix $B$ and let $\mathcal R_n = e^{nB}$. Suppose that $\mathcal R_m^\top \mathcal "
+        r"R_n = \mathcal R_{n-m}$ holds for all the positions that you use. Must $B^\top = -B$?",
+        choices=(
+            r"Yes, even if all positions are whole numbers.",
+            r"Yes if positions can be any real number. No if all of them are whole.",
+            r"No, not even if positions can be any real number.",
+        ),
+        answer="B",
+        truth=_where_skew_is_forced,
+        why=r"Whole positions see $B$ only through $e^B$. The matrix with rows $(0, -4\pi)$ and $(\pi, 0)$ is not "
+        r"skew, and $e^{nB} = I$ at every whole $n$. A quarter of a step shows what it is: it stretches one axis by 2.",
+    ),
+    Question(
+        id="ch05.predict-angles",
+        kind="prediction",
+        prompt=r"A skew matrix of four dimensions has six free entries, and $e^{nB}$ turns the space. How many "
+        r"different speeds can this turning have, in radians per position?",
+        answer=2,
+        tolerance=0.1,
+        truth=_angles_counted,
+        why=r"Two. Six entries say *which* two planes turn and how fast; four of the six go into the planes. In $d$ "
+        r"dimensions it is $d/2$ speeds out of $d(d-1)/2$ entries.",
+    ),
+    Question(
+        id="ch05.alias",
+        prompt=r"A plane turns by $\theta = 5$ radians per position, and all positions are whole numbers. A slower "
+        r"plane, with a frequency between $0$ and $\pi$, does the same work after one mirror is put into $W_q$ and "
+        r"$W_k$. What is its frequency?",
+        answer=2 * math.pi - 5,
+        tolerance=0.005,
+        unit="radians per position",
+        truth=lambda: float(generators.alias(5.0)[0]),
+        hint=r"Turning by 5 radians is turning back by $2\pi - 5$. A mirror changes the sense of turning.",
+        why=r"$5 - 2\pi = -1.283\dots$, the same matrix at every whole $n$. Mirroring one axis makes it $+1.283\dots$.",
+    ),
+    Question(
+        id="ch05.between",
+        prompt=r"A model has the frequencies $(1, 0.5)$ and reads whole positions. Somebody replaces them, "
+        r"mends the basis inside $W_q$ and $W_k$, and nothing changes. Then the positions are squeezed by a factor of "
+        r"2, so that half positions occur, and the two models differ. Which replacement was it?",
+        choices=(
+            r"$(0.5, 1)$: the planes trade their speeds.",
+            r"$(-1, 0.5)$: the first plane turns the other way.",
+            r"$(1 + 2\pi, 0.5)$: the first plane makes one more turn per position.",
+            r"$(1 + \pi, 0.5)$: the first plane makes half a turn more per position.",
+        ),
+        answer="C",
+        truth=_which_change_between,
+        hint=r"Two of them are harmless at every real position. One is seen at once, at position 1.",
+        why=r"Order and sign are a change of basis, at all real positions. A whole extra turn is invisible at whole "
+        r"positions and is half a turn at $n = \tfrac12$: a factor $-1$. Half a turn more is $-1$ at $n = 1$ already.",
+    ),
+    Task(
+        id="ch05.power",
+        statement=r"""
+        Write `power(B, n)`, the matrix $e^{nB}$ from its series. `B` is any square array whose entries are at most 1 in
+        size, `n` a number from -3 to 3. Sixty terms of the series are plenty. Return an array of the shape of `B`.
+        """,
+        solution=power,
+        examples=st.tuples(_squares, st.integers(-12, 12).map(lambda k: k / 4)),
+        mistakes={
+            r"every entry by itself is put into the exponential": lambda B, n: np.exp(n * B),
+            r"the series stops after the linear term": lambda B, n: np.eye(len(B)) + n * B,
+            r"the powers are taken entry by entry": lambda B, n: np.eye(len(B)) + np.exp(n * B) - 1,
+            r"$n$ is used once and not in every power": lambda B, n: np.eye(len(B)) + n * (expm(B) - np.eye(len(B))),
+        },
+        hint=r"Keep the last term $(nB)^k / k!$ and make the next one from it: multiply by $nB$ and divide by $k + 1$.",
+        why=r"For large $nB$ the terms grow before they shrink, and digits are lost. The package halves the matrix "
+        r"until it is small, and then squares the result as often.",
+        tolerance=1e-8,
+    ),
+    Task(
+        id="ch05.serves",
+        statement=r"""
+        Write `serves(B, step)`. It returns `True` if $e^{nB}$ satisfies the law at all positions $n$ that are whole
+        multiples of `step`, and `False` otherwise. You may use `scipy.linalg.expm`.
+        """,
+        solution=serves,
+        examples=st.tuples(st.one_of(_ellipse, _growing), _steps),
+        mistakes={
+            r"it asks whether $B$ is skew": lambda B, step: np.allclose(B.T, -B),  # noqa: ARG005
+            r"it looks at position 1, whatever the step is": lambda B, step: serves(B, 1.0),  # noqa: ARG005
+            r"it asks for the determinant 1 only": lambda B, step: np.isclose(np.linalg.det(expm(step * B)), 1),
+        },
+        hint=r"The positions are $0, \pm s, \pm 2s, \dots$, so the family is made of the powers of one matrix. Which "
+        r"one, and what does chapter 4 ask of it?",
+        why=r"With $O = e^{sB}$ the family is $O^k$, and the law holds exactly if $O$ is orthogonal. The finer the "
+        r"step, the more generators are refused; in the limit only the skew ones remain.",
+    ),
+)

@@ -1,0 +1,49 @@
+"""Chapter 5's static figure: a generator as a wind, one that keeps lengths and one that does not."""
+
+import numpy as np
+from matplotlib.axes import Axes
+
+from rope_lab.algebra.generators import exponential, generator_2d
+from rope_lab.show.style import LIGHT
+from rope_lab.show.svg import Picture, figure
+
+__all__ = ["two_winds"]
+
+SKEW = generator_2d(2 * np.pi)
+WITNESS = np.array([[0.0, -4 * np.pi], [np.pi, 0.0]])
+
+
+def two_winds() -> Picture:
+    """Both generators bring every point back at each whole position; only the skew one keeps lengths between."""
+    desc = (
+        "Two panels of arrows, each with the path of one point. On the left each arrow is perpendicular to the "
+        "line from the centre, and the path is a circle. On the right it is not, and the path is an "
+        "ellipse, twice as wide as it is high. In both the point is back at its start at every whole "
+        "position; at a quarter and at three quarters of a step the two differ in length."
+    )
+    with figure(title="Two generators, one family on whole positions", desc=desc, size=(6.6, 3.3)) as fig:
+        left, right = fig.subplots(1, 2)
+        _wind(left, SKEW, "a skew $B$: lengths are kept")
+        _wind(right, WITNESS, "not skew: they are not")
+    return fig.picture
+
+
+def _wind(axes: Axes, B: np.ndarray, title: str) -> None:
+    axes.set(xlim=(-2.45, 2.45), ylim=(-1.75, 1.75), aspect="equal")
+    axes.axis("off")
+    axes.set_title(title, fontsize=12)
+    x, y = np.meshgrid(np.arange(-2, 2.1, 0.5), np.arange(-1.5, 1.6, 0.5))
+    u, v = (0.016 * component for component in np.tensordot(B, np.stack([x, y]), axes=1))
+    axes.quiver(x, y, u, v, color=LIGHT["hair"], angles="xy", scale_units="xy", scale=1, width=0.006, pivot="mid")
+    start = np.array([0.0, 1.0])
+    path = np.array([exponential(t * B) @ start for t in np.linspace(0, 1, 121)])
+    axes.plot(*path.T, color=LIGHT["output"], lw=2)
+    labels = ((0.0, r"every whole $n$", (0, 9)), (0.25, r"$\frac{1}{4}$", (10, -4)), (0.5, r"$\frac{1}{2}$", (0, -17)),
+              (0.75, r"$\frac{3}{4}$", (-10, -4)))  # fmt: skip
+    for t, name, shift in labels:
+        # Counter-clockwise from the top: a quarter of a step lies to the left.
+        at = exponential(t * B) @ start
+        axes.plot(*at, "o", color=LIGHT["output"], ms=7 if t == 0 else 5)
+        away = (np.sign(at[0]) * abs(shift[0]), shift[1])
+        axes.annotate(name, at, xytext=away, textcoords="offset points", ha="center", fontsize=11)
+    axes.plot(0, 0, "o", color=LIGHT["ink"], ms=2.5)

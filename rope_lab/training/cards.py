@@ -16,7 +16,7 @@ import os
 import statistics
 import tempfile
 from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
@@ -45,6 +45,7 @@ class Card:
     final: dict[str, Any]  # step, loss, sd over validation batches, batches
     best: dict[str, Any]  # the same, at the step with the lowest validation loss
     volatile: dict[str, Any]  # commit, date, device, versions, tokens_per_s, wall_s, threads
+    measured: dict[str, Any] = field(default_factory=dict)  # what the run's config asks of the weights; often nothing
     schema: int = SCHEMA
 
     def __post_init__(self) -> None:
@@ -97,6 +98,7 @@ SHAPE: dict[str, str] = {
     "volatile.wall_s": "number",
     "volatile.threads": "count",
 }
+OPTIONAL = {"measured": "block"}
 
 
 def _is_number(value: Any) -> bool:
@@ -131,15 +133,16 @@ _ABSENT = object()
 def _validate(blocks: Mapping[str, Any], *, where: str) -> None:
     if (got := blocks.get("schema")) != SCHEMA:
         raise CardError(f"{where}: field 'schema': expected {SCHEMA}, got {got!r}; rerun the run with this version")
-    for field, kind in SHAPE.items():
+    asked = {name: kind for name, kind in OPTIONAL.items() if name in blocks}
+    for name, kind in {**SHAPE, **asked}.items():
         value: Any = blocks
-        for key in field.split("."):
+        for key in name.split("."):
             value = value.get(key, _ABSENT) if isinstance(value, Mapping) else _ABSENT
         accepts, expected = _KINDS[kind]
         if value is _ABSENT or not accepts(value):
             got = "nothing" if value is _ABSENT else f"{value!r:.80}"
-            raise CardError(f"{where}: field {field!r}: expected {expected}, got {got}; rerun the run to mend it")
-    if unknown := set(blocks) - {field.partition(".")[0] for field in SHAPE}:
+            raise CardError(f"{where}: field {name!r}: expected {expected}, got {got}; rerun the run to mend it")
+    if unknown := set(blocks) - {name.partition(".")[0] for name in SHAPE} - set(OPTIONAL):
         raise CardError(f"{where}: field {min(unknown)!r} is not in schema {SCHEMA}; a newer version wrote this card")
 
 
@@ -159,7 +162,8 @@ def write(card: Card, folder: str | Path) -> Path:
     """Write the card into ``folder`` in one atomic step: a reader sees the whole card or none."""
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    blocks = (f" {json.dumps(key)}: {json.dumps(value, allow_nan=False)}" for key, value in asdict(card).items())
+    blocks = (f" {json.dumps(key)}: {json.dumps(value, allow_nan=False)}" for key, value in asdict(card).items()
+              if value or key not in OPTIONAL)
     text = "{\n" + ",\n".join(blocks) + "\n}\n"  # one line a block: short, and a change shows in a diff
     handle, partial = tempfile.mkstemp(dir=folder, prefix=".card-")
     try:

@@ -66,12 +66,14 @@ class RunConfig:
     eval_tokens: int = 0  # 0: the whole validation stream
     eval_batch_size: int = 0  # windows in one batch of the spread; 0: batch_size
     log_every: int = 10  # steps between points of the training curve (each the mean over those steps)
+    measure: tuple[Any, ...] = ()  # what the finished weights are asked beside: names that measures.py knows
 
     def __post_init__(self) -> None:
         for f in fields(self):
             accepts, expected = _TYPES[f.type]
             _require(accepts(getattr(self, f.name)), f.name, expected, getattr(self, f.name))
         object.__setattr__(self, "betas", tuple(float(b) for b in self.betas))
+        object.__setattr__(self, "measure", tuple(self.measure))
         object.__setattr__(self, "model", dict(self.model))
         for name in ("seq_len", "batch_size", "steps", "vocab_multiple", "log_every", "decay_every"):
             _require(getattr(self, name) >= 1, name, "at least 1", getattr(self, name))
@@ -95,9 +97,7 @@ class RunConfig:
         if unknown:
             known = ", ".join(f.name for f in fields(cls))
             raise ValueError(f"expected fields of RunConfig, got {', '.join(sorted(unknown))}; the fields are: {known}")
-        if isinstance(values.get("betas"), list):
-            values = {**values, "betas": tuple(values["betas"])}  # JSON has lists only
-        return cls(**values)
+        return cls(**{name: tuple(v) if isinstance(v, list) else v for name, v in values.items()})  # JSON has no tuples
 
     def to_dict(self) -> dict[str, Any]:
         """Every field as plain JSON values (tuples become lists)."""
@@ -154,6 +154,7 @@ _TYPES: dict[str, tuple[Callable[[Any], bool], str]] = {  # by annotation: which
     "bool": (lambda v: isinstance(v, bool), "true or false"),
     "str": (lambda v: isinstance(v, str), "text"),
     "dict[str, Any]": (lambda v: isinstance(v, Mapping), "fields of GPTConfig by name"),
+    "tuple[Any, ...]": (lambda v: isinstance(v, tuple | list) and all(isinstance(n, str) for n in v), "some names"),
     "tuple[float, float]": (lambda v: isinstance(v, tuple | list) and all(map(_is_number, v)), "two numbers"),
 }
 

@@ -5,6 +5,7 @@ This file is longer than most because every setting of these experiments stands 
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from rope_lab.training.experiment import GPT2, Experiment, make_runs
@@ -126,8 +127,24 @@ def longer(rung: str) -> Experiment | None:
         return None
     steps = 4 * _TABLE1_CPU["steps"]
     shared = {**_TABLE1_CPU, "steps": steps, "decay_every": steps // 10, "eval_every": steps // 10}
-    name, schemes = "crope-longer", _pick("RoPE", "CRoPE QKV", "CRoPE QKVO")
+    name, schemes = "crope-longer", _pick("RoPE", "CRoPE QKV")
     runs = make_runs(name, rung, schemes, seeds=(0, 1, 2), settings=_WIKITEXT, model=GPT2, **shared)
     about = "Does CRoPE's deficit close with training? Four times the steps of Table 1's cpu rung"
     limits = "Four times a small budget is still far from the paper's."
     return Experiment(name, rung, about, limits, "RoPE", runs)
+
+
+def afterwards(rung: str) -> Experiment | None:
+    """Table 1's models, asked more when they are trained: windows beyond training, and the halves of Q and K."""
+    if rung != "cpu":
+        return None
+    name = "crope-afterwards"
+    schemes = _pick("RoPE", "CRoPE QKV", "CRoPE QKVO", "absolute scaled", "absolute vaswani", "NoPE")
+    shared = {**_TABLE1_CPU, "measure": ("length 512", "length 1024")}
+    more = {"RoPE": ("halves", "projected"), "NoPE": ("halves",)}  # without a rotation no plane of a head is special
+    runs = tuple(
+        replace(run, measure=(*run.measure, *more.get(run.variant, ())))
+        for run in make_runs(name, rung, schemes, seeds=(0, 1, 2), settings=_WIKITEXT, model=GPT2, **shared)
+    )
+    about = "After training: longer windows, the halves of Q and K, and the loss of a model projected onto one half"
+    return Experiment(name, rung, about, "Models of one million tokens: an undertrained regime.", "RoPE", runs)

@@ -26,6 +26,7 @@ _MAKERS: dict[str, Callable[[str], Experiment | None]] = {
     "crope-table2": crope_experiments.table2,
     "crope-equal-parameters": crope_experiments.equal_parameters,
     "crope-longer": crope_experiments.longer,
+    "crope-afterwards": crope_experiments.afterwards,
     "placements": placement_experiments.placements,
     "placements-base1e4": placement_experiments.placements_base,
 }

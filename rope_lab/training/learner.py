@@ -99,10 +99,13 @@ class Learner:
         return total
 
     @torch.no_grad()
-    def nats(self, inputs: Tensor, targets: Tensor) -> Tensor:
-        """The summed loss of a batch over the targets that are tokens. Never compiled: it is the same for all runs."""
+    def nats(self, inputs: Tensor, targets: Tensor, *, model: GPT | None = None) -> Tensor:
+        """The summed loss of a batch over the targets that are tokens. Never compiled: it is the same for all runs.
+
+        ``model``: another one, judged in the same arithmetic.
+        """
         with self.autocast():
-            logits = self.model(inputs.to(self.who.device))
+            logits = (model or self.model)(inputs.to(self.who.device))
         targets = targets.to(self.who.device).flatten()
         return F.cross_entropy(logits.float().flatten(0, 1), targets, ignore_index=IGNORED, reduction="sum")
 

@@ -20,6 +20,7 @@ from rope_lab.training import cards, checkpoint, corpora
 from rope_lab.training.batches import Batches
 from rope_lab.training.config import RunConfig
 from rope_lab.training.learner import Learner, model_config
+from rope_lab.training.measures import expect_measures, measure
 from rope_lab.training.processes import Processes, processes
 from rope_lab.training.record import Record
 from rope_lab.training.stop import stop_requests
@@ -94,6 +95,7 @@ class Run:
     """One run on its way. All that a checkpoint must hold is the learner, the record and the ``recent`` losses."""
 
     def __init__(self, config: RunConfig, out: Path, corpus: Corpus, who: Processes, progress: bool) -> None:
+        expect_measures(config)
         if config.batch_size % who.world:
             raise ValueError(f"expected a batch_size divisible by {who.world} processes, got {config.batch_size}")
         self.config, self.out, self.corpus, self.who = config, out, corpus, who
@@ -184,8 +186,10 @@ class Run:
         data = {"corpus": config.corpus, "tokenizer": config.tokenizer, "vocab_size": self.corpus.vocab_size,
                 "hashes": dict(self.corpus.hashes)}  # fmt: skip
         how = {"processes": self.who.world, "compiled": learner.compiled, "micro_batch": learner.rows}
-        parameters = count_parameters(learner.model)
-        return self.record.card(data=data, parameters=parameters, device=self.who.device, how=how)
+        parameters, measured = count_parameters(learner.model), measure(config, learner, self.corpus)
+        return self.record.card(
+            data=data, parameters=parameters, device=self.who.device, how=how, measured=measured
+        )
 
     def _found(self) -> checkpoint.Checkpoint | None:
         found = checkpoint.load(self.out)

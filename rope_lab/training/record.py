@@ -59,7 +59,8 @@ class Record:
         return {**self.state, "wall_s": self._earlier_s + time.monotonic() - self._begun}
 
     def card(
-        self, *, data: Mapping[str, Any], parameters: Mapping[str, int], device: torch.device, how: Mapping[str, Any]
+        self, *, data: Mapping[str, Any], parameters: Mapping[str, int], device: torch.device, how: Mapping[str, Any],
+        measured: Mapping[str, Any],
     ) -> Card:
         """The result card of the finished run; ``how`` says how it ran, beside what is read off this machine."""
         config, state = self.config, self.to_dict()
@@ -67,7 +68,7 @@ class Record:
             experiment=config.experiment, rung=config.rung, variant=config.variant, seed=config.seed,
             config=config.to_dict(), config_hash=config.digest, data=dict(data), parameters=dict(parameters),
             curve=state["curve"], final=state["validations"][-1],
-            best=min(state["validations"], key=lambda v: v["loss"]),
+            best=min(state["validations"], key=lambda v: v["loss"]), measured=dict(measured),
             volatile={
                 "commit": self._commit, "date": dt.datetime.now(dt.UTC).isoformat("T", "seconds"),
                 "device": environment.processor() if device.type == "cpu" else torch.cuda.get_device_name(device),

@@ -1,0 +1,74 @@
+"""Chapter 11's static figures: a letter under the four matrices, and a map taken apart into its two halves."""
+
+import numpy as np
+from matplotlib.axes import Axes
+
+from rope_lab.algebra.widely_linear import SIGMA, energies, split
+from rope_lab.show.style import LIGHT
+from rope_lab.show.svg import Picture, figure
+
+__all__ = ["four_maps", "two_halves"]
+
+_F = np.array([[0, 0], [0, 1], [0.62, 1], [0.62, 0.78], [0.24, 0.78], [0.24, 0.56], [0.5, 0.56], [0.5, 0.34],
+               [0.24, 0.34], [0.24, 0]])  # fmt: skip
+_CIRCLE = np.stack([f(np.linspace(0, 2 * np.pi, 97)) for f in (np.cos, np.sin)], axis=-1)
+
+
+def four_maps() -> Picture:
+    """The letter F under the identity, the quarter turn and the two mirrors."""
+    names = (
+        (0, r"$\sigma_0$", "identity", "linear", None),
+        (2, r"$\sigma_2$", "quarter turn", "linear", None),
+        (1, r"$\sigma_1$", "mirror at 45°", "conjugate", np.pi / 4),
+        (3, r"$\sigma_3$", "mirror at the first axis", "conjugate", 0.0),
+    )
+    desc = (
+        "Four panels. The identity leaves the letter F alone; the quarter turn lays it on its back. The third mirrors "
+        "it at the line of 45 degrees and the fourth at the horizontal axis: in both the letter reads backwards."
+    )
+    with figure(title="Four matrices and the letter F", desc=desc, size=(6.4, 2.1)) as fig:
+        for axes, (k, symbol, word, role, line) in zip(fig.subplots(1, 4), names, strict=True):
+            _board(axes, 1.25)
+            if line is not None:
+                end = 1.2 * np.array([np.cos(line), np.sin(line)])
+                axes.plot(*np.stack([-end, end], axis=-1), color=LIGHT[role], lw=1.4, ls=(0, (5, 3)))
+            _letter(axes, SIGMA[k], role)
+            axes.set_title(symbol, fontsize=14, color=LIGHT[role])
+            axes.text(0, -1.5, word, ha="center", va="top", fontsize=9.5)
+    return fig.picture
+
+
+def two_halves(matrix=((1.0, 0.9), (0.1, 0.3))) -> Picture:
+    """A real map, its complex-linear half and its conjugate-linear half: they add entry by entry."""
+    M = np.asarray(matrix, dtype=float)
+    linear, conjugate = split(M)
+    share = energies(M)[0] / sum(energies(M))
+    desc = (
+        "Three panels with the letter F and the image of the unit circle. The map shears and flattens the letter, and "
+        "the circle becomes an ellipse. Its complex-linear half only turns and shrinks the letter; its "
+        "conjugate-linear half mirrors and shrinks it. In both halves the circle stays a circle. "
+        f"The first half has {share:.0%} of the energy."
+    )
+    panels = ((M, "$Mz$", "output"), (linear, "$Az$", "linear"), (conjugate, r"$B\bar z$", "conjugate"))
+    with figure(title="A real map is a turn plus a mirror", desc=desc, size=(6.4, 2.3)) as fig:
+        for axes, (part, symbol, role), sign in zip(fig.subplots(1, 3), panels, ("=", "+", ""), strict=True):
+            _board(axes, 1.4)
+            axes.plot(*(_CIRCLE @ part.T).T, color=LIGHT[role], lw=1.2, ls=(0, (4, 2)))
+            _letter(axes, part, role)
+            axes.set_title(symbol, fontsize=14, color=LIGHT[role])
+            axes.text(1.62, 0, sign, ha="center", va="center", fontsize=17, clip_on=False)
+    return fig.picture
+
+
+def _board(axes: Axes, reach: float) -> None:
+    axes.set(xlim=(-reach, reach), ylim=(-reach, reach), aspect="equal")
+    axes.axis("off")
+    for ends in ([[-reach, reach], [0, 0]], [[0, 0], [-reach, reach]]):
+        axes.plot(*ends, color=LIGHT["hair"], lw=0.8)
+
+
+def _letter(axes: Axes, matrix: np.ndarray, role: str) -> None:
+    before, image = np.vstack([_F, _F[:1]]), np.vstack([_F, _F[:1]]) @ matrix.T
+    axes.plot(*before.T, color=LIGHT["muted"], lw=0.9)
+    axes.fill(*image.T, facecolor=LIGHT[role], alpha=0.22, lw=0)
+    axes.plot(*image.T, color=LIGHT[role], lw=1.8)

@@ -13,29 +13,13 @@ from itertools import pairwise
 from typing import Any
 
 import torch
-from jaxtyping import Complex, Float
+from jaxtyping import Float
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
-from rope_lab.nn.expect import expect_count, expect_vectors, working_dtype
+from rope_lab.nn.expect import expect_vectors, working_dtype
 
 STEPS = 16  # steps of a chunk. Chunks advance together, and their carries are a sequence 16 times as short.
-
-
-def turn_table(length: int, theta: Any, *, dtype: torch.dtype = torch.float32) -> Complex[Tensor, "T planes"]:
-    r"""The turns of a frame that goes along: $e^{\mathrm i t\theta}$ for t = 1, ..., length.
-
-    ``theta``: one frequency for each plane, radians per step. Angles are float64; ``dtype`` (float32 or float64) is
-    that of the two parts. A model makes one table and hands it to every call of `linear_rnn`.
-
-    >>> turn_table(2, [0.0, 3.1415926535]).real.round()
-    tensor([[ 1., -1.],
-            [ 1.,  1.]])
-    """
-    theta = _reals(theta, name="theta").detach().reshape(-1)
-    steps = torch.arange(1, expect_count(length, name="length") + 1, dtype=torch.float64, device=theta.device)
-    angles = steps[:, None] * theta
-    return torch.complex(angles.cos().to(dtype), angles.sin().to(dtype))
 
 
 def linear_rnn(
@@ -44,16 +28,16 @@ def linear_rnn(
     gamma: Any,
     theta: Any,
     state: Float[Tensor, "*batch d"] | None = None,
-    table: Complex[Tensor, "T planes"] | None = None,
 ) -> tuple[Float[Tensor, "*batch T d"], Float[Tensor, "*batch d"]]:
     r"""Every state of the complex recurrence, and the last one to go on from.
 
     $h_t = \gamma\, e^{-\mathrm i\theta}\, h_{t-1} + \tilde v_t$, computed as
-    $u_t = \gamma u_{t-1} + e^{\mathrm i t\theta} \tilde v_t,\ h_t = e^{-\mathrm i t\theta} u_t$
+    $u_t = \gamma u_{t-1} + e^{\mathrm i t\theta} \tilde v_t,\ h_t = e^{-\mathrm i t\theta} u_t$ in chunks of 16 steps,
+    each with a frame of its own; what chunks hand on is such a recurrence again, with $\gamma^{16}$ and $16\,\theta$
 
     ``v``: (..., T, d), planes are the pairs (2i, 2i+1); ``gamma``: numbers from 0 to 1 that broadcast with
     (..., d/2), such as one, one for each plane, or (heads, 1); ``theta``: (d/2,) or one number, radians per step;
-    ``state``: the second result of an earlier call, (..., d), zeros if it is None; ``table``: that of `turn_table`.
+    ``state``: the second result of an earlier call, (..., d), zeros if it is None.
     Half types are computed in float32, and the state stays float32. T may be 0. A NaN or infinity in v spoils its own
     plane from its step on. Differentiable once, in v, gamma, theta and state. TypeError or ValueError for what does
     not fit, or a gamma outside of [0, 1]. Claims ``su19.rnn-geometric``, ``book.decay-frame``, ``book.decay-gradient``.
@@ -72,13 +56,7 @@ def linear_rnn(
     if theta.ndim > 1 or theta.numel() not in (1, planes):
         raise ValueError(f"theta: expected {planes} frequencies for v {tuple(v.shape)}, or one number, got shape "
                          f"{tuple(theta.shape)}; give one for each plane")  # fmt: skip
-    theta = theta.expand(planes)
-    if table is None:
-        table = turn_table(v.shape[-2], theta, dtype=dtype)
-    if table.shape != (v.shape[-2], planes) or table.real.dtype != dtype:
-        raise ValueError(f"table: expected {(v.shape[-2], planes)} with parts of {dtype}, got {tuple(table.shape)} of "
-                         f"{table.dtype}; build it with turn_table(T, theta, dtype={dtype})")  # fmt: skip
-    h = _Recurrence.apply(v.to(dtype), gamma, theta, _state(state, v, dtype), table)
+    h = _Recurrence.apply(v.to(dtype), gamma, theta.expand(planes), _state(state, v, dtype))
     last = h[..., -1, :] if v.shape[-2] else _state(state, v, dtype)
     return h.to(v.dtype), last.clone()
 
@@ -98,7 +76,7 @@ def decay_scan(
     expect_vectors(x)
     dtype = working_dtype(x)
     gamma = _decay(gamma, x, x.shape[-1], low=-1.0)
-    u = _Recurrence.apply(x.to(dtype), gamma, None, _state(state, x, dtype), None)
+    u = _Recurrence.apply(x.to(dtype), gamma, None, _state(state, x, dtype))
     last = u[..., -1, :] if x.shape[-2] else _state(state, x, dtype)
     return u.to(x.dtype), last.clone()
 
@@ -123,39 +101,36 @@ def retention(
 
 
 class _Recurrence(torch.autograd.Function):
-    """Forward: the scan. Backward: the same scan with the same table, from the other end."""
+    """Forward: the scan. Backward: the same scan from the other end, where the conjugate rate turns the other way."""
 
     @staticmethod
-    def forward(
-        ctx: Any, v: Tensor, gamma: Tensor, theta: Tensor | None, state: Tensor, table: Tensor | None
-    ) -> Tensor:
-        h = _run(v, gamma, state, table)
-        ctx.save_for_backward(gamma, theta, state, table, h)
+    def forward(ctx: Any, v: Tensor, gamma: Tensor, theta: Tensor | None, state: Tensor) -> Tensor:
+        h = _scan(v, gamma, theta, state)
+        ctx.save_for_backward(gamma, theta, state, h)
         return h
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, upstream: Tensor) -> tuple[Tensor | None, ...]:
-        gamma, theta, state, table, h = ctx.saved_tensors
-        grad = _run(upstream, gamma, None, table, reverse=True)
+        gamma, theta, state, h = ctx.saved_tensors
         if not h.shape[-2]:
-            return grad, torch.zeros_like(gamma), None if theta is None else torch.zeros_like(theta), \
-                torch.zeros_like(state), None
+            return upstream, *(None if x is None else torch.zeros_like(x) for x in (gamma, theta, state))
+        grad = _scan(upstream, gamma, theta, None, reverse=True)
         before = torch.cat((state[..., None, :], h[..., :-1, :]), dim=-2)  # h_(t-1) beside the gradient at step t
         if theta is None:
-            to_gamma = (grad * before).sum(-2).double()
-            return grad, to_gamma.sum_to_size(gamma.shape), None, grad[..., 0, :] * gamma.to(grad.dtype), None
+            to_gamma = (grad * before).sum(-2).double().sum_to_size(gamma.shape)
+            return grad, to_gamma, None, grad[..., 0, :] * gamma.to(grad.dtype)
         # In complex numbers h_t = rate h_(t-1) + v_t, so all that is to learn about the rate is one sum over time.
         unit = torch.polar(torch.ones_like(theta), -theta)
         to_rate = (_complex(grad) * _complex(before).conj()).sum(-2).to(torch.complex128)
-        to_gamma = (to_rate.conj() * unit).real
-        to_theta = ((to_rate.conj() * unit).imag * gamma).sum_to_size(theta.shape)
-        to_state = _real(_complex(grad[..., 0, :]) * (gamma * unit.conj()).to(table.dtype))
-        return grad, to_gamma.sum_to_size(gamma.shape), to_theta, to_state, None
+        turned = to_rate.conj() * unit
+        to_state = _complex(grad[..., 0, :]) * (gamma * unit.conj()).to(to_rate.dtype)
+        return (grad, turned.real.sum_to_size(gamma.shape), (turned.imag * gamma).sum_to_size(theta.shape),
+                torch.view_as_real(to_state).flatten(-2).to(grad.dtype))  # fmt: skip
 
 
-def _run(v: Tensor, gamma: Tensor, state: Tensor | None, table: Tensor | None, *, reverse: bool = False) -> Tensor:
-    """Into chunks (and the turning frame), scan, and out again. Reading and writing are part of the two rotations."""
+def _scan(v: Tensor, gamma: Tensor, theta: Tensor | None, state: Tensor | None, *, reverse: bool = False) -> Tensor:
+    """Every state, (..., T, width). All chunks take their first step together, then all their second, and so on."""
     *batch, length, width = v.shape
     if not v.numel():
         return v.clone()
@@ -163,60 +138,71 @@ def _run(v: Tensor, gamma: Tensor, state: Tensor | None, table: Tensor | None, *
     chunks = -(-length // steps)
     if spare := steps * chunks - length:  # zeros at the end change nothing, from either side
         v = torch.nn.functional.pad(v, (0, 0, 0, spare))
-        table = None if table is None else torch.nn.functional.pad(table, (0, 0, 0, spare))
     v = v.contiguous().view(-1, chunks, steps, width)
-    rows = v.shape[0]
-    y, out = v.new_empty(steps, rows, chunks, width), torch.empty_like(v)  # the steps of a chunk lie far apart in y
-    if table is None:
-        y.copy_(v.permute(2, 0, 1, 3))
-    else:
-        table = table.view(chunks, steps, -1).permute(1, 0, 2)[:, None]
-        torch.mul(_complex(v).permute(2, 0, 1, 3), table, out=_complex(y))
-        gamma = gamma.repeat_interleave(2, dim=-1) if gamma.shape[-1:].numel() > 1 else gamma
-    if gamma.numel() > 1:
-        gamma = gamma.expand(*batch, width).reshape(rows, 1, width) if gamma.ndim > 1 else gamma.view(1, 1, width)
-    else:
-        gamma = gamma.view(())
+    rate = _rate(gamma, batch, width).to(v.dtype)  # rounded from float64 at each level: its powers do not drift
+    y = _into_frame(v, theta, reverse)
+    order = list(y.unbind(0))  # each (rows, chunks, width), contiguous
+    if reverse:
+        order.reverse()
+    if chunks > 1:
+        ends = order[0].clone()  # what each chunk alone hands on
+        for x in order[1:]:
+            torch.addcmul(x, ends, rate, out=ends)
+        if theta is not None:
+            _complex(ends).mul_(_turns(theta, steps, v.dtype, reverse)[-1].conj())
+        carried = _scan(ends.view(*batch, chunks, width), gamma**steps, None if theta is None else steps * theta,
+                        state, reverse=reverse).view_as(ends)  # fmt: skip
+        into, of = (slice(None, -1), slice(1, None)) if reverse else (slice(1, None), slice(None, -1))
+        torch.addcmul(order[0][:, into], carried[:, of], rate, out=order[0][:, into])
     if state is not None:
-        first = y[0][:, 0]
-        first += (gamma if gamma.ndim == 0 else gamma[:, 0]).to(v.dtype) * state.reshape(rows, width)
-    _scan_(y, gamma, reverse)
-    if table is None:
-        out.copy_(y.permute(1, 2, 0, 3))
-    else:
-        torch.mul(_complex(y), table.conj().resolve_conj(), out=_complex(out).permute(2, 0, 1, 3))
-    out = out.view(*batch, steps * chunks, width)
+        first = order[0][:, :1]
+        torch.addcmul(first, state.reshape(-1, 1, width), rate, out=first)
+    for before, x in pairwise(order):
+        torch.addcmul(x, before, rate, out=x)
+    out = _out_of_frame(y, theta, reverse).view(*batch, steps * chunks, width)
     return out[..., :length, :] if spare else out
 
 
-def _scan_(y: Tensor, gamma: Tensor, reverse: bool) -> None:
-    """In place, (steps, rows, chunks, width): all chunks take their first step, then all their second, and so on."""
-    steps = list(y.unbind(0))
-    rate = gamma.to(y.dtype)  # rounded from float64 at each level: powers of a rounded gamma would drift
-    if reverse:
-        steps.reverse()
-    if y.shape[2] > 1:
-        ends = steps[0].clone()  # what each chunk alone hands on
-        for x in steps[1:]:
-            torch.addcmul(x, ends, rate, out=ends)
-        carried = _run(ends, _rows(gamma ** len(steps), ends), None, None, reverse=reverse)
-        into, of = (slice(None, -1), slice(1, None)) if reverse else (slice(1, None), slice(None, -1))
-        torch.addcmul(steps[0][:, into], carried[:, of], rate, out=steps[0][:, into])
-    for before, x in pairwise(steps):
-        torch.addcmul(x, before, rate, out=x)
+def _turns(theta: Tensor, steps: int, dtype: torch.dtype, reverse: bool) -> Tensor:
+    """(steps, planes): the turn of a chunk's frame at its first, second, ... step, whichever end it begins from."""
+    angles = torch.arange(1, steps + 1, dtype=torch.float64, device=theta.device)[:, None] * theta
+    return torch.complex(angles.cos().to(dtype), (-angles.sin() if reverse else angles.sin()).to(dtype))
 
 
-def _rows(gamma: Tensor, ends: Tensor) -> Tensor:
-    """gamma as (rows, width) for a sequence of carries (rows, chunks, width)."""
-    return gamma if gamma.ndim == 0 else gamma[:, 0].expand(ends.shape[0], -1)
+def _in_place(theta: Tensor, y: Tensor, reverse: bool) -> Tensor:
+    turns = _turns(theta, len(y), y.dtype, reverse)
+    return (turns.flip(0) if reverse else turns)[:, None, None]
+
+
+def _into_frame(v: Tensor, theta: Tensor | None, reverse: bool) -> Tensor:
+    """(rows, chunks, steps, width) to (steps, rows, chunks, width), turned on the way."""
+    y = v.new_empty(v.shape[2], v.shape[0], v.shape[1], v.shape[3])
+    if theta is None:
+        return y.copy_(v.permute(2, 0, 1, 3))
+    torch.mul(_complex(v).permute(2, 0, 1, 3), _in_place(theta, y, reverse), out=_complex(y))
+    return y
+
+
+def _out_of_frame(y: Tensor, theta: Tensor | None, reverse: bool) -> Tensor:
+    out = y.new_empty(y.shape[1], y.shape[2], y.shape[0], y.shape[3])
+    if theta is None:
+        return out.copy_(y.permute(1, 2, 0, 3))
+    back = _in_place(theta, y, reverse).conj().resolve_conj()
+    torch.mul(_complex(y), back, out=_complex(out).permute(2, 0, 1, 3))
+    return out
+
+
+def _rate(gamma: Tensor, batch: list[int], width: int) -> Tensor:
+    """gamma as one number, (1, 1, width) or (rows, 1, width); both coordinates of a plane have the plane's."""
+    if gamma.numel() == 1:
+        return gamma.view(())
+    if gamma.shape[-1] != width:
+        gamma = gamma.repeat_interleave(2, dim=-1)
+    return gamma.expand(*batch, width).reshape(-1, 1, width) if gamma.ndim > 1 else gamma
 
 
 def _complex(x: Tensor) -> Tensor:
     return torch.view_as_complex(x.unflatten(-1, (-1, 2)))
-
-
-def _real(x: Tensor) -> Tensor:
-    return torch.view_as_real(x).flatten(-2)
 
 
 def _reals(values: Any, *, name: str) -> Tensor:

@@ -1,0 +1,160 @@
+"""The complex recurrence: our scan, a loop, a generic associative scan, SciPy's filter and the quadratic form.
+
+``rope-lab bench recurrence`` calls `run` and prints `table`. The same four million numbers are cut into sequences of
+1,024 to 65,536 steps, so that every column moves the same bytes and the unit, a copy, is the same. The last column is
+one short sequence by itself, where starting the operations takes longer than doing them. What takes minutes is measured
+on a part (fewer sequences, fewer steps, fewer rounds) and scaled; the card says which.
+"""
+
+import json
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import torch
+from rich.table import Table
+from scipy.signal import lfilter
+from torch import Tensor
+
+from benchmarks.harness import card, in_a_fresh_process, measure, ratios
+from rope_lab.nn.linear_rnn import linear_rnn
+
+CHANNELS = 64
+SHAPES = {"1k": (64, 1024), "4k": (16, 4096), "16k": (4, 16384), "65k": (1, 65536), "1k, one sequence": (1, 1024)}
+GAMMA, ROUNDS = 0.99, 11
+OURS, COPY = "rotate, real decay in chunks, rotate back", "copy_"
+SCAN, LOOP = "generic associative scan", "loop over steps in Python"
+FILTER, QUADRATIC = "SciPy lfilter, a call for each plane", "quadratic attention form"
+FORMS = (OURS, "the same, forward and backward", SCAN, LOOP, FILTER, QUADRATIC)
+BAR, GROWTH, ERROR = 10.0, 1.3, 5e-7
+
+
+def run() -> dict[str, Any]:
+    """Measure, in a fresh process, keep the card in benchmarks/cards/recurrence.json and return it."""
+    return in_a_fresh_process("benchmarks.recurrence")
+
+
+def table(card: dict[str, Any]) -> Table:
+    """The card as a table: one row for each form, one column for each length."""
+    shown = Table(title=f"complex recurrence, {card['channels']} channels, {card['threads']} thread: time over copy_",
+                  caption="\n".join(card["notes"]), caption_justify="left")  # fmt: skip
+    shown.add_column("form")
+    for name in card["shapes"]:
+        shown.add_column(name, justify="right")
+    cells = {(row["form"], row["length"]): row for row in card["rows"]}
+    for form in FORMS:
+        found = (cells.get((form, name)) for name in card["shapes"])
+        shown.add_row(form, *("" if row is None else f"{row['ratio_to_copy']:.1f}" for row in found))
+    return shown
+
+
+def main() -> dict[str, Any]:
+    """Measure in this process, which should have been started by `run`."""
+    torch.set_num_threads(1)
+    theta = torch.linspace(0.01, 3.0, CHANNELS // 2, dtype=torch.float64)
+    rows, errors = [], {}
+    for name, (count, length) in SHAPES.items():
+        v = torch.randn(count, length, CHANNELS, generator=torch.Generator().manual_seed(0))
+        variants = _quick(v, theta)
+        seconds = measure(variants, rounds=ROUNDS, warm_up=2)
+        found = ratios(seconds, to=COPY)
+        copy_ms = found[COPY]["milliseconds"]
+        for form, (call, share) in _slow(v, theta).items():
+            once = 1e3 * min(measure({form: call}, rounds=2, warm_up=1)[form]) / share
+            found[form] = {"ratio_to_copy": round(once / copy_ms, 1), "milliseconds": round(once, 3), "share": share}
+        rows += [{"form": form, "length": name, **numbers} for form, numbers in found.items()]
+        if count == 1:
+            errors[name] = _error(v, theta)
+    by = {(row["form"], row["length"]): row for row in rows}
+    main_lengths = list(SHAPES)[:4]
+    worst = max(by[OURS, name]["ratio_to_copy"] for name in main_lengths)
+    growth = by[OURS, "65k"]["milliseconds"] / by[OURS, "1k"]["milliseconds"]
+    notes = [
+        f"ours: at most {worst:.1f} copies, {_within(worst, BAR)} {BAR:g}",
+        f"time per number at 65k over that at 1k: {growth:.2f}, {_within(growth, GROWTH)} {GROWTH:g}",
+        f"relative error of float32 at 65k: {errors['65k']:.1e}, {_within(errors['65k'], ERROR)} {ERROR:g}",
+        "measured on a part and scaled: the loop, lfilter and the quadratic form (see share in the card)",
+    ]
+    return card(
+        "recurrence", packages=("torch", "numpy", "scipy"), threads=torch.get_num_threads(), channels=CHANNELS,
+        shapes=SHAPES, gamma=GAMMA, rounds=ROUNDS, growth=round(growth, 3), errors=errors, rows=rows, notes=notes,
+    )  # fmt: skip
+
+
+def _within(value: float, bar: float) -> str:
+    return "within" if value <= bar else "ABOVE"
+
+
+def _quick(v: Tensor, theta: Tensor) -> dict[str, Callable[[], Any]]:
+    out = torch.empty_like(v)
+    leaf, upstream = v.clone().requires_grad_(), torch.randn_like(v)
+    z, rate = _complex(v), (GAMMA * torch.exp(-1j * theta)).to(torch.complex64)
+
+    def ours(x: Tensor) -> Tensor:
+        return linear_rnn(x, gamma=GAMMA, theta=theta)[0]
+
+    def both() -> None:
+        torch.autograd.grad(ours(leaf), leaf, upstream)
+
+    return {COPY: lambda: out.copy_(v), OURS: lambda: ours(v), FORMS[1]: both, SCAN: lambda: _associative(z, rate)}
+
+
+def _slow(v: Tensor, theta: Tensor) -> dict[str, tuple[Callable[[], Any], float]]:
+    """Each with the share of the whole work that one call does."""
+    count, length = v.shape[:2]
+    z, rate = _complex(v), (GAMMA * torch.exp(-1j * theta)).to(torch.complex64)
+    steps = min(length, 4096)
+    rows = np.ascontiguousarray(z[0].numpy().T)
+    forms = {
+        LOOP: (lambda: _loop(z[:, :steps], rate), steps / length),
+        FILTER: (lambda: [lfilter([1], [1, -r], row) for r, row in zip(rate[:4].numpy(), rows[:4], strict=True)],
+                 4 / (count * len(rows))),
+    }  # fmt: skip
+    if length <= 4096:
+        forms[QUADRATIC] = (lambda: _quadratic(v[:1], _turns(length, theta)), 1 / count)
+    return forms
+
+
+def _complex(v: Tensor) -> Tensor:
+    return torch.view_as_complex(v.unflatten(-1, (-1, 2)))
+
+
+def _associative(z: Tensor, rate: Tensor) -> Tensor:
+    """A scan that knows only that pairs (a, b) combine to (a2 a1, a2 b1 + b2): doubling strides."""
+    a, b, stride = rate.expand(z.shape[1], -1).clone(), z.clone(), 1
+    while stride < z.shape[1]:
+        b[:, stride:] = a[stride:] * b[:, :-stride] + b[:, stride:]
+        a[stride:] = a[stride:] * a[:-stride]
+        stride *= 2
+    return b
+
+
+def _loop(z: Tensor, rate: Tensor) -> Tensor:
+    h, found = torch.zeros_like(z[:, 0]), torch.empty_like(z)
+    for t in range(z.shape[1]):
+        h = rate * h + z[:, t]
+        found[:, t] = h
+    return found
+
+
+def _quadratic(v: Tensor, table: Tensor) -> Tensor:
+    steps = torch.arange(v.shape[1])
+    behind = steps[:, None] - steps
+    weights = torch.where(behind >= 0, GAMMA ** behind.clamp(min=0), 0.0)
+    turned = torch.view_as_real(_complex(v) * table).flatten(-2)
+    return torch.view_as_real(_complex(weights @ turned) * table.conj()).flatten(-2)
+
+
+def _turns(length: int, theta: Tensor) -> Tensor:
+    angles = torch.arange(1, length + 1, dtype=torch.float64)[:, None] * theta
+    return torch.polar(torch.ones_like(angles), angles).to(torch.complex64)
+
+
+def _error(v: Tensor, theta: Tensor) -> float:
+    exact = torch.view_as_real(_loop(_complex(v.double()), GAMMA * torch.exp(-1j * theta))).flatten(-2)
+    found = linear_rnn(v, gamma=GAMMA, theta=theta)[0].double()
+    return float((found - exact).norm() / exact.norm())
+
+
+if __name__ == "__main__":
+    print(json.dumps(main()))

@@ -82,7 +82,7 @@ class FallingApart(Widget):
         return (
             "Interactive figure: the orbit of a point under a skew matrix in four dimensions, drawn in the coordinates "
             "1, 2 and 3, 4. In the given coordinates it is a tangle. A slider turns the basis to P, and there it is "
-            f"two circles: one of radius {r:.2f} at {fast:.2f} radians per position, one of radius {q:.2f} at {slow:.2f}."
+            f"two circles: radius {r:.2f} at {fast:.2f} radians per position, radius {q:.2f} at {slow:.2f}."
         )
 
 

@@ -1,0 +1,192 @@
+"""Chapter 6, Block diagonalisation: a general rotation, the basis in which it falls apart, and who takes the basis."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import strategies as st
+from scipy.linalg import expm
+
+from rope_lab.algebra import rotation
+from rope_lab.algebra.absorb import absorb_generators, attention_logits
+from rope_lab.algebra.normal_form import skew_normal_form
+from rope_lab.exercises.core import Question, Task
+
+
+def _skew(A):
+    return A - A.T
+
+
+# --- the prediction: what a general generator adds ---
+
+
+def _what_it_adds() -> list[bool]:
+    rng = np.random.default_rng(0)
+    W_q, W_k, x, B = (rng.normal(size=shape) for shape in ((1, 6, 8), (1, 6, 8), (5, 8), (6, 6)))
+    B = _skew(B)
+    new, theta = absorb_generators(W_q, W_k, B=B)
+    rope = rotation.logits(x @ new.W_q[0].T, x @ new.W_k[0].T, q_positions=range(5), k_positions=range(5),
+                           theta=theta[0])
+    same = np.allclose(rope, attention_logits(x, W_q, W_k, B=B)[0])
+    speeds = len(np.unique(np.abs(np.linalg.eigvals(B).imag).round(9)))
+    return [not same and speeds == 3, speeds > 3, bool(same)]
+
+
+# --- the two speeds of one matrix ---
+
+
+def _faster_speed() -> float:
+    B = np.zeros((4, 4))
+    B[0, 1], B[0, 3], B[2, 3] = 2.0, 3.0, 2.0
+    return float(skew_normal_form(B - B.T).theta[0])
+
+
+# --- what an orthogonal P passes through ---
+
+
+def _passed() -> list[bool]:
+    rng = np.random.default_rng(1)
+    P, u = np.linalg.qr(rng.normal(size=(6, 6)))[0], rng.normal(size=6)
+    gains, bias = rng.uniform(0.5, 2, size=6), rng.normal(size=6)
+
+    def rms(v):
+        return v / np.sqrt(np.mean(v**2))
+
+    steps = (lambda v: gains * rms(v), rms, lambda v: np.maximum(v, 0), lambda v: v + bias)
+    return [bool(np.allclose(step(P.T @ u), P.T @ step(u))) for step in steps]
+
+
+# --- the first task: a plane from one vector ---
+
+
+def plane_of(B, u):
+    theta = np.linalg.norm(B @ u)
+    return theta, B @ u / theta
+
+
+def _turning_vector(a, b, c, angle):
+    """A skew matrix with the speeds 1 + a and a in planes that are aslant, and a unit vector of the faster plane."""
+    P = expm(_skew(np.triu(np.array([[0, b, c, 1], [0, 0, 1, b], [0, 0, 0, c], [0, 0, 0, 0]], dtype=float))))
+    B = P @ np.kron(np.diag([1.0 + a, a]), rotation.rotation_2d(np.pi / 2)) @ P.T
+    return _skew(B) / 2, P[:, :2] @ [np.cos(angle), np.sin(angle)]
+
+
+_eighths = st.integers(-8, 8).map(lambda n: n / 8)
+_turning = st.builds(_turning_vector, st.integers(1, 16).map(lambda n: n / 8), _eighths, _eighths,
+                     st.integers(0, 6).map(float))
+
+
+# --- the second task: who takes P ---
+
+
+def absorbed(W_q, W_k, P):
+    return P.T @ W_q, np.linalg.inv(P) @ W_k
+
+
+def _judge(result, W_q, W_k, P) -> str:
+    try:
+        new_q, new_k = (np.asarray(one, dtype=float) for one in result)
+    except (TypeError, ValueError):
+        return "expected two weights, new_q and new_k"
+    if new_q.shape != W_q.shape or new_k.shape != W_k.shape:
+        return f"expected shapes {W_q.shape} and {W_k.shape}, got {new_q.shape} and {new_k.shape}"
+    for r in (0.0, 1.0, 2.5):
+        turn = rotation.rotation_2d(0.9 * r)
+        if np.abs(W_q.T @ P @ turn @ np.linalg.inv(P) @ W_k - new_q.T @ turn @ new_k).max() > 1e-9:
+            return f"the logits differ at offset {r:g}"
+    return ""
+
+
+def _invertible(a, b, c):
+    return np.array([[1.0 + a, b], [c, 1.0]])
+
+
+_matrices = st.lists(st.integers(-4, 4), min_size=6, max_size=6).map(lambda n: np.reshape(n, (2, 3)) / 2)
+_bases = st.builds(_invertible, st.integers(0, 8).map(lambda n: n / 8), st.integers(-4, 4).map(lambda n: n / 8),
+                   st.integers(1, 4).map(lambda n: n / 8))
+
+EXERCISES = (
+    Question(
+        id="ch06.predict-general",
+        kind="prediction",
+        prompt=r"RoPE turns the pairs (1, 2), (3, 4), and so on, each at a speed of its own. Somebody trains a model "
+        r"in which position $n$ acts as $e^{nB}$ instead, with *any* skew matrix $B$: with 64 components, 2016 free "
+        r"numbers instead of 32 speeds. Both models may learn their speeds, and their $W_q$ and $W_k$. What can the "
+        r"second do that the first cannot?",
+        choices=(
+            r"It couples the pairs, so its logits depend on the offset in ways that RoPE has not.",
+            r"It turns at more than 32 speeds.",
+            r"Nothing. With other $W_q$ and $W_k$ the first has the same logits.",
+        ),
+        answer="C",
+        truth=_what_it_adds,
+        why=r"$B$ couples the pairs only because it was written in unlucky coordinates. In the right ones it is a row "
+        r"of separate planes, one for each two components. The change of coordinates is a fixed matrix, and $W_q$ and "
+        r"$W_k$ can take it in.",
+    ),
+    Question(
+        id="ch06.two-speeds",
+        prompt=r"Of a skew $4 \times 4$ matrix you know $b_{12} = 2$, $b_{14} = 3$, $b_{34} = 2$; the other entries "
+        r"above the diagonal are $0$. How fast does its faster plane turn?",
+        answer=4.0,
+        tolerance=0.01,
+        unit="radians per position",
+        truth=_faster_speed,
+        hint=r"The squares add to $\Sigma = 17$, and $\mathrm{Pf} = b_{12} b_{34} = 4$. What are the sum and the "
+        r"difference of the two speeds?",
+        why=r"The sum is $\sqrt{17 + 8} = 5$ and the difference $\sqrt{17 - 8} = 3$. So the speeds are $4$ and $1$.",
+    ),
+    Question(
+        id="ch06.passes",
+        prompt=r"Between the projection and the rotation a model applies one of these to the query. Through which of "
+        r"them does every orthogonal $P^\top$ pass, so that it can go on into $W_q$?",
+        choices=(
+            r"RMS norm, with a learned gain for each channel.",
+            r"RMS norm without gains.",
+            r"ReLU.",
+            r"Adding a bias that itself stays as it is.",
+        ),
+        answer="B",
+        truth=_passed,
+        hint=r"$P^\top$ passes through $f$ if $f(P^\top u) = P^\top f(u)$ for every $u$. Try a quarter turn.",
+        why=r"An RMS norm divides by a length, and $P^\top$ keeps lengths. Gains and ReLU know one channel from "
+        r"another, and $P^\top$ mixes channels. A bias is no obstacle if it is turned too: $b \to P^\top b$.",
+    ),
+    Task(
+        id="ch06.plane-of",
+        statement=r"""
+        `B` is a skew $4 \times 4$ matrix, and `u` a vector of length one in its faster plane: $B^2 u = -\theta^2 u$
+        with some $\theta > 0$. Write `plane_of(B, u)`. It returns $\theta$ and the vector `v` of length one with which
+        `u` spans the plane, so that $Bu = \theta v$ and $Bv = -\theta u$.
+        """,
+        solution=plane_of,
+        examples=st.tuples(_turning).map(lambda one: one[0]),
+        mistakes={
+            r"v turns the other way": lambda B, u: (plane_of(B, u)[0], -plane_of(B, u)[1]),
+            r"v is not made of length one": lambda B, u: (plane_of(B, u)[0], B @ u),
+            r"theta is squared": lambda B, u: (plane_of(B, u)[0] ** 2, plane_of(B, u)[1]),
+        },
+        hint=r"What is the length of $Bu$, if $|v| = 1$?",
+        why=r"$|Bu|^2 = -u^\top B^2 u = \theta^2$. So one product gives both: the length of $Bu$ is the speed, its "
+        r"direction is $v$.",
+    ),
+    Task(
+        id="ch06.absorbed",
+        statement=r"""
+        A head turns keys by $e^{nB}$ with $B = P \Lambda P^{-1}$, where `P` is invertible and need not be orthogonal.
+        Write `absorbed(W_q, W_k, P)`: the two weights that give the same logits
+        $(W_q x)^\top e^{(n-m)B}\, W_k y$ with $e^{(n-m)\Lambda}$ instead. Weights multiply from the left:
+        $W_q x$.
+        """,
+        solution=absorbed,
+        examples=st.tuples(_matrices, _matrices, _bases),
+        judge=_judge,
+        mistakes={
+            r"P is taken for orthogonal": lambda W_q, W_k, P: (P.T @ W_q, P.T @ W_k),
+            r"the query gets P itself": lambda W_q, W_k, P: (P @ W_q, np.linalg.inv(P) @ W_k),
+            r"query and key are exchanged": lambda W_q, W_k, P: (np.linalg.inv(P) @ W_q, P.T @ W_k),
+        },
+        hint=r"Write $q^\top P\, e^{(n-m)\Lambda} P^{-1} k$ and put brackets around what belongs to the query. It "
+        r"stands there transposed.",
+        why=r"$q^\top P = (P^\top q)^\top$. For an orthogonal $P$, $P^{-1} = P^\top$ and both weights get one factor.",
+    ),
+)

@@ -1,0 +1,41 @@
+"""Chapter 6's static figure: a skew matrix in the coordinates it came in, and in its own."""
+
+import numpy as np
+from matplotlib.patches import Rectangle
+
+from rope_lab.algebra.normal_form import skew_normal_form
+from rope_lab.show.style import LIGHT
+from rope_lab.show.svg import Picture, figure
+
+__all__ = ["two_bases"]
+
+
+def two_bases(*, d: int = 8, seed: int = 6) -> Picture:
+    """A random B and its normal form, entry by entry: the darker a square, the larger the entry."""
+    A = np.random.default_rng(seed).normal(size=(d, d))
+    B = (A - A.T) / 2
+    form = skew_normal_form(B)
+    desc = (
+        f"Two squares of {d} by {d} entries. The left one, B, is filled everywhere but on the diagonal. The right one, "
+        f"the same matrix in the basis P, has {d // 2} blocks of two by two along the diagonal and zeros elsewhere. Their "
+        f"speeds fall from {form.theta[0]:.1f} to {form.theta[-1]:.1f} radians per position."
+    )
+    with figure(title="One matrix in two bases", desc=desc, size=(6.2, 3.1)) as fig:
+        axes = fig.subplots()
+        axes.set(xlim=(-0.2, 2 * d + 3.2), ylim=(-0.4, d + 1.4), aspect="equal")
+        axes.axis("off")
+        most = np.abs(form.blocks).max()
+        panels = ((0, B, "$B$", "conjugate"), (d + 3, form.blocks, r"$\Lambda = P^\top B P$", "output"))
+        for left, matrix, name, role in panels:
+            axes.add_patch(Rectangle((left, 0), d, d, fill=False, edgecolor=LIGHT["muted"], lw=1))
+            for (i, j), value in np.ndenumerate(matrix):
+                if abs(value) > 1e-9:
+                    shade = 0.1 + 0.75 * abs(value) / most
+                    square = Rectangle((left + j + 0.04, d - 1 - i + 0.04), 0.92, 0.92, color=LIGHT[role], alpha=shade)
+                    square.set_linewidth(0)
+                    axes.add_patch(square)
+                    sign = "+" if value > 0 else "\N{MINUS SIGN}"
+                    axes.text(left + j + 0.5, d - 0.5 - i, sign, ha="center", va="center", fontsize=9)
+            axes.text(left + d / 2, d + 0.55, name, ha="center", va="center", fontsize=14, color=LIGHT[role])
+        axes.text(d + 1.5, d / 2, r"$\longrightarrow$", ha="center", va="center", fontsize=18)
+    return fig.picture

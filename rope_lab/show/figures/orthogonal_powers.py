@@ -1,0 +1,108 @@
+"""Chapter 7's static figures: powers of a turn and of a mirror, and two coordinates on clocks or on a ball."""
+
+import numpy as np
+from matplotlib.axes import Axes
+
+from rope_lab.algebra.grid_positions import grid_turn
+from rope_lab.algebra.orthogonal_powers import orthogonal_power, split_off
+from rope_lab.algebra.rotation import rotation_2d
+from rope_lab.show.style import LIGHT
+from rope_lab.show.svg import Picture, figure, line
+
+__all__ = ["three_powers", "two_routes"]
+
+_FLAG = np.array([[0, 0], [0, 1], [0.62, 1], [0.62, 0.78], [0.24, 0.78], [0.24, 0.56], [0.5, 0.56], [0.5, 0.34],
+                  [0.24, 0.34], [0.24, 0]])  # fmt: skip
+
+
+def three_powers(*, angle: float = 0.7, last: int = 4) -> Picture:
+    """The letter F under the powers of a turn, of a mirror and then this turn, and under what part 6 prints for it."""
+    turn = rotation_2d(angle)
+    O = turn @ np.diag([1.0, -1.0])  # noqa: E741 - the book's letter
+    O_plus, I_minus = split_off(O, axis=[0.0, 1.0])
+    rows = (
+        ("a turn", "value", lambda n: orthogonal_power(turn, n)),
+        ("mirror, turn", "output", lambda n: orthogonal_power(O, n)),
+        ("the step in\npart 6", "query", lambda n: orthogonal_power(I_minus, n) @ orthogonal_power(O_plus, n)),
+    )
+    desc = (
+        f"Three rows of the letter F, for powers 0 to {last}. First row: a turn goes round step by step. Second row: a "
+        "mirror followed by the same turn gives the same mirror image at every odd power and the upright letter at "
+        "every even one. Third row: what part 6 prints for the second row agrees with it at power 0 only; the even "
+        "powers turn on."
+    )
+    with figure(title="Powers of a turn, of a mirror, and the printed ones", desc=desc, size=(6.4, 3.9)) as fig:
+        grid = fig.subplots(len(rows), last + 1)
+        for row, (name, role, power) in zip(grid, rows, strict=True):
+            for n, axes in enumerate(row):
+                _letter(axes, power(n), role)
+            row[0].text(-1.5, 0, name, ha="right", va="center", fontsize=11)
+        for n, axes in enumerate(grid[0]):
+            axes.set_title(f"$n = {n}$", fontsize=12)
+    return fig.picture
+
+
+def _letter(axes: Axes, matrix: np.ndarray, role: str) -> None:
+    axes.set(xlim=(-1.3, 1.3), ylim=(-1.3, 1.3), aspect="equal")
+    axes.axis("off")
+    for ends in ([[-1.2, 1.2], [0, 0]], [[0, 0], [-1.2, 1.2]]):
+        axes.plot(*ends, color=LIGHT["hair"], lw=0.8)
+    image = _FLAG @ matrix.T
+    axes.fill(*image.T, facecolor=LIGHT[role], alpha=0.22, lw=0)
+    axes.plot(*np.vstack([image, image[:1]]).T, color=LIGHT[role], lw=1.6)
+
+
+def two_routes(*, x: float = 1.1, y: float = 1.1) -> Picture:
+    """Left: two clocks, one for each coordinate. Right: on a ball, x first and y first end in different places."""
+    B_1 = np.zeros((3, 3))
+    B_2 = np.zeros((3, 3))
+    B_1[1, 0], B_1[0, 1] = 1.0, -1.0  # about the vertical axis
+    B_2[1, 2], B_2[2, 1] = 1.0, -1.0  # about the axis to the right
+    desc = (
+        "Left: two clocks. The hand of the first shows x and the hand of the second shows y; in which order one walks "
+        "does not matter. Right: a ball with two routes from one point. Both turn it about the vertical axis and about "
+        "another one, by the same two angles, in different order; the routes end in two places."
+    )
+    with figure(title="Two coordinates: on two clocks, and on a ball", desc=desc, size=(6.2, 3.0)) as fig:
+        clocks, ball = fig.subplots(1, 2, width_ratios=(1.25, 1))
+        for axes in (clocks, ball):
+            axes.set_aspect("equal")
+            axes.axis("off")
+        _clocks(clocks, (x, y))
+        _ball(ball, B_1, B_2, x, y)
+        clocks.text(0, 1.5, "$B_1$ and $B_2$ commute", fontsize=12, ha="center")
+        ball.text(0, 1.25, "they do not", fontsize=12, ha="center")
+    return fig.picture
+
+
+def _clocks(axes: Axes, angles: tuple[float, float]) -> None:
+    circle = np.linspace(0, 2 * np.pi, 80)
+    for middle, angle, role, name in zip((-1.25, 1.25), angles, ("query", "key"), ("x", "y"), strict=True):
+        axes.plot(middle + np.cos(circle), np.sin(circle), color=LIGHT["muted"], lw=0.8)
+        axes.plot([middle, middle + np.cos(angle)], [0, np.sin(angle)], lw=2.2, **line(role))
+        arc = np.linspace(0, angle, 30)
+        axes.plot(middle + 0.4 * np.cos(arc), 0.4 * np.sin(arc), color=LIGHT[role], lw=1)
+        axes.text(middle, -1.45, f"turned by ${name}$", color=LIGHT[role], ha="center", fontsize=11)
+    axes.set(xlim=(-2.5, 2.5), ylim=(-1.8, 1.8))
+
+
+def _ball(axes: Axes, B_1: np.ndarray, B_2: np.ndarray, x: float, y: float) -> None:
+    view = np.array([[1.0, 0.0, 0.0], [0.0, 0.35, 0.94]])  # seen from in front and a little above
+    start = np.array([-0.15, -0.9, -0.5])
+    start /= np.linalg.norm(start)
+    circle = np.linspace(0, 2 * np.pi, 80)
+    axes.plot(np.cos(circle), np.sin(circle), color=LIGHT["muted"], lw=0.8)
+    steps = np.linspace(0, 1, 40)
+
+    def route(first, second):
+        one = [grid_turn(x * s * first[0], y * s * first[1], B_1=B_1, B_2=B_2) @ start for s in steps]
+        two = [grid_turn(x * s * second[0], y * s * second[1], B_1=B_1, B_2=B_2) @ one[-1] for s in steps]
+        return np.array(one + two) @ view.T
+
+    for role, first, second, name in (("query", (1, 0), (0, 1), "$x$ first"), ("key", (0, 1), (1, 0), "$y$ first")):
+        way = route(first, second)
+        axes.plot(*way.T, lw=2, **line(role))
+        axes.plot(*way[-1], "o", color=LIGHT[role], ms=6)
+        axes.text(way[-1, 0], way[-1, 1] + 0.1, name, color=LIGHT[role], fontsize=11, ha="center")
+    axes.plot(*(view @ start), "o", color=LIGHT["ink"], ms=5)
+    axes.set(xlim=(-1.2, 1.2), ylim=(-1.1, 1.5))

@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from rope_lab.algebra.rotation import frequencies
 from rope_lab.nn.attention import AttentionConfig, CausalAttention, KVCache, roles
 from rope_lab.nn.initial import initialise
+from rope_lab.nn.latent import LatentCache, LatentConfig, SharedLatentAttention, SplicedLatentAttention
 from rope_lab.nn.rotary import RotaryConfig
 
 POSITIONS = ("none", "absolute", "rotary")
@@ -29,6 +30,9 @@ class GPTConfig:
     n_heads: int = 4
     d_model: int = 128  # width of the residual stream
     head_dim: int | None = None  # width of a head; None: d_model / n_heads
+    n_kv_heads: int | None = None  # heads of keys and values; None: n_heads, 1: MQA
+    d_latent: int | None = None  # cache a latent of this width in place of keys and values: chapter 9's two forms
+    d_rope: int = 0  # with a latent: MLA's rotary key beside it; 0: the latent itself turns, and the output turns back
     block: str = "gpt2"  # "gpt2": LayerNorm and a GELU MLP | "llama": RMSNorm and a SwiGLU MLP
     mlp_width: int | None = None  # None: 4 d_model for gpt2, and the nearest multiple of 32 to 8/3 d_model for llama
     positions: str = "rotary"  # "none" | "absolute": sinusoids added to the embedding | "rotary"
@@ -46,10 +50,10 @@ class GPTConfig:
         for name, allowed in (("block", ("gpt2", "llama")), ("positions", POSITIONS), ("absolute", ABSOLUTE)):
             if (got := getattr(self, name)) not in allowed:
                 raise ValueError(f"GPTConfig.{name}: expected one of {', '.join(allowed)}, got {got!r}")
-        sizes = ("vocab_size", "seq_len", "n_layers", "n_heads", "d_model", "head_dim", "mlp_width")
-        for name in sizes:
+        optional = ("head_dim", "mlp_width", "n_kv_heads", "d_latent")
+        for name in ("vocab_size", "seq_len", "n_layers", "n_heads", "d_model", *optional):
             got = getattr(self, name)
-            if got is None and name in ("head_dim", "mlp_width"):
+            if got is None and name in optional:
                 continue
             if isinstance(got, bool) or not isinstance(got, int) or got < 1:
                 raise ValueError(f"GPTConfig.{name}: expected a whole number of at least 1, got {got!r}")
@@ -59,6 +63,14 @@ class GPTConfig:
             raise ValueError("expected no bias in a llama block, got bias=True: it has none")
         object.__setattr__(self, "rotated", roles(self.rotated, name="rotated"))
         object.__setattr__(self, "complex_linear", roles(self.complex_linear, name="complex_linear"))
+        if self.d_latent is None and self.d_rope:
+            raise ValueError(f"d_rope: expected 0 without a latent, got {self.d_rope}: set d_latent too")
+        plain = (self.positions, self.rotated, self.complex_linear, self.n_kv_heads, self.bias)
+        if self.d_latent is not None and plain != ("rotary", "qk", "", None, False):
+            raise ValueError(
+                "d_latent: expected rotary positions, rotated='qk', and neither complex_linear, n_kv_heads nor bias, "
+                f"got {plain}: what turns and what is shared follows from d_latent and d_rope"
+            )
 
     @property
     def width(self) -> int:
@@ -72,12 +84,18 @@ class GPTConfig:
         return self.mlp_width or usual
 
     @property
-    def attention(self) -> AttentionConfig:
+    def attention(self) -> AttentionConfig | LatentConfig:
         """The shape of each attention layer."""
+        if self.d_latent is not None:
+            return LatentConfig(
+                d_model=self.d_model, n_heads=self.n_heads, head_dim=self.width, d_latent=self.d_latent,
+                d_rope=self.d_rope, base=self.base, layout=self.layout, length=self.seq_len,
+            )  # fmt: skip
         rotates = self.positions == "rotary" and self.rotated != ""
         return AttentionConfig(
-            d_model=self.d_model, n_heads=self.n_heads, head_dim=self.width, layout=self.layout, bias=self.bias,
-            length=self.seq_len, rotated=self.rotated if rotates else "", complex_linear=self.complex_linear,
+            d_model=self.d_model, n_heads=self.n_heads, n_kv_heads=self.n_kv_heads, head_dim=self.width,
+            layout=self.layout, bias=self.bias, length=self.seq_len, rotated=self.rotated if rotates else "",
+            complex_linear=self.complex_linear,
             rotary=RotaryConfig(head_dim=self.width, base=self.base, layout=self.layout) if rotates else None,
         )  # fmt: skip
 
@@ -103,7 +121,7 @@ class GPT(nn.Module):
                     p.div_(math.sqrt(2 * config.n_layers))
 
     def forward(
-        self, tokens: Int[Tensor, "batch T"], *, caches: list[KVCache] | None = None
+        self, tokens: Int[Tensor, "batch T"], *, caches: list[KVCache] | list[LatentCache] | None = None
     ) -> Float[Tensor, "batch T vocab"]:
         """Logits of the token after each of T tokens. With caches, the tokens continue those that the caches saw."""
         start = caches[0].seen if caches else 0
@@ -126,7 +144,7 @@ class GPT(nn.Module):
 
         Keys and values of earlier tokens are kept, so a new token costs one column and not a whole pass.
         """
-        caches = [KVCache() for _ in self.blocks]
+        caches = [KVCache() if self.config.d_latent is None else LatentCache() for _ in self.blocks]
         new = tokens
         for _ in range(n_tokens):
             logits = self(new, caches=caches)[:, -1].float()  # (batch, vocab)
@@ -146,12 +164,19 @@ class Block(nn.Module):
 
     def __init__(self, config: GPTConfig) -> None:
         super().__init__()
-        self.attention_norm, self.attention = norm(config), CausalAttention(config.attention)
+        self.attention_norm, self.attention = norm(config), attention(config)
         self.mlp_norm, self.mlp = norm(config), MLP(config)
 
-    def forward(self, x: Tensor, *, cache: KVCache | None) -> Tensor:
+    def forward(self, x: Tensor, *, cache: KVCache | LatentCache | None) -> Tensor:
         x = x + self.attention(self.attention_norm(x), cache=cache)  # (batch, T, d_model)
         return x + self.mlp(self.mlp_norm(x))  # (batch, T, d_model)
+
+
+def attention(config: GPTConfig) -> nn.Module:
+    """The attention layer of a block: keys and values by head, or one of the two forms over a latent."""
+    if config.d_latent is None:
+        return CausalAttention(config.attention)
+    return (SplicedLatentAttention if config.d_rope else SharedLatentAttention)(config.attention)
 
 
 class MLP(nn.Module):

@@ -29,6 +29,7 @@ _MAKERS: dict[str, Callable[[str], Experiment | None]] = {
     "crope-afterwards": crope_experiments.afterwards,
     "placements": placement_experiments.placements,
     "placements-base1e4": placement_experiments.placements_base,
+    "one-cache": placement_experiments.one_cache,
 }
 
 

@@ -52,3 +52,19 @@ def placements_base(rung: str) -> Experiment | None:
     runs = make_runs(name, rung, chosen, seeds=range(3), settings=_ALONE, model=model, **_PLACEMENTS_CPU)
     about = "The usual base 1e4 in a window of 64 tokens, where two thirds of the planes hardly turn"
     return Experiment(name, rung, about, "A foil to placements, for one question: V's sign.", "NoPE", runs)
+
+
+def one_cache(rung: str) -> Experiment | None:
+    """Chapter 9's two forms over a latent, and MQA, at 32 cached numbers for each token and layer; MHA caches 128."""
+    if rung != "cpu":
+        return None
+    variants = {
+        "MHA": {},
+        "MQA": {"n_kv_heads": 1},  # a key and a value of 16 numbers
+        "shared latent": {"d_latent": 32},  # key and value at once, turned and turned back
+        "spliced latent": {"d_latent": 24, "d_rope": 8},  # without positions, and a rotary key beside it
+    }
+    runs = make_runs("one-cache", rung, variants, seeds=range(3), settings=_ALONE, model=LLAMA, **_PLACEMENTS_CPU)
+    about = "What is cached: a shared latent whose output turns back, against MLA's splice, at equal cache bytes"
+    limits = "Very small models, whose weights differ in number: the parameters stand beside the losses."
+    return Experiment("one-cache", rung, about, limits, "spliced latent", runs)

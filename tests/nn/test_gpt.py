@@ -38,6 +38,32 @@ def test_the_formulas_count_what_the_model_has(config, bias):
     assert parameter_counts(config)["total"] == sum(p.numel() for p in model.parameters())
 
 
+LATENT = {"shared": {"d_latent": 6}, "spliced": {"d_latent": 6, "d_rope": 4}, "MQA": {"n_kv_heads": 1}}
+
+
+@pytest.mark.parametrize("form", LATENT)
+@pytest.mark.parametrize("block", ["gpt2", "llama"])
+def test_models_that_cache_less_are_counted_learn_and_decode_what_the_full_pass_says(form, block):
+    model = GPT(dataclasses.replace(SMALL, block=block, **LATENT[form]), seed=0)
+    assert parameter_counts(model.config) == count_parameters(model)
+    assert parameter_counts(model.config)["total"] == sum(p.numel() for p in model.parameters())
+    model(text()).sum().backward()
+    assert all(p.grad is not None and p.grad.isfinite().all() for p in model.parameters())
+    tokens = model.generate(text(4), n_tokens=6, temperature=0)
+    again = torch.stack([model(tokens[:, :n])[:, -1].argmax(-1) for n in range(4, 10)], 1)
+    assert torch.equal(tokens[:, 4:], again)
+
+
+@pytest.mark.parametrize(
+    "fields", [{"d_rope": 4}, {"d_latent": 6, "rotated": "qkvo"}, {"d_latent": 6, "positions": "none"},
+               {"d_latent": 6, "complex_linear": "q"}, {"d_latent": 6, "n_kv_heads": 1}, {"d_latent": 0},
+               {"n_kv_heads": 3}],
+)  # fmt: skip
+def test_contradictions_of_what_is_cached_are_refused(fields):
+    with pytest.raises(ValueError, match="expected"):
+        GPT(dataclasses.replace(SMALL, **fields))
+
+
 def test_the_papers_model_has_the_numbers_of_its_shape():
     counts = parameter_counts(GPTConfig())
     assert counts["q"] == 4 * 128 * 128

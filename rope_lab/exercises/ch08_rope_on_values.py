@@ -1,0 +1,200 @@
+"""Chapter 8, RoPE on values: sixteen placements, the turn back, and an instrument that tells their fates apart."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from hypothesis import strategies as st
+
+from rope_lab.algebra.placements import PLACEMENTS, attention, attention_weights, moved
+from rope_lab.algebra.rotation import rotate, rotation_2d
+from rope_lab.exercises.core import Question, Task
+
+_ALONG = {"q_positions": np.arange(4), "k_positions": np.arange(4), "theta": [0.7]}
+
+
+def _how_many() -> list[bool]:
+    x = np.random.default_rng(8).normal(size=(3, 4, 2))
+    still = [max(max(moved(*x, shift=s, rotated=p, **_ALONG)) for s in (1, 5)) < 1e-9 for p in PLACEMENTS]
+    return [sum(still) == count for count in (2, 4, 8, 15)]
+
+
+def _two_halves() -> float:
+    x, key = np.array([[1.0, 0.0], [1.0, 0.0]]), np.zeros((2, 2))
+    y = attention(key[:1], key, x, q_positions=[7], k_positions=[4, 7], rotated="vo", theta=[np.pi / 6])
+    return float(np.linalg.norm(y))
+
+
+_PROJECTIONS = (np.diag([1.0, 2.0]), np.array([[3.0, -4.0], [4.0, 3.0]]), np.array([[0.0, 1.0], [1.0, 0.0]]),
+                np.array([[1.0, 1.0], [0.0, 1.0]]))  # fmt: skip
+
+
+def _turns_back_afterwards(W) -> bool:
+    def between(m, n):
+        return rotation_2d(0.7 * m).T @ W @ rotation_2d(0.7 * n)
+
+    return all(np.allclose(between(m + s, n + s), between(m, n)) for m in (0, 2) for n in (0, 1) for s in (1, 5))
+
+
+# --- the first task: one output under VO ---
+
+
+def vo_output(a, v, theta):
+    n = np.arange(len(v))
+    z = v[:, 0] + 1j * v[:, 1]
+    arrived = np.exp(1j * theta * (n - n[-1])) * z
+    y = a @ arrived
+    return np.array([y.real, y.imag])
+
+
+def _mixed(a, v, angles):
+    return np.asarray(a) @ rotate(v, angles, theta=[1.0])
+
+
+_quarters = st.integers(-4, 4).map(lambda n: n / 4)
+
+
+@st.composite
+def _rows(draw):
+    """Weights of three or four words, their values, and a frequency."""
+    T = draw(st.integers(3, 4))
+    parts = np.array(draw(st.lists(st.integers(1, 4), min_size=T, max_size=T)), dtype=float)
+    v = np.array(draw(st.lists(st.tuples(_quarters, _quarters), min_size=T, max_size=T)), dtype=float)
+    return parts / parts.sum(), v, draw(st.integers(1, 6)) / 4
+
+
+# --- the second task: an instrument ---
+
+
+@dataclass(frozen=True)
+class Head:
+    """A head with random contents: called with a shift, it gives weights (4, 4) and outputs (4, 2)."""
+
+    rotated: str
+    seed: int
+
+    def __call__(self, shift) -> tuple[np.ndarray, np.ndarray]:
+        q, k, v = np.random.default_rng(self.seed).normal(size=(3, 4, 2))
+        here = _ALONG | {"q_positions": np.arange(4) + shift, "k_positions": np.arange(4) + shift}
+        return attention_weights(q, k, rotated=self.rotated, **here), attention(q, k, v, rotated=self.rotated, **here)
+
+    def __repr__(self) -> str:
+        return f"a head that rotates {self.rotated.upper() or 'nothing'}"
+
+
+def fate(head):
+    weights, outputs = head(0)
+    for shift in (1, 2, 5):
+        moved_weights, _ = head(shift)
+        if not np.allclose(moved_weights, weights):
+            return 2
+    for shift in (1, 2, 5):
+        _, moved_outputs = head(shift)
+        if not np.allclose(moved_outputs, outputs):
+            return 1
+    return 0
+
+
+def _outputs_only(head) -> int:
+    return int(not np.allclose(head(0)[1], head(5)[1]))
+
+
+def _first_word_only(head) -> int:
+    (a, y), (b, z) = head(0), head(5)
+    return 2 if not np.allclose(a[0], b[0]) else int(not np.allclose(y[0], z[0]))
+
+
+def _lengths_only(head) -> int:
+    (a, y), (b, z) = head(0), head(5)
+    if not np.allclose(a, b):
+        return 2
+    return int(not np.allclose(np.linalg.norm(y, axis=1), np.linalg.norm(z, axis=1)))
+
+
+EXERCISES = (
+    Question(
+        id="ch08.predict-placements",
+        kind="prediction",
+        prompt=r"Queries, keys, values, outputs: each may be rotated by its position or left alone (the output is "
+        r"turned the other way). That makes sixteen placements. In how many of them does the layer give the same "
+        r"outputs wherever the sentence stands?",
+        choices=(
+            r"In two: nothing rotated, and $q$ with $k$.",
+            r"In four.",
+            r"In eight: whenever an even number of things is rotated.",
+            r"In all but one: softmax and sums wash a common shift out, unless all four are rotated.",
+        ),
+        answer="B",
+        truth=_how_many,
+        why=r"None, QK, VO and QKVO. The logits need both of $q, k$ or neither; the values need both of $v, o$ or "
+        r"neither. Two independent choices of two: four.",
+    ),
+    Question(
+        id="ch08.two-halves",
+        prompt=r"VO, one plane, $\theta = \pi/6$ per position. The query at position $7$ gives half of its weight to "
+        r"itself and half to position $4$. Both values are $(1, 0)$. How long is the output?",
+        answer=0.7071,
+        tolerance=0.005,
+        truth=_two_halves,
+        hint=r"Its own value arrives as it is. By which angle does the other one arrive turned? Then add the halves.",
+        why=r"The other one arrives turned by $(4 - 7)\,\pi/6 = -\pi/2$, as $(0, -1)$. Half of each gives "
+        r"$(\tfrac12, -\tfrac12)$, and its length is $1/\sqrt 2$. Without the rotation it would be $1$: equal values "
+        r"from different distances partly cancel.",
+    ),
+    Question(
+        id="ch08.after-projection",
+        prompt=r"Somebody turns the output back *after* the projection $W_o$, in a head of one plane with "
+        r"$\theta = 0.7$. For which of these $W_o$ is the layer relative all the same?",
+        choices=(
+            r"$\begin{pmatrix} 1 & 0 \\ 0 & 2 \end{pmatrix}$",
+            r"$\begin{pmatrix} 3 & -4 \\ 4 & 3 \end{pmatrix}$",
+            r"$\begin{pmatrix} 0 & 1 \\ 1 & 0 \end{pmatrix}$",
+            r"$\begin{pmatrix} 1 & 1 \\ 0 & 1 \end{pmatrix}$",
+        ),
+        answer="B",
+        truth=lambda: [_turns_back_afterwards(W) for W in _PROJECTIONS],
+        hint=r"Between the two rotations stands $R_m^\top W_o R_n$. When may $W_o$ change places with a rotation?",
+        why=r"It is $3I + 4J$, five times a rotation: multiplication by the complex number $3 + 4\mathrm i$. Those, "
+        r"and only those, commute with a turn of the plane.",
+    ),
+    Task(
+        id="ch08.vo-output",
+        statement=r"""
+        One plane. `a` holds the weights that the *last* word gives to the `T` words of a text, `v` their values, shape
+        `(T, 2)`; the words stand at positions $0, 1, \dots, T-1$ and a position turns by `theta` radians. Write
+        `vo_output(a, v, theta)`: the output of the last word under VO, an array of two numbers.
+        """,
+        solution=vo_output,
+        examples=_rows(),
+        mistakes={
+            r"the values turn and the output does not turn back": lambda a, v, t: _mixed(a, v, np.arange(len(v)) * t),
+            r"the output turns on instead of back": lambda a, v, t: _mixed(a, v, (np.arange(len(v)) + len(v) - 1) * t),
+            r"the offset is query minus key": lambda a, v, t: _mixed(a, v, (len(v) - 1 - np.arange(len(v))) * t),
+            r"the query is taken to stand at T": lambda a, v, t: _mixed(a, v, (np.arange(len(v)) - len(v)) * t),
+            r"nothing turns": lambda a, v, _: np.asarray(a) @ v,
+        },
+        hint=r"Each value arrives turned by $(n - m)\,\theta$, and here $m = T - 1$. So the last value is not turned "
+        r"at all.",
+        why=r"In complex numbers a turn is a factor, and the whole output is one weighted sum.",
+    ),
+    Task(
+        id="ch08.fate",
+        statement=r"""
+        An instrument. `head` is a function: `head(shift)` gives the weights, shape `(4, 4)`, and the outputs, shape
+        `(4, 2)`, of a causal head of four words of which the first stands at `shift`, a whole number. Write
+        `fate(head)`. It returns `0` if no shift moves anything, `1` if the weights stay and the outputs move, and `2` if
+        the weights move. Compare with `np.allclose`.
+        """,
+        solution=fate,
+        examples=st.tuples(st.builds(Head, st.sampled_from(PLACEMENTS), st.integers(0, 99))),
+        mistakes={
+            r"only the outputs are looked at": _outputs_only,
+            r"only the first word is looked at": _first_word_only,
+            r"lengths of outputs are compared, not outputs": _lengths_only,
+        },
+        hint=r"Call `head(0)` once and `head` at one or two other places. Ask about the weights first.",
+        why=r"The first word of a causal head attends to itself alone. Its weights cannot move, so it tells $v$ and "
+        r"$o$ apart and knows nothing of $q$ and $k$. The proof in the chapter uses just that.",
+    ),
+)

@@ -1,0 +1,63 @@
+"""Chapter 8's static figures: how values arrive, and how fast equal values cancel on the way."""
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.patches import Circle
+
+from rope_lab.algebra.rotation import frequencies, rotate
+from rope_lab.show.style import LIGHT
+from rope_lab.show.svg import Picture, figure
+
+__all__ = ["arrivals", "fading"]
+
+_VALUES = rotate([[1.0, 0.0]] * 5, [1.2, 0.2, 2.4, 0.7, 1.6], theta=[1.0])  # five words, five directions
+_THETA = [0.5]
+
+
+def arrivals(*, shift: int = 3) -> Picture:
+    """Five values as V and as VO bring them to the last word, with the sentence at 0 and moved along."""
+    desc = (
+        "Two rows of dials, each with the same five values as hands. Upper row, values turned and nothing more: after "
+        f"the sentence has moved by {shift}, every hand points elsewhere. Lower row, turned back by the position of the "
+        "last word: the hands are the same before and after, and the last one is not turned at all."
+    )
+    with figure(title="Values on their way to the last word", desc=desc, size=(6.6, 2.7)) as fig:
+        for axes, back, name in zip(fig.subplots(2, 1), (False, True), ("V", "VO"), strict=True):
+            axes.set(xlim=(-1.9, 14.4), ylim=(-1.0, 1.05), aspect="equal")
+            axes.axis("off")
+            axes.text(-1.85, 0, name, fontsize=13, va="center")
+            for block, start in enumerate((0, shift)):
+                here = start + np.arange(5)
+                placed = rotate(_VALUES, here - (here[-1] if back else 0), theta=_THETA)
+                for i, (hand, n) in enumerate(zip(placed, here, strict=True)):
+                    _dial(axes, 7.6 * block + 1.42 * i, hand, f"{n}", role="output" if back else "value")
+    return fig.picture
+
+
+def _dial(axes: Axes, x: float, hand: np.ndarray, label: str, *, role: str) -> None:
+    axes.add_patch(Circle((x, 0), 0.6, fill=False, edgecolor=LIGHT["hair"], lw=1))
+    axes.annotate("", xy=(x + 0.58 * hand[0], 0.58 * hand[1]), xytext=(x, 0),
+                  arrowprops={"arrowstyle": "-|>", "color": LIGHT[role], "lw": 1.8, "shrinkA": 0, "shrinkB": 0})
+    axes.plot(x, 0, "o", color=LIGHT["ink"], ms=2.5)
+    axes.text(x, -0.68, label, ha="center", va="top", fontsize=10, color=LIGHT["muted"])
+
+
+def fading(*, head_dim: int = 64, longest: int = 1000) -> Picture:
+    """What is left of one value that stands at the last T positions, all of them weighted alike, plane by plane."""
+    theta, T = frequencies(head_dim), np.unique(np.geomspace(1, longest, 400).round())
+    desc = (
+        "Length that is left, from 1 down to 0, against the number of equal values on a logarithmic axis, for three planes "
+        "of a head. In the fastest plane less than a quarter is left after ten positions; the middle one follows around a "
+        "hundred; the slowest stays at one throughout."
+    )
+    with figure(title="Equal values, weighted alike, under VO", desc=desc, size=(5.2, 3.2)) as fig:
+        axes = fig.subplots()
+        axes.set(xscale="log", xlabel="number of positions $T$", ylabel="length that is left", ylim=(0, 1.06))
+        axes.set_xlim(1, longest * 1.02)
+        axes.set_xticks([1, 10, 100, 1000], ["1", "10", "100", "1000"])
+        axes.minorticks_off()
+        for plane, dash in ((0, "-"), (len(theta) // 4, (0, (5, 2))), (len(theta) - 1, (0, (1, 1.6)))):
+            left = np.abs(np.exp(1j * theta[plane] * np.arange(longest)).cumsum()[T.astype(int) - 1]) / T
+            axes.plot(T, left, color=LIGHT["value"], linestyle=dash, lw=1.8, label=f"plane {plane}")
+        axes.legend(loc="center left", bbox_to_anchor=(0.0, 0.3))
+    return fig.picture

@@ -34,13 +34,13 @@ def verify(
     as_json: Annotated[bool, typer.Option("--json", help="Print the results as JSON.")] = False,
 ) -> None:
     """Run the checks of the claims ledger. Exit status 1, and a name, if one fails."""
-    from rope_lab.claims import MalformedClaim, report
+    from rope_lab.claims import MalformedClaim, NoSuchClaim, report
 
     try:
         fine = report.show(pattern, as_json=as_json)
     except MalformedClaim as error:
         _stop(str(error))
-    except ValueError as error:
+    except NoSuchClaim as error:
         raise typer.BadParameter(str(error), param_hint="PATTERN") from None
     if not fine:
         raise typer.Exit(1)

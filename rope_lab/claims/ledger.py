@@ -31,6 +31,10 @@ from rope_lab.claims.entry import EXPERIMENT, SOURCES, Claim, Evidence, Malforme
 LEDGER: dict[str, Claim] = {}
 
 
+class NoSuchClaim(ValueError):  # noqa: N818 - it names the thing that is wrong
+    """A pattern that matches nothing."""
+
+
 def claim(
     id: str,  # noqa: A002 - the field's name, here and in every claim
     *,
@@ -75,7 +79,7 @@ def load() -> dict[str, Claim]:
 
 
 def select(pattern: str = "*") -> list[Claim]:
-    """The claims whose id, source or chapter matches: ``blog.*``, ``su6``, ``ch4``.
+    """The claims whose id, source or chapter matches: ``blog.*``, ``su6``, ``ch4``. NoSuchClaim if there is none.
 
     >>> [c.id for c in select("blog.props")]
     ['blog.props']
@@ -86,8 +90,8 @@ def select(pattern: str = "*") -> list[Claim]:
         if fnmatchcase(c.id, pattern) or pattern == c.source or pattern == f"ch{c.chapter}"
     ]
     if not found:
-        raise ValueError(f"no claim matches {pattern!r}; try an id, a pattern such as 'blog.*', a source "
-                         f"({', '.join(SOURCES)}) or a chapter such as ch1")
+        raise NoSuchClaim(f"no claim matches {pattern!r}; try an id, a pattern such as 'blog.*', a source "
+                          f"({', '.join(SOURCES)}) or a chapter such as ch1")
     return found
 
 

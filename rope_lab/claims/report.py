@@ -14,9 +14,10 @@ from rich.table import Table
 from rich.text import Text
 
 from rope_lab.claims.entry import Result
-from rope_lab.claims.ledger import run, select
+from rope_lab.claims.inventory import INVENTORY
+from rope_lab.claims.ledger import load, run, select
 
-__all__ = ["counts", "row", "run_all", "show", "summary", "table"]
+__all__ = ["counts", "entered", "row", "run_all", "show", "summary", "table", "timing"]
 
 COLOURS = {True: "green", False: "bold red", None: "yellow"}  # never the only sign: the words say the same
 
@@ -82,6 +83,20 @@ def summary(results: Iterable[Result]) -> str:
     )
 
 
+def entered() -> str:
+    """How far the ledger is, such as ``66 of the 193 claims of the sources are entered, and 42 of this book``."""
+    known = load()
+    ours = sum(entry.source == "book" for entry in known.values())
+    return f"{len(INVENTORY & known.keys())} of the {len(INVENTORY)} claims of the sources are entered, " \
+           f"and {ours} of this book"
+
+
+def timing(results: list[Result]) -> str:
+    """How long the checks took, and the slowest of them."""
+    slow = max(results, key=lambda result: result.seconds)
+    return f"{sum(r.seconds for r in results):.1f} s; the slowest: {slow.claim.id}, {slow.seconds:.1f} s"
+
+
 def control_words(result: Result) -> str:
     """What became of the control, in words."""
     if result.control_rejected is None:
@@ -115,7 +130,7 @@ def table(results: Iterable[Result]) -> Table:
 
 
 def show(pattern: str = "*", *, as_json: bool = False) -> bool:
-    """Run the claims and print what came out. Returns whether none failed. ValueError if nothing matches.
+    """Run the claims and print what came out. Returns whether none failed. NoSuchClaim if nothing matches.
 
     The table and the JSON go to standard output, the progress bar and the names of what failed to standard error.
     """
@@ -126,7 +141,8 @@ def show(pattern: str = "*", *, as_json: bool = False) -> bool:
     else:
         console = Console()
         console.print(table(results))
-        console.print(summary(results), highlight=False)
+        for line in (summary(results), entered(), timing(results)):
+            console.print(line, highlight=False)
     for r in (failed := [r for r in results if r.failed]):
         notes.print(f"{r.claim.id} {outcome_words(r)} ({r.claim.check.__module__})", style="bold red", highlight=False)
     return not failed

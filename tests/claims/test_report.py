@@ -1,12 +1,14 @@
 """What a reader of `rope-lab verify` sees, and what a program reads."""
 
 import json
+import re
+from dataclasses import replace
 
 import pytest
 from rich.console import Console
 
 from rope_lab.claims import Claim, Result, report, run, select
-from rope_lab.claims.report import counts, outcome_words, row, run_all, show, summary, table
+from rope_lab.claims.report import counts, entered, outcome_words, row, run_all, show, summary, table, timing
 
 FIELDS = {"id": str, "source": str, "verdict": str, "kind": str, "outcome": str, "seconds": float}
 
@@ -67,6 +69,19 @@ def test_kinds_are_counted_apart():
 ])
 def test_a_failure_says_what_failed(given, words):
     assert outcome_words(given) == words
+
+
+def test_the_ledger_says_how_far_it_is():
+    assert re.fullmatch(r"\d+ of the 193 claims of the sources are entered, and \d+ of this book", entered())
+
+
+def test_the_slowest_is_named():
+    slow = replace(result(), claim=replace(result().claim, id="book.slow"), seconds=2.0)
+    assert timing([result(), slow, result()]) == "2.0 s; the slowest: book.slow, 2.0 s"
+
+
+def test_json_has_what_a_program_needs():
+    assert {"id", "source", "verdict", "kind", "ok", "control_rejected", "seconds"} <= row(result()).keys()
 
 
 def test_the_bar_reaches_its_end():

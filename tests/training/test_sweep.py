@@ -191,7 +191,7 @@ def test_an_experiment_s_runs_are_distinct_seed_major_and_paired(found):
     grid = {(run.seed, run.setting, run.variant) for run in found.runs}
     assert len(grid) == len(found.runs)
     assert all((seed, setting, found.reference) in grid for seed, setting, _ in grid)
-    for run in found.runs:  # within a setting, variants differ in the model, and in what is asked of it when it is trained
+    for run in found.runs:  # within a setting, variants differ in the model and in what is asked of it
         like = (run.setting, run.seed, found.reference)
         reference = next(r for r in found.runs if (r.setting, r.seed, r.variant) == like)
         same = {"model": {}, "variant": "", "measure": []}

@@ -1,0 +1,184 @@
+"""Chapter 9, One cache: what a decoder keeps, and how one tensor can be key and value."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import strategies as st
+
+from rope_lab.algebra.cache_size import MODELS, bytes_per_token
+from rope_lab.algebra.latent import decode, softmax, training_form
+from rope_lab.algebra.rotation import frequencies, rotate, rotation_matrix
+from rope_lab.exercises.core import Question, Task
+
+
+def _shape(name):
+    return next(shape for shape in MODELS if shape.name == name)
+
+
+def _what_a_shift_does() -> list[bool]:
+    """Decode with turned values at two places: do the outputs agree, and if not, does one rotation explain it all?"""
+    rng, theta, s = np.random.default_rng(0), frequencies(8), 5.0
+    q, c = rng.normal(size=(2, 6, 8))
+    here, there = (decode(q, c, "turned values", positions=np.arange(6) + at, theta=theta).outputs for at in (0, s))
+    same = bool(np.abs(there - here).max() < 1e-9)
+    turned = bool(np.abs(there - here @ rotation_matrix(s, theta=theta).T).max() < 1e-9)
+    return [same, turned and not same, not turned and not same]
+
+
+# --- the first task: one step of decoding ---
+
+
+def decode_step(q, c, cache, theta):
+    m = len(cache)
+    cache = np.vstack([cache, rotate(c, m, theta=theta)])
+    s = cache @ rotate(q, m, theta=theta)
+    a = np.exp(s - s.max())
+    return rotate((a / a.sum()) @ cache, -m, theta=theta), cache
+
+
+def _step(q, c, cache, theta, *, place=0, back=-1, keep_plain=False, turn_query=True):
+    """A step of decoding with one thing changed."""
+    m = len(cache) + place
+    cache = np.vstack([cache, c if keep_plain else rotate(c, m, theta=theta)])
+    s = cache @ (rotate(q, m, theta=theta) if turn_query else q)
+    return rotate(softmax(s) @ cache, back * m, theta=theta), cache
+
+
+_THETA = np.array([1.0, 0.1])
+
+
+def _state(seed, rows):
+    """A query, a latent and a cache of some rows."""
+    drawn = np.random.default_rng(seed).normal(size=(2 + rows, 4)).round(2)
+    return drawn[0], drawn[1], drawn[2:], _THETA
+
+
+_states = st.builds(_state, st.integers(0, 9999), st.integers(1, 5))
+
+
+# --- the second task: is there a training form? ---
+
+
+def has_training_form(W, theta):
+    WR = W @ rotation_matrix(1.0, theta=theta)
+    stacked = np.vstack([W, WR])
+    return bool(np.linalg.matrix_rank(stacked) == np.linalg.matrix_rank(W))
+
+
+_FREQUENCIES = np.array([1.0, 0.4, 0.1])
+_PLANES = [np.eye(6)[2 * i : 2 * i + 2] for i in range(3)]
+_MIXES = (
+    _PLANES[0],
+    np.vstack([_PLANES[0], _PLANES[2]]),
+    np.array([[1.0, 2.0], [0.5, -1.0]]) @ _PLANES[1],
+    np.eye(6)[[0, 2]],
+    _PLANES[0] + _PLANES[1],
+    np.eye(6)[[0, 1, 2]],
+    np.vstack([_PLANES[0], _PLANES[0]]),
+    np.ones((2, 6)),
+    np.eye(6),
+    np.zeros((2, 6)),
+)
+
+
+EXERCISES = (
+    Question(
+        id="ch09.predict-shift",
+        kind="prediction",
+        prompt=r"Keys are turned, $k_n = \mathcal R_n c_n$. To save memory you cache only these turned vectors, and "
+        r"use them as the values as well. Now the same text begins five positions later. What happens to the outputs?",
+        choices=(
+            r"Nothing. The weights are relative, so the outputs are.",
+            r"Every output is turned, all by one and the same rotation.",
+            r"They change in a way that no single rotation explains.",
+        ),
+        answer="B",
+        truth=_what_a_shift_does,
+        why=r"The weights do not move. Every value has been turned by $\mathcal R_5$ more, and a sum of turned vectors "
+        r"is the turned sum. One rotation, known in advance, the same for all tokens: that can be undone.",
+    ),
+    Question(
+        id="ch09.bytes",
+        prompt=r"Llama 3 70B has 80 layers, 64 heads of width 128 and 8 groups. How many KiB (1024 bytes) does it "
+        r"cache for each token in bfloat16?",
+        answer=320.0,
+        tolerance=0.5,
+        unit="KiB",
+        truth=lambda: bytes_per_token("gqa", _shape("Llama 3 70B")) / 1024,
+        hint=r"A key and a value in each group of each layer. The 64 heads do not matter. Two bytes for a number.",
+        why=r"$80 \cdot 2 \cdot 8 \cdot 128 \cdot 2$ bytes are $327680$, that is 320 KiB. With 64 keys and values it "
+        r"would be eight times as much.",
+    ),
+    Question(
+        id="ch09.which-w",
+        prompt=r"The latent has two planes, with the frequencies $1$ and $0.1$. A head reads it through $W_v$. For "
+        r"which of these can the head make its values first, and have a matrix $X$ with $W_v \mathcal R_1 = X W_v$ "
+        r"turn them?",
+        choices=(
+            r"$\begin{pmatrix} 1 & 0 & 0 & 0 \\ 0 & 0 & 1 & 0 \end{pmatrix}$",
+            r"$\begin{pmatrix} 1 & 0 & 1 & 0 \\ 0 & 1 & 0 & 1 \end{pmatrix}$",
+            r"$\begin{pmatrix} 0 & 0 & 3 & 1 \\ 0 & 0 & 1 & 1 \end{pmatrix}$",
+        ),
+        answer="C",
+        truth=lambda: [
+            training_form(np.array(W, dtype=float), theta=[1.0, 0.1])[1] < 1e-9
+            for W in (
+                [[1, 0, 0, 0], [0, 0, 1, 0]],
+                [[1, 0, 1, 0], [0, 1, 0, 1]],
+                [[0, 0, 3, 1], [0, 0, 1, 1]],
+            )
+        ],
+        hint=r"What is the kernel of each, and where does the rotation send it?",
+        why=r"The third reads the second plane whole, through an invertible matrix $A$; its kernel is the first plane, "
+        r"and planes stay where they are. $X = A R A^{-1}$ with the rotation $R$ of that plane. The second adds two "
+        r"planes that turn at two speeds: the vector $(1, 0, -1, 0)$ is in its kernel, and turned it is not.",
+    ),
+    Task(
+        id="ch09.decode-step",
+        statement=r"""
+        One step of decoding with one cache. `q` and `c` are the new token's query and latent, arrays of length $d$, not
+        yet turned. `cache` holds the turned latents of the tokens before, one in each row; the first stands at
+        position 0. Write `decode_step(q, c, cache, theta)`: it returns the output of the new token and the longer
+        cache. `rotation.rotate(x, position, theta=theta)` turns; no logit is divided by anything.
+        """,
+        solution=decode_step,
+        examples=_states,
+        mistakes={
+            r"the output is not turned back": lambda q, c, cache, theta: _step(q, c, cache, theta, back=0),
+            r"the output is turned on instead of back": lambda q, c, cache, theta: _step(q, c, cache, theta, back=1),
+            r"the new latent is cached as it came": lambda q, c, cache, theta: _step(
+                q, c, cache, theta, keep_plain=True
+            ),
+            r"the query is not turned": lambda q, c, cache, theta: _step(q, c, cache, theta, turn_query=False),
+            r"the position is counted from 1": lambda q, c, cache, theta: _step(q, c, cache, theta, place=1),
+        },
+        hint=r"The new token's position is the length of the cache before it. Turn $c$, append it, and only then "
+        r"attend: a token attends to itself too.",
+        why=r"The cache is read twice and turned never. What is turned is one query, one latent and one output.",
+    ),
+    Task(
+        id="ch09.has-training-form",
+        statement=r"""
+        Write `has_training_form(W, theta)`. `W` is an array of shape $(d_v, d_c)$; `theta` holds $d_c/2$ frequencies.
+        Return `True` if there is a matrix $X$ with $W \mathcal R_1 = X W$, and `False` if there is none.
+        `rotation.rotation_matrix(1.0, theta=theta)` is $\mathcal R_1$.
+        """,
+        solution=has_training_form,
+        examples=st.tuples(st.sampled_from(_MIXES), st.just(_FREQUENCIES)),
+        mistakes={
+            r"only the dimension of the kernel is looked at": lambda W, theta: bool(  # noqa: ARG005
+                (W.shape[1] - np.linalg.matrix_rank(W)) % 2 == 0
+            ),
+            r"it asks for $W \mathcal R_1 = W$": lambda W, theta: bool(
+                np.allclose(W @ rotation_matrix(1.0, theta=theta), W)
+            ),
+            r"it asks whether $W$ has an inverse": lambda W, theta: bool(  # noqa: ARG005
+                np.linalg.matrix_rank(W) == W.shape[1]
+            ),
+        },
+        hint=r"$X W$ is a set of combinations of the rows of $W$. When are the rows of $W \mathcal R_1$ such "
+        r"combinations? Compare two ranks.",
+        why=r"If the rows of $W \mathcal R_1$ add nothing to those of $W$, the rank stays. `latent.training_form` "
+        r"finds the best $X$ with a pseudoinverse and says how far it misses.",
+    ),
+)

@@ -1,0 +1,86 @@
+import { html, number } from "./draw.js";
+import { widget } from "./kit.js";
+
+const MEMORY = 80 * 2 ** 30;
+const SCHEMES = { mha: "MHA", gqa: "GQA", mqa: "MQA", mla: "MLA", shared: "shared" };
+const KEYS = Object.keys(SCHEMES);
+const WIDEST = 2048, NARROWEST = 64;
+
+/** What each scheme keeps. Twin of CacheCalculator.compute. */
+export function compute({ layers, heads, kv_heads, head_dim, latent, rope, log_context, size }) {
+  const groups = Math.min(kv_heads, heads);
+  const numbers = [2 * heads * head_dim, 2 * groups * head_dim, 2 * head_dim, latent + rope, latent];
+  const per_token = numbers.map((n) => layers * n * Number(size));
+  const text = per_token.map((b) => b * 2 ** log_context);
+  return { numbers, per_token, text, share: numbers.map((n) => n / numbers[0]), fit: text.map((b) => Math.floor(MEMORY / b)) };
+}
+
+const UNITS = ["B", "KiB", "MiB", "GiB", "TiB"];
+function bytes(value) {
+  const power = Math.min(UNITS.length - 1, Math.max(0, Math.floor(Math.log2(value) / 10 + 1e-9)));
+  const scaled = value / 2 ** (10 * power);
+  return `${number(scaled, scaled >= 100 || Number.isInteger(scaled) ? 0 : 1)} ${UNITS[power]}`;
+}
+const times = (n) => Math.round(n).toLocaleString("en-US");
+
+function build(ui) {
+  const presets = ui.model.get("_presets");
+  const row = html("div", { class: "rope-models", role: "group", "aria-label": "Shapes of published models" });
+  ui.panel.append(row);
+  const buttons = presets.map(({ name, built, ...shape }) => ui.button(name, () => ui.set(shape), { host: row }));
+  const fig = ui.figure({ label: "Bytes that one token leaves in the cache, scheme by scheme", height: () => 5 * 56 + 34 });
+  const write = ui.readout(Object.fromEntries(KEYS.map((key) => [key, SCHEMES[key]])), { host: ui.stage });
+  const whole = (name, label, min, max, step, look = "") =>
+    ui.slider(name, { label, min, max, step, look, show: (v) => String(Math.round(v)) });
+  whole("layers", "layers", 1, 128, 1);
+  whole("heads", "heads, $H$", 1, 128, 1);
+  whole("kv_heads", "groups of GQA, $G$", 1, 128, 1);
+  whole("head_dim", "width of a head, $d$", 32, 256, 32);
+  whole("latent", "width of the latent, $d_c$", NARROWEST, WIDEST, 64);
+  whole("rope", "MLA's rotary key, $d_r$", 0, 128, 16);
+  ui.slider("log_context", { label: "tokens in a text", min: 10, max: 20, step: 1, show: (v) => times(2 ** v) });
+  ui.choice("size", { label: "bytes of one number", options: { 1: "1", 2: "2", 4: "4" } });
+
+  return (state, values) => {
+    const wanted = ui.state; // not the eased state: a button is pressed at once
+    const at = presets.findIndex(({ name, built, ...shape }) => Object.entries(shape).every(([key, v]) => wanted[key] === v));
+    buttons.forEach((button, i) => button.setAttribute("aria-pressed", String(i === at)));
+    write(Object.fromEntries(KEYS.map((key, i) => [key, `${bytes(values.text[i])} a text, ${times(values.fit[i])} in 80 GiB`])));
+    drawBars(ui, fig, state, values, at < 0 ? "" : presets[at].built);
+    ui.say(`One token leaves ${KEYS.map((key, i) => `${SCHEMES[key]} ${bytes(values.per_token[i])}`).join(", ")}`);
+  };
+}
+
+function drawBars(ui, fig, { layers, heads, kv_heads, latent, rope }, { numbers, per_token }, built) {
+  const left = 2, right = fig.width - 14, most = Math.max(...numbers), X = (n) => left + (n / most) * (right - left);
+  const groups = Math.min(Math.round(kv_heads), Math.round(heads)), count = (n, word) => `${n} ${word}${n === 1 ? "" : "s"}`;
+  const words = [
+    count(Math.round(heads), "key") + ` and ${count(Math.round(heads), "value")}`, count(groups, "key") + ` and ${count(groups, "value")}`,
+    "1 key and 1 value", `latent ${Math.round(latent)} and key ${Math.round(rope)}`, `latent ${Math.round(latent)}, nothing else`,
+  ];
+  fig.clear(`One token in ${Math.round(layers)} layers. ${KEYS.map((key, i) => `${SCHEMES[key]}: ${words[i]}, ${bytes(per_token[i])}`).join(". ")}.`);
+  KEYS.forEach((key, i) => {
+    const y = 56 * i + 16, end = X(numbers[i]), bar = y + 9, tall = 20, look = built === key ? "small built" : "small";
+    fig.text([left, y], `${SCHEMES[key]}${built === key ? " (as built)" : ""}: ${words[i]}`, look, "start");
+    fig.text([right + 12, y], bytes(per_token[i]), look, "end");
+    if (i < 3) {
+      const half = X(numbers[i] / 2);
+      fig.rect([left, bar], [half - left, tall], "fill key");
+      fig.rect([half, bar], [end - half, tall], "fill value");
+    } else { // one tensor is both: key above, value below
+      const both = X(latent);
+      fig.rect([left, bar], [both - left, tall / 2], "fill key");
+      fig.rect([left, bar + tall / 2], [both - left, tall / 2], "fill value");
+      if (i === 3) fig.rect([both, bar], [end - both, tall / 2], "fill key");
+    }
+  });
+  const y = 56 * 4 + 16 + 9 + 10, end = X(numbers[4]);
+  fig.circle([end, y], 6, "paper");
+  fig.handle("latent", [end, y], ([x]) => {
+    const wish = 64 * Math.round(((x - left) / (right - left)) * most / 64);
+    ui.set({ latent: Math.min(WIDEST, Math.max(NARROWEST, wish)) }, { now: true });
+  });
+  fig.text([left, 5 * 56 + 24], "blue: serves as key; green: as value; both: as both", "small muted", "start");
+}
+
+export default widget({ compute, build, smooth: ["layers", "heads", "kv_heads", "head_dim", "latent", "rope"] });

@@ -1,0 +1,84 @@
+"""Chapter 9's widget: what each scheme keeps for a token, and how many texts fit into a machine's memory."""
+
+from traitlets import Enum, Float, Int, List
+
+from rope_lab.algebra.cache_size import MODELS
+from rope_lab.show.widgets.kit import Widget, state
+
+__all__ = ["MEMORY", "CacheCalculator"]
+
+MEMORY = 80 * 2**30  # bytes; the script has the same number
+FIELDS = ("layers", "heads", "kv_heads", "head_dim", "latent", "rope")
+SHOWN = ("GPT-3 175B", "PaLM 540B", "Llama 2 7B", "Llama 3 70B", "Llama 3 405B", "DeepSeek-V3")
+
+
+def _presets() -> list[dict]:
+    """The shapes behind the buttons; a model without a latent is shown with the latent of DeepSeek's width."""
+    return [
+        {"name": shape.name, "built": shape.built, "latent": shape.latent or 512, "rope": shape.rope or 64}
+        | {field: getattr(shape, field) for field in FIELDS[:4]}
+        for shape in MODELS if shape.name in SHOWN
+    ]  # fmt: skip
+
+
+class CacheCalculator(Widget):
+    """Bytes of cache in five schemes: MHA, GQA, MQA, MLA and the shared latent, in this order.
+
+    State: the shape, ``log_context`` (a text has two to this power tokens) and ``size``, a number's bytes, as text.
+
+    >>> values = CacheCalculator.compute(CacheCalculator().state())
+    >>> [bytes // 1024 for bytes in values["per_token"]]
+    [2560, 320, 40, 90, 80]
+    """
+
+    title = "Cache calculator: what a token leaves behind"
+    layers = state(Int(80, min=1, max=128))
+    heads = state(Int(64, min=1, max=128))
+    kv_heads = state(Int(8, min=1, max=128))
+    head_dim = state(Int(128, min=32, max=256))
+    latent = state(Int(512, min=64, max=2048))
+    rope = state(Int(64, min=0, max=128))
+    log_context = state(Float(15.0, min=10.0, max=20.0))
+    size = state(Enum(["1", "2", "4"], default_value="2"))
+    _presets = List().tag(sync=True)
+
+    def __init__(self, **values) -> None:
+        super().__init__(**values)
+        self._presets = _presets()
+
+    @staticmethod
+    def compute(state: dict) -> dict:
+        d, groups = state["head_dim"], min(state["kv_heads"], state["heads"])
+        numbers = [2 * state["heads"] * d, 2 * groups * d, 2 * d, state["latent"] + state["rope"], state["latent"]]
+        per_token = [state["layers"] * n * int(state["size"]) for n in numbers]
+        text = [b * 2 ** state["log_context"] for b in per_token]
+        return {
+            "numbers": numbers,
+            "per_token": per_token,
+            "text": text,
+            "share": [n / numbers[0] for n in numbers],
+            "fit": [int(MEMORY // b) for b in text],
+        }
+
+    @staticmethod
+    def random_state(rng) -> dict:
+        return {
+            "layers": int(rng.integers(1, 129)),
+            "heads": int(rng.integers(1, 129)),
+            "kv_heads": int(rng.integers(1, 129)),
+            "head_dim": int(32 * rng.integers(1, 9)),
+            "latent": int(64 * rng.integers(1, 33)),
+            "rope": int(16 * rng.integers(0, 9)),
+            "log_context": float(rng.integers(10, 21)),
+            "size": str(rng.choice(["1", "2", "4"])),
+        }
+
+    def fallback(self) -> str:
+        values = self.compute(self.state())
+        mha, gqa, _, mla, shared = (f"{b / 1024:,.0f} KiB" for b in values["per_token"])
+        return (
+            f"Interactive figure: five bars, one for each way to cache. In a model of {self.layers} layers with "
+            f"{self.heads} heads of width {self.head_dim}, one token takes {mha} with a key and a value for each head, "
+            f"{gqa} with {self.kv_heads} groups, {mla} with MLA's latent of {self.latent} and key of {self.rope}, "
+            f"and {shared} with one shared latent."
+        )

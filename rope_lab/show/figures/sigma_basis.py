@@ -38,7 +38,7 @@ def four_maps() -> Picture:
     return fig.picture
 
 
-def two_halves(matrix=((1.0, 0.9), (0.1, 0.3))) -> Picture:
+def two_halves(matrix=((1.1, 0.5), (0.2, 0.5))) -> Picture:
     """A real map, its complex-linear half and its conjugate-linear half: they add entry by entry."""
     M = np.asarray(matrix, dtype=float)
     linear, conjugate = split(M)

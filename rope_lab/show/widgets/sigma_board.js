@@ -1,8 +1,8 @@
 import { number } from "./draw.js";
 import { widget } from "./kit.js";
 
-const REACH = 1.5, SIDE = 2.6; // of the sliders; of the board, from its middle
-const F = [[0, 0], [0, 1], [0.62, 1], [0.62, 0.78], [0.24, 0.78], [0.24, 0.56], [0.5, 0.56], [0.5, 0.34], [0.24, 0.34], [0.24, 0]];
+const REACH = 1; // of the sliders
+const F = [[0.15, 0.1], [0.15, 1], [0.75, 1], [0.75, 0.8], [0.37, 0.8], [0.37, 0.6], [0.65, 0.6], [0.65, 0.4], [0.37, 0.4], [0.37, 0.1]];
 const TURN = 2 * Math.PI;
 
 /** The map shown, and what is in both halves of the whole. Twin of SigmaBoard.compute. */
@@ -30,7 +30,7 @@ function dragged({ a0, a1, a2, a3, half }, [p, q, r, s], which, [u, v]) {
 function build(ui) {
   const board = ui.figure({ label: "The letter F and its image", height: (width) => Math.min(width, 400) });
   const bar = ui.figure({ label: "Energy in both halves of the map", height: () => 92, host: ui.below });
-  ui.choice("half", { label: "show", options: { whole: "whole map", linear: "complex-linear half", conjugate: "conjugate-linear half" } });
+  ui.choice("half", { label: "show", options: { whole: "whole map", linear: "complex-linear", conjugate: "conjugate" } });
   for (const [name, label, look] of [
     ["a0", "$a_0$ of $σ_0$, identity", "linear"], ["a2", "$a_2$ of $σ_2$, quarter turn", "linear"],
     ["a1", "$a_1$ of $σ_1$, mirror at 45°", "conjugate"], ["a3", "$a_3$ of $σ_3$, mirror at the first axis", "conjugate"],
@@ -48,12 +48,13 @@ function build(ui) {
 }
 
 function drawBoard(ui, fig, state, { matrix: [p, q, r, s], axes }, sense) {
-  const [cx, cy] = [fig.width / 2, fig.height / 2], scale = (Math.min(fig.width, fig.height) / 2 - 6) / SIDE;
+  const side = Math.max(1.7, 0.2 + 1.3 * axes[0]); // half the board: the image of the letter fits
+  const [cx, cy] = [fig.width / 2, fig.height / 2], scale = (Math.min(fig.width, fig.height) / 2 - 6) / side;
   const at = ([x, y]) => [cx + scale * x, cy - scale * y], map = ([x, y]) => [p * x + q * y, r * x + s * y];
   const closed = (points) => `M${points.map((point) => at(point).map((c) => c.toFixed(2)).join(" ")).join("L")}Z`;
   fig.clear(`The letter F and its image, ${sense}; the unit circle becomes an ellipse with half axes ${number(axes[0])} and ${number(axes[1])}.`);
-  fig.line([cx - scale * SIDE, cy], [cx + scale * SIDE, cy], "hair");
-  fig.line([cx, cy - scale * SIDE], [cx, cy + scale * SIDE], "hair");
+  fig.line([cx - scale * side, cy], [cx + scale * side, cy], "hair");
+  fig.line([cx, cy - scale * side], [cx, cy + scale * side], "hair");
   const circle = Array.from({ length: 97 }, (_, i) => [Math.cos((i * TURN) / 96), Math.sin((i * TURN) / 96)]);
   fig.path(circle.map(at), "hair");
   fig.path(circle.map(map).map(at), "line thin muted dash");
@@ -63,7 +64,7 @@ function drawBoard(ui, fig, state, { matrix: [p, q, r, s], axes }, sense) {
   for (const [name, from, to] of [["e1", [1, 0], [p, r]], ["e2", [0, 1], [q, s]]]) {
     fig.line(at([0, 0]), at(from), "thin faint");
     fig.hand(at([0, 0]), at(to), name === "e1" ? "" : "muted");
-    const length = Math.hypot(...to) || 1, away = to.map((c) => c + (0.24 * c) / length);
+    const length = Math.hypot(...to) || 1, away = to.map((c) => c + (20 * c) / (length * scale));
     const [tx, ty] = at(away);
     fig.text([tx, ty + 5], `$M e_${name[1]}$`, name === "e1" ? "" : "muted");
   }

@@ -8,7 +8,7 @@ from rope_lab.show.widgets.kit import Widget, state
 
 __all__ = ["SigmaBoard"]
 
-REACH = 1.5  # of every slider; the script has the same number
+REACH = 1.0  # of every slider; the script has the same number
 
 
 class SigmaBoard(Widget):
@@ -24,10 +24,10 @@ class SigmaBoard(Widget):
     """
 
     title = "Sigma board: four matrices, two halves"
-    a0 = state(Float(0.8, min=-REACH, max=REACH))
-    a1 = state(Float(0.3, min=-REACH, max=REACH))
-    a2 = state(Float(0.5, min=-REACH, max=REACH))
-    a3 = state(Float(-0.2, min=-REACH, max=REACH))
+    a0 = state(Float(0.85, min=-REACH, max=REACH))
+    a1 = state(Float(0.25, min=-REACH, max=REACH))
+    a2 = state(Float(0.35, min=-REACH, max=REACH))
+    a3 = state(Float(0.3, min=-REACH, max=REACH))
     half = state(Enum(["whole", "linear", "conjugate"], default_value="whole"))
 
     @staticmethod

@@ -1,0 +1,250 @@
+"""What chapter 10 says on its own account: frames, convolutions, gradients, sign changes, and a bell."""
+
+from fractions import Fraction
+from itertools import pairwise
+
+import numpy as np
+import sympy as sp
+
+from rope_lab.algebra import recurrence
+from rope_lab.claims.ledger import claim
+from rope_lab.training import cards
+
+gamma = sp.Symbol("gamma", positive=True)
+THETA = np.array([1.0, 0.3])
+
+
+def _residual(form, rng, **decay):
+    v = rng.normal(size=(40, 4))
+    return float(np.abs(form(v, **decay) - recurrence.decay_attention(v, **decay)).max())
+
+
+def _wrong_way(v, **decay):
+    """Rotated, decayed, and not rotated back."""
+    o = recurrence.rotate_then_decay(v, **decay)
+    return recurrence.real_planes(recurrence.complex_planes(o) * np.exp(1j * np.outer(np.arange(1, len(v) + 1), THETA)))
+
+
+@claim(
+    "book.decay-frame",
+    locus="chapter 10",
+    statement=r"In a frame that turns along, the decay is real: $u_t = \gamma u_{t-1} + \mathcal R_t v_t$ and "
+    r"$o_t = \mathcal R_t^\top u_t$.",
+    verdict="true",
+    evidence="numeric",
+    chapter=10,
+    tolerance=1e-11,
+    witness=r"$u_t = \mathcal R_t h_t$; multiply $h_t = \gamma \mathcal R_1^\top h_{t-1} + v_t$ by $\mathcal R_t$.",
+    holds=lambda v, **decay: recurrence.rotate_then_decay(v, **decay),  # noqa: PLW0108
+    control=_wrong_way,
+)
+def a_real_decay_in_a_turning_frame(form, rng):
+    return _residual(form, rng, gamma=0.9, theta=THETA)
+
+
+def _circular(v, **decay):
+    kernel = recurrence.impulse_response(len(v), **decay)
+    product = np.fft.fft(kernel, axis=0) * np.fft.fft(recurrence.complex_planes(v), axis=0)
+    return recurrence.real_planes(np.fft.ifft(product, axis=0))
+
+
+@claim(
+    "book.decay-convolution",
+    locus="chapter 10",
+    statement=r"The sum is a convolution, $\tilde o = \kappa * \tilde v$ with $\kappa_r = "
+    r"(\gamma e^{-\mathrm i\theta})^r$. A Fourier transform computes it, padded to twice the length.",
+    verdict="true",
+    evidence="numeric",
+    chapter=10,
+    tolerance=1e-11,
+    witness=r"Without the padding the end of the sequence leaks into its beginning.",
+    holds=lambda v, **decay: recurrence.convolved(v, **decay),  # noqa: PLW0108
+    control=_circular,
+)
+def a_convolution(form, rng):
+    return _residual(form, rng, gamma=0.99, theta=THETA)
+
+
+@claim(
+    "book.decay-chunks",
+    locus="chapter 10",
+    statement=r"Cut time into chunks of $K$ steps. Let $e_j$ be what chunk $j$ alone ends with. The states at the ends "
+    r"obey $H_j = (\gamma e^{-\mathrm i\theta})^K H_{j-1} + e_j$: the same recurrence, $K$ times as short.",
+    verdict="true",
+    evidence="numeric",
+    chapter=10,
+    tolerance=1e-11,
+    witness=r"$K = 2$: $h_2 = \lambda^2 h_0 + (\lambda v_1 + v_2)$.",
+    holds=lambda K: K,
+    control=lambda _: 1,  # the carry decays by one step only
+)
+def ends_of_chunks(power, rng):
+    v, K = rng.normal(size=(48, 4)), 8
+    whole = recurrence.recurrent(v, gamma=0.9, theta=THETA)[K - 1 :: K]
+    ends = np.array([recurrence.recurrent(part, gamma=0.9, theta=THETA)[-1] for part in v.reshape(-1, K, 4)])
+    carried = recurrence.recurrent(ends, gamma=0.9 ** power(K), theta=power(K) * THETA)
+    return float(np.abs(carried - whole).max())
+
+
+@claim(
+    "book.decay-gradient",
+    locus="chapter 10",
+    statement=r"The gradient is the same recurrence from the other end, with the conjugate rate: "
+    r"$g_t = \gamma e^{+\mathrm i\theta} g_{t+1} + \partial L / \partial h_t$.",
+    verdict="true",
+    evidence="numeric",
+    chapter=10,
+    tolerance=1e-9,
+    witness=r"Two steps: $h_2 = \lambda v_1 + v_2$, so $v_1$ receives $\bar\lambda$ times what $h_2$ receives.",
+    holds=-1,
+    control=+1,  # reversed, but turning as before
+)
+def the_gradient_runs_back(sign, rng):
+    v, upstream = rng.normal(size=(30, 4)), rng.normal(size=(30, 4))
+    by_law = recurrence.recurrent(upstream[::-1], gamma=0.9, theta=sign * THETA)[::-1]
+    run = np.stack([recurrence.recurrent(e, gamma=0.9, theta=THETA) for e in np.eye(120).reshape(120, 30, 4)])
+    by_definition = np.einsum("itc,tc->i", run, upstream).reshape(v.shape)
+    return float(np.abs(by_law - by_definition).max())
+
+
+@claim(
+    "book.decay-row-sum",
+    locus="chapter 10",
+    statement=r"Softmax of the logits $-(m-n) \ln(1/\gamma)$ over $1 \le n \le m$ gives the weights "
+    r"$\gamma^{m-n} (1-\gamma) / (1-\gamma^m)$: those of the recurrence, divided by a sum that depends on $m$.",
+    verdict="true",
+    evidence="exact",
+    chapter=10,
+    witness=r"$m = 2$, $\gamma = \tfrac12$: the weights $\tfrac12, 1$ become $\tfrac13, \tfrac23$.",
+    holds=lambda m: (1 - gamma**m) / (1 - gamma),
+    control=lambda _: 1 / (1 - gamma),  # the sum over an endless past
+)
+def softmax_divides(total):
+    one_step = sp.simplify(sp.exp(-sp.log(1 / gamma)))
+    for m in range(1, 6):
+        raw = [one_step ** (m - n) for n in range(1, m + 1)]
+        if any(sp.cancel(w / sum(raw) - gamma ** (m - n) / total(m)) != 0 for n, w in enumerate(raw, start=1)):
+            return False
+    return True
+
+
+def _sum_of_decays(decays, weights, length):
+    return [sum(c * x**n for c, x in zip(weights, decays, strict=True)) for n in range(length)]
+
+
+def _changes(values) -> int:
+    signs = [v > 0 for v in values if v]
+    return sum(a != b for a, b in pairwise(signs))
+
+
+def _alternating(N):
+    """Weights of N positive decays whose sum is +1, -1, +1, ... at n = 0, ..., N - 1."""
+    decays = [Fraction(k + 1, N + 1) for k in range(N)]
+    matrix = sp.Matrix(N, N, lambda n, k: sp.Rational(decays[k].numerator, decays[k].denominator) ** n)
+    weights = matrix.LUsolve(sp.Matrix([(-1) ** n for n in range(N)]))
+    return decays, [Fraction(int(w.p), int(w.q)) for w in weights]
+
+
+@claim(
+    "book.decay-sign-changes",
+    locus="chapter 10",
+    statement=r"A sum of $N$ different positive decays, $\sum_k c_k \lambda_k^n$ with $c_k \ne 0$, changes sign at "
+    r"most $N - 1$ times over all $n \ge 0$, and some sum does.",
+    verdict="true",
+    evidence="exact",
+    chapter=10,
+    witness=r"$N = 2$: $2 \cdot (\tfrac13)^n - (\tfrac23)^n$ is $1$, $0$, then negative for ever.",
+    holds=lambda N: N - 1,
+    control=lambda N: N - 2,
+)
+def few_sign_changes(bound):
+    rng, most = np.random.default_rng(10), {}
+    for N in (2, 3, 4, 5):
+        cases = [_alternating(N)]
+        for _ in range(10):
+            decays = sorted({Fraction(int(x), 20) for x in rng.integers(1, 20, size=N)})
+            cases.append((decays, [Fraction(int(c)) for c in rng.integers(-9, 10, size=len(decays))]))
+        most[N] = max(_changes(_sum_of_decays(*case, 60)) for case in cases)
+    return all(most[N] == bound(N) for N in most)
+
+
+@claim(
+    "book.decay-signed",
+    locus="chapter 10",
+    statement=r"With real decays of both signs, $N$ in all, the even steps and the odd steps of the sum are each a sum "
+    r"of at most $N$ positive decays $\lambda_k^2$. A negative decay adds an alternation and nothing else.",
+    verdict="true",
+    evidence="exact",
+    chapter=10,
+    witness=r"$(-\tfrac12)^n$: on even steps $(\tfrac14)^{n/2}$, on odd steps $-\tfrac12 (\tfrac14)^{(n-1)/2}$.",
+    holds=lambda x: x**2,
+    control=lambda x: -(x**2),
+)
+def even_steps_and_odd_steps(squared):
+    decays, weights = [Fraction(1, 2), Fraction(-1, 2), Fraction(-3, 4), Fraction(1, 5)], [3, -2, 1, 5]
+    whole = _sum_of_decays(decays, weights, 24)
+    squares = [squared(x) for x in decays]
+    even = _sum_of_decays(squares, weights, 12)
+    odd = _sum_of_decays(squares, [c * x for c, x in zip(weights, decays, strict=True)], 12)
+    return whole[0::2] == even and whole[1::2] == odd
+
+
+@claim(
+    "book.decay-turns-for-ever",
+    locus="chapter 10",
+    statement=r"For $0 < \theta < \pi$ the kernel $\gamma^n \cos n\theta$ changes sign infinitely often: at least once "
+    r"in any $\lceil \pi/\theta \rceil + 1$ steps.",
+    verdict="true",
+    evidence="exact",
+    chapter=10,
+    witness=r"$\cos\theta = \tfrac35$: the signs over 40 steps, by the integers of $5^n \cos n\theta$.",
+    holds=(sp.Rational(3, 5), 1),
+    control=(sp.Rational(5, 3), 1),  # a hyperbolic cosine: it never comes back
+)
+def never_at_rest(subject):
+    cosine, start = subject
+    c = [sp.Integer(start), cosine]
+    while len(c) < 60:
+        c.append(2 * cosine * c[-1] - c[-2])  # cos(n+1) = 2 cos cos(n) - cos(n-1)
+    window = 4 + 1  # theta = 0.927, pi/theta = 3.39, rounded up
+    return all(_changes(c[k : k + window]) >= 1 for k in range(len(c) - window + 1))
+
+
+@claim(
+    "book.decay-window",
+    locus="chapter 10",
+    statement=r"On a window of $L$ steps, any $L$ different real decays fit any kernel exactly.",
+    verdict="true",
+    evidence="exact",
+    chapter=10,
+    witness=r"The matrix of the powers $\lambda_k^n$ is Vandermonde's; its determinant is the product of differences.",
+    holds=[sp.Rational(k + 1, 6) for k in range(5)],
+    control=[sp.Rational(1, 6), sp.Rational(1, 6), sp.Rational(1, 2), sp.Rational(2, 3), sp.Rational(5, 6)],  # a twin
+)
+def real_decays_fit_a_window(decays):
+    matrix = sp.Matrix(5, 5, lambda n, k: decays[k] ** n)
+    differences = sp.prod(decays[b] - decays[a] for a in range(5) for b in range(a + 1, 5))
+    kernel = sp.Matrix([1, 0, -1, 0, 1])  # cos(n pi/2)
+    return bool(matrix.det() == differences != 0 and matrix * matrix.LUsolve(kernel) == kernel)
+
+
+@claim(
+    "book.decay-bell",
+    locus="chapter 10",
+    statement=r"A layer of 16 numbers with complex decay learns to say how many steps ago a bell rang, modulo 7, over "
+    r"128 steps: at least 99 of 100 answers are right with every seed. With real decays of equal number, positive or "
+    r"of both signs, fewer than 30 of 100 are.",
+    verdict="empirical",
+    evidence="experiment",
+    chapter=10,
+    tier="empirical",
+    witness="The cards of the experiment complex-rnn.",
+)
+def the_bell():
+    found = cards.load_all("complex-rnn", "cpu")
+    right = {name: [card.final["accuracy"] for card in found if card.variant == name]
+             for name in ("complex decay", "real decay", "signed decay")}  # fmt: skip
+    if any(len(values) < 5 for values in right.values()):
+        return "not attempted"
+    learned = min(right["complex decay"]) >= 0.99
+    return "reproduced" if learned and max(right["real decay"] + right["signed decay"]) < 0.3 else "not reproduced"

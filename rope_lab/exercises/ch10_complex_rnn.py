@@ -1,0 +1,141 @@
+"""Chapter 10, From attention to a complex RNN: decays that turn, states that resume, gradients that run back."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import strategies as st
+
+from rope_lab.algebra.recurrence import impulse_response, sign_changes
+from rope_lab.exercises.core import Question, Task
+
+
+def _most_sign_changes() -> list[bool]:
+    """Over many sums of four positive decays, one of them made to alternate as long as it can."""
+    decays, n = np.array([0.2, 0.4, 0.6, 0.8]), np.arange(60)[:, None]
+    alternating = np.linalg.solve(decays ** n[:4], [1.0, -1.0, 1.0, -1.0])
+    rng = np.random.default_rng(0)
+    weights = [alternating, *rng.normal(size=(50, 4))]
+    most = max(sign_changes((w * decays**n).sum(axis=1)) for w in weights)
+    return [most > 4, most == 4, most == 3, most <= 1]
+
+
+def _real_ones() -> list[bool]:
+    kernels = (impulse_response(30, gamma=0.9, theta=theta)[:, 0].real for theta in (np.pi / 2, 2 * np.pi / 3, np.pi))
+    one_decay = [bool(np.allclose(k[1:], k[1] * k[:-1])) for k in kernels]
+    return [*one_decay, not any(one_decay)]
+
+
+# --- the first task: go on from a state ---
+
+
+def resume(h, v, gamma, theta):
+    out = []
+    for v_t in v:
+        h = gamma * np.exp(-1j * theta) * h + v_t
+        out.append(h)
+    return np.array(out)
+
+
+def _resume(h, v, rate, *, first=True):
+    out = []
+    for t, v_t in enumerate(v):
+        h = (h if t == 0 and not first else rate * h) + v_t
+        out.append(h)
+    return np.array(out)
+
+
+# --- the second task: the gradient ---
+
+
+def gradient(g, gamma, theta):
+    rate = gamma * np.exp(1j * theta)
+    back, out = 0j, []
+    for g_t in g[::-1]:
+        back = rate * back + g_t
+        out.append(back)
+    return np.array(out[::-1])
+
+
+_parts = st.integers(-8, 8).map(lambda n: n / 4)
+_numbers = st.builds(complex, _parts, _parts)
+_sequences = st.lists(_numbers, min_size=2, max_size=6).map(np.array)
+_decays = st.integers(2, 9).map(lambda n: n / 10)
+_turns = st.integers(1, 12).map(lambda n: n / 4)
+
+EXERCISES = (
+    Question(
+        id="ch10.predict-signs",
+        kind="prediction",
+        prompt=r"Add four real decays: $c_1 \lambda_1^n + c_2 \lambda_2^n + c_3 \lambda_3^n + c_4 \lambda_4^n$, with "
+        r"$0 < \lambda_k < 1$. You may choose the $c_k$ and the $\lambda_k$. How often can the sum change its sign, "
+        r"over all $n = 0, 1, 2, \dots$?",
+        choices=(
+            r"As often as you like, if they are chosen well.",
+            r"Four times at most.",
+            r"Three times at most.",
+            r"Once at most.",
+        ),
+        answer="C",
+        truth=_most_sign_changes,
+        why=r"$N$ positive decays allow $N - 1$ changes, and no more, however long you look. One decay that turns, "
+        r"$\gamma^n \cos n\theta$, changes sign for ever.",
+    ),
+    Question(
+        id="ch10.back-on-axis",
+        prompt=r"A value $\tilde v = 1$ enters a plane with $\gamma = 0.9$ and $\theta = 2\pi/7$; nothing follows. The "
+        r"state turns and shrinks. How large is it when it lies on the positive real axis for the first time again?",
+        answer=0.9**7,
+        tolerance=0.002,
+        truth=lambda: impulse_response(8, gamma=0.9, theta=2 * np.pi / 7)[7, 0].real,
+        hint=r"It turns by $\theta$ in each step. How many steps make a whole turn?",
+        why=r"Seven steps make one turn, and each of them multiplies by $0.9$: $0.9^7 \approx 0.478$.",
+    ),
+    Question(
+        id="ch10.which-is-real",
+        prompt=r"Which of these complex decays $\gamma e^{-\mathrm i\theta}$ gives a kernel $\gamma^n \cos n\theta$ that "
+        r"a *single real* decay gives too, perhaps a negative one?",
+        choices=(r"$\theta = \pi/2$", r"$\theta = 2\pi/3$", r"$\theta = \pi$", r"None of them."),
+        answer="C",
+        truth=_real_ones,
+        hint=r"A single real decay multiplies by the same number at each step. Write the kernel's first four values.",
+        why=r"$\cos n\pi = (-1)^n$, so the kernel is $(-\gamma)^n$. At $\pi/2$ the values are $1, 0, -\gamma^2, 0$: "
+        r"after a zero, a single decay would stay at zero.",
+    ),
+    Task(
+        id="ch10.resume",
+        statement=r"""
+        One plane, in complex numbers. `h` is the state that an earlier part of the sequence left. `v` is an array with
+        the values that come next, one complex number each. Write `resume(h, v, gamma, theta)`: the array of the states
+        after each of them, by $h_t = \gamma e^{-\mathrm i\theta} h_{t-1} + v_t$. `np` is there.
+        """,
+        solution=resume,
+        examples=st.tuples(_numbers.filter(bool), _sequences, _decays, _turns),
+        mistakes={
+            r"the state turns the other way": lambda h, v, g, t: _resume(h, v, g * np.exp(1j * t)),
+            r"the old state is forgotten": lambda h, v, g, t: _resume(0 * h, v, g * np.exp(-1j * t)),
+            r"the old state does not decay before the first value comes": lambda h, v, g, t: _resume(
+                h, v, g * np.exp(-1j * t), first=False
+            ),
+        },
+        hint=r"One loop over `v`. In each round the state is multiplied first, and then the value is added.",
+        why=r"The state is all that is left of the past: d real numbers, however long the past was.",
+    ),
+    Task(
+        id="ch10.gradient",
+        statement=r"""
+        The same plane, backwards. `g[t]` is the gradient of a loss with respect to $h_t$ alone, as a complex number:
+        its real part belongs to the real part of $h_t$, its imaginary part to the imaginary part. Write
+        `gradient(g, gamma, theta)`: the array of the gradients with respect to each $v_t$, when $h_0 = 0$.
+        """,
+        solution=gradient,
+        examples=st.tuples(_sequences, _decays, _turns),
+        mistakes={
+            r"it runs forwards": lambda g, c, t: _resume(0j, g, c * np.exp(1j * t)),
+            r"the rate is not conjugated": lambda g, c, t: _resume(0j, g[::-1], c * np.exp(-1j * t))[::-1],
+            r"the result is in reversed order": lambda g, c, t: _resume(0j, g[::-1], c * np.exp(1j * t)),
+        },
+        hint=r"$v_t$ acts on $h_t, h_{t+1}, \dots$, each time through one more factor. Transposed, a rotation turns back.",
+        why=r"It is the recurrence from the other end with $\gamma e^{+\mathrm i\theta}$. So the backward pass costs "
+        r"what the forward pass costs.",
+    ),
+)

@@ -5,14 +5,10 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import strategies as st
 
-from rope_lab.algebra.cache_size import MODELS, bytes_per_token
+from rope_lab.algebra.cache_size import Shape, bytes_per_token
 from rope_lab.algebra.latent import decode, softmax, training_form
 from rope_lab.algebra.rotation import frequencies, rotate, rotation_matrix
 from rope_lab.exercises.core import Question, Task
-
-
-def _shape(name):
-    return next(shape for shape in MODELS if shape.name == name)
 
 
 def _what_a_shift_does() -> list[bool]:
@@ -99,15 +95,15 @@ EXERCISES = (
     ),
     Question(
         id="ch09.bytes",
-        prompt=r"Llama 3 70B has 80 layers, 64 heads of width 128 and 8 groups. How many KiB (1024 bytes) does it "
-        r"cache for each token in bfloat16?",
-        answer=320.0,
-        tolerance=0.5,
-        unit="KiB",
-        truth=lambda: bytes_per_token("gqa", _shape("Llama 3 70B")) / 1024,
-        hint=r"A key and a value in each group of each layer. The 64 heads do not matter. Two bytes for a number.",
-        why=r"$80 \cdot 2 \cdot 8 \cdot 128 \cdot 2$ bytes are $327680$, that is 320 KiB. With 64 keys and values it "
-        r"would be eight times as much.",
+        prompt=r"A model has 48 layers with 40 heads of width 128 in 8 groups. Its cache takes one byte for a number. "
+        r"How many GiB ($2^{30}$ bytes) does it take for a text of $2^{15} = 32768$ tokens?",
+        answer=3.0,
+        tolerance=0.02,
+        unit="GiB",
+        truth=lambda: 2**15 * bytes_per_token("gqa", Shape("asked", 48, 40, 8, 128), size=1) / 2**30,
+        hint=r"A key and a value in each group of each layer. The 40 heads do not matter.",
+        why=r"A token takes $48 \cdot 2 \cdot 8 \cdot 128 = 98304$ bytes, that is 96 KiB; $2^{15}$ of them take "
+        r"$96 \cdot 2^{25}$ bytes, that is 3 GiB. With 40 keys and values it would be five times as much.",
     ),
     Question(
         id="ch09.which-w",

@@ -14,7 +14,7 @@ KIND = {"mha": "o", "gqa": "s", "mqa": "^", "mla": "D"}
 
 def one_step(*, tokens: int = 5, theta: float = 0.6) -> Picture:
     """A row of cached latents, each turned by its position; their weighted sum; and the sum turned back."""
-    c = np.array([rotation_2d(0.5 * (-1.0) ** n) @ [1.0, 0.0] for n in range(tokens)])  # what the tokens say
+    c = np.array([rotation_2d(0.2 * (-1.0) ** n) @ [1.0, 0.0] for n in range(tokens)])  # what the tokens say
     a = np.linspace(1.0, 2.0, tokens) / np.linspace(1.0, 2.0, tokens).sum()
     m = tokens - 1
     turned = np.array([rotation_2d(n * theta) @ c[n] for n in range(tokens)])

@@ -7,12 +7,15 @@ const KEYS = Object.keys(SCHEMES);
 const WIDEST = 2048, NARROWEST = 64;
 
 /** What each scheme keeps. Twin of CacheCalculator.compute. */
-export function compute({ layers, heads, kv_heads, head_dim, latent, rope, log_context, size }) {
+export function compute({ layers, heads, kv_heads, head_dim, latent, rope, log_context, size, zoom }) {
   const groups = Math.min(kv_heads, heads);
   const numbers = [2 * heads * head_dim, 2 * groups * head_dim, 2 * head_dim, latent + rope, latent];
   const per_token = numbers.map((n) => layers * n * Number(size));
   const text = per_token.map((b) => b * 2 ** log_context);
-  return { numbers, per_token, text, share: numbers.map((n) => n / numbers[0]), fit: text.map((b) => Math.floor(MEMORY / b)) };
+  return {
+    numbers, per_token, text, share: numbers.map((n) => n / numbers[0]), fit: text.map((b) => Math.floor(MEMORY / b)),
+    scale: Math.max(...(zoom ? numbers.slice(2) : numbers)),
+  };
 }
 
 const UNITS = ["B", "KiB", "MiB", "GiB", "TiB"];
@@ -39,20 +42,21 @@ function build(ui) {
   whole("latent", "width of the latent, $d_c$", NARROWEST, WIDEST, 64);
   whole("rope", "MLA's rotary key, $d_r$", 0, 128, 16);
   ui.slider("log_context", { label: "tokens in a text", min: 10, max: 20, step: 1, show: (v) => times(2 ** v) });
+  ui.toggle("zoom", { label: "scale of the three small ones" });
   ui.choice("size", { label: "bytes of one number", options: { 1: "1", 2: "2", 4: "4" } });
 
   return (state, values) => {
     const wanted = ui.state; // not the eased state: a button is pressed at once
     const at = presets.findIndex(({ name, built, ...shape }) => Object.entries(shape).every(([key, v]) => wanted[key] === v));
     buttons.forEach((button, i) => button.setAttribute("aria-pressed", String(i === at)));
-    write(Object.fromEntries(KEYS.map((key, i) => [key, `${bytes(values.text[i])} a text, ${times(values.fit[i])} in 80 GiB`])));
+    write(Object.fromEntries(KEYS.map((key, i) => [key, `${bytes(values.text[i])} a text, ${values.fit[i] ? times(values.fit[i]) : "none"} in 80 GiB`])));
     drawBars(ui, fig, state, values, at < 0 ? "" : presets[at].built);
     ui.say(`One token leaves ${KEYS.map((key, i) => `${SCHEMES[key]} ${bytes(values.per_token[i])}`).join(", ")}`);
   };
 }
 
-function drawBars(ui, fig, { layers, heads, kv_heads, latent, rope }, { numbers, per_token }, built) {
-  const left = 2, right = fig.width - 14, most = Math.max(...numbers), X = (n) => left + (n / most) * (right - left);
+function drawBars(ui, fig, { layers, heads, kv_heads, latent, rope }, { numbers, per_token, scale }, built) {
+  const left = 2, right = fig.width - 26, X = (n) => left + Math.min(1, n / scale) * (right - left);
   const groups = Math.min(Math.round(kv_heads), Math.round(heads)), count = (n, word) => `${n} ${word}${n === 1 ? "" : "s"}`;
   const words = [
     count(Math.round(heads), "key") + ` and ${count(Math.round(heads), "value")}`, count(groups, "key") + ` and ${count(groups, "value")}`,
@@ -62,11 +66,12 @@ function drawBars(ui, fig, { layers, heads, kv_heads, latent, rope }, { numbers,
   KEYS.forEach((key, i) => {
     const y = 56 * i + 16, end = X(numbers[i]), bar = y + 9, tall = 20, look = built === key ? "small built" : "small";
     fig.text([left, y], `${SCHEMES[key]}${built === key ? " (as built)" : ""}: ${words[i]}`, look, "start");
-    fig.text([right + 12, y], bytes(per_token[i]), look, "end");
+    fig.text([fig.width - 2, y], bytes(per_token[i]), look, "end");
     if (i < 3) {
-      const half = X(numbers[i] / 2);
+      const half = (left + end) / 2;
       fig.rect([left, bar], [half - left, tall], "fill key");
       fig.rect([half, bar], [end - half, tall], "fill value");
+      if (numbers[i] > scale * 1.001) fig.text([right + 4, bar + 15], "→", "small", "start"); // longer than the figure
     } else { // one tensor is both: key above, value below
       const both = X(latent);
       fig.rect([left, bar], [both - left, tall / 2], "fill key");
@@ -77,7 +82,7 @@ function drawBars(ui, fig, { layers, heads, kv_heads, latent, rope }, { numbers,
   const y = 56 * 4 + 16 + 9 + 10, end = X(numbers[4]);
   fig.circle([end, y], 6, "paper");
   fig.handle("latent", [end, y], ([x]) => {
-    const wish = 64 * Math.round(((x - left) / (right - left)) * most / 64);
+    const wish = 64 * Math.round(((x - left) / (right - left)) * scale / 64);
     ui.set({ latent: Math.min(WIDEST, Math.max(NARROWEST, wish)) }, { now: true });
   });
   fig.text([left, 5 * 56 + 24], "blue: serves as key; green: as value; both: as both", "small muted", "start");

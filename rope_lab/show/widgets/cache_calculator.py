@@ -1,6 +1,6 @@
 """Chapter 9's widget: what each scheme keeps for a token, and how many texts fit into a machine's memory."""
 
-from traitlets import Enum, Float, Int, List
+from traitlets import Bool, Enum, Float, Int, List
 
 from rope_lab.algebra.cache_size import MODELS
 from rope_lab.show.widgets.kit import Widget, state
@@ -24,7 +24,8 @@ def _presets() -> list[dict]:
 class CacheCalculator(Widget):
     """Bytes of cache in five schemes: MHA, GQA, MQA, MLA and the shared latent, in this order.
 
-    State: the shape, ``log_context`` (a text has two to this power tokens) and ``size``, a number's bytes, as text.
+    State: the shape, ``log_context`` (a text has two to this power tokens) and ``size``, a number's bytes,
+    as text; ``zoom`` takes the scale of the three small schemes.
 
     >>> values = CacheCalculator.compute(CacheCalculator().state())
     >>> [bytes // 1024 for bytes in values["per_token"]]
@@ -40,6 +41,7 @@ class CacheCalculator(Widget):
     rope = state(Int(64, min=0, max=128))
     log_context = state(Float(15.0, min=10.0, max=20.0))
     size = state(Enum(["1", "2", "4"], default_value="2"))
+    zoom = state(Bool(default_value=False))
     _presets = List().tag(sync=True)
 
     def __init__(self, **values) -> None:
@@ -58,6 +60,7 @@ class CacheCalculator(Widget):
             "text": text,
             "share": [n / numbers[0] for n in numbers],
             "fit": [int(MEMORY // b) for b in text],
+            "scale": max(numbers[2:] if state["zoom"] else numbers),
         }
 
     @staticmethod
@@ -71,6 +74,7 @@ class CacheCalculator(Widget):
             "rope": int(16 * rng.integers(0, 9)),
             "log_context": float(rng.integers(10, 21)),
             "size": str(rng.choice(["1", "2", "4"])),
+            "zoom": bool(rng.integers(2)),
         }
 
     def fallback(self) -> str:

@@ -183,8 +183,8 @@ EXERCISES = (
         statement=r"""
         An instrument. `head` is a function: `head(shift)` gives the weights, shape `(4, 4)`, and the outputs, shape
         `(4, 2)`, of a causal head of four words of which the first stands at `shift`, a whole number. Write
-        `fate(head)`. It returns `0` if no shift moves anything, `1` if the weights stay and the outputs move, and `2` if
-        the weights move. Compare with `np.allclose`.
+        `fate(head)`. It returns `0` if no shift moves anything, `1` if the weights stay and the outputs move, and `2`
+        if the weights move. Compare with `np.allclose`.
         """,
         solution=fate,
         examples=st.tuples(st.builds(Head, st.sampled_from(PLACEMENTS), st.integers(0, 99))),

@@ -18,8 +18,8 @@ def arrivals(*, shift: int = 3) -> Picture:
     """Five values as V and as VO bring them to the last word, with the sentence at 0 and moved along."""
     desc = (
         "Two rows of dials, each with the same five values as hands. Upper row, values turned and nothing more: after "
-        f"the sentence has moved by {shift}, every hand points elsewhere. Lower row, turned back by the position of the "
-        "last word: the hands are the same before and after, and the last one is not turned at all."
+        f"the sentence has moved by {shift}, every hand points elsewhere. Lower row, turned back by the position of "
+        "the last word: the hands are the same before and after, and the last one is not turned at all."
     )
     with figure(title="Values on their way to the last word", desc=desc, size=(6.6, 2.7)) as fig:
         for axes, back, name in zip(fig.subplots(2, 1), (False, True), ("V", "VO"), strict=True):
@@ -46,9 +46,9 @@ def fading(*, head_dim: int = 64, longest: int = 1000) -> Picture:
     """What is left of one value that stands at the last T positions, all of them weighted alike, plane by plane."""
     theta, T = frequencies(head_dim), np.unique(np.geomspace(1, longest, 400).round())
     desc = (
-        "Length that is left, from 1 down to 0, against the number of equal values on a logarithmic axis, for three planes "
-        "of a head. In the fastest plane less than a quarter is left after ten positions; the middle one follows around a "
-        "hundred; the slowest stays at one throughout."
+        "Length that is left, from 1 down to 0, against the number of equal values on a logarithmic axis, for three "
+        "planes of a head. In the fastest plane less than a quarter is left after ten positions; the middle one "
+        "follows before a hundred; the slowest stays at one throughout."
     )
     with figure(title="Equal values, weighted alike, under VO", desc=desc, size=(5.2, 3.2)) as fig:
         axes = fig.subplots()
@@ -59,5 +59,5 @@ def fading(*, head_dim: int = 64, longest: int = 1000) -> Picture:
         for plane, dash in ((0, "-"), (len(theta) // 4, (0, (5, 2))), (len(theta) - 1, (0, (1, 1.6)))):
             left = np.abs(np.exp(1j * theta[plane] * np.arange(longest)).cumsum()[T.astype(int) - 1]) / T
             axes.plot(T, left, color=LIGHT["value"], linestyle=dash, lw=1.8, label=f"plane {plane}")
-        axes.legend(loc="center left", bbox_to_anchor=(0.0, 0.3))
+        axes.legend(loc="center right", bbox_to_anchor=(1.0, 0.62))
     return fig.picture

@@ -53,8 +53,8 @@ def test_a_kernel_of_another_sign_is_seen_by_the_convolution(monkeypatch):
 
 
 def test_witnesses_by_hand():
-    assert 0.9**1 + 0.9**0 == pytest.approx(1.9)
-    assert [0.5 / 1.5, 1 / 1.5] == pytest.approx([1 / 3, 2 / 3])
+    assert pytest.approx(1.9) == 0.9**1 + 0.9**0
+    assert pytest.approx([1 / 3, 2 / 3]) == [0.5 / 1.5, 1 / 1.5]
     h2 = 0.5 * np.exp(-0.5j * np.pi) * 1
     assert h2 == pytest.approx(-0.5j)
     values = [2 / 3**n - (2 / 3) ** n for n in range(9)]

@@ -16,7 +16,8 @@ THETA = np.array([1.0, 0.3])
 
 def _residual(form, rng, **decay):
     v = rng.normal(size=(40, 4))
-    return float(np.abs(form(v, **decay) - recurrence.decay_attention(v, **decay)).max())
+    found, others = form(v, **decay), (recurrence.decay_attention, recurrence.recurrent)
+    return max(float(np.abs(found - other(v, **decay)).max()) for other in others)
 
 
 def _wrong_way(v, **decay):

@@ -142,3 +142,16 @@ def test_an_empty_cache_has_no_bytes():
 def test_refusals(make, says):
     with pytest.raises(ValueError, match=says):
         make()
+
+
+@forms
+def test_gradients_do_not_depend_on_the_form(form):
+    """Trained on the full pass or on the cached one, every weight moves the same way."""
+    found = []
+    for cache in (None, LatentCache()):
+        made, x = layer(form, dtype=torch.float64), tokens(dtype=torch.float64)
+        (made(x, cache=cache) ** 2).sum().backward()
+        found.append({name: p.grad for name, p in made.named_parameters()})
+    for name, grad in found[0].items():
+        assert grad.abs().max() > 1e-3
+        torch.testing.assert_close(found[1][name], grad, atol=1e-9, rtol=1e-9)

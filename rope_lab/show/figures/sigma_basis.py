@@ -23,18 +23,18 @@ def four_maps() -> Picture:
         (3, r"$\sigma_3$", "mirror at the first axis", "conjugate", 0.0),
     )
     desc = (
-        "Four panels. The identity leaves the letter F alone; the quarter turn lays it on its back. The third mirrors "
-        "it at the line of 45 degrees and the fourth at the horizontal axis: in both the letter reads backwards."
+        "Four panels, two by two. The identity leaves the letter F alone; the quarter turn lays it on its back. The "
+        "third mirrors it at the line of 45 degrees and the fourth at the horizontal axis: in both it reads backwards."
     )
-    with figure(title="Four matrices and the letter F", desc=desc, size=(6.4, 2.1)) as fig:
-        for axes, (k, symbol, word, role, line) in zip(fig.subplots(1, 4), names, strict=True):
+    with figure(title="Four matrices and the letter F", desc=desc, size=(4.2, 4.3)) as fig:
+        for axes, (k, symbol, word, role, line) in zip(fig.subplots(2, 2).flat, names, strict=True):
             _board(axes, 1.25)
             if line is not None:
                 end = 1.2 * np.array([np.cos(line), np.sin(line)])
                 axes.plot(*np.stack([-end, end], axis=-1), color=LIGHT[role], lw=1.4, ls=(0, (5, 3)))
             _letter(axes, SIGMA[k], role)
             axes.set_title(symbol, fontsize=14, color=LIGHT[role])
-            axes.text(0, -1.5, word, ha="center", va="top", fontsize=9.5)
+            axes.text(0, -1.35, word, ha="center", va="top", fontsize=11)
     return fig.picture
 
 
@@ -50,13 +50,13 @@ def two_halves(matrix=((1.1, 0.5), (0.2, 0.5))) -> Picture:
         f"The first half has {share:.0%} of the energy."
     )
     panels = ((M, "$Mz$", "output"), (linear, "$Az$", "linear"), (conjugate, r"$B\bar z$", "conjugate"))
-    with figure(title="A real map is a turn plus a mirror", desc=desc, size=(6.4, 2.3)) as fig:
+    with figure(title="A real map is a turn plus a mirror", desc=desc, size=(4.5, 2.0)) as fig:
         for axes, (part, symbol, role), sign in zip(fig.subplots(1, 3), panels, ("=", "+", ""), strict=True):
             _board(axes, 1.4)
             axes.plot(*(_CIRCLE @ part.T).T, color=LIGHT[role], lw=1.2, ls=(0, (4, 2)))
             _letter(axes, part, role)
             axes.set_title(symbol, fontsize=14, color=LIGHT[role])
-            axes.text(1.62, 0, sign, ha="center", va="center", fontsize=17, clip_on=False)
+            axes.text(1.7, 0, sign, ha="center", va="center", fontsize=17, clip_on=False)
     return fig.picture
 
 

@@ -139,7 +139,7 @@ def afterwards(rung: str) -> Experiment | None:
     if rung != "cpu":
         return None
     name = "crope-afterwards"
-    schemes = _pick("RoPE", "CRoPE QKV", "CRoPE QKVO", "absolute scaled", "absolute vaswani", "NoPE")
+    schemes = _pick("RoPE", "CRoPE QKV", "absolute scaled", "NoPE")
     shared = {**_TABLE1_CPU, "measure": ("length 512", "length 1024")}
     more = {"RoPE": ("halves", "projected"), "NoPE": ("halves",)}  # without a rotation no plane of a head is special
     runs = tuple(

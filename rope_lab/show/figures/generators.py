@@ -32,9 +32,10 @@ def _wind(axes: Axes, B: np.ndarray, title: str) -> None:
     axes.set(xlim=(-2.45, 2.45), ylim=(-1.75, 1.75), aspect="equal")
     axes.axis("off")
     axes.set_title(title, fontsize=12)
-    x, y = np.meshgrid(np.arange(-2, 2.1, 0.5), np.arange(-1.5, 1.6, 0.5))
-    u, v = (0.016 * component for component in np.tensordot(B, np.stack([x, y]), axes=1))
-    axes.quiver(x, y, u, v, color=LIGHT["hair"], angles="xy", scale_units="xy", scale=1, width=0.006, pivot="mid")
+    x, y = np.meshgrid(np.arange(-2, 2.1, 0.8), np.arange(-1.4, 1.5, 0.7))
+    u, v = (0.03 * component for component in np.tensordot(B, np.stack([x, y]), axes=1))
+    axes.quiver(x, y, u, v, color=LIGHT["muted"], alpha=0.55, angles="xy", scale_units="xy", scale=1,
+                width=0.005, pivot="mid")
     start = np.array([0.0, 1.0])
     path = np.array([exponential(t * B) @ start for t in np.linspace(0, 1, 121)])
     axes.plot(*path.T, color=LIGHT["output"], lw=2)

@@ -77,8 +77,8 @@ class So4Explorer(Widget):
         values = self.compute(self.state())
         first, second = values["angles"]
         return (
-            "Interactive figure: six sliders for the entries of a skew matrix B of four dimensions, the orbit of one point "
-            f"under exp(tB), in three of its four coordinates. These entries make the two speeds {first:.2f} and "
+            "Interactive figure: six sliders for the entries of a skew matrix B of four dimensions, the orbit of one "
+            f"point under exp(tB), in three of its four coordinates. These entries make the two speeds {first:.2f} and "
             f"{second:.2f} radians per position; at t = {self.t:g} an equal query and key have the logit "
             f"{values['logit']:.2f}."
         )

@@ -63,7 +63,7 @@ def two_halves(matrix=((1.1, 0.5), (0.2, 0.5))) -> Picture:
 def _board(axes: Axes, reach: float) -> None:
     axes.set(xlim=(-reach, reach), ylim=(-reach, reach), aspect="equal")
     axes.axis("off")
-    for ends in ([[-reach, reach], [0, 0]], [[0, 0], [-reach, reach]]):
+    for ends in ([[-reach, reach], [0.0, 0.0]], [[0.0, 0.0], [-reach, reach]]):
         axes.plot(*ends, color=LIGHT["hair"], lw=0.8)
 
 

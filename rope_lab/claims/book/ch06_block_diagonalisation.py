@@ -83,6 +83,31 @@ def closed_form_in_four_dimensions(sign):
 
 
 @claim(
+    "book.fast-plane",
+    locus="chapter 6",
+    statement=r"In four dimensions with $\theta_0 > \theta_1$, the orthogonal projection on the faster plane is "
+    r"$-(B^2 + \theta_1^2 I) / (\theta_0^2 - \theta_1^2)$. Any column of it that is not $0$ lies in that plane.",
+    verdict="true",
+    evidence="numeric",
+    chapter=6,
+    witness=r"$B = \mathrm{diag}(J_{\theta_0}, J_{\theta_1})$: $B^2 = -\mathrm{diag}(\theta_0^2 I, \theta_1^2 I)$, and "
+    r"the formula gives $\mathrm{diag}(I, 0)$.",
+    tolerance=1e-10,
+    holds=lambda B, fast, slow: -(B @ B + slow**2 * np.eye(4)) / (fast**2 - slow**2),
+    control=lambda B, fast, slow: -(B @ B + fast**2 * np.eye(4)) / (fast**2 - slow**2),  # the other speed
+)
+def projection_on_the_faster_plane(projection, rng):
+    worst = 0.0
+    for _ in range(3):
+        basis = _basis(rng, 4)
+        B = _skew(basis @ np.kron(np.diag([2.0, 0.5]), rotation.rotation_2d(np.pi / 2)) @ basis.T) / 2
+        form = normal_form.skew_normal_form(B)
+        plane = form.P[:, :2]
+        worst = max(worst, np.abs(projection(B, *form.theta) - plane @ plane.T).max())
+    return worst
+
+
+@claim(
     "book.orthogonal-normal-form",
     locus="chapter 6",
     statement=r"Every orthogonal matrix is $O = P\,\mathrm{diag}(R_{\theta_0}, R_{\theta_1}, \dots, \pm 1)\,P^\top$ "

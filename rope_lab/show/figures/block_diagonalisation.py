@@ -17,7 +17,7 @@ def two_bases(*, d: int = 8, seed: int = 6) -> Picture:
     form = skew_normal_form(B)
     desc = (
         f"Two squares of {d} by {d} entries. The left one, B, is filled everywhere but on the diagonal. The right one, "
-        f"the same matrix in the basis P, has {d // 2} blocks of two by two along the diagonal and zeros elsewhere. Their "
+        f"the same matrix in the basis P, has {d // 2} 2 x 2 blocks along the diagonal and zeros elsewhere. Their "
         f"speeds fall from {form.theta[0]:.1f} to {form.theta[-1]:.1f} radians per position."
     )
     with figure(title="One matrix in two bases", desc=desc, size=(6.2, 3.1)) as fig:

@@ -17,29 +17,31 @@ _THETA = [0.5]
 def arrivals(*, shift: int = 3) -> Picture:
     """Five values as V and as VO bring them to the last word, with the sentence at 0 and moved along."""
     desc = (
-        "Two rows of dials, each with the same five values as hands. Upper row, values turned and nothing more: after "
-        f"the sentence has moved by {shift}, every hand points elsewhere. Lower row, turned back by the position of "
-        "the last word: the hands are the same before and after, and the last one is not turned at all."
+        "Four rows of five dials, with the same five values as hands. First pair of rows, values turned and nothing "
+        f"more: after the sentence has moved by {shift}, every hand points elsewhere. Second pair, turned back by the "
+        "position of the last word: the rows are alike, and the last hand is not turned at all."
     )
-    with figure(title="Values on their way to the last word", desc=desc, size=(6.6, 2.7)) as fig:
-        for axes, back, name in zip(fig.subplots(2, 1), (False, True), ("V", "VO"), strict=True):
-            axes.set(xlim=(-1.9, 14.4), ylim=(-1.0, 1.05), aspect="equal")
-            axes.axis("off")
-            axes.text(-1.85, 0, name, fontsize=13, va="center")
-            for block, start in enumerate((0, shift)):
+    with figure(title="Values on their way to the last word", desc=desc, size=(4.3, 4.1)) as fig:
+        axes = fig.subplots()
+        axes.set(xlim=(-2.1, 6.5), ylim=(-7.7, 0.7), aspect="equal")
+        axes.axis("off")
+        for top, name, back in ((0.0, "V", False), (-4.0, "VO", True)):
+            axes.text(-2.0, top - 0.8, name, fontsize=14, va="center")
+            for row, start in enumerate((0, shift)):
                 here = start + np.arange(5)
                 placed = rotate(_VALUES, here - (here[-1] if back else 0), theta=_THETA)
                 for i, (hand, n) in enumerate(zip(placed, here, strict=True)):
-                    _dial(axes, 7.6 * block + 1.42 * i, hand, f"{n}", role="output" if back else "value")
+                    _dial(axes, (1.42 * i, top - 1.75 * row), hand, f"{n}", role="output" if back else "value")
     return fig.picture
 
 
-def _dial(axes: Axes, x: float, hand: np.ndarray, label: str, *, role: str) -> None:
-    axes.add_patch(Circle((x, 0), 0.6, fill=False, edgecolor=LIGHT["hair"], lw=1))
-    axes.annotate("", xy=(x + 0.58 * hand[0], 0.58 * hand[1]), xytext=(x, 0),
+def _dial(axes: Axes, at: tuple[float, float], hand: np.ndarray, label: str, *, role: str) -> None:
+    x, y = at
+    axes.add_patch(Circle(at, 0.6, fill=False, edgecolor=LIGHT["hair"], lw=1))
+    axes.annotate("", xy=(x + 0.58 * hand[0], y + 0.58 * hand[1]), xytext=at,
                   arrowprops={"arrowstyle": "-|>", "color": LIGHT[role], "lw": 1.8, "shrinkA": 0, "shrinkB": 0})
-    axes.plot(x, 0, "o", color=LIGHT["ink"], ms=2.5)
-    axes.text(x, -0.68, label, ha="center", va="top", fontsize=10, color=LIGHT["muted"])
+    axes.plot(x, y, "o", color=LIGHT["ink"], ms=2.5)
+    axes.text(x, y - 0.66, label, ha="center", va="top", fontsize=10, color=LIGHT["muted"])
 
 
 def fading(*, head_dim: int = 64, longest: int = 1000) -> Picture:

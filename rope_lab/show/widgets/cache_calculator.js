@@ -85,7 +85,7 @@ function drawBars(ui, fig, { layers, heads, kv_heads, latent, rope }, { numbers,
     const wish = 64 * Math.round(((x - left) / (right - left)) * scale / 64);
     ui.set({ latent: Math.min(WIDEST, Math.max(NARROWEST, wish)) }, { now: true });
   });
-  fig.text([left, 5 * 56 + 24], "blue: serves as key; green: as value; both: as both", "small muted", "start");
+  fig.text([left, 5 * 56 + 24], "left or above, blue: key; right or below, green: value", "small muted", "start");
 }
 
 export default widget({ compute, build, smooth: ["layers", "heads", "kv_heads", "head_dim", "latent", "rope"] });

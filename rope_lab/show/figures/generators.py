@@ -21,30 +21,29 @@ def two_winds() -> Picture:
         "ellipse, twice as wide as it is high. In both the point is back at its start at every whole "
         "position; at a quarter and at three quarters of a step the two differ in length."
     )
-    with figure(title="Two generators, one family on whole positions", desc=desc, size=(6.6, 3.3)) as fig:
+    with figure(title="Two generators, one family on whole positions", desc=desc, size=(6.6, 2.7)) as fig:
         left, right = fig.subplots(1, 2)
-        _wind(left, SKEW, "a skew $B$: lengths are kept")
-        _wind(right, WITNESS, "not skew: they are not")
+        _wind(left, SKEW, "skew: lengths are kept")
+        _wind(right, WITNESS, "not skew: lengths change")
     return fig.picture
 
 
 def _wind(axes: Axes, B: np.ndarray, title: str) -> None:
-    axes.set(xlim=(-2.45, 2.45), ylim=(-1.75, 1.75), aspect="equal")
+    axes.set(xlim=(-2.6, 2.6), ylim=(-1.75, 1.75), aspect="equal")
     axes.axis("off")
     axes.set_title(title, fontsize=12)
-    x, y = np.meshgrid(np.arange(-2, 2.1, 0.8), np.arange(-1.4, 1.5, 0.7))
+    x, y = np.meshgrid(np.arange(-2.0, 2.1, 1.0), np.arange(-1.6, 1.7, 0.8))
     u, v = (0.03 * component for component in np.tensordot(B, np.stack([x, y]), axes=1))
     axes.quiver(x, y, u, v, color=LIGHT["muted"], alpha=0.55, angles="xy", scale_units="xy", scale=1,
                 width=0.005, pivot="mid")
     start = np.array([0.0, 1.0])
     path = np.array([exponential(t * B) @ start for t in np.linspace(0, 1, 121)])
     axes.plot(*path.T, color=LIGHT["output"], lw=2)
-    labels = ((0.0, r"every whole $n$", (0, 9)), (0.25, r"$\frac{1}{4}$", (10, -4)), (0.5, r"$\frac{1}{2}$", (0, -17)),
-              (0.75, r"$\frac{3}{4}$", (-10, -4)))  # fmt: skip
+    # Counter-clockwise from the top: a quarter of a step lies to the left.
+    labels = ((0.0, "every whole n", (0, 10)), (0.25, "1/4", (-16, -4)), (0.5, "1/2", (0, -17)),
+              (0.75, "3/4", (16, -4)))  # fmt: skip
     for t, name, shift in labels:
-        # Counter-clockwise from the top: a quarter of a step lies to the left.
         at = exponential(t * B) @ start
         axes.plot(*at, "o", color=LIGHT["output"], ms=7 if t == 0 else 5)
-        away = (np.sign(at[0]) * abs(shift[0]), shift[1])
-        axes.annotate(name, at, xytext=away, textcoords="offset points", ha="center", fontsize=11)
+        axes.annotate(name, at, xytext=shift, textcoords="offset points", ha="center", fontsize=11)
     axes.plot(0, 0, "o", color=LIGHT["ink"], ms=2.5)

@@ -57,7 +57,7 @@ function build(ui) {
   more.className = "rope-more";
   ui.slider("t", { label: "position $t$", min: 0, max: LONGEST, step: 0.1, look: "key", show: (v) => number(v, 1), host: more });
   ui.slider("view", { label: "look from the side", min: -3.14, max: 3.14, step: 0.02, show: (v) => `${number(v)} rad`, host: more });
-  ui.play("t", { label: "Walk along", perSecond: 20, host: more });
+  ui.play("t", { label: "Walk along", perSecond: 20, host: row });
 
   return (state, values) => {
     const [first, second] = values.angles;

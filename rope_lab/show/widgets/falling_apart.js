@@ -125,7 +125,10 @@ function drawOrbits(ui, fig, { t, s, x1, x2 }, { S, P, theta, start, x, y, radii
     const [cx, cy] = centre(column, plane);
     return [cx + unitLength * point[2 * plane], cy - unitLength * point[2 * plane + 1]];
   };
-  const samples = (from, to) => Array.from({ length: 1 + Math.ceil((to - from) * 12) }, (_, i, all) => from + ((to - from) * i) / Math.max(1, all.length - 1));
+  const samples = (from, to) => {
+    const count = Math.max(1, Math.ceil((to - from) * 12));
+    return Array.from({ length: count + 1 }, (_, i) => from + ((to - from) * i) / count);
+  };
   const whole = samples(0, END), recent = samples(Math.max(0, t - 5), t);
   [["given basis", toGiven, x, "key"], [s === 1 ? "basis $P$" : "turned basis", toS, y, "output"]].forEach(([title, at, now, look], column) => {
     fig.text([centre(column, 0)[0], 16], title, look);

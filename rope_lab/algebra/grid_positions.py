@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 from scipy.linalg import expm
 
 from rope_lab.algebra.expect import expect_base, expect_real
+from rope_lab.algebra.generators import expect_skew
 from rope_lab.algebra.rotation import frequencies
 
 __all__ = ["axial_frequencies", "commutator", "grid_law_residual", "grid_turn"]
@@ -28,7 +29,7 @@ def grid_turn(x: float, y: float, *, B_1: ArrayLike, B_2: ArrayLike) -> Float64[
     array([[-1.,  0.],
            [ 0., -1.]])
     """
-    return expm(x * _skew(B_1, name="B_1") + y * _skew(B_2, name="B_2"))
+    return expm(x * expect_skew(B_1, name="B_1") + y * expect_skew(B_2, name="B_2"))
 
 
 def commutator(A: ArrayLike, B: ArrayLike) -> Float64[np.ndarray, "d d"]:
@@ -74,13 +75,3 @@ def axial_frequencies(head_dim: int, *, base: float = 10000.0) -> Float64[np.nda
         raise ValueError(f"head_dim: expected a multiple of 4, got {head_dim}; each coordinate needs as many planes")
     one = frequencies(head_dim // 2, base=expect_base(base))
     return np.concatenate([np.stack([one, 0 * one], 1), np.stack([0 * one, one], 1)])
-
-
-def _skew(B: ArrayLike, *, name: str) -> np.ndarray:
-    B = expect_real(B, name=name)
-    if B.ndim != 2 or B.shape[0] != B.shape[1]:
-        raise ValueError(f"{name}: expected a square matrix, got shape {B.shape}; give one row per dimension")
-    if (gap := np.abs(B + B.T).max()) > 1e-10 * max(1.0, np.abs(B).max()):
-        raise ValueError(f"{name}: expected a skew matrix, B^T = -B, got one that misses it by {gap:.1e}; "
-                         "take (B - B.T) / 2")
-    return B

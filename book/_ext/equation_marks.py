@@ -60,6 +60,12 @@ def collect(app, doctree):
                               if "output" not in eq["classes"]]  # what a cell printed was executed
     notes["marks"] = [(node.parent.line, node["classes"][1], node["mark"]) for node in doctree.findall(nodes.inline)
                       if "equation-mark" in node["classes"]]
+    places = set()  # the ledger's page leads to the first mark of each claim
+    for node in doctree.findall(nodes.inline):
+        place = f"mark-{node.get('mark', '')}".lower()
+        if "equation-mark" in node["classes"] and "defines" not in node["classes"] and place not in places:
+            places.add(place)
+            node["ids"].append(place)
 
 
 def problem(app, kind: str, name: str, *, under_equation: bool) -> str:
@@ -105,4 +111,4 @@ def setup(app):
     app.connect("config-inited", verdicts)
     app.connect("doctree-read", collect)
     app.connect("env-updated", report)
-    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
+    return {"version": "2", "env_version": 2, "parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,32 +1,40 @@
-"""``{ledger} [pattern]``: the entries of the claims ledger, as the checks left them in this build.
+"""``{ledger} [pattern]``: the entries of the claims ledger, one row each, with all that is known folded under it.
 
-Each entry is one ``<div>`` with the label ``claim-<id>``; its source, chapter, verdict, kind of evidence and
-outcome stand in ``data-`` attributes, for a script that filters. Statement, correction and witness are parsed as MyST,
-so their mathematics is typeset. The code that checks the claim is folded under it.
+A row is a ``<details>`` with the id ``claim-<id>``; its source, chapter, verdict, kind of evidence and outcome stand in
+``data-`` attributes, which ledger.js filters by. Statement, correction and witness are parsed as MyST; their
+mathematics is typeset by ledger.js when a row is opened, because a thousand formulas would hold the page up.
 """
 
-import ast
-import inspect
-import textwrap
+from collections import Counter
+from html import escape
 
 from claim_results import result
 from docutils import nodes
 from docutils.statemachine import StringList
+from ledger_text import CORRECTION, check_source, columns, evidence, state
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 
-from rope_lab.claims import SOURCES, Claim, Result, select
+from rope_lab.claims import SOURCES, Result, select
+from rope_lab.claims.errata import erratum_of
 from rope_lab.claims.report import outcome_words, summary
 
 log = logging.getLogger(__name__)
-CORRECTION = {"false": "Correction", "conditional": "Condition", "ambiguous": "Readings"}
-EVIDENCE = {"exact": "Proved in exact arithmetic", "numeric": "Residual", "experiment": "By experiment",
-            "read": "Read in the source"}
-SUBJECTS = ("tolerance", "holds", "printed", "control")
+FILTERS = {"source": "Source", "chapter": "Chapter", "verdict": "Verdict", "evidence": "Evidence", "tier": "Tier",
+           "outcome": "Outcome"}
+HEAD = ("Claim", "Verdict", "Evidence", "Control", "Outcome", "Ch.")
 
 
 class entry_node(nodes.General, nodes.Element):  # noqa: N801 - docutils names its nodes so
     """One claim on the page."""
+
+
+class row_node(nodes.General, nodes.Element):  # noqa: N801
+    """What is seen of a claim before it is opened."""
+
+
+class where_node(nodes.General, nodes.Element):  # noqa: N801
+    """The pages that state a claim: known only when all pages are read."""
 
 
 class Ledger(SphinxDirective):
@@ -41,46 +49,42 @@ class Ledger(SphinxDirective):
         for found in results:
             if found.failed:
                 log.warning("claim %s %s", found.claim.id, outcome_words(found), location=self.get_location())
-        counted = f"{len(results)} claims. {summary(results)}."
-        counts = nodes.paragraph("", counted, classes=["ledger-summary"])
-        return [counts, *self.remarkable(results), *map(self.entry, results)]
-
-    def remarkable(self, results: list[Result]) -> list[nodes.Element]:
-        """Links to the entries that are not plainly true, which a long page would hide."""
-        entries = [nodes.list_item("", nodes.paragraph("", "", link(found.claim), nodes.Text(f": {found.claim.words}")))
-                   for found in results if found.claim.verdict != "true"]
-        return [nodes.paragraph("", "Not plainly true:"), nodes.bullet_list("", *entries)] if entries else []
+        counts = nodes.paragraph("", f"{len(results)} claims. {summary(results)}.", classes=["ledger-summary"])
+        head = "".join(f"<span>{name}</span>" for name in HEAD)
+        opening = html(f'{form(results)}<div class="ledger"><div class="ledger-head" aria-hidden="true">{head}</div>')
+        return [counts, opening, *map(self.entry, results), html("</div>")]
 
     def entry(self, found: Result) -> nodes.Element:
         claim, label = found.claim, f"claim-{found.claim.id}".lower()
-        node = entry_node(ids=[label], classes=["ledger-entry"], data={
-            "source": claim.source, "chapter": claim.chapter, "tier": claim.tier, "verdict": claim.verdict,
-            "evidence": claim.evidence, "outcome": "fails" if found.failed else found.outcome})
+        node = entry_node(ids=[label], classes=["ledger-entry"], data=data(found))
         self.env.get_domain("std").note_hyperlink_target(label, self.env.docname, label, claim.id)
-        verdict = nodes.inline("", claim.words, classes=["ledger-verdict"])
-        title = nodes.rubric("", "", link(claim), nodes.Text(" "), verdict)
-        title["level"] = 3  # MyST's own attribute: <h3>
-        node += [title, *self.myst(claim.statement), self.fields({
-            CORRECTION.get(claim.verdict, "Note"): claim.correction,
-            "Witness": claim.witness,
-            "Evidence": evidence(found),
-            "Where": self.where(claim)})]
-        code = nodes.literal_block("", source := check_source(claim), language="python")
+        row = row_node("", nodes.literal("", claim.id))
+        for name, (unseen, text) in columns(found).items():
+            said = [nodes.inline("", unseen, classes=["ledger-unseen"])] if unseen else []
+            row += nodes.inline("", "", *said, nodes.Text(text), classes=[f"ledger-{name}"])
+        fields = {
+            CORRECTION.get(claim.verdict, "Note"): self.myst(claim.correction),
+            "Witness": self.myst(claim.witness),
+            "Evidence": self.myst(evidence(found)),
+            "Source": [] if claim.source == "book" else self.myst(f"{SOURCES[claim.source]}, {claim.locus}"),
+            "In the book": [nodes.paragraph("", "", where_node(claim=claim.id, chapter=claim.chapter))],
+            "Erratum": self.erratum(claim.id),
+        }
+        shown = nodes.field_list("", *(nodes.field("", nodes.field_name("", name), nodes.field_body("", *body))
+                                       for name, body in fields.items() if body))
+        # Without colours, which would weigh six times the text, on a page of a few hundred checks.
+        code = nodes.literal_block("", source := check_source(claim), language="none")
         code.source, code.rawsource = self.env.docname, source
-        node += [html('<details class="ledger-check"><summary>The check</summary>'), code, html("</details>")]
+        link = nodes.reference("", "link to this entry", refid=label, internal=True)
+        node += [row, *self.myst(claim.statement), shown,
+                 nodes.paragraph("", "", nodes.Text("The check · "), link, classes=["ledger-check"]), code]
         return node
 
-    def fields(self, texts: dict[str, str]) -> nodes.field_list:
-        return nodes.field_list("", *(
-            nodes.field("", nodes.field_name("", name), nodes.field_body("", *self.myst(text)))
-            for name, text in texts.items() if text))
-
-    def where(self, claim: Claim) -> str:
-        page = next((doc for doc in sorted(self.env.found_docs) if doc.startswith(f"book/{claim.chapter:02d}_")), None)
-        chapter = f"chapter {claim.chapter}"
-        if page:
-            chapter = f"{{doc}}`{chapter} </{page}>`"
-        return chapter if claim.source == "book" else f"{SOURCES[claim.source]}, {claim.locus}; {chapter}"
+    def erratum(self, claim_id: str) -> list[nodes.Node]:
+        item = erratum_of(claim_id)
+        if item is None or "book/errata" not in self.env.found_docs:
+            return []
+        return self.myst(f"{{ref}}`{item.title} <erratum-{item.id}>`")
 
     def myst(self, text: str) -> list[nodes.Node]:
         parent = nodes.Element()
@@ -88,49 +92,67 @@ class Ledger(SphinxDirective):
         return parent.children
 
 
-def link(claim: Claim) -> nodes.reference:
-    """The claim's id, leading to its entry on this page."""
-    return nodes.reference("", "", nodes.literal("", claim.id), refid=f"claim-{claim.id}".lower(), internal=True)
+def data(found: Result) -> dict[str, str]:
+    """What a row is filtered by. A slip and a wrong step are told apart, as everywhere."""
+    claim = found.claim
+    return {"source": claim.source, "chapter": str(claim.chapter), "verdict": claim.words, "evidence": claim.evidence,
+            "tier": claim.tier, "outcome": "fails" if found.failed else found.outcome, "state": state(found)}
 
 
-def evidence(found: Result) -> str:
-    """What was run and what came out, as a sentence or two; no seconds, which differ from build to build."""
-    claim, words = found.claim, EVIDENCE[found.claim.evidence]
-    if found.failed or claim.evidence == "experiment":
-        return f"{words}: {outcome_words(found)}."
-    if claim.evidence == "read":
-        return f"{words} on {claim.date}; nothing was run."
-    if claim.evidence == "numeric":
-        words = f"{words} {found.residual:.0e}, tolerance {claim.tolerance:.0e}"
-    printed = " So is the formula as printed." if found.printed_rejected else ""
-    by = "" if found.control_residual is None else f", with residual {found.control_residual:.1g}"
-    return f"{words}. The control is rejected{by}.{printed}"
+def form(results: list[Result]) -> str:
+    """The filter, hidden until ledger.js serves it; each choice says how many rows it has."""
+    rows, fields = [data(found) for found in results], []
+    for name, title in FILTERS.items():
+        counted = Counter(row[name] for row in rows)
+        options = "".join(f'<option value="{escape(value)}">{escape(words(name, value))} ({number})</option>'
+                          for value, number in counted.items())
+        fields.append(f'<label>{title} <select name="{name}"><option value="">all</option>{options}</select></label>')
+    return (f'<form class="ledger-filter" role="search" aria-label="Filter the claims" hidden>'
+            f'<label class="ledger-words">Words <input type="search" name="q" autocomplete="off"></label>'
+            f'{"".join(fields)}<p><output aria-live="polite">{len(rows)} of {len(rows)} claims</output> '
+            f'<button type="reset">Show all</button></p></form>')
 
 
-def check_source(claim: Claim) -> str:
-    """The check and what it is tried on; the words of the entry, which stand above it, are left out."""
-    text = textwrap.dedent(inspect.getsource(claim.check))
-    if claim.check.__name__ == "<lambda>":
-        return text
-    lines, function = text.splitlines(), ast.parse(text).body[0]
-    kept = [line for decorator in function.decorator_list if isinstance(decorator, ast.Call)
-            for keyword in decorator.keywords if keyword.arg in SUBJECTS
-            for line in lines[keyword.lineno - 1:keyword.end_lineno]]
-    head = [f'@claim("{claim.id}", ...,', *kept, ")"] if kept else []
-    module = "/".join(claim.check.__module__.split("."))
-    return "\n".join([f"# {module}.py", *head, *lines[function.lineno - 1:]])
+def words(name: str, value: str) -> str:
+    return SOURCES[value] if name == "source" else value
 
 
 def html(text: str) -> nodes.raw:
     return nodes.raw("", text, format="html")
 
 
-def visit_html(self, node):
-    self.body.append(self.starttag(node, "div", **{f"data-{name}": value for name, value in node["data"].items()}))
+def find_places(app, doctree, docname):
+    """Fill in where a claim stands: under which equations, and in which chapter if under none yet."""
+    for node in list(doctree.findall(where_node)):
+        pages = [page for page in sorted(app.env.found_docs) if any(
+            mark == node["claim"] and kind != "defines" for _, kind, mark in app.env.metadata[page].get("marks", ()))]
+        anchors = {page: f"#mark-{node['claim']}".lower() for page in pages}
+        chapter = f"book/{node['chapter']:02d}_"
+        pages = pages or [page for page in sorted(app.env.found_docs) if page.startswith(chapter)]
+        links = [nodes.reference("", app.env.titles[page].astext(), internal=True,
+                                 refuri=app.builder.get_relative_uri(docname, page) + anchors.get(page, ""))
+                 for page in pages]
+        parts = [part for link in links for part in (nodes.Text("; "), link)][1:]
+        node.replace_self(parts or [nodes.Text(f"chapter {node['chapter']}")])
 
 
-def depart_html(self, _):
-    self.body.append("</div>\n")
+def visit_entry(self, node):
+    node["from"] = len(self.body)
+    self.body.append(self.starttag(node, "details", **{f"data-{name}": value for name, value in node["data"].items()}))
+
+
+def depart_entry(self, node):
+    start = node["from"]
+    text = "".join(self.body[start:]).replace('<span class="math ', '<span class="math-later ')
+    self.body[start:] = [text, "</details>\n"]
+
+
+def visit_row(self, _):
+    self.body.append("<summary>")
+
+
+def depart_row(self, _):
+    self.body.append("</summary>\n")
 
 
 def pass_through(*_):
@@ -144,8 +166,12 @@ def always_read(_, env, *__):
 
 def setup(app):
     app.setup_extension("equation_marks")
-    other = (pass_through, pass_through)
-    app.add_node(entry_node, html=(visit_html, depart_html), latex=other, text=other, man=other, texinfo=other)
+    app.setup_extension("errata_pages")
+    other = dict.fromkeys(("latex", "text", "man", "texinfo"), (pass_through, pass_through))
+    app.add_node(entry_node, html=(visit_entry, depart_entry), **other)
+    app.add_node(row_node, html=(visit_row, depart_row), **other)
     app.add_directive("ledger", Ledger)
+    app.add_js_file("ledger.js", loading_method="defer")
     app.connect("env-get-outdated", always_read)
-    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
+    app.connect("doctree-resolved", find_places)
+    return {"version": "2", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -16,6 +16,7 @@ window.siteChecks = (() => {
       { textContent: "*, ::before, ::after { transition: none !important; }" })); // no colours that are on their way
     all("details").forEach((fold) => { fold.open = true; });
     all(".toggle-button-hidden").forEach((button) => button.click());
+    await new Promise((done) => { setTimeout(done, 50); }); // a fold that was opened may ask for more mathematics
     await window.MathJax?.startup?.promise;
     await document.fonts.ready;
   }

@@ -60,7 +60,7 @@ def _extensions():
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(ROOT / "book" / "_ext")
         yield
-    for name in ("claim_results", "equation_marks", "ledger_pages"):
+    for name in ("claim_results", "equation_marks", "errata_pages", "ledger_pages", "ledger_text"):
         sys.modules.pop(name, None)
 
 

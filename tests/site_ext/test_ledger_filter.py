@@ -1,0 +1,108 @@
+"""The filter of the ledger's page, as a reader uses it: typed, chosen, sent as an address, and without a script."""
+
+import pytest
+from test_equation_marks import _extensions, build  # noqa: F401 - fixtures
+
+from rope_lab.claims import select
+
+
+@pytest.fixture(scope="module")
+def address(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("filter")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.syspath_prepend(str(build.__globals__["ROOT"] / "book" / "_ext"))
+        assert build(folder, "# One\n", "blog.*")[2] == ""
+    return (folder / "out" / "book" / "ledger.html").as_uri()
+
+
+@pytest.fixture
+def page(browser):
+    context = browser.new_context(viewport={"width": 390, "height": 844})
+    context.set_default_timeout(5000)
+    page = context.new_page()
+    page.wrong = []
+    page.on("pageerror", lambda error: page.wrong.append(str(error)))
+    yield page
+    assert page.wrong == []
+    context.close()
+
+
+def shown(page) -> set[str]:
+    return {row.get_attribute("id").removeprefix("claim-") for row in page.locator(".ledger-entry:visible").all()}
+
+
+def said(page) -> str:
+    return page.locator(".ledger-filter output").inner_text()
+
+
+def ids(keep=lambda _: True) -> set[str]:
+    return {entry.id.lower() for entry in select("blog.*") if keep(entry)}
+
+
+def test_a_choice_hides_the_others_and_is_kept_in_the_address(page, address):
+    page.goto(address)
+    assert said(page) == f"{len(ids())} of {len(ids())} claims"
+    page.select_option("[name=evidence]", "exact")
+    exact = ids(lambda entry: entry.evidence == "exact")
+    assert shown(page) == exact
+    assert said(page) == f"{len(exact)} of {len(ids())} claims"
+    page.select_option("[name=chapter]", "3")
+    both = exact & ids(lambda entry: entry.chapter == 3)
+    assert shown(page) == both
+    kept = page.url
+    assert kept.endswith("?chapter=3&evidence=exact")
+    page.goto("about:blank")
+    page.goto(kept)
+    assert shown(page) == both
+    page.click("[type=reset]")
+    page.wait_for_function("!location.search")
+    assert shown(page) == ids()
+
+
+def test_words_are_looked_for_in_the_whole_entry(page, address):
+    page.goto(address)
+    page.fill("[name=q]", "SWAPS moves")
+    assert shown(page) == {"blog.row-swaps"}
+    page.fill("[name=q]", "zyzzyvaquux")
+    assert shown(page) == set()
+    assert said(page).startswith("0 of ")
+
+
+def test_whoever_arrives_by_an_anchor_finds_the_entry_open(page, address):
+    page.goto(f"{address}?chapter=1#claim-blog.row-swaps")
+    row = page.locator("[id='claim-blog.row-swaps']")
+    page.wait_for_function("document.getElementById('claim-blog.row-swaps').open")
+    assert row.is_visible()
+    assert said(page).endswith("and the one you were led to")
+    assert shown(page) == ids(lambda entry: entry.chapter == 1) | {"blog.row-swaps"}
+    page.wait_for_function("document.getElementById('claim-blog.row-swaps').getBoundingClientRect().top < 400")
+    page.evaluate("location.hash = 'claim-blog.props'")
+    page.wait_for_function("document.getElementById('claim-blog.props').open")
+    assert not row.is_visible()
+
+
+@pytest.mark.parametrize("query", ["?source=nobody", "?q=&chapter=99", "?unknown=1", "#claim-nothing", "#%20"])
+def test_an_odd_address_shows_all(page, address, query):
+    page.goto(address + query)
+    assert shown(page) == ids()
+
+
+def test_a_keyboard_is_enough(page, address):
+    page.goto(address)
+    page.locator(".ledger-entry summary").first.focus()
+    page.keyboard.press("Enter")
+    assert page.locator(".ledger-entry").first.evaluate("row => row.open")
+    page.locator("[name=verdict]").focus()
+    page.keyboard.press("ArrowDown")
+    assert len(shown(page)) < len(ids())
+
+
+def test_without_a_script_every_row_is_there_and_opens(browser, address):
+    context = browser.new_context(java_script_enabled=False)
+    page = context.new_page()
+    page.goto(address)
+    assert len(page.locator(".ledger-entry > summary:visible").all()) == len(ids())
+    assert not page.locator(".ledger-filter").is_visible()
+    page.locator(".ledger-entry > summary").first.click()
+    assert page.locator(".ledger-entry .ledger-check").first.is_visible()
+    context.close()

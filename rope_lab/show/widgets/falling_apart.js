@@ -91,7 +91,7 @@ function build(ui) {
   }
   const more = ui.more("The start, and the six entries of B");
   for (const [name, label] of [["x1", "start, coordinate 1"], ["x2", "start, coordinate 2"]]) {
-    ui.slider(name, { label, min: -1.2, max: 1.2, step: 0.05, look: "query", host: more });
+    ui.slider(name, { label, min: -1, max: 1, step: 0.05, look: "query", host: more });
   }
   for (const name of NAMES) ui.slider(name, { label: `$b_{${name.slice(1)}}$`, min: -1.5, max: 1.5, step: 0.1, show: (v) => number(v, 1), host: more });
 
@@ -116,7 +116,7 @@ const verdict = ({ s }, { outside, theta }) => {
 const cell = (width) => Math.min(230, (width - 14) / 2);
 
 function drawOrbits(ui, fig, { t, s, x1, x2 }, { S, P, theta, start, x, y, radii, outside }) {
-  const size = cell(fig.width), half = size / 2, unitLength = half / 1.95, left = (fig.width - 2 * size - 14) / 2, top = 44;
+  const size = cell(fig.width), half = size / 2, unitLength = half / 1.66, left = (fig.width - 2 * size - 14) / 2, top = 44;
   fig.clear(`Left, the orbit in the given coordinates, now at ${x.map((v) => number(v)).join(", ")}. Right, in the turned basis, at ${y.map((v) => number(v)).join(", ")}. ${
     outside < 1e-9 ? `There it is two circles of radius ${radii.map((r) => number(r)).join(" and ")}.` : ""}`);
   const back = transpose(S), toGiven = (at) => apply(P, turned(start, theta, at)), toS = (at) => apply(back, toGiven(at));
@@ -148,7 +148,7 @@ function drawOrbits(ui, fig, { t, s, x1, x2 }, { S, P, theta, start, x, y, radii
   fig.circle(from, 7, "paper query");
   fig.text([from[0] + 11, from[1] - 8], "start", "small query", "start");
   fig.handle("start", from, ([px, py]) => {
-    const [cx, cy] = centre(0, 0), snap = (v) => Math.max(-1.2, Math.min(1.2, Math.round(v / unitLength * 20) / 20));
+    const [cx, cy] = centre(0, 0), snap = (v) => Math.max(-1, Math.min(1, Math.round(v / unitLength * 20) / 20));
     ui.set({ x1: snap(px - cx), x2: snap(cy - py) }, { now: true });
   });
 }

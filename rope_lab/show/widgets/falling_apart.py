@@ -22,20 +22,20 @@ class FallingApart(Widget):
 
     >>> values = FallingApart.compute(FallingApart(s=1.0).state())
     >>> round(values["outside"], 12), [round(speed, 3) for speed in values["theta"]]
-    (0.0, [1.265, 0.625])
+    (0.0, [1.326, 0.52])
     """
 
     title = "Falling apart: one orbit, two bases"
     t = state(Float(20.0, min=0.0, max=40.0))
     s = state(Float(0.0, min=0.0, max=1.0))
-    x1 = state(Float(0.9, min=-1.2, max=1.2))
-    x2 = state(Float(0.4, min=-1.2, max=1.2))
-    b12 = state(Float(0.4, min=-1.5, max=1.5))
-    b13 = state(Float(-0.9, min=-1.5, max=1.5))
-    b14 = state(Float(0.3, min=-1.5, max=1.5))
-    b23 = state(Float(0.5, min=-1.5, max=1.5))
+    x1 = state(Float(0.8, min=-1.0, max=1.0))
+    x2 = state(Float(0.6, min=-1.0, max=1.0))
+    b12 = state(Float(-0.7, min=-1.5, max=1.5))
+    b13 = state(Float(-0.4, min=-1.5, max=1.5))
+    b14 = state(Float(0.4, min=-1.5, max=1.5))
+    b23 = state(Float(-0.3, min=-1.5, max=1.5))
     b24 = state(Float(0.8, min=-1.5, max=1.5))
-    b34 = state(Float(-0.2, min=-1.5, max=1.5))
+    b34 = state(Float(-0.7, min=-1.5, max=1.5))
 
     @staticmethod
     def compute(state: dict) -> dict:
@@ -71,8 +71,8 @@ class FallingApart(Widget):
         return {
             "t": float(rng.uniform(0, 40)),
             "s": float(rng.choice([0.0, rng.uniform(0, 1), 1.0])),
-            "x1": float(rng.uniform(-1.2, 1.2)),
-            "x2": float(rng.uniform(-1.2, 1.2)),
+            "x1": float(rng.uniform(-1, 1)),
+            "x2": float(rng.uniform(-1, 1)),
         } | {name: float(entry) for name, entry in zip(NAMES, entries, strict=True)}
 
     def fallback(self) -> str:

@@ -92,8 +92,8 @@ EXERCISES = (
     ),
     Question(
         id="ch10.which-is-real",
-        prompt=r"Which of these complex decays $\gamma e^{-\mathrm i\theta}$ gives a kernel $\gamma^n \cos n\theta$ that "
-        r"a *single real* decay gives too, perhaps a negative one?",
+        prompt=r"Which of these complex decays $\gamma e^{-\mathrm i\theta}$ gives a kernel $\gamma^n \cos n\theta$ "
+        r"that a *single real* decay gives too, perhaps a negative one?",
         choices=(r"$\theta = \pi/2$", r"$\theta = 2\pi/3$", r"$\theta = \pi$", r"None of them."),
         answer="C",
         truth=_real_ones,
@@ -134,7 +134,7 @@ EXERCISES = (
             r"the rate is not conjugated": lambda g, c, t: _resume(0j, g[::-1], c * np.exp(-1j * t))[::-1],
             r"the result is in reversed order": lambda g, c, t: _resume(0j, g[::-1], c * np.exp(1j * t)),
         },
-        hint=r"$v_t$ acts on $h_t, h_{t+1}, \dots$, each time through one more factor. Transposed, a rotation turns back.",
+        hint=r"$v_t$ acts on $h_t, h_{t+1}, \dots$, each through one more factor. Transposed, a rotation turns back.",
         why=r"It is the recurrence from the other end with $\gamma e^{+\mathrm i\theta}$. So the backward pass costs "
         r"what the forward pass costs.",
     ),

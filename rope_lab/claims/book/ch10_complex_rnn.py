@@ -193,8 +193,8 @@ def even_steps_and_odd_steps(squared):
 @claim(
     "book.decay-turns-for-ever",
     locus="chapter 10",
-    statement=r"For $0 < \theta < \pi$ the kernel $\gamma^n \cos n\theta$ changes sign infinitely often: at least once "
-    r"in any $\lceil \pi/\theta \rceil + 1$ steps.",
+    statement=r"For $0 < \theta < \pi$ the kernel $\gamma^n \cos n\theta$ changes sign infinitely often: any stretch "
+    r"of one and a half turns holds a positive and a negative value.",
     verdict="true",
     evidence="exact",
     chapter=10,
@@ -207,8 +207,8 @@ def never_at_rest(subject):
     c = [sp.Integer(start), cosine]
     while len(c) < 60:
         c.append(2 * cosine * c[-1] - c[-2])  # cos(n+1) = 2 cos cos(n) - cos(n-1)
-    window = 4 + 1  # theta = 0.927, pi/theta = 3.39, rounded up
-    return all(_changes(c[k : k + window]) >= 1 for k in range(len(c) - window + 1))
+    window = 11 + 1  # theta = 0.927..., so 11 steps are a little more than one and a half turns
+    return all(min(part) < 0 < max(part) for part in (c[k : k + window] for k in range(len(c) - window + 1)))
 
 
 @claim(

@@ -2,9 +2,9 @@
 
 import numpy as np
 import sympy as sp
-from scipy.linalg import expm
+from scipy.linalg import block_diag, expm
 
-from rope_lab.algebra import orthogonal_powers, symbolic
+from rope_lab.algebra import normal_form, orthogonal_powers, rotation, symbolic
 from rope_lab.claims import exact
 from rope_lab.claims.ledger import claim
 
@@ -149,4 +149,60 @@ def a_sign_for_even_and_odd(sign):
                 return False
             if (half**m).T * half**n != sign(m, n) * sp.eye(2):
                 return False
+    return True
+
+
+@claim(
+    "book.parity-form",
+    locus="chapter 7",
+    statement=r"If $\det O = -1$, then $O^n = P\,\mathrm{diag}(R_{n\theta_0}, R_{n\theta_1}, \ldots, 1, (-1)^n)\,P^\top$"
+    r" with an orthogonal $P$, for all whole $n$. The entry $1$ is there for even $d$ and absent for odd $d$.",
+    verdict="true",
+    evidence="numeric",
+    chapter=7,
+    witness=r"$d = 1$: $O = -1$ and $O^n = (-1)^n$.",
+    tolerance=1e-10,
+    holds=lambda n: 1 - 2 * (n % 2),
+    control=lambda n: 1,  # noqa: ARG005 - the turns alone
+)
+def turns_and_one_sign(parity, rng):
+    worst = 0.0
+    for d in range(1, 8):
+        O = _turn(rng, d) @ orthogonal_powers.mirror(rng.normal(size=d))  # noqa: E741
+        form = normal_form.orthogonal_normal_form(O)
+        if form.signs.tolist() != ([1.0, -1.0] if d % 2 == 0 else [-1.0]):
+            return np.inf
+        for n in (-2, 1, 3, 6):
+            rest = np.diag([*[1.0] * (len(form.signs) - 1), parity(n)])
+            blocks = block_diag(*(rotation.rotation_2d(n * angle) for angle in form.theta), rest)
+            power = np.linalg.matrix_power(O if n > 0 else O.T, abs(n))
+            worst = max(worst, np.abs(form.P @ blocks @ form.P.T - power).max())
+            worst = max(worst, np.abs(orthogonal_powers.orthogonal_power(O, n) - power).max())
+    return worst
+
+
+@claim(
+    "book.mirror-split",
+    locus="chapter 7",
+    statement=r"If $Ov = -v$ and $O_+ = O M_v$, then the two factors commute and $O^n = M_v^n\, O_+^n$ for all "
+    r"whole $n$.",
+    verdict="true",
+    evidence="exact",
+    chapter=7,
+    witness=r"$O = \begin{pmatrix} 0 & 1\\ 1 & 0 \end{pmatrix}$, $v = (1, -1)$: $M_v = O$ and $O_+ = I$.",
+    holds=lambda v: v,
+    control=lambda v: sp.eye(v.rows)[:, -1],  # a coordinate axis
+)
+def the_power_of_commuting_factors(axis):
+    slanted = sp.Matrix([[2, -2, 1], [1, 2, 2], [2, 1, -2]]) / 3  # orthogonal
+    beside = slanted * sp.diag(exact.rotation_2d(sp.pi / 3), -1) * slanted.T
+    for O, v in ((sp.Matrix([[0, 1], [1, 0]]), sp.Matrix([1, -1])), (beside, slanted[:, 2])):  # noqa: E741
+        w = axis(v)
+        M = sp.eye(O.rows) - 2 * w * w.T / (w.T * w)[0]
+        O_plus = O * M
+        floats = orthogonal_powers.split_off(np.array(O, dtype=float), axis=np.array(w, dtype=float).ravel())
+        if not all(np.allclose(np.array(x, dtype=float), y) for x, y in zip((O_plus, M), floats, strict=True)):
+            return False
+        if v != -O * v or any(sp.simplify(M**n * O_plus**n - O**n) != sp.zeros(O.rows) for n in (1, 2, 3, -1)):
+            return False
     return True

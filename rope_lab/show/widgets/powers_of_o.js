@@ -93,7 +93,7 @@ function drawPlane(ui, fig, { theta, n, mirror, printed }, { exists, matrix, cla
   if (exists) {
     shape(image(matrix), "fill output", { "fill-opacity": 0.25 });
     shape(image(matrix), "line output");
-    if (mirror && printed) shape(image(claimed), "line dash query");
+    if (mirror && printed) shape(image(claimed), "line query", { "stroke-dasharray": "7 5" });
   }
   const tip = tips[SPAN + 1];
   fig.hand(at([0, 0]), at(tip), "");

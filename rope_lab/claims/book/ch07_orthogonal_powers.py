@@ -155,7 +155,7 @@ def a_sign_for_even_and_odd(sign):
 @claim(
     "book.parity-form",
     locus="chapter 7",
-    statement=r"If $\det O = -1$, then $O^n = P\,\mathrm{diag}(R_{n\theta_0}, R_{n\theta_1}, \ldots, 1, (-1)^n)\,P^\top$"
+    statement=r"If $\det O = -1$: $O^n = P\,\mathrm{diag}(R_{n\theta_0}, R_{n\theta_1}, \ldots, 1, (-1)^n)\,P^\top$"
     r" with an orthogonal $P$, for all whole $n$. The entry $1$ is there for even $d$ and absent for odd $d$.",
     verdict="true",
     evidence="numeric",

@@ -50,6 +50,7 @@ def test_no_runs_are_no_attempt(monkeypatch):
 
 def test_what_the_corrections_say_of_our_runs():
     found = cards.load_all("placements", nine.RUNG)
+    assert len(found) == 9 * 5  # nine placements, five seeds each
     for better, worse in (("QKV", "K"), ("QKV", "VO"), ("QKVO", "QK"), ("VO", "NoPE"), ("QK", "VO")):
         gap = cards.paired(found, worse, better)
         assert gap.decided, (better, worse)

@@ -107,7 +107,7 @@ function build(ui) {
 }
 
 const verdict = ({ s }, { outside, theta }) => {
-  if (outside > 1e-9) return s > 0 ? `Not apart yet: the planes are still coupled, by up to ${number(outside, 2)}.` : "A tangle: every coordinate depends on every other.";
+  if (outside > 1e-9) return s > 0 ? `Not apart yet: the planes are still coupled, by ${outside < 0.01 ? "less than 0.01" : `up to ${number(outside, 2)}`}.` : "A tangle: every coordinate depends on every other.";
   const rest = Math.abs(theta[1]) < 1e-9;
   if (Math.abs(Math.abs(theta[1]) - theta[0]) < 1e-9) return rest ? "B = 0: nothing moves." : "Two circles at one speed.";
   return rest ? "One circle, and a point at rest." : "Two circles, each at its own speed.";

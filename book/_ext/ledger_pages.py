@@ -59,9 +59,11 @@ class Ledger(SphinxDirective):
         node = entry_node(ids=[label], classes=["ledger-entry"], data=data(found))
         self.env.get_domain("std").note_hyperlink_target(label, self.env.docname, label, claim.id)
         row = row_node("", nodes.literal("", claim.id))
-        for name, (unseen, text) in columns(found).items():
-            said = [nodes.inline("", unseen, classes=["ledger-unseen"])] if unseen else []
-            row += nodes.inline("", "", *said, nodes.Text(text), classes=[f"ledger-{name}"])
+        for name, (unseen, text, numbers) in columns(found).items():
+            row += (cell := nodes.inline("", "", classes=[f"ledger-{name}"]))
+            cell += nodes.inline("", unseen, classes=["ledger-unseen"]) if unseen else []
+            cell += nodes.Text(text)
+            cell += [nodes.Text(" "), nodes.inline("", numbers.strip(), classes=["ledger-numbers"])] if numbers else []
         fields = {
             CORRECTION.get(claim.verdict, "Note"): self.myst(claim.correction),
             "Witness": self.myst(claim.witness),

@@ -13,16 +13,17 @@ EVIDENCE = {"exact": "Proved in exact arithmetic", "numeric": "Residual", "exper
 SUBJECTS = ("tolerance", "holds", "printed", "control")
 
 
-def columns(found: Result) -> dict[str, tuple[str, str]]:
-    """The cells of a row after the claim's id: a word for who does not see the heading, and what the cell says."""
-    claim = found.claim
-    size = ""
+def columns(found: Result) -> dict[str, tuple[str, str, str]]:
+    """The cells of a row after the id: a word for who does not see the heading, the cell's words, and its numbers."""
+    claim, numbers = found.claim, ""
     if found.residual is not None:
         sign = "≤" if found.residual <= claim.tolerance else ">"
-        size = f" {found.residual:.0e}\N{NO-BREAK SPACE}{sign}\N{NO-BREAK SPACE}{claim.tolerance:.0e}"
+        numbers = f" {found.residual:.0e} {sign} {claim.tolerance:.0e}"
     control = "none" if claim.evidence in ("read", "experiment") else control_words(found)
-    return {"verdict": ("", claim.words), "evidence": ("", claim.evidence + size), "control": ("control ", control),
-            "outcome": ("", "fails" if found.failed else found.outcome), "chapter": ("chapter ", str(claim.chapter))}
+    outcome = "fails" if found.failed else found.outcome
+    return {"verdict": ("", claim.words, ""), "evidence": ("", claim.evidence, numbers),
+            "control": ("control ", control, ""), "outcome": ("", outcome, ""),
+            "chapter": ("chapter ", str(claim.chapter), "")}
 
 
 def state(found: Result) -> str:

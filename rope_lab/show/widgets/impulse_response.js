@@ -91,7 +91,7 @@ function drawTime(fig, { decays }, { spiral, fit, changes: many, fit_changes: fe
     fig.circle([X(n), Y(x)], 3, "fill value");
   });
   fig.circle([left + 6, 12], 3, "fill value");
-  fig.text([left + 14, 17], "$γ^n cos nθ$", "small value", "start");
+  fig.text([left + 14, 17], "$γ^n$ cos $nθ$", "small value", "start");
   fig.line([left + 100, 12], [left + 128, 12], "dash conjugate");
   fig.text([left + 134, 17], decays === "1" ? "one real decay" : `sum of ${decays} real decays`, "small conjugate", "start");
 }

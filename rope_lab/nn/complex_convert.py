@@ -1,0 +1,92 @@
+"""From a dense layer to the nearest complex-linear one, with what it loses, and back without loss."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import torch
+from torch import nn
+
+from rope_lab.nn.complex_linear import ComplexLinear
+from rope_lab.nn.complex_planes import LAYOUTS, complex_parts, plane_groups
+
+
+class Converted(NamedTuple):
+    """A complex-linear layer and how far it is from the dense layer that it came from."""
+
+    layer: ComplexLinear
+    residual: float
+
+
+@torch.no_grad()
+def from_dense(
+    dense: nn.Linear, *, layout: str, in_heads: int = 1, out_heads: int = 1, product: str = "real",
+    at_most: float | None = None,
+) -> Converted:  # fmt: skip
+    r"""The complex-linear layer whose matrix is nearest to that of ``dense``, and the share of the norm that is lost.
+
+    $W \mapsto A = \tfrac12 (W - JWJ)$, residual $\lVert W - A \rVert_F / \lVert W \rVert_F$, from 0 (``dense`` was
+    complex-linear) to 1 (it was conjugate-linear); a random matrix has about $1/\sqrt2$. No other complex-linear map
+    is nearer, since the projection is orthogonal. The layer takes over dtype, device and bias. With ``at_most``, a
+    larger residual is refused: most often the layout or the number of heads is not the one of the rotation.
+    ``TypeError`` if ``dense`` is no ``nn.Linear``, ``ValueError`` if its sides hold no whole planes.
+    Source: claims ``book.split``, ``book.energies-add``.
+
+    >>> eye = nn.Linear(4, 4, bias=False)
+    >>> _ = nn.init.eye_(eye.weight)
+    >>> from_dense(eye, layout="half").residual
+    0.0
+    """
+    if not isinstance(dense, nn.Linear):
+        raise TypeError(f"dense: expected nn.Linear, got {type(dense).__name__}; wrap a matrix in a layer first")
+    heads = {"in_heads": in_heads, "out_heads": out_heads}
+    (a, b), residual = _nearest(dense, layout=layout, **heads)
+    if at_most is not None and not residual <= at_most:
+        other = LAYOUTS[1 - LAYOUTS.index(layout)]
+        raise ValueError(
+            f"expected a complex-linear matrix in the {layout} layout of {out_heads} x {in_heads} heads, at most "
+            f"{at_most:g} from one, got {residual:.3g} ({_nearest(dense, layout=other, **heads)[1]:.3g} in the {other} "
+            "layout): it does not commute with rotations of these planes. Give the layout it was built for, permute "
+            "it with algebra.layouts.projection_permutation, or leave at_most out and take the nearest"
+        )
+    layer = ComplexLinear(
+        dense.in_features, dense.out_features, layout=layout, bias=dense.bias is not None, product=product, **heads
+    ).to(device=dense.weight.device, dtype=dense.weight.dtype)
+    layer.a.copy_(a)
+    layer.b.copy_(b)
+    if layer.bias is not None:
+        layer.bias.copy_(dense.bias)
+    return Converted(layer.train(dense.training), residual)
+
+
+@torch.no_grad()
+def to_dense(layer: ComplexLinear) -> nn.Linear:
+    """The dense layer with the same matrix and bias: the same function, free to leave the complex-linear maps.
+
+    `from_dense` of it, in the same layout and heads, gives a and b back to the last bit, with residual 0.
+
+    >>> layer = ComplexLinear(4, 8, layout="interleaved")
+    >>> back = from_dense(to_dense(layer), layout="interleaved")
+    >>> torch.equal(back.layer.a, layer.a), back.residual
+    (True, 0.0)
+    """
+    if not isinstance(layer, ComplexLinear):
+        raise TypeError(f"layer: expected ComplexLinear, got {type(layer).__name__}; from_dense makes one")
+    rows, columns = layer.weight.shape
+    like = {"device": layer.a.device, "dtype": layer.a.dtype}
+    dense = nn.utils.skip_init(nn.Linear, columns, rows, bias=layer.bias is not None, **like)
+    dense.weight.copy_(layer.weight)
+    if layer.bias is not None:
+        dense.bias.copy_(layer.bias)
+    return dense.train(layer.training)
+
+
+def _nearest(dense: nn.Linear, *, layout: str, in_heads: int, out_heads: int) -> tuple[tuple, float]:
+    """The nearest complex matrix, in float64, and its residual."""
+    out_groups = plane_groups(dense.out_features, layout=layout, n_heads=out_heads)
+    in_groups = plane_groups(dense.in_features, layout=layout, n_heads=in_heads)
+    weight = dense.weight.double()
+    linear, (c, d) = complex_parts(weight, out_groups=out_groups, in_groups=in_groups)
+    size = weight.square().sum().item()
+    lost = 2 * (c.square().sum() + d.square().sum()).item()  # each entry stands twice in the real matrix
+    return linear, (lost / size) ** 0.5 if size else 0.0

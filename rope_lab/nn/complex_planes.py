@@ -1,0 +1,115 @@
+"""The planes of a real vector and of a real matrix: which coordinates are the two parts of one complex number."""
+
+from __future__ import annotations
+
+from numbers import Integral
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+LAYOUTS = ("interleaved", "half")
+
+
+def plane_groups(features: int, *, layout: str, n_heads: int = 1) -> int:
+    r"""How many runs of [all real parts, all imaginary parts] a vector of that layout is made of.
+
+    Interleaved: every plane is a run of its own. Half-split: one run for each head.
+    That is all that tells the two layouts apart.
+
+    Raises ``ValueError`` when the layout is unknown, or when the heads do not hold whole planes, at least one each.
+
+    >>> plane_groups(8, layout="interleaved", n_heads=2), plane_groups(8, layout="half", n_heads=2)
+    (4, 2)
+    """
+    if layout not in LAYOUTS:
+        raise ValueError(f"expected a layout of {', '.join(LAYOUTS)}, got {layout!r}")
+    for name, value in (("heads", n_heads), ("width", features)):
+        if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
+            raise ValueError(f"{name}: expected a whole number of at least 1, got {value!r}: nothing to multiply there")
+    if features % (2 * n_heads):
+        raise ValueError(
+            f"expected a width of whole planes in each of {n_heads} heads, got {features}: "
+            f"a complex coordinate takes two real ones, so use a multiple of {2 * n_heads}"
+        )
+    return features // 2 if layout == "interleaved" else n_heads
+
+
+def to_parts(x: Float[Tensor, "*batch two_m"], *, groups: int) -> tuple[Tensor, Tensor]:
+    r"""Real and imaginary parts of the planes of x, each (..., m), in the order of the planes.
+
+    >>> [part.tolist() for part in to_parts(torch.tensor([1.0, 2, 3, 4]), groups=1)]  # the half-split layout
+    [[1.0, 2.0], [3.0, 4.0]]
+    """
+    real, imaginary = x.unflatten(-1, (groups, 2, -1)).unbind(-2)  # (..., groups, m / groups) each
+    return real.flatten(-2), imaginary.flatten(-2)
+
+
+def from_parts(
+    real: Float[Tensor, "*batch m"], imaginary: Float[Tensor, "*batch m"], *, groups: int
+) -> Float[Tensor, "*batch two_m"]:
+    r"""The inverse of `to_parts`.
+
+    >>> from_parts(torch.tensor([1.0, 3]), torch.tensor([2.0, 4]), groups=2).tolist()  # interleaved: two planes
+    [1.0, 2.0, 3.0, 4.0]
+    """
+    parts = (real.unflatten(-1, (groups, -1)), imaginary.unflatten(-1, (groups, -1)))
+    return torch.stack(parts, -2).flatten(-3)
+
+
+def real_matrix(
+    a: Float[Tensor, "n m"], b: Float[Tensor, "n m"], *, out_groups: int = 1, in_groups: int = 1
+) -> Float[Tensor, "two_n two_m"]:
+    r"""The real $2n \times 2m$ matrix of the complex map $\tilde y = (a + ib)\,\tilde x$.
+
+    In one group it is $\begin{pmatrix} a & -b \\ b & a \end{pmatrix}$; with more groups, the same rows and columns in
+    the order of [real parts, imaginary parts] group by group. Keeps the dtype of a and b; differentiable in both.
+    Source: claim ``crope.half-params``.
+
+    >>> real_matrix(torch.tensor([[0.0]]), torch.tensor([[1.0]])).tolist()  # multiplication by i
+    [[0.0, -1.0], [1.0, 0.0]]
+    """
+    n, m = a.shape
+    # Two copies of the numbers and no more: one to stack, one to order. A layer builds its matrix in each pass.
+    blocks = torch.stack((a, -b, b, a)).view(2, 2, out_groups, n // out_groups, in_groups, m // in_groups)
+    return blocks.permute(4, 1, 5, 2, 0, 3).reshape(2 * m, 2 * n).T  # (2n, 2m)
+
+
+def complex_parts(
+    weight: Float[Tensor, "two_n two_m"], *, out_groups: int = 1, in_groups: int = 1
+) -> tuple[tuple[Tensor, Tensor], tuple[Tensor, Tensor]]:
+    r"""The two maps that a real matrix is made of, $\tilde y = (a + ib)\,\tilde x + (c + id)\,\bar{\tilde x}$.
+
+    Per block $\begin{pmatrix} p & q \\ r & s \end{pmatrix}$: $a + ib = \tfrac12 [(p + s) + i (r - q)]$ and
+    $c + id = \tfrac12 [(p - s) + i (r + q)]$. Returns ((a, b), (c, d)), each (n, m) in the dtype of the weight: its
+    complex-linear part, the nearest complex-linear map, and its conjugate-linear part.
+    Slow definition: `rope_lab.algebra.widely_linear.complex_parts`. Source: claims ``crope.sigma-basis``,
+    ``book.split``.
+
+    >>> (a, b), (c, d) = complex_parts(torch.tensor([[1.0, 2.0], [3.0, 4.0]]))
+    >>> a.item(), b.item(), c.item(), d.item()
+    (2.5, 0.5, -1.5, 2.5)
+    """
+    (p, q), (r, s) = (to_parts(rows, groups=in_groups) for rows in _halves(weight, out_groups))
+    return ((p + s) / 2, (r - q) / 2), ((p - s) / 2, (r + q) / 2)
+
+
+def join(
+    linear: tuple[Tensor, Tensor], conjugate: tuple[Tensor, Tensor], *, out_groups: int = 1, in_groups: int = 1
+) -> Float[Tensor, "two_n two_m"]:
+    r"""The real matrix of $\tilde x \mapsto (a + ib)\,\tilde x + (c + id)\,\bar{\tilde x}$, inverse of `complex_parts`.
+
+    >>> zero, one = torch.zeros(1, 1), torch.ones(1, 1)
+    >>> join((zero, zero), (one, zero)).tolist()  # conjugation alone
+    [[1.0, 0.0], [0.0, -1.0]]
+    """
+    (a, b), (c, d) = linear, conjugate
+    real = from_parts(a + c, d - b, groups=in_groups)  # (n, 2m): the rows of real parts
+    imaginary = from_parts(b + d, a - c, groups=in_groups)
+    return from_parts(real.T, imaginary.T, groups=out_groups).T
+
+
+def _halves(weight: Tensor, groups: int) -> tuple[Tensor, Tensor]:
+    """The rows of real parts and the rows of imaginary parts, (n, 2m) each."""
+    real, imaginary = to_parts(weight.T, groups=groups)
+    return real.T, imaginary.T

@@ -1,0 +1,353 @@
+"""CRoPE's tables: what follows from the printed numbers alone, and what our cards say about the rest.
+
+Arithmetic on the printed numbers is exact. A loss needs runs of the paper's own setting, the ``paper`` rung: until its
+cards exist such an entry is "not attempted", whatever a smaller rung shows. An order of training losses is something
+that the ``cpu`` rung can show; what else it shows is entered as our own, under ``book.``.
+"""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from itertools import pairwise
+
+from rope_lab.claims.ledger import claim
+from rope_lab.training import cards
+
+SEEDS = 3  # at least, for an interval
+MARGIN = 0.02  # nats: what we are ready to call negligible, 2 per cent of perplexity; fixed before any paper run
+ABSOLUTE = ("absolute scaled", "absolute vaswani", "absolute unit")
+# Table 2's first row as printed; the others come with the experiments.
+ROW1 = {"absolute": ("6.802", "0.032"), "RoPE": ("6.581", "0.033"), "CRoPE QKV": ("6.584", "0.032")}
+CONFIGURATIONS = ((16, 1024, 128, "0.8", 1000), (2, 512, 128, "0.9", 2000), (2, 512, 128, "0.9", 1000),
+                  (2, 512, 64, "0.9", 1000))  # fmt: skip
+
+
+def printed() -> dict[str, dict[str, tuple[Fraction, Fraction]]]:
+    """Loss and the number after the sign ±, exactly as printed: by row and model."""
+    tables = {**cards.published("crope-table1")["losses"], "row 1": ROW1, **cards.published("crope-table2")["losses"]}
+    return {
+        row: {model: tuple(Fraction(str(x)) for x in pair) for model, pair in cells.items()}
+        for row, cells in tables.items()
+    }
+
+
+def squared_z(row: str, one: str, other: str) -> Fraction:
+    """(difference)^2 over the sum of the two squared spreads: no root, so that it stays exact."""
+    (a, s), (b, t) = printed()[row][one], printed()[row][other]
+    return (a - b) ** 2 / (s**2 + t**2)
+
+
+# --- arithmetic on what is printed ---
+
+
+@claim(
+    "crope.training-budget",
+    locus="5.2, 5.3",
+    statement=r"Batch 16, length 1024 and $10\,000$ steps; the rate starts at $10^{-3}$ and is multiplied by $0.8$ "
+    r"after each $1000$ steps.",
+    verdict="true",
+    evidence="exact",
+    chapter=15,
+    tier="minor",
+    correction=r"That is $163\,840\,000$ tokens, dozens of passes over WikiText-2 or Penn Treebank, and the last "
+    r"stage runs at $1.34 \cdot 10^{-4}$. (“gemma” stands for $\gamma$.)",
+    witness=r"$16 \cdot 1024 \cdot 10^4 = 163\,840\,000$; $10^{-3} \cdot 0.8^9 \approx 1.342 \cdot 10^{-4}$.",
+    holds=(163_840_000, Fraction(1, 1000) * Fraction(4, 5) ** 9),
+    control=(163_840_000, Fraction(1, 1000) * Fraction(4, 5) ** 10),  # one decay too many
+)
+def training_budget(tokens_and_rate):
+    rate, tokens = Fraction(1, 1000), 0
+    for step in range(10_000):
+        rate *= Fraction(4, 5) if step and step % 1000 == 0 else 1
+        tokens += 16 * 1024
+    return (tokens, rate) == tokens_and_rate
+
+
+@claim(
+    "crope.table1-vs-2",
+    locus="Tables 1, 2",
+    statement=r"The first row of Table 2 is the PG-19 row of Table 1, rounded to three digits.",
+    verdict="true",
+    evidence="exact",
+    chapter=15,
+    tier="minor",
+    witness=r"$6.8025 \to 6.802$, $6.5809 \to 6.581$, $6.5836 \to 6.584$.",
+    holds="PG-19",
+    control="WikiText-2",
+)
+def first_row_is_pg19(setting):
+    table, half_unit = printed(), Fraction(1, 2000)
+    return all(
+        abs(fine - coarse) <= half_unit
+        for model, pair in table[setting].items()
+        for fine, coarse in zip(pair, table["row 1"][model], strict=True)
+    )
+
+
+@claim(
+    "crope.pm-meaning",
+    locus="Tables 1, 2",
+    statement=r"Each loss is followed by ± and a second number.",
+    verdict="ambiguous",
+    evidence="exact",
+    chapter=15,
+    correction=r"What the second number measures is not stated, nor is a number of seeds. It grows by $3.21$ to "
+    r"$3.68$ when batch times length falls to a sixteenth; $1/\sqrt{BL}$ would grow by $4$. So it looks like sampling "
+    r"noise of the evaluation, which is a guess. If it is, the models of a row share it, and they must be compared in "
+    r"pairs.",
+    witness=r"$0.117 / 0.0318 = 3.68$, absolute positions, row 2 against row 1.",
+    holds=(Fraction(321, 100), Fraction(368, 100)),
+    control=(Fraction(4), Fraction(4)),  # exactly 1 / sqrt(B L)
+)
+def growth_of_the_second_number(lowest_and_highest):
+    table = printed()
+    ratios = [table[f"row {k}"][m][1] / table["PG-19"][m][1] for k in (2, 3, 4) for m in table["PG-19"]]
+    return (round(min(ratios), 2), round(max(ratios), 2)) == lowest_and_highest
+
+
+@claim(
+    "crope.within-noise",
+    locus="6.1, 6.2",
+    statement=r"The differences between RoPE and CRoPE are within the range of noise: below $0.23$ times "
+    r"$\sqrt{s_a^2 + s_b^2}$ in every row, with $s$ the number after ±.",
+    verdict="true",
+    evidence="exact",
+    chapter=15,
+    correction=r"True of the tables. But a difference that is not seen has not been shown to be absent: by the same "
+    r"yardstick absolute positions and RoPE are not told apart either in the three rows with batch 2.",
+    witness=r"The largest is WikiText-2: $0.0086 / 0.0378 = 0.228$.",
+    holds=Fraction(23, 100),
+    control=Fraction(1, 5),
+)
+def within_noise(limit):
+    return all(squared_z(row, "CRoPE QKV", "RoPE") < limit**2 for row in printed())
+
+
+@claim(
+    "crope.abs-markedly-higher",
+    locus="6.1",
+    statement=r"In Table 1 absolute positions have a markedly higher loss than either rotary model: at least $4.8$ "
+    r"times $\sqrt{s_a^2 + s_b^2}$.",
+    verdict="true",
+    evidence="exact",
+    chapter=15,
+    correction=r"True of Table 1, of which it is said. In rows 2 to 4 of Table 2 the same ratio is between $1.28$ and "
+    r"$1.56$.",
+    witness=r"PG-19: $0.2216 / 0.0460 = 4.81$; Penn Treebank: $0.4076 / 0.0331 = 12.3$.",
+    holds=(Fraction(48, 10), Fraction(128, 100), Fraction(156, 100)),
+    control=(Fraction(5), Fraction(128, 100), Fraction(156, 100)),
+)
+def absolute_is_higher(limits):
+    least, low, high = limits
+    squares = {row: [squared_z(row, "absolute", m) for m in ("RoPE", "CRoPE QKV")] for row in printed()}
+    first = [z for row in ("PG-19", "WikiText-2", "PTB") for z in squares[row]]
+    second = [z for row in ("row 2", "row 3", "row 4") for z in squares[row]]
+    return all(z >= least**2 for z in first) and all(low**2 <= z <= high**2 for z in second)
+
+
+@claim(
+    "crope.crope-beats-absolute",
+    locus="6.1",
+    statement=r"CRoPE has a lower loss than absolute positions, with fewer parameters: in every row, by at least "
+    r"$0.207$.",
+    verdict="true",
+    evidence="exact",
+    chapter=15,
+    tier="empirical",
+    correction=r"True of all seven printed rows. What our own runs say is entered as book.absolute-at-cpu.",
+    witness=r"The smallest gap is row 4: $6.907 - 6.700$.",
+    holds=Fraction(207, 1000),
+    control=Fraction(208, 1000),  # the gap to RoPE in that row
+)
+def crope_beats_absolute(least):
+    return min(row["absolute"][0] - row["CRoPE QKV"][0] for row in printed().values()) == least
+
+
+@claim(
+    "crope.sec6-sensitivity",
+    locus="Tables 1, 2",
+    statement=r"(Our remark; the paper only implies it.) The PG-19 rows can tell models apart.",
+    verdict="conditional",
+    evidence="exact",
+    chapter=15,
+    correction=r"They hardly tell training budgets apart. Row 1 and row 3 print the same loss for CRoPE, though a step "
+    r"of row 1 reads 16 times the tokens. If both took $10\,000$ steps, which the paper says only of Table 1, this is "
+    r"a weak test of small differences.",
+    witness=r"$6.584$ with batch 16, length 1024; $6.584$ with batch 2, length 512.",
+    holds=(16, "row 3"),
+    control=(16, "row 2"),
+)
+def same_loss_on_a_sixteenth(ratio_and_row):
+    ratio, row = ratio_and_row
+    (B, L, *_), (b, length, *_) = CONFIGURATIONS[0], CONFIGURATIONS[int(row[-1]) - 1]
+    return ratio * b * length == B * L and printed()["row 1"]["CRoPE QKV"][0] == printed()[row]["CRoPE QKV"][0]
+
+
+@claim(
+    "crope.ablation-design",
+    locus="6.2",
+    statement=r"With other batch sizes, lengths, widths and decays the final losses of RoPE and CRoPE again hardly "
+    r"differ.",
+    verdict="true",
+    evidence="exact",
+    chapter=15,
+    tier="minor",
+    correction=r"True of the rows. From row 1 to row 2 four factors change at once; only the decay step and the width "
+    r"are changed alone, so the other two effects cannot be read off.",
+    witness=r"CRoPE minus RoPE: $+0.003$, $-0.031$, $-0.023$, $+0.001$. Factors changed from row to row: 4, 1, 1.",
+    holds=(4, 1, 1),
+    control=(3, 1, 1),
+)
+def factors_changed(counts):
+    changed = tuple(sum(a != b for a, b in zip(*rows, strict=True)) for rows in pairwise(CONFIGURATIONS))
+    gaps = [printed()[f"row {k}"]["CRoPE QKV"][0] - printed()[f"row {k}"]["RoPE"][0] for k in (1, 2, 3, 4)]
+    return changed == counts and gaps == [Fraction(g, 1000) for g in (3, -31, -23, 1)]
+
+
+@claim(
+    "crope.fig4-caption",
+    locus="6.1 and the caption of Fig. 4",
+    statement=r"The text puts the training losses in the top row of the figure; the caption puts the validation losses "
+    r"there.",
+    verdict="ambiguous",
+    evidence="read",
+    chapter=15,
+    tier="minor",
+    slip=True,
+    correction=r"One of the two has the rows the wrong way round. Which one, only the figure's own data could tell.",
+    date="2026-11-21",
+)
+def rows_of_the_figure():
+    """Read, not run."""
+
+
+# --- what needs runs ---
+
+
+def enough(found, *variants: str) -> bool:
+    """`SEEDS` seeds at least have a card of every variant."""
+    seeds = [{card.seed for card in found if card.variant == variant} for variant in variants]
+    return len(set.intersection(*seeds)) >= SEEDS
+
+
+def _row(experiment: str, setting: str) -> str:
+    """The paper's own setting: absolute decidedly worse in every reading, and the printed gap of CRoPE in our interval.
+
+    Losses themselves are not compared: tokenizer and subset are unknown.
+    """
+    found = [card for card in cards.load_all(experiment, "paper") if card.setting == setting]
+    readings = [name for name in ABSOLUTE if enough(found, name, "RoPE")]
+    if not readings or not enough(found, "CRoPE QKV", "RoPE"):
+        return "not attempted"
+    said = cards.published(experiment)["losses"][setting]
+    gap = cards.paired(found, "CRoPE QKV", "RoPE")
+    above = [cards.paired(found, name, "RoPE") for name in readings]
+    near = abs(gap.mean - (said["CRoPE QKV"][0] - said["RoPE"][0])) <= gap.half
+    return "reproduced" if near and all(g.decided and g.mean > 0 for g in above) else "not reproduced"
+
+
+def _entry(name: str, table: str, setting: str, correction: str) -> None:
+    """Enter one row of a table."""
+    cells = printed()["row 1" if name == "table2.row1" else setting]
+    losses = ", ".join(f"${float(cells[m][0])} \\pm {float(cells[m][1])}$" for m in ("absolute", "RoPE", "CRoPE QKV"))
+
+    @claim(
+        f"crope.{name}",
+        locus=f"Table {table[-1]}",
+        statement=f"Final validation loss with absolute positions, RoPE and CRoPE: {losses} ({setting}).",
+        verdict="empirical",
+        evidence="experiment",
+        chapter=15,
+        tier="empirical",
+        correction=correction,
+        witness=f"CRoPE minus RoPE: ${float(cells['CRoPE QKV'][0] - cells['RoPE'][0]):+.4f}$; absolute minus RoPE: "
+        f"${float(cells['absolute'][0] - cells['RoPE'][0]):+.4f}$.",
+    )
+    def check():
+        return _row(f"crope-{table}", setting)
+
+    check.__qualname__ = f"row_{name}"
+
+
+_WHICH = r"Judged by differences, at the paper rung only: tokenizer and, for PG-19, the subset are not stated."
+_entry("table1.pg19", "table1", "PG-19", _WHICH)
+_entry("table1.wikitext2", "table1", "WikiText-2", _WHICH + " For the cpu rung see chapter 15.")
+_entry("table1.ptb", "table1", "PTB", _WHICH)
+
+
+@claim(
+    "crope.table2.row1",
+    locus="Table 2",
+    statement=r"Final validation loss on PG-19 with batch 16, length 1024, width 128, decay 0.8 each 1000 steps: "
+    r"$6.802 \pm 0.032$, $6.581 \pm 0.033$, $6.584 \pm 0.032$.",
+    verdict="empirical",
+    evidence="experiment",
+    chapter=15,
+    tier="empirical",
+    correction=r"The PG-19 row of Table 1, and judged with it.",
+    witness=r"CRoPE minus RoPE: $+0.003$; absolute minus RoPE: $+0.221$.",
+)
+def row1():
+    return _row("crope-table1", "PG-19")
+
+
+for _k in (2, 3, 4):
+    _entry(f"table2.row{_k}", "table2", f"row {_k}", _WHICH + " How many steps Table 2 took is not said either.")
+
+
+@claim(
+    "crope.abs.negligible",
+    locus="Abstract, 7",
+    statement=r"Making Q, K and V complex-linear changes the loss negligibly, in sample and out of sample.",
+    verdict="empirical",
+    evidence="experiment",
+    chapter=15,
+    correction=r"Printed are validation differences of $+0.0027$, $+0.0086$ and $-0.0054$; in sample there is a figure "
+    r"only. We would call it reproduced if the intervals of both differences lay within $\pm 0.02$ on all three "
+    r"corpora, at the paper rung.",
+    witness=r"WikiText-2: $5.3730 - 5.3644 = +0.0086$.",
+)
+def negligible():
+    found = cards.load_all("crope-table1", "paper")
+    gaps = []
+    for setting in cards.published("crope-table1")["losses"]:
+        here = [card for card in found if card.setting == setting]
+        if not enough(here, "CRoPE QKV", "RoPE"):
+            return "not attempted"
+        gaps += [cards.paired(here, "CRoPE QKV", "RoPE"), training_gap(here, "CRoPE QKV", "RoPE")]
+    return "reproduced" if all(abs(gap.mean) + gap.half <= MARGIN for gap in gaps) else "not reproduced"
+
+
+def training_gap(found, variant: str, reference: str) -> cards.Interval:
+    """Training loss over the last tenth of the run, one stage of the schedule: a difference paired by seed."""
+    ends: dict[str, dict[int, float]] = {variant: {}, reference: {}}
+    for card in found:
+        if card.variant in ends:
+            losses = card.curve["train_loss"]
+            last = losses[-max(1, len(losses) // 10):]
+            ends[card.variant][card.seed] = sum(last) / len(last)
+    one, other = ends[variant], ends[reference]
+    return cards.interval(one[seed] - other[seed] for seed in sorted(one.keys() & other.keys()))
+
+
+@claim(
+    "crope.train-order",
+    locus="6.1",
+    statement=r"Training loss: RoPE has the lowest, absolute positions the highest, and CRoPE lies between, close to "
+    r"RoPE.",
+    verdict="empirical",
+    evidence="experiment",
+    chapter=15,
+    tier="empirical",
+    correction=r"A figure only. Judged by the order at the cpu rung: training losses over the last tenth of the run, "
+    r"in pairs. There no token is read twice, so this is not yet a loss in sample.",
+)
+def train_order():
+    found = cards.load_all("crope-table1", "cpu")
+    readings = [name for name in ABSOLUTE if enough(found, name, "CRoPE QKV")]
+    if not readings or not enough(found, "CRoPE QKV", "RoPE"):
+        return "not attempted"
+    near = training_gap(found, "CRoPE QKV", "RoPE")
+    far = [training_gap(found, name, "CRoPE QKV") for name in readings]
+    ordered = all(gap.decided and gap.mean > 0 for gap in (near, *far))
+    return "reproduced" if ordered and near.mean < min(gap.mean for gap in far) else "not reproduced"

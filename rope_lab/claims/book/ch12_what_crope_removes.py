@@ -1,0 +1,133 @@
+"""What chapter 12 says on its own account: what no logit shows, what no head brings back, and which pairing is best."""
+
+from itertools import product
+
+import numpy as np
+
+from rope_lab.algebra import complex_forms, dimension_counts, pairing, rotation, widely_linear
+from rope_lab.claims.ledger import claim
+
+
+def forms(W_q, W_k, theta):
+    """The form of one head at some offsets."""
+    return np.array([W_q.T @ rotation.rotation_matrix(at, theta=theta) @ W_k for at in (-2, 0, 1, 5)])
+
+
+@claim(
+    "book.gauge",
+    locus="chapter 12",
+    statement=r"$\tilde q_i \to \tilde q_i / \bar\lambda_i$ and $\tilde k_i \to \lambda_i \tilde k_i$, with a complex "
+    r"number $\lambda_i \ne 0$ for each plane, changes no logit at any offset. With distinct frequencies, none of them "
+    r"$0$ or $\pi$, no other direction in $(W_q, W_k)$ is free at a generic point.",
+    verdict="true",
+    evidence="numeric",
+    chapter=12,
+    tolerance=1e-11,
+    witness=r"$\lambda = 2$: halve the queries and double the keys. $\lambda = \mathrm i$: turn both by a quarter.",
+    holds=lambda *weights: complex_forms.gauge(*weights),  # noqa: PLW0108
+    control=lambda W_q, W_k, factors: (
+        complex_forms.gauge(W_q, W_k, factors.conj())[0],  # the conjugate left out
+        complex_forms.gauge(W_q, W_k, factors)[1],
+    ),
+)
+def a_factor_for_each_plane(others, rng):
+    worst, theta = 0.0, [0.9, 0.2]
+    for _ in range(3):
+        W_q, W_k = rng.normal(size=(2, 4, 6))
+        factors = rng.uniform(0.5, 2, 2) * np.exp(1j * rng.uniform(0.5, 2.5, 2))
+        worst = max(worst, np.abs(forms(*others(W_q, W_k, factors), theta) - forms(W_q, W_k, theta)).max())
+    for c in (False, True):  # and the free directions are as many as the real numbers in the factors
+        rank = dimension_counts.jacobian_rank(head_dim=4, width=6, complex_linear=c, offsets=range(5))
+        free = dimension_counts.weight_dimension(head_dim=4, width=6, complex_linear=c) - rank
+        if free != dimension_counts.gauge_dimension(head_dim=4):
+            return np.inf
+    return worst
+
+
+@claim(
+    "book.more-head-planes",
+    locus="chapter 12",
+    statement=r"Let $F$ be a form, so that the logit is $x^\top F y$. Of all forms that complex-linear heads can have, "
+    r"of any width and number, the nearest is $F_+ = \tfrac12 (F - JFJ)$, the mean of $F$ over a common phase of both "
+    r"words. The distance is $|F_-|$.",
+    verdict="true",
+    evidence="numeric",
+    chapter=12,
+    tolerance=1e-10,
+    witness=r"$F = \mathrm{diag}(1, -1)$: the mean is $0$, and nothing of this form can be had.",
+    holds=lambda F: complex_forms.phase_average(F),  # noqa: PLW0108
+    control=lambda F: (F + F.T) / 2,  # another projection: onto the symmetric forms
+)
+def no_head_is_wide_enough(nearest, rng):
+    worst, n = 0.0, 4
+    J = widely_linear.times_i(n)
+    for d in (2, 8, 40):
+        F = rng.normal(size=(n, n))
+        reached = []  # forms of complex-linear heads of width d, at several offsets
+        for _ in range(8):
+            W_q, W_k = (widely_linear.split(W)[0] for W in rng.normal(size=(2, d, n)))
+            reached += [*forms(W_q, W_k, rng.uniform(0.1, 3, d // 2))]
+        columns = np.array([form.ravel() / np.abs(form).max() for form in reached]).T
+        best = (columns @ np.linalg.lstsq(columns, F.ravel(), rcond=1e-9)[0]).reshape(n, n)
+        over_phases = np.mean([turn.T @ F @ turn for turn in (np.eye(n), J)], axis=0)  # two phases are enough
+        worst = max(worst, np.abs(nearest(F) - best).max(), np.abs(nearest(F) - over_phases).max())
+    return worst
+
+
+@claim(
+    "book.random-basis",
+    locus="chapter 12",
+    statement=r"Take any map $W$, complex-linear or not, and choose the basis of its input at random, all orthogonal "
+    r"bases alike. On average half of its energy is complex-linear. So it is already over the $2^n$ changes of sign of "
+    r"the coordinates.",
+    verdict="true",
+    evidence="exact",
+    chapter=12,
+    witness=r"The identity of the plane: flip one coordinate, and it is a mirror. Two of four choices of sign are "
+    r"complex-linear, two are conjugate-linear.",
+    holds=0.5,
+    control=1.0,  # as if the map were complex-linear in every basis
+)
+def half_on_average(share):
+    rng = np.random.default_rng(0)
+    J = widely_linear.times_i(4)
+    real = rng.integers(-9, 9, (6, 4)).astype(float)
+    for W in (2 * widely_linear.split(real)[0], real, np.eye(4)):
+        flips = [np.diag(signs) for signs in product((1.0, -1.0), repeat=4)]
+        energy = [4 * (pairing.linear_part(W, S @ J @ S) ** 2).sum() for S in flips]  # whole numbers: no rounding
+        if sum(energy) != share * 4 * (W**2).sum() * len(flips):
+            return False
+    return True
+
+
+@claim(
+    "book.best-pairing",
+    locus="chapter 12",
+    statement=r"Let $A = W^\top J_{\mathrm{out}} W$; it is skew, with angles $\theta_i \ge 0$ in its normal form $P\, "
+    r"\mathrm{diag}(J_{\theta_i})\, P^\top$. Over a pairing $J$ of the input the complex-linear energy of $W$ is "
+    r"$\tfrac12 |W|^2 - \tfrac12 \mathrm{tr}(AJ)$. It is at most $\tfrac12 |W|^2 + \sum_i \theta_i$, and $J = P\, "
+    r"\mathrm{diag}(J_1)\, P^\top$ reaches that.",
+    verdict="true",
+    evidence="numeric",
+    chapter=12,
+    tolerance=1e-9,
+    witness=r"The mirror $\mathrm{diag}(1, -1)$: over $J$ it has no complex-linear part, over $-J$ it is all "
+    r"complex-linear.",
+    holds=lambda W: pairing.best_pairing(W),  # noqa: PLW0108
+    control=lambda W: -pairing.best_pairing(W),  # turned backwards: the worst
+)
+def nothing_beats_it(choose, rng):
+    worst = 0.0
+    for rows, columns in ((4, 6), (8, 4), (6, 6)):
+        W = rng.normal(size=(rows, columns))
+        A = W.T @ widely_linear.times_i(rows) @ W
+        bound = (W**2).sum() / 2 + np.linalg.svd(A, compute_uv=False).sum() / 2  # each angle is there twice
+
+        def energy(J, W=W):
+            return (pairing.linear_part(W, J) ** 2).sum()
+
+        J = choose(W)
+        drawn = [pairing.random_pairing(columns, rng) for _ in range(10)]
+        formula = [abs(energy(K) - (W**2).sum() / 2 + np.trace(A @ K) / 2) for K in [J, *drawn]]
+        worst = max(worst, abs(energy(J) - bound), *formula, *(energy(K) - bound for K in drawn))
+    return worst

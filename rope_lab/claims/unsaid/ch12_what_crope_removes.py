@@ -1,0 +1,127 @@
+"""What CRoPE does not say: a wider embedding, values, multiplications, frequencies that coincide."""
+
+from fractions import Fraction
+
+import numpy as np
+import sympy as sp
+
+from rope_lab.algebra import budget, complex_forms, dimension_counts, widely_linear
+from rope_lab.claims.ledger import claim
+
+
+def flipped(W):
+    return W * np.resize([1.0, -1.0], len(W))[:, None]
+
+
+@claim(
+    "unsaid.crope-width",
+    locus="beside crope",
+    statement=r"RoPE on an embedding of width $n$ is CRoPE on an embedding of width $2n$, restricted to real inputs "
+    r"$\tilde x = x + 0\mathrm i$, with as many parameters in $Q$, $K$ and $V$.",
+    verdict="true",
+    evidence="exact",
+    chapter=12,
+    tier="unsaid",
+    witness=r"One plane: $\tilde q = (w_1 + \mathrm i w_2)\, x = w_1 x + \mathrm i\, w_2 x$. Two rows of $W$ are one "
+    r"complex row.",
+    holds=lambda W: complex_forms.widen(W),  # noqa: PLW0108
+    control=lambda W: complex_forms.widen(flipped(W)),  # the conjugate row
+)
+def twice_the_width(widened):
+    from rope_lab.nn.complex_linear import ComplexLinear
+
+    rng = np.random.default_rng(0)
+    for d, n in ((2, 2), (4, 6)):
+        W, x = rng.integers(-9, 9, (d, n)).astype(float), rng.integers(-9, 9, (5, n)).astype(float)
+        wide = widened(W)
+        same = (complex_forms.real_input(x) @ wide.T == x @ W.T).all()  # integers: no rounding
+        built = sum(p.numel() for p in ComplexLinear(2 * n, d, layout="interleaved").parameters())
+        if not same or widely_linear.split(wide)[1].any() or built != W.size:
+            return False
+    return True
+
+
+@claim(
+    "unsaid.crope-v",
+    locus="beside crope",
+    statement=r"Values are not rotated. With $W_O$ real and free, the products $W_O W_v$ of one head have dimension "
+    r"$d(2n - d)$; with a complex-linear $W_v$ it is $nd + \tfrac12 d(n - d)$. That is not half, and nothing is lost "
+    r"where $d = n$.",
+    verdict="true",
+    evidence="exact",
+    chapter=12,
+    tier="unsaid",
+    witness=r"$(d, n) = (4, 4)$: $16$ and $16$. $(2, 8)$: $28$ and $22$. $(4, 8)$: $48$ and $40$.",
+    holds=lambda d, n: (d * (2 * n - d), n * d + d * (n - d) // 2),
+    control=lambda d, n: (d * (2 * n - d), d * (2 * n - d) // 2),  # half
+)
+def values_lose_less(said):
+    for d, n in ((4, 4), (2, 8), (4, 8)):
+        shapes = [{"head_dim": d, "width": n, "complex_linear": c} for c in (False, True)]
+        ranks = tuple(dimension_counts.value_rank(**shape) for shape in shapes)
+        if not ranks == said(d, n) == tuple(dimension_counts.value_dimension(**shape) for shape in shapes):
+            return False
+    return True
+
+
+@claim(
+    "unsaid.crope-flops",
+    locus="beside crope",
+    statement=r"Parameters halve, multiplications do not: a complex weight takes $4$ real products where a dense block "
+    r"takes $4$, and $3$ by Gauss's rule. The cache stays as it is.",
+    verdict="true",
+    evidence="exact",
+    chapter=12,
+    tier="unsaid",
+    witness=r"$(a + \mathrm i b)(x + \mathrm i y)$ has the products $ax$, $by$, $ay$, $bx$. Gauss: $a(x + y)$, $(a + "
+    r"b)y$, $(b - a)x$.",
+    holds=(Fraction(1, 2), Fraction(1), Fraction(3, 4), Fraction(1)),
+    control=(Fraction(1, 2), Fraction(1, 2), Fraction(3, 8), Fraction(1, 2)),  # all of it halved with the parameters
+)
+def products_do_not_halve(ratios):
+    a, b, x, y = sp.symbols("a b x y", real=True)
+    p, q, r = a * (x + y), (a + b) * y, (b - a) * x
+    if sp.expand((a + sp.I * b) * (x + sp.I * y) - ((p - q) + sp.I * (p + r))) != 0:
+        return False
+    shape = budget.Shape(width=64, heads=4, layers=2)
+    dense, small = (budget.parameters(shape, which)["q"] for which in ("dense", "qkv"))
+    one, four = (budget.multiplications(shape, which, context=9)["q"] for which in ("dense", "qkv"))
+    three = budget.multiplications(shape, "qkv", context=9, gauss=True)["q"]
+    kept = [budget.cache(shape, which) for which in ("dense", "qkv")]
+    return (Fraction(small, dense), Fraction(four, one), Fraction(three, one), Fraction(kept[1], kept[0])) == ratios
+
+
+TURN, OTHER, BACK = *dimension_counts.TURNS[:2], (Fraction(3, 5), Fraction(-4, 5))
+CASES = {
+    "distinct": (TURN, OTHER),
+    "equal": (TURN, TURN),
+    "opposite": (TURN, BACK),
+    "one at 0": (TURN, (1, 0)),
+    "one at pi": (TURN, (-1, 0)),
+}
+
+
+@claim(
+    "unsaid.crope-degenerate",
+    locus="beside crope and su6",
+    statement=r"Where frequencies coincide modulo $2\pi$, the family over all offsets has fewer dimensions. For RoPE "
+    r"also where $\theta$ meets $-\theta$, and at $0$ and $\pi$. For CRoPE nowhere else.",
+    verdict="true",
+    evidence="exact",
+    chapter=12,
+    tier="unsaid",
+    witness=r"$d = 4$, $n = 6$, RoPE and CRoPE: distinct $44$ and $20$, equal $40$ and $16$, opposite $40$ and $20$, "
+    r"one at $0$ or at $\pi$ $42$ and $20$.",
+    holds={"distinct": (44, 20), "equal": (40, 16), "opposite": (40, 20), "one at 0": (42, 20), "one at pi": (42, 20)},
+    # As if a mirrored or a real frequency cost CRoPE something too.
+    control={"distinct": (44, 20), "equal": (40, 16), "opposite": (40, 16), "one at 0": (42, 18), "one at pi": (42, 20)},
+)
+def frequencies_that_meet(said):
+    for case, turns in CASES.items():
+        theta = [float(sp.atan2(*map(sp.Rational, (sin, cos)))) for cos, sin in turns]
+        shapes = [{"head_dim": 4, "width": 6, "complex_linear": c} for c in (False, True)]
+        ranks = tuple(dimension_counts.jacobian_rank(**shape, offsets=range(5), turns=turns) for shape in shapes)
+        closed = tuple(dimension_counts.family_dimension(**shape, theta=theta) for shape in shapes)
+        if not ranks == said[case] == closed:
+            return False
+    return True

@@ -4,7 +4,9 @@ from dataclasses import replace
 
 import pytest
 
+from rope_lab.algebra import rankings, rotation
 from rope_lab.claims import load, verify
+from rope_lab.claims.book import ch16_nine_placements as own
 from rope_lab.claims.su19 import ch16_nine_placements as nine
 from rope_lab.training import cards
 
@@ -51,11 +53,24 @@ def test_no_runs_are_no_attempt(monkeypatch):
 def test_what_the_corrections_say_of_our_runs():
     found = cards.load_all("placements", nine.RUNG)
     assert len(found) == 9 * 5  # nine placements, five seeds each
-    for better, worse in (("QKV", "K"), ("QKV", "VO"), ("QKVO", "QK"), ("VO", "NoPE"), ("QK", "VO")):
+    for better, worse in (("QKV", "K"), ("QKV", "VO"), ("QKVO", "QK"), ("VO", "NoPE"), ("QK", "VO"), ("Q", "NoPE")):
         gap = cards.paired(found, worse, better)
         assert gap.decided, (better, worse)
         assert gap.mean > 0
+    assert not cards.paired(found, "O", "NoPE").decided
+    assert not cards.paired(found, "V", "NoPE").decided
     assert outcome("su19.chain") == outcome("su19.vo-vs-nope-qk") == "not reproduced"
+
+
+def test_every_kind_of_judgement(monkeypatch):
+    plant(monkeypatch, AS_PRINTED)
+    found = cards.load_all("placements", nine.RUNG)
+    assert nine.judge(found, "QK", "VO")[1] == "as said"
+    assert nine.judge(found, "VO", "QK")[1] == "the other way"
+    assert nine.judge(found, "QK", "QKVO")[1] == "undecided"
+    assert nine.judge(found, "QK", "QKVO", "about")[1] == "as said"
+    assert nine.judge(found, "QK", "VO", "about")[1] == "told apart"
+    assert nine.judge(found, "QK", "QKO") == (None, "no runs")
 
 
 def test_a_single_published_loss_is_not_attempted():
@@ -69,3 +84,65 @@ def test_the_gaps_of_the_table():
     assert round(2.719 - 2.712, 3) == 0.007
     assert round(2.795 - 2.783, 3) == 0.012
     assert round(2.856 - 2.841, 3) == 0.015
+
+
+# --- the book's own claims ---
+
+
+@pytest.mark.parametrize(
+    ("name", "broken", "claims"),
+    [
+        ("exchanges", lambda a, b: sum(a[k] != b[k] for k in a), {"book.kendall-exchanges", "book.kendall-counts"}),
+        ("orders_at", lambda n: (1,) * (n * (n - 1) // 2 + 1), {"book.kendall-counts"}),
+        ("spearman_rho", lambda a, b: 1 - 6 * sum(abs(a[k] - b[k]) for k in a) / (len(a) ** 3 - len(a)),
+         {"book.spearman"}),
+        ("paired_p", lambda d: 0.04, {"book.paired-p"}),
+        ("holm", lambda p, *, level: [k for k in p if p[k] <= level / 2], {"book.holm"}),
+    ],
+)  # fmt: skip
+def test_control_broken_rankings_are_seen_by_name(monkeypatch, name, broken, claims):
+    monkeypatch.setattr(rankings, name, broken)
+    ours = ["book.kendall-exchanges", "book.kendall-counts", "book.spearman", "book.paired-p", "book.holm"]
+    assert {one for one in ours if next(iter(verify(one))).failed} == claims
+
+
+def test_control_another_schedule_wraps_elsewhere(monkeypatch):
+    real = rotation.frequencies
+    monkeypatch.setattr(rotation, "frequencies", lambda d, *, base: real(d, base=base * 2))
+    assert next(iter(verify("book.wrapping-planes"))).failed
+
+
+def test_witnesses_by_hand():
+    assert rankings.orders_at(3) == (1, 2, 2, 1)
+    assert rankings.exchanges({"a": 0, "b": 1, "c": 2}, {"a": 2, "b": 1, "c": 0}) == 3
+    assert own._any_two("abc", "cba") == 1
+    assert (own._wrapping(64, 16, 100.0), own._wrapping(64, 16, 1e4)) == (6, 3)
+    assert round(cards.t_quantile(0.975, 4) / 5**0.5, 2) == 1.24
+    assert round(1.96 / 5**0.5, 2) == 0.88
+
+
+def test_what_is_said_of_the_base():
+    gap = own.base_gap("V")
+    assert gap.n == 3
+    assert gap.mean < 0
+    assert not gap.decided
+    assert outcome("book.base-and-v") == "not reproduced"
+    assert outcome("book.nope-has-no-base") == "reproduced"
+
+
+def test_no_cards_are_no_attempt_at_our_own_claims_either(monkeypatch):
+    monkeypatch.setattr(cards, "load_all", lambda *_, **__: [])
+    for name in ("book.nope-has-no-base", "book.base-and-v", "book.one-cache-loss"):
+        assert outcome(name) == "not attempted"
+
+
+@pytest.mark.parametrize(("shared", "said"), [(3.1, "reproduced"), (3.2, "not reproduced"), (3.15, "not reproduced")])
+def test_planted_caches_are_compared(monkeypatch, shared, said):
+    real, noise = cards.load_all("placements", "cpu")[0], (0.001, -0.002, 0.001)
+    made = [
+        replace(real, variant=v, seed=s, final=real.final | {"loss": loss})
+        for s in range(3)
+        for v, loss in (("shared latent", shared + noise[s]), ("spliced latent", 3.15))
+    ]
+    monkeypatch.setattr(cards, "load_all", lambda *_, **__: made)
+    assert outcome("book.one-cache-loss") == said

@@ -1,1 +1,8 @@
 """Point it at any RoPE implementation."""
+
+from rope_lab.audit.checks import Law, laws
+from rope_lab.audit.fingerprints import Fingerprint, fingerprint
+from rope_lab.audit.gallery import GALLERY, Mistake
+from rope_lab.audit.permutation import permute_rotary
+
+__all__ = ["GALLERY", "Fingerprint", "Law", "Mistake", "fingerprint", "laws", "permute_rotary"]

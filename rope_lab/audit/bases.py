@@ -1,0 +1,101 @@
+r"""Which rule made these frequencies? One base where one fits, else what can be said in words.
+
+>>> found = explain(10000.0 ** (-np.arange(8) / 8), width=16)
+>>> found.base, found.scheme
+(10000.0, 'one base')
+>>> explain(10000.0 ** (-np.arange(8) / 8) / 4, width=16).scheme
+'base 10000, every frequency times 0.25'
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+TABLES = 8e-6  # what frequencies built in float32 miss, relative: the rounded exponent times ln(base), with room
+
+
+@dataclass(frozen=True)
+class Rule:
+    """A base with its largest relative miss, or None and a description."""
+
+    base: float | None
+    residual: float | None
+    scheme: str
+
+
+def explain(frequencies: ArrayLike, *, width: int, doubt: ArrayLike = 0.0) -> Rule:
+    r"""The base of $\theta_i = \mathrm{base}^{-2i/\mathrm{width}}$ by weighted least squares, if one base fits.
+
+    ``frequencies``: one positive number for each plane, in order of the planes; ``width``: the coordinates that the rule
+    was made for; ``doubt``: how far each may be off, relative. The base is rounded to six digits where that fits as well.
+    """
+    theta = np.abs(np.asarray(frequencies, dtype=np.float64))
+    doubt = np.broadcast_to(np.asarray(doubt, dtype=np.float64), theta.shape) + TABLES
+    if len(theta) == 0 or (theta == 0).any():
+        return Rule(None, None, "nothing turns" if not theta.any() else "some planes stand still")
+    x, log = -2.0 * np.arange(len(theta)) / width, np.log(theta)
+    if len(theta) == 1:
+        return Rule(None, None, "one plane: no base shows" if abs(log[0]) < doubt[0] else f"one plane, {theta[0]:.6g} radians")
+    weight = doubt**-2.0
+    slope = (weight * x * log).sum() / (weight * x * x).sum()
+    if (np.abs(log - slope * x) < doubt).all():
+        return Rule(*_rounded(slope, x, log), "one base")
+    return Rule(None, None, _blocks(theta, doubt) or _scaled(x, log, doubt) or _ramp(x, log, doubt) or "no single base fits")
+
+
+def _rounded(slope: float, x: np.ndarray, log: np.ndarray) -> tuple[float, float]:
+    def miss(base: float) -> float:
+        return float(np.abs(np.expm1(log - np.log(base) * x)).max())
+
+    fitted = float(np.exp(slope))
+    for digits in (2, 4, 6):
+        short = float(f"{fitted:.{digits}g}")
+        if miss(short) <= 3 * miss(fitted) + 1e-13:
+            return short, miss(short)
+    return fitted, miss(fitted)
+
+
+def _short(value: float) -> str:
+    return f"{float(f'{value:.5g}'):.10g}"
+
+
+def _blocks(theta: np.ndarray, doubt: np.ndarray) -> str | None:
+    """The same frequencies again and again: one block for each axis of a grid."""
+    for count in range(2, len(theta) // 2 + 1):
+        if len(theta) % count == 0:
+            rows = theta.reshape(count, -1)
+            if (np.abs(rows / rows[0] - 1).ravel() < 2 * doubt).all():
+                inner = explain(rows[0], width=2 * rows.shape[1])
+                rule = f"base {_short(inner.base)}" if inner.base else inner.scheme
+                return f"{count} blocks of the same frequencies, {rule} each (one block for each axis?)"
+    return None
+
+
+def _scaled(x: np.ndarray, log: np.ndarray, doubt: np.ndarray) -> str | None:
+    """A geometric progression that does not begin at 1: linear scaling, or positions in other units."""
+    slope, start = np.polyfit(x, log, 1, w=1 / doubt)
+    if (np.abs(log - start - slope * x) < 2 * doubt).all():
+        return f"base {_short(np.exp(slope))}, every frequency times {_short(np.exp(start))}"
+    return None
+
+
+def _ramp(x: np.ndarray, log: np.ndarray, doubt: np.ndarray) -> str | None:
+    """Fast planes as one base has them, slow planes divided by a factor: Llama-3 and YaRN."""
+    count = next((i for i in range(len(log), 1, -1) if _fits(x[:i], log[:i], doubt[:i])), 0)
+    if count < 2 or len(log) - count < 2:
+        return None
+    slope = (x[:count] * log[:count]).sum() / (x[:count] ** 2).sum()
+    share = log - slope * x  # 0 where the base holds, -log(factor) where the plane is slowed
+    slow = np.flatnonzero(np.abs(share - share[-1]) < 4 * doubt + 1e-4)[0]
+    if not (np.diff(share) < doubt[1:]).all() or len(log) - slow < 2:
+        return None
+    return (
+        f"base {_short(np.exp(slope))} for planes 0 to {count - 1}, the same divided by {_short(np.exp(-share[-1]))} from "
+        f"plane {slow} on, a ramp between (Llama-3, YaRN)"
+    )
+
+
+def _fits(x: np.ndarray, log: np.ndarray, doubt: np.ndarray) -> bool:
+    slope = (x * log).sum() / (x * x).sum()
+    return bool((np.abs(log - slope * x) < doubt).all())

@@ -1,0 +1,177 @@
+"""Which RoPE is this? The answer of a callable to the basis vectors says nearly everything.
+
+>>> from rope_lab.algebra.layouts import rotate_elementwise
+>>> theta = 500000.0 ** (-np.arange(4) / 4)
+>>> print(fingerprint(lambda x, n: rotate_elementwise(x, n, theta=theta, layout="half"), head_dim=10 - 2))
+layout        half-split: (0, 4) (1, 5) (2, 6) (3, 7)
+rotated dims  8 of 8
+direction     +1 (counter-clockwise)
+base          500000, one base, residual 0
+...
+"""
+
+import json
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import numpy as np
+from jaxtyping import Float64
+
+from rope_lab.algebra.expect import expect_even
+from rope_lab.audit.bases import explain
+from rope_lab.audit.matrices import Matrices, measure
+from rope_lab.audit.probe import Probe, Refused
+
+FAR = (1009, 10007, 100003)  # primes: a half type rounds each of them
+
+
+@dataclass(frozen=True)
+class Fingerprint:
+    """What `fingerprint` found. ``str()`` is a short table, `to_json` the same for machines."""
+
+    layout: str  # "interleaved", "half-split", "other", "none" (nothing turns) or "unknown" (see problems)
+    pairs: tuple[tuple[int, int], ...]  # the coordinates that turn together, a < b
+    rotated_dims: int  # how many coordinates turn
+    head_dim: int
+    direction: int  # +1 counter-clockwise, -1 clockwise, 0 where planes disagree or none turns
+    base: float | None  # theta_i = base^(-2i/rotary_dim), or None where no single base fits
+    base_residual: float | None  # its largest relative miss over the planes
+    frequencies: tuple[float, ...]  # radians per position, one for each pair
+    scheme: str  # the rule of the frequencies in words
+    scale: float | None  # the factor on the length of what turns; 1 for a rotation
+    orthogonal: bool
+    dtype: str  # of what comes back
+    precision: str  # of the angles: "float64", "float32", "half" or "unknown"
+    angle_error: dict[int, float]  # radians by which the worst plane is off, at long positions
+    form: str  # how the callable was called
+    problems: tuple[str, ...]  # why this is no rotary embedding, or is not safe to use
+    notes: tuple[str, ...]
+
+    @property
+    def ok(self) -> bool:
+        """No problem was seen."""
+        return not self.problems
+
+    def to_json(self) -> str:
+        """The report as JSON."""
+        return json.dumps(asdict(self), indent=2)
+
+    def __str__(self) -> str:
+        shown = " ".join(str(pair) for pair in self.pairs[:4]) + (" ..." if len(self.pairs) > 4 else "")
+        turning = {1: "+1 (counter-clockwise)", -1: "-1 (clockwise)", 0: "none" if not self.pairs else "mixed"}
+        fitted = f"{self.base:.10g}, {self.scheme}, residual {self.base_residual:.1g}" if self.base else f"none: {self.scheme}"
+        errors = ", ".join(f"{error:.1e} at {n}" for n, error in self.angle_error.items())
+        rows = [
+            ("layout", f"{self.layout}: {shown}" if self.pairs else self.layout),
+            ("rotated dims", f"{self.rotated_dims} of {self.head_dim}"),
+            ("direction", turning[self.direction]),
+            ("base", fitted),
+            *([("frequencies", _some(self.frequencies))] if not self.base and self.frequencies else []),
+            ("orthogonal", "yes" if self.orthogonal else "no" + (f", lengths times {self.scale:.6g}" if self.scale else "")),
+            ("dtype", f"{self.dtype}, angles in {self.precision}"),
+            ("angle error", f"{errors} (radians)" if errors else "not measured"),
+            *(("problem", text) for text in self.problems),
+            *(("note", text) for text in self.notes),
+        ]
+        return "\n".join(f"{name:<14}{text}" for name, text in rows)
+
+
+def fingerprint(f: Any, *, head_dim: int) -> Fingerprint:
+    r"""Read layout, width, direction, base and precision of a rotary embedding off its answers.
+
+    $f(e_j, n) = \mathcal R_n e_j$: the basis vectors give the matrix of each position n; coordinates that mix are a
+    pair, its angle $n\theta_i$ is followed through n = 1, 2, 4, ..., and the $\theta_i$ are fitted to
+    $\mathrm{base}^{-2i/r}$.
+
+    ``f(x, positions)``: any callable on numpy or torch arrays, x (batch, heads, T, head_dim), (batch, T, head_dim) or
+    (T, head_dim), positions (T,). Angles in radians; everything is computed in float64 from what f returns. Whatever f
+    does is reported in ``problems``; TypeError or ValueError only for a head_dim that is no positive even integer.
+    What f alone cannot show: frequencies above pi, and the base of a single plane.
+
+    >>> fingerprint(lambda x, n: x, head_dim=4).problems
+    ('nothing turns: f returns x at every position',)
+    """
+    head_dim = expect_even(head_dim, name="head_dim")
+    try:
+        probe = Probe(f, head_dim=head_dim)
+        seen = measure(probe, far=FAR)
+    except Refused as refusal:
+        return _blank(head_dim, str(refusal))
+    problems = [*probe.remarks, *seen.problems]
+    if not seen.linear:
+        return _blank(head_dim, *problems, dtype=probe.dtype, form=probe.form)
+    layout, notes = _layout(seen, head_dim)
+    theta, doubt = seen.frequencies(probe.eps)
+    width = head_dim if layout.startswith("half-split over") else 2 * len(seen.pairs)
+    rule = explain(theta, width=width or 2, doubt=doubt)
+    ideal = rule.base ** (-2.0 * np.arange(len(theta)) / width) if rule.base else np.abs(theta)
+    error = seen.angle_error(np.sign(theta) * ideal)
+    scale, steady = seen.scale(probe.eps)
+    orthogonal = seen.orthogonal(probe.eps)
+    directions = set(np.sign(theta).astype(int).tolist())
+    if not steady:
+        problems.append("lengths change with the position")
+    elif not orthogonal and scale is not None and abs(scale - 1) > 8 * probe.eps:
+        notes.append(f"a constant factor {scale:.6g} on what turns, as YaRN's attention factor")
+    elif not orthogonal:
+        problems.append("not orthogonal: lengths and angles between vectors change")
+    if len(directions) > 1:
+        problems.append("some planes turn the other way")
+    if probe.dtype != probe.form.split(",")[0].split()[1]:
+        problems.append(f"returns {probe.dtype} for {probe.form.split(',')[0].split()[1]}")
+    return Fingerprint(
+        layout="other" if layout.startswith("half-split over") else layout,
+        pairs=seen.pairs,
+        rotated_dims=2 * len(seen.pairs) if seen.coupled else 2 * len(theta),
+        head_dim=head_dim,
+        direction=directions.pop() if len(directions) == 1 else 0,
+        base=rule.base,
+        base_residual=rule.residual,
+        frequencies=tuple(np.abs(theta).tolist()),
+        scheme=rule.scheme,
+        scale=None if scale is None else round(scale, 12),
+        orthogonal=orthogonal,
+        dtype=probe.dtype,
+        precision=_precision(error, probe.eps),
+        angle_error=error,
+        form=probe.form,
+        problems=tuple(problems),
+        notes=(*notes, *seen.notes),
+    )
+
+
+def _layout(seen: Matrices, head_dim: int) -> tuple[str, list[str]]:
+    """The name of the pairs, from the pairs alone."""
+    pairs = seen.pairs
+    if not pairs:
+        return ("other", ["the planes are no pairs of coordinates"]) if not seen.coupled else ("none", [])
+    first, count = pairs[0][0], len(pairs)
+    notes = [f"the turning coordinates begin at {first}"] if first else []
+    if pairs == tuple((first + 2 * i, first + 2 * i + 1) for i in range(count)):
+        return "interleaved", notes + (["one plane: both layouts are the same"] if count == 1 else [])
+    if pairs == tuple((first + i, first + i + count) for i in range(count)):
+        return "half-split", notes
+    if pairs == tuple((i, i + head_dim // 2) for i in range(count)):
+        return "half-split over the head", ["pairs (i, i + head_dim/2), but only the first planes turn"]
+    return "other", notes
+
+
+def _precision(error: dict[int, float], eps: float) -> str:
+    """How exact the angles are, from how fast their error grows with the position; the answer's own rounding aside."""
+    rate = max((max(0.0, miss - 2 * eps) / n for n, miss in error.items()), default=None)
+    if rate is None:
+        return "unknown"
+    return "float64" if rate < 1e-11 and eps < 1e-9 else "float32" if rate < 5e-6 else "half"
+
+
+def _some(values: tuple[float, ...]) -> str:
+    shown = [f"{value:.6g}" for value in values]
+    return ", ".join(shown if len(shown) <= 6 else [*shown[:3], "...", *shown[-2:]])
+
+
+def _blank(head_dim: int, *problems: str, dtype: str = "unknown", form: str = "none") -> Fingerprint:
+    return Fingerprint(
+        layout="unknown", pairs=(), rotated_dims=0, head_dim=head_dim, direction=0, base=None, base_residual=None,
+        frequencies=(), scheme="unknown", scale=None, orthogonal=False, dtype=dtype, precision="unknown",
+        angle_error={}, form=form, problems=tuple(problems), notes=(),
+    )  # fmt: skip

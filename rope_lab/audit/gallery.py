@@ -1,0 +1,177 @@
+"""Known ways to get it wrong, a few lines each, and the law that catches each of them.
+
+>>> wrong = {mistake.name: mistake for mistake in GALLERY}
+>>> [law.name for law in wrong["q only"].examine(head_dim=8) if not law.ok]
+['relativity', 'non-vacuity']
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from rope_lab.algebra.layouts import quarter_turn, rotate_elementwise
+from rope_lab.algebra.rotation import frequencies
+from rope_lab.audit.checks import Law, laws
+
+Rotary = Callable[[Any, Any], Any]
+
+
+@dataclass(frozen=True)
+class Mistake:
+    """One way to get it wrong: f turns q, ``keys`` turns k where that is another function."""
+
+    name: str
+    about: str
+    f: Rotary
+    caught_by: str  # the name of a law
+    keys: Rotary | None = None
+    expected: dict[str, Any] = field(default_factory=dict)  # what its author meant, where no law alone can know
+
+    def examine(self, *, head_dim: int = 8) -> list[Law]:
+        """Every law, asked of this mistake."""
+        return laws(self.f, head_dim=head_dim, keys=self.keys, expected=self.expected)
+
+
+def right(x: np.ndarray, positions: np.ndarray, *, base: float = 10000.0, layout: str = "half") -> np.ndarray:
+    """What all of them meant to write."""
+    return rotate_elementwise(x, positions, theta=frequencies(x.shape[-1], base=base), layout=layout)
+
+
+def wrong_base(x, positions):
+    return right(x, positions, base=1000.0)
+
+
+def flipped_sign(x, positions):
+    return right(x, -np.asarray(positions))
+
+
+def other_layout(x, positions):
+    return right(x, positions, layout="interleaved")
+
+
+def mismatched_tables(x, positions):
+    """Tables repeated for interleaved pairs, on halves."""
+    angle = np.repeat(positions[:, None] * frequencies(x.shape[-1]), 2, axis=-1)
+    return x * np.cos(angle) + quarter_turn(x, layout="half") * np.sin(angle)
+
+
+def head_axis(x, positions):
+    """The tables stand along the wrong axis: every token of a head turns alike."""
+    return np.swapaxes(right(np.swapaxes(x, -2, -3), np.arange(x.shape[-3])), -2, -3)
+
+
+def batch_axis(x, positions):
+    return np.stack([right(row, np.full(x.shape[-2], n)) for n, row in enumerate(x)])
+
+
+def no_op(x, positions):
+    return x
+
+
+def rounded(values, *, bits=8):
+    """Rounded to nearest even with 8 significant bits: bfloat16."""
+    fraction, power = np.frexp(np.asarray(values, dtype=np.float64))
+    return np.ldexp(np.round(fraction * 2.0**bits) / 2.0**bits, power)
+
+
+def half_positions(x, positions):
+    return right(x, rounded(positions))
+
+
+def half_angles(x, positions):
+    angle = rounded(np.asarray(positions)[:, None] * frequencies(x.shape[-1]))
+    angle = np.concatenate([angle, angle], axis=-1)
+    return x * np.cos(angle) + quarter_turn(x, layout="half") * np.sin(angle)
+
+
+def norm_leak(x, positions):
+    """A decay meant for q and its inverse for k, applied to q and k alike."""
+    return right(x, positions) * 0.999 ** np.asarray(positions)[:, None]
+
+
+def wrong_pairs(x, positions, *, share=0.5):
+    """Partial rotation of the first r coordinates, but paired as if all of them turned."""
+    r, d = int(x.shape[-1] * share), x.shape[-1]
+    turning = np.r_[: r // 2, d // 2 : d // 2 + r // 2]
+    y = np.array(x)
+    y[..., turning] = right(x[..., turning], positions)
+    return y
+
+
+def other_base_in_cache(x, positions):
+    return right(x, positions, base=500000.0)
+
+
+class StaleCache:
+    """Layers share tables by width alone; the second layer asked for another base and gets the first one's."""
+
+    def __init__(self):
+        self.tables = {}
+
+    def layer(self, base):
+        def f(x, positions):
+            theta = self.tables.setdefault(x.shape[-1], frequencies(x.shape[-1], base=base))
+            return rotate_elementwise(x, positions, theta=theta, layout="half")
+
+        return f
+
+
+def stale_theta(x, positions):
+    cache = StaleCache()
+    cache.layer(10000.0)(x, positions)
+    return cache.layer(500000.0)(x, positions)
+
+
+def forgets_offset(x, positions):
+    """Decoding one token at a time, the first row of the table is taken for every token."""
+    return right(x, np.arange(len(positions)))
+
+
+def one_based(x, positions):
+    return right(x, np.asarray(positions) + 1)
+
+
+def twice(x, positions):
+    """Turned in the projection and again in the attention."""
+    return right(right(x, positions), positions)
+
+
+def degrees(x, positions):
+    return right(x, np.degrees(positions))
+
+
+MEANT = {"layout": "half-split", "base": 10000.0, "direction": 1}
+GALLERY = (
+    Mistake("wrong base", "Trained with base 10000, run with 1000: a lawful rotation, but not this model's.",
+            wrong_base, "expected base", expected=MEANT),
+    Mistake("flipped sign", "Both turn clockwise: the logits see m - n for n - m.",
+            flipped_sign, "expected direction", expected=MEANT),
+    Mistake("other layout", "Weights for halves, rotation of neighbours: lawful, and wrong for these weights.",
+            other_layout, "expected layout", expected=MEANT),
+    Mistake("mismatched cos/sin layout", "Tables repeated for neighbours, pairs taken from halves.",
+            mismatched_tables, "isometry"),
+    Mistake("head axis as position", "The tables are laid along the heads.", head_axis, "non-vacuity"),
+    Mistake("batch axis as position", "The tables are laid along the batch.", batch_axis, "non-vacuity"),
+    Mistake("no-op", "Nothing turns. Every test of a norm or of shifted positions passes.", no_op, "non-vacuity"),
+    Mistake("bf16 positions", "Positions were cast with the model: from 257 on, neighbours share one.",
+            half_positions, "long positions"),
+    Mistake("bf16 angles", "Positions are whole, but n theta is rounded to 8 bits.", half_angles, "long positions"),
+    Mistake("norm leak", "A decay that q and k should undo is on both.", norm_leak, "isometry"),
+    Mistake("q only", "The keys were forgotten.", right, "non-vacuity", keys=no_op),
+    Mistake("opposite signs", "q turns one way, k the other: the logits see n + m.", right, "relativity", keys=flipped_sign),
+    Mistake("wrong partial pairing", "The first half of the width turns, paired across the whole width.",
+            wrong_pairs, "expected layout", expected={"layout": "half-split"}),
+    Mistake("cached keys under another base", "The keys were cached before the base was changed.",
+            right, "relativity", keys=other_base_in_cache),
+    Mistake("stale cache that forgot theta", "A table shared by width alone: the second base is never used.",
+            stale_theta, "expected base", expected={"base": 500000.0}),
+    Mistake("decoding forgets the offset", "Each new token is turned as if it were the first.",
+            forgets_offset, "cached decoding"),
+    Mistake("counting from one", "Position 0 turns too. Harmless until keys come from elsewhere.",
+            one_based, "identity at zero"),
+    Mistake("turned twice", "Once in the projection, once in the attention: every frequency doubled.",
+            twice, "expected base", expected=MEANT),
+    Mistake("degrees for radians", "The angle went through a conversion.", degrees, "expected base", expected=MEANT),
+)  # fmt: skip

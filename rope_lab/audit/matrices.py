@@ -1,0 +1,152 @@
+"""The matrix of each position, measured with basis vectors, and what can be read off a family of them.
+
+>>> from rope_lab.algebra.layouts import rotate_elementwise
+>>> seen = measure(Probe(lambda x, n: rotate_elementwise(x, n, theta=[1.0, 0.5]), head_dim=4), far=(1009,))
+>>> seen.pairs, seen.linear, seen.frequencies(2.0**-52)[0].round(12).tolist()
+(((0, 1), (2, 3)), True, [1.0, 0.5])
+"""
+
+from dataclasses import dataclass, field
+from functools import cached_property
+
+import numpy as np
+from jaxtyping import Float64
+
+from rope_lab.audit.probe import Probe, Refused
+
+LADDER = tuple(2**k for k in range(17))  # an angle known at n is known well enough at 2n to count its full turns
+NEAR = (0, 3, 5, 7)
+LIMITS = (100003, 65536, 32768, 16384, 8192, 4096, 2048, 1024, 512, 256, 128, 64, 32, 16)
+
+
+@dataclass
+class Matrices:
+    """M[t] is the map at ``positions[t]``: f(x, n) = M x, where f is linear."""
+
+    positions: tuple[int, ...]
+    M: np.ndarray
+    linear: bool
+    problems: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    floor: float = 1e-9  # an entry below it is zero
+
+    @cached_property
+    def links(self) -> np.ndarray:
+        """Which coordinates mix at some position."""
+        mixing = np.abs(self.M).max(axis=0) > self.floor
+        mixing |= mixing.T
+        np.fill_diagonal(mixing, False)
+        return mixing
+
+    @property
+    def coupled(self) -> bool:
+        """No coordinate mixes with more than one other."""
+        return bool((self.links.sum(axis=0) <= 1).all())
+
+    @cached_property
+    def pairs(self) -> tuple[tuple[int, int], ...]:
+        if not self.coupled:
+            return ()
+        return tuple((int(a), int(b)) for a, b in np.argwhere(self.links) if a < b)
+
+    @cached_property
+    def turns(self) -> np.ndarray:
+        """c + i s of each pair at each position, (T, pairs), relative to position 0: M as a complex number."""
+        if not self.pairs:
+            return np.zeros((len(self.positions), 0), dtype=complex)
+        a, b = np.array(self.pairs).T
+        z = (self.M[:, a, a] + self.M[:, b, b]) / 2 + 1j * (self.M[:, b, a] - self.M[:, a, b]) / 2
+        start = z[self.positions.index(0)]
+        return z * np.where(np.abs(start) > self.floor, start.conj() / np.maximum(np.abs(start), self.floor), 1.0)
+
+    def frequencies(self, eps: float) -> tuple[Float64[np.ndarray, "planes"], Float64[np.ndarray, "planes"]]:
+        """Radians per position with their sign, and how far each may be off, relative."""
+        if not self.coupled:
+            phases = np.angle(np.linalg.eigvals(self.M[self.positions.index(1)]))
+            return np.sort(phases[phases > self.floor])[::-1].copy(), np.full((phases > self.floor).sum(), 1e-9)
+        theta, known = np.zeros(len(self.pairs)), np.ones(len(self.pairs))
+        alive = np.ones(len(self.pairs), dtype=bool)
+        for n in LADDER:
+            if n in self.positions:
+                more = np.angle(self.turns[self.positions.index(n)] * np.exp(-1j * n * theta))
+                alive &= (np.abs(more) < 0.5) | (n == 1)  # an angle that jumps was rounded: do not believe what follows
+                theta, known = np.where(alive, theta + more / n, theta), np.where(alive, n, known)
+        return theta, 4 * eps / np.maximum(np.abs(theta) * known, eps)
+
+    def angle_error(self, theta: np.ndarray) -> dict[int, float]:
+        """Radians between the angle and n theta in the worst plane, at every long position."""
+        far = [n for n in self.positions if n > 1000 and n not in LADDER]
+        if not len(theta) or not self.pairs:
+            return {}
+        turns = self.turns
+        return {n: float(np.abs(np.angle(turns[self.positions.index(n)] * np.exp(-1j * n * theta))).max()) for n in far}
+
+    def scale(self, eps: float) -> tuple[float | None, bool]:
+        """The factor on lengths in the turning planes, and whether it is the same at every position and plane."""
+        if not self.pairs:
+            return None, True
+        a, b = np.array(self.pairs).T
+        block = self.M[:, np.array([a, b])[:, None], np.array([a, b])[None, :]]  # (T, 2, 2, pairs)
+        length = np.sqrt((block**2).sum(axis=(1, 2)) / 2)
+        return float(np.median(length)), bool(np.ptp(length) <= 16 * max(eps, 2.0**-23) * max(1.0, length.max()))
+
+    def orthogonal(self, eps: float) -> bool:
+        eye = np.eye(self.M.shape[-1])
+        return bool(np.abs(np.swapaxes(self.M, 1, 2) @ self.M - eye).max() <= 16 * max(eps, 2.0**-23))
+
+
+def measure(probe: Probe, *, far: tuple[int, ...]) -> Matrices:
+    """Ask f for the basis vectors at small, doubled and long positions; and whether that tells the whole of f.
+
+    `Refused` if f answers no positions beyond a few. A table that ends somewhere costs the positions beyond it.
+    """
+    answers, refusal = {}, None
+    for limit in LIMITS:
+        positions = tuple(sorted(n for n in {*LADDER, *NEAR, *far} if n <= limit))
+        try:
+            answers = _basis(probe, positions)
+            break
+        except Refused as error:
+            refusal = refusal or str(error)
+    else:
+        raise Refused(refusal)
+    notes = [] if refusal is None else [f"positions up to {positions[-1]} only; beyond, {refusal}"]
+    seen = Matrices(positions, answers, linear=True, notes=notes, floor=max(1e-9, 16 * probe.eps * 2.0**-4))
+    seen.problems += _unlike_a_matrix(probe, seen)
+    seen.linear = not any(text.startswith("not linear") or text.startswith("linear, but") for text in seen.problems)
+    if seen.linear and np.abs(seen.M - np.eye(probe.head_dim)).max() <= 8 * probe.eps:
+        seen.problems.append("nothing turns: f returns x at every position")
+    return seen
+
+
+def _basis(probe: Probe, positions: tuple[int, ...]) -> np.ndarray:
+    eye = np.broadcast_to(np.eye(probe.head_dim)[:, None, None, :], (probe.head_dim, 1, len(positions), probe.head_dim))
+    return np.ascontiguousarray(probe(eye, positions)[:, 0].transpose(1, 2, 0))  # column j is the answer to e_j
+
+
+def _unlike_a_matrix(probe: Probe, seen: Matrices) -> list[str]:
+    """What f does that no family of matrices M_n does: tried on random x with several heads, out of order."""
+    rng = np.random.default_rng(1)
+    x, at = rng.normal(size=(2, 3, 5, probe.head_dim)), (7, 0, 3, 1, 5)
+    try:
+        y, again = probe(x, at), probe(x, at)
+        double, shifted = probe(2 * x, at), probe(x, tuple(n + 1 for n in at))
+        split = probe(x + np.roll(x, 1, axis=-1), at) - probe(np.roll(x, 1, axis=-1), at)
+        zero = probe(0 * x, at)
+    except Refused as refusal:
+        return [f"not linear: {refusal}, for another x"]
+    room = 16 * max(probe.eps, 2.0**-23) * np.abs(x).max()
+    found = []
+    if not np.allclose(again, y, rtol=0, atol=room / 16):
+        found.append("not linear: the same call gives another answer")
+    elif np.abs(zero).max() > room:
+        found.append("not linear: f(0) is not 0, something is added")
+    elif np.abs(double - 2 * y).max() > 4 * room or np.abs(split - y).max() > 4 * room:
+        found.append("not linear: f(2x) is not 2 f(x), or f(x + y) not f(x) + f(y)")
+    else:
+        M = seen.M[[seen.positions.index(n) for n in at]]
+        if np.abs((M @ x[..., None])[..., 0] - y).max() > 4 * room:
+            ignored = np.array_equal(y, shifted) and not np.allclose(y, x, atol=room)
+            why = "the position is ignored" if ignored else "heads, batch entries or tokens are not treated alike"
+            found.append(f"linear, but {why}")
+    return found

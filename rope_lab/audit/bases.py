@@ -27,8 +27,9 @@ class Rule:
 def explain(frequencies: ArrayLike, *, width: int, doubt: ArrayLike = 0.0) -> Rule:
     r"""The base of $\theta_i = \mathrm{base}^{-2i/\mathrm{width}}$ by weighted least squares, if one base fits.
 
-    ``frequencies``: one positive number for each plane, in order of the planes; ``width``: the coordinates that the rule
-    was made for; ``doubt``: how far each may be off, relative. The base is rounded to six digits where that fits as well.
+    ``frequencies``: one positive number for each plane, in order of the planes; ``width``: the coordinates that the
+    rule was made for; ``doubt``: how far each may be off, relative. The base is rounded to six digits where that fits
+    as well.
     """
     theta = np.abs(np.asarray(frequencies, dtype=np.float64))
     doubt = np.broadcast_to(np.asarray(doubt, dtype=np.float64), theta.shape) + TABLES
@@ -36,12 +37,13 @@ def explain(frequencies: ArrayLike, *, width: int, doubt: ArrayLike = 0.0) -> Ru
         return Rule(None, None, "nothing turns" if not theta.any() else "some planes stand still")
     x, log = -2.0 * np.arange(len(theta)) / width, np.log(theta)
     if len(theta) == 1:
-        return Rule(None, None, "one plane: no base shows" if abs(log[0]) < doubt[0] else f"one plane, {theta[0]:.6g} radians")
+        return Rule(None, None, f"one plane, {_short(theta[0])} radians: no base shows")
     weight = doubt**-2.0
     slope = (weight * x * log).sum() / (weight * x * x).sum()
     if (np.abs(log - slope * x) < doubt).all():
         return Rule(*_rounded(slope, x, log), "one base")
-    return Rule(None, None, _blocks(theta, doubt) or _scaled(x, log, doubt) or _ramp(x, log, doubt) or "no single base fits")
+    words = _blocks(theta, doubt) or _scaled(x, log, doubt) or _ramp(x, log, doubt)
+    return Rule(None, None, words or "no single base fits")
 
 
 def _rounded(slope: float, x: np.ndarray, log: np.ndarray) -> tuple[float, float]:
@@ -91,8 +93,8 @@ def _ramp(x: np.ndarray, log: np.ndarray, doubt: np.ndarray) -> str | None:
     if not (np.diff(share) < doubt[1:]).all() or len(log) - slow < 2:
         return None
     return (
-        f"base {_short(np.exp(slope))} for planes 0 to {count - 1}, the same divided by {_short(np.exp(-share[-1]))} from "
-        f"plane {slow} on, a ramp between (Llama-3, YaRN)"
+        f"base {_short(np.exp(slope))} for planes 0 to {count - 1}, the same divided by {_short(np.exp(-share[-1]))} "
+        f"from plane {slow} on, a ramp between (Llama-3, YaRN)"
     )
 
 

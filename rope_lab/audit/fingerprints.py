@@ -2,11 +2,11 @@
 
 >>> from rope_lab.algebra.layouts import rotate_elementwise
 >>> theta = 500000.0 ** (-np.arange(4) / 4)
->>> print(fingerprint(lambda x, n: rotate_elementwise(x, n, theta=theta, layout="half"), head_dim=10 - 2))
+>>> print(fingerprint(lambda x, n: rotate_elementwise(x, n, theta=theta, layout="half"), head_dim=8))
 layout        half-split: (0, 4) (1, 5) (2, 6) (3, 7)
 rotated dims  8 of 8
 direction     +1 (counter-clockwise)
-base          500000, one base, residual 0
+base          500000, residual ...
 ...
 """
 
@@ -15,7 +15,6 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
-from jaxtyping import Float64
 
 from rope_lab.algebra.expect import expect_even
 from rope_lab.audit.bases import explain
@@ -59,7 +58,7 @@ class Fingerprint:
     def __str__(self) -> str:
         shown = " ".join(str(pair) for pair in self.pairs[:4]) + (" ..." if len(self.pairs) > 4 else "")
         turning = {1: "+1 (counter-clockwise)", -1: "-1 (clockwise)", 0: "none" if not self.pairs else "mixed"}
-        fitted = f"{self.base:.10g}, {self.scheme}, residual {self.base_residual:.1g}" if self.base else f"none: {self.scheme}"
+        fitted = f"{self.base:.10g}, residual {self.base_residual:.1g}" if self.base else f"none: {self.scheme}"
         errors = ", ".join(f"{error:.1e} at {n}" for n, error in self.angle_error.items())
         rows = [
             ("layout", f"{self.layout}: {shown}" if self.pairs else self.layout),
@@ -67,7 +66,7 @@ class Fingerprint:
             ("direction", turning[self.direction]),
             ("base", fitted),
             *([("frequencies", _some(self.frequencies))] if not self.base and self.frequencies else []),
-            ("orthogonal", "yes" if self.orthogonal else "no" + (f", lengths times {self.scale:.6g}" if self.scale else "")),
+            ("orthogonal", "yes" if self.orthogonal else "no"),
             ("dtype", f"{self.dtype}, angles in {self.precision}"),
             ("angle error", f"{errors} (radians)" if errors else "not measured"),
             *(("problem", text) for text in self.problems),

@@ -57,16 +57,16 @@ def mismatched_tables(x, positions):
     return x * np.cos(angle) + quarter_turn(x, layout="half") * np.sin(angle)
 
 
-def head_axis(x, positions):
+def head_axis(x, positions):  # noqa: ARG001
     """The tables stand along the wrong axis: every token of a head turns alike."""
     return np.swapaxes(right(np.swapaxes(x, -2, -3), np.arange(x.shape[-3])), -2, -3)
 
 
-def batch_axis(x, positions):
+def batch_axis(x, positions):  # noqa: ARG001
     return np.stack([right(row, np.full(x.shape[-2], n)) for n, row in enumerate(x)])
 
 
-def no_op(x, positions):
+def no_op(x, positions):  # noqa: ARG001
     return x
 
 
@@ -160,7 +160,8 @@ GALLERY = (
     Mistake("bf16 angles", "Positions are whole, but n theta is rounded to 8 bits.", half_angles, "long positions"),
     Mistake("norm leak", "A decay that q and k should undo is on both.", norm_leak, "isometry"),
     Mistake("q only", "The keys were forgotten.", right, "non-vacuity", keys=no_op),
-    Mistake("opposite signs", "q turns one way, k the other: the logits see n + m.", right, "relativity", keys=flipped_sign),
+    Mistake("opposite signs", "q turns one way, k the other: the logits see n + m.",
+            right, "relativity", keys=flipped_sign),
     Mistake("wrong partial pairing", "The first half of the width turns, paired across the whole width.",
             wrong_pairs, "expected layout", expected={"layout": "half-split"}),
     Mistake("cached keys under another base", "The keys were cached before the base was changed.",

@@ -113,7 +113,7 @@ def measure(probe: Probe, *, far: tuple[int, ...]) -> Matrices:
     notes = [] if refusal is None else [f"positions up to {positions[-1]} only; beyond, {refusal}"]
     seen = Matrices(positions, answers, linear=True, notes=notes, floor=max(1e-9, 16 * probe.eps * 2.0**-4))
     seen.problems += _unlike_a_matrix(probe, seen)
-    seen.linear = not any(text.startswith("not linear") or text.startswith("linear, but") for text in seen.problems)
+    seen.linear = not any(text.startswith(("not linear", "linear, but")) for text in seen.problems)
     if seen.linear and np.abs(seen.M - np.eye(probe.head_dim)).max() <= 8 * probe.eps:
         seen.problems.append("nothing turns: f returns x at every position")
     return seen

@@ -39,7 +39,7 @@ def permute_rotary(
     if not hasattr(weight, "shape") or not hasattr(weight, "dtype"):
         raise TypeError(f"weight: expected a numpy array or a torch tensor, got {type(weight).__name__}; give .weight")
     if not -len(weight.shape) <= axis < len(weight.shape):
-        raise ValueError(f"axis: expected an axis of shape {tuple(weight.shape)}, got {axis}; 0 are the rows, 1 the columns")
+        raise ValueError(f"axis: expected an axis of {tuple(weight.shape)}, got {axis}; 0 are the rows, 1 the columns")
     size = weight.shape[axis]
     if n_heads < 1 or size % n_heads:
         raise ValueError(

@@ -25,7 +25,7 @@ SHAPES = {4: "(batch, heads, T, head_dim)", 3: "(batch, T, head_dim)", 2: "(T, h
 EPS = {"float64": 2.0**-52, "float32": 2.0**-23, "float16": 2.0**-10, "bfloat16": 2.0**-7}
 
 
-class Refused(Exception):
+class Refused(Exception):  # noqa: N818 - a refusal is an answer here
     """The callable gave no answer that can be used; the message says what it did instead."""
 
 
@@ -109,8 +109,8 @@ class Probe:
             try:
                 answer = self.f(given, at)
             except (Exception, SystemExit) as error:
-                text = " ".join(str(error).split())
-                raise Refused(f"raised {type(error).__name__}: {text[:160]}" if text else f"raised {type(error).__name__}") from error
+                text = " ".join(str(error).split())[:160]
+                raise Refused(f"raised {type(error).__name__}" + (f": {text}" if text else "")) from error
             y, dtype = _take_back(form, answer, x.shape, positions)
             self._see(not np.array_equal(_plain(given), before), "writes into the x it is given")
             self._see(not np.array_equal(_plain(at), positions), "writes into the positions it is given")

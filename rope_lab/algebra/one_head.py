@@ -1,0 +1,161 @@
+r"""One head that looks ``offset`` places ahead: its query, how far its logits stand apart, and where they come back.
+
+>>> theta = rotation.frequencies(64)
+>>> scores = offset_logits([0, 1, 2, 3], offset=2, theta=theta)  # keys 0 to 3 places ahead of the query
+>>> int(scores.argmax()), float(scores.max())
+(2, 32.0)
+"""
+
+from itertools import pairwise
+
+import numpy as np
+from jaxtyping import Complex128, Float64
+from numpy.typing import ArrayLike
+
+from rope_lab.algebra import rotation, schedule
+from rope_lab.algebra.expect import expect_base, expect_even, expect_real
+
+__all__ = [
+    "leak_law",
+    "neighbour_gap",
+    "offset_logits",
+    "offset_query",
+    "ones_key",
+    "returns",
+    "target_weight",
+    "token_projection",
+]
+
+
+def offset_query(offset: float, *, theta: ArrayLike) -> Float64[np.ndarray, "head_dim"]:
+    r"""The query whose logit with `ones_key` is largest for the key ``offset`` places ahead.
+
+    $\tilde q = (e^{\mathrm i s\theta_0}, e^{\mathrm i s\theta_1}, \dots)$ for the offset s: the key of all ones, turned
+    by s. Interleaved layout, one number $(\cos s\theta_i, \sin s\theta_i)$ for each of ``theta``'s planes, radians per
+    position. float64. Errors as in `rotation.rotate`. Claims ``crope.eq27-sign``, ``crope.realform``.
+
+    >>> offset_query(1, theta=[np.pi / 2]).round(12) + 0.0
+    array([0., 1.])
+    """
+    theta = _one_axis(theta)
+    return rotation.rotate(ones_key(len(theta)), offset, theta=theta)
+
+
+def ones_key(planes: int) -> Float64[np.ndarray, "head_dim"]:
+    r"""The key $\tilde k = (1, 1, \dots, 1)$ as a real vector, $(1, 0, 1, 0, \dots)$. Claim ``crope.eq22-23``.
+
+    >>> ones_key(2)
+    array([1., 0., 1., 0.])
+    """
+    return np.tile([1.0, 0.0], planes)
+
+
+def offset_logits(offsets: ArrayLike, *, offset: float, theta: ArrayLike) -> Float64[np.ndarray, "keys"]:
+    r"""The logits of a head that looks for ``offset``, over keys at ``offsets`` from the query.
+
+    $s(r) = \mathrm{Re}[\tilde q^\dagger \mathcal R_r \tilde k] = \sum_i \cos((r - s)\,\theta_i)$, by turning the key
+
+    ``offsets``: (keys,), n - m for each key; the query stands at 0. Not divided by the root of head_dim. float64.
+    Errors as in `rotation.logits`. Claim ``crope.eq28-form``.
+
+    >>> offset_logits([0, 1, 2], offset=1, theta=[np.pi / 2]).round(12) + 0.0
+    array([0., 1., 0.])
+    """
+    theta, offsets = _one_axis(theta), np.atleast_1d(expect_real(offsets, name="offsets"))
+    keys = np.tile(ones_key(len(theta)), (len(offsets), 1))
+    query = offset_query(offset, theta=theta)[None]
+    return rotation.logits(query, keys, q_positions=[0], k_positions=offsets, theta=theta)[0]
+
+
+def token_projection(offsets: ArrayLike, *, theta: ArrayLike, width: int) -> Complex128[np.ndarray, "planes columns"]:
+    r"""The complex $W_q$ that gives each kind of token its query: kind t lives in every T-th coordinate, from t on.
+
+    $(\tilde W_q)_{ij} = e^{\mathrm i s_t \theta_i}$ with t = j mod T, for T offsets $s_0, \dots, s_{T-1}$
+
+    ``width``: the number of complex coordinates of an embedding, a multiple of T. (planes, width), complex128. An
+    embedding whose coordinates of kind t sum to a real a > 0, all others 0, gets a times that kind's query.
+    ValueError if the kinds do not fit the width. Claims ``crope.eq29-Wx``, ``crope.in-subspace``.
+
+    >>> token_projection([0, 1], theta=[np.pi], width=4).real
+    array([[ 1., -1.,  1., -1.]])
+    """
+    theta, offsets = _one_axis(theta), np.atleast_1d(expect_real(offsets, name="offsets"))
+    if width < 1 or width % len(offsets):
+        raise ValueError(
+            f"width: expected a multiple of the {len(offsets)} kinds of token, got {width}; each kind takes every "
+            f"{len(offsets)}-th coordinate, so use {max(1, round(width / len(offsets))) * len(offsets)}"
+        )
+    return np.tile(np.exp(1j * np.outer(theta, offsets)), width // len(offsets))
+
+
+def neighbour_gap(theta: ArrayLike) -> float:
+    r"""By how much the logit of the wanted key exceeds that of its neighbours.
+
+    $\sum_i (1 - \cos\theta_i)$; in the dense limit of a geometric schedule, per plane, $1 - g(1)$ of
+    `schedule.dense_decay`. Claim ``book.head-leak``.
+
+    >>> neighbour_gap([np.pi, np.pi / 2])
+    3.0
+    """
+    theta = _one_axis(theta)
+    return float((1 - np.cos(theta)).sum())
+
+
+def target_weight(window: int, *, theta: ArrayLike, amplitude: float = 1.0) -> float:
+    r"""Softmax weight on the wanted key, among all keys at most ``window`` positions from it.
+
+    $a = 1 / \sum_{|k| \le w} e^{-c\,\sum_i (1 - \cos k\theta_i)}$ with the amplitude c
+
+    ValueError for a negative window. Claims ``crope.eq23-limit``, ``crope.sec4.near-perfect``.
+
+    >>> round(target_weight(64, theta=rotation.frequencies(128)), 3)
+    0.769
+    """
+    if window < 0:
+        raise ValueError(f"window: expected 0 or more positions on either side, got {window}")
+    theta = _one_axis(theta)
+    behind = len(theta) * (1 - schedule.decay(np.arange(-window, window + 1), theta=theta))
+    return float(1 / np.exp(-expect_real(amplitude, name="amplitude") * behind).sum())
+
+
+def leak_law(head_dim: int, *, base: float = 10000.0) -> float:
+    r"""What the wanted key does not get, $1 - a$, when head_dim is large: half of it goes to either neighbour.
+
+    $1 - a \sim 2\,e^{(\cos 1 - \cos(1/\mathrm{base}))/2}\, e^{-\frac d2 (1 - g(1))}$ with g of `schedule.dense_decay`
+
+    For logits that are not scaled down, any fixed window of at least one position on either side. ValueError for a base
+    of 1 or less. Claim ``book.head-leak``.
+
+    >>> theta = rotation.frequencies(2048)
+    >>> round(leak_law(2048) / (1 - target_weight(64, theta=theta)), 3)
+    1.0
+    """
+    head_dim, base = expect_even(head_dim, name="head_dim"), expect_base(base)
+    rate = 1 - float(schedule.dense_decay(1.0, base=base))
+    return float(2 * np.exp((np.cos(1) - np.cos(1 / base)) / 2 - head_dim / 2 * rate))
+
+
+def returns(theta: ArrayLike, *, above: float, until: int) -> list[int]:
+    r"""The offsets from 1 to ``until`` at which the mean cosine sets a new record above ``above``.
+
+    $\frac 1p \sum_i \cos k\theta_i$ comes back to 1 as closely as one likes, for any frequencies. Each entry is closer
+    than all before it. ValueError for ``until`` below 1. Claim ``unsaid.recurrence``.
+
+    >>> returns([1.0], above=0.99, until=1000)
+    [25, 44, 333, 710]
+    """
+    if until < 1:
+        raise ValueError(f"until: expected at least 1, got {until}")
+    value = schedule.decay(np.arange(1, until + 1), theta=theta)
+    best = np.maximum.accumulate(np.concatenate(([above], value)))
+    return [k for k, (before, now) in enumerate(pairwise(best), start=1) if now > before]
+
+
+def _one_axis(theta: ArrayLike) -> Float64[np.ndarray, "planes"]:
+    theta = np.atleast_1d(expect_real(theta, name="theta"))
+    if theta.ndim != 1 or not len(theta):
+        raise ValueError(
+            f"theta: expected one frequency for each plane, got shape {theta.shape}; build it with "
+            "rotation.frequencies(head_dim)"
+        )
+    return theta

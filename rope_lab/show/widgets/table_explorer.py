@@ -1,0 +1,154 @@
+"""Chapter 15's widget: CRoPE's tables as paired differences, the published ones over them, and a margin to move."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from statistics import fmean
+from typing import Any
+
+import traitlets
+from traitlets import Enum, Float, List, Unicode
+
+from rope_lab.show.widgets.kit import Widget, state
+from rope_lab.training import cards
+from rope_lab.training.cards import Card
+
+__all__ = ["TableExplorer", "panels_of", "verdict"]
+
+_EMPTY = {"panel": "", "names": [], "reference": "", "rows": []}
+
+
+def panels_of(found: Iterable[Card]) -> list[dict]:
+    """One panel for each experiment, rung and setting: final and best loss of every run, and what was published."""
+    groups: dict[tuple[str, str, str], list[Card]] = {}
+    for card in found:
+        groups.setdefault((card.experiment, card.rung, card.setting), []).append(card)
+    return [_panel(*where, own) for where, own in groups.items()]
+
+
+def _panel(experiment: str, rung: str, setting: str, found: Sequence[Card]) -> dict:
+    last = {card.variant: fmean(c.loss() for c in found if c.variant == card.variant) for card in found}
+    names = sorted(last, key=last.__getitem__)
+    said = cards.published(experiment).get("losses", {}).get(setting, {})
+    printed = {name: said.get(name, said.get("absolute") if name.startswith("absolute") else None) for name in names}
+    seeds = len({card.seed for card in found})
+    return {
+        "key": " ".join(filter(None, (experiment, rung, setting))), "names": names,
+        "reference": "RoPE" if "RoPE" in names else names[0],
+        "published": {name: pair for name, pair in printed.items() if pair},
+        "t": [0.0, 0.0, *(cards.t_quantile(0.975, n - 1) for n in range(2, seeds + 1))],
+        "runs": [{"variant": card.variant, "seed": card.seed, "final": round(card.loss(), 6),
+                  "best": round(card.loss("best"), 6)} for card in found],
+    }  # fmt: skip
+
+
+def verdict(difference: float | None, half: float | None, margin: float) -> str:
+    """What the interval ``difference ± half`` says about differences larger than ``margin``.
+
+    >>> verdict(0.024, 0.025, 0.02), verdict(0.024, 0.025, 0.05), verdict(0.253, 0.002, 0.05)
+    ('open', 'within', 'worse')
+    """
+    if difference is None:
+        return "no shared seed"
+    if half is None:
+        return "one seed"
+    low, high = difference - half, difference + half
+    if low > margin:
+        return "worse"
+    if high < -margin:
+        return "better"
+    return "within" if -margin <= low and high <= margin else "open"
+
+
+class TableExplorer(Widget):
+    r"""Differences to a reference, paired by seed, with 95 % intervals; the published ones; and a margin $\delta$.
+
+    State: the ``panel`` (experiment, rung, setting), the ``metric`` (final or best loss), the ``reference`` ("" for the
+    panel's own), the ``margin`` in nats, and the ``view`` (near zero, or everything). A difference is "within" if its
+    interval lies in $\pm\delta$, "worse" or "better" if it lies beyond, and "open" if it does neither.
+
+    >>> TableExplorer.compute(TableExplorer(panels=[]).state())["rows"]
+    []
+    """
+
+    title = "Table explorer: differences, intervals and a margin"
+    panel = state(Unicode(""))
+    metric = state(Enum(["final", "best"], "final"))
+    reference = state(Unicode(""))
+    margin = state(Float(0.02, min=0, max=0.1))
+    view = state(Enum(["near", "all"], "near"))
+    panels = state(List())
+
+    @traitlets.default("panels")
+    def _committed(self) -> list[dict]:
+        folders = sorted(folder for folder in cards.RESULTS.glob("crope-*/*") if folder.is_dir())
+        return panels_of(card for folder in folders for card in cards.load_all(folder.parent.name, folder.name))
+
+    @staticmethod
+    def compute(state: dict) -> dict:
+        panels = state["panels"]
+        panel = next((p for p in panels if p["key"] == state["panel"]), panels[0] if panels else None)
+        if panel is None:
+            return dict(_EMPTY)
+        names, said = panel["names"], panel["published"]
+        reference = state["reference"] if state["reference"] in names else panel["reference"]
+        runs = {n: {r["seed"]: r[state["metric"]] for r in panel["runs"] if r["variant"] == n} for n in names}
+        rows = []
+        for name in names:
+            if name == reference:
+                continue
+            pairs = [runs[name][seed] - runs[reference][seed] for seed in runs[name] if seed in runs[reference]]
+            gap = _interval(pairs, panel["t"])
+            rows.append({"variant": name, "pairs": pairs, **gap, **_published(said, name, reference),
+                         "verdict": verdict(gap["difference"], gap["half"], state["margin"])})  # fmt: skip
+        return {"panel": panel["key"], "names": names, "reference": reference, "rows": rows}
+
+    @staticmethod
+    def random_state(rng) -> dict:
+        panels = [_random_panel(rng, key) for key in ("one", "two")]
+        return {
+            "panel": str(rng.choice(["one", "two", ""])),
+            "metric": str(rng.choice(["final", "best"])),
+            "reference": str(rng.choice([*panels[0]["names"], ""])),
+            "margin": float(rng.uniform(0, 0.1)),
+            "view": str(rng.choice(["near", "all"])),
+            "panels": panels,
+        }
+
+    def fallback(self) -> str:
+        runs = sum(len(panel["runs"]) for panel in self.panels)
+        return (
+            f"Interactive figure: the {runs} runs of CRoPE's experiments whose result cards come with the book, as "
+            "differences to a reference, paired by seed, with 95 % intervals and the published differences beside "
+            "them. One moves a margin and sees which differences are smaller, which are larger, and which stay open."
+        )
+
+
+def _interval(values: Sequence[float], t: Sequence[float]) -> dict[str, Any]:
+    n = len(values)
+    if n < 2:
+        return {"n": n, "difference": values[0] if n else None, "half": None}
+    mean = fmean(values)
+    sd = math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (n - 1))
+    return {"n": n, "difference": mean, "half": t[n] * sd / math.sqrt(n)}
+
+
+def _published(said: dict, name: str, reference: str) -> dict[str, float | None]:
+    """The printed difference, and the root of the sum of the two squared numbers after ±."""
+    if name not in said or reference not in said or said[name] == said[reference]:
+        return {"published": None, "spread": None}
+    (a, s), (b, r) = said[name], said[reference]
+    return {"published": a - b, "spread": math.sqrt(s**2 + r**2)}
+
+
+def _random_panel(rng, key: str) -> dict:
+    names = list("abcd")[: int(rng.integers(1, 5))]
+    runs = [
+        {"variant": name, "seed": seed, "final": float(rng.uniform(3, 3.1)), "best": float(rng.uniform(3, 3.1))}
+        for name in names
+        for seed in range(int(rng.integers(1, 5)))
+    ]
+    said = {name: rng.uniform(0.01, 7, 2).tolist() for name in names[: int(rng.integers(0, 4))]}
+    return {"key": key, "names": names, "reference": names[-1], "published": said, "t": [0.0, 0.0, 12.7, 4.3, 3.2],
+            "runs": runs}  # fmt: skip

@@ -1,0 +1,163 @@
+"""Chapter 17, what a list of frequencies says about the base, and what it cannot say; what one call can tell."""
+
+import numpy as np
+
+from rope_lab.algebra import rotation
+from rope_lab.claims.ledger import claim
+
+
+@claim(
+    "book.audit-base-line",
+    locus="chapter 17",
+    statement=r"A list of frequencies has a base exactly if $\ln \theta_i$ is proportional to $u_i = 2i/r$; then "
+    r"$\ln \mathrm{base}$ is minus the slope.",
+    verdict="true",
+    evidence="numeric",
+    chapter=17,
+    witness=r"$\theta_0 = 1$ for every base. So a list that starts elsewhere has none.",
+    tolerance=1e-12,
+    holds=lambda i, r: 2 * i / r,
+    control=lambda i, r: 2 * (i + 1) / r,  # planes counted from one
+)
+def straight_line_through_zero(place, rng):
+    misses = []
+    for r in (4, 32, 128):
+        log_base = rng.uniform(1, 16)
+        theta = rotation.frequencies(r, base=np.exp(log_base))
+        misses.append(np.abs(np.log(theta) + place(np.arange(r // 2), r) * log_base).max())
+    return max(misses)
+
+
+@claim(
+    "book.audit-base-partial",
+    locus="chapter 17",
+    statement=r"With $r$ of $d$ coordinates turned, a base with the exponent $2i/d$ and its power "
+    r"$\mathrm{base}^{r/d}$ with the exponent $2i/r$ are the same embedding.",
+    verdict="true",
+    evidence="numeric",
+    chapter=17,
+    witness=r"$d = 128$, $r = 32$: base $10000$ over the whole head is base $10$ over the turned part.",
+    tolerance=1e-12,
+    holds=lambda r, d: r / d,
+    control=lambda r, d: d / r,
+)
+def two_bases_one_embedding(power, rng):
+    misses = []
+    for r, d in ((32, 128), (16, 64), (6, 10)):
+        base = np.exp(rng.uniform(1, 12))
+        whole = rotation.frequencies(d, base=base)[: r // 2]
+        misses.append(np.abs(np.log(whole / rotation.frequencies(r, base=base ** power(r, d)))).max())
+    return max(misses)
+
+
+@claim(
+    "book.audit-ntk",
+    locus="chapter 17",
+    statement=r"The base $\mathrm{base} \cdot s^{r/(r-2)}$ leaves the first plane as it is and makes the last one $s$ "
+    r"times slower. It is a base like any other.",
+    verdict="true",
+    evidence="numeric",
+    chapter=17,
+    witness=r"$r = 4$, base $10000$, $s = 4$: the base is $160000$, and $\theta_1 = 1/400$.",
+    tolerance=1e-12,
+    holds=lambda r: r / (r - 2),
+    control=lambda r: 1.0,  # noqa: ARG005 - the base itself multiplied by s
+)
+def a_larger_base(power, rng):
+    misses = []
+    for r in (4, 64, 128):
+        base, s = np.exp(rng.uniform(2, 12)), rng.uniform(2, 16)
+        old, new = rotation.frequencies(r, base=base), rotation.frequencies(r, base=base * s ** power(r))
+        misses += [abs(new[0] / old[0] - 1), abs(new[-1] * s / old[-1] - 1)]
+    return max(misses)
+
+
+@claim(
+    "book.audit-interpolation",
+    locus="chapter 17",
+    statement=r"Positions divided by $s$ and frequencies divided by $s$ are the same embedding. Its line starts at "
+    r"$-\ln s$ and has the old slope.",
+    verdict="true",
+    evidence="numeric",
+    chapter=17,
+    witness=r"$s = 4$: position 4 turns the first plane by 1 radian, as position 1 did.",
+    tolerance=1e-12,
+    holds=lambda theta, s: theta / s,
+    control=lambda theta, s: theta * s,
+)
+def slower_clock_or_shorter_steps(scaled, rng):
+    theta, s, x = rotation.frequencies(8), rng.uniform(2, 16), rng.normal(size=8)
+    positions = np.array([1.0, 7.0, -3.5])
+    one = rotation.rotate(x, positions / s, theta=theta)
+    other = rotation.rotate(x, positions, theta=scaled(theta, s))
+    line = np.log(scaled(theta, s)) - np.log(rotation.frequencies(8)) + np.log(s)
+    return max(np.abs(one - other).max(), np.abs(line).max())
+
+
+def _pairings(left):
+    """Every way to make pairs of an even number of things: (n - 1)(n - 3)... of them."""
+    if not left:
+        yield ()
+        return
+    first, rest = left[0], left[1:]
+    for i, other in enumerate(rest):
+        for more in _pairings(rest[:i] + rest[i + 1 :]):
+            yield ((first, other), *more)
+
+
+@claim(
+    "book.audit-one-call",
+    locus="chapter 17",
+    statement=r"If $f$ is known to be rotary, one call is enough: for almost every $x$ exactly one way to pair the "
+    r"coordinates keeps the length in each pair, $y_a^2 + y_b^2 = x_a^2 + x_b^2$.",
+    verdict="true",
+    evidence="numeric",
+    chapter=17,
+    witness=r"All 105 pairings of eight coordinates. A unit vector is not enough: it leaves 15 of them.",
+    tolerance=1e-9,
+    holds=lambda rng: rng.normal(size=8),
+    control=lambda rng: np.eye(8)[rng.integers(8)],
+)
+def one_pairing_fits(question, rng):
+    theta = rotation.frequencies(8, base=100.0)
+    for layout in ("interleaved", "half"):
+        for direction in (1, -1):
+            x = question(rng)
+            y = rotation.rotate(x, direction, theta=theta, layout=layout)
+            gap = y**2 - x**2
+            fit = [p for p in _pairings(tuple(range(8))) if max(abs(gap[a] + gap[b]) for a, b in p) < 1e-9]
+            if fit != [tuple(map(tuple, rotation.planes(8, layout=layout).tolist()))]:
+                return 1.0
+    return 0.0
+
+
+@claim(
+    "book.audit-shift-test",
+    locus="chapter 17",
+    statement=r"Moving query and key by the same number of positions leaves every logit as it is, also with a wrong "
+    r"base, a wrong layout, a wrong direction, and with no rotation at all.",
+    verdict="true",
+    evidence="numeric",
+    chapter=17,
+    witness=r"Each is a family with $F_m^\top F_n = G_{n-m}$, and the test asks for nothing else.",
+    tolerance=1e-11,
+    holds=lambda x, at, theta: rotation.rotate(x, at, theta=theta),
+    control=lambda x, at, theta: rotation.rotate(x, at, theta=theta, layout="half"),  # for the query alone
+)
+def what_a_shift_cannot_see(turn_query, rng):
+    q, k = rng.normal(size=(2, 8))
+    schedules = {"right": rotation.frequencies(8), "base": rotation.frequencies(8, base=500.0),
+                 "direction": -rotation.frequencies(8), "nothing": np.zeros(4)}  # fmt: skip
+
+    def moved(theta, turn_q, turn_k):
+        there = [turn_q(q, 3.0 + by, theta) @ turn_k(k, 8.0 + by, theta) for by in (0.0, 1.0, 90.0)]
+        return max(abs(there[0] - there[1]), abs(there[0] - there[2]))
+
+    def plain(x, at, theta):
+        return rotation.rotate(x, at, theta=theta)
+
+    def half(x, at, theta):
+        return rotation.rotate(x, at, theta=theta, layout="half")
+
+    return max(*(moved(theta, turn_query, plain) for theta in schedules.values()),
+               moved(schedules["right"], half, half))  # fmt: skip

@@ -7,13 +7,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from fractions import Fraction
 from itertools import combinations
 from math import comb, factorial
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy import stats
 
 from rope_lab.algebra.expect import expect_real
@@ -126,7 +127,7 @@ def spearman_p(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> Fraction:
     return Fraction(sum(count for total, count in sums.items() if total <= int(d @ d)), factorial(n))
 
 
-def paired_p(differences: Sequence[float]) -> float:
+def paired_p(differences: ArrayLike) -> float:
     r"""The p-value of paired differences: two-sided, from Student's t with n - 1 degrees of freedom.
 
     $p = P\bigl(|t_{n-1}| \ge |\bar d| \sqrt n / s\bigr)$; below 0.05 exactly where the 95 % interval leaves zero out

@@ -96,7 +96,7 @@ def test_the_gaps_of_the_table():
         ("orders_at", lambda n: (1,) * (n * (n - 1) // 2 + 1), {"book.kendall-counts"}),
         ("spearman_rho", lambda a, b: 1 - 6 * sum(abs(a[k] - b[k]) for k in a) / (len(a) ** 3 - len(a)),
          {"book.spearman"}),
-        ("paired_p", lambda d: 0.04, {"book.paired-p"}),
+        ("paired_p", lambda _: 0.04, {"book.paired-p"}),
         ("holm", lambda p, *, level: [k for k in p if p[k] <= level / 2], {"book.holm"}),
     ],
 )  # fmt: skip

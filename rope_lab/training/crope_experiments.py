@@ -95,7 +95,8 @@ def table2(rung: str) -> Experiment:
         "row 3": {**row, "decay_every": unit},
         "row 4": {**row, "decay_every": unit, "model": narrow},
     }
-    shared = {**shared, "steps": steps, "eval_every": steps // (5 if rung == "cpu" else 20), "eval_tokens": 131_072, "eval_batch_size": 16}
+    every = steps // (5 if rung == "cpu" else 20)
+    shared = {**shared, "steps": steps, "eval_every": every, "eval_tokens": 131_072, "eval_batch_size": 16}
     if rung == "colab":
         shared["tokenizer"] = "bpe-4096"
     model = {**GPT2, "bias": True} if rung == "paper" else GPT2

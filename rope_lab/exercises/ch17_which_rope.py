@@ -1,0 +1,210 @@
+"""Chapter 17, Which RoPE is this? What can be read off a callable, and what a change of convention asks of weights."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import strategies as st
+
+from rope_lab.algebra import rotation
+from rope_lab.exercises.ch03_two_layouts import Turn
+from rope_lab.exercises.core import Question, Task
+
+# --- the prediction: what a test that moves both positions can see ---
+
+
+def _what_a_shift_test_misses() -> list[bool]:
+    rng = np.random.default_rng(17)
+    q, k = rng.normal(size=(2, 8))
+    right = rotation.frequencies(8)
+
+    def passes(theta, layout="interleaved"):
+        def logit(by):
+            at = {"theta": theta, "layout": layout}
+            return rotation.rotate(q, 3.0 + by, **at) @ rotation.rotate(k, 8.0 + by, **at)
+
+        return bool(np.allclose([logit(by) for by in (1.0, 50.0)], logit(0.0)))
+
+    base, direction, nothing = (passes(theta) for theta in (rotation.frequencies(8, base=500.0), -right, 0 * right))
+    convention = base and direction and passes(right, layout="half")
+    return [not (convention or nothing), convention and not nothing, nothing and not convention, convention and nothing]
+
+
+# --- a base from one frequency ---
+
+
+def _base_of_a_partial_head() -> float:
+    theta = rotation.frequencies(32, base=10000.0)
+    return float(theta[1] ** (-32 / 2))
+
+
+# --- which change of the schedule is it? ---
+
+
+def _which_change() -> list[bool]:
+    old, s = rotation.frequencies(8), 4.0
+    new = old / s
+
+    def has_a_base(theta):
+        slopes = np.log(theta[1:]) / np.arange(1, len(theta))
+        return bool(np.isclose(theta[0], 1.0) and np.allclose(slopes, slopes[0]))
+
+    larger, ntk = (rotation.frequencies(8, base=base) for base in (40000.0, 10000.0 * s ** (8 / 6)))
+    interpolated = np.allclose(new, old / s) and not has_a_base(new)
+    return [np.allclose(new, larger), np.allclose(new, ntk), bool(interpolated), has_a_base(new)]
+
+
+# --- the first task: direction and frequency of every plane ---
+
+
+def signed_frequencies(turn, pairs):
+    found = []
+    for a, b in pairs:
+        x = np.zeros(1 + max(max(pair) for pair in pairs))
+        x[a] = 1.0
+        y = turn(x, 1)
+        found.append(np.arctan2(y[b], y[a]))
+    return np.array(found)
+
+
+def _each(turn, pairs, read):
+    size = 1 + max(max(pair) for pair in pairs)
+    return np.array([read(turn(np.eye(size)[a], 1), a, b) for a, b in pairs])
+
+
+_TURNS = [
+    Turn(head_dim, base, layout, sense)
+    for layout in ("interleaved", "half")
+    for head_dim, base, sense in [(4, 10000.0, 1), (8, 500.0, -1), (6, 100.0, 1), (16, 10000.0, -1)]
+]
+
+
+def _question(turn):
+    return turn, [tuple(pair) for pair in rotation.planes(turn.head_dim, layout=turn.layout).tolist()]
+
+
+# --- the second task: weights for code that turns the other way ---
+
+
+def turn_back(W, n_heads):
+    flipped = W.reshape(n_heads, -1, 2, W.shape[-1]).copy()
+    flipped[:, :, 1] *= -1
+    return flipped.reshape(W.shape)
+
+
+def _other_way_round(result, W, n_heads) -> str:
+    """Every head's logits, once with W and counter-clockwise, once with the result and clockwise."""
+    got = np.asarray(result, dtype=float)
+    if got.shape != W.shape:
+        return f"the result has the shape {got.shape}; W has {W.shape}"
+    head_dim = len(W) // n_heads
+    theta = rotation.frequencies(head_dim, base=100.0)
+    for offset in (0.0, 1.0, 7.0):
+        R = rotation.rotation_matrix(offset, theta=theta)
+        for head in range(n_heads):
+            old, new = (V[head * head_dim : (head + 1) * head_dim] for V in (W, got))
+            if not np.allclose(new.T @ R.T @ new, old.T @ R @ old):
+                return f"at offset {offset:g} head {head} has other logits than before"
+    return ""
+
+
+def _weights(n_heads: int, planes: int, seed: int):
+    head_dim = 2 * planes
+    return np.random.default_rng(seed).normal(size=(n_heads * head_dim, head_dim + 1)), n_heads
+
+
+_checkpoints = st.builds(_weights, st.integers(1, 3), st.integers(1, 4), st.integers(0, 99))
+
+
+EXERCISES = (
+    Question(
+        id="ch17.predict-shift-test",
+        kind="prediction",
+        prompt=r"You port a model. Your test turns random queries and keys with the new code, moves both by the same "
+        r"number of positions, and finds that no logit changes. What can still be wrong?",
+        choices=(
+            r"Nothing: this is the law of RoPE.",
+            r"The base, the layout or the direction. But something does turn.",
+            r"Perhaps nothing turns at all. If something does, it is the right thing.",
+            r"All of that: another base, another layout, another direction, or no rotation at all.",
+        ),
+        answer="D",
+        truth=_what_a_shift_test_misses,
+        why=r"The test asks whether logits depend on $n - m$ alone. Every base, layout and direction has this "
+        r"property, and a function that returns its input has it too. It is a law of the family. It does not tell the "
+        r"members apart.",
+    ),
+    Question(
+        id="ch17.partial-base",
+        prompt=r"A head has 128 coordinates, and 32 of them turn. The second plane turns by $0.56234$ radians per "
+        r"position, the first by 1. The configuration writes the exponent as $2i/32$. What base does it name?",
+        answer=10000.0,
+        tolerance=20.0,
+        truth=_base_of_a_partial_head,
+        hint=r"$\theta_1 = \mathrm{base}^{-2/32}$. Solve for the base.",
+        why=r"$0.56234^{-16} \approx 10000$. With the exponent $2i/128$ one would say $10^{16}$, and mean the "
+        r"same function. The number of turned coordinates belongs to the base.",
+    ),
+    Question(
+        id="ch17.which-scheme",
+        prompt=r"The original model of width 8 has $\theta = (1,\ 0.1,\ 0.01,\ 0.001)$. A fingerprint of its "
+        r"long-context version says $(0.25,\ 0.025,\ 0.0025,\ 0.00025)$. What did they change?",
+        choices=(
+            r"They took four times the base.",
+            r"They took the base that makes the last plane four times slower, $10000 \cdot 4^{8/6}$.",
+            r"They divided the positions by 4.",
+            r"They took some other base: every list of frequencies has one.",
+        ),
+        answer="C",
+        truth=_which_change,
+        hint=r"What is $\theta_0$, for every base?",
+        why=r"Each frequency is a quarter of the old one, also the first. No base does that: $\theta_0 = 1$ for all of "
+        r"them. Dividing positions by 4 does it, and so does dividing the frequencies: the two are one function.",
+    ),
+    Task(
+        id="ch17.signed-frequencies",
+        statement=r"""
+        You get `turn(x, n)`, which rotates a vector as for position `n`, and the list `pairs` of its planes: `(a, b)`
+        with `a < b`, which together cover all coordinates. Write `signed_frequencies(turn, pairs)`: an array with the
+        angle in radians by which each plane turns per position, from $a$ towards $b$; negative where it turns the
+        other way. All are smaller than $\pi$.
+        """,
+        solution=signed_frequencies,
+        examples=st.sampled_from(_TURNS).map(_question),
+        mistakes={
+            r"the cosine alone does not know the direction": lambda turn, pairs: _each(
+                turn, pairs, lambda y, a, b: np.arccos(np.clip(y[a], -1, 1))  # noqa: ARG005
+            ),
+            r"the sine alone is not the angle": lambda turn, pairs: _each(
+                turn, pairs, lambda y, a, b: y[b]  # noqa: ARG005
+            ),
+            r"sine and cosine have changed places": lambda turn, pairs: _each(
+                turn, pairs, lambda y, a, b: np.arctan2(y[a], y[b])
+            ),
+        },
+        hint=r"Ask with $e_a$ at position 1. The answer has $\cos\theta$ at $a$ and $\pm\sin\theta$ at $b$. Which "
+        r"function takes both and gives an angle with its sign?",
+        why=r"With the signs you have the direction, with the sizes the base. For slow planes the sine carries all the "
+        r"digits: $\cos 10^{-4}$ is 1 in half precision.",
+    ),
+    Task(
+        id="ch17.turn-back",
+        statement=r"""
+        `W`, of shape `(n_heads * head_dim, width)`, is a query or key projection for code that pairs neighbours and
+        turns them counter-clockwise. The new code pairs neighbours too, but turns them clockwise. Write
+        `turn_back(W, n_heads)`: weights of the same shape that give the old logits in the new code, when queries and
+        keys are both treated like this.
+        """,
+        solution=turn_back,
+        examples=_checkpoints,
+        judge=_other_way_round,
+        mistakes={
+            r"all signs have changed, and so nothing has": lambda W, n_heads: -W,  # noqa: ARG005
+            r"the rows are in another order, and turn as before": lambda W, n_heads: (
+                W.reshape(n_heads, -1, 2, W.shape[-1])[:, ::-1].reshape(W.shape)
+            ),
+            r"nothing has been changed": lambda W, n_heads: W,  # noqa: ARG005
+        },
+        hint=r"$\mathrm{diag}(1, -1)\, R_\varphi\, \mathrm{diag}(1, -1) = R_{-\varphi}$.",
+        why=r"One sign in each plane. Exchanging the two rows of each plane does it as well: that is another mirror.",
+    ),
+)

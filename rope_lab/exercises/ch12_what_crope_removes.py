@@ -1,0 +1,144 @@
+"""Chapter 12, What CRoPE removes: savings, dimensions, and the best pairing."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+from hypothesis import strategies as st
+
+from rope_lab.algebra import budget, complex_forms, dimension_counts, widely_linear
+from rope_lab.exercises.core import Question, Task
+
+
+def _saving_of_a_block() -> list[bool]:
+    share = budget.saving(budget.Shape(width=128, heads=4, layers=1), "qkv", of="block")
+    return [share == Fraction(said) for said in ("1/2", "3/8", "1/4", "1/8")]
+
+
+def _what_brings_it_back() -> list[bool | None]:
+    """Dimension of the forms at one offset, on a stream of width 4: what RoPE reaches, and what could be bought."""
+
+    def forms(head_dim, complex_linear):
+        return dimension_counts.jacobian_rank(
+            head_dim=head_dim, width=4, complex_linear=complex_linear, offsets=[1]
+        )
+
+    all_of_them = forms(4, False)
+    halves = [widely_linear.split(E)[0].ravel() for E in np.eye(16).reshape(-1, 4, 4)]
+    span = np.linalg.matrix_rank(np.array(halves))  # however many heads are added, the sum lies in here
+    W, x = np.arange(16.0).reshape(4, 4), np.array([1.0, -2.0, 3.0, 0.5])
+    wide = bool(np.allclose(complex_forms.widen(W) @ complex_forms.real_input(x), W @ x))
+    return [forms(8, True) == all_of_them, bool(span == all_of_them), wide, None]
+
+
+def _saving_with_shared_heads() -> float:
+    q, k, v, o = 1, Fraction(1, 4), Fraction(1, 4), 1
+    return float((q + k + v) / 2 / (q + k + v + o))
+
+
+# --- the first task: twice the width ---
+
+
+def widened(W):
+    return W[0::2] + 1j * W[1::2]
+
+
+def _matrix(planes, width, numbers):
+    return np.resize(np.array(numbers, dtype=float), (2 * planes, width))
+
+
+_numbers = st.lists(st.integers(-9, 9), min_size=7, max_size=23)
+_matrices = st.builds(_matrix, st.integers(2, 3), st.integers(2, 5), _numbers)
+_even = st.builds(_matrix, st.integers(1, 3), st.sampled_from([2, 4, 6]), _numbers)
+
+
+# --- the second task: the best pairing's energy ---
+
+
+def best_energy(W):
+    J = np.kron(np.eye(len(W) // 2), [[0.0, -1.0], [1.0, 0.0]])
+    A = W.T @ J @ W
+    return (W**2).sum() / 2 + np.linalg.svd(A, compute_uv=False).sum() / 2
+
+
+def _over_the_given_pairing(W):
+    return widely_linear.energies(W)[0]
+
+
+EXERCISES = (
+    Question(
+        id="ch12.predict-block",
+        kind="prediction",
+        prompt=r"CRoPE makes $W_q$, $W_k$ and $W_v$ complex-linear: half of their numbers are gone. The output "
+        r"projection stays, and so does the MLP with its factor 4. What share of the block's parameters is saved?",
+        choices=("A half.", "Three eighths.", "A quarter.", "An eighth."),
+        answer="D",
+        truth=_saving_of_a_block,
+        why=r"In units of $n^2$: $Q$, $K$, $V$ and $O$ have one each, the MLP has $2 \cdot 4 = 8$. Three halves of "
+        r"twelve are an eighth. Of attention it is three eighths, and of $Q$, $K$, $V$ alone a half.",
+    ),
+    Question(
+        id="ch12.what-brings-it-back",
+        prompt=r"Somebody has complex-linear projections and wants back every form that real ones can make. Which "
+        r"purchase brings them?",
+        choices=(
+            r"Heads of twice the width.",
+            r"Twice as many heads.",
+            r"An embedding of twice the width, fed with $x + 0\mathrm i$.",
+            r"An MLP of twice the width.",
+        ),
+        answer="C",
+        truth=_what_brings_it_back,
+        hint=r"Multiply all words by a common phase. Which of the four can notice?",
+        why=r"Every complex-linear head, of any width, is blind to a common phase, and so is a sum of heads. An input "
+        r"$x + 0\mathrm i$ has no phase left to be blind to. The MLP makes no logits.",
+    ),
+    Question(
+        id="ch12.shared-heads",
+        prompt=r"A model shares keys and values: it has a quarter as many key and value heads as query heads. Eq 30 on "
+        r"$Q$, $K$ and $V$. How many percent of attention, output projection included, are saved?",
+        answer=30.0,
+        tolerance=0.1,
+        unit="percent",
+        truth=lambda: 100 * _saving_with_shared_heads(),
+        hint=r"In units of $n^2$: $Q$ and $O$ are $1$ each. What are $K$ and $V$ now?",
+        why=r"$1 + \tfrac14 + \tfrac14 = \tfrac32$ of $\tfrac52$ can be halved: $\tfrac34 / \tfrac52 = 0.3$. Sharing "
+        r"keys and values has already taken a part of what CRoPE would save.",
+    ),
+    Task(
+        id="ch12.twice-the-width",
+        statement=r"""
+        Write `widened(W)`. `W` is a real matrix of shape $(d, n)$ in the interleaved layout. Return the complex
+        matrix of shape $(d/2, n)$ which, applied to $x + 0\mathrm i$, gives the query $Wx$ in complex form.
+        """,
+        solution=widened,
+        examples=st.tuples(_matrices),
+        mistakes={
+            r"the imaginary part has the wrong sign": lambda W: widened(W).conj(),
+            r"the pairs are those of the half-split layout": lambda W: W[: len(W) // 2] + 1j * W[len(W) // 2 :],
+            r"this is the nearest complex-linear map, halved": lambda W: widened(W) / 2,
+        },
+        hint=r"The query's first complex number is $(Wx)_0 + \mathrm i\,(Wx)_1$. Both are linear in the real $x$.",
+        why=r"Two real rows are one complex row. The numbers are the same, $dn$ of them: the parameter count of RoPE.",
+    ),
+    Task(
+        id="ch12.best-energy",
+        statement=r"""
+        Write `best_energy(W)`: the largest complex-linear energy that the real matrix `W` of shape $(2n, 2m)$ can have
+        over all pairings of its input. Its outputs are paired as usual, neighbour with neighbour.
+        """,
+        solution=best_energy,
+        examples=st.tuples(_even),
+        tolerance=1e-6,
+        mistakes={
+            r"every angle is counted twice": lambda W: 2 * best_energy(W) - (W**2).sum() / 2,
+            r"this is the energy over the pairing as given, neighbour with neighbour": _over_the_given_pairing,
+            r"$J_{\mathrm{out}}$ is missing in $A$": lambda W: (W**2).sum() / 2 + np.linalg.norm(W) ** 2 / 2,
+            r"this is the least, not the largest": lambda W: (W**2).sum() - best_energy(W),
+        },
+        hint=r"$\tfrac12|W|^2$ plus the angles of $A = W^\top J_{\mathrm{out}} W$. The singular values of a skew "
+        r"matrix are its angles, each twice.",
+        why=r"The pairing that reaches it turns every plane of $A$ as $A$ does. It is `pairing.best_pairing(W)`.",
+    ),
+)

@@ -47,6 +47,26 @@ def verify(
 
 
 @app.command()
+def audit(
+    target: Annotated[str | None, typer.Argument(help="MODULE:NAME of a function, class or module.")] = None,
+    head_dim: Annotated[int | None, typer.Option(help="Width of a head; default: the library's own, else 64.")] = None,
+    every: Annotated[bool, typer.Option("--all", help="Every known library that is installed: the table.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
+    out: Annotated[Path | None, typer.Option(help="With --all: write the table as JSON into this file.")] = None,
+) -> None:
+    """Which RoPE is this? Fingerprint and laws of an implementation. Exit status 1 if a law does not hold."""
+    from rope_lab.audit import commands
+
+    if every == bool(target):
+        raise typer.BadParameter("give a TARGET such as my_module:rotate, or --all", param_hint="TARGET")
+    sys.path.insert(0, "")  # a module of one's own lies where one stands
+    if every:
+        _try(lambda: commands.every(as_json=as_json, out=out))
+    elif not _try(lambda: commands.one(target, head_dim=head_dim, as_json=as_json)):
+        raise typer.Exit(1)
+
+
+@app.command()
 def bench(
     name: Annotated[str, typer.Argument(help="A file of benchmarks/, such as rotary.")],
     as_json: Annotated[bool, typer.Option("--json", help="Print the card as JSON instead of a table.")] = False,

@@ -92,10 +92,8 @@ def _ramp(x: np.ndarray, log: np.ndarray, doubt: np.ndarray) -> str | None:
     slow = np.flatnonzero(np.abs(share - share[-1]) < 4 * doubt + 1e-4)[0]
     if not (np.diff(share) < doubt[1:]).all() or len(log) - slow < 2:
         return None
-    return (
-        f"base {_short(np.exp(slope))} for planes 0 to {count - 1}, the same divided by {_short(np.exp(-share[-1]))} "
-        f"from plane {slow} on, a ramp between (Llama-3, YaRN)"
-    )
+    base, factor = _short(np.exp(slope)), _short(np.exp(-share[-1]))
+    return f"base {base} in planes 0 to {count - 1}, {factor} times slower from plane {slow} on (Llama-3, YaRN)"
 
 
 def _fits(x: np.ndarray, log: np.ndarray, doubt: np.ndarray) -> bool:

@@ -16,6 +16,7 @@ from rope_lab.audit.probe import Probe, Refused
 
 LADDER = tuple(2**k for k in range(17))  # an angle known at n is known well enough at 2n to count its full turns
 NEAR = (0, 3, 5, 7)
+SHORT = 1024  # what every model was trained on: dynamic scaling begins beyond
 LIMITS = (100003, 65536, 32768, 16384, 8192, 4096, 2048, 1024, 512, 256, 128, 64, 32, 16)
 
 
@@ -100,23 +101,52 @@ def measure(probe: Probe, *, far: tuple[int, ...]) -> Matrices:
 
     `Refused` if f answers no positions beyond a few. A table that ends somewhere costs the positions beyond it.
     """
-    answers, refusal = {}, None
+    refusal = None
     for limit in LIMITS:
         positions = tuple(sorted(n for n in {*LADDER, *NEAR, *far} if n <= limit))
         try:
-            answers = _basis(probe, positions)
+            seen = _fitted(probe, positions)
             break
         except Refused as error:
             refusal = refusal or str(error)
     else:
         raise Refused(refusal)
-    notes = [] if refusal is None else [f"positions up to {positions[-1]} only; beyond, {refusal}"]
-    seen = Matrices(positions, answers, linear=True, notes=notes, floor=max(1e-9, 16 * probe.eps * 2.0**-4))
-    seen.problems += _unlike_a_matrix(probe, seen)
-    seen.linear = not any(text.startswith(("not linear", "linear, but")) for text in seen.problems)
+    if refusal:
+        seen.notes.append(f"positions up to {positions[-1]} only; beyond, {refusal}")
+    if not seen.linear and not seen.problems[-1].startswith("not linear"):
+        short = _fitted(probe, tuple(n for n in positions if n <= SHORT))
+        if short.linear:
+            short.problems.append(
+                f"angles change when a far position is in the same call; this holds up to {short.positions[-1]}"
+            )
+            seen = short
     if seen.linear and np.abs(seen.M - np.eye(probe.head_dim)).max() <= 8 * probe.eps:
         seen.problems.append("nothing turns: f returns x at every position")
+    if seen.linear:
+        _undo_start(seen, probe.eps)
     return seen
+
+
+def _fitted(probe: Probe, positions: tuple[int, ...]) -> Matrices:
+    seen = Matrices(positions, _basis(probe, positions), linear=True, floor=max(1e-9, probe.eps))
+    seen.problems += _unlike_a_matrix(probe, seen)
+    seen.linear = not seen.problems
+    return seen
+
+
+def _undo_start(seen: Matrices, eps: float) -> None:
+    """Take off what f does at position 0, where that is orthogonal: R_n is what it does beside."""
+    start = seen.M[seen.positions.index(0)]
+    eye, room = np.eye(len(start)), 16 * max(eps, 2.0**-23)
+    if np.abs(start - eye).max() <= room or np.abs(start.T @ start - eye).max() > room:
+        return
+    seen.M = start.T @ seen.M
+    if np.abs(np.abs(start).max(axis=1) - 1).max() <= room:
+        order = np.abs(start).argmax(axis=1).tolist()
+        shown = ", ".join(map(str, order[:6])) + (", ..." if len(order) > 6 else "")
+        seen.notes.append(f"the answer comes in another order, also at position 0: x[{shown}]")
+    else:
+        seen.problems.append("position 0 turns too")
 
 
 def _basis(probe: Probe, positions: tuple[int, ...]) -> np.ndarray:

@@ -17,7 +17,6 @@ from typing import Any
 
 import numpy as np
 from jaxtyping import Float64
-from numpy.typing import ArrayLike
 
 from rope_lab.algebra.expect import expect_even
 
@@ -59,7 +58,7 @@ class Probe:
         self._form = self._find()
         self.form = str(self._form)
 
-    def __call__(self, x: ArrayLike, positions: ArrayLike) -> Float64[np.ndarray, "*batch T head_dim"]:
+    def __call__(self, x: Any, positions: Any) -> Float64[np.ndarray, "*batch T head_dim"]:
         return self._call(self._form, np.asarray(x, dtype=np.float64), np.asarray(positions))
 
     @property

@@ -1,0 +1,175 @@
+"""Other people's signatures made into f(x, positions): by the names of a function's parameters, not by its library.
+
+>>> from rope_lab.audit.gallery import right
+>>> adapt(right, head_dim=8).f is right
+True
+"""
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from typing import Any
+
+Rotary = Callable[[Any, Any], Any]
+
+
+class Skipped(Exception):  # noqa: N818 - a reason, not a fault
+    """Why a target cannot be audited here."""
+
+
+@dataclass(frozen=True)
+class Adapted:
+    """A rotary embedding as f(x, positions); ``keys`` where k is turned by another result of the same call."""
+
+    f: Rotary
+    head_dim: int
+    keys: Rotary | None = None
+    about: str = ""
+
+
+def find(target: str) -> Any:
+    """The object that ``package.module:name`` names; `Skipped` with the reason where it is not to be had."""
+    module, colon, name = target.partition(":")
+    if not colon or not name:
+        raise ValueError(f"target: expected MODULE:NAME, got {target!r}; such as my_package.rope:apply_rotary")
+    try:
+        found = import_module(module)
+    except ImportError as error:
+        missing = isinstance(error, ModuleNotFoundError) and error.name == module.partition(".")[0]
+        reason = "is not installed" if missing else f"cannot be imported: {' '.join(str(error).split())[:100]}"
+        raise Skipped(f"{module.partition('.')[0]} {reason}") from error
+    for part in name.split("."):
+        if not hasattr(found, part):
+            raise Skipped(f"{module} has no {name}")
+        found = getattr(found, part)
+    return found
+
+
+def adapt(found: Any, *, head_dim: int | None = None, **settings: Any) -> Adapted:
+    """A function, class or module as f(x, positions), told by the names of its parameters.
+
+    ``settings`` go to the configuration where there is one (transformers), else to the class. `Skipped` where the
+    parameters are none that we know and there are not two of them.
+    """
+    names = [p.name for p in inspect.signature(found).parameters.values() if p.kind is not p.VAR_KEYWORD]
+    home = import_module(found.__module__) if hasattr(found, "__module__") else None
+    if names[:4] == ["q", "k", "cos", "sin"]:
+        return _tables_and_apply(found, home, head_dim, settings)
+    if names[:3] == ["xq", "xk", "freqs_cis"]:
+        return _complex(found, home, head_dim, settings)
+    if names == ["tensor", "sin", "cos"]:
+        return _sines_first(found, home, head_dim or 64)
+    if names[:2] in (["t", "freqs"], ["freqs", "t"]):
+        return _angles(found, home, head_dim or 64, settings)
+    if inspect.isclass(found):
+        return _module(found, head_dim or 64, settings)
+    if len([p for p in inspect.signature(found).parameters.values() if p.default is p.empty]) > 2:
+        raise Skipped(f"no adapter for the parameters {', '.join(names)}; wrap it as f(x, positions)")
+    return Adapted(found, head_dim or 64)
+
+
+def _tensor(x: Any) -> Any:
+    if not hasattr(x, "detach"):
+        raise TypeError("torch tensors only")
+    return x
+
+
+def _configured(home: Any, head_dim: int | None, settings: dict[str, Any]) -> tuple[Any, int]:
+    """The rotary module beside the function, under its family's own default configuration, and its head_dim."""
+    # Some families rotate images as well: theirs is not the one that goes with the function.
+    classes = [c for n, c in vars(home).items() if n.endswith("RotaryEmbedding") and "Vision" not in n]
+    if not classes:
+        raise Skipped(f"{home.__name__} has no class ...RotaryEmbedding that would build the tables")
+    hints = inspect.signature(classes[0].__init__).parameters["config"].annotation
+    Config = getattr(home, hints.split(".")[-1]) if isinstance(hints, str) else hints
+    if head_dim is not None:
+        heads = 4
+        settings = {"num_attention_heads": heads, "hidden_size": heads * head_dim, "head_dim": head_dim} | settings
+    config = Config(**settings)
+    width = getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
+    return classes[0](config), width
+
+
+def _tables_and_apply(apply: Any, home: Any, head_dim: int | None, settings: dict[str, Any]) -> Adapted:
+    """transformers: apply(q, k, cos, sin) with tables (batch, T, rotary_dim) from the family's module."""
+    rotary, width = _configured(home, head_dim, settings)
+
+    def both(x, positions):
+        cos, sin = rotary(_tensor(x), positions[None])
+        return apply(x, x.clone(), cos, sin)
+
+    import torch
+
+    sample, about = torch.zeros(1, 1, 2, width), ""
+    wide, turning = both, rotary(sample, torch.arange(2)[None])[0].shape[-1]
+    if turning < width:
+        try:
+            both(sample, torch.arange(2))
+        except RuntimeError:  # the family's attention cuts the turning coordinates off itself
+            about = f"applied to the first {turning} coordinates, as the family's attention does"
+
+            def wide(x, positions):
+                rotated = both(_tensor(x)[..., :turning], positions)
+                return [torch.cat((y, x[..., turning:]), dim=-1) for y in rotated]
+
+    return Adapted(lambda x, n: wide(x, n)[0], width, keys=lambda x, n: wide(x, n)[1], about=about)
+
+
+def _complex(apply: Any, home: Any, head_dim: int | None, settings: dict[str, Any]) -> Adapted:
+    """Llama 4: complex tables, heads behind the tokens."""
+    rotary, width = _configured(home, head_dim, settings)
+
+    def both(x, positions):
+        x = _tensor(x).transpose(1, 2)
+        return [y.transpose(1, 2) for y in apply(x, x.clone(), rotary(x, positions[None]))]
+
+    return Adapted(lambda x, n: both(x, n)[0], width, keys=lambda x, n: both(x, n)[1])
+
+
+def _sines_first(apply: Any, home: Any, head_dim: int) -> Adapted:
+    """GPT-J and CodeGen: apply(tensor, sin, cos) with rows looked up in a table, heads behind the tokens."""
+
+    def f(x, positions):
+        x = _tensor(x).transpose(1, 2)
+        if positions.is_floating_point() or positions.min() < 0:
+            raise IndexError("a table has whole rows from 0 on")
+        rows = home.create_sinusoidal_positions(int(positions.max()) + 1, x.shape[-1])[positions][None]
+        sin, cos = rows.chunk(2, dim=-1)
+        return apply(x, sin, cos).transpose(1, 2)
+
+    return Adapted(f, head_dim)
+
+
+def _angles(apply: Any, home: Any, head_dim: int, settings: dict[str, Any]) -> Adapted:
+    """rotary-embedding-torch and x-transformers: a module gives the angles, a function applies them."""
+    rotary = home.RotaryEmbedding(head_dim, **settings)
+    angles_first = next(iter(inspect.signature(apply).parameters)) == "freqs"
+
+    def f(x, positions):
+        angles = rotary(_tensor(x).new_tensor(positions.tolist(), dtype=rotary_dtype(rotary)))
+        return apply(angles, x) if angles_first else apply(x, *angles)
+
+    return Adapted(f, head_dim)
+
+
+def rotary_dtype(module: Any) -> Any:
+    """The dtype in which a module holds its frequencies."""
+    return next(t.dtype for t in (*module.parameters(), *module.buffers()) if t.is_floating_point())
+
+
+def _module(Class: Any, head_dim: int, settings: dict[str, Any]) -> Adapted:
+    """A class: its module's own function if it has one, else an instance called with x and positions."""
+    home = import_module(Class.__module__)
+    for name in ("apply_rotary_pos_emb", "apply_rotary_emb"):
+        if hasattr(home, name) and "config" not in inspect.signature(Class).parameters:
+            return adapt(getattr(home, name), head_dim=head_dim, **settings)
+        if hasattr(home, name):
+            return adapt(getattr(home, name), **settings)
+    try:
+        made = Class(head_dim, **settings)
+    except Exception as error:
+        raise Skipped(f"{Class.__name__}({head_dim}) raised {type(error).__name__}: {str(error)[:80]}") from error
+    if "input_pos" in inspect.signature(getattr(made, "forward", made)).parameters:  # torchtune: (batch, T, heads, d)
+        return Adapted(lambda x, n: made(_tensor(x).transpose(1, 2), input_pos=n[None]).transpose(1, 2), head_dim)
+    return Adapted(made, head_dim)

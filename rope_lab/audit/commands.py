@@ -1,0 +1,42 @@
+"""What `rope-lab audit` prints."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from rope_lab.audit import report
+
+COLUMNS = ("what", "layout", "rotated", "direction", "base", "laws that do not hold")
+
+
+def one(target: str, *, head_dim: int | None = None, as_json: bool = False) -> bool:
+    """One target: its fingerprint, its laws. True where every law holds."""
+    seen = report.audit(target, head_dim=head_dim)
+    if as_json:
+        print(json.dumps(seen.row, indent=2))
+    elif seen.skipped:
+        print(f"skipped: {seen.skipped}")
+    else:
+        print(f"{target}\ncalled with     {seen.fingerprint.form}\n{seen.fingerprint}\n")
+        print(*seen.laws, sep="\n")
+    return not seen.skipped and all(law.ok for law in seen.laws)
+
+
+def every(*, as_json: bool = False, out: Path | None = None) -> None:
+    """Every entry of the library, as a table; ``out`` gets it as JSON."""
+    found: dict[str, Any] = report.audit_all()
+    text = report.as_text(found)
+    if out:
+        out.parent.mkdir(parents=True, exist_ok=True)
+        out.write_text(text, encoding="utf-8")
+    if as_json:
+        print(text, end="")
+        return
+    versions = ", ".join(f"{name} {number}" for name, number in found["libraries"].items() if number)
+    table = Table(*COLUMNS, title=f"{found['date']}: {versions}, torch {found['torch']}")
+    for line in report.lines(found):
+        table.add_row(*line)
+    Console().print(table)

@@ -1,0 +1,71 @@
+"""The rotary embeddings that people run, by target: what `rope-lab audit --all` reads.
+
+>>> len({entry.name for entry in LIBRARY}) == len(LIBRARY)
+True
+"""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+HF = "transformers.models"
+SCALINGS: dict[str, dict[str, Any]] = {
+    "linear scaling": {"rope_type": "linear", "factor": 4.0},
+    "dynamic NTK": {"rope_type": "dynamic", "factor": 4.0},
+    "YaRN": {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 4096},
+    "Llama-3 scaling": {
+        "rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
+        "original_max_position_embeddings": 8192,
+    },
+}  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One line of the table."""
+
+    name: str
+    target: str
+    settings: dict[str, Any] = field(default_factory=dict)  # beside the family's own defaults
+
+    @property
+    def package(self) -> str:
+        return self.target.partition(".")[0].partition(":")[0]
+
+
+def _family(name: str, module: str, function: str = "apply_rotary_pos_emb", **settings: Any) -> Entry:
+    return Entry(name, f"{HF}.{module}.modeling_{module}:{function}", settings)
+
+
+def _scaled(name: str) -> Entry:
+    rule = SCALINGS[name]
+    base = 500000.0 if name == "Llama-3 scaling" else 10000.0
+    longest = int(rule["factor"] * rule.get("original_max_position_embeddings", 512))
+    settings = {"rope_parameters": {"rope_theta": base} | rule, "max_position_embeddings": longest}
+    return _family(f"Llama, {name}", "llama", **settings)
+
+
+LIBRARY = (
+    _family("Llama", "llama"),
+    *(_scaled(name) for name in SCALINGS),
+    _family("Mistral", "mistral"),
+    _family("Qwen 2", "qwen2"),
+    _family("Gemma", "gemma"),
+    _family("OLMo 2", "olmo2"),
+    _family("GPT-NeoX", "gpt_neox"),
+    _family("Phi", "phi"),
+    _family("StableLM", "stablelm"),
+    _family("GPT-OSS", "gpt_oss"),
+    _family("GPT-J", "gptj"),
+    _family("CodeGen", "codegen"),
+    _family("Cohere", "cohere"),
+    _family("GLM", "glm"),
+    _family("Helium", "helium"),
+    _family("Ernie 4.5", "ernie4_5"),
+    _family("Llama 4", "llama4", "apply_rotary_emb"),
+    _family("DeepSeek-V3, interleaved", "deepseek_v3", "apply_rotary_pos_emb_interleave"),
+    Entry("rotary-embedding-torch", "rotary_embedding_torch:RotaryEmbedding"),
+    Entry("x-transformers", "x_transformers.x_transformers:RotaryEmbedding"),
+    Entry("torchtune", "torchtune.modules:RotaryPositionalEmbeddings", {"max_seq_len": 4096}),
+    Entry("Equinox", "equinox.nn:RotaryPositionalEmbedding"),
+    Entry("Flax", "flax.nnx:RoPE"),
+)

@@ -1,0 +1,177 @@
+"""Chapter 16, Nine placements: many comparisons, orders, planes in a short window."""
+
+from __future__ import annotations
+
+from itertools import combinations
+from math import comb, log, pi
+
+import numpy as np
+from hypothesis import strategies as st
+from scipy import stats
+
+from rope_lab.algebra.rankings import exchanges
+from rope_lab.algebra.rotation import frequencies
+from rope_lab.algebra.schedule import turns
+from rope_lab.exercises.core import Question, Task
+
+# --- the prediction: nine equals, all pairs compared ---
+
+
+def _false_decisions() -> list[bool]:
+    """Nine variants without any difference, five seeds: pairs whose 95 % interval leaves zero out, on average."""
+    losses = np.random.default_rng(16).normal(size=(4000, 9, 5))  # trial, variant, seed
+    quantile, found = stats.t.ppf(0.975, 4), np.zeros(4000)
+    for i, j in combinations(range(9), 2):
+        d = losses[:, i] - losses[:, j]
+        found += np.abs(d.mean(1)) > quantile * d.std(1, ddof=1) / np.sqrt(5)
+    return [bool(abs(found.mean() - guess) < 0.2) for guess in (0.05, 1.8, 9, 18)]
+
+
+# --- exchanges of neighbours, and tau ---
+
+
+def _tau_of_five() -> float:
+    ours, theirs = ({name: rank for rank, name in enumerate(order)} for order in ("BACED", "ABCDE"))
+    return 1 - 2 * exchanges(ours, theirs) / comb(5, 2)
+
+
+# --- planes that wrap ---
+
+
+def _planes_at_4096() -> float:
+    return float((turns(4096, theta=frequencies(128, base=5e5)) > 0.5).sum())
+
+
+# --- the first task: count exchanges from losses ---
+
+
+def discordant(a, b):
+    count = 0
+    for x, y in combinations(a, 2):
+        if (a[x] - a[y]) * (b[x] - b[y]) < 0:
+            count += 1
+    return count
+
+
+def _displaced(a, b):
+    return sum(x != y for x, y in zip(sorted(a, key=a.get), sorted(b, key=b.get), strict=True))
+
+
+def _as_listed(a, b):
+    """A wrong attempt: the numbers are matched in the order in which they stand, not by name."""
+    x, y = list(a.values()), list(b.values())
+    return sum((x[i] - x[j]) * (y[i] - y[j]) < 0 for i, j in combinations(range(len(x)), 2))
+
+
+def _two_lists(ranks):
+    names = "QKVOXYZ"[: len(ranks[0])]
+    a = {name: 3 + rank / 8 for name, rank in zip(names, ranks[0], strict=True)}
+    b = {names[i]: 2.5 + ranks[1][i] / 8 for i in reversed(range(len(names)))}
+    return a, b
+
+
+_orders = st.integers(3, 7).flatmap(
+    lambda n: st.tuples(st.permutations(range(n)), st.permutations(range(n))).map(_two_lists)
+)
+
+
+# --- the second task: how many decisions are left ---
+
+
+def still_decided(p, level):
+    kept = 0
+    for k, value in enumerate(sorted(p)):
+        if value > level / (len(p) - k):
+            break
+        kept += 1
+    return kept
+
+
+def _without_a_stop(p, level):
+    return sum(value <= level / (len(p) - k) for k, value in enumerate(sorted(p)))
+
+
+def _step_up(p, level):
+    """A wrong attempt, which has its own use: Benjamini and Hochberg's rule."""
+    good = [k + 1 for k, value in enumerate(sorted(p)) if value <= level * (k + 1) / len(p)]
+    return max(good, default=0)
+
+
+_p_values = st.tuples(
+    st.lists(st.sampled_from((0.001, 0.005, 0.009, 0.012, 0.018, 0.03, 0.04, 0.2)), min_size=2, max_size=7),
+    st.sampled_from((0.05, 0.1)),
+)
+
+
+EXERCISES = (
+    Question(
+        id="ch16.predict-false",
+        kind="prediction",
+        prompt=r"Nine variants of a model are, in truth, all equally good. Somebody trains each with five seeds and "
+        r"compares every pair by its 95 % interval. There are 36 pairs. How many of them will be declared different, "
+        r"on average?",
+        choices=("Almost never any.", "About two.", "About nine.", "About half of them."),
+        answer="B",
+        truth=_false_decisions,
+        why=r"Each interval misses zero by chance once in twenty times, and expectations add up whatever depends on "
+        r"what: $36 \cdot 0.05 = 1.8$. So a board of 36 pairs with one or two surprises would be no surprise.",
+    ),
+    Question(
+        id="ch16.tau",
+        prompt=r"One experiment puts five variants in the order A, B, C, D, E, best first. Another finds B, A, C, E, "
+        r"D. What is Kendall's $\tau$?",
+        answer=0.6,
+        tolerance=0.005,
+        truth=_tau_of_five,
+        hint=r"How many exchanges of neighbours lead from one order to the other? How many pairs are there in all?",
+        why=r"Two exchanges, A with B and D with E, of $\binom52 = 10$ pairs: $\tau = 1 - 2 \cdot 2/10$.",
+    ),
+    Question(
+        id="ch16.planes",
+        prompt=r"A head of width 128 with base 500,000 is trained in windows of 4096 positions. How many of its 64 "
+        r"planes turn by more than half a turn within a window?",
+        answer=35,
+        tolerance=0.5,
+        unit="planes",
+        truth=_planes_at_4096,
+        hint=r"Plane $i$ turns by $T\,\mathrm{base}^{-2i/d}$ radians. Compare that with $\pi$, and take logarithms.",
+        why=rf"$64 \cdot \ln(4096/\pi)/\ln(500000) \approx {64 * log(4096 / pi) / log(5e5):.2f}$, and the planes count "
+        r"from zero: $i = 0, \dots, 34$. The other 29 are slow enough to tell every distance in the window by their "
+        r"cosine.",
+    ),
+    Task(
+        id="ch16.discordant",
+        statement=r"Write `discordant(a, b)`. Both arguments are dictionaries from the same names to losses, such as "
+        r"`{'QK': 3.07, 'VO': 3.2}`, perhaps listed in different orders, without equal losses. Return the number of "
+        r"pairs of names that the two put the other way round.",
+        solution=discordant,
+        examples=_orders,
+        mistakes={
+            r"things in another place are counted, not pairs in another order": _displaced,
+            r"losses are matched in the order in which they are listed": _as_listed,
+            r"every pair is counted twice": lambda a, b: 2 * discordant(a, b),
+            r"pairs in the *same* order are counted": lambda a, b: comb(len(a), 2) - discordant(a, b),
+        },
+        hint=r"`itertools.combinations(a, 2)` gives every pair of names once. A pair is the other way round if the "
+        r"product of the two differences is negative.",
+        why=r"Divide by the number of pairs, double, subtract from one: that is Kendall's $\tau$.",
+    ),
+    Task(
+        id="ch16.still-decided",
+        statement=r"Holm's rule. `p` is a list of $N$ p-values, `level` the chance of a false decision that we allow, "
+        r"for all of them together. Write `still_decided(p, level)`: sort the p-values; keep the $k$-th, $k = 1, 2, "
+        r"\dots$, as long as it is at most `level` divided by $N - k + 1$; stop at the first that is not. Return how "
+        r"many were kept.",
+        solution=still_decided,
+        examples=_p_values,
+        mistakes={
+            r"no correction at all": lambda p, level: sum(x <= level for x in p),
+            r"the divisor stays at N": lambda p, level: sum(x <= level / len(p) for x in p),
+            r"it does not stop at the first that fails": _without_a_stop,
+            r"the bound grows as k times level / N": _step_up,
+        },
+        hint=r"`enumerate(sorted(p))` counts from 0, so the divisor is `len(p) - k`. Use `break`.",
+        why=r"The first bound is `level / N`, as if all were equal in truth. With each decision one comparison "
+        r"fewer can be a false one, and the next bound is a little wider.",
+    ),
+)

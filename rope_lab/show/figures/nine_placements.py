@@ -1,0 +1,99 @@
+"""Chapter 16's static figures and tables: five differences for each placement, and what each relation came to."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from statistics import fmean
+
+from rope_lab.claims.su19.ch16_nine_placements import BETWEEN, CHAIN, judge
+from rope_lab.show.style import LIGHT
+from rope_lab.show.svg import Picture, figure
+from rope_lab.show.tables import Table
+from rope_lab.training import cards
+from rope_lab.training.cards import Card
+
+__all__ = ["against_nope", "base_and_plane", "one_cache_table", "relations"]
+
+
+def against_nope() -> Picture:
+    """Every placement minus NoPE: five seeds, mean and interval, and the published difference."""
+    found, said = cards.load_all("placements", "cpu"), cards.published("placements")["losses"][""]
+    names = [name for name in said if name != "NoPE" and any(c.variant == name for c in found)]
+    nope = {c.seed: c.loss() for c in found if c.variant == "NoPE"}
+    own = {name: [c.loss() - nope[c.seed] for c in found if c.variant == name and c.seed in nope] for name in names}
+    spans = {name: cards.interval(own[name]) for name in names}
+    listed = "; ".join(f"{name} {spans[name]}, published {said[name] - said['NoPE']:+.3f}" for name in names)
+    desc = f"Loss minus the loss of NoPE, in nats per token, below zero is better. {listed}."
+    with figure(title="Eight placements, minus nothing rotated", desc=desc, size=(5.0, 4.4)) as fig:
+        axes = fig.subplots()
+        axes.set(xlabel="loss minus the loss of NoPE", ylim=(len(names) - 0.4, -0.9))
+        axes.set_yticks(range(len(names)), names)
+        axes.axvline(0, color=LIGHT["muted"], lw=1)
+        for row, name in enumerate(names):
+            span = spans[name]
+            axes.plot(own[name], [row - 0.13] * len(own[name]), "o", ms=3.5, color=LIGHT["ink"], alpha=0.5)
+            axes.plot([span.mean - span.half, span.mean + span.half], [row + 0.12] * 2, color=LIGHT["output"], lw=2)
+            axes.plot(span.mean, row + 0.12, "D", ms=5, color=LIGHT["output"])
+            axes.plot(said[name] - said["NoPE"], row, "|", ms=15, mew=2, color=LIGHT["query"])
+        axes.plot([], [], "o", ms=3.5, color=LIGHT["ink"], alpha=0.5, label="a seed")
+        axes.plot([], [], "D-", ms=5, color=LIGHT["output"], label="mean, 95 %")
+        axes.plot([], [], "|", ms=12, mew=2, color=LIGHT["query"], label="published")
+        axes.legend(loc="lower left")
+    return fig.picture
+
+
+def base_and_plane(*, window: int = 64, head_dim: int = 16) -> Picture:
+    """How far each plane of a head turns within the window, for two bases."""
+    planes = list(range(head_dim // 2))
+    turned = {base: [window * base ** (-2 * i / head_dim) / 6.283185307179586 for i in planes] for base in (1e2, 1e4)}
+    counted = " ".join(
+        f"With base {base:,.0f}, {sum(t > 0.5 for t in row)} of {len(planes)} turn by more than half a turn."
+        for base, row in turned.items()
+    )
+    desc = f"Turns of each plane within {window} positions, on a logarithmic axis. {counted}"
+    with figure(title="How far the planes turn in a short window", desc=desc, size=(5.0, 3.1)) as fig:
+        axes = fig.subplots()
+        axes.set(yscale="log", xlabel="plane", ylabel=f"turns in {window} positions")
+        axes.axhline(0.5, color=LIGHT["muted"], lw=1)
+        axes.text(planes[-1] + 0.2, 0.55, "half a turn", ha="right", va="bottom", fontsize=10, color=LIGHT["muted"])
+        for base, role, mark in ((1e2, "query", "o-"), (1e4, "key", "s--")):
+            axes.plot(planes, turned[base], mark, color=LIGHT[role], ms=5, label=f"base {base:,.0f}")
+        axes.set_yticks([10, 1, 0.1, 0.01], ["10", "1", "0.1", "0.01"])
+        axes.minorticks_off()
+        axes.legend(loc="lower left")
+    return fig.picture
+
+
+def relations() -> Table:
+    """Each relation of the article's chain, what it was read from, and what the runs say of it."""
+    found, said = cards.load_all("placements", "cpu"), cards.published("placements")["losses"][""]
+    rows = []
+    for one, other, *about in dict.fromkeys((*CHAIN, *BETWEEN)):
+        gap, word = judge(found, one, other, *about)
+        sign = "about equal to" if about else "better than"
+        word = "not told apart" if about and word == "as said" else word
+        rows.append([f"{one} {sign} {other}", f"{said[other] - said[one]:+.3f}", str(gap or "no runs"), word])
+    headings = ["article", "gap there", "gap here", "here"]
+    return Table(headings, rows, caption="The article's chain, relation by relation", right=headings[1:3])
+
+
+def one_cache_table(found: Sequence[Card]) -> Table:
+    """Loss, parameters and cached numbers of the four ways to keep a cache; the reference is the spliced latent."""
+    rows, reference = [], "spliced latent"
+    for name in dict.fromkeys(card.variant for card in found):
+        own = [card for card in found if card.variant == name]
+        both = {c.seed for c in own} & {c.seed for c in found if c.variant == reference}
+        gap = "reference" if name == reference else str(cards.paired(found, name, reference)) if both else "no pair"
+        rows.append([name, str(_cached(own[0])), f"{own[0].parameters['total']:,}", str(len(own)),
+                     f"{fmean(card.loss() for card in own):.3f}", gap])  # fmt: skip
+    headings = ["variant", "cached numbers", "parameters", "seeds", "loss", f"minus {reference}"]
+    return Table(headings, rows, caption="One cache, at the `cpu` rung", right=headings[1:])
+
+
+def _cached(card: Card) -> int:
+    """Numbers that one layer keeps for one token."""
+    model = card.config["model"]
+    if latent := model.get("d_latent"):
+        return latent + model.get("d_rope", 0)
+    heads = model["n_heads"]
+    return 2 * model.get("n_kv_heads", heads) * (model["d_model"] // heads)

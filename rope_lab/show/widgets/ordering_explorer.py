@@ -1,0 +1,169 @@
+"""Chapter 16's widget: every pair of variants, its paired differences, and the order that they make along the way."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from statistics import fmean, median
+
+import traitlets
+from traitlets import Enum, Int, List, Unicode
+
+from rope_lab.show.widgets.kit import Widget, state
+from rope_lab.training import cards
+from rope_lab.training.cards import Card
+
+__all__ = ["OrderingExplorer", "panel_of"]
+
+_EXPERIMENTS = ("placements", "placements-base1e4", "one-cache")
+_RUNG = "cpu"
+
+
+def panel_of(found: Sequence[Card], *, published: dict[str, float] | None = None) -> dict:
+    """The cards of one experiment, at the steps at which every one of them was validated."""
+    curves = {id(c): dict(zip(c.curve["step"], c.curve["valid_loss"], strict=True)) for c in found}
+    read = [{step for step, loss in curve.items() if loss is not None} for curve in curves.values()]
+    steps = sorted(set.intersection(*read))
+    names = list(dict.fromkeys(c.variant for c in found))
+    seeds = len({c.seed for c in found})
+    said = published or {}
+    return {
+        "key": f"{found[0].experiment} {found[0].rung}",
+        "names": names,
+        "published": {name: said[name] for name in names} if set(names) <= set(said) else {},
+        "steps": steps,
+        "t": [0.0, 0.0, *(cards.t_quantile(0.975, n - 1) for n in range(2, seeds + 1))],
+        "runs": [
+            {"variant": c.variant, "seed": c.seed, "losses": [round(curves[id(c)][s], 6) for s in steps]} for c in found
+        ],
+    }
+
+
+class OrderingExplorer(Widget):
+    r"""All pairs of the variants of an experiment: in the published order, the other way, or not told apart.
+
+    State: the ``panel`` (an experiment at a rung), the chosen pair ``one`` and ``other`` ("" for the first two that the
+    panel has), how the names are put in order (``order``), the number ``at`` of the validation that is looked at, and
+    the cards' losses (``panels``). A pair is decided where the 95 % interval
+    $\bar d \pm t_{0.975,\,n-1}\, s / \sqrt n$ of its paired differences leaves zero out.
+
+    >>> OrderingExplorer.compute(OrderingExplorer(panels=[]).state())["names"]
+    []
+    """
+
+    title = "Ordering explorer: every pair of placements"
+    panel = state(Unicode(""))
+    one = state(Unicode("QK"))
+    other = state(Unicode("QKVO"))
+    order = state(Enum(["mean", "median", "published"], "published"))
+    at = state(Int(4, min=0))  # the last of five, at the cpu rung
+    panels = state(List())
+
+    @traitlets.default("panels")
+    def _committed(self) -> list[dict]:
+        shelves = ((name, cards.load_all(name, _RUNG)) for name in _EXPERIMENTS)
+        said = cards.published("placements")["losses"][""]
+        return [panel_of(found, published=said if name == "placements" else None) for name, found in shelves if found]
+
+    @staticmethod
+    def compute(state: dict) -> dict:
+        panels = state["panels"]
+        panel = next((p for p in panels if p["key"] == state["panel"]), panels[0] if panels else None)
+        if panel is None:
+            return {"panel": "", "names": [], "cells": []}
+        steps, said, t = panel["steps"], panel["published"], panel["t"]
+        index = min(state["at"], len(steps) - 1)
+        runs: dict[str, dict] = {name: {} for name in panel["names"]}
+        for run in panel["runs"]:
+            runs[run["variant"]][run["seed"]] = run["losses"]
+
+        def middle(name: str, i: int, take=fmean) -> float:
+            return take([losses[i] for losses in runs[name].values()])
+
+        def gaps(one: str, other: str, i: int) -> list[float]:
+            return [runs[other][seed][i] - runs[one][seed][i] for seed in runs[one] if seed in runs[other]]
+
+        key = {
+            "mean": lambda name: middle(name, index),
+            "median": lambda name: middle(name, index, median),
+            "published": lambda name: said.get(name, middle(name, index)),
+        }[state["order"]]
+        names = sorted(panel["names"], key=lambda name: (key(name), name))
+        cells, counts, exchanges = [], {"agree": 0, "reversed": 0, "undecided": 0, "decided": 0}, 0
+        for i, one in enumerate(names):
+            for other in names[i + 1 :]:
+                gap = _interval(gaps(one, other, index), t)
+                way = math.copysign(1, said[other] - said[one]) if said else 0
+                word = _word(gap, way)
+                counts[word] += 1
+                exchanges += way * (middle(other, index) - middle(one, index)) < 0
+                cells.append({"one": one, "other": other, "word": word, **gap})
+        one = state["one"] if state["one"] in names else names[0]
+        rest = [name for name in names if name != one]
+        other = state["other"] if state["other"] in rest else (rest or [""])[0]
+        pairs = len(cells)
+        return {
+            "panel": panel["key"], "names": names, "steps": steps, "index": index, "cells": cells, "counts": counts,
+            "tau": 1 - 2 * exchanges / pairs if said and pairs else None, "exchanges": exchanges if said else None,
+            "rows": [{"name": name, "mean": middle(name, index), "median": middle(name, index, median),
+                      "said": said.get(name)} for name in names],
+            "one": one, "other": other,
+            "seeds": [{"seed": seed, "gap": runs[other][seed][index] - runs[one][seed][index]}
+                      for seed in runs[one] if seed in runs[other]] if other else [],
+            "chosen": _interval(gaps(one, other, index) if other else [], t),
+            "along": [_interval(gaps(one, other, i), t) for i in range(len(steps))] if other else [],
+            "published": said[other] - said[one] if said and other else None,
+        }  # fmt: skip
+
+    @staticmethod
+    def random_state(rng) -> dict:
+        panels = [_random_panel(rng, "first", said=True), _random_panel(rng, "second", said=False)]
+        names = panels[0]["names"]
+        return {
+            "panel": str(rng.choice(["first", "second", ""])),
+            "one": str(rng.choice([*names, ""])),
+            "other": str(rng.choice([*names, ""])),
+            "order": str(rng.choice(["mean", "median", "published"])),
+            "at": int(rng.integers(0, 7)),
+            "panels": panels,
+        }
+
+    def fallback(self) -> str:
+        values = self.compute(self.state())
+        if not values["names"]:
+            return "Interactive figure: an explorer of orders. No result card has come with this copy of the book yet."
+        counts = values["counts"]
+        return (
+            f"Interactive figure: a board with all {len(values['cells'])} pairs of {len(values['names'])} variants. "
+            f"At the end of training {counts['agree']} pairs are decided in the published order, {counts['reversed']} "
+            f"the other way, and {counts['undecided']} are undecided. One chooses a pair and reads its paired "
+            "differences, seed by seed, with their 95 % interval at every validation."
+        )
+
+
+def _word(gap: dict, way: float) -> str:
+    if gap["half"] is None or abs(gap["mean"]) <= gap["half"]:
+        return "undecided"
+    return "decided" if not way else "agree" if gap["mean"] * way > 0 else "reversed"
+
+
+def _interval(values: Iterable[float], t: Sequence[float]) -> dict:
+    values = list(values)
+    n = len(values)
+    if n < 2:
+        return {"n": n, "mean": values[0] if n else None, "half": None}
+    mean = fmean(values)
+    sd = math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (n - 1))
+    return {"n": n, "mean": mean, "half": t[n] * sd / math.sqrt(n)}
+
+
+def _random_panel(rng, key: str, *, said: bool) -> dict:
+    names = list("abcde")[: int(rng.integers(1, 6))]
+    runs = [
+        {"variant": name, "seed": seed, "losses": rng.uniform(3, 3.4, 4).tolist()}
+        for name in names
+        for seed in range(int(rng.integers(1, 5)))
+    ]
+    published = {name: float(rng.uniform(2.7, 2.9)) for name in names} if said else {}
+    t = [0.0, 0.0, 12.7, 4.3, 3.2]
+    return {"key": key, "names": names, "published": published, "steps": [10, 20, 30, 40], "t": t, "runs": runs}

@@ -1,0 +1,109 @@
+"""The ordering explorer and the tables of chapter 16: the numbers of the cards, and what the page says of them."""
+
+from dataclasses import replace
+from itertools import combinations
+
+import pytest
+
+from rope_lab.algebra import rankings
+from rope_lab.show.figures import nine_placements as pictures
+from rope_lab.show.widgets.ordering_explorer import OrderingExplorer, panel_of
+from rope_lab.training import cards
+
+FOUND = cards.load_all("placements", "cpu")
+SAID = cards.published("placements")["losses"][""]
+
+
+def compute(**state):
+    return OrderingExplorer.compute(OrderingExplorer(**state).state())
+
+
+@pytest.fixture(scope="module")
+def now():
+    return compute()
+
+
+def test_every_cell_is_the_paired_difference_of_the_cards(now):
+    assert len(now["cells"]) == 36
+    for cell in now["cells"]:
+        gap = cards.paired(FOUND, cell["other"], cell["one"])
+        assert (cell["mean"], cell["half"]) == pytest.approx((gap.mean, gap.half), abs=1e-5)
+        way = gap.mean * (SAID[cell["other"]] - SAID[cell["one"]])
+        assert cell["word"] == ("undecided" if not gap.decided else "agree" if way > 0 else "reversed")
+
+
+def test_the_exchanges_are_those_of_the_algebra(now):
+    mean = {row["name"]: row["mean"] for row in now["rows"]}
+    assert now["exchanges"] == rankings.exchanges(mean, SAID)
+    assert now["tau"] == pytest.approx(rankings.kendall_tau(mean, SAID))
+
+
+@pytest.mark.parametrize("order", ["mean", "median", "published"])
+def test_the_names_stand_in_the_order_that_was_asked_for(order):
+    rows = compute(order=order)["rows"]
+    key = [row["said" if order == "published" else order] for row in rows]
+    assert key == sorted(key)
+
+
+def test_a_pair_the_other_way_round_has_the_other_sign():
+    one, other = compute(one="K", other="QKV"), compute(one="QKV", other="K")
+    assert one["chosen"]["mean"] == pytest.approx(-other["chosen"]["mean"])
+    assert one["counts"] == other["counts"]
+
+
+def test_any_subset_of_cards_will_do():
+    assert compute(panels=[])["names"] == []
+    alone = compute(panels=[panel_of(FOUND[:1])])
+    assert (alone["cells"], alone["along"], alone["other"]) == ([], [], "")
+    two = panel_of([c for c in FOUND if c.variant in ("V", "O") and c.seed == 0], published=SAID)
+    assert compute(panels=[two])["counts"]["undecided"] == 1  # one seed decides nothing
+    foreign = panel_of([replace(c, variant="unheard of") for c in FOUND[:1]], published=SAID)
+    assert foreign["published"] == {}
+
+
+def test_what_the_page_says_of_the_runs(now):
+    """Its sentences on robust reversals, on the yardstick of two seeds, and on V: all of them are of these cards."""
+    loss = {name: {c.seed: c.loss() for c in FOUND if c.variant == name} for name in SAID}
+    p, turned = {}, set()
+    for one, other in combinations(sorted(SAID, key=SAID.get), 2):
+        p[one, other] = rankings.paired_p([loss[other][s] - loss[one][s] for s in range(5)])
+        gap = cards.paired(FOUND, other, one)
+        if gap.decided and gap.mean < 0:
+            turned.add((one, other))
+    kept = set(rankings.holm(p))
+    assert turned & kept == {("K", "QKV"), ("VO", "QKV")}
+    assert turned - kept == {("QK", "QKVO"), ("NoPE", "Q")}
+    orders = [{name: of[s] for name, of in loss.items()} for s in range(5)]
+    assert max(rankings.kendall_tau(o, SAID) for o in orders) < min(
+        rankings.kendall_tau(a, b) for a, b in combinations(orders, 2)
+    )
+    first = {row["name"]: row["mean"] for row in compute(at=0)["rows"]}
+    assert first["V"] < min(first["O"], first["Q"], first["NoPE"])  # V learns fast
+    last = {row["name"]: row["mean"] for row in now["rows"]}
+    assert max(last, key=last.get) == "V"  # and falls behind
+    for name in ("QK", "VO"):  # hardly notice the base
+        foil = cards.load_all("placements-base1e4", "cpu")
+        same = [c for c in FOUND if c.seed in {f.seed for f in foil}]
+        one, other = cards.paired(foil, name, "NoPE"), cards.paired(same, name, "NoPE")
+        assert abs(one.mean - other.mean) < min(one.half, other.half)
+
+
+def test_the_table_of_relations_and_the_table_of_caches():
+    assert "QK better than VO" in repr(pictures.relations())
+    sizes = {"MHA": {}, "MQA": {"n_kv_heads": 1}, "shared latent": {"d_latent": 32},
+             "spliced latent": {"d_latent": 24, "d_rope": 8}}  # fmt: skip
+    made = [
+        replace(c, variant=name, config=c.config | {"model": c.config["model"] | more})
+        for name, more in sizes.items()
+        for c in FOUND
+        if c.variant == "QK" and c.seed < 3
+    ]
+    rows = repr(pictures.one_cache_table(made)).splitlines()[2:]
+    assert [row.split(" | ")[1] for row in rows] == ["128", "32", "32", "32"]
+    assert rows[-1].endswith("reference")
+    assert "no pair" in repr(pictures.one_cache_table(made[:2]))
+
+
+def test_the_pictures_say_what_they_show():
+    assert "K -0.1" in pictures.against_nope().desc
+    assert "6 of 8" in pictures.base_and_plane().desc

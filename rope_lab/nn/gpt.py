@@ -143,7 +143,18 @@ class GPT(nn.Module):
         """Continue each row by ``n_tokens`` tokens; temperature 0 takes the likeliest.
 
         Keys and values of earlier tokens are kept, so a new token costs one column and not a whole pass.
+        ``ValueError`` for an empty prompt, and for a temperature or numbers of tokens that mean nothing.
         """
+        if tokens.shape[-1] == 0:
+            raise ValueError(
+                "tokens: expected at least one token to continue, got none: begin with a token of your own"
+            )
+        if n_tokens < 0:
+            raise ValueError(f"n_tokens: expected 0 or more, got {n_tokens}")
+        if top_k is not None and top_k < 1:
+            raise ValueError(f"top_k: expected at least 1 token to choose from, got {top_k}; None chooses from all")
+        if not 0 <= temperature < math.inf:  # not a number is refused here too
+            raise ValueError(f"temperature: expected a finite number of at least 0, got {temperature}")
         caches = [KVCache() if self.config.d_latent is None else LatentCache() for _ in self.blocks]
         new = tokens
         for _ in range(n_tokens):

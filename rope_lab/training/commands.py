@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import signal
 import sys
 from pathlib import Path
@@ -21,12 +22,12 @@ def train(
     minutes: float | None,
 ) -> None:  # fmt: skip
     """Train one run and say where its card lies."""
+    budget = _seconds(minutes)
     environment.tuned(threads=threads)  # before torch: starts this Python over where the allocator is not set up yet
     from rope_lab.training.loop import train as loop
 
     run = single(changes, base=None if config is None else RunConfig.from_json(config.read_text(encoding="utf-8")))
     folder = out or Path("runs") / run.name
-    budget = None if minutes is None else 60 * minutes
     ended = loop(run, out=folder, device=device, threads=threads, time_budget_s=budget)
     if ended.card is None:
         print(f"Stopped ({ended.reason}) after {ended.step} of {run.steps} steps. The same command goes on from here.")
@@ -37,11 +38,12 @@ def train(
 
 def sweep(name: str, rung: str, *, minutes: float | None, **options: Any) -> bool:
     """Carry out an experiment; True if no run failed."""
+    budget = _seconds(minutes)
     from rope_lab.training.sweep import Setup
     from rope_lab.training.sweep import sweep as carry_out
 
     asked = experiment(name, rung)
-    setup = Setup(**options, time_budget_s=None if minutes is None else 60 * minutes)
+    setup = Setup(**options, time_budget_s=budget)
     if setup.executor == "inline":
         environment.tuned()
     signal.signal(signal.SIGTERM, signal.default_int_handler)  # asked to end: the runs under way save and stop
@@ -53,6 +55,14 @@ def sweep(name: str, rung: str, *, minutes: float | None, **options: Any) -> boo
     counts = f"{len(report.done)} done, {len(report.skipped)} had their cards, {len(report.stopped)} stopped"
     print(f"{counts}, {len(report.failed)} failed. Cards: {setup.results / name / rung}", file=sys.stderr)
     return not report.failed
+
+
+def _seconds(minutes: float | None) -> float | None:
+    if minutes is None:
+        return None
+    if not 0 <= minutes < math.inf:  # not a number compares with nothing: no deadline would ever be reached
+        raise ValueError(f"--minutes: expected a finite number of at least 0, got {minutes}; leave it out for no limit")
+    return 60 * minutes
 
 
 def results(

@@ -81,6 +81,7 @@ class RunConfig:
             _require(getattr(self, name) >= 0, name, "zero or more", getattr(self, name))
         for name, allowed in (("schedule", SCHEDULES), ("precision", PRECISIONS), ("compile", COMPILE)):
             _require(getattr(self, name) in allowed, name, f"one of {', '.join(allowed)}", getattr(self, name))
+        _require(self.variant != "", "variant", "a name, the one that tables print", self.variant)
         _require(self.lr > 0, "lr", "a positive rate", self.lr)
         _require(len(self.betas) == 2, "betas", "two numbers", self.betas)
 

@@ -139,6 +139,24 @@ def test_too_long_a_context_is_refused_with_both_lengths():
         small().generate(text(20), n_tokens=9)
 
 
+@pytest.mark.parametrize(
+    ("how", "said"),
+    [
+        ({"top_k": 0}, "top_k: expected at least 1 token to choose from, got 0"), ({"top_k": -3}, "got -3"),
+        ({"temperature": -1.0}, "temperature: expected a finite number of at least 0, got -1.0"),
+        ({"temperature": math.nan}, "got nan"), ({"temperature": math.inf}, "got inf"), ({"n_tokens": -1}, "n_tokens"),
+    ],
+)  # fmt: skip
+def test_what_cannot_be_sampled_is_refused(how, said):
+    with pytest.raises(ValueError, match=said):
+        small().generate(text(3), **{"n_tokens": 2, **how})
+
+
+def test_an_empty_prompt_is_refused():
+    with pytest.raises(ValueError, match="at least one token to continue, got none"):
+        small().generate(text(0), n_tokens=2)
+
+
 def test_the_three_absolute_schemes_differ_in_the_share_of_position():
     """Size of the sinusoid over the size of the embedding that it is added to."""
     share = {}

@@ -51,6 +51,22 @@ def test_train_takes_a_config_from_a_card_s_own_block(run, tmp_path):
     assert here.curve == there.curve
 
 
+@pytest.mark.parametrize("minutes", ["nan", "-1", "inf"])
+@pytest.mark.parametrize("command", [("train", *TINY), ("sweep", "crope-table1")], ids=["train", "sweep"])
+def test_a_time_that_no_clock_reaches_is_refused_before_anything_runs(run, tmp_path, command, minutes):
+    wrong = run(*command, "--minutes", minutes)
+    assert wrong.exit_code == 1
+    assert "--minutes: expected a finite number of at least 0" in wrong.stderr
+    assert not list(tmp_path.glob("runs/*"))
+
+
+def test_a_run_without_a_name_is_refused_before_it_trains(run, tmp_path):
+    wrong = run("train", *TINY, "--set", "variant=", "--out", "here")
+    assert wrong.exit_code == 1
+    assert "RunConfig.variant: expected a name" in wrong.stderr
+    assert not (tmp_path / "here").exists()
+
+
 def test_a_field_that_does_not_exist_is_named(run):
     wrong = run("train", "--set", "stepz=3")
     assert wrong.exit_code == 1

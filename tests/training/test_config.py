@@ -60,6 +60,7 @@ def test_the_schedules():
         ({"lr": None}, "lr: expected a finite number"), ({"lr": float("inf")}, "finite number, got inf"),
         ({"betas": 3}, "betas: expected two numbers, got 3"), ({"betas": (0.9,)}, "two numbers"),
         ({"model": 3}, "model: expected fields"), ({"variant": 1}, "variant: expected text"),
+        ({"variant": ""}, "variant: expected a name, the one that tables print, got ''"),
         ({"bos": "no"}, "bos: expected true or false"),
     ],
 )  # fmt: skip

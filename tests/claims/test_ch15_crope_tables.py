@@ -115,6 +115,32 @@ def test_control_halves(monkeypatch, shares):
     assert outcome("book.trained-are-not-linear") == "not reproduced"
 
 
+def planted_projections(monkeypatch, **changed):
+    losses = {"whole": 3.5, "qkv, best": 3.7, "qkv, laid out": 3.8, "whole, tuned": 3.45, "qkv, best, tuned": 3.48,
+              "qkv, laid out, tuned": 3.5}  # fmt: skip
+    losses |= {name.replace("_", ", ").replace("laid", "laid out"): loss for name, loss in changed.items()}
+    cast = [replace(CPU[0], variant="RoPE", seed=s, measured={"projected": losses}) for s in range(3)]
+    monkeypatch.setattr(cards, "load_all", lambda *_, **__: cast)
+    return outcome("book.projection-heals")
+
+
+def test_projections(monkeypatch):
+    assert planted_projections(monkeypatch) == "reproduced"
+
+
+@pytest.mark.parametrize("changed", [{"qkv_best": 3.49}, {"qkv_best": 3.81}, {"qkv_best_tuned": 3.56},
+                                     {"qkv_laid_tuned": 3.47}])  # fmt: skip
+def test_control_projections(monkeypatch, changed):
+    assert planted_projections(monkeypatch, **changed) == "not reproduced"
+
+
+def test_what_the_page_says_of_no_positions():
+    readings = cards.load_all("crope-table1-readings", "cpu")
+    gap = cards.paired(readings, "absolute unit", "NoPE")
+    assert gap.decided
+    assert gap.mean > 1
+
+
 def test_witnesses_of_the_printed_numbers():
     assert round(0.117 / 0.0318, 2) == 3.68
     assert round((5.3730 - 5.3644) / hypot(0.0279, 0.0255), 3) == 0.228

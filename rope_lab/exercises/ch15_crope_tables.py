@@ -1,0 +1,132 @@
+"""Chapter 15, CRoPE's tables: what three seeds decide, a yardstick, a random pairing, and the smallest margin."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+from hypothesis import strategies as st
+from scipy import stats
+
+from rope_lab.algebra.pairing import linear_share, random_pairing
+from rope_lab.algebra.widely_linear import times_i
+from rope_lab.exercises.core import Question, Task
+
+# --- the prediction: three seeds, all on one side ---
+
+_GAPS = np.array([0.035, 0.024, 0.014])
+
+
+def _half(d, *, quantile=0.975, ddof=1, root=True):
+    """Half the interval's width; the arguments other than ``d`` make it wrong."""
+    d = np.asarray(d, float)
+    n = len(d)
+    return stats.t.ppf(quantile, n - 1) * d.std(ddof=ddof) / (math.sqrt(n) if root else 1)
+
+
+def _three_seeds() -> list[bool]:
+    low, high = _GAPS.mean() - _half(_GAPS), _GAPS.mean() + _half(_GAPS)
+    return [bool(low > 0.01), bool(0 < low <= 0.01), bool(low <= 0 < high), bool(high <= 0)]
+
+
+# --- the yardstick: two numbers after ± ---
+
+# Loss and the number after ±, absolute and RoPE: Table 1, then rows 2 to 4 of Table 2.
+_ROWS = (
+    (6.8025, 0.0318, 6.5809, 0.0333), (5.7486, 0.0274, 5.3644, 0.0279), (4.4288, 0.0224, 4.0212, 0.0243),
+    (6.874, 0.117, 6.658, 0.113), (6.822, 0.110, 6.607, 0.107), (6.907, 0.115, 6.699, 0.111),
+)  # fmt: skip
+
+
+def _told_apart() -> float:
+    return float(sum(abs(a - b) > 2 * math.hypot(s, t) for a, s, b, t in _ROWS))
+
+
+# --- a complex-linear map over a pairing drawn at random ---
+
+
+def _over_random_pairings() -> list[bool]:
+    rng, J = np.random.default_rng(0), times_i(16)
+    W = rng.normal(size=(16, 16))
+    W = (W - J @ W @ J) / 2  # complex-linear, all of it, over the pairing J
+    mean = np.mean([linear_share(W, random_pairing(16, rng)) for _ in range(400)])
+    return [bool(abs(mean - guess) < 0.05) for guess in (1.0, 0.75, 0.5, 0.0)]
+
+
+# --- the task: the smallest margin ---
+
+
+def smallest_margin(d):
+    return abs(np.mean(d)) + _half(d)
+
+
+_examples = st.lists(st.integers(-60, 60).map(lambda n: n / 1000), min_size=3, max_size=6, unique=True).map(
+    lambda d: (np.array(d),)
+)
+
+
+EXERCISES = (
+    Question(
+        id="ch15.predict-three-seeds",
+        kind="prediction",
+        prompt=r"A model with tied projections is trained with three seeds. In each it ends a little *above* its "
+        r"rival: by $+0.035$, $+0.024$ and $+0.014$ nats. You compute the 95 % interval of these paired differences, "
+        r"with Student's $t$. What will it say?",
+        choices=(
+            r"Worse, by a good margin: the interval begins above $0.01$.",
+            r"Worse, just so: it begins between $0$ and $0.01$.",
+            r"Undecided: it holds zero.",
+            r"Better.",
+        ),
+        answer="C",
+        truth=_three_seeds,
+        why=r"The mean is $0.024$, the standard deviation $0.0105$, and with three seeds $t_{0.975,\,2} = 4.30$. "
+        r"Half the width is $4.30 \cdot 0.0105 / \sqrt 3 \approx 0.026$. Three equal signs alone come with probability "
+        r"$\tfrac14$ when there is no difference at all.",
+    ),
+    Question(
+        id="ch15.random-pairing",
+        prompt=r"A real matrix is *exactly* complex-linear over one pairing of its inputs. You do not know which, and "
+        r"look at it over a pairing drawn at random. How much of it will look complex-linear, on average?",
+        choices=("All of it.", "Three quarters.", "Half of it.", "Nothing."),
+        answer="C",
+        truth=_over_random_pairings,
+        hint=r"A pairing $J$ and its reverse $-J$ are equally likely. What do the two shares add up to?",
+        why=r"The shares over $J$ and over $-J$ add up to one, for every map. Both pairings are equally likely, so the "
+        r"mean is one half. A share of one half is what you find when you look in the wrong basis, whatever is there.",
+    ),
+    Question(
+        id="ch15.yardstick",
+        prompt=r"Take “told apart” to mean: the two losses differ by more than $2\sqrt{s_a^2 + s_b^2}$, with $s$ the "
+        r"number after ±. In how many of the six rows, three of Table 1 and rows 2 to 4 of Table 2, are absolute "
+        r"positions and RoPE told apart?",
+        answer=3,
+        tolerance=0.1,
+        unit="rows",
+        truth=_told_apart,
+        hint=r"In Table 1 the gaps are $0.2$ to $0.4$ and the numbers after ± about $0.03$. In rows 2 to 4 the gaps "
+        r"are still about $0.2$. What happened to the numbers after ±?",
+        why=r"All of Table 1, none of the others: there the root is about $0.16$ and the gap about $0.21$. So “within "
+        r"noise” by this yardstick cannot be read as “no difference”.",
+    ),
+    Task(
+        id="ch15.smallest-margin",
+        statement=r"Write `smallest_margin(d)`. The argument is an array of paired differences, one for each seed. "
+        r"Return the smallest $\delta$ for which their 95 % interval lies within $\pm\delta$: what these seeds have "
+        r"shown the difference not to exceed. `np` and `scipy.stats` are there.",
+        solution=smallest_margin,
+        examples=_examples,
+        mistakes={
+            "the width of the interval is forgotten": lambda d: abs(np.mean(d)),
+            "the interval is taken to be centred at zero": _half,
+            "the sign of the mean is kept": lambda d: np.mean(d) + _half(d),
+            "the standard deviation divides by n, not by n - 1": lambda d: abs(np.mean(d)) + _half(d, ddof=0),
+            "the square root of n is forgotten": lambda d: abs(np.mean(d)) + _half(d, root=False),
+            "1.96 stands where Student's t belongs": lambda d: abs(np.mean(d))
+            + 1.959964 * np.std(d, ddof=1) / np.sqrt(len(d)),
+        },
+        hint=r"The interval ends at $\bar d - h$ and $\bar d + h$. Which of the two is farther from zero, and how far?",
+        why=r"The farther end lies at $|\bar d| + h$. A paper that wants to show that a difference is negligible can "
+        r"print this one number.",
+    ),
+)

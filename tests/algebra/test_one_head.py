@@ -56,7 +56,7 @@ def test_the_limit_of_the_gap_as_an_integral(base):
 
 def test_control_the_logits_themselves_do_not_concentrate():
     shares = [schedule.decay(1, theta=rotation.frequencies(d)) for d in (32, 512, 8192)]
-    assert min(shares) > 0.96
+    assert min(shares) > 0.95
     weights = [one_head.target_weight(64, theta=rotation.frequencies(d)) for d in (32, 512, 8192)]
     assert weights[0] < 0.4 < 0.99 < weights[1] < weights[2]
 

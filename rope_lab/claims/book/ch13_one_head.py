@@ -1,0 +1,157 @@
+"""What chapter 13 says on its own account: the law of frequencies, the leak, the tilt, and a trained head."""
+
+import numpy as np
+import sympy as sp
+from scipy.integrate import quad
+
+from rope_lab.algebra import additive_head, one_head, rotation, schedule
+from rope_lab.claims.ledger import claim
+from rope_lab.training import cards
+
+OFFSETS = np.arange(1, 40)
+LAWS = (  # frequencies that fill up with the number of planes, and the limit of their mean cosine
+    (lambda u: 1e4**-u, lambda r: schedule.dense_decay(r)),  # noqa: PLW0108
+    (lambda u: u, lambda r: np.sin(r) / r),
+    (lambda u: 2 * np.pi * u, lambda r: 0.0 * r),
+)
+
+
+@claim(
+    "book.head-limit",
+    locus="chapter 13",
+    statement=r"Let the frequencies of a head with $p$ planes be $\theta_i = f(i/p)$ for a continuous $f$ on $[0, "
+    r"1]$. As "
+    r"$p \to \infty$ the logit at distance $r$ from the wanted key, divided by $p$, tends to $\int_0^1 \cos(r f(u))\,"
+    r"\mathrm du$. For whole numbers $r$ this is $\delta(r)$ if and only if $f$ spreads evenly over the circle, where "
+    r"$\theta$ and $-\theta$ count as one.",
+    verdict="true",
+    evidence="numeric",
+    chapter=13,
+    witness=r"$f(u) = \mathrm{base}^{-u}$: $g(r)$. $f(u) = u$: $\sin r / r$. $f(u) = 2\pi u$: $\delta(r)$.",
+    tolerance=1e-4,
+    holds=lambda r, limit: limit(r),
+    control=lambda r, limit: np.where(r == 1, limit(r), 0),  # a delta with a shoulder, for every law
+)
+def the_law_of_frequencies(limit, _rng):
+    u = np.arange(2**14) / 2**14
+    return max(np.abs(schedule.decay(OFFSETS, theta=f(u)) - limit(OFFSETS, of)).max() for f, of in LAWS)
+
+
+def _lost(r, base):
+    return quad(lambda t: (1 - np.cos(t)) / t, r / base, r, limit=500)[0] / np.log(base)
+
+
+@claim(
+    "book.head-nearest",
+    locus="chapter 13",
+    statement=r"$1 - g(r) = \frac 1{\ln \mathrm{base}} \int_{r/\mathrm{base}}^r \frac{1 - \cos t}{t}\,\mathrm dt$, "
+    r"and for "
+    r"a base of at least 10 no whole $r \ge 2$ has a smaller value than $r = 1$.",
+    verdict="true",
+    evidence="numeric",
+    chapter=13,
+    witness=r"Base $10^4$: $0.0260$ at $r = 1$, $0.0919$ at $r = 2$.",
+    tolerance=1e-8,
+    holds=lambda r, base: _lost(r, base),  # noqa: PLW0108
+    control=lambda r, base: (
+        _lost(r, base) + quad(lambda t: (1 - np.cos(t)) / t, 0, r / base)[0] / np.log(base)
+    ),  # from 0
+)
+def the_nearest_is_the_closest(form, _rng):
+    residual = max(
+        abs(1 - schedule.dense_decay(float(r), base=b) - form(r, b)) for r in (1, 2, 7, 30) for b in (10.0, 1e4)
+    )
+    closest = all(schedule.dense_decay(np.arange(2.0, 3000), base=b).max() < schedule.dense_decay(1.0, base=b)
+                  for b in (10.0, 100.0, 1e4, 5e5))  # fmt: skip
+    return float(residual) if closest else np.inf
+
+
+@claim(
+    "book.head-leak",
+    locus="chapter 13",
+    statement=r"The lead over a neighbour is $\sum_i (1 - \cos\theta_i) = \frac d2 (1 - g(1)) + \frac12 "
+    r"(\cos\tfrac1{\mathrm{base}} - \cos 1) + O(1/d)$. So in a fixed window, with keys on both sides, the wanted key's "
+    r"softmax weight $a$ obeys $1 - a \sim 2 e^{-\sum_i (1 - \cos\theta_i)}$.",
+    verdict="true",
+    evidence="numeric",
+    chapter=13,
+    witness=r"Base $10^4$: one nat of lead takes about $77$ dimensions.",
+    tolerance=1e-4,
+    holds=lambda d, b: d / 2 * (1 - float(schedule.dense_decay(1.0, base=b))) + (np.cos(1 / b) - np.cos(1)) / 2,
+    control=lambda d, b: d / 2 * (1 - float(schedule.dense_decay(1.0, base=b))),  # the end of the sum left out
+)
+def the_lead_over_a_neighbour(lead, _rng):
+    d, gaps = 2**16, []
+    for base in (100.0, 1e4):
+        theta = rotation.frequencies(d, base=base)
+        behind = d / 2 * (1 - schedule.decay(np.arange(1, 9), theta=theta))
+        both = abs(float(np.log(np.exp(behind[0] - behind).sum())))  # the neighbours outweigh all the others
+        gaps += [abs(one_head.neighbour_gap(theta) - lead(d, base)), both]
+    return max(gaps)
+
+
+@claim(
+    "book.head-tilt",
+    locus="chapter 13",
+    statement=r"With added positions the logit is $A_{mn} + B^t_n$ for a token of kind $t$, up to a term that all keys "
+    r"of the row share. If kind 1 leads at $m + 1$ by $\varepsilon$ and kind 2 at $m + 2$, then $a_n = B^2_n - B^1_n$ "
+    r"has $a_{m+2} - a_{m+1} \ge 2\varepsilon$.",
+    verdict="true",
+    evidence="exact",
+    chapter=13,
+    witness=r"$(1, n, n^2)$: $a_n = 2cn + \text{const}$, and the lead is $c$.",
+    holds=+1,
+    control=-1,  # the second demand the wrong way round
+)
+def the_two_demands_add_up(sign):
+    A1, A2, B11, B12, B21, B22 = sp.symbols("A_1 A_2 B_11 B_12 B_21 B_22")  # keys m+1 and m+2, kinds 1 and 2
+    first = (A1 + B11) - (A2 + B12)
+    second = (A2 + B22) - (A1 + B21)
+    rise = (B22 - B12) - (B21 - B11)
+    tilt = additive_head.parabola_head(9, steepness=5.0).tilt()
+    return sp.expand(first + sign * second - rise) == 0 and set(np.diff(tilt)) == {10.0}
+
+
+@claim(
+    "book.head-parabola",
+    locus="chapter 13",
+    statement=r"$2(m + s)\,n - n^2 = -(n - m - s)^2 + (m + s)^2$: a product of a query that knows $m$ and $s$, and a "
+    r"key "
+    r"that knows $n$ and $n^2$.",
+    verdict="true",
+    evidence="exact",
+    chapter=13,
+    witness=r"$m = 5$, $s = 2$: the top of $14 n - n^2$ is at $n = 7$.",
+    holds=lambda m, n, s: -((n - m - s) ** 2) + (m + s) ** 2,
+    control=lambda m, n, s: -((n - m + s) ** 2) + (m + s) ** 2,  # looks back
+)
+def a_parabola_over_the_keys(form):
+    m, n, s = sp.symbols("m n s")
+    logits = additive_head.parabola_head(9, content=0, steepness=1.0).logits(m=3, kind=1)
+    ours = all(logits[k] == form(3, k, 2) for k in range(9))
+    return ours and sp.expand(form(m, n, s) - (2 * (m + s) * n - n**2)) == 0
+
+
+@claim(
+    "book.head-trained",
+    locus="chapter 13",
+    statement=r"One head of width 64, trained on sentences of 32 tokens to look one or two places ahead, with five "
+    r"seeds. "
+    r"RoPE, CRoPE and absolute positions all get at least 99 of 100 right at 32. At 64, RoPE and CRoPE still do with "
+    r"most seeds and never fall below 95; absolute positions get fewer than 65.",
+    verdict="empirical",
+    evidence="experiment",
+    chapter=13,
+    tier="empirical",
+    witness="The cards of the experiment one-head.",
+)
+def the_trained_head():
+    found = cards.load_all("one-head", "cpu")
+    share = {name: np.array([card.measured["accuracy"] for card in found if card.variant == name])
+             for name in ("RoPE", "CRoPE", "absolute")}  # fmt: skip
+    if any(len(values) < 5 for values in share.values()):
+        return "not attempted"
+    learned = all(values[:, 0].min() >= 0.99 for values in share.values())
+    rotary = np.concatenate((share["RoPE"][:, 1], share["CRoPE"][:, 1]))
+    far = rotary.min() >= 0.95 and (rotary >= 0.99).mean() > 0.5 and share["absolute"][:, 1].max() < 0.65
+    return "reproduced" if learned and far else "not reproduced"

@@ -1,0 +1,140 @@
+"""CRoPE's third example (its section 4.3): what a layer with absolute positions can do, and what that costs."""
+
+from dataclasses import replace
+
+import numpy as np
+import sympy as sp
+
+from rope_lab.algebra import additive_head, one_head, rotation
+from rope_lab.claims.ledger import claim
+
+
+def least_weight(head, rng, *, queries=9):
+    """The least softmax weight on the wanted key: both kinds of query, at places all over the window."""
+    window, worst = len(head.positions), 1.0
+    contents = 30 * rng.normal(size=(window, head.content))
+    for m in np.linspace(0, window - 3, queries).astype(int):
+        for kind in (0, 1):
+            logits = head.logits(m=int(m), kind=kind, contents=contents)
+            worst = min(worst, float(np.exp(-np.logaddexp.reduce(logits - logits[m + 1 + kind]))))
+    return worst
+
+
+@claim(
+    "crope.eq24",
+    locus="4.3, eq 24",
+    statement=r"The task asks that the logit of the wanted key be far above all others.",
+    verdict="true",
+    evidence="exact",
+    chapter=13,
+    tier="minor",
+    correction=r"In numbers: a lead of $\ln\frac{(N-1)(1-\epsilon)}{\epsilon}$ over $N - 1$ equal others gives it the "
+    r"weight $1 - \epsilon$.",
+    witness=r"$N = 1000$, $\epsilon = 0.01$: a lead of $11.5$.",
+    holds=lambda N, e: sp.log((N - 1) * (1 - e) / e),
+    control=lambda N, e: sp.log(N * (1 - e) / e),  # the wanted key counted among the others
+)
+def how_far_above(lead):
+    N, e = sp.symbols("N epsilon", positive=True)
+    weight = 1 / (1 + (N - 1) * sp.exp(-lead(N, e)))
+    return sp.simplify(weight - (1 - e)) == 0
+
+
+def _reads(*, kinds, positions):
+    """The same head, whose query no longer reads the kind of the token, or its position."""
+
+    def head_of(head):
+        W_q = head.W_q.copy()
+        W_q[:, : head.kinds] *= kinds
+        W_q[:, head.kinds + head.content :] *= positions
+        return replace(head, W_q=W_q)
+
+    return head_of
+
+
+@claim(
+    "crope.eq25-26",
+    locus="4.3, eqs 25 and 26",
+    statement=r"The task asks that the keys keep the position only, $W_k(x + p) \approx W_k p$, and the queries the "
+    r"token "
+    r"only, $W_q(x + p) \approx W_q x$; the two are in tension.",
+    verdict="false",
+    evidence="numeric",
+    chapter=13,
+    correction=r"The first is a fair demand, and it can be met exactly: let content and position use different "
+    r"coordinates. The second is not needed, and cannot be: a query that has lost its position has the same logits "
+    r"everywhere. It must keep both. So the tension is not forced.",
+    witness=r"Positions $(1, n, n^2)$: weight at least $0.986$ on the wanted key of every query. Without the "
+    r"position in "
+    r"the query, two queries at different places have one row of logits.",
+    tolerance=1e-4,
+    holds=_reads(kinds=1, positions=1),
+    printed=_reads(kinds=1, positions=0),
+    control=_reads(kinds=0, positions=1),  # the other half lost
+)
+def the_query_keeps_both(query, rng):
+    head = additive_head.parabola_head(64)
+    blind = not (head.W_k[:, head.kinds : head.kinds + head.content]).any()  # equation 25, exactly
+    return max(0.0, 0.986 - least_weight(query(head), rng)) if blind else np.inf
+
+
+@claim(
+    "crope.abs-impossible",
+    locus="4.3",
+    statement=r"With absolute positions added to the embedding, one layer cannot do the task for all $i$; the task is "
+    r"impossible for it.",
+    verdict="conditional",
+    evidence="numeric",
+    chapter=13,
+    correction=r"Right for all $i$ at once, if the position vectors are bounded, as sinusoids are, and the lead is "
+    r"to be "
+    r"uniform. On any finite window one head can do it: with the logits $-c\,(n - m - s)^2$ from $p_n = (1, n, n^2)$, "
+    r"or with the usual sinusoids.",
+    witness=r"$(1, n, n^2)$: weight at least $0.986$ for 64 and for 1000 positions, and in fact for all $i$, as these "
+    r"are not bounded. Sinusoids with $D = 128$: at least $0.9999$ for 1024 positions.",
+    tolerance=1e-4,
+    holds=1.0,
+    control=0.5,  # half the tilt: both kinds of token see the point between
+)
+def a_window_can_be_done(tilt, rng):
+    short = 0.0
+    for build, window, least in (
+        (additive_head.parabola_head, 64, 0.986),
+        (additive_head.parabola_head, 1000, 0.986),
+        (additive_head.sinusoid_head, 1024, 0.9999),
+    ):
+        head = build(window)
+        W_q = head.W_q.copy()
+        W_q[:, : head.kinds] *= tilt
+        short = max(short, least - least_weight(replace(head, W_q=W_q), rng, queries=5))
+    return max(0.0, short)
+
+
+@claim(
+    "crope.toy-advantage",
+    locus="4.3, last paragraph",
+    statement=r"The example shows an advantage of RoPE over absolute positions, and CRoPE keeps it.",
+    verdict="conditional",
+    evidence="numeric",
+    chapter=13,
+    correction=r"The advantage is one of size. With absolute positions, what the token adds to the logits must span at "
+    r"least $2\varepsilon (N - 2)$ over a window of $N$, where $\varepsilon$ is the lead of the wanted key. With "
+    r"RoPE or "
+    r"CRoPE an amplitude that does not depend on $N$ will do.",
+    witness=r"$(1, n, n^2)$ reaches the bound exactly on the keys $1, \dots, N-1$. The sinusoidal head needs 7 % "
+    r"more at "
+    r"$N = 1024$; its largest weight grows like $N$.",
+    tolerance=1e-9,
+    holds=lambda N, lead: additive_head.least_tilt_range(N, margin=lead),
+    control=lambda N, lead: 2 * lead,  # noqa: ARG005 - the same for every window
+)
+def linear_against_constant(bound, _rng):
+    worst = 0.0
+    for window in (16, 128):
+        tilt = additive_head.parabola_head(window, steepness=5.0).tilt()
+        worst = max(worst, abs(np.ptp(tilt[1:]) / bound(window, 5.0) - 1))
+    gap = one_head.neighbour_gap(rotation.frequencies(64))
+    keys = np.arange(-200, 201)
+    logits = one_head.offset_logits(keys, offset=1, theta=rotation.frequencies(64))
+    leads = [np.sort(logits[abs(keys) <= N])[-1] - np.sort(logits[abs(keys) <= N])[-2] for N in (16, 128, 200)]
+    return max(worst, np.abs(np.array(leads) - gap).max())

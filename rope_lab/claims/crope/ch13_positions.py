@@ -1,0 +1,146 @@
+"""CRoPE's second example (its section 4.2): compare positions, and what becomes of the sum of cosines."""
+
+import numpy as np
+import sympy as sp
+
+from rope_lab.algebra import one_head, rotation, schedule
+from rope_lab.claims import exact
+from rope_lab.claims.ledger import claim
+
+
+def _sinusoid(position, theta):
+    return np.concatenate((np.sin(position * theta), np.cos(position * theta)))
+
+
+@claim(
+    "crope.eq20-monotone",
+    locus="4.2, after eq 20",
+    statement=r"$p_m^\top p_n$ is larger when $m$ and $n$ are close.",
+    verdict="conditional",
+    evidence="numeric",
+    chapter=13,
+    correction=r"A remark: for sinusoidal vectors it is $\sum_i \cos((m-n)\theta_i)$: largest at $m = n$, falling on "
+    r"the whole, not at every step.",
+    witness=r"$D = 128$: the mean cosine is $0.6616$ at 11 and $0.6622$ at 12. $D = 32$: it rises from 4 to 5.",
+    tolerance=1e-10,
+    holds=lambda m, n, theta: np.cos((m - n) * theta).sum(),
+    control=lambda m, n, theta: np.cos((m + n) * theta).sum(),  # no minus
+)
+def falls_on_the_whole(form, _rng):
+    theta = rotation.frequencies(128)
+    rises = all(schedule.decay(k, theta=rotation.frequencies(d)) < schedule.decay(k + 1, theta=rotation.frequencies(d))
+                for d, k in ((128, 11), (32, 4)))  # fmt: skip
+    pairs = ((m, n) for m in (0, 3, 50) for n in (0, 7, 300))
+    residual = max(abs(_sinusoid(m, theta) @ _sinusoid(n, theta) - form(m, n, theta)) for m, n in pairs)
+    return residual if rises else np.inf
+
+
+@claim(
+    "crope.eq21",
+    locus="4.2, eq 21",
+    statement=r"$p_m^\top p_n \to \delta(m - n)$ as $D \to \infty$.",
+    verdict="conditional",
+    evidence="numeric",
+    chapter=13,
+    correction=r"With the factor $\tfrac 2D$, and for frequencies that fill the circle evenly (or independent random "
+    r"vectors $p$). For the usual geometric frequencies the limit is $g(r) = [\mathrm{Ci}(r) - "
+    r"\mathrm{Ci}(r/\mathrm{base})] / \ln \mathrm{base}$, about $1 - (\ln r + \gamma)/\ln\mathrm{base}$.",
+    witness=r"Base $10^4$: $g = 0.974$, $0.682$, $0.437$, $0.188$ at $r = 1, 10, 100, 1000$. For $\theta_i = "
+    r"2\pi i/(D/2)$: exactly $\delta$ for $|r| < D/2$.",
+    tolerance=2e-5,
+    holds=lambda r: schedule.dense_decay(r),  # noqa: PLW0108
+    control=lambda r: 0 * r,  # what delta is away from 0
+)
+def what_it_tends_to(limit, _rng):
+    offsets = np.array([1.0, 2.0, 10.0, 100.0, 1000.0])
+    circle = schedule.decay(np.arange(1, 64), theta=2 * np.pi * np.arange(64) / 64)
+    found = schedule.decay(offsets, theta=rotation.frequencies(2**18))
+    return max(np.abs(found - limit(offsets)).max(), np.abs(circle).max())
+
+
+@claim(
+    "crope.eq22-23",
+    locus="4.2, eqs 22 and 23",
+    statement=r"For the constant vector of ones and $W = I$ the logit is $\sum_i \cos((m-n)\theta_i)$.",
+    verdict="false",
+    slip=True,
+    evidence="exact",
+    chapter=13,
+    correction=r"A factor of 2, which does no harm: $2\sum_i \cos((m-n)\theta_i)$. Without it for the complex vector "
+    r"of ones, $(1, 0, 1, 0, \dots)$.",
+    witness=r"$m = n$: $\mathbf 1^\top \mathbf 1 = D$, and the sum is $D/2$.",
+    holds=2,
+    printed=1,
+    control=4,
+)
+def ones_against_ones(factor):
+    r, thetas = sp.Symbol("r", real=True), sp.symbols("theta_0:2", real=True)
+    R, ones = exact.rotation_matrix(r, theta=thetas), sp.ones(4, 1)
+    cosines = sum(sp.cos(r * t) for t in thetas)
+    half = sp.Matrix(one_head.ones_key(2).astype(int))
+    return sp.simplify((ones.T * R * ones)[0] - factor * cosines) == 0 == sp.simplify((half.T * R * half)[0] - cosines)
+
+
+@claim(
+    "crope.eq23-limit",
+    locus="4.2, after eq 23",
+    statement=r"$\sum_i \cos((m-n)\theta_i) \to \delta(m-n)$ as $D \to \infty$.",
+    verdict="conditional",
+    evidence="numeric",
+    chapter=13,
+    correction=r"The sum does not; its softmax over any fixed window does, which is what the argument needs: "
+    r"$1 - a \sim 2 e^{(\cos 1 - \cos(1/\mathrm{base}))/2}\, e^{-\frac D2 (1 - g(1))}$. Divided by $\sqrt D$ the "
+    r"exponent is "
+    r"$\tfrac{\sqrt D}2 (1 - g(1))$, and it takes far larger $D$.",
+    witness=r"Base $10^4$, 64 keys on either side: $a = 0.395$, $0.769$, $1.000$ for $D = 32$, $128$, $1024$; with "
+    r"$1/\sqrt D$: $0.025$, $0.062$, $0.312$.",
+    tolerance=2e-4,
+    holds=lambda d: one_head.leak_law(d),  # noqa: PLW0108
+    control=lambda d: one_head.leak_law(d) / 2,  # one neighbour only
+)
+def the_softmax_concentrates(law, _rng):
+    d, k = 16384, np.arange(1, 65)
+    behind = d / 2 * (1 - schedule.decay(k, theta=rotation.frequencies(d)))
+    table = [one_head.target_weight(64, theta=rotation.frequencies(d), amplitude=c)
+             for d in (32, 128, 1024) for c in (1, d**-0.5)]  # fmt: skip
+    known = np.abs(np.array(table) - [0.395, 0.025, 0.769, 0.062, 1.0, 0.312]).max() < 6e-4
+    return abs(float(np.log(2 * np.exp(-behind).sum() / law(d)))) if known else np.inf
+
+
+@claim(
+    "crope.sec4.near-perfect",
+    locus="4, first paragraphs",
+    statement=r"The heads made by hand become near perfect as $D \to \infty$.",
+    verdict="true",
+    evidence="numeric",
+    chapter=13,
+    correction=r"A remark: true of the softmax weights. Large $D$ is not needed: a larger amplitude does it at "
+    r"any $D$.",
+    witness=r"129 keys: $D = 512$ gives $0.998$; $D = 32$ with ten times the amplitude as well.",
+    tolerance=1e-6,
+    holds=lambda d, c: one_head.target_weight(64, theta=rotation.frequencies(d), amplitude=c),
+    control=lambda d, c: 1 / np.abs(schedule.decay(np.arange(-64, 65), theta=rotation.frequencies(d))).sum(),  # noqa: ARG005
+)
+def near_perfect(weight, _rng):
+    return max(1 - weight(d, c) for d, c in ((2048, 1.0), (32, 40.0), (128, 10.0)))
+
+
+@claim(
+    "crope.sec4.2-constant-embedding",
+    locus="4.2",
+    statement=r"RoPE compares positions if the embedding of every token is the same constant vector.",
+    verdict="conditional",
+    evidence="exact",
+    chapter=13,
+    correction=r"For the logits, yes. In a layer that works only what $W_q$ and $W_k$ read should be constant, one "
+    r"coordinate for instance: if the whole embedding is, all values are equal and no attention shows.",
+    witness=r"$\sum_n a_{mn} v = v$, whatever the weights.",
+    holds=lambda: sp.Matrix([[1, 3, 0], [1, 0, 2], [1, 5, 5]]),
+    control=lambda: sp.Matrix([[1, 3, 0]] * 3),
+)
+def one_constant_coordinate(embeddings):
+    X = embeddings()
+    attend_next, attend_self = sp.Matrix([[0, 1, 0], [0, 0, 1], [0, 0, 1]]), sp.eye(3)
+    constant = all(X[i, 0] == X[0, 0] for i in range(3))
+    values = X[:, 1:]
+    return constant and attend_next * values != attend_self * values

@@ -1,0 +1,183 @@
+"""CRoPE's first example (its section 4.1): compare tokens. With it, the same estimate from 4.2."""
+
+import numpy as np
+import sympy as sp
+
+from rope_lab.algebra import rotation, widely_linear
+from rope_lab.claims.ledger import claim
+
+
+def _sum_against_part(bound, rng, *, large, small):
+    """(u + e)^T (v + f) against u^T v: the worst of many draws, and of parallel vectors that reach the bound."""
+    worst = 0.0
+    for _ in range(200):
+        u, v = large * rng.normal(size=(2, 16))
+        e, f = small * rng.normal(size=(2, 16))
+        norms = [float(np.linalg.norm(z)) for z in (u, v, e, f)]
+        worst = max(worst, abs((u + e) @ (v + f) - u @ v) - bound(*norms))
+        one = rng.normal(size=16) / 4
+        parallel = [float(np.linalg.norm(z * one)) for z in norms]
+        reached = abs((norms[0] + norms[2]) * (norms[1] + norms[3]) - norms[0] * norms[1]) * float(one @ one)
+        worst = max(worst, abs(reached - bound(*parallel)) / reached)
+    return worst
+
+
+_ALL_THREE = {"holds": lambda u, v, e, f: u * f + e * v + e * f, "control": lambda *norms: norms[2] * norms[3]}
+
+
+@claim(
+    "crope.eq14-15",
+    locus="4.1, eqs 14 and 15",
+    statement=r"If embeddings are much longer than position vectors, the logit of absolute encoding is about "
+    r"$x_m^\top x_n$.",
+    verdict="conditional",
+    evidence="numeric",
+    chapter=13,
+    tier="minor",
+    correction=r"Small against $|x|^2$, and not small as such: the difference is at most $|x||p'| + |p||x'| + "
+    r"|p||p'|$, and that is reached. Softmax sees differences as such.",
+    witness=r"$x = x' = 100$, $p = p' = 1$ in one dimension: $10201$ against $10000$.",
+    tolerance=1e-9,
+    **_ALL_THREE,
+)
+def long_embeddings(bound, rng):
+    return _sum_against_part(bound, rng, large=50.0, small=0.5)
+
+
+@claim(
+    "crope.eq19-20",
+    locus="4.2, eqs 19 and 20",
+    statement=r"If embeddings are much shorter than position vectors, the logit is about $p_m^\top p_n$.",
+    verdict="conditional",
+    evidence="numeric",
+    chapter=13,
+    tier="minor",
+    correction=r"The same bound with the roles exchanged: small against $|p|^2$.",
+    witness=r"The same numbers, exchanged.",
+    tolerance=1e-9,
+    **_ALL_THREE,
+)
+def long_positions(bound, rng):
+    return _sum_against_part(bound, rng, large=20.0, small=0.1)
+
+
+@claim(
+    "crope.eq15-similarity",
+    locus="4.1, after eq 15",
+    statement=r"$x_m^\top x_n$ is larger when the tokens are similar.",
+    verdict="conditional",
+    evidence="exact",
+    chapter=13,
+    tier="minor",
+    correction=r"Among tokens of equal length: $x^\top y = \tfrac12 (|x|^2 + |y|^2 - |x - y|^2)$.",
+    witness=r"$(1, 0)^\top (3, 0) = 3$ is larger than $(1, 0)^\top (1, 0) = 1$.",
+    holds=lambda x2, y2, d2: (x2 + y2 - d2) / 2,
+    control=lambda x2, _, d2: x2 - d2 / 2,  # lengths taken to be equal
+)
+def similar_and_long(formula):
+    x, y = (sp.Matrix(sp.symbols(f"{name}_0:3", real=True)) for name in "xy")
+    return sp.expand(formula(x.dot(x), y.dot(y), (x - y).dot(x - y)) - x.dot(y)) == 0
+
+
+@claim(
+    "crope.eq16-order",
+    locus="4.1, before eq 16",
+    statement=r"With $\theta$ in ascending order, the planes from some $l_t$ on are the slow ones.",
+    verdict="false",
+    slip=True,
+    evidence="numeric",
+    chapter=13,
+    correction=r"Read descending order, as the usual schedule has it; or $l \le l_t$ for $l \ge l_t$.",
+    witness=r"$D = 32$, window 100: in ascending order the planes with $1/\theta > 1000$ are the first three of 16.",
+    tolerance=1e-4,
+    holds=lambda theta: theta,
+    printed=lambda theta: theta[::-1],
+    control=lambda theta: np.concatenate((theta[::2], theta[1::2])),
+)
+def the_slow_planes_come_last(order, _rng):
+    slow = 1 / order(rotation.frequencies(32)) > 10 * 100 * (1 + 1e-9)
+    return float((~slow[np.argmax(slow) :]).sum()) if slow.sum() == 3 else np.inf
+
+
+@claim(
+    "crope.eq16-exists",
+    locus="4.1, before eq 16",
+    statement=r"For a given window $w$ there are planes with $1/\theta \gg w$.",
+    verdict="conditional",
+    evidence="numeric",
+    chapter=13,
+    correction=r"Only if $w \ll \mathrm{base}$: the slowest plane has $1/\theta = \mathrm{base}^{1 - 2/D}$, less than "
+    r"the base for any $D$.",
+    witness=r"Base $10^4$, $w = 1024$: $1/\theta < 9.77\, w$ for every $D$; at $D = 128$ it is $8.5\, w$.",
+    tolerance=1e-12,
+    holds=lambda d, base: base ** (1 - 2 / d),
+    control=lambda d, base: base,  # noqa: ARG005 - the last exponent taken for 1
+)
+def how_slow_the_slowest_is(reach, rng):
+    sizes = [32, 128, 4096, *(2 * int(p) for p in rng.integers(2, 60, size=4))]
+    if any(1 / rotation.frequencies(d)[-1] >= 10 * 1024 for d in sizes):
+        return np.inf
+    return max(abs(reach(d, 1e4) * rotation.frequencies(d)[-1] - 1) for d in sizes)
+
+
+def _largest_error(first, *, w, theta):
+    """Over offsets up to w, the largest |x^T R_k^T y - x^T y| for unit x, y that use the coordinates from ``first``."""
+    R = rotation.rotation_matrix(np.arange(w + 1), theta=theta)[:, first - 1 :, first - 1 :]
+    return float(np.linalg.norm(R - np.eye(R.shape[-1]), ord=2, axis=(1, 2)).max())
+
+
+@claim(
+    "crope.eq16-index",
+    locus="4.1, eq 16",
+    statement=r"The token is written into the coordinates from $x_{l_t}$ on.",
+    verdict="false",
+    slip=True,
+    evidence="numeric",
+    chapter=13,
+    tier="minor",
+    correction=r"$l$ counts planes, and a plane has two coordinates: read $x_{2 l_t - 1}$.",
+    witness=r"$D = 32$, window 100, $l_t = 14$: from $x_{14}$ on, a logit may err by $2$; from $x_{27}$ on, by $0.06$.",
+    tolerance=1e-9,
+    holds=lambda plane: 2 * plane - 1,
+    printed=lambda plane: plane,
+    control=lambda plane: 2 * plane - 3,  # one plane too early
+)
+def the_first_coordinate(first, _rng):
+    theta = rotation.frequencies(32)
+    return max(0.0, _largest_error(first(14), w=100, theta=theta) - 2 * np.sin(100 * theta[13] / 2))
+
+
+@claim(
+    "crope.eq17-18",
+    locus="4.1, eqs 17 and 18",
+    statement=r"Then the logit is about $x_m^\top x_n$ for all offsets within the window $w$.",
+    verdict="true",
+    evidence="numeric",
+    chapter=13,
+    correction=r"In numbers: it errs by at most $2 \sin(w \theta_{l_t}/2)\, |x||y|$ if $w\theta_{l_t} \le \pi$.",
+    witness=r"$D = 32$, $w = 100$, the last three planes: $0.056\, |x||y|$.",
+    tolerance=1e-12,
+    holds=lambda w, slowest: 2 * np.sin(w * slowest / 2),
+    control=lambda w, slowest: 1 - np.cos(w * slowest),  # as if x and y were parallel
+)
+def slow_planes_hardly_turn(bound, _rng):
+    theta = rotation.frequencies(32)
+    return max(abs(_largest_error(2 * plane - 1, w=w, theta=theta) - bound(w, theta[plane - 1]))
+               for plane, w in ((14, 100), (12, 100), (16, 1000)))  # fmt: skip
+
+
+@claim(
+    "crope.sec4.1-crope-same",
+    locus="4.1",
+    statement=r"CRoPE can do this in the same way.",
+    verdict="true",
+    evidence="exact",
+    chapter=13,
+    tier="minor",
+    witness=r"The projections of the example are $W = I$, and $I$ is complex-linear.",
+    holds=lambda: np.eye(8),
+    control=lambda: np.diag([1.0, -1.0] * 4),
+)
+def the_identity_is_complex_linear(weight):
+    linear, conjugate = widely_linear.split(weight())
+    return bool((linear == np.eye(8)).all() and not conjugate.any())

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from rope_lab import audit
 from rope_lab.algebra import rotation
 from rope_lab.claims import load, verify
 
@@ -70,3 +71,19 @@ def test_the_layouts_mixed_up(monkeypatch):
     right = rotation.layout_permutation
     monkeypatch.setattr(rotation, "layout_permutation", lambda d: np.roll(right(d), 1))
     assert {"book.audit-column", "book.audit-carry"} <= failing()
+
+
+def test_a_converter_that_goes_the_other_way(monkeypatch):
+    right = audit.permute_rotary
+
+    def reversed_way(weight, *, layout_from, layout_to, **sizes):
+        return right(weight, layout_from=layout_to, layout_to=layout_from, **sizes)
+
+    monkeypatch.setattr(audit, "permute_rotary", reversed_way)
+    assert failing() == {"book.audit-convert"}
+
+
+def test_a_law_that_always_holds_is_missed_in_the_gallery(monkeypatch):
+    laws = audit.checks.CHECKS
+    monkeypatch.setitem(laws, "non-vacuity", lambda _: (True, "", ""))
+    assert "book.audit-gallery" in failing()

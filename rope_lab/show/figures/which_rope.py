@@ -1,0 +1,61 @@
+"""Chapter 17's static figures: four answers to one question, and lists of frequencies that have a base or have none."""
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from rope_lab.algebra.rotation import frequencies, rotate
+from rope_lab.show.style import LIGHT
+from rope_lab.show.svg import Picture, figure
+
+__all__ = ["four_answers", "schedule_lines"]
+
+
+def four_answers(*, head_dim: int = 8, position: float = 1.0) -> Picture:
+    """What comes back for the unit vector e_0 from the two layouts and the two directions."""
+    theta, question = frequencies(head_dim), np.eye(head_dim)[0]
+    kinds = [(layout, way) for layout in ("interleaved", "half") for way in (1, -1)]
+    answers = {kind: rotate(question, kind[1] * position, theta=theta, layout=kind[0]) for kind in kinds}
+    names = {"interleaved": "interleaved", "half": "half-split", 1: "counter-clockwise", -1: "clockwise"}
+    said = "; ".join(
+        f"{names[layout]}, {names[way]}: {answers[layout, way][0]:.2f} at 0 and "
+        f"{answers[layout, way][other]:.2f} at {other}"
+        for layout, way in kinds
+        for other in [int(np.abs(answers[layout, way][1:]).argmax()) + 1]
+    )
+    with figure(
+        title="One question, four answers", desc=f"The unit vector 0 goes in at position {position:g}. {said}.",
+        size=(6.4, 3.6),
+    ) as fig:  # fmt: skip
+        for axes, kind in zip(fig.subplots(2, 2, sharex=True, sharey=True).flat, kinds, strict=True):
+            y, places = answers[kind], np.arange(head_dim)
+            axes.axhline(0, color=LIGHT["muted"], lw=0.8)
+            axes.plot(places[y == 0], y[y == 0], "o", ms=3, color=LIGHT["muted"])
+            for at in np.flatnonzero(y):
+                ink = LIGHT["linear" if at == 0 else "conjugate"]
+                axes.plot([at, at], [0, y[at]], color=ink, lw=3)
+                axes.plot(at, y[at], "o" if at == 0 else "s", ms=7, color=ink)
+            axes.set_title(f"{names[kind[0]]}, {names[kind[1]]}", fontsize=11)
+            axes.set(ylim=(-1.25, 1.25), yticks=[-1, 0, 1], xticks=places)
+    return fig.picture
+
+
+def schedule_lines(lists: Mapping[str, Sequence[float]]) -> Picture:
+    """Frequencies on a logarithmic axis against the plane's place in the list, u = 2i/r: a base is a line from 1."""
+    looks = [("query", "-"), ("key", (0, (5, 2))), ("value", (0, (1, 2))), ("output", (0, (6, 2, 1, 2)))]
+    if not 1 <= len(lists) <= len(looks):
+        raise ValueError(f"expected one to {len(looks)} lists of frequencies, got {len(lists)}; each needs a look")
+    ends = ", ".join(f"{name} from {theta[0]:.3g} to {theta[-1]:.2g}" for name, theta in lists.items())
+    with figure(
+        title="Lists of frequencies: a base is a straight line that starts at one",
+        desc=f"Logarithm of the frequency against the place of the plane. {ends}.", size=(6.0, 3.8),
+    ) as fig:  # fmt: skip
+        axes = fig.subplots()
+        for (name, theta), (role, dash) in zip(lists.items(), looks, strict=False):
+            place = np.arange(len(theta)) / len(theta)
+            axes.plot(place, theta, color=LIGHT[role], linestyle=dash, lw=2.2, label=name)
+        axes.set(yscale="log", xlabel="place of the plane, 2i/r", ylabel="radians per position", xlim=(0, 1))
+        axes.minorticks_off()
+        axes.set_yticks([10.0**-p for p in range(6)], ["1", "0.1", "0.01", "0.001", "0.0001", "0.00001"])
+        axes.legend(loc="lower left")
+    return fig.picture

@@ -64,12 +64,12 @@ def main() -> dict[str, Any]:
             ratio = {"ratio_to_dense": found.pop("ratio_to_copy")}
             rows.append({"form": form, "shape": name, "bar": BARS.get((form, name)), **ratio, **found})
     notes = [
-        f"d = {row['shape']}, {row['form']}: {row['ratio_to_dense']:.3f}, "
+        f"{row['form'].partition(',')[0]}, d = {row['shape']}: {row['ratio_to_dense']:.3f}, "
         f"{'within' if row['ratio_to_dense'] <= row['bar'] else 'ABOVE'} {row['bar']:g}"
         for row in rows if row["bar"] is not None
     ]  # fmt: skip
     errors = _errors()
-    notes.append("relative error of float32 at d = 512: " + ", ".join(f"{k} {v:.1e}" for k, v in errors.items()))
+    notes += [f"relative error of float32, d = 512, {name}: {error:.1e}" for name, error in errors.items()]
     return card(
         "projection", packages=("torch",), threads=torch.get_num_threads(), heads=HEADS,
         shapes={name: list(shape[:3]) for name, shape in SHAPES.items()},

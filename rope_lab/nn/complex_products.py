@@ -2,9 +2,9 @@ r"""One complex-linear map, three ways to multiply: a real matrix, complex numbe
 
 All three give the same values and the same gradients up to rounding; they differ in cost. ``real`` costs what a dense
 layer costs, in every precision, and is what the laboratory trains with. ``gauss`` saves a quarter of the
-multiplications: it pays for wide layers in float32, at about twice the rounding error, and not below a width of about
-256. ``complex`` is the formula as a mathematician writes it, slower on a CPU; it runs in complex64 (complex128 for
-float64), whatever autocast says. ``rope-lab bench projection`` measures them.
+multiplications: it pays for wide layers in float32, with a somewhat larger rounding error, and not below a width of
+about 256. ``complex`` is the formula as a mathematician writes it, slower on a CPU; it runs in complex64, or complex128
+for float64, whatever autocast says. ``rope-lab bench projection`` measures them.
 """
 
 from __future__ import annotations

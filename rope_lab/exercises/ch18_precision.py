@@ -1,0 +1,144 @@
+"""Chapter 18: what rounding does to positions, angles and tables."""
+
+import numpy as np
+from hypothesis import strategies as st
+
+from rope_lab.algebra import half_precision
+from rope_lab.algebra.half_precision import Rounding
+from rope_lab.algebra.rotation import frequencies
+from rope_lab.exercises.core import Question, Task
+
+THETA = frequencies(128, base=5e5)
+
+
+def _which_count():
+    left = len(np.unique(half_precision.round_to(np.arange(2**17), dtype="bfloat16")))
+    return [abs(np.log(left / guess)) < 0.3 for guess in (131_072, 65_536, 16_384, 1400)]
+
+
+def _how_the_table_errs():
+    def worst(start):
+        positions = np.arange(start, start + 100)
+        return half_precision.turn_errors(positions, theta=THETA, rounding=Rounding(table="bfloat16")).max()
+
+    growth = worst(100_000) / worst(10)
+    return [abs(growth - 1) < 0.3, 30 < growth < 300, growth > 3000, growth < 0.3]
+
+
+def _sharing():
+    n = np.arange(2**16, 2**17)
+    shared = np.unique(half_precision.round_to(n, dtype="bfloat16"), return_counts=True)[1]
+    return float(shared[1:-1].mean())  # the two at the ends of the stretch have neighbours outside
+
+
+def _who_keeps_the_law():
+    q, k = np.random.default_rng(18).normal(size=(2, 128))
+    m = np.arange(50_000, 100_000, 997)  # the offset is longer than a step
+
+    def spread(**where):
+        at = {"q_positions": m, "k_positions": m - 700, "theta": THETA}
+        return np.ptp(half_precision.rounded_logits(q, k, rounding=Rounding(**where), **at))
+
+    return [spread(**{where: "bfloat16"}) < 1e-6 for where in ("position", "theta", "angle", "table")]
+
+
+def step(n, p):
+    return 2 ** max(0, int(n).bit_length() - p)
+
+
+def to_bfloat16(word):
+    last = (word >> 16) & 1
+    return (word + 0x7FFF + last) >> 16
+
+
+_positions = st.one_of(st.integers(1, 2**20), st.integers(0, 20).map(lambda e: 2**e))
+_words = st.one_of(
+    st.floats(width=32, allow_nan=False, min_value=-(2.0**127), max_value=2.0**127).map(
+        lambda x: int(np.float32(x).view(np.uint32))
+    ),
+    st.builds(lambda upper, lower: (upper << 16) | lower, st.integers(0, 0x7F00), st.sampled_from([0x8000, 0x7FFF])),
+)
+
+EXERCISES = (
+    Question(
+        id="ch18.predict-left",
+        kind="prediction",
+        prompt=r"A model reads 131,072 tokens, at the positions 0 to 131,071. To save memory, somebody stores the "
+        r"positions in bfloat16. How many *different* positions are left?",
+        choices=("all 131,072", "about 65,000", "about 16,000", "about 1,400"),
+        answer="D",
+        truth=_which_count,
+        why=r"bfloat16 has eight significant bits. It holds the integers up to 256, and from there on only 128 numbers "
+        r"between each power of two and the next. There are nine such stretches up to 131,072.",
+    ),
+    Question(
+        id="ch18.predict-table",
+        kind="prediction",
+        prompt=r"Now nothing is cast until the very end: positions and angles are exact, and only the finished cosines "
+        r"and sines are stored in bfloat16. How large is the worst error of a rotated vector near position 100,000, "
+        r"compared to the worst near position 10?",
+        choices=("about the same", "about 100 times", "about 10,000 times", "smaller"),
+        answer="A",
+        truth=_how_the_table_errs,
+        why=r"A cosine is a number between $-1$ and $1$, wherever it came from. Rounding it costs at most "
+        r"$2^{-9}$, at every position.",
+    ),
+    Question(
+        id="ch18.sharing",
+        prompt=r"Positions are cast to bfloat16. About how many neighbouring tokens near position 100,000 get the very "
+        r"same rotation?",
+        answer=512.0,
+        tolerance=1.5,
+        unit="tokens",
+        truth=_sharing,
+        hint=r"Which powers of two stand around 100,000? Between $2^e$ and $2^{e+1}$ the steps "
+        r"are $2^{e-7}$.",
+        why=r"$2^{16} \le 100{,}000 < 2^{17}$, so the numbers lie $2^{16-7} = 512$ apart, and each serves for the "
+        r"512 tokens around it, give or take a tie at the ends.",
+    ),
+    Question(
+        id="ch18.which-law",
+        prompt=r"One of the four is rounded to bfloat16, the rest stays in float64. In which case does the logit still "
+        r"depend on the offset alone?",
+        choices=("the position", "the frequency", "the angle, their product", "the cosine and the sine"),
+        answer="B",
+        truth=_who_keeps_the_law,
+        hint=r"What counts is $\varepsilon_n - \varepsilon_m$, the difference of the two errors. For which of the four "
+        r"is it a function of $n - m$?",
+        why=r"With a rounded frequency the error is $n(\hat\theta - \theta)$, and the difference of two is "
+        r"$(n-m)(\hat\theta - \theta)$. It is an exact RoPE, only with other clocks than it says.",
+    ),
+    Task(
+        id="ch18.step",
+        statement=r"Write `step(n, p)`: how far apart the numbers of a format with `p` significant bits lie around the "
+        r"position `n`, if we look at integers only. `n` is an `int`, at least 1, and `p` an `int`, at least 2. So the "
+        r"result is an `int`, 1 as long as $n < 2^p$.",
+        solution=step,
+        examples=st.tuples(_positions, st.integers(2, 24)),
+        mistakes={
+            "the leading 1 is forgotten": lambda n, p: step(n, p + 1),
+            "below 2^p it is a fraction": lambda n, p: 2.0 ** (int(n).bit_length() - p),
+            "a power of two still belongs to the stretch below": lambda n, p: step(max(1, n - 1), p),
+            "it grows with the position itself": lambda n, p: max(1, n // 2**p),
+        },
+        hint=r"`n.bit_length()` is $e + 1$, where $2^e \le n < 2^{e+1}$.",
+        why=r"For bfloat16 take $p = 8$, for float16 $p = 11$, for float32 $p = 24$.",
+    ),
+    Task(
+        id="ch18.to-bfloat16",
+        statement=r"Write `to_bfloat16(word)`. `word` is the 32-bit pattern of a float32, as an `int`. Return the "
+        r"16-bit pattern of the nearest bfloat16, as an `int`; of two equally near, the one whose last bit is 0. A "
+        r"bfloat16 is the upper half of a float32. Infinity and NaN do not occur.",
+        solution=to_bfloat16,
+        examples=st.tuples(_words),
+        mistakes={
+            "the lower half is cut off": lambda word: word >> 16,
+            "ties go up": lambda word: (word + 0x8000) >> 16,
+            "ties go down": lambda word: (word + 0x7FFF) >> 16,
+            "ties go to the odd one": lambda word: (word + 0x8000 - ((word >> 16) & 1)) >> 16,
+        },
+        hint=r"Add something just below half of the last kept bit, and one more if that bit is 1. A carry may run into "
+        r"the exponent; that is right.",
+        why=r"This is what processors and libraries do. The widget of this chapter does it in JavaScript.",
+    ),
+)

@@ -1,0 +1,81 @@
+"""Chapter 18's static figures: tokens that fall on the same place, and what each cast costs along the text."""
+
+import numpy as np
+
+from rope_lab.algebra.half_precision import Rounding, round_to, turn_errors
+from rope_lab.algebra.rotation import frequencies
+from rope_lab.show.style import LIGHT
+from rope_lab.show.svg import Picture, figure
+
+__all__ = ["LINES", "errors", "rounding_along_the_text", "ruler"]
+
+HEAD_DIM, BASE, REACH = 128, 500000.0, 2**17
+LINES = (  # what is cast, where its name stands (position, error), how it is drawn
+    ("positions in bfloat16", (100, 3.5), "o", Rounding(position="bfloat16")),
+    ("angles in bfloat16", (1.2, 0.06), "v", Rounding(angle="bfloat16")),
+    ("cos and sin in bfloat16", (1.2, 4e-3), "s", Rounding(table="bfloat16")),
+    ("cos and sin in float16", (1.2, 1.4e-4), "D", Rounding(table="float16")),
+    ("angles in float32", (450, 7e-6), "^", Rounding(theta="float32", angle="float32")),
+)
+
+
+def ruler(*, first: int = 244, last: int = 272) -> Picture:
+    """Tokens above, the places that bfloat16 has for them below, and a line from each token to its place."""
+    tokens = np.arange(first, last + 1)
+    places = round_to(tokens, dtype="bfloat16")
+    left = len(np.unique(places))
+    desc = (
+        f"The tokens {first} to {last} in a row, and below them the numbers of bfloat16. Up to 256 each token has its "
+        f"own number; from there on there are only the even ones, and two or three tokens share one: {left} places."
+    )
+    with figure(title="Where bfloat16 puts the positions around 256", desc=desc, size=(6.0, 1.9)) as fig:
+        axes = fig.subplots()
+        axes.axis("off")
+        axes.set(xlim=(first - 1, last + 1), ylim=(-0.75, 1.65))
+        for token, place in zip(tokens, places, strict=True):
+            axes.plot([token, place], [1, 0], color=LIGHT["key"], lw=1)
+        axes.plot(tokens, np.ones_like(tokens), "o", ms=4, color=LIGHT["ink"])
+        axes.plot(np.unique(places), np.zeros(left), "s", ms=5, color=LIGHT["key"])
+        for n in (first, 256, last):
+            axes.text(n, 1.25, str(n), ha="center", fontsize=10)
+            axes.text(n, -0.5, str(n), ha="center", fontsize=10, color=LIGHT["key"])
+        axes.text((first + 256) / 2, 1.25, "tokens", ha="center", fontsize=10, color=LIGHT["muted"])
+        axes.text((first + 256) / 2, -0.5, "bfloat16", ha="center", fontsize=10, color=LIGHT["muted"])
+    return fig.picture
+
+
+def errors() -> list[tuple[str, np.ndarray, np.ndarray]]:
+    """For each line: its name, the upper ends of the stretches of positions, and the worst error in each."""
+    theta = frequencies(HEAD_DIM, base=BASE)
+    ends = 2 ** np.arange(1, 18)
+    found = []
+    for name, _, _, rounding in LINES:
+        worst = []
+        for end in ends.tolist():
+            positions = np.unique(np.linspace(end // 2, end - 1, 160).round())
+            worst.append(turn_errors(positions, theta=theta, rounding=rounding).max())
+        found.append((name, ends, np.array(worst)))
+    return found
+
+
+def rounding_along_the_text() -> Picture:
+    """The worst error of a rotated vector in each octave of positions, for five ways to round."""
+    desc = (
+        f"Worst error of a rotated vector, relative to its length, against the position up to {REACH:,}, on "
+        "logarithmic axes. Cosines and sines in a half format: flat lines. Angles in float32: a straight rise, "
+        "which crosses the line of the bfloat16 table near the end. Positions in bfloat16: nothing up to 256, then at "
+        "once as wrong as can be. Angles in bfloat16: as wrong as can be after a few hundred positions."
+    )
+    with figure(title="What each cast costs along the text", desc=desc, size=(5.4, 4.2)) as fig:
+        axes = fig.subplots()
+        axes.set(xscale="log", yscale="log", xlabel="position", ylabel="error of a rotated vector")
+        axes.set(xlim=(1, REACH * 1.4), ylim=(2e-8, 8))
+        axes.set_xticks([1, 16, 256, 4096, 65536], ["1", "16", "256", "4,096", "65,536"])
+        exponents = range(-7, 1, 1)
+        axes.set_yticks([10.0**p for p in exponents], [f"$10^{{{p}}}$" for p in exponents])
+        axes.minorticks_off()
+        for (name, ends, worst), (_, place, marker, _) in zip(errors(), LINES, strict=True):
+            there = worst > 0
+            axes.plot(ends[there], worst[there], marker=marker, ms=4, lw=1.2, color=LIGHT["ink"])
+            axes.text(*place, name, fontsize=10)
+    return fig.picture

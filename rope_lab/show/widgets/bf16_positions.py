@@ -1,0 +1,67 @@
+"""Chapter 18's widget: one position, one place to round, and the hand of the clock that comes out."""
+
+from math import cos, hypot, isfinite, sin
+
+from traitlets import Enum, Float
+
+from rope_lab.algebra.half_precision import Rounding, bit_pattern, round_to, rounded_turns, spacing
+from rope_lab.show.widgets.kit import Widget, state
+
+__all__ = ["BASE", "HEAD_DIM", "REACH", "BfPositions"]
+
+REACH = 131072  # positions; the script has the same numbers
+BASE, HEAD_DIM = 500000.0, 128
+FORMATS = ["bfloat16", "float16", "float32"]
+PLACES = ["position", "theta", "angle", "table"]
+
+
+class BfPositions(Widget):
+    r"""A position ``n`` on its way to a rotation, rounded to ``dtype`` at one ``place``, seen in one ``plane``.
+
+    State: ``n`` (rounded to an integer), ``dtype``, ``place`` and the number of the ``plane`` out of 64.
+
+    >>> values = BfPositions.compute(BfPositions(n=257.0).state())
+    >>> values["rounded"], values["bits"], round(values["error"], 3)
+    (256.0, '0100001110000000', 0.792)
+    """
+
+    title = "Rounding bench: from a position to a hand, with one cast on the way"
+    n = state(Float(257.0, min=0.0, max=float(REACH)))
+    dtype = state(Enum(FORMATS, default_value="bfloat16"))
+    place = state(Enum(PLACES, default_value="position"))
+    plane = state(Float(1.0, min=0.0, max=63.0))
+
+    @staticmethod
+    def compute(state: dict) -> dict:
+        n, plane, dtype = float(int(state["n"] + 0.5)), int(state["plane"] + 0.5), state["dtype"]
+        theta = BASE ** (-2 * plane / HEAD_DIM)
+        turned = complex(rounded_turns(n, theta=[theta], rounding=Rounding(**{state["place"]: dtype}))[0])
+        rounded, right = float(round_to(n, dtype=dtype)), [cos(n * theta), sin(n * theta)]
+        fine = isfinite(turned.real)
+        return {
+            "rounded": rounded if isfinite(rounded) else None,
+            "step": max(1.0, float(spacing(n, dtype=dtype))),
+            "bits": "" if dtype == "float32" else format(int(bit_pattern(n, dtype=dtype)), "016b"),
+            "hand": right,
+            "seen": [turned.real, turned.imag] if fine else None,
+            "error": hypot(turned.real - right[0], turned.imag - right[1]) if fine else None,
+        }
+
+    @staticmethod
+    def random_state(rng) -> dict:
+        return {
+            "n": float(rng.integers(0, 2 ** int(rng.integers(3, 18)))),
+            "dtype": str(rng.choice(FORMATS)),
+            "place": str(rng.choice(PLACES)),
+            "plane": float(rng.integers(0, 64)),
+        }
+
+    def fallback(self) -> str:
+        values = self.compute(self.state())
+        rounded = "infinity" if values["rounded"] is None else f"{values['rounded']:,.0f}"
+        miss = "is not a number" if values["error"] is None else f"misses by {values['error']:.4f} of its length"
+        return (
+            f"Interactive figure: a position goes through a rotation with one cast on the way. In {self.dtype} the "
+            f"position {self.n:,.0f} is {rounded}. With the {self.place} rounded, the hand of plane {self.plane:.0f} "
+            f"{miss}. A curve shows that miss for all positions up to {REACH:,}."
+        )

@@ -1,0 +1,51 @@
+"""Chapter 18's widget and figures, against torch and against the algebra."""
+
+import re
+
+import numpy as np
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from rope_lab.algebra.half_precision import Rounding, round_to, turn_errors
+from rope_lab.algebra.rotation import frequencies
+from rope_lab.show.figures.precision import LINES, errors, ruler
+from rope_lab.show.widgets.bf16_positions import BASE, HEAD_DIM, BfPositions
+
+TORCH = {"bfloat16": torch.bfloat16, "float16": torch.float16, "float32": torch.float32}
+
+
+@settings(max_examples=40)
+@given(seed=st.integers(0, 2**32 - 1))
+def test_the_bench_is_torch(seed):
+    drawn = BfPositions.random_state(np.random.default_rng(seed))
+    found, cast = BfPositions.compute(drawn), torch.tensor(drawn["n"]).to(TORCH[drawn["dtype"]])
+    assert found["rounded"] == (float(cast) if torch.isfinite(cast) else None)
+    if drawn["dtype"] != "float32":
+        assert found["bits"] == format(int(cast.view(torch.int16)) & 0xFFFF, "016b")
+
+
+@settings(max_examples=40)
+@given(seed=st.integers(0, 2**32 - 1))
+def test_the_error_is_the_algebra(seed):
+    drawn = BfPositions.random_state(np.random.default_rng(seed))
+    theta = frequencies(HEAD_DIM, base=BASE)[[int(drawn["plane"])]]
+    error = turn_errors(drawn["n"], theta=theta, rounding=Rounding(**{drawn["place"]: drawn["dtype"]})).item()
+    found = BfPositions.compute(drawn)["error"]
+    assert found is None if np.isnan(error) else abs(found - error) < 1e-9
+
+
+def test_the_ruler_counts_what_it_draws():
+    first, last, left = (int(x) for x in re.search(r"tokens (\d+) to (\d+) .* (\d+) places", ruler().desc).groups())
+    assert left == len(np.unique(round_to(np.arange(first, last + 1), dtype="bfloat16")))
+    assert left < last - first + 1  # control: it would say nothing where no two collide
+
+
+def test_the_curves_of_the_figure():
+    found = {name: values for name, _, values in errors()}
+    assert set(found) == {name for name, _, _, _ in LINES}
+    assert np.nanmax(found["positions in bfloat16"]) > 1.9
+    table = found["cos and sin in bfloat16"]
+    assert table.max() < np.sqrt(2) * 2.0**-9
+    assert found["angles in float32"][-1] > table[-1]  # at the long end, the careful one errs more
+    assert found["angles in float32"][0] < table[0] / 100

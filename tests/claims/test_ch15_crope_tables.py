@@ -134,6 +134,26 @@ def test_control_projections(monkeypatch, changed):
     assert planted_projections(monkeypatch, **changed) == "not reproduced"
 
 
+def planted_planes(monkeypatch, turned, still):
+    def cast(variant, seed, slope):
+        line = [0.75 + slope + 0.001 * seed] * 8 + [0.75] * 8
+        planes = {role: [[line] * 4] * 2 for role in "qk"}
+        return replace(CPU[0], variant=variant, seed=seed, measured={"halves": {"planes": planes}})
+
+    made = [cast(v, s, by) for v, by in (("RoPE", turned), ("NoPE", still)) for s in range(3)]
+    monkeypatch.setattr(cards, "load_all", lambda *_, **__: made)
+    return outcome("book.fast-planes")
+
+
+def test_planes(monkeypatch):
+    assert planted_planes(monkeypatch, 0.05, 0.0) == "reproduced"
+
+
+@pytest.mark.parametrize("slopes", [(0.05, 0.05), (-0.05, -0.1), (0.0, 0.05)])
+def test_control_planes(monkeypatch, slopes):
+    assert planted_planes(monkeypatch, *slopes) == "not reproduced"
+
+
 def test_what_the_page_says_of_no_positions():
     readings = cards.load_all("crope-table1-readings", "cpu")
     gap = cards.paired(readings, "absolute unit", "NoPE")

@@ -79,6 +79,9 @@ def test_what_the_page_says_of_the_runs(now):
     )
     first = {row["name"]: row["mean"] for row in compute(at=0)["rows"]}
     assert first["V"] < min(first["O"], first["Q"], first["NoPE"])  # V learns fast
+    early, late = (compute(one="NoPE", other="V", at=at)["chosen"] for at in (0, 4))
+    assert early["mean"] < -early["half"]  # at first V beats NoPE, decided
+    assert abs(late["mean"]) < late["half"]  # at the end nothing is left of it
     last = {row["name"]: row["mean"] for row in now["rows"]}
     assert max(last, key=last.get) == "V"  # and falls behind
     for name in ("QK", "VO"):  # hardly notice the base

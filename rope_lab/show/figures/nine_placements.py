@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import fmean
 
+from matplotlib.ticker import MultipleLocator
+
 from rope_lab.claims.su19.ch16_nine_placements import BETWEEN, CHAIN, judge
 from rope_lab.show.style import LIGHT
 from rope_lab.show.svg import Picture, figure
@@ -28,6 +30,7 @@ def against_nope() -> Picture:
         axes = fig.subplots()
         axes.set(xlabel="loss minus the loss of NoPE", ylim=(len(names) - 0.4, -0.9))
         axes.set_yticks(range(len(names)), names)
+        axes.xaxis.set_major_locator(MultipleLocator(0.1))
         axes.axvline(0, color=LIGHT["muted"], lw=1)
         for row, name in enumerate(names):
             span = spans[name]

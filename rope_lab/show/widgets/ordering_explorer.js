@@ -81,7 +81,8 @@ function build(ui) {
     ui.panel.append(html("p", {}, "No result card has come with this copy of the book yet, so there is no order to show."));
     return () => {};
   }
-  const board = ui.figure({ label: "Every pair of variants", height: (width) => Math.min(width, 460) + 58 });
+  const widest = Math.max(1, ...panels.map(({ names }) => names.length - 1));
+  const board = ui.figure({ label: "Every pair of variants", height: (width) => Math.min(46 * widest, width - 66) + 68 });
   ui.ranges.panel = panels.map((panel) => panel.key);
   ui.ranges.one = ui.ranges.other = [...new Set(panels.flatMap((panel) => panel.names))];
   select(ui, "panel", "experiment and rung", ({ panel }) => ({ options: ui.ranges.panel, value: panel }));
@@ -161,7 +162,7 @@ function drawStrip(fig, { seeds, chosen, one, other, published, steps, index }) 
   }
   fig.circle([X(chosen.mean), y + 22], 5, "fill output");
   seeds.forEach(({ seed, gap }, i) => {
-    const at = [X(gap), 62 + 8 * i];
+    const at = [X(gap), 52 + 11 * i];
     fig.circle(at, 3.5, "fill");
     if (fig.width > 520) fig.text([at[0] + 8, at[1] + 4], `seed ${seed}`, "small muted", "start");
   });

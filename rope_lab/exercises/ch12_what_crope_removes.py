@@ -57,9 +57,10 @@ _even = st.builds(_matrix, st.integers(1, 3), st.sampled_from([2, 4, 6]), _numbe
 
 
 def best_energy(W):
-    J = np.kron(np.eye(len(W) // 2), [[0.0, -1.0], [1.0, 0.0]])
+    J = np.kron(np.eye(len(W) // 2), [[0, -1], [1, 0]])
     A = W.T @ J @ W
-    return (W**2).sum() / 2 + np.linalg.svd(A, compute_uv=False).sum() / 2
+    angles_twice = np.linalg.svd(A, compute_uv=False)
+    return (W**2).sum() / 2 + angles_twice.sum() / 2
 
 
 def _over_the_given_pairing(W):

@@ -18,7 +18,7 @@ def three_halves(head_dim: int = 2, width: int = 2) -> Picture:
     names = ("weights", "one offset", "all offsets")
     said = ", ".join(f"{name} {kept} of {whole}" for name, (whole, kept) in zip(names, counts, strict=True))
     desc = f"Three rows of squares, one for each dimension. What complex-linear weights keep is filled: {said}."
-    with figure(title="Half of what?", desc=desc, size=(4.4, 2.1)) as fig:
+    with figure(title="Half of what?", desc=desc, size=(4.4, 1.35)) as fig:
         axes = fig.subplots()
         most = max(whole for whole, _ in counts)
         axes.set(xlim=(-3.4, most + 2.4), ylim=(-3.1, 0.7), aspect="equal")

@@ -35,14 +35,14 @@ function build(ui) {
   ui.panel.append(row);
   for (const [name, shape] of Object.entries(PRESETS)) ui.button(name, () => ui.set(shape), { host: row });
   const fig = ui.figure({ label: "What is saved of four wholes", height: () => 4 * ROW + 34 });
-  ui.choice("reading", { label: "section 5.1 read as", options: { qkv: "$Q, K, V$", qkvo: "all four", narrow: "narrow heads" } });
+  ui.choice("reading", { label: "section 5.1 read as", options: { qkv: "Q, K, V", qkvo: "all four", narrow: "narrow heads" } });
   ui.slider("mlp", { label: "MLP weights, in units of $n^2$", min: 0, max: 16, step: 0.0625, look: "linear" });
   ui.slider("vocab", { label: "vocabulary, thousands", min: 0, max: 256, step: 1, look: "conjugate" });
   ui.slider("log_width", { label: "width $n$", min: 5, max: 14, step: 1, show: (v) => String(2 ** v) });
   ui.slider("layers", { label: "layers", min: 1, max: 128, step: 1 });
   ui.toggle("tied", { label: "one matrix for embedding and head" });
   ui.toggle("bias", { label: "biases and norms" });
-  const write = ui.readout({ saved: "saved", model: "of a model of" }, { host: ui.stage });
+  const write = ui.readout({ saved: "parameters saved", model: "of the model's" }, { host: ui.stage });
 
   return (state, values) => {
     write({ saved: size(values.saved[3]), model: size(values.whole[3]) });
@@ -56,7 +56,7 @@ function draw(ui, fig, state, { whole, saved, share }) {
   fig.clear(`Shares saved: ${PARTS.map((part, i) => `${part.replaceAll("$", "")} ${percent(share[i])}`).join(", ")}.`);
   for (const s of [0, 0.125, 0.25, 0.375, 0.5]) {
     fig.line([X(s), 22], [X(s), 4 * ROW + 4], "hair");
-    fig.text([X(s), 4 * ROW + 22], `${number(100 * s, s % 0.25 ? 1 : 0)}`, "small muted", s === 0 ? "start" : s === 0.5 ? "end" : "middle");
+    fig.text([X(s), 4 * ROW + 22], `${number(100 * s, s % 0.25 ? 1 : 0)} %`, "small muted", s === 0 ? "start" : s === 0.5 ? "end" : "middle");
   }
   PARTS.forEach((part, i) => {
     const y = ROW * i + 16;

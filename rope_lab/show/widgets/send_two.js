@@ -50,10 +50,10 @@ function draw(ui, fig, { u1, v1, u2, v2 }, { images, miss }) {
     fig.hand(at([0, 0]), at(image), look);
   });
   targets.forEach((w, i) => {
-    const look = ["query", "key"][i], [x, y] = at(w), [tx, ty] = away(w, 0.2);
+    const look = ["query", "key"][i], [x, y] = at(w);
     fig.circle([x, y], 8, `paper ${look}`);
     fig.circle([x, y], 2.5, `fill ${look}`);
-    fig.text([tx, ty + 5], `target ${i + 1}`, `small ${look}`);
+    fig.text([x, y + (w[1] < 0 ? 26 : -15)], `target ${i + 1}`, `small ${look}`);
     fig.handle(["w1", "w2"][i], [x, y], ([X, Y]) => {
       const [u, v] = [clamp((X - cx) / scale), clamp((cy - Y) / scale)];
       ui.set(i ? { u2: u, v2: v } : { u1: u, v1: v }, { now: true });

@@ -25,10 +25,10 @@ class SendTwo(Widget):
     """
 
     title = "Can one map send two vectors?"
-    u1 = state(Float(0.3, min=-REACH, max=REACH))
-    v1 = state(Float(0.9, min=-REACH, max=REACH))
-    u2 = state(Float(0.9, min=-REACH, max=REACH))
-    v2 = state(Float(0.3, min=-REACH, max=REACH))
+    u1 = state(Float(-0.4, min=-REACH, max=REACH))
+    v1 = state(Float(1.0, min=-REACH, max=REACH))
+    u2 = state(Float(-0.9, min=-REACH, max=REACH))
+    v2 = state(Float(-0.6, min=-REACH, max=REACH))
     kind = state(Enum(["whole", "linear", "conjugate"], default_value="linear"))
 
     @staticmethod

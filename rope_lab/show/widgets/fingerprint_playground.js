@@ -85,7 +85,7 @@ const choices = { guess_pairing: ["interleaved", "half"], guess_sense: ["counter
 const any = (list) => list[Math.floor(Math.random() * list.length)];
 
 function build(ui) {
-  const fig = ui.figure({ label: "The answers to eight unit vectors", height: (width) => cellOf(width) * 1.25 + 8 * rowOf(width) + 104 });
+  const fig = ui.figure({ label: "The answers to eight unit vectors", height: (width) => cellOf(width) * 1.1 + 8 * rowOf(width) + 92 });
   ui.slider("n", { label: "asked at position $n$", min: 0, max: FAR, step: 1, look: "key" });
   const guess = ui.panel.appendChild(html("div", { class: "rope-guess" }, html("p", { class: "rope-note" }, "What is it? Look at the answers, then say:")));
   ui.choice("guess_pairing", { label: "which coordinates turn together", options: { interleaved: "neighbours", half: "halves" }, host: guess });
@@ -116,7 +116,7 @@ function build(ui) {
   return (state, { answers, found }) => {
     const { shown } = state, r = 2 * found.pairs.length;
     guess.hidden = shown;
-    result.hidden = settings.hidden = faults.hidden = !shown;
+    result.hidden = ui.below.hidden = !shown;
     write({
       pairing: NAMES[found.pairing] + said(state.guess_pairing, [found.pairing, "either"].includes(found.pairing) ? [found.pairing, ...(found.pairing === "either" ? PAIRINGS : [])] : []),
       sense: (r ? WAYS[found.sense] : "–") + said(state.guess_sense, [{ 1: "counter", "-1": "clock" }[found.sense]]),

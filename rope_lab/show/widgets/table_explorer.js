@@ -78,7 +78,7 @@ function build(ui) {
   select(ui, "reference", "minus the reference", ({ names, reference }) => ({ options: names, value: reference }));
   ui.choice("metric", { label: "loss", options: { final: "final", best: "best" } });
   ui.choice("view", { label: "view", options: { near: "near zero", all: "everything" } });
-  ui.slider("margin", { label: "margin $δ$: what you would call negligible", min: 0, max: 0.1, step: 0.001, show: (v) => `${number(v, 3)} nats` });
+  ui.slider("margin", { label: "margin $δ$", min: 0, max: 0.1, step: 0.001, show: (v) => `${number(v, 3)} nats` });
   const list = html("ul", { class: "rope-verdicts" });
   ui.below.append(
     html("p", { class: "rope-legend" }, "Purple disc and bar: our mean difference with its 95 % interval; small rings: the seeds. Diamond with a thin bar: the difference the paper prints, with the root of its two squared ± numbers."),

@@ -6,6 +6,7 @@ True
 """
 
 import inspect
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
@@ -34,7 +35,9 @@ def find(target: str) -> Any:
     if not colon or not name:
         raise ValueError(f"target: expected MODULE:NAME, got {target!r}; such as my_package.rope:apply_rotary")
     try:
-        found = import_module(module)
+        with warnings.catch_warnings():  # what a library says of its own insides at import is not our reader's matter
+            warnings.simplefilter("ignore")
+            found = import_module(module)
     except ImportError as error:
         missing = isinstance(error, ModuleNotFoundError) and error.name == module.partition(".")[0]
         reason = "is not installed" if missing else f"cannot be imported: {' '.join(str(error).split())[:100]}"
@@ -172,4 +175,26 @@ def _module(Class: Any, head_dim: int, settings: dict[str, Any]) -> Adapted:
         raise Skipped(f"{Class.__name__}({head_dim}) raised {type(error).__name__}: {str(error)[:80]}") from error
     if "input_pos" in inspect.signature(getattr(made, "forward", made)).parameters:  # torchtune: (batch, T, heads, d)
         return Adapted(lambda x, n: made(_tensor(x).transpose(1, 2), input_pos=n[None]).transpose(1, 2), head_dim)
+    if list(inspect.signature(made).parameters) == ["x", "key"]:
+        return Adapted(_whole_sequences(made), head_dim, about="takes no positions: asked with one token at each place")
     return Adapted(made, head_dim)
+
+
+def _whole_sequences(made: Any, *, longest: int = 1024) -> Rotary:
+    """Equinox: one sequence (T, head_dim) that always begins at 0. A token at place n tells what position n does."""
+    import jax
+    import numpy as np
+
+    call = jax.vmap(made)
+
+    def f(x, positions):
+        if positions.dtype.kind != "i" or positions.min() < 0 or positions.max() >= longest:
+            raise IndexError(f"places are 0, 1, 2, ...; asked up to {longest - 1}")
+        y = np.empty_like(x)
+        for t, n in enumerate(positions):
+            sequence = np.zeros((x[..., t, 0].size, positions.max() + 1, x.shape[-1]), dtype=np.float32)
+            sequence[:, n] = x[..., t, :].reshape(-1, x.shape[-1])
+            y[..., t, :] = np.asarray(call(sequence))[:, n].reshape(x[..., t, :].shape)
+        return y
+
+    return f

@@ -20,7 +20,7 @@ from rope_lab.audit.probe import Probe, Refused
 
 FLOOR = 4e-6  # cos and sin that were rounded to float32, with room
 DRIFT = 2.5e-7  # radians per position that an angle in float32 may be off: n theta rounded once, with room
-REACHES = (16385, 1024, 512, 256, 128, 64, 32, 16)
+REACHES = (16385, *(2**k - 1 for k in range(14, 3, -1)))
 Verdict = tuple[bool | np.bool_, str, str]  # holds, seen, tried on
 
 

@@ -17,7 +17,7 @@ from rope_lab.audit.probe import Probe, Refused
 LADDER = tuple(2**k for k in range(17))  # an angle known at n is known well enough at 2n to count its full turns
 NEAR = (0, 3, 5, 7)
 SHORT = 1024  # what every model was trained on: dynamic scaling begins beyond
-LIMITS = (100003, 65536, 32768, 16384, 8192, 4096, 2048, 1024, 512, 256, 128, 64, 32, 16)
+LIMITS = (100003, 65536, *(2**k - 1 for k in range(16, 3, -1)))  # the last row of a table is one less than a power
 
 
 @dataclass

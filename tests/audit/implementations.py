@@ -1,0 +1,97 @@
+"""Rotary embeddings written here, apart from the package's own: what the instruments are tried on."""
+
+# ruff: noqa: ARG001, ARG005 - strangers need not use what they are given
+import numpy as np
+
+
+def frequencies(dim, base):
+    return base ** (-np.arange(0, dim, 2) / dim)
+
+
+def rotary(*, layout="interleaved", base=10000.0, rotary_dim=None, direction=1, theta=None, dtype=np.float64):
+    """f(x, positions) with separate slices and no matrix."""
+
+    def f(x, positions):
+        r = x.shape[-1] if rotary_dim is None else rotary_dim
+        angle = np.multiply.outer(positions, frequencies(r, base) if theta is None else theta).astype(dtype)
+        cos, sin = np.cos(angle), direction * np.sin(angle)
+        y = np.array(x, copy=True)
+        a, b = (slice(0, r, 2), slice(1, r, 2)) if layout == "interleaved" else (slice(0, r // 2), slice(r // 2, r))
+        y[..., a], y[..., b] = x[..., a] * cos - x[..., b] * sin, x[..., a] * sin + x[..., b] * cos
+        return y
+
+    return f
+
+
+def in_torch(f):
+    """The same for torch tensors and for nothing else."""
+    import torch
+
+    def g(x, positions):
+        return torch.from_numpy(f(x.detach().numpy(), positions.numpy()))
+
+    return g
+
+
+def from_table(*, length=2048, base=10000.0):
+    """Rows looked up: whole positions only, and a last row. Negative ones read the table from its end, silently."""
+
+    def f(x, positions):
+        angle = np.arange(length)[:, None] * frequencies(x.shape[-1], base)
+        cos, sin = np.cos(angle)[positions], np.sin(angle)[positions]
+        a, b = np.split(x, 2, axis=-1)
+        return np.concatenate([a * cos - b * sin, a * sin + b * cos], axis=-1)
+
+    return f
+
+
+def counting():
+    """Another answer at every call."""
+    calls = [0]
+
+    def f(x, positions):
+        calls[0] += 1
+        return x + calls[0]
+
+    return f
+
+
+def in_place(x, positions):
+    x[...] = rotary()(x, positions)
+    return x
+
+
+def moves_positions(x, positions):
+    y = rotary()(x, positions)
+    positions += 1
+    return y
+
+
+def exits(x, positions):
+    raise SystemExit("goodbye")
+
+
+# What a hostile callable does -> a word of the report.
+HOSTILE = {
+    "raises": (lambda x, n: 1 / 0, "raised ZeroDivisionError: division by zero"),
+    "exits": (exits, "raised SystemExit: goodbye"),
+    "another shape": (lambda x, n: x[..., :2], "returned shape (2, 3, 4, 2), expected (2, 3, 4, 8)"),
+    "nothing": (lambda x, n: None, "returned NoneType"),
+    "a list": (lambda x, n: x.tolist(), "returned list"),
+    "another dtype": (lambda x, n: x.astype(int), "returned dtype int64, expected float64"),
+    "complex": (lambda x, n: x * 1j, "returned dtype complex128"),
+    "NaN": (lambda x, n: x * np.nan, "returned NaN or infinity at position 0"),
+    "no callable": (3, "is no callable: int"),
+    "no arguments": (lambda: 0, "raised TypeError"),
+    "a square": (lambda x, n: x**2, "not linear: f(2x) is not 2 f(x)"),
+    "a constant": (lambda x, n: x + 1, "not linear: f(0) is not 0"),
+    "no function": (counting(), "not linear: the same call gives another answer"),
+    "a norm": (lambda x, n: x / np.linalg.norm(x, axis=-1, keepdims=True), "not linear"),
+    "in place": (in_place, "writes into the x it is given"),
+    "moves positions": (moves_positions, "writes into the positions it is given"),
+    "narrows": (lambda x, n: rotary()(x, n).astype(np.float32), "returns float32 for float64"),
+    "a stretch": (lambda x, n: x * np.linspace(1, 2, x.shape[-1]), "not orthogonal"),
+    "a growth": (lambda x, n: rotary()(x, n) * 1.001 ** np.asarray(n)[:, None], "lengths change with the position"),
+    "nothing turns": (lambda x, n: x, "nothing turns"),
+    "a mean over tokens": (lambda x, n: rotary()(x, n) - x.mean(axis=-2, keepdims=True), "not treated alike"),
+}

@@ -1,0 +1,61 @@
+"""rope-lab audit: what it prints, and when it fails."""
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from rope_lab.audit import commands, report
+from rope_lab.audit.library import LIBRARY
+from rope_lab.cli import app
+
+RIGHT, NOTHING = "rope_lab.audit.gallery:right", "rope_lab.audit.gallery:no_op"
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, ["audit", *arguments])
+
+
+def test_a_target():
+    done = run("rotary_embedding_torch:RotaryEmbedding")
+    assert done.exit_code == 0
+    assert "layout        interleaved" in done.output
+    assert "FAIL" not in done.output
+
+
+def test_the_width_of_a_head_is_an_option():
+    assert "rotated dims  32 of 32" in run(RIGHT, "--head-dim", "32").output
+
+
+def test_a_broken_law_fails():
+    done = run(NOTHING)
+    assert done.exit_code == 1
+    assert "FAIL  non-vacuity" in done.output
+
+
+def test_json_and_nothing_else():
+    assert json.loads(run(RIGHT, "--json").output)["layout"] == "half-split"
+
+
+@pytest.mark.parametrize(("arguments", "code", "words"), [
+    (["no_such_library:f"], 1, "skipped: no_such_library is not installed"),
+    (["json"], 1, "expected MODULE:NAME"),
+    ([RIGHT, "--head-dim", "7"], 1, "head_dim: expected a positive even integer"),
+    ([], 2, "or --all"),
+    ([RIGHT, "--all"], 2, "or --all"),
+])  # fmt: skip
+@pytest.mark.usefixtures("untyped")
+def test_what_cannot_be_done_is_said(arguments, code, words):
+    done = run(*arguments)
+    assert done.exit_code == code
+    assert words in " ".join(done.output.split())
+
+
+def test_the_table_is_written_and_read(tmp_path, monkeypatch, capsys):
+    few = tuple(entry for entry in LIBRARY if entry.name in ("Llama", "x-transformers", "Flax"))
+    monkeypatch.setattr(commands.report, "audit_all", lambda whole=report.audit_all: whole(few))
+    commands.every(out=tmp_path / "table.json")
+    table = json.loads((tmp_path / "table.json").read_text(encoding="utf-8"))
+    assert [row["name"] for row in table["rows"]] == ["Llama", "x-transformers", "Flax"]
+    assert table["rows"][2]["skipped"]
+    assert "half-split" in capsys.readouterr().out

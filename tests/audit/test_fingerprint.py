@@ -1,0 +1,212 @@
+"""What a fingerprint recovers, from correct implementations and from hostile ones."""
+
+import json
+import time
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from implementations import HOSTILE, frequencies, from_table, in_torch, rotary
+
+from rope_lab.audit import fingerprint
+from rope_lab.audit.fingerprints import FAR
+
+LAYOUTS = {"interleaved": "interleaved", "half": "half-split"}
+
+
+@given(
+    layout=st.sampled_from(sorted(LAYOUTS)),
+    base=st.floats(2.0, 1e8),
+    planes=st.integers(2, 24),
+    beyond=st.integers(0, 12),
+    direction=st.sampled_from([1, -1]),
+    torched=st.booleans(),
+)
+def test_a_correct_implementation_is_recovered_exactly(layout, base, planes, beyond, direction, torched):
+    """Layout, base, partial width and direction drawn at random; numpy or torch."""
+    r, head_dim = 2 * planes, 2 * (planes + beyond)
+    f = rotary(layout=layout, base=base, rotary_dim=r, direction=direction)
+    seen = fingerprint(in_torch(f) if torched else f, head_dim=head_dim)
+    assert seen.ok, seen.problems
+    assert (seen.layout, seen.rotated_dims, seen.head_dim, seen.direction) == (LAYOUTS[layout], r, head_dim, direction)
+    assert seen.base == pytest.approx(base, rel=1e-9)
+    assert seen.base_residual < 1e-9
+    assert seen.frequencies == pytest.approx(frequencies(r, base), rel=1e-9)
+    assert seen.orthogonal
+    assert seen.scale == pytest.approx(1)
+    assert (seen.dtype, seen.precision) == ("float64", "float64")
+    pairs = np.array(seen.pairs)
+    step = 1 if layout == "interleaved" else planes
+    assert (pairs[:, 1] - pairs[:, 0] == step).all()
+    assert sorted(pairs.ravel()) == list(range(r))
+
+
+@given(base=st.sampled_from([10000.0, 500000.0, 1e6, 10000000.0]), direction=st.sampled_from([1, -1]))
+def test_angles_in_float32_cost_no_digit_of_a_round_base(base, direction):
+    seen = fingerprint(rotary(layout="half", base=base, direction=direction, dtype=np.float32), head_dim=64)
+    assert (seen.base, seen.precision) == (base, "float32")
+    assert 0 < seen.angle_error[FAR[-1]] < 0.02
+
+
+def test_control_bases_next_to_each_other_are_told_apart():
+    near, far = (fingerprint(rotary(base=b), head_dim=32).base for b in (10000.0, 10000.01))
+    assert (near, round(far, 6)) == (10000.0, 10000.01)
+
+
+def test_pairs_that_are_neither_layout_are_listed():
+    order = np.array([5, 2, 0, 7, 1, 3, 6, 4])
+    back = np.argsort(order)
+    seen = fingerprint(lambda x, n: rotary()(x[..., order], n)[..., back], head_dim=8)
+    assert seen.layout == "other"
+    assert set(seen.pairs) == {tuple(sorted(pair)) for pair in order.reshape(-1, 2).tolist()}
+    assert sorted(seen.frequencies) == pytest.approx(sorted(frequencies(8, 10000.0)))
+
+
+def test_planes_that_are_no_coordinates():
+    """A turned basis: no two coordinates belong together, the frequencies are there all the same."""
+    S = np.linalg.qr(np.random.default_rng(0).normal(size=(6, 6)))[0]
+    seen = fingerprint(lambda x, n: rotary()(x @ S, n) @ S.T, head_dim=6)
+    assert (seen.layout, seen.pairs, seen.orthogonal) == ("other", (), True)
+    assert seen.frequencies == pytest.approx(frequencies(6, 10000.0))
+
+
+def test_the_last_coordinates_may_turn():
+    f = rotary()
+    seen = fingerprint(lambda x, n: np.concatenate([x[..., :4], f(x[..., 4:], n)], axis=-1), head_dim=12)
+    assert (seen.layout, seen.rotated_dims, seen.base) == ("interleaved", 8, 10000.0)
+    assert "begin at 4" in seen.notes[0]
+
+
+def test_an_answer_in_another_order():
+    """Neighbours in, halves out: the logits are right, and position 0 is a permutation."""
+    f = rotary()
+    seen = fingerprint(lambda x, n: f(x, n)[..., [0, 2, 4, 1, 3, 5]], head_dim=6)
+    assert (seen.layout, seen.base, seen.ok) == ("interleaved", 10000.0, True)
+    assert "another order" in seen.notes[0]
+
+
+RAMP = np.clip((np.arange(16) - 5) / 5, 0, 1)
+SCHEMES = {
+    "linear": (frequencies(32, 10000.0) / 4, "base 10000, every frequency times 0.25"),
+    "llama3": (frequencies(32, 5e5) * (1 - RAMP + RAMP / 8), "base 500000 in planes 0 to 5, 8 times slower from plane"),
+    "two axes": (np.tile(frequencies(16, 100.0), 2), "2 blocks of the same frequencies, base 100 each"),
+    "random": (np.random.default_rng(0).uniform(0.01, 1, 16), "no single base fits"),
+}
+
+
+@pytest.mark.parametrize("name", SCHEMES)
+def test_where_no_single_base_fits_the_frequencies_are_given(name):
+    theta, words = SCHEMES[name]
+    seen = fingerprint(rotary(theta=theta), head_dim=32)
+    assert seen.base is None
+    assert seen.frequencies == pytest.approx(theta, rel=1e-9)
+    assert words in seen.scheme
+    assert words in str(seen)
+
+
+def test_ntk_is_another_base():
+    assert fingerprint(rotary(base=10000.0 * 4 ** (32 / 30)), head_dim=32).base == pytest.approx(10000 * 4 ** (32 / 30))
+
+
+@pytest.mark.parametrize("rounded", ["positions", "angles"])
+def test_half_precision_shows_in_the_angle_error(rounded):
+    def f(x, n):
+        half = n.bfloat16().double() if rounded == "positions" else n
+        angle = half[:, None] * torch.tensor(frequencies(x.shape[-1], 10000.0))
+        angle = angle.bfloat16().double() if rounded == "angles" else angle
+        a, b = x.chunk(2, dim=-1)
+        return torch.cat([a * angle.cos() - b * angle.sin(), a * angle.sin() + b * angle.cos()], dim=-1)
+
+    seen = fingerprint(f, head_dim=32)
+    assert (seen.layout, seen.precision) == ("half-split", "half")
+    assert max(seen.angle_error.values()) > 0.5
+
+
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float32])
+def test_what_answers_in_a_narrow_type_only(dtype):
+    def f(x, n):
+        if x.dtype != dtype:
+            raise TypeError(f"{dtype} only")
+        return in_torch(rotary(layout="half"))(x.double(), n).to(dtype)
+
+    seen = fingerprint(f, head_dim=32)
+    assert (seen.layout, seen.rotated_dims, seen.direction) == ("half-split", 32, 1)
+    assert seen.base == pytest.approx(10000, rel=0.01)
+    assert f"torch {seen.dtype}" in seen.form
+
+
+def test_a_table_that_ends():
+    seen = fingerprint(from_table(length=2048), head_dim=16)
+    assert (seen.layout, seen.base, seen.ok) == ("half-split", 10000.0, True)
+    assert "positions up to 1024 only" in seen.notes[0]
+
+
+def test_angles_that_follow_the_longest_position():
+    """Dynamic scaling: beyond what it was trained on, every token of the call turns slower."""
+
+    def f(x, n):
+        return rotary(base=10000.0 * max(1.0, np.max(n) / 2048))(x, n)
+
+    seen = fingerprint(f, head_dim=16)
+    assert (seen.layout, seen.base) == ("interleaved", 10000.0)
+    assert "angles change when a far position is in the same call" in seen.problems[0]
+
+
+@pytest.mark.parametrize("shape", [(3, "(batch, T, head_dim)"), (2, "(T, head_dim)")])
+def test_fewer_axes(shape):
+    rank, name = shape
+
+    def f(x, n):
+        if x.ndim != rank:
+            raise ValueError(f"{rank} axes wanted")
+        return rotary()(x, n)
+
+    seen = fingerprint(f, head_dim=8)
+    assert seen.base == 10000.0
+    assert name in seen.form
+
+
+def test_positions_that_must_be_floats():
+    def f(x, n):
+        if n.dtype.kind != "f":
+            raise TypeError("floats")
+        return rotary()(x, n)
+
+    assert fingerprint(f, head_dim=8).form.endswith("positions float64")
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_hostile_callable_gets_a_report(name):
+    f, words = HOSTILE[name]
+    seen = fingerprint(f, head_dim=8)
+    assert not seen.ok
+    assert any(words in text for text in seen.problems), seen.problems
+    assert words in str(seen)
+    json.loads(seen.to_json())
+
+
+def test_it_prints_as_a_table_and_as_json():
+    seen = fingerprint(rotary(layout="half"), head_dim=8)
+    assert str(seen).splitlines()[:4] == [
+        "layout        half-split: (0, 4) (1, 5) (2, 6) (3, 7)",
+        "rotated dims  8 of 8",
+        "direction     +1 (counter-clockwise)",
+        f"base          10000, residual {seen.base_residual:.1g}",
+    ]
+    assert json.loads(seen.to_json())["layout"] == "half-split"
+
+
+@pytest.mark.parametrize("head_dim", [3, 0, 2.0, True])
+@pytest.mark.usefixtures("untyped")
+def test_only_head_dim_raises(head_dim):
+    with pytest.raises((TypeError, ValueError), match="head_dim: expected a positive even integer"):
+        fingerprint(rotary(), head_dim=head_dim)
+
+
+def test_it_takes_less_than_a_second_at_head_dim_128():
+    f = rotary(layout="half")
+    start = time.perf_counter()
+    fingerprint(f, head_dim=128)
+    assert time.perf_counter() - start < 1

@@ -1,0 +1,113 @@
+"""Each law holds for every correct implementation, and each known mistake is caught by the law that is named for it."""
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from implementations import HOSTILE, from_table, in_torch, rotary
+
+from rope_lab.audit import GALLERY, laws
+from rope_lab.audit.gallery import right, rounded
+
+NAMES = ["answers", "linear", "isometry", "identity at zero", "group law", "inverse", "relativity", "non-vacuity",
+         "cached decoding", "long positions"]  # fmt: skip
+
+
+def broken(f, **options):
+    return [law.name for law in laws(f, **options) if not law.ok]
+
+
+@given(
+    layout=st.sampled_from(["interleaved", "half"]),
+    base=st.floats(2.0, 1e8),
+    planes=st.integers(1, 16),
+    beyond=st.integers(0, 8),
+    direction=st.sampled_from([1, -1]),
+    dtype=st.sampled_from([np.float64, np.float32]),
+    torched=st.booleans(),
+)
+@settings(max_examples=30)
+def test_a_correct_implementation_is_never_flagged(layout, base, planes, beyond, direction, dtype, torched):
+    f = rotary(layout=layout, base=base, rotary_dim=2 * planes, direction=direction, dtype=dtype)
+    assert broken(in_torch(f) if torched else f, head_dim=2 * (planes + beyond)) == []
+
+
+@pytest.mark.parametrize("length", [64, 512, 2048])
+def test_a_table_that_ends_is_not_flagged(length):
+    """Nor is one that reads negative positions from its end: it is told, where the inverse is asked."""
+    found = {law.name: law for law in laws(from_table(length=length), head_dim=16)}
+    assert all(law.ok for law in found.values()), [str(law) for law in found.values() if not law.ok]
+    assert "not answered" in found["inverse"].saw
+
+
+def test_every_law_is_asked_once_and_says_what_it_saw():
+    found = laws(rotary(), head_dim=8)
+    assert [law.name for law in found] == NAMES
+    assert all(law.saw and law.input for law in found)
+
+
+@pytest.mark.parametrize("head_dim", [8, 32])
+@pytest.mark.parametrize("mistake", GALLERY, ids=lambda m: m.name)
+def test_each_mistake_is_caught_by_name(mistake, head_dim):
+    found = {law.name: law.ok for law in mistake.examine(head_dim=head_dim)}
+    assert found[mistake.caught_by] is False
+
+
+@pytest.mark.parametrize("mistake", GALLERY, ids=lambda m: m.name)
+def test_control_what_they_meant_is_not_caught(mistake):
+    """The same expectations, asked of the right implementation, of the base that was meant."""
+    meant = mistake.expected
+    f = rotary(layout="half", base=meant.get("base", 10000.0))
+    assert broken(f, head_dim=8, expected=meant) == []
+
+
+def test_the_gallery_is_large_and_its_names_differ():
+    names = {m.name for m in GALLERY}
+    assert len(names) == len(GALLERY) >= 12
+    assert {m.caught_by for m in GALLERY} >= {"isometry", "relativity", "non-vacuity", "cached decoding"}
+
+
+@given(st.integers(-(2**20), 2**20))
+def test_the_gallerys_rounding_is_that_of_bfloat16(n):
+    assert rounded(n) == torch.tensor(float(n)).bfloat16().item()
+
+
+def test_lawful_mistakes_break_no_law():
+    """What is lawful and still wrong for a model needs an expectation: a base, a layout, a direction."""
+    for name in ("wrong base", "flipped sign", "other layout"):
+        mistake = next(m for m in GALLERY if m.name == name)
+        assert broken(mistake.f, head_dim=8) == []
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_hostile_callable_breaks_a_law_and_raises_nothing(name):
+    f, _ = HOSTILE[name]
+    found = broken(f, head_dim=8)
+    assert found or name == "narrows"  # float32 for float64 is lawful
+
+
+def test_one_that_fails_far_out_is_reported():
+    def f(x, n):
+        return rotary()(x, n) * np.where(np.asarray(n) > 500, np.nan, 1.0)[:, None]
+
+    found = laws(f, head_dim=8)
+    assert all(law.ok for law in found)  # as a table that ends
+
+    def g(x, n):
+        if x.shape[-2] == 1:
+            raise RuntimeError("one token is no sequence")
+        return rotary()(x, n)
+
+    assert broken(g, head_dim=8) == ["cached decoding"]
+
+
+def test_keys_are_turned_by_their_own_function():
+    assert broken(right, keys=rotary(layout="half"), head_dim=8) == []
+    assert "relativity" in broken(right, keys=rotary(layout="half", base=9000.0), head_dim=8)
+
+
+@pytest.mark.usefixtures("untyped")
+def test_an_expectation_nobody_can_have():
+    with pytest.raises(ValueError, match="expected: 'colour' is nothing to expect; there is: layout"):
+        laws(right, head_dim=8, expected={"colour": 1})

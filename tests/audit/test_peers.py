@@ -1,0 +1,105 @@
+"""Other people's libraries, named correctly; and a model of transformers carried into the other layout."""
+
+import copy
+
+import pytest
+import torch
+from implementations import in_torch, rotary
+from transformers import LlamaConfig, LlamaForCausalLM
+from transformers.models.llama import modeling_llama
+
+from rope_lab.audit import conventions, permute_state
+from rope_lab.audit.adapters import Skipped, adapt, find
+from rope_lab.audit.library import LIBRARY, SCALINGS
+from rope_lab.audit.report import audit
+
+ENTRIES = {entry.name: entry for entry in LIBRARY}
+HALVES = ["Llama", "GPT-NeoX", "Phi"]
+INSTALLED = [*HALVES, "GPT-J", "Cohere", "GLM", "Llama 4", "rotary-embedding-torch", "x-transformers"]
+
+
+@pytest.mark.parametrize("name", INSTALLED)
+def test_a_peer_is_identified_and_keeps_every_law(name):
+    seen = audit(ENTRIES[name].target, **ENTRIES[name].settings)
+    assert seen.skipped is None
+    print_ = seen.fingerprint
+    assert print_.layout == ("half-split" if name in HALVES else "interleaved")
+    assert (print_.direction, print_.precision, print_.orthogonal) == (1, "float32", True)
+    assert [law.name for law in seen.laws if not law.ok] == []
+
+
+def test_partial_rotation_is_seen():
+    found = [audit(ENTRIES[name].target).fingerprint for name in ("GPT-NeoX", "GLM")]
+    assert [(seen.rotated_dims, seen.head_dim) for seen in found] == [(24, 96), (64, 128)]
+
+
+@pytest.mark.parametrize("kind", SCALINGS)
+def test_scaled_frequencies_are_those_of_transformers(kind):
+    """The measured frequencies are the module's own inv_freq; where one base fits, the report says so."""
+    entry = ENTRIES[f"Llama, {kind}"]
+    seen = audit(entry.target, head_dim=64, **entry.settings)
+    settings = {"num_attention_heads": 4, "hidden_size": 256, "head_dim": 64} | entry.settings
+    own = modeling_llama.LlamaRotaryEmbedding(LlamaConfig(**settings)).inv_freq
+    assert seen.fingerprint.frequencies == pytest.approx(own.tolist(), rel=1e-5)
+    assert (seen.fingerprint.base is None) == (kind != "dynamic NTK")
+    broken = {law.name for law in seen.laws if not law.ok}
+    assert broken == {
+        "linear scaling": set(), "Llama-3 scaling": set(),
+        "YaRN": {"isometry", "identity at zero", "group law", "inverse"},  # its factor on cos and sin
+        "dynamic NTK": {"cached decoding", "long positions"},  # a long call turns every token at another speed
+    }[kind]  # fmt: skip
+
+
+def test_a_model_carried_into_the_other_layout_keeps_its_logits(monkeypatch):
+    """A small Llama with grouped queries and biases: weights permuted, rotation exchanged."""
+    torch.manual_seed(0)
+    config = LlamaConfig(
+        vocab_size=97, hidden_size=64, intermediate_size=96, num_hidden_layers=2, num_attention_heads=4,
+        num_key_value_heads=2, attention_bias=True, max_position_embeddings=64,
+    )  # fmt: skip
+    model = LlamaForCausalLM(config).double().eval()
+    for layer in model.model.layers:
+        for projection in (layer.self_attn.q_proj, layer.self_attn.k_proj):
+            torch.nn.init.normal_(projection.bias)
+    tokens = torch.randint(97, (2, 24))
+    moved = copy.deepcopy(model)
+    heads = {"n_heads": config.num_attention_heads, "n_kv_heads": config.num_key_value_heads}
+    moved.load_state_dict(permute_state(model.state_dict(), layout_from="half", layout_to="interleaved", **heads))
+
+    def neighbours(q, k, cos, sin, unsqueeze_dim=1):  # noqa: ARG001
+        turn, at = in_torch(rotary(layout="interleaved", base=10000.0)), torch.arange(q.shape[-2])
+        return turn(q, at), turn(k, at)
+
+    with torch.no_grad():
+        logits = model(tokens).logits
+        without = moved(tokens).logits
+        monkeypatch.setattr(modeling_llama, "apply_rotary_pos_emb", neighbours)
+        assert (moved(tokens).logits - logits).abs().max() < 1e-6  # the library's angles are float32
+    assert (without - logits).abs().max() > 1e-3  # the control: weights alone
+
+
+def test_what_is_not_there_is_skipped_with_the_reason():
+    assert audit("no_such_library:rotate").skipped == "no_such_library is not installed"
+    assert audit("json:no_such_name").skipped == "json has no no_such_name"
+    with pytest.raises(Skipped, match="no adapter for the parameters a, b, c"):
+        adapt(lambda a, b, c: a + b + c)
+    with pytest.raises(ValueError, match="target: expected MODULE:NAME, got 'json'"):
+        find("json")
+
+
+def test_the_committed_table_is_what_is_measured():
+    """Dated, with versions, one row for each entry; rows of other versions may differ, their names may not."""
+    table = conventions()
+    assert {"date", "python", "torch", "libraries", "rows"} == set(table)
+    rows = {row["name"]: row for row in table["rows"]}
+    assert list(rows) == list(ENTRIES)
+    for name in ("Llama", "rotary-embedding-torch", "DeepSeek-V3, interleaved"):
+        now, then = audit(ENTRIES[name].target, name=name, **ENTRIES[name].settings).row, rows[name]
+        for field in ("layout", "rotated_dims", "head_dim", "direction", "base", "scheme", "precision", "notes"):
+            assert now[field] == then[field], (name, field)
+        assert set(now["broken_laws"]) == set(then["broken_laws"])
+
+
+def test_control_a_row_of_another_library_differs():
+    rows = {row["name"]: row for row in conventions()["rows"]}
+    assert rows["Llama"]["layout"] != rows["rotary-embedding-torch"]["layout"]

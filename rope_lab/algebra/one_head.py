@@ -127,7 +127,7 @@ def leak_law(head_dim: int, *, base: float = 10000.0) -> float:
     of 1 or less. Claim ``book.head-leak``.
 
     >>> theta = rotation.frequencies(2048)
-    >>> round(leak_law(2048) / (1 - target_weight(64, theta=theta)), 3)
+    >>> round(leak_law(2048) / (1 - target_weight(64, theta=theta)), 2)
     1.0
     """
     head_dim, base = expect_even(head_dim, name="head_dim"), expect_base(base)

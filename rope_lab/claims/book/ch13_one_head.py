@@ -63,7 +63,8 @@ def the_nearest_is_the_closest(form, _rng):
     )
     closest = all(schedule.dense_decay(np.arange(2.0, 3000), base=b).max() < schedule.dense_decay(1.0, base=b)
                   for b in (10.0, 100.0, 1e4, 5e5))  # fmt: skip
-    return float(residual) if closest else np.inf
+    won, lost = (quad(lambda t: (1 - np.cos(t)) / t, *ends)[0] for ends in ((1, 2), (0, 1)))  # the page's argument
+    return float(residual) if closest and won > 0.6 > 0.25 > lost else np.inf
 
 
 @claim(

@@ -1,0 +1,180 @@
+"""Chapter 13, One head, token-dependent offset: who wins the softmax, what a lead costs, and two heads to build."""
+
+from __future__ import annotations
+
+import numpy as np
+from hypothesis import strategies as st
+
+from rope_lab.algebra.additive_head import least_tilt_range
+from rope_lab.algebra.one_head import neighbour_gap, offset_logits, target_weight
+from rope_lab.algebra.rotation import frequencies
+from rope_lab.algebra.schedule import decay
+from rope_lab.exercises.core import Question, Task
+
+
+def _what_concentrates() -> list[bool]:
+    small, large = (frequencies(d) for d in (128, 8192))
+    ratio_falls = bool(decay(1, theta=large) < 0.5 * decay(1, theta=small))
+    weight_grows = target_weight(64, theta=large) > 0.99
+    return [ratio_falls == ratio and weight_grows == weight for ratio, weight in ((1, 1), (0, 1), (1, 0), (0, 0))]
+
+
+def _printed_query_finds() -> list[bool]:
+    keys = np.arange(-4, 5)
+    top = keys[offset_logits(keys, offset=-2, theta=frequencies(64)).argmax()]  # e^(-2i theta), with the dagger
+    return [bool(top == wanted) for wanted in (2, 1, -2, 0)]
+
+
+def head_query(offsets, weights, theta):
+    turned = np.exp(1j * np.outer(offsets, theta))
+    return np.asarray(weights) @ turned
+
+
+def _other_way(offsets, weights, theta):
+    return head_query(-np.asarray(offsets), weights, theta)
+
+
+def amplitude_for(share, theta, window):
+    k = np.arange(1, window + 1)
+    behind = (1 - np.cos(np.outer(k, theta))).sum(axis=1)
+
+    def weight(c):
+        return 1 / (1 + 2 * np.exp(-c * behind).sum())
+
+    low, high = 0.0, 1.0
+    while weight(high) < share:
+        high *= 2
+    for _ in range(60):
+        middle = (low + high) / 2
+        if weight(middle) < share:
+            low = middle
+        else:
+            high = middle
+    return high
+
+
+def _judge_amplitude(result, share, theta, window) -> str:
+    try:
+        c = float(result)
+    except (TypeError, ValueError):
+        return f"expected one number, got {result!r}"
+    if not np.isfinite(c) or c <= 0:
+        return f"expected a positive number, got {c:g}"
+    right = amplitude_for(share, theta, window)
+    if abs(c - right) <= 1e-3 * right:
+        return ""
+    got = target_weight(window, theta=theta, amplitude=c)
+    return f"with the amplitude {c:.4g} the wanted key has the weight {got:.4f}, and {share:.4f} was asked for"
+
+
+def _lead_of_the_softmax(share, theta, window):
+    """A wrong attempt: all other keys count as if they were as near as the neighbours."""
+    return np.log(2 * window * share / (1 - share)) / neighbour_gap(theta)
+
+
+_thetas = st.sampled_from([8, 16, 32, 64]).map(frequencies)
+_offsets = st.lists(st.integers(-6, 6), min_size=1, max_size=3, unique=True).filter(any).map(np.array)
+_heads = st.tuples(_offsets, _thetas, st.integers(1, 4)).map(
+    lambda drawn: (drawn[0], np.linspace(1, drawn[2], len(drawn[0])), drawn[1])
+)
+
+EXERCISES = (
+    Question(
+        id="ch13.predict-concentration",
+        kind="prediction",
+        prompt=r"A head looks for the next word. Its logit is largest, $\tfrac d2$, at the wanted key, and smaller at "
+        r"the key beside it. Let the number of dimensions $d$ grow, with RoPE's usual frequencies. Take two numbers: "
+        r"the *ratio* of the neighbour's logit to the largest, and the softmax *weight* of the wanted key among the "
+        r"128 keys "
+        r"around it. What happens?",
+        choices=(
+            r"The ratio falls towards 0, and the weight goes to 1.",
+            r"The ratio stays near 1, and still the weight goes to 1.",
+            r"The ratio falls towards 0, and the weight stays away from 1.",
+            r"The ratio stays near 1, so the weight stays away from 1.",
+        ),
+        answer="B",
+        truth=_what_concentrates,
+        why=r"The ratio tends to $0.974$, for base $10^4$. But softmax looks at differences: the same 2.6 % of a "
+        r"growing logit "
+        r"are more and more nats. At $d = 1024$ they are $13.5$, and the weight is above $0.9999$.",
+    ),
+    Question(
+        id="ch13.printed-query",
+        prompt=r"Somebody gives a head the query $\tilde q = (e^{-2\mathrm i\theta_0}, e^{-2\mathrm i\theta_1}, "
+        r"\dots)$, and every "
+        r"key is $(1, 1, \dots)$. The logit is $\mathrm{Re}[\tilde q^\dagger e^{\mathrm i(n-m)\theta}\, \tilde k]$. "
+        r"Which key gets "
+        r"the most weight?",
+        choices=(
+            r"The one two places ahead, $n = m + 2$.",
+            r"The next one, $n = m + 1$.",
+            r"The one two places back, $n = m - 2$.",
+            r"The token itself.",
+        ),
+        answer="C",
+        truth=_printed_query_finds,
+        hint=r"The dagger conjugates: $e^{-2\mathrm i\theta}$ becomes $e^{+2\mathrm i\theta}$. For which $n - m$ do "
+        r"all the "
+        r"phases vanish at once?",
+        why=r"The phases are $(n - m + 2)\,\theta_i$. They vanish together at $n - m = -2$.",
+    ),
+    Question(
+        id="ch13.tilt",
+        prompt=r"A head with absolute positions looks one or two places ahead, everywhere in a window of $1002$ "
+        r"positions, and "
+        r"the wanted key leads by $5$ nats. How far must the part of the logit that the token's kind adds reach at "
+        r"least, from its lowest key to its highest?",
+        answer=10000.0,
+        tolerance=1.0,
+        unit="nats",
+        truth=lambda: least_tilt_range(1002, margin=5.0),
+        hint=r"From each key to the next it must rise by twice the lead. How many such steps are there?",
+        why=r"$2\varepsilon (N - 2) = 2 \cdot 5 \cdot 1000$. A head with RoPE needs the same lead of $5$, and no tilt.",
+    ),
+    Task(
+        id="ch13.head-query",
+        statement=r"""
+        A head may want several places at once. `offsets` lists them, `weights` says how much it wants each, and `theta`
+        are the frequencies, one for each plane. Every key is $(1, 1, \dots)$.
+        Write `head_query(offsets, weights, theta)`:
+        the complex query, one number for each plane, whose logit is
+        $\sum_j w_j \sum_i \cos((n - m - s_j)\,\theta_i)$.
+        """,
+        solution=head_query,
+        examples=_heads,
+        mistakes={
+            r"it looks back: the sign of the exponent": _other_way,
+            r"the first offset only": lambda offsets, weights, theta: head_query(offsets[:1], weights[:1], theta),
+            r"one query for the mean offset": lambda offsets, weights, theta: (
+                sum(weights) * np.exp(1j * np.mean(offsets) * theta) * (1 if len(offsets) > 1 else -1)
+            ),
+        },
+        hint=r"The logit is linear in the query. What is the query for a single offset?",
+        why=r"This sum is complex-linear in the weights: a row of such columns is the $\tilde W_q$ of the page.",
+    ),
+    Task(
+        id="ch13.amplitude",
+        statement=r"""
+        Write `amplitude_for(share, theta, window)`: the amplitude $c$ at which the wanted key gets exactly the weight
+        `share`, a number between $0.5$ and $1$. The logits are $c \sum_i \cos(k\,\theta_i)$ for keys at distances
+        $k$ from
+        `-window` to `window`. Three right digits are enough.
+        """,
+        solution=amplitude_for,
+        judge=_judge_amplitude,
+        examples=st.tuples(st.sampled_from([0.6, 0.9, 0.99]), _thetas, st.integers(2, 40)),
+        mistakes={
+            r"every other key counted as a neighbour": _lead_of_the_softmax,
+            r"the keys on one side only": lambda share, theta, window: amplitude_for(
+                share / (2 - share), theta, window
+            ),
+        },
+        hint=r"The weight is $1 / (1 + 2\sum_{k=1}^{w} e^{-c\,b_k})$ with $b_k = \sum_i (1 - \cos k\theta_i)$, and "
+        r"it grows "
+        r"with $c$. Halve an interval again and again.",
+        why=r"The amplitude does not grow with the window for long: far keys are far below. With few planes it does, "
+        r"when some "
+        r"offset comes back near to 0.",
+    ),
+)

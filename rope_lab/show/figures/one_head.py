@@ -1,0 +1,109 @@
+"""Chapter 13's static figures: the task, the limit that is no delta, the tilted parabola, and the trained heads."""
+
+import numpy as np
+
+from rope_lab.algebra import one_head, rotation, schedule
+from rope_lab.show.style import LIGHT
+from rope_lab.show.svg import Picture, figure
+from rope_lab.training import cards
+
+__all__ = ["no_delta", "the_task", "tilted", "trained_heads"]
+
+
+def the_task() -> Picture:
+    """A line of tokens: those that say next point one on, those that say next-next two."""
+    kinds = [1, 2, 1, 1, 2, 2, 1, 1]
+    desc = (
+        "Eight tokens in a row; each says next or next-next. An arrow leads from a token that says next to the token "
+        "beside it, and from one that says next-next to the token after that."
+    )
+    with figure(title="Look as far as the token says", desc=desc, size=(6.2, 1.9)) as fig:
+        axes = fig.subplots()
+        axes.set(xlim=(-0.6, 9.4), ylim=(-0.75, 1.35))
+        axes.axis("off")
+        for m, s in enumerate(kinds):
+            look = LIGHT["query"] if s == 1 else LIGHT["output"]
+            axes.text(m, 0, "n" if s == 1 else "nn", ha="center", va="center", fontsize=12, color=look)
+            axes.text(m, -0.55, f"${m}$", ha="center", va="center", fontsize=9, color=LIGHT["muted"])
+            axes.annotate("", (m + s - 0.06, 0.24), (m + 0.06, 0.24), arrowprops={
+                "arrowstyle": "-|>", "color": look, "lw": 1.4,
+                "connectionstyle": f"arc3,rad={-0.75 if s == 1 else -0.5}",
+                "linestyle": "-" if s == 1 else "--"})  # fmt: skip
+    return fig.picture
+
+
+def no_delta(*, sizes: tuple[int, ...] = (32, 128, 1024), reach: int = 12) -> Picture:
+    """Normalised logits, which hardly change with d, beside softmax weights, which do."""
+    k = np.arange(-reach, reach + 1)
+    weights = {d: one_head.target_weight(64, theta=rotation.frequencies(d)) for d in sizes}
+    desc = (
+        f"Two panels against the distance from the wanted key, for {', '.join(map(str, sizes))} dimensions. Left: "
+        "logits divided by the largest; the curves nearly agree and stay above one half. Right: softmax weights; "
+        f"the weight of the wanted key is {', '.join(f'{w:.2f}' for w in weights.values())}."
+    )
+    with figure(title="The logits are no delta; the softmax becomes one", desc=desc, size=(6.4, 3.0)) as fig:
+        left, right = fig.subplots(1, 2)
+        for d, dash, ink in zip(sizes, ("-", "--", ":"), ("key", "query", "output"), strict=True):
+            theta = rotation.frequencies(d)
+            share = schedule.decay(k, theta=theta)
+            left.plot(k, share, color=LIGHT[ink], linestyle=dash, lw=1.6)
+            wide = np.exp(d / 2 * (schedule.decay(np.arange(-64, 65), theta=theta) - 1))
+            right.plot(k, (wide / wide.sum())[64 - reach : 65 + reach], color=LIGHT[ink], linestyle=dash, lw=1.6)
+            right.text(0.9, weights[d] - 0.02, f"$d = {d}$", color=LIGHT[ink], fontsize=10, va="top")
+        left.set(title="logit, from the top's 1", ylim=(0, 1.06), xlabel="distance from the wanted key")
+        right.set(title="softmax weight", ylim=(0, 1.06), xlabel="distance from the wanted key")
+        return fig.picture
+
+
+def tilted(*, m: int = 6, window: int = 16) -> Picture:
+    """A parabola over the keys, halfway between the two wanted ones, and what a tilt to either side makes of it."""
+    n = np.linspace(0, window - 1, 200)
+    desc = (
+        f"Three parabolas over the key's position for a query at {m}. The middle one has its top halfway between "
+        f"{m + 1} and {m + 2}. Tilted down to the right, the top is at {m + 1}; tilted up, at {m + 2}."
+    )
+    with figure(title="A tilt moves the top", desc=desc, size=(5.2, 3.0)) as fig:
+        axes = fig.subplots()
+        axes.set(xlabel="position of the key", ylabel="logit", ylim=(-32, 5), xlim=(0, window - 1))
+        for s, ink, dash, word in (
+            (1.5, "muted", ":", ""),
+            (1, "query", "-", "next"),
+            (2, "output", "--", "next-next"),
+        ):
+            axes.plot(n, -((n - m - s) ** 2), color=LIGHT[ink], linestyle=dash, lw=1.7)
+            if word:
+                axes.plot(m + s, 0, "o", ms=5, color=LIGHT[ink])
+                axes.text(m + s + (-0.3 if s == 1 else 0.3), 1.4, word, color=LIGHT[ink], fontsize=10,
+                          ha="right" if s == 1 else "left")  # fmt: skip
+        axes.axvline(m, color=LIGHT["muted"], lw=0.8)
+        axes.text(m - 0.2, -30, "query", ha="right", fontsize=10, color=LIGHT["muted"])
+    return fig.picture
+
+
+def trained_heads() -> Picture:
+    """Share of right answers against the length of the test sentence, a line for each seed, from the cards."""
+    found = cards.load_all("one-head", "cpu")
+    looks = {"RoPE": "query", "CRoPE": "linear", "absolute": "key", "absolute, moved": "muted"}
+    mean = {name: np.mean([c.measured["accuracy"] for c in found if c.variant == name], axis=0) for name in looks}
+    desc = "Share of right answers against sentence length, five seeds each; trained on 32 tokens. " + " ".join(
+        f"{name}: on average {values[0]:.2f} at 32, {values[1]:.2f} at 64, {values[-1]:.2f} at 512."
+        for name, values in mean.items()
+    )
+    with figure(title="Trained on 32 tokens", desc=desc, size=(5.6, 3.4)) as fig:
+        axes = fig.subplots()
+        lengths = found[0].measured["length"]
+        axes.set(
+            xscale="log", ylim=(0, 1.05), xlim=(28, 1500), xlabel="length of the test sentence", ylabel="share right"
+        )
+        axes.set_xticks(lengths, [str(length) for length in lengths])
+        axes.minorticks_off()
+        axes.axhline(1 / 8, color=LIGHT["muted"], lw=0.8)
+        axes.text(29, 0.06, "guessing", fontsize=9, color=LIGHT["muted"])
+        dashes = {"RoPE": "-", "CRoPE": "-.", "absolute": "--", "absolute, moved": ":"}
+        for card in found:
+            axes.plot(lengths, card.measured["accuracy"], color=LIGHT[looks[card.variant]], lw=1.1,
+                      linestyle=dashes[card.variant])  # fmt: skip
+        for name, words in (("RoPE", "RoPE"), ("CRoPE", "CRoPE"), ("absolute", "absolute"),
+                            ("absolute, moved", "absolute,\nmoved")):  # fmt: skip
+            axes.text(560, mean[name][-1], words, color=LIGHT[looks[name]], fontsize=10, va="center")
+    return fig.picture

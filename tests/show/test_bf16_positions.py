@@ -49,3 +49,17 @@ def test_the_curves_of_the_figure():
     assert table.max() < np.sqrt(2) * 2.0**-9
     assert found["angles in float32"][-1] > table[-1]  # at the long end, the careful one errs more
     assert found["angles in float32"][0] < table[0] / 100
+
+
+def test_the_prices_that_the_page_names():
+    theta, end = frequencies(HEAD_DIM, base=BASE), np.linspace(2**16, 2**17 - 1, 999).round()
+
+    def worst(**where):
+        return turn_errors(end, theta=theta, rounding=Rounding(**where)).max()
+
+    assert 0.0025 < worst(table="bfloat16") < np.sqrt(2) * 2.0**-9 < 0.0028
+    assert 0.0055 < worst(theta="float32", angle="float32") < 0.0065
+    assert worst(theta="float32", angle="float32", table="bfloat16") < 0.01
+    assert min(worst(position="bfloat16"), worst(angle="bfloat16")) > 1.9
+    assert 2.0**-8 < 0.0039 + 1e-5  # what storing a vector in bfloat16 costs each entry
+    assert np.sqrt(2) * 2.0**-25 < 4.3e-8

@@ -5,7 +5,7 @@ const REACH = 131072, BASE = 500000, HEAD_DIM = 128;
 const cell = new Float32Array(1), word = new Uint32Array(cell.buffer);
 const BITS = { bfloat16: 8, float16: 11, float32: 24 }; // significant bits, the leading 1 among them
 const LEAST = { bfloat16: -126, float16: -14, float32: -126 }; // the smallest exponent
-const OVER = { bfloat16: Infinity, float16: 65536, float32: Infinity }; // from here on infinite; the others overflow by themselves
+const OVER = { bfloat16: Infinity, float16: 65536, float32: Infinity }; // from here on infinite; the other two overflow by themselves
 
 /** The sixteen bits of the nearest bfloat16, as torch rounds: a tie goes to the word whose last bit is 0. */
 export function bfloat16Bits(x) {
@@ -165,7 +165,7 @@ function drawCurve(ui, fig, { n: at, plane, dtype, place }, { error }) {
     if (Number.isFinite(e)) fig.circle([X(v), Y(e)], 1.6, "fill");
     else fig.line([X(v), top], [X(v), top + 8], "thin conjugate");
   }
-  if (!Number.isFinite(miss(turn(REACH, theta, dtype, place), [1, 0]))) fig.text([right, top + 24], "not a number", "small conjugate", "end");
+  if (!Number.isFinite(miss(turn(REACH, theta, dtype, place), [1, 0]))) fig.text([right, top + 48], "not a number", "small conjugate", "end");
   const here = [X(n), error === null ? top : Y(error)];
   fig.line([here[0], bottom], here, "thin key");
   fig.circle(here, 7, "paper key");

@@ -161,6 +161,16 @@ def test_what_the_page_says_of_no_positions():
     assert gap.mean > 1
 
 
+def test_what_the_page_says_of_trained_projections():
+    found = cards.load_all("crope-afterwards", "cpu")
+    assert len(found) == 4 * 3
+    for name in ("trained-are-not-linear", "fast-planes", "projection-heals"):
+        assert outcome(f"book.{name}") == "reproduced"
+    own = [[c.measured["halves"]["trained"]["best"][role] for c in found if c.variant == v for role in "qk"]
+           for v in ("RoPE", "NoPE")]  # fmt: skip
+    assert abs(np.mean(own[0]) - np.mean(own[1])) < 0.005  # "nearly the table of RoPE"
+
+
 def test_witnesses_of_the_printed_numbers():
     assert round(0.117 / 0.0318, 2) == 3.68
     assert round((5.3730 - 5.3644) / hypot(0.0279, 0.0255), 3) == 0.228

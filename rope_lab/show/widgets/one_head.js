@@ -63,9 +63,9 @@ function drawRow(ui, fig, state, { wanted }, { numbers, range, look, title, word
     fig.circle([X(r), Y(value)], r === wanted ? 4 : 2, `fill ${look}`);
   });
   const there = numbers[wanted + WINDOW];
-  fig.text([X(wanted) + 9, Math.max(Y(there) + 4, box[1] + 6)], "wanted", `small ${look}`, "start");
+  fig.text([X(wanted), Y(there) - 9], "wanted", `small ${look}`);
   fig.add("path", { d: `M${X(0)} ${Y(0) + 2}l-5 9h10Z`, class: "fill query" });
-  fig.text([X(0) - 9, Y(0) + (range[0] ? 18 : -6)], "query", "small query", "end");
+  if (range[0]) fig.text([X(0) - 9, Y(0) + 18], "query", "small query", "end");
   const value = numbers[key + WINDOW];
   fig.circle([X(key), Y(value)], 8, "paper key");
   fig.circle([X(key), Y(value)], 3.5, "fill key");

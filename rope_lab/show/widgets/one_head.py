@@ -27,7 +27,7 @@ class OneHead(Widget):
     head_dim = state(Enum(["8", "32", "128", "512", "2048"], default_value="32"))
     log_base = state(Float(4.0, min=1.0, max=6.0))
     log_amplitude = state(Float(0.0, min=-1.5, max=2.0))
-    key = state(Int(0, min=-WINDOW, max=WINDOW))
+    key = state(Int(6, min=-WINDOW, max=WINDOW))
 
     @staticmethod
     def compute(state: dict) -> dict:

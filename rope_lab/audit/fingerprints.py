@@ -91,11 +91,15 @@ def fingerprint(f: Any, *, head_dim: int) -> Fingerprint:
     ('nothing turns: f returns x at every position',)
     """
     head_dim = expect_even(head_dim, name="head_dim")
-    try:
-        probe = Probe(f, head_dim=head_dim)
-        seen = measure(probe, far=FAR)
-    except Refused as refusal:
-        return _blank(head_dim, str(refusal))
+    with np.errstate(all="ignore"):  # an f that overflows shows in the answer
+        try:
+            probe = Probe(f, head_dim=head_dim)
+            return _read(probe, measure(probe, far=FAR), head_dim)
+        except Refused as refusal:
+            return _blank(head_dim, str(refusal))
+
+
+def _read(probe: Probe, seen: Matrices, head_dim: int) -> Fingerprint:
     problems = [*probe.remarks, *seen.problems]
     if not seen.linear:
         return _blank(head_dim, *problems, dtype=probe.dtype, form=probe.form)

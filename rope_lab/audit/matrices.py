@@ -120,9 +120,10 @@ def measure(probe: Probe, *, far: tuple[int, ...]) -> Matrices:
                 f"angles change when a far position is in the same call; this holds up to {short.positions[-1]}"
             )
             seen = short
-    if seen.linear and np.abs(seen.M - np.eye(probe.head_dim)).max() <= 8 * probe.eps:
-        seen.problems.append("nothing turns: f returns x at every position")
-    if seen.linear:
+    if seen.linear and np.abs(seen.M - seen.M[0]).max() <= 8 * probe.eps * np.abs(seen.M[0]).max():
+        same = np.abs(seen.M[0] - np.eye(probe.head_dim)).max() <= 8 * probe.eps
+        seen.problems.append(f"nothing turns: {'f returns x' if same else 'f is the same map'} at every position")
+    elif seen.linear:
         _undo_start(seen, probe.eps)
     return seen
 

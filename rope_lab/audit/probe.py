@@ -107,10 +107,18 @@ class Probe:
         with _quiet(form.backend):
             try:
                 answer = self.f(given, at)
-            except (Exception, SystemExit) as error:
+            except KeyboardInterrupt:
+                raise
+            except BaseException as error:  # whatever it is, it is f's and goes into the report
                 text = " ".join(str(error).split())[:160]
                 raise Refused(f"raised {type(error).__name__}" + (f": {text}" if text else "")) from error
-            y, dtype = _take_back(form, answer, x.shape, positions)
+            try:
+                y, dtype = _take_back(form, answer, x.shape, positions)
+            except Refused:
+                raise
+            except Exception as error:  # an array in name only
+                text = " ".join(str(error).split())[:100]
+                raise Refused(f"returned {type(answer).__name__}, which cannot be read: {text}") from error
             self._see(not np.array_equal(_plain(given), before), "writes into the x it is given")
             self._see(not np.array_equal(_plain(at), positions), "writes into the positions it is given")
         self.dtype = dtype
@@ -140,7 +148,7 @@ def _take_back(form: Form, answer: Any, shape: tuple[int, ...], positions: np.nd
     if not is_tensor and not hasattr(answer, "__array__"):
         raise Refused(f"returned {type(answer).__name__}, expected an array of shape {shape}")
     if is_tensor and form.backend == "numpy":
-        raise Refused("returned a torch tensor for a numpy array")
+        raise Refused("gave back a torch tensor for a numpy array")
     if tuple(answer.shape) != shape:
         raise Refused(f"returned shape {tuple(answer.shape)}, expected {shape}")
     dtype = str(answer.dtype).removeprefix("torch.")

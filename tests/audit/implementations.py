@@ -71,6 +71,21 @@ def exits(x, positions):
     raise SystemExit("goodbye")
 
 
+class NoArray:
+    """It has the method, and the method fails."""
+
+    def __array__(self, dtype=None, copy=None):
+        raise RuntimeError("not today")
+
+
+def generator_exit(x, positions):
+    raise GeneratorExit("odd")
+
+
+def itself(x, positions):
+    return itself(x, positions)
+
+
 # What a hostile callable does -> a word of the report.
 HOSTILE = {
     "raises": (lambda x, n: 1 / 0, "raised ZeroDivisionError: division by zero"),
@@ -92,6 +107,13 @@ HOSTILE = {
     "narrows": (lambda x, n: rotary()(x, n).astype(np.float32), "returns float32 for float64"),
     "a stretch": (lambda x, n: x * np.linspace(1, 2, x.shape[-1]), "not orthogonal"),
     "a growth": (lambda x, n: rotary()(x, n) * 1.001 ** np.asarray(n)[:, None], "lengths change with the position"),
+    "no array": (lambda x, n: NoArray(), "returned NoArray, which cannot be read"),
+    "an odd exception": (generator_exit, "raised GeneratorExit: odd"),
+    "no end": (itself, "raised RecursionError"),
+    "huge": (lambda x, n: x * 1e300, "not"),
+    "growing": (lambda x, n: x * np.exp(np.asarray(n))[:, None], "not orthogonal"),
+    "backwards": (lambda x, n: x[..., ::-1], "nothing turns: f is the same map at every position"),
+    "its own place": (lambda x, n: rotary()(x, np.arange(len(n))), "the position is ignored"),
     "nothing turns": (lambda x, n: x, "nothing turns"),
     "a mean over tokens": (lambda x, n: rotary()(x, n) - x.mean(axis=-2, keepdims=True), "not treated alike"),
 }

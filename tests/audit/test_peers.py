@@ -8,10 +8,11 @@ from implementations import in_torch, rotary
 from transformers import LlamaConfig, LlamaForCausalLM
 from transformers.models.llama import modeling_llama
 
-from rope_lab.audit import conventions, permute_state
+from rope_lab.audit import conventions, laws, permute_state
 from rope_lab.audit.adapters import Skipped, adapt, find
 from rope_lab.audit.library import LIBRARY, SCALINGS
 from rope_lab.audit.report import audit
+from rope_lab.nn.rotary import Rotary, RotaryConfig
 
 ENTRIES = {entry.name: entry for entry in LIBRARY}
 HALVES = ["Llama", "GPT-NeoX", "Phi"]
@@ -103,3 +104,12 @@ def test_the_committed_table_is_what_is_measured():
 def test_control_a_row_of_another_library_differs():
     rows = {row["name"]: row for row in conventions()["rows"]}
     assert rows["Llama"]["layout"] != rows["rotary-embedding-torch"]["layout"]
+
+
+@pytest.mark.parametrize("layout", ["interleaved", "half"])
+def test_our_own(layout):
+    """The rotary embedding that the book's models run keeps every law, and is what its configuration says."""
+    rotary_of_the_book = Rotary(RotaryConfig(head_dim=16, base=500000.0, layout=layout, rotary_dim=8))
+    wanted = {"layout": layout, "base": 500000.0, "direction": 1, "rotated_dims": 8, "problems": ()}
+    found = laws(lambda x, n: rotary_of_the_book(x, positions=n), head_dim=16, expected=wanted)
+    assert [str(law) for law in found if not law.ok] == []

@@ -101,7 +101,7 @@ EXERCISES = (
         id="ch05.predict-angles",
         kind="prediction",
         prompt=r"A skew matrix of four dimensions has six free entries, and $e^{nB}$ turns the space. How many "
-        r"different speeds can this turning have, in radians per position?",
+        r"different speeds, in radians per position, can this turning have at most?",
         answer=2,
         tolerance=0.1,
         truth=_angles_counted,

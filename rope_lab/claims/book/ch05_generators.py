@@ -144,6 +144,8 @@ def slow_generators_are_skew(extra, rng):
         B = _mixed(theta, theta + extra, 0.7)  # a slanted basis; e^B is orthogonal either way
         step = generators.exponential(B)
         worst = max(worst, np.abs(step.T @ step - np.eye(4)).max(), np.abs(B + B.T).max())
+        slow = generators.exponential(_mixed(theta, theta + 0.5, 0.7))  # in the strip, not skew: not orthogonal
+        worst = max(worst, float(generators.is_orthogonal(slow, tolerance=0.01)))
     for d in (2, 3, 5):  # and the logarithm with its eigenvalues in the strip, found from the step alone
         A = rng.normal(size=(d, d))
         found = logm(generators.exponential((A - A.T) / 2))

@@ -22,9 +22,14 @@ _REFERENCES = ("RoPE", "NoPE")  # what differences are taken to at first, where 
 
 
 def panels_of(found: Iterable[Card]) -> list[dict]:
-    """One panel for the cards of an experiment, a rung and a setting that were logged at the same steps."""
+    """One panel for the cards of an experiment, a rung and a setting that were logged at the same steps.
+
+    Left out: small tasks that were not validated on the way, so have one curve only.
+    """
     groups: dict[tuple, list[Card]] = {}
     for card in found:
+        if not card.curve.keys() >= set(_KINDS.values()):
+            continue
         groups.setdefault((card.experiment, card.rung, card.setting, tuple(card.curve["step"])), []).append(card)
     panels, seen = [], Counter()
     for (*where, _), own in groups.items():

@@ -215,6 +215,7 @@ def factors_changed(counts):
     tier="minor",
     slip=True,
     correction=r"One of the two has the rows the wrong way round. Which one, only the figure's own data could tell.",
+    witness=r"The top row: training by the text of section 6.1, validation by the caption.",
     date="2026-11-21",
 )
 def rows_of_the_figure():

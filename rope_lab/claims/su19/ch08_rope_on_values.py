@@ -167,8 +167,9 @@ def double_negative():
     tier="minor",
     correction=r"The public implementation of RoPER turns queries and keys as usual, values forward and the heads' "
     r"outputs back, by default in half of the dimensions, and reports a gain over RoPE on the addition of numbers. "
-    r"That is another task than the article's, so the two results do not contradict each other.",
-    witness=r"The module value_pe of the annotated implementations by labml.ai.",
+    r"That is another task than the article's, and in a language model its authors report it to be no worse than RoPE. "
+    r"So the two results do not contradict each other.",
+    witness=r"The module value_pe of the annotated implementations by labml.ai, and the page on RoPER by its authors.",
     date="2026-11-21",
 )
 def roper():

@@ -112,7 +112,7 @@ def _kernel_is_kept(W, R):
     "book.latent-training",
     locus="chapter 9",
     statement=r"There is a matrix $X$ with $W \mathcal R_1 = X W$ exactly if $\mathcal R_1$ maps the kernel of $W$ to "
-    r"itself.",
+    r"itself. Then $X$ can be chosen with an inverse, and $W \mathcal R_n = X^n W$ for all whole $n$.",
     verdict="true",
     evidence="exact",
     chapter=9,
@@ -132,7 +132,14 @@ def solvable_if_the_kernel_is_kept(condition):
         apart = latent.training_form(np.array(chosen, dtype=float), theta=theta)[1]
         if solvable != condition(W, R) or solvable != (apart < 1e-9):
             return False
+        if solvable and not _turns_both_ways(W, R):
+            return False
     return True
+
+
+def _turns_both_ways(W, R):
+    X = W * R * W.pinv() + sp.eye(W.rows) - W * W.pinv()  # the identity on what is orthogonal to the values
+    return X.det() != 0 and X * W == W * R and X.inv() * W == W * R.T
 
 
 @claim(

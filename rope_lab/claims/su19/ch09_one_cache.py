@@ -146,7 +146,7 @@ def one_cache_and_relative(way, rng):
     evidence="exact",
     chapter=9,
     correction=r"The reason: no rotation, and no other matrix $X$, has $W_v \mathcal R_1 = X W_v$ for a general "
-    r"$W_v$. Some $W_v$ do have one: those whose kernel $\mathcal R_1$ maps to itself.",
+    r"$W_v$ with fewer rows than columns. Some $W_v$ do have one: those whose kernel $\mathcal R_1$ maps to itself.",
     witness=r"$W_v = \begin{pmatrix} 1 & 0 & 1 & 0 \\ 0 & 1 & 0 & 2 \end{pmatrix}$ and two planes with cosines "
     r"$\frac35$ and $\frac5{13}$: $W_v$ over $W_v \mathcal R_1$ has rank 4, so the rows of $W_v \mathcal R_1$ are no "
     r"combinations of those of $W_v$.",

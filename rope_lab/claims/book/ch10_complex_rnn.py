@@ -198,17 +198,23 @@ def even_steps_and_odd_steps(squared):
     verdict="true",
     evidence="exact",
     chapter=10,
-    witness=r"$\cos\theta = \tfrac35$: the signs over 40 steps, by the integers of $5^n \cos n\theta$.",
-    holds=(sp.Rational(3, 5), 1),
-    control=(sp.Rational(5, 3), 1),  # a hyperbolic cosine: it never comes back
+    witness=r"$\cos\theta = \tfrac35$: the signs over 60 steps, by the integers of $5^n \cos n\theta$.",
+    holds=lambda cosine: cosine,
+    control=lambda cosine: 1 / cosine,  # beyond 1 or -1: a hyperbolic cosine, which never comes back
 )
-def never_at_rest(subject):
-    cosine, start = subject
-    c = [sp.Integer(start), cosine]
+def never_at_rest(kind):
+    return all(_comes_back(kind(sp.Rational(*ratio)), at_most) for ratio, at_most in _STRETCHES)
+
+
+# Cosines, and as many values as one and a half turns hold: 1 + the least n with n theta >= 3 pi.
+_STRETCHES = (((3, 5), 12), ((-3, 5), 6), ((12, 13), 25), ((-12, 13), 5), ((1, 7), 8))
+
+
+def _comes_back(cosine, stretch):
+    c = [sp.Integer(1), cosine]
     while len(c) < 60:
         c.append(2 * cosine * c[-1] - c[-2])  # cos(n+1) = 2 cos cos(n) - cos(n-1)
-    window = 11 + 1  # theta = 0.927..., so 11 steps are a little more than one and a half turns
-    return all(min(part) < 0 < max(part) for part in (c[k : k + window] for k in range(len(c) - window + 1)))
+    return all(min(part) < 0 < max(part) for part in (c[k : k + stretch] for k in range(len(c) - stretch + 1)))
 
 
 @claim(

@@ -53,7 +53,7 @@ def _run(relations: Iterable[tuple[str, ...]]) -> str:
     verdict="empirical",
     evidence="experiment",
     chapter=16,
-    correction=r"It is a true summary of the article's own nine numbers, which come from single runs without error "
+    correction=r"It is a true summary of the article's own nine numbers, one for each placement and without error "
     r"bars. Our runs are small (five seeds each), and they put the nine in another order.",
     witness=r"In our runs QKV beats both K and VO, QKVO beats QK, and Q beats NoPE. O and V cannot be told from NoPE.",
 )
@@ -79,12 +79,12 @@ def between_nothing_and_qk():
 @claim(
     "su19.experiment-setup",
     locus="Simple Experiments",
-    statement=r"A model like LLaMA with about one billion parameters, trained once for each variant.",
+    statement=r"A model like LLaMA with about one billion parameters, trained with each placement; one loss is given for each.",
     verdict="empirical",
     evidence="experiment",
     chapter=16,
     tier="empirical",
-    correction=r"Number of tokens, data, seeds and error bars are not given, so the run cannot be repeated as it was.",
+    correction=r"Number of tokens, data, seeds, repetitions and error bars are not given, so the run cannot be repeated as it was.",
 )
 def setup():
     return "not attempted"

@@ -79,12 +79,14 @@ def between_nothing_and_qk():
 @claim(
     "su19.experiment-setup",
     locus="Simple Experiments",
-    statement=r"A model like LLaMA with about one billion parameters, trained with each placement; one loss is given for each.",
+    statement=r"A model like LLaMA with about one billion parameters, trained with each placement; one loss is given "
+    r"for each.",
     verdict="empirical",
     evidence="experiment",
     chapter=16,
     tier="empirical",
-    correction=r"Number of tokens, data, seeds, repetitions and error bars are not given, so the run cannot be repeated as it was.",
+    correction=r"Number of tokens, data, seeds, repetitions and error bars are not given, so the run cannot be repeated "
+    r"as it was.",
 )
 def setup():
     return "not attempted"

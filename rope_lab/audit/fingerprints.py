@@ -118,7 +118,10 @@ def _read(probe: Probe, seen: Matrices, head_dim: int) -> Fingerprint:
         notes.append(f"a constant factor {scale:.6g} on what turns, as YaRN's attention factor")
     elif not orthogonal:
         problems.append("not orthogonal: lengths and angles between vectors change")
-    if len(directions) > 1:
+    unsteady = seen.unsteady(theta, probe.eps) if orthogonal else None
+    if unsteady:
+        problems.append("position {0} does not turn {0} times as far as position 1: off by {1:.1e}".format(*unsteady))
+    if len(directions) > 1 and not unsteady:
         problems.append("some planes turn the other way")
     if probe.dtype != probe.form.split(",")[0].split()[1]:
         problems.append(f"returns {probe.dtype} for {probe.form.split(',')[0].split()[1]}")

@@ -20,6 +20,7 @@ from rope_lab.audit.probe import Probe, Refused
 
 FLOOR = 4e-6  # cos and sin that were rounded to float32, with room
 DRIFT = 2.5e-7  # radians per position that an angle in float32 may be off: n theta rounded once, with room
+FAR_OUT = (15, 127, 255, 256, 1020, 1023, 4095, 4096, 8191, 16384, 32767)  # with the last of 8 and of 16 bits
 REACHES = (16385, *(2**k - 1 for k in range(14, 3, -1)))
 Verdict = tuple[bool | np.bool_, str, str]  # holds, seen, tried on
 
@@ -36,7 +37,13 @@ class Subject:
     def room(self, farthest: float = 0.0) -> float:
         """How far a law may be missed: the answer's own rounding, and that of a float32 angle."""
         size = float(np.abs(self.x).max())
-        return size * (max(FLOOR, 16 * max(self.q.eps, self.k.eps)) + DRIFT * farthest)
+        return size * (max(FLOOR, 4 * max(self.q.eps, self.k.eps)) + DRIFT * farthest)
+
+    def score_room(self, farthest: float = 0.0) -> float:
+        """The same for a score: the rounding of its head_dim terms adds up as a random walk does."""
+        size = float(np.abs(self.x).max())
+        rounded = max(4 * (FLOOR + DRIFT * farthest), 4 * max(self.q.eps, self.k.eps) + DRIFT * farthest)
+        return size * rounded * self.q.head_dim**0.5
 
     @cached_property
     def reach(self) -> int:
@@ -106,7 +113,7 @@ def _inverse(s: Subject) -> Verdict:
     for p in _both(s):
         turned = p(s.x, at)
         miss = np.abs((turned * p(s.y, at)).sum(-1) - (s.x * s.y).sum(-1)).max()  # f^T f = I
-        if miss > 4 * s.room() * p.head_dim:
+        if miss > s.score_room():
             return False, f"the transpose does not undo it: off by {miss:.1e}", f"positions {at.tolist()}"
         try:
             back = np.abs(p(turned, -at) - s.x).max()
@@ -127,7 +134,7 @@ def _relativity(s: Subject) -> Verdict:
     score = _score(s, m, n)
     steps = s.fit([1, 13, 128, 900], top=1000)
     worst, step = max((float(np.abs(_score(s, m + c, n + c) - score).max()), int(c)) for c in steps)
-    ok = worst <= 4 * s.room(1000) * s.q.head_dim**0.5
+    ok = worst <= s.score_room(1000)
     return ok, f"a score moves by {worst:.1e} when both positions move by {step}", f"m = {m.tolist()}, n = {n.tolist()}"
 
 
@@ -171,25 +178,36 @@ def _decoding(s: Subject) -> Verdict:
     return True, "the same at once, token by token, in chunks, beside a far token", "positions 0 to 4"
 
 
-def _step(s: Subject, p: Probe, n: int) -> np.ndarray:
-    return (p(s.x, (n,) * 5) * p(s.y, (n + 1,) * 5)).sum(axis=-1)
-
-
 def _far(s: Subject) -> Verdict:
-    """One step is one step, also at long positions: (f(x, n), f(y, n + 1)) is what it was at n = 0."""
-    reached, worst, start = 0, 0.0, {p: _step(s, p, 0) for p in _both(s)}
-    for n in (256, 1020, 4096, 16384):
+    """One step is one step and n steps are n steps, far out as at the start: also where integers overflow."""
+    reached, worst, tried = 0, 0.0, f"n = {FAR_OUT[0]} to {FAR_OUT[-1]}: from n to n + 1, from n to 2 n"
+    start = {p: _apart(p, s, 0, 1) for p in _both(s)}
+    for n in FAR_OUT:
         try:
-            worst = max([worst, *(float(np.abs(_step(s, p, n) - start[p]).max()) for p in _both(s))])
+            steps = max(float(np.abs(_apart(p, s, n, n + 1) - start[p]).max()) for p in _both(s))
         except Refused as refusal:
             if not reached:
                 return True, f"not asked: {refusal}"[:110], f"position {n}"
             break
         reached = n
-        if worst > 4 * s.room(n) * s.q.head_dim**0.5:
-            saw = f"the step from {n} to {n + 1} is off by {worst:.1e}: positions or angles are rounded"
+        if steps > s.score_room(n):
+            saw = f"the step from {n} to {n + 1} is off by {steps:.1e}: positions or angles are rounded or cut"
             return False, saw, f"position {n}"
-    return True, f"off by {worst:.1e} up to position {reached}", "n = 256, 1020, 4096, 16384"
+        worst = max(worst, steps)
+        try:
+            jumps = max(float(np.abs(_apart(p, s, n, 2 * n) - _apart(p, s, 0, n)).max()) for p in _both(s))
+        except Refused:
+            continue  # n is answered and 2 n is not: a table that ends
+        if jumps > s.score_room(2 * n):
+            saw = f"from {n} to {2 * n} it turns otherwise than from 0 to {n}: off by {jumps:.1e}"
+            return False, saw, f"positions 0, {n}, {2 * n}"
+        worst = max(worst, jumps)
+    return True, f"off by {worst:.1e} up to position {reached}", tried
+
+
+def _apart(p: Probe, s: Subject, m: int, n: int) -> np.ndarray:
+    """The scores of tokens at m and n."""
+    return (p(s.x, (m,) * 5) * p(s.y, (n,) * 5)).sum(axis=-1)
 
 
 Check = Callable[[Subject], Verdict]

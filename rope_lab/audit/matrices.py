@@ -15,7 +15,7 @@ from jaxtyping import Float64
 from rope_lab.audit.probe import Probe, Refused
 
 LADDER = tuple(2**k for k in range(17))  # an angle known at n is known well enough at 2n to count its full turns
-NEAR = (0, 3, 5, 7)
+NEAR = (0, 3, 5, 6, 7)
 SHORT = 1024  # what every model was trained on: dynamic scaling begins beyond
 LIMITS = (100003, 65536, *(2**k - 1 for k in range(16, 3, -1)))  # the last row of a table is one less than a power
 
@@ -82,6 +82,19 @@ class Matrices:
         turns = self.turns
         return {n: float(np.abs(np.angle(turns[self.positions.index(n)] * np.exp(-1j * n * theta))).max()) for n in far}
 
+    def unsteady(self, theta: np.ndarray, eps: float) -> tuple[int, float] | None:
+        """Where the turn is not n times one turn, and by how many radians; None where it is at every position."""
+        first, miss = self.M[self.positions.index(1)], np.zeros(len(self.positions))
+        for t, n in enumerate(self.positions):
+            if self.coupled:
+                miss[t] = np.abs(np.angle(self.turns[t] * np.exp(-1j * n * theta))).max(initial=0.0)
+            elif n <= SHORT:
+                miss[t] = np.abs(self.M[t] - np.linalg.matrix_power(first, n)).max()
+        if (miss <= 4e-6 + 2 * eps + 5e-6 * np.array(self.positions)).all():
+            return None
+        t = int((miss > miss.max() / 2).argmax())  # the first where it is plain to see
+        return self.positions[t], float(miss[t])
+
     def scale(self, eps: float) -> tuple[float | None, bool]:
         """The factor on lengths in the turning planes, and whether it is the same at every position and plane."""
         if not self.pairs:
@@ -143,11 +156,18 @@ def _undo_start(seen: Matrices, eps: float) -> None:
         return
     seen.M = start.T @ seen.M
     if np.abs(np.abs(start).max(axis=1) - 1).max() <= room:
-        order = np.abs(start).argmax(axis=1).tolist()
-        shown = ", ".join(map(str, order[:6])) + (", ..." if len(order) > 6 else "")
-        seen.notes.append(f"the answer comes in another order, also at position 0: x[{shown}]")
+        order = np.abs(start).argmax(axis=1)
+        negative = np.flatnonzero(start[np.arange(len(start)), order] < 0).tolist()
+        if (order != np.arange(len(order))).any():
+            seen.notes.append(f"the answer comes in another order, also at position 0: x[{_first(order.tolist())}]")
+        if negative:
+            seen.notes.append(f"coordinates change sign, also at position 0: {_first(negative)}")
     else:
         seen.problems.append("position 0 turns too")
+
+
+def _first(numbers: list[int]) -> str:
+    return ", ".join(map(str, numbers[:6])) + (", ..." if len(numbers) > 6 else "")
 
 
 def _basis(probe: Probe, positions: tuple[int, ...]) -> np.ndarray:
@@ -175,8 +195,9 @@ def _unlike_a_matrix(probe: Probe, seen: Matrices) -> list[str]:
     elif np.abs(double - 2 * y).max() > 4 * room or np.abs(split - y).max() > 4 * room:
         found.append("not linear: f(2x) is not 2 f(x), or f(x + y) not f(x) + f(y)")
     else:
-        M = seen.M[[seen.positions.index(n) for n in at]]
-        if np.abs((M @ x[..., None])[..., 0] - y).max() > 4 * room:
+        M, later = (seen.M[[seen.positions.index(n + c) for n in at]] for c in (0, 1))
+        off = max(np.abs((R @ x[..., None])[..., 0] - z).max() for R, z in ((M, y), (later, shifted)))
+        if off > 4 * room:
             ignored = np.array_equal(y, shifted) and not np.allclose(y, x, atol=room)
             why = "the position is ignored" if ignored else "heads, batch entries or tokens are not treated alike"
             found.append(f"linear, but {why}")

@@ -117,3 +117,41 @@ HOSTILE = {
     "nothing turns": (lambda x, n: x, "nothing turns"),
     "a mean over tokens": (lambda x, n: rotary()(x, n) - x.mean(axis=-2, keepdims=True), "not treated alike"),
 }
+
+
+def counted(count):
+    """Halves, by another way of counting: ``count`` makes of the positions what is multiplied with the frequencies."""
+
+    def f(x, positions):
+        return rotary(layout="half")(x, count(np.asarray(positions)))
+
+    return f
+
+
+# Positions that are not what was asked, though each small step looks right -> the law that sees it.
+MISCOUNTED = {
+    "eight bits": (counted(lambda n: n.astype(np.int8)), "long positions"),
+    "sixteen bits": (counted(lambda n: n.astype(np.int16)), "long positions"),
+    "cut at 32767": (counted(lambda n: np.clip(n, -32767, 32767)), "long positions"),
+    "round and round": (counted(lambda n: np.fmod(n, 5000)), "long positions"),
+    "slower beyond 2048": (counted(lambda n: np.where(n > 2048, n / 4, n)), "long positions"),
+    "a root": (counted(lambda n: np.sign(n) * np.sqrt(np.abs(n))), "relativity"),
+    "even and odd": (counted(lambda n: n + 0.01 * (n % 2)), "relativity"),
+    "from the least": (counted(lambda n: n - n.min()), "non-vacuity"),
+}
+
+
+def in_narrow_torch(dtype, *, positions=None, scale=1.0):
+    """Answers for ``dtype`` alone, tables in it too; angles in float32, positions in ``positions``."""
+    import torch
+
+    def f(x, n):
+        if x.dtype != dtype:
+            raise TypeError(f"{dtype} only")
+        n = n.to(positions or torch.float32).float()
+        angle = torch.outer(n, torch.tensor(frequencies(x.shape[-1], 10000.0)).float())
+        cos, sin = angle.cos().to(dtype), angle.sin().to(dtype)
+        a, b = x.chunk(2, dim=-1)
+        return scale * torch.cat([a * cos - b * sin, a * sin + b * cos], dim=-1)
+
+    return f

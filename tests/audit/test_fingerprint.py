@@ -8,7 +8,7 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from implementations import HOSTILE, frequencies, from_table, in_torch, rotary
+from implementations import HOSTILE, MISCOUNTED, frequencies, from_table, in_torch, rotary
 
 from rope_lab.audit import fingerprint
 from rope_lab.audit.fingerprints import FAR
@@ -87,6 +87,24 @@ def test_an_answer_in_another_order():
     assert "another order" in seen.notes[0]
 
 
+def test_an_answer_with_other_signs():
+    """A reflection beside the rotation: no other order, and a note that says which coordinates."""
+    seen = fingerprint(lambda x, n: rotary()(x, n) * np.array([1, -1, 1, -1]), head_dim=4)
+    assert seen.notes == ("coordinates change sign, also at position 0: 1, 3",)
+
+
+@pytest.mark.parametrize("name", MISCOUNTED)
+def test_miscounted_positions_are_a_problem(name):
+    seen = fingerprint(MISCOUNTED[name][0], head_dim=16)
+    assert any("does not turn" in text or "position is ignored" in text for text in seen.problems), seen.problems
+
+
+def test_planes_in_another_basis_may_not_change_with_the_position():
+    f, g = rotary(), rotary(layout="half")
+    seen = fingerprint(lambda x, n: np.where(np.asarray(n)[:, None] % 2 == 0, f(x, n), g(x, n)), head_dim=8)
+    assert "does not turn" in seen.problems[0]
+
+
 RAMP = np.clip((np.arange(16) - 5) / 5, 0, 1)
 SCHEMES = {
     "linear": (frequencies(32, 10000.0) / 4, "base 10000, every frequency times 0.25"),
@@ -122,6 +140,7 @@ def test_half_precision_shows_in_the_angle_error(rounded):
     seen = fingerprint(f, head_dim=32)
     assert (seen.layout, seen.precision) == ("half-split", "half")
     assert max(seen.angle_error.values()) > 0.5
+    assert "does not turn" in seen.problems[0]
 
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float32])

@@ -5,7 +5,7 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from implementations import HOSTILE, from_table, in_torch, rotary
+from implementations import HOSTILE, MISCOUNTED, from_table, in_narrow_torch, in_torch, rotary
 
 from rope_lab.audit import GALLERY, laws
 from rope_lab.audit.gallery import right, rounded
@@ -85,6 +85,22 @@ def test_a_hostile_callable_breaks_a_law_and_raises_nothing(name):
     f, _ = HOSTILE[name]
     found = broken(f, head_dim=8)
     assert found or name == "narrows"  # float32 for float64 is lawful
+
+
+@pytest.mark.parametrize("name", MISCOUNTED)
+def test_miscounted_positions_break_a_law(name):
+    """Integers that overflow, a count that ends or starts again: also where every near step is right."""
+    f, law = MISCOUNTED[name]
+    assert law in broken(f, head_dim=16)
+
+
+@pytest.mark.parametrize("head_dim", [8, 64])
+@pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
+def test_what_answers_in_half_precision_only(dtype, head_dim):
+    """A sound one has room for its rounding; rounded positions and a wrong length do not hide in that room."""
+    assert broken(in_narrow_torch(dtype), head_dim=head_dim) == []
+    assert "long positions" in broken(in_narrow_torch(dtype, positions=dtype), head_dim=head_dim)
+    assert "isometry" in broken(in_narrow_torch(dtype, scale=1.15), head_dim=head_dim)
 
 
 def test_one_that_fails_far_out_is_reported():

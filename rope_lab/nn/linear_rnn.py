@@ -9,7 +9,6 @@ r"""The complex linear recurrence in linear time: rotate the values, decay them 
 True
 """
 
-from itertools import pairwise
 from typing import Any
 
 import torch
@@ -19,7 +18,8 @@ from torch.autograd.function import once_differentiable
 
 from rope_lab.nn.expect import expect_vectors, working_dtype
 
-STEPS = 16  # steps of a chunk. Chunks advance together, and their carries are a sequence 16 times as short.
+STEPS = 16  # steps of a chunk. Chunks advance together, and their carries are a sequence 16 times as short ...
+LAST = 64  # ... until no more than this are left, which are one chunk: a level more costs more than their steps.
 
 
 def linear_rnn(
@@ -134,62 +134,48 @@ def _scan(v: Tensor, gamma: Tensor, theta: Tensor | None, state: Tensor | None, 
     *batch, length, width = v.shape
     if not v.numel():
         return v.clone()
-    steps = min(length, STEPS)
+    steps = length if length <= LAST else STEPS
     chunks = -(-length // steps)
     if spare := steps * chunks - length:  # zeros at the end change nothing, from either side
         v = torch.nn.functional.pad(v, (0, 0, 0, spare))
-    v = v.contiguous().view(-1, chunks, steps, width)
+    v = v.reshape(-1, chunks, steps, width)
     rate = _rate(gamma, batch, width).to(v.dtype)  # rounded from float64 at each level: its powers do not drift
-    y = _into_frame(v, theta, reverse)
-    order = list(y.unbind(0))  # each (rows, chunks, width), contiguous
-    if reverse:
-        order.reverse()
+    turns = None if theta is None else _turns(theta, steps, v.dtype, reverse)
+    # Each of y is (rows, chunks, width), contiguous: what reaches a chunk comes first, its steps follow.
+    y = v.new_empty(steps + 1, v.shape[0], chunks, width)
+    _turned(v.permute(2, 0, 1, 3), None if turns is None else turns[:, None, None], out=y[:-1] if reverse else y[1:])
+    reaching, *inside = reversed(y.unbind(0)) if reverse else y.unbind(0)
+    reaching[:, -1 if reverse else 0] = 0 if state is None else state.reshape(-1, width)
     if chunks > 1:
-        ends = order[0].clone()  # what each chunk alone hands on
-        for x in order[1:]:
+        ends = inside[0].clone()  # what each chunk alone hands on
+        for x in inside[1:]:
             torch.addcmul(x, ends, rate, out=ends)
-        if theta is not None:
-            _complex(ends).mul_(_turns(theta, steps, v.dtype, reverse)[-1].conj())
+        if turns is not None:
+            _complex(ends).mul_(turns[0 if reverse else -1].conj())
         carried = _scan(ends.view(*batch, chunks, width), gamma**steps, None if theta is None else steps * theta,
                         state, reverse=reverse).view_as(ends)  # fmt: skip
         into, of = (slice(None, -1), slice(1, None)) if reverse else (slice(1, None), slice(None, -1))
-        torch.addcmul(order[0][:, into], carried[:, of], rate, out=order[0][:, into])
-    if state is not None:
-        first = order[0][:, :1]
-        torch.addcmul(first, state.reshape(-1, 1, width), rate, out=first)
-    for before, x in pairwise(order):
-        torch.addcmul(x, before, rate, out=x)
-    out = _out_of_frame(y, theta, reverse).view(*batch, steps * chunks, width)
+        reaching[:, into] = carried[:, of]
+    for x in inside:
+        reaching = torch.addcmul(x, reaching, rate, out=x)
+    out = torch.empty_like(v)
+    _turned((y[:-1] if reverse else y[1:]).permute(1, 2, 0, 3), None if turns is None else turns.conj(), out=out)
+    out = out.view(*batch, steps * chunks, width)
     return out[..., :length, :] if spare else out
 
 
 def _turns(theta: Tensor, steps: int, dtype: torch.dtype, reverse: bool) -> Tensor:
-    """(steps, planes): the turn of a chunk's frame at its first, second, ... step, whichever end it begins from."""
-    angles = torch.arange(1, steps + 1, dtype=torch.float64, device=theta.device)[:, None] * theta
-    return torch.complex(angles.cos().to(dtype), (-angles.sin() if reverse else angles.sin()).to(dtype))
+    """(steps, planes): the turn of a chunk's frame at each of its steps, counted from the end where it begins."""
+    count = torch.arange(-steps, 0, device=theta.device) if reverse else torch.arange(1, steps + 1, device=theta.device)
+    angles = count[:, None] * theta  # float64, as theta is
+    return torch.complex(angles.cos().to(dtype), angles.sin().to(dtype))
 
 
-def _in_place(theta: Tensor, y: Tensor, reverse: bool) -> Tensor:
-    turns = _turns(theta, len(y), y.dtype, reverse)
-    return (turns.flip(0) if reverse else turns)[:, None, None]
-
-
-def _into_frame(v: Tensor, theta: Tensor | None, reverse: bool) -> Tensor:
-    """(rows, chunks, steps, width) to (steps, rows, chunks, width), turned on the way."""
-    y = v.new_empty(v.shape[2], v.shape[0], v.shape[1], v.shape[3])
-    if theta is None:
-        return y.copy_(v.permute(2, 0, 1, 3))
-    torch.mul(_complex(v).permute(2, 0, 1, 3), _in_place(theta, y, reverse), out=_complex(y))
-    return y
-
-
-def _out_of_frame(y: Tensor, theta: Tensor | None, reverse: bool) -> Tensor:
-    out = y.new_empty(y.shape[1], y.shape[2], y.shape[0], y.shape[3])
-    if theta is None:
-        return out.copy_(y.permute(1, 2, 0, 3))
-    back = _in_place(theta, y, reverse).conj().resolve_conj()
-    torch.mul(_complex(y), back, out=_complex(out).permute(2, 0, 1, 3))
-    return out
+def _turned(x: Tensor, turns: Tensor | None, *, out: Tensor) -> None:
+    if turns is None:
+        out.copy_(x)
+    else:
+        torch.mul(_complex(x), turns, out=_complex(out))
 
 
 def _rate(gamma: Tensor, batch: list[int], width: int) -> Tensor:

@@ -85,8 +85,8 @@ def between_nothing_and_qk():
     evidence="experiment",
     chapter=16,
     tier="empirical",
-    correction=r"Number of tokens, data, seeds, repetitions and error bars are not given, so the run cannot be repeated "
-    r"as it was.",
+    correction=r"Number of tokens, data, seeds, repetitions and error bars are not given, so the run cannot be "
+    r"repeated as it was.",
 )
 def setup():
     return "not attempted"

@@ -57,8 +57,8 @@ _states = st.builds(_state, st.integers(0, 9999), st.integers(1, 5))
 
 def has_training_form(W, theta):
     WR = W @ rotation_matrix(1.0, theta=theta)
-    stacked = np.vstack([W, WR])
-    return bool(np.linalg.matrix_rank(stacked) == np.linalg.matrix_rank(W))
+    rank = np.linalg.matrix_rank
+    return bool(rank(np.vstack([W, WR])) == rank(W))
 
 
 _FREQUENCIES = np.array([1.0, 0.4, 0.1])

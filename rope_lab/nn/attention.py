@@ -10,7 +10,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from rope_lab.nn.cache import KVCache
-from rope_lab.nn.complex_linear import ComplexLinear
+from rope_lab.nn.complex_linear import LAYOUTS, ComplexLinear
 from rope_lab.nn.rotary import Rotary, RotaryConfig
 
 __all__ = ["ROLES", "AttentionConfig", "CausalAttention", "KVCache", "attend", "roles"]
@@ -19,11 +19,13 @@ ROLES = "qkvo"
 
 
 def roles(subset: str, *, name: str) -> str:
-    """A subset of q, k, v, o in that order; ``ValueError`` for any other letter or a letter said twice.
+    """A subset of q, k, v, o in that order; ``ValueError`` for any other letter or one said twice, ``TypeError`` else.
 
     >>> roles("KQ", name="rotated")
     'qk'
     """
+    if not isinstance(subset, str):
+        raise TypeError(f"{name}: expected letters such as 'qk', got {subset!r}; \"\" for none")
     letters = subset.lower()
     if set(letters) - set(ROLES) or len(set(letters)) != len(letters):
         raise ValueError(f"{name}: expected some of the letters q, k, v, o, each once, got {subset!r}")
@@ -49,7 +51,14 @@ class AttentionConfig:
     def __post_init__(self) -> None:
         object.__setattr__(self, "rotated", roles(self.rotated, name="rotated"))
         object.__setattr__(self, "complex_linear", roles(self.complex_linear, name="complex_linear"))
-        if not isinstance(self.kv_heads, int) or self.kv_heads < 1 or self.n_heads % self.kv_heads:
+        for name in ("d_model", "n_heads", "head_dim"):
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
+                raise ValueError(f"{name}: expected a whole number of at least 1, got {value!r}")
+        if self.layout not in LAYOUTS:
+            raise ValueError(f"layout: expected one of {', '.join(LAYOUTS)}, got {self.layout!r}")
+        kv_heads = self.kv_heads
+        if isinstance(kv_heads, bool) or not isinstance(kv_heads, int) or kv_heads < 1 or self.n_heads % kv_heads:
             raise ValueError(
                 f"n_kv_heads: expected a divisor of n_heads = {self.n_heads}, got {self.n_kv_heads!r}: "
                 "each head of keys and values serves the same number of queries"
@@ -132,6 +141,11 @@ class CausalAttention(nn.Module):
         With a cache, x continues what the cache has seen, and its keys and values, rotated, are added there. Then the
         cache knows the position: ``ValueError`` for an offset beside it.
         """
+        if x.ndim < 2 or x.shape[-1] != self.config.d_model:
+            raise ValueError(
+                f"x: expected (..., T, d_model) with d_model = {self.config.d_model}, got {tuple(x.shape)}; "
+                "the layer is as wide as the stream that it reads"
+            )
         if cache is not None and offset:
             raise ValueError(f"offset: expected 0 beside a cache, got {offset}; say it once: KVCache(offset={offset})")
         start = offset if cache is None else cache.position
@@ -164,6 +178,11 @@ def attend(
         with torch.autocast("cpu", enabled=False):
             return attend(q.float(), k.float(), v.float()).to(q.dtype)
     T, past = q.shape[-2], k.shape[-2] - q.shape[-2]
+    if past < 0 or v.shape[-2] != k.shape[-2]:
+        raise ValueError(
+            f"attend: expected as many values as keys, and no fewer than queries, got {T} queries, {k.shape[-2]} keys, "
+            f"{v.shape[-2]} values; the queries are the last tokens of the keys"
+        )
     shared = {} if q.shape[:-2] == k.shape[:-2] else {"enable_gqa": True}  # fewer heads of k and v: no copies of them
     if past == 0:
         return F.scaled_dot_product_attention(q, k, v, is_causal=True, **shared)

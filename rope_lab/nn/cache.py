@@ -39,8 +39,19 @@ class KVCache:
     def extend(self, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
         """Add the keys and values of further tokens; return all of them.
 
-        Raises ``ValueError`` where batch, heads or head_dim are not those of the tokens held.
+        Raises ``ValueError`` where batch, heads, head_dim or dtype are not those of the tokens held, or where keys and
+        values are not as many; then nothing is added.
         """
+        if k.shape[:-1] != v.shape[:-1]:
+            raise ValueError(
+                f"cache: expected as many values as keys in each head, got keys {tuple(k.shape)} and values "
+                f"{tuple(v.shape)}; give both as (..., kv_heads, tokens, head_dim)"
+            )
+        if self.v is not None and (v.shape[-1], k.dtype, v.dtype) != (self.v.shape[-1], self.k.dtype, self.v.dtype):
+            raise ValueError(
+                f"cache: expected keys and values like those held, {self.k.dtype}, {self.v.dtype}, values "
+                f"{self.v.shape[-1]} wide, got {k.dtype}, {v.dtype}, {v.shape[-1]} wide; start a KVCache anew"
+            )
         if self.k is not None and (*k.shape[:-2], k.shape[-1]) != (*self.k.shape[:-2], self.k.shape[-1]):
             raise ValueError(
                 f"cache: expected keys like those held, {tuple(self.k.shape)} apart from the tokens, got "

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from typing import NamedTuple
 
 import torch
@@ -29,7 +30,8 @@ def from_dense(
     complex-linear) to 1 (it was conjugate-linear); a random matrix has about $1/\sqrt2$. No other complex-linear map
     is nearer, since the projection is orthogonal. The layer takes over dtype, device and bias. With ``at_most``, a
     larger residual is refused: most often the layout or the number of heads is not the one of the rotation.
-    ``TypeError`` if ``dense`` is no ``nn.Linear``, ``ValueError`` if its sides hold no whole planes.
+    ``TypeError`` if ``dense`` is no ``nn.Linear``, ``ValueError`` if its sides hold no whole planes or a weight is not
+    finite.
     Source: claims ``book.split``, ``book.energies-add``.
 
     >>> eye = nn.Linear(4, 4, bias=False)
@@ -86,7 +88,10 @@ def _nearest(dense: nn.Linear, *, layout: str, in_heads: int, out_heads: int) ->
     out_groups = plane_groups(dense.out_features, layout=layout, n_heads=out_heads)
     in_groups = plane_groups(dense.in_features, layout=layout, n_heads=in_heads)
     weight = dense.weight.double()
+    largest = weight.abs().max().item()
+    if not math.isfinite(largest):
+        raise ValueError(f"dense: expected finite weights, got {largest}; look where the training diverged")
     linear, (c, d) = complex_parts(weight, out_groups=out_groups, in_groups=in_groups)
-    size = weight.square().sum().item()
-    lost = 2 * (c.square().sum() + d.square().sum()).item()  # each entry stands twice in the real matrix
-    return linear, (lost / size) ** 0.5 if size else 0.0
+    size = torch.linalg.vector_norm(weight / (largest or 1)).item()  # squares of what is huge or tiny have no float
+    lost = torch.linalg.vector_norm(torch.stack((c, d)) / (largest or 1)).item()
+    return linear, 2**0.5 * lost / size if size else 0.0  # each entry stands twice in the real matrix

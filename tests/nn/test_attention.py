@@ -202,3 +202,44 @@ def test_a_subset_is_put_in_order_and_a_strange_letter_is_refused():
 def test_what_does_not_fit_is_refused(fields, said):
     with pytest.raises(ValueError, match=said):
         AttentionConfig(**fields)
+
+
+@pytest.mark.usefixtures("untyped")
+def test_a_refused_cache_is_as_it_was():
+    """Keys and values must be as many as each other, and like those held: nothing is added by halves."""
+    cache = KVCache()
+    with pytest.raises(ValueError, match="as many values as keys"):
+        cache.extend(torch.ones(2, 3, 8), torch.ones(2, 4, 8))
+    assert cache.seen == 0
+    cache.extend(torch.ones(2, 3, 8), torch.ones(2, 3, 8))
+    for k, v in (((2, 2, 8), (2, 1, 8)), ((2, 1, 8), (3, 1, 8)), ((2, 1, 8), (2, 1, 6)), ((3, 1, 8), (3, 1, 8))):
+        with pytest.raises(ValueError, match="cache: expected"):
+            cache.extend(torch.ones(k), torch.ones(v))
+    with pytest.raises(ValueError, match=r"float32.*got torch.float64"):
+        cache.extend(torch.ones(2, 1, 8).double(), torch.ones(2, 1, 8).double())
+    assert cache.k.shape == cache.v.shape == (2, 3, 8)
+
+
+@pytest.mark.usefixtures("untyped")
+def test_more_queries_than_keys_are_refused():
+    """Torch answers zeros for the queries that see nothing."""
+    with pytest.raises(ValueError, match="3 queries, 2 keys, 2 values"):
+        attend(torch.ones(2, 3, 4), torch.ones(2, 2, 4), torch.ones(2, 2, 4))
+    with pytest.raises(ValueError, match="5 keys, 4 values"):
+        attend(torch.ones(2, 3, 4), torch.ones(2, 5, 4), torch.ones(2, 4, 4))
+
+
+@pytest.mark.parametrize("field", [{"d_model": 0}, {"head_dim": 0}, {"n_heads": 2.0}, {"layout": "bad"},
+                                   {"n_kv_heads": True}])  # fmt: skip
+@pytest.mark.usefixtures("untyped")
+def test_a_shape_that_no_layer_has(field):
+    with pytest.raises(ValueError, match=f"{next(iter(field))}: expected"):
+        AttentionConfig(**{"d_model": 8, "n_heads": 2, "head_dim": 4, "rotated": ""} | field)
+
+
+@pytest.mark.parametrize("shape", [(1, 3, 6), (8,)])
+@pytest.mark.usefixtures("untyped")
+def test_another_width_than_the_layers_is_refused(shape):
+    layer = CausalAttention(AttentionConfig(d_model=8, n_heads=2, head_dim=4, rotated=""))
+    with pytest.raises(ValueError, match=r"x: expected .*d_model = 8, got"):
+        layer(torch.zeros(shape))

@@ -106,3 +106,20 @@ def test_a_layout_or_a_number_of_heads_that_does_not_fit_is_refused_with_the_rea
         from_dense(dense.weight, layout="half")
     with pytest.raises(TypeError, match="expected ComplexLinear, got Linear"):
         to_dense(dense)
+
+
+@pytest.mark.parametrize("size", [1e-200, 1e200])
+def test_the_residual_has_no_unit(size):
+    """Squares of such weights have no float; the share of the norm is the same."""
+    dense = nn.Linear(4, 6).double()
+    wanted = from_dense(dense, layout="half").residual
+    dense.weight.data *= size
+    assert from_dense(dense, layout="half").residual == pytest.approx(wanted, rel=1e-12)
+
+
+@pytest.mark.parametrize("bad", [float("nan"), float("inf")])
+def test_weights_that_are_not_finite_are_refused(bad):
+    dense = nn.Linear(4, 6)
+    dense.weight.data[1, 2] = bad
+    with pytest.raises(ValueError, match="dense: expected finite weights"):
+        from_dense(dense, layout="half")

@@ -51,10 +51,10 @@ class Table:
         return f'<td style="{self._style(name, text)}">{_code(text)}</td>'
 
     def _style(self, name: str, text: str) -> str:
-        prose = len(text) > 24 and "`" not in text  # a sentence may break, a name or a number may not
-        return f"text-align: {'right' if name in self.right else 'left'}; " + (
-            "min-width: 15em" if prose else "white-space: nowrap"
-        )
+        side = f"text-align: {'right' if name in self.right else 'left'}"
+        if "`" in text or (len(text) <= 24 and any(c.isdigit() for c in text)):
+            return f"{side}; white-space: nowrap"  # a name or a number does not break, words may
+        return f"{side}; min-width: 15em" if len(text) > 24 else side
 
 
 def _code(text: str) -> str:

@@ -194,8 +194,8 @@ function drawAlong(ui, fig, now) {
   const at = [X(steps[index]), Y(along[index].mean)];
   fig.circle(at, 7, "fill output");
   fig.handle("step", at, ([x]) => {
-    const near = steps.reduce((best, step, i) => (Math.abs(X(step) - x) < Math.abs(X(steps[best]) - x) ? i : best), 0);
-    ui.set({ at: near }, { now: true });
+    const last = steps.reduce((last, step, i) => (X(step) <= x + 6 ? i : last), 0); // the last validation by then
+    ui.set({ at: last }, { now: true });
   });
 }
 

@@ -16,6 +16,7 @@ from jaxtyping import Float
 from torch import Tensor
 from torch.autograd.function import once_differentiable
 
+from rope_lab.algebra.expect import Layout, expect_layout
 from rope_lab.nn.expect import expect_vectors, working_dtype
 
 STEPS = 16  # steps of a chunk. Chunks advance together, and their carries are a sequence 16 times as short ...
@@ -28,6 +29,7 @@ def linear_rnn(
     gamma: Any,
     theta: Any,
     state: Float[Tensor, "*batch d"] | None = None,
+    layout: Layout = "interleaved",
 ) -> tuple[Float[Tensor, "*batch T d"], Float[Tensor, "*batch d"]]:
     r"""Every state of the complex recurrence, and the last one to go on from.
 
@@ -35,8 +37,8 @@ def linear_rnn(
     $u_t = \gamma u_{t-1} + e^{\mathrm i t\theta} \tilde v_t,\ h_t = e^{-\mathrm i t\theta} u_t$ in chunks of 16 steps,
     each with a frame of its own; what chunks hand on is such a recurrence again, with $\gamma^{16}$ and $16\,\theta$
 
-    ``v``: (..., T, d), planes are the pairs (2i, 2i+1); ``gamma``: numbers from 0 to 1 that broadcast with
-    (..., d/2), such as one, one for each plane, or (heads, 1); ``theta``: (d/2,) or one number, radians per step;
+    ``v``: (..., T, d), planes are the pairs (2i, 2i+1), or (i, i + d/2) in the layout "half";
+    ``gamma``: numbers from 0 to 1 that broadcast with (..., d/2), such as one, one for each plane, or (heads, 1); ``theta``: (d/2,) or one number, radians per step;
     ``state``: the second result of an earlier call, (..., d), zeros if it is None.
     Half types are computed in float32, and the state stays float32. T may be 0. A NaN or infinity in v spoils its own
     plane from its step on. Differentiable once, in v, gamma, theta and state. TypeError or ValueError for what does
@@ -56,8 +58,12 @@ def linear_rnn(
     if theta.ndim > 1 or theta.numel() not in (1, planes):
         raise ValueError(f"theta: expected {planes} frequencies for v {tuple(v.shape)}, or one number, got shape "
                          f"{tuple(theta.shape)}; give one for each plane")  # fmt: skip
-    h = _Recurrence.apply(v.to(dtype), gamma, theta.expand(planes), _state(state, v, dtype))
-    last = h[..., -1, :] if v.shape[-2] else _state(state, v, dtype)
+    state = _state(state, v, dtype)
+    if expect_layout(layout) == "half":
+        h, last = linear_rnn(_shuffled(v, (2, planes)), gamma=gamma, theta=theta, state=_shuffled(state, (2, planes)))
+        return _shuffled(h, (planes, 2)), _shuffled(last, (planes, 2))
+    h = _Recurrence.apply(v.to(dtype), gamma, theta.expand(planes), state)
+    last = h[..., -1, :] if v.shape[-2] else state
     return h.to(v.dtype), last.clone()
 
 
@@ -75,9 +81,9 @@ def decay_scan(
     """
     expect_vectors(x)
     dtype = working_dtype(x)
-    gamma = _decay(gamma, x, x.shape[-1], low=-1.0)
-    u = _Recurrence.apply(x.to(dtype), gamma, None, _state(state, x, dtype))
-    last = u[..., -1, :] if x.shape[-2] else _state(state, x, dtype)
+    gamma, state = _decay(gamma, x, x.shape[-1], low=-1.0), _state(state, x, dtype)
+    u = _Recurrence.apply(x.to(dtype), gamma, None, state)
+    last = u[..., -1, :] if x.shape[-2] else state
     return u.to(x.dtype), last.clone()
 
 
@@ -185,6 +191,11 @@ def _rate(gamma: Tensor, batch: list[int], width: int) -> Tensor:
     if gamma.shape[-1] != width:
         gamma = gamma.repeat_interleave(2, dim=-1)
     return gamma.expand(*batch, width).reshape(-1, 1, width) if gamma.ndim > 1 else gamma
+
+
+def _shuffled(x: Tensor, sizes: tuple[int, int]) -> Tensor:
+    """(2, planes): from halves to neighbours; (planes, 2): back."""
+    return x.unflatten(-1, sizes).transpose(-1, -2).flatten(-2)
 
 
 def _complex(x: Tensor) -> Tensor:

@@ -47,6 +47,24 @@ def test_control_the_other_sense_of_turning():
     assert (linear_rnn(v, gamma=0.9, theta=-theta)[0] - linear_rnn(v, gamma=0.9, theta=theta)[0]).abs().max() > 0.1
 
 
+@given(cases())
+def test_halves_are_neighbours_in_another_order(case):
+    v, gamma, theta = case
+    order = torch.arange(v.shape[-1]).view(-1, 2).T.flatten()  # halves: all first coordinates, then all second ones
+    state = torch.randn(*v.shape[:-2], v.shape[-1], dtype=v.dtype)
+    for found, expected in zip(
+        linear_rnn(v[..., order], gamma=gamma, theta=theta, state=state[..., order], layout="half"),
+        linear_rnn(v, gamma=gamma, theta=theta, state=state), strict=True,
+    ):  # fmt: skip
+        assert torch.equal(found, expected[..., order])
+
+
+def test_control_another_layout_is_another_recurrence():
+    v = torch.ones(9, 4)
+    h = [linear_rnn(v, gamma=0.9, theta=[1.0, 0.2], layout=layout)[0] for layout in ("half", "interleaved")]
+    assert (h[0] - h[1]).abs().max() > 0.1
+
+
 @given(cases(), st.integers(0, 260))
 def test_a_saved_state_resumes(case, cut):
     v, gamma, theta = case
@@ -143,6 +161,7 @@ def test_a_nan_spoils_its_plane_from_its_step_on():
         ({"v": torch.ones(4)}, ValueError, r"x: expected \(\.\.\., T, head_dim\)"),
         ({"v": torch.ones(5, 4, dtype=torch.long)}, TypeError, "real floating-point tensor"),
         ({"state": torch.ones(3)}, ValueError, "state: expected a real tensor"),
+        ({"layout": "halves"}, ValueError, "layout: expected"),
     ],
 )
 def test_refusals(change, error, words):

@@ -38,8 +38,9 @@ def linear_rnn(
     each with a frame of its own; what chunks hand on is such a recurrence again, with $\gamma^{16}$ and $16\,\theta$
 
     ``v``: (..., T, d), planes are the pairs (2i, 2i+1), or (i, i + d/2) in the layout "half";
-    ``gamma``: numbers from 0 to 1 that broadcast with (..., d/2), such as one, one for each plane, or (heads, 1); ``theta``: (d/2,) or one number, radians per step;
-    ``state``: the second result of an earlier call, (..., d), zeros if it is None.
+    ``gamma``: numbers from 0 to 1 that broadcast with (..., d/2), such as one, one for each plane, or (heads, 1);
+    ``theta``: (d/2,) or one number, radians per step; ``state``: the second result of an earlier call, (..., d), zeros
+    if it is None.
     Half types are computed in float32, and the state stays float32. T may be 0. A NaN or infinity in v spoils its own
     plane from its step on. Differentiable once, in v, gamma, theta and state. TypeError or ValueError for what does
     not fit, or a gamma outside of [0, 1]. Claims ``su19.rnn-geometric``, ``book.decay-frame``, ``book.decay-gradient``.

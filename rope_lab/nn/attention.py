@@ -11,6 +11,7 @@ from torch import Tensor, nn
 
 from rope_lab.nn.cache import KVCache
 from rope_lab.nn.complex_linear import LAYOUTS, ComplexLinear
+from rope_lab.nn.expect import expect_floating, expect_heads, expect_weights
 from rope_lab.nn.rotary import Rotary, RotaryConfig
 
 __all__ = ["ROLES", "AttentionConfig", "CausalAttention", "KVCache", "attend", "roles"]
@@ -139,13 +140,18 @@ class CausalAttention(nn.Module):
         """Attend over x, whose first token stands at position ``offset``.
 
         With a cache, x continues what the cache has seen, and its keys and values, rotated, are added there. Then the
-        cache knows the position: ``ValueError`` for an offset beside it.
+        cache knows the position: ``ValueError`` for an offset beside it. ``ValueError`` for another shape of x,
+        ``TypeError`` for another dtype than the weights' (autocast may bring them together) and for no `KVCache`.
         """
+        expect_floating(x)
         if x.ndim < 2 or x.shape[-1] != self.config.d_model:
             raise ValueError(
                 f"x: expected (..., T, d_model) with d_model = {self.config.d_model}, got {tuple(x.shape)}; "
                 "the layer is as wide as the stream that it reads"
             )
+        expect_weights(x, next(self.q.parameters()))
+        if cache is not None and not isinstance(cache, KVCache):
+            raise TypeError(f"cache: expected a KVCache, got {type(cache).__name__}; each layer takes one of its own")
         if cache is not None and offset:
             raise ValueError(f"offset: expected 0 beside a cache, got {offset}; say it once: KVCache(offset={offset})")
         start = offset if cache is None else cache.position
@@ -171,18 +177,15 @@ def attend(
     """Scaled dot-product attention of the last T of S tokens, each to the tokens up to itself; in the dtype of q.
 
     Heads stand before T. Where q has g times as many as k and v, each of these serves g neighbouring heads of q.
+    ``ValueError`` for shapes that do not fit, ``TypeError`` for what is no floating tensor or not in one dtype.
 
     On a CPU half types attend in float32: their backward pass takes up to five times as long in short windows.
     """
+    expect_heads(q, k, v)
     if q.device.type == "cpu" and q.dtype in (torch.bfloat16, torch.float16):
         with torch.autocast("cpu", enabled=False):
             return attend(q.float(), k.float(), v.float()).to(q.dtype)
     T, past = q.shape[-2], k.shape[-2] - q.shape[-2]
-    if past < 0 or v.shape[-2] != k.shape[-2]:
-        raise ValueError(
-            f"attend: expected as many values as keys, and no fewer than queries, got {T} queries, {k.shape[-2]} keys, "
-            f"{v.shape[-2]} values; the queries are the last tokens of the keys"
-        )
     shared = {} if q.shape[:-2] == k.shape[:-2] else {"enable_gqa": True}  # fewer heads of k and v: no copies of them
     if past == 0:
         return F.scaled_dot_product_attention(q, k, v, is_causal=True, **shared)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from rope_lab.nn.expect import expect_count
+from rope_lab.nn.expect import expect_count, expect_vectors
 
 
 class KVCache:
@@ -40,8 +40,10 @@ class KVCache:
         """Add the keys and values of further tokens; return all of them.
 
         Raises ``ValueError`` where batch, heads, head_dim or dtype are not those of the tokens held, or where keys and
-        values are not as many; then nothing is added.
+        values are not as many, and ``TypeError`` for what is no floating tensor; then nothing is added.
         """
+        expect_vectors(k, name="k")
+        expect_vectors(v, name="v")
         if k.shape[:-1] != v.shape[:-1]:
             raise ValueError(
                 f"cache: expected as many values as keys in each head, got keys {tuple(k.shape)} and values "

@@ -10,6 +10,7 @@ from torch import Tensor, nn
 
 from rope_lab.nn.complex_planes import LAYOUTS, plane_groups, real_matrix
 from rope_lab.nn.complex_products import PRODUCTS, gauss_linear
+from rope_lab.nn.expect import expect_floating, expect_weights
 
 __all__ = ["LAYOUTS", "ComplexLinear", "gauss_linear", "plane_groups", "real_matrix"]
 
@@ -61,6 +62,12 @@ class ComplexLinear(nn.Module):
         return real_matrix(self.a, self.b, out_groups=self.out_groups, in_groups=self.in_groups)
 
     def forward(self, x: Float[Tensor, "*batch in_features"]) -> Float[Tensor, "*batch out_features"]:
+        """Multiply; ``ValueError`` for another width, ``TypeError`` for another dtype than the weights'."""
+        expect_floating(x)
+        width = 2 * self.a.shape[1]
+        if x.ndim == 0 or x.shape[-1] != width:
+            raise ValueError(f"x: expected (..., {width}), got {tuple(x.shape)}; the layer's in_features are {width}")
+        expect_weights(x, self.a)
         groups = {"in_groups": self.in_groups, "out_groups": self.out_groups}
         return PRODUCTS[self.product](x, self.a, self.b, self.bias, **groups)
 

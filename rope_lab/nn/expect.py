@@ -1,4 +1,4 @@
-"""What the fast rotation expects of tensors. A refusal names what was expected, what came, and the mend."""
+"""What the layers expect of tensors. A refusal names what was expected, what came, and the mend."""
 
 from numbers import Integral
 from typing import Any
@@ -27,13 +27,81 @@ def expect_positions(positions: Any) -> Tensor:
     return positions
 
 
-def expect_vectors(x: Any) -> None:
-    """Refuse an ``x`` that is no real floating tensor (..., T, head_dim)."""
+def expect_floating(x: Any, *, name: str = "x") -> None:
+    """Refuse an ``x`` that is no real floating tensor."""
     if not isinstance(x, Tensor) or not x.is_floating_point():
         got = f"dtype {x.dtype}" if isinstance(x, Tensor) else type(x).__name__
-        raise TypeError(f"x: expected a real floating-point tensor, got {got}; convert with torch.as_tensor(x).float()")
+        raise TypeError(
+            f"{name}: expected a real floating-point tensor, got {got}; convert with torch.as_tensor({name}).float()"
+        )
+
+
+def expect_vectors(x: Any, *, name: str = "x") -> None:
+    """Refuse an ``x`` that is no real floating tensor (..., T, head_dim)."""
+    expect_floating(x, name=name)
     if x.ndim < 2:
-        raise ValueError(f"x: expected (..., T, head_dim), got shape {tuple(x.shape)}; write one vector as x[None, :]")
+        raise ValueError(
+            f"{name}: expected (..., T, head_dim), got shape {tuple(x.shape)}; write one vector as {name}[None, :]"
+        )
+
+
+def expect_prompt(tokens: Any, *, vocab_size: int) -> None:
+    """Refuse a prompt that is no (batch, T) of token numbers with T of at least 1."""
+    if not isinstance(tokens, Tensor) or tokens.dtype not in (torch.int32, torch.int64):
+        got = f"dtype {tokens.dtype}" if isinstance(tokens, Tensor) else type(tokens).__name__
+        raise TypeError(
+            f"tokens: expected a tensor of int64 or int32, got {got}; convert with torch.as_tensor(tokens).long()"
+        )
+    if tokens.ndim != 2:
+        raise ValueError(f"tokens: expected (batch, T), got {tuple(tokens.shape)}; write one text as tokens[None]")
+    if tokens.shape[1] == 0:
+        raise ValueError("tokens: expected at least one token to continue, got none: begin with a token of your own")
+    if tokens.numel() and not 0 <= tokens.min() <= tokens.max() < vocab_size:
+        raise ValueError(
+            f"tokens: expected numbers from 0 to {vocab_size - 1}, got {tokens.min().item()} to {tokens.max().item()}; "
+            "take the tokenizer that the model was trained with"
+        )
+
+
+def expect_weights(x: Tensor, weight: Tensor) -> None:
+    """Refuse an ``x`` in another dtype than the weights that multiply it, unless autocast brings the two together."""
+    if x.dtype == weight.dtype:
+        return
+    if torch.float64 in (x.dtype, weight.dtype) or not torch.is_autocast_enabled(x.device.type):
+        raise TypeError(
+            f"x: expected {weight.dtype}, the dtype of the layer's weights, got {x.dtype}; "
+            f"convert one of the two: x.to({weight.dtype}), or the layer with .to({x.dtype})"
+        )
+
+
+def expect_heads(q: Any, k: Any, v: Any) -> None:
+    """Refuse queries, keys and values that no attention joins; each is (..., heads, tokens, width)."""
+    for name, x in (("q", q), ("k", k), ("v", v)):
+        expect_vectors(x, name=name)
+    if not q.dtype == k.dtype == v.dtype and not torch.is_autocast_enabled(q.device.type):
+        raise TypeError(
+            f"attend: expected q, k and v in one dtype, got {q.dtype}, {k.dtype}, {v.dtype}; convert with .to(q.dtype)"
+        )
+    if k.shape[-2] < q.shape[-2] or v.shape[-2] != k.shape[-2]:
+        raise ValueError(
+            f"attend: expected as many values as keys, and no fewer than queries, got {q.shape[-2]} queries, "
+            f"{k.shape[-2]} keys, {v.shape[-2]} values; the queries are the last tokens of the keys"
+        )
+    got = f"got q {tuple(q.shape)}, k {tuple(k.shape)}, v {tuple(v.shape)}"
+    if q.shape[-1] != k.shape[-1] or q.shape[-1] == 0:
+        raise ValueError(f"attend: expected q and k of one head_dim, at least 1, {got}; a score is their product")
+    if not q.shape[:-2] == k.shape[:-2] == v.shape[:-2] and not _serve(q.shape[:-2], k.shape[:-2], v.shape[:-2]):
+        raise ValueError(
+            f"attend: expected as many heads of values as of keys, a divisor of the heads of queries, and batches that "
+            f"broadcast, {got}; give each as (..., heads, tokens, head_dim)"
+        )
+
+
+def _serve(q: torch.Size, k: torch.Size, v: torch.Size) -> bool:
+    """Can each head of k and v serve a whole number of q's heads? The axes before the heads may be broadcast."""
+    if k != v or not q or not k or k[-1] == 0 or q[-1] % k[-1]:
+        return False
+    return all(m == n or 1 in (m, n) for m, n in zip(q[-2::-1], k[-2::-1], strict=False))
 
 
 def expect_fit(x: Tensor, cos: Tensor, head_dim: int) -> None:

@@ -12,6 +12,7 @@ from torch import Tensor, nn
 
 from rope_lab.algebra.rotation import frequencies
 from rope_lab.nn.attention import AttentionConfig, CausalAttention, KVCache, roles
+from rope_lab.nn.expect import expect_prompt
 from rope_lab.nn.initial import initialise
 from rope_lab.nn.latent import LatentCache, LatentConfig, SharedLatentAttention, SplicedLatentAttention
 from rope_lab.nn.rotary import RotaryConfig
@@ -123,7 +124,9 @@ class GPT(nn.Module):
     def forward(
         self, tokens: Int[Tensor, "batch T"], *, caches: list[KVCache] | list[LatentCache] | None = None
     ) -> Float[Tensor, "batch T vocab"]:
-        """Logits of the token after each of T tokens. With caches, the tokens continue those that the caches saw."""
+        """Logits of the token after each of T tokens. With caches, one a block, they continue what the caches saw."""
+        if caches and len(caches) != len(self.blocks):
+            raise ValueError(f"caches: expected {len(self.blocks)}, one for each block, got {len(caches)}")
         start = caches[0].seen if caches else 0
         if (end := start + tokens.shape[-1]) > self.config.seq_len:
             raise ValueError(f"expected at most {self.config.seq_len} tokens of context, got {end}: shorten them")
@@ -143,12 +146,10 @@ class GPT(nn.Module):
         """Continue each row by ``n_tokens`` tokens; temperature 0 takes the likeliest.
 
         Keys and values of earlier tokens are kept, so a new token costs one column and not a whole pass.
-        ``ValueError`` for an empty prompt, and for a temperature or numbers of tokens that mean nothing.
+        ``ValueError`` for a prompt that is empty or not of this vocabulary, and for a temperature or numbers of tokens
+        that mean nothing; ``TypeError`` for a prompt of anything but whole numbers.
         """
-        if tokens.shape[-1] == 0:
-            raise ValueError(
-                "tokens: expected at least one token to continue, got none: begin with a token of your own"
-            )
+        expect_prompt(tokens, vocab_size=self.config.vocab_size)
         if n_tokens < 0:
             raise ValueError(f"n_tokens: expected 0 or more, got {n_tokens}")
         if top_k is not None and top_k < 1:

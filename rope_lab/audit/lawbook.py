@@ -34,10 +34,14 @@ class Subject:
     x: np.ndarray
     y: np.ndarray
 
+    @property
+    def rounding(self) -> float:
+        """The answer's own rounding, of a number near 1."""
+        return max(FLOOR, 4 * max(self.q.eps, self.k.eps))
+
     def room(self, farthest: float = 0.0) -> float:
         """How far a law may be missed: the answer's own rounding, and that of a float32 angle."""
-        size = float(np.abs(self.x).max())
-        return size * (max(FLOOR, 4 * max(self.q.eps, self.k.eps)) + DRIFT * farthest)
+        return float(np.abs(self.x).max()) * (self.rounding + DRIFT * farthest)
 
     def score_room(self, farthest: float = 0.0) -> float:
         """The same for a score: the rounding of its head_dim terms adds up as a random walk does."""
@@ -191,16 +195,16 @@ def _far(s: Subject) -> Verdict:
             break
         reached = n
         if steps > s.score_room(n):
-            saw = f"the step from {n} to {n + 1} is off by {steps:.1e}: positions or angles are rounded or cut"
-            return False, saw, f"position {n}"
+            why = _stretched(s, n + 1) or "positions or angles are rounded or cut"
+            return False, f"the step from {n} to {n + 1} is off by {steps:.1e}: {why}", f"position {n}"
         worst = max(worst, steps)
         try:
             jumps = max(float(np.abs(_apart(p, s, n, 2 * n) - _apart(p, s, 0, n)).max()) for p in _both(s))
         except Refused:
             continue  # n is answered and 2 n is not: a table that ends
         if jumps > s.score_room(2 * n):
-            saw = f"from {n} to {2 * n} it turns otherwise than from 0 to {n}: off by {jumps:.1e}"
-            return False, saw, f"positions 0, {n}, {2 * n}"
+            why = _stretched(s, 2 * n) or f"it turns otherwise than from 0 to {n}"
+            return False, f"from {n} to {2 * n} it is off by {jumps:.1e}: {why}", f"positions 0, {n}, {2 * n}"
         worst = max(worst, jumps)
     return True, f"off by {worst:.1e} up to position {reached}", tried
 
@@ -208,6 +212,14 @@ def _far(s: Subject) -> Verdict:
 def _apart(p: Probe, s: Subject, m: int, n: int) -> np.ndarray:
     """The scores of tokens at m and n."""
     return (p(s.x, (m,) * 5) * p(s.y, (n,) * 5)).sum(axis=-1)
+
+
+def _stretched(s: Subject, n: int) -> str:
+    """How a length at n differs from that at 0, in words, or nothing: a rounded or cut position changes no length."""
+    long, short = (np.array([np.linalg.norm(p(s.x, (m,) * 5), axis=-1) for p in _both(s)]) for m in (n, 0))
+    ratio = long / short
+    worst = ratio.flat[np.abs(ratio - 1).argmax()]
+    return f"a length at {n} is {worst:.6g} times that at 0" if abs(worst - 1) > s.rounding else ""
 
 
 Check = Callable[[Subject], Verdict]

@@ -94,6 +94,36 @@ def test_miscounted_positions_break_a_law(name):
     assert law in broken(f, head_dim=16)
 
 
+STRETCHED = {  # the factor on lengths at position n -> the first position that shows it
+    "decay": (lambda n: 0.99**n, 16),
+    "slow decay": (lambda n: 0.99999**n, 16),
+    "growth": (lambda n: 1.001**n, 16),
+    "half as long far out": (lambda n: np.where(n > 40000, 0.5, 1.0), 65534),
+}
+
+
+def far_out(f):
+    return next(law for law in laws(f, head_dim=16) if law.name == "long positions")
+
+
+@pytest.mark.parametrize("name", STRETCHED)
+def test_long_positions_blame_a_length_where_a_length_changes(name):
+    """The turn is right at every position: it is the length that is another, and the verdict says by how much."""
+    factor, at = STRETCHED[name]
+    found = far_out(lambda x, n: rotary()(x, n) * factor(np.asarray(n, dtype=float))[:, None])
+    assert not found.ok
+    assert f"a length at {at} is {factor(np.float64(at)):.6g} times that at 0" in found.saw
+
+
+@pytest.mark.parametrize(("f", "why"), [
+    (MISCOUNTED["sixteen bits"][0], "it turns otherwise"), (MISCOUNTED["cut at 32767"][0], "it turns otherwise"),
+    (lambda x, n: right(x, rounded(n)), "positions or angles are rounded or cut"),
+    (in_narrow_torch(torch.bfloat16, positions=torch.bfloat16), "positions or angles are rounded or cut"),
+])  # fmt: skip
+def test_control_a_position_that_is_rounded_or_cut_changes_no_length(f, why):
+    assert why in far_out(f).saw
+
+
 @pytest.mark.parametrize("head_dim", [8, 64])
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
 def test_what_answers_in_half_precision_only(dtype, head_dim):

@@ -27,7 +27,7 @@ def test_every_cell_is_the_paired_difference_of_the_cards(now):
     assert len(now["cells"]) == 36
     for cell in now["cells"]:
         gap = cards.paired(FOUND, cell["other"], cell["one"])
-        assert (cell["mean"], cell["half"]) == pytest.approx((gap.mean, gap.half), abs=1e-5)
+        assert (cell["difference"], cell["half"]) == pytest.approx((gap.mean, gap.half), abs=1e-5)
         way = gap.mean * (SAID[cell["other"]] - SAID[cell["one"]])
         assert cell["word"] == ("undecided" if not gap.decided else "agree" if way > 0 else "reversed")
 
@@ -47,7 +47,7 @@ def test_the_names_stand_in_the_order_that_was_asked_for(order):
 
 def test_a_pair_the_other_way_round_has_the_other_sign():
     one, other = compute(one="K", other="QKV"), compute(one="QKV", other="K")
-    assert one["chosen"]["mean"] == pytest.approx(-other["chosen"]["mean"])
+    assert one["chosen"]["difference"] == pytest.approx(-other["chosen"]["difference"])
     assert one["counts"] == other["counts"]
 
 
@@ -80,8 +80,8 @@ def test_what_the_page_says_of_the_runs(now):
     first = {row["name"]: row["mean"] for row in compute(at=0)["rows"]}
     assert first["V"] < min(first["O"], first["Q"], first["NoPE"])  # V learns fast
     early, late = (compute(one="NoPE", other="V", at=at)["chosen"] for at in (0, 4))
-    assert early["mean"] < -early["half"]  # at first V beats NoPE, decided
-    assert abs(late["mean"]) < late["half"]  # at the end nothing is left of it
+    assert early["difference"] < -early["half"]  # at first V beats NoPE, decided
+    assert abs(late["difference"]) < late["half"]  # at the end nothing is left of it
     last = {row["name"]: row["mean"] for row in now["rows"]}
     assert max(last, key=last.get) == "V"  # and falls behind
     for name in ("QK", "VO"):  # hardly notice the base

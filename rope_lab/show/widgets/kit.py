@@ -20,7 +20,8 @@ from rope_lab.show import style
 __all__ = ["Widget", "catalogue", "join", "state"]
 
 _KIT = Path(__file__).parent
-_IMPORT = re.compile(r'^import [^;]*? from "\./\w+\.js";\n', re.MULTILINE)
+_SHARED = ("draw", "controls", "kit")  # scripts of every widget; another that some share is named where it is imported
+_FROM = re.compile(r'^import [^;]*? from "\./(\w+)\.js";\n', re.MULTILINE)
 _COMMENT = re.compile(r"^\s*(//.*|/\*\*.*\*/)\n", re.MULTILINE)
 
 
@@ -42,14 +43,15 @@ def _is_state(trait: object) -> bool:
 
 
 def join(script: Path) -> str:
-    """The kit and one widget's script as a single module: a module made from text cannot import a file beside it.
+    """The kit, a widget's script and what that imports, as one module: a module made from text cannot import a file.
 
-    The kit's files keep their ``import`` and ``export`` lines, so an editor understands them; here they go.
+    The files keep their ``import`` and ``export`` lines, so an editor understands them; here they go.
     """
-    kit = "".join((_KIT / name).read_text(encoding="utf-8") for name in ("draw.js", "controls.js", "kit.js"))
     own = script.read_text(encoding="utf-8")
-    text = re.sub(r"^export ", "", kit, flags=re.MULTILINE) + own
-    return _COMMENT.sub("", _IMPORT.sub("", text))
+    shared = dict.fromkeys([*_SHARED, *_FROM.findall(own)])
+    before = "".join((_KIT / f"{name}.js").read_text(encoding="utf-8") for name in shared)
+    text = re.sub(r"^export ", "", before, flags=re.MULTILINE) + own
+    return _COMMENT.sub("", _FROM.sub("", text))
 
 
 class Widget(anywidget.AnyWidget):

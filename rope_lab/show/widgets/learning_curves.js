@@ -1,24 +1,17 @@
 import { html, number, ticks } from "./draw.js";
 import { widget } from "./kit.js";
-
-const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
-function interval(values, t) {
-  const n = values.length;
-  if (n < 2) return { n, difference: n ? values[0] : null, half: null };
-  const middle = mean(values), sd = Math.sqrt(values.reduce((sum, v) => sum + (v - middle) ** 2, 0) / (n - 1));
-  return { n, difference: middle, half: (t[n] * sd) / Math.sqrt(n) };
-}
+import { bySeed, empty, interval, mean, select, shown, written } from "./runs.js";
 
 /** Means over seeds, and differences paired by seed, at every step and at the cursor. Twin of LearningCurves.compute. */
 export function compute(state) {
-  const panel = state.panels.find((p) => p.key === state.panel) ?? state.panels[0];
+  const panel = shown(state);
   if (!panel) return { panel: "", names: [], variant: "", reference: "", steps: [], index: 0, rows: [], means: [], differences: [] };
   const { names, t } = panel, steps = panel[`${state.kind}_steps`];
   const reference = names.includes(state.reference) ? state.reference : panel.reference;
   const others = names.filter((name) => name !== reference);
   const variant = others.includes(state.variant) ? state.variant : (others[0] ?? "");
   const index = Math.floor((state.at / 100) * (steps.length - 1) + 0.5);
-  const runs = new Map(names.map((name) => [name, new Map(panel.runs.filter((run) => run.variant === name).map((run) => [run.seed, run[state.kind]]))]));
+  const runs = bySeed(panel, (run) => run[state.kind]);
   const difference = (name, i) => {
     const base = runs.get(reference);
     return interval([...runs.get(name)].filter(([seed]) => base.has(seed)).map(([seed, losses]) => losses[i] - base.get(seed)[i]), t);
@@ -35,41 +28,21 @@ export function compute(state) {
   };
 }
 
-const signed = (value, digits = 3) => (value > 0 ? "+" : "") + number(value, digits);
-const gap = ({ difference, half }) => (difference === null ? "" : `${signed(difference)} ${half === null ? "(one seed)" : `± ${number(half, 3)}`}`);
 const verdict = ({ difference, half, n }) => {
   if (difference === null) return "nothing to compare yet";
   if (half === null) return n === 1 ? "one seed: no interval" : "";
   return Math.abs(difference) <= half ? "undecided: the interval holds zero" : difference > 0 ? "worse, the interval leaves zero out" : "better, the interval leaves zero out";
 };
 
-function select(ui, name, label, read) {
-  const id = `rope-${Math.random().toString(36).slice(2)}`, box = html("select", { id, "data-name": name });
-  box.addEventListener("change", () => ui.set({ [name]: box.value }));
-  ui.panel.append(html("div", { class: "rope-select" }, html("label", { for: id }, label), box));
-  let held = "";
-  ui.controls.push(() => {
-    const { options, value } = read(compute(ui.state));
-    if (held !== options.join("\n") || !box.options.length) {
-      held = options.join("\n");
-      box.replaceChildren(...(options.length ? options : [""]).map((option) => html("option", { value: option }, option || "no other yet")));
-    }
-    box.value = value;
-  });
-}
-
 function build(ui) {
   const { panels } = ui.state, names = [...new Set(panels.flatMap((panel) => panel.names))];
-  if (!panels.length) {
-    ui.panel.append(html("p", {}, "No result card has come with this copy of the book yet, so there is no curve to show."));
-    return () => {};
-  }
+  if (empty(ui)) return () => {};
   const curves = ui.figure({ label: "Loss against step", height: (width) => Math.min(380, Math.max(290, width * 0.75)) });
   ui.ranges.panel = panels.map((panel) => panel.key);
   ui.ranges.variant = ui.ranges.reference = names;
-  select(ui, "panel", "experiment, rung, setting", ({ panel }) => ({ options: ui.ranges.panel, value: panel }));
-  select(ui, "variant", "variant", (now) => ({ options: now.names.filter((name) => name !== now.reference), value: now.variant }));
-  select(ui, "reference", "minus the reference", (now) => ({ options: now.names, value: now.reference }));
+  select(ui, compute, "panel", "experiment, rung, setting", ({ panel }) => ({ options: ui.ranges.panel, value: panel }));
+  select(ui, compute, "variant", "variant", (now) => ({ options: now.names.filter((name) => name !== now.reference), value: now.variant }));
+  select(ui, compute, "reference", "minus the reference", (now) => ({ options: now.names, value: now.reference }));
   ui.choice("kind", { label: "loss", options: { validation: "validation", training: "training" } });
   ui.choice("scale", { label: "steps", options: { linear: "linear", log: "logarithmic" } });
   let cursor = null; // it goes from point to point, however many a curve has
@@ -85,7 +58,7 @@ function build(ui) {
     drawCurves(curves, state, values, grid);
     drawStrip(strip, state, values, grid);
     table(values);
-    ui.say(`Step ${values.steps[values.index]}. ` + (row ? `${row.variant} ${number(row.loss, 3)}, minus ${values.reference} ${gap(row)}; ${verdict(row)}` : "One variant has a card."));
+    ui.say(`Step ${values.steps[values.index]}. ` + (row ? `${row.variant} ${number(row.loss, 3)}, minus ${values.reference} ${written(row)}; ${verdict(row)}` : "One variant has a card."));
   };
 }
 
@@ -123,7 +96,7 @@ function losses(ui) {
       button.setAttribute("aria-pressed", row.variant === variant);
       button.setAttribute("aria-disabled", row.variant === reference);
       node.className = row.variant === variant ? "output" : "";
-      const texts = [String(row.seeds), number(row.loss, 3), row.variant === reference ? "reference" : gap(row)];
+      const texts = [String(row.seeds), number(row.loss, 3), row.variant === reference ? "reference" : written(row)];
       own.forEach((cell, k) => { cell.textContent = texts[k]; });
     });
   };
@@ -203,9 +176,9 @@ function drawStrip(fig, _, now, grid) {
   const most = Math.max(...differences.map(({ difference }) => Math.abs(difference)), 0.005);
   const rim = (sign) => Math.max(0, ...differences.map(({ difference, half }) => sign * difference + Math.min(half ?? 0, 2 * most)));
   const high = rim(1), low = -rim(-1), room = 0.12 * Math.max(high - low, 0.01), here = differences[index];
-  fig.clear(`${variant} minus ${reference}: ${gap(here)} at step ${steps[index]}; ${verdict(here)}.`);
+  fig.clear(`${variant} minus ${reference}: ${written(here)} at step ${steps[index]}; ${verdict(here)}.`);
   const { X, Y } = axes(fig, grid, [low - room, high + room], { box, at: 0 }), x = X(steps[index]);
-  fig.text([left, top - 10], `${variant} minus ${reference}: ${gap(here)}`, "small rope-chosen output", "start");
+  fig.text([left, top - 10], `${variant} minus ${reference}: ${written(here)}`, "small rope-chosen output", "start");
   fig.text([left, bottom + 36], verdict(here), "small muted", "start");
   const inside = (v) => Y(Math.max(low - room, Math.min(high + room, v)));
   const rims = differences.flatMap(({ difference, half }, i) => (half === null ? [] : [[X(steps[i]), inside(difference + half), inside(difference - half)]]));

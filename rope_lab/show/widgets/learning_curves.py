@@ -11,7 +11,7 @@ import traitlets
 from traitlets import Enum, Float, List, Unicode
 
 from rope_lab.show.widgets.kit import Widget, state
-from rope_lab.training import cards
+from rope_lab.show.widgets.runs import by_seed, committed, interval, quantiles, shown
 from rope_lab.training.cards import Card
 
 __all__ = ["LearningCurves", "panels_of"]
@@ -49,11 +49,10 @@ def _panel(key: str, found: Sequence[Card]) -> dict:
     ]
     last = {card.variant: fmean(c.loss() for c in found if c.variant == card.variant) for card in found}
     names = sorted(last, key=last.__getitem__)
-    seeds = len({card.seed for card in found})
     return {
         "key": key, "names": names, "reference": next((n for n in _REFERENCES if n in names), names[0]),
         **{f"{kind}_steps": [steps[i] for i in chosen[kind]] for kind in _KINDS},
-        "t": [0.0, 0.0, *(cards.t_quantile(0.975, n - 1) for n in range(2, seeds + 1))], "runs": runs,
+        "t": quantiles(found), "runs": runs,
     }  # fmt: skip
 
 
@@ -86,13 +85,11 @@ class LearningCurves(Widget):
 
     @traitlets.default("panels")
     def _committed(self) -> list[dict]:
-        folders = sorted(folder for folder in cards.RESULTS.glob("*/*") if folder.is_dir())
-        return panels_of(card for folder in folders for card in cards.load_all(folder.parent.name, folder.name))
+        return panels_of(committed())
 
     @staticmethod
     def compute(state: dict) -> dict:
-        panels = state["panels"]
-        panel = next((p for p in panels if p["key"] == state["panel"]), panels[0] if panels else None)
+        panel = shown(state)
         if panel is None:
             return {"panel": "", "names": [], "variant": "", "reference": "", "steps": [], "index": 0, "rows": [],
                     "means": [], "differences": []}  # fmt: skip
@@ -101,15 +98,15 @@ class LearningCurves(Widget):
         others = [name for name in names if name != reference]
         variant = state["variant"] if state["variant"] in others else (others or [""])[0]
         index = math.floor(state["at"] / 100 * (len(steps) - 1) + 0.5)
-        runs = {name: {run["seed"]: run[kind] for run in panel["runs"] if run["variant"] == name} for name in names}
+        runs = by_seed(panel, lambda run: run[kind])
 
         def difference(name: str, i: int) -> dict:
             pairs = [runs[name][seed][i] - runs[reference][seed][i] for seed in runs[name] if seed in runs[reference]]
-            return _interval(pairs, panel["t"])
+            return interval(pairs, panel["t"])
 
         rows = [
             {"variant": name, "seeds": len(runs[name]), "loss": fmean(run[index] for run in runs[name].values())}
-            | (difference(name, index) if name != reference else _interval([], panel["t"]))
+            | (difference(name, index) if name != reference else interval([], panel["t"]))
             for name in names
         ]
         means = [[fmean(run[i] for run in runs[name].values()) for i in range(len(steps))] for name in names]
@@ -140,15 +137,6 @@ class LearningCurves(Widget):
             "chooses an experiment and two variants, and reads at any step both losses and their difference, paired by "
             "seed, with its 95 % interval."
         )
-
-
-def _interval(values: Sequence[float], t: Sequence[float]) -> dict:
-    n = len(values)
-    if n < 2:
-        return {"n": n, "difference": values[0] if n else None, "half": None}
-    mean = fmean(values)
-    sd = math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (n - 1))
-    return {"n": n, "difference": mean, "half": t[n] * sd / math.sqrt(n)}
 
 
 def _random_panel(rng, key: str) -> dict:

@@ -1,25 +1,19 @@
 import { html, number, ticks } from "./draw.js";
 import { widget } from "./kit.js";
+import { bySeed, empty, interval, mean, select, shown, signed, written } from "./runs.js";
 
-const mean = (values) => values.reduce((sum, value) => sum + value, 0) / values.length;
 const median = (values) => {
   const sorted = [...values].sort((x, y) => x - y), half = sorted.length >> 1;
   return sorted.length % 2 ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2;
 };
-function interval(values, t) {
-  const n = values.length;
-  if (n < 2) return { n, mean: n ? values[0] : null, half: null };
-  const middle = mean(values), sd = Math.sqrt(values.reduce((sum, v) => sum + (v - middle) ** 2, 0) / (n - 1));
-  return { n, mean: middle, half: (t[n] * sd) / Math.sqrt(n) };
-}
-const settled = ({ mean: d, half }) => half !== null && Math.abs(d) > half;
+const settled = ({ difference: d, half }) => half !== null && Math.abs(d) > half;
 
 /** Every pair at the chosen validation, and the chosen pair at all of them. Twin of OrderingExplorer.compute. */
 export function compute(state) {
-  const panel = state.panels.find((p) => p.key === state.panel) ?? state.panels[0];
+  const panel = shown(state);
   if (!panel) return { panel: "", names: [], cells: [] };
   const { steps, published: said, t } = panel, index = Math.min(state.at, steps.length - 1), known = Object.keys(said).length > 0;
-  const runs = new Map(panel.names.map((name) => [name, new Map(panel.runs.filter((run) => run.variant === name).map((run) => [run.seed, run.losses]))]));
+  const runs = bySeed(panel, (run) => run.losses);
   const middle = (name, i, take = mean) => take([...runs.get(name).values()].map((losses) => losses[i]));
   const shared = (one, other) => [...runs.get(one).keys()].filter((seed) => runs.get(other).has(seed));
   const gaps = (one, other, i) => shared(one, other).map((seed) => runs.get(other).get(seed)[i] - runs.get(one).get(seed)[i]);
@@ -31,7 +25,7 @@ export function compute(state) {
   let exchanges = 0;
   names.forEach((one, i) => names.slice(i + 1).forEach((other) => {
     const gap = interval(gaps(one, other, index), t), way = known ? Math.sign(said[other] - said[one]) || 1 : 0;
-    const word = !settled(gap) ? "undecided" : !way ? "decided" : gap.mean * way > 0 ? "agree" : "reversed";
+    const word = !settled(gap) ? "undecided" : !way ? "decided" : gap.difference * way > 0 ? "agree" : "reversed";
     counts[word] += 1;
     if (way * (middle(other, index) - middle(one, index)) < 0) exchanges += 1;
     cells.push({ one, other, word, ...gap });
@@ -50,44 +44,24 @@ export function compute(state) {
   };
 }
 
-const signed = (value, digits = 3) => (value > 0 ? "+" : "") + number(value, digits);
-const written = ({ mean: d, half }) => (d === null ? "no seed in common" : `${signed(d)} ${half === null ? "(one seed)" : `± ${number(half, 3)}`}`);
 const WORDS = { agree: "as published", reversed: "the other way", undecided: "undecided", decided: "decided" };
 const verdict = ({ chosen, one, other, published }) => {
-  if (chosen.mean === null) return "nothing to compare";
+  if (chosen.difference === null) return "nothing to compare";
   if (!settled(chosen)) return "undecided: the interval holds zero";
-  const better = chosen.mean > 0 ? one : other;
-  return `${better} is better` + (published === null ? "" : published * chosen.mean > 0 ? ", as published" : ", the other way round than published");
+  const better = chosen.difference > 0 ? one : other;
+  return `${better} is better` + (published === null ? "" : published * chosen.difference > 0 ? ", as published" : ", the other way round than published");
 };
-
-function select(ui, name, label, read) {
-  const id = `rope-${Math.random().toString(36).slice(2)}`, box = html("select", { id, "data-name": name });
-  box.addEventListener("change", () => ui.set({ [name]: box.value }));
-  ui.panel.append(html("div", { class: "rope-select" }, html("label", { for: id }, label), box));
-  let held = "";
-  ui.controls.push(() => {
-    const { options, value } = read(compute(ui.state));
-    if (held !== options.join("\n") || !box.options.length) {
-      held = options.join("\n");
-      box.replaceChildren(...(options.length ? options : [""]).map((option) => html("option", { value: option }, option || "no other yet")));
-    }
-    box.value = value;
-  });
-}
 
 function build(ui) {
   const { panels } = ui.state;
-  if (!panels.length) {
-    ui.panel.append(html("p", {}, "No result card has come with this copy of the book yet, so there is no order to show."));
-    return () => {};
-  }
+  if (empty(ui)) return () => {};
   const widest = Math.max(1, ...panels.map(({ names }) => names.length - 1));
   const board = ui.figure({ label: "Every pair of variants", height: (width) => Math.min(46 * widest, width - 66) + 68 });
   ui.ranges.panel = panels.map((panel) => panel.key);
   ui.ranges.one = ui.ranges.other = [...new Set(panels.flatMap((panel) => panel.names))];
-  select(ui, "panel", "experiment and rung", ({ panel }) => ({ options: ui.ranges.panel, value: panel }));
-  select(ui, "other", "loss of", (now) => ({ options: now.names.filter((name) => name !== now.one), value: now.other }));
-  select(ui, "one", "minus the loss of", (now) => ({ options: now.names, value: now.one }));
+  select(ui, compute, "panel", "experiment and rung", ({ panel }) => ({ options: ui.ranges.panel, value: panel }));
+  select(ui, compute, "other", "loss of", (now) => ({ options: now.names.filter((name) => name !== now.one), value: now.other }));
+  select(ui, compute, "one", "minus the loss of", (now) => ({ options: now.names, value: now.one }));
   ui.choice("order", { label: "put in order by", options: { published: "published", mean: "our mean", median: "our median" } });
   const most = Math.max(...panels.map(({ steps }) => steps.length)) - 1;
   ui.slider("at", { label: "looked at", min: 0, max: most, step: 1, show: () => { const { steps, index } = compute(ui.state); return `step ${steps[index]}`; } });
@@ -148,19 +122,19 @@ function drawStrip(fig, { seeds, chosen, one, other, published, steps, index }) 
   const [left, right, y] = [14, fig.width - 14, 96];
   fig.clear(`${other} minus ${one} at step ${steps[index]}: ` + seeds.map(({ seed, gap }) => `seed ${seed} ${signed(gap)}`).join(", ") + `; mean ${written(chosen)}` + (published === null ? "." : `; published ${signed(published)}.`));
   fig.text([left, 18], `${other} minus ${one}, step ${steps[index]}: ${written(chosen)}`, "small rope-chosen output", "start");
-  if (chosen.mean === null) { fig.text([left, y], "No seed in common.", "small muted", "start"); return; }
+  if (chosen.difference === null) { fig.text([left, y], "No seed in common.", "small muted", "start"); return; }
   const values = [0, ...seeds.map(({ gap }) => gap), ...(published === null ? [] : [published])], wide = Math.min(chosen.half ?? 0, 0.4);
-  const low = Math.min(...values, chosen.mean - wide), high = Math.max(...values, chosen.mean + wide), room = 0.06 * (high - low) || 0.01;
+  const low = Math.min(...values, chosen.difference - wide), high = Math.max(...values, chosen.difference + wide), room = 0.06 * (high - low) || 0.01;
   const X = (v) => left + ((Math.min(high + room, Math.max(low - room, v)) - low + room) / (high - low + 2 * room)) * (right - left);
   const rows = ticks(low - room, high + room, Math.max(2, fig.width / 90)), digits = rows.length > 1 && rows[1] - rows[0] < 0.0099 ? 3 : 2;
   for (const v of rows) { fig.line([X(v), 44], [X(v), 138], "hair"); fig.text([X(v), 156], number(v, digits), "small muted"); }
   fig.line([X(0), 38], [X(0), 138], "axis");
   fig.text([X(0), 34], "no difference", "small muted", X(0) > fig.width * 0.75 ? "end" : X(0) < fig.width * 0.25 ? "start" : "middle");
   if (chosen.half !== null) {
-    fig.line([X(chosen.mean - chosen.half), y + 22], [X(chosen.mean + chosen.half), y + 22], "output rope-mean");
-    for (const end of [-1, 1]) fig.line([X(chosen.mean + end * chosen.half), y + 16], [X(chosen.mean + end * chosen.half), y + 28], "output rope-mean");
+    fig.line([X(chosen.difference - chosen.half), y + 22], [X(chosen.difference + chosen.half), y + 22], "output rope-mean");
+    for (const end of [-1, 1]) fig.line([X(chosen.difference + end * chosen.half), y + 16], [X(chosen.difference + end * chosen.half), y + 28], "output rope-mean");
   }
-  fig.circle([X(chosen.mean), y + 22], 5, "fill output");
+  fig.circle([X(chosen.difference), y + 22], 5, "fill output");
   seeds.forEach(({ seed, gap }, i) => {
     const at = [X(gap), 52 + 11 * i];
     fig.circle(at, 3.5, "fill");
@@ -177,21 +151,21 @@ function drawStrip(fig, { seeds, chosen, one, other, published, steps, index }) 
 function drawAlong(ui, fig, now) {
   const { along, steps, index, one, other } = now;
   fig.clear(`${other} minus ${one} along the training: ` + along.map((gap, i) => `step ${steps[i]} ${written(gap)}`).join("; ") + ".");
-  if (!along.length || along[0].mean === null) return;
-  const most = Math.max(...along.map(({ mean: d }) => Math.abs(d)), 0.005), rim = (sign) => Math.max(0, ...along.map(({ mean: d, half }) => sign * d + Math.min(half ?? 0, 2 * most)));
+  if (!along.length || along[0].difference === null) return;
+  const most = Math.max(...along.map(({ difference: d }) => Math.abs(d)), 0.005), rim = (sign) => Math.max(0, ...along.map(({ difference: d, half }) => sign * d + Math.min(half ?? 0, 2 * most)));
   const low = -rim(-1), high = rim(1), room = 0.1 * Math.max(high - low, 0.01), box = [56, 30, fig.width - 16, fig.height - 44];
   const [left, top, right, bottom] = box, rows = ticks(low - room, high + room, 5), digits = rows.length > 1 && rows[1] - rows[0] < 0.0099 ? 3 : 2;
   const { X, Y } = fig.axes({ x: [0, steps.at(-1)], y: [low - room, high + room], box, xticks: [0, ...steps], yticks: [], xlabel: "step", at: 0 });
   for (const v of rows) { fig.line([left, Y(v)], [right, Y(v)], "hair"); fig.text([left - 8, Y(v) + 4], number(v, digits), "small muted", "end"); }
   fig.text([left, top - 12], `above zero: ${one} is better; below: ${other}`, "small muted", "start");
-  along.forEach(({ mean: d, half }, i) => {
+  along.forEach(({ difference: d, half }, i) => {
     const inside = (v) => Y(Math.max(low - room, Math.min(high + room, v)));
     if (half !== null) fig.line([X(steps[i]), inside(d - half)], [X(steps[i]), inside(d + half)], "output rope-mean faint");
     fig.circle([X(steps[i]), Y(d)], 3, "fill output");
   });
-  fig.path(along.map(({ mean: d }, i) => [X(steps[i]), Y(d)]), "line output");
+  fig.path(along.map(({ difference: d }, i) => [X(steps[i]), Y(d)]), "line output");
   fig.line([X(steps[index]), top], [X(steps[index]), bottom], "axis");
-  const at = [X(steps[index]), Y(along[index].mean)];
+  const at = [X(steps[index]), Y(along[index].difference)];
   fig.circle(at, 7, "fill output");
   fig.handle("step", at, ([x]) => {
     const last = steps.reduce((last, step, i) => (X(step) <= x + 6 ? i : last), 0); // the last validation by then

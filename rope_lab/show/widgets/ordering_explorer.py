@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from statistics import fmean, median
 
 import traitlets
 from traitlets import Enum, Int, List, Unicode
 
 from rope_lab.show.widgets.kit import Widget, state
+from rope_lab.show.widgets.runs import by_seed, interval, quantiles, shown
 from rope_lab.training import cards
 from rope_lab.training.cards import Card
 
@@ -25,14 +26,13 @@ def panel_of(found: Sequence[Card], *, published: dict[str, float] | None = None
     read = [{step for step, loss in curve.items() if loss is not None} for curve in curves.values()]
     steps = sorted(set.intersection(*read))
     names = list(dict.fromkeys(c.variant for c in found))
-    seeds = len({c.seed for c in found})
     said = published or {}
     return {
         "key": f"{found[0].experiment} {found[0].rung}",
         "names": names,
         "published": {name: said[name] for name in names} if set(names) <= set(said) else {},
         "steps": steps,
-        "t": [0.0, 0.0, *(cards.t_quantile(0.975, n - 1) for n in range(2, seeds + 1))],
+        "t": quantiles(found),
         "runs": [
             {"variant": c.variant, "seed": c.seed, "losses": [round(curves[id(c)][s], 6) for s in steps]} for c in found
         ],
@@ -67,15 +67,12 @@ class OrderingExplorer(Widget):
 
     @staticmethod
     def compute(state: dict) -> dict:
-        panels = state["panels"]
-        panel = next((p for p in panels if p["key"] == state["panel"]), panels[0] if panels else None)
+        panel = shown(state)
         if panel is None:
             return {"panel": "", "names": [], "cells": []}
         steps, said, t = panel["steps"], panel["published"], panel["t"]
         index = min(state["at"], len(steps) - 1)
-        runs: dict[str, dict] = {name: {} for name in panel["names"]}
-        for run in panel["runs"]:
-            runs[run["variant"]][run["seed"]] = run["losses"]
+        runs = by_seed(panel, lambda run: run["losses"])
 
         def middle(name: str, i: int, take=fmean) -> float:
             return take([losses[i] for losses in runs[name].values()])
@@ -92,7 +89,7 @@ class OrderingExplorer(Widget):
         cells, counts, exchanges = [], {"agree": 0, "reversed": 0, "undecided": 0, "decided": 0}, 0
         for i, one in enumerate(names):
             for other in names[i + 1 :]:
-                gap = _interval(gaps(one, other, index), t)
+                gap = interval(gaps(one, other, index), t)
                 way = math.copysign(1, said[other] - said[one]) if said else 0
                 word = _word(gap, way)
                 counts[word] += 1
@@ -110,8 +107,8 @@ class OrderingExplorer(Widget):
             "one": one, "other": other,
             "seeds": [{"seed": seed, "gap": runs[other][seed][index] - runs[one][seed][index]}
                       for seed in runs[one] if seed in runs[other]] if other else [],
-            "chosen": _interval(gaps(one, other, index) if other else [], t),
-            "along": [_interval(gaps(one, other, i), t) for i in range(len(steps))] if other else [],
+            "chosen": interval(gaps(one, other, index) if other else [], t),
+            "along": [interval(gaps(one, other, i), t) for i in range(len(steps))] if other else [],
             "published": said[other] - said[one] if said and other else None,
         }  # fmt: skip
 
@@ -142,19 +139,9 @@ class OrderingExplorer(Widget):
 
 
 def _word(gap: dict, way: float) -> str:
-    if gap["half"] is None or abs(gap["mean"]) <= gap["half"]:
+    if gap["half"] is None or abs(gap["difference"]) <= gap["half"]:
         return "undecided"
-    return "decided" if not way else "agree" if gap["mean"] * way > 0 else "reversed"
-
-
-def _interval(values: Iterable[float], t: Sequence[float]) -> dict:
-    values = list(values)
-    n = len(values)
-    if n < 2:
-        return {"n": n, "mean": values[0] if n else None, "half": None}
-    mean = fmean(values)
-    sd = math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (n - 1))
-    return {"n": n, "mean": mean, "half": t[n] * sd / math.sqrt(n)}
+    return "decided" if not way else "agree" if gap["difference"] * way > 0 else "reversed"
 
 
 def _random_panel(rng, key: str, *, said: bool) -> dict:

@@ -1,15 +1,8 @@
 import { html, number, ticks } from "./draw.js";
 import { widget } from "./kit.js";
+import { bySeed, empty, interval, select, shown, signed, written } from "./runs.js";
 
 const NEAR = 0.12; // nats: half the width of the view near zero
-
-function interval(values, t) {
-  const n = values.length;
-  if (n < 2) return { n, difference: n ? values[0] : null, half: null };
-  const mean = values.reduce((sum, v) => sum + v, 0) / n;
-  const sd = Math.sqrt(values.reduce((sum, v) => sum + (v - mean) ** 2, 0) / (n - 1));
-  return { n, difference: mean, half: (t[n] * sd) / Math.sqrt(n) };
-}
 
 function verdict(difference, half, margin) {
   if (difference === null) return "no shared seed";
@@ -28,10 +21,10 @@ function printed(said, name, reference) {
 
 /** Paired differences to the reference, their intervals, and what they say about the margin. Twin of TableExplorer.compute. */
 export function compute(state) {
-  const panel = state.panels.find((p) => p.key === state.panel) ?? state.panels[0];
+  const panel = shown(state);
   if (!panel) return { panel: "", names: [], reference: "", rows: [] };
   const { names, t, published: said } = panel, reference = names.includes(state.reference) ? state.reference : panel.reference;
-  const runs = new Map(names.map((name) => [name, new Map(panel.runs.filter((r) => r.variant === name).map((r) => [r.seed, r[state.metric]]))]));
+  const runs = bySeed(panel, (run) => run[state.metric]);
   const base = runs.get(reference);
   const rows = names.filter((name) => name !== reference).map((name) => {
     const pairs = [...runs.get(name)].filter(([seed]) => base.has(seed)).map(([seed, loss]) => loss - base.get(seed));
@@ -41,41 +34,21 @@ export function compute(state) {
   return { panel: panel.key, names, reference, rows };
 }
 
-const signed = (value, digits = 3) => (value > 0 ? "+" : "") + number(value, digits);
-const gap = ({ difference, half }) => (difference === null ? "" : signed(difference) + (half === null ? "" : ` ± ${number(half, 3)}`));
 const words = {
   worse: (d) => `worse by more than ${d}`, better: (d) => `better by more than ${d}`, within: (d) => `no more than ${d} either way`,
   open: () => "open: these seeds do not say", "one seed": () => "one seed: no interval", "no shared seed": () => "no shared seed yet",
 };
 const said = (row, margin) => words[row.verdict](number(margin, 3));
 
-function select(ui, name, label, read) {
-  const id = `rope-${Math.random().toString(36).slice(2)}`, box = html("select", { id, "data-name": name });
-  box.addEventListener("change", () => ui.set({ [name]: box.value }));
-  ui.panel.append(html("div", { class: "rope-select" }, html("label", { for: id }, label), box));
-  let held = "";
-  ui.controls.push(() => {
-    const { options, value } = read(compute(ui.state));
-    if (held !== options.join("\n")) {
-      held = options.join("\n");
-      box.replaceChildren(...options.map((option) => html("option", { value: option }, option)));
-    }
-    box.value = value;
-  });
-}
-
 function build(ui) {
   const { panels } = ui.state;
-  if (!panels.length) {
-    ui.panel.append(html("p", {}, "No result card of these experiments has come with this copy of the book yet."));
-    return () => {};
-  }
+  if (empty(ui)) return () => {};
   let count = 1;
   const fig = ui.figure({ label: "Differences to the reference, with intervals", height: () => 96 + 62 * Math.max(1, count) });
   ui.ranges.panel = panels.map((panel) => panel.key);
   ui.ranges.reference = [...new Set(panels.flatMap((panel) => panel.names))];
-  select(ui, "panel", "experiment, rung, row", ({ panel }) => ({ options: ui.ranges.panel, value: panel }));
-  select(ui, "reference", "minus the reference", ({ names, reference }) => ({ options: names, value: reference }));
+  select(ui, compute, "panel", "experiment, rung, row", ({ panel }) => ({ options: ui.ranges.panel, value: panel }));
+  select(ui, compute, "reference", "minus the reference", ({ names, reference }) => ({ options: names, value: reference }));
   ui.choice("metric", { label: "loss", options: { final: "final", best: "best" } });
   ui.choice("view", { label: "view", options: { near: "near zero", all: "everything" } });
   ui.slider("margin", { label: "margin $δ$", min: 0, max: 0.1, step: 0.001, show: (v) => `${number(v, 3)} nats` });
@@ -91,7 +64,7 @@ function build(ui) {
     }
     draw(ui, fig, state, values);
     list.replaceChildren(...values.rows.map((row) => html("li", {}, html("strong", {}, row.variant), `: ${said(row, state.margin)}`)));
-    ui.say(`Margin ${number(state.margin, 3)}. ` + (values.rows.map((row) => `${row.variant} ${gap(row)}: ${said(row, state.margin)}`).join(". ") || "One variant has a card."));
+    ui.say(`Margin ${number(state.margin, 3)}. ` + (values.rows.map((row) => `${row.variant} ${written(row)}: ${said(row, state.margin)}`).join(". ") || "One variant has a card."));
   };
 }
 
@@ -105,7 +78,7 @@ function domain(view, rows) {
 function draw(ui, fig, { margin, view }, { reference, rows }) {
   const [x0, x1] = domain(view, rows), left = 12, right = fig.width - 12, top = 40, bottom = fig.height - 48;
   const X = (v) => left + ((v - x0) / (x1 - x0)) * (right - left), within = (v) => v >= x0 && v <= x1, hold = (v) => X(Math.max(x0, Math.min(x1, v)));
-  fig.clear(rows.map((row) => `${row.variant} minus ${reference}: ${gap(row)}, ${said(row, margin)}`).join("; ") + ".");
+  fig.clear(rows.map((row) => `${row.variant} minus ${reference}: ${written(row)}, ${said(row, margin)}`).join("; ") + ".");
   fig.rect([X(-margin), top], [Math.max(1, X(margin) - X(-margin)), bottom - top], "soft linear");
   const grid = ticks(x0, x1, Math.max(3, (right - left) / 90));
   const digits = Math.max(0, Math.ceil(-Math.log10(grid[1] - grid[0]) - 1e-9));
@@ -124,7 +97,7 @@ function draw(ui, fig, { margin, view }, { reference, rows }) {
   rows.forEach((row, i) => {
     const base = top + 62 * i, y = base + 36;
     fig.text([left + 2, base + 18], row.variant, "small", "start");
-    fig.text([right - 2, base + 18], gap(row), "small output", "end");
+    fig.text([right - 2, base + 18], written(row), "small output", "end");
     if (row.published !== null) {
       const [low, high] = [row.published - row.spread, row.published + row.spread], below = y + 15;
       if (high >= x0 && low <= x1) fig.line([hold(low), below], [hold(high), below], "muted thin");

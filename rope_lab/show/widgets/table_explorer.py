@@ -5,12 +5,12 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from statistics import fmean
-from typing import Any
 
 import traitlets
 from traitlets import Enum, Float, List, Unicode
 
 from rope_lab.show.widgets.kit import Widget, state
+from rope_lab.show.widgets.runs import by_seed, committed, interval, quantiles, shown
 from rope_lab.training import cards
 from rope_lab.training.cards import Card
 
@@ -32,12 +32,11 @@ def _panel(experiment: str, rung: str, setting: str, found: Sequence[Card]) -> d
     names = sorted(last, key=last.__getitem__)
     said = cards.published(experiment).get("losses", {}).get(setting, {})
     printed = {name: said.get(name, said.get("absolute") if name.startswith("absolute") else None) for name in names}
-    seeds = len({card.seed for card in found})
     return {
         "key": " ".join(filter(None, (experiment, rung, setting))), "names": names,
         "reference": "RoPE" if "RoPE" in names else names[0],
         "published": {name: pair for name, pair in printed.items() if pair},
-        "t": [0.0, 0.0, *(cards.t_quantile(0.975, n - 1) for n in range(2, seeds + 1))],
+        "t": quantiles(found),
         "runs": [{"variant": card.variant, "seed": card.seed, "final": round(card.loss(), 6),
                   "best": round(card.loss("best"), 6)} for card in found],
     }  # fmt: skip
@@ -82,24 +81,22 @@ class TableExplorer(Widget):
 
     @traitlets.default("panels")
     def _committed(self) -> list[dict]:
-        folders = sorted(folder for folder in cards.RESULTS.glob("crope-*/*") if folder.is_dir())
-        return panels_of(card for folder in folders for card in cards.load_all(folder.parent.name, folder.name))
+        return panels_of(committed("crope-*"))
 
     @staticmethod
     def compute(state: dict) -> dict:
-        panels = state["panels"]
-        panel = next((p for p in panels if p["key"] == state["panel"]), panels[0] if panels else None)
+        panel = shown(state)
         if panel is None:
             return dict(_EMPTY)
         names, said = panel["names"], panel["published"]
         reference = state["reference"] if state["reference"] in names else panel["reference"]
-        runs = {n: {r["seed"]: r[state["metric"]] for r in panel["runs"] if r["variant"] == n} for n in names}
+        runs = by_seed(panel, lambda run: run[state["metric"]])
         rows = []
         for name in names:
             if name == reference:
                 continue
             pairs = [runs[name][seed] - runs[reference][seed] for seed in runs[name] if seed in runs[reference]]
-            gap = _interval(pairs, panel["t"])
+            gap = interval(pairs, panel["t"])
             rows.append({"variant": name, "pairs": pairs, **gap, **_published(said, name, reference),
                          "verdict": verdict(gap["difference"], gap["half"], state["margin"])})  # fmt: skip
         return {"panel": panel["key"], "names": names, "reference": reference, "rows": rows}
@@ -123,15 +120,6 @@ class TableExplorer(Widget):
             "differences to a reference, paired by seed, with 95 % intervals and the published differences beside "
             "them. One moves a margin and sees which differences are smaller, which are larger, and which stay open."
         )
-
-
-def _interval(values: Sequence[float], t: Sequence[float]) -> dict[str, Any]:
-    n = len(values)
-    if n < 2:
-        return {"n": n, "difference": values[0] if n else None, "half": None}
-    mean = fmean(values)
-    sd = math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (n - 1))
-    return {"n": n, "difference": mean, "half": t[n] * sd / math.sqrt(n)}
 
 
 def _published(said: dict, name: str, reference: str) -> dict[str, float | None]:

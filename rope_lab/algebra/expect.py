@@ -45,16 +45,31 @@ def expect_base(base: Any) -> float:
     return float(base)
 
 
-def expect_real(values: Any, *, name: str) -> np.ndarray:
-    """Return ``values`` as a float64 array if they are finite real numbers; booleans are a mask, not numbers."""
+def expect_numbers(values: Any, *, name: str) -> np.ndarray:
+    """Return ``values`` as a float64 array if they are real numbers, NaN and infinities among them; booleans are not.
+
+    >>> expect_numbers([1, float("inf")], name="x")
+    array([ 1., inf])
+    """
     try:
         array = np.asarray(values)
     except ValueError as error:  # ragged nesting
         raise ValueError(f"{name}: expected an array of numbers, got a ragged one; make the rows equal") from error
+    except (TypeError, RuntimeError) as error:  # numpy has no bfloat16, and takes no tensor that wants a gradient
+        raise TypeError(
+            f"{name}: expected what numpy can hold, got {type(values).__name__}: {error}; "
+            "give tensor.detach().cpu().double()"
+        ) from error
     if array.dtype.kind not in "iuf":
         got = f"dtype {array.dtype}" if array.ndim else repr(values)
         raise TypeError(f"{name}: expected real numbers, got {got}; convert with np.asarray(..., dtype=float)")
-    array = array.astype(np.float64)
+    with np.errstate(invalid="ignore"):  # a signalling NaN becomes a quiet one: no news
+        return array.astype(np.float64)
+
+
+def expect_real(values: Any, *, name: str) -> np.ndarray:
+    """Return ``values`` as a float64 array if they are finite real numbers; booleans are a mask, not numbers."""
+    array = expect_numbers(values, name=name)
     if not np.isfinite(array).all():
         first = array[~np.isfinite(array)].flat[0]
         raise ValueError(f"{name}: expected finite numbers, got {first}; look for a division by zero or an empty slot")

@@ -13,7 +13,7 @@ import numpy as np
 from jaxtyping import Complex128, Float64, UInt16
 from numpy.typing import ArrayLike
 
-from rope_lab.algebra.expect import expect_real
+from rope_lab.algebra.expect import expect_numbers, expect_real
 
 DType = Literal["float64", "float32", "float16", "bfloat16"]
 
@@ -48,7 +48,7 @@ def round_to(x: ArrayLike, *, dtype: DType) -> Float64[np.ndarray, "*shape"]:
     array([2048.,   inf])
     """
     _format(dtype)
-    x = _real(x)
+    x = expect_numbers(x, name="x")
     if dtype == "float64":
         return x
     x = _nearest(x, FORMATS["float32"])
@@ -81,7 +81,8 @@ def spacing(x: ArrayLike, *, dtype: DType) -> Float64[np.ndarray, "*shape"]:
 
     $h(x) = 2^{\max(e,\,e_{\min}) - p + 1}$ with $e = \lfloor \log_2 |x| \rfloor$
 
-    ``x``: finite reals. float64, the shape of x. Errors as in `round_to`. Claim ``book.spacing``.
+    ``x``: finite reals; beyond the largest number of ``dtype`` the exponent goes on, as if it had room. float64, the
+    shape of x. Errors as in `round_to`. Claim ``book.spacing``.
 
     >>> spacing([200, 300, 100_000], dtype="bfloat16")
     array([  1.,   2., 512.])
@@ -112,15 +113,19 @@ def rounded_angles(
     $\hat a = \mathrm{fl}_a\bigl(\mathrm{fl}_n(n)\,\mathrm{fl}_\theta(\theta_i)\bigr)$, in radians
 
     ``positions``: finite reals of any shape; ``theta``: (planes,), radians per position. float64 holds the values. A
-    position beyond float16 is infinite, and so is its angle. Errors as in `round_to`. Claim ``book.angle-error``.
+    position beyond float16 is infinite, and so is its angle; NaN in a plane that stands still. Errors as in `round_to`,
+    and TypeError for what is no `Rounding`. Claim ``book.angle-error``.
 
     >>> rounded_angles([257, 2049], theta=[1.0], rounding=Rounding(position="bfloat16"))
     array([[ 256.],
            [2048.]])
     """
-    positions, theta = expect_real(positions, name="positions"), np.atleast_1d(expect_real(theta, name="theta"))
+    if not isinstance(rounding, Rounding):
+        raise TypeError(f"rounding: expected a Rounding, got {rounding!r}; say where: Rounding(table='bfloat16')")
+    positions, theta = expect_real(positions, name="positions"), _frequencies(theta)
     n, t = round_to(positions, dtype=rounding.position), round_to(theta, dtype=rounding.theta)
-    return round_to(np.multiply.outer(n, t), dtype=rounding.angle)
+    with np.errstate(over="ignore", invalid="ignore"):  # infinity, and infinity times 0, are answers
+        return round_to(np.multiply.outer(n, t), dtype=rounding.angle)
 
 
 def rounded_turns(
@@ -172,8 +177,9 @@ def rounded_logits(
 
     $\hat s_{mn} = \mathrm{Re} \sum_i \overline{\hat c_{m,i}\,\tilde q_i}\; \hat c_{n,i}\,\tilde k_i$
 
-    ``q``, ``k``: (d,), interleaved; ``q_positions`` and ``k_positions``: reals of one shape, the result's. ValueError
-    if d is not twice the number of frequencies. Claims ``book.relativity-gap``, ``book.rounded-frequency``.
+    ``q``, ``k``: (d,), interleaved; ``q_positions`` and ``k_positions``: reals of one shape, the result's, or one
+    number for all. ValueError if the shapes differ, or d is not twice the number of frequencies. Claims
+    ``book.relativity-gap``, ``book.rounded-frequency``.
 
     >>> q = np.array([1.0, 0.0])
     >>> near, far = rounded_logits(q, q, q_positions=[0, 257], k_positions=[1, 258], theta=[1.0],
@@ -181,7 +187,12 @@ def rounded_logits(
     >>> round(float(near), 3), round(float(far), 3)  # cos 1 and cos 2: the same offset, another logit
     (0.54, -0.416)
     """
-    theta = np.atleast_1d(expect_real(theta, name="theta"))
+    theta = _frequencies(theta)
+    shapes = [np.shape(q_positions), np.shape(k_positions)]
+    if shapes[0] != shapes[1] and () not in shapes:
+        raise ValueError(
+            f"positions: expected those of q and k in one shape, got {shapes[0]} and {shapes[1]}; they go in pairs"
+        )
     pairs = []
     for name, vector, positions in (("q", q, q_positions), ("k", k, k_positions)):
         x = expect_real(vector, name=name)
@@ -219,9 +230,8 @@ def _format(dtype: Any, *, name: str = "dtype") -> Format:
     return FORMATS[dtype]
 
 
-def _real(x: ArrayLike) -> np.ndarray:
-    array = np.asarray(x)
-    if array.dtype.kind not in "iuf":
-        raise TypeError(f"x: expected real numbers, got dtype {array.dtype}; convert with np.asarray(..., dtype=float)")
-    with np.errstate(invalid="ignore"):  # a signalling NaN becomes a quiet one: no news
-        return array.astype(np.float64)
+def _frequencies(theta: ArrayLike) -> np.ndarray:
+    values = np.atleast_1d(expect_real(theta, name="theta"))
+    if values.ndim != 1:
+        raise ValueError(f"theta: expected (planes,), got shape {values.shape}; give one frequency for each plane")
+    return values

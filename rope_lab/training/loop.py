@@ -95,7 +95,7 @@ class Run:
     """One run on its way. All that a checkpoint must hold is the learner, the record and the ``recent`` losses."""
 
     def __init__(self, config: RunConfig, out: Path, corpus: Corpus, who: Processes, progress: bool) -> None:
-        expect_measures(config)
+        expect_measures(config, model_config(config, vocab_size=corpus.vocab_size), tokens=len(corpus.valid))
         if config.batch_size % who.world:
             raise ValueError(f"expected a batch_size divisible by {who.world} processes, got {config.batch_size}")
         self.config, self.out, self.corpus, self.who = config, out, corpus, who

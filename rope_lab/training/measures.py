@@ -14,7 +14,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
-from rope_lab.nn.gpt import GPT
+from rope_lab.nn.gpt import GPT, GPTConfig
 from rope_lab.training import halves
 from rope_lab.training.config import RunConfig
 from rope_lab.training.learner import Learner
@@ -23,17 +23,28 @@ from rope_lab.training.validation import IGNORED, validation_batches
 TOKENS = 2048  # in a batch of a longer window: the memory of a training step
 
 
-def expect_measures(config: RunConfig) -> None:
-    """Refuse a measure that does not exist before the run is trained, not after.
+def expect_measures(config: RunConfig, model: GPTConfig, *, tokens: int) -> None:
+    """Refuse a measure that cannot be taken before the run is trained, not after; ``tokens`` are those of validation.
 
-    >>> expect_measures(RunConfig(measure=("length 512", "halves")))
+    >>> expect_measures(RunConfig(measure=("length 512", "halves")), GPTConfig(), tokens=100_000)
     """
+    read = min(tokens, config.eval_tokens or tokens)
     for name in config.measure:
-        if name not in ("halves", "projected") and not re.fullmatch(r"length [1-9]\d*", name):
+        if name not in ("halves", "projected") and not re.fullmatch(r"length [1-9][0-9]*", name):
             raise ValueError(f"measure: expected 'length N', 'halves' or 'projected', got {name!r}")
-        if not name.startswith("length") and config.model.get("complex_linear"):
+        if name.startswith("length"):
+            if int(name.split()[1]) >= read:
+                raise ValueError(f"measure: expected 'length N' with N below the {read} tokens that are validated, got "
+                                 f"{name!r}: no window is that long. Shorten it, or raise eval_tokens")  # fmt: skip
+        elif model.complex_linear:
             raise ValueError(f"measure: expected dense projections for {name!r}, got complex_linear="
-                             f"{config.model['complex_linear']!r}: leave one of the two out")  # fmt: skip
+                             f"{model.complex_linear!r}: leave one of the two out")  # fmt: skip
+        elif model.d_latent is not None or model.n_kv_heads not in (None, model.n_heads):
+            raise ValueError(f"measure: expected as many heads of keys as of queries for {name!r}, got d_latent="
+                             f"{model.d_latent}, n_kv_heads={model.n_kv_heads}: leave one of the two out")  # fmt: skip
+        elif model.d_model % 2 or model.width % 2:
+            raise ValueError(f"measure: expected even widths for {name!r}, got d_model={model.d_model} and heads of "
+                             f"{model.width}: a plane takes two coordinates")  # fmt: skip
 
 
 def measure(config: RunConfig, learner: Learner, corpus: Any) -> dict[str, Any]:

@@ -105,6 +105,18 @@ def test_a_table_in_float16_beyond_its_range_is_nan():
     assert np.isnan(errors).tolist() == [[False], [True]]
 
 
+def test_an_infinite_position_in_a_plane_that_stands_still_is_nan_without_a_warning():
+    rounding = Rounding(position="float16")
+    assert np.isnan(half.rounded_angles(70_000, theta=[0.0], rounding=rounding)).all()
+    assert half.rounded_angles(1e300, theta=[1e300], rounding=Rounding()) == np.inf
+
+
+def test_one_position_serves_all():
+    q, at = np.array([1.0, 2.0]), {"theta": [1.0], "rounding": Rounding(table="bfloat16")}
+    shared = half.rounded_logits(q, q, q_positions=5, k_positions=[1, 2], **at)
+    np.testing.assert_array_equal(shared, half.rounded_logits(q, q, q_positions=[5, 5], k_positions=[1, 2], **at))
+
+
 @given(st.integers(0, 2**32 - 1), st.floats(-1e5, 1e5), st.floats(-1e5, 1e5))
 def test_without_rounding_it_is_the_algebra(seed, m, n):
     q, k = np.random.default_rng(seed).normal(size=(2, 8))
@@ -136,6 +148,15 @@ def test_relativity_survives_a_rounded_frequency_and_nothing_else():
     (lambda: half.rounded_angles(np.inf, theta=[1.0], rounding=Rounding()), ValueError, "positions: expected finite"),
     (lambda: half.rounded_logits(np.ones(4), np.ones(4), q_positions=0, k_positions=0, theta=[1.0],
                                  rounding=Rounding()), ValueError, "q: expected one vector of 2 numbers"),
+    (lambda: half.rounded_logits(np.ones(2), np.ones(2), q_positions=[0, 1, 2], k_positions=[0, 1], theta=[1.0],
+                                 rounding=Rounding()), ValueError, r"in one shape, got \(3,\) and \(2,\)"),
+    (lambda: half.rounded_logits(np.ones(4), np.ones(4), q_positions=[0], k_positions=[0], theta=[[1.0], [2.0]],
+                                 rounding=Rounding()), ValueError, r"theta: expected \(planes,\), got shape \(2, 1\)"),
+    (lambda: half.turn_errors(1, theta=[[1.0]], rounding=Rounding()), ValueError, "one frequency for each plane"),
+    (lambda: half.rounded_turns(1, theta=[1.0], rounding="bfloat16"), TypeError, "expected a Rounding, got 'bfloat16'"),
+    (lambda: half.round_to([[1.0], [1.0, 2.0]], dtype="float16"), ValueError, "x: expected an array .* a ragged one"),
+    (lambda: half.round_to(torch.ones(2).bfloat16(), dtype="float16"), TypeError, "detach.*double"),
+    (lambda: half.spacing(torch.ones(2, requires_grad=True), dtype="float16"), TypeError, "numpy can hold, got T"),
 ])  # fmt: skip
 @pytest.mark.usefixtures("untyped")
 def test_refusals(call, error, says):

@@ -3,6 +3,7 @@
 import re
 
 import numpy as np
+import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -39,6 +40,12 @@ def test_the_ruler_counts_what_it_draws():
     first, last, left = (int(x) for x in re.search(r"tokens (\d+) to (\d+) .* (\d+) places", ruler().desc).groups())
     assert left == len(np.unique(round_to(np.arange(first, last + 1), dtype="bfloat16")))
     assert left < last - first + 1  # control: it would say nothing where no two collide
+
+
+@pytest.mark.parametrize(("first", "last"), [(300, 310), (272, 244), (244, 256)])
+def test_a_ruler_without_the_place_it_is_about_is_refused(first, last):
+    with pytest.raises(ValueError, match=f"expected first <= 256 < last, got {first} and {last}"):
+        ruler(first=first, last=last)
 
 
 def test_the_curves_of_the_figure():

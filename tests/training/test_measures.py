@@ -108,3 +108,24 @@ def test_halves_of_a_complex_linear_run_are_refused(tmp_path):
     config = dataclasses.replace(config, model={**MODEL, "complex_linear": "q"})
     with pytest.raises(ValueError, match="expected dense projections"):
         train(config, out=tmp_path, corpus=TinyCorpus(), progress=False)
+
+
+@pytest.mark.parametrize(("fields", "said"), [
+    ({"measure": ("length 301",)}, "N below the 301 tokens that are validated, got 'length 301'"),
+    ({"measure": ("halves", "length 64"), "eval_tokens": 64}, "N below the 64 tokens"),
+    ({"measure": ("halves",), "model": {**MODEL, "n_kv_heads": 1}}, "d_latent=None, n_kv_heads=1"),
+    ({"measure": ("projected",), "model": {**MODEL, "d_latent": 6}}, "d_latent=6, n_kv_heads=None"),
+    ({"measure": ("halves",), "model": {**MODEL, "d_model": 15, "head_dim": 8}}, "even widths .* d_model=15"),
+    ({"measure": ("halves",), "model": {**MODEL, "head_dim": 5, "positions": "none"}}, "even widths .* heads of 5"),
+])  # fmt: skip
+def test_what_could_not_be_measured_in_the_end_stops_before_training(tmp_path, fields, said):
+    with pytest.raises(ValueError, match=f"measure: expected .*{said}"):
+        train(tiny(**fields), out=tmp_path, corpus=TinyCorpus(), progress=False)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("changes", [{"n_kv_heads": 2}, {"block": "llama"}, {"positions": "absolute"}])
+def test_control_every_other_model_is_measured(tmp_path, changes):
+    config = tiny(steps=1, measure=("halves", "length 300"), precision="float32", model={**MODEL, **changes})
+    found = train(config, out=tmp_path, corpus=TinyCorpus(), progress=False).card.measured
+    assert np.isfinite([found["length 300"][part] for part in ("inside", "beyond", "loss")]).all()

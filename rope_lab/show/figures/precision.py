@@ -21,6 +21,8 @@ LINES = (  # what is cast, where its name stands (position, error), how it is dr
 
 def ruler(*, first: int = 244, last: int = 272) -> Picture:
     """Tokens above, the places that bfloat16 has for them below, and a line from each token to its place."""
+    if not first <= 256 < last:
+        raise ValueError(f"ruler: expected first <= 256 < last, got {first} and {last}; that is where tokens merge")
     tokens = np.arange(first, last + 1)
     places = round_to(tokens, dtype="bfloat16")
     left = len(np.unique(places))

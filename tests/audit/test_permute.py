@@ -88,7 +88,30 @@ def test_a_state_dict_with_norms():
     assert all((back[name] == state[name]).all() for name in state)
 
 
+def test_an_axis_may_be_counted_from_the_end():
+    W = np.random.default_rng(0).normal(size=(4, 8))
+    options = {"n_heads": 2, "layout_from": "half", "layout_to": "interleaved"}
+    for negative, axis in ((-1, 1), (-2, 0)):
+        assert (permute_rotary(W, axis=negative, **options) == permute_rotary(W, axis=axis, **options)).all()
+    assert permute_rotary(W[0], axis=-1, **options).tolist() == W[0][[0, 2, 1, 3, 4, 6, 5, 7]].tolist()
+
+
+def test_a_state_dict_moves_what_is_named_and_no_more():
+    """A norm of one head's width stands before any projection, and a name that only begins alike stays."""
+    size = {"q_norm": 4, "k_norm": 4, "q_proj": 16, "k_proj": 8, "b.k_norm": 8, "q_proj_lora": 16}
+    state = {f"{name}.weight": np.arange(float(count)) for name, count in size.items()}
+    options = {"n_heads": 4, "n_kv_heads": 2, "layout_from": "half", "layout_to": "interleaved"}
+    moved = permute_state(state, **options)
+    one = np.array([0, 2, 1, 3])
+    assert moved["q_norm.weight"].tolist() == moved["k_norm.weight"].tolist() == one.tolist()
+    assert moved["k_proj.weight"].tolist() == moved["b.k_norm.weight"].tolist() == [*one, *(4 + one)]
+    assert moved["q_proj_lora.weight"] is state["q_proj_lora.weight"]
+    part = permute_state({"q_proj.weight": np.arange(6.0)}, rotary_dim=4, **options | {"n_heads": 1})
+    assert part["q_proj.weight"].tolist() == [*one, 4, 5]
+
+
 WRONG = {
+    "no heads": ({"n_heads": 0}, ValueError, "expected n_heads \\* head_dim = 0"),
     "rows": ({"n_heads": 3}, ValueError, "expected n_heads \\* head_dim = 3"),
     "layout": ({"n_heads": 2, "layout_to": "thirds"}, ValueError, "layout: expected"),
     "rotary": ({"n_heads": 2, "rotary_dim": 6}, ValueError, "rotary_dim <= head_dim"),
@@ -110,3 +133,5 @@ def test_no_array():
         permute_rotary("weights", n_heads=1, layout_from="half", layout_to="interleaved")
     with pytest.raises(ValueError, match="'q_proj' and 'k_proj'"):
         permute_state({"c_attn": np.zeros(4)}, n_heads=1, layout_from="half", layout_to="interleaved")
+    with pytest.raises(ValueError, match="'q_proj' and 'k_proj'"):
+        permute_state({"q_norm.weight": np.zeros(4)}, n_heads=1, layout_from="half", layout_to="interleaved")

@@ -1,0 +1,119 @@
+"""Each law is as sharp as it says: mistakes just beyond the room for rounding are seen, each way of asking counts."""
+
+import numpy as np
+import pytest
+from implementations import counted, from_table, rotary
+
+from rope_lab.audit import laws
+from rope_lab.audit.axes import axis_of
+from rope_lab.audit.probe import Probe
+
+
+def asked(f, name, **options):
+    """One law, by name, asked of f with heads of 16."""
+    return next(law for law in laws(f, head_dim=16, **options) if law.name == name)
+
+
+SMALL = {  # a mistake -> the law that has little room for it
+    "a cube": (lambda x, n: rotary()(x, n) + 1e-6 * x**3, "linear"),
+    "a shift at zero": (counted(lambda n: n + 1e-4), "identity at zero"),
+    "a shift in each turn": (counted(lambda n: n + 0.01), "group law"),
+    "a shift there and back": (counted(lambda n: n + 5e-4), "inverse"),
+    "a table a little too long": (lambda x, n: 1.0002 * from_table()(x, n), "inverse"),
+    "no negative turn": (counted(np.abs), "inverse"),
+    "one token alone": (counted(lambda n: n + 1e-4 * (len(n) == 1)), "cached decoding"),
+}
+
+
+@pytest.mark.parametrize("name", SMALL)
+def test_a_small_mistake_is_seen(name):
+    f, law = SMALL[name]
+    assert not asked(f, law).ok
+
+
+@pytest.mark.parametrize("name", ["linear", "isometry", "identity at zero", "group law", "inverse", "cached decoding",
+                                  "long positions"])  # fmt: skip
+def test_the_keys_are_asked_as_well(name):
+    """q is sound, and k breaks every law that is asked of one callable."""
+    def wrong(x, n):
+        return (1.1 + 0.1 * (len(n) == 1)) * rotary()(x, np.sqrt(np.abs(n)) + 1) + 0.1 * x**3
+
+    assert asked(rotary(), name).ok
+    assert not asked(rotary(), name, keys=wrong).ok
+
+
+def test_another_order_at_zero_is_told():
+    found = asked(lambda x, n: rotary()(x, n)[..., ::-1], "identity at zero")
+    assert not found.ok
+    assert "the coordinates of x in another order" in found.saw
+
+
+def remembers():
+    """After a long call, the calls that stay near 0 are turned further."""
+    calls = []
+
+    def f(x, n):
+        calls.append(len(n))
+        return rotary()(x, np.asarray(n) + 0.1 * (max(calls) >= 15 and np.max(n) < 10))
+
+    return f
+
+
+DECODING = {
+    "token by token": counted(lambda n: n + 0.1 * (len(n) == 1)),
+    "in two chunks": counted(lambda n: n + 0.1 * (len(n) in (2, 3))),
+    "after a longer call": remembers(),
+    "with a far token in the same call": lambda x, n: rotary(base=1e4 * max(1.0, np.max(n) / 2048))(x, n),
+}
+
+
+@pytest.mark.parametrize("way", DECODING)
+def test_each_way_of_decoding_is_asked(way):
+    found = asked(DECODING[way], "cached decoding")
+    assert not found.ok
+    assert found.saw.startswith(way)
+
+
+@pytest.mark.parametrize("cut", [np.floor, np.ceil])
+def test_a_table_that_is_asked_between_its_rows_is_told_and_not_flagged(cut):
+    found = asked(lambda x, n: from_table()(x, cut(n).astype(int)), "inverse")
+    assert found.ok
+    assert "(a table: keep n >= 0)" in found.saw
+
+
+def test_the_keys_table_may_end_first():
+    long, short = rotary(layout="half"), from_table(length=64)
+    for q, k in ((long, short), (short, long)):
+        assert [law.name for law in laws(q, keys=k, head_dim=16) if not law.ok] == []
+
+
+X, AT = np.random.default_rng(0).normal(size=(2, 3, 5, 4)), np.arange(5)
+AXES = {
+    "a head": (lambda x, n: rotary()(x, n) * (1 + 1e-5 * np.arange(x.shape[-3]))[:, None, None],
+               "it turns with the head"),
+    "a batch entry": (lambda x, n: rotary()(x, n) * (1 + 1e-5 * np.arange(len(x)))[:, None, None, None],
+                      "it turns with the batch entry"),
+    "the first token": (counted(lambda n: n + 1e-3 * n[0]), "the position of token 0 turns token 1"),
+    "from the first": (counted(lambda n: n - n[0]), "the position of token 0 turns token 1"),
+    "the place": (counted(lambda n: np.arange(len(n))), "it turns by the place in the sequence and ignores the"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", AXES)
+def test_the_axis_is_named(name):
+    f, words = AXES[name]
+    assert axis_of(Probe(f, head_dim=4), X, AT, room=1e-6).startswith(words)
+
+
+def test_control_a_sound_one_has_no_axis_to_name():
+    assert axis_of(Probe(rotary(), head_dim=4), X, AT, room=1e-6) is None
+
+
+def test_what_is_expected_is_compared_to_five_digits_and_for_q_and_k():
+    base = {"base": 10000.0}
+    for other, ok in ((10000.0, True), (10005.0, False)):
+        f = rotary(layout="half", base=other)
+        assert asked(f, "expected base", expected=base).ok is ok
+    found = asked(rotary(), "expected base", keys=rotary(base=500.0), expected=base)
+    assert (found.ok, found.saw) == (False, "q: 10000.0, k: 500.0, expected 10000.0")
+    assert asked(rotary(), "expected base", keys=rotary(), expected=base).saw == "10000.0, expected 10000.0"

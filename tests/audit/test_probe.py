@@ -1,0 +1,60 @@
+"""How a stranger is called: the form that is chosen, the words of a refusal, and the rounding that is granted."""
+
+import numpy as np
+import pytest
+import torch
+from implementations import in_torch, rotary
+
+from rope_lab.audit.probe import Probe, Refused
+
+
+def for_torch_alone(x, positions):
+    return x.unsqueeze_it(positions)
+
+
+def test_a_refusal_is_that_of_the_library_that_was_tried_last():
+    with pytest.raises(Refused, match=r"'Tensor' object has no attribute 'unsqueeze_it' \(called with torch float64"):
+        Probe(for_torch_alone, head_dim=4)
+
+
+def test_a_wrong_answer_tells_more_than_a_refusal():
+    def f(x, positions):  # noqa: ARG001 - a stranger need not use what it is given
+        if x.ndim == 4:
+            raise ValueError("three axes wanted")
+        return x[..., :2]
+
+    with pytest.raises(Refused, match=r"returned shape \(6, 4, 2\), expected \(6, 4, 4\)"):
+        Probe(f, head_dim=4)
+
+
+class Still(torch.nn.Module):
+    def forward(self, x, positions):  # noqa: ARG002 - it answers numpy as well
+        return x
+
+
+def test_a_module_is_called_with_tensors_from_the_start():
+    assert Probe(Still(), head_dim=4).form.startswith("torch float64")
+    assert Probe(Still().forward, head_dim=4).form.startswith("numpy float64")  # the control
+
+
+def narrow(given, returned):
+    def f(x, positions):
+        if x.dtype != given:
+            raise TypeError(f"{given} only")
+        return in_torch(rotary())(x.double(), positions).to(returned)
+
+    return f
+
+
+@pytest.mark.parametrize(("given", "returned", "eps"), [
+    (torch.float64, torch.float64, 2.0**-52), (torch.float64, torch.float32, 2.0**-23),
+    (torch.bfloat16, torch.float32, 2.0**-7), (torch.float32, torch.float16, 2.0**-10),
+])  # fmt: skip
+def test_the_rounding_is_that_of_the_coarser_side(given, returned, eps):
+    assert Probe(narrow(given, returned), head_dim=4).eps == eps
+
+
+def test_infinity_is_refused_with_the_first_position_that_has_it():
+    probe = Probe(lambda x, n: np.where(np.asarray(n)[:, None] > 8, np.inf, x), head_dim=4)
+    with pytest.raises(Refused, match=r"NaN or infinity at position 9$"):
+        probe(np.ones((1, 1, 4, 4)), [7, 9, 8, 30])

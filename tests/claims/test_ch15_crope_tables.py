@@ -134,6 +134,38 @@ def test_control_projections(monkeypatch, changed):
     assert planted_projections(monkeypatch, **changed) == "not reproduced"
 
 
+def planted_gaps(monkeypatch, *gaps):
+    """One seed for each list: what CRoPE is above RoPE by, at every validation."""
+
+    def cast(variant, seed, losses):
+        curve = {"step": [10 * i for i in range(len(losses))], "train_loss": losses, "valid_loss": losses}
+        return replace(CPU[0], variant=variant, seed=seed, curve=curve)
+
+    made = [cast("RoPE", seed, [3.0] * len(gap)) for seed, gap in enumerate(gaps)]
+    made += [cast("CRoPE QKV", seed, [3.0 + by for by in gap]) for seed, gap in enumerate(gaps)]
+    monkeypatch.setattr(cards, "load_all", lambda *_, **__: made)
+    return outcome("book.gap-along-the-run")
+
+
+OPEN = ([0.01, 0.02, 0.02, 0.01], [0.02, 0.01, 0.01, 0.03], [0.01, 0.01, 0.01, 0.001])
+
+
+def test_gaps(monkeypatch):
+    assert planted_gaps(monkeypatch, *OPEN) == "reproduced"
+    assert planted_gaps(monkeypatch, *OPEN[:2]) == "not attempted"
+    monkeypatch.undo()
+    assert outcome("book.gap-along-the-run") == "reproduced"
+
+
+@pytest.mark.parametrize("gaps", [
+    [*OPEN[:2], [0.01, -0.001, 0.01, 0.001]],  # ahead once
+    [[*gap[:-1], 0.02 + 0.001 * seed] for seed, gap in enumerate(OPEN)],  # decided at the end
+    [[0.03 + x, 0.03, 0.01, 0.001 + x] for x in (0, 0.01, 0.02)],  # smaller in the second half
+])  # fmt: skip
+def test_control_gaps(monkeypatch, gaps):
+    assert planted_gaps(monkeypatch, *gaps) == "not reproduced"
+
+
 def planted_planes(monkeypatch, turned, still):
     def cast(variant, seed, slope):
         line = [0.75 + slope + 0.001 * seed] * 8 + [0.75] * 8

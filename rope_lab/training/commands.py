@@ -27,6 +27,7 @@ def train(
     from rope_lab.training.loop import train as loop
 
     run = single(changes, base=None if config is None else RunConfig.from_json(config.read_text(encoding="utf-8")))
+    _advise({run.precision}, device)
     folder = out or Path("runs") / run.name
     ended = loop(run, out=folder, device=device, threads=threads, time_budget_s=budget)
     if ended.card is None:
@@ -51,10 +52,19 @@ def sweep(name: str, rung: str, *, minutes: float | None, **options: Any) -> boo
     for corpus in {run.corpus: None for run in asked.runs}:  # absent data stops here, not in every run
         if sources.state(sources.lookup(corpus)) != "present":
             raise sources.CorpusError(f"{corpus} is not here; `rope-lab data get {corpus}` fetches it")
+    _advise({run.precision for run in asked.runs}, setup.device)
     report = carry_out(asked.runs, setup)
     counts = f"{len(report.done)} done, {len(report.skipped)} had their cards, {len(report.stopped)} stopped"
     print(f"{counts}, {len(report.failed)} failed. Cards: {setup.results / name / rung}", file=sys.stderr)
     return not report.failed
+
+
+def _advise(precisions: set[str], device: str | None) -> None:
+    from rope_lab.training.arithmetic import advice
+
+    for precision in sorted(precisions):
+        if said := advice(precision, device):
+            print(said, file=sys.stderr)
 
 
 def _seconds(minutes: float | None) -> float | None:

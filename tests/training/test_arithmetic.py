@@ -1,0 +1,28 @@
+"""A run that is slow for its precision alone is told so, and no other one is."""
+
+import pytest
+import torch
+
+from rope_lab.training import arithmetic
+
+
+@pytest.fixture
+def imitated(monkeypatch):
+    """A processor on which bfloat16 takes thirty times as long, and float16 as long as float32."""
+    times = {torch.float32: 1e-3, torch.bfloat16: 3e-2, torch.float16: 1.5e-3}
+    monkeypatch.setattr(arithmetic, "_seconds", times.__getitem__)
+
+
+@pytest.mark.usefixtures("imitated")
+def test_what_is_imitated_is_said():
+    assert "imitates bfloat16: a matrix product takes 30 times" in arithmetic.advice("bfloat16", "cpu")
+
+
+@pytest.mark.usefixtures("imitated")
+@pytest.mark.parametrize(("precision", "device"), [("float32", "cpu"), ("float16", "cpu"), ("bfloat16", "cuda")])
+def test_control_nothing_to_say(precision, device):
+    assert arithmetic.advice(precision, device) is None
+
+
+def test_the_same_precision_takes_about_as_long():
+    assert 0.2 < arithmetic.slowdown(torch.float32) < 5

@@ -3,6 +3,7 @@
 import numpy as np
 import sympy as sp
 from scipy.integrate import quad
+from scipy.special import sici
 
 from rope_lab.algebra import additive_head, one_head, rotation, schedule
 from rope_lab.claims.ledger import claim
@@ -64,7 +65,9 @@ def the_nearest_is_the_closest(form, _rng):
     closest = all(schedule.dense_decay(np.arange(2.0, 3000), base=b).max() < schedule.dense_decay(1.0, base=b)
                   for b in (10.0, 100.0, 1e4, 5e5))  # fmt: skip
     won, lost = (quad(lambda t: (1 - np.cos(t)) / t, *ends)[0] for ends in ((1, 2), (0, 1)))  # the page's argument
-    return float(residual) if closest and won > 0.6 > 0.25 > lost else np.inf
+    cosine = np.ptp(sici(np.linspace(1, 60, 6000))[1])  # beyond 60 the cosine integral stays below 1/60
+    beyond = cosine < 0.7 and np.log(10.0) - 0.7 > 0.25
+    return float(residual) if closest and beyond and won > 0.6 > 0.25 > lost else np.inf
 
 
 @claim(

@@ -44,6 +44,7 @@ export function compute(state) {
   };
 }
 
+const gapText = (gap) => written(gap, "no seed in common");
 const WORDS = { agree: "as published", reversed: "the other way", undecided: "undecided", decided: "decided" };
 const verdict = ({ chosen, one, other, published }) => {
   if (chosen.difference === null) return "nothing to compare";
@@ -77,13 +78,13 @@ function build(ui) {
     const { counts, tau, exchanges, cells } = now;
     const sums = Object.entries(counts).filter(([word, count]) => count || (tau !== null && word !== "decided"));
     write({
-      gap: written(now.chosen), verdict: verdict(now), counts: sums.map(([word, count]) => `${count} ${WORDS[word]}`).join(", "),
+      gap: gapText(now.chosen), verdict: verdict(now), counts: sums.map(([word, count]) => `${count} ${WORDS[word]}`).join(", "),
       tau: tau === null ? "nothing was published" : `${number(tau, 2)}, ${exchanges} of ${cells.length} exchanged`,
     });
     drawBoard(board, now);
     drawStrip(strip, now);
     drawAlong(ui, along, now);
-    ui.say(`Step ${now.steps[now.index]}. ${now.other} minus ${now.one}: ${written(now.chosen)}; ${verdict(now)}. ${sums.map(([word, count]) => `${count} pairs ${WORDS[word]}`).join(", ")}.`);
+    ui.say(`Step ${now.steps[now.index]}. ${now.other} minus ${now.one}: ${gapText(now.chosen)}; ${verdict(now)}. ${sums.map(([word, count]) => `${count} pairs ${WORDS[word]}`).join(", ")}.`);
   };
 }
 
@@ -91,7 +92,7 @@ function build(ui) {
 function drawBoard(fig, now) {
   const { names, cells, counts, tau, one, other } = now, left = 58, top = 8, n = Math.max(1, names.length - 1);
   const side = Math.min((fig.width - left - 8) / n, 46), foot = top + side * n;
-  fig.clear(`${cells.length} pairs: ` + Object.entries(counts).filter(([, c]) => c).map(([word, c]) => `${c} ${WORDS[word]}`).join(", ") + ". " + cells.map((c) => `${c.other} minus ${c.one} ${written(c)}`).join("; ") + ".");
+  fig.clear(`${cells.length} pairs: ` + Object.entries(counts).filter(([, c]) => c).map(([word, c]) => `${c} ${WORDS[word]}`).join(", ") + ". " + cells.map((c) => `${c.other} minus ${c.one} ${gapText(c)}`).join("; ") + ".");
   for (const cell of cells) {
     const column = names.indexOf(cell.one), row = names.indexOf(cell.other) - 1;
     const [x, y] = [left + side * column, top + side * row], [cx, cy] = [x + side / 2, y + side / 2], r = side * 0.2;
@@ -120,8 +121,8 @@ function drawBoard(fig, now) {
 /** One mark for each seed, the interval, and the published difference where there is one. */
 function drawStrip(fig, { seeds, chosen, one, other, published, steps, index }) {
   const [left, right, y] = [14, fig.width - 14, 96];
-  fig.clear(`${other} minus ${one} at step ${steps[index]}: ` + seeds.map(({ seed, gap }) => `seed ${seed} ${signed(gap)}`).join(", ") + `; mean ${written(chosen)}` + (published === null ? "." : `; published ${signed(published)}.`));
-  fig.text([left, 18], `${other} minus ${one}, step ${steps[index]}: ${written(chosen)}`, "small rope-chosen output", "start");
+  fig.clear(`${other} minus ${one} at step ${steps[index]}: ` + seeds.map(({ seed, gap }) => `seed ${seed} ${signed(gap)}`).join(", ") + `; mean ${gapText(chosen)}` + (published === null ? "." : `; published ${signed(published)}.`));
+  fig.text([left, 18], `${other} minus ${one}, step ${steps[index]}: ${gapText(chosen)}`, "small rope-chosen output", "start");
   if (chosen.difference === null) { fig.text([left, y], "No seed in common.", "small muted", "start"); return; }
   const values = [0, ...seeds.map(({ gap }) => gap), ...(published === null ? [] : [published])], wide = Math.min(chosen.half ?? 0, 0.4);
   const low = Math.min(...values, chosen.difference - wide), high = Math.max(...values, chosen.difference + wide), room = 0.06 * (high - low) || 0.01;
@@ -150,7 +151,7 @@ function drawStrip(fig, { seeds, chosen, one, other, published, steps, index }) 
 /** The same difference at every validation, with its interval; the round mark can be dragged from one to the next. */
 function drawAlong(ui, fig, now) {
   const { along, steps, index, one, other } = now;
-  fig.clear(`${other} minus ${one} along the training: ` + along.map((gap, i) => `step ${steps[i]} ${written(gap)}`).join("; ") + ".");
+  fig.clear(`${other} minus ${one} along the training: ` + along.map((gap, i) => `step ${steps[i]} ${gapText(gap)}`).join("; ") + ".");
   if (!along.length || along[0].difference === null) return;
   const most = Math.max(...along.map(({ difference: d }) => Math.abs(d)), 0.005), rim = (sign) => Math.max(0, ...along.map(({ difference: d, half }) => sign * d + Math.min(half ?? 0, 2 * most)));
   const low = -rim(-1), high = rim(1), room = 0.1 * Math.max(high - low, 0.01), box = [56, 30, fig.width - 16, fig.height - 44];

@@ -66,8 +66,8 @@ def the_nearest_is_the_closest(form, _rng):
                   for b in (10.0, 100.0, 1e4, 5e5))  # fmt: skip
     won, lost = (quad(lambda t: (1 - np.cos(t)) / t, *ends)[0] for ends in ((1, 2), (0, 1)))  # the page's argument
     cosine = np.ptp(sici(np.linspace(1, 60, 6000))[1])  # beyond 60 the cosine integral stays below 1/60
-    beyond = cosine < 0.7 and np.log(10.0) - 0.7 > 0.25
-    return float(residual) if closest and beyond and won > 0.6 > 0.25 > lost else np.inf
+    argued = won > 0.6 > 0.25 > lost and cosine < 0.7 < np.log(10.0) - 0.25
+    return float(residual) if closest and argued else np.inf
 
 
 @claim(

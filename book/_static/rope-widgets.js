@@ -2,7 +2,8 @@
  * It follows anywidget's front-end module contract (0.11, @anywidget/types 0.4): a default export, an object or a
  * function returning one, with optional initialize({model, signal, experimental}) and
  * render({model, el, signal, host, experimental}). It knows jslink/jsdlink and VBox/HBox; any other widget gets a note.
- * Each widget's place carries data-rope-key, its name on this page: the kit keeps links to a state under it. */
+ * Each widget's place carries data-rope-key, its name on this page: the kit keeps links to a state under it.
+ * It belongs in the head, behind the widgets' state and not deferred. */
 (() => {
   "use strict";
   const MIME = "application/vnd.jupyter.widget-";
@@ -112,14 +113,17 @@
   }
 
   const all = (type) => document.querySelectorAll(`script[type="${MIME}${type}+json"]`);
-  const start = () => {
-    for (const script of all("state")) {
-      for (const [id, spec] of Object.entries(JSON.parse(script.textContent).state)) models.set(id, new Model(id, spec));
-    }
-    for (const m of models.values()) {
-      if (/^(Directional)?LinkModel$/.test(m.name)) link(m);
-    }
-    all("view").forEach(mount);
-  };
-  document.readyState === "loading" ? document.addEventListener("DOMContentLoaded", start) : start();
+  for (const script of all("state")) {
+    for (const [id, spec] of Object.entries(JSON.parse(script.textContent).state)) models.set(id, new Model(id, spec));
+  }
+  for (const m of models.values()) {
+    if (/^(Directional)?LinkModel$/.test(m.name)) link(m);
+  }
+  // Their modules are fetched while the page is still being parsed; what fails is told where the widget should stand.
+  for (const m of models.values()) {
+    if (m.module === "anywidget") m.load().catch(() => {});
+  }
+  // Deferred scripts run after this event: the widgets need not wait until MathJax has set the page.
+  const start = () => all("view").forEach(mount);
+  document.readyState === "loading" ? document.addEventListener("readystatechange", start, { once: true }) : start();
 })();

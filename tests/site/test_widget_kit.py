@@ -29,8 +29,8 @@ def show(browser, tmp_path):
         views = "".join(script.format("view", json.dumps(view)) for view in found["view_specs"])
         state = script.format("state", json.dumps(found["manager_state"]).replace("</", r"<\/"))
         head = f'<!doctype html><html lang="en"><title>Widgets</title><style>{style.css()}</style>{state}'
-        tail = f'<main>{views}</main><script src="{html.escape(LOADER.as_uri())}"></script></html>'
-        (tmp_path / "page.html").write_text(head + tail, encoding="utf-8")
+        loader = f'<script src="{html.escape(LOADER.as_uri())}"></script>'
+        (tmp_path / "page.html").write_text(f"{head}{loader}<main>{views}</main></html>", encoding="utf-8")
         contexts.append(browser.new_context(**{"reduced_motion": "reduce", **context}))
         page = contexts[-1].new_page()
         if not complains:

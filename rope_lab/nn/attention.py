@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from rope_lab.nn.cache import KVCache
 from rope_lab.nn.complex_linear import LAYOUTS, ComplexLinear
-from rope_lab.nn.expect import expect_floating, expect_heads, expect_weights
+from rope_lab.nn.expect import expect_heads, expect_stream
 from rope_lab.nn.rotary import Rotary, RotaryConfig
 
 __all__ = ["ROLES", "AttentionConfig", "CausalAttention", "KVCache", "attend", "roles"]
@@ -143,13 +143,7 @@ class CausalAttention(nn.Module):
         cache knows the position: ``ValueError`` for an offset beside it. ``ValueError`` for another shape of x,
         ``TypeError`` for another dtype than the weights' (autocast may bring them together) and for no `KVCache`.
         """
-        expect_floating(x)
-        if x.ndim < 2 or x.shape[-1] != self.config.d_model:
-            raise ValueError(
-                f"x: expected (..., T, d_model) with d_model = {self.config.d_model}, got {tuple(x.shape)}; "
-                "the layer is as wide as the stream that it reads"
-            )
-        expect_weights(x, next(self.q.parameters()))
+        expect_stream(x, next(self.q.parameters()), d_model=self.config.d_model)
         if cache is not None and not isinstance(cache, KVCache):
             raise TypeError(f"cache: expected a KVCache, got {type(cache).__name__}; each layer takes one of its own")
         if cache is not None and offset:

@@ -74,6 +74,17 @@ def expect_weights(x: Tensor, weight: Tensor) -> None:
         )
 
 
+def expect_stream(x: Any, weight: Tensor, *, d_model: int) -> None:
+    """Refuse an ``x`` that is no (..., T, d_model) in the dtype of ``weight``, the first matrix that multiplies it."""
+    expect_floating(x)
+    if x.ndim < 2 or x.shape[-1] != d_model:
+        raise ValueError(
+            f"x: expected (..., T, d_model) with d_model = {d_model}, got {tuple(x.shape)}; "
+            "the layer is as wide as the stream that it reads"
+        )
+    expect_weights(x, weight)
+
+
 def expect_heads(q: Any, k: Any, v: Any) -> None:
     """Refuse queries, keys and values that no attention joins; each is (..., heads, tokens, width)."""
     for name, x in (("q", q), ("k", k), ("v", v)):
@@ -129,12 +140,12 @@ def expect_fit(x: Tensor, cos: Tensor, head_dim: int) -> None:
         )
 
 
-def expect_count(value: Any, *, name: str) -> int:
+def expect_count(value: Any, *, name: str, mend: str = "count from 0") -> int:
     """Return ``value`` as an int if it is one and not negative (under the compiler it may be a symbolic one)."""
     if isinstance(value, bool) or not isinstance(value, (Integral, torch.SymInt)):
-        raise TypeError(f"{name}: expected an integer of at least 0, got {value!r}; other places go into positions=")
+        raise TypeError(f"{name}: expected an integer of at least 0, got {value!r}; {mend}")
     if value < 0:
-        raise ValueError(f"{name}: expected an integer of at least 0, got {value}; negative places go into positions=")
+        raise ValueError(f"{name}: expected an integer of at least 0, got {value}; {mend}")
     return value if isinstance(value, torch.SymInt) else int(value)
 
 

@@ -17,6 +17,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from rope_lab.algebra.expect import Layout, expect_even
+from rope_lab.nn.expect import expect_count, expect_stream, expect_vectors
 from rope_lab.nn.rotary import Rotary, RotaryConfig
 
 
@@ -28,7 +29,7 @@ class LatentConfig:
     n_heads: int = 4
     head_dim: int = 32  # width of a head's query, before it meets the latent, and of its value
     d_latent: int = 64  # width of the latent that is cached
-    d_rope: int = 0  # width of MLA's separate rotary key; the shared form has none
+    d_rope: int = 0  # width of MLA's separate rotary key; 0: the shared form, which has none
     base: float = 10000.0
     layout: Layout = "half"
     rotary_dim: int | None = None  # shared form: turn only the first coordinates of the latent; None: all of them
@@ -39,7 +40,7 @@ class LatentConfig:
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int) or value < 1:
                 raise ValueError(f"{name}: expected a whole number above 0, got {value!r}")
-        if self.d_rope:
+        if self.d_rope != 0 or isinstance(self.d_rope, bool):
             expect_even(self.d_rope, name="d_rope")
 
 
@@ -60,7 +61,20 @@ class LatentCache:
         return 0 if self.held is None else self.held.numel() * self.held.element_size()
 
     def extend(self, new: Tensor) -> Tensor:
-        """Add what belongs to further tokens; return all of it."""
+        """Add what belongs to further tokens, (..., tokens, width); return all of it.
+
+        Raises ``ValueError`` where batch, width or dtype are not those of the tokens held, and ``TypeError`` for what
+        is no floating tensor; then nothing is added.
+        """
+        expect_vectors(new, name="new")
+        held = self.held
+        if held is not None and (*new.shape[:-2], new.shape[-1]) != (*held.shape[:-2], held.shape[-1]):
+            raise ValueError(
+                f"cache: expected tokens like those held, {tuple(held.shape)} apart from their number, got "
+                f"{tuple(new.shape)}; each layer and each batch takes a LatentCache of its own"
+            )
+        if held is not None and new.dtype != held.dtype:
+            raise ValueError(f"cache: expected {held.dtype}, as held, got {new.dtype}; start a LatentCache anew")
         self.held = new if self.held is None else torch.cat((self.held, new), -2)
         return self.held
 
@@ -77,6 +91,13 @@ class _OnLatent(nn.Module):
         self.up_k = nn.Parameter(torch.randn(up) / config.d_latent**0.5)  # W_k and W_v of each head
         self.up_v = nn.Parameter(torch.randn(up) / config.d_latent**0.5)
         self.o = nn.Linear(inner, config.d_model, bias=False)
+
+    def _start(self, x: Tensor, offset: int, cache: LatentCache | None) -> int:
+        """Where the first token of x stands; what cannot be attended over is refused here."""
+        expect_stream(x, self.q.weight, d_model=self.config.d_model)
+        if cache is not None and not isinstance(cache, LatentCache):
+            raise TypeError(f"cache: expected a LatentCache, got {type(cache).__name__}; each layer takes its own")
+        return expect_count(offset, name="offset") + (0 if cache is None else cache.seen)
 
     def _queries(self, x: Tensor) -> Tensor:
         return self.q(x).unflatten(-1, (self.config.n_heads, -1)).transpose(-3, -2)  # (..., H, T, hd)
@@ -103,6 +124,12 @@ class SharedLatentAttention(_OnLatent):
     def __init__(self, config: LatentConfig) -> None:
         if config.d_rope:
             raise ValueError(f"d_rope: expected 0 for the shared form, got {config.d_rope}; the latent itself turns")
+        expect_even(config.d_latent, name="d_latent")
+        if config.rotary_dim is not None and expect_even(config.rotary_dim, name="rotary_dim") > config.d_latent:
+            raise ValueError(
+                f"rotary_dim: expected at most d_latent = {config.d_latent}, got {config.rotary_dim}; leave it out to "
+                "turn the whole latent"
+            )
         super().__init__(config)
         turns = RotaryConfig(config.d_latent, base=config.base, layout=config.layout, rotary_dim=config.rotary_dim)
         self.rotary = Rotary(turns, length=config.length)
@@ -110,8 +137,12 @@ class SharedLatentAttention(_OnLatent):
     def forward(
         self, x: Float[Tensor, "*batch T d_model"], *, offset: int = 0, cache: LatentCache | None = None
     ) -> Float[Tensor, "*batch T d_model"]:
-        """Attend over x, whose first token stands at ``offset``; with a cache, x continues what it has seen."""
-        start = offset + (0 if cache is None else cache.seen)
+        """Attend over x, whose first token stands at ``offset``; with a cache, x continues what it has seen.
+
+        ``ValueError`` for another shape of x, a negative offset or a cache of other tokens; ``TypeError`` for another
+        dtype than the weights' (autocast may bring them together) and for no `LatentCache`.
+        """
+        start = self._start(x, offset, cache)
         q = self.rotary(self._queries(x) @ self.up_k, offset=start)  # (..., H, T, d_latent): W_k^T q, turned
         c = self.rotary(self.c(x), offset=start)  # (..., T, d_latent): turned once, here
         held = cache.extend(c) if cache is not None else c
@@ -148,8 +179,12 @@ class SplicedLatentAttention(_OnLatent):
     def forward(
         self, x: Float[Tensor, "*batch T d_model"], *, offset: int = 0, cache: LatentCache | None = None
     ) -> Float[Tensor, "*batch T d_model"]:
-        """Attend over x, whose first token stands at ``offset``; with a cache, x continues what it has seen."""
-        config, start = self.config, offset + (0 if cache is None else cache.seen)
+        """Attend over x, whose first token stands at ``offset``; with a cache, x continues what it has seen.
+
+        ``ValueError`` for another shape of x, a negative offset or a cache of other tokens; ``TypeError`` for another
+        dtype than the weights' (autocast may bring them together) and for no `LatentCache`.
+        """
+        config, start = self.config, self._start(x, offset, cache)
         q, c, width = self._queries(x), self.c(x), self.config.head_dim + self.config.d_rope
         q_rope = self.q_rope(x).unflatten(-1, (config.n_heads, -1)).transpose(-3, -2)  # (..., H, T, d_rope)
         q_rope, k_rope = self.rotary(q_rope, offset=start), self.rotary(self.k_rope(x), offset=start)

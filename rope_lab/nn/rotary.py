@@ -144,7 +144,8 @@ class Rotary(nn.Module):
         """Rotate x (..., T, head_dim): positions as in `rotary_table`, dtype rule and errors as in `rotate`."""
         expect_vectors(x)
         if positions is None:
-            return rotate(x, self._rows(expect_count(offset, name="offset"), x), inverse=inverse)
+            start = expect_count(offset, name="offset", mend="a Rotary takes other places as positions=")
+            return rotate(x, self._rows(start, x), inverse=inverse)
         if not isinstance(offset, int) or offset != 0:
             raise ValueError(f"offset: expected 0 beside positions, got {offset!r}; add it to the positions")
         table = rotary_table(positions, self.config, dtype=working_dtype(x), device=x.device)

@@ -19,8 +19,8 @@ export function compute(state) {
 }
 
 const VERDICT = {
-  rotated: ["Move the sentence along, and watch the discs.", "Every hand has turned. No logit has changed."],
-  added: ["Now positions are added. Move the sentence along.", "Every hand has moved, and the logits with them."],
+  rotated: ["Move the sentence along, and watch the discs.", "Every hand has turned. No disc has changed."],
+  added: ["Now positions are added. Move the sentence along.", "Every hand has moved, and the discs with them."],
 };
 
 function build(ui) {
@@ -31,24 +31,24 @@ function build(ui) {
   const verdict = ui.panel.appendChild(html("p", { class: "rope-verdict" }));
   ui.slider("shift", { label: "move the whole sentence along by", min: 0, max: 14, step: 1 });
   ui.play("shift", { label: "Walk it along", perSecond: 4 });
-  const write = ui.readout({ change: "largest change of any logit" });
+  const write = ui.readout({ change: "largest change of any score" });
   ui.choice("mode", { label: "positions are", options: { rotated: "rotated in", added: "added on" } });
   const word = (look, text) => html("span", { class: look }, text);
-  ui.below.append(html("p", { class: "rope-note" }, "In each clock, a word’s ", word("query", "query"), " (solid) and ", word("key", "key"),
-    " (dashed). Where two words’ diagonals meet, a disc: its size is their logit, filled where positive, open where negative. A dotted ring keeps its first size."));
+  ui.below.append(html("p", { class: "rope-note" }, "In each clock are two hands: a word’s ", word("query", "query"), " (solid), what it looks for, and its ", word("key", "key"),
+    " (dashed), what it offers. Where two words’ diagonals meet, a disc shows their score, the dot product of the later word’s query and the earlier word’s key; its name is the logit. Filled is positive, open negative. A dotted ring keeps the first size."));
 
   return (state, values) => {
     verdict.textContent = VERDICT[state.mode][state.shift > 0.5 ? 1 : 0];
     write({ change: number(values.change, 3) });
     draw(fig, state, values);
-    ui.say(`Sentence moved along by ${Math.round(state.shift)}, positions ${state.mode}: largest change of any logit ${number(values.change, 3)}.`);
+    ui.say(`Sentence moved along by ${Math.round(state.shift)}, positions ${state.mode}: largest change of any score ${number(values.change, 3)}.`);
   };
 }
 
 function draw(fig, { shift, mode, words, amplitude, q, k }, { q_placed, k_placed, logits, home, change }) {
   const column = fig.width / words.length, x = (i) => (i + 0.5) * column;
   const R = column * 0.39, face = 44 + R, ruler = face + R + 16, top = ruler + 26 + column * 0.42, unit = R / 0.95;
-  fig.clear(`${words.join(" ")}, from position ${Math.round(shift)}, positions ${mode}. Largest change of any logit: ${number(change, 3)}.`);
+  fig.clear(`${words.join(" ")}, from position ${Math.round(shift)}, positions ${mode}. Largest change of any score: ${number(change, 3)}.`);
 
   // The lattice: every pair of words meets where their diagonals cross.
   const meet = (later, earlier) => [(x(later) + x(earlier)) / 2, top + (later - earlier - 1) * column / 2];

@@ -63,8 +63,8 @@ class ShiftSentence(Widget):
         rotated, added = (self.compute({**state, "mode": mode})["change"] for mode in ("rotated", "added"))
         return (
             f"Interactive figure: the sentence “{' '.join(self.words)}” moves along by {state['shift']} positions. "
-            "With rotary positions every query and key turns, and the largest change of any logit is "
-            f"{rotated:.3f}; with positions added to the vectors it is {added:.3f}."
+            "With rotary positions every query and key turns, and the largest change of any score of two words, "
+            f"a logit, is {rotated:.3f}; with positions added to the vectors it is {added:.3f}."
         )
 
 

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from rope_lab.audit.axes import axis_of
+from rope_lab.audit.far_out import apart, disturbed, why
 from rope_lab.audit.probe import Probe, Refused
 
 FLOOR = 4e-6  # cos and sin that were rounded to float32, with room
@@ -185,41 +186,33 @@ def _decoding(s: Subject) -> Verdict:
 def _far(s: Subject) -> Verdict:
     """One step is one step and n steps are n steps, far out as at the start: also where integers overflow."""
     reached, worst, tried = 0, 0.0, f"n = {FAR_OUT[0]} to {FAR_OUT[-1]}: from n to n + 1, from n to 2 n"
-    start = {p: _apart(p, s, 0, 1) for p in _both(s)}
+    start = {p: apart(p, s.x, s.y, 0, 1) for p in _both(s)}
     for n in FAR_OUT:
         try:
-            steps = max(float(np.abs(_apart(p, s, n, n + 1) - start[p]).max()) for p in _both(s))
+            step, p = _worst(s, lambda p, n=n: apart(p, s.x, s.y, n, n + 1) - start[p])
         except Refused as refusal:
             if not reached:
                 return True, f"not asked: {refusal}"[:110], f"position {n}"
             break
         reached = n
-        if steps > s.score_room(n):
-            why = _stretched(s, n + 1) or "positions or angles are rounded or cut"
-            return False, f"the step from {n} to {n + 1} is off by {steps:.1e}: {why}", f"position {n}"
-        worst = max(worst, steps)
+        if step > s.score_room(n):
+            reason = why(p, s.x, s.y, n, off=step, room=s.rounding)
+            return False, f"the step from {n} to {n + 1} is off by {step:.1e}: {reason}", f"position {n}"
+        worst = max(worst, step)
         try:
-            jumps = max(float(np.abs(_apart(p, s, n, 2 * n) - _apart(p, s, 0, n)).max()) for p in _both(s))
+            jump, p = _worst(s, lambda p, n=n: apart(p, s.x, s.y, n, 2 * n) - apart(p, s.x, s.y, 0, n))
         except Refused:
             continue  # n is answered and 2 n is not: a table that ends
-        if jumps > s.score_room(2 * n):
-            why = _stretched(s, 2 * n) or f"it turns otherwise than from 0 to {n}"
-            return False, f"from {n} to {2 * n} it is off by {jumps:.1e}: {why}", f"positions 0, {n}, {2 * n}"
-        worst = max(worst, jumps)
+        if jump > s.score_room(2 * n):
+            reason = disturbed(p, s.x, 2 * n, room=s.rounding) or f"it turns otherwise than from 0 to {n}"
+            return False, f"from {n} to {2 * n} it is off by {jump:.1e}: {reason}", f"positions 0, {n}, {2 * n}"
+        worst = max(worst, jump)
     return True, f"off by {worst:.1e} up to position {reached}", tried
 
 
-def _apart(p: Probe, s: Subject, m: int, n: int) -> np.ndarray:
-    """The scores of tokens at m and n."""
-    return (p(s.x, (m,) * 5) * p(s.y, (n,) * 5)).sum(axis=-1)
-
-
-def _stretched(s: Subject, n: int) -> str:
-    """How a length at n differs from that at 0, in words, or nothing: a rounded or cut position changes no length."""
-    long, short = (np.array([np.linalg.norm(p(s.x, (m,) * 5), axis=-1) for p in _both(s)]) for m in (n, 0))
-    ratio = long / short
-    worst = ratio.flat[np.abs(ratio - 1).argmax()]
-    return f"a length at {n} is {worst:.6g} times that at 0" if abs(worst - 1) > s.rounding else ""
+def _worst(s: Subject, miss: Callable[[Probe], np.ndarray]) -> tuple[float, Probe]:
+    """The largest miss, and whose it is."""
+    return max(((float(np.abs(miss(p)).max()), p) for p in _both(s)), key=lambda found: found[0])
 
 
 Check = Callable[[Subject], Verdict]

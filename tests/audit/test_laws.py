@@ -1,5 +1,7 @@
 """Each law holds for every correct implementation, and each known mistake is caught by the law that is named for it."""
 
+import re
+
 import numpy as np
 import pytest
 import torch
@@ -115,13 +117,33 @@ def test_long_positions_blame_a_length_where_a_length_changes(name):
     assert f"a length at {at} is {factor(np.float64(at)):.6g} times that at 0" in found.saw
 
 
-@pytest.mark.parametrize(("f", "why"), [
-    (MISCOUNTED["sixteen bits"][0], "it turns otherwise"), (MISCOUNTED["cut at 32767"][0], "it turns otherwise"),
-    (lambda x, n: right(x, rounded(n)), "positions or angles are rounded or cut"),
-    (in_narrow_torch(torch.bfloat16, positions=torch.bfloat16), "positions or angles are rounded or cut"),
-])  # fmt: skip
-def test_control_a_position_that_is_rounded_or_cut_changes_no_length(f, why):
-    assert why in far_out(f).saw
+ROUNDED = "the steps there are not alike, as with rounded or cut positions or angles"
+OTHERWISE = {  # the turn is wrong far out -> what is seen of it, and nothing that is not
+    "sixteen bits": (MISCOUNTED["sixteen bits"][0], "it turns otherwise than from 0 to 16384"),
+    "cut at 32767": (MISCOUNTED["cut at 32767"][0], "it turns otherwise than from 0 to 16384"),
+    "cut at 3000": (lambda x, n: right(x, np.minimum(n, 3000)), "nothing turns from 4095 to 4103: positions are cut"),
+    "eight bits": (MISCOUNTED["eight bits"][0], ROUNDED),
+    "rounded": (lambda x, n: right(x, rounded(n)), ROUNDED),
+    "bfloat16 positions": (in_narrow_torch(torch.bfloat16, positions=torch.bfloat16), ROUNDED),
+    "float16 positions": (in_narrow_torch(torch.float16, positions=torch.float16), ROUNDED),
+    "slower beyond 2048": (MISCOUNTED["slower beyond 2048"][0], "alike and others than at 0, as with other freq"),
+    "dynamic scaling": (
+        lambda x, n: right(x, n, base=10000.0 * max(1.0, np.max(n) / 2048)),
+        "a call that reaches 4096 turns its other tokens otherwise too",
+    ),
+    "a table that ends in a slower part": (
+        lambda x, n: right(x, np.where(n > 4095, n / 4, n) / (np.max(n) < 4100)), "otherwise than from 0 to 1$",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", OTHERWISE)
+@pytest.mark.filterwarnings("ignore:divide by zero:RuntimeWarning")  # how the table ends
+def test_long_positions_say_what_is_seen_of_a_wrong_turn(name):
+    f, seen = OTHERWISE[name]
+    found = far_out(f)
+    assert not found.ok
+    assert re.search(seen, found.saw)
 
 
 @pytest.mark.parametrize("head_dim", [8, 64])

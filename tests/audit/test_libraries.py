@@ -52,7 +52,8 @@ def test_scaled_frequencies_are_those_of_transformers(kind):
     if kind == "dynamic NTK":  # it rounds nothing: the call's longest position sets the frequencies of all its tokens
         committed = next(row for row in conventions()["rows"] if row["name"] == entry.name)
         for row in (seen.row, committed):
-            assert "a call that reaches 4096 turns its other tokens otherwise too" in row["broken_laws"]["long positions"]
+            said = row["broken_laws"]["long positions"]
+            assert "a call that reaches 4096 turns its other tokens otherwise too" in said
 
 
 def test_a_model_carried_into_the_other_layout_keeps_its_logits(monkeypatch):

@@ -98,7 +98,8 @@ EXERCISES = (
     Question(
         id="ch12.shared-heads",
         prompt=r"A model shares keys and values: it has a quarter as many key and value heads as query heads. "
-        r"$W_q$, $W_k$ and $W_v$ become complex-linear. How many percent of attention, output projection included, are saved?",
+        r"$W_q$, $W_k$ and $W_v$ become complex-linear. How many percent of attention, output projection included, are "
+        r"saved?",
         answer=30.0,
         tolerance=0.1,
         unit="percent",

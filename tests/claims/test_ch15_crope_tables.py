@@ -10,6 +10,7 @@ import pytest
 from rope_lab.algebra import pairing
 from rope_lab.algebra.widely_linear import times_i
 from rope_lab.claims import load, verify
+from rope_lab.exercises import exercise
 from rope_lab.training import cards
 
 CPU = cards.load_all("crope-table1", "cpu")
@@ -91,6 +92,13 @@ def test_what_the_page_says_of_the_cpu_rung():
         assert outcome(f"book.{name}") == "reproduced"
     assert not cards.paired(CPU, "CRoPE QKV", "RoPE").decided  # three seeds, all above, and yet undecided
     assert outcome("crope.train-order") == "reproduced"
+
+
+def test_the_prediction_asks_about_the_cards_numbers():
+    loss = {(c.variant, c.seed): c.loss() for c in CPU}
+    gaps = [loss["CRoPE QKV", seed] - loss["RoPE", seed] for seed in range(3)]
+    asked = exercise("ch15.predict-three-seeds").prompt
+    assert [f"$+{gap:.3f}$" in asked for gap in gaps] == [True] * 3
 
 
 def planted_halves(monkeypatch, laid_out, before, after):

@@ -59,6 +59,10 @@ def audit(
 
     if every == bool(target):
         raise typer.BadParameter("give a TARGET such as my_module:rotate, or --all", param_hint="TARGET")
+    if out and not every:
+        raise typer.BadParameter("goes with --all; a single audit is written with --json > FILE", param_hint="--out")
+    if head_dim is not None and every:
+        raise typer.BadParameter("goes with a TARGET; with --all each library has its own", param_hint="--head-dim")
     sys.path.insert(0, "")  # a module of one's own lies where one stands
     if every:
         _try(lambda: commands.every(as_json=as_json, out=out))

@@ -32,15 +32,20 @@ class Adapted:
 def find(target: str) -> Any:
     """The object that ``package.module:name`` names; `Skipped` with the reason where it is not to be had."""
     module, colon, name = target.partition(":")
-    if not colon or not name:
+    if not all(module.split(".")) or not colon or not name:
         raise ValueError(f"target: expected MODULE:NAME, got {target!r}; such as my_package.rope:apply_rotary")
+    if set(module) & set("/\\"):
+        raise ValueError(
+            f"target: expected MODULE:NAME, got the path {target!r}; stand in its folder and name the file without .py"
+        )
     try:
         with warnings.catch_warnings():  # what a library says of its own insides at import is not our reader's matter
             warnings.simplefilter("ignore")
             found = import_module(module)
-    except ImportError as error:
+    except (Exception, SystemExit) as error:  # what a module does at its import is not ours: it is told, not raised
         missing = isinstance(error, ModuleNotFoundError) and error.name == module.partition(".")[0]
-        reason = "is not installed" if missing else f"cannot be imported: {' '.join(str(error).split())[:100]}"
+        said = str(error) if isinstance(error, ImportError) else f"{type(error).__name__}: {error}"
+        reason = "is not installed" if missing else f"cannot be imported: {' '.join(said.split())[:100]}"
         raise Skipped(f"{module.partition('.')[0]} {reason}") from error
     for part in name.split("."):
         if not hasattr(found, part):
@@ -53,9 +58,15 @@ def adapt(found: Any, *, head_dim: int | None = None, **settings: Any) -> Adapte
     """A function, class or module as f(x, positions), told by the names of its parameters.
 
     ``settings`` go to the configuration where there is one (transformers), else to the class. `Skipped` where the
-    parameters are none that we know and there are not two of them.
+    parameters are none that we know and there are not two of them, or where what they need beside them is not there.
     """
-    names = [p.name for p in inspect.signature(found).parameters.values() if p.kind is not p.VAR_KEYWORD]
+    if not callable(found):
+        raise Skipped(f"it is no callable: {type(found).__name__}; name a function, a class or a torch module")
+    try:
+        parameters = inspect.signature(found).parameters.values()
+    except ValueError as error:
+        raise Skipped("it does not say what its parameters are; wrap it as f(x, positions)") from error
+    names = [p.name for p in parameters if p.kind is not p.VAR_KEYWORD]
     home = import_module(found.__module__) if hasattr(found, "__module__") else None
     if names[:4] == ["q", "k", "cos", "sin"]:
         return _tables_and_apply(found, home, head_dim, settings)
@@ -67,7 +78,7 @@ def adapt(found: Any, *, head_dim: int | None = None, **settings: Any) -> Adapte
         return _angles(found, home, head_dim or 64, settings)
     if inspect.isclass(found):
         return _module(found, head_dim or 64, settings)
-    if len([p for p in inspect.signature(found).parameters.values() if p.default is p.empty]) > 2:
+    if len([p for p in parameters if p.default is p.empty]) > 2:
         raise Skipped(f"no adapter for the parameters {', '.join(names)}; wrap it as f(x, positions)")
     return Adapted(found, head_dim or 64)
 
@@ -78,20 +89,33 @@ def _tensor(x: Any) -> Any:
     return x
 
 
+def _beside(home: Any, name: str) -> Any:
+    """What stands beside a function in its module, and makes its tables."""
+    if not hasattr(home, name):
+        raise Skipped(f"{home.__name__} has no {name} that would build the tables; wrap it as f(x, positions)")
+    return getattr(home, name)
+
+
 def _configured(home: Any, head_dim: int | None, settings: dict[str, Any]) -> tuple[Any, int]:
     """The rotary module beside the function, under its family's own default configuration, and its head_dim."""
     # Some families rotate images as well: theirs is not the one that goes with the function.
     classes = [c for n, c in vars(home).items() if n.endswith("RotaryEmbedding") and "Vision" not in n]
     if not classes:
         raise Skipped(f"{home.__name__} has no class ...RotaryEmbedding that would build the tables")
-    hints = inspect.signature(classes[0].__init__).parameters["config"].annotation
-    Config = getattr(home, hints.split(".")[-1]) if isinstance(hints, str) else hints
+    name, config = classes[0].__name__, inspect.signature(classes[0].__init__).parameters.get("config")
+    if config is None or config.annotation is config.empty:
+        raise Skipped(f"{name} takes no config whose class it names; wrap it as f(x, positions)")
+    hints = config.annotation
     if head_dim is not None:
         heads = 4
         settings = {"num_attention_heads": heads, "hidden_size": heads * head_dim, "head_dim": head_dim} | settings
-    config = Config(**settings)
-    width = getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
-    return classes[0](config), width
+    try:
+        Config = getattr(home, hints.split(".")[-1]) if isinstance(hints, str) else hints
+        config = Config(**settings)
+        width = getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
+        return classes[0](config), width
+    except Exception as error:
+        raise Skipped(f"{name} cannot be built: {type(error).__name__}: {' '.join(str(error).split())[:80]}") from error
 
 
 def _tables_and_apply(apply: Any, home: Any, head_dim: int | None, settings: dict[str, Any]) -> Adapted:
@@ -132,6 +156,7 @@ def _complex(apply: Any, home: Any, head_dim: int | None, settings: dict[str, An
 
 def _sines_first(apply: Any, home: Any, head_dim: int) -> Adapted:
     """GPT-J and CodeGen: apply(tensor, sin, cos) with rows looked up in a table, heads behind the tokens."""
+    _beside(home, "create_sinusoidal_positions")
 
     def f(x, positions):
         x = _tensor(x).transpose(1, 2)
@@ -146,7 +171,7 @@ def _sines_first(apply: Any, home: Any, head_dim: int) -> Adapted:
 
 def _angles(apply: Any, home: Any, head_dim: int, settings: dict[str, Any]) -> Adapted:
     """rotary-embedding-torch and x-transformers: a module gives the angles, a function applies them."""
-    rotary = home.RotaryEmbedding(head_dim, **settings)
+    rotary = _beside(home, "RotaryEmbedding")(head_dim, **settings)
     angles_first = next(iter(inspect.signature(apply).parameters)) == "freqs"
 
     def f(x, positions):

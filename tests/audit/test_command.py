@@ -43,6 +43,8 @@ def test_json_and_nothing_else():
     ([RIGHT, "--head-dim", "7"], 1, "head_dim: expected a positive even integer"),
     ([], 2, "or --all"),
     ([RIGHT, "--all"], 2, "or --all"),
+    ([RIGHT, "--out", "table.json"], 2, "--out: goes with --all"),
+    (["--all", "--head-dim", "32"], 2, "--head-dim: goes with a TARGET"),
 ])  # fmt: skip
 @pytest.mark.usefixtures("untyped")
 def test_what_cannot_be_done_is_said(arguments, code, words):

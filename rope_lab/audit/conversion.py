@@ -1,19 +1,19 @@
 """A whole state dict carried from one layout into the other: q and k projections, their biases and their norms.
 
->>> state = {"layers.0.q_proj.weight": np.arange(8.0)[:, None], "layers.0.v_proj.weight": np.ones((4, 1))}
+>>> state = {f"layers.0.{x}_proj.weight": np.arange(n)[:, None] for x, n in (("q", 8), ("k", 4), ("v", 4))}
 >>> moved = permute_state(state, n_heads=2, n_kv_heads=1, layout_from="half", layout_to="interleaved")
->>> moved["layers.0.q_proj.weight"].ravel()
-array([0., 2., 1., 3., 4., 6., 5., 7.])
+>>> moved["layers.0.q_proj.weight"].ravel(), moved["layers.0.k_proj.weight"].ravel()
+(array([0, 2, 1, 3, 4, 6, 5, 7]), array([0, 2, 1, 3]))
 >>> moved["layers.0.v_proj.weight"] is state["layers.0.v_proj.weight"]
 True
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np  # noqa: F401 - for the example
 
-from rope_lab.audit.permutation import permute_rotary
+from rope_lab.audit.permutation import expect_heads, permute_rotary
 
 PARTS = ("q_proj", "k_proj", "q_norm", "k_norm")
 
@@ -33,21 +33,66 @@ def permute_state(
     ``state``: names and arrays, as ``model.state_dict()`` or a safetensors file gives them; ``n_kv_heads``: heads of k
     with grouped queries; ``parts``: what the projections of q and k, and the norms on q and k, are called. A norm that
     all heads share has head_dim entries. After it the model must run a rotation in layout_to. ValueError where no name
-    fits. Claim ``blog.same-effects``.
+    fits, where a layer has a projection of q without that of k, where the two leave different head_dims, and for
+    adapters and quantised weights, whose rows say something else. TypeError for what is no array. Claim
+    ``blog.same-effects``.
     """
-    n_kv_heads = n_heads if n_kv_heads is None else n_kv_heads
+    n_heads = expect_heads(n_heads, name="n_heads")
+    n_kv_heads = n_heads if n_kv_heads is None else expect_heads(n_kv_heads, name="n_kv_heads")
+    if isinstance(parts, str) or len(parts) != len(PARTS):
+        raise ValueError(f"parts: expected four names, of q, k, and the norms on both, such as {PARTS}, got {parts!r}")
     heads = dict(zip(parts, (n_heads, n_kv_heads, n_heads, n_kv_heads), strict=True))
-    found = {name: part for name in state for part in parts if part in name.split(".")}
-    if not any(part in parts[:2] for part in found.values()):
-        raise ValueError(
-            f"state: expected names with {parts[0]!r} and {parts[1]!r}, got {list(state)[:4]}; say with parts= what "
-            "they are called (one projection for q, k and v together must be split before)"
-        )
-    head_dim = next(state[name].shape[0] // heads[part] for name, part in found.items() if part in parts[:2])
-    moved = dict(state)
-    for name, part in found.items():
-        count = 1 if state[name].shape[0] == head_dim else heads[part]  # a norm shared by the heads
+    found = _found(state, parts)
+    head_dims = _head_dims(state, found, heads)
+    usual, moved = next(iter(head_dims.values())), dict(state)
+    for name, (layer, part, _) in found.items():
+        size, head_dim = state[name].shape[0], head_dims.get(layer, usual)
+        count = 1 if part in parts[2:] and size == head_dim else heads[part]  # 1: a norm shared by the heads
+        if size != count * head_dim:
+            raise ValueError(
+                f"state: expected {count} heads of {head_dim} in {name}, got {size} rows; give n_heads and n_kv_heads "
+                "from the model's configuration (num_attention_heads, num_key_value_heads)"
+            )
         moved[name] = permute_rotary(
             state[name], n_heads=count, layout_from=layout_from, layout_to=layout_to, rotary_dim=rotary_dim
         )
     return moved
+
+
+def _found(state: Mapping[str, Any], parts: Sequence[str]) -> dict[str, tuple[str, str, str]]:
+    """The names that move: each with its layer, its part, and whether it is a weight or a bias."""
+    found = {}
+    for name in state:
+        words = str(name).split(".")
+        at = next((i for i, word in enumerate(words) if word in parts), None)
+        if at is None:
+            continue
+        kind = ".".join(words[at + 1 :])
+        if kind not in ("", "weight", "bias"):
+            raise ValueError(
+                f"state: expected a weight and perhaps a bias of {words[at]}, got {name!r}; merge adapters into the "
+                "weights, and take weights that are not quantised"
+            )
+        if not getattr(state[name], "shape", ()):
+            got = type(state[name]).__name__
+            raise TypeError(f"state: expected a numpy array or a torch tensor in {name}, got {got}")
+        found[name] = (".".join(words[:at]), words[at], kind)
+    return found
+
+
+def _head_dims(state: Mapping[str, Any], found: dict[str, Any], heads: dict[str, int]) -> dict[str, int]:
+    """The head_dim of each layer, from its projection of q: that of k must be there, too."""
+    q, k, *_ = heads
+    if not any(part in (q, k) for _, part, _ in found.values()):
+        raise ValueError(
+            f"state: expected names with {q!r} and {k!r}, got {list(state)[:4]}; say with parts= what they are called "
+            "(one projection for q, k and v together must be split before)"
+        )
+    layers = {part: {layer for layer, p, kind in found.values() if p == part and kind != "bias"} for part in (q, k)}
+    if alone := sorted(layers[q] ^ layers[k]):
+        has, lacks = (q, k) if alone[0] in layers[q] else (k, q)
+        raise ValueError(
+            f"state: expected {q} and {k} in each layer, got {has} without {lacks} in {alone[0]!r}; say with parts= "
+            "what they are called, join the files of a model that is kept in several, or use permute_rotary for one"
+        )
+    return {layer: state[name].shape[0] // heads[q] for name, (layer, part, _) in found.items() if part == q}

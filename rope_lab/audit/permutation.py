@@ -5,6 +5,7 @@
 array([0., 2., 1., 3., 4., 6., 5., 7.])
 """
 
+from numbers import Integral
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,14 @@ import numpy as np
 from rope_lab.algebra.expect import expect_layout
 from rope_lab.algebra.layouts import projection_permutation
 
-NAMES = {"half-split": "half"}  # what `fingerprint` prints is understood as well
+
+def expect_heads(count: Any, *, name: str) -> int:
+    """Return ``count`` as an int if it is a whole number above 0."""
+    if isinstance(count, bool) or not isinstance(count, Integral):
+        raise TypeError(f"{name}: expected a whole number above 0, got {count!r}; take it from the configuration")
+    if count < 1:
+        raise ValueError(f"{name}: expected a whole number above 0, got {count}; take it from the configuration")
+    return int(count)
 
 
 def permute_rotary(
@@ -34,14 +42,16 @@ def permute_rotary(
     >>> there, permute_rotary(there, n_heads=1, layout_from="interleaved", layout_to="half")
     (array([1, 3, 2, 4]), array([1, 2, 3, 4]))
     """
-    start, end = (expect_layout(NAMES.get(name, name)) for name in (layout_from, layout_to))
+    # What `fingerprint` prints is understood as well.
+    start, end = (expect_layout("half" if name == "half-split" else name) for name in (layout_from, layout_to))
+    n_heads = expect_heads(n_heads, name="n_heads")
     weight = np.asarray(weight) if isinstance(weight, (list, tuple)) else weight
     if not hasattr(weight, "shape") or not hasattr(weight, "dtype"):
         raise TypeError(f"weight: expected a numpy array or a torch tensor, got {type(weight).__name__}; give .weight")
     if not -len(weight.shape) <= axis < len(weight.shape):
         raise ValueError(f"axis: expected an axis of {tuple(weight.shape)}, got {axis}; 0 are the rows, 1 the columns")
     size = weight.shape[axis]
-    if n_heads < 1 or size % n_heads:
+    if size % n_heads:
         raise ValueError(
             f"weight: expected n_heads * head_dim = {n_heads} * head_dim entries along axis {axis}, got {size}; "
             "with grouped queries the keys have fewer heads (num_key_value_heads)"

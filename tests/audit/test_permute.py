@@ -106,14 +106,18 @@ def test_a_state_dict_moves_what_is_named_and_no_more():
     assert moved["q_norm.weight"].tolist() == moved["k_norm.weight"].tolist() == one.tolist()
     assert moved["k_proj.weight"].tolist() == moved["b.k_norm.weight"].tolist() == [*one, *(4 + one)]
     assert moved["q_proj_lora.weight"] is state["q_proj_lora.weight"]
-    part = permute_state({"q_proj.weight": np.arange(6.0)}, rotary_dim=4, **options | {"n_heads": 1})
+    both = {f"{x}_proj.weight": np.arange(6.0) for x in "qk"}
+    part = permute_state(both, rotary_dim=4, **options | {"n_heads": 1, "n_kv_heads": 1})
     assert part["q_proj.weight"].tolist() == [*one, 4, 5]
 
 
 WRONG = {
-    "no heads": ({"n_heads": 0}, ValueError, "expected n_heads \\* head_dim = 0"),
+    "no heads": ({"n_heads": 0}, ValueError, "n_heads: expected a whole number above 0, got 0"),
+    "heads in words": ({"n_heads": "2"}, TypeError, "n_heads: expected a whole number above 0, got '2'"),
+    "heads that a division gave": ({"n_heads": 2.0}, TypeError, "n_heads: expected a whole number above 0, got 2.0"),
     "rows": ({"n_heads": 3}, ValueError, "expected n_heads \\* head_dim = 3"),
     "layout": ({"n_heads": 2, "layout_to": "thirds"}, ValueError, "layout: expected"),
+    "no name of a layout": ({"n_heads": 2, "layout_to": ["half"]}, ValueError, "layout: expected"),
     "rotary": ({"n_heads": 2, "rotary_dim": 6}, ValueError, "rotary_dim <= head_dim"),
     "axis": ({"n_heads": 2, "axis": 1}, ValueError, "axis: expected an axis"),
 }

@@ -93,8 +93,8 @@ def first_row_is_pg19(setting):
     chapter=15,
     correction=r"What the second number measures is not stated, nor is a number of seeds. It grows by a factor of "
     r"$3.21$ to $3.68$ when batch times length falls to a sixteenth; $1/\sqrt{BL}$ would grow by a factor of $4$. So "
-    r"it looks like sampling noise of the evaluation, which is a guess. If it is, the models of a row share it, and they "
-    r"must be compared in pairs.",
+    r"it looks like sampling noise of the evaluation, which is a guess. If it is, the models of a row share it, and "
+    r"they must be compared in pairs.",
     witness=r"$0.117 / 0.0318 = 3.68$, absolute positions, row 2 against row 1.",
     holds=(Fraction(321, 100), Fraction(368, 100)),
     control=(Fraction(4), Fraction(4)),  # exactly 1 / sqrt(B L)

@@ -1,4 +1,4 @@
-r"""The complex linear recurrence in linear time: rotate the values, decay them with real numbers, rotate back.
+r"""The complex linear recurrence in linear time, with its gradient and a state to go on from.
 
 >>> v = torch.randn(2, 100, 8)  # (..., T, d)
 >>> theta = torch.linspace(0.1, 1.5, 4)
@@ -9,6 +9,7 @@ r"""The complex linear recurrence in linear time: rotate the values, decay them 
 True
 """
 
+import math
 from typing import Any
 
 import torch
@@ -18,11 +19,10 @@ from torch.autograd.function import once_differentiable
 
 from rope_lab.algebra.expect import Layout, expect_layout
 from rope_lab.nn.expect import expect_vectors, working_dtype
-
-STEPS = 16  # steps of a chunk. Chunks advance together, and their carries are a sequence 16 times as short ...
-LAST = 64  # ... until no more than this are left, which are one chunk: a level more costs more than their steps.
+from rope_lab.nn.scan import rate_of, scan
 
 
+@torch.compiler.disable
 def linear_rnn(
     v: Float[Tensor, "*batch T d"],
     *,
@@ -33,17 +33,18 @@ def linear_rnn(
 ) -> tuple[Float[Tensor, "*batch T d"], Float[Tensor, "*batch d"]]:
     r"""Every state of the complex recurrence, and the last one to go on from.
 
-    $h_t = \gamma\, e^{-\mathrm i\theta}\, h_{t-1} + \tilde v_t$, computed as
-    $u_t = \gamma u_{t-1} + e^{\mathrm i t\theta} \tilde v_t,\ h_t = e^{-\mathrm i t\theta} u_t$ in chunks of 16 steps,
-    each with a frame of its own; what chunks hand on is such a recurrence again, with $\gamma^{16}$ and $16\,\theta$
+    $h_t = \lambda\, h_{t-1} + \tilde v_t$ with $\lambda = \gamma e^{-\mathrm i\theta}$, computed in chunks of K = 16
+    steps: $h_t = \lambda^{t-K} \sum_{s \le t} \lambda^{K-s} \tilde v_s$ in each, and what the chunks end with is such a
+    recurrence again, with $\lambda^{16}$
 
     ``v``: (..., T, d), planes are the pairs (2i, 2i+1), or (i, i + d/2) in the layout "half";
     ``gamma``: numbers from 0 to 1 that broadcast with (..., d/2), such as one, one for each plane, or (heads, 1);
     ``theta``: (d/2,) or one number, radians per step; ``state``: the second result of an earlier call, (..., d), zeros
     if it is None.
     Half types are computed in float32, and the state stays float32. T may be 0. A NaN or infinity in v spoils its own
-    plane from its step on. Differentiable once, in v, gamma, theta and state. TypeError or ValueError for what does
-    not fit, or a gamma outside of [0, 1]. Claims ``su19.rnn-geometric``, ``book.decay-frame``, ``book.decay-gradient``.
+    plane from its step on. Differentiable once, in v, gamma, theta and state. In a compiled model it runs uncompiled.
+    TypeError or ValueError for what does not fit, or a gamma outside of [0, 1]. Claims ``su19.rnn-geometric``,
+    ``book.decay-chunks``, ``book.decay-running-sum``, ``book.decay-gradient``.
 
     >>> pulse = torch.tensor([[1.0, 0.0], [0.0, 0.0], [0.0, 0.0]])
     >>> linear_rnn(pulse, gamma=0.5, theta=torch.pi / 2)[0].mul(4).round().int()
@@ -60,14 +61,13 @@ def linear_rnn(
         raise ValueError(f"theta: expected {planes} frequencies for v {tuple(v.shape)}, or one number, got shape "
                          f"{tuple(theta.shape)}; give one for each plane")  # fmt: skip
     state = _state(state, v, dtype)
-    if expect_layout(layout) == "half":
-        h, last = linear_rnn(_shuffled(v, (2, planes)), gamma=gamma, theta=theta, state=_shuffled(state, (2, planes)))
-        return _shuffled(h, (planes, 2)), _shuffled(last, (planes, 2))
-    h = _Recurrence.apply(v.to(dtype), gamma, theta.expand(planes), state)
-    last = h[..., -1, :] if v.shape[-2] else state
-    return h.to(v.dtype), last.clone()
+    z = _planes(v.to(dtype), expect_layout(layout))
+    z = _states(z, gamma, theta.expand(planes), None if state is None else _planes(state, layout))
+    h = _coordinates(z, layout)
+    return h.to(v.dtype), _last(h, state)
 
 
+@torch.compiler.disable
 def decay_scan(
     x: Float[Tensor, "*batch T channels"], *, gamma: Any, state: Float[Tensor, "*batch channels"] | None = None
 ) -> tuple[Float[Tensor, "*batch T channels"], Float[Tensor, "*batch channels"]]:
@@ -83,9 +83,8 @@ def decay_scan(
     expect_vectors(x)
     dtype = working_dtype(x)
     gamma, state = _decay(gamma, x, x.shape[-1], low=-1.0), _state(state, x, dtype)
-    u = _Recurrence.apply(x.to(dtype), gamma, None, state)
-    last = u[..., -1, :] if x.shape[-2] else state
-    return u.to(x.dtype), last.clone()
+    u = _states(x.to(dtype), gamma, None, state)
+    return u.to(x.dtype), _last(u, state)
 
 
 def retention(
@@ -107,12 +106,27 @@ def retention(
     return torch.einsum("...vtd,...td->...tv", S, q)
 
 
+def _states(v: Tensor, gamma: Tensor, theta: Tensor | None, state: Tensor | None) -> Tensor:
+    """Every state: complex (..., T, planes), or real (..., T, channels) if theta is None."""
+    inputs = v, gamma, theta, state
+    if torch.is_grad_enabled() and any(x is not None and x.requires_grad for x in inputs):
+        return _Recurrence.apply(*inputs)
+    return scan(v, rate_of(gamma, theta), state)
+
+
+def _last(h: Tensor, state: Tensor | None) -> Tensor:
+    if h.shape[-2]:
+        return h[..., -1, :].clone()
+    return h.new_zeros(*h.shape[:-2], h.shape[-1]) if state is None else state.clone()
+
+
 class _Recurrence(torch.autograd.Function):
     """Forward: the scan. Backward: the same scan from the other end, where the conjugate rate turns the other way."""
 
     @staticmethod
-    def forward(ctx: Any, v: Tensor, gamma: Tensor, theta: Tensor | None, state: Tensor) -> Tensor:
-        h = _scan(v, gamma, theta, state)
+    def forward(ctx: Any, v: Tensor, gamma: Tensor, theta: Tensor | None, state: Tensor | None) -> Tensor:
+        ctx.rate = rate_of(gamma, theta)
+        h = scan(v, ctx.rate, state)
         ctx.save_for_backward(gamma, theta, state, h)
         return h
 
@@ -122,85 +136,35 @@ class _Recurrence(torch.autograd.Function):
         gamma, theta, state, h = ctx.saved_tensors
         if not h.shape[-2]:
             return upstream, *(None if x is None else torch.zeros_like(x) for x in (gamma, theta, state))
-        grad = _scan(upstream, gamma, theta, None, reverse=True)
-        before = torch.cat((state[..., None, :], h[..., :-1, :]), dim=-2)  # h_(t-1) beside the gradient at step t
-        if theta is None:
-            to_gamma = (grad * before).sum(-2).double().sum_to_size(gamma.shape)
-            return grad, to_gamma, None, grad[..., 0, :] * gamma.to(grad.dtype)
-        # In complex numbers h_t = rate h_(t-1) + v_t, so all that is to learn about the rate is one sum over time.
-        unit = torch.polar(torch.ones_like(theta), -theta)
-        to_rate = (_complex(grad) * _complex(before).conj()).sum(-2).to(torch.complex128)
-        turned = to_rate.conj() * unit
-        to_state = _complex(grad[..., 0, :]) * (gamma * unit.conj()).to(to_rate.dtype)
-        return (grad, turned.real.sum_to_size(gamma.shape), (turned.imag * gamma).sum_to_size(theta.shape),
-                torch.view_as_real(to_state).flatten(-2).to(grad.dtype))  # fmt: skip
+        back = ctx.rate if theta is None else ctx.rate._replace(theta=tuple(-x for x in ctx.rate.theta))
+        grad = scan(upstream.flip(-2), back, None).flip(-2)
+        turn = 1 if theta is None else torch.polar(torch.ones_like(theta), -theta)
+        to_gamma = to_theta = to_state = None
+        if any(ctx.needs_input_grad[1:3]):
+            first = torch.zeros_like(h[..., 0, :]) if state is None else state
+            before = torch.cat((first[..., None, :], h[..., :-1, :]), dim=-2)  # h_(t-1) beside the gradient at step t
+            # h_t = rate h_(t-1) + v_t, so all that is to learn about the rate is one sum over time.
+            to_rate = (grad * before.conj()).sum(-2).to(torch.promote_types(h.dtype, torch.float64))
+            turned = to_rate.conj() * turn
+            to_gamma = turned.real.sum_to_size(gamma.shape)
+            to_theta = None if theta is None else (turned.imag * gamma).sum_to_size(theta.shape)
+        if state is not None:
+            to_state = grad[..., 0, :] * (gamma * turn).conj().to(grad.dtype)
+        return grad, to_gamma, to_theta, to_state
 
 
-def _scan(v: Tensor, gamma: Tensor, theta: Tensor | None, state: Tensor | None, *, reverse: bool = False) -> Tensor:
-    """Every state, (..., T, width). All chunks take their first step together, then all their second, and so on."""
-    *batch, length, width = v.shape
-    if not v.numel():
-        return v.clone()
-    steps = length if length <= LAST else STEPS
-    chunks = -(-length // steps)
-    if spare := steps * chunks - length:  # zeros at the end change nothing, from either side
-        v = torch.nn.functional.pad(v, (0, 0, 0, spare))
-    v = v.reshape(-1, chunks, steps, width)
-    rate = _rate(gamma, batch, width).to(v.dtype)  # rounded from float64 at each level: its powers do not drift
-    turns = None if theta is None else _turns(theta, steps, v.dtype, reverse)
-    # Each of y is (rows, chunks, width), contiguous: what reaches a chunk comes first, its steps follow.
-    y = v.new_empty(steps + 1, v.shape[0], chunks, width)
-    _turned(v.permute(2, 0, 1, 3), None if turns is None else turns[:, None, None], out=y[:-1] if reverse else y[1:])
-    reaching, *inside = reversed(y.unbind(0)) if reverse else y.unbind(0)
-    reaching[:, -1 if reverse else 0] = 0 if state is None else state.reshape(-1, width)
-    if chunks > 1:
-        ends = inside[0].clone()  # what each chunk alone hands on
-        for x in inside[1:]:
-            torch.addcmul(x, ends, rate, out=ends)
-        if turns is not None:
-            _complex(ends).mul_(turns[0 if reverse else -1].conj())
-        carried = _scan(ends.view(*batch, chunks, width), gamma**steps, None if theta is None else steps * theta,
-                        state, reverse=reverse).view_as(ends)  # fmt: skip
-        into, of = (slice(None, -1), slice(1, None)) if reverse else (slice(1, None), slice(None, -1))
-        reaching[:, into] = carried[:, of]
-    for x in inside:
-        reaching = torch.addcmul(x, reaching, rate, out=x)
-    out = torch.empty_like(v)
-    _turned((y[:-1] if reverse else y[1:]).permute(1, 2, 0, 3), None if turns is None else turns.conj(), out=out)
-    out = out.view(*batch, steps * chunks, width)
-    return out[..., :length, :] if spare else out
+def _planes(x: Tensor, layout: Layout) -> Tensor:
+    """Each pair of coordinates as one complex number."""
+    if layout == "half":
+        return torch.complex(*x.chunk(2, dim=-1))
+    pairs = x.unflatten(-1, (-1, 2))
+    if pairs.stride(-1) != 1 or pairs.storage_offset() % 2 or any(step % 2 for step in pairs.stride()[:-1]):
+        pairs = pairs.clone(memory_format=torch.contiguous_format)  # a complex view needs whole pairs in memory
+    return torch.view_as_complex(pairs)
 
 
-def _turns(theta: Tensor, steps: int, dtype: torch.dtype, reverse: bool) -> Tensor:
-    """(steps, planes): the turn of a chunk's frame at each of its steps, counted from the end where it begins."""
-    count = torch.arange(-steps, 0, device=theta.device) if reverse else torch.arange(1, steps + 1, device=theta.device)
-    angles = count[:, None] * theta  # float64, as theta is
-    return torch.complex(angles.cos().to(dtype), angles.sin().to(dtype))
-
-
-def _turned(x: Tensor, turns: Tensor | None, *, out: Tensor) -> None:
-    if turns is None:
-        out.copy_(x)
-    else:
-        torch.mul(_complex(x), turns, out=_complex(out))
-
-
-def _rate(gamma: Tensor, batch: list[int], width: int) -> Tensor:
-    """gamma as one number, (1, 1, width) or (rows, 1, width); both coordinates of a plane have the plane's."""
-    if gamma.numel() == 1:
-        return gamma.view(())
-    if gamma.shape[-1] != width:
-        gamma = gamma.repeat_interleave(2, dim=-1)
-    return gamma.expand(*batch, width).reshape(-1, 1, width) if gamma.ndim > 1 else gamma
-
-
-def _shuffled(x: Tensor, sizes: tuple[int, int]) -> Tensor:
-    """(2, planes): from halves to neighbours; (planes, 2): back."""
-    return x.unflatten(-1, sizes).transpose(-1, -2).flatten(-2)
-
-
-def _complex(x: Tensor) -> Tensor:
-    return torch.view_as_complex(x.unflatten(-1, (-1, 2)))
+def _coordinates(z: Tensor, layout: Layout) -> Tensor:
+    return torch.cat((z.real, z.imag), dim=-1) if layout == "half" else torch.view_as_real(z).flatten(-2)
 
 
 def _reals(values: Any, *, name: str) -> Tensor:
@@ -211,31 +175,28 @@ def _reals(values: Any, *, name: str) -> Tensor:
             raise TypeError(f"{name}: expected real numbers, got {values!r}; give a number or a tensor") from None
     if values.is_complex() or values.dtype == torch.bool:
         raise TypeError(f"{name}: expected real numbers, got {values.dtype}; the turn is theta, the decay is gamma")
-    if not torch.compiler.is_compiling() and not values.isfinite().all():
+    if not all(map(math.isfinite, values.flatten().tolist())):
         raise ValueError(f"{name}: expected finite numbers, got {values.tolist()}; look for a division by zero")
     return values.double()
 
 
 def _decay(gamma: Any, x: Tensor, width: int, *, low: float) -> Tensor:
     gamma = _reals(gamma, name="gamma").to(x.device)
-    if not torch.compiler.is_compiling() and not ((gamma >= low) & (gamma <= 1)).all():
+    if not all(low <= g <= 1 for g in gamma.flatten().tolist()):
         mend = "a negative one is a turn by pi: add it to theta" if low == 0 else "sequences would grow without bound"
         raise ValueError(f"gamma: expected numbers from {low:g} to 1, got {gamma.tolist()}; {mend}")
     want = (*x.shape[:-2], width)
-    try:
-        fits = torch.broadcast_shapes(gamma.shape, want) == want
-    except RuntimeError:
-        fits = False
-    if not fits:
+    fits = all(size in (1, wanted) for size, wanted in zip(reversed(gamma.shape), reversed(want), strict=False))
+    if gamma.ndim > len(want) or not fits:
         raise ValueError(f"gamma: expected a shape that broadcasts with {want} (x without T), got "
                          f"{tuple(gamma.shape)}; one for each head is (heads, 1)")  # fmt: skip
-    return gamma.expand(*gamma.shape[:-1], width) if gamma.numel() > 1 else gamma
+    return gamma
 
 
-def _state(state: Tensor | None, x: Tensor, dtype: torch.dtype) -> Tensor:
-    want = (*x.shape[:-2], x.shape[-1])
+def _state(state: Tensor | None, x: Tensor, dtype: torch.dtype) -> Tensor | None:
     if state is None:
-        return x.new_zeros(want, dtype=dtype)
+        return None
+    want = (*x.shape[:-2], x.shape[-1])
     if not isinstance(state, Tensor) or state.shape != want or not state.is_floating_point():
         got = tuple(state.shape) if isinstance(state, Tensor) else repr(state)
         raise ValueError(f"state: expected a real tensor {want}, x without T, got {got}; an earlier call returns one")

@@ -101,7 +101,7 @@ def test_control_the_gradient_turns_back():
     assert (found - linear_rnn(upstream.flip(0), gamma=0.9, theta=1.0)[0].flip(0)).abs().max() > 0.1
 
 
-@pytest.mark.parametrize("gamma", [0.5, 0.99, 0.9999, 1.0])
+@pytest.mark.parametrize("gamma", [0.1, 0.36, 0.5, 0.99, 0.9999, 1.0])  # below 0.354 a chunk is a loop
 def test_single_precision_keeps_its_digits(gamma):
     generator = torch.Generator().manual_seed(0)
     v, theta = torch.randn(20_000, 8, generator=generator), torch.tensor([1.0, 0.3, 0.01, 3.1])
@@ -144,6 +144,43 @@ def test_a_nan_spoils_its_plane_from_its_step_on():
     assert h[:37].isfinite().all()
     assert h[:, 2:].isfinite().all()
     assert h[37:, :2].isnan().all()
+
+
+@pytest.mark.parametrize("scale", [1e36, 1e-30])
+@pytest.mark.parametrize("gamma", [0.36, 0.99])
+def test_powers_do_not_leave_the_range_of_numbers(gamma, scale):
+    """Where h itself fits into float32, so do the values on the way."""
+    v = torch.rand(200, 4, generator=torch.Generator().manual_seed(0))
+    small, _ = linear_rnn(v, gamma=gamma, theta=[1.0, 0.2])
+    large, _ = linear_rnn(v * scale, gamma=gamma, theta=[1.0, 0.2])
+    torch.testing.assert_close(large / scale, small, rtol=0, atol=1e-5)
+
+
+def test_a_rate_that_was_changed_in_place_is_another():
+    v, gamma, theta = torch.randn(100, 4), torch.tensor(0.9), torch.tensor([1.0, 0.25])
+    linear_rnn(v, gamma=gamma, theta=theta)
+    gamma.fill_(0.5)
+    theta.mul_(2)
+    found, _ = linear_rnn(v, gamma=gamma, theta=theta)
+    assert torch.equal(found, linear_rnn(v, gamma=0.5, theta=[2.0, 0.5])[0])
+
+
+@pytest.mark.parametrize("layout", ["interleaved", "half"])
+def test_any_place_in_memory(layout):
+    rows = torch.randn(50, 5)
+    for v in (rows[:, 1:], rows[:, :4].T.contiguous().T, rows[::2, :4], rows[:1, :4].expand(50, 4)):
+        call = lambda x: linear_rnn(x, gamma=0.9, theta=[1.0, 0.2], layout=layout)[0]  # noqa: E731
+        torch.testing.assert_close(call(v), call(v.clone(memory_format=torch.contiguous_format)))
+
+
+@pytest.mark.filterwarnings("ignore:The .grad attribute")  # the compiler looks at it behind a break of the graph
+def test_a_compiled_model_runs_it_as_it_is():
+    v, gamma = torch.randn(100, 4), torch.tensor(0.9, requires_grad=True)
+    call = lambda x, g: 3 * linear_rnn(2 * x, gamma=g, theta=1.0)[0]  # noqa: E731
+    found = torch.compile(call, backend="eager")(v, gamma)
+    expected = call(v, gamma)
+    torch.testing.assert_close(found, expected)
+    torch.testing.assert_close(*(torch.autograd.grad(h.sum(), gamma) for h in (found, expected)))
 
 
 @pytest.mark.usefixtures("untyped")

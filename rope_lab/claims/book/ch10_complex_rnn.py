@@ -88,6 +88,27 @@ def ends_of_chunks(power, rng):
 
 
 @claim(
+    "book.decay-running-sum",
+    locus="chapter 10",
+    statement=r"Among K steps that begin from zero, each value counts as what will be left of it at the end: "
+    r"$h_t = \lambda^{t-K} \sum_{s \le t} \lambda^{K-s} v_s$, $\lambda = \gamma e^{-\mathrm i\theta}$.",
+    verdict="true",
+    evidence="numeric",
+    chapter=10,
+    tolerance=1e-11,
+    witness=r"$K = 2$: the sums are $\lambda v_1$ and $\lambda v_1 + v_2$; the first, over $\lambda$, is $h_1 = v_1$.",
+    holds=lambda t, K: t - K,
+    control=lambda t, _: t,  # multiplied back as if the values had been counted from the beginning
+)
+def a_running_sum(exponent, rng):
+    K, rate = 16, 0.9 * np.exp(-1j * np.asarray(THETA))
+    v, t = rng.normal(size=(K, 4)), np.arange(1, K + 1)[:, None]
+    sums = np.cumsum(rate ** (K - t) * recurrence.complex_planes(v), axis=0)
+    found = recurrence.real_planes(rate ** exponent(t, K) * sums)
+    return float(np.abs(found - recurrence.recurrent(v, gamma=0.9, theta=THETA)).max())
+
+
+@claim(
     "book.decay-gradient",
     locus="chapter 10",
     statement=r"The gradient is the same recurrence from the other end, with the conjugate rate: "

@@ -26,7 +26,7 @@ def train(
     environment.tuned(threads=threads)  # before torch: starts this Python over where the allocator is not set up yet
     from rope_lab.training.loop import train as loop
 
-    run = single(changes, base=None if config is None else RunConfig.from_json(config.read_text(encoding="utf-8")))
+    run = single(changes, base=None if config is None else _read(config))
     _advise({run.precision}, device)
     folder = out or Path("runs") / run.name
     ended = loop(run, out=folder, device=device, threads=threads, time_budget_s=budget)
@@ -35,6 +35,13 @@ def train(
     else:
         final = ended.card.final
         print(f"Validation loss {final['loss']:.4f} after {final['step']} steps. Card: {folder / ended.card.file_name}")
+
+
+def _read(config: Path) -> RunConfig:
+    try:
+        return RunConfig.from_json(config.read_text(encoding="utf-8"))
+    except ValueError as error:  # no text, no JSON, no fields of a run: which file it was, is said here
+        raise ValueError(f"{config}: {error}") from error
 
 
 def sweep(name: str, rung: str, *, minutes: float | None, **options: Any) -> bool:

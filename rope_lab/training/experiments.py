@@ -66,7 +66,7 @@ def single(changes: Iterable[str] = (), *, base: RunConfig | None = None) -> Run
     fields = (base or DEMO).to_dict()
     for change in changes:
         name, equals, value = change.partition("=")
-        if not equals:
+        if not equals or not name:
             raise ValueError(f"expected FIELD=VALUE, such as steps=50, got {change!r}")
         block, _, field = name.rpartition(".")
         if block not in ("", "model"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import math
 import time
@@ -17,6 +18,7 @@ from tqdm.auto import tqdm
 from rope_lab.nn.counts import count_parameters
 from rope_lab.nn.gpt import GPT
 from rope_lab.training import cards, checkpoint, corpora
+from rope_lab.training.alone import alone
 from rope_lab.training.batches import Batches
 from rope_lab.training.config import RunConfig
 from rope_lab.training.learner import Learner, model_config
@@ -69,10 +71,12 @@ def train(
     where there is one), ``threads`` of torch, steps between checkpoints, seconds until a clean stop, progress bar.
     Ctrl-C stops cleanly after the step, a second one at once. Under ``torchrun`` the batch is shared by the processes.
 
-    Raises ``CheckpointError`` (full disk, unwritable folder, another run's folder) and ``NonFiniteLossError``; what was
-    saved before stays.
+    Raises ``CheckpointError`` (full disk, unwritable folder, another run's folder, another process in it) and
+    ``NonFiniteLossError``; what was saved before stays.
     """
     if threads is not None:
+        if threads < 1:
+            raise ValueError(f"threads: expected at least 1, got {threads}; leave it out for torch's own choice")
         torch.set_num_threads(threads)
     corpus = corpora.load(config.corpus, tokenizer=config.tokenizer) if corpus is None else corpus
     with processes(device) as who:
@@ -102,9 +106,17 @@ class Run:
         self.hidden = not (progress and who.first)
         self.bos = corpus.vocab_size if config.bos else None
         self.recent = torch.zeros(config.log_every, device=who.device)  # losses since the last point of the curve
+        self.batches = Batches(
+            corpus.train, seq_len=config.seq_len, batch_size=config.batch_size, steps=config.steps, seed=config.seed,
+            bos=self.bos, device=who.device, rank=who.rank, world=who.world,
+        )  # fmt: skip
 
     def go(self, checkpoint_every: int, time_budget_s: float | None) -> Outcome:
         """Resume or begin, train to the end or to the first reason to stop, save."""
+        with alone(self.out) if self.who.first else contextlib.nullcontext():
+            return self._go(checkpoint_every, time_budget_s)
+
+    def _go(self, checkpoint_every: int, time_budget_s: float | None) -> Outcome:
         deadline = math.inf if time_budget_s is None else time.monotonic() + time_budget_s
         found = self._found()
         if found is not None and found.state["card"] is not None:
@@ -125,13 +137,9 @@ class Run:
 
     def _steps(self, checkpoint_every: int, stop: Callable[[], bool], deadline: float) -> str:
         config, who, record = self.config, self.who, self.record
-        batches = Batches(
-            self.corpus.train, seq_len=config.seq_len, batch_size=config.batch_size, steps=config.steps,
-            seed=config.seed, bos=self.bos, device=who.device, rank=who.rank, world=who.world,
-        )  # fmt: skip
         for step in range(record.step, config.steps):
             with record.stopwatch:
-                loss = self.learner.step(*batches[step], lr=config.learning_rate(step))
+                loss = self.learner.step(*self.batches[step], lr=config.learning_rate(step))
                 self.recent[step % config.log_every] = loss
                 record.step = done = step + 1
                 end = done == config.steps

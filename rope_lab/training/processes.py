@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -50,6 +51,8 @@ def processes(device: str | None) -> Iterator[Processes]:
 
     ``device`` is "cpu" or "cuda"; ``None`` takes a GPU where there is one.
     """
+    if device is not None and not re.fullmatch(r"cpu|cuda(:\d+)?", device):
+        raise ValueError(f"device: expected cpu or cuda, got {device!r}; leave it out for a GPU where there is one")
     kind = device or ("cuda" if torch.cuda.is_available() else "cpu")
     if kind.startswith("cuda") and not torch.cuda.is_available():
         raise ValueError(f"device: expected one that this torch can use, got {device!r} without a GPU; take cpu")

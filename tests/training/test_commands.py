@@ -74,6 +74,25 @@ def test_a_field_that_does_not_exist_is_named(run):
     assert "Traceback" not in wrong.output
 
 
+@pytest.mark.parametrize(("arguments", "said"), [
+    (["--device", "nope"], "device: expected cpu or cuda, got 'nope'"),
+    (["--threads", "0"], "threads: expected at least 1, got 0"),
+    (["--set", "=3"], "expected FIELD=VALUE, such as steps=50, got '=3'"),
+])  # fmt: skip
+def test_an_option_that_means_nothing_is_named(run, arguments, said):
+    wrong = run("train", *TINY, "--out", "here", *arguments)
+    assert (wrong.exit_code, wrong.stdout) == (1, "")
+    assert said in wrong.stderr
+
+
+@pytest.mark.parametrize("content", [b"{", b"\xff\xfe", b"[1]", b'{"stepz": 3}'])
+def test_a_config_that_is_none_is_named(run, tmp_path, content):
+    (tmp_path / "mine.json").write_bytes(content)
+    wrong = run("train", "mine.json")
+    assert wrong.exit_code == 1
+    assert wrong.stderr.startswith("mine.json: ")
+
+
 def test_a_sweep_of_absent_data_names_the_command_that_fetches_it(run):
     wrong = run("sweep", "crope-table1")
     assert wrong.exit_code == 1

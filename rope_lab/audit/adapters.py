@@ -67,20 +67,21 @@ def adapt(found: Any, *, head_dim: int | None = None, **settings: Any) -> Adapte
     except ValueError as error:
         raise Skipped("it does not say what its parameters are; wrap it as f(x, positions)") from error
     names = [p.name for p in parameters if p.kind is not p.VAR_KEYWORD]
+    usual = 64 if head_dim is None else head_dim
     home = import_module(found.__module__) if hasattr(found, "__module__") else None
     if names[:4] == ["q", "k", "cos", "sin"]:
         return _tables_and_apply(found, home, head_dim, settings)
     if names[:3] == ["xq", "xk", "freqs_cis"]:
         return _complex(found, home, head_dim, settings)
     if names == ["tensor", "sin", "cos"]:
-        return _sines_first(found, home, head_dim or 64)
+        return _sines_first(found, home, usual)
     if names[:2] in (["t", "freqs"], ["freqs", "t"]):
-        return _angles(found, home, head_dim or 64, settings)
+        return _angles(found, home, usual, settings)
     if inspect.isclass(found):
-        return _module(found, head_dim or 64, settings)
+        return _module(found, usual, settings)
     if len([p for p in parameters if p.default is p.empty]) > 2:
         raise Skipped(f"no adapter for the parameters {', '.join(names)}; wrap it as f(x, positions)")
-    return Adapted(found, head_dim or 64)
+    return Adapted(found, usual)
 
 
 def _tensor(x: Any) -> Any:

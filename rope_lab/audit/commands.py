@@ -27,10 +27,11 @@ def one(target: str, *, head_dim: int | None = None, as_json: bool = False) -> b
 
 def every(*, as_json: bool = False, out: Path | None = None) -> None:
     """Every entry of the library, as a table; ``out`` gets it as JSON."""
+    if out:  # a folder that cannot be made is found out before the work
+        out.parent.mkdir(parents=True, exist_ok=True)
     found: dict[str, Any] = report.audit_all()
     text = report.as_text(found)
     if out:
-        out.parent.mkdir(parents=True, exist_ok=True)
         out.write_text(text, encoding="utf-8")
     if as_json:
         print(text, end="")

@@ -41,6 +41,7 @@ def test_json_and_nothing_else():
     (["no_such_library:f"], 1, "skipped: no_such_library is not installed"),
     (["json"], 1, "expected MODULE:NAME"),
     ([RIGHT, "--head-dim", "7"], 1, "head_dim: expected a positive even integer"),
+    ([RIGHT, "--head-dim", "0"], 1, "head_dim: expected a positive even integer, got 0"),
     ([], 2, "or --all"),
     ([RIGHT, "--all"], 2, "or --all"),
     ([RIGHT, "--out", "table.json"], 2, "--out: goes with --all"),
@@ -61,3 +62,10 @@ def test_the_table_is_written_and_read(tmp_path, monkeypatch, capsys):
     assert [row["name"] for row in table["rows"]] == ["Llama", "x-transformers", "Flax"]
     assert table["rows"][2]["skipped"]
     assert "half-split" in capsys.readouterr().out
+
+
+def test_a_table_that_cannot_be_written_is_told_before_the_work(tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setattr(commands.report, "audit_all", lambda: pytest.fail("every library was asked first"))
+    done = run("--all", "--out", str(tmp_path / "file" / "table.json"))
+    assert (done.exit_code, "Traceback" in done.output) == (1, False)

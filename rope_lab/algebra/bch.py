@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from math import factorial
+from numbers import Integral
 
 import numpy as np
 import sympy as sp
@@ -43,7 +44,7 @@ def coefficients(order: int) -> dict[str, Fraction]:
     >>> coefficients(2)
     {'X': Fraction(1, 1), 'Y': Fraction(1, 1), 'XY': Fraction(1, 2), 'YX': Fraction(-1, 2)}
     """
-    if not 1 <= order <= MOST:
+    if not isinstance(order, Integral) or not 1 <= order <= MOST:
         raise ValueError(f"order: expected a whole number from 1 to {MOST}, got {order!r}; the words double each time")
     pairs = [(a, b) for a in range(order + 1) for b in range(order + 1) if 0 < a + b <= order]
     Z = {"X" * a + "Y" * b: Fraction(1, factorial(a) * factorial(b)) for a, b in pairs}

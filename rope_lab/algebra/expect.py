@@ -1,6 +1,6 @@
 """What a rotation expects of its arguments, said once. A refusal names what was expected, what came, and the mend."""
 
-import sys
+import math
 from numbers import Integral, Real
 from typing import Any, Literal
 
@@ -40,9 +40,13 @@ def expect_base(base: Any) -> float:
     """Return ``base`` as a float if it is a finite positive number."""
     if isinstance(base, (bool, np.bool_)) or not isinstance(base, Real):
         raise TypeError(f"base: expected a positive number, got {base!r}; the usual one is 10000.0")
-    if not 0 < base <= sys.float_info.max:  # also an integer that no float holds
+    try:
+        number = float(base)
+    except OverflowError:  # an integer that no float holds
+        number = math.inf
+    if not 0 < number < math.inf:
         raise ValueError(f"base: expected a finite positive number, got {base!r}; the usual one is 10000.0")
-    return float(base)
+    return number
 
 
 def expect_numbers(values: Any, *, name: str) -> np.ndarray:

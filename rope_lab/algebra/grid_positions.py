@@ -12,7 +12,7 @@ from jaxtyping import Float64
 from numpy.typing import ArrayLike
 from scipy.linalg import expm
 
-from rope_lab.algebra.expect import expect_base, expect_real
+from rope_lab.algebra.expect import expect_base, expect_even, expect_real
 from rope_lab.algebra.generators import expect_skew
 from rope_lab.algebra.rotation import frequencies
 
@@ -71,7 +71,7 @@ def axial_frequencies(head_dim: int, *, base: float = 10000.0) -> Float64[np.nda
     array([[1., 0.],
            [0., 1.]])
     """
-    if head_dim % 4:
+    if expect_even(head_dim, name="head_dim") % 4:
         raise ValueError(f"head_dim: expected a multiple of 4, got {head_dim}; each coordinate needs as many planes")
     one = frequencies(head_dim // 2, base=expect_base(base))
     return np.concatenate([np.stack([one, 0 * one], 1), np.stack([0 * one, one], 1)])

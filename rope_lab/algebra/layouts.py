@@ -5,6 +5,8 @@
 ([[0], [1, 2, 4, 3], [5]], 3, 2)
 """
 
+from numbers import Integral
+
 import numpy as np
 from jaxtyping import Float64, Int
 from numpy.typing import ArrayLike
@@ -169,14 +171,16 @@ def projection_permutation(
     `rotation.layout_permutation` in each head by itself, on its first rotary_dim coordinates; the rest stays. Where
     values are rotated as well: ``W_v[p]`` and ``W_o[:, p]``. With grouped queries give k and v their own n_heads.
 
-    Weights as (n_heads * head_dim, width), the order of torch.nn.Linear. ValueError for sizes that do not fit.
-    Claims ``blog.same-effects``, ``unsaid.layouts``.
+    Weights as (n_heads * head_dim, width), the order of torch.nn.Linear. ValueError for sizes that do not fit, TypeError
+    for what is no size. Claims ``blog.same-effects``, ``unsaid.layouts``.
 
     >>> projection_permutation(2, 4).tolist()
     [0, 2, 1, 3, 4, 6, 5, 7]
     """
     head_dim, to = expect_even(head_dim, name="head_dim"), expect_layout(to)
     turning = head_dim if rotary_dim is None else expect_even(rotary_dim, name="rotary_dim")
+    if not isinstance(n_heads, Integral) or isinstance(n_heads, bool):
+        raise TypeError(f"n_heads: expected a whole number of at least 1, got {n_heads!r}; give it as an int")
     if turning > head_dim or n_heads < 1:
         raise ValueError(
             f"expected rotary_dim <= head_dim and n_heads >= 1, got rotary_dim={turning}, head_dim={head_dim}, "

@@ -22,11 +22,15 @@ PLACEMENTS = tuple("".join(letters) for size in range(5) for letters in combinat
 
 
 def placement(subset: str) -> str:
-    """A subset of the letters q, k, v, o, in that order; ``ValueError`` for any other letter or a letter said twice.
+    """A subset of the letters q, k, v, o, in that order.
+
+    ``ValueError`` for any other letter or a letter said twice, ``TypeError`` for what is no text.
 
     >>> placement("OV"), placement("")
     ('vo', '')
     """
+    if not isinstance(subset, str):
+        raise TypeError(f"rotated: expected letters such as 'qk', got {subset!r}; \"\" for none")
     letters = subset.lower()
     if set(letters) - set(ROLES) or len(set(letters)) != len(letters):
         raise ValueError(f"rotated: expected some of the letters q, k, v, o, each once, got {subset!r}")

@@ -15,7 +15,7 @@ import numpy as np
 from jaxtyping import Complex128, Float64
 from numpy.typing import ArrayLike
 
-from rope_lab.algebra.expect import Layout, expect_real
+from rope_lab.algebra.expect import Layout, expect_layout, expect_real
 from rope_lab.algebra.rotation import layout_permutation, rotate, rotation_matrix
 
 __all__ = [
@@ -178,10 +178,15 @@ def sign_changes(values: ArrayLike) -> int:
 def complex_planes(x: ArrayLike, *, layout: Layout = "interleaved") -> Complex128[np.ndarray, "T planes"]:
     r"""Each plane's pair as one number, $\tilde x = x_1 + \mathrm i\, x_2$: (T, d) to (T, d/2).
 
+    ``x``: finite reals, d even; complex128. TypeError or ValueError for anything else.
+
     >>> complex_planes([[1.0, 2.0]])
     array([[1.+2.j]])
     """
-    pairs = _by_plane(expect_real(x, name="x"), layout)
+    x = expect_real(x, name="x")
+    if x.ndim != 2 or x.shape[1] % 2:
+        raise ValueError(f"x: expected (T, d) with an even d, got shape {x.shape}; coordinates make planes in pairs")
+    pairs = _by_plane(x, layout)
     return pairs[..., 0] + 1j * pairs[..., 1]
 
 
@@ -192,14 +197,14 @@ def real_planes(x: ArrayLike, *, layout: Layout = "interleaved") -> Float64[np.n
 
 
 def _by_plane(x: np.ndarray, layout: Layout) -> np.ndarray:
-    if layout == "half":
+    if expect_layout(layout) == "half":
         x = x[:, np.argsort(layout_permutation(x.shape[1]))]
     return x.reshape(len(x), -1, 2) if len(x) else x.reshape(0, x.shape[1] // 2, 2)
 
 
 def _from_planes(pairs: np.ndarray, layout: Layout) -> np.ndarray:
     x = pairs.reshape(len(pairs), 2 * pairs.shape[1])
-    return x[:, layout_permutation(x.shape[1])] if layout == "half" else x
+    return x[:, layout_permutation(x.shape[1])] if expect_layout(layout) == "half" else x
 
 
 def _turn(x: np.ndarray, theta: np.ndarray, layout: Layout, *, back: bool = False) -> np.ndarray:

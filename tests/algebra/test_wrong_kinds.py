@@ -1,0 +1,55 @@
+"""Arguments of a wrong kind, that once passed without a word or were told in another library's words."""
+
+import numpy as np
+import pytest
+
+from rope_lab.algebra import bch, grid_positions, layouts, placements, recurrence
+from rope_lab.algebra.expect import expect_base
+
+pytestmark = pytest.mark.usefixtures("untyped")
+
+ROW = np.arange(8.0).reshape(2, 4)
+PLANES = {"gamma": [0.9, 0.5], "theta": [1.0, 0.1]}
+
+
+@pytest.mark.parametrize("base", [np.float32(10000), np.float16(2), np.int8(7), 3])
+def test_a_base_of_any_number_type_is_the_number_and_warns_of_nothing(base):
+    found = expect_base(base)
+    assert (type(found), found) == (float, float(base))
+
+
+@pytest.mark.parametrize("base", [np.float32("inf"), np.float64("inf"), np.float32("nan"), 10**400, np.float32(0)])
+def test_a_base_that_is_not_finite_is_none_in_any_number_type(base):
+    with pytest.raises(ValueError, match="base: expected a finite positive number, got"):
+        expect_base(base)
+
+
+@pytest.mark.parametrize("call", [
+    lambda layout: recurrence.complex_planes(ROW, layout=layout),
+    lambda layout: recurrence.real_planes(ROW + 0j, layout=layout),
+    lambda layout: recurrence.decay_attention(ROW, layout=layout, **PLANES),
+    lambda layout: recurrence.recurrent(ROW, layout=layout, **PLANES),
+    lambda layout: recurrence.rotate_then_decay(ROW, layout=layout, **PLANES),
+    lambda layout: recurrence.convolved(ROW, layout=layout, **PLANES),
+])  # fmt: skip
+@pytest.mark.parametrize("layout", ["Half", "half-split", "halves", None])
+def test_a_layout_of_another_name_is_not_taken_for_interleaved(call, layout):
+    with pytest.raises(ValueError, match='layout: expected "interleaved"'):
+        call(layout)
+    assert np.isfinite(call("half")).all()  # the control
+
+
+@pytest.mark.parametrize(("call", "error", "said"), [
+    (lambda: recurrence.complex_planes(ROW[:, :3]), ValueError, r"x: expected \(T, d\) with an even d, got shape \(2,"),
+    (lambda: recurrence.complex_planes(ROW[0]), ValueError, r"x: expected \(T, d\) with an even d, got shape \(4,\)"),
+    (lambda: layouts.projection_permutation(2.0, 4), TypeError, "n_heads: expected a whole number .* got 2.0"),
+    (lambda: layouts.projection_permutation(None, 4), TypeError, "n_heads: expected a whole number .* got None"),
+    (lambda: placements.placement(None), TypeError, "rotated: expected letters such as 'qk', got None"),
+    (lambda: placements.is_relative(["q", "k"]), TypeError, "rotated: expected letters such as 'qk', got"),
+    (lambda: bch.coefficients(2.5), ValueError, "order: expected a whole number from 1 to 8, got 2.5"),
+    (lambda: grid_positions.axial_frequencies(None), TypeError, "head_dim: expected a positive even integer, got None"),
+    (lambda: grid_positions.axial_frequencies(6), ValueError, "head_dim: expected a multiple of 4, got 6"),
+])  # fmt: skip
+def test_each_is_told_in_words(call, error, said):
+    with pytest.raises(error, match=said):
+        call()

@@ -171,8 +171,8 @@ def projection_permutation(
     `rotation.layout_permutation` in each head by itself, on its first rotary_dim coordinates; the rest stays. Where
     values are rotated as well: ``W_v[p]`` and ``W_o[:, p]``. With grouped queries give k and v their own n_heads.
 
-    Weights as (n_heads * head_dim, width), the order of torch.nn.Linear. ValueError for sizes that do not fit, TypeError
-    for what is no size. Claims ``blog.same-effects``, ``unsaid.layouts``.
+    Weights as (n_heads * head_dim, width), the order of torch.nn.Linear. ValueError for sizes that do not fit,
+    TypeError for what is no size. Claims ``blog.same-effects``, ``unsaid.layouts``.
 
     >>> projection_permutation(2, 4).tolist()
     [0, 2, 1, 3, 4, 6, 5, 7]

@@ -19,7 +19,7 @@ ALLOWED = {
     "audit": ("algebra",),
     "exercises": ("algebra",),
     "training": ("nn", "algebra"),
-    "claims": ("algebra", "nn", "audit", "training.cards"),
+    "claims": ("algebra", "nn", "audit", "training.cards", "training.gaps"),
     "show": ("algebra", "exercises", "training.cards", "claims"),
     "cli": ("everything",),
 }

@@ -6,6 +6,7 @@ import numpy as np
 
 from rope_lab.claims.ledger import claim
 from rope_lab.training import cards
+from rope_lab.training.gaps import along
 
 
 def _gaps(experiment: str, *pairs: tuple[str, str]) -> list[cards.Interval] | None:
@@ -90,16 +91,12 @@ def three_tied_at_cpu():
     witness=r"The difference at every validation, in chapter 15's table.",
 )
 def gap_along_the_run():
-    found = cards.load_all("crope-longer", "cpu")
-    curves = {(c.variant, c.seed): [x for x in c.curve["valid_loss"] if x is not None] for c in found}
-    gaps = [np.subtract(curves["CRoPE QKV", seed], curve) for (name, seed), curve in curves.items()
-            if name == "RoPE" and ("CRoPE QKV", seed) in curves]  # fmt: skip
-    if len(gaps) < 3:
+    gaps = along(cards.load_all("crope-longer", "cpu"), "CRoPE QKV", "RoPE")
+    if len(gaps.by_seed) < 3:
         return "not attempted"
-    half = len(gaps[0]) // 2
-    change = cards.interval(gap[-half:].mean() - gap[:half].mean() for gap in gaps)
-    is_open = not change.decided and not cards.interval(gap[-1] for gap in gaps).decided
-    return "reproduced" if is_open and all((gap > 0).all() for gap in gaps) else "not reproduced"
+    is_open = not gaps.change.decided and not gaps.at_each_step[-1].decided
+    behind = all(gap > 0 for seed in gaps.by_seed.values() for gap in seed)
+    return "reproduced" if is_open and behind else "not reproduced"
 
 
 @claim(

@@ -45,13 +45,18 @@ def expect_vectors(x: Any, *, name: str = "x") -> None:
         )
 
 
-def expect_prompt(tokens: Any, *, vocab_size: int) -> None:
-    """Refuse a prompt that is no (batch, T) of token numbers with T of at least 1."""
+def expect_tokens(tokens: Any) -> None:
+    """Refuse what is no tensor of whole numbers. Values are not looked at: a device would have to be waited for."""
     if not isinstance(tokens, Tensor) or tokens.dtype not in (torch.int32, torch.int64):
         got = f"dtype {tokens.dtype}" if isinstance(tokens, Tensor) else type(tokens).__name__
         raise TypeError(
             f"tokens: expected a tensor of int64 or int32, got {got}; convert with torch.as_tensor(tokens).long()"
         )
+
+
+def expect_prompt(tokens: Any, *, vocab_size: int) -> None:
+    """Refuse a prompt that is no (batch, T) of token numbers with T of at least 1."""
+    expect_tokens(tokens)
     if tokens.ndim != 2:
         raise ValueError(f"tokens: expected (batch, T), got {tuple(tokens.shape)}; write one text as tokens[None]")
     if tokens.shape[1] == 0:

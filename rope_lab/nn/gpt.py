@@ -10,9 +10,10 @@ import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
+from rope_lab.algebra.expect import expect_even
 from rope_lab.algebra.rotation import frequencies
 from rope_lab.nn.attention import AttentionConfig, CausalAttention, KVCache, roles
-from rope_lab.nn.expect import expect_prompt
+from rope_lab.nn.expect import expect_count, expect_prompt, expect_tokens
 from rope_lab.nn.initial import initialise
 from rope_lab.nn.latent import LatentCache, LatentConfig, SharedLatentAttention, SplicedLatentAttention
 from rope_lab.nn.rotary import RotaryConfig
@@ -60,6 +61,8 @@ class GPTConfig:
                 raise ValueError(f"GPTConfig.{name}: expected a whole number of at least 1, got {got!r}")
         if self.d_model % self.n_heads and self.head_dim is None:
             raise ValueError(f"expected d_model divisible by {self.n_heads} heads, got {self.d_model}: or set head_dim")
+        if isinstance(self.std, bool) or not isinstance(self.std, int | float) or not 0 <= self.std < math.inf:
+            raise ValueError(f"GPTConfig.std: expected a finite number of at least 0, got {self.std!r}")
         if self.bias and self.block == "llama":
             raise ValueError("expected no bias in a llama block, got bias=True: it has none")
         object.__setattr__(self, "rotated", roles(self.rotated, name="rotated"))
@@ -124,7 +127,12 @@ class GPT(nn.Module):
     def forward(
         self, tokens: Int[Tensor, "batch T"], *, caches: list[KVCache] | list[LatentCache] | None = None
     ) -> Float[Tensor, "batch T vocab"]:
-        """Logits of the token after each of T tokens. With caches, one a block, they continue what the caches saw."""
+        """Logits of the token after each of T tokens. With caches, one a block, they continue what the caches saw.
+
+        ``TypeError`` for tokens that are no whole numbers; ``ValueError`` for more than ``seq_len`` of them, and for
+        another number of caches.
+        """
+        expect_tokens(tokens)
         if caches and len(caches) != len(self.blocks):
             raise ValueError(f"caches: expected {len(self.blocks)}, one for each block, got {len(caches)}")
         start = caches[0].seen if caches else 0
@@ -147,13 +155,12 @@ class GPT(nn.Module):
 
         Keys and values of earlier tokens are kept, so a new token costs one column and not a whole pass.
         ``ValueError`` for a prompt that is empty or not of this vocabulary, and for a temperature or numbers of tokens
-        that mean nothing; ``TypeError`` for a prompt of anything but whole numbers.
+        that mean nothing; ``TypeError`` for anything but whole numbers.
         """
         expect_prompt(tokens, vocab_size=self.config.vocab_size)
-        if n_tokens < 0:
-            raise ValueError(f"n_tokens: expected 0 or more, got {n_tokens}")
-        if top_k is not None and top_k < 1:
-            raise ValueError(f"top_k: expected at least 1 token to choose from, got {top_k}; None chooses from all")
+        expect_count(n_tokens, name="n_tokens", mend="give an int")
+        if top_k is not None and (isinstance(top_k, bool) or not isinstance(top_k, int) or top_k < 1):
+            raise ValueError(f"top_k: expected at least 1 token to choose from, got {top_k!r}; None chooses from all")
         if not 0 <= temperature < math.inf:  # not a number is refused here too
             raise ValueError(f"temperature: expected a finite number of at least 0, got {temperature}")
         caches = [KVCache() if self.config.d_latent is None else LatentCache() for _ in self.blocks]
@@ -216,7 +223,8 @@ def sinusoids(config: GPTConfig) -> Tensor | None:
     """What absolute positions add to the embedding: (seq_len, d_model), in the size that ``absolute`` names."""
     if config.positions != "absolute":
         return None
-    theta = torch.from_numpy(frequencies(config.d_model, base=config.base))  # float64: float32 angles drift with m
+    width = expect_even(config.d_model, name="d_model")
+    theta = torch.tensor(frequencies(width, base=config.base))  # float64: float32 angles drift with m
     angles = torch.arange(config.seq_len)[:, None] * theta  # (seq_len, d_model / 2)
     waves = torch.stack((angles.sin(), angles.cos()), -1).flatten(-2)  # (seq_len, d_model), of rms 1/sqrt(2)
     return (waves * (config.std * math.sqrt(2) if config.absolute == "embedding" else 1.0)).float()

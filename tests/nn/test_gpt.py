@@ -191,3 +191,39 @@ def test_without_positions_a_single_layer_cannot_tell_the_order_and_with_them_it
 def test_a_config_that_makes_no_model_is_refused(fields, said):
     with pytest.raises(ValueError, match=said):
         dataclasses.replace(SMALL, **fields)
+
+
+@pytest.mark.usefixtures("untyped")
+@pytest.mark.parametrize("tokens", [[[1, 2]], None, torch.ones(1, 2), torch.ones(1, 2, dtype=torch.bool)])
+def test_what_is_no_token_numbers_is_refused(tokens):
+    with pytest.raises(TypeError, match=r"tokens: expected a tensor of int64 or int32, got .*; convert with"):
+        small()(tokens)
+
+
+@pytest.mark.usefixtures("untyped")
+@pytest.mark.parametrize("n_tokens", [2.0, None, "2", True])
+def test_a_number_of_new_tokens_is_whole(n_tokens):
+    with pytest.raises(TypeError, match="n_tokens: expected an integer of at least 0, got"):
+        small().generate(text(3), n_tokens=n_tokens)
+    with pytest.raises(ValueError, match=r"top_k: expected at least 1 token to choose from, got 1\.5"):
+        small().generate(text(3), n_tokens=1, top_k=1.5)
+
+
+@pytest.mark.usefixtures("untyped")
+@pytest.mark.parametrize("std", [-0.1, math.nan, math.inf, "0.02", None])
+def test_a_spread_that_means_nothing_is_refused(std):
+    with pytest.raises(ValueError, match=r"GPTConfig\.std: expected a finite number of at least 0, got"):
+        small(std=std)
+
+
+def test_an_odd_stream_has_no_sinusoids_and_is_called_by_its_name():
+    with pytest.raises(ValueError, match="d_model: expected a positive even integer, got 15"):
+        small(positions="absolute", d_model=15, n_heads=1)
+
+
+@pytest.mark.parametrize("positions", ["none", "absolute", "rotary"])
+def test_it_is_made_on_the_device_that_is_asked_for(positions):
+    """``with torch.device(...)``: no table is left on the processor. "meta" stands for a GPU."""
+    with torch.device("meta"):
+        model = small(positions=positions)
+        assert model(torch.zeros(1, 3, dtype=torch.int64)).device.type == "meta"

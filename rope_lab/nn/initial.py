@@ -11,7 +11,7 @@ from torch import nn
 def generator_for(seed: int, name: str) -> torch.Generator:
     """A stream of random numbers of its own for each name: adding a parameter elsewhere moves no other."""
     digest = hashlib.sha256(f"{seed}/{name}".encode()).digest()
-    return torch.Generator().manual_seed(int.from_bytes(digest[:8], "big") >> 1)
+    return torch.Generator("cpu").manual_seed(int.from_bytes(digest[:8], "big") >> 1)
 
 
 @torch.no_grad()
@@ -23,7 +23,8 @@ def initialise(model: nn.Module, *, seed: int, std: float) -> None:
     """
     for name, p in model.named_parameters():
         if p.ndim >= 2:
-            p.copy_(torch.empty(p.shape).normal_(std=std, generator=generator_for(seed, name)))
+            drawn = torch.empty(p.shape, device="cpu", dtype=torch.float32)  # whatever torch's defaults are at the time
+            p.copy_(drawn.normal_(std=std, generator=generator_for(seed, name)))
         elif name.endswith("bias"):
             p.zero_()
         else:

@@ -13,6 +13,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from rope_lab.nn.complex_linear import ComplexLinear
+from rope_lab.nn.expect import working_dtype
 from rope_lab.nn.rotary import RotaryConfig, rotary_table, rotate
 
 CONTENTS = 8  # a token is a content, 0 to 7, with "next" (tokens 0 to 7) or "next-next" (8 to 15)
@@ -63,9 +64,10 @@ class OneHead(nn.Module):
 
     def _head(self, tokens: Tensor, start: int) -> tuple[Tensor, Tensor]:
         x, width = self.embedding(tokens), self.rotary.head_dim
-        table = rotary_table(torch.arange(start, start + tokens.shape[1]), self.rotary)
+        positions = torch.arange(start, start + tokens.shape[1], device=tokens.device)
+        table = rotary_table(positions, self.rotary, dtype=working_dtype(x))
         if self.scheme == "absolute":
-            x = x + torch.cat((table.sin, table.cos), dim=-1)
+            x = x + torch.cat((table.sin, table.cos), dim=-1).to(x.dtype)
         q, k = self.q(x), self.k(x)
         if self.scheme != "absolute":
             q, k = rotate(q, table), rotate(k, table)

@@ -227,3 +227,13 @@ def test_it_is_made_on_the_device_that_is_asked_for(positions):
     with torch.device("meta"):
         model = small(positions=positions)
         assert model(torch.zeros(1, 3, dtype=torch.int64)).device.type == "meta"
+
+
+def test_the_first_weights_do_not_follow_torchs_default_dtype():
+    torch.set_default_dtype(torch.float64)
+    try:
+        model = GPT(SMALL, seed=3)
+    finally:
+        torch.set_default_dtype(torch.float32)
+    for p, other in zip(model.parameters(), GPT(SMALL, seed=3).double().parameters(), strict=True):
+        torch.testing.assert_close(p, other, rtol=1e-7, atol=0)

@@ -69,3 +69,13 @@ def test_a_head_learns_it():
 def test_an_unknown_scheme_is_refused():
     with pytest.raises(ValueError, match='scheme: expected "rope", "crope" or "absolute"'):
         OneHead("alibi")
+
+
+@pytest.mark.parametrize("scheme", ["rope", "crope", "absolute"])
+@pytest.mark.parametrize("dtype", [torch.float64, torch.bfloat16])
+def test_it_runs_in_the_dtype_and_on_the_device_that_it_was_moved_to(scheme, dtype):
+    """"meta" stands for a GPU: the angles are made where the tokens are."""
+    model, (tokens, _) = OneHead(scheme, width=8), sentences(2, length=5, generator=torch.Generator().manual_seed(0))
+    there = model.to(dtype)(tokens)
+    assert (there.dtype, there.shape) == (dtype, (2, 5, 8))
+    assert model.to("meta")(tokens.to("meta")).device.type == "meta"

@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 
-from rope_lab.exercises.comparing import differs, kind, show
+from rope_lab.exercises.comparing import differs, kind, plain, show
 from rope_lab.exercises.core import LETTERS, Question, Task, exercise
 from rope_lab.exercises.reply import Reply
 
@@ -95,7 +95,8 @@ def _answer_question(item: Question, answer: Any) -> Reply:
     else:
         if problem := differs(answer, float(item.answer), None):
             return Reply(item.id, False, f"Answer with {wanted}: {problem}.", judged=False)
-        given, ok = f"{float(np.asarray(answer)):g}", abs(float(np.asarray(answer)) - item.answer) <= item.tolerance
+        number = float(np.asarray(plain(answer)))
+        given, ok = f"{number:g}", abs(number - item.answer) <= item.tolerance
     if item.kind == "prediction":
         return Reply(item.id, ok, f"You said {given}; the answer is {solution(item.id)}", judged=False)
     return Reply(item.id, ok, item.why if ok else "Not yet.")

@@ -23,7 +23,7 @@ def show(value: Any) -> str:
     return text if len(text) <= 1000 else f"{text[:1000]} ..."
 
 
-def _plain(value: Any) -> Any:
+def plain(value: Any) -> Any:
     """A tensor as NumPy can read it: NumPy has no bfloat16."""
     if not hasattr(value, "detach"):
         return value
@@ -50,7 +50,7 @@ def differs(yours: Any, target: Any, tolerance: float | None) -> str:
     t = np.asarray(target)
     wanted = ("True or False" if t.dtype.kind == "b" else "a number") if t.ndim == 0 else "an array of numbers"
     try:
-        y = np.asarray(_plain(yours))
+        y = np.asarray(plain(yours))
     except Exception:  # ragged lists, odd objects: anything a reader may return
         return f"expected {wanted}, got {kind(yours)}"
     if y.dtype.kind not in ("b" if t.dtype.kind == "b" else "iufc"):

@@ -200,6 +200,13 @@ def test_questions_take_letters_and_numbers():
     assert "Transposing" in check("ch01.between", "A").hint
 
 
+@pytest.mark.parametrize("how", [{"requires_grad": True}, {"dtype": torch.bfloat16}, {"dtype": torch.float64}])
+def test_a_number_may_be_a_tensor_of_any_kind(how):
+    assert check("ch01.one-logit", torch.tensor(0.5, **how)).ok
+    reply = check("ch01.one-logit", torch.tensor(0.75, **how))
+    assert (reply.ok, reply.judged) == (False, True)
+
+
 def test_a_prediction_gives_no_verdict_but_the_reason():
     for letter in "AB":
         reply = check("ch01.predict-shift", letter)

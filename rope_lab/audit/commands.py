@@ -1,6 +1,8 @@
 """What `rope-lab audit` prints."""
 
 import json
+import sys
+from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +16,8 @@ COLUMNS = ("what", "layout", "rotated", "direction", "base", "laws that do not h
 
 def one(target: str, *, head_dim: int | None = None, as_json: bool = False) -> bool:
     """One target: its fingerprint, its laws. True where every law holds."""
-    seen = report.audit(target, head_dim=head_dim)
+    with redirect_stdout(sys.stderr):  # what the target prints, at its import or its calls, is no part of our answer
+        seen = report.audit(target, head_dim=head_dim)
     if as_json:
         print(json.dumps(seen.row, indent=2))
     elif seen.skipped:
@@ -29,7 +32,8 @@ def every(*, as_json: bool = False, out: Path | None = None) -> None:
     """Every entry of the library, as a table; ``out`` gets it as JSON."""
     if out:  # a folder that cannot be made is found out before the work
         out.parent.mkdir(parents=True, exist_ok=True)
-    found: dict[str, Any] = report.audit_all()
+    with redirect_stdout(sys.stderr):
+        found: dict[str, Any] = report.audit_all()
     text = report.as_text(found)
     if out:
         out.write_text(text, encoding="utf-8")

@@ -37,6 +37,16 @@ def test_json_and_nothing_else():
     assert json.loads(run(RIGHT, "--json").output)["layout"] == "half-split"
 
 
+def test_what_the_target_prints_is_not_in_the_json(tmp_path, monkeypatch):
+    loud = "print('loading')\ndef f(x, positions):\n    print('called')\n    return x\n"
+    (tmp_path / "audit_loud.py").write_text(loud, encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    done = run("audit_loud:f", "--json")
+    assert json.loads(done.stdout)["layout"] == "unknown"
+    assert "loading" in done.stderr
+    assert "called" in done.stderr
+
+
 @pytest.mark.parametrize(("arguments", "code", "words"), [
     (["no_such_library:f"], 1, "skipped: no_such_library is not installed"),
     (["json"], 1, "expected MODULE:NAME"),

@@ -35,7 +35,8 @@ class DiagonalRNN(nn.Module):
 
     ``state`` counts real numbers. "complex": state/2 planes, each with a decay and a turn. "real": one decay in (0, 1)
     for each number. "signed": the same, and every second decay is negative. All three have equally many parameters and
-    cost the same; decays start between 0.9 and 0.999, turns between 0 and pi.
+    cost the same; decays start between 0.9 and 0.999, turns between 0 and pi. ValueError for another decay, and for an
+    odd state of planes.
 
     >>> sizes = {d: sum(p.numel() for p in DiagonalRNN(1, 8, 7, decay=d).parameters()) for d in ("complex", "real")}
     >>> sizes["complex"] == sizes["real"]
@@ -46,6 +47,8 @@ class DiagonalRNN(nn.Module):
         super().__init__()
         if decay not in ("complex", "real", "signed"):
             raise ValueError(f'decay: expected "complex", "real" or "signed", got {decay!r}')
+        if decay == "complex" and state % 2:
+            raise ValueError(f"state: expected an even number of coordinates, two for each plane, got {state}")
         generator = torch.Generator().manual_seed(seed)
         decays = state // 2 if decay == "complex" else state
         radius = 0.9 + 0.099 * torch.rand(decays, generator=generator)

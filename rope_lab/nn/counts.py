@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from numbers import Integral
 
 from torch import Tensor
 from torch.nn.attention import SDPBackend, sdpa_kernel
@@ -93,7 +94,7 @@ def multiplication_counts(config: GPTConfig, *, tokens: int, product: str = "rea
     """
     if product not in REAL_PRODUCTS:
         raise ValueError(f"product: expected one of {', '.join(REAL_PRODUCTS)}, got {product!r}")
-    if not 1 <= tokens <= config.seq_len:
+    if not isinstance(tokens, Integral) or not 1 <= tokens <= config.seq_len:
         raise ValueError(f"tokens: expected 1 to {config.seq_len}, the longest context, got {tokens}")
     if config.d_latent is not None:
         raise ValueError(f"d_latent: expected None, got {config.d_latent}: only heads of keys and values are counted")

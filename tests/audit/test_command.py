@@ -42,7 +42,7 @@ def test_what_the_target_prints_is_not_in_the_json(tmp_path, monkeypatch):
     (tmp_path / "audit_loud.py").write_text(loud, encoding="utf-8")
     monkeypatch.syspath_prepend(tmp_path)
     done = run("audit_loud:f", "--json")
-    assert json.loads(done.stdout)["layout"] == "unknown"
+    assert json.loads(done.stdout)["layout"] == "none"
     assert "loading" in done.stderr
     assert "called" in done.stderr
 

@@ -77,3 +77,9 @@ def test_a_turn_learns_what_no_real_decay_does():
 def test_an_unknown_decay_is_refused():
     with pytest.raises(ValueError, match='decay: expected "complex", "real" or "signed"'):
         DiagonalRNN(1, 8, 7, decay="quaternion")
+
+
+def test_a_state_of_half_a_plane_is_refused_before_it_runs():
+    assert DiagonalRNN(1, 3, 7, decay="real")(torch.ones(1, 4, 1)).shape == (1, 4, 7)  # the control
+    with pytest.raises(ValueError, match="state: expected an even number of coordinates, two for each plane, got 3"):
+        DiagonalRNN(1, 3, 7, decay="complex")

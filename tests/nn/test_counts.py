@@ -123,3 +123,10 @@ def test_what_cannot_be_counted_is_refused():
     for config in (latent, GPTConfig(head_dim=6)):
         with pytest.raises(ValueError, match="multiple of 4 and no latent"):
             readings(config)
+
+
+@pytest.mark.usefixtures("untyped")
+@pytest.mark.parametrize("tokens", [2.5, None, "3", 0, 9])
+def test_only_a_whole_number_of_tokens_is_counted(tokens):
+    with pytest.raises(ValueError, match="tokens: expected 1 to 8, the longest context, got"):
+        multiplication_counts(GPTConfig(seq_len=8), tokens=tokens)

@@ -8,6 +8,7 @@ from checks import nothing
 from pages import page_names, visiting
 
 HEAVY = 3_000_000  # bytes of a page with a widget, everything it loads included
+VIEW = 'type="application/vnd.jupyter.widget-view+json"'
 ELSEWHERE = re.compile(
     r"""<(?:script|img|source|iframe|video|audio|embed)\b[^>]*\b(?:src|srcset)=["'](?:https?:)?//[^"']*"""
     r"""|<link\b(?![^>]*rel="canonical")[^>]*\bhref=["'](?:https?:)?//[^"']*"""
@@ -74,6 +75,18 @@ def test_no_file_names_another_machine(html):
     nothing(elsewhere(html))
 
 
+def waiting(folder) -> list[str]:
+    """Pages whose widgets are not started by a plain script in the head: deferred, it would wait for MathJax."""
+    pages = {str(path.relative_to(folder)): path.read_text("utf-8") for path in folder.rglob("*.html")}
+    starts = re.compile(r'<script src="[^"]*rope-widgets\.js[^"]*"></script>')
+    return sorted(name for name, text in pages.items() if VIEW in text and not starts.search(text.split("</head>")[0]))
+
+
+def test_widgets_do_not_wait_for_mathematics(html):
+    assert VIEW in (html / "book" / "01_one_plane.html").read_text("utf-8")
+    nothing(waiting(html))
+
+
 # Controls: each check must speak up on the page that was made wrong, and only there.
 
 
@@ -86,6 +99,14 @@ def test_control_sound(sound):
     for scheme in ("dark", "light"):
         sound.theme(scheme)
         nothing(checks.serious_to_axe(page))
+
+
+def test_control_waiting(tmp_path):
+    for name, how in (("plain", ""), ("late", 'defer="defer" '), ("none", "")):
+        script = f'<script {how}src="../_static/rope-widgets.js?v=1"></script>' if name != "none" else ""
+        (tmp_path / f"{name}.html").write_text(f"<head>{script}</head><script {VIEW}>", encoding="utf-8")
+    (tmp_path / "bare.html").write_text("<head></head>", encoding="utf-8")
+    assert waiting(tmp_path) == ["late.html", "none.html"]
 
 
 def test_control_requests(planted):

@@ -18,7 +18,7 @@ import tempfile
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 SCHEMA = 1
 RESULTS = Path(__file__).resolve().parent.parent / "results"  # the committed cards travel with the package
@@ -52,7 +52,9 @@ class Card:
         _validate(asdict(self), where=f"card {self.variant!r}, seed {self.seed!r}")
 
     def loss(self, metric: Metric = "final") -> float:
-        """Validation loss in nats per token."""
+        """Validation loss in nats per token; ``ValueError`` for a metric that is neither "final" nor "best"."""
+        if metric not in get_args(Metric):
+            raise ValueError(f"metric: expected one of {', '.join(get_args(Metric))}, got {metric!r}")
         return float(getattr(self, metric)["loss"])
 
     @property

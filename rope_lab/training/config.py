@@ -83,7 +83,11 @@ class RunConfig:
             _require(getattr(self, name) in allowed, name, f"one of {', '.join(allowed)}", getattr(self, name))
         _require(self.variant != "", "variant", "a name, the one that tables print", self.variant)
         _require(self.lr > 0, "lr", "a positive rate", self.lr)
-        _require(len(self.betas) == 2, "betas", "two numbers", self.betas)
+        _require(self.eps >= 0, "eps", "zero or more", self.eps)
+        fine = len(self.betas) == 2 and all(0 <= beta < 1 for beta in self.betas)
+        _require(fine, "betas", "two numbers from 0 to below 1", self.betas)
+        for name in ("experiment", "rung"):  # both name folders of cards
+            _require(not set(getattr(self, name)) & set("/\\"), name, "a name without / and \\", getattr(self, name))
 
     @classmethod
     def from_json(cls, text: str | Mapping[str, Any]) -> RunConfig:

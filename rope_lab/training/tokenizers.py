@@ -21,6 +21,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib.resources import files
+from operator import index
 from typing import Protocol, SupportsIndex, runtime_checkable
 
 import numpy as np
@@ -82,8 +83,11 @@ class BytePairs:
         return np.concatenate(pieces) if pieces else np.zeros(0, dtype)
 
     def decode(self, ids: Iterable[SupportsIndex]) -> str:
-        """Text of the ids; bytes that are not UTF-8 (half a character) become the replacement character."""
-        return self.encoding.decode([int(i) for i in ids])
+        """Text of the ids; bytes that are not UTF-8 (half a character) become the replacement character.
+
+        ``ValueError`` for an id that is none of the vocabulary's, as the BOS token and padding of a model are.
+        """
+        return self.encoding.decode(_ids(ids, self.vocab_size))
 
 
 @dataclass(frozen=True)
@@ -132,7 +136,18 @@ class Words:
         return np.array(found, dtype=smallest_dtype(self.vocab_size))
 
     def decode(self, ids: Iterable[SupportsIndex]) -> str:
-        return " ".join(self.vocabulary[int(i)] for i in ids)
+        """The words; ``ValueError`` for an id that is none of the vocabulary's."""
+        return " ".join(self.vocabulary[i] for i in _ids(ids, self.vocab_size))
+
+
+def _ids(ids: Iterable[SupportsIndex], vocab_size: int) -> list[int]:
+    numbers = [index(i) for i in ids]
+    if wrong := [i for i in numbers if not 0 <= i < vocab_size]:
+        raise ValueError(
+            f"ids: expected numbers from 0 to {vocab_size - 1}, got {wrong[0]}; take the tokenizer that the model was "
+            "trained with, and leave out what stands for no text"
+        )
+    return numbers
 
 
 @cache
@@ -152,7 +167,7 @@ def parse(name: str) -> tuple[str, int | None]:
     """``("bpe", N)``, ``("word", N)``, ``("word", None)`` or ``("gpt2", None)``; else ``ValueError``."""
     if name in ("gpt2", "word"):
         return name, None
-    if match := re.fullmatch(r"(bpe|word)-([1-9][0-9]*)", name):
+    if match := isinstance(name, str) and re.fullmatch(r"(bpe|word)-([1-9][0-9]*)", name):
         kind, size = match[1], int(match[2])
         if (kind == "bpe" and 256 <= size <= GPT2_RANKS) or (kind == "word" and size >= 3):
             return kind, size

@@ -178,3 +178,10 @@ def test_published_numbers_come_by_setting_and_variant():
     printed = cards.published("crope-table1")
     assert printed["losses"]["PTB"]["RoPE"][0] == 4.0212
     assert cards.published("demo") == {}
+
+
+@pytest.mark.usefixtures("untyped")
+@pytest.mark.parametrize("metric", ["worst", "curve", None])
+def test_a_metric_that_no_card_has_is_refused(metric):
+    with pytest.raises(ValueError, match="metric: expected one of final, best, got"):
+        card().loss(metric)

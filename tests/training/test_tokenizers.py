@@ -121,3 +121,20 @@ def test_an_unknown_tokenizer_is_told_what_there_is(name):
 def test_a_bos_token_still_fits_the_stream_s_type():
     assert tokenizers.smallest_dtype(2**16 - 1) == np.uint16
     assert tokenizers.smallest_dtype(2**16) == np.uint32
+
+
+@pytest.mark.usefixtures("untyped")
+@pytest.mark.parametrize("tokenizer", [byte_pairs("bpe-300"), Words("word", tuple(f"word{i}" for i in range(300)))])
+def test_an_id_without_a_text_is_refused(tokenizer):
+    """Also a negative one, that a list of words would count from its end."""
+    assert tokenizer.decode(np.array([0, 299], dtype=np.uint16))  # the control
+    for wrong in (-1, 300, 10**9):
+        with pytest.raises(ValueError, match=f"ids: expected numbers from 0 to 299, got {wrong}; take the tokenizer"):
+            tokenizer.decode([1, wrong])
+
+
+@pytest.mark.usefixtures("untyped")
+@pytest.mark.parametrize("name", [None, 3, ["bpe-300"]])
+def test_a_name_that_is_no_text_is_refused(name):
+    with pytest.raises(ValueError, match="tokenizer: expected 'gpt2', 'bpe-N'"):
+        parse(name)

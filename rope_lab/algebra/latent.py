@@ -32,12 +32,16 @@ class Decoded(NamedTuple):
 
 
 def softmax(s: ArrayLike) -> Float64[np.ndarray, "keys"]:
-    r"""Attention weights of one query: $a_n = e^{s_n} / \sum_j e^{s_j}$. Claim ``su19.mla-mqa-eq``.
+    r"""Attention weights of one query: $a_n = e^{s_n} / \sum_j e^{s_j}$.
+
+    ``s``: (keys,), at least one; ValueError for another shape. Claim ``su19.mla-mqa-eq``.
 
     >>> softmax([0.0, 1.0]).round(4)
     array([0.2689, 0.7311])
     """
     s = expect_real(s, name="s")
+    if s.ndim != 1 or not len(s):
+        raise ValueError(f"s: expected the logits of one query, (keys,) with a key at least, got shape {s.shape}")
     e = np.exp(s - s.max())
     return e / e.sum()
 
@@ -122,7 +126,8 @@ def relative(
 
     One head, interleaved layout; arguments as in `decode`. Claim ``su19.mla-vo-shared``.
     """
-    at, out = np.asarray(positions, dtype=float), np.zeros_like(c)
+    q, c, at = _one_head(q, c, positions)
+    out = np.zeros_like(c)
     for m in range(len(c)):
         R = rotation_matrix(at[: m + 1] - at[m], theta=theta)
         a = softmax([q[m] @ R[n] @ c[n] for n in range(m + 1)])
@@ -145,7 +150,8 @@ def decode(
     $\mathcal R_n c_n$ and sums it; ``"undo"`` does that too and turns the sum back by $\mathcal R_m^\top$.
 
     One head, interleaved layout. ``positions``: (T,), any reals; ``theta``: $d_c/2$ radians per position. float64.
-    ValueError for an unknown way. Claims ``su19.mla-dilemma-share``, ``su19.mla-dilemma-abs``, ``su19.mla-vo-shared``.
+    ValueError for an unknown way or shapes that do not fit.
+    Claims ``su19.mla-dilemma-share``, ``su19.mla-dilemma-abs``, ``su19.mla-vo-shared``.
 
     >>> for way in WAYS:
     ...     run = decode(np.eye(4), np.eye(4), way, positions=range(4), theta=[1.0, 0.1])
@@ -157,8 +163,9 @@ def decode(
     """
     if way not in WAYS:
         raise ValueError(f"way: expected one of {', '.join(WAYS)}, got {way!r}")
+    q, c, at = _one_head(q, c, positions)
     plain, turned, outputs, count = [], [], [], 0  # the two caches; a way leaves the one empty that it does not keep
-    R = rotation_matrix(np.asarray(positions, dtype=float), theta=theta)
+    R = rotation_matrix(at, theta=theta)
     for m in range(len(c)):
         if way in ("two caches", "turn again"):
             plain.append(c[m])
@@ -171,6 +178,16 @@ def decode(
         total = sum(a[n] * value for n, value in enumerate(plain or turned))
         outputs.append(R[m].T @ total if way == "undo" else total)
     return Decoded(np.array(outputs), sum(x.size for x in plain + turned), count)
+
+
+def _one_head(q: ArrayLike, c: ArrayLike, positions: ArrayLike) -> list[np.ndarray]:
+    q, c, at = found = [expect_real(x, name=n) for n, x in (("q", q), ("c", c), ("positions", positions))]
+    if q.ndim != 2 or c.shape != q.shape or at.shape != (len(q),):
+        raise ValueError(
+            f"expected q and c of one shape (T, d_c) and positions (T,), got {q.shape}, {c.shape}, {at.shape}; "
+            "one row belongs to one token"
+        )
+    return found
 
 
 def training_form(W: ArrayLike, *, theta: ArrayLike) -> tuple[Float64[np.ndarray, "d_v d_v"], float]:

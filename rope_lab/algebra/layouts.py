@@ -54,7 +54,7 @@ def rotate_elementwise(
     on both coordinates of plane i, and $\odot$ multiplies entry by entry
 
     ``x``: (..., T, d) or (d,); ``positions``: (T,), or what broadcasts with ``x.shape[:-1]``; ``theta``: (d/2,),
-    radians per position. float64. ValueError if theta does not fit x.
+    radians per position. float64. ValueError if theta or positions do not fit x.
     Claims ``blog.efficient-interleaved``, ``blog.half-efficient``.
 
     >>> rotate_elementwise([1.0, 0.0], [0, 1], theta=np.pi / 2).round(12) + 0.0
@@ -68,7 +68,15 @@ def rotate_elementwise(
             f"x: expected (..., {2 * theta.size}) for theta of shape {theta.shape}, got shape {x.shape}; "
             "build theta with frequencies(x.shape[-1])"
         )
-    angles = expect_real(positions, name="positions")[..., None] * theta  # (..., T, planes)
+    positions = expect_real(positions, name="positions")
+    try:
+        np.broadcast_shapes(x.shape[:-1], positions.shape)
+    except ValueError:
+        raise ValueError(
+            f"positions: expected a shape that broadcasts with {x.shape[:-1]} (x without its last axis), "
+            f"got {positions.shape}; give one position for each vector along T"
+        ) from None
+    angles = positions[..., None] * theta  # (..., T, planes)
     spread = np.repeat(angles, 2, axis=-1) if layout == "interleaved" else np.concatenate([angles, angles], axis=-1)
     return x * np.cos(spread) + quarter_turn(x, layout=layout) * np.sin(spread)
 

@@ -11,6 +11,8 @@ True
 True
 """
 
+from numbers import Integral
+
 import numpy as np
 from jaxtyping import Complex128, Float64
 from numpy.typing import ArrayLike
@@ -118,13 +120,16 @@ def convolved(
 def impulse_response(length: int, *, gamma: ArrayLike, theta: ArrayLike) -> Complex128[np.ndarray, "T planes"]:
     r"""What comes out after a single 1 went in: $\kappa_r = (\gamma e^{-\mathrm i\theta})^r$ for $r = 0, 1, \ldots$
 
-    ``gamma`` and ``theta``: one number, or one for each plane. Claim ``su19.rnn-geometric``.
+    ``gamma`` and ``theta``: one number, or one for each plane. ValueError for a length that is no whole number of at
+    least 0. Claim ``su19.rnn-geometric``.
 
     >>> impulse_response(3, gamma=0.5, theta=np.pi).round(12)[:, 0].real
     array([ 1.  , -0.5 ,  0.25])
     """
     gamma, theta = np.broadcast_arrays(*(np.atleast_1d(expect_real(x, name=n))
                                          for n, x in (("gamma", gamma), ("theta", theta))))  # fmt: skip
+    if not isinstance(length, Integral) or length < 0:
+        raise ValueError(f"length: expected a whole number of at least 0, got {length!r}; it counts steps")
     r = np.arange(length)[:, None]
     with np.errstate(over="ignore"):
         return gamma**r * np.exp(-1j * theta * r)
@@ -137,9 +142,10 @@ def retention(
 
     $o_m = \sum_{n \le m} \gamma^{m-n}\, \langle \mathcal R_m q_m, \mathcal R_n k_n\rangle\, v_n$
 
-    ``q``, ``k``: (T, d); ``v``: (T, any width); interleaved layout. Claim ``su19.lru-retnet``.
+    ``q``, ``k``: (T, d); ``v``: (T, any width); interleaved layout. TypeError or ValueError for what is not real,
+    finite or of that shape. Claim ``su19.lru-retnet``.
     """
-    q, k, v = (expect_real(x, name=name) for name, x in (("q", q), ("k", k), ("v", v)))
+    q, k, v = _three(q, k, v)
     at = np.arange(len(q))
     behind = at[:, None] - at
     logits = rotate(q, at, theta=theta) @ rotate(k, at, theta=theta).T
@@ -155,12 +161,22 @@ def retention_recurrent(
 
     Arguments as in `retention`. The state is d by value width, whatever T is. Claim ``su19.lru-retnet``.
     """
-    q, k, v = (expect_real(x, name=name) for name, x in (("q", q), ("k", k), ("v", v)))
+    q, k, v = _three(q, k, v)
     back = rotation_matrix(1.0, theta=theta).T
     S, found = np.zeros((k.shape[1], v.shape[1])), np.empty_like(v)
     for t in range(len(q)):
         S = float(gamma) * back @ S + np.outer(k[t], v[t])
         found[t] = S.T @ q[t]
+    return found
+
+
+def _three(q: ArrayLike, k: ArrayLike, v: ArrayLike) -> list[np.ndarray]:
+    q, k, v = found = [expect_real(x, name=name) for name, x in (("q", q), ("k", k), ("v", v))]
+    if q.ndim != 2 or v.ndim != 2 or k.shape != q.shape or len(v) != len(q):
+        raise ValueError(
+            f"expected q and k of one shape (T, d) and v (T, any width), got {q.shape}, {k.shape}, {v.shape}; "
+            "one row belongs to one token"
+        )
     return found
 
 

@@ -3,13 +3,14 @@
 import numpy as np
 import pytest
 
-from rope_lab.algebra import bch, grid_positions, layouts, placements, recurrence
+from rope_lab.algebra import bch, grid_positions, latent, layouts, placements, recurrence
 from rope_lab.algebra.expect import expect_base
 
 pytestmark = pytest.mark.usefixtures("untyped")
 
+THETA = [1.0, 0.1]
 ROW = np.arange(8.0).reshape(2, 4)
-PLANES = {"gamma": [0.9, 0.5], "theta": [1.0, 0.1]}
+PLANES = {"gamma": [0.9, 0.5], "theta": THETA}
 
 
 @pytest.mark.parametrize("base", [np.float32(10000), np.float16(2), np.int8(7), 3])
@@ -42,6 +43,15 @@ def test_a_layout_of_another_name_is_not_taken_for_interleaved(call, layout):
 @pytest.mark.parametrize(("call", "error", "said"), [
     (lambda: recurrence.complex_planes(ROW[:, :3]), ValueError, r"x: expected \(T, d\) with an even d, got shape \(2,"),
     (lambda: recurrence.complex_planes(ROW[0]), ValueError, r"x: expected \(T, d\) with an even d, got shape \(4,\)"),
+    (lambda: layouts.rotate_elementwise(ROW, [1, 2, 3], theta=THETA), ValueError, r"with \(2,\) .*got \(3,\)"),
+    (lambda: recurrence.retention(ROW, ROW[:1], ROW, gamma=0.9, theta=THETA), ValueError, "q and k of one shape"),
+    (lambda: recurrence.retention_recurrent(ROW[:1], ROW, ROW, gamma=1, theta=THETA), ValueError, "q and k of one"),
+    (lambda: recurrence.impulse_response(-1, gamma=0.9, theta=1.0), ValueError, "length: expected a whole number"),
+    (lambda: recurrence.impulse_response(2.5, gamma=0.9, theta=1.0), ValueError, "length: .* got 2.5"),
+    (lambda: latent.softmax(ROW), ValueError, r"s: expected the logits of one query, .* got shape \(2, 4\)"),
+    (lambda: latent.softmax([]), ValueError, r"s: expected the logits of one query, .* got shape \(0,\)"),
+    (lambda: latent.relative(ROW, ROW[:1], positions=[0, 1], theta=THETA), ValueError, "q and c of one shape"),
+    (lambda: latent.decode(ROW, ROW, "undo", positions=[0], theta=THETA), ValueError, r"\(T,\), got .*\(1,\)"),
     (lambda: layouts.projection_permutation(2.0, 4), TypeError, "n_heads: expected a whole number .* got 2.0"),
     (lambda: layouts.projection_permutation(None, 4), TypeError, "n_heads: expected a whole number .* got None"),
     (lambda: placements.placement(None), TypeError, "rotated: expected letters such as 'qk', got None"),

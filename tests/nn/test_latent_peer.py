@@ -4,12 +4,9 @@ The layer is one without merged entries. One tensor goes in as key and as value,
 is turned back: without that turn the same layer sees a shift.
 """
 
-import importlib
-import os
-import warnings
-
 import pytest
 import torch
+from peer import load
 
 LENGTH, WINDOW, WIDTH = 24, 8, 64
 STEP = torch.arange(LENGTH)
@@ -19,15 +16,7 @@ MASK = torch.zeros(LENGTH, LENGTH, dtype=torch.float64).masked_fill((BEFORE < 0)
 
 @pytest.fixture
 def peer():
-    name = "transformers.models.deepseek_v4.modeling_deepseek_v4"
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # what a library warns of at its import is not ours to mend
-            return importlib.import_module(name)
-    except ModuleNotFoundError as error:
-        if "CI" in os.environ:
-            pytest.fail(f"{name} is required in CI: pip install -r requirements-dev.txt ({error})")
-        pytest.skip(f"{name} is not installed")
+    return load("transformers.models.deepseek_v4.modeling_deepseek_v4")
 
 
 def outputs(peer, *, shift=0):

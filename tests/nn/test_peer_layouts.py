@@ -1,28 +1,14 @@
 """The table of chapter 3: which layout each library turns in, found by one probe of the code that is installed."""
 
-import importlib
-import os
-import warnings
-
 import pytest
 import torch
+from peer import load
 
 HALF = ["llama", "gpt_neox", "mistral", "qwen2", "qwen3", "gemma", "phi3"]
 INTERLEAVED = ["cohere", "glm"]
 HEAD_DIM = 16
 ANGLES = torch.linspace(0.4, 1.1, HEAD_DIM // 2)
 X = torch.eye(HEAD_DIM)[0].reshape(1, 1, 1, HEAD_DIM)  # (batch, heads, T, head_dim): coordinate 0 alone
-
-
-def load(name):
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # what a library warns of at its import is not ours to mend
-            return importlib.import_module(name)
-    except ModuleNotFoundError as error:
-        if "CI" in os.environ:
-            pytest.fail(f"{name} is required in CI: pip install -r requirements-dev.txt ({error})")
-        pytest.skip(f"{name} is not installed")
 
 
 def partner(turned):

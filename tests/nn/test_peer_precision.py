@@ -1,28 +1,18 @@
 """What chapter 18 says of the Llama layer of transformers, seen on the version that it names."""
 
-import importlib
-import os
 import re
-import warnings
 from pathlib import Path
 
 import pytest
 import torch
+from peer import load
 
 ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture
 def llama():
-    name = "transformers.models.llama.modeling_llama"
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # what a library warns of at its import is not ours to mend
-            return importlib.import_module(name)
-    except ModuleNotFoundError as error:
-        if "CI" in os.environ:
-            pytest.fail(f"{name} is required in CI: pip install -r requirements-dev.txt ({error})")
-        pytest.skip(f"{name} is not installed")
+    return load("transformers.models.llama.modeling_llama")
 
 
 def layer(llama):

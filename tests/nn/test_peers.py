@@ -1,29 +1,14 @@
 """Two independent implementations, one for each layout, agree with ours. Where CI is set, a missing one fails."""
 
-import importlib
-import os
-import warnings
-
 import pytest
 import torch
+from peer import load
 
 from rope_lab.nn.rotary import RotaryConfig, rotary_table, rotate
 
 HEAD_DIM, LENGTH = 16, 40
 X = torch.randn(2, 3, LENGTH, HEAD_DIM, generator=torch.Generator().manual_seed(0))
 ATOL = 2e-5  # the peers build their angles in float32
-
-
-def peer(name):
-    """Import a peer. Without it the test is skipped on a reader's machine, and fails in CI."""
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # what a peer warns of at its import is not ours to mend
-            return importlib.import_module(name)
-    except ModuleNotFoundError as error:
-        if "CI" in os.environ:
-            pytest.fail(f"{name} is required in CI: pip install -r requirements-dev.txt ({error})")
-        pytest.skip(f"{name} is not installed")
 
 
 def ours(layout, *, start=0, base=10000.0, rotary_dim=None):
@@ -34,14 +19,14 @@ def ours(layout, *, start=0, base=10000.0, rotary_dim=None):
 @pytest.mark.parametrize("base", [10000.0, 500.0])
 @pytest.mark.parametrize("start", [0, 17])
 def test_interleaved_is_rotary_embedding_torch(start, base):
-    module = peer("rotary_embedding_torch")
+    module = load("rotary_embedding_torch")
     theirs = module.RotaryEmbedding(dim=HEAD_DIM, theta=base).rotate_queries_or_keys(X, offset=start)
     assert torch.allclose(ours("interleaved", start=start, base=base), theirs, atol=ATOL)
     assert not torch.allclose(ours("half", start=start, base=base), theirs, atol=0.1)  # control
 
 
 def test_partial_interleaved_is_rotary_embedding_torch():
-    theirs = peer("rotary_embedding_torch").RotaryEmbedding(dim=8).rotate_queries_or_keys(X)
+    theirs = load("rotary_embedding_torch").RotaryEmbedding(dim=8).rotate_queries_or_keys(X)
     assert torch.allclose(ours("interleaved", rotary_dim=8), theirs, atol=ATOL)
     assert not torch.allclose(ours("interleaved"), theirs, atol=0.1)  # control
 
@@ -49,7 +34,7 @@ def test_partial_interleaved_is_rotary_embedding_torch():
 @pytest.mark.parametrize("base", [10000.0, 500.0])
 @pytest.mark.parametrize("start", [0, 17])
 def test_half_is_transformers_llama(start, base):
-    llama = peer("transformers.models.llama.modeling_llama")
+    llama = load("transformers.models.llama.modeling_llama")
     config = llama.LlamaConfig(
         hidden_size=3 * HEAD_DIM, num_attention_heads=3, rope_parameters={"rope_type": "default", "rope_theta": base}
     )
@@ -63,7 +48,7 @@ def test_half_is_transformers_llama(start, base):
 def test_control_a_missing_peer_fails_in_ci(monkeypatch):
     monkeypatch.setenv("CI", "1")
     with pytest.raises(pytest.fail.Exception, match="required in CI"):
-        peer("a_peer_that_is_not_there")
+        load("a_peer_that_is_not_there")
     monkeypatch.delenv("CI")
     with pytest.raises(pytest.skip.Exception):
-        peer("a_peer_that_is_not_there")
+        load("a_peer_that_is_not_there")

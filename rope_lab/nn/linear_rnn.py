@@ -15,11 +15,12 @@ from typing import Any
 import torch
 from jaxtyping import Float
 from torch import Tensor
+from torch.autograd.forward_ad import unpack_dual
 from torch.autograd.function import once_differentiable
 
 from rope_lab.algebra.expect import Layout, expect_layout
 from rope_lab.nn.expect import expect_vectors, working_dtype
-from rope_lab.nn.scan import rate_of, scan
+from rope_lab.nn.scan import Rate, rate_of, scan
 
 
 @torch.compiler.disable
@@ -42,7 +43,8 @@ def linear_rnn(
     ``theta``: (d/2,) or one number, radians per step; ``state``: the second result of an earlier call, (..., d), zeros
     if it is None.
     Half types are computed in float32, and the state stays float32. T may be 0. A NaN or infinity in v spoils its own
-    plane from its step on. Differentiable once, in v, gamma, theta and state. In a compiled model it runs uncompiled.
+    plane from its step on. Differentiable once, in v, gamma, theta and state; not forwards in gamma and theta, which are
+    read as numbers. In a compiled model it runs uncompiled.
     TypeError or ValueError for what does not fit, or a gamma outside of [0, 1]. Claims ``su19.rnn-geometric``,
     ``book.decay-chunks``, ``book.decay-running-sum``, ``book.decay-gradient``.
 
@@ -56,7 +58,7 @@ def linear_rnn(
     if v.shape[-1] % 2 or not v.shape[-1]:
         raise ValueError(f"v: expected (..., T, d) with an even d, got shape {tuple(v.shape)}; planes are pairs")
     planes, dtype = v.shape[-1] // 2, working_dtype(v)
-    gamma, theta = _decay(gamma, v, planes, low=0.0), _reals(theta, name="theta").to(v.device)
+    gamma, theta = _decay(gamma, v, planes, low=0.0), _reals(theta, name="theta")
     if theta.ndim > 1 or theta.numel() not in (1, planes):
         raise ValueError(f"theta: expected {planes} frequencies for v {tuple(v.shape)}, or one number, got shape "
                          f"{tuple(theta.shape)}; give one for each plane")  # fmt: skip
@@ -99,19 +101,24 @@ def retention(
 
     $S_t = \gamma e^{-\mathrm i\theta} S_{t-1} + k_t v_t^\top, \quad o_t = S_t^\top q_t$
 
-    Shows the relation; it holds T matrices of d x value at once. ``gamma``: one number. Claim ``su19.lru-retnet``.
+    Shows the relation; it holds T matrices of d x value at once. ``gamma`` as in `linear_rnn`, so (heads, 1) too.
+    Claim ``su19.lru-retnet``.
     """
-    columns = v.transpose(-1, -2)[..., None] * k[..., None, :, :]  # (..., value, T, d)
+    columns = torch.einsum("...tv,...td->v...td", v, k)  # (value, ..., T, d): in front, so that gamma meets the heads
     S, _ = linear_rnn(columns, gamma=gamma, theta=theta)
-    return torch.einsum("...vtd,...td->...tv", S, q)
+    return torch.einsum("v...td,...td->...tv", S, q)
 
 
 def _states(v: Tensor, gamma: Tensor, theta: Tensor | None, state: Tensor | None) -> Tensor:
     """Every state: complex (..., T, planes), or real (..., T, channels) if theta is None."""
     inputs = v, gamma, theta, state
+    if any(x is not None and unpack_dual(x).tangent is not None for x in (gamma, theta)):
+        raise ValueError("gamma and theta: expected no forward-mode derivative, got one; take the gradient backwards")
+    rate = rate_of(gamma, theta)  # read where they are: the scan needs numbers, and only the gradient needs tensors
     if torch.is_grad_enabled() and any(x is not None and x.requires_grad for x in inputs):
-        return _Recurrence.apply(*inputs)
-    return scan(v, rate_of(gamma, theta), state)
+        gamma, theta = gamma.to(v.device), None if theta is None else theta.to(v.device)
+        return _Recurrence.apply(v, gamma, theta, state, rate)
+    return scan(v, rate, state)
 
 
 def _last(h: Tensor, state: Tensor | None) -> Tensor:
@@ -124,9 +131,9 @@ class _Recurrence(torch.autograd.Function):
     """Forward: the scan. Backward: the same scan from the other end, where the conjugate rate turns the other way."""
 
     @staticmethod
-    def forward(ctx: Any, v: Tensor, gamma: Tensor, theta: Tensor | None, state: Tensor | None) -> Tensor:
-        ctx.rate = rate_of(gamma, theta)
-        h = scan(v, ctx.rate, state)
+    def forward(ctx: Any, v: Tensor, gamma: Tensor, theta: Tensor | None, state: Tensor | None, rate: Rate) -> Tensor:
+        ctx.rate = rate
+        h = scan(v, rate, state)
         ctx.save_for_backward(gamma, theta, state, h)
         return h
 
@@ -135,7 +142,7 @@ class _Recurrence(torch.autograd.Function):
     def backward(ctx: Any, upstream: Tensor) -> tuple[Tensor | None, ...]:
         gamma, theta, state, h = ctx.saved_tensors
         if not h.shape[-2]:
-            return upstream, *(None if x is None else torch.zeros_like(x) for x in (gamma, theta, state))
+            return upstream, *(None if x is None else torch.zeros_like(x) for x in (gamma, theta, state)), None
         back = ctx.rate if theta is None else ctx.rate._replace(theta=tuple(-x for x in ctx.rate.theta))
         grad = scan(upstream.flip(-2), back, None).flip(-2)
         turn = 1 if theta is None else torch.polar(torch.ones_like(theta), -theta)
@@ -150,7 +157,7 @@ class _Recurrence(torch.autograd.Function):
             to_theta = None if theta is None else (turned.imag * gamma).sum_to_size(theta.shape)
         if state is not None:
             to_state = grad[..., 0, :] * (gamma * turn).conj().to(grad.dtype)
-        return grad, to_gamma, to_theta, to_state
+        return grad, to_gamma, to_theta, to_state, None
 
 
 def _planes(x: Tensor, layout: Layout) -> Tensor:
@@ -170,7 +177,7 @@ def _coordinates(z: Tensor, layout: Layout) -> Tensor:
 def _reals(values: Any, *, name: str) -> Tensor:
     if not isinstance(values, Tensor):
         try:
-            values = torch.as_tensor(values, dtype=torch.float64)
+            values = torch.as_tensor(values, dtype=torch.float64, device="cpu")
         except (TypeError, ValueError, RuntimeError):
             raise TypeError(f"{name}: expected real numbers, got {values!r}; give a number or a tensor") from None
     if values.is_complex() or values.dtype == torch.bool:
@@ -181,7 +188,7 @@ def _reals(values: Any, *, name: str) -> Tensor:
 
 
 def _decay(gamma: Any, x: Tensor, width: int, *, low: float) -> Tensor:
-    gamma = _reals(gamma, name="gamma").to(x.device)
+    gamma = _reals(gamma, name="gamma")
     if not all(low <= g <= 1 for g in gamma.flatten().tolist()):
         mend = "a negative one is a turn by pi: add it to theta" if low == 0 else "sequences would grow without bound"
         raise ValueError(f"gamma: expected numbers from {low:g} to 1, got {gamma.tolist()}; {mend}")

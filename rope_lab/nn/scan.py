@@ -73,15 +73,16 @@ def _loop(v: Tensor, rate: Tensor) -> Tensor:
 
 @functools.lru_cache(maxsize=16)  # 65,536 steps have four levels; a rate that is learned has new tables at each step
 def _tables(rate: Rate, steps: int, dtype: torch.dtype, device: torch.device) -> Tables:
-    gamma = torch.tensor(rate.gamma, dtype=torch.float64).view(*rate.shape[:-1], 1, 1, *(rate.shape[-1:] or (1,)))
-    theta = None if rate.theta is None else torch.tensor(rate.theta, dtype=torch.float64)
+    float64 = functools.partial(torch.tensor, dtype=torch.float64, device="cpu")  # whatever torch's defaults are
+    gamma = float64(rate.gamma).view(*rate.shape[:-1], 1, 1, *(rate.shape[-1:] or (1,)))
+    theta = None if rate.theta is None else float64(rate.theta)
 
     def power(n: Tensor) -> Tensor:
         """r^n in float64, rounded once."""
-        r = gamma**n if theta is None else gamma**n * torch.exp(-1j * n * theta)
+        r = gamma**n if theta is None else gamma**n * torch.exp(-1j * (n * theta))
         return r.to(device, dtype)
 
-    t = rate.power * torch.arange(1, steps + 1)[:, None]
+    t = rate.power * torch.arange(1, steps + 1, device="cpu")[:, None]
     if (gamma.abs() ** t[-1]).min() < SMALLEST:
         return Tables(None, None, power(t))
     return Tables(power(t[-1] - t), power(t - t[-1]), power(t))

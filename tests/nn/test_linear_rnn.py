@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rope_lab.algebra import recurrence as slow
+from rope_lab.nn import scan
 from rope_lab.nn.linear_rnn import decay_scan, linear_rnn, retention
 
 LENGTHS = st.one_of(st.integers(0, 40), st.sampled_from([255, 257]))
@@ -120,6 +121,16 @@ def test_retention(seed):
     np.testing.assert_allclose(retention(q, k, v, gamma=0.9, theta=[1.0, 0.2]).numpy(), expected, atol=1e-11)
 
 
+def test_retention_with_a_decay_for_each_head():
+    """As many heads as values: the decays must not meet the values instead."""
+    q, k, v = torch.randn(3, 2, 3, 20, 4, dtype=torch.float64)
+    v, decays = v[..., :3], [0.9, 0.5, 0.1]
+    found = retention(q, k, v, gamma=torch.tensor(decays)[:, None], theta=[1.0, 0.2])
+    for head, gamma in enumerate(torch.tensor(decays)):
+        alone = retention(q[:, head], k[:, head], v[:, head], gamma=gamma, theta=[1.0, 0.2])
+        torch.testing.assert_close(found[:, head], alone)
+
+
 def test_real_decay_is_the_loop_also_below_zero():
     x, gamma = torch.randn(3, 100, 4, dtype=torch.float64), torch.tensor([0.9, -0.9, 0.0, 1.0], dtype=torch.float64)
     u, expected = torch.zeros(3, 4, dtype=torch.float64), []
@@ -171,6 +182,40 @@ def test_any_place_in_memory(layout):
     for v in (rows[:, 1:], rows[:, :4].T.contiguous().T, rows[::2, :4], rows[:1, :4].expand(50, 4)):
         call = lambda x: linear_rnn(x, gamma=0.9, theta=[1.0, 0.2], layout=layout)[0]  # noqa: E731
         torch.testing.assert_close(call(v), call(v.clone(memory_format=torch.contiguous_format)))
+
+
+def test_where_v_is():
+    """"meta" stands for a GPU: numbers are read where they are, tables come to v."""
+    v, theta = torch.zeros(2, 100, 4, device="meta", requires_grad=True), torch.tensor([1.0, 0.2], requires_grad=True)
+    h, state = linear_rnn(v, gamma=0.9, theta=theta)
+    assert {h.device.type, state.device.type, torch.autograd.grad(h.sum(), v)[0].device.type} == {"meta"}
+    assert decay_scan(v, gamma=[0.9, 0.5, -0.5, 0.0])[0].device.type == "meta"
+
+
+def test_torchs_defaults_change_nothing():
+    v = torch.zeros(1_100_000, 2)  # so long that step numbers leave the range of float16
+    v[0] = 1
+    expected, _ = linear_rnn(v, gamma=1.0, theta=0.12345)
+    scan._tables.cache_clear()
+    try:
+        torch.set_default_dtype(torch.float16)
+        torch.set_default_device("meta")
+        found, _ = linear_rnn(v, gamma=1.0, theta=0.12345)
+    finally:
+        torch.set_default_device(None)
+        torch.set_default_dtype(torch.float32)
+    assert torch.equal(found, expected)
+
+
+@pytest.mark.filterwarnings("ignore:.*torch.jit.script. is deprecated")  # torch's own forward mode, at its first use
+def test_forward_derivatives_are_right_or_refused():
+    """The rate is read as numbers, so a derivative in it would be lost without a word."""
+    v = torch.randn(40, 2)
+    run = lambda x, g: linear_rnn(x, gamma=g, theta=1.0)[0]  # noqa: E731
+    gamma, one = torch.tensor(0.9), torch.tensor(1.0)
+    torch.testing.assert_close(torch.func.jvp(lambda x: run(x, gamma), (v,), (v,))[1], run(v, gamma))
+    with pytest.raises(ValueError, match="gamma and theta: expected no forward-mode derivative"):
+        torch.func.jvp(lambda g: run(v, g), (gamma,), (one,))
 
 
 @pytest.mark.filterwarnings("ignore:The .grad attribute")  # the compiler looks at it behind a break of the graph

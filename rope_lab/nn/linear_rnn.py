@@ -43,8 +43,8 @@ def linear_rnn(
     ``theta``: (d/2,) or one number, radians per step; ``state``: the second result of an earlier call, (..., d), zeros
     if it is None.
     Half types are computed in float32, and the state stays float32. T may be 0. A NaN or infinity in v spoils its own
-    plane from its step on. Differentiable once, in v, gamma, theta and state; not forwards in gamma and theta, which are
-    read as numbers. In a compiled model it runs uncompiled.
+    plane from its step on. Differentiable once, in v, gamma, theta and state; in forward mode only in v and state, as
+    gamma and theta are read as numbers. In a compiled model it runs uncompiled.
     TypeError or ValueError for what does not fit, or a gamma outside of [0, 1]. Claims ``su19.rnn-geometric``,
     ``book.decay-chunks``, ``book.decay-running-sum``, ``book.decay-gradient``.
 

@@ -8,6 +8,7 @@ enter their step t as $r^t$ times themselves. Where |r| is so small that a chunk
 
 import functools
 import itertools
+import math
 from typing import NamedTuple
 
 import torch
@@ -15,6 +16,7 @@ from torch import Tensor
 
 STEPS = 16  # steps of a chunk. Chunks hand on a sequence 16 times as short ...
 LAST = 64  # ... until no more than this are left, which are one chunk.
+KEPT = 2**12  # numbers of a rate whose tables are kept, so that rates for each row of a batch do not fill the memory
 SMALLEST = 2.0**-24  # of gamma^steps: its inverse is what a running sum is multiplied by
 
 
@@ -51,7 +53,8 @@ def scan(v: Tensor, rate: Rate, state: Tensor | None) -> Tensor:
     if spare := steps * chunks - length:  # zeros at the end change nothing
         v = torch.nn.functional.pad(v, (0, 0, 0, spare))
     v = v.reshape(*batch, chunks, steps, width)
-    into, back, reach = _tables(rate, steps, v.dtype, v.device)
+    tables = _tables if math.prod(rate.shape[:-1]) * width <= KEPT else _tables.__wrapped__
+    into, back, reach = tables(rate, steps, v.dtype, v.device)
     h = _loop(v, reach[..., 0, :]) if into is None else (v * into).cumsum(-2).mul_(back)
     if chunks > 1:
         first = v.new_zeros(*batch, 1, width) if state is None else state[..., None, :]

@@ -176,6 +176,16 @@ def test_a_rate_that_was_changed_in_place_is_another():
     assert torch.equal(found, linear_rnn(v, gamma=0.5, theta=[2.0, 0.5])[0])
 
 
+def test_tables_of_large_rates_are_not_kept():
+    """A decay for each row of a large batch: sixteen such tables would hold many times the memory of v."""
+    v, gamma, theta = torch.randn(64, 16, 20, 16), 0.9 + 0.1 * torch.rand(64, 16, 1), torch.rand(8)
+    scan._tables.cache_clear()
+    h, _ = linear_rnn(v, gamma=gamma, theta=theta)
+    assert scan._tables.cache_info().currsize == 0
+    torch.testing.assert_close(h[:1], linear_rnn(v[:1], gamma=gamma[:1], theta=theta)[0])
+    assert scan._tables.cache_info().currsize == 1
+
+
 @pytest.mark.parametrize("layout", ["interleaved", "half"])
 def test_any_place_in_memory(layout):
     rows = torch.randn(50, 5)

@@ -70,7 +70,7 @@ def _loop(v: Tensor, rate: Tensor) -> Tensor:
     """All chunks take their first step together, then all their second, and so on."""
     h = v.clone()
     for before, here in itertools.pairwise(h.unbind(-2)):
-        torch.addcmul(here, before, rate, out=here)
+        here.addcmul_(before, rate)
     return h
 
 

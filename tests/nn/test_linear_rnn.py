@@ -220,10 +220,11 @@ def test_torchs_defaults_change_nothing():
 @pytest.mark.filterwarnings("ignore:.*torch.jit.script. is deprecated")  # torch's own forward mode, at its first use
 def test_forward_derivatives_are_right_or_refused():
     """The rate is read as numbers, so a derivative in it would be lost without a word."""
-    v = torch.randn(40, 2)
+    v = torch.randn(100, 2)
     run = lambda x, g: linear_rnn(x, gamma=g, theta=1.0)[0]  # noqa: E731
     gamma, one = torch.tensor(0.9), torch.tensor(1.0)
-    torch.testing.assert_close(torch.func.jvp(lambda x: run(x, gamma), (v,), (v,))[1], run(v, gamma))
+    for g in (gamma, 0.1):  # by running sums, and by a loop
+        torch.testing.assert_close(torch.func.jvp(lambda x, g=g: run(x, g), (v,), (v,))[1], run(v, g))
     with pytest.raises(ValueError, match="gamma and theta: expected no forward-mode derivative"):
         torch.func.jvp(lambda g: run(v, g), (gamma,), (one,))
 

@@ -7,8 +7,22 @@
     formulas.filter((formula) => formula.getBoundingClientRect().width > formula.closest(block).clientWidth)
       .forEach((formula) => formula.classList.add("wide"));
   };
+  /* A full stop after a formula stays on the formula's line: MathJax sets a box, and a browser may break after a box. */
+  const keepStops = () => {
+    for (const { parentElement: formula } of document.querySelectorAll("span.math > mjx-container")) {
+      const after = formula.nextSibling;
+      const stop = after?.nodeType === Node.TEXT_NODE && after.data.match(/^[.,;:?!)\]]+/)?.[0];
+      if (!stop) continue;
+      after.deleteData(0, stop.length);
+      const kept = document.createElement("span");
+      kept.style.whiteSpace = "nowrap";
+      formula.before(kept);
+      kept.append(formula, stop);
+    }
+  };
   addEventListener("load", async () => {
     await window.MathJax?.startup?.promise;
+    keepStops();
     mark();
     addEventListener("resize", mark);
   });

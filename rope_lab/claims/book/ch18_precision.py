@@ -71,7 +71,7 @@ def steps_between_powers_of_two(step):
     "book.half-count",
     locus="chapter 18",
     statement=r"Of the $2^k$ positions $0, \dots, 2^k - 1$ a cast to $p < k$ significant bits leaves "
-    r"$2^p + (k - p)\,2^{p-1} + 1$.",
+    r"$2^p + (k - p)\,2^{p-1} + 1$, if the format reaches $2^k$.",
     verdict="true",
     evidence="exact",
     chapter=18,

@@ -160,7 +160,7 @@ def test_a_nan_spoils_its_plane_from_its_step_on():
 @pytest.mark.parametrize("scale", [1e36, 1e-30])
 @pytest.mark.parametrize("gamma", [0.36, 0.99])
 def test_powers_do_not_leave_the_range_of_numbers(gamma, scale):
-    """Nothing on the way overflows where h does not, and values far above the smallest normal number keep their digits."""
+    """Nothing on the way overflows where h does not; values far above the smallest normal number keep their digits."""
     v = torch.rand(200, 4, generator=torch.Generator().manual_seed(0))
     small, _ = linear_rnn(v, gamma=gamma, theta=[1.0, 0.2])
     large, _ = linear_rnn(v * scale, gamma=gamma, theta=[1.0, 0.2])

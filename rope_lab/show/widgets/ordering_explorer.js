@@ -107,7 +107,8 @@ function drawBoard(fig, now) {
     fig.add("rect", { x, y, width: side, height: side, class: "rope-cell", "data-pair": `${cell.one}|${cell.other}` });
   }
   names.slice(1).forEach((name, i) => fig.text([left - 8, top + side * (i + 0.5) + 5], name, "small", "end"));
-  names.slice(0, -1).forEach((name, i) => fig.text([left + side * (i + 0.5), foot + 18], name, "small"));
+  const step = side < 36 ? 11 : 0; // names wider than a narrow column take two rows in turn
+  names.slice(0, -1).forEach((name, i) => fig.text([left + side * (i + 0.5), foot + 16 + step * (i % 2)], name, "small"));
   const y = foot + 42, third = (fig.width - 8) / 3;
   const legend = tau === null ? [["decided", "decided"], ["undecided", "undecided"]] : [["agree", "as published"], ["reversed", "other way"], ["undecided", "undecided"]];
   legend.forEach(([word, text], i) => {

@@ -78,3 +78,14 @@ def expect_real(values: Any, *, name: str) -> np.ndarray:
         first = array[~np.isfinite(array)].flat[0]
         raise ValueError(f"{name}: expected finite numbers, got {first}; look for a division by zero or an empty slot")
     return array
+
+
+def expect_places(positions: np.ndarray, x: np.ndarray) -> None:
+    """Refuse ``positions`` that do not broadcast with the vectors of ``x``, (..., T, d)."""
+    try:
+        np.broadcast_shapes(x.shape[:-1], positions.shape)
+    except ValueError:
+        raise ValueError(
+            f"positions: expected a shape that broadcasts with {x.shape[:-1]} (x without its last axis), "
+            f"got {positions.shape}; give one position for each vector along T"
+        ) from None

@@ -12,7 +12,7 @@ from jaxtyping import Float64, Int
 from numpy.typing import ArrayLike
 
 from rope_lab.algebra import rotation
-from rope_lab.algebra.expect import Layout, expect_even, expect_layout, expect_real
+from rope_lab.algebra.expect import Layout, expect_even, expect_layout, expect_places, expect_real
 
 __all__ = [
     "cycles",
@@ -69,13 +69,7 @@ def rotate_elementwise(
             "build theta with frequencies(x.shape[-1])"
         )
     positions = expect_real(positions, name="positions")
-    try:
-        np.broadcast_shapes(x.shape[:-1], positions.shape)
-    except ValueError:
-        raise ValueError(
-            f"positions: expected a shape that broadcasts with {x.shape[:-1]} (x without its last axis), "
-            f"got {positions.shape}; give one position for each vector along T"
-        ) from None
+    expect_places(positions, x)
     angles = positions[..., None] * theta  # (..., T, planes)
     spread = np.repeat(angles, 2, axis=-1) if layout == "interleaved" else np.concatenate([angles, angles], axis=-1)
     return x * np.cos(spread) + quarter_turn(x, layout=layout) * np.sin(spread)

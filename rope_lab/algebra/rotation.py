@@ -12,7 +12,7 @@ import numpy as np
 from jaxtyping import Float64, Int
 from numpy.typing import ArrayLike
 
-from rope_lab.algebra.expect import Layout, expect_base, expect_even, expect_layout, expect_real
+from rope_lab.algebra.expect import Layout, expect_base, expect_even, expect_layout, expect_places, expect_real
 
 
 def rotation_2d(angle: ArrayLike) -> Float64[np.ndarray, "*angles 2 2"]:
@@ -122,13 +122,7 @@ def rotate(
             f"x: expected (..., {2 * len(theta)}) for {len(theta)} frequencies, got shape {x.shape}; "
             "build theta with frequencies(x.shape[-1])"
         )
-    try:
-        np.broadcast_shapes(x.shape[:-1], positions.shape)
-    except ValueError:
-        raise ValueError(
-            f"positions: expected a shape that broadcasts with {x.shape[:-1]} (x without its last axis), "
-            f"got {positions.shape}; give one position for each vector along T"
-        ) from None
+    expect_places(positions, x)
     R = rotation_matrix(positions, theta=theta, layout=layout)
     return (R @ x[..., None])[..., 0]
 

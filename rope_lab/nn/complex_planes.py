@@ -5,7 +5,7 @@ from __future__ import annotations
 from numbers import Integral
 
 import torch
-from jaxtyping import Float
+from jaxtyping import Complex, Float
 from torch import Tensor
 
 LAYOUTS = ("interleaved", "half")
@@ -33,6 +33,17 @@ def plane_groups(features: int, *, layout: str, n_heads: int = 1) -> int:
             f"a complex coordinate takes two real ones, so use a multiple of {2 * n_heads}"
         )
     return features // 2 if layout == "interleaved" else n_heads
+
+
+def as_complex(pairs: Float[Tensor, "*batch 2"]) -> Complex[Tensor, "*batch"]:
+    """Pairs of neighbours as complex numbers: a view where they lie whole in memory, otherwise of a copy.
+
+    >>> as_complex(torch.tensor([[1.0, 2.0]]))
+    tensor([1.+2.j])
+    """
+    if pairs.stride(-1) != 1 or pairs.storage_offset() % 2 or any(step % 2 for step in pairs.stride()[:-1]):
+        pairs = pairs.clone(memory_format=torch.contiguous_format)
+    return torch.view_as_complex(pairs)
 
 
 def to_parts(x: Float[Tensor, "*batch two_m"], *, groups: int) -> tuple[Tensor, Tensor]:

@@ -19,6 +19,7 @@ from torch.autograd.forward_ad import unpack_dual
 from torch.autograd.function import once_differentiable
 
 from rope_lab.algebra.expect import Layout, expect_layout
+from rope_lab.nn.complex_planes import as_complex
 from rope_lab.nn.expect import expect_vectors, working_dtype
 from rope_lab.nn.scan import Rate, rate_of, scan
 
@@ -164,10 +165,7 @@ def _planes(x: Tensor, layout: Layout) -> Tensor:
     """Each pair of coordinates as one complex number."""
     if layout == "half":
         return torch.complex(*x.chunk(2, dim=-1))
-    pairs = x.unflatten(-1, (-1, 2))
-    if pairs.stride(-1) != 1 or pairs.storage_offset() % 2 or any(step % 2 for step in pairs.stride()[:-1]):
-        pairs = pairs.clone(memory_format=torch.contiguous_format)  # a complex view needs whole pairs in memory
-    return torch.view_as_complex(pairs)
+    return as_complex(x.unflatten(-1, (-1, 2)))
 
 
 def _coordinates(z: Tensor, layout: Layout) -> Tensor:

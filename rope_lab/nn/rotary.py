@@ -15,6 +15,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from rope_lab.algebra.expect import Layout, expect_base, expect_even, expect_layout
+from rope_lab.nn.complex_planes import as_complex
 from rope_lab.nn.expect import expect_count, expect_fit, expect_positions, expect_vectors, working_dtype
 
 
@@ -190,9 +191,7 @@ def _turn_interleaved(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
     if torch.compiler.is_compiling():  # the compiler has no complex numbers; it fuses the real form as well
         a, b = pairs.unbind(-1)
         return torch.stack((a * cos - b * sin, a * sin + b * cos), dim=-1).flatten(-2).to(x.dtype)
-    if pairs.stride(-1) != 1 or pairs.storage_offset() % 2 or any(step % 2 for step in pairs.stride()[:-1]):
-        pairs = pairs.clone(memory_format=torch.contiguous_format)  # a complex view needs whole pairs in memory
-    return torch.view_as_real(torch.view_as_complex(pairs) * torch.complex(cos, sin)).flatten(-2).to(x.dtype)
+    return torch.view_as_real(as_complex(pairs) * torch.complex(cos, sin)).flatten(-2).to(x.dtype)
 
 
 def _turn_half(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np  # noqa: F401 - for the example
 
-from rope_lab.audit.permutation import expect_heads, permute_rotary
+from rope_lab.audit.permutation import expect_head_count, permute_rotary
 
 PARTS = ("q_proj", "k_proj", "q_norm", "k_norm")
 
@@ -37,8 +37,8 @@ def permute_state(
     adapters and quantised weights, whose rows say something else. TypeError for what is no array. Claim
     ``blog.same-effects``.
     """
-    n_heads = expect_heads(n_heads, name="n_heads")
-    n_kv_heads = n_heads if n_kv_heads is None else expect_heads(n_kv_heads, name="n_kv_heads")
+    n_heads = expect_head_count(n_heads, name="n_heads")
+    n_kv_heads = n_heads if n_kv_heads is None else expect_head_count(n_kv_heads, name="n_kv_heads")
     if isinstance(parts, str) or len(parts) != len(PARTS):
         raise ValueError(f"parts: expected four names, of q, k, and the norms on both, such as {PARTS}, got {parts!r}")
     heads = dict(zip(parts, (n_heads, n_kv_heads, n_heads, n_kv_heads), strict=True))

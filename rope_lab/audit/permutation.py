@@ -14,7 +14,7 @@ from rope_lab.algebra.expect import expect_layout
 from rope_lab.algebra.layouts import projection_permutation
 
 
-def expect_heads(count: Any, *, name: str) -> int:
+def expect_head_count(count: Any, *, name: str) -> int:
     """Return ``count`` as an int if it is a whole number above 0."""
     if isinstance(count, bool) or not isinstance(count, Integral):
         raise TypeError(f"{name}: expected a whole number above 0, got {count!r}; take it from the configuration")
@@ -44,7 +44,7 @@ def permute_rotary(
     """
     # What `fingerprint` prints is understood as well.
     start, end = (expect_layout("half" if name == "half-split" else name) for name in (layout_from, layout_to))
-    n_heads = expect_heads(n_heads, name="n_heads")
+    n_heads = expect_head_count(n_heads, name="n_heads")
     weight = np.asarray(weight) if isinstance(weight, (list, tuple)) else weight
     if not hasattr(weight, "shape") or not hasattr(weight, "dtype"):
         raise TypeError(f"weight: expected a numpy array or a torch tensor, got {type(weight).__name__}; give .weight")

@@ -1,15 +1,16 @@
-"""The complex recurrence: our scan, a loop, a generic associative scan, SciPy's filter and the quadratic form.
+"""The complex recurrence: our two forms, a loop, a generic associative scan, SciPy's filter, the quadratic form.
 
 ``rope-lab bench recurrence`` calls `run` and prints `table`. The same four million numbers are cut into sequences of
 1,024 to 65,536 steps, so that every one of these columns moves the same bytes and the unit, a copy, is the same. The
-last columns are one shorter sequence by itself, where the copy stays in the cache and starting the operations takes
-longer than doing them. What takes minutes is measured on a part (fewer sequences, fewer steps, fewer rounds) and
-scaled; the card says which.
+last columns are one shorter sequence by itself, where the copy stays in the cache and starting an operation may take
+longer than doing it. Without numba there is no compiled loop, and its rows are left out. What takes minutes is measured
+on a part (fewer sequences, fewer steps, fewer rounds) and scaled; the card says which.
 """
 
 import json
 import statistics
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -19,17 +20,20 @@ from scipy.signal import lfilter
 from torch import Tensor
 
 from benchmarks.harness import card, in_a_fresh_process, measure, ratios
+from rope_lab.nn import loop
 from rope_lab.nn.linear_rnn import linear_rnn
 
 CHANNELS = 64
 SHAPES = {"1k": (64, 1024), "4k": (16, 4096), "16k": (4, 16384), "65k": (1, 65536), "1k, one sequence": (1, 1024),
           "16k, one sequence": (1, 16384)}  # fmt: skip
 GAMMA, ROUNDS = 0.99, 21
-OURS, COPY = "ours, running sums in chunks", "copy_"
+LOOPED, SUMS, COPY = "ours, compiled loop", "ours, running sums", "copy_"
 SCAN, LOOP = "generic associative scan", "loop over steps in Python"
 FILTER, QUADRATIC = "SciPy lfilter, a call for each plane", "quadratic attention form"
-FORMS = (OURS, "the same, forward and backward", SCAN, LOOP, FILTER, QUADRATIC)
+BACKWARD = ", forward and backward"
+FORMS = (LOOPED, LOOPED + BACKWARD, SUMS, SUMS + BACKWARD, SCAN, LOOP, FILTER, QUADRATIC)
 BAR, GROWTH, ERROR = 10.0, 1.3, 5e-7
+States = Callable[[Tensor, Tensor], Tensor]  # of v and theta
 
 
 def run() -> dict[str, Any]:
@@ -55,7 +59,8 @@ def main() -> dict[str, Any]:
     """Measure in this process, which should have been started by `run`."""
     torch.set_num_threads(1)
     theta = torch.linspace(0.01, 3.0, CHANNELS // 2, dtype=torch.float64)
-    rows, errors = [], {}
+    rows: list[dict[str, Any]] = []
+    errors: dict[str, dict[str, float]] = {form: {} for form in _ours()}
     for name, (count, length) in SHAPES.items():
         v = torch.randn(count, length, CHANNELS, generator=torch.Generator().manual_seed(0))
         variants = _quick(v, theta)
@@ -67,36 +72,56 @@ def main() -> dict[str, Any]:
             found[form] = {"ratio_to_copy": round(once / copy_ms, 1), "milliseconds": round(once, 3), "share": share}
         rows += [{"form": form, "length": name, **numbers} for form, numbers in found.items()]
         if count == 1:
-            errors[name] = _error(v, theta)
+            for form, run in _ours().items():
+                errors[form][name] = _error(run, v, theta)
     by = {(row["form"], row["length"]): row for row in rows}
-    main_lengths = list(SHAPES)[:4]
-    worst = max(by[OURS, name]["ratio_to_copy"] for name in main_lengths)
-    alone = _start(theta) / by[COPY, "1k, one sequence"]["milliseconds"]
-    growth = by[OURS, "65k"]["milliseconds"] / by[OURS, "1k"]["milliseconds"]
-    notes = [
-        f"ours, equal bytes: at most {worst:.1f} copies, {_within(worst, BAR)} {BAR:g}",
-        *(f"ours, {name}: {by[OURS, name]['ratio_to_copy']:.1f} copies, "
-          f"{_within(by[OURS, name]['ratio_to_copy'], BAR)} {BAR:g}" for name in list(SHAPES)[4:]),
-        f"one step alone, what a call costs before any work: {alone:.1f} copies of 1k, one sequence",
-        f"time per number at 65k over that at 1k: {growth:.2f}, {_within(growth, GROWTH)} {GROWTH:g}",
-        f"relative error of float32 at 65k: {errors['65k']:.1e}, {_within(errors['65k'], ERROR)} {ERROR:g}",
+    growth = {form: by[form, "65k"]["milliseconds"] / by[form, "1k"]["milliseconds"] for form in errors}
+    notes = []
+    for form, run in _ours().items():
+        copies = {name: by[form, name]["ratio_to_copy"] for name in SHAPES}
+        short = by[COPY, "1k, one sequence"]["milliseconds"]
+        notes += [
+            f"{form}: at equal bytes at most {_against(max(list(copies.values())[:4]), BAR)} copies",
+            *(f"{form}: {name} {_against(copies[name], BAR)} copies" for name in list(SHAPES)[4:]),
+            f"{form}: one step alone, what a call costs before any work, {_start(run, theta) / short:.1f} copies of 1k",
+            f"{form}: time per number at 65k over that at 1k {_against(growth[form], GROWTH)}",
+            f"{form}: relative error of float32 at 65k {_against(errors[form]['65k'], ERROR)}",
+        ]
+    notes += [
         "measured on a part and scaled: the loop, lfilter and the quadratic form (see share in the card)",
     ]
     return card(
-        "recurrence", packages=("torch", "numpy", "scipy"), threads=torch.get_num_threads(), channels=CHANNELS,
-        shapes=SHAPES, gamma=GAMMA, rounds=ROUNDS, growth=round(growth, 3), errors=errors, rows=rows, notes=notes,
+        "recurrence", packages=("torch", "numpy", "scipy", "numba"), threads=torch.get_num_threads(), channels=CHANNELS,
+        shapes=SHAPES, gamma=GAMMA, rounds=ROUNDS, growth=growth, errors=errors, rows=rows, notes=notes,
     )  # fmt: skip
 
 
-def _start(theta: Tensor) -> float:
-    """Milliseconds of a call for one step: checks, tables and the start of some dozens of operations."""
+def _ours() -> dict[str, States]:
+    """Every form of ours that this machine has: a function of v and theta."""
+
+    def states(v: Tensor, theta: Tensor) -> Tensor:
+        return linear_rnn(v, gamma=GAMMA, theta=theta)[0]
+
+    def by_sums(v: Tensor, theta: Tensor) -> Tensor:
+        compiled, loop.compiled = loop.compiled, lambda: None  # type: ignore[assignment]
+        try:
+            return states(v, theta)
+        finally:
+            loop.compiled = compiled
+
+    forms: dict[str, States] = {LOOPED: states} if loop.compiled() else {}
+    return forms | {SUMS: by_sums}
+
+
+def _start(states: States, theta: Tensor) -> float:
+    """Milliseconds of a call for one step: checks, tables and the start of every operation."""
     v = torch.zeros(1, CHANNELS)
-    calls = measure({OURS: lambda: linear_rnn(v, gamma=GAMMA, theta=theta)}, rounds=10 * ROUNDS)[OURS]
-    return 1e3 * statistics.median(calls)
+    return 1e3 * statistics.median(measure({"": lambda: states(v, theta)}, rounds=10 * ROUNDS)[""])
 
 
-def _within(value: float, bar: float) -> str:
-    return "within" if value <= bar else "ABOVE"
+def _against(value: float, bar: float) -> str:
+    digits = ".1e" if value < 0.01 else ".1f" if value > 2 else ".2f"
+    return f"{value:{digits}} ({'within' if value <= bar else 'ABOVE'} {bar:g})"
 
 
 def _quick(v: Tensor, theta: Tensor) -> dict[str, Callable[[], Any]]:
@@ -104,13 +129,15 @@ def _quick(v: Tensor, theta: Tensor) -> dict[str, Callable[[], Any]]:
     leaf, upstream = v.clone().requires_grad_(), torch.randn_like(v)
     z, rate = _complex(v), (GAMMA * torch.exp(-1j * theta)).to(torch.complex64)
 
-    def ours(x: Tensor) -> Tensor:
-        return linear_rnn(x, gamma=GAMMA, theta=theta)[0]
+    variants: dict[str, Callable[[], Any]] = {COPY: lambda: out.copy_(v)}
+    for form, states in _ours().items():
+        variants[form] = partial(states, v, theta)
+        variants[form + BACKWARD] = partial(_both, states, theta, leaf, upstream)
+    return variants | {SCAN: lambda: _associative(z, rate)}
 
-    def both() -> None:
-        torch.autograd.grad(ours(leaf), leaf, upstream)
 
-    return {COPY: lambda: out.copy_(v), OURS: lambda: ours(v), FORMS[1]: both, SCAN: lambda: _associative(z, rate)}
+def _both(states: States, theta: Tensor, leaf: Tensor, upstream: Tensor) -> None:
+    torch.autograd.grad(states(leaf, theta), leaf, upstream)
 
 
 def _slow(v: Tensor, theta: Tensor) -> dict[str, tuple[Callable[[], Any], float]]:
@@ -164,9 +191,9 @@ def _turns(length: int, theta: Tensor) -> Tensor:
     return torch.polar(torch.ones_like(angles), angles).to(torch.complex64)
 
 
-def _error(v: Tensor, theta: Tensor) -> float:
+def _error(states: States, v: Tensor, theta: Tensor) -> float:
     exact = torch.view_as_real(_loop(_complex(v.double()), GAMMA * torch.exp(-1j * theta))).flatten(-2)
-    found = linear_rnn(v, gamma=GAMMA, theta=theta)[0].double()
+    found = states(v, theta).double()
     return float((found - exact).norm() / exact.norm())
 
 

@@ -9,7 +9,8 @@ r"""The complex linear recurrence in linear time, with its gradient and a state 
 True
 """
 
-import math
+import functools
+from collections.abc import Callable
 from typing import Any
 
 import torch
@@ -19,12 +20,25 @@ from torch.autograd.forward_ad import unpack_dual
 from torch.autograd.function import once_differentiable
 
 from rope_lab.algebra.expect import Layout, expect_layout
+from rope_lab.nn import loop
 from rope_lab.nn.complex_planes import as_complex
 from rope_lab.nn.expect import expect_vectors, working_dtype
-from rope_lab.nn.scan import Rate, rate_of, scan
+from rope_lab.nn.rates import Rate, decay_of, frequencies_of
+from rope_lab.nn.scan import scan
 
 
-@torch.compiler.disable
+def uncompiled(f: Callable[..., Any]) -> Callable[..., Any]:
+    """A compiled model steps out of its graph for f; whatever is not compiled does not pay for that."""
+    disabled = torch.compiler.disable(f)
+
+    @functools.wraps(f)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        return (disabled if torch.compiler.is_compiling() else f)(*args, **kwargs)
+
+    return call
+
+
+@uncompiled
 def linear_rnn(
     v: Float[Tensor, "*batch T d"],
     *,
@@ -35,9 +49,8 @@ def linear_rnn(
 ) -> tuple[Float[Tensor, "*batch T d"], Float[Tensor, "*batch d"]]:
     r"""Every state of the complex recurrence, and the last one to go on from.
 
-    $h_t = \lambda\, h_{t-1} + \tilde v_t$ with $\lambda = \gamma e^{-\mathrm i\theta}$, computed in chunks of K = 16
-    steps: $h_t = \lambda^{t-K} \sum_{s \le t} \lambda^{K-s} \tilde v_s$ in each, and what the chunks end with is such a
-    recurrence again, with $\lambda^{16}$
+    $h_t = \lambda\, h_{t-1} + \tilde v_t$ with $\lambda = \gamma e^{-\mathrm i\theta}$, in linear time: as it stands,
+    by a compiled loop (`rope_lab.nn.loop`) on a processor with numba, otherwise by running sums (`rope_lab.nn.scan`)
 
     ``v``: (..., T, d), planes are the pairs (2i, 2i+1), or (i, i + d/2) in the layout "half";
     ``gamma``: numbers from 0 to 1 that broadcast with (..., d/2), such as one, one for each plane, or (heads, 1);
@@ -58,19 +71,12 @@ def linear_rnn(
     expect_vectors(v)
     if v.shape[-1] % 2 or not v.shape[-1]:
         raise ValueError(f"v: expected (..., T, d) with an even d, got shape {tuple(v.shape)}; planes are pairs")
-    planes, dtype = v.shape[-1] // 2, working_dtype(v)
-    gamma, theta = _decay(gamma, v, planes, low=0.0), _reals(theta, name="theta")
-    if theta.ndim > 1 or theta.numel() not in (1, planes):
-        raise ValueError(f"theta: expected {planes} frequencies for v {tuple(v.shape)}, or one number, got shape "
-                         f"{tuple(theta.shape)}; give one for each plane")  # fmt: skip
-    state = _state(state, v, dtype)
-    z = _planes(v.to(dtype), expect_layout(layout))
-    z = _states(z, gamma, theta.expand(planes), None if state is None else _planes(state, layout))
-    h = _coordinates(z, layout)
-    return h.to(v.dtype), _last(h, state)
+    planes = v.shape[-1] // 2
+    rate = Rate(*decay_of(gamma, (*v.shape[:-2], planes), low=0.0), frequencies_of(theta, planes))
+    return _states(v, gamma, theta, state, rate, expect_layout(layout))
 
 
-@torch.compiler.disable
+@uncompiled
 def decay_scan(
     x: Float[Tensor, "*batch T channels"], *, gamma: Any, state: Float[Tensor, "*batch channels"] | None = None
 ) -> tuple[Float[Tensor, "*batch T channels"], Float[Tensor, "*batch channels"]]:
@@ -84,10 +90,8 @@ def decay_scan(
     tensor([[1.0000, 1.5000, 1.7500, 1.8750]])
     """
     expect_vectors(x)
-    dtype = working_dtype(x)
-    gamma, state = _decay(gamma, x, x.shape[-1], low=-1.0), _state(state, x, dtype)
-    u = _states(x.to(dtype), gamma, None, state)
-    return u.to(x.dtype), _last(u, state)
+    rate = Rate(*decay_of(gamma, (*x.shape[:-2], x.shape[-1]), low=-1.0), theta=None)
+    return _states(x, gamma, None, state, rate, None)
 
 
 def retention(
@@ -110,31 +114,54 @@ def retention(
     return torch.einsum("v...td,...td->...tv", S, q)
 
 
-def _states(v: Tensor, gamma: Tensor, theta: Tensor | None, state: Tensor | None) -> Tensor:
-    """Every state: complex (..., T, planes), or real (..., T, channels) if theta is None."""
-    inputs = v, gamma, theta, state
-    if any(x is not None and unpack_dual(x).tangent is not None for x in (gamma, theta)):
+def _states(
+    v: Tensor, gamma: Any, theta: Any, state: Tensor | None, rate: Rate, layout: Layout | None
+) -> tuple[Tensor, Tensor]:
+    """Every state and the last; nothing turns if theta is None, and then there is no layout.
+
+    The forms need gamma and theta as numbers, in ``rate``; only the gradient needs them as tensors.
+    """
+    x = v if v.dtype == working_dtype(v) else v.to(working_dtype(v))
+    state = _state(state, x)
+    if _has_tangent(gamma, theta):
         raise ValueError("gamma and theta: expected no forward-mode derivative, got one; take the gradient backwards")
-    rate = rate_of(gamma, theta)  # read where they are: the scan needs numbers, and only the gradient needs tensors
-    if torch.is_grad_enabled() and any(x is not None and x.requires_grad for x in inputs):
-        gamma, theta = gamma.to(v.device), None if theta is None else theta.to(v.device)
-        return _Recurrence.apply(v, gamma, theta, state, rate)
-    return scan(v, rate, state)
-
-
-def _last(h: Tensor, state: Tensor | None) -> Tensor:
+    if torch.is_grad_enabled() and any(isinstance(x, Tensor) and x.requires_grad for x in (v, gamma, theta, state)):
+        tensor = functools.partial(torch.as_tensor, dtype=torch.float64, device=v.device)
+        h = _Recurrence.apply(x, tensor(gamma), None if theta is None else tensor(theta), state, rate, layout)
+    else:
+        h = _run(x, rate, state, layout)
     if h.shape[-2]:
-        return h[..., -1, :].clone()
-    return h.new_zeros(*h.shape[:-2], h.shape[-1]) if state is None else state.clone()
+        last = h.select(-2, -1).clone()
+    else:
+        last = h.new_zeros(*h.shape[:-2], h.shape[-1]) if state is None else state.clone()
+    return h if x is v else h.to(v.dtype), last
+
+
+def _run(v: Tensor, rate: Rate, state: Tensor | None, layout: Layout | None) -> Tensor:
+    """Every state: by the loop where numbers are in reach and it is compiled, otherwise by running sums."""
+    if v.device.type == "cpu" and v.numel() and not _has_tangent(v, state) and (loops := loop.compiled()):
+        try:
+            values, first = v.numpy(force=True), None if state is None else state.numpy(force=True)
+        except RuntimeError:  # in torch.func.vmap no tensor has memory of its own
+            pass
+        else:
+            return torch.from_numpy(loop.states(values, rate, first, layout, loops))
+    return _coordinates(scan(_planes(v, layout), rate, None if state is None else _planes(state, layout)), layout)
+
+
+def _has_tangent(*inputs: Any) -> bool:
+    return any(isinstance(x, Tensor) and unpack_dual(x).tangent is not None for x in inputs)
 
 
 class _Recurrence(torch.autograd.Function):
-    """Forward: the scan. Backward: the same scan from the other end, where the conjugate rate turns the other way."""
+    """Backward: the same recurrence from the other end, where the conjugate rate turns the other way."""
 
     @staticmethod
-    def forward(ctx: Any, v: Tensor, gamma: Tensor, theta: Tensor | None, state: Tensor | None, rate: Rate) -> Tensor:
-        ctx.rate = rate
-        h = scan(v, rate, state)
+    def forward(
+        ctx: Any, v: Tensor, gamma: Tensor, theta: Tensor | None, state: Tensor | None, rate: Rate, layout: Any
+    ) -> Tensor:
+        ctx.rate, ctx.layout = rate, layout
+        h = _run(v, rate, state, layout)
         ctx.save_for_backward(gamma, theta, state, h)
         return h
 
@@ -143,66 +170,44 @@ class _Recurrence(torch.autograd.Function):
     def backward(ctx: Any, upstream: Tensor) -> tuple[Tensor | None, ...]:
         gamma, theta, state, h = ctx.saved_tensors
         if not h.shape[-2]:
-            return upstream, *(None if x is None else torch.zeros_like(x) for x in (gamma, theta, state)), None
+            return upstream, *(None if x is None else torch.zeros_like(x) for x in (gamma, theta, state)), None, None
         back = ctx.rate if theta is None else ctx.rate._replace(theta=tuple(-x for x in ctx.rate.theta))
-        grad = scan(upstream.flip(-2), back, None).flip(-2)
+        to_v = _run(upstream.flip(-2), back, None, ctx.layout).flip(-2)
+        planes = functools.partial(_planes, layout=ctx.layout)
         turn = 1 if theta is None else torch.polar(torch.ones_like(theta), -theta)
         to_gamma = to_theta = to_state = None
         if any(ctx.needs_input_grad[1:3]):
             first = torch.zeros_like(h[..., 0, :]) if state is None else state
             before = torch.cat((first[..., None, :], h[..., :-1, :]), dim=-2)  # h_(t-1) beside the gradient at step t
             # h_t = rate h_(t-1) + v_t, so all that is to learn about the rate is one sum over time.
-            to_rate = (grad * before.conj()).sum(-2).to(torch.promote_types(h.dtype, torch.float64))
-            turned = to_rate.conj() * turn
+            to_rate = (planes(to_v) * planes(before).conj()).sum(-2)
+            turned = to_rate.to(torch.promote_types(to_rate.dtype, torch.float64)).conj() * turn
             to_gamma = turned.real.sum_to_size(gamma.shape)
             to_theta = None if theta is None else (turned.imag * gamma).sum_to_size(theta.shape)
         if state is not None:
-            to_state = grad[..., 0, :] * (gamma * turn).conj().to(grad.dtype)
-        return grad, to_gamma, to_theta, to_state, None
+            first = planes(to_v[..., 0, :])
+            to_state = _coordinates(first * (gamma * turn).conj().to(first.dtype), ctx.layout)
+        return to_v, to_gamma, to_theta, to_state, None, None
 
 
-def _planes(x: Tensor, layout: Layout) -> Tensor:
-    """Each pair of coordinates as one complex number."""
-    if layout == "half":
-        return torch.complex(*x.chunk(2, dim=-1))
-    return as_complex(x.unflatten(-1, (-1, 2)))
+def _planes(x: Tensor, layout: Layout | None) -> Tensor:
+    """Each pair of coordinates as one complex number; without a layout, each coordinate by itself."""
+    if layout is None:
+        return x
+    return torch.complex(*x.chunk(2, dim=-1)) if layout == "half" else as_complex(x.unflatten(-1, (-1, 2)))
 
 
-def _coordinates(z: Tensor, layout: Layout) -> Tensor:
+def _coordinates(z: Tensor, layout: Layout | None) -> Tensor:
+    if layout is None:
+        return z
     return torch.cat((z.real, z.imag), dim=-1) if layout == "half" else torch.view_as_real(z).flatten(-2)
 
 
-def _reals(values: Any, *, name: str) -> Tensor:
-    if not isinstance(values, Tensor):
-        try:
-            values = torch.as_tensor(values, dtype=torch.float64, device="cpu")
-        except (TypeError, ValueError, RuntimeError):
-            raise TypeError(f"{name}: expected real numbers, got {values!r}; give a number or a tensor") from None
-    if values.is_complex() or values.dtype == torch.bool:
-        raise TypeError(f"{name}: expected real numbers, got {values.dtype}; the turn is theta, the decay is gamma")
-    if not all(map(math.isfinite, values.flatten().tolist())):
-        raise ValueError(f"{name}: expected finite numbers, got {values.tolist()}; look for a division by zero")
-    return values.double()
-
-
-def _decay(gamma: Any, x: Tensor, width: int, *, low: float) -> Tensor:
-    gamma = _reals(gamma, name="gamma")
-    if not all(low <= g <= 1 for g in gamma.flatten().tolist()):
-        mend = "a negative one is a turn by pi: add it to theta" if low == 0 else "sequences would grow without bound"
-        raise ValueError(f"gamma: expected numbers from {low:g} to 1, got {gamma.tolist()}; {mend}")
-    want = (*x.shape[:-2], width)
-    fits = all(size in (1, wanted) for size, wanted in zip(reversed(gamma.shape), reversed(want), strict=False))
-    if gamma.ndim > len(want) or not fits:
-        raise ValueError(f"gamma: expected a shape that broadcasts with {want} (x without T), got "
-                         f"{tuple(gamma.shape)}; one for each head is (heads, 1)")  # fmt: skip
-    return gamma
-
-
-def _state(state: Tensor | None, x: Tensor, dtype: torch.dtype) -> Tensor | None:
+def _state(state: Tensor | None, x: Tensor) -> Tensor | None:
     if state is None:
         return None
     want = (*x.shape[:-2], x.shape[-1])
     if not isinstance(state, Tensor) or state.shape != want or not state.is_floating_point():
         got = tuple(state.shape) if isinstance(state, Tensor) else repr(state)
         raise ValueError(f"state: expected a real tensor {want}, x without T, got {got}; an earlier call returns one")
-    return state.to(dtype)
+    return state.to(x.dtype)

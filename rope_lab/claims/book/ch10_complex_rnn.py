@@ -98,7 +98,7 @@ def ends_of_chunks(power, rng):
     control=lambda t, _: t,  # multiplied back as if the values had been counted from the beginning
 )
 def a_running_sum(exponent, rng):
-    K, rate = 16, 0.9 * np.exp(-1j * np.asarray(THETA))
+    K, rate = 32, 0.9 * np.exp(-1j * np.asarray(THETA))
     v, t = rng.normal(size=(K, 4)), np.arange(1, K + 1)[:, None]
     sums = np.cumsum(rate ** (K - t) * recurrence.complex_planes(v), axis=0)
     found = recurrence.real_planes(rate ** exponent(t, K) * sums)

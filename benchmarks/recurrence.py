@@ -26,6 +26,7 @@ from rope_lab.nn.linear_rnn import linear_rnn
 CHANNELS = 64
 SHAPES = {"1k": (64, 1024), "4k": (16, 4096), "16k": (4, 16384), "65k": (1, 65536), "1k, one sequence": (1, 1024),
           "16k, one sequence": (1, 16384)}  # fmt: skip
+EQUAL, ALONE = list(SHAPES)[:4], list(SHAPES)[4:]
 GAMMA, ROUNDS = 0.99, 21
 LOOPED, SUMS, COPY = "ours, compiled loop", "ours, running sums", "copy_"
 SCAN, LOOP = "generic associative scan", "loop over steps in Python"
@@ -41,10 +42,18 @@ def run() -> dict[str, Any]:
     return in_a_fresh_process("benchmarks.recurrence")
 
 
+def _in_words(entry: dict[str, Any]) -> str:
+    bar, found = entry["bar"], entry["found"]
+    over = "".join(f", {form} is ABOVE" for form, value in found.items() if bar is not None and value > bar)
+    values = ", ".join(f"{form} {value:.2g}" for form, value in found.items())
+    return f"{entry['what']}: {values}" + ("" if bar is None else f" (bar {bar:g}{over})")
+
+
 def table(card: dict[str, Any]) -> Table:
     """The card as a table: one row for each form, one column for each length."""
+    words = "\n".join([*map(_in_words, card["bars"]), *card["notes"]])
     shown = Table(title=f"complex recurrence, {card['channels']} channels, {card['threads']} thread: time over copy_",
-                  caption="\n".join(card["notes"]), caption_justify="left")  # fmt: skip
+                  caption=words, caption_justify="left")  # fmt: skip
     shown.add_column("form")
     for name in card["shapes"]:
         shown.add_column(name, justify="right")
@@ -75,25 +84,33 @@ def main() -> dict[str, Any]:
             for form, run in _ours().items():
                 errors[form][name] = _error(run, v, theta)
     by = {(row["form"], row["length"]): row for row in rows}
-    growth = {form: by[form, "65k"]["milliseconds"] / by[form, "1k"]["milliseconds"] for form in errors}
-    notes = []
-    for form, run in _ours().items():
-        copies = {name: by[form, name]["ratio_to_copy"] for name in SHAPES}
-        short = by[COPY, "1k, one sequence"]["milliseconds"]
-        notes += [
-            f"{form}: at equal bytes at most {_against(max(list(copies.values())[:4]), BAR)} copies",
-            *(f"{form}: {name} {_against(copies[name], BAR)} copies" for name in list(SHAPES)[4:]),
-            f"{form}: one step alone, what a call costs before any work, {_start(run, theta) / short:.1f} copies of 1k",
-            f"{form}: time per number at 65k over that at 1k {_against(growth[form], GROWTH)}",
-            f"{form}: relative error of float32 at 65k {_against(errors[form]['65k'], ERROR)}",
-        ]
-    notes += [
-        "measured on a part and scaled: the loop, lfilter and the quadratic form (see share in the card)",
-    ]
+    notes = ["measured on a part and scaled: the loop, lfilter and the quadratic form (see share in the card)"]
     return card(
         "recurrence", packages=("torch", "numpy", "scipy", "numba"), threads=torch.get_num_threads(), channels=CHANNELS,
-        shapes=SHAPES, gamma=GAMMA, rounds=ROUNDS, growth=growth, errors=errors, rows=rows, notes=notes,
+        shapes=SHAPES, gamma=GAMMA, rounds=ROUNDS, errors=errors, rows=rows, bars=_bars(by, errors, theta), notes=notes,
     )  # fmt: skip
+
+
+def _bars(
+    by: dict[tuple[str, str], dict[str, Any]], errors: dict[str, dict[str, float]], theta: Tensor
+) -> list[dict[str, Any]]:
+    """What was asked of our forms, and what each of them reached."""
+
+    def copies(form: str, name: str) -> float:
+        return by[form, name]["ratio_to_copy"]
+
+    def milliseconds(form: str, name: str) -> float:
+        return by[form, name]["milliseconds"]
+
+    short = ALONE[0]
+    asked: list[tuple[str, float | None, Callable[[str], float]]] = [
+        ("copies, equal bytes, at most", BAR, lambda form: max(copies(form, name) for name in EQUAL)),
+        *((f"copies, {name}", BAR, partial(copies, name=name)) for name in ALONE),
+        (f"copies of {short}, one step", None, lambda form: _start(form, theta) / milliseconds(COPY, short)),
+        ("time per number, 65k over 1k", GROWTH, lambda form: milliseconds(form, "65k") / milliseconds(form, "1k")),
+        ("relative error of float32, 65k", ERROR, lambda form: errors[form]["65k"]),
+    ]
+    return [{"what": what, "bar": bar, "found": {form: found(form) for form in errors}} for what, bar, found in asked]
 
 
 def _ours() -> dict[str, States]:
@@ -113,15 +130,10 @@ def _ours() -> dict[str, States]:
     return forms | {SUMS: by_sums}
 
 
-def _start(states: States, theta: Tensor) -> float:
+def _start(form: str, theta: Tensor) -> float:
     """Milliseconds of a call for one step: checks, tables and the start of every operation."""
     v = torch.zeros(1, CHANNELS)
-    return 1e3 * statistics.median(measure({"": lambda: states(v, theta)}, rounds=10 * ROUNDS)[""])
-
-
-def _against(value: float, bar: float) -> str:
-    digits = ".1e" if value < 0.01 else ".1f" if value > 2 else ".2f"
-    return f"{value:{digits}} ({'within' if value <= bar else 'ABOVE'} {bar:g})"
+    return 1e3 * statistics.median(measure({form: partial(_ours()[form], v, theta)}, rounds=10 * ROUNDS)[form])
 
 
 def _quick(v: Tensor, theta: Tensor) -> dict[str, Callable[[], Any]]:

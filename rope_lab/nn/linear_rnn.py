@@ -137,7 +137,9 @@ def _states(
     return h if x is v else h.to(v.dtype), last
 
 
-def _run(v: Tensor, rate: Rate, state: Tensor | None, layout: Layout | None) -> Tensor:
+def _run(
+    v: Tensor, rate: Rate, state: Tensor | None, layout: Layout | None, *, last_first: bool = False
+) -> Tensor:
     """Every state: by the loop where numbers are in reach and it is compiled, otherwise by running sums."""
     if v.device.type == "cpu" and v.numel() and not _has_tangent(v, state) and (loops := loop.compiled()):
         try:
@@ -145,8 +147,10 @@ def _run(v: Tensor, rate: Rate, state: Tensor | None, layout: Layout | None) -> 
         except RuntimeError:  # in torch.func.vmap no tensor has memory of its own
             pass
         else:
-            return torch.from_numpy(loop.states(values, rate, first, layout, loops))
-    return _coordinates(scan(_planes(v, layout), rate, None if state is None else _planes(state, layout)), layout)
+            return torch.from_numpy(loop.states(values, rate, first, layout, loops, last_first=last_first))
+    z = _planes(v.flip(-2) if last_first else v, layout)
+    h = _coordinates(scan(z, rate, None if state is None else _planes(state, layout)), layout)
+    return h.flip(-2) if last_first else h
 
 
 def _has_tangent(*inputs: Any) -> bool:
@@ -172,7 +176,9 @@ class _Recurrence(torch.autograd.Function):
         if not h.shape[-2]:
             return upstream, *(None if x is None else torch.zeros_like(x) for x in (gamma, theta, state)), None, None
         back = ctx.rate if theta is None else ctx.rate._replace(theta=tuple(-x for x in ctx.rate.theta))
-        to_v = _run(upstream.flip(-2), back, None, ctx.layout).flip(-2)
+        to_v = _run(upstream, back, None, ctx.layout, last_first=True)
+        if not any(ctx.needs_input_grad[1:4]):
+            return to_v, None, None, None, None, None
         planes = functools.partial(_planes, layout=ctx.layout)
         turn = 1 if theta is None else torch.polar(torch.ones_like(theta), -theta)
         to_gamma = to_theta = to_state = None

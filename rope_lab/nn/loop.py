@@ -21,8 +21,8 @@ from rope_lab.nn.rates import Rate
 class Loops(NamedTuple):
     """Each fills h, like v (N, T, width); rates and first states are in float64, a row for each of N or one for all."""
 
-    turning: Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray], None]  # complex arrays
-    real: Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray], None]
+    turning: Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray, bool], None]  # complex arrays
+    real: Callable[[np.ndarray, np.ndarray, np.ndarray, np.ndarray, bool], None]
 
 
 @functools.cache
@@ -43,9 +43,12 @@ def _compile(loop: Callable[..., None], njit: Any) -> Any:
 
 
 def states(
-    v: np.ndarray, rate: Rate, state: np.ndarray | None, layout: Layout | None, loops: Loops
+    v: np.ndarray, rate: Rate, state: np.ndarray | None, layout: Layout | None, loops: Loops, *, last_first: bool
 ) -> np.ndarray:
-    """Every state, (..., T, d), from ``state``, (..., d), or zero; nothing turns if there is no layout."""
+    """Every state, (..., T, d), from ``state``, (..., d), or zero; nothing turns if there is no layout.
+
+    ``last_first``: the loop goes from the last step to the first.
+    """
     x, rates = _planes(v, layout), _rates(rate)
     h = np.empty_like(x)
     *batch, length, width = x.shape
@@ -54,7 +57,8 @@ def states(
         rates = np.broadcast_to(rates, (*rows, width))
     first = np.zeros((1, width), rates.dtype) if state is None else _planes(state, layout).astype(rates.dtype)
     loop = loops.real if layout is None else loops.turning
-    loop(x.reshape(-1, length, width), rates.reshape(-1, width), first.reshape(-1, width), h.reshape(-1, length, width))
+    sequences = x.reshape(-1, length, width), h.reshape(-1, length, width)
+    loop(*sequences, rates.reshape(-1, width), first.reshape(-1, width), last_first)
     if layout == "half":
         return np.concatenate((h.real, h.imag), axis=-1)
     return h.view(v.dtype)
@@ -77,12 +81,13 @@ def _planes(x: np.ndarray, layout: Layout | None) -> np.ndarray:
     return x if layout is None else x.view(to)
 
 
-def _turning(v: Any, rates: Any, first: Any, h: Any) -> None:
+def _turning(v: Any, h: Any, rates: Any, first: Any, last_first: bool) -> None:
     x, y = np.empty(v.shape[2]), np.empty(v.shape[2])  # real and imaginary parts: so all planes are computed at once
     for n in range(len(v)):
         a, b = rates[n % len(rates)].real.copy(), rates[n % len(rates)].imag.copy()
         x[:], y[:] = first[n % len(first)].real, first[n % len(first)].imag
-        for t in range(v.shape[1]):
+        for step in range(v.shape[1]):
+            t = v.shape[1] - 1 - step if last_first else step
             for p in range(v.shape[2]):
                 real = a[p] * x[p] - b[p] * y[p] + v[n, t, p].real
                 imag = a[p] * y[p] + b[p] * x[p] + v[n, t, p].imag
@@ -90,12 +95,13 @@ def _turning(v: Any, rates: Any, first: Any, h: Any) -> None:
                 h[n, t, p] = complex(real, imag)
 
 
-def _real(v: Any, rates: Any, first: Any, h: Any) -> None:
+def _real(v: Any, h: Any, rates: Any, first: Any, last_first: bool) -> None:
     x = np.empty(v.shape[2])
     for n in range(len(v)):
         a = rates[n % len(rates)].copy()
         x[:] = first[n % len(first)]
-        for t in range(v.shape[1]):
+        for step in range(v.shape[1]):
+            t = v.shape[1] - 1 - step if last_first else step
             for p in range(v.shape[2]):
                 x[p] = a[p] * x[p] + v[n, t, p]
                 h[n, t, p] = x[p]

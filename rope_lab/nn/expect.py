@@ -61,6 +61,11 @@ def expect_prompt(tokens: Any, *, vocab_size: int) -> None:
         raise ValueError(f"tokens: expected (batch, T), got {tuple(tokens.shape)}; write one text as tokens[None]")
     if tokens.shape[1] == 0:
         raise ValueError("tokens: expected at least one token to continue, got none: begin with a token of your own")
+    expect_vocabulary(tokens, vocab_size=vocab_size)
+
+
+def expect_vocabulary(tokens: Tensor, *, vocab_size: int) -> None:
+    """Refuse numbers that are no token's. This looks at values, and so waits for the device that holds them."""
     if tokens.numel() and not 0 <= tokens.min() <= tokens.max() < vocab_size:
         raise ValueError(
             f"tokens: expected numbers from 0 to {vocab_size - 1}, got {tokens.min().item()} to {tokens.max().item()}; "

@@ -13,7 +13,7 @@ from torch import Tensor, nn
 from rope_lab.algebra.expect import expect_even
 from rope_lab.algebra.rotation import frequencies
 from rope_lab.nn.attention import AttentionConfig, CausalAttention, KVCache, roles
-from rope_lab.nn.expect import expect_count, expect_prompt, expect_tokens
+from rope_lab.nn.expect import expect_count, expect_prompt, expect_tokens, expect_vocabulary
 from rope_lab.nn.initial import initialise
 from rope_lab.nn.latent import LatentCache, LatentConfig, SharedLatentAttention, SplicedLatentAttention
 from rope_lab.nn.rotary import RotaryConfig
@@ -129,8 +129,8 @@ class GPT(nn.Module):
     ) -> Float[Tensor, "batch T vocab"]:
         """Logits of the token after each of T tokens. With caches, one a block, they continue what the caches saw.
 
-        ``TypeError`` for tokens that are no whole numbers; ``ValueError`` for more than ``seq_len`` of them, and for
-        another number of caches.
+        ``TypeError`` for tokens that are no whole numbers; ``ValueError`` for more than ``seq_len`` of them, for
+        another number of caches and, on a processor, for tokens that the vocabulary lacks.
         """
         expect_tokens(tokens)
         if caches and len(caches) != len(self.blocks):
@@ -138,7 +138,11 @@ class GPT(nn.Module):
         start = caches[0].seen if caches else 0
         if (end := start + tokens.shape[-1]) > self.config.seq_len:
             raise ValueError(f"expected at most {self.config.seq_len} tokens of context, got {end}: shorten them")
-        x = self.embedding(tokens)  # (batch, T, d_model)
+        try:
+            x = self.embedding(tokens)  # (batch, T, d_model)
+        except IndexError:  # the embedding looks at the numbers on a processor, and nobody does on a GPU
+            expect_vocabulary(tokens, vocab_size=self.config.vocab_size)
+            raise
         if self.config.positions == "absolute":
             scale = math.sqrt(self.config.d_model) if self.config.absolute == "vaswani" else 1.0
             x = scale * x + self.sinusoids[start:end]  # (batch, T, d_model)
@@ -151,7 +155,7 @@ class GPT(nn.Module):
         self, tokens: Int[Tensor, "batch T"], *, n_tokens: int, temperature: float = 1.0, top_k: int | None = None,
         generator: torch.Generator | None = None,
     ) -> Int[Tensor, "batch longer"]:  # fmt: skip
-        """Continue each row by ``n_tokens`` tokens; temperature 0 takes the likeliest.
+        """Continue each row by ``n_tokens`` tokens; temperature 0, or one too small for float32, takes the likeliest.
 
         Keys and values of earlier tokens are kept, so a new token costs one column and not a whole pass.
         ``ValueError`` for a prompt that is empty or not of this vocabulary, and for a temperature or numbers of tokens
@@ -170,9 +174,10 @@ class GPT(nn.Module):
             if top_k is not None:
                 least = logits.topk(min(top_k, logits.shape[-1])).values[:, -1:]
                 logits = logits.masked_fill(logits < least, -math.inf)
-            if temperature == 0:
+            if temperature < torch.finfo(torch.float32).tiny:
                 new = logits.argmax(-1, keepdim=True)  # (batch, 1)
-            else:
+            else:  # the largest becomes 0, so that a small temperature sends none to +infinity
+                logits = logits - logits.amax(-1, keepdim=True)
                 new = torch.multinomial((logits / temperature).softmax(-1), 1, generator=generator)  # (batch, 1)
             tokens = torch.cat((tokens, new), 1)
         return tokens

@@ -132,6 +132,26 @@ def test_sampling_follows_its_generator_and_top_k():
     assert torch.equal(draw(0, top_k=1), model.generate(tokens, n_tokens=10, temperature=0))
 
 
+@pytest.mark.parametrize("temperature", [1e-30, 1e-36, 1e-40, 5e-324])
+def test_hardly_any_temperature_takes_the_likeliest(temperature):
+    """Over the last two a logit is more than float32 can hold, and the last one is no number of float32 but 0."""
+    model, tokens = small(), text(5)
+    found = model.generate(tokens, n_tokens=10, temperature=temperature, top_k=3)
+    assert torch.equal(found, model.generate(tokens, n_tokens=10, temperature=0))
+
+
+def test_a_temperature_divides_the_logits():
+    """One step on many equal rows: the shares of the tokens are the softmax of logits / temperature."""
+    model, tokens = small(std=1.0), text(5, batch=1)
+    drawn = model.generate(
+        tokens.expand(5000, -1), n_tokens=1, temperature=7.0, generator=torch.Generator().manual_seed(0)
+    )[:, -1]
+    shares = drawn.bincount(minlength=40) / len(drawn)
+    logits = model(tokens)[0, -1]
+    torch.testing.assert_close(shares, (logits / 7).softmax(-1), rtol=0, atol=0.03)
+    assert (shares - logits.softmax(-1)).abs().max() > 0.1
+
+
 def test_too_long_a_context_is_refused_with_both_lengths():
     with pytest.raises(ValueError, match="at most 24 tokens of context, got 25"):
         small()(text(25))
@@ -150,6 +170,16 @@ def test_too_long_a_context_is_refused_with_both_lengths():
 def test_what_cannot_be_sampled_is_refused(how, said):
     with pytest.raises(ValueError, match=said):
         small().generate(text(3), **{"n_tokens": 2, **how})
+
+
+@pytest.mark.parametrize("call", [GPT.forward, lambda model, tokens: model.generate(tokens, n_tokens=1)])
+@pytest.mark.parametrize("stranger", [-1, 40])
+def test_a_token_of_another_vocabulary_is_refused(call, stranger):
+    tokens = text(3)
+    tokens[1, 1] = stranger
+    low, high = tokens.min().item(), tokens.max().item()
+    with pytest.raises(ValueError, match=f"tokens: expected numbers from 0 to 39, got {low} to {high}; take the tok"):
+        call(small(), tokens)
 
 
 def test_an_empty_prompt_is_refused():

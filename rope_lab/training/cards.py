@@ -218,10 +218,17 @@ class Interval:
 
 
 def interval(values: Iterable[float]) -> Interval:
-    """Mean ± t_{0.975, n-1} · s / sqrt(n)."""
+    """Mean ± t_{0.975, n-1} · s / sqrt(n); one value alone decides nothing, so its half width is infinite.
+
+    ``ValueError`` for no values at all, and for NaN or infinity among them.
+    """
     values = list(values)
     if not values:
         raise ValueError("expected at least one value, got none: no seed has a card for this")
+    if not all(map(math.isfinite, values)):
+        raise ValueError(
+            f"values: expected finite numbers, one for each seed, got {values}; look at the run that gave no number"
+        )
     n, mean = len(values), statistics.fmean(values)
     if n == 1:
         return Interval(mean, math.inf, 1)

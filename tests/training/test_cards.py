@@ -153,6 +153,13 @@ def test_one_seed_decides_nothing():
         interval([])
 
 
+@pytest.mark.parametrize("stranger", [math.nan, math.inf, -math.inf])
+@pytest.mark.parametrize("others", [[], [1.0], [math.inf, 1.0]])
+def test_what_is_no_number_has_no_interval(stranger, others):
+    with pytest.raises(ValueError, match="values: expected finite numbers, one for each seed, got .*; look at the run"):
+        interval([*others, stranger])
+
+
 @given(levels=st.lists(st.floats(1, 9), min_size=2, max_size=5), gap=st.floats(0.01, 1))
 def test_pairing_removes_what_a_seed_does_to_every_variant(levels, gap):
     found = [card(v, s, level + gap * (v == "b")) for s, level in enumerate(levels) for v in ("a", "b")]

@@ -10,21 +10,21 @@ from rope_lab.show.svg import Picture, figure
 
 __all__ = ["stream"]
 
-_Y, _UP = 0.0, 1.15  # height of the stream, and of the boxes beside it
+_OVER = 1.3  # how far beside the stream the branches run
 
 
 def stream() -> Picture:
     """Token ids, embedding, blocks of attention and MLP along the residual stream, head, loss."""
     title = "A GPT is one stream with two kinds of branch"
     desc = (
-        "From left to right: token ids enter through the embedding; a stream of numbers for each position runs to the "
+        "From top to bottom: token ids enter through the embedding; a stream of numbers for each position runs to the "
         "head, which gives probabilities for the next token. Along it, repeated in every block, attention reads the "
         "stream, looks at earlier positions and adds its result; then an MLP reads and adds, position by position. "
         "Queries and keys are rotated inside the attention, and nowhere else does a position enter."
     )
-    with figure(title=title, desc=desc, size=(7.4, 3.3)) as fig:
+    with figure(title=title, desc=desc, size=(4.6, 5.6)) as fig:
         axes = fig.subplots()
-        axes.set(xlim=(-0.2, 10.2), ylim=(-1.3, 2.85))
+        axes.set(xlim=(-0.8, 3.8), ylim=(5.5, 0.0))
         axes.axis("off")
         _draw(axes)
     return fig.picture
@@ -32,39 +32,43 @@ def stream() -> Picture:
 
 def _draw(axes: Axes) -> None:
     axes.add_patch(
-        FancyBboxPatch((2.0, -0.55), 5.1, 3.2, boxstyle="round,pad=0.05,rounding_size=0.18", fill=False,
+        FancyBboxPatch((-0.6, 1.2), 4.2, 3.0, boxstyle="round,pad=0.05,rounding_size=0.18", fill=False,
                        color=LIGHT["hair"], lw=1.2)
     )  # fmt: skip
-    axes.text(7.0, -0.95, "one block; the next follows", ha="right", va="center", color=LIGHT["muted"], fontsize=10)
-    axes.annotate("", (8.0, _Y), (1.35, _Y), arrowprops={"arrowstyle": "-|>", "color": LIGHT["ink"], "lw": 2.4})
-    _box(axes, 0.6, _Y, "embedding")
-    _box(axes, 8.75, _Y, "norm, head")
-    axes.text(0.6, -1.0, "token ids", ha="center", va="center", color=LIGHT["muted"], fontsize=10)
-    axes.text(8.75, 0.85, "next token?", ha="center", va="center", color=LIGHT["muted"], fontsize=10)
-    axes.annotate("", (0.6, -0.38), (0.6, -0.84), arrowprops={"arrowstyle": "-|>", "color": LIGHT["muted"], "lw": 1})
-    axes.annotate("", (8.75, 0.7), (8.75, 0.36), arrowprops={"arrowstyle": "-|>", "color": LIGHT["muted"], "lw": 1})
-    _branch(axes, 2.4, 4.35, "norm, attention", "looks at earlier positions")
-    _branch(axes, 4.85, 6.8, "norm, MLP", "each position alone")
-    axes.text(2.55, 2.3, "$q$", color=LIGHT["query"], fontsize=15, ha="center", va="center")
-    axes.text(2.76, 2.3, "and", color=LIGHT["ink"], fontsize=10, ha="left", va="center")
-    axes.text(3.42, 2.3, "$k$", color=LIGHT["key"], fontsize=15, ha="center", va="center")
-    axes.text(3.62, 2.3, "turned by position", color=LIGHT["ink"], fontsize=10, ha="left", va="center")
+    axes.text(3.5, 4.02, "one block; the next follows", ha="right", va="center", color=LIGHT["muted"], fontsize=10)
+    axes.annotate("", (0, 4.55), (0, 0.9), arrowprops={"arrowstyle": "-|>", "color": LIGHT["ink"], "lw": 2.4}, zorder=1)
+    _box(axes, 0, 0.75, "embedding")
+    _box(axes, 0, 4.75, "norm, head")
+    axes.text(0, 0.1, "token ids", ha="center", va="center", color=LIGHT["muted"], fontsize=10)
+    axes.text(0, 5.4, "next token?", ha="center", va="center", color=LIGHT["muted"], fontsize=10)
+    for start, end in ((0.22, 0.56), (4.94, 5.28)):
+        axes.annotate("", (0, end), (0, start), arrowprops={
+            "arrowstyle": "-|>", "color": LIGHT["muted"], "lw": 1, "shrinkA": 0, "shrinkB": 0})  # fmt: skip
+    _branch(axes, 1.4, 2.6, "norm, attention")
+    _branch(axes, 2.85, 3.7, "norm, MLP")
+    for y, note in ((1.75, "looks at earlier\npositions"), (3.26, "each position\nalone")):
+        axes.text(2.15, y, note, va="center", color=LIGHT["muted"], fontsize=10, linespacing=1.3)
+    axes.text(2.2, 2.12, "$q$", color=LIGHT["query"], fontsize=15, ha="center", va="center")
+    axes.text(2.3, 2.12, "and", color=LIGHT["ink"], fontsize=10, ha="left", va="center")
+    axes.text(2.7, 2.12, "$k$", color=LIGHT["key"], fontsize=15, ha="center", va="center")
+    axes.text(2.8, 2.12, "turned", color=LIGHT["ink"], fontsize=10, ha="left", va="center")
+    axes.text(2.15, 2.34, "by position", color=LIGHT["ink"], fontsize=10, ha="left", va="center")
 
 
-def _branch(axes: Axes, start: float, end: float, name: str, note: str) -> None:
+def _branch(axes: Axes, start: float, end: float, name: str) -> None:
     middle = (start + end) / 2
     arrow = {"arrowstyle": "-|>", "color": LIGHT["ink"], "lw": 1.2, "shrinkA": 0, "shrinkB": 0}
-    axes.plot([start, start, end], [_Y, _UP, _UP], color=LIGHT["ink"], lw=1.2, solid_joinstyle="round")
-    axes.annotate("", (end, 0.13), (end, _UP), arrowprops=arrow)
-    _box(axes, middle, _UP, name, width=1.6)
-    axes.text(middle, _UP + 0.62, note, ha="center", va="center", color=LIGHT["muted"], fontsize=9)
-    axes.plot(end, _Y, "o", ms=13, color=LIGHT["paper"], markeredgecolor=LIGHT["ink"])
-    axes.text(end, _Y - 0.01, "+", ha="center", va="center", fontsize=12)
+    axes.plot([0, _OVER, _OVER], [start, start, end], color=LIGHT["ink"], lw=1.2, solid_joinstyle="round")
+    axes.annotate("", (0.1, end), (_OVER, end), arrowprops=arrow)
+    _box(axes, _OVER, middle, name)
+    axes.plot(0, end, "o", ms=13, color=LIGHT["paper"], markeredgecolor=LIGHT["ink"], zorder=3)
+    axes.text(0, end + 0.01, "+", ha="center", va="center", fontsize=12, zorder=4)
 
 
-def _box(axes: Axes, x: float, y: float, name: str, *, width: float = 1.3) -> None:
+def _box(axes: Axes, x: float, y: float, name: str) -> None:
+    width, height = 1.4, 0.3
     axes.add_patch(
-        FancyBboxPatch((x - width / 2, y - 0.3), width, 0.6, boxstyle="round,pad=0.04,rounding_size=0.12",
+        FancyBboxPatch((x - width / 2, y - height / 2), width, height, boxstyle="round,pad=0.04,rounding_size=0.1",
                        facecolor=LIGHT["paper"], edgecolor=LIGHT["ink"], lw=1.2, zorder=3)
     )  # fmt: skip
     axes.text(x, y, name, ha="center", va="center", fontsize=10.5, zorder=4)

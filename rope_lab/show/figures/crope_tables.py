@@ -22,20 +22,20 @@ def curves(found: Sequence[Card], *, since: int = 100) -> Picture:
     names = [name for name in _LOOK if any(card.variant == name for card in found)]
     ends = ", ".join(f"{name} {_mean(found, name, 'valid_loss')[1][-1]:.2f}" for name in names)
     desc = (
-        "Two panels of falling curves, training loss on the left and validation loss on the right, each the mean over "
-        f"the seeds. At the last step the validation losses are: {ends}."
+        "Two panels of falling curves, training loss above and validation loss below, each the mean over the seeds. "
+        f"At the last step the validation losses are: {ends}."
     )
-    with figure(title="Training and validation loss of three models", desc=desc, size=(7.2, 3.3)) as fig:
-        left, right = fig.subplots(1, 2, sharey=True)
-        for axes, kind, title in ((left, "train_loss", "training"), (right, "valid_loss", "validation")):
+    with figure(title="Training and validation loss of three models", desc=desc, size=(4.8, 5.2)) as fig:
+        above, below = fig.subplots(2, 1, sharex=True, sharey=True)
+        for axes, kind, title in ((above, "train_loss", "training"), (below, "valid_loss", "validation")):
             for name in names:
                 ink, dash, marker = _LOOK[name]
                 steps, losses = (values[_mean(found, name, kind)[0] >= since] for values in _mean(found, name, kind))
                 axes.plot(steps, losses, dash, color=LIGHT[ink], marker=marker if kind == "valid_loss" else None,
                           lw=1.8, ms=5, label=name)  # fmt: skip
-            axes.set(xlabel="step", title=title)
-        left.set_ylabel("loss, nats per token")
-        right.legend(loc="upper right", fontsize=10)
+            axes.set(ylabel="loss, nats per token", title=title)
+        below.set_xlabel("step")
+        below.legend(loc="upper right", fontsize=10)
     return fig.picture
 
 
@@ -53,7 +53,7 @@ def layers(found: Sequence[Card], *, variant: str = "RoPE") -> Picture:
         "layer of the trained and of the untrained model. Random and laid-out pairings lie at one half in both; the "
         "best ones lie higher in both, and most highly where a pairing is chosen for one matrix alone."
     )
-    with figure(title=f"Complex-linear share of Q and K, {variant}", desc=desc, size=(7.2, 3.4)) as fig:
+    with figure(title=f"Complex-linear share of Q and K, {variant}", desc=desc, size=(4.8, 3.8)) as fig:
         axes = fig.subplots()
         axes.axhline(0.5, color=LIGHT["muted"], lw=1)
         for side, when, ink, filled in ((-0.17, "untrained", "muted", False), (0.17, "trained", "linear", True)):
@@ -62,7 +62,7 @@ def layers(found: Sequence[Card], *, variant: str = "RoPE") -> Picture:
         axes.plot([], [], "o", mfc="none", color=LIGHT["muted"], label="untrained: circle Q, square K")
         axes.plot([], [], "o", color=LIGHT["linear"], label="trained: filled")
         axes.set(ylabel="share that is complex-linear", ylim=(0.44, 1.0), xlim=(-0.5, len(_PAIRINGS) - 0.5))
-        best = ("best for\nall layers", "best for Q, K\nof a layer", "best for\none matrix")
+        best = ("best,\nall layers", "best,\none layer", "best,\none matrix")
         axes.set_xticks(range(len(_PAIRINGS)), ["random", "laid out", *best])
         axes.legend(loc="upper left", fontsize=10)
     return fig.picture
@@ -86,14 +86,15 @@ def planes(found: Sequence[Card], *, variant: str = "RoPE") -> Picture:
         f"dashed. The first four planes have a mean share of {ends[0]} for queries and {ends[1]} for keys, the last "
         f"four {ends[2]} and {ends[3]}."
     )
-    with figure(title="Share by layer, head and frequency", desc=desc, size=(7.4, 2.9)) as fig:
-        row = fig.subplots(1, len(q), sharey=True, squeeze=False)[0]
-        for layer, axes in enumerate(row):
+    with figure(title="Share by layer, head and frequency", desc=desc, size=(4.8, 4.2)) as fig:
+        for layer in range(len(q)):
+            axes = fig.add_subplot(-(-len(q) // 2), 2, layer + 1)
             for x, ink, dash in ((q, "query", "-"), (k, "key", "--")):
                 axes.plot(x[layer].T, dash, color=LIGHT[ink], lw=0.8, alpha=0.35)
                 axes.plot(x[layer].mean(0), dash, color=LIGHT[ink], lw=2.2)
             axes.axhline(0.5, color=LIGHT["muted"], lw=1)
-            axes.set(title=f"layer {layer}", ylim=(0.4, 1.0))
+            axes.set(title=f"layer {layer}", ylim=(0.4, 1.0), ylabel="share")
+            axes.margins(x=0.12)
             axes.set_xticks([0, q.shape[2] - 1], ["fast", "slow"])
-        row[0].set_ylabel("share")
+            axes.label_outer()
     return fig.picture

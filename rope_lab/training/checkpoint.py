@@ -6,7 +6,7 @@ import contextlib
 import hashlib
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -56,21 +56,31 @@ def save(folder: Path, *, tensors: Mapping[str, Tensor], state: Mapping[str, Any
                 old.unlink()
 
 
-def load(folder: Path) -> Checkpoint | None:
-    """The checkpoint of ``folder``, or ``None`` where there is none.
+def load(folder: Path, *, fields: Iterable[str] = ()) -> Checkpoint | None:
+    """The checkpoint of ``folder``, or ``None`` where there is none. Its ``state`` has these ``fields``.
 
-    Raises ``CheckpointError`` when a file is missing or not what was written.
+    Raises ``CheckpointError`` when a file is missing or not what was written. Nothing is removed then.
     """
-    if not (folder / NAME).exists():
+    index = folder / NAME
+    if not index.exists():
         return None
-    mend = f"Delete {folder} to start the run afresh"
+    mend = f"Move {folder} aside to start the run afresh"
     try:
-        state = json.loads((folder / NAME).read_text())
-        wanted, content = state["sha256"], (folder / state["tensors"]).read_bytes()
-    except (OSError, KeyError, TypeError, ValueError) as error:
-        raise CheckpointError(f"could not read the checkpoint in {folder}: {error}. {mend}") from error
-    if (got := hashlib.sha256(content).hexdigest()) != wanted:
-        raise CheckpointError(f"{state['tensors']}: expected sha256 {wanted:.16}…, got {got[:16]}…. {mend}")
+        state = json.loads(index.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise CheckpointError(f"{index}: expected JSON, got {error}. {mend}") from error
+    wanted = ("tensors", "sha256", *fields)
+    if not isinstance(state, dict) or not state.keys() >= set(wanted):
+        got = (", ".join(state) or "none") if isinstance(state, dict) else f"{state!r:.80}"
+        raise CheckpointError(f"{index}: expected the fields {', '.join(wanted)}, got {got}. {mend}")
+    try:
+        content = (folder / state["tensors"]).read_bytes()
+    except (OSError, TypeError) as error:
+        raise CheckpointError(f"{index}: expected its tensors beside it, got {error}. {mend}") from error
+    if (got := hashlib.sha256(content).hexdigest()) != state["sha256"]:
+        raise CheckpointError(
+            f"{folder / state['tensors']}: expected sha256 {state['sha256']!s:.16}…, got {got[:16]}…. {mend}"
+        )
     return Checkpoint(safetensors.torch.load(content), state)
 
 

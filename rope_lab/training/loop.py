@@ -85,7 +85,7 @@ def train(
 
 def load_model(folder: str | Path) -> GPT:
     """The model of a run, from the checkpoint or the finished run in ``folder``."""
-    found = checkpoint.load(Path(folder))
+    found = checkpoint.load(Path(folder), fields=("config", "vocab_size"))
     if found is None:
         raise checkpoint.CheckpointError(f"expected a run in {folder}, found none: train it there first")
     run = RunConfig.from_json(found.state["config"])
@@ -200,7 +200,7 @@ class Run:
         )
 
     def _found(self) -> checkpoint.Checkpoint | None:
-        found = checkpoint.load(self.out)
+        found = checkpoint.load(self.out, fields=("config", "vocab_size", "record", "scaler", "card"))
         if found is not None and (got := RunConfig.from_json(found.state["config"]).digest) != self.config.digest:
             raise checkpoint.CheckpointError(
                 f"expected the run {self.config.digest} in {self.out}, found {got}: give each run a folder of its own"

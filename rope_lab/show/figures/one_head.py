@@ -17,14 +17,14 @@ def the_task() -> Picture:
         "Eight tokens in a row; each says next or next-next. An arrow leads from a token that says next to the token "
         "beside it, and from one that says next-next to the token after that."
     )
-    with figure(title="Look as far as the token says", desc=desc, size=(6.2, 1.9)) as fig:
+    with figure(title="Look as far as the token says", desc=desc, size=(4.8, 1.3)) as fig:
         axes = fig.subplots()
-        axes.set(xlim=(-0.6, 9.4), ylim=(-0.75, 1.35))
+        axes.set(xlim=(-0.5, 8.3), ylim=(-0.8, 0.9))
         axes.axis("off")
         for m, s in enumerate(kinds):
             look = LIGHT["query"] if s == 1 else LIGHT["output"]
             axes.text(m, 0, "n" if s == 1 else "nn", ha="center", va="center", fontsize=12, color=look)
-            axes.text(m, -0.55, f"${m}$", ha="center", va="center", fontsize=9, color=LIGHT["muted"])
+            axes.text(m, -0.55, f"${m}$", ha="center", va="center", fontsize=10.5, color=LIGHT["muted"])
             axes.annotate("", (m + s - 0.06, 0.24), (m + 0.06, 0.24), arrowprops={
                 "arrowstyle": "-|>", "color": look, "lw": 1.4,
                 "connectionstyle": f"arc3,rad={-0.75 if s == 1 else -0.5}",
@@ -41,17 +41,18 @@ def no_delta(*, sizes: tuple[int, ...] = (32, 128, 1024), reach: int = 12) -> Pi
         "logits divided by the largest; the curves nearly agree and stay above one half. Right: softmax weights; "
         f"the weight of the wanted key is {', '.join(f'{w:.2f}' for w in weights.values())}."
     )
-    with figure(title="The logits are no delta; the softmax becomes one", desc=desc, size=(6.4, 3.0)) as fig:
-        left, right = fig.subplots(1, 2)
+    with figure(title="The logits are no delta; the softmax becomes one", desc=desc, size=(4.8, 3.1)) as fig:
+        left, right = fig.subplots(1, 2, sharey=True)
         for d, dash, ink in zip(sizes, ("-", "--", ":"), ("key", "query", "output"), strict=True):
             theta = rotation.frequencies(d)
             share = schedule.decay(k, theta=theta)
             left.plot(k, share, color=LIGHT[ink], linestyle=dash, lw=1.6)
             wide = np.exp(d / 2 * (schedule.decay(np.arange(-64, 65), theta=theta) - 1))
             right.plot(k, (wide / wide.sum())[64 - reach : 65 + reach], color=LIGHT[ink], linestyle=dash, lw=1.6)
-            right.text(0.9, weights[d] - 0.02, f"$d = {d}$", color=LIGHT[ink], fontsize=10, va="top")
-        left.set(title="logit, from the top's 1", ylim=(0, 1.06), xlabel="distance from the wanted key")
-        right.set(title="softmax weight", ylim=(0, 1.06), xlabel="distance from the wanted key")
+            right.text(1.5, weights[d] - 0.02, f"$d = {d}$", color=LIGHT[ink], fontsize=11, va="top")
+        left.set(title="logit, from the top's 1", ylim=(0, 1.06))
+        right.set(title="softmax weight")
+        fig.supxlabel("distance from the wanted key", fontsize=11)
         return fig.picture
 
 
@@ -62,7 +63,7 @@ def tilted(*, m: int = 6, window: int = 16) -> Picture:
         f"Three parabolas over the key's position for a query at {m}. The middle one has its top halfway between "
         f"{m + 1} and {m + 2}. Tilted down to the right, the top is at {m + 1}; tilted up, at {m + 2}."
     )
-    with figure(title="A tilt moves the top", desc=desc, size=(5.2, 3.0)) as fig:
+    with figure(title="A tilt moves the top", desc=desc, size=(4.8, 3.0)) as fig:
         axes = fig.subplots()
         axes.set(xlabel="position of the key", ylabel="logit", ylim=(-32, 5), xlim=(0, window - 1))
         for s, ink, dash, word in (
@@ -75,7 +76,7 @@ def tilted(*, m: int = 6, window: int = 16) -> Picture:
                 axes.plot(m + s, 0, "o", ms=5, color=LIGHT[ink])
                 axes.text(m + s + (-0.3 if s == 1 else 0.3), 1.4, word, color=LIGHT[ink], fontsize=10,
                           ha="right" if s == 1 else "left")  # fmt: skip
-        axes.axvline(m, color=LIGHT["muted"], lw=0.8)
+        axes.vlines(m, -32, 0, color=LIGHT["muted"], lw=0.8)
         axes.text(m - 0.2, -30, "query", ha="right", fontsize=10, color=LIGHT["muted"])
     return fig.picture
 
@@ -89,7 +90,7 @@ def trained_heads() -> Picture:
         f"{name}: on average {values[0]:.2f} at 32, {values[1]:.2f} at 64, {values[-1]:.2f} at 512."
         for name, values in mean.items()
     )
-    with figure(title="Trained on 32 tokens", desc=desc, size=(5.6, 3.4)) as fig:
+    with figure(title="Trained on 32 tokens", desc=desc, size=(4.8, 3.4)) as fig:
         axes = fig.subplots()
         lengths = found[0].measured["length"]
         axes.set(
@@ -98,7 +99,7 @@ def trained_heads() -> Picture:
         axes.set_xticks(lengths, [str(length) for length in lengths])
         axes.minorticks_off()
         axes.axhline(1 / 8, color=LIGHT["muted"], lw=0.8)
-        axes.text(29, 0.06, "guessing", fontsize=9, color=LIGHT["muted"])
+        axes.text(29, 0.06, "guessing", fontsize=10, color=LIGHT["muted"])
         dashes = {"RoPE": "-", "CRoPE": "-.", "absolute": "--", "absolute, moved": ":"}
         for card in found:
             axes.plot(lengths, card.measured["accuracy"], color=LIGHT[looks[card.variant]], lw=1.1,

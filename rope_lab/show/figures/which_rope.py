@@ -25,7 +25,7 @@ def four_answers(*, head_dim: int = 8, position: float = 1.0) -> Picture:
     )
     with figure(
         title="One question, four answers", desc=f"The unit vector 0 goes in at position {position:g}. {said}.",
-        size=(6.4, 3.6),
+        size=(4.8, 4.0),
     ) as fig:  # fmt: skip
         for axes, kind in zip(fig.subplots(2, 2, sharex=True, sharey=True).flat, kinds, strict=True):
             y, places = answers[kind], np.arange(head_dim)
@@ -35,7 +35,7 @@ def four_answers(*, head_dim: int = 8, position: float = 1.0) -> Picture:
                 ink = LIGHT["linear" if at == 0 else "conjugate"]
                 axes.plot([at, at], [0, y[at]], color=ink, lw=3)
                 axes.plot(at, y[at], "o" if at == 0 else "s", ms=7, color=ink)
-            axes.set_title(f"{names[kind[0]]}, {names[kind[1]]}", fontsize=11)
+            axes.set_title(f"{names[kind[0]]},\n{names[kind[1]]}", fontsize=11)
             axes.set(ylim=(-1.25, 1.25), yticks=[-1, 0, 1], xticks=places)
     return fig.picture
 
@@ -48,7 +48,7 @@ def schedule_lines(lists: Mapping[str, Sequence[float]]) -> Picture:
     ends = ", ".join(f"{name} from {theta[0]:.3g} to {theta[-1]:.2g}" for name, theta in lists.items())
     with figure(
         title="Lists of frequencies: a base is a straight line that starts at one",
-        desc=f"Logarithm of the frequency against the place of the plane. {ends}.", size=(6.0, 3.8),
+        desc=f"Logarithm of the frequency against the place of the plane. {ends}.", size=(4.8, 3.8),
     ) as fig:  # fmt: skip
         axes = fig.subplots()
         for (name, theta), (role, dash) in zip(lists.items(), looks, strict=False):

@@ -23,7 +23,7 @@ def same_offset(*, m: int = 1, n: int = 5, shift: int = 7) -> Picture:
         f"turned by the same further angle; the angle between them and the logit, {logits[0]:.2f}, are as before."
     )
     title = "Shifting query and key together turns the picture and nothing else"
-    with figure(title=title, desc=desc, size=(6.4, 3.7)) as fig:
+    with figure(title=title, desc=desc, size=(5.0, 3.1)) as fig:
         for axes, s, logit in zip(fig.subplots(1, 2), (0, shift), logits, strict=True):
             _clock(axes, m + s, n + s, logit)
     return fig.picture
@@ -34,7 +34,7 @@ def _turned(vector: np.ndarray, position: int) -> np.ndarray:
 
 
 def _clock(axes: Axes, m: int, n: int, logit: float) -> None:
-    axes.set(xlim=(-1.4, 1.4), ylim=(-1.85, 1.35), aspect="equal")
+    axes.set(xlim=(-1.4, 1.4), ylim=(-1.85, 1.45), aspect="equal")
     axes.axis("off")
     axes.add_patch(Circle((0, 0), 1, fill=False, color=LIGHT["hair"], lw=1))
     q, k = _turned(_Q, m), _turned(_K, n)
@@ -44,10 +44,10 @@ def _clock(axes: Axes, m: int, n: int, logit: float) -> None:
     axes.add_patch(Wedge((0, 0), 0.42, **degrees, color=LIGHT["ink"], alpha=0.1, lw=0))
     axes.add_patch(Arc((0, 0), 0.84, 0.84, **degrees, color=LIGHT["ink"], lw=1.3))
     middle = (start + end) / 2
-    axes.text(0.56 * cos(middle), 0.56 * sin(middle), f"{end - start:.2f}", ha="center", va="center", fontsize=10)
+    axes.text(0.67 * cos(middle), 0.67 * sin(middle), f"{end - start:.2f}", ha="center", va="center", fontsize=10)
     for vector, name, role, position in ((q, "q", "query", m), (k, "k", "key", n)):
         _hand(axes, vector, role)
-        x, y = 1.22 * vector / np.hypot(*vector)
+        x, y = 1.34 * vector / np.hypot(*vector)
         axes.text(x, y, rf"$R_{{{position}}}{name}$", color=LIGHT[role], ha="center", va="center", fontsize=15)
     axes.plot(0, 0, "o", color=LIGHT["ink"], ms=5)
     axes.text(0, -1.5, rf"$m={m},\quad n={n}$", ha="center", va="center", fontsize=14)

@@ -25,7 +25,7 @@ def one_turn(*, head_dim: int = 128, bases: tuple[float, float] = (10000.0, 5000
         powers = [10**p for p in range(1, 7)]
         axes.set_yticks(powers, [f"{power:,}" for power in powers])
         axes.minorticks_off()
-        axes.axhspan(window, waves[1][-1] * 2, color=LIGHT["ink"], alpha=0.06, lw=0)
+        axes.axhspan(window, waves[1][-1] * 4, color=LIGHT["ink"], alpha=0.06, lw=0)
         axes.axhline(window, color=LIGHT["muted"], lw=1)
         axes.text(0, window * 40, f"here: no whole turn\nin {window:,} positions", color=LIGHT["muted"], fontsize=10)
         for wave, base, count, marker in zip(waves, bases, never, ("o", "s"), strict=True):

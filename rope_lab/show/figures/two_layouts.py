@@ -16,13 +16,13 @@ def two_patterns(*, head_dim: int = 8) -> Picture:
     pairs = {layout: planes(head_dim, layout=layout) for layout in ("interleaved", "half")}
     said = {layout: ", ".join(f"{a} with {b}" for a, b in found.tolist()) for layout, found in pairs.items()}
     desc = (
-        f"Left, interleaved: {head_dim // 2} blocks of two by two along the diagonal; coordinates turn in the pairs "
-        f"{said['interleaved']}. Right, half-split: four diagonals, one in each quarter of the matrix; the pairs are "
+        f"Above, interleaved: {head_dim // 2} blocks of two by two along the diagonal; coordinates turn in the pairs "
+        f"{said['interleaved']}. Below, half-split: four diagonals, one in each quarter of the matrix; the pairs are "
         f"{said['half']}. The half-split order of coordinates is {', '.join(map(str, layout_permutation(head_dim)))}."
     )
     title = "One rotation, two layouts: blocks along the diagonal, or four diagonals"
-    with figure(title=title, desc=desc, size=(6.6, 3.5)) as fig:
-        for axes, (layout, found) in zip(fig.subplots(1, 2), pairs.items(), strict=True):
+    with figure(title=title, desc=desc, size=(3.5, 7.2)) as fig:
+        for axes, (layout, found) in zip(fig.subplots(2, 1), pairs.items(), strict=True):
             _pattern(axes, found, head_dim)
             axes.set_title({"interleaved": "interleaved", "half": "half-split"}[layout])
     return fig.picture

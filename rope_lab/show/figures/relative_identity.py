@@ -22,8 +22,8 @@ def every_solution() -> Picture:
     kinds = (
         ("a rotation", solution(rotation_2d(0.7), basis=np.eye(2))),
         ("a reflection", solution(_SLANT @ np.diag([1.0, -1.0]) @ _SLANT.T, basis=np.eye(2))),
-        ("a line, kept", solution([[1.0]], basis=_SLANT)),
-        ("a line, flipped", solution([[-1.0]], basis=_SLANT)),
+        ("a line,\nkept", solution([[1.0]], basis=_SLANT)),
+        ("a line,\nflipped", solution([[-1.0]], basis=_SLANT)),
         ("nothing", solution(empty, basis=np.eye(2))),
     )
     desc = (
@@ -32,14 +32,14 @@ def every_solution() -> Picture:
         "third squashes it onto a line and leaves it there; the fourth does the same and flips it along the "
         "line at each step; the fifth sends it to a point."
     )
-    with figure(title="All solutions of the law in the plane", desc=desc, size=(6.6, 4.3)) as fig:
+    with figure(title="All solutions of the law in the plane", desc=desc, size=(5.0, 3.5)) as fig:
         grid = fig.subplots(3, 5)
         for column, (name, family) in enumerate(kinds):
-            grid[0, column].set_title(name, fontsize=11)
+            grid[0, column].set_title(name, fontsize=10)
             for n in range(3):
                 _letter(grid[n, column], family(n))
         for n in range(3):
-            grid[n, 0].text(-1.5, 0, rf"$R_{n}$", fontsize=14, ha="right", va="center")
+            grid[n, 0].text(-1.5, 0, rf"$R_{n}$", fontsize=15, ha="right", va="center")
     return fig.picture
 
 
@@ -73,20 +73,20 @@ def one_more_plane() -> Picture:
     blocks = (
         (r"$A_m^\top$", r"$R_m^\top$", "query", r"$\cdot$"),
         (r"$A_n$", r"$R_n$", "key", "="),
-        (r"$A_{n-m}$", r"$R_{n-m}$", "output", ""),
+        (r"$A_{n{-}m}$", r"$R_{n{-}m}$", "output", ""),
     )
-    with figure(title="One more plane: blocks multiply with their own kind", desc=desc, size=(6.4, 2.2)) as fig:
+    with figure(title="One more plane: blocks multiply with their own kind", desc=desc, size=(4.9, 1.6)) as fig:
         axes = fig.subplots()
-        axes.set(xlim=(-0.2, 12.2), ylim=(-0.3, 3.6), aspect="equal")
+        axes.set(xlim=(-0.05, 11.25), ylim=(-0.1, 3.4), aspect="equal")
         axes.axis("off")
         for i, (large, small, role, sign) in enumerate(blocks):
-            left = 4.3 * i
+            left = 3.95 * i
             axes.add_patch(Rectangle((left, 0), 3.3, 3.3, fill=False, edgecolor=LIGHT["muted"], lw=1))
-            axes.add_patch(Rectangle((left + 0.08, 1.18), 2.04, 2.04, color=LIGHT[role], alpha=0.16, lw=0))
-            axes.add_patch(Rectangle((left + 2.18, 0.08), 1.04, 1.04, color=LIGHT[role], alpha=0.16, lw=0))
-            axes.text(left + 1.1, 2.2, large, color=LIGHT[role], ha="center", va="center", fontsize=19)
-            axes.text(left + 2.7, 0.6, small, color=LIGHT[role], ha="center", va="center", fontsize=11.5)
-            for x, y in ((2.7, 2.2), (1.1, 0.6)):
+            axes.add_patch(Rectangle((left + 0.08, 1.48), 1.74, 1.74, color=LIGHT[role], alpha=0.16, lw=0))
+            axes.add_patch(Rectangle((left + 1.9, 0.08), 1.32, 1.32, color=LIGHT[role], alpha=0.16, lw=0))
+            axes.text(left + 0.95, 2.35, large, color=LIGHT[role], ha="center", va="center", fontsize=18)
+            axes.text(left + 2.56, 0.74, small, color=LIGHT[role], ha="center", va="center", fontsize=14)
+            for x, y in ((2.56, 2.35), (0.95, 0.74)):
                 axes.text(left + x, y, "0", color=LIGHT["muted"], ha="center", va="center", fontsize=12)
-            axes.text(left + 3.8, 1.65, sign, ha="center", va="center", fontsize=20)
+            axes.text(left + 3.625, 1.65, sign, ha="center", va="center", fontsize=20)
     return fig.picture

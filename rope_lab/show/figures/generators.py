@@ -21,7 +21,7 @@ def two_winds() -> Picture:
         "ellipse, twice as wide as it is high. In both the point is back at its start at every whole "
         "position; at a quarter and at three quarters of a step the two differ in length."
     )
-    with figure(title="Two generators, one family on whole positions", desc=desc, size=(6.6, 2.7)) as fig:
+    with figure(title="Two generators, one family on whole positions", desc=desc, size=(5.0, 2.4)) as fig:
         left, right = fig.subplots(1, 2)
         _wind(left, SKEW, "skew: lengths are kept")
         _wind(right, WITNESS, "not skew: lengths change")
@@ -29,10 +29,10 @@ def two_winds() -> Picture:
 
 
 def _wind(axes: Axes, B: np.ndarray, title: str) -> None:
-    axes.set(xlim=(-2.6, 2.6), ylim=(-1.75, 1.75), aspect="equal")
+    axes.set(xlim=(-2.75, 2.75), ylim=(-2.25, 2.25), aspect="equal")
     axes.axis("off")
     axes.set_title(title, fontsize=12)
-    x, y = np.meshgrid(np.arange(-2.0, 2.1, 1.0), np.arange(-1.6, 1.7, 0.8))
+    x, y = np.meshgrid(np.arange(-2.0, 2.1), np.arange(-2.0, 2.1))
     u, v = (0.03 * component for component in np.tensordot(B, np.stack([x, y]), axes=1))
     axes.quiver(x, y, u, v, color=LIGHT["muted"], alpha=0.55, angles="xy", scale_units="xy", scale=1,
                 width=0.005, pivot="mid")

@@ -22,8 +22,8 @@ def three_powers(*, angle: float = 0.7, last: int = 4) -> Picture:
     O_plus, I_minus = split_off(O, axis=[0.0, 1.0])
     rows = (
         ("a turn", "value", lambda n: orthogonal_power(turn, n)),
-        ("mirror, turn", "output", lambda n: orthogonal_power(O, n)),
-        ("the step in\npart 6", "query", lambda n: orthogonal_power(I_minus, n) @ orthogonal_power(O_plus, n)),
+        ("mirror,\nturn", "output", lambda n: orthogonal_power(O, n)),
+        ("the step\nin part 6", "query", lambda n: orthogonal_power(I_minus, n) @ orthogonal_power(O_plus, n)),
     )
     desc = (
         f"Three rows of the letter F, for powers 0 to {last}. First row: a turn goes round step by step. Second row: a "
@@ -31,7 +31,7 @@ def three_powers(*, angle: float = 0.7, last: int = 4) -> Picture:
         "every even one. Third row: what part 6 prints for the second row agrees with it at power 0 only; the even "
         "powers turn on."
     )
-    with figure(title="Powers of a turn, of a mirror, and the printed ones", desc=desc, size=(6.4, 3.9)) as fig:
+    with figure(title="Powers of a turn, of a mirror, and the printed ones", desc=desc, size=(5.0, 3.2)) as fig:
         grid = fig.subplots(len(rows), last + 1)
         for row, (name, role, power) in zip(grid, rows, strict=True):
             for n, axes in enumerate(row):
@@ -63,15 +63,15 @@ def two_routes(*, x: float = 1.1, y: float = 1.1) -> Picture:
         "does not matter. Right: a ball with two routes from one point. Both turn it about the vertical axis and about "
         "another one, by the same two angles, in different order; the routes end in two places."
     )
-    with figure(title="Two coordinates: on two clocks, and on a ball", desc=desc, size=(6.2, 3.0)) as fig:
-        clocks, ball = fig.subplots(1, 2, width_ratios=(1.25, 1))
+    with figure(title="Two coordinates: on two clocks, and on a ball", desc=desc, size=(4.9, 2.7)) as fig:
+        clocks, ball = fig.subplots(1, 2)
         for axes in (clocks, ball):
             axes.set_aspect("equal")
             axes.axis("off")
         _clocks(clocks, (x, y))
         _ball(ball, B_1, B_2, x, y)
-        clocks.text(0, 1.5, "$B_1$ and $B_2$ commute", fontsize=12, ha="center")
-        ball.text(0, 1.25, "they do not", fontsize=12, ha="center")
+        clocks.set_title("$B_1$ and $B_2$ commute", fontsize=14)
+        ball.set_title("they do not", fontsize=14)
     return fig.picture
 
 
@@ -83,7 +83,7 @@ def _clocks(axes: Axes, angles: tuple[float, float]) -> None:
         arc = np.linspace(0, angle, 30)
         axes.plot(middle + 0.4 * np.cos(arc), 0.4 * np.sin(arc), color=LIGHT[role], lw=1)
         axes.text(middle, -1.45, f"turned by ${name}$", color=LIGHT[role], ha="center", fontsize=11)
-    axes.set(xlim=(-2.5, 2.5), ylim=(-1.8, 1.8))
+    axes.set(xlim=(-2.5, 2.5), ylim=(-2.3, 2.3))
 
 
 def _ball(axes: Axes, B_1: np.ndarray, B_2: np.ndarray, x: float, y: float) -> None:
@@ -99,10 +99,13 @@ def _ball(axes: Axes, B_1: np.ndarray, B_2: np.ndarray, x: float, y: float) -> N
         two = [grid_turn(x * s * second[0], y * s * second[1], B_1=B_1, B_2=B_2) @ one[-1] for s in steps]
         return np.array(one + two) @ view.T
 
-    for role, first, second, name in (("query", (1, 0), (0, 1), "$x$ first"), ("key", (0, 1), (1, 0), "$y$ first")):
+    for role, first, second, name, shift in (
+        ("query", (1, 0), (0, 1), "$x$ first", (-0.08, -0.05)),
+        ("key", (0, 1), (1, 0), "$y$ first", (0.05, 0.1)),
+    ):
         way = route(first, second)
         axes.plot(*way.T, lw=2, **line(role))
         axes.plot(*way[-1], "o", color=LIGHT[role], ms=6)
-        axes.text(way[-1, 0], way[-1, 1] + 0.1, name, color=LIGHT[role], fontsize=11, ha="center")
+        axes.text(*(way[-1] + shift), name, color=LIGHT[role], fontsize=11, ha="right")
     axes.plot(*(view @ start), "o", color=LIGHT["ink"], ms=5)
-    axes.set(xlim=(-1.2, 1.2), ylim=(-1.1, 1.5))
+    axes.set(xlim=(-1.2, 1.2), ylim=(-1.104, 1.104))

@@ -52,7 +52,7 @@ def fading(*, head_dim: int = 64, longest: int = 1000) -> Picture:
         "planes of a head. In the fastest plane less than a quarter is left after ten positions; the middle one "
         "follows before a hundred; the slowest stays at one throughout."
     )
-    with figure(title="Equal values, weighted alike, under VO", desc=desc, size=(5.2, 3.2)) as fig:
+    with figure(title="Equal values, weighted alike, under VO", desc=desc, size=(4.8, 3.2)) as fig:
         axes = fig.subplots()
         axes.set(xscale="log", xlabel="number of positions $T$", ylabel="length that is left", ylim=(0, 1.06))
         axes.set_xlim(1, longest * 1.02)

@@ -28,14 +28,14 @@ def one_step(*, tokens: int = 5, theta: float = 0.6) -> Picture:
         "round from box to box. Lines lead from the boxes to a circle, the weighted sum of the same arrows. "
         "A last circle shows the sum turned back by the query's position."
     )
-    with figure(title="One step of decoding with one cache", desc=desc, size=(5.4, 3.4)) as fig:
+    with figure(title="One step of decoding with one cache", desc=desc, size=(4.8, 3.6)) as fig:
         axes = fig.subplots()
         axes.set(xlim=(-0.8, 5.6), ylim=(-3.3, 1.5), aspect="equal")
         axes.axis("off")
         for n in range(tokens):
             axes.plot(*_square(1.1 * n, 0.0, 0.5), color=LIGHT["muted"], lw=1)
             _arrow(axes, (1.1 * n, 0.0), 0.42 * turned[n], LIGHT["key"])
-            axes.text(1.1 * n, 0.72, f"$\\mathcal{{R}}_{n}c_{n}$", ha="center", fontsize=11)
+            axes.text(1.1 * n, 0.72, f"$\\mathcal{{R}}_{n}c_{n}$", ha="center", fontsize=13.5)
             axes.plot([1.1 * n, 1.1], [-0.5, -1.62], color=LIGHT["hair"], lw=6 * a[n])
         axes.text(-0.5, 1.2, "the cache: key and value in one", fontsize=10, color=LIGHT["muted"])
         for at, vector, colour, label in (
@@ -46,7 +46,7 @@ def one_step(*, tokens: int = 5, theta: float = 0.6) -> Picture:
             _arrow(axes, (at, -2.2), 0.6 * vector / np.linalg.norm(vector), LIGHT[colour])
             axes.text(at, -3.15, label, ha="center", fontsize=10)
         axes.annotate("", (3.15, -2.2), (1.85, -2.2), arrowprops={"arrowstyle": "->", "color": LIGHT["ink"]})
-        axes.text(2.5, -2.0, f"$\\mathcal{{R}}_{m}^\\top$", ha="center", fontsize=12)
+        axes.text(2.5, -2.0, f"$\\mathcal{{R}}_{m}^\\top$", ha="center", fontsize=13.5)
     return fig.picture
 
 
@@ -56,7 +56,7 @@ def bytes_for_each_token() -> Picture:
     kept = [bytes_per_token(shape.built, shape) / 1024 for shape in models]
     listed = "; ".join(f"{s.name}, {s.built.upper()}: {k:,.1f}" for s, k in zip(models[::-1], kept[::-1], strict=True))
     desc = f"Kibibytes in the cache for each token, on a logarithmic axis. {listed}."
-    with figure(title="What one token leaves in the cache", desc=desc, size=(5.4, 3.6)) as fig:
+    with figure(title="What one token leaves in the cache", desc=desc, size=(4.8, 3.8)) as fig:
         axes = fig.subplots()
         axes.set(xscale="log", xlabel="KiB for each token, bfloat16", xlim=(40, 12000), ylim=(-0.7, len(models) - 0.3))
         axes.set_yticks(range(len(models)), [shape.name for shape in models])
@@ -65,7 +65,8 @@ def bytes_for_each_token() -> Picture:
         axes.grid(visible=True, axis="x")
         for row, (shape, size) in enumerate(zip(models, kept, strict=True)):
             axes.plot([size], [row], KIND[shape.built], ms=6, color=LIGHT["ink"])
-            axes.text(size * 1.18, row, f"{size:,.0f}  {shape.built.upper()}", va="center", fontsize=10)
+            axes.text(size * 1.18, row, f"{size:,.0f}  {shape.built.upper()}", va="center", fontsize=10,
+                      bbox={"facecolor": LIGHT["paper"], "edgecolor": "none", "pad": 1.5})  # fmt: skip
     return fig.picture
 
 

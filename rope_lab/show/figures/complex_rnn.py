@@ -19,12 +19,12 @@ def fading_and_turning(*, gamma: float = 0.9, theta: float = 0.5, steps: int = 8
         f"the right and each is {gamma:g} times as long as the one before. In the lower row the arrows shrink in the "
         "same way, and each is also turned clockwise against the one before."
     )
-    with figure(title="What is left of one value", desc=desc, size=(6.2, 2.5)) as fig:
+    with figure(title="What is left of one value", desc=desc, size=(4.8, 1.8)) as fig:
         axes = fig.subplots()
-        axes.set(xlim=(-1.3, steps + 0.1), ylim=(-1.0, 2.35), aspect="equal")
+        axes.set(xlim=(-2.0, steps), ylim=(-1.0, 2.35), aspect="equal")
         axes.axis("off")
         for row, name, values in ((1.7, "real", real + 0j), (0.0, "complex", turning)):
-            axes.text(-1.3, row, name, va="center", fontsize=11)
+            axes.text(-2.0, row, name, va="center", fontsize=11)
             for n, z in enumerate(values):
                 axes.plot(n, row, "o", ms=3, color=LIGHT["muted"])
                 axes.annotate("", (n + 0.85 * z.real, row + 0.85 * z.imag), (n, row),
@@ -32,7 +32,7 @@ def fading_and_turning(*, gamma: float = 0.9, theta: float = 0.5, steps: int = 8
                                           "shrinkB": 0})  # fmt: skip
         for n in range(steps):
             axes.text(n, 0.85, f"${n}$", ha="center", va="center", fontsize=10, color=LIGHT["muted"])
-        axes.text(-1.3, 0.85, "steps later", va="center", fontsize=10, color=LIGHT["muted"])
+        axes.text(-2.0, 0.85, "steps later", va="center", fontsize=10, color=LIGHT["muted"])
     return fig.picture
 
 
@@ -46,7 +46,7 @@ def bell_curves() -> Picture:
         + " ".join(f"With {name} the loss ends near {value:.2f}." for name, value in last.items())
         + f" A guess without knowledge costs {np.log(7):.2f}."
     )
-    with figure(title="Learning to count a bell", desc=desc, size=(5.4, 3.3)) as fig:
+    with figure(title="Learning to count a bell", desc=desc, size=(4.8, 3.3)) as fig:
         axes = fig.subplots()
         axes.set(xlabel="step", ylabel="loss in nats", xlim=(0, 400), ylim=(0, 2.15))
         axes.axhline(np.log(7), color=LIGHT["muted"], lw=1)

@@ -12,8 +12,8 @@ __all__ = ["LINES", "errors", "rounding_along_the_text", "ruler"]
 HEAD_DIM, BASE, REACH = 128, 500000.0, 2**17
 LINES = (  # what is cast, where its name stands (position, error), how it is drawn
     ("positions in bfloat16", (100, 3.5), "o", Rounding(position="bfloat16")),
-    ("angles in bfloat16", (1.2, 0.06), "v", Rounding(angle="bfloat16")),
-    ("cos and sin in bfloat16", (40, 4.2e-3), "s", Rounding(table="bfloat16")),
+    ("angles in bfloat16", (1.2, 0.15), "v", Rounding(angle="bfloat16")),
+    ("cos and sin in bfloat16", (40, 4.6e-3), "s", Rounding(table="bfloat16")),
     ("cos and sin in float16", (1.2, 9e-5), "D", Rounding(table="float16")),
     ("angles in float32", (450, 7e-6), "^", Rounding(theta="float32", angle="float32")),
 )
@@ -30,7 +30,7 @@ def ruler(*, first: int = 244, last: int = 272) -> Picture:
         f"The tokens {first} to {last} in a row, and below them the numbers of bfloat16. Up to 256 each token has its "
         f"own number; from there on there are only the even ones, and two or three tokens share one: {left} places."
     )
-    with figure(title="Where bfloat16 puts the positions around 256", desc=desc, size=(6.0, 1.9)) as fig:
+    with figure(title="Where bfloat16 puts the positions around 256", desc=desc, size=(4.8, 1.7)) as fig:
         axes = fig.subplots()
         axes.axis("off")
         axes.set(xlim=(first - 1, last + 1), ylim=(-0.75, 1.65))
@@ -68,13 +68,13 @@ def rounding_along_the_text() -> Picture:
         "which crosses the line of the bfloat16 table near the end. Positions in bfloat16: nothing up to 256, then at "
         "once as wrong as can be. Angles in bfloat16: as wrong as can be after a few hundred positions."
     )
-    with figure(title="What each cast costs along the text", desc=desc, size=(5.4, 4.2)) as fig:
+    with figure(title="What each cast costs along the text", desc=desc, size=(4.8, 4.4)) as fig:
         axes = fig.subplots()
         axes.set(xscale="log", yscale="log", xlabel="position", ylabel="error of a rotated vector")
         axes.set(xlim=(1, REACH * 1.4), ylim=(2e-8, 8))
         axes.set_xticks([1, 16, 256, 4096, 65536], ["1", "16", "256", "4,096", "65,536"])
         exponents = range(-7, 1, 1)
-        axes.set_yticks([10.0**p for p in exponents], [f"$10^{{{p}}}$" for p in exponents])
+        axes.set_yticks([10.0**p for p in exponents], [f"$10^{{{p}}}$" for p in exponents], fontsize=13.5)
         axes.minorticks_off()
         for (name, ends, worst), (_, place, marker, _) in zip(errors(), LINES, strict=True):
             there = worst > 0

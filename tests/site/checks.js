@@ -78,6 +78,16 @@ window.siteChecks = (() => {
     ];
   }
 
+  /** Words in a drawing that are too small to read: under nine pixels as they stand on the screen. */
+  function smallLabels() {
+    const found = [];
+    for (const label of all("main svg text").filter((el) => el.checkVisibility() && el.textContent.trim())) {
+      const { a, b } = label.getScreenCTM(), size = parseFloat(getComputedStyle(label).fontSize) * Math.hypot(a, b);
+      if (size < 9) found.push(`${size.toFixed(1)} pixels high: ${start(label.textContent)}`);
+    }
+    return found;
+  }
+
   /** A few texts of each kind, alike in inks, grounds and size: all that axe's two slow rules depend on. */
   function kindsOfText() {
     const kinds = new Map(), grounds = new Map();
@@ -121,5 +131,5 @@ window.siteChecks = (() => {
       .map((el) => el.toDataURL?.() ?? el.outerHTML).join("");
   }
 
-  return { settle, rested, literalTex, unsetMathematics, sideways, namelessFigures, kindsOfText, seriousToAxe, drawing };
+  return { settle, rested, literalTex, unsetMathematics, sideways, namelessFigures, smallLabels, kindsOfText, seriousToAxe, drawing };
 })();

@@ -30,6 +30,10 @@ def sideways(page: Page) -> list[str]:
     return page.evaluate("siteChecks.sideways()")
 
 
+def small_labels(page: Page) -> list[str]:
+    return page.evaluate("siteChecks.smallLabels()")
+
+
 def nameless_figures(page: Page) -> list[str]:
     return page.evaluate("siteChecks.namelessFigures()")
 

@@ -40,6 +40,10 @@ def test_figures_have_words(visit):
     nothing(checks.nameless_figures(visit.page))
 
 
+def test_labels_can_be_read(visit):
+    nothing(checks.small_labels(visit.page))
+
+
 def test_weight_of_a_page_with_a_widget(visit, measured):
     first = visit.page.evaluate("() => window.firstWidgetAt")
     if visit.phone or first is None:
@@ -94,7 +98,7 @@ def test_control_sound(sound):
     page = sound.page
     nothing(sound.strangers + sound.refused + sound.errors)
     nothing(checks.unset_mathematics(page) + checks.literal_tex(page))
-    nothing(checks.sideways(page) + checks.nameless_figures(page))
+    nothing(checks.sideways(page) + checks.nameless_figures(page) + checks.small_labels(page))
     nothing(checks.idle_widgets(page, touch=sound.phone) + checks.silent_forms(page))
     for scheme in ("dark", "light"):
         sound.theme(scheme)
@@ -146,6 +150,11 @@ def test_control_figures(planted):
     wordless = checks.nameless_figures(planted.page)
     assert len(wordless) == 3
     assert sum("for the image" in line for line in wordless) == 2
+
+
+def test_control_labels(planted):
+    (small,) = checks.small_labels(planted.page)
+    assert small.startswith("7.0 pixels high: half")
 
 
 @pytest.mark.parametrize("line", [

@@ -216,4 +216,9 @@ def _state(state: Tensor | None, x: Tensor) -> Tensor | None:
     if not isinstance(state, Tensor) or state.shape != want or not state.is_floating_point():
         got = tuple(state.shape) if isinstance(state, Tensor) else repr(state)
         raise ValueError(f"state: expected a real tensor {want}, x without T, got {got}; an earlier call returns one")
+    if state.device != x.device:
+        raise ValueError(
+            f"state: expected it on {x.device}, where the sequence is, got {state.device}; "
+            f"move it with .to({str(x.device)!r})"
+        )
     return state.to(x.dtype)

@@ -49,6 +49,8 @@ def _reals(values: Any, *, name: str) -> tuple[tuple[float, ...], tuple[int, ...
             raise TypeError(f"{name}: expected real numbers, got {values!r}; give a number or a tensor") from None
     if values.is_complex() or values.dtype == torch.bool:
         raise TypeError(f"{name}: expected real numbers, got {values.dtype}; the turn is theta, the decay is gamma")
+    if values.is_meta:
+        raise ValueError(f"{name}: expected numbers, got a tensor on meta, which holds none; give one that has values")
     numbers = tuple(values.double().flatten().tolist())
     if not all(map(math.isfinite, numbers)):
         raise ValueError(f"{name}: expected finite numbers, got {values.tolist()}; look for a division by zero")

@@ -218,6 +218,31 @@ def test_where_v_is():
     assert decay_scan(v, gamma=[0.9, 0.5, -0.5, 0.0])[0].device.type == "meta"
 
 
+@pytest.mark.parametrize(("here", "there"), [("cpu", "meta"), ("meta", "cpu")])
+@pytest.mark.parametrize("length", [5, 0])
+@pytest.mark.parametrize("requires_grad", [False, True])
+def test_a_state_is_where_the_sequence_is(here, there, length, requires_grad):
+    v = torch.ones(length, 4, device=here, requires_grad=requires_grad)
+    state = torch.ones(4, device=there)
+    words = f"state: expected it on {here}, where the sequence is, got {there}; move it with .to\\('{here}'"
+    with pytest.raises(ValueError, match=words):
+        linear_rnn(v, gamma=0.5, theta=1.0, state=state)
+    with pytest.raises(ValueError, match=words):
+        decay_scan(v, gamma=0.5, state=state)
+    assert linear_rnn(v, gamma=0.5, theta=1.0, state=torch.ones(4, device=here))[1].device.type == here
+
+
+@pytest.mark.parametrize("device", ["cpu", "meta"])
+def test_a_rate_has_values(device):
+    """A tensor on "meta" has a shape and no numbers, whatever v is."""
+    v, none, some = torch.ones(5, 4, device=device), torch.ones(2, device="meta"), [0.5, 0.25]
+    for name, rates in (("gamma", (none, some)), ("theta", (some, none))):
+        with pytest.raises(ValueError, match=f"{name}: expected numbers, got a tensor on meta, which holds none; give"):
+            linear_rnn(v, gamma=rates[0], theta=rates[1])
+    with pytest.raises(ValueError, match="gamma: expected numbers, got a tensor on meta"):
+        decay_scan(v, gamma=none[0])
+
+
 def test_torchs_defaults_change_nothing():
     v = torch.zeros(1_100_000, 2)  # so long that step numbers leave the range of float16
     v[0] = 1

@@ -6,17 +6,15 @@ True
 """
 
 import inspect
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
+from rope_lab.audit.tables import applied, tables_of
+from rope_lab.audit.targets import Skipped
+
 Rotary = Callable[[Any, Any], Any]
-
-
-class Skipped(Exception):  # noqa: N818 - a reason, not a fault
-    """Why a target cannot be audited here."""
 
 
 @dataclass(frozen=True)
@@ -27,31 +25,6 @@ class Adapted:
     head_dim: int
     keys: Rotary | None = None
     about: str = ""
-
-
-def find(target: str) -> Any:
-    """The object that ``package.module:name`` names; `Skipped` with the reason where it is not to be had."""
-    module, colon, name = target.partition(":")
-    if not all(module.split(".")) or not colon or not name:
-        raise ValueError(f"target: expected MODULE:NAME, got {target!r}; such as my_package.rope:apply_rotary")
-    if set(module) & set("/\\"):
-        raise ValueError(
-            f"target: expected MODULE:NAME, got the path {target!r}; stand in its folder and name the file without .py"
-        )
-    try:
-        with warnings.catch_warnings():  # what a library says of its own insides at import is not our reader's matter
-            warnings.simplefilter("ignore")
-            found = import_module(module)
-    except (Exception, SystemExit) as error:  # what a module does at its import is not ours: it is told, not raised
-        missing = isinstance(error, ModuleNotFoundError) and error.name == module.partition(".")[0]
-        said = str(error) if isinstance(error, ImportError) else f"{type(error).__name__}: {error}"
-        reason = "is not installed" if missing else f"cannot be imported: {' '.join(said.split())[:100]}"
-        raise Skipped(f"{module.partition('.')[0]} {reason}") from error
-    for part in name.split("."):
-        if not hasattr(found, part):
-            raise Skipped(f"{module} has no {name}")
-        found = getattr(found, part)
-    return found
 
 
 def adapt(found: Any, *, head_dim: int | None = None, **settings: Any) -> Adapted:
@@ -71,6 +44,8 @@ def adapt(found: Any, *, head_dim: int | None = None, **settings: Any) -> Adapte
     home = import_module(found.__module__) if hasattr(found, "__module__") else None
     if names[:4] == ["q", "k", "cos", "sin"]:
         return _tables_and_apply(found, home, head_dim, settings)
+    if names[:3] == ["x", "cos", "sin"]:
+        return _tables_and_apply(lambda q, k, *tables: (found(q, *tables), found(k, *tables)), home, head_dim, settings)
     if names[:3] == ["xq", "xk", "freqs_cis"]:
         return _complex(found, home, head_dim, settings)
     if names == ["tensor", "sin", "cos"]:
@@ -97,15 +72,20 @@ def _beside(home: Any, name: str) -> Any:
     return getattr(home, name)
 
 
-def _configured(home: Any, head_dim: int | None, settings: dict[str, Any]) -> tuple[Any, int]:
-    """The rotary module beside the function, under its family's own default configuration, and its head_dim."""
+def _rotary_class(home: Any) -> tuple[Any, Any]:
+    """The class beside the function that builds its tables, and the parameter for its config, or None."""
     # Some families rotate images as well: theirs is not the one that goes with the function.
     classes = [c for n, c in vars(home).items() if n.endswith("RotaryEmbedding") and "Vision" not in n]
     if not classes:
         raise Skipped(f"{home.__name__} has no class ...RotaryEmbedding that would build the tables")
-    name, config = classes[0].__name__, inspect.signature(classes[0].__init__).parameters.get("config")
+    return classes[0], inspect.signature(classes[0].__init__).parameters.get("config")
+
+
+def _configured(home: Any, head_dim: int | None, settings: dict[str, Any]) -> tuple[Any, int]:
+    """The rotary module beside the function, under its family's own default configuration, and its head_dim."""
+    Class, config = _rotary_class(home)
     if config is None or config.annotation is config.empty:
-        raise Skipped(f"{name} takes no config whose class it names; wrap it as f(x, positions)")
+        raise Skipped(f"{Class.__name__} takes no config whose class it names; wrap it as f(x, positions)")
     hints = config.annotation
     if head_dim is not None:
         heads = 4
@@ -114,13 +94,30 @@ def _configured(home: Any, head_dim: int | None, settings: dict[str, Any]) -> tu
         Config = getattr(home, hints.split(".")[-1]) if isinstance(hints, str) else hints
         config = Config(**settings)
         width = getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
-        return classes[0](config), width
+        return Class(config), width
     except Exception as error:
-        raise Skipped(f"{name} cannot be built: {type(error).__name__}: {' '.join(str(error).split())[:80]}") from error
+        said = f"{type(error).__name__}: {' '.join(str(error).split())[:80]}"
+        raise Skipped(f"{Class.__name__} cannot be built: {said}") from error
+
+
+def _made(Class: Any, head_dim: int, settings: dict[str, Any]) -> Any:
+    """A class by its width alone."""
+    try:
+        return Class(head_dim, **settings)
+    except Exception as error:
+        raise Skipped(f"{Class.__name__}({head_dim}) raised {type(error).__name__}: {str(error)[:80]}") from error
 
 
 def _tables_and_apply(apply: Any, home: Any, head_dim: int | None, settings: dict[str, Any]) -> Adapted:
-    """transformers: apply(q, k, cos, sin) with tables (batch, T, rotary_dim) from the family's module."""
+    """apply(q, k, cos, sin): tables from RotaryEmbedding(dim), or a transformers family's (batch, T, rotary_dim)."""
+    Class, config = _rotary_class(home)
+    if config is None:
+        width = 64 if head_dim is None else head_dim
+        tables = tables_of(_made(Class, width, settings), head_dim=width)
+        if tables is None:
+            said = f"{Class.__name__}({width}) gives no tables (cos, sin) for positions or seq_len"
+            raise Skipped(f"{said}; wrap it as f(x, positions)")
+        return _pair(lambda x, n: apply(x, x.clone(), *tables(_tensor(x), n)), width)
     rotary, width = _configured(home, head_dim, settings)
 
     def both(x, positions):
@@ -141,7 +138,12 @@ def _tables_and_apply(apply: Any, home: Any, head_dim: int | None, settings: dic
                 rotated = both(_tensor(x)[..., :turning], positions)
                 return [torch.cat((y, x[..., turning:]), dim=-1) for y in rotated]
 
-    return Adapted(lambda x, n: wide(x, n)[0], width, keys=lambda x, n: wide(x, n)[1], about=about)
+    return _pair(wide, width, about=about)
+
+
+def _pair(both: Any, head_dim: int, *, about: str = "") -> Adapted:
+    """A call that turns q and k at once."""
+    return Adapted(lambda x, n: both(x, n)[0], head_dim, keys=lambda x, n: both(x, n)[1], about=about)
 
 
 def _complex(apply: Any, home: Any, head_dim: int | None, settings: dict[str, Any]) -> Adapted:
@@ -152,7 +154,7 @@ def _complex(apply: Any, home: Any, head_dim: int | None, settings: dict[str, An
         x = _tensor(x).transpose(1, 2)
         return [y.transpose(1, 2) for y in apply(x, x.clone(), rotary(x, positions[None]))]
 
-    return Adapted(lambda x, n: both(x, n)[0], width, keys=lambda x, n: both(x, n)[1])
+    return _pair(both, width)
 
 
 def _sines_first(apply: Any, home: Any, head_dim: int) -> Adapted:
@@ -195,14 +197,14 @@ def _module(Class: Any, head_dim: int, settings: dict[str, Any]) -> Adapted:
             return adapt(getattr(home, name), head_dim=head_dim, **settings)
         if hasattr(home, name):
             return adapt(getattr(home, name), **settings)
-    try:
-        made = Class(head_dim, **settings)
-    except Exception as error:
-        raise Skipped(f"{Class.__name__}({head_dim}) raised {type(error).__name__}: {str(error)[:80]}") from error
+    made = _made(Class, head_dim, settings)
     if "input_pos" in inspect.signature(getattr(made, "forward", made)).parameters:  # torchtune: (batch, T, heads, d)
         return Adapted(lambda x, n: made(_tensor(x).transpose(1, 2), input_pos=n[None]).transpose(1, 2), head_dim)
     if list(inspect.signature(made).parameters) == ["x", "key"]:
         return Adapted(_whole_sequences(made), head_dim, about="takes no positions: asked with one token at each place")
+    if tables := tables_of(made, head_dim=head_dim):
+        f, about = applied(tables, head_dim=head_dim)
+        return Adapted(f, head_dim, about=about)
     return Adapted(made, head_dim)
 
 

@@ -23,7 +23,8 @@ def one(target: str, *, head_dim: int | None = None, as_json: bool = False) -> b
     elif seen.skipped:
         print(f"skipped: {seen.skipped}")
     else:
-        print(f"{target}\ncalled with     {seen.fingerprint.form}\n{seen.fingerprint}\n")
+        about = f"{'note':<14}{seen.about}\n" if seen.about else ""
+        print(f"{target}\ncalled with     {seen.fingerprint.form}\n{seen.fingerprint}\n{about}")
         print(*seen.laws, sep="\n")
     return not seen.skipped and all(law.ok for law in seen.laws)
 

@@ -14,10 +14,11 @@ from functools import cache
 from importlib import metadata, resources
 from typing import Any
 
-from rope_lab.audit.adapters import Skipped, adapt, find
+from rope_lab.audit.adapters import adapt
 from rope_lab.audit.checks import Law, laws
 from rope_lab.audit.fingerprints import Fingerprint, fingerprint
 from rope_lab.audit.library import LIBRARY, Entry
+from rope_lab.audit.targets import Skipped, find
 
 NAMES = {"rotary_embedding_torch": "rotary-embedding-torch", "x_transformers": "x-transformers"}
 

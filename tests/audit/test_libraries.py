@@ -9,9 +9,10 @@ from transformers import LlamaConfig, LlamaForCausalLM
 from transformers.models.llama import modeling_llama
 
 from rope_lab.audit import conventions, laws, permute_state
-from rope_lab.audit.adapters import Skipped, adapt, find
+from rope_lab.audit.adapters import adapt
 from rope_lab.audit.library import LIBRARY, SCALINGS
 from rope_lab.audit.report import audit
+from rope_lab.audit.targets import Skipped, find
 from rope_lab.nn.rotary import Rotary, RotaryConfig
 
 ENTRIES = {entry.name: entry for entry in LIBRARY}

@@ -42,7 +42,7 @@ def _folder(tmp_path, monkeypatch):
 @pytest.mark.parametrize(("target", "reason"), [
     ("mine:number", "it is no callable: int; name a function"), ("mine:nothing", "it is no callable: NoneType"),
     ("mine:nn", "it is no callable: module"),
-    ("mine:apply_rotary_pos_emb", "MyRotaryEmbedding takes no config whose class it names; wrap it"),
+    ("mine:apply_rotary_pos_emb", "MyRotaryEmbedding(64) gives no tables (cos, sin) for positions or seq_len; wrap it"),
     ("no_hint:apply_rotary_pos_emb", "MyRotaryEmbedding takes no config whose class it names; wrap it"),
     ("unbuilt:apply_rotary_pos_emb", "MyRotaryEmbedding cannot be built: OSError: no folder"),
     ("unbuilt:MyRotaryEmbedding", "MyRotaryEmbedding cannot be built: OSError: no folder"),

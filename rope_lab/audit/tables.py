@@ -36,7 +36,8 @@ def tables_of(module: Any, *, head_dim: int) -> Tables | None:
     def tables(x: Any, positions: Any) -> tuple[Any, Any]:
         before = () if names[0] == asked else (x,)
         if asked in POSITIONS:
-            return module(*before, **{asked: positions[None] if asked == "position_ids" else positions})
+            cos, sin = module(*before, **{asked: positions[None] if asked == "position_ids" else positions})
+            return cos, sin
         if positions.is_floating_point() or positions.min() < 0:
             raise IndexError("a table has whole rows from 0 on")
         cos, sin = module(*before, **{asked: int(positions.max()) + 1})

@@ -42,7 +42,8 @@ UNSQUEEZED = ("    return q * cos", "    cos, sin = cos.unsqueeze(1), sin.unsque
 ANGLE = "positions.float()"
 WAYS = {
     "positions": (),
-    "x and positions": (("self, positions", "self, x, positions"),),
+    "x and positions": (("self, positions", "self, x, positions"),
+                        ("return angle.cos(), angle.sin()", "return [angle.cos(), angle.sin()]")),
     "positions of a batch": (("self, positions", "self, x, position_ids"), (ANGLE, "position_ids[0].float()")),
     "a length": (("self, positions", "self, seq_len"), (ANGLE, "torch.arange(seq_len).float()")),
     "x and a length": (("self, positions", "self, x, seq_len=None"), (ANGLE, "torch.arange(seq_len).float()"),

@@ -106,12 +106,20 @@ def retention(
 
     $S_t = \gamma e^{-\mathrm i\theta} S_{t-1} + k_t v_t^\top, \quad o_t = S_t^\top q_t$
 
-    Shows the relation; it holds T matrices of d x value at once. ``gamma`` as in `linear_rnn`, so (heads, 1) too.
-    Claim ``su19.lru-retnet``.
+    Shows the relation; it holds T matrices of d x value at once. ``gamma`` as in `linear_rnn`, so (heads, 1) too. Half
+    types are computed in float32. TypeError or ValueError for what does not fit. Claim ``su19.lru-retnet``.
     """
+    for name, x in {"q": q, "k": k, "v": v}.items():
+        expect_vectors(x, name=name)
+    if k.shape != q.shape or v.shape[:-1] != q.shape[:-1] or not k.dtype == v.dtype == q.dtype:
+        got = ", ".join(f"{name} {tuple(x.shape)} in {x.dtype}" for name, x in {"q": q, "k": k, "v": v}.items())
+        raise ValueError(f"expected q and k of one shape (..., T, d), v (..., T, value), and one dtype, got {got}")
+    decay_of(gamma, (*q.shape[:-2], q.shape[-1] // 2), low=0.0)  # before the columns stand in front
+    dtype = q.dtype
+    q, k, v = (x.to(working_dtype(x)) for x in (q, k, v))
     columns = torch.einsum("...tv,...td->v...td", v, k)  # (value, ..., T, d): in front, so that gamma meets the heads
     S, _ = linear_rnn(columns, gamma=gamma, theta=theta)
-    return torch.einsum("v...td,...td->...tv", S, q)
+    return torch.einsum("v...td,...td->...tv", S, q).to(dtype)
 
 
 def _states(
@@ -126,8 +134,7 @@ def _states(
     if _has_tangent(gamma, theta):
         raise ValueError("gamma and theta: expected no forward-mode derivative, got one; take the gradient backwards")
     if torch.is_grad_enabled() and any(isinstance(x, Tensor) and x.requires_grad for x in (v, gamma, theta, state)):
-        tensor = functools.partial(torch.as_tensor, dtype=torch.float64, device=v.device)
-        h = _Recurrence.apply(x, tensor(gamma), None if theta is None else tensor(theta), state, rate, layout)
+        h = _Recurrence.apply(x, *_learned(gamma, theta, rate, v.device), state, rate, layout)
     else:
         h = _run(x, rate, state, layout)
     if h.shape[-2]:
@@ -135,6 +142,15 @@ def _states(
     else:
         last = h.new_zeros(*h.shape[:-2], h.shape[-1]) if state is None else state.clone()
     return h if x is v else h.to(v.dtype), last
+
+
+def _learned(gamma: Any, theta: Any, rate: Rate, device: torch.device) -> tuple[Tensor, Tensor | None]:
+    """gamma and theta in float64, as tensors that a gradient may go to."""
+    float64 = functools.partial(torch.tensor, dtype=torch.float64, device=device)
+    gamma = gamma.to(device, torch.float64) if isinstance(gamma, Tensor) else float64(rate.gamma).view(rate.shape)
+    if rate.theta is None or isinstance(theta, Tensor):
+        return gamma, None if theta is None else theta.to(device, torch.float64)
+    return gamma, float64(rate.theta)
 
 
 def _run(
@@ -166,32 +182,29 @@ class _Recurrence(torch.autograd.Function):
     ) -> Tensor:
         ctx.rate, ctx.layout = rate, layout
         h = _run(v, rate, state, layout)
-        ctx.save_for_backward(gamma, theta, state, h)
+        ctx.save_for_backward(gamma, theta, *((state, h) if any(ctx.needs_input_grad[1:3]) else ()))
         return h
 
     @staticmethod
     @once_differentiable
     def backward(ctx: Any, upstream: Tensor) -> tuple[Tensor | None, ...]:
-        gamma, theta, state, h = ctx.saved_tensors
-        if not h.shape[-2]:
-            return upstream, *(None if x is None else torch.zeros_like(x) for x in (gamma, theta, state)), None, None
+        gamma, theta, *kept = ctx.saved_tensors
         back = ctx.rate if theta is None else ctx.rate._replace(theta=tuple(-x for x in ctx.rate.theta))
         to_v = _run(upstream, back, None, ctx.layout, last_first=True)
-        if not any(ctx.needs_input_grad[1:4]):
-            return to_v, None, None, None, None, None
         planes = functools.partial(_planes, layout=ctx.layout)
         turn = 1 if theta is None else torch.polar(torch.ones_like(theta), -theta)
         to_gamma = to_theta = to_state = None
-        if any(ctx.needs_input_grad[1:3]):
-            first = torch.zeros_like(h[..., 0, :]) if state is None else state
-            before = torch.cat((first[..., None, :], h[..., :-1, :]), dim=-2)  # h_(t-1) beside the gradient at step t
+        if kept:
+            state, h = kept
+            first = h.new_zeros(*h.shape[:-2], h.shape[-1]) if state is None else state
+            before = torch.cat((first[..., None, :], h), dim=-2)[..., :-1, :]  # h_(t-1) beside the gradient at step t
             # h_t = rate h_(t-1) + v_t, so all that is to learn about the rate is one sum over time.
             to_rate = (planes(to_v) * planes(before).conj()).sum(-2)
             turned = to_rate.to(torch.promote_types(to_rate.dtype, torch.float64)).conj() * turn
             to_gamma = turned.real.sum_to_size(gamma.shape)
             to_theta = None if theta is None else (turned.imag * gamma).sum_to_size(theta.shape)
-        if state is not None:
-            first = planes(to_v[..., 0, :])
+        if ctx.needs_input_grad[3]:
+            first = planes(to_v[..., :1, :].sum(-2))  # of the first step; 0 where there is none
             to_state = _coordinates(first * (gamma * turn).conj().to(first.dtype), ctx.layout)
         return to_v, to_gamma, to_theta, to_state, None, None
 
@@ -214,7 +227,7 @@ def _state(state: Tensor | None, x: Tensor) -> Tensor | None:
         return None
     want = (*x.shape[:-2], x.shape[-1])
     if not isinstance(state, Tensor) or state.shape != want or not state.is_floating_point():
-        got = tuple(state.shape) if isinstance(state, Tensor) else repr(state)
+        got = f"{state.dtype} {tuple(state.shape)}" if isinstance(state, Tensor) else repr(state)
         raise ValueError(f"state: expected a real tensor {want}, x without T, got {got}; an earlier call returns one")
     if state.device != x.device:
         raise ValueError(

@@ -6,6 +6,8 @@ from typing import Any, NamedTuple
 import torch
 from torch import Tensor
 
+from rope_lab.algebra.expect import expect_real
+
 
 class Rate(NamedTuple):
     """A rate by value, so that calls with equal ones share their tables."""
@@ -43,10 +45,8 @@ def _reals(values: Any, *, name: str) -> tuple[tuple[float, ...], tuple[int, ...
     if isinstance(values, float) and math.isfinite(values):
         return (values,), ()
     if not isinstance(values, Tensor):
-        try:
-            values = torch.as_tensor(values, dtype=torch.float64, device="cpu")
-        except (TypeError, ValueError, RuntimeError):
-            raise TypeError(f"{name}: expected real numbers, got {values!r}; give a number or a tensor") from None
+        array = expect_real(values, name=name)
+        return tuple(array.ravel().tolist()), array.shape
     if values.is_complex() or values.dtype == torch.bool:
         raise TypeError(f"{name}: expected real numbers, got {values.dtype}; the turn is theta, the decay is gamma")
     if values.is_meta:

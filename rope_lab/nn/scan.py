@@ -50,8 +50,8 @@ def scan(v: Tensor, rate: Rate, state: Tensor | None) -> Tensor:
     if state is not None:
         h[..., :1, 0, :].addcmul_(state[..., None, :], enter)
     h = _loop(h, enter) if back is None else h.cumsum_(-2).mul_(back)
-    h = h.view(*batch, chunks * steps, width)
-    return h[..., :length, :] if spare else h
+    h = h.reshape(*batch, chunks * steps, width)
+    return h[..., :length, :].contiguous() if spare else h
 
 
 def _loop(h: Tensor, rate: Tensor) -> Tensor:

@@ -146,6 +146,26 @@ def test_retention_with_a_decay_for_each_head():
         torch.testing.assert_close(found[:, head], alone)
 
 
+def test_retention_of_half_types_is_rounded_once():
+    q = torch.full((4, 2), 300.0, dtype=torch.float16)  # 300 squared is beyond float16
+    assert retention(q, q, q / 300, gamma=0.5, theta=0.0).dtype == torch.float16
+    small = q / 3000
+    exact = retention(*(x.float() for x in (small, small, small)), gamma=0.5, theta=1.0)
+    torch.testing.assert_close(retention(small, small, small, gamma=0.5, theta=1.0), exact.half())
+
+
+@pytest.mark.usefixtures("untyped")
+@pytest.mark.parametrize(("q", "k", "v", "gamma", "words"), [
+    ((4, 2), (4, 2), (1, 1), 0.5, "expected q and k of one shape"),
+    ((4, 2), (1, 2), (4, 1), 0.5, "expected q and k of one shape"),
+    ((4, 2), (4, 2), (4,), 0.5, r"v: expected \(\.\.\., T"),
+    ((4, 2), (4, 2), (4, 2), torch.tensor([[0.5], [0.1]]), "gamma: expected a shape"),
+])  # fmt: skip
+def test_retention_refuses(q, k, v, gamma, words):
+    with pytest.raises(ValueError, match=words):
+        retention(torch.ones(q), torch.ones(k), torch.ones(v), gamma=gamma, theta=0.0)
+
+
 def test_real_decay_is_the_loop_also_below_zero():
     x, gamma = torch.randn(3, 100, 4, dtype=torch.float64), torch.tensor([0.9, -0.9, 0.0, 1.0], dtype=torch.float64)
     u, expected = torch.zeros(3, 4, dtype=torch.float64), []
@@ -208,6 +228,59 @@ def test_any_place_in_memory(layout):
     for v in (rows[:, 1:], rows[:, :4].T.contiguous().T, rows[::2, :4], rows[:1, :4].expand(50, 4)):
         call = lambda x: linear_rnn(x, gamma=0.9, theta=[1.0, 0.2], layout=layout)[0]  # noqa: E731
         torch.testing.assert_close(call(v), call(v.clone(memory_format=torch.contiguous_format)))
+
+
+def test_windows_that_overlap():
+    rows = torch.arange(500.0).unfold(0, 96, 8)[:, :, None]  # (windows, 96, 1)
+    torch.testing.assert_close(decay_scan(rows, gamma=0.9), decay_scan(rows.clone(), gamma=0.9))
+
+
+@pytest.mark.parametrize("length", [31, 32, 70, 96])
+def test_results_lie_whole_in_memory(length):
+    for layout in ("interleaved", "half"):
+        h, last = linear_rnn(torch.randn(3, length, 4), gamma=0.9, theta=1.0, layout=layout)
+        assert h.is_contiguous()
+        assert last.is_contiguous()
+        assert h.untyped_storage().nbytes() == 4 * h.numel()
+
+
+def test_only_a_rate_that_learns_keeps_the_states(form):
+    v, gamma = torch.ones(3, 2, requires_grad=True), torch.tensor(0.5, requires_grad=True)
+    h, _ = linear_rnn(v, gamma=0.5, theta=1.0)
+    if form == "compiled loop":
+        h += 1
+        h.sum().backward()
+        assert v.grad is not None
+    h, _ = linear_rnn(v.detach(), gamma=gamma, theta=1.0)
+    with pytest.raises(RuntimeError, match=r"in-?place"):
+        h.add_(1).sum().backward()
+
+
+def test_a_state_from_inference():
+    v = torch.ones(3, 2, requires_grad=True)
+    with torch.inference_mode():
+        _, state = linear_rnn(torch.ones(3, 2), gamma=0.5, theta=1.0)
+    h, _ = linear_rnn(v, gamma=0.5, theta=1.0, state=state)
+    h.sum().backward()
+    assert v.grad.isfinite().all()
+
+
+def test_gradients_of_no_steps():
+    v, state = torch.ones(0, 2, requires_grad=True), torch.ones(2, requires_grad=True)
+    gamma = torch.tensor(0.5, requires_grad=True)
+    h, last = linear_rnn(v, gamma=gamma, theta=1.0, state=state)
+    (h.sum() + last.sum()).backward()
+    assert (gamma.grad, state.grad.tolist()) == (0, [1, 1])
+
+
+@pytest.mark.parametrize("gamma", [
+    np.array([0.1, 0.5])[::-1], np.array([0.5, 0.1], dtype=">f4"), [0.5, 0.1],
+])  # fmt: skip
+def test_numbers_of_any_make(gamma):
+    v = torch.randn(40, 4, requires_grad=True)
+    found, expected = (linear_rnn(v, gamma=g, theta=np.array(1.0))[0] for g in (gamma, torch.tensor([0.5, 0.1])))
+    torch.testing.assert_close(found, expected, rtol=0, atol=1e-6)
+    assert torch.autograd.grad(found.sum(), v)[0].isfinite().all()
 
 
 def test_where_v_is():
@@ -295,6 +368,10 @@ def test_a_compiled_model_runs_it_as_it_is():
         ({"gamma": -0.5}, ValueError, "a turn by pi: add it to theta"),
         ({"gamma": float("nan")}, ValueError, "gamma: expected finite"),
         ({"gamma": 0.5j}, TypeError, "gamma: expected real"),
+        ({"gamma": np.array([0.5 + 0.5j])}, TypeError, "gamma: expected real numbers, got dtype complex"),
+        ({"gamma": True}, TypeError, "gamma: expected real numbers"),
+        ({"gamma": [torch.tensor(0.5, requires_grad=True)] * 2}, TypeError, "gamma: expected what numpy can hold"),
+        ({"state": torch.ones(4, dtype=torch.long)}, ValueError, "got torch.int64"),
         ({"gamma": torch.ones(3)}, ValueError, "gamma: expected a shape that broadcasts"),
         ({"theta": [1.0, 2.0, 3.0]}, ValueError, "theta: expected 2 frequencies"),
         ({"theta": "fast"}, TypeError, "theta: expected real numbers"),

@@ -106,7 +106,7 @@ def _bars(
     asked: list[tuple[str, float | None, Callable[[str], float]]] = [
         ("copies, equal bytes, at most", BAR, lambda form: max(copies(form, name) for name in EQUAL)),
         *((f"copies, {name}", BAR, partial(copies, name=name)) for name in ALONE),
-        (f"copies of {short}, one step", None, lambda form: _start(form, theta) / milliseconds(COPY, short)),
+        (f"a call for one step, in copies of {short}", None, lambda form: _start(form, theta) / milliseconds(COPY, short)),
         ("time per number, 65k over 1k", GROWTH, lambda form: milliseconds(form, "65k") / milliseconds(form, "1k")),
         ("relative error of float32, 65k", ERROR, lambda form: errors[form]["65k"]),
     ]

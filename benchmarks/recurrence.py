@@ -44,9 +44,9 @@ def run() -> dict[str, Any]:
 
 def _in_words(entry: dict[str, Any]) -> str:
     bar, found = entry["bar"], entry["found"]
-    over = "".join(f", {form} is ABOVE" for form, value in found.items() if bar is not None and value > bar)
-    values = ", ".join(f"{form} {value:.2g}" for form, value in found.items())
-    return f"{entry['what']}: {values}" + ("" if bar is None else f" (bar {bar:g}{over})")
+    asked = "" if bar is None else f" (bar {bar:g})"
+    above = {form: " ABOVE" if bar is not None and value > bar else "" for form, value in found.items()}
+    return f"{entry['what']}{asked}: " + "; ".join(f"{form}, {value:.2g}{above[form]}" for form, value in found.items())
 
 
 def table(card: dict[str, Any]) -> Table:
@@ -81,8 +81,8 @@ def main() -> dict[str, Any]:
             found[form] = {"ratio_to_copy": round(once / copy_ms, 1), "milliseconds": round(once, 3), "share": share}
         rows += [{"form": form, "length": name, **numbers} for form, numbers in found.items()]
         if count == 1:
-            for form, run in _ours().items():
-                errors[form][name] = _error(run, v, theta)
+            for form, states in _ours().items():
+                errors[form][name] = _error(states, v, theta)
     by = {(row["form"], row["length"]): row for row in rows}
     notes = ["measured on a part and scaled: the loop, lfilter and the quadratic form (see share in the card)"]
     return card(
@@ -106,7 +106,7 @@ def _bars(
     asked: list[tuple[str, float | None, Callable[[str], float]]] = [
         ("copies, equal bytes, at most", BAR, lambda form: max(copies(form, name) for name in EQUAL)),
         *((f"copies, {name}", BAR, partial(copies, name=name)) for name in ALONE),
-        (f"a call for one step, in copies of {short}", None, lambda form: _start(form, theta) / milliseconds(COPY, short)),
+        (f"one step, in copies of {short}", None, lambda form: _start(form, theta) / milliseconds(COPY, short)),
         ("time per number, 65k over 1k", GROWTH, lambda form: milliseconds(form, "65k") / milliseconds(form, "1k")),
         ("relative error of float32, 65k", ERROR, lambda form: errors[form]["65k"]),
     ]

@@ -40,6 +40,7 @@ newest: .venv/dev               # the labs with the newest versions that the loo
 
 lint: .venv/dev
 	$(IN) -m ruff check .
+	$(IN) -m ruff format --check rope_lab tests book benchmarks
 
 clean:
 	rm -rf .venv _build dist conf.py .pytest_cache .ruff_cache .hypothesis

@@ -34,8 +34,12 @@ def in_a_fresh_process(module: str) -> dict[str, Any]:
     """Run ``python -m module`` under ENVIRONMENT; its last line is the card, kept under benchmarks/cards."""
     done = subprocess.run(
         [sys.executable, "-m", module],
-        cwd=ROOT, env=os.environ | ENVIRONMENT, capture_output=True, text=True, check=False,
-    )  # fmt: skip
+        cwd=ROOT,
+        env=os.environ | ENVIRONMENT,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     if done.returncode:
         raise RuntimeError(f"{module} stopped with status {done.returncode}:\n{done.stderr[-3000:]}")
     found = json.loads(done.stdout.splitlines()[-1])
@@ -66,9 +70,11 @@ def ratios(seconds: dict[str, list[float]], *, to: str) -> dict[str, dict[str, f
     for name, values in seconds.items():
         low, middle, high = statistics.quantiles((a / b for a, b in zip(values, seconds[to], strict=True)), n=4)
         found[name] = {
-            "ratio_to_copy": round(middle, 3), "low": round(low, 3), "high": round(high, 3),
+            "ratio_to_copy": round(middle, 3),
+            "low": round(low, 3),
+            "high": round(high, 3),
             "milliseconds": round(1e3 * statistics.median(values), 3),
-        }  # fmt: skip
+        }
     return found
 
 
@@ -78,14 +84,17 @@ def card(name: str, *, packages: Iterable[str], **measured: Any) -> dict[str, An
         "name": name,
         "date": datetime.now(UTC).date().isoformat(),
         "machine": {
-            "cpu": _cpu(), "cores": os.cpu_count(), "system": platform.system(), "arch": platform.machine(),
+            "cpu": _cpu(),
+            "cores": os.cpu_count(),
+            "system": platform.system(),
+            "arch": platform.machine(),
             "load": round(os.getloadavg()[0], 1),  # how many jobs shared it in the last minute, this one included
         },
         "versions": {"python": platform.python_version()} | {p: _version(p) for p in packages},
         "environment": {key: os.environ.get(key, "") for key in ENVIRONMENT},
         "compiler": can_compile(),
         **measured,
-    }  # fmt: skip
+    }
 
 
 def can_compile() -> bool:

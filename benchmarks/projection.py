@@ -43,8 +43,11 @@ def run() -> dict[str, Any]:
 
 def table(card: dict[str, Any]) -> Table:
     """The card as a table: one row for each form, one column for each shape."""
-    shown = Table(title=f"projection, float32, forward and backward, {card['threads']} thread: time over nn.Linear",
-                  caption="\n".join(card["notes"]), caption_justify="left")  # fmt: skip
+    shown = Table(
+        title=f"projection, float32, forward and backward, {card['threads']} thread: time over nn.Linear",
+        caption="\n".join(card["notes"]),
+        caption_justify="left",
+    )
     shown.add_column("form")
     for name in card["shapes"]:
         shown.add_column(f"d = {name}", justify="right")
@@ -66,15 +69,22 @@ def main() -> dict[str, Any]:
     notes = [
         f"{row['form'].partition(',')[0]}, d = {row['shape']}: {row['ratio_to_dense']:.3f}, "
         f"{'within' if row['ratio_to_dense'] <= row['bar'] else 'ABOVE'} {row['bar']:g}"
-        for row in rows if row["bar"] is not None
-    ]  # fmt: skip
+        for row in rows
+        if row["bar"] is not None
+    ]
     errors = _errors()
     notes += [f"relative error of float32, d = 512, {name}: {error:.1e}" for name, error in errors.items()]
     return card(
-        "projection", packages=("torch",), threads=torch.get_num_threads(), heads=HEADS,
+        "projection",
+        packages=("torch",),
+        threads=torch.get_num_threads(),
+        heads=HEADS,
         shapes={name: list(shape[:3]) for name, shape in SHAPES.items()},
-        rounds={name: shape[3] for name, shape in SHAPES.items()}, errors=errors, rows=rows, notes=notes,
-    )  # fmt: skip
+        rounds={name: shape[3] for name, shape in SHAPES.items()},
+        errors=errors,
+        rows=rows,
+        notes=notes,
+    )
 
 
 def _variants(x: Tensor) -> dict[str, Callable[[], Any]]:

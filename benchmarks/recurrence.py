@@ -24,8 +24,14 @@ from rope_lab.nn import loop
 from rope_lab.nn.linear_rnn import linear_rnn
 
 CHANNELS = 64
-SHAPES = {"1k": (64, 1024), "4k": (16, 4096), "16k": (4, 16384), "65k": (1, 65536), "1k, one sequence": (1, 1024),
-          "16k, one sequence": (1, 16384)}  # fmt: skip
+SHAPES = {
+    "1k": (64, 1024),
+    "4k": (16, 4096),
+    "16k": (4, 16384),
+    "65k": (1, 65536),
+    "1k, one sequence": (1, 1024),
+    "16k, one sequence": (1, 16384),
+}
 EQUAL, ALONE = list(SHAPES)[:4], list(SHAPES)[4:]
 GAMMA, ROUNDS = 0.99, 21
 LOOPED, SUMS, COPY = "ours, compiled loop", "ours, running sums", "copy_"
@@ -52,8 +58,11 @@ def _in_words(entry: dict[str, Any]) -> str:
 def table(card: dict[str, Any]) -> Table:
     """The card as a table: one row for each form, one column for each length."""
     words = "\n".join([*map(_in_words, card["bars"]), *card["notes"]])
-    shown = Table(title=f"complex recurrence, {card['channels']} channels, {card['threads']} thread: time over copy_",
-                  caption=words, caption_justify="left")  # fmt: skip
+    shown = Table(
+        title=f"complex recurrence, {card['channels']} channels, {card['threads']} thread: time over copy_",
+        caption=words,
+        caption_justify="left",
+    )
     shown.add_column("form")
     for name in card["shapes"]:
         shown.add_column(name, justify="right")
@@ -86,9 +95,18 @@ def main() -> dict[str, Any]:
     by = {(row["form"], row["length"]): row for row in rows}
     notes = ["measured on a part and scaled: the loop, lfilter and the quadratic form (see share in the card)"]
     return card(
-        "recurrence", packages=("torch", "numpy", "scipy", "numba"), threads=torch.get_num_threads(), channels=CHANNELS,
-        shapes=SHAPES, gamma=GAMMA, rounds=ROUNDS, errors=errors, rows=rows, bars=_bars(by, errors, theta), notes=notes,
-    )  # fmt: skip
+        "recurrence",
+        packages=("torch", "numpy", "scipy", "numba"),
+        threads=torch.get_num_threads(),
+        channels=CHANNELS,
+        shapes=SHAPES,
+        gamma=GAMMA,
+        rounds=ROUNDS,
+        errors=errors,
+        rows=rows,
+        bars=_bars(by, errors, theta),
+        notes=notes,
+    )
 
 
 def _bars(
@@ -160,9 +178,11 @@ def _slow(v: Tensor, theta: Tensor) -> dict[str, tuple[Callable[[], Any], float]
     rows = np.ascontiguousarray(z[0].numpy().T)
     forms = {
         LOOP: (lambda: _loop(z[:, :steps], rate), steps / length),
-        FILTER: (lambda: [lfilter([1], [1, -r], row) for r, row in zip(rate[:4].numpy(), rows[:4], strict=True)],
-                 4 / (count * len(rows))),
-    }  # fmt: skip
+        FILTER: (
+            lambda: [lfilter([1], [1, -r], row) for r, row in zip(rate[:4].numpy(), rows[:4], strict=True)],
+            4 / (count * len(rows)),
+        ),
+    }
     if length <= 4096:
         forms[QUADRATIC] = (lambda: _quadratic(v[:1], _turns(length, theta)), 1 / count)
     return forms

@@ -24,8 +24,11 @@ PASSES = {"fp32 fwd": torch.float32, "fp32 fwd+bwd": torch.float32, "bf16 fwd": 
 EAGER, COMPILED = "interleaved (complex multiply), eager", "half (chunk, stack), torch.compile"
 PROJECTED = "the same, heads side by side in memory"  # as q and k come in a model: a row of the table serves them all
 BARS = {
-    (EAGER, "fp32 fwd"): 1.5, (EAGER, "fp32 fwd+bwd"): 1.5, (COMPILED, "fp32 fwd"): 1.7, (COMPILED, "bf16 fwd"): 1.7,
-}  # fmt: skip
+    (EAGER, "fp32 fwd"): 1.5,
+    (EAGER, "fp32 fwd+bwd"): 1.5,
+    (COMPILED, "fp32 fwd"): 1.7,
+    (COMPILED, "bf16 fwd"): 1.7,
+}
 PEERS = ("transformers", "rotary-embedding-torch", "x-transformers")
 Turn = Callable[[Tensor], Tensor]
 
@@ -37,8 +40,11 @@ def run() -> dict[str, Any]:
 
 def table(card: dict[str, Any]) -> Table:
     """The card as a table: one row for each form, one column for each pass."""
-    shown = Table(title=f"rotating {tuple(card['shape'])}, {card['threads']} thread: time over copy_ of the same bytes",
-                  caption="\n".join(card["notes"]), caption_justify="left")  # fmt: skip
+    shown = Table(
+        title=f"rotating {tuple(card['shape'])}, {card['threads']} thread: time over copy_ of the same bytes",
+        caption="\n".join(card["notes"]),
+        caption_justify="left",
+    )
     shown.add_column("form")
     for name in PASSES:
         shown.add_column(name, justify="right")
@@ -72,9 +78,14 @@ def main() -> dict[str, Any]:
             rows.append({"form": form, "dtype": name.split()[0], "pass": name, "bar": BARS.get((form, name)), **found})
     notes.extend(_verdict(name, rows) for name in PASSES)
     return card(
-        "rotary", packages=("torch", *PEERS), threads=torch.get_num_threads(), shape=list(SHAPE), rounds=ROUNDS,
-        rows=rows, notes=list(dict.fromkeys(notes)),
-    )  # fmt: skip
+        "rotary",
+        packages=("torch", *PEERS),
+        threads=torch.get_num_threads(),
+        shape=list(SHAPE),
+        rounds=ROUNDS,
+        rows=rows,
+        notes=list(dict.fromkeys(notes)),
+    )
 
 
 def _verdict(name: str, rows: list[dict[str, Any]]) -> str:
@@ -109,6 +120,7 @@ def _forward(turn: Turn, x: Tensor) -> Callable[[], Any]:
 
 def _both(turn: Turn, x: Tensor, upstream: Tensor) -> Callable[[], Any]:
     leaf = x.clone().requires_grad_()
+
     def call() -> None:
         turned = turn(leaf)
         if isinstance(turned, tuple):  # q and k

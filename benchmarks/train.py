@@ -52,8 +52,13 @@ def table(card: dict[str, Any]) -> Table:
     for column in ("", "tokens/s", "seconds a step", "first step", "times the plain one"):
         shown.add_column(column, justify="left" if column == "" else "right")
     for name, row in card["rows"].items():
-        shown.add_row(name, f"{row['tokens_per_s']:,}", f"{row['seconds']:.2f}", f"{row['first_s']:.1f} s",
-                      f"{row['times_plain']:.2f}")  # fmt: skip
+        shown.add_row(
+            name,
+            f"{row['tokens_per_s']:,}",
+            f"{row['seconds']:.2f}",
+            f"{row['first_s']:.1f} s",
+            f"{row['times_plain']:.2f}",
+        )
     shown.caption = f"bar: {card['bar']} x; {'met' if card['met'] else 'not met'}"
     return shown
 
@@ -63,8 +68,12 @@ def _measured(seconds: dict[str, list[float]], starts: dict[str, float], batch: 
     for name, values in seconds.items():
         times = statistics.median(plain / own for plain, own in zip(seconds["plain GPT"], values, strict=True))
         middle = statistics.median(values)
-        rows[name] = {"tokens_per_s": round(tokens / middle), "seconds": round(middle, 3),
-                      "first_s": round(starts[name], 1), "times_plain": round(times, 3)}  # fmt: skip
+        rows[name] = {
+            "tokens_per_s": round(tokens / middle),
+            "seconds": round(middle, 3),
+            "first_s": round(starts[name], 1),
+            "times_plain": round(times, 3),
+        }
     met = rows["rope_lab"]["times_plain"] >= BAR
     return {"shape": SHAPE, "batch": batch, "rounds": len(seconds["rope_lab"]), "rows": rows, "bar": BAR, "met": met}
 

@@ -81,8 +81,11 @@ def page_inputs(page: Path, root: Path) -> set[Path]:
         code = "\n".join("".join(c["source"]) for c in json.loads(text)["cells"] if c["cell_type"] == "code")
     else:
         code = "\n".join(CELL.findall(text))
-    modules = {name for module, names in IMPORT.findall(code)
-               for name in [module, *(f"{module}.{n.split(' as ')[0].strip()}" for n in names.split(","))]}
+    modules = {
+        name
+        for module, names in IMPORT.findall(code)
+        for name in [module, *(f"{module}.{n.split(' as ')[0].strip()}" for n in names.split(","))]
+    }
     if "rope_lab" in modules & set(code.split()):
         return set(files(root, ["rope_lab"]))  # `import rope_lab`: it may use any room
     return module_inputs(modules, root) | set(files(root, ["benchmarks/cards"]) if "benchmarks/cards" in code else ())

@@ -83,8 +83,11 @@ def bench(
     from rich.console import Console
 
     clone = Path(rope_lab.__file__).resolve().parents[1]
-    files = {path.stem for path in (clone / "benchmarks").glob("*.py")
-             if re.search(r"^def run\(", path.read_text(encoding="utf-8"), re.MULTILINE)}
+    files = {
+        path.stem
+        for path in (clone / "benchmarks").glob("*.py")
+        if re.search(r"^def run\(", path.read_text(encoding="utf-8"), re.MULTILINE)
+    }
     if not (clone / "pyproject.toml").is_file():
         _stop("rope-lab bench needs a clone of the repository: an installed wheel does not carry benchmarks/.")
     if name not in files:

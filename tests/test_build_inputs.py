@@ -45,15 +45,18 @@ def book(tmp_path) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize(("changed", "pages"), [
-    ("rope_lab/algebra/rotation.py", {"book/one.md", "notebooks/all.ipynb"}),
-    ("rope_lab/show/hands.js", {"book/one.md", "notebooks/all.ipynb"}),
-    ("rope_lab/algebra/other.py", {"book/two.md", "notebooks/all.ipynb"}),
-    ("rope_lab/claims/blog/ch01.py", {"book/two.md", "notebooks/all.ipynb"}),
-    ("rope_lab/results/a.json", {"book/cards.md", "notebooks/all.ipynb"}),
-    ("benchmarks/cards/a.json", {"book/speed.md"}),
-    ("README.md", set()),
-])
+@pytest.mark.parametrize(
+    ("changed", "pages"),
+    [
+        ("rope_lab/algebra/rotation.py", {"book/one.md", "notebooks/all.ipynb"}),
+        ("rope_lab/show/hands.js", {"book/one.md", "notebooks/all.ipynb"}),
+        ("rope_lab/algebra/other.py", {"book/two.md", "notebooks/all.ipynb"}),
+        ("rope_lab/claims/blog/ch01.py", {"book/two.md", "notebooks/all.ipynb"}),
+        ("rope_lab/results/a.json", {"book/cards.md", "notebooks/all.ipynb"}),
+        ("benchmarks/cards/a.json", {"book/speed.md"}),
+        ("README.md", set()),
+    ],
+)
 def test_a_change_touches_the_pages_that_use_it(book, changed, pages):
     before = driver.inputs_of_pages(book)
     (book / changed).write_text("# changed\n")

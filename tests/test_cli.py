@@ -31,8 +31,15 @@ def room(tmp_path, monkeypatch):
 
 
 def plant(id="book.planted", **changes):  # noqa: A002 - a claim's own word
-    entry = {"locus": "here", "statement": "$1 = 1$", "verdict": "true", "evidence": "exact", "chapter": 1, "holds": 1,
-             "control": 2}
+    entry = {
+        "locus": "here",
+        "statement": "$1 = 1$",
+        "verdict": "true",
+        "evidence": "exact",
+        "chapter": 1,
+        "holds": 1,
+        "control": 2,
+    }
     claim(id, **entry | changes)(lambda subject: subject == 1)
 
 
@@ -71,7 +78,8 @@ def test_verify_names_what_fails(changes):
 def test_verify_names_a_malformed_claim(room):
     (room / "ch01_planted.py").write_text(
         "from rope_lab.claims import claim\n"
-        "claim('book.planted', locus='here', statement='so', verdict='true', evidence='exact', chapter=1)(print)\n")
+        "claim('book.planted', locus='here', statement='so', verdict='true', evidence='exact', chapter=1)(print)\n"
+    )
     done = call("verify")
     assert done.exit_code == 1
     assert "claim 'book.planted'" in done.stderr
@@ -82,7 +90,8 @@ def test_verify_names_a_malformed_claim(room):
 @pytest.mark.usefixtures("room")
 def test_verify_does_not_fail_for_what_was_not_attempted():
     claim("book.planted", locus="here", statement="so", verdict="empirical", evidence="experiment", chapter=1)(
-        lambda: "not attempted")
+        lambda: "not attempted"
+    )
     done = call("verify", "book.planted")
     assert done.exit_code == 0
     assert "experiment: 1 not attempted" in done.stdout
@@ -110,7 +119,8 @@ def installed(tmp_path, monkeypatch):
     (tmp_path / "benchmarks").mkdir()
     (tmp_path / "benchmarks" / "toy.py").write_text(
         "from rich.table import Table\n\n\ndef run() -> dict:\n    return {'ratio': 1.5}\n\n\n"
-        "def table(card):\n    rows = Table('form')\n    rows.add_row(f\"ratio {card['ratio']}\")\n    return rows\n")
+        "def table(card):\n    rows = Table('form')\n    rows.add_row(f\"ratio {card['ratio']}\")\n    return rows\n"
+    )
     (tmp_path / "benchmarks" / "__init__.py").touch()
     (tmp_path / "benchmarks" / "helper.py").touch()
     # A module of that name that is loaded already would hide the planted one.
@@ -126,7 +136,8 @@ def test_bench_needs_a_clone():
     done = call("bench", "toy")
     assert done.exit_code == 1
     assert done.stderr.strip() == (
-        "rope-lab bench needs a clone of the repository: an installed wheel does not carry benchmarks/.")
+        "rope-lab bench needs a clone of the repository: an installed wheel does not carry benchmarks/."
+    )
 
 
 def test_bench_in_a_clone(installed):
@@ -154,8 +165,9 @@ def test_the_command_starts_light():
 def test_a_terminal_without_unicode_loses_a_sign_and_nothing_else():
     code = "from rope_lab.cli import main; main()"
     narrow = {**os.environ, "PYTHONIOENCODING": "ascii", "COLUMNS": "30"}  # columns end in an ellipsis
-    done = subprocess.run([sys.executable, "-c", code, "verify", "blog.props"], env=narrow, capture_output=True,
-                          check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", code, "verify", "blog.props"], env=narrow, capture_output=True, check=False
+    )
     assert (done.returncode, done.stderr.strip()) == (0, b"")
     assert b"blog.props" in done.stdout
     assert b"exact: 1 hold" in done.stdout

@@ -131,11 +131,17 @@ PLANTED = {
 def test_control_a_planted_violation_is_reported(name, tmp_path):
     where, source, words = PLANTED[name]
     clean = {
-        "__init__.py": "", "nn/__init__.py": "", "nn/b.py": "from rope_lab.nn import a", "nn/a.py": "",
-        "training/__init__.py": "", "training/cards.py": "import json", "cli.py": "from rope_lab import nn",
-        "claims/__init__.py": "from rope_lab.claims import ok", "show/__init__.py": "import rope_lab.claims.ok",
+        "__init__.py": "",
+        "nn/__init__.py": "",
+        "nn/b.py": "from rope_lab.nn import a",
+        "nn/a.py": "",
+        "training/__init__.py": "",
+        "training/cards.py": "import json",
+        "cli.py": "from rope_lab import nn",
+        "claims/__init__.py": "from rope_lab.claims import ok",
+        "show/__init__.py": "import rope_lab.claims.ok",
         "claims/ok.py": "import rope_lab.training.cards\nimport_module('rope_lab.claims')",
-    }  # fmt: skip
+    }
     for planted, count in (({}, 0), ({where: source}, 1)):
         for file, text in (clean | planted).items():
             (tmp_path / file).parent.mkdir(exist_ok=True)

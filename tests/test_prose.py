@@ -50,8 +50,11 @@ def labs(root: Path) -> dict[str, str]:
 def wrong_in_toc(root: Path) -> list[str]:
     """Pages that are listed and missing, chapters without their lab, labs and chapters that are not listed."""
     toc = yaml.safe_load((root / "_toc.yml").read_text())
-    listed = {entry["file"]: [s["file"] for s in entry.get("sections", ())]
-              for part in toc["parts"] for entry in part["chapters"]}
+    listed = {
+        entry["file"]: [s["file"] for s in entry.get("sections", ())]
+        for part in toc["parts"]
+        for entry in part["chapters"]
+    }
     every = [toc["root"], *listed, *(lab for sections in listed.values() for lab in sections)]
     found = [f"{n}: no such page" for n in every if not any((root / f"{n}{s}").exists() for s in (".md", ".ipynb"))]
     for name, sections in listed.items():
@@ -100,8 +103,12 @@ def wrong_in_notebook(text: str) -> list[str]:
 
 def wrong_addresses(files: dict[str, str], url: str) -> list[str]:
     """The repository's address, wherever it stands, is the one of pyproject.toml; these files must have it."""
-    found = [f"{name}: {other}" for name, text in files.items()
-             for other in re.findall(r"https://github\.com/[\w.-]+/rope-lab\b", text) if other != url]
+    found = [
+        f"{name}: {other}"
+        for name, text in files.items()
+        for other in re.findall(r"https://github\.com/[\w.-]+/rope-lab\b", text)
+        if other != url
+    ]
     needed = ("README.md", "CITATION.cff", "_config.yml")
     return found + [f"{name}: the repository's address is missing" for name in needed if url not in files.get(name, "")]
 
@@ -117,8 +124,13 @@ ALLOWED = {"copies of corpora": ("rope_lab/training/", "tests/training/", ".ci/r
 
 
 def forbidden_words(files: dict[str, str]) -> list[str]:
-    return [f"{name}: {what}: {hit[0]}" for name, text in files.items() for what, pattern in FORBIDDEN.items()
-            for hit in [re.search(pattern, text)] if hit and not name.startswith(ALLOWED.get(what, ("\0",)))]
+    return [
+        f"{name}: {what}: {hit[0]}"
+        for name, text in files.items()
+        for what, pattern in FORBIDDEN.items()
+        for hit in [re.search(pattern, text)]
+        if hit and not name.startswith(ALLOWED.get(what, ("\0",)))
+    ]
 
 
 def wrong_layout_names(text: str) -> list[str]:
@@ -192,11 +204,14 @@ def test_control_toc(tmp_path):
     assert "book/02_b: not in _toc.yml" in found
 
 
-@pytest.mark.parametrize(("body", "said"), [
-    ("# T\n\nText.\n", "does not open"),
-    ("# T\n\n```{admonition} C\n:class: code-box\n\n`numpy`\n```\n", "names no module"),
-    ("---\nk: v\n---\n# T\n\n```{admonition} C\n:class: code-box\n\n`rope_lab.no`\n```\n", "no module rope_lab.no"),
-])
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [
+        ("# T\n\nText.\n", "does not open"),
+        ("# T\n\n```{admonition} C\n:class: code-box\n\n`numpy`\n```\n", "names no module"),
+        ("---\nk: v\n---\n# T\n\n```{admonition} C\n:class: code-box\n\n`rope_lab.no`\n```\n", "no module rope_lab.no"),
+    ],
+)
 def test_control_code_box(body, said):
     assert said in wrong_in_code_box(body, ROOT)[0]
 
@@ -208,11 +223,14 @@ def test_control_bootstrap():
     assert "changes torch" in wrong_in_bootstrap({"a": good.replace("install -q", "install -q -U")}, URL)[0]
 
 
-@pytest.mark.parametrize(("change", "said"), [
-    (lambda b: b["cells"][1].update(execution_count=3), "outputs"),
-    (lambda b: b["cells"][0].update(source=["See {claim}`x`"]), "MyST"),
-    (lambda b: b["cells"][1].update(id=b["cells"][0]["id"]), "share an id"),
-])
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [
+        (lambda b: b["cells"][1].update(execution_count=3), "outputs"),
+        (lambda b: b["cells"][0].update(source=["See {claim}`x`"]), "MyST"),
+        (lambda b: b["cells"][1].update(id=b["cells"][0]["id"]), "share an id"),
+    ],
+)
 def test_control_notebook(change, said):
     book = json.loads(next(iter(labs(ROOT).values())))
     change(book)

@@ -19,16 +19,27 @@ ROOT = Path(__file__).resolve().parents[1]
 LABS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 
 # What a Colab machine brings along, at the oldest and at recent releases. Only names and versions matter to pip.
-BROUGHT = ("ipywidgets==7.7.1", "matplotlib==3.10.0", "rich==13.9.4", "safetensors==0.5.3", "scipy==1.14.1",
-           "sympy==1.13.1", "tiktoken==0.9.0", "tqdm==4.67.1", "traitlets==5.7.1", "typer==0.15.3")
+BROUGHT = (
+    "ipywidgets==7.7.1",
+    "matplotlib==3.10.0",
+    "rich==13.9.4",
+    "safetensors==0.5.3",
+    "scipy==1.14.1",
+    "sympy==1.13.1",
+    "tiktoken==0.9.0",
+    "tqdm==4.67.1",
+    "traitlets==5.7.1",
+    "typer==0.15.3",
+)
 COLAB = {"oldest": ("torch==2.4.0", "numpy==1.26.4", *BROUGHT), "recent": ("torch==2.9.0", "numpy==2.0.2", *BROUGHT)}
 
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory) -> Path:
     out = tmp_path_factory.mktemp("dist")
-    subprocess.run([sys.executable, "-m", "build", "--wheel", "--outdir", str(out), str(ROOT)], check=True,
-                   capture_output=True)
+    subprocess.run(
+        [sys.executable, "-m", "build", "--wheel", "--outdir", str(out), str(ROOT)], check=True, capture_output=True
+    )
     return next(out.glob("*.whl"))
 
 
@@ -41,8 +52,12 @@ def reader(wheel, tmp_path_factory) -> Path:
     pins = [] if os.environ.get("ROPE_LAB_NEWEST") else ["-c", str(ROOT / "requirements.txt")]
     run = [str(python), "-m", "pip", "install", "--quiet", *pins, str(wheel), "ipykernel"]
     subprocess.run(run, check=True, capture_output=True, cwd=home)
-    site = subprocess.run([str(python), "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"], check=True,
-                          capture_output=True, text=True).stdout.strip()
+    site = subprocess.run(
+        [str(python), "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"],
+        check=True,
+        capture_output=True,
+        text=True,
+    ).stdout.strip()
     colab = Path(site, "google", "colab")
     colab.mkdir(parents=True)
     (colab / "__init__.py").write_text("from google.colab import output\n")
@@ -54,16 +69,24 @@ def execute(lab: Path, python: Path, folder: Path) -> None:
     """Run a lab top to bottom with that interpreter, in that folder, which holds nothing else."""
     kernels = folder / "kernels" / "reader"
     kernels.mkdir(parents=True)
-    spec = {"argv": [str(python), "-m", "ipykernel_launcher", "-f", "{connection_file}"], "display_name": "reader",
-            "language": "python", "env": {"JUPYTER_PATH": "", "PYTHONPATH": ""}}
+    spec = {
+        "argv": [str(python), "-m", "ipykernel_launcher", "-f", "{connection_file}"],
+        "display_name": "reader",
+        "language": "python",
+        "env": {"JUPYTER_PATH": "", "PYTHONPATH": ""},
+    }
     (kernels / "kernel.json").write_text(json.dumps(spec))
     work = folder / "elsewhere"
     work.mkdir()
     old = os.environ.get("JUPYTER_PATH")
     os.environ["JUPYTER_PATH"] = str(folder)
     try:
-        NotebookClient(nbformat.read(lab, as_version=4), kernel_name="reader", timeout=120,
-                       resources={"metadata": {"path": str(work)}}).execute()
+        NotebookClient(
+            nbformat.read(lab, as_version=4),
+            kernel_name="reader",
+            timeout=120,
+            resources={"metadata": {"path": str(work)}},
+        ).execute()
     finally:
         os.environ.pop("JUPYTER_PATH") if old is None else os.environ.update(JUPYTER_PATH=old)
 
@@ -87,9 +110,12 @@ def test_bootstrap_outside_colab_stops_with_one_sentence(tmp_path):
     cell = nbformat.read(LABS[0], as_version=4).cells
     source = next(c.source for c in cell if c.cell_type == "code")
     script = tmp_path / "first_cell.py"
-    script.write_text("import sys\nsys.modules['rope_lab'] = None\n"
-                      + "".join("    pass\n" if line.lstrip().startswith(("%", "!")) else line
-                                for line in source.splitlines(keepends=True)))
+    script.write_text(
+        "import sys\nsys.modules['rope_lab'] = None\n"
+        + "".join(
+            "    pass\n" if line.lstrip().startswith(("%", "!")) else line for line in source.splitlines(keepends=True)
+        )
+    )
     run = subprocess.run([sys.executable, str(script)], check=False, capture_output=True, text=True, cwd=tmp_path)
     said = run.stderr.strip().splitlines()
     assert run.returncode != 0
@@ -112,8 +138,19 @@ def pretend(python_home: Path, packages) -> Path:
 
 
 def what_pip_would_install(wheel: Path, python: Path, report: Path) -> set[str]:
-    run = [sys.executable, "-m", "pip", "--python", str(python), "install", "--quiet", "--dry-run", "--report",
-           str(report), str(wheel)]
+    run = [
+        sys.executable,
+        "-m",
+        "pip",
+        "--python",
+        str(python),
+        "install",
+        "--quiet",
+        "--dry-run",
+        "--report",
+        str(report),
+        str(wheel),
+    ]
     subprocess.run(run, check=True, capture_output=True)
     return {item["metadata"]["name"].lower() for item in json.loads(report.read_text())["install"]}
 

@@ -17,8 +17,16 @@ from rope_lab.claims import Claim, Result, load, run
 
 ROOT = Path(rope_lab.__file__).resolve().parents[1]
 LIBRARIES = ("numpy", "scipy", "sympy", "torch")
-FIELDS = ("outcome", "residual", "control_rejected", "printed_rejected", "seconds", "error", "control_residual",
-          "printed_residual")
+FIELDS = (
+    "outcome",
+    "residual",
+    "control_rejected",
+    "printed_rejected",
+    "seconds",
+    "error",
+    "control_residual",
+    "printed_residual",
+)
 
 _spec = importlib.util.spec_from_file_location("book_build", Path(__file__).resolve().parents[1] / "build.py")
 driver = importlib.util.module_from_spec(_spec)

@@ -14,14 +14,16 @@ def open_the_lab(app, pagename, templatename, context, doctree):  # noqa: ARG001
     if lab in app.env.found_docs and theme.get("repository_url"):
         repository = urlsplit(theme["repository_url"]).path.strip("/")
         branch = theme.get("repository_branch") or "main"
-        buttons.append({
-            "type": "link",
-            "text": "Colab",
-            "label": "launch-buttons",
-            "tooltip": "Run this chapter's lab in Colab",
-            "icon": "fas fa-rocket",
-            "url": f"https://colab.research.google.com/github/{repository}/blob/{branch}/{lab}.ipynb",
-        })
+        buttons.append(
+            {
+                "type": "link",
+                "text": "Colab",
+                "label": "launch-buttons",
+                "tooltip": "Run this chapter's lab in Colab",
+                "icon": "fas fa-rocket",
+                "url": f"https://colab.research.google.com/github/{repository}/blob/{branch}/{lab}.ipynb",
+            }
+        )
     context["header_buttons"] = buttons
 
 

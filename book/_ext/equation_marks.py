@@ -30,16 +30,23 @@ WORDS = {"step": "part of", "defines": "definition"}
 class Mark(SphinxRole):
     def run(self):
         words = WORDS.get(self.name) or self.config.equation_verdicts.get(self.text, "unknown")
-        link = addnodes.pending_xref("", nodes.inline("", f"{words} · {self.text}"), refdomain="std", reftype="ref",
-                                     refexplicit=True, refwarn=True, refdoc=self.env.docname,
-                                     reftarget=PREFIX[self.name] + self.text.lower())
+        link = addnodes.pending_xref(
+            "",
+            nodes.inline("", f"{words} · {self.text}"),
+            refdomain="std",
+            reftype="ref",
+            refexplicit=True,
+            refwarn=True,
+            refdoc=self.env.docname,
+            reftarget=PREFIX[self.name] + self.text.lower(),
+        )
         self.set_source_info(link)
         return [nodes.inline("", "", link, classes=["equation-mark", self.name], mark=self.text)], []
 
 
 def marks_under(equation: nodes.math_block) -> list[tuple[str, str]]:
     """Kind and id of the marks that stand right under the equation, before any word."""
-    below = equation.parent.children[equation.parent.index(equation) + 1:]
+    below = equation.parent.children[equation.parent.index(equation) + 1 :]
     while below and isinstance(below[0], nodes.Text) and not below[0].strip():
         below = below[1:]
     marks = below[0].children if below and isinstance(below[0], nodes.paragraph) else below
@@ -56,10 +63,14 @@ def collect(app, doctree):
     """Note the equations and marks of one page where Sphinx itself purges, merges and stores them."""
     notes = app.env.metadata[app.env.docname]
     if app.env.docname.startswith("book/"):
-        notes["equations"] = [(eq.line, marks_under(eq)) for eq in doctree.findall(nodes.math_block)
-                              if "output" not in eq["classes"]]  # what a cell printed was executed
-    notes["marks"] = [(node.parent.line, node["classes"][1], node["mark"]) for node in doctree.findall(nodes.inline)
-                      if "equation-mark" in node["classes"]]
+        notes["equations"] = [
+            (eq.line, marks_under(eq)) for eq in doctree.findall(nodes.math_block) if "output" not in eq["classes"]
+        ]  # what a cell printed was executed
+    notes["marks"] = [
+        (node.parent.line, node["classes"][1], node["mark"])
+        for node in doctree.findall(nodes.inline)
+        if "equation-mark" in node["classes"]
+    ]
     places = set()  # the ledger's page leads to the first mark of each claim
     for node in doctree.findall(nodes.inline):
         place = f"mark-{node.get('mark', '')}".lower()

@@ -17,10 +17,16 @@ class Errata(SphinxDirective):
     def run(self):
         self.env.metadata[self.env.docname]["ledger"] = True  # read at each build, as the ledger's page is
         ledger = load()
-        shown = [(number, item, claims) for number, item in enumerate(ERRATA, 1)
-                 if (claims := [ledger[name] for name in item.claims if name in ledger])]
-        counted = f"{len(shown)} items." if len(shown) == len(ERRATA) else (
-            f"{len(shown)} of {len(ERRATA)} items; the others wait for the chapters that check them.")
+        shown = [
+            (number, item, claims)
+            for number, item in enumerate(ERRATA, 1)
+            if (claims := [ledger[name] for name in item.claims if name in ledger])
+        ]
+        counted = (
+            f"{len(shown)} items."
+            if len(shown) == len(ERRATA)
+            else (f"{len(shown)} of {len(ERRATA)} items; the others wait for the chapters that check them.")
+        )
         sections = []
         for source, items in groupby(shown, key=lambda entry: entry[1].source):
             part = section(SOURCES[source], f"errata-{source}")
@@ -34,18 +40,27 @@ class Errata(SphinxDirective):
         domain = self.env.get_domain("std")
         domain.note_hyperlink_target(label, self.env.docname, label, item.title)
         for claim in claims:
-            part += self.fields({
-                "Where": f"{SOURCES[claim.source]}, {claim.locus} ({{ref}}`{claim.id} <claim-{claim.id.lower()}>`)",
-                "Printed" if claim.verdict == "false" else "Said": claim.statement,
-                "Read instead": claim.correction,
-                "Smallest witness": claim.witness})
+            part += self.fields(
+                {
+                    "Where": f"{SOURCES[claim.source]}, {claim.locus} ({{ref}}`{claim.id} <claim-{claim.id.lower()}>`)",
+                    "Printed" if claim.verdict == "false" else "Said": claim.statement,
+                    "Read instead": claim.correction,
+                    "Smallest witness": claim.witness,
+                }
+            )
         part += self.fields({"Who is affected": item.affected})
         return part
 
     def fields(self, texts: dict[str, str]) -> nodes.field_list:
-        return nodes.field_list("", *(
-            nodes.field("", nodes.field_name("", name), nodes.field_body("", *self.myst(text)))
-            for name, text in texts.items() if text), classes=["erratum"])
+        return nodes.field_list(
+            "",
+            *(
+                nodes.field("", nodes.field_name("", name), nodes.field_body("", *self.myst(text)))
+                for name, text in texts.items()
+                if text
+            ),
+            classes=["erratum"],
+        )
 
     def myst(self, text: str) -> list[nodes.Node]:
         parent = nodes.Element()

@@ -20,8 +20,14 @@ from rope_lab.claims.errata import erratum_of
 from rope_lab.claims.report import outcome_words, summary
 
 log = logging.getLogger(__name__)
-FILTERS = {"source": "Source", "chapter": "Chapter", "verdict": "Verdict", "evidence": "Evidence", "tier": "Tier",
-           "outcome": "Outcome"}
+FILTERS = {
+    "source": "Source",
+    "chapter": "Chapter",
+    "verdict": "Verdict",
+    "evidence": "Evidence",
+    "tier": "Tier",
+    "outcome": "Outcome",
+}
 HEAD = ("Claim", "Verdict", "Evidence", "Control", "Outcome", "Ch.")
 
 
@@ -72,14 +78,25 @@ class Ledger(SphinxDirective):
             "In the book": [nodes.paragraph("", "", where_node(claim=claim.id, chapter=claim.chapter))],
             "Erratum": self.erratum(claim.id),
         }
-        shown = nodes.field_list("", *(nodes.field("", nodes.field_name("", name), nodes.field_body("", *body))
-                                       for name, body in fields.items() if body))
+        shown = nodes.field_list(
+            "",
+            *(
+                nodes.field("", nodes.field_name("", name), nodes.field_body("", *body))
+                for name, body in fields.items()
+                if body
+            ),
+        )
         # Without colours, which would weigh six times the text, on a page of a few hundred checks.
         code = nodes.literal_block("", source := check_source(claim), language="none")
         code.source, code.rawsource = self.env.docname, source
         link = nodes.reference("", "link to this entry", refid=label, internal=True)
-        node += [row, *self.myst(claim.statement), shown,
-                 nodes.paragraph("", "", nodes.Text("The check · "), link, classes=["ledger-check"]), code]
+        node += [
+            row,
+            *self.myst(claim.statement),
+            shown,
+            nodes.paragraph("", "", nodes.Text("The check · "), link, classes=["ledger-check"]),
+            code,
+        ]
         return node
 
     def erratum(self, claim_id: str) -> list[nodes.Node]:
@@ -97,8 +114,15 @@ class Ledger(SphinxDirective):
 def data(found: Result) -> dict[str, str]:
     """What a row is filtered by. A slip and a wrong step are told apart, as everywhere."""
     claim = found.claim
-    return {"source": claim.source, "chapter": str(claim.chapter), "verdict": claim.words, "evidence": claim.evidence,
-            "tier": claim.tier, "outcome": "fails" if found.failed else found.outcome, "state": state(found)}
+    return {
+        "source": claim.source,
+        "chapter": str(claim.chapter),
+        "verdict": claim.words,
+        "evidence": claim.evidence,
+        "tier": claim.tier,
+        "outcome": "fails" if found.failed else found.outcome,
+        "state": state(found),
+    }
 
 
 def form(results: list[Result]) -> str:
@@ -106,13 +130,17 @@ def form(results: list[Result]) -> str:
     rows, fields = [data(found) for found in results], []
     for name, title in FILTERS.items():
         counted = Counter(row[name] for row in rows)
-        options = "".join(f'<option value="{escape(value)}">{escape(words(name, value))} ({number})</option>'
-                          for value, number in counted.items())
+        options = "".join(
+            f'<option value="{escape(value)}">{escape(words(name, value))} ({number})</option>'
+            for value, number in counted.items()
+        )
         fields.append(f'<label>{title} <select name="{name}"><option value="">all</option>{options}</select></label>')
-    return (f'<form class="ledger-filter" role="search" aria-label="Filter the claims" hidden>'
-            f'<label class="ledger-words">Words <input type="search" name="q" autocomplete="off"></label>'
-            f'{"".join(fields)}<p><output aria-live="polite">{len(rows)} of {len(rows)} claims</output> '
-            f'<button type="reset">Show all</button></p></form>')
+    return (
+        f'<form class="ledger-filter" role="search" aria-label="Filter the claims" hidden>'
+        f'<label class="ledger-words">Words <input type="search" name="q" autocomplete="off"></label>'
+        f'{"".join(fields)}<p><output aria-live="polite">{len(rows)} of {len(rows)} claims</output> '
+        f'<button type="reset">Show all</button></p></form>'
+    )
 
 
 def words(name: str, value: str) -> str:
@@ -126,14 +154,25 @@ def html(text: str) -> nodes.raw:
 def find_places(app, doctree, docname):
     """Fill in where a claim stands: under which equations, and in which chapter if under none yet."""
     for node in list(doctree.findall(where_node)):
-        pages = [page for page in sorted(app.env.found_docs) if any(
-            mark == node["claim"] and kind != "defines" for _, kind, mark in app.env.metadata[page].get("marks", ()))]
+        pages = [
+            page
+            for page in sorted(app.env.found_docs)
+            if any(
+                mark == node["claim"] and kind != "defines" for _, kind, mark in app.env.metadata[page].get("marks", ())
+            )
+        ]
         anchors = {page: f"#mark-{node['claim']}".lower() for page in pages}
         chapter = f"book/{node['chapter']:02d}_"
         pages = pages or [page for page in sorted(app.env.found_docs) if page.startswith(chapter)]
-        links = [nodes.reference("", app.env.titles[page].astext(), internal=True,
-                                 refuri=app.builder.get_relative_uri(docname, page) + anchors.get(page, ""))
-                 for page in pages]
+        links = [
+            nodes.reference(
+                "",
+                app.env.titles[page].astext(),
+                internal=True,
+                refuri=app.builder.get_relative_uri(docname, page) + anchors.get(page, ""),
+            )
+            for page in pages
+        ]
         parts = [part for link in links for part in (nodes.Text("; "), link)][1:]
         node.replace_self(parts or [nodes.Text(f"chapter {node['chapter']}")])
 

@@ -8,8 +8,12 @@ from rope_lab.claims import Claim, Result
 from rope_lab.claims.report import control_words, outcome_words
 
 CORRECTION = {"false": "Read instead", "conditional": "Condition", "ambiguous": "Readings"}
-EVIDENCE = {"exact": "Proved in exact arithmetic", "numeric": "Residual", "experiment": "By experiment",
-            "read": "Read in the source"}
+EVIDENCE = {
+    "exact": "Proved in exact arithmetic",
+    "numeric": "Residual",
+    "experiment": "By experiment",
+    "read": "Read in the source",
+}
 SUBJECTS = ("tolerance", "holds", "printed", "control")
 
 
@@ -21,9 +25,13 @@ def columns(found: Result) -> dict[str, tuple[str, str, str]]:
         numbers = f" {found.residual:.0e} {sign} {claim.tolerance:.0e}"
     control = "none" if claim.evidence in ("read", "experiment") else control_words(found)
     outcome = "fails" if found.failed else found.outcome
-    return {"verdict": ("", claim.words, ""), "evidence": ("", claim.evidence, numbers),
-            "control": ("control ", control, ""), "outcome": ("", outcome, ""),
-            "chapter": ("chapter ", str(claim.chapter), "")}
+    return {
+        "verdict": ("", claim.words, ""),
+        "evidence": ("", claim.evidence, numbers),
+        "control": ("control ", control, ""),
+        "outcome": ("", outcome, ""),
+        "chapter": ("chapter ", str(claim.chapter), ""),
+    }
 
 
 def state(found: Result) -> str:
@@ -51,9 +59,14 @@ def check_source(claim: Claim) -> str:
     if claim.check.__name__ == "<lambda>":
         return text
     lines, function = text.splitlines(), ast.parse(text).body[0]
-    kept = [line for decorator in function.decorator_list if isinstance(decorator, ast.Call)
-            for keyword in decorator.keywords if keyword.arg in SUBJECTS
-            for line in lines[keyword.lineno - 1:keyword.end_lineno]]
+    kept = [
+        line
+        for decorator in function.decorator_list
+        if isinstance(decorator, ast.Call)
+        for keyword in decorator.keywords
+        if keyword.arg in SUBJECTS
+        for line in lines[keyword.lineno - 1 : keyword.end_lineno]
+    ]
     head = [f'@claim("{claim.id}", ...,', *kept, ")"] if kept else []
     module = "/".join(claim.check.__module__.split("."))
-    return "\n".join([f"# {module}.py", *head, *lines[function.lineno - 1:]])
+    return "\n".join([f"# {module}.py", *head, *lines[function.lineno - 1 :]])

@@ -2,6 +2,7 @@
 
 The package's own extension would copy everything (three output formats, every font) into the site.
 """
+
 from importlib.metadata import files
 from pathlib import Path
 

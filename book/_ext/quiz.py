@@ -5,6 +5,7 @@ and its folded answer still stand there. A task shows what to write, and folds i
 source that the tests run. The texts are parsed as MyST, so mathematics, links and search work as on the rest of the
 page. An unknown id fails the build.
 """
+
 import base64
 import inspect
 import json
@@ -98,13 +99,22 @@ class Quiz(FromExercises):
                 html("legend", "Your prediction" if prediction else "Exercise"),
                 html("div", *self.blocks(question.prompt), class_="quiz-prompt", id=f"{name}-prompt"),
                 *(self.choices(question, name) if question.choices else self.number(question, name)),
-                html("p", html("button", "I commit to this" if prediction else "Check", type="submit"),
-                     html("button", "Start again", type="reset"), class_="quiz-buttons", hidden=""),
+                html(
+                    "p",
+                    html("button", "I commit to this" if prediction else "Check", type="submit"),
+                    html("button", "Start again", type="reset"),
+                    class_="quiz-buttons",
+                    hidden="",
+                ),
                 html("p", without, class_="quiz-plain"),
                 html("p", class_="quiz-says", role="status"),
                 *([self.fold("Hint", *self.blocks(question.hint), class_="quiz-hint")] if question.hint else []),
-                self.fold("The answer, and why", nodes.paragraph("", "", *answer), *self.blocks(question.why),
-                          class_="quiz-answer"),
+                self.fold(
+                    "The answer, and why",
+                    nodes.paragraph("", "", *answer),
+                    *self.blocks(question.why),
+                    class_="quiz-answer",
+                ),
             ),
             class_="quiz",
             id=name,
@@ -112,22 +122,33 @@ class Quiz(FromExercises):
             data_kind=question.kind,
             # Not a secret: only not readable at a glance.
             data_key=base64.b64encode(json.dumps(key).encode()).decode(),
-        )  # fmt: skip
+        )
         return [form]
 
     def choices(self, question, name):
         labels = [
-            html("label", html("input", type="radio", name="answer", value=letter),
-                 html("span", letter, class_="quiz-letter"), html("span", *self.words(choice), class_="quiz-text"),
-                 class_="quiz-choice")
+            html(
+                "label",
+                html("input", type="radio", name="answer", value=letter),
+                html("span", letter, class_="quiz-letter"),
+                html("span", *self.words(choice), class_="quiz-text"),
+                class_="quiz-choice",
+            )
             for letter, choice in zip(LETTERS, question.choices, strict=False)
-        ]  # fmt: skip
+        ]
         return [html("div", *labels, class_="quiz-choices", role="radiogroup", aria_labelledby=f"{name}-prompt")]
 
     def number(self, question, name):
         label = f"Your number ({question.unit})" if question.unit else "Your number"
-        field = html("input", type="text", name="answer", id=f"{name}-answer", autocomplete="off", spellcheck="false",
-                     aria_describedby=f"{name}-prompt {name}-form")  # fmt: skip
+        field = html(
+            "input",
+            type="text",
+            name="answer",
+            id=f"{name}-answer",
+            autocomplete="off",
+            spellcheck="false",
+            aria_describedby=f"{name}-prompt {name}-form",
+        )
         how = html("span", "such as 1.25, −3/4 or pi/6", class_="quiz-format", id=f"{name}-form")
         return [html("p", html("label", label, for_=f"{name}-answer"), field, how, class_="quiz-number")]
 
@@ -143,22 +164,35 @@ class TaskOnPage(FromExercises):
                 html("p", f"Exercise: write {task.name}", class_="task-title"),
                 *self.blocks(task.statement),
                 self.code(f"def {task.signature}:\n    ..."),
-                nodes.paragraph("", "", *self.lab(), nodes.literal("", f'check("{task.id}", {task.name})'),
-                                nodes.Text(" draws examples and shows the first one that goes wrong.")),
+                nodes.paragraph(
+                    "",
+                    "",
+                    *self.lab(),
+                    nodes.literal("", f'check("{task.id}", {task.name})'),
+                    nodes.Text(" draws examples and shows the first one that goes wrong."),
+                ),
                 self.fold("Hint", *self.blocks(task.hint)),
                 self.fold("Solution", self.code(task.source), *self.blocks(task.why)),
                 class_="task",
                 id="task-" + task.id.replace(".", "-"),
             )
-        ]  # fmt: skip
+        ]
 
     def lab(self):
-        """"The lab checks it: ", with a link to the notebook of the page's own name, if there is one."""
+        """ "The lab checks it: ", with a link to the notebook of the page's own name, if there is one."""
         name = "notebooks/" + self.env.docname.rpartition("/")[2]
         if name not in self.env.found_docs:
             return [nodes.Text("The lab checks it: ")]
-        link = addnodes.pending_xref("", nodes.inline("", "lab"), refdomain="std", reftype="doc", reftarget="/" + name,
-                                     refexplicit=True, refwarn=True, refdoc=self.env.docname)  # fmt: skip
+        link = addnodes.pending_xref(
+            "",
+            nodes.inline("", "lab"),
+            refdomain="std",
+            reftype="doc",
+            reftarget="/" + name,
+            refexplicit=True,
+            refwarn=True,
+            refdoc=self.env.docname,
+        )
         return [nodes.Text("The "), link, nodes.Text(" checks it: ")]
 
     def code(self, text):

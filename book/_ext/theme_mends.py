@@ -3,6 +3,7 @@
 Two moments: ``html-page-context`` sees the body of each page that is written, ``build-finished`` all files of the
 site, written now or earlier. Each mend leaves what it has already mended as it is, so a warm build changes nothing.
 """
+
 import re
 from html import escape
 from pathlib import Path
@@ -12,8 +13,10 @@ BODY = (
     # A list whose children are no list items; the entries read well as plain paragraphs.
     ('<div role="list" class="citation-list">', '<div class="citation-list">'),
     # A box that scrolls must be reachable by keyboard, and then it needs a name.
-    ('<div class="pst-scrollable-table-container">',
-     '<div class="pst-scrollable-table-container" tabindex="0" role="region" aria-label="Table">'),
+    (
+        '<div class="pst-scrollable-table-container">',
+        '<div class="pst-scrollable-table-container" tabindex="0" role="region" aria-label="Table">',
+    ),
 )
 
 # What is taken out of every page.

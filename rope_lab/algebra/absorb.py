@@ -51,8 +51,10 @@ def absorb(W_q: ArrayLike, W_k: ArrayLike, *, P: ArrayLike) -> Weights:
     W_q, W_k, per_group = _heads(W_q, W_k)
     P = _per_key_head(P, W_k, name="P")
     if (worst := np.linalg.cond(P).max()) > 1e12:
-        raise ValueError(f"P: expected an invertible matrix, got one with condition number {worst:.1e}; "
-                         "take the orthogonal P of skew_normal_form")
+        raise ValueError(
+            f"P: expected an invertible matrix, got one with condition number {worst:.1e}; "
+            "take the orthogonal P of skew_normal_form"
+        )
     P_of_query = np.repeat(P, per_group, axis=0)
     return Weights(np.swapaxes(P_of_query, -1, -2) @ W_q, np.linalg.solve(P, W_k))
 
@@ -74,8 +76,10 @@ def absorb_generators(
     """
     W_q, W_k, _ = _heads(W_q, W_k)
     if W_k.shape[1] % 2:
-        raise ValueError(f"B: expected an even head_dim, got {W_k.shape[1]}; an odd one leaves a component that stands "
-                         "still, so add a zero row to W_q and W_k")
+        raise ValueError(
+            f"B: expected an even head_dim, got {W_k.shape[1]}; an odd one leaves a component that stands "
+            "still, so add a zero row to W_q and W_k"
+        )
     forms = [skew_normal_form(one) for one in _per_key_head(B, W_k, name="B")]
     return absorb(W_q, W_k, P=np.stack([form.P for form in forms])), np.stack([form.theta for form in forms])
 
@@ -111,11 +115,15 @@ def attention_logits(
 def _heads(W_q: ArrayLike, W_k: ArrayLike) -> tuple[np.ndarray, np.ndarray, int]:
     W_q, W_k = expect_real(W_q, name="W_q"), expect_real(W_k, name="W_k")
     if W_q.ndim != 3 or W_k.ndim != 3 or W_q.shape[1:] != W_k.shape[1:]:
-        raise ValueError("W_q, W_k: expected (n_heads, head_dim, width) and (n_kv_heads, head_dim, width), got shapes "
-                         f"{W_q.shape} and {W_k.shape}; cut a layer's weight with W.reshape(n_heads, head_dim, width)")
+        raise ValueError(
+            "W_q, W_k: expected (n_heads, head_dim, width) and (n_kv_heads, head_dim, width), got shapes "
+            f"{W_q.shape} and {W_k.shape}; cut a layer's weight with W.reshape(n_heads, head_dim, width)"
+        )
     if not len(W_k) or len(W_q) % len(W_k):
-        raise ValueError(f"W_q: expected a multiple of {len(W_k)} heads, one group for each key head, got {len(W_q)}; "
-                         "compare n_heads and n_kv_heads in the model's config")
+        raise ValueError(
+            f"W_q: expected a multiple of {len(W_k)} heads, one group for each key head, got {len(W_q)}; "
+            "compare n_heads and n_kv_heads in the model's config"
+        )
     return W_q, W_k, len(W_q) // len(W_k)
 
 
@@ -123,6 +131,8 @@ def _per_key_head(matrix: ArrayLike, W_k: np.ndarray, *, name: str) -> np.ndarra
     matrix = expect_real(matrix, name=name)
     n_kv_heads, head_dim, _ = W_k.shape
     if matrix.shape not in ((head_dim, head_dim), (n_kv_heads, head_dim, head_dim)):
-        raise ValueError(f"{name}: expected ({head_dim}, {head_dim}), or one such matrix for each of the {n_kv_heads} "
-                         f"key heads, got shape {matrix.shape}; the heads of a group share one")
+        raise ValueError(
+            f"{name}: expected ({head_dim}, {head_dim}), or one such matrix for each of the {n_kv_heads} "
+            f"key heads, got shape {matrix.shape}; the heads of a group share one"
+        )
     return np.broadcast_to(matrix, (n_kv_heads, head_dim, head_dim))

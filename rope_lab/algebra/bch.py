@@ -67,12 +67,15 @@ def series(order: int, *, m: sp.Expr | int = 1, n: sp.Expr | int = 1) -> sp.Expr
     X + X*Y/2 + Y - Y*X/2
     """
     letters = {"X": X, "Y": Y}
-    return sp.Add(*(
-        sp.Rational(value.numerator, value.denominator)
-        * sp.sympify(m) ** word.count("X") * sp.sympify(n) ** word.count("Y")
-        * sp.Mul(*(letters[letter] for letter in word))
-        for word, value in coefficients(order).items()
-    ))  # fmt: skip
+    return sp.Add(
+        *(
+            sp.Rational(value.numerator, value.denominator)
+            * sp.sympify(m) ** word.count("X")
+            * sp.sympify(n) ** word.count("Y")
+            * sp.Mul(*(letters[letter] for letter in word))
+            for word, value in coefficients(order).items()
+        )
+    )
 
 
 def exponent(A: ArrayLike, B: ArrayLike, *, order: int) -> Float64[np.ndarray, "d d"]:

@@ -106,9 +106,7 @@ def saving(shape: Shape, reading: Reading, *, of: Part = "block") -> Fraction:
     return Fraction(whole - sum(small[part] for part in PARTS[of]), whole)
 
 
-def multiplications(
-    shape: Shape, reading: Reading = "dense", *, context: int, gauss: bool = False
-) -> dict[str, int]:  # fmt: skip
+def multiplications(shape: Shape, reading: Reading = "dense", *, context: int, gauss: bool = False) -> dict[str, int]:
     r"""Real multiplications for one new token, by part, over all layers: q, k, v, o, scores, mlp, head, total.
 
     A complex product takes 4 real ones, 3 by Gauss's rule (at the price of more additions), so a complex-linear

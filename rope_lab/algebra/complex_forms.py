@@ -37,8 +37,9 @@ def gauge(
     planes = expect_even(len(W_q), name="rows of W_q") // 2
     factors = np.asarray(factors, dtype=np.complex128)
     if factors.shape != (planes,) or not factors.all():
-        raise ValueError(f"factors: expected {planes} complex numbers, none of them 0, got {factors}; "
-                         "1 leaves a plane as it is")
+        raise ValueError(
+            f"factors: expected {planes} complex numbers, none of them 0, got {factors}; 1 leaves a plane as it is"
+        )
 
     def times(W, by):
         return to_real(to_complex(W.T, layout=layout) * by, layout=layout).T
@@ -46,9 +47,7 @@ def gauge(
     return times(W_q, 1 / factors.conj()), times(W_k, factors)
 
 
-def phase_average(
-    form: ArrayLike, *, layout: Layout = "interleaved"
-) -> Float64[np.ndarray, "width width"]:
+def phase_average(form: ArrayLike, *, layout: Layout = "interleaved") -> Float64[np.ndarray, "width width"]:
     r"""The mean of a form over a common phase of all words: the nearest form that a complex-linear model can have.
 
     $\frac1{2\pi}\int e^{-J\varphi} F\, e^{J\varphi}\, d\varphi = \tfrac12 (F - JFJ)$, the complex-linear half of F

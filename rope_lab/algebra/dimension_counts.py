@@ -76,9 +76,7 @@ def form_dimension(*, head_dim: int, width: int, complex_linear: bool) -> int:
     return r * (2 * n - r) // (2 if complex_linear else 1)
 
 
-def family_dimension(
-    *, head_dim: int, width: int, complex_linear: bool, theta: ArrayLike | None = None
-) -> int:
+def family_dimension(*, head_dim: int, width: int, complex_linear: bool, theta: ArrayLike | None = None) -> int:
     r"""Dimension of the set of families $\{W_q^\top R_\Delta W_k\}_\Delta$, all whole offsets at once.
 
     $d(2n - 1)$ for distinct frequencies, and $d(n - 1)$ if complex-linear. A group of g planes that share a frequency
@@ -97,8 +95,10 @@ def family_dimension(
     d, n = _sizes(head_dim, width)
     angles = np.arange(1, d // 2 + 1) / (d + 2) if theta is None else expect_real(theta, name="theta")
     if angles.shape != (d // 2,):
-        raise ValueError(f"theta: expected {d // 2} frequencies for a head of width {d}, got shape {angles.shape}; "
-                         "give one for each plane")
+        raise ValueError(
+            f"theta: expected {d // 2} frequencies for a head of width {d}, got shape {angles.shape}; "
+            "give one for each plane"
+        )
     total = 0
     for frequency, planes in _groups(angles, up_to_sign=not complex_linear):
         if complex_linear:
@@ -142,9 +142,14 @@ def value_dimension(*, head_dim: int, width: int, complex_linear: bool) -> int:
 
 
 def jacobian_rank(
-    *, head_dim: int, width: int, complex_linear: bool, offsets: Iterable[int], turns: Sequence[Turn] | None = None,
+    *,
+    head_dim: int,
+    width: int,
+    complex_linear: bool,
+    offsets: Iterable[int],
+    turns: Sequence[Turn] | None = None,
     seed: int = 0,
-) -> int:  # fmt: skip
+) -> int:
     r"""Rank of the derivative of $(W_q, W_k) \mapsto (W_q^\top R_\Delta W_k)_\Delta$ at a random point, exactly.
 
     ``offsets``: which offsets; one gives a form's count, ``range(head_dim + 1)`` the family's. ``turns``: (cos, sin) of

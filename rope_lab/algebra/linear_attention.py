@@ -29,9 +29,12 @@ def relu(x: ArrayLike) -> Float64[np.ndarray, "*shape"]:
 
 
 def kernel(
-    q: Float64[np.ndarray, " d"], k: Float64[np.ndarray, " d"], R: Float64[np.ndarray, "d d"],
-    *, feature: Callable[[np.ndarray], np.ndarray] = relu,
-) -> float:  # fmt: skip
+    q: Float64[np.ndarray, " d"],
+    k: Float64[np.ndarray, " d"],
+    R: Float64[np.ndarray, "d d"],
+    *,
+    feature: Callable[[np.ndarray], np.ndarray] = relu,
+) -> float:
     r"""What linear attention has in the place of $e^{\text{logit}}$: $\phi(q)^\top R\, \phi(k)$.
 
     ``q``, ``k``: (d,); ``R``: (d, d), the relative matrix of the offset; ``feature``: $\phi$. Claim

@@ -74,8 +74,9 @@ def skew_normal_form(B: ArrayLike, *, tolerance: float = 1e-10) -> SkewForm:
     B = _square(B, name="B")
     size = np.abs(B).max()
     if (gap := np.abs(B / 2 + B.T / 2).max()) > tolerance * size / 2:
-        raise ValueError(f"B: expected a skew matrix, B^T = -B, got one whose B + B^T has an entry {2 * gap:.1e}; "
-                         "take (B - B.T) / 2")
+        raise ValueError(
+            f"B: expected a skew matrix, B^T = -B, got one whose B + B^T has an entry {2 * gap:.1e}; take (B - B.T) / 2"
+        )
     if size == 0.0:
         size = 1.0
     B = B / size
@@ -109,8 +110,10 @@ def orthogonal_normal_form(O: ArrayLike, *, tolerance: float = 1e-8) -> Orthogon
     """
     O = _square(O, name="O")  # noqa: E741
     if (gap := _gap_of_columns(O)) > tolerance:
-        raise ValueError(f"O: expected an orthogonal matrix, O^T O = I, got one that misses it by {gap:.1e}; "
-                         "take the Q of np.linalg.qr")
+        raise ValueError(
+            f"O: expected an orthogonal matrix, O^T O = I, got one that misses it by {gap:.1e}; "
+            "take the Q of np.linalg.qr"
+        )
     T, Q = schur(O, output="real")
     paired, single = _cut(T)
     angle = [np.arctan2(T[b, a] - T[a, b], T[a, a] + T[b, b]) for a, b in paired]

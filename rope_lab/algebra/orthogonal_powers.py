@@ -42,8 +42,9 @@ def orthogonal_power(O: ArrayLike, n: Real) -> Matrix:  # noqa: E741 - the book'
     """
     form, n = orthogonal_normal_form(O), _number(n)
     if form.signs.prod() < 0 and n % 1:
-        raise ValueError(f"n: expected a whole number, because O has determinant -1, got {n:g}; "
-                         "a mirror cannot be done in part")
+        raise ValueError(
+            f"n: expected a whole number, because O has determinant -1, got {n:g}; a mirror cannot be done in part"
+        )
     # A lone +1 stays; a lone -1 is here only with a whole n.
     signs = np.where(form.signs > 0, 1.0, -1.0 if n % 2 else 1.0)
     return _assembled(form, rotation_2d(n * form.theta), signs)
@@ -64,8 +65,10 @@ def skew_logarithm(O: ArrayLike) -> Matrix:  # noqa: E741
     """
     form = orthogonal_normal_form(O)
     if form.signs.prod() < 0:
-        raise ValueError("O: expected an orthogonal matrix with determinant +1, got one with determinant -1; no real "
-                         "matrix has it as exponential: split a mirror off first, with split_off")
+        raise ValueError(
+            "O: expected an orthogonal matrix with determinant +1, got one with determinant -1; no real "
+            "matrix has it as exponential: split a mirror off first, with split_off"
+        )
     quarter = np.array([[0.0, -1.0], [1.0, 0.0]])
     B = _assembled(form, form.theta[:, None, None] * quarter, np.zeros(len(form.signs)))
     return (B - B.T) / 2
@@ -101,8 +104,10 @@ def adapted_axis(O: ArrayLike) -> Float64[np.ndarray, " d"]:  # noqa: E741
     """
     form = orthogonal_normal_form(O)
     if form.signs.prod() > 0:
-        raise ValueError("O: expected an orthogonal matrix with determinant -1, got one with determinant +1; "
-                         "it has a logarithm, so no mirror has to be split off")
+        raise ValueError(
+            "O: expected an orthogonal matrix with determinant -1, got one with determinant +1; "
+            "it has a logarithm, so no mirror has to be split off"
+        )
     return form.P[:, -1]  # the lone -1 comes last
 
 

@@ -107,6 +107,8 @@ def _pairing(J: ArrayLike, *, columns: int) -> Float64[np.ndarray, "columns colu
     if J.shape != (columns, columns):
         raise ValueError(f"J: expected a pairing of {columns} inputs, got shape {J.shape}; best_pairing(W) makes one")
     if (gap := np.abs(J @ J + np.eye(columns)).max()) > 1e-8 or (gap := np.abs(J + J.T).max()) > 1e-8:
-        raise ValueError(f"J: expected an orthogonal matrix with J J = -I, got one that misses by {gap:.1e}; "
-                         "times_i(size) is one, and best_pairing(W) another")
+        raise ValueError(
+            f"J: expected an orthogonal matrix with J J = -I, got one that misses by {gap:.1e}; "
+            "times_i(size) is one, and best_pairing(W) another"
+        )
     return J

@@ -74,8 +74,12 @@ def attention_weights(
     >>> attention_weights([[1.0, 0.0]], [[1.0, 0.0]] * 2, q_positions=[1], k_positions=[0, 1], rotated="", theta=[1.0])
     array([[0.5, 0.5]])
     """
-    q, m, k, n = _at(q, q_positions, name="q"), expect_real(q_positions, name="q_positions"), \
-        _at(k, k_positions, name="k"), expect_real(k_positions, name="k_positions")  # fmt: skip
+    q, m, k, n = (
+        _at(q, q_positions, name="q"),
+        expect_real(q_positions, name="q_positions"),
+        _at(k, k_positions, name="k"),
+        expect_real(k_positions, name="k_positions"),
+    )
     letters = placement(rotated)
     q = rotate(q, m, theta=theta, layout=layout) if "q" in letters else q
     k = rotate(k, n, theta=theta, layout=layout) if "k" in letters else k
@@ -115,9 +119,15 @@ def attention(
     array([[1., 0.]])
     """
     a = attention_weights(
-        q, k, q_positions=q_positions, k_positions=k_positions, rotated=rotated, theta=theta, causal=causal,
+        q,
+        k,
+        q_positions=q_positions,
+        k_positions=k_positions,
+        rotated=rotated,
+        theta=theta,
+        causal=causal,
         layout=layout,
-    )  # fmt: skip
+    )
     v, letters = _at(v, k_positions, name="v"), placement(rotated)
     turn = {"theta": theta if theta_vo is None else theta_vo, "layout": layout}
     y = a @ (rotate(v, k_positions, **turn) if "v" in letters else v)

@@ -21,9 +21,17 @@ from rope_lab.algebra.expect import Layout, expect_layout, expect_real
 from rope_lab.algebra.rotation import layout_permutation, rotate, rotation_matrix
 
 __all__ = [
-    "complex_planes", "convolved", "decay_attention", "impulse_response", "real_planes", "recurrent", "retention",
-    "retention_recurrent", "rotate_then_decay", "sign_changes",
-]  # fmt: skip
+    "complex_planes",
+    "convolved",
+    "decay_attention",
+    "impulse_response",
+    "real_planes",
+    "recurrent",
+    "retention",
+    "retention_recurrent",
+    "rotate_then_decay",
+    "sign_changes",
+]
 
 
 def decay_attention(
@@ -126,8 +134,9 @@ def impulse_response(length: int, *, gamma: ArrayLike, theta: ArrayLike) -> Comp
     >>> impulse_response(3, gamma=0.5, theta=np.pi).round(12)[:, 0].real
     array([ 1.  , -0.5 ,  0.25])
     """
-    gamma, theta = np.broadcast_arrays(*(np.atleast_1d(expect_real(x, name=n))
-                                         for n, x in (("gamma", gamma), ("theta", theta))))  # fmt: skip
+    gamma, theta = np.broadcast_arrays(
+        *(np.atleast_1d(expect_real(x, name=n)) for n, x in (("gamma", gamma), ("theta", theta)))
+    )
     if not isinstance(length, Integral) or length < 0:
         raise ValueError(f"length: expected a whole number of at least 0, got {length!r}; it counts steps")
     r = np.arange(length)[:, None]
@@ -237,6 +246,8 @@ def _given(v: ArrayLike, gamma: ArrayLike, theta: ArrayLike) -> tuple[np.ndarray
             "give one theta for each plane, or split the heads first"
         )
     if gamma.shape not in ((), theta.shape):
-        raise ValueError(f"gamma: expected one number or one for each of {theta.size} planes, got shape {gamma.shape}; "
-                         "one head at a time")  # fmt: skip
+        raise ValueError(
+            f"gamma: expected one number or one for each of {theta.size} planes, got shape {gamma.shape}; "
+            "one head at a time"
+        )
     return v, np.broadcast_to(gamma, theta.shape), theta

@@ -135,9 +135,7 @@ def solution(O: ArrayLike, *, basis: ArrayLike) -> Family:  # noqa: E741 - the b
     return lambda n: first @ np.linalg.matrix_power(O if n >= 0 else O.T, abs(n)) @ first.T
 
 
-def classify(
-    family: Family, *, tolerance: float = 1e-8
-) -> tuple[Float[np.ndarray, "r r"], Float[np.ndarray, "d d"]]:
+def classify(family: Family, *, tolerance: float = 1e-8) -> tuple[Float[np.ndarray, "r r"], Float[np.ndarray, "d d"]]:
     r"""The parts of a solution: O and U with $R_n = U\,\mathrm{diag}(O^n, 0)\,U^\top$.
 
     $R_0$ is the projection on the space where anything happens; the first r columns of U span it, and there $R_1$
@@ -149,8 +147,10 @@ def classify(
     array([[-1.]])
     """
     if (gap := law_residual(family)) > tolerance:
-        raise ValueError(f"family: expected R_m^T R_n = R_(n-m), got a difference of {gap:.1e}; "
-                         "look for a lost transpose, or for a factor that is not orthogonal")
+        raise ValueError(
+            f"family: expected R_m^T R_n = R_(n-m), got a difference of {gap:.1e}; "
+            "look for a lost transpose, or for a factor that is not orthogonal"
+        )
     weight, vectors = np.linalg.eigh(_at(family, 0))  # R_0 is symmetric, its eigenvalues are 0 and 1
     U = vectors[:, ::-1]
     first = U[:, : int(np.sum(weight > 0.5))]
@@ -166,6 +166,8 @@ def _orthogonal(matrix: ArrayLike, *, name: str) -> np.ndarray:
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
         raise ValueError(f"{name}: expected a square matrix, got shape {matrix.shape}; give one row per dimension")
     if (gap := np.abs(matrix.T @ matrix - np.eye(len(matrix))).max()) > 1e-8:
-        raise ValueError(f"{name}: expected an orthogonal matrix, got one whose columns miss it by {gap:.1e}; "
-                         "take the Q of np.linalg.qr")
+        raise ValueError(
+            f"{name}: expected an orthogonal matrix, got one whose columns miss it by {gap:.1e}; "
+            "take the Q of np.linalg.qr"
+        )
     return matrix

@@ -99,6 +99,7 @@ def induction_step(m: sp.Expr, n: sp.Expr) -> list[sp.MatrixExpr]:
     >>> lines[2] == lines[3]
     True
     """
+
     def family(position):
         return block_sum(member("A", position, K), member("R", position, 2))
 

@@ -20,8 +20,18 @@ from rope_lab.audit.lawbook import CHECKS, Check, Subject
 from rope_lab.audit.probe import Probe, Refused
 
 LAYOUT_NAMES = {"half": "half-split"}
-EXPECTABLE = ("layout", "pairs", "rotated_dims", "direction", "base", "scheme", "orthogonal", "dtype", "precision",
-              "problems")  # fmt: skip
+EXPECTABLE = (
+    "layout",
+    "pairs",
+    "rotated_dims",
+    "direction",
+    "base",
+    "scheme",
+    "orthogonal",
+    "dtype",
+    "precision",
+    "problems",
+)
 
 
 @dataclass(frozen=True)

@@ -177,7 +177,21 @@ def _some(values: tuple[float, ...]) -> str:
 
 def _blank(head_dim: int, *problems: str, dtype: str = "unknown", form: str = "none") -> Fingerprint:
     return Fingerprint(
-        layout="unknown", pairs=(), rotated_dims=0, head_dim=head_dim, direction=0, base=None, base_residual=None,
-        frequencies=(), scheme="unknown", scale=None, orthogonal=False, dtype=dtype, precision="unknown",
-        angle_error={}, form=form, problems=tuple(problems), notes=(),
-    )  # fmt: skip
+        layout="unknown",
+        pairs=(),
+        rotated_dims=0,
+        head_dim=head_dim,
+        direction=0,
+        base=None,
+        base_residual=None,
+        frequencies=(),
+        scheme="unknown",
+        scale=None,
+        orthogonal=False,
+        dtype=dtype,
+        precision="unknown",
+        angle_error={},
+        form=form,
+        problems=tuple(problems),
+        notes=(),
+    )

@@ -13,10 +13,13 @@ SCALINGS: dict[str, dict[str, Any]] = {
     "dynamic NTK": {"rope_type": "dynamic", "factor": 4.0},
     "YaRN": {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 4096},
     "Llama-3 scaling": {
-        "rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
+        "rope_type": "llama3",
+        "factor": 8.0,
+        "low_freq_factor": 1.0,
+        "high_freq_factor": 4.0,
         "original_max_position_embeddings": 8192,
     },
-}  # fmt: skip
+}
 
 
 @dataclass(frozen=True)

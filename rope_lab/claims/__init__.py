@@ -3,5 +3,16 @@
 from rope_lab.claims.entry import SOURCES, Claim, MalformedClaim, Result
 from rope_lab.claims.ledger import LEDGER, NoSuchClaim, claim, load, run, select, verify
 
-__all__ = ["LEDGER", "SOURCES", "Claim", "MalformedClaim", "NoSuchClaim", "Result", "claim", "load", "run", "select",
-           "verify"]
+__all__ = [
+    "LEDGER",
+    "SOURCES",
+    "Claim",
+    "MalformedClaim",
+    "NoSuchClaim",
+    "Result",
+    "claim",
+    "load",
+    "run",
+    "select",
+    "verify",
+]

@@ -45,6 +45,8 @@ def _tied(exact, floats) -> sp.Matrix:
     here = np.array(exact.subs(values).evalf(20), dtype=float)
     there = floats(lambda expression: float(sp.sympify(expression).subs(values)))
     if not np.allclose(here, there, rtol=0.0, atol=1e-12):
-        raise ArithmeticError(f"algebra.symbolic and algebra.rotation differ by {np.abs(here - there).max():.1e}; "
-                              "a proof about the one says nothing about the other")
+        raise ArithmeticError(
+            f"algebra.symbolic and algebra.rotation differ by {np.abs(here - there).max():.1e}; "
+            "a proof about the one says nothing about the other"
+        )
     return exact

@@ -60,8 +60,10 @@ def claim(
             raise MalformedClaim(f"claim {id!r}: {error}; known: {', '.join(Claim.__dataclass_fields__)}") from None
         old = LEDGER[id].check if id in LEDGER else check
         if (old.__module__, old.__qualname__) != (check.__module__, check.__qualname__):
-            raise MalformedClaim(f"claim {id!r} is entered twice: by {old.__module__}.{old.__qualname__} "
-                                 f"and by {check.__module__}.{check.__qualname__}")
+            raise MalformedClaim(
+                f"claim {id!r} is entered twice: by {old.__module__}.{old.__qualname__} "
+                f"and by {check.__module__}.{check.__qualname__}"
+            )
         if problem := malformed(new):
             raise MalformedClaim(f"claim {id!r} ({check.__module__}): {problem}")
         LEDGER[id] = new
@@ -85,13 +87,13 @@ def select(pattern: str = "*") -> list[Claim]:
     ['blog.props']
     """
     found = [
-        c
-        for c in load().values()
-        if fnmatchcase(c.id, pattern) or pattern == c.source or pattern == f"ch{c.chapter}"
+        c for c in load().values() if fnmatchcase(c.id, pattern) or pattern == c.source or pattern == f"ch{c.chapter}"
     ]
     if not found:
-        raise NoSuchClaim(f"no claim matches {pattern!r}; try an id, a pattern such as 'blog.*', a source "
-                          f"({', '.join(SOURCES)}) or a chapter such as ch1")
+        raise NoSuchClaim(
+            f"no claim matches {pattern!r}; try an id, a pattern such as 'blog.*', a source "
+            f"({', '.join(SOURCES)}) or a chapter such as ch1"
+        )
     return found
 
 
@@ -111,9 +113,16 @@ def run(entry: Claim) -> Result:
         control, control_residual = _judge(entry, entry.control)
     except Exception as error:  # a claim that cannot be run has failed; the ledger must go on
         return Result(entry, "fails", None, None, None, time.perf_counter() - start, f"{type(error).__name__}: {error}")
-    return Result(entry, "holds" if accepted else "fails", residual, not control,
-                  None if printed is None else not printed, time.perf_counter() - start,
-                  control_residual=control_residual, printed_residual=printed_residual)
+    return Result(
+        entry,
+        "holds" if accepted else "fails",
+        residual,
+        not control,
+        None if printed is None else not printed,
+        time.perf_counter() - start,
+        control_residual=control_residual,
+        printed_residual=printed_residual,
+    )
 
 
 def _judge(entry: Claim, subject: Any) -> tuple[bool, float | None]:

@@ -87,8 +87,10 @@ def entered() -> str:
     """How far the ledger is, such as ``66 of the 193 claims of the sources are entered, and 42 of this book``."""
     known = load()
     ours = sum(entry.source == "book" for entry in known.values())
-    return f"{len(INVENTORY & known.keys())} of the {len(INVENTORY)} claims of the sources are entered, " \
-           f"and {ours} of this book"
+    return (
+        f"{len(INVENTORY & known.keys())} of the {len(INVENTORY)} claims of the sources are entered, "
+        f"and {ours} of this book"
+    )
 
 
 def timing(results: list[Result]) -> str:

@@ -170,8 +170,9 @@ EXERCISES = (
         examples=_partial_cases(),
         mistakes={
             "the rest is dropped": lambda x, n, theta: rotate_partial(x, n, theta)[: 2 * len(theta)],
-            "the rest becomes zero": lambda x, n, theta: rotate_partial(x, n, theta)
-            * (np.arange(len(x)) < 2 * len(theta)),
+            "the rest becomes zero": lambda x, n, theta: (
+                rotate_partial(x, n, theta) * (np.arange(len(x)) < 2 * len(theta))
+            ),
             "it turns clockwise": lambda x, n, theta: rotate_partial(x, -n, theta),
             "the frequencies are those of the whole head": _schedule_of_the_whole_head,
             "every pair turns by the first frequency": lambda x, n, theta: rotate_partial(x, n, theta[0] + 0 * theta),

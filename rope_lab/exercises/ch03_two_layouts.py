@@ -23,9 +23,16 @@ def _what_a_mix_up_does() -> list[bool]:
 
     draws = [rng.normal(size=(2, d)) for _ in range(20)]
     right, wrong, shifted, home = np.array(
-        [(logit(q, k, 3, 8, "interleaved"), logit(q, k, 3, 8, "half"), logit(q, k, 90, 95, "half"),
-          logit(q, k, 5, 5, "half") - q @ k) for q, k in draws]
-    ).T  # fmt: skip
+        [
+            (
+                logit(q, k, 3, 8, "interleaved"),
+                logit(q, k, 3, 8, "half"),
+                logit(q, k, 90, 95, "half"),
+                logit(q, k, 5, 5, "half") - q @ k,
+            )
+            for q, k in draws
+        ]
+    ).T
     relative = np.allclose(wrong, shifted) and np.allclose(home, 0)
     return [False, np.allclose(right, wrong), bool(relative and not np.allclose(right, wrong)), not relative]
 

@@ -75,8 +75,9 @@ def serves(B, step):
 
 _ellipse = st.builds(
     lambda turns, stretch: 2 * np.pi * turns * np.array([[0.0, -stretch], [1 / stretch, 0.0]]),
-    st.sampled_from([0.25, 0.5, 1.0, 2.0]), st.sampled_from([1.0, 2.0, 0.5]),
-)  # fmt: skip
+    st.sampled_from([0.25, 0.5, 1.0, 2.0]),
+    st.sampled_from([1.0, 2.0, 0.5]),
+)
 _growing = st.sampled_from([0.1, -0.2]).map(lambda rate: np.array([[rate, -1.0], [1.0, rate]]))
 _steps = st.sampled_from([0.25, 0.5, 1.0, 2.0])
 

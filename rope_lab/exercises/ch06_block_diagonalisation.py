@@ -24,8 +24,9 @@ def _what_it_adds() -> list[bool]:
     W_q, W_k, x, B = (rng.normal(size=shape) for shape in ((1, 6, 8), (1, 6, 8), (5, 8), (6, 6)))
     B = _skew(B)
     new, theta = absorb_generators(W_q, W_k, B=B)
-    rope = rotation.logits(x @ new.W_q[0].T, x @ new.W_k[0].T, q_positions=range(5), k_positions=range(5),
-                           theta=theta[0])
+    rope = rotation.logits(
+        x @ new.W_q[0].T, x @ new.W_k[0].T, q_positions=range(5), k_positions=range(5), theta=theta[0]
+    )
     same = np.allclose(rope, attention_logits(x, W_q, W_k, B=B)[0])
     speeds = len(np.unique(np.abs(np.linalg.eigvals(B).imag).round(9)))
     return [not same and speeds == 3, speeds > 3, bool(same)]
@@ -71,8 +72,9 @@ def _turning_vector(a, b, c, angle):
 
 
 _eighths = st.integers(-8, 8).map(lambda n: n / 8)
-_turning = st.builds(_turning_vector, st.integers(1, 16).map(lambda n: n / 8), _eighths, _eighths,
-                     st.integers(0, 6).map(float))
+_turning = st.builds(
+    _turning_vector, st.integers(1, 16).map(lambda n: n / 8), _eighths, _eighths, st.integers(0, 6).map(float)
+)
 
 
 # --- the second task: who takes P ---
@@ -101,8 +103,12 @@ def _invertible(a, b, c):
 
 
 _matrices = st.lists(st.integers(-4, 4), min_size=6, max_size=6).map(lambda n: np.reshape(n, (2, 3)) / 2)
-_bases = st.builds(_invertible, st.integers(0, 8).map(lambda n: n / 8), st.integers(-4, 4).map(lambda n: n / 8),
-                   st.integers(1, 4).map(lambda n: n / 8))
+_bases = st.builds(
+    _invertible,
+    st.integers(0, 8).map(lambda n: n / 8),
+    st.integers(-4, 4).map(lambda n: n / 8),
+    st.integers(1, 4).map(lambda n: n / 8),
+)
 
 EXERCISES = (
     Question(

@@ -116,8 +116,7 @@ EXERCISES = (
         ),
         answer="B",
         truth=lambda: [
-            _has_half(*blocks)
-            for blocks in ((1.0, -1.0), (-1.0, -1.0), (-1.0, -1.0, -1.0), (rotation_2d(0.7), -1.0))
+            _has_half(*blocks) for blocks in ((1.0, -1.0), (-1.0, -1.0), (-1.0, -1.0, -1.0), (rotation_2d(0.7), -1.0))
         ],
         hint=r"What is the determinant of a matrix that is done twice?",
         why=r"$\det S^2 = (\det S)^2$ is not negative, so only the second is left. It is a half turn, and the quarter "

@@ -26,8 +26,12 @@ def _two_halves() -> float:
     return float(np.linalg.norm(y))
 
 
-_PROJECTIONS = (np.diag([1.0, 2.0]), np.array([[3.0, -4.0], [4.0, 3.0]]), np.array([[0.0, 1.0], [1.0, 0.0]]),
-                np.array([[1.0, 1.0], [0.0, 1.0]]))  # fmt: skip
+_PROJECTIONS = (
+    np.diag([1.0, 2.0]),
+    np.array([[3.0, -4.0], [4.0, 3.0]]),
+    np.array([[0.0, 1.0], [1.0, 0.0]]),
+    np.array([[1.0, 1.0], [0.0, 1.0]]),
+)
 
 
 def _turns_back_afterwards(W) -> bool:

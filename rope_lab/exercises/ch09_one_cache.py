@@ -118,11 +118,7 @@ EXERCISES = (
         answer="C",
         truth=lambda: [
             training_form(np.array(W, dtype=float), theta=[1.0, 0.1])[1] < 1e-9
-            for W in (
-                [[1, 0, 0, 0], [0, 0, 1, 0]],
-                [[1, 0, 1, 0], [0, 1, 0, 1]],
-                [[0, 0, 3, 1], [0, 0, 1, 1]],
-            )
+            for W in ([[1, 0, 0, 0], [0, 0, 1, 0]], [[1, 0, 1, 0], [0, 1, 0, 1]], [[0, 0, 3, 1], [0, 0, 1, 1]])
         ],
         hint=r"What is the kernel of each, and where does the rotation send it?",
         why=r"The third reads the second plane whole, through an invertible matrix $A$; its kernel is the first plane, "

@@ -20,9 +20,7 @@ def _what_brings_it_back() -> list[bool | None]:
     """Dimension of the forms at one offset, on a stream of width 4: what RoPE reaches, and what could be bought."""
 
     def forms(head_dim, complex_linear):
-        return dimension_counts.jacobian_rank(
-            head_dim=head_dim, width=4, complex_linear=complex_linear, offsets=[1]
-        )
+        return dimension_counts.jacobian_rank(head_dim=head_dim, width=4, complex_linear=complex_linear, offsets=[1])
 
     all_of_them = forms(4, False)
     halves = [widely_linear.split(E)[0].ravel() for E in np.eye(16).reshape(-1, 4, 4)]

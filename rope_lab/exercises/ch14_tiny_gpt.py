@@ -72,9 +72,7 @@ def _by_rank(a, b):
     return paired_interval(d, dict.fromkeys(range(n), 0.0))
 
 
-_losses = st.dictionaries(
-    st.integers(3, 8), st.floats(3, 4).map(lambda x: round(x, 3)), max_size=3
-)
+_losses = st.dictionaries(st.integers(3, 8), st.floats(3, 4).map(lambda x: round(x, 3)), max_size=3)
 _shared = st.lists(st.floats(3, 4).map(lambda x: round(x, 3)), min_size=6, max_size=6)
 
 

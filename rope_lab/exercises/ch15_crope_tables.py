@@ -33,9 +33,13 @@ def _three_seeds() -> list[bool]:
 
 # Loss and the number after ±, absolute and RoPE: Table 1, then rows 2 to 4 of Table 2.
 _ROWS = (
-    (6.8025, 0.0318, 6.5809, 0.0333), (5.7486, 0.0274, 5.3644, 0.0279), (4.4288, 0.0224, 4.0212, 0.0243),
-    (6.874, 0.117, 6.658, 0.113), (6.822, 0.110, 6.607, 0.107), (6.907, 0.115, 6.699, 0.111),
-)  # fmt: skip
+    (6.8025, 0.0318, 6.5809, 0.0333),
+    (5.7486, 0.0274, 5.3644, 0.0279),
+    (4.4288, 0.0224, 4.0212, 0.0243),
+    (6.874, 0.117, 6.658, 0.113),
+    (6.822, 0.110, 6.607, 0.107),
+    (6.907, 0.115, 6.699, 0.111),
+)
 
 
 def _told_apart() -> float:
@@ -122,8 +126,9 @@ EXERCISES = (
             "the sign of the mean is kept": lambda d: np.mean(d) + _half(d),
             "the standard deviation divides by n, not by n - 1": lambda d: abs(np.mean(d)) + _half(d, ddof=0),
             "the square root of n is forgotten": lambda d: abs(np.mean(d)) + _half(d, root=False),
-            "1.96 stands where Student's t belongs": lambda d: abs(np.mean(d))
-            + 1.959964 * np.std(d, ddof=1) / np.sqrt(len(d)),
+            "1.96 stands where Student's t belongs": lambda d: (
+                abs(np.mean(d)) + 1.959964 * np.std(d, ddof=1) / np.sqrt(len(d))
+            ),
         },
         hint=r"The interval ends at $\bar d - h$ and $\bar d + h$. Which of the two is farther from zero, and how far?",
         why=r"The farther end lies at $|\bar d| + h$. A paper that wants to show that a difference is negligible can "

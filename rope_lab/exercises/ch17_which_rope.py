@@ -172,10 +172,14 @@ EXERCISES = (
         examples=st.sampled_from(_TURNS).map(_question),
         mistakes={
             r"the cosine alone does not know the direction": lambda turn, pairs: _each(
-                turn, pairs, lambda y, a, b: np.arccos(np.clip(y[a], -1, 1))  # noqa: ARG005
+                turn,
+                pairs,
+                lambda y, a, b: np.arccos(np.clip(y[a], -1, 1)),  # noqa: ARG005
             ),
             r"the sine alone is not the angle": lambda turn, pairs: _each(
-                turn, pairs, lambda y, a, b: y[b]  # noqa: ARG005
+                turn,
+                pairs,
+                lambda y, a, b: y[b],  # noqa: ARG005
             ),
             r"sine and cosine have changed places": lambda turn, pairs: _each(
                 turn, pairs, lambda y, a, b: np.arctan2(y[a], y[b])
@@ -199,9 +203,9 @@ EXERCISES = (
         judge=_other_way_round,
         mistakes={
             r"all signs have changed, and so nothing has": lambda W, n_heads: -W,  # noqa: ARG005
-            r"the rows are in another order, and turn as before": lambda W, n_heads: (
-                W.reshape(n_heads, -1, 2, W.shape[-1])[:, ::-1].reshape(W.shape)
-            ),
+            r"the rows are in another order, and turn as before": lambda W, n_heads: W.reshape(
+                n_heads, -1, 2, W.shape[-1]
+            )[:, ::-1].reshape(W.shape),
             r"nothing has been changed": lambda W, n_heads: W,  # noqa: ARG005
         },
         hint=r"$\mathrm{diag}(1, -1)\, R_\varphi\, \mathrm{diag}(1, -1) = R_{-\varphi}$.",

@@ -21,9 +21,14 @@ class Converted(NamedTuple):
 
 @torch.no_grad()
 def from_dense(
-    dense: nn.Linear, *, layout: str, in_heads: int = 1, out_heads: int = 1, product: str = "real",
+    dense: nn.Linear,
+    *,
+    layout: str,
+    in_heads: int = 1,
+    out_heads: int = 1,
+    product: str = "real",
     at_most: float | None = None,
-) -> Converted:  # fmt: skip
+) -> Converted:
     r"""The complex-linear layer whose matrix is nearest to that of ``dense``, and the share of the norm that is lost.
 
     $W \mapsto A = \tfrac12 (W - JWJ)$, residual $\lVert W - A \rVert_F / \lVert W \rVert_F$, from 0 (``dense`` was

@@ -33,9 +33,16 @@ class ComplexLinear(nn.Module):
     """
 
     def __init__(
-        self, in_features: int, out_features: int, *, layout: str, in_heads: int = 1, out_heads: int = 1,
-        bias: bool = False, product: str = "real",
-    ) -> None:  # fmt: skip
+        self,
+        in_features: int,
+        out_features: int,
+        *,
+        layout: str,
+        in_heads: int = 1,
+        out_heads: int = 1,
+        bias: bool = False,
+        product: str = "real",
+    ) -> None:
         super().__init__()
         if product not in PRODUCTS:
             raise ValueError(f"product: expected one of {', '.join(PRODUCTS)}, got {product!r}")

@@ -28,17 +28,27 @@ class Product(Protocol):
 
 
 def real_product(
-    x: Float[Tensor, "*batch two_m"], a: Float[Tensor, "n m"], b: Float[Tensor, "n m"],
-    bias: Tensor | None = None, *, in_groups: int, out_groups: int,
-) -> Float[Tensor, "*batch two_n"]:  # fmt: skip
+    x: Float[Tensor, "*batch two_m"],
+    a: Float[Tensor, "n m"],
+    b: Float[Tensor, "n m"],
+    bias: Tensor | None = None,
+    *,
+    in_groups: int,
+    out_groups: int,
+) -> Float[Tensor, "*batch two_n"]:
     """Build the real matrix and multiply: one product of a dense layer's size."""
     return F.linear(x, real_matrix(a, b, out_groups=out_groups, in_groups=in_groups), bias)
 
 
 def complex_product(
-    x: Float[Tensor, "*batch two_m"], a: Float[Tensor, "n m"], b: Float[Tensor, "n m"],
-    bias: Tensor | None = None, *, in_groups: int, out_groups: int,
-) -> Float[Tensor, "*batch two_n"]:  # fmt: skip
+    x: Float[Tensor, "*batch two_m"],
+    a: Float[Tensor, "n m"],
+    b: Float[Tensor, "n m"],
+    bias: Tensor | None = None,
+    *,
+    in_groups: int,
+    out_groups: int,
+) -> Float[Tensor, "*batch two_n"]:
     """Multiply complex numbers, in complex64 or, for float64, complex128; returns the dtype of x."""
     dtype = torch.float64 if x.dtype == torch.float64 else torch.float32  # there are no complex numbers of 16 bits
     z = torch.complex(*to_parts(x.to(dtype), groups=in_groups))
@@ -47,18 +57,25 @@ def complex_product(
 
 
 def gauss_product(
-    x: Float[Tensor, "*batch two_m"], a: Float[Tensor, "n m"], b: Float[Tensor, "n m"],
-    bias: Tensor | None = None, *, in_groups: int, out_groups: int,
-) -> Float[Tensor, "*batch two_n"]:  # fmt: skip
+    x: Float[Tensor, "*batch two_m"],
+    a: Float[Tensor, "n m"],
+    b: Float[Tensor, "n m"],
+    bias: Tensor | None = None,
+    *,
+    in_groups: int,
+    out_groups: int,
+) -> Float[Tensor, "*batch two_n"]:
     """Three real products of a quarter of a dense layer's size each."""
     y = gauss_linear(*to_parts(x, groups=in_groups), a, b)
     return _with(bias, from_parts(*y, groups=out_groups))
 
 
 def gauss_linear(
-    real: Float[Tensor, "*batch m"], imaginary: Float[Tensor, "*batch m"], a: Float[Tensor, "n m"],
+    real: Float[Tensor, "*batch m"],
+    imaginary: Float[Tensor, "*batch m"],
+    a: Float[Tensor, "n m"],
     b: Float[Tensor, "n m"],
-) -> tuple[Float[Tensor, "*batch n"], Float[Tensor, "*batch n"]]:  # fmt: skip
+) -> tuple[Float[Tensor, "*batch n"], Float[Tensor, "*batch n"]]:
     r"""The same complex product with Gauss's three real multiplications in place of four.
 
     With $p = a(x + y)$, $q = (a + b)\,y$, $r = (b - a)\,x$: the product $(a + ib)(x + iy)$ is $(p - q) + i(p + r)$.

@@ -17,8 +17,7 @@ def expect_positions(positions: Any) -> Tensor:
         raise TypeError(f"positions: expected real numbers, got dtype {positions.dtype}; a mask says which, not where")
     if positions.ndim not in (1, 2):
         raise ValueError(
-            f"positions: expected (T,) or (B, T), got shape {tuple(positions.shape)}; "
-            "write one position as [n]"
+            f"positions: expected (T,) or (B, T), got shape {tuple(positions.shape)}; write one position as [n]"
         )
     # Looking at values would break a compiled graph; integers are always finite.
     if positions.is_floating_point() and not torch.compiler.is_compiling() and not positions.isfinite().all():

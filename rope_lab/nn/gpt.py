@@ -92,16 +92,28 @@ class GPTConfig:
         """The shape of each attention layer."""
         if self.d_latent is not None:
             return LatentConfig(
-                d_model=self.d_model, n_heads=self.n_heads, head_dim=self.width, d_latent=self.d_latent,
-                d_rope=self.d_rope, base=self.base, layout=self.layout, length=self.seq_len,
-            )  # fmt: skip
+                d_model=self.d_model,
+                n_heads=self.n_heads,
+                head_dim=self.width,
+                d_latent=self.d_latent,
+                d_rope=self.d_rope,
+                base=self.base,
+                layout=self.layout,
+                length=self.seq_len,
+            )
         rotates = self.positions == "rotary" and self.rotated != ""
         return AttentionConfig(
-            d_model=self.d_model, n_heads=self.n_heads, n_kv_heads=self.n_kv_heads, head_dim=self.width,
-            layout=self.layout, bias=self.bias, length=self.seq_len, rotated=self.rotated if rotates else "",
+            d_model=self.d_model,
+            n_heads=self.n_heads,
+            n_kv_heads=self.n_kv_heads,
+            head_dim=self.width,
+            layout=self.layout,
+            bias=self.bias,
+            length=self.seq_len,
+            rotated=self.rotated if rotates else "",
             complex_linear=self.complex_linear,
             rotary=RotaryConfig(head_dim=self.width, base=self.base, layout=self.layout) if rotates else None,
-        )  # fmt: skip
+        )
 
 
 class GPT(nn.Module):
@@ -152,9 +164,14 @@ class GPT(nn.Module):
 
     @torch.no_grad()
     def generate(
-        self, tokens: Int[Tensor, "batch T"], *, n_tokens: int, temperature: float = 1.0, top_k: int | None = None,
+        self,
+        tokens: Int[Tensor, "batch T"],
+        *,
+        n_tokens: int,
+        temperature: float = 1.0,
+        top_k: int | None = None,
         generator: torch.Generator | None = None,
-    ) -> Int[Tensor, "batch longer"]:  # fmt: skip
+    ) -> Int[Tensor, "batch longer"]:
         """Continue each row by ``n_tokens`` tokens; temperature 0, or one too small for float32, takes the likeliest.
 
         Keys and values of earlier tokens are kept, so a new token costs one column and not a whole pass.

@@ -153,9 +153,7 @@ def _learned(gamma: Any, theta: Any, rate: Rate, device: torch.device) -> tuple[
     return gamma, float64(rate.theta)
 
 
-def _run(
-    v: Tensor, rate: Rate, state: Tensor | None, layout: Layout | None, *, last_first: bool = False
-) -> Tensor:
+def _run(v: Tensor, rate: Rate, state: Tensor | None, layout: Layout | None, *, last_first: bool = False) -> Tensor:
     """Every state: by the loop where numbers are in reach and it is compiled, otherwise by running sums."""
     if v.device.type == "cpu" and v.numel() and not _has_tangent(v, state) and (loops := loop.compiled()):
         try:

@@ -26,8 +26,10 @@ def decay_of(gamma: Any, want: tuple[int, ...], *, low: float) -> tuple[tuple[fl
         raise ValueError(f"gamma: expected numbers from {low:g} to 1, got {list(numbers)}; {mend}")
     fits = all(size in (1, wanted) for size, wanted in zip(reversed(shape), reversed(want), strict=False))
     if len(shape) > len(want) or not fits:
-        raise ValueError(f"gamma: expected a shape that broadcasts with {want} (x without T), got "
-                         f"{shape}; one for each head is (heads, 1)")  # fmt: skip
+        raise ValueError(
+            f"gamma: expected a shape that broadcasts with {want} (x without T), got "
+            f"{shape}; one for each head is (heads, 1)"
+        )
     return numbers, shape
 
 
@@ -35,8 +37,10 @@ def frequencies_of(theta: Any, planes: int) -> tuple[float, ...]:
     """theta as one number for each plane."""
     numbers, shape = _reals(theta, name="theta")
     if len(shape) > 1 or len(numbers) not in (1, planes):
-        raise ValueError(f"theta: expected {planes} frequencies, one for each plane, or one number, got shape {shape}; "
-                         "cut it to the planes of v")  # fmt: skip
+        raise ValueError(
+            f"theta: expected {planes} frequencies, one for each plane, or one number, got shape {shape}; "
+            "cut it to the planes of v"
+        )
     return numbers if len(numbers) == planes else planes * numbers
 
 

@@ -135,12 +135,7 @@ class Rotary(nn.Module):
         self.table = _first_rows(expect_count(length, name="length"), config)
 
     def forward(
-        self,
-        x: Float[Tensor, "*batch T head_dim"],
-        *,
-        positions: Any = None,
-        offset: int = 0,
-        inverse: bool = False,
+        self, x: Float[Tensor, "*batch T head_dim"], *, positions: Any = None, offset: int = 0, inverse: bool = False
     ) -> Float[Tensor, "*batch T head_dim"]:
         """Rotate x (..., T, head_dim): positions as in `rotary_table`, dtype rule and errors as in `rotate`."""
         expect_vectors(x)

@@ -48,12 +48,7 @@ DARK = {name: role.dark for name, role in ROLES.items()} | {name: pair[1] for na
 PAGES = {"light": ("#ffffff", INKS["wash"][0]), "dark": ("#121212", "#111111", INKS["wash"][1], "#383838")}
 
 # Who says that the page is dark: the book's theme, JupyterLab, Colab's output frame, VS Code.
-_DARK_PAGES = (
-    "html[data-theme=dark]",
-    "body[data-jp-theme-light=false]",
-    "html[theme=dark]",
-    "body.vscode-dark",
-)
+_DARK_PAGES = ("html[data-theme=dark]", "body[data-jp-theme-light=false]", "html[theme=dark]", "body.vscode-dark")
 
 
 def luminance(colour: str) -> float:

@@ -69,10 +69,20 @@ def card_table(found: Sequence[Card], *, caption: str) -> Table:
     rows = []
     for card in found:
         final, made = card.final, card.volatile
-        rows.append([
-            *([card.setting] if settings else []), card.variant, str(card.seed), f"{card.loss():.4f}",
-            f"{card.loss('best'):.4f} at {card.best['step']}", f"{final['sd']:.3f}", f"{card.parameters['total']:,}",
-            f"{made['tokens_per_s']:,.0f}", f"`{made['commit'][:8]}`", made["date"][:10], made["device"],
-        ])  # fmt: skip
+        rows.append(
+            [
+                *([card.setting] if settings else []),
+                card.variant,
+                str(card.seed),
+                f"{card.loss():.4f}",
+                f"{card.loss('best'):.4f} at {card.best['step']}",
+                f"{final['sd']:.3f}",
+                f"{card.parameters['total']:,}",
+                f"{made['tokens_per_s']:,.0f}",
+                f"`{made['commit'][:8]}`",
+                made["date"][:10],
+                made["device"],
+            ]
+        )
     headings = ["variant", *numbers, "commit", "date", "device"]
     return Table([*(["setting"] if settings else []), *headings], rows, caption=caption, right=numbers)

@@ -20,9 +20,18 @@ class Batches:
     """
 
     def __init__(
-        self, stream: np.ndarray, *, seq_len: int, batch_size: int, steps: int, seed: int, bos: int | None = None,
-        device: torch.device | str = "cpu", rank: int = 0, world: int = 1,
-    ) -> None:  # fmt: skip
+        self,
+        stream: np.ndarray,
+        *,
+        seq_len: int,
+        batch_size: int,
+        steps: int,
+        seed: int,
+        bos: int | None = None,
+        device: torch.device | str = "cpu",
+        rank: int = 0,
+        world: int = 1,
+    ) -> None:
         self.bos, self.device = bos, torch.device(device)
         self.span = np.arange(seq_len + (bos is None))  # BOS stands in for the first input
         starts = len(stream) - len(self.span) + 1

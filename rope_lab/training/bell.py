@@ -22,9 +22,15 @@ EXPERIMENT, RUNG = "complex-rnn", "cpu"
 VARIANTS: dict[str, bell.Decay] = {"complex decay": "complex", "real decay": "real", "signed decay": "signed"}
 SEEDS = range(5)
 CONFIG: dict[str, Any] = {
-    "task": "steps since the bell, modulo 7", "state": 16, "length": 128, "steps": 400, "batch": 16, "rate": 0.02,
-    "optimizer": "Adam, cosine to zero", "places": 16,
-}  # fmt: skip
+    "task": "steps since the bell, modulo 7",
+    "state": 16,
+    "length": 128,
+    "steps": 400,
+    "batch": 16,
+    "rate": 0.02,
+    "optimizer": "Adam, cosine to zero",
+    "places": 16,
+}
 
 
 def run(variant: str, seed: int) -> cards.Card:
@@ -39,20 +45,28 @@ def run(variant: str, seed: int) -> cards.Card:
     found = {"step": config["steps"], **_validate(model, config["length"])}
     shown = range(0, config["steps"], 20)
     return cards.Card(
-        experiment=EXPERIMENT, rung=RUNG, variant=variant, seed=seed, config=config,
+        experiment=EXPERIMENT,
+        rung=RUNG,
+        variant=variant,
+        seed=seed,
+        config=config,
         config_hash=hashlib.sha256(json.dumps(config, sort_keys=True).encode()).hexdigest()[:16],
         data={"corpus": "bell", "tokenizer": "none", "vocab_size": bell.MODULUS, "hashes": {}},
         parameters={name: p.numel() for name, p in model.named_parameters()}
         | {"total": sum(p.numel() for p in model.parameters())},
         curve={"step": [step + 1 for step in shown], "train_loss": [round(losses[step], 5) for step in shown]},
-        final=found, best=found,
+        final=found,
+        best=found,
         volatile={
-            "commit": environment.commit(), "date": dt.datetime.now(dt.UTC).isoformat("T", "seconds"),
-            "device": environment.processor(), "versions": environment.versions(),
-            "tokens_per_s": config["steps"] * config["batch"] * config["length"] / wall, "wall_s": wall,
+            "commit": environment.commit(),
+            "date": dt.datetime.now(dt.UTC).isoformat("T", "seconds"),
+            "device": environment.processor(),
+            "versions": environment.versions(),
+            "tokens_per_s": config["steps"] * config["batch"] * config["length"] / wall,
+            "wall_s": wall,
             "threads": torch.get_num_threads(),
         },
-    )  # fmt: skip
+    )
 
 
 def _validate(model: bell.DiagonalRNN, length: int) -> dict[str, Any]:
@@ -61,10 +75,16 @@ def _validate(model: bell.DiagonalRNN, length: int) -> dict[str, Any]:
     answers = torch.where(since < 0, bell.QUIET, since % bell.MODULUS)
     with torch.no_grad():
         logits = model((since == 0).float()[..., None])
-    losses = [torch.nn.functional.cross_entropy(x, y, ignore_index=bell.QUIET).item()
-              for x, y in zip(logits, answers, strict=True)]  # fmt: skip
-    return {"loss": statistics.fmean(losses), "sd": statistics.stdev(losses), "batches": len(losses),
-            "accuracy": bell.accuracy(model, length=length)}  # fmt: skip
+    losses = [
+        torch.nn.functional.cross_entropy(x, y, ignore_index=bell.QUIET).item()
+        for x, y in zip(logits, answers, strict=True)
+    ]
+    return {
+        "loss": statistics.fmean(losses),
+        "sd": statistics.stdev(losses),
+        "batches": len(losses),
+        "accuracy": bell.accuracy(model, length=length),
+    }
 
 
 def main(folder: Path = cards.RESULTS / EXPERIMENT / RUNG) -> None:

@@ -89,8 +89,11 @@ SHAPE: dict[str, str] = {
     "curve.step": "losses",
     "final": "block",
     "best": "block",
-    **{f"{block}.{key}": kind for block in ("final", "best")
-       for key, kind in {"step": "count", "loss": "number", "sd": "number", "batches": "count"}.items()},
+    **{
+        f"{block}.{key}": kind
+        for block in ("final", "best")
+        for key, kind in {"step": "count", "loss": "number", "sd": "number", "batches": "count"}.items()
+    },
     "volatile": "block",
     "volatile.commit": "text",
     "volatile.date": "name",
@@ -164,8 +167,11 @@ def write(card: Card, folder: str | Path) -> Path:
     """Write the card into ``folder`` in one atomic step: a reader sees the whole card or none."""
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    blocks = (f" {json.dumps(key)}: {json.dumps(value, allow_nan=False)}" for key, value in asdict(card).items()
-              if value or key not in OPTIONAL)
+    blocks = (
+        f" {json.dumps(key)}: {json.dumps(value, allow_nan=False)}"
+        for key, value in asdict(card).items()
+        if value or key not in OPTIONAL
+    )
     text = "{\n" + ",\n".join(blocks) + "\n}\n"  # one line a block: short, and a change shows in a diff
     handle, partial = tempfile.mkstemp(dir=folder, prefix=".card-")
     try:

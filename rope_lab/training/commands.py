@@ -18,9 +18,13 @@ from rope_lab.training.experiments import experiment, single
 
 
 def train(
-    config: Path | None, changes: list[str], out: Path | None, device: str | None, threads: int | None,
+    config: Path | None,
+    changes: list[str],
+    out: Path | None,
+    device: str | None,
+    threads: int | None,
     minutes: float | None,
-) -> None:  # fmt: skip
+) -> None:
     """Train one run and say where its card lies."""
     budget = _seconds(minutes)
     environment.tuned(threads=threads)  # before torch: starts this Python over where the allocator is not set up yet
@@ -82,9 +86,7 @@ def _seconds(minutes: float | None) -> float | None:
     return 60 * minutes
 
 
-def results(
-    name: str, rung: str, root: Path | None, reference: str | None, metric: Any, *, as_json: bool
-) -> None:
+def results(name: str, rung: str, root: Path | None, reference: str | None, metric: Any, *, as_json: bool) -> None:
     """Print an experiment's table, or the same as JSON."""
     from rope_lab.training import results as tables
 

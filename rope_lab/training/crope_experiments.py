@@ -30,19 +30,48 @@ def _pick(*chosen: str) -> dict[str, dict[str, Any]]:
 _STEPPED = {"schedule": "step", "decay": 0.8, "weight_decay": 0.01}
 # The cheapest setting in which the schemes' differences stand above the noise of the seeds.
 _TABLE1_CPU = {
-    "tokenizer": "bpe-1024", "seq_len": 256, "batch_size": 8, "steps": 500, "lr": 2e-3, "warmup": 50, "clip": 1.0,
-    "decay_every": 50, "precision": "bfloat16", "eval_every": 100, "eval_tokens": 131_072, **_STEPPED,
-}  # fmt: skip
+    "tokenizer": "bpe-1024",
+    "seq_len": 256,
+    "batch_size": 8,
+    "steps": 500,
+    "lr": 2e-3,
+    "warmup": 50,
+    "clip": 1.0,
+    "decay_every": 50,
+    "precision": "bfloat16",
+    "eval_every": 100,
+    "eval_tokens": 131_072,
+    **_STEPPED,
+}
 # A word vocabulary keeps the head small; float16 is what a T4 multiplies fast.
 _TABLE1_COLAB = {
-    "tokenizer": "word-10000", "seq_len": 1024, "batch_size": 16, "steps": 3000, "lr": 1e-3, "clip": 1.0,
-    "decay_every": 300, "precision": "float16", "eval_every": 150, "log_every": 25, **_STEPPED,
-}  # fmt: skip
+    "tokenizer": "word-10000",
+    "seq_len": 1024,
+    "batch_size": 16,
+    "steps": 3000,
+    "lr": 1e-3,
+    "clip": 1.0,
+    "decay_every": 300,
+    "precision": "float16",
+    "eval_every": 150,
+    "log_every": 25,
+    **_STEPPED,
+}
 # What the paper says, and AdamW's defaults where it is silent. Validation is read every 100 steps, not every 20.
 _TABLE1_PAPER = {
-    "tokenizer": "gpt2", "vocab_multiple": 64, "seq_len": 1024, "batch_size": 16, "steps": 10_000, "lr": 1e-3,
-    "clip": 0.0, "decay_every": 1000, "precision": "bfloat16", "eval_every": 100, "log_every": 50, **_STEPPED,
-}  # fmt: skip
+    "tokenizer": "gpt2",
+    "vocab_multiple": 64,
+    "seq_len": 1024,
+    "batch_size": 16,
+    "steps": 10_000,
+    "lr": 1e-3,
+    "clip": 0.0,
+    "decay_every": 1000,
+    "precision": "bfloat16",
+    "eval_every": 100,
+    "log_every": 50,
+    **_STEPPED,
+}
 _WIKITEXT = {"WikiText-2": {"corpus": "wikitext-2"}}
 _CORPORA = {**_WIKITEXT, "PTB": {"corpus": "ptb"}, "PG-19": {"corpus": "pg19"}}
 _FIVE = _pick("RoPE", "CRoPE QKV", "CRoPE QKVO", "half width", "absolute scaled")

@@ -23,9 +23,7 @@ class DownloadError(OSError):
     """A file that could not be fetched. The message names the file, what was expected and what came."""
 
 
-def fetch(
-    url: str, target: Path, *, size: int, sha256: str, on_bytes: Callable[[int], None] = lambda _: None
-) -> Path:
+def fetch(url: str, target: Path, *, size: int, sha256: str, on_bytes: Callable[[int], None] = lambda _: None) -> Path:
     """Fetch ``url`` into ``target``, which appears only when its length and sha256 are right.
 
     ``on_bytes`` is told of each block as it arrives, the part kept from an earlier call first: a progress bar.

@@ -44,8 +44,13 @@ def make_runs(
                     whole["head_dim"] = whole["d_model"] // whole["n_heads"] // 2
                 runs.append(
                     RunConfig(
-                        experiment=name, rung=rung, setting=setting, variant=variant, seed=seed,
-                        model=whole, **{**shared, **change},
+                        experiment=name,
+                        rung=rung,
+                        setting=setting,
+                        variant=variant,
+                        seed=seed,
+                        model=whole,
+                        **{**shared, **change},
                     )
                 )
     return tuple(runs)

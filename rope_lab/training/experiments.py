@@ -17,9 +17,19 @@ from rope_lab.training.experiment import GPT2, Experiment
 
 RUNGS = ("cpu", "colab", "paper")
 DEMO = RunConfig(
-    experiment="demo", variant="RoPE", model=GPT2, seq_len=128, batch_size=8, steps=200, lr=2e-3, warmup=20,
-    decay_every=20, eval_every=50, eval_tokens=16_384, compile="never",
-)  # fmt: skip
+    experiment="demo",
+    variant="RoPE",
+    model=GPT2,
+    seq_len=128,
+    batch_size=8,
+    steps=200,
+    lr=2e-3,
+    warmup=20,
+    decay_every=20,
+    eval_every=50,
+    eval_tokens=16_384,
+    compile="never",
+)
 _MAKERS: dict[str, Callable[[str], Experiment | None]] = {
     "crope-table1": crope_experiments.table1,
     "crope-table1-readings": crope_experiments.table1_readings,

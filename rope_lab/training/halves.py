@@ -110,19 +110,27 @@ def _by_plane(part: np.ndarray, layout: str, whole: np.ndarray) -> list[float]:
 
 def _loss(config: RunConfig, learner: Learner, corpus: Any, model: GPT) -> float:
     return validate(
-        lambda x, y: learner.nats(x, y, model=model), corpus.valid[: config.eval_tokens or None],
-        seq_len=config.seq_len, batch_size=config.eval_batch_size or config.batch_size,
-        bos=corpus.vocab_size if config.bos else None, who=learner.who,
-    ).loss  # fmt: skip
+        lambda x, y: learner.nats(x, y, model=model),
+        corpus.valid[: config.eval_tokens or None],
+        seq_len=config.seq_len,
+        batch_size=config.eval_batch_size or config.batch_size,
+        bos=corpus.vocab_size if config.bos else None,
+        who=learner.who,
+    ).loss
 
 
 def _tuned(config: RunConfig, learner: Learner, corpus: Any, pairings: Pairings | None) -> float:
     tuner = Learner(replace(config, compile="never"), learner.model.config, learner.who, notice=lambda _: None)
     tuner.model.load_state_dict(learner.model.state_dict())
     batches = Batches(
-        corpus.train, seq_len=config.seq_len, batch_size=config.batch_size, steps=TUNING,
-        seed=config.seed + 1_000_003, bos=corpus.vocab_size if config.bos else None, device=learner.who.device,
-    )  # fmt: skip
+        corpus.train,
+        seq_len=config.seq_len,
+        batch_size=config.batch_size,
+        steps=TUNING,
+        seed=config.seed + 1_000_003,
+        bos=corpus.vocab_size if config.bos else None,
+        device=learner.who.device,
+    )
     rate = config.learning_rate(config.steps - 1)
     for step in range(TUNING):
         if pairings is not None:

@@ -59,9 +59,16 @@ class Outcome:
 
 
 def train(
-    config: RunConfig, *, out: str | Path, corpus: Corpus | None = None, device: str | None = None,
-    threads: int | None = None, checkpoint_every: int = 200, time_budget_s: float | None = None, progress: bool = True,
-) -> Outcome:  # fmt: skip
+    config: RunConfig,
+    *,
+    out: str | Path,
+    corpus: Corpus | None = None,
+    device: str | None = None,
+    threads: int | None = None,
+    checkpoint_every: int = 200,
+    time_budget_s: float | None = None,
+    progress: bool = True,
+) -> Outcome:
     """Train what ``config`` describes, in the folder ``out``, and write its result card there.
 
     A folder that holds a part of the same run is resumed, and ends with the losses, curve and weights that an unbroken
@@ -107,9 +114,16 @@ class Run:
         self.bos = corpus.vocab_size if config.bos else None
         self.recent = torch.zeros(config.log_every, device=who.device)  # losses since the last point of the curve
         self.batches = Batches(
-            corpus.train, seq_len=config.seq_len, batch_size=config.batch_size, steps=config.steps, seed=config.seed,
-            bos=self.bos, device=who.device, rank=who.rank, world=who.world,
-        )  # fmt: skip
+            corpus.train,
+            seq_len=config.seq_len,
+            batch_size=config.batch_size,
+            steps=config.steps,
+            seed=config.seed,
+            bos=self.bos,
+            device=who.device,
+            rank=who.rank,
+            world=who.world,
+        )
 
     def go(self, checkpoint_every: int, time_budget_s: float | None) -> Outcome:
         """Resume or begin, train to the end or to the first reason to stop, save."""
@@ -181,23 +195,29 @@ class Run:
     def _validate(self) -> None:
         config = self.config
         found = validate(
-            self.learner.nats, self.corpus.valid[: config.eval_tokens or None], seq_len=config.seq_len,
-            batch_size=config.eval_batch_size or config.batch_size, bos=self.bos, who=self.who,
+            self.learner.nats,
+            self.corpus.valid[: config.eval_tokens or None],
+            seq_len=config.seq_len,
+            batch_size=config.eval_batch_size or config.batch_size,
+            bos=self.bos,
+            who=self.who,
             report=lambda i, n: self.bar.set_postfix_str(f"validating {i}/{n}", refresh=i % 20 == 0),
-        )  # fmt: skip
+        )
         if not math.isfinite(found.loss):
             raise NonFiniteLossError(self._not_finite(found.loss, f"in validation after step {self.record.step}"))
         self.record.validation(found)
 
     def _card(self) -> cards.Card:
         config, learner = self.config, self.learner
-        data = {"corpus": config.corpus, "tokenizer": config.tokenizer, "vocab_size": self.corpus.vocab_size,
-                "hashes": dict(self.corpus.hashes)}  # fmt: skip
+        data = {
+            "corpus": config.corpus,
+            "tokenizer": config.tokenizer,
+            "vocab_size": self.corpus.vocab_size,
+            "hashes": dict(self.corpus.hashes),
+        }
         how = {"processes": self.who.world, "compiled": learner.compiled, "micro_batch": learner.rows}
         parameters, measured = count_parameters(learner.model), measure(config, learner, self.corpus)
-        return self.record.card(
-            data=data, parameters=parameters, device=self.who.device, how=how, measured=measured
-        )
+        return self.record.card(data=data, parameters=parameters, device=self.who.device, how=how, measured=measured)
 
     def _found(self) -> checkpoint.Checkpoint | None:
         found = checkpoint.load(self.out, fields=("config", "vocab_size", "record", "scaler", "card"))
@@ -211,10 +231,13 @@ class Run:
         """A checkpoint, or with a card the end of the run: weights alone, since nothing is left to resume."""
         if self.who.first:
             state = {
-                "step": self.record.step, "config": self.config.to_dict(), "vocab_size": self.corpus.vocab_size,
-                "record": self.record.to_dict(), "scaler": self.learner.scaler.state_dict(),
+                "step": self.record.step,
+                "config": self.config.to_dict(),
+                "vocab_size": self.corpus.vocab_size,
+                "record": self.record.to_dict(),
+                "scaler": self.learner.scaler.state_dict(),
                 "card": None if card is None else asdict(card),
-            }  # fmt: skip
+            }
             tensors = self.learner.tensors(resumable=card is None)
             checkpoint.save(self.out, tensors=tensors | {"recent": self.recent}, state=state)
         self.who.wait()

@@ -22,14 +22,23 @@ EXPERIMENT, RUNG = "one-head", "cpu"
 LENGTHS = (32, 64, 128, 256, 512)  # of the test sentences; training sees the first only
 # What differs: the scheme, and below which position a training sentence may begin.
 VARIANTS: dict[str, tuple[one_head.Scheme, int]] = {
-    "RoPE": ("rope", 1), "CRoPE": ("crope", 1), "absolute": ("absolute", 1),
+    "RoPE": ("rope", 1),
+    "CRoPE": ("crope", 1),
+    "absolute": ("absolute", 1),
     "absolute, moved": ("absolute", LENGTHS[-1] - LENGTHS[0] + 1),
-}  # fmt: skip
+}
 SEEDS = range(5)
 CONFIG: dict[str, Any] = {
-    "task": "the content one or two places on, as the token says", "width": 64, "length": LENGTHS[0], "steps": 800,
-    "batch": 32, "rate": 0.01, "optimizer": "Adam, cosine to zero", "lengths": list(LENGTHS), "sentences": 16,
-}  # fmt: skip
+    "task": "the content one or two places on, as the token says",
+    "width": 64,
+    "length": LENGTHS[0],
+    "steps": 800,
+    "batch": 32,
+    "rate": 0.01,
+    "optimizer": "Adam, cosine to zero",
+    "lengths": list(LENGTHS),
+    "sentences": 16,
+}
 
 
 def run(variant: str, seed: int) -> cards.Card:
@@ -39,28 +48,41 @@ def run(variant: str, seed: int) -> cards.Card:
     model = one_head.OneHead(scheme, width=config["width"], seed=seed)
     begin = time.monotonic()
     losses = one_head.train(
-        model, steps=config["steps"], length=config["length"], rate=config["rate"], batch=config["batch"],
-        starts=starts, seed=seed,
-    )  # fmt: skip
+        model,
+        steps=config["steps"],
+        length=config["length"],
+        rate=config["rate"],
+        batch=config["batch"],
+        starts=starts,
+        seed=seed,
+    )
     wall = time.monotonic() - begin
     found = {"step": config["steps"], **_validate(model, config["length"])}
     shown = range(0, config["steps"], 20)
     return cards.Card(
-        experiment=EXPERIMENT, rung=RUNG, variant=variant, seed=seed, config=config,
+        experiment=EXPERIMENT,
+        rung=RUNG,
+        variant=variant,
+        seed=seed,
+        config=config,
         config_hash=hashlib.sha256(json.dumps(config, sort_keys=True).encode()).hexdigest()[:16],
         data={"corpus": "next and next-next", "tokenizer": "none", "vocab_size": 2 * one_head.CONTENTS, "hashes": {}},
         parameters={name: p.numel() for name, p in model.named_parameters()}
         | {"total": sum(p.numel() for p in model.parameters())},
         curve={"step": [step + 1 for step in shown], "train_loss": [round(losses[step], 5) for step in shown]},
-        final=found, best=found,
+        final=found,
+        best=found,
         measured={"length": list(LENGTHS), "accuracy": [one_head.accuracy(model, length=T) for T in LENGTHS]},
         volatile={
-            "commit": environment.commit(), "date": dt.datetime.now(dt.UTC).isoformat("T", "seconds"),
-            "device": environment.processor(), "versions": environment.versions(),
-            "tokens_per_s": config["steps"] * config["batch"] * config["length"] / wall, "wall_s": wall,
+            "commit": environment.commit(),
+            "date": dt.datetime.now(dt.UTC).isoformat("T", "seconds"),
+            "device": environment.processor(),
+            "versions": environment.versions(),
+            "tokens_per_s": config["steps"] * config["batch"] * config["length"] / wall,
+            "wall_s": wall,
             "threads": torch.get_num_threads(),
         },
-    )  # fmt: skip
+    )
 
 
 def _validate(model: one_head.OneHead, length: int) -> dict[str, Any]:
@@ -70,8 +92,9 @@ def _validate(model: one_head.OneHead, length: int) -> dict[str, Any]:
         for _ in range(16):
             tokens, answers = one_head.sentences(32, length=length, generator=generator)
             logits = model(tokens).flatten(0, 1)
-            losses.append(torch.nn.functional.cross_entropy(
-                logits, answers.flatten(), ignore_index=one_head.NO_ANSWER).item())  # fmt: skip
+            losses.append(
+                torch.nn.functional.cross_entropy(logits, answers.flatten(), ignore_index=one_head.NO_ANSWER).item()
+            )
     return {"loss": statistics.fmean(losses), "sd": statistics.stdev(losses), "batches": len(losses)}
 
 

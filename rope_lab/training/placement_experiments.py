@@ -13,18 +13,45 @@ PLACEMENTS: dict[str, dict[str, Any]] = {
 LLAMA = {"block": "llama", "n_layers": 4, "n_heads": 4, "d_model": 64, "base": 100.0}
 _COSINE = {"schedule": "cosine", "betas": (0.9, 0.95), "clip": 1.0, "bos": True}
 _PLACEMENTS_CPU = {
-    "corpus": "wikitext-2", "tokenizer": "bpe-1024", "seq_len": 64, "batch_size": 16, "steps": 2000, "lr": 4e-3,
-    "warmup": 50, "precision": "float32", "eval_every": 400, "eval_tokens": 131_072, "eval_batch_size": 64,
-    "log_every": 20, **_COSINE,
-}  # fmt: skip
+    "corpus": "wikitext-2",
+    "tokenizer": "bpe-1024",
+    "seq_len": 64,
+    "batch_size": 16,
+    "steps": 2000,
+    "lr": 4e-3,
+    "warmup": 50,
+    "precision": "float32",
+    "eval_every": 400,
+    "eval_tokens": 131_072,
+    "eval_batch_size": 64,
+    "log_every": 20,
+    **_COSINE,
+}
 _PLACEMENTS_COLAB = {
-    "corpus": "pg19-large", "tokenizer": "bpe-4096", "seq_len": 512, "batch_size": 32, "steps": 2000, "lr": 1e-3,
-    "warmup": 100, "precision": "float16", "eval_every": 200, "log_every": 20, **_COSINE,
-}  # fmt: skip
+    "corpus": "pg19-large",
+    "tokenizer": "bpe-4096",
+    "seq_len": 512,
+    "batch_size": 32,
+    "steps": 2000,
+    "lr": 1e-3,
+    "warmup": 100,
+    "precision": "float16",
+    "eval_every": 200,
+    "log_every": 20,
+    **_COSINE,
+}
 _PLACEMENTS_PAPER = {
-    "corpus": "pg19-large", "tokenizer": "bpe-4096", "seq_len": 1024, "batch_size": 32, "steps": 1400, "lr": 6e-4,
-    "warmup": 100, "eval_every": 100, "log_every": 20, **_COSINE,
-}  # fmt: skip
+    "corpus": "pg19-large",
+    "tokenizer": "bpe-4096",
+    "seq_len": 1024,
+    "batch_size": 32,
+    "steps": 1400,
+    "lr": 6e-4,
+    "warmup": 100,
+    "eval_every": 100,
+    "log_every": 20,
+    **_COSINE,
+}
 _ALONE: dict[str, dict[str, Any]] = {"": {}}
 
 

@@ -21,10 +21,19 @@ class Record:
 
     def __init__(self, config: RunConfig, state: Mapping[str, Any] | None = None) -> None:
         self.config = config
-        self.state: dict[str, Any] = dict(state) if state else {
-            "step": 0, "curve": {"step": [], "train_loss": [], "valid_loss": []}, "validations": [],
-            "wall_s": 0.0, "train_s": 0.0, "timed_steps": 0, "starts": 0,
-        }  # fmt: skip
+        self.state: dict[str, Any] = (
+            dict(state)
+            if state
+            else {
+                "step": 0,
+                "curve": {"step": [], "train_loss": [], "valid_loss": []},
+                "validations": [],
+                "wall_s": 0.0,
+                "train_s": 0.0,
+                "timed_steps": 0,
+                "starts": 0,
+            }
+        )
         self.state["starts"] += 1
         self.stopwatch = Stopwatch(self.state)
         self._commit = environment.commit()  # of the code that is running, whatever is checked out at the end
@@ -59,23 +68,41 @@ class Record:
         return {**self.state, "wall_s": self._earlier_s + time.monotonic() - self._begun}
 
     def card(
-        self, *, data: Mapping[str, Any], parameters: Mapping[str, int], device: torch.device, how: Mapping[str, Any],
+        self,
+        *,
+        data: Mapping[str, Any],
+        parameters: Mapping[str, int],
+        device: torch.device,
+        how: Mapping[str, Any],
         measured: Mapping[str, Any],
     ) -> Card:
         """The result card of the finished run; ``how`` says how it ran, beside what is read off this machine."""
         config, state = self.config, self.to_dict()
         return Card(
-            experiment=config.experiment, rung=config.rung, variant=config.variant, seed=config.seed,
-            config=config.to_dict(), config_hash=config.digest, data=dict(data), parameters=dict(parameters),
-            curve=state["curve"], final=state["validations"][-1],
-            best=min(state["validations"], key=lambda v: v["loss"]), measured=dict(measured),
+            experiment=config.experiment,
+            rung=config.rung,
+            variant=config.variant,
+            seed=config.seed,
+            config=config.to_dict(),
+            config_hash=config.digest,
+            data=dict(data),
+            parameters=dict(parameters),
+            curve=state["curve"],
+            final=state["validations"][-1],
+            best=min(state["validations"], key=lambda v: v["loss"]),
+            measured=dict(measured),
             volatile={
-                "commit": self._commit, "date": dt.datetime.now(dt.UTC).isoformat("T", "seconds"),
+                "commit": self._commit,
+                "date": dt.datetime.now(dt.UTC).isoformat("T", "seconds"),
                 "device": environment.processor() if device.type == "cpu" else torch.cuda.get_device_name(device),
-                "versions": environment.versions(), "tokens_per_s": self.tokens_per_s, "wall_s": state["wall_s"],
-                "threads": torch.get_num_threads(), "starts": state["starts"], **how,
+                "versions": environment.versions(),
+                "tokens_per_s": self.tokens_per_s,
+                "wall_s": state["wall_s"],
+                "threads": torch.get_num_threads(),
+                "starts": state["starts"],
+                **how,
             },
-        )  # fmt: skip
+        )
 
     def _point(self, key: str, value: float) -> None:
         curve = self.state["curve"]

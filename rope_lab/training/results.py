@@ -61,13 +61,18 @@ def rows(found: Sequence[Card], *, reference: str, losses: dict[str, Any], metri
             said, base = _printed(printed, variant), _printed(printed, reference)
             made.append(
                 Row(
-                    setting, variant, len(values), statistics.fmean(values),
+                    setting,
+                    variant,
+                    len(values),
+                    statistics.fmean(values),
                     statistics.stdev(values) if len(values) > 1 else None,
                     None if alone else cards.paired(here, variant, reference, metric=metric),
-                    said, None if said is None or base is None else said - base, own[0].parameters["total"],
+                    said,
+                    None if said is None or base is None else said - base,
+                    own[0].parameters["total"],
                     reference,
                 )
-            )  # fmt: skip
+            )
     return sorted(made, key=lambda row: (row.setting, row.mean))
 
 
@@ -103,11 +108,18 @@ def summary(
     said = cards.published(name)
     wanted = {config.digest for config in asked.runs}
     return {
-        "experiment": name, "rung": rung, "about": asked.about, "limits": asked.limits, "reference": reference,
-        "metric": metric, "cards": len(found), "runs": len(asked.runs),
-        "outdated": sum(card.config_hash not in wanted for card in found), "source": said.get("source", ""),
+        "experiment": name,
+        "rung": rung,
+        "about": asked.about,
+        "limits": asked.limits,
+        "reference": reference,
+        "metric": metric,
+        "cards": len(found),
+        "runs": len(asked.runs),
+        "outdated": sum(card.config_hash not in wanted for card in found),
+        "source": said.get("source", ""),
         "rows": rows(found, reference=reference, losses=said.get("losses", {}), metric=metric),
-    }  # fmt: skip
+    }
 
 
 def plain(found: dict[str, Any]) -> dict[str, Any]:
@@ -126,8 +138,9 @@ def table(found: dict[str, Any]) -> Table:
     shown = Table(
         title=f"{found['about']} ({found['experiment']}, {found['rung']}: {found['cards']} of {found['runs']} runs)",
         caption="\n".join(filter(None, (found["limits"], found["source"]))),
-        box=box.SIMPLE_HEAD, padding=(0, 1, 0, 0),
-    )  # fmt: skip
+        box=box.SIMPLE_HEAD,
+        padding=(0, 1, 0, 0),
+    )
     shown.add_column("variant", no_wrap=True)
     for column in ("seeds", "loss    sd", f"minus {found['reference']}, 95 %", "published"):
         shown.add_column(column, justify="right", no_wrap=True)
@@ -141,9 +154,13 @@ def table(found: dict[str, Any]) -> Table:
         difference = "" if row.difference is None else str(row.difference).removesuffix(" (one seed)")
         printed = row.published_difference if row.difference else None  # beside a difference, the published one
         shown.add_row(
-            row.variant, str(row.seeds), f"{row.mean:.3f} {_number(row.sd, '.3f') or '     '}", difference,
-            _number(printed, "+.3f"), row.verdict,
-        )  # fmt: skip
+            row.variant,
+            str(row.seeds),
+            f"{row.mean:.3f} {_number(row.sd, '.3f') or '     '}",
+            difference,
+            _number(printed, "+.3f"),
+            row.verdict,
+        )
     return shown
 
 

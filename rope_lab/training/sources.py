@@ -76,9 +76,14 @@ def source(name: str, entry: Mapping) -> Source:
     )
     cuts = {split: (float(start), float(end)) for split, (start, end) in entry.get("cuts", {}).items()}
     return Source(
-        name, entry["about"], entry["licence"], tuple(listed), entry.get("crlf", False), cuts or None,
+        name,
+        entry["about"],
+        entry["licence"],
+        tuple(listed),
+        entry.get("crlf", False),
+        cuts or None,
         tuple(entry["archive"]) if "archive" in entry else None,
-    )  # fmt: skip
+    )
 
 
 def lookup(name: str, known: Registry | None = None) -> Source:

@@ -98,9 +98,14 @@ Tell = Callable[..., None]
 def _order(config: RunConfig, setup: Setup, deadline: float, *, threads: int | None) -> Order:
     left = deadline - time.monotonic()
     return Order(
-        config.to_dict(), str(setup.runs), setup.data, setup.device, threads,
-        None if left == float("inf") else max(left, 0.0), train=setup.train,
-    )  # fmt: skip
+        config.to_dict(),
+        str(setup.runs),
+        setup.data,
+        setup.device,
+        threads,
+        None if left == float("inf") else max(left, 0.0),
+        train=setup.train,
+    )
 
 
 def _next(todo: Iterator[RunConfig], setup: Setup, deadline: float, tell: Tell) -> RunConfig | None:
@@ -145,9 +150,13 @@ def _start(config: RunConfig, setup: Setup, deadline: float) -> subprocess.Popen
     environment = {**os.environ, **ONE_THREAD, **(MALLOC if sys.platform == "linux" else {})}
     with _log(config, setup).open("ab") as log:
         process = subprocess.Popen(
-            [sys.executable, "-m", "rope_lab.training.worker"], stdin=subprocess.PIPE, stdout=log, stderr=log,
-            env=environment, start_new_session=True,  # Ctrl-C reaches this process alone, which passes it on
-        )  # fmt: skip
+            [sys.executable, "-m", "rope_lab.training.worker"],
+            stdin=subprocess.PIPE,
+            stdout=log,
+            stderr=log,
+            env=environment,
+            start_new_session=True,  # Ctrl-C reaches this process alone, which passes it on
+        )
     with contextlib.suppress(BrokenPipeError), process.stdin as order_in:
         order_in.write(request(order, setup.results.resolve()).encode())
     return process

@@ -51,9 +51,15 @@ def validation_batches(
 
 
 def validate(
-    nats: Callable[[Tensor, Tensor], Tensor], stream: np.ndarray, *, seq_len: int, batch_size: int, bos: int | None,
-    who: Processes, report: Callable[[int, int], None] = lambda *_: None,
-) -> Validation:  # fmt: skip
+    nats: Callable[[Tensor, Tensor], Tensor],
+    stream: np.ndarray,
+    *,
+    seq_len: int,
+    batch_size: int,
+    bos: int | None,
+    who: Processes,
+    report: Callable[[int, int], None] = lambda *_: None,
+) -> Validation:
     """Judge ``nats``, the summed loss of a batch, on every batch of the stream; the processes share them.
 
     ``report`` hears the number of the batch and how many there are.

@@ -40,9 +40,14 @@ class Order:
         config = RunConfig.from_json(self.config)
         corpus = corpora.load(config.corpus, tokenizer=config.tokenizer, root=self.data)
         return train(
-            config, out=Path(self.runs) / config.name, corpus=corpus, device=self.device, threads=self.threads,
-            time_budget_s=self.time_budget_s, progress=self.progress,
-        ).card  # fmt: skip
+            config,
+            out=Path(self.runs) / config.name,
+            corpus=corpus,
+            device=self.device,
+            threads=self.threads,
+            time_budget_s=self.time_budget_s,
+            progress=self.progress,
+        ).card
 
 
 def main() -> int:

@@ -44,8 +44,9 @@ def test_general_rotations_become_rope(size, one_for_all, seed):
     new, theta = absorb_generators(W_q, W_k, B=B)
     for h in range(n_kv * group):
         g = h // group
-        after = rotation.logits(x @ new.W_q[h].T, x @ new.W_k[g].T, q_positions=places, k_positions=places,
-                                theta=theta[g])
+        after = rotation.logits(
+            x @ new.W_q[h].T, x @ new.W_k[g].T, q_positions=places, k_positions=places, theta=theta[g]
+        )
         assert np.allclose(before[h], after, rtol=0, atol=1e-10 * (1 + np.abs(before).max()))
 
 
@@ -73,20 +74,33 @@ def test_biases_are_one_more_column():
     with_one = np.column_stack([x, np.ones(len(x))])
     b_q, b_k = rng.normal(size=(4, 4)), rng.normal(size=(2, 4))
     B = skew(rng, 4, 4)
-    whole = absorb(np.concatenate([W_q, b_q[..., None]], -1), np.concatenate([W_k, b_k[..., None]], -1),
-                   P=skew_normal_form(B).P)
+    whole = absorb(
+        np.concatenate([W_q, b_q[..., None]], -1), np.concatenate([W_k, b_k[..., None]], -1), P=skew_normal_form(B).P
+    )
     for h in range(4):
         q, k = x @ W_q[h].T + b_q[h], x @ W_k[h // 2].T + b_k[h // 2]
         direct = [[q[m] @ expm((n - m) * B) @ k[n] for n in range(5)] for m in range(5)]
         theta = skew_normal_form(B).theta
-        after = rotation.logits(with_one @ whole.W_q[h].T, with_one @ whole.W_k[h // 2].T,
-                                q_positions=range(5), k_positions=range(5), theta=theta)
+        after = rotation.logits(
+            with_one @ whole.W_q[h].T,
+            with_one @ whole.W_k[h // 2].T,
+            q_positions=range(5),
+            k_positions=range(5),
+            theta=theta,
+        )
         assert np.allclose(direct, after)
     forgotten = absorb(W_q, W_k, P=skew_normal_form(B).P)
-    lost = rotation.logits(x @ forgotten.W_q[0].T + b_q[0], x @ forgotten.W_k[0].T + b_k[0],
-                           q_positions=range(5), k_positions=range(5), theta=theta)
-    first = [[(x @ W_q[0].T + b_q[0])[m] @ expm((n - m) * B) @ (x @ W_k[0].T + b_k[0])[n] for n in range(5)]
-             for m in range(5)]
+    lost = rotation.logits(
+        x @ forgotten.W_q[0].T + b_q[0],
+        x @ forgotten.W_k[0].T + b_k[0],
+        q_positions=range(5),
+        k_positions=range(5),
+        theta=theta,
+    )
+    first = [
+        [(x @ W_q[0].T + b_q[0])[m] @ expm((n - m) * B) @ (x @ W_k[0].T + b_k[0])[n] for n in range(5)]
+        for m in range(5)
+    ]
     assert not np.allclose(first, lost, atol=1e-3)
 
 
@@ -113,14 +127,17 @@ def test_the_logits_see_the_offset_only():
     assert np.allclose(s[:, 1:, 1:], s[:, :-1, :-1])
 
 
-@pytest.mark.parametrize(("change", "words"), [
-    ({"W_q": np.ones((3, 4, 6))}, "multiple of 2 heads"),
-    ({"W_k": np.ones((2, 3, 6))}, "reshape"),
-    ({"P": np.eye(3)}, r"P: expected \(4, 4\)"),
-    ({"P": np.ones((4, 4, 4))}, "each of the 2 key heads"),
-    ({"P": np.zeros((4, 4))}, "invertible"),
-    ({"P": np.full((4, 4), np.nan)}, "finite"),
-])
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"W_q": np.ones((3, 4, 6))}, "multiple of 2 heads"),
+        ({"W_k": np.ones((2, 3, 6))}, "reshape"),
+        ({"P": np.eye(3)}, r"P: expected \(4, 4\)"),
+        ({"P": np.ones((4, 4, 4))}, "each of the 2 key heads"),
+        ({"P": np.zeros((4, 4))}, "invertible"),
+        ({"P": np.full((4, 4), np.nan)}, "finite"),
+    ],
+)
 def test_refusals(change, words):
     given = {"W_q": np.ones((4, 4, 6)), "W_k": np.ones((2, 4, 6)), "P": np.eye(4)} | change
     with pytest.raises(ValueError, match=words):

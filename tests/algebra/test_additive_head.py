@@ -17,8 +17,11 @@ def lead(head, *, m, kind, contents=None):
 def test_one_or_two_ahead_everywhere_in_the_window(build, window):
     head = build(window)
     rng = np.random.default_rng(window)
-    least = min(lead(head, m=m, kind=kind, contents=100 * rng.normal(size=(window, 3)))
-                for m in range(0, window - 2, max(1, window // 10)) for kind in (0, 1))  # fmt: skip
+    least = min(
+        lead(head, m=m, kind=kind, contents=100 * rng.normal(size=(window, 3)))
+        for m in range(0, window - 2, max(1, window // 10))
+        for kind in (0, 1)
+    )
     assert least >= (5.0 if build is parabola_head else 12.0) - 1e-6
     assert np.ptp(head.tilt()) >= least_tilt_range(window, margin=least) - 1e-6
 

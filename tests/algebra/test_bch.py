@@ -57,9 +57,13 @@ def test_order_six_exactly_and_in_time():
 def test_the_first_terms_are_commutators():
     XY = commutator(X, Y)
     by_hand = (
-        m * X + n * Y + m * n * XY / 2 + m**2 * n * commutator(X, XY) / 12 - m * n**2 * commutator(Y, XY) / 12
+        m * X
+        + n * Y
+        + m * n * XY / 2
+        + m**2 * n * commutator(X, XY) / 12
+        - m * n**2 * commutator(Y, XY) / 12
         - m**2 * n**2 * commutator(Y, commutator(X, XY)) / 24
-    )  # fmt: skip
+    )
     assert sp.expand(series(4, m=m, n=n) - by_hand) == 0
 
 

@@ -10,10 +10,16 @@ from rope_lab.algebra.budget import READINGS, Shape, cache, multiplications, par
 
 shapes = st.builds(
     lambda heads, planes, **more: Shape(width=4 * heads * planes, heads=heads, **more),
-    heads=st.integers(1, 5), planes=st.integers(1, 5), layers=st.integers(1, 4), vocab=st.integers(0, 99),
-    mlp_width=st.integers(0, 99), mlp_matrices=st.sampled_from([2, 3]), tied=st.booleans(), bias=st.booleans(),
+    heads=st.integers(1, 5),
+    planes=st.integers(1, 5),
+    layers=st.integers(1, 4),
+    vocab=st.integers(0, 99),
+    mlp_width=st.integers(0, 99),
+    mlp_matrices=st.sampled_from([2, 3]),
+    tied=st.booleans(),
+    bias=st.booleans(),
     norms=st.booleans(),
-)  # fmt: skip
+)
 
 
 @given(shape=shapes)
@@ -43,7 +49,10 @@ def test_parts_add_up(shape):
 def test_the_percentages_of_section_6():
     plain = Shape(width=128, heads=4, layers=4)
     assert [saving(plain, "qkv", of=of) for of in ("qkv", "attention", "block")] == [
-        Fraction(1, 2), Fraction(3, 8), Fraction(1, 8)]  # fmt: skip
+        Fraction(1, 2),
+        Fraction(3, 8),
+        Fraction(1, 8),
+    ]
     assert [saving(plain, r, of="block") for r in ("qkvo", "narrow")] == [Fraction(1, 6)] * 2
     full = Shape(width=128, heads=4, layers=4, bias=True, norms=True)
     assert [round(100 * float(saving(full, "qkv", of=of)), 2) for of in ("attention", "block")] == [37.21, 12.4]

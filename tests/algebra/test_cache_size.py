@@ -11,8 +11,13 @@ from rope_lab.algebra.cache_size import MODELS, SCHEMES, Shape, bytes_per_token,
 groups = st.integers(1, 6)
 shapes = st.builds(
     lambda layers, kv, each, head_dim, latent, rope: Shape("drawn", layers, kv * each, kv, head_dim, latent, rope),
-    st.integers(1, 5), groups, groups, st.integers(1, 9), st.integers(1, 20), st.integers(0, 6),
-)  # fmt: skip
+    st.integers(1, 5),
+    groups,
+    groups,
+    st.integers(1, 9),
+    st.integers(1, 20),
+    st.integers(0, 6),
+)
 
 
 @given(shapes, st.sampled_from([1, 2, 4]))

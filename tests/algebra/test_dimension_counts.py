@@ -27,8 +27,11 @@ def test_the_family_over_all_offsets(seed, **shape):
 
 
 @settings(max_examples=40, deadline=None)
-@given(turns=st.lists(st.sampled_from(ANGLES), min_size=2, max_size=2), width=st.sampled_from([4, 6]),
-       complex_linear=st.booleans())  # fmt: skip
+@given(
+    turns=st.lists(st.sampled_from(ANGLES), min_size=2, max_size=2),
+    width=st.sampled_from([4, 6]),
+    complex_linear=st.booleans(),
+)
 def test_frequencies_that_coincide(turns, width, complex_linear):
     shape = {"head_dim": 4, "width": width, "complex_linear": complex_linear}
     theta = [math.atan2(sin, cos) for cos, sin in turns]

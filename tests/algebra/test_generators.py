@@ -28,11 +28,12 @@ reals = st.floats(-50, 50)
 sixes = st.lists(st.floats(-3, 3, allow_subnormal=False), min_size=6, max_size=6)
 SPECIAL = [
     [0, 0, 0, 0, 0, 0],  # nothing turns
-    [1, 0, 0, 0, 0, 1], [1, 0, 0, 0, 0, -1],  # equal angles, of either handedness
+    [1, 0, 0, 0, 0, 1],
+    [1, 0, 0, 0, 0, -1],  # equal angles, of either handedness
     [2, 0, 0, 0, 0, 0],  # a plane stands still
     [1, 0, 0, 0, 0, 1 + 1e-9],  # nearly equal
     [0, 2, 0, 0, 0.5, 0],
-]  # fmt: skip
+]
 
 
 def skew(seed, d, scale=1.0):
@@ -125,16 +126,19 @@ def test_control_half_a_turn_is_no_alias():
 
 
 @pytest.mark.usefixtures("untyped")
-@pytest.mark.parametrize(("B", "error", "says"), [
-    ([[0, -2], [2.1, 0]], ValueError, "misses it by 1.0e-01 at a size of 2.1e+00; take (B - B.T) / 2"),
-    ([[1, 0], [0, 1]], ValueError, "misses it by 2.0e+00"),
-    ([[0, 1e-9], [1e-9, 0]], ValueError, "misses it by 2.0e-09"),  # relative to its own size
-    ([[0, -1, 0], [1, 0, 0]], ValueError, "expected a square matrix, got shape (2, 3)"),
-    ([0, 1], ValueError, "expected a square matrix, got shape (2,)"),
-    ([[0, np.nan], [np.nan, 0]], ValueError, "expected finite numbers, got nan"),
-    ([[0, -np.inf], [np.inf, 0]], ValueError, "expected finite numbers, got -inf"),
-    ([[0, 1j], [-1j, 0]], TypeError, "expected real numbers"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("B", "error", "says"),
+    [
+        ([[0, -2], [2.1, 0]], ValueError, "misses it by 1.0e-01 at a size of 2.1e+00; take (B - B.T) / 2"),
+        ([[1, 0], [0, 1]], ValueError, "misses it by 2.0e+00"),
+        ([[0, 1e-9], [1e-9, 0]], ValueError, "misses it by 2.0e-09"),  # relative to its own size
+        ([[0, -1, 0], [1, 0, 0]], ValueError, "expected a square matrix, got shape (2, 3)"),
+        ([0, 1], ValueError, "expected a square matrix, got shape (2,)"),
+        ([[0, np.nan], [np.nan, 0]], ValueError, "expected finite numbers, got nan"),
+        ([[0, -np.inf], [np.inf, 0]], ValueError, "expected finite numbers, got -inf"),
+        ([[0, 1j], [-1j, 0]], TypeError, "expected real numbers"),
+    ],
+)
 def test_what_is_not_skew_is_refused(B, error, says):
     for call in (expect_skew, lambda B: power(B, 1), angles_4d):
         with pytest.raises(error, match=re.escape(says)):

@@ -140,24 +140,54 @@ def test_relativity_survives_a_rounded_frequency_and_nothing_else():
         assert spread(**{where: "bfloat16"}) > 1e-3
 
 
-@pytest.mark.parametrize(("call", "error", "says"), [
-    (lambda: half.round_to(1.0, dtype="float8"), ValueError, "dtype: expected one of float64"),
-    (lambda: half.round_to([True], dtype="float16"), TypeError, "x: expected real numbers"),
-    (lambda: half.bit_pattern(1.0, dtype="float32"), ValueError, 'expected "float16" or "bfloat16"'),
-    (lambda: Rounding(angle="half"), ValueError, "angle: expected one of"),
-    (lambda: half.rounded_angles(np.inf, theta=[1.0], rounding=Rounding()), ValueError, "positions: expected finite"),
-    (lambda: half.rounded_logits(np.ones(4), np.ones(4), q_positions=0, k_positions=0, theta=[1.0],
-                                 rounding=Rounding()), ValueError, "q: expected one vector of 2 numbers"),
-    (lambda: half.rounded_logits(np.ones(2), np.ones(2), q_positions=[0, 1, 2], k_positions=[0, 1], theta=[1.0],
-                                 rounding=Rounding()), ValueError, r"in one shape, got \(3,\) and \(2,\)"),
-    (lambda: half.rounded_logits(np.ones(4), np.ones(4), q_positions=[0], k_positions=[0], theta=[[1.0], [2.0]],
-                                 rounding=Rounding()), ValueError, r"theta: expected \(planes,\), got shape \(2, 1\)"),
-    (lambda: half.turn_errors(1, theta=[[1.0]], rounding=Rounding()), ValueError, "one frequency for each plane"),
-    (lambda: half.rounded_turns(1, theta=[1.0], rounding="bfloat16"), TypeError, "expected a Rounding, got 'bfloat16'"),
-    (lambda: half.round_to([[1.0], [1.0, 2.0]], dtype="float16"), ValueError, "x: expected an array .* a ragged one"),
-    (lambda: half.round_to(torch.ones(2).bfloat16(), dtype="float16"), TypeError, "detach.*double"),
-    (lambda: half.spacing(torch.ones(2, requires_grad=True), dtype="float16"), TypeError, "numpy can hold, got T"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("call", "error", "says"),
+    [
+        (lambda: half.round_to(1.0, dtype="float8"), ValueError, "dtype: expected one of float64"),
+        (lambda: half.round_to([True], dtype="float16"), TypeError, "x: expected real numbers"),
+        (lambda: half.bit_pattern(1.0, dtype="float32"), ValueError, 'expected "float16" or "bfloat16"'),
+        (lambda: Rounding(angle="half"), ValueError, "angle: expected one of"),
+        (
+            lambda: half.rounded_angles(np.inf, theta=[1.0], rounding=Rounding()),
+            ValueError,
+            "positions: expected finite",
+        ),
+        (
+            lambda: half.rounded_logits(
+                np.ones(4), np.ones(4), q_positions=0, k_positions=0, theta=[1.0], rounding=Rounding()
+            ),
+            ValueError,
+            "q: expected one vector of 2 numbers",
+        ),
+        (
+            lambda: half.rounded_logits(
+                np.ones(2), np.ones(2), q_positions=[0, 1, 2], k_positions=[0, 1], theta=[1.0], rounding=Rounding()
+            ),
+            ValueError,
+            r"in one shape, got \(3,\) and \(2,\)",
+        ),
+        (
+            lambda: half.rounded_logits(
+                np.ones(4), np.ones(4), q_positions=[0], k_positions=[0], theta=[[1.0], [2.0]], rounding=Rounding()
+            ),
+            ValueError,
+            r"theta: expected \(planes,\), got shape \(2, 1\)",
+        ),
+        (lambda: half.turn_errors(1, theta=[[1.0]], rounding=Rounding()), ValueError, "one frequency for each plane"),
+        (
+            lambda: half.rounded_turns(1, theta=[1.0], rounding="bfloat16"),
+            TypeError,
+            "expected a Rounding, got 'bfloat16'",
+        ),
+        (
+            lambda: half.round_to([[1.0], [1.0, 2.0]], dtype="float16"),
+            ValueError,
+            "x: expected an array .* a ragged one",
+        ),
+        (lambda: half.round_to(torch.ones(2).bfloat16(), dtype="float16"), TypeError, "detach.*double"),
+        (lambda: half.spacing(torch.ones(2, requires_grad=True), dtype="float16"), TypeError, "numpy can hold, got T"),
+    ],
+)
 @pytest.mark.usefixtures("untyped")
 def test_refusals(call, error, says):
     with pytest.raises(error, match=says):

@@ -64,11 +64,17 @@ def test_what_each_way_keeps_and_turns():
     q, c = draw(1, (7, D_C), (7, D_C))
     runs = {way: latent.decode(q, c, way, positions=range(7), theta=frequencies(D_C)) for way in latent.WAYS}
     assert {way: run.numbers for way, run in runs.items()} == {
-        "two caches": 2 * 7 * D_C, "turn again": 7 * D_C, "turned values": 7 * D_C, "undo": 7 * D_C,
-    }  # fmt: skip
+        "two caches": 2 * 7 * D_C,
+        "turn again": 7 * D_C,
+        "turned values": 7 * D_C,
+        "undo": 7 * D_C,
+    }
     assert {way: run.turned for way, run in runs.items()} == {
-        "two caches": 7, "turn again": 28, "turned values": 7, "undo": 7,
-    }  # fmt: skip
+        "two caches": 7,
+        "turn again": 28,
+        "turned values": 7,
+        "undo": 7,
+    }
     np.testing.assert_allclose(runs["two caches"].outputs, runs["turn again"].outputs, atol=1e-12)
     # The way out is another function: its values know how far away they stand.
     assert np.abs(runs["two caches"].outputs - runs["undo"].outputs).max() > 0.1

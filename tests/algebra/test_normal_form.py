@@ -57,8 +57,11 @@ def misses_orthogonal(O):  # noqa: E741
     return np.linalg.norm(form.P @ form.blocks @ form.P.T - O) / np.linalg.norm(O)
 
 
-@given(st.lists(st.sampled_from([0.0, 1e-14, 1e-7, 0.5, 0.5 + 1e-13, 1.0, 3.0, np.pi, 40.0]), min_size=1, max_size=8),
-       st.booleans(), st.integers(0, 2**32 - 1))
+@given(
+    st.lists(st.sampled_from([0.0, 1e-14, 1e-7, 0.5, 0.5 + 1e-13, 1.0, 3.0, np.pi, 40.0]), min_size=1, max_size=8),
+    st.booleans(),
+    st.integers(0, 2**32 - 1),
+)
 def test_a_skew_matrix_is_rebuilt_from_its_planes(theta, odd, seed):
     B = skew_from(theta, np.random.default_rng(seed), odd=odd)
     assert misses_skew(B) <= BAR
@@ -66,8 +69,11 @@ def test_a_skew_matrix_is_rebuilt_from_its_planes(theta, odd, seed):
     assert np.allclose(skew_normal_form(B).theta, sorted(theta, reverse=True), rtol=0, atol=1e-12 * max(size, 1e-300))
 
 
-@given(st.lists(st.sampled_from([0.0, 1e-15, 1e-8, 1.0, 1.0 + 1e-13, 3.0, np.pi - 1e-9, np.pi]), max_size=6),
-       st.lists(st.sampled_from([1.0, -1.0]), max_size=5), st.integers(0, 2**32 - 1))
+@given(
+    st.lists(st.sampled_from([0.0, 1e-15, 1e-8, 1.0, 1.0 + 1e-13, 3.0, np.pi - 1e-9, np.pi]), max_size=6),
+    st.lists(st.sampled_from([1.0, -1.0]), max_size=5),
+    st.integers(0, 2**32 - 1),
+)
 def test_an_orthogonal_matrix_is_rebuilt_from_its_planes(theta, signs, seed):
     if not theta and not signs:
         return
@@ -154,24 +160,30 @@ def test_a_wrong_sign_in_the_blocks_is_seen():
     assert np.linalg.norm(form.P @ form.blocks.T @ form.P.T - B) > 1.0
 
 
-@pytest.mark.parametrize(("bad", "words"), [
-    ([[0.0, 1.0], [1.0, 0.0]], r"skew.*2\.0e\+00"),
-    ([[0.0, 1.0]], r"square.*\(1, 2\)"),
-    ([[0.0, np.nan], [0.0, 0.0]], "finite"),
-    (np.zeros((0, 0)), "square"),
-    (np.zeros((2, 2, 2)), "square"),
-])
+@pytest.mark.parametrize(
+    ("bad", "words"),
+    [
+        ([[0.0, 1.0], [1.0, 0.0]], r"skew.*2\.0e\+00"),
+        ([[0.0, 1.0]], r"square.*\(1, 2\)"),
+        ([[0.0, np.nan], [0.0, 0.0]], "finite"),
+        (np.zeros((0, 0)), "square"),
+        (np.zeros((2, 2, 2)), "square"),
+    ],
+)
 def test_what_is_not_skew_is_refused(bad, words):
     with pytest.raises(ValueError, match=words):
         skew_normal_form(bad)
 
 
-@pytest.mark.parametrize(("bad", "words"), [
-    ([[1.0, 1.0], [0.0, 1.0]], r"orthogonal.*1\.0e\+00"),
-    (1e200 * np.eye(2), "orthogonal"),
-    ([[1.0, 0.0]], "square"),
-    ([[np.inf, 0.0], [0.0, 1.0]], "finite"),
-])
+@pytest.mark.parametrize(
+    ("bad", "words"),
+    [
+        ([[1.0, 1.0], [0.0, 1.0]], r"orthogonal.*1\.0e\+00"),
+        (1e200 * np.eye(2), "orthogonal"),
+        ([[1.0, 0.0]], "square"),
+        ([[np.inf, 0.0], [0.0, 1.0]], "finite"),
+    ],
+)
 def test_what_is_not_orthogonal_is_refused(bad, words):
     with pytest.raises(ValueError, match=words):
         orthogonal_normal_form(bad)

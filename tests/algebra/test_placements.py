@@ -37,9 +37,11 @@ def test_control_the_other_twelve_do(rotated):
 @given(seeds, st.integers(-50, 50), st.sampled_from(["", "qk"]))
 def test_relative_weights_and_one_turn_move_the_frame_only(seed, shift, weights):
     q, k, v = contents(seed)
+
     def at(s, extra):
         n = np.arange(6) + s
         return attention(q, k, v, rotated=weights + extra, **along(q_positions=n, k_positions=n))
+
     R = rotation_matrix(shift, theta=THETA)
     np.testing.assert_allclose(at(shift, "v"), at(0, "v") @ R.T, atol=1e-10)
     np.testing.assert_allclose(at(shift, "o"), at(0, "o") @ R, atol=1e-10)
@@ -49,8 +51,10 @@ def test_relative_weights_and_one_turn_move_the_frame_only(seed, shift, weights)
 def test_the_definition_word_for_word(seed, rotated, start):
     q, k, v = contents(seed, T=4)
     turn = {n: rotation_matrix(n, theta=THETA) for n in range(start, start + 4)}
+
     def rho(role, n):
         return turn[n] if role in rotated else np.eye(6)
+
     here = {"q_positions": list(turn), "k_positions": list(turn)}
     found = attention(q, k, v, rotated=rotated, **along(**here))
     for i, m in enumerate(turn):

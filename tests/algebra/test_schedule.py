@@ -17,8 +17,9 @@ seeds = st.integers(0, 2**32 - 1)
 @given(d=head_dims, base=bases)
 def test_a_wavelength_is_one_turn(d, base):
     waves = schedule.wavelengths(d, base=base)
-    for wave, once in zip(waves, np.diag([schedule.turns(w, theta=frequencies(d, base=base)) for w in waves]),
-                          strict=True):
+    for wave, once in zip(
+        waves, np.diag([schedule.turns(w, theta=frequencies(d, base=base)) for w in waves]), strict=True
+    ):
         assert once == pytest.approx(1)
         assert 2 * np.pi <= wave * (1 + 1e-12)
     assert waves[-1] == pytest.approx(2 * np.pi * base ** (1 - 2 / d))
@@ -88,12 +89,18 @@ def test_flat_if_one_is_isotropic_and_not_otherwise():
     assert np.ptp(wobbling) > 0.3 * wobbling[0]
 
 
-@pytest.mark.parametrize(("call", "says"), [
-    (lambda: schedule.turns(4096, theta=np.ones((2, 2))), "theta: expected one frequency"),
-    (lambda: schedule.log_law(0), "offsets: expected numbers above 0"),
-    (lambda: schedule.dense_decay(5, base=1.0), "base: expected a number above 1"),
-    (lambda: schedule.logit_variance(1, theta=[1.0], q_moments=np.eye(4), k_moments=np.eye(2)), "q_moments: expected"),
-])
+@pytest.mark.parametrize(
+    ("call", "says"),
+    [
+        (lambda: schedule.turns(4096, theta=np.ones((2, 2))), "theta: expected one frequency"),
+        (lambda: schedule.log_law(0), "offsets: expected numbers above 0"),
+        (lambda: schedule.dense_decay(5, base=1.0), "base: expected a number above 1"),
+        (
+            lambda: schedule.logit_variance(1, theta=[1.0], q_moments=np.eye(4), k_moments=np.eye(2)),
+            "q_moments: expected",
+        ),
+    ],
+)
 def test_refusals(call, says):
     with pytest.raises(ValueError, match=says):
         call()

@@ -96,9 +96,14 @@ def test_one_dimension_has_three_solutions():
 
 @pytest.mark.parametrize(
     "family",
-    [lambda _: np.diag([2.0, 1.0]), lambda n: np.eye(2) * 1.01**n, lambda n: rotation.rotation_2d(n * n),
-     lambda n: rotation.rotation_2d(abs(n)), lambda _: -np.eye(2)],
-)  # fmt: skip
+    [
+        lambda _: np.diag([2.0, 1.0]),
+        lambda n: np.eye(2) * 1.01**n,
+        lambda n: rotation.rotation_2d(n * n),
+        lambda n: rotation.rotation_2d(abs(n)),
+        lambda _: -np.eye(2),
+    ],
+)
 def test_control_others_are_refused(family):
     assert law_residual(family) > 1e-3
     with pytest.raises(ValueError, match="family: expected R_m"):

@@ -25,14 +25,17 @@ def test_a_base_that_is_not_finite_is_none_in_any_number_type(base):
         expect_base(base)
 
 
-@pytest.mark.parametrize("call", [
-    lambda layout: recurrence.complex_planes(ROW, layout=layout),
-    lambda layout: recurrence.real_planes(ROW + 0j, layout=layout),
-    lambda layout: recurrence.decay_attention(ROW, layout=layout, **PLANES),
-    lambda layout: recurrence.recurrent(ROW, layout=layout, **PLANES),
-    lambda layout: recurrence.rotate_then_decay(ROW, layout=layout, **PLANES),
-    lambda layout: recurrence.convolved(ROW, layout=layout, **PLANES),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "call",
+    [
+        lambda layout: recurrence.complex_planes(ROW, layout=layout),
+        lambda layout: recurrence.real_planes(ROW + 0j, layout=layout),
+        lambda layout: recurrence.decay_attention(ROW, layout=layout, **PLANES),
+        lambda layout: recurrence.recurrent(ROW, layout=layout, **PLANES),
+        lambda layout: recurrence.rotate_then_decay(ROW, layout=layout, **PLANES),
+        lambda layout: recurrence.convolved(ROW, layout=layout, **PLANES),
+    ],
+)
 @pytest.mark.parametrize("layout", ["Half", "half-split", "halves", None])
 def test_a_layout_of_another_name_is_not_taken_for_interleaved(call, layout):
     with pytest.raises(ValueError, match='layout: expected "interleaved"'):
@@ -40,26 +43,41 @@ def test_a_layout_of_another_name_is_not_taken_for_interleaved(call, layout):
     assert np.isfinite(call("half")).all()  # the control
 
 
-@pytest.mark.parametrize(("call", "error", "said"), [
-    (lambda: recurrence.complex_planes(ROW[:, :3]), ValueError, r"x: expected \(T, d\) with an even d, got shape \(2,"),
-    (lambda: recurrence.complex_planes(ROW[0]), ValueError, r"x: expected \(T, d\) with an even d, got shape \(4,\)"),
-    (lambda: layouts.rotate_elementwise(ROW, [1, 2, 3], theta=THETA), ValueError, r"with \(2,\) .*got \(3,\)"),
-    (lambda: recurrence.retention(ROW, ROW[:1], ROW, gamma=0.9, theta=THETA), ValueError, "q and k of one shape"),
-    (lambda: recurrence.retention_recurrent(ROW[:1], ROW, ROW, gamma=1, theta=THETA), ValueError, "q and k of one"),
-    (lambda: recurrence.impulse_response(-1, gamma=0.9, theta=1.0), ValueError, "length: expected a whole number"),
-    (lambda: recurrence.impulse_response(2.5, gamma=0.9, theta=1.0), ValueError, "length: .* got 2.5"),
-    (lambda: latent.softmax(ROW), ValueError, r"s: expected the logits of one query, .* got shape \(2, 4\)"),
-    (lambda: latent.softmax([]), ValueError, r"s: expected the logits of one query, .* got shape \(0,\)"),
-    (lambda: latent.relative(ROW, ROW[:1], positions=[0, 1], theta=THETA), ValueError, "q and c of one shape"),
-    (lambda: latent.decode(ROW, ROW, "undo", positions=[0], theta=THETA), ValueError, r"\(T,\), got .*\(1,\)"),
-    (lambda: layouts.projection_permutation(2.0, 4), TypeError, "n_heads: expected a whole number .* got 2.0"),
-    (lambda: layouts.projection_permutation(None, 4), TypeError, "n_heads: expected a whole number .* got None"),
-    (lambda: placements.placement(None), TypeError, "rotated: expected letters such as 'qk', got None"),
-    (lambda: placements.is_relative(["q", "k"]), TypeError, "rotated: expected letters such as 'qk', got"),
-    (lambda: bch.coefficients(2.5), ValueError, "order: expected a whole number from 1 to 8, got 2.5"),
-    (lambda: grid_positions.axial_frequencies(None), TypeError, "head_dim: expected a positive even integer, got None"),
-    (lambda: grid_positions.axial_frequencies(6), ValueError, "head_dim: expected a multiple of 4, got 6"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("call", "error", "said"),
+    [
+        (
+            lambda: recurrence.complex_planes(ROW[:, :3]),
+            ValueError,
+            r"x: expected \(T, d\) with an even d, got shape \(2,",
+        ),
+        (
+            lambda: recurrence.complex_planes(ROW[0]),
+            ValueError,
+            r"x: expected \(T, d\) with an even d, got shape \(4,\)",
+        ),
+        (lambda: layouts.rotate_elementwise(ROW, [1, 2, 3], theta=THETA), ValueError, r"with \(2,\) .*got \(3,\)"),
+        (lambda: recurrence.retention(ROW, ROW[:1], ROW, gamma=0.9, theta=THETA), ValueError, "q and k of one shape"),
+        (lambda: recurrence.retention_recurrent(ROW[:1], ROW, ROW, gamma=1, theta=THETA), ValueError, "q and k of one"),
+        (lambda: recurrence.impulse_response(-1, gamma=0.9, theta=1.0), ValueError, "length: expected a whole number"),
+        (lambda: recurrence.impulse_response(2.5, gamma=0.9, theta=1.0), ValueError, "length: .* got 2.5"),
+        (lambda: latent.softmax(ROW), ValueError, r"s: expected the logits of one query, .* got shape \(2, 4\)"),
+        (lambda: latent.softmax([]), ValueError, r"s: expected the logits of one query, .* got shape \(0,\)"),
+        (lambda: latent.relative(ROW, ROW[:1], positions=[0, 1], theta=THETA), ValueError, "q and c of one shape"),
+        (lambda: latent.decode(ROW, ROW, "undo", positions=[0], theta=THETA), ValueError, r"\(T,\), got .*\(1,\)"),
+        (lambda: layouts.projection_permutation(2.0, 4), TypeError, "n_heads: expected a whole number .* got 2.0"),
+        (lambda: layouts.projection_permutation(None, 4), TypeError, "n_heads: expected a whole number .* got None"),
+        (lambda: placements.placement(None), TypeError, "rotated: expected letters such as 'qk', got None"),
+        (lambda: placements.is_relative(["q", "k"]), TypeError, "rotated: expected letters such as 'qk', got"),
+        (lambda: bch.coefficients(2.5), ValueError, "order: expected a whole number from 1 to 8, got 2.5"),
+        (
+            lambda: grid_positions.axial_frequencies(None),
+            TypeError,
+            "head_dim: expected a positive even integer, got None",
+        ),
+        (lambda: grid_positions.axial_frequencies(6), ValueError, "head_dim: expected a multiple of 4, got 6"),
+    ],
+)
 def test_each_is_told_in_words(call, error, said):
     with pytest.raises(error, match=said):
         call()

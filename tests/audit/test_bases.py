@@ -33,9 +33,11 @@ def test_a_plane_that_may_be_off_pulls_no_base():
 RAMP = np.clip((np.arange(64) - 5) / 50, 0, 1)
 WORDS = {
     "blocks of two planes": (np.tile(frequencies(4, 100.0), 3), "3 blocks of the same frequencies, base 100 each"),
-    "a long ramp": (frequencies(128, 5e5) * (1 - RAMP + RAMP / 2),
-                    "base 500000 in planes 0 to 5, 2 times slower from plane 55 on"),
-}  # fmt: skip
+    "a long ramp": (
+        frequencies(128, 5e5) * (1 - RAMP + RAMP / 2),
+        "base 500000 in planes 0 to 5, 2 times slower from plane 55 on",
+    ),
+}
 NOT = {
     "nearly two blocks": (np.tile(frequencies(16, 100.0), 2) * np.where(AT < 8, 1, 1.005), "blocks"),
     "nearly scaled": (THETA / 4 * (1 + 0.005 * np.sin(AT)), "every frequency times"),

@@ -47,16 +47,19 @@ def test_what_the_target_prints_is_not_in_the_json(tmp_path, monkeypatch):
     assert "called" in done.stderr
 
 
-@pytest.mark.parametrize(("arguments", "code", "words"), [
-    (["no_such_library:f"], 1, "skipped: no_such_library is not installed"),
-    (["json"], 1, "expected MODULE:NAME"),
-    ([RIGHT, "--head-dim", "7"], 1, "head_dim: expected a positive even integer"),
-    ([RIGHT, "--head-dim", "0"], 1, "head_dim: expected a positive even integer, got 0"),
-    ([], 2, "or --all"),
-    ([RIGHT, "--all"], 2, "or --all"),
-    ([RIGHT, "--out", "table.json"], 2, "--out: goes with --all"),
-    (["--all", "--head-dim", "32"], 2, "--head-dim: goes with a TARGET"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (["no_such_library:f"], 1, "skipped: no_such_library is not installed"),
+        (["json"], 1, "expected MODULE:NAME"),
+        ([RIGHT, "--head-dim", "7"], 1, "head_dim: expected a positive even integer"),
+        ([RIGHT, "--head-dim", "0"], 1, "head_dim: expected a positive even integer, got 0"),
+        ([], 2, "or --all"),
+        ([RIGHT, "--all"], 2, "or --all"),
+        ([RIGHT, "--out", "table.json"], 2, "--out: goes with --all"),
+        (["--all", "--head-dim", "32"], 2, "--head-dim: goes with a TARGET"),
+    ],
+)
 @pytest.mark.usefixtures("untyped")
 def test_what_cannot_be_done_is_said(arguments, code, words):
     done = run(*arguments)

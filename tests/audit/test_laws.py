@@ -12,8 +12,18 @@ from implementations import HOSTILE, MISCOUNTED, from_table, in_narrow_torch, in
 from rope_lab.audit import GALLERY, laws
 from rope_lab.audit.gallery import right, rounded
 
-NAMES = ["answers", "linear", "isometry", "identity at zero", "group law", "inverse", "relativity", "non-vacuity",
-         "cached decoding", "long positions"]  # fmt: skip
+NAMES = [
+    "answers",
+    "linear",
+    "isometry",
+    "identity at zero",
+    "group law",
+    "inverse",
+    "relativity",
+    "non-vacuity",
+    "cached decoding",
+    "long positions",
+]
 
 
 def broken(f, **options):
@@ -132,7 +142,8 @@ OTHERWISE = {  # the turn is wrong far out -> what is seen of it, and nothing th
         "a call that reaches 4096 turns its other tokens otherwise too",
     ),
     "a table that ends in a slower part": (
-        lambda x, n: right(x, np.where(n > 4095, n / 4, n) / (np.max(n) < 4100)), "otherwise than from 0 to 1$",
+        lambda x, n: right(x, np.where(n > 4095, n / 4, n) / (np.max(n) < 4100)),
+        "otherwise than from 0 to 1$",
     ),
 }
 

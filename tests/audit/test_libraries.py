@@ -45,11 +45,15 @@ def test_scaled_frequencies_are_those_of_transformers(kind):
     assert seen.fingerprint.frequencies == pytest.approx(own.tolist(), rel=1e-5)
     assert (seen.fingerprint.base is None) == (kind != "dynamic NTK")
     broken = {law.name for law in seen.laws if not law.ok}
-    assert broken == {
-        "linear scaling": set(), "Llama-3 scaling": set(),
-        "YaRN": {"isometry", "identity at zero", "group law", "inverse"},  # its factor on cos and sin
-        "dynamic NTK": {"cached decoding", "long positions"},  # a long call turns every token at another speed
-    }[kind]  # fmt: skip
+    assert (
+        broken
+        == {
+            "linear scaling": set(),
+            "Llama-3 scaling": set(),
+            "YaRN": {"isometry", "identity at zero", "group law", "inverse"},  # its factor on cos and sin
+            "dynamic NTK": {"cached decoding", "long positions"},  # a long call turns every token at another speed
+        }[kind]
+    )
     if kind == "dynamic NTK":  # it rounds nothing: the call's longest position sets the frequencies of all its tokens
         committed = next(row for row in conventions()["rows"] if row["name"] == entry.name)
         for row in (seen.row, committed):
@@ -61,9 +65,15 @@ def test_a_model_carried_into_the_other_layout_keeps_its_logits(monkeypatch):
     """A small Llama with grouped queries and biases: weights permuted, rotation exchanged."""
     torch.manual_seed(0)
     config = LlamaConfig(
-        vocab_size=97, hidden_size=64, intermediate_size=96, num_hidden_layers=2, num_attention_heads=4,
-        num_key_value_heads=2, attention_bias=True, max_position_embeddings=64,
-    )  # fmt: skip
+        vocab_size=97,
+        hidden_size=64,
+        intermediate_size=96,
+        num_hidden_layers=2,
+        num_attention_heads=4,
+        num_key_value_heads=2,
+        attention_bias=True,
+        max_position_embeddings=64,
+    )
     model = LlamaForCausalLM(config).double().eval()
     for layer in model.model.layers:
         for projection in (layer.self_attn.q_proj, layer.self_attn.k_proj):

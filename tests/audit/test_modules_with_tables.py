@@ -30,25 +30,35 @@ def quarter(x):
 def apply_rotary_pos_emb(q, k, cos, sin):
     return q * cos + quarter(q) * sin, k * cos + quarter(k) * sin
 """
-ONE = APPLY[: APPLY.index("def apply")] + """
+ONE = (
+    APPLY[: APPLY.index("def apply")]
+    + """
 def apply_rotary_emb(x, cos, sin):
     return x * cos + quarter(x) * sin
 """
+)
 NEIGHBOURS = ("torch.cat((angle, angle), dim=-1)", "angle.repeat_interleave(2, dim=-1)")
 NARROW = ("        angle = torch.cat((angle, angle), dim=-1)\n", "")
-PAIRS = ("    a, b = x.chunk(2, dim=-1)\n    return torch.cat((-b, a), dim=-1)",
-         "    return torch.stack((-x[..., 1::2], x[..., ::2]), dim=-1).flatten(-2)")  # fmt: skip
+PAIRS = (
+    "    a, b = x.chunk(2, dim=-1)\n    return torch.cat((-b, a), dim=-1)",
+    "    return torch.stack((-x[..., 1::2], x[..., ::2]), dim=-1).flatten(-2)",
+)
 UNSQUEEZED = ("    return q * cos", "    cos, sin = cos.unsqueeze(1), sin.unsqueeze(1)\n    return q * cos")
 ANGLE = "positions.float()"
 WAYS = {
     "positions": (),
-    "x and positions": (("self, positions", "self, x, positions"),
-                        ("return angle.cos(), angle.sin()", "return [angle.cos(), angle.sin()]")),
+    "x and positions": (
+        ("self, positions", "self, x, positions"),
+        ("return angle.cos(), angle.sin()", "return [angle.cos(), angle.sin()]"),
+    ),
     "positions of a batch": (("self, positions", "self, x, position_ids"), (ANGLE, "position_ids[0].float()")),
     "a length": (("self, positions", "self, seq_len"), (ANGLE, "torch.arange(seq_len).float()")),
-    "x and a length": (("self, positions", "self, x, seq_len=None"), (ANGLE, "torch.arange(seq_len).float()"),
-                       ("angle.cos(), angle.sin()", "angle.cos()[None, None].to(x.dtype), angle.sin()[None, None]")),
-}  # fmt: skip
+    "x and a length": (
+        ("self, positions", "self, x, seq_len=None"),
+        (ANGLE, "torch.arange(seq_len).float()"),
+        ("angle.cos(), angle.sin()", "angle.cos()[None, None].to(x.dtype), angle.sin()[None, None]"),
+    ),
+}
 
 
 @pytest.fixture
@@ -74,11 +84,14 @@ def broken(seen):
 
 
 @pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize(("width", "layout", "about"), [
-    ((), "half-split", "gives tables, applied here to halves, as their entries repeat"),
-    ((NEIGHBOURS,), "interleaved", "gives tables, applied here to neighbours, as their entries repeat"),
-    ((NARROW,), "half-split", "gives tables, applied here to halves; they do not say which coordinates pair"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("width", "layout", "about"),
+    [
+        ((), "half-split", "gives tables, applied here to halves, as their entries repeat"),
+        ((NEIGHBOURS,), "interleaved", "gives tables, applied here to neighbours, as their entries repeat"),
+        ((NARROW,), "half-split", "gives tables, applied here to halves; they do not say which coordinates pair"),
+    ],
+)
 def test_tables_alone(way, width, layout, about, examined):
     seen = examined(CLASS, *WAYS[way], *width)
     assert broken(seen) == set()
@@ -88,9 +101,10 @@ def test_tables_alone(way, width, layout, about, examined):
 
 
 @pytest.mark.parametrize("way", WAYS)
-@pytest.mark.parametrize(("layout", "text", "changes"), [
-    ("half-split", APPLY, ()), ("interleaved", APPLY, (NEIGHBOURS, PAIRS)), ("half-split", ONE, ()),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("layout", "text", "changes"),
+    [("half-split", APPLY, ()), ("interleaved", APPLY, (NEIGHBOURS, PAIRS)), ("half-split", ONE, ())],
+)
 @pytest.mark.parametrize("by_class", [True, False])
 def test_tables_and_the_function_that_applies_them(way, layout, text, changes, by_class, examined):
     name = "RotaryEmbedding" if by_class else "apply_rotary_emb" if text is ONE else "apply_rotary_pos_emb"
@@ -112,7 +126,7 @@ MISTAKES = [
     ("mismatched cos/sin layout", CLASS + APPLY, NEIGHBOURS),
     ("q only", CLASS + APPLY, ("k * cos + quarter(k) * sin", "k")),
     ("opposite signs", CLASS + APPLY, ("k * cos +", "k * cos -")),
-]  # fmt: skip
+]
 
 
 @pytest.mark.parametrize(("name", "text", "change"), MISTAKES, ids=[name for name, *_ in MISTAKES])
@@ -140,10 +154,15 @@ def test_a_module_that_turns_x_itself_is_asked_as_it_is(examined):
     assert (broken(seen), seen.fingerprint.layout, seen.about) == (set(), "half-split", "")
 
 
-@pytest.mark.parametrize("change", [
-    ("return angle.cos(), angle.sin()", "return angle"), ("self, positions", "self, positions, other"),
-    ("angle.cos(), angle.sin()", "angle.cos()[:3], angle.sin()[:3]"), ("self, positions", "self, key"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "change",
+    [
+        ("return angle.cos(), angle.sin()", "return angle"),
+        ("self, positions", "self, positions, other"),
+        ("angle.cos(), angle.sin()", "angle.cos()[:3], angle.sin()[:3]"),
+        ("self, positions", "self, key"),
+    ],
+)
 def test_what_gives_no_tables_is_skipped_with_the_reason(change, examined):
     reason = "RotaryEmbedding(8) gives no tables (cos, sin) for positions or seq_len; wrap it as f(x, positions)"
     assert examined(CLASS + APPLY, change).skipped == reason

@@ -77,8 +77,14 @@ def test_the_name_that_a_fingerprint_prints_is_understood():
 
 def test_a_state_dict_with_norms():
     """Norms on q and k move with them: one for each head, or one that all heads share."""
-    size = {"a.q_proj.weight": (8, 3), "a.k_proj.weight": (4, 3), "a.q_norm.weight": (8,), "a.k_norm.weight": (4,),
-            "b.q_proj.bias": (8,), "o_proj.weight": (3, 8)}  # fmt: skip
+    size = {
+        "a.q_proj.weight": (8, 3),
+        "a.k_proj.weight": (4, 3),
+        "a.q_norm.weight": (8,),
+        "a.k_norm.weight": (4,),
+        "b.q_proj.bias": (8,),
+        "o_proj.weight": (3, 8),
+    }
     state = {name: np.arange(np.prod(shape), dtype=float).reshape(shape) for name, shape in size.items()}
     options = {"n_heads": 2, "n_kv_heads": 1}
     there = permute_state(state, layout_from="half", layout_to="interleaved", **options)

@@ -46,10 +46,15 @@ def narrow(given, returned):
     return f
 
 
-@pytest.mark.parametrize(("given", "returned", "eps"), [
-    (torch.float64, torch.float64, 2.0**-52), (torch.float64, torch.float32, 2.0**-23),
-    (torch.bfloat16, torch.float32, 2.0**-7), (torch.float32, torch.float16, 2.0**-10),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("given", "returned", "eps"),
+    [
+        (torch.float64, torch.float64, 2.0**-52),
+        (torch.float64, torch.float32, 2.0**-23),
+        (torch.bfloat16, torch.float32, 2.0**-7),
+        (torch.float32, torch.float16, 2.0**-10),
+    ],
+)
 def test_the_rounding_is_that_of_the_coarser_side(given, returned, eps):
     assert Probe(narrow(given, returned), head_dim=4).eps == eps
 

@@ -31,10 +31,12 @@ def test_a_small_mistake_is_seen(name):
     assert not asked(f, law).ok
 
 
-@pytest.mark.parametrize("name", ["linear", "isometry", "identity at zero", "group law", "inverse", "cached decoding",
-                                  "long positions"])  # fmt: skip
+@pytest.mark.parametrize(
+    "name", ["linear", "isometry", "identity at zero", "group law", "inverse", "cached decoding", "long positions"]
+)
 def test_the_keys_are_asked_as_well(name):
     """q is sound, and k breaks every law that is asked of one callable."""
+
     def wrong(x, n):
         return (1.1 + 0.1 * (len(n) == 1)) * rotary()(x, np.sqrt(np.abs(n)) + 1) + 0.1 * x**3
 
@@ -89,14 +91,18 @@ def test_the_keys_table_may_end_first():
 
 X, AT = np.random.default_rng(0).normal(size=(2, 3, 5, 4)), np.arange(5)
 AXES = {
-    "a head": (lambda x, n: rotary()(x, n) * (1 + 1e-5 * np.arange(x.shape[-3]))[:, None, None],
-               "it turns with the head"),
-    "a batch entry": (lambda x, n: rotary()(x, n) * (1 + 1e-5 * np.arange(len(x)))[:, None, None, None],
-                      "it turns with the batch entry"),
+    "a head": (
+        lambda x, n: rotary()(x, n) * (1 + 1e-5 * np.arange(x.shape[-3]))[:, None, None],
+        "it turns with the head",
+    ),
+    "a batch entry": (
+        lambda x, n: rotary()(x, n) * (1 + 1e-5 * np.arange(len(x)))[:, None, None, None],
+        "it turns with the batch entry",
+    ),
     "the first token": (counted(lambda n: n + 1e-3 * n[0]), "the position of token 0 turns token 1"),
     "from the first": (counted(lambda n: n - n[0]), "the position of token 0 turns token 1"),
     "the place": (counted(lambda n: np.arange(len(n))), "it turns by the place in the sequence and ignores the"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", AXES)

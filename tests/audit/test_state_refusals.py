@@ -52,22 +52,28 @@ def test_a_norm_of_another_size():
 
 
 def test_layers_may_have_heads_of_their_own_width():
-    wide = {"layers.2.q_proj.weight": np.arange(32.0), "layers.2.k_proj.weight": np.arange(16.0),
-            "layers.2.q_norm.weight": np.arange(8.0)}  # fmt: skip
+    wide = {
+        "layers.2.q_proj.weight": np.arange(32.0),
+        "layers.2.k_proj.weight": np.arange(16.0),
+        "layers.2.q_norm.weight": np.arange(8.0),
+    }
     moved = permute_state(llama() | wide, **GROUPED)
     assert moved["layers.2.q_norm.weight"].tolist() == [0, 4, 1, 5, 2, 6, 3, 7]
     assert moved["layers.2.k_proj.weight"].tolist()[8:12] == [8, 12, 9, 13]
     assert moved["layers.0.k_proj.weight"].ravel().tolist()[:4] == [0, 2, 1, 3]
 
 
-@pytest.mark.parametrize(("change", "error", "said"), [
-    ({"n_heads": 0}, ValueError, "n_heads: expected a whole number above 0, got 0"),
-    ({"n_kv_heads": 0}, ValueError, "n_kv_heads: expected a whole number above 0, got 0"),
-    ({"n_kv_heads": 2.0}, TypeError, "n_kv_heads: expected a whole number above 0, got 2.0"),
-    ({"n_heads": 32}, ValueError, "expected 32 heads of 0"),
-    ({"parts": "q_proj"}, ValueError, "parts: expected four names"),
-    ({"parts": ("q", "k")}, ValueError, "parts: expected four names, .* got \\('q', 'k'\\)"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("change", "error", "said"),
+    [
+        ({"n_heads": 0}, ValueError, "n_heads: expected a whole number above 0, got 0"),
+        ({"n_kv_heads": 0}, ValueError, "n_kv_heads: expected a whole number above 0, got 0"),
+        ({"n_kv_heads": 2.0}, TypeError, "n_kv_heads: expected a whole number above 0, got 2.0"),
+        ({"n_heads": 32}, ValueError, "expected 32 heads of 0"),
+        ({"parts": "q_proj"}, ValueError, "parts: expected four names"),
+        ({"parts": ("q", "k")}, ValueError, "parts: expected four names, .* got \\('q', 'k'\\)"),
+    ],
+)
 def test_options_that_mean_nothing(change, error, said):
     with pytest.raises(error, match=said):
         permute_state(llama(), **GROUPED | change)

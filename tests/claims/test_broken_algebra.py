@@ -42,8 +42,7 @@ def test_the_reference_turning_clockwise(monkeypatch):
 
 
 def test_a_minus_lost_in_the_exact_form(monkeypatch):
-    monkeypatch.setattr(symbolic, "rotation_2d",
-                        lambda a: sp.Matrix([[sp.cos(a), sp.sin(a)], [sp.sin(a), sp.cos(a)]]))
+    monkeypatch.setattr(symbolic, "rotation_2d", lambda a: sp.Matrix([[sp.cos(a), sp.sin(a)], [sp.sin(a), sp.cos(a)]]))
     assert failing() == {entry.id for entry in select("ch1") if entry.evidence == "exact"} - UNTOUCHED
 
 

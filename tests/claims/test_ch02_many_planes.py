@@ -87,17 +87,29 @@ def test_a_minus_lost_in_the_reference(monkeypatch):
         return np.moveaxis(np.array([[cos, sin], [sin, cos]]), (0, 1), (-2, -1))
 
     monkeypatch.setattr(rotation, "rotation_2d", broken)
-    hit = {"blog.block-R", "su6.blockdiag-form", "book.sum-of-cosines", "book.plane-bound", "book.real-positions",
-           "book.isotropic-flat", "book.correlated-planes", "unsaid.partial", "unsaid.decay"}
+    hit = {
+        "blog.block-R",
+        "su6.blockdiag-form",
+        "book.sum-of-cosines",
+        "book.plane-bound",
+        "book.real-positions",
+        "book.isotropic-flat",
+        "book.correlated-planes",
+        "unsaid.partial",
+        "unsaid.decay",
+    }
     assert holding(hit) == set()
 
 
-@pytest.mark.parametrize(("name", "claims"), [
-    ("decay", {"unsaid.decay", "book.decay-integral"}),
-    ("dense_decay", {"book.decay-integral"}),
-    ("logit_variance", {"book.logit-variance"}),
-    ("wavelengths", {"unsaid.theta-choice"}),
-])
+@pytest.mark.parametrize(
+    ("name", "claims"),
+    [
+        ("decay", {"unsaid.decay", "book.decay-integral"}),
+        ("dense_decay", {"book.decay-integral"}),
+        ("logit_variance", {"book.logit-variance"}),
+        ("wavelengths", {"unsaid.theta-choice"}),
+    ],
+)
 def test_each_function_is_watched(monkeypatch, name, claims):
     right = getattr(schedule, name)
     monkeypatch.setattr(schedule, name, lambda *args, **options: 1.1 * right(*args, **options))

@@ -50,8 +50,11 @@ def test_commuting_with_equal_angles():
 
 def test_the_sign_of_the_blocks_is_noticed(monkeypatch):
     monkeypatch.setattr(normal_form, "_QUARTER", -normal_form._QUARTER)
-    hit = [name for name in ("su6.skew-normal-form", "book.absorb-shared-keys", "book.orthogonal-normal-form")
-           if outcome(name).failed]
+    hit = [
+        name
+        for name in ("su6.skew-normal-form", "book.absorb-shared-keys", "book.orthogonal-normal-form")
+        if outcome(name).failed
+    ]
     assert hit == ["su6.skew-normal-form"]
 
 

@@ -67,8 +67,15 @@ def test_nothing_fails_as_it_is():
 def test_a_mirror_that_flips_nothing(monkeypatch):
     monkeypatch.setattr(orthogonal_powers, "mirror", lambda axis: np.eye(len(axis)))
     hit = failing("book.mirror-*", "book.parity-wider", "su6.det-minus-*")
-    assert hit == {"book.mirror-powers", "book.mirror-commutes", "book.mirror-split", "book.parity-wider",
-                   "su6.det-minus-factor", "su6.det-minus-power", "su6.det-minus-conclusion"}  # fmt: skip
+    assert hit == {
+        "book.mirror-powers",
+        "book.mirror-commutes",
+        "book.mirror-split",
+        "book.parity-wider",
+        "su6.det-minus-factor",
+        "su6.det-minus-power",
+        "su6.det-minus-conclusion",
+    }
 
 
 @pytest.mark.parametrize("wrong", [lambda B: -B, lambda B: B / 2])
@@ -113,8 +120,16 @@ def test_the_second_coordinate_turned_back(monkeypatch):
 
 
 def test_a_minus_lost_in_the_exact_form(monkeypatch):
-    monkeypatch.setattr(symbolic, "rotation_2d",
-                        lambda a: sp.Matrix([[sp.cos(a), sp.sin(a)], [sp.sin(a), sp.cos(a)]]))
-    names = {"su6.det-exp", "su6.broader", "su6.det-minus-power", "su6.linattn-not-absorbable", "book.mirror-powers",
-             "book.mirror-commutes", "book.parity-logit", "book.grid-witness", "unsaid.linattn-normaliser"}  # fmt: skip
+    monkeypatch.setattr(symbolic, "rotation_2d", lambda a: sp.Matrix([[sp.cos(a), sp.sin(a)], [sp.sin(a), sp.cos(a)]]))
+    names = {
+        "su6.det-exp",
+        "su6.broader",
+        "su6.det-minus-power",
+        "su6.linattn-not-absorbable",
+        "book.mirror-powers",
+        "book.mirror-commutes",
+        "book.parity-logit",
+        "book.grid-witness",
+        "unsaid.linattn-normaliser",
+    }
     assert failing(*names) == names

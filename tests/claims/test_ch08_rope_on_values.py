@@ -43,8 +43,9 @@ def test_a_rule_that_forgets_the_values(monkeypatch):
 
 def test_weights_that_do_not_look_at_the_keys_place(monkeypatch):
     right = placements.attention_weights
-    monkeypatch.setattr(placements, "attention_weights",
-                        lambda q, k, rotated, **kw: right(q, k, rotated=rotated.replace("k", ""), **kw))
+    monkeypatch.setattr(
+        placements, "attention_weights", lambda q, k, rotated, **kw: right(q, k, rotated=rotated.replace("k", ""), **kw)
+    )
     assert {"su19.abs-list", "unsaid.single-side-order", "book.two-tokens"} <= failing()
 
 

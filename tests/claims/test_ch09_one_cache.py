@@ -18,22 +18,23 @@ def test_nothing_fails_as_it_is():
 
 def test_an_output_that_is_not_turned_back(monkeypatch):
     right = latent.decode
-    monkeypatch.setattr(latent, "decode", lambda q, c, way, **at: right(
-        q, c, "turned values" if way == "undo" else way, **at))
+    monkeypatch.setattr(
+        latent, "decode", lambda q, c, way, **at: right(q, c, "turned values" if way == "undo" else way, **at)
+    )
     assert failing() == {"su19.mla-vo-shared"}
 
 
 def test_offsets_the_wrong_way_round(monkeypatch):
     right = latent.relative
-    monkeypatch.setattr(latent, "relative", lambda q, c, *, positions, theta: right(
-        q, c, positions=-np.asarray(positions), theta=theta))
+    monkeypatch.setattr(
+        latent, "relative", lambda q, c, *, positions, theta: right(q, c, positions=-np.asarray(positions), theta=theta)
+    )
     assert failing() == {"su19.mla-vo-shared"}
 
 
 def test_a_transpose_dropped_in_the_absorption(monkeypatch):
     right = latent.absorbed
-    monkeypatch.setattr(latent, "absorbed", lambda q, c, *, W_k, W_v: right(
-        q, c, W_k=W_k.transpose(0, 2, 1), W_v=W_v))
+    monkeypatch.setattr(latent, "absorbed", lambda q, c, *, W_k, W_v: right(q, c, W_k=W_k.transpose(0, 2, 1), W_v=W_v))
     assert failing() == {"su19.mla-mqa-approx"}
 
 
@@ -43,9 +44,9 @@ def test_a_cache_that_turns_once_what_it_should_turn_again(monkeypatch):
     assert failing() == {"su19.mla-dilemma-share"}
 
 
-@pytest.mark.parametrize(("scheme", "extra", "hit"), [
-    ("mha", 1, {"book.cache-formulas"}), ("shared", 512, {"book.cache-formulas"}),
-])
+@pytest.mark.parametrize(
+    ("scheme", "extra", "hit"), [("mha", 1, {"book.cache-formulas"}), ("shared", 512, {"book.cache-formulas"})]
+)
 def test_a_miscounted_cache(scheme, extra, hit, monkeypatch):
     right = cache_size.numbers_per_token
     monkeypatch.setattr(cache_size, "numbers_per_token", lambda s, shape: right(s, shape) + extra * (s == scheme))

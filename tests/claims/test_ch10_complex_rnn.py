@@ -14,8 +14,14 @@ def failing() -> set[str]:
 
 
 def test_all_six_of_the_source_are_there():
-    assert {"su19.rnn-special", "su19.rnn-complex-form", "su19.rnn-geometric", "su19.rnn-complete", "su19.lru-retnet",
-            "su19.lru-vs-rwkv"} <= IDS  # fmt: skip
+    assert {
+        "su19.rnn-special",
+        "su19.rnn-complex-form",
+        "su19.rnn-geometric",
+        "su19.rnn-complete",
+        "su19.lru-retnet",
+        "su19.lru-vs-rwkv",
+    } <= IDS
 
 
 def test_nothing_fails_as_it_is():
@@ -24,8 +30,9 @@ def test_nothing_fails_as_it_is():
 
 def test_a_recurrence_that_turns_the_other_way(monkeypatch):
     right = recurrence.recurrent
-    monkeypatch.setattr(recurrence, "recurrent",
-                        lambda v, *, gamma, theta: right(v, gamma=gamma, theta=-np.asarray(theta)))  # fmt: skip
+    monkeypatch.setattr(
+        recurrence, "recurrent", lambda v, *, gamma, theta: right(v, gamma=gamma, theta=-np.asarray(theta))
+    )
     assert {"su19.rnn-geometric"} <= failing()
 
 
@@ -35,14 +42,20 @@ def test_a_rotation_without_its_minus(monkeypatch):
         return np.moveaxis(np.array([[cos, sin], [sin, cos]]), (0, 1), (-2, -1))
 
     monkeypatch.setattr(rotation, "rotation_2d", broken)
-    assert {"su19.rnn-special", "su19.rnn-complex-form", "su19.rnn-geometric", "su19.lru-retnet",
-            "book.decay-frame"} <= failing()  # fmt: skip
+    assert {
+        "su19.rnn-special",
+        "su19.rnn-complex-form",
+        "su19.rnn-geometric",
+        "su19.lru-retnet",
+        "book.decay-frame",
+    } <= failing()
 
 
 def test_retention_that_forgets_the_turn(monkeypatch):
     right = recurrence.retention_recurrent
-    monkeypatch.setattr(recurrence, "retention_recurrent",
-                        lambda q, k, v, *, gamma, theta: right(q, k, v, gamma=gamma, theta=0 * theta))  # fmt: skip
+    monkeypatch.setattr(
+        recurrence, "retention_recurrent", lambda q, k, v, *, gamma, theta: right(q, k, v, gamma=gamma, theta=0 * theta)
+    )
     assert "su19.lru-retnet" in failing()
 
 

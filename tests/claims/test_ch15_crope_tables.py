@@ -29,8 +29,14 @@ def plant(monkeypatch, offsets, *, seeds=3, noise=(0.001, 0.0, -0.001), training
         by = by + (noise[seed % 3] if variant != "RoPE" else 0)
         moved = (training or {}).get(variant, by)
         curve = {**real.curve, "train_loss": [x + moved for x in real.curve["train_loss"]]}
-        return replace(real, variant=variant, seed=seed, curve=curve, config={**real.config, "setting": setting},
-                       final={**real.final, "loss": real.final["loss"] + by})  # fmt: skip
+        return replace(
+            real,
+            variant=variant,
+            seed=seed,
+            curve=curve,
+            config={**real.config, "setting": setting},
+            final={**real.final, "loss": real.final["loss"] + by},
+        )
 
     planted = [made(s, v, n, by) for s in settings for v, by in {"RoPE": 0.0, **offsets}.items() for n in range(seeds)]
 
@@ -74,8 +80,15 @@ def test_control_another_order(monkeypatch):
 @pytest.mark.parametrize("seeds", [0, 2])
 def test_too_few_seeds_are_no_attempt(monkeypatch, seeds):
     plant(monkeypatch, {"CRoPE QKV": 0.003, "absolute scaled": 0.3}, seeds=seeds)
-    for name in ("crope.table1.pg19", "crope.abs.negligible", "crope.train-order", "book.four-tied-at-cpu",
-                 "book.three-tied-at-cpu", "book.absolute-at-cpu", "book.trained-are-not-linear"):  # fmt: skip
+    for name in (
+        "crope.table1.pg19",
+        "crope.abs.negligible",
+        "crope.train-order",
+        "book.four-tied-at-cpu",
+        "book.three-tied-at-cpu",
+        "book.absolute-at-cpu",
+        "book.trained-are-not-linear",
+    ):
         assert outcome(name) == "not attempted"
 
 
@@ -124,8 +137,14 @@ def test_control_halves(monkeypatch, shares):
 
 
 def planted_projections(monkeypatch, **changed):
-    losses = {"whole": 3.5, "qkv, best": 3.7, "qkv, laid out": 3.8, "whole, tuned": 3.45, "qkv, best, tuned": 3.48,
-              "qkv, laid out, tuned": 3.5}  # fmt: skip
+    losses = {
+        "whole": 3.5,
+        "qkv, best": 3.7,
+        "qkv, laid out": 3.8,
+        "whole, tuned": 3.45,
+        "qkv, best, tuned": 3.48,
+        "qkv, laid out, tuned": 3.5,
+    }
     losses |= {name.replace("_", ", ").replace("laid", "laid out"): loss for name, loss in changed.items()}
     cast = [replace(CPU[0], variant="RoPE", seed=s, measured={"projected": losses}) for s in range(3)]
     monkeypatch.setattr(cards, "load_all", lambda *_, **__: cast)
@@ -136,8 +155,9 @@ def test_projections(monkeypatch):
     assert planted_projections(monkeypatch) == "reproduced"
 
 
-@pytest.mark.parametrize("changed", [{"qkv_best": 3.49}, {"qkv_best": 3.81}, {"qkv_best_tuned": 3.56},
-                                     {"qkv_laid_tuned": 3.47}])  # fmt: skip
+@pytest.mark.parametrize(
+    "changed", [{"qkv_best": 3.49}, {"qkv_best": 3.81}, {"qkv_best_tuned": 3.56}, {"qkv_laid_tuned": 3.47}]
+)
 def test_control_projections(monkeypatch, changed):
     assert planted_projections(monkeypatch, **changed) == "not reproduced"
 
@@ -165,11 +185,14 @@ def test_gaps(monkeypatch):
     assert outcome("book.gap-along-the-run") == "reproduced"
 
 
-@pytest.mark.parametrize("gaps", [
-    [*OPEN[:2], [0.01, -0.001, 0.01, 0.001]],  # ahead once
-    [[*gap[:-1], 0.02 + 0.001 * seed] for seed, gap in enumerate(OPEN)],  # decided at the end
-    [[0.03 + x, 0.03, 0.01, 0.001 + x] for x in (0, 0.01, 0.02)],  # smaller in the second half
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "gaps",
+    [
+        [*OPEN[:2], [0.01, -0.001, 0.01, 0.001]],  # ahead once
+        [[*gap[:-1], 0.02 + 0.001 * seed] for seed, gap in enumerate(OPEN)],  # decided at the end
+        [[0.03 + x, 0.03, 0.01, 0.001 + x] for x in (0, 0.01, 0.02)],  # smaller in the second half
+    ],
+)
 def test_control_gaps(monkeypatch, gaps):
     assert planted_gaps(monkeypatch, *gaps) == "not reproduced"
 
@@ -206,8 +229,10 @@ def test_what_the_page_says_of_trained_projections():
     assert len(found) == 4 * 3
     for name in ("trained-are-not-linear", "fast-planes", "projection-heals"):
         assert outcome(f"book.{name}") == "reproduced"
-    own = [[c.measured["halves"]["trained"]["best"][role] for c in found if c.variant == v for role in "qk"]
-           for v in ("RoPE", "NoPE")]  # fmt: skip
+    own = [
+        [c.measured["halves"]["trained"]["best"][role] for c in found if c.variant == v for role in "qk"]
+        for v in ("RoPE", "NoPE")
+    ]
     assert abs(np.mean(own[0]) - np.mean(own[1])) < 0.005  # "nearly the table of RoPE"
 
 

@@ -25,8 +25,17 @@ def outcome(name):
     return next(iter(verify(name))).outcome
 
 
-AS_PRINTED = {"QK": 2.71, "QKVO": 2.71, "K": 2.77, "VO": 2.77, "QKV": 2.783, "NoPE": 2.795, "O": 2.841, "Q": 2.851,
-              "V": 2.856}  # fmt: skip
+AS_PRINTED = {
+    "QK": 2.71,
+    "QKVO": 2.71,
+    "K": 2.77,
+    "VO": 2.77,
+    "QKV": 2.783,
+    "NoPE": 2.795,
+    "O": 2.841,
+    "Q": 2.851,
+    "V": 2.856,
+}
 
 
 def test_planted_cards_in_the_printed_order_reproduce_it(monkeypatch):
@@ -94,12 +103,15 @@ def test_the_gaps_of_the_table():
     [
         ("exchanges", lambda a, b: sum(a[k] != b[k] for k in a), {"book.kendall-exchanges", "book.kendall-counts"}),
         ("orders_at", lambda n: (1,) * (n * (n - 1) // 2 + 1), {"book.kendall-counts"}),
-        ("spearman_rho", lambda a, b: 1 - 6 * sum(abs(a[k] - b[k]) for k in a) / (len(a) ** 3 - len(a)),
-         {"book.spearman"}),
+        (
+            "spearman_rho",
+            lambda a, b: 1 - 6 * sum(abs(a[k] - b[k]) for k in a) / (len(a) ** 3 - len(a)),
+            {"book.spearman"},
+        ),
         ("paired_p", lambda _: 0.04, {"book.paired-p"}),
         ("holm", lambda p, *, level: [k for k in p if p[k] <= level / 2], {"book.holm"}),
     ],
-)  # fmt: skip
+)
 def test_control_broken_rankings_are_seen_by_name(monkeypatch, name, broken, claims):
     monkeypatch.setattr(rankings, name, broken)
     ours = ["book.kendall-exchanges", "book.kendall-counts", "book.spearman", "book.paired-p", "book.holm"]

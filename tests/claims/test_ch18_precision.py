@@ -11,9 +11,17 @@ from rope_lab.claims import load, run
 from rope_lab.nn import rotary
 
 CLAIMS = {
-    "unsaid.precision", "book.half-integers", "book.spacing", "book.half-count", "book.angle-error",
-    "book.rounded-frequency", "book.relativity-gap", "book.relativity-bound", "book.table-error", "book.float64-table",
-}  # fmt: skip
+    "unsaid.precision",
+    "book.half-integers",
+    "book.spacing",
+    "book.half-count",
+    "book.angle-error",
+    "book.rounded-frequency",
+    "book.relativity-gap",
+    "book.relativity-bound",
+    "book.table-error",
+    "book.float64-table",
+}
 
 
 def holding(names):

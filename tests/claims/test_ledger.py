@@ -9,8 +9,15 @@ from rope_lab.claims import LEDGER, Claim, MalformedClaim, claim, load, run, sel
 
 pytestmark = pytest.mark.usefixtures("ledger")  # planted claims leave no trace
 
-SOUND = {"locus": "eq 1", "statement": "$1 = 1$", "verdict": "true", "evidence": "exact", "chapter": 1,
-         "holds": 1, "control": 2}
+SOUND = {
+    "locus": "eq 1",
+    "statement": "$1 = 1$",
+    "verdict": "true",
+    "evidence": "exact",
+    "chapter": 1,
+    "holds": 1,
+    "control": 2,
+}
 
 
 def planted(check=lambda subject: subject == 1, **changes) -> Claim:
@@ -67,7 +74,10 @@ def test_a_claim_that_fails(changes, outcome, control_rejected, printed_rejected
     assert result.failed
     assert result.ok is False
     assert (result.outcome, result.control_rejected, result.printed_rejected) == (
-        outcome, control_rejected, printed_rejected)
+        outcome,
+        control_rejected,
+        printed_rejected,
+    )
 
 
 @pytest.mark.parametrize("answer", [None, 1, "yes"])
@@ -86,8 +96,9 @@ def test_an_exception_is_a_failure_and_the_others_still_run():
     assert second.ok is True
 
 
-@pytest.mark.parametrize(("residual", "ok"), [(0.0, True), (1e-3, True), (2e-3, False), (math.nan, False),
-                                              (math.inf, False)])
+@pytest.mark.parametrize(
+    ("residual", "ok"), [(0.0, True), (1e-3, True), (2e-3, False), (math.nan, False), (math.inf, False)]
+)
 def test_a_residual_is_compared_with_the_tolerance(residual, ok):
     entry = planted(lambda subject, _: subject, evidence="numeric", tolerance=1e-3, holds=residual, control=1.0)
     result = run(entry)
@@ -114,8 +125,11 @@ def test_only_a_reproduced_experiment_is_green(outcome):
 
 
 def test_what_was_read_is_never_green():
-    result = run(planted(lambda: pytest.fail("nothing is to be run"), evidence="read", date="2026-01-31",
-                         holds=None, control=None))
+    result = run(
+        planted(
+            lambda: pytest.fail("nothing is to be run"), evidence="read", date="2026-01-31", holds=None, control=None
+        )
+    )
     assert (result.outcome, result.ok, result.failed) == ("read", None, False)
 
 
@@ -153,12 +167,15 @@ def test_one_id_is_one_claim():
         planted(id="blog.props")
 
 
-@pytest.mark.parametrize(("pattern", "all_of_them"), [
-    ("blog.*", lambda c: c.source == "blog"),
-    ("su19", lambda c: c.source == "su19"),
-    ("ch1", lambda c: c.chapter == 1),
-    ("*.rotation-length", lambda c: c.id == "book.rotation-length"),
-])
+@pytest.mark.parametrize(
+    ("pattern", "all_of_them"),
+    [
+        ("blog.*", lambda c: c.source == "blog"),
+        ("su19", lambda c: c.source == "su19"),
+        ("ch1", lambda c: c.chapter == 1),
+        ("*.rotation-length", lambda c: c.id == "book.rotation-length"),
+    ],
+)
 def test_select(pattern, all_of_them):
     assert select(pattern) == [c for c in load().values() if all_of_them(c)]
 

@@ -36,16 +36,19 @@ def test_a_residual_that_is_no_number_is_still_json():
     assert '"residual": null' in json.dumps(row(broken), allow_nan=False)
 
 
-@pytest.mark.parametrize(("given", "ok"), [
-    (result("read", "read", None), None),
-    (result("not attempted", "experiment", None), None),
-    (result("not reproduced", "experiment", None), None),
-    (result("reproduced", "experiment", None), True),
-    (result(), True),
-    (result("fails"), False),
-    (result(control=False), False),
-    (result(printed=False), False),
-])
+@pytest.mark.parametrize(
+    ("given", "ok"),
+    [
+        (result("read", "read", None), None),
+        (result("not attempted", "experiment", None), None),
+        (result("not reproduced", "experiment", None), None),
+        (result("reproduced", "experiment", None), True),
+        (result(), True),
+        (result("fails"), False),
+        (result(control=False), False),
+        (result(printed=False), False),
+    ],
+)
 def test_read_and_not_attempted_are_not_green(given, ok):
     assert row(given)["ok"] is ok
     colour = str(table([given]).columns[-1]._cells[0].style)
@@ -56,17 +59,23 @@ def test_kinds_are_counted_apart():
     idle = [result("read", "read", None), result("not attempted", "experiment", None)]
     results = [result(), result(control=False), *idle]
     assert counts(results) == {
-        "exact": {"fails": 1, "holds": 1}, "experiment": {"not attempted": 1}, "read": {"read": 1}}
+        "exact": {"fails": 1, "holds": 1},
+        "experiment": {"not attempted": 1},
+        "read": {"read": 1},
+    }
     assert summary(results) == "exact: 1 fail, 1 hold; experiment: 1 not attempted; read: 1 read"
 
 
-@pytest.mark.parametrize(("given", "words"), [
-    (result("fails", error="ValueError: so"), "ValueError: so"),
-    (result(control=False), "fails: the check accepts its control"),
-    (result(printed=False), "fails: the check accepts what is printed"),
-    (result("fails"), "fails"),
-    (result(), "holds"),
-])
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        (result("fails", error="ValueError: so"), "ValueError: so"),
+        (result(control=False), "fails: the check accepts its control"),
+        (result(printed=False), "fails: the check accepts what is printed"),
+        (result("fails"), "fails"),
+        (result(), "holds"),
+    ],
+)
 def test_a_failure_says_what_failed(given, words):
     assert outcome_words(given) == words
 

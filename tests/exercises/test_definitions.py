@@ -50,9 +50,14 @@ def test_what_is_defined_stands_on_the_page(prefix):
 
 def _question(**changes):
     fields = {
-        "id": "ch01.x", "prompt": "How much is $1 + 1$?", "answer": 2, "tolerance": 0.1, "truth": lambda: 1 + 1,
-        "hint": "Count.", "why": "Counted.",
-    }  # fmt: skip
+        "id": "ch01.x",
+        "prompt": "How much is $1 + 1$?",
+        "answer": 2,
+        "tolerance": 0.1,
+        "truth": lambda: 1 + 1,
+        "hint": "Count.",
+        "why": "Counted.",
+    }
     return Question(**fields | changes)
 
 
@@ -62,9 +67,13 @@ def double(x):
 
 def _task(**changes):
     fields = {
-        "id": "ch01.y", "statement": "Write `double(x)`.", "solution": double, "examples": st.tuples(st.integers(0, 9)),
-        "mistakes": {"it squares": lambda x: x * x}, "hint": "Add.",
-    }  # fmt: skip
+        "id": "ch01.y",
+        "statement": "Write `double(x)`.",
+        "solution": double,
+        "examples": st.tuples(st.integers(0, 9)),
+        "mistakes": {"it squares": lambda x: x * x},
+        "hint": "Add.",
+    }
     return Task(**fields | changes)
 
 

@@ -21,9 +21,15 @@ def layer(rotated="qk", *, layout="half", n_heads=2, head_dim=8, d_model=12, see
     torch.manual_seed(seed)
     rotary = RotaryConfig(head_dim=head_dim, base=100.0, layout=layout)
     config = AttentionConfig(
-        d_model=d_model, n_heads=n_heads, head_dim=head_dim, rotated=rotated, rotary=rotary, layout=layout,
-        rotary_vo=base_vo and RotaryConfig(head_dim=head_dim, base=base_vo, layout=layout), **fields,
-    )  # fmt: skip
+        d_model=d_model,
+        n_heads=n_heads,
+        head_dim=head_dim,
+        rotated=rotated,
+        rotary=rotary,
+        layout=layout,
+        rotary_vo=base_vo and RotaryConfig(head_dim=head_dim, base=base_vo, layout=layout),
+        **fields,
+    )
     made = CausalAttention(config)
     for p in made.parameters():
         torch.nn.init.normal_(p, std=0.5)
@@ -71,10 +77,19 @@ def reference(attention, x, *, offset=0):
         rows = {role: slice(at * config.head_dim, (at + 1) * config.head_dim) for role, at in here.items()}
         q, k, v = (x @ weight[role][rows[role]].T for role in "qkv")
         theta, theta_vo = (rotation.frequencies(config.head_dim, base=config.turning(role).base) for role in "qv")
-        out.append(placements.attention(
-            q, k, v, q_positions=n, k_positions=n, rotated=config.rotated, theta=theta, theta_vo=theta_vo,
-            layout=config.layout,
-        ))  # fmt: skip
+        out.append(
+            placements.attention(
+                q,
+                k,
+                v,
+                q_positions=n,
+                k_positions=n,
+                rotated=config.rotated,
+                theta=theta,
+                theta_vo=theta_vo,
+                layout=config.layout,
+            )
+        )
     return np.concatenate(out, 1) @ weight["o"].T
 
 
@@ -87,9 +102,14 @@ def far(found, expected) -> float:
 @pytest.mark.parametrize("rotated", SUBSETS)
 @pytest.mark.parametrize(
     "fields",
-    [{}, {"complex_linear": "qkvo"}, {"n_kv_heads": 2}, {"n_kv_heads": 1, "base_vo": 7.0},
-     {"n_kv_heads": 2, "complex_linear": "kv"}],
-)  # fmt: skip
+    [
+        {},
+        {"complex_linear": "qkvo"},
+        {"n_kv_heads": 2},
+        {"n_kv_heads": 1, "base_vo": 7.0},
+        {"n_kv_heads": 2, "complex_linear": "kv"},
+    ],
+)
 def test_attention_equals_its_definition(rotated, layout, fields):
     attention, x = layer(rotated, layout=layout, n_heads=4, **fields), tokens(5)[0]
     assert far(attention(x, offset=3), reference(attention, x.double().numpy(), offset=3)) < 1e-5
@@ -141,9 +161,11 @@ def test_rotating_the_output_after_the_projection_is_not_the_same():
 
 
 @given(
-    st.lists(st.integers(1, 4), min_size=1, max_size=5), st.sampled_from(SUBSETS), st.integers(0, 300),
+    st.lists(st.integers(1, 4), min_size=1, max_size=5),
+    st.sampled_from(SUBSETS),
+    st.integers(0, 300),
     st.sampled_from([{}, {"n_kv_heads": 1}, {"base_vo": 7.0}, {"n_heads": 4, "n_kv_heads": 2, "base_vo": 7.0}]),
-)  # fmt: skip
+)
 def test_a_cache_filled_in_any_pieces_gives_the_full_pass(pieces, rotated, offset, fields):
     attention, x, cache = layer(rotated, **fields), tokens(sum(pieces)), KVCache(offset=offset)
     with torch.no_grad():
@@ -229,8 +251,9 @@ def test_more_queries_than_keys_are_refused():
         attend(torch.ones(2, 3, 4), torch.ones(2, 5, 4), torch.ones(2, 4, 4))
 
 
-@pytest.mark.parametrize("field", [{"d_model": 0}, {"head_dim": 0}, {"n_heads": 2.0}, {"layout": "bad"},
-                                   {"n_kv_heads": True}])  # fmt: skip
+@pytest.mark.parametrize(
+    "field", [{"d_model": 0}, {"head_dim": 0}, {"n_heads": 2.0}, {"layout": "bad"}, {"n_kv_heads": True}]
+)
 @pytest.mark.usefixtures("untyped")
 def test_a_shape_that_no_layer_has(field):
     with pytest.raises(ValueError, match=f"{next(iter(field))}: expected"):

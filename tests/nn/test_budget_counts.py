@@ -6,19 +6,32 @@ from rope_lab.algebra import budget
 from rope_lab.nn.counts import count_parameters, parameter_counts
 from rope_lab.nn.gpt import GPT, GPTConfig
 
-OPTIONS = {
-    "dense": {},
-    "qkv": {"complex_linear": "qkv"},
-    "qkvo": {"complex_linear": "qkvo"},
-    "narrow": {"head_dim": 8},
-}
+OPTIONS = {"dense": {}, "qkv": {"complex_linear": "qkv"}, "qkvo": {"complex_linear": "qkvo"}, "narrow": {"head_dim": 8}}
 
 
 def both(reading, *, bias=False, tied=True, block="gpt2"):
-    config = GPTConfig(vocab_size=64, seq_len=8, n_layers=2, n_heads=4, d_model=64, bias=bias, tied=tied, block=block,
-                       **OPTIONS[reading])  # fmt: skip
-    shape = budget.Shape(width=64, heads=4, layers=2, vocab=64, mlp_width=config.hidden, bias=bias, tied=tied,
-                         norms=True, mlp_matrices=2 if block == "gpt2" else 3)  # fmt: skip
+    config = GPTConfig(
+        vocab_size=64,
+        seq_len=8,
+        n_layers=2,
+        n_heads=4,
+        d_model=64,
+        bias=bias,
+        tied=tied,
+        block=block,
+        **OPTIONS[reading],
+    )
+    shape = budget.Shape(
+        width=64,
+        heads=4,
+        layers=2,
+        vocab=64,
+        mlp_width=config.hidden,
+        bias=bias,
+        tied=tied,
+        norms=True,
+        mlp_matrices=2 if block == "gpt2" else 3,
+    )
     return config, budget.parameters(shape, reading)
 
 

@@ -17,9 +17,9 @@ def found_anew(monkeypatch):
     monkeypatch.setattr(loop, "compiled", loop.compiled.__wrapped__)
 
 
-@pytest.mark.parametrize("call", [
-    lambda v: linear_rnn(v, gamma=0.99, theta=[1.0, 0.2]), lambda v: decay_scan(v, gamma=0.99),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "call", [lambda v: linear_rnn(v, gamma=0.99, theta=[1.0, 0.2]), lambda v: decay_scan(v, gamma=0.99)]
+)
 @pytest.mark.parametrize("batch", [(), (2, 3)])
 def test_every_state_is_the_exact_one_rounded_once(call, batch):
     """In float64 all along, so in float32 it is the nearest number, but for the rare one halfway between two."""

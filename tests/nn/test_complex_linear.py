@@ -188,13 +188,16 @@ def test_gauss_needs_three_products_for_the_same_answer(n, m, seed):
 @pytest.mark.parametrize(
     ("width", "options", "said"),
     [
-        (6, {"layout": "half", "n_heads": 2}, "multiple of 4"), (6, {"layout": "split"}, "expected a layout"),
-        (3, {"layout": "half"}, "takes two real ones, so use a multiple of 2"), (5, {"layout": "interleaved"}, "got 5"),
+        (6, {"layout": "half", "n_heads": 2}, "multiple of 4"),
+        (6, {"layout": "split"}, "expected a layout"),
+        (3, {"layout": "half"}, "takes two real ones, so use a multiple of 2"),
+        (5, {"layout": "interleaved"}, "got 5"),
         (0, {"layout": "half"}, "width: expected a whole number of at least 1, got 0"),
-        (-2, {"layout": "half"}, "got -2"), (4.0, {"layout": "half"}, "got 4.0"),
+        (-2, {"layout": "half"}, "got -2"),
+        (4.0, {"layout": "half"}, "got 4.0"),
         (4, {"layout": "half", "n_heads": 0}, "heads: expected a whole number of at least 1, got 0"),
     ],
-)  # fmt: skip
+)
 def test_what_has_no_planes_is_refused(width, options, said):
     with pytest.raises(ValueError, match=said):
         plane_groups(width, **options)

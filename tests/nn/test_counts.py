@@ -16,15 +16,22 @@ from rope_lab.nn.counts import (
     multiplication_counts,
     parameter_counts,
     readings,
-)  # fmt: skip
+)
 from rope_lab.nn.gpt import GPT, GPTConfig
 
 CONFIGS = st.builds(
-    GPTConfig, vocab_size=st.sampled_from([10, 33]), seq_len=st.just(8), n_layers=st.sampled_from([1, 3]),
-    n_heads=st.just(2), n_kv_heads=st.sampled_from([None, 1]), d_model=st.sampled_from([8, 24]),
-    head_dim=st.sampled_from([4, 12]), block=st.sampled_from(["gpt2", "llama"]),
-    layout=st.sampled_from(["half", "interleaved"]), tied=st.booleans(),
-)  # fmt: skip
+    GPTConfig,
+    vocab_size=st.sampled_from([10, 33]),
+    seq_len=st.just(8),
+    n_layers=st.sampled_from([1, 3]),
+    n_heads=st.just(2),
+    n_kv_heads=st.sampled_from([None, 1]),
+    d_model=st.sampled_from([8, 24]),
+    head_dim=st.sampled_from([4, 12]),
+    block=st.sampled_from(["gpt2", "llama"]),
+    layout=st.sampled_from(["half", "interleaved"]),
+    tied=st.booleans(),
+)
 
 
 @given(CONFIGS, st.sampled_from(budget.READINGS), st.booleans())
@@ -56,20 +63,38 @@ def test_the_multiplications_are_those_that_torch_counts(config, roles, product,
 
 
 @given(
-    st.sampled_from(budget.READINGS), st.sampled_from([1, 2]), st.sampled_from([1, 3]), st.sampled_from([8, 24]),
-    st.sampled_from([(False, True), (True, True), (False, False)]), st.sampled_from(["gpt2", "llama"]), st.booleans(),
-)  # fmt: skip
+    st.sampled_from(budget.READINGS),
+    st.sampled_from([1, 2]),
+    st.sampled_from([1, 3]),
+    st.sampled_from([8, 24]),
+    st.sampled_from([(False, True), (True, True), (False, False)]),
+    st.sampled_from(["gpt2", "llama"]),
+    st.booleans(),
+)
 def test_the_algebra_s_budget_is_that_of_the_model(name, heads, layers, width, bias_and_tied, block, gauss):
     bias, tied = bias_and_tied
     plain = GPTConfig(
-        vocab_size=33, seq_len=8, n_layers=layers, n_heads=heads, d_model=width, block=block, tied=tied,
+        vocab_size=33,
+        seq_len=8,
+        n_layers=layers,
+        n_heads=heads,
+        d_model=width,
+        block=block,
+        tied=tied,
         bias=bias and block == "gpt2",
-    )  # fmt: skip
+    )
     config = readings(plain)[name]
     shape = budget.Shape(
-        width=width, heads=heads, layers=layers, vocab=33, mlp_width=plain.hidden, tied=tied, bias=plain.bias,
-        mlp_matrices=2 if block == "gpt2" else 3, norms=True,
-    )  # fmt: skip
+        width=width,
+        heads=heads,
+        layers=layers,
+        vocab=33,
+        mlp_width=plain.hidden,
+        tied=tied,
+        bias=plain.bias,
+        mlp_matrices=2 if block == "gpt2" else 3,
+        norms=True,
+    )
     closed, ours = budget.parameters(shape, name), parameter_counts(config)
     assert closed.pop("norm") + closed.pop("final") == ours.pop("norm")
     assert closed == ours

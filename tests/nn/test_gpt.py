@@ -14,12 +14,21 @@ from rope_lab.nn.gpt import GPT, GPTConfig, sinusoids
 SMALL = GPTConfig(vocab_size=40, seq_len=24, n_layers=2, n_heads=2, d_model=16)
 SUBSETS = st.sampled_from(["", "q", "qk", "vo", "qkv", "qkvo"])
 CONFIGS = st.builds(
-    GPTConfig, vocab_size=st.sampled_from([10, 33]), seq_len=st.just(8), n_layers=st.sampled_from([1, 3]),
-    n_heads=st.sampled_from([1, 2]), d_model=st.sampled_from([8, 24]), head_dim=st.sampled_from([None, 2, 6]),
-    block=st.sampled_from(["gpt2", "llama"]), mlp_width=st.sampled_from([None, 12]),
-    positions=st.sampled_from(["none", "absolute", "rotary"]), rotated=SUBSETS, complex_linear=SUBSETS,
-    layout=st.sampled_from(["half", "interleaved"]), tied=st.booleans(),
-)  # fmt: skip
+    GPTConfig,
+    vocab_size=st.sampled_from([10, 33]),
+    seq_len=st.just(8),
+    n_layers=st.sampled_from([1, 3]),
+    n_heads=st.sampled_from([1, 2]),
+    d_model=st.sampled_from([8, 24]),
+    head_dim=st.sampled_from([None, 2, 6]),
+    block=st.sampled_from(["gpt2", "llama"]),
+    mlp_width=st.sampled_from([None, 12]),
+    positions=st.sampled_from(["none", "absolute", "rotary"]),
+    rotated=SUBSETS,
+    complex_linear=SUBSETS,
+    layout=st.sampled_from(["half", "interleaved"]),
+    tied=st.booleans(),
+)
 
 
 def small(**fields):
@@ -55,10 +64,17 @@ def test_models_that_cache_less_are_counted_learn_and_decode_what_the_full_pass_
 
 
 @pytest.mark.parametrize(
-    "fields", [{"d_rope": 4}, {"d_latent": 6, "rotated": "qkvo"}, {"d_latent": 6, "positions": "none"},
-               {"d_latent": 6, "complex_linear": "q"}, {"d_latent": 6, "n_kv_heads": 1}, {"d_latent": 0},
-               {"n_kv_heads": 3}],
-)  # fmt: skip
+    "fields",
+    [
+        {"d_rope": 4},
+        {"d_latent": 6, "rotated": "qkvo"},
+        {"d_latent": 6, "positions": "none"},
+        {"d_latent": 6, "complex_linear": "q"},
+        {"d_latent": 6, "n_kv_heads": 1},
+        {"d_latent": 0},
+        {"n_kv_heads": 3},
+    ],
+)
 def test_contradictions_of_what_is_cached_are_refused(fields):
     with pytest.raises(ValueError, match="expected"):
         GPT(dataclasses.replace(SMALL, **fields))
@@ -162,11 +178,14 @@ def test_too_long_a_context_is_refused_with_both_lengths():
 @pytest.mark.parametrize(
     ("how", "said"),
     [
-        ({"top_k": 0}, "top_k: expected at least 1 token to choose from, got 0"), ({"top_k": -3}, "got -3"),
+        ({"top_k": 0}, "top_k: expected at least 1 token to choose from, got 0"),
+        ({"top_k": -3}, "got -3"),
         ({"temperature": -1.0}, "temperature: expected a finite number of at least 0, got -1.0"),
-        ({"temperature": math.nan}, "got nan"), ({"temperature": math.inf}, "got inf"), ({"n_tokens": -1}, "n_tokens"),
+        ({"temperature": math.nan}, "got nan"),
+        ({"temperature": math.inf}, "got inf"),
+        ({"n_tokens": -1}, "n_tokens"),
     ],
-)  # fmt: skip
+)
 def test_what_cannot_be_sampled_is_refused(how, said):
     with pytest.raises(ValueError, match=said):
         small().generate(text(3), **{"n_tokens": 2, **how})
@@ -212,12 +231,16 @@ def test_without_positions_a_single_layer_cannot_tell_the_order_and_with_them_it
 @pytest.mark.parametrize(
     ("fields", "said"),
     [
-        ({"block": "gpt3"}, "gpt2, llama"), ({"positions": "learned"}, "none, absolute, rotary"),
-        ({"n_heads": 3}, "divisible by 3"), ({"bias": True, "block": "llama"}, "no bias"),
-        ({"rotated": "x"}, "q, k, v, o"), ({"n_heads": 0}, "n_heads: expected a whole number of at least 1, got 0"),
-        ({"head_dim": 0}, "head_dim: .*got 0"), ({"n_layers": 2.0}, r"n_layers: .*got 2\.0"),
+        ({"block": "gpt3"}, "gpt2, llama"),
+        ({"positions": "learned"}, "none, absolute, rotary"),
+        ({"n_heads": 3}, "divisible by 3"),
+        ({"bias": True, "block": "llama"}, "no bias"),
+        ({"rotated": "x"}, "q, k, v, o"),
+        ({"n_heads": 0}, "n_heads: expected a whole number of at least 1, got 0"),
+        ({"head_dim": 0}, "head_dim: .*got 0"),
+        ({"n_layers": 2.0}, r"n_layers: .*got 2\.0"),
     ],
-)  # fmt: skip
+)
 def test_a_config_that_makes_no_model_is_refused(fields, said):
     with pytest.raises(ValueError, match=said):
         dataclasses.replace(SMALL, **fields)

@@ -22,10 +22,19 @@ def peer():
 def outputs(peer, *, shift=0):
     """The layer's outputs for one fixed text that begins at ``shift``."""
     config = peer.DeepseekV4Config(
-        hidden_size=WIDTH, num_attention_heads=4, head_dim=32, partial_rotary_factor=0.5, q_lora_rank=16,
-        o_groups=2, o_lora_rank=16, sliding_window=WINDOW, vocab_size=32,
-        num_hidden_layers=1, layer_types=["sliding_attention"], mlp_layer_types=["moe"],
-    )  # fmt: skip
+        hidden_size=WIDTH,
+        num_attention_heads=4,
+        head_dim=32,
+        partial_rotary_factor=0.5,
+        q_lora_rank=16,
+        o_groups=2,
+        o_lora_rank=16,
+        sliding_window=WINDOW,
+        vocab_size=32,
+        num_hidden_layers=1,
+        layer_types=["sliding_attention"],
+        mlp_layer_types=["moe"],
+    )
     config._attn_implementation = "eager"
     torch.manual_seed(0)
     layer = peer.DeepseekV4Attention(config, 0).double().eval()

@@ -71,10 +71,14 @@ def test_control_keys_and_values_take_no_latent_cache():
 
 
 @forms
-@pytest.mark.parametrize(("new", "said"), [
-    (ones(3, 2, 12), r"like those held, \(2, 3, .*, got \(3, 2, "), (ones(2, 12), r".*got \(2, "),
-    (ones(1, 2, 2, 12), r".*got \(1, 2, 2"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("new", "said"),
+    [
+        (ones(3, 2, 12), r"like those held, \(2, 3, .*, got \(3, 2, "),
+        (ones(2, 12), r".*got \(2, "),
+        (ones(1, 2, 2, 12), r".*got \(1, 2, 2"),
+    ],
+)
 def test_a_cache_belongs_to_one_batch_and_keeps_what_it_held(form, new, said):
     made, cache = FORMS[form](), LatentCache()
     made(ones(2, 3, 12), cache=cache)
@@ -94,11 +98,16 @@ def test_a_cache_belongs_to_one_layer_and_one_dtype():
     assert (cache.seen, cache.held.dtype) == (3, torch.float32)
 
 
-@pytest.mark.parametrize(("wrong", "error", "said"), [
-    ([[1.0]], TypeError, "got list"), (None, TypeError, "got NoneType"),
-    (ones(3, 8, dtype=torch.int64), TypeError, "got dtype torch.int64"),
-    (ones(8), ValueError, r"got shape \(8,\)"), (ones(), ValueError, r"got shape \(\)"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("wrong", "error", "said"),
+    [
+        ([[1.0]], TypeError, "got list"),
+        (None, TypeError, "got NoneType"),
+        (ones(3, 8, dtype=torch.int64), TypeError, "got dtype torch.int64"),
+        (ones(8), ValueError, r"got shape \(8,\)"),
+        (ones(), ValueError, r"got shape \(\)"),
+    ],
+)
 def test_a_cache_takes_vectors_alone(wrong, error, said):
     cache = LatentCache()
     with pytest.raises(error, match=f"^new: expected .*{said}"):
@@ -106,14 +115,17 @@ def test_a_cache_takes_vectors_alone(wrong, error, said):
     assert cache.held is None
 
 
-@pytest.mark.parametrize(("form", "change", "error", "said"), [
-    ("shared", {"d_latent": 7}, ValueError, "d_latent: expected a positive even integer, got 7"),
-    ("shared", {"rotary_dim": 10}, ValueError, "rotary_dim: expected at most d_latent = 8, got 10; leave it out"),
-    ("shared", {"rotary_dim": 3}, ValueError, "rotary_dim: expected a positive even integer, got 3"),
-    ("shared", {"d_rope": None}, TypeError, "d_rope: expected a positive even integer, got None"),
-    ("spliced", {"d_rope": True}, TypeError, "d_rope: expected a positive even integer, got True"),
-    ("spliced", {"length": -1}, ValueError, "length: expected an integer of at least 0, got -1"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("form", "change", "error", "said"),
+    [
+        ("shared", {"d_latent": 7}, ValueError, "d_latent: expected a positive even integer, got 7"),
+        ("shared", {"rotary_dim": 10}, ValueError, "rotary_dim: expected at most d_latent = 8, got 10; leave it out"),
+        ("shared", {"rotary_dim": 3}, ValueError, "rotary_dim: expected a positive even integer, got 3"),
+        ("shared", {"d_rope": None}, TypeError, "d_rope: expected a positive even integer, got None"),
+        ("spliced", {"d_rope": True}, TypeError, "d_rope: expected a positive even integer, got True"),
+        ("spliced", {"length": -1}, ValueError, "length: expected an integer of at least 0, got -1"),
+    ],
+)
 def test_a_refused_size_goes_by_the_name_that_was_given(form, change, error, said):
     with pytest.raises(error, match=said):
         FORMS[form](**change)

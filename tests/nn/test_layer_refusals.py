@@ -41,18 +41,29 @@ def test_what_does_not_fit_together_is_not_attended(name):
         attend(ones(*q), ones(*k), ones(*v))
 
 
-@pytest.mark.parametrize(("q", "k", "v", "width"), [
-    ((4, 4, 8), (2, 6, 8), (2, 6, 8), 8), ((3, 4, 4, 8), (1, 2, 4, 8), (1, 2, 4, 8), 8),
-    ((3, 4, 4, 8), (2, 4, 8), (2, 4, 8), 8), ((4, 8), (4, 8), (4, 6), 6), ((2, 0, 8), (2, 3, 8), (2, 3, 8), 8),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("q", "k", "v", "width"),
+    [
+        ((4, 4, 8), (2, 6, 8), (2, 6, 8), 8),
+        ((3, 4, 4, 8), (1, 2, 4, 8), (1, 2, 4, 8), 8),
+        ((3, 4, 4, 8), (2, 4, 8), (2, 4, 8), 8),
+        ((4, 8), (4, 8), (4, 6), 6),
+        ((2, 0, 8), (2, 3, 8), (2, 3, 8), 8),
+    ],
+)
 def test_control_what_fits_together_is(q, k, v, width):
     assert attend(ones(*q), ones(*k), ones(*v)).shape == (*q[:-1], width)
 
 
-@pytest.mark.parametrize(("q", "k", "v"), [
-    (torch.float32, torch.float64, torch.float64), (torch.float32, torch.float32, torch.float64),
-    (torch.bfloat16, torch.float32, torch.float32), (torch.float32, torch.bfloat16, torch.bfloat16),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("q", "k", "v"),
+    [
+        (torch.float32, torch.float64, torch.float64),
+        (torch.float32, torch.float32, torch.float64),
+        (torch.bfloat16, torch.float32, torch.float32),
+        (torch.float32, torch.bfloat16, torch.bfloat16),
+    ],
+)
 def test_another_dtype_is_not_attended(q, k, v):
     three = [ones(2, 4, 8, dtype=dtype) for dtype in (q, k, v)]
     with pytest.raises(TypeError, match=rf"in one dtype, got {q}, {k}, {v}; convert with"):
@@ -77,13 +88,16 @@ LAYERS = {
 
 
 @pytest.mark.parametrize("layer", LAYERS)
-@pytest.mark.parametrize(("x", "said"), [
-    (ones(2, 3, 8, dtype=torch.int64), "real floating-point tensor, got dtype torch.int64"),
-    (ones(2, 3, 8, dtype=torch.complex64), "real floating-point tensor, got dtype torch.complex64"),
-    ([[1.0] * 8], "real floating-point tensor, got list"),
-    (ones(2, 3, 8, dtype=torch.float64), "torch.float32, the dtype of the layer's weights, got torch.float64"),
-    (ones(2, 3, 8, dtype=torch.bfloat16), r"or the layer with .to\(torch.bfloat16\)"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("x", "said"),
+    [
+        (ones(2, 3, 8, dtype=torch.int64), "real floating-point tensor, got dtype torch.int64"),
+        (ones(2, 3, 8, dtype=torch.complex64), "real floating-point tensor, got dtype torch.complex64"),
+        ([[1.0] * 8], "real floating-point tensor, got list"),
+        (ones(2, 3, 8, dtype=torch.float64), "torch.float32, the dtype of the layer's weights, got torch.float64"),
+        (ones(2, 3, 8, dtype=torch.bfloat16), r"or the layer with .to\(torch.bfloat16\)"),
+    ],
+)
 def test_a_layer_refuses_what_its_weights_cannot_multiply(layer, x, said):
     with pytest.raises(TypeError, match=f"^x: expected .*{said}"):
         LAYERS[layer]()(x)
@@ -105,11 +119,16 @@ def test_another_width_than_in_features_is_refused(product, shape):
         LAYERS[product]()(ones(*shape))
 
 
-@pytest.mark.parametrize(("wrong", "error", "said"), [
-    ([[1.0]], TypeError, "got list"), (None, TypeError, "got NoneType"),
-    (ones(3, 8, dtype=torch.int64), TypeError, "got dtype torch.int64"),
-    (ones(8), ValueError, r"got shape \(8,\)"), (ones(), ValueError, r"got shape \(\)"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("wrong", "error", "said"),
+    [
+        ([[1.0]], TypeError, "got list"),
+        (None, TypeError, "got NoneType"),
+        (ones(3, 8, dtype=torch.int64), TypeError, "got dtype torch.int64"),
+        (ones(8), ValueError, r"got shape \(8,\)"),
+        (ones(), ValueError, r"got shape \(\)"),
+    ],
+)
 @pytest.mark.parametrize("name", "kv")
 def test_a_cache_takes_vectors_alone(wrong, error, said, name):
     cache = KVCache()
@@ -124,12 +143,16 @@ def test_a_layer_takes_one_cache(wrong):
         LAYERS["attention"]()(ones(2, 3, 8), cache=wrong)
 
 
-@pytest.mark.parametrize(("tokens", "error", "said"), [
-    ([[1, 2]], TypeError, "int64 or int32, got list"), (ones(1, 2), TypeError, "got dtype torch.float32"),
-    (torch.tensor([1, 2]), ValueError, r"expected \(batch, T\), got \(2,\); write one text as tokens\[None\]"),
-    (torch.tensor([[1, 20]]), ValueError, "numbers from 0 to 19, got 1 to 20"),
-    (torch.tensor([[-1, 3]]), ValueError, "numbers from 0 to 19, got -1 to 3"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("tokens", "error", "said"),
+    [
+        ([[1, 2]], TypeError, "int64 or int32, got list"),
+        (ones(1, 2), TypeError, "got dtype torch.float32"),
+        (torch.tensor([1, 2]), ValueError, r"expected \(batch, T\), got \(2,\); write one text as tokens\[None\]"),
+        (torch.tensor([[1, 20]]), ValueError, "numbers from 0 to 19, got 1 to 20"),
+        (torch.tensor([[-1, 3]]), ValueError, "numbers from 0 to 19, got -1 to 3"),
+    ],
+)
 def test_a_prompt_of_another_kind_is_refused(tokens, error, said):
     model = GPT(GPTConfig(vocab_size=20, seq_len=8, n_layers=1, n_heads=2, d_model=8))
     with pytest.raises(error, match=f"tokens: expected .*{said}|tokens: {said}"):

@@ -70,8 +70,9 @@ def test_halves_are_neighbours_in_another_order(case):
     state = torch.randn(*v.shape[:-2], v.shape[-1], dtype=v.dtype)
     for found, expected in zip(
         linear_rnn(v[..., order], gamma=gamma, theta=theta, state=state[..., order], layout="half"),
-        linear_rnn(v, gamma=gamma, theta=theta, state=state), strict=True,
-    ):  # fmt: skip
+        linear_rnn(v, gamma=gamma, theta=theta, state=state),
+        strict=True,
+    ):
         assert torch.equal(found, expected[..., order])
 
 
@@ -155,12 +156,15 @@ def test_retention_of_half_types_is_rounded_once():
 
 
 @pytest.mark.usefixtures("untyped")
-@pytest.mark.parametrize(("q", "k", "v", "gamma", "words"), [
-    ((4, 2), (4, 2), (1, 1), 0.5, "expected q and k of one shape"),
-    ((4, 2), (1, 2), (4, 1), 0.5, "expected q and k of one shape"),
-    ((4, 2), (4, 2), (4,), 0.5, r"v: expected \(\.\.\., T"),
-    ((4, 2), (4, 2), (4, 2), torch.tensor([[0.5], [0.1]]), "gamma: expected a shape"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("q", "k", "v", "gamma", "words"),
+    [
+        ((4, 2), (4, 2), (1, 1), 0.5, "expected q and k of one shape"),
+        ((4, 2), (1, 2), (4, 1), 0.5, "expected q and k of one shape"),
+        ((4, 2), (4, 2), (4,), 0.5, r"v: expected \(\.\.\., T"),
+        ((4, 2), (4, 2), (4, 2), torch.tensor([[0.5], [0.1]]), "gamma: expected a shape"),
+    ],
+)
 def test_retention_refuses(q, k, v, gamma, words):
     with pytest.raises(ValueError, match=words):
         retention(torch.ones(q), torch.ones(k), torch.ones(v), gamma=gamma, theta=0.0)
@@ -273,9 +277,7 @@ def test_gradients_of_no_steps():
     assert (gamma.grad, state.grad.tolist()) == (0, [1, 1])
 
 
-@pytest.mark.parametrize("gamma", [
-    np.array([0.1, 0.5])[::-1], np.array([0.5, 0.1], dtype=">f4"), [0.5, 0.1],
-])  # fmt: skip
+@pytest.mark.parametrize("gamma", [np.array([0.1, 0.5])[::-1], np.array([0.5, 0.1], dtype=">f4"), [0.5, 0.1]])
 def test_numbers_of_any_make(gamma):
     v = torch.randn(40, 4, requires_grad=True)
     found, expected = (linear_rnn(v, gamma=g, theta=np.array(1.0))[0] for g in (gamma, torch.tensor([0.5, 0.1])))
@@ -284,7 +286,7 @@ def test_numbers_of_any_make(gamma):
 
 
 def test_where_v_is():
-    """"meta" stands for a GPU: numbers are read where they are, tables come to v."""
+    """ "meta" stands for a GPU: numbers are read where they are, tables come to v."""
     v, theta = torch.zeros(2, 100, 4, device="meta", requires_grad=True), torch.tensor([1.0, 0.2], requires_grad=True)
     h, state = linear_rnn(v, gamma=0.9, theta=theta)
     assert {h.device.type, state.device.type, torch.autograd.grad(h.sum(), v)[0].device.type} == {"meta"}

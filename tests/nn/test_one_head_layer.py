@@ -74,7 +74,7 @@ def test_an_unknown_scheme_is_refused():
 @pytest.mark.parametrize("scheme", ["rope", "crope", "absolute"])
 @pytest.mark.parametrize("dtype", [torch.float64, torch.bfloat16])
 def test_it_runs_in_the_dtype_and_on_the_device_that_it_was_moved_to(scheme, dtype):
-    """"meta" stands for a GPU: the angles are made where the tokens are."""
+    """ "meta" stands for a GPU: the angles are made where the tokens are."""
     model, (tokens, _) = OneHead(scheme, width=8), sentences(2, length=5, generator=torch.Generator().manual_seed(0))
     there = model.to(dtype)(tokens)
     assert (there.dtype, there.shape) == (dtype, (2, 5, 8))

@@ -20,8 +20,12 @@ places = st.one_of(st.integers(-(10**6), 10**6), st.floats(-1e6, 1e6))
 def configs(draw):
     head_dim = 2 * draw(st.integers(1, 8))
     rotary_dim = draw(st.one_of(st.none(), st.integers(1, head_dim // 2).map(lambda n: 2 * n)))
-    return RotaryConfig(head_dim, base=draw(st.sampled_from([10.0, 10000.0, 5e5])),
-                        layout=draw(st.sampled_from(LAYOUTS)), rotary_dim=rotary_dim)  # fmt: skip
+    return RotaryConfig(
+        head_dim,
+        base=draw(st.sampled_from([10.0, 10000.0, 5e5])),
+        layout=draw(st.sampled_from(LAYOUTS)),
+        rotary_dim=rotary_dim,
+    )
 
 
 @st.composite

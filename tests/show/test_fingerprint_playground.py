@@ -9,13 +9,15 @@ from rope_lab.algebra.rotation import frequencies, rotate
 from rope_lab.audit import fingerprint
 from rope_lab.show.widgets.fingerprint_playground import FAULTS, LAWS, PAIRINGS, FingerprintPlayground
 
-kinds = st.fixed_dictionaries({
-    "pairing": st.sampled_from(PAIRINGS),
-    "sense": st.sampled_from(["counter", "clock"]),
-    "turning": st.sampled_from(["2", "4", "6", "8"]),
-    "log_base": st.integers(5, 50).map(lambda tenths: tenths / 10),
-    "n": st.integers(0, 12),
-})  # fmt: skip
+kinds = st.fixed_dictionaries(
+    {
+        "pairing": st.sampled_from(PAIRINGS),
+        "sense": st.sampled_from(["counter", "clock"]),
+        "turning": st.sampled_from(["2", "4", "6", "8"]),
+        "log_base": st.integers(5, 50).map(lambda tenths: tenths / 10),
+        "n": st.integers(0, 12),
+    }
+)
 
 
 def compute(**changes):
@@ -62,9 +64,13 @@ def test_the_instrument_says_the_same(pairing, sense):
 
 
 BROKEN = {
-    "nothing": {"turns"}, "tables": {"lengths", "steps", "offset"}, "signs": {"lengths", "steps", "offset"},
-    "leak": {"lengths", "offset"}, "rounded": {"steps", "offset"}, "from_one": {"zero", "steps"},
-}  # fmt: skip
+    "nothing": {"turns"},
+    "tables": {"lengths", "steps", "offset"},
+    "signs": {"lengths", "steps", "offset"},
+    "leak": {"lengths", "offset"},
+    "rounded": {"steps", "offset"},
+    "from_one": {"zero", "steps"},
+}
 
 
 @pytest.mark.parametrize("fault", FAULTS[1:])

@@ -55,8 +55,9 @@ def test_runs_logged_at_other_steps_stand_in_a_panel_of_their_own():
     card = FOUND[0]
     short = replace(card, seed=5, curve={k: v[-20:] for k, v in card.curve.items()})
     assert [panel["key"] for panel in panels_of([card, short])] == [
-        f"crope-table1 cpu {card.setting}", f"crope-table1 cpu {card.setting} (2)",
-    ]  # fmt: skip
+        f"crope-table1 cpu {card.setting}",
+        f"crope-table1 cpu {card.setting} (2)",
+    ]
 
 
 def test_long_curves_are_thinned_and_keep_their_end():

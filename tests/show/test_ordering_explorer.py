@@ -93,8 +93,12 @@ def test_what_the_page_says_of_the_runs(now):
 
 def test_the_table_of_relations_and_the_table_of_caches():
     assert "QK better than VO" in repr(pictures.relations())
-    sizes = {"MHA": {}, "MQA": {"n_kv_heads": 1}, "shared latent": {"d_latent": 32},
-             "spliced latent": {"d_latent": 24, "d_rope": 8}}  # fmt: skip
+    sizes = {
+        "MHA": {},
+        "MQA": {"n_kv_heads": 1},
+        "shared latent": {"d_latent": 32},
+        "spliced latent": {"d_latent": 24, "d_rope": 8},
+    }
     made = [
         replace(c, variant=name, config=c.config | {"model": c.config["model"] | more})
         for name, more in sizes.items()

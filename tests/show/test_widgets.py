@@ -59,8 +59,6 @@ class TestEach:
             cls(nonsense=1)
 
 
-
-
 def test_a_name_that_ipywidgets_has_is_refused():
     with pytest.raises(TypeError, match="the state cannot be named 'keys'"):
 

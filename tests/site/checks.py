@@ -84,8 +84,11 @@ def faults(page: Page, widget: Locator, *, touch: bool) -> list[str]:
 
 
 def first_control(widget: Locator) -> tuple[Locator | None, str]:
-    for kind, key in (("input[type=range]", "ArrowRight"), ("select, input[type=radio]", "ArrowDown"),
-                      ("input[type=checkbox], button", "Space")):  # fmt: skip
+    for kind, key in (
+        ("input[type=range]", "ArrowRight"),
+        ("select, input[type=radio]", "ArrowDown"),
+        ("input[type=checkbox], button", "Space"),
+    ):
         control = widget.locator(kind).locator("visible=true").first
         if control.count():
             return control, key

@@ -30,9 +30,7 @@ def site(html):
 
 
 @pytest.fixture(
-    scope="session",
-    params=[(name, way) for name in page_names() for way in ("http", "file")],
-    ids="-".join,
+    scope="session", params=[(name, way) for name in page_names() for way in ("http", "file")], ids="-".join
 )
 def visit(request, site, browser):
     """A page that is open and at rest: once over http on a desk, once from file:// on a phone."""

@@ -23,8 +23,12 @@ def impatient(monkeypatch):
 @pytest.mark.usefixtures("impatient")
 def test_control_widgets(planted):
     wrong = "\n".join(checks.idle_widgets(planted.page, touch=planted.phone))
-    for fault in ("widget 1 does not answer ArrowLeft", "widget 1 does not answer a ", "widget 1 announces nothing",
-                  "widget 2 did not start"):  # fmt: skip
+    for fault in (
+        "widget 1 does not answer ArrowLeft",
+        "widget 1 does not answer a ",
+        "widget 1 announces nothing",
+        "widget 2 did not start",
+    ):
         assert fault in wrong
 
 

@@ -52,11 +52,14 @@ def test_bit_for_bit(name, blank):
     assert disagreements(name, BfPositions._esm, blank) == 0
 
 
-@pytest.mark.parametrize(("name", "right", "wrong"), [
-    ("bfloat16", "((word[0] >>> 16) & 1)", "1"),  # ties away from zero
-    ("bfloat16", "+ 0x7fff +", "+"),  # cut off
-    ("float16", "rest > 0.5 || (rest === 0.5 && below % 2 !== 0)", "rest >= 0.5"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("name", "right", "wrong"),
+    [
+        ("bfloat16", "((word[0] >>> 16) & 1)", "1"),  # ties away from zero
+        ("bfloat16", "+ 0x7fff +", "+"),  # cut off
+        ("float16", "rest > 0.5 || (rest === 0.5 && below % 2 !== 0)", "rest >= 0.5"),
+    ],
+)
 def test_control_a_wrong_rounding_is_reported(name, right, wrong, blank):
     assert right in BfPositions._esm
     assert disagreements(name, BfPositions._esm.replace(right, wrong), blank) > 0

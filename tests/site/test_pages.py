@@ -157,10 +157,14 @@ def test_control_labels(planted):
     assert small.startswith("7.0 pixels high: half")
 
 
-@pytest.mark.parametrize("line", [
-    '<script src="https://elsewhere.example/a.js"></script>', "<img alt='x' src='//elsewhere.example/a.png'>",
-    '<link rel="stylesheet" href="https://elsewhere.example/a.css">',
-])  # fmt: skip
+@pytest.mark.parametrize(
+    "line",
+    [
+        '<script src="https://elsewhere.example/a.js"></script>',
+        "<img alt='x' src='//elsewhere.example/a.png'>",
+        '<link rel="stylesheet" href="https://elsewhere.example/a.css">',
+    ],
+)
 def test_control_elsewhere(line, tmp_path):
     (tmp_path / "page.html").write_text(f"<a href='https://fine.example'>a link may lead away</a>\n{line}")
     (tmp_path / "style.css").write_text('@import "https://elsewhere.example/b.css"; p { background: url(local.svg) }')

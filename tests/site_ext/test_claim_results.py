@@ -42,8 +42,13 @@ def book(tmp_path):
     load()
     before = dict(LEDGER)
     for name, text in {
-        "algebra/__init__.py": "", "algebra/sign.py": "SIGN = 1\n", "algebra/other.py": "B = 1\n",
-        "claims/ledger.py": "", "claims/book/ch01_other.py": "", "training/cards.py": "", "results/a.json": "{}",
+        "algebra/__init__.py": "",
+        "algebra/sign.py": "SIGN = 1\n",
+        "algebra/other.py": "B = 1\n",
+        "claims/ledger.py": "",
+        "claims/book/ch01_other.py": "",
+        "training/cards.py": "",
+        "results/a.json": "{}",
     }.items():
         path = tmp_path / "rope_lab" / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -80,16 +85,19 @@ def test_what_has_not_changed_is_not_run_again(results, book):
     assert ran == [1, 2]
 
 
-@pytest.mark.parametrize(("import_", "changed", "runs"), [
-    ("from rope_lab.algebra import sign", "algebra/sign.py", 1),
-    ("from rope_lab.algebra.sign import SIGN", "algebra/sign.py", 1),
-    ("from rope_lab.algebra import sign", "claims/book/ch01_planted.py", 1),
-    ("from rope_lab.algebra import sign", "claims/ledger.py", 1),
-    ("from rope_lab.training import cards", "results/a.json", 1),
-    ("from rope_lab.algebra import sign", "algebra/other.py", 0),
-    ("from rope_lab.algebra import sign", "claims/book/ch01_other.py", 0),
-    ("from rope_lab.algebra import sign", "results/a.json", 0),
-])
+@pytest.mark.parametrize(
+    ("import_", "changed", "runs"),
+    [
+        ("from rope_lab.algebra import sign", "algebra/sign.py", 1),
+        ("from rope_lab.algebra.sign import SIGN", "algebra/sign.py", 1),
+        ("from rope_lab.algebra import sign", "claims/book/ch01_planted.py", 1),
+        ("from rope_lab.algebra import sign", "claims/ledger.py", 1),
+        ("from rope_lab.training import cards", "results/a.json", 1),
+        ("from rope_lab.algebra import sign", "algebra/other.py", 0),
+        ("from rope_lab.algebra import sign", "claims/book/ch01_other.py", 0),
+        ("from rope_lab.algebra import sign", "results/a.json", 0),
+    ],
+)
 def test_a_changed_source_runs_again(results, book, import_, changed, runs):
     plant(book, import_=import_)
     build(results, book)
@@ -124,8 +132,9 @@ def test_a_claim_that_begins_to_fail_is_forgotten(results, book):
 
 @pytest.mark.usefixtures("book")
 def test_a_check_from_outside_the_package_is_run_each_time(results, tmp_path):
-    rope_lab.claims.claim("book.planted", locus="here", statement="so", verdict="true", evidence="exact", chapter=1,
-                          holds=1, control=2)(lambda subject: subject == 1)
+    rope_lab.claims.claim(
+        "book.planted", locus="here", statement="so", verdict="true", evidence="exact", chapter=1, holds=1, control=2
+    )(lambda subject: subject == 1)
     assert [build(results, tmp_path)[1] for _ in range(2)] == [1, 1]
 
 

@@ -74,8 +74,15 @@ def ledger():
 
 
 def plant(**changes):
-    entry = {"locus": "here", "statement": "so", "verdict": "true", "evidence": "exact", "chapter": 1, "holds": 1,
-             "control": 2}
+    entry = {
+        "locus": "here",
+        "statement": "so",
+        "verdict": "true",
+        "evidence": "exact",
+        "chapter": 1,
+        "holds": 1,
+        "control": 2,
+    }
     claim("book.planted", **entry | changes)(lambda subject: subject == 1)
 
 
@@ -88,10 +95,14 @@ def build(folder: Path, page: str | None = None, ledger: str = "blog.props"):
         (source / "index.md").write_text("# T\n\n```{toctree}\nbook/01_one_plane\nbook/ledger\n```", encoding="utf-8")
         (source / "book" / "ledger.md").write_text(f"# Ledger\n\n```{{ledger}} {ledger}\n```", encoding="utf-8")
     settings = {
-        "extensions": ["myst_parser", "equation_marks", "ledger_pages"], "html_theme": "basic", "nitpicky": True,
-        "myst_enable_extensions": ["amsmath", "dollarmath"], "myst_dmath_double_inline": True,
-        "html_static_path": [str(ROOT / "book" / "_static")], "mathjax_path": "none.js",
-    }  # fmt: skip
+        "extensions": ["myst_parser", "equation_marks", "ledger_pages"],
+        "html_theme": "basic",
+        "nitpicky": True,
+        "myst_enable_extensions": ["amsmath", "dollarmath"],
+        "myst_dmath_double_inline": True,
+        "html_static_path": [str(ROOT / "book" / "_static")],
+        "mathjax_path": "none.js",
+    }
     status, warnings = io.StringIO(), io.StringIO()
     with patch_docutils(), docutils_namespace():
         app = Sphinx(source, None, folder / "out", folder / "trees", "html", settings, status=status, warning=warnings)
@@ -107,8 +118,12 @@ def test_every_form_of_equation_is_seen_and_counted_also_from_the_cache(tmp_path
         assert app.claim_results.found
     html = (tmp_path / "out" / "book" / "01_one_plane.html").read_text(encoding="utf-8")
     text = re.sub(r"<[^>]+>", "", html)
-    for mark in ("true · su19.rot-law", "part of · su19.qk-relative", "as printed: a slip · blog.output-sum",
-                 "definition · rotation"):
+    for mark in (
+        "true · su19.rot-law",
+        "part of · su19.qk-relative",
+        "as printed: a slip · blog.output-sum",
+        "definition · rotation",
+    ):
         assert mark in text
     assert 'href="ledger.html#claim-su19.rot-law"' in html
     assert 'href="#notation-rotation"' in html

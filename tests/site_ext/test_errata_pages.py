@@ -58,7 +58,10 @@ def test_an_item_waits_for_its_claims(tmp_path, ledger):  # noqa: F811
         del ledger[name]
     words, text, _ = errata(tmp_path)
     assert set(re.findall(r'id="(erratum-[\w-]+)"', text)) == {
-        "erratum-blog-values", "erratum-blog-swaps", "erratum-blog-logit"}
+        "erratum-blog-values",
+        "erratum-blog-swaps",
+        "erratum-blog-logit",
+    }
     assert "3 of 16 items; the others wait" in words
 
 

@@ -98,14 +98,18 @@ def test_a_pattern_that_matches_nothing(tmp_path):
     assert "no claim matches 'su20'" in warnings
 
 
-@pytest.mark.parametrize(("changes", "sentence"), [
-    ({"evidence": "read", "date": "2026-01-31"}, "Read in the source on 2026-01-31; nothing was run."),
-    ({"evidence": "experiment"}, "By experiment: not attempted."),
-])
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"evidence": "read", "date": "2026-01-31"}, "Read in the source on 2026-01-31; nothing was run."),
+        ({"evidence": "experiment"}, "By experiment: not attempted."),
+    ],
+)
 @pytest.mark.usefixtures("ledger")
 def test_what_is_not_green_says_so(tmp_path, changes, sentence):
     claim("book.planted", locus="here", statement="so", verdict="empirical", chapter=17, **changes)(
-        lambda: "not attempted")
+        lambda: "not attempted"
+    )
     _, _, warnings = build(tmp_path, PAGE, ledger="book.planted")
     text = (tmp_path / "out" / "book" / "ledger.html").read_text(encoding="utf-8")
     assert warnings == ""

@@ -19,18 +19,34 @@ from rope_lab.exercises import Question, core, load
 ROOT = Path(__file__).resolve().parents[2]
 EXTRA = (
     Question(
-        id="ch01.minus-sixth", prompt="Which angle?", answer=-math.pi / 6, tolerance=1e-3, unit="radians",
-        truth=lambda: -math.pi / 6, hint="Turn *back*.", why="It turns **back**.",
+        id="ch01.minus-sixth",
+        prompt="Which angle?",
+        answer=-math.pi / 6,
+        tolerance=1e-3,
+        unit="radians",
+        truth=lambda: -math.pi / 6,
+        hint="Turn *back*.",
+        why="It turns **back**.",
     ),
     Question(
-        id="ch01.guess", kind="prediction", prompt="How many?", answer=12, tolerance=0.5, truth=lambda: 12,
+        id="ch01.guess",
+        kind="prediction",
+        prompt="How many?",
+        answer=12,
+        tolerance=0.5,
+        truth=lambda: 12,
         why="A dozen.",
     ),
     Question(
-        id="ch01.long", kind="prediction", prompt="Which?", choices=("one\n\ntwo", "three"), answer="A", truth=None,
+        id="ch01.long",
+        kind="prediction",
+        prompt="Which?",
+        choices=("one\n\ntwo", "three"),
+        answer="A",
+        truth=None,
         why="So.",
     ),
-)  # fmt: skip
+)
 SHOWN = ("ch01.predict-shift", "ch01.between", "ch01.one-logit", "ch01.minus-sixth", "ch01.guess")
 
 
@@ -47,14 +63,20 @@ def _more_exercises():
 def build(folder, text, builder="html"):
     """Build one page (and a lab of the same name); returns what it holds, the warnings, and the environment."""
     source = folder / "source"
-    for name, content in {"index": "# T\n\n```{toctree}\nbook/01_x\nnotebooks/01_x\n```", "book/01_x": text,
-                          "notebooks/01_x": "# Lab"}.items():  # fmt: skip
+    for name, content in {
+        "index": "# T\n\n```{toctree}\nbook/01_x\nnotebooks/01_x\n```",
+        "book/01_x": text,
+        "notebooks/01_x": "# Lab",
+    }.items():
         (source / name).parent.mkdir(parents=True, exist_ok=True)
         (source / f"{name}.md").write_text(content, encoding="utf-8")
     settings = {
-        "extensions": ["myst_parser", "quiz"], "myst_enable_extensions": ["dollarmath"], "html_theme": "basic",
-        "html_static_path": [str(ROOT / "book" / "_static")], "mathjax_path": "none.js",
-    }  # fmt: skip
+        "extensions": ["myst_parser", "quiz"],
+        "myst_enable_extensions": ["dollarmath"],
+        "html_theme": "basic",
+        "html_static_path": [str(ROOT / "book" / "_static")],
+        "mathjax_path": "none.js",
+    }
     warnings = io.StringIO()
     with patch_docutils(), docutils_namespace():
         app = Sphinx(source, None, folder / "out", folder / "trees", builder, settings, status=None, warning=warnings)

@@ -29,8 +29,7 @@ HEAD = (
     .replace('initial-scale=1.0" />', 'initial-scale=1.0" /><meta name="viewport" content="width=device-width" />')
     .replace("</head>", '  <script src="_static/vendor/fontawesome/6.5.2/js/all.min.js?digest=1"></script>\n</head>')
     .replace(
-        "<head>\n",
-        '<head>\n  <link rel="preload" as="font" crossorigin href="_static/vendor/fa-solid-900.woff2" />\n',
+        "<head>\n", '<head>\n  <link rel="preload" as="font" crossorigin href="_static/vendor/fa-solid-900.woff2" />\n'
     )
 )
 

@@ -21,13 +21,27 @@ def card(variant="RoPE", seed=0, loss=3.5, **changes):
     """A small whole card."""
     end = {"step": 20, "loss": loss, "sd": 0.1, "batches": 4}
     blocks = {
-        "experiment": "demo", "rung": "cpu", "variant": variant, "seed": seed, "config": {"steps": 20, "seed": seed},
-        "config_hash": "0123456789abcdef", "parameters": {"embedding": 3, "total": 3}, "final": end, "best": dict(end),
+        "experiment": "demo",
+        "rung": "cpu",
+        "variant": variant,
+        "seed": seed,
+        "config": {"steps": 20, "seed": seed},
+        "config_hash": "0123456789abcdef",
+        "parameters": {"embedding": 3, "total": 3},
+        "final": end,
+        "best": dict(end),
         "data": {"corpus": "hands", "tokenizer": "word", "vocab_size": 7, "hashes": {"train": "ab"}},
         "curve": {"step": [10, 20], "train_loss": [4.0, 3.6], "valid_loss": [None, loss]},
-        "volatile": {"commit": "", "date": "2026-01-01", "device": "cpu", "versions": {}, "tokens_per_s": 1.0,
-                     "wall_s": 2.0, "threads": 1},
-    }  # fmt: skip
+        "volatile": {
+            "commit": "",
+            "date": "2026-01-01",
+            "device": "cpu",
+            "versions": {},
+            "tokens_per_s": 1.0,
+            "wall_s": 2.0,
+            "threads": 1,
+        },
+    }
     return Card(**{**blocks, **changes})
 
 
@@ -118,8 +132,11 @@ def test_all_cards_of_an_experiment_come_in_order(tmp_path):
         for variant in ("b", "a"):
             cards.write(card(variant, seed), tmp_path / "demo" / "cpu")
     assert [(c.seed, c.variant) for c in cards.load_all("demo", "cpu", root=tmp_path)] == [
-        (0, "a"), (0, "b"), (1, "a"), (1, "b"),
-    ]  # fmt: skip
+        (0, "a"),
+        (0, "b"),
+        (1, "a"),
+        (1, "b"),
+    ]
     assert cards.load_all("other", "cpu", root=tmp_path) == []
 
 

@@ -44,14 +44,21 @@ def without(name):
 
 
 @pytest.mark.parametrize("use", [go_on, load_model])
-@pytest.mark.parametrize(("damage", "said"), [
-    *((without(name), rf"expected the fields .*\b{name}\b.*, got step, ")
-      for name in ("config", "vocab_size", "tensors", "sha256")),
-    (lambda state: json.dumps(state)[:-9], "expected JSON, got "), (lambda _: "", "expected JSON, got "),
-    (lambda _: "{}", r"expected the fields .*, got none\."), (lambda _: "[1]", r"expected the fields .*, got \[1\]\."),
-    (lambda state: json.dumps(state | {"tensors": 3}), "expected its tensors beside it, got "),
-    (lambda state: json.dumps(state | {"sha256": 3}), "expected sha256 3"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("damage", "said"),
+    [
+        *(
+            (without(name), rf"expected the fields .*\b{name}\b.*, got step, ")
+            for name in ("config", "vocab_size", "tensors", "sha256")
+        ),
+        (lambda state: json.dumps(state)[:-9], "expected JSON, got "),
+        (lambda _: "", "expected JSON, got "),
+        (lambda _: "{}", r"expected the fields .*, got none\."),
+        (lambda _: "[1]", r"expected the fields .*, got \[1\]\."),
+        (lambda state: json.dumps(state | {"tensors": 3}), "expected its tensors beside it, got "),
+        (lambda state: json.dumps(state | {"sha256": 3}), "expected sha256 3"),
+    ],
+)
 def test_a_damaged_index_is_refused_in_words_and_the_weights_stay(damage, said, use, folder):
     index, trained = folder / checkpoint.NAME, weights(folder)
     index.write_text(damage(json.loads(index.read_text())))

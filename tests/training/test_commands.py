@@ -26,10 +26,18 @@ def run(tmp_path, monkeypatch):
 TINY = [
     f"--set={change}"
     for change in (
-        "steps=3", "eval_every=0", "eval_tokens=64", "seq_len=16", "batch_size=2", "precision=float32",
-        "tokenizer=bpe-256", "model.n_layers=1", "model.n_heads=2", "model.d_model=8",
+        "steps=3",
+        "eval_every=0",
+        "eval_tokens=64",
+        "seq_len=16",
+        "batch_size=2",
+        "precision=float32",
+        "tokenizer=bpe-256",
+        "model.n_layers=1",
+        "model.n_heads=2",
+        "model.d_model=8",
     )
-]  # fmt: skip
+]
 
 
 def test_train_writes_a_card_and_a_second_call_finds_it(run, tmp_path):
@@ -74,11 +82,14 @@ def test_a_field_that_does_not_exist_is_named(run):
     assert "Traceback" not in wrong.output
 
 
-@pytest.mark.parametrize(("arguments", "said"), [
-    (["--device", "nope"], "device: expected cpu or cuda, got 'nope'"),
-    (["--threads", "0"], "threads: expected at least 1, got 0"),
-    (["--set", "=3"], "expected FIELD=VALUE, such as steps=50, got '=3'"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--device", "nope"], "device: expected cpu or cuda, got 'nope'"),
+        (["--threads", "0"], "threads: expected at least 1, got 0"),
+        (["--set", "=3"], "expected FIELD=VALUE, such as steps=50, got '=3'"),
+    ],
+)
 def test_an_option_that_means_nothing_is_named(run, arguments, said):
     wrong = run("train", *TINY, "--out", "here", *arguments)
     assert (wrong.exit_code, wrong.stdout) == (1, "")

@@ -11,10 +11,16 @@ from hypothesis import strategies as st
 from rope_lab.training.config import RunConfig
 
 CONFIGS = st.builds(
-    RunConfig, experiment=st.sampled_from(["a", "b"]), variant=st.text(min_size=1), seed=st.integers(0, 9),
-    lr=st.floats(1e-6, 1), steps=st.integers(1, 9), betas=st.tuples(st.floats(0, 0.9), st.floats(0, 0.99)),
-    model=st.dictionaries(st.sampled_from(["d_model", "n_layers"]), st.integers(1, 4)), bos=st.booleans(),
-)  # fmt: skip
+    RunConfig,
+    experiment=st.sampled_from(["a", "b"]),
+    variant=st.text(min_size=1),
+    seed=st.integers(0, 9),
+    lr=st.floats(1e-6, 1),
+    steps=st.integers(1, 9),
+    betas=st.tuples(st.floats(0, 0.9), st.floats(0, 0.99)),
+    model=st.dictionaries(st.sampled_from(["d_model", "n_layers"]), st.integers(1, 4)),
+    bos=st.booleans(),
+)
 
 
 @given(CONFIGS)
@@ -53,21 +59,28 @@ def test_the_schedules():
 @pytest.mark.parametrize(
     ("fields", "said"),
     [
-        ({"schedule": "linear"}, "one of constant, step, cosine, got 'linear'"), ({"steps": 0}, "at least 1, got 0"),
-        ({"precision": "int8"}, "float32, bfloat16, float16"), ({"lr": 0.0}, "a positive rate"),
-        ({"warmup": -1}, "zero or more, got -1"), ({"steps": "abc"}, "steps: expected a whole number, got 'abc'"),
-        ({"steps": 2.5}, "a whole number, got 2.5"), ({"seed": True}, "a whole number, got True"),
-        ({"lr": None}, "lr: expected a finite number"), ({"lr": float("inf")}, "finite number, got inf"),
-        ({"betas": 3}, "betas: expected two numbers, got 3"), ({"betas": (0.9,)}, "two numbers"),
+        ({"schedule": "linear"}, "one of constant, step, cosine, got 'linear'"),
+        ({"steps": 0}, "at least 1, got 0"),
+        ({"precision": "int8"}, "float32, bfloat16, float16"),
+        ({"lr": 0.0}, "a positive rate"),
+        ({"warmup": -1}, "zero or more, got -1"),
+        ({"steps": "abc"}, "steps: expected a whole number, got 'abc'"),
+        ({"steps": 2.5}, "a whole number, got 2.5"),
+        ({"seed": True}, "a whole number, got True"),
+        ({"lr": None}, "lr: expected a finite number"),
+        ({"lr": float("inf")}, "finite number, got inf"),
+        ({"betas": 3}, "betas: expected two numbers, got 3"),
+        ({"betas": (0.9,)}, "two numbers"),
         ({"betas": (0.9, 1.0)}, r"betas: expected two numbers from 0 to below 1, got \(0.9, 1.0\)"),
         ({"eps": -1e-8}, "eps: expected zero or more"),
         ({"experiment": "../elsewhere"}, r"experiment: expected a name without / and .*, got '../elsewhere'"),
         ({"rung": "a\\b"}, "rung: expected a name without"),
-        ({"model": 3}, "model: expected fields"), ({"variant": 1}, "variant: expected text"),
+        ({"model": 3}, "model: expected fields"),
+        ({"variant": 1}, "variant: expected text"),
         ({"variant": ""}, "variant: expected a name, the one that tables print, got ''"),
         ({"bos": "no"}, "bos: expected true or false"),
     ],
-)  # fmt: skip
+)
 def test_what_is_no_run_is_refused(fields, said):
     with pytest.raises(ValueError, match=said):
         RunConfig(**fields)

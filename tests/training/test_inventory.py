@@ -19,8 +19,15 @@ def model_card():
 
 def fill(root, model_card, runs):
     for run in runs:
-        made = replace(model_card, experiment=run.experiment, rung=run.rung, variant=run.variant, seed=run.seed,
-                       config=run.to_dict(), config_hash=run.digest)
+        made = replace(
+            model_card,
+            experiment=run.experiment,
+            rung=run.rung,
+            variant=run.variant,
+            seed=run.seed,
+            config=run.to_dict(),
+            config_hash=run.digest,
+        )
         cards.write(made, root / run.experiment / run.rung)
 
 

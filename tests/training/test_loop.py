@@ -199,8 +199,11 @@ def test_a_run_that_cannot_be_is_refused(tmp_path, fields, said):
 
 
 def test_the_vocabulary_holds_bos_and_its_padding():
-    sizes = {(b, m): model_config(tiny(bos=b, vocab_multiple=m), vocab_size=29).vocab_size
-             for b in (False, True) for m in (1, 16)}  # fmt: skip
+    sizes = {
+        (b, m): model_config(tiny(bos=b, vocab_multiple=m), vocab_size=29).vocab_size
+        for b in (False, True)
+        for m in (1, 16)
+    }
     assert sizes == {(False, 1): 29, (True, 1): 30, (False, 16): 32, (True, 16): 32}
 
 

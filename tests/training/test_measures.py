@@ -55,8 +55,11 @@ def test_a_stretched_model_reads_what_it_read_before(run):
 def test_the_whole_model_s_loss_is_the_run_s_and_projecting_changes_it(run):
     found = run.card.measured["projected"]
     assert found["whole"] == pytest.approx(run.card.final["loss"], abs=1e-5)
-    assert {name for name in found if name.endswith("tuned")} == {"whole, tuned", "qkv, laid out, tuned",
-                                                                  "qkv, best, tuned"}
+    assert {name for name in found if name.endswith("tuned")} == {
+        "whole, tuned",
+        "qkv, laid out, tuned",
+        "qkv, best, tuned",
+    }
     assert all(abs(loss - found["whole"]) > 1e-6 for name, loss in found.items() if name != "whole")
 
 
@@ -110,14 +113,17 @@ def test_halves_of_a_complex_linear_run_are_refused(tmp_path):
         train(config, out=tmp_path, corpus=TinyCorpus(), progress=False)
 
 
-@pytest.mark.parametrize(("fields", "said"), [
-    ({"measure": ("length 301",)}, "N below the 301 tokens that are validated, got 'length 301'"),
-    ({"measure": ("halves", "length 64"), "eval_tokens": 64}, "N below the 64 tokens"),
-    ({"measure": ("halves",), "model": {**MODEL, "n_kv_heads": 1}}, "d_latent=None, n_kv_heads=1"),
-    ({"measure": ("projected",), "model": {**MODEL, "d_latent": 6}}, "d_latent=6, n_kv_heads=None"),
-    ({"measure": ("halves",), "model": {**MODEL, "d_model": 15, "head_dim": 8}}, "even widths .* d_model=15"),
-    ({"measure": ("halves",), "model": {**MODEL, "head_dim": 5, "positions": "none"}}, "even widths .* heads of 5"),
-])  # fmt: skip
+@pytest.mark.parametrize(
+    ("fields", "said"),
+    [
+        ({"measure": ("length 301",)}, "N below the 301 tokens that are validated, got 'length 301'"),
+        ({"measure": ("halves", "length 64"), "eval_tokens": 64}, "N below the 64 tokens"),
+        ({"measure": ("halves",), "model": {**MODEL, "n_kv_heads": 1}}, "d_latent=None, n_kv_heads=1"),
+        ({"measure": ("projected",), "model": {**MODEL, "d_latent": 6}}, "d_latent=6, n_kv_heads=None"),
+        ({"measure": ("halves",), "model": {**MODEL, "d_model": 15, "head_dim": 8}}, "even widths .* d_model=15"),
+        ({"measure": ("halves",), "model": {**MODEL, "head_dim": 5, "positions": "none"}}, "even widths .* heads of 5"),
+    ],
+)
 def test_what_could_not_be_measured_in_the_end_stops_before_training(tmp_path, fields, said):
     with pytest.raises(ValueError, match=f"measure: expected .*{said}"):
         train(tiny(**fields), out=tmp_path, corpus=TinyCorpus(), progress=False)

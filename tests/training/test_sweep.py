@@ -19,7 +19,7 @@ from rope_lab.training.experiments import RUNGS, experiment, single
 from rope_lab.training.sweep import Setup, is_done, sweep
 
 # A stand-in for the training loop: it says where it ran, and fails, waits or stops when a run asks for that.
-QUICK = '''
+QUICK = """
 import os, time
 from types import SimpleNamespace
 from rope_lab.training.cards import Card
@@ -48,7 +48,7 @@ def train(config, *, out, corpus, time_budget_s=None, **_):
                   "threads": int(os.environ.get("OMP_NUM_THREADS", "0")),
                   "malloc": "MALLOC_TRIM_THRESHOLD_" in os.environ},
     ))
-'''
+"""
 
 
 @pytest.fixture

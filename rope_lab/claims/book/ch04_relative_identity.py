@@ -121,8 +121,10 @@ def one_layout_for_both(layouts, rng):
     q, k = rng.normal(size=(2, 6))
 
     def logit(m, n):
-        a, b = (rotation.rotate(x, at, theta=theta, layout=layout)
-                for x, at, layout in zip((q, k), (m, n), layouts, strict=True))
+        a, b = (
+            rotation.rotate(x, at, theta=theta, layout=layout)
+            for x, at, layout in zip((q, k), (m, n), layouts, strict=True)
+        )
         return a @ b
 
     return max(abs(logit(s, 2 + s) - logit(0, 2)) for s in (1, 5, 40))

@@ -47,8 +47,14 @@ def one_plane_from_one_vector(second, rng):
         squares, vectors = np.linalg.eigh(B @ B)
         u = vectors[:, 0]  # the most negative eigenvalue: the fastest plane
         v = second(B, u, theta)
-        worst = max(worst, abs(squares[0] + theta**2) / theta**2, abs(u @ v), abs(v @ v - 1),
-                    np.abs(B @ u - theta * v).max() / theta, np.abs(B @ v + theta * u).max() / theta)
+        worst = max(
+            worst,
+            abs(squares[0] + theta**2) / theta**2,
+            abs(u @ v),
+            abs(v @ v - 1),
+            np.abs(B @ u - theta * v).max() / theta,
+            np.abs(B @ v + theta * u).max() / theta,
+        )
     return worst
 
 
@@ -156,8 +162,11 @@ def what_commutes_with_the_blocks(angles):
     (general,) = solved
     Z = sp.Matrix(4, 4, general)
     inside = all(Z[i, j] == 0 for i in (0, 1) for j in (2, 3)) and all(Z[i, j] == 0 for i in (2, 3) for j in (0, 1))
-    return len(Z.free_symbols) == 4 and inside and all(Z[i, i] == Z[i + 1, i + 1] and Z[i, i + 1] == -Z[i + 1, i]
-                                                       for i in (0, 2))
+    return (
+        len(Z.free_symbols) == 4
+        and inside
+        and all(Z[i, i] == Z[i + 1, i + 1] and Z[i, i + 1] == -Z[i + 1, i] for i in (0, 2))
+    )
 
 
 @claim(
@@ -230,10 +239,18 @@ def a_norm_before_the_rotation(gains, rng):
 
     def general(q, k):  # each position's own query and key, turned by e^{nB}
         B = form.P @ form.blocks @ form.P.T
-        return np.array([[absorb.attention_logits(np.stack([a, b]), one, one, B=B, positions=[m, n])[0, 0, 1]
-                          for n, b in enumerate(k)] for m, a in enumerate(q)])
+        return np.array(
+            [
+                [
+                    absorb.attention_logits(np.stack([a, b]), one, one, B=B, positions=[m, n])[0, 0, 1]
+                    for n, b in enumerate(k)
+                ]
+                for m, a in enumerate(q)
+            ]
+        )
 
     before = general(normed(x @ W_q[0].T), normed(x @ W_k[0].T))
-    after = rotation.logits(normed(x @ new.W_q[0].T), normed(x @ new.W_k[0].T), q_positions=places,
-                            k_positions=places, theta=form.theta)
+    after = rotation.logits(
+        normed(x @ new.W_q[0].T), normed(x @ new.W_k[0].T), q_positions=places, k_positions=places, theta=form.theta
+    )
     return np.abs(after - before).max()

@@ -144,8 +144,11 @@ def one_frame_and_another(sign, rng):
     residual = 0.0
     for weights in ("", "q", "k", "qk"):
         y = {rest: placements.attention(*x, rotated=weights + rest, **here) for rest in ("", "v", "o", "vo")}
-        residual = max(residual, np.abs(y["v"] - rotation.rotate(y["vo"], sign * at, theta=theta)).max(),
-                       np.abs(y["o"] - rotation.rotate(y[""], -sign * at, theta=theta)).max())  # fmt: skip
+        residual = max(
+            residual,
+            np.abs(y["v"] - rotation.rotate(y["vo"], sign * at, theta=theta)).max(),
+            np.abs(y["o"] - rotation.rotate(y[""], -sign * at, theta=theta)).max(),
+        )
     return residual
 
 
@@ -229,8 +232,9 @@ def equal_values_interfere(factor, rng):
     theta, v, residual = rotation.frequencies(6, base=50.0), rng.normal(size=6), 0.0
     for T in (1, 2, 5, 40):
         nothing, at = np.zeros((T, 6)), np.arange(T)
-        y = placements.attention(nothing[:1], nothing, np.tile(v, (T, 1)), q_positions=[T - 1], k_positions=at,
-                                 rotated="vo", theta=theta)[0]  # fmt: skip
+        y = placements.attention(
+            nothing[:1], nothing, np.tile(v, (T, 1)), q_positions=[T - 1], k_positions=at, rotated="vo", theta=theta
+        )[0]
         before, after = (np.hypot(x[::2], x[1::2]) for x in (v, y))
         residual = max(residual, np.abs(after - factor(T, theta) * before).max())
     return residual

@@ -92,8 +92,10 @@ def a_head_more(per_plane):
 )
 def the_rotary_part_is_relative(offset):
     m, n, theta = sp.symbols("m n theta", real=True)
-    q, c, W_k = (sp.Matrix(r, s, sp.symbols(f"{name}:{r * s}", real=True)) for name, r, s in
-                 (("q", 2, 1), ("c", 3, 1), ("W", 2, 3)))
+    q, c, W_k = (
+        sp.Matrix(r, s, sp.symbols(f"{name}:{r * s}", real=True))
+        for name, r, s in (("q", 2, 1), ("c", 3, 1), ("W", 2, 3))
+    )
     q_r, k_r = (sp.Matrix(2, 1, sp.symbols(f"{name}:2", real=True)) for name in ("a", "b"))
 
     def R(position):

@@ -1,6 +1,5 @@
 """The forms of chapter 10's one sum: frames, chunks, running sums, convolutions, gradients; and a softmax beside it."""
 
-
 import numpy as np
 import sympy as sp
 

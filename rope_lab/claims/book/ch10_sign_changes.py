@@ -130,8 +130,10 @@ def real_decays_fit_a_window(decays):
 )
 def the_bell():
     found = cards.load_all("complex-rnn", "cpu")
-    right = {name: [card.final["accuracy"] for card in found if card.variant == name]
-             for name in ("complex decay", "real decay", "signed decay")}  # fmt: skip
+    right = {
+        name: [card.final["accuracy"] for card in found if card.variant == name]
+        for name in ("complex decay", "real decay", "signed decay")
+    }
     if any(len(values) < 5 for values in right.values()):
         return "not attempted"
     learned = min(right["complex decay"]) >= 0.99

@@ -62,8 +62,10 @@ def the_nearest_is_the_closest(form, _rng):
     residual = max(
         abs(1 - schedule.dense_decay(float(r), base=b) - form(r, b)) for r in (1, 2, 7, 30) for b in (10.0, 1e4)
     )
-    closest = all(schedule.dense_decay(np.arange(2.0, 3000), base=b).max() < schedule.dense_decay(1.0, base=b)
-                  for b in (10.0, 100.0, 1e4, 5e5))  # fmt: skip
+    closest = all(
+        schedule.dense_decay(np.arange(2.0, 3000), base=b).max() < schedule.dense_decay(1.0, base=b)
+        for b in (10.0, 100.0, 1e4, 5e5)
+    )
     won, lost = (quad(lambda t: (1 - np.cos(t)) / t, *ends)[0] for ends in ((1, 2), (0, 1)))  # the page's argument
     cosine = np.ptp(sici(np.linspace(1, 60, 6000))[1])  # beyond 60 the cosine integral stays below 1/60
     argued = won > 0.6 > 0.25 > lost and cosine < 0.7 < np.log(10.0) - 0.25
@@ -152,8 +154,10 @@ def a_parabola_over_the_keys(form):
 )
 def the_trained_head():
     found = cards.load_all("one-head", "cpu")
-    share = {name: np.array([card.measured["accuracy"] for card in found if card.variant == name])
-             for name in ("RoPE", "CRoPE", "absolute", "absolute, moved")}  # fmt: skip
+    share = {
+        name: np.array([card.measured["accuracy"] for card in found if card.variant == name])
+        for name in ("RoPE", "CRoPE", "absolute", "absolute, moved")
+    }
     if any(len(values) < 5 for values in share.values()):
         return "not attempted"
     moved = share.pop("absolute, moved")

@@ -121,8 +121,11 @@ def trained_are_not_linear():
         return [x for share in shares for role in "qk" for x in share[when][pairing_][role]]
 
     half = all(abs(x - 0.5) < 0.02 for x in of("trained", "laid out"))
-    return "reproduced" if half and np.mean(of("trained", "best")) <= np.mean(of("untrained", "best")) else (
-        "not reproduced")
+    return (
+        "reproduced"
+        if half and np.mean(of("trained", "best")) <= np.mean(of("untrained", "best"))
+        else ("not reproduced")
+    )
 
 
 @claim(
@@ -143,8 +146,9 @@ def projection_heals():
         return "not attempted"
 
     def healed(m):
-        cost, after = ([m[f"qkv, {name}{end}"] - m[f"whole{end}"] for name in ("best", "laid out")]
-                       for end in ("", ", tuned"))  # fmt: skip
+        cost, after = (
+            [m[f"qkv, {name}{end}"] - m[f"whole{end}"] for name in ("best", "laid out")] for end in ("", ", tuned")
+        )
         ahead = 0 < cost[0] < cost[1] and after[0] < after[1]
         return ahead and all(2 * late < early for early, late in zip(cost, after, strict=True))
 

@@ -251,8 +251,12 @@ def no_base():
 
 def base_gap(variant):
     """Loss at base 1e4 minus loss at base 100, seed by seed; None where there are no two such runs."""
-    pairs = _pairs(*([card for card in cards.load_all(name, "cpu") if card.variant == variant]
-                     for name in ("placements-base1e4", "placements")))  # fmt: skip
+    pairs = _pairs(
+        *(
+            [card for card in cards.load_all(name, "cpu") if card.variant == variant]
+            for name in ("placements-base1e4", "placements")
+        )
+    )
     return cards.interval(one.loss() - other.loss() for one, other in pairs) if len(pairs) > 1 else None
 
 

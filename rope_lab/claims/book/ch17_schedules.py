@@ -146,8 +146,12 @@ def one_pairing_fits(question, rng):
 )
 def what_a_shift_cannot_see(turn_query, rng):
     q, k = rng.normal(size=(2, 8))
-    schedules = {"right": rotation.frequencies(8), "base": rotation.frequencies(8, base=500.0),
-                 "direction": -rotation.frequencies(8), "nothing": np.zeros(4)}  # fmt: skip
+    schedules = {
+        "right": rotation.frequencies(8),
+        "base": rotation.frequencies(8, base=500.0),
+        "direction": -rotation.frequencies(8),
+        "nothing": np.zeros(4),
+    }
 
     def moved(theta, turn_q, turn_k):
         there = [turn_q(q, 3.0 + by, theta) @ turn_k(k, 8.0 + by, theta) for by in (0.0, 1.0, 90.0)]
@@ -159,5 +163,6 @@ def what_a_shift_cannot_see(turn_query, rng):
     def half(x, at, theta):
         return rotation.rotate(x, at, theta=theta, layout="half")
 
-    return max(*(moved(theta, turn_query, plain) for theta in schedules.values()),
-               moved(schedules["right"], half, half))  # fmt: skip
+    return max(
+        *(moved(theta, turn_query, plain) for theta in schedules.values()), moved(schedules["right"], half, half)
+    )

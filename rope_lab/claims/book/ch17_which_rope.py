@@ -104,8 +104,11 @@ def equal_logits_mean_one_orthogonal_factor(factor, rng):
     Q = np.linalg.qr(rng.normal(size=(6, 6)))[0]
     one = [rotation.rotation_matrix(at, theta=freq) for at in range(5)]
     other = [factor(Q, at) @ F for at, F in enumerate(one)]
-    logits = max(np.abs(B.T @ D - A.T @ C).max() for A, B in zip(one, other, strict=True)
-                 for C, D in zip(one, other, strict=True))  # fmt: skip
+    logits = max(
+        np.abs(B.T @ D - A.T @ C).max()
+        for A, B in zip(one, other, strict=True)
+        for C, D in zip(one, other, strict=True)
+    )
     found = [D @ np.linalg.inv(C) for C, D in zip(one, other, strict=True)]  # and back: the factor from the two
     constant = max(np.abs(A - B).max() for A, B in pairwise(found))
     return max(logits, constant, np.abs(found[0].T @ found[0] - np.eye(6)).max())

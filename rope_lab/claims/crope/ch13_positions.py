@@ -28,8 +28,10 @@ def _sinusoid(position, theta):
 )
 def falls_on_the_whole(form, _rng):
     theta = rotation.frequencies(128)
-    rises = all(schedule.decay(k, theta=rotation.frequencies(d)) < schedule.decay(k + 1, theta=rotation.frequencies(d))
-                for d, k in ((128, 11), (32, 4)))  # fmt: skip
+    rises = all(
+        schedule.decay(k, theta=rotation.frequencies(d)) < schedule.decay(k + 1, theta=rotation.frequencies(d))
+        for d, k in ((128, 11), (32, 4))
+    )
     pairs = ((m, n) for m in (0, 3, 50) for n in (0, 7, 300))
     residual = max(abs(_sinusoid(m, theta) @ _sinusoid(n, theta) - form(m, n, theta)) for m, n in pairs)
     return residual if rises else np.inf
@@ -101,8 +103,11 @@ def ones_against_ones(factor):
 def the_softmax_concentrates(law, _rng):
     d, k = 16384, np.arange(1, 65)
     behind = d / 2 * (1 - schedule.decay(k, theta=rotation.frequencies(d)))
-    table = [one_head.target_weight(64, theta=rotation.frequencies(d), amplitude=c)
-             for d in (32, 128, 1024) for c in (1, d**-0.5)]  # fmt: skip
+    table = [
+        one_head.target_weight(64, theta=rotation.frequencies(d), amplitude=c)
+        for d in (32, 128, 1024)
+        for c in (1, d**-0.5)
+    ]
     known = np.abs(np.array(table) - [0.395, 0.025, 0.769, 0.062, 1.0, 0.312]).max() < 6e-4
     return abs(float(np.log(2 * np.exp(-behind).sum() / law(d)))) if known else np.inf
 

@@ -162,8 +162,10 @@ def the_first_coordinate(first, _rng):
 )
 def slow_planes_hardly_turn(bound, _rng):
     theta = rotation.frequencies(32)
-    return max(abs(_largest_error(2 * plane - 1, w=w, theta=theta) - bound(w, theta[plane - 1]))
-               for plane, w in ((14, 100), (12, 100), (16, 1000)))  # fmt: skip
+    return max(
+        abs(_largest_error(2 * plane - 1, w=w, theta=theta) - bound(w, theta[plane - 1]))
+        for plane, w in ((14, 100), (12, 100), (16, 1000))
+    )
 
 
 @claim(

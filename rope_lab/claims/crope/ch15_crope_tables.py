@@ -18,8 +18,12 @@ MARGIN = 0.02  # nats: what we are ready to call negligible, 2 per cent of perpl
 ABSOLUTE = ("absolute scaled", "absolute vaswani", "absolute unit")
 # Table 2's first row as printed; the others come with the experiments.
 ROW1 = {"absolute": ("6.802", "0.032"), "RoPE": ("6.581", "0.033"), "CRoPE QKV": ("6.584", "0.032")}
-CONFIGURATIONS = ((16, 1024, 128, "0.8", 1000), (2, 512, 128, "0.9", 2000), (2, 512, 128, "0.9", 1000),
-                  (2, 512, 64, "0.9", 1000))  # fmt: skip
+CONFIGURATIONS = (
+    (16, 1024, 128, "0.8", 1000),
+    (2, 512, 128, "0.9", 2000),
+    (2, 512, 128, "0.9", 1000),
+    (2, 512, 64, "0.9", 1000),
+)
 
 
 def printed() -> dict[str, dict[str, tuple[Fraction, Fraction]]]:
@@ -325,7 +329,7 @@ def training_gap(found, variant: str, reference: str) -> cards.Interval:
     for card in found:
         if card.variant in ends:
             losses = card.curve["train_loss"]
-            last = losses[-max(1, len(losses) // 10):]
+            last = losses[-max(1, len(losses) // 10) :]
             ends[card.variant][card.seed] = sum(last) / len(last)
     one, other = ends[variant], ends[reference]
     return cards.interval(one[seed] - other[seed] for seed in sorted(one.keys() & other.keys()))

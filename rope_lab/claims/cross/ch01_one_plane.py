@@ -31,7 +31,6 @@ def spellings_of_one_logit(conjugate):
     complex_form = sp.re(sp.expand((q[0] - sp.I * q[1]) * factor.rewrite(sp.cos) * (k[0] + sp.I * k[1])))
     spellings = [(q.T * R(n - m) * k)[0], (q.T * R(m - n).T * k)[0], complex_form]
     quarter = {m: 0, n: 1, theta: sp.pi / 2, q[0]: 1, q[1]: 0, k[0]: 0, k[1]: 1}
-    return (
-        all(symbolic.same(spelling, ((R(m) * q).T * (R(n) * k))[0]) for spelling in spellings)
-        and all(spelling.subs(quarter) == -1 for spelling in spellings)
+    return all(symbolic.same(spelling, ((R(m) * q).T * (R(n) * k))[0]) for spelling in spellings) and all(
+        spelling.subs(quarter) == -1 for spelling in spellings
     )

@@ -16,9 +16,19 @@ RUNG = "cpu"
 LEAST = 3  # seeds that both must have: two give an interval that decides nothing
 
 CHAIN = (
-    ("QK", "QKVO", "about"), ("QK", "K"), ("QK", "VO"), ("QKVO", "K"), ("QKVO", "VO"), ("K", "VO", "about"),
-    ("K", "QKV"), ("VO", "QKV"), ("QKV", "NoPE"), ("NoPE", "Q"), ("NoPE", "V"), ("NoPE", "O"),
-)  # fmt: skip
+    ("QK", "QKVO", "about"),
+    ("QK", "K"),
+    ("QK", "VO"),
+    ("QKVO", "K"),
+    ("QKVO", "VO"),
+    ("K", "VO", "about"),
+    ("K", "QKV"),
+    ("VO", "QKV"),
+    ("QKV", "NoPE"),
+    ("NoPE", "Q"),
+    ("NoPE", "V"),
+    ("NoPE", "O"),
+)
 BETWEEN = (("VO", "NoPE"), ("QK", "VO"), ("QK", "QKVO", "about"))
 
 
@@ -112,6 +122,15 @@ def _loss(name: str, variant: str, correction: str = "") -> None:
     check.__qualname__ = f"loss_of_{name}"
 
 
-for name, variant in (("qk", "QK"), ("qkvo", "QKVO"), ("k", "K"), ("vo", "VO"), ("qkv", "QKV"), ("nope", "NoPE"),
-                      ("o", "O"), ("q", "Q"), ("v", "V")):  # fmt: skip
+for name, variant in (
+    ("qk", "QK"),
+    ("qkvo", "QKVO"),
+    ("k", "K"),
+    ("vo", "VO"),
+    ("qkv", "QKV"),
+    ("nope", "NoPE"),
+    ("o", "O"),
+    ("q", "Q"),
+    ("v", "V"),
+):
     _loss(name, variant, "An absolute encoding, and yet third of the nine." if variant == "K" else "")

@@ -108,8 +108,12 @@ def a_family_that_is_no_exponential(O):  # noqa: E741
 def an_exponential_for_each(found, rng):
     worst = 0.0
     for angles, rest in (
-        ((0.7,), ()), ((0.7, -2.1), (1,)), ((), (-1, -1)), ((0.4,), (-1, -1, -1, -1)), ((1.0, 1.0), (1, -1, -1)),
-    ):  # fmt: skip
+        ((0.7,), ()),
+        ((0.7, -2.1), (1,)),
+        ((), (-1, -1)),
+        ((0.4,), (-1, -1, -1, -1)),
+        ((1.0, 1.0), (1, -1, -1)),
+    ):
         core = block_diag(*(rotation.rotation_2d(a) for a in angles), *([[s]] for s in rest))
         P = np.linalg.qr(rng.normal(size=core.shape))[0]
         O = P @ core @ P.T  # noqa: E741

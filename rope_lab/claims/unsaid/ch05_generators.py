@@ -28,8 +28,10 @@ def whole_positions_see_angles_modulo_a_turn(turn):
     def R(position, frequency):
         return exact.rotation_2d(position * frequency)
 
-    whole = symbolic.same(R(n, theta + k * turn).applyfunc(sp.expand_trig).applyfunc(sp.simplify),
-                          R(n, theta).applyfunc(sp.expand_trig).applyfunc(sp.simplify))
+    whole = symbolic.same(
+        R(n, theta + k * turn).applyfunc(sp.expand_trig).applyfunc(sp.simplify),
+        R(n, theta).applyfunc(sp.expand_trig).applyfunc(sp.simplify),
+    )
     mirrored = symbolic.same(_FLIP * R(n, theta) * _FLIP, R(n, -theta))
     half = sp.Rational(1, 2)
     between = symbolic.same(R(half, theta + turn), -R(half, theta))

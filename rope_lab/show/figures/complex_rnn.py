@@ -27,9 +27,12 @@ def fading_and_turning(*, gamma: float = 0.9, theta: float = 0.5, steps: int = 8
             axes.text(-2.0, row, name, va="center", fontsize=11)
             for n, z in enumerate(values):
                 axes.plot(n, row, "o", ms=3, color=LIGHT["muted"])
-                axes.annotate("", (n + 0.85 * z.real, row + 0.85 * z.imag), (n, row),
-                              arrowprops={"arrowstyle": "-|>", "color": LIGHT["value"], "lw": 1.8, "shrinkA": 0,
-                                          "shrinkB": 0})  # fmt: skip
+                axes.annotate(
+                    "",
+                    (n + 0.85 * z.real, row + 0.85 * z.imag),
+                    (n, row),
+                    arrowprops={"arrowstyle": "-|>", "color": LIGHT["value"], "lw": 1.8, "shrinkA": 0, "shrinkB": 0},
+                )
         for n in range(steps):
             axes.text(n, 0.85, f"${n}$", ha="center", va="center", fontsize=10, color=LIGHT["muted"])
         axes.text(-2.0, 0.85, "steps later", va="center", fontsize=10, color=LIGHT["muted"])
@@ -53,8 +56,13 @@ def bell_curves() -> Picture:
         axes.text(398, np.log(7) + 0.05, r"guessing: $\ln 7$", ha="right", color=LIGHT["muted"], fontsize=10)
         for card in found:
             role = ROLES[looks[card.variant]]
-            axes.plot(card.curve["step"], card.curve["train_loss"], color=LIGHT[role.name], lw=1.3,
-                      linestyle=(0, role.dash) if role.dash else "-")  # fmt: skip
+            axes.plot(
+                card.curve["step"],
+                card.curve["train_loss"],
+                color=LIGHT[role.name],
+                lw=1.3,
+                linestyle=(0, role.dash) if role.dash else "-",
+            )
         axes.text(130, 0.22, "complex decay", color=LIGHT["linear"], fontsize=10)
         words = "real decay, of one sign (upper)\nor of both (lower)"
         axes.text(190, 1.58, words, va="center", fontsize=10)

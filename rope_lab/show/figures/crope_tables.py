@@ -31,8 +31,16 @@ def curves(found: Sequence[Card], *, since: int = 100) -> Picture:
             for name in names:
                 ink, dash, marker = _LOOK[name]
                 steps, losses = (values[_mean(found, name, kind)[0] >= since] for values in _mean(found, name, kind))
-                axes.plot(steps, losses, dash, color=LIGHT[ink], marker=marker if kind == "valid_loss" else None,
-                          lw=1.8, ms=5, label=name)  # fmt: skip
+                axes.plot(
+                    steps,
+                    losses,
+                    dash,
+                    color=LIGHT[ink],
+                    marker=marker if kind == "valid_loss" else None,
+                    lw=1.8,
+                    ms=5,
+                    label=name,
+                )
             axes.set(ylabel="loss, nats per token", title=title)
         below.set_xlabel("step")
         below.legend(loc="upper right", fontsize=10)
@@ -71,14 +79,22 @@ def layers(found: Sequence[Card], *, variant: str = "RoPE") -> Picture:
 def _marks(axes: Axes, x: float, shares: Sequence[dict], when: str, name: str, *, ink: str, filled: bool) -> None:
     for role, marker, nudge in (("q", "o", -0.06), ("k", "s", 0.06)):
         heights = [height for share in shares for height in share[when][name][role]]
-        axes.plot(np.full(len(heights), x + nudge), heights, marker, ms=4.5, color=LIGHT[ink], alpha=0.8,
-                  mfc=LIGHT[ink] if filled else "none")  # fmt: skip
+        axes.plot(
+            np.full(len(heights), x + nudge),
+            heights,
+            marker,
+            ms=4.5,
+            color=LIGHT[ink],
+            alpha=0.8,
+            mfc=LIGHT[ink] if filled else "none",
+        )
 
 
 def planes(found: Sequence[Card], *, variant: str = "RoPE") -> Picture:
     """Share of each plane of each head over the best pairing of its layer: one panel a layer, frequencies falling."""
-    measured = [card.measured["halves"]["planes"] for card in found
-                if card.variant == variant and "halves" in card.measured]  # fmt: skip
+    measured = [
+        card.measured["halves"]["planes"] for card in found if card.variant == variant and "halves" in card.measured
+    ]
     q, k = (np.mean([m[role] for m in measured], axis=0) for role in "qk")  # (layers, heads, planes)
     ends = [f"{x[:, :, part].mean():.2f}" for part in (slice(0, 4), slice(-4, None)) for x in (q, k)]
     desc = (

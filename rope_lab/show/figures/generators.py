@@ -34,14 +34,19 @@ def _wind(axes: Axes, B: np.ndarray, title: str) -> None:
     axes.set_title(title, fontsize=12)
     x, y = np.meshgrid(np.arange(-2.0, 2.1), np.arange(-2.0, 2.1))
     u, v = (0.03 * component for component in np.tensordot(B, np.stack([x, y]), axes=1))
-    axes.quiver(x, y, u, v, color=LIGHT["muted"], alpha=0.55, angles="xy", scale_units="xy", scale=1,
-                width=0.005, pivot="mid")
+    axes.quiver(
+        x, y, u, v, color=LIGHT["muted"], alpha=0.55, angles="xy", scale_units="xy", scale=1, width=0.005, pivot="mid"
+    )
     start = np.array([0.0, 1.0])
     path = np.array([exponential(t * B) @ start for t in np.linspace(0, 1, 121)])
     axes.plot(*path.T, color=LIGHT["output"], lw=2)
     # Counter-clockwise from the top: a quarter of a step lies to the left.
-    labels = ((0.0, "every whole n", (0, 10)), (0.25, "1/4", (-16, -4)), (0.5, "1/2", (0, -17)),
-              (0.75, "3/4", (16, -4)))  # fmt: skip
+    labels = (
+        (0.0, "every whole n", (0, 10)),
+        (0.25, "1/4", (-16, -4)),
+        (0.5, "1/2", (0, -17)),
+        (0.75, "3/4", (16, -4)),
+    )
     for t, name, shift in labels:
         at = exponential(t * B) @ start
         axes.plot(*at, "o", color=LIGHT["output"], ms=7 if t == 0 else 5)

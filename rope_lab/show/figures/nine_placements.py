@@ -87,8 +87,16 @@ def one_cache_table(found: Sequence[Card]) -> Table:
         own = [card for card in found if card.variant == name]
         both = {c.seed for c in own} & {c.seed for c in found if c.variant == reference}
         gap = "reference" if name == reference else str(cards.paired(found, name, reference)) if both else "no pair"
-        rows.append([name, str(_cached(own[0])), f"{own[0].parameters['total']:,}", str(len(own)),
-                     f"{fmean(card.loss() for card in own):.3f}", gap])  # fmt: skip
+        rows.append(
+            [
+                name,
+                str(_cached(own[0])),
+                f"{own[0].parameters['total']:,}",
+                str(len(own)),
+                f"{fmean(card.loss() for card in own):.3f}",
+                gap,
+            ]
+        )
     headings = ["variant", "cached numbers", "parameters", "seeds", "loss", f"minus {reference}"]
     return Table(headings, rows, caption="One cache, at the `cpu` rung", right=headings[1:])
 

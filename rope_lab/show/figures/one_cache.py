@@ -39,8 +39,9 @@ def one_step(*, tokens: int = 5, theta: float = 0.6) -> Picture:
             axes.plot([1.1 * n, 1.1], [-0.5, -1.62], color=LIGHT["hair"], lw=6 * a[n])
         axes.text(-0.5, 1.2, "the cache: key and value in one", fontsize=10, color=LIGHT["muted"])
         for at, vector, colour, label in (
-            (1.1, total, "value", "weighted sum"), (3.9, back, "output", f"turned back by {m} steps"),
-        ):  # fmt: skip
+            (1.1, total, "value", "weighted sum"),
+            (3.9, back, "output", f"turned back by {m} steps"),
+        ):
             round_ = np.linspace(0, 2 * np.pi, 80)
             axes.plot(at + 0.6 * np.cos(round_), -2.2 + 0.6 * np.sin(round_), color=LIGHT["muted"], lw=1)
             _arrow(axes, (at, -2.2), 0.6 * vector / np.linalg.norm(vector), LIGHT[colour])
@@ -65,8 +66,14 @@ def bytes_for_each_token() -> Picture:
         axes.grid(visible=True, axis="x")
         for row, (shape, size) in enumerate(zip(models, kept, strict=True)):
             axes.plot([size], [row], KIND[shape.built], ms=6, color=LIGHT["ink"])
-            axes.text(size * 1.18, row, f"{size:,.0f}  {shape.built.upper()}", va="center", fontsize=10,
-                      bbox={"facecolor": LIGHT["paper"], "edgecolor": "none", "pad": 1.5})  # fmt: skip
+            axes.text(
+                size * 1.18,
+                row,
+                f"{size:,.0f}  {shape.built.upper()}",
+                va="center",
+                fontsize=10,
+                bbox={"facecolor": LIGHT["paper"], "edgecolor": "none", "pad": 1.5},
+            )
     return fig.picture
 
 

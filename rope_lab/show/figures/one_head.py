@@ -25,10 +25,18 @@ def the_task() -> Picture:
             look = LIGHT["query"] if s == 1 else LIGHT["output"]
             axes.text(m, 0, "n" if s == 1 else "nn", ha="center", va="center", fontsize=12, color=look)
             axes.text(m, -0.55, f"${m}$", ha="center", va="center", fontsize=10.5, color=LIGHT["muted"])
-            axes.annotate("", (m + s - 0.06, 0.24), (m + 0.06, 0.24), arrowprops={
-                "arrowstyle": "-|>", "color": look, "lw": 1.4,
-                "connectionstyle": f"arc3,rad={-0.75 if s == 1 else -0.5}",
-                "linestyle": "-" if s == 1 else "--"})  # fmt: skip
+            axes.annotate(
+                "",
+                (m + s - 0.06, 0.24),
+                (m + 0.06, 0.24),
+                arrowprops={
+                    "arrowstyle": "-|>",
+                    "color": look,
+                    "lw": 1.4,
+                    "connectionstyle": f"arc3,rad={-0.75 if s == 1 else -0.5}",
+                    "linestyle": "-" if s == 1 else "--",
+                },
+            )
     return fig.picture
 
 
@@ -74,8 +82,14 @@ def tilted(*, m: int = 6, window: int = 16) -> Picture:
             axes.plot(n, -((n - m - s) ** 2), color=LIGHT[ink], linestyle=dash, lw=1.7)
             if word:
                 axes.plot(m + s, 0, "o", ms=5, color=LIGHT[ink])
-                axes.text(m + s + (-0.3 if s == 1 else 0.3), 1.4, word, color=LIGHT[ink], fontsize=10,
-                          ha="right" if s == 1 else "left")  # fmt: skip
+                axes.text(
+                    m + s + (-0.3 if s == 1 else 0.3),
+                    1.4,
+                    word,
+                    color=LIGHT[ink],
+                    fontsize=10,
+                    ha="right" if s == 1 else "left",
+                )
         axes.vlines(m, -32, 0, color=LIGHT["muted"], lw=0.8)
         axes.text(m - 0.2, -30, "query", ha="right", fontsize=10, color=LIGHT["muted"])
     return fig.picture
@@ -102,9 +116,18 @@ def trained_heads() -> Picture:
         axes.text(29, 0.06, "guessing", fontsize=10, color=LIGHT["muted"])
         dashes = {"RoPE": "-", "CRoPE": "-.", "absolute": "--", "absolute, moved": ":"}
         for card in found:
-            axes.plot(lengths, card.measured["accuracy"], color=LIGHT[looks[card.variant]], lw=1.1,
-                      linestyle=dashes[card.variant])  # fmt: skip
-        for name, words in (("RoPE", "RoPE"), ("CRoPE", "CRoPE"), ("absolute", "absolute"),
-                            ("absolute, moved", "absolute,\nmoved")):  # fmt: skip
+            axes.plot(
+                lengths,
+                card.measured["accuracy"],
+                color=LIGHT[looks[card.variant]],
+                lw=1.1,
+                linestyle=dashes[card.variant],
+            )
+        for name, words in (
+            ("RoPE", "RoPE"),
+            ("CRoPE", "CRoPE"),
+            ("absolute", "absolute"),
+            ("absolute, moved", "absolute,\nmoved"),
+        ):
             axes.text(560, mean[name][-1], words, color=LIGHT[looks[name]], fontsize=10, va="center")
     return fig.picture

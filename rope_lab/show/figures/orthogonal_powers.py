@@ -11,8 +11,20 @@ from rope_lab.show.svg import Picture, figure, line
 
 __all__ = ["three_powers", "two_routes"]
 
-_FLAG = np.array([[0, 0], [0, 1], [0.62, 1], [0.62, 0.78], [0.24, 0.78], [0.24, 0.56], [0.5, 0.56], [0.5, 0.34],
-                  [0.24, 0.34], [0.24, 0]])  # fmt: skip
+_FLAG = np.array(
+    [
+        [0, 0],
+        [0, 1],
+        [0.62, 1],
+        [0.62, 0.78],
+        [0.24, 0.78],
+        [0.24, 0.56],
+        [0.5, 0.56],
+        [0.5, 0.34],
+        [0.24, 0.34],
+        [0.24, 0],
+    ]
+)
 
 
 def three_powers(*, angle: float = 0.7, last: int = 4) -> Picture:

@@ -11,8 +11,20 @@ from rope_lab.show.svg import Picture, figure
 
 __all__ = ["every_solution", "one_more_plane"]
 
-_FLAG = np.array([[0, 0], [0, 1], [0.62, 1], [0.62, 0.78], [0.24, 0.78], [0.24, 0.56], [0.5, 0.56], [0.5, 0.34],
-                  [0.24, 0.34], [0.24, 0]])  # fmt: skip
+_FLAG = np.array(
+    [
+        [0, 0],
+        [0, 1],
+        [0.62, 1],
+        [0.62, 0.78],
+        [0.24, 0.78],
+        [0.24, 0.56],
+        [0.5, 0.56],
+        [0.5, 0.34],
+        [0.24, 0.34],
+        [0.24, 0],
+    ]
+)
 _SLANT = rotation_2d(0.5)  # the basis U of the solutions that are not orthogonal
 
 

@@ -38,8 +38,12 @@ def arrivals(*, shift: int = 3) -> Picture:
 def _dial(axes: Axes, at: tuple[float, float], hand: np.ndarray, label: str, *, role: str) -> None:
     x, y = at
     axes.add_patch(Circle(at, 0.6, fill=False, edgecolor=LIGHT["hair"], lw=1))
-    axes.annotate("", xy=(x + 0.58 * hand[0], y + 0.58 * hand[1]), xytext=at,
-                  arrowprops={"arrowstyle": "-|>", "color": LIGHT[role], "lw": 1.8, "shrinkA": 0, "shrinkB": 0})
+    axes.annotate(
+        "",
+        xy=(x + 0.58 * hand[0], y + 0.58 * hand[1]),
+        xytext=at,
+        arrowprops={"arrowstyle": "-|>", "color": LIGHT[role], "lw": 1.8, "shrinkA": 0, "shrinkB": 0},
+    )
     axes.plot(x, y, "o", color=LIGHT["ink"], ms=2.5)
     axes.text(x, y - 0.66, label, ha="center", va="top", fontsize=10, color=LIGHT["muted"])
 

@@ -9,8 +9,20 @@ from rope_lab.show.svg import Picture, figure
 
 __all__ = ["four_maps", "two_halves"]
 
-_F = np.array([[0, 0], [0, 1], [0.62, 1], [0.62, 0.78], [0.24, 0.78], [0.24, 0.56], [0.5, 0.56], [0.5, 0.34],
-               [0.24, 0.34], [0.24, 0]])  # fmt: skip
+_F = np.array(
+    [
+        [0, 0],
+        [0, 1],
+        [0.62, 1],
+        [0.62, 0.78],
+        [0.24, 0.78],
+        [0.24, 0.56],
+        [0.5, 0.56],
+        [0.5, 0.34],
+        [0.24, 0.34],
+        [0.24, 0],
+    ]
+)
 _CIRCLE = np.stack([f(np.linspace(0, 2 * np.pi, 97)) for f in (np.cos, np.sin)], axis=-1)
 
 

@@ -32,9 +32,10 @@ def stream() -> Picture:
 
 def _draw(axes: Axes) -> None:
     axes.add_patch(
-        FancyBboxPatch((-0.6, 1.2), 4.2, 3.0, boxstyle="round,pad=0.05,rounding_size=0.18", fill=False,
-                       color=LIGHT["hair"], lw=1.2)
-    )  # fmt: skip
+        FancyBboxPatch(
+            (-0.6, 1.2), 4.2, 3.0, boxstyle="round,pad=0.05,rounding_size=0.18", fill=False, color=LIGHT["hair"], lw=1.2
+        )
+    )
     axes.text(3.5, 4.02, "one block; the next follows", ha="right", va="center", color=LIGHT["muted"], fontsize=10)
     axes.annotate("", (0, 4.55), (0, 0.9), arrowprops={"arrowstyle": "-|>", "color": LIGHT["ink"], "lw": 2.4}, zorder=1)
     _box(axes, 0, 0.75, "embedding")
@@ -42,8 +43,12 @@ def _draw(axes: Axes) -> None:
     axes.text(0, 0.1, "token ids", ha="center", va="center", color=LIGHT["muted"], fontsize=10)
     axes.text(0, 5.4, "next token?", ha="center", va="center", color=LIGHT["muted"], fontsize=10)
     for start, end in ((0.22, 0.56), (4.94, 5.28)):
-        axes.annotate("", (0, end), (0, start), arrowprops={
-            "arrowstyle": "-|>", "color": LIGHT["muted"], "lw": 1, "shrinkA": 0, "shrinkB": 0})  # fmt: skip
+        axes.annotate(
+            "",
+            (0, end),
+            (0, start),
+            arrowprops={"arrowstyle": "-|>", "color": LIGHT["muted"], "lw": 1, "shrinkA": 0, "shrinkB": 0},
+        )
     _branch(axes, 1.4, 2.6, "norm, attention")
     _branch(axes, 2.85, 3.7, "norm, MLP")
     for y, note in ((1.75, "looks at earlier\npositions"), (3.26, "each position\nalone")):
@@ -68,7 +73,15 @@ def _branch(axes: Axes, start: float, end: float, name: str) -> None:
 def _box(axes: Axes, x: float, y: float, name: str) -> None:
     width, height = 1.4, 0.3
     axes.add_patch(
-        FancyBboxPatch((x - width / 2, y - height / 2), width, height, boxstyle="round,pad=0.04,rounding_size=0.1",
-                       facecolor=LIGHT["paper"], edgecolor=LIGHT["ink"], lw=1.2, zorder=3)
-    )  # fmt: skip
+        FancyBboxPatch(
+            (x - width / 2, y - height / 2),
+            width,
+            height,
+            boxstyle="round,pad=0.04,rounding_size=0.1",
+            facecolor=LIGHT["paper"],
+            edgecolor=LIGHT["ink"],
+            lw=1.2,
+            zorder=3,
+        )
+    )
     axes.text(x, y, name, ha="center", va="center", fontsize=10.5, zorder=4)

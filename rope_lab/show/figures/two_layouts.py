@@ -37,8 +37,25 @@ def _pattern(axes: Axes, pairs: np.ndarray, size: int) -> None:
         for row, column, name in [(a, a, "c"), (b, b, "c"), (b, a, "s"), (a, b, "-s")]:
             ink = LIGHT["linear" if name == "c" else "conjugate"]
             open_cell = name == "-s"
-            axes.add_patch(FancyBboxPatch((column - 0.42, row - 0.42), 0.84, 0.84, zorder=2, lw=1.2, ec=ink,
-                                          boxstyle="round,pad=0,rounding_size=0.12",
-                                          fc=LIGHT["paper"] if open_cell else ink))  # fmt: skip
-            axes.text(column, row, f"${name}_{i}$", ha="center", va="center", fontsize=11, zorder=3,
-                      color=ink if open_cell else LIGHT["paper"])  # fmt: skip
+            axes.add_patch(
+                FancyBboxPatch(
+                    (column - 0.42, row - 0.42),
+                    0.84,
+                    0.84,
+                    zorder=2,
+                    lw=1.2,
+                    ec=ink,
+                    boxstyle="round,pad=0,rounding_size=0.12",
+                    fc=LIGHT["paper"] if open_cell else ink,
+                )
+            )
+            axes.text(
+                column,
+                row,
+                f"${name}_{i}$",
+                ha="center",
+                va="center",
+                fontsize=11,
+                zorder=3,
+                color=ink if open_cell else LIGHT["paper"],
+            )

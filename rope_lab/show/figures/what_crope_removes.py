@@ -27,8 +27,16 @@ def three_halves(head_dim: int = 2, width: int = 2) -> Picture:
             axes.text(-0.3, -1.2 * row, name, ha="right", va="center", fontsize=12)
             for i in range(whole):
                 fill = {"facecolor": LIGHT["linear"]} if i < kept else {"facecolor": "none", "ls": (0, (3, 2))}
-                axes.add_patch(Rectangle((i + 0.07, -1.2 * row - 0.43), 0.86, 0.86, lw=1.2, **fill,
-                                         edgecolor=LIGHT["linear" if i < kept else "conjugate"]))  # fmt: skip
+                axes.add_patch(
+                    Rectangle(
+                        (i + 0.07, -1.2 * row - 0.43),
+                        0.86,
+                        0.86,
+                        lw=1.2,
+                        **fill,
+                        edgecolor=LIGHT["linear" if i < kept else "conjugate"],
+                    )
+                )
             axes.text(whole + 0.3, -1.2 * row, f"{kept} of {whole}", ha="left", va="center", fontsize=12)
     return fig.picture
 
@@ -46,8 +54,9 @@ def many_pairings(size: int = 64, drawn: int = 200, *, seed: int = 0) -> Picture
         rows.append((name, np.array([pairing.linear_share(W, J) for J in others]), given, best))
     desc = "Two rows of marks between a share of 0.4 and of 1. " + ". ".join(
         f"The {name} map: {shares.min():.2f} to {shares.max():.2f} over random pairings, {given:.2f} over the given "
-        f"pairing, {best:.2f} over the best" for name, shares, given, best in rows
-    )  # fmt: skip
+        f"pairing, {best:.2f} over the best"
+        for name, shares, given, best in rows
+    )
     with figure(title="One map over many pairings", desc=desc + ".", size=(4.4, 2.2)) as fig:
         axes = fig.subplots()
         for row, (name, shares, given, best) in enumerate(rows):

@@ -24,9 +24,10 @@ def four_answers(*, head_dim: int = 8, position: float = 1.0) -> Picture:
         for other in [int(np.abs(answers[layout, way][1:]).argmax()) + 1]
     )
     with figure(
-        title="One question, four answers", desc=f"The unit vector 0 goes in at position {position:g}. {said}.",
+        title="One question, four answers",
+        desc=f"The unit vector 0 goes in at position {position:g}. {said}.",
         size=(4.8, 4.0),
-    ) as fig:  # fmt: skip
+    ) as fig:
         for axes, kind in zip(fig.subplots(2, 2, sharex=True, sharey=True).flat, kinds, strict=True):
             y, places = answers[kind], np.arange(head_dim)
             axes.axhline(0, color=LIGHT["muted"], lw=0.8)
@@ -48,8 +49,9 @@ def schedule_lines(lists: Mapping[str, Sequence[float]]) -> Picture:
     ends = ", ".join(f"{name} from {theta[0]:.3g} to {theta[-1]:.2g}" for name, theta in lists.items())
     with figure(
         title="Lists of frequencies: a base is a straight line that starts at one",
-        desc=f"Logarithm of the frequency against the place of the plane. {ends}.", size=(4.8, 3.8),
-    ) as fig:  # fmt: skip
+        desc=f"Logarithm of the frequency against the place of the plane. {ends}.",
+        size=(4.8, 3.8),
+    ) as fig:
         axes = fig.subplots()
         for (name, theta), (role, dash) in zip(lists.items(), looks, strict=False):
             place = np.arange(len(theta)) / len(theta)

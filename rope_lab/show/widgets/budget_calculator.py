@@ -35,9 +35,15 @@ class BudgetCalculator(Widget):
     def compute(state: dict) -> dict:
         width = 2 ** state["log_width"]
         shape = budget.Shape(
-            width=width, heads=1, layers=state["layers"], vocab=1000 * state["vocab"], tied=state["tied"],
-            mlp_width=round(state["mlp"] * width / 2), bias=state["bias"], norms=state["bias"],
-        )  # fmt: skip
+            width=width,
+            heads=1,
+            layers=state["layers"],
+            vocab=1000 * state["vocab"],
+            tied=state["tied"],
+            mlp_width=round(state["mlp"] * width / 2),
+            bias=state["bias"],
+            norms=state["bias"],
+        )
         dense, small = (budget.parameters(shape, reading) for reading in ("dense", state["reading"]))
         whole, left = ([sum(count[role] for role in budget.PARTS[part]) for part in PARTS] for count in (dense, small))
         saved = [w - k for w, k in zip(whole, left, strict=True)]

@@ -17,8 +17,9 @@ def _presets() -> list[dict]:
     return [
         {"name": shape.name, "built": shape.built, "latent": shape.latent or 512, "rope": shape.rope or 64}
         | {field: getattr(shape, field) for field in FIELDS[:4]}
-        for shape in MODELS if shape.name in SHOWN
-    ]  # fmt: skip
+        for shape in MODELS
+        if shape.name in SHOWN
+    ]
 
 
 class CacheCalculator(Widget):

@@ -111,8 +111,9 @@ def _cross(a: list, b: list, c: list) -> list:
     """The fourth vector: perpendicular to three, with determinant +1."""
 
     def det(i, j, k):
-        return (a[i] * (b[j] * c[k] - b[k] * c[j]) - a[j] * (b[i] * c[k] - b[k] * c[i])
-                + a[k] * (b[i] * c[j] - b[j] * c[i]))  # fmt: skip
+        return (
+            a[i] * (b[j] * c[k] - b[k] * c[j]) - a[j] * (b[i] * c[k] - b[k] * c[i]) + a[k] * (b[i] * c[j] - b[j] * c[i])
+        )
 
     return [-det(1, 2, 3), det(0, 2, 3), -det(0, 1, 3), det(0, 1, 2)]
 

@@ -35,8 +35,10 @@ class LayoutBoard(Widget):
         at = min(max(state["step"], 0), 2 * len(each))
         whole = min(floor(at), 2 * len(each) - 1) if each else 0
         share = at - whole
-        carried = [_carried(half.tolist(), each, min(max(at_least, 0), len(each)), state["by"])
-                   for at_least in (whole, whole + 1, whole - len(each), whole + 1 - len(each))]  # fmt: skip
+        carried = [
+            _carried(half.tolist(), each, min(max(at_least, 0), len(each)), state["by"])
+            for at_least in (whole, whole + 1, whole - len(each), whole + 1 - len(each))
+        ]
         places = [[order.index(name) for name in range(state["d"])] for order in carried]
         rows = [a + (b - a) * share for a, b in zip(places[0], places[1], strict=True)]
         columns = [a + (b - a) * share for a, b in zip(places[2], places[3], strict=True)]

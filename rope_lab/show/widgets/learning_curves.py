@@ -50,10 +50,13 @@ def _panel(key: str, found: Sequence[Card]) -> dict:
     last = {card.variant: fmean(c.loss() for c in found if c.variant == card.variant) for card in found}
     names = sorted(last, key=last.__getitem__)
     return {
-        "key": key, "names": names, "reference": next((n for n in _REFERENCES if n in names), names[0]),
+        "key": key,
+        "names": names,
+        "reference": next((n for n in _REFERENCES if n in names), names[0]),
         **{f"{kind}_steps": [steps[i] for i in chosen[kind]] for kind in _KINDS},
-        "t": quantiles(found), "runs": runs,
-    }  # fmt: skip
+        "t": quantiles(found),
+        "runs": runs,
+    }
 
 
 def _chosen(curve: dict, name: str) -> list[int]:
@@ -91,8 +94,17 @@ class LearningCurves(Widget):
     def compute(state: dict) -> dict:
         panel = shown(state)
         if panel is None:
-            return {"panel": "", "names": [], "variant": "", "reference": "", "steps": [], "index": 0, "rows": [],
-                    "means": [], "differences": []}  # fmt: skip
+            return {
+                "panel": "",
+                "names": [],
+                "variant": "",
+                "reference": "",
+                "steps": [],
+                "index": 0,
+                "rows": [],
+                "means": [],
+                "differences": [],
+            }
         names, kind, steps = panel["names"], state["kind"], panel[state["kind"] + "_steps"]
         reference = state["reference"] if state["reference"] in names else panel["reference"]
         others = [name for name in names if name != reference]
@@ -111,10 +123,16 @@ class LearningCurves(Widget):
         ]
         means = [[fmean(run[i] for run in runs[name].values()) for i in range(len(steps))] for name in names]
         return {
-            "panel": panel["key"], "names": names, "variant": variant, "reference": reference, "steps": steps,
-            "index": index, "rows": rows, "means": means,
+            "panel": panel["key"],
+            "names": names,
+            "variant": variant,
+            "reference": reference,
+            "steps": steps,
+            "index": index,
+            "rows": rows,
+            "means": means,
             "differences": [difference(variant, i) for i in range(len(steps))] if variant else [],
-        }  # fmt: skip
+        }
 
     @staticmethod
     def random_state(rng) -> dict:

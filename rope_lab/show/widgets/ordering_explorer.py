@@ -100,17 +100,36 @@ class OrderingExplorer(Widget):
         other = state["other"] if state["other"] in rest else (rest or [""])[0]
         pairs = len(cells)
         return {
-            "panel": panel["key"], "names": names, "steps": steps, "index": index, "cells": cells, "counts": counts,
-            "tau": 1 - 2 * exchanges / pairs if said and pairs else None, "exchanges": exchanges if said else None,
-            "rows": [{"name": name, "mean": middle(name, index), "median": middle(name, index, median),
-                      "said": said.get(name)} for name in names],
-            "one": one, "other": other,
-            "seeds": [{"seed": seed, "gap": runs[other][seed][index] - runs[one][seed][index]}
-                      for seed in runs[one] if seed in runs[other]] if other else [],
+            "panel": panel["key"],
+            "names": names,
+            "steps": steps,
+            "index": index,
+            "cells": cells,
+            "counts": counts,
+            "tau": 1 - 2 * exchanges / pairs if said and pairs else None,
+            "exchanges": exchanges if said else None,
+            "rows": [
+                {
+                    "name": name,
+                    "mean": middle(name, index),
+                    "median": middle(name, index, median),
+                    "said": said.get(name),
+                }
+                for name in names
+            ],
+            "one": one,
+            "other": other,
+            "seeds": [
+                {"seed": seed, "gap": runs[other][seed][index] - runs[one][seed][index]}
+                for seed in runs[one]
+                if seed in runs[other]
+            ]
+            if other
+            else [],
             "chosen": interval(gaps(one, other, index) if other else [], t),
             "along": [interval(gaps(one, other, i), t) for i in range(len(steps))] if other else [],
             "published": said[other] - said[one] if said and other else None,
-        }  # fmt: skip
+        }
 
     @staticmethod
     def random_state(rng) -> dict:

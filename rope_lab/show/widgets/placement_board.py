@@ -72,8 +72,12 @@ class PlacementBoard(Widget):
 
     def fallback(self) -> str:
         board = self.compute(self.state())["board"]
-        found = [(row + column).upper() or "none" for row, line in zip(ROWS, board, strict=True)
-                 for column, verdict in zip(COLUMNS, line, strict=True) if verdict == "same"]  # fmt: skip
+        found = [
+            (row + column).upper() or "none"
+            for row, line in zip(ROWS, board, strict=True)
+            for column, verdict in zip(COLUMNS, line, strict=True)
+            if verdict == "same"
+        ]
         return (
             "Interactive figure: rotate any of queries, keys, values, outputs; move a sentence of five words along. "
             f"Of the sixteen placements, {len(found)} give the same output after every shift: {', '.join(found)}. "

@@ -33,13 +33,21 @@ def _panel(experiment: str, rung: str, setting: str, found: Sequence[Card]) -> d
     said = cards.published(experiment).get("losses", {}).get(setting, {})
     printed = {name: said.get(name, said.get("absolute") if name.startswith("absolute") else None) for name in names}
     return {
-        "key": " ".join(filter(None, (experiment, rung, setting))), "names": names,
+        "key": " ".join(filter(None, (experiment, rung, setting))),
+        "names": names,
         "reference": "RoPE" if "RoPE" in names else names[0],
         "published": {name: pair for name, pair in printed.items() if pair},
         "t": quantiles(found),
-        "runs": [{"variant": card.variant, "seed": card.seed, "final": round(card.loss(), 6),
-                  "best": round(card.loss("best"), 6)} for card in found],
-    }  # fmt: skip
+        "runs": [
+            {
+                "variant": card.variant,
+                "seed": card.seed,
+                "final": round(card.loss(), 6),
+                "best": round(card.loss("best"), 6),
+            }
+            for card in found
+        ],
+    }
 
 
 def verdict(difference: float | None, half: float | None, margin: float) -> str:
@@ -97,8 +105,15 @@ class TableExplorer(Widget):
                 continue
             pairs = [runs[name][seed] - runs[reference][seed] for seed in runs[name] if seed in runs[reference]]
             gap = interval(pairs, panel["t"])
-            rows.append({"variant": name, "pairs": pairs, **gap, **_published(said, name, reference),
-                         "verdict": verdict(gap["difference"], gap["half"], state["margin"])})  # fmt: skip
+            rows.append(
+                {
+                    "variant": name,
+                    "pairs": pairs,
+                    **gap,
+                    **_published(said, name, reference),
+                    "verdict": verdict(gap["difference"], gap["half"], state["margin"]),
+                }
+            )
         return {"panel": panel["key"], "names": names, "reference": reference, "rows": rows}
 
     @staticmethod
@@ -138,5 +153,11 @@ def _random_panel(rng, key: str) -> dict:
         for seed in range(int(rng.integers(1, 5)))
     ]
     said = {name: rng.uniform(0.01, 7, 2).tolist() for name in names[: int(rng.integers(0, 4))]}
-    return {"key": key, "names": names, "reference": names[-1], "published": said, "t": [0.0, 0.0, 12.7, 4.3, 3.2],
-            "runs": runs}  # fmt: skip
+    return {
+        "key": key,
+        "names": names,
+        "reference": names[-1],
+        "published": said,
+        "t": [0.0, 0.0, 12.7, 4.3, 3.2],
+        "runs": runs,
+    }

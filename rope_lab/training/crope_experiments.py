@@ -29,7 +29,7 @@ def _pick(*chosen: str) -> dict[str, dict[str, Any]]:
 
 _STEPPED = {"schedule": "step", "decay": 0.8, "weight_decay": 0.01}
 # The cheapest setting in which the schemes' differences stand above the noise of the seeds.
-_TABLE1_CPU = {
+TABLE1_CPU = {
     "tokenizer": "bpe-1024",
     "seq_len": 256,
     "batch_size": 8,
@@ -80,7 +80,7 @@ _FIVE = _pick("RoPE", "CRoPE QKV", "CRoPE QKVO", "half width", "absolute scaled"
 def table1(rung: str) -> Experiment:
     name, seeds, six = "crope-table1", (0, 1, 2), {**_FIVE, **_pick("absolute vaswani")}
     made = {
-        "cpu": lambda: make_runs(name, rung, six, seeds=seeds, settings=_WIKITEXT, model=GPT2, **_TABLE1_CPU),
+        "cpu": lambda: make_runs(name, rung, six, seeds=seeds, settings=_WIKITEXT, model=GPT2, **TABLE1_CPU),
         "colab": lambda: make_runs(name, rung, _FIVE, seeds=seeds, settings=_WIKITEXT, model=GPT2, **_TABLE1_COLAB),
         "paper": lambda: make_runs(
             name, rung, six, seeds=seeds, settings=_CORPORA, model={**GPT2, "bias": True}, **_TABLE1_PAPER
@@ -98,7 +98,7 @@ def table1(rung: str) -> Experiment:
 
 def table1_readings(rung: str) -> Experiment | None:
     name, readings = "crope-table1-readings", _pick("RoPE", "absolute unit", "NoPE")
-    shared = {"cpu": _TABLE1_CPU, "paper": _TABLE1_PAPER}.get(rung)
+    shared = {"cpu": TABLE1_CPU, "paper": _TABLE1_PAPER}.get(rung)
     if shared is None:
         return None
     model = {**GPT2, "bias": True} if rung == "paper" else GPT2
@@ -112,7 +112,7 @@ def table2(rung: str) -> Experiment:
     if rung != "cpu":
         schemes |= _pick("absolute vaswani")
     shared, batch, length, unit = {
-        "cpu": (_TABLE1_CPU, 1, 128, 400),
+        "cpu": (TABLE1_CPU, 1, 128, 400),
         "colab": (_TABLE1_COLAB, 2, 512, 300),
         "paper": (_TABLE1_PAPER, 2, 512, 1000),
     }[rung]
@@ -148,7 +148,7 @@ def equal_parameters(rung: str) -> Experiment | None:
         "RoPE, narrower MLP": {**SCHEMES["RoPE"], **narrower},
     }
     name = "crope-equal-parameters"
-    runs = make_runs(name, rung, variants, seeds=(0, 1, 2), settings=_WIKITEXT, model=GPT2, **_TABLE1_CPU)
+    runs = make_runs(name, rung, variants, seeds=(0, 1, 2), settings=_WIKITEXT, model=GPT2, **TABLE1_CPU)
     about = "Equal parameters instead of equal width: what CRoPE saves is spent on the MLP, or taken from RoPE's"
     return Experiment(name, rung, about, "One way to spend the saving, in an undertrained regime.", "RoPE", runs)
 
@@ -160,9 +160,9 @@ def longer(rung: str) -> Experiment | None:
     """
     if rung != "cpu":
         return None
-    steps = 4 * _TABLE1_CPU["steps"]
+    steps = 4 * TABLE1_CPU["steps"]
     stretched = {"steps": steps, "decay_every": steps // 10, "eval_every": steps // 10, "precision": "float32"}
-    shared = {**_TABLE1_CPU, **stretched}
+    shared = {**TABLE1_CPU, **stretched}
     name, schemes = "crope-longer", _pick("RoPE", "CRoPE QKV")
     runs = make_runs(name, rung, schemes, seeds=(0, 1, 2), settings=_WIKITEXT, model=GPT2, **shared)
     about = "Does CRoPE's deficit close with training? Four times the steps of Table 1's cpu rung"
@@ -176,7 +176,7 @@ def afterwards(rung: str) -> Experiment | None:
         return None
     name = "crope-afterwards"
     schemes = _pick("RoPE", "CRoPE QKV", "absolute scaled", "NoPE")
-    shared = {**_TABLE1_CPU, "measure": ("length 512", "length 1024")}
+    shared = {**TABLE1_CPU, "measure": ("length 512", "length 1024")}
     more = {"RoPE": ("halves", "projected"), "NoPE": ("halves",)}  # without a rotation no plane of a head is special
     runs = tuple(
         replace(run, measure=(*run.measure, *more.get(run.variant, ())))

@@ -11,7 +11,7 @@ import contextlib
 import json
 from collections.abc import Callable, Iterable
 
-from rope_lab.training import crope_experiments, placement_experiments
+from rope_lab.training import crope_experiments, placement_experiments, planned_experiments
 from rope_lab.training.config import RunConfig
 from rope_lab.training.experiment import GPT2, Experiment
 
@@ -37,6 +37,7 @@ _MAKERS: dict[str, Callable[[str], Experiment | None]] = {
     "crope-equal-parameters": crope_experiments.equal_parameters,
     "crope-longer": crope_experiments.longer,
     "crope-afterwards": crope_experiments.afterwards,
+    "crope-rates": planned_experiments.rates,
     "placements": placement_experiments.placements,
     "placements-base1e4": placement_experiments.placements_base,
     "one-cache": placement_experiments.one_cache,

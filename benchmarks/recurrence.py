@@ -20,8 +20,8 @@ from scipy.signal import lfilter
 from torch import Tensor
 
 from benchmarks.harness import card, in_a_fresh_process, measure, ratios
-from rope_lab.nn import loop
-from rope_lab.nn.linear_rnn import linear_rnn
+from rope_lab.nn.recurrence import compiled
+from rope_lab.nn.recurrence.forms import linear_rnn
 
 CHANNELS = 64
 SHAPES = {
@@ -138,13 +138,13 @@ def _ours() -> dict[str, States]:
         return linear_rnn(v, gamma=GAMMA, theta=theta)[0]
 
     def by_sums(v: Tensor, theta: Tensor) -> Tensor:
-        compiled, loop.compiled = loop.compiled, lambda: None  # type: ignore[assignment]
+        loop, compiled.compiled = compiled.compiled, lambda: None  # type: ignore[assignment]
         try:
             return states(v, theta)
         finally:
-            loop.compiled = compiled
+            compiled.compiled = loop
 
-    forms: dict[str, States] = {LOOPED: states} if loop.compiled() else {}
+    forms: dict[str, States] = {LOOPED: states} if compiled.compiled() else {}
     return forms | {SUMS: by_sums}
 
 

@@ -19,7 +19,7 @@ import torch
 from rich.table import Table
 
 from benchmarks.harness import CARDS, ROOT, card
-from rope_lab.training.environment import MALLOC
+from rope_lab.training.run.environment import MALLOC
 
 SHAPE = {"vocab_size": 50_304, "seq_len": 1024, "n_layers": 4, "n_heads": 4, "d_model": 128}
 BATCH = 4  # windows; what matters is that both have the same
@@ -114,9 +114,9 @@ def _plain(_batch: int) -> Callable[[torch.Tensor], Any]:
 
 
 def _ours(batch: int) -> Callable[[torch.Tensor], Any]:
-    from rope_lab.training.config import RunConfig
-    from rope_lab.training.learner import Learner, model_config
-    from rope_lab.training.processes import Processes
+    from rope_lab.training.run.config import RunConfig
+    from rope_lab.training.run.distributed import Processes
+    from rope_lab.training.run.learner import Learner, model_config
 
     shape = {key: value for key, value in SHAPE.items() if key not in ("vocab_size", "seq_len")}
     config = RunConfig(seq_len=SHAPE["seq_len"], batch_size=batch, model=shape, clip=1.0, compile="auto")

@@ -34,10 +34,10 @@ def verify(
     as_json: Annotated[bool, typer.Option("--json", help="Print the results as JSON.")] = False,
 ) -> None:
     """Run the checks of the claims ledger. Exit status 1, and a name, if one fails."""
-    from rope_lab.claims import MalformedClaim, NoSuchClaim, report
+    from rope_lab.claims import MalformedClaim, NoSuchClaim, verification
 
     try:
-        fine = report.show(pattern, as_json=as_json)
+        fine = verification.show(pattern, as_json=as_json)
     except MalformedClaim as error:
         _stop(str(error))
     except NoSuchClaim as error:
@@ -55,7 +55,7 @@ def audit(
     out: Annotated[Path | None, typer.Option(help="With --all: write the table as JSON into this file.")] = None,
 ) -> None:
     """Which RoPE is this? Fingerprint and laws of an implementation. Exit status 1 if a law does not hold."""
-    from rope_lab.audit import commands
+    from rope_lab.commands import audit_commands
 
     if every == bool(target):
         raise typer.BadParameter("give a TARGET such as my_module:rotate, or --all", param_hint="TARGET")
@@ -65,8 +65,8 @@ def audit(
         raise typer.BadParameter("goes with a TARGET; with --all each library has its own", param_hint="--head-dim")
     sys.path.insert(0, "")  # a module of one's own lies where one stands
     if every:
-        _try(lambda: commands.every(as_json=as_json, out=out))
-    elif not _try(lambda: commands.one(target, head_dim=head_dim, as_json=as_json)):
+        _try(lambda: audit_commands.audit_library(as_json=as_json, out=out))
+    elif not _try(lambda: audit_commands.audit_target(target, head_dim=head_dim, as_json=as_json)):
         raise typer.Exit(1)
 
 
@@ -112,9 +112,9 @@ def train(
     minutes: Annotated[float | None, typer.Option(help="Stop cleanly after this time; the same call resumes.")] = None,
 ) -> None:
     """Train one run, or go on with it, and write its result card."""
-    from rope_lab.training import commands
+    from rope_lab.commands import training_commands
 
-    _try(lambda: commands.train(config, change or [], out, device, threads, minutes))
+    _try(lambda: training_commands.train(config, change or [], out, device, threads, minutes))
 
 
 @app.command()
@@ -130,10 +130,10 @@ def sweep(
     minutes: Annotated[float | None, typer.Option(help="Stop cleanly after this time; the same call resumes.")] = None,
 ) -> None:
     """Do every run of an experiment that has no card yet."""
-    from rope_lab.training import commands
+    from rope_lab.commands import training_commands
 
     options = {"results": results, "runs": runs, "jobs": jobs, "executor": executor, "gpus": gpus, "device": device}
-    if not _try(lambda: commands.sweep(name, rung, minutes=minutes, **options)):
+    if not _try(lambda: training_commands.sweep(name, rung, minutes=minutes, **options)):
         raise typer.Exit(1)
 
 
@@ -147,9 +147,11 @@ def results(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
 ) -> None:
     """What an experiment's cards say: means, paired differences with 95 % intervals, the published numbers."""
-    from rope_lab.training import commands
+    from rope_lab.commands import training_commands
 
-    _try(lambda: commands.results(name, rung, results, reference, "best" if best else "final", as_json=as_json))
+    _try(
+        lambda: training_commands.results(name, rung, results, reference, "best" if best else "final", as_json=as_json)
+    )
 
 
 data = typer.Typer(no_args_is_help=True, help="The corpora: what they are, fetching them, checking them.")
@@ -164,17 +166,17 @@ def data_get(
     root: DataFolder = None,
 ) -> None:
     """Fetch a corpus and check every file's sha256. A broken download goes on where it stopped."""
-    from rope_lab.training import commands
+    from rope_lab.commands import training_commands
 
-    _try(lambda: commands.data_get(name, force=force, root=root))
+    _try(lambda: training_commands.data_get(name, force=force, root=root))
 
 
 @data.command("list")
 def data_list(root: DataFolder = None) -> None:
     """Every corpus: size, licence, whether it is here."""
-    from rope_lab.training import commands
+    from rope_lab.commands import training_commands
 
-    commands.data_list(root)
+    training_commands.data_list(root)
 
 
 @data.command("verify")
@@ -183,9 +185,9 @@ def data_verify(
     root: DataFolder = None,
 ) -> None:
     """Read every file that is here and check its sha256."""
-    from rope_lab.training import commands
+    from rope_lab.commands import training_commands
 
-    if not _try(lambda: commands.data_verify(name, root)):
+    if not _try(lambda: training_commands.data_verify(name, root)):
         raise typer.Exit(1)
 
 

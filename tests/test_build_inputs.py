@@ -27,14 +27,14 @@ def book(tmp_path) -> Path:
         "rope_lab/claims/blog/__init__.py": "",
         "rope_lab/claims/blog/ch01.py": "from rope_lab.algebra.other import B\n",
         "rope_lab/training/__init__.py": "",
-        "rope_lab/training/cards.py": "",
+        "rope_lab/training/results/cards.py": "",
         "rope_lab/results/a.json": "{}",
         "book/one.md": "# One\n\n```{code-cell} python\nfrom rope_lab.show.hands import Hands\n```\n",
         "book/two.md": "# Two\n\n```{code-cell} python\n:tags: [x]\nfrom rope_lab.claims import verify\n```\n",
         "book/plain.md": "# No code: from rope_lab.algebra import other\n",
         "benchmarks/cards/a.json": "{}",
         "book/speed.md": '```{code-cell} python\nopen("../benchmarks/cards/a.json")\n```\n',
-        "book/cards.md": "```{code-cell} python\nfrom rope_lab.training import cards\n```\n",
+        "book/cards.md": "```{code-cell} python\nfrom rope_lab.training.results import cards\n```\n",
     }.items():
         path = tmp_path / name
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -20,7 +20,7 @@ from sphinx.util import logging
 from sphinx.util.docutils import SphinxRole
 
 from rope_lab.claims import load
-from rope_lab.claims.report import outcome_words
+from rope_lab.claims.verification import outcome_words
 
 log = logging.getLogger(__name__)
 PREFIX = {"claim": "claim-", "step": "claim-", "defines": "notation-"}

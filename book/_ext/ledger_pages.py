@@ -17,7 +17,7 @@ from sphinx.util.docutils import SphinxDirective
 
 from rope_lab.claims import SOURCES, Result, select
 from rope_lab.claims.errata import erratum_of
-from rope_lab.claims.report import outcome_words, summary
+from rope_lab.claims.verification import outcome_words, summary
 
 log = logging.getLogger(__name__)
 FILTERS = {

@@ -5,7 +5,7 @@ import inspect
 import textwrap
 
 from rope_lab.claims import Claim, Result
-from rope_lab.claims.report import control_words, outcome_words
+from rope_lab.claims.verification import control_words, outcome_words
 
 CORRECTION = {"false": "Read instead", "conditional": "Condition", "ambiguous": "Readings"}
 EVIDENCE = {

@@ -12,7 +12,7 @@ from jaxtyping import Float64
 from numpy.typing import ArrayLike
 
 from rope_lab.algebra import rotation
-from rope_lab.algebra.expect import expect_real
+from rope_lab.algebra.arguments import expect_real
 
 __all__ = ["AdditiveHead", "least_tilt_range", "parabola_head", "sinusoid_head"]
 

@@ -15,7 +15,7 @@ import sympy as sp
 from jaxtyping import Float64
 from numpy.typing import ArrayLike
 
-from rope_lab.algebra.expect import expect_real
+from rope_lab.algebra.arguments import expect_real
 
 __all__ = ["X", "Y", "coefficients", "commutator", "exponent", "series"]
 

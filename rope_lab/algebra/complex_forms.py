@@ -13,7 +13,7 @@ import numpy as np
 from jaxtyping import Float64
 from numpy.typing import ArrayLike
 
-from rope_lab.algebra.expect import Layout, expect_even, expect_real
+from rope_lab.algebra.arguments import Layout, expect_even, expect_real
 from rope_lab.algebra.widely_linear import join, split, to_complex, to_real
 
 __all__ = ["gauge", "phase_average", "real_input", "widen"]

@@ -21,7 +21,7 @@ import numpy as np
 from jaxtyping import Float64, Int64
 from numpy.typing import ArrayLike
 
-from rope_lab.algebra.expect import expect_even, expect_real
+from rope_lab.algebra.arguments import expect_even, expect_real
 from rope_lab.algebra.widely_linear import times_i
 
 __all__ = [

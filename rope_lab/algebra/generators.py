@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Float64
 from numpy.typing import ArrayLike
 
-from rope_lab.algebra.expect import expect_real
+from rope_lab.algebra.arguments import expect_real
 
 __all__ = [
     "alias",

@@ -12,7 +12,7 @@ from jaxtyping import Float64
 from numpy.typing import ArrayLike
 from scipy.linalg import expm
 
-from rope_lab.algebra.expect import expect_base, expect_even, expect_real
+from rope_lab.algebra.arguments import expect_base, expect_even, expect_real
 from rope_lab.algebra.generators import expect_skew
 from rope_lab.algebra.rotation import frequencies
 

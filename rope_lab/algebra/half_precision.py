@@ -13,7 +13,7 @@ import numpy as np
 from jaxtyping import Complex128, Float64, UInt16
 from numpy.typing import ArrayLike
 
-from rope_lab.algebra.expect import expect_numbers, expect_real
+from rope_lab.algebra.arguments import expect_numbers, expect_real
 
 DType = Literal["float64", "float32", "float16", "bfloat16"]
 

@@ -12,7 +12,7 @@ from jaxtyping import Float64, Int
 from numpy.typing import ArrayLike
 
 from rope_lab.algebra import rotation
-from rope_lab.algebra.expect import Layout, expect_even, expect_layout, expect_places, expect_real
+from rope_lab.algebra.arguments import Layout, expect_even, expect_layout, expect_places, expect_real
 
 __all__ = [
     "cycles",

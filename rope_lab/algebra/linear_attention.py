@@ -14,7 +14,7 @@ import numpy as np
 from jaxtyping import Float64
 from numpy.typing import ArrayLike
 
-from rope_lab.algebra.expect import expect_real
+from rope_lab.algebra.arguments import expect_real
 
 __all__ = ["hadamard_witness", "kernel", "mixed_basis", "relu", "relu_blocks"]
 

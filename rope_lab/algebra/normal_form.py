@@ -18,7 +18,7 @@ from jaxtyping import Float64
 from numpy.typing import ArrayLike
 from scipy.linalg import block_diag, schur
 
-from rope_lab.algebra.expect import expect_real
+from rope_lab.algebra.arguments import expect_real
 from rope_lab.algebra.rotation import rotation_2d
 
 __all__ = ["OrthogonalForm", "SkewForm", "orthogonal_normal_form", "skew_normal_form"]

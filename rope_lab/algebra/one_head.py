@@ -13,7 +13,7 @@ from jaxtyping import Complex128, Float64
 from numpy.typing import ArrayLike
 
 from rope_lab.algebra import rotation, schedule
-from rope_lab.algebra.expect import expect_base, expect_even, expect_real
+from rope_lab.algebra.arguments import expect_base, expect_even, expect_real
 
 __all__ = [
     "leak_law",

@@ -17,7 +17,7 @@ from jaxtyping import Float64
 from numpy.typing import ArrayLike
 from scipy.linalg import block_diag
 
-from rope_lab.algebra.expect import expect_real
+from rope_lab.algebra.arguments import expect_real
 from rope_lab.algebra.normal_form import OrthogonalForm, orthogonal_normal_form
 from rope_lab.algebra.rotation import rotation_2d
 

@@ -19,7 +19,7 @@ import numpy as np
 from jaxtyping import Float64
 from numpy.typing import ArrayLike
 
-from rope_lab.algebra.expect import Layout, expect_even, expect_real
+from rope_lab.algebra.arguments import Layout, expect_even, expect_real
 from rope_lab.algebra.normal_form import skew_normal_form
 from rope_lab.algebra.widely_linear import times_i
 

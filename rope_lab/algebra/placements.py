@@ -12,7 +12,7 @@ import numpy as np
 from jaxtyping import Float64
 from numpy.typing import ArrayLike
 
-from rope_lab.algebra.expect import Layout, expect_real
+from rope_lab.algebra.arguments import Layout, expect_real
 from rope_lab.algebra.rotation import rotate
 
 __all__ = ["PLACEMENTS", "attention", "attention_weights", "is_relative", "moved", "placement"]

@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from rope_lab.algebra.expect import expect_real
+from rope_lab.algebra.arguments import expect_real
 
 
 def exchanges(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> int:

@@ -17,7 +17,7 @@ import numpy as np
 from jaxtyping import Complex128, Float64
 from numpy.typing import ArrayLike
 
-from rope_lab.algebra.expect import Layout, expect_layout, expect_real
+from rope_lab.algebra.arguments import Layout, expect_layout, expect_real
 from rope_lab.algebra.rotation import layout_permutation, rotate, rotation_matrix
 
 __all__ = [

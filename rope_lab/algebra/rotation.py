@@ -12,7 +12,7 @@ import numpy as np
 from jaxtyping import Float64, Int
 from numpy.typing import ArrayLike
 
-from rope_lab.algebra.expect import Layout, expect_base, expect_even, expect_layout, expect_places, expect_real
+from rope_lab.algebra.arguments import Layout, expect_base, expect_even, expect_layout, expect_places, expect_real
 
 
 def rotation_2d(angle: ArrayLike) -> Float64[np.ndarray, "*angles 2 2"]:

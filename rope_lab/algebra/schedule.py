@@ -10,7 +10,7 @@ from jaxtyping import Float64
 from numpy.typing import ArrayLike
 from scipy.special import sici
 
-from rope_lab.algebra.expect import expect_base, expect_real
+from rope_lab.algebra.arguments import expect_base, expect_real
 from rope_lab.algebra.rotation import frequencies, rotation_matrix
 
 

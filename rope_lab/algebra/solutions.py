@@ -16,7 +16,7 @@ import sympy as sp
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from rope_lab.algebra.expect import expect_real
+from rope_lab.algebra.arguments import expect_real
 
 __all__ = [
     "R_T",

@@ -15,7 +15,7 @@ from jaxtyping import Complex128, Float64
 from numpy.typing import ArrayLike
 
 from rope_lab.algebra import rotation
-from rope_lab.algebra.expect import Layout, expect_even, expect_real
+from rope_lab.algebra.arguments import Layout, expect_even, expect_real
 
 __all__ = [
     "SIGMA",

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
-from rope_lab.audit.tables import applied, tables_of
-from rope_lab.audit.targets import Skipped
+from rope_lab.audit.cos_sin_modules import applied, tables_of
+from rope_lab.audit.importing import Skipped
 
 Rotary = Callable[[Any, Any], Any]
 

@@ -16,8 +16,8 @@ from typing import Any
 
 import numpy as np
 
-from rope_lab.algebra.expect import expect_even
-from rope_lab.audit.bases import explain
+from rope_lab.algebra.arguments import expect_even
+from rope_lab.audit.frequency_rule import explain
 from rope_lab.audit.matrices import Matrices, measure
 from rope_lab.audit.probe import Probe, Refused
 

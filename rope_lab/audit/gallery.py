@@ -13,7 +13,7 @@ import numpy as np
 
 from rope_lab.algebra.layouts import quarter_turn, rotate_elementwise
 from rope_lab.algebra.rotation import frequencies
-from rope_lab.audit.checks import Law, laws
+from rope_lab.audit.law_suite import Law, laws
 
 Rotary = Callable[[Any, Any], Any]
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from rope_lab.algebra.expect import expect_layout
+from rope_lab.algebra.arguments import expect_layout
 from rope_lab.algebra.layouts import projection_permutation
 
 

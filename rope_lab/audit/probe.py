@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from jaxtyping import Float64
 
-from rope_lab.algebra.expect import expect_even
+from rope_lab.algebra.arguments import expect_even
 
 SHAPES = {4: "(batch, heads, T, head_dim)", 3: "(batch, T, head_dim)", 2: "(T, head_dim)"}
 EPS = {"float64": 2.0**-52, "float32": 2.0**-23, "float16": 2.0**-10, "bfloat16": 2.0**-7}

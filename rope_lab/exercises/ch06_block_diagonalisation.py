@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.linalg import expm
 
 from rope_lab.algebra import rotation
-from rope_lab.algebra.absorb import absorb_generators, attention_logits
+from rope_lab.algebra.absorption import absorb_generators, attention_logits
 from rope_lab.algebra.normal_form import skew_normal_form
 from rope_lab.exercises.core import Question, Task
 

@@ -11,8 +11,8 @@ from torch import Tensor, nn
 
 from rope_lab.nn.cache import KVCache
 from rope_lab.nn.complex_linear import LAYOUTS, ComplexLinear
-from rope_lab.nn.expect import expect_heads, expect_stream
 from rope_lab.nn.rotary import Rotary, RotaryConfig
+from rope_lab.nn.tensor_arguments import expect_heads, expect_stream
 
 __all__ = ["ROLES", "AttentionConfig", "CausalAttention", "KVCache", "attend", "roles"]
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
-from rope_lab.nn.expect import expect_count, expect_vectors
+from rope_lab.nn.tensor_arguments import expect_count, expect_vectors
 
 
 class KVCache:

@@ -10,7 +10,7 @@ from torch import Tensor, nn
 
 from rope_lab.nn.complex_planes import LAYOUTS, plane_groups, real_matrix
 from rope_lab.nn.complex_products import PRODUCTS, gauss_linear
-from rope_lab.nn.expect import expect_floating, expect_weights
+from rope_lab.nn.tensor_arguments import expect_floating, expect_weights
 
 __all__ = ["LAYOUTS", "ComplexLinear", "gauss_linear", "plane_groups", "real_matrix"]
 

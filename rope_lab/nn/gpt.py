@@ -10,13 +10,13 @@ import torch.nn.functional as F
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from rope_lab.algebra.expect import expect_even
+from rope_lab.algebra.arguments import expect_even
 from rope_lab.algebra.rotation import frequencies
 from rope_lab.nn.attention import AttentionConfig, CausalAttention, KVCache, roles
-from rope_lab.nn.expect import expect_count, expect_prompt, expect_tokens, expect_vocabulary
 from rope_lab.nn.initial import initialise
-from rope_lab.nn.latent import LatentCache, LatentConfig, SharedLatentAttention, SplicedLatentAttention
+from rope_lab.nn.latent_attention import LatentCache, LatentConfig, SharedLatentAttention, SplicedLatentAttention
 from rope_lab.nn.rotary import RotaryConfig
+from rope_lab.nn.tensor_arguments import expect_count, expect_prompt, expect_tokens, expect_vocabulary
 
 POSITIONS = ("none", "absolute", "rotary")
 ABSOLUTE = ("embedding", "vaswani", "unit")

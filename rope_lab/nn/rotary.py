@@ -14,9 +14,9 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from rope_lab.algebra.expect import Layout, expect_base, expect_even, expect_layout
+from rope_lab.algebra.arguments import Layout, expect_base, expect_even, expect_layout
 from rope_lab.nn.complex_planes import as_complex
-from rope_lab.nn.expect import expect_count, expect_fit, expect_positions, expect_vectors, working_dtype
+from rope_lab.nn.tensor_arguments import expect_count, expect_fit, expect_positions, expect_vectors, working_dtype
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from html import escape
 
-from rope_lab.training.cards import Card
+from rope_lab.training.results.cards import Card
 
 __all__ = ["Table", "card_table"]
 

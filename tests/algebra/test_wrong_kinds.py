@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from rope_lab.algebra import bch, grid_positions, latent, layouts, placements, recurrence
-from rope_lab.algebra.expect import expect_base
+from rope_lab.algebra.arguments import expect_base
 
 pytestmark = pytest.mark.usefixtures("untyped")
 

@@ -8,10 +8,10 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from implementations import HOSTILE, MISCOUNTED, frequencies, from_table, in_torch, rotary
 
 from rope_lab.audit import fingerprint
 from rope_lab.audit.fingerprints import FAR
+from tests.audit.implementations import HOSTILE, MISCOUNTED, frequencies, from_table, in_torch, rotary
 
 LAYOUTS = {"interleaved": "interleaved", "half": "half-split"}
 

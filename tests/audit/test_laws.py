@@ -7,10 +7,10 @@ import pytest
 import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from implementations import HOSTILE, MISCOUNTED, from_table, in_narrow_torch, in_torch, rotary
 
 from rope_lab.audit import GALLERY, laws
 from rope_lab.audit.gallery import right, rounded
+from tests.audit.implementations import HOSTILE, MISCOUNTED, from_table, in_narrow_torch, in_torch, rotary
 
 NAMES = [
     "answers",

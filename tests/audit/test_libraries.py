@@ -4,16 +4,16 @@ import copy
 
 import pytest
 import torch
-from implementations import in_torch, rotary
 from transformers import LlamaConfig, LlamaForCausalLM
 from transformers.models.llama import modeling_llama
 
 from rope_lab.audit import conventions, laws, permute_state
 from rope_lab.audit.adapters import adapt
+from rope_lab.audit.audits import audit
+from rope_lab.audit.importing import Skipped, find
 from rope_lab.audit.library import LIBRARY, SCALINGS
-from rope_lab.audit.report import audit
-from rope_lab.audit.targets import Skipped, find
 from rope_lab.nn.rotary import Rotary, RotaryConfig
+from tests.audit.implementations import in_torch, rotary
 
 ENTRIES = {entry.name: entry for entry in LIBRARY}
 HALVES = ["Llama", "GPT-NeoX", "Phi"]

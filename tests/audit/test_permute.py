@@ -5,9 +5,9 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from implementations import rotary
 
 from rope_lab.audit import permute_rotary, permute_state
+from tests.audit.implementations import rotary
 
 OTHER = {"half": "interleaved", "interleaved": "half"}
 sizes = st.tuples(st.integers(1, 3), st.integers(1, 3), st.integers(1, 4), st.integers(0, 3))

@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 import torch
-from implementations import in_torch, rotary
 
 from rope_lab.audit.probe import Probe, Refused
+from tests.audit.implementations import in_torch, rotary
 
 
 def for_torch_alone(x, positions):

@@ -2,11 +2,11 @@
 
 import numpy as np
 import pytest
-from implementations import counted, from_table, rotary
 
 from rope_lab.audit import laws
-from rope_lab.audit.axes import axis_of
+from rope_lab.audit.position_axis import axis_of
 from rope_lab.audit.probe import Probe
+from tests.audit.implementations import counted, from_table, rotary
 
 
 def asked(f, name, **options):

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 
-from rope_lab.algebra import absorb, normal_form, rotation
+from rope_lab.algebra import absorption, normal_form, rotation
 from rope_lab.claims import load, run
 
 J = np.array([[0.0, -1.0], [1.0, 0.0]])
@@ -60,11 +60,11 @@ def test_the_sign_of_the_blocks_is_noticed(monkeypatch):
 
 def test_a_lost_transpose_in_the_absorption_is_noticed(monkeypatch):
     def without(W_q, W_k, *, P):
-        W_q, W_k, group = absorb._heads(W_q, W_k)
-        P = absorb._per_key_head(P, W_k, name="P")
-        return absorb.Weights(np.repeat(P, group, axis=0) @ W_q, np.linalg.solve(P, W_k))
+        W_q, W_k, group = absorption._heads(W_q, W_k)
+        P = absorption._per_key_head(P, W_k, name="P")
+        return absorption.Weights(np.repeat(P, group, axis=0) @ W_q, np.linalg.solve(P, W_k))
 
-    monkeypatch.setattr(absorb, "absorb", without)
+    monkeypatch.setattr(absorption, "absorb", without)
     assert all(outcome(name).failed for name in ("su6.absorb-identity", "su6.absorb-no-loss", "book.absorb-norm"))
 
 

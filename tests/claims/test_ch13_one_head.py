@@ -7,7 +7,7 @@ import pytest
 
 from rope_lab.algebra import additive_head, one_head, rotation, widely_linear
 from rope_lab.claims import verify
-from rope_lab.training import cards
+from rope_lab.training.results import cards
 
 
 def failing(pattern="ch13"):

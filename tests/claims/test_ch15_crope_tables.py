@@ -11,7 +11,7 @@ from rope_lab.algebra import pairing
 from rope_lab.algebra.widely_linear import times_i
 from rope_lab.claims import load, verify
 from rope_lab.exercises import exercise
-from rope_lab.training import cards
+from rope_lab.training.results import cards
 
 CPU = cards.load_all("crope-table1", "cpu")
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from rope_lab.algebra import latent as slow
 from rope_lab.algebra.cache_size import Shape, bytes_per_token
 from rope_lab.algebra.rotation import frequencies
-from rope_lab.nn.latent import LatentCache, LatentConfig, SharedLatentAttention, SplicedLatentAttention
+from rope_lab.nn.latent_attention import LatentCache, LatentConfig, SharedLatentAttention, SplicedLatentAttention
 
 SHAPE = {"d_model": 12, "n_heads": 3, "head_dim": 4, "d_latent": 8, "base": 100.0}
 FORMS = {

@@ -6,7 +6,8 @@ is turned back: without that turn the same layer sees a shift.
 
 import pytest
 import torch
-from peer import load
+
+from tests.nn.peer import load
 
 LENGTH, WINDOW, WIDTH = 24, 8, 64
 STEP = torch.arange(LENGTH)

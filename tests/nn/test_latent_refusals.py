@@ -5,7 +5,7 @@ import torch
 
 from rope_lab.nn.attention import AttentionConfig, CausalAttention
 from rope_lab.nn.cache import KVCache
-from rope_lab.nn.latent import LatentCache, LatentConfig, SharedLatentAttention, SplicedLatentAttention
+from rope_lab.nn.latent_attention import LatentCache, LatentConfig, SharedLatentAttention, SplicedLatentAttention
 from rope_lab.nn.rotary import Rotary, RotaryConfig
 
 pytestmark = pytest.mark.usefixtures("untyped")

@@ -7,7 +7,7 @@ from rope_lab.nn.attention import AttentionConfig, CausalAttention, KVCache, att
 from rope_lab.nn.complex_linear import ComplexLinear
 from rope_lab.nn.complex_products import PRODUCTS
 from rope_lab.nn.gpt import GPT, GPTConfig
-from rope_lab.nn.latent import LatentConfig, SharedLatentAttention, SplicedLatentAttention
+from rope_lab.nn.latent_attention import LatentConfig, SharedLatentAttention, SplicedLatentAttention
 
 pytestmark = pytest.mark.usefixtures("untyped")
 

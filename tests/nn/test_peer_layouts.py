@@ -2,7 +2,8 @@
 
 import pytest
 import torch
-from peer import load
+
+from tests.nn.peer import load
 
 HALF = ["llama", "gpt_neox", "mistral", "qwen2", "qwen3", "gemma", "phi3"]
 INTERLEAVED = ["cohere", "glm"]

@@ -5,7 +5,8 @@ from pathlib import Path
 
 import pytest
 import torch
-from peer import load
+
+from tests.nn.peer import load
 
 ROOT = Path(__file__).resolve().parents[2]
 

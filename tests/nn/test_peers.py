@@ -2,9 +2,9 @@
 
 import pytest
 import torch
-from peer import load
 
 from rope_lab.nn.rotary import RotaryConfig, rotary_table, rotate
+from tests.nn.peer import load
 
 HEAD_DIM, LENGTH = 16, 40
 X = torch.randn(2, 3, LENGTH, HEAD_DIM, generator=torch.Generator().manual_seed(0))

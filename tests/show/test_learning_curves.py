@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from rope_lab.show.widgets.learning_curves import LearningCurves, panels_of
-from rope_lab.training import cards
+from rope_lab.training.results import cards
 
 FOUND = cards.load_all("crope-table1", "cpu")
 

@@ -8,7 +8,7 @@ import pytest
 from rope_lab.algebra import rankings
 from rope_lab.show.figures import nine_placements as pictures
 from rope_lab.show.widgets.ordering_explorer import OrderingExplorer, panel_of
-from rope_lab.training import cards
+from rope_lab.training.results import cards
 
 FOUND = cards.load_all("placements", "cpu")
 SAID = cards.published("placements")["losses"][""]

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rope_lab.show.widgets.table_explorer import TableExplorer, panels_of, verdict
-from rope_lab.training import cards
+from rope_lab.training.results import cards
 
 FOUND = cards.load_all("crope-table1", "cpu")
 _small = st.floats(-0.2, 0.2)

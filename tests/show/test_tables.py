@@ -5,7 +5,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from rope_lab.show.tables import Table, card_table
-from rope_lab.training import cards
+from rope_lab.training.results import cards
 
 FOLDERS = sorted(cards.RESULTS.glob("*/*"))
 FOUND = [card for folder in FOLDERS for card in cards.load_all(folder.parent.name, folder.name)]

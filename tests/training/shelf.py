@@ -6,7 +6,7 @@ import threading
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-from rope_lab.training.sources import source
+from rope_lab.training.data.sources import source
 
 TEXTS = {
     "train.txt": "the hand turns and the other hand turns\n" * 40,

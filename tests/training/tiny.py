@@ -4,7 +4,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from rope_lab.training.config import RunConfig
+from rope_lab.training.run.config import RunConfig
 
 
 @dataclass(frozen=True)

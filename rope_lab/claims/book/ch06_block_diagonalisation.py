@@ -3,7 +3,7 @@
 import numpy as np
 import sympy as sp
 
-from rope_lab.algebra import absorb, normal_form, rotation, symbolic
+from rope_lab.algebra import absorption, normal_form, rotation, symbolic
 from rope_lab.claims import exact
 from rope_lab.claims.ledger import claim
 
@@ -234,7 +234,7 @@ def a_norm_before_the_rotation(gains, rng):
 
     x, W_q, W_k = rng.normal(size=(4, 6)), rng.normal(size=(1, 4, 6)), rng.normal(size=(1, 4, 6))
     form = normal_form.skew_normal_form(_skew(rng.normal(size=(4, 4))))
-    new = absorb.absorb(W_q, W_k, P=form.P)
+    new = absorption.absorb(W_q, W_k, P=form.P)
     one, places = np.eye(4)[None], range(4)
 
     def general(q, k):  # each position's own query and key, turned by e^{nB}
@@ -242,7 +242,7 @@ def a_norm_before_the_rotation(gains, rng):
         return np.array(
             [
                 [
-                    absorb.attention_logits(np.stack([a, b]), one, one, B=B, positions=[m, n])[0, 0, 1]
+                    absorption.attention_logits(np.stack([a, b]), one, one, B=B, positions=[m, n])[0, 0, 1]
                     for n, b in enumerate(k)
                 ]
                 for m, a in enumerate(q)

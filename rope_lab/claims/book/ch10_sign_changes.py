@@ -7,7 +7,7 @@ import numpy as np
 import sympy as sp
 
 from rope_lab.claims.ledger import claim
-from rope_lab.training import cards
+from rope_lab.training.results import cards
 
 
 def _sum_of_decays(decays, weights, length):

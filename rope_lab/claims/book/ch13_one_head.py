@@ -7,7 +7,7 @@ from scipy.special import sici
 
 from rope_lab.algebra import additive_head, one_head, rotation, schedule
 from rope_lab.claims.ledger import claim
-from rope_lab.training import cards
+from rope_lab.training.results import cards
 
 OFFSETS = np.arange(1, 40)
 LAWS = (  # frequencies that fill up with the number of planes, and the limit of their mean cosine

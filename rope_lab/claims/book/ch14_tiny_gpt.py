@@ -6,7 +6,7 @@ from fractions import Fraction
 import numpy as np
 
 from rope_lab.claims.ledger import claim
-from rope_lab.training import cards
+from rope_lab.training.results import cards
 
 
 @claim(

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from rope_lab.claims.ledger import claim
-from rope_lab.training import cards
-from rope_lab.training.gaps import along
+from rope_lab.training.results import cards
+from rope_lab.training.results.paired_curves import along
 
 
 def _gaps(experiment: str, *pairs: tuple[str, str]) -> list[cards.Interval] | None:

@@ -8,7 +8,7 @@ import numpy as np
 
 from rope_lab.algebra import rankings, rotation, schedule
 from rope_lab.claims.ledger import claim
-from rope_lab.training import cards
+from rope_lab.training.results import cards
 
 ORDER = (("QK", "QKVO"), ("K", "VO"), ("QKV",), ("NoPE",), ("Q", "V", "O"))  # groups, best first
 

@@ -11,7 +11,7 @@ from fractions import Fraction
 from itertools import pairwise
 
 from rope_lab.claims.ledger import claim
-from rope_lab.training import cards
+from rope_lab.training.results import cards
 
 SEEDS = 3  # at least, for an interval
 MARGIN = 0.02  # nats: what we are ready to call negligible, 2 per cent of perplexity; fixed before any paper run

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from rope_lab.claims.ledger import claim
-from rope_lab.training import cards
+from rope_lab.training.results import cards
 
 RUNG = "cpu"
 LEAST = 3  # seeds that both must have: two give an interval that decides nothing

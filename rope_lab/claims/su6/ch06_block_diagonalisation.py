@@ -4,7 +4,7 @@ import numpy as np
 import sympy as sp
 from scipy.linalg import expm
 
-from rope_lab.algebra import absorb, normal_form, rotation, symbolic
+from rope_lab.algebra import absorption, normal_form, rotation, symbolic
 from rope_lab.claims import exact
 from rope_lab.claims.ledger import claim
 
@@ -84,8 +84,8 @@ def the_exponential_follows_the_basis(back):
     chapter=6,
     witness=r"$m = n$: $q^\top k = q^\top P P^{-1} k$. With $P^\top$ on both sides it would be $q^\top P P^\top k$.",
     tolerance=1e-9,
-    holds=lambda W_q, W_k, P: absorb.absorb(W_q, W_k, P=P),
-    control=lambda W_q, W_k, P: (absorb.absorb(W_q, W_k, P=P).W_q, P.T @ W_k),  # the transpose for the key too
+    holds=lambda W_q, W_k, P: absorption.absorb(W_q, W_k, P=P),
+    control=lambda W_q, W_k, P: (absorption.absorb(W_q, W_k, P=P).W_q, P.T @ W_k),  # the transpose for the key too
 )
 def the_basis_moves_into_query_and_key(moved, rng):
     theta, worst = np.array([1.3, 0.4]), 0.0
@@ -121,8 +121,8 @@ def any_generator_becomes_rope(frequencies, rng):
         x, places = rng.normal(size=(5, 8)), rng.uniform(-4.0, 4.0, size=5)
         W_q, W_k = rng.normal(size=(n_heads, 6, 8)), rng.normal(size=(n_kv_heads, 6, 8))
         B = _skew(rng.normal(size=(n_kv_heads, 6, 6)))
-        before = absorb.attention_logits(x, W_q, W_k, B=B, positions=places)
-        new, theta = absorb.absorb_generators(W_q, W_k, B=B)
+        before = absorption.attention_logits(x, W_q, W_k, B=B, positions=places)
+        new, theta = absorption.absorb_generators(W_q, W_k, B=B)
         theta = frequencies(theta)
         for h in range(n_heads):
             g = h * n_kv_heads // n_heads

@@ -7,7 +7,7 @@ from scipy.linalg import block_diag, expm
 from rope_lab.algebra import linear_attention, rotation
 from rope_lab.claims import exact
 from rope_lab.claims.ledger import claim
-from rope_lab.training import cards
+from rope_lab.training.results import cards
 
 LINEAR = "Completeness Analysis, eq 11"
 

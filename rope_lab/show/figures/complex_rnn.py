@@ -5,7 +5,7 @@ import numpy as np
 from rope_lab.algebra.recurrence import impulse_response
 from rope_lab.show.style import LIGHT, ROLES
 from rope_lab.show.svg import Picture, figure
-from rope_lab.training import cards
+from rope_lab.training.results import cards
 
 __all__ = ["bell_curves", "fading_and_turning"]
 

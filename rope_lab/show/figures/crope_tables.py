@@ -9,7 +9,7 @@ from matplotlib.axes import Axes
 
 from rope_lab.show.style import LIGHT
 from rope_lab.show.svg import Picture, figure
-from rope_lab.training.cards import Card
+from rope_lab.training.results.cards import Card
 
 __all__ = ["curves", "layers", "planes"]
 

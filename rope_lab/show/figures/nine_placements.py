@@ -11,8 +11,8 @@ from rope_lab.claims.su19.ch16_nine_placements import BETWEEN, CHAIN, judge
 from rope_lab.show.style import LIGHT
 from rope_lab.show.svg import Picture, figure
 from rope_lab.show.tables import Table
-from rope_lab.training import cards
-from rope_lab.training.cards import Card
+from rope_lab.training.results import cards
+from rope_lab.training.results.cards import Card
 
 __all__ = ["against_nope", "base_and_plane", "one_cache_table", "relations"]
 

@@ -5,7 +5,7 @@ import numpy as np
 from rope_lab.algebra import one_head, rotation, schedule
 from rope_lab.show.style import LIGHT
 from rope_lab.show.svg import Picture, figure
-from rope_lab.training import cards
+from rope_lab.training.results import cards
 
 __all__ = ["no_delta", "the_task", "tilted", "trained_heads"]
 

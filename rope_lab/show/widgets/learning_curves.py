@@ -12,7 +12,7 @@ from traitlets import Enum, Float, List, Unicode
 
 from rope_lab.show.widgets.kit import Widget, state
 from rope_lab.show.widgets.runs import by_seed, committed, interval, quantiles, shown
-from rope_lab.training.cards import Card
+from rope_lab.training.results.cards import Card
 
 __all__ = ["LearningCurves", "panels_of"]
 

@@ -11,8 +11,8 @@ from traitlets import Enum, Int, List, Unicode
 
 from rope_lab.show.widgets.kit import Widget, state
 from rope_lab.show.widgets.runs import by_seed, interval, quantiles, shown
-from rope_lab.training import cards
-from rope_lab.training.cards import Card
+from rope_lab.training.results import cards
+from rope_lab.training.results.cards import Card
 
 __all__ = ["OrderingExplorer", "panel_of"]
 

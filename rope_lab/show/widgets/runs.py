@@ -7,8 +7,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from statistics import fmean
 from typing import Any
 
-from rope_lab.training import cards
-from rope_lab.training.cards import Card
+from rope_lab.training.results import cards
+from rope_lab.training.results.cards import Card
 
 __all__ = ["by_seed", "committed", "interval", "quantiles", "shown"]
 

@@ -1,0 +1,127 @@
+"""The table of conventions: one row for each target, with what was measured, dated and with the versions.
+
+>>> from rope_lab.audit.gallery import right
+>>> row = examine("ours", right, head_dim=8).row
+>>> row["layout"], row["base"], row["broken_laws"]
+('half-split', 10000.0, {})
+"""
+
+import json
+import platform
+from dataclasses import dataclass
+from datetime import date
+from functools import cache
+from importlib import metadata, resources
+from typing import Any
+
+from rope_lab.audit.adapters import adapt
+from rope_lab.audit.fingerprints import Fingerprint, fingerprint
+from rope_lab.audit.importing import Skipped, find
+from rope_lab.audit.law_suite import Law, laws
+from rope_lab.audit.library import LIBRARY, Entry
+
+NAMES = {"rotary_embedding_torch": "rotary-embedding-torch", "x_transformers": "x-transformers"}
+
+
+@dataclass(frozen=True)
+class Audit:
+    """Fingerprint and laws of one implementation, or why there are none."""
+
+    name: str
+    fingerprint: Fingerprint | None = None
+    laws: tuple[Law, ...] = ()
+    about: str = ""
+    skipped: str | None = None
+
+    @property
+    def row(self) -> dict[str, Any]:
+        """As one row of the table."""
+        if self.fingerprint is None:
+            return {"name": self.name, "skipped": self.skipped}
+        broken = {law.name: law.saw for law in self.laws if not law.ok}
+        found = {"name": self.name, "skipped": None, "about": self.about, "broken_laws": broken}
+        return found | json.loads(self.fingerprint.to_json())
+
+
+def examine(name: str, f: Any, *, head_dim: int, keys: Any = None, about: str = "") -> Audit:
+    """The fingerprint and the laws of one callable; ``keys`` turns k where that is another one."""
+    found = laws(f, head_dim=head_dim, keys=keys)
+    return Audit(name, fingerprint(f, head_dim=head_dim), tuple(found), about)
+
+
+def audit(target: str, *, head_dim: int | None = None, name: str | None = None, **settings: Any) -> Audit:
+    """`examine` for a target MODULE:NAME. Where it cannot be had, ``skipped`` says why.
+
+    ValueError for a target of another form.
+
+    >>> audit("rope_lab.audit.gallery:right", head_dim=8).fingerprint.direction
+    1
+    >>> audit("no_such_library:rotate").skipped
+    'no_such_library is not installed'
+    """
+    try:
+        adapted = adapt(find(target), head_dim=head_dim, **settings)
+    except Skipped as reason:
+        return Audit(name or target, skipped=str(reason))
+    return examine(name or target, adapted.f, head_dim=adapted.head_dim, keys=adapted.keys, about=adapted.about)
+
+
+def audit_all(entries: tuple[Entry, ...] = LIBRARY) -> dict[str, Any]:
+    """Every entry of the library: the date, the versions, and a row for each."""
+    rows = []
+    for entry in entries:
+        seen = audit(entry.target, name=entry.name, **entry.settings)
+        rows.append({"library": entry.package, "target": entry.target} | seen.row)
+    packages = {entry.package: version(entry.package) for entry in entries}
+    return {
+        "date": date.today().isoformat(),
+        "python": platform.python_version(),
+        "torch": version("torch"),
+        "libraries": packages,
+        "rows": rows,
+    }
+
+
+def version(package: str) -> str | None:
+    """The version of an installed package, or None."""
+    try:
+        return metadata.version(NAMES.get(package, package))
+    except metadata.PackageNotFoundError:
+        return None
+
+
+@cache
+def _committed() -> str:
+    return (resources.files("rope_lab.audit") / "data" / "conventions.json").read_text(encoding="utf-8")
+
+
+def conventions() -> dict[str, Any]:
+    """The table that `rope-lab audit --all` wrote last, as it is shipped: no library needs to be installed.
+
+    >>> table = conventions()
+    >>> sorted(table)
+    ['date', 'libraries', 'python', 'rows', 'torch']
+    """
+    return json.loads(_committed())
+
+
+def as_text(table: dict[str, Any]) -> str:
+    """The table as JSON with one line for each row."""
+    head = {key: value for key, value in table.items() if key != "rows"}
+    rows = ",\n".join("  " + json.dumps(row) for row in table["rows"])
+    return json.dumps(head, indent=1)[:-2] + ',\n "rows": [\n' + rows + "\n ]\n}\n"
+
+
+def lines(table: dict[str, Any]) -> list[list[str]]:
+    """The rows of a table of conventions as words: name, layout, width, direction, base, laws that do not hold."""
+    found = []
+    for row in table["rows"]:
+        if row["skipped"]:
+            found.append([row["name"], row["skipped"], "", "", "", ""])
+            continue
+        base = f"{row['base']:g}" if row["base"] else row["scheme"]
+        direction = {1: "+1", -1: "-1", 0: "mixed"}[row["direction"]]
+        broken = ", ".join(row["broken_laws"]) or "all hold"
+        width = f"{row['rotated_dims']} of {row['head_dim']}"
+        found.append([row["name"], row["layout"], width, direction, base, broken])
+    return found

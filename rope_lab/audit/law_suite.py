@@ -1,0 +1,109 @@
+"""The laws that every rotary embedding obeys, asked of a callable one by one.
+
+>>> from rope_lab.algebra.layouts import rotate_elementwise
+>>> sound = laws(lambda x, n: rotate_elementwise(x, n, theta=[1.0, 0.01]), head_dim=4)
+>>> all(law.ok for law in sound), [law.name for law in sound][:4]
+(True, ['answers', 'linear', 'isometry', 'identity at zero'])
+>>> [law.name for law in laws(lambda x, n: x, head_dim=4) if not law.ok]
+['non-vacuity']
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from rope_lab.algebra.arguments import expect_even
+from rope_lab.audit.fingerprints import fingerprint
+from rope_lab.audit.law_checks import CHECKS, Check, Subject
+from rope_lab.audit.probe import Probe, Refused
+
+LAYOUT_NAMES = {"half": "half-split"}
+EXPECTABLE = (
+    "layout",
+    "pairs",
+    "rotated_dims",
+    "direction",
+    "base",
+    "scheme",
+    "orthogonal",
+    "dtype",
+    "precision",
+    "problems",
+)
+
+
+@dataclass(frozen=True)
+class Law:
+    """One law: does it hold, what was seen, and on which input."""
+
+    name: str
+    ok: bool
+    saw: str
+    input: str
+
+    def __str__(self) -> str:
+        return f"{'ok  ' if self.ok else 'FAIL'}  {self.name:<18}{self.saw}"
+
+
+def laws(f: Any, *, head_dim: int, keys: Any = None, expected: dict[str, Any] | None = None) -> list[Law]:
+    r"""Isometry, group law, relativity and the rest, each with what was seen.
+
+    $|\mathcal R_n x| = |x|$, $\mathcal R_0 = I$, $\mathcal R_m \mathcal R_n = \mathcal R_{m+n}$,
+    $(\mathcal R_m q)^\top \mathcal R_n k = q^\top \mathcal R_{n-m} k$, and that something turns at all.
+
+    ``f``: as in `fingerprint`; ``keys``: the callable for k, where it is another one; ``expected``: what the
+    fingerprints must say, such as ``{"base": 10000.0, "layout": "half-split", "direction": 1}``, each a law of its own.
+    Room for rounding follows the dtype that f returns and angles in float32. Never a traceback of f's own; TypeError
+    or ValueError for head_dim, ValueError for an expectation that no fingerprint has. Claims ``unsaid.norm``,
+    ``blog.inner-chain``.
+
+    >>> print(laws(lambda x, n: 2 * x, head_dim=4)[2])
+    FAIL  isometry          a length times 2
+    """
+    head_dim = expect_even(head_dim, name="head_dim")
+    _expect_fields(expected or {})
+    try:
+        q = Probe(f, head_dim=head_dim)
+        k = q if keys is None else Probe(keys, head_dim=head_dim)
+        subject = Subject(q, k, *np.random.default_rng(2).normal(size=(2, 2, 3, 5, head_dim)))
+    except Refused as refusal:
+        return [Law("answers", False, str(refusal), f"x (2, 3, 4, {head_dim}), positions 0, 1, 2, 5")]
+    found = [Law("answers", True, q.form, f"x (2, 3, 4, {head_dim})")]
+    with np.errstate(all="ignore"):  # an f that overflows breaks a law and makes no noise
+        found += [_law(name, check, subject) for name, check in CHECKS.items()]
+    return found + list(_as_expected({"q": f} if keys is None else {"q": f, "k": keys}, head_dim, expected or {}))
+
+
+def _law(name: str, check: Check, subject: Subject) -> Law:
+    try:
+        ok, saw, tried = check(subject)
+    except Refused as refusal:
+        return Law(name, False, str(refusal), (check.__doc__ or "").split("\n")[0])
+    return Law(name, bool(ok), saw, tried)
+
+
+def _expect_fields(expected: dict[str, Any]) -> None:
+    for field in expected:
+        if field not in EXPECTABLE:
+            raise ValueError(f"expected: {field!r} is nothing to expect; there is: {', '.join(EXPECTABLE)}")
+
+
+def _as_expected(subjects: dict[str, Any], head_dim: int, expected: dict[str, Any]) -> Iterable[Law]:
+    if not expected:
+        return
+    prints = {name: fingerprint(f, head_dim=head_dim) for name, f in subjects.items()}
+    for field, wanted in expected.items():
+        meant = LAYOUT_NAMES.get(wanted, wanted) if field == "layout" else wanted
+        got = {name: getattr(seen, field) for name, seen in prints.items()}
+        alike = len({str(value) for value in got.values()}) == 1
+        saw = str(got["q"]) if alike else ", ".join(f"{name}: {value}" for name, value in got.items())
+        ok = all(_same(value, meant) for value in got.values())
+        yield Law(f"expected {field}", ok, f"{saw}, expected {meant}", "the fingerprint")
+
+
+def _same(value: Any, wanted: Any) -> bool:
+    if isinstance(wanted, float) and isinstance(value, (int, float)):
+        return bool(np.isclose(value, wanted, rtol=1e-5, atol=0))
+    return value == wanted

@@ -1,0 +1,1 @@
+"""What the commands of `rope-lab` do once their command line has been read."""

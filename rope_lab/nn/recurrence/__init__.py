@@ -1,0 +1,1 @@
+"""The linear recurrence of chapter 10, fast."""

@@ -1,0 +1,73 @@
+"""Chapter 13's widget: one head that looks for the next token or the one after, its logits and its softmax."""
+
+from math import cos, exp, log10
+
+from traitlets import Enum, Float, Int
+
+from rope_lab.show.widgets.kit import Widget, state
+
+__all__ = ["WINDOW", "Concentration"]
+
+WINDOW = 32  # keys on either side of the query; the script has the same number
+
+
+class Concentration(Widget):
+    r"""A query at 0 and keys around it: the logit of the key at offset r is $c \sum_i \cos((r - s)\theta_i)$.
+
+    State: ``kind`` (the token says "next", s = 1, or "next-next", s = 2), ``head_dim`` as text, ``log_base`` and
+    ``log_amplitude`` (powers of ten), and ``key``, the offset of the key that is looked at.
+
+    >>> values = Concentration.compute(Concentration(head_dim="512").state())
+    >>> round(values["ratio"], 3), round(values["weight"], 3)
+    (0.973, 0.998)
+    """
+
+    title = "One head: the logits stay close, the softmax chooses"
+    kind = state(Enum(["next", "next-next"], default_value="next"))
+    head_dim = state(Enum(["8", "32", "128", "512", "2048"], default_value="32"))
+    log_base = state(Float(4.0, min=1.0, max=6.0))
+    log_amplitude = state(Float(0.0, min=-1.5, max=2.0))
+    key = state(Int(6, min=-WINDOW, max=WINDOW))
+
+    @staticmethod
+    def compute(state: dict) -> dict:
+        d, base, c = int(state["head_dim"]), 10.0 ** state["log_base"], 10.0 ** state["log_amplitude"]
+        wanted = 1 if state["kind"] == "next" else 2
+        theta = [base ** (-2 * i / d) for i in range(d // 2)]
+        offsets = range(-WINDOW, WINDOW + 1)
+        shares = [sum(cos((r - wanted) * t) for t in theta) / len(theta) for r in offsets]
+        top = c * len(theta)
+        raw = [exp(top * (share - 1)) for share in shares]
+        weights = [w / sum(raw) for w in raw]
+        ratio = sum(cos(t) for t in theta) / len(theta)
+        here = state["key"] + WINDOW
+        return {
+            "wanted": wanted,
+            "shares": shares,
+            "weights": weights,
+            "ratio": ratio,
+            "lead": top * (1 - ratio),
+            "weight": weights[wanted + WINDOW],
+            "scaled": -log10(d) / 2,
+            "key_share": shares[here],
+            "key_weight": weights[here],
+        }
+
+    @staticmethod
+    def random_state(rng) -> dict:
+        return {
+            "kind": str(rng.choice(["next", "next-next"])),
+            "head_dim": str(rng.choice(["8", "32", "128", "512"])),
+            "log_base": float(rng.uniform(1, 6)),
+            "log_amplitude": float(rng.uniform(-1.5, 2)),
+            "key": int(rng.integers(-WINDOW, WINDOW + 1)),
+        }
+
+    def fallback(self) -> str:
+        values = self.compute(self.state())
+        return (
+            f"Interactive figure: the logits of one head over {2 * WINDOW + 1} keys around its query, and below them "
+            f"their softmax. The token says {self.kind}, so the key {values['wanted']} ahead is wanted. With "
+            f"{self.head_dim} dimensions and base {10**self.log_base:,.0f} the neighbours of the wanted key have "
+            f"{values['ratio']:.3f} of its logit, and the wanted key gets the softmax weight {values['weight']:.3f}."
+        )

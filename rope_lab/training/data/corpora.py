@@ -1,0 +1,148 @@
+"""A corpus by name, as three streams of token ids that lie on disk and are mapped into memory.
+
+>>> corpus = load("tinyshakespeare", tokenizer="bpe-1024")
+>>> corpus.vocab_size, corpus.train.dtype
+(1024, dtype('uint16'))
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+import json
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import SupportsIndex
+
+import numpy as np
+from jaxtyping import UInt
+
+from rope_lab.training.data import sources
+from rope_lab.training.data.download import write_atomically
+from rope_lab.training.data.sources import CorpusError, Registry, Source
+from rope_lab.training.data.tokenizers import Tokenizer, Words, byte_pairs, lines_of, parse
+
+FORMAT = 1  # of the cached streams: a change of what the code below writes must change it
+SPLITS = ("train", "valid", "test")
+
+__all__ = ["SPLITS", "Corpus", "CorpusError", "load"]
+
+
+@dataclass(frozen=True)
+class Corpus:
+    """Train, validation and test as 1-D streams of ids; several files of a split follow each other without a mark."""
+
+    name: str
+    tokenizer: Tokenizer
+    train: UInt[np.ndarray, " train"]
+    valid: UInt[np.ndarray, " valid"]
+    test: UInt[np.ndarray, " test"]
+    hashes: dict[str, str]  # split -> sha256 of its text (of the list of sha256 where it has several files)
+
+    @property
+    def vocab_size(self) -> int:
+        return self.tokenizer.vocab_size
+
+    def decode(self, ids: Iterable[SupportsIndex]) -> str:
+        return self.tokenizer.decode(ids)
+
+
+def load(
+    name: str, *, tokenizer: str = "bpe-1024", root: str | Path | None = None, known: Registry | None = None
+) -> Corpus:
+    """The corpus of that name, tokenised once and cached under the hash of everything that went in.
+
+    ``root`` is the data folder (default: the user's cache); ``known`` replaces the book's own list of corpora.
+    Raises `CorpusError` for a corpus that is absent (it names the command that fetches it) or damaged, and
+    ``ValueError`` for a tokenizer that does not exist.
+    """
+    corpus, folder = sources.lookup(name, known), sources.data_folder(root) / "tokens"
+    parse(tokenizer)
+    for hashes in _accepted(corpus):  # the streams may be there already, and the texts need not be
+        if (found := _cached(corpus, tokenizer, hashes, folder)) is not None:
+            return found
+    hashes = _tokenise(corpus, tokenizer, folder, root)
+    found = _cached(corpus, tokenizer, hashes, folder)
+    if found is None:
+        raise CorpusError(f"{name}: expected the streams just written in {folder}, found none; try again")
+    return found
+
+
+def _accepted(corpus: Source) -> list[dict[str, str]]:
+    """The hashes by path that the corpus may have: one choice, or more where a file has a second accepted text."""
+    choices = [[file.sha256, file.also] if file.also else [file.sha256] for file in corpus.files]
+    return [dict(zip((f.path for f in corpus.files), chosen, strict=True)) for chosen in itertools.product(*choices)]
+
+
+def _digest(*parts: object) -> str:
+    return hashlib.sha256(json.dumps([FORMAT, *parts]).encode()).hexdigest()
+
+
+def _split_hash(corpus: Source, hashes: dict[str, str], split: str) -> str:
+    used = [hashes[file.path] for file in corpus.files if file.split in (split, "all")]
+    return used[0] if len(used) == 1 else hashlib.sha256("\n".join(used).encode()).hexdigest()
+
+
+def _place(corpus: Source, tokenizer: str, hashes: dict[str, str], split: str, folder: Path) -> Path:
+    """File of one split's stream: its name carries a hash of texts, cuts, line ends and vocabulary."""
+    pairs = byte_pairs(tokenizer)
+    vocabulary = pairs.fingerprint if pairs else [tokenizer, _split_hash(corpus, hashes, "train")]
+    cut = corpus.cuts and [corpus.cuts[split], vocabulary if pairs else corpus.cuts["train"]]
+    key = _digest(_split_hash(corpus, hashes, split), vocabulary, corpus.crlf, cut)
+    return folder / f"{corpus.name}-{tokenizer}-{split}-{key[:16]}.npy"
+
+
+def _cached(corpus: Source, tokenizer: str, hashes: dict[str, str], folder: Path) -> Corpus | None:
+    places = [_place(corpus, tokenizer, hashes, split, folder) for split in SPLITS]
+    try:
+        streams = [np.load(place, mmap_mode="r") for place in places]
+        made = byte_pairs(tokenizer) or Words(tokenizer, tuple(json.loads(_vocabulary(places[0]).read_text("utf-8"))))
+    except (OSError, ValueError, EOFError):  # absent, or cut short: it is written again
+        return None
+    return Corpus(corpus.name, made, *streams, {split: _split_hash(corpus, hashes, split) for split in SPLITS})
+
+
+def _vocabulary(train: Path) -> Path:
+    return train.with_suffix(".vocabulary.json")
+
+
+def _tokenise(corpus: Source, tokenizer: str, folder: Path, root: str | Path | None) -> dict[str, str]:
+    """Read and check every text, write the streams, and return the hashes by path."""
+    hashes: dict[str, str] = {}
+    parts: dict[str, list[str]] = {split: [] for split in SPLITS}
+    for file, content, sha256 in sources.texts(corpus, root):
+        text = content.decode("utf-8")
+        hashes[file.path] = sha256
+        if corpus.crlf:
+            text = text.replace("\r\n", "\n").replace("\r", "\n")
+        for split, (start, end) in (corpus.cuts or {file.split: (0, 1)}).items():
+            parts[split].append(text[round(start * len(text)) : round(end * len(text))])
+    places = {split: _place(corpus, tokenizer, hashes, split, folder) for split in SPLITS}
+    made: Tokenizer | None = byte_pairs(tokenizer)
+    if made is None:
+        lines = itertools.chain.from_iterable(map(lines_of, parts["train"]))
+        words = Words.learn(tokenizer, lines, size=parse(tokenizer)[1])
+        _write(_vocabulary(places["train"]), lambda path: path.write_text(json.dumps(words.vocabulary), "utf-8"))
+        made = words
+    for split in SPLITS:
+        stream = np.concatenate([made.encode(text) for text in parts[split]])
+        if not stream.size:
+            raise CorpusError(f"{corpus.name}: expected tokens in the split {split!r}, got none")
+        _write(places[split], lambda path, stream=stream: _save(path, stream))
+    return hashes
+
+
+def _save(path: Path, stream: np.ndarray) -> None:
+    with path.open("wb") as file:  # an open file: np.save would add a suffix to the name
+        np.save(file, stream)
+
+
+def _write(place: Path, save: Callable[[Path], object]) -> None:
+    try:
+        write_atomically(place, save)
+    except OSError as error:
+        raise CorpusError(
+            f"{place.parent}: expected a folder that can be written, got {error.strerror or error}; "
+            "free some space, give root=, or set ROPE_LAB_CACHE to another folder"
+        ) from error

@@ -1,0 +1,192 @@
+"""Where a corpus comes from: the pinned list of its files, where they lie, and whether they are what they should be.
+
+A file is looked for under its relative name (``wikitext-2/train.txt``, or the same with ``.xz``) in the data folder
+and then in the folder that ``ROPE_LAB_DATA`` names: copies for a machine without a network. The sha256 is that of the
+uncompressed text, and no text is handed out before it has been checked.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import lzma
+import os
+import tarfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+from tqdm import tqdm
+
+from rope_lab.training.data.download import fetch
+
+PACKAGED = Path(__file__).parent
+
+
+class CorpusError(ValueError):
+    """A corpus that is unknown, absent or damaged. The message names the file and the command that mends it."""
+
+
+@dataclass(frozen=True)
+class TextFile:
+    """One file of a corpus: its place, its address, and the length and sha256 of its uncompressed text."""
+
+    split: str  # "train", "valid", "test", or "all" where the corpus cuts one file itself
+    path: str  # relative: "wikitext-2/train.txt"
+    url: str
+    size: int
+    sha256: str
+    also: str = ""  # sha256 of a second text that is accepted: a known copy that differs by two bytes
+
+
+@dataclass(frozen=True)
+class Source:
+    """A corpus by name: its files and what a reader must know before fetching them."""
+
+    name: str
+    about: str
+    licence: str
+    files: tuple[TextFile, ...]
+    crlf: bool = False  # lines end in CR LF: open as text
+    cuts: Mapping[str, tuple[float, float]] | None = None  # split -> share of the one file's characters
+    archive: tuple[str, str] | None = None  # (relative name of a tar.xz, what to put before a member's name)
+
+    @property
+    def size(self) -> int:
+        return sum(file.size for file in self.files)
+
+
+Registry = Mapping[str, Source]
+
+
+@cache
+def registry() -> Registry:
+    """The corpora of this book, from ``data/corpora.json``."""
+    entries = json.loads((PACKAGED / "corpora.json").read_text(encoding="utf-8"))
+    return {name: source(name, entry) for name, entry in entries.items()}
+
+
+def source(name: str, entry: Mapping) -> Source:
+    """A `Source` from its JSON entry; a file is ``[split, name, bytes, sha256]`` and perhaps a second sha256."""
+    listed = (
+        TextFile(split, f"{entry['folder']}/{path}", entry["url"] + path, size, *hashes)
+        for split, path, size, *hashes in entry["files"]
+    )
+    cuts = {split: (float(start), float(end)) for split, (start, end) in entry.get("cuts", {}).items()}
+    return Source(
+        name,
+        entry["about"],
+        entry["licence"],
+        tuple(listed),
+        entry.get("crlf", False),
+        cuts or None,
+        tuple(entry["archive"]) if "archive" in entry else None,
+    )
+
+
+def lookup(name: str, known: Registry | None = None) -> Source:
+    """The source of that name, or `CorpusError` with the names there are."""
+    known = registry() if known is None else known
+    if name not in known:
+        raise CorpusError(f"corpus: expected one of {', '.join(known)}, got {name!r}")
+    return known[name]
+
+
+def data_folder(root: str | Path | None = None) -> Path:
+    """``root``, or ``$ROPE_LAB_CACHE``, or the user's cache folder: what is fetched and tokenised goes here."""
+    caches = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
+    return Path(root or os.environ.get("ROPE_LAB_CACHE") or caches / "rope-lab")
+
+
+def folders(root: str | Path | None = None) -> list[Path]:
+    """Where files are looked for, in this order; the package's own folder comes last."""
+    copies = os.environ.get("ROPE_LAB_DATA")
+    return [data_folder(root), *([Path(copies)] if copies else []), PACKAGED]
+
+
+def locate(path: str, root: str | Path | None = None) -> Path | None:
+    """The first folder's copy of a relative name, plain or packed with xz."""
+    places = (folder / (path + suffix) for folder in folders(root) for suffix in ("", ".xz"))
+    return next((place for place in places if place.is_file()), None)
+
+
+def texts(corpus: Source, root: str | Path | None = None) -> Iterator[tuple[TextFile, bytes, str]]:
+    """Each file with its checked bytes and their sha256, in the list's order.
+
+    Raises `CorpusError` for a file that is absent or damaged; nothing of it has been handed out then.
+    """
+    members: dict[str, bytes] = {}
+    for file in corpus.files:
+        place = locate(file.path, root)
+        if place is None and corpus.archive and not members:
+            members = _members(corpus, root)
+        if place is None and file.path not in members:
+            raise CorpusError(
+                f"{corpus.name}: expected {file.path}, found no such file; `rope-lab data get {corpus.name}` fetches it"
+            )
+        content = _unpack(corpus, place) if place else members.pop(file.path)
+        got = hashlib.sha256(content).hexdigest()
+        if got not in (file.sha256, file.also):
+            raise CorpusError(
+                f"{corpus.name}: {place or file.path} is damaged: expected {file.size:,} bytes with sha256 "
+                f"{file.sha256}, got {len(content):,} with {got}; "
+                f"`rope-lab data get {corpus.name} --force` fetches it again"
+            )
+        yield file, content, got
+
+
+def _unpack(corpus: Source, place: Path) -> bytes:
+    content = place.read_bytes()
+    try:
+        return lzma.decompress(content) if place.suffix == ".xz" else content
+    except lzma.LZMAError as error:
+        raise CorpusError(
+            f"{corpus.name}: {place} is damaged: expected an xz file, got {error}; "
+            f"`rope-lab data get {corpus.name} --force` fetches its text again"
+        ) from error
+
+
+def _members(corpus: Source, root: str | Path | None) -> dict[str, bytes]:
+    """What the archive holds, read in one pass; empty where there is no archive."""
+    name, prefix = corpus.archive or ("", "")
+    if (place := locate(name, root)) is None:
+        return {}
+    try:
+        with tarfile.open(place, "r|xz") as tar:  # as a stream: seeking in xz means unpacking again
+            return {prefix + entry.name: tar.extractfile(entry).read() for entry in tar if entry.isfile()}
+    except (tarfile.TarError, lzma.LZMAError, EOFError) as error:
+        raise CorpusError(f"{corpus.name}: {place} is damaged: expected a tar.xz, got {error}; delete it") from error
+
+
+def state(corpus: Source, root: str | Path | None = None) -> str:
+    """``"present"``, ``"3 of 92 files"`` or ``"absent"``, by name alone; `texts` reads and checks."""
+    if corpus.archive and locate(corpus.archive[0], root):
+        return "present"
+    found = sum(locate(file.path, root) is not None for file in corpus.files)
+    return {0: "absent", len(corpus.files): "present"}.get(found, f"{found} of {len(corpus.files)} files")
+
+
+def get(
+    name: str,
+    *,
+    root: str | Path | None = None,
+    force: bool = False,
+    progress: bool = True,
+    known: Registry | None = None,
+) -> Path:
+    """Fetch what is absent of a corpus into the data folder, check it all, and return that folder.
+
+    A damaged file is refused; ``force`` fetches every file anew. Raises `CorpusError` or ``DownloadError``.
+    """
+    corpus, target = lookup(name, known), data_folder(root)
+    absent = [file for file in corpus.files if force or locate(file.path, root) is None]
+    if not force and corpus.archive and locate(corpus.archive[0], root):
+        absent = []
+    total = sum(file.size for file in absent)
+    with tqdm(total=total, unit="B", unit_scale=True, desc=name, disable=not (progress and absent)) as bar:
+        for file in absent:
+            fetch(file.url, target / file.path, size=file.size, sha256=file.sha256, on_bytes=bar.update)
+    for _ in texts(corpus, root):
+        pass
+    return target

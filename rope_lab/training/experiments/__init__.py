@@ -1,0 +1,1 @@
+"""Named lists of runs, and what carries them out."""

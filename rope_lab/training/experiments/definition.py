@@ -1,0 +1,56 @@
+"""What an experiment is: a named list of runs that answer one question, and how such a list is made."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from rope_lab.training.run.config import RunConfig
+
+GPT2 = {"block": "gpt2", "n_layers": 4, "n_heads": 4, "d_model": 128}  # the model of the CRoPE paper
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A list of runs that answer one question at one rung."""
+
+    name: str
+    rung: str
+    about: str
+    limits: str  # what this rung cannot decide
+    reference: str  # the variant that differences are taken to
+    runs: tuple[RunConfig, ...]
+
+
+def make_runs(
+    name: str,
+    rung: str,
+    variants: Mapping[str, Mapping[str, Any]],
+    *,
+    seeds: Iterable[int],
+    settings: Mapping[str, Mapping[str, Any]],
+    model: Mapping[str, Any],
+    **shared: Any,
+) -> tuple[RunConfig, ...]:
+    """Seeds outermost, then settings, then variants; a setting or a variant changes the model, or fields of the run."""
+    runs = []
+    for seed in seeds:
+        for setting, changes in settings.items():
+            for variant, scheme in variants.items():
+                change = dict(changes)
+                whole = {**model, **change.pop("model", {}), **scheme}
+                if whole.pop("half_width", False):
+                    whole["head_dim"] = whole["d_model"] // whole["n_heads"] // 2
+                runs.append(
+                    RunConfig(
+                        experiment=name,
+                        rung=rung,
+                        setting=setting,
+                        variant=variant,
+                        seed=seed,
+                        model=whole,
+                        **{**shared, **change},
+                    )
+                )
+    return tuple(runs)

@@ -1,0 +1,226 @@
+"""A sweep: a list of independent runs, done in its order, each once.
+
+A run is done when its card lies in the results folder with the run's own digest. So a sweep that was interrupted goes
+on where it stopped, and two sweeps of the same list do no harm. Three executors take the same list: ``local`` starts
+N processes of one thread each, ``inline`` runs one after the other in this process (what a GPU wants: one
+compilation serves every run of a shape), and ``ray`` hands the list to a Ray cluster.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from tqdm import tqdm
+
+from rope_lab.training.experiments.worker import STOPPED, TRAIN, Order, folder_of, request
+from rope_lab.training.results import cards
+from rope_lab.training.run.config import RunConfig
+from rope_lab.training.run.environment import MALLOC
+
+EXECUTORS = ("local", "inline", "ray")
+ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
+
+
+@dataclass(frozen=True)
+class Setup:
+    """How a sweep is carried out; nothing here changes a number of a card, bar those of its block ``volatile``."""
+
+    results: Path = Path("results")  # cards go to results/experiment/rung/
+    runs: Path = Path("runs")  # checkpoints and logs, one folder a run
+    jobs: int = 1  # runs at a time
+    executor: str = "local"
+    gpus: float = 0.0  # share of a GPU for one run (ray)
+    device: str | None = None
+    data: str | None = None
+    time_budget_s: float | None = None  # of the whole sweep: what is under way stops cleanly, the rest is left
+    progress: bool = True
+    train: str = TRAIN
+
+    def __post_init__(self) -> None:
+        if self.executor not in EXECUTORS:
+            raise ValueError(f"executor: expected one of {', '.join(EXECUTORS)}, got {self.executor!r}")
+        if self.jobs < 1:
+            raise ValueError(f"jobs: expected one or more, got {self.jobs}")
+
+
+@dataclass
+class Report:
+    """What a sweep did: names of runs."""
+
+    done: list[str] = field(default_factory=list)
+    skipped: list[str] = field(default_factory=list)  # their cards were there
+    stopped: list[str] = field(default_factory=list)  # out of time; they resume
+    failed: dict[str, str] = field(default_factory=dict)  # name -> the last line of what went wrong
+
+
+def is_done(config: RunConfig, results: str | Path) -> bool:
+    """The run's card lies in ``results``. A damaged card does not count: the run is done again and replaces it."""
+    for path in folder_of(config, results).glob(f"*-seed{config.seed}.json"):
+        with contextlib.suppress(cards.CardError):
+            if cards.read(path).config_hash == config.digest:
+                return True
+    return False
+
+
+def sweep(configs: Sequence[RunConfig], setup: Setup) -> Report:
+    """Do every run that is not done. ``KeyboardInterrupt`` is raised after what is under way has stopped cleanly."""
+    budget = float("inf") if setup.time_budget_s is None else setup.time_budget_s  # 0 seconds are none
+    report, deadline = Report(), time.monotonic() + budget
+    todo = []
+    for config in configs:
+        (report.skipped.append(config.name) if is_done(config, setup.results) else todo.append(config))
+    execute = {"local": _local, "inline": _inline, "ray": _ray}[setup.executor]
+    with tqdm(total=len(configs), initial=len(report.skipped), unit="run", disable=not setup.progress) as bar:
+
+        def tell(config: RunConfig, outcome: str, detail: str = "") -> None:
+            if detail or outcome != "stopped":  # a run that was never begun is counted, not told
+                bar.write(f"{config.name}: {outcome} {detail}".rstrip(), file=sys.stderr)
+            if outcome == "failed":
+                report.failed[config.name] = detail
+            else:
+                getattr(report, outcome).append(config.name)
+            bar.update(outcome in ("done", "skipped"))
+
+        execute(todo, setup, deadline, tell)
+    return report
+
+
+Tell = Callable[..., None]
+
+
+def _order(config: RunConfig, setup: Setup, deadline: float, *, threads: int | None) -> Order:
+    left = deadline - time.monotonic()
+    return Order(
+        config.to_dict(),
+        str(setup.runs),
+        setup.data,
+        setup.device,
+        threads,
+        None if left == float("inf") else max(left, 0.0),
+        train=setup.train,
+    )
+
+
+def _next(todo: Iterator[RunConfig], setup: Setup, deadline: float, tell: Tell) -> RunConfig | None:
+    for config in todo:
+        if time.monotonic() >= deadline:
+            tell(config, "stopped")
+        elif is_done(config, setup.results):  # by another sweep, meanwhile
+            tell(config, "skipped")
+        else:
+            return config
+    return None
+
+
+def _local(configs: Sequence[RunConfig], setup: Setup, deadline: float, tell: Tell) -> None:
+    todo, running = iter(configs), {}
+    try:
+        while True:
+            while len(running) < setup.jobs and (config := _next(todo, setup, deadline, tell)) is not None:
+                running[_start(config, setup, deadline)] = (config, time.monotonic())
+            if not running:
+                return
+            time.sleep(0.05)
+            for process in [p for p in running if p.poll() is not None]:
+                config, started = running.pop(process)
+                _settle(process, config, setup, time.monotonic() - started, tell)
+    finally:  # interrupted: each run saves a checkpoint and ends
+        for process in running:
+            process.terminate()
+        for process in running:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                process.wait(30)
+            process.kill()
+
+
+def _log(config: RunConfig, setup: Setup) -> Path:
+    return setup.runs / f"{config.name}.log"
+
+
+def _start(config: RunConfig, setup: Setup, deadline: float) -> subprocess.Popen:
+    setup.runs.mkdir(parents=True, exist_ok=True)
+    order = _order(config, setup, deadline, threads=1)
+    environment = {**os.environ, **ONE_THREAD, **(MALLOC if sys.platform == "linux" else {})}
+    with _log(config, setup).open("ab") as log:
+        process = subprocess.Popen(
+            [sys.executable, "-m", "rope_lab.training.experiments.worker"],
+            stdin=subprocess.PIPE,
+            stdout=log,
+            stderr=log,
+            env=environment,
+            start_new_session=True,  # Ctrl-C reaches this process alone, which passes it on
+        )
+    with contextlib.suppress(BrokenPipeError), process.stdin as order_in:
+        order_in.write(request(order, setup.results.resolve()).encode())
+    return process
+
+
+def _settle(process: subprocess.Popen, config: RunConfig, setup: Setup, seconds: float, tell: Tell) -> None:
+    if process.returncode == 0:
+        tell(config, "done", f"in {seconds:.0f} s")
+    elif process.returncode == STOPPED:
+        tell(config, "stopped", "before its end; it resumes when the sweep is called again")
+    else:
+        lines = _log(config, setup).read_text(errors="replace").strip().splitlines()
+        last = lines[-1] if lines else f"exit status {process.returncode}"
+        tell(config, "failed", f"{last} (see {_log(config, setup)})")
+
+
+def _inline(configs: Sequence[RunConfig], setup: Setup, deadline: float, tell: Tell) -> None:
+    _compile_every_variant()
+    todo = iter(configs)
+    while (config := _next(todo, setup, deadline, tell)) is not None:
+        order = _order(config, setup, deadline, threads=None)
+        _keep(replace(order, progress=setup.progress).carry_out, config, setup, tell)
+
+
+def _compile_every_variant() -> None:
+    """Seeds share a compiled model, variants do not; past torch's limit of eight a variant would run uncompiled."""
+    from torch._dynamo import config as dynamo
+
+    name = "recompile_limit" if hasattr(dynamo, "recompile_limit") else "cache_size_limit"  # before torch 2.6
+    setattr(dynamo, name, 64)
+
+
+def _keep(finish: Callable[[], cards.Card | None], config: RunConfig, setup: Setup, tell: Tell) -> None:
+    """Write the card that ``finish`` gives; a run that fails is told, and the sweep goes on."""
+    try:
+        card = finish()
+    except Exception as error:
+        tell(config, "failed", f"{type(error).__name__}: {error}")
+        return
+    if card is not None:
+        cards.write(card, folder_of(config, setup.results))
+    tell(config, "stopped" if card is None else "done")
+
+
+def _ray(configs: Sequence[RunConfig], setup: Setup, deadline: float, tell: Tell) -> None:
+    """Cards come back to this process and are written here, so the cluster needs no common folder for results."""
+    try:
+        import ray
+    except ImportError as error:
+        raise ValueError("executor 'ray': expected Ray installed, found none; `pip install ray`") from error
+    if not ray.is_initialized():
+        ray.init(log_to_driver=False)
+    task = ray.remote(Order.carry_out).options(
+        num_cpus=1, num_gpus=setup.gpus, max_retries=2, runtime_env={"env_vars": {**ONE_THREAD, **MALLOC}}
+    )
+    todo, running = iter(configs), {}
+    try:
+        while True:
+            while len(running) < setup.jobs and (config := _next(todo, setup, deadline, tell)) is not None:
+                running[task.remote(_order(config, setup, deadline, threads=1))] = config
+            if not running:
+                return
+            for reference in ray.wait(list(running), num_returns=1)[0]:
+                _keep(lambda reference=reference: ray.get(reference), running.pop(reference), setup, tell)
+    finally:
+        for reference in running:
+            ray.cancel(reference)

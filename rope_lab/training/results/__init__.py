@@ -1,0 +1,1 @@
+"""Result cards: reading, pairing, tables."""

@@ -1,0 +1,52 @@
+"""Which runs of the experiments have their cards: what a page must say before it says what the cards show."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from rope_lab.training.experiments.catalogue import RUNGS, Experiment, experiment, names
+from rope_lab.training.results import cards
+
+
+@dataclass(frozen=True)
+class Shelf:
+    """The cards of one experiment at one rung."""
+
+    asked: Experiment
+    cards: tuple[cards.Card, ...]  # those that lie there, also of runs that the experiment no longer asks for
+
+    @property
+    def done(self) -> int:
+        """Runs of the experiment that have a card."""
+        return len({run.digest for run in self.asked.runs} & {card.config_hash for card in self.cards})
+
+    @property
+    def words(self) -> str:
+        """``5 of 45 runs``; ``all 45 runs``; and how many cards belong to no run of the experiment as it is now."""
+        runs = len(self.asked.runs)
+        outdated = sum(card.config_hash not in {run.digest for run in self.asked.runs} for card in self.cards)
+        said = f"all {runs} runs" if self.done == runs else f"{self.done} of {runs} runs"
+        return f"{said}; cards of another setting: {outdated}" if outdated else said
+
+    @property
+    def command(self) -> str:
+        """What makes the cards."""
+        return f"rope-lab sweep {self.asked.name} --rung {self.asked.rung}"
+
+
+def inventory(*, root: str | Path | None = None) -> list[Shelf]:
+    """Every experiment at every rung that it has, with the cards in ``root`` (default: those of the book).
+
+    >>> [shelf.asked.rung for shelf in inventory() if shelf.asked.name == "placements"]
+    ['cpu', 'colab', 'paper']
+    """
+    shelves = []
+    for name in names():
+        for rung in RUNGS:
+            try:
+                asked = experiment(name, rung)
+            except ValueError:  # this experiment has no such rung
+                continue
+            shelves.append(Shelf(asked, tuple(cards.load_all(name, rung, root=root))))
+    return shelves

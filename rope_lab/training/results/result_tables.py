@@ -1,0 +1,168 @@
+"""What an experiment's cards say together: means over seeds, paired differences with intervals, published numbers."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from rich import box
+from rich.table import Table
+
+from rope_lab.training.experiments.catalogue import experiment
+from rope_lab.training.results import cards
+from rope_lab.training.results.cards import Card, Interval, Metric
+
+
+@dataclass(frozen=True)
+class Row:
+    """One variant in one setting."""
+
+    setting: str
+    variant: str
+    seeds: int
+    mean: float  # validation loss in nats per token, over seeds
+    sd: float | None  # over seeds; None for one
+    difference: Interval | None  # variant minus reference, paired by seed; None for the reference
+    published: float | None  # the source's loss: of another corpus, vocabulary or size at the lower rungs
+    published_difference: float | None
+    parameters: int
+    reference: str  # the variant that the difference is taken to
+
+    @property
+    def verdict(self) -> str:
+        """Whether the interval settles the sign, and how that sign stands to the published one."""
+        if self.difference is None:
+            return "reference" if self.variant == self.reference else ""
+        if math.isinf(self.difference.half):
+            return "one seed"
+        if not self.difference.decided:
+            return "undecided"
+        side = "worse" if self.difference.mean > 0 else "better"
+        if self.published_difference is None:
+            return side
+        agrees = (self.published_difference > 0) == (self.difference.mean > 0)
+        return f"{side}, {'as' if agrees else 'not as'} published"
+
+
+def rows(found: Sequence[Card], *, reference: str, losses: dict[str, Any], metric: Metric = "final") -> list[Row]:
+    """A row for each setting and variant, best first; ``losses`` are the published ones by setting and variant."""
+    made = []
+    for setting in dict.fromkeys(card.setting for card in found):
+        here = [card for card in found if card.setting == setting]
+        printed = losses.get(setting, {})
+        for variant in dict.fromkeys(card.variant for card in here):
+            own = [card for card in here if card.variant == variant]
+            values = [card.loss(metric) for card in own]
+            alone = variant == reference or not _shares_seed(here, variant, reference)
+            said, base = _printed(printed, variant), _printed(printed, reference)
+            made.append(
+                Row(
+                    setting,
+                    variant,
+                    len(values),
+                    statistics.fmean(values),
+                    statistics.stdev(values) if len(values) > 1 else None,
+                    None if alone else cards.paired(here, variant, reference, metric=metric),
+                    said,
+                    None if said is None or base is None else said - base,
+                    own[0].parameters["total"],
+                    reference,
+                )
+            )
+    return sorted(made, key=lambda row: (row.setting, row.mean))
+
+
+def _shares_seed(found: Sequence[Card], variant: str, reference: str) -> bool:
+    one, other = ({card.seed for card in found if card.variant == name} for name in (variant, reference))
+    return bool(one & other)
+
+
+def _printed(losses: dict[str, Any], variant: str) -> float | None:
+    """The published loss; the source's one "absolute" stands beside each of our readings of it."""
+    value = losses.get(variant, losses.get("absolute") if variant.startswith("absolute") else None)
+    return value[0] if isinstance(value, list) else value
+
+
+def summary(
+    name: str, rung: str, *, root: str | Path | None = None, reference: str | None = None, metric: Metric = "final"
+) -> dict[str, Any]:
+    """Everything the table shows, as plain values for ``--json``; ``rows`` holds the `Row` objects.
+
+    Raises ``ValueError`` where the experiment has no card yet, with the command that makes them.
+    """
+    asked = experiment(name, rung)
+    found = cards.load_all(name, rung, root=root)
+    if not found:
+        raise ValueError(
+            f"expected cards of {name} at the rung {rung} in {Path(root or cards.RESULTS)}, found none; "
+            f"`rope-lab sweep {name} --rung {rung}` makes them"
+        )
+    variants = sorted({card.variant for card in found})
+    if reference is not None and reference not in variants:
+        raise ValueError(f"reference: expected one of {', '.join(variants)}, got {reference!r}")
+    reference = reference or asked.reference  # where a sweep has not come to it yet, differences are left out
+    said = cards.published(name)
+    wanted = {config.digest for config in asked.runs}
+    return {
+        "experiment": name,
+        "rung": rung,
+        "about": asked.about,
+        "limits": asked.limits,
+        "reference": reference,
+        "metric": metric,
+        "cards": len(found),
+        "runs": len(asked.runs),
+        "outdated": sum(card.config_hash not in wanted for card in found),
+        "source": said.get("source", ""),
+        "rows": rows(found, reference=reference, losses=said.get("losses", {}), metric=metric),
+    }
+
+
+def plain(found: dict[str, Any]) -> dict[str, Any]:
+    """The summary with rows as JSON can hold them: an interval of one seed has no half width."""
+    listed = []
+    for row in found["rows"]:
+        values = {**asdict(row), "verdict": row.verdict}
+        if row.difference is not None and math.isinf(row.difference.half):
+            values["difference"]["half"] = None
+        listed.append(values)
+    return {**found, "rows": listed}
+
+
+def table(found: dict[str, Any]) -> Table:
+    """The summary as a table for the terminal."""
+    shown = Table(
+        title=f"{found['about']} ({found['experiment']}, {found['rung']}: {found['cards']} of {found['runs']} runs)",
+        caption="\n".join(filter(None, (found["limits"], found["source"]))),
+        box=box.SIMPLE_HEAD,
+        padding=(0, 1, 0, 0),
+    )
+    shown.add_column("variant", no_wrap=True)
+    for column in ("seeds", "loss    sd", f"minus {found['reference']}, 95 %", "published"):
+        shown.add_column(column, justify="right", no_wrap=True)
+    shown.add_column("verdict")
+    setting = ""
+    for row in found["rows"]:
+        if row.setting != setting:
+            setting = row.setting
+            shown.add_section()
+            shown.add_row(f"[bold]{setting}[/bold]")
+        difference = "" if row.difference is None else str(row.difference).removesuffix(" (one seed)")
+        printed = row.published_difference if row.difference else None  # beside a difference, the published one
+        shown.add_row(
+            row.variant,
+            str(row.seeds),
+            f"{row.mean:.3f} {_number(row.sd, '.3f') or '     '}",
+            difference,
+            _number(printed, "+.3f"),
+            row.verdict,
+        )
+    return shown
+
+
+def _number(value: float | None, form: str) -> str:
+    return "" if value is None else format(value, form)

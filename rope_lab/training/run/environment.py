@@ -1,0 +1,85 @@
+"""Where a run runs: the allocator's settings, the compiler, the versions. None of it decides what the run is."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import platform
+import shutil
+import subprocess
+import sys
+import sysconfig
+from collections.abc import Sequence
+from importlib import metadata
+from pathlib import Path
+
+# glibc maps every tensor above 32 MB afresh and pays a page fault for each page of it. These keep the memory instead.
+MALLOC = {"MALLOC_MMAP_THRESHOLD_": "4294967296", "MALLOC_TRIM_THRESHOLD_": "100000000000"}
+
+
+def tuned_environment(*, threads: int | None = None) -> dict[str, str]:
+    """The environment variables that a training process on a Linux CPU should start with; ours never override yours."""
+    wanted = dict(MALLOC) if sys.platform == "linux" else {}
+    if threads is not None:
+        wanted["OMP_NUM_THREADS"] = str(threads)
+    return {name: value for name, value in wanted.items() if name not in os.environ}
+
+
+def tuned(argv: Sequence[str] | None = None, *, threads: int | None = None) -> None:
+    """Start this Python over with the settings above, once; returns at once where they are set already.
+
+    glibc reads them when a process starts, so a running one can only begin again. ``argv`` is what follows the
+    interpreter's name; the default is what this process was started with. Call it before torch is imported.
+    """
+    if missing := tuned_environment(threads=threads):
+        argv = list(sys.orig_argv[1:] if argv is None else argv)
+        sys.stdout.flush()
+        os.execve(sys.executable, [sys.executable, *argv], {**os.environ, **missing})
+
+
+def why_not_compile(device: str) -> str | None:
+    """What ``torch.compile`` lacks on this machine, or ``None`` when it has what it needs."""
+    compiler = os.environ.get("CXX", "clang++" if sys.platform == "darwin" else "g++")
+    if device == "cpu" and shutil.which(compiler) is None:
+        return f"no C++ compiler ({compiler})"
+    if not (Path(sysconfig.get_paths()["include"]) / "Python.h").exists():
+        return "no Python headers (Python.h)"
+    if device != "cpu":
+        try:
+            metadata.version("triton")
+        except metadata.PackageNotFoundError:
+            return "no triton"
+    return None
+
+
+def versions() -> dict[str, str]:
+    """The versions that can change a number: Python and the libraries that compute."""
+    found = {"python": platform.python_version()}
+    for package in ("torch", "numpy", "safetensors", "rope-lab"):
+        with contextlib.suppress(metadata.PackageNotFoundError):
+            found[package] = metadata.version(package)
+    return found
+
+
+def commit() -> str:
+    """The commit that a run's code was checked out at, with a ``+`` when the code differs; empty outside a checkout."""
+    package = Path(__file__).resolve().parents[2]
+
+    def git(*arguments: str) -> str:
+        return subprocess.run(["git", *arguments], cwd=package, capture_output=True, text=True, check=True).stdout
+
+    try:
+        git("ls-files", "--error-unmatch", __file__)  # installed somewhere inside another project is not a checkout
+        changed = git("status", "--porcelain", "--untracked-files=no", "algebra", "nn", "training")
+        return git("rev-parse", "HEAD").strip() + ("+" if changed else "")
+    except (OSError, subprocess.CalledProcessError):
+        return ""
+
+
+def processor() -> str:
+    """The CPU's name as its maker gives it."""
+    with contextlib.suppress(OSError):
+        for line in Path("/proc/cpuinfo").read_text().splitlines():
+            if line.startswith("model name"):
+                return line.partition(":")[2].strip()
+    return platform.processor() or platform.machine()

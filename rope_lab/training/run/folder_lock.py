@@ -1,0 +1,34 @@
+"""One process at a time in a run's folder: two that write checkpoints there remove each other's files."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from rope_lab.training.run.checkpoint import CheckpointError
+
+
+@contextlib.contextmanager
+def alone(folder: Path) -> Iterator[None]:
+    """Hold ``folder`` while the block runs; ``CheckpointError`` where another process holds it.
+
+    The system's own lock on the folder: no file is left behind, and a process that is killed lets go of it. Where there
+    is none (Windows, some network disks, a folder that cannot be made) nothing is held.
+    """
+    with contextlib.ExitStack() as stack:
+        with contextlib.suppress(ImportError, OSError):
+            import fcntl
+
+            folder.mkdir(parents=True, exist_ok=True)
+            handle = os.open(folder, os.O_RDONLY)
+            stack.callback(os.close, handle)
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise CheckpointError(
+                    f"expected {folder} for this run alone, but another process is training there: wait for it, or "
+                    "choose another folder"
+                ) from None
+        yield

@@ -1,0 +1,250 @@
+"""From a config to a result card: train, validate, save, stop and resume."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Protocol, runtime_checkable
+
+import numpy as np
+import torch
+from tqdm.auto import tqdm
+
+from rope_lab.nn.counts import count_parameters
+from rope_lab.nn.gpt import GPT
+from rope_lab.training.data import corpora
+from rope_lab.training.data.batches import Batches
+from rope_lab.training.results import cards
+from rope_lab.training.run import checkpoint
+from rope_lab.training.run.config import RunConfig
+from rope_lab.training.run.distributed import Processes, processes
+from rope_lab.training.run.folder_lock import alone
+from rope_lab.training.run.learner import Learner, model_config
+from rope_lab.training.run.measures import expect_measures, measure
+from rope_lab.training.run.run_record import Record
+from rope_lab.training.run.signals import stop_requests
+from rope_lab.training.run.validation import validate
+
+
+@runtime_checkable
+class Corpus(Protocol):
+    """What the loop needs of a corpus: ``rope_lab.training.data.corpora.load`` gives one."""
+
+    train: np.ndarray
+    valid: np.ndarray
+    vocab_size: int
+    hashes: Mapping[str, str]
+
+
+class NonFiniteLossError(RuntimeError):
+    """The loss became infinite or not a number. The message names the step and the config."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How far a call to :func:`train` came."""
+
+    reason: str  # "finished" | "time": the budget ran out | "interrupted": Ctrl-C or a request to terminate
+    step: int  # updates made
+    folder: Path  # where the checkpoint, and the card of a finished run, are
+    card: cards.Card | None  # of a finished run
+
+    @property
+    def finished(self) -> bool:
+        """The run has its card."""
+        return self.reason == "finished"
+
+
+def train(
+    config: RunConfig,
+    *,
+    out: str | Path,
+    corpus: Corpus | None = None,
+    device: str | None = None,
+    threads: int | None = None,
+    checkpoint_every: int = 200,
+    time_budget_s: float | None = None,
+    progress: bool = True,
+) -> Outcome:
+    """Train what ``config`` describes, in the folder ``out``, and write its result card there.
+
+    A folder that holds a part of the same run is resumed, and ends with the losses, curve and weights that an unbroken
+    run would have had: bit for bit on one CPU with the same threads and versions, while a GPU adds in no fixed order. A
+    finished run returns its card.
+    None of the arguments changes a result: ``corpus`` (default: by name), ``device`` ("cpu" | "cuda"; default: a GPU
+    where there is one), ``threads`` of torch, steps between checkpoints, seconds until a clean stop, progress bar.
+    Ctrl-C stops cleanly after the step, a second one at once. Under ``torchrun`` the batch is shared by the processes.
+
+    Raises ``CheckpointError`` (full disk, unwritable folder, another run's folder, another process in it) and
+    ``NonFiniteLossError``; what was saved before stays.
+    """
+    if threads is not None:
+        if threads < 1:
+            raise ValueError(f"threads: expected at least 1, got {threads}; leave it out for torch's own choice")
+        torch.set_num_threads(threads)
+    corpus = corpora.load(config.corpus, tokenizer=config.tokenizer) if corpus is None else corpus
+    with processes(device) as who:
+        return Run(config, Path(out), corpus, who, progress).go(checkpoint_every, time_budget_s)
+
+
+def load_model(folder: str | Path) -> GPT:
+    """The model of a run, from the checkpoint or the finished run in ``folder``."""
+    found = checkpoint.load(Path(folder), fields=("config", "vocab_size"))
+    if found is None:
+        raise checkpoint.CheckpointError(f"expected a run in {folder}, found none: train it there first")
+    run = RunConfig.from_json(found.state["config"])
+    model = GPT(model_config(run, vocab_size=found.state["vocab_size"]), seed=run.seed)
+    weights = {name.removeprefix("model."): t for name, t in found.tensors.items() if name.startswith("model.")}
+    model.load_state_dict(weights)
+    return model
+
+
+class Run:
+    """One run on its way. All that a checkpoint must hold is the learner, the record and the ``recent`` losses."""
+
+    def __init__(self, config: RunConfig, out: Path, corpus: Corpus, who: Processes, progress: bool) -> None:
+        expect_measures(config, model_config(config, vocab_size=corpus.vocab_size), tokens=len(corpus.valid))
+        if config.batch_size % who.world:
+            raise ValueError(f"expected a batch_size divisible by {who.world} processes, got {config.batch_size}")
+        self.config, self.out, self.corpus, self.who = config, out, corpus, who
+        self.hidden = not (progress and who.first)
+        self.bos = corpus.vocab_size if config.bos else None
+        self.recent = torch.zeros(config.log_every, device=who.device)  # losses since the last point of the curve
+        self.batches = Batches(
+            corpus.train,
+            seq_len=config.seq_len,
+            batch_size=config.batch_size,
+            steps=config.steps,
+            seed=config.seed,
+            bos=self.bos,
+            device=who.device,
+            rank=who.rank,
+            world=who.world,
+        )
+
+    def go(self, checkpoint_every: int, time_budget_s: float | None) -> Outcome:
+        """Resume or begin, train to the end or to the first reason to stop, save."""
+        with alone(self.out) if self.who.first else contextlib.nullcontext():
+            return self._go(checkpoint_every, time_budget_s)
+
+    def _go(self, checkpoint_every: int, time_budget_s: float | None) -> Outcome:
+        deadline = math.inf if time_budget_s is None else time.monotonic() + time_budget_s
+        found = self._found()
+        if found is not None and found.state["card"] is not None:
+            return self._outcome("finished", cards.Card(**found.state["card"]))
+        model = model_config(self.config, vocab_size=self.corpus.vocab_size)
+        self.learner = Learner(self.config, model, self.who, notice=tqdm.write if self.who.first else lambda _: None)
+        self.record = Record(self.config, found and found.state["record"])
+        if found is not None:
+            self.learner.load(found.tensors, found.state["scaler"])
+            self.recent.copy_(found.tensors["recent"])
+        self._save()  # an unwritable folder is found out before the work, not after it
+        steps = {"total": self.config.steps, "initial": self.record.step, "unit": "step", "desc": self.config.variant}
+        with stop_requests() as stop, tqdm(**steps, disable=self.hidden) as self.bar:
+            reason = self._steps(checkpoint_every, stop.is_set, deadline)
+            card = self._card() if reason == "finished" else None
+            self._save(card)
+        return self._outcome(reason, card)
+
+    def _steps(self, checkpoint_every: int, stop: Callable[[], bool], deadline: float) -> str:
+        config, who, record = self.config, self.who, self.record
+        for step in range(record.step, config.steps):
+            with record.stopwatch:
+                loss = self.learner.step(*self.batches[step], lr=config.learning_rate(step))
+                self.recent[step % config.log_every] = loss
+                record.step = done = step + 1
+                end = done == config.steps
+                log, save = end or done % config.log_every == 0, done % checkpoint_every == 0
+                look = log or save or who.device.type == "cpu"  # elsewhere looking at a loss waits for the device
+                if look:
+                    self._require_finite()
+            if log:
+                self._log()
+            self.bar.update()
+            if end or (config.eval_every and done % config.eval_every == 0):
+                self._validate()
+            if save and not end:
+                self._save()
+            if look and not end and who.any(stop() or time.monotonic() > deadline):
+                return "interrupted" if who.any(stop()) else "time"
+        return "finished"
+
+    def _require_finite(self) -> None:
+        done = self.record.step
+        losses = self.recent[: (done - 1) % self.config.log_every + 1].tolist()
+        for step, loss in enumerate(losses, start=done - len(losses) + 1):
+            if not math.isfinite(loss):
+                raise NonFiniteLossError(self._not_finite(loss, f"at step {step}"))
+
+    def _not_finite(self, loss: float, where: str) -> str:
+        return (
+            f"expected a finite loss, got {loss} {where} of {self.config.steps}; a smaller lr or a clip may help. "
+            f"The config: {json.dumps(self.config.to_dict())}"
+        )
+
+    def _log(self) -> None:
+        """A point of the training curve: the mean over the steps since the last one and over all processes."""
+        count = (self.record.step - 1) % self.config.log_every + 1
+        mean = (self.who.sum(self.recent[:count].double().mean()) / self.who.world).item()
+        self.record.train_loss(mean)
+        self.bar.set_postfix_str(f"loss {mean:.3f}, {self.record.tokens_per_s:,.0f} tokens/s", refresh=False)
+
+    def _validate(self) -> None:
+        config = self.config
+        found = validate(
+            self.learner.nats,
+            self.corpus.valid[: config.eval_tokens or None],
+            seq_len=config.seq_len,
+            batch_size=config.eval_batch_size or config.batch_size,
+            bos=self.bos,
+            who=self.who,
+            report=lambda i, n: self.bar.set_postfix_str(f"validating {i}/{n}", refresh=i % 20 == 0),
+        )
+        if not math.isfinite(found.loss):
+            raise NonFiniteLossError(self._not_finite(found.loss, f"in validation after step {self.record.step}"))
+        self.record.validation(found)
+
+    def _card(self) -> cards.Card:
+        config, learner = self.config, self.learner
+        data = {
+            "corpus": config.corpus,
+            "tokenizer": config.tokenizer,
+            "vocab_size": self.corpus.vocab_size,
+            "hashes": dict(self.corpus.hashes),
+        }
+        how = {"processes": self.who.world, "compiled": learner.compiled, "micro_batch": learner.rows}
+        parameters, measured = count_parameters(learner.model), measure(config, learner, self.corpus)
+        return self.record.card(data=data, parameters=parameters, device=self.who.device, how=how, measured=measured)
+
+    def _found(self) -> checkpoint.Checkpoint | None:
+        found = checkpoint.load(self.out, fields=("config", "vocab_size", "record", "scaler", "card"))
+        if found is not None and (got := RunConfig.from_json(found.state["config"]).digest) != self.config.digest:
+            raise checkpoint.CheckpointError(
+                f"expected the run {self.config.digest} in {self.out}, found {got}: give each run a folder of its own"
+            )
+        return found
+
+    def _save(self, card: cards.Card | None = None) -> None:
+        """A checkpoint, or with a card the end of the run: weights alone, since nothing is left to resume."""
+        if self.who.first:
+            state = {
+                "step": self.record.step,
+                "config": self.config.to_dict(),
+                "vocab_size": self.corpus.vocab_size,
+                "record": self.record.to_dict(),
+                "scaler": self.learner.scaler.state_dict(),
+                "card": None if card is None else asdict(card),
+            }
+            tensors = self.learner.tensors(resumable=card is None)
+            checkpoint.save(self.out, tensors=tensors | {"recent": self.recent}, state=state)
+        self.who.wait()
+
+    def _outcome(self, reason: str, card: cards.Card | None) -> Outcome:
+        if card is not None and self.who.first:
+            cards.write(card, self.out)
+        return Outcome(reason, self.config.steps if card is not None else self.record.step, self.out, card)

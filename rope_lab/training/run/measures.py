@@ -1,0 +1,99 @@
+"""What a finished run's weights show beside its loss. The run's ``measure`` names it, the card's ``measured`` holds it.
+
+``length 512``: the loss in windows longer than those of training. ``halves`` and ``projected``:
+see projection_shares.py.
+"""
+
+from __future__ import annotations
+
+import copy
+import dataclasses
+import re
+from typing import Any
+
+import torch
+import torch.nn.functional as F
+from torch import Tensor
+
+from rope_lab.nn.gpt import GPT, GPTConfig
+from rope_lab.training.run import projection_shares
+from rope_lab.training.run.config import RunConfig
+from rope_lab.training.run.learner import Learner
+from rope_lab.training.run.validation import IGNORED, validation_batches
+
+TOKENS = 2048  # in a batch of a longer window: the memory of a training step
+
+
+def expect_measures(config: RunConfig, model: GPTConfig, *, tokens: int) -> None:
+    """Refuse a measure that cannot be taken before the run is trained, not after; ``tokens`` are those of validation.
+
+    >>> expect_measures(RunConfig(measure=("length 512", "halves")), GPTConfig(), tokens=100_000)
+    """
+    read = min(tokens, config.eval_tokens or tokens)
+    for name in config.measure:
+        if name not in ("halves", "projected") and not re.fullmatch(r"length [1-9][0-9]*", name):
+            raise ValueError(f"measure: expected 'length N', 'halves' or 'projected', got {name!r}")
+        if name.startswith("length"):
+            if int(name.split()[1]) >= read:
+                raise ValueError(
+                    f"measure: expected 'length N' with N below the {read} tokens that are validated, got "
+                    f"{name!r}: no window is that long. Shorten it, or raise eval_tokens"
+                )
+        elif model.complex_linear:
+            raise ValueError(
+                f"measure: expected dense projections for {name!r}, got complex_linear="
+                f"{model.complex_linear!r}: leave one of the two out"
+            )
+        elif model.d_latent is not None or model.n_kv_heads not in (None, model.n_heads):
+            raise ValueError(
+                f"measure: expected as many heads of keys as of queries for {name!r}, got d_latent="
+                f"{model.d_latent}, n_kv_heads={model.n_kv_heads}: leave one of the two out"
+            )
+        elif model.d_model % 2 or model.width % 2:
+            raise ValueError(
+                f"measure: expected even widths for {name!r}, got d_model={model.d_model} and heads of "
+                f"{model.width}: a plane takes two coordinates"
+            )
+
+
+def measure(config: RunConfig, learner: Learner, corpus: Any) -> dict[str, Any]:
+    """Everything that the run asks for, by name; an empty dictionary where it asks for nothing."""
+    found = {}
+    for name in config.measure:
+        if name == "halves":
+            found[name] = projection_shares.halves(learner.model, seed=config.seed)
+        elif name == "projected":
+            found[name] = projection_shares.projected(config, learner, corpus)
+        else:
+            found[name] = longer_windows(config, learner, corpus, length=int(name.split()[1]))
+    return found
+
+
+@torch.no_grad()
+def longer_windows(config: RunConfig, learner: Learner, corpus: Any, *, length: int) -> dict[str, float]:
+    """Mean loss in windows of ``length`` tokens: at the places that training knew, at those beyond, and over all."""
+    model = stretched(learner.model, seq_len=length).to(learner.who.device)
+    stream = corpus.valid[: config.eval_tokens or None]
+    bos = corpus.vocab_size if config.bos else None
+    sums, counts = torch.zeros(length, dtype=torch.float64), torch.zeros(length, dtype=torch.float64)
+    for inputs, targets in validation_batches(stream, seq_len=length, batch_size=max(1, TOKENS // length), bos=bos):
+        with learner.autocast():
+            logits = model(inputs.to(learner.who.device))
+        sums += _nats_by_place(logits.cpu(), targets)
+        counts += (targets != IGNORED).sum(0)
+    inside, beyond = slice(None, config.seq_len), slice(config.seq_len, None)
+    places = {"inside": inside, "beyond": beyond} if length > config.seq_len else {"inside": inside}
+    means = {name: (sums[part].sum() / counts[part].sum()).item() for name, part in places.items()}
+    return {"loss": (sums.sum() / counts.sum()).item(), **means}
+
+
+def stretched(model: GPT, *, seq_len: int) -> GPT:
+    """The same weights in a model that reads windows of ``seq_len``: positions beyond training get their own angles."""
+    longer = GPT(dataclasses.replace(model.config, seq_len=seq_len))
+    longer.load_state_dict(copy.deepcopy(model.state_dict()))
+    return longer
+
+
+def _nats_by_place(logits: Tensor, targets: Tensor) -> Tensor:
+    nats = F.cross_entropy(logits.float().flatten(0, 1), targets.flatten(), ignore_index=IGNORED, reduction="none")
+    return nats.view(targets.shape).sum(0, dtype=torch.float64)

@@ -1,0 +1,60 @@
+"""The rule behind a list of frequencies: what is called one base, blocks, a scaling or a ramp, and what is not."""
+
+import numpy as np
+import pytest
+
+from rope_lab.audit.frequency_rule import explain
+from tests.audit.implementations import frequencies
+
+THETA, AT = frequencies(32, 10000.0), np.arange(16)
+
+
+def said(theta, **options):
+    return explain(theta, width=2 * len(theta), **options).scheme
+
+
+def test_one_plane_that_misses_by_a_ten_thousandth_is_no_base():
+    assert explain(THETA * (1 + 1e-4 * (AT == 7)), width=32).base is None
+
+
+def test_a_base_keeps_the_digits_that_float32_can_tell_and_no_others():
+    assert explain(frequencies(32, 10000.1).astype(np.float32), width=32).base == pytest.approx(10000.1, abs=0.02)
+    tilted = frequencies(32, 500000.0) * (1 + 5e-6 * np.sin(AT))
+    assert explain(tilted, width=32).base == 500000.0
+
+
+def test_a_plane_that_may_be_off_pulls_no_base():
+    """What is in doubt weighs little."""
+    doubt = np.where(AT == 15, 1e-2, 0.0)
+    found = explain(THETA * (1 + 1e-3 * (AT == 15)), width=32, doubt=doubt)
+    assert found.base == pytest.approx(10000.0, rel=1e-4)
+
+
+RAMP = np.clip((np.arange(64) - 5) / 50, 0, 1)
+WORDS = {
+    "blocks of two planes": (np.tile(frequencies(4, 100.0), 3), "3 blocks of the same frequencies, base 100 each"),
+    "a long ramp": (
+        frequencies(128, 5e5) * (1 - RAMP + RAMP / 2),
+        "base 500000 in planes 0 to 5, 2 times slower from plane 55 on",
+    ),
+}
+NOT = {
+    "nearly two blocks": (np.tile(frequencies(16, 100.0), 2) * np.where(AT < 8, 1, 1.005), "blocks"),
+    "nearly scaled": (THETA / 4 * (1 + 0.005 * np.sin(AT)), "every frequency times"),
+    "a ramp that turns back": (THETA * np.where(AT < 6, 1, np.where(AT < 8, 1.5, 1 / 8)), "slower"),
+    "a ramp without an end": (THETA * np.exp(-0.02 * np.clip(AT - 5, 0, None) ** 2), "slower"),
+    "a last plane of its own": (THETA * np.where(AT == 15, 1 / 8, 1), "slower"),
+}
+
+
+@pytest.mark.parametrize("name", WORDS)
+def test_a_rule_in_words(name):
+    theta, words = WORDS[name]
+    assert words in said(theta)
+
+
+@pytest.mark.parametrize("name", NOT)
+def test_control_what_only_looks_like_the_rule(name):
+    theta, words = NOT[name]
+    assert words not in said(theta)
+    assert explain(theta, width=2 * len(theta)).base is None

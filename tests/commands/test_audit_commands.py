@@ -1,0 +1,85 @@
+"""rope-lab audit: what it prints, and when it fails."""
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from rope_lab.audit import audits
+from rope_lab.audit.library import LIBRARY
+from rope_lab.cli import app
+from rope_lab.commands import audit_commands
+
+RIGHT, NOTHING = "rope_lab.audit.gallery:right", "rope_lab.audit.gallery:no_op"
+
+
+def run(*arguments):
+    return CliRunner().invoke(app, ["audit", *arguments])
+
+
+def test_a_target():
+    done = run("rotary_embedding_torch:RotaryEmbedding")
+    assert done.exit_code == 0
+    assert "layout        interleaved" in done.output
+    assert "FAIL" not in done.output
+
+
+def test_the_width_of_a_head_is_an_option():
+    assert "rotated dims  32 of 32" in run(RIGHT, "--head-dim", "32").output
+
+
+def test_a_broken_law_fails():
+    done = run(NOTHING)
+    assert done.exit_code == 1
+    assert "FAIL  non-vacuity" in done.output
+
+
+def test_json_and_nothing_else():
+    assert json.loads(run(RIGHT, "--json").output)["layout"] == "half-split"
+
+
+def test_what_the_target_prints_is_not_in_the_json(tmp_path, monkeypatch):
+    loud = "print('loading')\ndef f(x, positions):\n    print('called')\n    return x\n"
+    (tmp_path / "audit_loud.py").write_text(loud, encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    done = run("audit_loud:f", "--json")
+    assert json.loads(done.stdout)["layout"] == "none"
+    assert "loading" in done.stderr
+    assert "called" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (["no_such_library:f"], 1, "skipped: no_such_library is not installed"),
+        (["json"], 1, "expected MODULE:NAME"),
+        ([RIGHT, "--head-dim", "7"], 1, "head_dim: expected a positive even integer"),
+        ([RIGHT, "--head-dim", "0"], 1, "head_dim: expected a positive even integer, got 0"),
+        ([], 2, "or --all"),
+        ([RIGHT, "--all"], 2, "or --all"),
+        ([RIGHT, "--out", "table.json"], 2, "--out: goes with --all"),
+        (["--all", "--head-dim", "32"], 2, "--head-dim: goes with a TARGET"),
+    ],
+)
+@pytest.mark.usefixtures("untyped")
+def test_what_cannot_be_done_is_said(arguments, code, words):
+    done = run(*arguments)
+    assert done.exit_code == code
+    assert words in " ".join(done.output.split())
+
+
+def test_the_table_is_written_and_read(tmp_path, monkeypatch, capsys):
+    few = tuple(entry for entry in LIBRARY if entry.name in ("Llama", "x-transformers", "Flax"))
+    monkeypatch.setattr(audit_commands.audits, "audit_all", lambda whole=audits.audit_all: whole(few))
+    audit_commands.audit_library(out=tmp_path / "table.json")
+    table = json.loads((tmp_path / "table.json").read_text(encoding="utf-8"))
+    assert [row["name"] for row in table["rows"]] == ["Llama", "x-transformers", "Flax"]
+    assert table["rows"][2]["skipped"]
+    assert "half-split" in capsys.readouterr().out
+
+
+def test_a_table_that_cannot_be_written_is_told_before_the_work(tmp_path, monkeypatch):
+    (tmp_path / "file").write_text("")
+    monkeypatch.setattr(audit_commands.audits, "audit_all", lambda: pytest.fail("every library was asked first"))
+    done = run("--all", "--out", str(tmp_path / "file" / "table.json"))
+    assert (done.exit_code, "Traceback" in done.output) == (1, False)

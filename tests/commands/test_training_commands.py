@@ -1,0 +1,157 @@
+"""The commands say what they did and where, and what to do when they cannot; never a traceback."""
+
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from rope_lab.cli import app
+from rope_lab.training.data import sources
+from rope_lab.training.results import cards
+from rope_lab.training.run.environment import MALLOC
+from tests.training.results.test_cards import card
+
+
+@pytest.fixture
+def run(tmp_path, monkeypatch):
+    """Call `rope-lab` in an empty folder, with an empty data folder and no copies."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("ROPE_LAB_DATA", raising=False)
+    monkeypatch.setenv("ROPE_LAB_CACHE", str(tmp_path / "cache"))
+    for name, value in MALLOC.items():  # set already, so that no command starts this Python over
+        monkeypatch.setenv(name, value)
+    monkeypatch.setenv("OMP_NUM_THREADS", "1")
+    return lambda *arguments: CliRunner().invoke(app, arguments, catch_exceptions=False)
+
+
+TINY = [
+    f"--set={change}"
+    for change in (
+        "steps=3",
+        "eval_every=0",
+        "eval_tokens=64",
+        "seq_len=16",
+        "batch_size=2",
+        "precision=float32",
+        "tokenizer=bpe-256",
+        "model.n_layers=1",
+        "model.n_heads=2",
+        "model.d_model=8",
+    )
+]
+
+
+def test_train_writes_a_card_and_a_second_call_finds_it(run, tmp_path):
+    first, second = (run("train", *TINY, "--out", "here") for _ in range(2))
+    assert first.exit_code == second.exit_code == 0, first.output
+    assert "after 3 steps" in first.stdout
+    assert first.stdout == second.stdout
+    found = cards.read(tmp_path / "here" / "rope-seed0.json")
+    assert found.config["model"]["d_model"] == 8
+
+
+def test_train_takes_a_config_from_a_card_s_own_block(run, tmp_path):
+    run("train", *TINY, "--out", "here")
+    config = cards.read(tmp_path / "here" / "rope-seed0.json").config
+    (tmp_path / "again.json").write_text(json.dumps(config))
+    again = run("train", "again.json", "--out", "there")
+    assert again.exit_code == 0
+    here, there = (cards.read(tmp_path / folder / "rope-seed0.json") for folder in ("here", "there"))
+    assert here.curve == there.curve
+
+
+@pytest.mark.parametrize("minutes", ["nan", "-1", "inf"])
+@pytest.mark.parametrize("command", [("train", *TINY), ("sweep", "crope-table1")], ids=["train", "sweep"])
+def test_a_time_that_no_clock_reaches_is_refused_before_anything_runs(run, tmp_path, command, minutes):
+    wrong = run(*command, "--minutes", minutes)
+    assert wrong.exit_code == 1
+    assert "--minutes: expected a finite number of at least 0" in wrong.stderr
+    assert not list(tmp_path.glob("runs/*"))
+
+
+def test_a_run_without_a_name_is_refused_before_it_trains(run, tmp_path):
+    wrong = run("train", *TINY, "--set", "variant=", "--out", "here")
+    assert wrong.exit_code == 1
+    assert "RunConfig.variant: expected a name" in wrong.stderr
+    assert not (tmp_path / "here").exists()
+
+
+def test_a_field_that_does_not_exist_is_named(run):
+    wrong = run("train", "--set", "stepz=3")
+    assert wrong.exit_code == 1
+    assert "stepz" in wrong.stderr
+    assert "Traceback" not in wrong.output
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--device", "nope"], "device: expected cpu or cuda, got 'nope'"),
+        (["--threads", "0"], "threads: expected at least 1, got 0"),
+        (["--set", "=3"], "expected FIELD=VALUE, such as steps=50, got '=3'"),
+    ],
+)
+def test_an_option_that_means_nothing_is_named(run, arguments, said):
+    wrong = run("train", *TINY, "--out", "here", *arguments)
+    assert (wrong.exit_code, wrong.stdout) == (1, "")
+    assert said in wrong.stderr
+
+
+@pytest.mark.parametrize("content", [b"{", b"\xff\xfe", b"[1]", b'{"stepz": 3}'])
+def test_a_config_that_is_none_is_named(run, tmp_path, content):
+    (tmp_path / "mine.json").write_bytes(content)
+    wrong = run("train", "mine.json")
+    assert wrong.exit_code == 1
+    assert wrong.stderr.startswith("mine.json: ")
+
+
+def test_a_sweep_of_absent_data_names_the_command_that_fetches_it(run):
+    wrong = run("sweep", "crope-table1")
+    assert wrong.exit_code == 1
+    assert "`rope-lab data get wikitext-2` fetches it" in wrong.stderr
+
+
+def test_results_come_as_a_table_and_as_json(run, tmp_path):
+    for variant, loss in (("NoPE", 3.4), ("QK", 3.1)):
+        for seed in (0, 1):
+            made = card(variant, seed, loss, experiment="placements", config={"setting": ""})
+            cards.write(made, tmp_path / "results" / "placements" / "cpu")
+    shown = run("results", "placements", "--results", "results")
+    assert shown.exit_code == 0
+    assert "QK" in shown.stdout
+    plain = json.loads(run("results", "placements", "--results", "results", "--json").stdout)
+    assert [row["variant"] for row in plain["rows"]] == ["QK", "NoPE"]
+    assert plain["rows"][0]["difference"]["mean"] == pytest.approx(-0.3)
+    assert plain["rows"][0]["verdict"] == "better, as published"
+
+
+def test_results_without_cards_name_the_command(run):
+    wrong = run("results", "placements", "--rung", "colab", "--results", "results")
+    assert wrong.exit_code == 1
+    assert "`rope-lab sweep placements --rung colab` makes them" in wrong.stderr
+
+
+def test_data_list_shows_what_is_here_and_every_licence(run):
+    shown = run("data", "list")
+    assert shown.exit_code == 0
+    for name in sources.registry():
+        assert name in shown.stdout
+    assert "absent" in shown.stdout
+    assert "present" in shown.stdout
+
+
+def test_data_get_says_the_licence_before_it_fetches(run, monkeypatch, tmp_path):
+    monkeypatch.setattr(sources, "get", lambda *_, **__: tmp_path)
+    assert "NO OPEN LICENCE" in run("data", "get", "ptb").stdout
+    wrong = run("data", "get", "ptbb")
+    assert wrong.exit_code == 1
+    assert "expected one of tinyshakespeare" in wrong.stderr
+
+
+def test_data_verify_finds_damage(run, tmp_path):
+    assert run("data", "verify").exit_code == 0
+    (tmp_path / "cache" / "tinyshakespeare").mkdir(parents=True)
+    (tmp_path / "cache" / "tinyshakespeare" / "input.txt").write_text("not Shakespeare")
+    wrong = run("data", "verify")
+    assert wrong.exit_code == 1
+    assert "input.txt is damaged" in wrong.stdout

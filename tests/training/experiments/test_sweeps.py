@@ -1,0 +1,288 @@
+"""A sweep does each run once, in order, survives what happens to it, and means the same to each executor."""
+
+import contextlib
+import itertools
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from rope_lab.nn.gpt import GPTConfig
+from rope_lab.training.experiments import catalogue
+from rope_lab.training.experiments.catalogue import RUNGS, experiment, single
+from rope_lab.training.experiments.sweeps import Setup, is_done, sweep
+from rope_lab.training.results import cards, result_tables
+from rope_lab.training.run.config import RunConfig
+
+# A stand-in for the training loop: it says where it ran, and fails, waits or stops when a run asks for that.
+QUICK = """
+import os, time
+from types import SimpleNamespace
+from rope_lab.training.results.cards import Card
+
+def train(config, *, out, corpus, time_budget_s=None, **_):
+    mood = config.model.get("mood", "well")
+    out.mkdir(parents=True, exist_ok=True)
+    (out / "began").touch()
+    if mood == "fails":
+        raise RuntimeError("the loss is not finite")
+    if mood == "waits":
+        try:
+            time.sleep(60)
+        except KeyboardInterrupt:
+            (out / "saved").touch()
+            return SimpleNamespace(card=None)
+    if mood == "stops" or time_budget_s == 0:
+        return SimpleNamespace(card=None)
+    end = {"step": config.steps, "loss": 3.0 + 0.1 * config.seed + 0.01 * len(config.variant), "sd": 0.1, "batches": 2}
+    return SimpleNamespace(card=Card(
+        experiment=config.experiment, rung=config.rung, variant=config.variant, seed=config.seed,
+        config=config.to_dict(), config_hash=config.digest, parameters={"total": 1}, final=end, best=end,
+        data={"corpus": config.corpus, "tokenizer": config.tokenizer, "vocab_size": corpus.vocab_size, "hashes": {}},
+        curve={"step": [1], "valid_loss": [3.0]},
+        volatile={"commit": "", "date": "today", "device": "cpu", "versions": {}, "tokens_per_s": 1.0, "wall_s": 1.0,
+                  "threads": int(os.environ.get("OMP_NUM_THREADS", "0")),
+                  "malloc": "MALLOC_TRIM_THRESHOLD_" in os.environ},
+    ))
+"""
+
+
+@pytest.fixture
+def setup(tmp_path, monkeypatch):
+    """A setup whose training is the stand-in, in a folder that other processes can import from."""
+    (tmp_path / "quick_training.py").write_text(QUICK)
+    monkeypatch.setenv("PYTHONPATH", os.pathsep.join((str(tmp_path), str(Path(__file__).parents[3]))))
+    monkeypatch.setenv("ROPE_LAB_CACHE", str(tmp_path / "data"))
+    monkeypatch.syspath_prepend(tmp_path)
+
+    def make(**options):
+        options = {"results": tmp_path / "results", "runs": tmp_path / "runs", "executor": "inline", **options}
+        return Setup(progress=False, train="quick_training:train", **options)
+
+    return make
+
+
+def runs(*moods, seeds=(0,)):
+    return [
+        RunConfig(experiment="demo", variant=f"{mood}{i}", seed=seed, model={"mood": mood})
+        for seed in seeds
+        for i, mood in enumerate(moods)
+    ]
+
+
+def written(folder):
+    return sorted(path.name for path in Path(folder).rglob("*.json"))
+
+
+def test_every_run_is_done_once(setup):
+    listed = runs("well", "well", seeds=(0, 1))
+    first, second = sweep(listed, setup()), sweep(listed, setup())
+    assert first.done == second.skipped == [config.name for config in listed]
+    assert not second.done
+    assert all(is_done(config, setup().results) for config in listed)
+
+
+def test_another_config_under_the_same_name_is_another_run(setup):
+    old = runs("well")[0]
+    new = RunConfig.from_json({**old.to_dict(), "steps": old.steps + 1})
+    sweep([old], setup())
+    assert sweep([new], setup()).done == [new.name]
+    assert not is_done(old, setup().results)
+
+
+def test_a_damaged_card_is_done_again(setup):
+    (config,) = runs("well")
+    sweep([config], setup())
+    (path,) = (setup().results / "demo" / "cpu").iterdir()
+    path.write_text(path.read_text()[:-50])
+    assert sweep([config], setup()).done == [config.name]
+
+
+def test_a_run_that_fails_or_stops_takes_no_other_with_it(setup):
+    report = sweep(runs("fails", "well", "stops"), setup())
+    assert list(report.failed.values()) == ["RuntimeError: the loss is not finite"]
+    assert len(report.done) == len(report.stopped) == 1
+
+
+@pytest.mark.parametrize("seconds", [1e-9, 0.0])
+def test_out_of_time_the_rest_is_left(setup, seconds):
+    report = sweep(runs("well", "well"), setup(time_budget_s=seconds))
+    assert len(report.stopped) == 2
+    assert not written(setup().results)
+
+
+def test_local_processes_have_one_thread_each_and_the_allocator_s_settings(setup):
+    report = sweep(runs("well", "fails", "well"), setup(executor="local", jobs=2))
+    assert len(report.done) == 2
+    (said,) = report.failed.values()
+    assert said.startswith("RuntimeError: the loss is not finite (see ")
+    for card in cards.load_all("demo", "cpu", root=setup().results):
+        assert card.volatile["threads"] == 1
+        assert card.volatile["malloc"] == (sys.platform == "linux")
+
+
+SWEEP = """
+import signal, sys
+from pathlib import Path
+from rope_lab.training.run.config import RunConfig
+from rope_lab.training.experiments.sweeps import Setup, sweep
+signal.signal(signal.SIGTERM, signal.default_int_handler)
+listed = [RunConfig(experiment="demo", variant=f"waits{i}", model={"mood": "waits"}) for i in range(3)]
+sweep(listed, Setup(Path("results"), Path("runs"), jobs=2, progress=False, train="quick_training:train"))
+"""
+
+
+@pytest.mark.usefixtures("setup")
+def test_an_interrupted_sweep_lets_its_runs_save_and_leaves_none_behind(tmp_path):
+    began = subprocess.Popen([sys.executable, "-c", SWEEP], cwd=tmp_path, stderr=subprocess.DEVNULL)
+    deadline = time.monotonic() + 30
+    while len(list((tmp_path / "runs").glob("*/began"))) < 2 and time.monotonic() < deadline:
+        time.sleep(0.05)
+    began.send_signal(signal.SIGTERM)
+    assert began.wait(30) != 0
+    assert len(list((tmp_path / "runs").glob("*/saved"))) == 2
+    assert not written(tmp_path / "results")
+
+
+def test_ray_takes_the_same_list(setup, monkeypatch):
+    ray = pytest.importorskip("ray")
+    monkeypatch.setenv("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
+    monkeypatch.setenv("RAY_agent_register_timeout_ms", "90000")  # a busy machine starts Ray's agents slowly
+    options = {"num_cpus": 2, "include_dashboard": False, "log_to_driver": False, "configure_logging": False}
+    try:
+        ray.init(**options)
+    except Exception:  # Ray gives its own helpers fifteen seconds to start; a busy machine may need a second attempt
+        ray.shutdown()
+        ray.init(**options)
+    try:
+        report = sweep(runs("well", "fails", "well"), setup(executor="ray", jobs=2))
+    finally:
+        ray.shutdown()
+    assert (len(report.done), len(report.failed)) == (2, 1)
+    assert "the loss is not finite" in next(iter(report.failed.values()))
+    assert written(setup().results) == ["well0-seed0.json", "well2-seed0.json"]
+
+
+def test_an_impossible_setup_is_refused():
+    with pytest.raises(ValueError, match="expected one of local, inline, ray, got 'slurm'"):
+        Setup(executor="slurm")
+    with pytest.raises(ValueError, match="expected one or more, got 0"):
+        Setup(jobs=0)
+
+
+# The experiments
+
+
+def made():
+    """Every experiment at every rung that it has."""
+    for name, rung in itertools.product(catalogue.names(), RUNGS):
+        with contextlib.suppress(ValueError):
+            yield experiment(name, rung)
+
+
+@pytest.mark.parametrize("found", list(made()), ids=lambda found: f"{found.name}-{found.rung}")
+def test_an_experiment_s_runs_are_distinct_seed_major_and_paired(found):
+    assert len({run.digest for run in found.runs}) == len(found.runs)
+    assert [run.seed for run in found.runs] == sorted(run.seed for run in found.runs)
+    grid = {(run.seed, run.setting, run.variant) for run in found.runs}
+    assert len(grid) == len(found.runs)
+    assert all((seed, setting, found.reference) in grid for seed, setting, _ in grid)
+    for run in found.runs:  # within a setting, variants differ in the model and in what is asked of it
+        like = (run.setting, run.seed, found.reference)
+        reference = next(r for r in found.runs if (r.setting, r.seed, r.variant) == like)
+        same = {"model": {}, "variant": "", "measure": []}
+        assert {**run.to_dict(), **same} == {**reference.to_dict(), **same}
+        assert RunConfig.from_json(run.to_json()) == run
+
+
+@pytest.mark.parametrize(
+    ("name", "rung", "count"),
+    [("crope-table1", "cpu", 18), ("placements", "cpu", 45), ("crope-table1", "colab", 15), ("placements", "colab", 9)],
+)
+def test_the_rungs_have_the_declared_size(name, rung, count):
+    assert len(experiment(name, rung).runs) == count
+
+
+def test_the_paper_rung_is_the_paper_s_setting():
+    run = experiment("crope-table1", "paper").runs[0]
+    assert (run.batch_size, run.seq_len, run.steps) == (16, 1024, 10_000)
+    assert (run.lr, run.schedule, run.decay, run.decay_every) == (1e-3, "step", 0.8, 1000)
+    assert {run.corpus for run in experiment("crope-table1", "paper").runs} == {"wikitext-2", "ptb", "pg19"}
+
+
+def test_every_model_of_an_experiment_can_be_built():
+    for run in itertools.chain.from_iterable(found.runs for found in made()):
+        GPTConfig(**run.model)
+
+
+def test_an_unknown_experiment_or_rung_is_told_what_there_is():
+    with pytest.raises(ValueError, match=r"expected one of crope-table1, .*got 'table9'"):
+        experiment("table9")
+    with pytest.raises(ValueError, match="expected one of cpu, colab, paper, got 'moon'"):
+        experiment("placements", "moon")
+
+
+def test_one_run_is_changed_field_by_field():
+    run = single(["steps=7", "model.base=100.0", "corpus=ptb", "model.rotated=vo"])
+    assert (run.steps, run.model["base"], run.corpus, run.model["rotated"]) == (7, 100.0, "ptb", "vo")
+    for wrong in ("steps", "stepz=3", "optimizer.lr=3"):
+        with pytest.raises(ValueError, match="expected"):
+            single([wrong])
+
+
+# The tables
+
+
+@pytest.fixture
+def table1(setup, tmp_path):
+    """Cards of Table 1 at the cpu rung with the loss that the stand-in gives."""
+    listed = [{**run.to_dict(), "corpus": "tinyshakespeare"} for run in experiment("crope-table1").runs[:12]]
+    sweep([RunConfig.from_json(run) for run in listed], setup())
+    return tmp_path / "results"
+
+
+def test_a_table_pairs_by_seed_and_sets_the_published_number_beside(table1):
+    found = result_tables.summary("crope-table1", "cpu", root=table1)
+    by_name = {row.variant: row for row in found["rows"]}
+    assert by_name["RoPE"].difference is None
+    assert by_name["RoPE"].mean == pytest.approx(3.09)
+    assert by_name["CRoPE QKV"].difference.mean == pytest.approx(0.05)
+    assert by_name["CRoPE QKV"].published_difference == pytest.approx(5.3730 - 5.3644)
+    assert by_name["CRoPE QKV"].verdict == "worse, as published"
+    assert by_name["half width"].published is None
+    assert by_name["absolute scaled"].published == by_name["absolute vaswani"].published == 5.7486
+    assert found["outdated"] == 12  # these cards are of another corpus than the experiment's
+    assert [row.mean for row in found["rows"]] == sorted(row.mean for row in found["rows"])
+    assert json.loads(json.dumps(result_tables.plain(found)))["rows"][0]["verdict"] == "reference"
+    assert result_tables.table(found).row_count == 7  # with a line that names the setting
+
+
+def test_an_opposite_sign_and_an_undecided_one_are_said():
+    row = result_tables.Row("", "x", 3, 3.0, 0.1, cards.Interval(0.2, 0.1, 3), 1.0, -0.5, 1, "y")
+    assert row.verdict == "worse, not as published"
+    assert (
+        result_tables.Row("", "x", 3, 3.0, 0.1, cards.Interval(0.2, 0.3, 3), 1.0, -0.5, 1, "y").verdict == "undecided"
+    )
+    assert result_tables.Row("", "x", 1, 3.0, None, cards.interval([0.2]), None, None, 1, "y").verdict == "one seed"
+
+
+def test_an_experiment_without_cards_names_the_command(tmp_path):
+    with pytest.raises(ValueError, match="found none; `rope-lab sweep placements --rung paper` makes them"):
+        result_tables.summary("placements", "paper", root=tmp_path)
+
+
+def test_before_the_reference_has_a_card_differences_are_left_out(setup, tmp_path):
+    runs = [{**run.to_dict(), "corpus": "tinyshakespeare"} for run in experiment("placements").runs[1:3]]
+    sweep([RunConfig.from_json(run) for run in runs], setup())
+    found = result_tables.summary("placements", "cpu", root=tmp_path / "results")
+    assert {(row.variant, row.difference, row.verdict) for row in found["rows"]} == {("Q", None, ""), ("K", None, "")}
+
+
+def test_an_unknown_reference_is_told_what_there_is(table1):
+    with pytest.raises(ValueError, match=r"reference: expected one of CRoPE QKV, .*got 'XPOS'"):
+        result_tables.summary("crope-table1", "cpu", root=table1, reference="XPOS")

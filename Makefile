@@ -3,18 +3,22 @@
 PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
 	$$p -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' 2>/dev/null && echo $$p && break; done)
 IN := .venv/bin/python
+WORKERS := -n auto --maxprocesses 4 --dist loadgroup  # one page visit, one worker; ARGS="-n 0" for none
 
-.PHONY: book test serve lab wheel zip lock newest lint clean
+.PHONY: book test quick serve lab wheel zip lock newest lint clean
 .DELETE_ON_ERROR:
 
 book: .venv/book
-	$(IN) book/build.py
+	$(IN) -m book.build
 
 test: .venv/dev tools
-	$(IN) -m pytest $(ARGS)
+	$(IN) -m pytest $(WORKERS) $(ARGS)
+
+quick: .venv/dev                # what needs no browser, no built book and no fresh environment
+	$(IN) -m pytest $(WORKERS) -m "not site and not wheel and not slow" $(ARGS)
 
 serve: .venv/dev conf.py        # a preview in plain Sphinx that follows your edits
-	PYTHONPATH=book/_ext .venv/bin/sphinx-autobuild . _build/preview -d _build/preview/.doctrees --pre-build "$(IN) book/build.py --preview" \
+	PYTHONPATH=book/_ext .venv/bin/sphinx-autobuild . _build/preview -d _build/preview/.doctrees --pre-build "$(IN) -m book.build --preview" \
 		--watch rope_lab --ignore "*/_build/*" --ignore "*/.venv/*" --ignore "*/.git/*" --ignore "*/__pycache__/*" --port 8000
 
 conf.py: _config.yml _toc.yml .venv/dev   # the way out of Jupyter Book 1: the same configuration for plain Sphinx

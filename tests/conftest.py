@@ -12,10 +12,12 @@ import pytest
 from hypothesis import settings
 from jaxtyping import config, install_import_hook
 
+from tests import signatures
+
 # Before torch is imported: on a busy machine the idle threads of tiny products cost many times the product.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-install_import_hook("rope_lab", "signatures.checked")
+install_import_hook("rope_lab", f"{signatures.__name__}.checked")
 
 settings.register_profile("rope_lab", deadline=None, max_examples=50, derandomize="CI" in os.environ)
 settings.load_profile("rope_lab")
@@ -34,12 +36,43 @@ CHROMIUM = [
 ]
 
 
+@pytest.hookimpl(tryfirst=True)  # before -m chooses by the marks
+def pytest_collection_modifyitems(items):
+    """What a test asks for says which lane it runs in."""
+    for item in items:
+        if {"browser", "html"} & set(item.fixturenames):
+            item.add_marker(pytest.mark.site)
+        if "wheel" in item.fixturenames:
+            item.add_marker(pytest.mark.wheel)
+
+
+def pytest_terminal_summary(terminalreporter):
+    """The pages with a widget: their weight, and when the first widget stood there."""
+    reports = [report for outcome in ("passed", "failed") for report in terminalreporter.getreports(outcome)]
+    pages = sorted(value for report in reports for name, value in report.user_properties if name == "first widget")
+    for page, size, seconds in pages:
+        slow = "" if seconds <= 1.5 else "  (over 1.5 s)"
+        terminalreporter.write_line(f"{page}: {size / 1e6:.2f} MB, first widget after {seconds:.2f} s{slow}")
+
+
 @pytest.fixture
 def untyped():
     """Switch the enforcement of signatures off, as it is for readers."""
     config.update("jaxtyping_disable", True)
     yield
     config.update("jaxtyping_disable", False)
+
+
+@pytest.fixture
+def ledger():
+    """The ledger of claims, restored afterwards."""
+    from rope_lab.claims import LEDGER, load
+
+    load()
+    before = dict(LEDGER)
+    yield LEDGER
+    LEDGER.clear()
+    LEDGER.update(before)
 
 
 @pytest.fixture(scope="session")

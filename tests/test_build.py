@@ -1,14 +1,10 @@
 """The book's driver on a tiny book: a warning is an error, and a failed build stays failed when it is repeated."""
 
-import importlib.util
 from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).resolve().parents[1]
-spec = importlib.util.spec_from_file_location("book_build", ROOT / "book" / "build.py")
-driver = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(driver)
+from book import build as driver
 
 CELL = "---\nfile_format: mystnb\nkernelspec: {name: python3}\n---\n# Code\n\n```{code-cell} ipython3\n%s\n```\n"
 

@@ -1,15 +1,14 @@
 """What the build executes again: the pages that depend on what changed, and only those."""
 
-import importlib.util
 import json
 from pathlib import Path
 
+import page_inputs
 import pytest
 
+from book import build as driver
+
 ROOT = Path(__file__).resolve().parents[1]
-spec = importlib.util.spec_from_file_location("book_build", ROOT / "book" / "build.py")
-driver = importlib.util.module_from_spec(spec)
-spec.loader.exec_module(driver)
 
 
 @pytest.fixture
@@ -58,14 +57,14 @@ def book(tmp_path) -> Path:
     ],
 )
 def test_a_change_touches_the_pages_that_use_it(book, changed, pages):
-    before = driver.inputs_of_pages(book)
+    before = page_inputs.inputs_of_pages(book)
     (book / changed).write_text("# changed\n")
-    after = driver.inputs_of_pages(book)
+    after = page_inputs.inputs_of_pages(book)
     assert {page for page in after if page not in ("site", "sources") and after[page] != before[page]} == pages
 
 
 def test_a_page_without_cells_is_not_executed(book):
-    assert "book/plain.md" not in driver.inputs_of_pages(book)
+    assert "book/plain.md" not in page_inputs.inputs_of_pages(book)
 
 
 def test_an_unchanged_book_is_not_built_again(book, capsys, monkeypatch):
@@ -89,5 +88,5 @@ def test_an_unchanged_book_is_not_built_again(book, capsys, monkeypatch):
 
 
 def test_every_executed_page_of_this_book_uses_a_module_of_ours():
-    for page in driver.executed_pages(ROOT):
-        assert driver.page_inputs(page, ROOT), page
+    for page in page_inputs.executed_pages(ROOT):
+        assert page_inputs.inputs_of(page, ROOT), page

@@ -5,12 +5,13 @@ the libraries that do the arithmetic. A digest of these stands beside each resul
 claim that fails is never kept, and `rope-lab verify` neither reads this file nor writes it.
 """
 
-import importlib.util
 import inspect
 import json
 import sys
 from importlib.metadata import version
 from pathlib import Path
+
+import page_inputs
 
 import rope_lab
 from rope_lab.claims import Claim, Result, load, run
@@ -27,10 +28,6 @@ FIELDS = (
     "control_residual",
     "printed_residual",
 )
-
-_spec = importlib.util.spec_from_file_location("book_build", Path(__file__).resolve().parents[1] / "build.py")
-driver = importlib.util.module_from_spec(_spec)
-_spec.loader.exec_module(driver)
 
 
 class Results:
@@ -66,9 +63,9 @@ class Results:
             return ""
         module = ".".join(source.relative_to(self.root).with_suffix("").parts)
         if module not in self.digests:
-            files = driver.module_inputs({module, "rope_lab.claims.ledger"}, self.root, discovered=())
+            files = page_inputs.module_inputs({module, "rope_lab.claims.ledger"}, self.root, discovered=())
             libraries = " ".join(f"{name} {version(name)}" for name in LIBRARIES)
-            self.digests[module] = f"{driver.digest(files)} python {sys.version.split()[0]} {libraries}"
+            self.digests[module] = f"{page_inputs.digest(files)} python {sys.version.split()[0]} {libraries}"
         return self.digests[module]
 
     def told(self) -> str:

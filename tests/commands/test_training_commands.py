@@ -9,7 +9,7 @@ from rope_lab.cli import app
 from rope_lab.training.data import sources
 from rope_lab.training.results import cards
 from rope_lab.training.run.environment import MALLOC
-from tests.training.results.test_cards import card
+from tests.training.tiny import card
 
 
 @pytest.fixture

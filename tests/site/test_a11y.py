@@ -1,8 +1,9 @@
 """axe-core on each page: nothing serious or critical, in both themes, on a desk (1280) and on a phone (390)."""
 
-import checks
 import pytest
-from checks import nothing
+
+from tests.site import checks
+from tests.site.checks import nothing
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -1,8 +1,9 @@
 """Widgets and quizzes answer: to a key, a mouse (on a desk), a finger (on a phone), and a reader's choice."""
 
-import checks
 import pytest
-from checks import nothing
+
+from tests.site import checks
+from tests.site.checks import nothing
 
 
 def test_widgets_answer(visit):

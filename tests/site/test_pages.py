@@ -2,10 +2,11 @@
 
 import re
 
-import checks
 import pytest
-from checks import nothing
-from pages import page_names, visiting
+
+from tests.site import checks
+from tests.site.checks import nothing
+from tests.site.pages import page_names, visiting
 
 HEAVY = 3_000_000  # bytes of a page with a widget, everything it loads included
 VIEW = 'type="application/vnd.jupyter.widget-view+json"'
@@ -44,11 +45,11 @@ def test_labels_can_be_read(visit):
     nothing(checks.small_labels(visit.page))
 
 
-def test_weight_of_a_page_with_a_widget(visit, measured):
+def test_weight_of_a_page_with_a_widget(visit, record_property):
     first = visit.page.evaluate("() => window.firstWidgetAt")
     if visit.phone or first is None:
         return  # from file:// nothing is counted; a page without a widget has no bar
-    measured[visit.name] = (visit.size, first / 1000)
+    record_property("first widget", (visit.name, visit.size, first / 1000))
     assert visit.size <= HEAVY
 
 

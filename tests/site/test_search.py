@@ -3,8 +3,9 @@
 import re
 
 import pytest
-from checks import nothing
-from pages import page_names, visiting
+
+from tests.site.checks import nothing
+from tests.site.pages import page_names, visiting
 
 RESULTS = "#search-results ul.search li"
 

@@ -9,12 +9,9 @@ from sphinx.environment.collectors.toctree import TocTreeCollector
 from sphinx.util.docutils import docutils_namespace, patch_docutils
 from sphinx_external_toc.collectors import TocTreeCollectorWithStyles
 
-EXT = str(Path(__file__).resolve().parents[2] / "book" / "_ext")
-
 
 @pytest.fixture(autouse=True)
 def counting(monkeypatch):
-    monkeypatch.syspath_prepend(EXT)
     for collector in (TocTreeCollector, TocTreeCollectorWithStyles):
         monkeypatch.setattr(collector, "assign_section_numbers", collector.assign_section_numbers)
 

@@ -2,9 +2,10 @@
 
 import importlib
 import json
-import sys
 from pathlib import Path
 
+import claim_results
+import page_inputs
 import pytest
 
 import rope_lab.claims
@@ -30,17 +31,8 @@ ran = []
 
 
 @pytest.fixture
-def results(monkeypatch):
-    monkeypatch.syspath_prepend(ROOT / "book" / "_ext")
-    yield importlib.import_module("claim_results")
-    sys.modules.pop("claim_results", None)
-
-
-@pytest.fixture
-def book(tmp_path):
-    """A tiny package with one claim; the ledger is restored afterwards."""
-    load()
-    before = dict(LEDGER)
+def book(tmp_path, ledger):  # noqa: ARG001 - planted claims leave no trace
+    """A tiny package with one claim."""
     for name, text in {
         "algebra/__init__.py": "",
         "algebra/sign.py": "SIGN = 1\n",
@@ -53,9 +45,7 @@ def book(tmp_path):
         path = tmp_path / "rope_lab" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(text)
-    yield tmp_path
-    LEDGER.clear()
-    LEDGER.update(before)
+    return tmp_path
 
 
 def plant(book, *, holds=1, import_="from rope_lab.algebra import sign"):
@@ -68,18 +58,18 @@ def plant(book, *, holds=1, import_="from rope_lab.algebra import sign"):
     return module.ran
 
 
-def build(results, book):
+def build(book):
     """One build: returns what came out, and whether the check was run for it."""
-    one = results.Results(book / "_build" / "claim-results.json", book)
+    one = claim_results.Results(book / "_build" / "claim-results.json", book)
     found = one["book.planted"]
     assert one["book.planted"] is found  # once in a build
     one.save()
     return found, one.ran
 
 
-def test_what_has_not_changed_is_not_run_again(results, book):
+def test_what_has_not_changed_is_not_run_again(book):
     ran = plant(book)
-    first, again = build(results, book), build(results, book)
+    first, again = build(book), build(book)
     assert (first[1], again[1]) == (1, 0)
     assert first[0] == again[0]
     assert ran == [1, 2]
@@ -98,56 +88,56 @@ def test_what_has_not_changed_is_not_run_again(results, book):
         ("from rope_lab.algebra import sign", "results/a.json", 0),
     ],
 )
-def test_a_changed_source_runs_again(results, book, import_, changed, runs):
+def test_a_changed_source_runs_again(book, import_, changed, runs):
     plant(book, import_=import_)
-    build(results, book)
+    build(book)
     with (book / "rope_lab" / changed).open("a") as file:
         file.write("\n# changed\n")
-    assert build(results, book)[1] == runs
+    assert build(book)[1] == runs
 
 
-def test_a_newer_library_runs_again(results, book, monkeypatch):
+def test_a_newer_library_runs_again(book, monkeypatch):
     plant(book)
-    build(results, book)
-    monkeypatch.setattr(results, "version", lambda _: "99")
-    assert build(results, book)[1] == 1
+    build(book)
+    monkeypatch.setattr(claim_results, "version", lambda _: "99")
+    assert build(book)[1] == 1
 
 
-def test_a_failing_claim_is_never_kept(results, book):
+def test_a_failing_claim_is_never_kept(book):
     plant(book, holds=3)
     for _ in range(2):
-        found, runs = build(results, book)
+        found, runs = build(book)
         assert found.failed
         assert runs == 1
     assert json.loads((book / "_build" / "claim-results.json").read_text()) == {}
 
 
-def test_a_claim_that_begins_to_fail_is_forgotten(results, book):
+def test_a_claim_that_begins_to_fail_is_forgotten(book):
     plant(book)
-    build(results, book)
+    build(book)
     plant(book, holds=3)
-    assert build(results, book)[0].failed
+    assert build(book)[0].failed
     assert json.loads((book / "_build" / "claim-results.json").read_text()) == {}
 
 
 @pytest.mark.usefixtures("book")
-def test_a_check_from_outside_the_package_is_run_each_time(results, tmp_path):
+def test_a_check_from_outside_the_package_is_run_each_time(tmp_path):
     rope_lab.claims.claim(
         "book.planted", locus="here", statement="so", verdict="true", evidence="exact", chapter=1, holds=1, control=2
     )(lambda subject: subject == 1)
-    assert [build(results, tmp_path)[1] for _ in range(2)] == [1, 1]
+    assert [build(tmp_path)[1] for _ in range(2)] == [1, 1]
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"book.planted": 1}', '{"book.planted": {"inputs": "", "result": {}}}'])
-def test_a_broken_file_is_no_obstacle(results, book, text):
+def test_a_broken_file_is_no_obstacle(book, text):
     plant(book)
     (book / "_build").mkdir()
     (book / "_build" / "claim-results.json").write_text(text)
-    assert build(results, book)[1] == 1
+    assert build(book)[1] == 1
 
 
-def test_every_claim_of_the_book_has_a_digest_and_the_algebra_is_in_it(results, tmp_path):
-    one = results.Results(tmp_path / "none.json")
+def test_every_claim_of_the_book_has_a_digest_and_the_algebra_is_in_it(tmp_path):
+    one = claim_results.Results(tmp_path / "none.json")
     assert [name for name, entry in load().items() if not one.digest(entry)] == []
-    files = results.driver.module_inputs({load()["blog.props"].check.__module__}, ROOT, discovered=())
+    files = page_inputs.module_inputs({load()["blog.props"].check.__module__}, ROOT, discovered=())
     assert {"rotation.py", "ledger.py"} <= {path.name for path in files}

@@ -1,18 +1,13 @@
 """Marks under equations: each form is seen, and what is wrong stays wrong when the build is repeated."""
 
-import io
 import re
-import sys
-from pathlib import Path
 
 import pytest
-from sphinx.application import Sphinx
-from sphinx.util.docutils import docutils_namespace, patch_docutils
 
 from rope_lab.algebra import rotation
-from rope_lab.claims import LEDGER, claim, load
+from rope_lab.claims import claim
+from tests.site_ext.tiny_book import build
 
-ROOT = Path(__file__).resolve().parents[2]
 FORMS = r"""# One plane
 
 Dollars with a label:
@@ -55,24 +50,6 @@ Inline $x$ is not counted.
 """
 
 
-@pytest.fixture(autouse=True)
-def _extensions():
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(ROOT / "book" / "_ext")
-        yield
-    for name in ("claim_results", "equation_marks", "errata_pages", "ledger_pages", "ledger_text"):
-        sys.modules.pop(name, None)
-
-
-@pytest.fixture
-def ledger():
-    load()
-    before = dict(LEDGER)
-    yield LEDGER
-    LEDGER.clear()
-    LEDGER.update(before)
-
-
 def plant(**changes):
     entry = {
         "locus": "here",
@@ -84,30 +61,6 @@ def plant(**changes):
         "control": 2,
     }
     claim("book.planted", **entry | changes)(lambda subject: subject == 1)
-
-
-def build(folder: Path, page: str | None = None, ledger: str = "blog.props"):
-    """Build a page and a ledger page; returns the application, what it told, and its warnings."""
-    source = folder / "source"
-    (source / "book").mkdir(parents=True, exist_ok=True)
-    if page is not None:
-        (source / "book" / "01_one_plane.md").write_text(page, encoding="utf-8")
-        (source / "index.md").write_text("# T\n\n```{toctree}\nbook/01_one_plane\nbook/ledger\n```", encoding="utf-8")
-        (source / "book" / "ledger.md").write_text(f"# Ledger\n\n```{{ledger}} {ledger}\n```", encoding="utf-8")
-    settings = {
-        "extensions": ["myst_parser", "equation_marks", "ledger_pages"],
-        "html_theme": "basic",
-        "nitpicky": True,
-        "myst_enable_extensions": ["amsmath", "dollarmath"],
-        "myst_dmath_double_inline": True,
-        "html_static_path": [str(ROOT / "book" / "_static")],
-        "mathjax_path": "none.js",
-    }
-    status, warnings = io.StringIO(), io.StringIO()
-    with patch_docutils(), docutils_namespace():
-        app = Sphinx(source, None, folder / "out", folder / "trees", "html", settings, status=status, warning=warnings)
-        app.build()
-    return app, *(re.sub(r"\x1b\[[\d;]*m", "", told.getvalue()) for told in (status, warnings))
 
 
 def test_every_form_of_equation_is_seen_and_counted_also_from_the_cache(tmp_path):

@@ -4,10 +4,10 @@ import html
 import re
 
 import pytest
-from test_equation_marks import _extensions, build, ledger  # noqa: F401 - fixtures
 
 from rope_lab.claims import load
 from rope_lab.claims.errata import ERRATA
+from tests.site_ext.tiny_book import build
 
 PAGE = "# One\n"
 
@@ -24,9 +24,7 @@ def errata(folder):
 @pytest.fixture(scope="module")
 def page(tmp_path_factory):
     folder = tmp_path_factory.mktemp("errata")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(str(build.__globals__["ROOT"] / "book" / "_ext"))
-        return *errata(folder), (folder / "out" / "book" / "ledger.html").read_text(encoding="utf-8")
+    return *errata(folder), (folder / "out" / "book" / "ledger.html").read_text(encoding="utf-8")
 
 
 def entered(item):
@@ -53,7 +51,7 @@ def test_numbers_are_those_of_the_whole_list(page):
     assert shown == [number for number, item in enumerate(ERRATA, 1) if entered(item)]
 
 
-def test_an_item_waits_for_its_claims(tmp_path, ledger):  # noqa: F811
+def test_an_item_waits_for_its_claims(tmp_path, ledger):
     for name in [name for name in ledger if not name.startswith("blog.")]:
         del ledger[name]
     words, text, _ = errata(tmp_path)

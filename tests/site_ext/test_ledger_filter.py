@@ -1,17 +1,15 @@
 """The filter of the ledger's page, as a reader uses it: typed, chosen, sent as an address, and without a script."""
 
 import pytest
-from test_equation_marks import _extensions, build  # noqa: F401 - fixtures
 
 from rope_lab.claims import select
+from tests.site_ext.tiny_book import build
 
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory):
     folder = tmp_path_factory.mktemp("filter")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(str(build.__globals__["ROOT"] / "book" / "_ext"))
-        assert build(folder, "# One\n", "blog.*")[2] == ""
+    assert build(folder, "# One\n", "blog.*")[2] == ""
     return (folder / "out" / "book" / "ledger.html").as_uri()
 
 

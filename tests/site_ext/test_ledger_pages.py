@@ -4,9 +4,9 @@ import html
 import re
 
 import pytest
-from test_equation_marks import _extensions, build, ledger  # noqa: F401 - fixtures
 
 from rope_lab.claims import claim, load, select
+from tests.site_ext.tiny_book import build
 
 PAGE = "# One\n"
 
@@ -14,9 +14,7 @@ PAGE = "# One\n"
 @pytest.fixture(scope="module")
 def page(tmp_path_factory):
     folder = tmp_path_factory.mktemp("ledger")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(str(build.__globals__["ROOT"] / "book" / "_ext"))
-        app, _, warnings = build(folder, PAGE, "ch1")
+    app, _, warnings = build(folder, PAGE, "ch1")
     assert warnings == ""
     return (folder / "out" / "book" / "ledger.html").read_text(encoding="utf-8"), app
 

@@ -6,7 +6,6 @@ import io
 import json
 import math
 import re
-import sys
 from pathlib import Path
 
 import pytest
@@ -55,9 +54,7 @@ def _more_exercises():
     known = load() | {item.id: item for item in EXTRA}
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(core, "load", lambda: known)
-        patch.syspath_prepend(ROOT / "book" / "_ext")
         yield
-    sys.modules.pop("quiz", None)
 
 
 def build(folder, text, builder="html"):

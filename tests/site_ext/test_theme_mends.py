@@ -1,22 +1,10 @@
 """The mends of the theme: each removes what it is for, leaves the rest, and changes nothing the second time."""
 
-import importlib.util
-from pathlib import Path
 from types import SimpleNamespace
 
+import offline_mathjax as mathjax
 import pytest
-
-EXT = Path(__file__).resolve().parents[2] / "book" / "_ext"
-
-
-def load(name):
-    spec = importlib.util.spec_from_file_location(name, EXT / f"{name}.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-mends, mathjax = load("theme_mends"), load("offline_mathjax")
+import theme_mends as mends
 
 KEPT = """<head>
     <meta name="viewport" content="width=device-width, initial-scale=1.0" />

@@ -1,9 +1,10 @@
-"""A corpus and a run small enough to train in a blink, for the tests of the loop."""
+"""A corpus and a run small enough to train in a blink, for the tests of the loop, and a small card."""
 
 from dataclasses import dataclass, field
 
 import numpy as np
 
+from rope_lab.training.results.cards import Card
 from rope_lab.training.run.config import RunConfig
 
 
@@ -48,3 +49,31 @@ def weights(folder):
     """The bytes of the one tensor file in a run's folder."""
     (path,) = folder.glob("*.safetensors")
     return path.read_bytes()
+
+
+def card(variant="RoPE", seed=0, loss=3.5, **changes):
+    """A small whole card."""
+    end = {"step": 20, "loss": loss, "sd": 0.1, "batches": 4}
+    blocks = {
+        "experiment": "demo",
+        "rung": "cpu",
+        "variant": variant,
+        "seed": seed,
+        "config": {"steps": 20, "seed": seed},
+        "config_hash": "0123456789abcdef",
+        "parameters": {"embedding": 3, "total": 3},
+        "final": end,
+        "best": dict(end),
+        "data": {"corpus": "hands", "tokenizer": "word", "vocab_size": 7, "hashes": {"train": "ab"}},
+        "curve": {"step": [10, 20], "train_loss": [4.0, 3.6], "valid_loss": [None, loss]},
+        "volatile": {
+            "commit": "",
+            "date": "2026-01-01",
+            "device": "cpu",
+            "versions": {},
+            "tokens_per_s": 1.0,
+            "wall_s": 2.0,
+            "threads": 1,
+        },
+    }
+    return Card(**{**blocks, **changes})

@@ -14,35 +14,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from rope_lab.training.results import cards
-from rope_lab.training.results.cards import Card, CardError, interval, paired
-
-
-def card(variant="RoPE", seed=0, loss=3.5, **changes):
-    """A small whole card."""
-    end = {"step": 20, "loss": loss, "sd": 0.1, "batches": 4}
-    blocks = {
-        "experiment": "demo",
-        "rung": "cpu",
-        "variant": variant,
-        "seed": seed,
-        "config": {"steps": 20, "seed": seed},
-        "config_hash": "0123456789abcdef",
-        "parameters": {"embedding": 3, "total": 3},
-        "final": end,
-        "best": dict(end),
-        "data": {"corpus": "hands", "tokenizer": "word", "vocab_size": 7, "hashes": {"train": "ab"}},
-        "curve": {"step": [10, 20], "train_loss": [4.0, 3.6], "valid_loss": [None, loss]},
-        "volatile": {
-            "commit": "",
-            "date": "2026-01-01",
-            "device": "cpu",
-            "versions": {},
-            "tokens_per_s": 1.0,
-            "wall_s": 2.0,
-            "threads": 1,
-        },
-    }
-    return Card(**{**blocks, **changes})
+from rope_lab.training.results.cards import CardError, interval, paired
+from tests.training.tiny import card
 
 
 def test_a_card_comes_back_as_it_was_written(tmp_path):

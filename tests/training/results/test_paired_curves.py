@@ -3,7 +3,7 @@
 import pytest
 
 from rope_lab.training.results.paired_curves import along
-from tests.training.results.test_cards import card
+from tests.training.tiny import card
 
 
 def run(variant, seed, losses, steps=None, **more):

@@ -209,7 +209,7 @@ def test_the_vocabulary_holds_bos_and_its_padding():
 
 SCRIPT = """
 import sys
-sys.path.insert(0, {tests!r})
+sys.path.insert(0, {root!r})
 from tests.training.tiny import TinyCorpus, tiny
 from rope_lab.training.run.loop import train
 train(tiny(**{fields!r}), out={out!r}, corpus=TinyCorpus(), device="cpu", threads=1, progress=False)
@@ -219,8 +219,8 @@ train(tiny(**{fields!r}), out={out!r}, corpus=TinyCorpus(), device="cpu", thread
 def outside(folder, *launcher, **fields):
     """Train in processes of its own, where nothing checks signatures; then read the finished run here."""
     script = folder.with_suffix(".py")
-    tests = Path(__file__).resolve().parents[3]
-    script.write_text(SCRIPT.format(out=str(folder), tests=str(tests), fields=fields))
+    root = Path(__file__).resolve().parents[3]
+    script.write_text(SCRIPT.format(out=str(folder), root=str(root), fields=fields))
     command, one_thread = [sys.executable, *launcher, str(script)], {**os.environ, "OMP_NUM_THREADS": "1"}
     done = subprocess.run(command, capture_output=True, text=True, check=False, env=one_thread)
     assert done.returncode == 0, done.stderr

@@ -15,7 +15,7 @@ from tests.training.tiny import TinyCorpus, found, tiny, weights
 # One interpreter forks a child for each kill: every child trains in the same folder until it kills itself there.
 KILLED = """
 import os, signal, sys
-sys.path.insert(0, {tests!r})
+sys.path.insert(0, {root!r})
 from pathlib import Path
 import torch._dynamo  # AdamW imports it when it is made: once here, and not in every child
 from tests.training.tiny import TinyCorpus, tiny
@@ -66,8 +66,8 @@ KILLS = [
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="the kills happen in forked children")
 def test_kills_leave_no_trace_in_the_result(tmp_path):
     whole = train(tiny(), out=tmp_path / "whole", corpus=TinyCorpus(), threads=1, progress=False)
-    tests = str(Path(__file__).resolve().parents[3])
-    script = KILLED.format(tests=tests, out=str(tmp_path / "killed"), kills=KILLS)
+    root = str(Path(__file__).resolve().parents[3])
+    script = KILLED.format(root=root, out=str(tmp_path / "killed"), kills=KILLS)
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
     at = checkpoint.load(tmp_path / "killed").state["step"]

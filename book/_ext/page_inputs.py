@@ -1,0 +1,103 @@
+"""What a page is made from: the modules that its code imports, what these import in turn, and the files beside them.
+
+The build asks whether a page must be executed again, and the extension ``claim_results`` whether a claim must be run
+again. Both compare a digest of these files with that of the last time.
+"""
+
+import ast
+import hashlib
+import json
+import re
+from collections.abc import Collection, Iterable
+from pathlib import Path
+
+from IPython.core.inputtransformer2 import TransformerManager
+
+DISCOVERED = ("claims", "exercises")  # folders that load all of their modules by themselves
+SITE = ("_config.yml", "_toc.yml", "requirements.txt", "book/_ext", "book/_static", "book/references.bib", "rope_lab")
+CELL = re.compile(r"^```{code-cell}.*\n(?::.*\n)*((?s:.*?))^```", re.MULTILINE)  # without its options
+
+
+def inputs_of_pages(root: Path) -> dict[str, str]:
+    """A digest for each executed page, one for what the whole site depends on, and one for the pages themselves."""
+    pages = {str(page.relative_to(root)): digest(inputs_of(page, root)) for page in executed_pages(root)}
+    return {**pages, "site": digest(files(root, SITE)), "sources": digest(files(root, ["book", "notebooks"]))}
+
+
+def executed_pages(root: Path) -> list[Path]:
+    """The notebooks, and the pages that hold code cells."""
+    pages = [*root.glob("notebooks/*.ipynb"), *(p for p in root.glob("book/*.md") if "{code-cell}" in p.read_text())]
+    return sorted(pages)
+
+
+def inputs_of(page: Path, root: Path) -> set[Path]:
+    """The page's modules, what they import in turn, and the scripts and data that lie beside them."""
+    code = [as_python(cell) for cell in cells(page)]
+    modules = {name for cell in code for name in imports(cell)}
+    if "rope_lab" in modules:
+        return set(files(root, ["rope_lab"]))  # it may use any part of the package
+    cards = any("benchmarks/cards" in cell for cell in code)
+    return module_inputs(modules, root) | set(files(root, ["benchmarks/cards"]) if cards else ())
+
+
+def cells(page: Path) -> list[str]:
+    """The code cells of a notebook or of a page in Markdown."""
+    text = page.read_text()
+    if page.suffix == ".ipynb":
+        return ["".join(cell["source"]) for cell in json.loads(text)["cells"] if cell["cell_type"] == "code"]
+    return CELL.findall(text)
+
+
+def as_python(cell: str) -> str:
+    """A cell in plain Python: lines that start with % or ! become calls, a cell that starts with %% keeps its body."""
+    return TransformerManager().transform_cell(re.sub(r"\A%%.*\n", "", cell))
+
+
+def module_inputs(modules: set[str], root: Path, *, discovered: Collection[str] = DISCOVERED) -> set[Path]:
+    """The files of some modules, what these import in turn, and the scripts and data that lie beside them."""
+    waiting, found = set(modules), set()
+    while waiting:
+        new = module_files(waiting.pop(), root, discovered)
+        for source in new - found:
+            waiting |= imports(source.read_text()) - {"rope_lab"}
+            found |= {p for p in source.parent.iterdir() if p.is_file() and p.suffix != ".py"}
+            if source.name == "cards.py":
+                found |= set(files(root, ["rope_lab/results"]))
+        found |= new
+    return found
+
+
+def module_files(name: str, root: Path, discovered: Collection[str]) -> set[Path]:
+    """The file of a module; all files of a folder that loads them by itself, or that hands on this name."""
+    path, parts = root.joinpath(*name.split(".")), name.split(".")
+    own = {p for p in (path.with_suffix(".py"), path / "__init__.py") if p.exists()}
+    if len(parts) > 1 and parts[1] in discovered:
+        return set((root / "rope_lab" / parts[1]).rglob("*.py"))
+    if not own and len(parts) > 2 and (path.parent / "__init__.py").exists():
+        return set(path.parent.rglob("*.py"))
+    return own
+
+
+def imports(code: str) -> set[str]:
+    """The modules of ours that a piece of Python imports, under each name they may have."""
+    names: set[str] = set()
+    for node in ast.walk(ast.parse(code)):
+        if isinstance(node, ast.Import):
+            names |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
+            names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+    return {name for name in names if name.split(".")[0] == "rope_lab"}
+
+
+def files(root: Path, places: Iterable[str]) -> list[Path]:
+    """All files in some folders, and some files, in order."""
+    found = [p for place in places for p in [root / place, *(root / place).rglob("*")]]
+    return sorted(p for p in found if p.is_file() and "__pycache__" not in p.parts)
+
+
+def digest(paths: Iterable[Path]) -> str:
+    """One number for the names and contents of some files."""
+    total = hashlib.sha256()
+    for path in sorted(paths):
+        total.update(f"{path.name} {hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode())
+    return total.hexdigest()

@@ -42,12 +42,13 @@ lock: .venv/dev                 # resolve the pinned requirements anew
 newest: .venv/dev               # the labs with the newest versions that the loose bounds allow
 	ROPE_LAB_NEWEST=1 $(IN) -m pytest tests/test_wheel.py
 
-lint: .venv/dev
+lint: .venv/dev node_modules/.bin/biome
 	$(IN) -m ruff check .
 	$(IN) -m ruff format --check rope_lab tests book benchmarks
+	node_modules/.bin/biome ci --error-on-warnings
 
 clean:
-	rm -rf .venv _build dist conf.py .pytest_cache .ruff_cache .hypothesis
+	rm -rf .venv node_modules _build dist conf.py .pytest_cache .ruff_cache .hypothesis
 
 .venv/bin/pip:
 	@test -n "$(PYTHON)" || { echo "RoPE Lab needs Python 3.11, 3.12 or 3.13; on Debian or Ubuntu: sudo apt-get install python3 python3-venv; on macOS: brew install python@3.13"; exit 1; }
@@ -63,6 +64,11 @@ clean:
 	$(IN) -m pip install --quiet -r requirements-dev.txt
 	$(IN) -m pip install --quiet --no-deps --editable .
 	@touch .venv/book $@
+
+node_modules/.bin/biome: package.json   # for lint only; it brings nothing but its own binary: no lockfile
+	@command -v npm >/dev/null || { echo "The linter of the scripts needs Node; on Debian or Ubuntu: sudo apt-get install nodejs npm; on macOS: brew install node"; exit 1; }
+	npm install --no-package-lock --no-audit --no-fund --silent
+	@touch $@
 
 .PHONY: tools
 tools:

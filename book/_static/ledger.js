@@ -15,9 +15,16 @@
   }
 
   function matches(row) {
-    return fields.every(({ name, value }) => !value || (name === "q"
-      ? value.toLowerCase().split(/\s+/).every((word) => text(row).includes(word))
-      : row.dataset[name] === value));
+    return fields.every(
+      ({ name, value }) =>
+        !value ||
+        (name === "q"
+          ? value
+              .toLowerCase()
+              .split(/\s+/)
+              .every((word) => text(row).includes(word))
+          : row.dataset[name] === value),
+    );
   }
 
   /** Show the rows that match. The entry that the address names stays, also when it does not match. */
@@ -37,7 +44,11 @@
   function remember(keepTarget) {
     const query = new URLSearchParams(fields.filter((field) => field.value).map((field) => [field.name, field.value]));
     const address = location.pathname + (query.size ? `?${query}` : "") + (keepTarget ? location.hash : "");
-    try { history.replaceState(null, "", address); } catch { /* the filter works without */ }
+    try {
+      history.replaceState(null, "", address);
+    } catch {
+      /* the filter works without */
+    }
   }
 
   function recall() {
@@ -62,7 +73,8 @@
     row.scrollIntoView({ behavior: "instant" });
   }
 
-  let waiting = [], drawing = null;
+  let waiting = [],
+    drawing = null;
 
   /** Hand a row's formulas to MathJax, once. Rows that are opened together are drawn together. */
   function typeset(row) {
@@ -77,8 +89,11 @@
   }
 
   async function draw() {
-    await new Promise((done) => { setTimeout(done); });
-    const formulas = waiting, { startup } = window.MathJax;
+    await new Promise((done) => {
+      setTimeout(done);
+    });
+    const formulas = waiting,
+      { startup } = window.MathJax;
     [waiting, drawing] = [[], null];
     startup.promise = startup.promise.then(() => window.MathJax.typesetPromise(formulas));
     await startup.promise;
@@ -87,14 +102,32 @@
 
   form.hidden = false;
   form.addEventListener("submit", (event) => event.preventDefault());
-  form.addEventListener("input", () => { remember(false); filter(); });
-  form.addEventListener("reset", () => setTimeout(() => { remember(false); filter(); }));
-  document.addEventListener("toggle", ({ target: row }) => { if (row.open && rows.includes(row)) typeset(row); }, true);
+  form.addEventListener("input", () => {
+    remember(false);
+    filter();
+  });
+  form.addEventListener("reset", () =>
+    setTimeout(() => {
+      remember(false);
+      filter();
+    }),
+  );
+  document.addEventListener(
+    "toggle",
+    ({ target: row }) => {
+      if (row.open && rows.includes(row)) typeset(row);
+    },
+    true,
+  );
   addEventListener("hashchange", arrive);
-  addEventListener("popstate", () => { recall(); filter(); });
+  addEventListener("popstate", () => {
+    recall();
+    filter();
+  });
   recall();
   filter();
-  addEventListener("load", () => { // MathJax, which is deferred too, is there by now
+  addEventListener("load", () => {
+    // MathJax, which is deferred too, is there by now
     rows.filter((row) => row.open).forEach(typeset);
     arrive();
   });

@@ -11,30 +11,46 @@
   function number(text) {
     const plain = text.toLowerCase().replace(/\s+/g, "").replace(/[−–]/g, "-").replace(/π/g, "pi");
     if (/\d,\d{3}(?!\d)/.test(plain)) return NaN; // 1,000: a thousand or one? Better to ask
-    const parts = plain.replace(",", ".").split("/").map((part) => {
-      const [, sign, digits, pi] = part.match(NUMBER) ?? [];
-      if (digits === undefined && pi === undefined) return NaN;
-      return (sign === "-" ? -1 : 1) * (digits === undefined ? 1 : Number(digits)) * (pi ? Math.PI : 1);
-    });
+    const parts = plain
+      .replace(",", ".")
+      .split("/")
+      .map((part) => {
+        const [, sign, digits, pi] = part.match(NUMBER) ?? [];
+        if (digits === undefined && pi === undefined) return NaN;
+        return (sign === "-" ? -1 : 1) * (digits === undefined ? 1 : Number(digits)) * (pi ? Math.PI : 1);
+      });
     const value = parts.length === 1 ? parts[0] : parts.length === 2 ? parts[0] / parts[1] : NaN;
     return Number.isFinite(value) ? value : NaN;
   }
 
   const store = {
-    load(id) { try { return JSON.parse(localStorage.getItem(`rope-lab:${id}`)) ?? {}; } catch { return {}; } },
-    save(id, state) { try { localStorage.setItem(`rope-lab:${id}`, JSON.stringify(state)); } catch { /* a private window forgets */ } },
+    load(id) {
+      try {
+        return JSON.parse(localStorage.getItem(`rope-lab:${id}`)) ?? {};
+      } catch {
+        return {};
+      }
+    },
+    save(id, state) {
+      try {
+        localStorage.setItem(`rope-lab:${id}`, JSON.stringify(state));
+      } catch {
+        /* a private window forgets */
+      }
+    },
   };
 
   function start(form, changed) {
     const { answer, tolerance, shown } = JSON.parse(atob(form.dataset.key));
-    const numeric = tolerance !== null, prediction = form.dataset.kind === "prediction";
+    const numeric = tolerance !== null,
+      prediction = form.dataset.kind === "prediction";
     const [says, hint, fold] = [".quiz-says", ".quiz-hint", ".quiz-answer"].map((name) => form.querySelector(name));
     const fields = [...form.querySelectorAll("input")];
     const blank = { key: form.dataset.key, tries: 0, given: "", right: false };
     let state = { ...blank, ...store.load(form.id) };
     if (state.key !== blank.key) state = blank; // the question has changed since
 
-    const given = () => (numeric ? fields[0].value.trim() : fields.find((field) => field.checked)?.value ?? "");
+    const given = () => (numeric ? fields[0].value.trim() : (fields.find((field) => field.checked)?.value ?? ""));
     const judge = (text) => (numeric ? Math.abs(number(text) - answer) <= tolerance : text === answer);
 
     function verdict() {
@@ -71,7 +87,10 @@
       const now = given();
       if (numeric ? Number.isNaN(number(now)) : !now) {
         says.textContent = numeric ? "Type a number, such as 1.25, -3/4 or pi/6." : "Choose an answer first.";
-        if (numeric) { fields[0].setAttribute("aria-invalid", "true"); fields[0].focus(); }
+        if (numeric) {
+          fields[0].setAttribute("aria-invalid", "true");
+          fields[0].focus();
+        }
         return;
       }
       const again = state.tries > 0 && now === state.given; // the same answer once more is no new try
@@ -102,7 +121,8 @@
   progress.className = "quiz-progress";
   const count = () => {
     const done = forms.filter((form) => ["right", "committed"].includes(form.dataset.state)).length;
-    progress.textContent = `${done} of ${forms.length} questions on this page answered. Your answers stay in this browser.`;
+    progress.textContent =
+      `${done} of ${forms.length} questions on this page answered. ` + "Your answers stay in this browser.";
   };
   if (forms.length > 1) forms.at(-1).after(progress);
   forms.forEach((form) => start(form, count));

@@ -16,7 +16,8 @@
   const deref = (ref) => models.get(String(ref).replace(REF, "").replace("anywidget:", ""));
 
   class Model {
-    #state; #handlers = [];
+    #state;
+    #handlers = [];
     constructor(id, spec) {
       Object.assign(this, { id, name: spec.model_name, module: spec.model_module });
       this.#state = spec.state;
@@ -27,7 +28,9 @@
         parent[path.at(-1)] = new DataView(bytes.buffer);
       }
     }
-    get(name) { return this.#state[name]; }
+    get(name) {
+      return this.#state[name];
+    }
     set(name, value) {
       const patch = typeof name === "object" ? name : { [name]: value };
       const changed = Object.keys(patch).filter((k) => !same(this.#state[k], patch[k]));
@@ -36,16 +39,30 @@
       for (const k of changed) this.#emit(`change:${k}`, patch[k]);
     }
     save_changes() {}
-    send() { console.info("[rope-widgets] no kernel here: message not sent"); }
-    on(event, fn) { this.#handlers.push([event, fn]); }
-    off(event, fn) { this.#handlers = this.#handlers.filter(([e, f]) => (event && e !== event) || (fn && f !== fn)); }
-    #emit(event, value) { for (const [e, fn] of [...this.#handlers]) if (e === event) fn(this, value); }
-    get widget_manager() { return { get_model: async (id) => deref(id) }; }
+    send() {
+      console.info("[rope-widgets] no kernel here: message not sent");
+    }
+    on(event, fn) {
+      this.#handlers.push([event, fn]);
+    }
+    off(event, fn) {
+      this.#handlers = this.#handlers.filter(([e, f]) => (event && e !== event) || (fn && f !== fn));
+    }
+    #emit(event, value) {
+      for (const [e, fn] of [...this.#handlers]) if (e === event) fn(this, value);
+    }
+    get widget_manager() {
+      return { get_model: async (id) => deref(id) };
+    }
 
     /** Import the module and run initialize once, however many views the model has. */
-    load() { return (this.loaded ??= this.#load()); }
+    load() {
+      this.loaded ??= this.#load();
+      return this.loaded;
+    }
     async #load() {
-      const css = this.get("_css"), key = this.get("_anywidget_id");
+      const css = this.get("_css"),
+        key = this.get("_anywidget_id");
       if (css && !document.getElementById(key)) {
         document.head.append(Object.assign(document.createElement("style"), { id: key, textContent: css }));
       }
@@ -58,22 +75,33 @@
     }
   }
 
-  const experimental = { invoke: async () => { throw new Error("no kernel on a static page"); } };
+  const experimental = {
+    invoke: async () => {
+      throw new Error("no kernel on a static page");
+    },
+  };
   const host = {
     getModel: async (ref) => deref(ref),
-    getWidget: async (ref) => ({ exports: (await deref(ref).load()).exports, render: ({ el }) => show(deref(ref), el) }),
+    getWidget: async (ref) => ({
+      exports: (await deref(ref).load()).exports,
+      render: ({ el }) => show(deref(ref), el),
+    }),
   };
 
   function link(model) {
     const [[a, from], [b, to]] = [model.get("source"), model.get("target")].map(([ref, attr]) => [deref(ref), attr]);
     if (!a || !b) return;
-    const copy = (x, i, y, j) => { y.set(j, x.get(i)); x.on(`change:${i}`, () => y.set(j, x.get(i))); };
+    const copy = (x, i, y, j) => {
+      y.set(j, x.get(i));
+      x.on(`change:${i}`, () => y.set(j, x.get(i)));
+    };
     copy(a, from, b, to);
     if (model.name === "LinkModel") copy(b, to, a, from);
   }
 
   const isBox = (model) => /^[VH]?BoxModel$/.test(model?.name);
-  const isLive = (model) => model?.module === "anywidget" || (isBox(model) && model.get("children").some((c) => isLive(deref(c))));
+  const isLive = (model) =>
+    model?.module === "anywidget" || (isBox(model) && model.get("children").some((c) => isLive(deref(c))));
 
   async function show(model, el) {
     if (model?.module === "anywidget") {
@@ -81,10 +109,12 @@
       await widget.render?.({ model, el, signal: new AbortController().signal, host, experimental });
     } else if (isBox(model) && isLive(model)) {
       el.style.cssText = `display:flex;flex-wrap:wrap;flex-direction:${model.name[0] === "H" ? "row" : "column"}`;
-      await Promise.all(model.get("children").map((ref) => {
-        const child = el.appendChild(document.createElement("div"));
-        return show(deref(ref), child);
-      }));
+      await Promise.all(
+        model.get("children").map((ref) => {
+          const child = el.appendChild(document.createElement("div"));
+          return show(deref(ref), child);
+        }),
+      );
     } else {
       el.append(Object.assign(document.createElement("p"), { className: "rope-needs-python", textContent: NOTE }));
     }

@@ -1,13 +1,14 @@
-/* A formula within a sentence that is wider than its column scrolls in a box of its own (MathJax 3 does not break it). */
+/* A formula in a sentence that is wider than its column scrolls in a box of its own: MathJax 3 does not break it. */
 {
   const block = "p, li, dd, dt, td, th, h1, h2, h3, h4, figcaption, summary, label, div";
   const mark = () => {
     const formulas = [...document.querySelectorAll("mjx-container:not([display])")];
     formulas.forEach((formula) => formula.classList.remove("wide"));
-    formulas.filter((formula) => formula.getBoundingClientRect().width > formula.closest(block).clientWidth)
+    formulas
+      .filter((formula) => formula.getBoundingClientRect().width > formula.closest(block).clientWidth)
       .forEach((formula) => formula.classList.add("wide"));
   };
-  /* A full stop after a formula stays on the formula's line: MathJax sets a box, and a browser may break after a box. */
+  /* A full stop stays on the line of the formula before it: MathJax sets a box, and a browser may break after a box. */
   const keepStops = () => {
     for (const { parentElement: formula } of document.querySelectorAll("span.math > mjx-container")) {
       const after = formula.nextSibling;

@@ -12,11 +12,18 @@ window.siteChecks = (() => {
 
   /** Wait for mathematics, fonts and widgets, and open what is folded, so that the checks see it. */
   async function settle() {
-    document.head.append(Object.assign(document.createElement("style"),
-      { textContent: "*, ::before, ::after { transition: none !important; }" })); // no colours that are on their way
-    all("details").forEach((fold) => { fold.open = true; });
+    document.head.append(
+      Object.assign(document.createElement("style"), {
+        textContent: "*, ::before, ::after { transition: none !important; }",
+      }),
+    ); // no colours that are on their way
+    all("details").forEach((fold) => {
+      fold.open = true;
+    });
     all(".toggle-button-hidden").forEach((button) => button.click());
-    await new Promise((done) => { setTimeout(done, 50); }); // a fold that was opened may ask for more mathematics
+    await new Promise((done) => {
+      setTimeout(done, 50);
+    }); // a fold that was opened may ask for more mathematics
     await window.MathJax?.startup?.promise;
     await document.fonts.ready;
   }
@@ -25,7 +32,8 @@ window.siteChecks = (() => {
 
   /** Dollar signs and TeX brackets that a reader sees outside code: mathematics that nobody parsed. */
   function literalTex() {
-    const skipped = "code, pre, script, style, mjx-container, textarea, noscript, math", found = [];
+    const skipped = "code, pre, script, style, mjx-container, textarea, noscript, math",
+      found = [];
     const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
     while (walker.nextNode()) {
       const { data, parentElement } = walker.currentNode;
@@ -38,13 +46,18 @@ window.siteChecks = (() => {
   function unsetMathematics() {
     const set = (math) => !math.textContent.trim() || math.closest("pre, code") || math.querySelector("mjx-container");
     const refused = all('mjx-merror, mjx-mtext[style*="color: red"]');
-    return [...all(".math").filter((math) => !set(math)).map((math) => `not typeset: ${start(math.textContent)}`),
-      ...refused.map((node) => `MathJax: ${node.dataset.mjxError ?? node.textContent}`)];
+    return [
+      ...all(".math")
+        .filter((math) => !set(math))
+        .map((math) => `not typeset: ${start(math.textContent)}`),
+      ...refused.map((node) => `MathJax: ${node.dataset.mjxError ?? node.textContent}`),
+    ];
   }
 
   /** A page wider than its window, or content that is cut off. A box of its own may scroll. */
   function sideways() {
-    const { scrollWidth, clientWidth } = document.documentElement, found = [];
+    const { scrollWidth, clientWidth } = document.documentElement,
+      found = [];
     if (scrollWidth > clientWidth) found.push(`the page is ${scrollWidth} wide in ${clientWidth}`);
     const boxed = (el) => {
       for (let up = el; up && up !== document.body; up = up.parentElement) {
@@ -65,12 +78,15 @@ window.siteChecks = (() => {
   function namelessFigures() {
     const decor = '[aria-hidden="true"], [role="presentation"], [role="none"], button, a[aria-label], a[title], nav';
     const text = (id) => document.getElementById(id)?.textContent.trim() ?? "";
-    const named = (el) => el.getAttribute("aria-label")?.trim() || el.querySelector(":scope > title")?.textContent.trim() ||
+    const named = (el) =>
+      el.getAttribute("aria-label")?.trim() ||
+      el.querySelector(":scope > title")?.textContent.trim() ||
       (el.getAttribute("aria-labelledby") ?? "").split(/\s+/).map(text).join("");
     const wordless = (img) => !img.alt.trim() || /\.(svg|png|jpe?g|gif|webp)$/i.test(img.alt.trim());
     const inner = (el) => el.parentElement.closest('svg, [role="img"], mjx-container');
     return [
-      ...all("img").filter((img) => wordless(img) && !(img.hasAttribute("alt") && img.closest(decor)))
+      ...all("img")
+        .filter((img) => wordless(img) && !(img.hasAttribute("alt") && img.closest(decor)))
         .map((img) => `no words for the image: ${start(img.outerHTML)}`),
       ...all('svg, canvas, object, embed, video, [role="img"]:not(img)')
         .filter((el) => !inner(el) && !el.closest(decor) && !named(el))
@@ -82,7 +98,8 @@ window.siteChecks = (() => {
   function smallLabels() {
     const found = [];
     for (const label of all("main svg text").filter((el) => el.checkVisibility() && el.textContent.trim())) {
-      const { a, b } = label.getScreenCTM(), size = parseFloat(getComputedStyle(label).fontSize) * Math.hypot(a, b);
+      const { a, b } = label.getScreenCTM(),
+        size = parseFloat(getComputedStyle(label).fontSize) * Math.hypot(a, b);
       if (size < 9) found.push(`${size.toFixed(1)} pixels high: ${start(label.textContent)}`);
     }
     return found;
@@ -90,23 +107,40 @@ window.siteChecks = (() => {
 
   /** A few texts of each kind, alike in inks, grounds and size: all that axe's two slow rules depend on. */
   function kindsOfText() {
-    const kinds = new Map(), grounds = new Map();
-    const ground = (el) => { // what an element stands on, up to the page
+    const kinds = new Map(),
+      grounds = new Map();
+    const ground = (el) => {
+      // what an element stands on, up to the page
       if (!el) return "";
       if (!grounds.has(el)) {
         const { backgroundColor, backgroundImage, opacity, position, filter } = getComputedStyle(el);
-        grounds.set(el, [ground(el.parentElement), backgroundColor, backgroundImage, opacity, position, filter]
-          .filter((part) => !["rgba(0, 0, 0, 0)", "none", "1", "static"].includes(part)).join());
+        grounds.set(
+          el,
+          [ground(el.parentElement), backgroundColor, backgroundImage, opacity, position, filter]
+            .filter((part) => !["rgba(0, 0, 0, 0)", "none", "1", "static"].includes(part))
+            .join(),
+        );
       }
       return grounds.get(el);
     };
     const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
     while (walker.nextNode()) {
-      const el = walker.currentNode.parentElement, link = el.closest("a") ?? el;
+      const el = walker.currentNode.parentElement,
+        link = el.closest("a") ?? el;
       if (!walker.currentNode.data.trim() || !el.checkVisibility()) continue;
       const { color, fontSize, fontWeight, textShadow } = getComputedStyle(el);
-      const { textDecorationLine, borderBottom } = getComputedStyle(link), around = getComputedStyle(link.parentElement).color;
-      const kind = [color, fontSize, fontWeight, textShadow, textDecorationLine, borderBottom, around, ground(el)].join();
+      const { textDecorationLine, borderBottom } = getComputedStyle(link),
+        around = getComputedStyle(link.parentElement).color;
+      const kind = [
+        color,
+        fontSize,
+        fontWeight,
+        textShadow,
+        textDecorationLine,
+        borderBottom,
+        around,
+        ground(el),
+      ].join();
       kinds.set(kind, [...(kinds.get(kind) ?? []), link].slice(0, 2));
     }
     return [...new Set([...kinds.values()].flat())];
@@ -114,22 +148,43 @@ window.siteChecks = (() => {
 
   /** What axe-core calls serious or critical. Without `preload: false` axe fetches every style sheet once more. */
   async function seriousToAxe() {
-    const options = { resultTypes: ["violations"], preload: false }, slow = ["color-contrast", "link-in-text-block"];
+    const options = { resultTypes: ["violations"], preload: false },
+      slow = ["color-contrast", "link-in-text-block"];
     const off = Object.fromEntries([...slow, "region"].map((rule) => [rule, { enabled: false }])); // region is moderate
-    const runs = [await axe.run(document, { ...options, rules: off }),
-      await axe.run({ include: kindsOfText() }, { ...options, runOnly: slow })];
+    const runs = [
+      await axe.run(document, { ...options, rules: off }),
+      await axe.run({ include: kindsOfText() }, { ...options, runOnly: slow }),
+    ];
     const found = runs.flatMap(({ violations }) => violations);
     const serious = found.filter(({ impact }) => ["serious", "critical"].includes(impact));
-    return serious.flatMap(({ id, impact, nodes }) => nodes.slice(0, 4).map(({ target, html, any }) =>
-      `${id} (${impact}): ${target.join(" ")}: ${start(html)} ${id === "color-contrast" ? any[0]?.message : ""}`));
+    return serious.flatMap(({ id, impact, nodes }) =>
+      nodes
+        .slice(0, 4)
+        .map(
+          ({ target, html, any }) =>
+            `${id} (${impact}): ${target.join(" ")}: ${start(html)} ${id === "color-contrast" ? any[0]?.message : ""}`,
+        ),
+    );
   }
 
   /** What a widget draws, without its controls and their readings: a slider that moves only itself is no answer. */
   function drawing(widget) {
     const drawn = all("svg, canvas, table", widget).filter((el) => !el.closest("button"));
     return (drawn.length ? drawn : all("[aria-live], [role=status]", widget))
-      .map((el) => el.toDataURL?.() ?? el.outerHTML).join("");
+      .map((el) => el.toDataURL?.() ?? el.outerHTML)
+      .join("");
   }
 
-  return { settle, rested, literalTex, unsetMathematics, sideways, namelessFigures, smallLabels, kindsOfText, seriousToAxe, drawing };
+  return {
+    settle,
+    rested,
+    literalTex,
+    unsetMathematics,
+    sideways,
+    namelessFigures,
+    smallLabels,
+    kindsOfText,
+    seriousToAxe,
+    drawing,
+  };
 })();

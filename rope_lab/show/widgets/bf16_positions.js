@@ -1,11 +1,14 @@
 import { number } from "./draw.js";
 import { widget } from "./kit.js";
 
-const REACH = 131072, BASE = 500000, HEAD_DIM = 128;
-const cell = new Float32Array(1), word = new Uint32Array(cell.buffer);
+const REACH = 131072,
+  BASE = 500000,
+  HEAD_DIM = 128;
+const cell = new Float32Array(1),
+  word = new Uint32Array(cell.buffer);
 const BITS = { bfloat16: 8, float16: 11, float32: 24 }; // significant bits, the leading 1 among them
 const LEAST = { bfloat16: -126, float16: -14, float32: -126 }; // the smallest exponent
-const OVER = { bfloat16: Infinity, float16: 65536, float32: Infinity }; // from here on infinite; the other two overflow by themselves
+const OVER = { bfloat16: Infinity, float16: 65536, float32: Infinity }; // the others overflow by themselves
 
 /** The sixteen bits of the nearest bfloat16, as torch rounds: a tie goes to the word whose last bit is 0. */
 export function bfloat16Bits(x) {
@@ -13,14 +16,20 @@ export function bfloat16Bits(x) {
   if (Number.isNaN(cell[0])) return 0x7fc0;
   return (word[0] + 0x7fff + ((word[0] >>> 16) & 1)) >>> 16;
 }
-const fromBits = (bits) => { word[0] = bits * 65536; return cell[0]; };
-const exponent = (x) => { // floor(log2 |x|) of a float32 number, exact
+const fromBits = (bits) => {
+  word[0] = bits * 65536;
+  return cell[0];
+};
+const exponent = (x) => {
+  // floor(log2 |x|) of a float32 number, exact
   cell[0] = Math.abs(x);
   const stored = word[0] >>> 23;
   return stored ? stored - 127 : Math.floor(Math.log2(cell[0]));
 };
-const even = (x) => { // the nearest integer, ties to even
-  const below = Math.floor(x), rest = x - below;
+const even = (x) => {
+  // the nearest integer, ties to even
+  const below = Math.floor(x),
+    rest = x - below;
   return rest > 0.5 || (rest === 0.5 && below % 2 !== 0) ? below + 1 : below;
 };
 const spacing = (x, dtype) => 2 ** (Math.max(x ? exponent(x) : LEAST[dtype], LEAST[dtype]) - BITS[dtype] + 1);
@@ -30,12 +39,15 @@ export function roundTo(x, dtype) {
   const single = Math.fround(x);
   if (dtype === "float32" || !Number.isFinite(single)) return single;
   if (dtype === "bfloat16") return fromBits(bfloat16Bits(single));
-  const h = spacing(single, dtype), rounded = even(Math.abs(single) / h) * h;
+  const h = spacing(single, dtype),
+    rounded = even(Math.abs(single) / h) * h;
   return Math.sign(single) * (rounded >= OVER[dtype] ? Infinity : rounded);
 }
 /** The sixteen bits of the nearest float16. */
 export function float16Bits(x) {
-  const value = roundTo(x, "float16"), sign = Object.is(Math.sign(x), -0) || x < 0 ? 0x8000 : 0, size = Math.abs(value);
+  const value = roundTo(x, "float16"),
+    sign = Object.is(Math.sign(x), -0) || x < 0 ? 0x8000 : 0,
+    size = Math.abs(value);
   if (Number.isNaN(value)) return 0x7e00;
   if (size === Infinity) return sign | 0x7c00;
   if (size < 2 ** -14) return sign | (size * 2 ** 24);
@@ -53,54 +65,94 @@ function turn(n, theta, dtype, place) {
 }
 const miss = ([a, b], [c, d]) => Math.hypot(a - c, b - d);
 
-/** One position, rounded in one place. Twin of BfPositions.compute. */
+/** One position, rounded in one place. */
 export function compute(state) {
-  const n = whole(state.n), theta = frequency(whole(state.plane)), { dtype, place } = state;
-  const hand = [Math.cos(n * theta), Math.sin(n * theta)], seen = turn(n, theta, dtype, place), rounded = roundTo(n, dtype);
+  const n = whole(state.n),
+    theta = frequency(whole(state.plane)),
+    { dtype, place } = state;
+  const hand = [Math.cos(n * theta), Math.sin(n * theta)],
+    seen = turn(n, theta, dtype, place),
+    rounded = roundTo(n, dtype);
   const fine = Number.isFinite(seen[0]);
   const bits = dtype === "bfloat16" ? bfloat16Bits(n) : float16Bits(n);
   return {
     rounded: Number.isFinite(rounded) ? rounded : null,
     step: Math.max(1, spacing(n, dtype)),
     bits: dtype === "float32" ? "" : bits.toString(2).padStart(16, "0"),
-    hand, seen: fine ? seen : null, error: fine ? miss(seen, hand) : null,
+    hand,
+    seen: fine ? seen : null,
+    error: fine ? miss(seen, hand) : null,
   };
 }
 
 const grouped = (v) => (v === null ? "infinity" : v.toLocaleString("en-US"));
-const power = (v) => (v === null ? "not a number" : v === 0 ? "0" : v < 1e-3 ? `${number(v * 10 ** -Math.floor(Math.log10(v)), 1)} · $10^{−${-Math.floor(Math.log10(v))}}$` : number(v, 4));
+const power = (v) =>
+  v === null
+    ? "not a number"
+    : v === 0
+      ? "0"
+      : v < 1e-3
+        ? `${number(v * 10 ** -Math.floor(Math.log10(v)), 1)} · $10^{−${-Math.floor(Math.log10(v))}}$`
+        : number(v, 4);
 const spoken = (v) => (v === null ? "not a number" : v < 1e-3 && v ? v.toExponential(1) : number(v, 4));
 const split = { bfloat16: [1, 9], float16: [1, 6] };
 
 function build(ui) {
   const ruler = ui.figure({ label: "Tokens, and the positions that the format has for them", height: () => 190 });
-  const dial = ui.figure({ label: "The hand as it should be and as it comes out", height: (width) => Math.min(width, 300) });
+  const dial = ui.figure({
+    label: "The hand as it should be and as it comes out",
+    height: (width) => Math.min(width, 300),
+  });
   const curve = ui.figure({ label: "Error of the hand against the position", height: () => 290, host: ui.below });
-  const write = ui.readout({ rounded: "the position, cast", step: "tokens per number here", bits: "its sixteen bits", error: "the hand misses by" });
+  const write = ui.readout({
+    rounded: "the position, cast",
+    step: "tokens per number here",
+    bits: "its sixteen bits",
+    error: "the hand misses by",
+  });
   ui.slider("n", { label: "position $n$", min: 0, max: REACH, step: 1, look: "key", show: (v) => grouped(whole(v)) });
   ui.choice("dtype", { label: "round to", options: { bfloat16: "bfloat16", float16: "float16", float32: "float32" } });
-  ui.choice("place", { label: "round this, and nothing else", options: { position: "position", theta: "frequency", angle: "angle", table: "cos and sin" } });
+  ui.choice("place", {
+    label: "round this, and nothing else",
+    options: { position: "position", theta: "frequency", angle: "angle", table: "cos and sin" },
+  });
   ui.slider("plane", { label: "plane $i$ of 64", min: 0, max: 63, step: 1, show: (v) => number(whole(v), 0) });
   const places = { position: "position", theta: "frequency", angle: "angle", table: "cosine and sine" };
 
   return (state, values) => {
-    const cut = split[state.dtype], b = values.bits;
+    const cut = split[state.dtype],
+      b = values.bits;
     write({
-      rounded: grouped(values.rounded), step: values.rounded === null ? "–" : grouped(values.step),
-      bits: b ? `${b.slice(0, 1)} ${b.slice(1, cut[1])} ${b.slice(cut[1])}` : "it has 32", error: power(values.error),
+      rounded: grouped(values.rounded),
+      step: values.rounded === null ? "–" : grouped(values.step),
+      bits: b ? `${b.slice(0, 1)} ${b.slice(1, cut[1])} ${b.slice(cut[1])}` : "it has 32",
+      error: power(values.error),
     });
     drawRuler(ruler, state, values);
     drawDial(dial, state, values);
     drawCurve(ui, curve, state, values);
-    ui.say(`Position ${grouped(whole(state.n))} in ${state.dtype} is ${grouped(values.rounded)}. With the ${places[state.place]} rounded, the hand of plane ${whole(state.plane)} misses by ${spoken(values.error)}`);
+    ui.say(
+      `Position ${grouped(whole(state.n))} in ${state.dtype} is ${grouped(values.rounded)}. With the ` +
+        `${places[state.place]} rounded, the hand of plane ${whole(state.plane)} misses by ` +
+        `${spoken(values.error)}`,
+    );
   };
 }
 
 function drawRuler(fig, { n: at, dtype }, { step, rounded }) {
-  const n = whole(at), left = 14, right = fig.width - 14, top = 66, low = 128;
-  const half = step > 1 ? 2.5 * step : 8, from = Math.max(0, n - half), to = from + 2 * half;
+  const n = whole(at),
+    left = 14,
+    right = fig.width - 14,
+    top = 66,
+    low = 128;
+  const half = step > 1 ? 2.5 * step : 8,
+    from = Math.max(0, n - half),
+    to = from + 2 * half;
   const X = (v) => left + ((v - from) / (to - from)) * (right - left);
-  fig.clear(`Around position ${grouped(n)} the numbers of ${dtype} lie ${grouped(step)} apart; it is cast to ${grouped(rounded)}.`);
+  fig.clear(
+    `Around position ${grouped(n)} the numbers of ${dtype} lie ${grouped(step)} apart; it is cast to ` +
+      `${grouped(rounded)}.`,
+  );
   fig.text([left, 18], "tokens", "small muted", "start");
   fig.text([left, low + 50], `numbers that ${dtype} has`, "small muted", "start");
   fig.line([left, top], [right, top], "hair");
@@ -115,7 +167,8 @@ function drawRuler(fig, { n: at, dtype }, { step, rounded }) {
     const there = roundTo(v, dtype);
     if (!Number.isFinite(there)) continue;
     fig.line([X(v), low - 6], [X(v), low + 6], "axis");
-    if (step > 1 ? many % (fig.width < 420 ? 2 : 1) === 0 : v % 4 === 0) fig.text([Math.max(left + 18, Math.min(right - 18, X(v))), low + 24], grouped(v), "small muted");
+    if (step > 1 ? many % (fig.width < 420 ? 2 : 1) === 0 : v % 4 === 0)
+      fig.text([Math.max(left + 18, Math.min(right - 18, X(v))), low + 24], grouped(v), "small muted");
   }
   fig.circle([X(n), top], 5, "fill key");
   fig.text([Math.max(left + 24, Math.min(right - 24, X(n))), top - 16], grouped(n), "key");
@@ -125,24 +178,45 @@ function drawRuler(fig, { n: at, dtype }, { step, rounded }) {
 }
 
 function drawDial(fig, { plane }, { hand, seen, error }) {
-  const r = Math.min(fig.width, fig.height) / 2 - 34, cx = fig.width / 2, cy = fig.height / 2;
+  const r = Math.min(fig.width, fig.height) / 2 - 34,
+    cx = fig.width / 2,
+    cy = fig.height / 2;
   const tip = ([x, y], scale = 1) => [cx + scale * r * x, cy - scale * r * y];
-  fig.clear(`Plane ${whole(plane)}: ${error === null ? "no hand comes out, the angle is infinite" : `the two hands are ${spoken(error)} apart`}.`);
+  fig.clear(
+    `Plane ${whole(plane)}: ` +
+      `${error === null ? "no hand comes out, the angle is infinite" : `the two hands are ${spoken(error)} apart`}.`,
+  );
   fig.circle([cx, cy], r, "hair");
   fig.hand([cx, cy], tip(hand), "query");
-  fig.text(tip(hand, 1.16).map((v, i) => v + (i ? 5 : 0)), "exact", "small query");
+  fig.text(
+    tip(hand, 1.16).map((v, i) => v + (i ? 5 : 0)),
+    "exact",
+    "small query",
+  );
   if (!seen) return void fig.text([cx, cy + r + 24], "cast: not a number", "small key");
   fig.line([cx, cy], tip(seen), "dash key");
   fig.circle(tip(seen), 5, "paper key");
   const close = miss(hand, seen) < 0.5;
-  fig.text(close ? [cx, cy + r + 26] : tip(seen, 1.16).map((v, i) => v + (i ? 5 : 0)), close ? "dashed: after the cast" : "cast", "small key");
+  fig.text(
+    close ? [cx, cy + r + 26] : tip(seen, 1.16).map((v, i) => v + (i ? 5 : 0)),
+    close ? "dashed: after the cast" : "cast",
+    "small key",
+  );
 }
 
-const FLOOR = -9, ROOF = 0.6; // powers of ten; an error of 0 is drawn at the floor
+const FLOOR = -9,
+  ROOF = 0.6; // powers of ten; an error of 0 is drawn at the floor
 function drawCurve(ui, fig, { n: at, plane, dtype, place }, { error }) {
-  const n = whole(at), theta = frequency(whole(plane)), last = Math.log2(REACH);
-  const left = 52, right = fig.width - 14, top = 30, bottom = fig.height - 46;
-  fig.clear(`Against positions up to ${grouped(REACH)}, on logarithmic axes. At ${grouped(n)} the error is ${spoken(error)}.`);
+  const n = whole(at),
+    theta = frequency(whole(plane)),
+    last = Math.log2(REACH);
+  const left = 52,
+    right = fig.width - 14,
+    top = 30,
+    bottom = fig.height - 46;
+  fig.clear(
+    `Against positions up to ${grouped(REACH)}, on logarithmic axes. At ${grouped(n)} the error is ${spoken(error)}.`,
+  );
   const X = (v) => left + (Math.log2(Math.max(1, v)) / last) * (right - left);
   const Y = (e) => bottom - ((Math.max(FLOOR, Math.log10(e || 1e-99)) - FLOOR) / (ROOF - FLOOR)) * (bottom - top);
   for (const p of [-8, -6, -4, -2, 0]) {
@@ -156,7 +230,8 @@ function drawCurve(ui, fig, { n: at, plane, dtype, place }, { error }) {
   }
   fig.text([right, bottom + 36], "position", "small muted", "end");
   fig.text([left, top - 12], "error of the hand, at most 2", "small muted", "start");
-  const samples = Math.round((right - left) / 2), seen = new Set();
+  const samples = Math.round((right - left) / 2),
+    seen = new Set();
   for (let i = 0; i <= samples; i++) {
     const v = whole(2 ** ((i / samples) * last));
     if (seen.has(v)) continue;
@@ -165,7 +240,8 @@ function drawCurve(ui, fig, { n: at, plane, dtype, place }, { error }) {
     if (Number.isFinite(e)) fig.circle([X(v), Y(e)], 1.6, "fill");
     else fig.line([X(v), top], [X(v), top + 8], "thin conjugate");
   }
-  if (!Number.isFinite(miss(turn(REACH, theta, dtype, place), [1, 0]))) fig.text([right, top + 48], "not a number", "small conjugate", "end");
+  if (!Number.isFinite(miss(turn(REACH, theta, dtype, place), [1, 0])))
+    fig.text([right, top + 48], "not a number", "small conjugate", "end");
   const here = [X(n), error === null ? top : Y(error)];
   fig.line([here[0], bottom], here, "thin key");
   fig.circle(here, 7, "paper key");

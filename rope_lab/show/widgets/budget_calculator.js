@@ -2,24 +2,31 @@ import { html, number } from "./draw.js";
 import { widget } from "./kit.js";
 
 const PARTS = ["$Q$, $K$ and $V$", "attention", "the block", "the model"];
-const ROW = 60, MOST = 0.5; // no reading saves more than half of anything
+const ROW = 60,
+  MOST = 0.5; // no reading saves more than half of anything
 const PRESETS = {
   "the paper's size": { log_width: 7, layers: 4, mlp: 8, vocab: 50, tied: true, bias: false },
   "a 7B shape": { log_width: 12, layers: 32, mlp: 8.0625, vocab: 32, tied: false, bias: false },
   "attention alone": { mlp: 0, vocab: 0, bias: false },
 };
 
-/** What is saved, and of how much. Twin of BudgetCalculator.compute. */
+/** What is saved, and of how much. */
 export function compute({ log_width, layers, mlp, vocab, tied, bias, reading }) {
-  const n = 2 ** log_width, hidden = Math.round((mlp * n) / 2), b = bias ? 1 : 0;
+  const n = 2 ** log_width,
+    hidden = Math.round((mlp * n) / 2),
+    b = bias ? 1 : 0;
   const count = (which) => {
-    const inner = which === "narrow" ? n / 2 : n, complex = { qkv: "qkv", qkvo: "qkvo" }[which] ?? "";
+    const inner = which === "narrow" ? n / 2 : n,
+      complex = { qkv: "qkv", qkvo: "qkvo" }[which] ?? "";
     const role = (name) => layers * ((n * inner) / (complex.includes(name) ? 2 : 1) + b * (name === "o" ? n : inner));
-    const qkv = role("q") + role("k") + role("v"), attention = qkv + role("o");
+    const qkv = role("q") + role("k") + role("v"),
+      attention = qkv + role("o");
     const block = attention + layers * (2 * n * hidden + b * (hidden + n)) + 2 * layers * b * 2 * n;
     return [qkv, attention, block, block + b * 2 * n + 1000 * vocab * n * (tied ? 1 : 2)];
   };
-  const whole = count("dense"), small = count(reading), saved = whole.map((w, i) => w - small[i]);
+  const whole = count("dense"),
+    small = count(reading),
+    saved = whole.map((w, i) => w - small[i]);
   return { whole, saved, share: saved.map((s, i) => s / whole[i]) };
 }
 
@@ -35,7 +42,10 @@ function build(ui) {
   ui.panel.append(row);
   for (const [name, shape] of Object.entries(PRESETS)) ui.button(name, () => ui.set(shape), { host: row });
   const fig = ui.figure({ label: "What is saved of four wholes", height: () => 4 * ROW + 34 });
-  ui.choice("reading", { label: "section 5.1 read as", options: { qkv: "Q, K, V", qkvo: "all four", narrow: "narrow heads" } });
+  ui.choice("reading", {
+    label: "section 5.1 read as",
+    options: { qkv: "Q, K, V", qkvo: "all four", narrow: "narrow heads" },
+  });
   ui.slider("mlp", { label: "MLP weights, in units of $n^2$", min: 0, max: 16, step: 0.0625, look: "linear" });
   ui.slider("vocab", { label: "vocabulary, thousands", min: 0, max: 256, step: 1, look: "conjugate" });
   ui.slider("log_width", { label: "width $n$", min: 5, max: 14, step: 1, show: (v) => String(2 ** v) });
@@ -47,33 +57,51 @@ function build(ui) {
   return (state, values) => {
     write({ saved: size(values.saved[3]), model: size(values.whole[3]) });
     draw(ui, fig, state, values);
-    ui.say(`Saved: ${PARTS.map((part, i) => `${percent(values.share[i])} of ${part.replaceAll("$", "")}`).join(", ")}; ${size(values.saved[3])} of ${size(values.whole[3])} parameters`);
+    ui.say(
+      "Saved: " +
+        `${PARTS.map((part, i) => `${percent(values.share[i])} of ${part.replaceAll("$", "")}`).join(", ")}; ` +
+        `${size(values.saved[3])} of ${size(values.whole[3])} parameters`,
+    );
   };
 }
 
 function draw(ui, fig, state, { whole, saved, share }) {
-  const left = 2, right = fig.width - 14, X = (s) => left + (s / MOST) * (right - left);
+  const left = 2,
+    right = fig.width - 14,
+    X = (s) => left + (s / MOST) * (right - left);
   fig.clear(`Shares saved: ${PARTS.map((part, i) => `${part.replaceAll("$", "")} ${percent(share[i])}`).join(", ")}.`);
   for (const s of [0, 0.125, 0.25, 0.375, 0.5]) {
     fig.line([X(s), 22], [X(s), 4 * ROW + 4], "hair");
-    fig.text([X(s), 4 * ROW + 22], `${number(100 * s, s % 0.25 ? 1 : 0)} %`, "small muted", s === 0 ? "start" : s === 0.5 ? "end" : "middle");
+    fig.text(
+      [X(s), 4 * ROW + 22],
+      `${number(100 * s, s % 0.25 ? 1 : 0)} %`,
+      "small muted",
+      s === 0 ? "start" : s === 0.5 ? "end" : "middle",
+    );
   }
   PARTS.forEach((part, i) => {
     const y = ROW * i + 16;
     fig.text([left, y], `of ${part}`, "small", "start");
     fig.text([fig.width - 2, y], percent(share[i]), "small", "end");
     fig.rect([left, y + 9], [right - left, 20], "line thin muted");
-    fig.rect([left, y + 9], [X(share[i]) - left, 20], i === 2 ? "fill linear" : i === 3 ? "fill conjugate" : "fill muted");
+    fig.rect(
+      [left, y + 9],
+      [X(share[i]) - left, 20],
+      i === 2 ? "fill linear" : i === 3 ? "fill conjugate" : "fill muted",
+    );
   });
   // The ends of the two lower bars can be dragged: each asks for another size of what stands beside attention.
-  const n2 = state.layers * 4 ** state.log_width, asked = (x) => Math.max(1e-4, ((x - left) / (right - left)) * MOST);
+  const n2 = state.layers * 4 ** state.log_width,
+    asked = (x) => Math.max(1e-4, ((x - left) / (right - left)) * MOST);
   const grip = (name, i, patch) => {
     const at = [X(share[i]), ROW * i + 35];
     fig.circle(at, 6, "paper");
     fig.handle(name, at, ([x]) => ui.set(patch(saved[i] / asked(x)), { now: true }));
   };
   grip("mlp", 2, (total) => ({ mlp: clamp((total - whole[1]) / n2, 0, 16, 0.0625) }));
-  grip("vocab", 3, (total) => ({ vocab: clamp((total - whole[2]) / (1000 * 2 ** state.log_width * (state.tied ? 1 : 2)), 0, 256, 1) }));
+  grip("vocab", 3, (total) => ({
+    vocab: clamp((total - whole[2]) / (1000 * 2 ** state.log_width * (state.tied ? 1 : 2)), 0, 256, 1),
+  }));
 }
 
 export default widget({ compute, build });

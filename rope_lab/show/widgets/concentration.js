@@ -3,17 +3,30 @@ import { widget } from "./kit.js";
 
 const WINDOW = 32;
 
-/** The logits of one head over the keys around its query, and their softmax. Twin of Concentration.compute. */
+/** The logits of one head over the keys around its query, and their softmax. */
 export function compute({ kind, head_dim, log_base, log_amplitude, key }) {
-  const d = Number(head_dim), base = 10 ** log_base, c = 10 ** log_amplitude, wanted = kind === "next" ? 1 : 2;
+  const d = Number(head_dim),
+    base = 10 ** log_base,
+    c = 10 ** log_amplitude,
+    wanted = kind === "next" ? 1 : 2;
   const theta = Array.from({ length: d / 2 }, (_, i) => base ** ((-2 * i) / d));
   const mean = (r) => theta.reduce((sum, t) => sum + Math.cos(r * t), 0) / theta.length;
   const shares = Array.from({ length: 2 * WINDOW + 1 }, (_, at) => mean(at - WINDOW - wanted));
-  const top = c * theta.length, raw = shares.map((share) => Math.exp(top * (share - 1)));
-  const total = raw.reduce((sum, w) => sum + w, 0), weights = raw.map((w) => w / total), ratio = mean(1);
+  const top = c * theta.length,
+    raw = shares.map((share) => Math.exp(top * (share - 1)));
+  const total = raw.reduce((sum, w) => sum + w, 0),
+    weights = raw.map((w) => w / total),
+    ratio = mean(1);
   return {
-    wanted, shares, weights, ratio, lead: top * (1 - ratio), weight: weights[wanted + WINDOW],
-    scaled: -Math.log10(d) / 2, key_share: shares[key + WINDOW], key_weight: weights[key + WINDOW],
+    wanted,
+    shares,
+    weights,
+    ratio,
+    lead: top * (1 - ratio),
+    weight: weights[wanted + WINDOW],
+    scaled: -Math.log10(d) / 2,
+    key_share: shares[key + WINDOW],
+    key_weight: weights[key + WINDOW],
   };
 }
 
@@ -23,39 +36,77 @@ function build(ui) {
   const upper = ui.figure({ label: "Logits over the offset of the key", height: () => 220 });
   const lower = ui.figure({ label: "Softmax weights over the offset of the key", height: () => 220 });
   const write = ui.readout({
-    ratio: "a neighbour's logit, from the top's 1", lead: "lead over a neighbour, in nats",
-    weight: "weight of the wanted key", here: "the key you hold: logit, weight",
+    ratio: "a neighbour's logit, from the top's 1",
+    lead: "lead over a neighbour, in nats",
+    weight: "weight of the wanted key",
+    here: "the key you hold: logit, weight",
   });
   ui.choice("kind", { label: "the token says", options: { next: "next", "next-next": "next-next" } });
-  ui.choice("head_dim", { label: "dimensions $d$", options: { 8: "8", 32: "32", 128: "128", 512: "512", 2048: "2048" } });
+  ui.choice("head_dim", {
+    label: "dimensions $d$",
+    options: { 8: "8", 32: "32", 128: "128", 512: "512", 2048: "2048" },
+  });
   ui.slider("key", { label: "key at offset $n - m$", min: -WINDOW, max: WINDOW, step: 1, look: "key", show: signed });
-  ui.slider("log_amplitude", { label: "amplitude $c$", min: -1.5, max: 2, step: 0.05, show: (v) => number(10 ** v, v < 0 ? 3 : 1) });
-  ui.slider("log_base", { label: "base", min: 1, max: 6, step: 0.1, show: (v) => Math.round(10 ** v).toLocaleString("en-US") });
+  ui.slider("log_amplitude", {
+    label: "amplitude $c$",
+    min: -1.5,
+    max: 2,
+    step: 0.05,
+    show: (v) => number(10 ** v, v < 0 ? 3 : 1),
+  });
+  ui.slider("log_base", {
+    label: "base",
+    min: 1,
+    max: 6,
+    step: 0.1,
+    show: (v) => Math.round(10 ** v).toLocaleString("en-US"),
+  });
   ui.button("Scale by $1/√d$", () => ui.set({ log_amplitude: Math.round(ui.compute(ui.state).scaled * 20) / 20 }));
 
   return (state, values) => {
     write({
-      ratio: number(values.ratio, 3), lead: number(values.lead, 2), weight: number(values.weight, 3),
+      ratio: number(values.ratio, 3),
+      lead: number(values.lead, 2),
+      weight: number(values.weight, 3),
       here: `${number(values.key_share, 3)}, ${number(values.key_weight, 3)}`,
     });
     drawRow(ui, upper, state, values, {
-      numbers: values.shares, range: [-1, 1], look: "key", title: "logit, the top is 1", at: 0,
+      numbers: values.shares,
+      range: [-1, 1],
+      look: "key",
+      title: "logit, the top is 1",
+      at: 0,
       words: `Logits from the top's 1: ${number(values.ratio, 3)} at the wanted key's neighbours.`,
     });
     drawRow(ui, lower, state, values, {
-      numbers: values.weights, range: [0, 1], look: "output", title: "softmax weight", at: 0,
+      numbers: values.weights,
+      range: [0, 1],
+      look: "output",
+      title: "softmax weight",
+      at: 0,
       words: `Softmax weights: ${number(values.weight, 3)} on the wanted key.`,
     });
-    ui.say(`${state.head_dim} dimensions, ${state.kind}: weight ${number(values.weight, 3)} on the wanted key, a neighbour's logit is ${number(values.ratio, 3)}; key at ${signed(Math.round(state.key))}: weight ${number(values.key_weight, 3)}`);
+    ui.say(
+      `${state.head_dim} dimensions, ${state.kind}: weight ${number(values.weight, 3)} on the wanted ` +
+        `key, a neighbour's logit is ${number(values.ratio, 3)}; key at ` +
+        `${signed(Math.round(state.key))}: weight ${number(values.key_weight, 3)}`,
+    );
   };
 }
 
 function drawRow(ui, fig, state, { wanted }, { numbers, range, look, title, words, at }) {
-  const box = [34, 30, fig.width - 12, fig.height - 40], key = Math.round(state.key);
+  const box = [34, 30, fig.width - 12, fig.height - 40],
+    key = Math.round(state.key);
   fig.clear(`${words} The query stands at 0, the wanted key at ${signed(wanted)}, the held key at ${signed(key)}.`);
   const { X, Y } = fig.axes({
-    x: [-WINDOW - 0.8, WINDOW + 0.8], y: range, box, at, xticks: [-32, -16, 0, 16, 32],
-    yticks: range[0] ? [-1, 0, 1] : [0, 0.5, 1], xlabel: "offset of the key", ylabel: title,
+    x: [-WINDOW - 0.8, WINDOW + 0.8],
+    y: range,
+    box,
+    at,
+    xticks: [-32, -16, 0, 16, 32],
+    yticks: range[0] ? [-1, 0, 1] : [0, 0.5, 1],
+    xlabel: "offset of the key",
+    ylabel: title,
   });
   numbers.forEach((value, i) => {
     const r = i - WINDOW;

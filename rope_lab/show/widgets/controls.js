@@ -2,7 +2,8 @@
 import { html, number, plain, rich } from "./draw.js";
 
 export const calm = () => matchMedia("(prefers-reduced-motion: reduce)").matches;
-const newId = () => `rope-${Math.random().toString(36).slice(2)}`; // the module is loaded once per model: a counter would repeat
+// Not a counter: the module is loaded once per model, and each copy would begin with the same number.
+const newId = () => `rope-${Math.random().toString(36).slice(2)}`;
 
 export class Controls {
   controls = []; // each writes the state into one control
@@ -10,13 +11,17 @@ export class Controls {
   timers = new Set();
 
   slider(name, { label, min, max, step, look = "", show = (v) => number(v, step < 1 ? 2 : 0), host = this.panel }) {
-    const id = newId(), value = html("output", { for: id, "aria-live": "off" });
+    const id = newId(),
+      value = html("output", { for: id, "aria-live": "off" });
     const input = html("input", { type: "range", id, min, max, step, "data-name": name });
     input.addEventListener("input", () => this.set({ [name]: Number(input.value) }));
-    host.append(html("div", { class: `rope-slider ${look}` }, html("label", { for: id }, ...rich(label)), value, input));
+    host.append(
+      html("div", { class: `rope-slider ${look}` }, html("label", { for: id }, ...rich(label)), value, input),
+    );
     this.ranges[name] = [min, max, step];
     this.controls.push(() => {
-      const now = this.model.get(name), text = show(now);
+      const now = this.model.get(name),
+        text = show(now);
       input.value = now;
       input.style.setProperty("--at", (now - min) / (max - min));
       input.setAttribute("aria-valuetext", plain(text));
@@ -25,12 +30,15 @@ export class Controls {
     return input;
   }
   choice(name, { label, options, host = this.panel }) {
-    const group = newId(), set = html("fieldset", { class: "rope-choice" }, html("legend", {}, ...rich(label)));
+    const group = newId(),
+      set = html("fieldset", { class: "rope-choice" }, html("legend", {}, ...rich(label)));
     for (const [value, text] of Object.entries(options)) {
       const input = html("input", { type: "radio", name: group, id: `${group}-${value}`, value, "data-name": name });
       input.addEventListener("change", () => this.set({ [name]: value }));
       set.append(html("span", {}, input, html("label", { for: input.id }, ...rich(text))));
-      this.controls.push(() => { input.checked = this.model.get(name) === value; });
+      this.controls.push(() => {
+        input.checked = this.model.get(name) === value;
+      });
     }
     this.ranges[name] = Object.keys(options);
     host.append(set);
@@ -40,11 +48,19 @@ export class Controls {
     this.ranges[name] = [false, true];
     input.addEventListener("change", () => this.set({ [name]: input.checked }));
     host.append(html("div", { class: "rope-toggle" }, input, html("label", { for: input.id }, ...rich(label))));
-    this.controls.push(() => { input.checked = this.model.get(name); });
+    this.controls.push(() => {
+      input.checked = this.model.get(name);
+    });
   }
   button(text, press, { host = this.panel } = {}) {
     const button = html("button", { type: "button", class: "rope-button" }, ...rich(text));
-    button.addEventListener("click", () => { try { press(button); } catch (error) { this.fail(error); } });
+    button.addEventListener("click", () => {
+      try {
+        press(button);
+      } catch (error) {
+        this.fail(error);
+      }
+    });
     host.append(button);
     return button;
   }
@@ -53,17 +69,26 @@ export class Controls {
     if (calm()) return;
     let timer = 0;
     const [min, max, step] = this.ranges[name];
-    const halt = () => { clearInterval(timer); this.timers.delete(timer); timer = 0; button.setAttribute("aria-pressed", "false"); };
-    const button = this.button(label, () => {
-      if (timer) return halt();
-      if (this.model.get(name) >= max) this.set({ [name]: min });
-      timer = setInterval(() => {
-        if (this.model.get(name) >= max) return halt();
-        this.set({ [name]: Math.min(max, this.model.get(name) + step) });
-      }, 1000 / perSecond);
-      this.timers.add(timer);
-      button.setAttribute("aria-pressed", "true");
-    }, { host });
+    const halt = () => {
+      clearInterval(timer);
+      this.timers.delete(timer);
+      timer = 0;
+      button.setAttribute("aria-pressed", "false");
+    };
+    const button = this.button(
+      label,
+      () => {
+        if (timer) return halt();
+        if (this.model.get(name) >= max) this.set({ [name]: min });
+        timer = setInterval(() => {
+          if (this.model.get(name) >= max) return halt();
+          this.set({ [name]: Math.min(max, this.model.get(name) + step) });
+        }, 1000 / perSecond);
+        this.timers.add(timer);
+        button.setAttribute("aria-pressed", "true");
+      },
+      { host },
+    );
     button.classList.add("rope-play");
     button.setAttribute("aria-pressed", "false");
   }
@@ -75,15 +100,18 @@ export class Controls {
   }
   /** Back, where we are, next: for what goes step by step. The state counts from 0 to titles.length - 1. */
   steps(name, { label, titles, host = this.panel }) {
-    const last = titles.length - 1, row = html("div", { class: "rope-steps", role: "group", "aria-label": plain(label) });
+    const last = titles.length - 1,
+      row = html("div", { class: "rope-steps", role: "group", "aria-label": plain(label) });
     const go = (by) => () => this.set({ [name]: Math.min(last, Math.max(0, this.model.get(name) + by)) });
-    const back = this.button("← Back", go(-1), { host: row }), where = row.appendChild(html("span", {}));
+    const back = this.button("← Back", go(-1), { host: row }),
+      where = row.appendChild(html("span", {}));
     const next = this.button("Next →", go(1), { host: row });
     host.append(row);
     this.ranges[name] = [0, last, 1];
     this.controls.push(() => {
       const now = this.model.get(name);
-      back.setAttribute("aria-disabled", now === 0); // not `disabled`: the button under a reader's finger keeps the focus
+      // Not `disabled`: the button under a reader's finger keeps the focus.
+      back.setAttribute("aria-disabled", now === 0);
       next.setAttribute("aria-disabled", now === last);
       where.replaceChildren(...rich(`${now + 1} of ${titles.length}: ${titles[now]}`));
     });
@@ -96,6 +124,8 @@ export class Controls {
       list.append(html("div", { class: `rope-${key}` }, html("dt", {}, ...rich(label)), cell));
       return [key, cell];
     });
-    return (values) => { for (const [key, cell] of cells) cell.replaceChildren(...rich(values[key])); };
+    return (values) => {
+      for (const [key, cell] of cells) cell.replaceChildren(...rich(values[key]));
+    };
   }
 }

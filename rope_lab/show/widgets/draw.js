@@ -29,14 +29,20 @@ function runs(source) {
     });
   });
 }
-const face = ({ math, lean, level }) => [math && "rope-math", lean && "rope-lean", level === "_" && "rope-sub", level === "^" && "rope-sup"]
-  .filter(Boolean).join(" ");
+const face = ({ math, lean, level }) =>
+  [math && "rope-math", lean && "rope-lean", level === "_" && "rope-sub", level === "^" && "rope-sup"]
+    .filter(Boolean)
+    .join(" ");
 export const rich = (source) => runs(source).map((run) => html("span", { class: face(run) }, run.text));
-export const plain = (source) => runs(source).map(({ text, level }) => (level === "^" ? `^${text}` : text)).join("");
+export const plain = (source) =>
+  runs(source)
+    .map(({ text, level }) => (level === "^" ? `^${text}` : text))
+    .join("");
 
 /** At most `count` round numbers between lo and hi. */
 export function ticks(lo, hi, count = 6) {
-  const raw = (hi - lo) / count, power = 10 ** Math.floor(Math.log10(raw));
+  const raw = (hi - lo) / count,
+    power = 10 ** Math.floor(Math.log10(raw));
   const step = [1, 2, 5, 10].map((k) => k * power).find((s) => s >= raw * 0.999);
   const first = Math.ceil(lo / step - 1e-9);
   return Array.from({ length: Math.floor(hi / step + 1e-9) - first + 1 }, (_, i) => (first + i) * step);
@@ -50,15 +56,26 @@ export class Figure {
     this.desc = svg("desc", { id: `${id}-d` });
     this.ink = svg("g");
     this.top = svg("g");
-    this.node = svg("svg", { role: "img", "aria-labelledby": `${id}-t`, "aria-describedby": `${id}-d` },
-      this.title, this.desc, this.ink, this.top);
+    this.node = svg(
+      "svg",
+      { role: "img", "aria-labelledby": `${id}-t`, "aria-describedby": `${id}-d` },
+      this.title,
+      this.desc,
+      this.ink,
+      this.top,
+    );
     this.heightOf = height;
     this.node.addEventListener("pointerdown", (event) => this.#grab(event));
     host.append(this.node);
     this.fit(host.clientWidth || 400);
-    this.watch = new ResizeObserver(() => requestAnimationFrame(() => {
-      if (host.clientWidth && host.clientWidth !== this.width) { this.fit(host.clientWidth); changed(); }
-    }));
+    this.watch = new ResizeObserver(() =>
+      requestAnimationFrame(() => {
+        if (host.clientWidth && host.clientWidth !== this.width) {
+          this.fit(host.clientWidth);
+          changed();
+        }
+      }),
+    );
     this.watch.observe(host);
   }
   fit(width) {
@@ -67,21 +84,40 @@ export class Figure {
     fill(this.node, { viewBox: `0 0 ${width} ${this.height}`, width, height: this.height }, []);
   }
   /** Begin a new drawing. `text` says in words what it shows. */
-  clear(text) { this.ink.replaceChildren(); this.desc.textContent = text; }
+  clear(text) {
+    this.ink.replaceChildren();
+    this.desc.textContent = text;
+  }
 
-  add(tag, attrs, ...children) { return this.ink.appendChild(svg(tag, attrs, ...children)); }
-  line([x1, y1], [x2, y2], look = "") { return this.add("line", { x1, y1, x2, y2, class: `line ${look}` }); }
-  circle([cx, cy], r, look = "line") { return this.add("circle", { cx, cy, r, class: look }); }
-  rect([x, y], [width, height], look = "line") { return this.add("rect", { x, y, width, height, class: look }); }
+  add(tag, attrs, ...children) {
+    return this.ink.appendChild(svg(tag, attrs, ...children));
+  }
+  line([x1, y1], [x2, y2], look = "") {
+    return this.add("line", { x1, y1, x2, y2, class: `line ${look}` });
+  }
+  circle([cx, cy], r, look = "line") {
+    return this.add("circle", { cx, cy, r, class: look });
+  }
+  rect([x, y], [width, height], look = "line") {
+    return this.add("rect", { x, y, width, height, class: look });
+  }
   path(points, look = "line") {
-    return this.add("path", { d: points.map(([x, y], i) => `${i ? "L" : "M"}${x.toFixed(2)} ${y.toFixed(2)}`).join(""), class: look });
+    return this.add("path", {
+      d: points.map(([x, y], i) => `${i ? "L" : "M"}${x.toFixed(2)} ${y.toFixed(2)}`).join(""),
+      class: look,
+    });
   }
   /** Words and $mathematics$; anchor is start, middle or end. A halo of paper keeps them readable over lines. */
   text([x, y], source, look = "", anchor = "middle") {
     let down = 0;
     const spans = runs(source).map((run) => {
-      const want = { _: 0.26, "^": -0.4 }[run.level] ?? 0, scale = run.level ? 0.74 : 1;
-      const span = svg("tspan", { class: face(run), dy: want === down ? null : `${((want - down) / scale).toFixed(3)}em` }, run.text);
+      const want = { _: 0.26, "^": -0.4 }[run.level] ?? 0,
+        scale = run.level ? 0.74 : 1;
+      const span = svg(
+        "tspan",
+        { class: face(run), dy: want === down ? null : `${((want - down) / scale).toFixed(3)}em` },
+        run.text,
+      );
       down = want;
       return span;
     });
@@ -89,15 +125,23 @@ export class Figure {
   }
   /** A hand of a clock: a line that ends in a slim head. */
   hand([x0, y0], [x1, y1], look) {
-    const length = Math.hypot(x1 - x0, y1 - y0) || 1, [u, v] = [(x1 - x0) / length, (y1 - y0) / length];
-    const head = Math.min(13, length * 0.38), half = head * 0.38;
+    const length = Math.hypot(x1 - x0, y1 - y0) || 1,
+      [u, v] = [(x1 - x0) / length, (y1 - y0) / length];
+    const head = Math.min(13, length * 0.38),
+      half = head * 0.38;
     const [bx, by] = [x1 - u * head, y1 - v * head];
     this.line([x0, y0], [x1 - u * head * 0.8, y1 - v * head * 0.8], `hand ${look}`);
-    this.add("path", { d: `M${x1} ${y1}L${bx - v * half} ${by + u * half}L${bx + v * half} ${by - u * half}Z`, class: `fill ${look}` });
+    this.add("path", {
+      d: `M${x1} ${y1}L${bx - v * half} ${by + u * half}L${bx + v * half} ${by - u * half}Z`,
+      class: `fill ${look}`,
+    });
   }
   /** Something the pointer can drag. Call it at every drawing: it moves the grip and keeps a drag alive. */
   handle(name, [cx, cy], move) {
-    if (!this.#handles.has(name)) this.#handles.set(name, { grip: this.top.appendChild(svg("circle", { r: 22, class: "grip", "data-drag": name })) });
+    if (!this.#handles.has(name))
+      this.#handles.set(name, {
+        grip: this.top.appendChild(svg("circle", { r: 22, class: "grip", "data-drag": name })),
+      });
     const handle = this.#handles.get(name);
     fill(handle.grip, { cx, cy }, []);
     handle.move = move;
@@ -110,7 +154,10 @@ export class Figure {
     handle.grip.classList.add("held");
     const drag = (e) => {
       const box = this.node.getBoundingClientRect();
-      handle.move([(e.clientX - box.left) * this.width / box.width, (e.clientY - box.top) * this.height / box.height]);
+      handle.move([
+        ((e.clientX - box.left) * this.width) / box.width,
+        ((e.clientY - box.top) * this.height) / box.height,
+      ]);
     };
     const drop = () => {
       handle.grip.classList.remove("held");
@@ -137,7 +184,13 @@ export class Figure {
     if (xlabel) this.text([right, bottom + 36], xlabel, "small muted", "end");
     if (ylabel) this.text([left, top - 10], ylabel, "small muted", "start");
     const curve = (f, look, samples = Math.ceil(right - left)) =>
-      this.path(Array.from({ length: samples + 1 }, (_, i) => { const v = x0 + (i / samples) * (x1 - x0); return [X(v), Y(f(v))]; }), look);
+      this.path(
+        Array.from({ length: samples + 1 }, (_, i) => {
+          const v = x0 + (i / samples) * (x1 - x0);
+          return [X(v), Y(f(v))];
+        }),
+        look,
+      );
     return { X, Y, curve };
   }
 }

@@ -1,47 +1,70 @@
 import { html, number, rich } from "./draw.js";
 import { widget } from "./kit.js";
 
-const D = 8, FAR = 12, EPS = 1e-9, PAIRINGS = ["interleaved", "half"], EACH = [...Array(D).keys()];
-const pairsOf = (pairing, r) => Array.from({ length: r / 2 }, (_, i) => (pairing === "interleaved" ? [2 * i, 2 * i + 1] : [i, i + r / 2]));
+const D = 8,
+  FAR = 12,
+  EPS = 1e-9,
+  PAIRINGS = ["interleaved", "half"],
+  EACH = [...Array(D).keys()];
+const pairsOf = (pairing, r) =>
+  Array.from({ length: r / 2 }, (_, i) => (pairing === "interleaved" ? [2 * i, 2 * i + 1] : [i, i + r / 2]));
 
 /** The thing to be asked: ask(a, n) is its answer to the unit vector a at position n. */
 function device({ pairing, sense, turning, log_base, fault }) {
-  const r = Number(turning), way = sense === "counter" ? 1 : -1;
+  const r = Number(turning),
+    way = sense === "counter" ? 1 : -1;
   const theta = Array.from({ length: r / 2 }, (_, i) => way * 10 ** ((-log_base * 2 * i) / r));
-  const table = EACH.map(() => 0), partner = [...EACH], sign = EACH.map(() => 0);
+  const table = EACH.map(() => 0),
+    partner = [...EACH],
+    sign = EACH.map(() => 0);
   pairsOf(pairing, r).forEach(([a, b], i) => {
     table[a] = table[b] = theta[i];
     [partner[a], partner[b], sign[a], sign[b]] = [b, a, fault === "signs" ? 1 : -1, 1];
   });
-  if (fault === "tables") pairsOf(PAIRINGS.find((name) => name !== pairing), r).forEach(([a, b], i) => { table[a] = table[b] = theta[i]; });
+  if (fault === "tables")
+    pairsOf(
+      PAIRINGS.find((name) => name !== pairing),
+      r,
+    ).forEach(([a, b], i) => {
+      table[a] = table[b] = theta[i];
+    });
   return (a, n) => {
     if (fault === "nothing") return EACH.map((j) => (j === a ? 1 : 0));
     const at = fault === "from_one" ? n + 1 : fault === "rounded" && n > 4 ? 2 * Math.floor(n / 2) : n;
     const size = fault === "leak" ? 0.97 ** n : 1;
-    return EACH.map((j) => size * (j === a ? Math.cos(at * table[j]) : partner[j] === a ? sign[j] * Math.sin(at * table[j]) : 0));
+    return EACH.map(
+      (j) => size * (j === a ? Math.cos(at * table[j]) : partner[j] === a ? sign[j] * Math.sin(at * table[j]) : 0),
+    );
   };
 }
 
 const gap = (one, two) => Math.max(...one.flatMap((row, i) => row.map((x, j) => Math.abs(x - two[i][j]))));
 const dot = (a, b) => a.reduce((sum, x, k) => sum + x * b[k], 0);
 const against = (one, two) => one.map((a) => two.map((b) => dot(a, b)));
-const after = (one, two) => two.map((column) => EACH.map((j) => EACH.reduce((sum, k) => sum + column[k] * one[k][j], 0)));
+const after = (one, two) =>
+  two.map((column) => EACH.map((j) => EACH.reduce((sum, k) => sum + column[k] * one[k][j], 0)));
 
 /** From the answers alone. */
 function fingerprint(ask) {
   const F = Object.fromEntries([0, 1, 2, 3, 5, 7, 9, 12].map((n) => [n, EACH.map((a) => ask(a, n))]));
-  const one = F[1], unit = EACH.map((a) => EACH.map((j) => (j === a ? 1 : 0)));
+  const one = F[1],
+    unit = EACH.map((a) => EACH.map((j) => (j === a ? 1 : 0)));
   const partner = EACH.map((a) => {
-    const b = EACH.filter((j) => j !== a).reduce((best, j) => (Math.abs(one[a][j]) > Math.abs(one[a][best]) ? j : best));
+    const b = EACH.filter((j) => j !== a).reduce((best, j) =>
+      Math.abs(one[a][j]) > Math.abs(one[a][best]) ? j : best,
+    );
     return Math.abs(one[a][b]) > EPS ? b : -1;
   });
   const pairs = partner.map((b, a) => [a, b]).filter(([a, b]) => b > a && partner[b] === a);
-  const angles = pairs.map(([a, b]) => Math.atan2(one[a][b], one[a][a])), r = 2 * pairs.length;
+  const angles = pairs.map(([a, b]) => Math.atan2(one[a][b], one[a][a])),
+    r = 2 * pairs.length;
   const fits = PAIRINGS.filter((name) => r && JSON.stringify(pairs) === JSON.stringify(pairsOf(name, r)));
   const senses = new Set(angles.map((angle) => (angle > 0 ? 1 : -1)));
-  let slope = 0, residual = 0;
+  let slope = 0,
+    residual = 0;
   if (r > 2) {
-    const u = pairs.map((_, i) => (2 * i) / r), logs = angles.map((angle) => Math.log(Math.abs(angle)));
+    const u = pairs.map((_, i) => (2 * i) / r),
+      logs = angles.map((angle) => Math.log(Math.abs(angle)));
     slope = -dot(u, logs) / dot(u, u);
     residual = Math.max(...logs.map((y, i) => Math.abs(y + u[i] * slope)));
   }
@@ -49,76 +72,157 @@ function fingerprint(ask) {
     lengths: Math.max(...[1, 3, 7].map((n) => gap(against(F[n], F[n]), unit))),
     zero: gap(F[0], unit),
     steps: Math.max(gap(after(F[1], F[1]), F[2]), gap(after(F[2], F[3]), F[5])),
-    offset: Math.max(gap(against(F[0], F[1]), against(F[2], F[3])), gap(against(F[1], F[3]), against(F[7], F[9])), gap(against(F[0], F[5]), against(F[7], F[12]))),
+    offset: Math.max(
+      gap(against(F[0], F[1]), against(F[2], F[3])),
+      gap(against(F[1], F[3]), against(F[7], F[9])),
+      gap(against(F[0], F[5]), against(F[7], F[12])),
+    ),
   };
   return {
-    partner, pairs, angles,
-    pairing: !r ? "none" : fits.length === 2 ? "either" : fits[0] ?? "other",
+    partner,
+    pairs,
+    angles,
+    pairing: !r ? "none" : fits.length === 2 ? "either" : (fits[0] ?? "other"),
     sense: senses.size === 1 ? [...senses][0] : 0,
     base: r > 2 && residual < EPS ? Math.exp(slope) : 0,
-    laws: { ...Object.fromEntries(Object.entries(laws).map(([name, miss]) => [name, miss < EPS])), turns: gap(one, unit) > EPS },
+    laws: {
+      ...Object.fromEntries(Object.entries(laws).map(([name, miss]) => [name, miss < EPS])),
+      turns: gap(one, unit) > EPS,
+    },
   };
 }
 
-/** The answers at position n, and the fingerprint. Twin of FingerprintPlayground.compute. */
+/** The answers at position n, and the fingerprint. */
 export function compute(state) {
   const ask = device(state);
   return { answers: EACH.map((a) => ask(a, state.n)), found: fingerprint(ask) };
 }
 
-const NAMES = { interleaved: "interleaved", half: "half-split", either: "either: one plane", other: "other", none: "nothing turns" };
+const NAMES = {
+  interleaved: "interleaved",
+  half: "half-split",
+  either: "either: one plane",
+  other: "other",
+  none: "nothing turns",
+};
 const WAYS = { 1: "counter-clockwise", "-1": "clockwise", 0: "no one way" };
 const FAULTS = {
   none: ["none", "A rotary embedding as it should be."],
   nothing: ["nothing turns", "It returns its input. Which law sees it?"],
-  tables: ["tables of the other layout", "It pairs coordinates one way, and repeats cosines and sines for the other way."],
+  tables: [
+    "tables of the other layout",
+    "It pairs coordinates one way, and repeats cosines and sines for the other way.",
+  ],
   signs: ["a minus lost", "Both sines have a plus."],
   leak: ["lengths leak", "Each position makes the vector three per cent shorter."],
   rounded: ["rounded positions", "From position 5 on, odd positions are rounded down. Position 1 cannot know."],
   from_one: ["counts from one", "Position 0 turns as well. The logits do not mind."],
 };
 const LAWS = {
-  lengths: "lengths stay", zero: "position 0 changes nothing", steps: "two steps add up",
-  offset: "dot products see the offset alone", turns: "something turns",
+  lengths: "lengths stay",
+  zero: "position 0 changes nothing",
+  steps: "two steps add up",
+  offset: "dot products see the offset alone",
+  turns: "something turns",
 };
-const choices = { guess_pairing: ["interleaved", "half"], guess_sense: ["counter", "clock"], guess_turning: ["2", "4", "6", "8"] };
+const choices = {
+  guess_pairing: ["interleaved", "half"],
+  guess_sense: ["counter", "clock"],
+  guess_turning: ["2", "4", "6", "8"],
+};
 const any = (list) => list[Math.floor(Math.random() * list.length)];
 
 function build(ui) {
-  const fig = ui.figure({ label: "The answers to eight unit vectors", height: (width) => cellOf(width) * 1.1 + 8 * rowOf(width) + 92 });
+  const fig = ui.figure({
+    label: "The answers to eight unit vectors",
+    height: (width) => cellOf(width) * 1.1 + 8 * rowOf(width) + 92,
+  });
   ui.slider("n", { label: "asked at position $n$", min: 0, max: FAR, step: 1, look: "key" });
-  const guess = ui.panel.appendChild(html("div", { class: "rope-guess" }, html("p", { class: "rope-note" }, "What is it? Look at the answers, then say:")));
-  ui.choice("guess_pairing", { label: "which coordinates turn together", options: { interleaved: "neighbours", half: "halves" }, host: guess });
-  ui.choice("guess_sense", { label: "which way", options: { counter: "counter-clockwise", clock: "clockwise" }, host: guess });
-  ui.choice("guess_turning", { label: "how many of the eight turn", options: { 2: "2", 4: "4", 6: "6", 8: "8" }, host: guess });
+  const guess = ui.panel.appendChild(
+    html(
+      "div",
+      { class: "rope-guess" },
+      html("p", { class: "rope-note" }, "What is it? Look at the answers, then say:"),
+    ),
+  );
+  ui.choice("guess_pairing", {
+    label: "which coordinates turn together",
+    options: { interleaved: "neighbours", half: "halves" },
+    host: guess,
+  });
+  ui.choice("guess_sense", {
+    label: "which way",
+    options: { counter: "counter-clockwise", clock: "clockwise" },
+    host: guess,
+  });
+  ui.choice("guess_turning", {
+    label: "how many of the eight turn",
+    options: { 2: "2", 4: "4", 6: "6", 8: "8" },
+    host: guess,
+  });
   const result = ui.panel.appendChild(html("div", { class: "rope-result" }));
-  const write = ui.readout({ pairing: "layout", sense: "direction", turning: "coordinates that turn", base: "base" }, { host: result });
+  const write = ui.readout(
+    { pairing: "layout", sense: "direction", turning: "coordinates that turn", base: "base" },
+    { host: result },
+  );
   const laws = result.appendChild(html("ul", { class: "rope-laws" }));
-  const marks = Object.fromEntries(Object.entries(LAWS).map(([name, words]) => {
-    const mark = html("span", { class: "rope-mark" });
-    const item = laws.appendChild(html("li", {}, mark, html("span", {}, words)));
-    return [name, { mark, item }];
-  }));
+  const marks = Object.fromEntries(
+    Object.entries(LAWS).map(([name, words]) => {
+      const mark = html("span", { class: "rope-mark" });
+      const item = laws.appendChild(html("li", {}, mark, html("span", {}, words)));
+      return [name, { mark, item }];
+    }),
+  );
   ui.toggle("shown", { label: "show the fingerprint and the settings" });
-  ui.button("Another one to guess", () => ui.set({
-    pairing: any(PAIRINGS), sense: any(choices.guess_sense), turning: any(["4", "6", "8"]), log_base: any([1, 1.5, 2, 3, 4]), fault: "none",
-    n: 1, shown: false, guess_pairing: "", guess_sense: "", guess_turning: "",
-  }));
+  ui.button("Another one to guess", () =>
+    ui.set({
+      pairing: any(PAIRINGS),
+      sense: any(choices.guess_sense),
+      turning: any(["4", "6", "8"]),
+      log_base: any([1, 1.5, 2, 3, 4]),
+      fault: "none",
+      n: 1,
+      shown: false,
+      guess_pairing: "",
+      guess_sense: "",
+      guess_turning: "",
+    }),
+  );
   const settings = ui.below.appendChild(html("div", { class: "rope-more" }));
-  ui.choice("pairing", { label: "layout", options: { interleaved: "interleaved", half: "half-split" }, host: settings });
-  ui.choice("sense", { label: "direction", options: { counter: "counter-clockwise", clock: "clockwise" }, host: settings });
+  ui.choice("pairing", {
+    label: "layout",
+    options: { interleaved: "interleaved", half: "half-split" },
+    host: settings,
+  });
+  ui.choice("sense", {
+    label: "direction",
+    options: { counter: "counter-clockwise", clock: "clockwise" },
+    host: settings,
+  });
   ui.choice("turning", { label: "coordinates that turn", options: { 2: "2", 4: "4", 6: "6", 8: "8" }, host: settings });
   ui.slider("log_base", { label: "base", min: 0.5, max: 5, step: 0.1, show: (v) => large(10 ** v), host: settings });
   const faults = ui.below.appendChild(html("div", {}));
-  ui.choice("fault", { label: "fault", options: Object.fromEntries(Object.entries(FAULTS).map(([key, [name]]) => [key, name])), host: faults });
+  ui.choice("fault", {
+    label: "fault",
+    options: Object.fromEntries(Object.entries(FAULTS).map(([key, [name]]) => [key, name])),
+    host: faults,
+  });
   const note = faults.appendChild(html("p", { class: "rope-note" }));
 
   return (state, { answers, found }) => {
-    const { shown } = state, r = 2 * found.pairs.length;
+    const { shown } = state,
+      r = 2 * found.pairs.length;
     guess.hidden = shown;
     result.hidden = ui.below.hidden = !shown;
     write({
-      pairing: NAMES[found.pairing] + said(state.guess_pairing, [found.pairing, "either"].includes(found.pairing) ? [found.pairing, ...(found.pairing === "either" ? PAIRINGS : [])] : []),
+      pairing:
+        NAMES[found.pairing] +
+        said(
+          state.guess_pairing,
+          [found.pairing, "either"].includes(found.pairing)
+            ? [found.pairing, ...(found.pairing === "either" ? PAIRINGS : [])]
+            : [],
+        ),
       sense: (r ? WAYS[found.sense] : "–") + said(state.guess_sense, [{ 1: "counter", "-1": "clock" }[found.sense]]),
       turning: `${r} of ${D}` + said(state.guess_turning, [`${r}`]),
       base: found.base ? large(found.base) : r === 2 ? "any: θ₀ is 1" : "none fits",
@@ -130,26 +234,43 @@ function build(ui) {
     }
     note.replaceChildren(...rich(FAULTS[state.fault][1]));
     draw(ui, fig, state, answers, found);
-    const broken = Object.keys(LAWS).filter((name) => !found.laws[name]).map((name) => LAWS[name]);
-    ui.say(shown
-      ? `Fingerprint: ${NAMES[found.pairing]}, ${WAYS[found.sense]}, ${r} of ${D} turn. ${broken.length ? `Broken: ${broken.join("; ")}.` : "Every law holds."}`
-      : `Answers at position ${number(state.n, 0)}.`);
+    const broken = Object.keys(LAWS)
+      .filter((name) => !found.laws[name])
+      .map((name) => LAWS[name]);
+    ui.say(
+      shown
+        ? `Fingerprint: ${NAMES[found.pairing]}, ${WAYS[found.sense]}, ${r} of ${D} turn. ` +
+            `${broken.length ? `Broken: ${broken.join("; ")}.` : "Every law holds."}`
+        : `Answers at position ${number(state.n, 0)}.`,
+    );
   };
 }
 
 const large = (v) => (v < 100 ? number(v, v < 10 ? 1 : 0) : Math.round(v).toLocaleString("en-US"));
 const said = (guess, right) => (!guess ? "" : right.includes(guess) ? " ✓" : " (you said otherwise)");
-const LEFT = 30, cellOf = (width) => Math.min(54, (width - LEFT - 4) / D), rowOf = (width) => Math.min(32, cellOf(width) * 0.78);
+const LEFT = 30,
+  cellOf = (width) => Math.min(54, (width - LEFT - 4) / D),
+  rowOf = (width) => Math.min(32, cellOf(width) * 0.78);
 
 function draw(ui, fig, { n }, answers, { partner, pairs }) {
-  const cell = cellOf(fig.width), row = rowOf(fig.width), left = LEFT + (fig.width - LEFT - 4 - D * cell) / 2, top = 26;
-  const X = (a) => left + (a + 0.5) * cell, r = cell * 0.4, table = top + cell * 1.1 + 8, Y = (j) => table + (j + 0.5) * row;
+  const cell = cellOf(fig.width),
+    row = rowOf(fig.width),
+    left = LEFT + (fig.width - LEFT - 4 - D * cell) / 2,
+    top = 26;
+  const X = (a) => left + (a + 0.5) * cell,
+    r = cell * 0.4,
+    table = top + cell * 1.1 + 8,
+    Y = (j) => table + (j + 0.5) * row;
   const seen = pairs.map(([a, b]) => `${a} and ${b}`).join(", ");
-  fig.clear(`Position ${number(n, 0)}. Column a is the answer to the unit vector a. At position 1 these coordinates answer for each other: ${seen || "none"}.`);
+  fig.clear(
+    `Position ${number(n, 0)}. Column a is the answer to the unit vector a. At position 1 these ` +
+      `coordinates answer for each other: ${seen || "none"}.`,
+  );
   EACH.forEach((a) => {
     fig.text([X(a), 16], `$e_${a}$`, "small");
     fig.text([left - 12, Y(a) + 4], `${a}`, "small muted");
-    const b = partner[a], cy = top + cell / 2;
+    const b = partner[a],
+      cy = top + cell / 2;
     const [u, v] = b < 0 ? [answers[a][a], 0] : a < b ? [answers[a][a], answers[a][b]] : [answers[a][b], answers[a][a]];
     fig.circle([X(a), cy], r, b < 0 ? "hair" : "line thin muted");
     fig.line([X(a), cy], b >= 0 && a > b ? [X(a), cy - r] : [X(a) + r, cy], "thin query");
@@ -158,14 +279,19 @@ function draw(ui, fig, { n }, answers, { partner, pairs }) {
   });
   fig.rect([left, table], [D * cell, D * row], "hair");
   EACH.forEach((a) => {
-    if (a) { fig.line([left, table + a * row], [left + D * cell, table + a * row], "hair"); fig.line([left + a * cell, table], [left + a * cell, table + D * row], "hair"); }
+    if (a) {
+      fig.line([left, table + a * row], [left + D * cell, table + a * row], "hair");
+      fig.line([left + a * cell, table], [left + a * cell, table + D * row], "hair");
+    }
     answers[a].forEach((value, j) => {
       if (Math.abs(value) < 1e-9) return;
       const size = Math.max(2, Math.min(row, cell) * 0.42 * Math.sqrt(Math.min(1.3, Math.abs(value))));
       fig.circle([X(a), Y(j)], size, value > 0 ? "fill linear" : "paper conjugate");
     });
   });
-  const foot = table + D * row, y = foot + 34, P = (at) => left + (at / FAR) * (D * cell - 4) + 2;
+  const foot = table + D * row,
+    y = foot + 34,
+    P = (at) => left + (at / FAR) * (D * cell - 4) + 2;
   fig.circle([left + 5, foot + 13], 4, "fill linear");
   fig.text([left + 14, foot + 17], "plus", "small muted", "start");
   fig.circle([left + 59, foot + 13], 4, "paper conjugate");
@@ -175,7 +301,9 @@ function draw(ui, fig, { n }, answers, { partner, pairs }) {
   for (const at of [0, 4, 8, 12]) fig.text([P(at), y + 20], `${at}`, "small muted");
   fig.circle([P(n), y], 7, "paper key");
   fig.circle([P(n), y], 3.5, "fill key");
-  fig.handle("n", [P(n), y], ([x]) => ui.set({ n: Math.min(FAR, Math.max(0, Math.round(((x - left - 2) / (D * cell - 4)) * FAR))) }, { now: true }));
+  fig.handle("n", [P(n), y], ([x]) =>
+    ui.set({ n: Math.min(FAR, Math.max(0, Math.round(((x - left - 2) / (D * cell - 4)) * FAR))) }, { now: true }),
+  );
 }
 
 export default widget({ compute, build });

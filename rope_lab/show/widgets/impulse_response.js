@@ -1,7 +1,8 @@
 import { number } from "./draw.js";
 import { widget } from "./kit.js";
 
-const STEPS = 48, RATES = [1, 0.8, 0.5];
+const STEPS = 48,
+  RATES = [1, 0.8, 0.5];
 const steps = Array.from({ length: STEPS }, (_, n) => n);
 const dot = (a, b) => a.reduce((sum, x, i) => sum + x * b[i], 0);
 const changes = (values) => {
@@ -11,7 +12,8 @@ const changes = (values) => {
 
 /** Elimination without pivots: the matrix is positive definite and at most 3 x 3. */
 function solve(matrix, right) {
-  const rows = matrix.map((row, i) => [...row, right[i]]), found = rows.map(() => 0);
+  const rows = matrix.map((row, i) => [...row, right[i]]),
+    found = rows.map(() => 0);
   rows.forEach((pivot, i) => {
     for (const row of rows.slice(i + 1)) {
       const factor = row[i] / pivot[i];
@@ -26,28 +28,50 @@ function solve(matrix, right) {
   return found;
 }
 
-/** The powers of a complex decay, and the real decays that try to follow. Twin of ImpulseResponse.compute. */
+/** The powers of a complex decay, and the real decays that try to follow. */
 export function compute({ gamma, theta, decays }) {
   const spiral = steps.map((n) => [gamma ** n * Math.cos(n * theta), -(gamma ** n) * Math.sin(n * theta)]);
   const kernel = spiral.map(([x]) => x);
   const powers = RATES.slice(0, Number(decays)).map((rate) => steps.map((n) => (gamma * rate) ** n));
-  const weights = solve(powers.map((a) => powers.map((b) => dot(a, b))), powers.map((a) => dot(a, kernel)));
+  const weights = solve(
+    powers.map((a) => powers.map((b) => dot(a, b))),
+    powers.map((a) => dot(a, kernel)),
+  );
   const fit = steps.map((n) => weights.reduce((sum, w, k) => sum + w * powers[k][n], 0));
   const missed = kernel.map((k, n) => k - fit[n]);
   return {
-    spiral, fit, changes: changes(kernel), fit_changes: changes(fit),
+    spiral,
+    fit,
+    changes: changes(kernel),
+    fit_changes: changes(fit),
     missed: Math.sqrt(dot(missed, missed) / dot(kernel, kernel)),
   };
 }
 
 function build(ui) {
-  const plane = ui.figure({ label: "The powers of the complex decay in the plane", height: (width) => Math.min(width, 360) });
-  const time = ui.figure({ label: "Real part of the response over time, and the sum of real decays", height: () => 290, host: ui.below });
+  const plane = ui.figure({
+    label: "The powers of the complex decay in the plane",
+    height: (width) => Math.min(width, 360),
+  });
+  const time = ui.figure({
+    label: "Real part of the response over time, and the sum of real decays",
+    height: () => 290,
+    host: ui.below,
+  });
   const write = ui.readout({
-    changes: `sign changes in ${STEPS} steps`, fit_changes: "those of the real decays", missed: "what they miss",
+    changes: `sign changes in ${STEPS} steps`,
+    fit_changes: "those of the real decays",
+    missed: "what they miss",
   });
   ui.slider("gamma", { label: "decay $γ$", min: 0.5, max: 1, step: 0.005, look: "value", show: (v) => number(v, 3) });
-  ui.slider("theta", { label: "turn $θ$ per step", min: 0, max: 3.14, step: 0.01, look: "value", show: (v) => number(v, 2) });
+  ui.slider("theta", {
+    label: "turn $θ$ per step",
+    min: 0,
+    max: 3.14,
+    step: 0.01,
+    look: "value",
+    show: (v) => number(v, 2),
+  });
   ui.choice("decays", { label: "real decays that try to follow", options: { 1: "1", 2: "2", 3: "3" } });
 
   return (state, values) => {
@@ -55,21 +79,30 @@ function build(ui) {
     write({ changes: String(values.changes), fit_changes: String(values.fit_changes), missed });
     drawPlane(ui, plane, state, values);
     drawTime(time, state, values);
-    ui.say(`Decay ${number(state.gamma, 3)}, turn ${number(state.theta, 2)}: ${values.changes} sign changes. ${state.decays} real decays: ${values.fit_changes}, and they miss ${missed}`);
+    ui.say(
+      `Decay ${number(state.gamma, 3)}, turn ${number(state.theta, 2)}: ${values.changes} sign ` +
+        `changes. ${state.decays} real decays: ${values.fit_changes}, and they miss ${missed}`,
+    );
   };
 }
 
-function drawPlane(ui, fig, { gamma, theta }, { spiral }) {
-  const r = Math.min(fig.width, fig.height) / 2 - 26, cx = fig.width / 2, cy = fig.height / 2;
+function drawPlane(ui, fig, { gamma }, { spiral }) {
+  const r = Math.min(fig.width, fig.height) / 2 - 26,
+    cx = fig.width / 2,
+    cy = fig.height / 2;
   const at = ([x, y]) => [cx + r * x, cy - r * y];
-  fig.clear(`From 1 on the right, the powers wind clockwise towards the origin; each is ${number(gamma, 3)} times as long as the one before.`);
+  fig.clear(
+    `From 1 on the right, the powers wind clockwise towards the origin; each is ${number(gamma, 3)} ` +
+      "times as long as the one before.",
+  );
   fig.circle([cx, cy], r, "hair");
   fig.line([cx - r - 8, cy], [cx + r + 8, cy], "axis");
   fig.line([cx, cy - r - 8], [cx, cy + r + 8], "axis");
   fig.path(spiral.map(at), "line thin value");
   spiral.forEach((point, n) => fig.circle(at(point), n < 2 ? 4.5 : 2.6, "fill value"));
   fig.text([cx + r + 4, cy - 8], "1", "small", "end");
-  const next = at(spiral[1]), below = next[1] >= cy - 1;
+  const next = at(spiral[1]),
+    below = next[1] >= cy - 1;
   fig.circle(next, 8, "paper value");
   fig.circle(next, 4, "fill value");
   fig.text([Math.max(24, Math.min(fig.width - 24, next[0])), next[1] + (below ? 24 : -14)], "$γe^{-iθ}$", "value");
@@ -81,11 +114,26 @@ function drawPlane(ui, fig, { gamma, theta }, { spiral }) {
 }
 
 function drawTime(fig, { decays }, { spiral, fit, changes: many, fit_changes: few }) {
-  const left = 36, right = fig.width - 10, top = 40, bottom = fig.height - 44;
-  fig.clear(`The real part changes sign ${many} times in ${STEPS} steps; the sum of ${decays} real decays ${few} times.`);
-  const { X, Y } = fig.axes({ x: [0, STEPS - 1], y: [-1, 1], box: [left, top, right, bottom], yticks: [-1, 0, 1], xlabel: "step $n$", at: 0 });
+  const left = 36,
+    right = fig.width - 10,
+    top = 40,
+    bottom = fig.height - 44;
+  fig.clear(
+    `The real part changes sign ${many} times in ${STEPS} steps; the sum of ${decays} real decays ${few} times.`,
+  );
+  const { X, Y } = fig.axes({
+    x: [0, STEPS - 1],
+    y: [-1, 1],
+    box: [left, top, right, bottom],
+    yticks: [-1, 0, 1],
+    xlabel: "step $n$",
+    at: 0,
+  });
   const clip = (v) => Math.max(-1.08, Math.min(1.08, v));
-  fig.path(fit.map((v, n) => [X(n), Y(clip(v))]), "line dash conjugate");
+  fig.path(
+    fit.map((v, n) => [X(n), Y(clip(v))]),
+    "line dash conjugate",
+  );
   spiral.forEach(([x], n) => {
     fig.line([X(n), Y(0)], [X(n), Y(x)], "thin value");
     fig.circle([X(n), Y(x)], 3, "fill value");
@@ -93,7 +141,12 @@ function drawTime(fig, { decays }, { spiral, fit, changes: many, fit_changes: fe
   fig.circle([left + 6, 12], 3, "fill value");
   fig.text([left + 14, 17], "$γ^n$ cos $nθ$", "small value", "start");
   fig.line([left + 100, 12], [left + 128, 12], "dash conjugate");
-  fig.text([left + 134, 17], decays === "1" ? "one real decay" : `sum of ${decays} real decays`, "small conjugate", "start");
+  fig.text(
+    [left + 134, 17],
+    decays === "1" ? "one real decay" : `sum of ${decays} real decays`,
+    "small conjugate",
+    "start",
+  );
 }
 
 export default widget({ compute, build, smooth: ["gamma", "theta"] });

@@ -16,13 +16,20 @@ function address(key, text) {
 }
 
 class Ui extends Controls {
-  #frame = 0; #last = 0; #snap = true; #figures = [];
+  #frame = 0;
+  #last = 0;
+  #snap = true;
+  #figures = [];
 
   constructor({ model, el, compute, build, smooth }) {
     super();
     Object.assign(this, { model, el, compute, smooth, initial: model.get("_initial") });
     this.names = Object.keys(this.initial);
-    this.root = html("div", { class: `rope rope-${model.get("_name")}`, role: "group", "aria-label": model.get("_title") });
+    this.root = html("div", {
+      class: `rope rope-${model.get("_name")}`,
+      role: "group",
+      "aria-label": model.get("_title"),
+    });
     this.stage = html("div", { class: "rope-stage" });
     this.panel = html("div", { class: "rope-panel" });
     this.below = html("div", { class: "rope-below" });
@@ -31,12 +38,16 @@ class Ui extends Controls {
     this.root.append(html("div", { class: "rope-body" }, this.stage, this.panel, this.below, this.tools), this.live);
     el.append(this.root);
     // JupyterLab binds the plain arrow keys (move between cells): keep them for the controls.
-    this.root.addEventListener("keydown", (e) => { if (!e.ctrlKey && !e.metaKey && !e.altKey) e.stopPropagation(); });
+    this.root.addEventListener("keydown", (e) => {
+      if (!e.ctrlKey && !e.metaKey && !e.altKey) e.stopPropagation();
+    });
     this.draw = build(this);
     this.#finish();
   }
 
-  get state() { return Object.fromEntries(this.names.map((name) => [name, this.model.get(name)])); }
+  get state() {
+    return Object.fromEntries(this.names.map((name) => [name, this.model.get(name)]));
+  }
   /** Change the state. `now` leaves out the easing: a hand under a finger must not lag. */
   set(patch, { now = false } = {}) {
     if (now) this.#snap = true;
@@ -54,12 +65,16 @@ class Ui extends Controls {
   say(text) {
     this.told ??= text; // the first drawing is read with the page, not announced
     clearTimeout(this.telling);
-    this.telling = setTimeout(() => { if (this.told !== text) this.live.textContent = this.told = text; }, 400);
+    this.telling = setTimeout(() => {
+      if (this.told !== text) this.live.textContent = this.told = text;
+    }, 400);
   }
   fail(error) {
     console.error("[rope]", error);
     this.stop();
-    this.root.replaceChildren(html("p", { role: "alert", class: "rope-failed" }, `The interactive figure stopped: ${error.message}`));
+    this.root.replaceChildren(
+      html("p", { role: "alert", class: "rope-failed" }, `The interactive figure stopped: ${error.message}`),
+    );
   }
   stop() {
     cancelAnimationFrame(this.#frame);
@@ -72,10 +87,14 @@ class Ui extends Controls {
 
   #finish() {
     const key = this.el.closest("[data-rope-key]")?.dataset.ropeKey; // only the book's loader gives one
-    this.button("Reset", () => {
-      this.set(this.initial);
-      if (key) address(key, ""); // or the old state would come back with the next reload
-    }, { host: this.tools });
+    this.button(
+      "Reset",
+      () => {
+        this.set(this.initial);
+        if (key) address(key, ""); // or the old state would come back with the next reload
+      },
+      { host: this.tools },
+    );
     if (key) this.#link(key);
     this.changed = () => this.#paint();
     for (const name of this.names) this.model.on(`change:${name}`, this.changed);
@@ -89,8 +108,10 @@ class Ui extends Controls {
       if (!asked) return false;
       const patch = {};
       for (const [name, text] of asked.split(";").map((pair) => pair.split(":"))) {
-        const like = typeof this.initial[name], allowed = this.ranges[name];
-        if (like === "number" && allowed && text && Number.isFinite(Number(text))) patch[name] = nearest(Number(text), allowed);
+        const like = typeof this.initial[name],
+          allowed = this.ranges[name];
+        if (like === "number" && allowed && text && Number.isFinite(Number(text)))
+          patch[name] = nearest(Number(text), allowed);
         if (like === "boolean") patch[name] = text === "true";
         if (like === "string" && allowed?.includes(text)) patch[name] = text;
       }
@@ -99,14 +120,25 @@ class Ui extends Controls {
     };
     if (this.readLink()) requestAnimationFrame(() => this.root.scrollIntoView({ block: "center" }));
     addEventListener("hashchange", this.readLink);
-    this.button("Link to this state", async (button) => {
-      const changed = this.names.filter((name) => Object.hasOwn(this.ranges, name) && this.model.get(name) !== this.initial[name]);
-      address(key, changed.map((name) => `${name}:${this.model.get(name)}`).join(";"));
-      const copied = await navigator.clipboard?.writeText(location.href).then(() => true, () => false);
-      button.textContent = copied ? "Link copied" : "Link is in the address bar";
-      this.live.textContent = button.textContent;
-      setTimeout(() => { button.textContent = "Link to this state"; }, 2500);
-    }, { host: this.tools });
+    this.button(
+      "Link to this state",
+      async (button) => {
+        const changed = this.names.filter(
+          (name) => Object.hasOwn(this.ranges, name) && this.model.get(name) !== this.initial[name],
+        );
+        address(key, changed.map((name) => `${name}:${this.model.get(name)}`).join(";"));
+        const copied = await navigator.clipboard?.writeText(location.href).then(
+          () => true,
+          () => false,
+        );
+        button.textContent = copied ? "Link copied" : "Link is in the address bar";
+        this.live.textContent = button.textContent;
+        setTimeout(() => {
+          button.textContent = "Link to this state";
+        }, 2500);
+      },
+      { host: this.tools },
+    );
   }
   #paint() {
     if (!this.#frame) {
@@ -118,23 +150,32 @@ class Ui extends Controls {
   // One frame: the shown state follows the true one, exponentially, so that a step of a slider reads as a motion.
   #step(time) {
     this.#frame = 0;
-    const want = this.state, share = 1 - Math.exp(-Math.max(1, time - this.#last) / 60);
+    const want = this.state,
+      share = 1 - Math.exp(-Math.max(1, time - this.#last) / 60);
     let moving = false;
     if (this.#snap || calm() || !this.shown) this.shown = want;
     else {
-      this.shown = Object.fromEntries(this.names.map((name) => {
-        const from = this.shown[name], left = want[name] - from;
-        if (!this.smooth.includes(name) || Math.abs(left) < 1e-3) return [name, want[name]];
-        moving = true;
-        return [name, from + left * share];
-      }));
+      this.shown = Object.fromEntries(
+        this.names.map((name) => {
+          const from = this.shown[name],
+            left = want[name] - from;
+          if (!this.smooth.includes(name) || Math.abs(left) < 1e-3) return [name, want[name]];
+          moving = true;
+          return [name, from + left * share];
+        }),
+      );
     }
     this.#snap = false;
     try {
       for (const control of this.controls) control();
       this.draw(this.shown, this.compute(this.shown));
-    } catch (error) { return this.fail(error); }
-    if (moving) { this.#last = time; this.#frame = requestAnimationFrame((next) => this.#step(next)); }
+    } catch (error) {
+      return this.fail(error);
+    }
+    if (moving) {
+      this.#last = time;
+      this.#frame = requestAnimationFrame((next) => this.#step(next));
+    }
   }
 }
 
@@ -146,7 +187,9 @@ export const widget = ({ compute, build, smooth = [] }) => ({
       return () => ui.stop();
     } catch (error) {
       console.error("[rope]", error);
-      el.replaceChildren(html("p", { role: "alert", class: "rope-failed" }, `The interactive figure could not start: ${error.message}`));
+      el.replaceChildren(
+        html("p", { role: "alert", class: "rope-failed" }, `The interactive figure could not start: ${error.message}`),
+      );
     }
   },
 });

@@ -2,11 +2,23 @@ import { html, number, ticks } from "./draw.js";
 import { widget } from "./kit.js";
 import { bySeed, empty, interval, mean, select, shown, written } from "./runs.js";
 
-/** Means over seeds, and differences paired by seed, at every step and at the cursor. Twin of LearningCurves.compute. */
+/** Means over seeds, and differences paired by seed, at every step and at the cursor. */
 export function compute(state) {
   const panel = shown(state);
-  if (!panel) return { panel: "", names: [], variant: "", reference: "", steps: [], index: 0, rows: [], means: [], differences: [] };
-  const { names, t } = panel, steps = panel[`${state.kind}_steps`];
+  if (!panel)
+    return {
+      panel: "",
+      names: [],
+      variant: "",
+      reference: "",
+      steps: [],
+      index: 0,
+      rows: [],
+      means: [],
+      differences: [],
+    };
+  const { names, t } = panel,
+    steps = panel[`${state.kind}_steps`];
   const reference = names.includes(state.reference) ? state.reference : panel.reference;
   const others = names.filter((name) => name !== reference);
   const variant = others.includes(state.variant) ? state.variant : (others[0] ?? "");
@@ -14,15 +26,26 @@ export function compute(state) {
   const runs = bySeed(panel, (run) => run[state.kind]);
   const difference = (name, i) => {
     const base = runs.get(reference);
-    return interval([...runs.get(name)].filter(([seed]) => base.has(seed)).map(([seed, losses]) => losses[i] - base.get(seed)[i]), t);
+    return interval(
+      [...runs.get(name)].filter(([seed]) => base.has(seed)).map(([seed, losses]) => losses[i] - base.get(seed)[i]),
+      t,
+    );
   };
   const average = (name, i) => mean([...runs.get(name).values()].map((losses) => losses[i]));
   const rows = names.map((name) => ({
-    variant: name, seeds: runs.get(name).size, loss: average(name, index),
+    variant: name,
+    seeds: runs.get(name).size,
+    loss: average(name, index),
     ...(name === reference ? interval([], t) : difference(name, index)),
   }));
   return {
-    panel: panel.key, names, variant, reference, steps, index, rows,
+    panel: panel.key,
+    names,
+    variant,
+    reference,
+    steps,
+    index,
+    rows,
     means: names.map((name) => steps.map((_, i) => average(name, i))),
     differences: variant ? steps.map((_, i) => difference(variant, i)) : [],
   };
@@ -31,23 +54,48 @@ export function compute(state) {
 const verdict = ({ difference, half, n }) => {
   if (difference === null) return "nothing to compare yet";
   if (half === null) return n === 1 ? "one seed: no interval" : "";
-  return Math.abs(difference) <= half ? "undecided: the interval holds zero" : difference > 0 ? "worse, the interval leaves zero out" : "better, the interval leaves zero out";
+  return Math.abs(difference) <= half
+    ? "undecided: the interval holds zero"
+    : difference > 0
+      ? "worse, the interval leaves zero out"
+      : "better, the interval leaves zero out";
 };
 
 function build(ui) {
-  const { panels } = ui.state, names = [...new Set(panels.flatMap((panel) => panel.names))];
+  const { panels } = ui.state,
+    names = [...new Set(panels.flatMap((panel) => panel.names))];
   if (empty(ui)) return () => {};
-  const curves = ui.figure({ label: "Loss against step", height: (width) => Math.min(380, Math.max(290, width * 0.75)) });
+  const curves = ui.figure({
+    label: "Loss against step",
+    height: (width) => Math.min(380, Math.max(290, width * 0.75)),
+  });
   ui.ranges.panel = panels.map((panel) => panel.key);
   ui.ranges.variant = ui.ranges.reference = names;
-  select(ui, compute, "panel", "experiment, rung, setting", ({ panel }) => ({ options: ui.ranges.panel, value: panel }));
-  select(ui, compute, "variant", "variant", (now) => ({ options: now.names.filter((name) => name !== now.reference), value: now.variant }));
+  select(ui, compute, "panel", "experiment, rung, setting", ({ panel }) => ({
+    options: ui.ranges.panel,
+    value: panel,
+  }));
+  select(ui, compute, "variant", "variant", (now) => ({
+    options: now.names.filter((name) => name !== now.reference),
+    value: now.variant,
+  }));
   select(ui, compute, "reference", "minus the reference", (now) => ({ options: now.names, value: now.reference }));
   ui.choice("kind", { label: "loss", options: { validation: "validation", training: "training" } });
   ui.choice("scale", { label: "steps", options: { linear: "linear", log: "logarithmic" } });
   let cursor = null; // it goes from point to point, however many a curve has
-  ui.controls.push(() => { if (cursor) cursor.step = 100 / Math.max(1, compute(ui.state).steps.length - 1); });
-  cursor = ui.slider("at", { label: "cursor", min: 0, max: 100, step: 1, show: () => { const now = compute(ui.state); return `step ${now.steps[now.index]}`; } });
+  ui.controls.push(() => {
+    if (cursor) cursor.step = 100 / Math.max(1, compute(ui.state).steps.length - 1);
+  });
+  cursor = ui.slider("at", {
+    label: "cursor",
+    min: 0,
+    max: 100,
+    step: 1,
+    show: () => {
+      const now = compute(ui.state);
+      return `step ${now.steps[now.index]}`;
+    },
+  });
   const strip = ui.figure({ label: "Paired difference against step", height: () => 190, host: ui.below });
   const table = losses(ui);
   for (const fig of [curves, strip]) follow(ui, fig);
@@ -58,7 +106,12 @@ function build(ui) {
     drawCurves(curves, state, values, grid);
     drawStrip(strip, state, values, grid);
     table(values);
-    ui.say(`Step ${values.steps[values.index]}. ` + (row ? `${row.variant} ${number(row.loss, 3)}, minus ${values.reference} ${written(row)}; ${verdict(row)}` : "One variant has a card."));
+    ui.say(
+      `Step ${values.steps[values.index]}. ` +
+        (row
+          ? `${row.variant} ${number(row.loss, 3)}, minus ${values.reference} ${written(row)}; ${verdict(row)}`
+          : "One variant has a card."),
+    );
   };
 }
 
@@ -67,29 +120,42 @@ function follow(ui, fig) {
   fig.node.style.cursor = "crosshair";
   fig.node.addEventListener("pointermove", (event) => {
     if (!fig.X) return;
-    const box = fig.node.getBoundingClientRect(), { steps } = compute(ui.state), x = ((event.clientX - box.left) * fig.width) / box.width;
-    const near = steps.reduce((best, step, i) => (Math.abs(fig.X(step) - x) < Math.abs(fig.X(steps[best]) - x) ? i : best), 0);
+    const box = fig.node.getBoundingClientRect(),
+      { steps } = compute(ui.state),
+      x = ((event.clientX - box.left) * fig.width) / box.width;
+    const near = steps.reduce(
+      (best, step, i) => (Math.abs(fig.X(step) - x) < Math.abs(fig.X(steps[best]) - x) ? i : best),
+      0,
+    );
     ui.set({ at: (100 * near) / Math.max(1, steps.length - 1) }, { now: true });
   });
 }
 
 /** A table of all variants at the cursor; a name is a button that chooses it. Rows are kept, so that focus is. */
 function losses(ui) {
-  const head = html("caption", {}), body = html("tbody", {}), last = html("th", { scope: "col" });
+  const head = html("caption", {}),
+    body = html("tbody", {}),
+    last = html("th", { scope: "col" });
   const columns = ["variant", "seeds", "loss"].map((name) => html("th", { scope: "col" }, name));
-  ui.below.append(html("table", { class: "rope-losses" }, head, html("thead", {}, html("tr", {}, ...columns, last)), body));
-  let held = "", cells = [];
+  ui.below.append(
+    html("table", { class: "rope-losses" }, head, html("thead", {}, html("tr", {}, ...columns, last)), body),
+  );
+  let held = "",
+    cells = [];
   return ({ panel, rows, reference, variant, steps, index }) => {
     if (held !== panel) {
       held = panel;
       cells = rows.map(({ variant: name }) => {
-        const button = html("button", { type: "button" }, name), own = [1, 2, 3].map(() => html("td", {}));
+        const button = html("button", { type: "button" }, name),
+          own = [1, 2, 3].map(() => html("td", {}));
         button.addEventListener("click", () => ui.set({ variant: name }));
         return { button, own, node: html("tr", {}, html("th", { scope: "row" }, button), ...own) };
       });
       body.replaceChildren(...cells.map(({ node }) => node));
     }
-    head.textContent = `At step ${steps[index]}. Loss in nats per token, mean over the seeds; difference paired by seed, with its 95 % interval.`;
+    head.textContent =
+      `At step ${steps[index]}. Loss in nats per token, mean over the seeds; difference paired by ` +
+      "seed, with its 95 % interval.";
     last.textContent = `minus ${reference}`;
     rows.forEach((row, i) => {
       const { button, own, node } = cells[i];
@@ -97,23 +163,39 @@ function losses(ui) {
       button.setAttribute("aria-disabled", row.variant === reference);
       node.className = row.variant === variant ? "output" : "";
       const texts = [String(row.seeds), number(row.loss, 3), row.variant === reference ? "reference" : written(row)];
-      own.forEach((cell, k) => { cell.textContent = texts[k]; });
+      own.forEach((cell, k) => {
+        cell.textContent = texts[k];
+      });
     });
   };
 }
 
 function frame({ scale }, { steps }) {
-  const place = scale === "log" ? Math.log : (step) => step, first = scale === "log" ? steps[0] : 0, end = steps.at(-1);
+  const place = scale === "log" ? Math.log : (step) => step,
+    first = scale === "log" ? steps[0] : 0,
+    end = steps.at(-1);
   const round = [1, 2, 5].flatMap((k) => [1, 10, 100, 1e3, 1e4, 1e5].map((power) => k * power)).sort((a, b) => a - b);
   const grid = scale === "log" ? round.filter((step) => step >= first && step <= end) : ticks(0, end, 5);
-  const low = place(first), high = place(end) > low ? place(end) : low + 1;
+  const low = place(first),
+    high = place(end) > low ? place(end) : low + 1;
   return { grid, share: (step) => (place(step) - low) / (high - low) };
 }
 
 function axes(fig, { grid, share }, [y0, y1], { box: [left, top, right, bottom], ylabel, at }) {
-  const X = (step) => left + share(step) * (right - left), rows = ticks(y0, y1, 5), fine = rows.length > 1 ? rows[1] - rows[0] : 1;
+  const X = (step) => left + share(step) * (right - left),
+    rows = ticks(y0, y1, 5),
+    fine = rows.length > 1 ? rows[1] - rows[0] : 1;
   const digits = Math.max(0, Math.ceil(-Math.log10(fine) - 1e-9));
-  const { Y } = fig.axes({ x: [0, 1], y: [y0, y1], box: [left, top, right, bottom], xticks: [], yticks: [], xlabel: "step", ylabel, at });
+  const { Y } = fig.axes({
+    x: [0, 1],
+    y: [y0, y1],
+    box: [left, top, right, bottom],
+    xticks: [],
+    yticks: [],
+    xlabel: "step",
+    ylabel,
+    at,
+  });
   for (const v of rows) {
     fig.line([left, Y(v)], [right, Y(v)], "hair");
     fig.text([left - 8, Y(v) + 4], number(v, digits), "small muted", "end");
@@ -121,7 +203,10 @@ function axes(fig, { grid, share }, [y0, y1], { box: [left, top, right, bottom],
   let taken = -Infinity;
   for (const step of grid) {
     fig.line([X(step), bottom], [X(step), bottom + 4], "axis");
-    if (X(step) - taken > 44) fig.text([taken = X(step), bottom + 18], number(step, 0), "small muted");
+    if (X(step) - taken > 44) {
+      taken = X(step);
+      fig.text([taken, bottom + 18], number(step, 0), "small muted");
+    }
   }
   fig.X = X;
   return { X, Y };
@@ -130,43 +215,71 @@ function axes(fig, { grid, share }, [y0, y1], { box: [left, top, right, bottom],
 /** Names at the ends of the lines, moved apart where they would lie on each other. */
 function spread(ends, top, bottom, least = 17) {
   const placed = [...ends].sort((a, b) => a.y - b.y).map((end) => ({ ...end, at: end.y }));
-  placed.forEach((end, i) => { end.at = Math.max(end.at, i ? placed[i - 1].at + least : top); });
-  placed.reverse().forEach((end, i) => { end.at = Math.min(end.at, i ? placed[i - 1].at - least : bottom); });
+  placed.forEach((end, i) => {
+    end.at = Math.max(end.at, i ? placed[i - 1].at + least : top);
+  });
+  placed.reverse().forEach((end, i) => {
+    end.at = Math.min(end.at, i ? placed[i - 1].at - least : bottom);
+  });
   return placed;
 }
 
 function drawCurves(fig, { panels, kind }, now, grid) {
-  const { names, means, steps, index, variant, reference, panel } = now, all = means.flat();
-  const low = Math.min(...all), high = Math.max(...all), room = Math.max(0.05, (high - low) * 0.08);
-  const wide = fig.width > 520, box = [52, 28, fig.width - (wide ? 136 : 12), fig.height - 44], [left, top, right, bottom] = box;
+  const { names, means, steps, index, variant, reference, panel } = now,
+    all = means.flat();
+  const low = Math.min(...all),
+    high = Math.max(...all),
+    room = Math.max(0.05, (high - low) * 0.08);
+  const wide = fig.width > 520,
+    box = [52, 28, fig.width - (wide ? 136 : 12), fig.height - 44],
+    [, top, right, bottom] = box;
   const look = (name) => (name === variant ? "output" : name === reference ? "" : "muted");
-  fig.clear(`${kind} loss of ${names.length} variants up to step ${steps.at(-1)}; at step ${steps[index]}: ` + now.rows.map((r) => `${r.variant} ${number(r.loss, 3)}`).join(", ") + ".");
+  fig.clear(
+    `${kind} loss of ${names.length} variants up to step ${steps.at(-1)}; at step ${steps[index]}: ` +
+      now.rows.map((r) => `${r.variant} ${number(r.loss, 3)}`).join(", ") +
+      ".",
+  );
   const { X, Y } = axes(fig, grid, [low - room, high + room], { box, ylabel: `${kind} loss, nats per token` });
   const points = (losses) => losses.map((loss, i) => [X(steps[i]), Y(loss)]);
-  for (const run of panels.find((p) => p.key === panel).runs) fig.path(points(run[kind]), `line thin faint ${look(run.variant)}`);
+  for (const run of panels.find((p) => p.key === panel).runs)
+    fig.path(points(run[kind]), `line thin faint ${look(run.variant)}`);
   fig.line([X(steps[index]), top], [X(steps[index]), bottom], "axis");
   const last = [reference, variant].filter(Boolean);
   for (const name of [...names.filter((name) => !last.includes(name)), ...last]) {
-    const losses = means[names.indexOf(name)], chosen = last.includes(name);
-    fig.path(points(losses), `line ${look(name)} ${chosen ? "rope-mean" : "thin"} ${name === reference ? "rope-reference" : ""}`);
+    const losses = means[names.indexOf(name)],
+      chosen = last.includes(name);
+    fig.path(
+      points(losses),
+      `line ${look(name)} ${chosen ? "rope-mean" : "thin"} ${name === reference ? "rope-reference" : ""}`,
+    );
     if (chosen && steps.length <= 25) for (const point of points(losses)) fig.circle(point, 2.5, `fill ${look(name)}`);
     if (chosen) fig.circle([X(steps[index]), Y(losses[index])], 5, `fill ${look(name)}`);
   }
   if (wide) {
-    for (const { name, y, at } of spread(names.map((name, i) => ({ name, y: Y(means[i].at(-1)) })), top, bottom)) {
+    for (const { name, y, at } of spread(
+      names.map((name, i) => ({ name, y: Y(means[i].at(-1)) })),
+      top,
+      bottom,
+    )) {
       fig.line([right + 3, y], [right + 14, at], "hair");
-      fig.text([right + 18, at + 4], name, `small ${look(name)}`, "start").classList.toggle("rope-chosen", last.includes(name));
+      fig
+        .text([right + 18, at + 4], name, `small ${look(name)}`, "start")
+        .classList.toggle("rope-chosen", last.includes(name));
     }
-  } else last.reverse().forEach((name, i) => { // falling curves leave the upper right corner free
-    const y = top + 14 + 20 * i;
-    fig.line([right - 30, y], [right, y], `${look(name)} rope-mean ${name === reference ? "rope-reference" : ""}`);
-    fig.text([right - 38, y + 4], name, `small rope-chosen ${look(name)}`, "end");
-  });
+  } else
+    last.reverse().forEach((name, i) => {
+      // falling curves leave the upper right corner free
+      const y = top + 14 + 20 * i;
+      fig.line([right - 30, y], [right, y], `${look(name)} rope-mean ${name === reference ? "rope-reference" : ""}`);
+      fig.text([right - 38, y + 4], name, `small rope-chosen ${look(name)}`, "end");
+    });
 }
 
 function drawStrip(fig, _, now, grid) {
-  const { differences, steps, index, variant, reference } = now, wide = fig.width > 520;
-  const box = [52, 28, fig.width - (wide ? 136 : 12), fig.height - 44], [left, top, right, bottom] = box;
+  const { differences, steps, index, variant, reference } = now,
+    wide = fig.width > 520;
+  const box = [52, 28, fig.width - (wide ? 136 : 12), fig.height - 44],
+    [left, top, right, bottom] = box;
   if (!differences.some(({ difference }) => difference !== null)) {
     fig.clear("No two variants share a seed yet.");
     fig.X = null;
@@ -174,14 +287,21 @@ function drawStrip(fig, _, now, grid) {
     return;
   }
   const most = Math.max(...differences.map(({ difference }) => Math.abs(difference)), 0.005);
-  const rim = (sign) => Math.max(0, ...differences.map(({ difference, half }) => sign * difference + Math.min(half ?? 0, 2 * most)));
-  const high = rim(1), low = -rim(-1), room = 0.12 * Math.max(high - low, 0.01), here = differences[index];
+  const rim = (sign) =>
+    Math.max(0, ...differences.map(({ difference, half }) => sign * difference + Math.min(half ?? 0, 2 * most)));
+  const high = rim(1),
+    low = -rim(-1),
+    room = 0.12 * Math.max(high - low, 0.01),
+    here = differences[index];
   fig.clear(`${variant} minus ${reference}: ${written(here)} at step ${steps[index]}; ${verdict(here)}.`);
-  const { X, Y } = axes(fig, grid, [low - room, high + room], { box, at: 0 }), x = X(steps[index]);
+  const { X, Y } = axes(fig, grid, [low - room, high + room], { box, at: 0 }),
+    x = X(steps[index]);
   fig.text([left, top - 10], `${variant} minus ${reference}: ${written(here)}`, "small rope-chosen output", "start");
   fig.text([left, bottom + 36], verdict(here), "small muted", "start");
   const inside = (v) => Y(Math.max(low - room, Math.min(high + room, v)));
-  const rims = differences.flatMap(({ difference, half }, i) => (half === null ? [] : [[X(steps[i]), inside(difference + half), inside(difference - half)]]));
+  const rims = differences.flatMap(({ difference, half }, i) =>
+    half === null ? [] : [[X(steps[i]), inside(difference + half), inside(difference - half)]],
+  );
   if (rims.length) {
     const edge = [...rims.map(([at, y]) => `${at} ${y}`), ...rims.reverse().map(([at, , y]) => `${at} ${y}`)];
     fig.add("path", { d: `M${edge.join("L")}Z`, class: "soft output" });

@@ -1,42 +1,65 @@
-import { html, number, ticks } from "./draw.js";
+import { number, ticks } from "./draw.js";
 import { widget } from "./kit.js";
 import { bySeed, empty, interval, mean, select, shown, signed, written } from "./runs.js";
 
 const median = (values) => {
-  const sorted = [...values].sort((x, y) => x - y), half = sorted.length >> 1;
+  const sorted = [...values].sort((x, y) => x - y),
+    half = sorted.length >> 1;
   return sorted.length % 2 ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2;
 };
 const settled = ({ difference: d, half }) => half !== null && Math.abs(d) > half;
 
-/** Every pair at the chosen validation, and the chosen pair at all of them. Twin of OrderingExplorer.compute. */
+/** Every pair at the chosen validation, and the chosen pair at all of them. */
 export function compute(state) {
   const panel = shown(state);
   if (!panel) return { panel: "", names: [], cells: [] };
-  const { steps, published: said, t } = panel, index = Math.min(state.at, steps.length - 1), known = Object.keys(said).length > 0;
+  const { steps, published: said, t } = panel,
+    index = Math.min(state.at, steps.length - 1),
+    known = Object.keys(said).length > 0;
   const runs = bySeed(panel, (run) => run.losses);
   const middle = (name, i, take = mean) => take([...runs.get(name).values()].map((losses) => losses[i]));
   const shared = (one, other) => [...runs.get(one).keys()].filter((seed) => runs.get(other).has(seed));
-  const gaps = (one, other, i) => shared(one, other).map((seed) => runs.get(other).get(seed)[i] - runs.get(one).get(seed)[i]);
+  const gaps = (one, other, i) =>
+    shared(one, other).map((seed) => runs.get(other).get(seed)[i] - runs.get(one).get(seed)[i]);
   const key = {
-    mean: (name) => middle(name, index), median: (name) => middle(name, index, median), published: (name) => said[name] ?? middle(name, index),
+    mean: (name) => middle(name, index),
+    median: (name) => middle(name, index, median),
+    published: (name) => said[name] ?? middle(name, index),
   }[state.order];
   const names = [...panel.names].sort((x, y) => key(x) - key(y) || (x < y ? -1 : 1));
-  const cells = [], counts = { agree: 0, reversed: 0, undecided: 0, decided: 0 };
+  const cells = [],
+    counts = { agree: 0, reversed: 0, undecided: 0, decided: 0 };
   let exchanges = 0;
-  names.forEach((one, i) => names.slice(i + 1).forEach((other) => {
-    const gap = interval(gaps(one, other, index), t), way = known ? Math.sign(said[other] - said[one]) || 1 : 0;
-    const word = !settled(gap) ? "undecided" : !way ? "decided" : gap.difference * way > 0 ? "agree" : "reversed";
-    counts[word] += 1;
-    if (way * (middle(other, index) - middle(one, index)) < 0) exchanges += 1;
-    cells.push({ one, other, word, ...gap });
-  }));
-  const one = names.includes(state.one) ? state.one : names[0], rest = names.filter((name) => name !== one);
+  names.forEach((one, i) =>
+    names.slice(i + 1).forEach((other) => {
+      const gap = interval(gaps(one, other, index), t),
+        way = known ? Math.sign(said[other] - said[one]) || 1 : 0;
+      const word = !settled(gap) ? "undecided" : !way ? "decided" : gap.difference * way > 0 ? "agree" : "reversed";
+      counts[word] += 1;
+      if (way * (middle(other, index) - middle(one, index)) < 0) exchanges += 1;
+      cells.push({ one, other, word, ...gap });
+    }),
+  );
+  const one = names.includes(state.one) ? state.one : names[0],
+    rest = names.filter((name) => name !== one);
   const other = rest.includes(state.other) ? state.other : (rest[0] ?? "");
   return {
-    panel: panel.key, names, steps, index, cells, counts,
-    tau: known && cells.length ? 1 - (2 * exchanges) / cells.length : null, exchanges: known ? exchanges : null,
-    rows: names.map((name) => ({ name, mean: middle(name, index), median: middle(name, index, median), said: said[name] ?? null })),
-    one, other,
+    panel: panel.key,
+    names,
+    steps,
+    index,
+    cells,
+    counts,
+    tau: known && cells.length ? 1 - (2 * exchanges) / cells.length : null,
+    exchanges: known ? exchanges : null,
+    rows: names.map((name) => ({
+      name,
+      mean: middle(name, index),
+      median: middle(name, index, median),
+      said: said[name] ?? null,
+    })),
+    one,
+    other,
     seeds: other ? shared(one, other).map((seed, i) => ({ seed, gap: gaps(one, other, index)[i] })) : [],
     chosen: interval(other ? gaps(one, other, index) : [], t),
     along: other ? steps.map((_, i) => interval(gaps(one, other, i), t)) : [],
@@ -50,52 +73,101 @@ const verdict = ({ chosen, one, other, published }) => {
   if (chosen.difference === null) return "nothing to compare";
   if (!settled(chosen)) return "undecided: the interval holds zero";
   const better = chosen.difference > 0 ? one : other;
-  return `${better} is better` + (published === null ? "" : published * chosen.difference > 0 ? ", as published" : ", the other way round than published");
+  return (
+    `${better} is better` +
+    (published === null
+      ? ""
+      : published * chosen.difference > 0
+        ? ", as published"
+        : ", the other way round than published")
+  );
 };
 
 function build(ui) {
   const { panels } = ui.state;
   if (empty(ui)) return () => {};
   const widest = Math.max(1, ...panels.map(({ names }) => names.length - 1));
-  const board = ui.figure({ label: "Every pair of variants", height: (width) => Math.min(46 * widest, width - 66) + 68 });
+  const board = ui.figure({
+    label: "Every pair of variants",
+    height: (width) => Math.min(46 * widest, width - 66) + 68,
+  });
   ui.ranges.panel = panels.map((panel) => panel.key);
   ui.ranges.one = ui.ranges.other = [...new Set(panels.flatMap((panel) => panel.names))];
   select(ui, compute, "panel", "experiment and rung", ({ panel }) => ({ options: ui.ranges.panel, value: panel }));
-  select(ui, compute, "other", "loss of", (now) => ({ options: now.names.filter((name) => name !== now.one), value: now.other }));
+  select(ui, compute, "other", "loss of", (now) => ({
+    options: now.names.filter((name) => name !== now.one),
+    value: now.other,
+  }));
   select(ui, compute, "one", "minus the loss of", (now) => ({ options: now.names, value: now.one }));
-  ui.choice("order", { label: "put in order by", options: { published: "published", mean: "our mean", median: "our median" } });
+  ui.choice("order", {
+    label: "put in order by",
+    options: { published: "published", mean: "our mean", median: "our median" },
+  });
   const most = Math.max(...panels.map(({ steps }) => steps.length)) - 1;
-  ui.slider("at", { label: "looked at", min: 0, max: most, step: 1, show: () => { const { steps, index } = compute(ui.state); return `step ${steps[index]}`; } });
+  ui.slider("at", {
+    label: "looked at",
+    min: 0,
+    max: most,
+    step: 1,
+    show: () => {
+      const { steps, index } = compute(ui.state);
+      return `step ${steps[index]}`;
+    },
+  });
   const write = ui.readout({ gap: "difference", verdict: "so", counts: "all pairs", tau: "Kendall's $τ$" });
   const strip = ui.figure({ label: "Paired differences, seed by seed", height: () => 178, host: ui.below });
   const along = ui.figure({ label: "The difference along the training", height: () => 214, host: ui.below });
   board.node.addEventListener("click", (event) => {
     const chosen = event.target.closest?.("[data-pair]")?.dataset.pair;
-    if (chosen) { const [one, other] = chosen.split("|"); ui.set({ one, other }); }
+    if (chosen) {
+      const [one, other] = chosen.split("|");
+      ui.set({ one, other });
+    }
   });
 
-  return (state, now) => {
+  return (_, now) => {
     const { counts, tau, exchanges, cells } = now;
     const sums = Object.entries(counts).filter(([word, count]) => count || (tau !== null && word !== "decided"));
     write({
-      gap: gapText(now.chosen), verdict: verdict(now), counts: sums.map(([word, count]) => `${count} ${WORDS[word]}`).join(", "),
+      gap: gapText(now.chosen),
+      verdict: verdict(now),
+      counts: sums.map(([word, count]) => `${count} ${WORDS[word]}`).join(", "),
       tau: tau === null ? "nothing was published" : `${number(tau, 2)}, ${exchanges} of ${cells.length} exchanged`,
     });
     drawBoard(board, now);
     drawStrip(strip, now);
     drawAlong(ui, along, now);
-    ui.say(`Step ${now.steps[now.index]}. ${now.other} minus ${now.one}: ${gapText(now.chosen)}; ${verdict(now)}. ${sums.map(([word, count]) => `${count} pairs ${WORDS[word]}`).join(", ")}.`);
+    ui.say(
+      `Step ${now.steps[now.index]}. ${now.other} minus ${now.one}: ${gapText(now.chosen)}; ` +
+        `${verdict(now)}. ${sums.map(([word, count]) => `${count} pairs ${WORDS[word]}`).join(", ")}.`,
+    );
   };
 }
 
 /** A triangle: the better of a pair by the order chosen gives the column, the other the row. */
 function drawBoard(fig, now) {
-  const { names, cells, counts, tau, one, other } = now, left = 58, top = 8, n = Math.max(1, names.length - 1);
-  const side = Math.min((fig.width - left - 8) / n, 46), foot = top + side * n;
-  fig.clear(`${cells.length} pairs: ` + Object.entries(counts).filter(([, c]) => c).map(([word, c]) => `${c} ${WORDS[word]}`).join(", ") + ". " + cells.map((c) => `${c.other} minus ${c.one} ${gapText(c)}`).join("; ") + ".");
+  const { names, cells, counts, tau, one, other } = now,
+    left = 58,
+    top = 8,
+    n = Math.max(1, names.length - 1);
+  const side = Math.min((fig.width - left - 8) / n, 46),
+    foot = top + side * n;
+  fig.clear(
+    `${cells.length} pairs: ` +
+      Object.entries(counts)
+        .filter(([, c]) => c)
+        .map(([word, c]) => `${c} ${WORDS[word]}`)
+        .join(", ") +
+      ". " +
+      cells.map((c) => `${c.other} minus ${c.one} ${gapText(c)}`).join("; ") +
+      ".",
+  );
   for (const cell of cells) {
-    const column = names.indexOf(cell.one), row = names.indexOf(cell.other) - 1;
-    const [x, y] = [left + side * column, top + side * row], [cx, cy] = [x + side / 2, y + side / 2], r = side * 0.2;
+    const column = names.indexOf(cell.one),
+      row = names.indexOf(cell.other) - 1;
+    const [x, y] = [left + side * column, top + side * row],
+      [cx, cy] = [x + side / 2, y + side / 2],
+      r = side * 0.2;
     const mine = (cell.one === one && cell.other === other) || (cell.one === other && cell.other === one);
     fig.rect([x, y], [side, side], "hair");
     if (cell.word === "reversed") {
@@ -108,13 +180,28 @@ function drawBoard(fig, now) {
   }
   names.slice(1).forEach((name, i) => fig.text([left - 8, top + side * (i + 0.5) + 5], name, "small", "end"));
   const step = side < 36 ? 11 : 0; // names wider than a narrow column take two rows in turn
-  names.slice(0, -1).forEach((name, i) => fig.text([left + side * (i + 0.5), foot + 16 + step * (i % 2)], name, "small"));
-  const y = foot + 42, third = (fig.width - 8) / 3;
-  const legend = tau === null ? [["decided", "decided"], ["undecided", "undecided"]] : [["agree", "as published"], ["reversed", "other way"], ["undecided", "undecided"]];
+  names
+    .slice(0, -1)
+    .forEach((name, i) => fig.text([left + side * (i + 0.5), foot + 16 + step * (i % 2)], name, "small"));
+  const y = foot + 42,
+    third = (fig.width - 8) / 3;
+  const legend =
+    tau === null
+      ? [
+          ["decided", "decided"],
+          ["undecided", "undecided"],
+        ]
+      : [
+          ["agree", "as published"],
+          ["reversed", "other way"],
+          ["undecided", "undecided"],
+        ];
   legend.forEach(([word, text], i) => {
     const x = 8 + third * i;
-    if (word === "reversed") { fig.line([x - 5, y - 5], [x + 5, y + 5], "output rope-bold"); fig.line([x - 5, y + 5], [x + 5, y - 5], "output rope-bold"); }
-    else fig.circle([x, y], word === "undecided" ? 5 : 6, word === "undecided" ? "line muted" : "fill");
+    if (word === "reversed") {
+      fig.line([x - 5, y - 5], [x + 5, y + 5], "output rope-bold");
+      fig.line([x - 5, y + 5], [x + 5, y - 5], "output rope-bold");
+    } else fig.circle([x, y], word === "undecided" ? 5 : 6, word === "undecided" ? "line muted" : "fill");
     fig.text([x + 12, y + 5], text, "small", "start");
   });
 }
@@ -122,19 +209,54 @@ function drawBoard(fig, now) {
 /** One mark for each seed, the interval, and the published difference where there is one. */
 function drawStrip(fig, { seeds, chosen, one, other, published, steps, index }) {
   const [left, right, y] = [14, fig.width - 14, 96];
-  fig.clear(`${other} minus ${one} at step ${steps[index]}: ` + seeds.map(({ seed, gap }) => `seed ${seed} ${signed(gap)}`).join(", ") + `; mean ${gapText(chosen)}` + (published === null ? "." : `; published ${signed(published)}.`));
-  fig.text([left, 18], `${other} minus ${one}, step ${steps[index]}: ${gapText(chosen)}`, "small rope-chosen output", "start");
-  if (chosen.difference === null) { fig.text([left, y], "No seed in common.", "small muted", "start"); return; }
-  const values = [0, ...seeds.map(({ gap }) => gap), ...(published === null ? [] : [published])], wide = Math.min(chosen.half ?? 0, 0.4);
-  const low = Math.min(...values, chosen.difference - wide), high = Math.max(...values, chosen.difference + wide), room = 0.06 * (high - low) || 0.01;
-  const X = (v) => left + ((Math.min(high + room, Math.max(low - room, v)) - low + room) / (high - low + 2 * room)) * (right - left);
-  const rows = ticks(low - room, high + room, Math.max(2, fig.width / 90)), digits = rows.length > 1 && rows[1] - rows[0] < 0.0099 ? 3 : 2;
-  for (const v of rows) { fig.line([X(v), 44], [X(v), 138], "hair"); fig.text([X(v), 156], number(v, digits), "small muted"); }
+  fig.clear(
+    `${other} minus ${one} at step ${steps[index]}: ` +
+      seeds.map(({ seed, gap }) => `seed ${seed} ${signed(gap)}`).join(", ") +
+      `; mean ${gapText(chosen)}` +
+      (published === null ? "." : `; published ${signed(published)}.`),
+  );
+  fig.text(
+    [left, 18],
+    `${other} minus ${one}, step ${steps[index]}: ${gapText(chosen)}`,
+    "small rope-chosen output",
+    "start",
+  );
+  if (chosen.difference === null) {
+    fig.text([left, y], "No seed in common.", "small muted", "start");
+    return;
+  }
+  const values = [0, ...seeds.map(({ gap }) => gap), ...(published === null ? [] : [published])],
+    wide = Math.min(chosen.half ?? 0, 0.4);
+  const low = Math.min(...values, chosen.difference - wide),
+    high = Math.max(...values, chosen.difference + wide),
+    room = 0.06 * (high - low) || 0.01;
+  const X = (v) =>
+    left + ((Math.min(high + room, Math.max(low - room, v)) - low + room) / (high - low + 2 * room)) * (right - left);
+  const rows = ticks(low - room, high + room, Math.max(2, fig.width / 90)),
+    digits = rows.length > 1 && rows[1] - rows[0] < 0.0099 ? 3 : 2;
+  for (const v of rows) {
+    fig.line([X(v), 44], [X(v), 138], "hair");
+    fig.text([X(v), 156], number(v, digits), "small muted");
+  }
   fig.line([X(0), 38], [X(0), 138], "axis");
-  fig.text([X(0), 34], "no difference", "small muted", X(0) > fig.width * 0.75 ? "end" : X(0) < fig.width * 0.25 ? "start" : "middle");
+  fig.text(
+    [X(0), 34],
+    "no difference",
+    "small muted",
+    X(0) > fig.width * 0.75 ? "end" : X(0) < fig.width * 0.25 ? "start" : "middle",
+  );
   if (chosen.half !== null) {
-    fig.line([X(chosen.difference - chosen.half), y + 22], [X(chosen.difference + chosen.half), y + 22], "output rope-mean");
-    for (const end of [-1, 1]) fig.line([X(chosen.difference + end * chosen.half), y + 16], [X(chosen.difference + end * chosen.half), y + 28], "output rope-mean");
+    fig.line(
+      [X(chosen.difference - chosen.half), y + 22],
+      [X(chosen.difference + chosen.half), y + 22],
+      "output rope-mean",
+    );
+    for (const end of [-1, 1])
+      fig.line(
+        [X(chosen.difference + end * chosen.half), y + 16],
+        [X(chosen.difference + end * chosen.half), y + 28],
+        "output rope-mean",
+      );
   }
   fig.circle([X(chosen.difference), y + 22], 5, "fill output");
   seeds.forEach(({ seed, gap }, i) => {
@@ -144,7 +266,10 @@ function drawStrip(fig, { seeds, chosen, one, other, published, steps, index }) 
   });
   if (published !== null) {
     const x = X(published);
-    fig.add("path", { d: `M${x} ${y + 14}L${x + 8} ${y + 22}L${x} ${y + 30}L${x - 8} ${y + 22}Z`, class: "paper muted" });
+    fig.add("path", {
+      d: `M${x} ${y + 14}L${x + 8} ${y + 22}L${x} ${y + 30}L${x - 8} ${y + 22}Z`,
+      class: "paper muted",
+    });
     fig.text([x, 174], "published", "small muted", x > fig.width - 40 ? "end" : x < 40 ? "start" : "middle");
   }
 }
@@ -152,20 +277,45 @@ function drawStrip(fig, { seeds, chosen, one, other, published, steps, index }) 
 /** The same difference at every validation, with its interval; the round mark can be dragged from one to the next. */
 function drawAlong(ui, fig, now) {
   const { along, steps, index, one, other } = now;
-  fig.clear(`${other} minus ${one} along the training: ` + along.map((gap, i) => `step ${steps[i]} ${gapText(gap)}`).join("; ") + ".");
+  fig.clear(
+    `${other} minus ${one} along the training: ` +
+      along.map((gap, i) => `step ${steps[i]} ${gapText(gap)}`).join("; ") +
+      ".",
+  );
   if (!along.length || along[0].difference === null) return;
-  const most = Math.max(...along.map(({ difference: d }) => Math.abs(d)), 0.005), rim = (sign) => Math.max(0, ...along.map(({ difference: d, half }) => sign * d + Math.min(half ?? 0, 2 * most)));
-  const low = -rim(-1), high = rim(1), room = 0.1 * Math.max(high - low, 0.01), box = [56, 30, fig.width - 16, fig.height - 44];
-  const [left, top, right, bottom] = box, rows = ticks(low - room, high + room, 5), digits = rows.length > 1 && rows[1] - rows[0] < 0.0099 ? 3 : 2;
-  const { X, Y } = fig.axes({ x: [0, steps.at(-1)], y: [low - room, high + room], box, xticks: [0, ...steps], yticks: [], xlabel: "step", at: 0 });
-  for (const v of rows) { fig.line([left, Y(v)], [right, Y(v)], "hair"); fig.text([left - 8, Y(v) + 4], number(v, digits), "small muted", "end"); }
+  const most = Math.max(...along.map(({ difference: d }) => Math.abs(d)), 0.005),
+    rim = (sign) => Math.max(0, ...along.map(({ difference: d, half }) => sign * d + Math.min(half ?? 0, 2 * most)));
+  const low = -rim(-1),
+    high = rim(1),
+    room = 0.1 * Math.max(high - low, 0.01),
+    box = [56, 30, fig.width - 16, fig.height - 44];
+  const [left, top, right, bottom] = box,
+    rows = ticks(low - room, high + room, 5),
+    digits = rows.length > 1 && rows[1] - rows[0] < 0.0099 ? 3 : 2;
+  const { X, Y } = fig.axes({
+    x: [0, steps.at(-1)],
+    y: [low - room, high + room],
+    box,
+    xticks: [0, ...steps],
+    yticks: [],
+    xlabel: "step",
+    at: 0,
+  });
+  for (const v of rows) {
+    fig.line([left, Y(v)], [right, Y(v)], "hair");
+    fig.text([left - 8, Y(v) + 4], number(v, digits), "small muted", "end");
+  }
   fig.text([left, top - 12], `above zero: ${one} is better; below: ${other}`, "small muted", "start");
   along.forEach(({ difference: d, half }, i) => {
     const inside = (v) => Y(Math.max(low - room, Math.min(high + room, v)));
-    if (half !== null) fig.line([X(steps[i]), inside(d - half)], [X(steps[i]), inside(d + half)], "output rope-mean faint");
+    if (half !== null)
+      fig.line([X(steps[i]), inside(d - half)], [X(steps[i]), inside(d + half)], "output rope-mean faint");
     fig.circle([X(steps[i]), Y(d)], 3, "fill output");
   });
-  fig.path(along.map(({ difference: d }, i) => [X(steps[i]), Y(d)]), "line output");
+  fig.path(
+    along.map(({ difference: d }, i) => [X(steps[i]), Y(d)]),
+    "line output",
+  );
   fig.line([X(steps[index]), top], [X(steps[index]), bottom], "axis");
   const at = [X(steps[index]), Y(along[index].difference)];
   fig.circle(at, 7, "fill output");

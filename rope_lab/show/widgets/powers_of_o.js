@@ -1,25 +1,64 @@
 import { html, number, rich } from "./draw.js";
 import { widget } from "./kit.js";
 
-const SPAN = 6, TURN = 2 * Math.PI;
-const F = [[0, 0], [0, 1], [0.62, 1], [0.62, 0.78], [0.24, 0.78], [0.24, 0.56], [0.5, 0.56], [0.5, 0.34], [0.24, 0.34], [0.24, 0]];
+const SPAN = 6,
+  TURN = 2 * Math.PI;
+const F = [
+  [0, 0],
+  [0, 1],
+  [0.62, 1],
+  [0.62, 0.78],
+  [0.24, 0.78],
+  [0.24, 0.56],
+  [0.5, 0.56],
+  [0.5, 0.34],
+  [0.24, 0.34],
+  [0.24, 0],
+];
 
-/** O^n, what is printed for it, and where the first axis goes. Twin of PowersOfO.compute. */
+/** O^n, what is printed for it, and where the first axis goes. */
 export function compute({ theta, n, mirror, wraps }) {
-  const angle = theta + TURN * wraps, exists = Number.isInteger(n) || !mirror;
-  const turn = (by) => [[Math.cos(by), -Math.sin(by)], [Math.sin(by), Math.cos(by)]];
+  const angle = theta + TURN * wraps,
+    exists = Number.isInteger(n) || !mirror;
+  const turn = (by) => [
+    [Math.cos(by), -Math.sin(by)],
+    [Math.sin(by), Math.cos(by)],
+  ];
   const power = (k) => {
     if (!mirror) return turn(k * angle);
-    return k % 2 ? [[Math.cos(angle), Math.sin(angle)], [Math.sin(angle), -Math.cos(angle)]] : [[1, 0], [0, 1]];
+    return k % 2
+      ? [
+          [Math.cos(angle), Math.sin(angle)],
+          [Math.sin(angle), -Math.cos(angle)],
+        ]
+      : [
+          [1, 0],
+          [0, 1],
+        ];
   };
-  const asPrinted = (k) => { // the mirror's power first, then the turn's
+  const asPrinted = (k) => {
+    // the mirror's power first, then the turn's
     const [[a, b], [c, d]] = turn(k * angle);
-    return mirror && k % 2 ? [[a, b], [-c, -d]] : [[a, b], [c, d]];
+    return mirror && k % 2
+      ? [
+          [a, b],
+          [-c, -d],
+        ]
+      : [
+          [a, b],
+          [c, d],
+        ];
   };
-  const nothing = [[0, 0], [0, 0]];
-  const matrix = exists ? power(n) : nothing, claimed = exists ? asPrinted(n) : nothing;
+  const nothing = [
+    [0, 0],
+    [0, 0],
+  ];
+  const matrix = exists ? power(n) : nothing,
+    claimed = exists ? asPrinted(n) : nothing;
   return {
-    exists, matrix, claimed,
+    exists,
+    matrix,
+    claimed,
     gap: Math.max(...matrix.flatMap((row, i) => row.map((x, j) => Math.abs(x - claimed[i][j])))),
     det: matrix[0][0] * matrix[1][1] - matrix[0][1] * matrix[1][0],
     tips: Array.from({ length: 2 * SPAN + 1 }, (_, i) => power(i - SPAN).map((row) => row[0])),
@@ -32,22 +71,40 @@ const wrap = (angle) => Math.atan2(Math.sin(angle), Math.cos(angle));
 const verdict = ({ n, mirror, printed }, { exists, gap }) => {
   if (!exists) return `No real matrix is $O^{${place(n)}}$. A mirror cannot be done in part.`;
   if (mirror && printed) {
-    return gap > 1e-9 ? `Printed (dashed) and true (filled) differ by up to ${number(gap)}.` : "Printed and true agree here.";
+    return gap > 1e-9
+      ? `Printed (dashed) and true (filled) differ by up to ${number(gap)}.`
+      : "Printed and true agree here.";
   }
-  if (mirror) return n % 2 ? `$O^{${place(n)}}$ is $O$ itself, whatever the angle.` : `$O^{${place(n)}}$ is $I$, whatever the angle.`;
-  return Number.isInteger(n) ? `$O^{${place(n)}}$ turns by ${place(n)} times the angle.` : `Between whole powers: $O^{${place(n)}}$ exists too.`;
+  if (mirror)
+    return n % 2
+      ? `$O^{${place(n)}}$ is $O$ itself, whatever the angle.`
+      : `$O^{${place(n)}}$ is $I$, whatever the angle.`;
+  return Number.isInteger(n)
+    ? `$O^{${place(n)}}$ turns by ${place(n)} times the angle.`
+    : `Between whole powers: $O^{${place(n)}}$ exists too.`;
 };
 
 function build(ui) {
   const plane = ui.figure({ label: "The letter F under the powers of O", height: (width) => Math.min(width, 400) });
   const words = ui.stage.appendChild(html("p", { class: "rope-verdict" }));
-  const strip = ui.figure({ label: "First coordinate of the turned first axis, against the power", height: () => 200, host: ui.below });
+  const strip = ui.figure({
+    label: "First coordinate of the turned first axis, against the power",
+    height: () => 200,
+    host: ui.below,
+  });
   const write = ui.readout({ angle: "angle per step", det: "determinant of $O^n$", gap: "printed step misses by" });
   ui.slider("n", { label: "power $n$, in quarters", min: -SPAN, max: SPAN, step: 0.25, look: "output", show: place });
   ui.slider("theta", { label: "angle $θ$ of the turn", min: -3.14, max: 3.14, step: 0.01, show: radians });
   ui.toggle("mirror", { label: "a mirror first: $O = R_θ$ diag(1, −1)" });
   ui.toggle("printed", { label: "compare with the printed step (dashed)" });
-  ui.slider("wraps", { label: "whole turns added to $θ$", min: -2, max: 2, step: 1, look: "key", show: (v) => number(v, 0) });
+  ui.slider("wraps", {
+    label: "whole turns added to $θ$",
+    min: -2,
+    max: 2,
+    step: 1,
+    look: "key",
+    show: (v) => number(v, 0),
+  });
   ui.play("n", { label: "Walk through the powers", perSecond: 5 });
 
   return (state, values) => {
@@ -61,21 +118,32 @@ function build(ui) {
     drawPlane(ui, plane, state, values);
     drawStrip(ui, strip, state, values);
     const gap = mirror && printed && values.exists ? ` The printed step differs by ${number(values.gap)}.` : "";
-    ui.say(values.exists
-      ? `Power ${place(n)}, ${wraps} whole turns added: determinant ${number(values.det, 0)}, first axis at ${number(values.matrix[0][0])}, ${number(values.matrix[1][0])}.${gap}`
-      : `Power ${place(n)} of a mirror does not exist, angle ${number(theta)}, ${wraps} whole turns added`);
+    ui.say(
+      values.exists
+        ? `Power ${place(n)}, ${wraps} whole turns added: determinant ${number(values.det, 0)}, first ` +
+            `axis at ${number(values.matrix[0][0])}, ${number(values.matrix[1][0])}.${gap}`
+        : `Power ${place(n)} of a mirror does not exist, angle ${number(theta)}, ${wraps} whole turns added`,
+    );
   };
 }
 
 function drawPlane(ui, fig, { theta, n, mirror, printed }, { exists, matrix, claimed, tips }) {
-  const R = Math.min(fig.width, fig.height) / 2 / 1.32, [cx, cy] = [fig.width / 2, fig.height / 2];
+  const R = Math.min(fig.width, fig.height) / 2 / 1.32,
+    [cx, cy] = [fig.width / 2, fig.height / 2];
   const at = ([x, y]) => [cx + R * x, cy - R * y];
   const image = (M) => F.map(([x, y]) => at([M[0][0] * x + M[0][1] * y, M[1][0] * x + M[1][1] * y]));
   const shape = (points, look, attrs = {}) =>
-    fig.add("path", { d: `M${points.map((p) => p.map((v) => v.toFixed(2)).join(" ")).join("L")}Z`, class: look, ...attrs });
-  fig.clear(exists
-    ? `The letter F under O to the power ${place(n)}. The first axis points to ${number(matrix[0][0])}, ${number(matrix[1][0])}.`
-    : `O to the power ${place(n)} does not exist: no letter is drawn.`);
+    fig.add("path", {
+      d: `M${points.map((p) => p.map((v) => v.toFixed(2)).join(" ")).join("L")}Z`,
+      class: look,
+      ...attrs,
+    });
+  fig.clear(
+    exists
+      ? `The letter F under O to the power ${place(n)}. The first axis points to ` +
+          `${number(matrix[0][0])}, ${number(matrix[1][0])}.`
+      : `O to the power ${place(n)} does not exist: no letter is drawn.`,
+  );
   fig.circle([cx, cy], R, "hair");
   fig.line(at([-1.2, 0]), at([1.2, 0]), "hair");
   fig.line(at([0, -1.2]), at([0, 1.2]), "hair");
@@ -84,11 +152,18 @@ function drawPlane(ui, fig, { theta, n, mirror, printed }, { exists, matrix, cla
     fig.line(at([-1.25 * u, -1.25 * v]), at([1.25 * u, 1.25 * v]), "dash muted");
     fig.text(at([-1.14 * u, -1.14 * v - 0.1]), "mirror line", "small muted", u > 0.5 ? "start" : "middle");
   }
-  for (let k = 1; k < Math.abs(n); k++) { // the whole powers on the way
+  for (let k = 1; k < Math.abs(n); k++) {
+    // the whole powers on the way
     const M = compute({ theta, n: Math.sign(n) * k, mirror, wraps: 0 }).matrix;
     shape(image(M), "line thin muted faint");
   }
-  shape(image([[1, 0], [0, 1]]), "line thin muted");
+  shape(
+    image([
+      [1, 0],
+      [0, 1],
+    ]),
+    "line thin muted",
+  );
   fig.text(at([0.31, 1.06]), "$O^0$", "small muted");
   if (exists) {
     shape(image(matrix), "fill output", { "fill-opacity": 0.25 });
@@ -97,18 +172,33 @@ function drawPlane(ui, fig, { theta, n, mirror, printed }, { exists, matrix, cla
   }
   const tip = tips[SPAN + 1];
   fig.hand(at([0, 0]), at(tip), "");
-  fig.text(at([1.17 * tip[0], 1.17 * tip[1]]).map((c, i) => c + 5 * i), "$Oe_1$", "");
+  fig.text(
+    at([1.17 * tip[0], 1.17 * tip[1]]).map((c, i) => c + 5 * i),
+    "$Oe_1$",
+    "",
+  );
   fig.handle("theta", at(tip), ([x, y]) => ui.set({ theta: wrap(Math.atan2(cy - y, x - cx)) }, { now: true }));
 }
 
 function drawStrip(ui, fig, { theta, n, mirror, wraps }, { exists, matrix, tips }) {
-  const left = 36, right = fig.width - 12, bottom = fig.height - 46;
-  fig.clear(mirror
-    ? "Dots at whole powers only, and nothing between them."
-    : `Dots at whole powers on a wave. ${wraps ? "The wave without the added turns goes through the same dots." : ""}`);
+  const left = 36,
+    right = fig.width - 12,
+    bottom = fig.height - 46;
+  fig.clear(
+    mirror
+      ? "Dots at whole powers only, and nothing between them."
+      : "Dots at whole powers on a wave. " +
+          `${wraps ? "The wave without the added turns goes through the same dots." : ""}`,
+  );
   const { X, Y, curve } = fig.axes({
-    x: [-SPAN, SPAN], y: [-1, 1], box: [left, 28, right, bottom], yticks: [-1, 0, 1], xticks: [-6, -4, -2, 0, 2, 4, 6],
-    xlabel: "power $n$", ylabel: mirror ? "first entry of $O^n$: nothing between the dots" : "first entry of $O^n$", at: 0,
+    x: [-SPAN, SPAN],
+    y: [-1, 1],
+    box: [left, 28, right, bottom],
+    yticks: [-1, 0, 1],
+    xticks: [-6, -4, -2, 0, 2, 4, 6],
+    xlabel: "power $n$",
+    ylabel: mirror ? "first entry of $O^n$: nothing between the dots" : "first entry of $O^n$",
+    at: 0,
   });
   if (!mirror) {
     if (wraps) curve((x) => Math.cos(x * theta), "line thin dash muted");

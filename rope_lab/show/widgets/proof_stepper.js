@@ -1,18 +1,28 @@
 import { html, number, rich } from "./draw.js";
 import { widget } from "./kit.js";
 
-const INTERLEAVED = [[0, 1], [2, 3]], HALF = [[0, 2], [1, 3]], SLOWER = 0.4;
+const INTERLEAVED = [
+    [0, 1],
+    [2, 3],
+  ],
+  HALF = [
+    [0, 2],
+    [1, 3],
+  ],
+  SLOWER = 0.4;
 const transpose = (matrix) => matrix[0].map((_, j) => matrix.map((row) => row[j]));
-const times = (left, right) => left.map((row) => right[0].map((_, j) => row.reduce((sum, x, k) => sum + x * right[k][j], 0)));
+const times = (left, right) =>
+  left.map((row) => right[0].map((_, j) => row.reduce((sum, x, k) => sum + x * right[k][j], 0)));
 const gap = (one, two) => Math.max(...one.flatMap((row, i) => row.map((x, j) => Math.abs(x - two[i][j]))));
 
-/** The six lines of the proof as numbers, and the first that does not follow. Twin of ProofStepper.compute. */
+/** The six lines of the proof as numbers, and the first that does not follow. */
 export function compute({ variant, m, n, theta }) {
   const angle = (position) => (variant === "square" ? position * Math.abs(position) : position);
   const turn = (position, { pairs = INTERLEAVED, transposed = false } = {}) => {
     const matrix = [0, 1, 2, 3].map(() => [0, 0, 0, 0]);
     pairs.forEach(([a, b], plane) => {
-      const by = angle(position) * (plane ? SLOWER * theta : theta), s = Math.sin(by);
+      const by = angle(position) * (plane ? SLOWER * theta : theta),
+        s = Math.sin(by);
       const [upper, lower] = variant === "sign" ? [s, s] : [-s, s];
       matrix[a][a] = matrix[b][b] = Math.cos(by);
       [matrix[a][b], matrix[b][a]] = transposed ? [lower, upper] : [upper, lower];
@@ -22,8 +32,12 @@ export function compute({ variant, m, n, theta }) {
   const key = variant === "layouts" ? turn(n, { pairs: HALF }) : turn(n);
   const first = variant === "transpose" ? turn(m) : transpose(turn(m));
   const values = [
-    times(first, key), times(turn(m, { transposed: true }), key), times(turn(-m), key),
-    times(turn(-m), turn(n)), turn(n - m), turn(n - m),
+    times(first, key),
+    times(turn(m, { transposed: true }), key),
+    times(turn(-m), key),
+    times(turn(-m), turn(n)),
+    turn(n - m),
+    turn(n - m),
   ];
   const gaps = values.map((value, i) => (i ? gap(values[i - 1], value) : 0));
   return { factors: [first, key], values, gaps, breaks: gaps.findIndex((size) => size > 1e-9) };
@@ -57,19 +71,34 @@ function build(ui) {
   const words = ui.stage.appendChild(html("p", { class: "rope-verdict" }));
   const list = ui.panel.appendChild(html("ol", { class: "rope-lines" }));
   const rows = LINES.map(([reason], i) => {
-    const mark = html("span", { class: "rope-mark" }), formula = html("span", { class: "rope-formula" });
+    const mark = html("span", { class: "rope-mark" }),
+      formula = html("span", { class: "rope-formula" });
     const press = html("button", { type: "button" }, mark, formula, html("span", { class: "rope-reason" }, reason));
     press.addEventListener("click", () => ui.set({ line: i }));
     list.append(html("li", {}, press));
     return { mark, formula, press };
   });
-  ui.steps("line", { label: "Lines of the proof", titles: ["multiply", "transpose", "turn back", "block by block", "add angles", "collect"] });
-  ui.choice("variant", { label: "the proof", options: Object.fromEntries(Object.entries(VARIANTS).map(([k, [name]]) => [k, name])), host: ui.below });
+  ui.steps("line", {
+    label: "Lines of the proof",
+    titles: ["multiply", "transpose", "turn back", "block by block", "add angles", "collect"],
+  });
+  ui.choice("variant", {
+    label: "the proof",
+    options: Object.fromEntries(Object.entries(VARIANTS).map(([k, [name]]) => [k, name])),
+    host: ui.below,
+  });
   const note = ui.below.appendChild(html("p", { class: "rope-note" }));
   const more = ui.below.appendChild(html("div", { class: "rope-more" }));
   ui.slider("m", { label: "query at position $m$", min: -8, max: 8, step: 1, look: "query", host: more });
   ui.slider("n", { label: "key at position $n$", min: -8, max: 8, step: 1, look: "key", host: more });
-  ui.slider("theta", { label: "angle per position $θ_0$", min: 0, max: 1.5, step: 0.01, show: (v) => `${number(v)} rad`, host: more });
+  ui.slider("theta", {
+    label: "angle per position $θ_0$",
+    min: 0,
+    max: 1.5,
+    step: 0.01,
+    show: (v) => `${number(v)} rad`,
+    host: more,
+  });
 
   return (state, values) => {
     words.textContent = verdict(state, values);
@@ -79,7 +108,8 @@ function build(ui) {
       mark.textContent = i === 0 ? "" : fails ? "≠" : "=";
       press.classList.toggle("broken", fails);
       formula.replaceChildren(...rich(LINES[i][1](state.variant)));
-      if (i === state.line) press.setAttribute("aria-current", "step"); else press.removeAttribute("aria-current");
+      if (i === state.line) press.setAttribute("aria-current", "step");
+      else press.removeAttribute("aria-current");
     });
     draw(fig, state, values);
     ui.say(`Line ${state.line + 1}, ${LINES[state.line][0]}. ${verdict(state, values)}`);
@@ -89,30 +119,78 @@ function build(ui) {
 const side = (width) => Math.min(46, (width - 66) / 8);
 
 function draw(fig, { line, variant, m, n }, { factors, values, gaps }) {
-  const cell = side(fig.width), block = 4 * cell, left = (fig.width - 2 * block - 50) / 2, right = left + block + 50, top = 44;
+  const cell = side(fig.width),
+    block = 4 * cell,
+    left = (fig.width - 2 * block - 50) / 2,
+    right = left + block + 50,
+    top = 44;
   const [one, two] = line ? [values[line - 1], values[line]] : factors;
-  const fails = gaps[line] > 1e-9, sign = line === 0 ? "·" : fails ? "≠" : "=";
-  fig.clear(line === 0
-    ? `The matrix of m = ${number(m, 0)} and the matrix of n = ${number(n, 0)}, four by four.`
-    : `Line ${line} and line ${line + 1} as matrices: ${fails ? `they differ by up to ${number(gaps[line], 2)}` : "all sixteen entries agree"}.`);
+  const fails = gaps[line] > 1e-9,
+    sign = line === 0 ? "·" : fails ? "≠" : "=";
+  fig.clear(
+    line === 0
+      ? `The matrix of m = ${number(m, 0)} and the matrix of n = ${number(n, 0)}, four by four.`
+      : `Line ${line} and line ${line + 1} as matrices: ` +
+          `${fails ? `they differ by up to ${number(gaps[line], 2)}` : "all sixteen entries agree"}.`,
+  );
   const titles = line ? [`line ${line}`, `line ${line + 1}`] : [variant === "transpose" ? "$R_m$" : "$R_m^⊤$", "$R_n$"];
   const looks = line ? ["output", "output"] : ["query", "key"];
-  [[one, left], [two, right]].forEach(([matrix, x], k) => {
+  [
+    [one, left],
+    [two, right],
+  ].forEach(([matrix, x], k) => {
     fig.text([x + block / 2, 24], titles[k], line ? "" : `large ${looks[k]}`);
-    for (const [end, way] of [[x - 5, 1], [x + block + 5, -1]]) {
-      fig.path([[end + 6 * way, top - 4], [end, top - 4], [end, top + block + 4], [end + 6 * way, top + block + 4]], "line");
+    for (const [end, way] of [
+      [x - 5, 1],
+      [x + block + 5, -1],
+    ]) {
+      fig.path(
+        [
+          [end + 6 * way, top - 4],
+          [end, top - 4],
+          [end, top + block + 4],
+          [end + 6 * way, top + block + 4],
+        ],
+        "line",
+      );
     }
-    matrix.forEach((row, i) => row.forEach((value, j) => {
-      const at = [x + j * cell, top + i * cell], differs = line > 0 && Math.abs(one[i][j] - two[i][j]) > 1e-9;
-      const size = Math.min(1, Math.abs(value));
-      fig.add("rect", { x: at[0] + 1, y: at[1] + 1, width: cell - 2, height: cell - 2, rx: 3, class: `fill ${looks[k]}`, "fill-opacity": 0.26 * size });
-      if (differs) fig.add("rect", { x: at[0] + 2, y: at[1] + 2, width: cell - 4, height: cell - 4, rx: 3, class: "line differs" });
-      const zero = Math.abs(value) < 1e-12;
-      fig.add("text", {
-        x: at[0] + cell / 2, y: at[1] + cell / 2 + cell * 0.11, "text-anchor": "middle", class: `cell ${zero ? "muted" : ""}`,
-        style: `font-size:${Math.min(14, cell * 0.32).toFixed(1)}px`,
-      }, zero ? "0" : number(value, 2));
-    }));
+    matrix.forEach((row, i) =>
+      row.forEach((value, j) => {
+        const at = [x + j * cell, top + i * cell],
+          differs = line > 0 && Math.abs(one[i][j] - two[i][j]) > 1e-9;
+        const size = Math.min(1, Math.abs(value));
+        fig.add("rect", {
+          x: at[0] + 1,
+          y: at[1] + 1,
+          width: cell - 2,
+          height: cell - 2,
+          rx: 3,
+          class: `fill ${looks[k]}`,
+          "fill-opacity": 0.26 * size,
+        });
+        if (differs)
+          fig.add("rect", {
+            x: at[0] + 2,
+            y: at[1] + 2,
+            width: cell - 4,
+            height: cell - 4,
+            rx: 3,
+            class: "line differs",
+          });
+        const zero = Math.abs(value) < 1e-12;
+        fig.add(
+          "text",
+          {
+            x: at[0] + cell / 2,
+            y: at[1] + cell / 2 + cell * 0.11,
+            "text-anchor": "middle",
+            class: `cell ${zero ? "muted" : ""}`,
+            style: `font-size:${Math.min(14, cell * 0.32).toFixed(1)}px`,
+          },
+          zero ? "0" : number(value, 2),
+        );
+      }),
+    );
   });
   fig.text([left + block + 25, top + block / 2 + 9], sign, "sign");
 }

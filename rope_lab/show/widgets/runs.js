@@ -6,12 +6,18 @@ export const shown = (state) => state.panels.find((panel) => panel.key === state
 
 /** What `pick` takes from each run, by variant and seed: a map of maps. */
 export const bySeed = (panel, pick) =>
-  new Map(panel.names.map((name) => [name, new Map(panel.runs.filter((run) => run.variant === name).map((run) => [run.seed, pick(run)]))]));
+  new Map(
+    panel.names.map((name) => [
+      name,
+      new Map(panel.runs.filter((run) => run.variant === name).map((run) => [run.seed, pick(run)])),
+    ]),
+  );
 
 export function interval(values, t) {
   const n = values.length;
   if (n < 2) return { n, difference: n ? values[0] : null, half: null };
-  const middle = mean(values), sd = Math.sqrt(values.reduce((sum, v) => sum + (v - middle) ** 2, 0) / (n - 1));
+  const middle = mean(values),
+    sd = Math.sqrt(values.reduce((sum, v) => sum + (v - middle) ** 2, 0) / (n - 1));
   return { n, difference: middle, half: t[n] * (sd / Math.sqrt(n)) };
 }
 
@@ -21,7 +27,8 @@ export const written = ({ difference, half }, none = "") =>
 
 /** A choice among names that depend on the state: `read(compute(state))` returns the options and the value now. */
 export function select(ui, compute, name, label, read) {
-  const id = `rope-${Math.random().toString(36).slice(2)}`, box = html("select", { id, "data-name": name });
+  const id = `rope-${Math.random().toString(36).slice(2)}`,
+    box = html("select", { id, "data-name": name });
   box.addEventListener("change", () => ui.set({ [name]: box.value }));
   ui.panel.append(html("div", { class: "rope-select" }, html("label", { for: id }, label), box));
   let held = null;
@@ -29,7 +36,11 @@ export function select(ui, compute, name, label, read) {
     const { options, value } = read(compute(ui.state));
     if (held !== options.join("\n")) {
       held = options.join("\n");
-      box.replaceChildren(...(options.length ? options : [""]).map((option) => html("option", { value: option }, option || "no other yet")));
+      box.replaceChildren(
+        ...(options.length ? options : [""]).map((option) =>
+          html("option", { value: option }, option || "no other yet"),
+        ),
+      );
     }
     box.value = value;
   });
@@ -38,6 +49,8 @@ export function select(ui, compute, name, label, read) {
 /** What stands in the widget's place while no card is there; true if it does. */
 export function empty(ui) {
   if (ui.state.panels.length) return false;
-  ui.panel.append(html("p", {}, "No result card has come with this copy of the book yet, so there is nothing to show."));
+  ui.panel.append(
+    html("p", {}, "No result card has come with this copy of the book yet, so there is nothing to show."),
+  );
   return true;
 }

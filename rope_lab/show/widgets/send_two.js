@@ -2,11 +2,18 @@ import { number } from "./draw.js";
 import { widget } from "./kit.js";
 
 const REACH = 1.5;
-const SOURCES = [[1, 0], [0.25, 0.8]];
+const SOURCES = [
+  [1, 0],
+  [0.25, 0.8],
+];
 
-/** The images of both vectors under the best map of the kind. Twin of SendTwo.compute. */
+/** The images of both vectors under the best map of the kind. */
 export function compute({ u1, v1, u2, v2, kind }) {
-  const targets = [[u1, v1], [u2, v2]], seen = SOURCES.map(([a, b]) => [a, kind === "conjugate" ? -b : b]);
+  const targets = [
+      [u1, v1],
+      [u2, v2],
+    ],
+    seen = SOURCES.map(([a, b]) => [a, kind === "conjugate" ? -b : b]);
   let images = targets;
   if (kind !== "whole") {
     const energy = seen.reduce((sum, [a, b]) => sum + a * a + b * b, 0);
@@ -20,37 +27,62 @@ export function compute({ u1, v1, u2, v2, kind }) {
 const clamp = (v) => Math.min(REACH, Math.max(-REACH, v));
 
 function build(ui) {
-  const fig = ui.figure({ label: "Two vectors, their targets and their images", height: (width) => Math.min(width, 400) });
-  ui.choice("kind", { label: "one map for both", options: { whole: "any real", linear: "complex", conjugate: "conjugate" } });
+  const fig = ui.figure({
+    label: "Two vectors, their targets and their images",
+    height: (width) => Math.min(width, 400),
+  });
+  ui.choice("kind", {
+    label: "one map for both",
+    options: { whole: "any real", linear: "complex", conjugate: "conjugate" },
+  });
   for (const [name, label, look] of [
-    ["u1", "target of $z_1$, across", "query"], ["v1", "target of $z_1$, up", "query"],
-    ["u2", "target of $z_2$, across", "key"], ["v2", "target of $z_2$, up", "key"],
-  ]) ui.slider(name, { label, min: -REACH, max: REACH, step: 0.01, look });
+    ["u1", "target of $z_1$, across", "query"],
+    ["v1", "target of $z_1$, up", "query"],
+    ["u2", "target of $z_2$, across", "key"],
+    ["v2", "target of $z_2$, up", "key"],
+  ])
+    ui.slider(name, { label, min: -REACH, max: REACH, step: 0.01, look });
   const write = ui.readout({ first: "the first misses by", second: "the second misses by" });
   return (state, values) => {
     const [one, two] = values.miss.map((gap) => number(gap));
     write({ first: one, second: two });
     draw(ui, fig, state, values);
-    ui.say(`With the target of z1 at ${number(state.u1)}, ${number(state.v1)} and that of z2 at ${number(state.u2)}, ${number(state.v2)}, the first image misses by ${one} and the second by ${two}`);
+    ui.say(
+      `With the target of z1 at ${number(state.u1)}, ${number(state.v1)} and that of z2 at ` +
+        `${number(state.u2)}, ${number(state.v2)}, the first image misses by ${one} and the second by ` +
+        `${two}`,
+    );
   };
 }
 
 function draw(ui, fig, { u1, v1, u2, v2 }, { images, miss }) {
-  const side = 1.75, [cx, cy] = [fig.width / 2, fig.height / 2], scale = (Math.min(fig.width, fig.height) / 2 - 4) / side;
-  const at = ([x, y]) => [cx + scale * x, cy - scale * y], away = ([x, y], by) => { const r = Math.hypot(x, y) || 1; return at([x + (by * x) / r, y + (by * y) / r]); };
+  const side = 1.75,
+    [cx, cy] = [fig.width / 2, fig.height / 2],
+    scale = (Math.min(fig.width, fig.height) / 2 - 4) / side;
+  const at = ([x, y]) => [cx + scale * x, cy - scale * y],
+    away = ([x, y], by) => {
+      const r = Math.hypot(x, y) || 1;
+      return at([x + (by * x) / r, y + (by * y) / r]);
+    };
   fig.clear(`The first image misses its target by ${number(miss[0])}, the second by ${number(miss[1])}.`);
   fig.line(at([-side, 0]), at([side, 0]), "hair");
   fig.line(at([0, -side]), at([0, side]), "hair");
-  const targets = [[u1, v1], [u2, v2]];
+  const targets = [
+    [u1, v1],
+    [u2, v2],
+  ];
   SOURCES.forEach((z, i) => {
-    const look = ["query", "key"][i], image = images.slice(2 * i, 2 * i + 2), [tx, ty] = away(z, 0.16);
+    const look = ["query", "key"][i],
+      image = images.slice(2 * i, 2 * i + 2),
+      [tx, ty] = away(z, 0.16);
     fig.line(at([0, 0]), at(z), `thin ${look}`);
     fig.text([tx, ty + 5], `$z_${i + 1}$`, `small ${look}`);
     if (miss[i] > 0.005) fig.line(at(image), at(targets[i]), "thin muted dash");
     fig.hand(at([0, 0]), at(image), look);
   });
   targets.forEach((w, i) => {
-    const look = ["query", "key"][i], [x, y] = at(w);
+    const look = ["query", "key"][i],
+      [x, y] = at(w);
     fig.circle([x, y], 8, `paper ${look}`);
     fig.circle([x, y], 2.5, `fill ${look}`);
     fig.text([x, y + (w[1] < 0 ? 26 : -15)], `target ${i + 1}`, `small ${look}`);

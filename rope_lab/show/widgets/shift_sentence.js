@@ -2,19 +2,23 @@ import { html, number } from "./draw.js";
 import { widget } from "./kit.js";
 
 const place = ([x, y], angle, { mode, amplitude }) => {
-  const c = Math.cos(angle), s = Math.sin(angle);
+  const c = Math.cos(angle),
+    s = Math.sin(angle);
   return mode === "rotated" ? [x * c - y * s, x * s + y * c] : [x + amplitude * c, y + amplitude * s];
 };
 
 function sentence(state, shift) {
-  const [q_placed, k_placed] = [state.q, state.k].map((list) => list.map((v, i) => place(v, (shift + i) * state.theta, state)));
+  const [q_placed, k_placed] = [state.q, state.k].map((list) =>
+    list.map((v, i) => place(v, (shift + i) * state.theta, state)),
+  );
   const logits = q_placed.flatMap((q, m) => k_placed.slice(0, m).map((k) => q[0] * k[0] + q[1] * k[1]));
   return { q_placed, k_placed, logits };
 }
 
-/** Hands and pairwise logits at this shift, and how far any logit is from where it began. Twin of ShiftSentence.compute. */
+/** Hands and pairwise logits at this shift, and how far any logit is from where it began. */
 export function compute(state) {
-  const now = sentence(state, state.shift), home = sentence(state, 0).logits;
+  const now = sentence(state, state.shift),
+    home = sentence(state, 0).logits;
   return { ...now, home, change: Math.max(...now.logits.map((logit, i) => Math.abs(logit - home[i]))) };
 }
 
@@ -26,7 +30,7 @@ const VERDICT = {
 function build(ui) {
   const fig = ui.figure({
     label: "A sentence with one clock for each word, and below it one disc for each pair of words",
-    height: (width) => 84 + 3.55 * width / 6,
+    height: (width) => 84 + (3.55 * width) / 6,
   });
   const verdict = ui.panel.appendChild(html("p", { class: "rope-verdict" }));
   ui.slider("shift", { label: "move the whole sentence along by", min: 0, max: 14, step: 1 });
@@ -34,24 +38,46 @@ function build(ui) {
   const write = ui.readout({ change: "largest change of any score" });
   ui.choice("mode", { label: "positions are", options: { rotated: "rotated in", added: "added on" } });
   const word = (look, text) => html("span", { class: look }, text);
-  ui.below.append(html("p", { class: "rope-note" }, "In each clock are two hands: a word’s ", word("query", "query"), " (solid), what it looks for, and its ", word("key", "key"),
-    " (dashed), what it offers. Where two words’ diagonals meet, a disc shows their score, the dot product of the later word’s query and the earlier word’s key; its name is the logit. Filled is positive, open negative. A dotted ring keeps the first size."));
+  ui.below.append(
+    html(
+      "p",
+      { class: "rope-note" },
+      "In each clock are two hands: a word’s ",
+      word("query", "query"),
+      " (solid), what it looks for, and its ",
+      word("key", "key"),
+      " (dashed), what it offers. Where two words’ diagonals meet, a disc shows their score, the dot " +
+        "product of the later word’s query and the earlier word’s key; its name is the logit. Filled is " +
+        "positive, open negative. A dotted ring keeps the first size.",
+    ),
+  );
 
   return (state, values) => {
     verdict.textContent = VERDICT[state.mode][state.shift > 0.5 ? 1 : 0];
     write({ change: number(values.change, 3) });
     draw(fig, state, values);
-    ui.say(`Sentence moved along by ${Math.round(state.shift)}, positions ${state.mode}: largest change of any score ${number(values.change, 3)}.`);
+    ui.say(
+      `Sentence moved along by ${Math.round(state.shift)}, positions ${state.mode}: largest change ` +
+        `of any score ${number(values.change, 3)}.`,
+    );
   };
 }
 
 function draw(fig, { shift, mode, words, amplitude, q, k }, { q_placed, k_placed, logits, home, change }) {
-  const column = fig.width / words.length, x = (i) => (i + 0.5) * column;
-  const R = column * 0.39, face = 44 + R, ruler = face + R + 16, top = ruler + 26 + column * 0.42, unit = R / 0.95;
-  fig.clear(`${words.join(" ")}, from position ${Math.round(shift)}, positions ${mode}. Largest change of any score: ${number(change, 3)}.`);
+  const column = fig.width / words.length,
+    x = (i) => (i + 0.5) * column;
+  const R = column * 0.39,
+    face = 44 + R,
+    ruler = face + R + 16,
+    top = ruler + 26 + column * 0.42,
+    unit = R / 0.95;
+  fig.clear(
+    `${words.join(" ")}, from position ${Math.round(shift)}, positions ${mode}. Largest change of ` +
+      `any score: ${number(change, 3)}.`,
+  );
 
   // The lattice: every pair of words meets where their diagonals cross.
-  const meet = (later, earlier) => [(x(later) + x(earlier)) / 2, top + (later - earlier - 1) * column / 2];
+  const meet = (later, earlier) => [(x(later) + x(earlier)) / 2, top + ((later - earlier - 1) * column) / 2];
   const last = words.length - 1;
   for (let i = 0; i <= last; i++) {
     if (i < last) fig.line([x(i) + column * 0.18, top - column * 0.32], meet(last, i), "hair");
@@ -61,7 +87,10 @@ function draw(fig, { shift, mode, words, amplitude, q, k }, { q_placed, k_placed
   words.forEach((word, i) => {
     fig.text([x(i), 20], word, "word");
     fig.circle([x(i), face], R, "hair");
-    for (const [vector, from, look] of [[q_placed[i], q[i], "query"], [k_placed[i], k[i], "key"]]) {
+    for (const [vector, from, look] of [
+      [q_placed[i], q[i], "query"],
+      [k_placed[i], k[i], "key"],
+    ]) {
       const tip = ([a, b]) => [x(i) + a * unit, face - b * unit];
       if (mode === "added") fig.circle(tip(from), amplitude * unit, "hair");
       fig.hand([x(i), face], tip(vector), look);
@@ -82,7 +111,8 @@ function draw(fig, { shift, mode, words, amplitude, q, k }, { q_placed, k_placed
     for (let earlier = 0; earlier < later; earlier++, pair++) {
       const at = meet(later, earlier);
       fig.circle(at, radius(logits[pair]), logits[pair] < 0 ? "paper" : "fill");
-      if (Math.abs(logits[pair] - home[pair]) > 1e-6) fig.circle(at, radius(home[pair]), `line thin ring ${logits[pair] > Math.abs(home[pair]) ? "inside" : ""}`);
+      if (Math.abs(logits[pair] - home[pair]) > 1e-6)
+        fig.circle(at, radius(home[pair]), `line thin ring ${logits[pair] > Math.abs(home[pair]) ? "inside" : ""}`);
     }
   }
 }

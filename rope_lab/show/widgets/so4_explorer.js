@@ -1,35 +1,48 @@
 import { number } from "./draw.js";
 import { widget } from "./kit.js";
 
-const LONGEST = 40, ENTRIES = ["b21", "b31", "b41", "b32", "b42", "b43"];
+const LONGEST = 40,
+  ENTRIES = ["b21", "b31", "b41", "b32", "b42", "b43"];
 
 /** Both halves of B, from the six entries: their lengths, and a function from t to the matrix e^(tB). */
 function family({ b21, b31, b41, b32, b42, b43 }) {
-  const u = [b21 + b43, b31 - b42, b41 + b32], v = [b21 - b43, b31 + b42, b41 - b32];
-  const plus = Math.hypot(...u), minus = Math.hypot(...v);
+  const u = [b21 + b43, b31 - b42, b41 + b32],
+    v = [b21 - b43, b31 + b42, b41 - b32];
+  const plus = Math.hypot(...u),
+    minus = Math.hypot(...v);
   const skew = ([x, y, z], sign) => [
-    [0, -x / 2, -y / 2, -z / 2], [x / 2, 0, (-sign * z) / 2, (sign * y) / 2],
-    [y / 2, (sign * z) / 2, 0, (-sign * x) / 2], [z / 2, (-sign * y) / 2, (sign * x) / 2, 0],
+    [0, -x / 2, -y / 2, -z / 2],
+    [x / 2, 0, (-sign * z) / 2, (sign * y) / 2],
+    [y / 2, (sign * z) / 2, 0, (-sign * x) / 2],
+    [z / 2, (-sign * y) / 2, (sign * x) / 2, 0],
   ];
-  const S = skew(u, 1), A = skew(v, -1);
+  const S = skew(u, 1),
+    A = skew(v, -1);
   const half = (matrix, speed, t) => {
-    const c = Math.cos(speed * t), s = speed > 1e-12 ? Math.sin(speed * t) / speed : t;
+    const c = Math.cos(speed * t),
+      s = speed > 1e-12 ? Math.sin(speed * t) / speed : t;
     return matrix.map((row, i) => row.map((x, j) => (i === j ? c : 0) + s * x));
   };
   const at = (t) => {
-    const one = half(S, plus / 2, t), other = half(A, minus / 2, t);
+    const one = half(S, plus / 2, t),
+      other = half(A, minus / 2, t);
     return one.map((row) => [0, 1, 2, 3].map((j) => row.reduce((sum, x, k) => sum + x * other[k][j], 0)));
   };
   return { plus, minus, at };
 }
 const moved = (matrix) => matrix.map((row) => (row[0] + row[2]) / Math.SQRT2);
 
-/** The two speeds, and where the point is. Twin of So4Explorer.compute. */
+/** The two speeds, and where the point is. */
 export function compute(state) {
-  const { plus, minus, at } = family(state), matrix = at(state.t), point = moved(matrix);
+  const { plus, minus, at } = family(state),
+    matrix = at(state.t),
+    point = moved(matrix);
   return {
-    angles: [(plus + minus) / 2, Math.abs(plus - minus) / 2], halves: [plus, minus],
-    matrix, point, logit: (point[0] + point[2]) / Math.SQRT2,
+    angles: [(plus + minus) / 2, Math.abs(plus - minus) / 2],
+    halves: [plus, minus],
+    matrix,
+    point,
+    logit: (point[0] + point[2]) / Math.SQRT2,
   };
 }
 
@@ -42,12 +55,25 @@ const PRESETS = {
 const speed = (v) => `${number(v, 2)} rad`;
 
 function build(ui) {
-  const orbit = ui.figure({ label: "The orbit of a point in four dimensions, three of them drawn", height: (width) => Math.min(width, 430) });
-  const strip = ui.figure({ label: "Logit of an equal query and key against their offset", height: () => 200, host: ui.below });
-  const write = ui.readout({ first: "faster speed $θ_0$", second: "slower speed $θ_1$", halves: "$r_+$ and $r_-$", logit: "logit of equal $q$ and $k$" });
+  const orbit = ui.figure({
+    label: "The orbit of a point in four dimensions, three of them drawn",
+    height: (width) => Math.min(width, 430),
+  });
+  const strip = ui.figure({
+    label: "Logit of an equal query and key against their offset",
+    height: () => 200,
+    host: ui.below,
+  });
+  const write = ui.readout({
+    first: "faster speed $θ_0$",
+    second: "slower speed $θ_1$",
+    halves: "$r_+$ and $r_-$",
+    logit: "logit of equal $q$ and $k$",
+  });
   const grid = ui.panel.appendChild(document.createElement("div"));
   grid.className = "rope-six";
-  for (const name of ENTRIES) ui.slider(name, { label: `$b_{${name.slice(1)}}$`, min: -2, max: 2, step: 0.05, host: grid });
+  for (const name of ENTRIES)
+    ui.slider(name, { label: `$b_{${name.slice(1)}}$`, min: -2, max: 2, step: 0.05, host: grid });
   const row = ui.below.appendChild(document.createElement("div"));
   row.className = "rope-presets";
   for (const [name, values] of Object.entries(PRESETS)) {
@@ -55,30 +81,58 @@ function build(ui) {
   }
   const more = ui.below.appendChild(document.createElement("div"));
   more.className = "rope-more";
-  ui.slider("t", { label: "position $t$", min: 0, max: LONGEST, step: 0.1, look: "key", show: (v) => number(v, 1), host: more });
-  ui.slider("view", { label: "look from the side", min: -3.14, max: 3.14, step: 0.02, show: (v) => `${number(v)} rad`, host: more });
+  ui.slider("t", {
+    label: "position $t$",
+    min: 0,
+    max: LONGEST,
+    step: 0.1,
+    look: "key",
+    show: (v) => number(v, 1),
+    host: more,
+  });
+  ui.slider("view", {
+    label: "look from the side",
+    min: -3.14,
+    max: 3.14,
+    step: 0.02,
+    show: (v) => `${number(v)} rad`,
+    host: more,
+  });
   ui.play("t", { label: "Walk along", perSecond: 20, host: row });
 
   return (state, values) => {
     const [first, second] = values.angles;
     write({
-      first: speed(first), second: speed(second), halves: values.halves.map((r) => number(r, 2)).join(" and "), logit: number(values.logit, 3),
+      first: speed(first),
+      second: speed(second),
+      halves: values.halves.map((r) => number(r, 2)).join(" and "),
+      logit: number(values.logit, 3),
     });
-    drawOrbit(ui, orbit, state, values);
+    drawOrbit(orbit, state, values);
     drawStrip(ui, strip, state, values);
-    ui.say(`Speeds ${number(first)} and ${number(second)} radians per position; at position ${number(state.t, 1)} the logit is ${number(values.logit)}`);
+    ui.say(
+      `Speeds ${number(first)} and ${number(second)} radians per position; at position ` +
+        `${number(state.t, 1)} the logit is ${number(values.logit)}`,
+    );
   };
 }
 
-function drawOrbit(ui, fig, state, { angles, point }) {
-  const { at } = family(state), R = Math.min(fig.width, fig.height) / 2 - 26, [cx, cy] = [fig.width / 2, fig.height / 2];
-  const [c, s] = [Math.cos(state.view), Math.sin(state.view)], tilt = 0.42;
+function drawOrbit(fig, state, { angles, point }) {
+  const { at } = family(state),
+    R = Math.min(fig.width, fig.height) / 2 - 26,
+    [cx, cy] = [fig.width / 2, fig.height / 2];
+  const [c, s] = [Math.cos(state.view), Math.sin(state.view)],
+    tilt = 0.42;
   // The first two coordinates lie on the ground, the third stands up; the fourth is not drawn.
   const project = ([x, y, z]) => {
-    const across = c * x - s * y, depth = s * x + c * y;
+    const across = c * x - s * y,
+      depth = s * x + c * y;
     return [cx + R * across, cy - R * (Math.cos(tilt) * z + Math.sin(tilt) * depth)];
   };
-  fig.clear(`The orbit up to position ${number(state.t, 1)}, with a dot at each whole position. The speeds are ${number(angles[0])} and ${number(angles[1])}.`);
+  fig.clear(
+    `The orbit up to position ${number(state.t, 1)}, with a dot at each whole position. The speeds ` +
+      `are ${number(angles[0])} and ${number(angles[1])}.`,
+  );
   fig.circle([cx, cy], R, "hair");
   ["x_1", "x_2", "x_3"].forEach((name, i) => {
     const end = [0, 0, 0];
@@ -92,7 +146,8 @@ function drawOrbit(ui, fig, state, { angles, point }) {
   const path = Array.from({ length: steps + 1 }, (_, i) => project(moved(at((state.t * i) / steps))));
   fig.path(path, "line output thin");
   for (let n = 0; n <= state.t; n++) fig.circle(project(moved(at(n))), 2.6, "fill output");
-  const start = project(moved(at(0))), here = project(point);
+  const start = project(moved(at(0))),
+    here = project(point);
   fig.circle(start, 6, "paper query");
   fig.circle(here, 7, "paper key");
   fig.circle(here, 3.5, "fill key");
@@ -100,11 +155,26 @@ function drawOrbit(ui, fig, state, { angles, point }) {
 }
 
 function drawStrip(ui, fig, state, { logit }) {
-  const left = 36, right = fig.width - 10, bottom = fig.height - 44, { at } = family(state);
-  const of = (t) => { const [x, , z] = moved(at(t)); return (x + z) / Math.SQRT2; };
-  fig.clear(`The logit of an equal query and key against their offset, from 0 to ${LONGEST}; ${number(logit)} at ${number(state.t, 1)}.`);
+  const left = 36,
+    right = fig.width - 10,
+    bottom = fig.height - 44,
+    { at } = family(state);
+  const of = (t) => {
+    const [x, , z] = moved(at(t));
+    return (x + z) / Math.SQRT2;
+  };
+  fig.clear(
+    `The logit of an equal query and key against their offset, from 0 to ${LONGEST}; ` +
+      `${number(logit)} at ${number(state.t, 1)}.`,
+  );
   const { X, Y, curve } = fig.axes({
-    x: [0, LONGEST], y: [-1, 1], box: [left, 26, right, bottom], yticks: [-1, 0, 1], xlabel: "position $t$", ylabel: "logit $x^⊤e^{tB}x$", at: 0,
+    x: [0, LONGEST],
+    y: [-1, 1],
+    box: [left, 26, right, bottom],
+    yticks: [-1, 0, 1],
+    xlabel: "position $t$",
+    ylabel: "logit $x^⊤e^{tB}x$",
+    at: 0,
   });
   curve(of, "line output");
   for (let n = 0; n <= LONGEST; n++) fig.circle([X(n), Y(of(n))], 2.4, "fill output");

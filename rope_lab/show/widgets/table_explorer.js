@@ -7,7 +7,8 @@ const NEAR = 0.12; // nats: half the width of the view near zero
 function verdict(difference, half, margin) {
   if (difference === null) return "no shared seed";
   if (half === null) return "one seed";
-  const low = difference - half, high = difference + half;
+  const low = difference - half,
+    high = difference + half;
   if (low > margin) return "worse";
   if (high < -margin) return "better";
   return -margin <= low && high <= margin ? "within" : "open";
@@ -19,24 +20,37 @@ function printed(said, name, reference) {
   return { published: one[0] - other[0], spread: Math.sqrt(one[1] ** 2 + other[1] ** 2) };
 }
 
-/** Paired differences to the reference, their intervals, and what they say about the margin. Twin of TableExplorer.compute. */
+/** Paired differences to the reference, their intervals, and what they say about the margin. */
 export function compute(state) {
   const panel = shown(state);
   if (!panel) return { panel: "", names: [], reference: "", rows: [] };
-  const { names, t, published: said } = panel, reference = names.includes(state.reference) ? state.reference : panel.reference;
+  const { names, t, published: said } = panel,
+    reference = names.includes(state.reference) ? state.reference : panel.reference;
   const runs = bySeed(panel, (run) => run[state.metric]);
   const base = runs.get(reference);
-  const rows = names.filter((name) => name !== reference).map((name) => {
-    const pairs = [...runs.get(name)].filter(([seed]) => base.has(seed)).map(([seed, loss]) => loss - base.get(seed));
-    const gap = interval(pairs, t);
-    return { variant: name, pairs, ...gap, ...printed(said, name, reference), verdict: verdict(gap.difference, gap.half, state.margin) };
-  });
+  const rows = names
+    .filter((name) => name !== reference)
+    .map((name) => {
+      const pairs = [...runs.get(name)].filter(([seed]) => base.has(seed)).map(([seed, loss]) => loss - base.get(seed));
+      const gap = interval(pairs, t);
+      return {
+        variant: name,
+        pairs,
+        ...gap,
+        ...printed(said, name, reference),
+        verdict: verdict(gap.difference, gap.half, state.margin),
+      };
+    });
   return { panel: panel.key, names, reference, rows };
 }
 
 const words = {
-  worse: (d) => `worse by more than ${d}`, better: (d) => `better by more than ${d}`, within: (d) => `no more than ${d} either way`,
-  open: () => "open: these seeds do not say", "one seed": () => "one seed: no interval", "no shared seed": () => "no shared seed yet",
+  worse: (d) => `worse by more than ${d}`,
+  better: (d) => `better by more than ${d}`,
+  within: (d) => `no more than ${d} either way`,
+  open: () => "open: these seeds do not say",
+  "one seed": () => "one seed: no interval",
+  "no shared seed": () => "no shared seed yet",
 };
 const said = (row, margin) => words[row.verdict](number(margin, 3));
 
@@ -44,17 +58,28 @@ function build(ui) {
   const { panels } = ui.state;
   if (empty(ui)) return () => {};
   let count = 1;
-  const fig = ui.figure({ label: "Differences to the reference, with intervals", height: () => 96 + 62 * Math.max(1, count) });
+  const fig = ui.figure({
+    label: "Differences to the reference, with intervals",
+    height: () => 96 + 62 * Math.max(1, count),
+  });
   ui.ranges.panel = panels.map((panel) => panel.key);
   ui.ranges.reference = [...new Set(panels.flatMap((panel) => panel.names))];
   select(ui, compute, "panel", "experiment, rung, row", ({ panel }) => ({ options: ui.ranges.panel, value: panel }));
-  select(ui, compute, "reference", "minus the reference", ({ names, reference }) => ({ options: names, value: reference }));
+  select(ui, compute, "reference", "minus the reference", ({ names, reference }) => ({
+    options: names,
+    value: reference,
+  }));
   ui.choice("metric", { label: "loss", options: { final: "final", best: "best" } });
   ui.choice("view", { label: "view", options: { near: "near zero", all: "everything" } });
   ui.slider("margin", { label: "margin $δ$", min: 0, max: 0.1, step: 0.001, show: (v) => `${number(v, 3)} nats` });
   const list = html("ul", { class: "rope-verdicts" });
   ui.below.append(
-    html("p", { class: "rope-legend" }, "Purple disc and bar: our mean difference with its 95 % interval; small rings: the seeds. Diamond with a thin bar: the difference the paper prints, with the root of its two squared ± numbers."),
+    html(
+      "p",
+      { class: "rope-legend" },
+      "Purple disc and bar: our mean difference with its 95 % interval; small rings: the seeds. Diamond " +
+        "with a thin bar: the difference the paper prints, with the root of its two squared ± numbers.",
+    ),
     list,
   );
   return (state, values) => {
@@ -63,22 +88,42 @@ function build(ui) {
       fig.fit(fig.width);
     }
     draw(ui, fig, state, values);
-    list.replaceChildren(...values.rows.map((row) => html("li", {}, html("strong", {}, row.variant), `: ${said(row, state.margin)}`)));
-    ui.say(`Margin ${number(state.margin, 3)}. ` + (values.rows.map((row) => `${row.variant} ${written(row)}: ${said(row, state.margin)}`).join(". ") || "One variant has a card."));
+    list.replaceChildren(
+      ...values.rows.map((row) => html("li", {}, html("strong", {}, row.variant), `: ${said(row, state.margin)}`)),
+    );
+    ui.say(
+      `Margin ${number(state.margin, 3)}. ` +
+        (values.rows.map((row) => `${row.variant} ${written(row)}: ${said(row, state.margin)}`).join(". ") ||
+          "One variant has a card."),
+    );
   };
 }
 
 function domain(view, rows) {
   if (view === "near") return [-NEAR, NEAR];
-  const all = rows.flatMap(({ pairs, difference, half, published }) => [...pairs, published ?? 0, ...(half === null || half > 1 ? [] : [difference - half, difference + half])]);
-  const low = Math.min(-NEAR, ...all), high = Math.max(NEAR, ...all), room = 0.04 * (high - low);
+  const all = rows.flatMap(({ pairs, difference, half, published }) => [
+    ...pairs,
+    published ?? 0,
+    ...(half === null || half > 1 ? [] : [difference - half, difference + half]),
+  ]);
+  const low = Math.min(-NEAR, ...all),
+    high = Math.max(NEAR, ...all),
+    room = 0.04 * (high - low);
   return [low - room, high + room];
 }
 
 function draw(ui, fig, { margin, view }, { reference, rows }) {
-  const [x0, x1] = domain(view, rows), left = 12, right = fig.width - 12, top = 40, bottom = fig.height - 48;
-  const X = (v) => left + ((v - x0) / (x1 - x0)) * (right - left), within = (v) => v >= x0 && v <= x1, hold = (v) => X(Math.max(x0, Math.min(x1, v)));
-  fig.clear(rows.map((row) => `${row.variant} minus ${reference}: ${written(row)}, ${said(row, margin)}`).join("; ") + ".");
+  const [x0, x1] = domain(view, rows),
+    left = 12,
+    right = fig.width - 12,
+    top = 40,
+    bottom = fig.height - 48;
+  const X = (v) => left + ((v - x0) / (x1 - x0)) * (right - left),
+    within = (v) => v >= x0 && v <= x1,
+    hold = (v) => X(Math.max(x0, Math.min(x1, v)));
+  fig.clear(
+    rows.map((row) => `${row.variant} minus ${reference}: ${written(row)}, ${said(row, margin)}`).join("; ") + ".",
+  );
   fig.rect([X(-margin), top], [Math.max(1, X(margin) - X(-margin)), bottom - top], "soft linear");
   const grid = ticks(x0, x1, Math.max(3, (right - left) / 90));
   const digits = Math.max(0, Math.ceil(-Math.log10(grid[1] - grid[0]) - 1e-9));
@@ -93,28 +138,61 @@ function draw(ui, fig, { margin, view }, { reference, rows }) {
   const grip = X(margin);
   fig.circle([grip, top - 6], 7, "fill linear");
   fig.text([grip + (grip > right - 60 ? -14 : 14), top - 2], "$δ$", "linear", grip > right - 60 ? "end" : "start");
-  fig.handle("margin", [grip, top - 6], ([x]) => ui.set({ margin: Math.min(0.1, Math.max(0, Math.round((x0 + ((x - left) / (right - left)) * (x1 - x0)) * 1000) / 1000)) }, { now: true }));
+  fig.handle("margin", [grip, top - 6], ([x]) =>
+    ui.set(
+      {
+        margin: Math.min(0.1, Math.max(0, Math.round((x0 + ((x - left) / (right - left)) * (x1 - x0)) * 1000) / 1000)),
+      },
+      { now: true },
+    ),
+  );
   rows.forEach((row, i) => {
-    const base = top + 62 * i, y = base + 36;
+    const base = top + 62 * i,
+      y = base + 36;
     fig.text([left + 2, base + 18], row.variant, "small", "start");
     fig.text([right - 2, base + 18], written(row), "small output", "end");
     if (row.published !== null) {
-      const [low, high] = [row.published - row.spread, row.published + row.spread], below = y + 15;
+      const [low, high] = [row.published - row.spread, row.published + row.spread],
+        below = y + 15;
       if (high >= x0 && low <= x1) fig.line([hold(low), below], [hold(high), below], "muted thin");
-      if (within(row.published)) fig.path([[X(row.published), below - 6], [X(row.published) + 6, below], [X(row.published), below + 6], [X(row.published) - 6, below], [X(row.published), below - 6]], "line muted");
-      else fig.text([row.published > x1 ? right - 2 : left + 2, below + 5], row.published > x1 ? `paper ${signed(row.published)} ▸` : `◂ paper ${signed(row.published)}`, "small muted", row.published > x1 ? "end" : "start");
+      if (within(row.published))
+        fig.path(
+          [
+            [X(row.published), below - 6],
+            [X(row.published) + 6, below],
+            [X(row.published), below + 6],
+            [X(row.published) - 6, below],
+            [X(row.published), below - 6],
+          ],
+          "line muted",
+        );
+      else
+        fig.text(
+          [row.published > x1 ? right - 2 : left + 2, below + 5],
+          row.published > x1 ? `paper ${signed(row.published)} ▸` : `◂ paper ${signed(row.published)}`,
+          "small muted",
+          row.published > x1 ? "end" : "start",
+        );
     }
     if (row.difference === null) return;
     for (const pair of row.pairs) if (within(pair)) fig.circle([X(pair), y], 4, "line thin output");
-    const low = row.difference - (row.half ?? 0), high = row.difference + (row.half ?? 0);
+    const low = row.difference - (row.half ?? 0),
+      high = row.difference + (row.half ?? 0);
     if (row.half !== null && high >= x0 && low <= x1) {
       fig.line([hold(low), y], [hold(high), y], "output rope-bar");
       for (const end of [low, high]) if (within(end)) fig.line([X(end), y - 6], [X(end), y + 6], "output");
     }
     if (within(row.difference)) fig.circle([X(row.difference), y], 5.5, "fill output");
-    else fig.text([row.difference > x1 ? right - 2 : left + 2, y + 5], row.difference > x1 ? "▸" : "◂", "output", row.difference > x1 ? "end" : "start");
+    else
+      fig.text(
+        [row.difference > x1 ? right - 2 : left + 2, y + 5],
+        row.difference > x1 ? "▸" : "◂",
+        "output",
+        row.difference > x1 ? "end" : "start",
+      );
   });
-  if (!rows.length) fig.text([left, top + 30], "Only one variant has a card: nothing to subtract.", "small muted", "start");
+  if (!rows.length)
+    fig.text([left, top + 30], "Only one variant has a card: nothing to subtract.", "small muted", "start");
 }
 
 export default widget({ compute, build });

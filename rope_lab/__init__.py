@@ -1,24 +1,16 @@
 """RoPE Lab: an executable book on rotary position embeddings, and the instruments behind it.
 
-Submodules load when they are named: ``import rope_lab`` pulls in neither torch nor matplotlib.
+Every name loads when it is first used: ``import rope_lab`` pulls in neither torch nor matplotlib. What is public, here
+and in each folder, stands in the `__init__.pyi` beside the `__init__.py`: that file is what completion, type checkers
+and the lazy import itself read.
 
 >>> import rope_lab
->>> rope_lab.algebra.rotation.rotation_2d(0.0)
+>>> rope_lab.algebra.rotation_2d(0.0)
 array([[1., 0.],
        [0., 1.]])
 """
 
-from importlib import import_module
+import lazy_loader
 
 __version__ = "0.1.0"
-__all__ = ["algebra", "audit", "claims", "exercises", "nn", "show", "training"]
-
-
-def __getattr__(name: str):
-    if name in __all__:
-        return import_module(f"rope_lab.{name}")
-    raise AttributeError(f"module 'rope_lab' has no attribute {name!r}; it has: {', '.join(__all__)}")
-
-
-def __dir__() -> list[str]:
-    return sorted([*globals(), *__all__])
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

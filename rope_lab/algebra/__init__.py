@@ -1,5 +1,5 @@
 """Exact and float64 mathematics: the slow, obviously right reference. Never imports torch."""
 
-from rope_lab.algebra import rotation
+import lazy_loader
 
-__all__ = ["rotation"]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,21 +1,5 @@
-"""Point it at any RoPE implementation."""
+"""Point it at any RoPE implementation: fingerprint, laws, conversion between layouts."""
 
-from rope_lab.audit.audits import conventions, examine
-from rope_lab.audit.conversion import permute_state
-from rope_lab.audit.fingerprints import Fingerprint, fingerprint
-from rope_lab.audit.gallery import GALLERY, Mistake
-from rope_lab.audit.law_suite import Law, laws
-from rope_lab.audit.permutation import permute_rotary
+import lazy_loader
 
-__all__ = [
-    "GALLERY",
-    "Fingerprint",
-    "Law",
-    "Mistake",
-    "conventions",
-    "examine",
-    "fingerprint",
-    "laws",
-    "permute_rotary",
-    "permute_state",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

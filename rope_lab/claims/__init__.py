@@ -1,18 +1,5 @@
 """The ledger: every claim of the sources as an executable check, with a control that must fail."""
 
-from rope_lab.claims.entry import SOURCES, Claim, MalformedClaim, Result
-from rope_lab.claims.ledger import LEDGER, NoSuchClaim, claim, load, run, select, verify
+import lazy_loader
 
-__all__ = [
-    "LEDGER",
-    "SOURCES",
-    "Claim",
-    "MalformedClaim",
-    "NoSuchClaim",
-    "Result",
-    "claim",
-    "load",
-    "run",
-    "select",
-    "verify",
-]
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

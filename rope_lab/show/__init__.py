@@ -1,1 +1,5 @@
-"""What a reader sees: figure style, figures, widgets."""
+"""What a reader sees: figure style, figures, widgets, tables."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,1 +1,5 @@
-"""Static figures, one module for each chapter's topic."""
+"""The static figures of the pages: functions that return inline SVG."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

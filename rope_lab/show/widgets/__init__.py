@@ -1,1 +1,5 @@
-"""One module beside one script for each interactive figure."""
+"""The figures that move: one anywidget each, its arithmetic in Python and in JavaScript."""
+
+import lazy_loader
+
+__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)

@@ -1,0 +1,35 @@
+from . import (
+    algebra as algebra,
+    audit as audit,
+    claims as claims,
+    exercises as exercises,
+    nn as nn,
+    show as show,
+    training as training,
+)
+from .audit.conversion import permute_state as permute_state
+from .audit.fingerprints import fingerprint as fingerprint
+from .audit.law_suite import laws as laws
+from .audit.permutation import permute_rotary as permute_rotary
+from .claims.ledger import verify as verify
+from .exercises.checking import check as check
+from .exercises.core import exercise as exercise
+from .nn.attention import AttentionConfig as AttentionConfig, CausalAttention as CausalAttention
+from .nn.cache import KVCache as KVCache
+from .nn.complex_linear import ComplexLinear as ComplexLinear
+from .nn.gpt import GPT as GPT, GPTConfig as GPTConfig
+from .nn.latent_attention import LatentCache as LatentCache, LatentConfig as LatentConfig
+from .nn.recurrence.forms import linear_rnn as linear_rnn, retention as retention
+from .nn.rotary import (
+    Rotary as Rotary,
+    RotaryConfig as RotaryConfig,
+    RotaryTable as RotaryTable,
+    rotary_table as rotary_table,
+    rotate as rotate,
+)
+from .training.experiments.catalogue import experiment as experiment
+from .training.experiments.sweeps import sweep as sweep
+from .training.run.config import RunConfig as RunConfig
+from .training.run.loop import load_model as load_model, train as train
+
+__version__: str

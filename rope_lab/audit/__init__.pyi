@@ -1,0 +1,32 @@
+from . import (
+    adapters as adapters,
+    audits as audits,
+    conversion as conversion,
+    cos_sin_modules as cos_sin_modules,
+    fingerprints as fingerprints,
+    frequency_rule as frequency_rule,
+    gallery as gallery,
+    importing as importing,
+    law_checks as law_checks,
+    law_suite as law_suite,
+    library as library,
+    long_positions as long_positions,
+    matrices as matrices,
+    permutation as permutation,
+    position_axis as position_axis,
+    probe as probe,
+)
+from .audits import (
+    Audit as Audit,
+    audit as audit,
+    audit_all as audit_all,
+    conventions as conventions,
+    examine as examine,
+    lines as lines,
+)
+from .conversion import permute_state as permute_state
+from .fingerprints import Fingerprint as Fingerprint, fingerprint as fingerprint
+from .frequency_rule import Rule as Rule, explain as explain
+from .gallery import GALLERY as GALLERY, Mistake as Mistake
+from .law_suite import Law as Law, laws as laws
+from .permutation import permute_rotary as permute_rotary

@@ -1,0 +1,43 @@
+from . import (
+    attention as attention,
+    cache as cache,
+    complex_convert as complex_convert,
+    complex_linear as complex_linear,
+    complex_planes as complex_planes,
+    complex_products as complex_products,
+    counts as counts,
+    diagonal_rnn as diagonal_rnn,
+    gpt as gpt,
+    initial as initial,
+    latent_attention as latent_attention,
+    offset_head as offset_head,
+    recurrence as recurrence,
+    rotary as rotary,
+    tensor_arguments as tensor_arguments,
+)
+from .attention import AttentionConfig as AttentionConfig, CausalAttention as CausalAttention, attend as attend
+from .cache import KVCache as KVCache
+from .complex_convert import from_dense as from_dense, to_dense as to_dense
+from .complex_linear import ComplexLinear as ComplexLinear
+from .complex_products import (
+    complex_product as complex_product,
+    gauss_linear as gauss_linear,
+    gauss_product as gauss_product,
+    real_product as real_product,
+)
+from .counts import count_parameters as count_parameters, parameter_counts as parameter_counts
+from .gpt import GPT as GPT, MLP as MLP, Block as Block, GPTConfig as GPTConfig, sinusoids as sinusoids
+from .latent_attention import (
+    LatentCache as LatentCache,
+    LatentConfig as LatentConfig,
+    SharedLatentAttention as SharedLatentAttention,
+    SplicedLatentAttention as SplicedLatentAttention,
+)
+from .recurrence.forms import decay_scan as decay_scan, linear_rnn as linear_rnn, retention as retention
+from .rotary import (
+    Rotary as Rotary,
+    RotaryConfig as RotaryConfig,
+    RotaryTable as RotaryTable,
+    rotary_table as rotary_table,
+    rotate as rotate,
+)

@@ -1,0 +1,48 @@
+from . import (
+    block_diagonalisation as block_diagonalisation,
+    complex_rnn as complex_rnn,
+    crope_tables as crope_tables,
+    generators as generators,
+    many_planes as many_planes,
+    nine_placements as nine_placements,
+    one_cache as one_cache,
+    one_head as one_head,
+    one_plane as one_plane,
+    orthogonal_powers as orthogonal_powers,
+    precision as precision,
+    relative_identity as relative_identity,
+    rope_on_values as rope_on_values,
+    sigma_basis as sigma_basis,
+    tiny_gpt as tiny_gpt,
+    two_layouts as two_layouts,
+    what_crope_removes as what_crope_removes,
+    which_rope as which_rope,
+)
+from .block_diagonalisation import two_bases as two_bases
+from .complex_rnn import bell_curves as bell_curves, fading_and_turning as fading_and_turning
+from .crope_tables import curves as curves, layers as layers, planes as planes
+from .generators import two_winds as two_winds
+from .many_planes import one_turn as one_turn
+from .nine_placements import (
+    against_nope as against_nope,
+    base_and_plane as base_and_plane,
+    one_cache_table as one_cache_table,
+    relations as relations,
+)
+from .one_cache import bytes_for_each_token as bytes_for_each_token, one_step as one_step
+from .one_head import no_delta as no_delta, the_task as the_task, tilted as tilted, trained_heads as trained_heads
+from .one_plane import same_offset as same_offset
+from .orthogonal_powers import three_powers as three_powers, two_routes as two_routes
+from .precision import (
+    LINES as LINES,
+    errors as errors,
+    rounding_along_the_text as rounding_along_the_text,
+    ruler as ruler,
+)
+from .relative_identity import every_solution as every_solution, one_more_plane as one_more_plane
+from .rope_on_values import arrivals as arrivals, fading as fading
+from .sigma_basis import four_maps as four_maps, two_halves as two_halves
+from .tiny_gpt import stream as stream
+from .two_layouts import two_patterns as two_patterns
+from .what_crope_removes import many_pairings as many_pairings, three_halves as three_halves
+from .which_rope import four_answers as four_answers, schedule_lines as schedule_lines

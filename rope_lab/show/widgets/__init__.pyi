@@ -1,0 +1,44 @@
+from . import (
+    bf16_positions as bf16_positions,
+    budget_calculator as budget_calculator,
+    cache_calculator as cache_calculator,
+    clock_bank as clock_bank,
+    concentration as concentration,
+    falling_apart as falling_apart,
+    fingerprint_playground as fingerprint_playground,
+    impulse_response as impulse_response,
+    kit as kit,
+    layout_board as layout_board,
+    learning_curves as learning_curves,
+    ordering_explorer as ordering_explorer,
+    placement_board as placement_board,
+    powers_of_o as powers_of_o,
+    proof_stepper as proof_stepper,
+    runs as runs,
+    send_two as send_two,
+    shift_sentence as shift_sentence,
+    sigma_board as sigma_board,
+    so4_explorer as so4_explorer,
+    table_explorer as table_explorer,
+    two_hands as two_hands,
+)
+from .bf16_positions import BfPositions as BfPositions
+from .budget_calculator import BudgetCalculator as BudgetCalculator
+from .cache_calculator import CacheCalculator as CacheCalculator
+from .clock_bank import ClockBank as ClockBank
+from .concentration import Concentration as Concentration
+from .falling_apart import FallingApart as FallingApart
+from .fingerprint_playground import FingerprintPlayground as FingerprintPlayground
+from .impulse_response import ImpulseResponse as ImpulseResponse
+from .layout_board import LayoutBoard as LayoutBoard
+from .learning_curves import LearningCurves as LearningCurves, panels_of as panels_of
+from .ordering_explorer import OrderingExplorer as OrderingExplorer
+from .placement_board import PlacementBoard as PlacementBoard
+from .powers_of_o import PowersOfO as PowersOfO
+from .proof_stepper import ProofStepper as ProofStepper
+from .send_two import SendTwo as SendTwo
+from .shift_sentence import ShiftSentence as ShiftSentence
+from .sigma_board import SigmaBoard as SigmaBoard
+from .so4_explorer import So4Explorer as So4Explorer
+from .table_explorer import TableExplorer as TableExplorer
+from .two_hands import TwoHands as TwoHands

@@ -1,0 +1,14 @@
+from . import (
+    catalogue as catalogue,
+    counting as counting,
+    crope as crope,
+    definition as definition,
+    offsets as offsets,
+    placement_orders as placement_orders,
+    planned as planned,
+    sweeps as sweeps,
+    worker as worker,
+)
+from .catalogue import RUNGS as RUNGS, experiment as experiment, names as names
+from .definition import Experiment as Experiment
+from .sweeps import Report as Report, Setup as Setup, sweep as sweep

@@ -1,0 +1,18 @@
+from . import (
+    checkpoint as checkpoint,
+    config as config,
+    distributed as distributed,
+    environment as environment,
+    folder_lock as folder_lock,
+    learner as learner,
+    loop as loop,
+    measures as measures,
+    precision_check as precision_check,
+    projection_shares as projection_shares,
+    run_record as run_record,
+    signals as signals,
+    validation as validation,
+)
+from .checkpoint import CheckpointError as CheckpointError
+from .config import RunConfig as RunConfig
+from .loop import NonFiniteLossError as NonFiniteLossError, Outcome as Outcome, load_model as load_model, train as train

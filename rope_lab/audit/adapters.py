@@ -1,4 +1,4 @@
-"""Other people's signatures made into f(x, positions): by the names of a function's parameters, not by its library.
+"""Adapters from other signatures to f(x, positions), chosen by the names of the parameters and not by the library.
 
 >>> from rope_lab.audit.gallery import right
 >>> adapt(right, head_dim=8).f is right
@@ -6,57 +6,60 @@ True
 """
 
 import inspect
-from collections.abc import Callable
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
-from rope_lab.audit.cos_sin_modules import applied, tables_of
+from rope_lab.audit.cos_sin_modules import apply_cos_sin, cos_sin_function
 from rope_lab.audit.importing import Skipped
-
-Rotary = Callable[[Any, Any], Any]
+from rope_lab.audit.probe import RotaryCallable
 
 
 @dataclass(frozen=True)
 class Adapted:
     """A rotary embedding as f(x, positions); ``keys`` where k is turned by another result of the same call."""
 
-    f: Rotary
+    f: RotaryCallable
     head_dim: int
-    keys: Rotary | None = None
+    keys: RotaryCallable | None = None
     about: str = ""
 
 
-def adapt(found: Any, *, head_dim: int | None = None, **settings: Any) -> Adapted:
-    """A function, class or module as f(x, positions), told by the names of its parameters.
+def adapt(target: Any, *, head_dim: int | None = None, **settings: Any) -> Adapted:
+    """A function, class or module as f(x, positions), identified by the names of its parameters.
 
-    ``settings`` go to the configuration where there is one (transformers), else to the class. `Skipped` where the
-    parameters are none that we know and there are not two of them, or where what they need beside them is not there.
+    ``settings`` go to the configuration if there is one (transformers), else to the class.
+
+    Raises:
+        Skipped: If the parameters are not those of a known signature and more than two are required, or if the module
+            lacks what builds the tables that the signature needs.
     """
-    if not callable(found):
-        raise Skipped(f"it is no callable: {type(found).__name__}; name a function, a class or a torch module")
+    if not callable(target):
+        raise Skipped(f"it is not callable: {type(target).__name__}; name a function, a class or a torch module")
     try:
-        parameters = inspect.signature(found).parameters.values()
+        parameters = inspect.signature(target).parameters.values()
     except ValueError as error:
         raise Skipped("it does not say what its parameters are; wrap it as f(x, positions)") from error
     names = [p.name for p in parameters if p.kind is not p.VAR_KEYWORD]
     usual = 64 if head_dim is None else head_dim
-    home = import_module(found.__module__) if hasattr(found, "__module__") else None
+    home = import_module(target.__module__) if hasattr(target, "__module__") else None
     if names[:4] == ["q", "k", "cos", "sin"]:
-        return _tables_and_apply(found, home, head_dim, settings)
+        return _tables_and_apply(target, home, head_dim, settings)
     if names[:3] == ["x", "cos", "sin"]:
-        return _tables_and_apply(lambda q, k, *tables: (found(q, *tables), found(k, *tables)), home, head_dim, settings)
+        return _tables_and_apply(
+            lambda q, k, *tables: (target(q, *tables), target(k, *tables)), home, head_dim, settings
+        )
     if names[:3] == ["xq", "xk", "freqs_cis"]:
-        return _complex(found, home, head_dim, settings)
+        return _complex(target, home, head_dim, settings)
     if names == ["tensor", "sin", "cos"]:
-        return _sines_first(found, home, usual)
+        return _sines_first(target, home, usual)
     if names[:2] in (["t", "freqs"], ["freqs", "t"]):
-        return _angles(found, home, usual, settings)
-    if inspect.isclass(found):
-        return _module(found, usual, settings)
+        return _angles(target, home, usual, settings)
+    if inspect.isclass(target):
+        return _module(target, usual, settings)
     if len([p for p in parameters if p.default is p.empty]) > 2:
         raise Skipped(f"no adapter for the parameters {', '.join(names)}; wrap it as f(x, positions)")
-    return Adapted(found, usual)
+    return Adapted(target, usual)
 
 
 def _tensor(x: Any) -> Any:
@@ -66,7 +69,7 @@ def _tensor(x: Any) -> Any:
 
 
 def _beside(home: Any, name: str) -> Any:
-    """What stands beside a function in its module, and makes its tables."""
+    """The object of this name in the function's module, which builds its tables."""
     if not hasattr(home, name):
         raise Skipped(f"{home.__name__} has no {name} that would build the tables; wrap it as f(x, positions)")
     return getattr(home, name)
@@ -74,7 +77,7 @@ def _beside(home: Any, name: str) -> Any:
 
 def _rotary_class(home: Any) -> tuple[Any, Any]:
     """The class beside the function that builds its tables, and the parameter for its config, or None."""
-    # Some families rotate images as well: theirs is not the one that goes with the function.
+    # Some families rotate images as well; the class for images does not belong to this function.
     classes = [c for n, c in vars(home).items() if n.endswith("RotaryEmbedding") and "Vision" not in n]
     if not classes:
         raise Skipped(f"{home.__name__} has no class ...RotaryEmbedding that would build the tables")
@@ -101,7 +104,7 @@ def _configured(home: Any, head_dim: int | None, settings: dict[str, Any]) -> tu
 
 
 def _made(Class: Any, head_dim: int, settings: dict[str, Any]) -> Any:
-    """A class by its width alone."""
+    """An instance of a class that takes the width of a head."""
     try:
         return Class(head_dim, **settings)
     except Exception as error:
@@ -113,7 +116,7 @@ def _tables_and_apply(apply: Any, home: Any, head_dim: int | None, settings: dic
     Class, config = _rotary_class(home)
     if config is None:
         width = 64 if head_dim is None else head_dim
-        tables = tables_of(_made(Class, width, settings), head_dim=width)
+        tables = cos_sin_function(_made(Class, width, settings), head_dim=width)
         if tables is None:
             said = f"{Class.__name__}({width}) gives no tables (cos, sin) for positions or seq_len"
             raise Skipped(f"{said}; wrap it as f(x, positions)")
@@ -202,14 +205,14 @@ def _module(Class: Any, head_dim: int, settings: dict[str, Any]) -> Adapted:
         return Adapted(lambda x, n: made(_tensor(x).transpose(1, 2), input_pos=n[None]).transpose(1, 2), head_dim)
     if list(inspect.signature(made).parameters) == ["x", "key"]:
         return Adapted(_whole_sequences(made), head_dim, about="takes no positions: asked with one token at each place")
-    if tables := tables_of(made, head_dim=head_dim):
-        f, about = applied(tables, head_dim=head_dim)
+    if tables := cos_sin_function(made, head_dim=head_dim):
+        f, about = apply_cos_sin(tables, head_dim=head_dim)
         return Adapted(f, head_dim, about=about)
     return Adapted(made, head_dim)
 
 
-def _whole_sequences(made: Any, *, longest: int = 1024) -> Rotary:
-    """Equinox: one sequence (T, head_dim) that always begins at 0. A token at place n tells what position n does."""
+def _whole_sequences(made: Any, *, longest: int = 1024) -> RotaryCallable:
+    """Equinox: one sequence (T, head_dim) that always begins at 0. A token at place n shows what position n does."""
     import jax
     import numpy as np
 

@@ -1,4 +1,4 @@
-"""The table of conventions: one row for each target, with what was measured, dated and with the versions.
+"""Audits of named targets, and the table of conventions: one row for each library, with date and versions.
 
 >>> from rope_lab.audit.gallery import right
 >>> row = examine("ours", right, head_dim=8).row
@@ -25,7 +25,7 @@ NAMES = {"rotary_embedding_torch": "rotary-embedding-torch", "x_transformers": "
 
 @dataclass(frozen=True)
 class Audit:
-    """Fingerprint and laws of one implementation, or why there are none."""
+    """Fingerprint and laws of one implementation, or the reason why it could not be audited."""
 
     name: str
     fingerprint: Fingerprint | None = None
@@ -35,24 +35,35 @@ class Audit:
 
     @property
     def row(self) -> dict[str, Any]:
-        """As one row of the table."""
+        """The audit as one row of the table of conventions."""
         if self.fingerprint is None:
             return {"name": self.name, "skipped": self.skipped}
         broken = {law.name: law.saw for law in self.laws if not law.ok}
-        found = {"name": self.name, "skipped": None, "about": self.about, "broken_laws": broken}
-        return found | json.loads(self.fingerprint.to_json())
+        begin = {"name": self.name, "skipped": None, "about": self.about, "broken_laws": broken}
+        return begin | json.loads(self.fingerprint.to_json())
 
 
 def examine(name: str, f: Any, *, head_dim: int, keys: Any = None, about: str = "") -> Audit:
-    """The fingerprint and the laws of one callable; ``keys`` turns k where that is another one."""
-    found = laws(f, head_dim=head_dim, keys=keys)
-    return Audit(name, fingerprint(f, head_dim=head_dim), tuple(found), about)
+    """The fingerprint and the laws of one callable; ``keys`` turns k, if f does not."""
+    checked = laws(f, head_dim=head_dim, keys=keys)
+    return Audit(name, fingerprint(f, head_dim=head_dim), tuple(checked), about)
 
 
 def audit(target: str, *, head_dim: int | None = None, name: str | None = None, **settings: Any) -> Audit:
-    """`examine` for a target MODULE:NAME. Where it cannot be had, ``skipped`` says why.
+    """Audit what a target names: a function, class or module of an installed library or of your own.
 
-    ValueError for a target of another form.
+    Args:
+        target: MODULE:NAME, such as ``my_package.rope:apply_rotary``.
+        head_dim: The width of a head. Default: that of the library's own configuration, else 64.
+        name: What the audit is called. Default: the target.
+        **settings: Passed to the configuration of the target, or to its class.
+
+    Returns:
+        An `Audit`. If the target cannot be imported or called, its ``skipped`` says why.
+
+    Raises:
+        TypeError: If head_dim is not an integer.
+        ValueError: If the target is not of that form, or head_dim is not positive and even.
 
     >>> audit("rope_lab.audit.gallery:right", head_dim=8).fingerprint.direction
     1
@@ -67,7 +78,12 @@ def audit(target: str, *, head_dim: int | None = None, name: str | None = None, 
 
 
 def audit_all(entries: tuple[Entry, ...] = LIBRARY) -> dict[str, Any]:
-    """Every entry of the library: the date, the versions, and a row for each."""
+    """Audit every entry of a list of targets, by default those of `LIBRARY`.
+
+    Returns:
+        A table that can be written as JSON: the date, the versions of Python and of the libraries, and a row for each
+        entry.
+    """
     rows = []
     for entry in entries:
         seen = audit(entry.target, name=entry.name, **entry.settings)
@@ -83,7 +99,7 @@ def audit_all(entries: tuple[Entry, ...] = LIBRARY) -> dict[str, Any]:
 
 
 def version(package: str) -> str | None:
-    """The version of an installed package, or None."""
+    """The version of a package, or None if it is not installed."""
     try:
         return metadata.version(NAMES.get(package, package))
     except metadata.PackageNotFoundError:
@@ -96,7 +112,11 @@ def _committed() -> str:
 
 
 def conventions() -> dict[str, Any]:
-    """The table that `rope-lab audit --all` wrote last, as it is shipped: no library needs to be installed.
+    """The table of conventions as it is shipped: what `rope-lab audit --all` last measured.
+
+    Returns:
+        The date, the versions, and ``rows``: one dict for each library, with the fields of `Fingerprint`. No library
+        needs to be installed.
 
     >>> table = conventions()
     >>> sorted(table)
@@ -113,7 +133,7 @@ def as_text(table: dict[str, Any]) -> str:
 
 
 def lines(table: dict[str, Any]) -> list[list[str]]:
-    """The rows of a table of conventions as words: name, layout, width, direction, base, laws that do not hold."""
+    """The rows of a table of conventions in words: name, layout, width, direction, base, laws that do not hold."""
     found = []
     for row in table["rows"]:
         if row["skipped"]:

@@ -1,5 +1,6 @@
 """A whole state dict carried from one layout into the other: q and k projections, their biases and their norms.
 
+>>> import numpy as np
 >>> state = {f"layers.0.{x}_proj.weight": np.arange(n)[:, None] for x, n in (("q", 8), ("k", 4), ("v", 4))}
 >>> moved = permute_state(state, n_heads=2, n_kv_heads=1, layout_from="half", layout_to="interleaved")
 >>> moved["layers.0.q_proj.weight"].ravel(), moved["layers.0.k_proj.weight"].ravel()
@@ -10,8 +11,6 @@ True
 
 from collections.abc import Mapping, Sequence
 from typing import Any
-
-import numpy as np  # noqa: F401 - for the example
 
 from rope_lab.audit.permutation import expect_head_count, permute_rotary
 
@@ -26,23 +25,40 @@ def permute_state(
     layout_from: str,
     layout_to: str,
     rotary_dim: int | None = None,
+    rotary_start: int = 0,
     parts: tuple[str, str, str, str] = PARTS,
 ) -> dict[str, Any]:
-    r"""`permute_rotary` for every query and key projection of a model; the other entries are handed on as they are.
+    r"""`permute_rotary` for every query and key projection of a model, with their biases and norms.
 
-    ``state``: names and arrays, as ``model.state_dict()`` or a safetensors file gives them; ``n_kv_heads``: heads of k
-    with grouped queries; ``parts``: what the projections of q and k, and the norms on q and k, are called. A norm that
-    all heads share has head_dim entries. After it the model must run a rotation in layout_to. ValueError where no name
-    fits, where a layer has a projection of q without that of k, where the two leave different head_dims, and for
-    adapters and quantised weights, whose rows say something else. TypeError for what is no array. Claim
-    ``blog.same-effects``.
+    After it the model must run a rotation in layout_to; then it computes the logits that it computed before.
+
+    Args:
+        state: Names and arrays, as ``model.state_dict()`` or a safetensors file gives them.
+        n_heads: The heads of q.
+        n_kv_heads: The heads of k with grouped queries. Default: n_heads.
+        layout_from: "interleaved" or "half" ("half-split" means the same).
+        layout_to: The layout of the rotation that will run.
+        rotary_dim: How many coordinates of a head turn. Default: all of them from rotary_start on.
+        rotary_start: The first coordinate of a head that turns.
+        parts: The names of the projections of q and k, and of the norms on q and k. A norm that all heads share has
+            head_dim entries.
+
+    Returns:
+        A dict with the same names. What moves is a new array of the same dtype, everything else is the same object.
+
+    Raises:
+        TypeError: If an entry that should move is not an array, or a size is not a whole number.
+        ValueError: If no name fits, if a layer has one of the two projections only, if sizes do not fit n_heads and
+            n_kv_heads, or if there are adapters or quantised weights, whose rows are not the rows of heads.
+
+    Claims: `blog.same-effects`.
     """
     n_heads = expect_head_count(n_heads, name="n_heads")
     n_kv_heads = n_heads if n_kv_heads is None else expect_head_count(n_kv_heads, name="n_kv_heads")
     if isinstance(parts, str) or len(parts) != len(PARTS):
         raise ValueError(f"parts: expected four names, of q, k, and the norms on both, such as {PARTS}, got {parts!r}")
     heads = dict(zip(parts, (n_heads, n_kv_heads, n_heads, n_kv_heads), strict=True))
-    found = _found(state, parts)
+    found = _named(state, parts)
     head_dims = _head_dims(state, found, heads)
     usual, moved = next(iter(head_dims.values())), dict(state)
     for name, (layer, part, _) in found.items():
@@ -54,13 +70,18 @@ def permute_state(
                 "from the model's configuration (num_attention_heads, num_key_value_heads)"
             )
         moved[name] = permute_rotary(
-            state[name], n_heads=count, layout_from=layout_from, layout_to=layout_to, rotary_dim=rotary_dim
+            state[name],
+            n_heads=count,
+            layout_from=layout_from,
+            layout_to=layout_to,
+            rotary_dim=rotary_dim,
+            rotary_start=rotary_start,
         )
     return moved
 
 
-def _found(state: Mapping[str, Any], parts: Sequence[str]) -> dict[str, tuple[str, str, str]]:
-    """The names that move: each with its layer, its part, and whether it is a weight or a bias."""
+def _named(state: Mapping[str, Any], parts: Sequence[str]) -> dict[str, tuple[str, str, str]]:
+    """The names that move, each with its layer, its part, and whether it is a weight or a bias."""
     found = {}
     for name in state:
         words = str(name).split(".")
@@ -81,7 +102,7 @@ def _found(state: Mapping[str, Any], parts: Sequence[str]) -> dict[str, tuple[st
 
 
 def _head_dims(state: Mapping[str, Any], found: dict[str, Any], heads: dict[str, int]) -> dict[str, int]:
-    """The head_dim of each layer, from its projection of q: that of k must be there, too."""
+    """The head_dim of each layer, from its projection of q. Raises ValueError if a layer has only one of q and k."""
     q, k, *_ = heads
     if not any(part in (q, k) for _, part, _ in found.values()):
         raise ValueError(

@@ -5,7 +5,7 @@
 ...     def forward(self, positions):
 ...         angle = positions[:, None] * torch.tensor([1.0, 0.01])
 ...         return angle.cos(), angle.sin()
->>> applied(tables_of(RotaryEmbedding().forward, head_dim=4), head_dim=4)[1]
+>>> apply_cos_sin(cos_sin_function(RotaryEmbedding().forward, head_dim=4), head_dim=4)[1]
 'gives tables, applied here to halves; they do not say which coordinates pair'
 """
 
@@ -15,18 +15,20 @@ from typing import Any
 
 import numpy as np
 
+from rope_lab.algebra.arguments import Layout
 from rope_lab.algebra.layouts import quarter_turn
+from rope_lab.audit.probe import RotaryCallable
 
-Tables = Callable[[Any, Any], tuple[Any, Any]]
+CosSinFunction = Callable[[Any, Any], tuple[Any, Any]]
 POSITIONS = ("positions", "position_ids", "position", "pos", "t")
 LENGTHS = ("seq_len", "seq_length", "length")
 
 
-def tables_of(module: Any, *, head_dim: int) -> Tables | None:
-    """cos and sin for x and positions (T,), torch tensors; None for a module that gives no such tables.
+def cos_sin_function(module: Any, *, head_dim: int) -> CosSinFunction | None:
+    """The function that gives a module's cos and sin for x and positions (T,), or None if it gives no such tables.
 
-    Told by the names of forward's parameters. For positions the tables stay as they are, for a length their rows are
-    looked up. Each is (..., T, head_dim) or (..., T, head_dim / 2).
+    The module is identified by the names of forward's parameters. If it takes positions, its tables are used as they
+    are; if it takes a length, their rows are looked up. Each is (..., T, head_dim) or (..., T, head_dim / 2).
     """
     names = list(inspect.signature(getattr(module, "forward", module)).parameters)
     asked = next((name for name in names if name in (*POSITIONS, *LENGTHS)), None)
@@ -45,17 +47,17 @@ def tables_of(module: Any, *, head_dim: int) -> Tables | None:
 
     try:
         shapes = [tuple(table.shape[-2:]) for table in _sample(tables, head_dim)]
-    except Exception:  # whatever it gives, it is no pair of tables
+    except Exception:  # it does not give a pair of tables
         return None
     return tables if shapes in ([(4, head_dim)] * 2, [(4, head_dim // 2)] * 2) else None
 
 
-def applied(tables: Tables, *, head_dim: int) -> tuple[Callable[[Any, Any], Any], str]:
-    """The tables as f(x, positions) in numpy, and in words to which coordinates they were applied."""
+def apply_cos_sin(tables: CosSinFunction, *, head_dim: int) -> tuple[RotaryCallable, str]:
+    """f(x, positions) in numpy that applies the tables, and a sentence that says to which coordinates."""
     sample = _sample(tables, head_dim)
     whole = sample[0].shape[-1] == head_dim
     neighbours = whole and all((table[..., ::2] == table[..., 1::2]).all() for table in sample)
-    layout = "interleaved" if neighbours else "half"
+    layout: Layout = "interleaved" if neighbours else "half"
 
     def f(x: Any, positions: Any) -> Any:
         import torch
@@ -70,7 +72,7 @@ def applied(tables: Tables, *, head_dim: int) -> tuple[Callable[[Any, Any], Any]
     return f, f"gives tables, applied here to {'neighbours' if neighbours else 'halves'}{why}"
 
 
-def _sample(tables: Tables, head_dim: int) -> tuple[Any, Any]:
+def _sample(tables: CosSinFunction, head_dim: int) -> tuple[Any, Any]:
     import torch
 
     cos, sin = tables(torch.zeros(1, 1, 4, head_dim), torch.arange(4))

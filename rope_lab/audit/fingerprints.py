@@ -1,4 +1,4 @@
-"""Which RoPE is this? The answer of a callable to the basis vectors says nearly everything.
+"""The fingerprint: which rotary embedding a callable is, from its answers to the basis vectors.
 
 >>> from rope_lab.algebra.layouts import rotate_elementwise
 >>> theta = 500000.0 ** (-np.arange(4) / 4)
@@ -26,14 +26,14 @@ FAR = (1009, 10007, 100003)  # primes: a half type rounds each of them
 
 @dataclass(frozen=True)
 class Fingerprint:
-    """What `fingerprint` found. ``str()`` is a short table, `to_json` the same for machines."""
+    """What `fingerprint` found. ``str()`` gives a short table, `to_json` the same for programs."""
 
     layout: str  # "interleaved", "half-split", "other", "none" (nothing turns) or "unknown" (see problems)
     pairs: tuple[tuple[int, int], ...]  # the coordinates that turn together, a < b
     rotated_dims: int  # how many coordinates turn
     head_dim: int
-    direction: int  # +1 counter-clockwise, -1 clockwise, 0 where planes disagree or none turns
-    base: float | None  # theta_i = base^(-2i/rotary_dim), or None where no single base fits
+    direction: int  # +1 counter-clockwise, -1 clockwise, 0 if planes disagree or none turns
+    base: float | None  # theta_i = base^(-2i/rotary_dim), or None if no single base fits
     base_residual: float | None  # its largest relative miss over the planes
     frequencies: tuple[float, ...]  # radians per position, one for each pair
     scheme: str  # the rule of the frequencies in words
@@ -43,12 +43,12 @@ class Fingerprint:
     precision: str  # of the angles: "float64", "float32", "half" or "unknown"
     angle_error: dict[int, float]  # radians by which the worst plane is off, at long positions
     form: str  # how the callable was called
-    problems: tuple[str, ...]  # why this is no rotary embedding, or is not safe to use
-    notes: tuple[str, ...]
+    problems: tuple[str, ...]  # why this is not a rotary embedding, or not safe to use
+    notes: tuple[str, ...]  # what is unusual and harmless
 
     @property
     def ok(self) -> bool:
-        """No problem was seen."""
+        """Whether no problem was seen."""
         return not self.problems
 
     def to_json(self) -> str:
@@ -78,14 +78,23 @@ class Fingerprint:
 def fingerprint(f: Any, *, head_dim: int) -> Fingerprint:
     r"""Read layout, width, direction, base and precision of a rotary embedding off its answers.
 
-    $f(e_j, n) = \mathcal R_n e_j$: the basis vectors give the matrix of each position n; coordinates that mix are a
+    $f(e_j, n) = \mathcal R_n e_j$: the basis vectors give the matrix of each position n. Coordinates that mix are a
     pair, its angle $n\theta_i$ is followed through n = 1, 2, 4, ..., and the $\theta_i$ are fitted to
-    $\mathrm{base}^{-2i/r}$.
+    $\mathrm{base}^{-2i/r}$, where r is the number of coordinates that turn.
 
-    ``f(x, positions)``: any callable on numpy or torch arrays, x (batch, heads, T, head_dim), (batch, T, head_dim) or
-    (T, head_dim), positions (T,). Angles in radians; everything is computed in float64 from what f returns. Whatever f
-    does is reported in ``problems``; TypeError or ValueError only for a head_dim that is no positive even integer.
-    What f alone cannot show: frequencies above pi, and the base of a single plane.
+    Args:
+        f: ``f(x, positions)``, any callable on numpy or torch arrays, with x (batch, heads, T, head_dim),
+            (batch, T, head_dim) or (T, head_dim), and positions (T,). The forms are tried one after the other.
+        head_dim: The width of a head, a positive even integer.
+
+    Returns:
+        A `Fingerprint`, with angles in radians. All of it is computed in float64 from what f returns. f alone cannot
+        show frequencies above pi, nor the base of a single plane.
+
+    Raises:
+        TypeError: If head_dim is not an integer.
+        ValueError: If head_dim is not positive and even. An error that f raises is not passed on: it is reported in
+            ``problems``.
 
     >>> fingerprint(lambda x, n: x, head_dim=4).problems
     ('nothing turns: f returns x at every position',)
@@ -147,7 +156,7 @@ def _read(probe: Probe, seen: Matrices, head_dim: int) -> Fingerprint:
 
 
 def _layout(seen: Matrices, head_dim: int) -> tuple[str, list[str]]:
-    """The name of the pairs, from the pairs alone."""
+    """The name of the layout that has these pairs, and notes on it."""
     pairs = seen.pairs
     if not pairs:
         return ("other", ["the planes are no pairs of coordinates"]) if not seen.coupled else ("none", [])
@@ -163,7 +172,7 @@ def _layout(seen: Matrices, head_dim: int) -> tuple[str, list[str]]:
 
 
 def _precision(error: dict[int, float], eps: float) -> str:
-    """How exact the angles are, from how fast their error grows with the position; the answer's own rounding aside."""
+    """The dtype of the angles, from how fast their error grows with the position beyond the rounding of the answer."""
     rate = max((max(0.0, miss - 2 * eps) / n for n, miss in error.items()), default=None)
     if rate is None:
         return "unknown"

@@ -1,4 +1,4 @@
-r"""Which rule made these frequencies? One base where one fits, else what can be said in words.
+r"""The rule that made a list of frequencies: one base if one fits, else a description in words.
 
 >>> found = explain(10000.0 ** (-np.arange(8) / 8), width=16)
 >>> found.base, found.scheme
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-TABLES = 8e-6  # what frequencies built in float32 miss, relative: the rounded exponent times ln(base), with room
+TABLES = 8e-6  # what frequencies built in float32 miss, relative: the rounded exponent times ln(base), with a margin
 
 
 @dataclass(frozen=True)
@@ -27,9 +27,9 @@ class Rule:
 def explain(frequencies: ArrayLike, *, width: int, doubt: ArrayLike = 0.0) -> Rule:
     r"""The base of $\theta_i = \mathrm{base}^{-2i/\mathrm{width}}$ by weighted least squares, if one base fits.
 
-    ``frequencies``: one positive number for each plane, in order of the planes; ``width``: the coordinates that the
-    rule was made for; ``doubt``: how far each may be off, relative. The base is rounded to six digits where that fits
-    as well.
+    ``frequencies``: one positive number for each plane, in order of the planes; ``width``: r in the rule above, the
+    number of coordinates; ``doubt``: the relative error that each may have. The base is rounded to two, four or six
+    digits if that fits as well.
     """
     theta = np.abs(np.asarray(frequencies, dtype=np.float64))
     doubt = np.broadcast_to(np.asarray(doubt, dtype=np.float64), theta.shape) + TABLES

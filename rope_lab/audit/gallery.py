@@ -1,40 +1,40 @@
-"""Known ways to get it wrong, a few lines each, and the law that catches each of them.
+"""The gallery: known ways to get it wrong, a few lines each, with the law that catches each of them.
 
 >>> wrong = {mistake.name: mistake for mistake in GALLERY}
 >>> [law.name for law in wrong["q only"].examine(head_dim=8) if not law.ok]
 ['relativity', 'non-vacuity']
 """
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
+from rope_lab.algebra.arguments import Layout
+from rope_lab.algebra.half_precision import round_to
 from rope_lab.algebra.layouts import quarter_turn, rotate_elementwise
 from rope_lab.algebra.rotation import frequencies
 from rope_lab.audit.law_suite import Law, laws
-
-Rotary = Callable[[Any, Any], Any]
+from rope_lab.audit.probe import RotaryCallable
 
 
 @dataclass(frozen=True)
 class Mistake:
-    """One way to get it wrong: f turns q, ``keys`` turns k where that is another function."""
+    """One way to get it wrong: f turns q, and k unless ``keys`` does."""
 
     name: str
-    about: str
-    f: Rotary
+    about: str  # what happened, in one or two sentences
+    f: RotaryCallable
     caught_by: str  # the name of a law
-    keys: Rotary | None = None
-    expected: dict[str, Any] = field(default_factory=dict)  # what its author meant, where no law alone can know
+    keys: RotaryCallable | None = None
+    expected: dict[str, Any] = field(default_factory=dict)  # what its author meant, if no law alone can know it
 
     def examine(self, *, head_dim: int = 8) -> list[Law]:
-        """Every law, asked of this mistake."""
+        """Check every law of `laws` on this mistake."""
         return laws(self.f, head_dim=head_dim, keys=self.keys, expected=self.expected)
 
 
-def right(x: np.ndarray, positions: np.ndarray, *, base: float = 10000.0, layout: str = "half") -> np.ndarray:
+def right(x: np.ndarray, positions: np.ndarray, *, base: float = 10000.0, layout: Layout = "half") -> np.ndarray:
     """What all of them meant to write."""
     return rotate_elementwise(x, positions, theta=frequencies(x.shape[-1], base=base), layout=layout)
 
@@ -52,13 +52,13 @@ def other_layout(x, positions):
 
 
 def mismatched_tables(x, positions):
-    """Tables repeated for interleaved pairs, on halves."""
+    """Tables for the interleaved layout, applied in the half-split one."""
     angle = np.repeat(positions[:, None] * frequencies(x.shape[-1]), 2, axis=-1)
     return x * np.cos(angle) + quarter_turn(x, layout="half") * np.sin(angle)
 
 
 def head_axis(x, positions):  # noqa: ARG001
-    """The tables stand along the wrong axis: every token of a head turns alike."""
+    """The tables lie along the wrong axis: all tokens of a head turn by the same angle."""
     return np.swapaxes(right(np.swapaxes(x, -2, -3), np.arange(x.shape[-3])), -2, -3)
 
 
@@ -70,18 +70,12 @@ def no_op(x, positions):  # noqa: ARG001
     return x
 
 
-def rounded(values, *, bits=8):
-    """Rounded to nearest even with 8 significant bits: bfloat16."""
-    fraction, power = np.frexp(np.asarray(values, dtype=np.float64))
-    return np.ldexp(np.round(fraction * 2.0**bits) / 2.0**bits, power)
-
-
 def half_positions(x, positions):
-    return right(x, rounded(positions))
+    return right(x, round_to(positions, dtype="bfloat16"))
 
 
 def half_angles(x, positions):
-    angle = rounded(np.asarray(positions)[:, None] * frequencies(x.shape[-1]))
+    angle = round_to(np.asarray(positions)[:, None] * frequencies(x.shape[-1]), dtype="bfloat16")
     angle = np.concatenate([angle, angle], axis=-1)
     return x * np.cos(angle) + quarter_turn(x, layout="half") * np.sin(angle)
 
@@ -143,31 +137,32 @@ def degrees(x, positions):
 
 
 MEANT = {"layout": "half-split", "base": 10000.0, "direction": 1}
+# Each known mistake, with the law that catches it. Claim: `book.audit-gallery`.
 GALLERY = (
     Mistake(
         "wrong base",
-        "Trained with base 10000, run with 1000: a lawful rotation, but not this model's.",
+        "Trained with base 10000, run with 1000: a lawful rotation, but not the one of this model.",
         wrong_base,
         "expected base",
         expected=MEANT,
     ),
     Mistake(
         "flipped sign",
-        "Both turn clockwise: the logits see m - n for n - m.",
+        "Both turn clockwise: the logits depend on m - n in place of n - m.",
         flipped_sign,
         "expected direction",
         expected=MEANT,
     ),
     Mistake(
         "other layout",
-        "Weights for halves, rotation of neighbours: lawful, and wrong for these weights.",
+        "The weights are for the half-split layout, the rotation is interleaved: lawful, and wrong for these weights.",
         other_layout,
         "expected layout",
         expected=MEANT,
     ),
     Mistake(
         "mismatched cos/sin layout",
-        "Tables repeated for neighbours, pairs taken from halves.",
+        "The tables are for the interleaved layout, the pairs for the half-split one.",
         mismatched_tables,
         "isometry",
     ),
@@ -181,10 +176,14 @@ GALLERY = (
         "long positions",
     ),
     Mistake("bf16 angles", "Positions are whole, but n theta is rounded to 8 bits.", half_angles, "long positions"),
-    Mistake("norm leak", "A decay that q and k should undo is on both.", norm_leak, "isometry"),
+    Mistake("norm leak", "A decay that belongs on q, and its inverse on k, is on both.", norm_leak, "isometry"),
     Mistake("q only", "The keys were forgotten.", right, "non-vacuity", keys=no_op),
     Mistake(
-        "opposite signs", "q turns one way, k the other: the logits see n + m.", right, "relativity", keys=flipped_sign
+        "opposite signs",
+        "q turns one way, k the other: the logits depend on n + m.",
+        right,
+        "relativity",
+        keys=flipped_sign,
     ),
     Mistake(
         "wrong partial pairing",

@@ -1,4 +1,4 @@
-"""What a target MODULE:NAME names, or why it is not to be had.
+"""Importing a target MODULE:NAME, or saying why that is not possible.
 
 >>> find("math:sqrt")(9)
 3.0
@@ -14,7 +14,12 @@ class Skipped(Exception):  # noqa: N818 - a reason, not a fault
 
 
 def find(target: str) -> Any:
-    """The object that ``package.module:name`` names; `Skipped` with the reason where it is not to be had."""
+    """The object that ``package.module:name`` names.
+
+    Raises:
+        ValueError: If target is not of the form MODULE:NAME.
+        Skipped: If the module cannot be imported or has no such name, with the reason.
+    """
     module, colon, name = target.partition(":")
     if not all(module.split(".")) or not colon or not name:
         raise ValueError(f"target: expected MODULE:NAME, got {target!r}; such as my_package.rope:apply_rotary")
@@ -23,16 +28,16 @@ def find(target: str) -> Any:
             f"target: expected MODULE:NAME, got the path {target!r}; stand in its folder and name the file without .py"
         )
     try:
-        with warnings.catch_warnings():  # what a library says of its own insides at import is not our reader's matter
+        with warnings.catch_warnings():  # a library's own warnings at import are of no use to our reader
             warnings.simplefilter("ignore")
-            found = import_module(module)
-    except (Exception, SystemExit) as error:  # what a module does at its import is not ours: it is told, not raised
+            item: Any = import_module(module)
+    except (Exception, SystemExit) as error:  # whatever a module raises at its import becomes the reason
         missing = isinstance(error, ModuleNotFoundError) and error.name == module.partition(".")[0]
         said = str(error) if isinstance(error, ImportError) else f"{type(error).__name__}: {error}"
         reason = "is not installed" if missing else f"cannot be imported: {' '.join(said.split())[:100]}"
         raise Skipped(f"{module.partition('.')[0]} {reason}") from error
     for part in name.split("."):
-        if not hasattr(found, part):
+        if not hasattr(item, part):
             raise Skipped(f"{module} has no {name}")
-        found = getattr(found, part)
-    return found
+        item = getattr(item, part)
+    return item

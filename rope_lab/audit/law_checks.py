@@ -1,4 +1,4 @@
-"""The single laws: each takes what is under test and says whether it holds, what was seen, and on which input.
+"""The single laws. Each takes the subject of the test and says whether it holds, what was seen, and on which input.
 
 >>> from rope_lab.algebra.layouts import rotate_elementwise
 >>> right = Probe(lambda x, n: rotate_elementwise(x, n, theta=[1.0]), head_dim=2)
@@ -15,20 +15,20 @@ from typing import Any
 
 import numpy as np
 
-from rope_lab.audit.long_positions import apart, disturbed, why
-from rope_lab.audit.position_axis import axis_of
+from rope_lab.audit.long_positions import diagnose_step, diagnose_token, scores_at
+from rope_lab.audit.position_axis import diagnose_axis
 from rope_lab.audit.probe import Probe, Refused
 
-FLOOR = 4e-6  # cos and sin that were rounded to float32, with room
-DRIFT = 2.5e-7  # radians per position that an angle in float32 may be off: n theta rounded once, with room
+FLOOR = 4e-6  # cos and sin that were rounded to float32, with a margin
+DRIFT = 2.5e-7  # radians per position that an angle in float32 may be off: n theta rounded once, with a margin
 FAR_OUT = (15, 127, 255, 256, 1020, 1023, 4095, 4096, 8191, 16384, 32767)  # with the last of 8 and of 16 bits
 REACHES = (16385, *(2**k - 1 for k in range(14, 3, -1)))
-Verdict = tuple[bool | np.bool_, str, str]  # holds, seen, tried on
+Finding = tuple[bool | np.bool_, str, str]  # whether it holds, what was seen, the positions that were tried
 
 
 @dataclass
 class Subject:
-    """What is under test: q and k may be turned by two callables."""
+    """The callables under test, one for q and one for k, which may be the same, with the vectors to try them on."""
 
     q: Probe
     k: Probe
@@ -37,22 +37,22 @@ class Subject:
 
     @property
     def rounding(self) -> float:
-        """The answer's own rounding, of a number near 1."""
+        """How much the dtype of the answers may change a number near 1."""
         return max(FLOOR, 4 * max(self.q.eps, self.k.eps))
 
-    def room(self, farthest: float = 0.0) -> float:
-        """How far a law may be missed: the answer's own rounding, and that of a float32 angle."""
+    def tolerance(self, farthest: float = 0.0) -> float:
+        """The largest error that a law allows: rounding of the answers, and of float32 angles up to ``farthest``."""
         return float(np.abs(self.x).max()) * (self.rounding + DRIFT * farthest)
 
-    def score_room(self, farthest: float = 0.0) -> float:
-        """The same for a score: the rounding of its head_dim terms adds up as a random walk does."""
+    def score_tolerance(self, farthest: float = 0.0) -> float:
+        """The same for a score: the rounding errors of its head_dim terms add up as a random walk does."""
         size = float(np.abs(self.x).max())
         rounded = max(4 * (FLOOR + DRIFT * farthest), 4 * max(self.q.eps, self.k.eps) + DRIFT * farthest)
         return size * rounded * self.q.head_dim**0.5
 
     @cached_property
     def reach(self) -> int:
-        """The farthest position that both answer: a table may end."""
+        """The farthest of some positions that both callables answer: a table may end."""
         for n in REACHES:
             try:
                 for p in (self.q, self.k):
@@ -64,68 +64,70 @@ class Subject:
         raise last
 
     def fit(self, positions: Any, *, top: int) -> np.ndarray:
-        """Positions made smaller where ``top`` lies beyond the end of the table."""
+        """The positions, scaled down if the largest, ``top``, lies beyond the end of a table."""
         positions = np.asarray(positions)
         return positions if top <= self.reach else positions * self.reach // top
 
 
-def _both(s: Subject) -> Iterable[Probe]:
+def _callables(s: Subject) -> Iterable[Probe]:
     return (s.q,) if s.q is s.k else (s.q, s.k)
 
 
-def _linear(s: Subject) -> Verdict:
+def _linear(s: Subject) -> Finding:
     """f(a x + b y) = a f(x) + b f(y), twice the same, nothing written into the input."""
     at, worst = (3, 0, 7, 1, 4), 0.0
-    for p in _both(s):
+    for p in _callables(s):
         fx, fy = p(s.x, at), p(s.y, at)
-        if not np.allclose(fx, p(s.x, at), rtol=0, atol=s.room() / 8):
+        if not np.allclose(fx, p(s.x, at), rtol=0, atol=s.tolerance() / 8):
             return False, "the same call gives another answer", f"positions {at}"
         worst = max(worst, np.abs(p(2 * s.x - 3 * s.y, at) - 2 * fx + 3 * fy).max())
         if p.remarks:
             return False, p.remarks[0], f"positions {at}"
-    return worst <= 8 * s.room(), f"off by {worst:.1e}", f"2 x - 3 y at positions {at}"
+    return worst <= 8 * s.tolerance(), f"off by {worst:.1e}", f"2 x - 3 y at positions {at}"
 
 
-def _isometry(s: Subject) -> Verdict:
+def _isometry(s: Subject) -> Finding:
     """|f(x, n)| = |x|."""
     at = s.fit([0, 1, 17, 254, 1001], top=1001)
-    ratio = np.concatenate([np.linalg.norm(p(s.x, at), axis=-1) / np.linalg.norm(s.x, axis=-1) for p in _both(s)])
+    ratio = np.concatenate([np.linalg.norm(p(s.x, at), axis=-1) / np.linalg.norm(s.x, axis=-1) for p in _callables(s)])
     worst = ratio.flat[np.abs(ratio - 1).argmax()]
-    return abs(worst - 1) <= s.room(), f"a length times {worst:.8g}", f"positions {at.tolist()}"
+    return abs(worst - 1) <= s.tolerance(), f"a length times {worst:.8g}", f"positions {at.tolist()}"
 
 
-def _identity(s: Subject) -> Verdict:
+def _identity(s: Subject) -> Finding:
     """f(x, 0) = x."""
     worst, hint = 0.0, ""
-    for p in _both(s):
+    for p in _callables(s):
         y = p(s.x, (0,) * 5)
         worst = max(worst, float(np.abs(y - s.x).max()))
-        if worst > s.room() and np.allclose(np.sort(y, axis=-1), np.sort(s.x, axis=-1), rtol=0, atol=s.room()):
+        if worst > s.tolerance() and np.allclose(
+            np.sort(y, axis=-1), np.sort(s.x, axis=-1), rtol=0, atol=s.tolerance()
+        ):
             hint = ": the coordinates of x in another order"
-    return worst <= s.room(), f"off by {worst:.1e}{hint}", "all positions 0"
+    return worst <= s.tolerance(), f"off by {worst:.1e}{hint}", "all positions 0"
 
 
-def _group(s: Subject) -> Verdict:
+def _group(s: Subject) -> Finding:
     """f(f(x, m), n) = f(x, m + n)."""
     m, n = s.fit([3, 17, 100, 254, 700], top=1024), s.fit([5, 40, 157, 3, 324], top=1024)
-    worst = max(np.abs(p(p(s.x, m), n) - p(s.x, m + n)).max() for p in _both(s))
-    return worst <= 2 * s.room(1100), f"off by {worst:.1e}", f"m = {m.tolist()}, n = {n.tolist()}"
+    worst = max(np.abs(p(p(s.x, m), n) - p(s.x, m + n)).max() for p in _callables(s))
+    return worst <= 2 * s.tolerance(1100), f"off by {worst:.1e}", f"m = {m.tolist()}, n = {n.tolist()}"
 
 
-def _inverse(s: Subject) -> Verdict:
+def _inverse(s: Subject) -> Finding:
     """f(f(x, n), -n) = x where negative positions are answered; where they are not, the transpose undoes f."""
     at = s.fit([1, 2, 9, 30, 200], top=200)
-    for p in _both(s):
+    for p in _callables(s):
         turned = p(s.x, at)
         miss = np.abs((turned * p(s.y, at)).sum(-1) - (s.x * s.y).sum(-1)).max()  # f^T f = I
-        if miss > s.score_room():
+        if miss > s.score_tolerance():
             return False, f"the transpose does not undo it: off by {miss:.1e}", f"positions {at.tolist()}"
         try:
             back = np.abs(p(turned, -at) - s.x).max()
             between = p(s.x, at + 0.5)
         except Refused as refusal:
             return True, f"the transpose undoes it; -n is not answered: {refusal}"[:110], f"positions {at.tolist()}"
-        if back > s.room(200):
+        if back > s.tolerance(200):
             # A table answers at whole positions only and has no negative rows; what answers between them computes.
             looks_up = any(np.array_equal(between, p(s.x, at + step)) for step in (0, 1))
             hint = " (a table: keep n >= 0)" if looks_up else ""
@@ -133,13 +135,13 @@ def _inverse(s: Subject) -> Verdict:
     return True, f"off by {back:.1e}", f"n = {at.tolist()}, then -n"
 
 
-def _relativity(s: Subject) -> Verdict:
+def _relativity(s: Subject) -> Finding:
     """(f(q, m), g(k, n)) is unchanged when m and n move together; n - m is another one for each pair."""
     m, n = s.fit([0, 5, 11, 2, 60], top=1000), s.fit([3, 1, 7, 40, 9], top=1000)
     score = _score(s, m, n)
     steps = s.fit([1, 13, 128, 900], top=1000)
     worst, step = max((float(np.abs(_score(s, m + c, n + c) - score).max()), int(c)) for c in steps)
-    ok = worst <= s.score_room(1000)
+    ok = worst <= s.score_tolerance(1000)
     return ok, f"a score moves by {worst:.1e} when both positions move by {step}", f"m = {m.tolist()}, n = {n.tolist()}"
 
 
@@ -147,28 +149,29 @@ def _score(s: Subject, m: np.ndarray, n: np.ndarray) -> np.ndarray:
     return (s.q(s.x, m) * s.k(s.y, n)).sum(axis=-1)
 
 
-def _not_vacuous(s: Subject) -> Verdict:
+def _not_vacuous(s: Subject) -> Finding:
     """Something turns, q and k both, with the position of each token and not along another axis."""
-    at, moved = np.array([1, 4, 2, 9, 6]), {}
+    at = np.array([1, 4, 2, 9, 6])
+    moved: dict[str, bool] = {}
     for name, p in (("q", s.q), ("k", s.k)):
-        trouble = axis_of(p, s.x, at, room=4 * s.room(10))
+        trouble = diagnose_axis(p, s.x, at, tolerance=4 * s.tolerance(10))
         if trouble:
             return False, trouble, f"positions {at.tolist()}, each token's changed by itself; heads and batch exchanged"
-        moved[name] = np.abs(p(s.x, at) - s.x).max() > 10 * s.room()
+        moved[name] = bool(np.abs(p(s.x, at) - s.x).max() > 10 * s.tolerance())
     if not any(moved.values()):
         return False, "nothing turns: f returns x", f"positions {at.tolist()}"
     if not all(moved.values()):
-        turning, still = sorted(moved, key=moved.get, reverse=True)
+        turning, still = sorted(moved, key=lambda name: moved[name], reverse=True)
         return False, f"{turning} turns, {still} does not", f"positions {at.tolist()}"
     spread = float(np.ptp([_score(s, at, at + c) for c in (0, 1, 2, 5)], axis=0).max())
     tried = f"m = {at.tolist()}, n = m + 0, 1, 2, 5"
-    return spread > 10 * s.room(), f"a score moves by {spread:.2g} with the offset", tried
+    return spread > 10 * s.tolerance(), f"a score moves by {spread:.2g} with the offset", tried
 
 
-def _decoding(s: Subject) -> Verdict:
+def _decoding(s: Subject) -> Finding:
     """A whole sequence at once, and the same token by token, in chunks, and after a longer call."""
     at = np.arange(5)
-    for p in _both(s):
+    for p in _callables(s):
         whole = p(s.x, at)
         steps = np.concatenate([p(s.x[..., t : t + 1, :], at[t : t + 1]) for t in range(5)], axis=-2)
         chunks = np.concatenate([p(s.x[..., :2, :], at[:2]), p(s.x[..., 2:, :], at[2:])], axis=-2)
@@ -178,44 +181,45 @@ def _decoding(s: Subject) -> Verdict:
         again = {"after a longer call": p(s.x, at), "with a far token in the same call": far}
         for way, other in ({"token by token": steps, "in two chunks": chunks} | again).items():
             worst = np.abs(other - whole).max()
-            if worst > s.room(5):
+            if worst > s.tolerance(5):
                 return False, f"{way} the answer is another: off by {worst:.1e}", "positions 0 to 4"
     return True, "the same at once, token by token, in chunks, beside a far token", "positions 0 to 4"
 
 
-def _far(s: Subject) -> Verdict:
+def _far(s: Subject) -> Finding:
     """One step is one step and n steps are n steps, far out as at the start: also where integers overflow."""
     reached, worst, tried = 0, 0.0, f"n = {FAR_OUT[0]} to {FAR_OUT[-1]}: from n to n + 1, from n to 2 n"
-    start = {p: apart(p, s.x, s.y, 0, 1) for p in _both(s)}
+    start = {p: scores_at(p, s.x, s.y, 0, 1) for p in _callables(s)}
     for n in FAR_OUT:
         try:
-            step, p = _worst(s, lambda p, n=n: apart(p, s.x, s.y, n, n + 1) - start[p])
+            step, p = _largest({p: scores_at(p, s.x, s.y, n, n + 1) - start[p] for p in _callables(s)})
         except Refused as refusal:
             if not reached:
                 return True, f"not asked: {refusal}"[:110], f"position {n}"
             break
         reached = n
-        if step > s.score_room(n):
-            reason = why(p, s.x, s.y, n, off=step, room=s.rounding)
+        if step > s.score_tolerance(n):
+            reason = diagnose_step(p, s.x, s.y, n, off=step, tolerance=s.rounding)
             return False, f"the step from {n} to {n + 1} is off by {step:.1e}: {reason}", f"position {n}"
         worst = max(worst, step)
         try:
-            jump, p = _worst(s, lambda p, n=n: apart(p, s.x, s.y, n, 2 * n) - apart(p, s.x, s.y, 0, n))
+            misses = {p: scores_at(p, s.x, s.y, n, 2 * n) - scores_at(p, s.x, s.y, 0, n) for p in _callables(s)}
         except Refused:
             continue  # n is answered and 2 n is not: a table that ends
-        if jump > s.score_room(2 * n):
-            reason = disturbed(p, s.x, 2 * n, room=s.rounding) or f"it turns otherwise than from 0 to {n}"
+        jump, p = _largest(misses)
+        if jump > s.score_tolerance(2 * n):
+            reason = diagnose_token(p, s.x, 2 * n, tolerance=s.rounding) or f"the turn is not the one from 0 to {n}"
             return False, f"from {n} to {2 * n} it is off by {jump:.1e}: {reason}", f"positions 0, {n}, {2 * n}"
         worst = max(worst, jump)
     return True, f"off by {worst:.1e} up to position {reached}", tried
 
 
-def _worst(s: Subject, miss: Callable[[Probe], np.ndarray]) -> tuple[float, Probe]:
-    """The largest miss, and whose it is."""
-    return max(((float(np.abs(miss(p)).max()), p) for p in _both(s)), key=lambda found: found[0])
+def _largest(misses: dict[Probe, np.ndarray]) -> tuple[float, Probe]:
+    """The largest miss, and the callable that has it."""
+    return max(((float(np.abs(miss).max()), p) for p, miss in misses.items()), key=lambda pair: pair[0])
 
 
-Check = Callable[[Subject], Verdict]
+Check = Callable[[Subject], Finding]
 CHECKS: dict[str, Check] = {
     "linear": _linear,
     "isometry": _isometry,

@@ -1,4 +1,4 @@
-"""The laws that every rotary embedding obeys, asked of a callable one by one.
+"""The laws that every rotary embedding obeys, checked for one callable.
 
 >>> from rope_lab.algebra.layouts import rotate_elementwise
 >>> sound = laws(lambda x, n: rotate_elementwise(x, n, theta=[1.0, 0.01]), head_dim=4)
@@ -17,9 +17,9 @@ import numpy as np
 from rope_lab.algebra.arguments import expect_even
 from rope_lab.audit.fingerprints import fingerprint
 from rope_lab.audit.law_checks import CHECKS, Check, Subject
+from rope_lab.audit.layout_names import printed_layout
 from rope_lab.audit.probe import Probe, Refused
 
-LAYOUT_NAMES = {"half": "half-split"}
 EXPECTABLE = (
     "layout",
     "pairs",
@@ -36,28 +36,40 @@ EXPECTABLE = (
 
 @dataclass(frozen=True)
 class Law:
-    """One law: does it hold, what was seen, and on which input."""
+    """One law: whether it holds, what was seen, and on which input."""
 
     name: str
-    ok: bool
-    saw: str
-    input: str
+    ok: bool  # it holds, within the tolerance
+    saw: str  # the largest error, or what happened, in words
+    input: str  # the positions that were tried
 
     def __str__(self) -> str:
         return f"{'ok  ' if self.ok else 'FAIL'}  {self.name:<18}{self.saw}"
 
 
 def laws(f: Any, *, head_dim: int, keys: Any = None, expected: dict[str, Any] | None = None) -> list[Law]:
-    r"""Isometry, group law, relativity and the rest, each with what was seen.
+    r"""Check isometry, the group law, relativity and the other laws of a rotary embedding, one by one.
 
     $|\mathcal R_n x| = |x|$, $\mathcal R_0 = I$, $\mathcal R_m \mathcal R_n = \mathcal R_{m+n}$,
     $(\mathcal R_m q)^\top \mathcal R_n k = q^\top \mathcal R_{n-m} k$, and that something turns at all.
 
-    ``f``: as in `fingerprint`; ``keys``: the callable for k, where it is another one; ``expected``: what the
-    fingerprints must say, such as ``{"base": 10000.0, "layout": "half-split", "direction": 1}``, each a law of its own.
-    Room for rounding follows the dtype that f returns and angles in float32. Never a traceback of f's own; TypeError
-    or ValueError for head_dim, ValueError for an expectation that no fingerprint has. Claims ``unsaid.norm``,
-    ``blog.inner-chain``.
+    Args:
+        f: The callable ``f(x, positions)`` that turns q, as in `fingerprint`.
+        head_dim: The width of a head, a positive even integer.
+        keys: The callable that turns k, if it is not f.
+        expected: What the fingerprint must say, such as ``{"base": 10000.0, "layout": "half-split", "direction": 1}``.
+            Each entry is a law of its own.
+
+    Returns:
+        A list of `Law`: ten laws and one for each expectation. If f does not answer at all, only the first. The
+        tolerance follows the dtype that f returns, and allows angles in float32.
+
+    Raises:
+        TypeError: If head_dim is not an integer.
+        ValueError: If head_dim is not positive and even, or expected names a field that no fingerprint has. An error
+            that f raises is not passed on: it breaks a law.
+
+    Claims: `unsaid.norm`, `blog.inner-chain`.
 
     >>> print(laws(lambda x, n: 2 * x, head_dim=4)[2])
     FAIL  isometry          a length times 2
@@ -87,7 +99,10 @@ def _law(name: str, check: Check, subject: Subject) -> Law:
 def _expect_fields(expected: dict[str, Any]) -> None:
     for field in expected:
         if field not in EXPECTABLE:
-            raise ValueError(f"expected: {field!r} is nothing to expect; there is: {', '.join(EXPECTABLE)}")
+            raise ValueError(
+                f"expected: {field!r} is not a field of a fingerprint that can be expected; use one of: "
+                f"{', '.join(EXPECTABLE)}"
+            )
 
 
 def _as_expected(subjects: dict[str, Any], head_dim: int, expected: dict[str, Any]) -> Iterable[Law]:
@@ -95,7 +110,7 @@ def _as_expected(subjects: dict[str, Any], head_dim: int, expected: dict[str, An
         return
     prints = {name: fingerprint(f, head_dim=head_dim) for name, f in subjects.items()}
     for field, wanted in expected.items():
-        meant = LAYOUT_NAMES.get(wanted, wanted) if field == "layout" else wanted
+        meant = printed_layout(wanted) if field == "layout" else wanted
         got = {name: getattr(seen, field) for name, seen in prints.items()}
         alike = len({str(value) for value in got.values()}) == 1
         saw = str(got["q"]) if alike else ", ".join(f"{name}: {value}" for name, value in got.items())

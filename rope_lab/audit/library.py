@@ -1,4 +1,4 @@
-"""The rotary embeddings that people run, by target: what `rope-lab audit --all` reads.
+"""The rotary embeddings of installed libraries, as targets of `rope-lab audit --all`.
 
 >>> len({entry.name for entry in LIBRARY}) == len(LIBRARY)
 True
@@ -24,7 +24,7 @@ SCALINGS: dict[str, dict[str, Any]] = {
 
 @dataclass(frozen=True)
 class Entry:
-    """One line of the table."""
+    """One target of the table, with its name there and its settings."""
 
     name: str
     target: str
@@ -43,8 +43,8 @@ def _scaled(name: str) -> Entry:
     rule = SCALINGS[name]
     base = 500000.0 if name == "Llama-3 scaling" else 10000.0
     longest = int(rule["factor"] * rule.get("original_max_position_embeddings", 512))
-    settings = {"rope_parameters": {"rope_theta": base} | rule, "max_position_embeddings": longest}
-    return _family(f"Llama, {name}", "llama", **settings)
+    rotation = {"rope_theta": base} | rule
+    return _family(f"Llama, {name}", "llama", rope_parameters=rotation, max_position_embeddings=longest)
 
 
 LIBRARY = (

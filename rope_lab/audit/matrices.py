@@ -1,4 +1,4 @@
-"""The matrix of each position, measured with basis vectors, and what can be read off a family of them.
+"""The matrix of each position, measured with basis vectors, and the properties of that family of matrices.
 
 >>> from rope_lab.algebra.layouts import rotate_elementwise
 >>> seen = measure(Probe(lambda x, n: rotate_elementwise(x, n, theta=[1.0, 0.5]), head_dim=4), far=(1009,))
@@ -70,7 +70,7 @@ class Matrices:
         for n in LADDER:
             if n in self.positions:
                 more = np.angle(self.turns[self.positions.index(n)] * np.exp(-1j * n * theta))
-                alive &= (np.abs(more) < 0.5) | (n == 1)  # an angle that jumps was rounded: do not believe what follows
+                alive &= (np.abs(more) < 0.5) | (n == 1)  # an angle that jumps was rounded: do not use what follows
                 theta, known = np.where(alive, theta + more / n, theta), np.where(alive, n, known)
         return theta, 4 * eps / np.maximum(np.abs(theta) * known, eps)
 
@@ -110,9 +110,10 @@ class Matrices:
 
 
 def measure(probe: Probe, *, far: tuple[int, ...]) -> Matrices:
-    """Ask f for the basis vectors at small, doubled and long positions; and whether that tells the whole of f.
+    """Ask f for the basis vectors at small, doubled and long positions; and test whether these matrices describe f.
 
-    `Refused` if f answers no positions beyond a few. A table that ends somewhere costs the positions beyond it.
+    If a table ends somewhere, the positions beyond its end are left out. Raises `Refused` if f answers at a few
+    positions only.
     """
     refusal = None
     for limit in LIMITS:
@@ -149,13 +150,13 @@ def _fitted(probe: Probe, positions: tuple[int, ...]) -> Matrices:
 
 
 def _undo_start(seen: Matrices, eps: float) -> None:
-    """Take off what f does at position 0, where that is orthogonal: R_n is what it does beside."""
+    """Divide out what f does at position 0, if that is orthogonal: R_n is what remains."""
     start = seen.M[seen.positions.index(0)]
-    eye, room = np.eye(len(start)), 16 * max(eps, 2.0**-23)
-    if np.abs(start - eye).max() <= room or np.abs(start.T @ start - eye).max() > room:
+    eye, tolerance = np.eye(len(start)), 16 * max(eps, 2.0**-23)
+    if np.abs(start - eye).max() <= tolerance or np.abs(start.T @ start - eye).max() > tolerance:
         return
     seen.M = start.T @ seen.M
-    if np.abs(np.abs(start).max(axis=1) - 1).max() <= room:
+    if np.abs(np.abs(start).max(axis=1) - 1).max() <= tolerance:
         order = np.abs(start).argmax(axis=1)
         negative = np.flatnonzero(start[np.arange(len(start)), order] < 0).tolist()
         if (order != np.arange(len(order))).any():
@@ -176,7 +177,7 @@ def _basis(probe: Probe, positions: tuple[int, ...]) -> np.ndarray:
 
 
 def _unlike_a_matrix(probe: Probe, seen: Matrices) -> list[str]:
-    """What f does that no family of matrices M_n does: tried on random x with several heads, out of order."""
+    """What f does that a family of matrices M_n cannot do, on random x with several heads."""
     rng = np.random.default_rng(1)
     x, at = rng.normal(size=(2, 3, 5, probe.head_dim)), (7, 0, 3, 1, 5)
     try:
@@ -186,19 +187,19 @@ def _unlike_a_matrix(probe: Probe, seen: Matrices) -> list[str]:
         zero = probe(0 * x, at)
     except Refused as refusal:
         return [f"not linear: {refusal}, for another x"]
-    room = 16 * max(probe.eps, 2.0**-23) * np.abs(x).max()
+    tolerance = 16 * max(probe.eps, 2.0**-23) * np.abs(x).max()
     found = []
-    if not np.allclose(again, y, rtol=0, atol=room / 16):
+    if not np.allclose(again, y, rtol=0, atol=tolerance / 16):
         found.append("not linear: the same call gives another answer")
-    elif np.abs(zero).max() > room:
+    elif np.abs(zero).max() > tolerance:
         found.append("not linear: f(0) is not 0, something is added")
-    elif np.abs(double - 2 * y).max() > 4 * room or np.abs(split - y).max() > 4 * room:
+    elif np.abs(double - 2 * y).max() > 4 * tolerance or np.abs(split - y).max() > 4 * tolerance:
         found.append("not linear: f(2x) is not 2 f(x), or f(x + y) not f(x) + f(y)")
     else:
         M, later = (seen.M[[seen.positions.index(n + c) for n in at]] for c in (0, 1))
         off = max(np.abs((R @ x[..., None])[..., 0] - z).max() for R, z in ((M, y), (later, shifted)))
-        if off > 4 * room:
-            ignored = np.array_equal(y, shifted) and not np.allclose(y, x, atol=room)
+        if off > 4 * tolerance:
+            ignored = np.array_equal(y, shifted) and not np.allclose(y, x, atol=tolerance)
             why = "the position is ignored" if ignored else "heads, batch entries or tokens are not treated alike"
             found.append(f"linear, but {why}")
     return found

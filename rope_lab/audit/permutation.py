@@ -10,8 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from rope_lab.algebra.arguments import expect_layout
+from rope_lab.algebra.arguments import expect_even
 from rope_lab.algebra.layouts import projection_permutation
+from rope_lab.audit.layout_names import layout_argument
 
 
 def expect_head_count(count: Any, *, name: str) -> int:
@@ -24,26 +25,47 @@ def expect_head_count(count: Any, *, name: str) -> int:
 
 
 def permute_rotary(
-    weight: Any, *, n_heads: int, layout_from: str, layout_to: str, rotary_dim: int | None = None, axis: int = 0
+    weight: Any,
+    *,
+    n_heads: int,
+    layout_from: str,
+    layout_to: str,
+    rotary_dim: int | None = None,
+    rotary_start: int = 0,
+    axis: int = 0,
 ) -> Any:
     r"""Reorder a projection, so that a model with the layout ``layout_to`` computes what it did with ``layout_from``.
 
     $W' = P W$ and $b' = P b$ with one permutation P in each head, for q and for k. Then
     $(\mathcal R'_m P q)^\top (\mathcal R'_n P k) = (\mathcal R_m q)^\top (\mathcal R_n k)$: no logit changes.
+    Exchange layout_from and layout_to for the exact inverse. Where the values turn as well, permute the rows of W_v
+    in the same way, and the columns of W_O with ``axis=1``.
 
-    ``weight``: numpy array or torch tensor, as torch.nn.Linear keeps it, (n_heads * head_dim, width), or a bias
-    (n_heads * head_dim,). With grouped queries give k its own n_heads. ``rotary_dim``: only the first coordinates of a
-    head turn. Where values turn as well, the rows of W_v in the same way and the columns of W_O with ``axis=1``. The
-    result is a new array of the same type and dtype, the same numbers in another order; exchange layout_from and
-    layout_to for the exact inverse. Layouts: "interleaved", "half" (or "half-split"). TypeError for what is no array,
-    ValueError for sizes that do not fit. Claims ``blog.same-effects``, ``unsaid.layouts``.
+    Args:
+        weight: A numpy array or torch tensor as torch.nn.Linear keeps it, (n_heads * head_dim, width), or a bias
+            (n_heads * head_dim,). A list is read as an array.
+        n_heads: The heads of this projection. With grouped queries k has fewer than q.
+        layout_from: "interleaved" or "half"; "half-split", as `fingerprint` prints it, means "half".
+        layout_to: The layout of the model that will run, named in the same way.
+        rotary_dim: How many coordinates of a head turn. Default: all of them from rotary_start on.
+        rotary_start: The first coordinate of a head that turns: 0, unless the part that turns stands in the middle or
+            last. `fingerprint` shows it as the first number of its ``pairs``.
+        axis: The axis of weight along which the heads lie, 0 for rows and 1 for columns.
+
+    Returns:
+        A new array of the same type, dtype and shape: the same numbers in another order.
+
+    Raises:
+        TypeError: If weight is not an array, or a size is not a whole number.
+        ValueError: If the sizes do not fit each other, or a layout is unknown.
+
+    Claims: `blog.same-effects`, `unsaid.layouts`.
 
     >>> there = permute_rotary([1, 2, 3, 4], n_heads=1, layout_from="half", layout_to="interleaved")
     >>> there, permute_rotary(there, n_heads=1, layout_from="interleaved", layout_to="half")
     (array([1, 3, 2, 4]), array([1, 2, 3, 4]))
     """
-    # What `fingerprint` prints is understood as well.
-    start, end = (expect_layout("half" if name == "half-split" else name) for name in (layout_from, layout_to))
+    start, end = layout_argument(layout_from), layout_argument(layout_to)
     n_heads = expect_head_count(n_heads, name="n_heads")
     weight = np.asarray(weight) if isinstance(weight, (list, tuple)) else weight
     if not hasattr(weight, "shape") or not hasattr(weight, "dtype"):
@@ -56,7 +78,25 @@ def permute_rotary(
             f"weight: expected n_heads * head_dim = {n_heads} * head_dim entries along axis {axis}, got {size}; "
             "with grouped queries the keys have fewer heads (num_key_value_heads)"
         )
-    index = np.arange(size)
+    one = np.arange(size // n_heads)
+    block = _turning_block(len(one), rotary_start, rotary_dim)
     if start != end:
-        index = projection_permutation(n_heads, size // n_heads, rotary_dim=rotary_dim, to=end)
+        one[block] = one[block][projection_permutation(1, len(one[block]), to=end)]
+    index = (len(one) * np.arange(n_heads)[:, None] + one).ravel()
     return weight[(slice(None),) * (axis % len(weight.shape)) + (index,)]
+
+
+def _turning_block(head_dim: int, start: Any, width: int | None) -> slice:
+    """The coordinates of one head that turn."""
+    if isinstance(start, bool) or not isinstance(start, Integral):
+        raise TypeError(f"rotary_start: expected a whole number from 0 on, got {start!r}; give it as an int")
+    first = int(start)
+    if width is None:
+        width = expect_even(head_dim - first, name="head_dim - rotary_start" if first else "head_dim")
+    width = expect_even(width, name="rotary_dim")
+    if first < 0 or first + width > head_dim:
+        raise ValueError(
+            f"expected 0 <= rotary_start and rotary_start + rotary_dim <= head_dim, got rotary_start={first}, "
+            f"rotary_dim={width}, head_dim={head_dim}; take them from the model's configuration"
+        )
+    return slice(first, first + width)

@@ -1,4 +1,4 @@
-"""Calling a stranger: one callable, met in the form it takes, and every answer checked before it is believed.
+"""Calling the callable under test: in a form that it accepts, with every answer checked before it is used.
 
 >>> probe = Probe(lambda x, positions: x, head_dim=4)
 >>> probe.form
@@ -21,6 +21,7 @@ from jaxtyping import Float64
 from rope_lab.algebra.arguments import expect_even
 
 SHAPES = {4: "(batch, heads, T, head_dim)", 3: "(batch, T, head_dim)", 2: "(T, head_dim)"}
+RotaryCallable = Callable[[Any, Any], Any]  # f(x, positions)
 EPS = {"float64": 2.0**-52, "float32": 2.0**-23, "float16": 2.0**-10, "bfloat16": 2.0**-7}
 
 
@@ -45,16 +46,22 @@ class Form:
 class Probe:
     """A callable ``f(x, positions)``, tried in the usual forms and then always called in the first that works.
 
-    Called with x (batch, heads, T, head_dim) and T positions it returns float64 of the same shape, or raises `Refused`.
-    ``form`` says how f is called, ``dtype`` what comes back, ``remarks`` what it did beside answering. Never a
-    traceback of f's own; only ``head_dim`` is checked: TypeError or ValueError where it is no positive even integer.
+    Called with x (batch, heads, T, head_dim) and T positions it returns float64 of the same shape. ``form`` says how f
+    is called, ``dtype`` what f returns, and ``remarks`` what f did besides: that it writes into its arguments.
+
+    Raises:
+        Refused: If f gives no answer that can be used, when it is called or already here. An error that f raises comes
+            as this one.
+        TypeError: If head_dim is not an integer.
+        ValueError: If head_dim is not positive and even.
     """
 
     def __init__(self, f: Any, *, head_dim: int) -> None:
         self.f, self.head_dim = f, expect_even(head_dim, name="head_dim")
-        self.dtype, self.remarks = "unknown", []
+        self.dtype = "unknown"
+        self.remarks: list[str] = []
         if not callable(f):
-            raise Refused(f"is no callable: {type(f).__name__}")
+            raise Refused(f"is not callable: {type(f).__name__}")
         self._form = self._find()
         self.form = str(self._form)
 
@@ -63,7 +70,7 @@ class Probe:
 
     @property
     def eps(self) -> float:
-        """The spacing of the numbers that come back, at 1: no law can be asked for more."""
+        """The spacing near 1 of the numbers that f takes and returns: no law can be tested more finely."""
         return max(EPS.get(self.dtype, 2.0**-52), EPS[self._form.dtype])
 
     def _find(self) -> Form:
@@ -78,7 +85,7 @@ class Probe:
             else:
                 self.remarks.clear()
                 return form
-        # A wrong answer tells more than a refusal; among refusals, that of the library which f is written for.
+        # A wrong answer says more than an error; among errors, the one of the library that f is written for says most.
         answered = [(form, text) for form, text in failures if text.startswith("returned")]
         form, text = (answered or [(f, t) for f, t in failures if f.backend == failures[-1][0].backend])[0]
         raise Refused(f"{text} (called with {form})")
@@ -109,22 +116,22 @@ class Probe:
                 answer = self.f(given, at)
             except KeyboardInterrupt:
                 raise
-            except BaseException as error:  # whatever it is, it is f's and goes into the report
+            except BaseException as error:  # f raised it: it goes into the report
                 text = " ".join(str(error).split())[:160]
                 raise Refused(f"raised {type(error).__name__}" + (f": {text}" if text else "")) from error
             try:
                 y, dtype = _take_back(form, answer, x.shape, positions)
             except Refused:
                 raise
-            except Exception as error:  # an array in name only
+            except Exception as error:  # it looks like an array and cannot be read as one
                 text = " ".join(str(error).split())[:100]
                 raise Refused(f"returned {type(answer).__name__}, which cannot be read: {text}") from error
-            self._see(not np.array_equal(_plain(given), before), "writes into the x it is given")
-            self._see(not np.array_equal(_plain(at), positions), "writes into the positions it is given")
+            self._remark(not np.array_equal(_plain(given), before), "writes into the x it is given")
+            self._remark(not np.array_equal(_plain(at), positions), "writes into the positions it is given")
         self.dtype = dtype
         return y
 
-    def _see(self, happened: bool, remark: str) -> None:
+    def _remark(self, happened: bool, remark: str) -> None:
         if happened and remark not in self.remarks:
             self.remarks.append(remark)
 
@@ -138,12 +145,12 @@ def _hand_over(form: Form, x: np.ndarray, positions: np.ndarray) -> tuple[Any, A
     import torch
 
     floats = torch.float64 if form.dtype == "float64" else torch.float32
-    given = torch.tensor(x, dtype=getattr(torch, form.dtype))
-    return given, torch.tensor(positions, dtype=torch.int64 if whole else floats), _plain(given).copy()
+    tensor = torch.tensor(x, dtype=getattr(torch, form.dtype))
+    return tensor, torch.tensor(positions, dtype=torch.int64 if whole else floats), _plain(tensor).copy()
 
 
 def _take_back(form: Form, answer: Any, shape: tuple[int, ...], positions: np.ndarray) -> tuple[np.ndarray, str]:
-    """The answer as float64, and the dtype it came in; `Refused` for what is no array of this shape."""
+    """The answer as float64, and the dtype it came in. Raises `Refused` if it is not an array of this shape."""
     is_tensor = type(answer).__module__.partition(".")[0] == "torch" or hasattr(answer, "detach")
     if not is_tensor and not hasattr(answer, "__array__"):
         raise Refused(f"returned {type(answer).__name__}, expected an array of shape {shape}")

@@ -1,6 +1,6 @@
 """Rotary embeddings written here, apart from the package's own: what the instruments are tried on."""
 
-# ruff: noqa: ARG001, ARG005 - strangers need not use what they are given
+# ruff: noqa: ARG001, ARG005 - a callable under test need not use its arguments
 import numpy as np
 
 
@@ -96,7 +96,7 @@ HOSTILE = {
     "another dtype": (lambda x, n: x.astype(int), "returned dtype int64, expected float64"),
     "complex": (lambda x, n: x * 1j, "returned dtype complex128"),
     "NaN": (lambda x, n: x * np.nan, "returned NaN or infinity at position 0"),
-    "no callable": (3, "is no callable: int"),
+    "not callable": (3, "is not callable: int"),
     "no arguments": (lambda: 0, "raised TypeError"),
     "a square": (lambda x, n: x**2, "not linear: f(2x) is not 2 f(x)"),
     "a constant": (lambda x, n: x + 1, "not linear: f(0) is not 0"),

@@ -46,9 +46,9 @@ def _folder(tmp_path, monkeypatch):
 @pytest.mark.parametrize(
     ("target", "reason"),
     [
-        ("mine:number", "it is no callable: int; name a function"),
-        ("mine:nothing", "it is no callable: NoneType"),
-        ("mine:nn", "it is no callable: module"),
+        ("mine:number", "it is not callable: int; name a function"),
+        ("mine:nothing", "it is not callable: NoneType"),
+        ("mine:nn", "it is not callable: module"),
         (
             "mine:apply_rotary_pos_emb",
             "MyRotaryEmbedding(64) gives no tables (cos, sin) for positions or seq_len; wrap it",
@@ -82,6 +82,6 @@ def test_a_builtin_without_a_signature_is_skipped():
     ],
 )
 @pytest.mark.usefixtures("untyped")
-def test_what_is_no_module_and_name_is_refused(target, said):
+def test_a_target_of_another_form_is_refused(target, said):
     with pytest.raises(ValueError, match=f"target: .*{said}"):
         audit(target)

@@ -8,8 +8,9 @@ import torch
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from rope_lab.algebra.half_precision import round_to
 from rope_lab.audit import GALLERY, laws
-from rope_lab.audit.gallery import right, rounded
+from rope_lab.audit.gallery import right
 from tests.audit.implementations import HOSTILE, MISCOUNTED, from_table, in_narrow_torch, in_torch, rotary
 
 NAMES = [
@@ -80,11 +81,6 @@ def test_the_gallery_is_large_and_its_names_differ():
     assert {m.caught_by for m in GALLERY} >= {"isometry", "relativity", "non-vacuity", "cached decoding"}
 
 
-@given(st.integers(-(2**20), 2**20))
-def test_the_gallerys_rounding_is_that_of_bfloat16(n):
-    assert rounded(n) == torch.tensor(float(n)).bfloat16().item()
-
-
 def test_lawful_mistakes_break_no_law():
     """What is lawful and still wrong for a model needs an expectation: a base, a layout, a direction."""
     for name in ("wrong base", "flipped sign", "other layout"):
@@ -127,23 +123,26 @@ def test_long_positions_blame_a_length_where_a_length_changes(name):
     assert f"a length at {at} is {factor(np.float64(at)):.6g} times that at 0" in found.saw
 
 
-ROUNDED = "the steps there are not alike, as with rounded or cut positions or angles"
+ROUNDED = "the steps there differ from each other, as with rounded or cut positions or angles"
 OTHERWISE = {  # the turn is wrong far out -> what is seen of it, and nothing that is not
-    "sixteen bits": (MISCOUNTED["sixteen bits"][0], "it turns otherwise than from 0 to 16384"),
-    "cut at 32767": (MISCOUNTED["cut at 32767"][0], "it turns otherwise than from 0 to 16384"),
+    "sixteen bits": (MISCOUNTED["sixteen bits"][0], "the turn is not the one from 0 to 16384"),
+    "cut at 32767": (MISCOUNTED["cut at 32767"][0], "the turn is not the one from 0 to 16384"),
     "cut at 3000": (lambda x, n: right(x, np.minimum(n, 3000)), "nothing turns from 4095 to 4103: positions are cut"),
     "eight bits": (MISCOUNTED["eight bits"][0], ROUNDED),
-    "rounded": (lambda x, n: right(x, rounded(n)), ROUNDED),
+    "rounded": (lambda x, n: right(x, round_to(n, dtype="bfloat16")), ROUNDED),
     "bfloat16 positions": (in_narrow_torch(torch.bfloat16, positions=torch.bfloat16), ROUNDED),
     "float16 positions": (in_narrow_torch(torch.float16, positions=torch.float16), ROUNDED),
-    "slower beyond 2048": (MISCOUNTED["slower beyond 2048"][0], "alike and others than at 0, as with other freq"),
+    "slower beyond 2048": (
+        MISCOUNTED["slower beyond 2048"][0],
+        "equal to each other, but not to the step from 0 to 1, as with other freq",
+    ),
     "dynamic scaling": (
         lambda x, n: right(x, n, base=10000.0 * max(1.0, np.max(n) / 2048)),
         "a call that reaches 4096 turns its other tokens otherwise too",
     ),
     "a table that ends in a slower part": (
         lambda x, n: right(x, np.where(n > 4095, n / 4, n) / (np.max(n) < 4100)),
-        "otherwise than from 0 to 1$",
+        "the turn is not the one from 0 to 1$",
     ),
 }
 
@@ -160,7 +159,7 @@ def test_long_positions_say_what_is_seen_of_a_wrong_turn(name):
 @pytest.mark.parametrize("head_dim", [8, 64])
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
 def test_what_answers_in_half_precision_only(dtype, head_dim):
-    """A sound one has room for its rounding; rounded positions and a wrong length do not hide in that room."""
+    """The tolerance allows the rounding of a correct one, and neither rounded positions nor a wrong length."""
     assert broken(in_narrow_torch(dtype), head_dim=head_dim) == []
     assert "long positions" in broken(in_narrow_torch(dtype, positions=dtype), head_dim=head_dim)
     assert "isometry" in broken(in_narrow_torch(dtype, scale=1.15), head_dim=head_dim)
@@ -188,5 +187,7 @@ def test_keys_are_turned_by_their_own_function():
 
 @pytest.mark.usefixtures("untyped")
 def test_an_expectation_nobody_can_have():
-    with pytest.raises(ValueError, match="expected: 'colour' is nothing to expect; there is: layout"):
+    with pytest.raises(
+        ValueError, match="expected: 'colour' is not a field of a fingerprint that can be expected; use one of: layout"
+    ):
         laws(right, head_dim=8, expected={"colour": 1})

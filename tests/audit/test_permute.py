@@ -6,7 +6,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rope_lab.audit import permute_rotary, permute_state
+from rope_lab.audit import fingerprint, permute_rotary, permute_state
 from tests.audit.implementations import rotary
 
 OTHER = {"half": "interleaved", "interleaved": "half"}
@@ -49,6 +49,43 @@ def test_the_inverse_is_exact(sizes, layout, axis, torched):
     assert type(there) is type(W)
     assert (permute_rotary(there, layout_from=OTHER[layout], layout_to=layout, **options) == W).all()
     assert (permute_rotary(W, layout_from=layout, layout_to=layout, **options) == W).all()
+
+
+def shifted(f, start):
+    """f on the coordinates from ``start`` on; those before stay as they are."""
+    return lambda x, n: np.concatenate([x[..., :start], f(x[..., start:], n)], axis=-1)
+
+
+@given(sizes, layouts, st.integers(0, 5), st.integers(0, 2**32))
+def test_the_part_that_turns_may_stand_in_the_middle_or_last(sizes, layout, start, seed):
+    heads, _, planes, beyond = sizes
+    d, rng = start + 2 * (planes + beyond), np.random.default_rng(seed)
+    x, weights, at = rng.normal(size=(5, 6)), rng.normal(size=(2, heads * d, 6)), np.arange(5)
+
+    def scores(W_q, W_k, layout):
+        turn = shifted(rotary(layout=layout, rotary_dim=2 * planes), start)
+        q, k = (turn((x @ W.T).reshape(5, heads, d).swapaxes(0, 1), at) for W in (W_q, W_k))
+        return q @ k.swapaxes(-1, -2)
+
+    options = {"n_heads": heads, "layout_from": layout, "layout_to": OTHER[layout]}
+    width = {"rotary_dim": 2 * planes} if beyond else {}  # what stands last needs no width
+    before = scores(*weights, layout)
+    moved = [permute_rotary(W, rotary_start=start, **width, **options) for W in weights]
+    np.testing.assert_allclose(scores(*moved, OTHER[layout]), before, atol=1e-10)
+    state = {f"{x}_proj.weight": W for x, W in zip("qk", weights, strict=True)}
+    by_name = permute_state(state, rotary_start=start, **width, **options)
+    assert (by_name["q_proj.weight"] == moved[0]).all()
+    assert (by_name["k_proj.weight"] == moved[1]).all()
+    if start and planes > 1:  # the control: as if the first coordinates turned
+        first = [permute_rotary(W, rotary_dim=2 * planes, **options) for W in weights]
+        assert np.abs(scores(*first, OTHER[layout]) - before).max() > 1e-6
+
+
+def test_a_fingerprint_says_where_the_part_that_turns_begins():
+    seen = fingerprint(shifted(rotary(layout="half"), 4), head_dim=12)
+    options = {"rotary_start": seen.pairs[0][0], "rotary_dim": seen.rotated_dims}
+    moved = permute_rotary(np.arange(12), n_heads=1, layout_from=seen.layout, layout_to="interleaved", **options)
+    assert moved.tolist() == [0, 1, 2, 3, 4, 8, 5, 9, 6, 10, 7, 11]
 
 
 def test_values_that_turn_as_well():
@@ -124,14 +161,21 @@ WRONG = {
     "rows": ({"n_heads": 3}, ValueError, "expected n_heads \\* head_dim = 3"),
     "layout": ({"n_heads": 2, "layout_to": "thirds"}, ValueError, "layout: expected"),
     "no name of a layout": ({"n_heads": 2, "layout_to": ["half"]}, ValueError, "layout: expected"),
-    "rotary": ({"n_heads": 2, "rotary_dim": 6}, ValueError, "rotary_dim <= head_dim"),
+    "rotary": ({"n_heads": 2, "rotary_dim": 6}, ValueError, "rotary_start \\+ rotary_dim <= head_dim"),
+    "start and width": ({"n_heads": 1, "rotary_start": 3, "rotary_dim": 6}, ValueError, "got rotary_start=3, rotary"),
+    "negative start": ({"n_heads": 1, "rotary_start": -2, "rotary_dim": 4}, ValueError, "0 <= rotary_start"),
+    "odd rest": ({"n_heads": 1, "rotary_start": 3}, ValueError, "head_dim - rotary_start: expected a positive even"),
+    "start past the end": ({"n_heads": 1, "rotary_start": 8}, ValueError, "head_dim - rotary_start: expected"),
+    "start in words": ({"n_heads": 1, "rotary_start": "4"}, TypeError, "rotary_start: expected a whole number"),
+    "odd head": ({"n_heads": 8}, ValueError, "head_dim: expected a positive even integer, got 1"),
+    "a width, though nothing moves": ({"n_heads": 2, "rotary_dim": 6, "layout_to": "half"}, ValueError, "head_dim=4"),
     "axis": ({"n_heads": 2, "axis": 1}, ValueError, "axis: expected an axis"),
 }
 
 
 @pytest.mark.parametrize("name", WRONG)
 @pytest.mark.usefixtures("untyped")
-def test_errors_say_how_to_mend(name):
+def test_errors_say_how_to_fix_it(name):
     options, kind, words = WRONG[name]
     with pytest.raises(kind, match=words):
         permute_rotary(np.zeros(8), **({"layout_from": "half", "layout_to": "interleaved"} | options))

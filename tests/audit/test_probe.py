@@ -1,4 +1,4 @@
-"""How a stranger is called: the form that is chosen, the words of a refusal, and the rounding that is granted."""
+"""How a callable is called: the form that is chosen, the words of a refusal, and the rounding that is allowed."""
 
 import numpy as np
 import pytest
@@ -17,8 +17,8 @@ def test_a_refusal_is_that_of_the_library_that_was_tried_last():
         Probe(for_torch_alone, head_dim=4)
 
 
-def test_a_wrong_answer_tells_more_than_a_refusal():
-    def f(x, positions):  # noqa: ARG001 - a stranger need not use what it is given
+def test_a_wrong_answer_is_reported_before_a_refusal():
+    def f(x, positions):  # noqa: ARG001 - a callable under test need not use its arguments
         if x.ndim == 4:
             raise ValueError("three axes wanted")
         return x[..., :2]

@@ -1,10 +1,10 @@
-"""Each law is as sharp as it says: mistakes just beyond the room for rounding are seen, each way of asking counts."""
+"""Each law is as sharp as it says: mistakes just beyond the tolerance are seen, and each way of asking counts."""
 
 import numpy as np
 import pytest
 
 from rope_lab.audit import laws
-from rope_lab.audit.position_axis import axis_of
+from rope_lab.audit.position_axis import diagnose_axis
 from rope_lab.audit.probe import Probe
 from tests.audit.implementations import counted, from_table, rotary
 
@@ -14,7 +14,7 @@ def asked(f, name, **options):
     return next(law for law in laws(f, head_dim=16, **options) if law.name == name)
 
 
-SMALL = {  # a mistake -> the law that has little room for it
+SMALL = {  # a mistake -> the law with a small tolerance for it
     "a cube": (lambda x, n: rotary()(x, n) + 1e-6 * x**3, "linear"),
     "a shift at zero": (counted(lambda n: n + 1e-4), "identity at zero"),
     "a shift in each turn": (counted(lambda n: n + 0.01), "group law"),
@@ -108,11 +108,11 @@ AXES = {
 @pytest.mark.parametrize("name", AXES)
 def test_the_axis_is_named(name):
     f, words = AXES[name]
-    assert axis_of(Probe(f, head_dim=4), X, AT, room=1e-6).startswith(words)
+    assert diagnose_axis(Probe(f, head_dim=4), X, AT, tolerance=1e-6).startswith(words)
 
 
 def test_control_a_sound_one_has_no_axis_to_name():
-    assert axis_of(Probe(rotary(), head_dim=4), X, AT, room=1e-6) is None
+    assert diagnose_axis(Probe(rotary(), head_dim=4), X, AT, tolerance=1e-6) is None
 
 
 def test_what_is_expected_is_compared_to_five_digits_and_for_q_and_k():

@@ -16,6 +16,7 @@ def book(tmp_path) -> Path:
     """A tiny book: two pages with code, a package with a widget, a discovered room and a card."""
     for name, text in {
         "rope_lab/__init__.py": "",
+        "rope_lab/__init__.pyi": "from .show.hands import Hands as Hands\n",
         "rope_lab/algebra/__init__.py": "",
         "rope_lab/algebra/rotation.py": "A = 1\n",
         "rope_lab/algebra/other.py": "B = 1\n",
@@ -28,7 +29,7 @@ def book(tmp_path) -> Path:
         "rope_lab/training/__init__.py": "",
         "rope_lab/training/results/cards.py": "",
         "rope_lab/results/a.json": "{}",
-        "book/one.md": "# One\n\n```{code-cell} python\nfrom rope_lab.show.hands import Hands\n```\n",
+        "book/one.md": "# One\n\n```{code-cell} python\nfrom rope_lab import Hands\n```\n",
         "book/two.md": "# Two\n\n```{code-cell} python\n:tags: [x]\nfrom rope_lab.claims import verify\n```\n",
         "book/plain.md": "# No code: from rope_lab.algebra import other\n",
         "benchmarks/cards/a.json": "{}",

@@ -68,14 +68,26 @@ def module_inputs(modules: set[str], root: Path, *, discovered: Collection[str] 
 
 
 def module_files(name: str, root: Path, discovered: Collection[str]) -> set[Path]:
-    """The file of a module; all files of a folder that loads them by itself, or that hands on this name."""
+    """The file of a module, or of what a folder hands on by that name; all files of a folder that loads them itself."""
     path, parts = root.joinpath(*name.split(".")), name.split(".")
     own = {p for p in (path.with_suffix(".py"), path / "__init__.py") if p.exists()}
     if len(parts) > 1 and parts[1] in discovered:
         return set((root / "rope_lab" / parts[1]).rglob("*.py"))
-    if not own and len(parts) > 2 and (path.parent / "__init__.py").exists():
-        return set(path.parent.rglob("*.py"))
+    if not own and (path.parent / "__init__.pyi").exists():
+        return {
+            source for home in homes(path.name, path.parent, root) for source in module_files(home, root, discovered)
+        }
     return own
+
+
+def homes(name: str, folder: Path, root: Path) -> set[str]:
+    """The module whose public name a folder hands on, as the stub of the folder says it."""
+    package = ".".join(folder.relative_to(root).parts)
+    return {
+        f"{package}.{node.module}"
+        for node in ast.walk(ast.parse((folder / "__init__.pyi").read_text()))
+        if isinstance(node, ast.ImportFrom) and node.module and name in {alias.name for alias in node.names}
+    }
 
 
 def imports(code: str) -> set[str]:
@@ -85,7 +97,8 @@ def imports(code: str) -> set[str]:
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
-            names |= {node.module, *(f"{node.module}.{alias.name}" for alias in node.names)}
+            own = {node.module} - {"rope_lab"}  # `from rope_lab import Rotary` uses that name alone
+            names |= {*own, *(f"{node.module}.{alias.name}" for alias in node.names)}
     return {name for name in names if name.split(".")[0] == "rope_lab"}
 
 

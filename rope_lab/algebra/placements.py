@@ -15,25 +15,31 @@ from numpy.typing import ArrayLike
 from rope_lab.algebra.arguments import Layout, expect_real
 from rope_lab.algebra.rotation import rotate
 
-__all__ = ["PLACEMENTS", "attention", "attention_weights", "is_relative", "moved", "placement"]
+__all__ = ["PLACEMENTS", "ROLES", "attention", "attention_weights", "is_relative", "moved", "roles"]
 
 ROLES = "qkvo"
 PLACEMENTS = tuple("".join(letters) for size in range(5) for letters in combinations(ROLES, size))
 
 
-def placement(subset: str) -> str:
-    """A subset of the letters q, k, v, o, in that order.
+def roles(subset: str, *, name: str = "rotated") -> str:
+    """Some of the letters q, k, v, o, in that order.
 
-    ``ValueError`` for any other letter or a letter said twice, ``TypeError`` for what is no text.
+    Args:
+        subset: the letters, in any order and case; "" for none.
+        name: what a refusal calls the argument.
 
-    >>> placement("OV"), placement("")
+    Raises:
+        TypeError: if ``subset`` is not text.
+        ValueError: if it has another letter, or one of them twice.
+
+    >>> roles("OV"), roles("")
     ('vo', '')
     """
     if not isinstance(subset, str):
-        raise TypeError(f"rotated: expected letters such as 'qk', got {subset!r}; \"\" for none")
+        raise TypeError(f"{name}: expected letters such as 'qk', got {subset!r}; \"\" for none")
     letters = subset.lower()
     if set(letters) - set(ROLES) or len(set(letters)) != len(letters):
-        raise ValueError(f"rotated: expected some of the letters q, k, v, o, each once, got {subset!r}")
+        raise ValueError(f"{name}: expected some of the letters q, k, v, o, each once, got {subset!r}")
     return "".join(role for role in ROLES if role in letters)
 
 
@@ -47,7 +53,7 @@ def is_relative(subset: str) -> bool:
     >>> is_relative("qkvo"), is_relative("kvo")
     (True, False)
     """
-    letters = placement(subset)
+    letters = roles(subset)
     return ("q" in letters) == ("k" in letters) and ("v" in letters) == ("o" in letters)
 
 
@@ -80,7 +86,7 @@ def attention_weights(
         _at(k, k_positions, name="k"),
         expect_real(k_positions, name="k_positions"),
     )
-    letters = placement(rotated)
+    letters = roles(rotated)
     q = rotate(q, m, theta=theta, layout=layout) if "q" in letters else q
     k = rotate(k, n, theta=theta, layout=layout) if "k" in letters else k
     s = q @ np.swapaxes(k, -1, -2) / np.sqrt(q.shape[-1])
@@ -128,7 +134,7 @@ def attention(
         causal=causal,
         layout=layout,
     )
-    v, letters = _at(v, k_positions, name="v"), placement(rotated)
+    v, letters = _at(v, k_positions, name="v"), roles(rotated)
     turn = {"theta": theta if theta_vo is None else theta_vo, "layout": layout}
     y = a @ (rotate(v, k_positions, **turn) if "v" in letters else v)
     return rotate(y, -expect_real(q_positions, name="q_positions"), **turn) if "o" in letters else y

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal, get_args
 
 import torch
 import torch.nn.functional as F
@@ -12,61 +14,51 @@ from torch import Tensor, nn
 
 from rope_lab.algebra.arguments import expect_even
 from rope_lab.algebra.rotation import frequencies
-from rope_lab.nn.attention import AttentionConfig, CausalAttention, KVCache, roles
+from rope_lab.nn.attention import AttentionConfig, CausalAttention
+from rope_lab.nn.cache import Cache, KVCache, LatentCache
+from rope_lab.nn.heads import HeadsConfig, ProjectionConfig, expect_sizes, fields_of
 from rope_lab.nn.initial import initialise
-from rope_lab.nn.latent_attention import LatentCache, LatentConfig, SharedLatentAttention, SplicedLatentAttention
+from rope_lab.nn.latent_attention import LatentConfig, SharedLatentAttention, SplicedLatentAttention
 from rope_lab.nn.rotary import RotaryConfig
 from rope_lab.nn.tensor_arguments import expect_count, expect_prompt, expect_tokens, expect_vocabulary
 
-POSITIONS = ("none", "absolute", "rotary")
-ABSOLUTE = ("embedding", "vaswani", "unit")
+BlockKind = Literal["gpt2", "llama"]
+Positions = Literal["none", "absolute", "rotary"]
+Absolute = Literal["embedding", "vaswani", "unit"]
 
 
 @dataclass(frozen=True)
-class GPTConfig:
-    """Everything that decides the model. The defaults are the small GPT-2 of the CRoPE paper."""
+class GPTConfig(ProjectionConfig):
+    """Everything that decides the model. The defaults are the small GPT-2 of the CRoPE paper.
+
+    Widths, heads, layout and projections are the fields of `ProjectionConfig`, which its attention layers have too.
+    """
 
     vocab_size: int = 50_257
     seq_len: int = 1024  # the longest context
     n_layers: int = 4
-    n_heads: int = 4
-    d_model: int = 128  # width of the residual stream
-    head_dim: int | None = None  # width of a head; None: d_model / n_heads
-    n_kv_heads: int | None = None  # heads of keys and values; None: n_heads, 1: MQA
     d_latent: int | None = None  # cache a latent of this width in place of keys and values: chapter 9's two forms
     d_rope: int = 0  # with a latent: MLA's rotary key beside it; 0: the latent itself turns, and the output turns back
-    block: str = "gpt2"  # "gpt2": LayerNorm and a GELU MLP | "llama": RMSNorm and a SwiGLU MLP
+    block: BlockKind = "gpt2"  # "gpt2": LayerNorm and a GELU MLP | "llama": RMSNorm and a SwiGLU MLP
     mlp_width: int | None = None  # None: 4 d_model for gpt2, and the nearest multiple of 32 to 8/3 d_model for llama
-    positions: str = "rotary"  # "none" | "absolute": sinusoids added to the embedding | "rotary"
-    absolute: str = "embedding"  # "embedding": sinusoid of the embedding's size | "vaswani": embedding x sqrt(d_model)
+    positions: Positions = "rotary"  # "absolute": sinusoids added to the embedding
+    absolute: Absolute = "embedding"  # "embedding": sinusoid of the embedding's size
+    #                              | "vaswani": embedding x sqrt(d_model)
     #                              | "unit": sinusoid of amplitude 1 on an embedding of spread 0.02
-    rotated: str = "qk"  # which of q, k, v, o turn with their position, when positions are rotary
-    base: float = 10_000.0  # theta_i = base ** (-2i / width), for rotary (head_dim) and absolute (d_model) alike
-    layout: str = "half"  # which coordinates form a plane; "half" is the layout that torch.compile makes fast
-    complex_linear: str = ""  # which of the projections q, k, v, o are complex-linear
+    base: float = RotaryConfig.base  # theta_i = base ** (-2i / width): rotary (of a head) and absolute (of d_model)
     tied: bool = True  # the head reads with the embedding's own matrix
-    bias: bool = False  # biases in the linear layers and LayerNorms of the gpt2 block
     std: float = 0.02  # spread of the initial weights
 
     def __post_init__(self) -> None:
-        for name, allowed in (("block", ("gpt2", "llama")), ("positions", POSITIONS), ("absolute", ABSOLUTE)):
-            if (got := getattr(self, name)) not in allowed:
-                raise ValueError(f"GPTConfig.{name}: expected one of {', '.join(allowed)}, got {got!r}")
-        optional = ("head_dim", "mlp_width", "n_kv_heads", "d_latent")
-        for name in ("vocab_size", "seq_len", "n_layers", "n_heads", "d_model", *optional):
-            got = getattr(self, name)
-            if got is None and name in optional:
-                continue
-            if isinstance(got, bool) or not isinstance(got, int) or got < 1:
-                raise ValueError(f"GPTConfig.{name}: expected a whole number of at least 1, got {got!r}")
-        if self.d_model % self.n_heads and self.head_dim is None:
-            raise ValueError(f"expected d_model divisible by {self.n_heads} heads, got {self.d_model}: or set head_dim")
+        super().__post_init__()
+        expect_sizes(self, "vocab_size", "seq_len", "n_layers", "mlp_width", "d_latent")
+        for name, kind in (("block", BlockKind), ("positions", Positions), ("absolute", Absolute)):
+            if (got := getattr(self, name)) not in get_args(kind):
+                raise ValueError(f"GPTConfig.{name}: expected one of {', '.join(get_args(kind))}, got {got!r}")
         if isinstance(self.std, bool) or not isinstance(self.std, int | float) or not 0 <= self.std < math.inf:
             raise ValueError(f"GPTConfig.std: expected a finite number of at least 0, got {self.std!r}")
         if self.bias and self.block == "llama":
             raise ValueError("expected no bias in a llama block, got bias=True: it has none")
-        object.__setattr__(self, "rotated", roles(self.rotated, name="rotated"))
-        object.__setattr__(self, "complex_linear", roles(self.complex_linear, name="complex_linear"))
         if self.d_latent is None and self.d_rope:
             raise ValueError(f"d_rope: expected 0 without a latent, got {self.d_rope}: set d_latent too")
         plain = (self.positions, self.rotated, self.complex_linear, self.n_kv_heads, self.bias)
@@ -75,11 +67,6 @@ class GPTConfig:
                 "d_latent: expected rotary positions, rotated='qk', and neither complex_linear, n_kv_heads nor bias, "
                 f"got {plain}: what turns and what is shared follows from d_latent and d_rope"
             )
-
-    @property
-    def width(self) -> int:
-        """Width of a head."""
-        return self.head_dim or self.d_model // self.n_heads
 
     @property
     def hidden(self) -> int:
@@ -91,36 +78,34 @@ class GPTConfig:
     def attention(self) -> AttentionConfig | LatentConfig:
         """The shape of each attention layer."""
         if self.d_latent is not None:
+            heads = fields_of(HeadsConfig, self)
             return LatentConfig(
-                d_model=self.d_model,
-                n_heads=self.n_heads,
-                head_dim=self.width,
-                d_latent=self.d_latent,
-                d_rope=self.d_rope,
-                base=self.base,
-                layout=self.layout,
-                length=self.seq_len,
+                **heads, d_latent=self.d_latent, d_rope=self.d_rope, base=self.base, length=self.seq_len
             )
-        rotates = self.positions == "rotary" and self.rotated != ""
-        return AttentionConfig(
-            d_model=self.d_model,
-            n_heads=self.n_heads,
-            n_kv_heads=self.n_kv_heads,
-            head_dim=self.width,
-            layout=self.layout,
-            bias=self.bias,
-            length=self.seq_len,
-            rotated=self.rotated if rotates else "",
-            complex_linear=self.complex_linear,
-            rotary=RotaryConfig(head_dim=self.width, base=self.base, layout=self.layout) if rotates else None,
+        projections = fields_of(ProjectionConfig, self)
+        if self.positions != "rotary":
+            projections["rotated"] = ""
+        rotary = (
+            RotaryConfig(head_dim=self.width, base=self.base, layout=self.layout) if projections["rotated"] else None
         )
+        return AttentionConfig(**projections, rotary=rotary, length=self.seq_len)
 
 
 class GPT(nn.Module):
-    """A decoder: embedding, blocks, norm, head. ``GPT(config, seed=0)(tokens)`` gives logits for the next token.
+    """A decoder: embedding, blocks, norm, head.
 
     Initial parameters are drawn by (seed, parameter name), so two variants agree in every parameter that both have.
+
+    Args:
+        config: everything that decides the model.
+        seed: of the initial parameters.
+
+    >>> model = GPT(GPTConfig(vocab_size=10, n_layers=1, n_heads=2, d_model=8))
+    >>> model(torch.tensor([[1, 2, 3]])).shape
+    torch.Size([1, 3, 10])
     """
+
+    sinusoids: Tensor
 
     def __init__(self, config: GPTConfig, *, seed: int = 0) -> None:
         super().__init__()
@@ -132,35 +117,56 @@ class GPT(nn.Module):
         self.register_buffer("sinusoids", sinusoids(config), persistent=False)
         initialise(self, seed=seed, std=config.std)
         with torch.no_grad():  # the two layers that write into the residual stream start smaller, as GPT-2's do
-            for block in self.blocks:
-                for p in (*block.attention.o.parameters(), *block.mlp.down.parameters()):
+            for name, p in self.blocks.named_parameters():
+                if ".attention.o." in name or ".mlp.down." in name:
                     p.div_(math.sqrt(2 * config.n_layers))
 
     def forward(
-        self, tokens: Int[Tensor, "batch T"], *, caches: list[KVCache] | list[LatentCache] | None = None
+        self, tokens: Int[Tensor, "batch T"], *, caches: Sequence[Cache] | None = None
     ) -> Float[Tensor, "batch T vocab"]:
-        """Logits of the token after each of T tokens. With caches, one a block, they continue what the caches saw.
+        """Logits of the token after each of T tokens, which continue the text that the caches have seen.
 
-        ``TypeError`` for tokens that are no whole numbers; ``ValueError`` for more than ``seq_len`` of them, for
-        another number of caches and, on a processor, for tokens that the vocabulary lacks.
+        Args:
+            tokens: (batch, T), int64 or int32.
+            caches: one for each block, all at one position; it is where the first of the tokens stands.
+
+        Returns:
+            (batch, T, vocab), in the dtype of the weights.
+
+        Raises:
+            TypeError: if the tokens are not whole numbers.
+            ValueError: if they reach beyond position ``seq_len``, if there are not as many caches as blocks, and, on
+                a CPU, if the vocabulary lacks a token.
         """
         expect_tokens(tokens)
-        if caches and len(caches) != len(self.blocks):
-            raise ValueError(f"caches: expected {len(self.blocks)}, one for each block, got {len(caches)}")
-        start = caches[0].seen if caches else 0
+        start = self._first_position(caches)
         if (end := start + tokens.shape[-1]) > self.config.seq_len:
-            raise ValueError(f"expected at most {self.config.seq_len} tokens of context, got {end}: shorten them")
+            longest = self.config.seq_len
+            raise ValueError(
+                f"expected at most {longest} positions of context, got {end}: {end - start} from {start} on"
+            )
         try:
             x = self.embedding(tokens)  # (batch, T, d_model)
-        except IndexError:  # the embedding looks at the numbers on a processor, and nobody does on a GPU
+        except IndexError:  # on a CPU the embedding looks at the numbers; on a GPU nobody does
             expect_vocabulary(tokens, vocab_size=self.config.vocab_size)
             raise
         if self.config.positions == "absolute":
             scale = math.sqrt(self.config.d_model) if self.config.absolute == "vaswani" else 1.0
             x = scale * x + self.sinusoids[start:end]  # (batch, T, d_model)
-        for block, cache in zip(self.blocks, caches or [None] * len(self.blocks), strict=True):
-            x = block(x, cache=cache)  # (batch, T, d_model)
+        for i, block in enumerate(self.blocks):
+            x = block(x, cache=caches[i] if caches else None)  # (batch, T, d_model)
         return F.linear(self.norm(x), (self.head or self.embedding).weight)  # (batch, T, vocab)
+
+    def _first_position(self, caches: Sequence[Cache] | None) -> int:
+        """Where the first new token stands: the caches know, and have to agree."""
+        if caches is None:
+            return 0
+        if len(caches) != len(self.blocks):
+            raise ValueError(f"caches: expected {len(self.blocks)}, one for each block, got {len(caches)}")
+        if any(cache.position != caches[0].position for cache in caches):
+            places = ", ".join(str(cache.position) for cache in caches)
+            raise ValueError(f"caches: expected all at one position, got {places}; start each with the same offset")
+        return caches[0].position
 
     @torch.no_grad()
     def generate(
@@ -172,11 +178,24 @@ class GPT(nn.Module):
         top_k: int | None = None,
         generator: torch.Generator | None = None,
     ) -> Int[Tensor, "batch longer"]:
-        """Continue each row by ``n_tokens`` tokens; temperature 0, or one too small for float32, takes the likeliest.
+        """Continue each row by ``n_tokens`` tokens.
 
         Keys and values of earlier tokens are kept, so a new token costs one column and not a whole pass.
-        ``ValueError`` for a prompt that is empty or not of this vocabulary, and for a temperature or numbers of tokens
-        that mean nothing; ``TypeError`` for anything but whole numbers.
+
+        Args:
+            tokens: (batch, T) with T of at least 1, the prompts.
+            n_tokens: how many tokens to add.
+            temperature: 0, or a number too small for float32, takes the likeliest token.
+            top_k: choose among this many likeliest tokens; None: among all.
+            generator: the source of random numbers.
+
+        Returns:
+            (batch, T + n_tokens): the prompts and what follows.
+
+        Raises:
+            TypeError: if the tokens or ``n_tokens`` are not whole numbers.
+            ValueError: if a prompt is empty or has a token that the vocabulary lacks, or if ``n_tokens``,
+                ``temperature`` or ``top_k`` is out of range.
         """
         expect_prompt(tokens, vocab_size=self.config.vocab_size)
         expect_count(n_tokens, name="n_tokens", mend="give an int")
@@ -205,19 +224,19 @@ class Block(nn.Module):
 
     def __init__(self, config: GPTConfig) -> None:
         super().__init__()
-        self.attention_norm, self.attention = norm(config), attention(config)
+        self.attention_norm, self.attention = norm(config), attention(config.attention)
         self.mlp_norm, self.mlp = norm(config), MLP(config)
 
-    def forward(self, x: Tensor, *, cache: KVCache | LatentCache | None) -> Tensor:
+    def forward(self, x: Tensor, *, cache: Cache | None) -> Tensor:
         x = x + self.attention(self.attention_norm(x), cache=cache)  # (batch, T, d_model)
         return x + self.mlp(self.mlp_norm(x))  # (batch, T, d_model)
 
 
-def attention(config: GPTConfig) -> nn.Module:
+def attention(config: AttentionConfig | LatentConfig) -> nn.Module:
     """The attention layer of a block: keys and values by head, or one of the two forms over a latent."""
-    if config.d_latent is None:
-        return CausalAttention(config.attention)
-    return (SplicedLatentAttention if config.d_rope else SharedLatentAttention)(config.attention)
+    if isinstance(config, AttentionConfig):
+        return CausalAttention(config)
+    return (SplicedLatentAttention if config.d_rope else SharedLatentAttention)(config)
 
 
 class MLP(nn.Module):

@@ -16,67 +16,28 @@ import torch.nn.functional as F
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from rope_lab.algebra.arguments import Layout, expect_even
+from rope_lab.algebra.arguments import expect_even
+from rope_lab.nn.cache import LatentCache, first_position
+from rope_lab.nn.heads import HeadsConfig, expect_sizes
 from rope_lab.nn.rotary import Rotary, RotaryConfig
-from rope_lab.nn.tensor_arguments import expect_count, expect_stream, expect_vectors
+from rope_lab.nn.tensor_arguments import expect_stream
 
 
 @dataclass(frozen=True)
-class LatentConfig:
-    """The shape of one layer that caches a latent."""
+class LatentConfig(HeadsConfig):
+    """The shape of one layer that caches a latent. A head's width is that of its query, before it meets the latent."""
 
-    d_model: int = 128  # width of the residual stream
-    n_heads: int = 4
-    head_dim: int = 32  # width of a head's query, before it meets the latent, and of its value
     d_latent: int = 64  # width of the latent that is cached
     d_rope: int = 0  # width of MLA's separate rotary key; 0: the shared form, which has none
-    base: float = 10000.0
-    layout: Layout = "half"
+    base: float = RotaryConfig.base
     rotary_dim: int | None = None  # shared form: turn only the first coordinates of the latent; None: all of them
     length: int = 0  # positions whose angles are made at once
 
     def __post_init__(self) -> None:
-        for name in ("d_model", "n_heads", "head_dim", "d_latent"):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-                raise ValueError(f"{name}: expected a whole number above 0, got {value!r}")
+        super().__post_init__()
+        expect_sizes(self, "d_latent")
         if self.d_rope != 0 or isinstance(self.d_rope, bool):
             expect_even(self.d_rope, name="d_rope")
-
-
-class LatentCache:
-    """What one layer keeps: a single tensor, as it was attended to."""
-
-    def __init__(self) -> None:
-        self.held: Tensor | None = None  # (..., seen, width)
-
-    @property
-    def seen(self) -> int:
-        """The number of tokens held."""
-        return 0 if self.held is None else self.held.shape[-2]
-
-    @property
-    def bytes(self) -> int:
-        """How much memory the numbers take."""
-        return 0 if self.held is None else self.held.numel() * self.held.element_size()
-
-    def extend(self, new: Tensor) -> Tensor:
-        """Add what belongs to further tokens, (..., tokens, width); return all of it.
-
-        Raises ``ValueError`` where batch, width or dtype are not those of the tokens held, and ``TypeError`` for what
-        is no floating tensor; then nothing is added.
-        """
-        expect_vectors(new, name="new")
-        held = self.held
-        if held is not None and (*new.shape[:-2], new.shape[-1]) != (*held.shape[:-2], held.shape[-1]):
-            raise ValueError(
-                f"cache: expected tokens like those held, {tuple(held.shape)} apart from their number, got "
-                f"{tuple(new.shape)}; each layer and each batch takes a LatentCache of its own"
-            )
-        if held is not None and new.dtype != held.dtype:
-            raise ValueError(f"cache: expected {held.dtype}, as held, got {new.dtype}; start a LatentCache anew")
-        self.held = new if self.held is None else torch.cat((self.held, new), -2)
-        return self.held
 
 
 class _OnLatent(nn.Module):
@@ -84,7 +45,7 @@ class _OnLatent(nn.Module):
 
     def __init__(self, config: LatentConfig) -> None:
         super().__init__()
-        inner, up = config.n_heads * config.head_dim, (config.n_heads, config.head_dim, config.d_latent)
+        inner, up = config.n_heads * config.width, (config.n_heads, config.width, config.d_latent)
         self.config = config
         self.q = nn.Linear(config.d_model, inner, bias=False)
         self.c = nn.Linear(config.d_model, config.d_latent, bias=False)
@@ -95,9 +56,7 @@ class _OnLatent(nn.Module):
     def _start(self, x: Tensor, offset: int, cache: LatentCache | None) -> int:
         """Where the first token of x stands; what cannot be attended over is refused here."""
         expect_stream(x, self.q.weight, d_model=self.config.d_model)
-        if cache is not None and not isinstance(cache, LatentCache):
-            raise TypeError(f"cache: expected a LatentCache, got {type(cache).__name__}; each layer takes its own")
-        return expect_count(offset, name="offset") + (0 if cache is None else cache.seen)
+        return first_position(offset, cache, kind=LatentCache)
 
     def _queries(self, x: Tensor) -> Tensor:
         return self.q(x).unflatten(-1, (self.config.n_heads, -1)).transpose(-3, -2)  # (..., H, T, hd)
@@ -146,7 +105,7 @@ class SharedLatentAttention(_OnLatent):
         q = self.rotary(self._queries(x) @ self.up_k, offset=start)  # (..., H, T, d_latent): W_k^T q, turned
         c = self.rotary(self.c(x), offset=start)  # (..., T, d_latent): turned once, here
         held = cache.extend(c) if cache is not None else c
-        y = _attend(q, held.unsqueeze(-3), held.unsqueeze(-3), width=self.config.head_dim)
+        y = _attend(q, held.unsqueeze(-3), held.unsqueeze(-3), width=self.config.width)
         y = self.rotary(y, offset=start, inverse=True)  # before W_v
         return self._mix(y @ self.up_v.transpose(-1, -2))
 
@@ -185,7 +144,7 @@ class SplicedLatentAttention(_OnLatent):
         dtype than the weights' (autocast may bring them together) and for no `LatentCache`.
         """
         config, start = self.config, self._start(x, offset, cache)
-        q, c, width = self._queries(x), self.c(x), self.config.head_dim + self.config.d_rope
+        q, c, width = self._queries(x), self.c(x), self.config.width + self.config.d_rope
         q_rope = self.q_rope(x).unflatten(-1, (config.n_heads, -1)).transpose(-3, -2)  # (..., H, T, d_rope)
         q_rope, k_rope = self.rotary(q_rope, offset=start), self.rotary(self.k_rope(x), offset=start)
         if cache is None:

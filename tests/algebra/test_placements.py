@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rope_lab.algebra.placements import PLACEMENTS, attention, attention_weights, is_relative, moved, placement
+from rope_lab.algebra.placements import PLACEMENTS, attention, attention_weights, is_relative, moved, roles
 from rope_lab.algebra.rotation import frequencies, rotation_matrix
 
 THETA = frequencies(6, base=50.0)
@@ -89,7 +89,10 @@ def test_weights_sum_to_one_and_look_back():
 def test_sixteen_placements_four_of_them_relative():
     assert len(set(PLACEMENTS)) == 16
     assert [p for p in PLACEMENTS if is_relative(p)] == ["", "qk", "vo", "qkvo"]
-    assert placement("OKQ") == "qko"
+    assert roles("OKQ") == "qko"
+    for wrong in ("qq", "x", "q k"):
+        with pytest.raises(ValueError, match="complex_linear: expected some of the letters q, k, v, o, each once, got"):
+            roles(wrong, name="complex_linear")
 
 
 @pytest.mark.usefixtures("untyped")

@@ -67,7 +67,7 @@ def test_a_layout_of_another_name_is_not_taken_for_interleaved(call, layout):
         (lambda: latent.decode(ROW, ROW, "undo", positions=[0], theta=THETA), ValueError, r"\(T,\), got .*\(1,\)"),
         (lambda: layouts.projection_permutation(2.0, 4), TypeError, "n_heads: expected a whole number .* got 2.0"),
         (lambda: layouts.projection_permutation(None, 4), TypeError, "n_heads: expected a whole number .* got None"),
-        (lambda: placements.placement(None), TypeError, "rotated: expected letters such as 'qk', got None"),
+        (lambda: placements.roles(None), TypeError, "rotated: expected letters such as 'qk', got None"),
         (lambda: placements.is_relative(["q", "k"]), TypeError, "rotated: expected letters such as 'qk', got"),
         (lambda: bch.coefficients(2.5), ValueError, "order: expected a whole number from 1 to 8, got 2.5"),
         (

@@ -9,7 +9,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rope_lab.algebra import placements, rotation
-from rope_lab.nn.attention import AttentionConfig, CausalAttention, KVCache, attend, roles
+from rope_lab.nn.attention import AttentionConfig, CausalAttention, attend
+from rope_lab.nn.cache import KVCache
 from rope_lab.nn.rotary import RotaryConfig
 
 SUBSETS = ["".join(letters) for n in range(5) for letters in itertools.combinations("qkvo", n)]
@@ -200,11 +201,12 @@ def test_attend_keeps_the_dtype_and_half_types_lose_only_their_own_rounding(dtyp
     assert torch.allclose(found.double(), attend(q, k, v), atol=1e-12 if dtype == torch.float64 else 3e-2)
 
 
-def test_a_subset_is_put_in_order_and_a_strange_letter_is_refused():
-    assert roles("OVKQ", name="rotated") == "qkvo"
+@pytest.mark.parametrize("name", ["rotated", "complex_linear"])
+def test_a_subset_is_put_in_order_and_a_strange_letter_is_refused_by_the_name_of_its_field(name):
+    assert getattr(AttentionConfig(rotary=RotaryConfig(32, layout="half"), **{name: "OVKQ"}), name) == "qkvo"
     for wrong in ("qq", "x", "q k"):
-        with pytest.raises(ValueError, match="each once, got"):
-            roles(wrong, name="rotated")
+        with pytest.raises(ValueError, match=f"{name}: expected some of the letters q, k, v, o, each once, got"):
+            AttentionConfig(**{name: wrong})
 
 
 @pytest.mark.parametrize(
@@ -216,7 +218,7 @@ def test_a_subset_is_put_in_order_and_a_strange_letter_is_refused():
         ({"rotary": RotaryConfig(head_dim=32), "rotated": "vo", "rotary_vo": RotaryConfig(head_dim=8)}, "32, got 8"),
         ({"rotary_vo": RotaryConfig(head_dim=32)}, "to rotate 'q' with, got none"),
         ({"rotated": "", "n_kv_heads": 3}, "a divisor of n_heads = 4, got 3"),
-        ({"rotated": "", "n_kv_heads": 0}, "a divisor of n_heads = 4, got 0"),
+        ({"rotated": "", "n_kv_heads": 0}, "n_kv_heads: expected a whole number of at least 1, got 0"),
         ({"rotary": RotaryConfig(head_dim=32, layout="half", rotary_dim=8), "complex_linear": "q"}, "Leave rotary_dim"),
     ],
 )

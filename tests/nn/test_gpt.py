@@ -169,7 +169,7 @@ def test_a_temperature_divides_the_logits():
 
 
 def test_too_long_a_context_is_refused_with_both_lengths():
-    with pytest.raises(ValueError, match="at most 24 tokens of context, got 25"):
+    with pytest.raises(ValueError, match="at most 24 positions of context, got 25"):
         small()(text(25))
     with pytest.raises(ValueError, match="at most 24"):
         small().generate(text(20), n_tokens=9)
@@ -290,3 +290,29 @@ def test_the_first_weights_do_not_follow_torchs_default_dtype():
         torch.set_default_dtype(torch.float32)
     for p, other in zip(model.parameters(), GPT(SMALL, seed=3).double().parameters(), strict=True):
         torch.testing.assert_close(p, other, rtol=1e-7, atol=0)
+
+
+def test_the_names_and_defaults_that_stored_configs_rely_on():
+    """A card keeps what differs from these: a change of one would make another model of every committed config."""
+    assert dataclasses.asdict(GPTConfig()) == {
+        "vocab_size": 50_257,
+        "seq_len": 1024,
+        "n_layers": 4,
+        "n_heads": 4,
+        "d_model": 128,
+        "head_dim": None,
+        "n_kv_heads": None,
+        "d_latent": None,
+        "d_rope": 0,
+        "block": "gpt2",
+        "mlp_width": None,
+        "positions": "rotary",
+        "absolute": "embedding",
+        "rotated": "qk",
+        "base": 10_000.0,
+        "layout": "half",
+        "complex_linear": "",
+        "tied": True,
+        "bias": False,
+        "std": 0.02,
+    }

@@ -31,15 +31,7 @@ def room(tmp_path, monkeypatch):
 
 
 def plant(id="book.planted", **changes):  # noqa: A002 - a claim's own word
-    entry = {
-        "locus": "here",
-        "statement": "$1 = 1$",
-        "verdict": "true",
-        "evidence": "exact",
-        "chapter": 1,
-        "holds": 1,
-        "control": 2,
-    }
+    entry = {"locus": "here", "statement": "$1 = 1$", "chapter": 1, "holds": 1, "control": 2}
     claim(id, **entry | changes)(lambda subject: subject == 1)
 
 
@@ -78,7 +70,7 @@ def test_verify_names_what_fails(changes):
 def test_verify_names_a_malformed_claim(room):
     (room / "ch01_planted.py").write_text(
         "from rope_lab.claims import claim\n"
-        "claim('book.planted', locus='here', statement='so', verdict='true', evidence='exact', chapter=1)(print)\n"
+        "claim('book.planted', locus='here', statement='so', chapter=1, holds=1)(print)\n"
     )
     done = call("verify")
     assert done.exit_code == 1
@@ -89,9 +81,7 @@ def test_verify_names_a_malformed_claim(room):
 
 @pytest.mark.usefixtures("room")
 def test_verify_does_not_fail_for_what_was_not_attempted():
-    claim("book.planted", locus="here", statement="so", verdict="empirical", evidence="experiment", chapter=1)(
-        lambda: "not attempted"
-    )
+    claim("book.planted", locus="here", statement="so", verdict="empirical", chapter=1)(lambda: "not attempted")
     done = call("verify", "book.planted")
     assert done.exit_code == 0
     assert "experiment: 1 not attempted" in done.stdout

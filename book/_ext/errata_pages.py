@@ -1,6 +1,6 @@
-"""``{errata}``: what to read differently in the sources, made from the ledger and the table in claims/errata.py.
+"""``{errata}``: what to read differently in the sources, made from the ledger.
 
-For each item whose claims are entered: what is printed, what to read instead, the smallest witness, who is affected.
+For each item that a claim brings: what is printed, what to read instead, the smallest witness, who is affected.
 """
 
 from itertools import groupby
@@ -9,34 +9,24 @@ from docutils import nodes
 from docutils.statemachine import StringList
 from sphinx.util.docutils import SphinxDirective
 
-from rope_lab.claims import SOURCES, Claim, load
-from rope_lab.claims.errata import ERRATA, Erratum
+from rope_lab.claims import SOURCES, Claim, Erratum
+from rope_lab.claims.errata import errata_items
 
 
 class Errata(SphinxDirective):
     def run(self):
         self.env.metadata[self.env.docname]["ledger"] = True  # read at each build, as the ledger's page is
-        ledger = load()
-        shown = [
-            (number, item, claims)
-            for number, item in enumerate(ERRATA, 1)
-            if (claims := [ledger[name] for name in item.claims if name in ledger])
-        ]
-        counted = (
-            f"{len(shown)} items."
-            if len(shown) == len(ERRATA)
-            else (f"{len(shown)} of {len(ERRATA)} items; the others wait for the chapters that check them.")
-        )
+        shown = errata_items()
         sections = []
-        for source, items in groupby(shown, key=lambda entry: entry[1].source):
+        for source, items in groupby(shown, key=lambda item: item[1][0].source):
             part = section(SOURCES[source], f"errata-{source}")
-            part += [self.item(*entry) for entry in items]
+            part += [self.item(*item) for item in items]
             sections.append(part)
-        return [nodes.paragraph("", counted, classes=["errata-count"]), *sections]
+        return [nodes.paragraph("", f"{len(shown)} items.", classes=["errata-count"]), *sections]
 
-    def item(self, number: int, item: Erratum, claims: list[Claim]) -> nodes.section:
+    def item(self, item: Erratum, claims: list[Claim]) -> nodes.section:
         label = f"erratum-{item.id}"
-        part = section(f"{number}. {item.title}", label)
+        part = section(f"{item.number}. {item.title}", label)
         domain = self.env.get_domain("std")
         domain.note_hyperlink_target(label, self.env.docname, label, item.title)
         for claim in claims:

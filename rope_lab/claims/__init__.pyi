@@ -1,5 +1,11 @@
 from . import ledger as ledger, verification as verification
-from .entry import SOURCES as SOURCES, Claim as Claim, MalformedClaim as MalformedClaim, Result as Result
+from .entry import (
+    SOURCES as SOURCES,
+    Claim as Claim,
+    Erratum as Erratum,
+    MalformedClaim as MalformedClaim,
+    Result as Result,
+)
 from .ledger import (
     LEDGER as LEDGER,
     NoSuchClaim as NoSuchClaim,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
@@ -11,6 +12,7 @@ Evidence = Literal["exact", "numeric", "experiment", "read"]
 Verdict = Literal["true", "conditional", "false", "ambiguous", "empirical"]
 Tier = Literal["core", "minor", "empirical", "unsaid"]
 Outcome = Literal["holds", "fails", "reproduced", "not reproduced", "not attempted", "read"]
+TESTED = ("rope_lab.algebra", "rope_lab.nn", "rope_lab.audit")  # what the checks are about
 EXPERIMENT = ("reproduced", "not reproduced", "not attempted")
 
 SOURCES = {
@@ -29,6 +31,17 @@ class MalformedClaim(ValueError):  # noqa: N818 - it names the thing that is wro
 
 
 @dataclass(frozen=True)
+class Erratum:
+    """One item of the errata page, entered with the first claim that it shows."""
+
+    number: int  # on the page
+    id: str  # "crope-dagger"; the part before the hyphen is the source
+    title: str
+    affected: str  # whom it concerns, and what stands all the same
+    also: tuple[str, ...] = ()  # the ids of its other claims, in order
+
+
+@dataclass(frozen=True)
 class Claim:
     """One entry of the ledger: what is said, where, what we found, and the function that finds it again."""
 
@@ -42,6 +55,7 @@ class Claim:
     tier: Tier = "core"
     correction: str = ""  # what to read instead, or the condition
     witness: str = ""  # the smallest case that shows it
+    erratum: Erratum | None = None
     slip: bool = False  # a slip of the pen: the page says "read X for Y", never "false"
     holds: Any = None
     printed: Any = None
@@ -51,6 +65,7 @@ class Claim:
 
     @property
     def source(self) -> str:
+        """Where it is said: the part of the id before the dot."""
         return self.id.partition(".")[0]
 
     @property
@@ -94,6 +109,12 @@ class Result:
         return True if self.outcome in ("holds", "reproduced") else None
 
 
+def is_named(candidate: Any) -> bool:
+    """Is this a function or class that its module knows by its name?"""
+    name = getattr(candidate, "__qualname__", None)
+    return name is not None and getattr(sys.modules.get(candidate.__module__), name, None) is not None
+
+
 def malformed(entry: Claim) -> str:
     """What is wrong with an entry, as a sentence; empty if nothing is."""
     if not re.fullmatch(r"[a-z0-9]+(\.[A-Za-z0-9-]+)+", entry.id):
@@ -111,13 +132,15 @@ def malformed(entry: Claim) -> str:
         if entry.verdict == "false" and entry.printed is None:
             return "a claim that is wrong as printed needs printed=, which the check must reject"
         for name in ("holds", "printed", "control"):
-            home = getattr(getattr(entry, name), "__module__", None) or ""
-            if home.startswith(("rope_lab.algebra", "rope_lab.nn", "rope_lab.audit")):
-                return f"{name}= binds a function of {home} at import; wrap it: lambda *a: module.function(*a)"
+            home = getattr(candidate := getattr(entry, name), "__module__", None) or ""
+            if home.startswith(TESTED) and not is_named(candidate):
+                return f"{name}= binds an object of {home} at import; make it when the check runs: lambda: ..."
+    if entry.erratum and not entry.erratum.id.startswith(f"{entry.source}-"):
+        return f"the id of its erratum starts with '{entry.source}-', got {entry.erratum.id!r}"
     if (entry.evidence == "numeric") != (entry.tolerance > 0):
-        return "tolerance= goes with numeric evidence, and only with it"
-    if entry.evidence == "read" and not entry.date:
-        return "a claim that was read needs date="
+        return "tolerance= is a positive number, and goes with numeric evidence alone"
+    if entry.evidence == "read" and not (entry.date and entry.holds is entry.printed is entry.control is None):
+        return "a claim that was read needs date=, and nothing to run"
     if entry.verdict in ("conditional", "false", "ambiguous") and not entry.correction:
         return f"the verdict {entry.verdict!r} needs correction="
     return ""

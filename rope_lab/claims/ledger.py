@@ -10,8 +10,12 @@ thing under test as its first argument, and the decorator names three candidates
 An exact check returns True or False. A numeric check returns a residual, which is compared with ``tolerance``.
 An experiment check returns "reproduced", "not reproduced" or "not attempted". A read claim runs nothing.
 
-The candidates are made when a module of claims is imported. So that a check sees the code as it is when it runs, a
-candidate that needs ``rope_lab.algebra`` calls it through the module: ``lambda a: rotation.rotation_2d(a)``.
+An entry says only what its place does not. The module, ``claims/SOURCE/chNN_topic.py``, says the chapter; the evidence
+is "read" if there is a ``date``, "numeric" if there is a ``tolerance``, "experiment" if there are no candidates, and
+"exact" otherwise.
+
+A check sees the code as it is when it runs: a candidate that is a function of the package is looked up again by its
+name, and another one calls the package itself: ``lambda a: rotation.rotation_2d(-a)``.
 """
 
 from __future__ import annotations
@@ -19,6 +23,8 @@ from __future__ import annotations
 import importlib
 import math
 import pkgutil
+import re
+import sys
 import time
 from collections.abc import Callable, Iterator
 from fnmatch import fnmatchcase
@@ -26,9 +32,21 @@ from typing import Any
 
 import numpy as np
 
-from rope_lab.claims.entry import EXPERIMENT, SOURCES, Claim, Evidence, MalformedClaim, Result, Verdict, malformed
+from rope_lab.claims.entry import (
+    EXPERIMENT,
+    SOURCES,
+    TESTED,
+    Claim,
+    Evidence,
+    MalformedClaim,
+    Result,
+    Verdict,
+    is_named,
+    malformed,
+)
 
 LEDGER: dict[str, Claim] = {}
+HOME = re.compile(r"rope_lab\.claims\.(?P<source>\w+)\.ch(?P<chapter>\d\d)_\w+")  # of a module of claims
 
 
 class NoSuchClaim(ValueError):  # noqa: N818 - it names the thing that is wrong
@@ -38,24 +56,55 @@ class NoSuchClaim(ValueError):  # noqa: N818 - it names the thing that is wrong
 def claim(
     id: str,  # noqa: A002 - the field's name, here and in every claim
     *,
-    locus: str,
     statement: str,
-    verdict: Verdict,
-    evidence: Evidence,
-    chapter: int,
+    locus: str = "",
+    verdict: Verdict = "true",
+    chapter: int | None = None,
     **entry: Any,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
     """Enter the decorated check into the ledger under ``id``; a malformed entry is refused at import.
 
-    Raises MalformedClaim (a ValueError) that names the claim and what it lacks.
+    Args:
+        id: ``source.name``, whole, so that a search for it finds the claim.
+        statement: what is said, in our words, with LaTeX between dollar signs.
+        locus: where in the source; a claim of this book stands in its chapter.
+        verdict: what we found.
+        chapter: only for a check outside ``rope_lab/claims``; inside, the module says it.
+        entry: the other fields of `Claim`, but for the evidence, which follows from them.
+
+    Raises:
+        MalformedClaim: a ValueError that names the claim and what it lacks.
 
     >>> "blog.props" in load()
     True
     """
 
     def enter(check: Callable[..., Any]) -> Callable[..., Any]:
+        home = HOME.fullmatch(check.__module__)
+        if home and chapter is None:
+            number = int(home["chapter"])
+        elif chapter is not None and not home:
+            number = chapter
+        else:
+            raise MalformedClaim(
+                f"claim {id!r} ({check.__module__}): a module claims/SOURCE/chNN_topic.py says the chapter; "
+                "elsewhere, and only there, give chapter="
+            )
+        source = id.partition(".")[0]
+        if home and source != home["source"]:
+            raise MalformedClaim(f"claim {id!r} ({check.__module__}): its id starts with '{home['source']}.'")
+        usual = {"tier": "unsaid"} if source == "unsaid" else {}
         try:
-            new = Claim(id, locus, statement, verdict, evidence, chapter, check, **entry)
+            new = Claim(
+                id,
+                locus or (f"chapter {number}" if source == "book" else ""),
+                statement,
+                verdict,
+                _evidence(entry),
+                number,
+                check,
+                **usual | entry,
+            )
         except TypeError as error:
             raise MalformedClaim(f"claim {id!r}: {error}; known: {', '.join(Claim.__dataclass_fields__)}") from None
         old = LEDGER[id].check if id in LEDGER else check
@@ -70,6 +119,14 @@ def claim(
         return check
 
     return enter
+
+
+def _evidence(entry: dict[str, Any]) -> Evidence:
+    if "date" in entry:
+        return "read"
+    if "tolerance" in entry:
+        return "numeric"
+    return "exact" if {"holds", "printed", "control"} & entry.keys() else "experiment"
 
 
 def load() -> dict[str, Claim]:
@@ -127,6 +184,8 @@ def run(entry: Claim) -> Result:
 
 def _judge(entry: Claim, subject: Any) -> tuple[bool, float | None]:
     """Does the check accept this subject? Every judgement of a claim draws the same random numbers."""
+    if is_named(subject) and subject.__module__.startswith(TESTED):
+        subject = getattr(sys.modules[subject.__module__], subject.__name__)
     if entry.evidence == "exact":
         answer = entry.check(subject)
         if not isinstance(answer, bool):

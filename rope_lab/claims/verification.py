@@ -14,10 +14,9 @@ from rich.table import Table
 from rich.text import Text
 
 from rope_lab.claims.entry import Result
-from rope_lab.claims.inventory import INVENTORY
-from rope_lab.claims.ledger import load, run, select
+from rope_lab.claims.ledger import run, select
 
-__all__ = ["counts", "entered", "row", "run_all", "show", "summary", "table", "timing"]
+__all__ = ["counts", "row", "run_all", "show", "sources", "summary", "table", "timing"]
 
 COLOURS = {True: "green", False: "bold red", None: "yellow"}  # never the only sign: the words say the same
 
@@ -83,14 +82,10 @@ def summary(results: Iterable[Result]) -> str:
     )
 
 
-def entered() -> str:
-    """How far the ledger is, such as ``66 of the 193 claims of the sources are entered, and 42 of this book``."""
-    known = load()
-    ours = sum(entry.source == "book" for entry in known.values())
-    return (
-        f"{len(INVENTORY & known.keys())} of the {len(INVENTORY)} claims of the sources are entered, "
-        f"and {ours} of this book"
-    )
+def sources(results: Iterable[Result]) -> str:
+    """Whose claims they are, in one line, such as ``193 claims of the sources and 164 of this book``."""
+    ours = Counter(result.claim.source == "book" for result in results)
+    return f"{ours[False]} claims of the sources and {ours[True]} of this book"
 
 
 def timing(results: list[Result]) -> str:
@@ -143,7 +138,7 @@ def show(pattern: str = "*", *, as_json: bool = False) -> bool:
     else:
         console = Console()
         console.print(table(results))
-        for line in (summary(results), entered(), timing(results)):
+        for line in (summary(results), sources(results), timing(results)):
             console.print(line, highlight=False)
     for r in (failed := [r for r in results if r.failed]):
         notes.print(f"{r.claim.id} {outcome_words(r)} ({r.claim.check.__module__})", style="bold red", highlight=False)

@@ -2,22 +2,16 @@
 
 import math
 
+import numpy as np
 import pytest
 
 from rope_lab.algebra import rotation
-from rope_lab.claims import LEDGER, Claim, MalformedClaim, claim, load, run, select, verify
+from rope_lab.algebra.half_precision import Rounding
+from rope_lab.claims import LEDGER, Claim, Erratum, MalformedClaim, claim, load, run, select, verify
 
 pytestmark = pytest.mark.usefixtures("ledger")  # planted claims leave no trace
 
-SOUND = {
-    "locus": "eq 1",
-    "statement": "$1 = 1$",
-    "verdict": "true",
-    "evidence": "exact",
-    "chapter": 1,
-    "holds": 1,
-    "control": 2,
-}
+SOUND = {"locus": "eq 1", "statement": "$1 = 1$", "chapter": 1, "holds": 1, "control": 2}
 
 
 def planted(check=lambda subject: subject == 1, **changes) -> Claim:
@@ -30,25 +24,54 @@ def planted(check=lambda subject: subject == 1, **changes) -> Claim:
 
 @pytest.mark.parametrize("name", load())
 def test_each_claim_holds_and_its_control_is_rejected(name):
-    result = run(LEDGER[name])
+    result, entry = run(LEDGER[name]), LEDGER[name]
     assert not result.failed, result
-    if LEDGER[name].evidence in ("exact", "numeric"):
+    if entry.evidence in ("exact", "numeric"):
         assert result.ok is True
         assert result.control_rejected is True
-        assert result.printed_rejected is (None if LEDGER[name].printed is None else True)
+        assert result.printed_rejected is (None if entry.printed is None else True)
+    if entry.evidence == "numeric":  # a tolerance tuned until the control just fails would be no control
+        assert result.control_residual > 1e3 * entry.tolerance
 
 
-@pytest.mark.parametrize("name", [n for n, entry in load().items() if entry.evidence == "numeric"])
-def test_a_numeric_control_misses_by_far(name):
-    """A tolerance tuned until the control just fails would be no control."""
-    result = run(LEDGER[name])
-    assert result.control_residual > 1e3 * LEDGER[name].tolerance
+def test_a_module_of_claims_says_source_and_chapter():
+    def check(subject):
+        return subject == 1
+
+    check.__module__ = "rope_lab.claims.unsaid.ch07_planted"
+    claim("unsaid.planted", locus="x", statement="so", holds=1, control=2)(check)
+    assert (LEDGER["unsaid.planted"].chapter, LEDGER["unsaid.planted"].tier) == (7, "unsaid")
+    with pytest.raises(MalformedClaim, match=r"'book.planted' .*: its id starts with 'unsaid\.'"):
+        claim("book.planted", statement="so", holds=1, control=2)(check)
+    with pytest.raises(MalformedClaim, match="says the chapter"):
+        claim("unsaid.planted", chapter=7, statement="so", holds=1, control=2)(check)
 
 
-@pytest.mark.parametrize("name", load())
-def test_a_claim_lives_in_the_folder_of_its_source_and_the_module_of_its_chapter(name):
-    entry = LEDGER[name]
-    assert entry.check.__module__.startswith(f"rope_lab.claims.{entry.source}.ch{entry.chapter:02d}_")
+@pytest.mark.parametrize(
+    ("changes", "evidence"),
+    [
+        ({}, "exact"),
+        ({"tolerance": 1e-9}, "numeric"),
+        ({"holds": None, "control": None}, "experiment"),
+        ({"holds": None, "control": None, "date": "2026-01-31"}, "read"),
+    ],
+)
+def test_the_evidence_follows_from_what_there_is(changes, evidence):
+    assert planted(**changes).evidence == evidence
+
+
+def test_what_an_entry_need_not_say():
+    entry = planted(locus=None)
+    assert (entry.locus, entry.verdict, entry.tier, entry.erratum) == ("chapter 1", "true", "core", None)
+
+
+def test_a_function_of_the_package_is_looked_up_when_the_check_runs(monkeypatch):
+    entry = planted(
+        lambda turn: bool(turn(0.0)[0, 0] == 1.0), holds=rotation.rotation_2d, control=lambda _: np.zeros((2, 2))
+    )
+    assert run(entry).ok is True
+    monkeypatch.setattr(rotation, "rotation_2d", lambda _: np.zeros((2, 2)))
+    assert run(entry).failed
 
 
 @pytest.mark.parametrize("name", ["book.planted", "book.table.planted", "book.planted-5.1-Wx"])
@@ -100,7 +123,7 @@ def test_an_exception_is_a_failure_and_the_others_still_run():
     ("residual", "ok"), [(0.0, True), (1e-3, True), (2e-3, False), (math.nan, False), (math.inf, False)]
 )
 def test_a_residual_is_compared_with_the_tolerance(residual, ok):
-    entry = planted(lambda subject, _: subject, evidence="numeric", tolerance=1e-3, holds=residual, control=1.0)
+    entry = planted(lambda subject, _: subject, tolerance=1e-3, holds=residual, control=1.0)
     result = run(entry)
     assert result.ok is ok
     assert result.control_residual == 1.0
@@ -113,23 +136,19 @@ def test_each_judgement_draws_the_same_numbers():
         drawn.append(rng.normal())
         return 0.0
 
-    run(planted(check, evidence="numeric", tolerance=1.0))
+    run(planted(check, tolerance=1.0))
     assert drawn[0] == drawn[1]
 
 
 @pytest.mark.parametrize("outcome", ["reproduced", "not reproduced", "not attempted", "maybe"])
 def test_only_a_reproduced_experiment_is_green(outcome):
-    result = run(planted(lambda: outcome, evidence="experiment", verdict="empirical", holds=None, control=None))
+    result = run(planted(lambda: outcome, verdict="empirical", holds=None, control=None))
     assert result.ok is {"reproduced": True, "maybe": False}.get(outcome)
     assert result.failed is (outcome == "maybe")
 
 
 def test_what_was_read_is_never_green():
-    result = run(
-        planted(
-            lambda: pytest.fail("nothing is to be run"), evidence="read", date="2026-01-31", holds=None, control=None
-        )
-    )
+    result = run(planted(lambda: pytest.fail("nothing is to be run"), date="2026-01-31", holds=None, control=None))
     assert (result.outcome, result.ok, result.failed) == ("read", None, False)
 
 
@@ -143,16 +162,19 @@ def test_what_was_read_is_never_green():
         ({"id": "book.planted."}, "an id is a source"),
         ({"id": "nobody.planted"}, "unknown source 'nobody'; known: su19"),
         ({"verdict": "wrong"}, "unknown verdict 'wrong'; known: true"),
-        ({"evidence": "belief"}, "unknown evidence 'belief'; known: exact"),
+        ({"evidence": "exact"}, "multiple values for argument .evidence."),
+        ({"chapter": None}, "elsewhere, and only there, give chapter="),
         ({"tier": "top"}, "unknown tier 'top'; known: core"),
         ({"statement": " "}, "must say something"),
         ({"colour": "red"}, "unexpected keyword argument 'colour'"),
         ({"verdict": "false", "correction": "so"}, "needs printed="),
         ({"verdict": "conditional"}, "needs correction="),
-        ({"evidence": "numeric"}, "tolerance= goes with numeric evidence"),
-        ({"tolerance": 1e-9}, "tolerance= goes with numeric evidence"),
-        ({"evidence": "read"}, "needs date="),
-        ({"holds": rotation.rotation_2d}, "binds a function of rope_lab.algebra.rotation at import"),
+        ({"tolerance": 0.0}, "tolerance= is a positive number"),
+        ({"tolerance": -1e-9}, "tolerance= is a positive number"),
+        ({"date": ""}, "needs date=, and nothing to run"),
+        ({"date": "2026-01-31"}, "needs date=, and nothing to run"),
+        ({"holds": Rounding()}, "binds an object of rope_lab.algebra.half_precision at import"),
+        ({"erratum": Erratum(1, "crope-x", "x", "x")}, "the id of its erratum starts with 'book-'"),
     ],
 )
 @pytest.mark.usefixtures("untyped")

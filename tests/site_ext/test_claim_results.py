@@ -19,8 +19,7 @@ def later():
     {import_}  # that of the tiny package: the digest reads it, nobody calls it
 
 
-@claim("book.planted", locus="here", statement="so", verdict="true", evidence="exact", chapter=1, holds={holds},
-       control=2)
+@claim("book.planted", statement="so", holds={holds}, control=2)
 def check(subject):
     ran.append(subject)
     return subject == 1
@@ -122,9 +121,7 @@ def test_a_claim_that_begins_to_fail_is_forgotten(book):
 
 @pytest.mark.usefixtures("book")
 def test_a_check_from_outside_the_package_is_run_each_time(tmp_path):
-    rope_lab.claims.claim(
-        "book.planted", locus="here", statement="so", verdict="true", evidence="exact", chapter=1, holds=1, control=2
-    )(lambda subject: subject == 1)
+    rope_lab.claims.claim("book.planted", statement="so", chapter=1, holds=1, control=2)(lambda subject: subject == 1)
     assert [build(tmp_path)[1] for _ in range(2)] == [1, 1]
 
 

@@ -51,15 +51,7 @@ Inline $x$ is not counted.
 
 
 def plant(**changes):
-    entry = {
-        "locus": "here",
-        "statement": "so",
-        "verdict": "true",
-        "evidence": "exact",
-        "chapter": 1,
-        "holds": 1,
-        "control": 2,
-    }
+    entry = {"locus": "here", "statement": "so", "chapter": 1, "holds": 1, "control": 2}
     claim("book.planted", **entry | changes)(lambda subject: subject == 1)
 
 
@@ -125,7 +117,7 @@ def test_a_control_that_passes_stops_the_build(tmp_path):
 
 @pytest.mark.usefixtures("ledger")
 def test_an_equation_needs_a_check_with_a_control_and_a_sentence_does_not(tmp_path):
-    plant(evidence="read", date="2026-01-31", holds=None, control=None)
+    plant(date="2026-01-31", holds=None, control=None)
     page = "# One\n\nRead about {claim}`book.planted`.\n\n$$ 1 = 1 $$\n"
     assert build(tmp_path, page + "{step}`blog.props`", "*.p[rl]*")[2] == ""
     assert "an equation needs a check with a control" in build(tmp_path, page + "{claim}`book.planted`", "*.p[rl]*")[2]

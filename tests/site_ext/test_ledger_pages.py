@@ -99,8 +99,8 @@ def test_a_pattern_that_matches_nothing(tmp_path):
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [
-        ({"evidence": "read", "date": "2026-01-31"}, "Read in the source on 2026-01-31; nothing was run."),
-        ({"evidence": "experiment"}, "By experiment: not attempted."),
+        ({"date": "2026-01-31"}, "Read in the source on 2026-01-31; nothing was run."),
+        ({}, "By experiment: not attempted."),
     ],
 )
 @pytest.mark.usefixtures("ledger")

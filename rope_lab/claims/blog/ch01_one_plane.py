@@ -5,6 +5,7 @@ import sympy as sp
 
 from rope_lab.algebra import rotation, symbolic
 from rope_lab.claims import exact
+from rope_lab.claims.entry import Erratum
 from rope_lab.claims.ledger import claim
 
 m, n, a, b = sp.symbols("m n a b", real=True)
@@ -16,9 +17,6 @@ theta = sp.Symbol("theta", real=True)
     locus="eq 2",
     statement=r"The attention weight is the softmax over the keys of the scaled logit: "
     r"$\alpha_{mn} = e^{q_m^\top k_n / \sqrt d} / \sum_{j=1}^N e^{q_m^\top k_j / \sqrt d}$.",
-    verdict="true",
-    evidence="numeric",
-    chapter=1,
     tier="minor",
     correction=r"$N$ is the number of tokens, not the input sequence itself; no causal mask is written.",
     witness=r"Two weights of one query differ by the factor $e^{(s_{mn} - s_{mj})/\sqrt d}$, and they sum to 1.",
@@ -41,12 +39,13 @@ def softmax_of_the_scaled_logit(weights, rng):
     statement=r"The output is printed as $o_m = \sum_{i=1}^N \alpha_{m,i} v_n$.",
     verdict="false",
     slip=True,
-    evidence="exact",
-    chapter=1,
     correction=r"Read $v_i$ for $v_n$: $o_m = \sum_{i=1}^N \alpha_{m,i} v_i$. As printed nothing is summed but the "
     r"weights, and the result is $v_n$ itself.",
     witness=r"Weights $\tfrac12, \tfrac13, \tfrac16$ and values $1, 2, 6$: the mixture is $\tfrac{13}{6}$; "
     r"the printed sum gives $6$ for $n = 3$.",
+    erratum=Erratum(
+        4, "blog-values", "One letter in the output", "Whoever copies the formula into code: nothing would be mixed."
+    ),
     holds=lambda weights, values, _: sum(w * v for w, v in zip(weights, values, strict=True)),
     printed=lambda weights, values, n: sum(w * values[n] for w in weights),
     control=lambda weights, values, _: sum(w * v for w, v in zip(weights, values[::-1], strict=True)),
@@ -72,12 +71,16 @@ def _softmax(s):
     locus="eq 4 and the line after eq 7",
     statement=r"The attention score of a query and a key depends on their contents and on the relative distance alone.",
     verdict="conditional",
-    evidence="numeric",
-    chapter=1,
     correction=r"True of the logit $q_m^\top k_n$. The softmax weight $\alpha_{mn}$, which the article calls the "
     r"score, also depends on every other key; what survives: it does not change when all positions move together.",
     witness=r"Two keys with logits $0$ and $0$ weigh $\tfrac12$ each. Give the second the logit $\ln 3$: the first now "
     r"weighs $\tfrac14$, and its own logit is still $0$.",
+    erratum=Erratum(
+        6,
+        "blog-logit",
+        "The logit is relative, the weight is more",
+        "Whoever reads one attention weight as a function of one distance.",
+    ),
     tolerance=1e-12,
     holds=_logits,
     printed=lambda q, k, q_positions, k_positions: _softmax(_logits(q, k, q_positions, k_positions)),
@@ -97,9 +100,6 @@ def score_ignores_shifts_and_other_keys(score, rng):
     "blog.len2",
     locus="before eq 5",
     statement=r"In two dimensions there is a solution: project, then rotate, $f(x, m) = R_m W x$.",
-    verdict="true",
-    evidence="numeric",
-    chapter=1,
     tier="minor",
     correction=r"It is $Wx$, the vector in the head, that has length 2. The embedding $x$ may have any length.",
     witness=r"Embeddings of length 5 with $2 \times 5$ projections: the logit still sees $n - m$ alone.",
@@ -121,9 +121,6 @@ def two_dimensions_in_the_head_are_enough(turn, rng):
     "blog.order-wr",
     locus="before eq 5",
     statement=r"The projection comes first, the rotation second: $R_m (W x)$.",
-    verdict="true",
-    evidence="numeric",
-    chapter=1,
     correction=r"The order matters. $W_q R_m x$ against $W_k R_n y$ gives a relative logit for all $x$, $y$ only if "
     r"$W_q^\top W_k$ commutes with the rotations.",
     witness=r"$W_q^\top W_k = \mathrm{diag}(1, 0)$, a quarter turn per position, $x = y = (1, 0)$: rotated first, the "
@@ -146,9 +143,6 @@ def logit_after_a_common_shift(encode, rng):
     "blog.angle",
     locus="after eq 5",
     statement=r"At position $m$ the vector is turned by the angle $m\theta$.",
-    verdict="true",
-    evidence="numeric",
-    chapter=1,
     tier="minor",
     correction=r"The vector that is turned is $W x_m$, not $x_m$; it turns counter-clockwise.",
     witness=r"As a complex number the vector is multiplied by $e^{im\theta}$.",
@@ -166,9 +160,6 @@ def rotation_is_a_complex_factor(factor, rng):
     "blog.inner-chain",
     locus="eq 7",
     statement=r"Six lines lead from $(R_m W_q x_m)^\top (R_n W_k x_n)$ to $(W_q x_m)^\top R_{n-m} (W_k x_n)$.",
-    verdict="true",
-    evidence="exact",
-    chapter=1,
     correction=r"Every line holds; the fourth and the fifth are the same line.",
     witness=r"Each line, expanded, is the same polynomial in $\cos$ and $\sin$ of $m\theta$ and $n\theta$.",
     holds=lambda R, m: R(m).inv(),
@@ -194,9 +185,6 @@ def every_line_of_the_derivation(inverse):
     "blog.props",
     locus="Tip",
     statement=r"Rotations of a plane obey $R_m R_n = R_{m+n}$, $R_m^{-1} = R_m^\top$ and $R_m^{-1} = R_{-m}$.",
-    verdict="true",
-    evidence="exact",
-    chapter=1,
     witness=r"A reflection is orthogonal too, so it passes $M^{-1} = M^\top$, and fails the other two.",
     holds=exact.rotation_2d,
     control=lambda angle: exact.rotation_2d(angle) * sp.diag(1, -1),  # a reflection

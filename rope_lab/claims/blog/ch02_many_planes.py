@@ -16,9 +16,6 @@ theta = sp.symbols("theta_1:4", real=True)
     locus="matrix for d dimensions, Tip",
     statement=r"The matrix with one plane's rotation after another along its diagonal is a rotation itself: "
     r"$\mathcal R \mathcal R^\top = I$ and $\det \mathcal R = 1$.",
-    verdict="true",
-    evidence="exact",
-    chapter=2,
     witness=r"Mirror one of the planes instead: $M M^\top = I$ still, but $\det M = -1$.",
     holds=lambda R: R,
     control=lambda R: R * sp.diag(1, 1, 1, -1, 1, 1),  # the second plane mirrored
@@ -32,9 +29,6 @@ def orthogonal_with_determinant_one(matrix):
     "blog.theta",
     locus="theta formula",
     statement=r"The frequencies are $\theta_i = 10000^{-2(i-1)/d}$, $i = 1, \dots, d/2$.",
-    verdict="true",
-    evidence="numeric",
-    chapter=2,
     correction=r"They run from $1$ down to $10^{-4(1 - 2/d)}$. The value $10^{-4}$ itself never occurs.",
     witness=r"$d = 128$: the slowest plane has $1.1548 \cdot 10^{-4}$.",
     tolerance=1e-12,

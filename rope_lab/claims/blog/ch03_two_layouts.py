@@ -5,6 +5,7 @@ import sympy as sp
 
 from rope_lab.algebra import layouts, rotation, symbolic
 from rope_lab.claims import exact
+from rope_lab.claims.entry import Erratum
 from rope_lab.claims.ledger import claim
 
 n = sp.Symbol("n", real=True)
@@ -48,9 +49,6 @@ def _against_the_matrix(fast, rng, layout):
     locus="first fast form",
     statement=r"In the interleaved layout $\mathcal R_n x = x \odot c + \mathrm{rot}(x) \odot s$: the cosines and "
     r"sines stand twice each, and $\mathrm{rot}(x) = (-x_2, x_1, -x_4, x_3, \dots)$.",
-    verdict="true",
-    evidence="numeric",
-    chapter=3,
     correction=r"A remark: the circled cross in the source is the product entry by entry, $\odot$, not Kronecker's.",
     witness=r"$d = 64$ and twenty positions up to $\pm 1000$: nothing but rounding is left.",
     tolerance=1e-11,
@@ -66,9 +64,6 @@ def elementwise_interleaved(fast, rng):
     locus="last formula",
     statement=r"In the half-split layout $\mathcal R_n x = x \odot (c, c) + (-x'', x') \odot (s, s)$, where $x'$ and "
     r"$x''$ are the two halves of $x$.",
-    verdict="true",
-    evidence="numeric",
-    chapter=3,
     witness=r"$d = 64$ and twenty positions up to $\pm 1000$: nothing but rounding is left.",
     tolerance=1e-11,
     holds=lambda x, at, theta: layouts.rotate_elementwise(x, at, theta=theta, layout="half"),
@@ -82,9 +77,6 @@ def elementwise_half(fast, rng):
     "blog.efficient-cost",
     locus="before the fast form",
     statement=r"The matrix is mostly zeros, so multiplying by it in full is wasteful; the elementwise form costs less.",
-    verdict="true",
-    evidence="exact",
-    chapter=3,
     tier="minor",
     witness=r"$d = 128$: 16384 products against 256. In general $d^2$ against $2d$; at $d = 2$ the two are equal.",
     holds=lambda d: 2 * d,
@@ -103,9 +95,6 @@ def only_what_is_not_zero(products):
     "blog.pairings",
     locus="two implementations",
     statement=r"A pair is $(x_{2i+1}, x_{2i+2})$ in one implementation and $(x_i, x_{i+d/2})$ in the other.",
-    verdict="true",
-    evidence="exact",
-    chapter=3,
     tier="minor",
     correction=r"The ranges differ: $i = 0, \dots, d/2 - 1$ in the first, $i = 1, \dots, d/2$ in the second. Counted "
     r"from zero the pairs are $(2i, 2i + 1)$ and $(i, i + d/2)$, both with $i = 0, \dots, d/2 - 1$.",
@@ -126,9 +115,7 @@ def who_turns_with_whom(pairs):
     locus="two implementations, first bullet",
     statement=r"LLaMA's own code is the interleaved implementation.",
     verdict="empirical",
-    evidence="read",
     date="2026-11-21",
-    chapter=3,
     tier="minor",
     correction=r"True of Meta's code, which views neighbouring coordinates as complex numbers (llama/model.py in "
     r"meta-llama/llama). Hugging Face's LLaMA is half-split, and its converter permutes the rows of $W_q$ and $W_k$ "
@@ -144,9 +131,6 @@ def which_layout_llama_has():
     statement=r"The half-split matrix is $\begin{pmatrix} C & -S\\ S & C \end{pmatrix}$ with the diagonal matrices "
     r"$C$ of $\cos n\theta_i$ and $S$ of $\sin n\theta_i$. It is $P \mathcal R_n P^\top$ for the permutation $P$ "
     r"between the layouts.",
-    verdict="true",
-    evidence="exact",
-    chapter=3,
     correction=r"In the version we read the array has an empty cell in some rows; the block form is what is meant.",
     witness=r"$d = 6$, entry by entry in symbols.",
     holds=lambda R, P: P * R * P.T,
@@ -162,9 +146,6 @@ def blocks_of_diagonals(permuted):
     "blog.half-orth",
     locus="item 1",
     statement=r"The half-split matrix is orthogonal: $\mathcal R \mathcal R^\top = I$.",
-    verdict="true",
-    evidence="exact",
-    chapter=3,
     witness=r"$\begin{pmatrix} C & -S\\ S & C \end{pmatrix}\begin{pmatrix} C & S\\ -S & C \end{pmatrix} = "
     r"\begin{pmatrix} C^2 + S^2 & 0\\ 0 & S^2 + C^2 \end{pmatrix}$, since diagonal matrices commute.",
     holds=-1,
@@ -180,9 +161,6 @@ def half_is_orthogonal(sign):
     "blog.half-det",
     locus="item 2",
     statement=r"The half-split matrix has $\det \mathcal R = 1$.",
-    verdict="true",
-    evidence="exact",
-    chapter=3,
     witness=r"$C$ and $S$ commute, so the determinant is $\det(C^2 + S^2) = \det I$.",
     holds=-1,
     control=+1,
@@ -201,15 +179,19 @@ def half_has_determinant_one(sign):
     locus="item 2",
     statement=r"The half-split matrix becomes the interleaved one by $d/2 - 1$ row swaps and as many column swaps.",
     verdict="conditional",
-    evidence="exact",
-    chapter=3,
     correction=r"$d/2 - 1$ counts *moves*: take a row out, insert it elsewhere. That is the least number, for every "
     r"even $d$. Exchanges of two rows take $d$ minus the number of cycles: $0, 1, 3, 4, 6, 9, 11, 10, \dots$ for "
     r"$d = 2, 4, 6, \dots$, which is $d/2 - 1$ for $d = 2$ and $d = 4$ only. The conclusion $\det \mathcal R = 1$ "
     r"stands either way.",
     witness=r"$d = 6$: two moves, three swaps. $d = 64$: 31 moves, 50 swaps.",
-    holds=lambda p: layouts.minimal_moves(p),  # noqa: PLW0108
-    control=lambda p: layouts.minimal_swaps(p),  # noqa: PLW0108 - the count of exchanges
+    erratum=Erratum(
+        5,
+        "blog-swaps",
+        "Moves of rows, not swaps",
+        "Whoever counts the swaps to find the sign of the determinant. The conclusion, determinant 1, stands.",
+    ),
+    holds=layouts.minimal_moves,
+    control=layouts.minimal_swaps,  # the count of exchanges
 )
 def moves_not_swaps(count):
     return all(count(rotation.layout_permutation(d)) == d // 2 - 1 for d in range(2, 130, 2))
@@ -219,9 +201,6 @@ def moves_not_swaps(count):
     "blog.det-parity",
     locus="item 2",
     statement=r"Row and column exchanges come to an even number in total, so the determinant stays 1.",
-    verdict="true",
-    evidence="exact",
-    chapter=3,
     tier="minor",
     correction=r"The reason that needs no count: rows and columns undergo the same permutation, "
     r"$\det(P \mathcal R P^\top) = \mathrm{sgn}(p)^2 \det \mathcal R$.",
@@ -240,9 +219,6 @@ def the_sign_is_squared(change):
     "blog.same-effects",
     locus="after the two implementations",
     statement=r"The second implementation has the same effects as the first.",
-    verdict="true",
-    evidence="numeric",
-    chapter=3,
     correction=r"A remark: the two make the same *class* of functions. With one and the same $W_q$, $W_k$ the logits "
     r"differ; they agree once the rows of both, head by head, are put in the other order.",
     witness=r"$d = 4$, a quarter turn in plane 0, $q = k = (1, 0, 0, 0)$ agree; $q = (1, 0, 0, 0)$, "

@@ -13,11 +13,7 @@ x = sp.Matrix(sp.symbols("x_1:3", real=True))
 
 @claim(
     "book.rotation-length",
-    locus="chapter 1",
     statement=r"A rotation keeps the length of every vector: $|R_\theta x| = |x|$.",
-    verdict="true",
-    evidence="exact",
-    chapter=1,
     witness=r"$(x_1\cos\theta - x_2\sin\theta)^2 + (x_1\sin\theta + x_2\cos\theta)^2 = x_1^2 + x_2^2$.",
     holds=lambda R: R,
     control=lambda R: sp.Matrix([[R[0, 0], -R[0, 1]], [R[1, 0], R[1, 1]]]),  # the minus forgotten
@@ -29,13 +25,9 @@ def length_is_kept(matrix):
 
 @claim(
     "book.rotation-addition",
-    locus="chapter 1",
     statement=r"Turning twice adds the angles, $R_\alpha R_\beta = R_{\alpha+\beta}$. Read entry by entry, these are "
     r"the addition theorems: $\cos(\alpha+\beta) = \cos\alpha\cos\beta - \sin\alpha\sin\beta$ and "
     r"$\sin(\alpha+\beta) = \sin\alpha\cos\beta + \cos\alpha\sin\beta$.",
-    verdict="true",
-    evidence="exact",
-    chapter=1,
     witness=r"Two eighths of a turn make a quarter: $\cos\tfrac{\pi}{2} = \tfrac12 - \tfrac12 = 0$.",
     holds=-1,
     control=+1,  # the sign between the two products
@@ -50,11 +42,7 @@ def addition_theorems(sign):
 
 @claim(
     "book.rotation-at-zero",
-    locus="chapter 1",
     statement=r"Position 0 changes nothing, $R_0 = I$, and a full turn comes back: $R_{\theta + 2\pi} = R_\theta$.",
-    verdict="true",
-    evidence="exact",
-    chapter=1,
     witness=r"Half a turn does not come back: $R_\pi = -I$.",
     holds=2 * sp.pi,
     control=sp.pi,
@@ -66,12 +54,8 @@ def zero_and_full_turn(turn):
 
 @claim(
     "book.rotation-complex",
-    locus="chapter 1",
     statement=r"Write the plane as complex numbers, $\tilde x = x_1 + i x_2$. Then $R_\theta$ multiplies by "
     r"$e^{i\theta}$, and the dot product $q^\top k$ is the real part of $\overline{\tilde q}\,\tilde k$.",
-    verdict="true",
-    evidence="exact",
-    chapter=1,
     witness=r"$e^{i\theta}(x_1 + i x_2)$ has real part $x_1\cos\theta - x_2\sin\theta$.",
     holds=sp.I,
     control=-sp.I,  # the other direction
@@ -86,13 +70,9 @@ def rotation_multiplies_by_a_unit_number(i):
 
 @claim(
     "book.dot-product-angle",
-    locus="chapter 1",
     statement=r"Let $q$ point in the direction $\alpha$ and $k$ in the direction $\beta$. Then "
     r"$q^\top R_\delta k = |q|\,|k| \cos(\beta - \alpha + \delta)$: turning the key by $\delta$ adds $\delta$ to the "
     r"angle from $q$ to $k$.",
-    verdict="true",
-    evidence="exact",
-    chapter=1,
     witness=r"$\alpha = \beta$ and a quarter turn: the logit is $0$.",
     holds=b - a + delta,
     control=b - a - delta,
@@ -106,12 +86,8 @@ def logit_is_the_cosine_of_the_angle_between(angle):
 
 @claim(
     "book.shift-both",
-    locus="chapter 1",
     statement=r"Move every position by the same $s$, whole or not: every logit stays. "
     r"$(\mathcal R_{m+s} q)^\top (\mathcal R_{n+s} k) = (\mathcal R_m q)^\top (\mathcal R_n k)$.",
-    verdict="true",
-    evidence="numeric",
-    chapter=1,
     witness=r"Move the keys alone and the logits change.",
     tolerance=1e-11,
     holds=lambda s: (s, s),
@@ -129,13 +105,9 @@ def logits_after_a_shift(moves, rng):
 
 @claim(
     "book.commutes-in-plane",
-    locus="chapter 1",
     statement=r"A $2 \times 2$ matrix commutes with every rotation exactly if it is "
     r"$\begin{pmatrix} a & -b \\ b & a \end{pmatrix}$, a rotation times a number. Only such a $W_q^\top W_k$ may stand "
     r"behind the rotations without spoiling the relative logit.",
-    verdict="true",
-    evidence="exact",
-    chapter=1,
     witness=r"$\mathrm{diag}(1, 0)$ does not: it takes a quarter turn of $(1, 0)$ to $0$, not to $(0, 1)$.",
     holds=lambda a, b: sp.Matrix([[a, -b], [b, a]]),
     control=lambda a, b: sp.Matrix([[a, b], [b, -a]]),  # a reflection times a number
@@ -154,11 +126,7 @@ def what_commutes_with_a_rotation(family):
 
 @claim(
     "book.rotate-one-side",
-    locus="chapter 1",
     statement=r"It does not matter who is turned: $q^\top (R_\delta k) = (R_{-\delta}\, q)^\top k$.",
-    verdict="true",
-    evidence="exact",
-    chapter=1,
     witness=r"$q = (1, 0)$, $k = (0, 1)$, a quarter turn: both sides are $-1$.",
     holds=lambda angle: -angle,
     control=lambda angle: angle,

@@ -15,13 +15,9 @@ def _by_plane(x):
 
 @claim(
     "book.sum-of-cosines",
-    locus="chapter 2",
     statement=r"The logit is a sum of one cosine for each plane, "
     r"$\sum_i |q_i|\,|k_i| \cos(\varphi_i + (n-m)\theta_i)$, where "
     r"$|q_i|$, $|k_i|$ are the lengths in plane $i$ and $\varphi_i$ is the angle there from query to key.",
-    verdict="true",
-    evidence="numeric",
-    chapter=2,
     witness=r"$q = k = (1, 0, 1, 0)$: the logit is $\cos(r\theta_0) + \cos(r\theta_1)$ at offset $r$.",
     tolerance=1e-11,
     holds=lambda m, n: n - m,
@@ -42,12 +38,8 @@ def one_cosine_for_each_plane(offset, rng):
 
 @claim(
     "book.plane-bound",
-    locus="chapter 2",
     statement=r"Each plane keeps its own length, so at every offset the logit obeys "
     r"$|q_m^\top k_n| \le \sum_i |q_i|\,|k_i| \le |q|\,|k|$.",
-    verdict="true",
-    evidence="numeric",
-    chapter=2,
     witness=r"$q = (1, 0, 0, 0)$ and $k = (0, 0, 1, 0)$ share no plane: their logit is $0$ at every offset.",
     tolerance=1e-12,
     holds=lambda planes: planes.sum(axis=-1),
@@ -66,13 +58,9 @@ def no_logit_leaves_the_bound(bound, rng):
 
 @claim(
     "book.real-positions",
-    locus="chapter 2",
     statement=r"Positions may be any real numbers, and dividing every position by $s$ is the same as dividing every "
     r"frequency by $s$: $\mathcal R_{n/s}$ with $\theta$ is $\mathcal R_n$ with $\theta / s$. Two half steps make one, "
     r"$\mathcal R_{1/2} \mathcal R_{1/2} = \mathcal R_1$.",
-    verdict="true",
-    evidence="exact",
-    chapter=2,
     witness=r"A quarter turn per position: position $\tfrac12$ is an eighth of a turn.",
     holds=lambda t, s: t / s,
     control=lambda t, s: t * s,
@@ -89,12 +77,8 @@ def squeezed_positions_are_slower_planes(slowed):
 
 @claim(
     "book.base-stretch",
-    locus="chapter 2",
     statement=r"Let $d > 2$ and multiply the base by $s^{d/(d-2)}$. The fastest plane stays as it is, the slowest "
     r"becomes slower by the factor $s$, and those between by $s^{2i/(d-2)}$.",
-    verdict="true",
-    evidence="numeric",
-    chapter=2,
     witness=r"$d = 4$, base $10^4$, $s = 2$: base $4 \cdot 10^4$; the frequencies $1, 0.01$ become $1, 0.005$.",
     tolerance=1e-12,
     holds=lambda s, d: s ** (d / (d - 2)),
@@ -111,12 +95,8 @@ def slowest_plane_slowed_by_s(factor, rng):
 
 @claim(
     "book.decay-integral",
-    locus="chapter 2",
     statement=r"With ever more planes the mean of the cosines becomes $\int_0^1 \cos(r\,\mathrm{base}^{-u})\,du = "
     r"\frac{1}{\ln\mathrm{base}} \int_{r/\mathrm{base}}^{r} \frac{\cos t}{t}\,dt$.",
-    verdict="true",
-    evidence="numeric",
-    chapter=2,
     witness=r"Base $10^4$: $0.9740$, $0.6824$, $0.4368$, $0.1877$ at $r = 1, 10, 100, 1000$.",
     tolerance=1e-6,
     holds=lambda r, base: r / base,
@@ -135,13 +115,9 @@ def mean_of_cosines_as_an_integral(lower, rng):
 
 @claim(
     "book.logit-variance",
-    locus="chapter 2",
     statement=r"For a random query and an independent random key with second moments $M_q = \mathrm{E}\,q q^\top$ and "
     r"$M_k = \mathrm{E}\,k k^\top$, the mean square of the logit at offset $r$ is "
     r"$\mathrm{tr}(M_q \mathcal R_r M_k \mathcal R_r^\top)$.",
-    verdict="true",
-    evidence="numeric",
-    chapter=2,
     witness=r"Each of $q$, $k$ is $(1, 0)$ or $(-1, 0)$: the mean square is $\cos^2(r\theta)$.",
     tolerance=1e-11,
     holds=lambda r, **moments: schedule.logit_variance(1 * r, **moments),
@@ -159,13 +135,9 @@ def mean_square_of_a_lottery(mean_square, rng):
 
 @claim(
     "book.isotropic-flat",
-    locus="chapter 2",
     statement=r"If the key's directions are evenly spread in each plane, $M_k = \mathrm{diag}(\sigma_0^2, \sigma_0^2, "
     r"\sigma_1^2, \sigma_1^2, \dots)$, then $\mathcal R_r M_k \mathcal R_r^\top = M_k$, and the mean square of the "
     r"logit, $\mathrm{tr}(M_q M_k)$, does not depend on the offset, whatever $M_q$ is.",
-    verdict="true",
-    evidence="exact",
-    chapter=2,
     witness=r"With the variances $1.9$ and $0.1$ in the plane of both $q$ and $k$ the mean square is "
     r"$3.62 \cos^2(r\theta) + 0.38 \sin^2(r\theta)$, which falls from $3.62$ to $0.38$.",
     holds=lambda a, b: sp.diag(a, a, b, b),
@@ -181,12 +153,8 @@ def a_key_that_looks_the_same_from_all_sides(spread):
 
 @claim(
     "book.correlated-planes",
-    locus="chapter 2",
     statement=r"Isotropy in each plane is not enough. Let $q = (w, w)$ and $k = (u, u)$ with two independent random "
     r"directions $w$, $u$ of the plane. The mean square of the logit is $1 + \cos(r(\theta_0 - \theta_1))$.",
-    verdict="true",
-    evidence="exact",
-    chapter=2,
     witness=r"$\theta = (\pi, 0)$: it is $2$ at offset $0$ and $0$ at offset $1$.",
     holds=1,
     control=0,  # the correlation between the planes dropped

@@ -15,11 +15,7 @@ n = sp.Symbol("n", real=True)
 
 @claim(
     "book.layout-shuffle",
-    locus="chapter 3",
     statement=r"Half-split coordinate $j$ is interleaved coordinate $p(j) = 2j \bmod (d - 1)$; the last stays last.",
-    verdict="true",
-    evidence="exact",
-    chapter=3,
     witness=r"$d = 6$: $0, 2, 4$, then $6 \bmod 5 = 1$, $8 \bmod 5 = 3$, and $5$.",
     holds=lambda j, d: 2 * j % (d - 1),
     control=lambda j, d: 2 * j % d,  # one too many
@@ -32,13 +28,9 @@ def doubling(p):
 
 @claim(
     "book.layout-cycles",
-    locus="chapter 3",
     statement=r"The permutation has $1 + \sum_{e \mid d - 1} \varphi(e) / \mathrm{ord}_e(2)$ cycles, where "
     r"$\varphi(e)$ counts the numbers up to $e$ without a common factor with it and $\mathrm{ord}_e(2)$ is the first "
     r"power of two that leaves the remainder 1.",
-    verdict="true",
-    evidence="exact",
-    chapter=3,
     witness=r"$d = 64$: $63$ has the divisors $1, 3, 7, 9, 21, 63$, which give $1 + 1 + 2 + 1 + 2 + 6$ cycles; with "
     r"the last coordinate $14$.",
     holds=1,
@@ -57,11 +49,7 @@ def cycles_by_divisors(last):
 
 @claim(
     "book.layout-parity",
-    locus="chapter 3",
     statement=r"With $k = d/2$ planes the permutation has the sign $(-1)^{k(k-1)/2}$.",
-    verdict="true",
-    evidence="exact",
-    chapter=3,
     witness=r"Odd coordinate $2j + 1$ passes $k - 1 - j$ even ones, and the sum over $j$ is $k(k-1)/2$. "
     r"$k = 2$: $-1$; $k = 4$: $+1$.",
     holds=lambda k: k * (k - 1) // 2,
@@ -94,15 +82,11 @@ def _moved(row):
 
 @claim(
     "book.minimal-swaps",
-    locus="chapter 3",
     statement=r"The fewest exchanges that put $d$ rows in order are $d$ minus the number of cycles of their "
     r"permutation.",
-    verdict="true",
-    evidence="exact",
-    chapter=3,
     witness=r"All 120 orders of five rows, by trying every exchange. An exchange changes the number of cycles by one.",
-    holds=lambda p: layouts.minimal_swaps(p),  # noqa: PLW0108
-    control=lambda p: layouts.minimal_moves(p),  # noqa: PLW0108
+    holds=layouts.minimal_swaps,
+    control=layouts.minimal_moves,
 )
 def fewest_swaps(count):
     return all(count(list(row)) == steps for row, steps in _fewest(5, _swapped).items())
@@ -110,15 +94,11 @@ def fewest_swaps(count):
 
 @claim(
     "book.minimal-moves",
-    locus="chapter 3",
     statement=r"The fewest moves that put $d$ rows in order are $d$ minus the length of a longest increasing "
     r"subsequence.",
-    verdict="true",
-    evidence="exact",
-    chapter=3,
     witness=r"All 120 orders of five rows, by trying every move. Rows that are never moved keep their order.",
-    holds=lambda p: layouts.minimal_moves(p),  # noqa: PLW0108
-    control=lambda p: layouts.minimal_swaps(p),  # noqa: PLW0108
+    holds=layouts.minimal_moves,
+    control=layouts.minimal_swaps,
 )
 def fewest_moves(count):
     return all(count(list(row)) == steps for row, steps in _fewest(5, _moved).items())
@@ -126,12 +106,8 @@ def fewest_moves(count):
 
 @claim(
     "book.det-half-way",
-    locus="chapter 3",
     statement=r"A rotation is the square of the rotation half as far, $\mathcal R_n = \mathcal R_{n/2}^2$; so its "
     r"determinant is a square of $\pm 1$, in either layout.",
-    verdict="true",
-    evidence="exact",
-    chapter=3,
     witness=r"A reflection has determinant $-1$, and no real matrix squares to it.",
     holds=sp.Rational(1, 2),
     control=sp.Rational(1, 3),  # a third of the way
@@ -149,12 +125,8 @@ def a_square(share):
 
 @claim(
     "book.mixed-layouts",
-    locus="chapter 3",
     statement=r"Weights run in the wrong layout, $W_q$ and $W_k$ alike, still give logits that see $n - m$ alone and "
     r"are right at offset 0. Only one of the two in the wrong layout gives logits that see the positions themselves.",
-    verdict="true",
-    evidence="numeric",
-    chapter=3,
     witness=r"Each layout is a family with $\mathcal R_m^\top \mathcal R_n = \mathcal R_{n-m}$ and $\mathcal R_0 = I$; "
     r"for one matrix of each there is no such law.",
     tolerance=1e-11,
@@ -175,12 +147,8 @@ def a_mix_up_is_quiet(kinds, rng):
 
 @claim(
     "book.layout-vectors",
-    locus="chapter 3",
     statement=r"A vector with one entry per channel that acts between projection and rotation, a bias or the gain of a "
     r"norm on $q$ and $k$, is permuted with the rows.",
-    verdict="true",
-    evidence="numeric",
-    chapter=3,
     witness=r"A layer with biases and gains: with them permuted the logits agree, without they do not.",
     tolerance=1e-11,
     holds=lambda vector: vector[rotation.layout_permutation(len(vector))],

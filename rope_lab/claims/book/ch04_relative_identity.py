@@ -13,13 +13,9 @@ thetas = sp.symbols("theta_0:3", real=True)
 
 @claim(
     "book.relative-plane",
-    locus="chapter 4",
     statement=r"One plane, multiplied out: the diagonal of $R_\alpha^\top R_\beta$ is "
     r"$\cos\alpha\cos\beta + \sin\alpha\sin\beta = \cos(\beta-\alpha)$, and below it stands "
     r"$\cos\alpha\sin\beta - \sin\alpha\cos\beta = \sin(\beta-\alpha)$.",
-    verdict="true",
-    evidence="exact",
-    chapter=4,
     witness=r"$\alpha = \beta$: the diagonal is $\cos^2 + \sin^2 = 1$, and below it stands $0$.",
     holds=+1,
     control=-1,  # the sign that the transpose supplies
@@ -35,12 +31,8 @@ def one_plane_entry_by_entry(sign):
 
 @claim(
     "book.relative-step",
-    locus="chapter 4",
     statement=r"The step of the induction. If $A_m^\top A_n = A_{n-m}$ in $k$ dimensions and $R_m^\top R_n = "
     r"R_{n-m}$ in two, then $\mathrm{diag}(A_n, R_n)$ satisfies the same law in $k + 2$.",
-    verdict="true",
-    evidence="exact",
-    chapter=4,
     witness=r"The size $k$ stays a symbol: SymPy multiplies the blocks without knowing it.",
     holds=lambda family: family(m).T * family(n),
     control=lambda family: family(m) * family(n),  # the transpose dropped
@@ -57,12 +49,8 @@ def the_law_passes_to_one_more_plane(product):
 
 @claim(
     "book.relative-any-d",
-    locus="chapter 4",
     statement=r"For every even $d$ and all frequencies, $\mathcal R_m^\top \mathcal R_n = \mathcal R_{n-m}$: one "
     r"plane is the base case, and each further plane is one step.",
-    verdict="true",
-    evidence="exact",
-    chapter=4,
     witness=r"Two, four and six dimensions, also multiplied out whole.",
     holds=lambda position, theta: exact.rotation_matrix(position, theta=theta),
     control=lambda position, theta: exact.rotation_matrix(position**2, theta=theta),  # angles not proportional to n
@@ -80,12 +68,8 @@ def base_case_and_step(R):
 
 @claim(
     "book.relative-basis",
-    locus="chapter 4",
     statement=r"Another orthonormal basis, the same law: if $R_n$ satisfies it and $P$ is orthogonal, so does "
     r"$P R_n P^\top$. The half-split layout is the case where $P$ is a permutation.",
-    verdict="true",
-    evidence="numeric",
-    chapter=4,
     witness=r"$P = 2I$ is not orthogonal: the left side is multiplied by $16$, the right side by $4$.",
     tolerance=1e-12,
     holds=lambda Q: Q,
@@ -105,12 +89,8 @@ def the_law_in_another_basis(change, rng):
 
 @claim(
     "book.relative-mixed-layouts",
-    locus="chapter 4",
     statement=r"Turn the query in one layout and the key in the other, and the law is lost: the product "
     r"$\mathcal R_m^\top \mathcal R_n'$ is no function of $n - m$.",
-    verdict="true",
-    evidence="numeric",
-    chapter=4,
     witness=r"At $m = n = 0$ the product is $I$; at $m = n = 1$, with $\theta_0 = 1$, it is not.",
     tolerance=1e-12,
     holds=("half", "half"),

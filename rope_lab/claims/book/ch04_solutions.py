@@ -13,12 +13,8 @@ thetas = sp.symbols("theta_0:2", real=True)
 
 @claim(
     "book.relative-two-laws",
-    locus="chapter 4",
     statement=r"The law $R_m^\top R_n = R_{n-m}$ alone implies $R_n^\top = R_{-n}$ and $R_m R_n = R_{m+n}$, for "
     r"square matrices of any size, invertible or not; and these two imply it.",
-    verdict="true",
-    evidence="exact",
-    chapter=4,
     witness=r"$R_n = R_0^\top R_n$ by the law at $m = 0$. Transpose it: $R_n^\top = R_n^\top R_0$, and that is "
     r"$R_{-n}$ by the law again.",
     holds=lambda m, n: n - m,
@@ -44,12 +40,8 @@ def transpose_and_group_law_follow(offset):
 
 @claim(
     "book.relative-projection",
-    locus="chapter 4",
     statement=r"In every solution $R_0$ is symmetric and its own square, an orthogonal projection; and "
     r"$R_0 R_n = R_n = R_n R_0$, $R_n^\top R_n = R_0 = R_n R_n^\top$.",
-    verdict="true",
-    evidence="exact",
-    chapter=4,
     witness=r"$R_n = \mathrm{diag}(1, 0)$ at every $n$: a projection, and a solution.",
     holds=0,
     control=1,  # R_1 in the place of R_0
@@ -70,12 +62,8 @@ def what_stands_at_position_zero(zero):
 
 @claim(
     "book.relative-normal-form",
-    locus="chapter 4",
     statement=r"Every solution on the integers is $R_n = U\,\mathrm{diag}(O^n, 0)\,U^\top$ with $U$ and $O$ "
     r"orthogonal; each of these is a solution.",
-    verdict="true",
-    evidence="numeric",
-    chapter=4,
     witness=r"$R_n = \mathrm{diag}((-1)^n, 0)$: $U = I$, $O = -1$.",
     tolerance=1e-10,
     holds=lambda first, turn, n: first @ np.linalg.matrix_power(turn, n) @ first.T,
@@ -102,11 +90,7 @@ def built_and_taken_apart(form, rng):
 
 @claim(
     "book.relative-invertible",
-    locus="chapter 4",
     statement=r"If one $R_a$ of a solution is invertible, then $R_0 = I$ and all of them are orthogonal.",
-    verdict="true",
-    evidence="exact",
-    chapter=4,
     witness=r"$R_0 R_a = R_a$: cancel $R_a$.",
     holds=lambda R: R(k),
     control=lambda R: R(0),  # as if the product were R_0: then nothing could be cancelled
@@ -120,12 +104,8 @@ def cancel_the_invertible_one(claimed):
 
 @claim(
     "book.relative-co",
-    locus="chapter 4",
     statement=r"A fixed orthogonal factor in front, $R_n = C\,O^n$, is a solution only if $C = I$. For $C \ne I$ "
     r"the product $R_m^\top R_n = O^{n-m}$ still depends on $n - m$ alone, but it is not $R_{n-m}$.",
-    verdict="true",
-    evidence="numeric",
-    chapter=4,
     witness=r"One dimension, $C = -1$, $O = 1$: $R_m^\top R_n = 1$, and $R_{n-m} = -1$.",
     tolerance=1e-12,
     holds=lambda C: np.eye(len(C)),
@@ -141,12 +121,8 @@ def a_factor_in_front(factor, rng):
 
 @claim(
     "book.relative-one-family",
-    locus="chapter 4",
     statement=r"Let queries and keys have families of their own, $A_m = M^{-m\top} A_0$ and $B_n = M^n B_0$. If the "
     r"two are one family, then $M$ is orthogonal.",
-    verdict="true",
-    evidence="exact",
-    chapter=4,
     witness=r"$n = 1$, $A_0 = B_0$ invertible: $M^{-\top} A_0 = M A_0$, so $M^\top M = I$.",
     holds=lambda M: M.T * M,
     control=lambda M: M * M,  # a reflection has M M = I as well, and so has many a matrix that is not orthogonal
@@ -162,12 +138,8 @@ def one_family_needs_an_orthogonal_step(product):
 
 @claim(
     "book.relative-decay",
-    locus="chapter 4",
     statement=r"Queries $\gamma^{m} R_m$, keys $\gamma^{-n} R_n$: the product is $\gamma^{m-n} R_{n-m}$. A key that "
     r"came earlier is damped for $0 < \gamma < 1$, and the offset is still all that counts.",
-    verdict="true",
-    evidence="exact",
-    chapter=4,
     witness=r"$\gamma = \tfrac12$, one step back: the logit is halved, wherever it happens.",
     holds=-1,
     control=+1,  # the same growth for queries and keys: one family, and a law lost

@@ -14,12 +14,8 @@ x, y, z = sp.symbols("x y z", real=True)
 
 @claim(
     "book.generator-velocity",
-    locus="chapter 5",
     statement=r"Along $x_t = e^{tB} x$ the velocity is $B x_t$, and $\frac{\mathrm d}{\mathrm dt} |x_t|^2 = x_t^\top "
     r"(B + B^\top)\, x_t$. It is zero for every $x$ exactly if $B^\top = -B$.",
-    verdict="true",
-    evidence="exact",
-    chapter=5,
     witness=r"The quarter turn: $(x_1, x_2)$ moves along $(-x_2, x_1)$, which is perpendicular to it.",
     holds=lambda B, v: (v.T * (B + B.T) * v)[0],
     control=lambda B, v: (v.T * (B - B.T) * v)[0],
@@ -38,12 +34,8 @@ def lengths_change_by_the_symmetric_part(rate):
 
 @claim(
     "book.witness-ellipse",
-    locus="chapter 5",
     statement=r"The witness moves on ellipses: $\exp\Bigl(t \begin{pmatrix} 0 & -4\pi \\ \pi & 0 \end{pmatrix}\Bigr) = "
     r"\begin{pmatrix} \cos 2\pi t & -2\sin 2\pi t \\ \tfrac12 \sin 2\pi t & \cos 2\pi t \end{pmatrix}$.",
-    verdict="true",
-    evidence="exact",
-    chapter=5,
     witness=r"At every whole $t$ it is $I$; at $t = \tfrac14$ it stretches one axis by $2$ and halves the other.",
     holds=sp.Integer(2),
     control=sp.Rational(1, 2),  # the long axis taken for the short one
@@ -61,12 +53,8 @@ def the_witness_in_closed_form(stretch):
 
 @claim(
     "book.plane-generators",
-    locus="chapter 5",
     statement=r"A real $2 \times 2$ matrix $B$ with $e^B$ orthogonal is skew, or it has trace 0 and determinant "
     r"$(k\pi)^2$ with $k = 1, 2, \dots$, and then $e^B = (-1)^k I$.",
-    verdict="true",
-    evidence="exact",
-    chapter=5,
     witness=r"$\begin{pmatrix} 0 & -2\pi \\ \pi/2 & 0 \end{pmatrix}$: $k = 1$, not skew, $e^B = -I$.",
     holds=sp.sin,
     control=sp.cos,
@@ -98,13 +86,9 @@ def _mixed(first, second, c):
 
 @claim(
     "book.mixed-planes",
-    locus="chapter 5",
     statement=r"$B = \begin{pmatrix} J_\theta & c\,(J_{\theta+2\pi} - J_\theta) \\ 0 & J_{\theta+2\pi} "
     r"\end{pmatrix}$ is not skew for $c \ne 0$, and at every whole $n$ the matrix $e^{nB}$ is the rotation by "
     r"$n\theta$ in both planes.",
-    verdict="true",
-    evidence="exact",
-    chapter=5,
     witness=r"$\theta = 1$, $c = 1$: the step $e^B$ is RoPE with two equal frequencies, and not the identity.",
     holds=2 * sp.pi,
     control=sp.pi,
@@ -126,12 +110,8 @@ def a_slanted_basis_of_two_aliases(turn):
 
 @claim(
     "book.slow-skew",
-    locus="chapter 5",
     statement=r"If $e^B$ is orthogonal and every eigenvalue of $B$ has an imaginary part of size less than $\pi$, then "
     r"$B^\top = -B$. At $\pi$ itself it fails.",
-    verdict="true",
-    evidence="numeric",
-    chapter=5,
     witness=r"$\begin{pmatrix} 0 & -2\pi \\ \pi/2 & 0 \end{pmatrix}$ has the eigenvalues $\pm \mathrm i\pi$; it is not "
     r"skew.",
     tolerance=1e-8,
@@ -177,12 +157,8 @@ def _floats(matrix, values):
 
 @claim(
     "book.four-halves",
-    locus="chapter 5",
     statement=r"A skew $4 \times 4$ matrix is a sum $B = S + A$ with $SA = AS$, $S^2 = -\tfrac14 r_+^2 I$ and "
     r"$A^2 = -\tfrac14 r_-^2 I$.",
-    verdict="true",
-    evidence="exact",
-    chapter=5,
     witness=r"$b_{21} = 3$, $b_{43} = 1$: $S$ turns both planes by $2$, $A$ turns them by $1$ and $-1$.",
     holds=(1, -1, 1, 1, -1, 1),
     control=(1, 1, 1, 1, 1, 1),  # the sign of the crossed pair forgotten
@@ -203,12 +179,8 @@ def two_commuting_halves(signs):
 
 @claim(
     "book.four-angles",
-    locus="chapter 5",
     statement=r"The angles of a skew $4 \times 4$ matrix are $\theta_{0,1} = \tfrac12 (r_+ \pm r_-)$, up to sign, with "
     r"$r_\pm^2 = (b_{21} \pm b_{43})^2 + (b_{31} \mp b_{42})^2 + (b_{41} \pm b_{32})^2$.",
-    verdict="true",
-    evidence="exact",
-    chapter=5,
     witness=r"$b_{21} = 3$, $b_{43} = 1$, and zeros: $r_+ = 4$, $r_- = 2$, the angles are $3$ and $1$.",
     holds=-1,
     control=+1,  # the sign of the crossed pair forgotten
@@ -232,12 +204,8 @@ def two_angles_in_closed_form(crossed):
 
 @claim(
     "book.bch-four",
-    locus="chapter 5",
     statement=r"The exponent of $e^{mX} e^{nY}$ up to the fourth degree is $mX + nY + \tfrac12 mn\,C + \tfrac1{12} m^2 "
     r"n\,[X, C] - \tfrac1{12} m n^2\,[Y, C] - \tfrac1{24} m^2 n^2\,[Y, [X, C]]$ with $C = [X, Y]$.",
-    verdict="true",
-    evidence="exact",
-    chapter=5,
     witness=r"$X$ and $Y$ commute: only $mX + nY$ is left.",
     holds=-1,
     control=+1,  # a sign at the third order
@@ -252,15 +220,11 @@ def the_series_to_order_four(sign):
 
 @claim(
     "book.alias-classes",
-    locus="chapter 5",
     statement=r"Two lists of frequencies give the same rotations at all whole positions, up to one orthogonal change "
     r"of basis, exactly if they agree after each is reduced modulo $2\pi$, folded into $[0, \pi]$, and sorted.",
-    verdict="true",
-    evidence="numeric",
-    chapter=5,
     witness=r"$\theta = 5$ and $2\pi - 5 = 1.283\dots$: mirror images at every whole $n$.",
     tolerance=1e-9,
-    holds=lambda a: generators.alias(a),  # noqa: PLW0108
+    holds=generators.alias,
     control=lambda a: np.sort(np.mod(a, np.pi))[::-1],  # half a turn taken for a whole one
 )
 def what_the_integers_see(fold, rng):

@@ -28,12 +28,8 @@ def _skew(A):
 
 @claim(
     "book.plane-of-an-eigenvector",
-    locus="chapter 6",
     statement=r"Let $B$ be skew and $B^2 u = -\theta^2 u$ with $|u| = 1$, $\theta > 0$. Then $v = Bu/\theta$ is of "
     r"length one and perpendicular to $u$, and $Bu = \theta v$, $Bv = -\theta u$.",
-    verdict="true",
-    evidence="numeric",
-    chapter=6,
     witness=r"$d = 2$: $u = (1, 0)$ and $v = (0, 1)$.",
     tolerance=1e-12,
     holds=lambda B, u, theta: B @ u / theta,
@@ -60,13 +56,9 @@ def one_plane_from_one_vector(second, rng):
 
 @claim(
     "book.four-dimensions",
-    locus="chapter 6",
     statement=r"In four dimensions the two angles are a closed form of the six entries: "
     r"$\theta_0 \pm \theta_1 = \sqrt{\Sigma \pm 2|\mathrm{Pf}|}$, where $\Sigma$ is the sum of the squares and "
     r"$\mathrm{Pf} = b_{12} b_{34} - b_{13} b_{24} + b_{14} b_{23}$.",
-    verdict="true",
-    evidence="exact",
-    chapter=6,
     witness=r"$b_{12} = 3$, $b_{34} = 1$, the others $0$: $\Sigma = 10$, $\mathrm{Pf} = 3$, and $4, 2$ are the sum and "
     r"the difference of $3$ and $1$.",
     holds=-1,
@@ -90,12 +82,8 @@ def closed_form_in_four_dimensions(sign):
 
 @claim(
     "book.fast-plane",
-    locus="chapter 6",
     statement=r"In four dimensions with $\theta_0 > \theta_1$, the orthogonal projection on the faster plane is "
     r"$-(B^2 + \theta_1^2 I) / (\theta_0^2 - \theta_1^2)$. Any column of it that is not $0$ lies in that plane.",
-    verdict="true",
-    evidence="numeric",
-    chapter=6,
     witness=r"$B = \mathrm{diag}(J_{\theta_0}, J_{\theta_1})$: $B^2 = -\mathrm{diag}(\theta_0^2 I, \theta_1^2 I)$, and "
     r"the formula gives $\mathrm{diag}(I, 0)$.",
     tolerance=1e-10,
@@ -115,13 +103,9 @@ def projection_on_the_faster_plane(projection, rng):
 
 @claim(
     "book.orthogonal-normal-form",
-    locus="chapter 6",
     statement=r"Every orthogonal matrix is $O = P\,\mathrm{diag}(R_{\theta_0}, R_{\theta_1}, \dots, \pm 1)\,P^\top$ "
     r"with $P$ orthogonal. Two $-1$ make a half turn, so at most one $1$ and one $-1$ are left: both for even $d$ and "
     r"determinant $-1$, none for even $d$ and determinant $1$.",
-    verdict="true",
-    evidence="numeric",
-    chapter=6,
     witness=r"$\mathrm{diag}(-1, -1) = R_\pi$, and $\mathrm{diag}(1, -1)$ is no rotation.",
     tolerance=1e-12,
     holds=lambda form: form.blocks,
@@ -142,13 +126,9 @@ def planes_of_an_orthogonal_matrix(middle, rng):
 
 @claim(
     "book.freedom-of-basis",
-    locus="chapter 6",
     statement=r"If the angles of $\Lambda$ are positive and all different, the matrices that commute with it are "
     r"exactly those that turn and stretch each plane by itself: $d$ numbers. Hence $P$ is unique up to them, and with "
     r"$P$ orthogonal up to a turn in each plane.",
-    verdict="true",
-    evidence="exact",
-    chapter=6,
     witness=r"$d = 4$: four numbers for the angles $2, 1$; eight for $1, 1$, because then planes can be mixed.",
     holds=(2, 1),
     control=(1, 1),
@@ -171,12 +151,8 @@ def what_commutes_with_the_blocks(angles):
 
 @claim(
     "book.fixed-schedule",
-    locus="chapter 6",
     statement=r"A head of one plane with frequency $\theta$ has logits $u_r$ with $u_r + u_{r+2} = 2\cos\theta\, "
     r"u_{r+1}$, whatever its weights. So weights cannot change the frequency.",
-    verdict="true",
-    evidence="exact",
-    chapter=6,
     witness=r"$\theta = 1$ and $u_r = \cos 2r$: $u_0 + u_2 - 2\cos(1)\,u_1 = 0.796$.",
     holds=1,
     control=2,  # the frequency of another head
@@ -193,12 +169,8 @@ def logits_remember_the_frequency(frequency):
 
 @claim(
     "book.absorb-shared-keys",
-    locus="chapter 6",
     statement=r"Query heads that share a key head, with a generator $B_h$ each: one change of basis serves all of them "
     r"exactly if the $B_h$ commute. The normal form of a generic combination of them then gives it.",
-    verdict="true",
-    evidence="numeric",
-    chapter=6,
     witness=r"One plane: all generators are multiples of $J$ and commute. From $d = 4$ on, most pairs do not.",
     tolerance=1e-10,
     holds=lambda P, _: P,
@@ -216,12 +188,8 @@ def one_basis_for_a_group(second_basis, rng):
 
 @claim(
     "book.absorb-norm",
-    locus="chapter 6",
     statement=r"Normalise queries and keys between the weights and the rotation. An orthogonal $P$ passes through the "
     r"norm, and through one gain for all channels: the absorption stays exact. Gains for single channels stop it.",
-    verdict="true",
-    evidence="numeric",
-    chapter=6,
     witness=r"$P$ the quarter turn, gains $(1, 2)$, $u = (1, 0)$: $P^\top(g \odot u) = (0, -1)$, and "
     r"$g \odot P^\top u = (0, -2)$.",
     tolerance=1e-10,

@@ -15,12 +15,8 @@ J = np.array([[0.0, -1.0], [1.0, 0.0]])
 
 @claim(
     "book.relu-monomial",
-    locus="chapter 7",
     statement=r"A matrix passes through a ReLU, $\mathrm{relu}(C x) = C\,\mathrm{relu}(x)$ for all $x$, exactly if "
     r"each row has at most one entry that is not $0$, and that entry is positive.",
-    verdict="true",
-    evidence="exact",
-    chapter=7,
     witness=r"$C = (1, 1)$ and $x = (1, -1)$: the left side is $0$, the right side $1$.",
     holds=lambda row: sum(entry != 0 for entry in row) <= 1 and min(row) >= 0,
     control=lambda row: sum(entry != 0 for entry in row) <= 1,  # the sign forgotten
@@ -38,12 +34,8 @@ def what_a_relu_lets_through(criterion):
 
 @claim(
     "book.grid-commute",
-    locus="chapter 7",
     statement=r"$R_{x,y} = e^{xB_1 + yB_2}$ with skew $B_1$ and $B_2$ satisfies $R_p^\top R_{p'} = R_{p'-p}$ for all "
     r"places $p$, $p'$ exactly if $B_1 B_2 = B_2 B_1$.",
-    verdict="true",
-    evidence="numeric",
-    chapter=7,
     witness=r"Turns about two axes of space do not commute, and the law fails.",
     tolerance=1e-10,
     holds=lambda P, Q: (P, P),  # noqa: ARG005 - one basis for both generators
@@ -68,11 +60,7 @@ def the_law_on_a_grid(bases, rng):
 
 @claim(
     "book.grid-witness",
-    locus="chapter 7",
     statement=r"Quarter turns about two axes of space do not commute: the order in which they are done matters.",
-    verdict="true",
-    evidence="exact",
-    chapter=7,
     witness=r"About the third axis and about the first: one order sends $e_1$ to $e_3$, the other to $e_2$.",
     holds=(2, 0),
     control=(2, 2),  # the same axis twice
@@ -92,13 +80,9 @@ def the_order_of_two_turns(axes):
 
 @claim(
     "book.grid-planes",
-    locus="chapter 7",
     statement=r"Generators that commute share their planes: in one orthonormal basis plane $i$ turns by "
     r"$x\,\theta_{i,1} + y\,\theta_{i,2}$. The axial form takes $\theta_{i,2} = 0$ in one half of the planes and "
     r"$\theta_{i,1} = 0$ in the other.",
-    verdict="true",
-    evidence="numeric",
-    chapter=7,
     witness=r"$d = 4$: $x$ turns the first plane, $y$ the second.",
     tolerance=1e-10,
     holds=lambda x, y, theta: x * theta[:, 0] + y * theta[:, 1],

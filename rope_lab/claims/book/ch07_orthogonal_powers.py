@@ -13,12 +13,8 @@ theta = sp.Symbol("theta", real=True)
 
 @claim(
     "book.mirror-powers",
-    locus="chapter 7",
     statement=r"In the plane, a turn after a mirror is a mirror, whatever the angle: "
     r"$O = R_\theta\,\mathrm{diag}(1, -1)$ has $O^2 = I$. It keeps the line at the angle $\theta/2$.",
-    verdict="true",
-    evidence="exact",
-    chapter=7,
     witness=r"$\theta = \tfrac\pi2$: exchange the coordinates, and exchange them again.",
     holds=sp.diag(1, -1),
     control=sp.diag(-1, -1),  # a half turn in the place of the mirror
@@ -34,11 +30,7 @@ def twice_is_nothing(flip):
 
 @claim(
     "book.minus-one-eigenvalue",
-    locus="chapter 7",
     statement=r"An orthogonal $O$ with determinant $-1$ sends some $v \ne 0$ to $-v$.",
-    verdict="true",
-    evidence="exact",
-    chapter=7,
     witness=r"$O + I = O\,(I + O)^\top$. Take determinants: $\det(O + I) = \det O \cdot \det(O + I)$, so it is $0$.",
     holds=-1,
     control=+1,  # a rotation of the plane or of four dimensions need not
@@ -63,12 +55,8 @@ def it_flips_an_axis(det):
 
 @claim(
     "book.mirror-commutes",
-    locus="chapter 7",
     statement=r"$O M_v O^\top = M_{Ov}$. So the mirror along $v$ commutes with an orthogonal $O$ exactly if "
     r"$O v = v$ or $O v = -v$.",
-    verdict="true",
-    evidence="exact",
-    chapter=7,
     witness=r"$O = \begin{pmatrix} 0 & 1\\ 1 & 0 \end{pmatrix}$: the mirror along $(1, -1)$ commutes, the one along a "
     r"coordinate axis does not.",
     holds=lambda turn, v: turn * v,
@@ -90,13 +78,9 @@ def a_mirror_is_carried_along(carried):
 
 @claim(
     "book.parity-wider",
-    locus="chapter 7",
     statement=r"A parity channel fits into ordinary rotations with two more dimensions: if $d$ is even and "
     r"$\det O = -1$, then $q^\top O^n k = \hat q^\top e^{nB} \hat k$ with $\hat q = (q, 0, 0)$, $\hat k = (k, 0, 0)$ "
     r"and a skew $B$.",
-    verdict="true",
-    evidence="numeric",
-    chapter=7,
     witness=r"$\mathrm{diag}(O, -1, 1)$ has determinant $1$, so it has a skew logarithm; two $-1$ become a half turn.",
     tolerance=1e-9,
     holds=2,
@@ -127,12 +111,8 @@ def _turn(rng, d):
 
 @claim(
     "book.parity-logit",
-    locus="chapter 7",
     statement=r"Coordinates $q'$ and $k'$ on the flipped axis add $(-1)^{n-m} q' k'$ to the logit: one sign for even "
     r"offsets, the other for odd ones. A plane with $\theta = \pi$ does the same for two coordinates.",
-    verdict="true",
-    evidence="exact",
-    chapter=7,
     witness=r"$q' = k' = 1$: the logit gains $1$ at even offsets and loses $1$ at odd ones.",
     holds=lambda m, n: 1 - 2 * ((n - m) % 2),
     control=lambda m, n: 1 - 2 * (m * n % 2),  # signs, but not of the offset
@@ -154,12 +134,8 @@ def a_sign_for_even_and_odd(sign):
 
 @claim(
     "book.parity-form",
-    locus="chapter 7",
     statement=r"If $\det O = -1$: $O^n = P\,\mathrm{diag}(R_{n\theta_0}, R_{n\theta_1}, \ldots, 1, (-1)^n)\,P^\top$"
     r" with an orthogonal $P$, for all whole $n$. The entry $1$ is there for even $d$ and absent for odd $d$.",
-    verdict="true",
-    evidence="numeric",
-    chapter=7,
     witness=r"$d = 1$: $O = -1$ and $O^n = (-1)^n$.",
     tolerance=1e-10,
     holds=lambda n: 1 - 2 * (n % 2),
@@ -183,12 +159,8 @@ def turns_and_one_sign(parity, rng):
 
 @claim(
     "book.mirror-split",
-    locus="chapter 7",
     statement=r"If $Ov = -v$ and $O_+ = O M_v$, then the two factors commute and $O^n = M_v^n\, O_+^n$ for all "
     r"whole $n$.",
-    verdict="true",
-    evidence="exact",
-    chapter=7,
     witness=r"$O = \begin{pmatrix} 0 & 1\\ 1 & 0 \end{pmatrix}$, $v = (1, -1)$: $M_v = O$ and $O_+ = I$.",
     holds=lambda v: v,
     control=lambda v: sp.eye(v.rows)[:, -1],  # a coordinate axis

@@ -41,14 +41,10 @@ def _fates() -> dict[str, str]:
 
 @claim(
     "book.four-of-sixteen",
-    locus="chapter 8",
     statement=r"Of the sixteen placements exactly four are relative: those that rotate both of $q, k$ or neither, and "
     r"both of $v, o$ or neither.",
-    verdict="true",
-    evidence="exact",
-    chapter=8,
     witness=r"V, O, QKV, QKO: one token is enough. Q or K alone: two tokens are enough.",
-    holds=lambda subset: placements.is_relative(subset),  # noqa: PLW0108
+    holds=placements.is_relative,
     control=lambda subset: len(subset) % 2 == 0,  # an even number of rotations: counts qv, qo, kv and ko as well
 )
 def four_of_sixteen(relative):
@@ -58,12 +54,8 @@ def four_of_sixteen(relative):
 
 @claim(
     "book.one-token",
-    locus="chapter 8",
     statement=r"A token that attends to itself alone gives the output $\rho_o(m)^\top \rho_v(m)\, v$: under V it is "
     r"$\mathcal R_m v$, under O it is $\mathcal R_m^\top v$, under VO it is $v$.",
-    verdict="true",
-    evidence="numeric",
-    chapter=8,
     tier="minor",
     witness=r"The softmax of a single logit is 1, whatever the logit.",
     tolerance=1e-12,
@@ -82,13 +74,9 @@ def one_token(turns, rng):
 
 @claim(
     "book.two-tokens",
-    locus="chapter 8",
     statement=r"Two tokens at $s$ and $s+1$, the later one with a key and a value of zero. The query at $s+1$ gives "
     r"the earlier one the weight $1/(1 + e^{-z})$. With Q alone, $z = (\mathcal R_{s+1}\, q)^\top k$ moves with $s$; "
     r"with K alone, $z = q^\top \mathcal R_s\, k$ does.",
-    verdict="true",
-    evidence="numeric",
-    chapter=8,
     tier="minor",
     witness=r"K alone, half a turn per position, $q = k = (1, 0)$: $z$ is $1$ at $s = 0$ and $-1$ at $s = 1$, without "
     r"the divisor.",
@@ -110,12 +98,8 @@ def two_tokens(turns, rng):
 
 @claim(
     "book.three-fates",
-    locus="chapter 8",
     statement=r"Of the twelve others, four (V, O, QKV, QKO) keep their weights, and a shift only turns the frame of "
     r"the output. In the other eight, those with $q$ or $k$ alone, the weights themselves move.",
-    verdict="true",
-    evidence="exact",
-    chapter=8,
     witness=r"KVO is one of the eight: values and outputs are in order, and the layer is absolute.",
     holds={"frame": {"v", "o", "qkv", "qko"}, "weights": {"q", "k", "qv", "qo", "kv", "ko", "qvo", "kvo"}},
     control={"frame": {"v", "o", "qkv", "qko", "qvo", "kvo"}, "weights": {"q", "k", "qv", "qo", "kv", "ko"}},
@@ -127,12 +111,8 @@ def three_fates(sorted_by_fate):
 
 @claim(
     "book.vo-frame",
-    locus="chapter 8",
     statement=r"For any weights, V is VO seen from another frame, and O is NoPE seen from another frame: "
     r"$y^{V}_m = \mathcal R_m\, y^{VO}_m$ and $y^{O}_m = \mathcal R_m^\top\, y^{\varnothing}_m$.",
-    verdict="true",
-    evidence="numeric",
-    chapter=8,
     witness=r"The output's rotation is the only difference in each pair, and it acts last.",
     tolerance=1e-12,
     holds=+1,
@@ -154,12 +134,8 @@ def one_frame_and_another(sign, rng):
 
 @claim(
     "book.vo-complex",
-    locus="chapter 8",
     statement=r"In complex coordinates, plane by plane: $\tilde y_m = \sum_n a_{mn}\, e^{\mathrm i\,\theta (n-m)}\, "
     r"\tilde v_n$.",
-    verdict="true",
-    evidence="numeric",
-    chapter=8,
     witness=r"A value that comes from $r$ positions back arrives turned by $-r\theta$, clockwise.",
     tolerance=1e-12,
     holds=lambda m, n: n - m,
@@ -176,13 +152,9 @@ def each_value_arrives_turned(offset, rng):
 
 @claim(
     "book.o-after",
-    locus="chapter 8",
     statement=r"Put the turn back after $W_o$, and between the two rotations stands $\mathcal R_m^\top W_o\, \mathcal "
     r"R_n$. It depends on $n - m$ alone exactly if $W_o$ commutes with $\mathcal R_1$; in one plane, with $\theta$ no "
     r"multiple of $\pi$, exactly if $W_o = aI + bJ$.",
-    verdict="true",
-    evidence="exact",
-    chapter=8,
     witness=r"$W_o = \mathrm{diag}(1, -1)$, a mirror: $R_m^\top W_o R_n = W_o R_{m+n}$.",
     holds=lambda a, b, _: sp.Matrix([[a, -b], [b, a]]),
     control=lambda a, b, d: sp.Matrix([[a, b], [b, d]]),  # symmetric: no better than any other
@@ -199,13 +171,9 @@ def after_the_projection(kind):
 
 @claim(
     "book.o-sign",
-    locus="chapter 8",
     statement=r"Rotating the output alone, forward or back, gives the same set of functions: with the mirror $F = "
     r"\mathrm{diag}(1, -1)$ in each plane, $W_o\, \mathcal R_m\, v = (W_o F)\, \mathcal R_m^\top\, (F v)$, and a model "
     r"learns $F W_v$ as easily as $W_v$.",
-    verdict="true",
-    evidence="exact",
-    chapter=8,
     witness=r"$F R_\varphi F = R_{-\varphi}$: in a mirror a turn goes the other way.",
     holds=sp.diag(1, -1),
     control=-sp.eye(2),  # a change of sign is no mirror
@@ -217,12 +185,8 @@ def the_sign_alone_does_not_matter(F):
 
 @claim(
     "book.vo-fading",
-    locus="chapter 8",
     statement=r"The same value stands at the last $T$ positions and all of them get the weight $1/T$. Under VO its "
     r"length in a plane is multiplied by $\left|\sin(T\theta/2) \,/\, (T \sin(\theta/2))\right|$.",
-    verdict="true",
-    evidence="numeric",
-    chapter=8,
     witness=r"$T = 2$ and half a turn per position: the two arrive opposite to each other, and nothing is left.",
     tolerance=1e-12,
     holds=lambda T, theta: np.abs(np.sin(T * theta / 2) / (T * np.sin(theta / 2))),

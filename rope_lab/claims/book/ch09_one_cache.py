@@ -15,12 +15,8 @@ SMALL = cache_size.Shape("small", 2, 6, 3, 4, latent=10, rope=2)
 
 @claim(
     "book.cache-formulas",
-    locus="chapter 9",
     statement=r"Numbers kept for a token in one layer: MHA $2Hd$, GQA $2Gd$, MQA $2d$, MLA $d_c + d_r$, the shared "
     r"latent $d_c$. A model keeps this in each layer; each number takes its bytes.",
-    verdict="true",
-    evidence="exact",
-    chapter=9,
     witness=r"$H = 128$, $d = 128$, $d_c = 512$, $d_r = 64$: MHA keeps $32768$, MLA $576$, as much as $2.25$ groups.",
     holds=lambda H, G, d, d_c, d_r: (2 * H * d, 2 * G * d, 2 * d, d_c + d_r, d_c),
     control=lambda H, G, d, d_c, d_r: (2 * H * d, 2 * G * d, 2 * d, 2 * d_c + d_r, d_c),  # a value apart from the key
@@ -39,12 +35,8 @@ def numbers_kept(formulas):
 
 @claim(
     "book.latent-cost",
-    locus="chapter 9",
     statement=r"Multiplications of one query with one key, over $H$ heads: $H(2d + d_r)$ if each head makes its own "
     r"keys and values, $H(2d_c + d_r)$ on the latent itself, $2Hd_c$ for the shared form.",
-    verdict="true",
-    evidence="exact",
-    chapter=9,
     witness=r"$d = 128$, $d_c = 512$, $d_r = 64$: $320$, $1088$ and $1024$ for each head.",
     holds=lambda d, d_c, d_r: (2 * d + d_r, 2 * d_c + d_r, 2 * d_c),
     control=lambda d, d_c, d_r: (2 * d + d_r, d_c + d + d_r, 2 * d_c),  # values of width d, absorbed all the same
@@ -60,12 +52,8 @@ def products_of_a_pair(formulas):
 
 @claim(
     "book.latent-turning",
-    locus="chapter 9",
     statement=r"Turning a cached latent again takes $2d_c$ multiplications, four for each plane: as many as one "
     r"head spends on it for its logit and its weighted sum.",
-    verdict="true",
-    evidence="exact",
-    chapter=9,
     witness=r"One plane: $x\cos\varphi - y\sin\varphi$ and $x\sin\varphi + y\cos\varphi$, four products; one head: "
     r"two for the logit, two for the sum.",
     holds=4,
@@ -80,12 +68,8 @@ def a_head_more(per_plane):
 
 @claim(
     "book.latent-splice",
-    locus="chapter 9",
     statement=r"MLA's logit is $q_m^\top W_k c_n + (\mathcal R_m q_m^r)^\top \mathcal R_n k_n^r = q_m^\top W_k c_n + "
     r"(q_m^r)^\top \mathcal R_{n-m} k_n^r$: positions enter through their difference, and $c_n$ is not turned.",
-    verdict="true",
-    evidence="exact",
-    chapter=9,
     witness=r"At $m = n$ the rotary part is $(q^r)^\top k^r$, wherever the two stand.",
     holds=lambda m, n: n - m,
     control=lambda m, n: n + m,  # the transpose dropped
@@ -112,12 +96,8 @@ def _kernel_is_kept(W, R):
 
 @claim(
     "book.latent-training",
-    locus="chapter 9",
     statement=r"There is a matrix $X$ with $W \mathcal R_1 = X W$ exactly if $\mathcal R_1$ maps the kernel of $W$ to "
     r"itself. Then $X$ can be chosen with an inverse, and $W \mathcal R_n = X^n W$ for all whole $n$.",
-    verdict="true",
-    evidence="exact",
-    chapter=9,
     witness=r"Two planes with different angles. $W$ reads the first plane: its kernel is the second, $X$ exists. "
     r"$W$ reads half of each: the kernel has dimension two as well, and there is no $X$.",
     holds=_kernel_is_kept,
@@ -146,12 +126,8 @@ def _turns_both_ways(W, R):
 
 @claim(
     "book.latent-one-speed",
-    locus="chapter 9",
     statement=r"If all planes of the latent turn at one speed, every complex-linear $W$ has a training form: "
     r"$W \mathcal R_n = \mathcal R_n' W$, with $\mathcal R_n'$ the rotation of the smaller space at the same speed.",
-    verdict="true",
-    evidence="exact",
-    chapter=9,
     witness=r"From two planes to one, $W$ is $(w_1, w_2)$ with complex entries, and the rotation is the factor "
     r"$e^{\mathrm i n\theta}$ on either side of it.",
     holds=1,

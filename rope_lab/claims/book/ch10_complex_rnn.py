@@ -24,15 +24,11 @@ def _wrong_way(v, **decay):
 
 @claim(
     "book.decay-frame",
-    locus="chapter 10",
     statement=r"In a frame that turns along, the decay is real: $u_t = \gamma u_{t-1} + \mathcal R_t v_t$ and "
     r"$o_t = \mathcal R_t^\top u_t$.",
-    verdict="true",
-    evidence="numeric",
-    chapter=10,
     tolerance=1e-11,
     witness=r"$u_t = \mathcal R_t h_t$; multiply $h_t = \gamma \mathcal R_1^\top h_{t-1} + v_t$ by $\mathcal R_t$.",
-    holds=lambda v, **decay: recurrence.rotate_then_decay(v, **decay),  # noqa: PLW0108
+    holds=recurrence.rotate_then_decay,
     control=_wrong_way,
 )
 def a_real_decay_in_a_turning_frame(form, rng):
@@ -47,15 +43,11 @@ def _circular(v, **decay):
 
 @claim(
     "book.decay-convolution",
-    locus="chapter 10",
     statement=r"The sum is a convolution, $\tilde o = \kappa * \tilde v$ with $\kappa_r = "
     r"(\gamma e^{-\mathrm i\theta})^r$. A Fourier transform computes it, padded to twice the length.",
-    verdict="true",
-    evidence="numeric",
-    chapter=10,
     tolerance=1e-11,
     witness=r"Without the padding the end of the sequence leaks into its beginning.",
-    holds=lambda v, **decay: recurrence.convolved(v, **decay),  # noqa: PLW0108
+    holds=recurrence.convolved,
     control=_circular,
 )
 def a_convolution(form, rng):
@@ -64,12 +56,8 @@ def a_convolution(form, rng):
 
 @claim(
     "book.decay-chunks",
-    locus="chapter 10",
     statement=r"Cut time into chunks of $K$ steps. Let $e_j$ be what chunk $j$ alone ends with. The states at the ends "
     r"obey $H_j = (\gamma e^{-\mathrm i\theta})^K H_{j-1} + e_j$: the same recurrence, $K$ times as short.",
-    verdict="true",
-    evidence="numeric",
-    chapter=10,
     tolerance=1e-11,
     witness=r"$K = 2$: $h_2 = \lambda^2 h_0 + (\lambda v_1 + v_2)$.",
     holds=lambda K: K,
@@ -85,12 +73,8 @@ def ends_of_chunks(power, rng):
 
 @claim(
     "book.decay-running-sum",
-    locus="chapter 10",
     statement=r"Among K steps that begin from zero, each value counts as what will be left of it at the end: "
     r"$h_t = \lambda^{t-K} \sum_{s \le t} \lambda^{K-s} v_s$, $\lambda = \gamma e^{-\mathrm i\theta}$.",
-    verdict="true",
-    evidence="numeric",
-    chapter=10,
     tolerance=1e-11,
     witness=r"$K = 2$: the sums are $\lambda v_1$ and $\lambda v_1 + v_2$; the first, over $\lambda$, is $h_1 = v_1$.",
     holds=lambda t, K: t - K,
@@ -106,12 +90,8 @@ def a_running_sum(exponent, rng):
 
 @claim(
     "book.decay-gradient",
-    locus="chapter 10",
     statement=r"The gradient is the same recurrence from the other end, with the conjugate rate: "
     r"$g_t = \gamma e^{+\mathrm i\theta} g_{t+1} + \partial L / \partial h_t$.",
-    verdict="true",
-    evidence="numeric",
-    chapter=10,
     tolerance=1e-9,
     witness=r"Two steps: $h_2 = \lambda v_1 + v_2$, so $v_1$ receives $\bar\lambda$ times what $h_2$ receives.",
     holds=-1,
@@ -127,12 +107,8 @@ def the_gradient_runs_back(sign, rng):
 
 @claim(
     "book.decay-row-sum",
-    locus="chapter 10",
     statement=r"Softmax of the logits $-(m-n) \ln(1/\gamma)$ over $1 \le n \le m$ gives the weights "
     r"$\gamma^{m-n} (1-\gamma) / (1-\gamma^m)$: those of the recurrence, divided by a sum that depends on $m$.",
-    verdict="true",
-    evidence="exact",
-    chapter=10,
     witness=r"$m = 2$, $\gamma = \tfrac12$: the weights $\tfrac12, 1$ become $\tfrac13, \tfrac23$.",
     holds=lambda m: (1 - gamma**m) / (1 - gamma),
     control=lambda _: 1 / (1 - gamma),  # the sum over an endless past

@@ -29,12 +29,8 @@ def _alternating(N):
 
 @claim(
     "book.decay-sign-changes",
-    locus="chapter 10",
     statement=r"A sum of $N$ different positive decays, $\sum_k c_k \lambda_k^n$ with $c_k \ne 0$, changes sign at "
     r"most $N - 1$ times over all $n \ge 0$, and some sum does.",
-    verdict="true",
-    evidence="exact",
-    chapter=10,
     witness=r"$N = 2$: $2 \cdot (\tfrac13)^n - (\tfrac23)^n$ is $1$, $0$, then negative for ever.",
     holds=lambda N: N - 1,
     control=lambda N: N - 2,
@@ -52,12 +48,8 @@ def few_sign_changes(bound):
 
 @claim(
     "book.decay-signed",
-    locus="chapter 10",
     statement=r"With real decays of both signs, $N$ in all, the even steps and the odd steps of the sum are each a sum "
     r"of at most $N$ positive decays $\lambda_k^2$. A negative decay adds an alternation and nothing else.",
-    verdict="true",
-    evidence="exact",
-    chapter=10,
     witness=r"$(-\tfrac12)^n$: on even steps $(\tfrac14)^{n/2}$, on odd steps $-\tfrac12 (\tfrac14)^{(n-1)/2}$.",
     holds=lambda x: x**2,
     control=lambda x: -(x**2),
@@ -73,12 +65,8 @@ def even_steps_and_odd_steps(squared):
 
 @claim(
     "book.decay-turns-for-ever",
-    locus="chapter 10",
     statement=r"For $0 < \theta < \pi$ the kernel $\gamma^n \cos n\theta$ changes sign infinitely often: any stretch "
     r"of one and a half turns holds a positive and a negative value.",
-    verdict="true",
-    evidence="exact",
-    chapter=10,
     witness=r"$\cos\theta = \tfrac35$: the signs over 60 steps, by the integers of $5^n \cos n\theta$.",
     holds=lambda cosine: cosine,
     control=lambda cosine: 1 / cosine,  # beyond 1 or -1: a hyperbolic cosine, which never comes back
@@ -100,11 +88,7 @@ def _comes_back(cosine, stretch):
 
 @claim(
     "book.decay-window",
-    locus="chapter 10",
     statement=r"On a window of $L$ steps, any $L$ different real decays fit any kernel exactly.",
-    verdict="true",
-    evidence="exact",
-    chapter=10,
     witness=r"The matrix of the powers $\lambda_k^n$ is Vandermonde's; its determinant is the product of differences.",
     holds=[sp.Rational(k + 1, 6) for k in range(5)],
     control=[sp.Rational(1, 6), sp.Rational(1, 6), sp.Rational(1, 2), sp.Rational(2, 3), sp.Rational(5, 6)],  # a twin
@@ -118,13 +102,10 @@ def real_decays_fit_a_window(decays):
 
 @claim(
     "book.decay-bell",
-    locus="chapter 10",
     statement=r"A layer of 16 numbers with complex decay learns to say how many steps ago a bell rang, modulo 7, over "
     r"128 steps: at least 99 of 100 answers are right with every seed. With real decays of equal number, positive or "
     r"of both signs, fewer than 30 of 100 are.",
     verdict="empirical",
-    evidence="experiment",
-    chapter=10,
     tier="empirical",
     witness="The cards of the experiment complex-rnn.",
 )

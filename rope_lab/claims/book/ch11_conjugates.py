@@ -21,14 +21,10 @@ def _phase(angle):
 
 @claim(
     "book.dagger-offset",
-    locus="chapter 11",
     statement=r"Turn query and key, then multiply with the conjugate: $\overline{e^{\mathrm i m\theta} \tilde q}\; "
     r"e^{\mathrm i n\theta} \tilde k = e^{\mathrm i (n - m)\theta}\, \bar{\tilde q}\, \tilde k$.",
-    verdict="true",
-    evidence="exact",
-    chapter=11,
     witness=r"Its real part is the logit of chapter 1.",
-    holds=lambda z: sp.conjugate(z),  # noqa: PLW0108
+    holds=sp.conjugate,
     control=lambda z: z,  # the conjugate forgotten
 )
 def conjugate_gives_the_difference(bar):
@@ -43,12 +39,8 @@ def conjugate_gives_the_difference(bar):
 
 @claim(
     "book.transpose-sum",
-    locus="chapter 11",
     statement=r"Without the conjugate the positions add: $e^{\mathrm i m\theta} \tilde q\; e^{\mathrm i n\theta} "
     r"\tilde k = e^{\mathrm i (m + n)\theta}\, \tilde q\, \tilde k$.",
-    verdict="true",
-    evidence="exact",
-    chapter=11,
     witness=r"$\tilde q = \tilde k = 1$: the logit is $\cos (m + n)\theta$, another one at each place of the text.",
     holds=lambda m, n: m + n,
     control=lambda m, n: n - m,  # what one would want
@@ -63,12 +55,8 @@ def transpose_gives_the_sum(combined):
 
 @claim(
     "book.literal-transpose",
-    locus="chapter 11",
     statement=r"Taken literally, eq 12 of CRoPE mirrors the query: $\mathrm{Re}[\tilde q\, e^{\mathrm i (n-m)\theta}\, "
     r"\tilde k] = (\sigma_3 q)^\top R_{(n-m)\theta}\, k$ in each plane.",
-    verdict="true",
-    evidence="exact",
-    chapter=11,
     witness=r"$q = k = (0, 1)$ and $m = n$: $\sigma_3 q = (0, -1)$, and the logit is $-1$.",
     holds=3,
     control=1,  # mirrored at the other line
@@ -82,12 +70,8 @@ def a_mirrored_query(which):
 
 @claim(
     "book.literal-eq13",
-    locus="chapter 11",
     statement=r"Taken literally, eq 13 of CRoPE is a RoPE model whose keys are complex-linear and whose queries are "
     r"conjugate-linear: $\tilde q = \tilde W_q \bar{\tilde x}$.",
-    verdict="true",
-    evidence="numeric",
-    chapter=11,
     tolerance=1e-11,
     witness=r"$\tilde x^\top \tilde W_q^\dagger = (\tilde W_q \bar{\tilde x})^\dagger$. One plane, $\tilde W_q = 1$: "
     r"the query is the mirrored word.",
@@ -110,13 +94,9 @@ def conjugate_linear_queries(query_map, rng):
 
 @claim(
     "book.common-phase",
-    locus="chapter 11",
     statement=r"With complex-linear $W_q$ and $W_k$, no biases, and every word multiplied by one phase: $(\tilde W_q "
     r"e^{\mathrm i\varphi} \tilde x)^\dagger = e^{-\mathrm i\varphi} (\tilde W_q \tilde x)^\dagger$, the key has "
     r"$e^{\mathrm i\varphi}$, and the logit stays.",
-    verdict="true",
-    evidence="numeric",
-    chapter=11,
     tolerance=1e-11,
     witness=r"$\varphi = \pi$: $x \mapsto -x$ for all words changes no logit of any model without biases. A quarter "
     r"turn does change those of real weights.",

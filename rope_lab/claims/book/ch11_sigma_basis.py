@@ -32,13 +32,9 @@ def parts():
 
 @claim(
     "book.split",
-    locus="chapter 11",
     statement=r"Every real matrix of even sizes is in exactly one way the sum of a complex-linear and a "
     r"conjugate-linear map: $\tilde y = A\,\tilde x + B\,\bar{\tilde x}$. With $J$, multiplication by $\mathrm i$, "
     r"the two are $\tfrac12 (W - JWJ)$ and $\tfrac12 (W + JWJ)$.",
-    verdict="true",
-    evidence="exact",
-    chapter=11,
     witness=r"$\mathrm{diag}(1, 0) = \tfrac12 I + \tfrac12\,\mathrm{diag}(1, -1)$: the real part is $\tfrac12 z + "
     r"\tfrac12 \bar z$.",
     holds=-1,
@@ -59,12 +55,8 @@ def linear_plus_conjugate(sign):
 
 @claim(
     "book.block-parts",
-    locus="chapter 11",
     statement=r"The block $\begin{pmatrix} p & q\\ r & s\end{pmatrix}$ is $z \mapsto A z + B \bar z$ with $2A = (p + "
     r"s) + \mathrm i\,(r - q)$ and $2B = (p - s) + \mathrm i\,(r + q)$.",
-    verdict="true",
-    evidence="exact",
-    chapter=11,
     witness=r"$p = 1$, the others $0$: $A = B = \tfrac12$, and $\tfrac12 z + \tfrac12\bar z$ is the real part.",
     holds=lambda A, B: (A, B),
     control=lambda A, B: (sp.conjugate(A), B),  # r - q taken the wrong way round
@@ -78,12 +70,8 @@ def one_block(read):
 
 @claim(
     "book.commutes-with-j",
-    locus="chapter 11",
     statement=r"A real map is complex-linear exactly if it commutes with $J$: if it does not matter whether one turns "
     r"by a quarter before it or after it.",
-    verdict="true",
-    evidence="exact",
-    chapter=11,
     witness=r"$\sigma_3 J = -J \sigma_3$: a mirror turns the other way.",
     holds=lambda J: J * M - M * J,
     control=lambda J: J * M + M * J,
@@ -98,12 +86,8 @@ def commutator(bracket):
 
 @claim(
     "book.energies-add",
-    locus="chapter 11",
     statement=r"The two halves are orthogonal, so their energies add: $|W|^2 = 2|A|^2 + 2|B|^2$, with the sums of all "
     r"squared entries.",
-    verdict="true",
-    evidence="exact",
-    chapter=11,
     witness=r"$\mathrm{diag}(3, 1)$: $A = 2$, $B = 1$, and $9 + 1 = 8 + 2$.",
     holds=2,
     control=1,  # as if a complex number were written once
@@ -117,12 +101,8 @@ def pythagoras(factor):
 
 @claim(
     "book.nearest-linear",
-    locus="chapter 11",
     statement=r"The complex-linear half of $W$ is the complex-linear map nearest to it: $|W - C|^2 = |W_+ - C|^2 + "
     r"|W_-|^2$ for every complex-linear $C$, with the halves $W_+$ and $W_-$ of $W$.",
-    verdict="true",
-    evidence="exact",
-    chapter=11,
     witness=r"$W = \mathrm{diag}(1, 0)$: nearest is $\tfrac12 I$, and what is left has energy $\tfrac12$.",
     holds=lambda a, b: sp.Matrix([[a, -b], [b, a]]),
     control=lambda a, b: sp.Matrix([[a, b], [b, a]]),  # not complex-linear
@@ -142,12 +122,8 @@ def a_right_angle(linear):
 
 @claim(
     "book.sigma-ellipse",
-    locus="chapter 11",
     statement=r"$z \mapsto Az + B\bar z$ has the determinant $|A|^2 - |B|^2$, and carries the unit circle to an "
     r"ellipse with the half axes $|A| + |B|$ and $\bigl||A| - |B|\bigr|$.",
-    verdict="true",
-    evidence="exact",
-    chapter=11,
     witness=r"$|A| = |B|$: the plane is squashed onto a line. $\mathrm{diag}(1, 0)$ is such a map.",
     holds=(+1, -1),
     control=(+1, +1),  # as if mirrors kept the sense of turning

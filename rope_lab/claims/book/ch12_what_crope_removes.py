@@ -15,16 +15,12 @@ def forms(W_q, W_k, theta):
 
 @claim(
     "book.gauge",
-    locus="chapter 12",
     statement=r"$\tilde q_i \to \tilde q_i / \bar\lambda_i$ and $\tilde k_i \to \lambda_i \tilde k_i$, with a complex "
     r"number $\lambda_i \ne 0$ for each plane, changes no logit at any offset. With distinct frequencies, none of them "
     r"$0$ or $\pi$, no other direction in $(W_q, W_k)$ is free at a generic point.",
-    verdict="true",
-    evidence="numeric",
-    chapter=12,
     tolerance=1e-11,
     witness=r"$\lambda = 2$: halve the queries and double the keys. $\lambda = \mathrm i$: turn both by a quarter.",
-    holds=lambda *weights: complex_forms.gauge(*weights),  # noqa: PLW0108
+    holds=complex_forms.gauge,
     control=lambda W_q, W_k, factors: (
         complex_forms.gauge(W_q, W_k, factors.conj())[0],  # the conjugate left out
         complex_forms.gauge(W_q, W_k, factors)[1],
@@ -46,16 +42,12 @@ def a_factor_for_each_plane(others, rng):
 
 @claim(
     "book.more-head-planes",
-    locus="chapter 12",
     statement=r"Let $F$ be a form, so that the logit is $x^\top F y$. Of all forms that complex-linear heads can have, "
     r"of any width and number, the nearest is $F_+ = \tfrac12 (F - JFJ)$, the mean of $F$ over a common phase of both "
     r"words. The distance is $|F_-|$.",
-    verdict="true",
-    evidence="numeric",
-    chapter=12,
     tolerance=1e-10,
     witness=r"$F = \mathrm{diag}(1, -1)$: the mean is $0$, and nothing of this form can be had.",
-    holds=lambda F: complex_forms.phase_average(F),  # noqa: PLW0108
+    holds=complex_forms.phase_average,
     control=lambda F: (F + F.T) / 2,  # another projection: onto the symmetric forms
 )
 def no_head_is_wide_enough(nearest, rng):
@@ -76,13 +68,9 @@ def no_head_is_wide_enough(nearest, rng):
 
 @claim(
     "book.random-basis",
-    locus="chapter 12",
     statement=r"Take any map $W$, complex-linear or not, and choose the basis of its input at random, all orthogonal "
     r"bases alike. On average half of its energy is complex-linear. So it is already over the $2^n$ changes of sign of "
     r"the coordinates.",
-    verdict="true",
-    evidence="exact",
-    chapter=12,
     witness=r"The identity of the plane: flip one coordinate, and it is a mirror. Two of four choices of sign are "
     r"complex-linear, two are conjugate-linear.",
     holds=0.5,
@@ -102,18 +90,14 @@ def half_on_average(share):
 
 @claim(
     "book.best-pairing",
-    locus="chapter 12",
     statement=r"Let $A = W^\top J_{\mathrm{out}} W$; it is skew, with angles $\theta_i \ge 0$ in its normal form $P\, "
     r"\mathrm{diag}(J_{\theta_i})\, P^\top$. Over a pairing $J$ of the input the complex-linear energy of $W$ is "
     r"$\tfrac12 |W|^2 - \tfrac12 \mathrm{tr}(AJ)$. It is at most $\tfrac12 |W|^2 + \sum_i \theta_i$, and $J = P\, "
     r"\mathrm{diag}(J_1)\, P^\top$ reaches that.",
-    verdict="true",
-    evidence="numeric",
-    chapter=12,
     tolerance=1e-9,
     witness=r"The mirror $\mathrm{diag}(1, -1)$: over $J$ it has no complex-linear part, over $-J$ it is all "
     r"complex-linear.",
-    holds=lambda W: pairing.best_pairing(W),  # noqa: PLW0108
+    holds=pairing.best_pairing,
     control=lambda W: -pairing.best_pairing(W),  # turned backwards: the worst
 )
 def nothing_beats_it(choose, rng):

@@ -11,7 +11,7 @@ from rope_lab.training.results import cards
 
 OFFSETS = np.arange(1, 40)
 LAWS = (  # frequencies that fill up with the number of planes, and the limit of their mean cosine
-    (lambda u: 1e4**-u, lambda r: schedule.dense_decay(r)),  # noqa: PLW0108
+    (lambda u: 1e4**-u, lambda r: schedule.dense_decay(r, base=1e4)),
     (lambda u: u, lambda r: np.sin(r) / r),
     (lambda u: 2 * np.pi * u, lambda r: 0.0 * r),
 )
@@ -19,15 +19,11 @@ LAWS = (  # frequencies that fill up with the number of planes, and the limit of
 
 @claim(
     "book.head-limit",
-    locus="chapter 13",
     statement=r"Let the frequencies of a head with $p$ planes be $\theta_i = f(i/p)$ for a continuous $f$ on $[0, "
     r"1]$. As "
     r"$p \to \infty$ the logit at distance $r$ from the wanted key, divided by $p$, tends to $\int_0^1 \cos(r f(u))\,"
     r"\mathrm du$. For whole numbers $r$ this is $\delta(r)$ if and only if $f$ spreads evenly over the circle, where "
     r"$\theta$ and $-\theta$ count as one.",
-    verdict="true",
-    evidence="numeric",
-    chapter=13,
     witness=r"$f(u) = \mathrm{base}^{-u}$: $g(r)$. $f(u) = u$: $\sin r / r$. $f(u) = 2\pi u$: $\delta(r)$.",
     tolerance=1e-4,
     holds=lambda r, limit: limit(r),
@@ -44,16 +40,12 @@ def _lost(r, base):
 
 @claim(
     "book.head-nearest",
-    locus="chapter 13",
     statement=r"$1 - g(r) = \frac 1{\ln \mathrm{base}} \int_{r/\mathrm{base}}^r \frac{1 - \cos t}{t}\,\mathrm dt$, "
     r"and for "
     r"a base of at least 10 no whole $r \ge 2$ has a smaller value than $r = 1$.",
-    verdict="true",
-    evidence="numeric",
-    chapter=13,
     witness=r"Base $10^4$: $0.0260$ at $r = 1$, $0.0919$ at $r = 2$.",
     tolerance=1e-8,
-    holds=lambda r, base: _lost(r, base),  # noqa: PLW0108
+    holds=_lost,
     control=lambda r, base: (
         _lost(r, base) + quad(lambda t: (1 - np.cos(t)) / t, 0, r / base)[0] / np.log(base)
     ),  # from 0
@@ -74,13 +66,9 @@ def the_nearest_is_the_closest(form, _rng):
 
 @claim(
     "book.head-leak",
-    locus="chapter 13",
     statement=r"The lead over a neighbour is $\sum_i (1 - \cos\theta_i) = \frac d2 (1 - g(1)) + \frac12 "
     r"(\cos\tfrac1{\mathrm{base}} - \cos 1) + O(1/d)$. So in a fixed window, with keys on both sides, the wanted key's "
     r"softmax weight $a$ obeys $1 - a \sim 2 e^{-\sum_i (1 - \cos\theta_i)}$.",
-    verdict="true",
-    evidence="numeric",
-    chapter=13,
     witness=r"Base $10^4$: one nat of lead takes about $77$ dimensions.",
     tolerance=1e-4,
     holds=lambda d, b: d / 2 * (1 - float(schedule.dense_decay(1.0, base=b))) + (np.cos(1 / b) - np.cos(1)) / 2,
@@ -98,13 +86,9 @@ def the_lead_over_a_neighbour(lead, _rng):
 
 @claim(
     "book.head-tilt",
-    locus="chapter 13",
     statement=r"With added positions the logit is $A_{mn} + B^t_n$ for a token of kind $t$, up to a term that all keys "
     r"of the row share. If kind 1 leads at $m + 1$ by $\varepsilon$ and kind 2 at $m + 2$, then $a_n = B^2_n - B^1_n$ "
     r"has $a_{m+2} - a_{m+1} \ge 2\varepsilon$.",
-    verdict="true",
-    evidence="exact",
-    chapter=13,
     witness=r"$(1, n, n^2)$: $a_n = 2cn + \text{const}$, and the lead is $c$.",
     holds=+1,
     control=-1,  # the second demand the wrong way round
@@ -120,13 +104,9 @@ def the_two_demands_add_up(sign):
 
 @claim(
     "book.head-parabola",
-    locus="chapter 13",
     statement=r"$2(m + s)\,n - n^2 = -(n - m - s)^2 + (m + s)^2$: a product of a query that knows $m$ and $s$, and a "
     r"key "
     r"that knows $n$ and $n^2$.",
-    verdict="true",
-    evidence="exact",
-    chapter=13,
     witness=r"$m = 5$, $s = 2$: the top of $14 n - n^2$ is at $n = 7$.",
     holds=lambda m, n, s: -((n - m - s) ** 2) + (m + s) ** 2,
     control=lambda m, n, s: -((n - m + s) ** 2) + (m + s) ** 2,  # looks back
@@ -140,15 +120,12 @@ def a_parabola_over_the_keys(form):
 
 @claim(
     "book.head-trained",
-    locus="chapter 13",
     statement=r"One head of width 64, trained on sentences of 32 tokens to look one or two places ahead, with five "
     r"seeds. "
     r"RoPE, CRoPE and absolute positions all get at least 99 of 100 right at 32. At 64, RoPE and CRoPE still do with "
     r"most seeds and never fall below 95; absolute positions get fewer than 65. "
     r"Moved about while it trains, the absolute head gets between 50 and 65 at every length.",
     verdict="empirical",
-    evidence="experiment",
-    chapter=13,
     tier="empirical",
     witness="The cards of the experiment one-head.",
 )

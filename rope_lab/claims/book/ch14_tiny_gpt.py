@@ -11,11 +11,7 @@ from rope_lab.training.results import cards
 
 @claim(
     "book.uniform-loss",
-    locus="chapter 14",
     statement=r"A model that finds all $V$ tokens equally likely has the loss $\ln V$, whatever the text.",
-    verdict="true",
-    evidence="numeric",
-    chapter=14,
     tolerance=1e-12,
     witness=r"$V = 2$: every token costs $\ln 2 \approx 0.693$ nats, one bit.",
     holds=math.log,
@@ -35,12 +31,8 @@ def uniform_loss(formula, rng):
 
 @claim(
     "book.perplexity",
-    locus="chapter 14",
     statement=r"The perplexity $e^{\mathcal L}$ is the geometric mean, over the tokens, of one over the probability "
     r"that each was given. A model that is always torn between $K$ equally likely tokens has perplexity $K$.",
-    verdict="true",
-    evidence="numeric",
-    chapter=14,
     tolerance=1e-12,
     witness=r"Probabilities $\tfrac12$ and $\tfrac18$: $\mathcal L = \ln 4$, perplexity $4$; the arithmetic mean of "
     r"$2$ and $8$ would be $5$.",
@@ -55,13 +47,9 @@ def perplexity(formula, rng):
 
 @claim(
     "book.parameter-count",
-    locus="chapter 14",
     statement=r"A GPT of width $d$ with $L$ layers, an MLP of width $h$, a vocabulary of $V$ tokens, a tied head and "
     r"no biases has $V d + L\,(4 d^2 + 2 d h) + (2L + 1)\, d$ parameters. Each complex-linear projection saves "
     r"$\tfrac12 d^2$ in each layer.",
-    verdict="true",
-    evidence="exact",
-    chapter=14,
     witness=r"$V = 3$, $d = 4$, $L = 1$, $h = 16$: $12 + (64 + 128) + 12 = 216$.",
     holds=lambda V, d, L, h, c: V * d + L * (4 * d**2 + 2 * d * h) + (2 * L + 1) * d - L * c * d**2 // 2,
     control=lambda V, d, L, h, c: V * d + L * (4 * d**2 + 2 * d * h) + 2 * L * d - L * c * d**2 // 2,  # no last norm
@@ -98,12 +86,8 @@ def _in_turn(config, seed):
 
 @claim(
     "book.paired-start",
-    locus="chapter 14",
     statement=r"Initial parameters are drawn by seed and name. So two variants of one seed agree, to the last bit, in "
     r"every parameter that both have in the same shape; another seed gives other parameters.",
-    verdict="true",
-    evidence="exact",
-    chapter=14,
     witness=r"Make queries complex-linear, and the keys, values and MLPs start as they did. Drawn in turn from one "
     r"stream, everything after the first query projection would start differently.",
     holds=_by_name,
@@ -127,12 +111,8 @@ def paired_start(make):
 
 @claim(
     "book.paired-variance",
-    locus="chapter 14",
     statement=r"The variance of a difference is $s_{a-b}^2 = s_a^2 + s_b^2 - 2\, s_{ab}$, with the covariance $s_{ab}$ "
     r"over the seeds. What two variants of a seed have in common cancels.",
-    verdict="true",
-    evidence="exact",
-    chapter=14,
     witness=r"$a = (1, 2, 3)$, $b = (0, 1, 2)$: both have variance $1$, and their difference has none.",
     holds=-2,
     control=0,  # unpaired: as if the two had nothing in common
@@ -152,12 +132,8 @@ def paired_variance(factor):
 
 @claim(
     "book.t-interval",
-    locus="chapter 14",
     statement=r"The interval $\bar d \pm t_{0.975,\,n-1}\, s_d / \sqrt n$ holds the true mean of normally distributed "
     r"differences in 95 of 100 repetitions, for any number $n \ge 2$ of seeds.",
-    verdict="true",
-    evidence="numeric",
-    chapter=14,
     tolerance=1e-9,
     witness=r"For $n = 3$ the factor is $4.30$; the familiar $1.96$ belongs to infinitely many seeds.",
     holds=cards.interval,

@@ -13,11 +13,7 @@ from rope_lab.claims.ledger import claim
 
 @claim(
     "book.smallest-margin",
-    locus="chapter 15",
     statement=r"The interval $\bar d \pm h$ lies within $\pm\delta$ exactly if $\delta \ge |\bar d| + h$.",
-    verdict="true",
-    evidence="exact",
-    chapter=15,
     witness=r"$+0.02 \pm 0.03$: no margin below $0.05$ will do, though the interval holds zero.",
     holds=lambda d, h: abs(d) + h,
     control=lambda d, h: max(abs(d), h),  # the interval is not centred at zero
@@ -35,12 +31,8 @@ def smallest_margin(formula):
 
 @claim(
     "book.work-of-a-token",
-    locus="chapter 15",
     statement=r"Training a GPT of width $d$ with $L$ layers, an MLP of $4d$, a vocabulary $V$ and windows of $T$ "
     r"tokens takes $6\,(V d + L\,(12 d^2 + (T+1)\,d))$ floating-point operations for each token in matrix products.",
-    verdict="true",
-    evidence="exact",
-    chapter=15,
     tier="minor",
     correction=r"An operation is one multiplication or one addition. The backward pass takes twice the forward pass.",
     witness=r"$V = 3$, $d = 2$, $L = 1$, $T = 1$: $6\,(6 + 48 + 4) = 348$.",
@@ -58,12 +50,8 @@ def work_of_a_token(formula):
 
 @claim(
     "book.equal-parameters",
-    locus="chapter 15",
     statement=r"Four complex-linear projections save $2 d^2$ weights in each layer: as many as $d$ hidden units of a "
     r"gpt2 MLP have.",
-    verdict="true",
-    evidence="exact",
-    chapter=15,
     witness=r"$d = 4$: four matrices save $8$ weights each, and $4$ hidden units have $8$ weights each.",
     holds=lambda d: d,
     control=lambda d: 2 * d,  # as if a hidden unit had d weights, not d in and d out
@@ -82,12 +70,8 @@ def equal_parameters(units):
 
 @claim(
     "book.share-of-the-reverse",
-    locus="chapter 15",
     statement=r"What of a map is complex-linear over a pairing $J$ and what is complex-linear over $-J$ add up to the "
     r"whole. So the mean share over random pairings is one half, whatever the map.",
-    verdict="true",
-    evidence="numeric",
-    chapter=15,
     tolerance=1e-12,
     witness=r"The mirror $\mathrm{diag}(1, -1)$: nothing of it over $J$, all of it over $-J$.",
     holds=lambda W, J: 1 - pairing.linear_share(W, J, out_heads=2),
@@ -103,12 +87,8 @@ def share_of_the_reverse(formula, rng):
 
 @claim(
     "book.orthogonal-pairing",
-    locus="chapter 15",
     statement=r"Every orthogonal matrix $W$ is complex-linear, all of it, over the pairing $J = W^\top J_0 W$ of its "
     r"input, where $J_0$ pairs its outputs.",
-    verdict="true",
-    evidence="numeric",
-    chapter=15,
     tolerance=1e-12,
     witness=r"A mirror of the plane, $W = \mathrm{diag}(1, -1)$: $J = -J_0$.",
     holds=lambda W, J0: W.T @ J0 @ W,

@@ -30,12 +30,9 @@ def _worse(*gaps: list[cards.Interval] | None) -> str:
 
 @claim(
     "book.absolute-at-cpu",
-    locus="chapter 15",
     statement=r"At the cpu rung all three readings of “absolute” end above RoPE, and the two of Table 1's list above "
     r"CRoPE too, each by an interval that leaves zero out.",
     verdict="empirical",
-    evidence="experiment",
-    chapter=15,
     witness=r"The paired differences over three seeds, in chapter 15's table.",
 )
 def absolute_at_cpu():
@@ -48,12 +45,9 @@ def absolute_at_cpu():
 
 @claim(
     "book.four-tied-at-cpu",
-    locus="chapter 15",
     statement=r"At the cpu rung a model with Q, K, V and O complex-linear ends above RoPE, by an interval that leaves "
     r"zero out.",
     verdict="empirical",
-    evidence="experiment",
-    chapter=15,
     witness=r"The paired difference over three seeds, in chapter 15's table.",
 )
 def four_tied_at_cpu():
@@ -62,11 +56,8 @@ def four_tied_at_cpu():
 
 @claim(
     "book.three-tied-at-cpu",
-    locus="chapter 15",
     statement=r"At the cpu rung a model with Q, K and V complex-linear ends above RoPE in each seed.",
     verdict="empirical",
-    evidence="experiment",
-    chapter=15,
     witness=r"The three differences, one for each seed, in chapter 15.",
 )
 def three_tied_at_cpu():
@@ -80,13 +71,10 @@ def three_tied_at_cpu():
 
 @claim(
     "book.gap-along-the-run",
-    locus="chapter 15",
     statement=r"At the cpu rung, with four times the steps, a model with Q, K and V complex-linear is above RoPE in "
     r"each seed at every validation; the interval of the last difference holds zero, and so does that of the change of "
     r"the mean gap from the first half of the run to the second.",
     verdict="empirical",
-    evidence="experiment",
-    chapter=15,
     correction=r"Stated after a look at the runs.",
     witness=r"The difference at every validation, in chapter 15's table.",
 )
@@ -101,13 +89,10 @@ def gap_along_the_run():
 
 @claim(
     "book.trained-are-not-linear",
-    locus="chapter 15",
     statement=r"At the cpu rung training does not make Q and K of a RoPE model more complex-linear: over the pairing "
     r"that CRoPE lays out their share stays within $0.02$ of one half in every layer, and over the best pairing of "
     r"each layer the mean share is no larger than before training.",
     verdict="empirical",
-    evidence="experiment",
-    chapter=15,
     correction=r"A share over the best pairing depends on the spread of the singular values too, which training "
     r"changes; see book.orthogonal-pairing. The bound 0.02 was chosen after a look at one seed.",
     witness=r"The shares before and after training, in chapter 15's table.",
@@ -130,13 +115,10 @@ def trained_are_not_linear():
 
 @claim(
     "book.projection-heals",
-    locus="chapter 15",
     statement=r"At the cpu rung, in each seed: projecting Q, K and V of a trained RoPE model onto the complex-linear "
     r"half raises its loss; a hundred steps of tuning undo more than half of that, measured against the whole model "
     r"tuned as long; and the best pairing of each layer does better than the one laid out, before and after.",
     verdict="empirical",
-    evidence="experiment",
-    chapter=15,
     correction=r"Stated after a look at the first seed.",
     witness=r"The losses before and after, in chapter 15's table.",
 )
@@ -157,13 +139,10 @@ def projection_heals():
 
 @claim(
     "book.fast-planes",
-    locus="chapter 15",
     statement=r"At the cpu rung the four fastest planes of Q and of K have a larger complex-linear share, over the "
     r"best pairing of each layer, than the four slowest, and by more than the same planes of a model without "
     r"positions: the interval of the differences, paired by seed, leaves zero out.",
     verdict="empirical",
-    evidence="experiment",
-    chapter=15,
     correction=r"A pattern that was seen after the runs, not one that was predicted.",
     witness=r"The differences seed by seed, in chapter 15's table.",
 )

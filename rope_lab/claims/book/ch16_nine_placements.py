@@ -15,12 +15,8 @@ ORDER = (("QK", "QKVO"), ("K", "VO"), ("QKV",), ("NoPE",), ("Q", "V", "O"))  # g
 
 @claim(
     "book.chain-of-table",
-    locus="chapter 16",
     statement=r"Part 19's chain agrees with its table if “about equal” means a gap of at most $0.007$ and “better” one "
     r"of at least $0.012$, with Q, V and O as a set of which nothing is said but that NoPE beats them.",
-    verdict="true",
-    evidence="exact",
-    chapter=16,
     tier="minor",
     witness=r"The largest gap called equal is QK to QKVO, $0.007$; the smallest called better is QKV to NoPE, $0.012$. "
     r"Inside the last set the losses spread over $0.015$.",
@@ -69,13 +65,9 @@ def _any_two(ours, theirs):
 
 @claim(
     "book.kendall-exchanges",
-    locus="chapter 16",
     statement=r"The number $D$ of pairs that two orders of $n$ things put the other way round is the least number of "
     r"exchanges of neighbours that lead from one order to the other. Kendall's "
     r"$\tau = 1 - 2D / \binom n2$ is the share of pairs in the same order less the share of the others.",
-    verdict="true",
-    evidence="exact",
-    chapter=16,
     witness=r"From $abc$ to $cba$: three pairs, three exchanges, $\tau = -1$. One exchange of $a$ and $c$ would do it, "
     r"but they are no neighbours.",
     holds=lambda ours, theirs: rankings.exchanges(_named(ours), _named(theirs)),
@@ -99,15 +91,11 @@ def _tossed(n):
 
 @claim(
     "book.kendall-counts",
-    locus="chapter 16",
     statement=r"Of the $n!$ orders of $n$ things, $c_D$ are $D$ exchanges away from a given one, where "
     r"$\sum_D c_D x^D = \prod_{k=1}^n (1 + x + \dots + x^{k-1})$.",
-    verdict="true",
-    evidence="exact",
-    chapter=16,
     witness=r"$n = 3$: $(1 + x)(1 + x + x^2) = 1 + 2x + 2x^2 + x^3$, six orders. Three tossed coins would give "
     r"$1, 3, 3, 1$ of eight: but $a<b$, $b<c$, $c<a$ is no order.",
-    holds=lambda n: rankings.orders_at(n),  # noqa: PLW0108 - looked up when it runs
+    holds=rankings.orders_at,
     control=_tossed,
 )
 def counts_of_orders(counts):
@@ -122,12 +110,8 @@ def counts_of_orders(counts):
 
 @claim(
     "book.spearman",
-    locus="chapter 16",
     statement=r"Spearman's $\rho = 1 - 6 \sum d_i^2 / (n^3 - n)$, with $d_i$ the differences of the ranks, is the "
     r"ordinary correlation of the two lists of ranks.",
-    verdict="true",
-    evidence="exact",
-    chapter=16,
     tier="minor",
     witness=r"$n = 3$, last two exchanged: $\sum d^2 = 2$, $\rho = 1 - 12/24 = \tfrac12$.",
     holds=lambda n, squares: 1 - Fraction(6 * squares, n**3 - n),
@@ -153,16 +137,12 @@ def _normal_p(differences):
 
 @claim(
     "book.paired-p",
-    locus="chapter 16",
     statement=r"The p-value of paired differences is $0.05$ exactly where the 95 % interval ends at zero: shift the "
     r"differences so that their mean is $t_{0.975,\,n-1}\, s/\sqrt n$.",
-    verdict="true",
-    evidence="numeric",
-    chapter=16,
     tier="minor",
     tolerance=1e-6,
     witness=r"Five seeds: the mean may be $1.24$ standard deviations. A normal quantile would call $0.88$ enough.",
-    holds=lambda d: rankings.paired_p(d),  # noqa: PLW0108 - looked up when it runs
+    holds=rankings.paired_p,
     control=_normal_p,
 )
 def p_at_the_rim(p_of, rng):
@@ -176,13 +156,9 @@ def p_at_the_rim(p_of, rng):
 
 @claim(
     "book.holm",
-    locus="chapter 16",
     statement=r"Sort $N$ p-values, and keep going while the $k$-th is at most $\alpha/(N - k + 1)$. If $N_0$ of the "
     r"comparisons are between equals and one of those is kept, then one of their p-values is at most $\alpha/N_0$. "
     r"So a false decision has probability at most $\alpha$, whatever depends on what.",
-    verdict="true",
-    evidence="exact",
-    chapter=16,
     witness=r"$N = 2$, both equal: the smaller p must be at most $\alpha/2$. Without the correction $\alpha$ would do, "
     r"and two chances would come to nearly $2\alpha$.",
     holds=lambda p: rankings.holm(p, level=0.25),
@@ -205,12 +181,8 @@ def _wrapping(window, head_dim, base, *, turn=0.5):
 
 @claim(
     "book.wrapping-planes",
-    locus="chapter 16",
     statement=r"In a window of $T$ positions, the planes that turn by more than half a turn are the first "
     r"$\lceil \tfrac d2 \ln(T/\pi) / \ln \mathrm{base} \rceil$ of the $\tfrac d2$, where that is between $0$ and all.",
-    verdict="true",
-    evidence="numeric",
-    chapter=16,
     tolerance=1e-9,
     witness=r"$d = 16$, $T = 64$: six of eight planes with base $100$, three of eight with base $10^4$.",
     holds=_wrapping,
@@ -233,12 +205,9 @@ def _pairs(one, other):
 
 @claim(
     "book.nope-has-no-base",
-    locus="chapter 16",
     statement=r"A NoPE model rotates nothing. Its runs in the experiments with base $100$ and base $10^4$ have the "
     r"same seeds, and end at the same loss to the last bit.",
     verdict="empirical",
-    evidence="experiment",
-    chapter=16,
     tier="minor",
 )
 def no_base():
@@ -262,12 +231,9 @@ def base_gap(variant):
 
 @claim(
     "book.base-and-v",
-    locus="chapter 16",
     statement=r"In a window of $64$ positions, values that turn alone do less harm with base $10^4$ than with base "
     r"$100$: the loss of V is lower.",
     verdict="empirical",
-    evidence="experiment",
-    chapter=16,
     correction=r"A first look at one seed suggested it. Three seeds point the same way, and their interval holds zero.",
 )
 def base_and_v():
@@ -279,12 +245,9 @@ def base_and_v():
 
 @claim(
     "book.one-cache-loss",
-    locus="chapter 16",
     statement=r"At equal bytes of cache, one shared latent that is turned, with the output turned back, reaches a "
     r"lower loss than MLA's splice.",
     verdict="empirical",
-    evidence="experiment",
-    chapter=16,
     correction=r"Part 19 suggests the shared form and does not train it. The question is ours.",
 )
 def one_cache():

@@ -24,12 +24,8 @@ def _head_logits(W_q, W_k, x, *, layout):
 
 @claim(
     "book.audit-convert",
-    locus="chapter 17",
     statement=r"With $S \mathcal R_n S^\top = \mathcal R'_n$ and an orthogonal $S$, the weights $SW_q$, $SW_k$ in the "
     r"new code give the logits of $W_q$, $W_k$ in the old.",
-    verdict="true",
-    evidence="numeric",
-    chapter=17,
     witness=r"Three heads, six of ten coordinates turned: permuted among the six, the logits stay; permuted over the "
     r"whole head, they do not.",
     tolerance=1e-11,
@@ -49,12 +45,8 @@ def converted_weights_keep_the_logits(rotary_dim, rng):
 
 @claim(
     "book.audit-gallery",
-    locus="chapter 17",
     statement=r"Each mistake of the gallery breaks the law that it is listed with, and correct rotations in either "
     r"layout, with any base and direction, break none.",
-    verdict="true",
-    evidence="numeric",
-    chapter=17,
     witness=r"Relativity alone catches less than half of them: a wrong base and a function that turns nothing pass.",
     tolerance=1e-9,
     holds=lambda mistake: mistake.caught_by,

@@ -8,12 +8,8 @@ from rope_lab.claims.ledger import claim
 
 @claim(
     "book.audit-base-line",
-    locus="chapter 17",
     statement=r"A list of frequencies has a base exactly if $\ln \theta_i$ is proportional to $u_i = 2i/r$; then "
     r"$\ln \mathrm{base}$ is minus the slope.",
-    verdict="true",
-    evidence="numeric",
-    chapter=17,
     witness=r"$\theta_0 = 1$ for every base. So a list that starts elsewhere has none.",
     tolerance=1e-12,
     holds=lambda i, r: 2 * i / r,
@@ -30,12 +26,8 @@ def straight_line_through_zero(place, rng):
 
 @claim(
     "book.audit-base-partial",
-    locus="chapter 17",
     statement=r"With $r$ of $d$ coordinates turned, a base with the exponent $2i/d$ and its power "
     r"$\mathrm{base}^{r/d}$ with the exponent $2i/r$ are the same embedding.",
-    verdict="true",
-    evidence="numeric",
-    chapter=17,
     witness=r"$d = 128$, $r = 32$: base $10000$ over the whole head is base $10$ over the turned part.",
     tolerance=1e-12,
     holds=lambda r, d: r / d,
@@ -52,12 +44,8 @@ def two_bases_one_embedding(power, rng):
 
 @claim(
     "book.audit-ntk",
-    locus="chapter 17",
     statement=r"The base $\mathrm{base} \cdot s^{r/(r-2)}$ leaves the first plane as it is and makes the last one $s$ "
     r"times slower. It is a base like any other.",
-    verdict="true",
-    evidence="numeric",
-    chapter=17,
     witness=r"$r = 4$, base $10000$, $s = 4$: the base is $160000$, and $\theta_1 = 1/400$.",
     tolerance=1e-12,
     holds=lambda r: r / (r - 2),
@@ -74,12 +62,8 @@ def a_larger_base(power, rng):
 
 @claim(
     "book.audit-interpolation",
-    locus="chapter 17",
     statement=r"Positions divided by $s$ and frequencies divided by $s$ are the same embedding. Its line starts at "
     r"$-\ln s$ and has the old slope.",
-    verdict="true",
-    evidence="numeric",
-    chapter=17,
     witness=r"$s = 4$: position 4 turns the first plane by 1 radian, as position 1 did.",
     tolerance=1e-12,
     holds=lambda theta, s: theta / s,
@@ -107,12 +91,8 @@ def _pairings(left):
 
 @claim(
     "book.audit-one-call",
-    locus="chapter 17",
     statement=r"If $f$ is known to be rotary, one call is enough: for almost every $x$ exactly one way to pair the "
     r"coordinates keeps the length in each pair, $y_a^2 + y_b^2 = x_a^2 + x_b^2$.",
-    verdict="true",
-    evidence="numeric",
-    chapter=17,
     witness=r"All 105 pairings of eight coordinates. A unit vector is not enough: it leaves 15 of them.",
     tolerance=1e-9,
     holds=lambda rng: rng.normal(size=8),
@@ -133,12 +113,8 @@ def one_pairing_fits(question, rng):
 
 @claim(
     "book.audit-shift-test",
-    locus="chapter 17",
     statement=r"Moving query and key by the same number of positions leaves every logit as it is, also with a wrong "
     r"base, a wrong layout, a wrong direction, and with no rotation at all.",
-    verdict="true",
-    evidence="numeric",
-    chapter=17,
     witness=r"Each is a family with $F_m^\top F_n = G_{n-m}$, and the test asks for nothing else.",
     tolerance=1e-11,
     holds=lambda x, at, theta: rotation.rotate(x, at, theta=theta),

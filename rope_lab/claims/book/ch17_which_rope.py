@@ -24,12 +24,8 @@ def _exact_turn(position, layout):
 
 @claim(
     "book.audit-column",
-    locus="chapter 17",
     statement=r"The answer to a unit vector $e_a$ has two entries: $\cos n\theta_i$ at $a$ and $\pm\sin n\theta_i$ at "
     r"its partner $b > a$, plus for counter-clockwise and minus for clockwise.",
-    verdict="true",
-    evidence="exact",
-    chapter=17,
     witness=r"Half-split, $d = 4$, $a = 0$: $\cos n\theta_0$ at $0$ and $\sin n\theta_0$ at $2$.",
     holds=+1,
     control=-1,  # the two directions taken for each other
@@ -49,12 +45,8 @@ def answer_to_a_unit_vector(sense):
 
 @claim(
     "book.audit-read",
-    locus="chapter 17",
     statement=r"A plane's direction and frequency are the angle of one answer: $s\theta = \mathrm{atan2}(y_b, y_a)$ "
     r"with $y = f(e_a, 1)$, as long as $0 < \theta < \pi$.",
-    verdict="true",
-    evidence="numeric",
-    chapter=17,
     witness=r"$\arccos y_a$ gives $\theta$ without its sign: a clockwise plane looks like the other kind.",
     tolerance=1e-12,
     holds=np.arctan2,
@@ -71,11 +63,7 @@ def signed_frequency(read, rng):
 
 @claim(
     "book.audit-alias",
-    locus="chapter 17",
     statement=r"Asked at whole positions only, $\theta$ and $\theta + 2\pi$ give the same answers for ever.",
-    verdict="true",
-    evidence="exact",
-    chapter=17,
     witness=r"At position $\tfrac12$ the two differ by half a turn.",
     holds=2 * sp.pi,
     control=sp.pi,
@@ -87,12 +75,8 @@ def whole_positions_see_a_frequency_up_to_a_turn(more):
 
 @claim(
     "book.audit-gauge",
-    locus="chapter 17",
     statement=r"Let the $F_n$ and $F'_n$ be invertible. Both give the same logit for all queries, keys and positions "
     r"exactly if $F'_n = C F_n$ with one orthogonal matrix $C$ for all positions.",
-    verdict="true",
-    evidence="numeric",
-    chapter=17,
     witness=r"$C$ a permutation: code that reads neighbours and writes halves. $C = R_1$: code that starts to count at "
     r"one. With a $C_n$ that depends on $n$ the logits differ.",
     tolerance=1e-12,
@@ -116,12 +100,8 @@ def equal_logits_mean_one_orthogonal_factor(factor, rng):
 
 @claim(
     "book.audit-flip",
-    locus="chapter 17",
     statement=r"Change the sign of one coordinate of a plane before and after, and the turn goes the other way: "
     r"$M R_\varphi M = R_{-\varphi}$ with $M = \mathrm{diag}(1, -1)$.",
-    verdict="true",
-    evidence="exact",
-    chapter=17,
     witness=r"With both signs changed, $M = -I$, nothing changes.",
     holds=sp.diag(1, -1),
     control=-sp.eye(2),
@@ -152,12 +132,8 @@ def _signed_permutation(direction, layout, *, flip=True):
 
 @claim(
     "book.audit-carry",
-    locus="chapter 17",
     statement=r"Layout, direction and the order of the planes are a choice of coordinates: a permutation $S$ with "
     r"signs gives $S \mathcal R_n S^\top = \mathcal R'_n$.",
-    verdict="true",
-    evidence="exact",
-    chapter=17,
     witness=r"From interleaved, counter-clockwise, to each of the four kinds, with symbols for $n$ and $\theta_i$.",
     holds=True,
     control=False,  # the coordinates reordered, the signs forgotten
@@ -174,12 +150,8 @@ def every_kind_from_one(flip):
 
 @claim(
     "book.audit-trace",
-    locus="chapter 17",
     statement=r"The sum of the diagonal of $\mathcal R_t$ is $d - r + 2 \sum_i \cos t\theta_i$, where $r$ coordinates "
     r"turn. It is the same in each layout and direction.",
-    verdict="true",
-    evidence="exact",
-    chapter=17,
     witness=r"$t = 0$: $d - r + 2 \cdot r/2 = d$.",
     holds=2,
     control=1,  # each plane has two coordinates on the diagonal
@@ -196,12 +168,8 @@ def trace_of_a_turn(each):
 
 @claim(
     "book.audit-spectrum",
-    locus="chapter 17",
     statement=r"If $A \mathcal R_t A^{-1} = \mathcal R'_t$ for all real $t$, with any invertible $A$, then both have "
     r"the same list of frequencies, apart from order and sign.",
-    verdict="true",
-    evidence="exact",
-    chapter=17,
     witness=r"The even derivatives of the trace at $t = 0$ are the power sums of the $\theta_i^2$, and power sums "
     r"determine the numbers. A sum of the odd powers would see the sign; it does not occur.",
     holds=2,

@@ -21,12 +21,8 @@ m, n, theta, phi = sp.symbols("m n theta varphi", real=True)
 
 @claim(
     "book.half-integers",
-    locus="chapter 18",
     statement=r"A format with $p$ significant bits has the integer $n$, within its range, exactly if $n = 2^k j$ "
     r"with $j < 2^p$.",
-    verdict="true",
-    evidence="exact",
-    chapter=18,
     witness=r"$p = 8$: $256 = 2^8 \cdot 1$ and $258 = 2 \cdot 129$ are there, $257$ is not.",
     holds=lambda j, p: j < 2**p,
     control=lambda j, p: j < 2 ** (p - 1),  # the leading 1, which is not stored, not counted
@@ -43,12 +39,8 @@ def integers_that_a_format_has(short_enough):
 
 @claim(
     "book.spacing",
-    locus="chapter 18",
     statement=r"Between $2^e$ and $2^{e+1}$ the numbers of a format with $p$ significant bits lie $2^{e-p+1}$ apart, "
     r"and rounding moves a position by at most half of that. Some position in there moves by exactly half.",
-    verdict="true",
-    evidence="exact",
-    chapter=18,
     witness=r"bfloat16 between $65{,}536$ and $131{,}072$: steps of $512$, and a position moves by up to $256$.",
     holds=lambda e, p: 2 ** (e - p + 1),
     control=lambda e, p: 2 ** (e - p),
@@ -69,12 +61,8 @@ def steps_between_powers_of_two(step):
 
 @claim(
     "book.half-count",
-    locus="chapter 18",
     statement=r"Of the $2^k$ positions $0, \dots, 2^k - 1$ a cast to $p < k$ significant bits leaves "
     r"$2^p + (k - p)\,2^{p-1} + 1$, if the format reaches $2^k$.",
-    verdict="true",
-    evidence="exact",
-    chapter=18,
     witness=r"bfloat16 and $2^{17} = 131{,}072$ positions: $256 + 9 \cdot 128 + 1 = 1409$.",
     holds=lambda k, p: 2**p + (k - p) * 2 ** (p - 1) + 1,
     control=lambda k, p: 2**p + (k - p) * 2**p + 1,  # as if each doubling brought as many as there were
@@ -90,12 +78,8 @@ def positions_that_are_left(count):
 
 @claim(
     "book.angle-error",
-    locus="chapter 18",
     statement=r"Let the format have the position $n$ exactly. If frequency and product are each rounded to $p$ bits, "
     r"the angle errs by at most $n\,\theta\,(2u + u^2)$ with $u = 2^{-p}$.",
-    verdict="true",
-    evidence="exact",
-    chapter=18,
     witness=r"float32, $u = 2^{-24}$, has every integer up to $2^{24}$. The first plane, $\theta = 1$, does not err.",
     holds=lambda: Rounding(position="float32", theta="float32", angle="float32"),
     control=lambda: Rounding(position="bfloat16", theta="float32", angle="float32"),  # the position cast on the way
@@ -112,13 +96,9 @@ def angles_within_two_roundings(rounding):
 
 @claim(
     "book.rounded-frequency",
-    locus="chapter 18",
     statement=r"A rounded frequency $\hat\theta$ is a frequency: $\hat R_n = R_{n\hat\theta}$ obeys "
     r"$\hat R_m^\top \hat R_n = \hat R_{n-m}$ without error. The logit still sees the offset alone, and its angle is "
     r"off by $(n-m)(\hat\theta - \theta)$.",
-    verdict="true",
-    evidence="exact",
-    chapter=18,
     witness=r"bfloat16 takes $0.3$ to $0.30078125$; at offset $1000$ that is $0.78$ radians, at every $m$.",
     holds=lambda position, error: position * (theta + error(1)),
     control=lambda position, error: position * theta + error(position),  # the product is rounded, not the factor
@@ -138,13 +118,9 @@ def exact_turn(angle):
 
 @claim(
     "book.relativity-gap",
-    locus="chapter 18",
     statement=r"Let the angle at position $n$ err by $\varepsilon_n$ in a plane. The plane then adds "
     r"$|q|\,|k|\cos\bigl(\varphi + (n-m)\theta + \varepsilon_n - \varepsilon_m\bigr)$ to the logit: only the "
     r"difference of the two errors counts.",
-    verdict="true",
-    evidence="exact",
-    chapter=18,
     witness=r"An error that all positions share cancels. One that grows with the position does not.",
     holds=lambda e_m, e_n: e_n - e_m,
     control=lambda e_m, e_n: e_n + e_m,
@@ -158,11 +134,7 @@ def the_difference_of_the_errors(gap):
 
 @claim(
     "book.relativity-bound",
-    locus="chapter 18",
     statement=r"So the logit errs by at most $\sum_i |q_i|\,|k_i|\,|\varepsilon_{n,i} - \varepsilon_{m,i}|$.",
-    verdict="true",
-    evidence="numeric",
-    chapter=18,
     tolerance=1e-9,
     witness=r"A cosine moves by no more than its angle.",
     holds=lambda **data: half_precision.rounded_logits(rounding=Rounding(angle="float32"), **data),
@@ -182,12 +154,8 @@ def a_bound_on_the_logit(rounded, rng):
 
 @claim(
     "book.table-error",
-    locus="chapter 18",
     statement=r"Let the angles be right, and cosine and sine be rounded to $p$ bits. Then every rotated vector errs "
     r"by at most $\sqrt2 \cdot 2^{-p-1}$ of its length, at every position.",
-    verdict="true",
-    evidence="numeric",
-    chapter=18,
     tolerance=1e-6,
     witness=r"bfloat16: $2^{-8.5} < 0.28\,\%$. Near $45^\circ$, where both entries lie between $\tfrac12$ and $1$, it "
     r"comes close to that.",
@@ -218,12 +186,8 @@ def _our_table(positions):
 
 @claim(
     "book.float64-table",
-    locus="chapter 18",
     statement=r"A float32 table from float64 angles errs by at most $\sqrt2 \cdot 2^{-25}$ in each plane, up to rare "
     r"near-ties, at positions up to $10^6$. A table from float32 angles does not keep to that.",
-    verdict="true",
-    evidence="numeric",
-    chapter=18,
     tolerance=1e-9,
     witness=r"`rope_lab.nn.rotary` against mpmath with 40 digits.",
     holds=_our_table,

@@ -5,6 +5,7 @@ import sympy as sp
 
 from rope_lab.algebra import rotation, symbolic
 from rope_lab.claims import exact
+from rope_lab.claims.entry import Erratum
 from rope_lab.claims.ledger import claim
 
 m, n = sp.symbols("m n", real=True)
@@ -21,8 +22,6 @@ def softmax(S, row, keys):
     statement=r"The logit of query $m$ and key $n$ is $f(x_m, x_n, m, n)$, and each position attends to the preceding "
     r"ones.",
     verdict="ambiguous",
-    evidence="exact",
-    chapter=11,
     tier="minor",
     correction=r"The sentence restricts the keys to $n \le m$; the formulas do not: eq 3 sums over $j = 1, \dots, L$. "
     r"We read them with the restriction.",
@@ -53,13 +52,18 @@ def _sum_over_keys(S, row, _):
     locus="2.1, eq 2",
     statement=r"The attention weight is $a_{mn} = \exp \mathrm{attn}(m \to n) / \sum_j \mathrm{attn}(m \to j)$.",
     verdict="false",
-    evidence="exact",
-    chapter=11,
     slip=True,
     correction=r"Read $\sum_j \exp \mathrm{attn}(m \to j)$ in the denominator: the exponential is missing in the "
     r"version we read.",
     witness=r"Logits $(1, 2)$: as printed the weights are $e/3$ and $e^2/3$, together $3.37$. Logits $(1, -1)$: the "
     r"printed denominator is $0$.",
+    erratum=Erratum(
+        7,
+        "crope-softmax",
+        "The exponential of the softmax",
+        "Whoever implements Section 2 from the page. What follows in the paper speaks of the usual softmax.",
+        also=("crope.eq3",),
+    ),
     holds=_sum_over_keys,
     printed=lambda S, row, _: sum(S[row, i] for i in range(3)),
     control=lambda S, _, j: sum(sp.exp(S[i, j]) for i in range(3)),  # the sum over the queries
@@ -72,9 +76,6 @@ def weights_sum_to_one(denominator):
     "crope.eq3",
     locus="2.1, eq 3",
     statement=r"The output $o_m = \sum_j a_{mj} v_j$ is a weighted average of the values.",
-    verdict="true",
-    evidence="exact",
-    chapter=11,
     tier="minor",
     correction=r"With eq 2 as corrected there; no slip of its own.",
     witness=r"If all values are equal, the output is that value.",
@@ -93,9 +94,6 @@ def equal_values_come_back(denominator):
     locus="2.1, eq 4",
     statement=r"With absolute positions the logit is $(x_m + p_m)^\top W_q^\top W_k\, (x_n + p_n)$: a sum of four "
     r"terms, of word with word, word with position, position with word and position with position.",
-    verdict="true",
-    evidence="exact",
-    chapter=11,
     tier="minor",
     witness=r"Multiply out. The last term, $p_m^\top W_q^\top W_k\, p_n$, knows no words.",
     holds=1,
@@ -115,8 +113,6 @@ def four_terms(position_with_word):
     statement=r"With relative positions a common choice is $(x_m + \tilde p_{m-n})^\top W_q^\top W_k\, (x_n + \tilde "
     r"p_{m-n})$.",
     verdict="conditional",
-    evidence="exact",
-    chapter=11,
     tier="minor",
     correction=r"A remark. The form is relative. We read “common choice” as an umbrella: a bias $b_{m-n}$ added to the "
     r"logit, say, is the case of two more coordinates in which words are zero.",
@@ -139,8 +135,6 @@ def a_bias_is_a_special_case(block):
     locus="2.2, eq 6",
     statement=r"$\mathcal R_m$ is block-diagonal with the turns by $m\theta_1, \dots, m\theta_L$.",
     verdict="conditional",
-    evidence="exact",
-    chapter=11,
     tier="minor",
     slip=True,
     correction=r"Read $\theta_{D/2}$ for the last frequency, as in eq 10; $L$ is also the length of the sequence. The "
@@ -161,9 +155,6 @@ def as_many_planes_as_pairs(planes):
     locus="2.2, eq 7",
     statement=r"$x_m^\top W_q^\top \mathcal R_m^\top \mathcal R_n W_k\, x_n = x_m^\top W_q^\top \mathcal R_{m-n}^\top "
     r"W_k\, x_n$.",
-    verdict="true",
-    evidence="exact",
-    chapter=11,
     witness=r"$\mathcal R_{m-n}^\top = \mathcal R_{n-m}$: the law of chapter 4, written with the other offset.",
     holds=lambda R: R.T,
     control=lambda R: R,  # the transpose dropped
@@ -178,10 +169,7 @@ def the_law_with_the_other_offset(turned_back):
     "crope.remark.rel-extra-params",
     locus="1",
     statement=r"Earlier relative schemes need parameters of their own for positions.",
-    verdict="true",
-    evidence="read",
     date="2026-11-21",
-    chapter=11,
     tier="minor",
     witness=r"A learned bias for each offset is one number more for each offset and head.",
 )
@@ -195,9 +183,7 @@ def extra_parameters():
     statement=r"Context: rotary positions are the state of the art; positions affect how training goes; the complex "
     r"form is more natural to interpret; it combines with quantisation, pruning, experts and early exit.",
     verdict="empirical",
-    evidence="read",
     date="2026-11-21",
-    chapter=11,
     tier="minor",
     correction=r"Judgements and expectations; no experiment of ours bears on them.",
 )
@@ -210,9 +196,14 @@ def context():
     locus="figure 2, caption",
     statement=r"Figure 2 shows the main difference between RoPE and CRoPE.",
     verdict="false",
-    evidence="read",
+    erratum=Erratum(
+        15,
+        "crope-captions",
+        "Two captions",
+        "Whoever reads the figures by their captions alone.",
+        also=("crope.fig4-caption",),
+    ),
     date="2026-11-21",
-    chapter=11,
     tier="minor",
     slip=True,
     correction=r"In the version we read the caption repeats that of figure 1; section 3.2 describes panels (a) and "

@@ -5,6 +5,7 @@ import sympy as sp
 
 from rope_lab.algebra import rotation, symbolic, widely_linear
 from rope_lab.claims import exact
+from rope_lab.claims.entry import Erratum
 from rope_lab.claims.ledger import claim
 
 m, n, theta = sp.symbols("m n theta", real=True)
@@ -23,9 +24,6 @@ def unit_matrices(size):
     "crope.abs.not-complex-linear",
     locus="abstract; 3.1",
     statement=r"A real projection $W$ is in general no complex-linear map of the embedding, read as complex numbers.",
-    verdict="true",
-    evidence="exact",
-    chapter=11,
     witness=r"$\mathrm{diag}(1, 0)$ sends $1$ to $1$ and $\mathrm i$ to $0$, and not to $\mathrm i$. A matrix with a "
     r"single entry is half complex-linear and half conjugate-linear.",
     holds=0.5,
@@ -44,9 +42,6 @@ def each_weight_is_half_and_half(share):
     "crope.half-params",
     locus="abstract, 1, 3.1",
     statement=r"A complex $\tfrac D2 \times \tfrac D2$ matrix has half the real parameters of a real $D \times D$ one.",
-    verdict="true",
-    evidence="exact",
-    chapter=11,
     correction=r"Weights, that is; biases stay as many. $D$ is even.",
     witness=r"$2 (D/2)^2 = D^2/2$. For $D = 2$: two numbers in the place of four.",
     holds=lambda D: 2 * (D // 2) ** 2,
@@ -67,9 +62,6 @@ def parameters_of_the_layer(count):
     "crope.eq8-9",
     locus="3.1, eq 8 and 9",
     statement=r"A query and a key become complex: $\tilde q = (q_1 + \mathrm i q_2,\ q_3 + \mathrm i q_4, \dots)$.",
-    verdict="true",
-    evidence="exact",
-    chapter=11,
     correction=r"A remark: this fixes the interleaved layout.",
     witness=r"$(1, 2, 3, 4) \mapsto (1 + 2\mathrm i, 3 + 4\mathrm i)$.",
     holds=lambda x: x[0::2] + 1j * x[1::2],
@@ -88,9 +80,6 @@ def pairs_of_neighbours(complexify):
     locus="3.1, eq 10",
     statement=r"$\tilde{\mathcal R}_m = \mathrm{diag}(e^{\mathrm i m\theta_1}, \dots, e^{\mathrm i m\theta_{D/2}})$ "
     r"does to $\tilde q$ what $\mathcal R_m$ does to $q$.",
-    verdict="true",
-    evidence="exact",
-    chapter=11,
     witness=r"$e^{\mathrm i\varphi}(q_1 + \mathrm i q_2)$ has the real part $q_1\cos\varphi - q_2\sin\varphi$.",
     holds=+1,
     control=-1,  # the turn in the other sense
@@ -111,13 +100,19 @@ def phases_on_the_diagonal(sign):
     locus="3.1, eq 11",
     statement=r"$q_m^\top k_n = \mathrm{Re}[\tilde q_m^\top \tilde k_n]$.",
     verdict="false",
-    evidence="exact",
-    chapter=11,
     slip=True,
     correction=r"Read $\mathrm{Re}[\tilde q_m^\dagger \tilde k_n]$: the conjugate transpose. The same holds for eq 12 "
     r"and 13, and with it the paper's argument stands.",
     witness=r"$q = k = (0, 1)$: the left side is $1$, the printed right side $\mathrm{Re}[\mathrm i \cdot \mathrm i] = "
     r"-1$.",
+    erratum=Erratum(
+        8,
+        "crope-dagger",
+        "A transpose for a conjugate transpose",
+        "Whoever computes with the complex vectors as printed. With the conjugate transpose the equations hold, and "
+        "the argument with them.",
+        also=("crope.eq12", "crope.eq13", "crope.eq27-sign", "crope.eq28-form", "crope.realform"),
+    ),
     holds=lambda q, k: (q.conj() @ k).real,
     printed=lambda q, k: (q @ k).real,
     control=lambda q, k: (q.conj() @ k).imag,  # the cross product
@@ -143,8 +138,6 @@ def _phase(angle):
     statement=r"The logit is $\mathrm{Re}[\tilde q_m^\top \tilde{\mathcal R}^*_{m-n} \tilde k_n]$, exactly equivalent "
     r"to eq 7.",
     verdict="false",
-    evidence="exact",
-    chapter=11,
     slip=True,
     correction=r"Read $\tilde q_m^\dagger$ for $\tilde q_m^\top$, as in eq 11; then it is exactly equivalent. As "
     r"printed it is the logit of $q$ with every second component negated.",
@@ -166,8 +159,6 @@ def the_logit_in_complex_form(form):
     statement=r"With complex weights the logit is $\mathrm{Re}[\tilde x_m^\top \tilde W_q^\dagger \tilde{\mathcal "
     r"R}^*_{m-n} \tilde W_k\, \tilde x_n]$.",
     verdict="false",
-    evidence="numeric",
-    chapter=11,
     slip=True,
     tolerance=1e-11,
     correction=r"Read $\tilde x_m^\dagger$ for $\tilde x_m^\top$, as in eq 11. The dagger on $\tilde W_q$ shows what "
@@ -196,9 +187,6 @@ def the_logit_with_complex_weights(form, rng):
     locus="3.1, after eq 13",
     statement=r"The model with complex weights is not equivalent to RoPE: there are real weights whose logits it "
     r"cannot make.",
-    verdict="true",
-    evidence="exact",
-    chapter=11,
     correction=r"The sharp reason. Multiply the embedding of every word by one phase $e^{\mathrm i\varphi}$: with "
     r"complex weights (and no biases) no logit changes. With real weights logits do.",
     witness=r"$D = 2$, $W_q = \mathrm{diag}(1, -1)$, $W_k = I$, $m = n$: the logit of $x$ and $y$ is $x_1y_1 - "

@@ -28,9 +28,6 @@ def complexified(vector):
     locus="3.2, figure 2",
     statement=r"Every real $2 \times 2$ matrix is a combination $a_0\sigma_0 + a_1\sigma_1 + a_2\sigma_2 + "
     r"a_3\sigma_3$ of four.",
-    verdict="true",
-    evidence="exact",
-    chapter=11,
     correction=r"A remark: on complex numbers it acts as $z \mapsto (a_0 + \mathrm i a_2)\, z + (a_3 + \mathrm i "
     r"a_1)\, \bar z$.",
     witness=r"$\begin{pmatrix} 1 & 2\\ 3 & 4\end{pmatrix} = 2.5\,\sigma_0 + 2.5\,\sigma_1 + 0.5\,\sigma_2 - "
@@ -54,9 +51,6 @@ def four_matrices_are_a_basis(parts):
     locus="3.2",
     statement=r"$\sigma_0$ is the identity, $\sigma_1$ the mirror at the line of $45^\circ$, $\sigma_2$ the turn by "
     r"$90^\circ$, $\sigma_3$ the mirror at the first axis.",
-    verdict="true",
-    evidence="exact",
-    chapter=11,
     correction=r"All four are real here; the middle one of Pauli's three matrices is imaginary.",
     witness=r"$\sigma_1$ swaps the axes, $\sigma_2$ sends $(1, 0)$ to $(0, 1)$, $\sigma_3$ flips the second axis.",
     holds=(0, 45, 90, 0),
@@ -77,9 +71,6 @@ def turns_and_mirrors(degrees):
     "crope.sigma.span",
     locus="3.2",
     statement=r"The blocks of CRoPE's weights use only $\sigma_0$ and $\sigma_2$.",
-    verdict="true",
-    evidence="exact",
-    chapter=11,
     correction=r"These are the real matrices that commute with multiplication by $\mathrm i$; $\sigma_1$ and "
     r"$\sigma_3$ anticommute with it. Block by block: $2n^2$ of the $4n^2$ dimensions.",
     witness=r"$a + \mathrm i b$ is the block $\begin{pmatrix} a & -b\\ b & a\end{pmatrix} = a\,\sigma_0 + "
@@ -106,9 +97,6 @@ def two_of_the_four(used):
     locus="3.2, figure 2 (b)",
     statement=r"$a\,\sigma_0 + b\,\sigma_2$ is a rotation times a length: by $\varphi = \arg(a + \mathrm i b)$ and "
     r"$r = |a + \mathrm i b|$.",
-    verdict="true",
-    evidence="exact",
-    chapter=11,
     witness=r"$\sigma_0 + \sigma_2$ turns by $45^\circ$ and stretches by $\sqrt 2$.",
     holds=+1,
     control=-1,  # turned the other way
@@ -124,9 +112,6 @@ def turn_and_stretch(sign):
     locus="3.2, figure 2 (b)",
     statement=r"What CRoPE's blocks leave out are reflections: $c\,\sigma_1 + d\,\sigma_3$ is a mirror times a length. "
     r"The mirror's line stands at half the angle of $d + \mathrm i c$.",
-    verdict="true",
-    evidence="exact",
-    chapter=11,
     correction=r"In any size the missing part is $\tfrac12 (W + JWJ)$, blocks of scaled mirrors. It holds half of the "
     r"expected energy of a matrix with independent entries of equal variance.",
     witness=r"$\sigma_1$: $d + \mathrm i c = \mathrm i$ has the angle $90^\circ$, and the line stands at $45^\circ$.",
@@ -148,9 +133,6 @@ def a_mirror_and_a_stretch(angle):
     locus="3.2",
     statement=r"Turns with a length, and mirrors with a length, can each carry one vector (not zero) to any place in "
     r"the plane.",
-    verdict="true",
-    evidence="exact",
-    chapter=11,
     tier="minor",
     witness=r"$z$ to $w$: multiply $z$ by $w/z$, or $\bar z$ by $w/\bar z$.",
     holds=lambda z, w: (w / z, w / sp.conjugate(z)),
@@ -168,9 +150,6 @@ def one_vector_goes_anywhere(factors):
     "crope.sigma.multi-vector",
     locus="3.2",
     statement=r"The two families differ when several vectors are carried at once.",
-    verdict="true",
-    evidence="exact",
-    chapter=11,
     tier="minor",
     correction=r"Two vectors that are not parallel have $4$ numbers of freedom for their images. Each family reaches "
     r"$2$ of these $4$ dimensions; only their sum reaches every pair of images.",
@@ -191,9 +170,6 @@ def two_vectors_at_once(reached):
     "crope.sigma.expressivity",
     locus="3.2",
     statement=r"Reflections add to what a model can express.",
-    verdict="true",
-    evidence="exact",
-    chapter=11,
     correction=r"A remark: a reflection of all queries *and* all keys does not; it only replaces $\theta$ by "
     r"$-\theta$. Mixtures do. For $D = 2$ the logits over all offsets form a family of dimension $6$ with real "
     r"weights and $2$ with complex ones.",
@@ -223,9 +199,7 @@ def what_mirrors_add(dimensions):
     locus="3.2",
     statement=r"Activations with parameters proved marginal; the best models today have none.",
     verdict="empirical",
-    evidence="read",
     date="2026-11-21",
-    chapter=11,
     tier="minor",
     correction=r"So for a learned slope in the activation. Gated feed-forward layers, as in LLaMA, do learn a gate: a "
     r"third matrix beside the usual two.",

@@ -7,6 +7,7 @@ import sympy as sp
 
 from rope_lab.algebra import budget, dimension_counts, rotation, widely_linear
 from rope_lab.claims import exact
+from rope_lab.claims.entry import Erratum
 from rope_lab.claims.ledger import claim
 
 PAPER = budget.Shape(width=128, heads=4, layers=4)
@@ -28,11 +29,16 @@ def percent(share):
     locus="abstract; conclusion",
     statement=r"Complex-linear projections save nearly half of the parameters of the attention block.",
     verdict="ambiguous",
-    evidence="exact",
-    chapter=12,
     correction=r"Half of the $Q$, $K$ and $V$ projections, as the introduction says. With the output projection it is "
     r"the paper's own $37.5\,\%$ (its section 6.1).",
     witness=r"$1.5\,n^2$ of $3n^2$ are $1/2$; of $4n^2$ they are $3/8$.",
+    erratum=Erratum(
+        14,
+        "crope-half",
+        "Half of what",
+        "Whoever quotes the saving, or rebuilds the model from its description.",
+        also=("crope.model-5.1-conflict",),
+    ),
     holds=lambda shape: [budget.saving(shape, "qkv", of=of) for of in ("qkv", "attention")],
     control=lambda shape: [budget.saving(shape, "qkvo", of=of) for of in ("qkv", "attention")],  # W_O halved as well
 )
@@ -45,8 +51,6 @@ def half_of_what_is_called_attention(shares):
     locus="abstract",
     statement=r"The half of $W$ that is removed is redundant.",
     verdict="ambiguous",
-    evidence="exact",
-    chapter=12,
     correction=r"A remark: the word is meant as an experience, and section 3.2 says that the space of functions gets "
     r"smaller. What is redundant exactly, in RoPE and in CRoPE, is one complex factor for each plane: $d$ of the "
     r"$2dn$ parameters in $(W_q, W_k)$ of a head.",
@@ -71,8 +75,6 @@ def what_changes_no_logit(share):
     locus="1",
     statement=r"With feed-forward layers and embeddings the saving drops below half, and remains significant.",
     verdict="conditional",
-    evidence="exact",
-    chapter=12,
     correction=r"A remark: it depends on the size. For a 7B-shaped model it is $12.0\,\%$ of all parameters. At the "
     r"paper's own size the embedding is most of the model: $1.4\,\%$ with GPT-2's vocabulary, tied, and $4.8\,\%$ with "
     r"ten thousand words. The paper does not state its vocabulary.",
@@ -94,8 +96,6 @@ def of_the_whole_model(share):
     locus="1",
     statement=r"RoPE reserves half of the embedding space for positions.",
     verdict="ambiguous",
-    evidence="exact",
-    chapter=12,
     tier="minor",
     correction=r"A remark. In each complex number of a query the position acts on the phase and not on the modulus; "
     r"read so, it is half. But no coordinate is reserved: at every offset the form has full rank.",
@@ -115,8 +115,6 @@ def no_coordinate_is_reserved(rank):
     locus="3.1",
     statement=r"That the model with complex weights is another one follows by counting parameters.",
     verdict="conditional",
-    evidence="exact",
-    chapter=12,
     correction=r"Fewer parameters alone do not make fewer functions. Here the dimensions of the functions do differ: "
     r"$2dn - d$ against $dn - d$ for each head.",
     witness=r"$d = 4$, $n = 6$: $44$ and $20$. And a case where counting would mislead: one offset, $d = n$. Fix "
@@ -137,8 +135,6 @@ def dimensions_and_not_parameters(said):
     locus="3.2; figure 1",
     statement=r"The function space of CRoPE is half of that of RoPE.",
     verdict="conditional",
-    evidence="exact",
-    chapter=12,
     correction=r"In dimensions: exactly half for the weights, $dn$ of $2dn$; exactly half for the form at one offset, "
     r"$\tfrac12 d(2n - d)$ of $d(2n - d)$ with $d \le n$; a little less for the family over all offsets, $d(n - 1)$ of "
     r"$d(2n - 1)$ with distinct frequencies.",
@@ -171,8 +167,6 @@ def three_halves(said):
     locus="4",
     statement=r"The parameters that are saved can be spent on more dimensions to rotate.",
     verdict="conditional",
-    evidence="exact",
-    chapter=12,
     correction=r"A remark: as book-keeping it is true. But more head dimensions do not bring the lost functions back: "
     r"with complex weights no logit sees a common phase, however wide the head. A doubled embedding does, for the "
     r"parameters of RoPE.",
@@ -202,9 +196,6 @@ def eq30(planes):
     "crope.eq30-count",
     locus="5.1, eq 30",
     statement=r"The weight of eq 30 has half of the parameters of a dense one of its shape.",
-    verdict="true",
-    evidence="exact",
-    chapter=12,
     witness=r"One block: $a$ and $b$ in the place of four numbers.",
     holds=lambda size: size * size // 2,
     control=lambda size: size * size // 4,  # the entries of the complex matrix, each counted once
@@ -224,9 +215,6 @@ def free_numbers_of_eq30(count):
     "crope.eq30-structure",
     locus="5.1, eq 30",
     statement=r"The weight of eq 30 is the complex-linear weight of section 3.",
-    verdict="true",
-    evidence="exact",
-    chapter=12,
     correction=r"A remark: applied to columns it is $\tilde W = A - \mathrm i B$, applied to rows ($xW$) it is $A + "
     r"\mathrm i B$. Its pairs are neighbours, the interleaved layout; under half-split rotations its rows must be "
     r"permuted first, or it does not commute with them.",
@@ -250,8 +238,6 @@ def eq30_as_a_complex_matrix(read):
     statement=r"The CRoPE model is GPT-2 with the output dimensions of $Q$, $K$, $V$ and the input dimension of the "
     r"output projection halved.",
     verdict="ambiguous",
-    evidence="exact",
-    chapter=12,
     correction=r"Three readings. Eq 30 on $Q$, $K$, $V$ and a whole $W_O$ saves $37.5\,\%$ of attention and "
     r"$12.5\,\%$ of the block, which is what section 6.1 says. Eq 30 on $W_O$ too saves $50\,\%$ and $16.7\,\%$. Real "
     r"projections with half the outputs save the same, and are plain RoPE with heads of half the width: other "
@@ -275,9 +261,7 @@ def three_readings(readings):
     locus="5.1",
     statement=r"XPOS is the name of GPT-2 with the absolute positions of the first transformer.",
     verdict="ambiguous",
-    evidence="read",
     date="2026-11-21",
-    chapter=12,
     tier="minor",
     correction=r"A remark: it is not the method xPos of Sun et al., which is rotary. And the positions of GPT-2 itself "
     r"are learned.",
@@ -290,9 +274,6 @@ def a_name():
     "crope.savings.qkvo",
     locus="6.1",
     statement=r"With the output projection the saving is around $37.5\,\%$.",
-    verdict="true",
-    evidence="exact",
-    chapter=12,
     correction=r"A remark: exactly, if there are no biases and $W_O$ stays whole. With biases it is $37.2\,\%$.",
     witness=r"$1.5/4$.",
     holds="qkv",
@@ -307,9 +288,6 @@ def with_the_output_projection(reading):
     "crope.savings.block",
     locus="6.1",
     statement=r"With a feed-forward layer of ratio $4$ the saving is $12.5\,\%$.",
-    verdict="true",
-    evidence="exact",
-    chapter=12,
     correction=r"A remark: exactly, without biases and norms and with a whole $W_O$. With them it is $12.4\,\%$; with "
     r"$W_O$ halved too, $16.7\,\%$.",
     witness=r"$1.5/12$.",

@@ -6,6 +6,7 @@ import numpy as np
 import sympy as sp
 
 from rope_lab.algebra import additive_head, one_head, rotation
+from rope_lab.claims.entry import Erratum
 from rope_lab.claims.ledger import claim
 
 
@@ -24,9 +25,6 @@ def least_weight(head, rng, *, queries=9):
     "crope.eq24",
     locus="4.3, eq 24",
     statement=r"The task asks that the logit of the wanted key be far above all others.",
-    verdict="true",
-    evidence="exact",
-    chapter=13,
     tier="minor",
     correction=r"In numbers: a lead of $\ln\frac{(N-1)(1-\epsilon)}{\epsilon}$ over $N - 1$ equal others gives it the "
     r"weight $1 - \epsilon$.",
@@ -59,14 +57,20 @@ def _reads(*, kinds, positions):
     r"token "
     r"only, $W_q(x + p) \approx W_q x$; the two are in tension.",
     verdict="false",
-    evidence="numeric",
-    chapter=13,
     correction=r"The first is a fair demand, and it can be met exactly: let content and position use different "
     r"coordinates. The second is not needed, and cannot be: a query that has lost its position has the same logits "
     r"everywhere. It must keep both. So the tension is not forced.",
     witness=r"Positions $(1, n, n^2)$: weight at least $0.986$ on the wanted key of every query. Without the "
     r"position in "
     r"the query, two queries at different places have one row of logits.",
+    erratum=Erratum(
+        12,
+        "crope-absolute",
+        "What absolute positions cannot do",
+        "Whoever concludes that added positions cannot solve the task. They can on a finite window; for all "
+        "positions at once the paper is right about bounded ones.",
+        also=("crope.abs-impossible",),
+    ),
     tolerance=1e-4,
     holds=_reads(kinds=1, positions=1),
     printed=_reads(kinds=1, positions=0),
@@ -84,8 +88,6 @@ def the_query_keeps_both(query, rng):
     statement=r"With absolute positions added to the embedding, one layer cannot do the task for all $i$; the task is "
     r"impossible for it.",
     verdict="conditional",
-    evidence="numeric",
-    chapter=13,
     correction=r"Right for all $i$ at once, if the position vectors are bounded, as sinusoids are, and the lead is "
     r"to be "
     r"uniform. On any finite window one head can do it: with the logits $-c\,(n - m - s)^2$ from $p_n = (1, n, n^2)$, "
@@ -115,8 +117,6 @@ def a_window_can_be_done(tilt, rng):
     locus="4.3, last paragraph",
     statement=r"The example shows an advantage of RoPE over absolute positions, and CRoPE keeps it.",
     verdict="conditional",
-    evidence="numeric",
-    chapter=13,
     correction=r"The advantage is one of size. With absolute positions, what the token adds to the logits must span at "
     r"least $2\varepsilon (N - 2)$ over a window of $N$, where $\varepsilon$ is the lead of the wanted key. With "
     r"RoPE or "

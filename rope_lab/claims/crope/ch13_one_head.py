@@ -5,6 +5,7 @@ import sympy as sp
 
 from rope_lab.algebra import one_head, rotation, schedule, widely_linear
 from rope_lab.claims import exact
+from rope_lab.claims.entry import Erratum
 from rope_lab.claims.ledger import claim
 
 r, theta = sp.symbols("r theta", real=True)
@@ -22,8 +23,6 @@ def _logit(q, k=(1, 0)):
     r"token $i$ attend to token $i + 1$.",
     verdict="false",
     slip=True,
-    evidence="exact",
-    chapter=13,
     correction=r"Read $e^{+\mathrm i\theta_1}, e^{+\mathrm i\theta_2}, \dots$. As printed, with the conjugate that "
     r"equation 7 asks for, the token attends to $i - 1$. The argument is not affected.",
     witness=r"One plane: $\mathrm{Re}[\overline{e^{-\mathrm i\theta}} e^{\mathrm i r\theta}] = \cos((r + 1)\theta)$, "
@@ -45,8 +44,6 @@ def one_ahead(sign):
     statement=r"The logit is $\tilde q_m \tilde R^*_{m-n} \tilde k_n$.",
     verdict="false",
     slip=True,
-    evidence="exact",
-    chapter=13,
     tier="minor",
     correction=r"Read $\mathrm{Re}[\tilde q_m^\dagger \tilde R^*_{m-n} \tilde k_n]$.",
     witness=r"$\tilde q = e^{-\mathrm i\theta}$, $\tilde k = 1$, one place from the wanted key: $e^{\mathrm i\theta}$, "
@@ -69,8 +66,6 @@ def the_logit_in_complex_numbers(form):
     r"exactly "
     r"as desired.",
     verdict="conditional",
-    evidence="numeric",
-    chapter=13,
     correction=r"As with equations 21 and 23. The attention is as desired: after softmax, for large $D$, or at any "
     r"$D$ for "
     r"a large amplitude. The normalised logits next to the wanted one tend to $g(1)$, for base $10^4$ to $0.974$.",
@@ -96,8 +91,6 @@ def any_size_with_an_amplitude(amplitude, _rng):
     statement=r"In real form both queries have the entries $\cos\theta_t$ and $-\sin\theta_t$, at $2t$ and $2t + 1$.",
     verdict="false",
     slip=True,
-    evidence="exact",
-    chapter=13,
     tier="minor",
     correction=r"Read $\cos 2\theta_t$ and $\sin 2\theta_t$ for the second token, $+\sin\theta_t$ for the first (see "
     r"`crope.eq27-sign`), and the indices $2t - 1$ and $2t$.",
@@ -124,11 +117,16 @@ def _embedding(kind, total, width=8):
     locus="4.3, eq 29",
     statement=r"$\tilde W_q \tilde x$ is the wanted query for both kinds of token.",
     verdict="conditional",
-    evidence="numeric",
-    chapter=13,
     correction=r"Up to a factor, and with the sign of equation 27 mended: $\tilde W_q \tilde x = (\sum_t a_t)\, "
     r"e^{\mathrm i s\theta}$ for $s = 1, 2$. It needs $4 \mid D$; the rank is 2.",
     witness=r"$a = (1, 1)$ gives twice the query.",
+    erratum=Erratum(
+        13,
+        "crope-sums",
+        "A normalisation",
+        "Whoever builds the weights of Section 4.3. Suitably normalised, the construction does what the paper says.",
+        also=("crope.eq29-sum", "crope.eq29-keys"),
+    ),
     tolerance=1e-12,
     holds=lambda total, s: total * np.exp(1j * s * THETA),
     control=lambda total, s: total * np.exp(-1j * s * THETA),
@@ -145,8 +143,6 @@ def the_projection_gives_the_query(query, rng):
     locus="4.3, after eq 29",
     statement=r"It is enough that $\sum_t a_t = \sum_t a'_t$.",
     verdict="conditional",
-    evidence="numeric",
-    chapter=13,
     correction=r"The common value must be a positive real number: 1 for equation 27 exactly, larger for a sharper "
     r"softmax.",
     witness=r"Sum $-1$: the wanted key has the *lowest* logit. Sum $0$: no query. Sum $\mathrm i$: the top is "
@@ -175,8 +171,6 @@ def the_common_sum(total, _rng):
     locus="4.3, left open",
     statement=r"The key $(1, 1, \dots, 1)$ is available for every token.",
     verdict="conditional",
-    evidence="numeric",
-    chapter=13,
     tier="minor",
     correction=r"The paper gives no $\tilde W_k$. All entries equal will do, $\tilde W_k = c\,\mathbf 1 \mathbf "
     r"1^\top$, if the "
@@ -198,9 +192,6 @@ def one_key_for_all(sums, rng):
     "crope.one-layer",
     locus="4.3",
     statement=r"RoPE, and CRoPE as well, do the task in one layer.",
-    verdict="true",
-    evidence="numeric",
-    chapter=13,
     correction=r"With the sign mended, a map for the keys, and an amplitude. The lead over the next best key does "
     r"not depend "
     r"on the length of the text.",
@@ -227,9 +218,6 @@ def one_layer_is_enough(amplitude, rng):
     "crope.in-subspace",
     locus="4.3",
     statement=r"This solution lies in the subspace of CRoPE.",
-    verdict="true",
-    evidence="numeric",
-    chapter=13,
     witness=r"$\tilde W_q$ and $\tilde W_k$ are complex matrices: as real ones they commute with $J$.",
     tolerance=1e-12,
     holds=lambda A: (A, 0 * A),
@@ -244,9 +232,6 @@ def the_solution_is_complex_linear(parts, _rng):
     "crope.half-redundant-task",
     locus="4.3",
     statement=r"For this task, half of RoPE's functions and parameters are redundant.",
-    verdict="true",
-    evidence="numeric",
-    chapter=13,
     correction=r"A remark: for embeddings as wide as in the paper, $4 \mid D$. Exact queries for $V$ kinds of token "
     r"need $V$ "
     r"real coordinates with real weights, and $V$ complex ones, so $2V$ real ones, with complex weights.",
@@ -268,9 +253,6 @@ def complex_width(coordinates, _rng):
     "crope.figure-task",
     locus="4.3, figure 3",
     statement=r"The task: attend to token $i + 1$, or to $i + 2$.",
-    verdict="true",
-    evidence="numeric",
-    chapter=13,
     tier="minor",
     correction=r"A remark: in a causal model these lie in the future. There the mirror image is meant, $i - 1$ and "
     r"$i - 2$.",

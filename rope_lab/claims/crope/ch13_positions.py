@@ -5,6 +5,7 @@ import sympy as sp
 
 from rope_lab.algebra import one_head, rotation, schedule
 from rope_lab.claims import exact
+from rope_lab.claims.entry import Erratum
 from rope_lab.claims.ledger import claim
 
 
@@ -17,8 +18,6 @@ def _sinusoid(position, theta):
     locus="4.2, after eq 20",
     statement=r"$p_m^\top p_n$ is larger when $m$ and $n$ are close.",
     verdict="conditional",
-    evidence="numeric",
-    chapter=13,
     correction=r"A remark: for sinusoidal vectors it is $\sum_i \cos((m-n)\theta_i)$: largest at $m = n$, falling on "
     r"the whole, not at every step.",
     witness=r"$D = 128$: the mean cosine is $0.6616$ at 11 and $0.6622$ at 12. $D = 32$: it rises from 4 to 5.",
@@ -42,15 +41,21 @@ def falls_on_the_whole(form, _rng):
     locus="4.2, eq 21",
     statement=r"$p_m^\top p_n \to \delta(m - n)$ as $D \to \infty$.",
     verdict="conditional",
-    evidence="numeric",
-    chapter=13,
     correction=r"With the factor $\tfrac 2D$, and for frequencies that fill the circle evenly (or independent random "
     r"vectors $p$). For the usual geometric frequencies the limit is $g(r) = [\mathrm{Ci}(r) - "
     r"\mathrm{Ci}(r/\mathrm{base})] / \ln \mathrm{base}$, about $1 - (\ln r + \gamma)/\ln\mathrm{base}$.",
     witness=r"Base $10^4$: $g = 0.974$, $0.682$, $0.437$, $0.188$ at $r = 1, 10, 100, 1000$. For $\theta_i = "
     r"2\pi i/(D/2)$: exactly $\delta$ for $|r| < D/2$.",
+    erratum=Erratum(
+        11,
+        "crope-delta",
+        "Sums that become a delta",
+        "Whoever needs the logits themselves to vanish away from one position. The softmax weights over a window do "
+        "concentrate, and that is what the argument uses.",
+        also=("crope.eq23-limit", "crope.eq28-limit"),
+    ),
     tolerance=2e-5,
-    holds=lambda r: schedule.dense_decay(r),  # noqa: PLW0108
+    holds=schedule.dense_decay,
     control=lambda r: 0 * r,  # what delta is away from 0
 )
 def what_it_tends_to(limit, _rng):
@@ -66,11 +71,16 @@ def what_it_tends_to(limit, _rng):
     statement=r"For the constant vector of ones and $W = I$ the logit is $\sum_i \cos((m-n)\theta_i)$.",
     verdict="false",
     slip=True,
-    evidence="exact",
-    chapter=13,
     correction=r"A factor of 2, which does no harm: $2\sum_i \cos((m-n)\theta_i)$. Without it for the complex vector "
     r"of ones, $(1, 0, 1, 0, \dots)$.",
     witness=r"$m = n$: $\mathbf 1^\top \mathbf 1 = D$, and the sum is $D/2$.",
+    erratum=Erratum(
+        10,
+        "crope-factors",
+        "A factor and an index",
+        "Whoever compares numbers with the page. The factor changes the scale of the logits and nothing else.",
+        also=("crope.eq6",),
+    ),
     holds=2,
     printed=1,
     control=4,
@@ -88,8 +98,6 @@ def ones_against_ones(factor):
     locus="4.2, after eq 23",
     statement=r"$\sum_i \cos((m-n)\theta_i) \to \delta(m-n)$ as $D \to \infty$.",
     verdict="conditional",
-    evidence="numeric",
-    chapter=13,
     correction=r"The sum does not; its softmax over any fixed window does, which is what the argument needs: "
     r"$1 - a \sim 2 e^{(\cos 1 - \cos(1/\mathrm{base}))/2}\, e^{-\frac D2 (1 - g(1))}$. Divided by $\sqrt D$ the "
     r"exponent is "
@@ -97,7 +105,7 @@ def ones_against_ones(factor):
     witness=r"Base $10^4$, 64 keys on either side: $a = 0.395$, $0.769$, $1.000$ for $D = 32$, $128$, $1024$; with "
     r"$1/\sqrt D$: $0.025$, $0.062$, $0.312$.",
     tolerance=2e-4,
-    holds=lambda d: one_head.leak_law(d),  # noqa: PLW0108
+    holds=one_head.leak_law,
     control=lambda d: one_head.leak_law(d) / 2,  # one neighbour only
 )
 def the_softmax_concentrates(law, _rng):
@@ -116,9 +124,6 @@ def the_softmax_concentrates(law, _rng):
     "crope.sec4.near-perfect",
     locus="4, first paragraphs",
     statement=r"The heads made by hand become near perfect as $D \to \infty$.",
-    verdict="true",
-    evidence="numeric",
-    chapter=13,
     correction=r"A remark: true of the softmax weights. Large $D$ is not needed: a larger amplitude does it at "
     r"any $D$.",
     witness=r"129 keys: $D = 512$ gives $0.998$; $D = 32$ with ten times the amplitude as well.",
@@ -135,8 +140,6 @@ def near_perfect(weight, _rng):
     locus="4.2",
     statement=r"RoPE compares positions if the embedding of every token is the same constant vector.",
     verdict="conditional",
-    evidence="exact",
-    chapter=13,
     correction=r"For the logits, yes. In a layer that works only what $W_q$ and $W_k$ read should be constant, one "
     r"coordinate for instance: if the whole embedding is, all values are equal and no attention shows.",
     witness=r"$\sum_n a_{mn} v = v$, whatever the weights.",

@@ -4,6 +4,7 @@ import numpy as np
 import sympy as sp
 
 from rope_lab.algebra import rotation, widely_linear
+from rope_lab.claims.entry import Erratum
 from rope_lab.claims.ledger import claim
 
 
@@ -31,8 +32,6 @@ _ALL_THREE = {"holds": lambda u, v, e, f: u * f + e * v + e * f, "control": lamb
     statement=r"If embeddings are much longer than position vectors, the logit of absolute encoding is about "
     r"$x_m^\top x_n$.",
     verdict="conditional",
-    evidence="numeric",
-    chapter=13,
     tier="minor",
     correction=r"Small against $|x|^2$, and not small as such: the difference is at most $|x||p'| + |p||x'| + "
     r"|p||p'|$, and that is reached. Softmax sees differences as such.",
@@ -49,8 +48,6 @@ def long_embeddings(bound, rng):
     locus="4.2, eqs 19 and 20",
     statement=r"If embeddings are much shorter than position vectors, the logit is about $p_m^\top p_n$.",
     verdict="conditional",
-    evidence="numeric",
-    chapter=13,
     tier="minor",
     correction=r"The same bound with the roles exchanged: small against $|p|^2$.",
     witness=r"The same numbers, exchanged.",
@@ -66,8 +63,6 @@ def long_positions(bound, rng):
     locus="4.1, after eq 15",
     statement=r"$x_m^\top x_n$ is larger when the tokens are similar.",
     verdict="conditional",
-    evidence="exact",
-    chapter=13,
     tier="minor",
     correction=r"Among tokens of equal length: $x^\top y = \tfrac12 (|x|^2 + |y|^2 - |x - y|^2)$.",
     witness=r"$(1, 0)^\top (3, 0) = 3$ is larger than $(1, 0)^\top (1, 0) = 1$.",
@@ -85,10 +80,16 @@ def similar_and_long(formula):
     statement=r"With $\theta$ in ascending order, the planes from some $l_t$ on are the slow ones.",
     verdict="false",
     slip=True,
-    evidence="numeric",
-    chapter=13,
     correction=r"Read descending order, as the usual schedule has it; or $l \le l_t$ for $l \ge l_t$.",
     witness=r"$D = 32$, window 100: in ascending order the planes with $1/\theta > 1000$ are the first three of 16.",
+    erratum=Erratum(
+        9,
+        "crope-order",
+        "Order and index of the planes",
+        "Whoever builds the vector of Section 4.1 coordinate by coordinate. The construction works with the slow "
+        "planes, which are the ones meant.",
+        also=("crope.eq16-index",),
+    ),
     tolerance=1e-4,
     holds=lambda theta: theta,
     printed=lambda theta: theta[::-1],
@@ -104,8 +105,6 @@ def the_slow_planes_come_last(order, _rng):
     locus="4.1, before eq 16",
     statement=r"For a given window $w$ there are planes with $1/\theta \gg w$.",
     verdict="conditional",
-    evidence="numeric",
-    chapter=13,
     correction=r"Only if $w \ll \mathrm{base}$: the slowest plane has $1/\theta = \mathrm{base}^{1 - 2/D}$, less than "
     r"the base for any $D$.",
     witness=r"Base $10^4$, $w = 1024$: $1/\theta < 9.77\, w$ for every $D$; at $D = 128$ it is $8.5\, w$.",
@@ -132,8 +131,6 @@ def _largest_error(first, *, w, theta):
     statement=r"The token is written into the coordinates from $x_{l_t}$ on.",
     verdict="false",
     slip=True,
-    evidence="numeric",
-    chapter=13,
     tier="minor",
     correction=r"$l$ counts planes, and a plane has two coordinates: read $x_{2 l_t - 1}$.",
     witness=r"$D = 32$, window 100, $l_t = 14$: from $x_{14}$ on, a logit may err by $2$; from $x_{27}$ on, by $0.06$.",
@@ -151,9 +148,6 @@ def the_first_coordinate(first, _rng):
     "crope.eq17-18",
     locus="4.1, eqs 17 and 18",
     statement=r"Then the logit is about $x_m^\top x_n$ for all offsets within the window $w$.",
-    verdict="true",
-    evidence="numeric",
-    chapter=13,
     correction=r"In numbers: it errs by at most $2 \sin(w \theta_{l_t}/2)\, |x||y|$ if $w\theta_{l_t} \le \pi$.",
     witness=r"$D = 32$, $w = 100$, the last three planes: $0.056\, |x||y|$.",
     tolerance=1e-12,
@@ -172,9 +166,6 @@ def slow_planes_hardly_turn(bound, _rng):
     "crope.sec4.1-crope-same",
     locus="4.1",
     statement=r"CRoPE can do this in the same way.",
-    verdict="true",
-    evidence="exact",
-    chapter=13,
     tier="minor",
     witness=r"The projections of the example are $W = I$, and $I$ is complex-linear.",
     holds=lambda: np.eye(8),

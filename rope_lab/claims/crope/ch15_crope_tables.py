@@ -10,6 +10,7 @@ from __future__ import annotations
 from fractions import Fraction
 from itertools import pairwise
 
+from rope_lab.claims.entry import Erratum
 from rope_lab.claims.ledger import claim
 from rope_lab.training.results import cards
 
@@ -49,9 +50,6 @@ def squared_z(row: str, one: str, other: str) -> Fraction:
     locus="5.2, 5.3",
     statement=r"Batch 16, length 1024 and $10\,000$ steps; the rate starts at $10^{-3}$ and is multiplied by $0.8$ "
     r"after each $1000$ steps.",
-    verdict="true",
-    evidence="exact",
-    chapter=15,
     tier="minor",
     correction=r"That is $163\,840\,000$ tokens, dozens of passes over WikiText-2 or Penn Treebank, and the last "
     r"stage runs at $1.34 \cdot 10^{-4}$. (“gemma” stands for $\gamma$.)",
@@ -71,9 +69,6 @@ def training_budget(tokens_and_rate):
     "crope.table1-vs-2",
     locus="Tables 1, 2",
     statement=r"The first row of Table 2 is the PG-19 row of Table 1, rounded to three digits.",
-    verdict="true",
-    evidence="exact",
-    chapter=15,
     tier="minor",
     witness=r"$6.8025 \to 6.802$, $6.5809 \to 6.581$, $6.5836 \to 6.584$.",
     holds="PG-19",
@@ -93,13 +88,14 @@ def first_row_is_pg19(setting):
     locus="Tables 1, 2",
     statement=r"Each loss is followed by ± and a second number.",
     verdict="ambiguous",
-    evidence="exact",
-    chapter=15,
     correction=r"What the second number measures is not stated, nor is a number of seeds. It grows by a factor of "
     r"$3.21$ to $3.68$ when batch times length falls to a sixteenth; $1/\sqrt{BL}$ would grow by a factor of $4$. So "
     r"it looks like sampling noise of the evaluation, which is a guess. If it is, the models of a row share it, and "
     r"they must be compared in pairs.",
     witness=r"$0.117 / 0.0318 = 3.68$, absolute positions, row 2 against row 1.",
+    erratum=Erratum(
+        16, "crope-plus-minus", "What ± means", "Whoever reads it as an interval and compares two rows by it."
+    ),
     holds=(Fraction(321, 100), Fraction(368, 100)),
     control=(Fraction(4), Fraction(4)),  # exactly 1 / sqrt(B L)
 )
@@ -114,9 +110,6 @@ def growth_of_the_second_number(lowest_and_highest):
     locus="6.1, 6.2",
     statement=r"The differences between RoPE and CRoPE are within the range of noise: below $0.23$ times "
     r"$\sqrt{s_a^2 + s_b^2}$ in every row, with $s$ the number after ±.",
-    verdict="true",
-    evidence="exact",
-    chapter=15,
     correction=r"True of the tables. But a difference that is not seen has not been shown to be absent: by the same "
     r"yardstick absolute positions and RoPE are not told apart either in the three rows with batch 2.",
     witness=r"The largest is WikiText-2: $0.0086 / 0.0378 = 0.228$.",
@@ -132,9 +125,6 @@ def within_noise(limit):
     locus="6.1",
     statement=r"In Table 1 absolute positions have a markedly higher loss than either rotary model: at least $4.8$ "
     r"times $\sqrt{s_a^2 + s_b^2}$.",
-    verdict="true",
-    evidence="exact",
-    chapter=15,
     correction=r"True of Table 1, of which it is said. In rows 2 to 4 of Table 2 the same ratio is between $1.28$ and "
     r"$1.56$.",
     witness=r"PG-19: $0.2216 / 0.0460 = 4.81$; Penn Treebank: $0.4076 / 0.0331 = 12.3$.",
@@ -154,9 +144,6 @@ def absolute_is_higher(limits):
     locus="6.1",
     statement=r"CRoPE has a lower loss than absolute positions, with fewer parameters: in every row, by at least "
     r"$0.207$.",
-    verdict="true",
-    evidence="exact",
-    chapter=15,
     tier="empirical",
     correction=r"True of all seven printed rows. What our own runs say is entered as book.absolute-at-cpu.",
     witness=r"The smallest gap is row 4: $6.907 - 6.700$.",
@@ -172,8 +159,6 @@ def crope_beats_absolute(least):
     locus="Tables 1, 2",
     statement=r"(Our remark; the paper only implies it.) The PG-19 rows can tell models apart.",
     verdict="conditional",
-    evidence="exact",
-    chapter=15,
     correction=r"They hardly tell training budgets apart. Row 1 and row 3 print the same loss for CRoPE, though a step "
     r"of row 1 reads 16 times the tokens. If both took $10\,000$ steps, which the paper says only of Table 1, this is "
     r"a weak test of small differences.",
@@ -192,9 +177,6 @@ def same_loss_on_a_sixteenth(ratio_and_row):
     locus="6.2",
     statement=r"With other batch sizes, lengths, widths and decays the final losses of RoPE and CRoPE again hardly "
     r"differ.",
-    verdict="true",
-    evidence="exact",
-    chapter=15,
     tier="minor",
     correction=r"True of the rows. From row 1 to row 2 four factors change at once; only the decay step and the width "
     r"are changed alone, so the other two effects cannot be read off.",
@@ -214,8 +196,6 @@ def factors_changed(counts):
     statement=r"The text puts the training losses in the top row of the figure; the caption puts the validation losses "
     r"there.",
     verdict="ambiguous",
-    evidence="read",
-    chapter=15,
     tier="minor",
     slip=True,
     correction=r"One of the two has the rows the wrong way round. Which one, only the figure's own data could tell.",
@@ -261,8 +241,6 @@ def _entry(name: str, table: str, setting: str, correction: str) -> None:
         locus=f"Table {table[-1]}",
         statement=f"Final validation loss with absolute positions, RoPE and CRoPE: {losses} ({setting}).",
         verdict="empirical",
-        evidence="experiment",
-        chapter=15,
         tier="empirical",
         correction=correction,
         witness=f"CRoPE minus RoPE: ${float(cells['CRoPE QKV'][0] - cells['RoPE'][0]):+.4f}$; absolute minus RoPE: "
@@ -286,8 +264,6 @@ _entry("table1.ptb", "table1", "PTB", _WHICH)
     statement=r"Final validation loss on PG-19 with batch 16, length 1024, width 128, decay 0.8 each 1000 steps: "
     r"$6.802 \pm 0.032$, $6.581 \pm 0.033$, $6.584 \pm 0.032$.",
     verdict="empirical",
-    evidence="experiment",
-    chapter=15,
     tier="empirical",
     correction=r"The PG-19 row of Table 1, and judged with it.",
     witness=r"CRoPE minus RoPE: $+0.003$; absolute minus RoPE: $+0.221$.",
@@ -305,8 +281,6 @@ for _k in (2, 3, 4):
     locus="Abstract, 7",
     statement=r"Making Q, K and V complex-linear changes the loss negligibly, in sample and out of sample.",
     verdict="empirical",
-    evidence="experiment",
-    chapter=15,
     correction=r"Printed are validation differences of $+0.0027$, $+0.0086$ and $-0.0054$; in sample there is a figure "
     r"only. We would call it reproduced if the intervals of both differences lay within $\pm 0.02$ on all three "
     r"corpora, at the paper rung.",
@@ -341,8 +315,6 @@ def training_gap(found, variant: str, reference: str) -> cards.Interval:
     statement=r"Training loss: RoPE has the lowest, absolute positions the highest, and CRoPE lies between, close to "
     r"RoPE.",
     verdict="empirical",
-    evidence="experiment",
-    chapter=15,
     tier="empirical",
     correction=r"A figure only. Judged by the order at the cpu rung: training losses over the last tenth of the run, "
     r"in pairs. There no token is read twice, so this is not yet a loss in sample.",

@@ -13,9 +13,6 @@ from rope_lab.claims.ledger import claim
     statement=r"With the query at $m$ and the key at $n$, these are one matrix: $R_{n-m}$, which one article writes "
     r"$R_{j-i}$ with query $i$ and key $j$; the transpose $R_{m-n}^\top$; and the complex factor "
     r"$\overline{e^{i(m-n)\theta}}$ between $\overline{\tilde q}$ and $\tilde k$, of which the logit is the real part.",
-    verdict="true",
-    evidence="exact",
-    chapter=1,
     witness=r"$q = (1, 0)$, $k = (0, 1)$, a quarter turn per position, $n - m = 1$: every spelling gives $-1$.",
     holds=sp.conjugate,
     control=lambda factor: factor,  # the conjugate dropped: the offset with the wrong sign

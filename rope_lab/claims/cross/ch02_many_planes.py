@@ -12,9 +12,6 @@ from rope_lab.claims.ledger import claim
     statement=r"The article on completeness counts the planes from $0$, $\theta_0, \dots, \theta_{d/2-1}$; the blog "
     r"and CRoPE count from $1$. The blog's exponent $-2(i-1)/d$ with $i$ from $1$ is this book's $-2i/d$ with $i$ from "
     r"$0$. CRoPE gives no schedule.",
-    verdict="true",
-    evidence="numeric",
-    chapter=2,
     tier="minor",
     witness=r"The first plane turns by $1$ radian per position in both: "
     r"$10000^{-2 \cdot (1-1)/d} = 10000^{-2 \cdot 0/d}$.",

@@ -16,9 +16,6 @@ theta = sp.symbols("theta_0 theta_1", real=True)
     locus="Basic Review, eq 1",
     statement=r"Attention mixes the values, $o_m = \sum_n a_{mn} v_n$, with the weights "
     r"$a_{mn} = e^{s_{mn}} / \sum_{j} e^{s_{mj}}$ of the logits $s_{mn} = q_m^\top k_n$. The scale is left out.",
-    verdict="true",
-    evidence="numeric",
-    chapter=1,
     tier="minor",
     correction=r"The sum in the denominator runs over an index of its own; the article reuses that of the numerator.",
     witness=r"Values that are all equal come back unchanged, whatever the logits: the weights of a query sum to 1.",
@@ -40,9 +37,6 @@ def weights_of_each_query_sum_to_one(weights, rng):
     locus="Basic Review, last formula",
     statement=r"One rotation undoes another up to the difference of positions: "
     r"$\mathcal R_m^\top \mathcal R_n = \mathcal R_{n-m}$, plane by plane and for all planes together.",
-    verdict="true",
-    evidence="exact",
-    chapter=1,
     witness=r"A quarter turn per position: $R_1^\top R_3 = R_2 = -I$.",
     holds=lambda m, n: n - m,
     control=lambda m, n: m - n,
@@ -59,9 +53,6 @@ def transposed_rotation_times_rotation(offset):
     locus="Basic Review, eq 3",
     statement=r"Rotate the query by its position and the key by its own. Their logit "
     r"$(\mathcal R_m q)^\top (\mathcal R_n k) = q^\top \mathcal R_{n-m} k$ knows the contents and $n-m$, nothing else.",
-    verdict="true",
-    evidence="exact",
-    chapter=1,
     witness=r"Move both by $s$: the symbol $s$ cancels from the expanded logit.",
     holds=lambda Rm, Rn: Rm.T * Rn,
     control=lambda Rm, Rn: Rm * Rn,  # the transpose dropped: this one sees m + n

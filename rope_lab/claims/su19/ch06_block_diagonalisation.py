@@ -27,8 +27,6 @@ def _reproduced(O, planes) -> bool:  # noqa: E741 - the book's letter
     statement=r"Every orthogonal solution $O^n$ is the rotation in $2 \times 2$ blocks after fixed matrices have been "
     r"absorbed.",
     verdict="conditional",
-    evidence="exact",
-    chapter=6,
     correction=r"True for $\det O = 1$ and even $d$; a pair of $-1$ is a half turn. For $\det O = -1$ one channel "
     r"$(-1)^n$ is left that no rotation of the same size has. Two more dimensions suffice, one for odd $d$, with "
     r"planes of frequency $0$ and $\pi$ that are half used.",

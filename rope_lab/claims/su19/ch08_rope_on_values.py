@@ -28,9 +28,6 @@ def _tokens(rng, T=6, heads=()):
     locus="New Usage, eq for V only",
     statement=r"Rotate the values alone, $\sum_n a_{mn}\,\mathcal R_n v_n$, and the output depends on absolute "
     r"positions.",
-    verdict="true",
-    evidence="exact",
-    chapter=8,
     correction=r"Sharper: if the weights are relative, a shift by $s$ turns every output by $\mathcal R_s$ and does "
     r"nothing else. Only the frame is absolute; the length of the output in each plane stays.",
     witness=r"One token, a quarter turn per position, $v = (1, 0)$: the output is $(1, 0)$ at position 0 and $(0, 1)$ "
@@ -50,9 +47,6 @@ def values_alone_turn_the_frame(moved):
     locus="New Usage, equation of VO-RoPE",
     statement=r"Turn the mixture back by the query's position: $\mathcal R_m^\top \sum_n a_{mn}\,\mathcal R_n v_n = "
     r"\sum_n a_{mn}\,\mathcal R_{n-m}\, v_n$. The encoding is relative again.",
-    verdict="true",
-    evidence="exact",
-    chapter=8,
     correction=r"A remark: the identity holds for any weights; the layer is relative provided the weights $a_{mn}$ "
     r"are. In the article they are, plain or by QK-RoPE.",
     witness=r"Two tokens, a quarter turn per position: at $m = 1$ the earlier value arrives as $R_{-1} v_0$, turned by "
@@ -69,9 +63,6 @@ def the_output_turns_back(back):
     "su19.vo-two-absolute",
     locus="New Usage, end",
     statement=r"VO-RoPE has the form of QK-RoPE: two absolute rotations that leave a relative one.",
-    verdict="true",
-    evidence="exact",
-    chapter=8,
     tier="minor",
     correction=r"Precisely: whatever direction $u$ reads the output, $u^\top \mathcal R_m^\top \mathcal R_n v = "
     r"(\mathcal R_m u)^\top (\mathcal R_n v)$. The reader plays the query's part, the value that of the key.",
@@ -89,8 +80,6 @@ def a_reader_is_a_query(turned):
     locus="New Usage, and the list of experiments",
     statement=r"“Rotate the output”: where, and with which sign?",
     verdict="ambiguous",
-    evidence="numeric",
-    chapter=8,
     correction=r"The formula of VO-RoPE fixes it: $\mathcal R_m^\top$ on the output of each head, so before $W_o$. "
     r"What is not said is the sign in the run that rotates the output alone. There it does not matter: the two signs "
     r"give the same set of functions (claim book.o-sign).",
@@ -121,9 +110,6 @@ NINE = ("qk", "qkvo", "k", "vo", "qkv", "", "o", "q", "v")  # the placements of 
     locus="Simple Experiments, note under the list",
     statement=r"Of the nine placements in the list, those that rotate exactly one of Q, K, V, O, and QKV, are absolute "
     r"encodings.",
-    verdict="true",
-    evidence="numeric",
-    chapter=8,
     correction=r"Of all sixteen subsets exactly four are relative: none, QK, VO and QKVO. The English text points to "
     r"“points 4 and 5” of a list that has lost its numbers.",
     witness=r"K alone, two tokens, a quarter turn per position: the two logits of $q = k_0 = k_1 = (1, 0)$ are "
@@ -144,8 +130,6 @@ def which_of_nine_see_a_shift(absolute, rng):
     locus="Chinese text, Some Thoughts, first sentence",
     statement=r"Adding VO to QK “is not without gain”.",
     verdict="false",
-    evidence="read",
-    chapter=8,
     tier="minor",
     slip=True,
     correction=r"Read “brings no gain”. In the copy that we read one negation too many stands there; the article's own "
@@ -162,8 +146,6 @@ def double_negative():
     locus="Chinese text, addendum",
     statement=r"The rotation of all four had been tried before, under the name RoPER, with some positive results.",
     verdict="empirical",
-    evidence="read",
-    chapter=8,
     tier="minor",
     correction=r"The public implementation of RoPER turns queries and keys as usual, values forward and the heads' "
     r"outputs back, by default in half of the dimensions, and reports a gain over RoPE on the addition of numbers. "
@@ -182,8 +164,6 @@ def roper():
     statement=r"A rotation of values and outputs was used, with positive results, to decode the activity of neurons "
     r"(arXiv 2310.16046).",
     verdict="empirical",
-    evidence="read",
-    chapter=8,
     tier="minor",
     correction=r"In the code that its authors published since, the option turns values by the keys' times and outputs "
     r"back by the queries' times, and it comes on top of turning queries and keys: QKVO, with times that are real "
@@ -200,8 +180,6 @@ def poyo():
     locus="both texts",
     statement=r"The English text is a translation of the Chinese one.",
     verdict="conditional",
-    evidence="read",
-    chapter=8,
     tier="minor",
     correction=r"True of the formulas and of the nine losses, which agree. Copies differ in the rest: the English one "
     r"that we read has no addendum, has lost the numbers of a list, and softens “not compatible” to “not fully "

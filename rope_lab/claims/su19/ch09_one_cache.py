@@ -4,6 +4,7 @@ import numpy as np
 import sympy as sp
 
 from rope_lab.algebra import latent, rotation
+from rope_lab.claims.entry import Erratum
 from rope_lab.claims.ledger import claim
 
 T, D_C = 6, 8
@@ -20,12 +21,17 @@ def draw(rng, *shapes):
     r"$s_{mn} = \exp(q_m^\top c_n)$.",
     verdict="false",
     slip=True,
-    evidence="numeric",
-    chapter=9,
     correction=r"Read $s_{mn} = q_m^\top c_n$, as in the last MLA formula of the same article: the exponential is "
     r"written twice.",
     witness=r"$q^\top c = (0, 1)$: with the exponential once the weights are $(0.2689, 0.7311)$, with two of them "
     r"$(0.1521, 0.8479)$.",
+    erratum=Erratum(
+        1,
+        "su19-twice-exp",
+        "An exponential written twice",
+        "Whoever implements the first formula for MLA as it stands. What the article goes on to say does not use "
+        "the second exponential.",
+    ),
     tolerance=1e-12,
     holds=lambda s: s,
     printed=np.exp,
@@ -43,9 +49,6 @@ def weights_over_the_latents(logit, rng):
     locus="Some Thoughts, on MLA",
     statement=r"If every head makes its keys and values from one latent, $k_n = W_k c_n$ and $v_n = W_v c_n$, then "
     r"decoding is MQA with $c_n$ as key and value: $W_k^\top$ goes to the query, $W_v$ behind the sum.",
-    verdict="true",
-    evidence="numeric",
-    chapter=9,
     correction=r"Exact without positions. MLA itself keeps a small rotary key beside the latent, which is no part of "
     r"the value; hence the article's “roughly”.",
     witness=r"One head, two tokens, $W_k = (2)$, $W_v = (3)$: query $1$ against keys $2c_n$, or query $2$ against "
@@ -65,9 +68,6 @@ def absorbed_is_expanded(given, rng):
     locus="Some Thoughts, first of the two cases",
     statement=r"If the keys are $\mathcal R_n c_n$ and the values $c_n$, then either both are cached, which doubles "
     r"the cache, or the cached latents are turned again at each step.",
-    verdict="true",
-    evidence="exact",
-    chapter=9,
     witness=r"Three tokens of width 2: 12 numbers kept and 3 vectors turned, or 6 numbers and $1 + 2 + 3 = 6$ vectors.",
     holds=lambda tokens, width: {
         "two caches": (2 * tokens * width, tokens),
@@ -93,9 +93,6 @@ def what_the_two_ways_keep_and_turn(counted):
     locus="Some Thoughts, second of the two cases",
     statement=r"If the values are the rotated latents too, key and value are one tensor, but the output is no longer "
     r"relative: a text moved by $s$ has the output $\mathcal R_s o_m$ in the place of $o_m$.",
-    verdict="true",
-    evidence="numeric",
-    chapter=9,
     correction=r"The shift acts through $o \mapsto \mathcal R_s o$ and in no other way. That is what turning the "
     r"output back removes.",
     witness=r"A single token with $c = (1, 0)$: its output is $\mathcal R_m c$, which is $(1, 0)$ at $m = 0$ and "
@@ -119,9 +116,6 @@ def a_shift_turns_the_output(action, rng):
     statement=r"Cache $\mathcal R_n c_n$ alone, use it as key and as value, and turn the output back: "
     r"$\mathcal R_m^\top \sum_n a_{mn} \mathcal R_n c_n = \sum_n a_{mn} \mathcal R_{n-m} c_n$ with "
     r"$s_{mn} = q_m^\top \mathcal R_{n-m} c_n$. One tensor, and relative.",
-    verdict="true",
-    evidence="numeric",
-    chapter=9,
     witness=r"A single token: its output is $\mathcal R_m^\top \mathcal R_m c = c$ wherever it stands.",
     tolerance=1e-10,
     holds="undo",
@@ -142,9 +136,6 @@ def one_cache_and_relative(way, rng):
     locus="Some Thoughts, end of the section",
     statement=r"The way out cannot be used directly in the form in which MLA is trained, where each head makes its "
     r"own values $W_v c_n$ first.",
-    verdict="true",
-    evidence="exact",
-    chapter=9,
     correction=r"The reason: no rotation, and no other matrix $X$, has $W_v \mathcal R_1 = X W_v$ for a general "
     r"$W_v$ with fewer rows than columns. Some $W_v$ do have one: those whose kernel $\mathcal R_1$ maps to itself.",
     witness=r"$W_v = \begin{pmatrix} 1 & 0 & 1 & 0 \\ 0 & 1 & 0 & 2 \end{pmatrix}$ and two planes with cosines "
@@ -167,9 +158,7 @@ def no_matrix_after_w_does_it(rows):
     locus="Some Thoughts, on MLA",
     statement=r"MLA avoids the dilemma by a splice: most of each logit without positions, and a small rotary part.",
     verdict="empirical",
-    evidence="read",
     date="2026-11-21",
-    chapter=9,
     tier="minor",
     correction=r"In DeepSeek-V2 and V3 each head has 128 dimensions without rotation and 64 with it; 512 numbers of "
     r"latent and 64 of rotary key are cached.",

@@ -35,9 +35,6 @@ def _by_definition(m):
     locus="Related Work, gamma formula",
     statement=r"Causal VO-RoPE with the weights $a_{ij} = \gamma^{i-j}$, $0 < \gamma < 1$, gives "
     r"$o_i = \sum_{j \le i} \gamma^{i-j} \mathcal R_{j-i} v_j$.",
-    verdict="true",
-    evidence="exact",
-    chapter=10,
     correction="Remark: these weights do not sum to 1, so this is a case of un-normalised (linear) attention.",
     witness=r"$\gamma = 0.9$, second position: the weights are $0.9$ and $1$, together $1.9$.",
     holds=+1,
@@ -58,9 +55,6 @@ def decaying_weights(sign):
     locus="Related Work, the sentence before the last formula",
     statement=r"In complex coordinates the block-diagonal $\mathcal R_{j-i}$ is the diagonal matrix of "
     r"$e^{\mathrm i\theta(j-i)}$.",
-    verdict="true",
-    evidence="exact",
-    chapter=10,
     correction=r"Remark: with $\tilde v = v_1 + \mathrm i v_2$ in each plane. The whole complex number is kept, "
     r"not its real part.",
     witness=r"A quarter turn takes $(1, 0)$ to $(0, 1)$, which is $\mathrm i \cdot 1$.",
@@ -78,9 +72,6 @@ def one_complex_number(factor):
     locus="Related Work, last formula",
     statement=r"$o_i = \sum_{j \le i} (\gamma e^{-\mathrm i\theta})^{i-j} v_j$: the linear recurrence "
     r"$h_t = \gamma e^{-\mathrm i\theta} h_{t-1} + v_t$ with $h_0 = 0$.",
-    verdict="true",
-    evidence="exact",
-    chapter=10,
     witness=r"$v = 1, 0$ with $\gamma = \tfrac12$ and a quarter turn: $h_2 = -\tfrac12 \mathrm i$, and "
     r"$\gamma \mathcal R_{-1} (1, 0)^\top = (0, -\tfrac12)^\top$.",
     holds=gamma * sp.exp(-sp.I * theta),
@@ -105,9 +96,6 @@ def the_recurrence(rate):
     "su19.rnn-complete",
     locus="Related Work, after the last formula",
     statement=r"A linear RNN with complex decay is in theory more complete than one with purely real decay.",
-    verdict="true",
-    evidence="exact",
-    chapter=10,
     correction=r"Remark, what it means: no finite sum $\sum_k c_k \lambda_k^n$ with real $\lambda_k$ equals "
     r"$\gamma^n \cos n\theta$ for all $n \ge 0$, unless $\theta$ is a multiple of $\pi$. On a window of $L$ steps, $L$ "
     r"different real decays fit any kernel.",
@@ -135,8 +123,6 @@ def its_recurrence_has_no_real_root(first):
     statement=r"VO-RoPE is the form between attention and complex linear RNNs such as LRU and RetNet; adding it "
     r"takes a real linear RNN to a complex one.",
     verdict="conditional",
-    evidence="numeric",
-    chapter=10,
     correction=r"So for LRU, whose state takes in the values. RetNet rotates queries and keys and leaves values alone: "
     r"$S_t = \gamma \mathcal R_1^\top S_{t-1} + k_t v_t^\top$. With linear attention, QK-RoPE already gives a "
     r"complex decay.",
@@ -157,8 +143,6 @@ def retention_has_a_complex_state(run, rng):
     statement=r"In language modelling the complex LRU has shown no advantage over the purely real RWKV; being more "
     r"complete may matter elsewhere.",
     verdict="empirical",
-    evidence="read",
-    chapter=10,
     tier="minor",
     date="2026-11-21",
     witness="The article cites no table for it, and we ran no such comparison. Chapter 10 has a task where it matters.",

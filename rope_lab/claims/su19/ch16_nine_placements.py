@@ -61,8 +61,6 @@ def _run(relations: Iterable[tuple[str, ...]]) -> str:
     statement=r"From better to worse: QK about equal to QKVO, then K about equal to VO, then QKV, then NoPE, then each "
     r"of Q, V and O.",
     verdict="empirical",
-    evidence="experiment",
-    chapter=16,
     correction=r"It is a true summary of the article's own nine numbers, one for each placement and without error "
     r"bars. Our runs are small (five seeds each), and they put the nine in another order.",
     witness=r"In our runs QKV beats both K and VO, QKVO beats QK, and Q beats NoPE. O and V cannot be told from NoPE.",
@@ -76,8 +74,6 @@ def chain():
     locus="Some Thoughts, first paragraph",
     statement=r"VO is better than NoPE and worse than QK, and adding VO to QK brings no gain.",
     verdict="empirical",
-    evidence="experiment",
-    chapter=16,
     correction=r"True of the article's table. Our small runs agree with the first two parts. They disagree with the "
     r"third: there QKVO is better than QK, by little.",
     witness=r"The paired differences of QKVO and QK over five seeds.",
@@ -92,8 +88,6 @@ def between_nothing_and_qk():
     statement=r"A model like LLaMA with about one billion parameters, trained with each placement; one loss is given "
     r"for each.",
     verdict="empirical",
-    evidence="experiment",
-    chapter=16,
     tier="empirical",
     correction=r"Number of tokens, data, seeds, repetitions and error bars are not given, so the run cannot be "
     r"repeated as it was.",
@@ -111,8 +105,6 @@ def _loss(name: str, variant: str, correction: str = "") -> None:
         locus="Simple Experiments, loss table",
         statement=rf"The loss of {variant} is {printed:.3f}; training or validation is not said.",
         verdict="empirical",
-        evidence="experiment",
-        chapter=16,
         tier="empirical",
         correction=correction,
     )

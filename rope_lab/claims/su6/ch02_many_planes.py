@@ -16,9 +16,6 @@ def _block(angle):
     locus="Completeness Analysis, eq 5",
     statement=r"The usual rotation of position $n$ is block-diagonal, with the blocks $R_{n\theta_i}$, "
     r"$i = 0, \dots, d/2 - 1$.",
-    verdict="true",
-    evidence="numeric",
-    chapter=2,
     tier="minor",
     correction=r"This is the interleaved order; other orders of the same planes are chapter 3.",
     witness=r"Quarter turns in two planes: four entries $\pm 1$ in the two blocks, and zeros elsewhere.",
@@ -39,9 +36,6 @@ def blocks_along_the_diagonal(matrix, rng):
     locus="after eq 7",
     statement=r"Among the matrices that do the same, the block form is the cheap one: $2d$ entries that are not zero, "
     r"so $2d$ multiplications for one vector, where a full matrix needs $d^2$.",
-    verdict="true",
-    evidence="numeric",
-    chapter=2,
     tier="minor",
     witness=r"$d = 128$: $256$ against $16384$.",
     tolerance=0.5,  # a count is right or off by one at least

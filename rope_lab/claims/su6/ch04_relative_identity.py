@@ -5,6 +5,7 @@ import sympy as sp
 
 from rope_lab.algebra import solutions
 from rope_lab.claims import exact
+from rope_lab.claims.entry import Erratum
 from rope_lab.claims.ledger import claim
 
 _TURN, _FLIP = exact.rotation_2d(sp.pi / 2), sp.diag(1, -1)
@@ -31,11 +32,17 @@ def _law(R) -> bool:
     statement=r"RoPE is defined as any family of square matrices with $\mathcal R_m^\top \mathcal R_n = \mathcal "
     r"R_{n-m}$.",
     verdict="conditional",
-    evidence="exact",
-    chapter=4,
     correction=r"Add $\mathcal R_0 = I$, which the article takes for granted. Then the solutions on the integers "
     r"are exactly the powers $O^n$ of an orthogonal matrix.",
     witness=r"$\mathcal R_n = 0$ and $\mathcal R_n = \mathrm{diag}(1, 0)$ satisfy the equation, and are no rotations.",
+    erratum=Erratum(
+        3,
+        "su6-tacit",
+        "What the definition takes for granted",
+        "Whoever takes the definition as the whole truth, or knows positions as whole numbers only. Every RoPE in "
+        "use satisfies what is left unsaid.",
+        also=("su6.bch-implies-skew", "su19.general-solution"),
+    ),
     holds=lambda R: _law(R) and R(0) == sp.eye(2),
     printed=_law,
     control=lambda R: R(0) == sp.eye(2),  # the condition without the law
@@ -49,9 +56,6 @@ def the_definition_admits_exactly_the_powers(definition):
     locus="General Orthogonal Solution, the boxed conclusion",
     statement=r"For every orthogonal $O$, also a reflection, $\mathcal R_n = O^n$ satisfies "
     r"$\mathcal R_m^\top \mathcal R_n = \mathcal R_{n-m}$.",
-    verdict="true",
-    evidence="numeric",
-    chapter=4,
     correction=r"Positions are integers here, negative ones included.",
     witness=r"$O = \mathrm{diag}(1, -1)$: $O^m O^n$ flips the second coordinate exactly if $n - m$ is odd.",
     tolerance=1e-12,

@@ -42,9 +42,6 @@ GENERATORS = (  # 2 x 2, trace 0
     locus="General Exponential Solution, eq 3",
     statement=r"$e^{mB^\top} e^{nB} = \exp\bigl(mB^\top + nB + \tfrac12 mn\,[B^\top, B] + \dots\bigr)$, the rest of "
     r"total degree three or more in $m$ and $n$.",
-    verdict="true",
-    evidence="exact",
-    chapter=5,
     correction=r"As a series in $m$ and $n$. It converges where $|mB^\top| + |nB| < \ln 2$, so not at whole positions "
     r"when $B$ is large.",
     witness=r"$B^\top = -B$: all commutators vanish and the exponent is $(n-m)B$.",
@@ -67,8 +64,6 @@ def second_order_of_the_series(coefficient):
     statement=r"If $\mathcal R_n = e^{nB}$ satisfies $\mathcal R_m^\top \mathcal R_n = \mathcal R_{n-m}$, then "
     r"$B^\top = -B$.",
     verdict="conditional",
-    evidence="exact",
-    chapter=5,
     correction=r"True if the positions are real numbers: differentiate $(e^{tB})^\top e^{tB} = I$ at $t = 0$. On whole "
     r"positions the law says that $e^B$ is orthogonal, no more; $B$ can then be replaced by a skew one with "
     r"the same $e^{nB}$.",
@@ -91,9 +86,6 @@ def who_satisfies_the_law(condition):
     "su6.exp-orth",
     locus="General Orthogonal Solution, first line",
     statement=r"If $B^\top = -B$, then $(e^B)^\top e^B = I$.",
-    verdict="true",
-    evidence="numeric",
-    chapter=5,
     witness=r"One plane: $R_\theta^\top R_\theta = I$.",
     tolerance=1e-12,
     holds=lambda A: (A - A.T) / 2,
@@ -111,15 +103,12 @@ def skew_makes_orthogonal(part, rng):
     "su6.exp-power",
     locus="General Orthogonal Solution, first line",
     statement=r"$e^{nB} = (e^B)^n$.",
-    verdict="true",
-    evidence="numeric",
-    chapter=5,
     tier="minor",
     correction=r"For whole $n$, and for any square $B$; at other $n$ the right side has no meaning of its own.",
     witness=r"One plane: $R_{n\theta} = (R_\theta)^n$.",
     tolerance=1e-11,
-    holds=lambda A: generators.exponential(A),  # noqa: PLW0108
-    control=lambda A: np.exp(A),  # noqa: PLW0108 - entry by entry
+    holds=generators.exponential,
+    control=np.exp,  # entry by entry
 )
 def exponentials_of_multiples(exp, rng):
     worst = 0.0
@@ -140,9 +129,6 @@ def _solves(R: sp.Matrix, Lambda: sp.Matrix, time: sp.Symbol) -> bool:
     "su6.rtheta-exp",
     locus="Completeness Analysis, eq 7",
     statement=r"$R_\theta = e^{J_\theta}$ with $J_\theta = \begin{pmatrix} 0 & -\theta \\ \theta & 0 \end{pmatrix}$.",
-    verdict="true",
-    evidence="exact",
-    chapter=5,
     witness=r"$J_\theta^2 = -\theta^2 I$, so the even powers make the cosine and the odd ones the sine.",
     holds=lambda angle: sp.Matrix([[0, -angle], [angle, 0]]),
     control=lambda angle: sp.Matrix([[0, angle], [-angle, 0]]),  # clockwise
@@ -158,9 +144,6 @@ def one_plane_is_an_exponential(J):
     locus="Completeness Analysis, eq 6",
     statement=r"The block form is an exponential: $\mathrm{diag}(R_{n\theta_i}) = \exp\bigl(n\,\mathrm{diag}"
     r"(J_{\theta_i})\bigr)$.",
-    verdict="true",
-    evidence="exact",
-    chapter=5,
     witness=r"Block-diagonal matrices are multiplied block by block, so each block has a series of its own.",
     holds=lambda freq: sp.diag(*(sp.Matrix([[0, -f], [f, 0]]) for f in freq)),
     control=lambda freq: sp.diag(*(sp.Matrix([[0, -f], [f, 0]]) for f in reversed(freq))),  # the slowest plane first

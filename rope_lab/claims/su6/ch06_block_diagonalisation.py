@@ -26,9 +26,6 @@ def _basis(rng, d):
     locus="eq 8",
     statement=r"Every skew matrix of even order is block-diagonal in another basis: $B = P \Lambda P^{-1}$ with "
     r"$\Lambda = \mathrm{diag}(J_{\theta_0}, J_{\theta_1}, \dots)$ and $P$ invertible.",
-    verdict="true",
-    evidence="numeric",
-    chapter=6,
     correction=r"Stronger, and needed later: $P$ can be taken orthogonal, $P^{-1} = P^\top$. An odd order leaves one "
     r"more $0$. The blocks are $2 \times 2$: over the real numbers $B \ne 0$ is never diagonal.",
     witness=r"$d = 2$: $B = \theta J$ already, and $P = I$.",
@@ -58,9 +55,6 @@ SHEARED = sp.Matrix([[1, 2, 0, 1], [0, 1, 3, 0], [1, 0, 1, 2], [0, 0, 0, 1]])  #
     "su6.exp-similar",
     locus="eq 9",
     statement=r"$e^{n P \Lambda P^{-1}} = P\, e^{n \Lambda} P^{-1}$ for every invertible $P$.",
-    verdict="true",
-    evidence="exact",
-    chapter=6,
     tier="minor",
     witness=r"Both sides start at $I$ and solve $\frac{\mathrm d}{\mathrm dn} F = P \Lambda P^{-1} F$; an equation of "
     r"this kind has one solution.",
@@ -79,9 +73,6 @@ def the_exponential_follows_the_basis(back):
     "su6.absorb-identity",
     locus="eq 10",
     statement=r"$q^\top e^{(n-m)B} k = (P^\top q)^\top e^{(n-m)\Lambda} (P^{-1} k)$ for $B = P \Lambda P^{-1}$.",
-    verdict="true",
-    evidence="numeric",
-    chapter=6,
     witness=r"$m = n$: $q^\top k = q^\top P P^{-1} k$. With $P^\top$ on both sides it would be $q^\top P P^\top k$.",
     tolerance=1e-9,
     holds=lambda W_q, W_k, P: absorption.absorb(W_q, W_k, P=P),
@@ -104,9 +95,6 @@ def the_basis_moves_into_query_and_key(moved, rng):
     locus="after eq 10, and Summary",
     statement=r"In softmax attention $P^\top$ and $P^{-1}$ can be absorbed into $W_q$ and $W_k$. So the block-diagonal "
     r"form of RoPE loses no generality.",
-    verdict="true",
-    evidence="numeric",
-    chapter=6,
     correction=r"Read with its conditions. The frequencies are free: with a fixed schedule generality is lost. One $B$ "
     r"for each key head. Between the weights and the rotation stands nothing that $P$ does not pass. $d$ is even, and "
     r"the rotation is an $e^{nB}$. It is about which functions a model has, not about how it learns them.",

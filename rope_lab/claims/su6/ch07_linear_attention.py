@@ -17,9 +17,6 @@ LINEAR = "Completeness Analysis, eq 11"
     locus=LINEAR,
     statement=r"If $B = P \Lambda P^{-1}$, then $\phi(q)^\top e^{(n-m)B} \varphi(k) = (P^\top \phi(q))^\top "
     r"e^{(n-m)\Lambda} (P^{-1} \varphi(k))$ for any feature maps.",
-    verdict="true",
-    evidence="numeric",
-    chapter=7,
     tier="minor",
     witness=r"The two new matrices stand outside the feature maps.",
     tolerance=1e-10,
@@ -48,9 +45,6 @@ def the_basis_moves_to_the_features(key_side, rng):
     "su6.linattn-not-absorbable",
     locus=LINEAR + ", the sentences after it",
     statement=r"With a nonlinear feature map, $P^\top$ and $P^{-1}$ need not be absorbable into the projections.",
-    verdict="true",
-    evidence="exact",
-    chapter=7,
     correction=r"For ReLU and the same $d$: absorbable for all $W_q$, $W_k$ exactly if $e^B$ is a row of plane "
     r"rotations once its coordinates are sorted. In $d = 2$ it always is, so the smallest even $d$ with a "
     r"witness is $4$.",
@@ -78,8 +72,6 @@ def too_few_zeros_for_a_relu(basis):
     locus="Completeness Analysis, its last sentence",
     statement=r"Two more parameter matrices, behind the feature maps, may improve linear attention.",
     verdict="empirical",
-    evidence="experiment",
-    chapter=7,
     tier="empirical",
     correction=r"The book trains no linear attention with positions. What is proven is that these matrices can add "
     r"functions (su6.linattn-not-absorbable), not that they help.",
@@ -97,8 +89,6 @@ def two_matrices_behind_the_features():
     statement=r"Part 4 of the series studied the solutions $e^{nB}$, and the general $O^n$ is new in part 6. Part 19 "
     r"says that part 4 proved the general solution $O^n$.",
     verdict="ambiguous",
-    evidence="read",
-    chapter=7,
     tier="minor",
     correction=r"The two articles attribute the result differently, in the versions we read. The mathematics is "
     r"su19.general-solution.",

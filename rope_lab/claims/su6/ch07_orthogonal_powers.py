@@ -6,6 +6,7 @@ from scipy.linalg import block_diag, expm
 
 from rope_lab.algebra import orthogonal_powers, rotation, symbolic
 from rope_lab.claims import exact
+from rope_lab.claims.entry import Erratum
 from rope_lab.claims.ledger import claim
 
 HERE = "General Orthogonal Solution, paragraph after the box"
@@ -32,9 +33,6 @@ def _has_logarithm(O: sp.Matrix) -> bool:  # noqa: E741 - the book's letter
     "su6.not-all-exp",
     locus=HERE,
     statement=r"Not every real orthogonal matrix is $e^B$ with a real $B$.",
-    verdict="true",
-    evidence="exact",
-    chapter=7,
     witness=r"$\mathrm{diag}(1, -1)$. An exponential is a square, $e^B = (e^{B/2})^2$, and "
     r"$\det S^2 = (\det S)^2 \ge 0$.",
     holds=FLIP,
@@ -52,9 +50,6 @@ def no_real_matrix_done_twice(O):  # noqa: E741
     locus=HERE,
     statement=r"$\det e^A = e^{\operatorname{tr} A} > 0$; so an orthogonal matrix that is an exponential has "
     r"determinant $1$.",
-    verdict="true",
-    evidence="exact",
-    chapter=7,
     witness=r"$A = \theta J$: the trace is $0$, and $\det R_\theta = 1$.",
     holds=lambda A: A.trace(),
     control=sum,  # all entries in the place of the diagonal ones
@@ -74,9 +69,6 @@ def the_determinant_grows_like_the_trace(rate):
     "su6.broader",
     locus=HERE,
     statement=r"The families $O^n$ are strictly more than the families $e^{nB}$.",
-    verdict="true",
-    evidence="exact",
-    chapter=7,
     correction=r"On whole positions. For real ones the powers of a matrix with determinant $-1$ do not exist.",
     witness=r"$\mathrm{diag}(1, -1)^n$ satisfies the law, and is no exponential at $n = 1$.",
     holds=FLIP,
@@ -96,9 +88,6 @@ def a_family_that_is_no_exponential(O):  # noqa: E741
     "su6.det1-converse",
     locus=HERE,
     statement=r"Every orthogonal matrix with determinant $1$ is $e^B$ with a skew $B$.",
-    verdict="true",
-    evidence="numeric",
-    chapter=7,
     correction=r"$B$ is not unique: each angle counts up to $2\pi$, and a pair of $-1$ may turn either way.",
     witness=r"$-I$ in the plane is the half turn, $B = \pi J$ or $B = -\pi J$.",
     tolerance=1e-10,
@@ -127,9 +116,6 @@ def an_exponential_for_each(found, rng):
     locus=BELOW,
     statement=r"An orthogonal $O$ with determinant $-1$ is $O_+ I_-$, where $I_-$ is diagonal with one $-1$ and "
     r"$\det O_+ = 1$.",
-    verdict="true",
-    evidence="exact",
-    chapter=7,
     tier="minor",
     witness=r"$O_+ = O I_-$, with the $-1$ in any place.",
     holds=lambda matrix, I_minus: matrix * I_minus,
@@ -184,12 +170,18 @@ def _mirror_last(O, n, axis):  # noqa: E741
     locus=BELOW,
     statement=r"With $O = O_+ I_-$ and $O_+ = e^B$: $O^n = (O_+ I_-)^n = I_-^n\, e^{nB}$.",
     verdict="false",
-    evidence="exact",
-    chapter=7,
     correction=r"The step needs $O_+ I_- = I_- O_+$; at $n = 1$ it says just that. It can always be arranged: take for "
     r"$I_-$ the mirror $M_v$ along an eigenvector of $O$ for the eigenvalue $-1$. Then $O^n = M_v^n\, e^{nB}$.",
     witness=r"$O = \begin{pmatrix} 0 & 1\\ 1 & 0 \end{pmatrix} = R_{\pi/2}\,\mathrm{diag}(1, -1)$. Printed: $-O$ at "
     r"$n = 1$ and $-I$ at $n = 2$. True: $O$ and $I$.",
+    erratum=Erratum(
+        2,
+        "su6-det",
+        "A determinant of −1",
+        "Whoever wants a reflection inside a position code. A rotation has determinant 1, so the RoPE of every "
+        "model is untouched.",
+        also=("su6.det-minus-conclusion", "su19.iso-rotation"),
+    ),
     holds=lambda matrix, n: _mirror_first(matrix, n, _adapted),
     printed=lambda matrix, n: _mirror_first(matrix, n, _coordinate),
     control=lambda matrix, n: _mirror_last(matrix, n, _coordinate),  # in their own order, and still not the power
@@ -209,8 +201,6 @@ def the_power_of_a_product(formula):
     statement=r"Solutions $O^n$ with determinant $-1$ are a simple transform of $e^{nB}$, so it is enough to study "
     r"$e^{nB}$.",
     verdict="conditional",
-    evidence="numeric",
-    chapter=7,
     correction=r"$O^n = P\,\mathrm{diag}(R_{n\theta_0}, \ldots, 1, (-1)^n)\,P^\top$: an exponential and one parity "
     r"channel $(-1)^n$. For even $d$ no rotation of the same $d$ has this channel; one of $d + 2$ has.",
     witness=r"$d = 2$: $\mathrm{diag}(1, -1)^n$ has the eigenvalues $1$ and $(-1)^n$.",

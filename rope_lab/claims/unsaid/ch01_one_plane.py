@@ -17,10 +17,6 @@ def _minus_forgotten(x, positions, theta):
     locus="in none of the sources",
     statement=r"A rotation keeps the length, $|\mathcal R_n x| = |x|$, in each plane too; so no logit exceeds "
     r"$|q|\,|k|$, at any offset.",
-    verdict="true",
-    evidence="numeric",
-    chapter=1,
-    tier="unsaid",
     witness=r"$x = (3, 4)$ has length 5 at every position.",
     tolerance=1e-12,
     holds=lambda x, positions, theta: rotation.rotate(x, positions, theta=theta),
@@ -43,10 +39,6 @@ def lengths_survive(turn, rng):
     locus="in none of the sources",
     statement=r"A bias of the query or key projection is harmless before the rotation, $R_m (W x + b)$. Added after "
     r"it, $R_m W x + b$, it makes the logit depend on the absolute positions.",
-    verdict="true",
-    evidence="numeric",
-    chapter=1,
-    tier="unsaid",
     witness=r"Half a turn per position and $q = k = b = (1, 0)$, the bias added last: the logit is $4$ at $m = n = 0$ "
     r"and $0$ at $m = n = 1$.",
     tolerance=1e-12,

@@ -17,10 +17,6 @@ LLAMA = ((10000.0, 18), (500000.0, 32))  # base, and the planes of 64 that do no
     r"$2\pi\,\mathrm{base}^{1-2/d}$. In a window of $L > 2\pi$ positions, "
     r"$\max\bigl(0,\ \tfrac d2 - 1 - \lfloor \tfrac d2 \ln\tfrac{L}{2\pi} / \ln \mathrm{base} \rfloor\bigr)$ planes "
     r"never complete a turn. A plane that turns exactly once has completed it.",
-    verdict="true",
-    evidence="numeric",
-    chapter=2,
-    tier="unsaid",
     witness=r"$d = 128$, $4096$ positions: $18$ of $64$ planes for base $10^4$, and $32$ of $64$ for $5 \cdot 10^5$.",
     tolerance=1e-12,
     holds=lambda i, d, base: 2 * np.pi * base ** (2 * i / d),
@@ -45,10 +41,6 @@ def wavelengths_and_planes_that_never_turn(wavelength, rng):
     r"$r$, divided by that at $0$, follows $1 - (\ln r + \gamma)/\ln \mathrm{base}$: logarithmic, and not monotone. "
     r"For a random query and an independent random key, one of them isotropic in each plane and "
     r"uncorrelated between planes, the variance of the logit is the same at every offset.",
-    verdict="true",
-    evidence="numeric",
-    chapter=2,
-    tier="unsaid",
     correction=r"The formula wants $1 \ll r \ll \mathrm{base}$ and many planes, $d \gg r \ln\mathrm{base}$; with the "
     r"$64$ planes of a real head it is the trend only. Without isotropy the variance may fall, and with correlated "
     r"planes it may swing; see `book.correlated-planes`.",
@@ -77,10 +69,6 @@ def logarithmic_rough_and_flat(law, rng):
     locus="in none of the sources",
     statement=r"Rotating only a part of each head is the same as giving the other planes the frequency $0$. It still "
     r"obeys $\mathcal R_m^\top \mathcal R_n = \mathcal R_{n-m}$, and the rest of the logit sees no position at all.",
-    verdict="true",
-    evidence="exact",
-    chapter=2,
-    tier="unsaid",
     witness=r"$q = k = (0, 0, 1, 0)$ with the second plane left alone: the logit is $1$ at every offset.",
     holds=lambda n, t: exact.rotation_matrix(n, theta=(t, 0)),
     control=lambda n, t: exact.rotation_matrix(n, theta=(t, 0)) * sp.diag(1, 1, exact.rotation_2d(1)),  # a fixed turn

@@ -26,10 +26,6 @@ def layer(W_q, W_k, W_v, W_o, x, *, layout):
     locus="in none of the sources",
     statement=r"To change the layout of trained weights, permute the rows of $W_q$ and $W_k$ within each head. Where "
     r"values are rotated as well, permute the rows of $W_v$ and the columns of $W_o$ too.",
-    verdict="true",
-    evidence="numeric",
-    chapter=3,
-    tier="unsaid",
     witness=r"A layer of three heads with rotated values: with all four permuted the outputs agree; with $W_v$ and "
     r"$W_o$ forgotten they do not.",
     tolerance=1e-11,

@@ -25,10 +25,6 @@ def _differs(product) -> float:
     statement=r"Let queries and keys be mapped by families of their own, and let $A_0^\top B_0$ be invertible. Then "
     r"$A_m^\top B_n$ depends on $n - m$ alone exactly if $A_m = M^{-m\top} A_0$ and $B_n = M^n B_0$ for one "
     r"invertible $M$.",
-    verdict="true",
-    evidence="numeric",
-    chapter=4,
-    tier="unsaid",
     witness=r"A decay is allowed: $M = \tfrac{1}{\gamma} R_1$ makes the product $\gamma^{m-n} R_{n-m}$.",
     tolerance=1e-9,
     holds=lambda M, A_0, m: np.linalg.inv(_power(M, m)).T @ A_0,
@@ -55,10 +51,6 @@ def two_families(queries, rng):
     locus="in none of the sources",
     statement=r"Ask less: let $R_m^\top R_n$ depend on $n - m$ alone, with $R_0$ invertible. Then $R_n = O^n R_0$ "
     r"with $O$ orthogonal, and the constant $R_0$ can be absorbed into $W_q$ and $W_k$.",
-    verdict="true",
-    evidence="numeric",
-    chapter=4,
-    tier="unsaid",
     witness=r"$R_0 = 2I$ is allowed: every logit is multiplied by $4$.",
     tolerance=1e-10,
     holds=lambda power, C: power @ C,
@@ -79,10 +71,6 @@ def a_constant_factor(family, rng):
     locus="in none of the sources",
     statement=r"Let the positions be real numbers, $R_0 = I$, and $R_t$ continuous in $t$. Then the law leaves exactly "
     r"$R_t = e^{tB}$ with $B^\top = -B$.",
-    verdict="true",
-    evidence="numeric",
-    chapter=4,
-    tier="unsaid",
     witness=r"One plane: $B = \theta J$ with $J$ the quarter turn, and $e^{tB} = R_{t\theta}$.",
     tolerance=1e-9,
     holds=lambda t: t,

@@ -16,10 +16,6 @@ _FLIP = sp.diag(1, -1)
     locus="in none of the sources",
     statement=r"On whole positions a frequency counts modulo $2\pi$, and up to its sign if the basis is free. "
     r"Positions between the whole ones tell the aliases apart.",
-    verdict="true",
-    evidence="exact",
-    chapter=5,
-    tier="unsaid",
     witness=r"$\theta$ and $\theta + 2\pi$: the same matrix at every whole $n$, the opposite one at $n = \tfrac12$.",
     holds=2 * sp.pi,
     control=sp.pi,  # half a turn

@@ -12,10 +12,6 @@ from rope_lab.claims.ledger import claim
     locus="extends part 6",
     statement=r"A rotated kernel $\phi(q)^\top R_{n-m}\, \phi(k)$ of non-negative features takes negative values, and "
     r"their sum may be $0$. So it cannot be the normaliser of linear attention.",
-    verdict="true",
-    evidence="exact",
-    chapter=7,
-    tier="unsaid",
     witness=r"$\phi(q) = \phi(k) = (1, 0)$, $\theta = \pi$: the kernel is $1, -1, 1, -1, \ldots$, and over two keys "
     r"the sum is $0$.",
     holds=exact.rotation_2d,

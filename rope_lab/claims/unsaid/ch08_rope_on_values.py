@@ -11,10 +11,6 @@ from rope_lab.claims.ledger import claim
     locus="in none of the sources",
     statement=r"Values and outputs may turn at other frequencies than queries and keys. What must agree is $v$ with "
     r"$o$, and $q$ with $k$.",
-    verdict="true",
-    evidence="numeric",
-    chapter=8,
-    tier="unsaid",
     witness=r"Values at $\theta$, outputs back at $\theta'$: alone, at $m = n$, the value arrives turned by "
     r"$m(\theta - \theta')$.",
     tolerance=1e-11,
@@ -40,10 +36,6 @@ def frequencies_of_their_own(pair, rng):
     statement=r"In one head without a mask, exchange the places of the pairs $(k_n, v_n)$ and leave the query where it "
     r"is. The output does not notice under NoPE, Q, O and QO. It does under each of the other twelve placements: "
     r"wherever $k$ or $v$ turns.",
-    verdict="true",
-    evidence="numeric",
-    chapter=8,
-    tier="unsaid",
     correction=r"One ingredient of the published ranking, and no explanation of it: V is sensitive to order and comes "
     r"last there, K is and comes third. And a causal mask tells NoPE about order as well.",
     witness=r"Q alone: the logit is $(\mathcal R_m q)^\top k_n$, in which $n$ is only a name.",

@@ -18,13 +18,9 @@ def flipped(W):
     locus="beside crope",
     statement=r"RoPE on an embedding of width $n$ is CRoPE on an embedding of width $2n$, restricted to real inputs "
     r"$\tilde x = x + 0\mathrm i$, with as many parameters in $Q$, $K$ and $V$.",
-    verdict="true",
-    evidence="exact",
-    chapter=12,
-    tier="unsaid",
     witness=r"One plane: $\tilde q = (w_1 + \mathrm i w_2)\, x = w_1 x + \mathrm i\, w_2 x$. Two rows of $W$ are one "
     r"complex row.",
-    holds=lambda W: complex_forms.widen(W),  # noqa: PLW0108
+    holds=complex_forms.widen,
     control=lambda W: complex_forms.widen(flipped(W)),  # the conjugate row
 )
 def twice_the_width(widened):
@@ -47,10 +43,6 @@ def twice_the_width(widened):
     statement=r"Values are not rotated. With $W_O$ real and free, the products $W_O W_v$ of one head have dimension "
     r"$d(2n - d)$; with a complex-linear $W_v$ it is $nd + \tfrac12 d(n - d)$. That is not half, and nothing is lost "
     r"where $d = n$.",
-    verdict="true",
-    evidence="exact",
-    chapter=12,
-    tier="unsaid",
     witness=r"$(d, n) = (4, 4)$: $16$ and $16$. $(2, 8)$: $28$ and $22$. $(4, 8)$: $48$ and $40$.",
     holds=lambda d, n: (d * (2 * n - d), n * d + d * (n - d) // 2),
     control=lambda d, n: (d * (2 * n - d), d * (2 * n - d) // 2),  # half
@@ -69,10 +61,6 @@ def values_lose_less(said):
     locus="beside crope",
     statement=r"Parameters halve, multiplications do not: a complex weight takes $4$ real products where a dense block "
     r"takes $4$, and $3$ by Gauss's rule. The cache stays as it is.",
-    verdict="true",
-    evidence="exact",
-    chapter=12,
-    tier="unsaid",
     witness=r"$(a + \mathrm i b)(x + \mathrm i y)$ has the products $ax$, $by$, $ay$, $bx$. Gauss: $a(x + y)$, $(a + "
     r"b)y$, $(b - a)x$.",
     holds=(Fraction(1, 2), Fraction(1), Fraction(3, 4), Fraction(1)),
@@ -106,10 +94,6 @@ CASES = {
     locus="beside crope and su6",
     statement=r"Where frequencies coincide modulo $2\pi$, the family over all offsets has fewer dimensions. For RoPE "
     r"also where $\theta$ meets $-\theta$, and at $0$ and $\pi$. For CRoPE nowhere else.",
-    verdict="true",
-    evidence="exact",
-    chapter=12,
-    tier="unsaid",
     witness=r"$d = 4$, $n = 6$, RoPE and CRoPE: distinct $44$ and $20$, equal $40$ and $16$, opposite $40$ and $20$, "
     r"one at $0$ or at $\pi$ $42$ and $20$.",
     holds=((44, 20), (40, 16), (40, 20), (42, 20), (42, 20)),

@@ -13,10 +13,6 @@ from rope_lab.claims.ledger import claim
     r"Q^p$ "
     r"there is one at which each of the $p$ planes is within $2\pi/Q$ of where it began, whatever the frequencies. So "
     r"over all integers no wanted key keeps a lead.",
-    verdict="true",
-    evidence="numeric",
-    chapter=13,
-    tier="unsaid",
     witness=r"One plane, $\theta = 1$: $\cos 710 = 1 - 1.8 \cdot 10^{-9}$. Two planes, $\theta = (1, 0.01)$: the mean "
     r"cosine at $84823$ is $0.999999$.",
     tolerance=1e-9,

@@ -15,9 +15,9 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float64
 from numpy.typing import ArrayLike
-from scipy.linalg import expm
 
 from rope_lab.algebra.arguments import expect_real
+from rope_lab.algebra.generators import power
 from rope_lab.algebra.normal_form import skew_normal_form
 
 __all__ = ["Weights", "absorb", "absorb_generators", "attention_logits"]
@@ -87,7 +87,7 @@ def absorb_generators(
 def attention_logits(
     x: ArrayLike, W_q: ArrayLike, W_k: ArrayLike, *, B: ArrayLike, positions: ArrayLike | None = None
 ) -> Float64[np.ndarray, "n_heads queries keys"]:
-    r"""All logits of a layer whose position n acts as $e^{nB}$, B skew: the slow reference, with SciPy's exponential.
+    r"""All logits of a layer whose position n acts as $e^{nB}$, B skew: the slow reference.
 
     $s^{(h)}_{mn} = (e^{mB} W_q^{(h)} x_m)^\top (e^{nB} W_k^{(g)} x_n)$
 
@@ -106,7 +106,7 @@ def attention_logits(
     if places.shape != (len(x),):
         raise ValueError(f"positions: expected ({len(x)},), got shape {places.shape}; one for each row of x")
     B = _per_key_head(B, W_k, name="B")
-    turns = expm(places[None, :, None, None] * B[:, None])  # (n_kv_heads, T, head_dim, head_dim)
+    turns = np.stack([power(one, places) for one in B])  # (n_kv_heads, T, head_dim, head_dim)
     q = np.einsum("htij,hjw,tw->hti", np.repeat(turns, per_group, axis=0), W_q, x)
     k = np.einsum("htij,hjw,tw->hti", turns, W_k, x)
     return q @ np.swapaxes(np.repeat(k, per_group, axis=0), -1, -2)

@@ -12,7 +12,7 @@ from jaxtyping import Float64
 from numpy.typing import ArrayLike
 
 from rope_lab.algebra import rotation
-from rope_lab.algebra.arguments import expect_real
+from rope_lab.algebra.arguments import expect_real, expect_whole
 
 __all__ = ["AdditiveHead", "least_tilt_range", "parabola_head", "sinusoid_head"]
 
@@ -65,8 +65,7 @@ def least_tilt_range(window: int, *, margin: float) -> float:
     >>> least_tilt_range(1002, margin=5.0)
     10000.0
     """
-    if window < 2:
-        raise ValueError(f"window: expected at least 2 positions, got {window}; there is nothing to tell apart")
+    window = expect_whole(window, name="window", least=2, fix="with fewer positions there is nothing to tell apart")
     return 2.0 * float(margin) * (window - 2)
 
 

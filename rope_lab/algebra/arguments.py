@@ -1,13 +1,63 @@
-"""What a rotation expects of its arguments, said once. A refusal names what was expected, what came, and the mend."""
+"""The checks of arguments that all share: each refusal says what was expected, what came, and the fix."""
 
 import math
+from collections.abc import Iterable
 from numbers import Integral, Real
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
 import numpy as np
+from jaxtyping import Float64
+from numpy.typing import ArrayLike
 
 Layout = Literal["interleaved", "half"]
-LAYOUTS = ("interleaved", "half")
+LAYOUTS: tuple[Layout, ...] = ("interleaved", "half")
+
+Option = TypeVar("Option", bound=str)
+
+# --- names and single numbers ---------------------------------------------------------------------------------------
+
+
+def expect_one_of(value: Any, options: Iterable[Option], *, name: str, fix: str = "give one of these names") -> Option:
+    """Return ``value`` if it is one of the names in ``options``.
+
+    >>> expect_one_of("half", LAYOUTS, name="layout")
+    'half'
+    """
+    known = list(options)
+    for option in known:
+        if isinstance(value, str) and value == option:
+            return option
+    raise ValueError(f"{name}: expected one of {', '.join(known)}, got {value!r}; {fix}")
+
+
+def expect_layout(layout: Any) -> Layout:
+    """Return ``layout`` if it is the name of one."""
+    if isinstance(layout, str) and layout in LAYOUTS:
+        return layout
+    raise ValueError(
+        f'layout: expected "interleaved" (pairs 2i, 2i+1) or "half" (pairs i, i+head_dim/2), got {layout!r}; '
+        "take the one your weights were trained with"
+    )
+
+
+def expect_whole(
+    value: Any, *, name: str, least: int | None = None, most: int | None = None, fix: str = "give it as an int"
+) -> int:
+    """Return ``value`` as an int if it is a whole number from ``least`` to ``most``; True and False are not numbers.
+
+    >>> expect_whole(np.int64(3), name="n_heads", least=1)
+    3
+    """
+    if least is not None and most is not None:
+        wanted = f"a whole number from {least} to {most}"
+    else:
+        wanted = "a whole number" if least is None else f"a whole number of at least {least}"
+    if isinstance(value, bool) or not isinstance(value, Integral):
+        raise TypeError(f"{name}: expected {wanted}, got {value!r}; {fix}")
+    number = int(value)
+    if (least is not None and number < least) or (most is not None and number > most):
+        raise ValueError(f"{name}: expected {wanted}, got {number}; {fix}")
+    return number
 
 
 def expect_even(size: Any, *, name: str) -> int:
@@ -16,7 +66,7 @@ def expect_even(size: Any, *, name: str) -> int:
     >>> expect_even(64, name="head_dim")
     64
     """
-    if isinstance(size, (bool, np.bool_)) or not isinstance(size, Integral):
+    if isinstance(size, bool) or not isinstance(size, Integral):
         raise TypeError(f"{name}: expected a positive even integer, got {size!r}; give the width as an int, such as 64")
     if size < 2 or size % 2:
         raise ValueError(
@@ -26,19 +76,22 @@ def expect_even(size: Any, *, name: str) -> int:
     return int(size)
 
 
-def expect_layout(layout: Any) -> Layout:
-    """Return ``layout`` if it is the name of one."""
-    if not isinstance(layout, str) or layout not in LAYOUTS:
-        raise ValueError(
-            f'layout: expected "interleaved" (pairs 2i, 2i+1) or "half" (pairs i, i+head_dim/2), got {layout!r}; '
-            "take the one your weights were trained with"
-        )
-    return layout
+def expect_number(value: Any, *, name: str, fix: str = "give a number, such as 3") -> Any:
+    """Return ``value``, its type unchanged, if it is one finite real number.
+
+    >>> expect_number(0.5, name="n")
+    0.5
+    """
+    if isinstance(value, bool) or not isinstance(value, Real):
+        raise TypeError(f"{name}: expected a number, got {value!r}; {fix}")
+    if not isinstance(value, Integral) and not math.isfinite(value):  # a long integer need not fit into a float
+        raise ValueError(f"{name}: expected a finite number, got {value!r}; look for a division by zero")
+    return value
 
 
 def expect_base(base: Any) -> float:
     """Return ``base`` as a float if it is a finite positive number."""
-    if isinstance(base, (bool, np.bool_)) or not isinstance(base, Real):
+    if isinstance(base, bool) or not isinstance(base, Real):
         raise TypeError(f"base: expected a positive number, got {base!r}; the usual one is 10000.0")
     try:
         number = float(base)
@@ -47,6 +100,9 @@ def expect_base(base: Any) -> float:
     if not 0 < number < math.inf:
         raise ValueError(f"base: expected a finite positive number, got {base!r}; the usual one is 10000.0")
     return number
+
+
+# --- arrays ---------------------------------------------------------------------------------------------------------
 
 
 def expect_numbers(values: Any, *, name: str) -> np.ndarray:
@@ -80,8 +136,28 @@ def expect_real(values: Any, *, name: str) -> np.ndarray:
     return array
 
 
-def expect_places(positions: np.ndarray, x: np.ndarray) -> None:
-    """Refuse ``positions`` that do not broadcast with the vectors of ``x``, (..., T, d)."""
+def expect_frequencies(theta: ArrayLike) -> Float64[np.ndarray, "planes"]:
+    """Return ``theta`` as a float64 vector with one frequency for each plane; a single number serves for one plane.
+
+    >>> expect_frequencies(0.5)
+    array([0.5])
+    """
+    theta = np.atleast_1d(expect_real(theta, name="theta"))
+    if theta.ndim != 1 or not len(theta):
+        raise ValueError(
+            f"theta: expected one frequency for each plane, shape (head_dim/2,), got shape {theta.shape}; "
+            "build it with frequencies(head_dim)"
+        )
+    return theta
+
+
+def expect_turning(x: np.ndarray, theta: np.ndarray, positions: np.ndarray) -> None:
+    """Refuse vectors ``x``, (..., T, d), that have not two coordinates for each plane and one position for each."""
+    if x.ndim == 0 or x.shape[-1] != 2 * len(theta):
+        raise ValueError(
+            f"x: expected (..., {2 * len(theta)}) for {len(theta)} frequencies, got shape {x.shape}; "
+            "build theta with frequencies(x.shape[-1])"
+        )
     try:
         np.broadcast_shapes(x.shape[:-1], positions.shape)
     except ValueError:
@@ -89,3 +165,82 @@ def expect_places(positions: np.ndarray, x: np.ndarray) -> None:
             f"positions: expected a shape that broadcasts with {x.shape[:-1]} (x without its last axis), "
             f"got {positions.shape}; give one position for each vector along T"
         ) from None
+
+
+# --- matrices -------------------------------------------------------------------------------------------------------
+
+
+def expect_map(W: ArrayLike, *, name: str = "W") -> Float64[np.ndarray, "rows columns"]:
+    """Return ``W`` in float64 if it is a matrix."""
+    W = expect_real(W, name=name)
+    if W.ndim != 2:
+        raise ValueError(f"{name}: expected a matrix (2n, 2m), got shape {W.shape}; one map at a time, outputs in rows")
+    return W
+
+
+def expect_square(
+    matrix: ArrayLike, *, name: str, fix: str = "give one row per dimension"
+) -> Float64[np.ndarray, "d d"]:
+    """Return ``matrix`` in float64 if it is square, with one row at least.
+
+    >>> expect_square([[1, 2], [3, 4]], name="A")
+    array([[1., 2.],
+           [3., 4.]])
+    """
+    matrix = expect_real(matrix, name=name)
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or not matrix.size:
+        raise ValueError(f"{name}: expected a square matrix, got shape {matrix.shape}; {fix}")
+    return matrix
+
+
+def expect_skew(B: ArrayLike, *, name: str = "B", tolerance: float = 1e-12) -> Float64[np.ndarray, "d d"]:
+    r"""Return ``B`` in float64 if it is skew, exactly skew: half of $B - B^\top$, which removes rounding.
+
+    Skew means $|B^\top + B| \le$ ``tolerance`` $\cdot\, |B|$ in the largest entry.
+
+    Args:
+        B: (d, d).
+        name: What the message calls it.
+        tolerance: Relative to the largest entry of B.
+
+    Returns:
+        (d, d), float64.
+
+    Raises:
+        TypeError: If B is not real.
+        ValueError: If it is not square, not finite, or not skew; the message says by how much.
+
+    Claims:
+        ``su6.bch-implies-skew``
+
+    >>> expect_skew([[0, -2], [2, 0]])
+    array([[ 0., -2.],
+           [ 2.,  0.]])
+    """
+    B = expect_square(B, name=name)
+    gap, size = np.abs(B / 2 + B.T / 2).max(), np.abs(B).max()  # halved first: the sum could overflow
+    if gap > tolerance * size / 2:
+        raise ValueError(
+            f"{name}: expected a skew matrix, {name}^T = -{name}, got one that misses it by {2 * gap:.1e} at a size of "
+            f"{size:.1e}; take ({name} - {name}.T) / 2"
+        )
+    return B / 2 - B.T / 2
+
+
+def expect_orthogonal(matrix: ArrayLike, *, name: str, tolerance: float = 1e-8) -> Float64[np.ndarray, "d d"]:
+    r"""Return ``matrix`` in float64 if no entry of $O^\top O - I$ exceeds ``tolerance``.
+
+    >>> expect_orthogonal([[0, -1], [1, 0]], name="O")
+    array([[ 0., -1.],
+           [ 1.,  0.]])
+    """
+    matrix = expect_square(matrix, name=name)
+    gap = float(np.abs(matrix).max())
+    if gap <= 2:  # an entry of an orthogonal matrix is at most 1; the product of large ones could overflow
+        gap = float(np.abs(matrix.T @ matrix - np.eye(len(matrix))).max())
+    if gap > tolerance:
+        raise ValueError(
+            f"{name}: expected an orthogonal matrix, {name}^T {name} = I, got one that misses it by {gap:.1e}; "
+            "take the Q of np.linalg.qr"
+        )
+    return matrix

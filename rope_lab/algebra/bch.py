@@ -8,14 +8,13 @@ from __future__ import annotations
 
 from fractions import Fraction
 from math import factorial
-from numbers import Integral
 
 import numpy as np
 import sympy as sp
 from jaxtyping import Float64
 from numpy.typing import ArrayLike
 
-from rope_lab.algebra.arguments import expect_real
+from rope_lab.algebra.arguments import expect_square, expect_whole
 
 __all__ = ["X", "Y", "coefficients", "commutator", "exponent", "series"]
 
@@ -44,11 +43,11 @@ def coefficients(order: int) -> dict[str, Fraction]:
     >>> coefficients(2)
     {'X': Fraction(1, 1), 'Y': Fraction(1, 1), 'XY': Fraction(1, 2), 'YX': Fraction(-1, 2)}
     """
-    if not isinstance(order, Integral) or not 1 <= order <= MOST:
-        raise ValueError(f"order: expected a whole number from 1 to {MOST}, got {order!r}; the words double each time")
+    order = expect_whole(order, name="order", least=1, most=MOST, fix="the words double with each order")
     pairs = [(a, b) for a in range(order + 1) for b in range(order + 1) if 0 < a + b <= order]
     Z = {"X" * a + "Y" * b: Fraction(1, factorial(a) * factorial(b)) for a, b in pairs}
-    total, Z_to_k = {}, {"": Fraction(1)}
+    total: dict[str, Fraction] = {}
+    Z_to_k = {"": Fraction(1)}
     for k in range(1, order + 1):
         Z_to_k = _times(Z_to_k, Z, order)
         for word, value in Z_to_k.items():
@@ -89,9 +88,9 @@ def exponent(A: ArrayLike, B: ArrayLike, *, order: int) -> Float64[np.ndarray, "
            [0. , 0. , 1. ],
            [0. , 0. , 0. ]])
     """
-    A, B = expect_real(A, name="A"), expect_real(B, name="B")
-    if A.ndim != 2 or A.shape[0] != A.shape[1] or A.shape != B.shape:
-        raise ValueError(f"A, B: expected two square matrices of one size, got shapes {A.shape} and {B.shape}")
+    A, B = expect_square(A, name="A"), expect_square(B, name="B")
+    if A.shape != B.shape:
+        raise ValueError(f"A, B: expected two matrices of one size, got {A.shape} and {B.shape}; both act on one space")
     known = {"X": A, "Y": B}
 
     def product(word: str) -> np.ndarray:

@@ -13,7 +13,7 @@ import numpy as np
 from jaxtyping import Float64
 from numpy.typing import ArrayLike
 
-from rope_lab.algebra.arguments import Layout, expect_even, expect_real
+from rope_lab.algebra.arguments import Layout, expect_even, expect_real, expect_square
 from rope_lab.algebra.widely_linear import join, split, to_complex, to_real
 
 __all__ = ["gauge", "phase_average", "real_input", "widen"]
@@ -58,10 +58,7 @@ def phase_average(form: ArrayLike, *, layout: Layout = "interleaved") -> Float64
     >>> phase_average([[1.0, 0.0], [0.0, -1.0]]).tolist()  # nothing is left of a mirror
     [[0.0, 0.0], [0.0, 0.0]]
     """
-    form = expect_real(form, name="form")
-    if form.ndim != 2 or form.shape[0] != form.shape[1]:
-        raise ValueError(f"form: expected a square matrix, got shape {form.shape}; it takes two words of one stream")
-    return split(form, layout=layout)[0]
+    return split(expect_square(form, name="form", fix="it takes two words of one stream"), layout=layout)[0]
 
 
 def widen(W: ArrayLike) -> Float64[np.ndarray, "head_dim twice_width"]:

@@ -9,8 +9,9 @@ True
 import numpy as np
 from jaxtyping import Float64
 from numpy.typing import ArrayLike
+from scipy.linalg import block_diag
 
-from rope_lab.algebra.arguments import expect_real
+from rope_lab.algebra.arguments import expect_frequencies, expect_real, expect_skew, expect_square
 
 __all__ = [
     "alias",
@@ -29,27 +30,6 @@ __all__ = [
 _TERMS = 18  # of the series, at norm 1/2 or less: the next one is below 2^-19 / 19!, about 1e-23
 
 
-def expect_skew(B: ArrayLike, *, name: str = "B") -> Float64[np.ndarray, "d d"]:
-    r"""Return ``B`` in float64 if it is skew, exactly skew: half of $B - B^\top$, which removes rounding.
-
-    Skew means $|B^\top + B| \le 10^{-12}\,|B|$ in the largest entry. ValueError for a matrix that is not, with that
-    residual; ValueError for one that is not square or not finite, TypeError for one that is not real.
-    Claim ``su6.bch-implies-skew``.
-
-    >>> expect_skew([[0, -2], [2, 0]])
-    array([[ 0., -2.],
-           [ 2.,  0.]])
-    """
-    B = _square(B, name=name)
-    gap, size = np.abs(B + B.T).max(initial=0.0), np.abs(B).max(initial=0.0)
-    if gap > 1e-12 * size:
-        raise ValueError(
-            f"{name}: expected a skew matrix, {name}^T = -{name}, got one that misses it by {gap:.1e} at a size of "
-            f"{size:.1e}; take ({name} - {name}.T) / 2, or call exponential() if it is not meant to be skew"
-        )
-    return (B - B.T) / 2
-
-
 def is_orthogonal(matrix: ArrayLike, *, tolerance: float = 1e-9) -> bool:
     r"""Is $A^\top A = I$, up to ``tolerance`` in each entry?
 
@@ -58,8 +38,8 @@ def is_orthogonal(matrix: ArrayLike, *, tolerance: float = 1e-9) -> bool:
     >>> is_orthogonal([[0, -1], [1, 0]]), is_orthogonal([[0, -2], [0.5, 0]])
     (True, False)
     """
-    A = _square(matrix, name="matrix")
-    return bool(np.abs(A.T @ A - np.eye(len(A))).max(initial=0.0) <= tolerance)
+    A = expect_square(matrix, name="matrix")
+    return bool(np.abs(A.T @ A - np.eye(len(A))).max() <= tolerance)
 
 
 def exponential(A: ArrayLike) -> Float64[np.ndarray, "d d"]:
@@ -76,8 +56,8 @@ def exponential(A: ArrayLike) -> Float64[np.ndarray, "d d"]:
     array([[1., 1.],
            [0., 1.]])
     """
-    A = _square(A, name="A")
-    norm = np.abs(A).sum(axis=0).max(initial=0.0)
+    A = expect_square(A, name="A")
+    norm = np.abs(A).sum(axis=0).max()
     halvings = max(0, int(np.ceil(np.log2(norm))) + 1) if norm > 0 else 0
     small, identity = np.ldexp(A, -halvings), np.eye(len(A))
     result = identity
@@ -139,13 +119,7 @@ def generator_matrix(theta: ArrayLike) -> Float64[np.ndarray, "d d"]:
            [ 0.,  0.,  0., -2.],
            [ 0.,  0.,  2.,  0.]])
     """
-    theta = np.atleast_1d(expect_real(theta, name="theta"))
-    if theta.ndim != 1:
-        raise ValueError(f"theta: expected one number for each plane, got shape {theta.shape}; give a flat list")
-    result = np.zeros((2 * len(theta), 2 * len(theta)))
-    first = 2 * np.arange(len(theta))
-    result[first + 1, first], result[first, first + 1] = theta, 0.0 - theta
-    return result
+    return block_diag(*generator_2d(expect_frequencies(theta)))
 
 
 # --- four dimensions: everything in closed form ----------------------------------------------------------------------
@@ -234,7 +208,7 @@ def alias(theta: ArrayLike) -> Float64[np.ndarray, "planes"]:
     >>> alias([1.0, 2 * np.pi - 1.0, 2 * np.pi + 0.5]).round(12)
     array([1. , 1. , 0.5])
     """
-    theta = np.atleast_1d(expect_real(theta, name="theta"))
+    theta = expect_frequencies(theta)
     turned = np.mod(theta, 2 * np.pi)
     return np.sort(np.minimum(turned, 2 * np.pi - turned))[::-1]
 
@@ -244,10 +218,3 @@ def _six(B: ArrayLike) -> Float64[np.ndarray, "6"]:
     if B.shape != (4, 4):
         raise ValueError(f"B: expected shape (4, 4), got {B.shape}; in other dimensions use power()")
     return B[[1, 2, 3, 2, 3, 3], [0, 0, 0, 1, 1, 2]]
-
-
-def _square(matrix: ArrayLike, *, name: str) -> Float64[np.ndarray, "d d"]:
-    matrix = expect_real(matrix, name=name)
-    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
-        raise ValueError(f"{name}: expected a square matrix, got shape {matrix.shape}; give one row per dimension")
-    return matrix

@@ -10,13 +10,12 @@ from __future__ import annotations
 import numpy as np
 from jaxtyping import Float64
 from numpy.typing import ArrayLike
-from scipy.linalg import expm
 
-from rope_lab.algebra.arguments import expect_base, expect_even, expect_real
-from rope_lab.algebra.generators import expect_skew
+from rope_lab.algebra.arguments import expect_base, expect_even, expect_skew
+from rope_lab.algebra.generators import exponential
 from rope_lab.algebra.rotation import frequencies
 
-__all__ = ["axial_frequencies", "commutator", "grid_law_residual", "grid_turn"]
+__all__ = ["axial_frequencies", "grid_law_residual", "grid_turn"]
 
 
 def grid_turn(x: float, y: float, *, B_1: ArrayLike, B_2: ArrayLike) -> Float64[np.ndarray, "d d"]:
@@ -29,18 +28,7 @@ def grid_turn(x: float, y: float, *, B_1: ArrayLike, B_2: ArrayLike) -> Float64[
     array([[-1.,  0.],
            [ 0., -1.]])
     """
-    return expm(x * expect_skew(B_1, name="B_1") + y * expect_skew(B_2, name="B_2"))
-
-
-def commutator(A: ArrayLike, B: ArrayLike) -> Float64[np.ndarray, "d d"]:
-    r"""What is left when two matrices change places: $[A, B] = A B - B A$.
-
-    >>> commutator([[0.0, 1], [0, 0]], [[0.0, 0], [1, 0]])
-    array([[ 1.,  0.],
-           [ 0., -1.]])
-    """
-    A, B = expect_real(A, name="A"), expect_real(B, name="B")
-    return A @ B - B @ A
+    return exponential(x * expect_skew(B_1, name="B_1") + y * expect_skew(B_2, name="B_2"))
 
 
 def grid_law_residual(B_1: ArrayLike, B_2: ArrayLike, *, span: tuple[float, ...] = (-1.0, 0.0, 0.5, 2.0)) -> float:

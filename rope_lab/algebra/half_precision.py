@@ -7,13 +7,14 @@ array([255., 256., 256., 258.])
 """
 
 from dataclasses import dataclass, fields
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from jaxtyping import Complex128, Float64, UInt16
 from numpy.typing import ArrayLike
 
-from rope_lab.algebra.arguments import expect_numbers, expect_real
+from rope_lab.algebra.arguments import expect_frequencies, expect_numbers, expect_one_of, expect_real
+from rope_lab.algebra.widely_linear import to_complex
 
 DType = Literal["float64", "float32", "float16", "bfloat16"]
 
@@ -122,7 +123,7 @@ def rounded_angles(
     """
     if not isinstance(rounding, Rounding):
         raise TypeError(f"rounding: expected a Rounding, got {rounding!r}; say where: Rounding(table='bfloat16')")
-    positions, theta = expect_real(positions, name="positions"), _frequencies(theta)
+    positions, theta = expect_real(positions, name="positions"), expect_frequencies(theta)
     n, t = round_to(positions, dtype=rounding.position), round_to(theta, dtype=rounding.theta)
     with np.errstate(over="ignore", invalid="ignore"):  # infinity, and infinity times 0, are answers
         return round_to(np.multiply.outer(n, t), dtype=rounding.angle)
@@ -187,7 +188,7 @@ def rounded_logits(
     >>> round(float(near), 3), round(float(far), 3)  # cos 1 and cos 2: the same offset, another logit
     (0.54, -0.416)
     """
-    theta = _frequencies(theta)
+    theta = expect_frequencies(theta)
     shapes = [np.shape(q_positions), np.shape(k_positions)]
     if shapes[0] != shapes[1] and () not in shapes:
         raise ValueError(
@@ -202,7 +203,7 @@ def rounded_logits(
                 f"{x.shape}; build theta with frequencies(len({name}))"
             )
         turned = rounded_turns(positions, theta=theta, rounding=rounding)
-        pairs.append(turned * (x[0::2] + 1j * x[1::2]))
+        pairs.append(turned * to_complex(x))
     q_turned, k_turned = pairs
     return np.asarray((q_turned.conj() * k_turned).real.sum(axis=-1))
 
@@ -223,15 +224,4 @@ def _spacing(x: np.ndarray, form: Format) -> np.ndarray:
 
 
 def _format(dtype: Any, *, name: str = "dtype") -> Format:
-    if dtype not in get_args(DType):
-        raise ValueError(
-            f"{name}: expected one of {', '.join(get_args(DType))}, got {dtype!r}; give the name of the format"
-        )
-    return FORMATS[dtype]
-
-
-def _frequencies(theta: ArrayLike) -> np.ndarray:
-    values = np.atleast_1d(expect_real(theta, name="theta"))
-    if values.ndim != 1:
-        raise ValueError(f"theta: expected (planes,), got shape {values.shape}; give one frequency for each plane")
-    return values
+    return FORMATS[expect_one_of(dtype, FORMATS, name=name, fix="give the name of the format")]

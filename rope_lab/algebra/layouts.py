@@ -5,14 +5,20 @@
 ([[0], [1, 2, 4, 3], [5]], 3, 2)
 """
 
-from numbers import Integral
-
 import numpy as np
 from jaxtyping import Float64, Int
 from numpy.typing import ArrayLike
 
 from rope_lab.algebra import rotation
-from rope_lab.algebra.arguments import Layout, expect_even, expect_layout, expect_places, expect_real
+from rope_lab.algebra.arguments import (
+    Layout,
+    expect_even,
+    expect_frequencies,
+    expect_layout,
+    expect_real,
+    expect_turning,
+    expect_whole,
+)
 
 __all__ = [
     "cycles",
@@ -62,14 +68,8 @@ def rotate_elementwise(
            [0., 1.]])
     """
     x, layout = expect_real(x, name="x"), expect_layout(layout)
-    theta = np.atleast_1d(expect_real(theta, name="theta"))
-    if x.ndim == 0 or theta.ndim != 1 or x.shape[-1] != 2 * len(theta):
-        raise ValueError(
-            f"x: expected (..., {2 * theta.size}) for theta of shape {theta.shape}, got shape {x.shape}; "
-            "build theta with frequencies(x.shape[-1])"
-        )
-    positions = expect_real(positions, name="positions")
-    expect_places(positions, x)
+    positions, theta = expect_real(positions, name="positions"), expect_frequencies(theta)
+    expect_turning(x, theta, positions)
     angles = positions[..., None] * theta  # (..., T, planes)
     spread = np.repeat(angles, 2, axis=-1) if layout == "interleaved" else np.concatenate([angles, angles], axis=-1)
     return x * np.cos(spread) + quarter_turn(x, layout=layout) * np.sin(spread)
@@ -181,12 +181,10 @@ def projection_permutation(
     """
     head_dim, to = expect_even(head_dim, name="head_dim"), expect_layout(to)
     turning = head_dim if rotary_dim is None else expect_even(rotary_dim, name="rotary_dim")
-    if not isinstance(n_heads, Integral) or isinstance(n_heads, bool):
-        raise TypeError(f"n_heads: expected a whole number of at least 1, got {n_heads!r}; give it as an int")
-    if turning > head_dim or n_heads < 1:
+    n_heads = expect_whole(n_heads, name="n_heads", least=1, fix="take it from the model's configuration")
+    if turning > head_dim:
         raise ValueError(
-            f"expected rotary_dim <= head_dim and n_heads >= 1, got rotary_dim={turning}, head_dim={head_dim}, "
-            f"n_heads={n_heads}; take them from the model's configuration"
+            f"rotary_dim: expected at most head_dim = {head_dim}, got {turning}; take both from the model's config"
         )
     p = rotation.layout_permutation(turning)
     one = np.concatenate([p if to == "half" else np.argsort(p), np.arange(turning, head_dim)])
@@ -207,7 +205,8 @@ def _longest_increasing(row: list[int]) -> list[int]:
     length = [0] * len(row)  # of the longest one that starts here
     for i in reversed(range(len(row))):
         length[i] = 1 + max((length[j] for j in range(i + 1, len(row)) if row[j] > row[i]), default=0)
-    chosen, wanted = [], max(length, default=0)
+    chosen: list[int] = []
+    wanted = max(length, default=0)
     for value, here in zip(row, length, strict=True):
         if here == wanted and (not chosen or value > chosen[-1]):
             chosen.append(value)

@@ -14,7 +14,7 @@ import numpy as np
 from jaxtyping import Float64
 from numpy.typing import ArrayLike
 
-from rope_lab.algebra.arguments import expect_real
+from rope_lab.algebra.arguments import expect_even, expect_real, expect_square
 
 __all__ = ["hadamard_witness", "kernel", "mixed_basis", "relu", "relu_blocks"]
 
@@ -59,9 +59,8 @@ def relu_blocks(O: ArrayLike, *, tolerance: float = 1e-12) -> bool:  # noqa: E74
     >>> relu_blocks([[0.0, 1], [1, 0]])  # a mirror
     False
     """
-    O = expect_real(O, name="O")  # noqa: E741
-    if O.ndim != 2 or O.shape[0] != O.shape[1] or len(O) % 2:
-        raise ValueError(f"O: expected a square matrix with an even number of rows, got shape {O.shape}")
+    O = expect_square(O, name="O")  # noqa: E741
+    expect_even(len(O), name="rows of O")
     linked = np.abs(O) > tolerance
     alone = []
     for i in range(len(O)):
@@ -97,10 +96,7 @@ def hadamard_witness() -> tuple[tuple[Fraction, ...], ...]:
     >>> [str(entry) for entry in hadamard_witness()[0]]
     ['32/65', '56/65', '7/65', '-4/65']
     """
-    P = mixed_basis()
-    N = [[Fraction(0)] * 4 for _ in range(4)]
+    P, N = np.array(mixed_basis()), np.zeros((4, 4), dtype=object)
     for at, (c, s) in ((0, (Fraction(3, 5), Fraction(4, 5))), (2, (Fraction(5, 13), Fraction(12, 13)))):
-        N[at][at] = N[at + 1][at + 1] = c
-        N[at][at + 1], N[at + 1][at] = -s, s
-    four = range(4)
-    return tuple(tuple(sum(P[i][a] * N[a][b] * P[j][b] for a in four for b in four) for j in four) for i in four)
+        N[at : at + 2, at : at + 2] = [[c, -s], [s, c]]
+    return tuple(tuple(row) for row in P @ N @ P.T)

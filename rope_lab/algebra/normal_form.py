@@ -18,12 +18,11 @@ from jaxtyping import Float64
 from numpy.typing import ArrayLike
 from scipy.linalg import block_diag, schur
 
-from rope_lab.algebra.arguments import expect_real
+from rope_lab.algebra.arguments import expect_orthogonal, expect_skew
+from rope_lab.algebra.generators import generator_2d
 from rope_lab.algebra.rotation import rotation_2d
 
 __all__ = ["OrthogonalForm", "SkewForm", "orthogonal_normal_form", "skew_normal_form"]
-
-_QUARTER = np.array([[0.0, -1.0], [1.0, 0.0]])
 
 
 class SkewForm(NamedTuple):
@@ -37,7 +36,7 @@ class SkewForm(NamedTuple):
         r"""$\Lambda = \mathrm{diag}(J_{\theta_0}, J_{\theta_1}, \ldots)$ with $J_\theta = \theta\,(0, -1; 1, 0)$; for
         an odd d one more 0 at the end."""
         rest = np.zeros((len(self.P) % 2,) * 2)
-        return block_diag(*(angle * _QUARTER for angle in self.theta), rest)
+        return block_diag(*generator_2d(self.theta), rest)
 
 
 class OrthogonalForm(NamedTuple):
@@ -71,16 +70,9 @@ def skew_normal_form(B: ArrayLike, *, tolerance: float = 1e-10) -> SkewForm:
     >>> form.theta, form.P[:, 2].round(12) + 0.0  # it turns about the axis (4, -3, 0) / 5
     (array([5.]), array([ 0.8, -0.6,  0. ]))
     """
-    B = _square(B, name="B")
-    size = np.abs(B).max()
-    if (gap := np.abs(B / 2 + B.T / 2).max()) > tolerance * size / 2:
-        raise ValueError(
-            f"B: expected a skew matrix, B^T = -B, got one whose B + B^T has an entry {2 * gap:.1e}; take (B - B.T) / 2"
-        )
-    if size == 0.0:
-        size = 1.0
-    B = B / size
-    T, Q = schur((B - B.T) / 2, output="real")
+    B = expect_skew(B, tolerance=tolerance)
+    size = np.abs(B).max() or 1.0
+    T, Q = schur(B / size, output="real")
     paired, single = _cut(T)
     # A 1 x 1 block is a 0; two zeros are a plane that does not turn.
     paired += list(zip(single[0::2], single[1::2], strict=False))
@@ -108,13 +100,7 @@ def orthogonal_normal_form(O: ArrayLike, *, tolerance: float = 1e-8) -> Orthogon
     >>> orthogonal_normal_form(-np.eye(3)).theta.round(6), orthogonal_normal_form(-np.eye(3)).signs
     (array([3.141593]), array([-1.]))
     """
-    O = _square(O, name="O")  # noqa: E741
-    if (gap := _gap_of_columns(O)) > tolerance:
-        raise ValueError(
-            f"O: expected an orthogonal matrix, O^T O = I, got one that misses it by {gap:.1e}; "
-            "take the Q of np.linalg.qr"
-        )
-    T, Q = schur(O, output="real")
+    T, Q = schur(expect_orthogonal(O, name="O", tolerance=tolerance), output="real")
     paired, single = _cut(T)
     angle = [np.arctan2(T[b, a] - T[a, b], T[a, a] + T[b, b]) for a, b in paired]
     signs = []
@@ -162,16 +148,3 @@ def _facing(vector: Float64[np.ndarray, "d"]) -> Float64[np.ndarray, "d"]:
     """The vector or its opposite: its largest entry is positive."""
     size = np.abs(vector)
     return vector * np.copysign(1.0, vector[np.argmax(size > (1 - 1e-6) * size.max())])
-
-
-def _gap_of_columns(O: np.ndarray) -> float:  # noqa: E741
-    if np.abs(O).max() > 2:  # an entry of an orthogonal matrix is at most 1; the product could overflow
-        return float(np.abs(O).max())
-    return float(np.abs(O.T @ O - np.eye(len(O))).max())
-
-
-def _square(matrix: ArrayLike, *, name: str) -> np.ndarray:
-    matrix = expect_real(matrix, name=name)
-    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or not matrix.size:
-        raise ValueError(f"{name}: expected a square matrix, got shape {matrix.shape}; give one row per dimension")
-    return matrix

@@ -13,7 +13,7 @@ from jaxtyping import Complex128, Float64
 from numpy.typing import ArrayLike
 
 from rope_lab.algebra import rotation, schedule
-from rope_lab.algebra.arguments import expect_base, expect_even, expect_real
+from rope_lab.algebra.arguments import expect_base, expect_even, expect_frequencies, expect_real, expect_whole
 
 __all__ = [
     "leak_law",
@@ -37,7 +37,7 @@ def offset_query(offset: float, *, theta: ArrayLike) -> Float64[np.ndarray, "hea
     >>> offset_query(1, theta=[np.pi / 2]).round(12) + 0.0
     array([0., 1.])
     """
-    theta = _one_axis(theta)
+    theta = expect_frequencies(theta)
     return rotation.rotate(ones_key(len(theta)), offset, theta=theta)
 
 
@@ -61,7 +61,7 @@ def offset_logits(offsets: ArrayLike, *, offset: float, theta: ArrayLike) -> Flo
     >>> offset_logits([0, 1, 2], offset=1, theta=[np.pi / 2]).round(12) + 0.0
     array([0., 1., 0.])
     """
-    theta, offsets = _one_axis(theta), np.atleast_1d(expect_real(offsets, name="offsets"))
+    theta, offsets = expect_frequencies(theta), np.atleast_1d(expect_real(offsets, name="offsets"))
     keys = np.tile(ones_key(len(theta)), (len(offsets), 1))
     query = offset_query(offset, theta=theta)[None]
     return rotation.logits(query, keys, q_positions=[0], k_positions=offsets, theta=theta)[0]
@@ -79,7 +79,7 @@ def token_projection(offsets: ArrayLike, *, theta: ArrayLike, width: int) -> Com
     >>> token_projection([0, 1], theta=[np.pi], width=4).real
     array([[ 1., -1.,  1., -1.]])
     """
-    theta, offsets = _one_axis(theta), np.atleast_1d(expect_real(offsets, name="offsets"))
+    theta, offsets = expect_frequencies(theta), np.atleast_1d(expect_real(offsets, name="offsets"))
     if width < 1 or width % len(offsets):
         raise ValueError(
             f"width: expected a multiple of the {len(offsets)} kinds of token, got {width}; each kind takes every "
@@ -97,7 +97,7 @@ def neighbour_gap(theta: ArrayLike) -> float:
     >>> neighbour_gap([np.pi, np.pi / 2])
     3.0
     """
-    theta = _one_axis(theta)
+    theta = expect_frequencies(theta)
     return float((1 - np.cos(theta)).sum())
 
 
@@ -111,9 +111,8 @@ def target_weight(window: int, *, theta: ArrayLike, amplitude: float = 1.0) -> f
     >>> round(target_weight(64, theta=rotation.frequencies(128)), 3)
     0.769
     """
-    if window < 0:
-        raise ValueError(f"window: expected 0 or more positions on either side, got {window}")
-    theta = _one_axis(theta)
+    window = expect_whole(window, name="window", least=0, fix="it counts positions on either side")
+    theta = expect_frequencies(theta)
     behind = len(theta) * (1 - schedule.decay(np.arange(-window, window + 1), theta=theta))
     return float(1 / np.exp(-expect_real(amplitude, name="amplitude") * behind).sum())
 
@@ -144,18 +143,7 @@ def returns(theta: ArrayLike, *, above: float, until: int) -> list[int]:
     >>> returns([1.0], above=0.99, until=1000)
     [25, 44, 333, 710]
     """
-    if until < 1:
-        raise ValueError(f"until: expected at least 1, got {until}")
+    until = expect_whole(until, name="until", least=1)
     value = schedule.decay(np.arange(1, until + 1), theta=theta)
     best = np.maximum.accumulate(np.concatenate(([above], value)))
     return [k for k, (before, now) in enumerate(pairwise(best), start=1) if now > before]
-
-
-def _one_axis(theta: ArrayLike) -> Float64[np.ndarray, "planes"]:
-    theta = np.atleast_1d(expect_real(theta, name="theta"))
-    if theta.ndim != 1 or not len(theta):
-        raise ValueError(
-            f"theta: expected one frequency for each plane, got shape {theta.shape}; build it with "
-            "rotation.frequencies(head_dim)"
-        )
-    return theta

@@ -10,14 +10,13 @@ Everything goes through the normal form $O = P\,\mathrm{diag}(R_{\theta_0}, R_{\
 
 from __future__ import annotations
 
-from numbers import Real
-
 import numpy as np
 from jaxtyping import Float64
 from numpy.typing import ArrayLike
 from scipy.linalg import block_diag
 
-from rope_lab.algebra.arguments import expect_real
+from rope_lab.algebra.arguments import expect_number, expect_real
+from rope_lab.algebra.generators import generator_2d
 from rope_lab.algebra.normal_form import OrthogonalForm, orthogonal_normal_form
 from rope_lab.algebra.rotation import rotation_2d
 
@@ -26,7 +25,7 @@ __all__ = ["adapted_axis", "mirror", "orthogonal_power", "skew_logarithm", "spli
 Matrix = Float64[np.ndarray, "d d"]
 
 
-def orthogonal_power(O: ArrayLike, n: Real) -> Matrix:  # noqa: E741 - the book's letter
+def orthogonal_power(O: ArrayLike, n: float | np.integer) -> Matrix:  # noqa: E741 - the book's letter
     r"""The power of an orthogonal matrix, plane by plane.
 
     $O^n = P\,\mathrm{diag}(R_{n\theta_0}, R_{n\theta_1}, \ldots, (\pm 1)^n)\,P^\top$
@@ -40,7 +39,7 @@ def orthogonal_power(O: ArrayLike, n: Real) -> Matrix:  # noqa: E741 - the book'
     array([[ 0., -1.],
            [ 1.,  0.]])
     """
-    form, n = orthogonal_normal_form(O), _number(n)
+    form, n = orthogonal_normal_form(O), expect_number(n, name="n", fix="give a position, such as 3")
     if form.signs.prod() < 0 and n % 1:
         raise ValueError(
             f"n: expected a whole number, because O has determinant -1, got {n:g}; a mirror cannot be done in part"
@@ -69,8 +68,7 @@ def skew_logarithm(O: ArrayLike) -> Matrix:  # noqa: E741
             "O: expected an orthogonal matrix with determinant +1, got one with determinant -1; no real "
             "matrix has it as exponential: split a mirror off first, with split_off"
         )
-    quarter = np.array([[0.0, -1.0], [1.0, 0.0]])
-    B = _assembled(form, form.theta[:, None, None] * quarter, np.zeros(len(form.signs)))
+    B = _assembled(form, generator_2d(form.theta), np.zeros(len(form.signs)))
     return (B - B.T) / 2
 
 
@@ -135,14 +133,6 @@ def split_off(O: ArrayLike, *, axis: ArrayLike) -> tuple[Matrix, Matrix]:  # noq
 
 def _assembled(form: OrthogonalForm, planes: np.ndarray, rest: np.ndarray) -> Matrix:
     return form.P @ block_diag(*planes, np.diag(rest)) @ form.P.T
-
-
-def _number(n: Real) -> Real:
-    if isinstance(n, (bool, np.bool_)) or not isinstance(n, Real):
-        raise TypeError(f"n: expected a number, got {n!r}; give a position, such as 3")
-    if not np.isfinite(n):
-        raise ValueError(f"n: expected a finite number, got {n!r}; look for a division by zero")
-    return n
 
 
 def _shown(v: np.ndarray) -> str:

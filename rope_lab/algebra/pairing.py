@@ -19,7 +19,7 @@ import numpy as np
 from jaxtyping import Float64
 from numpy.typing import ArrayLike
 
-from rope_lab.algebra.arguments import Layout, expect_even, expect_real
+from rope_lab.algebra.arguments import Layout, expect_even, expect_map, expect_real
 from rope_lab.algebra.normal_form import skew_normal_form
 from rope_lab.algebra.widely_linear import times_i
 
@@ -39,7 +39,7 @@ def linear_part(
     >>> linear_part([[1.0, 0.0], [0.0, 0.0]], times_i(2)).tolist()
     [[0.5, 0.0], [0.0, 0.5]]
     """
-    W, J = _map(W), _pairing(J, columns=np.shape(W)[-1])
+    W, J = expect_map(W), _pairing(J, columns=np.shape(W)[-1])
     return (W - times_i(len(W), layout=layout, n_heads=out_heads) @ W @ J) / 2
 
 
@@ -52,7 +52,7 @@ def linear_share(W: ArrayLike, J: ArrayLike, *, layout: Layout = "interleaved", 
     0.0
     """
     part = linear_part(W, J, layout=layout, out_heads=out_heads)
-    return float((part**2).sum() / (_map(W) ** 2).sum())
+    return float((part**2).sum() / (expect_map(W) ** 2).sum())
 
 
 def best_pairing(
@@ -73,7 +73,7 @@ def best_pairing(
     array([[ 0.,  1.],
            [-1.,  0.]])
     """
-    matrices = [_map(W) for W in maps]
+    matrices = [expect_map(W) for W in maps]
     if not matrices or len({W.shape[1] for W in matrices}) != 1:
         widths = [W.shape[1] for W in matrices]
         raise ValueError(f"maps: expected one or more maps of one input, got input widths {widths}; give those alone")
@@ -93,13 +93,6 @@ def random_pairing(size: int, rng: np.random.Generator) -> Float64[np.ndarray, "
     Q, R = np.linalg.qr(rng.normal(size=(expect_even(size, name="size"),) * 2))
     Q = Q * np.sign(np.diag(R))
     return Q @ times_i(size) @ Q.T
-
-
-def _map(W: ArrayLike) -> Float64[np.ndarray, "rows columns"]:
-    W = expect_real(W, name="W")
-    if W.ndim != 2:
-        raise ValueError(f"W: expected a matrix (2n, 2m), got shape {W.shape}; one map at a time, outputs in rows")
-    return W
 
 
 def _pairing(J: ArrayLike, *, columns: int) -> Float64[np.ndarray, "columns columns"]:

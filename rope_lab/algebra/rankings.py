@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy import stats
 
-from rope_lab.algebra.arguments import expect_real
+from rope_lab.algebra.arguments import expect_real, expect_whole
 
 
 def exchanges(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> int:
@@ -58,8 +58,7 @@ def orders_at(n: int) -> tuple[int, ...]:
     >>> orders_at(4)
     (1, 3, 5, 6, 5, 3, 1)
     """
-    if n < 1:
-        raise ValueError(f"n: expected at least one thing to order, got {n}")
+    n = expect_whole(n, name="n", least=1, fix="it counts the things to order")
     counts = [1]
     for k in range(2, n + 1):  # the k-th thing enters at one of k places: 0 to k - 1 exchanges from the end
         longer = [0] * (len(counts) + k - 1)

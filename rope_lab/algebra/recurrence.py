@@ -11,21 +11,18 @@ True
 True
 """
 
-from numbers import Integral
-
 import numpy as np
 from jaxtyping import Complex128, Float64
 from numpy.typing import ArrayLike
 
-from rope_lab.algebra.arguments import Layout, expect_layout, expect_real
-from rope_lab.algebra.rotation import layout_permutation, rotate, rotation_matrix
+from rope_lab.algebra.arguments import Layout, expect_frequencies, expect_real, expect_whole
+from rope_lab.algebra.rotation import rotate, rotation_matrix
+from rope_lab.algebra.widely_linear import to_complex, to_real
 
 __all__ = [
-    "complex_planes",
     "convolved",
     "decay_attention",
     "impulse_response",
-    "real_planes",
     "recurrent",
     "retention",
     "retention_recurrent",
@@ -54,9 +51,8 @@ def decay_attention(
     steps = np.arange(len(v))
     behind = steps[:, None] - steps  # m - n
     with np.errstate(over="ignore"):  # a gamma above 1 may leave the range of the numbers: inf says so
-        weights = np.where(behind >= 0, gamma[:, None, None] ** np.maximum(behind, 0), 0.0)  # (planes, T, T)
-    mixed = np.einsum("pmn,npc->mpc", weights, _by_plane(turned, layout))
-    return _turn(_from_planes(mixed, layout), theta, layout, back=True)
+        weights = np.where(behind >= 0, _shrink(gamma, layout)[:, None, None] ** np.maximum(behind, 0), 0.0)
+    return _turn(np.einsum("cmn,nc->mc", weights, turned), theta, layout, back=True)  # weights: (head_dim, T, T)
 
 
 def recurrent(
@@ -77,7 +73,7 @@ def recurrent(
     """
     v, gamma, theta = _given(v, gamma, theta)
     back = rotation_matrix(1.0, theta=theta, layout=layout).T
-    shrink = _from_planes(np.repeat(gamma[None, :, None], 2, axis=2), layout)[0]
+    shrink = _shrink(gamma, layout)
     h = np.zeros(v.shape[1]) if state is None else expect_real(state, name="state")
     if h.shape != v.shape[1:]:
         raise ValueError(f"state: expected shape {v.shape[1:]}, got {h.shape}; give the last row returned")
@@ -98,12 +94,12 @@ def rotate_then_decay(
     Arguments as in `decay_attention`. Claim ``book.decay-frame``.
     """
     v, gamma, theta = _given(v, gamma, theta)
-    turned = _by_plane(_turn(v, theta, layout), layout)
-    u, found = np.zeros(turned.shape[1:]), np.empty_like(turned)
+    turned, shrink = _turn(v, theta, layout), _shrink(gamma, layout)
+    u, found = np.zeros(v.shape[1]), np.empty_like(v)
     for t, x in enumerate(turned):
-        u = gamma[:, None] * u + x
+        u = shrink * u + x
         found[t] = u
-    return _turn(_from_planes(found, layout), theta, layout, back=True)
+    return _turn(found, theta, layout, back=True)
 
 
 def convolved(
@@ -121,8 +117,8 @@ def convolved(
         return v.copy()
     size = 2 * len(v)
     kernel = np.fft.fft(impulse_response(len(v), gamma=gamma, theta=theta), size, axis=0)
-    product = kernel * np.fft.fft(complex_planes(v, layout=layout), size, axis=0)
-    return real_planes(np.fft.ifft(product, axis=0)[: len(v)], layout=layout)
+    product = kernel * np.fft.fft(to_complex(v, layout=layout), size, axis=0)
+    return to_real(np.fft.ifft(product, axis=0)[: len(v)], layout=layout)
 
 
 def impulse_response(length: int, *, gamma: ArrayLike, theta: ArrayLike) -> Complex128[np.ndarray, "T planes"]:
@@ -137,9 +133,7 @@ def impulse_response(length: int, *, gamma: ArrayLike, theta: ArrayLike) -> Comp
     gamma, theta = np.broadcast_arrays(
         *(np.atleast_1d(expect_real(x, name=n)) for n, x in (("gamma", gamma), ("theta", theta)))
     )
-    if not isinstance(length, Integral) or length < 0:
-        raise ValueError(f"length: expected a whole number of at least 0, got {length!r}; it counts steps")
-    r = np.arange(length)[:, None]
+    r = np.arange(expect_whole(length, name="length", least=0, fix="it counts steps"))[:, None]
     with np.errstate(over="ignore"):
         return gamma**r * np.exp(-1j * theta * r)
 
@@ -200,36 +194,9 @@ def sign_changes(values: ArrayLike) -> int:
     return int((signs[1:] != signs[:-1]).sum())
 
 
-def complex_planes(x: ArrayLike, *, layout: Layout = "interleaved") -> Complex128[np.ndarray, "T planes"]:
-    r"""Each plane's pair as one number, $\tilde x = x_1 + \mathrm i\, x_2$: (T, d) to (T, d/2).
-
-    ``x``: finite reals, d even; complex128. TypeError or ValueError for anything else.
-
-    >>> complex_planes([[1.0, 2.0]])
-    array([[1.+2.j]])
-    """
-    x = expect_real(x, name="x")
-    if x.ndim != 2 or x.shape[1] % 2:
-        raise ValueError(f"x: expected (T, d) with an even d, got shape {x.shape}; coordinates make planes in pairs")
-    pairs = _by_plane(x, layout)
-    return pairs[..., 0] + 1j * pairs[..., 1]
-
-
-def real_planes(x: ArrayLike, *, layout: Layout = "interleaved") -> Float64[np.ndarray, "T head_dim"]:
-    """Back from `complex_planes`."""
-    x = np.asarray(x)
-    return _from_planes(np.stack([x.real, x.imag], axis=-1), layout)
-
-
-def _by_plane(x: np.ndarray, layout: Layout) -> np.ndarray:
-    if expect_layout(layout) == "half":
-        x = x[:, np.argsort(layout_permutation(x.shape[1]))]
-    return x.reshape(len(x), -1, 2) if len(x) else x.reshape(0, x.shape[1] // 2, 2)
-
-
-def _from_planes(pairs: np.ndarray, layout: Layout) -> np.ndarray:
-    x = pairs.reshape(len(pairs), 2 * pairs.shape[1])
-    return x[:, layout_permutation(x.shape[1])] if expect_layout(layout) == "half" else x
+def _shrink(gamma: np.ndarray, layout: Layout) -> np.ndarray:
+    """The decay of each coordinate: both coordinates of a plane have the plane's."""
+    return to_real(gamma * (1 + 1j), layout=layout)
 
 
 def _turn(x: np.ndarray, theta: np.ndarray, layout: Layout, *, back: bool = False) -> np.ndarray:
@@ -238,9 +205,8 @@ def _turn(x: np.ndarray, theta: np.ndarray, layout: Layout, *, back: bool = Fals
 
 
 def _given(v: ArrayLike, gamma: ArrayLike, theta: ArrayLike) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    v, gamma, theta = expect_real(v, name="v"), expect_real(gamma, name="gamma"), expect_real(theta, name="theta")
-    theta = np.atleast_1d(theta)
-    if v.ndim != 2 or theta.ndim != 1 or v.shape[1] != 2 * len(theta):
+    v, gamma, theta = expect_real(v, name="v"), expect_real(gamma, name="gamma"), expect_frequencies(theta)
+    if v.ndim != 2 or v.shape[1] != 2 * len(theta):
         raise ValueError(
             f"v: expected (T, {2 * theta.size}) for {theta.size} frequencies, got shape {v.shape}; "
             "give one theta for each plane, or split the heads first"

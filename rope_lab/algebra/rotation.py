@@ -12,7 +12,15 @@ import numpy as np
 from jaxtyping import Float64, Int
 from numpy.typing import ArrayLike
 
-from rope_lab.algebra.arguments import Layout, expect_base, expect_even, expect_layout, expect_places, expect_real
+from rope_lab.algebra.arguments import (
+    Layout,
+    expect_base,
+    expect_even,
+    expect_frequencies,
+    expect_layout,
+    expect_real,
+    expect_turning,
+)
 
 
 def rotation_2d(angle: ArrayLike) -> Float64[np.ndarray, "*angles 2 2"]:
@@ -92,7 +100,7 @@ def rotation_matrix(
            [ 0,  0, -1,  0],
            [ 0,  0,  0, -1]])
     """
-    position, theta = expect_real(position, name="position"), _frequencies_given(theta)
+    position, theta = expect_real(position, name="position"), expect_frequencies(theta)
     head_dim = 2 * len(theta)
     R = np.zeros((*position.shape, head_dim, head_dim))
     for (a, b), theta_i in zip(planes(head_dim, layout=layout), theta, strict=True):
@@ -116,13 +124,8 @@ def rotate(
            [ 0.,  1.],
            [-1.,  0.]])
     """
-    x, positions, theta = expect_real(x, name="x"), expect_real(positions, name="positions"), _frequencies_given(theta)
-    if x.ndim == 0 or x.shape[-1] != 2 * len(theta):
-        raise ValueError(
-            f"x: expected (..., {2 * len(theta)}) for {len(theta)} frequencies, got shape {x.shape}; "
-            "build theta with frequencies(x.shape[-1])"
-        )
-    expect_places(positions, x)
+    x, positions, theta = expect_real(x, name="x"), expect_real(positions, name="positions"), expect_frequencies(theta)
+    expect_turning(x, theta, positions)
     R = rotation_matrix(positions, theta=theta, layout=layout)
     return (R @ x[..., None])[..., 0]
 
@@ -155,13 +158,3 @@ def logits(
         rotated.append(rotate(x, positions, theta=theta, layout=layout))
     q, k = rotated
     return q @ np.swapaxes(k, -1, -2)
-
-
-def _frequencies_given(theta: ArrayLike) -> Float64[np.ndarray, "planes"]:
-    theta = np.atleast_1d(expect_real(theta, name="theta"))
-    if theta.ndim != 1 or not len(theta):
-        raise ValueError(
-            f"theta: expected one frequency for each plane, shape (head_dim/2,), got shape {theta.shape}; "
-            "build it with frequencies(head_dim)"
-        )
-    return theta

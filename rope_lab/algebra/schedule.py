@@ -10,7 +10,7 @@ from jaxtyping import Float64
 from numpy.typing import ArrayLike
 from scipy.special import sici
 
-from rope_lab.algebra.arguments import expect_base, expect_real
+from rope_lab.algebra.arguments import expect_base, expect_frequencies, expect_real
 from rope_lab.algebra.rotation import frequencies, rotation_matrix
 
 
@@ -39,7 +39,7 @@ def turns(window: float, *, theta: ArrayLike) -> Float64[np.ndarray, "planes"]:
     >>> turns(100, theta=frequencies(4)).round(3)
     array([15.915,  0.159])
     """
-    return expect_real(window, name="window") * _one_axis(theta) / (2 * np.pi)
+    return expect_real(window, name="window") * expect_frequencies(theta) / (2 * np.pi)
 
 
 def decay(offsets: ArrayLike, *, theta: ArrayLike) -> Float64[np.ndarray, "*offsets"]:
@@ -54,7 +54,7 @@ def decay(offsets: ArrayLike, *, theta: ArrayLike) -> Float64[np.ndarray, "*offs
     array([1.  , 0.97, 0.67, 0.48, 0.16])
     """
     offsets = expect_real(offsets, name="offsets")
-    return np.asarray(np.cos(np.multiply.outer(offsets, _one_axis(theta))).mean(axis=-1))
+    return np.asarray(np.cos(np.multiply.outer(offsets, expect_frequencies(theta))).mean(axis=-1))
 
 
 def dense_decay(offsets: ArrayLike, *, base: float = 10000.0) -> Float64[np.ndarray, "*offsets"]:
@@ -102,7 +102,7 @@ def logit_variance(
     >>> logit_variance([0, 1, 50], theta=[1.0], q_moments=np.diag([1.9, 0.1]), k_moments=np.eye(2))
     array([2., 2., 2.])
     """
-    theta, moments = _one_axis(theta), []
+    theta, moments = expect_frequencies(theta), []
     for name, given in (("q_moments", q_moments), ("k_moments", k_moments)):
         matrix = expect_real(given, name=name)
         if matrix.shape != (2 * len(theta),) * 2:
@@ -114,16 +114,6 @@ def logit_variance(
     R = rotation_matrix(offsets, theta=theta)
     M_q, M_k = moments
     return np.asarray((M_q.T * (R @ M_k @ np.swapaxes(R, -1, -2))).sum(axis=(-1, -2)))
-
-
-def _one_axis(theta: ArrayLike) -> Float64[np.ndarray, "planes"]:
-    theta = np.atleast_1d(expect_real(theta, name="theta"))
-    if theta.ndim != 1 or not len(theta):
-        raise ValueError(
-            f"theta: expected one frequency for each plane, got shape {theta.shape}; "
-            "build it with frequencies(head_dim)"
-        )
-    return theta
 
 
 def _positive(offsets: ArrayLike) -> Float64[np.ndarray, "*offsets"]:

@@ -9,14 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from itertools import pairwise
-from numbers import Real
+from typing import Any
 
 import numpy as np
 import sympy as sp
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from rope_lab.algebra.arguments import expect_real
+from rope_lab.algebra.arguments import expect_orthogonal
 
 __all__ = [
     "R_T",
@@ -30,7 +30,7 @@ __all__ = [
     "transposed",
 ]
 
-Family = Callable[[Real], ArrayLike]  # from a position to a square matrix
+Family = Callable[[Any], ArrayLike]  # from a position to a square matrix
 
 # --- words: what follows from the law alone -------------------------------------------------------------------------
 
@@ -103,7 +103,7 @@ def one_dimensional(*, window: int = 2) -> set[tuple[int, ...]]:
 # --- families: every solution, and the parts of a given one -----------------------------------------------------------
 
 
-def law_residual(family: Family, *, positions: Iterable[Real] = range(-3, 4)) -> float:
+def law_residual(family: Family, *, positions: Iterable[float] = range(-3, 4)) -> float:
     r"""By how much the law fails: the largest entry of $|R_m^\top R_n - R_{n-m}|$ over all pairs of ``positions``.
 
     >>> turn = lambda n: np.linalg.matrix_power([[0, -1], [1, 0]], n)
@@ -127,8 +127,8 @@ def solution(O: ArrayLike, *, basis: ArrayLike) -> Family:  # noqa: E741 - the b
     array([[1., 0.],
            [0., 0.]])
     """
-    U = _orthogonal(basis, name="basis")
-    O = _orthogonal(O, name="O") if np.size(O) else np.zeros((0, 0))  # noqa: E741
+    U = expect_orthogonal(basis, name="basis")
+    O = expect_orthogonal(O, name="O") if np.size(O) else np.zeros((0, 0))  # noqa: E741
     if len(O) > len(U):
         raise ValueError(f"basis: expected at least {len(O)} rows, as many as O has, got {len(U)}; take a larger basis")
     first = U[:, : len(O)]
@@ -157,17 +157,5 @@ def classify(family: Family, *, tolerance: float = 1e-8) -> tuple[Float[np.ndarr
     return first.T @ _at(family, 1) @ first, U
 
 
-def _at(family: Family, n: Real) -> np.ndarray:
+def _at(family: Family, n: float) -> np.ndarray:
     return np.asarray(family(n), dtype=float)
-
-
-def _orthogonal(matrix: ArrayLike, *, name: str) -> np.ndarray:
-    matrix = expect_real(matrix, name=name)
-    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1]:
-        raise ValueError(f"{name}: expected a square matrix, got shape {matrix.shape}; give one row per dimension")
-    if (gap := np.abs(matrix.T @ matrix - np.eye(len(matrix))).max()) > 1e-8:
-        raise ValueError(
-            f"{name}: expected an orthogonal matrix, got one whose columns miss it by {gap:.1e}; "
-            "take the Q of np.linalg.qr"
-        )
-    return matrix

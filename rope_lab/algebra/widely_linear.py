@@ -15,7 +15,7 @@ from jaxtyping import Complex128, Float64
 from numpy.typing import ArrayLike
 
 from rope_lab.algebra import rotation
-from rope_lab.algebra.arguments import Layout, expect_even, expect_real
+from rope_lab.algebra.arguments import Layout, expect_even, expect_map, expect_real
 
 __all__ = [
     "SIGMA",
@@ -99,7 +99,7 @@ def split(
     >>> linear.tolist(), conjugate.tolist()
     ([[0.5, 0.0], [0.0, 0.5]], [[0.5, 0.0], [0.0, -0.5]])
     """
-    W = _map(W)
+    W = expect_map(W)
     rows, columns = W.shape
     turned = times_i(rows, layout=layout, n_heads=out_heads) @ W @ times_i(columns, layout=layout, n_heads=in_heads)
     return (W - turned) / 2, (W + turned) / 2
@@ -120,7 +120,7 @@ def complex_parts(
     >>> A.item(), B.item()
     ((2.5+0.5j), (-1.5+2.5j))
     """
-    W = _map(W)
+    W = expect_map(W)
     a, b = _coordinates(W.shape[0], layout=layout, n_heads=out_heads, name="W")
     c, d = _coordinates(W.shape[1], layout=layout, n_heads=in_heads, name="W")
     p, q, r, s = W[np.ix_(a, c)], W[np.ix_(a, d)], W[np.ix_(b, c)], W[np.ix_(b, d)]
@@ -199,13 +199,6 @@ def complex_matrix(
             "permute its rows and columns with layouts.projection_permutation, or take split(W)[0]"
         )
     return A
-
-
-def _map(W: ArrayLike) -> Float64[np.ndarray, "rows columns"]:
-    W = expect_real(W, name="W")
-    if W.ndim != 2:
-        raise ValueError(f"W: expected a matrix (2n, 2m), got shape {W.shape}; one map at a time, outputs in rows")
-    return W
 
 
 def _coordinates(size: int, *, layout: Layout, n_heads: int, name: str) -> np.ndarray:

@@ -49,5 +49,5 @@ def test_control_without_a_position_in_the_query_nothing_is_singled_out():
 def test_bad_input_is_refused():
     with pytest.raises(ValueError, match="window: expected 2 to 8659 positions"):
         sinusoid_head(10_000)
-    with pytest.raises(ValueError, match="window: expected at least 2"):
+    with pytest.raises(ValueError, match="window: expected a whole number of at least 2, got 1"):
         least_tilt_range(1, margin=1.0)

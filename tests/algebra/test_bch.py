@@ -86,7 +86,7 @@ def test_the_remainder_has_the_next_power(order):
 def test_refusals():
     with pytest.raises(ValueError, match="order: expected a whole number from 1 to 8, got 9"):
         coefficients(9)
-    with pytest.raises(ValueError, match="two square matrices of one size"):
+    with pytest.raises(ValueError, match="two matrices of one size"):
         exponent(np.eye(2), np.eye(3), order=2)
 
 

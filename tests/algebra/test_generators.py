@@ -151,7 +151,7 @@ def test_sizes_that_do_not_fit():
         angles_4d(generator_2d(1.0))
     with pytest.raises(ValueError, match="expected six numbers"):
         skew_4d([1, 2, 3])
-    with pytest.raises(ValueError, match="one number for each plane"):
+    with pytest.raises(ValueError, match="one frequency for each plane"):
         generator_matrix([[1.0]])
 
 

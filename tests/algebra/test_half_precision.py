@@ -171,7 +171,7 @@ def test_relativity_survives_a_rounded_frequency_and_nothing_else():
                 np.ones(4), np.ones(4), q_positions=[0], k_positions=[0], theta=[[1.0], [2.0]], rounding=Rounding()
             ),
             ValueError,
-            r"theta: expected \(planes,\), got shape \(2, 1\)",
+            r"theta: expected one frequency for each plane, .*got shape \(2, 1\)",
         ),
         (lambda: half.turn_errors(1, theta=[[1.0]], rounding=Rounding()), ValueError, "one frequency for each plane"),
         (

@@ -95,7 +95,7 @@ def test_refusals():
         layouts.cycles([0, 0])
     with pytest.raises(TypeError, match="integers"):
         layouts.cycles([0.5])
-    with pytest.raises(ValueError, match="rotary_dim <= head_dim"):
+    with pytest.raises(ValueError, match="rotary_dim: expected at most head_dim = 4, got 6"):
         layouts.projection_permutation(2, 4, rotary_dim=6)
     with pytest.raises(ValueError, match="build theta"):
         layouts.rotate_elementwise(np.ones(4), 0, theta=[1.0])
@@ -104,5 +104,5 @@ def test_refusals():
 
 
 def test_a_projection_needs_a_head():
-    with pytest.raises(ValueError, match=r"n_heads >= 1, got .*n_heads=0"):
+    with pytest.raises(ValueError, match="n_heads: expected a whole number of at least 1, got 0"):
         layouts.projection_permutation(0, 4)

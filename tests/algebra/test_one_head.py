@@ -72,11 +72,11 @@ def test_returns_are_records():
 def test_bad_input_is_refused():
     with pytest.raises(ValueError, match="width: expected a multiple of the 2 kinds"):
         one_head.token_projection([1, 2], theta=THETA, width=5)
-    with pytest.raises(ValueError, match="window: expected 0 or more"):
+    with pytest.raises(ValueError, match="window: expected a whole number of at least 0, got -1"):
         one_head.target_weight(-1, theta=THETA)
     with pytest.raises(ValueError, match="base: expected a number above 1"):
         one_head.leak_law(64, base=1.0)
-    with pytest.raises(ValueError, match="until: expected at least 1"):
+    with pytest.raises(ValueError, match="until: expected a whole number of at least 1, got 0"):
         one_head.returns(THETA, above=0.9, until=0)
     with pytest.raises(ValueError, match="theta: expected one frequency for each plane"):
         one_head.neighbour_gap(np.ones((2, 2)))

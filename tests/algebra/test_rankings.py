@@ -88,7 +88,7 @@ def test_differences_without_spread():
     [
         (lambda: r.exchanges({"a": 1, "b": 2}, {"a": 1, "c": 2}), "same two or more names"),
         (lambda: r.exchanges({"a": 1, "b": 1}, {"a": 1, "b": 2}), "a tie"),
-        (lambda: r.orders_at(0), "at least one"),
+        (lambda: r.orders_at(0), "n: expected a whole number of at least 1, got 0"),
         (lambda: r.spearman_p(*[{str(i): i for i in range(13)}] * 2), "at most 12"),
         (lambda: r.paired_p([1.0]), "two at least"),
         (lambda: r.holm({"a": 1.5}), "from 0 to 1"),

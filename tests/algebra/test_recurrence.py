@@ -6,6 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rope_lab.algebra import recurrence as R
+from rope_lab.algebra import widely_linear
 from rope_lab.algebra.rotation import rotation_matrix
 
 FORMS = (R.recurrent, R.rotate_then_decay, R.convolved)
@@ -74,7 +75,7 @@ def test_response_to_one_value():
     response = R.impulse_response(50, gamma=[0.9, 0.5], theta=[0.3, 2.0])
     pulse = np.zeros((50, 4))
     pulse[0, ::2] = 1
-    out = R.complex_planes(R.decay_attention(pulse, gamma=[0.9, 0.5], theta=[0.3, 2.0]))
+    out = widely_linear.to_complex(R.decay_attention(pulse, gamma=[0.9, 0.5], theta=[0.3, 2.0]))
     np.testing.assert_allclose(out, response, atol=1e-12)
 
 

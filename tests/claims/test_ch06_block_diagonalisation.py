@@ -49,7 +49,8 @@ def test_commuting_with_equal_angles():
 
 
 def test_the_sign_of_the_blocks_is_noticed(monkeypatch):
-    monkeypatch.setattr(normal_form, "_QUARTER", -normal_form._QUARTER)
+    right = normal_form.generator_2d
+    monkeypatch.setattr(normal_form, "generator_2d", lambda theta: -right(theta))
     hit = [
         name
         for name in ("su6.skew-normal-form", "book.absorb-shared-keys", "book.orthogonal-normal-form")

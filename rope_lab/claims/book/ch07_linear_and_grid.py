@@ -51,7 +51,7 @@ def the_law_on_a_grid(bases, rng):
         )
         B_1, B_2 = (B_1 - B_1.T) / 2, (B_2 - B_2.T) / 2
         law = grid_positions.grid_law_residual(B_1, B_2, span=(-1.0, 0.0, 1.5))
-        commute = np.abs(grid_positions.commutator(B_1, B_2)).max()
+        commute = np.abs(B_1 @ B_2 - B_2 @ B_1).max()
         if (law > 1e-6) != (commute > 1e-6):
             return np.inf  # the one without the other
         worst = max(worst, law)

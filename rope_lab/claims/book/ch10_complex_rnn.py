@@ -4,6 +4,7 @@ import numpy as np
 import sympy as sp
 
 from rope_lab.algebra import recurrence
+from rope_lab.algebra.widely_linear import to_complex, to_real
 from rope_lab.claims.ledger import claim
 
 gamma = sp.Symbol("gamma", positive=True)
@@ -19,7 +20,7 @@ def _residual(form, rng, **decay):
 def _wrong_way(v, **decay):
     """Rotated, decayed, and not rotated back."""
     o = recurrence.rotate_then_decay(v, **decay)
-    return recurrence.real_planes(recurrence.complex_planes(o) * np.exp(1j * np.outer(np.arange(1, len(v) + 1), THETA)))
+    return to_real(to_complex(o) * np.exp(1j * np.outer(np.arange(1, len(v) + 1), THETA)))
 
 
 @claim(
@@ -37,8 +38,8 @@ def a_real_decay_in_a_turning_frame(form, rng):
 
 def _circular(v, **decay):
     kernel = recurrence.impulse_response(len(v), **decay)
-    product = np.fft.fft(kernel, axis=0) * np.fft.fft(recurrence.complex_planes(v), axis=0)
-    return recurrence.real_planes(np.fft.ifft(product, axis=0))
+    product = np.fft.fft(kernel, axis=0) * np.fft.fft(to_complex(v), axis=0)
+    return to_real(np.fft.ifft(product, axis=0))
 
 
 @claim(
@@ -83,8 +84,8 @@ def ends_of_chunks(power, rng):
 def a_running_sum(exponent, rng):
     K, rate = 32, 0.9 * np.exp(-1j * np.asarray(THETA))
     v, t = rng.normal(size=(K, 4)), np.arange(1, K + 1)[:, None]
-    sums = np.cumsum(rate ** (K - t) * recurrence.complex_planes(v), axis=0)
-    found = recurrence.real_planes(rate ** exponent(t, K) * sums)
+    sums = np.cumsum(rate ** (K - t) * to_complex(v), axis=0)
+    found = to_real(rate ** exponent(t, K) * sums)
     return float(np.abs(found - recurrence.recurrent(v, gamma=0.9, theta=THETA)).max())
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import sympy as sp
 
-from rope_lab.algebra import recurrence
+from rope_lab.algebra import recurrence, widely_linear
 from rope_lab.claims import exact
 from rope_lab.claims.ledger import claim
 
@@ -88,7 +88,7 @@ def the_recurrence(rate):
     here = [complex((rate**n).subs(numbers).evalf(20)) for n in range(STEPS)]  # and the float64 reference says so too
     pulse = np.zeros((STEPS, 2))
     pulse[0, 0] = 1
-    there = recurrence.complex_planes(recurrence.recurrent(pulse, gamma=0.8, theta=0.7))[:, 0]
+    there = widely_linear.to_complex(recurrence.recurrent(pulse, gamma=0.8, theta=0.7))[:, 0]
     return bool(np.allclose(here, there, rtol=0, atol=1e-12))
 
 

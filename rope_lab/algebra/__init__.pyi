@@ -38,6 +38,7 @@ from .additive_head import (
     parabola_head as parabola_head,
     sinusoid_head as sinusoid_head,
 )
+from .arguments import expect_skew as expect_skew
 from .bch import (
     X as X,
     Y as Y,
@@ -73,7 +74,6 @@ from .dimension_counts import (
     weight_dimension as weight_dimension,
 )
 from .generators import (
-    expect_skew as expect_skew,
     alias as alias,
     angles_4d as angles_4d,
     exponential as exponential,
@@ -178,11 +178,9 @@ from .rankings import (
     spearman_rho as spearman_rho,
 )
 from .recurrence import (
-    complex_planes as complex_planes,
     convolved as convolved,
     decay_attention as decay_attention,
     impulse_response as impulse_response,
-    real_planes as real_planes,
     recurrent as recurrent,
     retention as retention,
     retention_recurrent as retention_recurrent,

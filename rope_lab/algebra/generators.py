@@ -16,7 +16,6 @@ from rope_lab.algebra.arguments import expect_frequencies, expect_real, expect_s
 __all__ = [
     "alias",
     "angles_4d",
-    "expect_skew",
     "exponential",
     "generator_2d",
     "generator_matrix",

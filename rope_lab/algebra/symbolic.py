@@ -1,5 +1,9 @@
 """The rotations as SymPy matrices, a decision whether two trigonometric expressions are the same, and the induction
-that carries the relative law from one plane to any even dimension."""
+that carries the relative law from one plane to any even dimension.
+
+Two functions here have the names of their float64 forms in `rotation`, so they are called through the module:
+``symbolic.rotation_2d``, ``symbolic.rotation_matrix``.
+"""
 
 from __future__ import annotations
 

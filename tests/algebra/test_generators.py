@@ -8,10 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.linalg import expm
 
+from rope_lab.algebra.arguments import expect_skew
 from rope_lab.algebra.generators import (
     alias,
     angles_4d,
-    expect_skew,
     exponential,
     generator_2d,
     generator_matrix,

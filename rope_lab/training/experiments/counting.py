@@ -1,102 +1,90 @@
-"""The experiment of chapter 10 as data, and what runs it: three kinds of decay of one size learn to count a bell.
+"""Chapter 10's small task: how long ago did the bell ring, counted modulo seven? Three kinds of decay learn it.
 
 ``python -m rope_lab.training.experiments.counting`` makes the cards again, in about a minute and a half on one core.
+
+>>> bells, answers = ring(4, length=20, generator=torch.Generator().manual_seed(0))
+>>> tuple(bells.shape), tuple(answers.shape), int(answers.max())
+((4, 20, 1), (4, 20), 6)
 """
 
 from __future__ import annotations
 
-import datetime as dt
-import hashlib
-import json
-import statistics
-import time
-from pathlib import Path
 from typing import Any
 
 import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
 
-from rope_lab.nn import diagonal_rnn
-from rope_lab.training.results import cards
-from rope_lab.training.run import environment
+from rope_lab.nn.diagonal_rnn import Decay, DiagonalRNN
+from rope_lab.training.experiments.small_tasks import NO_ANSWER, SmallTask, fit, losses_of, share_right, write_cards
 
-EXPERIMENT, RUNG = "complex-rnn", "cpu"
-VARIANTS: dict[str, diagonal_rnn.Decay] = {"complex decay": "complex", "real decay": "real", "signed decay": "signed"}
-SEEDS = range(5)
-CONFIG: dict[str, Any] = {
-    "task": "steps since the bell, modulo 7",
-    "state": 16,
-    "length": 128,
-    "steps": 400,
-    "batch": 16,
-    "rate": 0.02,
-    "optimizer": "Adam, cosine to zero",
-    "places": 16,
-}
+MODULUS = 7
+PLACES = 16  # the bell rings at one of so many first steps
+DECAYS: dict[str, Decay] = {"complex decay": "complex", "real decay": "real", "signed decay": "signed"}
 
 
-def run(variant: str, seed: int) -> cards.Card:
-    """Train one model and say what it found. Within a seed all variants see the same bells."""
-    config = CONFIG | {"variant": variant, "seed": seed}
-    model = diagonal_rnn.DiagonalRNN(1, config["state"], diagonal_rnn.MODULUS, decay=VARIANTS[variant], seed=seed)
-    begin = time.monotonic()
-    losses = diagonal_rnn.train(
-        model, steps=config["steps"], length=config["length"], rate=config["rate"], batch=config["batch"], seed=seed
-    )
-    wall = time.monotonic() - begin
-    found = {"step": config["steps"], **_validate(model, config["length"])}
-    shown = range(0, config["steps"], 20)
-    return cards.Card(
-        experiment=EXPERIMENT,
-        rung=RUNG,
-        variant=variant,
-        seed=seed,
-        config=config,
-        config_hash=hashlib.sha256(json.dumps(config, sort_keys=True).encode()).hexdigest()[:16],
-        data={"corpus": "bell", "tokenizer": "none", "vocab_size": diagonal_rnn.MODULUS, "hashes": {}},
-        parameters={name: p.numel() for name, p in model.named_parameters()}
-        | {"total": sum(p.numel() for p in model.parameters())},
-        curve={"step": [step + 1 for step in shown], "train_loss": [round(losses[step], 5) for step in shown]},
-        final=found,
-        best=found,
-        volatile={
-            "commit": environment.commit(),
-            "date": dt.datetime.now(dt.UTC).isoformat("T", "seconds"),
-            "device": environment.processor(),
-            "versions": environment.versions(),
-            "tokens_per_s": config["steps"] * config["batch"] * config["length"] / wall,
-            "wall_s": wall,
-            "threads": torch.get_num_threads(),
-        },
-    )
+def ring(
+    count: int, *, length: int, generator: torch.Generator
+) -> tuple[Float[Tensor, "count length 1"], Int[Tensor, "count length"]]:
+    """Sequences with one 1 among zeros, in the first 16 places; the answers are (t - when) mod 7, NO_ANSWER before."""
+    return _rung(torch.randint(min(PLACES, length), (count, 1), generator=generator), length)
 
 
-def _validate(model: diagonal_rnn.DiagonalRNN, length: int) -> dict[str, Any]:
+def train_counting(
+    model: nn.Module, *, steps: int, length: int, rate: float = 0.01, batch: int = 16, seed: int = 0
+) -> list[float]:
+    """Train on fresh sequences of ``length`` steps, ``batch`` at a time; returns the loss of every step, in nats."""
+    generator = torch.Generator().manual_seed(seed)
+
+    def ask() -> tuple[Tensor, Tensor]:
+        bells, answers = ring(batch, length=length, generator=generator)
+        return model(bells), answers
+
+    return fit(model, ask, steps=steps, rate=rate)
+
+
+@torch.no_grad()
+def counting_accuracy(model: nn.Module, *, length: int, start: int = 0) -> float:
+    """The share of right answers over every place of the bell, from ``start`` steps after it on."""
+    bells, answers = _rung(torch.arange(PLACES)[:, None], length, start=start)
+    return share_right(model(bells), answers)
+
+
+def _rung(when: Tensor, length: int, *, start: int = 0) -> tuple[Tensor, Tensor]:
+    since = torch.arange(length) - when
+    return (since == 0).float()[..., None], torch.where(since < start, NO_ANSWER, since % MODULUS)
+
+
+@torch.no_grad()
+def _validate(model: nn.Module, config: dict[str, Any]) -> dict[str, Any]:
     """Loss and accuracy with the bell at each of its places."""
-    since = torch.arange(length) - torch.arange(CONFIG["places"])[:, None]
-    answers = torch.where(since < 0, diagonal_rnn.QUIET, since % diagonal_rnn.MODULUS)
-    with torch.no_grad():
-        logits = model((since == 0).float()[..., None])
-    losses = [
-        torch.nn.functional.cross_entropy(x, y, ignore_index=diagonal_rnn.QUIET).item()
-        for x, y in zip(logits, answers, strict=True)
-    ]
-    return {
-        "loss": statistics.fmean(losses),
-        "sd": statistics.stdev(losses),
-        "batches": len(losses),
-        "accuracy": diagonal_rnn.accuracy(model, length=length),
-    }
+    bells, answers = _rung(torch.arange(config["places"])[:, None], config["length"])
+    losses = losses_of(zip(model(bells), answers, strict=True))
+    return losses | {"accuracy": counting_accuracy(model, length=config["length"])}
 
 
-def main(folder: Path = cards.RESULTS / EXPERIMENT / RUNG) -> None:
-    """All runs, seed by seed."""
-    torch.set_num_threads(1)
-    for seed in SEEDS:
-        for variant in VARIANTS:
-            card = run(variant, seed)
-            cards.write(card, folder)
-            print(f"{variant}, seed {seed}: loss {card.loss():.3f}, accuracy {card.final['accuracy']:.3f}")
-
+TASK = SmallTask(
+    experiment="complex-rnn",
+    corpus="bell",
+    classes=MODULUS,
+    config={
+        "task": "steps since the bell, modulo 7",
+        "state": 16,
+        "length": 128,
+        "steps": 400,
+        "batch": 16,
+        "rate": 0.02,
+        "optimizer": "Adam, cosine to zero",
+        "places": PLACES,
+    },
+    variants={variant: {} for variant in DECAYS},
+    seeds=range(5),
+    build=lambda variant, seed: DiagonalRNN(1, 16, MODULUS, decay=DECAYS[variant], seed=seed),
+    train=lambda model, config: train_counting(
+        model, **{name: config[name] for name in ("steps", "length", "rate", "batch", "seed")}
+    ),
+    validate=_validate,
+)
 
 if __name__ == "__main__":
-    main()
+    write_cards(TASK)

@@ -26,16 +26,6 @@ def test_the_bench_is_torch(seed):
         assert found["bits"] == format(int(cast.view(torch.int16)) & 0xFFFF, "016b")
 
 
-@settings(max_examples=40)
-@given(seed=st.integers(0, 2**32 - 1))
-def test_the_error_is_the_algebra(seed):
-    drawn = BfPositions.random_state(np.random.default_rng(seed))
-    theta = frequencies(HEAD_DIM, base=BASE)[[int(drawn["plane"])]]
-    error = turn_errors(drawn["n"], theta=theta, rounding=Rounding(**{drawn["place"]: drawn["dtype"]})).item()
-    found = BfPositions.compute(drawn)["error"]
-    assert found is None if np.isnan(error) else abs(found - error) < 1e-9
-
-
 def test_the_ruler_counts_what_it_draws():
     first, last, left = (int(x) for x in re.search(r"tokens (\d+) to (\d+) .* (\d+) places", ruler().desc).groups())
     assert left == len(np.unique(round_to(np.arange(first, last + 1), dtype="bfloat16")))

@@ -1,4 +1,4 @@
-"""Every widget in Python: its state, its words, and its numbers against the algebra."""
+"""Every widget in Python: its state, its words, and its script."""
 
 import html
 from pathlib import Path
@@ -9,7 +9,6 @@ import traitlets
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rope_lab.algebra.rotation import logits, rotate
 from rope_lab.show import widgets
 from rope_lab.show.widgets import kit
 from rope_lab.show.widgets.kit import Widget, catalogue, join, state
@@ -76,27 +75,9 @@ def test_a_value_out_of_range_is_refused():
 
 
 @given(seed=st.integers(0, 2**32 - 1))
-def test_two_hands_is_the_algebra(seed):
-    drawn = TwoHands.random_state(np.random.default_rng(seed))
-    q, k = (drawn[f"{v}_length"] * np.array([[np.cos(drawn[f"{v}_angle"]), np.sin(drawn[f"{v}_angle"])]]) for v in "qk")
-    at = {name: np.array([float(drawn[name] + drawn["shift"])]) for name in "mn"}
-    theta = np.array([drawn["theta"]])
-    found = TwoHands.compute(drawn)
-    expected = logits(q, k, q_positions=at["m"], k_positions=at["n"], theta=theta)
-    np.testing.assert_allclose(found["logit"], expected[0, 0], atol=1e-12)
-    np.testing.assert_allclose(found["q"], rotate(q, at["m"], theta=theta)[0], atol=1e-12)
-    np.testing.assert_allclose(found["reach"] * np.cos(found["between"]), found["logit"], atol=1e-12)
-
-
-@given(seed=st.integers(0, 2**32 - 1))
-def test_sentence_is_the_algebra_and_rotation_sees_no_shift(seed):
+def test_rotated_positions_do_not_see_the_shift(seed):
     drawn = ShiftSentence.random_state(np.random.default_rng(seed)) | {"mode": "rotated"}
-    found = ShiftSentence.compute(drawn)
-    positions = drawn["shift"] + np.arange(len(drawn["q"]), dtype=float)
-    pairs = {"q_positions": positions, "k_positions": positions, "theta": np.array([drawn["theta"]])}
-    expected = logits(np.array(drawn["q"]), np.array(drawn["k"]), **pairs)
-    np.testing.assert_allclose(found["logits"], expected[np.tril_indices(len(positions), -1)], atol=1e-11)
-    assert found["change"] < 1e-11
+    assert ShiftSentence.compute(drawn)["change"] < 1e-11
 
 
 def test_control_added_positions_do_see_the_shift():

@@ -57,8 +57,8 @@ def three_powers(*, angle: float = 0.7, last: int = 4) -> Picture:
 def _letter(axes: Axes, matrix: np.ndarray, role: str) -> None:
     axes.set(xlim=(-1.3, 1.3), ylim=(-1.3, 1.3), aspect="equal")
     axes.axis("off")
-    for ends in ([[-1.2, 1.2], [0, 0]], [[0, 0], [-1.2, 1.2]]):
-        axes.plot(*ends, color=LIGHT["hair"], lw=0.8)
+    for x, y in (([-1.2, 1.2], [0.0, 0.0]), ([0.0, 0.0], [-1.2, 1.2])):
+        axes.plot(x, y, color=LIGHT["hair"], lw=0.8)
     image = _FLAG @ matrix.T
     axes.fill(*image.T, facecolor=LIGHT[role], alpha=0.22, lw=0)
     axes.plot(*np.vstack([image, image[:1]]).T, color=LIGHT[role], lw=1.6)
@@ -118,6 +118,7 @@ def _ball(axes: Axes, B_1: np.ndarray, B_2: np.ndarray, x: float, y: float) -> N
         way = route(first, second)
         axes.plot(*way.T, lw=2, **line(role))
         axes.plot(*way[-1], "o", color=LIGHT[role], ms=6)
-        axes.text(*(way[-1] + shift), name, color=LIGHT[role], fontsize=11, ha="right")
+        x, y = way[-1] + shift
+        axes.text(x, y, name, color=LIGHT[role], fontsize=11, ha="right")
     axes.plot(*(view @ start), "o", color=LIGHT["ink"], ms=5)
     axes.set(xlim=(-1.2, 1.2), ylim=(-1.104, 1.104))

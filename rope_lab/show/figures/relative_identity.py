@@ -49,7 +49,7 @@ def every_solution() -> Picture:
         for column, (name, family) in enumerate(kinds):
             grid[0, column].set_title(name, fontsize=10)
             for n in range(3):
-                _letter(grid[n, column], family(n))
+                _letter(grid[n, column], np.asarray(family(n)))
         for n in range(3):
             grid[n, 0].text(-1.5, 0, rf"$R_{n}$", fontsize=15, ha="right", va="center")
     return fig.picture
@@ -58,8 +58,8 @@ def every_solution() -> Picture:
 def _letter(axes: Axes, matrix: np.ndarray) -> None:
     axes.set(xlim=(-1.25, 1.25), ylim=(-1.25, 1.25), aspect="equal")
     axes.axis("off")
-    for ends in ([[-1.2, 1.2], [0, 0]], [[0, 0], [-1.2, 1.2]]):
-        axes.plot(*ends, color=LIGHT["hair"], lw=0.8)
+    for x, y in (([-1.2, 1.2], [0.0, 0.0]), ([0.0, 0.0], [-1.2, 1.2])):
+        axes.plot(x, y, color=LIGHT["hair"], lw=0.8)
     image = _FLAG @ matrix.T
     spread = np.linalg.svd(image - image.mean(0), compute_uv=False)
     if spread[0] < 1e-9:

@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from rope_lab.algebra.arguments import Layout
 from rope_lab.algebra.rotation import frequencies, rotate
 from rope_lab.show.style import LIGHT
 from rope_lab.show.svg import Picture, figure
@@ -14,7 +15,8 @@ __all__ = ["four_answers", "schedule_lines"]
 def four_answers(*, head_dim: int = 8, position: float = 1.0) -> Picture:
     """What comes back for the unit vector e_0 from the two layouts and the two directions."""
     theta, question = frequencies(head_dim), np.eye(head_dim)[0]
-    kinds = [(layout, way) for layout in ("interleaved", "half") for way in (1, -1)]
+    layouts: tuple[Layout, ...] = ("interleaved", "half")
+    kinds = [(layout, way) for layout in layouts for way in (1, -1)]
     answers = {kind: rotate(question, kind[1] * position, theta=theta, layout=kind[0]) for kind in kinds}
     names = {"interleaved": "interleaved", "half": "half-split", 1: "counter-clockwise", -1: "clockwise"}
     said = "; ".join(

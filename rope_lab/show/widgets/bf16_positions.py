@@ -1,10 +1,11 @@
 """Chapter 18's widget: one position, one place to round, and the hand of the clock that comes out."""
 
-from math import cos, hypot, isfinite, sin
+from math import isfinite
 
 from traitlets import Enum, Float
 
-from rope_lab.algebra.half_precision import Rounding, bit_pattern, round_to, rounded_turns, spacing
+from rope_lab.algebra.half_precision import Rounding, bit_pattern, round_to, rounded_turns, spacing, turn_errors
+from rope_lab.algebra.rotation import frequencies, rotate
 from rope_lab.show.widgets.kit import Widget, state
 
 __all__ = ["BASE", "HEAD_DIM", "REACH", "BfPositions"]
@@ -34,17 +35,16 @@ class BfPositions(Widget):
     @staticmethod
     def compute(state: dict) -> dict:
         n, plane, dtype = float(int(state["n"] + 0.5)), int(state["plane"] + 0.5), state["dtype"]
-        theta = BASE ** (-2 * plane / HEAD_DIM)
-        turned = complex(rounded_turns(n, theta=[theta], rounding=Rounding(**{state["place"]: dtype}))[0])
-        rounded, right = float(round_to(n, dtype=dtype)), [cos(n * theta), sin(n * theta)]
-        fine = isfinite(turned.real)
+        theta, rounding = frequencies(HEAD_DIM, base=BASE)[[plane]], Rounding(**{state["place"]: dtype})
+        seen, error = (turn(n, theta=theta, rounding=rounding)[0] for turn in (rounded_turns, turn_errors))
+        rounded = float(round_to(n, dtype=dtype))
         return {
             "rounded": rounded if isfinite(rounded) else None,
             "step": max(1.0, float(spacing(n, dtype=dtype))),
             "bits": "" if dtype == "float32" else format(int(bit_pattern(n, dtype=dtype)), "016b"),
-            "hand": right,
-            "seen": [turned.real, turned.imag] if fine else None,
-            "error": hypot(turned.real - right[0], turned.imag - right[1]) if fine else None,
+            "hand": rotate([1.0, 0.0], n, theta=theta).tolist(),
+            "seen": [seen.real, seen.imag] if isfinite(error) else None,
+            "error": float(error) if isfinite(error) else None,
         }
 
     @staticmethod

@@ -7,7 +7,7 @@ from rope_lab.show.widgets.kit import Widget, state
 
 __all__ = ["BudgetCalculator"]
 
-PARTS = ("qkv", "attention", "block", "model")
+PARTS: tuple[budget.Part, ...] = ("qkv", "attention", "block", "model")
 
 
 class BudgetCalculator(Widget):
@@ -44,10 +44,14 @@ class BudgetCalculator(Widget):
             bias=state["bias"],
             norms=state["bias"],
         )
-        dense, small = (budget.parameters(shape, reading) for reading in ("dense", state["reading"]))
-        whole, left = ([sum(count[role] for role in budget.PARTS[part]) for part in PARTS] for count in (dense, small))
-        saved = [w - k for w, k in zip(whole, left, strict=True)]
-        return {"whole": whole, "saved": saved, "share": [s / w for s, w in zip(saved, whole, strict=True)]}
+        dense = budget.parameters(shape)
+        whole = [sum(dense[role] for role in budget.PARTS[part]) for part in PARTS]
+        share = [budget.saving(shape, state["reading"], of=part) for part in PARTS]
+        return {
+            "whole": whole,
+            "saved": [int(w * s) for w, s in zip(whole, share, strict=True)],
+            "share": [float(s) for s in share],
+        }
 
     @staticmethod
     def random_state(rng) -> dict:

@@ -2,7 +2,7 @@
 
 from traitlets import Bool, Enum, Float, Int, List
 
-from rope_lab.algebra.cache_size import MODELS
+from rope_lab.algebra.cache_size import MODELS, SCHEMES, Shape, bytes_per_token, numbers_per_token
 from rope_lab.show.widgets.kit import Widget, state
 
 __all__ = ["MEMORY", "CacheCalculator"]
@@ -43,7 +43,7 @@ class CacheCalculator(Widget):
     log_context = state(Float(15.0, min=10.0, max=20.0))
     size = state(Enum(["1", "2", "4"], default_value="2"))
     zoom = state(Bool(default_value=False))
-    _presets = List().tag(sync=True)
+    _presets: List = List().tag(sync=True)
 
     def __init__(self, **values) -> None:
         super().__init__(**values)
@@ -51,9 +51,12 @@ class CacheCalculator(Widget):
 
     @staticmethod
     def compute(state: dict) -> dict:
-        d, groups = state["head_dim"], min(state["kv_heads"], state["heads"])
-        numbers = [2 * state["heads"] * d, 2 * groups * d, 2 * d, state["latent"] + state["rope"], state["latent"]]
-        per_token = [state["layers"] * n * int(state["size"]) for n in numbers]
+        groups, size = min(state["kv_heads"], state["heads"]), int(state["size"])
+        common = {name: state[name] for name in ("layers", "head_dim", "latent", "rope")}
+        whole, grouped = (Shape("", heads=heads, kv_heads=heads, **common) for heads in (state["heads"], groups))
+        shapes = {scheme: grouped if scheme == "gqa" else whole for scheme in SCHEMES}
+        numbers = [numbers_per_token(scheme, shape) for scheme, shape in shapes.items()]
+        per_token = [bytes_per_token(scheme, shape, size=size) for scheme, shape in shapes.items()]
         text = [b * 2 ** state["log_context"] for b in per_token]
         return {
             "numbers": numbers,

@@ -1,15 +1,15 @@
 """Chapter 2's widget: one clock for each plane of a head, and what all of them together do to the logit."""
 
-from math import cos, log, pi, sin, sqrt
-
+import numpy as np
 from traitlets import Enum, Float
 
+from rope_lab.algebra import schedule
+from rope_lab.algebra.rotation import frequencies, rotate
 from rope_lab.show.widgets.kit import Widget, state
 
 __all__ = ["WINDOW", "ClockBank"]
 
 WINDOW = 4096  # positions; the script has the same number
-EULER = 0.5772156649015329  # the constant of the logarithmic law
 
 
 class ClockBank(Widget):
@@ -31,17 +31,17 @@ class ClockBank(Widget):
     @staticmethod
     def compute(state: dict) -> dict:
         n, d, base = state["n"], int(state["head_dim"]), 10.0 ** state["log_base"]
-        theta = [base ** (-2 * i / d) for i in range(d // 2)]
-        hands = [[cos(n * t), sin(n * t)] for t in theta]
+        theta = frequencies(d, base=base)
+        turns, unit = schedule.turns(n, theta=theta), np.eye(d) / d  # the moments of a unit vector of any direction
         return {
-            "wavelengths": [2 * pi / t for t in theta],
-            "hands": hands,
-            "turns": [n * t / (2 * pi) for t in theta],
-            "once": sum(n * t >= 2 * pi for t in theta),
-            "never": sum(WINDOW * t < 2 * pi for t in theta),
-            "logit": sum(hand[0] for hand in hands) / len(theta),
-            "law": 1 - (log(n) + EULER) / log(base) if n > 0 else 1,
-            "spread": 1 / sqrt(d),
+            "wavelengths": schedule.wavelengths(d, base=base).tolist(),
+            "hands": rotate(np.tile([1.0, 0.0], d // 2), n, theta=theta).reshape(-1, 2).tolist(),
+            "turns": turns.tolist(),
+            "once": int((turns >= 1).sum()),
+            "never": int((schedule.turns(WINDOW, theta=theta) < 1).sum()),
+            "logit": float(schedule.decay(n, theta=theta)),
+            "law": float(schedule.log_law(n, base=base)) if n > 0 else 1,
+            "spread": float(np.sqrt(schedule.logit_variance(n, theta=theta, q_moments=unit, k_moments=unit))),
         }
 
     @staticmethod

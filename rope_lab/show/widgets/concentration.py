@@ -1,9 +1,14 @@
 """Chapter 13's widget: one head that looks for the next token or the one after, its logits and its softmax."""
 
-from math import cos, exp, log10
+from math import log10
 
+import numpy as np
 from traitlets import Enum, Float, Int
 
+from rope_lab.algebra.latent import softmax
+from rope_lab.algebra.one_head import neighbour_gap, offset_logits
+from rope_lab.algebra.rotation import frequencies
+from rope_lab.algebra.schedule import decay
 from rope_lab.show.widgets.kit import Widget, state
 
 __all__ = ["WINDOW", "Concentration"]
@@ -33,24 +38,20 @@ class Concentration(Widget):
     def compute(state: dict) -> dict:
         d, base, c = int(state["head_dim"]), 10.0 ** state["log_base"], 10.0 ** state["log_amplitude"]
         wanted = 1 if state["kind"] == "next" else 2
-        theta = [base ** (-2 * i / d) for i in range(d // 2)]
-        offsets = range(-WINDOW, WINDOW + 1)
-        shares = [sum(cos((r - wanted) * t) for t in theta) / len(theta) for r in offsets]
-        top = c * len(theta)
-        raw = [exp(top * (share - 1)) for share in shares]
-        weights = [w / sum(raw) for w in raw]
-        ratio = sum(cos(t) for t in theta) / len(theta)
+        theta, offsets = frequencies(d, base=base), np.arange(-WINDOW, WINDOW + 1)
+        logits = offset_logits(offsets, offset=wanted, theta=theta)
+        shares, weights = logits / len(theta), softmax(c * logits)
         here = state["key"] + WINDOW
         return {
             "wanted": wanted,
-            "shares": shares,
-            "weights": weights,
-            "ratio": ratio,
-            "lead": top * (1 - ratio),
-            "weight": weights[wanted + WINDOW],
+            "shares": shares.tolist(),
+            "weights": weights.tolist(),
+            "ratio": float(decay(1, theta=theta)),
+            "lead": c * neighbour_gap(theta),
+            "weight": float(weights[wanted + WINDOW]),
             "scaled": -log10(d) / 2,
-            "key_share": shares[here],
-            "key_weight": weights[here],
+            "key_share": float(shares[here]),
+            "key_weight": float(weights[here]),
         }
 
     @staticmethod

@@ -1,17 +1,17 @@
 """Chapter 6's widget: an orbit in four dimensions, in the coordinates given and in a basis that turns towards P."""
 
-from math import atan2, cos, hypot, sin, sqrt
-
+import numpy as np
 from traitlets import Float
 
+from rope_lab.algebra.generators import power_4d, skew_4d
+from rope_lab.algebra.normal_form import skew_normal_form
+from rope_lab.algebra.rotation import rotation_2d
 from rope_lab.show.widgets.kit import Widget, state
 
 __all__ = ["FallingApart"]
 
 NAMES = ("b12", "b13", "b14", "b23", "b24", "b34")
-PAIRS = ((0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3))
 REST = (0.6, -0.5)  # the start's third and fourth coordinates; the script has the same numbers
-DIMS = range(4)
 
 
 class FallingApart(Widget):
@@ -39,28 +39,22 @@ class FallingApart(Widget):
 
     @staticmethod
     def compute(state: dict) -> dict:
-        B = [[0.0] * 4 for _ in DIMS]
-        for (i, j), name in zip(PAIRS, NAMES, strict=True):
-            B[i][j], B[j][i] = state[name], -state[name]
+        b12, b13, b14, b23, b24, b34 = (state[name] for name in NAMES)
+        B = -skew_4d([b12, b13, b14, b23, b24, b34])  # its entries stand below the diagonal
         P, theta = _planes(B)
         S = _on_the_way(P, state["s"])
-        start = _times(_transpose(P), [[state["x1"]], [state["x2"]], [REST[0]], [REST[1]]])
-        turned = []
-        for plane, speed in enumerate(theta):
-            (u,), (v,), angle = start[2 * plane], start[2 * plane + 1], state["t"] * speed
-            turned += [[u * cos(angle) - v * sin(angle)], [u * sin(angle) + v * cos(angle)]]
-        x = _times(P, turned)
-        seen = _times(_transpose(S), _times(B, S))
+        x0 = np.array([state["x1"], state["x2"], *REST])
+        x, start, seen = power_4d(B, state["t"]) @ x0, P.T @ x0, S.T @ B @ S
         return {
-            "theta": theta,
-            "P": P,
-            "S": S,
-            "seen": seen,
-            "outside": max(abs(seen[i][j]) for i in (0, 1) for j in (2, 3)),
-            "x": [row[0] for row in x],
-            "y": [row[0] for row in _times(_transpose(S), x)],
-            "start": [row[0] for row in start],
-            "radii": [hypot(start[0][0], start[1][0]), hypot(start[2][0], start[3][0])],
+            "theta": theta.tolist(),
+            "P": P.tolist(),
+            "S": S.tolist(),
+            "seen": seen.tolist(),
+            "outside": float(np.abs(seen[:2, 2:]).max()),
+            "x": x.tolist(),
+            "y": (S.T @ x).tolist(),
+            "start": start.tolist(),
+            "radii": np.hypot(start[0::2], start[1::2]).tolist(),
         }
 
     @staticmethod
@@ -86,74 +80,35 @@ class FallingApart(Widget):
         )
 
 
-def _times(left: list, right: list) -> list:
-    columns = list(zip(*right, strict=True))
-    return [[sum(a * b for a, b in zip(row, column, strict=True)) for column in columns] for row in left]
+def _planes(B: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """The normal form with determinant 1: the second speed may run backwards. At equal speeds the first axis leads."""
+    P, theta = skew_normal_form(B)
+    if theta[0] ** 2 - theta[1] ** 2 < 1e-6 * (theta @ theta) and theta[0] > 1e-9:
+        P = _led_by_the_first_axis(B / theta[0])
+    P, theta = P.copy(), theta.copy()
+    if np.linalg.det(P) < 0:
+        P[:, 3], theta[1] = -P[:, 3], -theta[1]
+    return P, theta
 
 
-def _transpose(matrix: list) -> list:
-    return [list(column) for column in zip(*matrix, strict=True)]
+def _led_by_the_first_axis(J: np.ndarray) -> np.ndarray:
+    """Two planes of a map that turns every vector by a quarter: any vector and its image make one."""
+    first = np.column_stack([np.eye(4)[0], J[:, 0]])
+    rest = np.eye(4) - first @ first.T
+    reach = rest.diagonal()
+    axis = int(np.argmax(reach > (1 - 1e-6) * reach.max()))
+    w = rest[axis] / np.linalg.norm(rest[axis])
+    return np.column_stack([first, w, J @ w])
 
 
-def _unit(v: list) -> list:
-    length = sqrt(sum(entry * entry for entry in v))
-    return [entry / length for entry in v]
-
-
-def _longest(projection: list) -> list:
-    """The column of a projection whose axis leans most on its space, made of length one."""
-    lean = [projection[i][i] for i in DIMS]
-    j = next(i for i in DIMS if lean[i] > (1 - 1e-6) * max(lean))
-    return _unit([projection[i][j] for i in DIMS])
-
-
-def _cross(a: list, b: list, c: list) -> list:
-    """The fourth vector: perpendicular to three, with determinant +1."""
-
-    def det(i, j, k):
-        return (
-            a[i] * (b[j] * c[k] - b[k] * c[j]) - a[j] * (b[i] * c[k] - b[k] * c[i]) + a[k] * (b[i] * c[j] - b[j] * c[i])
-        )
-
-    return [-det(1, 2, 3), det(0, 2, 3), -det(0, 1, 3), det(0, 1, 2)]
-
-
-def _planes(B: list) -> tuple[list, list]:
-    """P with determinant 1, and the two speeds: the first is the faster, the second may run backwards."""
-    one = [[float(i == j) for j in DIMS] for i in DIMS]
-    total = sum(B[i][j] ** 2 for i, j in PAIRS)
-    if total < 1e-18:
-        return one, [0.0, 0.0]
-    pfaffian = abs(B[0][1] * B[2][3] - B[0][2] * B[1][3] + B[0][3] * B[1][2])
-    gap = sqrt(max(0.0, total - 2 * pfaffian)) * sqrt(total + 2 * pfaffian)  # of the squares of the speeds
-    if gap < 1e-6 * total:  # equal speeds, up to the root of rounding: then every vector lies in a fast plane
-        gap = 0.0
-    fast = sqrt((total + gap) / 2)
-    square, slow = _times(B, B), (total - gap) / 2
-    first = one if gap == 0.0 else [[-(square[i][j] + (slow if i == j else 0.0)) / gap for j in DIMS] for i in DIMS]
-    u = _longest(first)
-    v = _unit([sum(B[i][k] * u[k] for k in DIMS) for i in DIMS])
-    w = _longest([[one[i][j] - u[i] * u[j] - v[i] * v[j] for j in DIMS] for i in DIMS])
-    z = _cross(u, v, w)
-    second = sum(z[i] * B[i][k] * w[k] for i in DIMS for k in DIMS)
-    return _transpose([u, v, w, z]), [fast, second]
-
-
-def _on_the_way(P: list, s: float) -> list:
+def _on_the_way(P: np.ndarray, s: float) -> np.ndarray:
     """P as a product of six turns of coordinate planes, each done to the share s."""
-    left, turns = [list(row) for row in P], []
+    left, S, turns = P.copy(), np.eye(4), []
     for column in range(3):
         for row in range(3, column, -1):
-            angle = atan2(left[row][column], left[row - 1][column])
-            c, d = cos(angle), sin(angle)
-            above, below = left[row - 1], left[row]
-            left[row - 1] = [c * a + d * b for a, b in zip(above, below, strict=True)]
-            left[row] = [c * b - d * a for a, b in zip(above, below, strict=True)]
+            angle = float(np.arctan2(left[row, column], left[row - 1, column]))
+            left[[row - 1, row]] = rotation_2d(-angle) @ left[[row - 1, row]]
             turns.append((row, angle))
-    S = [[float(i == j) for j in DIMS] for i in DIMS]
     for row, angle in reversed(turns):
-        c, d = cos(s * angle), sin(s * angle)
-        above, below = S[row - 1], S[row]
-        S[row - 1] = [c * a - d * b for a, b in zip(above, below, strict=True)]
-        S[row] = [d * a + c * b for a, b in zip(above, below, strict=True)]
+        S[[row - 1, row]] = rotation_2d(s * angle) @ S[[row - 1, row]]
     return S

@@ -1,102 +1,75 @@
 """Chapter 17's widget: a rotary embedding that does not say what it is, and what its answers give away."""
 
-from math import atan2, cos, exp, floor, log, sin
+from collections.abc import Callable
+from functools import partial
 
+import numpy as np
 from traitlets import Bool, Enum, Float, Int
 
+from rope_lab.algebra.arguments import Layout
+from rope_lab.algebra.layouts import quarter_turn
+from rope_lab.algebra.rotation import frequencies, planes
 from rope_lab.show.widgets.kit import Widget, state
 
 __all__ = ["FingerprintPlayground"]
 
 D = 8  # coordinates of the head
 FAR = 12  # the last position
-PAIRINGS, SENSES, TURNING = ("interleaved", "half"), ("counter", "clock"), ("2", "4", "6", "8")
+PAIRINGS: tuple[Layout, ...] = ("interleaved", "half")
+SENSES, TURNING = ("counter", "clock"), ("2", "4", "6", "8")
 FAULTS = ("none", "nothing", "tables", "signs", "leak", "rounded", "from_one")
 LAWS = ("lengths", "zero", "steps", "offset", "turns")
 EPS = 1e-9
 
 
-def _pairs(pairing: str, r: int) -> list[list[int]]:
-    return [[2 * i, 2 * i + 1] if pairing == "interleaved" else [i, i + r // 2] for i in range(r // 2)]
-
-
-def _device(state: dict):
-    """The thing to be asked: ``ask(a, n)`` is its answer to the unit vector e_a at position n."""
+def _answers(state: dict, n: int) -> np.ndarray:
+    """Row a is the answer to the unit vector e_a at position n."""
     r, fault = int(state["turning"]), state["fault"]
-    sense = 1 if state["sense"] == "counter" else -1
-    theta = [sense * 10.0 ** (-state["log_base"] * 2 * i / r) for i in range(r // 2)]
-    table, partner, sign = [0.0] * D, list(range(D)), [0] * D
-    for i, (a, b) in enumerate(_pairs(state["pairing"], r)):
-        table[a] = table[b] = theta[i]
-        partner[a], partner[b], sign[a], sign[b] = b, a, -1, 1
-    if fault == "tables":  # the rows of the tables are laid out for the other pairing
-        other = "half" if state["pairing"] == "interleaved" else "interleaved"
-        for i, (a, b) in enumerate(_pairs(other, r)):
-            table[a] = table[b] = theta[i]
-    if fault == "signs":
-        sign = [abs(s) for s in sign]
-
-    def ask(a: int, n: int) -> list[float]:
-        if fault == "nothing":
-            return [float(j == a) for j in range(D)]
-        at = n + 1 if fault == "from_one" else 2 * floor(n / 2) if fault == "rounded" and n > 4 else n
-        size = 0.97**n if fault == "leak" else 1.0
-        return [
-            size * (cos(at * table[j]) if j == a else sign[j] * sin(at * table[j]) if partner[j] == a else 0.0)
-            for j in range(D)
-        ]
-
-    return ask
+    pairing: Layout = state["pairing"]
+    other: Layout = "half" if pairing == "interleaved" else "interleaved"
+    theta = frequencies(r, base=10.0 ** state["log_base"]) * (1 if state["sense"] == "counter" else -1)
+    at = {"from_one": n + 1, "rounded": n if n <= 4 else 2 * (n // 2), "nothing": 0}.get(fault, n)
+    angle = np.empty(r)  # of each coordinate
+    angle[planes(r, layout=other if fault == "tables" else pairing)] = at * theta[:, None]
+    second = quarter_turn(np.eye(r), layout=pairing)
+    answers = np.eye(D)
+    answers[:r, :r] = np.cos(angle) * np.eye(r) + np.sin(angle) * (np.abs(second) if fault == "signs" else second)
+    return answers * (0.97**n if fault == "leak" else 1.0)
 
 
-def _gap(one: list, two: list) -> float:
-    return max(abs(x - y) for a, b in zip(one, two, strict=True) for x, y in zip(a, b, strict=True))
+def _gap(one: np.ndarray, two: np.ndarray) -> float:
+    return float(np.abs(one - two).max())
 
 
-def _against(one: list, two: list) -> list:
-    """All dot products between the answers of two positions."""
-    return [[sum(x * y for x, y in zip(a, b, strict=True)) for b in two] for a in one]
-
-
-def _after(one: list, two: list) -> list:
-    """First two, then one: column a of the product."""
-    return [[sum(column[k] * one[k][j] for k in range(D)) for j in range(D)] for column in two]
-
-
-def _fingerprint(ask) -> dict:
+def _fingerprint(ask: Callable[[int], np.ndarray]) -> dict:
     """From the answers alone."""
-    F = {n: [ask(a, n) for a in range(D)] for n in (0, 1, 2, 3, 5, 7, 9, 12)}
-    one, unit = F[1], [[float(j == a) for j in range(D)] for a in range(D)]
-    partner = []
-    for a in range(D):
-        b = max((j for j in range(D) if j != a), key=lambda j: (abs(one[a][j]), -j))
-        partner.append(b if abs(one[a][b]) > EPS else -1)
-    pairs = [[a, b] for a, b in enumerate(partner) if b > a and partner[b] == a]
-    angles, r = [atan2(one[a][b], one[a][a]) for a, b in pairs], 2 * len(pairs)
-    fits = [name for name in PAIRINGS if r and pairs == _pairs(name, r)]
+    F = {n: ask(n) for n in (0, 1, 2, 3, 5, 7, 9, 12)}
+    unit, apart = np.eye(D), np.abs(F[1]) * (1 - np.eye(D))
+    partner = np.where(apart.max(axis=1) > EPS, apart.argmax(axis=1), -1)
+    pairs = [[a, int(b)] for a, b in enumerate(partner) if b > a and partner[b] == a]
+    angles, r = np.array([np.arctan2(F[1][a, b], F[1][a, a]) for a, b in pairs]), 2 * len(pairs)
+    fits = [name for name in PAIRINGS if r and pairs == planes(r, layout=name).tolist()]
     senses = {1 if angle > 0 else -1 for angle in angles}
-    slope, residual = 0.0, 0.0
+    base = 0.0
     if r > 2:
-        u, logs = [2 * i / r for i in range(r // 2)], [log(abs(angle)) for angle in angles]
-        slope = -sum(x * y for x, y in zip(u, logs, strict=True)) / sum(x * x for x in u)
-        residual = max(abs(y + x * slope) for x, y in zip(u, logs, strict=True))
-    lawful = {
-        "lengths": max(_gap(_against(F[n], F[n]), unit) for n in (1, 3, 7)),
+        u, logs = np.arange(0, r, 2) / r, np.log(np.abs(angles))
+        slope = -(u @ logs) / (u @ u)
+        base = float(np.exp(slope)) if _gap(logs, -slope * u) < EPS else 0.0
+    dots = {(m, n): F[m] @ F[n].T for m, n in [(0, 1), (2, 3), (1, 3), (7, 9), (0, 5), (7, 12)]}
+    misses = {
+        "lengths": max(_gap(F[n] @ F[n].T, unit) for n in (1, 3, 7)),
         "zero": _gap(F[0], unit),
-        "steps": max(_gap(_after(F[1], F[1]), F[2]), _gap(_after(F[2], F[3]), F[5])),
-        "offset": max(
-            _gap(_against(F[m], F[n]), _against(F[m + step], F[n + step]))
-            for m, n, step in [(0, 1, 2), (1, 3, 6), (0, 5, 7)]
-        ),
+        "steps": max(_gap(F[1] @ F[1], F[2]), _gap(F[3] @ F[2], F[5])),
+        "offset": max(_gap(dots[0, 1], dots[2, 3]), _gap(dots[1, 3], dots[7, 9]), _gap(dots[0, 5], dots[7, 12])),
     }
     return {
-        "partner": partner,
+        "partner": partner.tolist(),
         "pairs": pairs,
         "pairing": "none" if not r else "either" if len(fits) == 2 else fits[0] if fits else "other",
         "sense": senses.pop() if len(senses) == 1 else 0,
-        "angles": angles,
-        "base": exp(slope) if r > 2 and residual < EPS else 0.0,
-        "laws": {name: miss < EPS for name, miss in lawful.items()} | {"turns": _gap(one, unit) > EPS},
+        "angles": angles.tolist(),
+        "base": base,
+        "laws": {name: miss < EPS for name, miss in misses.items()} | {"turns": _gap(F[1], unit) > EPS},
     }
 
 
@@ -125,8 +98,8 @@ class FingerprintPlayground(Widget):
 
     @staticmethod
     def compute(state: dict) -> dict:
-        ask = _device(state)
-        return {"answers": [ask(a, state["n"]) for a in range(D)], "found": _fingerprint(ask)}
+        answers = partial(_answers, state)
+        return {"answers": answers(state["n"]).tolist(), "found": _fingerprint(answers)}
 
     @staticmethod
     def random_state(rng) -> dict:

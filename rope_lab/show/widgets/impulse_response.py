@@ -1,10 +1,11 @@
 """Chapter 10's widget: what a plane answers to a single 1, as a spiral and over time, beside a sum of real decays."""
 
-from itertools import pairwise
-from math import cos, pi, sin, sqrt
+from math import pi
 
+import numpy as np
 from traitlets import Enum, Float
 
+from rope_lab.algebra import recurrence
 from rope_lab.show.widgets.kit import Widget, state
 
 __all__ = ["RATES", "STEPS", "ImpulseResponse"]
@@ -32,19 +33,16 @@ class ImpulseResponse(Widget):
     @staticmethod
     def compute(state: dict) -> dict:
         gamma, theta = state["gamma"], state["theta"]
-        spiral = [[gamma**n * cos(n * theta), -(gamma**n) * sin(n * theta)] for n in range(STEPS)]
-        kernel = [point[0] for point in spiral]
-        rates = [gamma * rate for rate in RATES[: int(state["decays"])]]
-        powers = [[rate**n for n in range(STEPS)] for rate in rates]
-        weights = _solve([[_dot(a, b) for b in powers] for a in powers], [_dot(a, kernel) for a in powers])
-        fit = [sum(w * p[n] for w, p in zip(weights, powers, strict=True)) for n in range(STEPS)]
-        missed = [k - f for k, f in zip(kernel, fit, strict=True)]
+        response = recurrence.impulse_response(STEPS, gamma=gamma, theta=theta)[:, 0]
+        rates = gamma * np.array(RATES[: int(state["decays"])])
+        powers = recurrence.impulse_response(STEPS, gamma=rates, theta=0.0).real
+        fit = powers @ np.linalg.lstsq(powers, response.real, rcond=None)[0]
         return {
-            "spiral": spiral,
-            "fit": fit,
-            "changes": _changes(kernel),
+            "spiral": np.column_stack([response.real, response.imag]).tolist(),
+            "fit": fit.tolist(),
+            "changes": _changes(response.real),
             "fit_changes": _changes(fit),
-            "missed": sqrt(_dot(missed, missed) / _dot(kernel, kernel)),
+            "missed": float(np.linalg.norm(response.real - fit) / np.linalg.norm(response.real)),
         }
 
     @staticmethod
@@ -65,25 +63,6 @@ class ImpulseResponse(Widget):
         )
 
 
-def _dot(a: list[float], b: list[float]) -> float:
-    return sum(x * y for x, y in zip(a, b, strict=True))
-
-
-def _changes(values: list[float]) -> int:
-    signs = [value > 0 for value in values if abs(value) > 1e-12]
-    return sum(a != b for a, b in pairwise(signs))
-
-
-def _solve(matrix: list[list[float]], right: list[float]) -> list[float]:
-    """Elimination without pivots: the matrix is positive definite and at most 3 x 3."""
-    rows = [[*row, value] for row, value in zip(matrix, right, strict=True)]
-    for i, pivot in enumerate(rows):
-        for row in rows[i + 1 :]:
-            factor = row[i] / pivot[i]
-            for k in range(i, len(row)):
-                row[k] -= factor * pivot[k]
-    found = [0.0] * len(rows)
-    for i in reversed(range(len(rows))):
-        known = sum(rows[i][k] * found[k] for k in range(i + 1, len(rows)))
-        found[i] = (rows[i][-1] - known) / rows[i][i]
-    return found
+def _changes(values: np.ndarray) -> int:
+    """The changes of sign that are no rounding."""
+    return recurrence.sign_changes(values[np.abs(values) > 1e-12])

@@ -31,7 +31,8 @@ def panels_of(found: Iterable[Card]) -> list[dict]:
         if not card.curve.keys() >= set(_KINDS.values()):
             continue
         groups.setdefault((card.experiment, card.rung, card.setting, tuple(card.curve["step"])), []).append(card)
-    panels, seen = [], Counter()
+    panels: list[dict] = []
+    seen: Counter[str] = Counter()
     for (*where, _), own in groups.items():
         key = " ".join(filter(None, where))
         seen[key] += 1
@@ -54,7 +55,7 @@ def _panel(key: str, found: Sequence[Card]) -> dict:
         "names": names,
         "reference": next((n for n in _REFERENCES if n in names), names[0]),
         **{f"{kind}_steps": [steps[i] for i in chosen[kind]] for kind in _KINDS},
-        "t": quantiles(found),
+        "t": quantiles(len({card.seed for card in found})),
         "runs": runs,
     }
 
@@ -114,11 +115,11 @@ class LearningCurves(Widget):
 
         def difference(name: str, i: int) -> dict:
             pairs = [runs[name][seed][i] - runs[reference][seed][i] for seed in runs[name] if seed in runs[reference]]
-            return interval(pairs, panel["t"])
+            return interval(pairs)
 
         rows = [
             {"variant": name, "seeds": len(runs[name]), "loss": fmean(run[index] for run in runs[name].values())}
-            | (difference(name, index) if name != reference else interval([], panel["t"]))
+            | (difference(name, index) if name != reference else interval([]))
             for name in names
         ]
         means = [[fmean(run[i] for run in runs[name].values()) for i in range(len(steps))] for name in names]
@@ -165,4 +166,4 @@ def _random_panel(rng, key: str) -> dict:
         for seed in range(int(rng.integers(1, 5)))
     ]
     steps = {f"{kind}_steps": [10 * (i + 1) for i in range(n)] for kind, n in lengths.items()}
-    return {"key": key, "names": names, "reference": names[-1], **steps, "t": [0.0, 0.0, 12.7, 4.3, 3.2], "runs": runs}
+    return {"key": key, "names": names, "reference": names[-1], **steps, "t": quantiles(4), "runs": runs}

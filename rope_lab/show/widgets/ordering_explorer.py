@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-import math
+from collections import Counter
 from collections.abc import Sequence
+from itertools import combinations
 from statistics import fmean, median
 
 import traitlets
 from traitlets import Enum, Int, List, Unicode
 
+from rope_lab.algebra import rankings
 from rope_lab.show.widgets.kit import Widget, state
 from rope_lab.show.widgets.runs import by_seed, interval, quantiles, shown
 from rope_lab.training.results import cards
@@ -32,7 +34,7 @@ def panel_of(found: Sequence[Card], *, published: dict[str, float] | None = None
         "names": names,
         "published": {name: said[name] for name in names} if set(names) <= set(said) else {},
         "steps": steps,
-        "t": quantiles(found),
+        "t": quantiles(len({card.seed for card in found})),
         "runs": [
             {"variant": c.variant, "seed": c.seed, "losses": [round(curves[id(c)][s], 6) for s in steps]} for c in found
         ],
@@ -70,64 +72,45 @@ class OrderingExplorer(Widget):
         panel = shown(state)
         if panel is None:
             return {"panel": "", "names": [], "cells": []}
-        steps, said, t = panel["steps"], panel["published"], panel["t"]
+        steps, said = panel["steps"], panel["published"]
         index = min(state["at"], len(steps) - 1)
         runs = by_seed(panel, lambda run: run["losses"])
+        losses = {name: [run[index] for run in runs[name].values()] for name in panel["names"]}
+        means = {name: fmean(own) for name, own in losses.items()}
+        medians = {name: median(own) for name, own in losses.items()}
 
-        def middle(name: str, i: int, take=fmean) -> float:
-            return take([losses[i] for losses in runs[name].values()])
+        def gaps(one: str, other: str, i: int) -> dict[int, float]:
+            return {seed: runs[other][seed][i] - runs[one][seed][i] for seed in runs[one] if seed in runs[other]}
 
-        def gaps(one: str, other: str, i: int) -> list[float]:
-            return [runs[other][seed][i] - runs[one][seed][i] for seed in runs[one] if seed in runs[other]]
-
-        key = {
-            "mean": lambda name: middle(name, index),
-            "median": lambda name: middle(name, index, median),
-            "published": lambda name: said.get(name, middle(name, index)),
-        }[state["order"]]
-        names = sorted(panel["names"], key=lambda name: (key(name), name))
-        cells, counts, exchanges = [], {"agree": 0, "reversed": 0, "undecided": 0, "decided": 0}, 0
-        for i, one in enumerate(names):
-            for other in names[i + 1 :]:
-                gap = interval(gaps(one, other, index), t)
-                way = math.copysign(1, said[other] - said[one]) if said else 0
-                word = _word(gap, way)
-                counts[word] += 1
-                exchanges += way * (middle(other, index) - middle(one, index)) < 0
-                cells.append({"one": one, "other": other, "word": word, **gap})
+        key = {"mean": means, "median": medians, "published": means | said}[state["order"]]
+        names = sorted(panel["names"], key=lambda name: (key[name], name))
+        cells = []
+        for one, other in combinations(names, 2):
+            gap = interval(gaps(one, other, index).values())
+            way = said[other] - said[one] if said else 0
+            cells.append({"one": one, "other": other, "word": _word(gap, way), **gap})
+        words = Counter(cell["word"] for cell in cells)
         one = state["one"] if state["one"] in names else names[0]
         rest = [name for name in names if name != one]
         other = state["other"] if state["other"] in rest else (rest or [""])[0]
-        pairs = len(cells)
+        along = [gaps(one, other, i) for i in range(len(steps))] if other else []
         return {
             "panel": panel["key"],
             "names": names,
             "steps": steps,
             "index": index,
             "cells": cells,
-            "counts": counts,
-            "tau": 1 - 2 * exchanges / pairs if said and pairs else None,
-            "exchanges": exchanges if said else None,
+            "counts": {word: words[word] for word in ("agree", "reversed", "undecided", "decided")},
+            "tau": rankings.kendall_tau(means, said) if said and cells else None,
+            "exchanges": (rankings.exchanges(means, said) if cells else 0) if said else None,
             "rows": [
-                {
-                    "name": name,
-                    "mean": middle(name, index),
-                    "median": middle(name, index, median),
-                    "said": said.get(name),
-                }
-                for name in names
+                {"name": name, "mean": means[name], "median": medians[name], "said": said.get(name)} for name in names
             ],
             "one": one,
             "other": other,
-            "seeds": [
-                {"seed": seed, "gap": runs[other][seed][index] - runs[one][seed][index]}
-                for seed in runs[one]
-                if seed in runs[other]
-            ]
-            if other
-            else [],
-            "chosen": interval(gaps(one, other, index) if other else [], t),
-            "along": [interval(gaps(one, other, i), t) for i in range(len(steps))] if other else [],
+            "seeds": [{"seed": seed, "gap": gap} for seed, gap in along[index].items()] if other else [],
+            "chosen": interval(along[index].values() if other else []),
+            "along": [interval(gap.values()) for gap in along],
             "published": said[other] - said[one] if said and other else None,
         }
 
@@ -171,5 +154,11 @@ def _random_panel(rng, key: str, *, said: bool) -> dict:
         for seed in range(int(rng.integers(1, 5)))
     ]
     published = {name: float(rng.uniform(2.7, 2.9)) for name in names} if said else {}
-    t = [0.0, 0.0, 12.7, 4.3, 3.2]
-    return {"key": key, "names": names, "published": published, "steps": [10, 20, 30, 40], "t": t, "runs": runs}
+    return {
+        "key": key,
+        "names": names,
+        "published": published,
+        "steps": [10, 20, 30, 40],
+        "t": quantiles(4),
+        "runs": runs,
+    }

@@ -1,16 +1,19 @@
 """Chapter 8's widget: rotate any of q, k, v, o, move the sentence along, and see what moves with it."""
 
-from math import cos, exp, hypot, sin
+from collections.abc import Sequence
 
+import numpy as np
 from traitlets import Bool, Enum, Float, List
 
+from rope_lab.algebra.placements import attention_weights
+from rope_lab.algebra.rotation import rotate
 from rope_lab.show.widgets.kit import Widget, state
 
 __all__ = ["PlacementBoard"]
 
 ROWS = ("", "qk", "q", "k")  # what turns in the logits
 COLUMNS = ("", "vo", "v", "o")  # what turns on the way of the values
-SHIFTS = range(1, 13)  # the test behind the verdict
+SHIFTS = range(13)  # the test behind the verdict
 _KEYS = [[0.9, 0.4], [-0.3, 1.1], [0.5, -0.8], [1.0, 0.2], [-0.6, -0.5]]
 _VALUES = [[0.9, 0.5], [-0.4, 0.9], [0.8, -0.7], [0.2, 1.0], [1.0, 0.1]]
 
@@ -43,17 +46,24 @@ class PlacementBoard(Widget):
 
     @staticmethod
     def compute(state: dict) -> dict:
-        here = "".join(role for role in "qkvo" if state[role])
-        home, now = _head(state, here, 0), _head(state, here, state["shift"])
-        board = [[_verdict(state, row + column) for column in COLUMNS] for row in ROWS]
+        weights = {row: _weights(state, row, SHIFTS) for row in ROWS}
+        placed = {column: _placed(state, column, SHIFTS) for column in COLUMNS}
+        board = [[_verdict(weights[row], placed[column]) for column in COLUMNS] for row in ROWS]
+        row, column = ("".join(role for role in pair if state[role]) for pair in ("qk", "vo"))
+        both = [0.0, state["shift"]]
+        here = _weights(state, row, both)
+        arrived = here[..., None] * _placed(state, column, both)
+        (home_weights, now_weights), (home, now) = here, arrived.sum(axis=1)
         return {
-            "weights": now["weights"],
-            "home_weights": home["weights"],
-            "arrived": now["arrived"],
-            "output": now["output"],
-            "home_output": home["output"],
-            **_moved(home, now),
-            "verdict": _verdict(state, here),
+            "weights": now_weights.tolist(),
+            "home_weights": home_weights.tolist(),
+            "arrived": arrived[1].tolist(),
+            "output": now.tolist(),
+            "home_output": home.tolist(),
+            "weights_moved": float(np.abs(now_weights - home_weights).max()),
+            "output_moved": float(np.linalg.norm(now - home)),
+            "length_moved": float(abs(np.linalg.norm(now) - np.linalg.norm(home))),
+            "verdict": board[ROWS.index(row)][COLUMNS.index(column)],
             "board": board,
         }
 
@@ -85,42 +95,29 @@ class PlacementBoard(Widget):
         )
 
 
-def _head(state: dict, rotated: str, shift: float) -> dict:
-    """The last word's weights, the summands of its output, and the output, with the first word at ``shift``."""
-    T, theta = len(state["content_k"]), state["theta"]
-    m = shift + T - 1
-    query = _turned(state["query"], m * theta if "q" in rotated else 0)
-    back = (-m if state["turn"] == "back" else m) * theta if "o" in rotated else 0
-    logits, placed = [], []
-    for n, (key, value) in enumerate(zip(state["content_k"], state["content_v"], strict=True)):
-        x, y = _turned(key, (shift + n) * theta if "k" in rotated else 0)
-        logits.append(query[0] * x + query[1] * y)
-        placed.append(_turned(value, ((shift + n) * theta if "v" in rotated else 0) + back))
-    top = max(logits)
-    share = [exp(logit - top) for logit in logits]
-    weights = [each / sum(share) for each in share]
-    arrived = [[weight * x, weight * y] for weight, (x, y) in zip(weights, placed, strict=True)]
-    return {"weights": weights, "arrived": arrived, "output": [sum(x for x, _ in arrived), sum(y for _, y in arrived)]}
+def _weights(state: dict, rotated: str, shifts: Sequence[float]) -> np.ndarray:
+    """The last word's weights, (shifts, words), with the first word at each shift."""
+    q = np.sqrt(2) * np.array([state["query"]])  # the board leaves the divisor out
+
+    def at(n: np.ndarray) -> np.ndarray:
+        k, theta = state["content_k"], state["theta"]
+        return attention_weights(q, k, q_positions=n[-1:], k_positions=n, rotated=rotated, theta=theta)[0]
+
+    return np.stack([at(shift + np.arange(len(state["content_k"]), dtype=float)) for shift in shifts])
 
 
-def _turned(vector: list[float], angle: float) -> list[float]:
-    (x, y), c, s = vector, cos(angle), sin(angle)
-    return [x * c - y * s, x * s + y * c]
+def _placed(state: dict, rotated: str, shifts: Sequence[float]) -> np.ndarray:
+    """What each word hands over for a weight of 1, (shifts, words, 2)."""
+    at = np.add.outer(shifts, np.arange(len(state["content_v"]), dtype=float))
+    angle = at if "v" in rotated else np.zeros_like(at)
+    if "o" in rotated:
+        angle = angle + (-at[:, -1:] if state["turn"] == "back" else at[:, -1:])
+    return rotate(np.tile(state["content_v"], (len(at), 1, 1)), angle, theta=state["theta"])
 
 
-def _moved(home: dict, now: dict) -> dict:
-    (x, y), (u, v) = home["output"], now["output"]
-    return {
-        "weights_moved": max(abs(a - b) for a, b in zip(home["weights"], now["weights"], strict=True)),
-        "output_moved": hypot(u - x, v - y),
-        "length_moved": abs(hypot(u, v) - hypot(x, y)),
-    }
-
-
-def _verdict(state: dict, rotated: str) -> str:
+def _verdict(weights: np.ndarray, placed: np.ndarray) -> str:
     """What the numbers of the shift test say of one placement."""
-    home = _head(state, rotated, 0)
-    tests = [_moved(home, _head(state, rotated, shift)) for shift in SHIFTS]
-    if max(test["weights_moved"] for test in tests) > 1e-9:
+    if np.abs(weights - weights[0]).max() > 1e-9:
         return "weights"
-    return "turned" if max(test["output_moved"] for test in tests) > 1e-9 else "same"
+    outputs = (weights[..., None] * placed).sum(axis=1)
+    return "turned" if np.abs(outputs - outputs[0]).max() > 1e-9 else "same"

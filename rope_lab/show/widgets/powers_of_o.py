@@ -1,9 +1,12 @@
 """Chapter 7's widget: the powers of a turn and of a mirror, what lies between whole powers, and the printed step."""
 
-from math import cos, pi, sin
+from math import pi
 
+import numpy as np
 from traitlets import Bool, Float, Int
 
+from rope_lab.algebra.orthogonal_powers import orthogonal_power, split_off
+from rope_lab.algebra.rotation import rotation_2d
 from rope_lab.show.widgets.kit import Widget, state
 
 __all__ = ["PowersOfO"]
@@ -33,33 +36,25 @@ class PowersOfO(Widget):
 
     @staticmethod
     def compute(state: dict) -> dict:
-        n, flips = state["n"], state["mirror"]
-        angle = state["theta"] + 2 * pi * state["wraps"]
+        n, mirrored, angle = state["n"], state["mirror"], state["theta"] + 2 * pi * state["wraps"]
+        O_plus = rotation_2d(angle)
+        O, M = split_off(O_plus, axis=[0.0, 1.0])  # noqa: E741 - the book's letter; the mirror first, then the turn
         whole = n == round(n)
-        exists = whole or not flips
-
-        def turn(by):
-            return [[cos(by), -sin(by)], [sin(by), cos(by)]]
-
-        def power(k):
-            if not flips:
-                return turn(k * angle)
-            return [[cos(angle), sin(angle)], [sin(angle), -cos(angle)]] if k % 2 else [[1.0, 0.0], [0.0, 1.0]]
-
-        def as_printed(k):  # the mirror's power first, then the turn's
-            (a, b), (c, d) = turn(k * angle)
-            return [[a, b], [-c, -d]] if flips and k % 2 else [[a, b], [c, d]]
-
-        nothing = [[0.0, 0.0], [0.0, 0.0]]
-        matrix = power(n) if exists else nothing
-        claimed = as_printed(n) if exists else nothing
+        exists = whole or not mirrored
+        if not mirrored:  # between whole powers with the added turns, which orthogonal_power cannot see
+            matrix = claimed = rotation_2d(n * angle)
+        elif whole:
+            matrix, claimed = orthogonal_power(O, n), orthogonal_power(M, n) @ rotation_2d(n * angle)
+        else:
+            matrix = claimed = np.zeros((2, 2))
+        powers = (orthogonal_power(O if mirrored else O_plus, k) for k in range(-SPAN, SPAN + 1))
         return {
             "exists": exists,
-            "matrix": matrix,
-            "claimed": claimed,
-            "gap": max(abs(matrix[i][j] - claimed[i][j]) for i in range(2) for j in range(2)),
-            "det": matrix[0][0] * matrix[1][1] - matrix[0][1] * matrix[1][0],
-            "tips": [[row[0] for row in power(k)] for k in range(-SPAN, SPAN + 1)],
+            "matrix": matrix.tolist(),
+            "claimed": claimed.tolist(),
+            "gap": float(np.abs(matrix - claimed).max()),
+            "det": float(np.linalg.det(matrix)),
+            "tips": [power[:, 0].tolist() for power in powers],
         }
 
     @staticmethod

@@ -1,15 +1,15 @@
 """Chapter 4's widget: the proof of the relative law, line by line, with the matrices' numbers under each line."""
 
 from itertools import pairwise
-from math import cos, sin
 
+import numpy as np
 from traitlets import Enum, Float, Int
 
+from rope_lab.algebra.rotation import rotation_matrix
 from rope_lab.show.widgets.kit import Widget, state
 
 __all__ = ["ProofStepper"]
 
-INTERLEAVED, HALF = ((0, 1), (2, 3)), ((0, 2), (1, 3))
 SLOWER = 0.4  # the second plane's frequency, as a share of the first's
 VARIANTS = ("proof", "transpose", "sign", "layouts", "square")
 LINES = 6
@@ -37,40 +37,29 @@ class ProofStepper(Widget):
     @staticmethod
     def compute(state: dict) -> dict:
         variant, m, n = state["variant"], state["m"], state["n"]
-        thetas = (state["theta"], SLOWER * state["theta"])
 
-        def angle(position):
-            return position * abs(position) if variant == "square" else position
+        def turn(position, layout="interleaved"):
+            stretched = position * abs(position) if variant == "square" else position
+            R = rotation_matrix(stretched, theta=[state["theta"], SLOWER * state["theta"]], layout=layout)
+            return np.tril(R) + np.tril(R, -1).T if variant == "sign" else R
 
-        def turn(position, pairs=INTERLEAVED, *, transposed=False):
-            """One 2 x 2 block for each plane, on the rows and columns of its pair."""
-            matrix = [[0.0] * 4 for _ in range(4)]
-            for (a, b), theta in zip(pairs, thetas, strict=True):
-                c, s = cos(angle(position) * theta), sin(angle(position) * theta)
-                upper, lower = (s, s) if variant == "sign" else (-s, s)
-                matrix[a][a] = matrix[b][b] = c
-                matrix[a][b], matrix[b][a] = (lower, upper) if transposed else (upper, lower)
-            return matrix
-
-        def times(left, right):
-            return [[sum(left[i][k] * right[k][j] for k in range(4)) for j in range(4)] for i in range(4)]
-
-        key = turn(n, HALF) if variant == "layouts" else turn(n)
-        first = turn(m) if variant == "transpose" else [list(column) for column in zip(*turn(m), strict=True)]
+        key = turn(n, "half") if variant == "layouts" else turn(n)
+        first = turn(m) if variant == "transpose" else turn(m).T
         values = [
-            times(first, key),  # the two matrices, whole
-            times(turn(m, transposed=True), key),  # each block of the first one transposed
-            times(turn(-m), key),  # each block turned back
-            times(turn(-m), turn(n)),  # block times block, in the planes of the first matrix
+            first @ key,  # the two matrices, whole
+            turn(m).T @ key,  # each block of the first one transposed
+            turn(-m) @ key,  # each block turned back
+            turn(-m) @ turn(n),  # block times block, in the planes of the first matrix
             turn(n - m),  # the angles added, block by block
             turn(n - m),  # the blocks collected
         ]
-        gaps = [0.0] + [
-            max(abs(x - y) for one, two in zip(before, after, strict=True) for x, y in zip(one, two, strict=True))
-            for before, after in pairwise(values)
-        ]
-        broken = [i for i, gap in enumerate(gaps) if gap > 1e-9]
-        return {"factors": [first, key], "values": values, "gaps": gaps, "breaks": broken[0] if broken else -1}
+        gaps = [0.0, *(float(np.abs(after - before).max()) for before, after in pairwise(values))]
+        return {
+            "factors": [first.tolist(), key.tolist()],
+            "values": [value.tolist() for value in values],
+            "gaps": gaps,
+            "breaks": next((i for i, gap in enumerate(gaps) if gap > 1e-9), -1),
+        }
 
     @staticmethod
     def random_state(rng) -> dict:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from statistics import fmean
+from collections.abc import Callable, Collection, Iterator
 from typing import Any
 
 from rope_lab.training.results import cards
@@ -19,9 +17,8 @@ def committed(experiments: str = "*") -> Iterator[Card]:
         yield from cards.load_all(folder.parent.name, folder.name)
 
 
-def quantiles(found: Iterable[Card]) -> list[float]:
-    """t_{0.975, n-1} at index n, for every number of seeds up to that of the cards; 0 where there is no interval."""
-    seeds = len({card.seed for card in found})
+def quantiles(seeds: int) -> list[float]:
+    """t_{0.975, n-1} at index n, for every number n of shared seeds up to ``seeds``; 0 where there is no interval."""
     return [0.0, 0.0, *(cards.t_quantile(0.975, n - 1) for n in range(2, seeds + 1))]
 
 
@@ -39,15 +36,13 @@ def by_seed(panel: dict, pick: Callable[[dict], Any]) -> dict[str, dict[int, Any
     return found
 
 
-def interval(values: Sequence[float], t: Sequence[float]) -> dict[str, Any]:
-    """Mean and half width t s / sqrt(n) of paired differences; ``half`` is None for fewer than two.
+def interval(values: Collection[float]) -> dict[str, Any]:
+    """The interval of `cards.interval` as the script writes it: None for what too few differences cannot say.
 
-    >>> interval([1.0, 3.0], [0.0, 0.0, 12.706])
-    {'n': 2, 'difference': 2.0, 'half': 12.706}
+    >>> interval([1.0, 3.0])["difference"], interval([1.0]), interval([])["n"]
+    (2.0, {'n': 1, 'difference': 1.0, 'half': None}, 0)
     """
-    n = len(values)
-    if n < 2:
-        return {"n": n, "difference": values[0] if n else None, "half": None}
-    mean = fmean(values)
-    sd = math.sqrt(math.fsum((value - mean) ** 2 for value in values) / (n - 1))
-    return {"n": n, "difference": mean, "half": t[n] * (sd / math.sqrt(n))}
+    if not values:
+        return {"n": 0, "difference": None, "half": None}
+    found = cards.interval(values)
+    return {"n": found.n, "difference": found.mean, "half": found.half if found.n > 1 else None}

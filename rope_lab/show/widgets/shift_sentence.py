@@ -1,9 +1,9 @@
 """The landing page's widget: move a whole sentence along, watch every hand turn and no logit change."""
 
-from math import cos, sin
-
+import numpy as np
 from traitlets import Enum, Float, Int, List
 
+from rope_lab.algebra.rotation import rotate
 from rope_lab.show.widgets.kit import Widget, state
 
 __all__ = ["ShiftSentence"]
@@ -42,8 +42,13 @@ class ShiftSentence(Widget):
     def compute(state: dict) -> dict:
         queries, keys, logits = _sentence(state, state["shift"])
         _, _, home = _sentence(state, 0)
-        change = max(abs(now - then) for now, then in zip(logits, home, strict=True))
-        return {"q_placed": queries, "k_placed": keys, "logits": logits, "home": home, "change": change}
+        return {
+            "q_placed": queries.tolist(),
+            "k_placed": keys.tolist(),
+            "logits": logits.tolist(),
+            "home": home.tolist(),
+            "change": float(np.abs(logits - home).max()),
+        }
 
     @staticmethod
     def random_state(rng) -> dict:
@@ -68,18 +73,12 @@ class ShiftSentence(Widget):
         )
 
 
-def _sentence(state: dict, shift: float) -> tuple[list, list, list]:
-    placed = [
-        [_place(vector, (shift + index) * state["theta"], state) for index, vector in enumerate(state[kind])]
-        for kind in ("q", "k")
-    ]
-    queries, keys = placed
-    pairs = [(later, earlier) for later in range(len(queries)) for earlier in range(later)]
-    return queries, keys, [sum(a * b for a, b in zip(queries[m], keys[n], strict=True)) for m, n in pairs]
-
-
-def _place(vector: list[float], angle: float, state: dict) -> list[float]:
-    (x, y), c, s = vector, cos(angle), sin(angle)
+def _sentence(state: dict, shift: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Queries and keys in their places, and the logits of the pairs (later, earlier)."""
+    at = shift + np.arange(len(state["q"]))
     if state["mode"] == "rotated":
-        return [x * c - y * s, x * s + y * c]
-    return [x + state["amplitude"] * c, y + state["amplitude"] * s]
+        queries, keys = (rotate(state[kind], at, theta=state["theta"]) for kind in ("q", "k"))
+    else:
+        places = state["amplitude"] * rotate([1.0, 0.0], at, theta=state["theta"])
+        queries, keys = (state[kind] + places for kind in ("q", "k"))
+    return queries, keys, (queries @ keys.T)[np.tril_indices(len(at), -1)]

@@ -1,9 +1,9 @@
 """Chapter 11's widget: four matrices mixed by four sliders, what they do to a letter, and the two halves of the mix."""
 
-from math import hypot
-
+import numpy as np
 from traitlets import Enum, Float
 
+from rope_lab.algebra.widely_linear import SIGMA, energies, split
 from rope_lab.show.widgets.kit import Widget, state
 
 __all__ = ["SigmaBoard"]
@@ -32,17 +32,14 @@ class SigmaBoard(Widget):
 
     @staticmethod
     def compute(state: dict) -> dict:
-        linear = 0.0 if state["half"] == "conjugate" else 1.0
-        conjugate = 0.0 if state["half"] == "linear" else 1.0
-        a0, a2 = linear * state["a0"], linear * state["a2"]
-        a1, a3 = conjugate * state["a1"], conjugate * state["a3"]
-        A, B = hypot(a0, a2), hypot(a3, a1)
+        whole = np.tensordot([state[name] for name in ("a0", "a1", "a2", "a3")], SIGMA, axes=1)
+        linear, conjugate = split(whole)
+        shown = {"whole": whole, "linear": linear, "conjugate": conjugate}[state["half"]]
         return {
-            "matrix": [a0 + a3, a1 - a2, a1 + a2, a0 - a3],
-            "linear": 2 * (state["a0"] ** 2 + state["a2"] ** 2),
-            "conjugate": 2 * (state["a1"] ** 2 + state["a3"] ** 2),
-            "determinant": A * A - B * B,
-            "axes": [A + B, abs(A - B)],
+            "matrix": shown.ravel().tolist(),
+            **dict(zip(("linear", "conjugate"), energies(whole), strict=True)),
+            "determinant": float(np.linalg.det(shown)),
+            "axes": np.linalg.svd(shown, compute_uv=False).tolist(),
         }
 
     @staticmethod

@@ -1,9 +1,9 @@
 """Chapter 5's widget: the six entries of a generator of four dimensions, its two speeds, and the orbit of one point."""
 
-from math import cos, hypot, sin, sqrt
-
+import numpy as np
 from traitlets import Float
 
+from rope_lab.algebra.generators import angles_4d, halves_4d, power_4d, skew_4d
 from rope_lab.show.widgets.kit import Widget, state
 
 __all__ = ["So4Explorer"]
@@ -35,34 +35,16 @@ class So4Explorer(Widget):
 
     @staticmethod
     def compute(state: dict) -> dict:
-        b21, b31, b41, b32, b42, b43 = (state[name] for name in ENTRIES)
-        u = [b21 + b43, b31 - b42, b41 + b32]  # twice the self-dual half
-        v = [b21 - b43, b31 + b42, b41 - b32]  # twice the anti-self-dual half
-        plus, minus = hypot(*u), hypot(*v)
-
-        def skew(x, y, z, sign):
-            """Half of x, y, z in the pattern of one half: sign +1 is self-dual, -1 anti-self-dual."""
-            return [
-                [0, -x / 2, -y / 2, -z / 2],
-                [x / 2, 0, -sign * z / 2, sign * y / 2],
-                [y / 2, sign * z / 2, 0, -sign * x / 2],
-                [z / 2, -sign * y / 2, sign * x / 2, 0],
-            ]
-
-        def half(matrix, speed, t):
-            """exp(t times one half), whose square is minus speed^2 times the identity."""
-            c, s = cos(speed * t), sin(speed * t) / speed if speed > 1e-12 else t
-            return [[c * (i == j) + s * matrix[i][j] for j in range(4)] for i in range(4)]
-
-        S, A = half(skew(*u, 1), plus / 2, state["t"]), half(skew(*v, -1), minus / 2, state["t"])
-        R = [[sum(S[i][k] * A[k][j] for k in range(4)) for j in range(4)] for i in range(4)]
-        point = [(row[0] + row[2]) / sqrt(2) for row in R]
+        B = skew_4d([state[name] for name in ENTRIES])
+        R = power_4d(B, state["t"])
+        start = np.array([1.0, 0.0, 1.0, 0.0]) / np.sqrt(2)
+        point = R @ start
         return {
-            "angles": [(plus + minus) / 2, abs(plus - minus) / 2],
-            "halves": [plus, minus],
-            "matrix": R,
-            "point": point,
-            "logit": (point[0] + point[2]) / sqrt(2),
+            "angles": angles_4d(B).tolist(),
+            "halves": [float(np.linalg.norm(half)) for half in halves_4d(B)],
+            "matrix": R.tolist(),
+            "point": point.tolist(),
+            "logit": float(start @ point),
         }
 
     @staticmethod

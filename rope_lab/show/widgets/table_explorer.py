@@ -37,7 +37,7 @@ def _panel(experiment: str, rung: str, setting: str, found: Sequence[Card]) -> d
         "names": names,
         "reference": "RoPE" if "RoPE" in names else names[0],
         "published": {name: pair for name, pair in printed.items() if pair},
-        "t": quantiles(found),
+        "t": quantiles(len({card.seed for card in found})),
         "runs": [
             {
                 "variant": card.variant,
@@ -104,7 +104,7 @@ class TableExplorer(Widget):
             if name == reference:
                 continue
             pairs = [runs[name][seed] - runs[reference][seed] for seed in runs[name] if seed in runs[reference]]
-            gap = interval(pairs, panel["t"])
+            gap = interval(pairs)
             rows.append(
                 {
                     "variant": name,
@@ -153,11 +153,4 @@ def _random_panel(rng, key: str) -> dict:
         for seed in range(int(rng.integers(1, 5)))
     ]
     said = {name: rng.uniform(0.01, 7, 2).tolist() for name in names[: int(rng.integers(0, 4))]}
-    return {
-        "key": key,
-        "names": names,
-        "reference": names[-1],
-        "published": said,
-        "t": [0.0, 0.0, 12.7, 4.3, 3.2],
-        "runs": runs,
-    }
+    return {"key": key, "names": names, "reference": names[-1], "published": said, "t": quantiles(4), "runs": runs}

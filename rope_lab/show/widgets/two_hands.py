@@ -1,9 +1,11 @@
 """Chapter 1's widget: a query and a key as two hands of one clock, and the logit that sees only their offset."""
 
-from math import atan2, cos, hypot, pi, sin
+from cmath import phase
+from math import pi
 
 from traitlets import Float, Int
 
+from rope_lab.algebra.rotation import rotate
 from rope_lab.show.widgets.kit import Widget, state
 
 __all__ = ["TwoHands"]
@@ -32,14 +34,18 @@ class TwoHands(Widget):
 
     @staticmethod
     def compute(state: dict) -> dict:
-        q_turned = state["q_angle"] + (state["m"] + state["shift"]) * state["theta"]
-        k_turned = state["k_angle"] + (state["n"] + state["shift"]) * state["theta"]
-        q = [state["q_length"] * cos(q_turned), state["q_length"] * sin(q_turned)]
-        k = [state["k_length"] * cos(k_turned), state["k_length"] * sin(k_turned)]
-        logit = q[0] * k[0] + q[1] * k[1]
-        between = atan2(q[0] * k[1] - q[1] * k[0], logit)
-        offset, reach = state["n"] - state["m"], hypot(*q) * hypot(*k)
-        return {"q": q, "k": k, "offset": offset, "between": between, "logit": logit, "reach": reach}
+        offset, turn = state["n"] - state["m"], {"theta": state["theta"]}
+        q, k = (rotate([state[f"{hand}_length"], 0.0], state[f"{hand}_angle"], theta=1.0) for hand in ("q", "k"))
+        q, k = rotate(q, state["m"] + state["shift"], **turn), rotate(k, state["n"] + state["shift"], **turn)
+        both = complex(*q).conjugate() * complex(*k)
+        return {
+            "q": q.tolist(),
+            "k": k.tolist(),
+            "offset": offset,
+            "between": phase(both),
+            "logit": both.real,
+            "reach": abs(both),
+        }
 
     @staticmethod
     def random_state(rng) -> dict:

@@ -37,6 +37,13 @@ def test_no_module_has_the_name_of_a_public_object(folder):
     assert not modules & objects - {"cards"}  # rope_lab.training hands on the module `cards`
 
 
+@pytest.mark.parametrize("folder", sorted(set(FOLDERS) - {"rope_lab", "rope_lab.claims", "rope_lab.exercises"}))
+def test_every_module_is_handed_on(folder):
+    """So that `rope_lab.algebra.rotation` works after `import rope_lab`. Claims and exercises load theirs themselves."""
+    module = importlib.import_module(folder)
+    assert {m.name for m in pkgutil.iter_modules(module.__path__)} <= set(module.__all__)
+
+
 def imported(text):
     """(module, names) of each import from a relative module, as a stub writes them."""
     for source, names in re.findall(r"^from (\.[\w.]*) import (\([^)]*\)|[^\n]+)", text, re.MULTILINE):

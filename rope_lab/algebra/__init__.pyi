@@ -165,7 +165,7 @@ from .placements import (
     attention_weights as attention_weights,
     is_relative as is_relative,
     moved as moved,
-    placement as placement,
+    roles as roles,
 )
 from .rankings import (
     exchanges as exchanges,

@@ -1,4 +1,5 @@
 from . import (
+    layout_names as layout_names,
     adapters as adapters,
     audits as audits,
     conversion as conversion,

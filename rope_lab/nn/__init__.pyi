@@ -1,4 +1,5 @@
 from . import (
+    heads as heads,
     attention as attention,
     cache as cache,
     complex_convert as complex_convert,

@@ -1,0 +1,54 @@
+"""The API reference: every public name has its entry, and the search finds it."""
+
+import importlib
+import inspect
+import json
+
+import pytest
+from api_reference import home_of, sources
+
+from tests.test_public_names import FOLDERS
+
+
+def public_objects():
+    """The full name of every public object, in the folder where it is at home."""
+    return [
+        f"{folder}.{name}"
+        for folder in FOLDERS
+        for module, names in sources(folder).items()
+        if home_of(module) == folder
+        for name in names
+    ]
+
+
+def without_entry(names, pages):
+    return [name for name in names if not any(f'id="{name}"' in page for page in pages)]
+
+
+@pytest.fixture(scope="module")
+def pages(html):
+    return [page.read_text(encoding="utf-8") for page in sorted((html / "book").glob("api*.html"))]
+
+
+def test_every_public_name_has_an_entry(pages):
+    assert without_entry(public_objects(), pages) == []
+
+
+def test_control_a_name_without_entry_is_seen(pages):
+    assert without_entry(["rope_lab.nn.NoSuchLayer"], pages) == ["rope_lab.nn.NoSuchLayer"]
+
+
+def test_the_search_knows_them(html):
+    text = (html / "searchindex.js").read_text(encoding="utf-8")
+    index = json.loads(text.removeprefix("Search.setIndex(").rstrip().removesuffix(")"))
+    known = {f"{prefix}.{entry[4]}" for prefix, entries in index["objects"].items() for entry in entries}
+    assert set(public_objects()) <= known
+
+
+def test_shapes_and_errors_are_rendered(pages):
+    """Of one function: the shapes of its signature, and its formula as mathematics."""
+    text = next(page for page in pages if 'id="rope_lab.nn.recurrence.linear_rnn"' in page)
+    entry = text.split('id="rope_lab.nn.recurrence.linear_rnn"')[1].split("</dd></dl>")[0]
+    assert "*batch T d" in entry
+    assert 'class="math' in entry
+    assert inspect.getdoc(importlib.import_module("rope_lab.nn").linear_rnn).split("\n")[0] in entry

@@ -39,7 +39,7 @@ def test_no_module_has_the_name_of_a_public_object(folder):
 
 @pytest.mark.parametrize("folder", sorted(set(FOLDERS) - {"rope_lab", "rope_lab.claims", "rope_lab.exercises"}))
 def test_every_module_is_handed_on(folder):
-    """So that `rope_lab.algebra.rotation` works after `import rope_lab`. Claims and exercises load theirs themselves."""
+    """`rope_lab.algebra.rotation` works after `import rope_lab`; claims and exercises load theirs themselves."""
     module = importlib.import_module(folder)
     assert {m.name for m in pkgutil.iter_modules(module.__path__)} <= set(module.__all__)
 

@@ -1,4 +1,5 @@
 from . import (
+    small_tasks as small_tasks,
     catalogue as catalogue,
     counting as counting,
     crope as crope,

@@ -42,3 +42,5 @@ from .rotary import (
     rotary_table as rotary_table,
     rotate as rotate,
 )
+from .diagonal_rnn import DiagonalRNN as DiagonalRNN
+from .offset_head import OffsetHead as OffsetHead

@@ -13,3 +13,6 @@ from . import (
 from .catalogue import RUNGS as RUNGS, experiment as experiment, names as names
 from .definition import Experiment as Experiment
 from .sweeps import Report as Report, Setup as Setup, sweep as sweep
+from .counting import counting_accuracy as counting_accuracy, ring as ring, train_counting as train_counting
+from .offsets import offset_accuracy as offset_accuracy, sentences as sentences, train_offsets as train_offsets
+from .small_tasks import SmallTask as SmallTask, run_task as run_task

@@ -48,8 +48,8 @@ from .bch import (
     series as series,
 )
 from .budget import (
-    Shape as Shape,
     PARTS as PARTS,
+    ModelShape as ModelShape,
     cache as cache,
     multiplications as multiplications,
     parameters as parameters,
@@ -57,6 +57,7 @@ from .budget import (
 )
 from .cache_size import (
     MODELS as MODELS,
+    CacheShape as CacheShape,
     SCHEMES as SCHEMES,
     Scheme as Scheme,
     bytes_per_token as bytes_per_token,

@@ -8,23 +8,16 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Integral
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
+
+from rope_lab.algebra.arguments import expect_one_of, expect_whole
 
 Scheme = Literal["mha", "gqa", "mqa", "mla", "shared"]
 SCHEMES: tuple[Scheme, ...] = get_args(Scheme)
 
 
-def _expect_whole(value: Any, *, name: str, least: int) -> int:
-    if isinstance(value, bool) or not isinstance(value, Integral):
-        raise TypeError(f"{name}: expected a whole number, got {value!r}; counts are ints")
-    if value < least:
-        raise ValueError(f"{name}: expected at least {least}, got {value}")
-    return int(value)
-
-
 @dataclass(frozen=True)
-class Shape:
+class CacheShape:
     """What of a model's shape decides its cache. ``source`` is a key of the bibliography."""
 
     name: str
@@ -39,9 +32,9 @@ class Shape:
 
     def __post_init__(self) -> None:
         for field in ("layers", "heads", "kv_heads", "head_dim"):
-            _expect_whole(getattr(self, field), name=field, least=1)
+            expect_whole(getattr(self, field), name=field, least=1)
         for field in ("latent", "rope"):
-            _expect_whole(getattr(self, field), name=field, least=0)
+            expect_whole(getattr(self, field), name=field, least=0)
         if self.heads % self.kv_heads:
             raise ValueError(
                 f"kv_heads: expected a divisor of the {self.heads} heads, got {self.kv_heads}; every group of heads "
@@ -49,21 +42,28 @@ class Shape:
             )
 
 
-def numbers_per_token(scheme: Scheme, shape: Shape) -> int:
+def numbers_per_token(scheme: Scheme, shape: CacheShape) -> int:
     r"""How many numbers one layer keeps for one token.
 
     mha $2Hd$; gqa $2Gd$; mqa $2d$; mla $d_c + d_r$; shared $d_c$
 
-    H ``heads``, G ``kv_heads``, d ``head_dim``, $d_c$ ``latent``, $d_r$ ``rope``. The factor 2 is one key and one
-    value; the shared form has a single tensor for both. An int. ValueError for an unknown scheme, or for mla and
-    shared where the shape has no latent. Claims ``book.cache-formulas``, ``su19.mla-vo-shared``.
+    The factor 2 is one key and one value; the shared form has a single tensor for both.
 
-    >>> shape = Shape("a small one", layers=2, heads=8, kv_heads=2, head_dim=64, latent=128, rope=32)
+    Args:
+        scheme: how keys and values are shared.
+        shape: H is ``heads``, G ``kv_heads``, d ``head_dim``, $d_c$ ``latent``, $d_r$ ``rope``.
+
+    Raises:
+        ValueError: if the scheme is unknown, or if mla or shared meets a shape without a latent.
+
+    Claims:
+        `book.cache-formulas`, `su19.mla-vo-shared`
+
+    >>> shape = CacheShape("a small one", layers=2, heads=8, kv_heads=2, head_dim=64, latent=128, rope=32)
     >>> [numbers_per_token(scheme, shape) for scheme in SCHEMES]
     [1024, 256, 128, 160, 128]
     """
-    if scheme not in SCHEMES:
-        raise ValueError(f"scheme: expected one of {', '.join(SCHEMES)}, got {scheme!r}")
+    expect_one_of(scheme, SCHEMES, name="scheme")
     if scheme in ("mla", "shared") and not shape.latent:
         raise ValueError(f"latent: expected a width above 0 for the scheme {scheme!r}, got 0; say latent=512, for one")
     groups = {"mha": shape.heads, "gqa": shape.kv_heads, "mqa": 1}
@@ -72,28 +72,45 @@ def numbers_per_token(scheme: Scheme, shape: Shape) -> int:
     return shape.latent + (shape.rope if scheme == "mla" else 0)
 
 
-def bytes_per_token(scheme: Scheme, shape: Shape, *, size: int = 2) -> int:
+def bytes_per_token(scheme: Scheme, shape: CacheShape, *, size: int = 2) -> int:
     r"""How many bytes the whole model keeps for one token.
 
     $\mathrm{layers} \cdot \mathrm{numbers} \cdot \mathrm{size}$
 
-    ``size``: bytes of one number, 2 for bfloat16 and float16, 4 for float32, 1 for an eight-bit cache. An int.
-    Errors as in `numbers_per_token`. Claim ``book.cache-formulas``.
+    Args:
+        scheme: how keys and values are shared.
+        shape: of the model.
+        size: bytes of one number, 2 for bfloat16 and float16, 4 for float32, 1 for an eight-bit cache.
 
-    >>> bytes_per_token("mha", Shape("one layer", layers=1, heads=1, kv_heads=1, head_dim=2))
+    Raises:
+        ValueError: as `numbers_per_token` does.
+
+    Claims:
+        `book.cache-formulas`
+
+    >>> bytes_per_token("mha", CacheShape("one layer", layers=1, heads=1, kv_heads=1, head_dim=2))
     8
     """
-    return shape.layers * numbers_per_token(scheme, shape) * _expect_whole(size, name="size", least=1)
+    return shape.layers * numbers_per_token(scheme, shape) * expect_whole(size, name="size", least=1)
 
 
-def products_per_pair(scheme: Scheme, shape: Shape, *, absorbed: bool) -> int:
+def products_per_pair(scheme: Scheme, shape: CacheShape, *, absorbed: bool) -> int:
     r"""Multiplications that one query-key pair costs in one layer: for all the logits, and for all the weighted sums.
 
     keys and values of each head made out: $H(d + d_r + d)$; absorbed, on the latent itself: $H(d_c + d_r + d_c)$
 
-    ``absorbed`` says on which vectors the heads work. It matters for mla alone: mha, gqa and mqa have no latent, so
-    they always pay the first, with $d_r = 0$; the shared form always pays the second, with $d_r = 0$, because its
-    rotation stands between the latent and $W_v$. An int. Errors as in `numbers_per_token`. Claim ``book.latent-cost``.
+    Args:
+        scheme: how keys and values are shared.
+        shape: of the model.
+        absorbed: on which vectors the heads work. It matters for mla alone: mha, gqa and mqa have no latent, so they
+            always pay the first, with $d_r = 0$; the shared form always pays the second, with $d_r = 0$, because its
+            rotation stands between the latent and $W_v$.
+
+    Raises:
+        ValueError: as `numbers_per_token` does.
+
+    Claims:
+        `book.latent-cost`
 
     >>> v2 = next(shape for shape in MODELS if shape.name == "DeepSeek-V2")
     >>> [products_per_pair("mla", v2, absorbed=form) // v2.heads for form in (False, True)]
@@ -105,30 +122,16 @@ def products_per_pair(scheme: Scheme, shape: Shape, *, absorbed: bool) -> int:
     return shape.heads * (2 * (shape.latent if on_latent else shape.head_dim) + rope)
 
 
-def rotations_to_decode(tokens: int, *, again: bool) -> int:
-    r"""How many cached vectors are turned while ``tokens`` tokens are decoded one after the other.
-
-    once each: $T$; all of them again at each step: $T(T+1)/2$
-
-    An int. ValueError for a negative count. Claim ``su19.mla-dilemma-share``.
-
-    >>> rotations_to_decode(1000, again=True)
-    500500
-    """
-    tokens = _expect_whole(tokens, name="tokens", least=0)
-    return tokens * (tokens + 1) // 2 if again else tokens
-
-
 # Published shapes. DeepSeek's head_dim is that of a value and of a key's part without rotation.
 MODELS = (
-    Shape("GPT-3 175B", 96, 96, 96, 128, built="mha", source="brown2020gpt3"),
-    Shape("PaLM 540B", 118, 48, 1, 256, built="mqa", source="chowdhery2022palm"),
-    Shape("Llama 2 7B", 32, 32, 32, 128, built="mha", source="touvron2023llama2"),
-    Shape("Llama 2 70B", 80, 64, 8, 128, built="gqa", source="touvron2023llama2"),
-    Shape("Mistral 7B", 32, 32, 8, 128, built="gqa", source="jiang2023mistral"),
-    Shape("Llama 3 8B", 32, 32, 8, 128, built="gqa", source="llama2024herd"),
-    Shape("Llama 3 70B", 80, 64, 8, 128, built="gqa", source="llama2024herd"),
-    Shape("Llama 3 405B", 126, 128, 8, 128, built="gqa", source="llama2024herd"),
-    Shape("DeepSeek-V2", 60, 128, 128, 128, latent=512, rope=64, built="mla", source="deepseek2024v2"),
-    Shape("DeepSeek-V3", 61, 128, 128, 128, latent=512, rope=64, built="mla", source="deepseek2024v3"),
+    CacheShape("GPT-3 175B", 96, 96, 96, 128, built="mha", source="brown2020gpt3"),
+    CacheShape("PaLM 540B", 118, 48, 1, 256, built="mqa", source="chowdhery2022palm"),
+    CacheShape("Llama 2 7B", 32, 32, 32, 128, built="mha", source="touvron2023llama2"),
+    CacheShape("Llama 2 70B", 80, 64, 8, 128, built="gqa", source="touvron2023llama2"),
+    CacheShape("Mistral 7B", 32, 32, 8, 128, built="gqa", source="jiang2023mistral"),
+    CacheShape("Llama 3 8B", 32, 32, 8, 128, built="gqa", source="llama2024herd"),
+    CacheShape("Llama 3 70B", 80, 64, 8, 128, built="gqa", source="llama2024herd"),
+    CacheShape("Llama 3 405B", 126, 128, 8, 128, built="gqa", source="llama2024herd"),
+    CacheShape("DeepSeek-V2", 60, 128, 128, 128, latent=512, rope=64, built="mla", source="deepseek2024v2"),
+    CacheShape("DeepSeek-V3", 61, 128, 128, 128, latent=512, rope=64, built="mla", source="deepseek2024v3"),
 )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from hypothesis import strategies as st
 
-from rope_lab.algebra.cache_size import Shape, bytes_per_token
+from rope_lab.algebra.cache_size import CacheShape, bytes_per_token
 from rope_lab.algebra.latent import decode, softmax, training_form
 from rope_lab.algebra.rotation import frequencies, rotate, rotation_matrix
 from rope_lab.exercises.core import Question, Task
@@ -100,7 +100,7 @@ EXERCISES = (
         answer=3.0,
         tolerance=0.02,
         unit="GiB",
-        truth=lambda: 2**15 * bytes_per_token("gqa", Shape("asked", 48, 40, 8, 128), size=1) / 2**30,
+        truth=lambda: 2**15 * bytes_per_token("gqa", CacheShape("asked", 48, 40, 8, 128), size=1) / 2**30,
         hint=r"A key and a value in each group of each layer. The 40 heads do not matter.",
         why=r"A token takes $48 \cdot 2 \cdot 8 \cdot 128 = 98304$ bytes, that is 96 KiB; $2^{15}$ of them take "
         r"$96 \cdot 2^{25}$ bytes, that is 3 GiB. With 40 keys and values it would be five times as much.",

@@ -12,7 +12,7 @@ from rope_lab.exercises.core import Question, Task
 
 
 def _saving_of_a_block() -> list[bool]:
-    share = budget.saving(budget.Shape(width=128, heads=4, layers=1), "qkv", of="block")
+    share = budget.saving(budget.ModelShape(width=128, heads=4, layers=1), "qkv", of="block")
     return [share == Fraction(said) for said in ("1/2", "3/8", "1/4", "1/8")]
 
 

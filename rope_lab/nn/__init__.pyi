@@ -9,6 +9,7 @@ from . import (
     counts as counts,
     diagonal_rnn as diagonal_rnn,
     gpt as gpt,
+    heads as heads,
     initial as initial,
     latent_attention as latent_attention,
     offset_head as offset_head,
@@ -17,7 +18,7 @@ from . import (
     tensor_arguments as tensor_arguments,
 )
 from .attention import AttentionConfig as AttentionConfig, CausalAttention as CausalAttention, attend as attend
-from .cache import KVCache as KVCache
+from .cache import KVCache as KVCache, LatentCache as LatentCache
 from .complex_convert import from_dense as from_dense, to_dense as to_dense
 from .complex_linear import ComplexLinear as ComplexLinear
 from .complex_products import (
@@ -26,10 +27,9 @@ from .complex_products import (
     gauss_product as gauss_product,
     real_product as real_product,
 )
-from .counts import count_parameters as count_parameters, parameter_counts as parameter_counts
+from .counts import count_multiplications as count_multiplications, count_parameters as count_parameters
 from .gpt import GPT as GPT, MLP as MLP, Block as Block, GPTConfig as GPTConfig, sinusoids as sinusoids
 from .latent_attention import (
-    LatentCache as LatentCache,
     LatentConfig as LatentConfig,
     SharedLatentAttention as SharedLatentAttention,
     SplicedLatentAttention as SplicedLatentAttention,

@@ -94,4 +94,3 @@ def _with(bias: Tensor | None, y: Tensor) -> Tensor:
 
 
 PRODUCTS: dict[str, Product] = {"real": real_product, "complex": complex_product, "gauss": gauss_product}
-REAL_PRODUCTS = {"real": 4, "complex": 4, "gauss": 3}  # real multiplications for one of complex numbers

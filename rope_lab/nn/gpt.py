@@ -13,6 +13,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from rope_lab.algebra.arguments import expect_even
+from rope_lab.algebra.budget import ModelShape
 from rope_lab.algebra.rotation import frequencies
 from rope_lab.nn.attention import AttentionConfig, CausalAttention
 from rope_lab.nn.cache import Cache, KVCache, LatentCache
@@ -73,6 +74,26 @@ class GPTConfig(ProjectionConfig):
         """Width of the MLP's hidden layer."""
         usual = 4 * self.d_model if self.block == "gpt2" else 32 * max(1, round(8 * self.d_model / 3 / 32))
         return self.mlp_width or usual
+
+    @property
+    def shape(self) -> ModelShape:
+        """What of it decides the costs: `rope_lab.algebra.budget` counts them."""
+        return ModelShape(
+            width=self.d_model,
+            heads=self.n_heads,
+            layers=self.n_layers,
+            vocab=self.vocab_size,
+            mlp_width=self.hidden,
+            mlp_matrices=2 if self.block == "gpt2" else 3,
+            tied=self.tied,
+            bias=self.bias,
+            norms=True,
+            head_dim=self.width,
+            kv_heads=self.kv_heads,
+            complex_linear=self.complex_linear,
+            latent=self.d_latent or 0,
+            rope=self.d_rope,
+        )
 
     @property
     def attention(self) -> AttentionConfig | LatentConfig:

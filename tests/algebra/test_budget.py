@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rope_lab.algebra.budget import READINGS, Shape, cache, multiplications, parameters, saving
+from rope_lab.algebra.budget import READINGS, ModelShape, cache, multiplications, parameters, saving
 
 shapes = st.builds(
-    lambda heads, planes, **more: Shape(width=4 * heads * planes, heads=heads, **more),
+    lambda heads, planes, **more: ModelShape(width=4 * heads * planes, heads=heads, **more),
     heads=st.integers(1, 5),
     planes=st.integers(1, 5),
     layers=st.integers(1, 4),
@@ -47,21 +47,21 @@ def test_parts_add_up(shape):
 
 
 def test_the_percentages_of_section_6():
-    plain = Shape(width=128, heads=4, layers=4)
+    plain = ModelShape(width=128, heads=4, layers=4)
     assert [saving(plain, "qkv", of=of) for of in ("qkv", "attention", "block")] == [
         Fraction(1, 2),
         Fraction(3, 8),
         Fraction(1, 8),
     ]
     assert [saving(plain, r, of="block") for r in ("qkvo", "narrow")] == [Fraction(1, 6)] * 2
-    full = Shape(width=128, heads=4, layers=4, bias=True, norms=True)
+    full = ModelShape(width=128, heads=4, layers=4, bias=True, norms=True)
     assert [round(100 * float(saving(full, "qkv", of=of)), 2) for of in ("attention", "block")] == [37.21, 12.4]
-    seven_b = Shape(width=4096, heads=32, layers=32, vocab=32_000, mlp_width=11_008, mlp_matrices=3, tied=False)
+    seven_b = ModelShape(width=4096, heads=32, layers=32, vocab=32_000, mlp_width=11_008, mlp_matrices=3, tied=False)
     assert round(100 * float(saving(seven_b, "qkv", of="model")), 1) == 12.0
 
 
 def test_the_cache_is_half_in_the_narrow_reading_alone():
-    shape = Shape(width=64, heads=4, layers=3)
+    shape = ModelShape(width=64, heads=4, layers=3)
     assert [cache(shape, reading) for reading in READINGS] == [384, 384, 384, 192]
 
 
@@ -69,11 +69,22 @@ def test_the_cache_is_half_in_the_narrow_reading_alone():
 @pytest.mark.parametrize(
     ("call", "words"),
     [
-        (lambda: Shape(width=126, heads=4, layers=1), "multiple of 16"),
-        (lambda: Shape(width=128, heads=0, layers=1), "heads: expected at least 1"),
-        (lambda: parameters(Shape(width=128, heads=4, layers=1), "half"), "expected one of dense, qkv, qkvo, narrow"),
-        (lambda: saving(Shape(width=128, heads=4, layers=1), "qkv", of="all"), "of: expected one of"),
-        (lambda: multiplications(Shape(width=128, heads=4, layers=1), context=0), "at least 1 token"),
+        (lambda: ModelShape(width=126, heads=4, layers=1), "multiple of 4 heads"),
+        (lambda: ModelShape(width=128, heads=0, layers=1), "heads: expected a whole number of at least 1, got 0"),
+        (lambda: ModelShape(width=128, heads=4, layers=1, vocab=-1), "vocab: expected a whole number of at least 0"),
+        (lambda: ModelShape(width=128, heads=4, layers=1, kv_heads=0), "kv_heads: expected a whole number of at"),
+        (lambda: saving(ModelShape(width=6, heads=1, layers=1), "qkv"), "multiple of 4, got 6"),
+        (lambda: parameters(ModelShape(width=8, heads=1, layers=1, latent=4), "dense"), "a latent of 4"),
+        (lambda: multiplications(ModelShape(width=8, heads=1, layers=1, latent=4), context=1), "latent: expected 0"),
+        (
+            lambda: parameters(ModelShape(width=128, heads=4, layers=1), "half"),
+            "expected one of dense, qkv, qkvo, narrow",
+        ),
+        (lambda: saving(ModelShape(width=128, heads=4, layers=1), "qkv", of="all"), "of: expected one of"),
+        (
+            lambda: multiplications(ModelShape(width=128, heads=4, layers=1), context=0),
+            "context: expected a whole number of at least 1, got 0; a token attends to itself",
+        ),
     ],
 )
 def test_bad_input_is_refused_in_words(call, words):
@@ -84,4 +95,4 @@ def test_bad_input_is_refused_in_words(call, words):
 @pytest.mark.usefixtures("untyped")
 def test_a_width_is_a_whole_number():
     with pytest.raises(TypeError, match="width: expected a whole number"):
-        Shape(width=128.0, heads=4, layers=1)
+        ModelShape(width=128.0, heads=4, layers=1)

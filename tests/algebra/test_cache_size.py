@@ -5,12 +5,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rope_lab.algebra import cache_size
-from rope_lab.algebra.cache_size import MODELS, SCHEMES, Shape, bytes_per_token, numbers_per_token, products_per_pair
+from rope_lab.algebra.cache_size import (
+    MODELS,
+    SCHEMES,
+    CacheShape,
+    bytes_per_token,
+    numbers_per_token,
+    products_per_pair,
+)
 
 groups = st.integers(1, 6)
 shapes = st.builds(
-    lambda layers, kv, each, head_dim, latent, rope: Shape("drawn", layers, kv * each, kv, head_dim, latent, rope),
+    lambda layers, kv, each, head_dim, latent, rope: CacheShape("drawn", layers, kv * each, kv, head_dim, latent, rope),
     st.integers(1, 5),
     groups,
     groups,
@@ -73,21 +79,18 @@ def test_products_are_those_of_the_vectors_that_meet(shape):
     assert products_per_pair("mla", shape, absorbed=False) == both + shape.heads * shape.rope
 
 
-@given(st.integers(0, 60))
-def test_turning_again_is_a_triangle(tokens):
-    assert cache_size.rotations_to_decode(tokens, again=True) == sum(range(1, tokens + 1))
-    assert cache_size.rotations_to_decode(tokens, again=False) == tokens
-
-
 @pytest.mark.usefixtures("untyped")
 @pytest.mark.parametrize(
     ("call", "says"),
     [
         (lambda: numbers_per_token("all", of("Llama 3 8B")), "scheme: expected one of mha, gqa"),
         (lambda: numbers_per_token("mla", of("Llama 3 8B")), "latent: expected a width above 0"),
-        (lambda: Shape("odd", 1, 6, 4, 8), "kv_heads: expected a divisor of the 6 heads, got 4"),
-        (lambda: Shape("none", 0, 6, 3, 8), "layers: expected at least 1, got 0"),
-        (lambda: cache_size.rotations_to_decode(-1, again=True), "tokens: expected at least 0"),
+        (lambda: CacheShape("odd", 1, 6, 4, 8), "kv_heads: expected a divisor of the 6 heads, got 4"),
+        (lambda: CacheShape("none", 0, 6, 3, 8), "layers: expected a whole number of at least 1, got 0"),
+        (
+            lambda: bytes_per_token("mha", of("Llama 3 8B"), size=0),
+            "size: expected a whole number of at least 1, got 0",
+        ),
     ],
 )
 def test_refusals(call, says):
@@ -97,5 +100,5 @@ def test_refusals(call, says):
 
 @pytest.mark.usefixtures("untyped")
 def test_a_fraction_of_a_layer_is_refused():
-    with pytest.raises(TypeError, match=r"layers: expected a whole number, got 1\.5"):
-        Shape("half", 1.5, 2, 1, 8)
+    with pytest.raises(TypeError, match=r"layers: expected a whole number of at least 1, got 1\.5"):
+        CacheShape("half", 1.5, 2, 1, 8)

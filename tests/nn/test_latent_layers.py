@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rope_lab.algebra import latent as slow
-from rope_lab.algebra.cache_size import Shape, bytes_per_token
+from rope_lab.algebra.cache_size import CacheShape, bytes_per_token
 from rope_lab.algebra.rotation import frequencies
 from rope_lab.nn.latent_attention import LatentCache, LatentConfig, SharedLatentAttention, SplicedLatentAttention
 
@@ -118,7 +118,7 @@ def test_the_cache_holds_as_many_bytes_as_counted(form, scheme, dtype, size):
     made, cache = layer(form, dtype=dtype), LatentCache()
     with torch.no_grad():
         made(tokens(dtype=dtype)[:1], cache=cache)
-    shape = Shape("this layer", 1, 3, 3, 4, latent=8, rope=6)
+    shape = CacheShape("this layer", 1, 3, 3, 4, latent=8, rope=6)
     assert cache.bytes == 9 * bytes_per_token(scheme, shape, size=size)
     assert cache.held.dtype == dtype
 

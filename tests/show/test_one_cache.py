@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from rope_lab.algebra.cache_size import MODELS, SCHEMES, Shape, bytes_per_token, numbers_per_token
+from rope_lab.algebra.cache_size import MODELS, SCHEMES, CacheShape, bytes_per_token, numbers_per_token
 from rope_lab.show.figures import one_cache
 from rope_lab.show.widgets.cache_calculator import MEMORY, CacheCalculator
 
@@ -17,7 +17,9 @@ from rope_lab.show.widgets.cache_calculator import MEMORY, CacheCalculator
 def test_the_calculator_is_the_algebra(seed):
     drawn = CacheCalculator.random_state(np.random.default_rng(seed))
     drawn["kv_heads"] = max(g for g in range(1, drawn["kv_heads"] + 1) if drawn["heads"] % g == 0)
-    shape = Shape("drawn", *(drawn[field] for field in ("layers", "heads", "kv_heads", "head_dim", "latent", "rope")))
+    shape = CacheShape(
+        "drawn", *(drawn[field] for field in ("layers", "heads", "kv_heads", "head_dim", "latent", "rope"))
+    )
     found, size = CacheCalculator.compute(drawn), int(drawn["size"])
     assert found["numbers"] == [numbers_per_token(scheme, shape) for scheme in SCHEMES]
     assert found["per_token"] == [bytes_per_token(scheme, shape, size=size) for scheme in SCHEMES]

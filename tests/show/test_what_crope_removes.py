@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rope_lab.algebra.budget import Shape, saving
+from rope_lab.algebra.budget import ModelShape, saving
 from rope_lab.algebra.widely_linear import complex_parts
 from rope_lab.show.figures.what_crope_removes import three_halves
 from rope_lab.show.widgets.budget_calculator import BudgetCalculator
@@ -14,7 +14,7 @@ def test_a_seven_billion_shape_saves_what_the_page_says():
     values = BudgetCalculator.compute(
         BudgetCalculator(log_width=12, layers=32, mlp=8.0625, vocab=32, tied=False).state()
     )
-    shape = Shape(width=4096, heads=32, layers=32, vocab=32_000, mlp_width=11_008, mlp_matrices=3, tied=False)
+    shape = ModelShape(width=4096, heads=32, layers=32, vocab=32_000, mlp_width=11_008, mlp_matrices=3, tied=False)
     assert values["share"][3] == float(saving(shape, "qkv", of="model"))
 
 

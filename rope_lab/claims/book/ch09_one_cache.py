@@ -9,8 +9,8 @@ from rope_lab.algebra import cache_size, latent, symbolic
 from rope_lab.claims import exact
 from rope_lab.claims.ledger import claim
 
-V2 = cache_size.Shape("128 heads on a latent of 512", 60, 128, 128, 128, latent=512, rope=64)
-SMALL = cache_size.Shape("small", 2, 6, 3, 4, latent=10, rope=2)
+V2 = cache_size.CacheShape("128 heads on a latent of 512", 60, 128, 128, 128, latent=512, rope=64)
+SMALL = cache_size.CacheShape("small", 2, 6, 3, 4, latent=10, rope=2)
 
 
 @claim(
@@ -62,7 +62,7 @@ def products_of_a_pair(formulas):
 def a_head_more(per_plane):
     angle, x, y = sp.symbols("phi x y", real=True)
     products = sum(len(sp.Add.make_args(entry)) for entry in exact.rotation_2d(angle) * sp.Matrix([x, y]))
-    one_head = cache_size.products_per_pair("shared", cache_size.Shape("", 1, 1, 1, 2, latent=2), absorbed=True)
+    one_head = cache_size.products_per_pair("shared", cache_size.CacheShape("", 1, 1, 1, 2, latent=2), absorbed=True)
     return products == per_plane == one_head
 
 

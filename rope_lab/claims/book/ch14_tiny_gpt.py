@@ -5,6 +5,7 @@ from fractions import Fraction
 
 import numpy as np
 
+from rope_lab.algebra import budget
 from rope_lab.claims.ledger import claim
 from rope_lab.training.results import cards
 
@@ -63,7 +64,7 @@ def parameter_count(formula):
             vocab_size=V, d_model=d, n_layers=L, n_heads=2, mlp_width=h, seq_len=4, complex_linear=roles
         )
         built = counts.count_parameters(gpt.GPT(config))["total"]
-        found.append(built == counts.parameter_counts(config)["total"] == formula(V, d, L, h, len(roles)))
+        found.append(built == budget.parameters(config.shape)["total"] == formula(V, d, L, h, len(roles)))
     return all(found)
 
 

@@ -6,7 +6,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from rope_lab.algebra import pairing
+from rope_lab.algebra import budget, pairing
 from rope_lab.algebra.widely_linear import times_i
 from rope_lab.claims.ledger import claim
 
@@ -57,14 +57,14 @@ def work_of_a_token(formula):
     control=lambda d: 2 * d,  # as if a hidden unit had d weights, not d in and d out
 )
 def equal_parameters(units):
-    from rope_lab.nn import counts, gpt
+    from rope_lab.nn import gpt
 
     found = []
     for d in (8, 16, 128):
         size = {"vocab_size": 11, "seq_len": 4, "n_layers": 3, "n_heads": 2, "d_model": d}
-        plain = counts.parameter_counts(gpt.GPTConfig(**size))["total"]
+        plain = budget.parameters(gpt.GPTConfig(**size).shape)["total"]
         tied = gpt.GPTConfig(**size, complex_linear="qkvo", mlp_width=4 * d + units(d))
-        found.append(counts.parameter_counts(tied)["total"] == plain)
+        found.append(budget.parameters(tied.shape)["total"] == plain)
     return all(found)
 
 

@@ -10,8 +10,8 @@ from rope_lab.claims import exact
 from rope_lab.claims.entry import Erratum
 from rope_lab.claims.ledger import claim
 
-PAPER = budget.Shape(width=128, heads=4, layers=4)
-PAPER_FULL = budget.Shape(width=128, heads=4, layers=4, bias=True, norms=True)
+PAPER = budget.ModelShape(width=128, heads=4, layers=4)
+PAPER_FULL = budget.ModelShape(width=128, heads=4, layers=4, bias=True, norms=True)
 SEVEN_B = {"width": 4096, "heads": 32, "layers": 32, "vocab": 32_000, "mlp_width": 11_008, "mlp_matrices": 3}
 BOTH = (False, True)  # dense weights, complex-linear weights
 
@@ -84,10 +84,10 @@ def what_changes_no_logit(share):
 )
 def of_the_whole_model(share):
     removed, blocks = 4 * 3 * 128 * 128 // 2, 4 * 12 * 128 * 128
-    gpt2 = budget.Shape(width=128, heads=4, layers=4, vocab=50_257)
-    words = budget.Shape(width=128, heads=4, layers=4, vocab=10_000)
+    gpt2 = budget.ModelShape(width=128, heads=4, layers=4, vocab=50_257)
+    words = budget.ModelShape(width=128, heads=4, layers=4, vocab=10_000)
     small = share(gpt2) == Fraction(removed, blocks + 50_257 * 128) == Fraction(98_304, 7_219_328)
-    large = 100 * float(share(budget.Shape(**SEVEN_B, tied=False)))
+    large = 100 * float(share(budget.ModelShape(**SEVEN_B, tied=False)))
     return bool(small and share(words) == Fraction(removed, blocks + 10_000 * 128) and round(large, 1) == 12.0)
 
 

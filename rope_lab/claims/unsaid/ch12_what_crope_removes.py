@@ -71,7 +71,7 @@ def products_do_not_halve(ratios):
     p, q, r = a * (x + y), (a + b) * y, (b - a) * x
     if sp.expand((a + sp.I * b) * (x + sp.I * y) - ((p - q) + sp.I * (p + r))) != 0:
         return False
-    shape = budget.Shape(width=64, heads=4, layers=2)
+    shape = budget.ModelShape(width=64, heads=4, layers=2)
     dense, small = (budget.parameters(shape, which)["q"] for which in ("dense", "qkv"))
     one, four = (budget.multiplications(shape, which, context=9)["q"] for which in ("dense", "qkv"))
     three = budget.multiplications(shape, "qkv", context=9, gauss=True)["q"]

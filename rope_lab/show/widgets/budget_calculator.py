@@ -34,7 +34,7 @@ class BudgetCalculator(Widget):
     @staticmethod
     def compute(state: dict) -> dict:
         width = 2 ** state["log_width"]
-        shape = budget.Shape(
+        shape = budget.ModelShape(
             width=width,
             heads=1,
             layers=state["layers"],

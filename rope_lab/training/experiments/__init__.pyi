@@ -7,6 +7,7 @@ from . import (
     offsets as offsets,
     placement_orders as placement_orders,
     planned as planned,
+    small_tasks as small_tasks,
     sweeps as sweeps,
     worker as worker,
 )

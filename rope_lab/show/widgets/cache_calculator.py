@@ -2,7 +2,7 @@
 
 from traitlets import Bool, Enum, Float, Int, List
 
-from rope_lab.algebra.cache_size import MODELS, SCHEMES, Shape, bytes_per_token, numbers_per_token
+from rope_lab.algebra.cache_size import MODELS, SCHEMES, CacheShape, bytes_per_token, numbers_per_token
 from rope_lab.show.widgets.kit import Widget, state
 
 __all__ = ["MEMORY", "CacheCalculator"]
@@ -53,7 +53,7 @@ class CacheCalculator(Widget):
     def compute(state: dict) -> dict:
         groups, size = min(state["kv_heads"], state["heads"]), int(state["size"])
         common = {name: state[name] for name in ("layers", "head_dim", "latent", "rope")}
-        whole, grouped = (Shape("", heads=heads, kv_heads=heads, **common) for heads in (state["heads"], groups))
+        whole, grouped = (CacheShape("", heads=heads, kv_heads=heads, **common) for heads in (state["heads"], groups))
         shapes = {scheme: grouped if scheme == "gqa" else whole for scheme in SCHEMES}
         numbers = [numbers_per_token(scheme, shape) for scheme, shape in shapes.items()]
         per_token = [bytes_per_token(scheme, shape, size=size) for scheme, shape in shapes.items()]

@@ -2,6 +2,7 @@ from . import (
     algebra as algebra,
     audit as audit,
     claims as claims,
+    errors as errors,
     exercises as exercises,
     nn as nn,
     show as show,
@@ -12,6 +13,7 @@ from .audit.fingerprints import fingerprint as fingerprint
 from .audit.law_suite import laws as laws
 from .audit.permutation import permute_rotary as permute_rotary
 from .claims.ledger import verify as verify
+from .errors import RopeLabError as RopeLabError
 from .exercises.checking import check as check
 from .exercises.core import exercise as exercise
 from .nn.attention import AttentionConfig as AttentionConfig, CausalAttention as CausalAttention

@@ -2,14 +2,28 @@
 
 from __future__ import annotations
 
+import contextlib
+import io
 import sys
-from collections.abc import Callable
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, NoReturn
 
 import typer
 
 import rope_lab
+from rope_lab.errors import RopeLabError
+
+EXTRAS = {  # what a command may need beside the core, and the extra that brings it
+    "anywidget": "lab",
+    "hypothesis": "lab",
+    "ipywidgets": "lab",
+    "matplotlib": "lab",
+    "pooch": "train",
+    "tiktoken": "train",
+    "tqdm": "train",
+    "traitlets": "lab",
+}
 
 app = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_show_locals=False)
 
@@ -34,14 +48,13 @@ def verify(
     as_json: Annotated[bool, typer.Option("--json", help="Print the results as JSON.")] = False,
 ) -> None:
     """Run the checks of the claims ledger. Exit status 1, and a name, if one fails."""
-    from rope_lab.claims import MalformedClaim, NoSuchClaim, verification
+    with _user_errors():
+        from rope_lab.claims import NoSuchClaimError, verification
 
-    try:
-        fine = verification.show(pattern, as_json=as_json)
-    except MalformedClaim as error:
-        _stop(str(error))
-    except NoSuchClaim as error:
-        raise typer.BadParameter(str(error), param_hint="PATTERN") from None
+        try:
+            fine = verification.show(pattern, as_json=as_json)
+        except NoSuchClaimError as error:
+            raise typer.BadParameter(str(error), param_hint="PATTERN") from None
     if not fine:
         raise typer.Exit(1)
 
@@ -55,8 +68,6 @@ def audit(
     out: Annotated[Path | None, typer.Option(help="With --all: write the table as JSON into this file.")] = None,
 ) -> None:
     """Which RoPE is this? Fingerprint and laws of an implementation. Exit status 1 if a law does not hold."""
-    from rope_lab.commands import audit_commands
-
     if every == bool(target):
         raise typer.BadParameter("give a TARGET such as my_module:rotate, or --all", param_hint="TARGET")
     if out and not every:
@@ -64,9 +75,14 @@ def audit(
     if head_dim is not None and every:
         raise typer.BadParameter("goes with a TARGET; with --all each library has its own", param_hint="--head-dim")
     sys.path.insert(0, "")  # a module of one's own lies where one stands
-    if every:
-        _try(lambda: audit_commands.audit_library(as_json=as_json, out=out))
-    elif not _try(lambda: audit_commands.audit_target(target, head_dim=head_dim, as_json=as_json)):
+    with _user_errors():
+        from rope_lab.commands import audit_commands
+
+        if target:
+            fine = audit_commands.audit_target(target, head_dim=head_dim, as_json=as_json)
+        else:
+            fine = audit_commands.audit_library(as_json=as_json, out=out)
+    if not fine:
         raise typer.Exit(1)
 
 
@@ -112,9 +128,10 @@ def train(
     minutes: Annotated[float | None, typer.Option(help="Stop cleanly after this time; the same call resumes.")] = None,
 ) -> None:
     """Train one run, or go on with it, and write its result card."""
-    from rope_lab.commands import training_commands
+    with _user_errors():
+        from rope_lab.commands import training_commands
 
-    _try(lambda: training_commands.train(config, change or [], out, device, threads, minutes))
+        training_commands.train_run(config, change or [], out, device, threads, minutes)
 
 
 @app.command()
@@ -130,16 +147,27 @@ def sweep(
     minutes: Annotated[float | None, typer.Option(help="Stop cleanly after this time; the same call resumes.")] = None,
 ) -> None:
     """Do every run of an experiment that has no card yet."""
-    from rope_lab.commands import training_commands
+    with _user_errors():
+        from rope_lab.commands import training_commands
 
-    options = {"results": results, "runs": runs, "jobs": jobs, "executor": executor, "gpus": gpus, "device": device}
-    if not _try(lambda: training_commands.sweep(name, rung, minutes=minutes, **options)):
+        fine = training_commands.run_sweep(
+            name,
+            rung,
+            minutes=minutes,
+            results=results,
+            runs=runs,
+            jobs=jobs,
+            executor=executor,
+            gpus=gpus,
+            device=device,
+        )
+    if not fine:
         raise typer.Exit(1)
 
 
 @app.command()
 def results(
-    name: Annotated[str, typer.Argument(help="An experiment, such as crope-table1 or placements.")],
+    name: Annotated[str | None, typer.Argument(help="An experiment; default: list them all.")] = None,
     rung: Annotated[str, typer.Option(help="cpu, colab or paper.")] = "cpu",
     results: Annotated[Path | None, typer.Option(help="Folder of the cards; default: those of the book.")] = None,
     reference: Annotated[str | None, typer.Option(help="The variant that differences are taken to.")] = None,
@@ -147,11 +175,14 @@ def results(
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
 ) -> None:
     """What an experiment's cards say: means, paired differences with 95 % intervals, the published numbers."""
-    from rope_lab.commands import training_commands
+    with _user_errors():
+        from rope_lab.commands import training_commands
 
-    _try(
-        lambda: training_commands.results(name, rung, results, reference, "best" if best else "final", as_json=as_json)
-    )
+        if name is None:
+            training_commands.list_experiments(results, as_json=as_json)
+        else:
+            metric = "best" if best else "final"
+            training_commands.show_results(name, rung, results, reference, metric, as_json=as_json)
 
 
 data = typer.Typer(no_args_is_help=True, help="The corpora: what they are, fetching them, checking them.")
@@ -162,21 +193,23 @@ DataFolder = Annotated[Path | None, typer.Option("--root", help="The data folder
 @data.command("get")
 def data_get(
     name: Annotated[str, typer.Argument(help="A corpus, such as wikitext-2.")],
-    force: Annotated[bool, typer.Option("--force", help="Fetch every file anew, also those that are there.")] = False,
+    force: Annotated[bool, typer.Option("--force", help="Fetch damaged files anew too.")] = False,
     root: DataFolder = None,
 ) -> None:
-    """Fetch a corpus and check every file's sha256. A broken download goes on where it stopped."""
-    from rope_lab.commands import training_commands
+    """Fetch a corpus and check every file's sha256. After a break the same command goes on with what is absent."""
+    with _user_errors():
+        from rope_lab.commands import data_commands
 
-    _try(lambda: training_commands.data_get(name, force=force, root=root))
+        data_commands.get_data(name, force=force, root=root)
 
 
 @data.command("list")
 def data_list(root: DataFolder = None) -> None:
     """Every corpus: size, licence, whether it is here."""
-    from rope_lab.commands import training_commands
+    with _user_errors():
+        from rope_lab.commands import data_commands
 
-    training_commands.data_list(root)
+        data_commands.list_data(root)
 
 
 @data.command("verify")
@@ -185,28 +218,36 @@ def data_verify(
     root: DataFolder = None,
 ) -> None:
     """Read every file that is here and check its sha256."""
-    from rope_lab.commands import training_commands
+    with _user_errors():
+        from rope_lab.commands import data_commands
 
-    if not _try(lambda: training_commands.data_verify(name, root)):
+        fine = data_commands.verify_data(name, root)
+    if not fine:
         raise typer.Exit(1)
 
 
-def _try(work: Callable[[], Any]) -> Any:
-    """What the user can mend is said in one sentence, without a traceback."""
+@contextlib.contextmanager
+def _user_errors() -> Iterator[None]:
+    """Say what the user can put right in one sentence; a bug keeps its traceback."""
     try:
-        return work()
-    except (ValueError, OSError, RuntimeError) as error:
-        return _stop(str(error))
+        yield
+    except RopeLabError as error:
+        _stop(str(error))
+    except ModuleNotFoundError as error:
+        if (missing := error.name or "") not in EXTRAS:
+            raise
+        _stop(f"This command needs {missing}, which is not installed: pip install 'rope-lab[{EXTRAS[missing]}]'")
     except KeyboardInterrupt:
-        return _stop("Stopped. The same command goes on from here.")
+        _stop("Stopped. The same command goes on from here.")
 
 
-def _stop(sentence: str) -> None:
+def _stop(sentence: str) -> NoReturn:
     typer.echo(sentence, err=True)
     raise typer.Exit(1)
 
 
 def main() -> None:
     for stream in (sys.stdout, sys.stderr):
-        stream.reconfigure(errors="replace")  # a sign that the terminal cannot show costs the sign, not the command
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a sign that the terminal cannot show costs the sign alone
     app()

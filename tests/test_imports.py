@@ -12,26 +12,43 @@ import rope_lab
 
 PACKAGE = Path(rope_lab.__file__).parent
 
-# What of ours a room may import, beside itself. A name reaches everything below it.
+# What of ours a subpackage may import, beside itself; `errors` is open to all. A name reaches everything below it, and
+# of two lines that fit a module the longer one counts.
+BASICS = ("training.fields", "training.files")  # small helpers of training, for the standard library alone
+CARDS = ("training.results.cards", "training.results.intervals", "training.results.paired_curves")
 ALLOWED = {
     "algebra": (),
     "nn": ("algebra",),
     "audit": ("algebra",),
     "exercises": ("algebra",),
-    "training": ("nn", "algebra"),
-    "claims": ("algebra", "nn", "audit", "training.results.cards", "training.results.paired_curves"),
-    "show": ("algebra", "exercises", "training.results.cards", "claims"),
+    "training": (),
+    "training.data": BASICS,
+    "training.run": ("algebra", "nn", "training.data", "training.results.cards", *BASICS),
+    "training.experiments": ("algebra", "nn", "training.data", "training.run", "training.results.cards", *BASICS),
+    "training.results": ("training.data", "training.run", "training.experiments", *BASICS),
+    "claims": ("algebra", "nn", "audit", *CARDS),
+    "show": ("algebra", "exercises", "claims", *CARDS),
     "commands": ("everything",),
     "cli": ("everything",),
+    "errors": (),
 }
 PLOTTING = {"matplotlib", "ipywidgets", "anywidget", "IPython", "traitlets"}
 FORBIDDEN = {"algebra": {"torch"}, "nn": PLOTTING, "training": PLOTTING}  # third parties
-# Result cards are read where torch must not load; importing them runs the room's __init__ and the package's own.
-STDLIB_ONLY = {"rope_lab", "rope_lab.training", "rope_lab.training.results", "rope_lab.training.results.cards"}
+# Result cards are read where torch must not load; importing them runs the __init__ of each folder above them. What
+# stands here needs the standard library and what else stands here.
+STDLIB_ONLY = {
+    "rope_lab",
+    "rope_lab.errors",
+    "rope_lab.training",
+    "rope_lab.training.fields",
+    "rope_lab.training.files",
+    "rope_lab.training.results",
+    "rope_lab.training.results.cards",
+}
 
 
 def read(folder):
-    """Module name -> source of every module in a package folder, as ``rope_lab.room.name``."""
+    """Module name -> source of every module in a package folder, as ``rope_lab.subpackage.name``."""
     sources = {}
     for path in sorted(folder.rglob("*.py")):
         parts = ("rope_lab", *path.relative_to(folder).with_suffix("").parts)
@@ -66,21 +83,22 @@ def violations(sources):
     """One sentence for each broken rule."""
     graph, found = {}, []
     for name, (source, is_package) in sources.items():
-        room = name.split(".")[1] if "." in name else ""
-        if room and room not in ALLOWED:
-            found.append(f"{name}: no room of this name in the table")
+        subpackage = _subpackage(name)
+        if subpackage is None:
+            found.append(f"{name}: no subpackage of this name in the table")
             continue
         targets = set(imports(name, source, is_package, sources))
         graph[name] = {t for t in targets if t in sources and t != name}
         for target in sorted(targets.union(looks_up(source))):
             top, _, rest = target.partition(".")
-            if name in STDLIB_ONLY and top not in sys.stdlib_module_names | {"lazy_loader"}:
+            light = top in sys.stdlib_module_names | {"lazy_loader"} or target in STDLIB_ONLY
+            if name in STDLIB_ONLY and not light:
                 found.append(f"{name} imports {target}: only the standard library may load here")
-            elif top != "rope_lab" and top in FORBIDDEN.get(room, ()):
-                found.append(f"{name} imports {target}: forbidden in {room}")
-            elif top == "rope_lab" and room and not _may(room, rest):
-                rule = ", ".join(ALLOWED[room]) or "nothing of ours"
-                found.append(f"{name} imports {target}: {room} may import {rule}")
+            elif top != "rope_lab" and top in FORBIDDEN.get(subpackage.partition(".")[0], ()):
+                found.append(f"{name} imports {target}: forbidden in {subpackage}")
+            elif top == "rope_lab" and subpackage and not _may(subpackage, rest):
+                rule = ", ".join(ALLOWED[subpackage]) or "nothing of ours"
+                found.append(f"{name} imports {target}: {subpackage} may import {rule}")
     try:
         TopologicalSorter(graph).prepare()
     except CycleError as error:
@@ -88,18 +106,28 @@ def violations(sources):
     return found
 
 
-def _may(room, target):
-    rooms = (room, *ALLOWED[room])
-    return "everything" in ALLOWED[room] or any(target == r or target.startswith(f"{r}.") for r in rooms)
+def _subpackage(name):
+    """The longest line of the table that a module falls under; "" for the package itself, None where there is none."""
+    inside = name.partition(".")[2]
+    fitting = [line for line in ALLOWED if f"{inside}.".startswith(f"{line}.")]
+    return max(fitting, key=len) if fitting else ("" if not inside else None)
+
+
+def _may(subpackage, target):
+    lines = ("errors", *ALLOWED[subpackage])
+    if "everything" in lines or _subpackage(f"rope_lab.{target}") == subpackage:
+        return True
+    return any(f"{target}.".startswith(f"{line}.") for line in lines)
 
 
 def test_the_package_keeps_the_table():
     assert not violations(read(PACKAGE))
 
 
-def test_the_table_has_every_room():
-    folders = {p.parent.name for p in PACKAGE.glob("*/__init__.py")}
-    assert folders == set(ALLOWED) - {"cli"}
+def test_the_table_has_every_subpackage():
+    inits = [*PACKAGE.glob("*/__init__.py"), *PACKAGE.glob("training/*/__init__.py")]
+    folders = {".".join(path.parent.relative_to(PACKAGE).parts) for path in inits}
+    assert folders == set(ALLOWED) - {"cli", "errors"}
 
 
 PLANTED = {
@@ -113,16 +141,32 @@ PLANTED = {
     "audit imports nn": ("audit/bad.py", "from rope_lab.nn.rotary import rotate", "audit may import algebra"),
     "exercises import show": ("exercises/bad.py", "from rope_lab import show", "exercises may import algebra"),
     "training shows": ("training/bad.py", "import ipywidgets", "forbidden in training"),
-    "training imports claims": ("training/bad.py", "import rope_lab.claims", "training may import"),
+    "training imports claims": ("training/run/bad.py", "import rope_lab.claims", "training.run may import"),
+    "data imports run": ("training/data/bad.py", "import rope_lab.training.run.x", "training.data may import"),
+    "data imports nn": ("training/data/bad.py", "import rope_lab.nn.a", "training.data may import"),
+    "run imports experiments": (
+        "training/run/bad.py",
+        "from rope_lab.training.experiments import x",
+        "training.run may",
+    ),
+    "run imports tables": ("training/run/bad.py", "from rope_lab.training.results import tables", "training.run may"),
+    "experiments import tables": (
+        "training/experiments/bad.py",
+        "import rope_lab.training.results.x",
+        "experiments may",
+    ),
+    "beside the folders": ("training/bad.py", "import rope_lab.training.data.x", "training may import nothing of ours"),
+    "errors import ours": ("errors.py", "import rope_lab.nn.a", "only the standard library"),
+    "errors import numpy": ("errors.py", "import numpy", "only the standard library"),
     "cards import numpy": ("training/results/cards.py", "import numpy", "only the standard library"),
     "cards import ours": ("training/results/cards.py", "import rope_lab.algebra", "only the standard library"),
-    "the room of cards": ("training/__init__.py", "from rope_lab.training import cards", "only the standard library"),
-    "claims import training": ("claims/bad.py", "from rope_lab.training import loop", "claims may import"),
+    "the folder of cards": ("training/__init__.py", "from rope_lab.training.results import table", "only the standard"),
+    "claims import training": ("claims/bad.py", "from rope_lab.training.run import loop", "claims may import"),
     "claims import show": ("claims/bad.py", "import rope_lab.show", "claims may import"),
     "show imports nn": ("show/bad.py", "from rope_lab.nn import rotary", "show may import"),
     "show imports training": ("show/bad.py", "import rope_lab.training", "show may import"),
     "all at once": ("show/bad.py", "import rope_lab", "show may import"),
-    "a room unknown": ("cellar/__init__.py", "", "no room of this name"),
+    "an unknown subpackage": ("cellar/__init__.py", "", "no subpackage of this name"),
     "a heavy package": ("__init__.py", "import numpy", "only the standard library"),
     "a circle": ("nn/a.py", "import rope_lab.nn.b", "circle: "),
 }
@@ -138,7 +182,13 @@ def test_control_a_planted_violation_is_reported(name, tmp_path):
         "nn/a.py": "",
         "training/__init__.py": "",
         "training/results/__init__.py": "",
-        "training/results/cards.py": "import json",
+        "training/results/cards.py": "import json\nimport rope_lab.errors\nfrom rope_lab.training import files",
+        "training/files.py": "from rope_lab.errors import RopeLabError",
+        "training/results/table.py": "from rope_lab.training.experiments import x",
+        "training/experiments/x.py": "from rope_lab.training.run import x\nimport rope_lab.training.results.cards",
+        "training/run/x.py": "from rope_lab.training.data import x\nimport rope_lab.training.results.cards",
+        "training/data/x.py": "import rope_lab.errors",
+        "errors.py": "",
         "cli.py": "from rope_lab import nn",
         "claims/__init__.py": "from rope_lab.claims import ok",
         "show/__init__.py": "import rope_lab.claims.ok",
@@ -166,6 +216,7 @@ def test_the_package_is_light():
     assert "torch" not in loaded_by("import rope_lab.algebra.rotation")
     assert not PLOTTING & loaded_by("import rope_lab.nn.rotary")
     assert loaded_by("import rope_lab.training.results.cards") <= {"rope_lab", "lazy_loader"} | sys.stdlib_module_names
+    assert "torch" not in loaded_by("import rope_lab.training.results.intervals")
 
 
 def test_control_the_weight_is_seen():

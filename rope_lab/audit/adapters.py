@@ -11,7 +11,7 @@ from importlib import import_module
 from typing import Any
 
 from rope_lab.audit.cos_sin_modules import apply_cos_sin, cos_sin_function
-from rope_lab.audit.importing import Skipped
+from rope_lab.audit.importing import TargetError
 from rope_lab.audit.probe import RotaryCallable
 
 
@@ -31,15 +31,15 @@ def adapt(target: Any, *, head_dim: int | None = None, **settings: Any) -> Adapt
     ``settings`` go to the configuration if there is one (transformers), else to the class.
 
     Raises:
-        Skipped: If the parameters are not those of a known signature and more than two are required, or if the module
-            lacks what builds the tables that the signature needs.
+        TargetError: If the parameters are not those of a known signature and more than two are required, or if the
+            module lacks what builds the tables that the signature needs.
     """
     if not callable(target):
-        raise Skipped(f"it is not callable: {type(target).__name__}; name a function, a class or a torch module")
+        raise TargetError(f"it is not callable: {type(target).__name__}; name a function, a class or a torch module")
     try:
         parameters = inspect.signature(target).parameters.values()
     except ValueError as error:
-        raise Skipped("it does not say what its parameters are; wrap it as f(x, positions)") from error
+        raise TargetError("it does not say what its parameters are; wrap it as f(x, positions)") from error
     names = [p.name for p in parameters if p.kind is not p.VAR_KEYWORD]
     usual = 64 if head_dim is None else head_dim
     home = import_module(target.__module__) if hasattr(target, "__module__") else None
@@ -58,7 +58,7 @@ def adapt(target: Any, *, head_dim: int | None = None, **settings: Any) -> Adapt
     if inspect.isclass(target):
         return _module(target, usual, settings)
     if len([p for p in parameters if p.default is p.empty]) > 2:
-        raise Skipped(f"no adapter for the parameters {', '.join(names)}; wrap it as f(x, positions)")
+        raise TargetError(f"no adapter for the parameters {', '.join(names)}; wrap it as f(x, positions)")
     return Adapted(target, usual)
 
 
@@ -71,7 +71,7 @@ def _tensor(x: Any) -> Any:
 def _beside(home: Any, name: str) -> Any:
     """The object of this name in the function's module, which builds its tables."""
     if not hasattr(home, name):
-        raise Skipped(f"{home.__name__} has no {name} that would build the tables; wrap it as f(x, positions)")
+        raise TargetError(f"{home.__name__} has no {name} that would build the tables; wrap it as f(x, positions)")
     return getattr(home, name)
 
 
@@ -80,7 +80,7 @@ def _rotary_class(home: Any) -> tuple[Any, Any]:
     # Some families rotate images as well; the class for images does not belong to this function.
     classes = [c for n, c in vars(home).items() if n.endswith("RotaryEmbedding") and "Vision" not in n]
     if not classes:
-        raise Skipped(f"{home.__name__} has no class ...RotaryEmbedding that would build the tables")
+        raise TargetError(f"{home.__name__} has no class ...RotaryEmbedding that would build the tables")
     return classes[0], inspect.signature(classes[0].__init__).parameters.get("config")
 
 
@@ -88,7 +88,7 @@ def _configured(home: Any, head_dim: int | None, settings: dict[str, Any]) -> tu
     """The rotary module beside the function, under its family's own default configuration, and its head_dim."""
     Class, config = _rotary_class(home)
     if config is None or config.annotation is config.empty:
-        raise Skipped(f"{Class.__name__} takes no config whose class it names; wrap it as f(x, positions)")
+        raise TargetError(f"{Class.__name__} takes no config whose class it names; wrap it as f(x, positions)")
     hints = config.annotation
     if head_dim is not None:
         heads = 4
@@ -100,7 +100,7 @@ def _configured(home: Any, head_dim: int | None, settings: dict[str, Any]) -> tu
         return Class(config), width
     except Exception as error:
         said = f"{type(error).__name__}: {' '.join(str(error).split())[:80]}"
-        raise Skipped(f"{Class.__name__} cannot be built: {said}") from error
+        raise TargetError(f"{Class.__name__} cannot be built: {said}") from error
 
 
 def _made(Class: Any, head_dim: int, settings: dict[str, Any]) -> Any:
@@ -108,7 +108,7 @@ def _made(Class: Any, head_dim: int, settings: dict[str, Any]) -> Any:
     try:
         return Class(head_dim, **settings)
     except Exception as error:
-        raise Skipped(f"{Class.__name__}({head_dim}) raised {type(error).__name__}: {str(error)[:80]}") from error
+        raise TargetError(f"{Class.__name__}({head_dim}) raised {type(error).__name__}: {str(error)[:80]}") from error
 
 
 def _tables_and_apply(apply: Any, home: Any, head_dim: int | None, settings: dict[str, Any]) -> Adapted:
@@ -119,7 +119,7 @@ def _tables_and_apply(apply: Any, home: Any, head_dim: int | None, settings: dic
         tables = cos_sin_function(_made(Class, width, settings), head_dim=width)
         if tables is None:
             said = f"{Class.__name__}({width}) gives no tables (cos, sin) for positions or seq_len"
-            raise Skipped(f"{said}; wrap it as f(x, positions)")
+            raise TargetError(f"{said}; wrap it as f(x, positions)")
         return _pair(lambda x, n: apply(x, x.clone(), *tables(_tensor(x), n)), width)
     rotary, width = _configured(home, head_dim, settings)
 

@@ -16,7 +16,7 @@ from typing import Any
 
 from rope_lab.audit.adapters import adapt
 from rope_lab.audit.fingerprints import Fingerprint, fingerprint
-from rope_lab.audit.importing import Skipped, find
+from rope_lab.audit.importing import TargetError, find
 from rope_lab.audit.law_suite import Law, laws
 from rope_lab.audit.library import LIBRARY, Entry
 
@@ -72,7 +72,7 @@ def audit(target: str, *, head_dim: int | None = None, name: str | None = None, 
     """
     try:
         adapted = adapt(find(target), head_dim=head_dim, **settings)
-    except Skipped as reason:
+    except TargetError as reason:
         return Audit(name or target, skipped=str(reason))
     return examine(name or target, adapted.f, head_dim=adapted.head_dim, keys=adapted.keys, about=adapted.about)
 

@@ -19,7 +19,7 @@ import numpy as np
 from rope_lab.algebra.arguments import expect_even
 from rope_lab.audit.frequency_rule import explain
 from rope_lab.audit.matrices import Matrices, measure
-from rope_lab.audit.probe import Probe, Refused
+from rope_lab.audit.probe import Probe, RefusedError
 
 FAR = (1009, 10007, 100003)  # primes: a half type rounds each of them
 
@@ -104,7 +104,7 @@ def fingerprint(f: Any, *, head_dim: int) -> Fingerprint:
         try:
             probe = Probe(f, head_dim=head_dim)
             return _read(probe, measure(probe, far=FAR), head_dim)
-        except Refused as refusal:
+        except RefusedError as refusal:
             return _blank(head_dim, str(refusal))
 
 

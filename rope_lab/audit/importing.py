@@ -8,8 +8,10 @@ import warnings
 from importlib import import_module
 from typing import Any
 
+from rope_lab.errors import ArgumentError, RopeLabError
 
-class Skipped(Exception):  # noqa: N818 - a reason, not a fault
+
+class TargetError(RopeLabError):
     """Why a target cannot be audited here."""
 
 
@@ -18,13 +20,13 @@ def find(target: str) -> Any:
 
     Raises:
         ValueError: If target is not of the form MODULE:NAME.
-        Skipped: If the module cannot be imported or has no such name, with the reason.
+        TargetError: If the module cannot be imported or has no such name, with the reason.
     """
     module, colon, name = target.partition(":")
     if not all(module.split(".")) or not colon or not name:
-        raise ValueError(f"target: expected MODULE:NAME, got {target!r}; such as my_package.rope:apply_rotary")
+        raise ArgumentError(f"target: expected MODULE:NAME, got {target!r}; such as my_package.rope:apply_rotary")
     if set(module) & set("/\\"):
-        raise ValueError(
+        raise ArgumentError(
             f"target: expected MODULE:NAME, got the path {target!r}; stand in its folder and name the file without .py"
         )
     try:
@@ -35,9 +37,9 @@ def find(target: str) -> Any:
         missing = isinstance(error, ModuleNotFoundError) and error.name == module.partition(".")[0]
         said = str(error) if isinstance(error, ImportError) else f"{type(error).__name__}: {error}"
         reason = "is not installed" if missing else f"cannot be imported: {' '.join(said.split())[:100]}"
-        raise Skipped(f"{module.partition('.')[0]} {reason}") from error
+        raise TargetError(f"{module.partition('.')[0]} {reason}") from error
     for part in name.split("."):
         if not hasattr(item, part):
-            raise Skipped(f"{module} has no {name}")
+            raise TargetError(f"{module} has no {name}")
         item = getattr(item, part)
     return item

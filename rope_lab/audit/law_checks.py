@@ -17,7 +17,7 @@ import numpy as np
 
 from rope_lab.audit.long_positions import diagnose_step, diagnose_token, scores_at
 from rope_lab.audit.position_axis import diagnose_axis
-from rope_lab.audit.probe import Probe, Refused
+from rope_lab.audit.probe import Probe, RefusedError
 
 FLOOR = 4e-6  # cos and sin that were rounded to float32, with a margin
 DRIFT = 2.5e-7  # radians per position that an angle in float32 may be off: n theta rounded once, with a margin
@@ -57,7 +57,7 @@ class Subject:
             try:
                 for p in (self.q, self.k):
                     p(self.x, (n,) * 5)
-            except Refused as refusal:
+            except RefusedError as refusal:
                 last = refusal
             else:
                 return n
@@ -125,7 +125,7 @@ def _inverse(s: Subject) -> Finding:
         try:
             back = np.abs(p(turned, -at) - s.x).max()
             between = p(s.x, at + 0.5)
-        except Refused as refusal:
+        except RefusedError as refusal:
             return True, f"the transpose undoes it; -n is not answered: {refusal}"[:110], f"positions {at.tolist()}"
         if back > s.tolerance(200):
             # A table answers at whole positions only and has no negative rows; what answers between them computes.
@@ -193,7 +193,7 @@ def _far(s: Subject) -> Finding:
     for n in FAR_OUT:
         try:
             step, p = _largest({p: scores_at(p, s.x, s.y, n, n + 1) - start[p] for p in _callables(s)})
-        except Refused as refusal:
+        except RefusedError as refusal:
             if not reached:
                 return True, f"not asked: {refusal}"[:110], f"position {n}"
             break
@@ -204,7 +204,7 @@ def _far(s: Subject) -> Finding:
         worst = max(worst, step)
         try:
             misses = {p: scores_at(p, s.x, s.y, n, 2 * n) - scores_at(p, s.x, s.y, 0, n) for p in _callables(s)}
-        except Refused:
+        except RefusedError:
             continue  # n is answered and 2 n is not: a table that ends
         jump, p = _largest(misses)
         if jump > s.score_tolerance(2 * n):

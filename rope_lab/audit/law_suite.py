@@ -18,7 +18,7 @@ from rope_lab.algebra.arguments import expect_even
 from rope_lab.audit.fingerprints import fingerprint
 from rope_lab.audit.law_checks import CHECKS, Check, Subject
 from rope_lab.audit.layout_names import printed_layout
-from rope_lab.audit.probe import Probe, Refused
+from rope_lab.audit.probe import Probe, RefusedError
 
 EXPECTABLE = (
     "layout",
@@ -80,7 +80,7 @@ def laws(f: Any, *, head_dim: int, keys: Any = None, expected: dict[str, Any] | 
         q = Probe(f, head_dim=head_dim)
         k = q if keys is None else Probe(keys, head_dim=head_dim)
         subject = Subject(q, k, *np.random.default_rng(2).normal(size=(2, 2, 3, 5, head_dim)))
-    except Refused as refusal:
+    except RefusedError as refusal:
         return [Law("answers", False, str(refusal), f"x (2, 3, 4, {head_dim}), positions 0, 1, 2, 5")]
     found = [Law("answers", True, q.form, f"x (2, 3, 4, {head_dim})")]
     with np.errstate(all="ignore"):  # an f that overflows breaks a law and makes no noise
@@ -91,7 +91,7 @@ def laws(f: Any, *, head_dim: int, keys: Any = None, expected: dict[str, Any] | 
 def _law(name: str, check: Check, subject: Subject) -> Law:
     try:
         ok, saw, tried = check(subject)
-    except Refused as refusal:
+    except RefusedError as refusal:
         return Law(name, False, str(refusal), (check.__doc__ or "").split("\n")[0])
     return Law(name, bool(ok), saw, tried)
 

@@ -9,7 +9,7 @@
 
 import numpy as np
 
-from rope_lab.audit.probe import Probe, Refused
+from rope_lab.audit.probe import Probe, RefusedError
 
 STEPS = 8  # in a row: a half type, where it first rounds, puts at most five neighbours into one place
 
@@ -30,7 +30,7 @@ def diagnose_step(p: Probe, x: np.ndarray, y: np.ndarray, n: int, *, off: float,
     try:
         still = all(np.array_equal(p(x, (m,) * 5), p(x, (n,) * 5)) for m in range(n, n + STEPS + 1))
         turns = [scores_at(p, x, y, m, m + 1) for m in range(n, n + STEPS)]
-    except Refused:  # a table that ends here
+    except RefusedError:  # a table that ends here
         return "the turn is not the one from 0 to 1"
     if still:
         return f"nothing turns from {n} to {n + STEPS}: positions are cut"

@@ -12,7 +12,7 @@ from functools import cached_property
 import numpy as np
 from jaxtyping import Float64
 
-from rope_lab.audit.probe import Probe, Refused
+from rope_lab.audit.probe import Probe, RefusedError
 
 LADDER = tuple(2**k for k in range(17))  # an angle known at n is known well enough at 2n to count its full turns
 NEAR = (0, 3, 5, 6, 7)
@@ -112,7 +112,7 @@ class Matrices:
 def measure(probe: Probe, *, far: tuple[int, ...]) -> Matrices:
     """Ask f for the basis vectors at small, doubled and long positions; and test whether these matrices describe f.
 
-    If a table ends somewhere, the positions beyond its end are left out. Raises `Refused` if f answers at a few
+    If a table ends somewhere, the positions beyond its end are left out. Raises `RefusedError` if f answers at a few
     positions only.
     """
     refusal = None
@@ -121,10 +121,10 @@ def measure(probe: Probe, *, far: tuple[int, ...]) -> Matrices:
         try:
             seen = _fitted(probe, positions)
             break
-        except Refused as error:
+        except RefusedError as error:
             refusal = refusal or str(error)
     else:
-        raise Refused(refusal)
+        raise RefusedError(refusal)
     if refusal:
         seen.notes.append(f"positions up to {positions[-1]} only; beyond, {refusal}")
     if not seen.linear and not seen.problems[-1].startswith("not linear"):
@@ -185,7 +185,7 @@ def _unlike_a_matrix(probe: Probe, seen: Matrices) -> list[str]:
         double, shifted = probe(2 * x, at), probe(x, tuple(n + 1 for n in at))
         split = probe(x + np.roll(x, 1, axis=-1), at) - probe(np.roll(x, 1, axis=-1), at)
         zero = probe(0 * x, at)
-    except Refused as refusal:
+    except RefusedError as refusal:
         return [f"not linear: {refusal}, for another x"]
     tolerance = 16 * max(probe.eps, 2.0**-23) * np.abs(x).max()
     found = []

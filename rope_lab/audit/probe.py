@@ -19,13 +19,14 @@ import numpy as np
 from jaxtyping import Float64
 
 from rope_lab.algebra.arguments import expect_even
+from rope_lab.errors import RopeLabError
 
 SHAPES = {4: "(batch, heads, T, head_dim)", 3: "(batch, T, head_dim)", 2: "(T, head_dim)"}
 RotaryCallable = Callable[[Any, Any], Any]  # f(x, positions)
 EPS = {"float64": 2.0**-52, "float32": 2.0**-23, "float16": 2.0**-10, "bfloat16": 2.0**-7}
 
 
-class Refused(Exception):  # noqa: N818 - a refusal is an answer here
+class RefusedError(RopeLabError):
     """The callable gave no answer that can be used; the message says what it did instead."""
 
 
@@ -50,8 +51,8 @@ class Probe:
     is called, ``dtype`` what f returns, and ``remarks`` what f did besides: that it writes into its arguments.
 
     Raises:
-        Refused: If f gives no answer that can be used, when it is called or already here. An error that f raises comes
-            as this one.
+        RefusedError: If f gives no answer that can be used, when it is called or already here. An error that f raises
+            comes as this one.
         TypeError: If head_dim is not an integer.
         ValueError: If head_dim is not positive and even.
     """
@@ -61,7 +62,7 @@ class Probe:
         self.dtype = "unknown"
         self.remarks: list[str] = []
         if not callable(f):
-            raise Refused(f"is not callable: {type(f).__name__}")
+            raise RefusedError(f"is not callable: {type(f).__name__}")
         self._form = self._find()
         self.form = str(self._form)
 
@@ -80,7 +81,7 @@ class Probe:
         for form in self._forms():
             try:
                 self._call(form, x, positions)
-            except Refused as refusal:
+            except RefusedError as refusal:
                 failures.append((form, str(refusal)))
             else:
                 self.remarks.clear()
@@ -88,7 +89,7 @@ class Probe:
         # A wrong answer says more than an error; among errors, the one of the library that f is written for says most.
         answered = [(form, text) for form, text in failures if text.startswith("returned")]
         form, text = (answered or [(f, t) for f, t in failures if f.backend == failures[-1][0].backend])[0]
-        raise Refused(f"{text} (called with {form})")
+        raise RefusedError(f"{text} (called with {form})")
 
     def _forms(self) -> Iterator[Form]:
         torch_first = "torch" in sys.modules and isinstance(self.f, sys.modules["torch"].nn.Module)
@@ -118,14 +119,14 @@ class Probe:
                 raise
             except BaseException as error:  # f raised it: it goes into the report
                 text = " ".join(str(error).split())[:160]
-                raise Refused(f"raised {type(error).__name__}" + (f": {text}" if text else "")) from error
+                raise RefusedError(f"raised {type(error).__name__}" + (f": {text}" if text else "")) from error
             try:
                 y, dtype = _take_back(form, answer, x.shape, positions)
-            except Refused:
+            except RefusedError:
                 raise
             except Exception as error:  # it looks like an array and cannot be read as one
                 text = " ".join(str(error).split())[:100]
-                raise Refused(f"returned {type(answer).__name__}, which cannot be read: {text}") from error
+                raise RefusedError(f"returned {type(answer).__name__}, which cannot be read: {text}") from error
             self._remark(not np.array_equal(_plain(given), before), "writes into the x it is given")
             self._remark(not np.array_equal(_plain(at), positions), "writes into the positions it is given")
         self.dtype = dtype
@@ -150,21 +151,21 @@ def _hand_over(form: Form, x: np.ndarray, positions: np.ndarray) -> tuple[Any, A
 
 
 def _take_back(form: Form, answer: Any, shape: tuple[int, ...], positions: np.ndarray) -> tuple[np.ndarray, str]:
-    """The answer as float64, and the dtype it came in. Raises `Refused` if it is not an array of this shape."""
+    """The answer as float64, and the dtype it came in. Raises `RefusedError` if it is not an array of this shape."""
     is_tensor = type(answer).__module__.partition(".")[0] == "torch" or hasattr(answer, "detach")
     if not is_tensor and not hasattr(answer, "__array__"):
-        raise Refused(f"returned {type(answer).__name__}, expected an array of shape {shape}")
+        raise RefusedError(f"returned {type(answer).__name__}, expected an array of shape {shape}")
     if is_tensor and form.backend == "numpy":
-        raise Refused("gave back a torch tensor for a numpy array")
+        raise RefusedError("gave back a torch tensor for a numpy array")
     if tuple(answer.shape) != shape:
-        raise Refused(f"returned shape {tuple(answer.shape)}, expected {shape}")
+        raise RefusedError(f"returned shape {tuple(answer.shape)}, expected {shape}")
     dtype = str(answer.dtype).removeprefix("torch.")
     if dtype not in EPS:
-        raise Refused(f"returned dtype {dtype}, expected {form.dtype}")
+        raise RefusedError(f"returned dtype {dtype}, expected {form.dtype}")
     y = _plain(answer).astype(np.float64)
     broken = ~np.isfinite(y).reshape(-1, *y.shape[-2:]).all(axis=(0, 2))
     if broken.any():
-        raise Refused(f"returned NaN or infinity at position {positions[broken][0]:g}")
+        raise RefusedError(f"returned NaN or infinity at position {positions[broken][0]:g}")
     return y, dtype
 
 

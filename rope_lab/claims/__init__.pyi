@@ -3,12 +3,12 @@ from .entry import (
     SOURCES as SOURCES,
     Claim as Claim,
     Erratum as Erratum,
-    MalformedClaim as MalformedClaim,
+    MalformedClaimError as MalformedClaimError,
     Result as Result,
 )
 from .ledger import (
     LEDGER as LEDGER,
-    NoSuchClaim as NoSuchClaim,
+    NoSuchClaimError as NoSuchClaimError,
     claim as claim,
     load as load,
     run as run,

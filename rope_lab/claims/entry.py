@@ -8,6 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
+from rope_lab.errors import RopeLabError
+
 Evidence = Literal["exact", "numeric", "experiment", "read"]
 Verdict = Literal["true", "conditional", "false", "ambiguous", "empirical"]
 Tier = Literal["core", "minor", "empirical", "unsaid"]
@@ -26,7 +28,7 @@ SOURCES = {
 }
 
 
-class MalformedClaim(ValueError):  # noqa: N818 - it names the thing that is wrong
+class MalformedClaimError(RopeLabError, ValueError):
     """An entry that the ledger refuses: it names the claim, what is missing and what to add."""
 
 

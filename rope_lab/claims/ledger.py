@@ -38,18 +38,19 @@ from rope_lab.claims.entry import (
     TESTED,
     Claim,
     Evidence,
-    MalformedClaim,
+    MalformedClaimError,
     Result,
     Verdict,
     is_named,
     malformed,
 )
+from rope_lab.errors import RopeLabError
 
 LEDGER: dict[str, Claim] = {}
 HOME = re.compile(r"rope_lab\.claims\.(?P<source>\w+)\.ch(?P<chapter>\d\d)_\w+")  # of a module of claims
 
 
-class NoSuchClaim(ValueError):  # noqa: N818 - it names the thing that is wrong
+class NoSuchClaimError(RopeLabError, ValueError):
     """A pattern that matches nothing."""
 
 
@@ -73,7 +74,7 @@ def claim(
         entry: the other fields of `Claim`, but for the evidence, which follows from them.
 
     Raises:
-        MalformedClaim: a ValueError that names the claim and what it lacks.
+        MalformedClaimError: a ValueError that names the claim and what it lacks.
 
     >>> "blog.props" in load()
     True
@@ -86,13 +87,13 @@ def claim(
         elif chapter is not None and not home:
             number = chapter
         else:
-            raise MalformedClaim(
+            raise MalformedClaimError(
                 f"claim {id!r} ({check.__module__}): a module claims/SOURCE/chNN_topic.py says the chapter; "
                 "elsewhere, and only there, give chapter="
             )
         source = id.partition(".")[0]
         if home and source != home["source"]:
-            raise MalformedClaim(f"claim {id!r} ({check.__module__}): its id starts with '{home['source']}.'")
+            raise MalformedClaimError(f"claim {id!r} ({check.__module__}): its id starts with '{home['source']}.'")
         usual = {"tier": "unsaid"} if source == "unsaid" else {}
         try:
             new = Claim(
@@ -106,15 +107,17 @@ def claim(
                 **usual | entry,
             )
         except TypeError as error:
-            raise MalformedClaim(f"claim {id!r}: {error}; known: {', '.join(Claim.__dataclass_fields__)}") from None
+            raise MalformedClaimError(
+                f"claim {id!r}: {error}; known: {', '.join(Claim.__dataclass_fields__)}"
+            ) from None
         old = LEDGER[id].check if id in LEDGER else check
         if (old.__module__, old.__qualname__) != (check.__module__, check.__qualname__):
-            raise MalformedClaim(
+            raise MalformedClaimError(
                 f"claim {id!r} is entered twice: by {old.__module__}.{old.__qualname__} "
                 f"and by {check.__module__}.{check.__qualname__}"
             )
         if problem := malformed(new):
-            raise MalformedClaim(f"claim {id!r} ({check.__module__}): {problem}")
+            raise MalformedClaimError(f"claim {id!r} ({check.__module__}): {problem}")
         LEDGER[id] = new
         return check
 
@@ -138,7 +141,7 @@ def load() -> dict[str, Claim]:
 
 
 def select(pattern: str = "*") -> list[Claim]:
-    """The claims whose id, source or chapter matches: ``blog.*``, ``su6``, ``ch4``. NoSuchClaim if there is none.
+    """The claims whose id, source or chapter matches: ``blog.*``, ``su6``, ``ch4``. NoSuchClaimError if there is none.
 
     >>> [c.id for c in select("blog.props")]
     ['blog.props']
@@ -147,7 +150,7 @@ def select(pattern: str = "*") -> list[Claim]:
         c for c in load().values() if fnmatchcase(c.id, pattern) or pattern == c.source or pattern == f"ch{c.chapter}"
     ]
     if not found:
-        raise NoSuchClaim(
+        raise NoSuchClaimError(
             f"no claim matches {pattern!r}; try an id, a pattern such as 'blog.*', a source "
             f"({', '.join(SOURCES)}) or a chapter such as ch1"
         )

@@ -127,7 +127,7 @@ def table(results: Iterable[Result]) -> Table:
 
 
 def show(pattern: str = "*", *, as_json: bool = False) -> bool:
-    """Run the claims and print what came out. Returns whether none failed. NoSuchClaim if nothing matches.
+    """Run the claims and print what came out. Returns whether none failed. NoSuchClaimError if nothing matches.
 
     The table and the JSON go to standard output, the progress bar and the names of what failed to standard error.
     """

@@ -1,4 +1,4 @@
-"""What the commands `train`, `sweep`, `results` and `data` do once their command line has been read."""
+"""What the commands `train`, `sweep` and `results` do once their command line has been read."""
 
 from __future__ import annotations
 
@@ -12,13 +12,15 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from rope_lab.training.data import sources
-from rope_lab.training.experiments.catalogue import experiment, single
+from rope_lab.errors import ArgumentError, FileError
+from rope_lab.training.experiments.catalogue import experiment
+from rope_lab.training.files import reason
+from rope_lab.training.results.cards import Metric
 from rope_lab.training.run import environment
-from rope_lab.training.run.config import RunConfig
+from rope_lab.training.run.config import DEFAULT_RUN, RunConfig
 
 
-def train(
+def train_run(
     config: Path | None,
     changes: list[str],
     out: Path | None,
@@ -29,12 +31,12 @@ def train(
     """Train one run and say where its card lies."""
     budget = _seconds(minutes)
     environment.tuned(threads=threads)  # before torch: starts this Python over where the allocator is not set up yet
-    from rope_lab.training.run.loop import train as loop
+    from rope_lab.training.run.loop import train
 
-    run = single(changes, base=None if config is None else _read(config))
+    run = (DEFAULT_RUN if config is None else _read(config)).changed(changes)
     _advise({run.precision}, device)
     folder = out or Path("runs") / run.name
-    ended = loop(run, out=folder, device=device, threads=threads, time_budget_s=budget)
+    ended = train(run, out=folder, device=device, threads=threads, time_budget_s=budget)
     if ended.card is None:
         print(f"Stopped ({ended.reason}) after {ended.step} of {run.steps} steps. The same command goes on from here.")
     else:
@@ -45,15 +47,17 @@ def train(
 def _read(config: Path) -> RunConfig:
     try:
         return RunConfig.from_json(config.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise FileError(f"{config}: expected a run's config, got {reason(error)}") from error
     except ValueError as error:  # no text, no JSON, no fields of a run: which file it was, is said here
-        raise ValueError(f"{config}: {error}") from error
+        raise ArgumentError(f"{config}: {error}") from error
 
 
-def sweep(name: str, rung: str, *, minutes: float | None, **options: Any) -> bool:
-    """Carry out an experiment; True if no run failed."""
+def run_sweep(name: str, rung: str, *, minutes: float | None, **options: Any) -> bool:
+    """Carry out an experiment; True if no run failed. ``options`` are fields of `Setup`."""
     budget = _seconds(minutes)
-    from rope_lab.training.experiments.sweeps import Setup
-    from rope_lab.training.experiments.sweeps import sweep as carry_out
+    from rope_lab.training.data import sources
+    from rope_lab.training.experiments.sweeps import Setup, sweep
 
     asked = experiment(name, rung)
     setup = Setup(**options, time_budget_s=budget)
@@ -65,7 +69,7 @@ def sweep(name: str, rung: str, *, minutes: float | None, **options: Any) -> boo
         if sources.state(sources.lookup(corpus)) != "present":
             raise sources.CorpusError(f"{corpus} is not here; `rope-lab data get {corpus}` fetches it")
     _advise({run.precision for run in asked.runs}, setup.device)
-    report = carry_out(asked.runs, setup)
+    report = sweep(asked.runs, setup)
     counts = f"{len(report.done)} done, {len(report.skipped)} had their cards, {len(report.stopped)} stopped"
     print(f"{counts}, {len(report.failed)} failed. Cards: {setup.results / name / rung}", file=sys.stderr)
     return not report.failed
@@ -83,52 +87,47 @@ def _seconds(minutes: float | None) -> float | None:
     if minutes is None:
         return None
     if not 0 <= minutes < math.inf:  # not a number compares with nothing: no deadline would ever be reached
-        raise ValueError(f"--minutes: expected a finite number of at least 0, got {minutes}; leave it out for no limit")
+        raise ArgumentError(
+            f"--minutes: expected a finite number of at least 0, got {minutes}; leave it out for no limit"
+        )
     return 60 * minutes
 
 
-def results(name: str, rung: str, root: Path | None, reference: str | None, metric: Any, *, as_json: bool) -> None:
-    """Print an experiment's table, or the same as JSON."""
-    from rope_lab.training.results import result_tables as tables
+def list_experiments(root: Path | None, *, as_json: bool) -> None:
+    """Every experiment at every rung: what it asks, and how many of its runs have their cards."""
+    from rope_lab.training.results.card_index import experiment_cards
 
-    found = tables.summary(name, rung, root=root, reference=reference, metric=metric)
+    found = experiment_cards(root=root)
     if as_json:
-        print(json.dumps(tables.plain(found), indent=1))
-    else:
-        Console().print(tables.table(found))
-
-
-def data_get(name: str, *, force: bool, root: Path | None) -> None:
-    """Fetch a corpus; its licence is said first."""
-    corpus = sources.lookup(name)
-    print(f"{name}: {corpus.about}. Licence: {corpus.licence}.")
-    folder = sources.get(name, root=root, force=force)
-    print(f"{name}: {len(corpus.files)} files checked. Data folder: {folder}")
-
-
-def data_list(root: Path | None) -> None:
-    """The table of corpora."""
-    shown = Table(caption=f"Data folder: {sources.data_folder(root)}")
-    for column in ("corpus", "state", "MB", "about", "licence"):
-        shown.add_column(column, justify="right" if column == "MB" else "left")
-    for corpus in sources.registry().values():
-        size = f"{corpus.size / 1e6:.1f}"
-        shown.add_row(corpus.name, sources.state(corpus, root), size, corpus.about, corpus.licence)
+        rows = [
+            {
+                "experiment": each.asked.name,
+                "rung": each.asked.rung,
+                "about": each.asked.about,
+                "runs": len(each.asked.runs),
+                "done": each.done,
+                "cards": len(each.cards),
+            }
+            for each in found
+        ]
+        print(json.dumps(rows, indent=1))
+        return
+    shown = Table(caption="`rope-lab results NAME --rung RUNG` shows what the cards say.")
+    for column in ("experiment", "rung", "cards", "about"):
+        shown.add_column(column, no_wrap=column in ("experiment", "rung"))
+    for each in found:
+        shown.add_row(each.asked.name, each.asked.rung, each.words, each.asked.about)
     Console().print(shown)
 
 
-def data_verify(name: str | None, root: Path | None) -> bool:
-    """Check what is here, or the corpus that is named; True if all of it is as it should be."""
-    chosen = [sources.lookup(name)] if name else list(sources.registry().values())
-    fine = True
-    for corpus in chosen:
-        if name is None and sources.state(corpus, root) == "absent":
-            print(f"{corpus.name}: absent")
-            continue
-        try:
-            count = sum(1 for _ in sources.texts(corpus, root))
-            print(f"{corpus.name}: {count} files as they should be")
-        except sources.CorpusError as error:
-            fine = False
-            print(error)
-    return fine
+def show_results(
+    name: str, rung: str, root: Path | None, reference: str | None, metric: Metric, *, as_json: bool
+) -> None:
+    """Print an experiment's table, or the same as JSON."""
+    from rope_lab.training.results import result_tables
+
+    found = result_tables.summary(name, rung, root=root, reference=reference, metric=metric)
+    if as_json:
+        print(json.dumps(result_tables.plain(found), indent=1))
+    else:
+        Console().print(result_tables.table(found))

@@ -1,4 +1,4 @@
-from . import data as data, experiments as experiments, results as results, run as run
+from . import data as data, experiments as experiments, fields as fields, files as files, results as results, run as run
 from .data.corpora import Corpus as Corpus
 from .experiments.catalogue import experiment as experiment
 from .experiments.sweeps import sweep as sweep

@@ -10,7 +10,7 @@ from transformers.models.llama import modeling_llama
 from rope_lab.audit import conventions, laws, permute_state
 from rope_lab.audit.adapters import adapt
 from rope_lab.audit.audits import audit
-from rope_lab.audit.importing import Skipped, find
+from rope_lab.audit.importing import TargetError, find
 from rope_lab.audit.library import LIBRARY, SCALINGS
 from rope_lab.nn.rotary import Rotary, RotaryConfig
 from tests.audit.implementations import in_torch, rotary
@@ -98,7 +98,7 @@ def test_a_model_carried_into_the_other_layout_keeps_its_logits(monkeypatch):
 def test_what_is_not_there_is_skipped_with_the_reason():
     assert audit("no_such_library:rotate").skipped == "no_such_library is not installed"
     assert audit("json:no_such_name").skipped == "json has no no_such_name"
-    with pytest.raises(Skipped, match="no adapter for the parameters a, b, c"):
+    with pytest.raises(TargetError, match="no adapter for the parameters a, b, c"):
         adapt(lambda a, b, c: a + b + c)
     with pytest.raises(ValueError, match="target: expected MODULE:NAME, got 'json'"):
         find("json")

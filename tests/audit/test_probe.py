@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from rope_lab.audit.probe import Probe, Refused
+from rope_lab.audit.probe import Probe, RefusedError
 from tests.audit.implementations import in_torch, rotary
 
 
@@ -13,7 +13,9 @@ def for_torch_alone(x, positions):
 
 
 def test_a_refusal_is_that_of_the_library_that_was_tried_last():
-    with pytest.raises(Refused, match=r"'Tensor' object has no attribute 'unsqueeze_it' \(called with torch float64"):
+    with pytest.raises(
+        RefusedError, match=r"'Tensor' object has no attribute 'unsqueeze_it' \(called with torch float64"
+    ):
         Probe(for_torch_alone, head_dim=4)
 
 
@@ -23,7 +25,7 @@ def test_a_wrong_answer_is_reported_before_a_refusal():
             raise ValueError("three axes wanted")
         return x[..., :2]
 
-    with pytest.raises(Refused, match=r"returned shape \(6, 4, 2\), expected \(6, 4, 4\)"):
+    with pytest.raises(RefusedError, match=r"returned shape \(6, 4, 2\), expected \(6, 4, 4\)"):
         Probe(f, head_dim=4)
 
 
@@ -61,5 +63,5 @@ def test_the_rounding_is_that_of_the_coarser_side(given, returned, eps):
 
 def test_infinity_is_refused_with_the_first_position_that_has_it():
     probe = Probe(lambda x, n: np.where(np.asarray(n)[:, None] > 8, np.inf, x), head_dim=4)
-    with pytest.raises(Refused, match=r"NaN or infinity at position 9$"):
+    with pytest.raises(RefusedError, match=r"NaN or infinity at position 9$"):
         probe(np.ones((1, 1, 4, 4)), [7, 9, 8, 30])

@@ -11,7 +11,7 @@ from rope_lab.algebra import pairing
 from rope_lab.algebra.widely_linear import times_i
 from rope_lab.claims import load, verify
 from rope_lab.exercises import exercise
-from rope_lab.training.results import cards
+from rope_lab.training.results import cards, intervals
 
 CPU = cards.load_all("crope-table1", "cpu")
 
@@ -103,7 +103,7 @@ def test_no_card_of_a_smaller_rung_makes_a_row_of_the_paper():
 def test_what_the_page_says_of_the_cpu_rung():
     for name in ("absolute-at-cpu", "four-tied-at-cpu", "three-tied-at-cpu"):
         assert outcome(f"book.{name}") == "reproduced"
-    assert not cards.paired(CPU, "CRoPE QKV", "RoPE").decided  # three seeds, all above, and yet undecided
+    assert not intervals.paired(CPU, "CRoPE QKV", "RoPE").decided  # three seeds, all above, and yet undecided
     assert outcome("crope.train-order") == "reproduced"
 
 
@@ -219,7 +219,7 @@ def test_control_planes(monkeypatch, slopes):
 
 def test_what_the_page_says_of_no_positions():
     readings = cards.load_all("crope-table1-readings", "cpu")
-    gap = cards.paired(readings, "absolute unit", "NoPE")
+    gap = intervals.paired(readings, "absolute unit", "NoPE")
     assert gap.decided
     assert gap.mean > 1
 

@@ -8,7 +8,7 @@ from rope_lab.algebra import rankings, rotation
 from rope_lab.claims import load, verify
 from rope_lab.claims.book import ch16_nine_placements as own
 from rope_lab.claims.su19 import ch16_nine_placements as nine
-from rope_lab.training.results import cards
+from rope_lab.training.results import cards, intervals
 
 
 def plant(monkeypatch, losses, *, seeds=5):
@@ -63,11 +63,11 @@ def test_what_the_corrections_say_of_our_runs():
     found = cards.load_all("placements", nine.RUNG)
     assert len(found) == 9 * 5  # nine placements, five seeds each
     for better, worse in (("QKV", "K"), ("QKV", "VO"), ("QKVO", "QK"), ("VO", "NoPE"), ("QK", "VO"), ("Q", "NoPE")):
-        gap = cards.paired(found, worse, better)
+        gap = intervals.paired(found, worse, better)
         assert gap.decided, (better, worse)
         assert gap.mean > 0
-    assert not cards.paired(found, "O", "NoPE").decided
-    assert not cards.paired(found, "V", "NoPE").decided
+    assert not intervals.paired(found, "O", "NoPE").decided
+    assert not intervals.paired(found, "V", "NoPE").decided
     assert outcome("su19.chain") == outcome("su19.vo-vs-nope-qk") == "not reproduced"
 
 
@@ -129,7 +129,7 @@ def test_witnesses_by_hand():
     assert rankings.exchanges({"a": 0, "b": 1, "c": 2}, {"a": 2, "b": 1, "c": 0}) == 3
     assert own._any_two("abc", "cba") == 1
     assert (own._wrapping(64, 16, 100.0), own._wrapping(64, 16, 1e4)) == (6, 3)
-    assert round(cards.t_quantile(0.975, 4) / 5**0.5, 2) == 1.24
+    assert round(intervals.t_quantile(0.975, 4) / 5**0.5, 2) == 1.24
     assert round(1.96 / 5**0.5, 2) == 0.88
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from rope_lab.algebra import rotation
 from rope_lab.algebra.half_precision import Rounding
-from rope_lab.claims import LEDGER, Claim, Erratum, MalformedClaim, claim, load, run, select, verify
+from rope_lab.claims import LEDGER, Claim, Erratum, MalformedClaimError, claim, load, run, select, verify
 
 pytestmark = pytest.mark.usefixtures("ledger")  # planted claims leave no trace
 
@@ -41,9 +41,9 @@ def test_a_module_of_claims_says_source_and_chapter():
     check.__module__ = "rope_lab.claims.unsaid.ch07_planted"
     claim("unsaid.planted", locus="x", statement="so", holds=1, control=2)(check)
     assert (LEDGER["unsaid.planted"].chapter, LEDGER["unsaid.planted"].tier) == (7, "unsaid")
-    with pytest.raises(MalformedClaim, match=r"'book.planted' .*: its id starts with 'unsaid\.'"):
+    with pytest.raises(MalformedClaimError, match=r"'book.planted' .*: its id starts with 'unsaid\.'"):
         claim("book.planted", statement="so", holds=1, control=2)(check)
-    with pytest.raises(MalformedClaim, match="says the chapter"):
+    with pytest.raises(MalformedClaimError, match="says the chapter"):
         claim("unsaid.planted", chapter=7, statement="so", holds=1, control=2)(check)
 
 
@@ -179,13 +179,13 @@ def test_what_was_read_is_never_green():
 )
 @pytest.mark.usefixtures("untyped")
 def test_a_malformed_claim_is_refused_by_name(changes, message):
-    with pytest.raises(MalformedClaim, match=message) as refused:
+    with pytest.raises(MalformedClaimError, match=message) as refused:
         planted(**changes)
     assert repr(changes.get("id", "book.planted")) in str(refused.value)
 
 
 def test_one_id_is_one_claim():
-    with pytest.raises(MalformedClaim, match=r"'blog.props' is entered twice: by rope_lab.claims.blog"):
+    with pytest.raises(MalformedClaimError, match=r"'blog.props' is entered twice: by rope_lab.claims.blog"):
         planted(id="blog.props")
 
 

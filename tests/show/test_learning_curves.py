@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from rope_lab.show.widgets.learning_curves import LearningCurves, panels_of
-from rope_lab.training.results import cards
+from rope_lab.training.results import cards, intervals
 
 FOUND = cards.load_all("crope-table1", "cpu")
 
@@ -30,7 +30,7 @@ def test_at_the_end_the_difference_is_that_of_the_cards():
     made.append(moved(other, 9, 5.0))  # a seed that the reference lacks: in the mean, in no pair
     values = compute(panels_of(made))
     row = next(row for row in values["rows"] if row["variant"] == "CRoPE QKV")
-    expected = cards.paired(made, "CRoPE QKV", "RoPE")
+    expected = intervals.paired(made, "CRoPE QKV", "RoPE")
     assert (row["n"], row["seeds"]) == (3, 4)
     assert row["difference"] == pytest.approx(expected.mean, abs=2e-5)
     assert row["half"] == pytest.approx(expected.half, abs=1e-4)

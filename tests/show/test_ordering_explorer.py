@@ -8,7 +8,7 @@ import pytest
 from rope_lab.algebra import rankings
 from rope_lab.show.figures import nine_placements as pictures
 from rope_lab.show.widgets.ordering_explorer import OrderingExplorer, panel_of
-from rope_lab.training.results import cards
+from rope_lab.training.results import cards, intervals
 
 FOUND = cards.load_all("placements", "cpu")
 SAID = cards.published("placements")["losses"][""]
@@ -26,7 +26,7 @@ def now():
 def test_every_cell_is_the_paired_difference_of_the_cards(now):
     assert len(now["cells"]) == 36
     for cell in now["cells"]:
-        gap = cards.paired(FOUND, cell["other"], cell["one"])
+        gap = intervals.paired(FOUND, cell["other"], cell["one"])
         assert (cell["difference"], cell["half"]) == pytest.approx((gap.mean, gap.half), abs=1e-5)
         way = gap.mean * (SAID[cell["other"]] - SAID[cell["one"]])
         assert cell["word"] == ("undecided" if not gap.decided else "agree" if way > 0 else "reversed")
@@ -61,7 +61,7 @@ def test_what_the_page_says_of_the_runs(now):
     p, turned = {}, set()
     for one, other in combinations(sorted(SAID, key=SAID.get), 2):
         p[one, other] = rankings.paired_p([loss[other][s] - loss[one][s] for s in range(5)])
-        gap = cards.paired(FOUND, other, one)
+        gap = intervals.paired(FOUND, other, one)
         if gap.decided and gap.mean < 0:
             turned.add((one, other))
     kept = set(rankings.holm(p))
@@ -81,7 +81,7 @@ def test_what_the_page_says_of_the_runs(now):
     for name in ("QK", "VO"):  # hardly notice the base
         foil = cards.load_all("placements-base1e4", "cpu")
         same = [c for c in FOUND if c.seed in {f.seed for f in foil}]
-        one, other = cards.paired(foil, name, "NoPE"), cards.paired(same, name, "NoPE")
+        one, other = intervals.paired(foil, name, "NoPE"), intervals.paired(same, name, "NoPE")
         assert abs(one.mean - other.mean) < min(one.half, other.half)
 
 

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rope_lab.show.widgets.table_explorer import TableExplorer, panels_of, verdict
-from rope_lab.training.results import cards
+from rope_lab.training.results import cards, intervals
 
 FOUND = cards.load_all("crope-table1", "cpu")
 _small = st.floats(-0.2, 0.2)
@@ -23,7 +23,7 @@ def test_differences_are_those_of_the_cards(metric):
     values = compute(FOUND, metric=metric)
     assert values["reference"] == "RoPE"
     for row in values["rows"]:
-        expected = cards.paired(FOUND, row["variant"], "RoPE", metric=metric)
+        expected = intervals.paired(FOUND, row["variant"], "RoPE", metric=metric)
         assert row["difference"] == pytest.approx(expected.mean, abs=2e-6)
         assert row["half"] == pytest.approx(expected.half, abs=1e-5)
         assert row["n"] == len(row["pairs"]) == expected.n

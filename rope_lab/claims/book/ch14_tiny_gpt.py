@@ -7,7 +7,7 @@ import numpy as np
 
 from rope_lab.algebra import budget
 from rope_lab.claims.ledger import claim
-from rope_lab.training.results import cards
+from rope_lab.training.results import intervals
 
 
 @claim(
@@ -137,8 +137,8 @@ def paired_variance(factor):
     r"differences in 95 of 100 repetitions, for any number $n \ge 2$ of seeds.",
     tolerance=1e-9,
     witness=r"For $n = 3$ the factor is $4.30$; the familiar $1.96$ belongs to infinitely many seeds.",
-    holds=cards.interval,
-    control=lambda d: cards.Interval(np.mean(d), 1.959964 * np.std(d, ddof=1) / math.sqrt(len(d)), len(d)),
+    holds=intervals.interval,
+    control=lambda d: intervals.Interval(np.mean(d), 1.959964 * np.std(d, ddof=1) / math.sqrt(len(d)), len(d)),
 )
 def t_interval(make, rng):
     from scipy import stats

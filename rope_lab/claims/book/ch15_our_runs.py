@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 
 from rope_lab.claims.ledger import claim
-from rope_lab.training.results import cards
+from rope_lab.training.results import cards, intervals
 from rope_lab.training.results.paired_curves import along
 
 
-def _gaps(experiment: str, *pairs: tuple[str, str]) -> list[cards.Interval] | None:
+def _gaps(experiment: str, *pairs: tuple[str, str]) -> list[intervals.Interval] | None:
     """Paired differences at the cpu rung; None where fewer than three seeds have both."""
     found = cards.load_all(experiment, "cpu")
     gaps = []
@@ -17,11 +17,11 @@ def _gaps(experiment: str, *pairs: tuple[str, str]) -> list[cards.Interval] | No
         seeds = [{card.seed for card in found if card.variant == name} for name in (one, other)]
         if len(seeds[0] & seeds[1]) < 3:
             return None
-        gaps.append(cards.paired(found, one, other))
+        gaps.append(intervals.paired(found, one, other))
     return gaps
 
 
-def _worse(*gaps: list[cards.Interval] | None) -> str:
+def _worse(*gaps: list[intervals.Interval] | None) -> str:
     """Every difference is above zero by an interval that leaves it out."""
     if any(gap is None for gap in gaps):
         return "not attempted"
@@ -159,5 +159,8 @@ def fast_planes():
         shared = sorted(turned.keys() & still.keys())
         if len(shared) < 3:
             return "not attempted"
-        gaps += [cards.interval(turned[s] for s in shared), cards.interval(turned[s] - still[s] for s in shared)]
+        gaps += [
+            intervals.interval(turned[s] for s in shared),
+            intervals.interval(turned[s] - still[s] for s in shared),
+        ]
     return _worse(gaps)

@@ -8,7 +8,7 @@ import numpy as np
 
 from rope_lab.algebra import rankings, rotation, schedule
 from rope_lab.claims.ledger import claim
-from rope_lab.training.results import cards
+from rope_lab.training.results import cards, intervals
 
 ORDER = (("QK", "QKVO"), ("K", "VO"), ("QKV",), ("NoPE",), ("Q", "V", "O"))  # groups, best first
 
@@ -149,7 +149,7 @@ def p_at_the_rim(p_of, rng):
     residual = 0.0
     for n in (2, 3, 5, 9):
         d = rng.normal(size=n)
-        rim = cards.t_quantile(0.975, n - 1) * d.std(ddof=1) / math.sqrt(n)
+        rim = intervals.t_quantile(0.975, n - 1) * d.std(ddof=1) / math.sqrt(n)
         residual = max(residual, abs(p_of(d - d.mean() + rim) - 0.05))
     return residual
 
@@ -226,7 +226,7 @@ def base_gap(variant):
             for name in ("placements-base1e4", "placements")
         )
     )
-    return cards.interval(one.loss() - other.loss() for one, other in pairs) if len(pairs) > 1 else None
+    return intervals.interval(one.loss() - other.loss() for one, other in pairs) if len(pairs) > 1 else None
 
 
 @claim(
@@ -255,5 +255,5 @@ def one_cache():
     seeds = [{card.seed for card in found if card.variant == name} for name in ("shared latent", "spliced latent")]
     if len(seeds[0] & seeds[1]) < 3:
         return "not attempted"
-    gap = cards.paired(found, "shared latent", "spliced latent")
+    gap = intervals.paired(found, "shared latent", "spliced latent")
     return "reproduced" if gap.decided and gap.mean < 0 else "not reproduced"

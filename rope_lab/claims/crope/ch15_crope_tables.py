@@ -12,7 +12,7 @@ from itertools import pairwise
 
 from rope_lab.claims.entry import Erratum
 from rope_lab.claims.ledger import claim
-from rope_lab.training.results import cards
+from rope_lab.training.results import cards, intervals
 
 SEEDS = 3  # at least, for an interval
 MARGIN = 0.02  # nats: what we are ready to call negligible, 2 per cent of perplexity; fixed before any paper run
@@ -225,8 +225,8 @@ def _row(experiment: str, setting: str) -> str:
     if not readings or not enough(found, "CRoPE QKV", "RoPE"):
         return "not attempted"
     said = cards.published(experiment)["losses"][setting]
-    gap = cards.paired(found, "CRoPE QKV", "RoPE")
-    above = [cards.paired(found, name, "RoPE") for name in readings]
+    gap = intervals.paired(found, "CRoPE QKV", "RoPE")
+    above = [intervals.paired(found, name, "RoPE") for name in readings]
     near = abs(gap.mean - (said["CRoPE QKV"][0] - said["RoPE"][0])) <= gap.half
     return "reproduced" if near and all(g.decided and g.mean > 0 for g in above) else "not reproduced"
 
@@ -293,11 +293,11 @@ def negligible():
         here = [card for card in found if card.setting == setting]
         if not enough(here, "CRoPE QKV", "RoPE"):
             return "not attempted"
-        gaps += [cards.paired(here, "CRoPE QKV", "RoPE"), training_gap(here, "CRoPE QKV", "RoPE")]
+        gaps += [intervals.paired(here, "CRoPE QKV", "RoPE"), training_gap(here, "CRoPE QKV", "RoPE")]
     return "reproduced" if all(abs(gap.mean) + gap.half <= MARGIN for gap in gaps) else "not reproduced"
 
 
-def training_gap(found, variant: str, reference: str) -> cards.Interval:
+def training_gap(found, variant: str, reference: str) -> intervals.Interval:
     """Training loss over the last tenth of the run, one stage of the schedule: a difference paired by seed."""
     ends: dict[str, dict[int, float]] = {variant: {}, reference: {}}
     for card in found:
@@ -306,7 +306,7 @@ def training_gap(found, variant: str, reference: str) -> cards.Interval:
             last = losses[-max(1, len(losses) // 10) :]
             ends[card.variant][card.seed] = sum(last) / len(last)
     one, other = ends[variant], ends[reference]
-    return cards.interval(one[seed] - other[seed] for seed in sorted(one.keys() & other.keys()))
+    return intervals.interval(one[seed] - other[seed] for seed in sorted(one.keys() & other.keys()))
 
 
 @claim(

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from rope_lab.claims.ledger import claim
-from rope_lab.training.results import cards
+from rope_lab.training.results import cards, intervals
 
 RUNG = "cpu"
 LEAST = 3  # seeds that both must have: two give an interval that decides nothing
@@ -32,7 +32,7 @@ CHAIN = (
 BETWEEN = (("VO", "NoPE"), ("QK", "VO"), ("QK", "QKVO", "about"))
 
 
-def judge(found: Sequence[cards.Card], one: str, other: str, *about: str) -> tuple[cards.Interval | None, str]:
+def judge(found: Sequence[cards.Card], one: str, other: str, *about: str) -> tuple[intervals.Interval | None, str]:
     """Loss of ``other`` minus loss of ``one``, said to be the better or, with "about", as good; and what the runs say.
 
     The words are "as said", "the other way", "undecided", "told apart" (where "about equal" was said), or "no runs".
@@ -40,7 +40,7 @@ def judge(found: Sequence[cards.Card], one: str, other: str, *about: str) -> tup
     seeds = [{card.seed for card in found if card.variant == variant} for variant in (one, other)]
     if len(seeds[0] & seeds[1]) < LEAST:
         return None, "no runs"
-    gap = cards.paired(found, other, one)
+    gap = intervals.paired(found, other, one)
     if about:
         return gap, "told apart" if gap.decided else "as said"
     return gap, "undecided" if not gap.decided else "as said" if gap.mean > 0 else "the other way"

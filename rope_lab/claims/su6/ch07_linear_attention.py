@@ -7,7 +7,7 @@ from scipy.linalg import block_diag, expm
 from rope_lab.algebra import linear_attention, rotation
 from rope_lab.claims import exact
 from rope_lab.claims.ledger import claim
-from rope_lab.training.results import cards
+from rope_lab.training.results import cards, intervals
 
 LINEAR = "Completeness Analysis, eq 11"
 
@@ -79,7 +79,7 @@ def too_few_zeros_for_a_relu(basis):
 def two_matrices_behind_the_features():
     if not cards.load_all("linear-attention", "cpu"):
         return "not attempted"
-    gain = cards.paired(cards.load_all("linear-attention", "cpu"), "two-matrices", "plain")
+    gain = intervals.paired(cards.load_all("linear-attention", "cpu"), "two-matrices", "plain")
     return "reproduced" if gain.decided and gain.mean < 0 else "not reproduced"
 
 

@@ -11,7 +11,7 @@ from rope_lab.claims.su19.ch16_nine_placements import BETWEEN, CHAIN, judge
 from rope_lab.show.style import LIGHT
 from rope_lab.show.svg import Picture, figure
 from rope_lab.show.tables import Table
-from rope_lab.training.results import cards
+from rope_lab.training.results import cards, intervals
 from rope_lab.training.results.cards import Card
 
 __all__ = ["against_nope", "base_and_plane", "one_cache_table", "relations"]
@@ -23,7 +23,7 @@ def against_nope() -> Picture:
     names = [name for name in said if name != "NoPE" and any(c.variant == name for c in found)]
     nope = {c.seed: c.loss() for c in found if c.variant == "NoPE"}
     own = {name: [c.loss() - nope[c.seed] for c in found if c.variant == name and c.seed in nope] for name in names}
-    spans = {name: cards.interval(own[name]) for name in names}
+    spans = {name: intervals.interval(own[name]) for name in names}
     listed = "; ".join(f"{name} {spans[name]}, published {said[name] - said['NoPE']:+.3f}" for name in names)
     desc = f"Loss minus the loss of NoPE, in nats per token, below zero is better. {listed}."
     with figure(title="Eight placements, minus nothing rotated", desc=desc, size=(5.0, 4.4)) as fig:
@@ -86,7 +86,7 @@ def one_cache_table(found: Sequence[Card]) -> Table:
     for name in dict.fromkeys(card.variant for card in found):
         own = [card for card in found if card.variant == name]
         both = {c.seed for c in own} & {c.seed for c in found if c.variant == reference}
-        gap = "reference" if name == reference else str(cards.paired(found, name, reference)) if both else "no pair"
+        gap = "reference" if name == reference else str(intervals.paired(found, name, reference)) if both else "no pair"
         rows.append(
             [
                 name,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterator
 from typing import Any
 
-from rope_lab.training.results import cards
+from rope_lab.training.results import cards, intervals
 from rope_lab.training.results.cards import Card
 
 __all__ = ["by_seed", "committed", "interval", "quantiles", "shown"]
@@ -19,7 +19,7 @@ def committed(experiments: str = "*") -> Iterator[Card]:
 
 def quantiles(seeds: int) -> list[float]:
     """t_{0.975, n-1} at index n, for every number n of shared seeds up to ``seeds``; 0 where there is no interval."""
-    return [0.0, 0.0, *(cards.t_quantile(0.975, n - 1) for n in range(2, seeds + 1))]
+    return [0.0, 0.0, *(intervals.t_quantile(0.975, n - 1) for n in range(2, seeds + 1))]
 
 
 def shown(state: dict) -> dict | None:
@@ -37,12 +37,12 @@ def by_seed(panel: dict, pick: Callable[[dict], Any]) -> dict[str, dict[int, Any
 
 
 def interval(values: Collection[float]) -> dict[str, Any]:
-    """The interval of `cards.interval` as the script writes it: None for what too few differences cannot say.
+    """The interval of `intervals.interval` as the script writes it: None for what too few differences cannot say.
 
     >>> interval([1.0, 3.0])["difference"], interval([1.0]), interval([])["n"]
     (2.0, {'n': 1, 'difference': 1.0, 'half': None}, 0)
     """
     if not values:
         return {"n": 0, "difference": None, "half": None}
-    found = cards.interval(values)
+    found = intervals.interval(values)
     return {"n": found.n, "difference": found.mean, "half": found.half if found.n > 1 else None}

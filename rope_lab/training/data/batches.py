@@ -7,6 +7,8 @@ import torch
 from jaxtyping import Int
 from torch import Tensor
 
+from rope_lab.errors import ArgumentError
+
 
 class Batches:
     """The batch order of one seed: ``batches[step]`` gives (inputs, targets), each (batch, seq_len), int64.
@@ -36,7 +38,7 @@ class Batches:
         self.span = np.arange(seq_len + (bos is None))  # BOS stands in for the first input
         starts = len(stream) - len(self.span) + 1
         if starts < 1:
-            raise ValueError(
+            raise ArgumentError(
                 f"expected a corpus of at least {len(self.span)} tokens, got {len(stream)}: "
                 "choose a longer corpus or a smaller seq_len"
             )

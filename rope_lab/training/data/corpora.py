@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import itertools
 import json
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import SupportsIndex
@@ -19,9 +19,9 @@ import numpy as np
 from jaxtyping import UInt
 
 from rope_lab.training.data import sources
-from rope_lab.training.data.download import write_atomically
 from rope_lab.training.data.sources import CorpusError, Registry, Source
-from rope_lab.training.data.tokenizers import Tokenizer, Words, byte_pairs, lines_of, parse
+from rope_lab.training.data.tokenizers import BytePairs, Tokenizer, Words, byte_pairs, lines_of, parse
+from rope_lab.training.files import reason, replacing
 
 FORMAT = 1  # of the cached streams: a change of what the code below writes must change it
 SPLITS = ("train", "valid", "test")
@@ -53,9 +53,18 @@ def load(
 ) -> Corpus:
     """The corpus of that name, tokenised once and cached under the hash of everything that went in.
 
-    ``root`` is the data folder (default: the user's cache); ``known`` replaces the book's own list of corpora.
-    Raises `CorpusError` for a corpus that is absent (it names the command that fetches it) or damaged, and
-    ``ValueError`` for a tokenizer that does not exist.
+    Args:
+        name: a corpus of ``rope-lab data list``.
+        tokenizer: ``gpt2``, ``bpe-N``, ``word`` or ``word-N``.
+        root: the data folder; default: the user's cache.
+        known: a list of corpora in place of the book's own.
+
+    Returns:
+        Three streams of token ids, uint16 (uint32 from 65,536 ids on), mapped into memory.
+
+    Raises:
+        CorpusError: absent (the message names the command that fetches it), damaged or unknown.
+        ArgumentError: a tokenizer that does not exist.
     """
     corpus, folder = sources.lookup(name, known), sources.data_folder(root) / "tokens"
     parse(tokenizer)
@@ -96,11 +105,12 @@ def _place(corpus: Source, tokenizer: str, hashes: dict[str, str], split: str, f
 def _cached(corpus: Source, tokenizer: str, hashes: dict[str, str], folder: Path) -> Corpus | None:
     places = [_place(corpus, tokenizer, hashes, split, folder) for split in SPLITS]
     try:
-        streams = [np.load(place, mmap_mode="r") for place in places]
+        train, valid, test = (np.load(place, mmap_mode="r") for place in places)
         made = byte_pairs(tokenizer) or Words(tokenizer, tuple(json.loads(_vocabulary(places[0]).read_text("utf-8"))))
     except (OSError, ValueError, EOFError):  # absent, or cut short: it is written again
         return None
-    return Corpus(corpus.name, made, *streams, {split: _split_hash(corpus, hashes, split) for split in SPLITS})
+    used = {split: _split_hash(corpus, hashes, split) for split in SPLITS}
+    return Corpus(corpus.name, made, train, valid, test, used)
 
 
 def _vocabulary(train: Path) -> Path:
@@ -119,30 +129,22 @@ def _tokenise(corpus: Source, tokenizer: str, folder: Path, root: str | Path | N
         for split, (start, end) in (corpus.cuts or {file.split: (0, 1)}).items():
             parts[split].append(text[round(start * len(text)) : round(end * len(text))])
     places = {split: _place(corpus, tokenizer, hashes, split, folder) for split in SPLITS}
-    made: Tokenizer | None = byte_pairs(tokenizer)
-    if made is None:
-        lines = itertools.chain.from_iterable(map(lines_of, parts["train"]))
-        words = Words.learn(tokenizer, lines, size=parse(tokenizer)[1])
-        _write(_vocabulary(places["train"]), lambda path: path.write_text(json.dumps(words.vocabulary), "utf-8"))
-        made = words
-    for split in SPLITS:
-        stream = np.concatenate([made.encode(text) for text in parts[split]])
-        if not stream.size:
-            raise CorpusError(f"{corpus.name}: expected tokens in the split {split!r}, got none")
-        _write(places[split], lambda path, stream=stream: _save(path, stream))
-    return hashes
-
-
-def _save(path: Path, stream: np.ndarray) -> None:
-    with path.open("wb") as file:  # an open file: np.save would add a suffix to the name
-        np.save(file, stream)
-
-
-def _write(place: Path, save: Callable[[Path], object]) -> None:
+    made: BytePairs | Words | None = byte_pairs(tokenizer)
     try:
-        write_atomically(place, save)
+        if made is None:
+            lines = itertools.chain.from_iterable(map(lines_of, parts["train"]))
+            made = Words.learn(tokenizer, lines, size=parse(tokenizer)[1])
+            with replacing(_vocabulary(places["train"])) as file:
+                file.write(json.dumps(made.vocabulary).encode())
+        for split in SPLITS:
+            stream = np.concatenate([made.encode(text) for text in parts[split]])
+            if not stream.size:
+                raise CorpusError(f"{corpus.name}: expected tokens in the split {split!r}, got none")
+            with replacing(places[split]) as file:
+                np.save(file, stream)
     except OSError as error:
         raise CorpusError(
-            f"{place.parent}: expected a folder that can be written, got {error.strerror or error}; "
+            f"{folder}: expected a folder that can be written, got {reason(error)}; "
             "free some space, give root=, or set ROPE_LAB_CACHE to another folder"
         ) from error
+    return hashes

@@ -19,13 +19,14 @@ from pathlib import Path
 
 from tqdm import tqdm
 
-from rope_lab.training.data.download import fetch
+from rope_lab.errors import RopeLabError
+from rope_lab.training.files import reason
 
 PACKAGED = Path(__file__).parent
 
 
-class CorpusError(ValueError):
-    """A corpus that is unknown, absent or damaged. The message names the file and the command that mends it."""
+class CorpusError(RopeLabError, ValueError):
+    """A corpus that is unknown, absent or damaged. The message names the file and the command that fetches it."""
 
 
 @dataclass(frozen=True)
@@ -137,9 +138,13 @@ def texts(corpus: Source, root: str | Path | None = None) -> Iterator[tuple[Text
 
 
 def _unpack(corpus: Source, place: Path) -> bytes:
-    content = place.read_bytes()
     try:
+        content = place.read_bytes()
         return lzma.decompress(content) if place.suffix == ".xz" else content
+    except OSError as error:
+        raise CorpusError(
+            f"{corpus.name}: expected {place} to be a file that can be read, got {reason(error)}"
+        ) from error
     except lzma.LZMAError as error:
         raise CorpusError(
             f"{corpus.name}: {place} is damaged: expected an xz file, got {error}; "
@@ -154,8 +159,9 @@ def _members(corpus: Source, root: str | Path | None) -> dict[str, bytes]:
         return {}
     try:
         with tarfile.open(place, "r|xz") as tar:  # as a stream: seeking in xz means unpacking again
-            return {prefix + entry.name: tar.extractfile(entry).read() for entry in tar if entry.isfile()}
-    except (tarfile.TarError, lzma.LZMAError, EOFError) as error:
+            opened = ((entry.name, tar.extractfile(entry)) for entry in tar if entry.isfile())
+            return {prefix + member: file.read() for member, file in opened if file}
+    except (OSError, tarfile.TarError, lzma.LZMAError, EOFError) as error:
         raise CorpusError(f"{corpus.name}: {place} is damaged: expected a tar.xz, got {error}; delete it") from error
 
 
@@ -177,8 +183,14 @@ def get(
 ) -> Path:
     """Fetch what is absent of a corpus into the data folder, check it all, and return that folder.
 
-    A damaged file is refused; ``force`` fetches every file anew. Raises `CorpusError` or ``DownloadError``.
+    With ``force`` a damaged file is fetched again too.
+
+    Raises:
+        CorpusError: no corpus of that name, or a damaged file.
+        DownloadError: a file that could not be fetched.
     """
+    from rope_lab.training.data.download import fetch  # loads an HTTP client, which nothing else needs
+
     corpus, target = lookup(name, known), data_folder(root)
     absent = [file for file in corpus.files if force or locate(file.path, root) is None]
     if not force and corpus.archive and locate(corpus.archive[0], root):
@@ -186,7 +198,8 @@ def get(
     total = sum(file.size for file in absent)
     with tqdm(total=total, unit="B", unit_scale=True, desc=name, disable=not (progress and absent)) as bar:
         for file in absent:
-            fetch(file.url, target / file.path, size=file.size, sha256=file.sha256, on_bytes=bar.update)
+            fetch(file.url, target / file.path, sha256=file.sha256)
+            bar.update(file.size)
     for _ in texts(corpus, root):
         pass
     return target

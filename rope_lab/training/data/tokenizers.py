@@ -28,6 +28,8 @@ import numpy as np
 import tiktoken
 from jaxtyping import UInt
 
+from rope_lab.errors import ArgumentError
+
 RANKS_SHA256 = "306cd27f03c1a714eca7108e03d66b7dc042abe8c258b44c199a7ed9838dd930"  # r50k_base, as tiktoken pins it
 GPT2_RANKS = 50_256  # the rest of GPT-2's vocabulary is one special token
 # How GPT-2 cuts text before it merges bytes: contractions, words, numbers, signs, white space.
@@ -40,9 +42,14 @@ EOS, UNK = "<eos>", "<unk>"
 class Tokenizer(Protocol):
     """What a corpus needs from a tokenizer."""
 
-    name: str
-    vocab_size: int
-    fingerprint: str  # names the vocabulary: two tokenizers that encode alike have the same
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def vocab_size(self) -> int: ...
+
+    @property
+    def fingerprint(self) -> str: ...  # names the vocabulary: two tokenizers that encode alike have the same
 
     def encode(self, text: str) -> UInt[np.ndarray, " tokens"]: ...
 
@@ -85,7 +92,8 @@ class BytePairs:
     def decode(self, ids: Iterable[SupportsIndex]) -> str:
         """Text of the ids; bytes that are not UTF-8 (half a character) become the replacement character.
 
-        ``ValueError`` for an id that is none of the vocabulary's, as the BOS token and padding of a model are.
+        Raises:
+            ValueError: an id outside the vocabulary, such as the BOS token or the padding of a model.
         """
         return self.encoding.decode(_ids(ids, self.vocab_size))
 
@@ -136,7 +144,11 @@ class Words:
         return np.array(found, dtype=smallest_dtype(self.vocab_size))
 
     def decode(self, ids: Iterable[SupportsIndex]) -> str:
-        """The words; ``ValueError`` for an id that is none of the vocabulary's."""
+        """The words, with a blank between them.
+
+        Raises:
+            ValueError: an id outside the vocabulary.
+        """
         return " ".join(self.vocabulary[i] for i in _ids(ids, self.vocab_size))
 
 
@@ -160,18 +172,22 @@ def byte_pairs(name: str) -> BytePairs | None:
     if name == "gpt2":
         return BytePairs("gpt2", GPT2_RANKS, special=True)
     kind, size = parse(name)
-    return BytePairs(name, size) if kind == "bpe" else None
+    return BytePairs(name, size) if kind == "bpe" and size else None
 
 
 def parse(name: str) -> tuple[str, int | None]:
-    """``("bpe", N)``, ``("word", N)``, ``("word", None)`` or ``("gpt2", None)``; else ``ValueError``."""
+    """The kind and size of a tokenizer: ``("bpe", N)``, ``("word", N)``, ``("word", None)`` or ``("gpt2", None)``.
+
+    Raises:
+        ArgumentError: another name.
+    """
     if name in ("gpt2", "word"):
         return name, None
     if match := isinstance(name, str) and re.fullmatch(r"(bpe|word)-([1-9][0-9]*)", name):
         kind, size = match[1], int(match[2])
         if (kind == "bpe" and 256 <= size <= GPT2_RANKS) or (kind == "word" and size >= 3):
             return kind, size
-    raise ValueError(
+    raise ArgumentError(
         f"tokenizer: expected 'gpt2', 'bpe-N' (256 <= N <= {GPT2_RANKS}), 'word' or 'word-N' (N >= 3), got {name!r}"
     )
 

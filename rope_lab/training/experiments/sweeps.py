@@ -13,13 +13,18 @@ import os
 import subprocess
 import sys
 import time
+import traceback
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 from tqdm import tqdm
 
+from rope_lab.errors import ArgumentError, MissingPackageError
 from rope_lab.training.experiments.worker import STOPPED, TRAIN, Order, folder_of, request
+from rope_lab.training.files import make_folder
 from rope_lab.training.results import cards
 from rope_lab.training.run.config import RunConfig
 from rope_lab.training.run.environment import MALLOC
@@ -45,9 +50,9 @@ class Setup:
 
     def __post_init__(self) -> None:
         if self.executor not in EXECUTORS:
-            raise ValueError(f"executor: expected one of {', '.join(EXECUTORS)}, got {self.executor!r}")
+            raise ArgumentError(f"executor: expected one of {', '.join(EXECUTORS)}, got {self.executor!r}")
         if self.jobs < 1:
-            raise ValueError(f"jobs: expected one or more, got {self.jobs}")
+            raise ArgumentError(f"jobs: expected one or more, got {self.jobs}")
 
 
 @dataclass
@@ -70,7 +75,15 @@ def is_done(config: RunConfig, results: str | Path) -> bool:
 
 
 def sweep(configs: Sequence[RunConfig], setup: Setup) -> Report:
-    """Do every run that is not done. ``KeyboardInterrupt`` is raised after what is under way has stopped cleanly."""
+    """Do every run that is not done.
+
+    Raises:
+        FileError: a folder of ``setup`` cannot be written.
+        MissingPackageError: the executor is ray, which is not installed.
+        KeyboardInterrupt: Ctrl-C, after what is under way has stopped cleanly.
+    """
+    for folder in (setup.results, setup.runs):  # found out before the work
+        make_folder(folder)
     budget = float("inf") if setup.time_budget_s is None else setup.time_budget_s  # 0 seconds are none
     report, deadline = Report(), time.monotonic() + budget
     todo = []
@@ -120,7 +133,8 @@ def _next(todo: Iterator[RunConfig], setup: Setup, deadline: float, tell: Tell) 
 
 
 def _local(configs: Sequence[RunConfig], setup: Setup, deadline: float, tell: Tell) -> None:
-    todo, running = iter(configs), {}
+    todo = iter(configs)
+    running: dict[subprocess.Popen, tuple[RunConfig, float]] = {}
     try:
         while True:
             while len(running) < setup.jobs and (config := _next(todo, setup, deadline, tell)) is not None:
@@ -145,7 +159,6 @@ def _log(config: RunConfig, setup: Setup) -> Path:
 
 
 def _start(config: RunConfig, setup: Setup, deadline: float) -> subprocess.Popen:
-    setup.runs.mkdir(parents=True, exist_ok=True)
     order = _order(config, setup, deadline, threads=1)
     environment = {**os.environ, **ONE_THREAD, **(MALLOC if sys.platform == "linux" else {})}
     with _log(config, setup).open("ab") as log:
@@ -157,6 +170,7 @@ def _start(config: RunConfig, setup: Setup, deadline: float) -> subprocess.Popen
             env=environment,
             start_new_session=True,  # Ctrl-C reaches this process alone, which passes it on
         )
+    assert process.stdin  # a pipe was asked for
     with contextlib.suppress(BrokenPipeError), process.stdin as order_in:
         order_in.write(request(order, setup.results.resolve()).encode())
     return process
@@ -190,11 +204,13 @@ def _compile_every_variant() -> None:
 
 
 def _keep(finish: Callable[[], cards.Card | None], config: RunConfig, setup: Setup, tell: Tell) -> None:
-    """Write the card that ``finish`` gives; a run that fails is told, and the sweep goes on."""
+    """Write the card that ``finish`` gives; a run that fails leaves its traceback in its log, and the sweep goes on."""
     try:
         card = finish()
     except Exception as error:
-        tell(config, "failed", f"{type(error).__name__}: {error}")
+        with _log(config, setup).open("a", encoding="utf-8") as log:
+            traceback.print_exception(error, file=log)
+        tell(config, "failed", f"{type(error).__name__}: {error} (see {_log(config, setup)})")
         return
     if card is not None:
         cards.write(card, folder_of(config, setup.results))
@@ -206,13 +222,16 @@ def _ray(configs: Sequence[RunConfig], setup: Setup, deadline: float, tell: Tell
     try:
         import ray
     except ImportError as error:
-        raise ValueError("executor 'ray': expected Ray installed, found none; `pip install ray`") from error
+        raise MissingPackageError(
+            "executor 'ray': expected Ray installed, found none; pip install 'rope-lab[ray]'"
+        ) from error
     if not ray.is_initialized():
         ray.init(log_to_driver=False)
     task = ray.remote(Order.carry_out).options(
         num_cpus=1, num_gpus=setup.gpus, max_retries=2, runtime_env={"env_vars": {**ONE_THREAD, **MALLOC}}
     )
-    todo, running = iter(configs), {}
+    todo = iter(configs)
+    running: dict[Any, RunConfig] = {}
     try:
         while True:
             while len(running) < setup.jobs and (config := _next(todo, setup, deadline, tell)) is not None:
@@ -220,7 +239,7 @@ def _ray(configs: Sequence[RunConfig], setup: Setup, deadline: float, tell: Tell
             if not running:
                 return
             for reference in ray.wait(list(running), num_returns=1)[0]:
-                _keep(lambda reference=reference: ray.get(reference), running.pop(reference), setup, tell)
+                _keep(partial(ray.get, reference), running.pop(reference), setup, tell)
     finally:
         for reference in running:
             ray.cancel(reference)

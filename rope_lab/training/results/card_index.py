@@ -5,12 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from rope_lab.training.experiments.catalogue import RUNGS, Experiment, experiment, names
+from rope_lab.training.experiments.catalogue import experiment, names, rungs
+from rope_lab.training.experiments.definition import Experiment
 from rope_lab.training.results import cards
 
 
 @dataclass(frozen=True)
-class Shelf:
+class ExperimentCards:
     """The cards of one experiment at one rung."""
 
     asked: Experiment
@@ -35,18 +36,11 @@ class Shelf:
         return f"rope-lab sweep {self.asked.name} --rung {self.asked.rung}"
 
 
-def inventory(*, root: str | Path | None = None) -> list[Shelf]:
+def experiment_cards(*, root: str | Path | None = None) -> list[ExperimentCards]:
     """Every experiment at every rung that it has, with the cards in ``root`` (default: those of the book).
 
-    >>> [shelf.asked.rung for shelf in inventory() if shelf.asked.name == "placements"]
+    >>> [found.asked.rung for found in experiment_cards() if found.asked.name == "placements"]
     ['cpu', 'colab', 'paper']
     """
-    shelves = []
-    for name in names():
-        for rung in RUNGS:
-            try:
-                asked = experiment(name, rung)
-            except ValueError:  # this experiment has no such rung
-                continue
-            shelves.append(Shelf(asked, tuple(cards.load_all(name, rung, root=root))))
-    return shelves
+    asked = (experiment(name, rung) for name in names() for rung in rungs(name))
+    return [ExperimentCards(each, tuple(cards.load_all(each.name, each.rung, root=root))) for each in asked]

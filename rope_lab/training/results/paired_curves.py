@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from rope_lab.training.results import cards
+from rope_lab.training.results.intervals import Interval, interval
 
 
 @dataclass(frozen=True)
@@ -24,21 +25,22 @@ class Gaps:
         return {seed: [ours - theirs for ours, theirs in pair] for seed, pair in pairs}
 
     @property
-    def at_each_step(self) -> list[cards.Interval]:
+    def at_each_step(self) -> list[Interval]:
         """The paired difference at every step, in nats."""
-        return [cards.interval(gaps) for gaps in zip(*self.by_seed.values(), strict=True)]
+        return [interval(gaps) for gaps in zip(*self.by_seed.values(), strict=True)]
 
     @property
-    def change(self) -> cards.Interval:
+    def change(self) -> Interval:
         """Mean gap of the second half of the validations minus that of the first, in nats; a middle one is left out."""
         half = len(self.steps) // 2
-        return cards.interval(statistics.fmean(g[-half:]) - statistics.fmean(g[:half]) for g in self.by_seed.values())
+        return interval(statistics.fmean(g[-half:]) - statistics.fmean(g[:half]) for g in self.by_seed.values())
 
 
 def along(found: Iterable[cards.Card], variant: str, reference: str) -> Gaps:
     """The gaps of two variants among cards of one setting, at the steps where every run of them was validated.
 
-    ValueError if the cards have more than one setting.
+    Raises:
+        ValueError: the cards have more than one setting.
     """
     found = [c for c in found if c.variant in (variant, reference)]
     if len(settings := {c.setting for c in found}) > 1:

@@ -12,9 +12,11 @@ from typing import Any
 from rich import box
 from rich.table import Table
 
+from rope_lab.errors import ArgumentError
 from rope_lab.training.experiments.catalogue import experiment
 from rope_lab.training.results import cards
-from rope_lab.training.results.cards import Card, Interval, Metric
+from rope_lab.training.results.cards import Card, Metric
+from rope_lab.training.results.intervals import Interval, paired
 
 
 @dataclass(frozen=True)
@@ -66,7 +68,7 @@ def rows(found: Sequence[Card], *, reference: str, losses: dict[str, Any], metri
                     len(values),
                     statistics.fmean(values),
                     statistics.stdev(values) if len(values) > 1 else None,
-                    None if alone else cards.paired(here, variant, reference, metric=metric),
+                    None if alone else paired(here, variant, reference, metric=metric),
                     said,
                     None if said is None or base is None else said - base,
                     own[0].parameters["total"],
@@ -97,13 +99,13 @@ def summary(
     asked = experiment(name, rung)
     found = cards.load_all(name, rung, root=root)
     if not found:
-        raise ValueError(
+        raise ArgumentError(
             f"expected cards of {name} at the rung {rung} in {Path(root or cards.RESULTS)}, found none; "
             f"`rope-lab sweep {name} --rung {rung}` makes them"
         )
     variants = sorted({card.variant for card in found})
     if reference is not None and reference not in variants:
-        raise ValueError(f"reference: expected one of {', '.join(variants)}, got {reference!r}")
+        raise ArgumentError(f"reference: expected one of {', '.join(variants)}, got {reference!r}")
     reference = reference or asked.reference  # where a sweep has not come to it yet, differences are left out
     said = cards.published(name)
     wanted = {config.digest for config in asked.runs}

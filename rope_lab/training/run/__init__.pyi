@@ -14,5 +14,5 @@ from . import (
     validation as validation,
 )
 from .checkpoint import CheckpointError as CheckpointError
-from .config import RunConfig as RunConfig
+from .config import DEFAULT_RUN as DEFAULT_RUN, RunConfig as RunConfig
 from .loop import NonFiniteLossError as NonFiniteLossError, Outcome as Outcome, load_model as load_model, train as train

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import json
-import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,10 +13,13 @@ from typing import Any
 import safetensors.torch
 from torch import Tensor
 
+from rope_lab.errors import RopeLabError
+from rope_lab.training.files import reason, replacing
+
 NAME = "checkpoint.json"
 
 
-class CheckpointError(RuntimeError):
+class CheckpointError(RopeLabError, RuntimeError):
     """A checkpoint that could not be written or does not hold what it should. The message says what to do."""
 
 
@@ -35,22 +37,23 @@ def save(folder: Path, *, tensors: Mapping[str, Tensor], state: Mapping[str, Any
     The tensors go to a new file; replacing ``checkpoint.json``, which names that file and its hash, is the one atomic
     moment at which the checkpoint becomes the folder's. A kill before it leaves the earlier one, whole.
 
-    Raises ``CheckpointError`` on a full disk or an unwritable folder; what was there before is still there.
+    Raises:
+        CheckpointError: a full disk or an unwritable folder; what was there before is still there.
     """
     content = safetensors.torch.save({name: t.detach().cpu().contiguous() for name, t in tensors.items()})
     step, digest = state["step"], hashlib.sha256(content).hexdigest()
     tensor_file = folder / f"step-{step:07d}-{digest[:8]}.safetensors"
     index = json.dumps({**state, "tensors": tensor_file.name, "sha256": digest})
     try:
-        folder.mkdir(parents=True, exist_ok=True)
-        write_atomically(tensor_file, content)
-        write_atomically(folder / NAME, index.encode())
+        for path, written in ((tensor_file, content), (folder / NAME, index.encode())):
+            with replacing(path) as file:
+                file.write(written)
     except OSError as error:
         raise CheckpointError(
-            f"could not write the checkpoint of step {step} into {folder}: {error.strerror or error}. "
+            f"could not write the checkpoint of step {step} into {folder}: {reason(error)}. "
             "What was saved before is whole: make room or choose another folder, and start the run again to resume it"
         ) from error
-    for old in folder.glob("step-*.safetensors"):
+    for old in (*folder.glob("step-*.safetensors"), *folder.glob(".*.partial")):  # and what a kill left half written
         if old != tensor_file:
             with contextlib.suppress(OSError):
                 old.unlink()
@@ -59,47 +62,27 @@ def save(folder: Path, *, tensors: Mapping[str, Tensor], state: Mapping[str, Any
 def load(folder: Path, *, fields: Iterable[str] = ()) -> Checkpoint | None:
     """The checkpoint of ``folder``, or ``None`` where there is none. Its ``state`` has these ``fields``.
 
-    Raises ``CheckpointError`` when a file is missing or not what was written. Nothing is removed then.
+    Raises:
+        CheckpointError: a file is missing, or is not what was written. Nothing is removed.
     """
     index = folder / NAME
     if not index.exists():
         return None
-    mend = f"Move {folder} aside to start the run afresh"
+    advice = f"Move {folder} aside to start the run afresh"
     try:
         state = json.loads(index.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise CheckpointError(f"{index}: expected JSON, got {error}. {mend}") from error
+        raise CheckpointError(f"{index}: expected JSON, got {error}. {advice}") from error
     wanted = ("tensors", "sha256", *fields)
     if not isinstance(state, dict) or not state.keys() >= set(wanted):
         got = (", ".join(state) or "none") if isinstance(state, dict) else f"{state!r:.80}"
-        raise CheckpointError(f"{index}: expected the fields {', '.join(wanted)}, got {got}. {mend}")
+        raise CheckpointError(f"{index}: expected the fields {', '.join(wanted)}, got {got}. {advice}")
     try:
         content = (folder / state["tensors"]).read_bytes()
     except (OSError, TypeError) as error:
-        raise CheckpointError(f"{index}: expected its tensors beside it, got {error}. {mend}") from error
+        raise CheckpointError(f"{index}: expected its tensors beside it, got {error}. {advice}") from error
     if (got := hashlib.sha256(content).hexdigest()) != state["sha256"]:
         raise CheckpointError(
-            f"{folder / state['tensors']}: expected sha256 {state['sha256']!s:.16}…, got {got[:16]}…. {mend}"
+            f"{folder / state['tensors']}: expected sha256 {state['sha256']!s:.16}…, got {got[:16]}…. {advice}"
         )
     return Checkpoint(safetensors.torch.load(content), state)
-
-
-def write_atomically(path: Path, content: bytes) -> None:
-    """Write a file so that a reader, or the next run after a kill, sees all of it or nothing of it."""
-    partial = path.with_name(f".{path.name}.partial")
-    try:
-        with partial.open("wb") as file:
-            file.write(content)
-            file.flush()
-            os.fsync(file.fileno())
-        partial.replace(path)
-    except OSError:
-        with contextlib.suppress(OSError):
-            partial.unlink()
-        raise
-    with contextlib.suppress(OSError):  # the rename itself reaches the disk; some systems cannot open a folder
-        folder = os.open(path.parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)

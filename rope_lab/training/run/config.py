@@ -2,16 +2,72 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
 import math
-from collections.abc import Callable, Mapping
-from dataclasses import MISSING, asdict, dataclass, field, fields
+from collections.abc import Iterable, Mapping
+from dataclasses import MISSING, Field, asdict, dataclass, field, fields
 from typing import Any
+
+from rope_lab.errors import ArgumentError
+from rope_lab.training.fields import (
+    BLOCK,
+    COUNT,
+    FLAG,
+    FOLDER_NAME,
+    NAME,
+    NOT_NEGATIVE,
+    NUMBER,
+    POSITIVE,
+    POSITIVE_COUNT,
+    TEXT,
+    Kind,
+    is_number,
+    one_of,
+)
 
 SCHEDULES = ("constant", "step", "cosine")
 PRECISIONS = ("float32", "bfloat16", "float16")
 COMPILE = ("auto", "never", "always")
+_BETAS = Kind(
+    lambda v: isinstance(v, tuple | list) and len(v) == 2 and all(is_number(beta) and 0 <= beta < 1 for beta in v),
+    "two numbers from 0 to below 1",
+)
+_NAMES = Kind(lambda v: isinstance(v, tuple | list) and all(isinstance(name, str) for name in v), "some names")
+
+FIELDS: dict[str, Kind] = {  # what each field of a run must be
+    "experiment": FOLDER_NAME,  # it and the rung name folders of cards
+    "rung": FOLDER_NAME,
+    "setting": TEXT,
+    "variant": NAME,
+    "seed": COUNT,
+    "model": BLOCK,
+    "corpus": TEXT,
+    "tokenizer": TEXT,
+    "seq_len": POSITIVE_COUNT,
+    "bos": FLAG,
+    "vocab_multiple": POSITIVE_COUNT,
+    "batch_size": POSITIVE_COUNT,
+    "steps": POSITIVE_COUNT,
+    "lr": POSITIVE,
+    "betas": _BETAS,
+    "eps": NOT_NEGATIVE,
+    "weight_decay": NOT_NEGATIVE,
+    "clip": NOT_NEGATIVE,
+    "warmup": COUNT,
+    "schedule": one_of(SCHEDULES),
+    "decay": NUMBER,
+    "decay_every": POSITIVE_COUNT,
+    "final_lr": NUMBER,
+    "precision": one_of(PRECISIONS),
+    "compile": one_of(COMPILE),
+    "eval_every": COUNT,
+    "eval_tokens": COUNT,
+    "eval_batch_size": COUNT,
+    "log_every": POSITIVE_COUNT,
+    "measure": _NAMES,
+}
 
 
 @dataclass(frozen=True)
@@ -69,40 +125,53 @@ class RunConfig:
     measure: tuple[Any, ...] = ()  # what the finished weights are asked beside: names that measures.py knows
 
     def __post_init__(self) -> None:
-        for f in fields(self):
-            accepts, expected = _TYPES[f.type]
-            _require(accepts(getattr(self, f.name)), f.name, expected, getattr(self, f.name))
+        for name, kind in FIELDS.items():
+            if not kind.accepts(got := getattr(self, name)):
+                raise ArgumentError(f"RunConfig.{name}: expected {kind.expected}, got {got!r}")
         object.__setattr__(self, "betas", tuple(float(b) for b in self.betas))
         object.__setattr__(self, "measure", tuple(self.measure))
         object.__setattr__(self, "model", dict(self.model))
-        for name in ("seq_len", "batch_size", "steps", "vocab_multiple", "log_every", "decay_every"):
-            _require(getattr(self, name) >= 1, name, "at least 1", getattr(self, name))
-        for name in ("seed", "warmup", "clip", "weight_decay", "eval_every", "eval_tokens", "eval_batch_size"):
-            _require(getattr(self, name) >= 0, name, "zero or more", getattr(self, name))
-        for name, allowed in (("schedule", SCHEDULES), ("precision", PRECISIONS), ("compile", COMPILE)):
-            _require(getattr(self, name) in allowed, name, f"one of {', '.join(allowed)}", getattr(self, name))
-        _require(self.variant != "", "variant", "a name, the one that tables print", self.variant)
-        _require(self.lr > 0, "lr", "a positive rate", self.lr)
-        _require(self.eps >= 0, "eps", "zero or more", self.eps)
-        fine = len(self.betas) == 2 and all(0 <= beta < 1 for beta in self.betas)
-        _require(fine, "betas", "two numbers from 0 to below 1", self.betas)
-        for name in ("experiment", "rung"):  # both name folders of cards
-            _require(not set(getattr(self, name)) & set("/\\"), name, "a name without / and \\", getattr(self, name))
 
     @classmethod
     def from_json(cls, text: str | Mapping[str, Any]) -> RunConfig:
         """A config from its JSON text, or from the dictionary that the text holds.
 
-        Raises ``ValueError`` for a field that does not exist, naming those that do.
+        Raises:
+            ArgumentError: not JSON, or a field that does not exist (the message names those that do), or a wrong value.
         """
-        values = json.loads(text) if isinstance(text, str) else text
+        try:
+            values = json.loads(text) if isinstance(text, str) else text
+        except json.JSONDecodeError as error:
+            raise ArgumentError(f"expected JSON, got {text!r:.80}: {error}") from error
         if not isinstance(values, Mapping):
-            raise ValueError(f"expected the fields of a RunConfig as a JSON object, got {values!r:.80}")
-        unknown = set(values) - {f.name for f in fields(cls)}
-        if unknown:
-            known = ", ".join(f.name for f in fields(cls))
-            raise ValueError(f"expected fields of RunConfig, got {', '.join(sorted(unknown))}; the fields are: {known}")
-        return cls(**{name: tuple(v) if isinstance(v, list) else v for name, v in values.items()})  # JSON has no tuples
+            raise ArgumentError(f"expected the fields of a RunConfig as a JSON object, got {values!r:.80}")
+        if unknown := set(values) - FIELDS.keys():
+            known = ", ".join(FIELDS)
+            raise ArgumentError(f"expected fields of RunConfig, got {', '.join(sorted(unknown))}; there are: {known}")
+        tuples: dict[str, Any] = {name: tuple(v) if isinstance(v, list) else v for name, v in values.items()}
+        return cls(**tuples)  # JSON has no tuples
+
+    def changed(self, changes: Iterable[str]) -> RunConfig:
+        """This run with fields changed: ``steps=50``, ``model.base=100``. A value is JSON if it parses, else text.
+
+        Raises:
+            ArgumentError: a change of another form, a field that does not exist, or a value that does not fit it.
+
+        >>> DEFAULT_RUN.changed(["steps=50", "model.positions=none"]).model["positions"]
+        'none'
+        """
+        values = self.to_dict()
+        for change in changes:
+            name, equals, value = change.partition("=")
+            if not equals or not name:
+                raise ArgumentError(f"expected FIELD=VALUE, such as steps=50, got {change!r}")
+            block, _, field_name = name.rpartition(".")
+            if block not in ("", "model"):
+                raise ArgumentError(f"expected a field of the run or model.FIELD, got {name!r}")
+            with contextlib.suppress(json.JSONDecodeError):  # text needs no quotes
+                value = json.loads(value)
+            (values["model"] if block else values)[field_name] = value
+        return RunConfig.from_json(values)
 
     def to_dict(self) -> dict[str, Any]:
         """Every field as plain JSON values (tuples become lists)."""
@@ -149,26 +218,22 @@ class RunConfig:
         return rate
 
 
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
-
-
-_TYPES: dict[str, tuple[Callable[[Any], bool], str]] = {  # by annotation: which values fit, and that in words
-    "int": (lambda v: isinstance(v, int) and not isinstance(v, bool), "a whole number"),
-    "float": (_is_number, "a finite number"),
-    "bool": (lambda v: isinstance(v, bool), "true or false"),
-    "str": (lambda v: isinstance(v, str), "text"),
-    "dict[str, Any]": (lambda v: isinstance(v, Mapping), "fields of GPTConfig by name"),
-    "tuple[Any, ...]": (lambda v: isinstance(v, tuple | list) and all(isinstance(n, str) for n in v), "some names"),
-    "tuple[float, float]": (lambda v: isinstance(v, tuple | list) and all(map(_is_number, v)), "two numbers"),
-}
-
-
-def _default(f: Any) -> Any:
-    value = f.default if f.default is not MISSING else f.default_factory()
+def _default(f: Field) -> Any:
+    value = f.default_factory() if f.default_factory is not MISSING else f.default
     return json.loads(json.dumps(value))
 
 
-def _require(holds: bool, name: str, expected: str, got: object) -> None:
-    if not holds:
-        raise ValueError(f"RunConfig.{name}: expected {expected}, got {got!r}")
+DEFAULT_RUN = RunConfig(  # what `rope-lab train` trains when no config is given: about a minute of RoPE
+    experiment="demo",
+    variant="RoPE",
+    model={"block": "gpt2", "n_layers": 4, "n_heads": 4, "d_model": 128},
+    seq_len=128,
+    batch_size=8,
+    steps=200,
+    lr=2e-3,
+    warmup=20,
+    decay_every=20,
+    eval_every=50,
+    eval_tokens=16_384,
+    compile="never",
+)

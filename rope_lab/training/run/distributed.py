@@ -12,6 +12,8 @@ import torch
 import torch.distributed as dist
 from torch import Tensor
 
+from rope_lab.errors import ArgumentError
+
 
 @dataclass(frozen=True)
 class Processes:
@@ -52,10 +54,10 @@ def processes(device: str | None) -> Iterator[Processes]:
     ``device`` is "cpu" or "cuda"; ``None`` takes a GPU where there is one.
     """
     if device is not None and not re.fullmatch(r"cpu|cuda(:\d+)?", device):
-        raise ValueError(f"device: expected cpu or cuda, got {device!r}; leave it out for a GPU where there is one")
+        raise ArgumentError(f"device: expected cpu or cuda, got {device!r}; leave it out for a GPU where there is one")
     kind = device or ("cuda" if torch.cuda.is_available() else "cpu")
     if kind.startswith("cuda") and not torch.cuda.is_available():
-        raise ValueError(f"device: expected one that this torch can use, got {device!r} without a GPU; take cpu")
+        raise ArgumentError(f"device: expected one that this torch can use, got {device!r} without a GPU; take cpu")
     world, rank = int(os.environ.get("WORLD_SIZE", "1")), int(os.environ.get("RANK", "0"))
     if kind == "cuda" and world > 1:
         kind = f"cuda:{int(os.environ.get('LOCAL_RANK', rank))}"

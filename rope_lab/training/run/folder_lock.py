@@ -11,11 +11,14 @@ from rope_lab.training.run.checkpoint import CheckpointError
 
 
 @contextlib.contextmanager
-def alone(folder: Path) -> Iterator[None]:
-    """Hold ``folder`` while the block runs; ``CheckpointError`` where another process holds it.
+def exclusive(folder: Path) -> Iterator[None]:
+    """Lock ``folder`` while the block runs.
 
     The system's own lock on the folder: no file is left behind, and a process that is killed lets go of it. Where there
-    is none (Windows, some network disks, a folder that cannot be made) nothing is held.
+    is none (Windows, some network disks, a folder that cannot be made) nothing is locked.
+
+    Raises:
+        CheckpointError: another process has locked it.
     """
     with contextlib.ExitStack() as stack:
         with contextlib.suppress(ImportError, OSError):

@@ -12,6 +12,7 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.nn.parallel import DistributedDataParallel
 
+from rope_lab.errors import ArgumentError, checking_arguments
 from rope_lab.nn.gpt import GPT, GPTConfig
 from rope_lab.training.run.config import RunConfig
 from rope_lab.training.run.distributed import Processes
@@ -25,17 +26,21 @@ MEMORY = 2 * 2**30  # bytes that a step's activations may take on a CPU: 16 x 10
 def model_config(config: RunConfig, *, vocab_size: int) -> GPTConfig:
     """The model of a run over a tokenizer of that size: with BOS one token more, padded as the run says.
 
-    Raises ``ValueError`` for a field that GPTConfig does not have, and for a width that contradicts the run.
+    Raises:
+        ArgumentError: a field that GPTConfig does not have, a value that it refuses, or a size that the run decides.
     """
     known = {f.name for f in dataclasses.fields(GPTConfig)}
     if unknown := set(config.model) - known:
-        raise ValueError(f"model: expected fields of GPTConfig ({', '.join(sorted(known))}), got {sorted(unknown)}")
+        raise ArgumentError(f"model: expected fields of GPTConfig ({', '.join(sorted(known))}), got {sorted(unknown)}")
     used, multiple = vocab_size + config.bos, config.vocab_multiple
     derived = {"vocab_size": -(-used // multiple) * multiple, "seq_len": config.seq_len}
     for name, value in derived.items():
         if (got := config.model.get(name, value)) != value:
-            raise ValueError(f"model: expected {name}={value}, which the run decides, got {got}: leave it out")
-    return GPTConfig(**{**config.model, **derived})
+            raise ArgumentError(f"model: expected {name}={value}, which the run decides, got {got}: leave it out")
+    with checking_arguments():
+        made = GPTConfig(**{**config.model, **derived})
+        _ = made.attention  # its shapes are checked where it is made
+        return made
 
 
 def micro_batch(model: GPTConfig, *, rows: int, memory: float) -> int:
@@ -144,6 +149,8 @@ def _compiles(config: RunConfig, device: str, notice: Callable[[str], None]) -> 
     if (reason := why_not_compile(device)) is None:
         return True
     if config.compile == "always":
-        raise RuntimeError(f"expected torch.compile to work, found {reason}: install it, or set compile to 'auto'")
+        raise ArgumentError(
+            f"compile: expected torch.compile to work, found {reason}: install it, or set compile to 'auto'"
+        )
     notice(f"not compiled: {reason}. The run is slower, and the same to within rounding")
     return False

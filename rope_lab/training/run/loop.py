@@ -15,6 +15,7 @@ import numpy as np
 import torch
 from tqdm.auto import tqdm
 
+from rope_lab.errors import ArgumentError, RopeLabError
 from rope_lab.nn.counts import count_parameters
 from rope_lab.nn.gpt import GPT
 from rope_lab.training.data import corpora
@@ -23,7 +24,7 @@ from rope_lab.training.results import cards
 from rope_lab.training.run import checkpoint
 from rope_lab.training.run.config import RunConfig
 from rope_lab.training.run.distributed import Processes, processes
-from rope_lab.training.run.folder_lock import alone
+from rope_lab.training.run.folder_lock import exclusive
 from rope_lab.training.run.learner import Learner, model_config
 from rope_lab.training.run.measures import expect_measures, measure
 from rope_lab.training.run.run_record import Record
@@ -32,16 +33,23 @@ from rope_lab.training.run.validation import validate
 
 
 @runtime_checkable
-class Corpus(Protocol):
-    """What the loop needs of a corpus: ``rope_lab.training.data.corpora.load`` gives one."""
+class TokenStreams(Protocol):
+    """What a run needs of a corpus: `rope_lab.training.data.corpora.load` gives one."""
 
-    train: np.ndarray
-    valid: np.ndarray
-    vocab_size: int
-    hashes: Mapping[str, str]
+    @property
+    def train(self) -> np.ndarray: ...
+
+    @property
+    def valid(self) -> np.ndarray: ...
+
+    @property
+    def vocab_size(self) -> int: ...
+
+    @property
+    def hashes(self) -> Mapping[str, str]: ...
 
 
-class NonFiniteLossError(RuntimeError):
+class NonFiniteLossError(RopeLabError, RuntimeError):
     """The loss became infinite or not a number. The message names the step and the config."""
 
 
@@ -64,7 +72,7 @@ def train(
     config: RunConfig,
     *,
     out: str | Path,
-    corpus: Corpus | None = None,
+    corpus: TokenStreams | None = None,
     device: str | None = None,
     threads: int | None = None,
     checkpoint_every: int = 200,
@@ -75,25 +83,43 @@ def train(
 
     A folder that holds a part of the same run is resumed, and ends with the losses, curve and weights that an unbroken
     run would have had: bit for bit on one CPU with the same threads and versions, while a GPU adds in no fixed order. A
-    finished run returns its card.
-    None of the arguments changes a result: ``corpus`` (default: by name), ``device`` ("cpu" | "cuda"; default: a GPU
-    where there is one), ``threads`` of torch, steps between checkpoints, seconds until a clean stop, progress bar.
-    Ctrl-C stops cleanly after the step, a second one at once. Under ``torchrun`` the batch is shared by the processes.
+    finished run returns its card. Ctrl-C stops cleanly after the step, a second one at once. Under ``torchrun`` the
+    batch is shared by the processes. Apart from ``config``, no argument changes a result.
 
-    Raises ``CheckpointError`` (full disk, unwritable folder, another run's folder, another process in it) and
-    ``NonFiniteLossError``; what was saved before stays.
+    Args:
+        config: the run.
+        out: the folder of its checkpoints and its card, for this run alone.
+        corpus: its token streams; default: those of ``config.corpus``.
+        device: "cpu" or "cuda"; default: a GPU where there is one.
+        threads: those of torch; default: torch's own choice.
+        checkpoint_every: steps between checkpoints.
+        time_budget_s: seconds until a clean stop; default: no limit.
+        progress: show a progress bar.
+
+    Returns:
+        How far the run came, and its card if it came to the end.
+
+    Raises:
+        CheckpointError: a full disk, an unwritable folder, another run's folder, or another process in it.
+        NonFiniteLossError: the loss is infinite or not a number. What was saved before stays.
+        ArgumentError: a config or an argument that cannot be used.
+        CorpusError: a corpus that is absent or damaged.
     """
     if threads is not None:
         if threads < 1:
-            raise ValueError(f"threads: expected at least 1, got {threads}; leave it out for torch's own choice")
+            raise ArgumentError(f"threads: expected at least 1, got {threads}; leave it out for torch's own choice")
         torch.set_num_threads(threads)
-    corpus = corpora.load(config.corpus, tokenizer=config.tokenizer) if corpus is None else corpus
+    streams = corpora.load(config.corpus, tokenizer=config.tokenizer) if corpus is None else corpus
     with processes(device) as who:
-        return Run(config, Path(out), corpus, who, progress).go(checkpoint_every, time_budget_s)
+        return Run(config, Path(out), streams, who, progress).go(checkpoint_every, time_budget_s)
 
 
 def load_model(folder: str | Path) -> GPT:
-    """The model of a run, from the checkpoint or the finished run in ``folder``."""
+    """The model of a run, with the weights that lie in its folder.
+
+    Raises:
+        CheckpointError: there is no run in ``folder``, or a damaged one.
+    """
     found = checkpoint.load(Path(folder), fields=("config", "vocab_size"))
     if found is None:
         raise checkpoint.CheckpointError(f"expected a run in {folder}, found none: train it there first")
@@ -107,10 +133,10 @@ def load_model(folder: str | Path) -> GPT:
 class Run:
     """One run on its way. All that a checkpoint must hold is the learner, the record and the ``recent`` losses."""
 
-    def __init__(self, config: RunConfig, out: Path, corpus: Corpus, who: Processes, progress: bool) -> None:
+    def __init__(self, config: RunConfig, out: Path, corpus: TokenStreams, who: Processes, progress: bool) -> None:
         expect_measures(config, model_config(config, vocab_size=corpus.vocab_size), tokens=len(corpus.valid))
         if config.batch_size % who.world:
-            raise ValueError(f"expected a batch_size divisible by {who.world} processes, got {config.batch_size}")
+            raise ArgumentError(f"expected a batch_size divisible by {who.world} processes, got {config.batch_size}")
         self.config, self.out, self.corpus, self.who = config, out, corpus, who
         self.hidden = not (progress and who.first)
         self.bos = corpus.vocab_size if config.bos else None
@@ -129,29 +155,30 @@ class Run:
 
     def go(self, checkpoint_every: int, time_budget_s: float | None) -> Outcome:
         """Resume or begin, train to the end or to the first reason to stop, save."""
-        with alone(self.out) if self.who.first else contextlib.nullcontext():
+        with exclusive(self.out) if self.who.first else contextlib.nullcontext():
             return self._go(checkpoint_every, time_budget_s)
 
     def _go(self, checkpoint_every: int, time_budget_s: float | None) -> Outcome:
         deadline = math.inf if time_budget_s is None else time.monotonic() + time_budget_s
         found = self._found()
         if found is not None and found.state["card"] is not None:
-            return self._outcome("finished", cards.Card(**found.state["card"]))
+            return self._finished(cards.Card(**found.state["card"]))
         model = model_config(self.config, vocab_size=self.corpus.vocab_size)
         self.learner = Learner(self.config, model, self.who, notice=tqdm.write if self.who.first else lambda _: None)
-        self.record = Record(self.config, found and found.state["record"])
+        self.record = Record(self.config, None if found is None else found.state["record"])
         if found is not None:
             self.learner.load(found.tensors, found.state["scaler"])
             self.recent.copy_(found.tensors["recent"])
         self._save()  # an unwritable folder is found out before the work, not after it
         steps = {"total": self.config.steps, "initial": self.record.step, "unit": "step", "desc": self.config.variant}
         with stop_requests() as stop, tqdm(**steps, disable=self.hidden) as self.bar:
-            reason = self._steps(checkpoint_every, stop.is_set, deadline)
-            card = self._card() if reason == "finished" else None
+            stopped = self._steps(checkpoint_every, stop.is_set, deadline)
+            card = None if stopped else self._card()
             self._save(card)
-        return self._outcome(reason, card)
+        return self._finished(card) if card else Outcome(stopped, self.record.step, self.out, None)
 
     def _steps(self, checkpoint_every: int, stop: Callable[[], bool], deadline: float) -> str:
+        """Train to the end, or to the first reason to stop, which is returned; "" at the end."""
         config, who, record = self.config, self.who, self.record
         for step in range(record.step, config.steps):
             with record.stopwatch:
@@ -172,7 +199,7 @@ class Run:
                 self._save()
             if look and not end and who.any(stop() or time.monotonic() > deadline):
                 return "interrupted" if who.any(stop()) else "time"
-        return "finished"
+        return ""
 
     def _require_finite(self) -> None:
         done = self.record.step
@@ -244,7 +271,8 @@ class Run:
             checkpoint.save(self.out, tensors=tensors | {"recent": self.recent}, state=state)
         self.who.wait()
 
-    def _outcome(self, reason: str, card: cards.Card | None) -> Outcome:
-        if card is not None and self.who.first:
+    def _finished(self, card: cards.Card) -> Outcome:
+        """Write the card; also of a run that was finished before, whose card's file may be gone."""
+        if self.who.first:
             cards.write(card, self.out)
-        return Outcome(reason, self.config.steps if card is not None else self.record.step, self.out, card)
+        return Outcome("finished", self.config.steps, self.out, card)

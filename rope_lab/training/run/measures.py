@@ -15,6 +15,7 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from rope_lab.errors import ArgumentError
 from rope_lab.nn.gpt import GPT, GPTConfig
 from rope_lab.training.run import projection_shares
 from rope_lab.training.run.config import RunConfig
@@ -32,25 +33,25 @@ def expect_measures(config: RunConfig, model: GPTConfig, *, tokens: int) -> None
     read = min(tokens, config.eval_tokens or tokens)
     for name in config.measure:
         if name not in ("halves", "projected") and not re.fullmatch(r"length [1-9][0-9]*", name):
-            raise ValueError(f"measure: expected 'length N', 'halves' or 'projected', got {name!r}")
+            raise ArgumentError(f"measure: expected 'length N', 'halves' or 'projected', got {name!r}")
         if name.startswith("length"):
             if int(name.split()[1]) >= read:
-                raise ValueError(
+                raise ArgumentError(
                     f"measure: expected 'length N' with N below the {read} tokens that are validated, got "
                     f"{name!r}: no window is that long. Shorten it, or raise eval_tokens"
                 )
         elif model.complex_linear:
-            raise ValueError(
+            raise ArgumentError(
                 f"measure: expected dense projections for {name!r}, got complex_linear="
                 f"{model.complex_linear!r}: leave one of the two out"
             )
         elif model.d_latent is not None or model.n_kv_heads not in (None, model.n_heads):
-            raise ValueError(
+            raise ArgumentError(
                 f"measure: expected as many heads of keys as of queries for {name!r}, got d_latent="
                 f"{model.d_latent}, n_kv_heads={model.n_kv_heads}: leave one of the two out"
             )
         elif model.d_model % 2 or model.width % 2:
-            raise ValueError(
+            raise ArgumentError(
                 f"measure: expected even widths for {name!r}, got d_model={model.d_model} and heads of "
                 f"{model.width}: a plane takes two coordinates"
             )

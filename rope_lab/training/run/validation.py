@@ -12,6 +12,7 @@ import torch
 from jaxtyping import Int
 from torch import Tensor
 
+from rope_lab.errors import ArgumentError
 from rope_lab.training.data.batches import split
 from rope_lab.training.run.distributed import Processes
 
@@ -66,7 +67,9 @@ def validate(
     """
     batches = list(validation_batches(stream, seq_len=seq_len, batch_size=batch_size, bos=bos))
     if not batches:
-        raise ValueError(f"expected validation tokens to predict, got a stream of {len(stream)}: choose another corpus")
+        raise ArgumentError(
+            f"expected validation tokens to predict, got a stream of {len(stream)}: choose another corpus"
+        )
     sums = torch.zeros(len(batches), dtype=torch.float64, device=who.device)
     for i, (inputs, targets) in enumerate(batches):
         if i % who.world == who.rank:

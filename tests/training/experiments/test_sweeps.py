@@ -14,10 +14,10 @@ import pytest
 
 from rope_lab.nn.gpt import GPTConfig
 from rope_lab.training.experiments import catalogue
-from rope_lab.training.experiments.catalogue import RUNGS, experiment, single
+from rope_lab.training.experiments.catalogue import RUNGS, experiment
 from rope_lab.training.experiments.sweeps import Setup, is_done, sweep
-from rope_lab.training.results import cards, result_tables
-from rope_lab.training.run.config import RunConfig
+from rope_lab.training.results import cards, intervals, result_tables
+from rope_lab.training.run.config import DEFAULT_RUN, RunConfig
 
 # A stand-in for the training loop: it says where it ran, and fails, waits or stops when a run asks for that.
 QUICK = """
@@ -105,7 +105,9 @@ def test_a_damaged_card_is_done_again(setup):
 
 def test_a_run_that_fails_or_stops_takes_no_other_with_it(setup):
     report = sweep(runs("fails", "well", "stops"), setup())
-    assert list(report.failed.values()) == ["RuntimeError: the loss is not finite"]
+    ((name, said),) = report.failed.items()
+    assert said.startswith("RuntimeError: the loss is not finite (see ")
+    assert "Traceback" in (setup().runs / f"{name}.log").read_text()
     assert len(report.done) == len(report.stopped) == 1
 
 
@@ -228,11 +230,11 @@ def test_an_unknown_experiment_or_rung_is_told_what_there_is():
 
 
 def test_one_run_is_changed_field_by_field():
-    run = single(["steps=7", "model.base=100.0", "corpus=ptb", "model.rotated=vo"])
+    run = DEFAULT_RUN.changed(["steps=7", "model.base=100.0", "corpus=ptb", "model.rotated=vo"])
     assert (run.steps, run.model["base"], run.corpus, run.model["rotated"]) == (7, 100.0, "ptb", "vo")
     for wrong in ("steps", "stepz=3", "optimizer.lr=3"):
         with pytest.raises(ValueError, match="expected"):
-            single([wrong])
+            DEFAULT_RUN.changed([wrong])
 
 
 # The tables
@@ -263,12 +265,12 @@ def test_a_table_pairs_by_seed_and_sets_the_published_number_beside(table1):
 
 
 def test_an_opposite_sign_and_an_undecided_one_are_said():
-    row = result_tables.Row("", "x", 3, 3.0, 0.1, cards.Interval(0.2, 0.1, 3), 1.0, -0.5, 1, "y")
-    assert row.verdict == "worse, not as published"
-    assert (
-        result_tables.Row("", "x", 3, 3.0, 0.1, cards.Interval(0.2, 0.3, 3), 1.0, -0.5, 1, "y").verdict == "undecided"
-    )
-    assert result_tables.Row("", "x", 1, 3.0, None, cards.interval([0.2]), None, None, 1, "y").verdict == "one seed"
+    def verdict(difference, published):
+        return result_tables.Row("", "x", 3, 3.0, 0.1, difference, 1.0, published, 1, "y").verdict
+
+    assert verdict(intervals.Interval(0.2, 0.1, 3), -0.5) == "worse, not as published"
+    assert verdict(intervals.Interval(0.2, 0.3, 3), -0.5) == "undecided"
+    assert verdict(intervals.interval([0.2]), None) == "one seed"
 
 
 def test_an_experiment_without_cards_names_the_command(tmp_path):

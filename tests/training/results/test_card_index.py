@@ -7,7 +7,7 @@ import pytest
 from rope_lab.training.experiments.catalogue import experiment
 from rope_lab.training.experiments.sweeps import is_done
 from rope_lab.training.results import cards
-from rope_lab.training.results.card_index import inventory
+from rope_lab.training.results.card_index import experiment_cards
 
 ASKED = experiment("placements", "colab")
 
@@ -31,25 +31,25 @@ def fill(root, model_card, runs):
         cards.write(made, root / run.experiment / run.rung)
 
 
-def shelf(root):
-    return next(s for s in inventory(root=root) if s.asked == ASKED)
+def the_cards(root):
+    return next(found for found in experiment_cards(root=root) if found.asked == ASKED)
 
 
 def test_none_some_all(tmp_path, model_card):
-    assert shelf(tmp_path).words == "0 of 9 runs"
+    assert the_cards(tmp_path).words == "0 of 9 runs"
     fill(tmp_path, model_card, ASKED.runs[:4])
-    assert shelf(tmp_path).words == "4 of 9 runs"
+    assert the_cards(tmp_path).words == "4 of 9 runs"
     fill(tmp_path, model_card, ASKED.runs)
-    assert shelf(tmp_path).words == "all 9 runs"
-    assert shelf(tmp_path).done == sum(is_done(run, tmp_path) for run in ASKED.runs)  # what a sweep would skip
+    assert the_cards(tmp_path).words == "all 9 runs"
+    assert the_cards(tmp_path).done == sum(is_done(run, tmp_path) for run in ASKED.runs)  # what a sweep would skip
 
 
 def test_a_card_of_another_setting_is_counted_apart(tmp_path, model_card):
     fill(tmp_path, model_card, [replace(ASKED.runs[0], steps=7), ASKED.runs[1]])
-    assert shelf(tmp_path).words == "1 of 9 runs; cards of another setting: 1"
+    assert the_cards(tmp_path).words == "1 of 9 runs; cards of another setting: 1"
 
 
 def test_every_experiment_at_every_rung_says_its_command():
-    for found in inventory():
+    for found in experiment_cards():
         assert experiment(found.asked.name, found.asked.rung).runs
         assert found.command == f"rope-lab sweep {found.asked.name} --rung {found.asked.rung}"

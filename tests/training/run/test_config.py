@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rope_lab.training.run.config import RunConfig
+from rope_lab.training.run.config import FIELDS, RunConfig
 
 CONFIGS = st.builds(
     RunConfig,
@@ -62,22 +62,22 @@ def test_the_schedules():
         ({"schedule": "linear"}, "one of constant, step, cosine, got 'linear'"),
         ({"steps": 0}, "at least 1, got 0"),
         ({"precision": "int8"}, "float32, bfloat16, float16"),
-        ({"lr": 0.0}, "a positive rate"),
+        ({"lr": 0.0}, "a finite number above zero, got 0.0"),
         ({"warmup": -1}, "zero or more, got -1"),
-        ({"steps": "abc"}, "steps: expected a whole number, got 'abc'"),
-        ({"steps": 2.5}, "a whole number, got 2.5"),
-        ({"seed": True}, "a whole number, got True"),
+        ({"steps": "abc"}, "steps: expected a whole number, at least 1, got 'abc'"),
+        ({"steps": 2.5}, "a whole number, at least 1, got 2.5"),
+        ({"seed": True}, "a whole number, zero or more, got True"),
         ({"lr": None}, "lr: expected a finite number"),
-        ({"lr": float("inf")}, "finite number, got inf"),
-        ({"betas": 3}, "betas: expected two numbers, got 3"),
+        ({"lr": float("inf")}, "finite number above zero, got inf"),
+        ({"betas": 3}, "betas: expected two numbers from 0 to below 1, got 3"),
         ({"betas": (0.9,)}, "two numbers"),
         ({"betas": (0.9, 1.0)}, r"betas: expected two numbers from 0 to below 1, got \(0.9, 1.0\)"),
-        ({"eps": -1e-8}, "eps: expected zero or more"),
+        ({"eps": -1e-8}, "eps: expected a finite number, zero or more"),
         ({"experiment": "../elsewhere"}, r"experiment: expected a name without / and .*, got '../elsewhere'"),
         ({"rung": "a\\b"}, "rung: expected a name without"),
-        ({"model": 3}, "model: expected fields"),
-        ({"variant": 1}, "variant: expected text"),
-        ({"variant": ""}, "variant: expected a name, the one that tables print, got ''"),
+        ({"model": 3}, "model: expected a block of fields"),
+        ({"variant": 1}, "variant: expected a name"),
+        ({"variant": ""}, "variant: expected a name: text that is not empty, got ''"),
         ({"bos": "no"}, "bos: expected true or false"),
     ],
 )
@@ -86,8 +86,12 @@ def test_what_is_no_run_is_refused(fields, said):
         RunConfig(**fields)
 
 
+def test_every_field_has_its_kind():
+    assert list(FIELDS) == [field.name for field in dataclasses.fields(RunConfig)]
+
+
 def test_an_unknown_field_is_named_with_those_that_exist():
-    with pytest.raises(ValueError, match="got learning_rte; the fields are: experiment"):
+    with pytest.raises(ValueError, match="got learning_rte; there are: experiment"):
         RunConfig.from_json({"learning_rte": 1})
 
 

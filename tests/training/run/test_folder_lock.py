@@ -7,15 +7,15 @@ import sys
 import pytest
 
 from rope_lab.training.run.checkpoint import CheckpointError
-from rope_lab.training.run.folder_lock import alone
+from rope_lab.training.run.folder_lock import exclusive
 from rope_lab.training.run.loop import train
 from tests.training.tiny import TinyCorpus, found, tiny
 
 HOLDING = """
 import sys
 from pathlib import Path
-from rope_lab.training.run.folder_lock import alone
-with alone(Path(sys.argv[1])):
+from rope_lab.training.run.folder_lock import exclusive
+with exclusive(Path(sys.argv[1])):
     print("held", flush=True)
     sys.stdin.read()
 """
@@ -46,15 +46,15 @@ def test_a_folder_in_use_is_refused_until_the_other_ends_even_by_a_kill(tmp_path
 
 def test_nothing_is_left_behind_and_a_failure_lets_go(tmp_path):
     for _ in range(2):
-        with pytest.raises(ZeroDivisionError), alone(tmp_path / "here"):
+        with pytest.raises(ZeroDivisionError), exclusive(tmp_path / "here"):
             raise ZeroDivisionError
-    with alone(tmp_path / "here"):
+    with exclusive(tmp_path / "here"):
         assert list((tmp_path / "here").iterdir()) == []
 
 
 def test_a_folder_that_cannot_be_made_is_the_checkpoint_s_to_tell(tmp_path):
     (tmp_path / "file").write_text("")
-    with alone(tmp_path / "file"), alone(tmp_path / "file" / "below"):
+    with exclusive(tmp_path / "file"), exclusive(tmp_path / "file" / "below"):
         pass
     with pytest.raises(CheckpointError, match="could not write the checkpoint of step 0"):
         train(tiny(steps=3), out=tmp_path / "file", corpus=TinyCorpus(), progress=False)

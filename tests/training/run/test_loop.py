@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 import torch
 
+from rope_lab.errors import ArgumentError
 from rope_lab.nn.gpt import GPT
 from rope_lab.training.data.batches import Batches
 from rope_lab.training.run import environment, learner
@@ -181,7 +182,7 @@ def test_without_a_compiler_the_run_is_eager_and_says_so(tmp_path, monkeypatch, 
     monkeypatch.setattr(environment.shutil, "which", lambda _: None)
     assert run(tmp_path / "auto", steps=2).card.volatile["compiled"] is False
     assert "not compiled: no C++ compiler" in capsys.readouterr().out
-    with pytest.raises(RuntimeError, match="no C\\+\\+ compiler"):
+    with pytest.raises(ArgumentError, match="no C\\+\\+ compiler"):
         run(tmp_path / "always", steps=2, compile="always")
 
 

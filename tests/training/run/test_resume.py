@@ -19,7 +19,7 @@ sys.path.insert(0, {root!r})
 from pathlib import Path
 import torch._dynamo  # AdamW imports it when it is made: once here, and not in every child
 from tests.training.tiny import TinyCorpus, tiny
-from rope_lab.training.run import checkpoint, learner
+from rope_lab.training.run import learner
 from rope_lab.training.run.loop import train
 
 def die():
@@ -33,7 +33,7 @@ def at_step(n):  # n steps after the start of this child
     learner.Learner.step = dying
 
 def at_write(n, before):  # in the n-th file written: before it is renamed into place, or just after
-    write, replace, left = checkpoint.write_atomically, Path.replace, [n]
+    replace, left = Path.replace, [n]
     def dying(self, target):
         left[0] -= 1
         if left[0] == 0 and before:

@@ -16,50 +16,46 @@ TEXTS = {
 
 
 @dataclass
-class Shelf:
+class Server:
     """What the server sends; a test changes it."""
 
     url: str = ""
     texts: dict[str, bytes] = field(default_factory=lambda: {name: text.encode() for name, text in TEXTS.items()})
     break_after: list[int] = field(default_factory=list)  # bytes sent before the connection ends, one answer each
-    ranges: bool = True  # a server may ignore Range
-    asked: list[tuple[str, str]] = field(default_factory=list)  # (name, Range header)
+    asked: list[str] = field(default_factory=list)  # names, in the order in which they were asked for
 
 
-def entry(shelf, **more):
+def entry(served, **more):
     """The corpus's JSON entry with the hashes of `TEXTS`, whatever the server really sends."""
     listed = [
         [name.removesuffix(".txt"), name, len(text.encode()), hashlib.sha256(text.encode()).hexdigest()]
         for name, text in TEXTS.items()
     ]
-    return {"about": "hands", "licence": "public domain", "url": shelf.url, "folder": "hands", "files": listed, **more}
+    return {"about": "hands", "licence": "public domain", "url": served.url, "folder": "hands", "files": listed, **more}
 
 
-def known(shelf, **more):
+def known(served, **more):
     """A registry of that one corpus."""
-    return {"hands": source("hands", entry(shelf, **more))}
+    return {"hands": source("hands", entry(served, **more))}
 
 
 @contextlib.contextmanager
 def serving():
-    """Run the server; its `Shelf` can be changed meanwhile."""
-    shelf = Shelf()
+    """Run the server; its `Server` can be changed meanwhile."""
+    served = Server()
 
     class Handler(BaseHTTPRequestHandler):
         def do_GET(self):
-            name, asked = self.path.lstrip("/"), self.headers.get("Range", "")
-            shelf.asked.append((name, asked))
-            if name not in shelf.texts:
+            name = self.path.lstrip("/")
+            served.asked.append(name)
+            if name not in served.texts:
                 self.send_error(404)
                 return
-            text, start = shelf.texts[name], 0
-            if asked and shelf.ranges:
-                start = int(asked.removeprefix("bytes=").removesuffix("-"))
-            self.send_response(206 if start else 200)
-            self.send_header("Content-Length", str(len(text) - start))
+            text = served.texts[name]
+            self.send_response(200)
+            self.send_header("Content-Length", str(len(text)))
             self.end_headers()
-            stop = start + shelf.break_after.pop(0) if shelf.break_after else len(text)
-            self.wfile.write(text[start:stop])
+            self.wfile.write(text[: served.break_after.pop(0) if served.break_after else None])
 
         def log_message(self, *_):
             pass
@@ -67,9 +63,9 @@ def serving():
     with ThreadingHTTPServer(("127.0.0.1", 0), Handler) as server:
         thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
         thread.start()
-        shelf.url = f"http://127.0.0.1:{server.server_port}/"
+        served.url = f"http://127.0.0.1:{server.server_port}/"
         try:
-            yield shelf
+            yield served
         finally:
             server.shutdown()
             thread.join()

@@ -1,0 +1,46 @@
+"""What the commands of `rope-lab data` do once their command line has been read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+from rope_lab.training.data import sources
+
+
+def get_data(name: str, *, force: bool, root: Path | None) -> None:
+    """Fetch a corpus; its licence is said first."""
+    corpus = sources.lookup(name)
+    print(f"{name}: {corpus.about}. Licence: {corpus.licence}.")
+    folder = sources.get(name, root=root, force=force)
+    print(f"{name}: {len(corpus.files)} files checked. Data folder: {folder}")
+
+
+def list_data(root: Path | None) -> None:
+    """The table of corpora."""
+    shown = Table(caption=f"Data folder: {sources.data_folder(root)}")
+    for column in ("corpus", "state", "MB", "about", "licence"):
+        shown.add_column(column, justify="right" if column == "MB" else "left")
+    for corpus in sources.registry().values():
+        size = f"{corpus.size / 1e6:.1f}"
+        shown.add_row(corpus.name, sources.state(corpus, root), size, corpus.about, corpus.licence)
+    Console().print(shown)
+
+
+def verify_data(name: str | None, root: Path | None) -> bool:
+    """Check what is here, or the corpus that is named; True if all of it is as it should be."""
+    chosen = [sources.lookup(name)] if name else list(sources.registry().values())
+    fine = True
+    for corpus in chosen:
+        if name is None and sources.state(corpus, root) == "absent":
+            print(f"{corpus.name}: absent")
+            continue
+        try:
+            count = sum(1 for _ in sources.texts(corpus, root))
+            print(f"{corpus.name}: {count} files as they should be")
+        except sources.CorpusError as error:
+            fine = False
+            print(error)
+    return fine

@@ -1,0 +1,148 @@
+"""One family of errors: what the user can put right is one sentence, and a bug shows its traceback."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+import rope_lab
+from rope_lab import cli
+from rope_lab.audit.importing import TargetError
+from rope_lab.audit.probe import RefusedError
+from rope_lab.claims import MalformedClaimError, NoSuchClaimError
+from rope_lab.errors import ArgumentError, FileError, MissingPackageError, RopeLabError, checking_arguments
+from rope_lab.training.data.download import DownloadError
+from rope_lab.training.data.sources import CorpusError
+from rope_lab.training.results.cards import CardError
+from rope_lab.training.run.checkpoint import CheckpointError
+from rope_lab.training.run.loop import NonFiniteLossError
+
+PACKAGE = Path(rope_lab.__file__).parent
+BUILT_IN = {  # what `except` caught before there was a family, it catches now
+    ArgumentError: ValueError,
+    CardError: ValueError,
+    CheckpointError: RuntimeError,
+    CorpusError: ValueError,
+    DownloadError: OSError,
+    FileError: OSError,
+    MalformedClaimError: ValueError,
+    MissingPackageError: ImportError,
+    NoSuchClaimError: ValueError,
+    NonFiniteLossError: RuntimeError,
+    RefusedError: Exception,
+    TargetError: Exception,
+}
+
+
+@pytest.mark.parametrize("error", BUILT_IN, ids=lambda error: error.__name__)
+def test_an_error_is_of_the_family_and_of_a_built_in_kind(error):
+    assert issubclass(error, RopeLabError)
+    assert issubclass(error, BUILT_IN[error])
+    assert str(error("what to do")) == "what to do"
+
+
+def raised_classes(source):
+    """Names of the classes in a module that are errors: their own name or a base says so."""
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.ClassDef):
+            bases = [ast.unparse(base) for base in node.bases]
+            if any(name.endswith(("Error", "Exception")) for name in (node.name, *bases)):
+                yield node.name
+
+
+def test_every_error_of_the_package_stands_in_the_table():
+    found = {name for path in PACKAGE.rglob("*.py") for name in raised_classes(path.read_text(encoding="utf-8"))}
+    assert found == {error.__name__ for error in BUILT_IN} | {"RopeLabError"}
+
+
+def test_control_an_error_outside_the_family_is_seen():
+    assert list(raised_classes("class Oops(Exception): pass\nclass TooLate(OSError): pass\nclass Card: pass")) == [
+        "Oops",
+        "TooLate",
+    ]
+
+
+def test_only_the_error_of_a_check_becomes_the_user_s():
+    with pytest.raises(ArgumentError, match="invalid literal"), checking_arguments():
+        int("seven")
+    with pytest.raises(ZeroDivisionError), checking_arguments():
+        1 / 0  # noqa: B018
+
+
+BUG = """
+import torch
+from rope_lab import cli
+from rope_lab.commands import training_commands
+
+def broken(*_, **__):
+    {bug}
+
+training_commands.show_results = broken
+cli.main()
+"""
+BUGS = {"ours": "raise ValueError('ours')", "torch": "torch.ones(2) @ torch.ones(3)", "file": "open('/no/such/file')"}
+
+
+@pytest.mark.parametrize("bug", BUGS)
+def test_a_bug_shows_its_traceback(bug):
+    """A ValueError of ours, a RuntimeError of torch and an OSError that no user caused."""
+    code = BUG.format(bug=BUGS[bug])
+    done = subprocess.run(
+        [sys.executable, "-c", code, "results", "placements"], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    assert "Traceback" in done.stderr
+    assert "in broken" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["train", "--set", "steps=-1"], "RunConfig.steps: expected a whole number, at least 1, got -1"),
+        (["train", "no-such-file.json"], "no-such-file.json: expected a run's config, got No such file or directory"),
+        (["results", "table9"], "experiment: expected one of crope-table1, "),
+        (["results", "placements", "--reference", "XPOS"], "reference: expected one of K, "),
+        (["sweep", "placements", "--executor", "slurm"], "executor: expected one of local, inline, ray, got 'slurm'"),
+        (["audit", "rope_lab.audit.gallery:right", "--head-dim", "7"], "head_dim: expected a positive even integer"),
+        (["audit", "gallery.py"], "target: expected MODULE:NAME, got 'gallery.py'"),
+        (["data", "get", "moon"], "corpus: expected one of tinyshakespeare, "),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
+)
+def test_what_the_user_can_put_right_is_one_sentence(arguments, said, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("rope_lab.training.run.environment.tuned", lambda **_: None)  # which starts Python over
+    done = CliRunner().invoke(cli.app, arguments)
+    assert done.exit_code == 1
+    assert isinstance(done.exception, SystemExit)
+    assert done.stderr.startswith(said)
+    assert done.stderr.count("\n") == 1
+    assert done.stdout == ""
+
+
+@pytest.mark.usefixtures("untyped")
+def test_a_model_that_cannot_be_is_one_sentence(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("rope_lab.training.run.environment.tuned", lambda **_: None)
+    for wrong in ("model.n_heads=3", "model.head_dim=5", "model.depth=2", "model.layout=spiral"):
+        done = CliRunner().invoke(cli.app, ["train", "--set", wrong, "--out", "here"])
+        assert isinstance(done.exception, SystemExit), wrong
+        assert done.stderr.count("\n") == 1, wrong
+    assert not (tmp_path / "here").exists()
+
+
+def test_a_folder_that_cannot_be_written_is_one_sentence(tmp_path, monkeypatch):
+    monkeypatch.setattr("rope_lab.training.data.sources.state", lambda *_: "present")
+    (tmp_path / "file").write_text("in the way")
+    for option in ("--results", "--runs"):
+        done = CliRunner().invoke(
+            cli.app, ["sweep", "placements", "--minutes", "0", option, str(tmp_path / "file" / "x")]
+        )
+        assert isinstance(done.exception, SystemExit)
+        assert "expected a folder that can be written" in done.stderr
+    done = CliRunner().invoke(cli.app, ["audit", "--all", "--out", str(tmp_path / "file" / "table.json")])
+    assert isinstance(done.exception, SystemExit)
+    assert "expected a folder that can be written" in done.stderr

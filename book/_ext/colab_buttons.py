@@ -4,10 +4,22 @@ The theme would offer to open the page itself, which Colab cannot run. The addre
 ``repository_url``, so it stands in one place.
 """
 
+from typing import Any
 from urllib.parse import urlsplit
 
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.util.typing import ExtensionMetadata
 
-def open_the_lab(app, pagename, templatename, context, doctree):  # noqa: ARG001 (Sphinx's own signature)
+
+def replace_button(
+    app: Sphinx,
+    pagename: str,
+    templatename: str,  # noqa: ARG001 (Sphinx's own signature)
+    context: dict[str, Any],
+    doctree: nodes.document | None,  # noqa: ARG001
+) -> None:
+    """Replace the theme's launch button in the context of one page."""
     buttons = [b for b in context.get("header_buttons", ()) if b.get("label") != "launch-buttons"]
     theme = app.config.html_theme_options
     lab = f"notebooks/{pagename.rpartition('/')[2]}"
@@ -27,6 +39,6 @@ def open_the_lab(app, pagename, templatename, context, doctree):  # noqa: ARG001
     context["header_buttons"] = buttons
 
 
-def setup(app):
-    app.connect("html-page-context", open_the_lab, priority=900)  # after the theme has put its own buttons there
+def setup(app: Sphinx) -> ExtensionMetadata:
+    app.connect("html-page-context", replace_button, priority=900)  # after the theme has put its own buttons there
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

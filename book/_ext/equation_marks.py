@@ -12,12 +12,18 @@ these stops the build.
 """
 
 from collections import Counter
+from typing import cast
 
 from claim_results import result
 from docutils import nodes
 from sphinx import addnodes
+from sphinx.application import Sphinx
+from sphinx.config import Config
+from sphinx.domains.std import StandardDomain
+from sphinx.environment import BuildEnvironment
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxRole
+from sphinx.util.typing import ExtensionMetadata
 
 from rope_lab.claims import load
 from rope_lab.claims.verification import outcome_words
@@ -28,7 +34,9 @@ WORDS = {"step": "part of", "defines": "definition"}
 
 
 class Mark(SphinxRole):
-    def run(self):
+    """One mark: a link to the ledger or to the notation page."""
+
+    def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
         words = WORDS.get(self.name) or self.config.equation_verdicts.get(self.text, "unknown")
         link = addnodes.pending_xref(
             "",
@@ -59,13 +67,13 @@ def marks_under(equation: nodes.math_block) -> list[tuple[str, str]]:
     return found
 
 
-def collect(app, doctree):
+def collect(app: Sphinx, doctree: nodes.document) -> None:
     """Note the equations and marks of one page where Sphinx itself purges, merges and stores them."""
     notes = app.env.metadata[app.env.docname]
     if app.env.docname.startswith("book/"):
         notes["equations"] = [
             (eq.line, marks_under(eq)) for eq in doctree.findall(nodes.math_block) if "output" not in eq["classes"]
-        ]  # what a cell printed was executed
+        ]  # what a cell printed needs no mark
     notes["marks"] = [
         (node.parent.line, node["classes"][1], node["mark"])
         for node in doctree.findall(nodes.inline)
@@ -79,10 +87,10 @@ def collect(app, doctree):
             node["ids"].append(place)
 
 
-def problem(app, kind: str, name: str, *, under_equation: bool) -> str:
-    """What is wrong with a mark, or nothing."""
+def problem(app: Sphinx, kind: str, name: str, *, under_equation: bool) -> str:
+    """What is wrong with a mark, in words, or an empty string."""
     if kind == "defines":
-        known = PREFIX[kind] + name.lower() in app.env.get_domain("std").anonlabels
+        known = PREFIX[kind] + name.lower() in cast(StandardDomain, app.env.get_domain("std")).anonlabels
         return "" if known else f"no entry of the notation page has the label notation-{name}"
     if name not in app.config.equation_verdicts:
         return f"no claim {name!r} in the ledger"
@@ -94,7 +102,8 @@ def problem(app, kind: str, name: str, *, under_equation: bool) -> str:
     return ""
 
 
-def report(app, env):
+def report(app: Sphinx, env: BuildEnvironment) -> None:
+    """Print the equation coverage, and warn of each mark or equation that has a problem."""
     equations = [(page, *equation) for page, notes in env.metadata.items() for equation in notes.get("equations", ())]
     under = {(page, kind, name) for page, _, marks in equations for kind, name in marks}
     for page, line, marks in equations:
@@ -109,11 +118,12 @@ def report(app, env):
     log.info("equation coverage: %d of %d (%s); %s", first.total(), len(equations), kinds, app.claim_results.told())
 
 
-def verdicts(_, config):
+def verdicts(_: Sphinx, config: Config) -> None:
+    """Make the words of all verdicts a part of the configuration, so that a change of one is noticed."""
     config.equation_verdicts = {name: entry.words for name, entry in load().items()} | config.equation_verdicts
 
 
-def setup(app):
+def setup(app: Sphinx) -> ExtensionMetadata:
     app.setup_extension("claim_results")
     app.add_config_value("equation_verdicts", {}, "env", dict)  # a verdict that changed: every page is read again
     for role in PREFIX:

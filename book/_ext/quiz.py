@@ -1,7 +1,7 @@
 """``{quiz} id`` and ``{task} id``: an exercise of ``rope_lab.exercises`` on a page.
 
-A question becomes a plain HTML form, which ``quiz.js`` brings to life; without JavaScript (or in print) the question
-and its folded answer still stand there. A task shows what to write, and folds its hint and its solution, the very
+A question becomes a plain HTML form, and ``quiz.js`` checks its answer; without JavaScript, or in print, a reader still
+has the question and its folded answer. A task shows what to write, and folds its hint and its solution, which is the
 source that the tests run. The texts are parsed as MyST, so mathematics, links and search work as on the rest of the
 page. An unknown id fails the build.
 """
@@ -9,10 +9,13 @@ page. An unknown id fails the build.
 import base64
 import inspect
 import json
+from typing import Any
 
 from docutils import nodes
 from sphinx import addnodes
+from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
+from sphinx.util.typing import ExtensionMetadata
 
 from rope_lab.exercises import Question, Task, exercise
 from rope_lab.exercises.core import LETTERS, modules
@@ -24,9 +27,9 @@ class tag(nodes.General, nodes.Element):  # noqa: N801  (docutils names its node
     """One HTML element, in builders that write HTML; elsewhere only its content."""
 
 
-def html(name, /, *children, **attributes):
+def html(name: str, /, *children: nodes.Node | str, **attributes: str) -> tag:
     """``html("label", child, for_="x", data_key="y", hidden="")``: text may be given as a string."""
-    named = {key.rstrip("_").replace("_", "-"): value for key, value in attributes.items()}
+    named: dict[str, Any] = {key.rstrip("_").replace("_", "-"): value for key, value in attributes.items()}
     if "id" in named:
         named["ids"] = [named.pop("id")]  # docutils' own name for it
     node = tag(tag=name, attributes=named)
@@ -34,18 +37,20 @@ def html(name, /, *children, **attributes):
     return node
 
 
-def visit_tag(self, node):
+def visit_tag(self: Any, node: tag) -> None:
+    """Open the element; self is the translator of the builder."""
     void = node["tag"] in VOID
     self.body.append(self.starttag(node, node["tag"], "", empty=void, **node["attributes"]))
 
 
-def depart_tag(self, node):
+def depart_tag(self: Any, node: tag) -> None:
+    """Close the element, unless it is a void one."""
     if node["tag"] not in VOID:
         self.body.append(f"</{node['tag']}>\n")
 
 
-def pass_by(self, node):
-    """Other builders write the content alone."""
+def pass_by(self: Any, node: tag) -> None:
+    """In other builders: write nothing but the content."""
 
 
 class FromExercises(SphinxDirective):
@@ -54,7 +59,8 @@ class FromExercises(SphinxDirective):
     required_arguments = 1
     kind: type
 
-    def definition(self):
+    def definition(self) -> Any:
+        """The question or task that the directive names."""
         try:
             item = exercise(self.arguments[0])
         except ValueError as error:
@@ -62,30 +68,33 @@ class FromExercises(SphinxDirective):
         if not isinstance(item, self.kind):
             raise self.error(f"{item.id} is a {type(item).__name__.lower()}; show it with its own directive")
         # The page is read again when the definition changes.
-        self.env.note_dependency(inspect.getsourcefile(modules()[item.id[:4]]))
+        self.env.note_dependency(str(modules()[item.id[:4]].__file__))
         return item
 
-    def blocks(self, text):
+    def blocks(self, text: str) -> list[nodes.Node]:
         """The text as paragraphs and the like."""
         node = nodes.container()
         self.state.nested_parse([inspect.cleandoc(text)], self.content_offset, node)
         return node.children
 
-    def words(self, text):
+    def words(self, text: str) -> list[nodes.Node]:
         """The text as words within a line."""
         parsed = self.blocks(text)
         if len(parsed) != 1 or not isinstance(parsed[0], nodes.paragraph):
             raise self.error(f"{self.arguments[0]}: a choice is one line of text, got {text!r}")
         return parsed[0].children
 
-    def fold(self, title, *content, **attributes):
+    def fold(self, title: str, *content: nodes.Node, **attributes: str) -> tag:
+        """The content, folded under a title."""
         return html("details", html("summary", title), *content, **attributes)
 
 
 class Quiz(FromExercises):
+    """A question as a form."""
+
     kind = Question
 
-    def run(self):
+    def run(self) -> list[nodes.Node]:
         question = self.definition()
         name = "quiz-" + question.id.replace(".", "-")
         prediction = question.kind == "prediction"
@@ -120,12 +129,13 @@ class Quiz(FromExercises):
             id=name,
             autocomplete="off",
             data_kind=question.kind,
-            # Not a secret: only not readable at a glance.
+            # This is no secret; it only keeps the answer from being read by accident.
             data_key=base64.b64encode(json.dumps(key).encode()).decode(),
         )
         return [form]
 
-    def choices(self, question, name):
+    def choices(self, question: Question, name: str) -> list[nodes.Node]:
+        """One radio button for each choice."""
         labels = [
             html(
                 "label",
@@ -138,7 +148,8 @@ class Quiz(FromExercises):
         ]
         return [html("div", *labels, class_="quiz-choices", role="radiogroup", aria_labelledby=f"{name}-prompt")]
 
-    def number(self, question, name):
+    def number(self, question: Question, name: str) -> list[nodes.Node]:
+        """A field for a number."""
         label = f"Your number ({question.unit})" if question.unit else "Your number"
         field = html(
             "input",
@@ -154,9 +165,11 @@ class Quiz(FromExercises):
 
 
 class TaskOnPage(FromExercises):
+    """A task with its folded hint and solution."""
+
     kind = Task
 
-    def run(self):
+    def run(self) -> list[nodes.Node]:
         task = self.definition()
         return [
             html(
@@ -178,8 +191,8 @@ class TaskOnPage(FromExercises):
             )
         ]
 
-    def lab(self):
-        """ "The lab checks it: ", with a link to the notebook of the page's own name, if there is one."""
+    def lab(self) -> list[nodes.Node]:
+        """The words before the call that checks an answer, with a link to the lab of the page if it has one."""
         name = "notebooks/" + self.env.docname.rpartition("/")[2]
         if name not in self.env.found_docs:
             return [nodes.Text("The lab checks it: ")]
@@ -195,12 +208,12 @@ class TaskOnPage(FromExercises):
         )
         return [nodes.Text("The "), link, nodes.Text(" checks it: ")]
 
-    def code(self, text):
+    def code(self, text: str) -> nodes.literal_block:
         return nodes.literal_block(text, text, language="python")
 
 
-def setup(app):
-    others = dict.fromkeys(("latex", "text", "man", "texinfo"), (pass_by, pass_by))
+def setup(app: Sphinx) -> ExtensionMetadata:
+    others: dict[str, Any] = dict.fromkeys(("latex", "text", "man", "texinfo"), (pass_by, pass_by))
     app.add_node(tag, html=(visit_tag, depart_tag), **others)
     app.add_directive("quiz", Quiz)
     app.add_directive("task", TaskOnPage)

@@ -97,7 +97,7 @@
     [waiting, drawing] = [[], null];
     startup.promise = startup.promise.then(() => window.MathJax.typesetPromise(formulas));
     await startup.promise;
-    dispatchEvent(new Event("resize")); // theme_mends.js then boxes the formulas that are too wide
+    dispatchEvent(new Event("resize")); // theme_fixes.js then boxes the formulas that are too wide
   }
 
   form.hidden = false;

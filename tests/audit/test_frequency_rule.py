@@ -23,6 +23,24 @@ def test_a_base_keeps_the_digits_that_float32_can_tell_and_no_others():
     assert explain(tilted, width=32).base == 500000.0
 
 
+def test_a_base_is_rounded_to_six_digits_where_four_are_too_few():
+    assert explain(frequencies(32, 123456.0).astype(np.float32), width=32).base == 123456.0
+
+
+@pytest.mark.parametrize(
+    ("theta", "words"), [([0.0, 0.0], "nothing turns"), ([], "nothing turns"), ([1.0, 0.0], "some planes stand still")]
+)
+def test_planes_that_stand_still_have_no_base(theta, words):
+    found = explain(theta, width=4)
+    assert (found.base, found.residual, found.scheme) == (None, None, words)
+
+
+def test_two_slow_planes_are_enough_for_a_ramp_and_one_is_not():
+    for slow in (1, 2, 3):
+        factor = np.where(AT >= 16 - slow, 8, 1)
+        assert ("8 times slower from plane" in said(THETA / factor)) == (slow > 1)
+
+
 def test_a_plane_that_may_be_off_pulls_no_base():
     """What is in doubt weighs little."""
     doubt = np.where(AT == 15, 1e-2, 0.0)

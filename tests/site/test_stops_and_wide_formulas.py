@@ -1,11 +1,11 @@
-"""What the theme is mended in, on a page of its own: where lines break after a formula, and formulas too wide."""
+"""What is fixed of the theme, on a page of its own: where lines break after a formula, and formulas too wide."""
 
 from pathlib import Path
 
 import pytest
 
-MENDS = Path(__file__).parents[2] / "book" / "_static" / "theme_mends.js"
-SCRIPT = f'<script src="{MENDS.as_uri()}"></script>'
+FIXES = Path(__file__).parents[2] / "book" / "_static" / "theme_fixes.js"
+SCRIPT = f'<script src="{FIXES.as_uri()}"></script>'
 # As MathJax leaves it, a formula is a box. It has room in the column, and nothing has room beside it.
 HEAD = """<!doctype html><html lang="en"><title>Mends</title>
 <style>p { width: 100px } mjx-container { display: inline-block; width: 98px } .narrow { width: 20px }</style>"""

@@ -1,16 +1,22 @@
-"""Mends of the theme and of docutils that axe-core, file:// and a page's weight ask for.
+"""Fixes for the HTML that the theme and docutils write: accessibility, use from ``file://``, and the size of a page.
 
-Two moments: ``html-page-context`` sees the body of each page that is written, ``build-finished`` all files of the
-site, written now or earlier. Each mend leaves what it has already mended as it is, so a warm build changes nothing.
+The body of a page is fixed when it is written (``html-page-context``), whole files when the build has finished. A file
+that is already fixed stays as it is, so a second build changes nothing.
 """
 
 import re
+from collections.abc import Callable
 from html import escape
 from pathlib import Path
+from typing import Any
+
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.util.typing import ExtensionMetadata
 
 # What is replaced in the body of a page, as docutils and the theme write it.
 BODY = (
-    # A list whose children are no list items; the entries read well as plain paragraphs.
+    # A list whose children are not list items. The entries read well as plain paragraphs.
     ('<div role="list" class="citation-list">', '<div class="citation-list">'),
     # A box that scrolls must be reachable by keyboard, and then it needs a name.
     (
@@ -19,7 +25,7 @@ BODY = (
     ),
 )
 
-# What is taken out of every page.
+# What is removed from every page, as regular expressions.
 DROPPED = (
     # From file:// a preload with crossorigin is refused and logged as an error; the scripts are loaded anyway.
     r'[ \t]*<link rel="preload"[^>]*>\n?',
@@ -30,7 +36,7 @@ DROPPED = (
     r'[ \t]*<meta name="viewport" content="width=device-width, initial-scale=1"/>\n?',
 )
 
-# What is named: the arrow that unfolds a chapter's pages in the side bar.
+# The arrow that unfolds a chapter's pages in the side bar, and the same with a name.
 ARROW = '<summary><span class="toctree-toggle"'
 NAMED = '<summary aria-label="Pages of this chapter"><span class="toctree-toggle"'
 
@@ -48,26 +54,33 @@ REDIRECT = """<!DOCTYPE html>
 """
 
 
-def mend_body(app, pagename, templatename, context, doctree):  # noqa: ARG001  (Sphinx fixes the signature)
+def fix_body(
+    app: Sphinx,  # noqa: ARG001  (Sphinx fixes the signature)
+    pagename: str,  # noqa: ARG001
+    templatename: str,  # noqa: ARG001
+    context: dict[str, Any],
+    doctree: nodes.document | None,  # noqa: ARG001
+) -> None:
+    """Apply `BODY` to one page."""
     for old, new in BODY:
         if "body" in context:
             context["body"] = context["body"].replace(old, new)
 
 
-def mend_page(text):
-    """A page without what costs an error or a megabyte, its arrows named."""
+def fix_page(text: str) -> str:
+    """Apply `DROPPED` to the text of a page, and name its arrows."""
     for pattern in DROPPED:
         text = re.sub(pattern, "", text)
     return text.replace(ARROW, NAMED)
 
 
-def mend_search_options(text):
-    """Summaries of search results are fetched, and a page opened from file:// may fetch nothing."""
+def fix_search_options(text: str) -> str:
+    """Switch off the summaries of search results on file://, where a page may not fetch them."""
     return text.replace("SHOW_SEARCH_SUMMARY: true", 'SHOW_SEARCH_SUMMARY: location.protocol !== "file:"')
 
 
-def mend_redirect(text, app):
-    """The page at / has a title, a language and an icon; without the icon browsers ask for /favicon.ico in vain."""
+def fix_redirect(text: str, app: Sphinx) -> str:
+    """Give the page at / a title, a language and an icon; without an icon, browsers ask for a missing /favicon.ico."""
     bare = re.fullmatch(r'\s*<meta http-equiv="Refresh" content="0; url=([^"]+)" />\s*', text)
     if not bare:
         return text
@@ -77,29 +90,30 @@ def mend_redirect(text, app):
     return REDIRECT.format(lang=config.language or "en", to=bare[1], title=title, icon=icon)
 
 
-def rewrite(path, mend):
-    """Apply ``mend`` to the text of a file, touching the file only if that changes it."""
+def rewrite(path: Path, fix: Callable[[str], str]) -> None:
+    """Apply ``fix`` to the text of a file, and write the file only if its text changes."""
     if not path.exists():
         return
     text = path.read_text(encoding="utf-8")
-    if (new := mend(text)) != text:
+    if (new := fix(text)) != text:
         path.write_text(new, encoding="utf-8")
 
 
-def mend_site(app, exception):
+def fix_site(app: Sphinx, exception: Exception | None) -> None:
+    """Fix all files of the site when an HTML build has succeeded."""
     if exception or app.builder.format != "html":
         return
     out = Path(app.outdir)
     for page in out.rglob("*.html"):
         if "_static" not in page.relative_to(out).parts:  # the theme copies its templates there
-            rewrite(page, mend_page)
-    rewrite(out / "index.html", lambda text: mend_redirect(text, app))
-    rewrite(out / "_static" / "documentation_options.js", mend_search_options)
+            rewrite(page, fix_page)
+    rewrite(out / "index.html", lambda text: fix_redirect(text, app))
+    rewrite(out / "_static" / "documentation_options.js", fix_search_options)
 
 
-def setup(app):
-    app.add_css_file("theme_mends.css", priority=600)  # after the theme's own
-    app.add_js_file("theme_mends.js", loading_method="defer")
-    app.connect("html-page-context", mend_body)
-    app.connect("build-finished", mend_site, priority=900)  # after the table of contents has written the redirect
+def setup(app: Sphinx) -> ExtensionMetadata:
+    app.add_css_file("theme_fixes.css", priority=600)  # after the theme's own
+    app.add_js_file("theme_fixes.js", loading_method="defer")
+    app.connect("html-page-context", fix_body)
+    app.connect("build-finished", fix_site, priority=900)  # after the table of contents has written the redirect
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,10 +1,10 @@
-"""The mends of the theme: each removes what it is for, leaves the rest, and changes nothing the second time."""
+"""The fixes of the theme: each removes what it is for, leaves the rest, and changes nothing the second time."""
 
 from types import SimpleNamespace
 
 import offline_mathjax as mathjax
 import pytest
-import theme_mends as mends
+import theme_fixes
 
 KEPT = """<head>
     <meta name="viewport" content="width=device-width, initial-scale=1.0" />
@@ -31,16 +31,16 @@ def application(out, **config):
 
 def body(html):
     context = {"body": html}
-    mends.mend_body(None, "page", "page.html", context, None)
+    theme_fixes.fix_body(None, "page", "page.html", context, None)
     return context["body"]
 
 
 def test_head_loses_what_costs_and_nothing_else():
-    assert mends.mend_page(HEAD) == KEPT
-    assert mends.mend_page(KEPT) == KEPT
+    assert theme_fixes.fix_page(HEAD) == KEPT
+    assert theme_fixes.fix_page(KEPT) == KEPT
 
 
-@pytest.mark.parametrize(("old", "new"), mends.BODY)
+@pytest.mark.parametrize(("old", "new"), theme_fixes.BODY)
 def test_body(old, new):
     once = body(f"<p>before</p>{old}<p>after</p></div>")
     assert once == f"<p>before</p>{new}<p>after</p></div>"
@@ -49,42 +49,42 @@ def test_body(old, new):
 
 def test_a_page_without_a_body_is_left_alone():
     context = {}
-    mends.mend_body(None, "search", "search.html", context, None)
+    theme_fixes.fix_body(None, "search", "search.html", context, None)
     assert context == {}
 
 
 def test_search_fetches_no_summaries_from_files():
-    once = mends.mend_search_options("  SHOW_SEARCH_SUMMARY: true,\n")
+    once = theme_fixes.fix_search_options("  SHOW_SEARCH_SUMMARY: true,\n")
     assert 'location.protocol !== "file:"' in once
-    assert mends.mend_search_options(once) == once
+    assert theme_fixes.fix_search_options(once) == once
 
 
 def test_redirect_has_title_language_and_icon(tmp_path):
     bare = '<meta http-equiv="Refresh" content="0; url=book/intro.html" />\n'
-    once = mends.mend_redirect(bare, application(tmp_path))
+    once = theme_fixes.fix_redirect(bare, application(tmp_path))
     for part in ('lang="en"', "A &amp; B", 'href="_static/favicon.svg"', 'url=book/intro.html"'):
         assert part in once
-    assert mends.mend_redirect(once, application(tmp_path)) == once
-    assert "data:," in mends.mend_redirect(bare, application(tmp_path, html_favicon=None))
+    assert theme_fixes.fix_redirect(once, application(tmp_path)) == once
+    assert "data:," in theme_fixes.fix_redirect(bare, application(tmp_path, html_favicon=None))
     page = "<!DOCTYPE html><html><body>a book whose root is index</body></html>"
-    assert mends.mend_redirect(page, application(tmp_path)) == page
+    assert theme_fixes.fix_redirect(page, application(tmp_path)) == page
 
 
 def test_a_warm_build_touches_no_file(tmp_path):
     for name, text in {"book/page.html": HEAD, "_static/macros.html": HEAD, "search.html": KEPT}.items():
         (tmp_path / name).parent.mkdir(exist_ok=True)
         (tmp_path / name).write_text(text)
-    mends.mend_site(application(tmp_path), None)
+    theme_fixes.fix_site(application(tmp_path), None)
     assert (tmp_path / "book/page.html").read_text() == KEPT
     assert (tmp_path / "_static/macros.html").read_text() == HEAD  # a template, no page
     times = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.html")}
-    mends.mend_site(application(tmp_path), None)
+    theme_fixes.fix_site(application(tmp_path), None)
     assert times == {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.html")}
 
 
 def test_a_failed_build_is_left_as_it_is(tmp_path):
     (tmp_path / "page.html").write_text(HEAD)
-    mends.mend_site(application(tmp_path), RuntimeError("planted"))
+    theme_fixes.fix_site(application(tmp_path), RuntimeError("planted"))
     mathjax.copy_mathjax(application(tmp_path), RuntimeError("planted"))
     assert [path.name for path in tmp_path.iterdir()] == ["page.html"]
     assert (tmp_path / "page.html").read_text() == HEAD

@@ -1,5 +1,4 @@
 from . import (
-    layout_names as layout_names,
     adapters as adapters,
     audits as audits,
     conversion as conversion,
@@ -10,6 +9,7 @@ from . import (
     importing as importing,
     law_checks as law_checks,
     law_suite as law_suite,
+    layout_names as layout_names,
     library as library,
     long_positions as long_positions,
     matrices as matrices,

@@ -12,7 +12,8 @@ True
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rope_lab.audit.permutation import expect_head_count, permute_rotary
+from rope_lab.algebra.arguments import expect_whole
+from rope_lab.audit.permutation import CONFIGURATION, permute_rotary
 
 PARTS = ("q_proj", "k_proj", "q_norm", "k_norm")
 
@@ -53,8 +54,10 @@ def permute_state(
 
     Claims: `blog.same-effects`.
     """
-    n_heads = expect_head_count(n_heads, name="n_heads")
-    n_kv_heads = n_heads if n_kv_heads is None else expect_head_count(n_kv_heads, name="n_kv_heads")
+    n_heads = expect_whole(n_heads, name="n_heads", least=1, fix=CONFIGURATION)
+    if n_kv_heads is None:
+        n_kv_heads = n_heads
+    n_kv_heads = expect_whole(n_kv_heads, name="n_kv_heads", least=1, fix=CONFIGURATION)
     if isinstance(parts, str) or len(parts) != len(PARTS):
         raise ValueError(f"parts: expected four names, of q, k, and the norms on both, such as {PARTS}, got {parts!r}")
     heads = dict(zip(parts, (n_heads, n_kv_heads, n_heads, n_kv_heads), strict=True))

@@ -5,23 +5,15 @@
 array([0., 2., 1., 3., 4., 6., 5., 7.])
 """
 
-from numbers import Integral
 from typing import Any
 
 import numpy as np
 
-from rope_lab.algebra.arguments import expect_even
+from rope_lab.algebra.arguments import expect_even, expect_whole
 from rope_lab.algebra.layouts import projection_permutation
 from rope_lab.audit.layout_names import layout_argument
 
-
-def expect_head_count(count: Any, *, name: str) -> int:
-    """Return ``count`` as an int if it is a whole number above 0."""
-    if isinstance(count, bool) or not isinstance(count, Integral):
-        raise TypeError(f"{name}: expected a whole number above 0, got {count!r}; take it from the configuration")
-    if count < 1:
-        raise ValueError(f"{name}: expected a whole number above 0, got {count}; take it from the configuration")
-    return int(count)
+CONFIGURATION = "take it from the model's configuration"
 
 
 def permute_rotary(
@@ -66,7 +58,7 @@ def permute_rotary(
     (array([1, 3, 2, 4]), array([1, 2, 3, 4]))
     """
     start, end = layout_argument(layout_from), layout_argument(layout_to)
-    n_heads = expect_head_count(n_heads, name="n_heads")
+    n_heads = expect_whole(n_heads, name="n_heads", least=1, fix=CONFIGURATION)
     weight = np.asarray(weight) if isinstance(weight, (list, tuple)) else weight
     if not hasattr(weight, "shape") or not hasattr(weight, "dtype"):
         raise TypeError(f"weight: expected a numpy array or a torch tensor, got {type(weight).__name__}; give .weight")
@@ -88,15 +80,13 @@ def permute_rotary(
 
 def _turning_block(head_dim: int, start: Any, width: int | None) -> slice:
     """The coordinates of one head that turn."""
-    if isinstance(start, bool) or not isinstance(start, Integral):
-        raise TypeError(f"rotary_start: expected a whole number from 0 on, got {start!r}; give it as an int")
-    first = int(start)
+    first = expect_whole(start, name="rotary_start", least=0, fix=CONFIGURATION)
     if width is None:
         width = expect_even(head_dim - first, name="head_dim - rotary_start" if first else "head_dim")
     width = expect_even(width, name="rotary_dim")
-    if first < 0 or first + width > head_dim:
+    if first + width > head_dim:
         raise ValueError(
-            f"expected 0 <= rotary_start and rotary_start + rotary_dim <= head_dim, got rotary_start={first}, "
+            f"expected rotary_start + rotary_dim <= head_dim, got rotary_start={first}, "
             f"rotary_dim={width}, head_dim={head_dim}; take them from the model's configuration"
         )
     return slice(first, first + width)

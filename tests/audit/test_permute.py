@@ -155,15 +155,23 @@ def test_a_state_dict_moves_what_is_named_and_no_more():
 
 
 WRONG = {
-    "no heads": ({"n_heads": 0}, ValueError, "n_heads: expected a whole number above 0, got 0"),
-    "heads in words": ({"n_heads": "2"}, TypeError, "n_heads: expected a whole number above 0, got '2'"),
-    "heads that a division gave": ({"n_heads": 2.0}, TypeError, "n_heads: expected a whole number above 0, got 2.0"),
+    "no heads": ({"n_heads": 0}, ValueError, "n_heads: expected a whole number of at least 1, got 0"),
+    "heads in words": ({"n_heads": "2"}, TypeError, "n_heads: expected a whole number of at least 1, got '2'"),
+    "heads that a division gave": (
+        {"n_heads": 2.0},
+        TypeError,
+        "n_heads: expected a whole number of at least 1, got 2.0",
+    ),
     "rows": ({"n_heads": 3}, ValueError, "expected n_heads \\* head_dim = 3"),
     "layout": ({"n_heads": 2, "layout_to": "thirds"}, ValueError, "layout: expected"),
     "no name of a layout": ({"n_heads": 2, "layout_to": ["half"]}, ValueError, "layout: expected"),
     "rotary": ({"n_heads": 2, "rotary_dim": 6}, ValueError, "rotary_start \\+ rotary_dim <= head_dim"),
     "start and width": ({"n_heads": 1, "rotary_start": 3, "rotary_dim": 6}, ValueError, "got rotary_start=3, rotary"),
-    "negative start": ({"n_heads": 1, "rotary_start": -2, "rotary_dim": 4}, ValueError, "0 <= rotary_start"),
+    "negative start": (
+        {"n_heads": 1, "rotary_start": -2, "rotary_dim": 4},
+        ValueError,
+        "rotary_start: expected a whole number of at least 0, got -2",
+    ),
     "odd rest": ({"n_heads": 1, "rotary_start": 3}, ValueError, "head_dim - rotary_start: expected a positive even"),
     "start past the end": ({"n_heads": 1, "rotary_start": 8}, ValueError, "head_dim - rotary_start: expected"),
     "start in words": ({"n_heads": 1, "rotary_start": "4"}, TypeError, "rotary_start: expected a whole number"),

@@ -66,9 +66,9 @@ def test_layers_may_have_heads_of_their_own_width():
 @pytest.mark.parametrize(
     ("change", "error", "said"),
     [
-        ({"n_heads": 0}, ValueError, "n_heads: expected a whole number above 0, got 0"),
-        ({"n_kv_heads": 0}, ValueError, "n_kv_heads: expected a whole number above 0, got 0"),
-        ({"n_kv_heads": 2.0}, TypeError, "n_kv_heads: expected a whole number above 0, got 2.0"),
+        ({"n_heads": 0}, ValueError, "n_heads: expected a whole number of at least 1, got 0"),
+        ({"n_kv_heads": 0}, ValueError, "n_kv_heads: expected a whole number of at least 1, got 0"),
+        ({"n_kv_heads": 2.0}, TypeError, "n_kv_heads: expected a whole number of at least 1, got 2.0"),
         ({"n_heads": 32}, ValueError, "expected 32 heads of 0"),
         ({"parts": "q_proj"}, ValueError, "parts: expected four names"),
         ({"parts": ("q", "k")}, ValueError, "parts: expected four names, .* got \\('q', 'k'\\)"),

@@ -5,7 +5,7 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
 IN := .venv/bin/python
 WORKERS := -n auto --maxprocesses 4 --dist loadgroup  # one page visit, one worker; ARGS="-n 0" for none
 
-.PHONY: book test quick serve lab wheel zip lock newest lint clean
+.PHONY: book test quick serve lab wheel zip lock newest mutants lint clean
 .DELETE_ON_ERROR:
 
 book: .venv/book
@@ -41,6 +41,9 @@ lock: .venv/dev                 # resolve the pinned requirements anew
 
 newest: .venv/dev               # the labs with the newest versions that the loose bounds allow
 	ROPE_LAB_NEWEST=1 $(IN) -m pytest tests/test_wheel.py
+
+mutants: .venv/dev              # 300 small changes of algebra, nn and audit: do their tests notice? Hours on two cores
+	nice -n 10 $(IN) tests/mutation/run.py $(ARGS)
 
 lint: .venv/dev node_modules/.bin/biome
 	$(IN) -m ruff check .

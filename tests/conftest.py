@@ -9,7 +9,7 @@ import os
 from pathlib import Path
 
 import pytest
-from hypothesis import settings
+from hypothesis import Phase, settings
 from jaxtyping import config, install_import_hook
 
 from tests import signatures
@@ -20,6 +20,7 @@ os.environ.setdefault("OMP_NUM_THREADS", "1")
 install_import_hook("rope_lab", f"{signatures.__name__}.checked")
 
 settings.register_profile("rope_lab", deadline=None, max_examples=50, derandomize="CI" in os.environ)
+settings.register_profile("mutation", deadline=None, max_examples=50, derandomize=True, phases=[Phase.generate])
 settings.load_profile("rope_lab")
 
 

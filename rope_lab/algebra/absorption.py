@@ -35,15 +35,27 @@ def absorb(W_q: ArrayLike, W_k: ArrayLike, *, P: ArrayLike) -> Weights:
 
     $W_q^{(h)} \to P_g^\top\, W_q^{(h)}, \quad W_k^{(g)} \to P_g^{-1}\, W_k^{(g)}$
 
-    ``W_q``: (n_heads, head_dim, width); ``W_k``: (n_kv_heads, head_dim, width), where n_kv_heads divides n_heads and
-    query head h uses key head $g = \lfloor h\, n_{kv} / n \rfloor$. ``P``: one invertible (head_dim, head_dim), or one
-    for each key head. An orthogonal P has $P^{-1} = P^\top$ and both weights get the same factor. A bias is one more
-    column of W, for a component of the input that is always 1: it takes part. float64.
+    Query head h uses key head $g = \lfloor h\, n_{kv} / n \rfloor$. An orthogonal P has $P^{-1} = P^\top$, and both
+    weights get the same factor. A bias is one more column of W, for a component of the input that is always 1: it takes
+    part.
 
     Exact if $B_g = P_g \Lambda_g P_g^{-1}$, every query head of a group turns by its key head's $B_g$, and between the
     weights and the rotation stands nothing that P does not pass through: a norm without gains does let an orthogonal P
-    through, gains for single channels do not. ValueError if shapes do not fit or P is singular.
-    Claims ``su6.absorb-identity``, ``su6.absorb-no-loss``, ``book.absorb-shared-keys``.
+    through, gains for single channels do not.
+
+    Args:
+        W_q: (n_heads, head_dim, width).
+        W_k: (n_kv_heads, head_dim, width), where n_kv_heads divides n_heads.
+        P: One invertible (head_dim, head_dim), or one for each key head.
+
+    Returns:
+        The new weights, float64.
+
+    Raises:
+        ValueError: If the shapes do not fit or P is singular.
+
+    Claims:
+        ``su6.absorb-identity``, ``su6.absorb-no-loss``, ``book.absorb-shared-keys``
 
     >>> absorb([[[1.0], [2.0]]], [[[3.0], [4.0]]], P=[[0.0, -1.0], [1.0, 0.0]]).W_q[0].ravel().tolist()
     [2.0, -1.0]
@@ -66,9 +78,21 @@ def absorb_generators(
 
     $q^\top e^{(n-m)B} k = (P^\top q)^\top\, \mathcal R_{n-m}\, (P^\top k), \quad B = P \Lambda P^\top$
 
-    ``B``: one skew (head_dim, head_dim) with even head_dim, or one for each key head. With these weights and
-    ``theta`` of its key head, `rotation.logits` gives every logit of the original. Errors as in `absorb` and
-    `skew_normal_form`. Claim ``su6.absorb-no-loss``.
+    With these weights and ``theta`` of its key head, `rotation.logits` gives every logit of the original.
+
+    Args:
+        W_q: (n_heads, head_dim, width).
+        W_k: (n_kv_heads, head_dim, width).
+        B: One skew (head_dim, head_dim) with even head_dim, or one for each key head.
+
+    Returns:
+        The new weights, and theta, (n_kv_heads, head_dim/2), radians per position; float64.
+
+    Raises:
+        ValueError: If the shapes do not fit, head_dim is odd, or ``B`` is not skew.
+
+    Claims:
+        ``su6.absorb-no-loss``
 
     >>> new, theta = absorb_generators(np.ones((2, 2, 3)), np.ones((1, 2, 3)), B=[[0.0, 0.5], [-0.5, 0.0]])
     >>> theta.tolist()
@@ -91,8 +115,23 @@ def attention_logits(
 
     $s^{(h)}_{mn} = (e^{mB} W_q^{(h)} x_m)^\top (e^{nB} W_k^{(g)} x_n)$
 
-    ``x``: (T, width); weights and ``B`` as in `absorb`; ``positions``: (T,), any reals, 0, 1, 2, ... if absent.
-    Not divided by the root of head_dim. float64. ValueError if shapes do not fit. Claim ``su6.absorb-identity``.
+    Not divided by the root of head_dim.
+
+    Args:
+        x: (T, width).
+        W_q: (n_heads, head_dim, width).
+        W_k: (n_kv_heads, head_dim, width).
+        B: One skew (head_dim, head_dim), or one for each key head.
+        positions: (T,), any reals; None: 0, 1, 2, ...
+
+    Returns:
+        (n_heads, T, T), float64.
+
+    Raises:
+        ValueError: If the shapes do not fit or ``B`` is not skew.
+
+    Claims:
+        ``su6.absorb-identity``
 
     >>> attention_logits([[1.0], [1.0]], [[[1.0], [0.0]]], [[[1.0], [0.0]]], B=np.zeros((2, 2)))
     array([[[1., 1.],

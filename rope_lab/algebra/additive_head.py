@@ -51,7 +51,10 @@ class AdditiveHead:
     def tilt(self, *, kinds: tuple[int, int] = (0, 1)) -> Float64[np.ndarray, "window"]:
         r"""What a change of the query's kind adds to the logit of each key: the same for queries at all positions.
 
-        $a(n) = (x' - x)^\top W_q^\top W_k (x_n + p_n)$. Claim ``crope.abs-impossible``.
+        $a(n) = (x' - x)^\top W_q^\top W_k (x_n + p_n)$.
+
+        Claims:
+            ``crope.abs-impossible``
         """
         return self.logits(m=0, kind=kinds[1]) - self.logits(m=0, kind=kinds[0])
 
@@ -60,7 +63,20 @@ def least_tilt_range(window: int, *, margin: float) -> float:
     r"""How far the tilt of any such head must reach if it looks one or two places ahead, everywhere in the window.
 
     $a(n+1) - a(n) \ge 2\varepsilon$ for $N - 2$ steps, so at least $2\varepsilon\,(N - 2)$, with the margin
-    $\varepsilon$ by which the wanted key must lead. ValueError below 2 positions. Claim ``crope.toy-advantage``.
+    $\varepsilon$ by which the wanted key must lead. ValueError below 2 positions.
+
+    Args:
+        window: How many positions N there are, 2 or more.
+        margin: $\varepsilon$, by which the wanted key must lead.
+
+    Returns:
+        A float, in units of the logit.
+
+    Raises:
+        ValueError: If there are fewer than 2 positions.
+
+    Claims:
+        ``crope.toy-advantage``
 
     >>> least_tilt_range(1002, margin=5.0)
     10000.0
@@ -76,8 +92,19 @@ def parabola_head(
 
     $s_{mn} = c\,[2(m + s)\,n - n^2] = -c\,(n - m - s)^2 + c\,(m+s)^2$; the last term is the same for all keys of a row
 
-    Positions 0 to ``window`` - 1; ``offsets``: s for each kind of token; ``content``: coordinates that no logit sees.
-    The wanted key leads by ``steepness`` c at least, in any window. Claim ``crope.abs-impossible``.
+    The wanted key leads by ``steepness`` c at least, in any window.
+
+    Args:
+        window: Positions are 0 to ``window`` - 1.
+        offsets: s for each kind of token.
+        content: Coordinates that no logit sees.
+        steepness: c.
+
+    Returns:
+        The head.
+
+    Claims:
+        ``crope.abs-impossible``
 
     >>> parabola_head(5, content=0).logits(m=1, kind=0).tolist()  # 5 (4n - n^2): the top at n = 2
     [0.0, 15.0, 20.0, 15.0, 0.0]
@@ -96,10 +123,24 @@ def sinusoid_head(
 
     $s_{mn} = c \sum_i \cos((n - m - \tfrac32)\,\theta_i) \mp b \sin((n - \tfrac{N-1}2)\,\theta_j)$
 
-    All planes together make a peak halfway between the two keys; one slow plane j, nearly straight over the window, is
-    added or taken away by the kind of token and tips the balance. ``margin``: the least lead of the wanted key. Both c
-    and b grow like ``window``. ValueError for a window over which no plane is nearly straight.
-    Claims ``crope.abs-impossible``, ``crope.toy-advantage``.
+    All planes together make a peak halfway between the two keys. One slow plane j, nearly straight over the window, is
+    added or taken away by the kind of token and tips the balance. Both c and b grow like ``window``.
+
+    Args:
+        window: How many positions.
+        head_dim: Width of the position vector, even.
+        base: Of its frequencies.
+        margin: The least lead of the wanted key.
+        content: Coordinates that no logit sees.
+
+    Returns:
+        The head.
+
+    Raises:
+        ValueError: If no plane is nearly straight over the window.
+
+    Claims:
+        ``crope.abs-impossible``, ``crope.toy-advantage``
 
     >>> head = sinusoid_head(64)
     >>> int(head.logits(m=30, kind=0).argmax()), int(head.logits(m=30, kind=1).argmax())

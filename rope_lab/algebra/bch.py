@@ -38,7 +38,18 @@ def coefficients(order: int) -> dict[str, Fraction]:
 
     $\ln(1 + Z) = Z - \tfrac12 Z^2 + \tfrac13 Z^3 - \dots$ with $Z = e^X e^Y - 1$, whose words have one letter or more
 
-    ``order``: 1 to 8. Exact. ValueError for another order. Claims ``su6.bch-order2``, ``book.bch-four``.
+    Args:
+        order: 1 to 8.
+
+    Returns:
+        From each word, such as "XXY", to an exact fraction.
+
+    Raises:
+        TypeError: If ``order`` is not a whole number.
+        ValueError: If it is not from 1 to 8.
+
+    Claims:
+        ``su6.bch-order2``, ``book.bch-four``
 
     >>> coefficients(2)
     {'X': Fraction(1, 1), 'Y': Fraction(1, 1), 'XY': Fraction(1, 2), 'YX': Fraction(-1, 2)}
@@ -60,7 +71,16 @@ def series(order: int, *, m: sp.Expr | int = 1, n: sp.Expr | int = 1) -> sp.Expr
 
     $mX + nY + \tfrac12 mn\,[X, Y] + \dots$
 
-    X and Y are the non-commutative symbols of this module. Errors of `coefficients`. Claim ``su6.bch-order2``.
+    Args:
+        order: 1 to 8.
+        m: Factor of X.
+        n: Factor of Y.
+
+    Returns:
+        An expression in the non-commutative symbols X and Y of this module.
+
+    Claims:
+        ``su6.bch-order2``
 
     >>> series(2)
     X + X*Y/2 + Y - Y*X/2
@@ -80,8 +100,21 @@ def series(order: int, *, m: sp.Expr | int = 1, n: sp.Expr | int = 1) -> sp.Expr
 def exponent(A: ArrayLike, B: ArrayLike, *, order: int) -> Float64[np.ndarray, "d d"]:
     r"""The series with matrices in it: $\ln(e^A e^B)$ up to products of ``order`` factors.
 
-    It converges where $|A| + |B| < \ln 2$ in the spectral norm; further out it may go anywhere. ``A``, ``B``: (d, d).
-    float64. ValueError for shapes that differ. Claim ``su6.bch-order2``.
+    It converges where $|A| + |B| < \ln 2$ in the spectral norm; further out it may go anywhere.
+
+    Args:
+        A: (d, d).
+        B: (d, d).
+        order: 1 to 8.
+
+    Returns:
+        (d, d), float64.
+
+    Raises:
+        ValueError: If the shapes differ or are not square.
+
+    Claims:
+        ``su6.bch-order2``
 
     >>> exponent([[0, 1, 0], [0, 0, 0], [0, 0, 0]], [[0, 0, 0], [0, 0, 1], [0, 0, 0]], order=4)
     array([[0. , 1. , 0.5],

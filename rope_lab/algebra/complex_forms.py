@@ -26,8 +26,20 @@ def gauge(
 
     $\tilde q_i \to \tilde q_i / \bar\lambda_i, \qquad \tilde k_i \to \lambda_i\, \tilde k_i$
 
-    ``W_q``, ``W_k``: (d, n), outputs in rows; ``factors``: (d/2,), complex, none 0. float64. ValueError if a factor is
-    0 or there is not one for each plane. Claim ``book.gauge``.
+    Args:
+        W_q: (d, n), outputs in rows.
+        W_k: (d, n), outputs in rows.
+        factors: (d/2,), complex, none 0.
+        layout: "interleaved" or "half".
+
+    Returns:
+        The new W_q and W_k, float64.
+
+    Raises:
+        ValueError: If a factor is 0 or there is not one for each plane.
+
+    Claims:
+        ``book.gauge``
 
     >>> W_q, W_k = gauge(np.eye(2), np.eye(2), [2.0])
     >>> W_q.tolist(), W_k.tolist()
@@ -50,10 +62,20 @@ def gauge(
 def phase_average(form: ArrayLike, *, layout: Layout = "interleaved") -> Float64[np.ndarray, "width width"]:
     r"""The mean of a form over a common phase of all words: the nearest form that a complex-linear model can have.
 
-    $\frac1{2\pi}\int e^{-J\varphi} F\, e^{J\varphi}\, d\varphi = \tfrac12 (F - JFJ)$, the complex-linear half of F
+    $\frac1{2\pi}\int e^{-J\varphi} F\, e^{J\varphi}\, d\varphi = \tfrac12 (F - JFJ)$, the complex-linear part of F
 
-    ``form``: (n, n), the logit is $x^\top F\, y$. float64. ValueError if it is not square. Claim
-    ``book.more-head-planes``.
+    Args:
+        form: (n, n); the logit is $x^\top F\, y$.
+        layout: "interleaved" or "half".
+
+    Returns:
+        (n, n), float64.
+
+    Raises:
+        ValueError: If the form is not square.
+
+    Claims:
+        ``book.more-head-planes``
 
     >>> phase_average([[1.0, 0.0], [0.0, -1.0]]).tolist()  # nothing is left of a mirror
     [[0.0, 0.0], [0.0, 0.0]]
@@ -67,8 +89,17 @@ def widen(W: ArrayLike) -> Float64[np.ndarray, "head_dim twice_width"]:
     Row a and row b of a plane become one complex row, $\tilde w = w_a + \mathrm i\, w_b$, so the numbers in it are
     those of W: $\tilde w\, x = (w_a x) + \mathrm i\,(w_b x)$.
 
-    ``W``: (d, n), outputs in rows, interleaved; the result is (d, 2n), for the input `real_input`. float64.
-    ValueError for an odd d. Claim ``unsaid.crope-width``.
+    Args:
+        W: (d, n), outputs in rows, interleaved.
+
+    Returns:
+        (d, 2n), float64, for the input `real_input`.
+
+    Raises:
+        ValueError: If d is odd.
+
+    Claims:
+        ``unsaid.crope-width``
 
     >>> W = np.array([[1.0, 2.0], [3.0, 4.0]])
     >>> (widen(W) @ real_input([5.0, 6.0])).tolist() == (W @ [5.0, 6.0]).tolist()

@@ -49,9 +49,21 @@ Turn = tuple[Fraction | int, Fraction | int]
 
 
 def weight_dimension(*, head_dim: int, width: int, complex_linear: bool) -> int:
-    r"""Free numbers in $W_q$ and $W_k$ together: $2dn$, or $dn$ if they are complex-linear.
+    """Free numbers in $W_q$ and $W_k$ together: $2dn$, or $dn$ if they are complex-linear.
 
-    ``head_dim`` d, ``width`` n, both even. ValueError if odd. Claim ``crope.half-function-space``.
+    Args:
+        head_dim: d, even.
+        width: n of the stream, even.
+        complex_linear: Whether the projections are.
+
+    Returns:
+        An int.
+
+    Raises:
+        ValueError: If a size is odd.
+
+    Claims:
+        ``crope.half-function-space``
 
     >>> weight_dimension(head_dim=4, width=6, complex_linear=True)
     24
@@ -63,10 +75,23 @@ def weight_dimension(*, head_dim: int, width: int, complex_linear: bool) -> int:
 def form_dimension(*, head_dim: int, width: int, complex_linear: bool) -> int:
     r"""Dimension of the set of forms $W_q^\top R_\Delta W_k$ at one fixed offset.
 
-    $r\,(2n - r)$ with $r = \min(d, n)$: real n x n matrices of rank r. Complex-linear: half of that, the real
-    dimension of complex n/2 x n/2 matrices of rank r/2.
+    $r\,(2n - r)$ with $r = \min(d, n)$: real n x n matrices of rank r. Complex-linear: half of that, the real dimension
+    of complex n/2 x n/2 matrices of rank r/2.
 
-    Errors as in `weight_dimension`. Claim ``crope.half-function-space``.
+    Args:
+        head_dim: d, even.
+        width: n of the stream, even.
+        complex_linear: Whether the projections are; then it is half, the real dimension of complex n/2 x n/2 matrices
+            of rank r/2.
+
+    Returns:
+        An int.
+
+    Raises:
+        ValueError: If a size is odd.
+
+    Claims:
+        ``crope.half-function-space``
 
     >>> [form_dimension(head_dim=4, width=6, complex_linear=c) for c in (False, True)]
     [32, 16]
@@ -80,12 +105,25 @@ def family_dimension(*, head_dim: int, width: int, complex_linear: bool, theta: 
     r"""Dimension of the set of families $\{W_q^\top R_\Delta W_k\}_\Delta$, all whole offsets at once.
 
     $d(2n - 1)$ for distinct frequencies, and $d(n - 1)$ if complex-linear. A group of g planes that share a frequency
-    counts $2r(2n - r)$, $r = \min(g, n)$; one at 0 or $\pi$ counts $s(2n - s)$, $s = \min(2g, n)$; complex-linear
-    $2r(n - r)$ with $r = \min(g, n/2)$.
+    counts $2r(2n - r)$, $r = \min(g, n)$; one at 0 or $\pi$ counts $s(2n - s)$, $s = \min(2g, n)$; complex-linear $2r(n
+    - r)$ with $r = \min(g, n/2)$.
 
-    ``theta``: (d/2,), radians for each position; None: all distinct, and none of them 0 or $\pi$. Dense weights do not
-    tell $\theta$ from $-\theta$; complex-linear ones do. Whole offsets see frequencies mod $2\pi$. ValueError if there
-    is not one frequency for each plane. Claims ``crope.half-function-space``, ``unsaid.crope-degenerate``.
+    Dense weights do not tell $\theta$ from $-\theta$; complex-linear ones do. Whole offsets see frequencies mod $2\pi$.
+
+    Args:
+        head_dim: d, even.
+        width: n of the stream, even.
+        complex_linear: Whether the projections are.
+        theta: (d/2,), radians per position; None: all distinct, and none of them 0 or $\pi$.
+
+    Returns:
+        An int.
+
+    Raises:
+        ValueError: If there is not one frequency for each plane.
+
+    Claims:
+        ``crope.half-function-space``, ``unsaid.crope-degenerate``
 
     >>> family_dimension(head_dim=4, width=6, complex_linear=False, theta=[0.3, 0.3])
     40
@@ -116,8 +154,17 @@ def family_dimension(*, head_dim: int, width: int, complex_linear: bool, theta: 
 def gauge_dimension(*, head_dim: int) -> int:
     r"""How many directions in $(W_q, W_k)$ change no logit: $d$, one complex factor for each plane.
 
-    $\tilde q \to \tilde q / \bar\lambda$ and $\tilde k \to \lambda \tilde k$; distinct frequencies, not 0 or $\pi$.
-    Claim ``book.gauge``.
+    $\tilde q \to \tilde q / \bar\lambda$ and $\tilde k \to \lambda \tilde k$, for distinct frequencies, none of them 0
+    or $\pi$.
+
+    Args:
+        head_dim: d, even.
+
+    Returns:
+        An int.
+
+    Claims:
+        ``book.gauge``
 
     >>> gauge_dimension(head_dim=32)
     32
@@ -130,7 +177,19 @@ def value_dimension(*, head_dim: int, width: int, complex_linear: bool) -> int:
 
     $d(2n - d)$, and $nd + \tfrac12 d(n - d)$ for a complex-linear $W_v$; here $d \le n$.
 
-    ValueError if the head is wider than the stream. Claim ``unsaid.crope-v``.
+    Args:
+        head_dim: d, even, at most the width.
+        width: n of the stream, even.
+        complex_linear: Whether $W_v$ is.
+
+    Returns:
+        An int.
+
+    Raises:
+        ValueError: If the head is wider than the stream.
+
+    Claims:
+        ``unsaid.crope-v``
 
     >>> [value_dimension(head_dim=4, width=8, complex_linear=c) for c in (False, True)]
     [48, 40]
@@ -152,9 +211,22 @@ def jacobian_rank(
 ) -> int:
     r"""Rank of the derivative of $(W_q, W_k) \mapsto (W_q^\top R_\Delta W_k)_\Delta$ at a random point, exactly.
 
-    ``offsets``: which offsets; one gives a form's count, ``range(head_dim + 1)`` the family's. ``turns``: (cos, sin) of
-    each plane as fractions; None: distinct ones. Integers modulo `PRIME`. ValueError for more planes than `TURNS` has.
-    Claim ``crope.half-function-space``.
+    Args:
+        head_dim: d, even.
+        width: n of the stream, even.
+        complex_linear: Whether the projections are.
+        offsets: Which offsets; one gives a form's count, ``range(head_dim + 1)`` the family's.
+        turns: (cos, sin) of each plane as fractions; None: distinct ones.
+        seed: Of the random point.
+
+    Returns:
+        An int; the arithmetic is in integers modulo `PRIME`.
+
+    Raises:
+        ValueError: If there are more planes than `TURNS` has.
+
+    Claims:
+        ``crope.half-function-space``
 
     >>> jacobian_rank(head_dim=2, width=2, complex_linear=True, offsets=range(3))
     2
@@ -173,7 +245,19 @@ def jacobian_rank(
 
 
 def value_rank(*, head_dim: int, width: int, complex_linear: bool, seed: int = 0) -> int:
-    r"""The same for $(W_O, W_v) \mapsto W_O W_v$, with $W_O$ real. Claim ``unsaid.crope-v``.
+    r"""The same for $(W_O, W_v) \mapsto W_O W_v$, with $W_O$ real.
+
+    Args:
+        head_dim: d, even.
+        width: n of the stream, even.
+        complex_linear: Whether $W_v$ is.
+        seed: Of the random point.
+
+    Returns:
+        An int.
+
+    Claims:
+        ``unsaid.crope-v``
 
     >>> value_rank(head_dim=2, width=8, complex_linear=True)
     22

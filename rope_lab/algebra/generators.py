@@ -32,7 +32,15 @@ _TERMS = 18  # of the series, at norm 1/2 or less: the next one is below 2^-19 /
 def is_orthogonal(matrix: ArrayLike, *, tolerance: float = 1e-9) -> bool:
     r"""Is $A^\top A = I$, up to ``tolerance`` in each entry?
 
-    ``matrix``: (d, d). Errors as in `exponential`.
+    Args:
+        matrix: (d, d).
+        tolerance: Largest difference that counts as none.
+
+    Returns:
+        True or False.
+
+    Raises:
+        ValueError: If the matrix is not square.
 
     >>> is_orthogonal([[0, -1], [1, 0]]), is_orthogonal([[0, -2], [0.5, 0]])
     (True, False)
@@ -47,9 +55,22 @@ def exponential(A: ArrayLike) -> Float64[np.ndarray, "d d"]:
     $e^A = \sum_k A^k / k! = \bigl(e^{A/2^s}\bigr)^{2^s}$
 
     s halvings bring the matrix down to norm 1/2, where a few terms of the series are exact to the last digit; then the
-    result is squared s times. Each squaring doubles the error, so the result is good to about $|A|$ units in the
-    last place: no more than float64 knows of an angle of that size. ``A``: (d, d), skew or not. TypeError if it is not
-    real, ValueError if it is not square or not finite. Claims ``su6.exp-orth``, ``su6.exp-power``.
+    result is squared s times. Each squaring doubles the error, so the result is good to about $|A|$ units in the last
+    place: no more than float64 knows of an angle of that size. Written out because chapter 5 is about it, and its lab
+    compares it with SciPy's ``expm``, which is made in another way.
+
+    Args:
+        A: (d, d), skew or not.
+
+    Returns:
+        (d, d), float64.
+
+    Raises:
+        TypeError: If ``A`` is not real.
+        ValueError: If it is not square or not finite.
+
+    Claims:
+        ``su6.exp-orth``, ``su6.exp-power``
 
     >>> exponential([[0, 1], [0, 0]])
     array([[1., 1.],
@@ -72,9 +93,18 @@ def power(B: ArrayLike, n: ArrayLike) -> Float64[np.ndarray, "*positions d d"]:
 
     $e^{nB} = \sum_k n^k B^k / k!$
 
-    ``B``: (d, d), skew; ``n``: any real number, or an array whose shape leads the result's. float64.
-    Errors of `expect_skew`; for a generator that is not skew there is `exponential`.
-    Claims ``su6.exp-orth``, ``su6.blockdiag-exp``.
+    Args:
+        B: (d, d), skew; for another generator there is `exponential`.
+        n: Any real number, or an array whose shape leads the result's.
+
+    Returns:
+        (..., d, d), float64.
+
+    Raises:
+        ValueError: If ``B`` is not skew.
+
+    Claims:
+        ``su6.exp-orth``, ``su6.blockdiag-exp``
 
     >>> power(generator_2d(np.pi), [0, 0.5]).round(12) + 0.0
     array([[[ 1.,  0.],
@@ -93,8 +123,14 @@ def generator_2d(theta: ArrayLike) -> Float64[np.ndarray, "*angles 2 2"]:
 
     $J_\theta = \begin{pmatrix} 0 & -\theta \\ \theta & 0 \end{pmatrix}, \quad e^{J_\theta} = R_\theta$
 
-    ``theta``: radians per position, a number or an array whose shape leads the result's. float64. Claim
-    ``su6.rtheta-exp``.
+    Args:
+        theta: Radians per position: a number, or an array whose shape leads the result's.
+
+    Returns:
+        (..., 2, 2), float64.
+
+    Claims:
+        ``su6.rtheta-exp``
 
     >>> generator_2d(0.5)
     array([[ 0. , -0.5],
@@ -109,8 +145,14 @@ def generator_matrix(theta: ArrayLike) -> Float64[np.ndarray, "d d"]:
 
     $\Lambda = \mathrm{blockdiag}(J_{\theta_0}, J_{\theta_1}, \dots), \quad e^{n\Lambda} = \mathcal R_n$
 
-    ``theta``: one number for each plane, radians per position. float64, two rows per plane. Claim
-    ``su6.blockdiag-exp``.
+    Args:
+        theta: (planes,), radians per position.
+
+    Returns:
+        (2 planes, 2 planes), float64, interleaved layout.
+
+    Claims:
+        ``su6.blockdiag-exp``
 
     >>> generator_matrix([1, 2])
     array([[ 0., -1.,  0.,  0.],
@@ -131,6 +173,15 @@ def skew_4d(entries: ArrayLike) -> Float64[np.ndarray, "4 4"]:
 
     So the entry $b_{21} = \theta$ alone turns the first two coordinates by $\theta$, counter-clockwise.
 
+    Args:
+        entries: Six numbers.
+
+    Returns:
+        (4, 4), float64.
+
+    Raises:
+        ValueError: If there are not six.
+
     >>> skew_4d([1, 0, 0, 0, 0, 2])[3].tolist()
     [0.0, 0.0, 2.0, 0.0]
     """
@@ -147,7 +198,19 @@ def halves_4d(B: ArrayLike) -> tuple[Float64[np.ndarray, "4 4"], Float64[np.ndar
 
     $SA = AS, \quad S^2 = -\tfrac14 r_+^2 I, \quad A^2 = -\tfrac14 r_-^2 I$
 
-    with $r_\pm$ as in `angles_4d`. Errors of `expect_skew`. Claim ``book.four-halves``.
+    $r_\pm$ as in `angles_4d`.
+
+    Args:
+        B: (4, 4), skew.
+
+    Returns:
+        S and A, each (4, 4), float64.
+
+    Raises:
+        ValueError: If ``B`` is not skew or not 4 x 4.
+
+    Claims:
+        ``book.four-halves``
 
     >>> S, A = halves_4d(skew_4d([3, 0, 0, 0, 0, 1]))
     >>> [float(half[i]) for half in (S, A) for i in ((1, 0), (3, 2))]
@@ -161,11 +224,22 @@ def halves_4d(B: ArrayLike) -> tuple[Float64[np.ndarray, "4 4"], Float64[np.ndar
 def angles_4d(B: ArrayLike) -> Float64[np.ndarray, "2"]:
     r"""The two angles of a skew 4 x 4 matrix, in radians per position, the larger first, neither negative.
 
-    $\theta_{0,1} = \tfrac12 (r_+ \pm r_-)$, up to sign, with
-    $r_\pm^2 = (b_{21} \pm b_{43})^2 + (b_{31} \mp b_{42})^2 + (b_{41} \pm b_{32})^2$
+    $\theta_{0,1} = \tfrac12 (r_+ \pm r_-)$, up to sign, with $r_\pm^2 = (b_{21} \pm b_{43})^2 + (b_{31} \mp b_{42})^2 +
+    (b_{41} \pm b_{32})^2$
 
-    No eigenvalue is computed. Good to $|B|$ units in the last place. Errors of `expect_skew`.
-    Claim ``book.four-angles``.
+    No eigenvalue is computed. Good to $|B|$ units in the last place.
+
+    Args:
+        B: (4, 4), skew.
+
+    Returns:
+        (2,), float64.
+
+    Raises:
+        ValueError: If ``B`` is not skew or not 4 x 4.
+
+    Claims:
+        ``book.four-angles``
 
     >>> angles_4d(skew_4d([3, 0, 0, 0, 0, -1]))
     array([3., 1.])
@@ -177,10 +251,21 @@ def angles_4d(B: ArrayLike) -> Float64[np.ndarray, "2"]:
 def power_4d(B: ArrayLike, n: float) -> Float64[np.ndarray, "4 4"]:
     r"""$e^{nB}$ of a skew 4 x 4 matrix in closed form: no series, no eigenvalues.
 
-    $e^{nB} = \bigl(I\cos\tfrac{n r_+}2 + \tfrac{2}{r_+} S \sin\tfrac{n r_+}2\bigr)
-    \bigl(I\cos\tfrac{n r_-}2 + \tfrac{2}{r_-} A \sin\tfrac{n r_-}2\bigr)$
+    $e^{nB} = \bigl(I\cos\tfrac{n r_+}2 + \tfrac{2}{r_+} S \sin\tfrac{n r_+}2\bigr) \bigl(I\cos\tfrac{n r_-}2 +
+    \tfrac{2}{r_-} A \sin\tfrac{n r_-}2\bigr)$
 
-    ``n``: any real number. Errors of `expect_skew`. Claim ``book.four-halves``.
+    Args:
+        B: (4, 4), skew.
+        n: Any real number.
+
+    Returns:
+        (4, 4), float64.
+
+    Raises:
+        ValueError: If ``B`` is not skew or not 4 x 4.
+
+    Claims:
+        ``book.four-halves``
 
     >>> power_4d(skew_4d([np.pi, 0, 0, 0, 0, 0]), 1).round(12).diagonal()
     array([-1., -1.,  1.,  1.])
@@ -202,7 +287,16 @@ def alias(theta: ArrayLike) -> Float64[np.ndarray, "planes"]:
     $\min(\theta \bmod 2\pi,\ 2\pi - \theta \bmod 2\pi)$, the larger first
 
     Two lists of one length give the same rotations on the integers, up to an orthogonal change of basis, exactly if
-    their aliases agree. ``theta``: radians per position. float64. Claims ``unsaid.aliasing``, ``book.alias-classes``.
+    their aliases agree.
+
+    Args:
+        theta: (planes,), radians per position.
+
+    Returns:
+        (planes,), float64.
+
+    Claims:
+        ``unsaid.aliasing``, ``book.alias-classes``
 
     >>> alias([1.0, 2 * np.pi - 1.0, 2 * np.pi + 0.5]).round(12)
     array([1. , 1. , 0.5])

@@ -19,9 +19,22 @@ __all__ = ["axial_frequencies", "grid_law_residual", "grid_turn"]
 
 
 def grid_turn(x: float, y: float, *, B_1: ArrayLike, B_2: ArrayLike) -> Float64[np.ndarray, "d d"]:
-    r"""The matrix of a place on a grid: $R_{x,y} = e^{x B_1 + y B_2}$.
+    """The matrix of a place on a grid: $R_{x,y} = e^{x B_1 + y B_2}$.
 
-    ``x``, ``y``: real numbers; ``B_1``, ``B_2``: (d, d), skew, radians per step. Claim ``book.grid-commute``.
+    Args:
+        x: A real number.
+        y: A real number.
+        B_1: (d, d), skew, radians per step of x.
+        B_2: (d, d), skew, radians per step of y.
+
+    Returns:
+        (d, d), float64.
+
+    Raises:
+        ValueError: If a generator is not skew.
+
+    Claims:
+        ``book.grid-commute``
 
     >>> J = np.array([[0.0, -1.0], [1.0, 0.0]])
     >>> grid_turn(np.pi, 0.0, B_1=J, B_2=2 * J).round(12) + 0.0
@@ -34,7 +47,16 @@ def grid_turn(x: float, y: float, *, B_1: ArrayLike, B_2: ArrayLike) -> Float64[
 def grid_law_residual(B_1: ArrayLike, B_2: ArrayLike, *, span: tuple[float, ...] = (-1.0, 0.0, 0.5, 2.0)) -> float:
     r"""By how much $R_p^\top R_{p'} = R_{p' - p}$ fails, over all pairs of places with coordinates in ``span``.
 
-    Claim ``book.grid-commute``.
+    Args:
+        B_1: (d, d), skew, radians per step of x.
+        B_2: (d, d), skew, radians per step of y.
+        span: The coordinates that are tried.
+
+    Returns:
+        A float.
+
+    Claims:
+        ``book.grid-commute``
 
     >>> J = np.array([[0.0, -1.0], [1.0, 0.0]])
     >>> grid_law_residual(J, 2 * J) < 1e-12
@@ -52,8 +74,20 @@ def grid_law_residual(B_1: ArrayLike, B_2: ArrayLike, *, span: tuple[float, ...]
 def axial_frequencies(head_dim: int, *, base: float = 10000.0) -> Float64[np.ndarray, "planes 2"]:
     r"""The axial form: the first half of the planes turns with x alone, the second with y alone.
 
-    Plane i turns by $x\,\theta_{i,1} + y\,\theta_{i,2}$. Each half has the frequencies of a head of half the size, in
-    radians per step. ``head_dim`` is a multiple of 4; ValueError if not. Claim ``book.grid-planes``.
+    Plane i turns by $x\,\theta_{i,1} + y\,\theta_{i,2}$. Each half has the frequencies of a head of half the size.
+
+    Args:
+        head_dim: A multiple of 4.
+        base: A positive number.
+
+    Returns:
+        (head_dim/2, 2), float64, in radians per step.
+
+    Raises:
+        ValueError: If ``head_dim`` is not a multiple of 4.
+
+    Claims:
+        ``book.grid-planes``
 
     >>> axial_frequencies(4)
     array([[1., 0.],

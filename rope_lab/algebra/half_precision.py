@@ -38,12 +38,24 @@ FORMATS: dict[str, Format] = {
 def round_to(x: ArrayLike, *, dtype: DType) -> Float64[np.ndarray, "*shape"]:
     r"""The nearest numbers that ``dtype`` has, as float64; of two equally near the one whose last bit is 0.
 
-    $\mathrm{fl}(x) = h \cdot \mathrm{rint}(x/h)$ with the spacing $h = 2^{\max(e,\,e_{\min}) - p + 1}$,
-    $e = \lfloor \log_2 |x| \rfloor$; infinite from $2^{e_{\max}+1}$ on
+    $\mathrm{fl}(x) = h \cdot \mathrm{rint}(x/h)$ with the spacing $h = 2^{\max(e,\,e_{\min}) - p + 1}$, $e = \lfloor
+    \log_2 |x| \rfloor$; infinite from $2^{e_{\max}+1}$ on
 
-    ``x``: reals of any shape, infinities and NaN too. A float64 x goes to the two half formats by way of float32, as
-    torch takes it, so that a tie may be made on the way. TypeError for what is not real, ValueError for a dtype that is
-    not one of the four. Claims ``unsaid.precision``, ``book.half-integers``.
+    A float64 x goes to the two half formats by way of float32, as torch takes it, so that a tie may be made on the way.
+
+    Args:
+        x: Reals of any shape, infinities and NaN too.
+        dtype: "float64", "float32", "float16" or "bfloat16".
+
+    Returns:
+        The shape of x, float64.
+
+    Raises:
+        TypeError: If x is not real.
+        ValueError: If the dtype is not one of the four.
+
+    Claims:
+        ``unsaid.precision``, ``book.half-integers``
 
     >>> round_to([2049.0, 70000.0], dtype="float16")
     array([2048.,   inf])
@@ -61,7 +73,17 @@ def bit_pattern(x: ArrayLike, *, dtype: Literal["float16", "bfloat16"]) -> UInt1
 
     bfloat16: the upper half of the float32 pattern of $\mathrm{fl}(x)$; 1 + 8 + 7 bits. float16: 1 + 5 + 10 bits.
 
-    Rounds as `round_to` does. NaN is stored as one quiet NaN, 0x7fc0 or 0x7e00. Errors as in `round_to`.
+    Rounds as `round_to` does. NaN is stored as one quiet NaN, 0x7fc0 or 0x7e00.
+
+    Args:
+        x: Reals of any shape.
+        dtype: "float16" or "bfloat16".
+
+    Returns:
+        The shape of x, unsigned ints of sixteen bits.
+
+    Raises:
+        ValueError: If the dtype is not one of the two.
 
     >>> [format(int(word), "016b") for word in bit_pattern([1.0, 257.0, -2.5], dtype="bfloat16")]
     ['0011111110000000', '0100001110000000', '1100000000100000']
@@ -82,8 +104,18 @@ def spacing(x: ArrayLike, *, dtype: DType) -> Float64[np.ndarray, "*shape"]:
 
     $h(x) = 2^{\max(e,\,e_{\min}) - p + 1}$ with $e = \lfloor \log_2 |x| \rfloor$
 
-    ``x``: finite reals; beyond the largest number of ``dtype`` the exponent goes on, as if it had room. float64, the
-    shape of x. Errors as in `round_to`. Claim ``book.spacing``.
+    Args:
+        x: Finite reals; beyond the largest number of ``dtype`` the exponent goes on past its range.
+        dtype: "float64", "float32", "float16" or "bfloat16".
+
+    Returns:
+        The shape of x, float64.
+
+    Raises:
+        ValueError: If the dtype is not one of the four.
+
+    Claims:
+        ``book.spacing``
 
     >>> spacing([200, 300, 100_000], dtype="bfloat16")
     array([  1.,   2., 512.])
@@ -113,9 +145,22 @@ def rounded_angles(
 
     $\hat a = \mathrm{fl}_a\bigl(\mathrm{fl}_n(n)\,\mathrm{fl}_\theta(\theta_i)\bigr)$, in radians
 
-    ``positions``: finite reals of any shape; ``theta``: (planes,), radians per position. float64 holds the values. A
-    position beyond float16 is infinite, and so is its angle; NaN in a plane that stands still. Errors as in `round_to`,
-    and TypeError for what is no `Rounding`. Claim ``book.angle-error``.
+    A position beyond float16 is infinite, and so is its angle; NaN in a plane that stands still.
+
+    Args:
+        positions: Finite reals of any shape.
+        theta: (planes,), radians per position.
+        rounding: Where to round, and to what.
+
+    Returns:
+        (..., planes), in radians; float64 holds the values.
+
+    Raises:
+        TypeError: If ``rounding`` is not a `Rounding`.
+        ValueError: If a shape does not fit.
+
+    Claims:
+        ``book.angle-error``
 
     >>> rounded_angles([257, 2049], theta=[1.0], rounding=Rounding(position="bfloat16"))
     array([[ 256.],
@@ -136,8 +181,16 @@ def rounded_turns(
 
     $\hat c = \mathrm{fl}(\cos \hat a) + \mathrm i\,\mathrm{fl}(\sin \hat a)$ with the angles of `rounded_angles`
 
-    complex128 holds the values; NaN where the angle is infinite. Arguments and errors as in `rounded_angles`.
-    Claims ``book.table-error``, ``book.angle-error``.
+    Args:
+        positions: Finite reals of any shape.
+        theta: (planes,), radians per position.
+        rounding: Where to round, and to what.
+
+    Returns:
+        (..., planes); complex128 holds the values; NaN where the angle is infinite.
+
+    Claims:
+        ``book.table-error``, ``book.angle-error``
 
     >>> rounded_turns(1, theta=[1.0], rounding=Rounding(table="bfloat16"))
     array([0.5390625+0.83984375j])
@@ -155,8 +208,18 @@ def turn_errors(
 
     $|\hat c - e^{\mathrm i n\theta_i}|$, from 0 to about 2
 
-    Measured against float64, so nothing below $n\,\theta_i\,2^{-52}$ is resolved. Arguments and errors as in
-    `rounded_angles`. Claim ``book.table-error``.
+    Measured against float64, so nothing below $n\,\theta_i\,2^{-52}$ is resolved.
+
+    Args:
+        positions: Finite reals of any shape.
+        theta: (planes,), radians per position.
+        rounding: Where to round, and to what.
+
+    Returns:
+        (..., planes), float64.
+
+    Claims:
+        ``book.table-error``
 
     >>> turn_errors(257, theta=[1.0], rounding=Rounding(position="bfloat16")).round(3)  # one radian behind
     array([0.959])
@@ -178,9 +241,22 @@ def rounded_logits(
 
     $\hat s_{mn} = \mathrm{Re} \sum_i \overline{\hat c_{m,i}\,\tilde q_i}\; \hat c_{n,i}\,\tilde k_i$
 
-    ``q``, ``k``: (d,), interleaved; ``q_positions`` and ``k_positions``: reals of one shape, the result's, or one
-    number for all. ValueError if the shapes differ, or d is not twice the number of frequencies. Claims
-    ``book.relativity-gap``, ``book.rounded-frequency``.
+    Args:
+        q: (head_dim,), interleaved.
+        k: (head_dim,), interleaved.
+        q_positions: Reals of one shape, or one number for all.
+        k_positions: The same.
+        theta: (head_dim/2,), radians per position.
+        rounding: Where to round, and to what.
+
+    Returns:
+        The shape of the positions, float64.
+
+    Raises:
+        ValueError: If the shapes differ, or head_dim is not twice the number of frequencies.
+
+    Claims:
+        ``book.relativity-gap``, ``book.rounded-frequency``
 
     >>> q = np.array([1.0, 0.0])
     >>> near, far = rounded_logits(q, q, q_positions=[0, 257], k_positions=[1, 258], theta=[1.0],

@@ -38,8 +38,18 @@ def quarter_turn(x: ArrayLike, *, layout: Layout = "interleaved") -> Float64[np.
 
     $(x_a, x_b) \mapsto (-x_b, x_a)$ in each plane
 
-    ``x``: (..., head_dim). float64. ValueError for an odd head_dim or an unknown layout.
-    Claims ``blog.efficient-interleaved``, ``blog.half-efficient``.
+    Args:
+        x: (..., head_dim).
+        layout: "interleaved" or "half".
+
+    Returns:
+        The shape of ``x``, float64.
+
+    Raises:
+        ValueError: If head_dim is odd or the layout unknown.
+
+    Claims:
+        ``blog.efficient-interleaved``, ``blog.half-efficient``
 
     >>> quarter_turn([1, 2, 3, 4]), quarter_turn([1, 2, 3, 4], layout="half")
     (array([-2.,  1., -4.,  3.]), array([-3., -4.,  1.,  2.]))
@@ -59,9 +69,20 @@ def rotate_elementwise(
     $\mathcal R_n x = x \odot c + \mathrm{rot}(x) \odot s$, where $c$ and $s$ hold $\cos n\theta_i$ and $\sin n\theta_i$
     on both coordinates of plane i, and $\odot$ multiplies entry by entry
 
-    ``x``: (..., T, d) or (d,); ``positions``: (T,), or what broadcasts with ``x.shape[:-1]``; ``theta``: (d/2,),
-    radians per position. float64. ValueError if theta or positions do not fit x.
-    Claims ``blog.efficient-interleaved``, ``blog.half-efficient``.
+    Args:
+        x: (..., T, head_dim), or one vector (head_dim,).
+        positions: (T,), or what broadcasts with ``x.shape[:-1]``.
+        theta: (head_dim/2,), radians per position.
+        layout: "interleaved" or "half".
+
+    Returns:
+        (..., T, head_dim), float64.
+
+    Raises:
+        ValueError: If ``theta`` or ``positions`` do not fit ``x``.
+
+    Claims:
+        ``blog.efficient-interleaved``, ``blog.half-efficient``
 
     >>> rotate_elementwise([1.0, 0.0], [0, 1], theta=np.pi / 2).round(12) + 0.0
     array([[1., 0.],
@@ -78,8 +99,18 @@ def rotate_elementwise(
 def cycles(permutation: ArrayLike) -> list[list[int]]:
     r"""The cycles of a permutation, fixed points included: $i \to p(i) \to p(p(i)) \to \dots$
 
-    ``permutation``: an index array as in ``x[..., permutation]``. Each cycle starts at its smallest member.
-    TypeError or ValueError for what is not a permutation of 0, ..., n - 1. Claim ``book.layout-cycles``.
+    Args:
+        permutation: An index array as in ``x[..., permutation]``.
+
+    Returns:
+        A list of lists; each cycle starts at its smallest member.
+
+    Raises:
+        TypeError: If the entries are not integers.
+        ValueError: If they are not 0, ..., n - 1, each once.
+
+    Claims:
+        ``book.layout-cycles``
 
     >>> cycles([0, 2, 1])
     [[0], [1, 2]]
@@ -98,7 +129,16 @@ def cycles(permutation: ArrayLike) -> list[list[int]]:
 def parity(permutation: ArrayLike) -> int:
     r"""The sign of a permutation: +1 if an even number of swaps makes it, -1 if an odd number does.
 
-    $\mathrm{sgn}(p) = (-1)^{n - \#\mathrm{cycles}}$, the determinant of its matrix. Claim ``book.layout-parity``.
+    $\mathrm{sgn}(p) = (-1)^{n - \#\mathrm{cycles}}$, the determinant of its matrix.
+
+    Args:
+        permutation: An index array.
+
+    Returns:
+        1 or -1.
+
+    Claims:
+        ``book.layout-parity``
 
     >>> parity([1, 0]), parity([1, 2, 0])
     (-1, 1)
@@ -107,9 +147,16 @@ def parity(permutation: ArrayLike) -> int:
 
 
 def minimal_swaps(permutation: ArrayLike) -> int:
-    r"""How many exchanges of two entries put a permutation in order, at the least: n minus its number of cycles.
+    """How many exchanges of two entries put a permutation in order, at the least: n minus its number of cycles.
 
-    Claims ``blog.row-swaps``, ``book.minimal-swaps``.
+    Args:
+        permutation: An index array.
+
+    Returns:
+        An int.
+
+    Claims:
+        ``blog.row-swaps``, ``book.minimal-swaps``
 
     >>> minimal_swaps([1, 2, 0])
     2
@@ -118,10 +165,18 @@ def minimal_swaps(permutation: ArrayLike) -> int:
 
 
 def minimal_moves(permutation: ArrayLike) -> int:
-    r"""How many moves put a permutation in order, at the least; a move takes one entry out and inserts it elsewhere.
+    """How many moves put a permutation in order, at the least; a move takes one entry out and inserts it elsewhere.
 
-    n minus the length of a longest increasing subsequence: those entries may stay. Claims ``blog.row-swaps``,
-    ``book.minimal-moves``.
+    It is n minus the length of a longest increasing subsequence: those entries may stay.
+
+    Args:
+        permutation: An index array.
+
+    Returns:
+        An int.
+
+    Claims:
+        ``blog.row-swaps``, ``book.minimal-moves``
 
     >>> minimal_moves([1, 2, 0])
     1
@@ -132,6 +187,12 @@ def minimal_moves(permutation: ArrayLike) -> int:
 
 def row_swaps(permutation: ArrayLike) -> list[tuple[int, int]]:
     """Exchanges of two places, one after the other, that put a permutation in order: as few as `minimal_swaps` says.
+
+    Args:
+        permutation: An index array.
+
+    Returns:
+        Pairs of places, in the order of the exchanges.
 
     >>> row_swaps([1, 2, 0])
     [(0, 2), (1, 2)]
@@ -149,6 +210,12 @@ def row_moves(permutation: ArrayLike) -> list[tuple[int, int]]:
     """Moves (from, to), one after the other, that put a permutation in order: as few as `minimal_moves` says.
 
     Each takes the entry at place ``from`` out and inserts it so that it stands at place ``to``.
+
+    Args:
+        permutation: An index array.
+
+    Returns:
+        Pairs (from, to), in the order of the moves.
 
     >>> row_moves([0, 2, 4, 1, 3, 5])
     [(3, 1), (4, 3)]
@@ -168,13 +235,27 @@ def row_moves(permutation: ArrayLike) -> list[tuple[int, int]]:
 def projection_permutation(
     n_heads: int, head_dim: int, *, rotary_dim: int | None = None, to: Layout = "half"
 ) -> Int[np.ndarray, "features"]:
-    r"""The index array that carries trained weights into the layout ``to``: ``W_q[p]``, ``W_k[p]``, ``b_q[p]``.
+    """The index array that carries trained weights into the layout ``to``: ``W_q[p]``, ``W_k[p]``, ``b_q[p]``.
 
-    `rotation.layout_permutation` in each head by itself, on its first rotary_dim coordinates; the rest stays. Where
-    values are rotated as well: ``W_v[p]`` and ``W_o[:, p]``. With grouped queries give k and v their own n_heads.
+    `rotation.layout_permutation` in each head by itself, on its first rotary_dim coordinates; the rest stays. Weights
+    are (n_heads * head_dim, width), the order of torch.nn.Linear. Where values are rotated as well: ``W_v[p]`` and
+    ``W_o[:, p]``.
 
-    Weights as (n_heads * head_dim, width), the order of torch.nn.Linear. ValueError for sizes that do not fit,
-    TypeError for what is no size. Claims ``blog.same-effects``, ``unsaid.layouts``.
+    Args:
+        n_heads: Heads of this projection; with grouped queries k and v have their own number.
+        head_dim: Width of a head, even.
+        rotary_dim: How many coordinates of a head turn, even; None: all.
+        to: The layout to come, "half" or "interleaved".
+
+    Returns:
+        (n_heads * head_dim,), ints.
+
+    Raises:
+        TypeError: If a size is not an int.
+        ValueError: If the sizes do not fit.
+
+    Claims:
+        ``blog.same-effects``, ``unsaid.layouts``
 
     >>> projection_permutation(2, 4).tolist()
     [0, 2, 1, 3, 4, 6, 5, 7]

@@ -22,6 +22,12 @@ __all__ = ["hadamard_witness", "kernel", "mixed_basis", "relu", "relu_blocks"]
 def relu(x: ArrayLike) -> Float64[np.ndarray, "*shape"]:
     r"""The feature map $\max(x, 0)$, entry by entry, in float64.
 
+    Args:
+        x: Reals of any shape.
+
+    Returns:
+        The shape of x, float64.
+
     >>> relu([-1.0, 2.0])
     array([0., 2.])
     """
@@ -37,8 +43,17 @@ def kernel(
 ) -> float:
     r"""What linear attention has in the place of $e^{\text{logit}}$: $\phi(q)^\top R\, \phi(k)$.
 
-    ``q``, ``k``: (d,); ``R``: (d, d), the relative matrix of the offset; ``feature``: $\phi$. Claim
-    ``su6.linattn-identity``.
+    Args:
+        q: (d,).
+        k: (d,).
+        R: (d, d), the relative matrix of the offset.
+        feature: $\phi$.
+
+    Returns:
+        A float.
+
+    Claims:
+        ``su6.linattn-identity``
 
     >>> kernel(np.array([1.0, -2.0]), np.array([3.0, 4.0]), np.eye(2))
     3.0
@@ -52,7 +67,18 @@ def relu_blocks(O: ArrayLike, *, tolerance: float = 1e-12) -> bool:  # noqa: E74
     True exactly if a permutation $\Pi$ makes $\Pi O \Pi^\top = \mathrm{diag}(R_{\theta_0}, R_{\theta_1}, \ldots)$. With
     a ReLU before the rotation these are the O that ordinary RoPE of the same width can imitate for all $W_q$, $W_k$.
 
-    ``O``: (d, d), d even; ``tolerance``: entries up to here count as zero. Claim ``su6.linattn-not-absorbable``.
+    Args:
+        O: (d, d), orthogonal, d even.
+        tolerance: Entries up to here count as zero.
+
+    Returns:
+        True or False.
+
+    Raises:
+        ValueError: If ``O`` is not square or d is odd.
+
+    Claims:
+        ``su6.linattn-not-absorbable``
 
     >>> relu_blocks([[0.6, 0, -0.8, 0], [0, 1, 0, 0], [0.8, 0, 0.6, 0], [0, 0, 0, 1]])
     True
@@ -91,7 +117,10 @@ def hadamard_witness() -> tuple[tuple[Fraction, ...], ...]:
     r"""One step of a relative matrix that a ReLU keeps ordinary RoPE of the same width from imitating, in fractions.
 
     $O = P\,\mathrm{diag}(R_\alpha, R_\beta)\,P^\top$ with $P$ of `mixed_basis`, $\cos\alpha, \sin\alpha = \tfrac35,
-    \tfrac45$ and $\cos\beta, \sin\beta = \tfrac5{13}, \tfrac{12}{13}$. Claim ``su6.linattn-not-absorbable``.
+    \tfrac45$ and $\cos\beta, \sin\beta = \tfrac5{13}, \tfrac{12}{13}$.
+
+    Claims:
+        ``su6.linattn-not-absorbable``
 
     >>> [str(entry) for entry in hadamard_witness()[0]]
     ['32/65', '56/65', '7/65', '-4/65']

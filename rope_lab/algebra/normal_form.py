@@ -56,15 +56,27 @@ class OrthogonalForm(NamedTuple):
 def skew_normal_form(B: ArrayLike, *, tolerance: float = 1e-10) -> SkewForm:
     r"""The planes in which a skew matrix turns, and how fast it turns in each.
 
-    $B = P \Lambda P^\top, \quad \Lambda = \mathrm{diag}(J_{\theta_0}, J_{\theta_1}, \ldots), \quad
-    J_\theta = \begin{pmatrix} 0 & -\theta\\ \theta & 0\end{pmatrix}$
+    $B = P \Lambda P^\top, \quad \Lambda = \mathrm{diag}(J_{\theta_0}, J_{\theta_1}, \ldots), \quad J_\theta =
+    \begin{pmatrix} 0 & -\theta\\ \theta & 0\end{pmatrix}$
 
-    ``B``: (d, d). P is orthogonal, $\theta_0 \ge \theta_1 \ge \ldots \ge 0$ in radians per position, float64. An odd d
-    leaves one more 0, in the last column of P. If all angles differ and none is 0, P is unique up to a turn within each
-    plane; it is taken such that in each plane the coordinate axis that leans on it most falls on the first column. So
-    the same B gives the same P, and a B that is its own normal form gives P = I.
-    ValueError if B is not square or misses skewness by more than ``tolerance`` of its largest entry; what misses by
-    less is replaced by its skew half. Claim ``su6.skew-normal-form``.
+    P is orthogonal and $\theta_0 \ge \theta_1 \ge \ldots \ge 0$. An odd d leaves one more 0, in the last column of P.
+    If all angles differ and none is 0, P is unique up to a turn within each plane. It is taken such that in each plane
+    the coordinate axis that leans on it most falls on the first column. So the same B gives the same P, and a B that is
+    its own normal form gives P = I.
+
+    Args:
+        B: (d, d), skew.
+        tolerance: How far B may miss skewness, relative to its largest entry; what misses by less is replaced by half
+            of $B - B^\top$.
+
+    Returns:
+        P and theta, in radians per position, float64.
+
+    Raises:
+        ValueError: If ``B`` is not square or not skew.
+
+    Claims:
+        ``su6.skew-normal-form``
 
     >>> form = skew_normal_form([[0.0, 0, 3], [0, 0, 4], [-3, -4, 0]])
     >>> form.theta, form.P[:, 2].round(12) + 0.0  # it turns about the axis (4, -3, 0) / 5
@@ -87,12 +99,24 @@ def orthogonal_normal_form(O: ArrayLike, *, tolerance: float = 1e-8) -> Orthogon
 
     $O = P\,\mathrm{diag}(R_{\theta_0}, R_{\theta_1}, \ldots, \pm 1)\,P^\top$
 
-    ``O``: (d, d). P is orthogonal, $\pi \ge \theta_0 \ge \theta_1 \ge \ldots \ge 0$ in radians, float64. Two
-    eigenvalues -1 are a half turn and two +1 a turn by 0, so that at most one +1 and one -1 are left, in this order, in
-    ``signs``: none for even d and det +1; both for even d and det -1; for odd d the one that equals the determinant.
-    P is fixed as in `skew_normal_form`.
-    ValueError if O is not square or an entry of $O^\top O - I$ exceeds ``tolerance``; what misses by less is replaced
-    by an orthogonal matrix as near. Claim ``book.orthogonal-normal-form``.
+    P is orthogonal and $\pi \ge \theta_0 \ge \theta_1 \ge \ldots \ge 0$, in radians; P is fixed as in
+    `skew_normal_form`. Two eigenvalues -1 are a half turn and two +1 a turn by 0, so that at most one +1 and one -1 are
+    left, in this order, in ``signs``: none for even d and det +1; both for even d and det -1; for odd d the one that
+    equals the determinant.
+
+    Args:
+        O: (d, d), orthogonal.
+        tolerance: How large an entry of $O^\top O - I$ may be; what misses by less is replaced by an orthogonal matrix
+            as near.
+
+    Returns:
+        P, theta and signs, float64.
+
+    Raises:
+        ValueError: If ``O`` is not square or not orthogonal.
+
+    Claims:
+        ``book.orthogonal-normal-form``
 
     >>> form = orthogonal_normal_form([[0.0, 1], [1, 0]])  # a mirror
     >>> form.theta, form.signs

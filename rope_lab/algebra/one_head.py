@@ -30,9 +30,20 @@ __all__ = [
 def offset_query(offset: float, *, theta: ArrayLike) -> Float64[np.ndarray, "head_dim"]:
     r"""The query whose logit with `ones_key` is largest for the key ``offset`` places ahead.
 
-    $\tilde q = (e^{\mathrm i s\theta_0}, e^{\mathrm i s\theta_1}, \dots)$ for the offset s: the key of all ones, turned
-    by s. Interleaved layout, one number $(\cos s\theta_i, \sin s\theta_i)$ for each of ``theta``'s planes, radians per
-    position. float64. Errors as in `rotation.rotate`. Claims ``crope.eq27-sign``, ``crope.realform``.
+    $\tilde q = (e^{\mathrm i s\theta_0}, e^{\mathrm i s\theta_1}, \dots)$, one number $(\cos s\theta_i, \sin
+    s\theta_i)$ for each plane
+
+    For the offset s it is the key of all ones, turned by s, in the interleaved layout.
+
+    Args:
+        offset: How far ahead the wanted key stands.
+        theta: (planes,), radians per position.
+
+    Returns:
+        (2 planes,), float64.
+
+    Claims:
+        ``crope.eq27-sign``, ``crope.realform``
 
     >>> offset_query(1, theta=[np.pi / 2]).round(12) + 0.0
     array([0., 1.])
@@ -42,7 +53,16 @@ def offset_query(offset: float, *, theta: ArrayLike) -> Float64[np.ndarray, "hea
 
 
 def ones_key(planes: int) -> Float64[np.ndarray, "head_dim"]:
-    r"""The key $\tilde k = (1, 1, \dots, 1)$ as a real vector, $(1, 0, 1, 0, \dots)$. Claim ``crope.eq22-23``.
+    r"""The key $\tilde k = (1, 1, \dots, 1)$ as a real vector, $(1, 0, 1, 0, \dots)$.
+
+    Args:
+        planes: How many.
+
+    Returns:
+        (2 planes,), float64.
+
+    Claims:
+        ``crope.eq22-23``
 
     >>> ones_key(2)
     array([1., 0., 1., 0.])
@@ -55,8 +75,18 @@ def offset_logits(offsets: ArrayLike, *, offset: float, theta: ArrayLike) -> Flo
 
     $s(r) = \mathrm{Re}[\tilde q^\dagger \mathcal R_r \tilde k] = \sum_i \cos((r - s)\,\theta_i)$, by turning the key
 
-    ``offsets``: (keys,), n - m for each key; the query stands at 0. Not divided by the root of head_dim. float64.
-    Errors as in `rotation.logits`. Claim ``crope.eq28-form``.
+    Not divided by the root of head_dim.
+
+    Args:
+        offsets: (keys,), n - m for each key; the query stands at 0.
+        offset: What the head looks for, s.
+        theta: (planes,), radians per position.
+
+    Returns:
+        (keys,), float64.
+
+    Claims:
+        ``crope.eq28-form``
 
     >>> offset_logits([0, 1, 2], offset=1, theta=[np.pi / 2]).round(12) + 0.0
     array([0., 1., 0.])
@@ -72,9 +102,21 @@ def token_projection(offsets: ArrayLike, *, theta: ArrayLike, width: int) -> Com
 
     $(\tilde W_q)_{ij} = e^{\mathrm i s_t \theta_i}$ with t = j mod T, for T offsets $s_0, \dots, s_{T-1}$
 
-    ``width``: the number of complex coordinates of an embedding, a multiple of T. (planes, width), complex128. An
-    embedding whose coordinates of kind t sum to a real a > 0, all others 0, gets a times that kind's query.
-    ValueError if the kinds do not fit the width. Claims ``crope.eq29-Wx``, ``crope.in-subspace``.
+    An embedding whose coordinates of kind t sum to a real a > 0, all others 0, gets a times that kind's query.
+
+    Args:
+        offsets: One for each kind of token.
+        theta: (planes,), radians per position.
+        width: The number of complex coordinates of an embedding, a multiple of T.
+
+    Returns:
+        (planes, width), complex128.
+
+    Raises:
+        ValueError: If the kinds do not fit the width.
+
+    Claims:
+        ``crope.eq29-Wx``, ``crope.in-subspace``
 
     >>> token_projection([0, 1], theta=[np.pi], width=4).real
     array([[ 1., -1.,  1., -1.]])
@@ -91,8 +133,18 @@ def token_projection(offsets: ArrayLike, *, theta: ArrayLike, width: int) -> Com
 def neighbour_gap(theta: ArrayLike) -> float:
     r"""By how much the logit of the wanted key exceeds that of its neighbours.
 
-    $\sum_i (1 - \cos\theta_i)$; in the dense limit of a geometric schedule, per plane, $1 - g(1)$ of
-    `schedule.dense_decay`. Claim ``book.head-leak``.
+    $\sum_i (1 - \cos\theta_i)$
+
+    In the dense limit of a geometric schedule it is, per plane, $1 - g(1)$ of `schedule.dense_decay`.
+
+    Args:
+        theta: (planes,), radians per position.
+
+    Returns:
+        A float.
+
+    Claims:
+        ``book.head-leak``
 
     >>> neighbour_gap([np.pi, np.pi / 2])
     3.0
@@ -106,7 +158,19 @@ def target_weight(window: int, *, theta: ArrayLike, amplitude: float = 1.0) -> f
 
     $a = 1 / \sum_{|k| \le w} e^{-c\,\sum_i (1 - \cos k\theta_i)}$ with the amplitude c
 
-    ValueError for a negative window. Claims ``crope.eq23-limit``, ``crope.sec4.near-perfect``.
+    Args:
+        window: How many positions on either side, 0 or more.
+        theta: (planes,), radians per position.
+        amplitude: The factor c of the logits.
+
+    Returns:
+        A float from 0 to 1.
+
+    Raises:
+        ValueError: If the window is negative.
+
+    Claims:
+        ``crope.eq23-limit``, ``crope.sec4.near-perfect``
 
     >>> round(target_weight(64, theta=rotation.frequencies(128)), 3)
     0.769
@@ -122,8 +186,20 @@ def leak_law(head_dim: int, *, base: float = 10000.0) -> float:
 
     $1 - a \sim 2\,e^{(\cos 1 - \cos(1/\mathrm{base}))/2}\, e^{-\frac d2 (1 - g(1))}$ with g of `schedule.dense_decay`
 
-    For logits that are not scaled down, any fixed window of at least one position on either side. ValueError for a base
-    of 1 or less. Claim ``book.head-leak``.
+    For logits that are not scaled down, and any fixed window of at least one position on either side.
+
+    Args:
+        head_dim: Width of the head, even.
+        base: Above 1.
+
+    Returns:
+        A float.
+
+    Raises:
+        ValueError: If the base is 1 or less.
+
+    Claims:
+        ``book.head-leak``
 
     >>> theta = rotation.frequencies(2048)
     >>> round(leak_law(2048) / (1 - target_weight(64, theta=theta)), 2)
@@ -137,8 +213,22 @@ def leak_law(head_dim: int, *, base: float = 10000.0) -> float:
 def returns(theta: ArrayLike, *, above: float, until: int) -> list[int]:
     r"""The offsets from 1 to ``until`` at which the mean cosine sets a new record above ``above``.
 
-    $\frac 1p \sum_i \cos k\theta_i$ comes back to 1 as closely as one likes, for any frequencies. Each entry is closer
-    than all before it. ValueError for ``until`` below 1. Claim ``unsaid.recurrence``.
+    The mean cosine $\frac 1p \sum_i \cos k\theta_i$ comes back to 1 as closely as one likes, for any frequencies. Each
+    entry is closer than all before it.
+
+    Args:
+        theta: (planes,), radians per position.
+        above: The first record to beat.
+        until: The last offset, 1 or more.
+
+    Returns:
+        A list of ints.
+
+    Raises:
+        ValueError: If ``until`` is below 1.
+
+    Claims:
+        ``unsaid.recurrence``
 
     >>> returns([1.0], above=0.99, until=1000)
     [25, 44, 333, 710]

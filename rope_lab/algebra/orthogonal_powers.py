@@ -30,10 +30,20 @@ def orthogonal_power(O: ArrayLike, n: float | np.integer) -> Matrix:  # noqa: E7
 
     $O^n = P\,\mathrm{diag}(R_{n\theta_0}, R_{n\theta_1}, \ldots, (\pm 1)^n)\,P^\top$
 
-    ``O``: (d, d); ``n``: any whole number, negative ones too; and any real number if $\det O = 1$. Returns (d, d) in
-    float64. Between whole numbers the power is $e^{nB}$ with the B of `skew_logarithm`, and no more unique than B.
-    ValueError if O is not orthogonal, or if $\det O = -1$ and n is not whole. Claims ``su6.det-minus-conclusion`` and
-    ``su6.orthogonal-power``.
+    Between whole numbers the power is $e^{nB}$ with the B of `skew_logarithm`, and no more unique than B.
+
+    Args:
+        O: (d, d), orthogonal.
+        n: Any whole number, negative ones too; and any real number if $\det O = 1$.
+
+    Returns:
+        (d, d), float64.
+
+    Raises:
+        ValueError: If O is not orthogonal, or if $\det O = -1$ and n is not whole.
+
+    Claims:
+        ``su6.det-minus-conclusion``, ``su6.orthogonal-power``
 
     >>> orthogonal_power([[-1.0, 0], [0, -1]], 0.5).round(12) + 0.0  # half of a half turn
     array([[ 0., -1.],
@@ -54,9 +64,20 @@ def skew_logarithm(O: ArrayLike) -> Matrix:  # noqa: E741
 
     $B = P\,\mathrm{diag}(J_{\theta_0}, J_{\theta_1}, \ldots)\,P^\top$ with $0 \le \theta_i \le \pi$, so $e^B = O$
 
-    ``O``: (d, d) with determinant 1. Returns float64, (d, d). It is the shortest such B; it is unique unless some angle
-    is $\pi$: two eigenvalues -1 are a half turn, in either direction, and four leave the planes open too.
-    ValueError if O is not orthogonal, or has determinant -1. Claim ``su6.det1-converse``.
+    It is the shortest such B. It is unique unless some angle is $\pi$: two eigenvalues -1 are a half turn, in either
+    direction, and four leave the planes open too.
+
+    Args:
+        O: (d, d), orthogonal, with determinant 1.
+
+    Returns:
+        (d, d), float64.
+
+    Raises:
+        ValueError: If O is not orthogonal, or has determinant -1.
+
+    Claims:
+        ``su6.det1-converse``
 
     >>> skew_logarithm(rotation_2d(0.5)).round(12) + 0.0
     array([[ 0. , -0.5],
@@ -77,8 +98,17 @@ def mirror(axis: ArrayLike) -> Matrix:
 
     $M_v = I - 2\,\frac{v v^\top}{v^\top v}$
 
-    ``axis``: v, (d,), of any length but 0. Returns float64, (d, d). ValueError if it is no vector, or zero.
-    Claim ``book.mirror-commutes``.
+    Args:
+        axis: v, (d,), of any length but 0.
+
+    Returns:
+        (d, d), float64.
+
+    Raises:
+        ValueError: If ``axis`` is not a vector, or is zero.
+
+    Claims:
+        ``book.mirror-commutes``
 
     >>> mirror([0.0, 3.0])
     array([[ 1.,  0.],
@@ -92,10 +122,21 @@ def mirror(axis: ArrayLike) -> Matrix:
 
 
 def adapted_axis(O: ArrayLike) -> Float64[np.ndarray, " d"]:  # noqa: E741
-    r"""The unit vector that an orthogonal matrix with determinant -1 sends to its opposite: $O v = -v$.
+    """The unit vector that an orthogonal matrix with determinant -1 sends to its opposite: $O v = -v$.
 
-    ``O``: (d, d). Returns float64, (d,), with a positive largest entry. If O flips several axes, one of them.
-    ValueError if O is not orthogonal, or has determinant +1. Claim ``book.minus-one-eigenvalue``.
+    If O flips several axes, it is one of them.
+
+    Args:
+        O: (d, d), orthogonal, with determinant -1.
+
+    Returns:
+        (d,), float64, with a positive largest entry.
+
+    Raises:
+        ValueError: If O is not orthogonal, or has determinant +1.
+
+    Claims:
+        ``book.minus-one-eigenvalue``
 
     >>> adapted_axis([[0.0, 1], [1, 0]]).round(4)
     array([ 0.7071, -0.7071])
@@ -112,10 +153,21 @@ def adapted_axis(O: ArrayLike) -> Float64[np.ndarray, " d"]:  # noqa: E741
 def split_off(O: ArrayLike, *, axis: ArrayLike) -> tuple[Matrix, Matrix]:  # noqa: E741
     r"""Split a mirror off: $O = O_+ M_v$, with $\det O_+ = -\det O$.
 
-    ``O``: (d, d), orthogonal; ``axis``: v, (d,). Returns $O_+ = O M_v$ and $M_v$, float64. Along a coordinate axis this
-    is the factorisation of part 6; along `adapted_axis` the two factors commute, so $O^n = M_v^n O_+^n$.
-    ValueError if O is not orthogonal or the axis does not fit it. Claims ``su6.det-minus-factor`` and
-    ``su6.det-minus-power``.
+    Along a coordinate axis this is the factorisation of part 6. Along `adapted_axis` the two factors commute, so $O^n =
+    M_v^n O_+^n$.
+
+    Args:
+        O: (d, d), orthogonal.
+        axis: v, (d,).
+
+    Returns:
+        $O_+ = O M_v$ and $M_v$, each (d, d), float64.
+
+    Raises:
+        ValueError: If O is not orthogonal or the axis does not fit it.
+
+    Claims:
+        ``su6.det-minus-factor``, ``su6.det-minus-power``
 
     >>> O = [[0.0, 1], [1, 0]]
     >>> O_plus, M = split_off(O, axis=[0.0, 1])

@@ -33,8 +33,20 @@ def linear_part(
 
     $\tfrac12 (W - J_\text{out} W J)$, the orthogonal projection onto $J_\text{out} W = W J$
 
-    ``W``: (2n, 2m); ``J``: (2m, 2m), orthogonal with $J^2 = -I$; ``layout`` and ``out_heads`` say which outputs form a
-    plane. float64. ValueError if J is no pairing of W's columns. Claim ``book.best-pairing``.
+    Args:
+        W: (2n, 2m), outputs in rows.
+        J: (2m, 2m), orthogonal with $J^2 = -I$.
+        layout: Which outputs form a plane.
+        out_heads: Heads that the rows hold.
+
+    Returns:
+        The shape of W, float64.
+
+    Raises:
+        ValueError: If J does not pair W's columns.
+
+    Claims:
+        ``book.best-pairing``
 
     >>> linear_part([[1.0, 0.0], [0.0, 0.0]], times_i(2)).tolist()
     [[0.5, 0.0], [0.0, 0.5]]
@@ -44,9 +56,22 @@ def linear_part(
 
 
 def linear_share(W: ArrayLike, J: ArrayLike, *, layout: Layout = "interleaved", out_heads: int = 1) -> float:
-    r"""How much of the energy $|W|^2$ is complex-linear over the pairing ``J``: 1 all of it, 0 none.
+    """How much of the energy $|W|^2$ is complex-linear over the pairing ``J``: 1 all of it, 0 none.
 
-    Arguments and errors as in `linear_part`. Claim ``book.best-pairing``.
+    Args:
+        W: (2n, 2m), outputs in rows.
+        J: (2m, 2m), orthogonal with $J^2 = -I$.
+        layout: Which outputs form a plane.
+        out_heads: Heads that the rows hold.
+
+    Returns:
+        A float from 0 to 1.
+
+    Raises:
+        ValueError: If J does not pair W's columns.
+
+    Claims:
+        ``book.best-pairing``
 
     >>> linear_share([[1.0, 0.0], [0.0, -1.0]], times_i(2))  # a mirror
     0.0
@@ -63,11 +88,22 @@ def best_pairing(
     $J = P\,\mathrm{diag}(J_1)\,P^\top$ with $\sum W^\top J_\text{out} W = A = P\,\mathrm{diag}(J_{\theta_i})\,P^\top$
 
     A is skew, and the energy is $\tfrac12 \sum |W|^2 - \tfrac12 \mathrm{tr}(A J)$. No orthogonal J makes
-    $-\mathrm{tr}(A J)$ larger than the sum of A's singular values; this one gives just that, so the energy is
-    $\tfrac12 \sum |W|^2 + \sum_i \theta_i$.
+    $-\mathrm{tr}(A J)$ larger than the sum of A's singular values; this one gives just that, so the energy is $\tfrac12
+    \sum |W|^2 + \sum_i \theta_i$.
 
-    Each map: (2n, 2m), with one input; the result is (2m, 2m) in float64. ValueError if they have not.
-    Claim ``book.best-pairing``.
+    Args:
+        maps: Each (2n, 2m), all with the same input.
+        layout: Which outputs form a plane.
+        out_heads: Heads that the rows hold.
+
+    Returns:
+        (2m, 2m), float64.
+
+    Raises:
+        ValueError: If the maps have inputs of different widths.
+
+    Claims:
+        ``book.best-pairing``
 
     >>> best_pairing([[0.0, 1.0], [1.0, 0.0]])  # a mirror is conjugate-linear, and linear if the input turns backwards
     array([[ 0.,  1.],
@@ -85,6 +121,13 @@ def best_pairing(
 
 def random_pairing(size: int, rng: np.random.Generator) -> Float64[np.ndarray, "size size"]:
     r"""A pairing in a basis drawn at random: what to compare a found one with. $J = Q J_0 Q^\top$, Q uniform.
+
+    Args:
+        size: How many coordinates, even.
+        rng: NumPy's generator.
+
+    Returns:
+        (size, size), float64.
 
     >>> J = random_pairing(4, np.random.default_rng(0))
     >>> bool(np.allclose(J @ J, -np.eye(4)))

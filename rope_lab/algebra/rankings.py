@@ -25,8 +25,18 @@ def exchanges(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> int:
 
     $D = \#\{\{i,j\} : (x_i - x_j)(y_i - y_j) < 0\}$, between 0 and $\binom n2$
 
-    Each mapping gives a number to every name; smaller comes first. An int. ValueError where the names differ, where
-    there are fewer than two, or where two numbers are equal. Claim ``book.kendall-exchanges``.
+    Args:
+        ours: A number for every name; smaller comes first.
+        theirs: The same names.
+
+    Returns:
+        An int.
+
+    Raises:
+        ValueError: If the names differ, there are fewer than two, or two numbers are equal.
+
+    Claims:
+        ``book.kendall-exchanges``
 
     >>> exchanges({"a": 1, "b": 2, "c": 3}, {"a": 3, "b": 2, "c": 1})
     3
@@ -40,7 +50,18 @@ def kendall_tau(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> float:
 
     $\tau = 1 - 2D / \binom n2$: 1 for equal orders, -1 for opposite ones
 
-    Arguments and errors as in `exchanges`. Claim ``book.kendall-exchanges``.
+    Args:
+        ours: A number for every name; smaller comes first.
+        theirs: The same names.
+
+    Returns:
+        A float from -1 to 1.
+
+    Raises:
+        ValueError: As in `exchanges`.
+
+    Claims:
+        ``book.kendall-exchanges``
 
     >>> kendall_tau({"a": 1, "b": 2, "c": 3}, {"a": 3, "b": 2, "c": 1})
     -1.0
@@ -53,7 +74,17 @@ def orders_at(n: int) -> tuple[int, ...]:
 
     $\sum_D c_D\, x^D = \prod_{k=1}^{n} (1 + x + \dots + x^{k-1})$
 
-    Exact whole numbers, $\binom n2 + 1$ of them. ValueError for n below 1. Claim ``book.kendall-counts``.
+    Args:
+        n: How many things, 1 or more.
+
+    Returns:
+        $\binom n2 + 1$ exact ints.
+
+    Raises:
+        ValueError: If n is below 1.
+
+    Claims:
+        ``book.kendall-counts``
 
     >>> orders_at(4)
     (1, 3, 5, 6, 5, 3, 1)
@@ -74,7 +105,20 @@ def kendall_p(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> Fraction:
 
     $p = \frac{1}{n!} \sum_{D' \le D} c_{D'}$ with the counts of `orders_at`
 
-    One-sided and exact, as a Fraction. Arguments and errors as in `exchanges`. Claim ``book.kendall-counts``.
+    One-sided and exact.
+
+    Args:
+        ours: A number for every name; smaller comes first.
+        theirs: The same names.
+
+    Returns:
+        A fraction.
+
+    Raises:
+        ValueError: As in `exchanges`.
+
+    Claims:
+        ``book.kendall-counts``
 
     >>> kendall_p({"a": 1, "b": 2, "c": 3}, {"a": 1, "b": 2, "c": 3})
     Fraction(1, 6)
@@ -88,7 +132,18 @@ def spearman_rho(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> float:
 
     $\rho = 1 - \frac{6 \sum_i d_i^2}{n(n^2-1)}$ with $d_i$ the difference of the ranks of thing i
 
-    Arguments and errors as in `exchanges`. Claim ``book.spearman``.
+    Args:
+        ours: A number for every name; smaller comes first.
+        theirs: The same names.
+
+    Returns:
+        A float from -1 to 1.
+
+    Raises:
+        ValueError: As in `exchanges`.
+
+    Claims:
+        ``book.spearman``
 
     >>> round(spearman_rho({"a": 1, "b": 2, "c": 3}, {"a": 1, "b": 3, "c": 2}), 3)
     0.5
@@ -102,8 +157,20 @@ def spearman_p(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> Fraction:
 
     $p = \#\{\pi : \sum_i (i - \pi_i)^2 \le \sum_i d_i^2\} / n!$
 
-    One-sided and exact: orders are counted through the sets of places taken, at most 12 things. Arguments and errors
-    as in `exchanges`; ValueError for more. Claim ``book.spearman``.
+    One-sided and exact: orders are counted through the sets of places taken.
+
+    Args:
+        ours: A number for every name, at most 12 of them; smaller comes first.
+        theirs: The same names.
+
+    Returns:
+        A fraction.
+
+    Raises:
+        ValueError: If there are more than 12 names, and as in `exchanges`.
+
+    Claims:
+        ``book.spearman``
 
     >>> spearman_p({"a": 1, "b": 2, "c": 3}, {"a": 1, "b": 3, "c": 2})
     Fraction(1, 2)
@@ -131,7 +198,17 @@ def paired_p(differences: ArrayLike) -> float:
 
     $p = P\bigl(|t_{n-1}| \ge |\bar d| \sqrt n / s\bigr)$; below 0.05 exactly where the 95 % interval leaves zero out
 
-    Two differences at least, of any unit. ValueError for fewer. Claim ``book.paired-p``.
+    Args:
+        differences: Two at least, of any unit.
+
+    Returns:
+        A float from 0 to 1.
+
+    Raises:
+        ValueError: If there are fewer than two.
+
+    Claims:
+        ``book.paired-p``
 
     >>> round(paired_p([1.0, 2.0, 3.0]), 4)
     0.0742
@@ -146,12 +223,24 @@ def paired_p(differences: ArrayLike) -> float:
 
 
 def holm(p: Mapping[Any, float], *, level: float = 0.05) -> list[Any]:
-    r"""The comparisons that stay decided when all of them are made at once, the surest first.
+    """The comparisons that stay decided when all of them are made at once, the surest first.
 
     The k-th smallest of N p-values must be at most level / (N - k + 1); the first that is not ends the list.
 
-    ``p``: a p-value for each name. With it the chance of even one false decision is at most ``level``, whatever the
-    dependence between the comparisons. ValueError for a p outside 0 to 1. Claim ``book.holm``.
+    With it the chance of even one false decision is at most ``level``, whatever the dependence between the comparisons.
+
+    Args:
+        p: A p-value for each name.
+        level: The chance that is accepted.
+
+    Returns:
+        The names, the surest first.
+
+    Raises:
+        ValueError: If a p is outside 0 to 1.
+
+    Claims:
+        ``book.holm``
 
     >>> holm({"a": 0.01, "b": 0.04, "c": 0.02, "d": 0.03})
     ['a']

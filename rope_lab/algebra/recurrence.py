@@ -38,9 +38,23 @@ def decay_attention(
 
     $o_m = \mathcal R_m^\top \sum_{n \le m} \gamma^{m-n}\, \mathcal R_n v_n$, positions $1, \ldots, T$
 
-    ``v``: (T, d); ``gamma``: one finite number, or one for each plane; ``theta``: (d/2,), radians per position. All
-    finite gammas are allowed: these are finite sums, though above 1 they grow without bound. T may be 0. float64.
-    Quadratic in T. TypeError or ValueError for what is not real, finite or of that shape. Claim ``su19.rnn-special``.
+    All finite gammas are allowed: these are finite sums, though above 1 they grow without bound. Quadratic in T.
+
+    Args:
+        v: (T, head_dim); T may be 0.
+        gamma: One finite number, or one for each plane.
+        theta: (head_dim/2,), radians per position.
+        layout: "interleaved" or "half".
+
+    Returns:
+        (T, head_dim), float64.
+
+    Raises:
+        TypeError: If an argument is not real.
+        ValueError: If it is not finite or not of that shape.
+
+    Claims:
+        ``su19.rnn-special``
 
     >>> decay_attention([[1.0, 0.0], [0.0, 0.0]], gamma=0.5, theta=np.pi / 2).round(12) + 0.0
     array([[ 1. ,  0. ],
@@ -60,11 +74,24 @@ def recurrent(
 ) -> Float64[np.ndarray, "T head_dim"]:
     r"""The same, one step at a time: a recurrence whose state turns back and shrinks.
 
-    $h_t = \gamma\, \mathcal R_1^\top h_{t-1} + v_t$, in complex coordinates
-    $\tilde h_t = \gamma e^{-\mathrm i\theta}\, \tilde h_{t-1} + \tilde v_t$
+    $h_t = \gamma\, \mathcal R_1^\top h_{t-1} + v_t$, in complex coordinates $\tilde h_t = \gamma e^{-\mathrm i\theta}\,
+    \tilde h_{t-1} + \tilde v_t$
 
-    Arguments as in `decay_attention`; ``state``: h_0, (d,), zero if it is None. The result is h_1, ..., h_T, so its
-    last row is the state from which a later call goes on. Claim ``su19.rnn-geometric``.
+    Args:
+        v: (T, head_dim).
+        gamma: One finite number, or one for each plane.
+        theta: (head_dim/2,), radians per position.
+        layout: "interleaved" or "half".
+        state: $h_0$, (head_dim,); None: zero.
+
+    Returns:
+        $h_1, \ldots, h_T$, (T, head_dim), float64; the last row is the state from which a later call goes on.
+
+    Raises:
+        ValueError: If the shapes do not fit.
+
+    Claims:
+        ``su19.rnn-geometric``
 
     >>> first, rest = recurrent([[1.0, 0.0]], gamma=0.5, theta=1.0), [[0.0, 1.0]]
     >>> later = recurrent(rest, gamma=0.5, theta=1.0, state=first[-1])
@@ -87,11 +114,21 @@ def recurrent(
 def rotate_then_decay(
     v: ArrayLike, *, gamma: ArrayLike, theta: ArrayLike, layout: Layout = "interleaved"
 ) -> Float64[np.ndarray, "T head_dim"]:
-    r"""The same in a frame that turns along: there the decay is real, and every coordinate minds its own business.
+    r"""The same in a frame that turns along: there the decay is real, and each coordinate decays by itself.
 
     $u_t = \gamma\, u_{t-1} + \mathcal R_t v_t, \quad o_t = \mathcal R_t^\top u_t$
 
-    Arguments as in `decay_attention`. Claim ``book.decay-frame``.
+    Args:
+        v: (T, head_dim).
+        gamma: One finite number, or one for each plane.
+        theta: (head_dim/2,), radians per position.
+        layout: "interleaved" or "half".
+
+    Returns:
+        (T, head_dim), float64.
+
+    Claims:
+        ``book.decay-frame``
     """
     v, gamma, theta = _given(v, gamma, theta)
     turned, shrink = _turn(v, theta, layout), _shrink(gamma, layout)
@@ -109,8 +146,20 @@ def convolved(
 
     $\tilde o = \kappa * \tilde v, \quad \kappa_r = (\gamma e^{-\mathrm i\theta})^r$
 
-    Arguments as in `decay_attention`. Both are padded to twice the length, because a Fourier transform is circular.
-    Its error is relative to the largest output, not to each. Claim ``book.decay-convolution``.
+    Both are padded to twice the length, because a Fourier transform is circular. The error is relative to the largest
+    output, not to each.
+
+    Args:
+        v: (T, head_dim).
+        gamma: One finite number, or one for each plane.
+        theta: (head_dim/2,), radians per position.
+        layout: "interleaved" or "half".
+
+    Returns:
+        (T, head_dim), float64.
+
+    Claims:
+        ``book.decay-convolution``
     """
     v, gamma, theta = _given(v, gamma, theta)
     if not len(v):
@@ -124,8 +173,20 @@ def convolved(
 def impulse_response(length: int, *, gamma: ArrayLike, theta: ArrayLike) -> Complex128[np.ndarray, "T planes"]:
     r"""What comes out after a single 1 went in: $\kappa_r = (\gamma e^{-\mathrm i\theta})^r$ for $r = 0, 1, \ldots$
 
-    ``gamma`` and ``theta``: one number, or one for each plane. ValueError for a length that is no whole number of at
-    least 0. Claim ``su19.rnn-geometric``.
+    Args:
+        length: How many steps, 0 or more.
+        gamma: One number, or one for each plane.
+        theta: One number, or one for each plane, radians per position.
+
+    Returns:
+        (length, planes), complex128.
+
+    Raises:
+        TypeError: If ``length`` is not a whole number.
+        ValueError: If it is negative.
+
+    Claims:
+        ``su19.rnn-geometric``
 
     >>> impulse_response(3, gamma=0.5, theta=np.pi).round(12)[:, 0].real
     array([ 1.  , -0.5 ,  0.25])
@@ -145,8 +206,21 @@ def retention(
 
     $o_m = \sum_{n \le m} \gamma^{m-n}\, \langle \mathcal R_m q_m, \mathcal R_n k_n\rangle\, v_n$
 
-    ``q``, ``k``: (T, d); ``v``: (T, any width); interleaved layout. TypeError or ValueError for what is not real,
-    finite or of that shape. Claim ``su19.lru-retnet``.
+    Args:
+        q: (T, head_dim).
+        k: (T, head_dim).
+        v: (T, any width).
+        gamma: One number.
+        theta: (head_dim/2,), radians per position, interleaved layout.
+
+    Returns:
+        The shape of v, float64.
+
+    Raises:
+        ValueError: If the shapes do not fit.
+
+    Claims:
+        ``su19.lru-retnet``
     """
     q, k, v = _three(q, k, v)
     at = np.arange(len(q))
@@ -162,7 +236,23 @@ def retention_recurrent(
 
     $S_t = \gamma\, \mathcal R_1^\top S_{t-1} + k_t v_t^\top, \quad o_t = S_t^\top q_t$
 
-    Arguments as in `retention`. The state is d by value width, whatever T is. Claim ``su19.lru-retnet``.
+    The state is head_dim by value width, whatever T is.
+
+    Args:
+        q: (T, head_dim).
+        k: (T, head_dim).
+        v: (T, any width).
+        gamma: One number.
+        theta: (head_dim/2,), radians per position, interleaved layout.
+
+    Returns:
+        The shape of v, float64.
+
+    Raises:
+        ValueError: If the shapes do not fit.
+
+    Claims:
+        ``su19.lru-retnet``
     """
     q, k, v = _three(q, k, v)
     back = rotation_matrix(1.0, theta=theta).T

@@ -28,8 +28,18 @@ def rotation_2d(angle: ArrayLike) -> Float64[np.ndarray, "*angles 2 2"]:
 
     $R_\theta = \begin{pmatrix}\cos\theta & -\sin\theta\\ \sin\theta & \cos\theta\end{pmatrix}$
 
-    ``angle`` is in radians: a number, or an array whose shape leads the result's. float64.
-    TypeError if it is not real, ValueError if it is not finite. Claim ``blog.angle``.
+    Args:
+        angle: In radians: a number, or an array whose shape leads the result's.
+
+    Returns:
+        (..., 2, 2), float64.
+
+    Raises:
+        TypeError: If ``angle`` is not real.
+        ValueError: If it is not finite.
+
+    Claims:
+        ``blog.angle``
 
     >>> rotation_2d(np.pi / 2).round(12) + 0.0
     array([[ 0., -1.],
@@ -46,9 +56,19 @@ def frequencies(head_dim: int, *, base: float = 10000.0) -> Float64[np.ndarray, 
 
     $\theta_i = \mathrm{base}^{-2i/\mathrm{head\_dim}}, \quad i = 0, \ldots, \mathrm{head\_dim}/2 - 1$
 
-    head_dim/2 numbers in float64, the first of them 1. For partial rotary give rotary_dim in the place of head_dim.
-    TypeError or ValueError for an odd head_dim or a base that is not positive.
-    Claims ``blog.theta``, ``cross.theta-index``.
+    Args:
+        head_dim: Width of the head, even. For partial rotary give rotary_dim in its place.
+        base: A positive number.
+
+    Returns:
+        (head_dim/2,), float64, in radians per position; the first is 1.
+
+    Raises:
+        TypeError: If ``head_dim`` is not an int or ``base`` not a number.
+        ValueError: If ``head_dim`` is odd or ``base`` not positive.
+
+    Claims:
+        ``blog.theta``, ``cross.theta-index``
 
     >>> frequencies(4)
     array([1.  , 0.01])
@@ -60,7 +80,20 @@ def frequencies(head_dim: int, *, base: float = 10000.0) -> Float64[np.ndarray, 
 def planes(head_dim: int, *, layout: Layout = "interleaved") -> Int[np.ndarray, "planes 2"]:
     r"""Which two coordinates turn together: one row for each plane.
 
-    interleaved: $(2i, 2i+1)$; half: $(i, i + \mathrm{head\_dim}/2)$. Claim ``blog.pairings``.
+    interleaved: $(2i, 2i+1)$; half: $(i, i + \mathrm{head\_dim}/2)$
+
+    Args:
+        head_dim: Width of the head, even.
+        layout: "interleaved" or "half".
+
+    Returns:
+        (head_dim/2, 2), ints.
+
+    Raises:
+        ValueError: If ``head_dim`` is odd or the layout unknown.
+
+    Claims:
+        ``blog.pairings``
 
     >>> planes(6, layout="half").tolist()
     [[0, 3], [1, 4], [2, 5]]
@@ -73,8 +106,16 @@ def planes(head_dim: int, *, layout: Layout = "interleaved") -> Int[np.ndarray, 
 def layout_permutation(head_dim: int) -> Int[np.ndarray, "head_dim"]:
     r"""The index array p that turns an interleaved vector into a half-split one: ``x_half = x_interleaved[..., p]``.
 
-    $p = (0, 2, 4, \ldots, 1, 3, 5, \ldots)$; back again with ``np.argsort(p)``.
-    Claims ``blog.row-swaps``, ``unsaid.layouts``.
+    $p = (0, 2, 4, \ldots, 1, 3, 5, \ldots)$; back again with ``np.argsort(p)``
+
+    Args:
+        head_dim: Width of the head, even.
+
+    Returns:
+        (head_dim,), ints.
+
+    Claims:
+        ``blog.row-swaps``, ``unsaid.layouts``
 
     >>> layout_permutation(6).tolist()
     [0, 2, 4, 1, 3, 5]
@@ -90,9 +131,20 @@ def rotation_matrix(
     $\mathcal R_n = \mathrm{blockdiag}(R_{n\theta_0}, \ldots, R_{n\theta_{d/2-1}})$ in the interleaved layout; in the
     half-split layout the same 2 x 2 blocks stand on the rows and columns $(i, i + d/2)$.
 
-    ``position``: any finite real number, or an array whose shape leads the result's; ``theta``: d/2 numbers (one number
-    serves for a single plane). float64. TypeError or ValueError for what is not real, finite, or of that rank.
-    Claims ``su6.blockdiag-form``, ``blog.half-matrix``.
+    Args:
+        position: Any finite real number, or an array whose shape leads the result's.
+        theta: (head_dim/2,), radians per position; one number serves for a single plane.
+        layout: "interleaved" or "half".
+
+    Returns:
+        (..., head_dim, head_dim), float64.
+
+    Raises:
+        TypeError: If an argument is not real.
+        ValueError: If one is not finite, or ``theta`` is not a vector.
+
+    Claims:
+        ``su6.blockdiag-form``, ``blog.half-matrix``
 
     >>> rotation_matrix(1, theta=[np.pi / 2, np.pi]).round(12).astype(int)
     array([[ 0, -1,  0,  0],
@@ -115,9 +167,23 @@ def rotate(
 
     $y_t = \mathcal R_{n_t}\, x_t$
 
-    ``x``: (..., T, d), or one vector (d,); ``positions``: (T,), one number, or what broadcasts with ``x.shape[:-1]``,
-    any finite reals; ``theta``: (d/2,), radians per position. float64 whatever came in. One vector with many positions
-    gives its orbit, (T, d). ValueError if the lengths do not fit. Claims ``blog.angle``, ``unsaid.norm``.
+    One vector with many positions gives its orbit, (T, head_dim).
+
+    Args:
+        x: (..., T, head_dim), or one vector (head_dim,).
+        positions: (T,), one number, or what broadcasts with ``x.shape[:-1]``; any finite reals.
+        theta: (head_dim/2,), radians per position.
+        layout: "interleaved" or "half".
+
+    Returns:
+        (..., T, head_dim), float64 whatever came in.
+
+    Raises:
+        TypeError: If an argument is not real.
+        ValueError: If the lengths do not fit.
+
+    Claims:
+        ``blog.angle``, ``unsaid.norm``
 
     >>> rotate([1.0, 0.0], [0, 1, 2], theta=np.pi / 2).round(12) + 0.0
     array([[ 1.,  0.],
@@ -143,9 +209,24 @@ def logits(
 
     $s_{mn} = (\mathcal R_m q_m)^\top (\mathcal R_n k_n) = q_m^\top \mathcal R_{n-m} k_n$
 
-    ``q``: (..., Tq, d) at ``q_positions`` (Tq,); ``k``: (..., Tk, d) at ``k_positions`` (Tk,). The result is
-    (..., Tq, Tk) in float64. The code is the left side; that it equals the right is a test. Errors as in `rotate`.
-    Claim ``blog.inner-chain``.
+    The code is the left side; that it equals the right is a test.
+
+    Args:
+        q: (..., Tq, head_dim).
+        k: (..., Tk, head_dim).
+        q_positions: (Tq,), any finite reals.
+        k_positions: (Tk,), any finite reals.
+        theta: (head_dim/2,), radians per position.
+        layout: "interleaved" or "half".
+
+    Returns:
+        (..., Tq, Tk), float64.
+
+    Raises:
+        ValueError: If ``q`` or ``k`` has no axis for positions, or the lengths do not fit.
+
+    Claims:
+        ``blog.inner-chain``
 
     >>> q, k = [[1.0, 0.0]], [[1.0, 0.0], [0.0, 1.0]]
     >>> logits(q, k, q_positions=[7], k_positions=[7, 7], theta=0.3).round(12) + 0.0

@@ -19,8 +19,20 @@ def wavelengths(head_dim: int, *, base: float = 10000.0) -> Float64[np.ndarray, 
 
     $\lambda_i = 2\pi / \theta_i = 2\pi\, \mathrm{base}^{2i/\mathrm{head\_dim}}$
 
-    head_dim/2 numbers in float64, in positions; for a base above 1 they run from $2\pi$ to
-    $2\pi\,\mathrm{base}^{1-2/\mathrm{head\_dim}}$. Errors as in `rotation.frequencies`. Claim ``unsaid.theta-choice``.
+    For a base above 1 they run from $2\pi$ to $2\pi\,\mathrm{base}^{1-2/\mathrm{head\_dim}}$.
+
+    Args:
+        head_dim: Width of the head, even.
+        base: A positive number.
+
+    Returns:
+        (head_dim/2,), float64, in positions.
+
+    Raises:
+        ValueError: If ``head_dim`` is odd or ``base`` not positive.
+
+    Claims:
+        ``unsaid.theta-choice``
 
     >>> wavelengths(8).round(1)
     array([   6.3,   62.8,  628.3, 6283.2])
@@ -33,8 +45,19 @@ def turns(window: float, *, theta: ArrayLike) -> Float64[np.ndarray, "planes"]:
 
     $\mathrm{window} \cdot \theta_i / 2\pi$; below 1 the plane does not complete a turn.
 
-    ``theta``: radians per position, one for each plane. float64.
-    TypeError or ValueError for what is not real and finite. Claim ``unsaid.theta-choice``.
+    Args:
+        window: The last position, a real number.
+        theta: (planes,), radians per position.
+
+    Returns:
+        (planes,), float64.
+
+    Raises:
+        TypeError: If an argument is not real.
+        ValueError: If it is not finite.
+
+    Claims:
+        ``unsaid.theta-choice``
 
     >>> turns(100, theta=frequencies(4)).round(3)
     array([15.915,  0.159])
@@ -47,8 +70,21 @@ def decay(offsets: ArrayLike, *, theta: ArrayLike) -> Float64[np.ndarray, "*offs
 
     $f(r) = \frac{1}{p}\sum_{i=0}^{p-1} \cos(r\,\theta_i)$ with one term for each of the p planes
 
-    The two have the same length in every plane. ``offsets``: any finite reals; the result has their shape, float64.
-    Errors as in `turns`. Claim ``unsaid.decay``.
+    The two have the same length in every plane.
+
+    Args:
+        offsets: Any finite reals.
+        theta: (planes,), radians per position.
+
+    Returns:
+        The shape of ``offsets``, float64.
+
+    Raises:
+        TypeError: If an argument is not real.
+        ValueError: If it is not finite.
+
+    Claims:
+        ``unsaid.decay``
 
     >>> decay([0, 1, 10, 100, 1000], theta=frequencies(128)).round(2)
     array([1.  , 0.97, 0.67, 0.48, 0.16])
@@ -60,11 +96,21 @@ def decay(offsets: ArrayLike, *, theta: ArrayLike) -> Float64[np.ndarray, "*offs
 def dense_decay(offsets: ArrayLike, *, base: float = 10000.0) -> Float64[np.ndarray, "*offsets"]:
     r"""What `decay` tends to when the planes lie ever closer: an integral in the place of the mean.
 
-    $g(r) = \int_0^1 \cos(r\,\mathrm{base}^{-u})\,du = \frac{\mathrm{Ci}(r) - \mathrm{Ci}(r/\mathrm{base})}
-    {\ln \mathrm{base}}$, with the cosine integral Ci
+    $g(r) = \int_0^1 \cos(r\,\mathrm{base}^{-u})\,du = \frac{\mathrm{Ci}(r) - \mathrm{Ci}(r/\mathrm{base})} {\ln
+    \mathrm{base}}$, with the cosine integral Ci
 
-    ``offsets``: positive reals; ``base``: above 1. float64, the shape of ``offsets``. ValueError for anything else.
-    Claim ``book.decay-integral``.
+    Args:
+        offsets: Positive reals.
+        base: Above 1.
+
+    Returns:
+        The shape of ``offsets``, float64.
+
+    Raises:
+        ValueError: If an offset is not positive, or ``base`` at most 1.
+
+    Claims:
+        ``book.decay-integral``
 
     >>> dense_decay([1, 10, 100, 1000]).round(4)
     array([0.974 , 0.6824, 0.4368, 0.1877])
@@ -79,7 +125,20 @@ def log_law(offsets: ArrayLike, *, base: float = 10000.0) -> Float64[np.ndarray,
     $1 - \frac{\ln r + \gamma}{\ln \mathrm{base}}$ with Euler's constant $\gamma = 0.5772\ldots$
 
     Good for offsets r far above 1 and far below the base, with many planes: as many as $r \ln \mathrm{base}$, or it is
-    only the trend. Arguments and errors as in `dense_decay`. Claim ``unsaid.decay``.
+    only the trend.
+
+    Args:
+        offsets: Positive reals.
+        base: Above 1.
+
+    Returns:
+        The shape of ``offsets``, float64.
+
+    Raises:
+        ValueError: If an offset is not positive, or ``base`` at most 1.
+
+    Claims:
+        ``unsaid.decay``
 
     >>> log_law([10, 100, 1000]).round(4)
     array([0.6873, 0.4373, 0.1873])
@@ -95,9 +154,20 @@ def logit_variance(
 
     $\mathrm{E}\,(q^\top \mathcal R_r k)^2 = \mathrm{tr}(M_q\, \mathcal R_r\, M_k\, \mathcal R_r^\top)$
 
-    ``q_moments`` and ``k_moments``: the (d, d) matrices $M_q = \mathrm{E}\,q q^\top$ and $M_k = \mathrm{E}\,k k^\top$,
-    interleaved layout. The result has the shape of ``offsets``, float64. ValueError if the shapes do not fit.
-    Claims ``book.logit-variance``, ``unsaid.decay``.
+    Args:
+        offsets: Any finite reals.
+        theta: (d/2,), radians per position, interleaved layout.
+        q_moments: $M_q = \mathrm{E}\,q q^\top$, (d, d).
+        k_moments: $M_k = \mathrm{E}\,k k^\top$, (d, d).
+
+    Returns:
+        The shape of ``offsets``, float64.
+
+    Raises:
+        ValueError: If the shapes do not fit.
+
+    Claims:
+        ``book.logit-variance``, ``unsaid.decay``
 
     >>> logit_variance([0, 1, 50], theta=[1.0], q_moments=np.diag([1.9, 0.1]), k_moments=np.eye(2))
     array([2., 2., 2.])

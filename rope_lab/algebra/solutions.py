@@ -50,7 +50,12 @@ def transposed(word: sp.Expr) -> sp.Expr:
 def by_law(word: sp.Expr, *, offset: Callable = lambda m, n: n - m) -> sp.Expr:
     r"""Use the law wherever it applies, from left to right: $R_m^\top R_n \to R_{n-m}$.
 
-    ``offset`` is the index on the right; another one gives another law, for controls.
+    Args:
+        word: A product of R and R_T.
+        offset: The index on the right; another one gives another law, for controls.
+
+    Returns:
+        The word after as many uses as possible.
 
     >>> m, n = sp.symbols("m n")
     >>> by_law(R_T(m) * R(n)), by_law(R(m) * R(n))
@@ -88,7 +93,16 @@ def _flip(factor: sp.Expr) -> sp.Expr:
 def one_dimensional(*, window: int = 2) -> set[tuple[int, ...]]:
     r"""Every solution among 1 x 1 matrices, as the numbers $(r_{-w}, \ldots, r_0, \ldots, r_w)$; SymPy solves for them.
 
-    The equations are $r_m r_n = r_{n-m}$ for all $m$, $n$ and $n - m$ in the window. Claim ``su19.general-solution``.
+    The equations are $r_m r_n = r_{n-m}$ for all $m$, $n$ and $n - m$ in the window.
+
+    Args:
+        window: The largest position, w.
+
+    Returns:
+        A set of tuples of 2w + 1 ints.
+
+    Claims:
+        ``su19.general-solution``
 
     >>> sorted(one_dimensional(window=1))
     [(-1, 1, -1), (0, 0, 0), (1, 1, 1)]
@@ -106,6 +120,13 @@ def one_dimensional(*, window: int = 2) -> set[tuple[int, ...]]:
 def law_residual(family: Family, *, positions: Iterable[float] = range(-3, 4)) -> float:
     r"""By how much the law fails: the largest entry of $|R_m^\top R_n - R_{n-m}|$ over all pairs of ``positions``.
 
+    Args:
+        family: From a position to a square matrix.
+        positions: Which m and n are tried.
+
+    Returns:
+        A float.
+
     >>> turn = lambda n: np.linalg.matrix_power([[0, -1], [1, 0]], n)
     >>> law_residual(turn), law_residual(lambda n: 2 * turn(n))
     (0.0, 2.0)
@@ -118,9 +139,18 @@ def law_residual(family: Family, *, positions: Iterable[float] = range(-3, 4)) -
 def solution(O: ArrayLike, *, basis: ArrayLike) -> Family:  # noqa: E741 - the book's letter
     r"""The family $R_n = U\,\mathrm{diag}(O^n, 0)\,U^\top$; every solution on the integers has this form.
 
-    ``O``: (r, r), orthogonal, or empty for the zero solution; ``basis``: the orthogonal U, (d, d) with $d \ge r$.
-    The returned function takes a whole number, also a negative one, and returns (d, d) in float64.
-    ValueError if one of them is not orthogonal, or O is the larger one. Claim ``book.relative-normal-form``.
+    Args:
+        O: (r, r), orthogonal, or empty for the zero solution.
+        basis: The orthogonal U, (d, d) with $d \ge r$.
+
+    Returns:
+        A function that takes a whole number, also a negative one, and returns (d, d) in float64.
+
+    Raises:
+        ValueError: If one of them is not orthogonal, or O is the larger one.
+
+    Claims:
+        ``book.relative-normal-form``
 
     >>> keep_first = solution([[1.0]], basis=np.eye(2))
     >>> keep_first(5)
@@ -138,9 +168,25 @@ def solution(O: ArrayLike, *, basis: ArrayLike) -> Family:  # noqa: E741 - the b
 def classify(family: Family, *, tolerance: float = 1e-8) -> tuple[Float[np.ndarray, "r r"], Float[np.ndarray, "d d"]]:
     r"""The parts of a solution: O and U with $R_n = U\,\mathrm{diag}(O^n, 0)\,U^\top$.
 
-    $R_0$ is the projection on the space where anything happens; the first r columns of U span it, and there $R_1$
-    is O. The law is tried for all pairs of positions from -3 to 3, and refused with a ValueError where it fails by more
-    than ``tolerance``. U is not unique: any basis of the two spaces serves. Claim ``book.relative-normal-form``.
+    $R_0$ is the projection on the space where anything happens; the first r columns of U span it, and there $R_1$ is O.
+    The law is tried for all pairs of positions from -3 to 3, and refused with a ValueError where it fails by more than
+    ``tolerance``. U is not unique: any basis of the two spaces serves.
+
+    $R_0$ is the projection on the space where anything happens; the first r columns of U span it, and there $R_1$ is O.
+    U is not unique: any basis of the two spaces serves.
+
+    Args:
+        family: From a position to a square matrix.
+        tolerance: By how much the law may fail, over all pairs of positions from -3 to 3.
+
+    Returns:
+        O, (r, r), and U, (d, d), float64.
+
+    Raises:
+        ValueError: If the law fails.
+
+    Claims:
+        ``book.relative-normal-form``
 
     >>> O, U = classify(lambda n: np.diag([(-1.0) ** n, 0.0]))
     >>> O

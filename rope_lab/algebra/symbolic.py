@@ -19,7 +19,11 @@ def rotation_2d(angle: sp.Expr | float) -> sp.Matrix:
 
     $R_\varphi = \begin{pmatrix} \cos\varphi & -\sin\varphi \\ \sin\varphi & \cos\varphi \end{pmatrix}$
 
-    ``angle`` is in radians. Returns a 2 x 2 SymPy matrix.
+    Args:
+        angle: In radians, a number or an expression.
+
+    Returns:
+        A 2 x 2 SymPy matrix.
 
     >>> rotation_2d(sp.pi / 2)
     Matrix([
@@ -35,7 +39,12 @@ def rotation_matrix(position: sp.Expr | float, *, theta: Sequence[sp.Expr | floa
 
     $R_n = \mathrm{diag}(R_{n\theta_0}, \dots, R_{n\theta_{d/2-1}})$
 
-    ``theta`` holds one frequency per plane, in radians per position. Returns a SymPy matrix with two rows per plane.
+    Args:
+        position: A number or an expression.
+        theta: One frequency for each plane, radians per position.
+
+    Returns:
+        A SymPy matrix with two rows for each plane.
 
     >>> rotation_matrix(1, theta=[sp.pi, 0])
     Matrix([
@@ -91,9 +100,24 @@ def induction_step(m: sp.Expr, n: sp.Expr) -> list[sp.MatrixExpr]:
     r"""The lines that carry the law from $k$ dimensions to $k + 2$; each equals the one before it.
 
     $\mathcal R_m^\top \mathcal R_n$ with $\mathcal R_n = \mathrm{diag}(A_n, R_n)$; multiplied block by block; then
-    $A_m^\top A_n = A_{n-m}$ and $R_m^\top R_n = R_{n-m}$ put in, the hypothesis and the base case; then
-    $\mathcal R_{n-m}$. SymPy does not know $k$, so this is one argument for every $k$. The first two lines are equal
-    by block multiplication, the last two by being the same expression. Claim ``book.relative-step``.
+    $A_m^\top A_n = A_{n-m}$ and $R_m^\top R_n = R_{n-m}$ put in, the hypothesis and the base case; then $\mathcal
+    R_{n-m}$. SymPy does not know $k$, so this is one argument for every $k$. The first two lines are equal by block
+    multiplication, the last two by being the same expression.
+
+    The lines are $\mathcal R_m^\top \mathcal R_n$ with $\mathcal R_n = \mathrm{diag}(A_n, R_n)$; multiplied block by
+    block; then $A_m^\top A_n = A_{n-m}$ and $R_m^\top R_n = R_{n-m}$ put in, the hypothesis and the base case; then
+    $\mathcal R_{n-m}$. SymPy does not know $k$, so this is one argument for every $k$. The first two lines are equal by
+    block multiplication, the last two by being the same expression.
+
+    Args:
+        m: Query position, an expression.
+        n: Key position, an expression.
+
+    Returns:
+        Four matrix expressions.
+
+    Claims:
+        ``book.relative-step``
 
     >>> lines = induction_step(*sp.symbols("m n"))
     >>> lines[1]

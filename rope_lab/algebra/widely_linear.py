@@ -41,9 +41,19 @@ def to_complex(
 
     $\tilde x = x_a + \mathrm i\, x_b$ for the two coordinates a, b of each plane
 
-    ``x``: (..., size); the result is (..., size/2) in complex128, head by head. ``n_heads``: heads that the last axis
-    holds; only the half-split layout can tell. ValueError if the size does not consist of whole planes in each head.
-    Claim ``crope.eq8-9``.
+    Args:
+        x: (..., size).
+        layout: "interleaved" or "half".
+        n_heads: Heads that the last axis holds; only the half-split layout can tell.
+
+    Returns:
+        (..., size/2), complex128, head by head.
+
+    Raises:
+        ValueError: If the size does not consist of whole planes in each head.
+
+    Claims:
+        ``crope.eq8-9``
 
     >>> to_complex([1, 2, 3, 4]), to_complex([1, 2, 3, 4], layout="half")
     (array([1.+2.j, 3.+4.j]), array([1.+3.j, 2.+4.j]))
@@ -56,9 +66,21 @@ def to_complex(
 def to_real(
     z: ArrayLike, *, layout: Layout = "interleaved", n_heads: int = 1
 ) -> Float64[np.ndarray, "*batch features"]:
-    r"""Lay complex numbers out as planes: the inverse of `to_complex`.
+    """Lay complex numbers out as planes: the inverse of `to_complex`.
 
-    ``z``: (..., planes); the result is (..., 2 planes) in float64. Errors as there. Claim ``crope.eq8-9``.
+    Args:
+        z: (..., planes), complex.
+        layout: "interleaved" or "half".
+        n_heads: Heads that the last axis holds.
+
+    Returns:
+        (..., 2 planes), float64.
+
+    Raises:
+        ValueError: If the planes do not divide among the heads.
+
+    Claims:
+        ``crope.eq8-9``
 
     >>> to_real([1 + 2j, 3 + 4j], layout="half")
     array([1., 3., 2., 4.])
@@ -73,7 +95,19 @@ def to_real(
 def times_i(size: int, *, layout: Layout = "interleaved", n_heads: int = 1) -> Float64[np.ndarray, "features features"]:
     r"""The real matrix $J$ that multiplies every plane by $\mathrm i$: a quarter turn, with $J^2 = -I$.
 
-    (size, size), float64. Errors as in `to_complex`. Claim ``book.commutes-with-j``.
+    Args:
+        size: How many coordinates, even.
+        layout: "interleaved" or "half".
+        n_heads: Heads that they make.
+
+    Returns:
+        (size, size), float64.
+
+    Raises:
+        ValueError: If the size does not consist of whole planes in each head.
+
+    Claims:
+        ``book.commutes-with-j``
 
     >>> times_i(2)
     array([[ 0., -1.],
@@ -92,8 +126,20 @@ def split(
 
     $W = \tfrac12 (W - JWJ) + \tfrac12 (W + JWJ)$; the first commutes with $J$, the second anticommutes
 
-    ``W``: (2n, 2m), outputs in rows. The two parts have its shape, in float64; they are orthogonal to each other in
-    the Frobenius product. ValueError if a side is odd. Claims ``book.split``, ``crope.sigma-span``.
+    Args:
+        W: (2n, 2m), outputs in rows.
+        layout: "interleaved" or "half".
+        out_heads: Heads that the rows hold.
+        in_heads: Heads that the columns hold.
+
+    Returns:
+        The two parts, of W's shape, float64; they are orthogonal to each other in the Frobenius product.
+
+    Raises:
+        ValueError: If a side is odd.
+
+    Claims:
+        ``book.split``, ``crope.sigma.span``
 
     >>> linear, conjugate = split([[1, 0], [0, 0]])
     >>> linear.tolist(), conjugate.tolist()
@@ -110,11 +156,23 @@ def complex_parts(
 ) -> tuple[Complex128[np.ndarray, "n m"], Complex128[np.ndarray, "n m"]]:
     r"""The complex matrices of the two parts: $\tilde y = A\,\tilde x + B\,\bar{\tilde x}$.
 
-    Per block $\begin{pmatrix} p & q\\ r & s\end{pmatrix}$: $A = \tfrac12[(p + s) + \mathrm i (r - q)]$,
-    $B = \tfrac12[(p - s) + \mathrm i (r + q)]$.
+    Per block $\begin{pmatrix} p & q\\ r & s\end{pmatrix}$: $A = \tfrac12[(p + s) + \mathrm i (r - q)]$, $B =
+    \tfrac12[(p - s) + \mathrm i (r + q)]$.
 
-    ``W``: (2n, 2m); A and B are (n, m) in complex128. Errors as in `split`. Claims ``crope.sigma-basis``,
-    ``book.split``.
+    Args:
+        W: (2n, 2m), outputs in rows.
+        layout: "interleaved" or "half".
+        out_heads: Heads that the rows hold.
+        in_heads: Heads that the columns hold.
+
+    Returns:
+        A and B, each (n, m), complex128.
+
+    Raises:
+        ValueError: If a side is odd.
+
+    Claims:
+        ``crope.sigma.basis``, ``book.split``
 
     >>> A, B = complex_parts([[1, 2], [3, 4]])
     >>> A.item(), B.item()
@@ -132,8 +190,21 @@ def join(
 ) -> Float64[np.ndarray, "two_n two_m"]:
     r"""The real matrix of $\tilde x \mapsto A\,\tilde x + B\,\bar{\tilde x}$: the inverse of `complex_parts`.
 
-    ``A``, ``B``: (n, m), complex; the result is (2n, 2m) in float64. ValueError if the shapes differ.
-    Claim ``book.split``.
+    Args:
+        A: (n, m), complex.
+        B: (n, m), complex.
+        layout: "interleaved" or "half".
+        out_heads: Heads that the rows hold.
+        in_heads: Heads that the columns hold.
+
+    Returns:
+        (2n, 2m), float64.
+
+    Raises:
+        ValueError: If the shapes differ.
+
+    Claims:
+        ``book.split``
 
     >>> join([[1j]], [[0]])  # multiplication by i
     array([[ 0., -1.],
@@ -153,9 +224,22 @@ def join(
 def energies(
     W: ArrayLike, *, layout: Layout = "interleaved", out_heads: int = 1, in_heads: int = 1
 ) -> tuple[float, float]:
-    r"""How much of a map is complex-linear and how much conjugate-linear: $2|A|^2$ and $2|B|^2$, which add to $|W|^2$.
+    """How much of a map is complex-linear and how much conjugate-linear: $2|A|^2$ and $2|B|^2$, which add to $|W|^2$.
 
-    Squared Frobenius norms. Errors as in `split`. Claim ``book.energies-add``.
+    Args:
+        W: (2n, 2m), outputs in rows.
+        layout: "interleaved" or "half".
+        out_heads: Heads that the rows hold.
+        in_heads: Heads that the columns hold.
+
+    Returns:
+        Two squared Frobenius norms, floats.
+
+    Raises:
+        ValueError: If a side is odd.
+
+    Claims:
+        ``book.energies-add``
 
     >>> energies([[1, 0], [0, -1]])
     (0.0, 2.0)
@@ -169,7 +253,22 @@ def sigma_coordinates(
 ) -> Float64[np.ndarray, "n m 4"]:
     r"""Every 2 x 2 block of ``W`` in the basis `SIGMA`: $M = a_0\sigma_0 + a_1\sigma_1 + a_2\sigma_2 + a_3\sigma_3$.
 
-    $A = a_0 + \mathrm i a_2$ and $B = a_3 + \mathrm i a_1$. Errors as in `split`. Claim ``crope.sigma-basis``.
+    $A = a_0 + \mathrm i a_2$ and $B = a_3 + \mathrm i a_1$.
+
+    Args:
+        W: (2n, 2m), outputs in rows.
+        layout: "interleaved" or "half".
+        out_heads: Heads that the rows hold.
+        in_heads: Heads that the columns hold.
+
+    Returns:
+        (n, m, 4), float64.
+
+    Raises:
+        ValueError: If a side is odd.
+
+    Claims:
+        ``crope.sigma.basis``
 
     >>> sigma_coordinates([[1, 2], [3, 4]]).ravel()
     array([ 2.5,  2.5,  0.5, -1.5])
@@ -183,8 +282,23 @@ def complex_matrix(
 ) -> Complex128[np.ndarray, "n m"]:
     r"""The complex matrix of a real map that is complex-linear; any other map is refused, with the reason.
 
-    $\tilde y = A\,\tilde x$. (n, m), complex128. ValueError if more than rounding is conjugate-linear: most often the
-    layout is not the one that the map was built for. Claim ``crope.sigma-span``.
+    $\tilde y = A\,\tilde x$
+
+    Args:
+        W: (2n, 2m), outputs in rows.
+        layout: "interleaved" or "half".
+        out_heads: Heads that the rows hold.
+        in_heads: Heads that the columns hold.
+
+    Returns:
+        (n, m), complex128.
+
+    Raises:
+        ValueError: If more than rounding is conjugate-linear: most often the layout is not the one that the map was
+            built for.
+
+    Claims:
+        ``crope.sigma.span``
 
     >>> complex_matrix([[0, -1], [1, 0]]).item()
     1j

@@ -1,0 +1,311 @@
+"""Mutation testing: change one thing in the package, run the tests that should notice, and count the changes that live.
+
+    make mutants                                     # 300 mutants of algebra, nn and audit
+    python tests/mutation/run.py --sample 40 --only algebra/layouts.py
+
+Cosmic Ray makes the mutants: another operator, comparison, number, constant, keyword or exception, a loop that never
+runs, a decorator lost. The sample is drawn by a hash of the mutated line, so that it stays the same as long as the line
+does. Annotations and the words of an error message are left alone.
+
+A mutant runs, in a copy of the tree, first the tests and docstring examples of its own module, then the rest of its
+folder's tests. One that lives must stand in survivors.md with a reason; if it does not, the run fails and names it.
+"""
+
+import argparse
+import ast
+import hashlib
+import multiprocessing
+import os
+import re
+import resource
+import shutil
+import sys
+import tempfile
+import time
+from collections import defaultdict
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from cosmic_ray.ast import ast_nodes, get_ast
+from cosmic_ray.mutating import mutate_code
+from cosmic_ray.plugins import get_operator, operator_names
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGE = ROOT / "rope_lab"
+LISTED = Path(__file__).with_name("survivors.md")
+FOLDERS = ("algebra", "nn", "audit")
+BAR = 0.95  # of the mutants that change anything
+OWN_LIMIT, FOLDER_LIMIT = 180, 900  # seconds; a mutant that runs longer is dead
+MEMORY = 24 * 2**30  # bytes of address space; so is one that wants more
+FORK = multiprocessing.get_context("fork")
+
+
+@dataclass(frozen=True)
+class Mutant:
+    """One change of one line."""
+
+    path: str  # from the root
+    where: str  # module and definition
+    operator: str
+    occurrence: int
+    before: str
+    after: str
+
+    @property
+    def name(self) -> str:
+        """What survivors.md calls it."""
+        return f"{self.where}: `{self.before}` -> `{self.after}`"
+
+
+# --- the sample -----------------------------------------------------------------------------------------------------
+
+
+def sites(path: Path) -> dict[str, list[tuple[str, int]]]:
+    """The places of a module where something can be changed, each with the operators and occurrences that do it."""
+    code = path.read_text(encoding="utf-8")
+    lines, tree = code.splitlines(), ast.parse(code)
+    silent, definitions = _silent(tree), _definitions(tree)
+    nodes = list(ast_nodes(get_ast(code)))
+    found: dict[str, list[tuple[str, int]]] = {}
+    for kind, names in _kinds().items():  # operators of one kind replace the same thing, so they share their places
+        places = [start for node in nodes for start, _ in get_operator(names[0])().mutation_positions(node)]
+        for occurrence, (line, column) in enumerate(places):
+            if not any(first <= (line, column) < last for first, last in silent):
+                where = f"{path.relative_to(PACKAGE).as_posix()}, {definitions[line]}"
+                site = f"{where}: {lines[line - 1].strip()} {column} {kind}"
+                found.setdefault(site, []).extend((name, occurrence) for name in names)
+    return found
+
+
+def sample(paths: list[Path], size: int) -> list[Mutant]:
+    """One mutant at each of ``size`` sites: those whose hashes are smallest."""
+    everywhere = {site: (path, ways) for path in paths for site, ways in sites(path).items()}
+    found: list[Mutant] = []
+    for site in sorted(everywhere, key=_hash):
+        path, ways = everywhere[site]
+        ways = sorted(ways, key=lambda way: _hash(f"{site} {way}"))
+        mutant = next(filter(None, (_mutant(path, site, *way) for way in ways)), None)
+        found += [mutant] if mutant else []
+        if len(found) == size:
+            break
+    return sorted(found, key=lambda mutant: mutant.name)
+
+
+def _mutant(path: Path, site: str, operator: str, occurrence: int) -> Mutant | None:
+    """The mutant, if it is Python and another program."""
+    code = path.read_text(encoding="utf-8")
+    changed = mutate_code(code, get_operator(operator)(), occurrence)
+    try:
+        if changed is None or ast.dump(ast.parse(changed)) == ast.dump(ast.parse(code)):
+            return None
+    except SyntaxError:  # the star before keyword-only arguments is an operator to Cosmic Ray
+        return None
+    old, new = code.splitlines(), changed.splitlines()
+    before, after = next((a, b) for a, b in zip(old, [*new, ""], strict=False) if a != b)
+    after = "" if len(new) < len(old) else after  # a decorator is gone
+    where = site.partition(": ")[0]
+    return Mutant(f"rope_lab/{where.partition(', ')[0]}", where, operator, occurrence, _line(before), _line(after))
+
+
+def _kinds() -> dict[str, list[str]]:
+    """Cosmic Ray's operators by what they replace; those that must be told what to put in are left out."""
+    kinds: dict[str, list[str]] = {}
+    for name in sorted(operator_names()):
+        if not get_operator(name).arguments():
+            kinds.setdefault("_".join(name.split("_")[:2]), []).append(name)
+    return kinds
+
+
+def _line(text: str) -> str:
+    return re.sub(r"\s+", " ", text.strip())
+
+
+def _hash(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _silent(tree: ast.Module) -> list[tuple[tuple[int, int], tuple[int, int]]]:
+    """The stretches of code in which a change is not looked for: annotations and raised errors."""
+    nodes: list[ast.AST | None] = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.arg | ast.AnnAssign):
+            nodes.append(node.annotation)
+        elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+            nodes.append(node.returns)
+        elif isinstance(node, ast.Raise):
+            nodes.append(node)
+    return [((n.lineno, n.col_offset), (n.end_lineno, n.end_col_offset)) for n in nodes if n is not None]
+
+
+def _definitions(tree: ast.Module) -> defaultdict[int, str]:
+    """The innermost function or class around each line."""
+    around = defaultdict(lambda: "module")
+    for node in ast.walk(tree):  # the outer ones come first
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            around.update(dict.fromkeys(range(node.lineno, node.end_lineno + 1), node.name))
+    return around
+
+
+# --- one mutant -----------------------------------------------------------------------------------------------------
+
+Outcome = Literal["killed", "too slow", "survived"]
+
+
+def own_tests(tree: Path, path: str) -> list[str]:
+    """The tests of a module, and the module itself for its examples."""
+    folder, stem = path.split("/")[1], Path(path).stem
+    return [path, *(str(p.relative_to(tree)) for p in sorted((tree / "tests" / folder).rglob(f"test_{stem}*.py")))]
+
+
+def folder_tests(tree: Path, path: str) -> list[str]:
+    """The other tests of the folder, those that name the module first."""
+    folder, stem = path.split("/")[1], Path(path).stem
+    files = [p for p in (tree / "tests" / folder).rglob("test_*.py") if not p.name.startswith(f"test_{stem}")]
+    files.sort(key=lambda p: (stem not in p.read_text(encoding="utf-8"), p.name))
+    return [str(p.relative_to(tree)) for p in files]
+
+
+def outcome(tree: Path, mutant: Mutant) -> Outcome:
+    """Put the mutant into the tree, test it, and take it out again."""
+    target = tree / mutant.path
+    code = target.read_text(encoding="utf-8")
+    times = target.stat()
+    target.write_text(mutate_code(code, get_operator(mutant.operator)(), mutant.occurrence), encoding="utf-8")
+    try:
+        for tests, limit in ((own_tests, OWN_LIMIT), (folder_tests, FOLDER_LIMIT)):
+            status = passed(tree, tests(tree, mutant.path), limit)
+            if status != 0:
+                return "too slow" if status is None else "killed"
+        return "survived"
+    finally:
+        target.write_text(code, encoding="utf-8")
+        os.utime(target, ns=(times.st_atime_ns, times.st_mtime_ns))
+
+
+def passed(tree: Path, tests: list[str], limit: float) -> int | None:
+    """The exit status of pytest, in a process of its own that has the libraries loaded; None: it took too long."""
+    child = FORK.Process(target=_pytest, args=(tree, tests))
+    child.start()
+    child.join(limit)
+    if child.is_alive():
+        child.kill()
+        child.join()
+        return None
+    return 0 if child.exitcode == 5 else child.exitcode  # 5: a module without tests or examples of its own
+
+
+def _pytest(tree: Path, tests: list[str]) -> None:
+    import pytest
+
+    quiet = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(quiet, 1)
+    os.dup2(quiet, 2)
+    os.chdir(tree)
+    resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+    sys.path.insert(0, str(tree))
+    sys.dont_write_bytecode = True  # a mutant of the same size and second would be taken from the cache
+    options = ["-x", "-p", "no:cacheprovider", "--hypothesis-profile=mutation", "--doctest-modules"]
+    flags = ["-o", "doctest_optionflags=NORMALIZE_WHITESPACE ELLIPSIS"]
+    os._exit(pytest.main([*options, *flags, *tests]))
+
+
+# --- the run --------------------------------------------------------------------------------------------------------
+
+
+def copy_of_the_tree(at: Path) -> Path:
+    skip = shutil.ignore_patterns(".git", ".venv", "_build", "node_modules", "__pycache__", ".*_cache", "runs", "data")
+    shutil.copytree(ROOT, at, ignore=skip, symlinks=True)
+    return at
+
+
+def check_the_copy(tree: Path, paths: list[str]) -> None:
+    """Stop if tests fail as they are, or pass without a module: then no outcome would mean anything."""
+    for path in paths:
+        if passed(tree, own_tests(tree, path), OWN_LIMIT) != 0:
+            raise SystemExit(f"these fail as they are: {' '.join(own_tests(tree, path))}")
+    path = next(path for path in paths if len(own_tests(tree, path)) > 1)
+    target = tree / path
+    target.rename(target.with_suffix(".gone"))
+    still = passed(tree, own_tests(tree, path)[1:], OWN_LIMIT)
+    target.with_suffix(".gone").rename(target)
+    if still == 0:
+        raise SystemExit(f"the tests of {path} pass without it: they do not read the copy")
+
+
+def work(tree: Path, jobs, answers) -> None:
+    for mutant in iter(jobs.get, None):
+        start = time.monotonic()
+        answers.put((mutant, outcome(tree, mutant), time.monotonic() - start))
+    answers.put(None)
+
+
+def run(chosen: list[Mutant], workers: int) -> dict[Mutant, Outcome]:
+    found: dict[Mutant, Outcome] = {}
+    with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
+        trees = [copy_of_the_tree(Path(folder) / str(i)) for i in range(workers)]
+        check_the_copy(trees[0], sorted({mutant.path for mutant in chosen}))
+        jobs, answers = FORK.Queue(), FORK.Queue()
+        for mutant in [*chosen, *[None] * workers]:
+            jobs.put(mutant)
+        processes = [FORK.Process(target=work, args=(tree, jobs, answers)) for tree in trees]
+        for process in processes:
+            process.start()
+        left = workers
+        while left:
+            answer = answers.get()
+            if answer is None:
+                left -= 1
+                continue
+            mutant, fate, seconds = answer
+            found[mutant] = fate
+            print(f"{len(found):4}/{len(chosen)} {fate:9} {seconds:5.0f} s  {mutant.name}", flush=True)
+        for process in processes:
+            process.join()
+    return found
+
+
+def report(found: dict[Mutant, Outcome]) -> int:
+    """Print the score; 1 if a survivor is not listed, or too few of the mutants that change anything die."""
+    listed = LISTED.read_text(encoding="utf-8")
+    equivalent = listed.partition("## Equivalent")[2].partition("\n## ")[0]
+    survivors = sorted(mutant.name for mutant, fate in found.items() if fate == "survived")
+    unlisted = [name for name in survivors if name not in listed]
+    nothing = [name for name in survivors if name in equivalent]
+    counted = len(found) - len(nothing)
+    killed = len(found) - len(survivors)
+    print(f"{len(found)} mutants: {killed} killed, {len(survivors)} survived, {len(nothing)} of them equivalent")
+    print(f"killed of those that are not equivalent: {killed / max(1, counted):.1%}; the bar is {BAR:.0%}")
+    for name in unlisted:
+        print(f"not in {LISTED.name}: {name}")
+    return int(bool(unlisted) or killed < BAR * counted)
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--sample", type=int, default=300, help="how many mutants")
+    parser.add_argument("--only", nargs="+", default=FOLDERS, help="folders or modules of rope_lab")
+    parser.add_argument("--workers", type=int, default=2, help="how many at a time")
+    parser.add_argument("--list", action="store_true", help="print the sample and stop")
+    given = parser.parse_args()
+    paths = [p for name in given.only for p in sorted(PACKAGE.rglob("*.py")) if _inside(p, name)]
+    chosen = sample(paths, given.sample)
+    if given.list:
+        print(*(mutant.name for mutant in chosen), sep="\n")
+        return 0
+    os.environ.setdefault("OMP_NUM_THREADS", "1")
+    import scipy.linalg  # loaded once here, and inherited by every process
+    import scipy.stats  # noqa: F401
+    import sympy  # noqa: F401
+    import torch  # noqa: F401
+
+    return report(run(chosen, given.workers))
+
+
+def _inside(path: Path, name: str) -> bool:
+    relative = path.relative_to(PACKAGE).as_posix()
+    return relative == name or relative.startswith(f"{name}/")
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

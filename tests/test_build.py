@@ -21,6 +21,7 @@ def warnings(capfd) -> list[str]:
     return [line for line in capfd.readouterr().err.splitlines() if " WARNING: " in line]
 
 
+@pytest.mark.slow
 def test_a_failed_build_stays_failed(pages, capfd):
     (pages / "intro.md").write_text("# Words\n\nSee {ref}`nowhere`.\n")
     (pages / "code.md").write_text(CELL % "print(6 * 7)")

@@ -16,6 +16,8 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 
 ROOT = Path(__file__).resolve().parents[1]
+pytestmark = pytest.mark.xdist_group("wheel")  # one worker makes the environment, once
+
 LABS = sorted((ROOT / "notebooks").glob("*.ipynb"))
 
 # What a Colab machine brings along, at the oldest and at recent releases. Only names and versions matter to pip.

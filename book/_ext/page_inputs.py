@@ -5,6 +5,7 @@ again. Both compare a digest of these files with that of the last time.
 """
 
 import ast
+import functools
 import hashlib
 import json
 import re
@@ -90,7 +91,8 @@ def homes(name: str, folder: Path, root: Path) -> set[str]:
     }
 
 
-def imports(code: str) -> set[str]:
+@functools.cache
+def imports(code: str) -> frozenset[str]:
     """The modules of ours that a piece of Python imports, under each name they may have."""
     names: set[str] = set()
     for node in ast.walk(ast.parse(code)):
@@ -99,7 +101,7 @@ def imports(code: str) -> set[str]:
         elif isinstance(node, ast.ImportFrom) and node.module and not node.level:
             own = {node.module} - {"rope_lab"}  # `from rope_lab import Rotary` uses that name alone
             names |= {*own, *(f"{node.module}.{alias.name}" for alias in node.names)}
-    return {name for name in names if name.split(".")[0] == "rope_lab"}
+    return frozenset(name for name in names if name.split(".")[0] == "rope_lab")
 
 
 def files(root: Path, places: Iterable[str]) -> list[Path]:

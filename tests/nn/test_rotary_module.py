@@ -110,6 +110,7 @@ def test_compiled_whole(layout, rotary_dim):
 
 
 @pytest.mark.usefixtures("untyped")
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore:.torch.jit:DeprecationWarning")  # the compiler's own, at its import
 @pytest.mark.skipif(not shutil.which("g++"), reason="the compiler's backend needs g++: apt-get install g++")
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])

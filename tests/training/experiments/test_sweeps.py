@@ -151,6 +151,7 @@ def test_an_interrupted_sweep_lets_its_runs_save_and_leaves_none_behind(tmp_path
     assert not written(tmp_path / "results")
 
 
+@pytest.mark.slow
 def test_ray_takes_the_same_list(setup, monkeypatch):
     ray = pytest.importorskip("ray")
     monkeypatch.setenv("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")

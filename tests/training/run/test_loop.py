@@ -228,6 +228,7 @@ def outside(folder, *launcher, **fields):
     return run(folder, **fields)
 
 
+@pytest.mark.slow
 def test_two_processes_match_one(tmp_path):
     """Under torchrun, with gloo: each takes half of the batch, and all agree to float32's rounding."""
     fields = {"precision": "float32", "steps": 20}
@@ -240,6 +241,7 @@ def test_two_processes_match_one(tmp_path):
     assert max((a - b).abs().max().item() for a, b in pairs) < 1e-3
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(environment.why_not_compile("cpu") is not None, reason="torch.compile needs g++ and Python headers")
 def test_a_compiled_run_agrees_with_an_eager_one(tmp_path):
     fields = {"precision": "float32", "steps": 10, "model": {**MODEL, "n_layers": 1}}

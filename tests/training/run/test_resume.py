@@ -63,6 +63,7 @@ KILLS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="the kills happen in forked children")
 def test_kills_leave_no_trace_in_the_result(tmp_path):
     whole = train(tiny(), out=tmp_path / "whole", corpus=TinyCorpus(), threads=1, progress=False)

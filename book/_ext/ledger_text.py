@@ -14,7 +14,7 @@ EVIDENCE = {
     "experiment": "By experiment",
     "read": "Read in the source",
 }
-SUBJECTS = ("tolerance", "holds", "printed", "control")
+SUBJECTS = ("computed", "tolerance", "holds", "printed", "control")
 
 
 def columns(found: Result) -> dict[str, tuple[str, str, str]]:

@@ -14,7 +14,7 @@ Evidence = Literal["exact", "numeric", "experiment", "read"]
 Verdict = Literal["true", "conditional", "false", "ambiguous", "empirical"]
 Tier = Literal["core", "minor", "empirical", "unsaid"]
 Outcome = Literal["holds", "fails", "reproduced", "not reproduced", "not attempted", "read"]
-TESTED = ("rope_lab.algebra", "rope_lab.nn", "rope_lab.audit")  # what the checks are about
+TESTED = "rope_lab."  # where the functions live that checks are about
 EXPERIMENT = ("reproduced", "not reproduced", "not attempted")
 
 SOURCES = {
@@ -57,6 +57,8 @@ class Claim:
     tier: Tier = "core"
     correction: str = ""  # what to read instead, or the condition
     witness: str = ""  # the smallest case that shows it
+    witness_numbers: tuple[str, ...] = ()  # those of its numbers, as printed, that `computed` makes again
+    computed: Callable[[], Any] | None = None
     erratum: Erratum | None = None
     slip: bool = False  # a slip of the pen: the page says "read X for Y", never "false"
     holds: Any = None
@@ -137,11 +139,15 @@ def malformed(entry: Claim) -> str:
             home = getattr(candidate := getattr(entry, name), "__module__", None) or ""
             if home.startswith(TESTED) and not is_named(candidate):
                 return f"{name}= binds an object of {home} at import; make it when the check runs: lambda: ..."
+    if bool(entry.witness_numbers) != (entry.computed is not None):
+        return "computed= goes with numbers in [[...]] in witness=, and only with them"
     if entry.erratum and not entry.erratum.id.startswith(f"{entry.source}-"):
         return f"the id of its erratum starts with '{entry.source}-', got {entry.erratum.id!r}"
     if (entry.evidence == "numeric") != (entry.tolerance > 0):
         return "tolerance= is a positive number, and goes with numeric evidence alone"
-    if entry.evidence == "read" and not (entry.date and entry.holds is entry.printed is entry.control is None):
+    if entry.evidence == "read" and not (
+        entry.date and entry.holds is entry.printed is entry.control is entry.computed is None
+    ):
         return "a claim that was read needs date=, and nothing to run"
     if entry.verdict in ("conditional", "false", "ambiguous") and not entry.correction:
         return f"the verdict {entry.verdict!r} needs correction="

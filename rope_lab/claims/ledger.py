@@ -44,6 +44,7 @@ from rope_lab.claims.entry import (
     is_named,
     malformed,
 )
+from rope_lab.claims.witness import disagreement, split_witness
 from rope_lab.errors import RopeLabError
 
 LEDGER: dict[str, Claim] = {}
@@ -60,6 +61,7 @@ def claim(
     statement: str,
     locus: str = "",
     verdict: Verdict = "true",
+    witness: str = "",
     chapter: int | None = None,
     **entry: Any,
 ) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
@@ -70,6 +72,7 @@ def claim(
         statement: what is said, in our words, with LaTeX between dollar signs.
         locus: where in the source; a claim of this book stands in its chapter.
         verdict: what we found.
+        witness: the smallest case that shows it; numbers in ``[[...]]`` are compared with ``computed()``.
         chapter: only for a check outside ``rope_lab/claims``; inside, the module says it.
         entry: the other fields of `Claim`, but for the evidence, which follows from them.
 
@@ -95,6 +98,7 @@ def claim(
         if home and source != home["source"]:
             raise MalformedClaimError(f"claim {id!r} ({check.__module__}): its id starts with '{home['source']}.'")
         usual = {"tier": "unsaid"} if source == "unsaid" else {}
+        shown, numbers = split_witness(witness)
         try:
             new = Claim(
                 id,
@@ -104,6 +108,8 @@ def claim(
                 _evidence(entry),
                 number,
                 check,
+                witness=shown,
+                witness_numbers=numbers,
                 **usual | entry,
             )
         except TypeError as error:
@@ -158,16 +164,20 @@ def select(pattern: str = "*") -> list[Claim]:
 
 
 def run(entry: Claim) -> Result:
-    """Run one check: on what holds, on what was printed, on the control. An exception is a failure, and is shown."""
+    """Run one check: on what holds, on what was printed, on the control; and compute the numbers of its witness.
+
+    An exception is a failure, and is shown.
+    """
     start = time.perf_counter()
     if entry.evidence == "read":
         return Result(entry, "read", None, None, None, 0.0)
     try:
+        wrong = disagreement(entry.witness_numbers, entry.computed) if entry.computed else ""
         if entry.evidence == "experiment":
             found = entry.check()
             if found not in EXPERIMENT:
                 raise TypeError(f"an experiment returns one of {', '.join(EXPERIMENT)}; got {found!r}")
-            return Result(entry, found, None, None, None, time.perf_counter() - start)
+            return Result(entry, "fails" if wrong else found, None, None, None, time.perf_counter() - start, wrong)
         accepted, residual = _judge(entry, entry.holds)
         printed, printed_residual = (None, None) if entry.printed is None else _judge(entry, entry.printed)
         control, control_residual = _judge(entry, entry.control)
@@ -175,11 +185,12 @@ def run(entry: Claim) -> Result:
         return Result(entry, "fails", None, None, None, time.perf_counter() - start, f"{type(error).__name__}: {error}")
     return Result(
         entry,
-        "holds" if accepted else "fails",
+        "holds" if accepted and not wrong else "fails",
         residual,
         not control,
         None if printed is None else not printed,
         time.perf_counter() - start,
+        wrong,
         control_residual=control_residual,
         printed_residual=printed_residual,
     )

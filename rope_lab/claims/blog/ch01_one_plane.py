@@ -3,7 +3,7 @@
 import numpy as np
 import sympy as sp
 
-from rope_lab.algebra import rotation, symbolic
+from rope_lab.algebra import latent, rotation, symbolic
 from rope_lab.claims import exact
 from rope_lab.claims.entry import Erratum
 from rope_lab.claims.ledger import claim
@@ -41,8 +41,9 @@ def softmax_of_the_scaled_logit(weights, rng):
     slip=True,
     correction=r"Read $v_i$ for $v_n$: $o_m = \sum_{i=1}^N \alpha_{m,i} v_i$. As printed nothing is summed but the "
     r"weights, and the result is $v_n$ itself.",
-    witness=r"Weights $\tfrac12, \tfrac13, \tfrac16$ and values $1, 2, 6$: the mixture is $\tfrac{13}{6}$; "
-    r"the printed sum gives $6$ for $n = 3$.",
+    witness=r"Weights $\tfrac12, \tfrac13, \tfrac16$ and values $1, 2, 6$: the mixture is $[[\tfrac{13}{6}]]$; "
+    r"the printed sum gives $[[6]]$ for $n = 3$.",
+    computed=lambda: tuple(float(np.dot([1 / 2, 1 / 3, 1 / 6], values)) for values in ([1, 2, 6], [6, 6, 6])),
     erratum=Erratum(
         4, "blog-values", "One letter in the output", "Whoever copies the formula into code: nothing would be mixed."
     ),
@@ -73,8 +74,9 @@ def _softmax(s):
     verdict="conditional",
     correction=r"True of the logit $q_m^\top k_n$. The softmax weight $\alpha_{mn}$, which the article calls the "
     r"score, also depends on every other key; what survives: it does not change when all positions move together.",
-    witness=r"Two keys with logits $0$ and $0$ weigh $\tfrac12$ each. Give the second the logit $\ln 3$: the first now "
-    r"weighs $\tfrac14$, and its own logit is still $0$.",
+    witness=r"Two keys with logits $0$ and $0$ weigh $[[\tfrac12]]$ each. Give the second the logit $\ln 3$: the "
+    r"first now weighs $[[\tfrac14]]$, and its own logit is still $0$.",
+    computed=lambda: tuple(float(latent.softmax(s)[0]) for s in ([0, 0], [0, np.log(3)])),
     erratum=Erratum(
         6,
         "blog-logit",
@@ -124,7 +126,8 @@ def two_dimensions_in_the_head_are_enough(turn, rng):
     correction=r"The order matters. $W_q R_m x$ against $W_k R_n y$ gives a relative logit for all $x$, $y$ only if "
     r"$W_q^\top W_k$ commutes with the rotations.",
     witness=r"$W_q^\top W_k = \mathrm{diag}(1, 0)$, a quarter turn per position, $x = y = (1, 0)$: rotated first, the "
-    r"logit is $1$ at $m = n = 0$ and $0$ at $m = n = 1$.",
+    r"logit is $[[1]]$ at $m = n = 0$ and $[[0]]$ at $m = n = 1$.",
+    computed=lambda: tuple(rotation.rotate([1, 0], n, theta=[np.pi / 2])[0] ** 2 for n in (0, 1)),
     tolerance=1e-12,
     holds=lambda W, x, position: rotation.rotate(W @ x, position, theta=0.7),
     control=lambda W, x, position: W @ rotation.rotate(x, position, theta=0.7),

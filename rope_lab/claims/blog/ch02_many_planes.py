@@ -30,7 +30,8 @@ def orthogonal_with_determinant_one(matrix):
     locus="theta formula",
     statement=r"The frequencies are $\theta_i = 10000^{-2(i-1)/d}$, $i = 1, \dots, d/2$.",
     correction=r"They run from $1$ down to $10^{-4(1 - 2/d)}$. The value $10^{-4}$ itself never occurs.",
-    witness=r"$d = 128$: the slowest plane has $1.1548 \cdot 10^{-4}$.",
+    witness=r"$d = 128$: the slowest plane has $[[1.1548 \cdot 10^{-4}]]$.",
+    computed=lambda: float(rotation.frequencies(128)[-1]),
     tolerance=1e-12,
     holds=lambda i, d: 10000.0 ** (-2 * (i - 1) / d),
     control=lambda i, d: 10000.0 ** (-2 * i / d),  # counted from one, written as if from zero: ends at 10^-4

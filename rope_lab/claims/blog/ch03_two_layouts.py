@@ -78,7 +78,9 @@ def elementwise_half(fast, rng):
     locus="before the fast form",
     statement=r"The matrix is mostly zeros, so multiplying by it in full is wasteful; the elementwise form costs less.",
     tier="minor",
-    witness=r"$d = 128$: 16384 products against 256. In general $d^2$ against $2d$; at $d = 2$ the two are equal.",
+    witness=r"$d = 128$: [[16384]] products against [[256]]. In general $d^2$ against $2d$; at $d = 2$ the two are "
+    r"equal.",
+    computed=lambda: (128**2, np.count_nonzero(rotation.rotation_matrix(1.0, theta=rotation.frequencies(128)))),
     holds=lambda d: 2 * d,
     control=lambda d: d * d,  # the zeros are multiplied too
 )
@@ -98,7 +100,10 @@ def only_what_is_not_zero(products):
     tier="minor",
     correction=r"The ranges differ: $i = 0, \dots, d/2 - 1$ in the first, $i = 1, \dots, d/2$ in the second. Counted "
     r"from zero the pairs are $(2i, 2i + 1)$ and $(i, i + d/2)$, both with $i = 0, \dots, d/2 - 1$.",
-    witness=r"$d = 6$: 01, 23, 45 against 03, 14, 25.",
+    witness=r"$d = 6$: [[01, 23, 45]] against [[03, 14, 25]].",
+    computed=lambda: tuple(
+        ", ".join(f"{a}{b}" for a, b in rotation.planes(6, layout=layout)) for layout in ("interleaved", "half")
+    ),
     holds=lambda d: ([(2 * i, 2 * i + 1) for i in range(d // 2)], [(i, i + d // 2) for i in range(d // 2)]),
     control=lambda d: ([(2 * i, 2 * i + 1) for i in range(d // 2)], [(i, d - 1 - i) for i in range(d // 2)]),  # folded
 )
@@ -183,7 +188,12 @@ def half_has_determinant_one(sign):
     r"even $d$. Exchanges of two rows take $d$ minus the number of cycles: $0, 1, 3, 4, 6, 9, 11, 10, \dots$ for "
     r"$d = 2, 4, 6, \dots$, which is $d/2 - 1$ for $d = 2$ and $d = 4$ only. The conclusion $\det \mathcal R = 1$ "
     r"stands either way.",
-    witness=r"$d = 6$: two moves, three swaps. $d = 64$: 31 moves, 50 swaps.",
+    witness=r"$d = 6$: [[two]] moves, [[three]] swaps. $d = 64$: [[31]] moves, [[50]] swaps.",
+    computed=lambda: tuple(
+        count(rotation.layout_permutation(d))
+        for d in (6, 64)
+        for count in (layouts.minimal_moves, layouts.minimal_swaps)
+    ),
     erratum=Erratum(
         5,
         "blog-swaps",
@@ -204,7 +214,11 @@ def moves_not_swaps(count):
     tier="minor",
     correction=r"The reason that needs no count: rows and columns undergo the same permutation, "
     r"$\det(P \mathcal R P^\top) = \mathrm{sgn}(p)^2 \det \mathcal R$.",
-    witness=r"$d = 4$: the permutation of the rows alone has the sign $-1$; with the columns, $+1$.",
+    witness=r"$d = 4$: the permutation of the rows alone has the sign $[[-1]]$; with the columns, $[[+1]]$.",
+    computed=lambda: (
+        layouts.parity(rotation.layout_permutation(4)),
+        layouts.parity(rotation.layout_permutation(4)) ** 2,
+    ),
     holds=lambda R, P: P * R * P.T,
     control=lambda R, P: P * R,  # the columns forgotten
 )
@@ -222,7 +236,13 @@ def the_sign_is_squared(change):
     correction=r"A remark: the two make the same *class* of functions. With one and the same $W_q$, $W_k$ the logits "
     r"differ; they agree once the rows of both, head by head, are put in the other order.",
     witness=r"$d = 4$, a quarter turn in plane 0, $q = k = (1, 0, 0, 0)$ agree; $q = (1, 0, 0, 0)$, "
-    r"$k = (0, 1, 0, 0)$ at offset 1: $-1$ interleaved, $0$ half-split.",
+    r"$k = (0, 1, 0, 0)$ at offset 1: $[[-1]]$ interleaved, $[[0]]$ half-split.",
+    computed=lambda: tuple(
+        rotation.logits(
+            [[1, 0, 0, 0]], [[0, 1, 0, 0]], q_positions=[0], k_positions=[1], theta=[np.pi / 2, 0], layout=layout
+        ).item()
+        for layout in ("interleaved", "half")
+    ),
     tolerance=1e-11,
     holds=lambda W: W[rotation.layout_permutation(len(W))],
     control=lambda W: W,  # the trained weights as they are

@@ -28,7 +28,8 @@ def length_is_kept(matrix):
     statement=r"Turning twice adds the angles, $R_\alpha R_\beta = R_{\alpha+\beta}$. Read entry by entry, these are "
     r"the addition theorems: $\cos(\alpha+\beta) = \cos\alpha\cos\beta - \sin\alpha\sin\beta$ and "
     r"$\sin(\alpha+\beta) = \sin\alpha\cos\beta + \cos\alpha\sin\beta$.",
-    witness=r"Two eighths of a turn make a quarter: $\cos\tfrac{\pi}{2} = \tfrac12 - \tfrac12 = 0$.",
+    witness=r"Two eighths of a turn make a quarter: $\cos\tfrac{\pi}{2} = [[\tfrac12]] - [[\tfrac12]] = [[0]]$.",
+    computed=lambda: (np.cos(np.pi / 4) ** 2, np.sin(np.pi / 4) ** 2, rotation.rotation_2d(np.pi / 2)[0, 0]),
     holds=-1,
     control=+1,  # the sign between the two products
 )
@@ -127,7 +128,8 @@ def what_commutes_with_a_rotation(family):
 @claim(
     "book.rotate-one-side",
     statement=r"It does not matter who is turned: $q^\top (R_\delta k) = (R_{-\delta}\, q)^\top k$.",
-    witness=r"$q = (1, 0)$, $k = (0, 1)$, a quarter turn: both sides are $-1$.",
+    witness=r"$q = (1, 0)$, $k = (0, 1)$, a quarter turn: both sides are $[[-1]]$.",
+    computed=lambda: rotation.logits([[1, 0]], [[0, 1]], q_positions=[0], k_positions=[1], theta=[np.pi / 2]).item(),
     holds=lambda angle: -angle,
     control=lambda angle: angle,
 )

@@ -40,7 +40,10 @@ def one_cosine_for_each_plane(offset, rng):
     "book.plane-bound",
     statement=r"Each plane keeps its own length, so at every offset the logit obeys "
     r"$|q_m^\top k_n| \le \sum_i |q_i|\,|k_i| \le |q|\,|k|$.",
-    witness=r"$q = (1, 0, 0, 0)$ and $k = (0, 0, 1, 0)$ share no plane: their logit is $0$ at every offset.",
+    witness=r"$q = (1, 0, 0, 0)$ and $k = (0, 0, 1, 0)$ share no plane: their logit is $[[0]]$ at every offset.",
+    computed=lambda: rotation.logits(
+        [[1, 0, 0, 0]], [[0, 0, 1, 0]], q_positions=[0], k_positions=[9], theta=[1, 0.1]
+    ).item(),
     tolerance=1e-12,
     holds=lambda planes: planes.sum(axis=-1),
     control=lambda planes: planes.max(axis=-1),  # the strongest plane alone
@@ -79,7 +82,9 @@ def squeezed_positions_are_slower_planes(slowed):
     "book.base-stretch",
     statement=r"Let $d > 2$ and multiply the base by $s^{d/(d-2)}$. The fastest plane stays as it is, the slowest "
     r"becomes slower by the factor $s$, and those between by $s^{2i/(d-2)}$.",
-    witness=r"$d = 4$, base $10^4$, $s = 2$: base $4 \cdot 10^4$; the frequencies $1, 0.01$ become $1, 0.005$.",
+    witness=r"$d = 4$, base $10^4$, $s = 2$: base $[[4 \cdot 10^4]]$; the frequencies $[[1, 0.01]]$ become $[[1, "
+    r"0.005]]$.",
+    computed=lambda: (2 ** (4 / (4 - 2)) * 1e4, *(rotation.frequencies(4, base=base).tolist() for base in (1e4, 4e4))),
     tolerance=1e-12,
     holds=lambda s, d: s ** (d / (d - 2)),
     control=lambda s, d: s,  # noqa: ARG005 - the base multiplied by s itself
@@ -97,7 +102,8 @@ def slowest_plane_slowed_by_s(factor, rng):
     "book.decay-integral",
     statement=r"With ever more planes the mean of the cosines becomes $\int_0^1 \cos(r\,\mathrm{base}^{-u})\,du = "
     r"\frac{1}{\ln\mathrm{base}} \int_{r/\mathrm{base}}^{r} \frac{\cos t}{t}\,dt$.",
-    witness=r"Base $10^4$: $0.9740$, $0.6824$, $0.4368$, $0.1877$ at $r = 1, 10, 100, 1000$.",
+    witness=r"Base $10^4$: $[[0.9740]]$, $[[0.6824]]$, $[[0.4368]]$, $[[0.1877]]$ at $r = 1, 10, 100, 1000$.",
+    computed=lambda: tuple(schedule.dense_decay([1, 10, 100, 1000])),
     tolerance=1e-6,
     holds=lambda r, base: r / base,
     control=lambda r, base: 1 / base,  # noqa: ARG005 - the lower end not moved along
@@ -139,7 +145,10 @@ def mean_square_of_a_lottery(mean_square, rng):
     r"\sigma_1^2, \sigma_1^2, \dots)$, then $\mathcal R_r M_k \mathcal R_r^\top = M_k$, and the mean square of the "
     r"logit, $\mathrm{tr}(M_q M_k)$, does not depend on the offset, whatever $M_q$ is.",
     witness=r"With the variances $1.9$ and $0.1$ in the plane of both $q$ and $k$ the mean square is "
-    r"$3.62 \cos^2(r\theta) + 0.38 \sin^2(r\theta)$, which falls from $3.62$ to $0.38$.",
+    r"$[[3.62]] \cos^2(r\theta) + [[0.38]] \sin^2(r\theta)$, which falls from $3.62$ to $0.38$.",
+    computed=lambda: tuple(
+        schedule.logit_variance([0, 1], theta=[np.pi / 2], q_moments=np.diag([1.9, 0.1]), k_moments=np.diag([1.9, 0.1]))
+    ),
     holds=lambda a, b: sp.diag(a, a, b, b),
     control=lambda a, b: sp.diag(a, b, a, b),  # as much in every plane, but not evenly spread in it
 )
@@ -151,11 +160,17 @@ def a_key_that_looks_the_same_from_all_sides(spread):
     return symbolic.same(R * M_k * R.T, M_k) and symbolic.same((M_q * R * M_k * R.T).trace(), (M_q * M_k).trace())
 
 
+def _mean_squares():
+    M = np.kron(np.ones((2, 2)), np.eye(2) / 2)
+    return tuple(schedule.logit_variance([0, 1], theta=[np.pi, 0], q_moments=M, k_moments=M))
+
+
 @claim(
     "book.correlated-planes",
     statement=r"Isotropy in each plane is not enough. Let $q = (w, w)$ and $k = (u, u)$ with two independent random "
     r"directions $w$, $u$ of the plane. The mean square of the logit is $1 + \cos(r(\theta_0 - \theta_1))$.",
-    witness=r"$\theta = (\pi, 0)$: it is $2$ at offset $0$ and $0$ at offset $1$.",
+    witness=r"$\theta = (\pi, 0)$: it is $[[2]]$ at offset $0$ and $[[0]]$ at offset $1$.",
+    computed=_mean_squares,
     holds=1,
     control=0,  # the correlation between the planes dropped
 )

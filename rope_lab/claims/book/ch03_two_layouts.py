@@ -32,7 +32,8 @@ def doubling(p):
     r"$\varphi(e)$ counts the numbers up to $e$ without a common factor with it and $\mathrm{ord}_e(2)$ is the first "
     r"power of two that leaves the remainder 1.",
     witness=r"$d = 64$: $63$ has the divisors $1, 3, 7, 9, 21, 63$, which give $1 + 1 + 2 + 1 + 2 + 6$ cycles; with "
-    r"the last coordinate $14$.",
+    r"the last coordinate $[[14]]$.",
+    computed=lambda: len(layouts.cycles(rotation.layout_permutation(64))),
     holds=1,
     control=0,  # the coordinate that stays last forgotten
 )
@@ -51,7 +52,8 @@ def cycles_by_divisors(last):
     "book.layout-parity",
     statement=r"With $k = d/2$ planes the permutation has the sign $(-1)^{k(k-1)/2}$.",
     witness=r"Odd coordinate $2j + 1$ passes $k - 1 - j$ even ones, and the sum over $j$ is $k(k-1)/2$. "
-    r"$k = 2$: $-1$; $k = 4$: $+1$.",
+    r"$k = 2$: $[[-1]]$; $k = 4$: $[[+1]]$.",
+    computed=lambda: tuple(layouts.parity(rotation.layout_permutation(2 * k)) for k in (2, 4)),
     holds=lambda k: k * (k - 1) // 2,
     control=lambda k: k - 1,  # as if each of the moves were an exchange
 )

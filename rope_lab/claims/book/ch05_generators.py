@@ -36,7 +36,8 @@ def lengths_change_by_the_symmetric_part(rate):
     "book.witness-ellipse",
     statement=r"The witness moves on ellipses: $\exp\Bigl(t \begin{pmatrix} 0 & -4\pi \\ \pi & 0 \end{pmatrix}\Bigr) = "
     r"\begin{pmatrix} \cos 2\pi t & -2\sin 2\pi t \\ \tfrac12 \sin 2\pi t & \cos 2\pi t \end{pmatrix}$.",
-    witness=r"At every whole $t$ it is $I$; at $t = \tfrac14$ it stretches one axis by $2$ and halves the other.",
+    witness=r"At every whole $t$ it is $I$; at $t = \tfrac14$ it stretches one axis by $[[2]]$ and halves the other.",
+    computed=lambda: np.linalg.svd(generators.exponential([[0, -np.pi], [np.pi / 4, 0]]), compute_uv=False)[0],
     holds=sp.Integer(2),
     control=sp.Rational(1, 2),  # the long axis taken for the short one
 )
@@ -155,11 +156,17 @@ def _floats(matrix, values):
     return np.array(matrix.subs(dict(zip(SIX, values, strict=True))), dtype=float)
 
 
+THREE_ONE = generators.skew_4d([3.0, 0, 0, 0, 0, 1])  # b_21 and b_43
+
+
 @claim(
     "book.four-halves",
     statement=r"A skew $4 \times 4$ matrix is a sum $B = S + A$ with $SA = AS$, $S^2 = -\tfrac14 r_+^2 I$ and "
     r"$A^2 = -\tfrac14 r_-^2 I$.",
-    witness=r"$b_{21} = 3$, $b_{43} = 1$: $S$ turns both planes by $2$, $A$ turns them by $1$ and $-1$.",
+    witness=r"$b_{21} = 3$, $b_{43} = 1$: $S$ turns both planes by $[[2]]$, $A$ turns them by $[[1]]$ and $[[-1]]$.",
+    computed=lambda: tuple(
+        generators.halves_4d(THREE_ONE)[half][at] for half, at in ((0, (1, 0)), (1, (1, 0)), (1, (3, 2)))
+    ),
     holds=(1, -1, 1, 1, -1, 1),
     control=(1, 1, 1, 1, 1, 1),  # the sign of the crossed pair forgotten
 )
@@ -181,7 +188,11 @@ def two_commuting_halves(signs):
     "book.four-angles",
     statement=r"The angles of a skew $4 \times 4$ matrix are $\theta_{0,1} = \tfrac12 (r_+ \pm r_-)$, up to sign, with "
     r"$r_\pm^2 = (b_{21} \pm b_{43})^2 + (b_{31} \mp b_{42})^2 + (b_{41} \pm b_{32})^2$.",
-    witness=r"$b_{21} = 3$, $b_{43} = 1$, and zeros: $r_+ = 4$, $r_- = 2$, the angles are $3$ and $1$.",
+    witness=r"$b_{21} = 3$, $b_{43} = 1$, and zeros: $r_+ = [[4]]$, $r_- = [[2]]$, the angles are $[[3]]$ and $[[1]]$.",
+    computed=lambda: (
+        *(2 * np.linalg.norm(half[0]) for half in generators.halves_4d(THREE_ONE)),
+        *generators.angles_4d(THREE_ONE),
+    ),
     holds=-1,
     control=+1,  # the sign of the crossed pair forgotten
 )
@@ -222,7 +233,8 @@ def the_series_to_order_four(sign):
     "book.alias-classes",
     statement=r"Two lists of frequencies give the same rotations at all whole positions, up to one orthogonal change "
     r"of basis, exactly if they agree after each is reduced modulo $2\pi$, folded into $[0, \pi]$, and sorted.",
-    witness=r"$\theta = 5$ and $2\pi - 5 = 1.283\dots$: mirror images at every whole $n$.",
+    witness=r"$\theta = 5$ and $2\pi - 5 = [[1.283]]\dots$: mirror images at every whole $n$.",
+    computed=lambda: float(generators.alias([5.0])[0]),
     tolerance=1e-9,
     holds=generators.alias,
     control=lambda a: np.sort(np.mod(a, np.pi))[::-1],  # half a turn taken for a whole one

@@ -153,7 +153,8 @@ def what_commutes_with_the_blocks(angles):
     "book.fixed-schedule",
     statement=r"A head of one plane with frequency $\theta$ has logits $u_r$ with $u_r + u_{r+2} = 2\cos\theta\, "
     r"u_{r+1}$, whatever its weights. So weights cannot change the frequency.",
-    witness=r"$\theta = 1$ and $u_r = \cos 2r$: $u_0 + u_2 - 2\cos(1)\,u_1 = 0.796$.",
+    witness=r"$\theta = 1$ and $u_r = \cos 2r$: $u_0 + u_2 - 2\cos(1)\,u_1 = [[0.796]]$.",
+    computed=lambda: np.cos(0) + np.cos(4) - 2 * np.cos(1) * np.cos(2),
     holds=1,
     control=2,  # the frequency of another head
 )
@@ -190,8 +191,12 @@ def one_basis_for_a_group(second_basis, rng):
     "book.absorb-norm",
     statement=r"Normalise queries and keys between the weights and the rotation. An orthogonal $P$ passes through the "
     r"norm, and through one gain for all channels: the absorption stays exact. Gains for single channels stop it.",
-    witness=r"$P$ the quarter turn, gains $(1, 2)$, $u = (1, 0)$: $P^\top(g \odot u) = (0, -1)$, and "
-    r"$g \odot P^\top u = (0, -2)$.",
+    witness=r"$P$ the quarter turn, gains $(1, 2)$, $u = (1, 0)$: $P^\top(g \odot u) = ([[0, -1]])$, and "
+    r"$g \odot P^\top u = ([[0, -2]])$.",
+    computed=lambda: (
+        (rotation.rotation_2d(np.pi / 2).T @ [1, 0]).tolist(),
+        ([1, 2] * (rotation.rotation_2d(np.pi / 2).T @ [1, 0])).tolist(),
+    ),
     tolerance=1e-10,
     holds=(1.7, 1.7, 1.7, 1.7),
     control=(1.0, 2.0, 0.5, 1.5),

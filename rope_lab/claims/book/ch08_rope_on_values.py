@@ -78,8 +78,9 @@ def one_token(turns, rng):
     r"the earlier one the weight $1/(1 + e^{-z})$. With Q alone, $z = (\mathcal R_{s+1}\, q)^\top k$ moves with $s$; "
     r"with K alone, $z = q^\top \mathcal R_s\, k$ does.",
     tier="minor",
-    witness=r"K alone, half a turn per position, $q = k = (1, 0)$: $z$ is $1$ at $s = 0$ and $-1$ at $s = 1$, without "
-    r"the divisor.",
+    witness=r"K alone, half a turn per position, $q = k = (1, 0)$: $z$ is $[[1]]$ at $s = 0$ and $[[-1]]$ at $s = 1$, "
+    r"without the divisor.",
+    computed=lambda: tuple(float(rotation.rotate([1, 0], s, theta=[np.pi])[0]) for s in (0, 1)),
     tolerance=1e-12,
     holds={"q": lambda s: -(s + 1), "k": lambda s: s},
     control={"q": lambda s: s, "k": lambda s: s},  # the query's own place taken for the key's

@@ -17,7 +17,13 @@ SMALL = cache_size.CacheShape("small", 2, 6, 3, 4, latent=10, rope=2)
     "book.cache-formulas",
     statement=r"Numbers kept for a token in one layer: MHA $2Hd$, GQA $2Gd$, MQA $2d$, MLA $d_c + d_r$, the shared "
     r"latent $d_c$. A model keeps this in each layer; each number takes its bytes.",
-    witness=r"$H = 128$, $d = 128$, $d_c = 512$, $d_r = 64$: MHA keeps $32768$, MLA $576$, as much as $2.25$ groups.",
+    witness=r"$H = 128$, $d = 128$, $d_c = 512$, $d_r = 64$: MHA keeps $[[32768]]$, MLA $[[576]]$, as much as "
+    r"$[[2.25]]$ groups.",
+    computed=lambda: (
+        cache_size.numbers_per_token("mha", V2),
+        cache_size.numbers_per_token("mla", V2),
+        cache_size.numbers_per_token("mla", V2) / cache_size.numbers_per_token("mqa", V2),
+    ),
     holds=lambda H, G, d, d_c, d_r: (2 * H * d, 2 * G * d, 2 * d, d_c + d_r, d_c),
     control=lambda H, G, d, d_c, d_r: (2 * H * d, 2 * G * d, 2 * d, 2 * d_c + d_r, d_c),  # a value apart from the key
 )
@@ -37,7 +43,11 @@ def numbers_kept(formulas):
     "book.latent-cost",
     statement=r"Multiplications of one query with one key, over $H$ heads: $H(2d + d_r)$ if each head makes its own "
     r"keys and values, $H(2d_c + d_r)$ on the latent itself, $2Hd_c$ for the shared form.",
-    witness=r"$d = 128$, $d_c = 512$, $d_r = 64$: $320$, $1088$ and $1024$ for each head.",
+    witness=r"$d = 128$, $d_c = 512$, $d_r = 64$: $[[320]]$, $[[1088]]$ and $[[1024]]$ for each head.",
+    computed=lambda: tuple(
+        cache_size.products_per_pair(scheme, V2, absorbed=form) // V2.heads
+        for scheme, form in (("mla", False), ("mla", True), ("shared", True))
+    ),
     holds=lambda d, d_c, d_r: (2 * d + d_r, 2 * d_c + d_r, 2 * d_c),
     control=lambda d, d_c, d_r: (2 * d + d_r, d_c + d + d_r, 2 * d_c),  # values of width d, absorbed all the same
 )

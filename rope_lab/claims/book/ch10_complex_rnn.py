@@ -110,7 +110,8 @@ def the_gradient_runs_back(sign, rng):
     "book.decay-row-sum",
     statement=r"Softmax of the logits $-(m-n) \ln(1/\gamma)$ over $1 \le n \le m$ gives the weights "
     r"$\gamma^{m-n} (1-\gamma) / (1-\gamma^m)$: those of the recurrence, divided by a sum that depends on $m$.",
-    witness=r"$m = 2$, $\gamma = \tfrac12$: the weights $\tfrac12, 1$ become $\tfrac13, \tfrac23$.",
+    witness=r"$m = 2$, $\gamma = \tfrac12$: the weights $\tfrac12, 1$ become $[[\tfrac13, \tfrac23]]$.",
+    computed=lambda: np.divide([0.5, 1], 1.5).tolist(),
     holds=lambda m: (1 - gamma**m) / (1 - gamma),
     control=lambda _: 1 / (1 - gamma),  # the sum over an endless past
 )

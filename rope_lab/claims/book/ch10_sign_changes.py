@@ -27,11 +27,17 @@ def _alternating(N):
     return decays, [Fraction(int(w.p), int(w.q)) for w in weights]
 
 
+def _signs_of_the_witness():
+    first, second, *later = _sum_of_decays((1 / 3, 2 / 3), (2, -1), 60)
+    return first, second, "negative" if max(later) < 0 else "not always negative"
+
+
 @claim(
     "book.decay-sign-changes",
     statement=r"A sum of $N$ different positive decays, $\sum_k c_k \lambda_k^n$ with $c_k \ne 0$, changes sign at "
     r"most $N - 1$ times over all $n \ge 0$, and some sum does.",
-    witness=r"$N = 2$: $2 \cdot (\tfrac13)^n - (\tfrac23)^n$ is $1$, $0$, then negative for ever.",
+    witness=r"$N = 2$: $2 \cdot (\tfrac13)^n - (\tfrac23)^n$ is $[[1]]$, $[[0]]$, then [[negative]] for ever.",
+    computed=_signs_of_the_witness,
     holds=lambda N: N - 1,
     control=lambda N: N - 2,
 )

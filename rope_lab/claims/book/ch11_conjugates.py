@@ -57,7 +57,8 @@ def transpose_gives_the_sum(combined):
     "book.literal-transpose",
     statement=r"Taken literally, eq 12 of CRoPE mirrors the query: $\mathrm{Re}[\tilde q\, e^{\mathrm i (n-m)\theta}\, "
     r"\tilde k] = (\sigma_3 q)^\top R_{(n-m)\theta}\, k$ in each plane.",
-    witness=r"$q = k = (0, 1)$ and $m = n$: $\sigma_3 q = (0, -1)$, and the logit is $-1$.",
+    witness=r"$q = k = (0, 1)$ and $m = n$: $\sigma_3 q = (0, -1)$, and the logit is $[[-1]]$.",
+    computed=lambda: float((widely_linear.to_complex([0, 1]) ** 2)[0].real),
     holds=3,
     control=1,  # mirrored at the other line
 )

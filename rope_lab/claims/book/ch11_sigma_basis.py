@@ -57,7 +57,8 @@ def linear_plus_conjugate(sign):
     "book.block-parts",
     statement=r"The block $\begin{pmatrix} p & q\\ r & s\end{pmatrix}$ is $z \mapsto A z + B \bar z$ with $2A = (p + "
     r"s) + \mathrm i\,(r - q)$ and $2B = (p - s) + \mathrm i\,(r + q)$.",
-    witness=r"$p = 1$, the others $0$: $A = B = \tfrac12$, and $\tfrac12 z + \tfrac12\bar z$ is the real part.",
+    witness=r"$p = 1$, the others $0$: $A = B = [[\tfrac12]]$, and $\tfrac12 z + \tfrac12\bar z$ is the real part.",
+    computed=lambda: float(widely_linear.complex_parts([[1, 0], [0, 0]])[0][0, 0].real),
     holds=lambda A, B: (A, B),
     control=lambda A, B: (sp.conjugate(A), B),  # r - q taken the wrong way round
 )
@@ -88,7 +89,11 @@ def commutator(bracket):
     "book.energies-add",
     statement=r"The two halves are orthogonal, so their energies add: $|W|^2 = 2|A|^2 + 2|B|^2$, with the sums of all "
     r"squared entries.",
-    witness=r"$\mathrm{diag}(3, 1)$: $A = 2$, $B = 1$, and $9 + 1 = 8 + 2$.",
+    witness=r"$\mathrm{diag}(3, 1)$: $A = [[2]]$, $B = [[1]]$, and $9 + 1 = [[8]] + [[2]]$.",
+    computed=lambda: (
+        *(float(part[0, 0].real) for part in widely_linear.complex_parts(np.diag([3, 1]))),
+        *widely_linear.energies(np.diag([3, 1])),
+    ),
     holds=2,
     control=1,  # as if a complex number were written once
 )
@@ -103,7 +108,8 @@ def pythagoras(factor):
     "book.nearest-linear",
     statement=r"The complex-linear half of $W$ is the complex-linear map nearest to it: $|W - C|^2 = |W_+ - C|^2 + "
     r"|W_-|^2$ for every complex-linear $C$, with the halves $W_+$ and $W_-$ of $W$.",
-    witness=r"$W = \mathrm{diag}(1, 0)$: nearest is $\tfrac12 I$, and what is left has energy $\tfrac12$.",
+    witness=r"$W = \mathrm{diag}(1, 0)$: nearest is $[[\tfrac12]] I$, and what is left has energy $[[\tfrac12]]$.",
+    computed=lambda: (float(widely_linear.split(np.diag([1, 0]))[0][0, 0]), widely_linear.energies(np.diag([1, 0]))[1]),
     holds=lambda a, b: sp.Matrix([[a, -b], [b, a]]),
     control=lambda a, b: sp.Matrix([[a, b], [b, a]]),  # not complex-linear
 )

@@ -69,7 +69,8 @@ def the_nearest_is_the_closest(form, _rng):
     statement=r"The lead over a neighbour is $\sum_i (1 - \cos\theta_i) = \frac d2 (1 - g(1)) + \frac12 "
     r"(\cos\tfrac1{\mathrm{base}} - \cos 1) + O(1/d)$. So in a fixed window, with keys on both sides, the wanted key's "
     r"softmax weight $a$ obeys $1 - a \sim 2 e^{-\sum_i (1 - \cos\theta_i)}$.",
-    witness=r"Base $10^4$: one nat of lead takes about $77$ dimensions.",
+    witness=r"Base $10^4$: one nat of lead takes about $[[77]]$ dimensions.",
+    computed=lambda: round(1 / ((1 - schedule.dense_decay(1.0)) / 2)),
     tolerance=1e-4,
     holds=lambda d, b: d / 2 * (1 - float(schedule.dense_decay(1.0, base=b))) + (np.cos(1 / b) - np.cos(1)) / 2,
     control=lambda d, b: d / 2 * (1 - float(schedule.dense_decay(1.0, base=b))),  # the end of the sum left out
@@ -107,7 +108,8 @@ def the_two_demands_add_up(sign):
     statement=r"$2(m + s)\,n - n^2 = -(n - m - s)^2 + (m + s)^2$: a product of a query that knows $m$ and $s$, and a "
     r"key "
     r"that knows $n$ and $n^2$.",
-    witness=r"$m = 5$, $s = 2$: the top of $14 n - n^2$ is at $n = 7$.",
+    witness=r"$m = 5$, $s = 2$: the top of $14 n - n^2$ is at $n = [[7]]$.",
+    computed=lambda: int(np.argmax(14 * np.arange(20) - np.arange(20) ** 2)),
     holds=lambda m, n, s: -((n - m - s) ** 2) + (m + s) ** 2,
     control=lambda m, n, s: -((n - m + s) ** 2) + (m + s) ** 2,  # looks back
 )

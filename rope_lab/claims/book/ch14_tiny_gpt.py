@@ -4,6 +4,7 @@ import math
 from fractions import Fraction
 
 import numpy as np
+from scipy import stats
 
 from rope_lab.algebra import budget
 from rope_lab.claims.ledger import claim
@@ -14,7 +15,8 @@ from rope_lab.training.results import intervals
     "book.uniform-loss",
     statement=r"A model that finds all $V$ tokens equally likely has the loss $\ln V$, whatever the text.",
     tolerance=1e-12,
-    witness=r"$V = 2$: every token costs $\ln 2 \approx 0.693$ nats, one bit.",
+    witness=r"$V = 2$: every token costs $\ln 2 \approx [[0.693]]$ nats, one bit.",
+    computed=lambda: float(np.log(2)),
     holds=math.log,
     control=math.log2,  # bits where nats are meant
 )
@@ -35,8 +37,9 @@ def uniform_loss(formula, rng):
     statement=r"The perplexity $e^{\mathcal L}$ is the geometric mean, over the tokens, of one over the probability "
     r"that each was given. A model that is always torn between $K$ equally likely tokens has perplexity $K$.",
     tolerance=1e-12,
-    witness=r"Probabilities $\tfrac12$ and $\tfrac18$: $\mathcal L = \ln 4$, perplexity $4$; the arithmetic mean of "
-    r"$2$ and $8$ would be $5$.",
+    witness=r"Probabilities $\tfrac12$ and $\tfrac18$: $\mathcal L = \ln 4$, perplexity $[[4]]$; the arithmetic mean "
+    r"of $2$ and $8$ would be $[[5]]$.",
+    computed=lambda: (float(np.exp((np.log(2) + np.log(8)) / 2)), (2 + 8) / 2),
     holds=lambda p: math.exp(np.mean(-np.log(p))),
     control=lambda p: np.mean(1 / p),  # the arithmetic mean
 )
@@ -51,7 +54,8 @@ def perplexity(formula, rng):
     statement=r"A GPT of width $d$ with $L$ layers, an MLP of width $h$, a vocabulary of $V$ tokens, a tied head and "
     r"no biases has $V d + L\,(4 d^2 + 2 d h) + (2L + 1)\, d$ parameters. Each complex-linear projection saves "
     r"$\tfrac12 d^2$ in each layer.",
-    witness=r"$V = 3$, $d = 4$, $L = 1$, $h = 16$: $12 + (64 + 128) + 12 = 216$.",
+    witness=r"$V = 3$, $d = 4$, $L = 1$, $h = 16$: $12 + (64 + 128) + 12 = [[216]]$.",
+    computed=lambda: 12 + (4 * 4**2 + 2 * 4 * 16) + 3 * 4,
     holds=lambda V, d, L, h, c: V * d + L * (4 * d**2 + 2 * d * h) + (2 * L + 1) * d - L * c * d**2 // 2,
     control=lambda V, d, L, h, c: V * d + L * (4 * d**2 + 2 * d * h) + 2 * L * d - L * c * d**2 // 2,  # no last norm
 )
@@ -136,7 +140,8 @@ def paired_variance(factor):
     statement=r"The interval $\bar d \pm t_{0.975,\,n-1}\, s_d / \sqrt n$ holds the true mean of normally distributed "
     r"differences in 95 of 100 repetitions, for any number $n \ge 2$ of seeds.",
     tolerance=1e-9,
-    witness=r"For $n = 3$ the factor is $4.30$; the familiar $1.96$ belongs to infinitely many seeds.",
+    witness=r"For $n = 3$ the factor is $[[4.30]]$; the familiar $[[1.96]]$ belongs to infinitely many seeds.",
+    computed=lambda: (stats.t.ppf(0.975, 2), stats.norm.ppf(0.975)),
     holds=intervals.interval,
     control=lambda d: intervals.Interval(np.mean(d), 1.959964 * np.std(d, ddof=1) / math.sqrt(len(d)), len(d)),
 )

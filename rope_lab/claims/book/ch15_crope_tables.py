@@ -35,7 +35,8 @@ def smallest_margin(formula):
     r"tokens takes $6\,(V d + L\,(12 d^2 + (T+1)\,d))$ floating-point operations for each token in matrix products.",
     tier="minor",
     correction=r"An operation is one multiplication or one addition. The backward pass takes twice the forward pass.",
-    witness=r"$V = 3$, $d = 2$, $L = 1$, $T = 1$: $6\,(6 + 48 + 4) = 348$.",
+    witness=r"$V = 3$, $d = 2$, $L = 1$, $T = 1$: $6\,(6 + 48 + 4) = [[348]]$.",
+    computed=lambda: 6 * (3 * 2 + 12 * 2**2 + 2 * 2),
     holds=lambda V, d, L, T: 6 * (V * d + L * (12 * d**2 + (T + 1) * d)),
     control=lambda V, d, L, T: 6 * (V * d + L * (12 * d**2 + 2 * T * d)),  # as if every token saw the whole window
 )

@@ -5,6 +5,7 @@ from fractions import Fraction
 from itertools import pairwise, permutations, product
 
 import numpy as np
+from scipy import stats
 
 from rope_lab.algebra import rankings, rotation, schedule
 from rope_lab.claims.ledger import claim
@@ -13,22 +14,28 @@ from rope_lab.training.results import cards, intervals
 ORDER = (("QK", "QKVO"), ("K", "VO"), ("QKV",), ("NoPE",), ("Q", "V", "O"))  # groups, best first
 
 
+def _gaps():
+    """Of the printed losses: the largest inside a group, the smallest between two, and the spread of the last one."""
+    losses = {name: Fraction(str(loss)) for name, loss in cards.published("placements")["losses"][""].items()}
+    groups = [[losses[name] for name in group] for group in ORDER]
+    equal = max(max(group) - min(group) for group in groups[:-1])
+    better = min(min(worse) - max(group) for group, worse in pairwise(groups))
+    return equal, better, max(groups[-1]) - min(groups[-1])
+
+
 @claim(
     "book.chain-of-table",
     statement=r"Part 19's chain agrees with its table if “about equal” means a gap of at most $0.007$ and “better” one "
     r"of at least $0.012$, with Q, V and O as a set of which nothing is said but that NoPE beats them.",
     tier="minor",
-    witness=r"The largest gap called equal is QK to QKVO, $0.007$; the smallest called better is QKV to NoPE, $0.012$. "
-    r"Inside the last set the losses spread over $0.015$.",
+    witness=r"The largest gap called equal is QK to QKVO, $[[0.007]]$; the smallest called better is QKV to NoPE, "
+    r"$[[0.012]]$. Inside the last set the losses spread over $[[0.015]]$.",
+    computed=_gaps,
     holds=(Fraction(7, 1000), Fraction(12, 1000)),
     control=(Fraction(15, 1000), Fraction(12, 1000)),  # the last set taken for a group of equals
 )
 def gaps_of_the_chain(equal_and_better):
-    losses = {name: Fraction(str(loss)) for name, loss in cards.published("placements")["losses"][""].items()}
-    groups = [[losses[name] for name in group] for group in ORDER]
-    equal = max(max(group) - min(group) for group in groups[:-1])
-    better = min(min(worse) - max(group) for group, worse in pairwise(groups))
-    spread = max(groups[-1]) - min(groups[-1])
+    equal, better, spread = _gaps()
     return (equal, better) == equal_and_better and equal < better and spread > better
 
 
@@ -68,8 +75,12 @@ def _any_two(ours, theirs):
     statement=r"The number $D$ of pairs that two orders of $n$ things put the other way round is the least number of "
     r"exchanges of neighbours that lead from one order to the other. Kendall's "
     r"$\tau = 1 - 2D / \binom n2$ is the share of pairs in the same order less the share of the others.",
-    witness=r"From $abc$ to $cba$: three pairs, three exchanges, $\tau = -1$. One exchange of $a$ and $c$ would do it, "
-    r"but they are no neighbours.",
+    witness=r"From $abc$ to $cba$: three pairs, [[three]] exchanges, $\tau = [[-1]]$. One exchange of $a$ and $c$ "
+    r"would do it, but they are no neighbours.",
+    computed=lambda: (
+        rankings.exchanges(_named("abc"), _named("cba")),
+        rankings.kendall_tau(_named("abc"), _named("cba")),
+    ),
     holds=lambda ours, theirs: rankings.exchanges(_named(ours), _named(theirs)),
     control=_any_two,
 )
@@ -93,8 +104,9 @@ def _tossed(n):
     "book.kendall-counts",
     statement=r"Of the $n!$ orders of $n$ things, $c_D$ are $D$ exchanges away from a given one, where "
     r"$\sum_D c_D x^D = \prod_{k=1}^n (1 + x + \dots + x^{k-1})$.",
-    witness=r"$n = 3$: $(1 + x)(1 + x + x^2) = 1 + 2x + 2x^2 + x^3$, six orders. Three tossed coins would give "
+    witness=r"$n = 3$: $(1 + x)(1 + x + x^2) = [[1 + 2x + 2x^2 + x^3]]$, [[six]] orders. Three tossed coins would give "
     r"$1, 3, 3, 1$ of eight: but $a<b$, $b<c$, $c<a$ is no order.",
+    computed=lambda: ("{} + {}x + {}x^2 + x^3".format(*rankings.orders_at(3)), sum(rankings.orders_at(3))),
     holds=rankings.orders_at,
     control=_tossed,
 )
@@ -113,7 +125,8 @@ def counts_of_orders(counts):
     statement=r"Spearman's $\rho = 1 - 6 \sum d_i^2 / (n^3 - n)$, with $d_i$ the differences of the ranks, is the "
     r"ordinary correlation of the two lists of ranks.",
     tier="minor",
-    witness=r"$n = 3$, last two exchanged: $\sum d^2 = 2$, $\rho = 1 - 12/24 = \tfrac12$.",
+    witness=r"$n = 3$, last two exchanged: $\sum d^2 = 2$, $\rho = 1 - 12/24 = [[\tfrac12]]$.",
+    computed=lambda: rankings.spearman_rho(_named("abc"), _named("acb")),
     holds=lambda n, squares: 1 - Fraction(6 * squares, n**3 - n),
     control=lambda n, squares: 1 - Fraction(6 * squares, n**3 + n),
 )
@@ -141,7 +154,9 @@ def _normal_p(differences):
     r"differences so that their mean is $t_{0.975,\,n-1}\, s/\sqrt n$.",
     tier="minor",
     tolerance=1e-6,
-    witness=r"Five seeds: the mean may be $1.24$ standard deviations. A normal quantile would call $0.88$ enough.",
+    witness=r"Five seeds: the mean may be $[[1.24]]$ standard deviations. A normal quantile would call $[[0.88]]$ "
+    r"enough.",
+    computed=lambda: tuple(quantile / 5**0.5 for quantile in (stats.t.ppf(0.975, 4), stats.norm.ppf(0.975))),
     holds=rankings.paired_p,
     control=_normal_p,
 )
@@ -184,7 +199,8 @@ def _wrapping(window, head_dim, base, *, turn=0.5):
     statement=r"In a window of $T$ positions, the planes that turn by more than half a turn are the first "
     r"$\lceil \tfrac d2 \ln(T/\pi) / \ln \mathrm{base} \rceil$ of the $\tfrac d2$, where that is between $0$ and all.",
     tolerance=1e-9,
-    witness=r"$d = 16$, $T = 64$: six of eight planes with base $100$, three of eight with base $10^4$.",
+    witness=r"$d = 16$, $T = 64$: [[six]] of [[eight]] planes with base $100$, [[three]] of eight with base $10^4$.",
+    computed=lambda: (_wrapping(64, 16, 100.0), 8, _wrapping(64, 16, 1e4)),
     holds=_wrapping,
     control=lambda *shape: _wrapping(*shape, turn=1.0),  # a whole turn
 )

@@ -1,5 +1,7 @@
 """Chapter 17, what a list of frequencies says about the base, and what it cannot say; what one call can tell."""
 
+import math
+
 import numpy as np
 
 from rope_lab.algebra import rotation
@@ -28,7 +30,8 @@ def straight_line_through_zero(place, rng):
     "book.audit-base-partial",
     statement=r"With $r$ of $d$ coordinates turned, a base with the exponent $2i/d$ and its power "
     r"$\mathrm{base}^{r/d}$ with the exponent $2i/r$ are the same embedding.",
-    witness=r"$d = 128$, $r = 32$: base $10000$ over the whole head is base $10$ over the turned part.",
+    witness=r"$d = 128$, $r = 32$: base $10000$ over the whole head is base $[[10]]$ over the turned part.",
+    computed=lambda: 10000 ** (32 / 128),
     tolerance=1e-12,
     holds=lambda r, d: r / d,
     control=lambda r, d: d / r,
@@ -46,7 +49,8 @@ def two_bases_one_embedding(power, rng):
     "book.audit-ntk",
     statement=r"The base $\mathrm{base} \cdot s^{r/(r-2)}$ leaves the first plane as it is and makes the last one $s$ "
     r"times slower. It is a base like any other.",
-    witness=r"$r = 4$, base $10000$, $s = 4$: the base is $160000$, and $\theta_1 = 1/400$.",
+    witness=r"$r = 4$, base $10000$, $s = 4$: the base is $[[160000]]$, and $\theta_1 = [[1/400]]$.",
+    computed=lambda: (10000 * 4 ** (4 / (4 - 2)), float(rotation.frequencies(4, base=160000)[1])),
     tolerance=1e-12,
     holds=lambda r: r / (r - 2),
     control=lambda r: 1.0,  # noqa: ARG005 - the base itself multiplied by s
@@ -93,7 +97,8 @@ def _pairings(left):
     "book.audit-one-call",
     statement=r"If $f$ is known to be rotary, one call is enough: for almost every $x$ exactly one way to pair the "
     r"coordinates keeps the length in each pair, $y_a^2 + y_b^2 = x_a^2 + x_b^2$.",
-    witness=r"All 105 pairings of eight coordinates. A unit vector is not enough: it leaves 15 of them.",
+    witness=r"All [[105]] pairings of eight coordinates. A unit vector is not enough: it leaves [[15]] of them.",
+    computed=lambda: (math.prod(range(1, 8, 2)), math.prod(range(1, 6, 2))),
     tolerance=1e-9,
     holds=lambda rng: rng.normal(size=8),
     control=lambda rng: np.eye(8)[rng.integers(8)],

@@ -41,7 +41,12 @@ def integers_that_a_format_has(short_enough):
     "book.spacing",
     statement=r"Between $2^e$ and $2^{e+1}$ the numbers of a format with $p$ significant bits lie $2^{e-p+1}$ apart, "
     r"and rounding moves a position by at most half of that. Some position in there moves by exactly half.",
-    witness=r"bfloat16 between $65{,}536$ and $131{,}072$: steps of $512$, and a position moves by up to $256$.",
+    witness=r"bfloat16 between $65{,}536$ and $131{,}072$: steps of $[[512]]$, and a position moves by up to "
+    r"$[[256]]$.",
+    computed=lambda: (
+        half_precision.spacing(100_000, dtype="bfloat16").item(),
+        np.abs(half_precision.round_to(np.arange(2**16, 2**17), dtype="bfloat16") - np.arange(2**16, 2**17)).max(),
+    ),
     holds=lambda e, p: 2 ** (e - p + 1),
     control=lambda e, p: 2 ** (e - p),
 )
@@ -63,7 +68,8 @@ def steps_between_powers_of_two(step):
     "book.half-count",
     statement=r"Of the $2^k$ positions $0, \dots, 2^k - 1$ a cast to $p < k$ significant bits leaves "
     r"$2^p + (k - p)\,2^{p-1} + 1$, if the format reaches $2^k$.",
-    witness=r"bfloat16 and $2^{17} = 131{,}072$ positions: $256 + 9 \cdot 128 + 1 = 1409$.",
+    witness=r"bfloat16 and $2^{17} = 131{,}072$ positions: $256 + 9 \cdot 128 + 1 = [[1409]]$.",
+    computed=lambda: len(np.unique(half_precision.round_to(np.arange(2**17), dtype="bfloat16"))),
     holds=lambda k, p: 2**p + (k - p) * 2 ** (p - 1) + 1,
     control=lambda k, p: 2**p + (k - p) * 2**p + 1,  # as if each doubling brought as many as there were
 )
@@ -99,7 +105,11 @@ def angles_within_two_roundings(rounding):
     statement=r"A rounded frequency $\hat\theta$ is a frequency: $\hat R_n = R_{n\hat\theta}$ obeys "
     r"$\hat R_m^\top \hat R_n = \hat R_{n-m}$ without error. The logit still sees the offset alone, and its angle is "
     r"off by $(n-m)(\hat\theta - \theta)$.",
-    witness=r"bfloat16 takes $0.3$ to $0.30078125$; at offset $1000$ that is $0.78$ radians, at every $m$.",
+    witness=r"bfloat16 takes $0.3$ to $[[0.30078125]]$; at offset $1000$ that is $[[0.78]]$ radians, at every $m$.",
+    computed=lambda: (
+        half_precision.round_to(0.3, dtype="bfloat16").item(),
+        1000 * (half_precision.round_to(0.3, dtype="bfloat16").item() - 0.3),
+    ),
     holds=lambda position, error: position * (theta + error(1)),
     control=lambda position, error: position * theta + error(position),  # the product is rounded, not the factor
 )
@@ -157,8 +167,9 @@ def a_bound_on_the_logit(rounded, rng):
     statement=r"Let the angles be right, and cosine and sine be rounded to $p$ bits. Then every rotated vector errs "
     r"by at most $\sqrt2 \cdot 2^{-p-1}$ of its length, at every position.",
     tolerance=1e-6,
-    witness=r"bfloat16: $2^{-8.5} < 0.28\,\%$. Near $45^\circ$, where both entries lie between $\tfrac12$ and $1$, it "
-    r"comes close to that.",
+    witness=r"bfloat16: $2^{-8.5} < [[0.28]]\,\%$. Near $45^\circ$, where both entries lie between $\tfrac12$ and "
+    r"$1$, it comes close to that.",
+    computed=lambda: 100 * 2**-8.5,
     holds=lambda dtype: Rounding(table=dtype),
     control=lambda dtype: Rounding(position=dtype),
 )

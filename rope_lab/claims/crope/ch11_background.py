@@ -55,8 +55,9 @@ def _sum_over_keys(S, row, _):
     slip=True,
     correction=r"Read $\sum_j \exp \mathrm{attn}(m \to j)$ in the denominator: the exponential is missing in the "
     r"version we read.",
-    witness=r"Logits $(1, 2)$: as printed the weights are $e/3$ and $e^2/3$, together $3.37$. Logits $(1, -1)$: the "
-    r"printed denominator is $0$.",
+    witness=r"Logits $(1, 2)$: as printed the weights are $e/3$ and $e^2/3$, together $[[3.37]]$. Logits $(1, -1)$: "
+    r"the printed denominator is $[[0]]$.",
+    computed=lambda: (float(sum(np.exp([1, 2])) / sum([1, 2])), sum([1, -1])),
     erratum=Erratum(
         7,
         "crope-softmax",
@@ -139,7 +140,8 @@ def a_bias_is_a_special_case(block):
     slip=True,
     correction=r"Read $\theta_{D/2}$ for the last frequency, as in eq 10; $L$ is also the length of the sequence. The "
     r"frequencies themselves are not given.",
-    witness=r"$D = 4$ and a sequence of $L = 3$ words: two planes, so $\theta_1$ and $\theta_2$.",
+    witness=r"$D = 4$ and a sequence of $L = 3$ words: [[two]] planes, so $\theta_1$ and $\theta_2$.",
+    computed=lambda: len(rotation.frequencies(4)),
     holds=lambda D, _: D // 2,
     printed=lambda _, L: L,
     control=lambda D, _: D,  # one frequency for each coordinate

@@ -95,6 +95,12 @@ def phases_on_the_diagonal(sign):
     return True
 
 
+def _with_and_without_conjugate():
+    """q = k = (0, 1) at one place: the real part of conj(q) k, and of q k."""
+    q = k = widely_linear.to_complex([0, 1])[0]
+    return (q.conj() * k).real, (q * k).real
+
+
 @claim(
     "crope.eq11",
     locus="3.1, eq 11",
@@ -103,8 +109,9 @@ def phases_on_the_diagonal(sign):
     slip=True,
     correction=r"Read $\mathrm{Re}[\tilde q_m^\dagger \tilde k_n]$: the conjugate transpose. The same holds for eq 12 "
     r"and 13, and with it the paper's argument stands.",
-    witness=r"$q = k = (0, 1)$: the left side is $1$, the printed right side $\mathrm{Re}[\mathrm i \cdot \mathrm i] = "
-    r"-1$.",
+    witness=r"$q = k = (0, 1)$: the left side is $[[1]]$, the printed right side $\mathrm{Re}[\mathrm i \cdot \mathrm "
+    r"i] = [[-1]]$.",
+    computed=_with_and_without_conjugate,
     erratum=Erratum(
         8,
         "crope-dagger",
@@ -141,7 +148,8 @@ def _phase(angle):
     slip=True,
     correction=r"Read $\tilde q_m^\dagger$ for $\tilde q_m^\top$, as in eq 11; then it is exactly equivalent. As "
     r"printed it is the logit of $q$ with every second component negated.",
-    witness=r"$q = k = (0, 1)$, $m = n$: $-1$ as printed, $1$ in eq 7.",
+    witness=r"$q = k = (0, 1)$, $m = n$: $[[-1]]$ as printed, $[[1]]$ in eq 7.",
+    computed=lambda: _with_and_without_conjugate()[::-1],
     holds=lambda q, R, k: sp.conjugate(q) * sp.conjugate(R) * k,
     printed=lambda q, R, k: q * sp.conjugate(R) * k,
     control=lambda q, R, k: sp.conjugate(q) * R * k,  # the star on the rotation dropped
@@ -163,7 +171,9 @@ def the_logit_in_complex_form(form):
     tolerance=1e-11,
     correction=r"Read $\tilde x_m^\dagger$ for $\tilde x_m^\top$, as in eq 11. The dagger on $\tilde W_q$ shows what "
     r"is meant. As printed the query would be $\tilde W_q \bar{\tilde x}_m$: conjugate-linear.",
-    witness=r"$D = 2$, $\tilde W_q = \tilde W_k = 1$, $m = n$, both words $(0, 1)$: $-1$ as printed, $1$ as meant.",
+    witness=r"$D = 2$, $\tilde W_q = \tilde W_k = 1$, $m = n$, both words $(0, 1)$: $[[-1]]$ as printed, $[[1]]$ as "
+    r"meant.",
+    computed=lambda: _with_and_without_conjugate()[::-1],
     holds=lambda x, W_q, R, W_k, y: (x.conj() @ W_q.conj().T @ R.conj() @ W_k @ y).real,
     printed=lambda x, W_q, R, W_k, y: (x @ W_q.conj().T @ R.conj() @ W_k @ y).real,
     control=lambda x, W_q, R, W_k, y: (x.conj() @ W_q.T @ R.conj() @ W_k @ y).real,  # the weights not conjugated
@@ -190,7 +200,10 @@ def the_logit_with_complex_weights(form, rng):
     correction=r"The sharp reason. Multiply the embedding of every word by one phase $e^{\mathrm i\varphi}$: with "
     r"complex weights (and no biases) no logit changes. With real weights logits do.",
     witness=r"$D = 2$, $W_q = \mathrm{diag}(1, -1)$, $W_k = I$, $m = n$: the logit of $x$ and $y$ is $x_1y_1 - "
-    r"x_2y_2$. For $x = y = (1, 0)$ it is $1$; after a quarter turn of both it is $-1$.",
+    r"x_2y_2$. For $x = y = (1, 0)$ it is $[[1]]$; after a quarter turn of both it is $[[-1]]$.",
+    computed=lambda: tuple(
+        float(x @ np.diag([1, -1]) @ x) for x in ([1, 0], rotation.rotate([1, 0], 1, theta=[np.pi / 2]))
+    ),
     holds=lambda W: (W - J * W * J) / 2,
     control=lambda W: W,  # real weights as they come
 )

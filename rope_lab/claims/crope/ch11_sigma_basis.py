@@ -30,8 +30,9 @@ def complexified(vector):
     r"a_3\sigma_3$ of four.",
     correction=r"A remark: on complex numbers it acts as $z \mapsto (a_0 + \mathrm i a_2)\, z + (a_3 + \mathrm i "
     r"a_1)\, \bar z$.",
-    witness=r"$\begin{pmatrix} 1 & 2\\ 3 & 4\end{pmatrix} = 2.5\,\sigma_0 + 2.5\,\sigma_1 + 0.5\,\sigma_2 - "
-    r"1.5\,\sigma_3$.",
+    witness=r"$\begin{pmatrix} 1 & 2\\ 3 & 4\end{pmatrix} = [[2.5]]\,\sigma_0 + [[2.5]]\,\sigma_1 + [[0.5]]\,\sigma_2 "
+    r"- [[1.5]]\,\sigma_3$.",
+    computed=lambda: tuple(abs(widely_linear.sigma_coordinates([[1, 2], [3, 4]])[0, 0])),
     holds=lambda: (a0 + sp.I * a2, a3 + sp.I * a1),
     control=lambda: (a0 + sp.I * a2, a1 + sp.I * a3),  # the two mirrors mixed up
 )

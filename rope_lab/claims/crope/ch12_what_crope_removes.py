@@ -31,7 +31,8 @@ def percent(share):
     verdict="ambiguous",
     correction=r"Half of the $Q$, $K$ and $V$ projections, as the introduction says. With the output projection it is "
     r"the paper's own $37.5\,\%$ (its section 6.1).",
-    witness=r"$1.5\,n^2$ of $3n^2$ are $1/2$; of $4n^2$ they are $3/8$.",
+    witness=r"$1.5\,n^2$ of $3n^2$ are $[[1/2]]$; of $4n^2$ they are $[[3/8]]$.",
+    computed=lambda: tuple(budget.saving(PAPER, "qkv", of=of) for of in ("qkv", "attention")),
     erratum=Erratum(
         14,
         "crope-half",
@@ -54,7 +55,12 @@ def half_of_what_is_called_attention(shares):
     correction=r"A remark: the word is meant as an experience, and section 3.2 says that the space of functions gets "
     r"smaller. What is redundant exactly, in RoPE and in CRoPE, is one complex factor for each plane: $d$ of the "
     r"$2dn$ parameters in $(W_q, W_k)$ of a head.",
-    witness=r"$d = 32$, $n = 128$: $32$ of $8192$, or $0.39\,\%$.",
+    witness=r"$d = 32$, $n = 128$: $[[32]]$ of $[[8192]]$, or $[[0.39]]\,\%$.",
+    computed=lambda: (
+        dimension_counts.gauge_dimension(head_dim=32),
+        2 * 32 * 128,
+        100 * dimension_counts.gauge_dimension(head_dim=32) / (2 * 32 * 128),
+    ),
     holds=lambda n: Fraction(1, 2 * n),
     control=lambda n: Fraction(n, 2 * n),  # the half that is removed
 )
@@ -70,6 +76,12 @@ def what_changes_no_logit(share):
     return percent(Fraction(32, 8192)) == 0.39
 
 
+def _saved_of_all():
+    shape = budget.Shape(width=128, heads=4, layers=4, vocab=50_257)
+    dense, small = (budget.parameters(shape, reading)["total"] for reading in ("dense", "qkv"))
+    return dense - small, dense
+
+
 @claim(
     "crope.intro.remains-significant",
     locus="1",
@@ -78,7 +90,8 @@ def what_changes_no_logit(share):
     correction=r"A remark: it depends on the size. For a 7B-shaped model it is $12.0\,\%$ of all parameters. At the "
     r"paper's own size the embedding is most of the model: $1.4\,\%$ with GPT-2's vocabulary, tied, and $4.8\,\%$ with "
     r"ten thousand words. The paper does not state its vocabulary.",
-    witness=r"$98304$ of $7219328$ parameters.",
+    witness=r"$[[98304]]$ of $[[7219328]]$ parameters.",
+    computed=_saved_of_all,
     holds=lambda shape: budget.saving(shape, "qkv", of="model"),
     control=lambda shape: budget.saving(shape, "qkv", of="block"),  # embeddings forgotten
 )
@@ -117,8 +130,9 @@ def no_coordinate_is_reserved(rank):
     verdict="conditional",
     correction=r"Fewer parameters alone do not make fewer functions. Here the dimensions of the functions do differ: "
     r"$2dn - d$ against $dn - d$ for each head.",
-    witness=r"$d = 4$, $n = 6$: $44$ and $20$. And a case where counting would mislead: one offset, $d = n$. Fix "
-    r"$W_q = I$, and half of the parameters make all of the forms.",
+    witness=r"$d = 4$, $n = 6$: $[[44]]$ and $[[20]]$. And a case where counting would mislead: one offset, $d = n$. "
+    r"Fix $W_q = I$, and half of the parameters make all of the forms.",
+    computed=lambda: tuple(family_rank(4, 6, complex_linear=c) for c in BOTH),
     holds=lambda d, n: (2 * d * n - d, d * n - d),
     control=lambda d, n: (2 * d * n, d * n),  # the parameters
 )
@@ -138,7 +152,12 @@ def dimensions_and_not_parameters(said):
     correction=r"In dimensions: exactly half for the weights, $dn$ of $2dn$; exactly half for the form at one offset, "
     r"$\tfrac12 d(2n - d)$ of $d(2n - d)$ with $d \le n$; a little less for the family over all offsets, $d(n - 1)$ of "
     r"$d(2n - 1)$ with distinct frequencies.",
-    witness=r"$D = 2$: $2$ of $6$. $d = 32$, $n = 128$: $4064$ of $8160$.",
+    witness=r"$D = 2$: $[[2]]$ of $[[6]]$. $d = 32$, $n = 128$: $[[4064]]$ of $[[8160]]$.",
+    computed=lambda: tuple(
+        dimension_counts.family_dimension(head_dim=d, width=n, complex_linear=c)
+        for d, n in ((2, 2), (32, 128))
+        for c in (True, False)
+    ),
     holds=lambda d, n: ((2 * d * n, d * (2 * n - d), d * (2 * n - 1)), (d * n, d * (2 * n - d) // 2, d * (n - 1))),
     control=lambda d, n: (
         (2 * d * n, d * (2 * n - d), d * (2 * n - 1)),
@@ -242,8 +261,12 @@ def eq30_as_a_complex_matrix(read):
     r"$12.5\,\%$ of the block, which is what section 6.1 says. Eq 30 on $W_O$ too saves $50\,\%$ and $16.7\,\%$. Real "
     r"projections with half the outputs save the same, and are plain RoPE with heads of half the width: other "
     r"functions.",
-    witness=r"Relative families of one head at the paper's size: $4064$ dimensions in the first reading, $4080$ in the "
-    r"last.",
+    witness=r"Relative families of one head at the paper's size: $[[4064]]$ dimensions in the first reading, "
+    r"$[[4080]]$ in the last.",
+    computed=lambda: (
+        dimension_counts.family_dimension(head_dim=32, width=128, complex_linear=True),
+        dimension_counts.family_dimension(head_dim=16, width=128, complex_linear=False),
+    ),
     holds=("qkv", "qkvo", "narrow"),
     control=("qkvo", "qkv", "narrow"),  # the first two exchanged
 )

@@ -28,7 +28,8 @@ def least_weight(head, rng, *, queries=9):
     tier="minor",
     correction=r"In numbers: a lead of $\ln\frac{(N-1)(1-\epsilon)}{\epsilon}$ over $N - 1$ equal others gives it the "
     r"weight $1 - \epsilon$.",
-    witness=r"$N = 1000$, $\epsilon = 0.01$: a lead of $11.5$.",
+    witness=r"$N = 1000$, $\epsilon = 0.01$: a lead of $[[11.5]]$.",
+    computed=lambda: float(np.log(999 * 0.99 / 0.01)),
     holds=lambda N, e: sp.log((N - 1) * (1 - e) / e),
     control=lambda N, e: sp.log(N * (1 - e) / e),  # the wanted key counted among the others
 )
@@ -60,9 +61,12 @@ def _reads(*, kinds, positions):
     correction=r"The first is a fair demand, and it can be met exactly: let content and position use different "
     r"coordinates. The second is not needed, and cannot be: a query that has lost its position has the same logits "
     r"everywhere. It must keep both. So the tension is not forced.",
-    witness=r"Positions $(1, n, n^2)$: weight at least $0.986$ on the wanted key of every query. Without the "
+    witness=r"Positions $(1, n, n^2)$: weight at least $[[0.986]]$ on the wanted key of every query. Without the "
     r"position in "
     r"the query, two queries at different places have one row of logits.",
+    computed=lambda: (
+        f"{np.floor(1000 * least_weight(additive_head.parabola_head(64), np.random.default_rng(0))) / 1000}"
+    ),
     erratum=Erratum(
         12,
         "crope-absolute",
@@ -92,8 +96,11 @@ def the_query_keeps_both(query, rng):
     r"to be "
     r"uniform. On any finite window one head can do it: with the logits $-c\,(n - m - s)^2$ from $p_n = (1, n, n^2)$, "
     r"or with the usual sinusoids.",
-    witness=r"$(1, n, n^2)$: weight at least $0.986$ for 64 and for 1000 positions, and in fact for all $i$, as these "
-    r"are not bounded. Sinusoids with $D = 128$: at least $0.9999$ for 1024 positions.",
+    witness=r"$(1, n, n^2)$: weight at least $[[0.986]]$ for 64 and for 1000 positions, and in fact for all $i$, as "
+    r"these are not bounded. Sinusoids with $D = 128$: at least $0.9999$ for 1024 positions.",
+    computed=lambda: (
+        f"{np.floor(1000 * least_weight(additive_head.parabola_head(64), np.random.default_rng(0))) / 1000}"
+    ),
     tolerance=1e-4,
     holds=1.0,
     control=0.5,  # half the tilt: both kinds of token see the point between

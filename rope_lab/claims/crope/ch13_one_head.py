@@ -10,6 +10,7 @@ from rope_lab.claims.ledger import claim
 
 r, theta = sp.symbols("r theta", real=True)
 THETA = rotation.frequencies(64)
+NEAR = np.arange(-9, 10)
 
 
 def _logit(q, k=(1, 0)):
@@ -26,7 +27,8 @@ def _logit(q, k=(1, 0)):
     correction=r"Read $e^{+\mathrm i\theta_1}, e^{+\mathrm i\theta_2}, \dots$. As printed, with the conjugate that "
     r"equation 7 asks for, the token attends to $i - 1$. The argument is not affected.",
     witness=r"One plane: $\mathrm{Re}[\overline{e^{-\mathrm i\theta}} e^{\mathrm i r\theta}] = \cos((r + 1)\theta)$, "
-    r"largest at $r = -1$.",
+    r"largest at $r = [[-1]]$.",
+    computed=lambda: NEAR[one_head.offset_logits(NEAR, offset=-1, theta=THETA).argmax()],
     holds=+1,
     printed=-1,
     control=+2,  # the query of the other token
@@ -69,7 +71,11 @@ def the_logit_in_complex_numbers(form):
     correction=r"As with equations 21 and 23. The attention is as desired: after softmax, for large $D$, or at any "
     r"$D$ for "
     r"a large amplitude. The normalised logits next to the wanted one tend to $g(1)$, for base $10^4$ to $0.974$.",
-    witness=r"$D = 128$, 64 keys on either side: weight $0.769$ on the wanted key, and $0.062$ with $1/\sqrt D$.",
+    witness=r"$D = 128$, 64 keys on either side: weight $[[0.769]]$ on the wanted key, and $[[0.062]]$ with $1/\sqrt "
+    r"D$.",
+    computed=lambda: tuple(
+        one_head.target_weight(64, theta=rotation.frequencies(128), amplitude=c) for c in (1, 128**-0.5)
+    ),
     tolerance=1e-6,
     holds=400.0,
     control=1.0,  # no amplitude
@@ -119,7 +125,12 @@ def _embedding(kind, total, width=8):
     verdict="conditional",
     correction=r"Up to a factor, and with the sign of equation 27 mended: $\tilde W_q \tilde x = (\sum_t a_t)\, "
     r"e^{\mathrm i s\theta}$ for $s = 1, 2$. It needs $4 \mid D$; the rank is 2.",
-    witness=r"$a = (1, 1)$ gives twice the query.",
+    witness=r"$a = (1, 1)$ gives [[twice]] the query.",
+    computed=lambda: (
+        "twice"
+        if np.allclose(one_head.token_projection([1, 2], theta=THETA, width=4) @ [1, 0, 1, 0], 2 * np.exp(1j * THETA))
+        else ""
+    ),
     erratum=Erratum(
         13,
         "crope-sums",
@@ -175,7 +186,8 @@ def the_common_sum(total, _rng):
     correction=r"The paper gives no $\tilde W_k$. All entries equal will do, $\tilde W_k = c\,\mathbf 1 \mathbf "
     r"1^\top$, if the "
     r"coordinates of every token have the same sum, not 0.",
-    witness=r"The sums 2 and 1 give keys of lengths 2 to 1, and the longer one draws attention.",
+    witness=r"The sums 2 and 1 give keys of lengths [[2]] to [[1]], and the longer one draws attention.",
+    computed=lambda: tuple(np.linalg.norm(np.ones((32, 8)) @ np.full(8, total / 8)) / 32**0.5 for total in (2, 1)),
     tolerance=1e-12,
     holds=(2.0, 2.0, 2.0),
     control=(2.0, 1.0, 2.0),
@@ -237,7 +249,8 @@ def the_solution_is_complex_linear(parts, _rng):
     r"real coordinates with real weights, and $V$ complex ones, so $2V$ real ones, with complex weights.",
     witness=r"Two kinds, width 2, $\theta = (1, 0.3)$: two real vectors are independent, so RoPE has the queries. As "
     r"complex "
-    r"numbers they are parallel, and no matrix of rank one comes nearer than $0.348$.",
+    r"numbers they are parallel, and no matrix of rank one comes nearer than $[[0.348]]$.",
+    computed=lambda: np.linalg.svd(one_head.token_projection([1, 2], theta=[1.0, 0.3], width=2), compute_uv=False)[1],
     tolerance=1e-6,
     holds=2,  # complex coordinates of the embedding
     control=1,

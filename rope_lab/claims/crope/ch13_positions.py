@@ -20,7 +20,8 @@ def _sinusoid(position, theta):
     verdict="conditional",
     correction=r"A remark: for sinusoidal vectors it is $\sum_i \cos((m-n)\theta_i)$: largest at $m = n$, falling on "
     r"the whole, not at every step.",
-    witness=r"$D = 128$: the mean cosine is $0.6616$ at 11 and $0.6622$ at 12. $D = 32$: it rises from 4 to 5.",
+    witness=r"$D = 128$: the mean cosine is $[[0.6616]]$ at 11 and $[[0.6622]]$ at 12. $D = 32$: it rises from 4 to 5.",
+    computed=lambda: tuple(schedule.decay([11, 12], theta=rotation.frequencies(128))),
     tolerance=1e-10,
     holds=lambda m, n, theta: np.cos((m - n) * theta).sum(),
     control=lambda m, n, theta: np.cos((m + n) * theta).sum(),  # no minus
@@ -44,8 +45,9 @@ def falls_on_the_whole(form, _rng):
     correction=r"With the factor $\tfrac 2D$, and for frequencies that fill the circle evenly (or independent random "
     r"vectors $p$). For the usual geometric frequencies the limit is $g(r) = [\mathrm{Ci}(r) - "
     r"\mathrm{Ci}(r/\mathrm{base})] / \ln \mathrm{base}$, about $1 - (\ln r + \gamma)/\ln\mathrm{base}$.",
-    witness=r"Base $10^4$: $g = 0.974$, $0.682$, $0.437$, $0.188$ at $r = 1, 10, 100, 1000$. For $\theta_i = "
-    r"2\pi i/(D/2)$: exactly $\delta$ for $|r| < D/2$.",
+    witness=r"Base $10^4$: $g = [[0.974]]$, $[[0.682]]$, $[[0.437]]$, $[[0.188]]$ at $r = 1, 10, 100, 1000$. For "
+    r"$\theta_i = 2\pi i/(D/2)$: exactly $\delta$ for $|r| < D/2$.",
+    computed=lambda: tuple(schedule.dense_decay([1, 10, 100, 1000])),
     erratum=Erratum(
         11,
         "crope-delta",
@@ -102,8 +104,13 @@ def ones_against_ones(factor):
     r"$1 - a \sim 2 e^{(\cos 1 - \cos(1/\mathrm{base}))/2}\, e^{-\frac D2 (1 - g(1))}$. Divided by $\sqrt D$ the "
     r"exponent is "
     r"$\tfrac{\sqrt D}2 (1 - g(1))$, and it takes far larger $D$.",
-    witness=r"Base $10^4$, 64 keys on either side: $a = 0.395$, $0.769$, $1.000$ for $D = 32$, $128$, $1024$; with "
-    r"$1/\sqrt D$: $0.025$, $0.062$, $0.312$.",
+    witness=r"Base $10^4$, 64 keys on either side: $a = [[0.395]]$, $[[0.769]]$, $[[1.000]]$ for $D = 32$, $128$, "
+    r"$1024$; with $1/\sqrt D$: $[[0.025]]$, $[[0.062]]$, $[[0.312]]$.",
+    computed=lambda: tuple(
+        one_head.target_weight(64, theta=rotation.frequencies(d), amplitude=d**power)
+        for power in (0, -0.5)
+        for d in (32, 128, 1024)
+    ),
     tolerance=2e-4,
     holds=one_head.leak_law,
     control=lambda d: one_head.leak_law(d) / 2,  # one neighbour only
@@ -126,7 +133,8 @@ def the_softmax_concentrates(law, _rng):
     statement=r"The heads made by hand become near perfect as $D \to \infty$.",
     correction=r"A remark: true of the softmax weights. Large $D$ is not needed: a larger amplitude does it at "
     r"any $D$.",
-    witness=r"129 keys: $D = 512$ gives $0.998$; $D = 32$ with ten times the amplitude as well.",
+    witness=r"129 keys: $D = 512$ gives $[[0.998]]$; $D = 32$ with ten times the amplitude as well.",
+    computed=lambda: one_head.target_weight(64, theta=rotation.frequencies(512)),
     tolerance=1e-6,
     holds=lambda d, c: one_head.target_weight(64, theta=rotation.frequencies(d), amplitude=c),
     control=lambda d, c: 1 / np.abs(schedule.decay(np.arange(-64, 65), theta=rotation.frequencies(d))).sum(),  # noqa: ARG005

@@ -35,7 +35,8 @@ _ALL_THREE = {"holds": lambda u, v, e, f: u * f + e * v + e * f, "control": lamb
     tier="minor",
     correction=r"Small against $|x|^2$, and not small as such: the difference is at most $|x||p'| + |p||x'| + "
     r"|p||p'|$, and that is reached. Softmax sees differences as such.",
-    witness=r"$x = x' = 100$, $p = p' = 1$ in one dimension: $10201$ against $10000$.",
+    witness=r"$x = x' = 100$, $p = p' = 1$ in one dimension: $[[10201]]$ against $[[10000]]$.",
+    computed=lambda: ((100 + 1) ** 2, 100**2),
     tolerance=1e-9,
     **_ALL_THREE,
 )
@@ -81,7 +82,9 @@ def similar_and_long(formula):
     verdict="false",
     slip=True,
     correction=r"Read descending order, as the usual schedule has it; or $l \le l_t$ for $l \ge l_t$.",
-    witness=r"$D = 32$, window 100: in ascending order the planes with $1/\theta > 1000$ are the first three of 16.",
+    witness=r"$D = 32$, window 100: in ascending order the planes with $1/\theta > 1000$ are the first [[three]] of "
+    r"[[16]].",
+    computed=lambda: ((1 / rotation.frequencies(32) > 1000).sum(), 16),
     erratum=Erratum(
         9,
         "crope-order",
@@ -107,7 +110,8 @@ def the_slow_planes_come_last(order, _rng):
     verdict="conditional",
     correction=r"Only if $w \ll \mathrm{base}$: the slowest plane has $1/\theta = \mathrm{base}^{1 - 2/D}$, less than "
     r"the base for any $D$.",
-    witness=r"Base $10^4$, $w = 1024$: $1/\theta < 9.77\, w$ for every $D$; at $D = 128$ it is $8.5\, w$.",
+    witness=r"Base $10^4$, $w = 1024$: $1/\theta < [[9.77]]\, w$ for every $D$; at $D = 128$ it is $[[8.5]]\, w$.",
+    computed=lambda: tuple(1 / slowest / 1024 for slowest in (1e-4, rotation.frequencies(128)[-1])),
     tolerance=1e-12,
     holds=lambda d, base: base ** (1 - 2 / d),
     control=lambda d, base: base,  # noqa: ARG005 - the last exponent taken for 1
@@ -125,6 +129,11 @@ def _largest_error(first, *, w, theta):
     return float(np.linalg.norm(R - np.eye(R.shape[-1]), ord=2, axis=(1, 2)).max())
 
 
+def _errors_of_the_two_readings():
+    coarse, fine = (_largest_error(first, w=100, theta=rotation.frequencies(32)) for first in (14, 2 * 14 - 1))
+    return round(coarse, 3), fine
+
+
 @claim(
     "crope.eq16-index",
     locus="4.1, eq 16",
@@ -133,7 +142,9 @@ def _largest_error(first, *, w, theta):
     slip=True,
     tier="minor",
     correction=r"$l$ counts planes, and a plane has two coordinates: read $x_{2 l_t - 1}$.",
-    witness=r"$D = 32$, window 100, $l_t = 14$: from $x_{14}$ on, a logit may err by $2$; from $x_{27}$ on, by $0.06$.",
+    witness=r"$D = 32$, window 100, $l_t = 14$: from $x_{14}$ on, a logit may err by $[[2]]$; from $x_{27}$ on, by "
+    r"$[[0.06]]$.",
+    computed=_errors_of_the_two_readings,
     tolerance=1e-9,
     holds=lambda plane: 2 * plane - 1,
     printed=lambda plane: plane,
@@ -149,7 +160,8 @@ def the_first_coordinate(first, _rng):
     locus="4.1, eqs 17 and 18",
     statement=r"Then the logit is about $x_m^\top x_n$ for all offsets within the window $w$.",
     correction=r"In numbers: it errs by at most $2 \sin(w \theta_{l_t}/2)\, |x||y|$ if $w\theta_{l_t} \le \pi$.",
-    witness=r"$D = 32$, $w = 100$, the last three planes: $0.056\, |x||y|$.",
+    witness=r"$D = 32$, $w = 100$, the last three planes: $[[0.056]]\, |x||y|$.",
+    computed=lambda: 100 * rotation.frequencies(32)[-3],
     tolerance=1e-12,
     holds=lambda w, slowest: 2 * np.sin(w * slowest / 2),
     control=lambda w, slowest: 1 - np.cos(w * slowest),  # as if x and y were parallel

@@ -36,6 +36,11 @@ def printed() -> dict[str, dict[str, tuple[Fraction, Fraction]]]:
     }
 
 
+def gap(row: str, one: str, other: str) -> Fraction:
+    """By how much the one loss is above the other, as printed."""
+    return printed()[row][one][0] - printed()[row][other][0]
+
+
 def squared_z(row: str, one: str, other: str) -> Fraction:
     """(difference)^2 over the sum of the two squared spreads: no root, so that it stays exact."""
     (a, s), (b, t) = printed()[row][one], printed()[row][other]
@@ -53,7 +58,8 @@ def squared_z(row: str, one: str, other: str) -> Fraction:
     tier="minor",
     correction=r"That is $163\,840\,000$ tokens, dozens of passes over WikiText-2 or Penn Treebank, and the last "
     r"stage runs at $1.34 \cdot 10^{-4}$. (“gemma” stands for $\gamma$.)",
-    witness=r"$16 \cdot 1024 \cdot 10^4 = 163\,840\,000$; $10^{-3} \cdot 0.8^9 \approx 1.342 \cdot 10^{-4}$.",
+    witness=r"$16 \cdot 1024 \cdot 10^4 = [[163\,840\,000]]$; $10^{-3} \cdot 0.8^9 \approx [[1.342 \cdot 10^{-4}]]$.",
+    computed=lambda: (16 * 1024 * 10_000, 1e-3 * 0.8**9),
     holds=(163_840_000, Fraction(1, 1000) * Fraction(4, 5) ** 9),
     control=(163_840_000, Fraction(1, 1000) * Fraction(4, 5) ** 10),  # one decay too many
 )
@@ -70,7 +76,12 @@ def training_budget(tokens_and_rate):
     locus="Tables 1, 2",
     statement=r"The first row of Table 2 is the PG-19 row of Table 1, rounded to three digits.",
     tier="minor",
-    witness=r"$6.8025 \to 6.802$, $6.5809 \to 6.581$, $6.5836 \to 6.584$.",
+    witness=r"$[[6.8025]] \to [[6.802]]$, $[[6.5809]] \to [[6.581]]$, $[[6.5836]] \to [[6.584]]$.",
+    computed=lambda: tuple(
+        loss
+        for fine, coarse in zip(*(printed()[row].values() for row in ("PG-19", "row 1")), strict=True)
+        for loss in (fine[0], coarse[0])
+    ),
     holds="PG-19",
     control="WikiText-2",
 )
@@ -92,7 +103,11 @@ def first_row_is_pg19(setting):
     r"$3.21$ to $3.68$ when batch times length falls to a sixteenth; $1/\sqrt{BL}$ would grow by a factor of $4$. So "
     r"it looks like sampling noise of the evaluation, which is a guess. If it is, the models of a row share it, and "
     r"they must be compared in pairs.",
-    witness=r"$0.117 / 0.0318 = 3.68$, absolute positions, row 2 against row 1.",
+    witness=r"$[[0.117]] / [[0.0318]] = [[3.68]]$, absolute positions, row 2 against row 1.",
+    computed=lambda: (
+        *(printed()[row]["absolute"][1] for row in ("row 2", "PG-19")),
+        printed()["row 2"]["absolute"][1] / printed()["PG-19"]["absolute"][1],
+    ),
     erratum=Erratum(
         16, "crope-plus-minus", "What ± means", "Whoever reads it as an interval and compares two rows by it."
     ),
@@ -112,7 +127,11 @@ def growth_of_the_second_number(lowest_and_highest):
     r"$\sqrt{s_a^2 + s_b^2}$ in every row, with $s$ the number after ±.",
     correction=r"True of the tables. But a difference that is not seen has not been shown to be absent: by the same "
     r"yardstick absolute positions and RoPE are not told apart either in the three rows with batch 2.",
-    witness=r"The largest is WikiText-2: $0.0086 / 0.0378 = 0.228$.",
+    witness=r"The largest is WikiText-2: $[[0.0086]] / 0.0378 = [[0.228]]$.",
+    computed=lambda: (
+        gap("WikiText-2", "CRoPE QKV", "RoPE"),
+        float(squared_z("WikiText-2", "CRoPE QKV", "RoPE")) ** 0.5,
+    ),
     holds=Fraction(23, 100),
     control=Fraction(1, 5),
 )
@@ -127,7 +146,8 @@ def within_noise(limit):
     r"times $\sqrt{s_a^2 + s_b^2}$.",
     correction=r"True of Table 1, of which it is said. In rows 2 to 4 of Table 2 the same ratio is between $1.28$ and "
     r"$1.56$.",
-    witness=r"PG-19: $0.2216 / 0.0460 = 4.81$; Penn Treebank: $0.4076 / 0.0331 = 12.3$.",
+    witness=r"PG-19: $0.2216 / 0.0460 = [[4.81]]$; Penn Treebank: $0.4076 / 0.0331 = [[12.3]]$.",
+    computed=lambda: tuple(float(squared_z(row, "absolute", "RoPE")) ** 0.5 for row in ("PG-19", "PTB")),
     holds=(Fraction(48, 10), Fraction(128, 100), Fraction(156, 100)),
     control=(Fraction(5), Fraction(128, 100), Fraction(156, 100)),
 )
@@ -146,7 +166,8 @@ def absolute_is_higher(limits):
     r"$0.207$.",
     tier="empirical",
     correction=r"True of all seven printed rows. What our own runs say is entered as book.absolute-at-cpu.",
-    witness=r"The smallest gap is row 4: $6.907 - 6.700$.",
+    witness=r"The smallest gap is row 4: $[[6.907]] - [[6.700]]$.",
+    computed=lambda: tuple(printed()["row 4"][model][0] for model in ("absolute", "CRoPE QKV")),
     holds=Fraction(207, 1000),
     control=Fraction(208, 1000),  # the gap to RoPE in that row
 )
@@ -162,7 +183,8 @@ def crope_beats_absolute(least):
     correction=r"They hardly tell training budgets apart. Row 1 and row 3 print the same loss for CRoPE, though a step "
     r"of row 1 reads 16 times the tokens. If both took $10\,000$ steps, which the paper says only of Table 1, this is "
     r"a weak test of small differences.",
-    witness=r"$6.584$ with batch 16, length 1024; $6.584$ with batch 2, length 512.",
+    witness=r"$[[6.584]]$ with batch 16, length 1024; $[[6.584]]$ with batch 2, length 512.",
+    computed=lambda: tuple(printed()[row]["CRoPE QKV"][0] for row in ("row 1", "row 3")),
     holds=(16, "row 3"),
     control=(16, "row 2"),
 )
@@ -180,7 +202,9 @@ def same_loss_on_a_sixteenth(ratio_and_row):
     tier="minor",
     correction=r"True of the rows. From row 1 to row 2 four factors change at once; only the decay step and the width "
     r"are changed alone, so the other two effects cannot be read off.",
-    witness=r"CRoPE minus RoPE: $+0.003$, $-0.031$, $-0.023$, $+0.001$. Factors changed from row to row: 4, 1, 1.",
+    witness=r"CRoPE minus RoPE: $[[+0.003]]$, $[[-0.031]]$, $[[-0.023]]$, $[[+0.001]]$. Factors changed from row to "
+    r"row: 4, 1, 1.",
+    computed=lambda: tuple(gap(f"row {k}", "CRoPE QKV", "RoPE") for k in (1, 2, 3, 4)),
     holds=(4, 1, 1),
     control=(3, 1, 1),
 )
@@ -284,7 +308,8 @@ for _k in (2, 3, 4):
     correction=r"Printed are validation differences of $+0.0027$, $+0.0086$ and $-0.0054$; in sample there is a figure "
     r"only. We would call it reproduced if the intervals of both differences lay within $\pm 0.02$ on all three "
     r"corpora, at the paper rung.",
-    witness=r"WikiText-2: $5.3730 - 5.3644 = +0.0086$.",
+    witness=r"WikiText-2: $5.3730 - 5.3644 = [[+0.0086]]$.",
+    computed=lambda: gap("WikiText-2", "CRoPE QKV", "RoPE"),
 )
 def negligible():
     found = cards.load_all("crope-table1", "paper")

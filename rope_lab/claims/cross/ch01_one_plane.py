@@ -1,8 +1,9 @@
 """One rotation, several spellings: the sources name positions and offsets each in its own way."""
 
+import numpy as np
 import sympy as sp
 
-from rope_lab.algebra import symbolic
+from rope_lab.algebra import rotation, symbolic
 from rope_lab.claims import exact
 from rope_lab.claims.ledger import claim
 
@@ -13,7 +14,8 @@ from rope_lab.claims.ledger import claim
     statement=r"With the query at $m$ and the key at $n$, these are one matrix: $R_{n-m}$, which one article writes "
     r"$R_{j-i}$ with query $i$ and key $j$; the transpose $R_{m-n}^\top$; and the complex factor "
     r"$\overline{e^{i(m-n)\theta}}$ between $\overline{\tilde q}$ and $\tilde k$, of which the logit is the real part.",
-    witness=r"$q = (1, 0)$, $k = (0, 1)$, a quarter turn per position, $n - m = 1$: every spelling gives $-1$.",
+    witness=r"$q = (1, 0)$, $k = (0, 1)$, a quarter turn per position, $n - m = 1$: every spelling gives $[[-1]]$.",
+    computed=lambda: rotation.logits([[1, 0]], [[0, 1]], q_positions=[0], k_positions=[1], theta=[np.pi / 2]).item(),
     holds=sp.conjugate,
     control=lambda factor: factor,  # the conjugate dropped: the offset with the wrong sign
 )

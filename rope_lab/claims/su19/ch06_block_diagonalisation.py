@@ -1,7 +1,9 @@
 """What part 19 takes over from part 6: every orthogonal solution is the block rotation in other coordinates."""
 
+import numpy as np
 import sympy as sp
 
+from rope_lab.algebra import orthogonal_powers
 from rope_lab.claims import exact
 from rope_lab.claims.ledger import claim
 
@@ -21,6 +23,14 @@ def _reproduced(O, planes) -> bool:  # noqa: E741 - the book's letter
     return tones.rank() == tones.row_join(logits).rank()
 
 
+def _logits_of_the_mirror():
+    """The first three, the sum of the neighbours of the second, and the cosine that one plane would need."""
+    powers = [orthogonal_powers.orthogonal_power(np.diag([1, -1]), r) for r in range(3)]
+    logits = [np.dot([1, 2], O @ [1, 1]) for O in powers]  # noqa: E741
+    both = logits[0] + logits[2]
+    return logits, both, both / (2 * logits[1])
+
+
 @claim(
     "su19.iso-rotation",
     locus="Basic Review, last paragraph",
@@ -30,8 +40,10 @@ def _reproduced(O, planes) -> bool:  # noqa: E741 - the book's letter
     correction=r"True for $\det O = 1$ and even $d$; a pair of $-1$ is a half turn. For $\det O = -1$ one channel "
     r"$(-1)^n$ is left that no rotation of the same size has. Two more dimensions suffice, one for odd $d$, with "
     r"planes of frequency $0$ and $\pi$ that are half used.",
-    witness=r"$O = \mathrm{diag}(1, -1)$, $q = (1, 2)$, $k = (1, 1)$: logits $3, -1, 3, \dots$. In one plane a logit's "
-    r"two neighbours add to $2\cos\theta$ times itself: $6 = -2\cos\theta$, and no angle has the cosine $-3$.",
+    witness=r"$O = \mathrm{diag}(1, -1)$, $q = (1, 2)$, $k = (1, 1)$: logits $[[3, -1, 3]], \dots$. In one plane a "
+    r"logit's two neighbours add to $2\cos\theta$ times itself: $[[6]] = -2\cos\theta$, and no angle has the cosine "
+    r"$[[-3]]$.",
+    computed=_logits_of_the_mirror,
     holds=((HALF_TURN, ANY), (HALF_TURN, (sp.pi,)), (FLIP, (0, sp.pi))),
     printed=((FLIP, ANY),),
     control=((FLIP, (sp.pi,)),),  # one plane at a half turn: it flips both components

@@ -30,8 +30,9 @@ def _tokens(rng, T=6, heads=()):
     r"positions.",
     correction=r"Sharper: if the weights are relative, a shift by $s$ turns every output by $\mathcal R_s$ and does "
     r"nothing else. Only the frame is absolute; the length of the output in each plane stays.",
-    witness=r"One token, a quarter turn per position, $v = (1, 0)$: the output is $(1, 0)$ at position 0 and $(0, 1)$ "
-    r"at position 1.",
+    witness=r"One token, a quarter turn per position, $v = (1, 0)$: the output is $([[1, 0]])$ at position 0 and "
+    r"$([[0, 1]])$ at position 1.",
+    computed=lambda: tuple(rotation.rotate([1, 0], n, theta=[np.pi / 2]).tolist() for n in (0, 1)),
     holds=lambda shift, y: R(shift) * y,
     control=lambda shift, y: R(shift).T * y,  # the frame turned the wrong way
 )
@@ -113,7 +114,10 @@ NINE = ("qk", "qkvo", "k", "vo", "qkv", "", "o", "q", "v")  # the placements of 
     correction=r"Of all sixteen subsets exactly four are relative: none, QK, VO and QKVO. The English text points to "
     r"“points 4 and 5” of a list that has lost its numbers.",
     witness=r"K alone, two tokens, a quarter turn per position: the two logits of $q = k_0 = k_1 = (1, 0)$ are "
-    r"$(1, 0)$ at positions 0 and 1, and $(0, -1)$ at 1 and 2.",
+    r"$([[1, 0]])$ at positions 0 and 1, and $([[0, -1]])$ at 1 and 2.",
+    computed=lambda: tuple(
+        rotation.rotate([[1, 0], [1, 0]], [n, n + 1], theta=[np.pi / 2])[:, 0].tolist() for n in (0, 1)
+    ),
     tolerance=1e-11,
     holds=("q", "k", "v", "o", "qkv"),
     control=("q", "v", "o", "qkv"),  # keys alone taken for relative

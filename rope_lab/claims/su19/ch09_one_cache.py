@@ -23,8 +23,9 @@ def draw(rng, *shapes):
     slip=True,
     correction=r"Read $s_{mn} = q_m^\top c_n$, as in the last MLA formula of the same article: the exponential is "
     r"written twice.",
-    witness=r"$q^\top c = (0, 1)$: with the exponential once the weights are $(0.2689, 0.7311)$, with two of them "
-    r"$(0.1521, 0.8479)$.",
+    witness=r"$q^\top c = (0, 1)$: with the exponential once the weights are $([[0.2689, 0.7311]])$, with two of them "
+    r"$([[0.1521, 0.8479]])$.",
+    computed=lambda: (latent.softmax([0, 1]).tolist(), latent.softmax(np.exp([0, 1])).tolist()),
     erratum=Erratum(
         1,
         "su19-twice-exp",
@@ -95,8 +96,9 @@ def what_the_two_ways_keep_and_turn(counted):
     r"relative: a text moved by $s$ has the output $\mathcal R_s o_m$ in the place of $o_m$.",
     correction=r"The shift acts through $o \mapsto \mathcal R_s o$ and in no other way. That is what turning the "
     r"output back removes.",
-    witness=r"A single token with $c = (1, 0)$: its output is $\mathcal R_m c$, which is $(1, 0)$ at $m = 0$ and "
-    r"$(-1, 0)$ half a turn later.",
+    witness=r"A single token with $c = (1, 0)$: its output is $\mathcal R_m c$, which is $([[1, 0]])$ at $m = 0$ and "
+    r"$([[-1, 0]])$ half a turn later.",
+    computed=lambda: tuple(rotation.rotate([1, 0], m, theta=[np.pi]).tolist() for m in (0, 1)),
     tolerance=1e-11,
     holds=lambda R: R,
     control=lambda R: np.eye(len(R)),  # "nothing moves"
@@ -131,6 +133,12 @@ def one_cache_and_relative(way, rng):
     return max(gaps)
 
 
+def _rank_after_one_step():
+    W = np.array([[1, 0, 1, 0], [0, 1, 0, 2]])
+    R = rotation.rotation_matrix(1, theta=np.arccos([3 / 5, 5 / 13]))
+    return int(np.linalg.matrix_rank(np.vstack([W, W @ R])))
+
+
 @claim(
     "su19.mla-training",
     locus="Some Thoughts, end of the section",
@@ -139,8 +147,9 @@ def one_cache_and_relative(way, rng):
     correction=r"The reason: no rotation, and no other matrix $X$, has $W_v \mathcal R_1 = X W_v$ for a general "
     r"$W_v$ with fewer rows than columns. Some $W_v$ do have one: those whose kernel $\mathcal R_1$ maps to itself.",
     witness=r"$W_v = \begin{pmatrix} 1 & 0 & 1 & 0 \\ 0 & 1 & 0 & 2 \end{pmatrix}$ and two planes with cosines "
-    r"$\frac35$ and $\frac5{13}$: $W_v$ over $W_v \mathcal R_1$ has rank 4, so the rows of $W_v \mathcal R_1$ are no "
-    r"combinations of those of $W_v$.",
+    r"$\frac35$ and $\frac5{13}$: $W_v$ over $W_v \mathcal R_1$ has rank [[4]], so the rows of $W_v \mathcal R_1$ "
+    r"are no combinations of those of $W_v$.",
+    computed=_rank_after_one_step,
     holds=((1, 0, 1, 0), (0, 1, 0, 2)),
     control=((1, 0, 0, 0), (0, 1, 0, 0)),  # a whole plane: this one has a training form
 )

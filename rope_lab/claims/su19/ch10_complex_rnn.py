@@ -36,7 +36,11 @@ def _by_definition(m):
     statement=r"Causal VO-RoPE with the weights $a_{ij} = \gamma^{i-j}$, $0 < \gamma < 1$, gives "
     r"$o_i = \sum_{j \le i} \gamma^{i-j} \mathcal R_{j-i} v_j$.",
     correction="Remark: these weights do not sum to 1, so this is a case of un-normalised (linear) attention.",
-    witness=r"$\gamma = 0.9$, second position: the weights are $0.9$ and $1$, together $1.9$.",
+    witness=r"$\gamma = 0.9$, second position: the weights are $[[0.9]]$ and $[[1]]$, together $[[1.9]]$.",
+    computed=lambda: (
+        *recurrence.impulse_response(2, gamma=0.9, theta=[0])[::-1, 0].real,
+        recurrence.convolved([[1, 0], [1, 0]], gamma=0.9, theta=[0])[1, 0],
+    ),
     holds=+1,
     control=-1,  # R_(i-j): turned the other way
 )
@@ -73,7 +77,8 @@ def one_complex_number(factor):
     statement=r"$o_i = \sum_{j \le i} (\gamma e^{-\mathrm i\theta})^{i-j} v_j$: the linear recurrence "
     r"$h_t = \gamma e^{-\mathrm i\theta} h_{t-1} + v_t$ with $h_0 = 0$.",
     witness=r"$v = 1, 0$ with $\gamma = \tfrac12$ and a quarter turn: $h_2 = -\tfrac12 \mathrm i$, and "
-    r"$\gamma \mathcal R_{-1} (1, 0)^\top = (0, -\tfrac12)^\top$.",
+    r"$\gamma \mathcal R_{-1} (1, 0)^\top = (0, [[-\tfrac12]])^\top$.",
+    computed=lambda: float(recurrence.recurrent([[1, 0], [0, 0]], gamma=0.5, theta=[np.pi / 2])[1, 1]),
     holds=gamma * sp.exp(-sp.I * theta),
     control=gamma * sp.exp(sp.I * theta),  # the other sign of theta
 )

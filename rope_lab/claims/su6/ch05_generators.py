@@ -68,7 +68,8 @@ def second_order_of_the_series(coefficient):
     r"positions the law says that $e^B$ is orthogonal, no more; $B$ can then be replaced by a skew one with "
     r"the same $e^{nB}$.",
     witness=r"$B = \begin{pmatrix} 0 & -4\pi \\ \pi & 0 \end{pmatrix}$ is not skew, and $e^{nB} = I$ at every whole "
-    r"$n$. At $n = \tfrac14$ it is $\begin{pmatrix} 0 & -2 \\ \tfrac12 & 0 \end{pmatrix}$.",
+    r"$n$. At $n = \tfrac14$ it is $\begin{pmatrix} [[0]] & [[-2]] \\ [[\tfrac12]] & [[0]] \end{pmatrix}$.",
+    computed=lambda: tuple(generators.exponential([[0, -np.pi], [np.pi / 4, 0]]).ravel()),
     holds=lambda B, positions: B.T == -B if positions == "real" else _law(B, 1),
     printed=lambda B, positions: B.T == -B,  # noqa: ARG005 - whatever the positions are
     control=lambda B, positions: _law(B, 1),  # noqa: ARG005 - whole positions taken for all

@@ -165,6 +165,13 @@ def _mirror_last(O, n, axis):  # noqa: E741
     return O_plus**n * M**n
 
 
+def _named_powers():
+    """As printed and in truth, the powers 1 and 2 of the witness, each by its name."""
+    names = {"O": SWAP, "-O": -SWAP, "I": sp.eye(2), "-I": -sp.eye(2)}
+    powers = [*(_mirror_first(SWAP, n, _coordinate) for n in (1, 2)), SWAP, SWAP**2]
+    return tuple(next(name for name, matrix in names.items() if matrix == power) for power in powers)
+
+
 @claim(
     "su6.det-minus-power",
     locus=BELOW,
@@ -172,8 +179,9 @@ def _mirror_last(O, n, axis):  # noqa: E741
     verdict="false",
     correction=r"The step needs $O_+ I_- = I_- O_+$; at $n = 1$ it says just that. It can always be arranged: take for "
     r"$I_-$ the mirror $M_v$ along an eigenvector of $O$ for the eigenvalue $-1$. Then $O^n = M_v^n\, e^{nB}$.",
-    witness=r"$O = \begin{pmatrix} 0 & 1\\ 1 & 0 \end{pmatrix} = R_{\pi/2}\,\mathrm{diag}(1, -1)$. Printed: $-O$ at "
-    r"$n = 1$ and $-I$ at $n = 2$. True: $O$ and $I$.",
+    witness=r"$O = \begin{pmatrix} 0 & 1\\ 1 & 0 \end{pmatrix} = R_{\pi/2}\,\mathrm{diag}(1, -1)$. Printed: $[[-O]]$ "
+    r"at $n = 1$ and $[[-I]]$ at $n = 2$. True: $[[O]]$ and $[[I]]$.",
+    computed=_named_powers,
     erratum=Erratum(
         2,
         "su6-det",

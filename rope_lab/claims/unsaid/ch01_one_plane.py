@@ -17,7 +17,8 @@ def _minus_forgotten(x, positions, theta):
     locus="in none of the sources",
     statement=r"A rotation keeps the length, $|\mathcal R_n x| = |x|$, in each plane too; so no logit exceeds "
     r"$|q|\,|k|$, at any offset.",
-    witness=r"$x = (3, 4)$ has length 5 at every position.",
+    witness=r"$x = (3, 4)$ has length [[5]] at every position.",
+    computed=lambda: float(np.linalg.norm(rotation.rotate([3, 4], 7, theta=[1]))),
     tolerance=1e-12,
     holds=lambda x, positions, theta: rotation.rotate(x, positions, theta=theta),
     control=_minus_forgotten,
@@ -39,8 +40,9 @@ def lengths_survive(turn, rng):
     locus="in none of the sources",
     statement=r"A bias of the query or key projection is harmless before the rotation, $R_m (W x + b)$. Added after "
     r"it, $R_m W x + b$, it makes the logit depend on the absolute positions.",
-    witness=r"Half a turn per position and $q = k = b = (1, 0)$, the bias added last: the logit is $4$ at $m = n = 0$ "
-    r"and $0$ at $m = n = 1$.",
+    witness=r"Half a turn per position and $q = k = b = (1, 0)$, the bias added last: the logit is $[[4]]$ at $m = n "
+    r"= 0$ and $[[0]]$ at $m = n = 1$.",
+    computed=lambda: tuple(float(np.sum((rotation.rotation_2d(n * np.pi) @ [1, 0] + [1, 0]) ** 2)) for n in (0, 1)),
     tolerance=1e-12,
     holds=lambda x, b, position: rotation.rotate(x + b, position, theta=0.7),
     control=lambda x, b, position: rotation.rotate(x, position, theta=0.7) + b,

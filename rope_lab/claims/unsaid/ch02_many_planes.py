@@ -17,7 +17,11 @@ LLAMA = ((10000.0, 18), (500000.0, 32))  # base, and the planes of 64 that do no
     r"$2\pi\,\mathrm{base}^{1-2/d}$. In a window of $L > 2\pi$ positions, "
     r"$\max\bigl(0,\ \tfrac d2 - 1 - \lfloor \tfrac d2 \ln\tfrac{L}{2\pi} / \ln \mathrm{base} \rfloor\bigr)$ planes "
     r"never complete a turn. A plane that turns exactly once has completed it.",
-    witness=r"$d = 128$, $4096$ positions: $18$ of $64$ planes for base $10^4$, and $32$ of $64$ for $5 \cdot 10^5$.",
+    witness=r"$d = 128$, $4096$ positions: $[[18]]$ of $64$ planes for base $10^4$, and $[[32]]$ of $64$ for $5 \cdot "
+    r"10^5$.",
+    computed=lambda: tuple(
+        (schedule.turns(4096, theta=rotation.frequencies(128, base=base)) < 1).sum() for base in (1e4, 5e5)
+    ),
     tolerance=1e-12,
     holds=lambda i, d, base: 2 * np.pi * base ** (2 * i / d),
     control=lambda i, d, base: 2 * np.pi * base ** (2 * (i + 1) / d),  # as if the slowest frequency were 1/base
@@ -34,6 +38,12 @@ def wavelengths_and_planes_that_never_turn(wavelength, rng):
     return max(worst, *np.abs(known))
 
 
+def _a_real_head():
+    offsets, theta = [1, 10, 100, 1000], rotation.frequencies(128)
+    step = np.diff(schedule.decay([11, 12], theta=theta)).item()
+    return *schedule.decay(offsets, theta=theta), *schedule.log_law(offsets), "up" if step > 0 else "down"
+
+
 @claim(
     "unsaid.decay",
     locus="in none of the sources",
@@ -44,8 +54,9 @@ def wavelengths_and_planes_that_never_turn(wavelength, rng):
     correction=r"The formula wants $1 \ll r \ll \mathrm{base}$ and many planes, $d \gg r \ln\mathrm{base}$; with the "
     r"$64$ planes of a real head it is the trend only. Without isotropy the variance may fall, and with correlated "
     r"planes it may swing; see `book.correlated-planes`.",
-    witness=r"$d = 128$: $0.97$, $0.67$, $0.48$, $0.16$ at $r = 1, 10, 100, 1000$; the formula gives $0.94$, $0.69$, "
-    r"$0.44$, $0.19$. Step $11 \to 12$ goes up.",
+    witness=r"$d = 128$: $[[0.97]]$, $[[0.67]]$, $[[0.48]]$, $[[0.16]]$ at $r = 1, 10, 100, 1000$; the formula gives "
+    r"$[[0.94]]$, $[[0.69]]$, $[[0.44]]$, $[[0.19]]$. Step $11 \to 12$ goes [[up]].",
+    computed=_a_real_head,
     tolerance=1e-6,
     holds=lambda r, base: schedule.log_law(r, base=base),
     control=lambda r, base: 1 - np.log(r) / np.log(base),  # Euler's constant forgotten
@@ -69,7 +80,10 @@ def logarithmic_rough_and_flat(law, rng):
     locus="in none of the sources",
     statement=r"Rotating only a part of each head is the same as giving the other planes the frequency $0$. It still "
     r"obeys $\mathcal R_m^\top \mathcal R_n = \mathcal R_{n-m}$, and the rest of the logit sees no position at all.",
-    witness=r"$q = k = (0, 0, 1, 0)$ with the second plane left alone: the logit is $1$ at every offset.",
+    witness=r"$q = k = (0, 0, 1, 0)$ with the second plane left alone: the logit is $[[1]]$ at every offset.",
+    computed=lambda: rotation.logits(
+        [[0, 0, 1, 0]], [[0, 0, 1, 0]], q_positions=[0], k_positions=[9], theta=[1, 0]
+    ).item(),
     holds=lambda n, t: exact.rotation_matrix(n, theta=(t, 0)),
     control=lambda n, t: exact.rotation_matrix(n, theta=(t, 0)) * sp.diag(1, 1, exact.rotation_2d(1)),  # a fixed turn
 )

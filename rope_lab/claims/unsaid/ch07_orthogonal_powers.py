@@ -12,8 +12,12 @@ from rope_lab.claims.ledger import claim
     locus="extends part 6",
     statement=r"A rotated kernel $\phi(q)^\top R_{n-m}\, \phi(k)$ of non-negative features takes negative values, and "
     r"their sum may be $0$. So it cannot be the normaliser of linear attention.",
-    witness=r"$\phi(q) = \phi(k) = (1, 0)$, $\theta = \pi$: the kernel is $1, -1, 1, -1, \ldots$, and over two keys "
-    r"the sum is $0$.",
+    witness=r"$\phi(q) = \phi(k) = (1, 0)$, $\theta = \pi$: the kernel is $[[1, -1, 1, -1]], \ldots$, and over two "
+    r"keys the sum is $[[0]]$.",
+    computed=lambda: (
+        [exact.rotation_2d(n * sp.pi)[0, 0] for n in range(4)],
+        sum(exact.rotation_2d(n * sp.pi)[0, 0] for n in range(2)),
+    ),
     holds=exact.rotation_2d,
     control=lambda angle: sp.eye(2),  # noqa: ARG005 - the normaliser left without rotation
 )

@@ -43,7 +43,13 @@ def twice_the_width(widened):
     statement=r"Values are not rotated. With $W_O$ real and free, the products $W_O W_v$ of one head have dimension "
     r"$d(2n - d)$; with a complex-linear $W_v$ it is $nd + \tfrac12 d(n - d)$. That is not half, and nothing is lost "
     r"where $d = n$.",
-    witness=r"$(d, n) = (4, 4)$: $16$ and $16$. $(2, 8)$: $28$ and $22$. $(4, 8)$: $48$ and $40$.",
+    witness=r"$(d, n) = (4, 4)$: $[[16]]$ and $[[16]]$. $(2, 8)$: $[[28]]$ and $[[22]]$. $(4, 8)$: $[[48]]$ and "
+    r"$[[40]]$.",
+    computed=lambda: tuple(
+        dimension_counts.value_dimension(head_dim=d, width=n, complex_linear=c)
+        for d, n in ((4, 4), (2, 8), (4, 8))
+        for c in (False, True)
+    ),
     holds=lambda d, n: (d * (2 * n - d), n * d + d * (n - d) // 2),
     control=lambda d, n: (d * (2 * n - d), d * (2 * n - d) // 2),  # half
 )
@@ -89,22 +95,27 @@ CASES = {
 }
 
 
+def _by_formula(turns):
+    theta = [float(sp.atan2(*map(sp.Rational, (sin, cos)))) for cos, sin in turns]
+    shapes = [{"head_dim": 4, "width": 6, "complex_linear": c} for c in (False, True)]
+    return tuple(dimension_counts.family_dimension(**shape, theta=theta) for shape in shapes)
+
+
 @claim(
     "unsaid.crope-degenerate",
     locus="beside crope and su6",
     statement=r"Where frequencies coincide modulo $2\pi$, the family over all offsets has fewer dimensions. For RoPE "
     r"also where $\theta$ meets $-\theta$, and at $0$ and $\pi$. For CRoPE nowhere else.",
-    witness=r"$d = 4$, $n = 6$, RoPE and CRoPE: distinct $44$ and $20$, equal $40$ and $16$, opposite $40$ and $20$, "
-    r"one at $0$ or at $\pi$ $42$ and $20$.",
+    witness=r"$d = 4$, $n = 6$, RoPE and CRoPE: distinct $[[44]]$ and $[[20]]$, equal $[[40]]$ and $[[16]]$, opposite "
+    r"$[[40]]$ and $[[20]]$, one at $0$ or at $\pi$ $[[42]]$ and $[[20]]$.",
+    computed=lambda: tuple(dimension for case in list(CASES.values())[:4] for dimension in _by_formula(case)),
     holds=((44, 20), (40, 16), (40, 20), (42, 20), (42, 20)),
     control=((44, 20), (40, 16), (40, 16), (42, 18), (42, 18)),  # as if the last three cost CRoPE something too
 )
 def frequencies_that_meet(said):
     for turns, dimensions in zip(CASES.values(), said, strict=True):
-        theta = [float(sp.atan2(*map(sp.Rational, (sin, cos)))) for cos, sin in turns]
         shapes = [{"head_dim": 4, "width": 6, "complex_linear": c} for c in (False, True)]
         ranks = tuple(dimension_counts.jacobian_rank(**shape, offsets=range(5), turns=turns) for shape in shapes)
-        closed = tuple(dimension_counts.family_dimension(**shape, theta=theta) for shape in shapes)
-        if not ranks == dimensions == closed:
+        if not ranks == dimensions == _by_formula(turns):
             return False
     return True

@@ -14,7 +14,11 @@ HALVES = {"bfloat16": 8, "float16": 11}  # significant bits
     statement=r"Positions must not be cast to half precision before they are multiplied by $\theta$. With $p$ "
     r"significant bits the integers up to $2^p$ survive, and $2^p + 1$ becomes $2^p$: from there on different "
     r"positions get the same rotation, in every plane.",
-    witness=r"float16: $2049$ becomes $2048$. bfloat16: $257$ becomes $256$.",
+    witness=r"float16: $2049$ becomes $[[2048]]$. bfloat16: $257$ becomes $[[256]]$.",
+    computed=lambda: (
+        half_precision.round_to(2049, dtype="float16").item(),
+        half_precision.round_to(257, dtype="bfloat16").item(),
+    ),
     holds=lambda n, dtype: half_precision.round_to(n, dtype=dtype),
     control=lambda n, _: half_precision.round_to(n, dtype="float32"),  # the cast left out
 )

@@ -14,7 +14,7 @@ Evidence = Literal["exact", "numeric", "experiment", "read"]
 Verdict = Literal["true", "conditional", "false", "ambiguous", "empirical"]
 Tier = Literal["core", "minor", "empirical", "unsaid"]
 Outcome = Literal["holds", "fails", "reproduced", "not reproduced", "not attempted", "read"]
-TESTED = "rope_lab."  # where the functions live that checks are about
+TESTED = tuple(f"rope_lab.{name}" for name in ("algebra", "nn", "audit", "training"))  # what the checks are about
 EXPERIMENT = ("reproduced", "not reproduced", "not attempted")
 
 SOURCES = {

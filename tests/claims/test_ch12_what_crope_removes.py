@@ -1,30 +1,10 @@
-"""The witnesses of chapter 12, computed again by hand, and what a broken piece of algebra makes fail."""
+"""Break a piece of the algebra, and the claims of chapter 12 notice; a rank by another road."""
 
 import numpy as np
 import pytest
 
 from rope_lab.algebra import budget, complex_forms, dimension_counts, pairing, rotation, widely_linear
-from rope_lab.claims import verify
-
-
-def failing(pattern="ch12"):
-    return {result.claim.id for result in verify(pattern) if result.failed}
-
-
-def test_savings_by_hand():
-    n = 128
-    assert 1.5 * n * n / (4 * n * n) == 0.375
-    assert 1.5 / 12 == 0.125
-    assert 4 * 3 * n * n // 2 == 98_304
-    assert 4 * 12 * n * n + 50_257 * n == 7_219_328
-    assert round(98_304 / 7_219_328 * 100, 2) == 1.36
-    assert round(98_304 / (4 * 12 * n * n + 10_000 * n) * 100, 1) == 4.8
-
-
-def test_family_dimensions_by_hand():
-    assert (32 * (2 * 128 - 1), 32 * (128 - 1), 16 * (2 * 128 - 1)) == (8160, 4064, 4080)
-    assert (2 * (2 * 2 - 1), 2 * (2 - 1)) == (6, 2)
-    assert 32 / (2 * 32 * 128) == 1 / 256
+from tests.claims.broken import holding
 
 
 @pytest.mark.parametrize(("complex_linear", "dimension"), [(False, 44), (True, 20)])
@@ -43,11 +23,6 @@ def test_a_rank_in_float64(complex_linear, dimension):
     assert singular[dimension - 1] > 1e-3 > 1e-9 > singular[dimension]
 
 
-def test_eq30_by_hand():
-    image = np.array([[0.0, 1.0], [-1.0, 0.0]]) @ [1.0, 0.0]  # a = 0, b = 1
-    assert complex(*image) == -1j
-
-
 def test_a_weight_that_only_its_own_layout_accepts():
     rng = np.random.default_rng(0)
     A = rng.normal(size=(4, 4)) + 1j * rng.normal(size=(4, 4))
@@ -58,9 +33,8 @@ def test_a_weight_that_only_its_own_layout_accepts():
 def test_a_lost_half_in_the_budget(monkeypatch):
     right = budget.parameters
     monkeypatch.setattr(budget, "parameters", lambda shape, *_: right(shape, "dense"))
-    hit = failing()
-    assert {"crope.abs.savings50", "crope.savings.qkvo", "crope.savings.block", "crope.model-5.1-conflict"} <= hit
-    assert {"crope.intro.remains-significant", "unsaid.crope-flops"} <= hit
+    hit = {"crope.abs.savings50", "crope.savings.qkvo", "crope.savings.block", "crope.model-5.1-conflict"}
+    assert holding(hit | {"crope.intro.remains-significant", "unsaid.crope-flops"}) == set()
 
 
 def test_a_family_counted_as_half(monkeypatch):
@@ -69,13 +43,13 @@ def test_a_family_counted_as_half(monkeypatch):
 
     right = dimension_counts.family_dimension
     monkeypatch.setattr(dimension_counts, "family_dimension", halved)
-    assert {"crope.half-function-space", "crope.model-5.1-conflict", "unsaid.crope-degenerate"} <= failing()
+    assert holding({"crope.half-function-space", "crope.model-5.1-conflict", "unsaid.crope-degenerate"}) == set()
 
 
 def test_a_rank_that_is_too_small(monkeypatch):
     right = dimension_counts.jacobian_rank
     monkeypatch.setattr(dimension_counts, "jacobian_rank", lambda **shape: right(**shape) - 1)
-    assert {"crope.abs.redundancy", "crope.eq13-dof-argument", "crope.sec4.more-dims", "book.gauge"} <= failing()
+    assert holding({"crope.abs.redundancy", "crope.eq13-dof-argument", "crope.sec4.more-dims", "book.gauge"}) == set()
 
 
 def test_a_conjugate_lost_in_the_gauge(monkeypatch):
@@ -84,21 +58,21 @@ def test_a_conjugate_lost_in_the_gauge(monkeypatch):
 
     right = complex_forms.gauge
     monkeypatch.setattr(complex_forms, "gauge", lost)
-    assert "book.gauge" in failing("book.gauge")
+    assert holding({"book.gauge"}) == set()
 
 
 def test_the_wrong_half_of_a_form(monkeypatch):
     monkeypatch.setattr(complex_forms, "phase_average", lambda F: widely_linear.split(F)[1])
-    assert "book.more-head-planes" in failing("book.more-head-planes")
+    assert holding({"book.more-head-planes"}) == set()
 
 
 def test_a_pairing_turned_backwards(monkeypatch):
     right = pairing.best_pairing
     monkeypatch.setattr(pairing, "best_pairing", lambda *maps: -right(*maps))
-    assert "book.best-pairing" in failing("book.best-pairing")
+    assert holding({"book.best-pairing"}) == set()
 
 
 def test_the_imaginary_row_lost(monkeypatch):
     right = complex_forms.widen
     monkeypatch.setattr(complex_forms, "widen", lambda W: right(np.abs(W)))
-    assert "unsaid.crope-width" in failing("unsaid.crope-width")
+    assert holding({"unsaid.crope-width"}) == set()

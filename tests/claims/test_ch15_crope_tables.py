@@ -1,8 +1,6 @@
-"""CRoPE's tables: the printed numbers by hand, planted cards of the paper rung, and a broken share."""
+"""CRoPE's tables: planted cards of the paper rung, and a broken share."""
 
 from dataclasses import replace
-from fractions import Fraction
-from math import hypot
 
 import numpy as np
 import pytest
@@ -236,25 +234,8 @@ def test_what_the_page_says_of_trained_projections():
     assert abs(np.mean(own[0]) - np.mean(own[1])) < 0.005  # "nearly the table of RoPE"
 
 
-def test_witnesses_of_the_printed_numbers():
-    assert round(0.117 / 0.0318, 2) == 3.68
-    assert round((5.3730 - 5.3644) / hypot(0.0279, 0.0255), 3) == 0.228
-    assert round((6.8025 - 6.5809) / hypot(0.0318, 0.0333), 2) == 4.81
-    assert round((4.4288 - 4.0212) / hypot(0.0224, 0.0243), 1) == 12.3
-    assert round(6.907 - 6.700, 3) == 0.207
-    assert round(1e-3 * 0.8**9, 6) == 1.34e-4
-    assert 16 * 1024 * 10_000 == 163_840_000
+def test_the_first_row_is_rounded_as_printed():
     assert "6.802" in load()["crope.table2.row1"].statement
-    assert load()["crope.table2.row1"].statement != load()["crope.table2.row2"].statement
-
-
-def test_witnesses_of_our_own():
-    assert 6 * (3 * 2 + 12 * 2**2 + 2 * 2) == 348
-    mirror, J = np.diag([1.0, -1.0]), times_i(2)
-    assert (pairing.linear_share(mirror, J), pairing.linear_share(mirror, -J)) == (0.0, 1.0)
-    assert np.array_equal(mirror.T @ J @ mirror, -J)
-    assert 4 * (4 * 4 // 2) == 4 * (4 + 4) == 2 * 4**2
-    assert abs(Fraction(2, 100)) + Fraction(3, 100) == Fraction(5, 100)
 
 
 def test_a_wrong_sign_in_the_share_is_seen(monkeypatch):

@@ -1,17 +1,14 @@
-"""The witnesses of chapter 17, computed again by hand, and what a broken piece of algebra makes fail."""
+"""Break a piece of the algebra, and the claims of chapter 17 notice."""
 
 import numpy as np
 import pytest
 
 from rope_lab import audit
 from rope_lab.algebra import rotation
-from rope_lab.claims import load, verify
+from rope_lab.claims import load
+from tests.claims.broken import failing, holding
 
 load()  # before anything is broken: some claims compute when they are imported
-
-
-def failing():
-    return {result.claim.id for result in verify("book.audit-*") if result.failed}
 
 
 def test_a_quarter_turn_answers_with_the_partner_alone():
@@ -20,24 +17,9 @@ def test_a_quarter_turn_answers_with_the_partner_alone():
     np.testing.assert_allclose(half.T[:, 0], [0, 0, -1, 0], atol=1e-15)  # clockwise
 
 
-def test_a_clockwise_plane_has_the_same_cosine():
-    assert np.cos(-0.3) == np.cos(0.3)
-    assert np.arctan2(np.sin(-0.3), np.cos(-0.3)) == pytest.approx(-0.3)
-
-
 def test_half_a_position_tells_a_turn_more():
     one, other = (rotation.rotation_2d(0.5 * theta) for theta in (1.0, 1.0 + 2 * np.pi))
     np.testing.assert_allclose(one, -other, atol=1e-12)
-
-
-def test_base_ten_over_a_quarter_of_the_head():
-    np.testing.assert_allclose(10000 ** (32 / 128), 10)
-    np.testing.assert_allclose(10000 ** (-2 / 128), 10 ** (-2 / 32))
-
-
-def test_the_base_that_slows_the_last_plane_by_four():
-    assert 10000 * 4 ** (4 / (4 - 2)) == 160000
-    np.testing.assert_allclose(160000 ** (-2 / 4), 1 / 400)
 
 
 def test_counting_from_one_is_harmless():
@@ -52,25 +34,25 @@ def test_counting_from_one_is_harmless():
 def test_a_sign_lost(monkeypatch):
     right = rotation.rotation_2d
     monkeypatch.setattr(rotation, "rotation_2d", lambda angle: np.abs(right(angle)))
-    assert {"book.audit-column", "book.audit-read", "book.audit-flip", "book.audit-shift-test"} <= failing()
+    assert holding({"book.audit-column", "book.audit-read", "book.audit-flip", "book.audit-shift-test"}) == set()
 
 
 def test_clockwise_for_counter_clockwise(monkeypatch):
     right = rotation.rotation_2d
     monkeypatch.setattr(rotation, "rotation_2d", lambda angle: right(-np.asarray(angle)))
-    assert {"book.audit-column", "book.audit-read"} <= failing()
+    assert holding({"book.audit-column", "book.audit-read"}) == set()
 
 
 def test_planes_counted_from_one(monkeypatch):
     right = rotation.frequencies
     monkeypatch.setattr(rotation, "frequencies", lambda d, *, base=1e4: right(d, base=base) * base ** (-2 / d))
-    assert {"book.audit-base-line", "book.audit-ntk"} <= failing()
+    assert holding({"book.audit-base-line", "book.audit-ntk"}) == set()
 
 
 def test_the_layouts_mixed_up(monkeypatch):
     right = rotation.layout_permutation
     monkeypatch.setattr(rotation, "layout_permutation", lambda d: np.roll(right(d), 1))
-    assert {"book.audit-column", "book.audit-carry"} <= failing()
+    assert holding({"book.audit-column", "book.audit-carry"}) == set()
 
 
 def test_a_converter_that_goes_the_other_way(monkeypatch):
@@ -80,10 +62,10 @@ def test_a_converter_that_goes_the_other_way(monkeypatch):
         return right(weight, layout_from=layout_to, layout_to=layout_from, **sizes)
 
     monkeypatch.setattr(audit, "permute_rotary", reversed_way)
-    assert failing() == {"book.audit-convert"}
+    assert failing("book.audit-*") == {"book.audit-convert"}
 
 
 def test_a_law_that_always_holds_is_missed_in_the_gallery(monkeypatch):
     laws = audit.law_checks.CHECKS
     monkeypatch.setitem(laws, "non-vacuity", lambda _: (True, "", ""))
-    assert "book.audit-gallery" in failing()
+    assert holding({"book.audit-gallery"}) == set()

@@ -97,7 +97,7 @@ def test_json_has_what_a_program_needs():
 def test_the_bar_reaches_its_end():
     console = Console(file=open("/dev/null", "w", encoding="utf-8"), force_terminal=True)  # noqa: SIM115, PTH123
     with console.file:
-        assert [r.claim.id for r in run_all("su19", console=console)] == [entry.id for entry in select("su19")]
+        assert [r.claim.id for r in run_all("cross", console=console)] == [entry.id for entry in select("cross")]
 
 
 def test_every_id_is_readable_in_a_narrow_terminal(capsys, monkeypatch):

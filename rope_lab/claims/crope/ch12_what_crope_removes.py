@@ -77,7 +77,7 @@ def what_changes_no_logit(share):
 
 
 def _saved_of_all():
-    shape = budget.Shape(width=128, heads=4, layers=4, vocab=50_257)
+    shape = budget.ModelShape(width=128, heads=4, layers=4, vocab=50_257)
     dense, small = (budget.parameters(shape, reading)["total"] for reading in ("dense", "qkv"))
     return dense - small, dense
 

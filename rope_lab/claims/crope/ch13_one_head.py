@@ -258,8 +258,7 @@ def the_solution_is_complex_linear(parts, _rng):
 def complex_width(coordinates, _rng):
     queries = one_head.token_projection([1, 2], theta=[1.0, 0.3], width=2)
     singular = np.linalg.svd(queries, compute_uv=False)
-    known = abs(singular[1] - 0.348) < 5e-4
-    return float(singular[coordinates:].sum()) if known else np.inf
+    return float(singular[coordinates:].sum())
 
 
 @claim(

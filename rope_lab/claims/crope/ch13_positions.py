@@ -118,13 +118,7 @@ def ones_against_ones(factor):
 def the_softmax_concentrates(law, _rng):
     d, k = 16384, np.arange(1, 65)
     behind = d / 2 * (1 - schedule.decay(k, theta=rotation.frequencies(d)))
-    table = [
-        one_head.target_weight(64, theta=rotation.frequencies(d), amplitude=c)
-        for d in (32, 128, 1024)
-        for c in (1, d**-0.5)
-    ]
-    known = np.abs(np.array(table) - [0.395, 0.025, 0.769, 0.062, 1.0, 0.312]).max() < 6e-4
-    return abs(float(np.log(2 * np.exp(-behind).sum() / law(d)))) if known else np.inf
+    return abs(float(np.log(2 * np.exp(-behind).sum() / law(d))))
 
 
 @claim(

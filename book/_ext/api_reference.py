@@ -15,7 +15,7 @@ from docutils import nodes
 from docutils.statemachine import StringList
 from sphinx.util.docutils import SphinxDirective
 
-from rope_lab.claims import LEDGER, load
+from rope_lab.claims import load
 
 ARRAY_LIKE = re.compile(r"_Buffer \|.*?_NestedSequence\[complex \| bytes \| str\]", re.DOTALL)
 EXAMPLE = re.compile(r"^\s*>>> ")
@@ -84,7 +84,6 @@ def first_paragraph(module: str) -> list[str]:
 
 def restructured(lines: list[str]) -> list[str]:
     """The lines of a docstring with our marks turned into those of reStructuredText; examples stay as they are."""
-    load()
     example, text, out = False, [], []
     for line in [*lines, ""]:
         example = bool(EXAMPLE.match(line)) or (example and bool(line.strip()))
@@ -110,7 +109,7 @@ def turned(mark: str) -> str:
         return f"\\ :math:`{inner}`\\ "
     if mark.startswith((":", "``")):
         return mark
-    if inner in LEDGER:
+    if inner in load():
         return f":ref:`{inner} <claim-{inner.lower()}>`"
     return f"``{inner}``"
 

@@ -46,9 +46,10 @@ def test_the_search_knows_them(html):
 
 
 def test_shapes_and_errors_are_rendered(pages):
-    """Of one function: the shapes of its signature, and its formula as mathematics."""
+    """Of one function: the shapes of its signature, its formula as mathematics, its claims as links."""
     text = next(page for page in pages if 'id="rope_lab.nn.recurrence.linear_rnn"' in page)
     entry = text.split('id="rope_lab.nn.recurrence.linear_rnn"')[1].split("</dd></dl>")[0]
     assert "*batch T d" in entry
     assert 'class="math' in entry
+    assert "ledger.html#claim-su19.rnn-geometric" in entry
     assert inspect.getdoc(importlib.import_module("rope_lab.nn").linear_rnn).split("\n")[0] in entry

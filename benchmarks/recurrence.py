@@ -138,13 +138,13 @@ def _ours() -> dict[str, States]:
         return linear_rnn(v, gamma=GAMMA, theta=theta)[0]
 
     def by_sums(v: Tensor, theta: Tensor) -> Tensor:
-        loop, compiled.compiled = compiled.compiled, lambda: None  # type: ignore[assignment]
+        loop, compiled.loops = compiled.loops, lambda: None  # type: ignore[assignment]
         try:
             return states(v, theta)
         finally:
-            compiled.compiled = loop
+            compiled.loops = loop
 
-    forms: dict[str, States] = {LOOPED: states} if compiled.compiled() else {}
+    forms: dict[str, States] = {LOOPED: states} if compiled.loops() else {}
     return forms | {SUMS: by_sums}
 
 

@@ -16,7 +16,7 @@ import numpy as np
 from jaxtyping import Float64
 from numpy.typing import ArrayLike
 
-from rope_lab.algebra.arguments import expect_real
+from rope_lab.algebra.arguments import expect_one_of, expect_real
 from rope_lab.algebra.rotation import rotation_matrix
 
 Way = Literal["two caches", "turn again", "turned values", "undo"]
@@ -24,7 +24,7 @@ WAYS: tuple[Way, ...] = get_args(Way)
 
 
 class Decoded(NamedTuple):
-    """What a decoding run gave, and what it took."""
+    """The outputs of a decoding run, and what it cost."""
 
     outputs: Float64[np.ndarray, "T d_c"]
     numbers: int  # kept in the cache at the end
@@ -34,7 +34,17 @@ class Decoded(NamedTuple):
 def softmax(s: ArrayLike) -> Float64[np.ndarray, "keys"]:
     r"""Attention weights of one query: $a_n = e^{s_n} / \sum_j e^{s_j}$.
 
-    ``s``: (keys,), at least one; ValueError for another shape. Claim ``su19.mla-mqa-eq``.
+    Args:
+        s: (keys,), the logits of at least one key.
+
+    Returns:
+        (keys,), float64.
+
+    Raises:
+        ValueError: if ``s`` has another shape.
+
+    Claims:
+        `su19.mla-mqa-eq`
 
     >>> softmax([0.0, 1.0]).round(4)
     array([0.2689, 0.7311])
@@ -57,7 +67,22 @@ def expanded(
 
     $o_m = \sum_{n \le m} a_{mn}\, W_v c_n, \quad s_{mn} = q_m^\top (W_k c_n)$ in each head
 
-    Logits are not divided by a root. float64. ValueError (NumPy's) if shapes do not fit. Claim ``su19.mla-mqa-approx``.
+    Logits are not divided by a root.
+
+    Args:
+        q: (H, T, d), the queries of each head.
+        c: (T, d_c), the latents.
+        W_k: (H, d, d_c), what makes a head's keys.
+        W_v: (H, d_v, d_c), what makes its values.
+
+    Returns:
+        (H, T, d_v), float64.
+
+    Raises:
+        ValueError: NumPy's, if shapes do not fit.
+
+    Claims:
+        `su19.mla-mqa-approx`
     """
     out = np.zeros((*q.shape[:2], W_v.shape[1]))
     for h in range(q.shape[0]):
@@ -78,7 +103,11 @@ def absorbed(
 
     $o_m = W_v \sum_{n \le m} a_{mn}\, c_n, \quad s_{mn} = (W_k^\top q_m)^\top c_n$
 
-    Arguments as in `expanded`, which it equals. Claim ``su19.mla-mqa-approx``.
+    Args:
+        q, c, W_k, W_v: as in `expanded`, which it equals.
+
+    Claims:
+        `su19.mla-mqa-approx`
     """
     out = np.zeros((*q.shape[:2], W_v.shape[1]))
     for h in range(q.shape[0]):
@@ -104,8 +133,20 @@ def spliced(
     $o_m = \sum_{n \le m} a_{mn} W_v c_n$,
     $s_{mn} = q_m^\top W_k c_n + (\mathcal R_m q^r_m)^\top \mathcal R_n k^r_n$
 
-    ``positions``: (T,), any reals; ``theta``: $d_r/2$ radians per position, interleaved. Values are not turned.
-    Claim ``book.latent-splice``.
+    Values are not turned.
+
+    Args:
+        q, c, W_k, W_v: as in `expanded`.
+        q_rope: (H, T, d_r), the rotary part of each head's queries.
+        k_rope: (T, d_r), the rotary key that all heads share.
+        positions: (T,), any reals.
+        theta: (d_r/2,), radians per position, in the interleaved layout.
+
+    Returns:
+        (H, T, d_v), float64.
+
+    Claims:
+        `book.latent-splice`
     """
     R = rotation_matrix(np.asarray(positions, dtype=float), theta=theta)
     out = np.zeros((*q.shape[:2], W_v.shape[1]))
@@ -124,7 +165,14 @@ def relative(
 
     $o_m = \sum_{n \le m} a_{mn}\, \mathcal R_{n-m} c_n, \quad s_{mn} = q_m^\top \mathcal R_{n-m} c_n$
 
-    One head, interleaved layout; arguments as in `decode`. Claim ``su19.mla-vo-shared``.
+    Args:
+        q, c, positions, theta: as in `decode`.
+
+    Returns:
+        (T, d_c), float64.
+
+    Claims:
+        `su19.mla-vo-shared`
     """
     q, c, at = _one_head(q, c, positions)
     out = np.zeros_like(c)
@@ -149,9 +197,21 @@ def decode(
     ``"turn again"`` keeps $c_n$ and turns all of them at each step; both sum $a_{mn} c_n$. ``"turned values"`` keeps
     $\mathcal R_n c_n$ and sums it; ``"undo"`` does that too and turns the sum back by $\mathcal R_m^\top$.
 
-    One head, interleaved layout. ``positions``: (T,), any reals; ``theta``: $d_c/2$ radians per position. float64.
-    ValueError for an unknown way or shapes that do not fit.
-    Claims ``su19.mla-dilemma-share``, ``su19.mla-dilemma-abs``, ``su19.mla-vo-shared``.
+    Args:
+        q: (T, d_c), the queries of one head.
+        c: (T, d_c), the latents.
+        way: one of `WAYS`.
+        positions: (T,), any reals.
+        theta: (d_c/2,), radians per position, in the interleaved layout.
+
+    Returns:
+        The outputs in float64, and the two counts.
+
+    Raises:
+        ValueError: if the way is unknown, or if shapes do not fit.
+
+    Claims:
+        `su19.mla-dilemma-share`, `su19.mla-dilemma-abs`, `su19.mla-vo-shared`
 
     >>> for way in WAYS:
     ...     run = decode(np.eye(4), np.eye(4), way, positions=range(4), theta=[1.0, 0.1])
@@ -161,8 +221,7 @@ def decode(
     turned values 16 numbers kept,  4 vectors turned
     undo          16 numbers kept,  4 vectors turned
     """
-    if way not in WAYS:
-        raise ValueError(f"way: expected one of {', '.join(WAYS)}, got {way!r}")
+    expect_one_of(way, WAYS, name="way")
     q, c, at = _one_head(q, c, positions)
     plain, turned, outputs, count = [], [], [], 0  # the two caches; a way leaves the one empty that it does not keep
     R = rotation_matrix(at, theta=theta)
@@ -181,13 +240,13 @@ def decode(
 
 
 def _one_head(q: ArrayLike, c: ArrayLike, positions: ArrayLike) -> list[np.ndarray]:
-    q, c, at = found = [expect_real(x, name=n) for n, x in (("q", q), ("c", c), ("positions", positions))]
+    q, c, at = arrays = [expect_real(x, name=n) for n, x in (("q", q), ("c", c), ("positions", positions))]
     if q.ndim != 2 or c.shape != q.shape or at.shape != (len(q),):
         raise ValueError(
             f"expected q and c of one shape (T, d_c) and positions (T,), got {q.shape}, {c.shape}, {at.shape}; "
             "one row belongs to one token"
         )
-    return found
+    return arrays
 
 
 def training_form(W: ArrayLike, *, theta: ArrayLike) -> tuple[Float64[np.ndarray, "d_v d_v"], float]:
@@ -196,8 +255,20 @@ def training_form(W: ArrayLike, *, theta: ArrayLike) -> tuple[Float64[np.ndarray
     $X = W \mathcal R_1 W^+$; the residual is the Frobenius norm of $W \mathcal R_1 (I - W^+ W)$, and no $X$ has less.
 
     If it is zero, values $v_n = W c_n$ of width $d_v$ can be made first and turned afterwards. That is so exactly when
-    $\mathcal R_1$ maps the kernel of W to itself. ``W``: (d_v, d_c); ``theta``: $d_c/2$, interleaved. float64.
-    Claims ``su19.mla-training``, ``book.latent-training``.
+    $\mathcal R_1$ maps the kernel of W to itself.
+
+    Args:
+        W: (d_v, d_c).
+        theta: (d_c/2,), radians per position, in the interleaved layout.
+
+    Returns:
+        X, (d_v, d_v) in float64, and the residual.
+
+    Raises:
+        ValueError: if W does not fit the frequencies.
+
+    Claims:
+        `su19.mla-training`, `book.latent-training`
 
     >>> _, apart = training_form(np.eye(4)[:2], theta=[1.0, 0.1])  # a whole plane
     >>> _, mixed = training_form(np.eye(4)[[0, 2]], theta=[1.0, 0.1])  # half of each of two

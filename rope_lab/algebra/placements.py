@@ -6,6 +6,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
 from itertools import combinations
 
 import numpy as np
@@ -48,7 +50,10 @@ def is_relative(subset: str) -> bool:
 
     $(q \in S \Leftrightarrow k \in S)$ and $(v \in S \Leftrightarrow o \in S)$
 
-    That is the theorem of chapter 8; `moved` asks the numbers instead. Claim ``book.four-of-sixteen``.
+    That is the theorem of chapter 8; `moved` measures it.
+
+    Claims:
+        `book.four-of-sixteen`
 
     >>> is_relative("qkvo"), is_relative("kvo")
     (True, False)
@@ -73,9 +78,24 @@ def attention_weights(
     $a_{mn} = \mathrm{softmax}_n\bigl((\rho_q(m)\,q_m)^\top \rho_k(n)\,k_n / \sqrt d\bigr)$, where $\rho_x(n)$ is
     $\mathcal R_n$ if x is in ``rotated`` and $I$ otherwise
 
-    ``q``: (..., Tq, d) at ``q_positions`` (Tq,); ``k``: (..., Tk, d) at ``k_positions`` (Tk,); ``theta``: (d/2,),
-    radians per position. ``causal``: a query sees the keys at its own position and before it, and no others. float64.
-    ValueError if the lengths do not fit or a query sees no key. Claim ``su19.attn-def``.
+    Args:
+        q: (..., Tq, d).
+        k: (..., Tk, d).
+        q_positions: (Tq,), any finite reals.
+        k_positions: (Tk,).
+        rotated: which of q, k, v, o turn with their position, as letters.
+        theta: (d/2,), radians per position.
+        causal: whether a query sees only the keys at its own position and before it.
+        layout: which coordinates form a plane.
+
+    Returns:
+        (..., Tq, Tk), float64; each row sums to 1.
+
+    Raises:
+        ValueError: if the lengths do not fit, or if a query sees no key.
+
+    Claims:
+        `su19.attn-def`
 
     >>> attention_weights([[1.0, 0.0]], [[1.0, 0.0]] * 2, q_positions=[1], k_positions=[0, 1], rotated="", theta=[1.0])
     array([[0.5, 0.5]])
@@ -116,9 +136,21 @@ def attention(
 
     $y_m = \rho_o(m)^\top \sum_n a_{mn}\, \rho_v(n)\, v_n$ with the weights of `attention_weights`
 
-    The output turns *back*, and before any projection of it. ``v``: (..., Tk, d'), where d' may differ from d;
-    ``theta_vo``: (d'/2,), the frequencies of v and o, or None for those of q and k. The rest as in
-    `attention_weights`. Claims ``su19.vo-relative``, ``unsaid.vo-freq``.
+    The output turns *back*, and before any projection of it.
+
+    Args:
+        q, k, q_positions, k_positions, rotated, theta, causal, layout: as in `attention_weights`.
+        v: (..., Tk, d'), where d' may differ from d.
+        theta_vo: (d'/2,), the frequencies of v and o; None: those of q and k.
+
+    Returns:
+        (..., Tq, d'), float64.
+
+    Raises:
+        ValueError: as `attention_weights` does.
+
+    Claims:
+        `su19.vo-relative`, `unsaid.vo-freq`
 
     >>> x = [[1.0, 0.0]]  # alone, a token attends to itself: its value turns forth and back
     >>> attention(x, x, x, q_positions=[3], k_positions=[3], rotated="vo", theta=[1.0]).round(12) + 0.0
@@ -135,9 +167,9 @@ def attention(
         layout=layout,
     )
     v, letters = _at(v, k_positions, name="v"), roles(rotated)
-    turn = {"theta": theta if theta_vo is None else theta_vo, "layout": layout}
-    y = a @ (rotate(v, k_positions, **turn) if "v" in letters else v)
-    return rotate(y, -expect_real(q_positions, name="q_positions"), **turn) if "o" in letters else y
+    turn = partial(rotate, theta=theta if theta_vo is None else theta_vo, layout=layout)
+    y = a @ (turn(v, k_positions) if "v" in letters else v)
+    return turn(y, -expect_real(q_positions, name="q_positions")) if "o" in letters else y
 
 
 def moved(
@@ -158,8 +190,15 @@ def moved(
 
     $\max |a_{m+s,\,n+s} - a_{mn}|$ and $\max |y_{m+s} - y_m|$, the contents being the same
 
-    The arguments are those of `attention`. Two zeros for every shift and all contents mean that the placement is
-    relative. Claim ``su19.abs-list``.
+    Args:
+        q, k, v, q_positions, k_positions, rotated, theta, theta_vo, causal, layout: as in `attention`.
+        shift: how far every token moves, any real number.
+
+    Returns:
+        The two maxima. Both are zero for every shift and all contents exactly if the placement is relative.
+
+    Claims:
+        `su19.abs-list`
 
     >>> rng = np.random.default_rng(0)
     >>> q, k, v = rng.normal(size=(3, 5, 4))
@@ -168,13 +207,14 @@ def moved(
     [True, False]
     """
     m, n = expect_real(q_positions, name="q_positions"), expect_real(k_positions, name="k_positions")
-    same = {"rotated": rotated, "theta": theta, "causal": causal, "layout": layout}
-    here, there = {"q_positions": m, "k_positions": n}, {"q_positions": m + shift, "k_positions": n + shift}
-    weights = attention_weights(q, k, **here, **same) - attention_weights(q, k, **there, **same)
-    outputs = attention(q, k, v, **here, **same, theta_vo=theta_vo) - attention(
-        q, k, v, **there, **same, theta_vo=theta_vo
-    )
-    return float(np.abs(weights).max()), float(np.abs(outputs).max())
+    weights = partial(attention_weights, q, k, rotated=rotated, theta=theta, causal=causal, layout=layout)
+    outputs = partial(attention, q, k, v, rotated=rotated, theta=theta, theta_vo=theta_vo, causal=causal, layout=layout)
+
+    def change(f: Callable[..., np.ndarray]) -> float:
+        moved_on = f(q_positions=m + shift, k_positions=n + shift)
+        return float(np.abs(f(q_positions=m, k_positions=n) - moved_on).max())
+
+    return change(weights), change(outputs)
 
 
 def _at(x: ArrayLike, positions: ArrayLike, *, name: str) -> Float64[np.ndarray, "*batch T width"]:

@@ -1,5 +1,4 @@
 from . import (
-    heads as heads,
     attention as attention,
     cache as cache,
     complex_convert as complex_convert,

@@ -8,8 +8,9 @@ from typing import NamedTuple
 import torch
 from torch import nn
 
+from rope_lab.algebra.arguments import LAYOUTS, Layout
 from rope_lab.nn.complex_linear import ComplexLinear
-from rope_lab.nn.complex_planes import LAYOUTS, complex_parts, plane_groups
+from rope_lab.nn.complex_planes import matrix_parts, plane_groups
 
 
 class Converted(NamedTuple):
@@ -23,7 +24,7 @@ class Converted(NamedTuple):
 def from_dense(
     dense: nn.Linear,
     *,
-    layout: str,
+    layout: Layout,
     in_heads: int = 1,
     out_heads: int = 1,
     product: str = "real",
@@ -33,11 +34,22 @@ def from_dense(
 
     $W \mapsto A = \tfrac12 (W - JWJ)$, residual $\lVert W - A \rVert_F / \lVert W \rVert_F$, from 0 (``dense`` was
     complex-linear) to 1 (it was conjugate-linear); a random matrix has about $1/\sqrt2$. No other complex-linear map
-    is nearer, since the projection is orthogonal. The layer takes over dtype, device and bias. With ``at_most``, a
-    larger residual is refused: most often the layout or the number of heads is not the one of the rotation.
-    ``TypeError`` if ``dense`` is no ``nn.Linear``, ``ValueError`` if its sides hold no whole planes or a weight is not
-    finite.
-    Source: claims ``book.split``, ``book.energies-add``.
+    is nearer, since the projection is orthogonal.
+
+    Args:
+        dense: the layer to convert. The new one takes over its dtype, device and bias.
+        layout: which coordinates form a plane: that of the rotation.
+        in_heads: how many heads the columns hold, if that side is split into heads.
+        out_heads: how many heads the rows hold.
+        product: how the new layer multiplies, one of `rope_lab.nn.complex_products.PRODUCTS`.
+        at_most: refuse a larger residual: most often layout or number of heads is not that of the rotation.
+
+    Raises:
+        TypeError: if ``dense`` is not an ``nn.Linear``.
+        ValueError: if its sides do not hold whole planes, if a weight is not finite, or if the residual is too large.
+
+    Claims:
+        `book.split`, `book.energies-add`
 
     >>> eye = nn.Linear(4, 4, bias=False)
     >>> _ = nn.init.eye_(eye.weight)
@@ -88,7 +100,7 @@ def to_dense(layer: ComplexLinear) -> nn.Linear:
     return dense.train(layer.training)
 
 
-def _nearest(dense: nn.Linear, *, layout: str, in_heads: int, out_heads: int) -> tuple[tuple, float]:
+def _nearest(dense: nn.Linear, *, layout: Layout, in_heads: int, out_heads: int) -> tuple[tuple, float]:
     """The nearest complex matrix, in float64, and its residual."""
     out_groups = plane_groups(dense.out_features, layout=layout, n_heads=out_heads)
     in_groups = plane_groups(dense.in_features, layout=layout, n_heads=in_heads)
@@ -96,7 +108,7 @@ def _nearest(dense: nn.Linear, *, layout: str, in_heads: int, out_heads: int) ->
     largest = weight.abs().max().item()
     if not math.isfinite(largest):
         raise ValueError(f"dense: expected finite weights, got {largest}; look where the training diverged")
-    linear, (c, d) = complex_parts(weight, out_groups=out_groups, in_groups=in_groups)
+    linear, (c, d) = matrix_parts(weight, out_groups=out_groups, in_groups=in_groups)
     size = torch.linalg.vector_norm(weight / (largest or 1)).item()  # squares of what is huge or tiny have no float
     lost = torch.linalg.vector_norm(torch.stack((c, d)) / (largest or 1)).item()
     return linear, 2**0.5 * lost / size if size else 0.0  # each entry stands twice in the real matrix

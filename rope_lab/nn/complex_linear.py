@@ -8,24 +8,35 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from rope_lab.nn.complex_planes import LAYOUTS, plane_groups, real_matrix
-from rope_lab.nn.complex_products import PRODUCTS, gauss_linear
+from rope_lab.algebra.arguments import Layout, expect_one_of
+from rope_lab.nn.complex_planes import plane_groups, real_matrix
+from rope_lab.nn.complex_products import PRODUCTS
 from rope_lab.nn.tensor_arguments import expect_floating, expect_weights
-
-__all__ = ["LAYOUTS", "ComplexLinear", "gauss_linear", "plane_groups", "real_matrix"]
 
 
 class ComplexLinear(nn.Module):
     r"""A linear layer that is complex-linear over the planes of its input and output: half a dense layer's weights.
 
     $\tilde y = (a + ib)\,\tilde x$, run as one real matrix through ``F.linear``, which costs what a dense layer costs.
-    x is (..., in_features) and y (..., out_features), in the dtype of x (autocast applies as to ``nn.Linear``).
-    A plane is the pair of coordinates that the layout rotates together, so the layout, and the number of heads on the
-    side that is split into heads, must be those of the rotation. ``product`` chooses another way to multiply, from
-    `rope_lab.nn.complex_products`; it changes no parameter, so a state dict of one loads into another. a and b count
-    planes, not coordinates, so they mean the same in both layouts too (the bias does not).
-    Dense layers become complex-linear ones, and back, in `rope_lab.nn.complex_convert`.
-    Source: claim ``crope.half-params``.
+    A plane is the pair of coordinates that the layout rotates together. a and b count planes, not coordinates, so they
+    mean the same in both layouts (the bias does not). Dense layers become complex-linear ones, and back, in
+    `rope_lab.nn.complex_convert`.
+
+    Args:
+        in_features: width of x.
+        out_features: width of y.
+        layout: which coordinates form a plane: that of the rotation.
+        in_heads: how many heads x holds, if it is split into heads as the rotation splits it.
+        out_heads: how many heads y holds.
+        bias: add a bias, which stays whole.
+        product: how to multiply, one of `rope_lab.nn.complex_products.PRODUCTS`. It changes no parameter, so a state
+            dict of one loads into another.
+
+    Raises:
+        ValueError: if a side does not hold whole planes, or if layout or product are unknown.
+
+    Claims:
+        `crope.half-params`
 
     >>> layer = ComplexLinear(8, 8, layout="half", out_heads=2)
     >>> sum(p.numel() for p in layer.parameters())  # a dense layer has 64
@@ -37,15 +48,14 @@ class ComplexLinear(nn.Module):
         in_features: int,
         out_features: int,
         *,
-        layout: str,
+        layout: Layout,
         in_heads: int = 1,
         out_heads: int = 1,
         bias: bool = False,
         product: str = "real",
     ) -> None:
         super().__init__()
-        if product not in PRODUCTS:
-            raise ValueError(f"product: expected one of {', '.join(PRODUCTS)}, got {product!r}")
+        expect_one_of(product, PRODUCTS, name="product")
         self.layout, self.product = layout, product
         self.in_groups = plane_groups(in_features, layout=layout, n_heads=in_heads)
         self.out_groups = plane_groups(out_features, layout=layout, n_heads=out_heads)
@@ -69,7 +79,12 @@ class ComplexLinear(nn.Module):
         return real_matrix(self.a, self.b, out_groups=self.out_groups, in_groups=self.in_groups)
 
     def forward(self, x: Float[Tensor, "*batch in_features"]) -> Float[Tensor, "*batch out_features"]:
-        """Multiply; ``ValueError`` for another width, ``TypeError`` for another dtype than the weights'."""
+        """Multiply x, (..., in_features); the result has the dtype of x, and autocast applies as to ``nn.Linear``.
+
+        Raises:
+            TypeError: if x has another dtype than the weights.
+            ValueError: if x has another width.
+        """
         expect_floating(x)
         width = 2 * self.a.shape[1]
         if x.ndim == 0 or x.shape[-1] != width:

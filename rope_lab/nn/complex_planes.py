@@ -2,31 +2,33 @@
 
 from __future__ import annotations
 
-from numbers import Integral
-
 import torch
 from jaxtyping import Complex, Float
 from torch import Tensor
 
-LAYOUTS = ("interleaved", "half")
+from rope_lab.algebra.arguments import Layout, expect_layout, expect_whole
 
 
-def plane_groups(features: int, *, layout: str, n_heads: int = 1) -> int:
+def plane_groups(features: int, *, layout: Layout, n_heads: int = 1) -> int:
     r"""How many runs of [all real parts, all imaginary parts] a vector of that layout is made of.
 
     Interleaved: every plane is a run of its own. Half-split: one run for each head.
     That is all that tells the two layouts apart.
 
-    Raises ``ValueError`` when the layout is unknown, or when the heads do not hold whole planes, at least one each.
+    Args:
+        features: the width of the vector, over all heads.
+        layout: which coordinates form a plane.
+        n_heads: how many heads lie side by side.
+
+    Raises:
+        ValueError: if the layout is unknown, or if the heads do not hold whole planes, at least one each.
 
     >>> plane_groups(8, layout="interleaved", n_heads=2), plane_groups(8, layout="half", n_heads=2)
     (4, 2)
     """
-    if layout not in LAYOUTS:
-        raise ValueError(f"expected a layout of {', '.join(LAYOUTS)}, got {layout!r}")
+    expect_layout(layout)
     for name, value in (("heads", n_heads), ("width", features)):
-        if isinstance(value, bool) or not isinstance(value, Integral) or value < 1:
-            raise ValueError(f"{name}: expected a whole number of at least 1, got {value!r}: nothing to multiply there")
+        expect_whole(value, name=name, least=1)
     if features % (2 * n_heads):
         raise ValueError(
             f"expected a width of whole planes in each of {n_heads} heads, got {features}: "
@@ -35,19 +37,44 @@ def plane_groups(features: int, *, layout: str, n_heads: int = 1) -> int:
     return features // 2 if layout == "interleaved" else n_heads
 
 
-def as_complex(pairs: Float[Tensor, "*batch 2"]) -> Complex[Tensor, "*batch"]:
-    """Pairs of neighbours as complex numbers: a view where they lie whole in memory, otherwise of a copy.
+def to_complex(x: Float[Tensor, "*batch two_m"], *, layout: Layout = "interleaved") -> Complex[Tensor, "*batch m"]:
+    r"""Each plane of x as one complex number: a view where its two parts are neighbours in memory, else a copy.
 
-    >>> as_complex(torch.tensor([[1.0, 2.0]]))
-    tensor([1.+2.j])
+    Args:
+        x: (..., 2m), in float32 or float64.
+        layout: which coordinates form a plane.
+
+    Returns:
+        (..., m), in complex64 or complex128.
+
+    >>> to_complex(torch.tensor([1.0, 2, 3, 4])), to_complex(torch.tensor([1.0, 2, 3, 4]), layout="half")
+    (tensor([1.+2.j, 3.+4.j]), tensor([1.+3.j, 2.+4.j]))
     """
+    if layout == "half":
+        return torch.complex(*x.chunk(2, dim=-1))
+    pairs = x.unflatten(-1, (-1, 2))
     if pairs.stride(-1) != 1 or pairs.storage_offset() % 2 or any(step % 2 for step in pairs.stride()[:-1]):
         pairs = pairs.clone(memory_format=torch.contiguous_format)
     return torch.view_as_complex(pairs)
 
 
+def to_real(z: Complex[Tensor, "*batch m"], *, layout: Layout = "interleaved") -> Float[Tensor, "*batch two_m"]:
+    """Lay complex numbers out as planes: the inverse of `to_complex`.
+
+    >>> to_real(torch.tensor([1 + 2j, 3 + 4j]), layout="half").tolist()
+    [1.0, 3.0, 2.0, 4.0]
+    """
+    return torch.cat((z.real, z.imag), dim=-1) if layout == "half" else torch.view_as_real(z).flatten(-2)
+
+
 def to_parts(x: Float[Tensor, "*batch two_m"], *, groups: int) -> tuple[Tensor, Tensor]:
     r"""Real and imaginary parts of the planes of x, each (..., m), in the order of the planes.
+
+    `to_complex` for every floating dtype, and for heads that lie side by side.
+
+    Args:
+        x: (..., 2m).
+        groups: the result of `plane_groups`.
 
     >>> [part.tolist() for part in to_parts(torch.tensor([1.0, 2, 3, 4]), groups=1)]  # the half-split layout
     [[1.0, 2.0], [3.0, 4.0]]
@@ -74,8 +101,19 @@ def real_matrix(
     r"""The real $2n \times 2m$ matrix of the complex map $\tilde y = (a + ib)\,\tilde x$.
 
     In one group it is $\begin{pmatrix} a & -b \\ b & a \end{pmatrix}$; with more groups, the same rows and columns in
-    the order of [real parts, imaginary parts] group by group. Keeps the dtype of a and b; differentiable in both.
-    Source: claim ``crope.half-params``.
+    the order of [real parts, imaginary parts] group by group. Differentiable in a and b.
+
+    Args:
+        a: (n, m), the real part.
+        b: (n, m), the imaginary part.
+        out_groups: the `plane_groups` of the rows.
+        in_groups: those of the columns.
+
+    Returns:
+        (2n, 2m), in the dtype of a and b.
+
+    Claims:
+        `crope.half-params`
 
     >>> real_matrix(torch.tensor([[0.0]]), torch.tensor([[1.0]])).tolist()  # multiplication by i
     [[0.0, -1.0], [1.0, 0.0]]
@@ -86,32 +124,41 @@ def real_matrix(
     return blocks.permute(4, 1, 5, 2, 0, 3).reshape(2 * m, 2 * n).T  # (2n, 2m)
 
 
-def complex_parts(
+def matrix_parts(
     weight: Float[Tensor, "two_n two_m"], *, out_groups: int = 1, in_groups: int = 1
 ) -> tuple[tuple[Tensor, Tensor], tuple[Tensor, Tensor]]:
     r"""The two maps that a real matrix is made of, $\tilde y = (a + ib)\,\tilde x + (c + id)\,\bar{\tilde x}$.
 
     Per block $\begin{pmatrix} p & q \\ r & s \end{pmatrix}$: $a + ib = \tfrac12 [(p + s) + i (r - q)]$ and
-    $c + id = \tfrac12 [(p - s) + i (r + q)]$. Returns ((a, b), (c, d)), each (n, m) in the dtype of the weight: its
-    complex-linear part, the nearest complex-linear map, and its conjugate-linear part.
-    Slow definition: `rope_lab.algebra.widely_linear.complex_parts`. Source: claims ``crope.sigma-basis``,
-    ``book.split``.
+    $c + id = \tfrac12 [(p - s) + i (r + q)]$. Slow definition: `rope_lab.algebra.widely_linear.complex_parts`.
 
-    >>> (a, b), (c, d) = complex_parts(torch.tensor([[1.0, 2.0], [3.0, 4.0]]))
+    Args:
+        weight: (2n, 2m).
+        out_groups: the `plane_groups` of its rows.
+        in_groups: those of its columns.
+
+    Returns:
+        ((a, b), (c, d)), each (n, m) in the dtype of the weight: its complex-linear part, which is the nearest
+        complex-linear map, and its conjugate-linear part.
+
+    Claims:
+        `crope.sigma.basis`, `book.split`
+
+    >>> (a, b), (c, d) = matrix_parts(torch.tensor([[1.0, 2.0], [3.0, 4.0]]))
     >>> a.item(), b.item(), c.item(), d.item()
     (2.5, 0.5, -1.5, 2.5)
     """
-    (p, q), (r, s) = (to_parts(rows, groups=in_groups) for rows in _halves(weight, out_groups))
+    (p, q), (r, s) = (to_parts(rows, groups=in_groups) for rows in _rows(weight, out_groups))
     return ((p + s) / 2, (r - q) / 2), ((p - s) / 2, (r + q) / 2)
 
 
-def join(
+def matrix_from_parts(
     linear: tuple[Tensor, Tensor], conjugate: tuple[Tensor, Tensor], *, out_groups: int = 1, in_groups: int = 1
 ) -> Float[Tensor, "two_n two_m"]:
-    r"""The real matrix of $\tilde x \mapsto (a + ib)\,\tilde x + (c + id)\,\bar{\tilde x}$, inverse of `complex_parts`.
+    r"""The real matrix of $\tilde x \mapsto (a + ib)\,\tilde x + (c + id)\,\bar{\tilde x}$, inverse of `matrix_parts`.
 
     >>> zero, one = torch.zeros(1, 1), torch.ones(1, 1)
-    >>> join((zero, zero), (one, zero)).tolist()  # conjugation alone
+    >>> matrix_from_parts((zero, zero), (one, zero)).tolist()  # conjugation alone
     [[1.0, 0.0], [0.0, -1.0]]
     """
     (a, b), (c, d) = linear, conjugate
@@ -120,7 +167,7 @@ def join(
     return from_parts(real.T, imaginary.T, groups=out_groups).T
 
 
-def _halves(weight: Tensor, groups: int) -> tuple[Tensor, Tensor]:
+def _rows(weight: Tensor, groups: int) -> tuple[Tensor, Tensor]:
     """The rows of real parts and the rows of imaginary parts, (n, 2m) each."""
     real, imaginary = to_parts(weight.T, groups=groups)
     return real.T, imaginary.T

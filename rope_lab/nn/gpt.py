@@ -219,7 +219,7 @@ class GPT(nn.Module):
                 ``temperature`` or ``top_k`` is out of range.
         """
         expect_prompt(tokens, vocab_size=self.config.vocab_size)
-        expect_count(n_tokens, name="n_tokens", mend="give an int")
+        expect_count(n_tokens, name="n_tokens", fix="give an int")
         if top_k is not None and (isinstance(top_k, bool) or not isinstance(top_k, int) or top_k < 1):
             raise ValueError(f"top_k: expected at least 1 token to choose from, got {top_k!r}; None chooses from all")
         if not 0 <= temperature < math.inf:  # not a number is refused here too

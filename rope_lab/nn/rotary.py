@@ -15,7 +15,7 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from rope_lab.algebra.arguments import Layout, expect_base, expect_even, expect_layout
-from rope_lab.nn.complex_planes import as_complex
+from rope_lab.nn.complex_planes import to_complex, to_real
 from rope_lab.nn.tensor_arguments import expect_count, expect_fit, expect_positions, expect_vectors, working_dtype
 
 
@@ -63,10 +63,22 @@ def rotary_table(
 
     $\cos(n\,\theta_i), \sin(n\,\theta_i)$ with $\theta_i = \mathrm{base}^{-2i/\mathrm{rotary\_dim}}$, angles in radians
 
-    ``positions``: (T,), or (B, T) when each sequence of a batch has its own: a tensor, an array or a sequence of finite
-    reals, negative and non-integer ones too. The angles are float64, and only their cosines and sines are cast to
-    ``dtype`` (float32 or float64). TypeError or ValueError for what is not such positions.
-    Claims ``blog.theta``, ``unsaid.precision``.
+    Args:
+        positions: (T,), or (B, T) when each sequence of a batch has its own: a tensor, an array or a sequence of finite
+            reals, negative and non-integer ones too.
+        config: which coordinates turn, and how fast.
+        dtype: float32 or float64. The angles are float64; only their cosines and sines are cast.
+        device: where the table is to be; None: where the positions are.
+
+    Returns:
+        Cosines and sines, each (..., T, planes) in ``dtype``, and the config.
+
+    Raises:
+        TypeError: if the positions are not real numbers, or ``config`` is not a `RotaryConfig`.
+        ValueError: if positions have another shape or are not finite, or if ``dtype`` is another one.
+
+    Claims:
+        `blog.theta`, `unsaid.precision`
 
     >>> table = rotary_table([0.0, 0.5, -3.0], RotaryConfig(head_dim=8))
     >>> tuple(table.cos.shape), table.cos.dtype
@@ -95,34 +107,39 @@ def rotate(
     $\tilde x_i \mapsto e^{\mathrm{i} n\theta_i}\,\tilde x_i$ in plane i, where $\tilde x_i = x_a + \mathrm{i}\,x_b$;
     inverse: the conjugate $e^{-\mathrm{i} n\theta_i}$
 
-    ``x``: (..., T, head_dim); a table of (B, T) positions needs x (B, ..., T, head_dim). The coordinates from
-    rotary_dim on are returned untouched. bfloat16 and float16 turn in float32; the result has the dtype of x. A float64
-    x needs a float64 table. TypeError or ValueError for a wrong dtype, rank or length.
-    Claims ``blog.props``, ``blog.half-matrix``.
+    Args:
+        x: (..., T, head_dim); for a table of (B, T) positions (B, ..., T, head_dim).
+        table: from `rotary_table`, in float64 for a float64 x and in float32 for any other.
+        inverse: turn back.
+
+    Returns:
+        The shape and dtype of x; bfloat16 and float16 turn in float32. The coordinates from rotary_dim on are x's own.
+
+    Raises:
+        TypeError: if x is not a floating-point tensor, or the table has another dtype than x needs.
+        ValueError: if rank, head_dim or length do not fit the table.
+
+    Claims:
+        `blog.props`, `blog.half-matrix`
 
     >>> table = rotary_table([0, 1], RotaryConfig(head_dim=2))
     >>> rotate(torch.tensor([[1.0, 0.0], [1.0, 0.0]]), table)
     tensor([[1.0000, 0.0000],
             [0.5403, 0.8415]])
     """
-    cos, sin, config = table
-    expect_fit(x, cos, config.head_dim)
-    if inverse:
-        sin = -sin
-    while cos.ndim < x.ndim:  # (B, T, planes) -> (B, 1, T, planes): the axes between batch and T share positions
-        cos, sin = cos.unsqueeze(-3), sin.unsqueeze(-3)
-    turning = x if config.width == x.shape[-1] else x[..., : config.width]
-    turn = _turn_interleaved if config.layout == "interleaved" else _turn_half
-    turned = turn(turning, cos, sin)
-    return turned if turning is x else torch.cat((turned, x[..., config.width :]), dim=-1)
+    expect_vectors(x)
+    return _rotate(x, table, inverse)
 
 
 class Rotary(nn.Module):
     """Rotate by position: 0, 1, 2, ... from ``offset`` on, or the ``positions`` given.
 
-    Its table grows when a longer x comes, and follows the dtype and device of x. It is no parameter and no buffer, so
-    it is not saved and ``module.to(torch.bfloat16)`` does not round it. ``length`` builds that many rows at once, which
-    a model under torch.compile should ask for.
+    Its table grows when a longer x comes, and follows the dtype and device of x. It is neither parameter nor buffer, so
+    it is not saved and ``module.to(torch.bfloat16)`` does not round it.
+
+    Args:
+        config: which coordinates turn, and how fast.
+        length: how many rows of the table to build at once. A model under torch.compile should ask for its context.
 
     >>> rotary = Rotary(RotaryConfig(head_dim=8, layout="half"))
     >>> x = torch.ones(3, 8)
@@ -137,19 +154,32 @@ class Rotary(nn.Module):
     def forward(
         self, x: Float[Tensor, "*batch T head_dim"], *, positions: Any = None, offset: int = 0, inverse: bool = False
     ) -> Float[Tensor, "*batch T head_dim"]:
-        """Rotate x (..., T, head_dim): positions as in `rotary_table`, dtype rule and errors as in `rotate`."""
+        """Rotate x by its positions.
+
+        Args:
+            x: (..., T, head_dim).
+            positions: where the tokens stand, as in `rotary_table`; None: one after the other from ``offset`` on.
+            offset: the position of the first token.
+            inverse: turn back.
+
+        Returns:
+            The shape and dtype of x, as `rotate` does.
+
+        Raises:
+            TypeError, ValueError: as `rotary_table` and `rotate` do; and if an offset stands beside positions.
+        """
         expect_vectors(x)
         if positions is None:
-            start = expect_count(offset, name="offset", mend="a Rotary takes other places as positions=")
-            return rotate(x, self._rows(start, x), inverse=inverse)
+            start = expect_count(offset, name="offset", fix="a Rotary takes other places as positions=")
+            return _rotate(x, self._rows(start, x), inverse)
         if not isinstance(offset, int) or offset != 0:
             raise ValueError(f"offset: expected 0 beside positions, got {offset!r}; add it to the positions")
         table = rotary_table(positions, self.config, dtype=working_dtype(x), device=x.device)
-        return rotate(x, table, inverse=inverse)
+        return _rotate(x, table, inverse)
 
     @property
     def config(self) -> RotaryConfig:
-        """What the table was built for: held there alone, so that no table outlives its configuration."""
+        """The configuration that the table was built for."""
         return self.table.config
 
     def extra_repr(self) -> str:
@@ -181,12 +211,26 @@ def _first_rows(
         return rotary_table(torch.arange(length, device=device), config, dtype=dtype)
 
 
+def _rotate(x: Tensor, table: RotaryTable, inverse: bool) -> Tensor:
+    """`rotate` for an x that is known to be vectors."""
+    cos, sin, config = table
+    expect_fit(x, cos, config.head_dim)
+    if inverse:
+        sin = -sin
+    while cos.ndim < x.ndim:  # (B, T, planes) -> (B, 1, T, planes): the axes between batch and T share positions
+        cos, sin = cos.unsqueeze(-3), sin.unsqueeze(-3)
+    turn = _turn_interleaved if config.layout == "interleaved" else _turn_half
+    if config.width == config.head_dim:
+        return turn(x, cos, sin)
+    return torch.cat((turn(x[..., : config.width], cos, sin), x[..., config.width :]), dim=-1)
+
+
 def _turn_interleaved(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
-    pairs = x.to(cos.dtype).unflatten(-1, (cos.shape[-1], 2))  # half types turn in float32
+    wide = x.to(cos.dtype)  # half types turn in float32
     if torch.compiler.is_compiling():  # the compiler has no complex numbers; it fuses the real form as well
-        a, b = pairs.unbind(-1)
+        a, b = wide.unflatten(-1, (cos.shape[-1], 2)).unbind(-1)
         return torch.stack((a * cos - b * sin, a * sin + b * cos), dim=-1).flatten(-2).to(x.dtype)
-    return torch.view_as_real(as_complex(pairs) * torch.complex(cos, sin)).flatten(-2).to(x.dtype)
+    return to_real(to_complex(wide) * torch.complex(cos, sin)).to(x.dtype)
 
 
 def _turn_half(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:

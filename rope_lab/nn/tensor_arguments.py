@@ -1,4 +1,4 @@
-"""What the layers expect of tensors. A refusal names what was expected, what came, and the mend."""
+"""What the layers expect of tensors. A refusal says what was expected, what came, and how to fix it."""
 
 from numbers import Integral
 from typing import Any
@@ -27,7 +27,7 @@ def expect_positions(positions: Any) -> Tensor:
 
 
 def expect_floating(x: Any, *, name: str = "x") -> None:
-    """Refuse an ``x`` that is no real floating tensor."""
+    """Refuse an ``x`` that is not a tensor of real floating-point numbers."""
     if not isinstance(x, Tensor) or not x.is_floating_point():
         got = f"dtype {x.dtype}" if isinstance(x, Tensor) else type(x).__name__
         raise TypeError(
@@ -36,7 +36,7 @@ def expect_floating(x: Any, *, name: str = "x") -> None:
 
 
 def expect_vectors(x: Any, *, name: str = "x") -> None:
-    """Refuse an ``x`` that is no real floating tensor (..., T, head_dim)."""
+    """Refuse an ``x`` that is not a real floating-point tensor (..., T, head_dim)."""
     expect_floating(x, name=name)
     if x.ndim < 2:
         raise ValueError(
@@ -45,7 +45,7 @@ def expect_vectors(x: Any, *, name: str = "x") -> None:
 
 
 def expect_tokens(tokens: Any) -> None:
-    """Refuse what is no tensor of whole numbers. Values are not looked at: a device would have to be waited for."""
+    """Refuse what is not a tensor of whole numbers. Values are not looked at: a GPU would have to be waited for."""
     if not isinstance(tokens, Tensor) or tokens.dtype not in (torch.int32, torch.int64):
         got = f"dtype {tokens.dtype}" if isinstance(tokens, Tensor) else type(tokens).__name__
         raise TypeError(
@@ -54,7 +54,7 @@ def expect_tokens(tokens: Any) -> None:
 
 
 def expect_prompt(tokens: Any, *, vocab_size: int) -> None:
-    """Refuse a prompt that is no (batch, T) of token numbers with T of at least 1."""
+    """Refuse a prompt that is not (batch, T) of token numbers, with T of at least 1."""
     expect_tokens(tokens)
     if tokens.ndim != 2:
         raise ValueError(f"tokens: expected (batch, T), got {tuple(tokens.shape)}; write one text as tokens[None]")
@@ -64,7 +64,7 @@ def expect_prompt(tokens: Any, *, vocab_size: int) -> None:
 
 
 def expect_vocabulary(tokens: Tensor, *, vocab_size: int) -> None:
-    """Refuse numbers that are no token's. This looks at values, and so waits for the device that holds them."""
+    """Refuse numbers that the vocabulary lacks. This looks at values, and so waits for the GPU that may hold them."""
     if tokens.numel() and not 0 <= tokens.min() <= tokens.max() < vocab_size:
         raise ValueError(
             f"tokens: expected numbers from 0 to {vocab_size - 1}, got {tokens.min().item()} to {tokens.max().item()}; "
@@ -84,7 +84,7 @@ def expect_weights(x: Tensor, weight: Tensor) -> None:
 
 
 def expect_stream(x: Any, weight: Tensor, *, d_model: int) -> None:
-    """Refuse an ``x`` that is no (..., T, d_model) in the dtype of ``weight``, the first matrix that multiplies it."""
+    """Refuse an ``x`` that is not (..., T, d_model) in the dtype of ``weight``, the matrix that multiplies it first."""
     expect_floating(x)
     if x.ndim < 2 or x.shape[-1] != d_model:
         raise ValueError(
@@ -95,7 +95,7 @@ def expect_stream(x: Any, weight: Tensor, *, d_model: int) -> None:
 
 
 def expect_heads(q: Any, k: Any, v: Any) -> None:
-    """Refuse queries, keys and values that no attention joins; each is (..., heads, tokens, width)."""
+    """Refuse queries, keys and values that do not fit each other; each is (..., heads, tokens, width)."""
     for name, x in (("q", q), ("k", k), ("v", v)):
         expect_vectors(x, name=name)
     if not q.dtype == k.dtype == v.dtype and not torch.is_autocast_enabled(q.device.type):
@@ -118,15 +118,14 @@ def expect_heads(q: Any, k: Any, v: Any) -> None:
 
 
 def _serve(q: torch.Size, k: torch.Size, v: torch.Size) -> bool:
-    """Can each head of k and v serve a whole number of q's heads? The axes before the heads may be broadcast."""
+    """Does each head of k and v serve a whole number of q's heads? The axes before the heads may be broadcast."""
     if k != v or not q or not k or k[-1] == 0 or q[-1] % k[-1]:
         return False
     return all(m == n or 1 in (m, n) for m, n in zip(q[-2::-1], k[-2::-1], strict=False))
 
 
 def expect_fit(x: Tensor, cos: Tensor, head_dim: int) -> None:
-    """Refuse an ``x`` that the table of ``cos`` was not built for."""
-    expect_vectors(x)
+    """Refuse vectors x, (..., T, head_dim), that the table of ``cos`` was not built for."""
     if x.shape[-1] != head_dim:
         raise ValueError(
             f"x: expected (..., T, {head_dim}) for head_dim={head_dim}, got shape {tuple(x.shape)}; "
@@ -149,15 +148,17 @@ def expect_fit(x: Tensor, cos: Tensor, head_dim: int) -> None:
         )
 
 
-def expect_count(value: Any, *, name: str, mend: str = "count from 0") -> int:
+def expect_count(value: Any, *, name: str, fix: str = "count from 0") -> int:
     """Return ``value`` as an int if it is one and not negative (under the compiler it may be a symbolic one)."""
     if isinstance(value, bool) or not isinstance(value, (Integral, torch.SymInt)):
-        raise TypeError(f"{name}: expected an integer of at least 0, got {value!r}; {mend}")
+        raise TypeError(f"{name}: expected an integer of at least 0, got {value!r}; {fix}")
     if value < 0:
-        raise ValueError(f"{name}: expected an integer of at least 0, got {value}; {mend}")
-    return value if isinstance(value, torch.SymInt) else int(value)
+        raise ValueError(f"{name}: expected an integer of at least 0, got {value}; {fix}")
+    if isinstance(value, torch.SymInt):
+        return value  # type: ignore[return-value]  # a symbolic int counts as one
+    return int(value)
 
 
 def working_dtype(x: Tensor) -> torch.dtype:
-    """In which precision ``x`` turns: float64 in its own, everything else in float32."""
+    """The precision in which ``x`` turns: float64 in its own, everything else in float32."""
     return torch.float64 if x.dtype == torch.float64 else torch.float32

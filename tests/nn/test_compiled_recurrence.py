@@ -14,7 +14,7 @@ from tests.nn import peer
 @pytest.fixture
 def found_anew(monkeypatch):
     """Each call looks for numba again, and leaves what was compiled before where it is."""
-    monkeypatch.setattr(compiled, "compiled", compiled.compiled.__wrapped__)
+    monkeypatch.setattr(compiled, "loops", compiled.loops.__wrapped__)
 
 
 @pytest.mark.parametrize(
@@ -32,7 +32,7 @@ def test_every_state_is_the_exact_one_rounded_once(call, batch):
 @pytest.mark.usefixtures("found_anew")
 def test_control_without_numba_it_is_rounded_on_the_way(monkeypatch):
     monkeypatch.setitem(sys.modules, "numba", None)
-    assert compiled.compiled() is None
+    assert compiled.loops() is None
     v = torch.randn(5000, 4, generator=torch.Generator().manual_seed(0))
     found, exact = (linear_rnn(x, gamma=0.99, theta=[1.0, 0.2])[0].float() for x in (v, v.double()))
     assert (found != exact).float().mean() > 0.1
@@ -49,5 +49,5 @@ def test_without_a_folder_for_its_code(monkeypatch):
         return lambda function: function
 
     monkeypatch.setattr(numba, "njit", refuse)
-    assert compiled.compiled().real is inspect.unwrap(compiled._real)
+    assert compiled.loops().real is inspect.unwrap(compiled._real)
     assert decay_scan(torch.ones(3, 2), gamma=0.5)[0][:, 0].tolist() == [1, 1.5, 1.75]

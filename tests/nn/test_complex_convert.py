@@ -12,7 +12,7 @@ from torch import nn
 from rope_lab.algebra import widely_linear
 from rope_lab.nn.complex_convert import from_dense, to_dense
 from rope_lab.nn.complex_linear import ComplexLinear
-from rope_lab.nn.complex_planes import complex_parts, from_parts, join, plane_groups, to_parts
+from rope_lab.nn.complex_planes import from_parts, matrix_from_parts, matrix_parts, plane_groups, to_parts
 
 LAYOUTS = st.sampled_from(["half", "interleaved"])
 SHAPES = st.fixed_dictionaries({"layout": LAYOUTS, "in_heads": st.integers(1, 3), "out_heads": st.integers(1, 3)})
@@ -32,8 +32,8 @@ def groups(weight, shape):
 def test_split_and_rejoin_is_exact_and_agrees_with_the_algebra(shape, planes, seed):
     weight = dense_for(shape, planes=planes, seed=seed).weight.detach()
     where = groups(weight, shape)
-    linear, conjugate = complex_parts(weight, **where)
-    assert (join(linear, conjugate, **where) - weight).abs().max() < 1e-12
+    linear, conjugate = matrix_parts(weight, **where)
+    assert (matrix_from_parts(linear, conjugate, **where) - weight).abs().max() < 1e-12
     A, B = widely_linear.complex_parts(weight.numpy(), **shape)
     for ours, theirs in ((linear, A), (conjugate, B)):
         assert np.abs(torch.complex(*ours).numpy() - theirs).max() < 1e-12

@@ -10,8 +10,9 @@ from torch import nn
 
 from rope_lab.algebra import layouts
 from rope_lab.nn.attention import AttentionConfig
-from rope_lab.nn.complex_linear import ComplexLinear, gauss_linear, plane_groups, real_matrix
-from rope_lab.nn.complex_products import PRODUCTS
+from rope_lab.nn.complex_linear import ComplexLinear
+from rope_lab.nn.complex_planes import plane_groups, real_matrix
+from rope_lab.nn.complex_products import PRODUCTS, gauss_linear
 from rope_lab.nn.rotary import Rotary, RotaryConfig
 
 LAYOUTS = st.sampled_from(["half", "interleaved"])
@@ -189,18 +190,24 @@ def test_gauss_needs_three_products_for_the_same_answer(n, m, seed):
     ("width", "options", "said"),
     [
         (6, {"layout": "half", "n_heads": 2}, "multiple of 4"),
-        (6, {"layout": "split"}, "expected a layout"),
+        (6, {"layout": "split"}, "layout: expected \"interleaved\".*got 'split'"),
         (3, {"layout": "half"}, "takes two real ones, so use a multiple of 2"),
         (5, {"layout": "interleaved"}, "got 5"),
         (0, {"layout": "half"}, "width: expected a whole number of at least 1, got 0"),
         (-2, {"layout": "half"}, "got -2"),
-        (4.0, {"layout": "half"}, "got 4.0"),
         (4, {"layout": "half", "n_heads": 0}, "heads: expected a whole number of at least 1, got 0"),
     ],
 )
 def test_what_has_no_planes_is_refused(width, options, said):
     with pytest.raises(ValueError, match=said):
         plane_groups(width, **options)
+
+
+@pytest.mark.usefixtures("untyped")
+@pytest.mark.parametrize(("width", "n_heads"), [(4.0, 1), (True, 1), ("4", 1), (4, 1.0), (4, True)])
+def test_widths_and_heads_are_whole_numbers(width, n_heads):
+    with pytest.raises(TypeError, match=r"(width|heads): expected a whole number of at least 1, got"):
+        plane_groups(width, layout="half", n_heads=n_heads)
 
 
 def test_a_layer_of_odd_or_no_size_or_of_an_unknown_product_is_refused():

@@ -26,7 +26,7 @@ def form(request):
         yield request.param
     else:
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(compiled, "compiled", lambda: None)
+            patch.setattr(compiled, "loops", lambda: None)
             yield request.param
 
 

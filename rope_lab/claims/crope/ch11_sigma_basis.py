@@ -82,7 +82,7 @@ def turns_and_mirrors(degrees):
 def two_of_the_four(used):
     import torch
 
-    from rope_lab.nn.complex_linear import real_matrix
+    from rope_lab.nn.complex_planes import real_matrix
 
     J = sp.Matrix(widely_linear.times_i(2).astype(int))
     commuting = {k for k in range(4) if J * sigma(k) == sigma(k) * J}

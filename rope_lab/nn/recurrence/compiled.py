@@ -1,9 +1,9 @@
 r"""The recurrence as it is written, $h_t = r\,h_{t-1} + v_t$, one step after the other, compiled.
 
-On a processor nothing is faster: the state stays beside the arithmetic, and a long sequence takes hardly longer than a
+On a CPU nothing is faster: the state stays beside the arithmetic, and a long sequence takes hardly longer than a
 copy of it. The state is kept in float64, so that no step hands a rounding on. numba compiles the loop at its first call
-and keeps the machine code in a cache folder. Without numba, and on an accelerator, which needs thousands of steps at
-once, `rope_lab.nn.recurrence.running_sums` takes its place.
+and keeps the machine code in a cache folder. Without numba, and on a GPU, which needs thousands of steps at once,
+`rope_lab.nn.recurrence.running_sums` takes its place.
 """
 
 import functools
@@ -26,7 +26,7 @@ class Loops(NamedTuple):
 
 
 @functools.cache
-def compiled() -> Loops | None:
+def loops() -> Loops | None:
     """The loops; None where numba is missing, or older than this Python or numpy."""
     try:
         import numba
@@ -43,7 +43,7 @@ def _compile(loop: Callable[..., None], njit: Any) -> Any:
 
 
 def states(
-    v: np.ndarray, rate: Rate, state: np.ndarray | None, layout: Layout | None, loops: Loops, *, last_first: bool
+    v: np.ndarray, rate: Rate, state: np.ndarray | None, layout: Layout | None, run: Loops, *, last_first: bool
 ) -> np.ndarray:
     """Every state, (..., T, d), from ``state``, (..., d), or zero; nothing turns if there is no layout.
 
@@ -56,7 +56,7 @@ def states(
         rows = batch if math.prod(rate.shape[:-1]) > 1 else rates.shape[:-1]
         rates = np.broadcast_to(rates, (*rows, width))
     first = np.zeros((1, width), rates.dtype) if state is None else _planes(state, layout).astype(rates.dtype)
-    loop = loops.real if layout is None else loops.turning
+    loop = run.real if layout is None else run.turning
     sequences = x.reshape(-1, length, width), h.reshape(-1, length, width)
     loop(*sequences, rates.reshape(-1, width), first.reshape(-1, width), last_first)
     if layout == "half":
@@ -71,7 +71,7 @@ def _rates(rate: Rate) -> np.ndarray:
 
 
 def _planes(x: np.ndarray, layout: Layout | None) -> np.ndarray:
-    """Each pair of coordinates as one complex number, whole in memory: a view if it can be."""
+    """Each plane as one complex number, whole in memory: a view if it can be. In numpy, where that costs least."""
     x = np.ascontiguousarray(x)
     to = np.promote_types(x.dtype, np.complex64)
     if layout == "half":

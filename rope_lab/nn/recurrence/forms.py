@@ -20,7 +20,7 @@ from torch.autograd.forward_ad import unpack_dual
 from torch.autograd.function import once_differentiable
 
 from rope_lab.algebra.arguments import Layout, expect_layout
-from rope_lab.nn.complex_planes import as_complex
+from rope_lab.nn.complex_planes import to_complex, to_real
 from rope_lab.nn.recurrence import compiled
 from rope_lab.nn.recurrence.rates import Rate, decay_of, frequencies_of
 from rope_lab.nn.recurrence.running_sums import scan
@@ -47,21 +47,32 @@ def linear_rnn(
     state: Float[Tensor, "*batch d"] | None = None,
     layout: Layout = "interleaved",
 ) -> tuple[Float[Tensor, "*batch T d"], Float[Tensor, "*batch d"]]:
-    r"""Every state of the complex recurrence, and the last one to go on from.
+    r"""Every state of the complex recurrence, in linear time, and the last one to go on from.
 
-    $h_t = \lambda\, h_{t-1} + \tilde v_t$ with $\lambda = \gamma e^{-\mathrm i\theta}$, in linear time: as it stands,
-    by a compiled loop (`rope_lab.nn.recurrence.compiled`) on a CPU with numba, otherwise by running sums
-    (`rope_lab.nn.recurrence.running_sums`)
+    $h_t = \lambda\, h_{t-1} + \tilde v_t$ with $\lambda = \gamma e^{-\mathrm i\theta}$
 
-    ``v``: (..., T, d), planes are the pairs (2i, 2i+1), or (i, i + d/2) in the layout "half";
-    ``gamma``: numbers from 0 to 1 that broadcast with (..., d/2), such as one, one for each plane, or (heads, 1);
-    ``theta``: (d/2,) or one number, radians per step; ``state``: the second result of an earlier call, (..., d), zeros
-    if it is None.
-    Half types are computed in float32, and the state stays float32. T may be 0. A NaN or infinity in v spoils its own
-    plane from its step on. Differentiable once, in v, gamma, theta and state; in forward mode only in v and state, as
-    gamma and theta are read as numbers. In a compiled model it runs uncompiled.
-    TypeError or ValueError for what does not fit, or a gamma outside of [0, 1]. Claims ``su19.rnn-geometric``,
-    ``book.decay-chunks``, ``book.decay-running-sum``, ``book.decay-gradient``.
+    On a CPU with numba it runs as it stands, as a compiled loop (`rope_lab.nn.recurrence.compiled`), otherwise by
+    running sums (`rope_lab.nn.recurrence.running_sums`). It is differentiable once, in v, gamma, theta and state; in
+    forward mode only in v and state. In a model under torch.compile it runs uncompiled. A NaN or infinity in v spoils
+    its own plane from its step on.
+
+    Args:
+        v: (..., T, d) with an even d; T may be 0.
+        gamma: decays, numbers from 0 to 1 that broadcast with (..., d/2): one, one for each plane, or (heads, 1).
+        theta: turns, (d/2,) or one number, in radians per step.
+        state: (..., d), the second result of an earlier call; None: zeros.
+        layout: which coordinates form a plane.
+
+    Returns:
+        All states, (..., T, d), in the dtype of v, and the last one, (..., d), in float32, or float64 for a float64 v.
+        Half types are computed in float32.
+
+    Raises:
+        TypeError: if v is not a floating-point tensor, or if gamma or theta are not real numbers.
+        ValueError: if shapes do not fit, or if a gamma lies outside of [0, 1].
+
+    Claims:
+        `su19.rnn-geometric`, `book.decay-chunks`, `book.decay-running-sum`, `book.decay-gradient`
 
     >>> pulse = torch.tensor([[1.0, 0.0], [0.0, 0.0], [0.0, 0.0]])
     >>> linear_rnn(pulse, gamma=0.5, theta=torch.pi / 2)[0].mul(4).round().int()
@@ -85,7 +96,16 @@ def decay_scan(
 
     $u_t = \gamma\, u_{t-1} + x_t$
 
-    ``gamma``: numbers from -1 to 1 that broadcast with (..., channels). All else as in `linear_rnn`.
+    Args:
+        x: (..., T, channels).
+        gamma: decays, numbers from -1 to 1 that broadcast with (..., channels).
+        state: (..., channels), the second result of an earlier call; None: zeros.
+
+    Returns:
+        All states, (..., T, channels), and the last one, with the dtypes of `linear_rnn`.
+
+    Raises:
+        TypeError, ValueError: as `linear_rnn` does, with gamma in [-1, 1].
 
     >>> decay_scan(torch.ones(4, 1), gamma=0.5)[0].T
     tensor([[1.0000, 1.5000, 1.7500, 1.8750]])
@@ -107,8 +127,24 @@ def retention(
 
     $S_t = \gamma e^{-\mathrm i\theta} S_{t-1} + k_t v_t^\top, \quad o_t = S_t^\top q_t$
 
-    Shows the relation; it holds T matrices of d x value at once. ``gamma`` as in `linear_rnn`, so (heads, 1) too. Half
-    types are computed in float32. TypeError or ValueError for what does not fit. Claim ``su19.lru-retnet``.
+    It shows the relation, and holds T matrices of d x value at once.
+
+    Args:
+        q: (..., T, d).
+        k: (..., T, d).
+        v: (..., T, value).
+        gamma: as in `linear_rnn`, so (heads, 1) too.
+        theta: (d/2,) or one number, in radians per step.
+
+    Returns:
+        (..., T, value), in the dtype of v. Half types are computed in float32.
+
+    Raises:
+        TypeError: if one of them is not a floating-point tensor.
+        ValueError: if shapes or dtypes do not fit.
+
+    Claims:
+        `su19.lru-retnet`
     """
     for name, x in {"q": q, "k": k, "v": v}.items():
         expect_vectors(x, name=name)
@@ -156,7 +192,7 @@ def _learned(gamma: Any, theta: Any, rate: Rate, device: torch.device) -> tuple[
 
 def _run(v: Tensor, rate: Rate, state: Tensor | None, layout: Layout | None, *, last_first: bool = False) -> Tensor:
     """Every state: by the loop where numbers are in reach and it is compiled, otherwise by running sums."""
-    if v.device.type == "cpu" and v.numel() and not _has_tangent(v, state) and (loops := compiled.compiled()):
+    if v.device.type == "cpu" and v.numel() and not _has_tangent(v, state) and (loops := compiled.loops()):
         try:
             values, first = v.numpy(force=True), None if state is None else state.numpy(force=True)
         except RuntimeError:  # in torch.func.vmap no tensor has memory of its own
@@ -209,16 +245,12 @@ class _Recurrence(torch.autograd.Function):
 
 
 def _planes(x: Tensor, layout: Layout | None) -> Tensor:
-    """Each pair of coordinates as one complex number; without a layout, each coordinate by itself."""
-    if layout is None:
-        return x
-    return torch.complex(*x.chunk(2, dim=-1)) if layout == "half" else as_complex(x.unflatten(-1, (-1, 2)))
+    """The numbers that the recurrence runs over: planes, or each coordinate by itself where nothing turns."""
+    return x if layout is None else to_complex(x, layout=layout)
 
 
 def _coordinates(z: Tensor, layout: Layout | None) -> Tensor:
-    if layout is None:
-        return z
-    return torch.cat((z.real, z.imag), dim=-1) if layout == "half" else torch.view_as_real(z).flatten(-2)
+    return z if layout is None else to_real(z, layout=layout)
 
 
 def _state(state: Tensor | None, x: Tensor) -> Tensor | None:

@@ -1,4 +1,4 @@
-"""The rate of a recurrence, gamma and theta, read once and by value for both fast forms."""
+"""The rate of a recurrence: gamma and theta as numbers, read once for both fast forms."""
 
 import math
 from typing import Any, NamedTuple
@@ -10,7 +10,7 @@ from rope_lab.algebra.arguments import expect_real
 
 
 class Rate(NamedTuple):
-    """A rate by value, so that calls with equal ones share their tables."""
+    """A rate as numbers, so that calls with equal ones share their tables."""
 
     gamma: tuple[float, ...]
     shape: tuple[int, ...]  # of gamma, which broadcasts with (..., width)
@@ -22,8 +22,8 @@ def decay_of(gamma: Any, want: tuple[int, ...], *, low: float) -> tuple[tuple[fl
     """gamma as numbers and their shape, which must broadcast with ``want``, x without T."""
     numbers, shape = _reals(gamma, name="gamma")
     if not low <= min(numbers, default=1.0) <= max(numbers, default=1.0) <= 1:
-        mend = "a negative one is a turn by pi: add it to theta" if low == 0 else "sequences would grow without bound"
-        raise ValueError(f"gamma: expected numbers from {low:g} to 1, got {list(numbers)}; {mend}")
+        fix = "a negative one is a turn by pi: add it to theta" if low == 0 else "sequences would grow without bound"
+        raise ValueError(f"gamma: expected numbers from {low:g} to 1, got {list(numbers)}; {fix}")
     fits = all(size in (1, wanted) for size, wanted in zip(reversed(shape), reversed(want), strict=False))
     if len(shape) > len(want) or not fits:
         raise ValueError(

@@ -1,5 +1,4 @@
 from . import (
-    small_tasks as small_tasks,
     catalogue as catalogue,
     counting as counting,
     crope as crope,

@@ -1,9 +1,6 @@
 import { number } from "./draw.js";
 import { widget } from "./kit.js";
 
-const REACH = 131072,
-  BASE = 500000,
-  HEAD_DIM = 128;
 const cell = new Float32Array(1),
   word = new Uint32Array(cell.buffer);
 const BITS = { bfloat16: 8, float16: 11, float32: 24 }; // significant bits, the leading 1 among them
@@ -56,7 +53,7 @@ export function float16Bits(x) {
 }
 
 const whole = (v) => Math.floor(v + 0.5);
-const frequency = (plane) => BASE ** ((-2 * plane) / HEAD_DIM);
+const frequency = ({ plane, base, head_dim }) => base ** ((-2 * whole(plane)) / head_dim);
 const keep = (x) => x;
 function turn(n, theta, dtype, place) {
   const at = (where) => (where === place ? (x) => roundTo(x, dtype) : keep);
@@ -68,7 +65,7 @@ const miss = ([a, b], [c, d]) => Math.hypot(a - c, b - d);
 /** One position, rounded in one place. */
 export function compute(state) {
   const n = whole(state.n),
-    theta = frequency(whole(state.plane)),
+    theta = frequency(state),
     { dtype, place } = state;
   const hand = [Math.cos(n * theta), Math.sin(n * theta)],
     seen = turn(n, theta, dtype, place),
@@ -110,13 +107,13 @@ function build(ui) {
     bits: "its sixteen bits",
     error: "the hand misses by",
   });
-  ui.slider("n", { label: "position $n$", min: 0, max: REACH, step: 1, look: "key", show: (v) => grouped(whole(v)) });
+  ui.slider("n", { label: "position $n$", step: 1, look: "key", show: (v) => grouped(whole(v)) });
   ui.choice("dtype", { label: "round to", options: { bfloat16: "bfloat16", float16: "float16", float32: "float32" } });
   ui.choice("place", {
     label: "round this, and nothing else",
     options: { position: "position", theta: "frequency", angle: "angle", table: "cos and sin" },
   });
-  ui.slider("plane", { label: "plane $i$ of 64", min: 0, max: 63, step: 1, show: (v) => number(whole(v), 0) });
+  ui.slider("plane", { label: "plane $i$ of 64", step: 1, show: (v) => number(whole(v), 0) });
   const places = { position: "position", theta: "frequency", angle: "angle", table: "cosine and sine" };
 
   return (state, values) => {
@@ -206,16 +203,18 @@ function drawDial(fig, { plane }, { hand, seen, error }) {
 
 const FLOOR = -9,
   ROOF = 0.6; // powers of ten; an error of 0 is drawn at the floor
-function drawCurve(ui, fig, { n: at, plane, dtype, place }, { error }) {
-  const n = whole(at),
-    theta = frequency(whole(plane)),
-    last = Math.log2(REACH);
+function drawCurve(ui, fig, state, { error }) {
+  const { dtype, place } = state,
+    n = whole(state.n),
+    theta = frequency(state),
+    most = ui.limits.n[1],
+    last = Math.log2(most);
   const left = 52,
     right = fig.width - 14,
     top = 30,
     bottom = fig.height - 46;
   fig.clear(
-    `Against positions up to ${grouped(REACH)}, on logarithmic axes. At ${grouped(n)} the error is ${spoken(error)}.`,
+    `Against positions up to ${grouped(most)}, on logarithmic axes. At ${grouped(n)} the error is ${spoken(error)}.`,
   );
   const X = (v) => left + (Math.log2(Math.max(1, v)) / last) * (right - left);
   const Y = (e) => bottom - ((Math.max(FLOOR, Math.log10(e || 1e-99)) - FLOOR) / (ROOF - FLOOR)) * (bottom - top);
@@ -224,9 +223,9 @@ function drawCurve(ui, fig, { n: at, plane, dtype, place }, { error }) {
     fig.text([left - 8, Y(10 ** p) + 4], p ? `$10^{−${-p}}$` : "1", "small muted", "end");
   }
   fig.line([left, bottom], [right, bottom], "axis");
-  for (const v of [1, 16, 256, 4096, REACH]) {
+  for (const v of [1, 16, 256, 4096, most]) {
     fig.line([X(v), bottom], [X(v), bottom + 4], "axis");
-    fig.text([X(v), bottom + 18], grouped(v), "small muted", v === REACH ? "end" : "middle");
+    fig.text([X(v), bottom + 18], grouped(v), "small muted", v === most ? "end" : "middle");
   }
   fig.text([right, bottom + 36], "position", "small muted", "end");
   fig.text([left, top - 12], "error of the hand, at most 2", "small muted", "start");
@@ -240,14 +239,14 @@ function drawCurve(ui, fig, { n: at, plane, dtype, place }, { error }) {
     if (Number.isFinite(e)) fig.circle([X(v), Y(e)], 1.6, "fill");
     else fig.line([X(v), top], [X(v), top + 8], "thin conjugate");
   }
-  if (!Number.isFinite(miss(turn(REACH, theta, dtype, place), [1, 0])))
+  if (!Number.isFinite(miss(turn(most, theta, dtype, place), [1, 0])))
     fig.text([right, top + 48], "not a number", "small conjugate", "end");
   const here = [X(n), error === null ? top : Y(error)];
   fig.line([here[0], bottom], here, "thin key");
   fig.circle(here, 7, "paper key");
   fig.circle(here, 3.5, "fill key");
   fig.handle("n", here, ([x]) => {
-    ui.set({ n: Math.max(0, Math.min(REACH, whole(2 ** (((x - left) / (right - left)) * last)))) }, { now: true });
+    ui.set({ n: ui.nearest("n", 2 ** (((x - left) / (right - left)) * last)) }, { now: true });
   });
 }
 

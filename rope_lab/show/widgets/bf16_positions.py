@@ -6,11 +6,11 @@ from traitlets import Enum, Float
 
 from rope_lab.algebra.half_precision import Rounding, bit_pattern, round_to, rounded_turns, spacing, turn_errors
 from rope_lab.algebra.rotation import frequencies, rotate
-from rope_lab.show.widgets.kit import Widget, state
+from rope_lab.show.widgets.kit import Widget, constant, state
 
 __all__ = ["BASE", "HEAD_DIM", "REACH", "BfPositions"]
 
-REACH = 131072  # positions; the script has the same numbers
+REACH = 131072  # positions
 BASE, HEAD_DIM = 500000.0, 128
 FORMATS = ["bfloat16", "float16", "float32"]
 PLACES = ["position", "theta", "angle", "table"]
@@ -31,6 +31,8 @@ class BfPositions(Widget):
     dtype = state(Enum(FORMATS, default_value="bfloat16"))
     place = state(Enum(PLACES, default_value="position"))
     plane = state(Float(1.0, min=0.0, max=63.0))
+    base = constant(BASE)
+    head_dim = constant(HEAD_DIM)
 
     @staticmethod
     def compute(state: dict) -> dict:

@@ -35,7 +35,6 @@ const size = (count) => {
   const [unit, by] = count >= 1e9 ? ["billion", 1e9] : count >= 1e6 ? ["million", 1e6] : ["thousand", 1e3];
   return `${number(count / by, 2)} ${unit}`;
 };
-const clamp = (value, least, greatest, step) => Math.min(greatest, Math.max(least, step * Math.round(value / step)));
 
 function build(ui) {
   const row = html("div", { class: "rope-models", role: "group", "aria-label": "Shapes" });
@@ -46,10 +45,10 @@ function build(ui) {
     label: "section 5.1 read as",
     options: { qkv: "Q, K, V", qkvo: "all four", narrow: "narrow heads" },
   });
-  ui.slider("mlp", { label: "MLP weights, in units of $n^2$", min: 0, max: 16, step: 0.0625, look: "linear" });
-  ui.slider("vocab", { label: "vocabulary, thousands", min: 0, max: 256, step: 1, look: "conjugate" });
-  ui.slider("log_width", { label: "width $n$", min: 5, max: 14, step: 1, show: (v) => String(2 ** v) });
-  ui.slider("layers", { label: "layers", min: 1, max: 128, step: 1 });
+  ui.slider("mlp", { label: "MLP weights, in units of $n^2$", step: 0.0625, look: "linear" });
+  ui.slider("vocab", { label: "vocabulary, thousands", step: 1, look: "conjugate" });
+  ui.slider("log_width", { label: "width $n$", step: 1, show: (v) => String(2 ** v) });
+  ui.slider("layers", { label: "layers", step: 1 });
   ui.toggle("tied", { label: "one matrix for embedding and head" });
   ui.toggle("bias", { label: "biases and norms" });
   const write = ui.readout({ saved: "parameters saved", model: "of the model's" }, { host: ui.stage });
@@ -98,9 +97,9 @@ function draw(ui, fig, state, { whole, saved, share }) {
     fig.circle(at, 6, "paper");
     fig.handle(name, at, ([x]) => ui.set(patch(saved[i] / asked(x)), { now: true }));
   };
-  grip("mlp", 2, (total) => ({ mlp: clamp((total - whole[1]) / n2, 0, 16, 0.0625) }));
+  grip("mlp", 2, (total) => ({ mlp: ui.nearest("mlp", (total - whole[1]) / n2) }));
   grip("vocab", 3, (total) => ({
-    vocab: clamp((total - whole[2]) / (1000 * 2 ** state.log_width * (state.tied ? 1 : 2)), 0, 256, 1),
+    vocab: ui.nearest("vocab", (total - whole[2]) / (1000 * 2 ** state.log_width * (state.tied ? 1 : 2))),
   }));
 }
 

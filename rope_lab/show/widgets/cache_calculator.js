@@ -1,14 +1,11 @@
 import { html, number } from "./draw.js";
 import { widget } from "./kit.js";
 
-const MEMORY = 80 * 2 ** 30;
 const SCHEMES = { mha: "MHA", gqa: "GQA", mqa: "MQA", mla: "MLA", shared: "shared" };
 const KEYS = Object.keys(SCHEMES);
-const WIDEST = 2048,
-  NARROWEST = 64;
 
 /** What each scheme keeps. */
-export function compute({ layers, heads, kv_heads, head_dim, latent, rope, log_context, size, zoom }) {
+export function compute({ layers, heads, kv_heads, head_dim, latent, rope, log_context, size, zoom, memory }) {
   const groups = Math.min(kv_heads, heads);
   const numbers = [2 * heads * head_dim, 2 * groups * head_dim, 2 * head_dim, latent + rope, latent];
   const per_token = numbers.map((n) => layers * n * Number(size));
@@ -18,7 +15,7 @@ export function compute({ layers, heads, kv_heads, head_dim, latent, rope, log_c
     per_token,
     text,
     share: numbers.map((n) => n / numbers[0]),
-    fit: text.map((b) => Math.floor(MEMORY / b)),
+    fit: text.map((b) => Math.floor(memory / b)),
     scale: Math.max(...(zoom ? numbers.slice(2) : numbers)),
   };
 }
@@ -41,15 +38,14 @@ function build(ui) {
     height: () => 5 * 56 + 34,
   });
   const write = ui.readout(Object.fromEntries(KEYS.map((key) => [key, SCHEMES[key]])), { host: ui.stage });
-  const whole = (name, label, min, max, step, look = "") =>
-    ui.slider(name, { label, min, max, step, look, show: (v) => String(Math.round(v)) });
-  whole("layers", "layers", 1, 128, 1);
-  whole("heads", "heads, $H$", 1, 128, 1);
-  whole("kv_heads", "groups of GQA, $G$", 1, 128, 1);
-  whole("head_dim", "width of a head, $d$", 32, 256, 32);
-  whole("latent", "width of the latent, $d_c$", NARROWEST, WIDEST, 64);
-  whole("rope", "MLA's rotary key, $d_r$", 0, 128, 16);
-  ui.slider("log_context", { label: "tokens in a text", min: 10, max: 20, step: 1, show: (v) => times(2 ** v) });
+  const whole = (name, label, step) => ui.slider(name, { label, step, show: (v) => String(Math.round(v)) });
+  whole("layers", "layers", 1);
+  whole("heads", "heads, $H$", 1);
+  whole("kv_heads", "groups of GQA, $G$", 1);
+  whole("head_dim", "width of a head, $d$", 32);
+  whole("latent", "width of the latent, $d_c$", 64);
+  whole("rope", "MLA's rotary key, $d_r$", 16);
+  ui.slider("log_context", { label: "tokens in a text", step: 1, show: (v) => times(2 ** v) });
   ui.toggle("zoom", { label: "scale of the three small ones" });
   ui.choice("size", { label: "bytes of one number", options: { 1: "1", 2: "2", 4: "4" } });
 
@@ -114,8 +110,7 @@ function drawBars(ui, fig, { layers, heads, kv_heads, latent, rope }, { numbers,
     end = X(numbers[4]);
   fig.circle([end, y], 6, "paper");
   fig.handle("latent", [end, y], ([x]) => {
-    const wish = 64 * Math.round((((x - left) / (right - left)) * scale) / 64);
-    ui.set({ latent: Math.min(WIDEST, Math.max(NARROWEST, wish)) }, { now: true });
+    ui.set({ latent: ui.nearest("latent", ((x - left) / (right - left)) * scale) }, { now: true });
   });
   fig.text([left, 5 * 56 + 24], "left or above, blue: key; right or below, green: value", "small muted", "start");
 }

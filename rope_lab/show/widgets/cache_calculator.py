@@ -3,11 +3,11 @@
 from traitlets import Bool, Enum, Float, Int, List
 
 from rope_lab.algebra.cache_size import MODELS, SCHEMES, CacheShape, bytes_per_token, numbers_per_token
-from rope_lab.show.widgets.kit import Widget, state
+from rope_lab.show.widgets.kit import Widget, constant, state
 
 __all__ = ["MEMORY", "CacheCalculator"]
 
-MEMORY = 80 * 2**30  # bytes; the script has the same number
+MEMORY = 80 * 2**30  # bytes
 FIELDS = ("layers", "heads", "kv_heads", "head_dim", "latent", "rope")
 SHOWN = ("GPT-3 175B", "PaLM 540B", "Llama 2 7B", "Llama 3 70B", "Llama 3 405B", "DeepSeek-V3")
 
@@ -43,6 +43,7 @@ class CacheCalculator(Widget):
     log_context = state(Float(15.0, min=10.0, max=20.0))
     size = state(Enum(["1", "2", "4"], default_value="2"))
     zoom = state(Bool(default_value=False))
+    memory = constant(MEMORY)
     _presets: List = List().tag(sync=True)
 
     def __init__(self, **values) -> None:

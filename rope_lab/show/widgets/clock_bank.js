@@ -1,15 +1,14 @@
 import { number } from "./draw.js";
 import { widget } from "./kit.js";
 
-const WINDOW = 4096,
-  EULER = 0.5772156649015329,
+const EULER = 0.5772156649015329,
   TURN = 2 * Math.PI;
 const law = (r, base) => 1 - (Math.log(r) + EULER) / Math.log(base);
 const logit = (r, theta) => theta.reduce((sum, t) => sum + Math.cos(r * t), 0) / theta.length;
 const frequencies = (d, base) => Array.from({ length: d / 2 }, (_, i) => base ** ((-2 * i) / d));
 
 /** Every plane's hand at offset n, and what they add up to. */
-export function compute({ n, log_base, head_dim }) {
+export function compute({ n, log_base, head_dim, reach }) {
   const d = Number(head_dim),
     base = 10 ** log_base,
     theta = frequencies(d, base);
@@ -18,7 +17,7 @@ export function compute({ n, log_base, head_dim }) {
     hands: theta.map((t) => [Math.cos(n * t), Math.sin(n * t)]),
     turns: theta.map((t) => (n * t) / TURN),
     once: theta.filter((t) => n * t >= TURN).length,
-    never: theta.filter((t) => WINDOW * t < TURN).length,
+    never: theta.filter((t) => reach * t < TURN).length,
     logit: logit(n, theta),
     law: n > 0 ? law(n, base) : 1,
     spread: 1 / Math.sqrt(d),
@@ -27,7 +26,6 @@ export function compute({ n, log_base, head_dim }) {
 
 const place = (n) => number(n, n % 1 ? 1 : 0);
 const large = (v) => (v < 100 ? number(v, 1) : Math.round(v).toLocaleString("en-US"));
-const last = Math.log10(WINDOW);
 
 function build(ui) {
   const bank = ui.figure({ label: "One clock for each plane", height: (width) => Math.min(width, 460) + 44 });
@@ -40,12 +38,10 @@ function build(ui) {
     logit: "logit of equal $q$ and $k$, from 1",
     law: "logarithmic law",
     once: "planes that have turned once",
-    never: `never, within ${WINDOW} (dashed)`,
+    never: `never, within ${ui.state.reach} (dashed)`,
   });
   ui.slider("n", {
     label: "key at position $n$, query at 0",
-    min: 0,
-    max: WINDOW,
     step: 0.5,
     look: "key",
     show: (v) => place(Math.round(2 * v) / 2),
@@ -53,8 +49,6 @@ function build(ui) {
   ui.play("n", { label: "Walk the key along", perSecond: 20 });
   ui.slider("log_base", {
     label: "base",
-    min: 1,
-    max: 7,
     step: 0.1,
     show: (v) => Math.round(10 ** v).toLocaleString("en-US"),
   });
@@ -72,12 +66,12 @@ function build(ui) {
     drawCurve(ui, curve, state, values);
     ui.say(
       `Key at ${number(state.n, 1)}: logit ${number(values.logit, 3)}; ${values.once} of ${planes} ` +
-        `planes have turned once, ${values.never} never will within ${WINDOW}`,
+        `planes have turned once, ${values.never} never will within ${state.reach}`,
     );
   };
 }
 
-function drawBank(fig, { n }, { hands, turns, wavelengths, once, never }) {
+function drawBank(fig, { n, reach }, { hands, turns, wavelengths, once, never }) {
   const columns = Math.sqrt(hands.length),
     side = Math.min(fig.width, fig.height - 44),
     cell = side / columns;
@@ -85,7 +79,7 @@ function drawBank(fig, { n }, { hands, turns, wavelengths, once, never }) {
     r = cell * 0.4;
   fig.clear(
     `${hands.length} clocks. At offset ${number(n, 1)}, ${once} have turned at least once; ${never} ` +
-      `never do within ${WINDOW} positions.`,
+      `never do within ${reach} positions.`,
   );
   fig.text([left + 2, 14], `fastest: a turn in ${large(wavelengths[0])} positions`, "small muted", "start");
   fig.text(
@@ -103,7 +97,7 @@ function drawBank(fig, { n }, { hands, turns, wavelengths, once, never }) {
       const large_arc = turns[i] > 0.5 ? 1 : 0;
       fig.add("path", { d: `M${cx} ${cy}H${cx + r}A${r} ${r} 0 ${large_arc} 0 ${tip.join(" ")}Z`, class: "soft key" });
     }
-    fig.circle([cx, cy], r, wavelengths[i] > WINDOW ? "axis dash" : done ? "line thin muted" : "hair");
+    fig.circle([cx, cy], r, wavelengths[i] > reach ? "axis dash" : done ? "line thin muted" : "hair");
     fig.line([cx, cy], [cx + r, cy], "thin query");
     fig.line([cx, cy], tip, "key");
     fig.circle(tip, cell > 80 ? 4 : 2.2, "fill key");
@@ -111,7 +105,8 @@ function drawBank(fig, { n }, { hands, turns, wavelengths, once, never }) {
 }
 
 function drawCurve(ui, fig, state, { logit: now, spread }) {
-  const { n, log_base, head_dim } = state,
+  const { n, log_base, head_dim, reach } = state,
+    last = Math.log10(reach),
     base = 10 ** log_base,
     theta = frequencies(Number(head_dim), base);
   const left = 36,
@@ -132,10 +127,10 @@ function drawCurve(ui, fig, state, { logit: now, spread }) {
     ylabel: "logit",
     at: 0,
   });
-  for (const r of [1, 10, 100, 1000, WINDOW]) {
+  for (const r of [1, 10, 100, 1000, reach]) {
     fig.line([X(Math.log10(r)), bottom], [X(Math.log10(r)), bottom + 4], "axis");
     if (r !== 1000 || fig.width > 500)
-      fig.text([X(Math.log10(r)), bottom + 18], `${r}`, "small muted", r === WINDOW ? "end" : "middle");
+      fig.text([X(Math.log10(r)), bottom + 18], `${r}`, "small muted", r === reach ? "end" : "middle");
   }
   fig.rect([left, Y(spread)], [right - left, Y(-spread) - Y(spread)], "soft");
   const many = 3 * Math.ceil(right - left); // close enough to show that it is rough
@@ -159,7 +154,7 @@ function drawCurve(ui, fig, state, { logit: now, spread }) {
   fig.circle([here, Y(now)], 3.5, "fill key");
   fig.handle("n", [here, Y(now)], ([x]) => {
     const wish = 10 ** (((x - left) / (right - left)) * last);
-    ui.set({ n: Math.min(WINDOW, Math.max(0, Math.round(2 * wish) / 2)) }, { now: true });
+    ui.set({ n: ui.nearest("n", wish) }, { now: true });
   });
 }
 

@@ -5,11 +5,11 @@ from traitlets import Enum, Float
 
 from rope_lab.algebra import schedule
 from rope_lab.algebra.rotation import frequencies, rotate
-from rope_lab.show.widgets.kit import Widget, state
+from rope_lab.show.widgets.kit import Widget, constant, state
 
 __all__ = ["WINDOW", "ClockBank"]
 
-WINDOW = 4096  # positions; the script has the same number
+WINDOW = 4096  # positions
 
 
 class ClockBank(Widget):
@@ -27,6 +27,7 @@ class ClockBank(Widget):
     n = state(Float(24.0, min=0.0, max=float(WINDOW)))
     log_base = state(Float(4.0, min=1.0, max=7.0))
     head_dim = state(Enum(["8", "32", "128"], default_value="128"))
+    reach = constant(WINDOW)
 
     @staticmethod
     def compute(state: dict) -> dict:

@@ -1,17 +1,15 @@
 import { number } from "./draw.js";
 import { widget } from "./kit.js";
 
-const WINDOW = 32;
-
 /** The logits of one head over the keys around its query, and their softmax. */
-export function compute({ kind, head_dim, log_base, log_amplitude, key }) {
+export function compute({ kind, head_dim, log_base, log_amplitude, key, reach }) {
   const d = Number(head_dim),
     base = 10 ** log_base,
     c = 10 ** log_amplitude,
     wanted = kind === "next" ? 1 : 2;
   const theta = Array.from({ length: d / 2 }, (_, i) => base ** ((-2 * i) / d));
   const mean = (r) => theta.reduce((sum, t) => sum + Math.cos(r * t), 0) / theta.length;
-  const shares = Array.from({ length: 2 * WINDOW + 1 }, (_, at) => mean(at - WINDOW - wanted));
+  const shares = Array.from({ length: 2 * reach + 1 }, (_, at) => mean(at - reach - wanted));
   const top = c * theta.length,
     raw = shares.map((share) => Math.exp(top * (share - 1)));
   const total = raw.reduce((sum, w) => sum + w, 0),
@@ -23,10 +21,10 @@ export function compute({ kind, head_dim, log_base, log_amplitude, key }) {
     weights,
     ratio,
     lead: top * (1 - ratio),
-    weight: weights[wanted + WINDOW],
+    weight: weights[wanted + reach],
     scaled: -Math.log10(d) / 2,
-    key_share: shares[key + WINDOW],
-    key_weight: weights[key + WINDOW],
+    key_share: shares[key + reach],
+    key_weight: weights[key + reach],
   };
 }
 
@@ -46,18 +44,14 @@ function build(ui) {
     label: "dimensions $d$",
     options: { 8: "8", 32: "32", 128: "128", 512: "512", 2048: "2048" },
   });
-  ui.slider("key", { label: "key at offset $n - m$", min: -WINDOW, max: WINDOW, step: 1, look: "key", show: signed });
+  ui.slider("key", { label: "key at offset $n - m$", step: 1, look: "key", show: signed });
   ui.slider("log_amplitude", {
     label: "amplitude $c$",
-    min: -1.5,
-    max: 2,
     step: 0.05,
     show: (v) => number(10 ** v, v < 0 ? 3 : 1),
   });
   ui.slider("log_base", {
     label: "base",
-    min: 1,
-    max: 6,
     step: 0.1,
     show: (v) => Math.round(10 ** v).toLocaleString("en-US"),
   });
@@ -95,34 +89,35 @@ function build(ui) {
 }
 
 function drawRow(ui, fig, state, { wanted }, { numbers, range, look, title, words, at }) {
-  const box = [34, 30, fig.width - 12, fig.height - 40],
+  const { reach } = state,
+    box = [34, 30, fig.width - 12, fig.height - 40],
     key = Math.round(state.key);
   fig.clear(`${words} The query stands at 0, the wanted key at ${signed(wanted)}, the held key at ${signed(key)}.`);
   const { X, Y } = fig.axes({
-    x: [-WINDOW - 0.8, WINDOW + 0.8],
+    x: [-reach - 0.8, reach + 0.8],
     y: range,
     box,
     at,
-    xticks: [-32, -16, 0, 16, 32],
+    xticks: [-reach, -reach / 2, 0, reach / 2, reach],
     yticks: range[0] ? [-1, 0, 1] : [0, 0.5, 1],
     xlabel: "offset of the key",
     ylabel: title,
   });
   numbers.forEach((value, i) => {
-    const r = i - WINDOW;
+    const r = i - reach;
     fig.line([X(r), Y(0)], [X(r), Y(value)], r === wanted ? look : `thin ${look}`);
     fig.circle([X(r), Y(value)], r === wanted ? 4 : 2, `fill ${look}`);
   });
-  const there = numbers[wanted + WINDOW];
+  const there = numbers[wanted + reach];
   fig.text([X(wanted), Y(there) - 9], "wanted", `small ${look}`);
   fig.add("path", { d: `M${X(0)} ${Y(0) + 2}l-5 9h10Z`, class: "fill query" });
   if (range[0]) fig.text([X(0) - 9, Y(0) + 18], "query", "small query", "end");
-  const value = numbers[key + WINDOW];
+  const value = numbers[key + reach];
   fig.circle([X(key), Y(value)], 8, "paper key");
   fig.circle([X(key), Y(value)], 3.5, "fill key");
   fig.handle("key", [X(key), Y(value)], ([x]) => {
-    const wish = Math.round(((x - box[0]) / (box[2] - box[0])) * (2 * WINDOW + 1.6) - WINDOW - 0.8);
-    ui.set({ key: Math.min(WINDOW, Math.max(-WINDOW, wish)) }, { now: true });
+    const wish = ((x - box[0]) / (box[2] - box[0])) * (2 * reach + 1.6) - reach - 0.8;
+    ui.set({ key: ui.nearest("key", wish) }, { now: true });
   });
 }
 

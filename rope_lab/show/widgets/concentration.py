@@ -9,11 +9,11 @@ from rope_lab.algebra.latent import softmax
 from rope_lab.algebra.one_head import neighbour_gap, offset_logits
 from rope_lab.algebra.rotation import frequencies
 from rope_lab.algebra.schedule import decay
-from rope_lab.show.widgets.kit import Widget, state
+from rope_lab.show.widgets.kit import Widget, constant, state
 
 __all__ = ["WINDOW", "Concentration"]
 
-WINDOW = 32  # keys on either side of the query; the script has the same number
+WINDOW = 32  # keys on either side of the query
 
 
 class Concentration(Widget):
@@ -33,6 +33,7 @@ class Concentration(Widget):
     log_base = state(Float(4.0, min=1.0, max=6.0))
     log_amplitude = state(Float(0.0, min=-1.5, max=2.0))
     key = state(Int(6, min=-WINDOW, max=WINDOW))
+    reach = constant(WINDOW)
 
     @staticmethod
     def compute(state: dict) -> dict:

@@ -10,7 +10,18 @@ export class Controls {
   ranges = {}; // what a link may set: [least, greatest, step] or the choices
   timers = new Set();
 
-  slider(name, { label, min, max, step, look = "", show = (v) => number(v, step < 1 ? 2 : 0), host = this.panel }) {
+  slider(
+    name,
+    {
+      label,
+      step,
+      min = this.limits[name][0],
+      max = this.limits[name][1],
+      look = "",
+      show = (v) => number(v, step < 1 ? 2 : 0),
+      host = this.panel,
+    },
+  ) {
     const id = newId(),
       value = html("output", { for: id, "aria-live": "off" });
     const input = html("input", { type: "range", id, min, max, step, "data-name": name });
@@ -28,6 +39,11 @@ export class Controls {
       value.replaceChildren(...rich(text));
     });
     return input;
+  }
+  /** The value nearest to the one asked for, by a drag or a link, that the slider of this name can have. */
+  nearest(name, value) {
+    const [min, max, step] = this.ranges[name];
+    return Math.min(max, Math.max(min, Number((min + Math.round((value - min) / step) * step).toFixed(9))));
   }
   choice(name, { label, options, host = this.panel }) {
     const group = newId(),

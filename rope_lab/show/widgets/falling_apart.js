@@ -10,9 +10,7 @@ const NAMES = ["b12", "b13", "b14", "b23", "b24", "b34"],
     [1, 3],
     [2, 3],
   ];
-const REST = [0.6, -0.5],
-  DIMS = [0, 1, 2, 3],
-  END = 40;
+const DIMS = [0, 1, 2, 3];
 const times = (left, right) =>
   left.map((row) => right[0].map((_, j) => row.reduce((sum, x, k) => sum + x * right[k][j], 0)));
 const apply = (matrix, v) => matrix.map((row) => row.reduce((sum, x, k) => sum + x * v[k], 0));
@@ -97,7 +95,7 @@ export function compute(state) {
   });
   const [P, theta] = planes(B),
     S = onTheWay(P, state.s);
-  const start = apply(transpose(P), [state.x1, state.x2, ...REST]),
+  const start = apply(transpose(P), [state.x1, state.x2, ...state.rest]),
     x = apply(P, turned(start, theta, state.t));
   const seen = times(transpose(S), times(B, S));
   return {
@@ -128,14 +126,12 @@ function build(ui) {
   const words = ui.stage.appendChild(html("p", { class: "rope-verdict" }));
   ui.slider("s", {
     label: "basis, from the given one to $P$",
-    min: 0,
-    max: 1,
     step: 0.01,
     look: "output",
     show: (v) => (v === 1 ? "$P$" : number(v)),
   });
   ui.play("s", { label: "Turn the basis", perSecond: 50 });
-  ui.slider("t", { label: "time $t$", min: 0, max: END, step: 0.1, look: "key", show: (v) => number(v, 1) });
+  ui.slider("t", { label: "time $t$", step: 0.1, look: "key", show: (v) => number(v, 1) });
   ui.play("t", { label: "Let it run", perSecond: 30 });
   const table = ui.figure({ label: "The matrix B in the turned basis", height: () => 4 * 34 + 36, host: ui.panel });
   const write = ui.readout({
@@ -154,13 +150,11 @@ function build(ui) {
     ["x1", "start, coordinate 1"],
     ["x2", "start, coordinate 2"],
   ]) {
-    ui.slider(name, { label, min: -1, max: 1, step: 0.05, look: "query", host: more });
+    ui.slider(name, { label, step: 0.05, look: "query", host: more });
   }
   for (const name of NAMES)
     ui.slider(name, {
       label: `$b_{${name.slice(1)}}$`,
-      min: -1.5,
-      max: 1.5,
       step: 0.1,
       show: (v) => number(v, 1),
       host: more,
@@ -214,7 +208,7 @@ function drawOrbits(ui, fig, { t, s, x1, x2 }, { S, P, theta, start, x, y, radii
     const count = Math.max(1, Math.ceil((to - from) * 12));
     return Array.from({ length: count + 1 }, (_, i) => from + ((to - from) * i) / count);
   };
-  const whole = samples(0, END),
+  const whole = samples(0, ui.limits.t[1]),
     recent = samples(Math.max(0, t - 5), t);
   [
     ["given basis", toGiven, x, "key"],
@@ -244,9 +238,11 @@ function drawOrbits(ui, fig, { t, s, x1, x2 }, { S, P, theta, start, x, y, radii
   fig.circle(from, 7, "paper query");
   fig.text([from[0] + 11, from[1] - 8], "start", "small query", "start");
   fig.handle("start", from, ([px, py]) => {
-    const [cx, cy] = centre(0, 0),
-      snap = (v) => Math.max(-1, Math.min(1, Math.round((v / unitLength) * 20) / 20));
-    ui.set({ x1: snap(px - cx), x2: snap(cy - py) }, { now: true });
+    const [cx, cy] = centre(0, 0);
+    ui.set(
+      { x1: ui.nearest("x1", (px - cx) / unitLength), x2: ui.nearest("x2", (cy - py) / unitLength) },
+      { now: true },
+    );
   });
 }
 

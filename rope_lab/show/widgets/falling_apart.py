@@ -6,12 +6,12 @@ from traitlets import Float
 from rope_lab.algebra.generators import power_4d, skew_4d
 from rope_lab.algebra.normal_form import skew_normal_form
 from rope_lab.algebra.rotation import rotation_2d
-from rope_lab.show.widgets.kit import Widget, state
+from rope_lab.show.widgets.kit import Widget, constant, state
 
 __all__ = ["FallingApart"]
 
 NAMES = ("b12", "b13", "b14", "b23", "b24", "b34")
-REST = (0.6, -0.5)  # the start's third and fourth coordinates; the script has the same numbers
+REST = (0.6, -0.5)  # the start's third and fourth coordinates
 
 
 class FallingApart(Widget):
@@ -30,6 +30,7 @@ class FallingApart(Widget):
     s = state(Float(0.0, min=0.0, max=1.0))
     x1 = state(Float(0.8, min=-1.0, max=1.0))
     x2 = state(Float(0.6, min=-1.0, max=1.0))
+    rest = constant(list(REST))
     b12 = state(Float(-0.7, min=-1.5, max=1.5))
     b13 = state(Float(-0.4, min=-1.5, max=1.5))
     b14 = state(Float(0.4, min=-1.5, max=1.5))

@@ -2,7 +2,6 @@ import { html, number, rich } from "./draw.js";
 import { widget } from "./kit.js";
 
 const D = 8,
-  FAR = 12,
   EPS = 1e-9,
   PAIRINGS = ["interleaved", "half"],
   EACH = [...Array(D).keys()];
@@ -137,7 +136,7 @@ function build(ui) {
     label: "The answers to eight unit vectors",
     height: (width) => cellOf(width) * 1.1 + 8 * rowOf(width) + 92,
   });
-  ui.slider("n", { label: "asked at position $n$", min: 0, max: FAR, step: 1, look: "key" });
+  ui.slider("n", { label: "asked at position $n$", step: 1, look: "key" });
   const guess = ui.panel.appendChild(
     html(
       "div",
@@ -200,7 +199,7 @@ function build(ui) {
     host: settings,
   });
   ui.choice("turning", { label: "coordinates that turn", options: { 2: "2", 4: "4", 6: "6", 8: "8" }, host: settings });
-  ui.slider("log_base", { label: "base", min: 0.5, max: 5, step: 0.1, show: (v) => large(10 ** v), host: settings });
+  ui.slider("log_base", { label: "base", step: 0.1, show: (v) => large(10 ** v), host: settings });
   const faults = ui.below.appendChild(html("div", {}));
   ui.choice("fault", {
     label: "fault",
@@ -291,18 +290,19 @@ function draw(ui, fig, { n }, answers, { partner, pairs }) {
   });
   const foot = table + D * row,
     y = foot + 34,
-    P = (at) => left + (at / FAR) * (D * cell - 4) + 2;
+    far = ui.limits.n[1],
+    P = (at) => left + (at / far) * (D * cell - 4) + 2;
   fig.circle([left + 5, foot + 13], 4, "fill linear");
   fig.text([left + 14, foot + 17], "plus", "small muted", "start");
   fig.circle([left + 59, foot + 13], 4, "paper conjugate");
   fig.text([left + 68, foot + 17], "minus; area is size", "small muted", "start");
-  fig.line([P(0), y], [P(FAR), y], "axis");
-  for (let at = 0; at <= FAR; at++) fig.line([P(at), y - 3], [P(at), y + 3], "axis");
+  fig.line([P(0), y], [P(far), y], "axis");
+  for (let at = 0; at <= far; at++) fig.line([P(at), y - 3], [P(at), y + 3], "axis");
   for (const at of [0, 4, 8, 12]) fig.text([P(at), y + 20], `${at}`, "small muted");
   fig.circle([P(n), y], 7, "paper key");
   fig.circle([P(n), y], 3.5, "fill key");
   fig.handle("n", [P(n), y], ([x]) =>
-    ui.set({ n: Math.min(FAR, Math.max(0, Math.round(((x - left - 2) / (D * cell - 4)) * FAR))) }, { now: true }),
+    ui.set({ n: ui.nearest("n", ((x - left - 2) / (D * cell - 4)) * far) }, { now: true }),
   );
 }
 

@@ -1,9 +1,6 @@
 import { number } from "./draw.js";
 import { widget } from "./kit.js";
 
-const STEPS = 48,
-  RATES = [1, 0.8, 0.5];
-const steps = Array.from({ length: STEPS }, (_, n) => n);
 const dot = (a, b) => a.reduce((sum, x, i) => sum + x * b[i], 0);
 const changes = (values) => {
   const signs = values.filter((v) => Math.abs(v) > 1e-12).map((v) => v > 0);
@@ -29,15 +26,16 @@ function solve(matrix, right) {
 }
 
 /** The powers of a complex decay, and the real decays that try to follow. */
-export function compute({ gamma, theta, decays }) {
-  const spiral = steps.map((n) => [gamma ** n * Math.cos(n * theta), -(gamma ** n) * Math.sin(n * theta)]);
+export function compute({ gamma, theta, decays, steps, rates }) {
+  const times = Array.from({ length: steps }, (_, n) => n);
+  const spiral = times.map((n) => [gamma ** n * Math.cos(n * theta), -(gamma ** n) * Math.sin(n * theta)]);
   const kernel = spiral.map(([x]) => x);
-  const powers = RATES.slice(0, Number(decays)).map((rate) => steps.map((n) => (gamma * rate) ** n));
+  const powers = rates.slice(0, Number(decays)).map((rate) => times.map((n) => (gamma * rate) ** n));
   const weights = solve(
     powers.map((a) => powers.map((b) => dot(a, b))),
     powers.map((a) => dot(a, kernel)),
   );
-  const fit = steps.map((n) => weights.reduce((sum, w, k) => sum + w * powers[k][n], 0));
+  const fit = times.map((n) => weights.reduce((sum, w, k) => sum + w * powers[k][n], 0));
   const missed = kernel.map((k, n) => k - fit[n]);
   return {
     spiral,
@@ -59,11 +57,11 @@ function build(ui) {
     host: ui.below,
   });
   const write = ui.readout({
-    changes: `sign changes in ${STEPS} steps`,
+    changes: `sign changes in ${ui.state.steps} steps`,
     fit_changes: "those of the real decays",
     missed: "what they miss",
   });
-  ui.slider("gamma", { label: "decay $γ$", min: 0.5, max: 1, step: 0.005, look: "value", show: (v) => number(v, 3) });
+  ui.slider("gamma", { label: "decay $γ$", step: 0.005, look: "value", show: (v) => number(v, 3) });
   ui.slider("theta", {
     label: "turn $θ$ per step",
     min: 0,
@@ -108,21 +106,22 @@ function drawPlane(ui, fig, { gamma }, { spiral }) {
   fig.text([Math.max(24, Math.min(fig.width - 24, next[0])), next[1] + (below ? 24 : -14)], "$γe^{-iθ}$", "value");
   fig.handle("rate", next, ([x, y]) => {
     const length = Math.hypot(x - cx, y - cy) / r;
-    const angle = Math.max(0, Math.min(3.14, Math.atan2(y - cy, x - cx) < -1.57 ? 3.14 : Math.atan2(y - cy, x - cx)));
-    ui.set({ gamma: Math.max(0.5, Math.min(1, length)), theta: angle }, { now: true });
+    const angle = Math.atan2(y - cy, x - cx);
+    const theta = angle < -Math.PI / 2 ? Math.PI : angle; // beyond the half turn the end of the range is nearest
+    ui.set({ gamma: ui.nearest("gamma", length), theta: ui.nearest("theta", theta) }, { now: true });
   });
 }
 
-function drawTime(fig, { decays }, { spiral, fit, changes: many, fit_changes: few }) {
+function drawTime(fig, { decays, steps }, { spiral, fit, changes: many, fit_changes: few }) {
   const left = 36,
     right = fig.width - 10,
     top = 40,
     bottom = fig.height - 44;
   fig.clear(
-    `The real part changes sign ${many} times in ${STEPS} steps; the sum of ${decays} real decays ${few} times.`,
+    `The real part changes sign ${many} times in ${steps} steps; the sum of ${decays} real decays ${few} times.`,
   );
   const { X, Y } = fig.axes({
-    x: [0, STEPS - 1],
+    x: [0, steps - 1],
     y: [-1, 1],
     box: [left, top, right, bottom],
     yticks: [-1, 0, 1],

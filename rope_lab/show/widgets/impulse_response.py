@@ -6,11 +6,11 @@ import numpy as np
 from traitlets import Enum, Float
 
 from rope_lab.algebra import recurrence
-from rope_lab.show.widgets.kit import Widget, state
+from rope_lab.show.widgets.kit import Widget, constant, state
 
 __all__ = ["RATES", "STEPS", "ImpulseResponse"]
 
-STEPS = 48  # the script has the same numbers
+STEPS = 48
 RATES = (1.0, 0.8, 0.5)  # the real decays are these times gamma
 
 
@@ -29,6 +29,8 @@ class ImpulseResponse(Widget):
     gamma = state(Float(0.95, min=0.5, max=1.0))
     theta = state(Float(0.6, min=0.0, max=pi))
     decays = state(Enum(["1", "2", "3"], default_value="3"))
+    steps = constant(STEPS)
+    rates = constant(list(RATES))
 
     @staticmethod
     def compute(state: dict) -> dict:

@@ -3,9 +3,6 @@
 import { Controls, calm } from "./controls.js";
 import { Figure, html } from "./draw.js";
 
-const nearest = (value, [least, greatest, step]) =>
-  Math.min(greatest, Math.max(least, Number((least + Math.round((value - least) / step) * step).toFixed(9))));
-
 /** Put one widget's state into the page's address, or take it out. */
 function address(key, text) {
   const hash = new URLSearchParams(location.hash.slice(1));
@@ -23,7 +20,7 @@ class Ui extends Controls {
 
   constructor({ model, el, compute, build, smooth }) {
     super();
-    Object.assign(this, { model, el, compute, smooth, initial: model.get("_initial") });
+    Object.assign(this, { model, el, compute, smooth, initial: model.get("_initial"), limits: model.get("_limits") });
     this.names = Object.keys(this.initial);
     this.root = html("div", {
       class: `rope rope-${model.get("_name")}`,
@@ -111,7 +108,7 @@ class Ui extends Controls {
         const like = typeof this.initial[name],
           allowed = this.ranges[name];
         if (like === "number" && allowed && text && Number.isFinite(Number(text)))
-          patch[name] = nearest(Number(text), allowed);
+          patch[name] = this.nearest(name, Number(text));
         if (like === "boolean") patch[name] = text === "true";
         if (like === "string" && allowed?.includes(text)) patch[name] = text;
       }

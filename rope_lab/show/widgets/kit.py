@@ -9,15 +9,17 @@ import pkgutil
 import re
 from html import escape
 from importlib import import_module
+from math import isfinite
 from pathlib import Path
 
 import anywidget
 import traitlets
 from IPython.display import display
+from traitlets import Float, Int
 
 from rope_lab.show import style
 
-__all__ = ["Widget", "catalogue", "join", "state"]
+__all__ = ["Widget", "catalogue", "constant", "join", "state"]
 
 _KIT = Path(__file__).parent
 _SHARED = ("draw", "controls", "kit")  # scripts of every widget; another that some share is named where it is imported
@@ -30,6 +32,11 @@ def state(trait: traitlets.TraitType) -> traitlets.TraitType:
     return trait.tag(sync=True, state=True)
 
 
+def constant(value: object) -> traitlets.TraitType:
+    """A number or a list that the script needs too: ``compute`` finds it in the state, and nothing changes it."""
+    return traitlets.Any(value).tag(sync=True, constant=True)
+
+
 def catalogue() -> list[type["Widget"]]:
     """Every widget of the book, in the order of their names: what the tests of the twins walk through."""
     for module in pkgutil.iter_modules([str(_KIT)]):
@@ -39,7 +46,12 @@ def catalogue() -> list[type["Widget"]]:
 
 
 def _is_state(trait: object) -> bool:
-    return isinstance(trait, traitlets.TraitType) and bool(trait.metadata.get("state"))
+    return isinstance(trait, traitlets.TraitType) and any(trait.metadata.get(tag) for tag in ("state", "constant"))
+
+
+def _is_bounded(trait: traitlets.TraitType) -> bool:
+    ends = [trait.min, trait.max] if isinstance(trait, (Int, Float)) else [None]
+    return all(end is not None and isfinite(end) for end in ends)
 
 
 def join(script: Path) -> str:
@@ -57,8 +69,9 @@ def join(script: Path) -> str:
 class Widget(anywidget.AnyWidget):
     """An interactive figure that computes in the browser and never needs a kernel.
 
-    A subclass names its ``title``, its state (``m = state(Int(3))``), the pure ``compute(state)``,
-    ``random_state(rng)`` for the test of the twins, and ``fallback()``: what the figure says where no script runs.
+    A subclass names its ``title``, its state (``m = state(Int(3, min=0, max=9))``), what else the script has to know
+    (``reach = constant(REACH)``), the pure ``compute(state)``, ``random_state(rng)`` for the test of the twins, and
+    ``fallback()``: what the figure says where no script runs.
     """
 
     title = ""
@@ -66,6 +79,7 @@ class Widget(anywidget.AnyWidget):
     _name = traitlets.Unicode().tag(sync=True)
     _title = traitlets.Unicode().tag(sync=True)
     _initial = traitlets.Dict().tag(sync=True)
+    _limits = traitlets.Dict().tag(sync=True)  # of the numbers of the state: what a slider starts and ends with
 
     def __init_subclass__(cls, **options) -> None:
         super().__init_subclass__(**options)
@@ -90,15 +104,18 @@ class Widget(anywidget.AnyWidget):
         self._name = self.slug
         self._title = self.title
         self._initial = self.state()
+        self._limits = {
+            name: [trait.min, trait.max] for name, trait in self.traits(state=True).items() if _is_bounded(trait)
+        }
 
     @classmethod
     def state_names(cls) -> list[str]:
-        """The names of the state."""
+        """The names of what changes."""
         return list(cls.class_traits(state=True))
 
     def state(self) -> dict:
-        """The state now, as ``compute`` takes it."""
-        return {name: getattr(self, name) for name in self.state_names()}
+        """The state now and the constants, as ``compute`` takes them."""
+        return {name: getattr(self, name) for name in (*self.state_names(), *self.class_traits(constant=True))}
 
     @staticmethod
     def compute(state: dict) -> dict:

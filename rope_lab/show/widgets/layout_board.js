@@ -81,12 +81,12 @@ function build(ui) {
   });
   const arcs = ui.figure({ label: "Cycles of the permutation", height: () => 200, host: ui.below });
   const note = ui.below.appendChild(html("p", { class: "rope-note" }));
-  const counter = ui.slider("step", { label: "steps done", min: 0, max: 22, step: 1 });
+  const counter = ui.slider("step", { label: "steps done", step: 1 });
   const shown = counter.parentElement.querySelector("output");
   const total = () => compute(ui.state).total;
   carryOut(ui, total);
   ui.choice("by", { label: "a step is", options: { moves: "a move", swaps: "a swap" } });
-  ui.slider("d", { label: "head_dim $d$", min: 2, max: 16, step: 2 });
+  ui.slider("d", { label: "head_dim $d$", step: 2 });
   const write = ui.readout({
     sign: "determinant now",
     moves: "moves that the rows need",

@@ -88,8 +88,6 @@ function build(ui) {
   });
   cursor = ui.slider("at", {
     label: "cursor",
-    min: 0,
-    max: 100,
     step: 1,
     show: () => {
       const now = compute(ui.state);

@@ -3,8 +3,7 @@ import { widget } from "./kit.js";
 
 const ROWS = ["", "qk", "q", "k"],
   COLUMNS = ["", "vo", "v", "o"],
-  ROLES = "qkvo",
-  LAST = 12;
+  ROLES = "qkvo";
 
 const turned = ([x, y], angle) => {
   const c = Math.cos(angle),
@@ -42,7 +41,7 @@ function moved(home, now) {
 }
 function verdictOf(state, rotated) {
   const home = head(state, rotated, 0);
-  const tests = Array.from({ length: LAST }, (_, i) => moved(home, head(state, rotated, i + 1)));
+  const tests = Array.from({ length: state.last }, (_, i) => moved(home, head(state, rotated, i + 1)));
   const worst = (name) => Math.max(...tests.map((test) => test[name]));
   if (worst("weights_moved") > 1e-9) return "weights";
   return worst("output_moved") > 1e-9 ? "turned" : "same";
@@ -92,7 +91,7 @@ function build(ui) {
     ui.toggle(role, { label: name, host: row });
     row.lastElementChild.classList.add(look);
   }
-  ui.slider("shift", { label: "move the sentence along by", min: 0, max: LAST, step: 1 });
+  ui.slider("shift", { label: "move the sentence along by", step: 1 });
   ui.play("shift", { label: "Walk it along", perSecond: 4 });
   ui.choice("turn", { label: "a rotated output turns", options: { back: "back", on: "onward" } });
   const write = ui.readout({
@@ -128,10 +127,10 @@ function build(ui) {
   };
 }
 
-function drawLine(ui, fig, { shift, content_k }, { weights, home_weights }) {
+function drawLine(ui, fig, { shift, content_k, last }, { weights, home_weights }) {
   const T = content_k.length,
     left = 14,
-    unit = (fig.width - 2 * left) / (LAST + T),
+    unit = (fig.width - 2 * left) / (last + T),
     X = (p) => left + (p + 0.5) * unit;
   const floor = 116,
     tall = 84,
@@ -143,7 +142,7 @@ function drawLine(ui, fig, { shift, content_k }, { weights, home_weights }) {
   );
   fig.text([left, 14], "weights of the last word", "small muted", "start");
   fig.line([left, floor], [fig.width - left, floor], "axis");
-  for (let p = 0; p < LAST + T; p += 2) {
+  for (let p = 0; p < last + T; p += 2) {
     fig.line([X(p), floor], [X(p), floor + 4], "axis");
     fig.text([X(p), floor + 56], number(p, 0), "small muted");
   }
@@ -157,7 +156,7 @@ function drawLine(ui, fig, { shift, content_k }, { weights, home_weights }) {
     fig.text([x, floor + 26], `${n + 1}`, n === T - 1 ? "small query" : "small");
   });
   fig.handle("shift", [X(shift + T - 1), floor + 21], ([x]) => {
-    ui.set({ shift: Math.min(LAST, Math.max(0, Math.round((x - left) / unit - 0.5 - (T - 1)))) }, { now: true });
+    ui.set({ shift: ui.nearest("shift", (x - left) / unit - 0.5 - (T - 1)) }, { now: true });
   });
 }
 

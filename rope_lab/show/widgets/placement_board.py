@@ -7,7 +7,7 @@ from traitlets import Bool, Enum, Float, List
 
 from rope_lab.algebra.placements import attention_weights
 from rope_lab.algebra.rotation import rotate
-from rope_lab.show.widgets.kit import Widget, state
+from rope_lab.show.widgets.kit import Widget, constant, state
 
 __all__ = ["PlacementBoard"]
 
@@ -40,6 +40,7 @@ class PlacementBoard(Widget):
     shift = state(Float(0, min=0, max=12))
     turn = state(Enum(["back", "on"], "back"))
     theta = state(Float(0.35))
+    last = constant(SHIFTS[-1])
     query = state(List([1.2, 0.7]))
     content_k = state(List(_KEYS))
     content_v = state(List(_VALUES))

@@ -1,8 +1,7 @@
 import { html, number, rich } from "./draw.js";
 import { widget } from "./kit.js";
 
-const SPAN = 6,
-  TURN = 2 * Math.PI;
+const TURN = 2 * Math.PI;
 const F = [
   [0, 0],
   [0, 1],
@@ -17,7 +16,7 @@ const F = [
 ];
 
 /** O^n, what is printed for it, and where the first axis goes. */
-export function compute({ theta, n, mirror, wraps }) {
+export function compute({ theta, n, mirror, wraps, span }) {
   const angle = theta + TURN * wraps,
     exists = Number.isInteger(n) || !mirror;
   const turn = (by) => [
@@ -61,7 +60,7 @@ export function compute({ theta, n, mirror, wraps }) {
     claimed,
     gap: Math.max(...matrix.flatMap((row, i) => row.map((x, j) => Math.abs(x - claimed[i][j])))),
     det: matrix[0][0] * matrix[1][1] - matrix[0][1] * matrix[1][0],
-    tips: Array.from({ length: 2 * SPAN + 1 }, (_, i) => power(i - SPAN).map((row) => row[0])),
+    tips: Array.from({ length: 2 * span + 1 }, (_, i) => power(i - span).map((row) => row[0])),
   };
 }
 
@@ -93,14 +92,12 @@ function build(ui) {
     host: ui.below,
   });
   const write = ui.readout({ angle: "angle per step", det: "determinant of $O^n$", gap: "printed step misses by" });
-  ui.slider("n", { label: "power $n$, in quarters", min: -SPAN, max: SPAN, step: 0.25, look: "output", show: place });
+  ui.slider("n", { label: "power $n$, in quarters", step: 0.25, look: "output", show: place });
   ui.slider("theta", { label: "angle $θ$ of the turn", min: -3.14, max: 3.14, step: 0.01, show: radians });
   ui.toggle("mirror", { label: "a mirror first: $O = R_θ$ diag(1, −1)" });
   ui.toggle("printed", { label: "compare with the printed step (dashed)" });
   ui.slider("wraps", {
     label: "whole turns added to $θ$",
-    min: -2,
-    max: 2,
     step: 1,
     look: "key",
     show: (v) => number(v, 0),
@@ -127,7 +124,7 @@ function build(ui) {
   };
 }
 
-function drawPlane(ui, fig, { theta, n, mirror, printed }, { exists, matrix, claimed, tips }) {
+function drawPlane(ui, fig, { theta, n, mirror, printed, span }, { exists, matrix, claimed, tips }) {
   const R = Math.min(fig.width, fig.height) / 2 / 1.32,
     [cx, cy] = [fig.width / 2, fig.height / 2];
   const at = ([x, y]) => [cx + R * x, cy - R * y];
@@ -170,7 +167,7 @@ function drawPlane(ui, fig, { theta, n, mirror, printed }, { exists, matrix, cla
     shape(image(matrix), "line output");
     if (mirror && printed) shape(image(claimed), "line query", { "stroke-dasharray": "7 5" });
   }
-  const tip = tips[SPAN + 1];
+  const tip = tips[span + 1];
   fig.hand(at([0, 0]), at(tip), "");
   fig.text(
     at([1.17 * tip[0], 1.17 * tip[1]]).map((c, i) => c + 5 * i),
@@ -180,7 +177,7 @@ function drawPlane(ui, fig, { theta, n, mirror, printed }, { exists, matrix, cla
   fig.handle("theta", at(tip), ([x, y]) => ui.set({ theta: wrap(Math.atan2(cy - y, x - cx)) }, { now: true }));
 }
 
-function drawStrip(ui, fig, { theta, n, mirror, wraps }, { exists, matrix, tips }) {
+function drawStrip(ui, fig, { theta, n, mirror, wraps, span }, { exists, matrix, tips }) {
   const left = 36,
     right = fig.width - 12,
     bottom = fig.height - 46;
@@ -191,7 +188,7 @@ function drawStrip(ui, fig, { theta, n, mirror, wraps }, { exists, matrix, tips 
           `${wraps ? "The wave without the added turns goes through the same dots." : ""}`,
   );
   const { X, Y, curve } = fig.axes({
-    x: [-SPAN, SPAN],
+    x: [-span, span],
     y: [-1, 1],
     box: [left, 28, right, bottom],
     yticks: [-1, 0, 1],
@@ -204,15 +201,15 @@ function drawStrip(ui, fig, { theta, n, mirror, wraps }, { exists, matrix, tips 
     if (wraps) curve((x) => Math.cos(x * theta), "line thin dash muted");
     curve((x) => Math.cos(x * (theta + TURN * wraps)), "line thin", 6 * Math.ceil(right - left));
   }
-  tips.forEach(([x], i) => fig.circle([X(i - SPAN), Y(x)], 3.5, "fill"));
+  tips.forEach(([x], i) => fig.circle([X(i - span), Y(x)], 3.5, "fill"));
   const here = [X(n), Y(exists ? matrix[0][0] : 0)];
   if (exists) {
     fig.circle(here, 7.5, "paper output");
     fig.circle(here, 4, "fill output");
   } else fig.text([here[0], here[1] + 5], "×", "large query");
   fig.handle("n", here, ([x]) => {
-    const wish = -SPAN + ((x - left) / (right - left)) * 2 * SPAN;
-    ui.set({ n: Math.min(SPAN, Math.max(-SPAN, Math.round(4 * wish) / 4)) }, { now: true });
+    const wish = -span + ((x - left) / (right - left)) * 2 * span;
+    ui.set({ n: ui.nearest("n", wish) }, { now: true });
   });
 }
 

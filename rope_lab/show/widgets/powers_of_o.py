@@ -7,11 +7,11 @@ from traitlets import Bool, Float, Int
 
 from rope_lab.algebra.orthogonal_powers import orthogonal_power, split_off
 from rope_lab.algebra.rotation import rotation_2d
-from rope_lab.show.widgets.kit import Widget, state
+from rope_lab.show.widgets.kit import Widget, constant, state
 
 __all__ = ["PowersOfO"]
 
-SPAN = 6  # powers from -6 to 6; the script has the same number
+SPAN = 6  # powers from -6 to 6
 
 
 class PowersOfO(Widget):
@@ -33,6 +33,7 @@ class PowersOfO(Widget):
     mirror = state(Bool(False))
     wraps = state(Int(0, min=-2, max=2))
     printed = state(Bool(False))
+    span = constant(SPAN)
 
     @staticmethod
     def compute(state: dict) -> dict:

@@ -8,20 +8,19 @@ const INTERLEAVED = [
   HALF = [
     [0, 2],
     [1, 3],
-  ],
-  SLOWER = 0.4;
+  ];
 const transpose = (matrix) => matrix[0].map((_, j) => matrix.map((row) => row[j]));
 const times = (left, right) =>
   left.map((row) => right[0].map((_, j) => row.reduce((sum, x, k) => sum + x * right[k][j], 0)));
 const gap = (one, two) => Math.max(...one.flatMap((row, i) => row.map((x, j) => Math.abs(x - two[i][j]))));
 
 /** The six lines of the proof as numbers, and the first that does not follow. */
-export function compute({ variant, m, n, theta }) {
+export function compute({ variant, m, n, theta, slower }) {
   const angle = (position) => (variant === "square" ? position * Math.abs(position) : position);
   const turn = (position, { pairs = INTERLEAVED, transposed = false } = {}) => {
     const matrix = [0, 1, 2, 3].map(() => [0, 0, 0, 0]);
     pairs.forEach(([a, b], plane) => {
-      const by = angle(position) * (plane ? SLOWER * theta : theta),
+      const by = angle(position) * (plane ? slower * theta : theta),
         s = Math.sin(by);
       const [upper, lower] = variant === "sign" ? [s, s] : [-s, s];
       matrix[a][a] = matrix[b][b] = Math.cos(by);
@@ -89,12 +88,10 @@ function build(ui) {
   });
   const note = ui.below.appendChild(html("p", { class: "rope-note" }));
   const more = ui.below.appendChild(html("div", { class: "rope-more" }));
-  ui.slider("m", { label: "query at position $m$", min: -8, max: 8, step: 1, look: "query", host: more });
-  ui.slider("n", { label: "key at position $n$", min: -8, max: 8, step: 1, look: "key", host: more });
+  ui.slider("m", { label: "query at position $m$", step: 1, look: "query", host: more });
+  ui.slider("n", { label: "key at position $n$", step: 1, look: "key", host: more });
   ui.slider("theta", {
     label: "angle per position $θ_0$",
-    min: 0,
-    max: 1.5,
     step: 0.01,
     show: (v) => `${number(v)} rad`,
     host: more,

@@ -6,7 +6,7 @@ import numpy as np
 from traitlets import Enum, Float, Int
 
 from rope_lab.algebra.rotation import rotation_matrix
-from rope_lab.show.widgets.kit import Widget, state
+from rope_lab.show.widgets.kit import Widget, constant, state
 
 __all__ = ["ProofStepper"]
 
@@ -33,6 +33,7 @@ class ProofStepper(Widget):
     m = state(Int(2, min=-8, max=8))
     n = state(Int(5, min=-8, max=8))
     theta = state(Float(0.6, min=0.0, max=1.5))
+    slower = constant(SLOWER)
 
     @staticmethod
     def compute(state: dict) -> dict:

@@ -1,19 +1,13 @@
 import { number } from "./draw.js";
 import { widget } from "./kit.js";
 
-const REACH = 1.5;
-const SOURCES = [
-  [1, 0],
-  [0.25, 0.8],
-];
-
 /** The images of both vectors under the best map of the kind. */
-export function compute({ u1, v1, u2, v2, kind }) {
+export function compute({ u1, v1, u2, v2, kind, sources }) {
   const targets = [
       [u1, v1],
       [u2, v2],
     ],
-    seen = SOURCES.map(([a, b]) => [a, kind === "conjugate" ? -b : b]);
+    seen = sources.map(([a, b]) => [a, kind === "conjugate" ? -b : b]);
   let images = targets;
   if (kind !== "whole") {
     const energy = seen.reduce((sum, [a, b]) => sum + a * a + b * b, 0);
@@ -23,8 +17,6 @@ export function compute({ u1, v1, u2, v2, kind }) {
   }
   return { images: images.flat(), miss: targets.map(([u, v], i) => Math.hypot(u - images[i][0], v - images[i][1])) };
 }
-
-const clamp = (v) => Math.min(REACH, Math.max(-REACH, v));
 
 function build(ui) {
   const fig = ui.figure({
@@ -41,7 +33,7 @@ function build(ui) {
     ["u2", "target of $z_2$, across", "key"],
     ["v2", "target of $z_2$, up", "key"],
   ])
-    ui.slider(name, { label, min: -REACH, max: REACH, step: 0.01, look });
+    ui.slider(name, { label, step: 0.01, look });
   const write = ui.readout({ first: "the first misses by", second: "the second misses by" });
   return (state, values) => {
     const [one, two] = values.miss.map((gap) => number(gap));
@@ -55,7 +47,7 @@ function build(ui) {
   };
 }
 
-function draw(ui, fig, { u1, v1, u2, v2 }, { images, miss }) {
+function draw(ui, fig, { u1, v1, u2, v2, sources }, { images, miss }) {
   const side = 1.75,
     [cx, cy] = [fig.width / 2, fig.height / 2],
     scale = (Math.min(fig.width, fig.height) / 2 - 4) / side;
@@ -71,7 +63,7 @@ function draw(ui, fig, { u1, v1, u2, v2 }, { images, miss }) {
     [u1, v1],
     [u2, v2],
   ];
-  SOURCES.forEach((z, i) => {
+  sources.forEach((z, i) => {
     const look = ["query", "key"][i],
       image = images.slice(2 * i, 2 * i + 2),
       [tx, ty] = away(z, 0.16);
@@ -87,7 +79,7 @@ function draw(ui, fig, { u1, v1, u2, v2 }, { images, miss }) {
     fig.circle([x, y], 2.5, `fill ${look}`);
     fig.text([x, y + (w[1] < 0 ? 26 : -15)], `target ${i + 1}`, `small ${look}`);
     fig.handle(["w1", "w2"][i], [x, y], ([X, Y]) => {
-      const [u, v] = [clamp((X - cx) / scale), clamp((cy - Y) / scale)];
+      const [u, v] = [ui.nearest("u1", (X - cx) / scale), ui.nearest("v1", (cy - Y) / scale)];
       ui.set(i ? { u2: u, v2: v } : { u1: u, v1: v }, { now: true });
     });
   });

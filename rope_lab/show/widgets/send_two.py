@@ -4,11 +4,11 @@ import numpy as np
 from traitlets import Enum, Float
 
 from rope_lab.algebra.widely_linear import to_real
-from rope_lab.show.widgets.kit import Widget, state
+from rope_lab.show.widgets.kit import Widget, constant, state
 
 __all__ = ["SOURCES", "SendTwo"]
 
-REACH = 1.5  # of every target's coordinates; the script has the same numbers
+REACH = 1.5  # of every target's coordinates
 SOURCES = (complex(1.0, 0.0), complex(0.25, 0.8))
 
 
@@ -29,6 +29,7 @@ class SendTwo(Widget):
     v1 = state(Float(1.0, min=-REACH, max=REACH))
     u2 = state(Float(-0.9, min=-REACH, max=REACH))
     v2 = state(Float(-0.6, min=-REACH, max=REACH))
+    sources = constant([[z.real, z.imag] for z in SOURCES])
     kind = state(Enum(["whole", "linear", "conjugate"], default_value="linear"))
 
     @staticmethod

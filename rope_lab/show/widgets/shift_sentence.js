@@ -33,7 +33,7 @@ function build(ui) {
     height: (width) => 84 + (3.55 * width) / 6,
   });
   const verdict = ui.panel.appendChild(html("p", { class: "rope-verdict" }));
-  ui.slider("shift", { label: "move the whole sentence along by", min: 0, max: 14, step: 1 });
+  ui.slider("shift", { label: "move the whole sentence along by", step: 1 });
   ui.play("shift", { label: "Walk it along", perSecond: 4 });
   const write = ui.readout({ change: "largest change of any score" });
   ui.choice("mode", { label: "positions are", options: { rotated: "rotated in", added: "added on" } });

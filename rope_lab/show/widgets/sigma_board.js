@@ -1,7 +1,6 @@
 import { number } from "./draw.js";
 import { widget } from "./kit.js";
 
-const REACH = 1; // of the sliders
 const F = [
   [0.15, 0.1],
   [0.15, 1],
@@ -31,7 +30,6 @@ export function compute({ a0, a1, a2, a3, half }) {
   };
 }
 
-const clamp = (v) => Math.min(REACH, Math.max(-REACH, v));
 const percent = (part, total) => (total > 1e-9 ? `${Math.round((100 * part) / total)} %` : "–");
 
 /** The coordinates for which the image of e1 (or of e2) is the point dragged to, in the view that is shown. */
@@ -55,7 +53,7 @@ function build(ui) {
     ["a1", "$a_1$ of $σ_1$, mirror at 45°", "conjugate"],
     ["a3", "$a_3$ of $σ_3$, mirror at the first axis", "conjugate"],
   ])
-    ui.slider(name, { label, min: -REACH, max: REACH, step: 0.01, look });
+    ui.slider(name, { label, step: 0.01, look });
   const write = ui.readout({ axes: "half axes of the ellipse", determinant: "determinant" });
 
   return (state, values) => {
@@ -116,7 +114,7 @@ function drawBoard(ui, fig, { matrix: [p, q, r, s], axes }, sense) {
   ]) {
     fig.handle(name, at(to), ([X, Y]) => {
       const patch = dragged(ui.state.half, compute(ui.state).matrix, name, [(X - cx) / scale, (cy - Y) / scale]);
-      ui.set(Object.fromEntries(Object.entries(patch).map(([key, v]) => [key, clamp(v)])), { now: true });
+      ui.set(Object.fromEntries(Object.entries(patch).map(([key, v]) => [key, ui.nearest(key, v)])), { now: true });
     });
   }
 }

@@ -8,7 +8,7 @@ from rope_lab.show.widgets.kit import Widget, state
 
 __all__ = ["SigmaBoard"]
 
-REACH = 1.0  # of every slider; the script has the same number
+REACH = 1.0  # of every slider
 
 
 class SigmaBoard(Widget):

@@ -1,8 +1,7 @@
 import { number } from "./draw.js";
 import { widget } from "./kit.js";
 
-const LONGEST = 40,
-  ENTRIES = ["b21", "b31", "b41", "b32", "b42", "b43"];
+const ENTRIES = ["b21", "b31", "b41", "b32", "b42", "b43"];
 
 /** Both halves of B, from the six entries: their lengths, and a function from t to the matrix e^(tB). */
 function family({ b21, b31, b41, b32, b42, b43 }) {
@@ -72,8 +71,7 @@ function build(ui) {
   });
   const grid = ui.panel.appendChild(document.createElement("div"));
   grid.className = "rope-six";
-  for (const name of ENTRIES)
-    ui.slider(name, { label: `$b_{${name.slice(1)}}$`, min: -2, max: 2, step: 0.05, host: grid });
+  for (const name of ENTRIES) ui.slider(name, { label: `$b_{${name.slice(1)}}$`, step: 0.05, host: grid });
   const row = ui.below.appendChild(document.createElement("div"));
   row.className = "rope-presets";
   for (const [name, values] of Object.entries(PRESETS)) {
@@ -83,8 +81,6 @@ function build(ui) {
   more.className = "rope-more";
   ui.slider("t", {
     label: "position $t$",
-    min: 0,
-    max: LONGEST,
     step: 0.1,
     look: "key",
     show: (v) => number(v, 1),
@@ -92,8 +88,6 @@ function build(ui) {
   });
   ui.slider("view", {
     label: "look from the side",
-    min: -3.14,
-    max: 3.14,
     step: 0.02,
     show: (v) => `${number(v)} rad`,
     host: more,
@@ -158,17 +152,18 @@ function drawStrip(ui, fig, state, { logit }) {
   const left = 36,
     right = fig.width - 10,
     bottom = fig.height - 44,
+    longest = ui.limits.t[1],
     { at } = family(state);
   const of = (t) => {
     const [x, , z] = moved(at(t));
     return (x + z) / Math.SQRT2;
   };
   fig.clear(
-    `The logit of an equal query and key against their offset, from 0 to ${LONGEST}; ` +
+    `The logit of an equal query and key against their offset, from 0 to ${longest}; ` +
       `${number(logit)} at ${number(state.t, 1)}.`,
   );
   const { X, Y, curve } = fig.axes({
-    x: [0, LONGEST],
+    x: [0, longest],
     y: [-1, 1],
     box: [left, 26, right, bottom],
     yticks: [-1, 0, 1],
@@ -177,14 +172,14 @@ function drawStrip(ui, fig, state, { logit }) {
     at: 0,
   });
   curve(of, "line output");
-  for (let n = 0; n <= LONGEST; n++) fig.circle([X(n), Y(of(n))], 2.4, "fill output");
+  for (let n = 0; n <= longest; n++) fig.circle([X(n), Y(of(n))], 2.4, "fill output");
   const here = [X(state.t), Y(logit)];
   fig.line([here[0], Y(0)], here, "thin key");
   fig.circle(here, 7, "paper key");
   fig.circle(here, 3.5, "fill key");
   fig.handle("t", here, ([x]) => {
-    const wish = ((x - left) / (right - left)) * LONGEST;
-    ui.set({ t: Math.min(LONGEST, Math.max(0, Math.round(10 * wish) / 10)) }, { now: true });
+    const wish = ((x - left) / (right - left)) * longest;
+    ui.set({ t: ui.nearest("t", wish) }, { now: true });
   });
 }
 

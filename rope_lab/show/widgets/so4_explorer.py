@@ -9,7 +9,7 @@ from rope_lab.show.widgets.kit import Widget, state
 __all__ = ["So4Explorer"]
 
 ENTRIES = ("b21", "b31", "b41", "b32", "b42", "b43")
-LONGEST = 40.0  # positions; the script has the same number
+LONGEST = 40.0  # positions
 
 
 class So4Explorer(Widget):

@@ -71,7 +71,7 @@ function build(ui) {
   }));
   ui.choice("metric", { label: "loss", options: { final: "final", best: "best" } });
   ui.choice("view", { label: "view", options: { near: "near zero", all: "everything" } });
-  ui.slider("margin", { label: "margin $δ$", min: 0, max: 0.1, step: 0.001, show: (v) => `${number(v, 3)} nats` });
+  ui.slider("margin", { label: "margin $δ$", step: 0.001, show: (v) => `${number(v, 3)} nats` });
   const list = html("ul", { class: "rope-verdicts" });
   ui.below.append(
     html(
@@ -141,7 +141,7 @@ function draw(ui, fig, { margin, view }, { reference, rows }) {
   fig.handle("margin", [grip, top - 6], ([x]) =>
     ui.set(
       {
-        margin: Math.min(0.1, Math.max(0, Math.round((x0 + ((x - left) / (right - left)) * (x1 - x0)) * 1000) / 1000)),
+        margin: ui.nearest("margin", x0 + ((x - left) / (right - left)) * (x1 - x0)),
       },
       { now: true },
     ),

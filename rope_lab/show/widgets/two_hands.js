@@ -30,20 +30,18 @@ function build(ui) {
     between: "angle from query to key",
     logit: "logit $(R_mq)^⊤(R_nk)$",
   });
-  ui.slider("m", { label: "query at position $m$", min: 0, max: 16, step: 1, look: "query" });
-  ui.slider("n", { label: "key at position $n$", min: 0, max: 16, step: 1, look: "key" });
-  ui.slider("shift", { label: "shift both by", min: 0, max: 24, step: 1 });
+  ui.slider("m", { label: "query at position $m$", step: 1, look: "query" });
+  ui.slider("n", { label: "key at position $n$", step: 1, look: "key" });
+  ui.slider("shift", { label: "shift both by", step: 1 });
   ui.play("shift", { label: "Walk both along", perSecond: 8 });
   const more = ui.more("The angle per position, and the hands themselves");
-  ui.slider("theta", { label: "angle per position $θ$", min: 0, max: 1, step: 0.01, show: angle, host: more });
+  ui.slider("theta", { label: "angle per position $θ$", step: 0.01, show: angle, host: more });
   for (const [name, look, word] of [
     ["q", "query", "query"],
     ["k", "key", "key"],
   ]) {
     ui.slider(`${name}_length`, {
       label: `length of ${word} $${name}$`,
-      min: 0.1,
-      max: 1,
       step: 0.01,
       look,
       host: more,
@@ -108,7 +106,7 @@ function drawClock(ui, fig, state, { q, k, between, logit }) {
       const [dx, dy] = [(x - cx) / R, (cy - y) / R];
       ui.set(
         {
-          [`${name}_length`]: Math.min(1, Math.max(0.1, Math.hypot(dx, dy))),
+          [`${name}_length`]: ui.nearest(`${name}_length`, Math.hypot(dx, dy)),
           [`${name}_angle`]: wrap(Math.atan2(dy, dx) - turned),
         },
         { now: true },

@@ -9,6 +9,7 @@ import ast
 import importlib
 import inspect
 import re
+from functools import cache
 from pathlib import Path
 
 from docutils import nodes
@@ -109,9 +110,15 @@ def turned(mark: str) -> str:
         return f"\\ :math:`{inner}`\\ "
     if mark.startswith((":", "``")):
         return mark
-    if inner in load():
+    if inner in claim_ids():
         return f":ref:`{inner} <claim-{inner.lower()}>`"
     return f"``{inner}``"
+
+
+@cache
+def claim_ids() -> frozenset[str]:
+    """The ids of the ledger."""
+    return frozenset(load())
 
 
 def escaped(text: str) -> str:

@@ -6,7 +6,7 @@
 ...         angle = positions[:, None] * torch.tensor([1.0, 0.01])
 ...         return angle.cos(), angle.sin()
 >>> apply_cos_sin(cos_sin_function(RotaryEmbedding().forward, head_dim=4), head_dim=4)[1]
-'gives tables, applied here to halves; they do not say which coordinates pair'
+'gives tables, applied here in the half-split layout; they do not say which coordinates pair'
 """
 
 import inspect
@@ -17,6 +17,7 @@ import numpy as np
 
 from rope_lab.algebra.arguments import Layout
 from rope_lab.algebra.layouts import quarter_turn
+from rope_lab.audit.layout_names import printed_layout
 from rope_lab.audit.probe import RotaryCallable
 
 CosSinFunction = Callable[[Any, Any], tuple[Any, Any]]
@@ -69,7 +70,7 @@ def apply_cos_sin(tables: CosSinFunction, *, head_dim: int) -> tuple[RotaryCalla
         return x * cos + quarter_turn(x, layout=layout) * sin
 
     why = ", as their entries repeat" if whole else "; they do not say which coordinates pair"
-    return f, f"gives tables, applied here to {'neighbours' if neighbours else 'halves'}{why}"
+    return f, f"gives tables, applied here in the {printed_layout(layout)} layout{why}"
 
 
 def _sample(tables: CosSinFunction, head_dim: int) -> tuple[Any, Any]:

@@ -87,9 +87,13 @@ def broken(seen):
 @pytest.mark.parametrize(
     ("width", "layout", "about"),
     [
-        ((), "half-split", "gives tables, applied here to halves, as their entries repeat"),
-        ((NEIGHBOURS,), "interleaved", "gives tables, applied here to neighbours, as their entries repeat"),
-        ((NARROW,), "half-split", "gives tables, applied here to halves; they do not say which coordinates pair"),
+        ((), "half-split", "gives tables, applied here in the half-split layout, as their entries repeat"),
+        ((NEIGHBOURS,), "interleaved", "gives tables, applied here in the interleaved layout, as their entries repeat"),
+        (
+            (NARROW,),
+            "half-split",
+            "gives tables, applied here in the half-split layout; they do not say which coordinates pair",
+        ),
     ],
 )
 def test_tables_alone(way, width, layout, about, examined):
@@ -138,13 +142,16 @@ def test_mistakes_of_the_gallery_are_found_by_the_law_that_it_names(name, text, 
 def test_what_was_done_with_the_tables_is_printed(examined, capsys):
     examined(CLASS)
     assert audit_commands.audit_target("own_tables:RotaryEmbedding", head_dim=8)
-    assert "\nnote          gives tables, applied here to halves, as their entries repeat\n" in capsys.readouterr().out
+    assert (
+        "\nnote          gives tables, applied here in the half-split layout, as their entries repeat\n"
+        in capsys.readouterr().out
+    )
     examined(CLASS + APPLY)
     audit_commands.audit_target("own_tables:RotaryEmbedding", head_dim=8)
     assert "note" not in capsys.readouterr().out
 
 
-def test_the_sense_of_turning_is_the_tables(examined):
+def test_the_direction_is_that_of_the_tables(examined):
     assert examined(CLASS, ("angle.sin()", "-angle.sin()")).fingerprint.direction == -1
 
 

@@ -124,6 +124,16 @@ def test_where_no_single_base_fits_the_frequencies_are_given(name):
     assert words in str(seen)
 
 
+def test_of_many_frequencies_the_first_three_and_the_last_two_are_printed():
+    theta = SCHEMES["random"][0]
+    shown = [f"{value:.6g}" for value in theta]
+    wanted = f"frequencies   {', '.join(shown[:3])}, ..., {', '.join(shown[-2:])}"
+    assert wanted in str(fingerprint(rotary(theta=theta), head_dim=32)).splitlines()
+    assert (
+        f"frequencies   {', '.join(shown[:6])}" in str(fingerprint(rotary(theta=theta[:6]), head_dim=12)).splitlines()
+    )
+
+
 def test_ntk_is_another_base():
     assert fingerprint(rotary(base=10000.0 * 4 ** (32 / 30)), head_dim=32).base == pytest.approx(10000 * 4 ** (32 / 30))
 

@@ -44,7 +44,7 @@ def test_the_keys_are_asked_as_well(name):
     assert not asked(rotary(), name, keys=wrong).ok
 
 
-def test_another_order_at_zero_is_told():
+def test_another_order_at_zero_is_reported():
     found = asked(lambda x, n: rotary()(x, n)[..., ::-1], "identity at zero")
     assert not found.ok
     assert "the coordinates of x in another order" in found.saw
@@ -77,7 +77,7 @@ def test_each_way_of_decoding_is_asked(way):
 
 
 @pytest.mark.parametrize("cut", [np.floor, np.ceil])
-def test_a_table_that_is_asked_between_its_rows_is_told_and_not_flagged(cut):
+def test_a_table_that_is_asked_between_its_rows_is_reported_and_not_flagged(cut):
     found = asked(lambda x, n: from_table()(x, cut(n).astype(int)), "inverse")
     assert found.ok
     assert "(a table: keep n >= 0)" in found.saw

@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 from rope_lab.algebra.additive_head import least_tilt_range, parabola_head, sinusoid_head
+from rope_lab.algebra.rotation import frequencies
 
 
 def lead(head, *, m, kind, contents=None):
@@ -51,3 +52,10 @@ def test_bad_input_is_refused():
         sinusoid_head(10_000)
     with pytest.raises(ValueError, match="window: expected a whole number of at least 2, got 1"):
         least_tilt_range(1, margin=1.0)
+
+
+@pytest.mark.parametrize("window", [4, 33, 200])
+def test_the_plane_that_tips_the_balance_is_the_fastest_below_a_radian(window):
+    theta, tilt_row = frequencies(128), sinusoid_head(window, content=0).W_k[-1, 2:]
+    (plane,) = set(np.flatnonzero(tilt_row) // 2)
+    assert theta[plane] * window <= 1 < theta[plane - 1] * window

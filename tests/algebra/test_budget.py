@@ -96,3 +96,11 @@ def test_bad_input_is_refused_in_words(call, words):
 def test_a_width_is_a_whole_number():
     with pytest.raises(TypeError, match="width: expected a whole number"):
         ModelShape(width=128.0, heads=4, layers=1)
+
+
+def test_the_multiplications_by_hand():
+    shape = ModelShape(width=8, heads=2, layers=3, vocab=5, mlp_width=10)
+    projections = dict.fromkeys("qkvo", 3 * 8 * 8)
+    others = {"scores": 3 * 2 * 7 * 8, "mlp": 3 * 2 * 8 * 10, "head": 5 * 8}
+    total = sum(projections.values()) + sum(others.values())
+    assert multiplications(shape, context=7) == {**projections, **others, "total": total}

@@ -80,3 +80,9 @@ def test_values(d, n, complex_linear):
 def test_bad_input_is_refused_in_words(call, words):
     with pytest.raises(ValueError, match=words):
         call()
+
+
+def test_the_exact_turns_are_turns_and_differ():
+    assert all(cos**2 + sin**2 == 1 for cos, sin in counts.TURNS)
+    assert len({(cos, abs(sin)) for cos, sin in counts.TURNS}) == len(counts.TURNS)
+    assert all(sin > 0 and cos not in (0, Fraction(1, 2)) for cos, sin in counts.TURNS)

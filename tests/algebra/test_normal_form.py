@@ -204,3 +204,12 @@ def test_almost_orthogonal_stays_near(seed):
     O = random_basis(rng, 5) + 1e-10 * rng.normal(size=(5, 5))  # noqa: E741
     form = orthogonal_normal_form(O)
     assert np.abs(form.P @ form.blocks @ form.P.T - O).max() < 1e-8
+
+
+@given(st.integers(0, 2**32 - 1), st.sampled_from([3, 5, 7]))
+def test_the_largest_entry_of_a_lone_axis_is_positive(seed, d):
+    rng = np.random.default_rng(seed)
+    A = rng.normal(size=(d, d))
+    for P in (skew_normal_form(A - A.T).P, orthogonal_normal_form(random_basis(rng, d)).P):
+        axis = P[:, -1]
+        assert axis[np.abs(axis).argmax()] > 0

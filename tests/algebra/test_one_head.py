@@ -80,3 +80,9 @@ def test_bad_input_is_refused():
         one_head.returns(THETA, above=0.9, until=0)
     with pytest.raises(ValueError, match="theta: expected one frequency for each plane"):
         one_head.neighbour_gap(np.ones((2, 2)))
+
+
+def test_the_window_ends_where_it_says():
+    # Of a plane that turns by half a turn each second neighbour is as good as the wanted key: nothing is negligible.
+    assert one_head.target_weight(2, theta=[np.pi]) == pytest.approx(1 / (3 + 2 * np.exp(-2)))
+    assert one_head.target_weight(0, theta=[np.pi]) == 1.0

@@ -116,3 +116,12 @@ def test_what_does_not_fit_is_refused(changes, said):
 def test_one_vector_is_refused():
     with pytest.raises(ValueError, match="write one vector as"):
         attention_weights(np.ones(6), np.ones((1, 6)), rotated="", **along(1))
+
+
+def test_attention_is_causal_unless_told_otherwise():
+    q, k, v = contents(3)
+    here = along()
+    assert np.allclose(np.triu(attention_weights(q, k, rotated="qk", **here), 1), 0)
+    np.testing.assert_allclose(attention(q, k, v, rotated="qk", **here)[..., 0, :], v[..., 0, :])
+    assert moved(q, k, v, shift=3, rotated="q", **here) == moved(q, k, v, shift=3, rotated="q", causal=True, **here)
+    assert moved(q, k, v, shift=3, rotated="q", **here) != moved(q, k, v, shift=3, rotated="q", causal=False, **here)

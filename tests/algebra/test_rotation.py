@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rope_lab.algebra.layouts import rotate_elementwise
 from rope_lab.algebra.rotation import (
     frequencies,
     layout_permutation,
@@ -209,3 +210,11 @@ def test_signatures_are_enforced_here():
     """The control of the shape checks: a wrong type is caught by the signature under pytest."""
     with pytest.raises(TypeError, match="typechecking parameter 'layout'"):
         planes(4, layout="split")
+
+
+@pytest.mark.usefixtures("untyped")
+@pytest.mark.parametrize("form", [rotate, rotate_elementwise])
+def test_one_vector_is_taken_and_one_number_is_not(form):
+    np.testing.assert_allclose(form([1.0, 0.0], np.pi / 2, theta=[1.0]), [0.0, 1.0], atol=1e-15)
+    with pytest.raises(ValueError, match=r"x: expected \(\.\.\., 2\) for 1 frequencies, got shape \(\)"):
+        form(1.0, 0.0, theta=[1.0])

@@ -183,9 +183,9 @@ def outcome(tree: Path, mutant: Mutant) -> Outcome:
         os.utime(target, ns=(times.st_atime_ns, times.st_mtime_ns))
 
 
-def passed(tree: Path, tests: list[str], limit: float) -> int | None:
+def passed(tree: Path, tests: list[str], limit: float, *, compile_once: bool = False) -> int | None:
     """The exit status of pytest, in a process of its own that has the libraries loaded; None: it took too long."""
-    child = FORK.Process(target=_pytest, args=(tree, tests))
+    child = FORK.Process(target=_pytest, args=(tree, tests, compile_once))
     child.start()
     child.join(limit)
     if child.is_alive():
@@ -195,7 +195,7 @@ def passed(tree: Path, tests: list[str], limit: float) -> int | None:
     return 0 if child.exitcode == 5 else child.exitcode  # 5: a module without tests or examples of its own
 
 
-def _pytest(tree: Path, tests: list[str]) -> None:
+def _pytest(tree: Path, tests: list[str], compile_once: bool) -> None:
     import pytest
 
     quiet = os.open(os.devnull, os.O_WRONLY)
@@ -204,7 +204,7 @@ def _pytest(tree: Path, tests: list[str]) -> None:
     os.chdir(tree)
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     sys.path.insert(0, str(tree))
-    sys.dont_write_bytecode = True  # a mutant of the same size and second would be taken from the cache
+    sys.dont_write_bytecode = not compile_once  # a mutant must leave nothing behind
     options = ["-x", "-p", "no:cacheprovider", "--hypothesis-profile=mutation", "--doctest-modules"]
     flags = ["-o", "doctest_optionflags=NORMALIZE_WHITESPACE ELLIPSIS"]
     os._exit(pytest.main([*options, *flags, *tests]))
@@ -221,9 +221,9 @@ def copy_of_the_tree(at: Path) -> Path:
 
 def check_the_copy(tree: Path, paths: list[str]) -> None:
     """Stop if tests fail as they are, or pass without a module: then no outcome would mean anything."""
-    for path in paths:
-        if passed(tree, own_tests(tree, path), OWN_LIMIT) != 0:
-            raise SystemExit(f"these fail as they are: {' '.join(own_tests(tree, path))}")
+    everything = list(dict.fromkeys(test for path in paths for test in own_tests(tree, path)))
+    if passed(tree, everything, FOLDER_LIMIT, compile_once=True) != 0:
+        raise SystemExit(f"these fail as they are: {' '.join(everything)}")
     path = next(path for path in paths if len(own_tests(tree, path)) > 1)
     target = tree / path
     target.rename(target.with_suffix(".gone"))
@@ -244,7 +244,8 @@ def run(chosen: list[Mutant], workers: int) -> dict[Mutant, Outcome]:
     found: dict[Mutant, Outcome] = {}
     with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
         trees = [copy_of_the_tree(Path(folder) / str(i)) for i in range(workers)]
-        check_the_copy(trees[0], sorted({mutant.path for mutant in chosen}))
+        for tree in trees:
+            check_the_copy(tree, sorted({mutant.path for mutant in chosen}))
         jobs, answers = FORK.Queue(), FORK.Queue()
         for mutant in [*chosen, *[None] * workers]:
             jobs.put(mutant)

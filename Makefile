@@ -36,8 +36,8 @@ zip: book                       # the offline book: unpack it and open index.htm
 		&& $(CURDIR)/$(IN) -m zipfile -c ../dist/rope-lab-book.zip rope-lab-book && rm -rf rope-lab-book
 
 lock: .venv/dev                 # resolve the pinned requirements anew
-	.venv/bin/uv pip compile pyproject.toml --extra book --extra fast -o requirements.txt
-	.venv/bin/uv pip compile pyproject.toml --extra book --extra fast --extra dev -c requirements.txt -o requirements-dev.txt
+	.venv/bin/uv pip compile pyproject.toml --extra lab --extra train --extra book --extra fast -o requirements.txt
+	.venv/bin/uv pip compile pyproject.toml --all-extras -c requirements.txt -o requirements-dev.txt
 
 newest: .venv/dev               # the labs with the newest versions that the loose bounds allow
 	ROPE_LAB_NEWEST=1 $(IN) -m pytest tests/test_wheel.py

@@ -20,6 +20,7 @@ EXTRAS = {  # what a command may need beside the core, and the extra that brings
     "ipywidgets": "lab",
     "matplotlib": "lab",
     "pooch": "train",
+    "requests": "train",
     "tiktoken": "train",
     "tqdm": "train",
     "traitlets": "lab",
@@ -177,11 +178,12 @@ def results(
     """What an experiment's cards say: means, paired differences with 95 % intervals, the published numbers."""
     with _user_errors():
         from rope_lab.commands import training_commands
+        from rope_lab.training.results.cards import Metric
 
         if name is None:
             training_commands.list_experiments(results, as_json=as_json)
         else:
-            metric = "best" if best else "final"
+            metric: Metric = "best" if best else "final"
             training_commands.show_results(name, rung, results, reference, metric, as_json=as_json)
 
 

@@ -91,7 +91,7 @@ def wrong_in_bootstrap(notebooks: dict[str, str], url: str) -> list[str]:
     for name, cell in first.items():
         if cell != model:
             found.append(f"{name}: its first cell differs from the others'")
-        if f'package = "rope-lab @ git+{url}"\n' not in cell or cell.count("{package}") != 2:
+        if f'package = "rope-lab[lab,train] @ git+{url}"\n' not in cell or cell.count("{package}") != 2:
             found.append(f"{name}: the first cell should install and name the package from {url}")
         if re.search(r"%pip install[^\n]*(torch|numpy|-U\b|--upgrade)", cell):
             found.append(f"{name}: the first cell changes torch or numpy")

@@ -45,9 +45,11 @@ def test_the_developers_file_repeats_the_readers_pins():
 
 def test_loose_bounds_admit_the_pins_and_the_oldest_colab():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
-    loose = {r.name: r.specifier for r in map(Requirement, project["dependencies"])}
-    for pin in pins("requirements.txt"):
-        if pin.name in loose:
-            assert loose[pin.name].contains(next(iter(pin.specifier)).version), pin
+    extras = (line for lines in project["optional-dependencies"].values() for line in lines)
+    loose = {r.name.replace("_", "-"): r.specifier for r in map(Requirement, [*project["dependencies"], *extras])}
+    pinned = {pin.name: next(iter(pin.specifier)).version for pin in pins("requirements-dev.txt")}
+    assert set(loose) <= set(pinned)
+    for name, bounds in loose.items():
+        assert bounds.contains(pinned[name]), name
     assert loose["torch"].contains(Version("2.4.0"))
     assert loose["numpy"].contains(Version("1.26.0"))

@@ -52,7 +52,7 @@ def reader(wheel, tmp_path_factory) -> Path:
     venv.create(home / "env", with_pip=True)
     python = home / "env" / "bin" / "python"
     pins = [] if os.environ.get("ROPE_LAB_NEWEST") else ["-c", str(ROOT / "requirements.txt")]
-    run = [str(python), "-m", "pip", "install", "--quiet", *pins, str(wheel), "ipykernel"]
+    run = [str(python), "-m", "pip", "install", "--quiet", *pins, f"{wheel}[lab,train]", "ipykernel"]
     subprocess.run(run, check=True, capture_output=True, cwd=home)
     site = subprocess.run(
         [str(python), "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"],
@@ -151,7 +151,7 @@ def what_pip_would_install(wheel: Path, python: Path, report: Path) -> set[str]:
         "--dry-run",
         "--report",
         str(report),
-        str(wheel),
+        f"{wheel}[lab,train]",
     ]
     subprocess.run(run, check=True, capture_output=True)
     return {item["metadata"]["name"].lower() for item in json.loads(report.read_text())["install"]}

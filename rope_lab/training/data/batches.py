@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import torch
 from jaxtyping import Int
@@ -35,19 +37,21 @@ class Batches:
         world: int = 1,
     ) -> None:
         self.bos, self.device = bos, torch.device(device)
-        self.span = np.arange(seq_len + (bos is None))  # BOS stands in for the first input
-        starts = len(stream) - len(self.span) + 1
+        span = np.arange(seq_len + (bos is None))  # BOS stands in for the first input
+        starts = len(stream) - len(span) + 1
         if starts < 1:
             raise ArgumentError(
-                f"expected a corpus of at least {len(self.span)} tokens, got {len(stream)}: "
+                f"expected a corpus of at least {len(span)} tokens, got {len(stream)}: "
                 "choose a longer corpus or a smaller seq_len"
             )
-        self.offsets = np.random.default_rng(seed).integers(starts, size=(steps, batch_size))[:, rank::world]
-        self.stream = stream
+        offsets = np.random.default_rng(seed).integers(starts, size=(steps, batch_size))[:, rank::world]
+        self.stream: Any = stream  # arrays on a CPU, where the stream stays on the disk
+        self.offsets: Any = offsets
+        self.span: Any = span
         if self.device.type != "cpu":  # the whole stream and all offsets: no step waits for the host
             self.stream = torch.from_numpy(stream.astype(np.int32)).to(self.device)
-            self.offsets = torch.from_numpy(self.offsets).to(self.device)
-            self.span = torch.from_numpy(self.span).to(self.device)
+            self.offsets = torch.from_numpy(offsets).to(self.device)
+            self.span = torch.from_numpy(span).to(self.device)
 
     def __getitem__(self, step: int) -> tuple[Int[Tensor, "batch T"], Int[Tensor, "batch T"]]:
         windows = self.stream[self.offsets[step][:, None] + self.span]  # (batch, span)

@@ -134,14 +134,14 @@ def _tokenise(corpus: Source, tokenizer: str, folder: Path, root: str | Path | N
         if made is None:
             lines = itertools.chain.from_iterable(map(lines_of, parts["train"]))
             made = Words.learn(tokenizer, lines, size=parse(tokenizer)[1])
-            with replacing(_vocabulary(places["train"])) as file:
-                file.write(json.dumps(made.vocabulary).encode())
+            with replacing(_vocabulary(places["train"])) as new:
+                new.write(json.dumps(made.vocabulary).encode())
         for split in SPLITS:
             stream = np.concatenate([made.encode(text) for text in parts[split]])
             if not stream.size:
                 raise CorpusError(f"{corpus.name}: expected tokens in the split {split!r}, got none")
-            with replacing(places[split]) as file:
-                np.save(file, stream)
+            with replacing(places[split]) as new:
+                np.save(new, stream)
     except OSError as error:
         raise CorpusError(
             f"{folder}: expected a folder that can be written, got {reason(error)}; "

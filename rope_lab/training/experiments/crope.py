@@ -29,7 +29,7 @@ def _pick(*chosen: str) -> dict[str, dict[str, Any]]:
 
 _STEPPED = {"schedule": "step", "decay": 0.8, "weight_decay": 0.01}
 # The cheapest setting in which the schemes' differences stand above the noise of the seeds.
-TABLE1_CPU = {
+TABLE1_CPU: dict[str, Any] = {
     "tokenizer": "bpe-1024",
     "seq_len": 256,
     "batch_size": 8,
@@ -156,7 +156,7 @@ def equal_parameters(rung: str) -> Experiment | None:
 def longer(rung: str) -> Experiment | None:
     """Four times the steps of crope-table1's cpu rung, the schedule stretched with them.
 
-    In float32: a processor without bfloat16 arithmetic emulates it, and these runs would take hours each.
+    In float32: a CPU without bfloat16 arithmetic emulates it, and these runs would take hours each.
     """
     if rung != "cpu":
         return None

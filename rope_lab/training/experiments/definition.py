@@ -8,7 +8,7 @@ from typing import Any
 
 from rope_lab.training.run.config import RunConfig
 
-GPT2 = {"block": "gpt2", "n_layers": 4, "n_heads": 4, "d_model": 128}  # the model of the CRoPE paper
+GPT2: dict[str, Any] = {"block": "gpt2", "n_layers": 4, "n_heads": 4, "d_model": 128}  # the model of the CRoPE paper
 
 
 @dataclass(frozen=True)

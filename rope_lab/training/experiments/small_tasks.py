@@ -113,7 +113,7 @@ def run_task(task: SmallTask, variant: str, seed: int) -> cards.Card:
         volatile={
             "commit": environment.commit(),
             "date": dt.datetime.now(dt.UTC).isoformat("T", "seconds"),
-            "device": environment.processor(),
+            "device": environment.cpu_name(),
             "versions": environment.versions(),
             "tokens_per_s": config["steps"] * config["batch"] * config["length"] / wall,
             "wall_s": wall,

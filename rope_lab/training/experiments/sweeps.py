@@ -93,7 +93,7 @@ def sweep(configs: Sequence[RunConfig], setup: Setup) -> Report:
     with tqdm(total=len(configs), initial=len(report.skipped), unit="run", disable=not setup.progress) as bar:
 
         def tell(config: RunConfig, outcome: str, detail: str = "") -> None:
-            if detail or outcome != "stopped":  # a run that was never begun is counted, not told
+            if detail or outcome != "stopped":  # a run that was never begun is counted and gets no line
                 bar.write(f"{config.name}: {outcome} {detail}".rstrip(), file=sys.stderr)
             if outcome == "failed":
                 report.failed[config.name] = detail
@@ -230,6 +230,7 @@ def _ray(configs: Sequence[RunConfig], setup: Setup, deadline: float, tell: Tell
     task = ray.remote(Order.carry_out).options(
         num_cpus=1, num_gpus=setup.gpus, max_retries=2, runtime_env={"env_vars": {**ONE_THREAD, **MALLOC}}
     )
+    fetch: Callable[[Any], Any] = ray.get
     todo = iter(configs)
     running: dict[Any, RunConfig] = {}
     try:
@@ -239,7 +240,7 @@ def _ray(configs: Sequence[RunConfig], setup: Setup, deadline: float, tell: Tell
             if not running:
                 return
             for reference in ray.wait(list(running), num_returns=1)[0]:
-                _keep(partial(ray.get, reference), running.pop(reference), setup, tell)
+                _keep(partial(fetch, reference), running.pop(reference), setup, tell)
     finally:
         for reference in running:
             ray.cancel(reference)

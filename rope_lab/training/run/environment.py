@@ -76,7 +76,7 @@ def commit() -> str:
         return ""
 
 
-def processor() -> str:
+def cpu_name() -> str:
     """The CPU's name as its maker gives it."""
     with contextlib.suppress(OSError):
         for line in Path("/proc/cpuinfo").read_text().splitlines():

@@ -75,7 +75,7 @@ class Learner:
         memory = MEMORY if who.device.type == "cpu" else 0.5 * torch.cuda.get_device_properties(who.device).total_memory
         self.rows = micro_batch(model, rows=config.batch_size // who.world, memory=memory)
         self.compiled = _compiles(config, who.device.type, notice)
-        self._loss: nn.Module = NextTokenLoss(self.model)
+        self._loss: Any = NextTokenLoss(self.model)  # or what wraps it
         if who.world > 1:
             self._loss = DistributedDataParallel(self._loss)
         if self.compiled:
@@ -121,7 +121,7 @@ class Learner:
 
     def tensors(self, *, resumable: bool = True) -> dict[str, Tensor]:
         """The parameters by name and, to go on from there, the optimizer's moments and step count of each."""
-        found = {f"model.{name}": p for name, p in self.model.named_parameters()}
+        found: dict[str, Tensor] = {f"model.{name}": p for name, p in self.model.named_parameters()}
         for name, p in self.model.named_parameters() if resumable else ():
             found |= {f"adamw.{key}.{name}": value for key, value in self.optimizer.state[p].items()}
         return found

@@ -28,6 +28,9 @@ TOKENS = 2048  # in a batch of a longer window: the memory of a training step
 def expect_measures(config: RunConfig, model: GPTConfig, *, tokens: int) -> None:
     """Refuse a measure that cannot be taken before the run is trained, not after; ``tokens`` are those of validation.
 
+    Raises:
+        ArgumentError: a measure of another name, or one that this model or this stream does not allow.
+
     >>> expect_measures(RunConfig(measure=("length 512", "halves")), GPTConfig(), tokens=100_000)
     """
     read = min(tokens, config.eval_tokens or tokens)
@@ -62,7 +65,7 @@ def measure(config: RunConfig, learner: Learner, corpus: Any) -> dict[str, Any]:
     found = {}
     for name in config.measure:
         if name == "halves":
-            found[name] = projection_shares.halves(learner.model, seed=config.seed)
+            found[name] = projection_shares.linear_shares(learner.model, seed=config.seed)
         elif name == "projected":
             found[name] = projection_shares.projected(config, learner, corpus)
         else:

@@ -1,4 +1,4 @@
-"""Does this processor have arithmetic for the precision of a run, or does it imitate it?"""
+"""Does this CPU have arithmetic for the precision of a run, or does it imitate it?"""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ def advice(precision: str, device: str | None) -> str | None:
     if times < MOST:
         return None
     return (
-        f"This processor imitates {precision}: a matrix product takes {times:.0f} times as long as in float32. With "
+        f"This CPU imitates {precision}: a matrix product takes {times:.0f} times as long as in float32. With "
         "precision float32 the run would be faster here. It would be another run, and its card would say so."
     )
 
 
 def _seconds(dtype: torch.dtype) -> float:
-    """Processor time of one product, on one thread: what else runs on the machine counts for little."""
+    """CPU time of one product, on one thread: what else runs on the machine counts for little."""
     x, threads, found = torch.ones(SIZE, SIZE, dtype=dtype), torch.get_num_threads(), []
     torch.set_num_threads(1)
     try:

@@ -1,4 +1,4 @@
-"""Where trained projections lie between the complex-linear and the conjugate-linear half, and what each half is worth.
+"""How much of a trained projection is complex-linear and how much conjugate-linear, and what each part is worth.
 
 The planes of a head's queries and keys are fixed by the rotation; those of the residual stream are not. So a share is
 taken over several pairings of the stream: the one that CRoPE would lay out, one drawn at random, and the best one
@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import torch
 
+from rope_lab.algebra.arguments import Layout
 from rope_lab.algebra.pairing import best_pairing, linear_part, linear_share, random_pairing
 from rope_lab.algebra.widely_linear import times_i
 from rope_lab.nn.gpt import GPT
@@ -27,7 +28,7 @@ TUNING = 100  # steps of the fine-tune
 Pairings = Sequence[np.ndarray]  # one for each layer
 
 
-def halves(model: GPT, *, seed: int) -> dict[str, Any]:
+def linear_shares(model: GPT, *, seed: int) -> dict[str, Any]:
     """Complex-linear shares of W_q and W_k by pairing, role and layer, also of the untrained model of that seed.
 
     ``planes``: under the best pairing of each layer, by role, layer, head and frequency.
@@ -49,8 +50,8 @@ def projected(config: RunConfig, learner: Learner, corpus: Any) -> dict[str, flo
             project(model, roles, pairings)
             found[f"{roles}, {name}"] = _loss(config, learner, corpus, model)
     chosen = _pairings(learner.model, "qkv", seed=config.seed)
-    for name, pairings in {"whole": None, "qkv, laid out": chosen["laid out"], "qkv, best": chosen["best"]}.items():
-        found[f"{name}, tuned"] = _tuned(config, learner, corpus, pairings)
+    for name, kept in {"whole": None, "qkv, laid out": chosen["laid out"], "qkv, best": chosen["best"]}.items():
+        found[f"{name}, tuned"] = _tuned(config, learner, corpus, kept)
     return found
 
 
@@ -101,7 +102,7 @@ def _planes(model: GPT) -> dict[str, list[list[list[float]]]]:
     return found
 
 
-def _by_plane(part: np.ndarray, layout: str, whole: np.ndarray) -> list[float]:
+def _by_plane(part: np.ndarray, layout: Layout, whole: np.ndarray) -> list[float]:
     """Energy of each plane's two rows, as a share of the whole's."""
     first, second = np.nonzero(np.triu(times_i(len(part), layout=layout) != 0))  # J pairs first with second
     sums = [(energy[first] + energy[second]).sum(1) for energy in (part, whole)]

@@ -94,7 +94,7 @@ class Record:
             volatile={
                 "commit": self._commit,
                 "date": dt.datetime.now(dt.UTC).isoformat("T", "seconds"),
-                "device": environment.processor() if device.type == "cpu" else torch.cuda.get_device_name(device),
+                "device": environment.cpu_name() if device.type == "cpu" else torch.cuda.get_device_name(device),
                 "versions": environment.versions(),
                 "tokens_per_s": self.tokens_per_s,
                 "wall_s": state["wall_s"],

@@ -75,8 +75,8 @@ def validate(
         if i % who.world == who.rank:
             sums[i] = nats(inputs, targets)
         report(i + 1, len(batches))
-    sums = who.sum(sums).tolist()
+    nats_of: list[float] = who.sum(sums).tolist()
     counts = [int((targets != IGNORED).sum()) for _, targets in batches]
-    full = [s / count for s, count in zip(sums, counts, strict=True) if count == max(counts)]
+    full = [s / count for s, count in zip(nats_of, counts, strict=True) if count == max(counts)]
     sd = statistics.stdev(full) if len(full) > 1 else 0.0
-    return Validation(math.fsum(sums) / sum(counts), sd, len(batches), sum(counts))
+    return Validation(math.fsum(nats_of) / sum(counts), sd, len(batches), sum(counts))

@@ -8,16 +8,21 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from rope_lab.errors import MissingPackageError
 from rope_lab.nn.gpt import GPTConfig
 from rope_lab.training.experiments import catalogue
 from rope_lab.training.experiments.catalogue import RUNGS, experiment
 from rope_lab.training.experiments.sweeps import Setup, is_done, sweep
+from rope_lab.training.experiments.worker import TRAIN
 from rope_lab.training.results import cards, intervals, result_tables
 from rope_lab.training.run.config import DEFAULT_RUN, RunConfig
+from tests.nn import peer
+from tests.training.tiny import tiny
 
 # A stand-in for the training loop: it says where it ran, and fails, waits or stops when a run asks for that.
 QUICK = """
@@ -151,9 +156,10 @@ def test_an_interrupted_sweep_lets_its_runs_save_and_leaves_none_behind(tmp_path
     assert not written(tmp_path / "results")
 
 
-@pytest.mark.slow
-def test_ray_takes_the_same_list(setup, monkeypatch):
-    ray = pytest.importorskip("ray")
+@pytest.fixture
+def cluster(setup, monkeypatch):
+    """A Ray cluster on this machine: required in CI. Its workers start with the environment that ``setup`` made."""
+    ray = peer.load("ray")
     monkeypatch.setenv("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
     monkeypatch.setenv("RAY_agent_register_timeout_ms", "90000")  # a busy machine starts Ray's agents slowly
     options = {"num_cpus": 2, "include_dashboard": False, "log_to_driver": False, "configure_logging": False}
@@ -162,13 +168,34 @@ def test_ray_takes_the_same_list(setup, monkeypatch):
     except Exception:  # Ray gives its own helpers fifteen seconds to start; a busy machine may need a second attempt
         ray.shutdown()
         ray.init(**options)
-    try:
-        report = sweep(runs("well", "fails", "well"), setup(executor="ray", jobs=2))
-    finally:
-        ray.shutdown()
+    yield setup
+    ray.shutdown()
+
+
+@pytest.mark.slow
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # of a first attempt to start Ray
+def test_ray_takes_the_same_list(cluster):
+    report = sweep(runs("well", "fails", "well"), cluster(executor="ray", jobs=2))
     assert (len(report.done), len(report.failed)) == (2, 1)
     assert "the loss is not finite" in next(iter(report.failed.values()))
-    assert written(setup().results) == ["well0-seed0.json", "well2-seed0.json"]
+    assert written(cluster().results) == ["well0-seed0.json", "well2-seed0.json"]
+    real = [
+        tiny(experiment="demo", variant=name, steps=5, corpus="tinyshakespeare", tokenizer="bpe-256", eval_tokens=64)
+        for name in ("one", "other")
+    ]
+    trained = replace(cluster(executor="ray", jobs=2), train=TRAIN, results=cluster().results / "trained")
+    assert sorted(sweep(real, trained).done) == sorted(run.name for run in real)
+    here = replace(trained, executor="inline", results=cluster().results / "here", runs=cluster().runs / "here")
+    assert sweep(real, here).done == [run.name for run in real]
+    for there, ours in zip(*(cards.load_all("demo", "cpu", root=s.results) for s in (trained, here)), strict=True):
+        assert there.config_hash == ours.config_hash
+        assert there.loss() == pytest.approx(ours.loss(), abs=1e-3)
+
+
+def test_without_ray_the_extra_is_named(setup, monkeypatch):
+    monkeypatch.setitem(sys.modules, "ray", None)
+    with pytest.raises(MissingPackageError, match=r"expected Ray installed, found none; pip install 'rope-lab\[ray\]'"):
+        sweep(runs("well"), setup(executor="ray"))
 
 
 def test_an_impossible_setup_is_refused():

@@ -74,7 +74,7 @@ def test_no_pairing_has_a_larger_share_than_the_best(run):
 
 def test_a_complex_linear_projection_is_seen_as_one():
     config = GPTConfig(vocab_size=29, seq_len=16, n_layers=2, n_heads=2, d_model=16, complex_linear="qk")
-    found = projection_shares.halves(GPT(config, seed=1), seed=1)
+    found = projection_shares.linear_shares(GPT(config, seed=1), seed=1)
     assert np.allclose([found["trained"]["laid out"][role] for role in "qk"], 1)
     assert np.allclose([found["trained"]["best"][role] for role in "qk"], 1)
     assert np.allclose([found["planes"][role] for role in "qk"], 1)

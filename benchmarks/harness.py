@@ -3,7 +3,7 @@
 Two things would make any number worthless. glibc maps every tensor above 32 MB afresh, and the page faults then cost
 several times the arithmetic: the settings below must stand before Python starts, so the measuring process is a new one.
 And a shared machine drifts: so each round times every variant once, a ratio is taken within its round, and the clock is
-the processor's own: with one thread it shows what a wall clock would on a quiet machine, without the waiting.
+the CPU's own: with one thread it shows what a wall clock would on a quiet machine, without the waiting.
 """
 
 import json

@@ -3,7 +3,7 @@
 ``rope-lab bench train`` calls `run` and prints `table`. The two live in processes of their own, since the settings of
 the memory allocator belong to a process: the plain one in the environment that Python starts with, float32 and eager;
 ours as ``rope-lab train`` runs it. They take turns, one step each, on one thread; a ratio is taken within its round,
-over the processor's own clock.
+over the CPU's own clock.
 """
 
 import json

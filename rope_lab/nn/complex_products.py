@@ -79,7 +79,15 @@ def gauss_linear(
     r"""The same complex product with Gauss's three real multiplications in place of four.
 
     With $p = a(x + y)$, $q = (a + b)\,y$, $r = (b - a)\,x$: the product $(a + ib)(x + iy)$ is $(p - q) + i(p + r)$.
-    Takes and returns real and imaginary parts, in one dtype.
+
+    Args:
+        real: (..., m), the real parts of the planes.
+        imaginary: (..., m), their imaginary parts, in the same dtype.
+        a: (n, m), the real part of the matrix.
+        b: (n, m), its imaginary part.
+
+    Returns:
+        The real and the imaginary parts of the product, (..., n) each.
 
     >>> one = torch.ones(1)
     >>> [part.item() for part in gauss_linear(one, 2 * one, 3 * torch.ones(1, 1), torch.ones(1, 1))]  # (3+i)(1+2i)

@@ -245,7 +245,7 @@ class Block(nn.Module):
 
     def __init__(self, config: GPTConfig) -> None:
         super().__init__()
-        self.attention_norm, self.attention = norm(config), attention(config.attention)
+        self.attention_norm, self.attention = norm(config), attention_layer(config.attention)
         self.mlp_norm, self.mlp = norm(config), MLP(config)
 
     def forward(self, x: Tensor, *, cache: Cache | None) -> Tensor:
@@ -253,7 +253,7 @@ class Block(nn.Module):
         return x + self.mlp(self.mlp_norm(x))  # (batch, T, d_model)
 
 
-def attention(config: AttentionConfig | LatentConfig) -> nn.Module:
+def attention_layer(config: AttentionConfig | LatentConfig) -> nn.Module:
     """The attention layer of a block: keys and values by head, or one of the two forms over a latent."""
     if isinstance(config, AttentionConfig):
         return CausalAttention(config)

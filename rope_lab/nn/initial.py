@@ -9,7 +9,7 @@ from torch import nn
 
 
 def generator_for(seed: int, name: str) -> torch.Generator:
-    """A stream of random numbers of its own for each name: adding a parameter elsewhere moves no other."""
+    """A stream of random numbers for each name, so that a parameter more elsewhere changes no other."""
     digest = hashlib.sha256(f"{seed}/{name}".encode()).digest()
     return torch.Generator("cpu").manual_seed(int.from_bytes(digest[:8], "big") >> 1)
 

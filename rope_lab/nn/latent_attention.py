@@ -72,8 +72,16 @@ class SharedLatentAttention(_OnLatent):
     $$ y_m = W_v\, \mathcal R_m^\top \sum_{n \le m} \mathrm{softmax}_n\!\left(
        \frac{(\mathcal R_m W_k^\top q_m)^\top \mathcal R_n c_n}{\sqrt{\mathrm{head\_dim}}}\right) \mathcal R_n c_n $$
     and $x'_m = W_o y_m$ over all heads. The cache holds $\mathcal R_n c_n$ and nothing else. The output turns back on
-    the latent, before $W_v$: after a general $W_v$ no rotation can do it. x is (..., T, d_model).
-    ValueError if the latent, or its rotary_dim, is odd. Claims ``su19.mla-vo-shared``, ``su19.mla-training``.
+    the latent, before $W_v$: after a general $W_v$ no rotation can do it.
+
+    Args:
+        config: with d_rope 0.
+
+    Raises:
+        ValueError: if the latent, or its rotary_dim, is odd, or if there is a d_rope.
+
+    Claims:
+        `su19.mla-vo-shared`, `su19.mla-training`
 
     >>> layer = SharedLatentAttention(LatentConfig(d_model=8, n_heads=2, head_dim=4, d_latent=6))
     >>> layer(torch.zeros(1, 3, 8)).shape
@@ -96,10 +104,19 @@ class SharedLatentAttention(_OnLatent):
     def forward(
         self, x: Float[Tensor, "*batch T d_model"], *, offset: int = 0, cache: LatentCache | None = None
     ) -> Float[Tensor, "*batch T d_model"]:
-        """Attend over x, whose first token stands at ``offset``; with a cache, x continues what it has seen.
+        """Attend over x, the first token of which stands at ``offset``, or continue the text that a cache has seen.
 
-        ``ValueError`` for another shape of x, a negative offset or a cache of other tokens; ``TypeError`` for another
-        dtype than the weights' (autocast may bring them together) and for no `LatentCache`.
+        Args:
+            x: (..., T, d_model), in the dtype of the weights unless autocast is on.
+            offset: the position of the first token; 0 beside a cache, which has its own.
+            cache: where the latents of earlier tokens are, and where these are added.
+
+        Returns:
+            (..., T, d_model), in the dtype of the weights.
+
+        Raises:
+            TypeError: if x has another dtype than the weights, or the cache is not a `LatentCache`.
+            ValueError: if x has another shape, or if an offset other than 0 stands beside a cache.
         """
         start = self._start(x, offset, cache)
         q = self.rotary(self._queries(x) @ self.up_k, offset=start)  # (..., H, T, d_latent): W_k^T q, turned
@@ -117,7 +134,16 @@ class SplicedLatentAttention(_OnLatent):
        {\sqrt{\mathrm{head\_dim} + \mathrm{d\_rope}}}, \qquad y_m = W_v \sum_{n \le m} a_{mn}\, c_n . $$
     The cache holds $(c_n, \mathcal R_n k^r_n)$, and the values are a part of the keys. Without a cache each head makes
     its own keys and values, which is cheaper for many queries at once; with one, all heads read the latents.
-    The two are equal. x is (..., T, d_model). ValueError without d_rope. Claim ``book.latent-splice``.
+    The two are equal.
+
+    Args:
+        config: with a d_rope.
+
+    Raises:
+        ValueError: if there is no d_rope.
+
+    Claims:
+        `book.latent-splice`
 
     >>> layer = SplicedLatentAttention(LatentConfig(d_model=8, n_heads=2, head_dim=4, d_latent=6, d_rope=2))
     >>> layer(torch.zeros(1, 3, 8)).shape
@@ -138,10 +164,19 @@ class SplicedLatentAttention(_OnLatent):
     def forward(
         self, x: Float[Tensor, "*batch T d_model"], *, offset: int = 0, cache: LatentCache | None = None
     ) -> Float[Tensor, "*batch T d_model"]:
-        """Attend over x, whose first token stands at ``offset``; with a cache, x continues what it has seen.
+        """Attend over x, the first token of which stands at ``offset``, or continue the text that a cache has seen.
 
-        ``ValueError`` for another shape of x, a negative offset or a cache of other tokens; ``TypeError`` for another
-        dtype than the weights' (autocast may bring them together) and for no `LatentCache`.
+        Args:
+            x: (..., T, d_model), in the dtype of the weights unless autocast is on.
+            offset: the position of the first token; 0 beside a cache, which has its own.
+            cache: where the latents of earlier tokens are, and where these are added.
+
+        Returns:
+            (..., T, d_model), in the dtype of the weights.
+
+        Raises:
+            TypeError: if x has another dtype than the weights, or the cache is not a `LatentCache`.
+            ValueError: if x has another shape, or if an offset other than 0 stands beside a cache.
         """
         config, start = self.config, self._start(x, offset, cache)
         q, c, width = self._queries(x), self.c(x), self.config.width + self.config.d_rope

@@ -12,7 +12,7 @@ from rope_lab.nn.rotary import RotaryConfig, rotary_table, rotate
 from rope_lab.nn.tensor_arguments import working_dtype
 
 CONTENTS = 8  # a token is a content, 0 to 7, with "next" (tokens 0 to 7) or "next-next" (8 to 15)
-Scheme = Literal["rope", "crope", "absolute"]
+PositionScheme = Literal["rope", "crope", "absolute"]
 
 
 class OffsetHead(nn.Module):
@@ -30,7 +30,7 @@ class OffsetHead(nn.Module):
         ValueError: if the scheme is another one.
     """
 
-    def __init__(self, scheme: Scheme, *, width: int = 64, seed: int = 0) -> None:
+    def __init__(self, scheme: PositionScheme, *, width: int = 64, seed: int = 0) -> None:
         super().__init__()
         if scheme not in ("rope", "crope", "absolute"):
             raise ValueError(f'scheme: expected "rope", "crope" or "absolute", got {scheme!r}')

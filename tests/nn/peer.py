@@ -12,7 +12,7 @@ def load(name: str) -> ModuleType:
     """Import a peer. Without it the test is skipped on a reader's machine, and fails in CI."""
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # what a library warns of at its import is not ours to mend
+            warnings.simplefilter("ignore")  # what a library warns of at its import is not ours to fix
             return importlib.import_module(name)
     except ModuleNotFoundError as error:
         if "CI" in os.environ:

@@ -230,7 +230,7 @@ def test_what_does_not_fit_is_refused(fields, said):
 
 @pytest.mark.usefixtures("untyped")
 def test_a_refused_cache_is_as_it_was():
-    """Keys and values must be as many as each other, and like those held: nothing is added by halves."""
+    """Keys and values must be as many as each other, and like those held: nothing is added in part."""
     cache = KVCache()
     with pytest.raises(ValueError, match="as many values as keys"):
         cache.extend(torch.ones(2, 3, 8), torch.ones(2, 4, 8))

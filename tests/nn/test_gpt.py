@@ -200,10 +200,10 @@ def test_what_cannot_be_sampled_is_refused(how, said):
 
 
 @pytest.mark.parametrize("call", [GPT.forward, lambda model, tokens: model.generate(tokens, n_tokens=1)])
-@pytest.mark.parametrize("stranger", [-1, 40])
-def test_a_token_of_another_vocabulary_is_refused(call, stranger):
+@pytest.mark.parametrize("token", [-1, 40])
+def test_a_token_of_another_vocabulary_is_refused(call, token):
     tokens = text(3)
-    tokens[1, 1] = stranger
+    tokens[1, 1] = token
     low, high = tokens.min().item(), tokens.max().item()
     with pytest.raises(ValueError, match=f"tokens: expected numbers from 0 to 39, got {low} to {high}; take the tok"):
         call(small(), tokens)
@@ -284,7 +284,7 @@ def test_an_odd_stream_has_no_sinusoids_and_is_called_by_its_name():
 
 @pytest.mark.parametrize("positions", ["none", "absolute", "rotary"])
 def test_it_is_made_on_the_device_that_is_asked_for(positions):
-    """``with torch.device(...)``: no table is left on the processor. "meta" stands for a GPU."""
+    """``with torch.device(...)``: no table is left on the CPU. "meta" stands for a GPU."""
     with torch.device("meta"):
         model = small(positions=positions)
         assert model(torch.zeros(1, 3, dtype=torch.int64)).device.type == "meta"

@@ -1,4 +1,4 @@
-"""What the latent layers and their cache are given and cannot read: expected, got, mend; and then nothing is kept."""
+"""What the latent layers and their cache are given and cannot read: expected, got, advice; and then nothing is kept."""
 
 import pytest
 import torch
@@ -46,7 +46,7 @@ def test_a_place_is_a_whole_number(form, offset, cached):
         FORMS[form]()(ones(2, 3, 12), offset=offset, cache=LatentCache() if cached else None)
 
 
-def test_the_mend_names_arguments_that_are_there():
+def test_the_advice_names_arguments_that_are_there():
     """Only a Rotary has positions=; neither a length nor a cache does."""
     config = RotaryConfig(head_dim=4)
     with pytest.raises(ValueError, match="a Rotary takes other places as positions="):

@@ -1,4 +1,4 @@
-"""What the layers are given and cannot read: each refusal says what was expected, what came, and the mend."""
+"""What the layers are given and cannot read: each refusal says what was expected, what came, and how to fix it."""
 
 import pytest
 import torch

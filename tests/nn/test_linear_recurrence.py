@@ -66,7 +66,7 @@ def test_control_the_other_sense_of_turning():
 @given(cases())
 def test_halves_are_neighbours_in_another_order(case):
     v, gamma, theta = case
-    order = torch.arange(v.shape[-1]).view(-1, 2).T.flatten()  # halves: all first coordinates, then all second ones
+    order = torch.arange(v.shape[-1]).view(-1, 2).T.flatten()  # half-split: all first coordinates, then all second ones
     state = torch.randn(*v.shape[:-2], v.shape[-1], dtype=v.dtype)
     for found, expected in zip(
         linear_rnn(v[..., order], gamma=gamma, theta=theta, state=state[..., order], layout="half"),
@@ -109,7 +109,7 @@ def test_gradients(length, shape):
 
 
 def test_control_the_gradient_turns_back():
-    """With the wrong sense of turning, the adjoint of the scan would be another."""
+    """With the wrong direction of turning, the adjoint of the scan would be another."""
     v = torch.randn(20, 2, dtype=torch.float64, requires_grad=True)
     upstream = torch.randn(20, 2, dtype=torch.float64)
     (found,) = torch.autograd.grad(linear_rnn(v, gamma=0.9, theta=1.0)[0], v, upstream)

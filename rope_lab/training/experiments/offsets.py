@@ -15,11 +15,16 @@ import torch
 from jaxtyping import Int
 from torch import Tensor, nn
 
-from rope_lab.nn.offset_head import CONTENTS, OffsetHead, Scheme
+from rope_lab.nn.offset_head import CONTENTS, OffsetHead, PositionScheme
 from rope_lab.training.experiments.small_tasks import NO_ANSWER, SmallTask, fit, losses_of, share_right, write_cards
 
 LENGTHS = (32, 64, 128, 256, 512)  # of the test sentences; training sees the first only
-SCHEMES: dict[str, Scheme] = {"RoPE": "rope", "CRoPE": "crope", "absolute": "absolute", "absolute, moved": "absolute"}
+SCHEMES: dict[str, PositionScheme] = {
+    "RoPE": "rope",
+    "CRoPE": "crope",
+    "absolute": "absolute",
+    "absolute, moved": "absolute",
+}
 
 
 def sentences(

@@ -13,6 +13,7 @@ from itertools import combinations
 import numpy as np
 from jaxtyping import Float64
 from numpy.typing import ArrayLike
+from scipy.special import softmax
 
 from rope_lab.algebra.arguments import Layout, expect_real
 from rope_lab.algebra.rotation import rotate
@@ -115,8 +116,7 @@ def attention_weights(
         if not seen.any(axis=1).all():
             raise ValueError(f"k_positions: expected a key at or before each query, got keys at {n}, queries at {m}")
         s = np.where(seen, s, -np.inf)
-    share = np.exp(s - s.max(axis=-1, keepdims=True))
-    return share / share.sum(axis=-1, keepdims=True)
+    return softmax(s, axis=-1)
 
 
 def attention(

@@ -84,8 +84,8 @@ def sample(paths: list[Path], size: int) -> list[Mutant]:
     found: list[Mutant] = []
     for site in sorted(everywhere, key=_hash):
         path, ways = everywhere[site]
-        ways = sorted(ways, key=lambda way: _hash(f"{site} {way}"))
-        mutant = next(filter(None, (_mutant(path, site, *way) for way in ways)), None)
+        order = sorted(range(len(ways)), key=lambda i: _hash(f"{site} {ways[i][0]} {i}"))
+        mutant = next(filter(None, (_mutant(path, site, *ways[i]) for i in order)), None)
         found += [mutant] if mutant else []
         if len(found) == size:
             break
@@ -213,12 +213,6 @@ def _pytest(tree: Path, tests: list[str], compile_once: bool) -> None:
 # --- the run --------------------------------------------------------------------------------------------------------
 
 
-def copy_of_the_tree(at: Path) -> Path:
-    skip = shutil.ignore_patterns(".git", ".venv", "_build", "node_modules", "__pycache__", ".*_cache", "runs", "data")
-    shutil.copytree(ROOT, at, ignore=skip, symlinks=True)
-    return at
-
-
 def check_the_copy(tree: Path, paths: list[str]) -> None:
     """Stop if tests fail as they are, or pass without a module: then no outcome would mean anything."""
     everything = list(dict.fromkeys(test for path in paths for test in own_tests(tree, path)))
@@ -243,9 +237,12 @@ def work(tree: Path, jobs, answers) -> None:
 def run(chosen: list[Mutant], workers: int) -> dict[Mutant, Outcome]:
     found: dict[Mutant, Outcome] = {}
     with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
-        trees = [copy_of_the_tree(Path(folder) / str(i)) for i in range(workers)]
-        for tree in trees:
-            check_the_copy(tree, sorted({mutant.path for mutant in chosen}))
+        first = Path(folder) / "0"
+        shutil.copytree(ROOT, first, ignore=_left_out, symlinks=True)
+        check_the_copy(first, sorted({mutant.path for mutant in chosen}))
+        trees = [first, *(Path(folder) / str(i) for i in range(1, workers))]
+        for tree in trees[1:]:
+            shutil.copytree(first, tree, symlinks=True)  # with what was compiled
         jobs, answers = FORK.Queue(), FORK.Queue()
         for mutant in [*chosen, *[None] * workers]:
             jobs.put(mutant)
@@ -301,6 +298,11 @@ def main() -> int:
     import torch  # noqa: F401
 
     return report(run(chosen, given.workers))
+
+
+def _left_out(folder: str, names: list[str]) -> set[str]:
+    here = {"_build", "dist", "data", "runs", "node_modules"} if Path(folder) == ROOT else set()
+    return {name for name in names if name.startswith(".") or name == "__pycache__" or name in here}
 
 
 def _inside(path: Path, name: str) -> bool:

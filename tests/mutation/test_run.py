@@ -1,0 +1,54 @@
+"""The mutation run itself: what it changes, what it leaves alone, that its sample is stable, and when it fails."""
+
+import pytest
+
+from tests.mutation import run
+
+CODE = """def shorter(x: int = 3, *, by: int | None = None) -> int | None:
+    if x < 2:
+        raise ValueError(f"expected {2 * 1}, got {x}")
+    return x - 1
+"""
+
+
+@pytest.fixture
+def module(tmp_path, monkeypatch):
+    monkeypatch.setattr(run, "PACKAGE", tmp_path)
+    path = tmp_path / "algebra" / "short.py"
+    path.parent.mkdir()
+    path.write_text(CODE)
+    return path
+
+
+def test_the_lines_that_are_changed(module):
+    found = {(mutant.where, mutant.before) for mutant in run.sample([module], 100)}
+    head, *_, test, _, last = ["", *[line.strip() for line in CODE.splitlines()]][1:]
+    assert found == {("algebra/short.py, shorter", line) for line in (head, "if x < 2:", last)}
+    assert test == "if x < 2:"
+
+
+def test_a_sample_stays_when_other_lines_come_and_go(module):
+    before = {mutant.name for mutant in run.sample([module], 100)}
+    module.write_text(f"more = 1 + 1\n\n\n{CODE}")
+    assert before < {mutant.name for mutant in run.sample([module], 100)}
+    assert run.sample([module], 2) == run.sample([module], 2)
+
+
+def fates(survivor: str, others: int) -> dict:
+    dead = {run.Mutant("", "a.py, f", "", i, "x", f"y{i}"): "killed" for i in range(others)}
+    return {**dead, run.Mutant("", f"a.py, {survivor}", "", 0, "x < 1", "x <= 1"): "survived"}
+
+
+@pytest.mark.parametrize(
+    ("survivor", "others", "status"),
+    [("unlisted", 99, 1), ("listed", 99, 0), ("listed", 9, 1), ("nothing", 9, 0)],  # 9 of 10 is below the bar
+)
+def test_a_survivor_must_be_listed_and_few_may_live(survivor, others, status, tmp_path, monkeypatch, capsys):
+    listed = tmp_path / "survivors.md"
+    listed.write_text(
+        "## Equivalent\n\n- a.py, nothing: `x < 1` -> `x <= 1`. Why.\n\n"
+        "## Not worth a test\n\n- a.py, listed: `x < 1` -> `x <= 1`. Why.\n"
+    )
+    monkeypatch.setattr(run, "LISTED", listed)
+    assert run.report(fates(survivor, others)) == status
+    assert ("not in survivors.md: a.py, unlisted" in capsys.readouterr().out) == (survivor == "unlisted")

@@ -12,7 +12,7 @@ from rope_lab.show.widgets.fingerprint_playground import FAULTS, LAWS, PAIRINGS,
 kinds = st.fixed_dictionaries(
     {
         "pairing": st.sampled_from(PAIRINGS),
-        "sense": st.sampled_from(["counter", "clock"]),
+        "direction": st.sampled_from(["counter", "clock"]),
         "turning": st.sampled_from(["2", "4", "6", "8"]),
         "log_base": st.integers(5, 50).map(lambda tenths: tenths / 10),
         "n": st.integers(0, 12),
@@ -25,7 +25,7 @@ def compute(**changes):
 
 
 def reference(kind):
-    r, way = int(kind["turning"]), 1 if kind["sense"] == "counter" else -1
+    r, way = int(kind["turning"]), 1 if kind["direction"] == "counter" else -1
     theta = way * frequencies(r, base=10.0 ** kind["log_base"])
 
     def f(x, positions):
@@ -45,7 +45,7 @@ def test_the_answers_are_the_algebra(kind):
 def test_a_sound_embedding_is_recovered(kind):
     found = compute(**kind)["found"]
     assert found["pairing"] == ("either" if kind["turning"] == "2" else kind["pairing"])
-    assert found["sense"] == (1 if kind["sense"] == "counter" else -1)
+    assert found["direction"] == (1 if kind["direction"] == "counter" else -1)
     assert 2 * len(found["pairs"]) == int(kind["turning"])
     if kind["turning"] != "2":
         assert found["base"] == pytest.approx(10 ** kind["log_base"])
@@ -53,13 +53,13 @@ def test_a_sound_embedding_is_recovered(kind):
 
 
 @pytest.mark.parametrize("pairing", PAIRINGS)
-@pytest.mark.parametrize("sense", ["counter", "clock"])
-def test_the_instrument_says_the_same(pairing, sense):
-    kind = {"pairing": pairing, "sense": sense, "turning": "6", "log_base": 3.0}
+@pytest.mark.parametrize("direction", ["counter", "clock"])
+def test_the_instrument_says_the_same(pairing, direction):
+    kind = {"pairing": pairing, "direction": direction, "turning": "6", "log_base": 3.0}
     seen, found = fingerprint(reference(kind), head_dim=8), compute(**kind)["found"]
     assert seen.pairs == tuple(map(tuple, found["pairs"]))
     assert seen.layout.removesuffix("-split") == found["pairing"]
-    assert seen.direction == found["sense"]
+    assert seen.direction == found["direction"]
     assert seen.base == pytest.approx(found["base"])
 
 

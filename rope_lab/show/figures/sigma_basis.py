@@ -1,4 +1,4 @@
-"""Chapter 11's static figures: a letter under the four matrices, and a map taken apart into its two halves."""
+"""Chapter 11's static figures: a letter under the four matrices, and a map taken apart into its two parts."""
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -57,9 +57,9 @@ def two_halves(matrix=((1.1, 0.5), (0.2, 0.5))) -> Picture:
     share = energies(M)[0] / sum(energies(M))
     desc = (
         "Three panels with the letter F and the image of the unit circle. The map shears and flattens the letter, and "
-        "the circle becomes an ellipse. Its complex-linear half only turns and shrinks the letter; its "
-        "conjugate-linear half mirrors and shrinks it. In both halves the circle stays a circle. "
-        f"The first half has {share:.0%} of the energy."
+        "the circle becomes an ellipse. Its complex-linear part only turns and shrinks the letter; its "
+        "conjugate-linear part mirrors and shrinks it. In both parts the circle stays a circle. "
+        f"The first part has {share:.0%} of the energy."
     )
     panels = ((M, "$Mz$", "output"), (linear, "$Az$", "linear"), (conjugate, r"$B\bar z$", "conjugate"))
     with figure(title="A real map is a turn plus a mirror", desc=desc, size=(4.5, 2.0)) as fig:

@@ -9,9 +9,9 @@ const pairsOf = (pairing, r) =>
   Array.from({ length: r / 2 }, (_, i) => (pairing === "interleaved" ? [2 * i, 2 * i + 1] : [i, i + r / 2]));
 
 /** The thing to be asked: ask(a, n) is its answer to the unit vector a at position n. */
-function device({ pairing, sense, turning, log_base, fault }) {
+function subject({ pairing, direction, turning, log_base, fault }) {
   const r = Number(turning),
-    way = sense === "counter" ? 1 : -1;
+    way = direction === "counter" ? 1 : -1;
   const theta = Array.from({ length: r / 2 }, (_, i) => way * 10 ** ((-log_base * 2 * i) / r));
   const table = EACH.map(() => 0),
     partner = [...EACH],
@@ -58,7 +58,7 @@ function fingerprint(ask) {
   const angles = pairs.map(([a, b]) => Math.atan2(one[a][b], one[a][a])),
     r = 2 * pairs.length;
   const fits = PAIRINGS.filter((name) => r && JSON.stringify(pairs) === JSON.stringify(pairsOf(name, r)));
-  const senses = new Set(angles.map((angle) => (angle > 0 ? 1 : -1)));
+  const directions = new Set(angles.map((angle) => (angle > 0 ? 1 : -1)));
   let slope = 0,
     residual = 0;
   if (r > 2) {
@@ -82,7 +82,7 @@ function fingerprint(ask) {
     pairs,
     angles,
     pairing: !r ? "none" : fits.length === 2 ? "either" : (fits[0] ?? "other"),
-    sense: senses.size === 1 ? [...senses][0] : 0,
+    direction: directions.size === 1 ? [...directions][0] : 0,
     base: r > 2 && residual < EPS ? Math.exp(slope) : 0,
     laws: {
       ...Object.fromEntries(Object.entries(laws).map(([name, miss]) => [name, miss < EPS])),
@@ -93,7 +93,7 @@ function fingerprint(ask) {
 
 /** The answers at position n, and the fingerprint. */
 export function compute(state) {
-  const ask = device(state);
+  const ask = subject(state);
   return { answers: EACH.map((a) => ask(a, state.n)), found: fingerprint(ask) };
 }
 
@@ -126,7 +126,7 @@ const LAWS = {
 };
 const choices = {
   guess_pairing: ["interleaved", "half"],
-  guess_sense: ["counter", "clock"],
+  guess_direction: ["counter", "clock"],
   guess_turning: ["2", "4", "6", "8"],
 };
 const any = (list) => list[Math.floor(Math.random() * list.length)];
@@ -149,7 +149,7 @@ function build(ui) {
     options: { interleaved: "neighbours", half: "halves" },
     host: guess,
   });
-  ui.choice("guess_sense", {
+  ui.choice("guess_direction", {
     label: "which way",
     options: { counter: "counter-clockwise", clock: "clockwise" },
     host: guess,
@@ -161,7 +161,7 @@ function build(ui) {
   });
   const result = ui.panel.appendChild(html("div", { class: "rope-result" }));
   const write = ui.readout(
-    { pairing: "layout", sense: "direction", turning: "coordinates that turn", base: "base" },
+    { pairing: "layout", direction: "direction", turning: "coordinates that turn", base: "base" },
     { host: result },
   );
   const laws = result.appendChild(html("ul", { class: "rope-laws" }));
@@ -176,14 +176,14 @@ function build(ui) {
   ui.button("Another one to guess", () =>
     ui.set({
       pairing: any(PAIRINGS),
-      sense: any(choices.guess_sense),
+      direction: any(choices.guess_direction),
       turning: any(["4", "6", "8"]),
       log_base: any([1, 1.5, 2, 3, 4]),
       fault: "none",
       n: 1,
       shown: false,
       guess_pairing: "",
-      guess_sense: "",
+      guess_direction: "",
       guess_turning: "",
     }),
   );
@@ -193,7 +193,7 @@ function build(ui) {
     options: { interleaved: "interleaved", half: "half-split" },
     host: settings,
   });
-  ui.choice("sense", {
+  ui.choice("direction", {
     label: "direction",
     options: { counter: "counter-clockwise", clock: "clockwise" },
     host: settings,
@@ -222,7 +222,9 @@ function build(ui) {
             ? [found.pairing, ...(found.pairing === "either" ? PAIRINGS : [])]
             : [],
         ),
-      sense: (r ? WAYS[found.sense] : "–") + said(state.guess_sense, [{ 1: "counter", "-1": "clock" }[found.sense]]),
+      direction:
+        (r ? WAYS[found.direction] : "–") +
+        said(state.guess_direction, [{ 1: "counter", "-1": "clock" }[found.direction]]),
       turning: `${r} of ${D}` + said(state.guess_turning, [`${r}`]),
       base: found.base ? large(found.base) : r === 2 ? "any: θ₀ is 1" : "none fits",
     });
@@ -238,7 +240,7 @@ function build(ui) {
       .map((name) => LAWS[name]);
     ui.say(
       shown
-        ? `Fingerprint: ${NAMES[found.pairing]}, ${WAYS[found.sense]}, ${r} of ${D} turn. ` +
+        ? `Fingerprint: ${NAMES[found.pairing]}, ${WAYS[found.direction]}, ${r} of ${D} turn. ` +
             `${broken.length ? `Broken: ${broken.join("; ")}.` : "Every law holds."}`
         : `Answers at position ${number(state.n, 0)}.`,
     );

@@ -16,7 +16,7 @@ __all__ = ["FingerprintPlayground"]
 D = 8  # coordinates of the head
 FAR = 12  # the last position
 PAIRINGS: tuple[Layout, ...] = ("interleaved", "half")
-SENSES, TURNING = ("counter", "clock"), ("2", "4", "6", "8")
+DIRECTIONS, TURNING = ("counter", "clock"), ("2", "4", "6", "8")
 FAULTS = ("none", "nothing", "tables", "signs", "leak", "rounded", "from_one")
 LAWS = ("lengths", "zero", "steps", "offset", "turns")
 EPS = 1e-9
@@ -27,7 +27,7 @@ def _answers(state: dict, n: int) -> np.ndarray:
     r, fault = int(state["turning"]), state["fault"]
     pairing: Layout = state["pairing"]
     other: Layout = "half" if pairing == "interleaved" else "interleaved"
-    theta = frequencies(r, base=10.0 ** state["log_base"]) * (1 if state["sense"] == "counter" else -1)
+    theta = frequencies(r, base=10.0 ** state["log_base"]) * (1 if state["direction"] == "counter" else -1)
     at = {"from_one": n + 1, "rounded": n if n <= 4 else 2 * (n // 2), "nothing": 0}.get(fault, n)
     angle = np.empty(r)  # of each coordinate
     angle[planes(r, layout=other if fault == "tables" else pairing)] = at * theta[:, None]
@@ -49,7 +49,7 @@ def _fingerprint(ask: Callable[[int], np.ndarray]) -> dict:
     pairs = [[a, int(b)] for a, b in enumerate(partner) if b > a and partner[b] == a]
     angles, r = np.array([np.arctan2(F[1][a, b], F[1][a, a]) for a, b in pairs]), 2 * len(pairs)
     fits = [name for name in PAIRINGS if r and pairs == planes(r, layout=name).tolist()]
-    senses = {1 if angle > 0 else -1 for angle in angles}
+    directions = {1 if angle > 0 else -1 for angle in angles}
     base = 0.0
     if r > 2:
         u, logs = np.arange(0, r, 2) / r, np.log(np.abs(angles))
@@ -66,7 +66,7 @@ def _fingerprint(ask: Callable[[int], np.ndarray]) -> dict:
         "partner": partner.tolist(),
         "pairs": pairs,
         "pairing": "none" if not r else "either" if len(fits) == 2 else fits[0] if fits else "other",
-        "sense": senses.pop() if len(senses) == 1 else 0,
+        "direction": directions.pop() if len(directions) == 1 else 0,
         "angles": angles.tolist(),
         "base": base,
         "laws": {name: miss < EPS for name, miss in misses.items()} | {"turns": _gap(F[1], unit) > EPS},
@@ -76,24 +76,24 @@ def _fingerprint(ask: Callable[[int], np.ndarray]) -> dict:
 class FingerprintPlayground(Widget):
     r"""Eight unit vectors go in at position n; the answers come out, and from them the fingerprint.
 
-    State: what the embedding is (``pairing``, ``sense``, ``turning`` coordinates, ``log_base`` as a power of ten, a
+    State: what the embedding is (``pairing``, ``direction``, ``turning`` coordinates, ``log_base`` as a power of ten, a
     ``fault``), the position ``n`` asked, whether all this is ``shown``, and the reader's three guesses.
 
     >>> found = FingerprintPlayground.compute(FingerprintPlayground().state())["found"]
-    >>> found["pairing"], found["sense"], round(found["base"])
+    >>> found["pairing"], found["direction"], round(found["base"])
     ('half', -1, 100)
     """
 
     title = "Fingerprint playground: what the answers of a rotary embedding give away"
     n = state(Int(1, min=0, max=FAR))
     pairing = state(Enum(PAIRINGS, default_value="half"))
-    sense = state(Enum(SENSES, default_value="clock"))
+    direction = state(Enum(DIRECTIONS, default_value="clock"))
     turning = state(Enum(TURNING, default_value="6"))
     log_base = state(Float(2.0, min=0.5, max=5.0))
     fault = state(Enum(FAULTS, default_value="none"))
     shown = state(Bool(False))
     guess_pairing = state(Enum(("", *PAIRINGS), default_value=""))
-    guess_sense = state(Enum(("", *SENSES), default_value=""))
+    guess_direction = state(Enum(("", *DIRECTIONS), default_value=""))
     guess_turning = state(Enum(("", *TURNING), default_value=""))
 
     @staticmethod
@@ -109,19 +109,19 @@ class FingerprintPlayground(Widget):
         return {
             "n": int(rng.integers(0, FAR + 1)),
             "pairing": one_of(PAIRINGS),
-            "sense": one_of(SENSES),
+            "direction": one_of(DIRECTIONS),
             "turning": one_of(TURNING),
             "log_base": round(float(rng.uniform(0.5, 5)), 1),
             "fault": one_of(FAULTS),
             "shown": bool(rng.integers(0, 2)),
             "guess_pairing": one_of(("", *PAIRINGS)),
-            "guess_sense": one_of(("", *SENSES)),
+            "guess_direction": one_of(("", *DIRECTIONS)),
             "guess_turning": one_of(("", *TURNING)),
         }
 
     def fallback(self) -> str:
         found = self.compute(self.state())["found"]
-        way = {1: "counter-clockwise", -1: "clockwise", 0: "no one way"}[found["sense"]]
+        way = {1: "counter-clockwise", -1: "clockwise", 0: "no one way"}[found["direction"]]
         together = ", ".join(f"{a} with {b}" for a, b in found["pairs"])
         return (
             f"Interactive figure: the answers of a rotary embedding to {D} unit vectors, as clocks and as a table of "

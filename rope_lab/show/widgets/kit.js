@@ -1,5 +1,31 @@
 // The life of every widget: state, controls, easing, announcements, reset, link, errors.
-// A widget is a pure compute(state) and a build(ui) that returns draw(state, values).
+// A widget is a pure compute(state) and a build(ui) that returns draw(state, values); draw gets the state as it eases.
+//
+// What build and draw can call. A label may hold $mathematics$; `host` is the element a control goes into, ui.panel
+// if it is left out; the others are ui.stage (beside the panel), ui.below (under both) and ui.tools (at the very end).
+//
+// state
+//   ui.state                                   the true state now, the constants of the Python class included
+//   ui.compute(ui.state)                       the values that belong to it
+//   ui.set(patch, { now })                     change it; now: without easing, for what is under a finger
+//   ui.limits[name]                            [least, greatest] of a number, from its Python trait
+//   ui.nearest(name, value)                    the value that the slider of this name can have, for a drag
+// controls (a link to a state carries what they can set)
+//   ui.slider(name, { label, step, min, max, look, show, host })    from the trait's least to its greatest; the input
+//   ui.choice(name, { label, options, host })                       radio buttons: { value: text }
+//   ui.toggle(name, { label, host })                                a box to tick
+//   ui.steps(name, { label, titles, host })                         Back, where we are, Next
+//   ui.play(name, { label, perSecond, host })                       a button that walks a slider to its end
+//   ui.button(text, press, { host })                                anything else; returns the button
+//   ui.more(summary, { host })                                      a drawer for rare controls; returns its inside
+// words
+//   ui.readout({ key: label }, { host })       rows of values; returns write({ key: text })
+//   ui.say(text)                               what a screen reader hears when things have come to rest
+// pictures: const fig = ui.figure({ label, height: (width) => ..., host }), in CSS pixels of fig.width x fig.height
+//   fig.clear(text)                            begin anew; text says in words what the picture shows
+//   fig.line fig.circle fig.rect fig.path fig.text fig.hand fig.add    draw; `look` names classes of kit.css
+//   fig.axes({ x, y, box, xlabel, ylabel, xticks, yticks, at })     returns { X, Y, curve }
+//   fig.handle(name, [x, y], ([x, y]) => ...)                       what can be dragged; a slider is its twin
 import { Controls, calm } from "./controls.js";
 import { Figure, html } from "./draw.js";
 

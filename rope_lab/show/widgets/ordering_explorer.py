@@ -63,9 +63,9 @@ class OrderingExplorer(Widget):
 
     @traitlets.default("panels")
     def _committed(self) -> list[dict]:
-        shelves = ((name, cards.load_all(name, _RUNG)) for name in _EXPERIMENTS)
+        committed = ((name, cards.load_all(name, _RUNG)) for name in _EXPERIMENTS)
         said = cards.published("placements")["losses"][""]
-        return [panel_of(found, published=said if name == "placements" else None) for name, found in shelves if found]
+        return [panel_of(found, published=said if name == "placements" else None) for name, found in committed if found]
 
     @staticmethod
     def compute(state: dict) -> dict:

@@ -15,10 +15,10 @@ const F = [
 ];
 const TURN = 2 * Math.PI;
 
-/** The map shown, and what is in both halves of the whole. */
-export function compute({ a0, a1, a2, a3, half }) {
-  const plus = half === "conjugate" ? 0 : 1,
-    minus = half === "linear" ? 0 : 1;
+/** The map shown, and what is in both parts of the whole. */
+export function compute({ a0, a1, a2, a3, part }) {
+  const plus = part === "conjugate" ? 0 : 1,
+    minus = part === "linear" ? 0 : 1;
   const A = plus * Math.hypot(a0, a2),
     B = minus * Math.hypot(a3, a1);
   return {
@@ -33,17 +33,17 @@ export function compute({ a0, a1, a2, a3, half }) {
 const percent = (part, total) => (total > 1e-9 ? `${Math.round((100 * part) / total)} %` : "–");
 
 /** The coordinates for which the image of e1 (or of e2) is the point dragged to, in the view that is shown. */
-function dragged(half, [p, q, r, s], which, [u, v]) {
-  if (half === "linear") return which === "e1" ? { a0: u, a2: v } : { a0: v, a2: -u };
-  if (half === "conjugate") return which === "e1" ? { a3: u, a1: v } : { a3: -v, a1: u };
+function dragged(part, [p, q, r, s], which, [u, v]) {
+  if (part === "linear") return which === "e1" ? { a0: u, a2: v } : { a0: v, a2: -u };
+  if (part === "conjugate") return which === "e1" ? { a3: u, a1: v } : { a3: -v, a1: u };
   const [P, Q, R, S] = which === "e1" ? [u, q, v, s] : [p, u, r, v];
   return { a0: (P + S) / 2, a3: (P - S) / 2, a1: (R + Q) / 2, a2: (R - Q) / 2 };
 }
 
 function build(ui) {
   const board = ui.figure({ label: "The letter F and its image", height: (width) => Math.min(width, 400) });
-  const bar = ui.figure({ label: "Energy in both halves of the map", height: () => 92, host: ui.below });
-  ui.choice("half", {
+  const bar = ui.figure({ label: "Energy in both parts of the map", height: () => 92, host: ui.below });
+  ui.choice("part", {
     label: "show",
     options: { whole: "whole map", linear: "complex-linear", conjugate: "conjugate" },
   });
@@ -113,13 +113,13 @@ function drawBoard(ui, fig, { matrix: [p, q, r, s], axes }, sense) {
     ["e1", [p, r]],
   ]) {
     fig.handle(name, at(to), ([X, Y]) => {
-      const patch = dragged(ui.state.half, compute(ui.state).matrix, name, [(X - cx) / scale, (cy - Y) / scale]);
+      const patch = dragged(ui.state.part, compute(ui.state).matrix, name, [(X - cx) / scale, (cy - Y) / scale]);
       ui.set(Object.fromEntries(Object.entries(patch).map(([key, v]) => [key, ui.nearest(key, v)])), { now: true });
     });
   }
 }
 
-function drawBar(fig, { half }, { linear, conjugate }) {
+function drawBar(fig, { part }, { linear, conjugate }) {
   const total = linear + conjugate,
     left = 2,
     width = fig.width - 4,
@@ -129,9 +129,9 @@ function drawBar(fig, { half }, { linear, conjugate }) {
   );
   fig.text([left, 16], `complex-linear ${percent(linear, total)}`, "small linear", "start");
   fig.text([left + width, 84], `conjugate-linear ${percent(conjugate, total)}`, "small conjugate", "end");
-  fig.rect([left, 28], [cut, 34], `fill linear${half === "conjugate" ? " faint" : ""}`);
-  fig.rect([left + cut, 28], [width - cut, 34], `soft conjugate${half === "linear" ? " faint" : ""}`);
-  fig.rect([left + cut, 28], [width - cut, 34], `line conjugate${half === "linear" ? " faint" : ""}`);
+  fig.rect([left, 28], [cut, 34], `fill linear${part === "conjugate" ? " faint" : ""}`);
+  fig.rect([left + cut, 28], [width - cut, 34], `soft conjugate${part === "linear" ? " faint" : ""}`);
+  fig.rect([left + cut, 28], [width - cut, 34], `line conjugate${part === "linear" ? " faint" : ""}`);
 }
 
 export default widget({ compute, build, smooth: ["a0", "a1", "a2", "a3"] });

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from hypothesis import strategies as st
 
 from rope_lab.algebra import layouts, rotation
+from rope_lab.algebra.arguments import Layout
 from rope_lab.exercises.core import Question, Task
 
 # --- the prediction: trained in one layout, run in the other ---
@@ -18,7 +20,7 @@ def _what_a_mix_up_does() -> list[bool]:
     theta = rotation.frequencies(d)
 
     def logit(q, k, m, n, layout):
-        at = {"q_positions": [m], "k_positions": [n], "theta": theta}
+        at: dict[str, Any] = {"q_positions": [m], "k_positions": [n], "theta": theta}
         return rotation.logits(q[None], k[None], **at, layout=layout).item()
 
     draws = [rng.normal(size=(2, d)) for _ in range(20)]
@@ -91,7 +93,7 @@ class Turn:
 
     head_dim: int
     base: float
-    layout: str
+    layout: Layout
     sense: int  # +1 counter-clockwise, -1 clockwise
 
     def __call__(self, x, n):

@@ -54,7 +54,7 @@ FAMILIES = (
 
 def _which_obey() -> list[bool]:
     rotation, mirror, singular, in_front = (
-        law_residual(lambda n, R=R: R(n)) < 1e-9
+        law_residual(R) < 1e-9
         for R in (
             _turn,
             lambda n: _power(_FLIP, n),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from hypothesis import strategies as st
@@ -11,7 +12,7 @@ from rope_lab.algebra.placements import PLACEMENTS, attention, attention_weights
 from rope_lab.algebra.rotation import rotate, rotation_2d
 from rope_lab.exercises.core import Question, Task
 
-_ALONG = {"q_positions": np.arange(4), "k_positions": np.arange(4), "theta": [0.7]}
+_ALONG: dict[str, Any] = {"q_positions": np.arange(4), "k_positions": np.arange(4), "theta": [0.7]}
 
 
 def _how_many() -> list[bool]:

@@ -16,7 +16,7 @@ def _saving_of_a_block() -> list[bool]:
     return [share == Fraction(said) for said in ("1/2", "3/8", "1/4", "1/8")]
 
 
-def _what_brings_it_back() -> list[bool | None]:
+def _what_brings_it_back() -> list[bool]:
     """Dimension of the forms at one offset, on a stream of width 4: what RoPE reaches, and what could be bought."""
 
     def forms(head_dim, complex_linear):
@@ -27,7 +27,7 @@ def _what_brings_it_back() -> list[bool | None]:
     span = np.linalg.matrix_rank(np.array(halves))  # however many heads are added, the sum lies in here
     W, x = np.arange(16.0).reshape(4, 4), np.array([1.0, -2.0, 3.0, 0.5])
     wide = bool(np.allclose(complex_forms.widen(W) @ complex_forms.real_input(x), W @ x))
-    return [forms(8, True) == all_of_them, bool(span == all_of_them), wide, None]
+    return [forms(8, True) == all_of_them, bool(span == all_of_them), wide, False]
 
 
 def _saving_with_shared_heads() -> float:

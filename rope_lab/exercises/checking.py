@@ -13,7 +13,7 @@ import math
 import tempfile
 import warnings
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import redirect_stdout
 from dataclasses import dataclass, replace
 from typing import Any
@@ -76,8 +76,8 @@ def prove(item: Question | Task) -> str:
     if item.truth is None:
         return ""
     found = item.truth()
-    if not item.choices:
-        close = math.isfinite(found) and abs(found - item.answer) <= item.tolerance / 2
+    if not isinstance(found, Sequence):
+        close = math.isfinite(found) and abs(found - float(item.answer)) <= (item.tolerance or 0) / 2
         return "" if close else f"answer={item.answer!r}, but truth() gives {found!r}"
     right = [LETTERS[i] for i, holds in enumerate(found) if holds]
     return "" if right == [item.answer] and len(found) == len(item.choices) else f"truth() finds {right} right"
@@ -96,7 +96,7 @@ def _answer_question(item: Question, answer: Any) -> Reply:
         if problem := differs(answer, float(item.answer), None):
             return Reply(item.id, False, f"Answer with {wanted}: {problem}.", judged=False)
         number = float(np.asarray(plain(answer)))
-        given, ok = f"{number:g}", abs(number - item.answer) <= item.tolerance
+        given, ok = f"{number:g}", abs(number - float(item.answer)) <= (item.tolerance or 0)
     if item.kind == "prediction":
         return Reply(item.id, ok, f"You said {given}; the answer is {solution(item.id)}", judged=False)
     return Reply(item.id, ok, item.why if ok else "Not yet.")

@@ -110,7 +110,7 @@ def score_ignores_shifts_and_other_keys(score, rng):
     control=lambda position: position**2 / 8,  # an angle that does not grow in step with the position
 )
 def two_dimensions_in_the_head_are_enough(turn, rng):
-    W_q, W_k, x, y = *rng.normal(size=(2, 2, 5)), *rng.normal(size=(2, 5))
+    (W_q, W_k), (x, y) = rng.normal(size=(2, 2, 5)), rng.normal(size=(2, 5))
 
     def logit(m, n):
         return rotation.rotate(W_q @ x, turn(m), theta=0.7) @ rotation.rotate(W_k @ y, turn(n), theta=0.7)
@@ -133,7 +133,7 @@ def two_dimensions_in_the_head_are_enough(turn, rng):
     control=lambda W, x, position: W @ rotation.rotate(x, position, theta=0.7),
 )
 def logit_after_a_common_shift(encode, rng):
-    W_q, W_k, x, y = *rng.normal(size=(2, 2, 2)), *rng.normal(size=(2, 2))
+    (W_q, W_k), (x, y) = rng.normal(size=(2, 2, 2)), rng.normal(size=(2, 2))
 
     def logit(m, n):
         return encode(W_q, x, m) @ encode(W_k, y, n)

@@ -2,6 +2,7 @@
 
 from itertools import combinations, permutations
 from math import gcd
+from typing import Any
 
 import numpy as np
 import sympy as sp
@@ -165,7 +166,7 @@ def biases_and_gains(carry, rng):
         y = x @ W.T + b
         return g * y / np.sqrt((y**2).mean(axis=-1, keepdims=True))
 
-    common = {"q_positions": at, "k_positions": at, "theta": rotation.frequencies(d)}
+    common: dict[str, Any] = {"q_positions": at, "k_positions": at, "theta": rotation.frequencies(d)}
     one = rotation.logits(*(projected(W[i], b[i], g[i]) for i in (0, 1)), **common)
     other = rotation.logits(*(projected(W[i][p], carry(b[i]), carry(g[i])) for i in (0, 1)), **common, layout="half")
     return np.abs(one - other).max()

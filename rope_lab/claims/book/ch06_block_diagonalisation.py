@@ -195,7 +195,7 @@ def one_basis_for_a_group(second_basis, rng):
     r"$g \odot P^\top u = ([[0, -2]])$.",
     computed=lambda: (
         (rotation.rotation_2d(np.pi / 2).T @ [1, 0]).tolist(),
-        ([1, 2] * (rotation.rotation_2d(np.pi / 2).T @ [1, 0])).tolist(),
+        np.multiply([1, 2], rotation.rotation_2d(np.pi / 2).T @ [1, 0]).tolist(),
     ),
     tolerance=1e-10,
     holds=(1.7, 1.7, 1.7, 1.7),

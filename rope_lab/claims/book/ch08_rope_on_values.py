@@ -1,5 +1,7 @@
 """What chapter 8 says on its own account: four of sixteen, three fates, and where the turn back may stand."""
 
+from typing import Any
+
 import numpy as np
 import sympy as sp
 
@@ -90,7 +92,7 @@ def two_tokens(turns, rng):
     keys, residual = np.stack([k, np.zeros(6)]), 0.0
     for rotated, angle in turns.items():
         for s in (0, 3, 40):
-            here = {"q_positions": [s + 1], "k_positions": [s, s + 1], "theta": theta}
+            here: dict[str, Any] = {"q_positions": [s + 1], "k_positions": [s, s + 1], "theta": theta}
             found = placements.attention_weights(q[None], keys, rotated=rotated, **here)[0, 0]
             z = q @ rotation.rotate(k, angle(s), theta=theta) / np.sqrt(6)
             residual = max(residual, abs(found - 1 / (1 + np.exp(-z))))
@@ -121,7 +123,7 @@ def three_fates(sorted_by_fate):
 )
 def one_frame_and_another(sign, rng):
     x, theta, at = rng.normal(size=(3, 6, 6)), rotation.frequencies(6, base=50.0), np.arange(6) + 4.0
-    here = {"q_positions": at, "k_positions": at, "theta": theta}
+    here: dict[str, Any] = {"q_positions": at, "k_positions": at, "theta": theta}
     residual = 0.0
     for weights in ("", "q", "k", "qk"):
         y = {rest: placements.attention(*x, rotated=weights + rest, **here) for rest in ("", "v", "o", "vo")}
@@ -144,7 +146,7 @@ def one_frame_and_another(sign, rng):
 )
 def each_value_arrives_turned(offset, rng):
     x, theta, at = rng.normal(size=(3, 6, 6)), rotation.frequencies(6, base=50.0), np.arange(6.0)
-    here = {"q_positions": at, "k_positions": at, "theta": theta}
+    here: dict[str, Any] = {"q_positions": at, "k_positions": at, "theta": theta}
     a = placements.attention_weights(*x[:2], rotated="qk", **here)
     y, v = (z[:, ::2] + 1j * z[:, 1::2] for z in (placements.attention(*x, rotated="qkvo", **here), x[2]))
     turned = np.exp(1j * theta * offset(at[:, None], at)[..., None])  # (T, T, planes)

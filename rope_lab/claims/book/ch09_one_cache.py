@@ -44,15 +44,16 @@ def numbers_kept(formulas):
     statement=r"Multiplications of one query with one key, over $H$ heads: $H(2d + d_r)$ if each head makes its own "
     r"keys and values, $H(2d_c + d_r)$ on the latent itself, $2Hd_c$ for the shared form.",
     witness=r"$d = 128$, $d_c = 512$, $d_r = 64$: $[[320]]$, $[[1088]]$ and $[[1024]]$ for each head.",
-    computed=lambda: tuple(
-        cache_size.products_per_pair(scheme, V2, absorbed=form) // V2.heads
-        for scheme, form in (("mla", False), ("mla", True), ("shared", True))
+    computed=lambda: (
+        cache_size.products_per_pair("mla", V2, absorbed=False) // V2.heads,
+        cache_size.products_per_pair("mla", V2, absorbed=True) // V2.heads,
+        cache_size.products_per_pair("shared", V2, absorbed=True) // V2.heads,
     ),
     holds=lambda d, d_c, d_r: (2 * d + d_r, 2 * d_c + d_r, 2 * d_c),
     control=lambda d, d_c, d_r: (2 * d + d_r, d_c + d + d_r, 2 * d_c),  # values of width d, absorbed all the same
 )
 def products_of_a_pair(formulas):
-    forms = (("mla", False), ("mla", True), ("shared", True))
+    forms: tuple[tuple[cache_size.Scheme, bool], ...] = (("mla", False), ("mla", True), ("shared", True))
     return all(
         tuple(cache_size.products_per_pair(scheme, shape, absorbed=form) for scheme, form in forms)
         == tuple(shape.heads * per_head for per_head in formulas(shape.head_dim, shape.latent, shape.rope))

@@ -48,7 +48,7 @@ def few_sign_changes(bound):
         for _ in range(10):
             decays = sorted({Fraction(int(x), 20) for x in rng.integers(1, 20, size=N)})
             cases.append((decays, [Fraction(int(c)) for c in rng.integers(-9, 10, size=len(decays))]))
-        most[N] = max(_changes(_sum_of_decays(*case, 60)) for case in cases)
+        most[N] = max(_changes(_sum_of_decays(decays, weights, 60)) for decays, weights in cases)
     return all(most[N] == bound(N) for N in most)
 
 

@@ -31,7 +31,8 @@ def a_factor_for_each_plane(others, rng):
     for _ in range(3):
         W_q, W_k = rng.normal(size=(2, 4, 6))
         factors = rng.uniform(0.5, 2, 2) * np.exp(1j * rng.uniform(0.5, 2.5, 2))
-        worst = max(worst, np.abs(forms(*others(W_q, W_k, factors), theta) - forms(W_q, W_k, theta)).max())
+        q, k = others(W_q, W_k, factors)
+        worst = max(worst, np.abs(forms(q, k, theta) - forms(W_q, W_k, theta)).max())
     for c in (False, True):  # and the free directions are as many as the real numbers in the factors
         rank = dimension_counts.jacobian_rank(head_dim=4, width=6, complex_linear=c, offsets=range(5))
         free = dimension_counts.weight_dimension(head_dim=4, width=6, complex_linear=c) - rank

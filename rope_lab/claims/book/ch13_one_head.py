@@ -70,7 +70,7 @@ def the_nearest_is_the_closest(form, _rng):
     r"(\cos\tfrac1{\mathrm{base}} - \cos 1) + O(1/d)$. So in a fixed window, with keys on both sides, the wanted key's "
     r"softmax weight $a$ obeys $1 - a \sim 2 e^{-\sum_i (1 - \cos\theta_i)}$.",
     witness=r"Base $10^4$: one nat of lead takes about $[[77]]$ dimensions.",
-    computed=lambda: round(1 / ((1 - schedule.dense_decay(1.0)) / 2)),
+    computed=lambda: round(2 / (1 - schedule.dense_decay(1.0).item())),
     tolerance=1e-4,
     holds=lambda d, b: d / 2 * (1 - float(schedule.dense_decay(1.0, base=b))) + (np.cos(1 / b) - np.cos(1)) / 2,
     control=lambda d, b: d / 2 * (1 - float(schedule.dense_decay(1.0, base=b))),  # the end of the sum left out

@@ -2,6 +2,7 @@
 
 import math
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 from scipy import stats
@@ -103,7 +104,7 @@ def paired_start(make):
 
     from rope_lab.nn.gpt import GPTConfig
 
-    size = {"vocab_size": 11, "seq_len": 4, "n_layers": 2, "n_heads": 2, "d_model": 8}
+    size: dict[str, Any] = {"vocab_size": 11, "seq_len": 4, "n_layers": 2, "n_heads": 2, "d_model": 8}
     plain = dict(make(GPTConfig(**size), 0).named_parameters())
     other = dict(make(GPTConfig(**size), 1).named_parameters())
     for change in ({"complex_linear": "q"}, {"complex_linear": "qkvo"}, {"positions": "none"}, {"head_dim": 2}):
@@ -143,7 +144,9 @@ def paired_variance(factor):
     witness=r"For $n = 3$ the factor is $[[4.30]]$; the familiar $[[1.96]]$ belongs to infinitely many seeds.",
     computed=lambda: (stats.t.ppf(0.975, 2), stats.norm.ppf(0.975)),
     holds=intervals.interval,
-    control=lambda d: intervals.Interval(np.mean(d), 1.959964 * np.std(d, ddof=1) / math.sqrt(len(d)), len(d)),
+    control=lambda d: intervals.Interval(
+        float(np.mean(d)), 1.959964 * float(np.std(d, ddof=1)) / math.sqrt(len(d)), len(d)
+    ),
 )
 def t_interval(make, rng):
     from scipy import stats

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
@@ -62,7 +63,7 @@ def equal_parameters(units):
 
     found = []
     for d in (8, 16, 128):
-        size = {"vocab_size": 11, "seq_len": 4, "n_layers": 3, "n_heads": 2, "d_model": d}
+        size: dict[str, Any] = {"vocab_size": 11, "seq_len": 4, "n_layers": 3, "n_heads": 2, "d_model": d}
         plain = budget.parameters(gpt.GPTConfig(**size).shape)["total"]
         tied = gpt.GPTConfig(**size, complex_linear="qkvo", mlp_width=4 * d + units(d))
         found.append(budget.parameters(tied.shape)["total"] == plain)

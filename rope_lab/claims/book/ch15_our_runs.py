@@ -23,9 +23,9 @@ def _gaps(experiment: str, *pairs: tuple[str, str]) -> list[intervals.Interval] 
 
 def _worse(*gaps: list[intervals.Interval] | None) -> str:
     """Every difference is above zero by an interval that leaves it out."""
-    if any(gap is None for gap in gaps):
+    if None in gaps:
         return "not attempted"
-    return "reproduced" if all(g.decided and g.mean > 0 for gap in gaps for g in gap) else "not reproduced"
+    return "reproduced" if all(g.decided and g.mean > 0 for gap in gaps for g in gap or ()) else "not reproduced"
 
 
 @claim(

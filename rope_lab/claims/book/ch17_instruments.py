@@ -39,7 +39,7 @@ def converted_weights_keep_the_logits(rotary_dim, rng):
         audit.permute_rotary(W, n_heads=HEADS, layout_from="interleaved", layout_to="half", rotary_dim=rotary_dim)
         for W in (W_q, W_k)
     ]
-    one, other = _head_logits(W_q, W_k, x, layout="interleaved"), _head_logits(*there, x, layout="half")
+    one, other = _head_logits(W_q, W_k, x, layout="interleaved"), _head_logits(there[0], there[1], x, layout="half")
     return np.abs(one - other).max()
 
 

@@ -6,13 +6,13 @@ import numpy as np
 import sympy as sp
 
 from rope_lab.algebra import rotation, symbolic
+from rope_lab.algebra.arguments import LAYOUTS
 from rope_lab.claims import exact
 from rope_lab.claims.ledger import claim
 
 n, theta, phi = sp.symbols("n theta varphi", real=True)
 whole = sp.Symbol("n", integer=True)
 thetas = sp.symbols("theta_0:2", positive=True)
-LAYOUTS = ("interleaved", "half")
 
 
 def _exact_turn(position, layout):

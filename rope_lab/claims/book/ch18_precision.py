@@ -13,7 +13,10 @@ from rope_lab.claims import exact
 from rope_lab.claims.ledger import claim
 from rope_lab.nn import rotary
 
-REACH = {"bfloat16": 17, "float16": 15}  # powers of two below which the format has no infinity
+REACH: dict[half_precision.DType, int] = {
+    "bfloat16": 17,
+    "float16": 15,
+}  # powers of two below which the format has no infinity
 FAR = np.array([255, 256, 2047, 4095, 10_007, 65_519, 99_991, 131_071])
 THETA = rotation.frequencies(128)
 m, n, theta, phi = sp.symbols("m n theta varphi", real=True)

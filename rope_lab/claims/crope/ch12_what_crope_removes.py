@@ -1,6 +1,7 @@
 """What CRoPE removes: its savings and its "half", counted (abstract, sections 1, 3, 5.1 and 6.1)."""
 
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import sympy as sp
@@ -12,7 +13,7 @@ from rope_lab.claims.ledger import claim
 
 PAPER = budget.ModelShape(width=128, heads=4, layers=4)
 PAPER_FULL = budget.ModelShape(width=128, heads=4, layers=4, bias=True, norms=True)
-SEVEN_B = {"width": 4096, "heads": 32, "layers": 32, "vocab": 32_000, "mlp_width": 11_008, "mlp_matrices": 3}
+SEVEN_B = budget.ModelShape(width=4096, heads=32, layers=32, vocab=32_000, mlp_width=11_008, mlp_matrices=3, tied=False)
 BOTH = (False, True)  # dense weights, complex-linear weights
 
 
@@ -100,7 +101,7 @@ def of_the_whole_model(share):
     gpt2 = budget.ModelShape(width=128, heads=4, layers=4, vocab=50_257)
     words = budget.ModelShape(width=128, heads=4, layers=4, vocab=10_000)
     small = share(gpt2) == Fraction(removed, blocks + 50_257 * 128) == Fraction(98_304, 7_219_328)
-    large = 100 * float(share(budget.ModelShape(**SEVEN_B, tied=False)))
+    large = 100 * float(share(SEVEN_B))
     return bool(small and share(words) == Fraction(removed, blocks + 10_000 * 128) and round(large, 1) == 12.0)
 
 
@@ -168,7 +169,7 @@ def three_halves(said):
     for d, n in ((2, 2), (2, 6), (4, 4), (4, 6)):
         found = []
         for c in BOTH:
-            shape = {"head_dim": d, "width": n, "complex_linear": c}
+            shape: dict[str, Any] = {"head_dim": d, "width": n, "complex_linear": c}
             form = dimension_counts.jacobian_rank(**shape, offsets=[1])
             family = family_rank(d, n, complex_linear=c)
             closed = dimension_counts.form_dimension(**shape), dimension_counts.family_dimension(**shape)

@@ -1,5 +1,7 @@
 """CRoPE's first example (its section 4.1): compare tokens. With it, the same estimate from 4.2."""
 
+from typing import Any
+
 import numpy as np
 import sympy as sp
 
@@ -23,7 +25,10 @@ def _sum_against_part(bound, rng, *, large, small):
     return worst
 
 
-_ALL_THREE = {"holds": lambda u, v, e, f: u * f + e * v + e * f, "control": lambda *norms: norms[2] * norms[3]}
+_ALL_THREE: dict[str, Any] = {
+    "holds": lambda u, v, e, f: u * f + e * v + e * f,
+    "control": lambda *norms: norms[2] * norms[3],
+}
 
 
 @claim(

@@ -31,7 +31,7 @@ def printed() -> dict[str, dict[str, tuple[Fraction, Fraction]]]:
     """Loss and the number after the sign ±, exactly as printed: by row and model."""
     tables = {**cards.published("crope-table1")["losses"], "row 1": ROW1, **cards.published("crope-table2")["losses"]}
     return {
-        row: {model: tuple(Fraction(str(x)) for x in pair) for model, pair in cells.items()}
+        row: {model: (Fraction(str(loss)), Fraction(str(spread))) for model, (loss, spread) in cells.items()}
         for row, cells in tables.items()
     }
 

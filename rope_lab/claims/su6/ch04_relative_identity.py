@@ -1,5 +1,7 @@
 """What part 6 takes as the definition of RoPE, and which matrices satisfy it."""
 
+from functools import partial
+
 import numpy as np
 import sympy as sp
 
@@ -68,5 +70,5 @@ def powers_satisfy_the_law(matrix, rng):
         Q = np.linalg.qr(rng.normal(size=(d, d)))[0]
         flip = np.diag([-1.0] + [1.0] * (d - 1))
         for O in (matrix(Q), matrix(Q @ flip)):  # noqa: E741 - one of each determinant
-            worst = max(worst, solutions.law_residual(lambda n, O=O: np.linalg.matrix_power(O, n)))  # noqa: E741
+            worst = max(worst, solutions.law_residual(partial(np.linalg.matrix_power, O)))
     return worst

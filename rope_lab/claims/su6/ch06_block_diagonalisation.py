@@ -41,7 +41,7 @@ def planes_of_a_skew_matrix(rebuilt, rng):
         cases.append(_skew(P @ np.kron(np.diag(theta), QUARTER) @ P.T) / 2)
     for B in cases:
         form = normal_form.skew_normal_form(B)
-        gap = np.linalg.norm(rebuilt(form) - B) / max(np.linalg.norm(B), 1.0)
+        gap = np.linalg.norm(rebuilt(form) - B) / max(float(np.linalg.norm(B)), 1.0)
         worst = max(worst, gap, np.abs(form.P.T @ form.P - np.eye(len(B))).max())
     return worst
 

@@ -37,4 +37,7 @@ def whole_layer(carry, rng):
     W_o, x = rng.normal(size=(WIDTH, HEADS * D)) / 5, rng.normal(size=(6, WIDTH))
     p = layouts.projection_permutation(HEADS, D)
     there = carry(W_q, W_k, W_v, W_o, p)
-    return np.abs(layer(W_q, W_k, W_v, W_o, x, layout="interleaved") - layer(*there, x, layout="half")).max()
+    return np.abs(
+        layer(W_q, W_k, W_v, W_o, x, layout="interleaved")
+        - layer(there[0], there[1], there[2], there[3], x, layout="half")
+    ).max()

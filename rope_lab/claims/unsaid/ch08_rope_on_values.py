@@ -1,5 +1,7 @@
 """Beside part 19: frequencies of their own for values, and what a rotation on one side knows about order."""
 
+from typing import Any
+
 import numpy as np
 
 from rope_lab.algebra import placements, rotation
@@ -45,7 +47,11 @@ def frequencies_of_their_own(pair, rng):
 )
 def who_notices_an_exchange(blind, rng):
     q, (k, v) = rng.normal(size=(2, 6)), rng.normal(size=(2, 7, 6))
-    here = {"q_positions": [3.0, 6.0], "k_positions": np.arange(7), "theta": rotation.frequencies(6, base=50.0)}
+    here: dict[str, Any] = {
+        "q_positions": [3.0, 6.0],
+        "k_positions": np.arange(7),
+        "theta": rotation.frequencies(6, base=50.0),
+    }
     order = np.roll(np.arange(7), 2)
     change = {}
     for rotated in placements.PLACEMENTS:

@@ -1,6 +1,7 @@
 """What CRoPE does not say: a wider embedding, values, multiplications, frequencies that coincide."""
 
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 import sympy as sp
@@ -55,7 +56,7 @@ def twice_the_width(widened):
 )
 def values_lose_less(said):
     for d, n in ((4, 4), (2, 8), (4, 8)):
-        shapes = [{"head_dim": d, "width": n, "complex_linear": c} for c in (False, True)]
+        shapes: list[dict[str, Any]] = [{"head_dim": d, "width": n, "complex_linear": c} for c in (False, True)]
         ranks = tuple(dimension_counts.value_rank(**shape) for shape in shapes)
         if not ranks == said(d, n) == tuple(dimension_counts.value_dimension(**shape) for shape in shapes):
             return False
@@ -86,7 +87,7 @@ def products_do_not_halve(ratios):
 
 
 TURN, OTHER, BACK = *dimension_counts.TURNS[:2], (Fraction(3, 5), Fraction(-4, 5))
-CASES = {
+CASES: dict[str, Any] = {
     "distinct": (TURN, OTHER),
     "equal": (TURN, TURN),
     "opposite": (TURN, BACK),
@@ -97,7 +98,7 @@ CASES = {
 
 def _by_formula(turns):
     theta = [float(sp.atan2(*map(sp.Rational, (sin, cos)))) for cos, sin in turns]
-    shapes = [{"head_dim": 4, "width": 6, "complex_linear": c} for c in (False, True)]
+    shapes: list[dict[str, Any]] = [{"head_dim": 4, "width": 6, "complex_linear": c} for c in (False, True)]
     return tuple(dimension_counts.family_dimension(**shape, theta=theta) for shape in shapes)
 
 
@@ -114,7 +115,7 @@ def _by_formula(turns):
 )
 def frequencies_that_meet(said):
     for turns, dimensions in zip(CASES.values(), said, strict=True):
-        shapes = [{"head_dim": 4, "width": 6, "complex_linear": c} for c in (False, True)]
+        shapes: list[dict[str, Any]] = [{"head_dim": 4, "width": 6, "complex_linear": c} for c in (False, True)]
         ranks = tuple(dimension_counts.jacobian_rank(**shape, offsets=range(5), turns=turns) for shape in shapes)
         if not ranks == dimensions == _by_formula(turns):
             return False

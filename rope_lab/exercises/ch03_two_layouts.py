@@ -94,21 +94,21 @@ class Turn:
     head_dim: int
     base: float
     layout: Layout
-    sense: int  # +1 counter-clockwise, -1 clockwise
+    direction: int  # +1 counter-clockwise, -1 clockwise
 
     def __call__(self, x, n):
         theta = rotation.frequencies(self.head_dim, base=self.base)
-        return rotation.rotate(np.asarray(x, dtype=float), self.sense * n, theta=theta, layout=self.layout)
+        return rotation.rotate(np.asarray(x, dtype=float), self.direction * n, theta=theta, layout=self.layout)
 
     def __repr__(self) -> str:
-        way = "counter-clockwise" if self.sense > 0 else "clockwise"
+        way = "counter-clockwise" if self.direction > 0 else "clockwise"
         return f"(x, n) -> x turned {way}, head_dim={self.head_dim}, base={self.base:g}, {self.layout}"
 
 
 _TURNS = [
-    Turn(head_dim, base, layout, sense)
+    Turn(head_dim, base, layout, direction)
     for layout in ("interleaved", "half")
-    for head_dim, base, sense in [(4, 10000.0, 1), (8, 10000.0, 1), (6, 500.0, -1), (16, 10000.0, -1)]
+    for head_dim, base, direction in [(4, 10000.0, 1), (8, 10000.0, 1), (6, 500.0, -1), (16, 10000.0, -1)]
 ]
 
 

@@ -72,9 +72,9 @@ def _each(turn, pairs, read):
 
 
 _TURNS = [
-    Turn(head_dim, base, layout, sense)
+    Turn(head_dim, base, layout, direction)
     for layout in ("interleaved", "half")
-    for head_dim, base, sense in [(4, 10000.0, 1), (8, 500.0, -1), (6, 100.0, 1), (16, 10000.0, -1)]
+    for head_dim, base, direction in [(4, 10000.0, 1), (8, 500.0, -1), (6, 100.0, 1), (16, 10000.0, -1)]
 ]
 
 

@@ -255,7 +255,7 @@ def test_a_judge_decides_where_many_results_are_right(monkeypatch):
 @given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=4), st.floats(1e-12, 1e-2))
 def test_equal_within_the_tolerance_and_not_beyond(numbers, tolerance):
     target = np.array(numbers)
-    room = tolerance * max(1, abs(target).max())
+    slack = tolerance * max(1, abs(target).max())
     assert differs(target, target, tolerance) == ""
-    assert differs(target + room * 0.9, target, tolerance) == ""
-    assert differs(target + room * 1.1, target, tolerance) == "the numbers differ"
+    assert differs(target + slack * 0.9, target, tolerance) == ""
+    assert differs(target + slack * 1.1, target, tolerance) == "the numbers differ"

@@ -250,9 +250,9 @@ def what_the_integers_see(fold, rng):
         one = rng.uniform(-9, 9, size=planes)
         signs, turns = rng.choice([-1, 1], size=planes), rng.integers(-2, 3, size=planes)
         other = rng.permutation(signs * one + 2 * np.pi * turns)
-        stranger = rng.uniform(0, np.pi, size=planes)  # and a list that must not be taken for it
-        apart = np.abs(traces(one) - traces(stranger)).max()
-        folded_apart = np.abs(fold(one) - fold(stranger)).max()
+        unrelated = rng.uniform(0, np.pi, size=planes)  # and a list that must not be taken for it
+        apart = np.abs(traces(one) - traces(unrelated)).max()
+        folded_apart = np.abs(fold(one) - fold(unrelated)).max()
         worst = max(worst, np.abs(traces(one) - traces(fold(one))).max(), np.abs(fold(one) - fold(other)).max())
         worst = max(worst, float((apart > 1e-6) != (folded_apart > 1e-6)))
     return float(worst)

@@ -132,7 +132,7 @@ def a_right_angle(linear):
     r"ellipse with the half axes $|A| + |B|$ and $\bigl||A| - |B|\bigr|$.",
     witness=r"$|A| = |B|$: the plane is squashed onto a line. $\mathrm{diag}(1, 0)$ is such a map.",
     holds=(+1, -1),
-    control=(+1, +1),  # as if mirrors kept the sense of turning
+    control=(+1, +1),  # as if mirrors kept the direction of turning
 )
 def circle_to_ellipse(signs):
     A, B = (sp.expand(sp.re(part) ** 2 + sp.im(part) ** 2) for part in parts())  # the squared moduli

@@ -30,14 +30,14 @@ def _exact_turn(position, layout):
     holds=+1,
     control=-1,  # the two directions taken for each other
 )
-def answer_to_a_unit_vector(sense):
+def answer_to_a_unit_vector(sign):
     for layout in LAYOUTS:
         for direction in (1, -1):
             F = _exact_turn(direction * n, layout)
             for i, (a, b) in enumerate(rotation.planes(4, layout=layout).tolist()):
                 column = sp.zeros(4, 1)
                 column[a] = sp.cos(n * thetas[i])
-                column[b] = sense * direction * sp.sin(n * thetas[i])
+                column[b] = sign * direction * sp.sin(n * thetas[i])
                 if not symbolic.same(F[:, a], column):
                     return False
     return True
@@ -54,10 +54,10 @@ def answer_to_a_unit_vector(sense):
 )
 def signed_frequency(read, rng):
     misses = []
-    for sense in (1, -1):
+    for direction in (1, -1):
         for frequency in (np.pi * rng.uniform(0.01, 0.99), 1e-6):
-            y_a, y_b = rotation.rotate([1.0, 0.0], sense, theta=frequency)
-            misses.append(abs(read(y_b, y_a) - sense * frequency) / frequency)
+            y_a, y_b = rotation.rotate([1.0, 0.0], direction, theta=frequency)
+            misses.append(abs(read(y_b, y_a) - direction * frequency) / frequency)
     return max(misses)
 
 

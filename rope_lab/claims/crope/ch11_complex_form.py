@@ -82,7 +82,7 @@ def pairs_of_neighbours(complexify):
     r"does to $\tilde q$ what $\mathcal R_m$ does to $q$.",
     witness=r"$e^{\mathrm i\varphi}(q_1 + \mathrm i q_2)$ has the real part $q_1\cos\varphi - q_2\sin\varphi$.",
     holds=+1,
-    control=-1,  # the turn in the other sense
+    control=-1,  # the turn in the other direction
 )
 def phases_on_the_diagonal(sign):
     freq, q = sp.symbols("theta_0:2", real=True), sp.Matrix(sp.symbols("q_0:4", real=True))

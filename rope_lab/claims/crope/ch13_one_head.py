@@ -103,7 +103,7 @@ def any_size_with_an_amplitude(amplitude, _rng):
     witness=r"As printed, the two queries are equal.",
     holds=lambda s: (sp.cos(s * theta), sp.sin(s * theta)),
     printed=lambda _: (sp.cos(theta), -sp.sin(theta)),
-    control=lambda s: (sp.cos(s * theta), -sp.sin(s * theta)),  # the angle mended, the sign not
+    control=lambda s: (sp.cos(s * theta), -sp.sin(s * theta)),  # the angle corrected, the sign not
 )
 def the_queries_in_real_form(query):
     ours = one_head.offset_query(2, theta=[0.3])

@@ -1,4 +1,4 @@
-"""What part 19 says about a rotation on values: what it breaks, what mends it, and where the mend has to stand."""
+"""What part 19 says about a rotation on values: what it breaks, what repairs it, and where the repair has to stand."""
 
 import numpy as np
 import sympy as sp

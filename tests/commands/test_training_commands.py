@@ -7,6 +7,7 @@ from typer.testing import CliRunner
 
 from rope_lab.cli import app
 from rope_lab.training.data import sources
+from rope_lab.training.experiments.catalogue import experiment, names
 from rope_lab.training.results import cards
 from rope_lab.training.run.environment import MALLOC
 from tests.training.tiny import card
@@ -123,6 +124,20 @@ def test_results_come_as_a_table_and_as_json(run, tmp_path):
     assert [row["variant"] for row in plain["rows"]] == ["QK", "NoPE"]
     assert plain["rows"][0]["difference"]["mean"] == pytest.approx(-0.3)
     assert plain["rows"][0]["verdict"] == "better, as published"
+
+
+def test_results_without_a_name_list_the_experiments(run, tmp_path):
+    run_of = experiment("placements").runs[0]
+    made = card(run_of.variant, 0, experiment="placements", config=run_of.to_dict(), config_hash=run_of.digest)
+    cards.write(made, tmp_path / "results" / "placements" / "cpu")
+    shown = run("results", "--results", "results")
+    assert shown.exit_code == 0
+    assert "1 of 45 runs" in shown.stdout
+    rows = json.loads(run("results", "--results", "results", "--json").stdout)
+    assert {row["experiment"] for row in rows} == set(names())
+    (placements,) = (row for row in rows if (row["experiment"], row["rung"]) == ("placements", "cpu"))
+    assert (placements["done"], placements["cards"], placements["runs"]) == (1, 1, 45)
+    assert all(row["done"] == 0 for row in rows if row["experiment"] != "placements")
 
 
 def test_results_without_cards_name_the_command(run):

@@ -18,6 +18,20 @@ class Batches:
     Step s reads the same windows whatever came before, so a resumed run reads what an unbroken one would, and every
     variant of a seed reads the same. Each process of several takes every ``world``-th window of the batch.
 
+    Args:
+        stream: token ids, (tokens,).
+        seq_len: tokens in a window.
+        batch_size: windows in a batch, over all processes.
+        steps: batches.
+        seed: that of the order.
+        bos: the id that begins each window; default: none, and a window is one token longer.
+        device: where the batches go.
+        rank: this process's number.
+        world: the number of processes.
+
+    Raises:
+        ArgumentError: a stream shorter than one window.
+
     >>> first = Batches(np.arange(100, dtype=np.uint16), seq_len=4, batch_size=2, steps=3, seed=0)[0]
     >>> bool((first[1] == first[0] + 1).all())  # the target is the next token
     True

@@ -87,7 +87,11 @@ def source(name: str, entry: Mapping) -> Source:
 
 
 def lookup(name: str, known: Registry | None = None) -> Source:
-    """The source of that name, or `CorpusError` with the names there are."""
+    """The source of that name.
+
+    Raises:
+        CorpusError: there is none; the message says which there are.
+    """
     known = registry() if known is None else known
     if name not in known:
         raise CorpusError(f"corpus: expected one of {', '.join(known)}, got {name!r}")
@@ -115,7 +119,8 @@ def locate(path: str, root: str | Path | None = None) -> Path | None:
 def texts(corpus: Source, root: str | Path | None = None) -> Iterator[tuple[TextFile, bytes, str]]:
     """Each file with its checked bytes and their sha256, in the list's order.
 
-    Raises `CorpusError` for a file that is absent or damaged; nothing of it has been handed out then.
+    Raises:
+        CorpusError: a file that is absent or damaged. Nothing of that file has been given out before.
     """
     members: dict[str, bytes] = {}
     for file in corpus.files:

@@ -94,7 +94,9 @@ def summary(
 ) -> dict[str, Any]:
     """Everything the table shows, as plain values for ``--json``; ``rows`` holds the `Row` objects.
 
-    Raises ``ValueError`` where the experiment has no card yet, with the command that makes them.
+    Raises:
+        ArgumentError: no such experiment, rung or reference, or no card yet; the message names the command that makes
+            them.
     """
     asked = experiment(name, rung)
     found = cards.load_all(name, rung, root=root)

@@ -1,4 +1,4 @@
-"""One process, or the several that ``torchrun`` starts: who am I, and what do we agree on."""
+"""One process, or the group that ``torchrun`` starts: this process's place in it, and sums over all."""
 
 from __future__ import annotations
 
@@ -51,7 +51,11 @@ class Processes:
 def processes(device: str | None) -> Iterator[Processes]:
     """Join the processes that ``torchrun`` announces in the environment; alone, the run is one process.
 
-    ``device`` is "cpu" or "cuda"; ``None`` takes a GPU where there is one.
+    Args:
+        device: "cpu", "cuda" or "cuda:N"; ``None`` takes a GPU where there is one.
+
+    Raises:
+        ArgumentError: another device, or a GPU where this torch can use none.
     """
     if device is not None and not re.fullmatch(r"cpu|cuda(:\d+)?", device):
         raise ArgumentError(f"device: expected cpu or cuda, got {device!r}; leave it out for a GPU where there is one")

@@ -67,29 +67,31 @@ class NextTokenLoss(nn.Module):
 class Learner:
     """Model, optimizer and scaler of a run: ``step`` is one update, ``tensors`` and ``load`` move the state."""
 
-    def __init__(self, config: RunConfig, model: GPTConfig, who: Processes, *, notice: Callable[[str], None]) -> None:
-        self.config, self.who = config, who
-        self.model = GPT(model, seed=config.seed).to(who.device)
+    def __init__(self, config: RunConfig, model: GPTConfig, group: Processes, *, notice: Callable[[str], None]) -> None:
+        self.config, self.group = config, group
+        self.model = GPT(model, seed=config.seed).to(group.device)
         self.optimizer = _adamw(config, self.model)
-        self.scaler = torch.amp.GradScaler(who.device.type, enabled=config.precision == "float16")
-        memory = MEMORY if who.device.type == "cpu" else 0.5 * torch.cuda.get_device_properties(who.device).total_memory
-        self.rows = micro_batch(model, rows=config.batch_size // who.world, memory=memory)
-        self.compiled = _compiles(config, who.device.type, notice)
+        self.scaler = torch.amp.GradScaler(group.device.type, enabled=config.precision == "float16")
+        memory = (
+            MEMORY if group.device.type == "cpu" else 0.5 * torch.cuda.get_device_properties(group.device).total_memory
+        )
+        self.rows = micro_batch(model, rows=config.batch_size // group.world, memory=memory)
+        self.compiled = _compiles(config, group.device.type, notice)
         self._loss: Any = NextTokenLoss(self.model)  # or what wraps it
-        if who.world > 1:
+        if group.world > 1:
             self._loss = DistributedDataParallel(self._loss)
         if self.compiled:
-            graphs = who.device.type == "cuda" and who.world == 1 and self.rows == config.batch_size
+            graphs = group.device.type == "cuda" and group.world == 1 and self.rows == config.batch_size
             self._loss = torch.compile(self._loss, dynamic=False, mode="reduce-overhead" if graphs else None)
 
     def step(self, inputs: Tensor, targets: Tensor, *, lr: float) -> Tensor:
         """One update from one batch, in as many micro-batches as memory asks for. The mean loss, left on the device."""
-        for group in self.optimizer.param_groups:
-            group["lr"] = lr
+        for parameters in self.optimizer.param_groups:
+            parameters["lr"] = lr
         parts = list(zip(inputs.split(self.rows), targets.split(self.rows), strict=True))
-        total = torch.zeros((), device=self.who.device)
+        total = torch.zeros((), device=self.group.device)
         for i, (x, y) in enumerate(parts):
-            wait = self.who.world > 1 and i + 1 < len(parts)  # gradients travel once, with the last part
+            wait = self.group.world > 1 and i + 1 < len(parts)  # gradients travel once, with the last part
             with self._loss.no_sync() if wait else contextlib.nullcontext():
                 with self.autocast():
                     loss = self._loss(x, y) / len(parts)
@@ -110,14 +112,14 @@ class Learner:
         ``model``: another one, judged in the same arithmetic.
         """
         with self.autocast():
-            logits = (model or self.model)(inputs.to(self.who.device))
-        targets = targets.to(self.who.device).flatten()
+            logits = (model or self.model)(inputs.to(self.group.device))
+        targets = targets.to(self.group.device).flatten()
         return F.cross_entropy(logits.float().flatten(0, 1), targets, ignore_index=IGNORED, reduction="sum")
 
     def autocast(self) -> Any:
         """The precision of the matrix products."""
         dtype = getattr(torch, self.config.precision)
-        return torch.autocast(self.who.device.type, dtype=dtype, enabled=dtype != torch.float32)
+        return torch.autocast(self.group.device.type, dtype=dtype, enabled=dtype != torch.float32)
 
     def tensors(self, *, resumable: bool = True) -> dict[str, Tensor]:
         """The parameters by name and, to go on from there, the optimizer's moments and step count of each."""

@@ -110,8 +110,8 @@ def train(
             raise ArgumentError(f"threads: expected at least 1, got {threads}; leave it out for torch's own choice")
         torch.set_num_threads(threads)
     streams = corpora.load(config.corpus, tokenizer=config.tokenizer) if corpus is None else corpus
-    with processes(device) as who:
-        return Run(config, Path(out), streams, who, progress).go(checkpoint_every, time_budget_s)
+    with processes(device) as group:
+        return Run(config, Path(out), streams, group, progress).go(checkpoint_every, time_budget_s)
 
 
 def load_model(folder: str | Path) -> GPT:
@@ -133,14 +133,14 @@ def load_model(folder: str | Path) -> GPT:
 class Run:
     """One run on its way. All that a checkpoint must hold is the learner, the record and the ``recent`` losses."""
 
-    def __init__(self, config: RunConfig, out: Path, corpus: TokenStreams, who: Processes, progress: bool) -> None:
+    def __init__(self, config: RunConfig, out: Path, corpus: TokenStreams, group: Processes, progress: bool) -> None:
         expect_measures(config, model_config(config, vocab_size=corpus.vocab_size), tokens=len(corpus.valid))
-        if config.batch_size % who.world:
-            raise ArgumentError(f"expected a batch_size divisible by {who.world} processes, got {config.batch_size}")
-        self.config, self.out, self.corpus, self.who = config, out, corpus, who
-        self.hidden = not (progress and who.first)
+        if config.batch_size % group.world:
+            raise ArgumentError(f"expected a batch_size divisible by {group.world} processes, got {config.batch_size}")
+        self.config, self.out, self.corpus, self.group = config, out, corpus, group
+        self.hidden = not (progress and group.first)
         self.bos = corpus.vocab_size if config.bos else None
-        self.recent = torch.zeros(config.log_every, device=who.device)  # losses since the last point of the curve
+        self.recent = torch.zeros(config.log_every, device=group.device)  # losses since the last point of the curve
         self.batches = Batches(
             corpus.train,
             seq_len=config.seq_len,
@@ -148,14 +148,14 @@ class Run:
             steps=config.steps,
             seed=config.seed,
             bos=self.bos,
-            device=who.device,
-            rank=who.rank,
-            world=who.world,
+            device=group.device,
+            rank=group.rank,
+            world=group.world,
         )
 
     def go(self, checkpoint_every: int, time_budget_s: float | None) -> Outcome:
         """Resume or begin, train to the end or to the first reason to stop, save."""
-        with exclusive(self.out) if self.who.first else contextlib.nullcontext():
+        with exclusive(self.out) if self.group.first else contextlib.nullcontext():
             return self._go(checkpoint_every, time_budget_s)
 
     def _go(self, checkpoint_every: int, time_budget_s: float | None) -> Outcome:
@@ -164,7 +164,9 @@ class Run:
         if found is not None and found.state["card"] is not None:
             return self._finished(cards.Card(**found.state["card"]))
         model = model_config(self.config, vocab_size=self.corpus.vocab_size)
-        self.learner = Learner(self.config, model, self.who, notice=tqdm.write if self.who.first else lambda _: None)
+        self.learner = Learner(
+            self.config, model, self.group, notice=tqdm.write if self.group.first else lambda _: None
+        )
         self.record = Record(self.config, None if found is None else found.state["record"])
         if found is not None:
             self.learner.load(found.tensors, found.state["scaler"])
@@ -179,7 +181,7 @@ class Run:
 
     def _steps(self, checkpoint_every: int, stop: Callable[[], bool], deadline: float) -> str:
         """Train to the end, or to the first reason to stop, which is returned; "" at the end."""
-        config, who, record = self.config, self.who, self.record
+        config, group, record = self.config, self.group, self.record
         for step in range(record.step, config.steps):
             with record.stopwatch:
                 loss = self.learner.step(*self.batches[step], lr=config.learning_rate(step))
@@ -187,7 +189,7 @@ class Run:
                 record.step = done = step + 1
                 end = done == config.steps
                 log, save = end or done % config.log_every == 0, done % checkpoint_every == 0
-                look = log or save or who.device.type == "cpu"  # elsewhere looking at a loss waits for the device
+                look = log or save or group.device.type == "cpu"  # elsewhere looking at a loss waits for the device
                 if look:
                     self._require_finite()
             if log:
@@ -197,8 +199,8 @@ class Run:
                 self._validate()
             if save and not end:
                 self._save()
-            if look and not end and who.any(stop() or time.monotonic() > deadline):
-                return "interrupted" if who.any(stop()) else "time"
+            if look and not end and group.any(stop() or time.monotonic() > deadline):
+                return "interrupted" if group.any(stop()) else "time"
         return ""
 
     def _require_finite(self) -> None:
@@ -217,7 +219,7 @@ class Run:
     def _log(self) -> None:
         """A point of the training curve: the mean over the steps since the last one and over all processes."""
         count = (self.record.step - 1) % self.config.log_every + 1
-        mean = (self.who.sum(self.recent[:count].double().mean()) / self.who.world).item()
+        mean = (self.group.sum(self.recent[:count].double().mean()) / self.group.world).item()
         self.record.train_loss(mean)
         self.bar.set_postfix_str(f"loss {mean:.3f}, {self.record.tokens_per_s:,.0f} tokens/s", refresh=False)
 
@@ -229,7 +231,7 @@ class Run:
             seq_len=config.seq_len,
             batch_size=config.eval_batch_size or config.batch_size,
             bos=self.bos,
-            who=self.who,
+            group=self.group,
             report=lambda i, n: self.bar.set_postfix_str(f"validating {i}/{n}", refresh=i % 20 == 0),
         )
         if not math.isfinite(found.loss):
@@ -244,9 +246,9 @@ class Run:
             "vocab_size": self.corpus.vocab_size,
             "hashes": dict(self.corpus.hashes),
         }
-        how = {"processes": self.who.world, "compiled": learner.compiled, "micro_batch": learner.rows}
+        how = {"processes": self.group.world, "compiled": learner.compiled, "micro_batch": learner.rows}
         parameters, measured = count_parameters(learner.model), measure(config, learner, self.corpus)
-        return self.record.card(data=data, parameters=parameters, device=self.who.device, how=how, measured=measured)
+        return self.record.card(data=data, parameters=parameters, device=self.group.device, how=how, measured=measured)
 
     def _found(self) -> checkpoint.Checkpoint | None:
         found = checkpoint.load(self.out, fields=("config", "vocab_size", "record", "scaler", "card"))
@@ -258,7 +260,7 @@ class Run:
 
     def _save(self, card: cards.Card | None = None) -> None:
         """A checkpoint, or with a card the end of the run: weights alone, since nothing is left to resume."""
-        if self.who.first:
+        if self.group.first:
             state = {
                 "step": self.record.step,
                 "config": self.config.to_dict(),
@@ -269,10 +271,10 @@ class Run:
             }
             tensors = self.learner.tensors(resumable=card is None)
             checkpoint.save(self.out, tensors=tensors | {"recent": self.recent}, state=state)
-        self.who.wait()
+        self.group.wait()
 
     def _finished(self, card: cards.Card) -> Outcome:
         """Write the card; also of a run that was finished before, whose card's file may be gone."""
-        if self.who.first:
+        if self.group.first:
             cards.write(card, self.out)
         return Outcome("finished", self.config.steps, self.out, card)

@@ -76,13 +76,13 @@ def measure(config: RunConfig, learner: Learner, corpus: Any) -> dict[str, Any]:
 @torch.no_grad()
 def longer_windows(config: RunConfig, learner: Learner, corpus: Any, *, length: int) -> dict[str, float]:
     """Mean loss in windows of ``length`` tokens: at the places that training knew, at those beyond, and over all."""
-    model = stretched(learner.model, seq_len=length).to(learner.who.device)
+    model = stretched(learner.model, seq_len=length).to(learner.group.device)
     stream = corpus.valid[: config.eval_tokens or None]
     bos = corpus.vocab_size if config.bos else None
     sums, counts = torch.zeros(length, dtype=torch.float64), torch.zeros(length, dtype=torch.float64)
     for inputs, targets in validation_batches(stream, seq_len=length, batch_size=max(1, TOKENS // length), bos=bos):
         with learner.autocast():
-            logits = model(inputs.to(learner.who.device))
+            logits = model(inputs.to(learner.group.device))
         sums += _nats_by_place(logits.cpu(), targets)
         counts += (targets != IGNORED).sum(0)
     inside, beyond = slice(None, config.seq_len), slice(config.seq_len, None)

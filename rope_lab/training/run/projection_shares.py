@@ -116,12 +116,12 @@ def _loss(config: RunConfig, learner: Learner, corpus: Any, model: GPT) -> float
         seq_len=config.seq_len,
         batch_size=config.eval_batch_size or config.batch_size,
         bos=corpus.vocab_size if config.bos else None,
-        who=learner.who,
+        group=learner.group,
     ).loss
 
 
 def _tuned(config: RunConfig, learner: Learner, corpus: Any, pairings: Pairings | None) -> float:
-    tuner = Learner(replace(config, compile="never"), learner.model.config, learner.who, notice=lambda _: None)
+    tuner = Learner(replace(config, compile="never"), learner.model.config, learner.group, notice=lambda _: None)
     tuner.model.load_state_dict(learner.model.state_dict())
     batches = Batches(
         corpus.train,
@@ -130,7 +130,7 @@ def _tuned(config: RunConfig, learner: Learner, corpus: Any, pairings: Pairings 
         steps=TUNING,
         seed=config.seed + 1_000_003,
         bos=corpus.vocab_size if config.bos else None,
-        device=learner.who.device,
+        device=learner.group.device,
     )
     rate = config.learning_rate(config.steps - 1)
     for step in range(TUNING):

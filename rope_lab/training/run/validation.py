@@ -58,7 +58,7 @@ def validate(
     seq_len: int,
     batch_size: int,
     bos: int | None,
-    who: Processes,
+    group: Processes,
     report: Callable[[int, int], None] = lambda *_: None,
 ) -> Validation:
     """Judge ``nats``, the summed loss of a batch, on every batch of the stream; the processes share them.
@@ -70,12 +70,12 @@ def validate(
         raise ArgumentError(
             f"expected validation tokens to predict, got a stream of {len(stream)}: choose another corpus"
         )
-    sums = torch.zeros(len(batches), dtype=torch.float64, device=who.device)
+    sums = torch.zeros(len(batches), dtype=torch.float64, device=group.device)
     for i, (inputs, targets) in enumerate(batches):
-        if i % who.world == who.rank:
+        if i % group.world == group.rank:
             sums[i] = nats(inputs, targets)
         report(i + 1, len(batches))
-    nats_of: list[float] = who.sum(sums).tolist()
+    nats_of: list[float] = group.sum(sums).tolist()
     counts = [int((targets != IGNORED).sum()) for _, targets in batches]
     full = [s / count for s, count in zip(nats_of, counts, strict=True) if count == max(counts)]
     sd = statistics.stdev(full) if len(full) > 1 else 0.0

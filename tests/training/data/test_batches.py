@@ -62,7 +62,7 @@ def test_the_mean_is_over_tokens_and_the_spread_over_full_batches():
     def nats(_, targets):
         return targets[targets != IGNORED].double().sum()
 
-    kind = {"seq_len": 4, "batch_size": 1, "bos": None, "who": Processes(torch.device("cpu"))}
+    kind = {"seq_len": 4, "batch_size": 1, "bos": None, "group": Processes(torch.device("cpu"))}
     found = validate(nats, STREAM[:10], **kind)
     assert (found.loss, found.batches, found.tokens) == (5.0, 3, 9)
     assert found.sd == pytest.approx(np.std([2.5, 6.5], ddof=1))

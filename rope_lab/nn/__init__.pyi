@@ -17,7 +17,7 @@ from . import (
     tensor_arguments as tensor_arguments,
 )
 from .attention import AttentionConfig as AttentionConfig, CausalAttention as CausalAttention, attend as attend
-from .cache import KVCache as KVCache, LatentCache as LatentCache
+from .cache import Cache as Cache, KVCache as KVCache, LatentCache as LatentCache
 from .complex_convert import from_dense as from_dense, to_dense as to_dense
 from .complex_linear import ComplexLinear as ComplexLinear
 from .complex_products import (
@@ -28,6 +28,7 @@ from .complex_products import (
 )
 from .counts import count_multiplications as count_multiplications, count_parameters as count_parameters
 from .gpt import GPT as GPT, MLP as MLP, Block as Block, GPTConfig as GPTConfig, sinusoids as sinusoids
+from .heads import HeadsConfig as HeadsConfig, ProjectionConfig as ProjectionConfig
 from .latent_attention import (
     LatentConfig as LatentConfig,
     SharedLatentAttention as SharedLatentAttention,

@@ -10,6 +10,7 @@ from rope_lab.algebra.rotation import frequencies, rotation_matrix
 
 THETA = frequencies(6, base=50.0)
 subsets = st.sampled_from(PLACEMENTS)
+WAYS_TO_LOOK = ({}, {"causal": True}, {"causal": False})
 seeds = st.integers(0, 2**32 - 1)
 
 
@@ -84,6 +85,15 @@ def test_weights_sum_to_one_and_look_back():
     np.testing.assert_allclose(a.sum(axis=1), 1)
     assert (np.triu(a, 1) == 0).all()
     assert (attention_weights(q, k, rotated="k", **along(causal=False)) > 0).all()
+
+
+@pytest.mark.parametrize("f", [attention_weights, attention, moved])
+def test_it_is_causal_unless_it_is_told_not_to_be(f):
+    x = contents(1)[: 2 if f is attention_weights else 3]
+    more = {"shift": 3} if f is moved else {}
+    plain, causal, both_ways = (np.array(f(*x, rotated="q", **along(**how), **more)) for how in WAYS_TO_LOOK)
+    assert np.array_equal(plain, causal)
+    assert not np.allclose(plain, both_ways)
 
 
 def test_sixteen_placements_four_of_them_relative():

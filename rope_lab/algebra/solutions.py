@@ -1,6 +1,6 @@
 r"""All families of matrices with $R_m^\top R_n = R_{n-m}$: what the law alone implies, and every solution of it.
 
-Two halves. *Words*: products of $R_n$ and $R_n^\top$ in which nothing commutes, and the few rewriting rules that the
+Two parts. *Words*: products of $R_n$ and $R_n^\top$ in which nothing commutes, and the few rewriting rules that the
 proof of chapter 4 uses; SymPy adds the indices. *Families*: functions from a position to a float64 matrix, with a
 residual of the law, a builder of every solution, and `classify`, which finds the parts of a given one.
 """

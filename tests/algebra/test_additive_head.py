@@ -59,3 +59,8 @@ def test_the_plane_that_tips_the_balance_is_the_fastest_below_a_radian(window):
     theta, tilt_row = frequencies(128), sinusoid_head(window, content=0).W_k[-1, 2:]
     (plane,) = set(np.flatnonzero(tilt_row) // 2)
     assert theta[plane] * window <= 1 < theta[plane - 1] * window
+
+
+def test_the_peak_is_no_higher_than_the_margin_asks():
+    head = sinusoid_head(33)
+    assert 12.0 <= min(lead(head, m=m, kind=kind) for m in range(31) for kind in (0, 1)) < 12.2

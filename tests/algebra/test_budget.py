@@ -104,3 +104,9 @@ def test_the_multiplications_by_hand():
     others = {"scores": 3 * 2 * 7 * 8, "mlp": 3 * 2 * 8 * 10, "head": 5 * 8}
     total = sum(projections.values()) + sum(others.values())
     assert multiplications(shape, context=7) == {**projections, **others, "total": total}
+
+
+def test_the_parameters_of_a_latent_by_hand():
+    found = parameters(ModelShape(width=8, heads=2, layers=3, latent=6, rope=2))
+    q, k = 3 * (8 * 8 + 8 * 2 * 2), 3 * (2 * 4 * 6 + 8 * 2)  # the query has a rotary part in each head, the key has one
+    assert [found[part] for part in ("latent", "q", "k", "v", "o")] == [3 * 8 * 6, q, k, 3 * 2 * 4 * 6, 3 * 8 * 8]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from rope_lab.algebra import layouts, rotation
 
 orders = st.integers(1, 40).flatmap(lambda n: st.permutations(range(n)))
-halves = st.integers(1, 8)
+plane_counts = st.integers(1, 8)
 kinds = st.sampled_from(["interleaved", "half"])
 
 
@@ -67,7 +67,7 @@ def test_cycles_and_parity(order):
     assert layouts.parity(order) == round(np.linalg.det(np.eye(len(order))[list(order)]))
 
 
-@given(planes=halves, kind=kinds, seed=st.integers(0, 2**32 - 1))
+@given(planes=plane_counts, kind=kinds, seed=st.integers(0, 2**32 - 1))
 def test_the_elementwise_form_is_the_matrix(planes, kind, seed):
     rng = np.random.default_rng(seed)
     theta, x, positions = rotation.frequencies(2 * planes), rng.normal(size=(3, 2 * planes)), rng.uniform(-99, 99, 3)
@@ -80,7 +80,7 @@ def test_the_elementwise_form_is_the_matrix(planes, kind, seed):
         assert not np.allclose(layouts.rotate_elementwise(x, positions, theta=theta, layout=other), want)  # control
 
 
-@given(heads=st.integers(1, 4), planes=halves, still=st.integers(0, 3))
+@given(heads=st.integers(1, 4), planes=plane_counts, still=st.integers(0, 3))
 def test_projections_go_there_and_back(heads, planes, still):
     sizes = (heads, 2 * planes + 2 * still)
     there = layouts.projection_permutation(*sizes, rotary_dim=2 * planes)

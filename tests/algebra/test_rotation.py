@@ -203,7 +203,7 @@ def test_refusals_say_expected_got_and_mend(name):
     with pytest.raises(kind, match=words) as caught:
         call()
     assert "expected" in str(caught.value)
-    assert ";" in str(caught.value)  # the mend stands behind it
+    assert ";" in str(caught.value)  # the fix stands behind it
 
 
 def test_signatures_are_enforced_here():

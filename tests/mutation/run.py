@@ -7,8 +7,9 @@ Cosmic Ray makes the mutants: another operator, comparison, number, constant, ke
 runs, a decorator lost. The sample is drawn by a hash of the mutated line, so that it stays the same as long as the line
 does. Annotations and the words of an error message are left alone.
 
-A mutant runs, in a copy of the tree, first the tests and docstring examples of its own module, then the rest of its
-folder's tests. One that lives must stand in survivors.md with a reason; if it does not, the run fails and names it.
+A mutant runs, in a copy of the tree, first the tests and docstring examples of its own module, then those tests of
+its folder that name the module. One that lives must stand in survivors.md with a reason; if it does not, the run fails
+and names it.
 """
 
 import argparse
@@ -159,11 +160,12 @@ def own_tests(tree: Path, path: str) -> list[str]:
 
 
 def folder_tests(tree: Path, path: str) -> list[str]:
-    """The other tests of the folder, those that name the module first."""
-    folder, stem = path.split("/")[1], Path(path).stem
-    files = [p for p in (tree / "tests" / folder).rglob("test_*.py") if not p.name.startswith(f"test_{stem}")]
-    files.sort(key=lambda p: (stem not in p.read_text(encoding="utf-8"), p.name))
-    return [str(p.relative_to(tree)) for p in files]
+    """The tests of the folder that name the module; for a module without tests of its own, the whole folder's."""
+    own, stem = own_tests(tree, path), Path(path).stem
+    folder = tree / "tests" / path.split("/")[1]
+    files = [str(p.relative_to(tree)) for p in sorted(folder.rglob("test_*.py"))]
+    named = [file for file in files if re.search(rf"\b{stem}\b", (tree / file).read_text(encoding="utf-8"))]
+    return [file for file in (named if len(own) > 1 else files) if file not in own]
 
 
 def outcome(tree: Path, mutant: Mutant) -> Outcome:
@@ -174,7 +176,8 @@ def outcome(tree: Path, mutant: Mutant) -> Outcome:
     target.write_text(mutate_code(code, get_operator(mutant.operator)(), mutant.occurrence), encoding="utf-8")
     try:
         for tests, limit in ((own_tests, OWN_LIMIT), (folder_tests, FOLDER_LIMIT)):
-            status = passed(tree, tests(tree, mutant.path), limit)
+            files = tests(tree, mutant.path)
+            status = passed(tree, files, limit) if files else 0  # pytest without a file would run everything
             if status != 0:
                 return "too slow" if status is None else "killed"
         return "survived"
@@ -255,9 +258,9 @@ def run(chosen: list[Mutant], workers: int) -> dict[Mutant, Outcome]:
             if answer is None:
                 left -= 1
                 continue
-            mutant, fate, seconds = answer
-            found[mutant] = fate
-            print(f"{len(found):4}/{len(chosen)} {fate:9} {seconds:5.0f} s  {mutant.name}", flush=True)
+            mutant, end, seconds = answer
+            found[mutant] = end
+            print(f"{len(found):4}/{len(chosen)} {end:9} {seconds:5.0f} s  {mutant.name}", flush=True)
         for process in processes:
             process.join()
     return found
@@ -267,7 +270,7 @@ def report(found: dict[Mutant, Outcome]) -> int:
     """Print the score; 1 if a survivor is not listed, or too few of the mutants that change anything die."""
     listed = LISTED.read_text(encoding="utf-8")
     equivalent = listed.partition("## Equivalent")[2].partition("\n## ")[0]
-    survivors = sorted(mutant.name for mutant, fate in found.items() if fate == "survived")
+    survivors = sorted(mutant.name for mutant, end in found.items() if end == "survived")
     unlisted = [name for name in survivors if name not in listed]
     nothing = [name for name in survivors if name in equivalent]
     counted = len(found) - len(nothing)

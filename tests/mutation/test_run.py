@@ -34,7 +34,7 @@ def test_a_sample_stays_when_other_lines_come_and_go(module):
     assert run.sample([module], 2) == run.sample([module], 2)
 
 
-def fates(survivor: str, others: int) -> dict:
+def ends(survivor: str, others: int) -> dict:
     dead = {run.Mutant("", "a.py, f", "", i, "x", f"y{i}"): "killed" for i in range(others)}
     return {**dead, run.Mutant("", f"a.py, {survivor}", "", 0, "x < 1", "x <= 1"): "survived"}
 
@@ -50,5 +50,5 @@ def test_a_survivor_must_be_listed_and_few_may_live(survivor, others, status, tm
         "## Not worth a test\n\n- a.py, listed: `x < 1` -> `x <= 1`. Why.\n"
     )
     monkeypatch.setattr(run, "LISTED", listed)
-    assert run.report(fates(survivor, others)) == status
+    assert run.report(ends(survivor, others)) == status
     assert ("not in survivors.md: a.py, unlisted" in capsys.readouterr().out) == (survivor == "unlisted")

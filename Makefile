@@ -48,6 +48,7 @@ mutants: .venv/dev              # 300 small changes of algebra, nn and audit: do
 lint: .venv/dev node_modules/.bin/biome
 	$(IN) -m ruff check .
 	$(IN) -m ruff format --check rope_lab tests book benchmarks
+	$(IN) -m mypy
 	node_modules/.bin/biome ci --error-on-warnings
 
 clean:

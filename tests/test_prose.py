@@ -243,7 +243,10 @@ def test_control_notebook(change, said):
 
 def test_control_address():
     moved = {**FILES, "README.md": FILES["README.md"].replace(URL, "https://github.com/somebody/rope-lab")}
-    assert len(wrong_addresses(moved, URL)) == 2  # another address, and the right one missing
+    assert set(wrong_addresses(moved, URL)) == {
+        "README.md: https://github.com/somebody/rope-lab",
+        "README.md: the repository's address is missing",
+    }
 
 
 LINES = ["see ../shared/x", "open('/tmp/x')", "cd /home/me/x", "https://example.org/simple"]

@@ -161,3 +161,8 @@ def test_rounding_is_forgiven():
     cleaned = expect_skew(B)
     assert (cleaned + cleaned.T == 0).all()
     np.testing.assert_allclose(cleaned, B, atol=1e-12)
+
+
+def test_what_counts_as_orthogonal_without_a_word():
+    assert is_orthogonal(np.eye(3) + 1e-12)
+    assert not is_orthogonal(np.eye(3) + 1e-6)

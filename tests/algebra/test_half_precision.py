@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rope_lab.algebra import half_precision as half
-from rope_lab.algebra.half_precision import Rounding
+from rope_lab.algebra.half_precision import Rounding, rounded_logits, spacing
 from rope_lab.algebra.rotation import frequencies, logits
 
 TORCH = {"float32": torch.float32, "float16": torch.float16, "bfloat16": torch.bfloat16}
@@ -192,3 +192,16 @@ def test_relativity_survives_a_rounded_frequency_and_nothing_else():
 def test_refusals(call, error, says):
     with pytest.raises(error, match=says):
         call()
+
+
+@pytest.mark.parametrize(("dtype", "least"), [("float64", 2.0**-1074), ("bfloat16", 2.0**-133), ("float16", 2.0**-24)])
+def test_the_spacing_at_zero_and_at_minus_one(dtype, least):
+    assert spacing(0.0, dtype=dtype) == least
+    assert spacing(-1.0, dtype=dtype) == spacing(1.0, dtype=dtype) > 1e-16
+
+
+@pytest.mark.usefixtures("untyped")
+@pytest.mark.parametrize("width", [2, 6])
+def test_a_vector_too_short_or_too_long_is_refused(width):
+    with pytest.raises(ValueError, match=rf"k: expected one vector of 4 numbers .* got shape \({width},\)"):
+        rounded_logits(np.ones(4), np.ones(width), q_positions=0, k_positions=0, theta=[1.0, 0.1], rounding=Rounding())

@@ -101,6 +101,7 @@ def test_a_mirror_is_its_own_inverse(seed, size, scale):
         (lambda: adapted_axis(np.eye(3)), ValueError, "got one with determinant \\+1"),
         (lambda: mirror([0.0, 0.0]), ValueError, "axis: expected one vector that is not zero, got zeros only"),
         (lambda: mirror(np.eye(2)), ValueError, r"got shape \(2, 2\)"),
+        (lambda: mirror(2.0), ValueError, r"got shape \(\)"),
         (lambda: split_off(np.eye(2), axis=[1.0, 0, 0]), ValueError, "axis: expected 2 entries"),
     ],
 )

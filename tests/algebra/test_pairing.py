@@ -74,3 +74,11 @@ def test_many_heads_have_planes_of_their_own():
 def test_bad_input_is_refused_in_words(call, words):
     with pytest.raises(ValueError, match=words):
         call()
+
+
+@pytest.mark.usefixtures("untyped")
+def test_a_square_root_of_minus_one_that_is_not_orthogonal_is_refused():
+    J = np.array([[1.0, -2.0], [1.0, -1.0]])
+    assert np.array_equal(J @ J, -np.eye(2))
+    with pytest.raises(ValueError, match="J: expected an orthogonal matrix with J J = -I"):
+        linear_part(np.eye(2), J)

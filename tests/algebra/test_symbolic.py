@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rope_lab.algebra import rotation
-from rope_lab.algebra.symbolic import rotation_2d, rotation_matrix, same
+from rope_lab.algebra.symbolic import K, rotation_2d, rotation_matrix, same
 
 angles = st.floats(-10, 10)
 a, b, m, n = sp.symbols("a b m n", real=True)
@@ -40,3 +40,9 @@ def test_same_compares_every_entry():
     wrong[1, 0] = -wrong[1, 0]
     assert same(rotation_2d(a) * rotation_2d(b), rotation_2d(a + b))
     assert not same(rotation_2d(a) * rotation_2d(b), wrong)
+
+
+def test_the_size_of_the_first_block_is_any_positive_whole_number():
+    assert K.is_positive
+    assert K.is_integer
+    assert K.is_number is False

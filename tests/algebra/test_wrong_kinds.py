@@ -52,6 +52,7 @@ def test_a_layout_of_another_name_is_not_taken_for_interleaved(call, layout):
         (lambda: recurrence.impulse_response(-1, gamma=0.9, theta=1.0), ValueError, "length: expected a whole number"),
         (lambda: recurrence.impulse_response(2.5, gamma=0.9, theta=1.0), TypeError, "length: .* got 2.5"),
         (lambda: latent.softmax(ROW), ValueError, r"s: expected the logits of one query, .* got shape \(2, 4\)"),
+        (lambda: latent.softmax(1.0), ValueError, r"s: expected the logits of one query, .* got shape \(\)"),
         (lambda: latent.softmax([]), ValueError, r"s: expected the logits of one query, .* got shape \(0,\)"),
         (lambda: latent.relative(ROW, ROW[:1], positions=[0, 1], theta=THETA), ValueError, "q and c of one shape"),
         (lambda: latent.decode(ROW, ROW, "undo", positions=[0], theta=THETA), ValueError, r"\(T,\), got .*\(1,\)"),

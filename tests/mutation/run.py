@@ -72,7 +72,11 @@ def sites(path: Path) -> dict[str, list[tuple[str, int]]]:
     for kind, names in _kinds().items():  # operators of one kind replace the same thing, so they share their places
         places = [start for node in nodes for start, _ in get_operator(names[0])().mutation_positions(node)]
         for occurrence, (line, column) in enumerate(places):
-            if not any(first <= (line, column) < last for first, last in silent):
+            marker = lines[line - 1][column : column + 2] in (
+                "*,",
+                "/,",
+            )  # not an operator, but the end of some arguments
+            if not marker and not any(first <= (line, column) < last for first, last in silent):
                 where = f"{path.relative_to(PACKAGE).as_posix()}, {definitions[line]}"
                 site = f"{where}: {lines[line - 1].strip()} {column} {kind}"
                 found.setdefault(site, []).extend((name, occurrence) for name in names)

@@ -6,6 +6,8 @@ The palette is chosen here and nowhere else. ``css()`` hands it to the browser a
 
 from dataclasses import dataclass
 
+import numpy as np
+
 __all__ = ["DARK", "INKS", "LIGHT", "PAGES", "ROLES", "Role", "contrast", "css", "luminance"]
 
 
@@ -46,6 +48,10 @@ DARK = {name: role.dark for name, role in ROLES.items()} | {name: pair[1] for na
 
 # The papers the inks must be read on: the book's, JupyterLab's and Colab's, and our own washes.
 PAGES = {"light": ("#ffffff", INKS["wash"][0]), "dark": ("#121212", "#111111", INKS["wash"][1], "#383838")}
+
+# The outline of a letter F, corners as (x, y): a turn and a mirror image of it cannot be mistaken for each other.
+_CORNERS = "0 0, 0 1, 0.62 1, 0.62 0.78, 0.24 0.78, 0.24 0.56, 0.5 0.56, 0.5 0.34, 0.24 0.34, 0.24 0"
+FLAG = np.array([corner.split() for corner in _CORNERS.split(", ")], dtype=float)
 
 # Who says that the page is dark: the book's theme, JupyterLab, Colab's output frame, VS Code.
 _DARK_PAGES = ("html[data-theme=dark]", "body[data-jp-theme-light=false]", "html[theme=dark]", "body.vscode-dark")

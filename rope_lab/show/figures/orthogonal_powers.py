@@ -6,25 +6,10 @@ from matplotlib.axes import Axes
 from rope_lab.algebra.grid_positions import grid_turn
 from rope_lab.algebra.orthogonal_powers import orthogonal_power, split_off
 from rope_lab.algebra.rotation import rotation_2d
-from rope_lab.show.style import LIGHT
+from rope_lab.show.style import FLAG, LIGHT
 from rope_lab.show.svg import Picture, figure, line
 
 __all__ = ["three_powers", "two_routes"]
-
-_FLAG = np.array(
-    [
-        [0, 0],
-        [0, 1],
-        [0.62, 1],
-        [0.62, 0.78],
-        [0.24, 0.78],
-        [0.24, 0.56],
-        [0.5, 0.56],
-        [0.5, 0.34],
-        [0.24, 0.34],
-        [0.24, 0],
-    ]
-)
 
 
 def three_powers(*, angle: float = 0.7, last: int = 4) -> Picture:
@@ -59,7 +44,7 @@ def _letter(axes: Axes, matrix: np.ndarray, role: str) -> None:
     axes.axis("off")
     for x, y in (([-1.2, 1.2], [0.0, 0.0]), ([0.0, 0.0], [-1.2, 1.2])):
         axes.plot(x, y, color=LIGHT["hair"], lw=0.8)
-    image = _FLAG @ matrix.T
+    image = FLAG @ matrix.T
     axes.fill(*image.T, facecolor=LIGHT[role], alpha=0.22, lw=0)
     axes.plot(*np.vstack([image, image[:1]]).T, color=LIGHT[role], lw=1.6)
 

@@ -6,25 +6,11 @@ from matplotlib.patches import Rectangle
 
 from rope_lab.algebra.rotation import rotation_2d
 from rope_lab.algebra.solutions import solution
-from rope_lab.show.style import LIGHT
+from rope_lab.show.style import FLAG, LIGHT
 from rope_lab.show.svg import Picture, figure
 
 __all__ = ["every_solution", "one_more_plane"]
 
-_FLAG = np.array(
-    [
-        [0, 0],
-        [0, 1],
-        [0.62, 1],
-        [0.62, 0.78],
-        [0.24, 0.78],
-        [0.24, 0.56],
-        [0.5, 0.56],
-        [0.5, 0.34],
-        [0.24, 0.34],
-        [0.24, 0],
-    ]
-)
 _SLANT = rotation_2d(0.5)  # the basis U of the solutions that are not orthogonal
 
 
@@ -60,7 +46,7 @@ def _letter(axes: Axes, matrix: np.ndarray) -> None:
     axes.axis("off")
     for x, y in (([-1.2, 1.2], [0.0, 0.0]), ([0.0, 0.0], [-1.2, 1.2])):
         axes.plot(x, y, color=LIGHT["hair"], lw=0.8)
-    image = _FLAG @ matrix.T
+    image = FLAG @ matrix.T
     spread = np.linalg.svd(image - image.mean(0), compute_uv=False)
     if spread[0] < 1e-9:
         axes.plot(0, 0, "o", color=LIGHT["output"], ms=6)

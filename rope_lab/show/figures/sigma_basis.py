@@ -4,25 +4,11 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from rope_lab.algebra.widely_linear import SIGMA, energies, split
-from rope_lab.show.style import LIGHT
+from rope_lab.show.style import FLAG, LIGHT
 from rope_lab.show.svg import Picture, figure
 
 __all__ = ["four_maps", "two_halves"]
 
-_F = np.array(
-    [
-        [0, 0],
-        [0, 1],
-        [0.62, 1],
-        [0.62, 0.78],
-        [0.24, 0.78],
-        [0.24, 0.56],
-        [0.5, 0.56],
-        [0.5, 0.34],
-        [0.24, 0.34],
-        [0.24, 0],
-    ]
-)
 _CIRCLE = np.stack([f(np.linspace(0, 2 * np.pi, 97)) for f in (np.cos, np.sin)], axis=-1)
 
 
@@ -80,7 +66,7 @@ def _board(axes: Axes, reach: float) -> None:
 
 
 def _letter(axes: Axes, matrix: np.ndarray, role: str) -> None:
-    before, image = np.vstack([_F, _F[:1]]), np.vstack([_F, _F[:1]]) @ matrix.T
+    before, image = np.vstack([FLAG, FLAG[:1]]), np.vstack([FLAG, FLAG[:1]]) @ matrix.T
     axes.plot(*before.T, color=LIGHT["muted"], lw=0.9)
     axes.fill(*image.T, facecolor=LIGHT[role], alpha=0.22, lw=0)
     axes.plot(*image.T, color=LIGHT[role], lw=1.8)

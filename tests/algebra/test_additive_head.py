@@ -61,6 +61,6 @@ def test_the_plane_that_tips_the_balance_is_the_fastest_below_a_radian(window):
     assert theta[plane] * window <= 1 < theta[plane - 1] * window
 
 
-def test_the_peak_is_no_higher_than_the_margin_asks():
+def test_the_tilt_gives_the_margin_and_hardly_more():
     head = sinusoid_head(33)
     assert 12.0 <= min(lead(head, m=m, kind=kind) for m in range(31) for kind in (0, 1)) < 12.2

@@ -36,6 +36,13 @@ DROPPED = (
     r'[ \t]*<meta name="viewport" content="width=device-width, initial-scale=1"/>\n?',
 )
 
+# On a first visit the theme waits for its last script before it asks whether the reader's screen is dark.
+WAITS = 'dataset.theme = localStorage.getItem("theme") || "auto";'
+ASKS = (
+    'dataset.theme = localStorage.getItem("theme") || '
+    '(matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");'
+)
+
 # The arrow that unfolds a chapter's pages in the side bar, and the same with a name.
 ARROW = '<summary><span class="toctree-toggle"'
 NAMED = '<summary aria-label="Pages of this chapter"><span class="toctree-toggle"'
@@ -68,10 +75,10 @@ def fix_body(
 
 
 def fix_page(text: str) -> str:
-    """Apply `DROPPED` to the text of a page, and name its arrows."""
+    """Apply `DROPPED` to the text of a page, name its arrows, and choose its theme before it is drawn."""
     for pattern in DROPPED:
         text = re.sub(pattern, "", text)
-    return text.replace(ARROW, NAMED)
+    return text.replace(ARROW, NAMED).replace(WAITS, ASKS)
 
 
 def fix_search_options(text: str) -> str:

@@ -1,0 +1,75 @@
+"""Where a link leads: the place that its address names stands in view, with the browser's own smooth scrolling."""
+
+import pytest
+
+MARK = 'a[href*="ledger.html#claim-"]'
+# Where a reader presses which link, over http or from a file, on a window of which width.
+CASES = [
+    *(("book/01_one_plane", MARK, way, width) for way in ("http", "file") for width in (1440, 1280, 390)),
+    ("book/04_relative_identity", MARK, "http", 1280),
+    ("book/17_which_rope", MARK, "file", 390),
+    ("book/errata", MARK, "http", 390),
+    ("book/api_nn", MARK, "http", 1280),
+    ("book/ledger", 'a[href*="01_one_plane.html#mark-"]', "http", 1440),
+    ("book/ledger", 'a[href*="12_what_crope_removes.html#mark-"]', "file", 390),
+    ("book/15_crope_tables", 'a[href*="#table-2"]', "http", 1280),
+    ("book/15_crope_tables", 'a[href*="#table-2"]', "file", 390),
+]
+LANDED = """() => {
+  const place = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+  if (!place) return "no such place";
+  const { top, bottom } = place.getBoundingClientRect();
+  return top >= 0 && top < innerHeight && bottom > 0 ? "" : `${location.hash} stands at ${Math.round(top)}`;
+}"""
+
+
+def still(page):
+    """Wait until the page has been typeset and nothing has moved for a quarter of a second."""
+    page.wait_for_load_state("load")
+    page.evaluate("async () => { await window.MathJax?.startup?.promise }")
+    page.evaluate(
+        """async () => {
+          const wait = (ms) => new Promise((done) => setTimeout(done, ms));
+          for (let at = NaN, quiet = 0; quiet < 3; ) {
+            await wait(100);
+            quiet = scrollY === at ? quiet + 1 : 0;
+            at = scrollY;
+          }
+        }"""
+    )
+
+
+@pytest.fixture
+def open_page(browser):
+    """A function that opens a fresh page whose motion is not reduced: the site's other tests reduce it."""
+    contexts = []
+
+    def open_page(width):
+        contexts.append(browser.new_context(viewport={"width": width, "height": 844}, reduced_motion="no-preference"))
+        contexts[-1].set_default_timeout(30_000)
+        return contexts[-1].new_page()
+
+    yield open_page
+    for context in contexts:
+        context.close()
+
+
+@pytest.mark.parametrize(("start", "link", "way", "width"), CASES)
+def test_a_link_lands_where_it_says(open_page, site, start, link, way, width):
+    page = open_page(width)
+    page.goto(f"{getattr(site, way)}{start}.html")
+    for warmth in ("cold", "warm"):
+        still(page)
+        there = page.locator(link).first.evaluate("a => (a.click(), a.href)")
+        page.wait_for_url(there)
+        still(page)
+        assert page.evaluate(LANDED) == "", warmth
+        page.go_back()
+
+
+def test_control_a_page_that_moved_is_seen(open_page, site):
+    page = open_page(1280)
+    page.goto(f"{site.http}book/ledger.html#claim-su19.attn-def")
+    still(page)
+    page.evaluate("scrollBy({ top: 3000, behavior: 'instant' })")
+    assert "stands at" in page.evaluate(LANDED)

@@ -36,7 +36,7 @@ def build(root: Path = ROOT) -> int:
     status = subprocess.run(command, check=False, env=one_thread).returncode
     if status or not index.exists():
         shutil.rmtree(doctrees, ignore_errors=True)
-        print("The book did not build: the warnings above are errors. Mend them and run the same command again.")
+        print("The book did not build: the warnings above are errors. Fix them and run the same command again.")
         return status or 1
     record.write_text(json.dumps(now, indent=1))
     print(f"The book is built ({time.monotonic() - start:.0f} s). Open {index.as_uri()}")

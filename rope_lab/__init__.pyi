@@ -17,10 +17,10 @@ from .errors import RopeLabError as RopeLabError
 from .exercises.checking import check as check
 from .exercises.core import exercise as exercise
 from .nn.attention import AttentionConfig as AttentionConfig, CausalAttention as CausalAttention
-from .nn.cache import KVCache as KVCache
+from .nn.cache import KVCache as KVCache, LatentCache as LatentCache
 from .nn.complex_linear import ComplexLinear as ComplexLinear
 from .nn.gpt import GPT as GPT, GPTConfig as GPTConfig
-from .nn.latent_attention import LatentCache as LatentCache, LatentConfig as LatentConfig
+from .nn.latent_attention import LatentConfig as LatentConfig
 from .nn.recurrence.forms import linear_rnn as linear_rnn, retention as retention
 from .nn.rotary import (
     Rotary as Rotary,

@@ -13,7 +13,7 @@ ROOT = Path(__file__).resolve().parents[1]
 
 @pytest.fixture
 def book(tmp_path) -> Path:
-    """A tiny book: two pages with code, a package with a widget, a discovered room and a card."""
+    """A tiny book: two pages with code, a package with a widget, a discovered subpackage and a card."""
     for name, text in {
         "rope_lab/__init__.py": "",
         "rope_lab/__init__.pyi": "from .show.hands import Hands as Hands\n",

@@ -19,7 +19,7 @@ def call(*arguments: str):
 
 
 @pytest.fixture
-def room(tmp_path, monkeypatch):
+def subpackage(tmp_path, monkeypatch):
     """A further folder of claims, and a ledger that forgets what was planted."""
     load()
     before = dict(LEDGER)
@@ -56,7 +56,7 @@ def test_verify_speaks_json_and_nothing_else():
 
 
 @pytest.mark.parametrize("changes", [{"control": 1}, {"holds": 2}])
-@pytest.mark.usefixtures("room")
+@pytest.mark.usefixtures("subpackage")
 def test_verify_names_what_fails(changes):
     plant(**changes)
     done = call("verify", "book.[pr]*")
@@ -67,8 +67,8 @@ def test_verify_names_what_fails(changes):
     assert rows["book.planted"]["ok"] is False
 
 
-def test_verify_names_a_malformed_claim(room):
-    (room / "ch01_planted.py").write_text(
+def test_verify_names_a_malformed_claim(subpackage):
+    (subpackage / "ch01_planted.py").write_text(
         "from rope_lab.claims import claim\n"
         "claim('book.planted', locus='here', statement='so', chapter=1, holds=1)(print)\n"
     )
@@ -79,7 +79,7 @@ def test_verify_names_a_malformed_claim(room):
     assert "Traceback" not in done.output
 
 
-@pytest.mark.usefixtures("room")
+@pytest.mark.usefixtures("subpackage")
 def test_verify_does_not_fail_for_what_was_not_attempted():
     claim("book.planted", locus="here", statement="so", verdict="empirical", chapter=1)(lambda: "not attempted")
     done = call("verify", "book.planted")
@@ -87,8 +87,8 @@ def test_verify_does_not_fail_for_what_was_not_attempted():
     assert "experiment: 1 not attempted" in done.stdout
 
 
-def test_verify_does_not_call_another_error_a_bad_pattern(room):
-    (room / "ch01_planted.py").write_text("raise ValueError('broken while it was imported')\n")
+def test_verify_does_not_call_another_error_a_bad_pattern(subpackage):
+    (subpackage / "ch01_planted.py").write_text("raise ValueError('broken while it was imported')\n")
     done = call("verify")
     assert done.exit_code == 1
     assert "broken while" in str(done.exception)

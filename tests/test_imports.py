@@ -1,4 +1,4 @@
-"""Who may import whom: the table of rooms, enforced on every module of the package, and each rule proven to bite."""
+"""Who may import whom: the table of folders, enforced on every module of the package, and each rule proven to bite."""
 
 import ast
 import subprocess
@@ -149,7 +149,11 @@ PLANTED = {
         "from rope_lab.training.experiments import x",
         "training.run may",
     ),
-    "run imports tables": ("training/run/bad.py", "from rope_lab.training.results import tables", "training.run may"),
+    "run imports tables": (
+        "training/run/bad.py",
+        "from rope_lab.training.results import result_tables",
+        "training.run may",
+    ),
     "experiments import tables": (
         "training/experiments/bad.py",
         "import rope_lab.training.results.x",
@@ -160,7 +164,11 @@ PLANTED = {
     "errors import numpy": ("errors.py", "import numpy", "only the standard library"),
     "cards import numpy": ("training/results/cards.py", "import numpy", "only the standard library"),
     "cards import ours": ("training/results/cards.py", "import rope_lab.algebra", "only the standard library"),
-    "the folder of cards": ("training/__init__.py", "from rope_lab.training.results import table", "only the standard"),
+    "the folder of cards": (
+        "training/__init__.py",
+        "from rope_lab.training.results import result_tables",
+        "only the standard",
+    ),
     "claims import training": ("claims/bad.py", "from rope_lab.training.run import loop", "claims may import"),
     "claims import show": ("claims/bad.py", "import rope_lab.show", "claims may import"),
     "show imports nn": ("show/bad.py", "from rope_lab.nn import rotary", "show may import"),
@@ -184,7 +192,7 @@ def test_control_a_planted_violation_is_reported(name, tmp_path):
         "training/results/__init__.py": "",
         "training/results/cards.py": "import json\nimport rope_lab.errors\nfrom rope_lab.training import files",
         "training/files.py": "from rope_lab.errors import RopeLabError",
-        "training/results/table.py": "from rope_lab.training.experiments import x",
+        "training/results/result_tables.py": "from rope_lab.training.experiments import x",
         "training/experiments/x.py": "from rope_lab.training.run import x\nimport rope_lab.training.results.cards",
         "training/run/x.py": "from rope_lab.training.data import x\nimport rope_lab.training.results.cards",
         "training/data/x.py": "import rope_lab.errors",

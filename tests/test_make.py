@@ -1,4 +1,4 @@
-"""`make` on a machine where something is missing: one sentence that says how to mend it, and nothing half made."""
+"""`make` on a machine where something is missing: one sentence that says how to fix it, and nothing half made."""
 
 import shutil
 import subprocess

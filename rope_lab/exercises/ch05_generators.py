@@ -124,7 +124,7 @@ EXERCISES = (
     Question(
         id="ch05.between",
         prompt=r"A model has the frequencies $(1, 0.5)$ and reads whole positions. Somebody replaces them, "
-        r"mends the basis inside $W_q$ and $W_k$, and nothing changes. Then the positions are squeezed by a factor of "
+        r"adapts the basis inside $W_q$ and $W_k$, and nothing changes. Then the positions are squeezed by a factor of "
         r"2, so that half positions occur, and the two models differ. Which replacement was it?",
         choices=(
             r"$(0.5, 1)$: the planes trade their speeds.",

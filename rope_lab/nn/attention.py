@@ -22,7 +22,10 @@ __all__ = ["AttentionConfig", "CausalAttention", "KVCache", "attend"]
 
 @dataclass(frozen=True)
 class AttentionConfig(ProjectionConfig):
-    """The shape of one attention layer, and how its rotated projections turn."""
+    """The shape of one attention layer, and how its rotated projections turn.
+
+    ``layout`` concerns complex-linear projections; the rotation has its own, in ``rotary``.
+    """
 
     rotary: RotaryConfig | None = None  # how they turn; its head_dim is the width of a head
     rotary_vo: RotaryConfig | None = None  # how v and o turn; None: as q and k do

@@ -70,7 +70,7 @@ def test_a_rotation_is_complex_linear_with_phases_on_the_diagonal(planes, kind, 
     assert close(widely_linear.complex_matrix(R, layout=kind), np.diag(np.exp(1.7j * theta)))
 
 
-def test_a_layout_that_does_not_fit_is_refused_and_mended():
+def test_a_layout_that_does_not_fit_is_refused_with_the_fix():
     rng = np.random.default_rng(0)
     A = rng.normal(size=(4, 4)) + 1j * rng.normal(size=(4, 4))
     W = widely_linear.join(A, 0 * A)

@@ -167,7 +167,7 @@ REFUSALS = {
 
 @pytest.mark.usefixtures("untyped")
 @pytest.mark.parametrize("name", REFUSALS)
-def test_refusals_say_expected_got_and_mend(name):
+def test_refusals_say_expected_got_and_fix(name):
     call, kind, words = REFUSALS[name]
     with pytest.raises(kind, match=words) as caught:
         call()

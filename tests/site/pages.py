@@ -103,7 +103,7 @@ class Visit:
     served: Callable[[], list[tuple[int, str, int]]] = list
 
     @property
-    def strangers(self) -> list[str]:
+    def foreign_requests(self) -> list[str]:
         """The requests that would have left the machine."""
         return [url for url in self.asked if not url.startswith((*self.ours, "blob:", "data:"))]
 

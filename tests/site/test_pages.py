@@ -18,7 +18,7 @@ ELSEWHERE_CSS = re.compile(r"""(?:@import\s+(?:url\()?|url\()\s*["']?(?:https?:)
 
 
 def test_nothing_leaves_the_machine(visit):
-    nothing(visit.strangers)
+    nothing(visit.foreign_requests)
 
 
 def test_nothing_fails(visit):
@@ -58,7 +58,7 @@ def test_the_page_at_the_root_leads_to_the_book(browser, site):
         with visiting(browser, site, "index", local=local) as visit:
             assert visit.page.url.startswith(visit.ours)
             assert visit.page.locator("h1").locator("visible=true").inner_text()
-            nothing(visit.strangers + visit.refused + visit.errors)
+            nothing(visit.foreign_requests + visit.refused + visit.errors)
 
 
 def test_every_built_page_is_visited(html):
@@ -97,7 +97,7 @@ def test_widgets_do_not_wait_for_mathematics(html):
 
 def test_control_sound(sound):
     page = sound.page
-    nothing(sound.strangers + sound.refused + sound.errors)
+    nothing(sound.foreign_requests + sound.refused + sound.errors)
     nothing(checks.unset_mathematics(page) + checks.literal_tex(page))
     nothing(checks.sideways(page) + checks.nameless_figures(page) + checks.small_labels(page))
     nothing(checks.idle_widgets(page, touch=sound.phone) + checks.silent_forms(page))
@@ -115,7 +115,7 @@ def test_control_waiting(tmp_path):
 
 
 def test_control_requests(planted):
-    assert planted.strangers == ["https://elsewhere.example/picture.png"]
+    assert planted.foreign_requests == ["https://elsewhere.example/picture.png"]
     assert any("missing.png" in line for line in planted.refused)
 
 

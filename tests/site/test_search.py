@@ -35,7 +35,7 @@ def test_search(browser, site, local):
         visit.page.locator(f"{RESULTS} > a").first.click()
         visit.page.wait_for_load_state("load")
         assert visit.page.locator("h1").locator("visible=true").inner_text()
-        nothing(visit.strangers + visit.refused + visit.errors)
+        nothing(visit.foreign_requests + visit.refused + visit.errors)
 
 
 def test_control_search(browser, site):

@@ -7,7 +7,7 @@ import pytest
 FIXES = Path(__file__).parents[2] / "book" / "_static" / "theme_fixes.js"
 SCRIPT = f'<script src="{FIXES.as_uri()}"></script>'
 # As MathJax leaves it, a formula is a box. It has room in the column, and nothing has room beside it.
-HEAD = """<!doctype html><html lang="en"><title>Mends</title>
+HEAD = """<!doctype html><html lang="en"><title>Fixes</title>
 <style>p { width: 100px } mjx-container { display: inline-block; width: 98px } .narrow { width: 20px }</style>"""
 FORMULA = '<span class="math"><mjx-container class="{}"><math><mi>x</mi></math></mjx-container></span>'
 AFTER = [". Then", ", then", "; so", ": so", ") is", "]", ".", "?!", ").</em> So"]

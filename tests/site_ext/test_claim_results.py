@@ -38,7 +38,7 @@ def book(tmp_path, ledger):  # noqa: ARG001 - planted claims leave no trace
         "algebra/other.py": "B = 1\n",
         "claims/ledger.py": "",
         "claims/book/ch01_other.py": "",
-        "training/cards.py": "",
+        "training/results/cards.py": "",
         "results/a.json": "{}",
     }.items():
         path = tmp_path / "rope_lab" / name
@@ -81,7 +81,7 @@ def test_what_has_not_changed_is_not_run_again(book):
         ("from rope_lab.algebra.sign import SIGN", "algebra/sign.py", 1),
         ("from rope_lab.algebra import sign", "claims/book/ch01_planted.py", 1),
         ("from rope_lab.algebra import sign", "claims/ledger.py", 1),
-        ("from rope_lab.training import cards", "results/a.json", 1),
+        ("from rope_lab.training.results import cards", "results/a.json", 1),
         ("from rope_lab.algebra import sign", "algebra/other.py", 0),
         ("from rope_lab.algebra import sign", "claims/book/ch01_other.py", 0),
         ("from rope_lab.algebra import sign", "results/a.json", 0),

@@ -123,7 +123,7 @@ def _embedding(kind, total, width=8):
     locus="4.3, eq 29",
     statement=r"$\tilde W_q \tilde x$ is the wanted query for both kinds of token.",
     verdict="conditional",
-    correction=r"Up to a factor, and with the sign of equation 27 mended: $\tilde W_q \tilde x = (\sum_t a_t)\, "
+    correction=r"Up to a factor, and with the sign of equation 27 corrected: $\tilde W_q \tilde x = (\sum_t a_t)\, "
     r"e^{\mathrm i s\theta}$ for $s = 1, 2$. It needs $4 \mid D$; the rank is 2.",
     witness=r"$a = (1, 1)$ gives [[twice]] the query.",
     computed=lambda: (
@@ -204,7 +204,7 @@ def one_key_for_all(sums, rng):
     "crope.one-layer",
     locus="4.3",
     statement=r"RoPE, and CRoPE as well, do the task in one layer.",
-    correction=r"With the sign mended, a map for the keys, and an amplitude. The lead over the next best key does "
+    correction=r"With the sign corrected, a map for the keys, and an amplitude. The lead over the next best key does "
     r"not depend "
     r"on the length of the text.",
     witness=r"$D = 64$, amplitude 20, texts of 64 and of 512 random tokens: the wanted weight is at least $0.9999999$.",

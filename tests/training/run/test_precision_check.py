@@ -8,7 +8,7 @@ from rope_lab.training.run import precision_check
 
 @pytest.fixture
 def imitated(monkeypatch):
-    """A processor on which bfloat16 takes thirty times as long, and float16 as long as float32."""
+    """A CPU on which bfloat16 takes thirty times as long, and float16 as long as float32."""
     times = {torch.float32: 1e-3, torch.bfloat16: 3e-2, torch.float16: 1.5e-3}
     monkeypatch.setattr(precision_check, "_seconds", times.__getitem__)
 

@@ -31,9 +31,9 @@ def train_run(
     """Train one run and say where its card lies.
 
     Steps: start Python over with the allocator's settings; read the config (none: `DEFAULT_RUN`) and the changes;
-    say so where the machine only imitates the precision; load and tokenise the corpus; lock the folder; if the run is finished,
-    write its card again and stop; otherwise build the model and its optimizer, or resume them; train, log, validate and
-    save by turns; validate at the end, count and measure; save weights and card; print the loss.
+    say so where the machine only imitates the precision; load and tokenise the corpus; lock the folder; if the run is
+    finished, write its card again and stop; otherwise build the model and its optimizer, or resume them; train, log,
+    validate and save by turns; validate at the end, count and measure; save weights and card; print the loss.
     """
     budget = _seconds(minutes)
     environment.tuned(threads=threads)  # before torch: starts this Python over where the allocator is not set up yet

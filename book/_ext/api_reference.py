@@ -19,6 +19,7 @@ from sphinx.util.docutils import SphinxDirective
 from rope_lab.claims import load
 
 ARRAY_LIKE = re.compile(r"_Buffer \|.*?_NestedSequence\[complex \| bytes \| str\]", re.DOTALL)
+OTHERS = re.compile(r"~(?!rope_lab)[\w.]+\.")
 EXAMPLE = re.compile(r"^\s*>>> ")
 PARTS = re.compile(r"(\$\$[^$]+\$\$|``.+?``|\$(?=\S)[^$]+?(?<=\S)\$|`[^`]+`|:\w+:`[^`]+`)")
 
@@ -131,8 +132,8 @@ def before_napoleon(app, what, name, obj, options, lines):  # noqa: ARG001  (Sph
 
 
 def shorter_signature(app, what, name, obj, options, signature, returned):  # noqa: ARG001
-    """Numpy spells its ArrayLike out, over three lines."""
-    return tuple(part and ARRAY_LIKE.sub("ArrayLike", part) for part in (signature, returned))
+    """Numpy spells its ArrayLike out, over three lines, and Sphinx leaves its own marks before some names."""
+    return tuple(part and OTHERS.sub("", ARRAY_LIKE.sub("ArrayLike", part)) for part in (signature, returned))
 
 
 def without_fields(app, what, name, obj, skip, options):  # noqa: ARG001

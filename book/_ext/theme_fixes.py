@@ -25,6 +25,9 @@ BODY = (
     ),
 )
 
+# A signature of several lines is a list of definitions without terms, inside the term of another list.
+SIGNATURE = re.compile(r'(<span class="sig-paren">\(</span>)\s*<dl>(.*?)</dl>', re.DOTALL)
+
 # What is removed from every page, as regular expressions.
 DROPPED = (
     # From file:// a preload with crossorigin is refused and logged as an error; the scripts are loaded anyway.
@@ -68,10 +71,17 @@ def fix_body(
     context: dict[str, Any],
     doctree: nodes.document | None,  # noqa: ARG001
 ) -> None:
-    """Apply `BODY` to one page."""
-    for old, new in BODY:
-        if "body" in context:
+    """Apply `BODY` and `SIGNATURE` to one page."""
+    if "body" in context:
+        for old, new in BODY:
             context["body"] = context["body"].replace(old, new)
+        context["body"] = SIGNATURE.sub(plain_lines, context["body"])
+
+
+def plain_lines(signature: re.Match[str]) -> str:
+    """The lines of a signature as plain boxes."""
+    lines = signature[2].replace("<dd>", '<div class="sig-line">').replace("</dd>", "</div>")
+    return f"{signature[1]}{lines}"
 
 
 def fix_page(text: str) -> str:

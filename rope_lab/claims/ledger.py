@@ -147,7 +147,16 @@ def load() -> dict[str, Claim]:
 
 
 def select(pattern: str = "*") -> list[Claim]:
-    """The claims whose id, source or chapter matches: ``blog.*``, ``su6``, ``ch4``. NoSuchClaimError if there is none.
+    """The claims whose id, source or chapter matches.
+
+    Args:
+        pattern: An id with or without wildcards (`blog.*`), a source (`su6`) or a chapter (`ch4`). Default: all claims.
+
+    Returns:
+        The claims, in the order of chapters; at least one.
+
+    Raises:
+        NoSuchClaimError: If nothing matches.
 
     >>> [c.id for c in select("blog.props")]
     ['blog.props']
@@ -166,7 +175,14 @@ def select(pattern: str = "*") -> list[Claim]:
 def run(entry: Claim) -> Result:
     """Run one check: on what holds, on what was printed, on the control; and compute the numbers of its witness.
 
-    An exception is a failure, and is shown.
+    An exception is a failure, and is shown. A claim that was read is not run.
+
+    Args:
+        entry: The claim, as `select` gives it.
+
+    Returns:
+        The outcome; for a numeric claim its residuals; whether the control and the printed version were rejected;
+        the time in seconds; and the text of what failed.
     """
     start = time.perf_counter()
     if entry.evidence == "read":
@@ -210,5 +226,15 @@ def _judge(entry: Claim, subject: Any) -> tuple[bool, float | None]:
 
 
 def verify(pattern: str = "*") -> Iterator[Result]:
-    """Run the selected claims one by one."""
+    """Run the selected claims one by one.
+
+    Args:
+        pattern: Which claims, as `select` reads it. Default: all.
+
+    Returns:
+        An iterator of results. Each claim is run when its result is asked for.
+
+    Raises:
+        NoSuchClaimError: If nothing matches; at the call, before a claim is run.
+    """
     return (run(entry) for entry in select(pattern))

@@ -42,7 +42,17 @@ class _Attempt:
 def check(name: str, answer: Any) -> Reply:
     """Compare the reader's function (or, for a question, their letter or number) with the solution.
 
-    The reply has ``ok`` and shows itself in a notebook. Raises ``ValueError`` for an unknown id, and nothing else.
+    Args:
+        name: The id of the exercise, such as "ch01.rotate".
+        answer: For a task, the reader's function itself. For a question, the letter of a choice or a number, in the
+            unit that the question names.
+
+    Returns:
+        A reply that shows itself in a notebook; its `ok` says whether the answer is right. An error inside the
+        reader's function is reported there too. A hint comes after two wrong tries.
+
+    Raises:
+        ValueError: If no exercise has this id. Nothing else is raised.
 
     >>> check("ch01.one-logit", 0.5).ok
     True
@@ -62,13 +72,30 @@ def check(name: str, answer: Any) -> Reply:
 
 
 def solution(name: str) -> str:
-    """A task's solution as source, or a question's answer and why."""
+    """A task's solution as source, or a question's answer and why.
+
+    Args:
+        name: The id of the exercise, such as "ch01.rotate".
+
+    Returns:
+        Text to print.
+
+    Raises:
+        ValueError: If no exercise has this id.
+    """
     item = exercise(name)
     return item.source if isinstance(item, Task) else f"{item.shown_answer}. {item.why}"
 
 
 def prove(item: Question | Task) -> str:
-    """Run a definition against itself: "" when its answer is right and every mistake is caught, else what is wrong."""
+    """Run a definition against itself: "" when its answer is right and every mistake is caught, else what is wrong.
+
+    Args:
+        item: The exercise. A question whose `truth` is None cannot be computed, and passes.
+
+    Returns:
+        An empty text, or one that says what is wrong.
+    """
     if isinstance(item, Task):
         reply = _answer_task(item, item.solution)
         passed = [name for name, mistake in item.mistakes.items() if _answer_task(item, mistake).ok]

@@ -155,6 +155,15 @@ def load() -> dict[str, Exercise]:
 def exercise(name: str) -> Exercise:
     """The exercise with this id; in a notebook its text is displayed.
 
+    Args:
+        name: The id: a chapter, a dot and words, such as "ch01.rotate".
+
+    Returns:
+        A question or a task.
+
+    Raises:
+        ValueError: If no exercise has this id; the message names ids that are close.
+
     >>> exercise("ch01.rotate").signature
     'rotate(x, m, theta)'
     """

@@ -235,7 +235,18 @@ def no_base():
 
 
 def base_gap(variant):
-    """Loss at base 1e4 minus loss at base 100, seed by seed; None where there are no two such runs."""
+    """Loss at base 1e4 minus loss at base 100, seed by seed; None where there are no two such runs.
+
+    Args:
+        variant: A variant of the experiment `placements`, as its cards name it: "V", "QK", "NoPE".
+
+    Returns:
+        The mean gap over the seeds with its 95 % interval, in nats per token; None if fewer than two seeds have
+        a card at both bases.
+
+    Raises:
+        CardError: If a card cannot be read.
+    """
     pairs = _pairs(
         *(
             [card for card in cards.load_all(name, "cpu") if card.variant == variant]

@@ -99,7 +99,15 @@ def lookup(name: str, known: Registry | None = None) -> Source:
 
 
 def data_folder(root: str | Path | None = None) -> Path:
-    """``root``, or ``$ROPE_LAB_CACHE``, or the user's cache folder: what is fetched and tokenised goes here."""
+    """``root``, or ``$ROPE_LAB_CACHE``, or the user's cache folder: what is fetched and tokenised goes here.
+
+    Args:
+        root: A folder that goes before the others. Default: `$ROPE_LAB_CACHE`; where that is not set, the folder
+            `rope-lab` in `$XDG_CACHE_HOME` or `~/.cache`.
+
+    Returns:
+        The path. The folder is not made.
+    """
     caches = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     return Path(root or os.environ.get("ROPE_LAB_CACHE") or caches / "rope-lab")
 

@@ -36,8 +36,15 @@ def names() -> list[str]:
 def experiment(name: str, rung: str = "cpu") -> Experiment:
     """The experiment of that name at a rung.
 
+    Args:
+        name: One of `names`, such as "placements".
+        rung: "cpu", "colab" or "paper". Some experiments have only one or two of them.
+
+    Returns:
+        The experiment with its list of runs.
+
     Raises:
-        ArgumentError: there is none such; the message names those that there are.
+        ArgumentError: If there is no such experiment or rung; the message names those that there are.
 
     >>> len(experiment("placements", "cpu").runs)
     45

@@ -26,14 +26,37 @@ DECAYS: dict[str, Decay] = {"complex decay": "complex", "real decay": "real", "s
 def ring(
     count: int, *, length: int, generator: torch.Generator
 ) -> tuple[Float[Tensor, "count length 1"], Int[Tensor, "count length"]]:
-    """Sequences with one 1 among zeros, in the first 16 places; the answers are (t - when) mod 7, NO_ANSWER before."""
+    r"""Sequences with one 1 among zeros, in the first 16 places; the answers count the steps since then, modulo 7.
+
+    $\text{answer}_t = (t - \text{when}) \bmod 7$ for $t \ge \text{when}$, and NO_ANSWER (-100) before.
+
+    Args:
+        count: How many sequences.
+        length: Steps of each sequence.
+        generator: Draws the place of each 1.
+
+    Returns:
+        The sequences, (count, length, 1), float32; the answers, (count, length), int64.
+    """
     return _rung(torch.randint(min(PLACES, length), (count, 1), generator=generator), length)
 
 
 def train_counting(
     model: nn.Module, *, steps: int, length: int, rate: float = 0.01, batch: int = 16, seed: int = 0
 ) -> list[float]:
-    """Train on fresh sequences of ``length`` steps, ``batch`` at a time; returns the loss of every step, in nats."""
+    """Train on fresh sequences of ``length`` steps, ``batch`` at a time; returns the loss of every step, in nats.
+
+    Args:
+        model: From (batch, length, 1) to logits, (batch, length, 7). It is trained in place.
+        steps: Updates.
+        length: Steps of each sequence.
+        rate: Adam's learning rate at the start; it falls to zero along a cosine.
+        batch: Sequences for each update.
+        seed: Of the sequences.
+
+    Returns:
+        One float for each update: the mean loss in nats for each answer.
+    """
     generator = torch.Generator().manual_seed(seed)
 
     def ask() -> tuple[Tensor, Tensor]:
@@ -45,7 +68,16 @@ def train_counting(
 
 @torch.no_grad()
 def counting_accuracy(model: nn.Module, *, length: int, start: int = 0) -> float:
-    """The share of right answers over every place of the bell, from ``start`` steps after it on."""
+    """The share of right answers over every place of the bell, from ``start`` steps after it on.
+
+    Args:
+        model: From (16, length, 1) to logits, (16, length, 7); one sequence for each place of the bell.
+        length: Steps of each sequence.
+        start: How many steps after the bell the first counted answer stands; 0 counts all of them.
+
+    Returns:
+        A float from 0 to 1; NaN if no answer is left to count.
+    """
     bells, answers = _rung(torch.arange(PLACES)[:, None], length, start=start)
     return share_right(model(bells), answers)
 

@@ -30,7 +30,17 @@ SCHEMES: dict[str, PositionScheme] = {
 def sentences(
     count: int, *, length: int, generator: torch.Generator
 ) -> tuple[Int[Tensor, "count length"], Int[Tensor, "count length"]]:
-    """Random tokens, and for each of them the content of the token one or two places on: NO_ANSWER past the end."""
+    """Random tokens, and for each of them the content of the token one or two places on: NO_ANSWER past the end.
+
+    Args:
+        count: How many sentences.
+        length: Tokens of each sentence.
+        generator: Draws the tokens.
+
+    Returns:
+        The tokens, (count, length), int64, from 0 to 15: 0 to 7 ask for the next token, 8 to 15 for the one after.
+        The answers, of the same shape and dtype, from 0 to 7, and NO_ANSWER (-100) where that token is missing.
+    """
     tokens = torch.randint(2 * CONTENTS, (count, length), generator=generator)
     target = torch.arange(length) + 1 + tokens // CONTENTS
     content = (tokens % CONTENTS).gather(1, target.clamp(max=length - 1))
@@ -42,7 +52,18 @@ def train_offsets(
 ) -> list[float]:
     """Train on fresh sentences of ``length`` tokens, ``batch`` at a time; returns the loss of every step, in nats.
 
-    Each step's sentences begin at one position below ``starts``, drawn at random; 1 means that they begin at 0.
+    Args:
+        model: From tokens, (batch, length), and `start`, the position of the first one, to logits, (batch, length, 8).
+            It is trained in place.
+        steps: Updates.
+        length: Tokens of each sentence.
+        rate: Adam's learning rate at the start; it falls to zero along a cosine.
+        batch: Sentences for each update.
+        starts: Each step's sentences begin at one position below this, drawn at random; 1 means that they begin at 0.
+        seed: Of the sentences and of the positions where they begin.
+
+    Returns:
+        One float for each update: the mean loss in nats for each answer.
     """
     words, places = (torch.Generator().manual_seed(seed + 1000 * extra) for extra in (0, 1))
 
@@ -55,7 +76,16 @@ def train_offsets(
 
 @torch.no_grad()
 def offset_accuracy(model: nn.Module, *, length: int, count: int = 16) -> float:
-    """The share of right answers on fresh sentences, the same ones at every call."""
+    """The share of right answers on fresh sentences, the same ones at every call.
+
+    Args:
+        model: From tokens, (count, length), to logits, (count, length, 8).
+        length: Tokens of each sentence.
+        count: How many sentences.
+
+    Returns:
+        A float from 0 to 1.
+    """
     tokens, answers = sentences(count, length=length, generator=torch.Generator().manual_seed(10_000 + length))
     return share_right(model(tokens), answers)
 

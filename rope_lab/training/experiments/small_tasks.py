@@ -88,7 +88,19 @@ def config_hash(config: dict[str, Any]) -> str:
 
 
 def run_task(task: SmallTask, variant: str, seed: int) -> cards.Card:
-    """Train one model and say what came of it. Within a seed all variants see the same batches."""
+    """Train one model and say what came of it. Within a seed all variants see the same batches.
+
+    Args:
+        task: What the runs share, and how a model is made, trained and measured.
+        variant: One of the task's variants.
+        seed: Of the parameters and of the batches.
+
+    Returns:
+        The card, not yet written; its losses are in nats for each answer.
+
+    Raises:
+        KeyError: If the task has no such variant.
+    """
     config = task.run_config(variant, seed)
     model = task.build(variant, seed)
     begin = time.monotonic()

@@ -77,10 +77,17 @@ def is_done(config: RunConfig, results: str | Path) -> bool:
 def sweep(configs: Sequence[RunConfig], setup: Setup) -> Report:
     """Do every run that is not done.
 
+    Args:
+        configs: The runs, in the order in which they are begun.
+        setup: The folders, the executor, how many runs at a time, and the limit of time.
+
+    Returns:
+        The names of the runs that were done, skipped, stopped or failed. A run that fails does not stop the others.
+
     Raises:
-        FileError: a folder of ``setup`` cannot be written.
-        MissingPackageError: the executor is ray, which is not installed.
-        KeyboardInterrupt: Ctrl-C, after what is under way has stopped cleanly.
+        FileError: If a folder of ``setup`` cannot be written.
+        MissingPackageError: If the executor is ray, which is not installed.
+        KeyboardInterrupt: At Ctrl-C, after what is under way has stopped cleanly.
     """
     for folder in (setup.results, setup.runs):  # found out before the work
         make_folder(folder)

@@ -39,6 +39,15 @@ class ExperimentCards:
 def experiment_cards(*, root: str | Path | None = None) -> list[ExperimentCards]:
     """Every experiment at every rung that it has, with the cards in ``root`` (default: those of the book).
 
+    Args:
+        root: The folder that holds EXPERIMENT/RUNG/. Default: the cards that come with the package.
+
+    Returns:
+        One entry for each experiment and rung, also where there is no card.
+
+    Raises:
+        CardError: If a card cannot be read.
+
     >>> [found.asked.rung for found in experiment_cards() if found.asked.name == "placements"]
     ['cpu', 'colab', 'paper']
     """

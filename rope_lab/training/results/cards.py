@@ -145,8 +145,15 @@ def _values(blocks: Mapping[str, Any]) -> Iterator[tuple[str, Kind, Any]]:
 def read(path: str | Path) -> Card:
     """Read and validate one card.
 
+    Args:
+        path: The JSON file.
+
+    Returns:
+        The card.
+
     Raises:
-        CardError: no file that can be read, no JSON, or a field that breaks the schema; the message names both.
+        CardError: If the file cannot be read, is not JSON, or has a field that breaks the schema; the message names
+            the file and the field.
     """
     try:
         blocks = json.loads(Path(path).read_text(encoding="utf-8"))
@@ -163,8 +170,15 @@ def read(path: str | Path) -> Card:
 def write(card: Card, folder: str | Path) -> Path:
     """Write the card into ``folder`` in one atomic step: a reader sees the whole card or none.
 
+    Args:
+        card: The card.
+        folder: Where its file goes; made if it is missing. A card of the same setting, variant and seed is replaced.
+
+    Returns:
+        The path of the file.
+
     Raises:
-        FileError: the folder cannot be written.
+        FileError: If the folder cannot be written.
     """
     blocks = (
         f" {json.dumps(key)}: {json.dumps(value, allow_nan=False)}"
@@ -182,9 +196,18 @@ def write(card: Card, folder: str | Path) -> Path:
 
 
 def load_all(experiment: str, rung: str, *, root: str | Path | None = None) -> list[Card]:
-    """All cards of an experiment at a rung, by seed and variant; an empty list where none was committed.
+    """All cards of an experiment at a rung; an empty list where none was committed.
 
-    ``root`` defaults to the cards that come with the package (``rope_lab/results``).
+    Args:
+        experiment: Its name, such as "placements".
+        rung: "cpu", "colab" or "paper".
+        root: The folder that holds EXPERIMENT/RUNG/. Default: the cards that come with the package.
+
+    Returns:
+        The cards, by setting, seed and variant.
+
+    Raises:
+        CardError: If a card cannot be read.
     """
     folder = Path(root or RESULTS) / experiment / rung
     found = (read(path) for path in folder.glob("*.json"))
@@ -193,6 +216,13 @@ def load_all(experiment: str, rung: str, *, root: str | Path | None = None) -> l
 
 def published(experiment: str) -> dict[str, Any]:
     """The numbers that the experiment's source prints, by setting and variant; empty where it prints none.
+
+    Args:
+        experiment: Its name, such as "placements".
+
+    Returns:
+        A dictionary: under "source" the place in the text, under "losses" the printed losses by setting and variant:
+        a number each, or a list of the loss and the number printed beside it.
 
     >>> published("placements")["losses"][""]["QK"]
     2.712

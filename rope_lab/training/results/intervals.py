@@ -15,6 +15,13 @@ from rope_lab.training.results.cards import Card, Metric
 def t_quantile(probability: float, freedom: int) -> float:
     """The quantile of Student's t with so many degrees of freedom.
 
+    Args:
+        probability: From 0 to 1: how much of the distribution lies below the quantile.
+        freedom: Degrees of freedom, 1 or more; for a mean over n seeds n - 1.
+
+    Returns:
+        A float, as a multiple of the standard error; NaN where an argument is out of its range.
+
     >>> round(t_quantile(0.975, 2), 3)
     4.303
     """
@@ -39,12 +46,18 @@ class Interval:
 
 
 def interval(values: Iterable[float]) -> Interval:
-    """The mean of one value for each seed, with its 95 % interval.
+    r"""The mean of one value for each seed, with its 95 % interval.
 
-    Mean ± t_{0.975, n-1} · s / sqrt(n); one value alone decides nothing, so its half width is infinite.
+    $\bar x \pm t_{0.975,\, n-1} \cdot s / \sqrt n$; one value alone decides nothing, so its half width is infinite.
+
+    Args:
+        values: One number for each seed, in any unit.
+
+    Returns:
+        Mean and half width as floats, in the unit of the values, and their number.
 
     Raises:
-        ValueError: no values, or NaN or infinity among them.
+        ValueError: If there are no values, or NaN or infinity is among them.
     """
     values = list(values)
     if not values:
@@ -63,6 +76,19 @@ def paired(cards: Iterable[Card], variant: str, reference: str, *, metric: Metri
     """Loss of ``variant`` minus loss of ``reference``, seed by seed, over the seeds that have both.
 
     Runs of one seed share initial parameters and data order, so the difference has far less noise than either loss.
+
+    Args:
+        cards: Cards of one setting; those of other variants are left out.
+        variant: The variant whose loss comes first.
+        reference: The variant whose loss is subtracted.
+        metric: "final", the loss at the end, or "best", the lowest of the run.
+
+    Returns:
+        The mean difference with its 95 % interval, in nats per token.
+
+    Raises:
+        ValueError: If no seed has both variants, the variant has cards of more than one setting, or the metric is
+            unknown.
     """
     cards = list(cards)
     of, to = ({(c.setting, c.seed): c.loss(metric) for c in cards if c.variant == v} for v in (variant, reference))

@@ -39,8 +39,17 @@ class Gaps:
 def along(found: Iterable[cards.Card], variant: str, reference: str) -> Gaps:
     """The gaps of two variants among cards of one setting, at the steps where every run of them was validated.
 
+    Args:
+        found: Cards of one setting; those of other variants are left out.
+        variant: The variant whose loss comes first.
+        reference: The variant whose loss is subtracted.
+
+    Returns:
+        Both losses at these steps, in nats per token, for the seeds that have both variants; empty if no seed has.
+
     Raises:
-        ValueError: the cards have more than one setting.
+        ValueError: If the cards have more than one setting.
+        KeyError: If a card's curve has no validation losses.
     """
     found = [c for c in found if c.variant in (variant, reference)]
     if len(settings := {c.setting for c in found}) > 1:

@@ -51,7 +51,20 @@ class Row:
 
 
 def rows(found: Sequence[Card], *, reference: str, losses: dict[str, Any], metric: Metric = "final") -> list[Row]:
-    """A row for each setting and variant, best first; ``losses`` are the published ones by setting and variant."""
+    """A row for each setting and variant, best first; ``losses`` are the published ones by setting and variant.
+
+    Args:
+        found: The cards, of one experiment at one rung.
+        reference: The variant that differences are taken to.
+        losses: The part "losses" of `published`; may be empty.
+        metric: "final", the loss at the end, or "best", the lowest of the run.
+
+    Returns:
+        The rows by setting, and within a setting by mean loss; losses in nats per token.
+
+    Raises:
+        ValueError: If the metric is unknown.
+    """
     made = []
     for setting in dict.fromkeys(card.setting for card in found):
         here = [card for card in found if card.setting == setting]

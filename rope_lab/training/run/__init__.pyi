@@ -15,4 +15,9 @@ from . import (
 )
 from .checkpoint import CheckpointError as CheckpointError
 from .config import DEFAULT_RUN as DEFAULT_RUN, RunConfig as RunConfig
-from .loop import NonFiniteLossError as NonFiniteLossError, Outcome as Outcome, load_model as load_model, train as train
+from .loop import (
+    NonFiniteLossError as NonFiniteLossError,
+    RunOutcome as RunOutcome,
+    load_model as load_model,
+    train as train,
+)

@@ -54,7 +54,7 @@ class NonFiniteLossError(RopeLabError, RuntimeError):
 
 
 @dataclass(frozen=True)
-class Outcome:
+class RunOutcome:
     """How far a call to :func:`train` came."""
 
     reason: str  # "finished" | "time": the budget ran out | "interrupted": Ctrl-C or a request to terminate
@@ -78,7 +78,7 @@ def train(
     checkpoint_every: int = 200,
     time_budget_s: float | None = None,
     progress: bool = True,
-) -> Outcome:
+) -> RunOutcome:
     """Train what ``config`` describes, in the folder ``out``, and write its result card there.
 
     A folder that holds a part of the same run is resumed, and ends with the losses, curve and weights that an unbroken
@@ -117,8 +117,15 @@ def train(
 def load_model(folder: str | Path) -> GPT:
     """The model of a run, with the weights that lie in its folder.
 
+    Args:
+        folder: The folder that the run was trained in, its `out`.
+
+    Returns:
+        The model on the CPU, with the weights of the run's last checkpoint.
+
     Raises:
-        CheckpointError: there is no run in ``folder``, or a damaged one.
+        CheckpointError: If there is no run in the folder, or a damaged one.
+        ArgumentError: If the run's config is not one that this version reads.
     """
     found = checkpoint.load(Path(folder), fields=("config", "vocab_size"))
     if found is None:
@@ -153,12 +160,12 @@ class Run:
             world=group.world,
         )
 
-    def go(self, checkpoint_every: int, time_budget_s: float | None) -> Outcome:
+    def go(self, checkpoint_every: int, time_budget_s: float | None) -> RunOutcome:
         """Resume or begin, train to the end or to the first reason to stop, save."""
         with exclusive(self.out) if self.group.first else contextlib.nullcontext():
             return self._go(checkpoint_every, time_budget_s)
 
-    def _go(self, checkpoint_every: int, time_budget_s: float | None) -> Outcome:
+    def _go(self, checkpoint_every: int, time_budget_s: float | None) -> RunOutcome:
         deadline = math.inf if time_budget_s is None else time.monotonic() + time_budget_s
         found = self._found()
         if found is not None and found.state["card"] is not None:
@@ -177,7 +184,7 @@ class Run:
             stopped = self._steps(checkpoint_every, stop.is_set, deadline)
             card = None if stopped else self._card()
             self._save(card)
-        return self._finished(card) if card else Outcome(stopped, self.record.step, self.out, None)
+        return self._finished(card) if card else RunOutcome(stopped, self.record.step, self.out, None)
 
     def _steps(self, checkpoint_every: int, stop: Callable[[], bool], deadline: float) -> str:
         """Train to the end, or to the first reason to stop, which is returned; "" at the end."""
@@ -273,8 +280,8 @@ class Run:
             checkpoint.save(self.out, tensors=tensors | {"recent": self.recent}, state=state)
         self.group.wait()
 
-    def _finished(self, card: cards.Card) -> Outcome:
+    def _finished(self, card: cards.Card) -> RunOutcome:
         """Write the card; also of a run that was finished before, whose card's file may be gone."""
         if self.group.first:
             cards.write(card, self.out)
-        return Outcome("finished", self.config.steps, self.out, card)
+        return RunOutcome("finished", self.config.steps, self.out, card)

@@ -27,6 +27,13 @@ MOST = 8  # words double with each order
 def commutator(A: sp.Expr, B: sp.Expr) -> sp.Expr:
     r"""$[A, B] = AB - BA$, multiplied out.
 
+    Args:
+        A: A SymPy expression in letters that do not commute, such as X and Y.
+        B: Another one.
+
+    Returns:
+        A SymPy expression, expanded; 0 if A and B commute.
+
     >>> commutator(X, Y)
     X*Y - Y*X
     """

@@ -112,6 +112,16 @@ def widen(W: ArrayLike) -> Float64[np.ndarray, "head_dim twice_width"]:
 def real_input(x: ArrayLike) -> Float64[np.ndarray, "*batch twice_width"]:
     r"""The vector $\tilde x = x + 0\mathrm i$, laid out in planes: (..., n) to (..., 2n), a zero after each number.
 
+    Args:
+        x: (..., n), real numbers.
+
+    Returns:
+        (..., 2n), float64, interleaved.
+
+    Raises:
+        TypeError: If `x` is not real.
+        ValueError: If it is not finite.
+
     >>> real_input([5.0, 6.0])
     array([5., 0., 6., 0.])
     """

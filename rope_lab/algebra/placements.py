@@ -53,6 +53,16 @@ def is_relative(subset: str) -> bool:
 
     That is the theorem of chapter 8; `moved` measures it.
 
+    Args:
+        subset: The letters of what is rotated, some of q, k, v, o, in any order and case; "" for none.
+
+    Returns:
+        True if neither or both of q and k are among them, and neither or both of v and o.
+
+    Raises:
+        TypeError: If `subset` is not text.
+        ValueError: If it has another letter, or one of them twice.
+
     Claims:
         `book.four-of-sixteen`
 

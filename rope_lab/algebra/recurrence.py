@@ -276,6 +276,16 @@ def _three(q: ArrayLike, k: ArrayLike, v: ArrayLike) -> list[np.ndarray]:
 def sign_changes(values: ArrayLike) -> int:
     """How often a sequence goes from positive to negative or back; zeros in between are skipped.
 
+    Args:
+        values: (T,), real numbers.
+
+    Returns:
+        An int.
+
+    Raises:
+        TypeError: If `values` are not real.
+        ValueError: If one of them is not finite.
+
     >>> sign_changes([1.0, 0.0, -2.0, -1.0, 3.0])
     2
     """

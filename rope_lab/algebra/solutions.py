@@ -41,6 +41,12 @@ R_T = sp.Function("R_T", commutative=False)  # the transpose of R at the same po
 def transposed(word: sp.Expr) -> sp.Expr:
     """The transpose of a product: each factor transposed, in the opposite order.
 
+    Args:
+        word: A product of R and R_T.
+
+    Returns:
+        Another such product, with R and R_T exchanged.
+
     >>> transposed(R_T(0) * R(1))
     R_T(1)*R(0)
     """
@@ -71,6 +77,13 @@ def by_law(word: sp.Expr, *, offset: Callable = lambda m, n: n - m) -> sp.Expr:
 
 def by_transpose(word: sp.Expr, *, opposite: Callable = lambda n: -n) -> sp.Expr:
     r"""Write $R_n$ as $R_{-n}^\top$ wherever it is not the last factor, so that the law can take hold of it.
+
+    Args:
+        word: A product of R and R_T.
+        opposite: The index of the transpose; another one gives another rule, for controls.
+
+    Returns:
+        The same product, in which at most the last factor is an R.
 
     >>> n = sp.Symbol("n")
     >>> by_transpose(R(n) * R(1))

@@ -44,7 +44,22 @@ class Audit:
 
 
 def examine(name: str, f: Any, *, head_dim: int, keys: Any = None, about: str = "") -> Audit:
-    """The fingerprint and the laws of one callable; ``keys`` turns k, if f does not."""
+    """The fingerprint and the laws of one callable; ``keys`` turns k, if f does not.
+
+    Args:
+        name: What the audit is called.
+        f: The callable `f(x, positions)` that turns q, as in `fingerprint`.
+        head_dim: The width of a head, a positive even integer.
+        keys: The callable that turns k. Default: f.
+        about: A remark that the row of the table carries.
+
+    Returns:
+        An `Audit`. An error that f raises is not passed on, but breaks a law.
+
+    Raises:
+        TypeError: If head_dim is not an integer.
+        ValueError: If head_dim is not positive and even.
+    """
     checked = laws(f, head_dim=head_dim, keys=keys)
     return Audit(name, fingerprint(f, head_dim=head_dim), tuple(checked), about)
 
@@ -80,9 +95,15 @@ def audit(target: str, *, head_dim: int | None = None, name: str | None = None, 
 def audit_all(entries: tuple[Entry, ...] = LIBRARY) -> dict[str, Any]:
     """Audit every entry of a list of targets, by default those of `LIBRARY`.
 
+    Args:
+        entries: The targets, each with its package and the settings for its configuration.
+
     Returns:
-        A table that can be written as JSON: the date, the versions of Python and of the libraries, and a row for each
-        entry.
+        A table that can be written as JSON, with the date, the versions of Python and of the libraries, and a row for
+        each entry.
+
+    Raises:
+        ValueError: If a target does not have the form MODULE:NAME.
     """
     rows = []
     for entry in entries:
@@ -133,7 +154,14 @@ def as_text(table: dict[str, Any]) -> str:
 
 
 def lines(table: dict[str, Any]) -> list[list[str]]:
-    """The rows of a table of conventions in words: name, layout, width, direction, base, laws that do not hold."""
+    """The rows of a table of conventions in words: name, layout, width, direction, base, laws that do not hold.
+
+    Args:
+        table: What `audit_all` or `conventions` returned.
+
+    Returns:
+        Six strings for each row. A row that was skipped has its name, the reason and four empty strings.
+    """
     found = []
     for row in table["rows"]:
         if row["skipped"]:

@@ -27,9 +27,15 @@ class Rule:
 def explain(frequencies: ArrayLike, *, width: int, doubt: ArrayLike = 0.0) -> Rule:
     r"""The base of $\theta_i = \mathrm{base}^{-2i/\mathrm{width}}$ by weighted least squares, if one base fits.
 
-    ``frequencies``: one positive number for each plane, in order of the planes; ``width``: r in the rule above, the
-    number of coordinates; ``doubt``: the relative error that each may have. The base is rounded to two, four or six
-    digits if that fits as well.
+    The base is rounded to two, four or six digits if that fits as well.
+
+    Args:
+        frequencies: (planes,), in radians per position, in the order of the planes. Their signs do not count.
+        width: The width of the formula, in coordinates.
+        doubt: The relative error that each frequency may have: a number, or one for each plane.
+
+    Returns:
+        A `Rule`. If no one base fits, its base and residual are None and its scheme describes the list in words.
     """
     theta = np.abs(np.asarray(frequencies, dtype=np.float64))
     doubt = np.broadcast_to(np.asarray(doubt, dtype=np.float64), theta.shape) + TABLES

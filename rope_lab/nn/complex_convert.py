@@ -84,6 +84,15 @@ def to_dense(layer: ComplexLinear) -> nn.Linear:
 
     `from_dense` of it, in the same layout and heads, gives a and b back to the last bit, with residual 0.
 
+    Args:
+        layer: The layer to convert. The new one takes over its dtype, device and mode, training or not.
+
+    Returns:
+        An `nn.Linear` with tensors of its own, a bias among them if the layer has one.
+
+    Raises:
+        TypeError: If `layer` is not a `ComplexLinear`.
+
     >>> layer = ComplexLinear(4, 8, layout="interleaved")
     >>> back = from_dense(to_dense(layer), layout="interleaved")
     >>> torch.equal(back.layer.a, layer.a), back.residual

@@ -36,7 +36,19 @@ def real_product(
     in_groups: int,
     out_groups: int,
 ) -> Float[Tensor, "*batch two_n"]:
-    """Build the real matrix and multiply: one product of a dense layer's size."""
+    """Build the real matrix and multiply: one product of a dense layer's size.
+
+    Args:
+        x: (..., 2m), floating.
+        a: (n, m), the real part of the matrix.
+        b: (n, m), its imaginary part.
+        bias: (2n,), or None.
+        in_groups: The result of `plane_groups` for the input.
+        out_groups: The result of `plane_groups` for the output.
+
+    Returns:
+        (..., 2n), in the dtype of x, which a and b must share; under autocast, in its dtype.
+    """
     return F.linear(x, real_matrix(a, b, out_groups=out_groups, in_groups=in_groups), bias)
 
 
@@ -49,7 +61,19 @@ def complex_product(
     in_groups: int,
     out_groups: int,
 ) -> Float[Tensor, "*batch two_n"]:
-    """Multiply complex numbers, in complex64 or, for float64, complex128; returns the dtype of x."""
+    """Multiply complex numbers, in complex64 or, for float64, complex128; returns the dtype of x.
+
+    Args:
+        x: (..., 2m), floating.
+        a: (n, m), the real part of the matrix.
+        b: (n, m), its imaginary part.
+        bias: (2n,), or None.
+        in_groups: The result of `plane_groups` for the input.
+        out_groups: The result of `plane_groups` for the output.
+
+    Returns:
+        (..., 2n), in the dtype of x, under autocast too.
+    """
     dtype = torch.float64 if x.dtype == torch.float64 else torch.float32  # there are no complex numbers of 16 bits
     z = torch.complex(*to_parts(x.to(dtype), groups=in_groups))
     y = F.linear(z, torch.complex(a.to(dtype), b.to(dtype)))
@@ -65,7 +89,19 @@ def gauss_product(
     in_groups: int,
     out_groups: int,
 ) -> Float[Tensor, "*batch two_n"]:
-    """Three real products of a quarter of a dense layer's size each."""
+    """Three real products of a quarter of a dense layer's size each.
+
+    Args:
+        x: (..., 2m), floating.
+        a: (n, m), the real part of the matrix.
+        b: (n, m), its imaginary part.
+        bias: (2n,), or None.
+        in_groups: The result of `plane_groups` for the input.
+        out_groups: The result of `plane_groups` for the output.
+
+    Returns:
+        (..., 2n), in the dtype of x, which a and b must share; under autocast, in its dtype.
+    """
     y = gauss_linear(*to_parts(x, groups=in_groups), a, b)
     return _with(bias, from_parts(*y, groups=out_groups))
 

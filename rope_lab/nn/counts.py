@@ -24,6 +24,9 @@ _OF_THE_LATENT = {"c": "latent", "up_k": "k", "up_v": "v", "q_rope": "q", "k_rop
 def count_parameters(model: GPT) -> dict[str, int]:
     """Parameters by block, counted on the model's own tensors.
 
+    Args:
+        model: The model to count in. A tensor that two blocks share is counted once.
+
     Returns:
         Ints for embedding, q, k, v, o, mlp, norm (the final one too), head and total; with a latent also latent.
     """
@@ -42,6 +45,13 @@ def count_multiplications(model: GPT, tokens: Tensor) -> int:
 
     It counts an addition beside each multiplication, all pairs of tokens, the masked ones too, and a product of complex
     numbers as one.
+
+    Args:
+        model: The model to run.
+        tokens: (batch, T), token numbers, on the device of the model.
+
+    Returns:
+        An int.
     """
     with FlopCounterMode(display=False) as counter, sdpa_kernel(SDPBackend.MATH):  # the fused kernel is not counted
         model(tokens)

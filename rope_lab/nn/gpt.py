@@ -282,7 +282,17 @@ def norm(config: GPTConfig) -> nn.Module:
 
 
 def sinusoids(config: GPTConfig) -> Tensor | None:
-    """What absolute positions add to the embedding: (seq_len, d_model), in the size that ``absolute`` names."""
+    """What absolute positions add to the embedding: (seq_len, d_model), in the size that ``absolute`` names.
+
+    Args:
+        config: The model's settings: `positions`, `absolute`, `d_model`, `seq_len`, `base` and `std` count.
+
+    Returns:
+        (seq_len, d_model), float32, from angles in float64; None unless `positions` is "absolute".
+
+    Raises:
+        ValueError: If d_model is odd.
+    """
     if config.positions != "absolute":
         return None
     width = expect_even(config.d_model, name="d_model")

@@ -63,7 +63,18 @@ def _code(text: str) -> str:
 
 
 def card_table(found: Sequence[Card], *, caption: str) -> Table:
-    """One row for each card: what it found, and where and when."""
+    """One row for each card: what it found, and where and when.
+
+    Args:
+        found: The cards, in the order of the rows.
+        caption: What the table shows, in words.
+
+    Returns:
+        A `Table`, with a first column for the setting if a card has one; losses in nats per token.
+
+    Raises:
+        ValueError: If the caption is empty.
+    """
     numbers = ["seed", "final", "best", "sd", "parameters", "tokens/s"]
     settings = any(card.setting for card in found)
     rows = []

@@ -11,7 +11,15 @@ __all__ = ["two_bases"]
 
 
 def two_bases(*, d: int = 8, seed: int = 6) -> Picture:
-    """A random B and its normal form, entry by entry: the darker a square, the larger the entry."""
+    """A random B and its normal form, entry by entry: the darker a square, the larger the entry.
+
+    Args:
+        d: Size of the matrix, even.
+        seed: Seed of the random matrix.
+
+    Returns:
+        A `Picture`: inline SVG with title and description.
+    """
     A = np.random.default_rng(seed).normal(size=(d, d))
     B = (A - A.T) / 2
     form = skew_normal_form(B)

@@ -11,7 +11,16 @@ __all__ = ["bell_curves", "fading_and_turning"]
 
 
 def fading_and_turning(*, gamma: float = 0.9, theta: float = 0.5, steps: int = 8) -> Picture:
-    """What is left of one value at later steps: an arrow that shrinks, and one that also turns back."""
+    """What is left of one value at later steps: an arrow that shrinks, and one that also turns back.
+
+    Args:
+        gamma: Decay per step, from 0 to 1.
+        theta: Radians per step.
+        steps: Number of arrows in a row.
+
+    Returns:
+        A `Picture`: inline SVG with title and description.
+    """
     real = gamma ** np.arange(steps)
     turning = impulse_response(steps, gamma=gamma, theta=theta)[:, 0]
     desc = (

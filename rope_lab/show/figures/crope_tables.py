@@ -18,7 +18,15 @@ _PAIRINGS = ("random", "laid out", "best of all layers", "best", "best of one")
 
 
 def curves(found: Sequence[Card], *, since: int = 100) -> Picture:
-    """Training and validation loss of three models, mean over the seeds, from step ``since`` on."""
+    """Training and validation loss of three models, mean over the seeds, from step ``since`` on.
+
+    Args:
+        found: Result cards of one experiment.
+        since: The first training step to draw.
+
+    Returns:
+        A `Picture`: inline SVG with title and description.
+    """
     names = [name for name in _LOOK if any(card.variant == name for card in found)]
     ends = ", ".join(f"{name} {_mean(found, name, 'valid_loss')[1][-1]:.2f}" for name in names)
     desc = (
@@ -54,7 +62,15 @@ def _mean(found: Sequence[Card], name: str, kind: str) -> tuple[np.ndarray, np.n
 
 
 def layers(found: Sequence[Card], *, variant: str = "RoPE") -> Picture:
-    """Complex-linear share of W_q and W_k over each kind of pairing, trained and untrained; one mark for each layer."""
+    """Complex-linear share of W_q and W_k over each kind of pairing, trained and untrained; one mark for each layer.
+
+    Args:
+        found: Result cards of one experiment. Those without measured shares are left out.
+        variant: The variant to draw.
+
+    Returns:
+        A `Picture`: inline SVG with title and description.
+    """
     shares = [card.measured["halves"] for card in found if card.variant == variant and "halves" in card.measured]
     desc = (
         "Five columns, one for each kind of pairing, from random to the best for one matrix. In each, marks for every "
@@ -91,7 +107,15 @@ def _marks(axes: Axes, x: float, shares: Sequence[dict], when: str, name: str, *
 
 
 def planes(found: Sequence[Card], *, variant: str = "RoPE") -> Picture:
-    """Share of each plane of each head over the best pairing of its layer: one panel a layer, frequencies falling."""
+    """Share of each plane of each head over the best pairing of its layer: one panel a layer, frequencies falling.
+
+    Args:
+        found: Result cards of one experiment. Those without measured shares are left out.
+        variant: The variant to draw.
+
+    Returns:
+        A `Picture`: inline SVG with title and description.
+    """
     measured = [
         card.measured["halves"]["planes"] for card in found if card.variant == variant and "halves" in card.measured
     ]

@@ -10,7 +10,16 @@ __all__ = ["one_turn"]
 
 
 def one_turn(*, head_dim: int = 128, bases: tuple[float, float] = (10000.0, 500000.0), window: int = 4096) -> Picture:
-    """Wavelength against plane, for two bases; a line at the window, above which no plane completes a turn."""
+    """Wavelength against plane, for two bases; a line at the window, above which no plane completes a turn.
+
+    Args:
+        head_dim: Width of the head, even.
+        bases: Two bases.
+        window: Positions that a model sees.
+
+    Returns:
+        A `Picture`: inline SVG with title and description.
+    """
     planes, waves = np.arange(head_dim // 2), [wavelengths(head_dim, base=base) for base in bases]
     never = [int((wave > window).sum()) for wave in waves]
     desc = (

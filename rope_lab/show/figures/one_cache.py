@@ -13,7 +13,18 @@ KIND = {"mha": "o", "gqa": "s", "mqa": "^", "mla": "D"}
 
 
 def one_step(*, tokens: int = 5, theta: float = 0.6) -> Picture:
-    """A row of cached latents, each turned by its position; their weighted sum; and the sum turned back."""
+    """A row of cached latents, each turned by its position; their weighted sum; and the sum turned back.
+
+    Args:
+        tokens: Number of cached latents.
+        theta: Radians per position.
+
+    Returns:
+        A `Picture`: inline SVG with title and description.
+
+    Raises:
+        ArithmeticError: If the sum that was turned back is not the relative one.
+    """
     c = np.array([rotation_2d(0.2 * (-1.0) ** n) @ [1.0, 0.0] for n in range(tokens)])  # what the tokens say
     a = np.linspace(1.0, 2.0, tokens) / np.linspace(1.0, 2.0, tokens).sum()
     m = tokens - 1

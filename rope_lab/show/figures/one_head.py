@@ -41,7 +41,18 @@ def the_task() -> Picture:
 
 
 def no_delta(*, sizes: tuple[int, ...] = (32, 128, 1024), reach: int = 12) -> Picture:
-    """Normalised logits, which hardly change with d, beside softmax weights, which do."""
+    """Normalised logits, which hardly change with d, beside softmax weights, which do.
+
+    Args:
+        sizes: Three widths of a head, even.
+        reach: Farthest distance drawn, in positions, at most 64.
+
+    Returns:
+        A `Picture`: inline SVG with title and description.
+
+    Raises:
+        ValueError: If there are not three sizes.
+    """
     k = np.arange(-reach, reach + 1)
     weights = {d: one_head.target_weight(64, theta=rotation.frequencies(d)) for d in sizes}
     desc = (
@@ -65,7 +76,15 @@ def no_delta(*, sizes: tuple[int, ...] = (32, 128, 1024), reach: int = 12) -> Pi
 
 
 def tilted(*, m: int = 6, window: int = 16) -> Picture:
-    """A parabola over the keys, halfway between the two wanted ones, and what a tilt to either side makes of it."""
+    """A parabola over the keys, halfway between the two wanted ones, and what a tilt to either side makes of it.
+
+    Args:
+        m: Position of the query.
+        window: Number of keys.
+
+    Returns:
+        A `Picture`: inline SVG with title and description.
+    """
     n = np.linspace(0, window - 1, 200)
     desc = (
         f"Three parabolas over the key's position for a query at {m}. The middle one has its top halfway between "

@@ -16,7 +16,16 @@ _Q, _K, _THETA = np.array([0.88, 0.28]), np.array([0.82, -0.3]), 0.35
 
 
 def same_offset(*, m: int = 1, n: int = 5, shift: int = 7) -> Picture:
-    """Two clock faces: (m, n) on the left, both moved by ``shift`` on the right; the same angle, the same logit."""
+    """Two clock faces: (m, n) on the left, both moved by ``shift`` on the right; the same angle, the same logit.
+
+    Args:
+        m: Position of the query.
+        n: Position of the key.
+        shift: How many positions both move.
+
+    Returns:
+        A `Picture`: inline SVG with title and description.
+    """
     logits = [_turned(_Q, m + s) @ _turned(_K, n + s) for s in (0, shift)]
     desc = (
         f"Left: query at position {m}, key at position {n}. Right: both moved {shift} places along. Both hands have "

@@ -13,7 +13,15 @@ __all__ = ["three_powers", "two_routes"]
 
 
 def three_powers(*, angle: float = 0.7, last: int = 4) -> Picture:
-    """The letter F under the powers of a turn, of a mirror and then this turn, and under what part 6 prints for it."""
+    """The letter F under the powers of a turn, of a mirror and then this turn, and under what part 6 prints for it.
+
+    Args:
+        angle: The turn of one step, in radians.
+        last: The highest power.
+
+    Returns:
+        A `Picture`: inline SVG with title and description.
+    """
     turn = rotation_2d(angle)
     O = turn @ np.diag([1.0, -1.0])  # noqa: E741 - the book's letter
     O_plus, I_minus = split_off(O, axis=[0.0, 1.0])
@@ -50,7 +58,15 @@ def _letter(axes: Axes, matrix: np.ndarray, role: str) -> None:
 
 
 def two_routes(*, x: float = 1.1, y: float = 1.1) -> Picture:
-    """Left: two clocks, one for each coordinate. Right: on a ball, x first and y first end in different places."""
+    """Left: two clocks, one for each coordinate. Right: on a ball, x first and y first end in different places.
+
+    Args:
+        x: The first coordinate: radians on the first clock, and about the vertical axis of the ball.
+        y: The second one: radians on the second clock, and about the other axis.
+
+    Returns:
+        A `Picture`: inline SVG with title and description.
+    """
     B_1 = np.zeros((3, 3))
     B_2 = np.zeros((3, 3))
     B_1[1, 0], B_1[0, 1] = 1.0, -1.0  # about the vertical axis

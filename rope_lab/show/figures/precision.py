@@ -20,7 +20,18 @@ LINES = (  # what is cast, where its name stands (position, error), how it is dr
 
 
 def ruler(*, first: int = 244, last: int = 272) -> Picture:
-    """Tokens above, the places that bfloat16 has for them below, and a line from each token to its place."""
+    """Tokens above, the places that bfloat16 has for them below, and a line from each token to its place.
+
+    Args:
+        first: The first token, at most 256.
+        last: The last one, above 256.
+
+    Returns:
+        A `Picture`: inline SVG with title and description.
+
+    Raises:
+        ValueError: If 256, where tokens begin to merge, is not between them.
+    """
     if not first <= 256 < last:
         raise ValueError(f"ruler: expected first <= 256 < last, got {first} and {last}; that is where tokens merge")
     tokens = np.arange(first, last + 1)

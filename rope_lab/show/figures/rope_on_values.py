@@ -15,7 +15,14 @@ _THETA = [0.5]
 
 
 def arrivals(*, shift: int = 3) -> Picture:
-    """Five values as V and as VO bring them to the last word, with the sentence at 0 and moved along."""
+    """Five values as V and as VO bring them to the last word, with the sentence at 0 and moved along.
+
+    Args:
+        shift: How many positions the sentence moves.
+
+    Returns:
+        A `Picture`: inline SVG with title and description.
+    """
     desc = (
         "Four rows of five dials, with the same five values as hands. First pair of rows, values turned and nothing "
         f"more: after the sentence has moved by {shift}, every hand points elsewhere. Second pair, turned back by the "
@@ -49,7 +56,15 @@ def _dial(axes: Axes, at: tuple[float, float], hand: np.ndarray, label: str, *, 
 
 
 def fading(*, head_dim: int = 64, longest: int = 1000) -> Picture:
-    """What is left of one value that stands at the last T positions, all of them weighted alike, plane by plane."""
+    """What is left of one value that stands at the last T positions, all of them weighted alike, plane by plane.
+
+    Args:
+        head_dim: Width of the head, even.
+        longest: The largest T, in positions.
+
+    Returns:
+        A `Picture`: inline SVG with title and description.
+    """
     theta, T = frequencies(head_dim), np.unique(np.geomspace(1, longest, 400).round())
     desc = (
         "Length that is left, from 1 down to 0, against the number of equal values on a logarithmic axis, for three "

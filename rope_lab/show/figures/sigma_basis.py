@@ -37,7 +37,14 @@ def four_maps() -> Picture:
 
 
 def two_halves(matrix=((1.1, 0.5), (0.2, 0.5))) -> Picture:
-    """A real map, its complex-linear half and its conjugate-linear half: they add entry by entry."""
+    """A real map, its complex-linear half and its conjugate-linear half: they add entry by entry.
+
+    Args:
+        matrix: (2, 2), real numbers.
+
+    Returns:
+        A `Picture`: inline SVG with title and description.
+    """
     M = np.asarray(matrix, dtype=float)
     linear, conjugate = split(M)
     share = energies(M)[0] / sum(energies(M))

@@ -12,7 +12,14 @@ __all__ = ["two_patterns"]
 
 
 def two_patterns(*, head_dim: int = 8) -> Picture:
-    """Both matrices: cosines filled, sines in another ink, and a thin frame through the four entries of each plane."""
+    """Both matrices: cosines filled, sines in another ink, and a thin frame through the four entries of each plane.
+
+    Args:
+        head_dim: Width of the head, even.
+
+    Returns:
+        A `Picture`: inline SVG with title and description.
+    """
     pairs = {layout: planes(head_dim, layout=layout) for layout in ("interleaved", "half")}
     said = {layout: ", ".join(f"{a} with {b}" for a, b in found.tolist()) for layout, found in pairs.items()}
     desc = (

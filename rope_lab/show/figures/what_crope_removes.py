@@ -12,7 +12,15 @@ __all__ = ["many_pairings", "three_halves"]
 
 
 def three_halves(head_dim: int = 2, width: int = 2) -> Picture:
-    """One square for each dimension of a head: weights, the form at one offset, the family; what stays is filled."""
+    """One square for each dimension of a head: weights, the form at one offset, the family; what stays is filled.
+
+    Args:
+        head_dim: Width of the head, even.
+        width: Width of the stream, even.
+
+    Returns:
+        A `Picture`: inline SVG with title and description.
+    """
     of = (dimension_counts.weight_dimension, dimension_counts.form_dimension, dimension_counts.family_dimension)
     counts = [[count(head_dim=head_dim, width=width, complex_linear=c) for c in (False, True)] for count in of]
     names = ("weights", "one offset", "all offsets")
@@ -42,7 +50,16 @@ def three_halves(head_dim: int = 2, width: int = 2) -> Picture:
 
 
 def many_pairings(size: int = 64, drawn: int = 200, *, seed: int = 0) -> Picture:
-    """Shares of a complex-linear map and of a random one: over random pairings, the given one, and the best."""
+    """Shares of a complex-linear map and of a random one: over random pairings, the given one, and the best.
+
+    Args:
+        size: Rows and columns of both maps, even.
+        drawn: Number of random pairings.
+        seed: Seed of the maps and the pairings.
+
+    Returns:
+        A `Picture`: inline SVG with title and description.
+    """
     rng = np.random.default_rng(seed)
     dense = rng.normal(size=(size, size))
     maps = {"complex-linear": pairing.linear_part(dense, times_i(size)), "random": dense}

@@ -13,7 +13,15 @@ __all__ = ["four_answers", "schedule_lines"]
 
 
 def four_answers(*, head_dim: int = 8, position: float = 1.0) -> Picture:
-    """What comes back for the unit vector e_0 from the two layouts and the two directions."""
+    """What comes back for the unit vector e_0 from the two layouts and the two directions.
+
+    Args:
+        head_dim: Width of the head, even.
+        position: Where the vector stands; the first plane turns by as many radians.
+
+    Returns:
+        A `Picture`: inline SVG with title and description.
+    """
     theta, question = frequencies(head_dim), np.eye(head_dim)[0]
     layouts: tuple[Layout, ...] = ("interleaved", "half")
     kinds = [(layout, way) for layout in layouts for way in (1, -1)]
@@ -44,7 +52,17 @@ def four_answers(*, head_dim: int = 8, position: float = 1.0) -> Picture:
 
 
 def schedule_lines(lists: Mapping[str, Sequence[float]]) -> Picture:
-    """Frequencies on a logarithmic axis against the plane's place in the list, u = 2i/r: a base is a line from 1."""
+    """Frequencies on a logarithmic axis against the plane's place in the list, u = 2i/r: a base is a line from 1.
+
+    Args:
+        lists: One to four lists of frequencies by name, in radians per position, in the order of the planes.
+
+    Returns:
+        A `Picture`: inline SVG with title and description.
+
+    Raises:
+        ValueError: If there is no list, or more than four.
+    """
     looks = [("query", "-"), ("key", (0, (5, 2))), ("value", (0, (1, 2))), ("output", (0, (6, 2, 1, 2)))]
     if not 1 <= len(lists) <= len(looks):
         raise ValueError(f"expected one to {len(looks)} lists of frequencies, got {len(lists)}; each needs a look")

@@ -25,6 +25,12 @@ def panels_of(found: Iterable[Card]) -> list[dict]:
     """One panel for the cards of an experiment, a rung and a setting that were logged at the same steps.
 
     Left out: small tasks that were not validated on the way, so have one curve only.
+
+    Args:
+        found: Result cards, of any experiments.
+
+    Returns:
+        One dict for each panel, as the widget's state holds them.
     """
     groups: dict[tuple, list[Card]] = {}
     for card in found:

@@ -20,7 +20,14 @@ _EMPTY = {"panel": "", "names": [], "reference": "", "rows": []}
 
 
 def panels_of(found: Iterable[Card]) -> list[dict]:
-    """One panel for each experiment, rung and setting: final and best loss of every run, and what was published."""
+    """One panel for each experiment, rung and setting: final and best loss of every run, and what was published.
+
+    Args:
+        found: Result cards, of any experiments.
+
+    Returns:
+        One dict for each panel, as the widget's state holds them.
+    """
     groups: dict[tuple[str, str, str], list[Card]] = {}
     for card in found:
         groups.setdefault((card.experiment, card.rung, card.setting), []).append(card)

@@ -24,7 +24,7 @@ def built(folder: Path, extensions: list[str]) -> tuple[str, ...]:
     (source / "index.rst").write_text(f"Book\n====\n\n{toctree}")
     for name in ("01_one", "14_last"):
         (source / "book" / f"{name}.rst").write_text(f"Title {name}\n=========\n\n.. math:: a = b\n   :label: {name}\n")
-    # In a process of its own: both the extension and sphinx_external_toc change Sphinx's classes for good, and the latter
+    # In a process of its own: the extension and sphinx_external_toc change Sphinx's classes for good, and the latter
     # looks at every object of the process, also at those that other tests left.
     settings = [f"extensions={','.join(extensions)}", "numfig=1", "html_theme=basic"]
     options = [word for setting in settings for word in ("-D", setting)]

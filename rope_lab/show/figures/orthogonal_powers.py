@@ -119,6 +119,7 @@ def _ball(axes: Axes, B_1: np.ndarray, B_2: np.ndarray, x: float, y: float) -> N
         way = route(first, second)
         axes.plot(*way.T, lw=2, **line(role))
         axes.plot(*way[-1], "o", color=LIGHT[role], ms=6)
-        axes.text(*(way[-1] + shift), name, color=LIGHT[role], fontsize=11, ha="right")
+        at = way[-1] + shift
+        axes.text(at[0], at[1], name, color=LIGHT[role], fontsize=11, ha="right")
     axes.plot(*(view @ start), "o", color=LIGHT["ink"], ms=5)
     axes.set(xlim=(-1.2, 1.2), ylim=(-1.104, 1.104))

@@ -72,16 +72,25 @@ def wrong_in_toc(root: Path) -> list[str]:
     return found + [f"notebooks/{lab}: not in _toc.yml" for lab in labs(root) if f"notebooks/{lab}" not in every]
 
 
-def wrong_in_code_box(page: str, root: Path) -> list[str]:
-    """A chapter opens with a box that names modules, and those modules exist."""
+def wrong_in_shape(page: str, root: Path) -> list[str]:
+    """What a chapter has at its head, aims; at its end, three sentences to keep and its code; predictions settled."""
     body = re.sub(r"\A---\n.*?\n---\n", "", page, flags=re.DOTALL)
-    box = re.match(r"\s*# [^\n]+\n\s*```\{admonition\}[^\n]*\n:class: code-box\n(.*?)\n```", body, flags=re.DOTALL)
-    if not box:
-        return ["the page does not open with its code box"]
-    modules = re.findall(r"`(rope_lab[\w.]*)`", box[1])
+    head, *sections = re.split(r"^## ", body, flags=re.MULTILINE)
+    named = {section.partition("\n")[0]: section.partition("\n")[2] for section in sections}
+    found = [] if head.count("```{aims}") == 1 else ["aims stand once, before the first section"]
+    kept = len(re.findall(r"^(?:\d\.|[-*]) ", named.get("Keep", ""), flags=re.MULTILINE))
+    found += [] if kept == 3 else [f"a section Keep holds three sentences, got {kept}"]
+    found += [
+        f"nothing settles {name}"
+        for name in re.findall(r"\{quiz\} (ch\d\d\.predict[\w-]*)", body)
+        if f"{{settled}} {name}\n" not in body
+    ]
+    if not sections or not sections[-1].startswith("Code\n"):
+        return [*found, "the last section is Code"]
+    modules = re.findall(r"`(rope_lab[\w.]*)`", named["Code"])
     places = {m: root.joinpath(*m.split(".")) for m in modules}
     missing = [m for m, place in places.items() if not (place.is_dir() or place.with_suffix(".py").exists())]
-    return [f"no module {m}" for m in missing] if modules else ["the code box names no module"]
+    return found + ([f"no module {m}" for m in missing] if modules else ["Code names no module"])
 
 
 def wrong_in_bootstrap(notebooks: dict[str, str], url: str) -> list[str]:
@@ -162,8 +171,8 @@ def test_every_listed_page_exists_with_its_lab():
 
 
 @pytest.mark.parametrize("chapter", chapters(ROOT))
-def test_a_chapter_opens_with_its_modules(chapter):
-    assert wrong_in_code_box((ROOT / f"book/{chapter}.md").read_text(), ROOT) == []
+def test_a_chapter_has_its_head_and_its_end(chapter):
+    assert wrong_in_shape((ROOT / f"book/{chapter}.md").read_text(), ROOT) == []
 
 
 def test_labs_share_one_first_cell():
@@ -208,16 +217,52 @@ def test_control_toc(tmp_path):
     assert "book/02_b: not in _toc.yml" in found
 
 
+SHAPE = """---
+k: v
+---
+# T
+
+At stake.
+
+```{quiz} ch01.predict-x
+```
+
+```{aims}
+do it.
+```
+
+## First
+
+```{settled} ch01.predict-x
+```
+
+## Keep
+
+1. a
+2. b
+3. c
+
+## Code
+
+- `rope_lab.algebra`
+"""
+
+
 @pytest.mark.parametrize(
     ("body", "said"),
     [
-        ("# T\n\nText.\n", "does not open"),
-        ("# T\n\n```{admonition} C\n:class: code-box\n\n`numpy`\n```\n", "names no module"),
-        ("---\nk: v\n---\n# T\n\n```{admonition} C\n:class: code-box\n\n`rope_lab.no`\n```\n", "no module rope_lab.no"),
+        (SHAPE, None),
+        (SHAPE.replace("{aims}", "{note}"), "aims stand once"),
+        (SHAPE.replace("3. c", "c"), "three sentences, got 2"),
+        (SHAPE.replace("{settled} ch01.predict-x", "{note}"), "nothing settles ch01.predict-x"),
+        (SHAPE + "## More\n", "the last section is Code"),
+        (SHAPE.replace("rope_lab.algebra", "numpy"), "Code names no module"),
+        (SHAPE.replace("rope_lab.algebra", "rope_lab.no"), "no module rope_lab.no"),
     ],
 )
-def test_control_code_box(body, said):
-    assert said in wrong_in_code_box(body, ROOT)[0]
+def test_control_shape(body, said):
+    found = wrong_in_shape(body, ROOT)
+    assert said in found[0] if said else found == []
 
 
 def test_control_bootstrap():

@@ -56,6 +56,7 @@ class Claim:
     check: Callable[..., Any]
     tier: Tier = "core"
     correction: str = ""  # what to read instead, or the condition
+    differs: str = ""  # beside a formula of this book, how the source's print differs: "printed with a minus"
     witness: str = ""  # the smallest case that shows it
     witness_numbers: tuple[str, ...] = ()  # those of its numbers, as printed, that `computed` makes again
     computed: Callable[[], Any] | None = None
@@ -151,4 +152,6 @@ def malformed(entry: Claim) -> str:
         return "a claim that was read needs date=, and nothing to run"
     if entry.verdict in ("conditional", "false", "ambiguous") and not entry.correction:
         return f"the verdict {entry.verdict!r} needs correction="
+    if entry.differs and (entry.verdict == "true" or re.search(r"[$`]", entry.differs)):
+        return "differs= is a few plain words, and goes with a verdict other than 'true'"
     return ""

@@ -169,6 +169,8 @@ def test_what_was_read_is_never_green():
         ({"colour": "red"}, "unexpected keyword argument 'colour'"),
         ({"verdict": "false", "correction": "so"}, "needs printed="),
         ({"verdict": "conditional"}, "needs correction="),
+        ({"differs": "printed with a minus"}, "goes with a verdict other than 'true'"),
+        ({"verdict": "conditional", "correction": "so", "differs": "printed $-1$"}, "a few plain words"),
         ({"tolerance": 0.0}, "tolerance= is a positive number"),
         ({"tolerance": -1e-9}, "tolerance= is a positive number"),
         ({"date": ""}, "needs date=, and nothing to run"),

@@ -10,7 +10,7 @@ from sphinx.util.docutils import docutils_namespace, patch_docutils
 ROOT = Path(__file__).resolve().parents[2]
 
 
-def build(folder: Path, page: str | None = None, ledger: str = "blog.props"):
+def build(folder: Path, page: str | None = None, ledger: str = "blog.props", extensions=(), **more):
     """Build a page and a ledger page; returns the application, what it told, and its warnings."""
     source = folder / "source"
     (source / "book").mkdir(parents=True, exist_ok=True)
@@ -19,14 +19,14 @@ def build(folder: Path, page: str | None = None, ledger: str = "blog.props"):
         (source / "index.md").write_text("# T\n\n```{toctree}\nbook/01_one_plane\nbook/ledger\n```", encoding="utf-8")
         (source / "book" / "ledger.md").write_text(f"# Ledger\n\n```{{ledger}} {ledger}\n```", encoding="utf-8")
     settings = {
-        "extensions": ["myst_parser", "equation_marks", "ledger_pages"],
+        "extensions": ["myst_parser", "equation_marks", "ledger_pages", *extensions],
         "html_theme": "basic",
         "nitpicky": True,
-        "myst_enable_extensions": ["amsmath", "dollarmath"],
+        "myst_enable_extensions": ["amsmath", "colon_fence", "dollarmath"],
         "myst_dmath_double_inline": True,
         "html_static_path": [str(ROOT / "book" / "_static")],
         "mathjax_path": "none.js",
-    }
+    } | more
     status, warnings = io.StringIO(), io.StringIO()
     with patch_docutils(), docutils_namespace():
         app = Sphinx(source, None, folder / "out", folder / "trees", "html", settings, status=status, warning=warnings)

@@ -1,0 +1,26 @@
+/* A link into a fold opens it; print shows every fold. */
+(() => {
+  "use strict";
+  const arrive = () => {
+    const place = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    if (!place) return;
+    let opened = false;
+    for (let box = place.closest("details.fold"); box; box = box.parentElement.closest("details.fold")) {
+      opened ||= !box.open;
+      box.open = true;
+    }
+    if (opened) place.scrollIntoView({ behavior: "instant" });
+  };
+  addEventListener("hashchange", arrive);
+  addEventListener("DOMContentLoaded", arrive);
+  arrive();
+
+  let shut = [];
+  addEventListener("beforeprint", () => {
+    shut = [...document.querySelectorAll("details.fold:not([open])")];
+    for (const box of shut) box.open = true;
+  });
+  addEventListener("afterprint", () => {
+    for (const box of shut) box.open = false;
+  });
+})();

@@ -64,6 +64,9 @@ def verify(
 def audit(
     target: Annotated[str | None, typer.Argument(help="MODULE:NAME of a function, class or module.")] = None,
     head_dim: Annotated[int | None, typer.Option(help="Width of a head; default: the library's own, else 64.")] = None,
+    layer_type: Annotated[
+        str | None, typer.Option(help="Which kind of layer, where a family has frequencies for each kind.")
+    ] = None,
     every: Annotated[bool, typer.Option("--all", help="Every known library that is installed: the table.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
     out: Annotated[Path | None, typer.Option(help="With --all: write the table as JSON into this file.")] = None,
@@ -75,12 +78,14 @@ def audit(
         raise typer.BadParameter("goes with --all; a single audit is written with --json > FILE", param_hint="--out")
     if head_dim is not None and every:
         raise typer.BadParameter("goes with a TARGET; with --all each library has its own", param_hint="--head-dim")
+    if layer_type is not None and every:
+        raise typer.BadParameter("goes with a TARGET; with --all each row has its own", param_hint="--layer-type")
     sys.path.insert(0, "")  # a module of one's own lies where one stands
     with _user_errors():
         from rope_lab.commands import audit_commands
 
         if target:
-            fine = audit_commands.audit_target(target, head_dim=head_dim, as_json=as_json)
+            fine = audit_commands.audit_target(target, head_dim=head_dim, layer_type=layer_type, as_json=as_json)
         else:
             fine = audit_commands.audit_library(as_json=as_json, out=out)
     if not fine:

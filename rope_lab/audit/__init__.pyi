@@ -11,6 +11,7 @@ from . import (
     law_suite as law_suite,
     layout_names as layout_names,
     library as library,
+    loaded_models as loaded_models,
     long_positions as long_positions,
     matrices as matrices,
     permutation as permutation,
@@ -30,4 +31,5 @@ from .fingerprints import Fingerprint as Fingerprint, fingerprint as fingerprint
 from .frequency_rule import Rule as Rule, explain as explain
 from .gallery import GALLERY as GALLERY, Mistake as Mistake
 from .law_suite import Law as Law, laws as laws
+from .loaded_models import ModelRotary as ModelRotary, rotary_of as rotary_of
 from .permutation import permute_rotary as permute_rotary

@@ -64,12 +64,18 @@ def examine(name: str, f: Any, *, head_dim: int, keys: Any = None, about: str = 
     return Audit(name, fingerprint(f, head_dim=head_dim), tuple(checked), about)
 
 
-def audit(target: str, *, head_dim: int | None = None, name: str | None = None, **settings: Any) -> Audit:
+def audit(
+    target: str, *, head_dim: int | None = None, layer_type: str | None = None, name: str | None = None, **settings: Any
+) -> Audit:
     """Audit what a target names: a function, class or module of an installed library or of your own.
+
+    A family of transformers is asked under its default configuration, which need not be that of a released model. For
+    a model that you have loaded there is `rotary_of`.
 
     Args:
         target: MODULE:NAME, such as ``my_package.rope:apply_rotary``.
         head_dim: The width of a head. Default: that of the library's own configuration, else 64.
+        layer_type: Which kind of layer, where the configuration has frequencies for each kind.
         name: What the audit is called. Default: the target.
         **settings: Passed to the configuration of the target, or to its class.
 
@@ -86,7 +92,7 @@ def audit(target: str, *, head_dim: int | None = None, name: str | None = None, 
     'no_such_library is not installed'
     """
     try:
-        adapted = adapt(find(target), head_dim=head_dim, **settings)
+        adapted = adapt(find(target), head_dim=head_dim, layer_type=layer_type, **settings)
     except TargetError as reason:
         return Audit(name or target, skipped=str(reason))
     return examine(name or target, adapted.f, head_dim=adapted.head_dim, keys=adapted.keys, about=adapted.about)
@@ -107,7 +113,7 @@ def audit_all(entries: tuple[Entry, ...] = LIBRARY) -> dict[str, Any]:
     """
     rows = []
     for entry in entries:
-        seen = audit(entry.target, name=entry.name, **entry.settings)
+        seen = audit(entry.target, name=entry.name, layer_type=entry.layer_type, **entry.settings)
         rows.append({"library": entry.package, "target": entry.target} | seen.row)
     packages = {entry.package: version(entry.package) for entry in entries}
     return {

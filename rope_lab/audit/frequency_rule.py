@@ -89,7 +89,7 @@ def _scaled(x: np.ndarray, log: np.ndarray, doubt: np.ndarray) -> str | None:
 
 
 def _ramp(x: np.ndarray, log: np.ndarray, doubt: np.ndarray) -> str | None:
-    """Fast planes as one base has them, slow planes divided by a factor: Llama-3 and YaRN."""
+    """Fast planes as one base has them, slow planes divided by a factor, with a ramp between."""
     count = next((i for i in range(len(log), 1, -1) if _fits(x[:i], log[:i], doubt[:i])), 0)
     if count < 2 or len(log) - count < 2:
         return None
@@ -99,7 +99,26 @@ def _ramp(x: np.ndarray, log: np.ndarray, doubt: np.ndarray) -> str | None:
     if not (np.diff(share) < doubt[1:]).all() or len(log) - slow < 2:
         return None
     base, factor = _short(np.exp(slope)), _short(np.exp(-share[-1]))
-    return f"base {base} in planes 0 to {count - 1}, {factor} times slower from plane {slow} on (Llama-3, YaRN)"
+    between = slice(count, slow)
+    kept = (np.exp(share) - np.exp(share[-1])) / (1 - np.exp(share[-1]))  # 1 where the base holds, 0 where slowed
+    kind = _kind(np.arange(len(log))[between], np.exp(slope * x)[between], kept[between], doubt=doubt[between])
+    return f"base {base} in planes 0 to {count - 1}, {factor} times slower from plane {slow} on{kind}"
+
+
+def _kind(plane: np.ndarray, turns: np.ndarray, kept: np.ndarray, *, doubt: np.ndarray) -> str:
+    """Whose ramp it is: YaRN's code is linear in the number of the plane, Llama 3's in the turns within the window."""
+    if len(kept) < 3:
+        return ""  # two points lie on every line
+    free = 20 * doubt.max() + 1e-3
+    slope, start = np.polyfit(plane, kept, 1)
+    if (np.abs(kept - start - slope * plane) < free).all():
+        return ", a ramp over the planes (YaRN)"
+    slope, start = np.polyfit(turns, kept, 1)
+    if (np.abs(kept - start - slope * turns) > free).any():
+        return ""
+    ratio = float((1 - start) / -start)  # of the turns where the slowing begins, to those where it is complete
+    name = "Llama 3" if abs(ratio - 4) < 0.05 else f"by parts, {_short(round(ratio, 2))} to 1"
+    return f", a ramp over the turns ({name})"
 
 
 def _fits(x: np.ndarray, log: np.ndarray, doubt: np.ndarray) -> bool:

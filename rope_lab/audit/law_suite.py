@@ -44,7 +44,7 @@ class Law:
     input: str  # the positions that were tried
 
     def __str__(self) -> str:
-        return f"{'ok  ' if self.ok else 'FAIL'}  {self.name:<18}{self.saw}"
+        return f"{'ok  ' if self.ok else 'FAIL'}  {self.name:<17} {self.saw}"
 
 
 def laws(f: Any, *, head_dim: int, keys: Any = None, expected: dict[str, Any] | None = None) -> list[Law]:

@@ -17,13 +17,15 @@ from rope_lab.training.files import make_folder, reason
 COLUMNS = ("what", "layout", "rotated", "direction", "base", "laws that do not hold")
 
 
-def audit_target(target: str, *, head_dim: int | None = None, as_json: bool = False) -> bool:
+def audit_target(
+    target: str, *, head_dim: int | None = None, layer_type: str | None = None, as_json: bool = False
+) -> bool:
     """One target: its fingerprint, its laws. True where every law holds."""
     if head_dim is not None:
         with checking_arguments():
             expect_even(head_dim, name="head_dim")
     with redirect_stdout(sys.stderr):  # what the target prints, at its import or its calls, is no part of our answer
-        seen = audits.audit(target, head_dim=head_dim)
+        seen = audits.audit(target, head_dim=head_dim, layer_type=layer_type)
     if as_json:
         print(json.dumps(seen.row, indent=2))
     elif seen.skipped or seen.fingerprint is None:

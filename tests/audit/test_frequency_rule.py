@@ -49,11 +49,28 @@ def test_a_plane_that_may_be_off_pulls_no_base():
 
 
 RAMP = np.clip((np.arange(64) - 5) / 50, 0, 1)
+
+
+def by_parts(base, *, window, low, high, factor):
+    """Each plane slowed by its number of turns in the old window: not at all above high, fully below low."""
+    theta = frequencies(128, base)
+    kept = np.clip((window * theta / (2 * np.pi) - low) / (high - low), 0, 1)
+    return theta * (kept + (1 - kept) / factor)
+
+
 WORDS = {
     "blocks of two planes": (np.tile(frequencies(4, 100.0), 3), "3 blocks of the same frequencies, base 100 each"),
     "a long ramp": (
         frequencies(128, 5e5) * (1 - RAMP + RAMP / 2),
-        "base 500000 in planes 0 to 5, 2 times slower from plane 55 on",
+        "base 500000 in planes 0 to 5, 2 times slower from plane 55 on, a ramp over the planes (YaRN)",
+    ),
+    "a ramp over the turns": (
+        by_parts(5e5, window=8192, low=1, high=4, factor=8),
+        "base 500000 in planes 0 to 28, 8 times slower from plane 35 on, a ramp over the turns (Llama 3)",
+    ),
+    "a longer ramp over the turns": (
+        by_parts(1e4, window=4096, low=1, high=32, factor=16),
+        "16 times slower from plane 46 on, a ramp over the turns (by parts, 32 to 1)",
     ),
 }
 NOT = {
@@ -61,6 +78,8 @@ NOT = {
     "nearly scaled": (THETA / 4 * (1 + 0.005 * np.sin(AT)), "every frequency times"),
     "a ramp that turns back": (THETA * np.where(AT < 6, 1, np.where(AT < 8, 1.5, 1 / 8)), "slower"),
     "a ramp without an end": (THETA * np.exp(-0.02 * np.clip(AT - 5, 0, None) ** 2), "slower"),
+    "a ramp of neither kind": (frequencies(128, 5e5) * (1 - RAMP**2 / 2), "a ramp over"),
+    "a ramp with two planes on it": (THETA * np.where(AT < 6, 1, np.where(AT < 8, 0.5, 1 / 8)), "a ramp over"),
     "a last plane of its own": (THETA * np.where(AT == 15, 1 / 8, 1), "slower"),
 }
 

@@ -110,11 +110,31 @@ def test_the_committed_table_is_what_is_measured():
     assert {"date", "python", "torch", "libraries", "rows"} == set(table)
     rows = {row["name"]: row for row in table["rows"]}
     assert list(rows) == list(ENTRIES)
-    for name in ("Llama", "rotary-embedding-torch", "DeepSeek-V3, interleaved"):
-        now, then = audit(ENTRIES[name].target, name=name, **ENTRIES[name].settings).row, rows[name]
+    for name in ("Llama", "rotary-embedding-torch", "DeepSeek-V3, interleaved", "Gemma 4, global", "DeepSeek-V4, main"):
+        entry, then = ENTRIES[name], rows[name]
+        now = audit(entry.target, name=name, layer_type=entry.layer_type, **entry.settings).row
         for field in ("layout", "rotated_dims", "head_dim", "direction", "base", "scheme", "precision", "notes"):
             assert now[field] == then[field], (name, field)
         assert set(now["broken_laws"]) == set(then["broken_laws"])
+
+
+def test_a_family_with_frequencies_for_each_kind_of_layer_is_told_which():
+    target = ENTRIES["Gemma 3, global"].target
+    bases = [audit(target, layer_type=f"{kind}_attention").fingerprint.base for kind in ("sliding", "full")]
+    assert bases == [1e4, 1e6]
+    said = "layer_type: expected one of sliding_attention, full_attention, got None; Gemma3RotaryEmbedding has a list"
+    assert audit(target).skipped.startswith(said)
+    assert audit(ENTRIES["Llama"].target, layer_type="near").skipped.startswith("layer_type: expected None, got 'near'")
+
+
+def test_the_audit_of_a_family_says_whose_base_it_saw():
+    assert (
+        audit(ENTRIES["Llama"].target).about
+        == "as LlamaConfig() sets it: the library's default, not a released model's"
+    )
+    assert audit(ENTRIES["Llama"].target, rope_parameters={"rope_theta": 5e5, "rope_type": "default"}).about == (
+        "LlamaConfig with rope_parameters set for this audit"
+    )
 
 
 def test_control_a_row_of_another_library_differs():

@@ -1,9 +1,10 @@
-"""``{quiz} id`` and ``{task} id``: an exercise of ``rope_lab.exercises`` on a page.
+"""``{quiz} id``, ``{task} id`` and ``{settled} id``: an exercise of ``rope_lab.exercises`` on a page.
 
 A question becomes a plain HTML form, and ``quiz.js`` checks its answer; without JavaScript, or in print, a reader still
 has the question and its folded answer. A task shows what to write, and folds its hint and its solution, which is the
-source that the tests run. The texts are parsed as MyST, so mathematics, links and search work as on the rest of the
-page. An unknown id fails the build.
+source that the tests run. ``{settled}`` stands where the text settles a prediction of the page, and holds its answer
+and why; the form then gives a verdict alone, and a link. The texts are parsed as MyST, so mathematics, links and search
+work as on the rest of the page. An unknown id fails the build.
 """
 
 import base64
@@ -14,12 +15,14 @@ from typing import Any
 from docutils import nodes
 from sphinx import addnodes
 from sphinx.application import Sphinx
+from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 from sphinx.util.typing import ExtensionMetadata
 
 from rope_lab.exercises import Question, Task, exercise
-from rope_lab.exercises.core import LETTERS, modules
+from rope_lab.exercises.core import LETTERS, modules, read_number
 
+log = logging.getLogger(__name__)
 VOID = ("input",)
 
 
@@ -49,8 +52,10 @@ def depart_tag(self: Any, node: tag) -> None:
         self.body.append(f"</{node['tag']}>\n")
 
 
-def pass_by(self: Any, node: tag) -> None:
-    """In other builders: write nothing but the content."""
+def pass_by(self: Any, node: tag) -> None:  # noqa: ARG001  (docutils fixes the signature)
+    """In other builders: write nothing but the content, and nothing of what only a script shows."""
+    if "hidden" in node["attributes"]:
+        raise nodes.SkipNode
 
 
 class FromExercises(SphinxDirective):
@@ -88,6 +93,14 @@ class FromExercises(SphinxDirective):
         """The content, folded under a title."""
         return html("details", html("summary", title), *content, **attributes)
 
+    def answer(self, question: Question) -> nodes.paragraph:
+        """The answer in a sentence."""
+        words = [nodes.Text("The answer is "), nodes.strong("", question.shown_answer)]
+        if question.choices:
+            choice = question.choices[LETTERS.index(str(question.answer))]
+            words += [nodes.Text(": "), *self.words(choice.rstrip("."))]
+        return nodes.paragraph("", "", *words, nodes.Text("."))
+
 
 class Quiz(FromExercises):
     """A question as a form."""
@@ -100,7 +113,6 @@ class Quiz(FromExercises):
         prediction = question.kind == "prediction"
         key = {"answer": question.answer, "tolerance": question.tolerance, "shown": question.shown_answer}
         without = "Without JavaScript nothing is checked here; the answer is folded below."
-        answer = [nodes.Text("The answer: "), nodes.strong("", question.shown_answer), nodes.Text(".")]
         form = html(
             "form",
             html(
@@ -117,12 +129,10 @@ class Quiz(FromExercises):
                 ),
                 html("p", without, class_="quiz-plain"),
                 html("p", class_="quiz-says", role="status"),
+                *self.feedback(question),
                 *([self.fold("Hint", *self.blocks(question.hint), class_="quiz-hint")] if question.hint else []),
                 self.fold(
-                    "The answer, and why",
-                    nodes.paragraph("", "", *answer),
-                    *self.blocks(question.why),
-                    class_="quiz-answer",
+                    "The answer, and why", self.answer(question), *self.blocks(question.why), class_="quiz-answer"
                 ),
             ),
             class_="quiz",
@@ -132,7 +142,16 @@ class Quiz(FromExercises):
             # This is no secret; it only keeps the answer from being read by accident.
             data_key=base64.b64encode(json.dumps(key).encode()).decode(),
         )
+        form["asks"] = question.id
         return [form]
+
+    def feedback(self, question: Question) -> list[nodes.Node]:
+        """What there is to say about wrong answers, each hidden until somebody gives it."""
+        told = [
+            html("div", *self.blocks(text), hidden="", data_for=given if question.choices else repr(read_number(given)))
+            for given, text in question.feedback.items()
+        ]
+        return [html("div", *told, class_="quiz-feedback", aria_live="polite")] if told else []
 
     def choices(self, question: Question, name: str) -> list[nodes.Node]:
         """One radio button for each choice."""
@@ -162,6 +181,65 @@ class Quiz(FromExercises):
         )
         how = html("span", "such as 1.25, −3/4 or pi/6", class_="quiz-format", id=f"{name}-form")
         return [html("p", html("label", label, for_=f"{name}-answer"), field, how, class_="quiz-number")]
+
+
+class Settled(FromExercises):
+    """The answer of a prediction, where the text settles it."""
+
+    kind = Question
+
+    def run(self) -> list[nodes.Node]:
+        question = self.definition()
+        if question.kind != "prediction":
+            raise self.error(f"{question.id} is an exercise: only a prediction is settled by the text")
+        name = question.id.replace(".", "-")
+        box = html(
+            "div",
+            html("p", "Your prediction, settled", class_="settled-title"),
+            html(
+                "p",
+                html("span", class_="settled-says"),
+                html("a", "Go to the question", href=f"#quiz-{name}", class_="settled-form"),
+            ),
+            # Open where no script runs; quiz.js closes it until there is a prediction.
+            self.fold("The answer, and why", self.answer(question), *self.blocks(question.why), open=""),
+            class_="quiz-settled",
+            id=f"settled-{name}",
+            data_form=f"quiz-{name}",
+        )
+        box["settles"] = question.id
+        self.set_source_info(box)
+        return [box]
+
+
+def join_settled(app: Sphinx, doctree: nodes.document) -> None:  # noqa: ARG001  (Sphinx fixes the signature)
+    """Of a prediction that the text settles, the form keeps the verdict alone; its answer becomes a link."""
+    tags = list(doctree.findall(tag))
+    forms = {form["asks"]: form for form in tags if "asks" in form}
+    seen = set()
+    for box in [node for node in tags if "settles" in node]:
+        name = box["settles"]
+        if name not in forms:
+            log.warning("%s is settled here, and its {quiz} is not on this page", name, location=box)
+        elif name in seen:
+            log.warning("%s is settled twice on this page", name, location=box)
+        else:
+            seen.add(name)
+            for part in [node for node in forms[name].findall(tag) if part_of_form(node)]:
+                part.replace_self(settling_part(part, box["attributes"]["ids"][0]))
+
+
+def part_of_form(node: tag) -> bool:
+    """Is this what a form without a place in the text shows of its answer?"""
+    return node["attributes"].get("class") in ("quiz-plain", "quiz-answer")
+
+
+def settling_part(part: tag, place: str) -> tag:
+    """What stands there instead."""
+    if part["attributes"]["class"] == "quiz-plain":
+        return html("p", "Without JavaScript nothing is checked here.", class_="quiz-plain")
+    link = html("a", "Where the text settles it", href=f"#{place}")
+    return html("p", link, class_="quiz-where")
 
 
 class TaskOnPage(FromExercises):
@@ -216,7 +294,9 @@ def setup(app: Sphinx) -> ExtensionMetadata:
     others: dict[str, Any] = dict.fromkeys(("latex", "text", "man", "texinfo"), (pass_by, pass_by))
     app.add_node(tag, html=(visit_tag, depart_tag), **others)
     app.add_directive("quiz", Quiz)
+    app.add_directive("settled", Settled)
     app.add_directive("task", TaskOnPage)
+    app.connect("doctree-read", join_settled)
     app.add_js_file("quiz.js", loading_method="defer")
     app.add_css_file("quiz.css")
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,5 +1,6 @@
 /* Brings the forms of the {quiz} directive to life. A classic script: modules do not load from file://.
-   An exercise may be tried again and again; a prediction is committed to once, and only then shows the answer.
+   An exercise may be tried again and again. A prediction is committed to once, and only then shows the answer: on its
+   form or, if the page has a box of {settled} for it, a verdict on the form and the answer in the box.
    What a reader answered stays in this browser (localStorage); nothing is sent anywhere. */
 (() => {
   "use strict";
@@ -44,7 +45,9 @@
     const { answer, tolerance, shown } = JSON.parse(atob(form.dataset.key));
     const numeric = tolerance !== null,
       prediction = form.dataset.kind === "prediction";
-    const [says, hint, fold] = [".quiz-says", ".quiz-hint", ".quiz-answer"].map((name) => form.querySelector(name));
+    const [says, hint, fold, where] = ["says", "hint", "answer", "where"].map((n) => form.querySelector(`.quiz-${n}`));
+    const box = document.querySelector(`.quiz-settled[data-form="${form.id}"]`);
+    const feedback = [...form.querySelectorAll(".quiz-feedback > [data-for]")];
     const fields = [...form.querySelectorAll("input")];
     const blank = { key: form.dataset.key, tries: 0, given: "", right: false };
     let state = { ...blank, ...store.load(form.id) };
@@ -53,11 +56,33 @@
     const given = () => (numeric ? fields[0].value.trim() : (fields.find((field) => field.checked)?.value ?? ""));
     const judge = (text) => (numeric ? Math.abs(number(text) - answer) <= tolerance : text === answer);
 
+    /** What there is to say about this wrong answer. Of foreseen numbers, the nearest within the tolerance. */
+    function foreseen() {
+      if (!state.tries || state.right) return undefined;
+      if (!numeric) return feedback.find((text) => text.dataset.for === state.given);
+      const gap = (text) => Math.abs(number(state.given) - Number(text.dataset.for));
+      return feedback.filter((text) => gap(text) <= tolerance).sort((a, b) => gap(a) - gap(b))[0];
+    }
+
     function verdict() {
       if (!state.tries) return "";
+      if (prediction && where) return `You said ${state.given}: ${state.right ? "right." : "not right."}`;
       if (prediction) return `You said ${state.given}. The answer is ${shown}, and why stands below.`;
       if (state.right) return state.tries > 1 ? `Right, after ${state.tries} tries.` : "Right.";
-      return state.tries < HINT_AFTER ? "Not yet. Try once more." : "Not yet. A hint stands below.";
+      if (state.tries >= HINT_AFTER) return "Not yet. A hint stands below.";
+      return foreseen() ? "Not yet." : "Not yet. Try once more.";
+    }
+
+    /** The box where the text settles it: folded until there is a prediction. */
+    function settle() {
+      const done = state.tries > 0;
+      box.dataset.state = done ? "committed" : "open";
+      box.querySelector(".settled-says").textContent = !done
+        ? "You have not committed to an answer yet. "
+        : state.right
+          ? `You said ${state.given}, and that is right. `
+          : `You said ${state.given}. `;
+      box.querySelector("details").open = done;
     }
 
     function show() {
@@ -68,14 +93,17 @@
         hint.hidden = state.right || state.tries < HINT_AFTER;
         hint.open = !hint.hidden;
       }
-      fold.hidden = prediction && !done;
+      for (const text of feedback) text.hidden = text !== foreseen();
+      if (fold) fold.hidden = prediction && !done;
+      if (where) where.hidden = !done;
+      if (box) settle();
       for (const field of fields) {
         field.disabled = prediction && done;
         field.removeAttribute("aria-invalid");
         const label = field.closest("label");
         if (label) {
           label.classList.toggle("quiz-given", prediction && done && field.value === state.given);
-          label.classList.toggle("quiz-right", done && field.value === answer);
+          label.classList.toggle("quiz-right", done && field.value === answer && (!where || state.right));
         }
       }
       form.querySelector("[type=submit]").disabled = prediction && done;
@@ -97,14 +125,14 @@
       state = { ...state, tries: state.tries + (again ? 0 : 1), given: now, right: judge(now) };
       store.save(form.id, state);
       show();
-      fold.open = state.right || prediction;
-      if (prediction) fold.querySelector("summary").focus(); // the button in focus has just been disabled
+      if (fold) fold.open = state.right || prediction;
+      if (prediction) (where ?? fold).querySelector("a, summary").focus(); // the button in focus has just been disabled
     });
 
     form.addEventListener("reset", () => {
       state = blank;
       store.save(form.id, state);
-      fold.open = false;
+      if (fold) fold.open = false;
       show();
       says.textContent = "Cleared.";
     });
@@ -124,6 +152,17 @@
     progress.textContent =
       `${done} of ${forms.length} questions on this page answered. ` + "Your answers stay in this browser.";
   };
-  if (forms.length > 1) forms.at(-1).after(progress);
+  if (forms.length > 1) [...document.querySelectorAll("form.quiz, div.task")].at(-1).after(progress);
   forms.forEach((form) => start(form, count));
+
+  // On paper every settled prediction is open.
+  const folded = () => document.querySelectorAll('.quiz-settled[data-state="open"] details');
+  let opened = [];
+  addEventListener("beforeprint", () => {
+    opened = [...folded()].filter((fold) => !fold.open);
+    for (const fold of opened) fold.open = true;
+  });
+  addEventListener("afterprint", () => {
+    for (const fold of opened) fold.open = false;
+  });
 })();

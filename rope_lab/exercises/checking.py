@@ -118,15 +118,16 @@ def _answer_question(item: Question, answer: Any) -> Reply:
         given = str(answer).strip().upper()
         if len(given) != 1 or given not in LETTERS[: len(item.choices)]:
             return Reply(item.id, False, f"Answer with {wanted}.", judged=False)
-        ok = given == item.answer
+        ok, feedback = given == item.answer, item.feedback_for(given)
     else:
         if problem := differs(answer, float(item.answer), None):
             return Reply(item.id, False, f"Answer with {wanted}: {problem}.", judged=False)
         number = float(np.asarray(plain(answer)))
-        given, ok = f"{number:g}", abs(number - float(item.answer)) <= (item.tolerance or 0)
+        given, ok, feedback = f"{number:g}", item.accepts(number), item.feedback_for(number)
     if item.kind == "prediction":
-        return Reply(item.id, ok, f"You said {given}; the answer is {solution(item.id)}", judged=False)
-    return Reply(item.id, ok, item.why if ok else "Not yet.")
+        says = (f"You said {given}.", feedback, f"The answer is {solution(item.id)}")
+        return Reply(item.id, ok, " ".join(filter(None, says)), judged=False)
+    return Reply(item.id, ok, item.why if ok else f"Not yet. {feedback}".rstrip())
 
 
 def _answer_task(task: Task, fn: Any) -> Reply:

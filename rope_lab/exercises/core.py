@@ -9,11 +9,12 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import math
 import pkgutil
 import re
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 from types import ModuleType
 from typing import Any, Literal
@@ -27,6 +28,8 @@ class Question:
 
     A "prediction" is committed to before the answer is seen: it has no tries and no hint. ``truth`` finds the answer
     again by running: the number, or one truth value per choice. ``None`` says that this choice can't be computed.
+    ``feedback`` names the mistake behind a wrong answer, by the letter of the choice or by a foreseen wrong number as a
+    reader would type it: ``{"-0.5": "You turned the other way."}``.
     """
 
     id: str  # "ch01.turned-angle"
@@ -37,7 +40,8 @@ class Question:
     unit: str = ""  # a number's: "radians"
     truth: Callable[[], float | Sequence[bool]] | None
     hint: str = ""  # shown after two tries
-    why: str  # shown with the answer
+    why: str  # shown with the answer; a prediction's stands where the text settles it
+    feedback: Mapping[str, str] = field(default_factory=dict)  # shown to those who gave that wrong answer
     kind: Literal["exercise", "prediction"] = "exercise"
 
     def __post_init__(self) -> None:
@@ -56,12 +60,40 @@ class Question:
                 return f"choices= holds 2 to {len(LETTERS)} different texts, got {len(self.choices)}"
             if self.answer not in letters:
                 return f"answer= is the letter of a choice ({', '.join(letters)}), got {self.answer!r}"
-            return "tolerance= and unit= go with a number, not with choices" if self.tolerance or self.unit else ""
+            if self.tolerance or self.unit:
+                return "tolerance= and unit= go with a number, not with choices"
+            return self._feedback_problem(letters)
         if isinstance(self.answer, (bool, str)) or not isinstance(self.answer, (int, float)):
             return f"without choices= the answer is a number, got {self.answer!r}"
         if not self.tolerance or self.tolerance < 0:
             return f"a number needs tolerance= above zero, got {self.tolerance!r}"
-        return "a number needs truth=, a function that computes it" if self.truth is None else ""
+        if self.truth is None:
+            return "a number needs truth=, a function that computes it"
+        return self._feedback_problem()
+
+    def _feedback_problem(self, letters: tuple[str, ...] = ()) -> str:
+        for given, text in self.feedback.items():
+            if not text:
+                return f"feedback= must say something about {given!r}"
+            if given == self.answer or (not letters and self.accepts(read_number(given))):
+                return f"feedback= is for wrong answers, and {given!r} is right"
+            if letters and given not in letters:
+                return f"feedback= goes by the letter of a choice ({', '.join(letters)}), got {given!r}"
+            if not letters and math.isnan(read_number(given)):
+                return f"feedback= goes by numbers such as '1.25', '-3/4' or '2pi/3', got {given!r}"
+        return ""
+
+    def accepts(self, number: float) -> bool:
+        """Whether this number is right, within the tolerance; False where the answer is a letter."""
+        return not isinstance(self.answer, str) and abs(number - self.answer) <= (self.tolerance or 0)
+
+    def feedback_for(self, given: str | float) -> str:
+        """What there is to say about a wrong answer, a letter or a number; "" if it was not foreseen."""
+        if isinstance(given, str):
+            return self.feedback.get(given, "")
+        foreseen = [(abs(read_number(key) - given), text) for key, text in self.feedback.items()]
+        gap, text = min(foreseen, default=(math.inf, ""))
+        return text if gap <= (self.tolerance or 0) and not self.accepts(given) else ""
 
     @property
     def shown_answer(self) -> str:
@@ -174,6 +206,34 @@ def exercise(name: str) -> Exercise:
     return known[name]
 
 
+def read_number(text: str) -> float:
+    """A number as people write it, read as ``quiz.js`` reads it on a page; NaN for anything else.
+
+    Args:
+        text: Such as "0.5", "-3/4", "2pi/3", "1e-3" or "0,5".
+
+    Returns:
+        The number, or NaN.
+
+    >>> read_number("-3/4"), read_number("0,5"), read_number("a half")
+    (-0.75, 0.5, nan)
+    """
+    text = re.sub(r"\s+", "", text.lower()).replace("−", "-").replace("–", "-").replace("π", "pi")
+    if re.search(r"[0-9],[0-9]{3}(?![0-9])", text):
+        return math.nan
+    digits = r"[0-9]+\.?[0-9]*(?:e[+-]?[0-9]+)?|\.[0-9]+(?:e[+-]?[0-9]+)?"
+    values = []
+    for part in text.replace(",", ".", 1).split("/"):
+        read = re.fullmatch(rf"([+-]?)({digits})?\*?(pi)?", part)
+        if not read or not (read[2] or read[3]):
+            return math.nan
+        values.append((-1 if read[1] == "-" else 1) * float(read[2] or 1) * (math.pi if read[3] else 1))
+    if len(values) > 2 or values[1:] == [0]:
+        return math.nan
+    value = values[0] / values[1] if len(values) == 2 else values[0]
+    return value if math.isfinite(value) else math.nan
+
+
 def _refuse(name: str, problem: str) -> None:
     if problem:
         raise ValueError(f"exercise {name!r}: {problem}")
@@ -188,7 +248,7 @@ def _id_problem(name: str) -> str:
 def _text_problem(item: Exercise) -> str:
     """Slips that would only show on the page: a string that isn't raw, a lost dollar, an unmarked display."""
     texts = [value for value in vars(item).values() if isinstance(value, str)] + list(getattr(item, "choices", ()))
-    for text in texts + list(getattr(item, "mistakes", ())):
+    for text in texts + list(getattr(item, "mistakes", ())) + list(getattr(item, "feedback", {}).values()):
         if re.search(r"[\x00-\x09\x0b-\x1f]", text):
             return rf"a control character: write the text as a raw string, r'...', so that \t of \theta stays: {text!r}"
         if "$$" in text:

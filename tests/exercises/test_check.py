@@ -4,6 +4,7 @@
 
 import subprocess
 import sys
+from dataclasses import replace
 from itertools import count
 
 import numpy as np
@@ -13,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rope_lab.algebra.rotation import rotation_2d
-from rope_lab.exercises import Task, check, checking, core, solution
+from rope_lab.exercises import Task, check, checking, core, exercise, solution
 from rope_lab.exercises.comparing import differs
 
 ROTATE = "ch01.rotate"
@@ -207,10 +208,32 @@ def test_a_number_may_be_a_tensor_of_any_kind(how):
     assert (reply.ok, reply.judged) == (False, True)
 
 
+@pytest.fixture
+def foreseen(monkeypatch):
+    """Three questions with feedback, in place of the book's."""
+    choice = replace(exercise("ch01.between"), feedback={"A": "That is $R_7$."})
+    number = replace(exercise("ch01.one-logit"), feedback={"-0.5": "You turned the other way."})
+    prediction = replace(exercise("ch01.predict-shift"), feedback={"A": "Nothing shrinks."})
+    items = {item.id: item for item in (choice, number, prediction)}
+    monkeypatch.setattr(core, "load", lambda: items)
+
+
+@pytest.mark.usefixtures("foreseen")
+def test_a_foreseen_mistake_is_named():
+    assert check("ch01.between", "a").says == "Not yet. That is $R_7$."
+    assert check("ch01.between", "B").says == "Not yet."
+    assert "R_7" not in check("ch01.between", "C").says
+    assert check("ch01.one-logit", -0.504).says == "Not yet. You turned the other way."
+    assert check("ch01.one-logit", torch.tensor(-0.5)).says == "Not yet. You turned the other way."
+    assert check("ch01.one-logit", 0.51).says == "Not yet."
+    assert check("ch01.predict-shift", "A").says.startswith("You said A. Nothing shrinks. The answer is B. ")
+    assert "shrinks. " not in check("ch01.predict-shift", "B").says
+
+
 def test_a_prediction_gives_no_verdict_but_the_reason():
     for letter in "AB":
         reply = check("ch01.predict-shift", letter)
-        assert reply.says.startswith(f"You said {letter}; the answer is B. ")
+        assert reply.says.startswith(f"You said {letter}. The answer is B. ")
         assert "Not yet" not in repr(reply)
         assert reply.sign == "·"
         assert reply.ok == (letter == "B")

@@ -1,5 +1,6 @@
 """Every definition is proven by running it; a malformed one is refused, and says why."""
 
+import math
 import re
 from dataclasses import replace
 from pathlib import Path
@@ -61,6 +62,15 @@ def _question(**changes):
     return Question(**fields | changes)
 
 
+def test_feedback_names_the_mistake_that_was_foreseen():
+    assert _question().feedback_for(-2) == ""
+    question = _question(feedback={"-2": "Backwards.", "2.2": "Near.", "2.3": "Far.", "pi": "Round."})
+    said = [question.feedback_for(given) for given in (-2, -2.09, -2.11, 2.12, 2.24, 2.26, math.pi, 2.09)]
+    assert said == ["Backwards.", "Backwards.", "", "Near.", "Near.", "Far.", "Round.", ""]
+    choice = _question(**CHOICE | {"feedback": {"A": "One is $1$."}})
+    assert [choice.feedback_for(letter) for letter in "AB"] == ["One is $1$.", ""]
+
+
 def double(x):
     return 2 * x
 
@@ -103,6 +113,16 @@ CHOICE = {"choices": ("one", "two"), "answer": "B", "tolerance": None, "truth": 
         (CHOICE | {"choices": ("one", "one")}, "2 to 8 different"),
         (CHOICE | {"choices": ("one", "\beta")}, "raw string"),
         (CHOICE | {"tolerance": 0.1}, "go with a number"),
+        (CHOICE | {"feedback": {"B": "No."}}, "for wrong answers, and 'B' is right"),
+        (CHOICE | {"feedback": {"C": "No."}}, "by the letter of a choice (A, B), got 'C'"),
+        (CHOICE | {"feedback": {"a": "No."}}, "by the letter of a choice (A, B), got 'a'"),
+        (CHOICE | {"feedback": {"A": ""}}, "say something about 'A'"),
+        (CHOICE | {"feedback": {"A": "it costs $2"}}, "without its partner"),
+        (CHOICE | {"feedback": {"A": "an angle \theta"}}, "raw string"),
+        ({"feedback": {"2.05": "No."}}, "for wrong answers, and '2.05' is right"),
+        ({"feedback": {"4/2": "No."}}, "for wrong answers, and '4/2' is right"),
+        ({"feedback": {"many": "No."}}, "by numbers such as '1.25', '-3/4' or '2pi/3', got 'many'"),
+        ({"feedback": {"3": ""}}, "say something about '3'"),
     ],
 )
 def test_malformed_questions_are_refused(changes, says):

@@ -175,6 +175,35 @@ window.siteChecks = (() => {
       .join("");
   }
 
+  /** Wrong answers that were foreseen, and are not told why they are wrong when somebody gives them. */
+  function untoldMistakes() {
+    const found = [];
+    for (const form of all("form.quiz")) {
+      const inputs = all("input", form);
+      for (const text of all(".quiz-feedback > [data-for]", form)) {
+        const given = text.dataset.for;
+        form.reset();
+        const choice = inputs.find((input) => input.type === "radio" && input.value === given);
+        if (choice) choice.checked = true;
+        else inputs[0].value = given;
+        form.requestSubmit();
+        const { width, height } = text.getBoundingClientRect();
+        if (!width || !height || getComputedStyle(text).visibility !== "visible") {
+          found.push(`${form.id} says nothing about ${given}`);
+        }
+      }
+      if (form.querySelector(".quiz-feedback")) form.reset();
+    }
+    return found;
+  }
+
+  /** Places that settle a prediction and do not say what was predicted, after every form was answered. */
+  function unsettledPredictions() {
+    return all(".quiz-settled")
+      .filter((box) => !/You said \S/.test(box.innerText) || !/The answer is \S/.test(box.innerText))
+      .map((box) => `${box.id} does not settle what was predicted: ${start(box.innerText)}`);
+  }
+
   return {
     settle,
     rested,
@@ -186,5 +215,7 @@ window.siteChecks = (() => {
     kindsOfText,
     seriousToAxe,
     drawing,
+    untoldMistakes,
+    unsettledPredictions,
   };
 })();

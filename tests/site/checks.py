@@ -44,6 +44,14 @@ def serious_to_axe(page: Page) -> list[str]:
     return page.evaluate("siteChecks.seriousToAxe()")
 
 
+def untold_mistakes(page: Page) -> list[str]:
+    return page.evaluate("siteChecks.untoldMistakes()")
+
+
+def unsettled_predictions(page: Page) -> list[str]:
+    return page.evaluate("siteChecks.unsettledPredictions()")
+
+
 def idle_widgets(page: Page, *, touch: bool) -> list[str]:
     """Widgets that did not start, or whose drawing does not answer a key press and a drag."""
     views = page.locator('script[type="application/vnd.jupyter.widget-view+json"]').count()

@@ -12,7 +12,9 @@ def test_widgets_answer(visit):
 
 
 def test_quizzes_answer(visit):
+    nothing(checks.untold_mistakes(visit.page))
     nothing(checks.silent_forms(visit.page))
+    nothing(checks.unsettled_predictions(visit.page))
     nothing(visit.errors)
 
 
@@ -47,3 +49,15 @@ def test_control_missing_widget(planted):
 def test_control_quizzes(planted):
     (wrong,) = checks.silent_forms(planted.page)
     assert wrong.startswith("quiz-deaf does not answer")
+
+
+def test_control_feedback_and_settled_predictions(planted):
+    assert checks.untold_mistakes(planted.page) == ["quiz-deaf says nothing about B"]
+    (wrong,) = checks.unsettled_predictions(planted.page)
+    assert wrong.startswith("settled-never does not settle what was predicted: You have not committed")
+
+
+def test_sound_feedback_and_settled_predictions(sound):
+    nothing(checks.untold_mistakes(sound.page))
+    nothing(checks.silent_forms(sound.page))
+    nothing(checks.unsettled_predictions(sound.page))

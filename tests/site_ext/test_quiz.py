@@ -1,4 +1,4 @@
-"""The directives {quiz} and {task}: what they write into a page, and how the forms answer in a browser."""
+"""The directives {quiz}, {settled} and {task}: what they write into a page, and how the forms answer in a browser."""
 
 import base64
 import html
@@ -6,6 +6,7 @@ import io
 import json
 import math
 import re
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -28,6 +29,46 @@ EXTRA = (
         why="It turns **back**.",
     ),
     Question(
+        id="ch01.sixth",
+        prompt="Which angle?",
+        answer=math.pi / 6,
+        tolerance=1e-3,
+        truth=lambda: math.pi / 6,
+        hint="Turn.",
+        why="It turns.",
+        feedback={"-pi/6": "You turned the *other* way.", "0.5": r"A half is near $\pi/6$, and not near enough."},
+    ),
+    Question(
+        id="ch01.three",
+        prompt="Which?",
+        choices=("one", "two", "three"),
+        answer="B",
+        truth=None,
+        hint="Between.",
+        why="So.",
+        feedback={"A": r"Less than $\tfrac{3}{2}$."},
+    ),
+    Question(
+        id="ch01.turn",
+        kind="prediction",
+        prompt="Which way?",
+        choices=("to the left", "to the $x$ axis", "nowhere"),
+        answer="B",
+        truth=None,
+        why="The *sign* says it.",
+        feedback={"A": "That is $R_7$ and not $R_{-7}$.", "C": "It turns."},
+    ),
+    Question(
+        id="ch01.dozen",
+        kind="prediction",
+        prompt="How many?",
+        answer=12,
+        tolerance=0.5,
+        truth=lambda: 12,
+        why="Twelve of them.",
+        feedback={"13": "That is one too many."},
+    ),
+    Question(
         id="ch01.guess",
         kind="prediction",
         prompt="How many?",
@@ -46,6 +87,7 @@ EXTRA = (
         why="So.",
     ),
 )
+SETTLED = ("ch01.turn", "ch01.dozen")
 SHOWN = ("ch01.predict-shift", "ch01.between", "ch01.one-logit", "ch01.minus-sixth", "ch01.guess")
 
 
@@ -95,6 +137,26 @@ def page(tmp_path_factory):
     return path
 
 
+def settled(*names):
+    return "\n\n".join(f"```{{settled}} {name}\n```" for name in names)
+
+
+@pytest.fixture(scope="module")
+def settled_page(tmp_path_factory):
+    """Two predictions that the text settles, two exercises with feedback, and a task at the end."""
+    text = "\n\n".join(
+        [
+            quiz(*SETTLED),
+            "In between.",
+            settled(*SETTLED),
+            "```{quiz} ch01.three\n```\n\n```{quiz} ch01.sixth\n```\n\n```{task} ch01.rotate\n```",
+        ]
+    )
+    path, warnings, _ = build(tmp_path_factory.mktemp("settled"), text)
+    assert warnings == ""
+    return path
+
+
 def test_a_form_stands_on_its_own(page):
     text = page.read_text(encoding="utf-8")
     assert re.findall(r'<form [^>]*id="quiz-([^"]+)"', text) == [name.replace(".", "-") for name in SHOWN]
@@ -125,6 +187,17 @@ def test_a_task_shows_the_solution_that_is_tested(page):
         (quiz("ch01.rotate"), "ch01.rotate is a task; show it with its own directive"),
         (quiz("ch01.long"), "ch01.long: a choice is one line of text"),
         ("# One\n\n```{task} ch01.between\n```", "ch01.between is a question"),
+        (quiz("ch01.turn") + "\n\n" + settled("ch01.turm"), "no exercise has the id 'ch01.turm'"),
+        (
+            quiz("ch01.three") + "\n\n" + settled("ch01.three"),
+            "ch01.three is an exercise: only a prediction is settled",
+        ),
+        (settled("ch01.rotate"), "ch01.rotate is a task"),
+        (
+            quiz("ch01.dozen") + "\n\n" + settled("ch01.turn"),
+            "ch01.turn is settled here, and its {quiz} is not on this",
+        ),
+        (quiz("ch01.turn") + "\n\n" + settled("ch01.turn", "ch01.turn"), "ch01.turn is settled twice on this page"),
     ],
 )
 def test_a_wrong_id_fails_the_build(tmp_path, text, says):
@@ -137,12 +210,45 @@ def test_other_builders_write_the_words(tmp_path):
     assert "Which angle?" in path.read_text(encoding="utf-8")
 
 
+def test_a_settled_prediction_keeps_its_answer_in_the_text(settled_page):
+    text = settled_page.read_text(encoding="utf-8")
+    form = re.search(r'<form [^>]*id="quiz-ch01-turn".*?</form>', text, re.DOTALL)[0]
+    assert "The answer" not in form
+    assert "says it" not in form
+    assert 'href="#settled-ch01-turn"' in form
+    box = text[text.index('id="settled-ch01-turn"') : text.index('id="settled-ch01-dozen"')]
+    assert 'href="#quiz-ch01-turn"' in box
+    plain = " ".join(html.unescape(re.sub(r"<[^>]+>", "", box)).split())
+    assert r"The answer is B: to the \(x\) axis. The sign says it." in plain
+
+
+def test_feedback_is_hidden_until_it_is_needed(settled_page):
+    text = settled_page.read_text(encoding="utf-8")
+    told = re.findall(r"<div ([^>]*data-for=[^>]*)>", text)
+    assert len(told) == 6
+    assert all("hidden" in attributes for attributes in told)
+    assert f'data-for="{-math.pi / 6!r}"' in text
+    assert r"\(R_{-7}\)" in text
+
+
+def test_other_builders_leave_out_what_only_a_script_shows(tmp_path):
+    page = quiz("ch01.turn") + "\n\n" + settled("ch01.turn")
+    path, warnings, _ = build(tmp_path, page, "text")
+    assert warnings == ""
+    text = path.read_text(encoding="utf-8")
+    assert "Which way?" in text
+    assert "says it" in text
+    assert "It turns." not in text
+    assert "I commit" not in text
+
+
 # --- in a browser ---
 
 
-@pytest.fixture
-def tab(browser, page):
-    context = browser.new_context()
+@contextmanager
+def opened(browser, page, **how):
+    """The page in a tab; nothing may go wrong in it, and nothing may be asked of the network."""
+    context = browser.new_context(**how)
     context.set_default_timeout(3000)
     tab = context.new_page()
     errors = []
@@ -154,11 +260,26 @@ def tab(browser, page):
     assert errors == []
 
 
+@pytest.fixture
+def tab(browser, page):
+    with opened(browser, page) as tab:
+        yield tab
+
+
+@pytest.fixture
+def settled_tab(browser, settled_page):
+    with opened(browser, settled_page) as tab:
+        yield tab
+
+
 class Form:
     """A form as a reader meets it."""
 
     def __init__(self, tab, name):
-        self.form = tab.locator(f"#quiz-{name.replace('.', '-')}")
+        name = name.replace(".", "-")
+        self.form = tab.locator(f"#quiz-{name}")
+        self.box = tab.locator(f"#settled-{name}")
+        self.feedback = self.form.locator(".quiz-feedback > div")
         self.says = self.form.get_by_role("status")
         self.hint, self.answer = self.form.locator(".quiz-hint"), self.form.locator(".quiz-answer")
 
@@ -236,15 +357,32 @@ def test_a_number_may_be_predicted(tab):
     [
         (
             "ch01.one-logit",
-            ("0.5", " 1/2 ", "0,5", ".5", "+.50", "5e-1", "0.504", "-1/-2"),
-            ("-0.5", "−0,5", "0.51", "5", "0", "2/1"),
-            ("", "half", "1,000", "0x1", "1/0", "1/2/3", "--1", "Infinity", "e", "1 of 2", "1/"),
+            ("0.5", " 1/2 ", "0,5", ".5", "+.50", "5e-1", "0.504", "-1/-2", "0,5000"),
+            ("-0.5", "−0,5", "–.5", "0.51", "5.", "0", "2/1", "1/1e400"),
+            (
+                "",
+                "half",
+                "1,000",
+                "0x1",
+                "1/0",
+                "0/0",
+                "1/2/3",
+                "--1",
+                "Infinity",
+                "NaN",
+                "1e400",
+                "1_0",
+                "١",
+                "e",
+                "1/",
+                "1,5,5",
+            ),
         ),
         (
             "ch01.minus-sixth",
             ("-pi/6", "−π/6", "-2 π/12", "-0.5236", "-0.5*pi/3"),
-            ("pi/6", "π", "-30"),
-            ("pi pi", "p"),
+            ("pi/6", "π", "-30", "PI", "3*"),
+            ("pi pi", "p", "*"),
         ),
     ],
 )
@@ -264,6 +402,9 @@ def test_numbers_are_read_as_people_write_them(tab, name, right, wrong, unread):
     expected = ["Right."] * len(right) + ["Not yet. Try once more."] * len(wrong) + [None] * len(unread)
     for text, heard, awaited in zip([*right, *wrong, *unread], said, expected, strict=True):
         assert heard == (awaited or "Type a number, such as 1.25, -3/4 or pi/6."), text
+    read = {text: core.read_number(text) for text in [*right, *wrong, *unread]}  # as the definitions read them
+    assert [text for text in read if math.isnan(read[text])] == list(unread)
+    assert [text for text in read if core.exercise(name).accepts(read[text])] == list(right)
 
 
 def test_the_keyboard_is_enough(tab):
@@ -308,6 +449,130 @@ def test_without_javascript_question_and_folded_answer_stand_there(browser, page
     expect(form.form.locator("button").first).to_be_hidden()
     expect(form.form.locator(".quiz-plain")).to_contain_text("folded below")
     form.answer.locator("summary").click()
-    expect(form.answer).to_contain_text("The answer: B.")
+    expect(form.answer).to_contain_text("The answer is B: It stays exactly the same.")
     expect(form.answer.locator("p").last).to_be_visible()
     context.close()
+
+
+# --- feedback, and predictions that the text settles ---
+
+
+def shown(form):
+    return [text.inner_text().strip() for text in form.feedback.all() if text.is_visible()]
+
+
+def test_a_foreseen_choice_is_told_why_it_is_wrong(settled_tab):
+    form = Form(settled_tab, "ch01.three")
+    assert shown(form) == []
+    form.choose("C")
+    expect(form.says).to_have_text("Not yet. Try once more.")
+    assert shown(form) == []
+    form.choose("A")
+    for _ in range(2):  # and the same after the page is opened again
+        expect(form.says).to_have_text("Not yet. A hint stands below.")
+        assert shown(form) == [r"Less than \(\tfrac{3}{2}\)."]
+        settled_tab.reload()
+    form.choose("B")
+    assert shown(form) == []
+    form.restart()
+    assert shown(form) == []
+    form.choose("A")
+    expect(form.says).to_have_text("Not yet.")
+
+
+def test_a_foreseen_number_is_told_why_it_is_wrong(settled_tab):
+    form = Form(settled_tab, "ch01.sixth")
+    for given, said in {
+        "-pi/6": ["You turned the other way."],
+        "-0.5236": ["You turned the other way."],
+        "0.53": [],
+        "1/2": [r"A half is near \(\pi/6\), and not near enough."],
+        "pi/6": [],
+    }.items():
+        form.type(given)
+        assert shown(form) == said, given
+
+
+def test_feedback_has_a_width_before_it_is_shown(settled_tab):
+    """MathJax measures what it sets: what is not laid out would get another size."""
+    settled_tab.add_style_tag(content="[hidden] { display: none !important; }")  # as the book's theme has it
+    hidden = Form(settled_tab, "ch01.three").feedback.first
+    before = hidden.evaluate("(el) => el.querySelector('.math').getBoundingClientRect().width")
+    Form(settled_tab, "ch01.three").choose("A")
+    after = hidden.evaluate("(el) => el.querySelector('.math').getBoundingClientRect().width")
+    assert before == after > 10
+
+
+def test_a_settled_prediction_is_settled_in_the_text(settled_tab):
+    form = Form(settled_tab, "ch01.turn")
+    where = form.form.locator(".quiz-where")
+    expect(where).to_be_hidden()
+    expect(form.box).to_contain_text("You have not committed to an answer yet.")
+    expect(form.box.get_by_text("says it")).to_be_hidden()
+    form.box.locator("summary").click()
+    expect(form.box.get_by_text("says it")).to_be_visible()
+    form.choose("C")
+    assert settled_tab.evaluate("document.activeElement.matches('#quiz-ch01-turn .quiz-where a')")
+    for _ in range(2):
+        expect(form.says).to_have_text("You said C: not right.")
+        assert shown(form) == ["It turns."]
+        expect(form.form.locator("label.quiz-given")).to_contain_text("nowhere")
+        expect(form.form.locator("label.quiz-right")).to_have_count(0)
+        expect(form.box).to_contain_text("You said C.")
+        expect(form.box).to_contain_text("The answer is B")
+        expect(form.box.get_by_text("says it")).to_be_visible()
+        expect(form.box.locator("summary")).to_be_hidden()
+        settled_tab.reload()
+    where.get_by_role("link").click()
+    expect(form.box).to_be_in_viewport()
+    form.restart()
+    expect(where).to_be_hidden()
+    expect(form.box.get_by_text("says it")).to_be_hidden()
+    assert shown(form) == []
+
+
+def test_a_right_prediction_is_marked(settled_tab):
+    form = Form(settled_tab, "ch01.turn")
+    form.choose("B")
+    expect(form.says).to_have_text("You said B: right.")
+    expect(form.form.locator("label.quiz-right")).to_contain_text("axis")
+    expect(form.box).to_contain_text("You said B, and that is right.")
+    assert shown(form) == []
+
+
+def test_a_predicted_number_is_settled_too(settled_tab):
+    form = Form(settled_tab, "ch01.dozen")
+    form.type("13.2")
+    expect(form.says).to_have_text("You said 13.2: not right.")
+    assert shown(form) == ["That is one too many."]
+    expect(form.box).to_contain_text("You said 13.2.")
+    expect(form.box).to_contain_text("The answer is 12.")
+    form.restart()
+    form.type("12.4")
+    expect(form.says).to_have_text("You said 12.4: right.")
+
+
+def test_the_count_stands_after_the_last_exercise(settled_tab):
+    expect(settled_tab.locator("div.task + .quiz-progress")).to_contain_text("0 of 4 questions")
+
+
+def test_without_javascript_the_text_settles_it(browser, settled_page):
+    with opened(browser, settled_page, java_script_enabled=False) as tab:
+        form = Form(tab, "ch01.turn")
+        expect(form.form.locator(".quiz-plain")).to_have_text("Without JavaScript nothing is checked here.")
+        expect(form.form.locator(".quiz-where")).to_be_visible()
+        expect(form.box.get_by_text("says it")).to_be_visible()
+        expect(form.box.get_by_text("The answer is B")).to_be_visible()
+        expect(form.feedback.first).to_be_hidden()
+
+
+def test_on_paper_the_text_settles_it(settled_tab):
+    form = Form(settled_tab, "ch01.turn")
+    settled_tab.emulate_media(media="print")
+    settled_tab.evaluate("dispatchEvent(new Event('beforeprint'))")
+    expect(form.box.get_by_text("says it")).to_be_visible()
+    expect(form.box.locator("summary")).to_be_hidden()
+    expect(form.feedback.first).to_be_hidden()
+    settled_tab.evaluate("dispatchEvent(new Event('afterprint'))")
+    settled_tab.emulate_media(media="screen")
+    expect(form.box.get_by_text("says it")).to_be_hidden()

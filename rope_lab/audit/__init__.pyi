@@ -3,6 +3,7 @@ from . import (
     audits as audits,
     conversion as conversion,
     cos_sin_modules as cos_sin_modules,
+    example as example,
     fingerprints as fingerprints,
     frequency_rule as frequency_rule,
     gallery as gallery,
@@ -27,6 +28,7 @@ from .audits import (
     lines as lines,
 )
 from .conversion import permute_state as permute_state
+from .example import llama_example as llama_example
 from .fingerprints import Fingerprint as Fingerprint, fingerprint as fingerprint
 from .frequency_rule import Rule as Rule, explain as explain
 from .gallery import GALLERY as GALLERY, Mistake as Mistake

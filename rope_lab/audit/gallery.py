@@ -26,6 +26,7 @@ class Mistake:
     about: str  # what happened, in one or two sentences
     f: RotaryCallable
     caught_by: str  # the name of a law
+    fix: str  # what to do, in a few words
     keys: RotaryCallable | None = None
     expected: dict[str, Any] = field(default_factory=dict)  # what its author meant, if no law alone can know it
 
@@ -144,6 +145,7 @@ GALLERY = (
         "Trained with base 10000, run with 1000: a lawful rotation, but not the one of this model.",
         wrong_base,
         "expected base",
+        "Take the base from the checkpoint's configuration.",
         expected=MEANT,
     ),
     Mistake(
@@ -151,6 +153,7 @@ GALLERY = (
         "Both turn clockwise: the logits depend on m - n in place of n - m.",
         flipped_sign,
         "expected direction",
+        "Change the sign of every sine.",
         expected=MEANT,
     ),
     Mistake(
@@ -158,6 +161,7 @@ GALLERY = (
         "The weights are for the half-split layout, the rotation is interleaved: lawful, and wrong for these weights.",
         other_layout,
         "expected layout",
+        "`permute_rotary` on the weights of q and k, or the other rotation.",
         expected=MEANT,
     ),
     Mistake(
@@ -165,24 +169,57 @@ GALLERY = (
         "The tables are for the interleaved layout, the pairs for the half-split one.",
         mismatched_tables,
         "isometry",
+        "Build the tables for the pairs that the rotation uses.",
     ),
-    Mistake("head axis as position", "The tables are laid along the heads.", head_axis, "non-vacuity"),
-    Mistake("batch axis as position", "The tables are laid along the batch.", batch_axis, "non-vacuity"),
-    Mistake("no-op", "Nothing turns. Every test of a norm or of shifted positions passes.", no_op, "non-vacuity"),
+    Mistake(
+        "head axis as position",
+        "The tables are laid along the heads.",
+        head_axis,
+        "non-vacuity",
+        "Lay cosines and sines along the axis of the tokens.",
+    ),
+    Mistake(
+        "batch axis as position",
+        "The tables are laid along the batch.",
+        batch_axis,
+        "non-vacuity",
+        "Lay cosines and sines along the axis of the tokens.",
+    ),
+    Mistake(
+        "no-op",
+        "Nothing turns. Every test of a norm or of shifted positions passes.",
+        no_op,
+        "non-vacuity",
+        "Pass the positions on, and use what comes back.",
+    ),
     Mistake(
         "bf16 positions",
         "Positions were cast with the model: from 257 on, neighbours share one.",
         half_positions,
         "long positions",
+        "Multiply positions by the frequencies in float32.",
     ),
-    Mistake("bf16 angles", "Positions are whole, but n theta is rounded to 8 bits.", half_angles, "long positions"),
-    Mistake("norm leak", "A decay that belongs on q, and its inverse on k, is on both.", norm_leak, "isometry"),
-    Mistake("q only", "The keys were forgotten.", right, "non-vacuity", keys=no_op),
+    Mistake(
+        "bf16 angles",
+        "Positions are whole, but n theta is rounded to 8 bits.",
+        half_angles,
+        "long positions",
+        "Compute angles in float32, and only then round cosine and sine.",
+    ),
+    Mistake(
+        "norm leak",
+        "A decay that belongs on q, and its inverse on k, is on both.",
+        norm_leak,
+        "isometry",
+        "Put the inverse factor on k.",
+    ),
+    Mistake("q only", "The keys were forgotten.", right, "non-vacuity", "Turn k as well.", keys=no_op),
     Mistake(
         "opposite signs",
         "q turns one way, k the other: the logits depend on n + m.",
         right,
         "relativity",
+        "Turn q and k by the same function.",
         keys=flipped_sign,
     ),
     Mistake(
@@ -190,6 +227,7 @@ GALLERY = (
         "The first half of the width turns, paired across the whole width.",
         wrong_pairs,
         "expected layout",
+        "Cut the turning coordinates out first, then pair them.",
         expected={"layout": "half-split"},
     ),
     Mistake(
@@ -197,6 +235,7 @@ GALLERY = (
         "The keys were cached before the base was changed.",
         right,
         "relativity",
+        "Compute the cached keys anew.",
         keys=other_base_in_cache,
     ),
     Mistake(
@@ -204,6 +243,7 @@ GALLERY = (
         "A table shared by width alone: the second base is never used.",
         stale_theta,
         "expected base",
+        "Give each layer tables of its own, or put the base into the key.",
         expected={"base": 500000.0},
     ),
     Mistake(
@@ -211,19 +251,29 @@ GALLERY = (
         "Each new token is turned as if it were the first.",
         forgets_offset,
         "cached decoding",
+        "Start the positions at the length of the cache.",
     ),
     Mistake(
         "counting from one",
         "Position 0 turns too. Harmless until keys come from elsewhere.",
         one_based,
         "identity at zero",
+        "Count from zero.",
     ),
     Mistake(
         "turned twice",
         "Once in the projection, once in the attention: every frequency doubled.",
         twice,
         "expected base",
+        "Remove one of the two rotations.",
         expected=MEANT,
     ),
-    Mistake("degrees for radians", "The angle went through a conversion.", degrees, "expected base", expected=MEANT),
+    Mistake(
+        "degrees for radians",
+        "The angle went through a conversion.",
+        degrees,
+        "expected base",
+        "Leave the angle in radians.",
+        expected=MEANT,
+    ),
 )

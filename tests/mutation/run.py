@@ -191,7 +191,11 @@ def outcome(tree: Path, mutant: Mutant) -> Outcome:
 
 
 def passed(tree: Path, tests: list[str], limit: float, *, compile_once: bool = False) -> int | None:
-    """The exit status of pytest, in a process of its own that has the libraries loaded; None: it took too long."""
+    """The exit status of pytest, in a process of its own that has the libraries loaded; None: it took too long.
+
+    Raises:
+        RuntimeError: If pytest itself fails (its statuses 3 and 4): that says nothing about a mutant.
+    """
     child = FORK.Process(target=_pytest, args=(tree, tests, compile_once))
     child.start()
     child.join(limit)
@@ -199,6 +203,8 @@ def passed(tree: Path, tests: list[str], limit: float, *, compile_once: bool = F
         child.kill()
         child.join()
         return None
+    if child.exitcode in (3, 4):
+        raise RuntimeError(f"pytest could not run {' '.join(tests)}: status {child.exitcode}")
     return 0 if child.exitcode == 5 else child.exitcode  # 5: a module without tests or examples of its own
 
 
@@ -214,7 +220,8 @@ def _pytest(tree: Path, tests: list[str], compile_once: bool) -> None:
     sys.dont_write_bytecode = not compile_once  # a mutant must leave nothing behind
     options = ["-x", "-p", "no:cacheprovider", "--hypothesis-profile=mutation", "--doctest-modules"]
     flags = ["-o", "doctest_optionflags=NORMALIZE_WHITESPACE ELLIPSIS"]
-    os._exit(pytest.main([*options, *flags, *tests]))
+    # Named, or pytest would not load it for the examples of a module alone, and the profile would be unknown.
+    os._exit(pytest.main([*options, *flags, "tests/conftest.py", *tests]))
 
 
 # --- the run --------------------------------------------------------------------------------------------------------

@@ -244,7 +244,11 @@ def check_the_copy(tree: Path, paths: list[str]) -> None:
 def work(tree: Path, jobs, answers) -> None:
     for mutant in iter(jobs.get, None):
         start = time.monotonic()
-        answers.put((mutant, outcome(tree, mutant), time.monotonic() - start))
+        try:
+            end: Outcome | RuntimeError = outcome(tree, mutant)
+        except RuntimeError as error:
+            end = error
+        answers.put((mutant, end, time.monotonic() - start))
     answers.put(None)
 
 
@@ -270,6 +274,10 @@ def run(chosen: list[Mutant], workers: int) -> dict[Mutant, Outcome]:
                 left -= 1
                 continue
             mutant, end, seconds = answer
+            if isinstance(end, RuntimeError):
+                for process in processes:
+                    process.terminate()
+                raise SystemExit(f"{mutant.name}: {end}")
             found[mutant] = end
             print(f"{len(found):4}/{len(chosen)} {end:9} {seconds:5.0f} s  {mutant.name}", flush=True)
         for process in processes:

@@ -52,3 +52,29 @@ def test_a_survivor_must_be_listed_and_few_may_live(survivor, others, status, tm
     monkeypatch.setattr(run, "LISTED", listed)
     assert run.report(ends(survivor, others)) == status
     assert ("not in survivors.md: a.py, unlisted" in capsys.readouterr().out) == (survivor == "unlisted")
+
+
+@pytest.fixture
+def tree(tmp_path):
+    """A tree with one module, whose only test is its example under the profile of the shared fixtures."""
+    (tmp_path / "rope_lab" / "algebra").mkdir(parents=True)
+    (tmp_path / "tests").mkdir()
+    (tmp_path / "rope_lab" / "algebra" / "twice.py").write_text('"""Twice.\n\n>>> 1 + 1\n2\n"""\n\nx = 1\n')
+    profile = "from hypothesis import settings\n\nsettings.register_profile('mutation')\n"
+    (tmp_path / "tests" / "conftest.py").write_text(profile)
+    return tmp_path
+
+
+def test_a_module_without_tests_of_its_own_is_asked_for_its_examples(tree):
+    path = tree / "rope_lab" / "algebra" / "twice.py"
+    tests = run.own_tests(tree, "rope_lab/algebra/twice.py")
+    assert tests == ["rope_lab/algebra/twice.py"]
+    assert run.passed(tree, tests, 60) == 0
+    path.write_text(path.read_text().replace("\n2\n", "\n3\n"))
+    assert run.passed(tree, tests, 60) == 1
+
+
+def test_pytest_that_cannot_run_kills_no_mutant(tree):
+    (tree / "tests" / "conftest.py").write_text("")  # so that nobody knows the profile
+    with pytest.raises(RuntimeError, match=r"pytest could not run rope_lab/algebra/twice.py: status [34]"):
+        run.passed(tree, ["rope_lab/algebra/twice.py"], 60)

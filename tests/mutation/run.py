@@ -8,7 +8,8 @@ runs, a decorator lost. The sample is drawn by a hash of the mutated line, so th
 does. Annotations and the words of an error message are left alone.
 
 A mutant runs, in a copy of the tree, first the tests and docstring examples of its own module, then those tests of
-its folder that name the module. One that lives must stand in survivors.md with a reason; if it does not, the run fails
+its folder that name the module, or all of them if the module has none of its own; the quickest first, which is measured
+on the copy as it is. One that lives must stand in survivors.md with a reason; if it does not, the run fails
 and names it.
 """
 
@@ -172,7 +173,7 @@ def folder_tests(tree: Path, path: str) -> list[str]:
     return [file for file in (named if len(own) > 1 else files) if file not in own]
 
 
-def outcome(tree: Path, mutant: Mutant) -> Outcome:
+def outcome(tree: Path, mutant: Mutant, cost: dict[str, float]) -> Outcome:
     """Put the mutant into the tree, test it, and take it out again."""
     target = tree / mutant.path
     code = target.read_text(encoding="utf-8")
@@ -180,7 +181,7 @@ def outcome(tree: Path, mutant: Mutant) -> Outcome:
     target.write_text(mutate_code(code, get_operator(mutant.operator)(), mutant.occurrence), encoding="utf-8")
     try:
         for tests, limit in ((own_tests, OWN_LIMIT), (folder_tests, FOLDER_LIMIT)):
-            files = tests(tree, mutant.path)
+            files = sorted(tests(tree, mutant.path), key=lambda file: cost[file])
             status = passed(tree, files, limit) if files else 0  # pytest without a file would run everything
             if status != 0:
                 return "too slow" if status is None else "killed"
@@ -227,11 +228,17 @@ def _pytest(tree: Path, tests: list[str], compile_once: bool) -> None:
 # --- the run --------------------------------------------------------------------------------------------------------
 
 
-def check_the_copy(tree: Path, paths: list[str]) -> None:
-    """Stop if tests fail as they are, or pass without a module: then no outcome would mean anything."""
-    everything = list(dict.fromkeys(test for path in paths for test in own_tests(tree, path)))
-    if passed(tree, everything, FOLDER_LIMIT, compile_once=True) != 0:
-        raise SystemExit(f"these fail as they are: {' '.join(everything)}")
+def check_the_copy(tree: Path, paths: list[str]) -> dict[str, float]:
+    """The seconds of each file of tests. Stop if one fails as it is, or passes without its module.
+
+    Then no outcome would mean anything.
+    """
+    cost = {}
+    for file in dict.fromkeys(f for path in paths for tests in (own_tests, folder_tests) for f in tests(tree, path)):
+        start = time.monotonic()
+        if passed(tree, [file], FOLDER_LIMIT, compile_once=True) != 0:
+            raise SystemExit(f"{file} fails as it is")
+        cost[file] = time.monotonic() - start
     path = next(path for path in paths if len(own_tests(tree, path)) > 1)
     target = tree / path
     target.rename(target.with_suffix(".gone"))
@@ -239,13 +246,15 @@ def check_the_copy(tree: Path, paths: list[str]) -> None:
     target.with_suffix(".gone").rename(target)
     if still == 0:
         raise SystemExit(f"the tests of {path} pass without it: they do not read the copy")
+    print(f"{len(cost)} files of tests pass as they are, in {sum(cost.values()):.0f} s", flush=True)
+    return cost
 
 
-def work(tree: Path, jobs, answers) -> None:
+def work(tree: Path, jobs, answers, cost: dict[str, float]) -> None:
     for mutant in iter(jobs.get, None):
         start = time.monotonic()
         try:
-            end: Outcome | RuntimeError = outcome(tree, mutant)
+            end: Outcome | RuntimeError = outcome(tree, mutant, cost)
         except RuntimeError as error:
             end = error
         answers.put((mutant, end, time.monotonic() - start))
@@ -257,14 +266,14 @@ def run(chosen: list[Mutant], workers: int) -> dict[Mutant, Outcome]:
     with tempfile.TemporaryDirectory(prefix="mutants-") as folder:
         first = Path(folder) / "0"
         shutil.copytree(ROOT, first, ignore=_left_out, symlinks=True)
-        check_the_copy(first, sorted({mutant.path for mutant in chosen}))
+        cost = check_the_copy(first, sorted({mutant.path for mutant in chosen}))
         trees = [first, *(Path(folder) / str(i) for i in range(1, workers))]
         for tree in trees[1:]:
             shutil.copytree(first, tree, symlinks=True)  # with what was compiled
         jobs, answers = FORK.Queue(), FORK.Queue()
         for mutant in [*chosen, *[None] * workers]:
             jobs.put(mutant)
-        processes = [FORK.Process(target=work, args=(tree, jobs, answers)) for tree in trees]
+        processes = [FORK.Process(target=work, args=(tree, jobs, answers, cost)) for tree in trees]
         for process in processes:
             process.start()
         left = workers

@@ -99,6 +99,7 @@ HOSTILE = {
     "not callable": (3, "is not callable: int"),
     "no arguments": (lambda: 0, "raised TypeError"),
     "a square": (lambda x, n: x**2, "not linear: f(2x) is not 2 f(x)"),
+    "a limit": (lambda x, n: np.clip(rotary()(x, n), -6, 6), "not linear: f(2x) is not 2 f(x)"),
     "a constant": (lambda x, n: x + 1, "not linear: f(0) is not 0"),
     "no function": (counting(), "not linear: the same call gives another answer"),
     "a norm": (lambda x, n: x / np.linalg.norm(x, axis=-1, keepdims=True), "not linear"),

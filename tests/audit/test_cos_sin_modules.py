@@ -3,8 +3,10 @@
 import sys
 
 import pytest
+import torch
 
 from rope_lab.audit.audits import audit
+from rope_lab.audit.cos_sin_modules import cos_sin_function
 from rope_lab.audit.gallery import GALLERY
 from rope_lab.commands import audit_commands
 
@@ -120,6 +122,20 @@ def test_tables_and_the_function_that_applies_them(way, layout, text, changes, b
 def test_tables_of_a_batch_go_to_the_function_as_they_are(examined):
     change = ("torch.outer(positions.float(), self.inv_freq)", "position_ids[..., None].float() * self.inv_freq")
     assert broken(examined(CLASS + APPLY, ("self, positions", "self, x, position_ids"), change, UNSQUEEZED)) == set()
+
+
+@pytest.mark.parametrize("at", [[0.0, 1.0], [0.5], [-1, 0], [-2.0]])
+def test_a_table_for_a_length_is_asked_for_its_rows_alone(at):
+    """A negative row would be read from the end, and nothing would tell."""
+
+    def forward(seq_len):
+        angle = torch.arange(seq_len)[:, None] * torch.tensor([1.0, 0.01])
+        return angle.cos(), angle.sin()
+
+    tables = cos_sin_function(forward, head_dim=4)
+    assert tables(None, torch.tensor([3, 1]))[0].tolist() == forward(4)[0][[3, 1]].tolist()
+    with pytest.raises(IndexError, match="a table has whole rows from 0 on"):
+        tables(None, torch.tensor(at))
 
 
 MISTAKES = [

@@ -46,7 +46,7 @@ def test_a_correct_implementation_is_recovered_exactly(layout, base, planes, bey
 @given(base=st.sampled_from([10000.0, 500000.0, 1e6, 10000000.0]), direction=st.sampled_from([1, -1]))
 def test_angles_in_float32_cost_no_digit_of_a_round_base(base, direction):
     seen = fingerprint(rotary(layout="half", base=base, direction=direction, dtype=np.float32), head_dim=64)
-    assert (seen.base, seen.precision) == (base, "float32")
+    assert (seen.base, seen.precision, seen.orthogonal) == (base, "float32", True)
     assert 0 < seen.angle_error[FAR[-1]] < 0.02
 
 
@@ -153,6 +153,20 @@ def test_half_precision_shows_in_the_angle_error(rounded):
     assert "does not turn" in seen.problems[0]
 
 
+def test_positions_in_float16_are_half_precision_too():
+    """They lose less than those in bfloat16, and end before 65536."""
+    seen = fingerprint(lambda x, n: in_torch(rotary())(x, n.to(torch.float16).double()), head_dim=16)
+    assert seen.precision == "half"
+    assert "position 10007 does not turn" in seen.problems[0]
+
+
+@pytest.mark.parametrize("factor", [1.15, 1.005])
+def test_a_factor_on_all_that_turns_is_a_note(factor):
+    seen = fingerprint(lambda x, n: factor * rotary()(x, n), head_dim=16)
+    assert (seen.ok, seen.orthogonal, seen.scale) == (True, False, pytest.approx(factor))
+    assert seen.notes == (f"a constant factor {factor} on what turns, as YaRN's attention factor",)
+
+
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float32])
 def test_what_answers_in_a_narrow_type_only(dtype):
     def f(x, n):
@@ -162,6 +176,8 @@ def test_what_answers_in_a_narrow_type_only(dtype):
 
     seen = fingerprint(f, head_dim=32)
     assert (seen.layout, seen.rotated_dims, seen.direction) == ("half-split", 32, 1)
+    assert (seen.orthogonal, seen.problems) == (True, ())
+    assert seen.precision == "float32"  # a finer angle does not show in so coarse an answer
     assert seen.base == pytest.approx(10000, rel=0.01)
     assert f"torch {seen.dtype}" in seen.form
 

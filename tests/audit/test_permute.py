@@ -1,5 +1,7 @@
 """Weights carried from one layout into the other change no logit, and come back exactly."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 import torch
@@ -193,6 +195,8 @@ def test_errors_say_how_to_fix_it(name):
 def test_no_array():
     with pytest.raises(TypeError, match="expected a numpy array or a torch tensor, got str"):
         permute_rotary("weights", n_heads=1, layout_from="half", layout_to="interleaved")
+    with pytest.raises(TypeError, match="expected a numpy array or a torch tensor, got SimpleNamespace"):
+        permute_rotary(SimpleNamespace(dtype=float), n_heads=1, layout_from="half", layout_to="interleaved")
     with pytest.raises(ValueError, match="'q_proj' and 'k_proj'"):
         permute_state({"c_attn": np.zeros(4)}, n_heads=1, layout_from="half", layout_to="interleaved")
     with pytest.raises(ValueError, match="'q_proj' and 'k_proj'"):

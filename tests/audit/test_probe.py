@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from rope_lab.audit.probe import Probe, RefusedError
-from tests.audit.implementations import in_torch, rotary
+from tests.audit.implementations import NoArray, in_torch, rotary
 
 
 def for_torch_alone(x, positions):
@@ -27,6 +27,23 @@ def test_a_wrong_answer_is_reported_before_a_refusal():
 
     with pytest.raises(RefusedError, match=r"returned shape \(6, 4, 2\), expected \(6, 4, 4\)"):
         Probe(f, head_dim=4)
+
+
+def test_what_looks_like_an_array_and_cannot_be_read_is_refused_in_words():
+    with pytest.raises(RefusedError, match="returned NoArray, which cannot be read: "):
+        Probe(lambda x, n: NoArray(), head_dim=4)  # noqa: ARG005
+
+
+@pytest.mark.parametrize("shape", [(1, 1), (2, 3), (5, 2), (3, 1)])
+@pytest.mark.parametrize("rank", [2, 3])
+def test_batch_and_heads_come_back_as_they_were(rank, shape):
+    def f(x, n):
+        if x.ndim != rank:
+            raise ValueError(f"{rank} axes wanted")
+        return rotary()(x, n)
+
+    x, at = np.random.default_rng(0).normal(size=(*shape, 5, 4)), np.arange(5)
+    np.testing.assert_array_equal(Probe(f, head_dim=4)(x, at), rotary()(x, at))
 
 
 class Still(torch.nn.Module):

@@ -24,17 +24,19 @@ def arrivals(*, shift: int = 3) -> Picture:
         A `Picture`: inline SVG with title and description.
     """
     desc = (
-        "Four rows of five dials, with the same five values as hands. First pair of rows, values turned and nothing "
+        f"Four rows of five dials, labelled V and VO, starts at 0 and starts at {shift}, with the same five values as "
+        "hands. First pair of rows, V: values turned and nothing "
         f"more: after the sentence has moved by {shift}, every hand points elsewhere. Second pair, turned back by the "
-        "position of the last word: the rows are alike, and the last hand is not turned at all."
+        "position of the last word, VO: the rows are alike, and the last hand is not turned at all."
     )
     with figure(title="Values on their way to the last word", desc=desc, size=(4.3, 4.1)) as fig:
         axes = fig.subplots()
-        axes.set(xlim=(-2.1, 6.5), ylim=(-7.7, 0.7), aspect="equal")
+        axes.set(xlim=(-3.1, 6.4), ylim=(-7.7, 0.7), aspect="equal")
         axes.axis("off")
         for top, name, back in ((0.0, "V", False), (-4.0, "VO", True)):
-            axes.text(-2.0, top - 0.8, name, fontsize=14, va="center")
             for row, start in enumerate((0, shift)):
+                axes.text(-3.0, top - 1.75 * row + 0.22, name, fontsize=13, va="center")
+                axes.text(-3.0, top - 1.75 * row - 0.28, f"starts at {start}", fontsize=9.5, va="center")
                 here = start + np.arange(5)
                 placed = rotate(_VALUES, here - (here[-1] if back else 0), theta=_THETA)
                 for i, (hand, n) in enumerate(zip(placed, here, strict=True)):

@@ -68,6 +68,8 @@ const WORDS = {
   turned: "The weights stay. The output keeps its length and turns: its frame is absolute.",
   weights: "Absolute: the weights themselves move.",
 };
+const ALL = ROWS.flatMap((row) => COLUMNS.map((column) => row + column));
+const nameOf = (placement) => placement.toUpperCase() || "none";
 
 function build(ui) {
   const line = ui.figure({
@@ -79,50 +81,61 @@ function build(ui) {
     height: (width) => Math.min(width * 0.78, 300),
   });
   const title = ui.panel.appendChild(html("p", { class: "rope-verdict" }));
-  const row = ui.panel.appendChild(
-    html("div", { class: "rope-roles", role: "group", "aria-label": "What turns with its position" }),
+  const board = ui.panel.appendChild(
+    html("div", { class: "rope-board", role: "group", "aria-label": "What turns with its position" }),
   );
-  for (const [role, look, name] of [
-    ["q", "query", "query $q$"],
-    ["k", "key", "key $k$"],
-    ["v", "value", "value $v$"],
-    ["o", "output", "output $o$"],
-  ]) {
-    ui.toggle(role, { label: name, host: row });
-    row.lastElementChild.classList.add(look);
-  }
+  const cells = ALL.map((placement) => {
+    const choose = () => {
+      const wanted = Object.fromEntries([...ROLES].map((role) => [role, placement.includes(role)]));
+      ui.set({ ...wanted, shift: 0 }); // each one starts at home, so that its fate is seen and not told
+    };
+    const cell = ui.button("", choose, { host: board });
+    cell.dataset.placement = placement;
+    return cell;
+  });
+  for (const role of ROLES) ui.ranges[role] = [false, true];
+  // A placement counts as tried once the sentence has moved under it.
+  ui.model.on("change:shift", () => {
+    const now = ui.state,
+      bit = 1 << ALL.indexOf(placementOf(now));
+    if (Math.round(now.shift) > 0 && !(now.tried & bit)) ui.set({ tried: now.tried | bit }, { now: true });
+  });
+  const count = ui.panel.appendChild(html("p", { class: "rope-note" }));
   ui.slider("shift", { label: "move the sentence along by", step: 1 });
   ui.play("shift", { label: "Walk it along", perSecond: 4 });
-  ui.choice("turn", { label: "a rotated output turns", options: { back: "back", on: "onward" } });
   const write = ui.readout({
     weights_moved: "weights moved by",
     output_moved: "output moved by",
     length_moved: "its length by",
   });
-  const board = ui.figure({ label: "All sixteen placements", height: () => 232, host: ui.below });
-  ui.below.append(
-    html(
-      "p",
-      { class: "rope-note" },
-      "The board: what shifts by 1 to 12 positions do to each placement. Rows: what turns in the logits. " +
-        "Columns: what turns on the way of the values. The frame marks yours.",
-    ),
-  );
+  const rare = ui.more("Two more switches");
+  ui.choice("turn", { label: "a rotated output turns", options: { back: "back", on: "onward" }, host: rare });
+  ui.button("Try all sixteen", () => ui.set({ tried: 2 ** ALL.length - 1 }), { host: rare });
 
   return (state, values) => {
     const here = placementOf(state),
-      name = here.toUpperCase() || "nothing";
-    title.textContent = `${here ? `Rotating ${name}` : "Rotating nothing"}. ${WORDS[values.verdict]}`;
+      tried = ALL.map((_, i) => Boolean(state.tried & (1 << i))),
+      fates = values.board.flat(),
+      known = tried[ALL.indexOf(here)];
+    const said = known ? WORDS[values.verdict] : "Move the sentence: what stays, and what turns?";
+    title.textContent = `${here ? `Rotating ${nameOf(here)}` : "Rotating nothing"}. ${said}`;
+    cells.forEach((cell, i) => {
+      const fate = tried[i] ? fates[i] : "?";
+      cell.replaceChildren(html("span", {}, nameOf(ALL[i])), html("small", {}, fate));
+      cell.setAttribute("aria-label", `${nameOf(ALL[i])}: ${tried[i] ? fate : "not tried yet"}`);
+      cell.setAttribute("aria-pressed", String(ALL[i] === here));
+      cell.className = `rope-button fate-${tried[i] ? fate : "open"}`;
+    });
+    const same = fates.filter((fate, i) => tried[i] && fate === "same").length;
+    count.textContent = `Tried ${tried.filter(Boolean).length} of 16. The same everywhere: ${same}.`;
     write(
       Object.fromEntries(["weights_moved", "output_moved", "length_moved"].map((key) => [key, number(values[key], 3)])),
     );
     drawLine(ui, line, state, values);
     drawPlane(plane, state, values);
-    drawBoard(board, here, values.board);
     ui.say(
-      `Rotating ${name}, shift ${Math.round(state.shift)}. Weights moved by ` +
-        `${number(values.weights_moved, 3)}, output by ${number(values.output_moved, 3)}. ` +
-        `${WORDS[values.verdict]}`,
+      `Rotating ${nameOf(here)}, shift ${Math.round(state.shift)}. Weights moved by ` +
+        `${number(values.weights_moved, 3)}, output by ${number(values.output_moved, 3)}. ${said}`,
     );
   };
 }
@@ -185,43 +198,6 @@ function drawPlane(fig, state, { arrived, output, home_output }) {
   fig.text([8, 16], "output of the last word", "small output", "start");
   fig.text([8, 34], "its weighted values", "small value", "start");
   fig.text([8, fig.height - 8], "dashed: at shift 0", "small muted", "start");
-}
-
-const NAMES = { "": "none", qk: "Q K", q: "Q", k: "K", vo: "V O", v: "V", o: "O" };
-const MARK = { same: "same", turned: "turned", weights: "weights" };
-function drawBoard(fig, here, board) {
-  const left = 52,
-    top = 30,
-    w = Math.min(150, (fig.width - left - 4) / 4),
-    h = 48;
-  const rowOf = [...here].filter((role) => "qk".includes(role)).join(""),
-    columnOf = [...here].filter((role) => "vo".includes(role)).join("");
-  fig.clear(
-    ROWS.flatMap((row, i) =>
-      COLUMNS.map((column, j) => `${(row + column).toUpperCase() || "none"}: ${board[i][j]}`),
-    ).join("; "),
-  );
-  COLUMNS.forEach((column, j) => fig.text([left + (j + 0.5) * w, top - 10], NAMES[column], "small"));
-  ROWS.forEach((row, i) => {
-    fig.text([left - 10, top + (i + 0.5) * h + 5], NAMES[row], "small", "end");
-    COLUMNS.forEach((column, j) => {
-      const what = board[i][j],
-        mine = row === rowOf && column === columnOf,
-        x = left + j * w,
-        y = top + i * h;
-      fig.rect(
-        [x + 3, y + 3],
-        [w - 6, h - 6],
-        what === "same" ? "fill linear" : what === "turned" ? "soft conjugate" : "hair",
-      );
-      if (mine) fig.rect([x + 1, y + 1], [w - 2, h - 2], "line mine");
-      fig.text(
-        [x + w / 2, y + h / 2 + 5],
-        MARK[what],
-        what === "same" ? "small onfill" : what === "turned" ? "small conjugate" : "small muted",
-      );
-    });
-  });
 }
 
 export default widget({ compute, build, smooth: ["shift"] });

@@ -1,9 +1,9 @@
-"""Chapter 8's widget: rotate any of q, k, v, o, move the sentence along, and see what moves with it."""
+"""Chapter 8's widget: choose one of sixteen placements, move the sentence along, and see what moves with it."""
 
 from collections.abc import Sequence
 
 import numpy as np
-from traitlets import Bool, Enum, Float, List
+from traitlets import Bool, Enum, Float, Int, List
 
 from rope_lab.algebra.placements import attention_weights
 from rope_lab.algebra.rotation import rotate
@@ -23,7 +23,8 @@ class PlacementBoard(Widget):
 
     ``arrived`` are the summands $a_{mn}\,\rho_o(m)^\top \rho_v(n)\,v_n$ of the output; with ``turn`` "on" the output
     turns by $R_m$ where it should turn by $R_m^\top$. ``board`` holds what twelve shifts do to each of the sixteen
-    placements: "same", "turned" (the length of the output stays), or "weights" (they move).
+    placements: "same", "turned" (the length of the output stays), or "weights" (they move). A cell of the board says it
+    only when its placement was tried: ``tried`` has one bit for each, in the order of the rows.
 
     >>> found = PlacementBoard.compute(PlacementBoard(v=True, o=True, shift=9.0).state())
     >>> round(found["weights_moved"], 9), round(found["output_moved"], 9), found["verdict"]
@@ -39,6 +40,7 @@ class PlacementBoard(Widget):
     o = state(Bool(False))
     shift = state(Float(0, min=0, max=12))
     turn = state(Enum(["back", "on"], "back"))
+    tried = state(Int(0, min=0, max=2 ** (len(ROWS) * len(COLUMNS)) - 1))
     theta = state(Float(0.35))
     last = constant(SHIFTS[-1])
     query = state(List([1.2, 0.7]))
@@ -75,6 +77,7 @@ class PlacementBoard(Widget):
             **{role: bool(rng.integers(2)) for role in "qkvo"},
             "shift": float(rng.choice([rng.integers(0, 13), rng.uniform(0, 12)])),
             "turn": str(rng.choice(["back", "on"])),
+            "tried": int(rng.integers(2**16)),
             "theta": float(rng.uniform(0.1, 0.5)),
             "query": rng.uniform(-1.5, 1.5, 2).tolist(),
             "content_k": rng.uniform(-1.5, 1.5, (T, 2)).tolist(),
@@ -82,17 +85,10 @@ class PlacementBoard(Widget):
         }
 
     def fallback(self) -> str:
-        board = self.compute(self.state())["board"]
-        found = [
-            (row + column).upper() or "none"
-            for row, line in zip(ROWS, board, strict=True)
-            for column, verdict in zip(COLUMNS, line, strict=True)
-            if verdict == "same"
-        ]
         return (
-            "Interactive figure: rotate any of queries, keys, values, outputs; move a sentence of five words along. "
-            f"Of the sixteen placements, {len(found)} give the same output after every shift: {', '.join(found)}. "
-            "Four more keep the weights and turn the output; in the other eight the weights move."
+            "Interactive figure: a board with the sixteen ways to rotate some of queries, keys, values and outputs. "
+            f"Choose one, move a sentence of {len(self.content_k)} words along, and see whether the weights and the "
+            "output of its last word stay. A cell of the board says it once you have tried it."
         )
 
 

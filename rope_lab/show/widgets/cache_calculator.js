@@ -5,7 +5,7 @@ const SCHEMES = { mha: "MHA", gqa: "GQA", mqa: "MQA", mla: "MLA", shared: "share
 const KEYS = Object.keys(SCHEMES);
 
 /** What each scheme keeps. */
-export function compute({ layers, heads, kv_heads, head_dim, latent, rope, log_context, size, zoom, memory }) {
+export function compute({ layers, heads, kv_heads, head_dim, latent, rope, log_context, size, memory }) {
   const groups = Math.min(kv_heads, heads);
   const numbers = [2 * heads * head_dim, 2 * groups * head_dim, 2 * head_dim, latent + rope, latent];
   const per_token = numbers.map((n) => layers * n * Number(size));
@@ -16,7 +16,6 @@ export function compute({ layers, heads, kv_heads, head_dim, latent, rope, log_c
     text,
     share: numbers.map((n) => n / numbers[0]),
     fit: text.map((b) => Math.floor(memory / b)),
-    scale: Math.max(...(zoom ? numbers.slice(2) : numbers)),
   };
 }
 
@@ -27,27 +26,32 @@ function bytes(value) {
   return `${number(scaled, scaled >= 100 || Number.isInteger(scaled) ? 0 : 1)} ${UNITS[power]}`;
 }
 const times = (n) => Math.round(n).toLocaleString("en-US");
+const count = (n, word) => `${times(n)} ${word}${n === 1 ? "" : "s"}`;
 
 function build(ui) {
   const presets = ui.model.get("_presets");
+  const question = ui.panel.appendChild(html("p", { class: "rope-question" }));
   const row = html("div", { class: "rope-models", role: "group", "aria-label": "Shapes of published models" });
   ui.panel.append(row);
   const buttons = presets.map(({ name, built, ...shape }) => ui.button(name, () => ui.set(shape), { host: row }));
   const fig = ui.figure({
     label: "Bytes that one token leaves in the cache, scheme by scheme",
-    height: () => 5 * 56 + 34,
+    height: () => 5 * 52 + 46,
   });
-  const write = ui.readout(Object.fromEntries(KEYS.map((key) => [key, SCHEMES[key]])), { host: ui.stage });
-  const whole = (name, label, step) => ui.slider(name, { label, step, show: (v) => String(Math.round(v)) });
+  ui.slider("log_context", { label: "tokens in a text", step: 1, show: (v) => times(2 ** v) });
+  const write = ui.readout(Object.fromEntries(KEYS.map((key) => [key, SCHEMES[key]])));
+  const tell = ui.button("Show how many", () => ui.set({ told: !ui.state.told }));
+  ui.ranges.told = [false, true];
+  const shape = ui.more("Change the shape of the model");
+  const whole = (name, label, step) =>
+    ui.slider(name, { label, step, show: (v) => String(Math.round(v)), host: shape });
   whole("layers", "layers", 1);
   whole("heads", "heads, $H$", 1);
   whole("kv_heads", "groups of GQA, $G$", 1);
   whole("head_dim", "width of a head, $d$", 32);
   whole("latent", "width of the latent, $d_c$", 64);
   whole("rope", "MLA's rotary key, $d_r$", 16);
-  ui.slider("log_context", { label: "tokens in a text", step: 1, show: (v) => times(2 ** v) });
-  ui.toggle("zoom", { label: "scale of the three small ones" });
-  ui.choice("size", { label: "bytes of one number", options: { 1: "1", 2: "2", 4: "4" } });
+  ui.choice("size", { label: "bytes of one number", options: { 1: "1", 2: "2", 4: "4" }, host: shape });
 
   return (state, values) => {
     const wanted = ui.state; // not the eased state: a button is pressed at once
@@ -55,28 +59,39 @@ function build(ui) {
       Object.entries(shape).every(([key, v]) => wanted[key] === v),
     );
     buttons.forEach((button, i) => button.setAttribute("aria-pressed", String(i === at)));
+    const built = at < 0 ? "" : presets[at].built;
+    question.textContent =
+      `${built ? `${presets[at].name} is built with ${SCHEMES[built]}. How` : "How"} many texts of ` +
+      `${times(2 ** wanted.log_context)} tokens fit into ${bytes(wanted.memory)}, if nothing else is there? ` +
+      "And how many with the other schemes?";
+    tell.textContent = wanted.told ? "Hide the numbers" : "Show how many";
     write(
       Object.fromEntries(
         KEYS.map((key, i) => [
           key,
-          `${bytes(values.text[i])} a text, ${values.fit[i] ? times(values.fit[i]) : "none"} in 80 GiB`,
+          wanted.told ? `${values.fit[i] ? count(values.fit[i], "text") : "not one"}, ${bytes(values.text[i])} each` : "?",
         ]),
       ),
     );
-    drawBars(ui, fig, state, values, at < 0 ? "" : presets[at].built);
+    drawBars(ui, fig, state, values, built);
     ui.say(`One token leaves ${KEYS.map((key, i) => `${SCHEMES[key]} ${bytes(values.per_token[i])}`).join(", ")}`);
   };
 }
 
-function drawBars(ui, fig, { layers, heads, kv_heads, latent, rope }, { numbers, per_token, scale }, built) {
+// The axis is logarithmic, one line of the grid for each doubling, so that the smallest scheme can be seen beside the
+// largest. A key and a value that are two tensors are two stripes with a gap; one tensor in both roles has none.
+function drawBars(ui, fig, { layers, heads, kv_heads, latent, rope, size }, { numbers, per_token }, built) {
   const left = 2,
-    right = fig.width - 26,
-    X = (n) => left + Math.min(1, n / scale) * (right - left);
-  const groups = Math.min(Math.round(kv_heads), Math.round(heads)),
-    count = (n, word) => `${n} ${word}${n === 1 ? "" : "s"}`;
+    right = fig.width - 14,
+    floor = Math.floor(Math.log2(Math.min(...per_token))) - 1,
+    ceiling = Math.max(floor + 4, Math.ceil(Math.log2(Math.max(...per_token)))),
+    unit = (right - left) / (ceiling - floor);
+  const X = (b) => left + (Math.log2(b) - floor) * unit,
+    each = layers * Number(size); // bytes of one number in every layer
+  const groups = Math.min(Math.round(kv_heads), Math.round(heads));
   const words = [
-    count(Math.round(heads), "key") + ` and ${count(Math.round(heads), "value")}`,
-    count(groups, "key") + ` and ${count(groups, "value")}`,
+    `${count(Math.round(heads), "key")} and ${count(Math.round(heads), "value")}`,
+    `${count(groups, "key")} and ${count(groups, "value")}`,
     "1 key and 1 value",
     `latent ${Math.round(latent)} and key ${Math.round(rope)}`,
     `latent ${Math.round(latent)}, nothing else`,
@@ -85,34 +100,35 @@ function drawBars(ui, fig, { layers, heads, kv_heads, latent, rope }, { numbers,
     `One token in ${Math.round(layers)} layers. ` +
       `${KEYS.map((key, i) => `${SCHEMES[key]}: ${words[i]}, ${bytes(per_token[i])}`).join(". ")}.`,
   );
+  const foot = 5 * 52 + 6,
+    every = Math.ceil(64 / unit);
+  for (let k = floor; k <= ceiling; k++) {
+    fig.line([left + (k - floor) * unit, 20], [left + (k - floor) * unit, foot], "hair");
+    if ((k - floor) % every === 0 && left + (k - floor) * unit < right - 20)
+      fig.text([left + (k - floor) * unit, foot + 15], bytes(2 ** k), "small muted", k === floor ? "start" : "middle");
+  }
   KEYS.forEach((key, i) => {
-    const y = 56 * i + 16,
-      end = X(numbers[i]),
-      bar = y + 9,
-      tall = 20,
-      look = built === key ? "small built" : "small";
+    const y = 52 * i + 14,
+      end = X(per_token[i]),
+      bar = y + 8,
+      tall = 10,
+      look = built === key ? "small built" : "small",
+      gap = i < 3 ? 3 : 0;
     fig.text([left, y], `${SCHEMES[key]}${built === key ? " (as built)" : ""}: ${words[i]}`, look, "start");
     fig.text([fig.width - 2, y], bytes(per_token[i]), look, "end");
-    if (i < 3) {
-      const half = (left + end) / 2;
-      fig.rect([left, bar], [half - left, tall], "fill key");
-      fig.rect([half, bar], [end - half, tall], "fill value");
-      if (numbers[i] > scale * 1.001) fig.text([right + 4, bar + 15], "→", "small", "start"); // longer than the figure
-    } else {
-      // one tensor is both: key above, value below
-      const both = X(latent);
-      fig.rect([left, bar], [both - left, tall / 2], "fill key");
-      fig.rect([left, bar + tall / 2], [both - left, tall / 2], "fill value");
-      if (i === 3) fig.rect([both, bar], [end - both, tall / 2], "fill key");
-    }
+    const both = i < 3 ? end : X(latent * each);
+    fig.rect([left, bar], [both - left, tall], "fill key");
+    fig.rect([left, bar + tall + gap], [both - left, tall], "fill value");
+    if (i === 3 && numbers[3] > numbers[4]) fig.rect([both, bar], [end - both, tall], "fill key");
   });
-  const y = 56 * 4 + 16 + 9 + 10,
-    end = X(numbers[4]);
+  const y = 52 * 4 + 14 + 8 + 10,
+    end = X(per_token[4]);
   fig.circle([end, y], 6, "paper");
   fig.handle("latent", [end, y], ([x]) => {
-    ui.set({ latent: ui.nearest("latent", ((x - left) / (right - left)) * scale) }, { now: true });
+    const asked = 2 ** ((x - left) / unit + floor) / each;
+    ui.set({ latent: ui.nearest("latent", asked) }, { now: true });
   });
-  fig.text([left, 5 * 56 + 24], "left or above, blue: key; right or below, green: value", "small muted", "start");
+  fig.text([left, foot + 34], "above: key, below: value; no gap: one tensor in both roles", "small muted", "start");
 }
 
 export default widget({ compute, build, smooth: ["layers", "heads", "kv_heads", "head_dim", "latent", "rope"] });

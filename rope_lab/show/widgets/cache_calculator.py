@@ -9,7 +9,7 @@ __all__ = ["MEMORY", "CacheCalculator"]
 
 MEMORY = 80 * 2**30  # bytes
 FIELDS = ("layers", "heads", "kv_heads", "head_dim", "latent", "rope")
-SHOWN = ("GPT-3 175B", "PaLM 540B", "Llama 2 7B", "Llama 3 70B", "Llama 3 405B", "DeepSeek-V3")
+SHOWN = ("GPT-3 175B", "PaLM 540B", "Llama 2 7B", "Llama 3 8B", "Llama 3 70B", "DeepSeek-V3")
 
 
 def _presets() -> list[dict]:
@@ -25,24 +25,25 @@ def _presets() -> list[dict]:
 class CacheCalculator(Widget):
     """Bytes of cache in five schemes: MHA, GQA, MQA, MLA and the shared latent, in this order.
 
-    State: the shape, ``log_context`` (a text has two to this power tokens) and ``size``, a number's bytes,
-    as text; ``zoom`` takes the scale of the three small schemes.
+    State: the shape, which is that of Llama 3 8B at first, with a latent of DeepSeek's width beside it; ``log_context``
+    (a text has two to this power tokens); ``size``, a number's bytes, as text; ``told``, whether the number of texts
+    that fit is shown.
 
     >>> values = CacheCalculator.compute(CacheCalculator().state())
-    >>> [bytes // 1024 for bytes in values["per_token"]]
-    [2560, 320, 40, 90, 80]
+    >>> [bytes // 1024 for bytes in values["per_token"]], values["fit"]
+    ([512, 128, 16, 36, 32], [20, 80, 640, 284, 320])
     """
 
     title = "Cache calculator: what a token leaves behind"
-    layers = state(Int(80, min=1, max=128))
-    heads = state(Int(64, min=1, max=128))
+    layers = state(Int(32, min=1, max=128))
+    heads = state(Int(32, min=1, max=128))
     kv_heads = state(Int(8, min=1, max=128))
     head_dim = state(Int(128, min=32, max=256))
     latent = state(Int(512, min=64, max=2048))
     rope = state(Int(64, min=0, max=128))
-    log_context = state(Float(15.0, min=10.0, max=20.0))
+    log_context = state(Float(13.0, min=10.0, max=20.0))
     size = state(Enum(["1", "2", "4"], default_value="2"))
-    zoom = state(Bool(default_value=False))
+    told = state(Bool(default_value=False))
     memory = constant(MEMORY)
     _presets: List = List().tag(sync=True)
 
@@ -65,7 +66,6 @@ class CacheCalculator(Widget):
             "text": text,
             "share": [n / numbers[0] for n in numbers],
             "fit": [int(MEMORY // b) for b in text],
-            "scale": max(numbers[2:] if state["zoom"] else numbers),
         }
 
     @staticmethod
@@ -79,7 +79,7 @@ class CacheCalculator(Widget):
             "rope": int(16 * rng.integers(0, 9)),
             "log_context": float(rng.integers(10, 21)),
             "size": str(rng.choice(["1", "2", "4"])),
-            "zoom": bool(rng.integers(2)),
+            "told": bool(rng.integers(2)),
         }
 
     def fallback(self) -> str:

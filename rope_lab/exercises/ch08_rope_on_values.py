@@ -125,15 +125,22 @@ EXERCISES = (
         r"turned the other way). That makes sixteen placements. In how many of them does the layer give the same "
         r"outputs wherever the sentence stands?",
         choices=(
-            r"In two: nothing rotated, and $q$ with $k$.",
-            r"In four.",
-            r"In eight: whenever an even number of things is rotated.",
-            r"In all but one: softmax and sums wash a common shift out, unless all four are rotated.",
+            r"In two: nothing rotated, or $q$ with $k$. A rotated value cannot be repaired.",
+            r"In four: queries must suit keys, and values must suit outputs.",
+            r"In eight: whenever an even number of the four is rotated.",
+            r"In fifteen: softmax and sums remove a common shift, unless all four are rotated.",
         ),
         answer="B",
         truth=_how_many,
-        why=r"None, QK, VO and QKVO. The logits need both of $q, k$ or neither; the values need both of $v, o$ or "
-        r"neither. Two independent choices of two: four.",
+        feedback={
+            "A": r"You left out that the output may be turned back: $v$ and $o$ together are as good as neither.",
+            "C": r"You counted rotations. But $q$ with $v$ is an even number, too. No turn of $q$ "
+            r"undoes one of $v$.",
+            "D": r"A sum does not remove a turn: a sum of turned values is the turned sum. And the softmax removes a "
+            r"constant that is added to all logits, which a turn of $q$ alone is not.",
+        },
+        why=r"They are $\varnothing$, QK, VO and QKVO. The logits need both of $q, k$ or neither; the values need both "
+        r"of $v, o$ or neither. Two independent choices of two make four.",
     ),
     Question(
         id="ch08.two-halves",
@@ -142,6 +149,12 @@ EXERCISES = (
         answer=0.7071,
         tolerance=0.005,
         truth=_two_halves,
+        feedback={
+            "1": "You added two equal values. But the one from position $4$ does not arrive as it was sent.",
+            "1.4142": "You forgot the weights: each of the two counts one half.",
+            "0": "You turned by half a turn. The distance is three positions, and each turns by $\\pi/6$.",
+            "0.5": "You took one of the two alone. The output is the sum of both.",
+        },
         hint=r"Its own value arrives as it is. By which angle does the other one arrive turned? Then add the halves.",
         why=r"The other one arrives turned by $(4 - 7)\,\pi/6 = -\pi/2$, as $(0, -1)$. Half of each gives "
         r"$(\tfrac12, -\tfrac12)$, and its length is $1/\sqrt 2$. Without the rotation it would be $1$: equal values "
@@ -159,6 +172,11 @@ EXERCISES = (
         ),
         answer="B",
         truth=lambda: [_turns_back_afterwards(W) for W in _PROJECTIONS],
+        feedback={
+            "A": "This one stretches one direction of the plane. After a turn it would stretch another one.",
+            "C": "This is a mirror. Behind a mirror a turn goes the other way, so the sum of the positions is left.",
+            "D": "This one shears along one direction of the plane. After a turn it would shear along another one.",
+        },
         hint=r"Between the two rotations stands $R_m^\top W_o R_n$. When may $W_o$ change places with a rotation?",
         why=r"It is $3I + 4J$, five times a rotation: multiplication by the complex number $3 + 4\mathrm i$. Those, "
         r"and only those, commute with a turn of the plane.",

@@ -81,8 +81,9 @@ EXERCISES = (
     Question(
         id="ch09.predict-shift",
         kind="prediction",
-        prompt=r"Keys are turned, $k_n = \mathcal R_n c_n$. To save memory you cache only these turned vectors, and "
-        r"use them as the values as well. Now the same text begins five positions later. What happens to the outputs?",
+        prompt=r"All heads read one vector $c_n$ for each token $n$. As keys these vectors are turned by their "
+        r"positions, $k_n = \mathcal R_n c_n$. To save memory you cache only the turned vectors, and use them as the "
+        r"values as well. Now the same text begins five positions later. What happens to the outputs?",
         choices=(
             r"Nothing. The weights are relative, so the outputs are.",
             r"Every output is turned, all by one and the same rotation.",
@@ -90,6 +91,11 @@ EXERCISES = (
         ),
         answer="B",
         truth=_what_a_shift_does,
+        feedback={
+            "A": "You looked at the weights only. What they weigh has changed: each value has been turned further.",
+            "C": "You expected that turns of different sizes mix. But each value is turned further by the same five "
+            "positions.",
+        },
         why=r"The weights do not move. Every value has been turned by $\mathcal R_5$ more, and a sum of turned vectors "
         r"is the turned sum. One rotation, known in advance, the same for all tokens: that can be undone.",
     ),
@@ -101,6 +107,12 @@ EXERCISES = (
         tolerance=0.02,
         unit="GiB",
         truth=lambda: 2**15 * bytes_per_token("gqa", CacheShape("asked", 48, 40, 8, 128), size=1) / 2**30,
+        feedback={
+            "15": "You counted a key and a value for each head. They are shared: there are 8 groups.",
+            "6": "You took two bytes for a number. This cache takes one.",
+            "1.5": "You counted the keys and left out the values, or the other way round.",
+            "0.0625": "You counted one layer. There are 48.",
+        },
         hint=r"A key and a value in each group of each layer. The 40 heads do not matter.",
         why=r"A token takes $48 \cdot 2 \cdot 8 \cdot 128 = 98304$ bytes, that is 96 KiB; $2^{15}$ of them take "
         r"$96 \cdot 2^{25}$ bytes, that is 3 GiB. With 40 keys and values it would be five times as much.",
@@ -120,6 +132,12 @@ EXERCISES = (
             training_form(np.array(W, dtype=float), theta=[1.0, 0.1])[1] < 1e-9
             for W in ([[1, 0, 0, 0], [0, 0, 1, 0]], [[1, 0, 1, 0], [0, 1, 0, 1]], [[0, 0, 3, 1], [0, 0, 1, 1]])
         ],
+        feedback={
+            "A": "It reads half of each plane. A vector that it does not see, such as $(0, 1, 0, 0)$, is turned into "
+            "one that it sees.",
+            "B": "It adds the two planes, and they turn at different speeds. Two that cancel now do not cancel after a "
+            "step.",
+        },
         hint=r"What is the kernel of each, and where does the rotation send it?",
         why=r"The third reads the second plane whole, through an invertible matrix $A$; its kernel is the first plane, "
         r"and planes stay where they are. $X = A R A^{-1}$ with the rotation $R$ of that plane. The second adds two "

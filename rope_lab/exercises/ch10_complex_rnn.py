@@ -77,6 +77,12 @@ EXERCISES = (
         ),
         answer="C",
         truth=_most_sign_changes,
+        feedback={
+            "A": "You thought of a wave. But late in the sequence the slowest decay outlasts all others, and it keeps "
+            "its sign.",
+            "B": "You are near. Count again with a single decay: how often does it change its sign?",
+            "D": "You thought of two decays, one that wins early and one that wins late. Four may take turns.",
+        },
         why=r"$N$ positive decays allow $N - 1$ changes, and no more, however long you look. One decay that turns, "
         r"$\gamma^n \cos n\theta$, changes sign for ever.",
     ),
@@ -87,6 +93,12 @@ EXERCISES = (
         answer=0.9**7,
         tolerance=0.002,
         truth=lambda: impulse_response(8, gamma=0.9, theta=2 * np.pi / 7)[7, 0].real,
+        feedback={
+            "1": "You turned the value and did not let it fade. Each step multiplies by $0.9$ as well.",
+            "0.531": "You counted six steps. A seventh of a turn in each step: how many steps until it is back?",
+            "0.43": "You counted eight steps. The value enters unturned, and each later step turns it once.",
+            "7": "That is the number of steps. The question is for the size that is left then.",
+        },
         hint=r"It turns by $\theta$ in each step. How many steps make a whole turn?",
         why=r"Seven steps make one turn, and each of them multiplies by $0.9$: $0.9^7 \approx 0.478$.",
     ),
@@ -97,6 +109,12 @@ EXERCISES = (
         choices=(r"$\theta = \pi/2$", r"$\theta = 2\pi/3$", r"$\theta = \pi$", r"None of them."),
         answer="C",
         truth=_real_ones,
+        feedback={
+            "A": r"Write the first values: $1, 0, -\gamma^2, 0$. What does a single decay do after it has been $0$?",
+            "B": r"Write the first values, with $\cos(2\pi/3) = -\tfrac12$. By which factor does each come from the "
+            r"one before?",
+            "D": "You thought of positive decays only. A real decay may be negative, too.",
+        },
         hint=r"A single real decay multiplies by the same number at each step. Write the kernel's first four values.",
         why=r"$\cos n\pi = (-1)^n$, so the kernel is $(-\gamma)^n$. At $\pi/2$ the values are $1, 0, -\gamma^2, 0$: "
         r"after a zero, a single decay would stay at zero.",

@@ -97,6 +97,11 @@ EXERCISES = (
         ),
         answer="B",
         truth=_images_of_the_second_arrow,
+        feedback={
+            "A": r"This number moves every point of the plane except zero.",
+            "C": r"The two arrows would change their order, and a turn never does that.",
+            "D": r"The number is one complex number, and the first arrow has used up both of its parts.",
+        },
         why=r"The map must be multiplication by $2\mathrm i$, because $1 \mapsto 2\mathrm i$. So $\mathrm i \mapsto "
         r"2\mathrm i^2 = -2$. One arrow decides everything, and $(2, 0)$ would need a mirror.",
     ),
@@ -107,6 +112,14 @@ EXERCISES = (
         answer=0.8,
         tolerance=0.005,
         truth=_share_of_a_stretch,
+        feedback={
+            "0.5": r"One half is the share of a random matrix. This matrix is no random one: find its two halves.",
+            "1": r"A complex-linear map stretches both axes alike. This one does not.",
+            "2/3": r"That is the ratio of lengths. An energy is a sum of squares.",
+            "0.9": r"That is the share of the first column. Both halves have something in both columns.",
+            "0.2": r"That is the share of the other half, the conjugate-linear one.",
+            "80": r"The right number in percent. The field asks for a share between 0 and 1.",
+        },
         hint=r"Write it as $A z + B\bar z$. Where does it send $1$, and where $\mathrm i$?",
         why=r"$A + B = 3$ and $A - B = 1$, so $A = 2$ and $B = 1$. The energies are $2A^2 = 8$ and $2B^2 = 2$, "
         r"together $3^2 + 1^2 = 10$.",
@@ -123,6 +136,11 @@ EXERCISES = (
         ),
         answer="B",
         truth=_what_a_forgotten_conjugate_sees,
+        feedback={
+            "A": r"That is what the conjugate is for: it changes the sign of one phase, and here it is missing.",
+            "C": r"The real part drops the phase of the product only if that phase is zero.",
+            "D": r"The two phases are multiplied, and that joins the positions in one simple way.",
+        },
         hint=r"Multiply $e^{\mathrm i m\theta}$ by $e^{\mathrm i n\theta}$.",
         why=r"Phases add when they are multiplied: $e^{\mathrm i (m + n)\theta}$. A conjugate on one factor makes it "
         r"$e^{\mathrm i (n - m)\theta}$. With `q.conj() * k` the line is right.",

@@ -74,6 +74,11 @@ EXERCISES = (
         choices=("A half.", "Three eighths.", "A quarter.", "An eighth."),
         answer="D",
         truth=_saving_of_a_block,
+        feedback={
+            "A": r"That is the share of $W_q$, $W_k$ and $W_v$ alone. The block has more weights than these.",
+            "B": r"That is the share of attention with its output projection. The MLP is still missing.",
+            "C": r"The MLP has two matrices, and each has four times as many weights as one projection.",
+        },
         why=r"In units of $n^2$: $Q$, $K$, $V$ and $O$ have one each, the MLP has $2 \cdot 4 = 8$. Three halves of "
         r"twelve are an eighth. Of attention it is three eighths, and of $Q$, $K$, $V$ alone a half.",
     ),
@@ -89,6 +94,11 @@ EXERCISES = (
         ),
         answer="C",
         truth=_what_brings_it_back,
+        feedback={
+            "A": r"A wider head is complex-linear as well, and blind to the same phase.",
+            "B": r"Every one of these heads is blind to a common phase. So is their sum.",
+            "D": r"The MLP comes after attention. It cannot change what a logit depends on.",
+        },
         hint=r"Multiply all words by a common phase. Which of the four can notice?",
         why=r"Every complex-linear head, of any width, is blind to a common phase, and so is a sum of heads. An input "
         r"$x + 0\mathrm i$ has no phase left to be blind to. The MLP makes no logits.",
@@ -102,6 +112,12 @@ EXERCISES = (
         tolerance=0.1,
         unit="percent",
         truth=lambda: 100 * _saving_with_shared_heads(),
+        feedback={
+            "37.5": r"That is the model without sharing. Here $W_k$ and $W_v$ are smaller from the start.",
+            "50": r"That is the share of $W_q$, $W_k$ and $W_v$. Attention has the output projection too.",
+            "18.75": r"You divided by attention without sharing. The whole has become smaller as well.",
+            "0.3": r"The right share, and the field asks for percent.",
+        },
         hint=r"In units of $n^2$: $Q$ and $O$ are $1$ each. What are $K$ and $V$ now?",
         why=r"$1 + \tfrac14 + \tfrac14 = \tfrac32$ of $\tfrac52$ can be halved: $\tfrac34 / \tfrac52 = 0.3$. Sharing "
         r"keys and values has already taken a part of what CRoPE would save.",

@@ -1,4 +1,4 @@
-"""Chapter 13, One head, token-dependent offset: who wins the softmax, what a lead costs, and two heads to build."""
+"""Chapter 13, One head that looks ahead: who wins the softmax, what a lead costs, and two heads to build."""
 
 from __future__ import annotations
 
@@ -95,9 +95,14 @@ EXERCISES = (
         ),
         answer="B",
         truth=_what_concentrates,
+        feedback={
+            "A": r"The weight is right. But most of RoPE's planes are slow, and for them one step changes nearly nothing.",
+            "C": r"Neither. Most of RoPE's planes are slow, so the ratio hardly moves, and softmax does not see ratios.",
+            "D": r"The ratio is right. But softmax looks at differences of logits, and the logits grow.",
+        },
         why=r"The ratio tends to $0.974$, for base $10^4$. But softmax looks at differences: the same 2.6 % of a "
         r"growing logit "
-        r"are more and more nats. At $d = 1024$ they are $13.5$, and the weight is above $0.9999$.",
+        r"are more and more nats. At $d = 1024$ they are $13.6$, and the weight is above $0.9999$.",
     ),
     Question(
         id="ch13.printed-query",
@@ -114,6 +119,11 @@ EXERCISES = (
         ),
         answer="C",
         truth=_printed_query_finds,
+        feedback={
+            "A": r"This would be right for the query with the other sign in its exponents.",
+            "B": r"The 2 in the exponents is the distance; one place is another query.",
+            "D": r"At $n = m$ the phases are $2\theta_i$, and they do not vanish.",
+        },
         hint=r"The dagger conjugates: $e^{-2\mathrm i\theta}$ becomes $e^{+2\mathrm i\theta}$. For which $n - m$ do "
         r"all the "
         r"phases vanish at once?",
@@ -129,6 +139,13 @@ EXERCISES = (
         tolerance=1.0,
         unit="nats",
         truth=lambda: least_tilt_range(1002, margin=5.0),
+        feedback={
+            "5000": r"Each kind of token asks for the lead of $5$ nats. The two demands add up.",
+            "10": r"That is one step. The tilt rises at every step of the window.",
+            "5": r"That is the lead. The tilt has to rise by more, and at every step of the window.",
+            "10020": r"Not every position is a step: count the keys that somebody looks at.",
+            "10010": r"Nearly: count again the steps from one wanted key to the next. Nobody looks at the first key.",
+        },
         hint=r"From each key to the next it must rise by twice the lead. How many such steps are there?",
         why=r"$2\varepsilon (N - 2) = 2 \cdot 5 \cdot 1000$. A head with RoPE needs the same lead of $5$, and no tilt.",
     ),

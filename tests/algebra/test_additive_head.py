@@ -40,6 +40,18 @@ def test_the_parabola():
     np.testing.assert_allclose(head.logits(m=5, kind=1), -2 * (n - 7.0) ** 2 + 2 * 49)
 
 
+def test_the_sinusoids_are_a_peak_between_the_two_keys_and_a_slow_plane_that_tips_it():
+    window, m, n, theta = 64, 20, np.arange(64), frequencies(128)
+    head = sinusoid_head(window, content=0)
+    peak, tip = np.hypot(*head.W_q[0, 2:4]), head.W_q[-1, 1]
+    slow = theta[np.argmax(theta * window <= 1)]
+    between = peak * np.cos(np.outer(n - m - 1.5, theta)).sum(axis=1)
+    for kind, sign in ((0, -1), (1, 1)):
+        said = between + sign * tip * np.sin((n - (window - 1) / 2) * slow)
+        np.testing.assert_allclose(head.logits(m=m, kind=kind), said, atol=1e-9)
+        assert np.abs(head.logits(m=m, kind=1 - kind) - said).max() > 12  # control: the other kind of token
+
+
 def test_control_without_a_position_in_the_query_nothing_is_singled_out():
     head = parabola_head(30)
     head.W_q[:, -3:] = 0  # equation 26 taken at its word

@@ -153,6 +153,7 @@ def dimensions_and_not_parameters(said):
     correction=r"In dimensions: exactly half for the weights, $dn$ of $2dn$; exactly half for the form at one offset, "
     r"$\tfrac12 d(2n - d)$ of $d(2n - d)$ with $d \le n$; a little less for the family over all offsets, $d(n - 1)$ of "
     r"$d(2n - 1)$ with distinct frequencies.",
+    differs="the source does not say half of what",
     witness=r"$D = 2$: $[[2]]$ of $[[6]]$. $d = 32$, $n = 128$: $[[4064]]$ of $[[8160]]$.",
     computed=lambda: tuple(
         dimension_counts.family_dimension(head_dim=d, width=n, complex_linear=c)

@@ -96,6 +96,7 @@ def the_query_keeps_both(query, rng):
     r"to be "
     r"uniform. On any finite window one head can do it: with the logits $-c\,(n - m - s)^2$ from $p_n = (1, n, n^2)$, "
     r"or with the usual sinusoids.",
+    differs="the source says that no such head exists",
     witness=r"$(1, n, n^2)$: weight at least $[[0.986]]$ for 64 and for 1000 positions, and in fact for all $i$, as "
     r"these are not bounded. Sinusoids with $D = 128$: at least $0.9999$ for 1024 positions.",
     computed=lambda: (
@@ -128,6 +129,7 @@ def a_window_can_be_done(tilt, rng):
     r"least $2\varepsilon (N - 2)$ over a window of $N$, where $\varepsilon$ is the lead of the wanted key. With "
     r"RoPE or "
     r"CRoPE an amplitude that does not depend on $N$ will do.",
+    differs="the source does not say how large the advantage is",
     witness=r"$(1, n, n^2)$ reaches the bound exactly on the keys $1, \dots, N-1$. The sinusoidal head needs 7 % "
     r"more at "
     r"$N = 1024$; its largest weight grows like $N$.",

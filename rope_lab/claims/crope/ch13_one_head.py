@@ -26,6 +26,7 @@ def _logit(q, k=(1, 0)):
     slip=True,
     correction=r"Read $e^{+\mathrm i\theta_1}, e^{+\mathrm i\theta_2}, \dots$. As printed, with the conjugate that "
     r"equation 7 asks for, the token attends to $i - 1$. The argument is not affected.",
+    differs="printed with a minus in the exponent",
     witness=r"One plane: $\mathrm{Re}[\overline{e^{-\mathrm i\theta}} e^{\mathrm i r\theta}] = \cos((r + 1)\theta)$, "
     r"largest at $r = [[-1]]$.",
     computed=lambda: NEAR[one_head.offset_logits(NEAR, offset=-1, theta=THETA).argmax()],
@@ -48,6 +49,7 @@ def one_ahead(sign):
     slip=True,
     tier="minor",
     correction=r"Read $\mathrm{Re}[\tilde q_m^\dagger \tilde R^*_{m-n} \tilde k_n]$.",
+    differs="printed without the dagger and Re",
     witness=r"$\tilde q = e^{-\mathrm i\theta}$, $\tilde k = 1$, one place from the wanted key: $e^{\mathrm i\theta}$, "
     r"which is not real.",
     holds=lambda q, k, turn: sp.re(sp.conjugate(q) * turn * k),
@@ -125,6 +127,7 @@ def _embedding(kind, total, width=8):
     verdict="conditional",
     correction=r"Up to a factor, and with the sign of equation 27 corrected: $\tilde W_q \tilde x = (\sum_t a_t)\, "
     r"e^{\mathrm i s\theta}$ for $s = 1, 2$. It needs $4 \mid D$; the rank is 2.",
+    differs="the source leaves out the factor c",
     witness=r"$a = (1, 1)$ gives [[twice]] the query.",
     computed=lambda: (
         "twice"

@@ -45,6 +45,7 @@ def falls_on_the_whole(form, _rng):
     correction=r"With the factor $\tfrac 2D$, and for frequencies that fill the circle evenly (or independent random "
     r"vectors $p$). For the usual geometric frequencies the limit is $g(r) = [\mathrm{Ci}(r) - "
     r"\mathrm{Ci}(r/\mathrm{base})] / \ln \mathrm{base}$, about $1 - (\ln r + \gamma)/\ln\mathrm{base}$.",
+    differs="the source has a delta for the limit",
     witness=r"Base $10^4$: $g = [[0.974]]$, $[[0.682]]$, $[[0.437]]$, $[[0.188]]$ at $r = 1, 10, 100, 1000$. For "
     r"$\theta_i = 2\pi i/(D/2)$: exactly $\delta$ for $|r| < D/2$.",
     computed=lambda: tuple(schedule.dense_decay([1, 10, 100, 1000])),
@@ -104,6 +105,7 @@ def ones_against_ones(factor):
     r"$1 - a \sim 2 e^{(\cos 1 - \cos(1/\mathrm{base}))/2}\, e^{-\frac D2 (1 - g(1))}$. Divided by $\sqrt D$ the "
     r"exponent is "
     r"$\tfrac{\sqrt D}2 (1 - g(1))$, and it takes far larger $D$.",
+    differs="the source has a delta for the sum itself",
     witness=r"Base $10^4$, 64 keys on either side: $a = [[0.395]]$, $[[0.769]]$, $[[1.000]]$ for $D = 32$, $128$, "
     r"$1024$; with $1/\sqrt D$: $[[0.025]]$, $[[0.062]]$, $[[0.312]]$.",
     computed=lambda: tuple(

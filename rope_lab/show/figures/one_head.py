@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from rope_lab.algebra import one_head, rotation, schedule
+from rope_lab.algebra import additive_head, one_head, rotation, schedule
 from rope_lab.show.style import LIGHT
 from rope_lab.show.svg import Picture, figure
 from rope_lab.training.results import cards
@@ -76,7 +76,9 @@ def no_delta(*, sizes: tuple[int, ...] = (32, 128, 1024), reach: int = 12) -> Pi
 
 
 def tilted(*, m: int = 6, window: int = 16) -> Picture:
-    """A parabola over the keys, halfway between the two wanted ones, and what a tilt to either side makes of it.
+    """Two peaks over the keys, halfway between the two wanted ones, and what a tilt to either side makes of them.
+
+    The first is a parabola, the second a sum of sinusoids.
 
     Args:
         m: Position of the query.
@@ -85,32 +87,32 @@ def tilted(*, m: int = 6, window: int = 16) -> Picture:
     Returns:
         A `Picture`: inline SVG with title and description.
     """
-    n = np.linspace(0, window - 1, 200)
+    n, keys = np.linspace(0, window - 1, 200), np.arange(window)
+    head = additive_head.sinusoid_head(window)
+    rows = {s: head.logits(m=m, kind=s - 1) for s in (1, 2)}
+    rows[1.5] = (rows[1] + rows[2]) / 2  # the tilts cancel
     desc = (
-        f"Three parabolas over the key's position for a query at {m}. The middle one has its top halfway between "
-        f"{m + 1} and {m + 2}. Tilted down to the right, the top is at {m + 1}; tilted up, at {m + 2}."
+        f"Two panels with a logit over the key's position, for a query at {m}. Left parabolas, right sums of "
+        f"sinusoids, each shown below its top. The dotted peak stands halfway between {m + 1} and {m + 2}. Tilted down "
+        f"to the right, the top is at {m + 1}; tilted up, at {m + 2}."
     )
     with figure(title="A tilt moves the top", desc=desc, size=(4.8, 3.0)) as fig:
-        axes = fig.subplots()
-        axes.set(xlabel="position of the key", ylabel="logit", ylim=(-32, 5), xlim=(0, window - 1))
-        for s, ink, dash, word in (
-            (1.5, "muted", ":", ""),
-            (1, "query", "-", "next"),
-            (2, "output", "--", "next-next"),
-        ):
-            axes.plot(n, -((n - m - s) ** 2), color=LIGHT[ink], linestyle=dash, lw=1.7)
-            if word:
-                axes.plot(m + s, 0, "o", ms=5, color=LIGHT[ink])
-                axes.text(
-                    m + s + (-0.3 if s == 1 else 0.3),
-                    1.4,
-                    word,
-                    color=LIGHT[ink],
-                    fontsize=10,
-                    ha="right" if s == 1 else "left",
-                )
-        axes.vlines(m, -32, 0, color=LIGHT["muted"], lw=0.8)
-        axes.text(m - 0.2, -30, "query", ha="right", fontsize=10, color=LIGHT["muted"])
+        left, right = fig.subplots(1, 2)
+        for s, ink, dash in ((1.5, "muted", ":"), (1, "query", "-"), (2, "output", "--")):
+            look = {"color": LIGHT[ink], "linestyle": dash, "lw": 1.7}
+            left.plot(n, -((n - m - s) ** 2), **look)
+            right.plot(keys, rows[s] - rows[s].max(), **look)
+            if s != 1.5:
+                for axes in (left, right):
+                    axes.plot(m + s, 0, "o", ms=5, color=LIGHT[ink])
+        for axes, low, title in ((left, -32, "parabola"), (right, -130, "sinusoids")):
+            axes.set(title=title, xlabel="position of the key", ylim=(low, -low / 5), xlim=(0, window - 1))
+            for s, word, side in ((1, "next", "right"), (2, "next-next", "left")):
+                ink = LIGHT["query" if s == 1 else "output"]
+                axes.text(m + s + s - 1.5, -low / 25, word, color=ink, fontsize=10, ha=side)
+            axes.vlines(m, low, 0, color=LIGHT["muted"], lw=0.8)
+        left.text(m - 0.3, -30, "query", ha="right", fontsize=10, color=LIGHT["muted"])
+        left.set_ylabel("logit, below the top")
     return fig.picture
 
 

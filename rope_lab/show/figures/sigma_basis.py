@@ -51,17 +51,36 @@ def two_halves(matrix=((1.1, 0.5), (0.2, 0.5))) -> Picture:
     desc = (
         "Three panels with the letter F and the image of the unit circle. The map shears and flattens the letter, and "
         "the circle becomes an ellipse. Its complex-linear part only turns and shrinks the letter; its "
-        "conjugate-linear part mirrors and shrinks it. In both parts the circle stays a circle. "
+        "conjugate-linear part mirrors and shrinks it. In both parts the circle stays a circle. An arrow leads to the "
+        "tip of the letter's upper arm in either part; set one after the other, they reach the tip in the whole map. "
         f"The first part has {share:.0%} of the energy."
     )
-    panels = ((M, "$Mz$", "output"), (linear, "$Az$", "linear"), (conjugate, r"$B\bar z$", "conjugate"))
+    tip = FLAG[2]  # of the upper arm: the arrows to its images show that the parts add
+    turned, mirrored = linear @ tip, conjugate @ tip
+    whole = [((0, 0), turned, "linear"), (turned, mirrored, "conjugate")]
+    panels = (
+        (M, "$Mz$", "output", whole),
+        (linear, "$Az$", "linear", whole[:1]),
+        (conjugate, r"$B\bar z$", "conjugate", [((0, 0), mirrored, "conjugate")]),
+    )
     with figure(title="A real map is a turn plus a mirror", desc=desc, size=(4.5, 2.0)) as fig:
-        for axes, (part, symbol, role), sign in zip(fig.subplots(1, 3), panels, ("=", "+", ""), strict=True):
-            _board(axes, 1.4)
+        for axes, (part, symbol, role, arrows), sign in zip(fig.subplots(1, 3), panels, ("=", "+", ""), strict=True):
+            _board(axes, 1.3)
             axes.plot(*(_CIRCLE @ part.T).T, color=LIGHT[role], lw=1.2, ls=(0, (4, 2)))
             _letter(axes, part, role)
+            for (x, y), (dx, dy), ink in arrows:
+                style = {
+                    "arrowstyle": "-|>",
+                    "color": LIGHT[ink],
+                    "lw": 1.3,
+                    "mutation_scale": 7,
+                    "shrinkA": 0,
+                    "shrinkB": 0,
+                }
+                axes.annotate("", (x + dx, y + dy), (x, y), arrowprops=style)
+            axes.plot(*(part @ tip), "o", ms=3, color=LIGHT[role])
             axes.set_title(symbol, fontsize=14, color=LIGHT[role])
-            axes.text(1.7, 0, sign, ha="center", va="center", fontsize=17, clip_on=False)
+            axes.text(1.6, 0, sign, ha="center", va="center", fontsize=17, clip_on=False)
     return fig.picture
 
 

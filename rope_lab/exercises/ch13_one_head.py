@@ -96,8 +96,8 @@ EXERCISES = (
         answer="B",
         truth=_what_concentrates,
         feedback={
-            "A": r"The weight is right. But most of RoPE's planes are slow, and for them one step changes nearly nothing.",
-            "C": r"Neither. Most of RoPE's planes are slow, so the ratio hardly moves, and softmax does not see ratios.",
+            "A": r"The weight is right. But most of RoPE's planes are slow: one step hardly turns them.",
+            "C": r"Neither. Most of RoPE's planes are slow, so the ratio hardly moves; and softmax sees no ratios.",
             "D": r"The ratio is right. But softmax looks at differences of logits, and the logits grow.",
         },
         why=r"The ratio tends to $0.974$, for base $10^4$. But softmax looks at differences: the same 2.6 % of a "

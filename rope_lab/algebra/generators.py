@@ -194,9 +194,9 @@ def skew_4d(entries: ArrayLike) -> Float64[np.ndarray, "4 4"]:
 
 
 def halves_4d(B: ArrayLike) -> tuple[Float64[np.ndarray, "4 4"], Float64[np.ndarray, "4 4"]]:
-    r"""The self-dual and the anti-self-dual half of a skew 4 x 4 matrix: $B = S + A$.
+    r"""The self-dual and the anti-self-dual half of a skew 4 x 4 matrix: $B = B_+ + B_-$.
 
-    $SA = AS, \quad S^2 = -\tfrac14 r_+^2 I, \quad A^2 = -\tfrac14 r_-^2 I$
+    $B_+ B_- = B_- B_+, \quad B_\pm^2 = -\tfrac14 r_\pm^2 I$
 
     $r_\pm$ as in `angles_4d`.
 
@@ -204,7 +204,7 @@ def halves_4d(B: ArrayLike) -> tuple[Float64[np.ndarray, "4 4"], Float64[np.ndar
         B: (4, 4), skew.
 
     Returns:
-        S and A, each (4, 4), float64.
+        $B_+$ and $B_-$, each (4, 4), float64.
 
     Raises:
         ValueError: If ``B`` is not skew or not 4 x 4.
@@ -212,8 +212,8 @@ def halves_4d(B: ArrayLike) -> tuple[Float64[np.ndarray, "4 4"], Float64[np.ndar
     Claims:
         ``book.four-halves``
 
-    >>> S, A = halves_4d(skew_4d([3, 0, 0, 0, 0, 1]))
-    >>> [float(half[i]) for half in (S, A) for i in ((1, 0), (3, 2))]
+    >>> halves = halves_4d(skew_4d([3, 0, 0, 0, 0, 1]))
+    >>> [float(half[i]) for half in halves for i in ((1, 0), (3, 2))]
     [2.0, 2.0, 1.0, -1.0]
     """
     entries = _six(B)
@@ -251,8 +251,8 @@ def angles_4d(B: ArrayLike) -> Float64[np.ndarray, "2"]:
 def power_4d(B: ArrayLike, n: float) -> Float64[np.ndarray, "4 4"]:
     r"""$e^{nB}$ of a skew 4 x 4 matrix in closed form: no series, no eigenvalues.
 
-    $e^{nB} = \bigl(I\cos\tfrac{n r_+}2 + \tfrac{2}{r_+} S \sin\tfrac{n r_+}2\bigr) \bigl(I\cos\tfrac{n r_-}2 +
-    \tfrac{2}{r_-} A \sin\tfrac{n r_-}2\bigr)$
+    $e^{nB} = \bigl(I\cos\tfrac{n r_+}2 + \tfrac{2}{r_+} B_+ \sin\tfrac{n r_+}2\bigr) \bigl(I\cos\tfrac{n r_-}2 +
+    \tfrac{2}{r_-} B_- \sin\tfrac{n r_-}2\bigr)$
 
     Args:
         B: (4, 4), skew.

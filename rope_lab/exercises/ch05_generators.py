@@ -8,21 +8,16 @@ import numpy as np
 from hypothesis import strategies as st
 from scipy.linalg import expm
 
-from rope_lab.algebra import generators
+from rope_lab.algebra import generators, rotation
 from rope_lab.exercises.core import Question, Task
 
-_WITNESS = np.array([[0.0, -4 * np.pi], [np.pi, 0.0]])
 
-
-def _obeys(B, step) -> bool:
-    return all(generators.is_orthogonal(expm(k * step * B)) for k in (1, 2, 3))
-
-
-def _where_skew_is_forced() -> list[bool]:
-    """The witness decides: it is not skew, obeys on whole positions, and fails between them."""
-    whole, quarters = _obeys(_WITNESS, 1.0), _obeys(_WITNESS, 0.25)
-    skew = bool(np.allclose(_WITNESS.T, -_WITNESS))
-    return [skew or not whole, whole and not quarters and not skew, quarters and not skew]
+def _where_the_hands_part() -> list[bool]:
+    """Tokens 0 to 7 at half of their positions: degrees between the hands of the two planes."""
+    slow, fast = (rotation.rotation_2d(np.arange(8) / 2 * theta)[:, :, 0] for theta in (1.0, 1.0 + 2 * np.pi))
+    apart = np.rad2deg(np.arccos(np.clip((slow * fast).sum(axis=1), -1, 1))).round(4).tolist()
+    every_second = apart == [0, 180] * 4
+    return [not any(apart), every_second, apart[1:] == [180] * 7, apart == sorted(set(apart))]
 
 
 def _angles_counted() -> int:
@@ -84,19 +79,29 @@ _steps = st.sampled_from([0.25, 0.5, 1.0, 2.0])
 
 EXERCISES = (
     Question(
-        id="ch05.predict-skew",
+        id="ch05.predict-squeeze",
         kind="prediction",
-        prompt=r"Take any real matrix $B$ and let $\mathcal R_n = e^{nB}$. Suppose that $\mathcal R_m^\top \mathcal "
-        r"R_n = \mathcal R_{n-m}$ holds for all the positions that you use. Must $B^\top = -B$?",
+        prompt=r"Think of the two planes as two clock hands. One turns by $1$ radian per position, the other by "
+        r"$1 + 2\pi$. Token $0$ stands at position $0$, token $1$ now stands at position $\tfrac12$, token $2$ at "
+        r"position $1$, and so on. How do the two hands compare?",
         choices=(
-            r"Yes, even if all positions are whole numbers.",
-            r"Yes if positions can be any real number. No if all of them are whole.",
-            r"No, not even if positions can be any real number.",
+            r"They point in the same direction at every token.",
+            r"They point in opposite directions at every second token.",
+            r"They point in opposite directions at all tokens but the first.",
+            r"They drift apart, a little more with every token.",
         ),
         answer="B",
-        truth=_where_skew_is_forced,
-        why=r"Whole positions see $B$ only through $e^B$. The matrix with rows $(0, -4\pi)$ and $(\pi, 0)$ is not "
-        r"skew, and $e^{nB} = I$ at every whole $n$. A quarter of a step shows what it is: it stretches one axis by 2.",
+        truth=_where_the_hands_part,
+        feedback={
+            "A": r"At whole positions this is so. Token 1 stands at position $\tfrac12$ now: how much of the additional "
+            r"turn has the faster hand made there?",
+            "C": r"Try token 2. It stands at position 1.",
+            "D": r"The angle between the hands does grow with every token. But only what is left after whole turns is "
+            r"seen.",
+        },
+        why=r"The faster hand makes one additional turn per position, so half a turn per token. After an odd number of "
+        r"tokens the hands are opposite, after an even number they agree. Opposite hands mean that this plane's part "
+        r"of the logit has the wrong sign.",
     ),
     Question(
         id="ch05.predict-angles",
@@ -106,6 +111,11 @@ EXERCISES = (
         answer=2,
         tolerance=0.1,
         truth=_angles_counted,
+        feedback={
+            "6": r"Each entry alone would turn one pair of coordinates. Together they do not act one by one.",
+            "4": r"A turning needs a plane, and a plane takes two dimensions.",
+            "3": r"Three pairs of planes do not fit into four dimensions at right angles.",
+        },
         why=r"Two. Six entries say *which* two planes turn and how fast; four of the six go into the planes. In $d$ "
         r"dimensions it is $d/2$ speeds out of $d(d-1)/2$ entries.",
     ),
@@ -118,6 +128,11 @@ EXERCISES = (
         tolerance=0.005,
         unit="radians per position",
         truth=lambda: float(generators.alias(5.0)[0]),
+        feedback={
+            "-1.283": r"This is the same turn, with the opposite sense. What does the mirror change?",
+            "1.858": r"You took away half a turn. Half a turn is a minus sign, and a whole position sees it.",
+            "5": r"The frequency asked for is slower: it lies below $\pi$.",
+        },
         hint=r"Turning by 5 radians is turning back by $2\pi - 5$. A mirror changes the sense of turning.",
         why=r"$5 - 2\pi = -1.283\dots$, the same matrix at every whole $n$. Mirroring one axis makes it $+1.283\dots$.",
     ),
@@ -134,6 +149,11 @@ EXERCISES = (
         ),
         answer="C",
         truth=_which_change_between,
+        feedback={
+            "A": r"A new order of the planes is a change of basis. It is the same at half positions.",
+            "B": r"The other sense is a mirror, which the basis can absorb at every real position.",
+            "D": r"Half a turn more per position changes the sign at position 1. That would be seen at once.",
+        },
         hint=r"Two of them are harmless at every real position. One is seen at once, at position 1.",
         why=r"Order and sign are a change of basis, at all real positions. A whole extra turn is invisible at whole "
         r"positions and is half a turn at $n = \tfrac12$: a factor $-1$. Half a turn more is $-1$ at $n = 1$ already.",

@@ -1,13 +1,13 @@
-"""Chapter 5's static figure: a generator as a wind, one that keeps lengths and one that does not."""
+"""Chapter 5's static figures: two generators as winds, and two frequencies that whole positions cannot tell apart."""
 
 import numpy as np
 from matplotlib.axes import Axes
 
 from rope_lab.algebra.generators import exponential, generator_2d
-from rope_lab.show.style import LIGHT
+from rope_lab.show.style import LIGHT, line
 from rope_lab.show.svg import Picture, figure
 
-__all__ = ["two_winds"]
+__all__ = ["two_aliases", "two_winds"]
 
 SKEW = generator_2d(2 * np.pi)
 WITNESS = np.array([[0.0, -4 * np.pi], [np.pi, 0.0]])
@@ -52,3 +52,35 @@ def _wind(axes: Axes, B: np.ndarray, title: str) -> None:
         axes.plot(*at, "o", color=LIGHT["output"], ms=7 if t == 0 else 5)
         axes.annotate(name, at, xytext=shift, textcoords="offset points", ha="center", fontsize=11)
     axes.plot(0, 0, "o", color=LIGHT["ink"], ms=2.5)
+
+
+def two_aliases(*, theta: float = 1.0, last: int = 4) -> Picture:
+    """The first entry of the rotation against the position, for a frequency and for the same with one more turn.
+
+    Args:
+        theta: The slower frequency, in radians per position.
+        last: The last position.
+
+    Returns:
+        A `Picture`: inline SVG with title and description.
+    """
+    desc = (
+        f"Two curves over the positions 0 to {last}: a slow wave and one that turns once more per position. They meet "
+        "in a dot at every whole position. At every half position, marked by squares, one is the negative of the other."
+    )
+    with figure(title="Two frequencies that agree at every whole position", desc=desc, size=(5.0, 2.5)) as fig:
+        axes = fig.subplots()
+        axes.axhline(0, color=LIGHT["hair"], lw=0.8)
+        t, whole, half = np.linspace(0, last, 600), np.arange(last + 1), np.arange(last) + 0.5
+        for frequency, role, name in (
+            (theta, "query", rf"$\theta = {theta:g}$"),
+            (theta + 2 * np.pi, "key", rf"$\theta = {theta:g} + 2\pi$"),
+        ):
+            axes.plot(t, np.cos(frequency * t), lw=2, label=name, **line(role))
+            axes.plot(half, np.cos(frequency * half), "s", color=LIGHT[role], ms=6)
+        axes.plot(whole, np.cos(theta * whole), "o", color=LIGHT["ink"], ms=7)
+        axes.set(xlim=(-0.1, last + 0.1), ylim=(-1.2, 1.2), xticks=whole, yticks=[-1, 0, 1])
+        axes.set_xlabel("position $n$", fontsize=12)
+        axes.set_title(r"$\cos(n\theta)$", fontsize=12, loc="left")
+        axes.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=2, frameon=False, fontsize=11, borderpad=0)
+    return fig.picture

@@ -49,7 +49,7 @@ const PRESETS = {
   "RoPE: two planes": [1, 0, 0, 0, 0, 0.3],
   "equal speeds": [0.6, 0, 0, 0, 0, 0.6],
   "one plane rests": [0.8, 0, 0, 0, 0, 0],
-  "a slanted basis": [0.5, -0.6, 0.35, 0.4, 0.7, -0.2],
+  "planes off the axes": [0.5, -0.6, 0.35, 0.4, 0.7, -0.2],
 };
 const speed = (v) => `${number(v, 2)} rad`;
 

@@ -93,8 +93,8 @@ EXERCISES = (
         answer="B",
         truth=_where_the_hands_part,
         feedback={
-            "A": r"At whole positions this is so. Token 1 stands at position $\tfrac12$ now: how much of the additional "
-            r"turn has the faster hand made there?",
+            "A": r"At whole positions this is so. Token 1 stands at position $\tfrac12$ now: how much of the "
+            r"additional turn has the faster hand made there?",
             "C": r"Try token 2. It stands at position 1.",
             "D": r"The angle between the hands does grow with every token. But only what is left after whole turns is "
             r"seen.",

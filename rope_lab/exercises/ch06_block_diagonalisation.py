@@ -114,17 +114,21 @@ EXERCISES = (
     Question(
         id="ch06.predict-general",
         kind="prediction",
-        prompt=r"RoPE turns the pairs (1, 2), (3, 4), and so on, each at a speed of its own. Somebody trains a model "
-        r"in which position $n$ acts as $e^{nB}$ instead, with *any* skew matrix $B$: with 64 components, 2016 free "
-        r"numbers instead of 32 speeds. Both models may learn their speeds, and their $W_q$ and $W_k$. What can the "
-        r"second do that the first cannot?",
+        prompt=r"A head has 64 components. RoPE turns the pairs (1, 2), (3, 4), and so on, each at its own speed: "
+        r"32 numbers. In the other model position $n$ acts as $e^{nB}$, with *any* skew matrix $B$ (chapter 5): 2016 "
+        r"free numbers. Both models learn these numbers, and their $W_q$ and $W_k$. What can the second model do that "
+        r"the first cannot?",
         choices=(
-            r"It couples the pairs, so its logits depend on the offset in ways that RoPE has not.",
-            r"It turns at more than 32 speeds.",
-            r"Nothing. With other $W_q$ and $W_k$ the first has the same logits.",
+            r"It couples the pairs, so its logits can depend on the offset in new ways.",
+            r"It turns at more than 32 speeds, so its logits contain more frequencies.",
+            r"Nothing: with other $W_q$ and $W_k$ the first model has the same logits.",
         ),
         answer="C",
         truth=_what_it_adds,
+        feedback={
+            "A": r"The pairs are coupled in the coordinates that you see. Is there another basis in which they are not?",
+            "B": r"Each speed needs a plane of its own, and 64 components have room for 32 planes.",
+        },
         why=r"$B$ couples the pairs only because it was written in unlucky coordinates. In the right ones it is a row "
         r"of separate planes, one for each two components. The change of coordinates is a fixed matrix, and $W_q$ and "
         r"$W_k$ can take it in.",
@@ -137,9 +141,15 @@ EXERCISES = (
         tolerance=0.01,
         unit="radians per position",
         truth=_faster_speed,
-        hint=r"The squares add to $\Sigma = 17$, and $\mathrm{Pf} = b_{12} b_{34} = 4$. What are the sum and the "
-        r"difference of the two speeds?",
-        why=r"The sum is $\sqrt{17 + 8} = 5$ and the difference $\sqrt{17 - 8} = 3$. So the speeds are $4$ and $1$.",
+        feedback={
+            "5": r"This is the sum of the two speeds.",
+            "1": r"This is the slower of the two.",
+            "2": r"The entries $b_{12}$ and $b_{34}$ alone would give this. But $b_{14}$ turns as well.",
+        },
+        hint=r"In four dimensions $\theta_0^2 + \theta_1^2$ is the sum of the squares of the six entries, here "
+        r"$17$, and $\theta_0 \theta_1 = |b_{12} b_{34} - b_{13} b_{24} + b_{14} b_{23}|$, here $4$.",
+        why=r"$(\theta_0 + \theta_1)^2 = 17 + 8$ and $(\theta_0 - \theta_1)^2 = 17 - 8$: the sum is $5$ and "
+        r"the difference $3$. So the speeds are $4$ and $1$.",
     ),
     Question(
         id="ch06.passes",
@@ -153,6 +163,12 @@ EXERCISES = (
         ),
         answer="B",
         truth=_passed,
+        feedback={
+            "A": r"The division by the length is harmless. What do the gains do to $P^\top u$?",
+            "C": r"A quarter turn of $(1, 0)$ is $(0, 1)$, a quarter turn of $(0, 1)$ is $(-1, 0)$. Compare "
+            r"the two orders.",
+            "D": r"With the same bias on both sides the difference is $b - P^\top b$.",
+        },
         hint=r"$P^\top$ passes through $f$ if $f(P^\top u) = P^\top f(u)$ for every $u$. Try a quarter turn.",
         why=r"An RMS norm divides by a length, and $P^\top$ keeps lengths. Gains and ReLU know one channel from "
         r"another, and $P^\top$ mixes channels. A bias is no obstacle if it is turned too: $b \to P^\top b$.",

@@ -36,22 +36,22 @@ def _order() -> float:
 # --- the first task: a mirror that commutes ---
 
 
-def commuting_mirror(O):  # noqa: E741
-    values, vectors = np.linalg.eig(O)
+def commuting_mirror(step):
+    values, vectors = np.linalg.eig(step)
     v = vectors[:, np.argmin(np.abs(values + 1))].real
-    return np.eye(len(O)) - 2 * np.outer(v, v) / (v @ v)
+    return np.eye(len(step)) - 2 * np.outer(v, v) / (v @ v)
 
 
-def _judge(M, O) -> str:  # noqa: E741
+def _judge(M, step) -> str:
     M = np.asarray(M, dtype=float)
-    if M.shape != O.shape:
-        return f"M has the shape {M.shape}, O has {O.shape}."
-    if not np.allclose(M @ M, np.eye(len(O)), atol=1e-7) or not np.allclose(M, M.T, atol=1e-7):
+    if M.shape != step.shape:
+        return f"M has the shape {M.shape}, the step has {step.shape}."
+    if not np.allclose(M @ M, np.eye(len(step)), atol=1e-7) or not np.allclose(M, M.T, atol=1e-7):
         return "M is no mirror: it should be symmetric, and M M should be I."
-    if not np.isclose(np.trace(M), len(O) - 2, atol=1e-7):
+    if not np.isclose(np.trace(M), len(step) - 2, atol=1e-7):
         return "M is no mirror along one axis: exactly one of its eigenvalues should be -1."
-    if not np.allclose(O @ M, M @ O, atol=1e-6):
-        return "M does not commute with O."
+    if not np.allclose(step @ M, M @ step, atol=1e-6):
+        return "M does not commute with the step."
     return ""
 
 
@@ -101,6 +101,11 @@ EXERCISES = (
         ),
         answer="C",
         truth=_squared,
+        feedback={
+            "A": r"The two turns do not simply add. There is a flip between them.",
+            "B": r"Count the flips: there are two of them.",
+            "D": r"Try the point $(1, 0)$. After the first step it stands at $40°$; flip it, and turn again.",
+        },
         why=r"The second flip turns the first turn round: flip, $+40°$, flip, $+40°$ is $-40°$ and then $+40°$. So "
         r"every power of $O$ is $O$ or $I$.",
     ),
@@ -118,6 +123,11 @@ EXERCISES = (
         truth=lambda: [
             _has_half(*blocks) for blocks in ((1.0, -1.0), (-1.0, -1.0), (-1.0, -1.0, -1.0), (rotation_2d(0.7), -1.0))
         ],
+        feedback={
+            "A": r"A flip would have to be half done. Compare determinants.",
+            "C": r"Two of the three minus signs pair up. What about the third?",
+            "D": r"The plane can be halved. Can the last coordinate?",
+        },
         hint=r"What is the determinant of a matrix that is done twice?",
         why=r"$\det S^2 = (\det S)^2$ is not negative, so only the second is left. It is a half turn, and the quarter "
         r"turn is half of it. The third has three $-1$: two pair up, one stays.",
@@ -129,6 +139,11 @@ EXERCISES = (
         answer=6.0,
         tolerance=0.1,
         truth=_order,
+        feedback={
+            "3": r"The plane is back after 3 steps. Where is the flipped axis then?",
+            "2": r"The flipped axis is back after 2 steps. Where is the plane then?",
+            "12": r"It is back then, but not for the first time.",
+        },
         hint=r"The plane is back after $3$ steps. When is the flipped axis back?",
         why=r"The plane needs a multiple of $3$, the axis a multiple of $2$: so $6$. After $3$ steps $O^3$ is the "
         r"mirror alone: the parity channel has split itself off.",
@@ -136,17 +151,17 @@ EXERCISES = (
     Task(
         id="ch07.commuting-mirror",
         statement=r"""
-        `O` is an orthogonal $3 \times 3$ matrix with determinant $-1$. Write `commuting_mirror(O)`: the matrix
-        $M = I - 2 v v^\top / v^\top v$ of a mirror along one axis, such that $O M = M O$.
+        The step $O$ is an orthogonal $3 \times 3$ matrix with determinant $-1$. Write `commuting_mirror(step)`, where
+        `step` is $O$: the matrix $M = I - 2 v v^\top / v^\top v$ of a mirror along one axis, such that $O M = M O$.
         """,
         solution=commuting_mirror,
         examples=_mirrored(),
         judge=_judge,
         mistakes={
-            r"the mirror flips the last coordinate": lambda O: np.diag([1.0, 1.0, -1.0]),  # noqa: ARG005, E741
-            r"the identity commutes with everything, and is no mirror": lambda O: np.eye(3),  # noqa: ARG005, E741
-            r"minus the identity commutes too, and flips three axes": lambda O: -np.eye(3),  # noqa: ARG005, E741
-            r"the axis is a column of O": lambda O: mirror(O[:, 0]),  # noqa: E741
+            r"the mirror flips the last coordinate": lambda step: np.diag([1.0, 1.0, -1.0]),  # noqa: ARG005
+            r"the identity commutes with everything, and is no mirror": lambda step: np.eye(3),  # noqa: ARG005
+            r"minus the identity commutes too, and flips three axes": lambda step: -np.eye(3),  # noqa: ARG005
+            r"the axis is a column of O": lambda step: mirror(step[:, 0]),
         },
         hint=r"$O M_v O^\top = M_{Ov}$, so $v$ has to be an eigenvector. Which eigenvalue does every such $O$ have?",
         why=r"`np.linalg.eig` returns complex vectors, because a turn has no real ones; the one for $-1$ is real. The "

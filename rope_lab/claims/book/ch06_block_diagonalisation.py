@@ -151,9 +151,9 @@ def what_commutes_with_the_blocks(angles):
 
 @claim(
     "book.fixed-schedule",
-    statement=r"A head of one plane with frequency $\theta$ has logits $u_r$ with $u_r + u_{r+2} = 2\cos\theta\, "
-    r"u_{r+1}$, whatever its weights. So weights cannot change the frequency.",
-    witness=r"$\theta = 1$ and $u_r = \cos 2r$: $u_0 + u_2 - 2\cos(1)\,u_1 = [[0.796]]$.",
+    statement=r"A head of one plane with frequency $\theta$ has logits $s_r$ with $s_r + s_{r+2} = 2\cos\theta\, "
+    r"s_{r+1}$, whatever its weights. So weights cannot change the frequency.",
+    witness=r"$\theta = 1$ and $s_r = \cos 2r$: $s_0 + s_2 - 2\cos(1)\,s_1 = [[0.796]]$.",
     computed=lambda: np.cos(0) + np.cos(4) - 2 * np.cos(1) * np.cos(2),
     holds=1,
     control=2,  # the frequency of another head
@@ -227,3 +227,29 @@ def a_norm_before_the_rotation(gains, rng):
         normed(x @ new.W_q[0].T), normed(x @ new.W_k[0].T), q_positions=places, k_positions=places, theta=form.theta
     )
     return np.abs(after - before).max()
+
+
+@claim(
+    "book.norm-after",
+    statement=r"Normalise queries and keys after the rotation. Without gains the norm may as well stand before it. "
+    r"With gains $g$ for queries and $g'$ for keys the logit depends on the offset alone if the products $g_i g'_i$ are "
+    r"equal within each plane; in general it does not.",
+    witness=r"One plane, $\theta = \pi/2$, $q = k = (1, 0)$, products $(1, 4)$: at $m = n = 0$ the logit is $[[1]]$, "
+    r"at $m = n = 1$ it is $[[4]]$.",
+    computed=lambda: tuple(x**2 + 4 * y**2 for x, y in rotation.rotation_2d([0, np.pi / 2])[:, :, 0]),
+    tolerance=1e-10,
+    holds=(0.5, 2.0, 3.0, 0.25),
+    control=(0.5, 1.5, 3.0, 0.25),
+)
+def a_norm_after_the_rotation(key_gains, rng):
+    def normed(u):
+        return u / np.sqrt(np.mean(u**2, axis=-1, keepdims=True))
+
+    theta, query_gains = np.array([1.3, 0.4]), np.array([2.0, 0.5, 1.0, 12.0])  # products (1, 1, 3, 3) for `holds`
+    q, k = rng.normal(size=(2, 4))
+    turns = rotation.rotation_matrix([0.0, 3.0, 5.5, 8.5, -20.0, -17.0], theta=theta)
+    worst = np.abs(normed(turns @ q) - turns @ normed(q)).max()
+    logits = [
+        (query_gains * normed(turns[m] @ q)) @ (np.array(key_gains) * normed(turns[m + 1] @ k)) for m in (0, 2, 4)
+    ]
+    return float(max(worst, np.ptp(logits)))

@@ -98,7 +98,7 @@ def the_basis_moves_into_query_and_key(moved, rng):
     correction=r"Read with its conditions. The frequencies are free: with a fixed schedule generality is lost. One $B$ "
     r"for each key head. Between the weights and the rotation stands nothing that $P$ does not pass. $d$ is even, and "
     r"the rotation is an $e^{nB}$. It is about which functions a model has, not about how it learns them.",
-    witness=r"$d = 2$: with $\theta = 1$ no weights give $\cos 2(n-m)$: $u_0 + u_2 - 2\cos(1)\,u_1 = [[0.796]] \ne 0$.",
+    witness=r"$d = 2$: with $\theta = 1$ no weights give $\cos 2(n-m)$: $s_0 + s_2 - 2\cos(1)\,s_1 = [[0.796]] \ne 0$.",
     computed=lambda: np.cos(0) + np.cos(4) - 2 * np.cos(1) * np.cos(2),
     tolerance=1e-10,
     holds=lambda theta: theta,

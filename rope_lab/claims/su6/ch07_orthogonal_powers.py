@@ -177,6 +177,7 @@ def _named_powers():
     locus=BELOW,
     statement=r"With $O = O_+ I_-$ and $O_+ = e^B$: $O^n = (O_+ I_-)^n = I_-^n\, e^{nB}$.",
     verdict="false",
+    differs="printed with the mirror of a coordinate axis",
     correction=r"The step needs $O_+ I_- = I_- O_+$; at $n = 1$ it says just that. It can always be arranged: take for "
     r"$I_-$ the mirror $M_v$ along an eigenvector of $O$ for the eigenvalue $-1$. Then $O^n = M_v^n\, e^{nB}$.",
     witness=r"$O = \begin{pmatrix} 0 & 1\\ 1 & 0 \end{pmatrix} = R_{\pi/2}\,\mathrm{diag}(1, -1)$. Printed: $[[-O]]$ "

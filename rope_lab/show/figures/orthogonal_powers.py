@@ -28,7 +28,7 @@ def three_powers(*, angle: float = 0.7, last: int = 4) -> Picture:
     rows = (
         ("a turn", "value", lambda n: orthogonal_power(turn, n)),
         ("mirror,\nturn", "output", lambda n: orthogonal_power(O, n)),
-        ("the step\nin part 6", "query", lambda n: orthogonal_power(I_minus, n) @ orthogonal_power(O_plus, n)),
+        ("a printed\nformula", "query", lambda n: orthogonal_power(I_minus, n) @ orthogonal_power(O_plus, n)),
     )
     desc = (
         f"Three rows of the letter F, for powers 0 to {last}. First row: a turn goes round step by step. Second row: a "

@@ -114,8 +114,8 @@ EXERCISES = (
     Question(
         id="ch06.predict-general",
         kind="prediction",
-        prompt=r"A head has 64 components. RoPE turns the pairs (1, 2), (3, 4), and so on, each at its own speed: "
-        r"32 numbers. In the other model position $n$ acts as $e^{nB}$, with *any* skew matrix $B$ (chapter 5): 2016 "
+        prompt=r"A head has 64 components. RoPE turns the pairs (1, 2), (3, 4), and so on, each at its own speed: 32 "
+        r"numbers. In the other model position $n$ acts as $e^{nB}$, with *any* skew matrix $B$ (chapter 5): 2016 "
         r"free numbers. Both models learn these numbers, and their $W_q$ and $W_k$. What can the second model do that "
         r"the first cannot?",
         choices=(
@@ -126,7 +126,7 @@ EXERCISES = (
         answer="C",
         truth=_what_it_adds,
         feedback={
-            "A": r"The pairs are coupled in the coordinates that you see. Is there another basis in which they are not?",
+            "A": r"The pairs are coupled in the coordinates that you see. What happens in another basis?",
             "B": r"Each speed needs a plane of its own, and 64 components have room for 32 planes.",
         },
         why=r"$B$ couples the pairs only because it was written in unlucky coordinates. In the right ones it is a row "

@@ -232,8 +232,8 @@ def a_norm_before_the_rotation(gains, rng):
 @claim(
     "book.norm-after",
     statement=r"Normalise queries and keys after the rotation. Without gains the norm may as well stand before it. "
-    r"With gains $g$ for queries and $g'$ for keys the logit depends on the offset alone if the products $g_i g'_i$ are "
-    r"equal within each plane; in general it does not.",
+    r"With gains $g$ for queries and $g'$ for keys the logit depends on the offset alone if the products $g_i g'_i$ "
+    r"are equal within each plane; in general it does not.",
     witness=r"One plane, $\theta = \pi/2$, $q = k = (1, 0)$, products $(1, 4)$: at $m = n = 0$ the logit is $[[1]]$, "
     r"at $m = n = 1$ it is $[[4]]$.",
     computed=lambda: tuple(x**2 + 4 * y**2 for x, y in rotation.rotation_2d([0, np.pi / 2])[:, :, 0]),

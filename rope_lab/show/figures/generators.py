@@ -4,8 +4,8 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from rope_lab.algebra.generators import exponential, generator_2d
-from rope_lab.show.style import LIGHT, line
-from rope_lab.show.svg import Picture, figure
+from rope_lab.show.style import LIGHT
+from rope_lab.show.svg import Picture, figure, line
 
 __all__ = ["two_aliases", "two_winds"]
 

@@ -24,16 +24,23 @@ def _draws(count: int = 50):
         yield rng.normal(size=2), rng.normal(size=2), rng.uniform(-50, 50), rng.uniform(-50, 50), rng.uniform(0.05, 3)
 
 
-# --- the prediction: both move by 1000 positions ---
+# --- the prediction: how many stored keys have to be turned again when a word arrives ---
 
 
-def _what_a_shift_does() -> list[bool]:
-    before, after = np.array(
-        [(_logit(q, k, m, n, t), _logit(q, k, m + 1000, n + 1000, t)) for q, k, m, n, t in _draws()]
-    ).T
-    same = np.isclose(before, after, atol=1e-9)
-    smaller, flipped = abs(after) < abs(before) - 1e-9, np.isclose(after, -before)
-    return [bool(smaller.all()), bool(same.all()), bool(flipped.all()), bool(0 < same.sum() < len(same))]
+def _stale(arrival: int, theta: float) -> int:
+    """Of the keys stored before, each turned by its own position: how many give the new query a wrong logit."""
+    rng = np.random.default_rng(1)
+    q, keys = rng.normal(size=2), rng.normal(size=(arrival, 2))
+    positions = np.arange(arrival)
+    stored = rotate(keys.T, positions, theta).T
+    found = stored @ rotate(q, arrival, theta)
+    wanted = [q @ rotation_2d((n - arrival) * theta) @ k for n, k in zip(positions, keys, strict=True)]
+    return int((~np.isclose(found, wanted, atol=1e-9)).sum())
+
+
+def _how_many_are_turned_again() -> list[bool]:
+    now, much_later = _stale(400, 0.01), _stale(4000, 0.01)  # before and after the angles have come full circle
+    return [now == 400, now == 1, now == much_later == 0, now == 0 and much_later == 4000]
 
 
 # --- which rotation stands between them ---
@@ -116,21 +123,28 @@ def _same_after(score, *moves) -> bool:
 
 EXERCISES = (
     Question(
-        id="ch01.predict-shift",
+        id="ch01.predict-cache",
         kind="prediction",
-        prompt=r"A query stands at position 7 and a key at position 3, and their dot product is some number. "
-        r"Now both walk 1000 positions further, to 1007 and 1003, and are turned accordingly. "
-        r"What happens to their dot product?",
+        prompt=r"Suppose positions enter like this. Every query and every key is an arrow, and it is turned by as many "
+        r"steps as its position says. Two words are then compared by the angle between their arrows. A chat has stored "
+        r"4000 keys, turned. Word 4001 arrives with its query, one step further from every stored key than word 4000 "
+        r"was. How many stored keys must be turned again, so that every comparison sees the right distance?",
         choices=(
-            r"It shrinks: they are far from the start now.",
-            r"It stays exactly the same.",
-            r"It changes its sign.",
-            r"That depends on the angle per position: for most angles it changes.",
+            r"all 4000, each by one step",
+            r"only the last one, which the new word follows",
+            r"none of them",
+            r"none yet; all of them when the angles have come full circle",
         ),
-        answer="B",
-        truth=_what_a_shift_does,
-        why=r"Walking 1000 positions turns both arrows by the same extra angle $1000\,\theta$. The angle between them "
-        r"stays, the lengths stay, and a dot product knows nothing else.",
+        answer="C",
+        truth=_how_many_are_turned_again,
+        why=r"The new query turns itself by 4001 steps, and that alone puts one more step between it and every stored "
+        r"key: $R_{4001}^\top R_n = R_{n-4001}$. A key depends on its own position and on no other, so it is turned "
+        r"once, when its word arrives. A full circle changes nothing: the law holds for all positions.",
+        feedback={
+            "A": r"The distances do change, all of them. But a distance has two ends, and only one of them has moved.",
+            "B": r"The last key is no special case: its distance to the new word comes about as every other does.",
+            "D": r"An arrow that has come full circle is the same arrow. A comparison of angles cannot tell.",
+        },
     ),
     Question(
         id="ch01.between",
@@ -139,6 +153,11 @@ EXERCISES = (
         choices=(r"$R_{7}$", r"$R_{17}$", r"$R_{-7}$", r"$R_{60}$"),
         answer="C",
         truth=_which_rotation,
+        feedback={
+            "A": r"That is query position minus key position. Look at which of the two rotations is transposed.",
+            "B": r"Here the two turns were added. The query's rotation is transposed, and a transpose turns back.",
+            "D": r"Rotations in a row add their angles, forward or backward. Nothing multiplies the positions.",
+        },
         hint=r"Write the logit as $(R_{12}\,q)^\top (R_5\,k)$. Transposing a rotation turns it back: "
         r"$R_{12}^\top = R_{-12}$.",
         why=r"$(R_{12}\,q)^\top (R_5\,k)$ is $q^\top R_{12}^\top R_5\, k$. Transposed, $R_{12}$ turns back, so between "
@@ -151,11 +170,18 @@ EXERCISES = (
         answer=0.5,
         tolerance=0.005,
         truth=lambda: _logit(np.array([1.0, 0.0]), np.array([0.0, 1.0]), 9, 7, np.pi / 12),
+        feedback={
+            "-0.5": r"The size is right. You turned the key the other way: is the key before or after the query?",
+            "0.866": r"That is the cosine of the angle. Which component of the turned key does $(1, 0)$ read?",
+            "-0.866": r"That is a cosine, with a sign. Which component of the turned key does $(1, 0)$ read?",
+            "0": r"Unturned, the two stand at a right angle. The offset is not zero, so one of them has to turn.",
+            "1": r"That would be two arrows in the same direction. Turn the key by two steps and look where it points.",
+        },
         hint=r"Only the offset $n - m = -2$ counts. Leave the query where it is and turn the key by $-2\,\theta$: "
         r"in which direction is that?",
         why=r"The logit is $q^\top R_{-2}\, k$, and $R_{-2}$ turns by $-\pi/6$, clockwise. The key "
         r"$(0, 1)$ goes to $(\sin\frac{\pi}{6},\ \cos\frac{\pi}{6})$, and the query $(1, 0)$ reads its first "
-        r"coordinate. Turning the wrong way would give the same number with a minus sign.",
+        r"coordinate.",
     ),
     Task(
         id="ch01.rotate",

@@ -31,7 +31,7 @@ from .nine_placements import (
 )
 from .one_cache import bytes_for_each_token as bytes_for_each_token, one_step as one_step
 from .one_head import no_delta as no_delta, the_task as the_task, tilted as tilted, trained_heads as trained_heads
-from .one_plane import same_offset as same_offset
+from .one_plane import forward_and_back as forward_and_back, same_offset as same_offset
 from .orthogonal_powers import three_powers as three_powers, two_routes as two_routes
 from .precision import (
     LINES as LINES,

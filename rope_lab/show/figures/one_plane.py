@@ -1,4 +1,4 @@
-"""Chapter 1's static figure: shift the query and the key together, and the angle between them stays."""
+"""Chapter 1's static figures: two hands after a common shift, and a turn that undoes part of another."""
 
 from math import atan2, cos, pi, sin
 
@@ -10,7 +10,7 @@ from rope_lab.algebra.rotation import rotate
 from rope_lab.show.style import LIGHT
 from rope_lab.show.svg import Picture, figure, line
 
-__all__ = ["same_offset"]
+__all__ = ["forward_and_back", "same_offset"]
 
 _Q, _K, _THETA = np.array([0.88, 0.28]), np.array([0.82, -0.3]), 0.35
 
@@ -36,6 +36,65 @@ def same_offset(*, m: int = 1, n: int = 5, shift: int = 7) -> Picture:
         for axes, s, logit in zip(fig.subplots(1, 2), (0, shift), logits, strict=True):
             _clock(axes, m + s, n + s, logit)
     return fig.picture
+
+
+def forward_and_back(*, m: int = 1, n: int = 5) -> Picture:
+    """The law of the offset as two arcs: ``n`` steps forward for the key, ``m`` steps back for the query.
+
+    Args:
+        m: Position of the query, at most n.
+        n: Position of the key.
+
+    Returns:
+        A `Picture`: inline SVG with title and description.
+    """
+    desc = (
+        f"From the right, an arc goes {n} steps forward around a circle. A second arc goes {m} back from its end. "
+        f"The hand that is left has turned by {n - m}, the offset."
+    )
+    with figure(title="Forward by n, back by m: n - m is left", desc=desc, size=(5.0, 2.5)) as fig:
+        axes = fig.subplots()
+        axes.set(xlim=(-1.75, 2.55), ylim=(-0.12, 1.95), aspect="equal")
+        axes.axis("off")
+        axes.plot([0, 1.62], [0, 0], color=LIGHT["hair"], lw=1)
+        for step in range(n + 1):
+            axes.plot(*np.outer(_arm(step), (0.97, 1.03)), color=LIGHT["muted"], lw=1)
+        axes.plot(*np.stack([_arm(step) for step in np.linspace(0, n, 60)], axis=1), color=LIGHT["hair"], lw=1)
+        axes.plot(*np.outer(_arm(n - m), (0, 0.97)), color=LIGHT["ink"], lw=2.6, solid_capstyle="butt")
+        _arc(axes, 0, n, 1.22, "key")
+        _arc(axes, n, n - m, 1.45, "query")
+        end, left = _arm((n - m) * 0.48), _arm(n - m)
+        axes.text(*(1.34 * end), rf"$R_{{{n}}}$: {n} steps forward", color=LIGHT["key"], va="center", fontsize=12)
+        axes.text(
+            *(1.58 * _arm(n - m / 2)),
+            rf"$R_{{{m}}}^{{\top}}$: {m} back",
+            color=LIGHT["query"],
+            ha="center",
+            va="bottom",
+            fontsize=12,
+        )
+        axes.text(
+            *(0.6 * left + np.array([-0.08, 0])),
+            rf"$R_{{{n - m}}}$",
+            color=LIGHT["ink"],
+            ha="right",
+            va="center",
+            fontsize=14,
+        )
+        axes.plot(0, 0, "o", color=LIGHT["ink"], ms=5)
+    return fig.picture
+
+
+def _arm(position: float) -> np.ndarray:
+    return np.array([cos(position * _THETA), sin(position * _THETA)])
+
+
+def _arc(axes: Axes, start: float, end: float, radius: float, role: str) -> None:
+    way = radius * np.stack([_arm(position) for position in np.linspace(start, end, 60)], axis=1)
+    axes.plot(*way, **line(role) | {"lw": 2.2}, solid_capstyle="butt", dash_capstyle="butt")
+    along = np.array([-_arm(end)[1], _arm(end)[0]]) * np.sign(end - start)
+    tip, across = way[:, -1] + 0.09 * along, _arm(end)
+    axes.fill(*np.stack([tip, way[:, -1] + 0.055 * across, way[:, -1] - 0.055 * across]).T, color=LIGHT[role], lw=0)
 
 
 def _turned(vector: np.ndarray, position: int) -> np.ndarray:

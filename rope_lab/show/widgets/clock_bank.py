@@ -1,4 +1,6 @@
-"""Chapter 2's widget: one clock for each plane of a head, and what all of them together do to the logit."""
+"""Chapter 2's widget: one clock for each plane of a head, and what becomes of them in a text longer than the window."""
+
+from math import floor, log10
 
 import numpy as np
 from traitlets import Enum, Float
@@ -7,49 +9,89 @@ from rope_lab.algebra import schedule
 from rope_lab.algebra.rotation import frequencies, rotate
 from rope_lab.show.widgets.kit import Widget, constant, state
 
-__all__ = ["WINDOW", "ClockBank"]
+__all__ = ["FARTHEST", "MANY_TURNS", "WINDOW", "ClockBank", "base_of", "stretched"]
 
-WINDOW = 4096  # positions
+WINDOW = 8192  # positions in training
+FARTHEST = 65536  # positions that the key can reach
+MANY_TURNS = 32  # by parts: a plane with so many turns in the window keeps its speed; one with a single turn is slowed
+
+
+def base_of(log_base: float) -> float:
+    """Ten to that power, rounded to two digits: 10^5.7 is 500,000."""
+    unit = 10.0 ** floor(log_base - 1)
+    return floor(10.0**log_base / unit + 0.5) * unit
+
+
+def stretched(theta: np.ndarray, *, head_dim: int, base: float, factor: float, way: str) -> np.ndarray:
+    r"""The frequencies after a stretch by ``factor``.
+
+    $\theta_i / s$ for "squeeze"; those of the base $\mathrm{base}\, s^{d/(d-2)}$ for "base"; for "parts" a mixture of
+    $\theta_i$ and $\theta_i / s$, whose share of $\theta_i$ grows from 0 at one turn in the window to 1 at 32.
+    """
+    if way == "squeeze":
+        return theta / factor
+    if way == "base":
+        return frequencies(head_dim, base=base * factor ** (head_dim / (head_dim - 2)))
+    if way == "parts":
+        kept = np.clip((schedule.turns(WINDOW, theta=theta) - 1) / (MANY_TURNS - 1), 0, 1)
+        return kept * theta + (1 - kept) * theta / factor
+    return theta
 
 
 class ClockBank(Widget):
-    r"""A query stands at position 0, an equal key at position ``n``: plane i lies $n\theta_i$ between them.
+    r"""A query stands at position 0, an equal key at position n: plane i lies $n\theta_i$ between them.
 
-    State: the key's position ``n`` (any real number up to 4096), ``log_base`` (the base is ten to that power) and
-    ``head_dim``, as text.
+    State: ``log_n`` (n + 1 is ten to that power), ``log_base`` (so is the base, rounded), ``head_dim`` as text, and the
+    ``way`` in which a longer text is made to fit, with ``log_factor`` (the factor is two to that power).
 
-    >>> values = ClockBank.compute(ClockBank(n=100).state())
-    >>> values["never"], round(values["logit"], 2), round(values["law"], 2)
-    (18, 0.48, 0.44)
+    >>> values = ClockBank.compute(ClockBank(way="leave").state())
+    >>> values["never"], values["strange"]
+    (29, 0)
+    >>> ClockBank.compute(ClockBank(log_n=4.51, way="leave").state())["strange"]
+    29
     """
 
     title = "Clock bank: every plane of a head at its own speed"
-    n = state(Float(24.0, min=0.0, max=float(WINDOW)))
-    log_base = state(Float(4.0, min=1.0, max=7.0))
+    log_n = state(Float(1.4, min=0.0, max=log10(FARTHEST + 1)))
+    log_base = state(Float(5.7, min=2.0, max=7.0))
+    log_factor = state(Float(2.0, min=0.0, max=3.0))
+    way = state(Enum(["leave", "squeeze", "base", "parts"], default_value="leave"))
     head_dim = state(Enum(["8", "32", "128"], default_value="128"))
     reach = constant(WINDOW)
+    farthest = constant(FARTHEST)
+    many = constant(MANY_TURNS)
 
     @staticmethod
     def compute(state: dict) -> dict:
-        n, d, base = state["n"], int(state["head_dim"]), 10.0 ** state["log_base"]
-        theta = frequencies(d, base=base)
-        turns, unit = schedule.turns(n, theta=theta), np.eye(d) / d  # the moments of a unit vector of any direction
+        n, d = 10.0 ** state["log_n"] - 1, int(state["head_dim"])
+        base, factor = base_of(state["log_base"]), 2.0 ** state["log_factor"]
+        trained = frequencies(d, base=base)
+        theta = stretched(trained, head_dim=d, base=base, factor=factor, way=state["way"])
+        unmet = schedule.turns(WINDOW, theta=trained) < 1  # not all angles occurred
         return {
-            "wavelengths": schedule.wavelengths(d, base=base).tolist(),
+            "n": n,
+            "base": base,
+            "wavelengths": (2 * np.pi / theta).tolist(),
             "hands": rotate(np.tile([1.0, 0.0], d // 2), n, theta=theta).reshape(-1, 2).tolist(),
-            "turns": turns.tolist(),
-            "once": int((turns >= 1).sum()),
-            "never": int((schedule.turns(WINDOW, theta=theta) < 1).sum()),
+            "turns": schedule.turns(n, theta=theta).tolist(),
+            "unmet": unmet.tolist(),
+            "never": int(unmet.sum()),
+            "strange": int((unmet & (n * theta > WINDOW * trained * (1 + 1e-9))).sum()),
+            "neighbours": float(theta[0]),
             "logit": float(schedule.decay(n, theta=theta)),
             "law": float(schedule.log_law(n, base=base)) if n > 0 else 1,
-            "spread": float(np.sqrt(schedule.logit_variance(n, theta=theta, q_moments=unit, k_moments=unit))),
+            "spread": float(
+                np.sqrt(schedule.logit_variance(n, theta=theta, q_moments=np.eye(d) / d, k_moments=np.eye(d) / d))
+            ),
         }
 
     @staticmethod
     def random_state(rng) -> dict:
         return {
-            "n": float(rng.uniform(0, WINDOW)),
-            "log_base": float(rng.uniform(1, 7)),
+            "log_n": float(rng.uniform(0, 4.8)),
+            "log_base": float(rng.uniform(2, 7)),
+            "log_factor": float(rng.uniform(0, 3)),
+            "way": str(rng.choice(["leave", "squeeze", "base", "parts"])),
             "head_dim": str(rng.choice(["8", "32", "128"])),
         }
 
@@ -57,8 +99,10 @@ class ClockBank(Widget):
         values = self.compute(self.state())
         planes = len(values["turns"])
         return (
-            f"Interactive figure: {planes} clocks, one for each plane of a head with base {10**self.log_base:,.0f}. "
-            f"With the key {self.n:g} positions after the query, {values['once']} of them have turned at least once; "
-            f"{values['never']} never will within {WINDOW} positions. Below, the logit of an equal query and key "
-            f"against their offset: it falls like a logarithm, and roughly; it is {values['logit']:.3f} here."
+            f"Interactive figure: {planes} clocks, one for each plane of a head with base {values['base']:,.0f}. "
+            f"{values['never']} of them complete no turn in the {WINDOW} positions of training. With the key "
+            f"{values['n']:,.0f} positions after the query, {values['strange']} clocks show an angle that did not "
+            f"occur in training. Squeezed positions, a larger base or a stretch by parts bring them back. Below, the "
+            f"logit of an equal query and key against their offset: it falls like a logarithm, and roughly; it is "
+            f"{values['logit']:.3f} here."
         )

@@ -9,12 +9,12 @@ from rope_lab.algebra import schedule
 from rope_lab.algebra.rotation import frequencies, rotation_2d
 from rope_lab.exercises.core import Question, Task
 
-# --- the first prediction: 64 planes, 4096 positions, base 10000 ---
+# --- the first prediction: 64 planes, 8192 positions, base 500,000 ---
 
 
-def _how_many_turn() -> list[bool]:
-    turned = (schedule.turns(4096, theta=frequencies(128)) >= 1).sum()
-    return [bool(turned == 64), bool(40 <= turned <= 50), bool(15 <= turned <= 25), bool(turned == 1)]
+def _how_many_never_turn() -> list[bool]:
+    never = (schedule.turns(8192, theta=frequencies(128, base=5e5)) < 1).sum()
+    return [bool(never == 0), bool(5 <= never <= 15), bool(25 <= never <= 35), bool(never >= 55)]
 
 
 # --- the second prediction: how often does one step further raise the logit of equals? ---
@@ -31,10 +31,10 @@ def _how_often_up() -> list[bool]:
 
 def _spreads_that_are_flat() -> list[bool]:
     theta, r = frequencies(8), np.arange(200)
-    long, round_, mixed = np.diag(np.tile([1.9, 0.1], 4)), np.diag(np.repeat([3.0, 1.0, 0.5, 0.1], 2)), np.zeros((8, 8))
-    mixed[0, 0] = mixed[3, 3] = 1.0  # one direction in each of two planes
+    long, across = np.diag(np.tile([1.9, 0.1], 4)), np.diag(np.tile([0.1, 1.9], 4))
+    round_ = np.diag(np.repeat([3.0, 1.0, 0.5, 0.1], 2))
     found = []
-    for M_q, M_k in ((long, long), (long, round_), (mixed, long), (mixed, mixed)):
+    for M_q, M_k in ((long, long), (long, round_), (long, across)):
         v = schedule.logit_variance(r, theta=theta, q_moments=M_q, k_moments=M_k)
         found.append(bool(np.ptp(v) < 1e-9 * v[0]))
     return found
@@ -91,15 +91,23 @@ EXERCISES = (
     Question(
         id="ch02.predict-turns",
         kind="prediction",
-        prompt=r"A head has 64 planes. The first turns by one radian per position; each of the others is slower than "
-        r"the one before it by the same factor, and the last needs more than 50,000 positions for one turn. The model "
-        r"reads 4096 tokens. About how many of the 64 planes turn all the way round at least once?",
-        choices=(r"all 64", r"about 45", r"about 20", r"only the first"),
-        answer="B",
-        truth=_how_many_turn,
+        prompt=r"In Llama 3 8B a head has 64 planes. The first turns by one radian per position; each of the others is "
+        r"slower than the one before it by the same factor, and the last needs 2.6 million positions for one turn. In "
+        r"training the model read 8192 tokens at a time. About how many of the 64 planes never turned all the way "
+        r"round?",
+        choices=(r"none", r"about 10", r"about 30", r"about 60"),
+        answer="C",
+        truth=_how_many_never_turn,
         why=r"The wavelengths grow by the same *factor* from plane to plane, so counting planes is counting on a "
-        r"logarithmic axis. From 6.3 positions to 54,000 is a factor of about 8700; 4096 lies most of the way up, at "
-        r"$\ln(4096/6.3)/\ln(8700)$, which is seven tenths.",
+        r"logarithmic axis. From 6.3 positions to 2.6 million is a factor of about 407,000. The window, 8192, is about "
+        r"1300 times 6.3, and $\ln(1300)/\ln(407000)$ is a little over one half: 35 planes turn at least once, and 29 "
+        r"do not.",
+        feedback={
+            "A": r"The slowest plane needs 2.6 million positions for a turn, and the window has 8192.",
+            "B": r"Put 6.3, 8192 and 2.6 million on a logarithmic axis, and look how much of it lies above 8192.",
+            "D": r"8192 is a small part of 2.6 million on an ordinary axis. But the planes are evenly spaced on a "
+            r"logarithmic one, since each is slower by the same factor.",
+        },
     ),
     Question(
         id="ch02.predict-steps",
@@ -112,6 +120,13 @@ EXERCISES = (
         truth=_how_often_up,
         why=r"The decay is a trend, and far out it is a very slow one. The fast planes go on turning, and each full "
         r"turn lifts the sum about as often as it lowers it. A single step says almost nothing about the trend.",
+        feedback={
+            "A": r"That would be so if every cosine were still on its way down. A plane that has passed half of its "
+            r"turn is on its way up.",
+            "B": r"The trend does go down, but slowly. In a single step the fast planes lift or lower the sum by much "
+            r"more than that.",
+            "D": r"Then the logit could not fall from its maximum to about zero.",
+        },
     ),
     Question(
         id="ch02.slowest",
@@ -120,6 +135,12 @@ EXERCISES = (
         tolerance=10.0,
         unit="positions",
         truth=lambda: float(schedule.wavelengths(8)[-1]),
+        feedback={
+            "62831.85": r"That plane would have the number 4. Count the planes of a head of 8 components, from 0.",
+            "1000": r"In that many positions the slowest plane turns by one radian. How many make a whole turn?",
+            "198.7": r"Half of the exponent is missing: it is $2i/d$.",
+            "10000": r"The base is not a wavelength: there is a factor of $2\pi$, and the last exponent is below 1.",
+        },
         hint=r"There are four planes, so the slowest has $i = 3$, not $4$. Its exponent is $2i/d$.",
         why=r"$\lambda_3 = 2\pi \cdot 10000^{6/8} = 2\pi \cdot 1000$. With $i = 4$ it would be $2\pi \cdot 10000$, "
         r"and no plane of a head is ever that slow: the last exponent is $1 - 2/d$.",
@@ -128,21 +149,24 @@ EXERCISES = (
         id="ch02.flat-spread",
         prompt=r"Queries and keys are drawn independently, with mean zero, and so are the planes of each. "
         r"*Round* means: in each plane, every direction is as likely as any other. *Long* means: in each plane, "
-        r"one axis has a variance of 1.9 and the other of 0.1. *Thin*: only the first axis of the first plane and the "
-        r"second axis of the second plane are in use. For which pair is the variance of the logit the same at every "
-        r"offset?",
+        r"one axis has a variance of 1.9 and the other of 0.1. For which pair is the variance of the logit the same at "
+        r"every offset?",
         choices=(
-            r"query long, key long",
-            r"query long, key round, though with a different size in each plane",
-            r"query thin, key long",
-            r"query thin, key thin",
+            r"query long and key long, both along the first axis of each plane",
+            r"query long along the first axis, key round, with a different size in each plane",
+            r"query long along the first axis, key long along the second",
         ),
         answer="B",
         truth=_spreads_that_are_flat,
-        hint=r"The variance is $\mathrm{tr}(M_q \mathcal R_r M_k \mathcal R_r^\top)$. For which $M_k$ does the "
-        r"rotation cancel?",
+        hint=r"Turn the key by an offset, and compare the cloud of all keys before and after. For which of the three "
+        r"does the cloud look as before?",
         why=r"A round key looks the same after any turn: $\mathcal R_r M_k \mathcal R_r^\top = M_k$. One round partner "
         r"is enough, and the planes may differ in size. If neither is round, the offset shows.",
+        feedback={
+            "A": r"At offset 0 the two long axes lie on top of each other. Now turn one of them by a right angle.",
+            "C": r"At offset 0 the long axis of one lies on the short axis of the other. Now turn one of them by a "
+            r"right angle.",
+        },
     ),
     Task(
         id="ch02.unfinished",

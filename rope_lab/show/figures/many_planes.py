@@ -1,12 +1,13 @@
-"""Chapter 2's static figure: how long each plane takes for one turn, and which of them never finish it."""
+"""Chapter 2's static figures: how long each plane takes for one turn, and which angles it shows in a window."""
 
 import numpy as np
 
-from rope_lab.algebra.schedule import wavelengths
+from rope_lab.algebra.rotation import frequencies
+from rope_lab.algebra.schedule import turns, wavelengths
 from rope_lab.show.style import LIGHT
 from rope_lab.show.svg import Picture, figure
 
-__all__ = ["one_turn"]
+__all__ = ["angles_met", "one_turn"]
 
 
 def one_turn(
@@ -39,20 +40,53 @@ def one_turn(
     )
     with figure(title="How long each plane takes for one turn", desc=desc, size=(5.0, 3.8)) as fig:
         axes = fig.subplots()
-        axes.set(yscale="log", xlabel="plane $i$", ylabel="positions for one turn", xlim=(-1, head_dim // 2 + 31))
+        axes.set(yscale="log", xlabel="plane $i$", ylabel="positions for one turn", xlim=(-1, head_dim // 2 + 34))
         axes.set_xticks(range(0, head_dim // 2 + 1, 16))
         powers = [10**p for p in range(1, 7)]
         axes.set_yticks(powers, [f"{power:,}" for power in powers])
         axes.minorticks_off()
         for name, wave, base, window, count, marker in zip(names, waves, bases, windows, never, "os", strict=True):
-            axes.axhline(window, color=LIGHT["muted"], lw=1, xmax=0.68)
+            axes.axhline(window, color=LIGHT["muted"], lw=1, xmax=0.655)
             turned = wave <= window
             axes.plot(planes[turned], wave[turned], marker, ms=3.5, color=LIGHT["ink"])
             axes.plot(planes[~turned], wave[~turned], marker, ms=3.5, mfc="none", mew=1, color=LIGHT["ink"])
-            label = f"{name}, base {base:,.0f}:\n{count} of {len(planes)} make no turn"
-            axes.text(len(planes) - 1, wave[-1] * 1.5, label, va="bottom", ha="center", fontsize=10)
+            label = f"{name}:\nbase {base:,.0f},\n{count} of {len(planes)} make no turn"
+            axes.text(len(planes) + 0.5, wave[-1], label, va="center", fontsize=10)
+        label = f"windows: {windows[1]:,}\nand {windows[0]:,}"
+        axes.text(len(planes) + 0.5, np.sqrt(windows[0] * windows[1]), label, va="center", fontsize=10)
+    return fig.picture
+
+
+def angles_met(*, head_dim: int = 128, base: float = 500000.0, window: int = 8192) -> Picture:
+    """For each plane, the part of the circle that occurs in a window, and in one twice as long.
+
+    Args:
+        head_dim: Width of the head, even.
+        base: Its base.
+        window: Positions that a model sees in training.
+
+    Returns:
+        A `Picture`: inline SVG with title and description.
+    """
+    planes = np.arange(head_dim // 2)
+    met, wanted = (np.minimum(turns(n, theta=frequencies(head_dim, base=base)), 1) for n in (window, 2 * window))
+    new = int((wanted > met).sum())
+    desc = (
+        f"A bar for each of {len(planes)} planes: the part of the circle that occurs within {window:,} positions. It "
+        f"is the whole circle for the fast planes and falls off for the slow ones. A text twice as long adds angles in "
+        f"{new} planes."
+    )
+    with figure(title="Which angles occur in training", desc=desc, size=(5.0, 2.6)) as fig:
+        axes = fig.subplots()
+        axes.set(xlabel="plane $i$", xlim=(-1, len(planes)), ylim=(0, 1.05))
+        axes.set_yticks([0, 0.5, 1], ["0", "half", "whole"])
+        axes.set_xticks(range(0, len(planes) + 1, 16))
+        axes.bar(planes, wanted, 0.8, color="none", edgecolor=LIGHT["ink"], lw=0.8)
+        axes.bar(planes, met, 0.8, color=LIGHT["muted"], lw=0)
         axes.text(
-            0, windows[-1] * 1.4, f"windows: {windows[0]:,} and {windows[1]:,}", color=LIGHT["muted"], fontsize=10
+            planes[met < 1][0] + 5, 0.87, f"open: new in a text\nof {2 * window:,} tokens", fontsize=10, va="center"
         )
-        axes.set_ylim(top=waves[-1][-1] * 12)
+        axes.text(
+            2, 0.5, f"part of the circle\nmet in {window:,} tokens", fontsize=10, va="center", color=LIGHT["paper"]
+        )
     return fig.picture

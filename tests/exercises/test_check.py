@@ -213,7 +213,7 @@ def foreseen(monkeypatch):
     """Three questions with feedback, in place of the book's."""
     choice = replace(exercise("ch01.between"), feedback={"A": "That is $R_7$."})
     number = replace(exercise("ch01.one-logit"), feedback={"-0.5": "You turned the other way."})
-    prediction = replace(exercise("ch01.predict-shift"), feedback={"A": "Nothing shrinks."})
+    prediction = replace(exercise("ch01.predict-cache"), feedback={"A": "Nothing shrinks."})
     items = {item.id: item for item in (choice, number, prediction)}
     monkeypatch.setattr(core, "load", lambda: items)
 
@@ -226,17 +226,18 @@ def test_a_foreseen_mistake_is_named():
     assert check("ch01.one-logit", -0.504).says == "Not yet. You turned the other way."
     assert check("ch01.one-logit", torch.tensor(-0.5)).says == "Not yet. You turned the other way."
     assert check("ch01.one-logit", 0.51).says == "Not yet."
-    assert check("ch01.predict-shift", "A").says.startswith("You said A. Nothing shrinks. The answer is B. ")
-    assert "shrinks. " not in check("ch01.predict-shift", "B").says
+    assert check("ch01.predict-cache", "A").says.startswith("You said A. Nothing shrinks. The answer is C. ")
+    assert "shrinks. " not in check("ch01.predict-cache", "B").says
 
 
 def test_a_prediction_gives_no_verdict_but_the_reason():
-    for letter in "AB":
-        reply = check("ch01.predict-shift", letter)
-        assert reply.says.startswith(f"You said {letter}. The answer is B. ")
+    for letter in "AC":
+        reply = check("ch01.predict-cache", letter)
+        assert reply.says.startswith(f"You said {letter}. ")
+        assert "The answer is C. " in reply.says
         assert "Not yet" not in repr(reply)
         assert reply.sign == "·"
-        assert reply.ok == (letter == "B")
+        assert reply.ok == (letter == "C")
 
 
 # --- tasks where many results are right ---

@@ -72,6 +72,7 @@ def _softmax(s):
     locus="eq 4 and the line after eq 7",
     statement=r"The attention score of a query and a key depends on their contents and on the relative distance alone.",
     verdict="conditional",
+    differs="true of the logit, not of the weight",
     correction=r"True of the logit $q_m^\top k_n$. The softmax weight $\alpha_{mn}$, which the article calls the "
     r"score, also depends on every other key; what survives: it does not change when all positions move together.",
     witness=r"Two keys with logits $0$ and $0$ weigh $[[\tfrac12]]$ each. Give the second the logit $\ln 3$: the "

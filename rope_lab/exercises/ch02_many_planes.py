@@ -98,10 +98,9 @@ EXERCISES = (
         choices=(r"none", r"about 10", r"about 30", r"about 60"),
         answer="C",
         truth=_how_many_never_turn,
-        why=r"The wavelengths grow by the same *factor* from plane to plane, so counting planes is counting on a "
-        r"logarithmic axis. From 6.3 positions to 2.6 million is a factor of about 407,000. The window, 8192, is about "
-        r"1300 times 6.3, and $\ln(1300)/\ln(407000)$ is a little over one half: 35 planes turn at least once, and 29 "
-        r"do not.",
+        why=r"Counting planes is counting on a logarithmic axis. From 6.3 positions to 2.6 million is a factor of "
+        r"407,000, and the window is 1300 times 6.3. $\ln(1300)/\ln(407000)$ is a little over one half: 35 planes turn "
+        r"at least once, and 29 do not.",
         feedback={
             "A": r"The slowest plane needs 2.6 million positions for a turn, and the window has 8192.",
             "B": r"Put 6.3, 8192 and 2.6 million on a logarithmic axis, and look how much of it lies above 8192.",

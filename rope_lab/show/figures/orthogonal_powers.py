@@ -12,12 +12,13 @@ from rope_lab.show.svg import Picture, figure, line
 __all__ = ["three_powers", "two_routes"]
 
 
-def three_powers(*, angle: float = 0.7, last: int = 4) -> Picture:
+def three_powers(*, angle: float = 0.7, last: int = 4, rows: int = 3) -> Picture:
     """The letter F under the powers of a turn, of a mirror and then this turn, and under what part 6 prints for it.
 
     Args:
         angle: The turn of one step, in radians.
         last: The highest power.
+        rows: How many of the three to draw.
 
     Returns:
         A `Picture`: inline SVG with title and description.
@@ -25,20 +26,21 @@ def three_powers(*, angle: float = 0.7, last: int = 4) -> Picture:
     turn = rotation_2d(angle)
     O = turn @ np.diag([1.0, -1.0])  # noqa: E741 - the book's letter
     O_plus, I_minus = split_off(O, axis=[0.0, 1.0])
-    rows = (
+    every = (
         ("a turn", "value", lambda n: orthogonal_power(turn, n)),
         ("mirror,\nturn", "output", lambda n: orthogonal_power(O, n)),
         ("a printed\nformula", "query", lambda n: orthogonal_power(I_minus, n) @ orthogonal_power(O_plus, n)),
     )
     desc = (
-        f"Three rows of the letter F, for powers 0 to {last}. First row: a turn goes round step by step. Second row: a "
+        f"Rows of the letter F, for powers 0 to {last}. First row: a turn goes round step by step. Second row: a "
         "mirror followed by the same turn gives the same mirror image at every odd power and the upright letter at "
-        "every even one. Third row: what part 6 prints for the second row agrees with it at power 0 only; the even "
-        "powers turn on."
+        "every even one."
     )
-    with figure(title="Powers of a turn, of a mirror, and the printed ones", desc=desc, size=(5.0, 3.2)) as fig:
-        grid = fig.subplots(len(rows), last + 1)
-        for row, (name, role, power) in zip(grid, rows, strict=True):
+    if rows == len(every):
+        desc += " Third row: what part 6 prints for the second row agrees with it at power 0 only."
+    with figure(title="Powers of a turn, and of a mirror and a turn", desc=desc, size=(5.0, 0.3 + rows)) as fig:
+        grid = fig.subplots(rows, last + 1)
+        for row, (name, role, power) in zip(grid, every[:rows], strict=True):
             for n, axes in enumerate(row):
                 _letter(axes, power(n), role)
             row[0].text(-1.5, 0, name, ha="right", va="center", fontsize=11)

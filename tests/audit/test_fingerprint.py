@@ -68,7 +68,7 @@ def test_planes_that_are_no_coordinates():
     """A turned basis: no two coordinates belong together, the frequencies are there all the same."""
     S = np.linalg.qr(np.random.default_rng(0).normal(size=(6, 6)))[0]
     seen = fingerprint(lambda x, n: rotary()(x @ S, n) @ S.T, head_dim=6)
-    assert (seen.layout, seen.pairs, seen.orthogonal) == ("other", (), True)
+    assert (seen.layout, seen.pairs, seen.orthogonal, seen.rotated_dims) == ("other", (), True, 6)
     assert seen.frequencies == pytest.approx(frequencies(6, 10000.0))
 
 
@@ -165,6 +165,12 @@ def test_a_factor_on_all_that_turns_is_a_note(factor):
     seen = fingerprint(lambda x, n: factor * rotary()(x, n), head_dim=16)
     assert (seen.ok, seen.orthogonal, seen.scale) == (True, False, pytest.approx(factor))
     assert seen.notes == (f"a constant factor {factor} on what turns, as YaRN's attention factor",)
+
+
+def test_a_stretch_beside_the_planes_is_no_factor():
+    seen = fingerprint(lambda x, n: rotary(rotary_dim=4)(x, n) * [1, 1, 1, 1, 2, 2], head_dim=6)
+    assert (seen.orthogonal, seen.scale, seen.notes) == (False, 1, ())
+    assert seen.problems == ("not orthogonal: lengths and angles between vectors change",)
 
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16, torch.float32])

@@ -48,6 +48,16 @@ def test_another_order_at_zero_is_reported():
     found = asked(lambda x, n: rotary()(x, n)[..., ::-1], "identity at zero")
     assert not found.ok
     assert "the coordinates of x in another order" in found.saw
+    for other in (counted(lambda n: n + 1e-4), lambda x, n: rotary()(x, n) + 1):  # the control: another miss
+        found = asked(other, "identity at zero")
+        assert not found.ok
+        assert "order" not in found.saw
+
+
+def test_a_table_of_sixteen_rows_is_not_asked_far_out():
+    found = asked(from_table(length=16), "long positions")
+    assert found.ok
+    assert found.saw.startswith("not asked: raised IndexError")
 
 
 def remembers():

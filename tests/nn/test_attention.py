@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rope_lab.algebra import placements, rotation
+from rope_lab.algebra.layouts import quarter_turn
 from rope_lab.nn.attention import AttentionConfig, CausalAttention, attend
 from rope_lab.nn.cache import KVCache
 from rope_lab.nn.rotary import RotaryConfig
@@ -191,6 +192,30 @@ def test_a_cache_refuses_an_offset_beside_it_and_the_keys_of_another_batch():
         attention(tokens()[:1], cache=cache)
     with pytest.raises(ValueError, match="offset: expected an integer of at least 0, got -1"):
         KVCache(offset=-1)
+
+
+@pytest.mark.parametrize("axes", [(3,), (2, 3), (4, 2, 3)])
+def test_a_cache_holds_tokens_with_any_axes_before_them(axes):
+    cache, x = KVCache(), torch.randn(*axes, 5, 8)
+    for piece in x.split(2, dim=-2):
+        k, v = cache.extend(piece, -piece)
+    assert torch.equal(k, x)
+    assert torch.equal(v, -x)
+
+
+def test_planes_lie_head_by_head_on_the_side_of_the_heads_alone():
+    """A quarter turn of every plane passes through a complex-linear projection, if both sides know their planes."""
+    attention = layer(layout="half", complex_linear="qkvo").double()
+    stream = torch.randn(12, dtype=torch.float64, generator=torch.Generator().manual_seed(3))
+    heads = torch.randn(16, dtype=torch.float64, generator=torch.Generator().manual_seed(4))
+
+    def turned(x, n_heads):
+        return torch.from_numpy(quarter_turn(x.detach().numpy().reshape(n_heads, -1), layout="half").ravel())
+
+    for role in "qkv":
+        project = getattr(attention, role)
+        torch.testing.assert_close(project(turned(stream, 1)), turned(project(stream), 2))
+    torch.testing.assert_close(attention.o(turned(heads, 2)), turned(attention.o(heads), 1))
 
 
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float64])

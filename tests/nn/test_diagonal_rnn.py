@@ -53,3 +53,10 @@ def test_a_state_of_half_a_plane_is_refused_before_it_runs():
     assert DiagonalRNN(1, 3, 7, decay="real")(torch.ones(1, 4, 1)).shape == (1, 4, 7)  # the control
     with pytest.raises(ValueError, match="state: expected an even number of coordinates, two for each plane, got 3"):
         DiagonalRNN(1, 3, 7, decay="complex")
+
+
+def test_inputs_and_read_out_start_with_the_spread_of_their_width():
+    layer = DiagonalRNN(64, 256, 100, decay="complex")
+    for drawn, width in ((layer.B, 64), (layer.C, 256)):
+        assert abs(drawn.mean()) < 0.02 / width**0.5
+        assert drawn.std().item() == pytest.approx(width**-0.5, rel=0.02)

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from rope_lab.algebra import budget
 from rope_lab.nn.counts import count_parameters
 from rope_lab.nn.gpt import GPT, GPTConfig, sinusoids
+from rope_lab.nn.initial import generator_for
 
 SMALL = GPTConfig(vocab_size=40, seq_len=24, n_layers=2, n_heads=2, d_model=16)
 SUBSETS = st.sampled_from(["", "q", "qk", "vo", "qkv", "qkvo"])
@@ -105,6 +106,12 @@ def test_variants_start_equal_in_every_parameter_they_share(one, other, seed):
     for name in a.keys() & b.keys():
         if a[name].shape == b[name].shape and (depth or not (".o." in name or ".down." in name)):
             assert torch.equal(a[name], b[name]), name
+
+
+def test_each_name_has_a_stream_of_its_own_and_keeps_it():
+    """The runs whose result cards are committed started from these streams."""
+    assert generator_for(0, "embed.weight").initial_seed() == 2956821454833469499
+    assert len({generator_for(s, n).initial_seed() for s in (0, 1) for n in ("a", "b")}) == 4
 
 
 def test_the_seed_and_nothing_else_moves_the_initial_values():

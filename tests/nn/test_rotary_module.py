@@ -57,6 +57,13 @@ def test_the_table_grows_and_is_kept():
     assert rotary.table.cos is grown
 
 
+@pytest.mark.parametrize(("tokens", "rows"), [(1, 1), (5, 8), (8, 8), (9, 16)])
+def test_the_table_grows_to_the_next_power_of_two(tokens, rows):
+    rotary = Rotary(RotaryConfig(8))
+    rotary(torch.ones(tokens, 8))
+    assert len(rotary.table.cos) == rows
+
+
 def test_the_table_follows_dtype_and_is_never_rounded():
     rotary = Rotary(RotaryConfig(8), length=64)
     exact = rotary.table.cos.clone()

@@ -7,9 +7,9 @@ Cosmic Ray makes the mutants: another operator, comparison, number, constant, ke
 runs, a decorator lost. The sample is drawn by a hash of the mutated line, so that it stays the same as long as the line
 does. Annotations and the words of an error message are left alone.
 
-A mutant runs, in a copy of the tree, first the tests and docstring examples of its own module, then those tests of
-its folder that name the module, or all of them if the module has none of its own; the quickest first, which is measured
-on the copy as it is. One that lives must stand in survivors.md with a reason; if it does not, the run fails
+A mutant runs, in a copy of the tree, first the tests and docstring examples of its own module (those named like it, and
+those in TESTED_BY), then those tests of its folder that name the module, or all of them if it has none of its own; the
+quickest first, which is measured on the copy as it is. One that lives must stand in survivors.md with a reason; if it does not, the run fails
 and names it.
 """
 
@@ -38,9 +38,36 @@ PACKAGE = ROOT / "rope_lab"
 LISTED = Path(__file__).with_name("survivors.md")
 FOLDERS = ("algebra", "nn", "audit")
 BAR = 0.95  # of the mutants that change anything
-OWN_LIMIT, FOLDER_LIMIT = 180, 900  # seconds; a mutant that runs longer is dead
+SLOW = 5  # times as long as without the mutant, and two minutes: a mutant that runs longer is dead
+LIMIT = 900  # seconds for a file of tests as it is
 MEMORY = 24 * 2**30  # bytes of address space; so is one that wants more
 FORK = multiprocessing.get_context("fork")
+LAWS, LAYERS = ("laws", "sharpness"), ("layer_refusals", "attention", "rotary_module")
+TESTED_BY = {  # the tests of a module, where they bear another name
+    "audit/adapters": ("libraries", "loaded_models", "cos_sin_modules"),
+    "audit/audits": ("libraries", "cos_sin_modules"),
+    "audit/conversion": ("permute", "state_refusals"),
+    "audit/fingerprints": ("fingerprint", "permute"),
+    "audit/gallery": LAWS,
+    "audit/law_checks": LAWS,
+    "audit/law_suite": LAWS,
+    "audit/layout_names": ("fingerprint", "permute"),
+    "audit/library": ("libraries",),
+    "audit/long_positions": LAWS,
+    "audit/matrices": ("fingerprint",),
+    "audit/permutation": ("permute",),
+    "audit/position_axis": LAWS,
+    "nn/complex_planes": ("complex_linear", "complex_convert", "rotary_module"),
+    "nn/complex_products": ("complex_linear",),
+    "nn/heads": ("attention", "layer_refusals", "latent_refusals"),
+    "nn/initial": ("gpt",),
+    "nn/latent_attention": ("latent_layers", "latent_peer", "latent_refusals", "cache"),
+    "nn/recurrence/forms": ("linear_recurrence",),
+    "nn/recurrence/rates": ("linear_recurrence",),
+    "nn/recurrence/running_sums": ("linear_recurrence",),
+    "nn/tensor_arguments": (*LAYERS, "latent_refusals"),
+    "algebra/arguments": ("wrong_kinds", "generators", "rotation"),
+}
 
 
 @dataclass(frozen=True)
@@ -160,8 +187,11 @@ Outcome = Literal["killed", "too slow", "survived"]
 
 def own_tests(tree: Path, path: str) -> list[str]:
     """The tests of a module, and the module itself for its examples."""
-    folder, stem = path.split("/")[1], Path(path).stem
-    return [path, *(str(p.relative_to(tree)) for p in sorted((tree / "tests" / folder).rglob(f"test_{stem}*.py")))]
+    folder, stem = tree / "tests" / path.split("/")[1], Path(path).stem
+    named = sorted(folder.rglob(f"test_{stem}*.py"))
+    others = TESTED_BY.get(path.removeprefix("rope_lab/").removesuffix(".py"), ())
+    named += [folder / f"test_{name}.py" for name in others]
+    return [path, *dict.fromkeys(str(p.relative_to(tree)) for p in named)]
 
 
 def folder_tests(tree: Path, path: str) -> list[str]:
@@ -180,8 +210,9 @@ def outcome(tree: Path, mutant: Mutant, cost: dict[str, float]) -> Outcome:
     times = target.stat()
     target.write_text(mutate_code(code, get_operator(mutant.operator)(), mutant.occurrence), encoding="utf-8")
     try:
-        for tests, limit in ((own_tests, OWN_LIMIT), (folder_tests, FOLDER_LIMIT)):
+        for tests in (own_tests, folder_tests):
             files = sorted(tests(tree, mutant.path), key=lambda file: cost[file])
+            limit = 120 + SLOW * sum(cost[file] for file in files)
             status = passed(tree, files, limit) if files else 0  # pytest without a file would run everything
             if status != 0:
                 return "too slow" if status is None else "killed"
@@ -236,13 +267,13 @@ def check_the_copy(tree: Path, paths: list[str]) -> dict[str, float]:
     cost = {}
     for file in dict.fromkeys(f for path in paths for tests in (own_tests, folder_tests) for f in tests(tree, path)):
         start = time.monotonic()
-        if passed(tree, [file], FOLDER_LIMIT, compile_once=True) != 0:
+        if passed(tree, [file], LIMIT, compile_once=True) != 0:
             raise SystemExit(f"{file} fails as it is")
         cost[file] = time.monotonic() - start
     path = next(path for path in paths if len(own_tests(tree, path)) > 1)
     target = tree / path
     target.rename(target.with_suffix(".gone"))
-    still = passed(tree, own_tests(tree, path)[1:], OWN_LIMIT)
+    still = passed(tree, own_tests(tree, path)[1:], LIMIT)
     target.with_suffix(".gone").rename(target)
     if still == 0:
         raise SystemExit(f"the tests of {path} pass without it: they do not read the copy")

@@ -77,3 +77,10 @@ def test_a_module_without_tests_of_its_own_is_asked_for_its_examples(tree):
 def test_pytest_that_cannot_run_kills_no_mutant(tree):
     with pytest.raises(RuntimeError, match=r"pytest could not run tests/nowhere.py: status 4"):
         run.passed(tree, ["tests/nowhere.py"], 60)
+
+
+def test_the_tests_with_another_name_exist():
+    for module in run.TESTED_BY:
+        assert (run.PACKAGE / f"{module}.py").exists(), module
+        missing = [file for file in run.own_tests(run.ROOT, f"rope_lab/{module}.py") if not (run.ROOT / file).exists()]
+        assert not missing, module

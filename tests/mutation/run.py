@@ -9,8 +9,8 @@ does. Annotations and the words of an error message are left alone.
 
 A mutant runs, in a copy of the tree, first the tests and docstring examples of its own module (those named like it, and
 those in TESTED_BY), then those tests of its folder that name the module, or all of them if it has none of its own; the
-quickest first, which is measured on the copy as it is. One that lives must stand in survivors.md with a reason; if it does not, the run fails
-and names it.
+quickest first, which is measured on the copy as it is. One that lives must stand in survivors.md with a reason; if it
+does not, the run fails and names it.
 """
 
 import argparse

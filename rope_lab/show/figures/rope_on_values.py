@@ -29,9 +29,9 @@ def arrivals(*, shift: int = 3) -> Picture:
         f"more: after the sentence has moved by {shift}, every hand points elsewhere. Second pair, turned back by the "
         "position of the last word, VO: the rows are alike, and the last hand is not turned at all."
     )
-    with figure(title="Values on their way to the last word", desc=desc, size=(4.3, 4.1)) as fig:
+    with figure(title="Values on their way to the last word", desc=desc, size=(4.6, 3.7)) as fig:
         axes = fig.subplots()
-        axes.set(xlim=(-3.1, 6.4), ylim=(-7.7, 0.7), aspect="equal")
+        axes.set(xlim=(-3.1, 6.4), ylim=(-6.9, 0.75), aspect="equal")
         axes.axis("off")
         for top, name, back in ((0.0, "V", False), (-4.0, "VO", True)):
             for row, start in enumerate((0, shift)):

@@ -11,7 +11,9 @@ from ipywidgets.embed import embed_data
 from playwright.sync_api import expect
 
 from rope_lab.show import style
+from rope_lab.show.widgets.cache_calculator import CacheCalculator
 from rope_lab.show.widgets.kit import catalogue
+from rope_lab.show.widgets.placement_board import PlacementBoard
 from rope_lab.show.widgets.shift_sentence import ShiftSentence
 from rope_lab.show.widgets.two_hands import TwoHands
 
@@ -211,3 +213,28 @@ def test_steps_stop_at_both_ends_and_keep_the_focus(show):
     expect(row).to_contain_text("3 of 3: R3")
     expect(forward).to_have_attribute("aria-disabled", "true")
     expect(forward).to_be_focused()
+
+
+def test_a_cell_of_the_board_is_empty_until_its_placement_is_tried(show):
+    page = show(PlacementBoard())
+    cells = page.locator(".rope-board button")
+    expect(cells).to_have_count(16)
+    expect(cells.filter(has_text="?")).to_have_count(16)
+    for placement, fate in (("vo", "same"), ("v", "turned"), ("kvo", "weights")):
+        cell = page.locator(f"[data-placement={placement}]")
+        cell.click()
+        expect(cell).to_contain_text("?")  # chosen, not yet tried
+        slider(page, "shift").press("ArrowRight")
+        expect(cell).to_contain_text(fate)
+    expect(cells.filter(has_text="?")).to_have_count(13)
+    page.get_by_role("button", name="Reset").click()
+    expect(cells.filter(has_text="?")).to_have_count(16)
+
+
+def test_the_calculator_asks_before_it_tells(show):
+    page = show(CacheCalculator())
+    expect(reading(page, "gqa")).to_have_text("?")
+    page.get_by_role("button", name="Show how many").click()
+    expect(reading(page, "gqa")).to_have_text("80 texts, 1 GiB each")
+    page.get_by_role("button", name="Llama 2 7B").click()
+    expect(reading(page, "mha")).to_have_text("20 texts, 4 GiB each")

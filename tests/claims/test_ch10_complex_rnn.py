@@ -1,5 +1,7 @@
 """Break the recurrence and see which claims of chapter 10 notice."""
 
+from itertools import pairwise
+
 import numpy as np
 
 from rope_lab.algebra import recurrence, rotation
@@ -47,4 +49,4 @@ def test_how_often_the_scores_of_two_answers_change_places():
     pairs = [(a, b) for a in range(7) for b in range(7) if a != b]
     for step, least in ((1, 35), (2, 17)):
         told = [[n % 7 for n in range(0, 128, step) if n % 7 in pair] for pair in pairs]
-        assert min(sum(x != y for x, y in zip(each, each[1:], strict=False)) for each in told) == least > 16
+        assert min(sum(x != y for x, y in pairwise(each)) for each in told) == least > 16

@@ -65,14 +65,8 @@ function build(ui) {
       `${times(2 ** wanted.log_context)} tokens fit into ${bytes(wanted.memory)}, if nothing else is there? ` +
       "And how many with the other schemes?";
     tell.textContent = wanted.told ? "Hide the numbers" : "Show how many";
-    write(
-      Object.fromEntries(
-        KEYS.map((key, i) => [
-          key,
-          wanted.told ? `${values.fit[i] ? count(values.fit[i], "text") : "not one"}, ${bytes(values.text[i])} each` : "?",
-        ]),
-      ),
-    );
+    const answer = (fit, text) => `${fit ? count(fit, "text") : "not one"}, ${bytes(text)} each`;
+    write(Object.fromEntries(KEYS.map((key, i) => [key, wanted.told ? answer(values.fit[i], values.text[i]) : "?"])));
     drawBars(ui, fig, state, values, built);
     ui.say(`One token leaves ${KEYS.map((key, i) => `${SCHEMES[key]} ${bytes(values.per_token[i])}`).join(", ")}`);
   };

@@ -111,9 +111,9 @@ EXERCISES = (
     Question(
         id="ch02.predict-steps",
         kind="prediction",
-        prompt=r"Query and key are equal, 64 planes, the same length in each. Starting together they drift apart, one "
-        r"position at a time, 4095 steps in all. Their logit falls from its maximum to about zero. In how many of "
-        r"these steps does it go **up**?",
+        prompt=r"Query and key are equal, with the same length in each of 64 planes, and the base is 10,000. Together "
+        r"at first, they drift apart, one position at a time, 4095 steps in all. Their logit falls from its maximum "
+        r"to about zero. In how many of these steps does it go **up**?",
         choices=(r"in none: it falls at every step", r"in about one of ten", r"in about half of them", r"in all"),
         answer="C",
         truth=_how_often_up,

@@ -131,8 +131,7 @@ function drawBank(fig, state, { n, hands, turns, wavelengths, unmet, never, stra
     fig.line([cx, cy], [cx + r, cy], "thin query");
     fig.line([cx, cy], tip, "key");
     fig.circle(tip, cell > 80 ? 4 : 2.2, "fill key");
-    if (isStrange(n * theta[i], state.reach * trained[i]))
-      fig.line([cx - r, cy + r + 2], [cx + r, cy + r + 2], "line");
+    if (isStrange(n * theta[i], state.reach * trained[i])) fig.line([cx - r, cy + r + 2], [cx + r, cy + r + 2], "line");
   });
 }
 
@@ -169,10 +168,7 @@ function drawCurve(ui, fig, state, { n, logit: now, spread }) {
   const many = 3 * Math.ceil(right - left), // close enough to show that it is rough
     path = (list, look) =>
       fig.path(
-        Array.from({ length: many + 1 }, (_, i) => [
-          X((i / many) * last),
-          Y(logit(10 ** ((i / many) * last), list)),
-        ]),
+        Array.from({ length: many + 1 }, (_, i) => [X((i / many) * last), Y(logit(10 ** ((i / many) * last), list))]),
         look,
       );
   if (state.way !== "leave") path(trained, "line thin faint");

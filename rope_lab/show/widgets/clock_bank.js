@@ -76,10 +76,10 @@ function build(ui) {
   });
   ui.play("log_n", { label: "Walk the key along", perSecond: 20 });
   ui.choice("way", {
-    label: "to read a longer text",
-    options: { leave: "change nothing", squeeze: "squeeze", base: "new base", parts: "by parts" },
+    label: "stretch for a longer text",
+    options: { leave: "none", squeeze: "squeeze", base: "new base", parts: "by parts" },
   });
-  ui.slider("log_factor", { label: "stretch by $s$", step: 0.5, show: (v) => number(2 ** v, v % 1 ? 1 : 0) });
+  ui.slider("log_factor", { label: "… by the factor $s$", step: 0.5, show: (v) => number(2 ** v, v % 1 ? 1 : 0) });
   ui.slider("log_base", { label: "base in training", step: 0.05, show: (v) => whole(baseOf(v)) });
   ui.choice("head_dim", { label: "head_dim (two per plane)", options: { 8: "8", 32: "32", 128: "128" } });
 

@@ -130,8 +130,13 @@ EXERCISES = (
         answer="D",
         truth=_what_a_shift_test_misses,
         why=r"The test asks whether logits depend on $n - m$ alone. Every base, layout and direction has this "
-        r"property, and a function that returns its input has it too. It is a law of the family. It does not tell the "
-        r"members apart.",
+        r"property, and a function that returns its input has it too. The test knows the family. It does not tell its "
+        r"members apart, and nothing in it asks whether anything turns.",
+        feedback={
+            "A": r"It is a law of RoPE, and it holds for many functions. A law of a family does not pick one member.",
+            "B": r"Think of the function that returns its input. Which of its logits change when both positions move?",
+            "C": r"Put another base into the test in your mind. Does any logit then depend on more than the offset?",
+        },
     ),
     Question(
         id="ch17.partial-base",
@@ -143,6 +148,11 @@ EXERCISES = (
         hint=r"$\theta_1 = \mathrm{base}^{-2/32}$. Solve for the base.",
         why=r"$0.56234^{-16} \approx 10000$. With the exponent $2i/128$ one would say $10^{16}$, and mean the "
         r"same function. The number of turned coordinates belongs to the base.",
+        feedback={
+            "1e16": r"You counted the exponent over all 128. This configuration counts it over the 32 that turn.",
+            "10": r"You went from the whole head to the turned part, and the question names the turned part already.",
+            "1.778": r"This is one over the frequency. The exponent has still to be undone.",
+        },
     ),
     Question(
         id="ch17.which-scheme",
@@ -159,6 +169,11 @@ EXERCISES = (
         hint=r"What is $\theta_0$, for every base?",
         why=r"Each frequency is a quarter of the old one, also the first. No base does that: $\theta_0 = 1$ for all of "
         r"them. Dividing positions by 4 does it, and so does dividing the frequencies: the two are one function.",
+        feedback={
+            "A": r"With a larger base the first plane keeps its speed. Compare the first entries.",
+            "B": r"That base leaves the first plane alone and slows each plane by a different factor.",
+            "D": r"Look at the first entry. What is a base to the power of zero?",
+        },
     ),
     Task(
         id="ch17.signed-frequencies",

@@ -69,7 +69,13 @@ EXERCISES = (
         answer="D",
         truth=_which_count,
         why=r"bfloat16 has eight significant bits. It holds the integers up to 256, and from there on only 128 numbers "
-        r"between each power of two and the next. There are nine such stretches up to 131,072.",
+        r"between each power of two and the next. From 256 to 131,072 there are nine such stretches: 256 and 9 times "
+        r"128 make 1,408, and 131,072 itself one more.",
+        feedback={
+            "A": r"Sixteen bits make 65,536 patterns, so 131,072 positions cannot all differ.",
+            "B": r"There are that many patterns of sixteen bits. But most of them are fractions, negative or huge.",
+            "C": r"This would be an integer of fourteen bits. How many digits does bfloat16 keep?",
+        },
     ),
     Question(
         id="ch18.predict-table",
@@ -82,6 +88,11 @@ EXERCISES = (
         truth=_how_the_table_errs,
         why=r"A cosine is a number between $-1$ and $1$, wherever it came from. Rounding it costs at most "
         r"$2^{-9}$, at every position.",
+        feedback={
+            "B": r"An angle grows with the position. What is rounded here is no longer an angle.",
+            "C": r"This is how far apart the positions are. Which of them does the rounding still see?",
+            "D": r"Nothing gets better far out: the entries are of the same kind at every position.",
+        },
     ),
     Question(
         id="ch18.sharing",
@@ -94,7 +105,12 @@ EXERCISES = (
         hint=r"Which powers of two stand around 100,000? Between $2^e$ and $2^{e+1}$ the steps "
         r"are $2^{e-7}$.",
         why=r"$2^{16} \le 100{,}000 < 2^{17}$, so the numbers lie $2^{16-7} = 512$ apart, and each serves for the "
-        r"512 tokens around it, give or take a tie at the ends.",
+        r"512 tokens around it. A token exactly between two numbers goes to one of them: the count may be off by one.",
+        feedback={
+            "256": r"This is half a step, the farthest that a token moves. Tokens on both sides of a mark share it.",
+            "1024": r"Too high by one power of two. Between which two powers does 100,000 lie?",
+            "128": r"This is how many numbers the format has in each stretch. How long is the stretch?",
+        },
     ),
     Question(
         id="ch18.which-law",
@@ -106,7 +122,12 @@ EXERCISES = (
         hint=r"What counts is $\varepsilon_n - \varepsilon_m$, the difference of the two errors. For which of the four "
         r"is it a function of $n - m$?",
         why=r"With a rounded frequency the error is $n(\hat\theta - \theta)$, and the difference of two is "
-        r"$(n-m)(\hat\theta - \theta)$. It is an exact RoPE, only with other clocks than it says.",
+        r"$(n-m)(\hat\theta - \theta)$. It is an exact RoPE with slightly other frequencies.",
+        feedback={
+            "A": r"Two tokens with one offset may land on the same number, or on numbers a whole step apart.",
+            "C": r"The error of a rounded product looks like noise: it depends on the position itself.",
+            "D": r"This error is small everywhere. But it is not the same at two pairs of positions with one offset.",
+        },
     ),
     Task(
         id="ch18.step",

@@ -46,9 +46,10 @@ function build(ui) {
       word("query", "query"),
       " (solid), what it looks for, and its ",
       word("key", "key"),
-      " (dashed), what it offers. Where two words’ diagonals meet, a disc shows their score, the dot " +
-        "product of the later word’s query and the earlier word’s key; its name is the logit. Filled is " +
-        "positive, open negative. A dotted ring keeps the first size.",
+      " (dashed), what it offers. Each pair of words has a disc, where their diagonals meet. Its size is their " +
+        "score, the dot product of the later word’s query and the earlier word’s key; the score is called the " +
+        "logit. A filled disc is positive, an open one negative. When a disc changes, a dotted ring shows how " +
+        "large it was at the start.",
     ),
   );
 

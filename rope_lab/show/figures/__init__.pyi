@@ -45,4 +45,4 @@ from .sigma_basis import four_maps as four_maps, two_halves as two_halves
 from .tiny_gpt import stream as stream
 from .two_layouts import two_patterns as two_patterns
 from .what_crope_removes import many_pairings as many_pairings, three_halves as three_halves
-from .which_rope import four_answers as four_answers, schedule_lines as schedule_lines
+from .which_rope import four_answers as four_answers, one_answer as one_answer, schedule_lines as schedule_lines

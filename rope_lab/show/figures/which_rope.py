@@ -9,7 +9,7 @@ from rope_lab.algebra.rotation import frequencies, rotate
 from rope_lab.show.style import LIGHT
 from rope_lab.show.svg import Picture, figure
 
-__all__ = ["four_answers", "schedule_lines"]
+__all__ = ["four_answers", "one_answer", "schedule_lines"]
 
 
 def four_answers(*, head_dim: int = 8, position: float = 1.0) -> Picture:
@@ -48,6 +48,35 @@ def four_answers(*, head_dim: int = 8, position: float = 1.0) -> Picture:
                 axes.plot(at, y[at], "o" if at == 0 else "s", ms=7, color=ink)
             axes.set_title(f"{names[kind[0]]},\n{names[kind[1]]}", fontsize=11)
             axes.set(ylim=(-1.25, 1.25), yticks=[-1, 0, 1], xticks=places)
+    return fig.picture
+
+
+def one_answer(*, head_dim: int = 8) -> Picture:
+    """What each part of the answer to e_0 gives away: the place, the side and the height of two bars.
+
+    Args:
+        head_dim: Width of the head, even; the layout is half-split.
+
+    Returns:
+        A `Picture`: inline SVG with title and description.
+    """
+    y, other = rotate(np.eye(head_dim)[0], 1.0, theta=frequencies(head_dim), layout="half"), head_dim // 2
+    with figure(
+        title="What one answer gives away",
+        desc=f"The answer to the unit vector 0 has a bar of height {y[0]:.2f} at 0 and one of height {y[other]:.2f} at "
+        f"{other}. Where the second bar stands is the layout, its side the direction, both heights the frequency.",
+        size=(4.8, 2.6),
+    ) as fig:
+        axes, places = fig.subplots(), np.arange(head_dim)
+        axes.axhline(0, color=LIGHT["muted"], lw=0.8)
+        axes.plot(places[y == 0], y[y == 0], "o", ms=3, color=LIGHT["muted"])
+        for at, role, mark in ((0, "linear", "o"), (other, "conjugate", "s")):
+            axes.plot([at, at], [0, y[at]], color=LIGHT[role], lw=3)
+            axes.plot(at, y[at], mark, ms=7, color=LIGHT[role])
+        axes.text(0.3, y[0], "heights: frequency", fontsize=11, va="center")
+        axes.text(other + 0.3, y[other], "up: direction", fontsize=11, va="center")
+        axes.text(other, -0.45, "place: layout", fontsize=11, ha="center")
+        axes.set(ylim=(-0.7, 1.25), yticks=[0, 1], xticks=places)
     return fig.picture
 
 

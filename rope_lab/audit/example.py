@@ -37,7 +37,8 @@ def llama_example() -> dict[str, Any]:
     """What `rotary_of` and `permute_state` did to Llamas of transformers, as it was last measured.
 
     Returns:
-        The ``date`` and the versions; ``fingerprint`` and ``laws`` as text for the configuration of Llama 3 8B; and
+        The ``date`` and the versions; for the configuration of Llama 3 8B, ``fingerprint`` as lines
+        and ``laws`` as names, whether they hold and what was seen; and
         ``away``: by how much the logits of a small random Llama move when weights or code change their layout.
 
     >>> sorted(llama_example())
@@ -61,7 +62,7 @@ def measure() -> dict[str, Any]:
         "transformers": metadata.version("transformers"),
         "torch": metadata.version("torch"),
         "fingerprint": str(fingerprint(rotary, head_dim=rotary.head_dim)).split("\n"),
-        "laws": [str(law) for law in found],
+        "laws": [[law.name, law.ok, law.saw] for law in found],
         "away": _carried(modeling),
     }
 

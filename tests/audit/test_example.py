@@ -12,7 +12,7 @@ def shape(lines):
 
 def test_the_stored_example_is_what_is_measured():
     then, now = llama_example(), measure()
-    assert shape(then["laws"]) == shape(now["laws"])
+    assert [law[:2] for law in then["laws"]] == [law[:2] for law in now["laws"]]
     assert shape(then["fingerprint"][:4]) == shape(now["fingerprint"][:4])
     assert now["away"] == pytest.approx(then["away"], rel=1e-3, abs=1e-5)
 
@@ -20,4 +20,4 @@ def test_the_stored_example_is_what_is_measured():
 def test_control_only_both_changes_together_keep_the_logits():
     away = llama_example()["away"]
     assert away["new weights, new code"] < 1e-5 < 1 < min(away["new weights, old code"], away["old weights, new code"])
-    assert shape(["ok    group law         off by 1"]) != shape(["FAIL  group law         off by 1"])
+    assert shape(["layout  half"]) != shape(["layout  interleaved"])

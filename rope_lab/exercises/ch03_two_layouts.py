@@ -35,8 +35,13 @@ def _what_a_mix_up_does() -> list[bool]:
             for q, k in draws
         ]
     ).T
-    relative = np.allclose(wrong, shifted) and np.allclose(home, 0)
-    return [False, np.allclose(right, wrong), bool(relative and not np.allclose(right, wrong)), not relative]
+    right_at_zero, relative, wrong_elsewhere = (
+        np.allclose(home, 0),
+        np.allclose(wrong, shifted),
+        not np.allclose(wrong, right),
+    )
+    found = (right_at_zero and wrong_elsewhere, relative)
+    return [found == wanted for wanted in ((True, False), (True, True), (False, False), (False, True))]
 
 
 # --- the fast form of the half-split layout ---
@@ -84,7 +89,7 @@ def _weights(n_heads: int, planes: int, width: int):
 _checkpoints = st.tuples(st.integers(1, 3), st.integers(1, 4), st.integers(1, 3)).map(lambda sizes: _weights(*sizes))
 
 
-# --- an instrument: which coordinate turns with the first? ---
+# --- an instrument: who turns with whom? ---
 
 
 @dataclass(frozen=True)
@@ -95,31 +100,60 @@ class Turn:
     base: float
     layout: Layout
     direction: int  # +1 counter-clockwise, -1 clockwise
+    rotary_dim: int  # the first so many coordinates turn
 
     def __call__(self, x, n):
-        theta = rotation.frequencies(self.head_dim, base=self.base)
-        return rotation.rotate(np.asarray(x, dtype=float), self.direction * n, theta=theta, layout=self.layout)
+        theta = rotation.frequencies(self.rotary_dim, base=self.base)
+        x = np.array(x, dtype=float)
+        turning = x[: self.rotary_dim]
+        x[: self.rotary_dim] = rotation.rotate(turning, self.direction * n, theta=theta, layout=self.layout)
+        return x
 
     def __repr__(self) -> str:
         way = "counter-clockwise" if self.direction > 0 else "clockwise"
-        return f"(x, n) -> x turned {way}, head_dim={self.head_dim}, base={self.base:g}, {self.layout}"
+        return (
+            f"(x, n) -> x turned {way}, head_dim={self.head_dim}, base={self.base:g}, {self.layout}, "
+            f"rotary_dim={self.rotary_dim}"
+        )
 
 
+_SIZES = [(4, 10000.0, 1, 4), (8, 10000.0, 1, 4), (6, 500.0, -1, 6), (16, 10000.0, -1, 8)]
 _TURNS = [
-    Turn(head_dim, base, layout, direction)
+    Turn(head_dim, base, layout, direction, rotary_dim)
     for layout in ("interleaved", "half")
-    for head_dim, base, direction in [(4, 10000.0, 1), (8, 10000.0, 1), (6, 500.0, -1), (16, 10000.0, -1)]
+    for head_dim, base, direction, rotary_dim in _SIZES
 ]
 
 
-def partner_of_first(turn, head_dim):
-    x = np.zeros(head_dim)
-    x[0] = 1.0
-    return 1 + int(np.argmax(np.abs(turn(x, 1)[1:])))
+def partners(turn, head_dim):
+    found = np.arange(head_dim)
+    for j in range(head_dim):
+        probe = np.zeros(head_dim)
+        probe[j] = 1.0
+        others = np.abs(turn(probe, 1))
+        others[j] = 0.0
+        if others.max() > 1e-9:
+            found[j] = np.argmax(others)
+    return found
 
 
-def _changed(turn, x, n):
-    return 1 + int(np.argmax(np.abs(turn(x, n) - x)[1:] > 1e-9))
+def _partners_by(seen):
+    """A wrong attempt: ``seen(turn, probe)`` is looked at, the probe's own coordinate left out."""
+
+    def attempt(turn, head_dim):
+        found = []
+        for j, probe in enumerate(np.eye(head_dim)):
+            others = seen(turn, probe)
+            others[j] = 0.0
+            found.append(int(np.argmax(others)) if others.max() > 1e-9 else j)
+        return np.array(found)
+
+    return attempt
+
+
+def _always_somebody(turn, head_dim):
+    rest = [np.abs(turn(probe, 1)) * (np.arange(head_dim) != j) for j, probe in enumerate(np.eye(head_dim))]
+    return np.array([int(np.argmax(others)) for others in rest])
 
 
 EXERCISES = (
@@ -127,32 +161,45 @@ EXERCISES = (
         id="ch03.predict-mixup",
         kind="prediction",
         prompt=r"A model was trained with neighbouring coordinates as planes: 0 and 1, 2 and 3, and so on. Its weights "
-        r"are loaded into code that turns coordinate $i$ together with $i + d/2$. All shapes fit. What happens?",
+        r"are loaded into code that turns coordinate $i$ together with $i + d/2$, in queries and in keys. All shapes "
+        r"fit. What can you say about the logits?",
         choices=(
-            r"An error: the weights do not fit the code.",
-            r"Nothing: a pair is a pair, and the logits are the same.",
-            r"It runs. The logits still depend on the offset alone, and are right at offset 0; elsewhere they are "
-            r"wrong.",
-            r"It runs, but the logits now depend on where the words stand, and not only on how far apart they are.",
+            r"Right at offset 0, wrong elsewhere; they depend on both positions.",
+            r"Right at offset 0, wrong elsewhere; they depend on the offset alone.",
+            r"Wrong at every offset, 0 included; they depend on both positions.",
+            r"Wrong at every offset, 0 included; they depend on the offset alone.",
         ),
-        answer="C",
+        answer="B",
         truth=_what_a_mix_up_does,
-        why=r"Each layout by itself is a rotation with the relative law, and both start from the identity. So nothing "
-        r"looks broken: only the coordinates of one plane are turned with two frequencies that the training never "
-        r"used for them.",
+        feedback={
+            "A": r"The half is right. Now ask what the other code does to a query and a key that both move by one "
+            r"place: is it still a rotation by the position?",
+            "C": r"Take a word that is compared with itself. By how much does the second turn go beyond the first? And "
+            r"what happens if both words move by one place?",
+            "D": r"You saw that the wrong code is a rotation, too. Then look at a word that is compared with itself.",
+        },
+        why=r"Each layout by itself is a family of rotations with the relative law, and both start from the identity. "
+        r"So the logits depend on the offset alone, and at offset 0 nothing has turned. Only the coordinates of one "
+        r"plane are turned with two frequencies that the training never used for them.",
     ),
     Question(
-        id="ch03.swaps",
-        prompt=r"A head has $d = 10$ coordinates. How many swaps of two rows, at the least, bring the half-split order "
-        r"$0, 2, 4, 6, 8, 1, 3, 5, 7, 9$ into the order $0, 1, \dots, 9$?",
-        answer=6,
+        id="ch03.way-back",
+        prompt=r"A head has 128 coordinates, and only the first 32 turn (`rotary_dim=32`). Its weights are half-split, "
+        r"and you reorder the rows for interleaved code. Counted from zero, which old row becomes row 5?",
+        answer=18,
         tolerance=0.1,
-        unit="swaps",
-        truth=lambda: layouts.minimal_swaps(rotation.layout_permutation(10)),
-        hint=r"Follow the loops: place 1 holds 2, place 2 holds 4, place 4 holds 8, and so on until you are back at "
-        r"1. A loop of $r$ places takes $r - 1$ swaps.",
-        why=r"The loops are $1 \to 2 \to 4 \to 8 \to 7 \to 5$ and $3 \to 6$; 0 and 9 stay. That is $5 + 1$. "
-        r"By moves it would be $d/2 - 1 = 4$.",
+        unit="(row)",
+        truth=lambda: layouts.projection_permutation(1, 128, rotary_dim=32, to="interleaved")[5],
+        hint=r"In interleaved code rows 4 and 5 are plane 2. Which two rows are plane 2 in half-split code with 32 "
+        r"turning coordinates?",
+        feedback={
+            "10": r"That is the other direction: the row that half-split code wants in place 5.",
+            "66": r"You added half of the head. The planes lie within the part that turns.",
+            "2": r"That is the first member of the plane; row 5 is the second one.",
+            "5": r"Only the rows behind the turning part stay where they are.",
+        },
+        why=r"Row $5 = 2 \cdot 2 + 1$ is the second member of plane 2. In half-split order with 32 turning coordinates "
+        r"plane 2 consists of rows $2$ and $2 + 16 = 18$.",
     ),
     Task(
         id="ch03.rotate-half",
@@ -192,21 +239,26 @@ EXERCISES = (
     ),
     Task(
         id="ch03.find-layout",
-        statement=r"Write `partner_of_first(turn, head_dim)`. You get a function `turn(x, n)` that rotates a vector "
-        r"`x` of shape `(head_dim,)`, with `head_dim` at least 4, as for position `n`. Return the number of the "
-        r"coordinate that turns together with coordinate 0. You may only call `turn` and look.",
-        solution=partner_of_first,
+        statement=r"Write `partners(turn, head_dim)`. You get a function `turn(x, n)` that rotates a vector `x` of "
+        r"shape `(head_dim,)` as for position `n`. Return an array of `head_dim` numbers: for each coordinate the one "
+        r"that turns together with it, and the coordinate itself if it does not turn at all. You may only call `turn` "
+        r"and look.",
+        solution=partners,
         examples=st.sampled_from(_TURNS).map(lambda turn: (turn, turn.head_dim)),
         mistakes={
-            "every coordinate was filled, so every coordinate changes": lambda turn, d: _changed(turn, np.ones(d), 1),
-            "at position 0 nothing turns": lambda turn, d: _changed(turn, np.eye(d)[0], 0),
-            "the sign was not taken off: some code turns clockwise": lambda turn, d: (
-                1 + int(np.argmax(turn(np.eye(d)[0], 1)[1:]))
+            "every coordinate was filled, so every coordinate changes": _partners_by(
+                lambda turn, probe: np.abs(turn(np.ones(len(probe)), 1) - 1)
             ),
+            "at position 0 nothing turns": _partners_by(lambda turn, probe: np.abs(turn(probe, 0))),
+            "the sign was not taken off: one of the two partners comes out negative": _partners_by(
+                lambda turn, probe: turn(probe, 1)
+            ),
+            "a coordinate that does not turn was given a partner": _always_somebody,
         },
-        hint=r"Turn a vector that is zero except in coordinate 0. Its partner is the other coordinate that comes out "
-        r"different from zero.",
-        why=r"1 means interleaved, $d/2$ means half-split: one probe decides it. The last part of the book turns this "
-        r"into an instrument that also reads off the base, the direction and how many coordinates turn.",
+        hint=r"Turn a vector that is zero except in coordinate $j$. Its partner is the other coordinate that comes out "
+        r"different from zero; if there is none, $j$ does not turn.",
+        why=r"The first entry decides the layout: 1 means interleaved, half of the turning coordinates means "
+        r"half-split. The last part of the book turns this into an instrument that also reads off the base, the "
+        r"direction and how many coordinates turn.",
     ),
 )

@@ -1,4 +1,4 @@
-"""Chapter 4, The relative identity, proven: every family of matrices with R_m^T R_n = R_(n-m)."""
+"""Chapter 4, The relative identity, proven: which maps of queries and keys leave the offset alone."""
 
 from __future__ import annotations
 
@@ -52,18 +52,18 @@ FAMILIES = (
 )
 
 
-def _which_obey() -> list[bool]:
-    rotation, mirror, singular, in_front = (
-        law_residual(R) < 1e-9
-        for R in (
-            _turn,
-            lambda n: _power(_FLIP, n),
-            lambda _: np.diag([1.0, 0.0]),
-            lambda n: _turn(1) @ _power(_FLIP, n),
-        )
+def _which_are_relative() -> list[bool]:
+    """Does the product of the two maps change when both positions move, for each of the four changes?"""
+    gamma = 0.9
+    far = rotation_2d(0.5)  # a step of another base
+    maps = (
+        (lambda m: gamma**m * _turn(m), lambda n: gamma**n * _turn(n)),
+        (lambda m: gamma**m * _turn(m), lambda n: gamma**-n * _turn(n)),
+        (_turn, lambda n: gamma**n * _turn(n)),
+        (_turn, lambda n: _power(far, n)),
     )
-    obey = (rotation, mirror, singular, in_front)
-    return [obey == wanted for wanted in ((1, 0, 0, 0), (1, 1, 0, 0), (1, 1, 1, 0), (1, 1, 1, 1))]
+    pairs = [(m, n, s) for m in (0, 2) for n in (1, 3) for s in (1, 4)]
+    return [all(np.allclose(A(m).T @ B(n), A(m + s).T @ B(n + s)) for m, n, s in pairs) for A, B in maps]
 
 
 def _square_angle_steps():
@@ -115,20 +115,28 @@ def _rank_after(R, pairs) -> int:
 
 EXERCISES = (
     Question(
-        id="ch04.predict-solutions",
+        id="ch04.predict-two-maps",
         kind="prediction",
-        prompt=r"Forget cosines. Ask only that real $2 \times 2$ matrices satisfy $R_m^\top R_n = R_{n-m}$ for all "
-        r"whole numbers $m$ and $n$. Write $O^n$ for the powers of one orthogonal matrix. What satisfies it?",
+        prompt=r"Queries and keys are turned by their positions, as in RoPE with base 10,000. Somebody changes the two "
+        r"maps, with a fixed number $\gamma$ between 0 and 1; $m$ is the position of the query and $n$ that of the "
+        r"key. After which change does the logit still depend on the offset $n - m$ alone?",
         choices=(
-            r"Only rotations by $n\theta$.",
-            r"Rotations by $n\theta$, and the powers of a reflection. Nothing else.",
-            r"Those, and also some matrices that cannot be inverted.",
-            r"All of those, and also $C\,O^n$ with any fixed orthogonal $C$ in front.",
+            r"Queries are also multiplied by $\gamma^m$, and keys by $\gamma^n$.",
+            r"Queries are also multiplied by $\gamma^m$, and keys by $\gamma^{-n}$.",
+            r"Queries are only turned, and keys are also multiplied by $\gamma^n$.",
+            r"Queries are turned with base 10,000, and keys with base 500,000.",
         ),
-        answer="C",
-        truth=_which_obey,
-        why=r"$R_n = \mathrm{diag}(1, 0)$ at every $n$ satisfies it: both sides are $\mathrm{diag}(1, 0)$. Even "
-        r"$R_n = 0$ does. A factor $C$ in front does not: at $m = n = 0$ the equation says $C^\top C = C$, so $C = I$.",
+        answer="B",
+        truth=_which_are_relative,
+        feedback={
+            "A": r"Multiply the two factors. Does their product know $n - m$, or another combination of $m$ and $n$?",
+            "C": r"Move both words ten places along the text. The query's factor stays 1; what happens to the key's?",
+            "D": r"Both maps are rotations, but the planes no longer turn together. Move both words by one place: by "
+            r"how much does each of the two turn?",
+        },
+        why=r"The factors make $\gamma^m \gamma^{-n} = \gamma^{m-n}$, and between the two turns only $n - m$ is left. One "
+        r"of the two maps shrinks and the other grows. With base 10,000 on one side and 500,000 on the other, no "
+        r"single step $M$ fits both.",
     ),
     Question(
         id="ch04.first-broken-line",
@@ -146,6 +154,11 @@ EXERCISES = (
         truth=lambda: [bool(np.abs(a - b).max() > 1e-9) for a, b in _square_angle_steps()],
         hint=r"The blocks are still rotations, by $m^2\theta$ and by $n^2\theta$. Follow one block through the "
         r"steps, with $m = 1$ and $n = 2$.",
+        feedback={
+            "A": r"This step is true of every block-diagonal matrix, whatever its blocks are.",
+            "B": r"The block for position $m$ turns by $m^2\theta$. It is a rotation; what is its transpose?",
+            "C": r"Both factors still have their blocks in the same places, and this is all that the step needs.",
+        },
         why=r"Rotations they still are, so the first three steps stand. The product turns by $(n^2 - m^2)\,\theta$, "
         r"and the angle that belongs to $n - m$ is $(n-m)^2\,\theta$. With $m = 1$, $n = 2$: $3\theta$ against "
         r"$\theta$.",
@@ -158,6 +171,12 @@ EXERCISES = (
         tolerance=0.01,
         truth=_trace_of_a_rank_one_solution,
         hint=r"Write $R_n = U\,\mathrm{diag}(O^n, 0)\,U^\top$. Here $O$ is one number, and it is orthogonal.",
+        feedback={
+            "1": r"That is the trace of $R_0$. If $R_7$ had it too, $R_1$ would be $R_0$.",
+            "0": r"The block of rank one does not vanish: $R_7^\top R_7 = R_0$, and $R_0$ has rank one.",
+            "-2": r"That would be $-I$, of rank two.",
+            "7": r"The position is an exponent here, not a factor.",
+        },
         why=r"An orthogonal number is $1$ or $-1$. It is not $1$, or $R_1$ would be $R_0$. So "
         r"$R_7 = U\,\mathrm{diag}((-1)^7, 0)\,U^\top$, and a change of basis keeps the trace: $-1$.",
     ),

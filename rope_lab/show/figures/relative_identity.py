@@ -1,4 +1,4 @@
-"""Chapter 4's static figures: how a block joins the others, and every solution of the law in the plane."""
+"""Chapter 4's static figures: how a block joins the others, every solution in the plane, and three steps of a key."""
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -9,7 +9,7 @@ from rope_lab.algebra.solutions import solution
 from rope_lab.show.style import FLAG, LIGHT
 from rope_lab.show.svg import Picture, figure
 
-__all__ = ["every_solution", "one_more_plane"]
+__all__ = ["every_solution", "one_more_plane", "three_steps"]
 
 _SLANT = rotation_2d(0.5)  # the basis U of the solutions that are not orthogonal
 
@@ -87,4 +87,28 @@ def one_more_plane() -> Picture:
             for x, y in ((2.56, 2.35), (0.95, 0.74)):
                 axes.text(left + x, y, "0", color=LIGHT["muted"], ha="center", va="center", fontsize=12)
             axes.text(left + 3.625, 1.65, sign, ha="center", va="center", fontsize=20)
+    return fig.picture
+
+
+def three_steps() -> Picture:
+    """The letter F under M^0, M^1 and M^2, for a turn, a turn that grows, and a shear."""
+    kinds = (
+        ("a turn\n(RoPE)", rotation_2d(0.7)),
+        ("a turn that\ngrows (xPos)", rotation_2d(0.7) / 0.8),
+        ("a shear\n(ALiBi)", np.array([[1.0, 0.6], [0.0, 1.0]])),
+    )
+    desc = (
+        "Three columns, one for each step M, and three rows for M to the power 0, 1 and 2. A turn rotates the letter F "
+        "by the same angle at each step. A turn that grows rotates it and makes it larger by the same factor at each "
+        "step. A shear leans it over, by the same amount at each step, and its base stays where it is."
+    )
+    with figure(title="Three steps that a key may take", desc=desc, size=(3.6, 4.1)) as fig:
+        grid = fig.subplots(3, 3)
+        for column, (name, step) in enumerate(kinds):
+            grid[0, column].set_title(name, fontsize=11)
+            for n in range(3):
+                _letter(grid[n, column], np.linalg.matrix_power(step, n))
+                grid[n, column].set(xlim=(-1.75, 1.75), ylim=(-1.75, 1.75))
+        for n, name in enumerate(("$I$", "$M$", "$M^2$")):
+            grid[n, 0].text(-2.0, 0, name, fontsize=15, ha="right", va="center")
     return fig.picture

@@ -1,4 +1,4 @@
-"""Chapter 3's static figure: the same rotation as a matrix in two layouts."""
+"""Chapter 3's static figures: one rotation as a matrix in two layouts, and who turns with whom."""
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -8,7 +8,7 @@ from rope_lab.algebra.rotation import layout_permutation, planes
 from rope_lab.show.style import LIGHT
 from rope_lab.show.svg import Picture, figure
 
-__all__ = ["two_patterns"]
+__all__ = ["two_pairings", "two_patterns"]
 
 
 def two_patterns(*, head_dim: int = 8) -> Picture:
@@ -66,3 +66,34 @@ def _pattern(axes: Axes, pairs: np.ndarray, size: int) -> None:
                 zorder=3,
                 color=ink if open_cell else LIGHT["paper"],
             )
+
+
+def two_pairings(*, head_dim: int = 8) -> Picture:
+    """A row of coordinates; arcs above join the pairs of the interleaved layout, arcs below those of the half-split one.
+
+    Args:
+        head_dim: Width of the head, even.
+
+    Returns:
+        A `Picture`: inline SVG with title and description.
+    """
+    above, below = (planes(head_dim, layout=layout).tolist() for layout in ("interleaved", "half"))
+    said = [", ".join(f"{a} with {b}" for a, b in found) for found in (above, below)]
+    desc = (
+        f"The coordinates 0 to {head_dim - 1} in a row. Short arcs above them, interleaved: {said[0]}. "
+        f"Long arcs below them, half-split: {said[1]}."
+    )
+    with figure(title="Who turns with whom, in two layouts", desc=desc, size=(3.6, 2.5)) as fig:
+        axes = fig.subplots()
+        axes.set(xlim=(-0.5, head_dim - 0.5), ylim=(-2.9, 1.9), aspect="equal")
+        axes.axis("off")
+        for found, side, ink, name in ((above, 1, "linear", "interleaved"), (below, -1, "conjugate", "half-split")):
+            for a, b in found:
+                turn = np.linspace(0, np.pi, 40)
+                height = 0.75 if side > 0 else 1.55
+                x, y = (a + b) / 2 + (b - a) / 2 * np.cos(turn), side * (0.38 + height * np.sin(turn))
+                axes.plot(x, y, color=LIGHT[ink], lw=1.8, ls="-" if side > 0 else (0, (4, 2)))
+            axes.text((head_dim - 1) / 2, 1.55 if side > 0 else -2.6, name, ha="center", va="center", color=LIGHT[ink])
+        for j in range(head_dim):
+            axes.text(j, 0, f"${j}$", ha="center", va="center", fontsize=13)
+    return fig.picture

@@ -8,7 +8,6 @@ from . import (
     fingerprint_playground as fingerprint_playground,
     impulse_response as impulse_response,
     kit as kit,
-    layout_board as layout_board,
     learning_curves as learning_curves,
     ordering_explorer as ordering_explorer,
     placement_board as placement_board,
@@ -21,6 +20,7 @@ from . import (
     so4_explorer as so4_explorer,
     table_explorer as table_explorer,
     two_hands as two_hands,
+    wrong_layout as wrong_layout,
 )
 from .bf16_positions import BfPositions as BfPositions
 from .budget_calculator import BudgetCalculator as BudgetCalculator
@@ -30,7 +30,6 @@ from .concentration import Concentration as Concentration
 from .falling_apart import FallingApart as FallingApart
 from .fingerprint_playground import FingerprintPlayground as FingerprintPlayground
 from .impulse_response import ImpulseResponse as ImpulseResponse
-from .layout_board import LayoutBoard as LayoutBoard
 from .learning_curves import LearningCurves as LearningCurves, panels_of as panels_of
 from .ordering_explorer import OrderingExplorer as OrderingExplorer
 from .placement_board import PlacementBoard as PlacementBoard
@@ -42,3 +41,4 @@ from .sigma_board import SigmaBoard as SigmaBoard
 from .so4_explorer import So4Explorer as So4Explorer
 from .table_explorer import TableExplorer as TableExplorer
 from .two_hands import TwoHands as TwoHands
+from .wrong_layout import WrongLayout as WrongLayout

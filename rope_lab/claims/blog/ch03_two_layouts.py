@@ -182,6 +182,7 @@ def half_has_determinant_one(sign):
 @claim(
     "blog.row-swaps",
     locus="item 2",
+    differs="the source calls the moves swaps",
     statement=r"The half-split matrix becomes the interleaved one by $d/2 - 1$ row swaps and as many column swaps.",
     verdict="conditional",
     correction=r"$d/2 - 1$ counts *moves*: take a row out, insert it elsewhere. That is the least number, for every "

@@ -151,3 +151,27 @@ def decay_from_two_families(sign):
     goal = exact.rotation_matrix(n - m, theta=thetas)
     scale = sp.powsimp(g**m * g ** (sign * n) / g ** (m - n))
     return scale == 1 and symbolic.same(sp.simplify((query.T * keys) / g ** (m - n)), goal)
+
+
+@claim(
+    "book.relative-alibi",
+    statement=r"A bias that is linear in the offset is a pair of families with the shear "
+    r"$M = \begin{pmatrix} 1 & b\\ 0 & 1 \end{pmatrix}$: give the query two more coordinates $(1, 0)$ and the key "
+    r"$(0, 1)$, map them by $M^{-m\top}$ and $M^n$, and the logit grows by $b\,(n - m)$.",
+    witness=r"$m = 0$: the second column of $M^n$ begins with $b\,n$.",
+    holds=lambda shear, m: shear(-m).T,
+    control=lambda shear, m: shear(m),  # one family for both: the bias is b n, whatever m is
+)
+def a_linear_bias_from_a_shear(queries):
+    b, *entries = sp.symbols("b q_1 q_2 k_1 k_2", real=True)
+    q, k = sp.Matrix(entries[:2]), sp.Matrix(entries[2:])
+
+    def shear(power):
+        return sp.Matrix([[1, b * power], [0, 1]])
+
+    if sp.expand(shear(n) * shear(1) - shear(n + 1)) != sp.zeros(2, 2) or shear(0) != sp.eye(2):
+        return False  # so it is a power of M
+    query = sp.Matrix([exact.rotation_2d(m) * q, queries(shear, m) * sp.Matrix([1, 0])])
+    key = sp.Matrix([exact.rotation_2d(n) * k, shear(n) * sp.Matrix([0, 1])])
+    goal = (q.T * exact.rotation_2d(n - m) * k)[0] + b * (n - m)
+    return symbolic.same(query.dot(key), goal)

@@ -69,9 +69,9 @@ def one_more_plane() -> Picture:
         " for n minus m."
     )
     blocks = (
-        (r"$A_m^\top$", r"$R_m^\top$", "query", r"$\cdot$"),
-        (r"$A_n$", r"$R_n$", "key", "="),
-        (r"$A_{n{-}m}$", r"$R_{n{-}m}$", "output", ""),
+        (r"$X_m^\top$", r"$R_m^\top$", "query", r"$\cdot$"),
+        (r"$X_n$", r"$R_n$", "key", "="),
+        (r"$X_{n{-}m}$", r"$R_{n{-}m}$", "output", ""),
     )
     with figure(title="One more plane: blocks multiply with their own kind", desc=desc, size=(4.9, 1.6)) as fig:
         axes = fig.subplots()

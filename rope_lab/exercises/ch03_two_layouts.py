@@ -100,24 +100,21 @@ class Turn:
     base: float
     layout: Layout
     direction: int  # +1 counter-clockwise, -1 clockwise
-    rotary_dim: int  # the first so many coordinates turn
+    rotary_dim: int = 0  # the first so many coordinates turn; 0: all of them
 
     def __call__(self, x, n):
-        theta = rotation.frequencies(self.rotary_dim, base=self.base)
-        x = np.array(x, dtype=float)
-        turning = x[: self.rotary_dim]
-        x[: self.rotary_dim] = rotation.rotate(turning, self.direction * n, theta=theta, layout=self.layout)
+        x, width = np.array(x, dtype=float), self.rotary_dim or self.head_dim
+        theta = rotation.frequencies(width, base=self.base)
+        x[..., :width] = rotation.rotate(x[..., :width], self.direction * n, theta=theta, layout=self.layout)
         return x
 
     def __repr__(self) -> str:
         way = "counter-clockwise" if self.direction > 0 else "clockwise"
-        return (
-            f"(x, n) -> x turned {way}, head_dim={self.head_dim}, base={self.base:g}, {self.layout}, "
-            f"rotary_dim={self.rotary_dim}"
-        )
+        part = f", rotary_dim={self.rotary_dim}" if self.rotary_dim else ""
+        return f"(x, n) -> x turned {way}, head_dim={self.head_dim}, base={self.base:g}, {self.layout}{part}"
 
 
-_SIZES = [(4, 10000.0, 1, 4), (8, 10000.0, 1, 4), (6, 500.0, -1, 6), (16, 10000.0, -1, 8)]
+_SIZES = [(4, 10000.0, 1, 0), (8, 10000.0, 1, 4), (6, 500.0, -1, 0), (16, 10000.0, -1, 8)]
 _TURNS = [
     Turn(head_dim, base, layout, direction, rotary_dim)
     for layout in ("interleaved", "half")

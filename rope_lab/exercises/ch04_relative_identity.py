@@ -9,7 +9,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from rope_lab.algebra.rotation import rotation_2d
-from rope_lab.algebra.solutions import law_residual, solution
+from rope_lab.algebra.solutions import solution
 from rope_lab.exercises.core import Question, Task
 
 _FLIP = np.diag([1.0, -1.0])
@@ -134,8 +134,8 @@ EXERCISES = (
             "D": r"Both maps are rotations, but the planes no longer turn together. Move both words by one place: by "
             r"how much does each of the two turn?",
         },
-        why=r"The factors make $\gamma^m \gamma^{-n} = \gamma^{m-n}$, and between the two turns only $n - m$ is left. One "
-        r"of the two maps shrinks and the other grows. With base 10,000 on one side and 500,000 on the other, no "
+        why=r"The factors make $\gamma^m \gamma^{-n} = \gamma^{m-n}$, and between the two turns only $n - m$ is left. "
+        r"One of the two maps shrinks and the other grows. With base 10,000 on one side and 500,000 on the other, no "
         r"single step $M$ fits both.",
     ),
     Question(

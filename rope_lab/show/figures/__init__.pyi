@@ -42,6 +42,7 @@ from .precision import (
 from .relative_identity import (
     every_solution as every_solution,
     one_more_plane as one_more_plane,
+    opposite_steps as opposite_steps,
     three_steps as three_steps,
 )
 from .rope_on_values import arrivals as arrivals, fading as fading

@@ -9,7 +9,7 @@ from rope_lab.algebra.solutions import solution
 from rope_lab.show.style import FLAG, LIGHT
 from rope_lab.show.svg import Picture, figure
 
-__all__ = ["every_solution", "one_more_plane", "three_steps"]
+__all__ = ["every_solution", "one_more_plane", "opposite_steps", "three_steps"]
 
 _SLANT = rotation_2d(0.5)  # the basis U of the solutions that are not orthogonal
 
@@ -111,4 +111,30 @@ def three_steps() -> Picture:
                 grid[n, column].set(xlim=(-1.75, 1.75), ylim=(-1.75, 1.75))
         for n, name in enumerate(("$I$", "$M$", "$M^2$")):
             grid[n, 0].text(-2.0, 0, name, fontsize=15, ha="right", va="center")
+    return fig.picture
+
+
+def opposite_steps() -> Picture:
+    """Positions in a row: keys take the step M to the next one, queries the opposite step; between them M^(n-m)."""
+    desc = (
+        "Positions 0 to 5 in a row. Above them an arrow leads from each position to the next: a key takes the step M. "
+        "Below them the arrows of the query, each with the step M to the power minus 1, transposed. A query at "
+        "position 1 and a key at position 4 are marked, and between them stands M to the power of the offset, here 3."
+    )
+    with figure(title="One step for the keys, the opposite one for the queries", desc=desc, size=(3.6, 2.3)) as fig:
+        axes = fig.subplots()
+        axes.set(xlim=(-0.5, 5.5), ylim=(-1.75, 2.1), aspect="equal")
+        axes.axis("off")
+        for n in range(6):
+            role = {1: "query", 4: "key"}.get(n)
+            axes.text(n, 0, f"${n}$", ha="center", va="center", fontsize=13, color=LIGHT[role or "muted"])
+        for side, role in ((1, "key"), (-1, "query")):
+            for n in range(5):
+                way = {"arrowstyle": "-|>", "color": LIGHT[role], "lw": 1.4, "mutation_scale": 9}
+                way |= {"connectionstyle": f"arc3,rad={-0.55 * side}", "ls": "-" if role == "query" else (0, (4, 2))}
+                axes.annotate("", (n + 0.9, 0.3 * side), (n + 0.1, 0.3 * side), arrowprops=way)
+        axes.text(2.5, 0.86, "keys: $M$", ha="center", va="center", color=LIGHT["key"])
+        axes.text(2.5, -0.95, r"queries: $(M^{-1})^\top$", ha="center", va="center", color=LIGHT["query"])
+        axes.plot([1, 1, 4, 4], [1.25, 1.45, 1.45, 1.25], color=LIGHT["ink"], lw=1)
+        axes.text(2.5, 1.8, "$M^{n-m} = M^{3}$", ha="center", va="center", fontsize=13)
     return fig.picture

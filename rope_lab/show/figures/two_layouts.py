@@ -69,7 +69,7 @@ def _pattern(axes: Axes, pairs: np.ndarray, size: int) -> None:
 
 
 def two_pairings(*, head_dim: int = 8) -> Picture:
-    """A row of coordinates; arcs above join the pairs of the interleaved layout, arcs below those of the half-split one.
+    """A row of coordinates: arcs above join the pairs of the interleaved layout, arcs below the half-split ones.
 
     Args:
         head_dim: Width of the head, even.

@@ -6,9 +6,10 @@ const D = 8,
 const frequencies = (d, base) => Array.from({ length: d / 2 }, (_, i) => base ** ((-2 * i) / d));
 const half = (d) => Array.from({ length: d / 2 }, (_, i) => [i, i + d / 2]);
 const neighbours = (d) => Array.from({ length: d / 2 }, (_, i) => [2 * i, 2 * i + 1]);
-const turned = ([x, y], angle) => [
-  x * Math.cos(angle) - y * Math.sin(angle),
-  x * Math.sin(angle) + y * Math.cos(angle),
+/** The two coordinates of a plane, turned. */
+const turned = (x, [a, b], angle) => [
+  x[a] * Math.cos(angle) - x[b] * Math.sin(angle),
+  x[a] * Math.sin(angle) + x[b] * Math.cos(angle),
 ];
 const offsets = Array.from({ length: REACH + 1 }, (_, r) => r);
 
@@ -17,8 +18,7 @@ function meanError(d, base) {
   const theta = frequencies(d, base);
   return offsets.map((r) => {
     let overlap = 0; // the two matrices share their diagonals and no other entry
-    for (let j = 0; j < d; j++)
-      overlap += Math.cos(r * theta[Math.floor(j / 2)]) * Math.cos(r * theta[j % (d / 2)]);
+    for (let j = 0; j < d; j++) overlap += Math.cos(r * theta[Math.floor(j / 2)]) * Math.cos(r * theta[j % (d / 2)]);
     return Math.sqrt(Math.max(0, (2 * d - 2 * overlap) / d));
   });
 }
@@ -34,12 +34,12 @@ export function compute({ offset, start, words, weights, pairs, llama }) {
   for (const [head, planes] of Object.entries(names)) {
     const logit = (m, n) =>
       planes.reduce((sum, pair, i) => {
-        const [u, v] = [turned(pair.map((j) => q[j]), m * theta[i]), turned(pair.map((j) => k[j]), n * theta[i])];
+        const [u, v] = [turned(q, pair, m * theta[i]), turned(k, pair, n * theta[i])];
         return sum + u[0] * v[0] + u[1] * v[1];
       }, 0);
     hands[head] = planes.map((pair, i) => [
-      turned(pair.map((j) => q[j]), start * theta[i]),
-      turned(pair.map((j) => k[j]), (start + offset) * theta[i]),
+      turned(q, pair, start * theta[i]),
+      turned(k, pair, (start + offset) * theta[i]),
     ]);
     now[head] = logit(start, start + offset);
     curves[head] = offsets.map((r) => logit(0, r));

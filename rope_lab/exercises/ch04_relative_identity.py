@@ -183,9 +183,9 @@ EXERCISES = (
     Task(
         id="ch04.key-map",
         statement=r"""
-        Queries are mapped by $A_m = S^m$, where `S` is an invertible $2 \times 2$ matrix that need not be orthogonal.
-        Write `key_map(S, n)`: the matrix $B_n$ for the key at position `n`, a whole number, with $B_0 = I$ and
-        $A_m^\top B_n$ a function of $n - m$ alone.
+        Queries are mapped by $Q_m = S^m$, where `S` is an invertible $2 \times 2$ matrix that need not be orthogonal.
+        Write `key_map(S, n)`: the matrix $K_n$ for the key at position `n`, a whole number, with $K_0 = I$ and
+        $Q_m^\top K_n$ a function of $n - m$ alone.
         """,
         solution=key_map,
         examples=st.tuples(_steps, st.integers(-3, 3)),
@@ -194,7 +194,7 @@ EXERCISES = (
             r"the inverse is there and the transpose is not": lambda S, n: _power(np.linalg.inv(S), n),
             r"the transpose is there and the inverse is not": lambda S, n: _power(S.T, n),
         },
-        hint=r"$A_m^\top B_n = (S^\top)^m B_n$. Which $B_n$ turns this into a power with the exponent $m - n$?",
+        hint=r"$Q_m^\top K_n = (S^\top)^m K_n$. Which $K_n$ turns this into a power with the exponent $m - n$?",
         why=r"In the theorem's letters $M = S^{-\top}$. If $S$ is orthogonal, $S^{-\top} = S$ and keys may use the "
         r"queries' map.",
     ),

@@ -31,8 +31,8 @@ def one_plane_entry_by_entry(sign):
 
 @claim(
     "book.relative-step",
-    statement=r"The step of the induction. If $A_m^\top A_n = A_{n-m}$ in $k$ dimensions and $R_m^\top R_n = "
-    r"R_{n-m}$ in two, then $\mathrm{diag}(A_n, R_n)$ satisfies the same law in $k + 2$.",
+    statement=r"The step of the induction. If $X_m^\top X_n = X_{n-m}$ in $k$ dimensions and $R_m^\top R_n = "
+    r"R_{n-m}$ in two, then $\mathrm{diag}(X_n, R_n)$ satisfies the same law in $k + 2$.",
     witness=r"The size $k$ stays a symbol: SymPy multiplies the blocks without knowing it.",
     holds=lambda family: family(m).T * family(n),
     control=lambda family: family(m) * family(n),  # the transpose dropped

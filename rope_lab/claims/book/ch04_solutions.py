@@ -121,9 +121,9 @@ def a_factor_in_front(factor, rng):
 
 @claim(
     "book.relative-one-family",
-    statement=r"Let queries and keys have families of their own, $A_m = M^{-m\top} A_0$ and $B_n = M^n B_0$. If the "
+    statement=r"Let queries and keys have families of their own, $Q_m = M^{-m\top} Q_0$ and $K_n = M^n K_0$. If the "
     r"two are one family, then $M$ is orthogonal.",
-    witness=r"$n = 1$, $A_0 = B_0$ invertible: $M^{-\top} A_0 = M A_0$, so $M^\top M = I$.",
+    witness=r"$n = 1$, $Q_0 = K_0$ invertible: $M^{-\top} Q_0 = M Q_0$, so $M^\top M = I$.",
     holds=lambda M: M.T * M,
     control=lambda M: M * M,  # a reflection has M M = I as well, and so has many a matrix that is not orthogonal
 )

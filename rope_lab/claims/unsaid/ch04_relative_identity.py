@@ -22,8 +22,8 @@ def _differs(product) -> float:
 @claim(
     "unsaid.general-qk",
     locus="in none of the sources",
-    statement=r"Let queries and keys be mapped by families of their own, and let $A_0^\top B_0$ be invertible. Then "
-    r"$A_m^\top B_n$ depends on $n - m$ alone exactly if $A_m = M^{-m\top} A_0$ and $B_n = M^n B_0$ for one "
+    statement=r"Let queries and keys be mapped by families of their own, and let $Q_0^\top K_0$ be invertible. Then "
+    r"$Q_m^\top K_n$ depends on $n - m$ alone exactly if $Q_m = M^{-m\top} Q_0$ and $K_n = M^n K_0$ for one "
     r"invertible $M$.",
     witness=r"A decay is allowed: $M = \tfrac{1}{\gamma} R_1$ makes the product $\gamma^{m-n} R_{n-m}$.",
     tolerance=1e-9,

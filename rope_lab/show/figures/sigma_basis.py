@@ -63,9 +63,9 @@ def two_halves(matrix=((1.1, 0.5), (0.2, 0.5))) -> Picture:
         (linear, "$Az$", "linear", whole[:1]),
         (conjugate, r"$B\bar z$", "conjugate", [((0, 0), mirrored, "conjugate")]),
     )
-    with figure(title="A real map is a turn plus a mirror", desc=desc, size=(4.5, 2.0)) as fig:
+    with figure(title="A real map is a turn plus a mirror", desc=desc, size=(5.8, 2.3)) as fig:
         for axes, (part, symbol, role, arrows), sign in zip(fig.subplots(1, 3), panels, ("=", "+", ""), strict=True):
-            _board(axes, 1.3)
+            _board(axes, 1.27)
             axes.plot(*(_CIRCLE @ part.T).T, color=LIGHT[role], lw=1.2, ls=(0, (4, 2)))
             _letter(axes, part, role)
             for (x, y), (dx, dy), ink in arrows:

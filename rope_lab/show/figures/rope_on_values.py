@@ -36,7 +36,7 @@ def arrivals(*, shift: int = 3) -> Picture:
         for top, name, back in ((0.0, "V", False), (-4.0, "VO", True)):
             for row, start in enumerate((0, shift)):
                 axes.text(-3.0, top - 1.75 * row + 0.22, name, fontsize=13, va="center")
-                axes.text(-3.0, top - 1.75 * row - 0.28, f"starts at {start}", fontsize=9.5, va="center")
+                axes.text(-3.0, top - 1.75 * row - 0.28, f"starts at {start}", fontsize=10, va="center")
                 here = start + np.arange(5)
                 placed = rotate(_VALUES, here - (here[-1] if back else 0), theta=_THETA)
                 for i, (hand, n) in enumerate(zip(placed, here, strict=True)):

@@ -97,9 +97,16 @@ EXERCISES = (
         choices=("About 0.", "About 0.5.", "About 7.", "About 500."),
         answer="C",
         truth=_first_loss,
-        why=r"It finds all tokens about equally likely, so each token that comes had $p \approx 1/1024$. "
-        r"Then $-\ln p \approx \ln 1024 \approx 6.93$. A first loss far from $\ln V$ is a sign that something "
-        r"is wrong.",
+        why=r"Small random weights give logits near zero, so all tokens are about equally likely. Each token that comes "
+        r"had $p \approx 1/1024$, and $-\ln p \approx \ln 1024 \approx 6.93$.",
+        feedback={
+            "A": r"A loss of zero means that every next token was given the probability one. Who knows that without "
+            r"having read anything?",
+            "B": r"That would be a mean probability of about $0.6$ for the token that came: better than any language "
+            r"model. This one has learned nothing.",
+            "D": r"You counted the tokens that it would have to try. The loss is not a number of tokens but the "
+            r"logarithm of one.",
+        },
     ),
     Question(
         id="ch14.perplexity",
@@ -112,6 +119,12 @@ EXERCISES = (
         hint=r"Perplexity is $e^{\mathcal L}$. Divide the new one by the old one before you compute either.",
         why=r"The ratio is $e^{3.45 - 3.50} = e^{-0.05} \approx 0.951$. So a small difference of losses, times 100, is "
         r"nearly the difference of perplexities in per cent, wherever the two losses lie.",
+        feedback={
+            "5": "That is the difference of the losses times 100, a good first estimate. The ratio of the two "
+            "perplexities is asked for, to a tenth of a per cent.",
+            "5.13": "You divided by the smaller perplexity. A fall is measured against where it began.",
+            "1.43": "By so many per cent the loss itself falls. A perplexity is its exponential.",
+        },
     ),
     Question(
         id="ch14.saved",
@@ -125,6 +138,14 @@ EXERCISES = (
         r"and half the height. How many projections are changed in the whole model?",
         why=r"Each complex-linear projection has $2 \cdot (d/2)^2 = d^2/2$ weights, half of $d^2$. Three in each of "
         r"four layers: $12 \cdot 2048$.",
+        feedback={
+            "49152": "These are all the weights of the twelve projections. How many of them does a complex-linear one "
+            "still need?",
+            "36864": "You gave the complex matrix one number for each entry. A complex number is two.",
+            "32768": "You made the output projection complex-linear too. It stays real here.",
+            "6144": "That is one layer. The model has four.",
+            "2048": "That is one projection of one layer.",
+        },
     ),
     Task(
         id="ch14.paired-interval",

@@ -78,12 +78,18 @@ EXERCISES = (
         r"with Student's $t$. What will it say?",
         choices=(
             r"Worse, by a good margin: the interval begins above $0.01$.",
-            r"Worse, just so: it begins between $0$ and $0.01$.",
-            r"Undecided: it holds zero.",
-            r"Better.",
+            r"Worse, but barely: it begins between $0$ and $0.01$.",
+            r"Nothing about the sign: it holds zero.",
+            r"Better: it lies below zero.",
         ),
         answer="C",
         truth=_three_seeds,
+        feedback={
+            "A": r"Three equal signs look convincing. But three seeds also have to say how much seeds differ, and "
+            r"Student's $t$ charges for that: its factor for three is $4.30$, not $1.96$.",
+            "B": r"You are close: work out $4.30 \cdot s_d / \sqrt 3$ and compare it with the mean.",
+            "D": "The differences are above zero, and a larger loss is worse.",
+        },
         why=r"The mean is $0.024$, the standard deviation $0.0105$, and with three seeds $t_{0.975,\,2} = 4.30$. "
         r"Half the width is $4.30 \cdot 0.0105 / \sqrt 3 \approx 0.026$. Three equal signs alone come with probability "
         r"$\tfrac14$ when there is no difference at all.",
@@ -96,6 +102,12 @@ EXERCISES = (
         answer="C",
         truth=_over_random_pairings,
         hint=r"A pairing $J$ and its reverse $-J$ are equally likely. What do the two shares add up to?",
+        feedback={
+            "A": "Only over the pairing for which it was made, and this one was drawn blindly.",
+            "B": "A random pairing is not nearly the right one. Is it any nearer to the right one than to its reverse?",
+            "D": r"Nothing would be left over the *reverse* of the right pairing. A random one is no nearer to the reverse "
+            r"than to the right one.",
+        },
         why=r"The shares over $J$ and over $-J$ add up to one, for every map. Both pairings are equally likely, so the "
         r"mean is one half. A share of one half is what you find when you look in the wrong basis, whatever is there.",
     ),
@@ -110,6 +122,12 @@ EXERCISES = (
         truth=_told_apart,
         hint=r"In Table 1 the gaps are $0.2$ to $0.4$ and the numbers after ± about $0.03$. In rows 2 to 4 the gaps "
         r"are still about $0.2$. What happened to the numbers after ±?",
+        feedback={
+            "6": "In all six rows absolute positions lie higher. Told apart means by more than two units, and in some "
+            "rows the units are large.",
+            "0": "Look at Table 1 again: there the gap is several times the root.",
+            "2": "Table 1 has three rows, one for each corpus.",
+        },
         why=r"All of Table 1, none of the others: there the root is about $0.16$ and the gap about $0.21$. So “within "
         r"noise” by this yardstick cannot be read as “no difference”.",
     ),

@@ -113,8 +113,14 @@ EXERCISES = (
         choices=("Almost never any.", "About two.", "About nine.", "About half of them."),
         answer="B",
         truth=_false_decisions,
-        why=r"Each interval misses zero by chance once in twenty times, and expectations add up whatever depends on "
-        r"what: $36 \cdot 0.05 = 1.8$. So a board of 36 pairs with one or two surprises would be no surprise.",
+        why=r"Each interval misses zero by chance once in twenty times. The mean of a sum is the sum of the means, also "
+        r"where comparisons share a variant: $36 \cdot 0.05 = 1.8$. So a board of 36 pairs with one or two surprises "
+        r"would be no surprise.",
+        feedback={
+            "A": "An interval of 95 % is wrong once in twenty times. What happens when it is asked 36 times?",
+            "C": "That would be one false decision in four. Each interval is wrong once in twenty times.",
+            "D": "An interval of 95 % is not a coin: it misses the truth once in twenty times.",
+        },
     ),
     Question(
         id="ch16.tau",
@@ -124,6 +130,12 @@ EXERCISES = (
         tolerance=0.005,
         truth=_tau_of_five,
         hint=r"How many exchanges of neighbours lead from one order to the other? How many pairs are there in all?",
+        feedback={
+            "0.8": "Ten pairs, two of them the other way round: right. But each of those is missing from one share and "
+            "added to the other, so it counts twice.",
+            "0.2": "You counted the four things that changed their place. Count pairs that changed their order.",
+            "-0.6": r"The sign: $\tau$ is $1$ for equal orders, and these two are nearly equal.",
+        },
         why=r"Two exchanges, A with B and D with E, of $\binom52 = 10$ pairs: $\tau = 1 - 2 \cdot 2/10$.",
     ),
     Question(
@@ -135,6 +147,12 @@ EXERCISES = (
         unit="planes",
         truth=_planes_at_4096,
         hint=r"Plane $i$ turns by $T\,\mathrm{base}^{-2i/d}$ radians. Compare that with $\pi$, and take logarithms.",
+        feedback={
+            "34": r"Planes count from zero: $i = 0$ is one of them.",
+            "32": r"These turn by more than a *whole* turn. Half a turn is $\pi$.",
+            "70": r"A head of width 128 has 64 planes. In the formula stands $d/2$.",
+            "29": "These are the planes that do not. Which ones do?",
+        },
         why=rf"$64 \cdot \ln(4096/\pi)/\ln(500000) \approx {64 * log(4096 / pi) / log(5e5):.2f}$, and the planes count "
         r"from zero: $i = 0, \dots, 34$. The other 29 are slow enough to tell every distance in the window by their "
         r"cosine.",

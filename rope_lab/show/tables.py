@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from html import escape
+from statistics import fmean, stdev
 
 from rope_lab.training.results.cards import Card
 
-__all__ = ["Table", "card_table"]
+__all__ = ["Table", "card_table", "means_table", "settings_table"]
 
 
 class Table:
@@ -97,3 +98,94 @@ def card_table(found: Sequence[Card], *, caption: str) -> Table:
         )
     headings = ["variant", *numbers, "commit", "date", "device"]
     return Table([*(["setting"] if settings else []), *headings], rows, caption=caption, right=numbers)
+
+
+def means_table(found: Sequence[Card], *, caption: str) -> Table:
+    """One row for each setting and variant: means over the seeds, best first within a setting.
+
+    Args:
+        found: The cards of one experiment at one rung.
+        caption: What the table shows, in words.
+
+    Returns:
+        A `Table`, with a first column for the setting if a card has one; losses in nats per token. The column "sd over
+        seeds" is empty where a variant has one seed.
+
+    Raises:
+        ValueError: If the caption is empty.
+    """
+    groups: dict[tuple[str, str], list[Card]] = {}
+    for card in found:
+        groups.setdefault((card.setting, card.variant), []).append(card)
+    order = list(dict.fromkeys(card.setting for card in found))
+    rows = []
+    for (setting, variant), own in groups.items():
+        final = [card.loss() for card in own]
+        cells = [
+            variant,
+            str(len(own)),
+            f"{own[0].parameters['total']:,}",
+            f"{fmean(final):.4f}",
+            f"{stdev(final):.4f}" if len(own) > 1 else "",
+            f"{fmean(card.loss('best') for card in own):.4f}",
+        ]
+        rows.append((order.index(setting), fmean(final), [*([setting] if any(order) else []), *cells]))
+    numbers = ["seeds", "parameters", "final", "sd over seeds", "best"]
+    headings = [*(["setting"] if any(order) else []), "variant", *numbers]
+    return Table(headings, [row for *_, row in sorted(rows)], caption=caption, right=numbers)
+
+
+def settings_table(found: Iterable[Card], *, caption: str, columns: Sequence[str] = ()) -> Table:
+    """One row for each experiment, rung and setting: what its runs read, how large they are, and how they learn.
+
+    Args:
+        found: The cards, of any experiments. The variants of a setting differ in nothing that stands here.
+        caption: What the table shows, in words.
+        columns: Those to show beside the first, by their headings; none means all of them.
+
+    Returns:
+        A `Table`. "batch × window" is in tokens for each step; the rate is the highest of the run, after the warm-up.
+
+    Raises:
+        ValueError: If the caption is empty, or a column is unknown.
+    """
+    groups: dict[tuple[str, str, str], list[Card]] = {}
+    for card in found:
+        groups.setdefault((card.experiment, card.rung, card.setting), []).append(card)
+    rows = []
+    for (experiment, rung, setting), own in groups.items():
+        config = own[0].config
+        cells = {
+            "rung": rung,
+            "corpus": config["corpus"],
+            "vocabulary": config["tokenizer"],
+            "batch × window": f"{config['batch_size']} × {config['seq_len']}",
+            "steps": f"{config['steps']:,}",
+            "width": str(config["model"]["d_model"]),
+            "rate": f"{config['lr']:g}",
+            "warm-up": str(config["warmup"]),
+            "decay": _decay(config),
+            "precision": config["precision"],
+            "seeds": _seeds({card.seed for card in own}),
+        }
+        if unknown := set(columns) - set(cells):
+            raise ValueError(f"columns: expected some of {', '.join(cells)}, got {min(unknown)!r}")
+        chosen = [cells[name] for name in columns or cells]
+        rows.append([f"`{experiment}`" + (f", {setting}" if setting else ""), *chosen])
+    headings = ["experiment", *(columns or cells)] if rows else ["experiment", *columns]
+    right = {"batch × window", "steps", "width", "rate", "warm-up"} & set(headings)
+    return Table(headings, rows, caption=caption, right=right)
+
+
+def _decay(config: dict) -> str:
+    """How the learning rate falls, in a few words."""
+    if config["schedule"] == "cosine":
+        return f"cosine to {config['final_lr']:g}"
+    if config["schedule"] == "step":
+        return f"{config['decay']:g} every {config['decay_every']}"
+    return config["schedule"]
+
+
+def _seeds(seeds: set[int]) -> str:
+    low, high = min(seeds), max(seeds)
+    return f"{low} to {high}" if len(seeds) == high - low + 1 > 2 else ", ".join(map(str, sorted(seeds)))

@@ -49,7 +49,7 @@ from .relative_identity import (
 )
 from .rope_on_values import arrivals as arrivals, fading as fading
 from .sigma_basis import four_maps as four_maps, two_halves as two_halves
-from .tiny_gpt import stream as stream
+from .tiny_gpt import paired_seeds as paired_seeds, stream as stream
 from .two_layouts import two_pairings as two_pairings, two_patterns as two_patterns
 from .what_crope_removes import many_pairings as many_pairings, three_halves as three_halves
 from .which_rope import four_answers as four_answers, one_answer as one_answer, schedule_lines as schedule_lines

@@ -1,6 +1,9 @@
-"""Chapter 14's static figure: the model as one stream that two kinds of layer read from and write to."""
+"""Chapter 14's static figures: the model as one stream with branches, and what is left of the luck of a seed."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
+from statistics import fmean, stdev
 
 from matplotlib.axes import Axes
 from matplotlib.patches import FancyBboxPatch
@@ -8,7 +11,7 @@ from matplotlib.patches import FancyBboxPatch
 from rope_lab.show.style import LIGHT
 from rope_lab.show.svg import Picture, figure
 
-__all__ = ["stream"]
+__all__ = ["paired_seeds", "stream"]
 
 _OVER = 1.3  # how far beside the stream the branches run
 
@@ -85,3 +88,35 @@ def _box(axes: Axes, x: float, y: float, name: str) -> None:
         )
     )
     axes.text(x, y, name, ha="center", va="center", fontsize=10.5, zorder=4)
+
+
+def paired_seeds(one: Sequence[float], other: Sequence[float], *, names: tuple[str, str]) -> Picture:
+    """Losses of two variants and their paired differences, each row around its own mean, on one scale.
+
+    Args:
+        one: Losses of the first variant in nats, by seed.
+        other: Losses of the second variant, for the same seeds in the same order.
+        names: What the two are called.
+
+    Returns:
+        A `Picture`: inline SVG with title and description.
+
+    Raises:
+        ValueError: If the two have different numbers of seeds.
+    """
+    rows = {
+        names[0]: (one, "key"),
+        names[1]: (other, "query"),
+        "difference": ([a - b for a, b in zip(one, other, strict=True)], "output"),
+    }
+    spreads = "; ".join(f"{name} {stdev(values):.4f}" for name, (values, _) in rows.items())
+    desc = f"Three rows of {len(one)} marks, one for each seed, around the mean of the row. Standard deviations: {spreads}."
+    with figure(title="What two variants of a seed share cancels", desc=desc, size=(4.6, 2.1)) as fig:
+        axes = fig.subplots()
+        axes.axvline(0, color=LIGHT["muted"], lw=1)
+        for height, (values, ink) in enumerate(rows.values()):
+            mean = fmean(values)
+            axes.plot([x - mean for x in values], [height] * len(values), "o", ms=7, color=LIGHT[ink], alpha=0.75)
+        axes.set_yticks(range(len(rows)), rows)
+        axes.set(ylim=(len(rows) - 0.5, -0.5), xlabel="loss minus the mean of its row, nats")
+    return fig.picture

@@ -55,10 +55,10 @@ const verdict = ({ difference, half, n }) => {
   if (difference === null) return "nothing to compare yet";
   if (half === null) return n === 1 ? "one seed: no interval" : "";
   return Math.abs(difference) <= half
-    ? "undecided: the interval holds zero"
+    ? "the interval holds zero"
     : difference > 0
-      ? "worse, the interval leaves zero out"
-      : "better, the interval leaves zero out";
+      ? "the interval lies above zero"
+      : "the interval lies below zero";
 };
 
 function build(ui) {

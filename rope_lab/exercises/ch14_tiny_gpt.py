@@ -97,8 +97,8 @@ EXERCISES = (
         choices=("About 0.", "About 0.5.", "About 7.", "About 500."),
         answer="C",
         truth=_first_loss,
-        why=r"Small random weights give logits near zero, so all tokens are about equally likely. Each token that comes "
-        r"had $p \approx 1/1024$, and $-\ln p \approx \ln 1024 \approx 6.93$.",
+        why=r"Small random weights give logits near zero, so all tokens are about equally likely. Each token that "
+        r"comes had $p \approx 1/1024$, and $-\ln p \approx \ln 1024 \approx 6.93$.",
         feedback={
             "A": r"A loss of zero means that every next token was given the probability one. Who knows that without "
             r"having read anything?",

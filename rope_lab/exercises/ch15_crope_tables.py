@@ -105,7 +105,7 @@ EXERCISES = (
         feedback={
             "A": "Only over the pairing for which it was made, and this one was drawn blindly.",
             "B": "A random pairing is not nearly the right one. Is it any nearer to the right one than to its reverse?",
-            "D": r"Nothing would be left over the *reverse* of the right pairing. A random one is no nearer to the reverse "
+            "D": r"Nothing would be left over the *reverse* of the right pairing. A random one is no nearer to it "
             r"than to the right one.",
         },
         why=r"The shares over $J$ and over $-J$ add up to one, for every map. Both pairings are equally likely, so the "

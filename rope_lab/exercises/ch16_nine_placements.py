@@ -113,8 +113,8 @@ EXERCISES = (
         choices=("Almost never any.", "About two.", "About nine.", "About half of them."),
         answer="B",
         truth=_false_decisions,
-        why=r"Each interval misses zero by chance once in twenty times. The mean of a sum is the sum of the means, also "
-        r"where comparisons share a variant: $36 \cdot 0.05 = 1.8$. So a board of 36 pairs with one or two surprises "
+        why=r"Each interval misses zero by chance once in twenty times. The mean of a sum is the sum of the means, "
+        r"also where comparisons share a variant: $36 \cdot 0.05 = 1.8$. So a board of 36 pairs with one or two surprises "
         r"would be no surprise.",
         feedback={
             "A": "An interval of 95 % is wrong once in twenty times. What happens when it is asked 36 times?",

@@ -110,7 +110,7 @@ def paired_seeds(one: Sequence[float], other: Sequence[float], *, names: tuple[s
         "difference": ([a - b for a, b in zip(one, other, strict=True)], "output"),
     }
     spreads = "; ".join(f"{name} {stdev(values):.4f}" for name, (values, _) in rows.items())
-    desc = f"Three rows of {len(one)} marks, one for each seed, around the mean of the row. Standard deviations: {spreads}."
+    desc = f"Three rows of {len(one)} marks, one for each seed, around the row's mean. Standard deviations: {spreads}."
     with figure(title="What two variants of a seed share cancels", desc=desc, size=(4.6, 2.1)) as fig:
         axes = fig.subplots()
         axes.axvline(0, color=LIGHT["muted"], lw=1)

@@ -114,8 +114,8 @@ EXERCISES = (
         answer="B",
         truth=_false_decisions,
         why=r"Each interval misses zero by chance once in twenty times. The mean of a sum is the sum of the means, "
-        r"also where comparisons share a variant: $36 \cdot 0.05 = 1.8$. So a board of 36 pairs with one or two surprises "
-        r"would be no surprise.",
+        r"also where comparisons share a variant: $36 \cdot 0.05 = 1.8$. So a board of 36 pairs with one or two "
+        r"surprises would be no surprise.",
         feedback={
             "A": "An interval of 95 % is wrong once in twenty times. What happens when it is asked 36 times?",
             "C": "That would be one false decision in four. Each interval is wrong once in twenty times.",

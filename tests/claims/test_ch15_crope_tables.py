@@ -12,6 +12,8 @@ from rope_lab.exercises import exercise
 from rope_lab.training.results import cards, intervals
 
 CPU = cards.load_all("crope-table1", "cpu")
+AFTER = "crope-afterwards"
+SAME_RATE = ("crope-table1", "crope-table1-readings", "crope-table2", "crope-equal-parameters", "crope-longer", AFTER)
 
 
 def outcome(name):
@@ -103,6 +105,45 @@ def test_what_the_page_says_of_the_cpu_rung():
         assert outcome(f"book.{name}") == "reproduced"
     assert not intervals.paired(CPU, "CRoPE QKV", "RoPE").decided  # three seeds, all above, and yet undecided
     assert outcome("crope.train-order") == "reproduced"
+
+
+def test_what_the_page_says_of_the_same_runs_made_again():
+    first, again = (intervals.paired(cards.load_all(n, "cpu"), "CRoPE QKV", "RoPE") for n in ("crope-table1", AFTER))
+    assert (first.decided, again.decided) == (False, True)  # the word turns
+    assert abs(abs(first.mean) - first.half) < 0.001  # by a hair
+    assert abs(abs(again.mean) - again.half) < 0.001
+    assert abs(first.mean - again.mean) < 0.001
+    assert 0.045 < first.mean + first.half < 0.055  # five hundredths of a nat
+
+
+def test_what_the_page_says_of_table_2():
+    found = cards.load_all("crope-table2", "cpu")
+    loss = {(c.setting, c.variant, c.seed): c.loss() for c in found}
+    for name in ("RoPE", "CRoPE QKV", "absolute scaled"):  # half the width is ahead, by more than a tenth
+        assert np.mean([loss["row 4", name, s] - loss["row 3", name, s] for s in range(3)]) < -0.1
+    row2 = intervals.paired([c for c in found if c.setting == "row 2"], "CRoPE QKV", "RoPE")
+    assert row2.decided
+    assert row2.mean < -0.099  # the tenth of a nat that nobody tuned
+    gaps = [loss[row, "CRoPE QKV", s] - loss[row, name, s] for row, name, s in loss if name == "RoPE"]
+    assert -4 < np.mean(gaps) / intervals.paired(CPU, "CRoPE QKV", "RoPE").mean < -3  # about three times as much
+    outlier, *others = (loss["row 4", "RoPE", s] for s in range(3))
+    assert outlier - max(others) > 5 * abs(others[0] - others[1])
+    assert {c.config["lr"] for name in SAME_RATE for c in cards.load_all(name, "cpu")} == {0.002}
+
+
+def test_what_the_page_says_of_equal_parameters_and_of_longer_runs():
+    found = cards.load_all("crope-equal-parameters", "cpu")
+    size = {c.variant: c.parameters["total"] for c in found}
+    half = {c.parameters["total"] for c in CPU if c.variant == "half width"}
+    assert {size["CRoPE QKVO"], size["RoPE, narrower MLP"]} == half
+    narrow, tied = (intervals.paired(found, "CRoPE QKVO", x) for x in ("RoPE, narrower MLP", "RoPE"))
+    assert not intervals.paired(found, "RoPE, narrower MLP", "RoPE").decided
+    assert (narrow.decided, tied.decided) == (True, True)
+    assert min(narrow.mean, tied.mean) > 0
+    gaps = intervals.paired(CPU, "CRoPE QKVO", "half width")
+    assert abs(gaps.mean - gaps.half) < 0.001  # its end nearly touches zero
+    ends = [intervals.paired(f, "CRoPE QKV", "RoPE") for f in (CPU, cards.load_all("crope-longer", "cpu"))]
+    assert 0.4 < ends[1].mean / ends[0].mean < 0.6  # about half
 
 
 def test_the_prediction_asks_about_the_cards_numbers():

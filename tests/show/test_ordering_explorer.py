@@ -45,6 +45,18 @@ def test_a_pair_the_other_way_round_has_the_other_sign():
     assert one["counts"] == other["counts"]
 
 
+def test_a_reader_s_own_order_is_compared_with_both(now):
+    assert now["mine"] is None
+    best = [row["name"] for row in compute(order="mean")["rows"]]
+    mine = compute(mine=best, order="mine")
+    assert mine["names"] == mine["mine"]["names"] == best
+    assert (mine["mine"]["here"], mine["mine"]["said"]) == (0, now["exchanges"])
+    assert compute(mine=best[::-1])["mine"]["here"] == 36
+    assert compute(mine=best[1:])["mine"] is None  # eight names are no order of nine
+    assert compute(mine=best[1:], order="mine")["names"] == best
+    assert compute(mine=best, panel="one-cache cpu")["mine"] is None
+
+
 def test_any_subset_of_cards_will_do():
     assert compute(panels=[])["names"] == []
     alone = compute(panels=[panel_of(FOUND[:1])])
@@ -67,6 +79,11 @@ def test_what_the_page_says_of_the_runs(now):
     kept = set(rankings.holm(p))
     assert turned & kept == {("K", "QKV"), ("VO", "QKV")}
     assert turned - kept == {("QK", "QKVO"), ("NoPE", "Q")}
+    without = {}  # the seed of the first look, most likely
+    for one, other in p:
+        without[one, other] = rankings.paired_p([loss[other][s] - loss[one][s] for s in range(1, 5)])
+    assert max(without["K", "QKV"], without["VO", "QKV"]) < 0.05
+    assert len({("K", "QKV"), ("VO", "QKV")} & set(rankings.holm(without))) == 1
     orders = [{name: of[s] for name, of in loss.items()} for s in range(5)]
     assert max(rankings.kendall_tau(o, SAID) for o in orders) < min(
         rankings.kendall_tau(a, b) for a, b in combinations(orders, 2)
@@ -78,6 +95,8 @@ def test_what_the_page_says_of_the_runs(now):
     assert abs(late["difference"]) < late["half"]  # at the end nothing is left of it
     last = {row["name"]: row["mean"] for row in now["rows"]}
     assert max(last, key=last.get) == "V"  # and falls behind
+    for name in ("MHA", "MQA", "shared latent"):  # every interval holds zero
+        assert not intervals.paired(cards.load_all("one-cache", "cpu"), name, "spliced latent").decided
     for name in ("QK", "VO"):  # hardly notice the base
         foil = cards.load_all("placements-base1e4", "cpu")
         same = [c for c in FOUND if c.seed in {f.seed for f in foil}]
@@ -86,7 +105,10 @@ def test_what_the_page_says_of_the_runs(now):
 
 
 def test_the_table_of_relations_and_the_table_of_caches():
-    assert "QK better than VO" in repr(pictures.relations())
+    said = {row[0]: row[-1] for row in pictures.relations().rows}
+    assert said["QK better than VO"] == "as published"
+    assert said["VO better than QKV"] == said["QK about equal to QKVO"] == "the other way"
+    assert said["K about equal to VO"] == "undecided"
     sizes = {
         "MHA": {},
         "MQA": {"n_kv_heads": 1},
@@ -108,3 +130,4 @@ def test_the_table_of_relations_and_the_table_of_caches():
 def test_the_pictures_say_what_they_show():
     assert "K -0.1" in pictures.against_nope().desc
     assert "6 of 8" in pictures.base_and_plane().desc
+    assert "V minus NoPE, mean and 95 % interval over 5 seeds: step 400 -0.03" in pictures.crossing("V", "NoPE").desc

@@ -4,7 +4,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from rope_lab.show.tables import Table, card_table
+from rope_lab.show.tables import Table, card_table, means_table, settings_table
 from rope_lab.training.results import cards
 
 FOLDERS = sorted(cards.RESULTS.glob("*/*"))
@@ -49,5 +49,41 @@ def test_every_card_has_its_row_and_its_own_numbers():
         assert made == (card.volatile["commit"][:8], card.volatile["date"][:10], card.volatile["device"])
 
 
+LEARNT = [card for card in FOUND if "lr" in card.config]  # the two toys have another kind of config
+
+
+def test_a_mean_is_that_of_its_cards():
+    own = cards.load_all("crope-table2", "cpu")
+    table = means_table(own, caption="Means")
+    rows = [dict(zip(table.headings, row, strict=True)) for row in cells(table)]
+    assert len(rows) == len({(c.setting, c.variant) for c in own}) < len(own)
+    for row in rows:
+        losses = [c.loss() for c in own if (c.setting, c.variant) == (row["setting"], row["variant"])]
+        assert int(row["seeds"]) == len(losses)
+        assert float(row["final"]) == pytest.approx(sum(losses) / len(losses), abs=5e-5)
+    for setting in {row["setting"] for row in rows}:  # best first
+        finals = [float(row["final"]) for row in rows if row["setting"] == setting]
+        assert finals == sorted(finals)
+    assert [row["sd over seeds"] for row in rows if row["seeds"] == "1"] == []
+    alone = means_table(own[:1], caption="One run")
+    assert dict(zip(alone.headings, cells(alone)[0], strict=True))["sd over seeds"] == ""
+
+
+def test_every_setting_has_a_row_with_the_rate_of_its_cards():
+    table = settings_table(LEARNT, caption="Settings")
+    rows = cells(table)
+    assert len(rows) == len({(c.experiment, c.rung, c.setting) for c in LEARNT})
+    under = {row[0]: dict(zip(table.headings, row, strict=True)) for row in rows}
+    for card in LEARNT:
+        row = under[", ".join(filter(None, (card.experiment, card.setting)))]
+        assert float(row["rate"]) == card.config["lr"]
+        assert int(row["steps"].replace(",", "")) == card.config["steps"]
+    few = settings_table(LEARNT[:1], caption="Two columns", columns=("rate", "seeds"))
+    assert few.headings == ["experiment", "rate", "seeds"]
+    with pytest.raises(ValueError, match=r"columns: expected some of .*, got 'speed'"):
+        settings_table(LEARNT[:1], caption="Another", columns=("speed",))
+
+
 def test_no_cards_no_rows():
-    assert cells(card_table([], caption="None yet")) == []
+    for make in (card_table, means_table, settings_table):
+        assert cells(make([], caption="None yet")) == []

@@ -13,6 +13,7 @@ from playwright.sync_api import expect
 from rope_lab.show import style
 from rope_lab.show.widgets.cache_calculator import CacheCalculator
 from rope_lab.show.widgets.kit import catalogue
+from rope_lab.show.widgets.ordering_explorer import OrderingExplorer
 from rope_lab.show.widgets.placement_board import PlacementBoard
 from rope_lab.show.widgets.shift_sentence import ShiftSentence
 from rope_lab.show.widgets.two_hands import TwoHands
@@ -238,3 +239,30 @@ def test_the_calculator_asks_before_it_tells(show):
     expect(reading(page, "gqa")).to_have_text("80 texts, 1 GiB each")
     page.get_by_role("button", name="Llama 2 7B").click()
     expect(reading(page, "mha")).to_have_text("20 texts, 4 GiB each")
+
+
+def test_a_reader_orders_the_nine_before_anything_is_shown(show):
+    page = show(OrderingExplorer(revealed=False), viewport={"width": 800, "height": 900})
+    names = page.locator(".rope-ordering .rope-name")
+    expect(names).to_have_text(["K", "NoPE", "O", "Q", "QK", "QKV", "QKVO", "V", "VO"])
+    expect(page.get_by_text("as published")).to_be_hidden()
+    up = page.get_by_role("button", name="Move QK up")
+    for _ in range(3):
+        up.press("Enter")
+        expect(up).to_be_focused()
+    expect(names).to_have_text(["K", "QK", "NoPE", "O", "Q", "QKV", "QKVO", "V", "VO"])
+    row, top = (page.locator(f'.rope-ordering li[data-name="{name}"]').bounding_box() for name in ("V", "K"))
+    page.mouse.move(row["x"] + 60, row["y"] + row["height"] / 2)
+    page.mouse.down()
+    page.mouse.move(top["x"] + 60, top["y"] + 2, steps=12)
+    page.mouse.up()
+    expect(names).to_have_text(["V", "K", "QK", "NoPE", "O", "Q", "QKV", "QKVO", "VO"])
+    page.get_by_role("button", name="Show both orders and all pairs").click()
+    expect(page.get_by_role("button", name="Move QK up")).to_be_hidden()
+    mine = names.all_text_contents()
+    far = OrderingExplorer.compute(OrderingExplorer(mine=mine).state())["mine"]
+    expect(page.locator(".rope-orders tr").last).to_have_text(f"{far['here']} of 36{far['said']} of 36")
+    expect(page.get_by_label("yours")).to_be_visible()
+    page.get_by_role("button", name="Reset").click()
+    expect(names.first).to_have_text("K")
+    expect(page.locator(".rope-orders")).to_be_hidden()

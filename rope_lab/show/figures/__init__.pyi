@@ -28,6 +28,7 @@ from .many_planes import angles_met as angles_met, one_turn as one_turn
 from .nine_placements import (
     against_nope as against_nope,
     base_and_plane as base_and_plane,
+    crossing as crossing,
     one_cache_table as one_cache_table,
     relations as relations,
 )

@@ -7,14 +7,15 @@ from statistics import fmean
 
 from matplotlib.ticker import MultipleLocator
 
-from rope_lab.claims.su19.ch16_nine_placements import BETWEEN, CHAIN, judge
+from rope_lab.claims.su19.ch16_nine_placements import BETWEEN, CHAIN
 from rope_lab.show.style import LIGHT
 from rope_lab.show.svg import Picture, figure
 from rope_lab.show.tables import Table
 from rope_lab.training.results import cards, intervals
 from rope_lab.training.results.cards import Card
+from rope_lab.training.results.paired_curves import along
 
-__all__ = ["against_nope", "base_and_plane", "one_cache_table", "relations"]
+__all__ = ["against_nope", "base_and_plane", "crossing", "one_cache_table", "relations"]
 
 
 def against_nope() -> Picture:
@@ -76,16 +77,43 @@ def base_and_plane(*, window: int = 64, head_dim: int = 16) -> Picture:
 
 
 def relations() -> Table:
-    """Each relation of the article's chain, what it was read from, and what the runs say of it."""
+    """Each relation of the article's chain, the two gaps, and what the runs say: the three words of the board.
+
+    The sign of the article's own gap is what "as published" means, also where the article says "about equal".
+    """
     found, said = cards.load_all("placements", "cpu"), cards.published("placements")["losses"][""]
     rows = []
     for one, other, *about in dict.fromkeys((*CHAIN, *BETWEEN)):
-        gap, word = judge(found, one, other, *about)
-        sign = "about equal to" if about else "better than"
-        word = "not told apart" if about and word == "as said" else word
-        rows.append([f"{one} {sign} {other}", f"{said[other] - said[one]:+.3f}", str(gap or "no runs"), word])
-    headings = ["article", "gap there", "gap here", "here"]
+        there, sign = said[other] - said[one], "about equal to" if about else "better than"
+        gap = intervals.paired(found, other, one)
+        word = "undecided" if not gap.decided else "as published" if gap.mean * there > 0 else "the other way"
+        rows.append([f"{one} {sign} {other}", f"{there:+.3f}", str(gap), word])
+    headings = ["article", "gap there", "gap here, 95 %", "verdict"]
     return Table(headings, rows, caption="The article's chain, relation by relation", right=headings[1:3])
+
+
+def crossing(one: str, other: str) -> Picture:
+    """The paired difference of two placements at every validation, with its interval over the seeds.
+
+    Args:
+        one: The placement whose loss comes first.
+        other: The placement whose loss is subtracted.
+
+    Returns:
+        A `Picture`: inline SVG with title and description.
+    """
+    gaps = along(cards.load_all("placements", "cpu"), one, other)
+    spans = gaps.at_each_step
+    read = "; ".join(f"step {step} {span}" for step, span in zip(gaps.steps, spans, strict=True))
+    desc = f"{one} minus {other}, mean and 95 % interval over {spans[0].n} seeds: {read}."
+    with figure(title="A difference that changes its sign along the training", desc=desc, size=(4.6, 2.5)) as fig:
+        axes = fig.subplots()
+        axes.axhline(0, color=LIGHT["muted"], lw=1)
+        means, halves = [span.mean for span in spans], [span.half for span in spans]
+        axes.errorbar(gaps.steps, means, yerr=halves, fmt="o-", color=LIGHT["output"], capsize=4, lw=2, ms=5)
+        axes.set(xlabel="step", ylabel=f"{one} minus {other}, nats")
+        axes.set_xticks(gaps.steps)
+    return fig.picture
 
 
 def one_cache_table(found: Sequence[Card]) -> Table:

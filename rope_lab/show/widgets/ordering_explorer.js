@@ -1,4 +1,4 @@
-import { number, ticks } from "./draw.js";
+import { html, number, ticks } from "./draw.js";
 import { widget } from "./kit.js";
 import { bySeed, empty, interval, mean, select, shown, signed, written } from "./runs.js";
 
@@ -7,6 +7,7 @@ const median = (values) => {
     half = sorted.length >> 1;
   return sorted.length % 2 ? sorted[half] : (sorted[half - 1] + sorted[half]) / 2;
 };
+const sameNames = (some, all) => some.length > 0 && [...some].sort().join() === [...all].sort().join();
 const settled = ({ difference: d, half }) => half !== null && Math.abs(d) > half;
 
 /** Every pair at the chosen validation, and the chosen pair at all of them. */
@@ -21,10 +22,19 @@ export function compute(state) {
   const shared = (one, other) => [...runs.get(one).keys()].filter((seed) => runs.get(other).has(seed));
   const gaps = (one, other, i) =>
     shared(one, other).map((seed) => runs.get(other).get(seed)[i] - runs.get(one).get(seed)[i]);
+  const mine = sameNames(state.mine, panel.names) ? state.mine : [];
+  const far = (value) => {
+    let count = 0;
+    mine.forEach((one, i) => {
+      for (const other of mine.slice(i + 1)) if (value(one) > value(other)) count += 1;
+    });
+    return count;
+  };
   const key = {
     mean: (name) => middle(name, index),
     median: (name) => middle(name, index, median),
     published: (name) => said[name] ?? middle(name, index),
+    mine: (name) => (mine.length ? mine.indexOf(name) : middle(name, index)),
   }[state.order];
   const names = [...panel.names].sort((x, y) => key(x) - key(y) || (x < y ? -1 : 1));
   const cells = [],
@@ -52,6 +62,9 @@ export function compute(state) {
     counts,
     tau: known && cells.length ? 1 - (2 * exchanges) / cells.length : null,
     exchanges: known ? exchanges : null,
+    mine: mine.length
+      ? { names: mine, here: far((name) => middle(name, index)), said: known ? far((name) => said[name]) : null }
+      : null,
     rows: names.map((name) => ({
       name,
       mean: middle(name, index),
@@ -86,6 +99,7 @@ const verdict = ({ chosen, one, other, published }) => {
 function build(ui) {
   const { panels } = ui.state;
   if (empty(ui)) return () => {};
+  const own = orderFirst(ui);
   const widest = Math.max(1, ...panels.map(({ names }) => names.length - 1));
   const board = ui.figure({
     label: "Every pair of variants",
@@ -101,7 +115,7 @@ function build(ui) {
   select(ui, compute, "one", "minus the loss of", (now) => ({ options: now.names, value: now.one }));
   ui.choice("order", {
     label: "put in order by",
-    options: { published: "published", mean: "our mean", median: "our median" },
+    options: { published: "published", mean: "our mean", median: "our median", mine: "yours" },
   });
   const most = Math.max(...panels.map(({ steps }) => steps.length)) - 1;
   ui.slider("at", {
@@ -125,7 +139,10 @@ function build(ui) {
     }
   });
 
-  return (_, now) => {
+  return (state, now) => {
+    for (const part of [ui.stage, ui.panel, ui.below]) part.hidden = !state.revealed;
+    own(state, now);
+    if (!state.revealed) return;
     const { counts, tau, exchanges, cells } = now;
     const sums = Object.entries(counts).filter(([word, count]) => count || (tau !== null && word !== "decided"));
     write({
@@ -142,6 +159,101 @@ function build(ui) {
         `${verdict(now)}. ${sums.map(([word, count]) => `${count} pairs ${WORDS[word]}`).join(", ")}.`,
     );
   };
+}
+
+/** Before anything is shown, the reader puts the names in order: by buttons, or by dragging. Afterwards a table. */
+function orderFirst(ui) {
+  const box = html("div", { class: "rope-ordering" });
+  ui.stage.before(box);
+  const names = [...ui.state.panels[0].names].sort();
+  const current = () => (ui.state.mine.length ? ui.state.mine : names);
+  const list = html("ol", { "aria-label": "Your order, best first" }),
+    table = html("table", { class: "rope-orders" });
+  const place = (name, to) => {
+    const rest = current().filter((other) => other !== name),
+      at = Math.max(0, Math.min(rest.length, to));
+    ui.set({ mine: [...rest.slice(0, at), name, ...rest.slice(at)] });
+    ui.say(`${name} is in place ${at + 1} of ${names.length}`);
+  };
+  const items = new Map(
+    names.map((name) => {
+      const move = (text, by) => {
+        const button = html("button", { type: "button", "aria-label": `Move ${name} ${by < 0 ? "up" : "down"}` }, text);
+        button.addEventListener("click", () => {
+          place(name, current().indexOf(name) + by);
+          requestAnimationFrame(() => button.focus());
+        });
+        return button;
+      };
+      const item = html(
+        "li",
+        { "data-name": name },
+        html("span", { class: "rope-name" }, name),
+        move("↑", -1),
+        move("↓", 1),
+      );
+      item.addEventListener("pointerdown", (event) => {
+        if (event.button || event.target.closest("button")) return;
+        event.preventDefault();
+        item.setPointerCapture(event.pointerId);
+        item.classList.add("held");
+        const over = ({ clientY }) => {
+          const others = current().filter((other) => other !== name);
+          const above = others.filter((other) => {
+            const { top, bottom } = items.get(other).getBoundingClientRect();
+            return (top + bottom) / 2 < clientY;
+          });
+          if (above.length !== current().indexOf(name)) place(name, above.length);
+        };
+        const drop = () => {
+          item.classList.remove("held");
+          item.removeEventListener("pointermove", over);
+          for (const end of ["pointerup", "pointercancel", "lostpointercapture"]) item.removeEventListener(end, drop);
+        };
+        item.addEventListener("pointermove", over);
+        for (const end of ["pointerup", "pointercancel", "lostpointercapture"]) item.addEventListener(end, drop);
+      });
+      return [name, item];
+    }),
+  );
+  const asking = html("div", {}, html("p", {}, "Best first. Drag a name, or move it with its arrows."), list);
+  box.append(asking, table);
+  const reveal = ui.button("Show both orders and all pairs", () => ui.set({ mine: current(), revealed: true }), {
+    host: asking,
+  });
+  reveal.classList.add("rope-reveal");
+  return ({ revealed }, now) => {
+    asking.hidden = revealed;
+    table.hidden = !revealed || now.mine === null;
+    box.hidden = asking.hidden && table.hidden;
+    const wanted = current().map((name) => items.get(name));
+    const held = wanted.findIndex((item) => item.classList.contains("held"));
+    wanted.forEach((item, i) => {
+      // What is being dragged stays where it is in the page, or it would lose the pointer: the others go around it.
+      if (held >= 0 && i !== held) list.insertBefore(item, i < held ? wanted[held] : null);
+      else if (held < 0 && list.children[i] !== item) list.insertBefore(item, list.children[i]);
+    });
+    if (!table.hidden) compareOrders(table, now);
+  };
+}
+
+/** Three orders side by side, and how many pairs of the reader's stand the other way round in the other two. */
+function compareOrders(table, { mine, rows }) {
+  const by = (key) => [...rows].sort((x, y) => x[key] - y[key]).map(({ name }) => name);
+  const columns = [["yours", mine.names], ["here", by("mean")], ...(mine.said === null ? [] : [["article", by("said")]])];
+  const pairs = (mine.names.length * (mine.names.length - 1)) / 2,
+    told = (count) => `${count} of ${pairs}`;
+  const cell = (text, tag = "td") => html(tag, tag === "th" ? { scope: "col" } : {}, text);
+  table.replaceChildren(
+    html("caption", {}, "Three orders, best first. Last row: pairs that yours has the other way round."),
+    html("thead", {}, html("tr", {}, ...columns.map(([title]) => cell(title, "th")))),
+    html(
+      "tbody",
+      {},
+      ...mine.names.map((_, i) => html("tr", {}, ...columns.map(([, names]) => cell(names[i])))),
+      html("tr", {}, ...["", told(mine.here), mine.said === null ? null : told(mine.said)].filter((t) => t !== null).map((t) => cell(t))),
+    ),
+  );
 }
 
 /** A triangle: the better of a pair by the order chosen gives the column, the other the row. */

@@ -1,4 +1,4 @@
-"""Chapter 16's widget: every pair of variants, its paired differences, and the order that they make along the way."""
+"""Chapter 16's widget: a reader's own order first, then every pair of variants and the order that they make."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from itertools import combinations
 from statistics import fmean, median
 
 import traitlets
-from traitlets import Enum, Int, List, Unicode
+from traitlets import Bool, Enum, Int, List, Unicode
 
 from rope_lab.algebra import rankings
 from rope_lab.show.widgets.kit import Widget, state
@@ -42,12 +42,13 @@ def panel_of(found: Sequence[Card], *, published: dict[str, float] | None = None
 
 
 class OrderingExplorer(Widget):
-    r"""All pairs of the variants of an experiment: in the published order, the other way, or not told apart.
+    r"""All pairs of the variants of an experiment: as published, the other way, or undecided.
 
     State: the ``panel`` (an experiment at a rung), the chosen pair ``one`` and ``other`` ("" for the first two that the
     panel has), how the names are put in order (``order``), the number ``at`` of the validation that is looked at, and
     the cards' losses (``panels``). A pair is decided where the 95 % interval
-    $\bar d \pm t_{0.975,\,n-1}\, s / \sqrt n$ of its paired differences leaves zero out.
+    $\bar d \pm t_{0.975,\,n-1}\, s / \sqrt n$ of its paired differences leaves zero out. Where it is not ``revealed``,
+    the reader puts the names in order first: ``mine``, best first, empty until they have.
 
     >>> OrderingExplorer.compute(OrderingExplorer(panels=[]).state())["names"]
     []
@@ -57,8 +58,10 @@ class OrderingExplorer(Widget):
     panel = state(Unicode(""))
     one = state(Unicode("QK"))
     other = state(Unicode("QKVO"))
-    order = state(Enum(["mean", "median", "published"], "published"))
+    order = state(Enum(["mean", "median", "published", "mine"], "published"))
     at = state(Int(4, min=0))  # the last of five, at the cpu rung
+    revealed = state(Bool(True))
+    mine = state(List(Unicode()))
     panels = state(List())
 
     @traitlets.default("panels")
@@ -82,7 +85,9 @@ class OrderingExplorer(Widget):
         def gaps(one: str, other: str, i: int) -> dict[int, float]:
             return {seed: runs[other][seed][i] - runs[one][seed][i] for seed in runs[one] if seed in runs[other]}
 
-        key = {"mean": means, "median": medians, "published": means | said}[state["order"]]
+        mine = state["mine"] if sorted(state["mine"]) == sorted(panel["names"]) else []
+        place = {name: float(i) for i, name in enumerate(mine)}
+        key = {"mean": means, "median": medians, "published": means | said, "mine": place or means}[state["order"]]
         names = sorted(panel["names"], key=lambda name: (key[name], name))
         cells = []
         for one, other in combinations(names, 2):
@@ -103,6 +108,7 @@ class OrderingExplorer(Widget):
             "counts": {word: words[word] for word in ("agree", "reversed", "undecided", "decided")},
             "tau": rankings.kendall_tau(means, said) if said and cells else None,
             "exchanges": (rankings.exchanges(means, said) if cells else 0) if said else None,
+            "mine": {"names": mine, "here": _far(place, means), "said": _far(place, said)} if mine else None,
             "rows": [
                 {"name": name, "mean": means[name], "median": medians[name], "said": said.get(name)} for name in names
             ],
@@ -122,8 +128,10 @@ class OrderingExplorer(Widget):
             "panel": str(rng.choice(["first", "second", ""])),
             "one": str(rng.choice([*names, ""])),
             "other": str(rng.choice([*names, ""])),
-            "order": str(rng.choice(["mean", "median", "published"])),
+            "order": str(rng.choice(["mean", "median", "published", "mine"])),
             "at": int(rng.integers(0, 7)),
+            "revealed": bool(rng.integers(2)),
+            "mine": rng.permutation(names).tolist() if rng.integers(4) else [],
             "panels": panels,
         }
 
@@ -133,7 +141,8 @@ class OrderingExplorer(Widget):
             return "Interactive figure: an explorer of orders. No result card has come with this copy of the book yet."
         counts = values["counts"]
         return (
-            f"Interactive figure: a board with all {len(values['cells'])} pairs of {len(values['names'])} variants. "
+            f"Interactive figure: one puts {len(values['names'])} variants in order, and then sees a board with all "
+            f"{len(values['cells'])} pairs. "
             f"At the end of training {counts['agree']} pairs are decided in the published order, {counts['reversed']} "
             f"the other way, and {counts['undecided']} are undecided. One chooses a pair and reads its paired "
             "differences, seed by seed, with their 95 % interval at every validation."
@@ -144,6 +153,11 @@ def _word(gap: dict, way: float) -> str:
     if gap["half"] is None or abs(gap["difference"]) <= gap["half"]:
         return "undecided"
     return "decided" if not way else "agree" if gap["difference"] * way > 0 else "reversed"
+
+
+def _far(mine: dict[str, float], other: dict[str, float]) -> int | None:
+    """Pairs that a reader's order and another one put the other way round; None where there is no other."""
+    return (rankings.exchanges(mine, other) if len(mine) > 1 else 0) if other else None
 
 
 def _random_panel(rng, key: str, *, said: bool) -> dict:

@@ -3,6 +3,7 @@
 import numpy as np
 from traitlets import Enum, Int
 
+from rope_lab.algebra.arguments import Layout
 from rope_lab.algebra.rotation import frequencies, layout_permutation, logits, planes, rotate, rotation_matrix
 from rope_lab.show.widgets.kit import Widget, constant, state
 
@@ -45,15 +46,17 @@ class WrongLayout(Widget):
         q, k = np.array(state["pairs"][state["words"] - 1])
         rows = layout_permutation(D) if state["weights"] == "permuted" else np.arange(D)
         theta, m, n = frequencies(D), state["start"], state["start"] + state["offset"]
+        heads: list[tuple[str, Layout, np.ndarray]] = [("trained", "interleaved", np.arange(D)), ("run", "half", rows)]
         names, hands, now, curves = {}, {}, {}, {}
-        for head, layout, carried in (("trained", "interleaved", np.arange(D)), ("run", "half", rows)):
+        for head, layout, carried in heads:
             at = planes(D, layout=layout)
             turned = [rotate(x[carried], place, theta=theta, layout=layout) for x, place in ((q, m), (k, n))]
             names[head] = carried[at].tolist()
             hands[head] = [[x[pair].tolist() for x in turned] for pair in at]
             now[head] = float(turned[0] @ turned[1])
-            reach = {"q_positions": [0.0], "k_positions": np.arange(REACH + 1.0), "theta": theta, "layout": layout}
-            curves[head] = logits(q[None, carried], np.tile(k[carried], (REACH + 1, 1)), **reach)[0].tolist()
+            one_q, all_k, places = q[None, carried], np.tile(k[carried], (REACH + 1, 1)), np.arange(REACH + 1.0)
+            s = logits(one_q, all_k, q_positions=[0.0], k_positions=places, theta=theta, layout=layout)
+            curves[head] = s[0].tolist()
         return {
             "names": names,
             "hands": hands,

@@ -2,9 +2,12 @@
 
 The mark is a role on the line under the equation, whatever its form ($$, $$ (label), {math}, amsmath):
 
-* {claim}`su19.rot-law`: an entry of the ledger whose check and control pass; the mark shows its verdict;
+* {claim}`su19.rot-law`: an entry of the ledger whose check and control pass;
 * {step}`su19.rot-law`: a line of that claim's proof, example or solution;
 * {defines}`rotation`: the entry with the label notation-rotation.
+
+A mark writes nothing where it stands. What a reader sees of it, and that in running text it is a place only, is the
+work of mark_cards.py.
 
 Each build, also one that reads no page, asks for the results of the claims that pages name, prints the equation
 coverage by kind, and warns of an equation without a mark, an unknown id, and a claim that fails: with -W each of
@@ -12,11 +15,10 @@ these stops the build.
 """
 
 from collections import Counter
-from typing import cast
+from typing import Any, cast
 
 from claim_results import result
 from docutils import nodes
-from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.config import Config
 from sphinx.domains.std import StandardDomain
@@ -29,39 +31,32 @@ from rope_lab.claims import load
 from rope_lab.claims.verification import outcome_words
 
 log = logging.getLogger(__name__)
-PREFIX = {"claim": "claim-", "step": "claim-", "defines": "notation-"}
-WORDS = {"step": "part of", "defines": "definition"}
+KINDS = ("claim", "step", "defines")
 
 
 class Mark(SphinxRole):
-    """One mark: a link to the ledger or to the notation page."""
+    """One mark: what kind it is, and the claim or definition that it names."""
 
     def run(self) -> tuple[list[nodes.Node], list[nodes.system_message]]:
-        words = WORDS.get(self.name) or self.config.equation_verdicts.get(self.text, "unknown")
-        link = addnodes.pending_xref(
-            "",
-            nodes.inline("", f"{words} · {self.text}"),
-            refdomain="std",
-            reftype="ref",
-            refexplicit=True,
-            refwarn=True,
-            refdoc=self.env.docname,
-            reftarget=PREFIX[self.name] + self.text.lower(),
-        )
-        self.set_source_info(link)
-        return [nodes.inline("", "", link, classes=["equation-mark", self.name], mark=self.text)], []
+        node = mark_node(kind=self.name, name=self.text)
+        self.set_source_info(node)
+        return [node], []
 
 
-def marks_under(equation: nodes.math_block) -> list[tuple[str, str]]:
-    """Kind and id of the marks that stand right under the equation, before any word."""
+class mark_node(nodes.Inline, nodes.Element):  # noqa: N801  (docutils names its nodes in lower case)
+    """One mark where its author wrote it."""
+
+
+def marks_under(equation: nodes.math_block) -> list[mark_node]:
+    """The marks that stand right under the equation, before any word."""
     below = equation.parent.children[equation.parent.index(equation) + 1 :]
     while below and isinstance(below[0], nodes.Text) and not below[0].strip():
         below = below[1:]
     marks = below[0].children if below and isinstance(below[0], nodes.paragraph) else below
     found = []
     for node in marks:
-        if isinstance(node, nodes.inline) and "equation-mark" in node["classes"]:
-            found.append((node["classes"][1], node["mark"]))
+        if isinstance(node, mark_node):
+            found.append(node)
         elif not isinstance(node, nodes.Text) or node.strip():
             break
     return found
@@ -72,25 +67,23 @@ def collect(app: Sphinx, doctree: nodes.document) -> None:
     notes = app.env.metadata[app.env.docname]
     if app.env.docname.startswith("book/"):
         notes["equations"] = [
-            (eq.line, marks_under(eq)) for eq in doctree.findall(nodes.math_block) if "output" not in eq["classes"]
+            (eq.line, [(mark["kind"], mark["name"]) for mark in marks_under(eq)])
+            for eq in doctree.findall(nodes.math_block)
+            if "output" not in eq["classes"]
         ]  # what a cell printed needs no mark
-    notes["marks"] = [
-        (node.parent.line, node["classes"][1], node["mark"])
-        for node in doctree.findall(nodes.inline)
-        if "equation-mark" in node["classes"]
-    ]
+    notes["marks"] = [(mark.line, mark["kind"], mark["name"]) for mark in doctree.findall(mark_node)]
     places = set()  # the ledger's page leads to the first mark of each claim
-    for node in doctree.findall(nodes.inline):
-        place = f"mark-{node.get('mark', '')}".lower()
-        if "equation-mark" in node["classes"] and "defines" not in node["classes"] and place not in places:
+    for mark in doctree.findall(mark_node):
+        place = f"mark-{mark['name']}".lower()
+        if mark["kind"] != "defines" and place not in places:
             places.add(place)
-            node["ids"].append(place)
+            mark["ids"].append(place)
 
 
 def problem(app: Sphinx, kind: str, name: str, *, under_equation: bool) -> str:
     """What is wrong with a mark, in words, or an empty string."""
     if kind == "defines":
-        known = PREFIX[kind] + name.lower() in cast(StandardDomain, app.env.get_domain("std")).anonlabels
+        known = f"notation-{name.lower()}" in cast(StandardDomain, app.env.get_domain("std")).anonlabels
         return "" if known else f"no entry of the notation page has the label notation-{name}"
     if name not in app.config.equation_verdicts:
         return f"no claim {name!r} in the ledger"
@@ -114,7 +107,7 @@ def report(app: Sphinx, env: BuildEnvironment) -> None:
             if wrong := problem(app, kind, name, under_equation=(page, kind, name) in under):
                 log.warning("mark {%s}: %s", kind, wrong, location=(page, line))
     first = Counter(marks[0][0] for *_, marks in equations if marks)
-    kinds = ", ".join(f"{kind} {first[kind]}" for kind in PREFIX)
+    kinds = ", ".join(f"{kind} {first[kind]}" for kind in KINDS)
     log.info("equation coverage: %d of %d (%s); %s", first.total(), len(equations), kinds, app.claim_results.told())
 
 
@@ -123,12 +116,16 @@ def verdicts(_: Sphinx, config: Config) -> None:
     config.equation_verdicts = {name: entry.words for name, entry in load().items()} | config.equation_verdicts
 
 
+def pass_by(self: Any, node: mark_node) -> None:
+    """Write nothing."""
+
+
 def setup(app: Sphinx) -> ExtensionMetadata:
     app.setup_extension("claim_results")
+    app.add_node(mark_node, **dict.fromkeys(("html", "latex", "text", "man", "texinfo"), (pass_by, pass_by)))
     app.add_config_value("equation_verdicts", {}, "env", dict)  # a verdict that changed: every page is read again
-    for role in PREFIX:
+    for role in KINDS:
         app.add_role(role, Mark())
-    app.add_css_file("ledger.css")
     app.connect("config-inited", verdicts)
     app.connect("doctree-read", collect)
     app.connect("env-updated", report)

@@ -212,6 +212,7 @@ def setup(app):
     app.add_node(entry_node, html=(visit_entry, depart_entry), **other)
     app.add_node(row_node, html=(visit_row, depart_row), **other)
     app.add_directive("ledger", Ledger)
+    app.add_css_file("ledger.css")
     app.add_js_file("ledger.js", loading_method="defer")
     app.connect("env-get-outdated", always_read)
     app.connect("doctree-resolved", find_places)

@@ -19,7 +19,7 @@ def build(folder: Path, page: str | None = None, ledger: str = "blog.props", ext
         (source / "index.md").write_text("# T\n\n```{toctree}\nbook/01_one_plane\nbook/ledger\n```", encoding="utf-8")
         (source / "book" / "ledger.md").write_text(f"# Ledger\n\n```{{ledger}} {ledger}\n```", encoding="utf-8")
     settings = {
-        "extensions": ["myst_parser", "equation_marks", "ledger_pages", *extensions],
+        "extensions": ["myst_parser", "equation_marks", "ledger_pages", "mark_cards", *extensions],
         "html_theme": "basic",
         "nitpicky": True,
         "myst_enable_extensions": ["amsmath", "colon_fence", "dollarmath"],

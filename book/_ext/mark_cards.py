@@ -1,0 +1,256 @@
+"""What a reader sees of the marks: a small sign beside an equation's number, and a card with what stands behind it.
+
+The sign says what this book has for the formula above: proved, checked on numbers, measured, or a definition. Beside
+it, and only where a source prints something else, a few words say how. Both open the card (mark_cards.js); without
+JavaScript they lead to the ledger. Lines of a proof show no sign. A mark of a theorem stands on its title line. In
+running text a mark is a place that the ledger leads to, and no more. All claims of a page are listed at its end.
+"""
+
+import hashlib
+from html import escape
+from typing import Any
+
+from claim_results import result
+from docutils import nodes
+from equation_marks import mark_node, marks_under
+from folds import fold_node, fold_summary
+from ledger_pages import entry_node
+from ledger_text import CORRECTION, state
+from sphinx.application import Sphinx
+from sphinx.config import Config
+from sphinx.transforms.post_transforms import SphinxPostTransform
+from sphinx.util.typing import ExtensionMetadata
+from sphinx_proof.nodes import NODE_TYPES, proof_node
+
+from rope_lab.claims import Claim, load
+
+SIGNS = {
+    "exact": ("✓", "Proved"),
+    "numeric": ("≈", "Checked on numbers"),
+    "experiment": ("±", "Measured"),
+    "read": ("¶", "Read in the source"),
+    "defines": (":=", "A definition"),
+}
+SHOWN = ("Evidence", *CORRECTION.values(), "Note", "Witness", "Source")  # of an entry, on its card
+WHO = {"su19": "Su, part 19", "su6": "Su, part 6", "blog": "The article", "crope": "CRoPE"}  # who printed something
+TAGS = {"false": "printed otherwise", "conditional": "a condition is not said", "ambiguous": "can be read in two ways"}
+LEDGER = "book/ledger"
+
+
+class marked_node(nodes.General, nodes.Element):  # noqa: N801  (docutils names its nodes in lower case)
+    """An equation and the signs beside it."""
+
+
+class cards_node(nodes.comment):  # noqa: N801
+    """The texts of a page's cards. A comment to Sphinx, so that its search finds them in the ledger only."""
+
+
+class card_node(nodes.General, nodes.Element):  # noqa: N801
+    """What the card says of one claim. Its mathematics is typeset when it is opened."""
+
+
+class Signs(SphinxPostTransform):
+    """Take every mark out of the text and show it where it belongs. Runs before references are resolved."""
+
+    default_priority = 5
+
+    def run(self, **kwargs: Any) -> None:  # noqa: ARG002  (Sphinx fixes the signature)
+        marks = list(self.document.findall(mark_node))
+        if not marks:
+            return
+        self.page = self.env.docname
+        for equation in list(self.document.findall(nodes.math_block)):
+            if under := marks_under(equation):
+                self.beside(equation, under)
+        for mark in list(self.document.findall(mark_node)):  # those that stand under no equation
+            if not self.on_title(mark):
+                leave_place(mark)
+        claims = [name for name in dict.fromkeys(mark["name"] for mark in marks) if name in load()]
+        section = self.document.next_node(nodes.section) or self.document
+        if claims and LEDGER in self.env.found_docs:
+            entries = self.entries()
+            texts = [entries[place] for place in (f"claim-{name}".lower() for name in claims) if place in entries]
+            section += self.listed(claims)
+            section += cards_node("", "", *map(card_text, texts))
+
+    def beside(self, equation: nodes.math_block, under: list[mark_node]) -> None:
+        """Put the sign of an equation beside it; on a line of a proof, leave only the place."""
+        text = under[0].parent
+        proven = inside(equation, proof_node) is not None
+        shown = [mark for mark in under if mark["kind"] != "step" and not proven]
+        places = [place for mark in under for place in mark["ids"]]
+        for mark in under:
+            drop(mark)
+        if isinstance(text, nodes.paragraph) and not text.astext().strip() and not text.children:
+            text.parent.remove(text)
+        holder, parent = marked_node(), equation.parent
+        parent.insert(parent.index(equation), holder)
+        parent.remove(equation)
+        holder += equation
+        holder += html(self.signs(shown, places))
+
+    def on_title(self, mark: mark_node) -> bool:
+        """Move the mark of a theorem to its title line."""
+        theorem = inside(mark, *NODE_TYPES.values())
+        if theorem is None or mark["kind"] != "claim":
+            return False
+        places = list(mark["ids"])
+        drop(mark)
+        theorem[0] += html(self.signs([mark], places))
+        return True
+
+    def signs(self, marks: list[mark_node], places: list[str]) -> str:
+        """The sign and the words beside it, or only the places where there is nothing to show."""
+        shown = "".join(f'<span class="mark-place" id="{escape(place)}"></span>' for place in places)
+        claims = [load()[mark["name"]] for mark in marks if mark["kind"] == "claim" and mark["name"] in load()]
+        defined = [mark["name"] for mark in marks if mark["kind"] == "defines"]
+        if claims:
+            sign, words = SIGNS[claims[0].evidence]
+            label = f"{words}: {', '.join(claim.id for claim in claims)}"
+            shown += self.link(f"mark-sign mark-{claims[0].evidence}", claims, sign, f' aria-label="{label}"')
+            shown += "".join(self.link("mark-tag", [claim], words) for claim in claims if (words := tag(claim)))
+        elif defined:
+            sign, words = SIGNS["defines"]
+            to = f"{self.uri('book/notation')}#notation-{defined[0].lower()}"
+            shown += f'<a class="mark-sign mark-defines" href="{to}" aria-label="{words}: {defined[0]}">{sign}</a>'
+        return f'<span class="marks">{shown}</span>'
+
+    def link(self, kind: str, claims: list[Claim], text: str, more: str = "") -> str:
+        """A sign or a tag: a link to the ledger, which mark_cards.js turns into the way to a card."""
+        to, *_ = names = [claim.id.lower() for claim in claims]
+        data = f'data-claims="{" ".join(names)}"'
+        return f'<a class="{kind}" href="{self.uri(LEDGER)}#claim-{to}" {data}{more}>{escape(text)}</a>'
+
+    def uri(self, page: str) -> str:
+        return self.app.builder.get_relative_uri(self.page, page)
+
+    def entries(self) -> dict[str, entry_node]:
+        """The entries of the ledger, read once in a build."""
+        kept = getattr(self.app, "ledger_entries", None)
+        if kept is None:
+            ledger = self.env.get_doctree(LEDGER)
+            kept = {place: entry for entry in ledger.findall(entry_node) for place in entry["ids"]}
+            self.app.ledger_entries = kept  # type: ignore[attr-defined]
+        return kept
+
+    def listed(self, claims: list[str]) -> fold_node:
+        """All claims of the page, for whoever checks it."""
+        items = []
+        for name in claims:
+            found = result(self.app, name)
+            sign = {"held": "✓", "failed": "✗", "open": "○"}[state(found)]
+            entry = nodes.reference("", name, internal=True, refuri=f"{self.uri(LEDGER)}#claim-{name.lower()}")
+            place = nodes.reference("", "in the text", internal=True, refuri=f"#mark-{name.lower()}")
+            words = f" · {found.claim.words} · {'fails' if found.failed else found.outcome} · "
+            items.append(nodes.list_item("", nodes.paragraph("", f"{sign} ", entry, nodes.Text(words), place)))
+        title = (
+            f"For whoever checks: the {len(claims)} claims of this page."
+            if len(claims) > 1
+            else "The claim of this page."
+        )
+        return fold_node(
+            "", fold_summary("", title), nodes.bullet_list("", *items), rest=False, classes=["claims-of-page"]
+        )
+
+
+def tag(claim: Claim) -> str:
+    """How the source's print differs from the formula here, in words; empty where it does not."""
+    words = claim.differs or TAGS.get(claim.verdict)
+    return f"{WHO[claim.source]}: {words}" if words and claim.source in WHO else ""
+
+
+def html(text: str) -> nodes.raw:
+    return nodes.raw("", text, format="html")
+
+
+def inside(node: nodes.Node, *kinds: type) -> nodes.Element | None:
+    """The nearest element of such a kind that holds the node."""
+    parent = node.parent
+    while parent is not None and not isinstance(parent, kinds):
+        parent = parent.parent
+    return parent
+
+
+def drop(mark: mark_node) -> None:
+    """Remove a mark, and the space that stood after it."""
+    parent, at = mark.parent, mark.parent.index(mark)
+    parent.remove(mark)
+    if at < len(parent) and isinstance(parent[at], nodes.Text):
+        after = parent[at].lstrip() if at == 0 or parent[at - 1].astext()[-1:].isspace() else parent[at]
+        parent.remove(parent[at])
+        if after:
+            parent.insert(at, nodes.Text(after))
+
+
+def leave_place(mark: mark_node) -> None:
+    """A mark in running text: nothing to see, and a place to lead to."""
+    spans = "".join(f'<span class="mark-place" id="{escape(place)}"></span>' for place in mark["ids"])
+    mark.replace_self(html(spans))
+
+
+def card_text(entry: entry_node) -> card_node:
+    """What the card says of one claim: the statement, its condition, the outcome, the witness."""
+    fields = next(entry.findall(nodes.field_list))
+    named = {field[0].astext(): field for field in fields}
+    text = card_node(ids=[f"card-{entry['ids'][0].removeprefix('claim-')}"])
+    text.extend(node.deepcopy() for node in entry.children[1 : entry.index(fields)])
+    text += nodes.field_list("", *(named[name].deepcopy() for name in SHOWN if name in named), classes=["mark-fields"])
+    return text
+
+
+def visit_marked(self: Any, node: marked_node) -> None:
+    """Open the element; self is the translator of the builder."""
+    self.body.append(self.starttag(node, "div", CLASS="marked"))
+
+
+def depart_marked(self: Any, node: marked_node) -> None:  # noqa: ARG001
+    self.body.append("</div>\n")
+
+
+def visit_card(self: Any, node: card_node) -> None:
+    node["from"] = len(self.body)
+    self.body.append(self.starttag(node, "div", CLASS="mark-entry"))
+
+
+def depart_card(self: Any, node: card_node) -> None:
+    text = "".join(self.body[node["from"] :]).replace('<span class="math ', '<span class="math-later ')
+    self.body[node["from"] :] = [text, "</div>\n"]
+
+
+def visit_cards(self: Any, node: cards_node) -> None:  # noqa: ARG001
+    self.body.append('<div class="mark-texts" hidden>\n')
+
+
+def depart_cards(self: Any, node: cards_node) -> None:  # noqa: ARG001
+    self.body.append("</div>\n")
+
+
+def pass_by(self: Any, node: nodes.Element) -> None:
+    """Other builders show what is inside."""
+
+
+def skip(self: Any, node: nodes.Element) -> None:  # noqa: ARG001
+    """Other builders have no cards."""
+    raise nodes.SkipNode
+
+
+def texts(_: Sphinx, config: Config) -> None:
+    """Make the words of all claims a part of the configuration, so that pages whose cards changed are written again."""
+    words = repr([(c.id, c.statement, c.verdict, c.correction, c.differs, c.witness) for c in load().values()])
+    config.card_texts = hashlib.sha256(words.encode()).hexdigest()
+
+
+def setup(app: Sphinx) -> ExtensionMetadata:
+    app.setup_extension("equation_marks")
+    app.setup_extension("folds")
+    app.setup_extension("ledger_pages")
+    others: dict[str, Any] = dict.fromkeys(("latex", "text", "man", "texinfo"), (pass_by, pass_by))
+    app.add_node(marked_node, html=(visit_marked, depart_marked), **others)
+    app.add_node(cards_node, html=(visit_cards, depart_cards), **dict.fromkeys(others, (skip, None)))
+    app.add_node(card_node, html=(visit_card, depart_card), **dict.fromkeys(others, (skip, None)))
+    app.add_config_value("card_texts", "", "html", str)
+    app.add_post_transform(Signs)
+    app.add_css_file("mark_cards.css")
+    app.add_js_file("mark_cards.js", loading_method="defer")
+    app.connect("config-inited", texts)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,106 @@
+"""What a reader sees of marks: signs beside equations and on titles, words where a source differs, cards, a list."""
+
+import pytest
+from bs4 import BeautifulSoup
+
+from tests.site_ext.tiny_book import build
+
+PAGE = r"""# One plane
+
+A formula, checked in exact arithmetic:
+
+$$ R_m^\top R_n = R_{n-m} $$
+{claim}`su19.rot-law` is the law.
+
+A definition, a line of a proof, and a source that prints something else:
+
+$$ R = 1 $$
+{defines}`rotation`
+
+$$ 2 = 2 $$
+{step}`blog.props`
+
+$$ o_m = \sum_i \alpha_{m,i} v_n $$
+{claim}`blog.output-sum` {claim}`blog.angle`
+
+A sentence that makes a claim. {claim}`blog.len2` Another.
+
+```{prf:theorem} Lengths
+It holds. {claim}`unsaid.norm`
+```
+
+```{prf:proof}
+So:
+
+$$ 3 = 3 $$
+{claim}`blog.inner-chain`
+```
+
+(notation-rotation)=
+## The rotation
+"""
+
+
+@pytest.fixture(scope="module")
+def page(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("cards")
+    _, _, warnings = build(folder, PAGE, "*", extensions=["sphinx_proof"])
+    assert warnings == ""
+    return BeautifulSoup((folder / "out" / "book" / "01_one_plane.html").read_text(encoding="utf-8"), "html.parser")
+
+
+def beside(page, formula):
+    """The signs and words beside the equation with this text."""
+    (box,) = (box for box in page.select("div.marked") if formula in box.select_one("div.math").get_text())
+    return box.select(".marks > a")
+
+
+def test_a_sign_says_what_stands_behind_its_formula(page):
+    (sign,) = beside(page, r"R_m^\top")
+    assert (sign.get_text(), sign["aria-label"]) == ("✓", "Proved: su19.rot-law")
+    assert sign["href"] == "ledger.html#claim-su19.rot-law"
+    (sign,) = beside(page, "R = 1")
+    assert sign.get_text() == ":="
+
+
+def test_a_sentence_goes_on_after_its_formula_without_a_mark(page):
+    assert page.find("p", string="is the law.")
+    (words,) = (p.get_text().split() for p in page.select("p") if "that makes a claim" in p.get_text())
+    assert words == ["A", "sentence", "that", "makes", "a", "claim.", "Another."]
+    assert page.select_one("p > #mark-blog\\.len2").get_text() == ""
+
+
+def test_lines_of_a_proof_have_no_sign_and_can_be_found(page):
+    assert beside(page, "2 = 2") == beside(page, "3 = 3") == []
+    assert page.select_one("#mark-blog\\.inner-chain")
+
+
+def test_words_stand_only_where_the_source_prints_something_else(page):
+    sign, words = beside(page, r"\alpha_{m,i}")
+    assert sign["data-claims"] == "blog.output-sum blog.angle"
+    assert words.get_text() == "The article: printed otherwise"
+    assert len(page.select(".mark-tag")) == 1
+
+
+def test_a_theorem_has_its_sign_on_its_title_line(page):
+    (sign,) = page.select(".theorem > .admonition-title > .marks > a")
+    assert sign["data-claims"] == "unsaid.norm"
+
+
+def test_each_sign_has_its_card_and_each_claim_its_line(page):
+    for sign in page.select("a[data-claims]"):
+        for name in sign["data-claims"].split():
+            card = page.select_one(f"[id='card-{name}']")
+            assert "The control is rejected" in card.get_text()
+            assert card.p.get_text()
+            assert not card.select(".math")  # typeset when it is opened
+    claims = {"su19.rot-law", "blog.props", "blog.output-sum", "blog.angle", "blog.len2", "unsaid.norm"}
+    listed = page.select("details.claims-of-page li")
+    assert {line.a.get_text() for line in listed} == claims | {"blog.inner-chain"}
+    for line in listed:
+        assert page.find(id=line.select("a")[1]["href"].removeprefix("#"))
+
+
+def test_no_id_is_given_twice(page):
+    ids = [tag["id"] for tag in page.select("[id]")]
+    assert sorted(ids) == sorted(set(ids))

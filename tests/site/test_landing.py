@@ -3,11 +3,12 @@
 import pytest
 
 MARK = 'a[href*="ledger.html#claim-"]'
+SIGN = "a.mark-sign[data-claims]"  # it opens a card, whose link leads on
 # Where a reader presses which link, over http or from a file, on a window of which width.
 CASES = [
-    *(("book/01_one_plane", MARK, way, width) for way in ("http", "file") for width in (1440, 1280, 390)),
-    ("book/04_relative_identity", MARK, "http", 1280),
-    ("book/17_which_rope", MARK, "file", 390),
+    *(("book/01_one_plane", SIGN, way, width) for way in ("http", "file") for width in (1440, 1280, 390)),
+    ("book/04_relative_identity", SIGN, "http", 1280),
+    ("book/17_which_rope", SIGN, "file", 390),
     ("book/errata", MARK, "http", 390),
     ("book/api_nn", MARK, "http", 1280),
     ("book/ledger", 'a[href*="01_one_plane.html#mark-"]', "http", 1440),
@@ -15,6 +16,14 @@ CASES = [
     ("book/15_crope_tables", 'a[href*="#table-2"]', "http", 1280),
     ("book/15_crope_tables", 'a[href*="#table-2"]', "file", 390),
 ]
+FOLLOW = """a => {
+  if (a.dataset.claims) {
+    a.click();
+    a = document.querySelector("#mark-card .mark-more a");
+  }
+  a.click();
+  return a.href;
+}"""
 LANDED = """() => {
   const place = document.getElementById(decodeURIComponent(location.hash.slice(1)));
   if (!place) return "no such place";
@@ -60,11 +69,27 @@ def test_a_link_lands_where_it_says(open_page, site, start, link, way, width):
     page.goto(f"{getattr(site, way)}{start}.html")
     for warmth in ("cold", "warm"):
         still(page)
-        there = page.locator(link).first.evaluate("a => (a.click(), a.href)")
+        there = page.locator(link).first.evaluate(FOLLOW)
         page.wait_for_url(there)
         still(page)
         assert page.evaluate(LANDED) == "", warmth
         page.go_back()
+
+
+FOLDED = "details.fold:not(.claims-of-page) [id^=mark-], details.fold:not(.claims-of-page) [id^=equation-]"
+
+
+@pytest.mark.parametrize(("way", "width"), [("http", 1280), ("file", 390)])
+def test_a_link_into_a_fold_opens_it(open_page, site, way, width):
+    page = open_page(width)
+    at = f"{getattr(site, way)}book/05_generators.html"
+    page.goto(at)
+    place = page.locator(FOLDED).last.get_attribute("id")
+    page.goto("about:blank")
+    page.goto(f"{at}#{place}")
+    still(page)
+    assert page.evaluate(LANDED) == ""
+    assert page.evaluate("id => document.getElementById(id).closest('details').open", place)
 
 
 def test_control_a_page_that_moved_is_seen(open_page, site):

@@ -1,0 +1,37 @@
+"""On paper: nothing is cut at the right edge, no button is printed, folds are open, a chapter keeps its number."""
+
+import pytest
+
+from tests.site.pages import visiting
+
+PAPER = {"width": 680, "height": 960}  # what A4 leaves between its margins, in CSS pixels
+CUT = """() => [...document.querySelectorAll("pre")]
+  .filter((box) => box.checkVisibility())
+  .filter((box) => box.scrollWidth > box.clientWidth + 1 || getComputedStyle(box).maskImage !== "none")
+  .map((box) => box.textContent.slice(0, 60))"""
+BUTTONS = """() => [...document.querySelectorAll("main button, main [type=submit]")]
+  .filter((button) => button.checkVisibility()).map((button) => button.className + " " + button.textContent.trim())"""
+SHUT = "() => [...document.querySelectorAll('details.fold:not([open])')].length"
+
+
+@pytest.fixture(params=["book/01_one_plane", "book/14_tiny_gpt"])
+def sheet(request, browser, site):
+    """A chapter as it goes to the printer."""
+    with visiting(browser, site, request.param) as visit:
+        visit.page.evaluate("document.querySelectorAll('details').forEach((fold) => { fold.open = false })")
+        visit.page.set_viewport_size(PAPER)
+        visit.page.emulate_media(media="print")
+        visit.page.evaluate("dispatchEvent(new Event('beforeprint'))")
+        yield visit.page
+
+
+def test_a_printed_chapter_is_whole(sheet):
+    assert sheet.evaluate(CUT) == []
+    assert sheet.evaluate(BUTTONS) == []
+    assert sheet.evaluate(SHUT) == 0
+    assert sheet.locator("h1").locator("visible=true").first.inner_text()[:2].strip("1.4 ") == ""
+
+
+def test_control_without_its_style_sheet_a_print_is_cut(sheet):
+    sheet.evaluate("document.querySelector('link[href*=\"print.css\"]').remove()")
+    assert sheet.evaluate(CUT)

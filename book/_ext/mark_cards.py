@@ -156,7 +156,10 @@ class Signs(SphinxPostTransform):
 def tag(claim: Claim) -> str:
     """How the source's print differs from the formula here, in words; empty where it does not."""
     words = claim.differs or TAGS.get(claim.verdict)
-    return f"{WHO[claim.source]}: {words}" if words and claim.source in WHO else ""
+    if not words or claim.source not in WHO:
+        return ""
+    who = WHO[claim.source]
+    return words.replace("the source", who, 1) if words.startswith("the source ") else f"{who}: {words}"
 
 
 def html(text: str) -> nodes.raw:

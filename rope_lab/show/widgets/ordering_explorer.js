@@ -240,7 +240,11 @@ function orderFirst(ui) {
 /** Three orders side by side, and how many pairs of the reader's stand the other way round in the other two. */
 function compareOrders(table, { mine, rows }) {
   const by = (key) => [...rows].sort((x, y) => x[key] - y[key]).map(({ name }) => name);
-  const columns = [["yours", mine.names], ["here", by("mean")], ...(mine.said === null ? [] : [["article", by("said")]])];
+  const columns = [
+    ["yours", mine.names],
+    ["here", by("mean")],
+    ...(mine.said === null ? [] : [["article", by("said")]]),
+  ];
   const pairs = (mine.names.length * (mine.names.length - 1)) / 2,
     told = (count) => `${count} of ${pairs}`;
   const cell = (text, tag = "td") => html(tag, tag === "th" ? { scope: "col" } : {}, text);
@@ -251,7 +255,13 @@ function compareOrders(table, { mine, rows }) {
       "tbody",
       {},
       ...mine.names.map((_, i) => html("tr", {}, ...columns.map(([, names]) => cell(names[i])))),
-      html("tr", {}, ...["", told(mine.here), mine.said === null ? null : told(mine.said)].filter((t) => t !== null).map((t) => cell(t))),
+      html(
+        "tr",
+        {},
+        ...["", told(mine.here), mine.said === null ? null : told(mine.said)]
+          .filter((t) => t !== null)
+          .map((t) => cell(t)),
+      ),
     ),
   );
 }

@@ -177,6 +177,13 @@ def test_a_module_that_turns_x_itself_is_asked_as_it_is(examined):
     assert (broken(seen), seen.fingerprint.layout, seen.about) == (set(), "half-split", "")
 
 
+def test_a_default_may_be_an_array(examined):
+    text = "import numpy as np\n\ndef turn(x, positions, weights=np.array([1.0, 2.0])):\n    return x\n"
+    assert broken(examined(text, name="turn")) == {"non-vacuity"}
+    required = ("weights=np.array([1.0, 2.0])", "weights")
+    assert examined(text, required, name="turn").skipped.startswith("no adapter for the parameters x, positions, weig")
+
+
 @pytest.mark.parametrize(
     "change",
     [

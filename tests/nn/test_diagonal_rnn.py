@@ -60,3 +60,8 @@ def test_inputs_and_read_out_start_with_the_spread_of_their_width():
     for drawn, width in ((layer.B, 64), (layer.C, 256)):
         assert abs(drawn.mean()) < 0.02 / width**0.5
         assert drawn.std().item() == pytest.approx(width**-0.5, rel=0.02)
+
+
+def test_every_second_decay_is_negative_where_they_are_signed_and_nowhere_else():
+    signs = {decay: DiagonalRNN(1, 8, 7, decay=decay).sign.tolist() for decay in ("complex", "real", "signed")}
+    assert signs == {"complex": [1.0] * 4, "real": [1.0] * 8, "signed": [1.0, -1.0] * 4}

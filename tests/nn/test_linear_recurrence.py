@@ -155,6 +155,19 @@ def test_retention_of_half_types_is_rounded_once():
     torch.testing.assert_close(retention(small, small, small, gamma=0.5, theta=1.0), exact.half())
 
 
+@pytest.mark.parametrize("axes", [(), (3,), (2, 3)])
+def test_no_steps_at_all_leave_the_state_as_it_was(axes):
+    nothing, state = torch.zeros(*axes, 0, 8), torch.randn(*axes, 8)
+    for scan in (
+        lambda **kept: linear_rnn(nothing, gamma=0.5, theta=1.0, **kept),
+        lambda **kept: decay_scan(nothing, gamma=0.5, **kept),
+    ):
+        h, last = scan()
+        assert h.shape == nothing.shape
+        assert torch.equal(last, torch.zeros(*axes, 8))
+        assert torch.equal(scan(state=state)[1], state)
+
+
 @pytest.mark.usefixtures("untyped")
 @pytest.mark.parametrize(
     ("q", "k", "v", "gamma", "words"),

@@ -22,6 +22,7 @@ def test_offsets_and_positions_agree(layout):
     own = torch.tensor([[0, 1, 2, 3, 4, 5, 6], [9, 8, 7, 6, 5, 4, 3]])  # each sequence its own
     expected = torch.stack([rotary(x[b], positions=own[b]) for b in range(2)])
     assert torch.equal(rotary(x, positions=own), expected)
+    assert torch.equal(rotary(torch.cat((x, x[:1])), positions=own[:1])[:2], rotary(x, positions=own[0]))  # one for all
     assert not torch.equal(rotary(x, offset=1), whole)  # control
 
 

@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rope_lab.audit import fingerprint
-from rope_lab.audit.fingerprints import FAR
-from tests.audit.implementations import HOSTILE, MISCOUNTED, frequencies, from_table, in_torch, rotary
+from rope_lab.audit.fingerprints import FAR, _precision
+from tests.audit.implementations import HOSTILE, MISCOUNTED, frequencies, from_table, in_narrow_torch, in_torch, rotary
 
 LAYOUTS = {"interleaved": "interleaved", "half": "half-split"}
 
@@ -99,6 +99,29 @@ def test_miscounted_positions_are_a_problem(name):
     assert any("does not turn" in text or "position is ignored" in text for text in seen.problems), seen.problems
 
 
+@pytest.mark.parametrize("name", ["cut at 32767", "round and round", "a root"])
+def test_an_angle_that_jumps_tells_nothing_of_the_frequency(name):
+    """Position 1 shows the first frequency, and each doubled position refines it, up to the first that jumps."""
+    assert fingerprint(MISCOUNTED[name][0], head_dim=16).frequencies[0] == pytest.approx(1, rel=1e-9)
+
+
+@pytest.mark.parametrize(
+    ("error", "eps", "words"),
+    [
+        ({}, 2.0**-52, "unknown"),
+        ({1009: 1e-9, 10007: 1e-8}, 2.0**-52, "float64"),
+        ({1009: 1e-9, 10007: 2e-7}, 2.0**-52, "float32"),
+        ({1009: 4e-3, 10007: 4e-2}, 2.0**-52, "float32"),
+        ({1009: 6e-3, 10007: 4e-2}, 2.0**-52, "half"),
+        ({1009: 0.0}, 2.0**-7, "float32"),  # so coarse an answer hides what is finer
+        ({1009: 2.5 * 2.0**-7}, 2.0**-7, "float32"),
+        ({101: 2.6 * 2.0**-7}, 2.0**-7, "half"),  # twice the spacing of the answer is its rounding, and no more
+    ],
+)
+def test_the_precision_is_read_from_how_fast_the_error_grows(error, eps, words):
+    assert _precision(error, eps) == words
+
+
 def test_planes_in_another_basis_may_not_change_with_the_position():
     f, g = rotary(), rotary(layout="half")
     seen = fingerprint(lambda x, n: np.where(np.asarray(n)[:, None] % 2 == 0, f(x, n), g(x, n)), head_dim=8)
@@ -165,6 +188,13 @@ def test_a_factor_on_all_that_turns_is_a_note(factor):
     seen = fingerprint(lambda x, n: factor * rotary()(x, n), head_dim=16)
     assert (seen.ok, seen.orthogonal, seen.scale) == (True, False, pytest.approx(factor))
     assert seen.notes == (f"a constant factor {factor} on what turns, as YaRN's attention factor",)
+
+
+def test_a_factor_is_told_apart_from_the_rounding_of_the_answer():
+    """Of numbers that are 1/128 apart near 1, a factor within eight steps may be rounding."""
+    seen = fingerprint(in_narrow_torch(torch.bfloat16, scale=1.066), head_dim=32)
+    assert seen.notes[0].startswith("a constant factor 1.06")
+    assert seen.problems == ()
 
 
 def test_a_stretch_beside_the_planes_is_no_factor():

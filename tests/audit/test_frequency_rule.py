@@ -23,6 +23,20 @@ def test_a_base_keeps_the_digits_that_float32_can_tell_and_no_others():
     assert explain(tilted, width=32).base == 500000.0
 
 
+@pytest.mark.parametrize(("beyond", "base"), [(3.08e-6, 10000.0), (4.76e-6, 10000.0419)])
+def test_a_round_base_may_miss_up_to_three_times_as_much_as_the_fitted_one(beyond, base):
+    """The fitted one misses by 1e-6; 10000 misses by 2.5 times as much here, by 3.5 times as much there."""
+    rounding = 1 + 1e-6 * np.sign(np.sin(2.1 * np.arange(32)))
+    found = explain(frequencies(64, 10000.0 * (1 + beyond)) * rounding, width=64)
+    assert found.base == pytest.approx(base, rel=1e-8)
+
+
+def test_blocks_are_compared_with_the_first_one():
+    """Two blocks that were rounded apart are each as far from the first as rounding allows."""
+    one = frequencies(16, 100.0)
+    assert said(np.concatenate([one, one * (1 + 1.2e-5), one * (1 - 1.2e-5)])).startswith("3 blocks of the same")
+
+
 def test_a_base_is_rounded_to_six_digits_where_four_are_too_few():
     assert explain(frequencies(32, 123456.0).astype(np.float32), width=32).base == 123456.0
 

@@ -60,6 +60,22 @@ def test_every_law_is_asked_once_and_says_what_it_saw():
     assert all(law.saw and law.input for law in found)
 
 
+def test_every_law_says_where_it_was_asked():
+    """Positions in no order, offsets that differ, and far ones: what a reader can repeat."""
+    assert {law.name: law.input for law in laws(rotary(), head_dim=8)} == {
+        "answers": "x (2, 3, 4, 8)",
+        "linear": "2 x - 3 y at positions (3, 0, 7, 1, 4)",
+        "isometry": "positions [0, 1, 17, 254, 1001]",
+        "identity at zero": "all positions 0",
+        "group law": "m = [3, 17, 100, 254, 700], n = [5, 40, 157, 3, 324]",
+        "inverse": "n = [1, 2, 9, 30, 200], then -n",
+        "relativity": "m = [0, 5, 11, 2, 60], n = [3, 1, 7, 40, 9]",
+        "non-vacuity": "m = [1, 4, 2, 9, 6], n = m + 0, 1, 2, 5",
+        "cached decoding": "positions 0 to 4",
+        "long positions": "n = 15 to 32767: from n to n + 1, from n to 2 n",
+    }
+
+
 @pytest.mark.parametrize("head_dim", [8, 32])
 @pytest.mark.parametrize("mistake", GALLERY, ids=lambda m: m.name)
 def test_each_mistake_is_caught_by_name(mistake, head_dim):

@@ -1,6 +1,7 @@
 """Each law holds for every correct implementation, and each known mistake is caught by the law that is named for it."""
 
 import re
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -209,3 +210,15 @@ def test_an_expectation_nobody_can_have():
         ValueError, match="expected: 'colour' is not a field of a fingerprint that can be expected; use one of: layout"
     ):
         laws(right, head_dim=8, expected={"colour": 1})
+
+
+def named_in(page):
+    """The laws that a table of chapter 17 explains."""
+    return re.findall(r"^\| \*\*([\w -]+)\*\*: ", page, flags=re.MULTILINE)
+
+
+def test_the_page_explains_every_law_and_no_other():
+    page = (Path(__file__).resolve().parents[2] / "book/17_which_rope.md").read_text()
+    assert named_in(page) == NAMES
+    assert len(NAMES) == 10  # the page counts them
+    assert named_in(page.replace("**isometry**", "isometry")) != NAMES  # the control

@@ -40,7 +40,7 @@ def _stale(arrival: int, theta: float) -> int:
 
 def _how_many_are_turned_again() -> list[bool]:
     now, much_later = _stale(400, 0.01), _stale(4000, 0.01)  # before and after the angles have come full circle
-    return [now == 400, now == 1, now == much_later == 0, now == 0 and much_later == 4000]
+    return [now == 400, now == much_later == 0, now == 1, now == 0 and much_later == 4000]
 
 
 # --- which rotation stands between them ---
@@ -131,18 +131,18 @@ EXERCISES = (
         r"was. How many stored keys must be turned again, so that every comparison sees the right distance?",
         choices=(
             r"all 4000, each by one step",
-            r"only the last one, which the new word follows",
             r"none of them",
+            r"only the last one, which the new word follows",
             r"none yet; all of them when the angles have come full circle",
         ),
-        answer="C",
+        answer="B",
         truth=_how_many_are_turned_again,
         why=r"The new query turns itself by 4001 steps, and that alone puts one more step between it and every stored "
         r"key: $R_{4001}^\top R_n = R_{n-4001}$. A key depends on its own position and on no other, so it is turned "
         r"once, when its word arrives. A full circle changes nothing: the law holds for all positions.",
         feedback={
             "A": r"The distances do change, all of them. But a distance has two ends, and only one of them has moved.",
-            "B": r"The last key is no special case: its distance to the new word comes about as every other does.",
+            "C": r"The last key is no special case: its distance to the new word comes about as every other does.",
             "D": r"An arrow that has come full circle is the same arrow. A comparison of angles cannot tell.",
         },
     ),

@@ -226,18 +226,18 @@ def test_a_foreseen_mistake_is_named():
     assert check("ch01.one-logit", -0.504).says == "Not yet. You turned the other way."
     assert check("ch01.one-logit", torch.tensor(-0.5)).says == "Not yet. You turned the other way."
     assert check("ch01.one-logit", 0.51).says == "Not yet."
-    assert check("ch01.predict-cache", "A").says.startswith("You said A. Nothing shrinks. The answer is C. ")
+    assert check("ch01.predict-cache", "A").says.startswith("You said A. Nothing shrinks. The answer is B. ")
     assert "shrinks. " not in check("ch01.predict-cache", "B").says
 
 
 def test_a_prediction_gives_no_verdict_but_the_reason():
-    for letter in "AC":
+    for letter in "AB":
         reply = check("ch01.predict-cache", letter)
         assert reply.says.startswith(f"You said {letter}. ")
-        assert "The answer is C. " in reply.says
+        assert "The answer is B. " in reply.says
         assert "Not yet" not in repr(reply)
         assert reply.sign == "·"
-        assert reply.ok == (letter == "C")
+        assert reply.ok == (letter == "B")
 
 
 # --- tasks where many results are right ---

@@ -5,6 +5,7 @@ that is already fixed stays as it is, so a second build changes nothing.
 """
 
 import re
+import shutil
 from collections.abc import Callable
 from html import escape
 from pathlib import Path
@@ -32,8 +33,9 @@ SIGNATURE = re.compile(r'(<span class="sig-paren">\(</span>)\s*<dl>(.*?)</dl>', 
 DROPPED = (
     # From file:// a preload with crossorigin is refused and logged as an error; the scripts are loaded anyway.
     r'[ \t]*<link rel="preload"[^>]*>\n?',
-    # 1.5 MB of script that redraws icons which the style sheet's font already draws.
+    # Two fonts and 1.5 MB of script for some twenty icons, which icons.css draws.
     r'[ \t]*<script src="[^"]*fontawesome[^"]*\.js[^"]*"></script>\n?',
+    r'[ \t]*<link href="[^"]*fontawesome[^"]*\.css[^"]*" rel="stylesheet" />\n?',
     # The second and third copy of one line.
     r'(?<=initial-scale=1\.0" />)<meta name="viewport"[^>]*>',
     r'[ \t]*<meta name="viewport" content="width=device-width, initial-scale=1"/>\n?',
@@ -124,6 +126,7 @@ def fix_site(app: Sphinx, exception: Exception | None) -> None:
     for page in out.rglob("*.html"):
         if "_static" not in page.relative_to(out).parts:  # the theme copies its templates there
             rewrite(page, fix_page)
+    shutil.rmtree(out / "_static" / "vendor" / "fontawesome", ignore_errors=True)  # no page asks for it now
     rewrite(out / "index.html", lambda text: fix_redirect(text, app))
     rewrite(out / "_static" / "documentation_options.js", fix_search_options)
 

@@ -9,12 +9,15 @@ import theme_fixes
 KEPT = """<head>
     <meta name="viewport" content="width=device-width, initial-scale=1.0" />
     <link href="_static/styles/theme.css" rel="stylesheet" />
-    <link href="_static/vendor/fontawesome/6.5.2/css/all.min.css" rel="stylesheet" />
     <script src="_static/doctools.js"></script>
 </head><summary aria-label="Pages of this chapter"><span class="toctree-toggle" role="presentation"></span></summary>"""
 HEAD = (
     KEPT.replace(' aria-label="Pages of this chapter"', "")
     .replace('initial-scale=1.0" />', 'initial-scale=1.0" /><meta name="viewport" content="width=device-width" />')
+    .replace(
+        "    <script",
+        '    <link href="_static/vendor/fontawesome/6.5.2/css/all.min.css" rel="stylesheet" />\n    <script',
+    )
     .replace("</head>", '  <script src="_static/vendor/fontawesome/6.5.2/js/all.min.js?digest=1"></script>\n</head>')
     .replace(
         "<head>\n", '<head>\n  <link rel="preload" as="font" crossorigin href="_static/vendor/fa-solid-900.woff2" />\n'

@@ -185,7 +185,6 @@ EXERCISES = (
         r"and you reorder the rows for interleaved code. Counted from zero, which old row becomes row 5?",
         answer=18,
         tolerance=0.1,
-        unit="(row)",
         truth=lambda: layouts.projection_permutation(1, 128, rotary_dim=32, to="interleaved")[5],
         hint=r"In interleaved code rows 4 and 5 are plane 2. Which two rows are plane 2 in half-split code with 32 "
         r"turning coordinates?",

@@ -77,8 +77,8 @@ def _carried(modeling: Any) -> dict[str, float]:
     torch.manual_seed(0)
     llama = modeling.LlamaForCausalLM(modeling.LlamaConfig(**SMALL)).double().eval()
     sentence = torch.randint(97, (1, 24))
-    moved, heads = copy.deepcopy(llama), {"n_heads": 4, "n_kv_heads": 2}
-    state = permute_state(llama.state_dict(), layout_from="half", layout_to="interleaved", **heads)
+    moved = copy.deepcopy(llama)
+    state = permute_state(llama.state_dict(), layout_from="half", layout_to="interleaved", n_heads=4, n_kv_heads=2)
     moved.load_state_dict(state)
 
     def neighbours(q: Any, k: Any, *_: Any) -> tuple[Any, Any]:

@@ -52,6 +52,6 @@ def book_map() -> Picture:
             axes.plot(*place, "o", ms=20, mec=LIGHT["ink"], mfc=LIGHT["ink" if filled else "paper"], mew=1.2, zorder=2)
             ink = LIGHT["paper" if filled else "ink"]
             axes.text(*place, str(n), ha="center", va="center", fontsize=11, color=ink, zorder=3)
-        for words, place in WORDS.items():
-            axes.text(*place, words, va="center", fontsize=11)
+        for words, at in WORDS.items():
+            axes.text(*at, words, va="center", fontsize=11)
     return fig.picture

@@ -89,7 +89,7 @@ def tilted(*, m: int = 6, window: int = 16) -> Picture:
     """
     n, keys = np.linspace(0, window - 1, 200), np.arange(window)
     head = additive_head.sinusoid_head(window)
-    rows = {s: head.logits(m=m, kind=s - 1) for s in (1, 2)}
+    rows: dict[float, np.ndarray] = {s: head.logits(m=m, kind=s - 1) for s in (1, 2)}
     rows[1.5] = (rows[1] + rows[2]) / 2  # the tilts cancel
     desc = (
         f"Two panels with a logit over the key's position, for a query at {m}. Left parabolas, right sums of "

@@ -63,10 +63,18 @@ def forward_and_back(*, m: int = 1, n: int = 5) -> Picture:
         axes.plot(*np.outer(_arm(n - m), (0, 0.97)), color=LIGHT["ink"], lw=2.6, solid_capstyle="butt")
         _arc(axes, 0, n, 1.22, "key")
         _arc(axes, n, n - m, 1.45, "query")
-        end, left = _arm((n - m) * 0.48), _arm(n - m)
-        axes.text(*(1.34 * end), rf"$R_{{{n}}}$: {n} steps forward", color=LIGHT["key"], va="center", fontsize=12)
+        end, back, left = _arm((n - m) * 0.48), _arm(n - m / 2), _arm(n - m)
         axes.text(
-            *(1.58 * _arm(n - m / 2)),
+            1.34 * end[0],
+            1.34 * end[1],
+            rf"$R_{{{n}}}$: {n} steps forward",
+            color=LIGHT["key"],
+            va="center",
+            fontsize=12,
+        )
+        axes.text(
+            1.58 * back[0],
+            1.58 * back[1],
             rf"$R_{{{m}}}^{{\top}}$: {m} back",
             color=LIGHT["query"],
             ha="center",
@@ -74,7 +82,8 @@ def forward_and_back(*, m: int = 1, n: int = 5) -> Picture:
             fontsize=12,
         )
         axes.text(
-            *(0.6 * left + np.array([-0.08, 0])),
+            0.6 * left[0] - 0.08,
+            0.6 * left[1],
             rf"$R_{{{n - m}}}$",
             color=LIGHT["ink"],
             ha="right",

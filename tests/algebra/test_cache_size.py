@@ -60,6 +60,7 @@ def test_what_the_deepseek_paper_says_of_itself():
 def test_by_hand():
     assert bytes_per_token("mha", of("Llama 2 7B")) == 2 * 32 * 32 * 128 * 2 == 512 * 1024
     assert bytes_per_token("gqa", of("Llama 3 70B")) == 320 * 1024
+    assert bytes_per_token("gqa", of("Llama 3 8B")) == bytes_per_token("gqa", of("Mistral 7B")) == 128 * 1024
     assert bytes_per_token("mqa", of("PaLM 540B")) == 118 * 1024
 
 

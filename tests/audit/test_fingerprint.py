@@ -276,6 +276,8 @@ def test_it_prints_as_a_table_and_as_json():
         "direction     +1 (counter-clockwise)",
         f"base          10000, residual {seen.base_residual:.1g}",
     ]
+    assert "orthogonal    yes" in str(seen).splitlines()
+    assert "orthogonal    no" in str(fingerprint(lambda x, n: 2 * rotary()(x, n), head_dim=8)).splitlines()
     assert json.loads(seen.to_json())["layout"] == "half-split"
 
 

@@ -161,7 +161,7 @@ GALLERY = (
         "The weights are for the half-split layout, the rotation is interleaved: lawful, and wrong for these weights.",
         other_layout,
         "expected layout",
-        "`permute_rotary` on the weights of q and k, or the other rotation.",
+        "Permute the weights of q and k, or use the other rotation.",
         expected=MEANT,
     ),
     Mistake(
@@ -243,7 +243,7 @@ GALLERY = (
         "A table shared by width alone: the second base is never used.",
         stale_theta,
         "expected base",
-        "Give each layer tables of its own, or put the base into the key.",
+        "Give each layer its own tables, or key the cache by the base too.",
         expected={"base": 500000.0},
     ),
     Mistake(

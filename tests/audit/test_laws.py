@@ -98,6 +98,13 @@ def test_the_gallery_is_large_and_its_names_differ():
     assert {m.caught_by for m in GALLERY} >= {"isometry", "relativity", "non-vacuity", "cached decoding"}
 
 
+def test_mismatched_tables_are_wrong_in_their_order_alone():
+    """Cosines and sines repeat for neighbours, and the quarter turn is that of halves."""
+    mistake = next(m for m in GALLERY if m.name == "mismatched cos/sin layout")
+    found = mistake.f(np.array([[1.0, 0.0, 0.0, 0.0]]), np.array([3]))
+    np.testing.assert_allclose(found, [[np.cos(3), 0, np.sin(3 * 10000.0**-0.5), 0]], atol=1e-12)
+
+
 def test_lawful_mistakes_break_no_law():
     """What is lawful and still wrong for a model needs an expectation: a base, a layout, a direction."""
     for name in ("wrong base", "flipped sign", "other layout"):

@@ -115,3 +115,14 @@ def test_refusals():
             R.decay_attention(given_.pop("v"), **given_)
     with pytest.raises(ValueError, match="state: expected shape"):
         R.recurrent(v, gamma=0.5, theta=[1.0, 2.0], state=[1.0])
+
+
+@pytest.mark.usefixtures("untyped")
+@pytest.mark.parametrize(
+    ("q", "k", "v"),
+    [((3, 4), (2, 4), (3, 1)), ((3, 4), (3, 2), (3, 1)), ((3, 4), (3, 4), (2, 1)), ((3, 4), (3, 4), (3,)), ((4,),) * 3],
+)
+@pytest.mark.parametrize("form", [R.retention, R.retention_recurrent])
+def test_retention_refuses_what_does_not_belong_together(form, q, k, v):
+    with pytest.raises(ValueError, match=r"expected q and k of one shape \(T, d\) and v \(T, any width\), got \("):
+        form(np.ones(q), np.ones(k), np.ones(v), gamma=0.5, theta=[1.0, 2.0])

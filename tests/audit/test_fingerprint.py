@@ -197,6 +197,18 @@ def test_a_factor_is_told_apart_from_the_rounding_of_the_answer():
     assert seen.problems == ()
 
 
+def test_a_factor_and_a_turn_at_zero_hide_no_frequency():
+    seen = fingerprint(lambda x, n: 1.15 * rotary()(x, np.asarray(n) + 1), head_dim=16)
+    assert (seen.base, seen.scale) == (10000.0, pytest.approx(1.15))
+
+
+def test_planes_in_another_basis_are_asked_up_to_1024():
+    """That far every model is trained; beyond, many turn more slowly, which only planes of coordinates show."""
+    S, slower = np.linalg.qr(np.random.default_rng(0).normal(size=(6, 6)))[0], MISCOUNTED["slower beyond 2048"][0]
+    assert fingerprint(lambda x, n: slower(x @ S, n) @ S.T, head_dim=6).problems == ()
+    assert "does not turn" in fingerprint(slower, head_dim=6).problems[0]
+
+
 def test_a_stretch_beside_the_planes_is_no_factor():
     seen = fingerprint(lambda x, n: rotary(rotary_dim=4)(x, n) * [1, 1, 1, 1, 2, 2], head_dim=6)
     assert (seen.orthogonal, seen.scale, seen.notes) == (False, 1, ())

@@ -147,6 +147,16 @@ def test_long_positions_blame_a_length_where_a_length_changes(name):
     assert f"a length at {at} is {factor(np.float64(at)):.6g} times that at 0" in found.saw
 
 
+def test_long_positions_name_the_length_that_changes_most():
+    """One head of three is stretched far out."""
+
+    def f(x, n):
+        factor = np.where((np.asarray(n)[:, None] > 40000) & (np.arange(x.shape[-3])[:, None, None] == 1), 0.5, 1.0)
+        return rotary()(x, n) * factor
+
+    assert "a length at 65534 is 0.5 times that at 0" in far_out(f).saw
+
+
 ROUNDED = "the steps there differ from each other, as with rounded or cut positions or angles"
 OTHERWISE = {  # the turn is wrong far out -> what is seen of it, and nothing that is not
     "sixteen bits": (MISCOUNTED["sixteen bits"][0], "the turn is not the one from 0 to 16384"),
@@ -209,6 +219,13 @@ def test_one_that_fails_far_out_is_reported():
 def test_keys_are_turned_by_their_own_function():
     assert broken(right, keys=rotary(layout="half"), head_dim=8) == []
     assert "relativity" in broken(right, keys=rotary(layout="half", base=9000.0), head_dim=8)
+
+
+@pytest.mark.parametrize("name", ["half", "half-split"])
+def test_a_layout_is_expected_under_either_of_its_names(name):
+    found = laws(right, head_dim=8, expected={"layout": name})[-1]
+    assert (found.name, found.ok, found.saw) == ("expected layout", True, "half-split, expected half-split")
+    assert not laws(rotary(), head_dim=8, expected={"layout": name})[-1].ok
 
 
 @pytest.mark.usefixtures("untyped")

@@ -35,6 +35,16 @@ def test_partial_rotation_is_seen():
     assert [(seen.rotated_dims, seen.head_dim) for seen in found] == [(24, 96), (64, 128)]
 
 
+def test_the_numbers_of_llama_3_are_those_of_its_released_configuration():
+    released = {
+        "factor": 8.0,
+        "low_freq_factor": 1.0,
+        "high_freq_factor": 4.0,
+        "original_max_position_embeddings": 8192,
+    }
+    assert SCALINGS["Llama-3 scaling"] == {"rope_type": "llama3"} | released
+
+
 @pytest.mark.parametrize("kind", SCALINGS)
 def test_scaled_frequencies_are_those_of_transformers(kind):
     """The measured frequencies are the module's own inv_freq; where one base fits, the report says so."""

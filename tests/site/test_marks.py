@@ -44,6 +44,19 @@ def test_pointing_opens_a_card_and_leaving_shuts_it(chapter, name, way):
     page.wait_for_function(f"!{OPEN}")
 
 
+def test_every_card_of_a_page_is_typeset(chapter):
+    page = chapter("12_what_crope_removes")
+    page.evaluate("document.querySelectorAll('details').forEach((fold) => { fold.open = true })")
+    signs = page.locator("a[data-claims]:visible")
+    assert signs.count() > 10
+    for sign in signs.all():
+        sign.evaluate("a => a.click()")
+        page.wait_for_function(f"{OPEN} && !document.querySelector('#mark-card .math:not(:has(mjx-container))')")
+        said = page.locator("#mark-card").inner_text()
+        assert "\\(" not in said, said
+        assert not page.locator("#mark-card mjx-merror").count()
+
+
 def test_the_keyboard_opens_it_and_reaches_its_link(chapter):
     page = chapter("01_one_plane")
     sign = page.locator(f"{SIGN}:visible").first

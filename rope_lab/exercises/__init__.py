@@ -1,5 +1,6 @@
 """Questions, predictions and tasks: one definition for page and lab.
 
+>>> from rope_lab.exercises import check
 >>> check("ch01.rotate", lambda x, m, theta: x).ok
 False
 """

@@ -5,6 +5,8 @@ from dataclasses import replace
 
 from rope_lab.claims import Claim, load, run, select
 
+load()  # whole, before a test breaks what its claims are made of
+
 
 def failing(pattern: str) -> set[str]:
     """Of the claims that the pattern selects, those that fail."""

@@ -105,6 +105,14 @@ def test_mismatched_tables_are_wrong_in_their_order_alone():
     np.testing.assert_allclose(found, [[np.cos(3), 0, np.sin(3 * 10000.0**-0.5), 0]], atol=1e-12)
 
 
+def test_wrong_pairs_are_those_of_the_whole_head():
+    """Half of eight coordinates turn: planes (0, 4) and (1, 5), not (0, 2) and (1, 3)."""
+    x = np.arange(1.0, 9.0)[None]
+    found = next(m for m in GALLERY if m.name == "wrong partial pairing").f(x, np.array([1]))
+    assert np.flatnonzero(found != x).tolist() == [0, 1, 4, 5]
+    np.testing.assert_allclose(found[0, [0, 4]], [np.cos(1) - 5 * np.sin(1), np.sin(1) + 5 * np.cos(1)], atol=1e-12)
+
+
 def test_lawful_mistakes_break_no_law():
     """What is lawful and still wrong for a model needs an expectation: a base, a layout, a direction."""
     for name in ("wrong base", "flipped sign", "other layout"):

@@ -107,10 +107,10 @@ def test_mismatched_tables_are_wrong_in_their_order_alone():
 
 def test_wrong_pairs_are_those_of_the_whole_head():
     """Half of eight coordinates turn: planes (0, 4) and (1, 5), not (0, 2) and (1, 3)."""
-    x = np.arange(1.0, 9.0)[None]
+    x = np.arange(1.0, 9.0)[None, None]
     found = next(m for m in GALLERY if m.name == "wrong partial pairing").f(x, np.array([1]))
     assert np.flatnonzero(found != x).tolist() == [0, 1, 4, 5]
-    np.testing.assert_allclose(found[0, [0, 4]], [np.cos(1) - 5 * np.sin(1), np.sin(1) + 5 * np.cos(1)], atol=1e-12)
+    np.testing.assert_allclose(found[0, 0, [0, 4]], [np.cos(1) - 5 * np.sin(1), np.sin(1) + 5 * np.cos(1)], atol=1e-12)
 
 
 def test_lawful_mistakes_break_no_law():

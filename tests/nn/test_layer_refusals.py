@@ -49,6 +49,7 @@ def test_what_does_not_fit_together_is_not_attended(name):
         ((3, 4, 4, 8), (2, 4, 8), (2, 4, 8), 8),
         ((4, 8), (4, 8), (4, 6), 6),
         ((2, 0, 8), (2, 3, 8), (2, 3, 8), 8),
+        ((0, 4, 8), (0, 4, 8), (0, 4, 8), 8),
     ],
 )
 def test_control_what_fits_together_is(q, k, v, width):

@@ -98,6 +98,11 @@ def fix_search_options(text: str) -> str:
     return text.replace("SHOW_SEARCH_SUMMARY: true", 'SHOW_SEARCH_SUMMARY: location.protocol !== "file:"')
 
 
+def fix_highlight(text: str) -> str:
+    """Let a word that was searched for stand in the title of a drawing, which has no box to mark."""
+    return text.replace("if (isInSVG) {", "if (isInSVG && parent.getBBox) {")
+
+
 def fix_redirect(text: str, app: Sphinx) -> str:
     """Give the page at / a title, a language and an icon; without an icon, browsers ask for a missing /favicon.ico."""
     bare = re.fullmatch(r'\s*<meta http-equiv="Refresh" content="0; url=([^"]+)" />\s*', text)
@@ -129,6 +134,7 @@ def fix_site(app: Sphinx, exception: Exception | None) -> None:
     shutil.rmtree(out / "_static" / "vendor" / "fontawesome", ignore_errors=True)  # no page asks for it now
     rewrite(out / "index.html", lambda text: fix_redirect(text, app))
     rewrite(out / "_static" / "documentation_options.js", fix_search_options)
+    rewrite(out / "_static" / "sphinx_highlight.js", fix_highlight)
 
 
 def setup(app: Sphinx) -> ExtensionMetadata:

@@ -92,6 +92,13 @@
   card.addEventListener("toggle", (event) => {
     if (event.newState === "closed" && owner && !card.matches(":popover-open")) shut(); // Escape, or a click beside it
   });
+  addEventListener("keydown", (event) => {
+    if (event.key !== "Escape" || !owner) return;
+    event.preventDefault();
+    const back = card.contains(document.activeElement) ? owner : null;
+    shut();
+    back?.focus({ focusVisible: false });
+  });
   card.addEventListener("pointerenter", () => clearTimeout(timer));
   card.addEventListener("pointerleave", () => {
     if (!pinned) later(shut, 250);

@@ -63,7 +63,7 @@ def base_and_plane(*, window: int = 64, head_dim: int = 16) -> Picture:
         for base, row in turned.items()
     )
     desc = f"Turns of each plane within {window} positions, on a logarithmic axis. {counted}"
-    with figure(title="How far the planes turn in a short window", desc=desc, size=(5.0, 3.1)) as fig:
+    with figure(title="How far the planes turn in a short window", desc=desc, size=(4.8, 3.0)) as fig:
         axes = fig.subplots()
         axes.set(yscale="log", xlabel="plane", ylabel=f"turns in {window} positions")
         axes.axhline(0.5, color=LIGHT["muted"], lw=1)

@@ -74,7 +74,13 @@ function build(ui) {
 
 // The axis is logarithmic, one line of the grid for each doubling, so that the smallest scheme can be seen beside the
 // largest. A key and a value that are two tensors are two stripes with a gap; one tensor in both roles has none.
-function drawBars(ui, fig, { layers, heads, kv_heads, latent, rope, size }, { numbers, per_token }, built) {
+function drawBars(
+  ui,
+  fig,
+  { layers, heads, kv_heads, latent, rope, size, log_context },
+  { numbers, per_token },
+  built,
+) {
   const left = 2,
     right = fig.width - 14,
     floor = Math.floor(Math.log2(Math.min(...per_token))) - 1,
@@ -91,7 +97,7 @@ function drawBars(ui, fig, { layers, heads, kv_heads, latent, rope, size }, { nu
     `latent ${Math.round(latent)}, nothing else`,
   ];
   fig.clear(
-    `One token in ${Math.round(layers)} layers. ` +
+    `One token of a text of ${times(2 ** log_context)}, in ${Math.round(layers)} layers. ` +
       `${KEYS.map((key, i) => `${SCHEMES[key]}: ${words[i]}, ${bytes(per_token[i])}`).join(". ")}.`,
   );
   const foot = 5 * 52 + 6,

@@ -181,7 +181,10 @@ function orderFirst(ui) {
         const button = html("button", { type: "button", "aria-label": `Move ${name} ${by < 0 ? "up" : "down"}` }, text);
         button.addEventListener("click", () => {
           place(name, current().indexOf(name) + by);
-          requestAnimationFrame(() => button.focus());
+          requestAnimationFrame(() => {
+            const both = [button, ...item.querySelectorAll("button")];
+            both.find(({ style }) => style.visibility !== "hidden").focus();
+          });
         });
         return button;
       };
@@ -229,6 +232,9 @@ function orderFirst(ui) {
     const wanted = current().map((name) => items.get(name));
     const held = wanted.findIndex((item) => item.classList.contains("held"));
     wanted.forEach((item, i) => {
+      const [up, down] = item.querySelectorAll("button");
+      up.style.visibility = i === 0 ? "hidden" : ""; // the first cannot go up, the last cannot go down
+      down.style.visibility = i === wanted.length - 1 ? "hidden" : "";
       // What is being dragged stays where it is in the page, or it would lose the pointer: the others go around it.
       if (held >= 0 && i !== held) list.insertBefore(item, i < held ? wanted[held] : null);
       else if (held < 0 && list.children[i] !== item) list.insertBefore(item, list.children[i]);

@@ -42,7 +42,7 @@ lock: .venv/dev                 # resolve the pinned requirements anew
 newest: .venv/dev               # the labs with the newest versions that the loose bounds allow
 	ROPE_LAB_NEWEST=1 $(IN) -m pytest tests/test_wheel.py
 
-mutants: .venv/dev              # 300 small changes of algebra, nn and audit: do their tests notice? About 25 minutes of one idle core
+mutants: .venv/dev              # 300 small changes of algebra, nn and audit: do their tests notice? About half an hour
 	nice -n 10 $(IN) tests/mutation/run.py $(ARGS)
 
 lint: .venv/dev node_modules/.bin/biome

@@ -138,9 +138,10 @@ EXERCISES = (
     ),
     Question(
         id="ch05.between",
-        prompt=r"A model has the frequencies $(1, 0.5)$ and reads whole positions. Somebody replaces them, "
-        r"adapts the basis inside $W_q$ and $W_k$, and nothing changes. Then the positions are squeezed by a factor of "
-        r"2, so that half positions occur, and the two models differ. Which replacement was it?",
+        prompt=r"A model has the frequencies $(1, 0.5)$ and reads whole positions. Somebody replaces the two "
+        r"frequencies by others and adapts the basis inside $W_q$ and $W_k$, and no logit changes. Then the positions "
+        r"are squeezed: they are divided by 2, so that half positions occur. Now the old and the new model differ. "
+        r"Which frequencies are the new ones?",
         choices=(
             r"$(0.5, 1)$: the planes trade their speeds.",
             r"$(-1, 0.5)$: the first plane turns the other way.",

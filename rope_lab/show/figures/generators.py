@@ -23,8 +23,8 @@ def two_winds() -> Picture:
     )
     with figure(title="Two generators, one family on whole positions", desc=desc, size=(5.0, 2.4)) as fig:
         left, right = fig.subplots(1, 2)
-        _wind(left, SKEW, "skew: lengths are kept")
-        _wind(right, WITNESS, "not skew: lengths change")
+        _wind(left, SKEW, "the distance stays")
+        _wind(right, WITNESS, "the distance changes")
     return fig.picture
 
 

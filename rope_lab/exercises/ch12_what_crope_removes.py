@@ -141,8 +141,9 @@ EXERCISES = (
     Task(
         id="ch12.best-energy",
         statement=r"""
-        Write `best_energy(W)`: the largest complex-linear energy that the real matrix `W` of shape $(2n, 2m)$ can have
-        over all pairings of its input. Its outputs are paired as usual, neighbour with neighbour.
+        Write `best_energy(W)`: the largest complex-linear energy that the real matrix `W` can have over all
+        pairings of its input. `W` has an even number of rows and of columns.
+        Its outputs are paired as usual, neighbour with neighbour.
         """,
         solution=best_energy,
         examples=st.tuples(_even),

@@ -117,9 +117,10 @@ EXERCISES = (
     Question(
         id="ch04.predict-two-maps",
         kind="prediction",
-        prompt=r"Queries and keys are turned by their positions, as in RoPE with base 10,000. Somebody changes the two "
-        r"maps, with a fixed number $\gamma$ between 0 and 1; $m$ is the position of the query and $n$ that of the "
-        r"key. After which change does the logit still depend on the offset $n - m$ alone?",
+        prompt=r"RoPE has one map for queries and one map for keys: each turns its vector according to the position, "
+        r"here with base 10,000. Somebody changes these maps in one of four ways. $\gamma$ is a fixed number between "
+        r"0 and 1, $m$ is the position of the query and $n$ that of the key. After which change does the logit still "
+        r"depend on the offset $n - m$ alone?",
         choices=(
             r"Queries are also multiplied by $\gamma^m$, and keys by $\gamma^n$.",
             r"Queries are also multiplied by $\gamma^m$, and keys by $\gamma^{-n}$.",
@@ -165,8 +166,8 @@ EXERCISES = (
     ),
     Question(
         id="ch04.rank-one",
-        prompt=r"A solution on the integers lives in the plane. Its $R_0$ has rank one, and $R_1 \ne R_0$. "
-        r"What is the trace of $R_7$, the sum of its two diagonal entries?",
+        prompt=r"A family of $2 \times 2$ matrices satisfies the law at all whole positions. Its $R_0$ has rank one, "
+        r"and $R_1 \ne R_0$. What is the trace of $R_7$, the sum of its two diagonal entries?",
         answer=-1.0,
         tolerance=0.01,
         truth=_trace_of_a_rank_one_solution,

@@ -51,12 +51,15 @@ const VARIANTS = {
 };
 const BLOCKS = (one, two) => `diag($${one}$, $${two}$)`;
 const LINES = [
-  ["transpose one, multiply", (v) => (v === "transpose" ? "$R_mR_n$" : "$R_m^⊤R_n$")],
-  ["transpose each block", () => `${BLOCKS("R_{mθ₀}^⊤", "R_{mθ₁}^⊤")} $R_n$`],
-  ["a transposed block turns back", () => `${BLOCKS("R_{-mθ₀}", "R_{-mθ₁}")} $R_n$`],
-  ["multiply block by block", () => BLOCKS("R_{-mθ₀}R_{nθ₀}", "R_{-mθ₁}R_{nθ₁}")],
-  ["angles add", () => BLOCKS("R_{(n-m)θ₀}", "R_{(n-m)θ₁}")],
-  ["collect the blocks", () => "$R_{n-m}$"],
+  [
+    (v) => (v === "transpose" ? "multiply, without a transpose" : "transpose one, multiply"),
+    (v) => (v === "transpose" ? "$R_mR_n$" : "$R_m^⊤R_n$"),
+  ],
+  [() => "transpose each block", () => `${BLOCKS("R_{mθ₀}^⊤", "R_{mθ₁}^⊤")} $R_n$`],
+  [() => "a transposed block turns back", () => `${BLOCKS("R_{-mθ₀}", "R_{-mθ₁}")} $R_n$`],
+  [() => "multiply block by block", () => BLOCKS("R_{-mθ₀}R_{nθ₀}", "R_{-mθ₁}R_{nθ₁}")],
+  [() => "angles add", () => BLOCKS("R_{(n-m)θ₀}", "R_{(n-m)θ₁}")],
+  [() => "collect the blocks", () => "$R_{n-m}$"],
 ];
 
 const verdict = ({ variant }, { breaks, gaps }) => {
@@ -69,13 +72,14 @@ function build(ui) {
   const fig = ui.figure({ label: "The two sides of this line, as numbers", height: (width) => 4 * side(width) + 76 });
   const words = ui.stage.appendChild(html("p", { class: "rope-verdict" }));
   const list = ui.panel.appendChild(html("ol", { class: "rope-lines" }));
-  const rows = LINES.map(([reason], i) => {
+  const rows = LINES.map((_, i) => {
     const mark = html("span", { class: "rope-mark" }),
-      formula = html("span", { class: "rope-formula" });
-    const press = html("button", { type: "button" }, mark, formula, html("span", { class: "rope-reason" }, reason));
+      formula = html("span", { class: "rope-formula" }),
+      reason = html("span", { class: "rope-reason" });
+    const press = html("button", { type: "button" }, mark, formula, reason);
     press.addEventListener("click", () => ui.set({ line: i }));
     list.append(html("li", {}, press));
-    return { mark, formula, press };
+    return { mark, formula, reason, press };
   });
   ui.steps("line", {
     label: "Lines of the proof",
@@ -100,16 +104,17 @@ function build(ui) {
   return (state, values) => {
     words.textContent = verdict(state, values);
     note.replaceChildren(...rich(VARIANTS[state.variant][1]));
-    rows.forEach(({ mark, formula, press }, i) => {
+    rows.forEach(({ mark, formula, reason, press }, i) => {
       const fails = values.gaps[i] > 1e-9;
       mark.textContent = i === 0 ? "" : fails ? "≠" : "=";
       press.classList.toggle("broken", fails);
+      reason.textContent = LINES[i][0](state.variant);
       formula.replaceChildren(...rich(LINES[i][1](state.variant)));
       if (i === state.line) press.setAttribute("aria-current", "step");
       else press.removeAttribute("aria-current");
     });
     draw(fig, state, values);
-    ui.say(`Line ${state.line + 1}, ${LINES[state.line][0]}. ${verdict(state, values)}`);
+    ui.say(`Line ${state.line + 1}, ${LINES[state.line][0](state.variant)}. ${verdict(state, values)}`);
   };
 }
 

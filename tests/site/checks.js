@@ -170,7 +170,8 @@ window.siteChecks = (() => {
 
   /** What a widget draws, without its controls and their readings: a slider that moves only itself is no answer. */
   function drawing(widget) {
-    const drawn = all("svg, canvas, table", widget).filter((el) => !el.closest("button"));
+    // A list in an order is a drawing, too.
+    const drawn = all("svg, canvas, table, ol", widget).filter((el) => !el.closest("button"));
     return (drawn.length ? drawn : all("[aria-live], [role=status]", widget))
       .map((el) => el.toDataURL?.() ?? el.outerHTML)
       .join("");

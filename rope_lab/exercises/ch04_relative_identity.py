@@ -204,7 +204,7 @@ EXERCISES = (
         statement=r"""
         An instrument. `R` is a function: `R(n)` is a square matrix for each whole number `n`, negative ones too. Write
         `rank_of_solution(R)`. It returns `-1` if the law $R_m^\top R_n = R_{n-m}$ fails for some pair of positions, and
-        otherwise the rank of $R_0$. Positions from -3 to 3 are enough to find out.
+        otherwise the rank of $R_0$. For the families that `check` draws, positions from -3 to 3 are enough.
         """,
         solution=rank_of_solution,
         examples=st.tuples(st.sampled_from(FAMILIES)),

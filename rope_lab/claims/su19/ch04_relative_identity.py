@@ -13,7 +13,7 @@ NOTHING, IN_FRONT = (0, 0, 0, 0, 0), (-1, -1, -1, -1, -1)
     statement=r"The general solution of $\mathcal R_m^\top \mathcal R_n = \mathcal R_{n-m}$ on the integers is "
     r"$\mathcal R_n = O^n$ with $O$ orthogonal.",
     verdict="conditional",
-    differs="the source (a blog post) does not say that position 0 changes nothing",
+    differs="the source (a blog post) leaves out one condition, R_0 = I",
     correction=r"These are exactly the solutions with $\mathcal R_0 = I$. All of them are "
     r"$U\,\mathrm{diag}(O^n, 0)\,U^\top$. The check solves one dimension completely; chapter 4 proves the rest.",
     witness=r"One dimension: the solutions are exactly $0$, $1$ and $(-1)^n$, and $0$ is no power of an orthogonal "

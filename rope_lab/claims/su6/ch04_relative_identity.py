@@ -34,7 +34,7 @@ def _law(R) -> bool:
     statement=r"RoPE is defined as any family of square matrices with $\mathcal R_m^\top \mathcal R_n = \mathcal "
     r"R_{n-m}$.",
     verdict="conditional",
-    differs="the source (a blog post) does not say that position 0 changes nothing",
+    differs="the source (a blog post) leaves out one condition, R_0 = I",
     correction=r"Add $\mathcal R_0 = I$, which the article takes for granted. Then the solutions on the integers "
     r"are exactly the powers $O^n$ of an orthogonal matrix.",
     witness=r"$\mathcal R_n = 0$ and $\mathcal R_n = \mathrm{diag}(1, 0)$ satisfy the equation, and are no rotations.",

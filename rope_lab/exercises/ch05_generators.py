@@ -162,8 +162,9 @@ EXERCISES = (
     Task(
         id="ch05.power",
         statement=r"""
-        Write `power(B, n)`, the matrix $e^{nB}$ from its series. `B` is a square array of at most three rows with entries
-        at most 1 in size, `n` a number from -3 to 3. Sixty terms of the series are plenty. Return an array of the shape of `B`.
+        Write `power(B, n)`, the matrix $e^{nB}$ from its series. `B` is a square array of at most three rows, with
+        entries at most 1 in size, and `n` is a number from -3 to 3. Sixty terms of the series are plenty. Return an
+        array of the shape of `B`.
         """,
         solution=power,
         examples=st.tuples(_squares, st.integers(-12, 12).map(lambda k: k / 4)),

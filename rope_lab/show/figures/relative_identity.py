@@ -115,13 +115,13 @@ def three_steps() -> Picture:
 
 
 def opposite_steps() -> Picture:
-    """Positions in a row: keys take the step M to the next one, queries its inverse transposed; between them M^(n-m)."""
+    """Positions in a row: keys take the step M to the next, queries its inverse transposed; between them M^(n-m)."""
     desc = (
         "Positions 0 to 5 in a row. Above them an arrow leads from each position to the next: a key takes the step M. "
         "Below them the arrows of the query, each with the step M to the power minus 1, transposed. A query at "
         "position 1 and a key at position 4 are marked, and between them stands M to the power of the offset, here 3."
     )
-    with figure(title="One step for the keys, its inverse transposed for the queries", desc=desc, size=(3.6, 2.3)) as fig:
+    with figure(title="A step for keys, its inverse transposed for queries", desc=desc, size=(3.6, 2.3)) as fig:
         axes = fig.subplots()
         axes.set(xlim=(-0.5, 5.5), ylim=(-1.75, 2.1), aspect="equal")
         axes.axis("off")

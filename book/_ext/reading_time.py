@@ -51,7 +51,7 @@ def pieces(node: nodes.Node, *, folded: bool = False) -> Iterator[tuple[nodes.No
         return
     classes = set(node.get("classes", ())) if isinstance(node, nodes.Element) else set()
     attributes = node.get("attributes", {}) if isinstance(node, nodes.Element) else {}
-    if classes & {"cell_output", *HIDDEN, "equation-mark"} or set(attributes.get("class", "").split()) & set(APART):
+    if classes & {"cell_output", *HIDDEN} or set(attributes.get("class", "").split()) & set(APART):
         return
     folded = folded or bool(classes & set(FOLDED)) or folds_proof(node) or isinstance(node, fold_node)
     for child in node.children:

@@ -13,7 +13,7 @@ from math import ceil
 from typing import Any
 
 from docutils import nodes
-from folds import fold_node, folds_proof
+from folds import fold_node, fold_summary, folds_proof
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
 from sphinx.util import logging
@@ -53,17 +53,17 @@ def pieces(node: nodes.Node, *, folded: bool = False) -> Iterator[tuple[nodes.No
     attributes = node.get("attributes", {}) if isinstance(node, nodes.Element) else {}
     if classes & {"cell_output", *HIDDEN} or set(attributes.get("class", "").split()) & set(APART):
         return
-    folded = folded or bool(classes & set(FOLDED)) or folds_proof(node) or isinstance(node, fold_node)
+    inner = folded or bool(classes & set(FOLDED)) or folds_proof(node) or isinstance(node, fold_node)
     for child in node.children:
-        yield from pieces(child, folded=folded)
+        yield from pieces(child, folded=folded if isinstance(child, fold_summary) else inner)
         if isinstance(child, fold_node) and child["rest"]:
-            folded = True
+            inner = True
 
 
 def count(doctree: nodes.Node) -> tuple[Count, Count]:
     """The core path of a page, and all of it.
 
-    The first is what a reader meets who opens no fold; the words of a fold's own sentence count as folded.
+    The first is what a reader meets who opens no fold: the sentence of each fold is a part of it.
     """
     core, every = Count(), Count()
     for piece, folded in pieces(doctree):

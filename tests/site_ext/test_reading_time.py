@@ -24,6 +24,7 @@ PAGES = {
     "equations": ("# One\n\n" + EQUATION * 12, 13, 13),  # 7 minutes and a word
     "code": (f"# One\n\n{CODE}", 9, 9),
     "words in a fold": (f"# One\n\n## Two\n\n:::{{fold}} Three\n{WORDS}\n:::\n", 6, 7),
+    "the sentence of a fold": (f"# One plane\n\n## A\n\n:::{{fold}} {WORDS}\nso\n:::\n", 7, 7),
     "the rest of a section": ("# One\n\n## Two\n\n:::{fold} Three\n:::\n\n" + EQUATION * 12, 6, 13),
     "with a subsection": (
         "# One\n\n## Two\n\n:::{fold} Three\n:::\n\n### Four\n\n" + EQUATION * 12 + "\n## Five\n\nsix",

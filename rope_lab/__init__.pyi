@@ -6,6 +6,7 @@ from . import (
     exercises as exercises,
     nn as nn,
     show as show,
+    story as story,
     training as training,
 )
 from .audit.conversion import permute_state as permute_state

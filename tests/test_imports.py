@@ -21,19 +21,20 @@ ALLOWED = {
     "nn": ("algebra",),
     "audit": ("algebra",),
     "exercises": ("algebra",),
+    "story": ("algebra", "nn"),
     "training": (),
     "training.data": BASICS,
     "training.run": ("algebra", "nn", "training.data", "training.results.cards", *BASICS),
     "training.experiments": ("algebra", "nn", "training.data", "training.run", "training.results.cards", *BASICS),
     "training.results": ("training.data", "training.run", "training.experiments", *BASICS),
-    "claims": ("algebra", "nn", "audit", *CARDS),
-    "show": ("algebra", "exercises", "claims", *CARDS),
+    "claims": ("algebra", "nn", "audit", "story", *CARDS),
+    "show": ("algebra", "exercises", "claims", "story", *CARDS),
     "commands": ("everything",),
     "cli": ("everything",),
     "errors": (),
 }
 PLOTTING = {"matplotlib", "ipywidgets", "anywidget", "IPython", "traitlets"}
-FORBIDDEN = {"algebra": {"torch"}, "nn": PLOTTING, "training": PLOTTING}  # third parties
+FORBIDDEN = {"algebra": {"torch"}, "nn": PLOTTING, "story": PLOTTING, "training": PLOTTING}  # third parties
 # Result cards are read where torch must not load; importing them runs the __init__ of each folder above them. What
 # stands here needs the standard library and what else stands here.
 STDLIB_ONLY = {

@@ -1,0 +1,9 @@
+from . import llama2c as llama2c, pieces as pieces, shipped as shipped
+from .llama2c import read_llama2c as read_llama2c, read_llama2c_tokenizer as read_llama2c_tokenizer
+from .pieces import PieceTokenizer as PieceTokenizer
+from .shipped import (
+    load_story as load_story,
+    published_text as published_text,
+    story_texts as story_texts,
+    story_tokenizer as story_tokenizer,
+)

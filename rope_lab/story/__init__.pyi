@@ -1,4 +1,5 @@
-from . import llama2c as llama2c, pieces as pieces, shipped as shipped
+from . import knobs as knobs, llama2c as llama2c, pieces as pieces, shipped as shipped
+from .knobs import Knobs as Knobs
 from .llama2c import read_llama2c as read_llama2c, read_llama2c_tokenizer as read_llama2c_tokenizer
 from .pieces import PieceTokenizer as PieceTokenizer
 from .shipped import (

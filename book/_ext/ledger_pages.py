@@ -1,19 +1,32 @@
-"""``{ledger} [pattern]``: the entries of the claims ledger, one row each, with all that is known folded under it.
+"""``{ledger} [pattern]``: all claims as one picture, then an entry for each, by chapter.
 
-A row is a ``<details>`` with the id ``claim-<id>``; its source, chapter, verdict, kind of evidence and outcome stand in
-``data-`` attributes, which ledger.js filters by. Statement, correction and witness are parsed as MyST; their
-mathematics is typeset by ledger.js when a row is opened, because a thousand formulas would hold the page up.
+An entry is a ``<details>`` with the id ``claim-<id>``. What is seen of it is the claim's sentence; all that is known is
+folded under it. Its kind, source, chapter, verdict, evidence and outcome stand in ``data-`` attributes, which ledger.js
+filters by. In the picture each claim is a dot: a link to its entry, whose shape says the kind.
+
+The address of the page understands
+
+* ``?kind=print``: the claims of one kind; the kinds are ``KINDS`` in ledger_text.py;
+* ``?source=su6&chapter=7&verdict=true&evidence=exact&tier=core&outcome=holds``: any of the fields, alone or together;
+* ``?q=words``: the entries that have all these words;
+* ``#claim-su19.rot-law``: one entry, opened and in view, also where the filter would hide it;
+* ``#claims-of-chapter-7``: the entries of a chapter.
+
+``{claim-count}`kind=print``` writes how many claims such an address shows, as a link to it. Statement, correction and
+witness are parsed as MyST; later.js typesets their mathematics when it comes into view.
 """
 
 from collections import Counter
 from html import escape
+from itertools import groupby
+from urllib.parse import parse_qsl
 
 from claim_results import result
 from docutils import nodes
 from docutils.statemachine import StringList
-from ledger_text import CORRECTION, check_source, columns, evidence, state
+from ledger_text import CORRECTION, KINDS, check_source, coloured, evidence, facts, kind, state
 from sphinx.util import logging
-from sphinx.util.docutils import SphinxDirective
+from sphinx.util.docutils import SphinxDirective, SphinxRole
 
 from rope_lab.claims import SOURCES, Result, select
 from rope_lab.claims.errata import erratum_of
@@ -28,7 +41,6 @@ FILTERS = {
     "tier": "Tier",
     "outcome": "Outcome",
 }
-HEAD = ("Claim", "Verdict", "Evidence", "Control", "Outcome", "Ch.")
 
 
 class entry_node(nodes.General, nodes.Element):  # noqa: N801 - docutils names its nodes so
@@ -41,6 +53,10 @@ class row_node(nodes.General, nodes.Element):  # noqa: N801
 
 class where_node(nodes.General, nodes.Element):  # noqa: N801
     """The pages that state a claim: known only when all pages are read."""
+
+
+class chapter_node(nodes.General, nodes.Inline, nodes.TextElement):  # noqa: N801
+    """The name of a chapter: known only when all pages are read."""
 
 
 class Ledger(SphinxDirective):
@@ -56,20 +72,38 @@ class Ledger(SphinxDirective):
             if found.failed:
                 log.warning("claim %s %s", found.claim.id, outcome_words(found), location=self.get_location())
         counts = nodes.paragraph("", f"{len(results)} claims. {summary(results)}.", classes=["ledger-summary"])
-        head = "".join(f"<span>{name}</span>" for name in HEAD)
-        opening = html(f'{form(results)}<div class="ledger"><div class="ledger-head" aria-hidden="true">{head}</div>')
-        return [counts, opening, *map(self.entry, results), html("</div>")]
+        chapters = [(number, list(some)) for number, some in groupby(results, key=lambda found: found.claim.chapter)]
+        entries = [part for number, some in chapters for part in self.chapter(number, some)]
+        return [counts, html(chips(results)), *picture(chapters), html(form(results)), *entries]
+
+    def chapter(self, number: int, results: list[Result]) -> list[nodes.Node]:
+        """A heading with what the chapter has, and the entries."""
+        told = Counter(kind(found) for found in results)
+        words = ", ".join(f"{told[name]} {title.lower()}" for name, title in KINDS.items() if told[name])
+        count = f"{len(results)} claims: {words}" if len(results) > 1 else f"1 claim: {words}"
+        return [
+            html(f'<section class="ledger-chapter" aria-labelledby="claims-of-chapter-{number}">'),
+            html(f'<h3 id="claims-of-chapter-{number}">'),
+            chapter_node(number=number, link=True),
+            html(f" <small>{count}</small></h3>"),
+            *map(self.entry, results),
+            html("</section>"),
+        ]
 
     def entry(self, found: Result) -> nodes.Element:
         claim, label = found.claim, f"claim-{found.claim.id}".lower()
         node = entry_node(ids=[label], classes=["ledger-entry"], data=data(found))
         self.env.get_domain("std").note_hyperlink_target(label, self.env.docname, label, claim.id)
-        row = row_node("", nodes.literal("", claim.id))
-        for name, (unseen, text, numbers) in columns(found).items():
-            row += (cell := nodes.inline("", "", classes=[f"ledger-{name}"]))
-            cell += nodes.inline("", unseen, classes=["ledger-unseen"]) if unseen else []
-            cell += nodes.Text(text)
-            cell += [nodes.Text(" "), nodes.inline("", numbers.strip(), classes=["ledger-numbers"])] if numbers else []
+        words, *facts_of, outcome = facts(found)
+        (sentence,) = self.myst(claim.statement)
+        row = row_node("", shape(found), nodes.inline("", "", *sentence.children, classes=["ledger-sentence"]))
+        row += nodes.inline("", "", classes=["ledger-facts"])
+        row[-1] += [nodes.strong("", words), nodes.Text(f" · {' · '.join(facts_of)} · ")]
+        row[-1] += [
+            nodes.inline("", outcome, classes=["ledger-outcome"]),
+            nodes.Text(" · "),
+            nodes.literal("", claim.id),
+        ]
         fields = {
             CORRECTION.get(claim.verdict, "Note"): self.myst(claim.correction),
             "Witness": self.myst(claim.witness),
@@ -86,17 +120,11 @@ class Ledger(SphinxDirective):
                 if body
             ),
         )
-        # Without colours, which would weigh six times the text, on a page of a few hundred checks.
-        code = nodes.literal_block("", source := check_source(claim), language="none")
-        code.source, code.rawsource = self.env.docname, source
         link = nodes.reference("", "link to this entry", refid=label, internal=True)
-        node += [
-            row,
-            *self.myst(claim.statement),
-            shown,
-            nodes.paragraph("", "", nodes.Text("The check · "), link, classes=["ledger-check"]),
-            code,
-        ]
+        code = coloured(check_source(claim))
+        code = f'<div class="highlight-python"><div class="highlight"><pre>{code}</pre></div></div>'
+        check = nodes.paragraph("", "", nodes.Text("The check · "), link, classes=["ledger-check"])
+        node += [row, shown, check, html(code)]
         return node
 
     def erratum(self, claim_id: str) -> list[nodes.Node]:
@@ -115,6 +143,7 @@ def data(found: Result) -> dict[str, str]:
     """What a row is filtered by. A slip and a wrong step are told apart, as everywhere."""
     claim = found.claim
     return {
+        "kind": kind(found),
         "source": claim.source,
         "chapter": str(claim.chapter),
         "verdict": claim.words,
@@ -123,6 +152,40 @@ def data(found: Result) -> dict[str, str]:
         "outcome": "fails" if found.failed else found.outcome,
         "state": state(found),
     }
+
+
+def chips(results: list[Result]) -> str:
+    """One choice for each kind, with its shape, so that they are the picture's legend too; served by ledger.js."""
+    counted = Counter(kind(found) for found in results)
+    choices = {"": ("All", len(results))} | {name: (title, counted[name]) for name, title in KINDS.items()}
+    made = "".join(
+        f'<label><input type="radio" name="kind" value="{value}" form="ledger-filter"{"" if value else " checked"}>'
+        f'<i class="claim-shape {value}"></i>{title} <b>{number}</b></label>'
+        for value, (title, number) in choices.items()
+    )
+    return f'<fieldset class="ledger-chips" disabled><legend>Kind of claim</legend>{made}</fieldset>'
+
+
+def picture(chapters: list[tuple[int, list[Result]]]) -> list[nodes.Node]:
+    """All claims as dots, one row for each chapter; each dot leads to its entry. The arrow keys go from dot to dot."""
+    shown = [
+        html('<ol class="ledger-picture" aria-label="All claims, a row for each chapter and a dot for each claim">')
+    ]
+    order = list(KINDS)[::-1]
+    for number, results in chapters:
+        dots = "".join(
+            f'<a class="claim-shape {kind(found)}" href="#claim-{found.claim.id.lower()}"'
+            f' aria-label="{found.claim.id}, {found.claim.words}" tabindex="-1"></a>'
+            for found in sorted(results, key=lambda found: order.index(kind(found)))
+        )
+        name = chapter_node(number=number, link=False)
+        shown += [html(f'<li><a href="#claims-of-chapter-{number}">'), name, html(f"</a><span>{dots}</span></li>")]
+    return [*shown, html("</ol>")]
+
+
+def shape(found: Result) -> nodes.raw:
+    """The sign of a row: the shape that its claim has in the picture. The words beside it say the same."""
+    return html(f'<i class="claim-shape {kind(found)}"></i>')
 
 
 def form(results: list[Result]) -> str:
@@ -136,11 +199,25 @@ def form(results: list[Result]) -> str:
         )
         fields.append(f'<label>{title} <select name="{name}"><option value="">all</option>{options}</select></label>')
     return (
-        f'<form class="ledger-filter" role="search" aria-label="Filter the claims" hidden>'
+        f'<form class="ledger-filter" id="ledger-filter" role="search" aria-label="Filter the claims" hidden>'
         f'<label class="ledger-words">Words <input type="search" name="q" autocomplete="off"></label>'
         f'{"".join(fields)}<p><output aria-live="polite">{len(rows)} of {len(rows)} claims</output> '
         f'<button type="reset">Show all</button></p></form>'
     )
+
+
+class Count(SphinxRole):
+    """``{claim-count}`kind=print```: how many claims have these values, as a link to the page that shows them."""
+
+    def run(self):
+        self.env.metadata[self.env.docname]["ledger"] = True
+        asked = dict(parse_qsl(self.text))
+        rows = [data(result(self.env.app, entry.id)) for entry in select()]
+        number = sum(asked.items() <= row.items() for row in rows)
+        if not number:
+            log.warning("no claim has %s", self.text, location=self.get_location())
+        to = self.env.app.builder.get_relative_uri(self.env.docname, "book/ledger")
+        return [nodes.reference("", str(number), internal=True, refuri=f"{to}?{self.text}")], []
 
 
 def words(name: str, value: str) -> str:
@@ -175,6 +252,12 @@ def find_places(app, doctree, docname):
         ]
         parts = [part for link in links for part in (nodes.Text("; "), link)][1:]
         node.replace_self(parts or [nodes.Text(f"chapter {node['chapter']}")])
+    for heading in doctree.findall(chapter_node):
+        number = heading["number"]
+        page = next((page for page in sorted(app.env.found_docs) if page.startswith(f"book/{number:02d}_")), None)
+        name = f"{number}. {app.env.titles[page].astext()}" if page else f"Chapter {number}"
+        to = app.builder.get_relative_uri(docname, page) if page and heading["link"] else ""
+        heading.append(nodes.reference("", name, internal=True, refuri=to) if to else nodes.Text(name))
 
 
 def visit_entry(self, node):
@@ -183,9 +266,14 @@ def visit_entry(self, node):
 
 
 def depart_entry(self, node):
-    start = node["from"]
-    text = "".join(self.body[start:]).replace('<span class="math ', '<span class="math-later ')
-    self.body[start:] = [text, "</details>\n"]
+    formulas_wait(self, node)
+    self.body.append("</details>\n")
+
+
+def formulas_wait(self, node):
+    """Leave the formulas of an element to later.js."""
+    written = "".join(self.body[node["from"] :])
+    self.body[node["from"] :] = [written.replace('<span class="math ', '<span class="math-later ')]
 
 
 def visit_row(self, _):
@@ -211,8 +299,11 @@ def setup(app):
     other = dict.fromkeys(("latex", "text", "man", "texinfo"), (pass_through, pass_through))
     app.add_node(entry_node, html=(visit_entry, depart_entry), **other)
     app.add_node(row_node, html=(visit_row, depart_row), **other)
+    app.add_node(chapter_node, html=(pass_through, pass_through), **other)
+    app.add_role("claim-count", Count())
     app.add_directive("ledger", Ledger)
     app.add_css_file("ledger.css")
+    app.add_js_file("later.js", loading_method="defer")
     app.add_js_file("ledger.js", loading_method="defer")
     app.connect("env-get-outdated", always_read)
     app.connect("doctree-resolved", find_places)

@@ -3,6 +3,11 @@
 import ast
 import inspect
 import textwrap
+from html import escape
+from itertools import groupby
+
+from pygments.lexers import PythonLexer
+from pygments.token import STANDARD_TYPES, Comment, Keyword, Name, Operator, String
 
 from rope_lab.claims import Claim, Result
 from rope_lab.claims.verification import control_words, outcome_words
@@ -15,23 +20,33 @@ EVIDENCE = {
     "read": "Read in the source",
 }
 SUBJECTS = ("computed", "tolerance", "holds", "printed", "control")
+# What a reader asks for: each claim is of one kind, and each kind has a shape of its own in the picture.
+KINDS = {
+    "print": "Wrong in print",
+    "conditional": "True under a condition",
+    "unsettled": "Not settled",
+    "measured": "Measured and reproduced",
+    "true": "True",
+}
+COLOURED = (Keyword, Operator.Word, String, Comment, Name.Function, Name.Decorator)
 
 
-def columns(found: Result) -> dict[str, tuple[str, str, str]]:
-    """The cells of a row after the id: a word for who does not see the heading, the cell's words, and its numbers."""
+def kind(found: Result) -> str:
+    """The kind of a claim. Not settled: it can be read in two ways, or no measurement has reproduced it."""
+    verdict = found.claim.verdict
+    if verdict == "empirical":
+        return "measured" if found.ok else "unsettled"
+    return {"false": "print", "ambiguous": "unsettled"}.get(verdict, verdict)
+
+
+def facts(found: Result) -> list[str]:
+    """What a row says under the sentence: the verdict, the evidence with its numbers, the control, the outcome."""
     claim, numbers = found.claim, ""
     if found.residual is not None:
         sign = "≤" if found.residual <= claim.tolerance else ">"
         numbers = f" {found.residual:.0e} {sign} {claim.tolerance:.0e}"
-    control = "none" if claim.evidence in ("read", "experiment") else control_words(found)
-    outcome = "fails" if found.failed else found.outcome
-    return {
-        "verdict": ("", claim.words, ""),
-        "evidence": ("", claim.evidence, numbers),
-        "control": ("control ", control, ""),
-        "outcome": ("", outcome, ""),
-        "chapter": ("chapter ", str(claim.chapter), ""),
-    }
+    control = [] if claim.evidence in ("read", "experiment") else [f"control {control_words(found)}"]
+    return [claim.words, f"{claim.evidence}{numbers}", *control, "fails" if found.failed else found.outcome]
 
 
 def state(found: Result) -> str:
@@ -70,3 +85,19 @@ def check_source(claim: Claim) -> str:
     head = [f'@claim("{claim.id}", ...,', *kept, ")"] if kept else []
     module = "/".join(claim.check.__module__.split("."))
     return "\n".join([f"# {module}.py", *head, *lines[function.lineno - 1 :]])
+
+
+def coloured(code: str) -> str:
+    """Python as HTML with the theme's classes: words of the language, strings, comments, and names where they are made.
+
+    Names, numbers and signs keep the ink of the text. With them the page of all checks would be a third heavier.
+    """
+
+    def shown(token) -> str:
+        return next((STANDARD_TYPES[kind] for kind in COLOURED if token in kind), "")
+
+    tokens = ((shown(token), text) for token, text in PythonLexer().get_tokens(code))
+    parts = (
+        (name, escape("".join(text for _, text in run), quote=False)) for name, run in groupby(tokens, lambda it: it[0])
+    )
+    return "".join(f'<span class="{name}">{text}</span>' if name else text for name, text in parts)

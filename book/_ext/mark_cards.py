@@ -14,7 +14,7 @@ from claim_results import result
 from docutils import nodes
 from equation_marks import mark_node, marks_under
 from folds import fold_node, fold_summary
-from ledger_pages import entry_node
+from ledger_pages import entry_node, formulas_wait
 from ledger_text import CORRECTION, state
 from sphinx.application import Sphinx
 from sphinx.config import Config
@@ -196,7 +196,8 @@ def card_text(entry: entry_node) -> card_node:
     fields = next(entry.findall(nodes.field_list))
     named = {field[0].astext(): field for field in fields}
     text = card_node(ids=[f"card-{entry['ids'][0].removeprefix('claim-')}"])
-    text.extend(node.deepcopy() for node in entry.children[1 : entry.index(fields)])
+    sentence = next(node for node in entry.findall(nodes.inline) if "ledger-sentence" in node["classes"])
+    text += nodes.paragraph("", "", *(node.deepcopy() for node in sentence))
     text += nodes.field_list("", *(named[name].deepcopy() for name in SHOWN if name in named), classes=["mark-fields"])
     return text
 
@@ -216,8 +217,8 @@ def visit_card(self: Any, node: card_node) -> None:
 
 
 def depart_card(self: Any, node: card_node) -> None:
-    text = "".join(self.body[node["from"] :]).replace('<span class="math ', '<span class="math-later ')
-    self.body[node["from"] :] = [text, "</div>\n"]
+    formulas_wait(self, node)
+    self.body.append("</div>\n")
 
 
 def visit_cards(self: Any, node: cards_node) -> None:  # noqa: ARG001

@@ -1,11 +1,16 @@
-/* The ledger's page: filters its rows, keeps the filter in the address, opens the entry that a link leads to, and
-   typesets a row's mathematics when it is opened. A classic script: modules do not load from file://. */
+/* The ledger's page: filters its rows and its picture, keeps the filter in the address, opens the entry that a link leads
+   to, and typesets a row's mathematics when it comes into view. What the address understands stands in ledger_pages.py.
+   A classic script: modules do not load from file://. */
 (() => {
   "use strict";
   const form = document.querySelector(".ledger-filter");
   if (!form) return;
   const rows = [...document.querySelectorAll(".ledger-entry")];
-  const fields = [...form.querySelectorAll("input, select")];
+  const chapters = [...document.querySelectorAll(".ledger-chapter")];
+  const dots = [...document.querySelectorAll(".ledger-picture .claim-shape")];
+  const dotOf = new Map(dots.map((dot) => [dot.hash.slice(1), dot]));
+  const kinds = document.querySelector(".ledger-chips");
+  const fields = [...form.querySelectorAll("input, select"), ...kinds.querySelectorAll("input")];
   const count = form.querySelector("output");
   const texts = new Map(); // made when somebody searches
 
@@ -14,36 +19,43 @@
     return texts.get(row);
   }
 
-  function matches(row) {
-    return fields.every(
-      ({ name, value }) =>
-        !value ||
-        (name === "q"
-          ? value
-              .toLowerCase()
-              .split(/\s+/)
-              .every((word) => text(row).includes(word))
-          : row.dataset[name] === value),
+  /** What is asked for: pairs of a field's name and its value. */
+  const asked = () =>
+    fields
+      .filter(({ type, value, checked }) => value && (type !== "radio" || checked))
+      .map(({ name, value }) => [name, value]);
+
+  function matches(row, wanted) {
+    return wanted.every(([name, value]) =>
+      name === "q"
+        ? value
+            .toLowerCase()
+            .split(/\s+/)
+            .every((word) => text(row).includes(word))
+        : row.dataset[name] === value,
     );
   }
 
   /** Show the rows that match. The entry that the address names stays, also when it does not match. */
   function filter() {
-    const named = target();
+    const named = target(),
+      wanted = asked();
     let number = 0;
     for (const row of rows) {
-      const matching = matches(row);
+      const matching = matches(row, wanted);
       number += matching;
       row.hidden = !matching && row !== named;
+      dotOf.get(row.id)?.classList.toggle("out", !matching);
     }
-    const extra = named && !matches(named) ? ", and the one you were led to" : "";
+    for (const chapter of chapters) chapter.hidden = !chapter.querySelector(".ledger-entry:not([hidden])");
+    const extra = named && !matches(named, wanted) ? ", and the one you were led to" : "";
     count.textContent = `${number} of ${rows.length} claims${extra}`;
   }
 
   /** Write the filter into the address, so that it can be sent to somebody. */
-  function remember(keepTarget) {
-    const query = new URLSearchParams(fields.filter((field) => field.value).map((field) => [field.name, field.value]));
-    const address = location.pathname + (query.size ? `?${query}` : "") + (keepTarget ? location.hash : "");
+  function remember() {
+    const query = new URLSearchParams(asked());
+    const address = location.pathname + (query.size ? `?${query}` : "");
     try {
       history.replaceState(null, "", address);
     } catch {
@@ -54,9 +66,12 @@
   function recall() {
     const query = new URLSearchParams(location.search);
     for (const field of fields) {
-      field.value = query.get(field.name) ?? "";
+      const value = query.get(field.name) ?? "";
+      if (field.type === "radio") field.checked = field.value === value;
+      else field.value = value;
       if (field.selectedIndex === -1) field.value = ""; // a choice that no row has
     }
+    if (!kinds.querySelector(":checked")) kinds.querySelector("input").checked = true;
   }
 
   function target() {
@@ -69,46 +84,60 @@
     const row = target();
     if (!row) return;
     row.open = true;
-    await typeset(row);
+    const seen = rows.filter((other) => !other.hidden),
+      at = seen.indexOf(row);
+    row.scrollIntoView({ behavior: "instant" });
+    await Promise.all([typeset(row), ...seen.slice(Math.max(0, at - 12), at + 12).map(typesetSentence)]);
     row.scrollIntoView({ behavior: "instant" });
   }
 
-  let waiting = [],
-    drawing = null;
-
-  /** Hand a row's formulas to MathJax, once. Rows that are opened together are drawn together. */
   function typeset(row) {
-    const formulas = [...row.querySelectorAll(".math-later")];
-    if (formulas.length && window.MathJax?.startup) {
-      text(row); // the words as they were written, before formulas are drawn
-      formulas.forEach((formula) => formula.classList.replace("math-later", "math"));
-      waiting.push(...formulas);
-      drawing ??= draw();
-    }
-    return drawing;
+    text(row); // the words as they were written, before formulas are drawn
+    return window.typesetLater(row);
   }
 
-  async function draw() {
-    await new Promise((done) => {
-      setTimeout(done);
-    });
-    const formulas = waiting,
-      { startup } = window.MathJax;
-    [waiting, drawing] = [[], null];
-    startup.promise = startup.promise.then(() => window.MathJax.typesetPromise(formulas));
-    await startup.promise;
-    dispatchEvent(new Event("resize")); // theme_fixes.js then boxes the formulas that are too wide
+  function typesetSentence(row) {
+    text(row);
+    return window.typesetLater(row.querySelector("summary"));
+  }
+
+  /** The picture is one stop of the Tab key; the arrow keys, Home and End go from dot to dot. */
+  function walk(event) {
+    const here = dots.indexOf(event.target);
+    const line = [...event.target.parentElement.children],
+      place = line.indexOf(event.target);
+    const lines = [...document.querySelectorAll(".ledger-picture li > span")],
+      level = lines.indexOf(event.target.parentElement);
+    const other = (by) =>
+      lines[level + by] && [...lines[level + by].children].at(Math.min(place, lines[level + by].childElementCount - 1));
+    const to = {
+      ArrowRight: dots[here + 1],
+      ArrowLeft: dots[here - 1],
+      ArrowDown: other(1),
+      ArrowUp: other(-1),
+      Home: line[0],
+      End: line.at(-1),
+    }[event.key];
+    if (here < 0 || !to) return;
+    event.preventDefault();
+    dots[here].tabIndex = -1;
+    to.tabIndex = 0;
+    to.focus();
   }
 
   form.hidden = false;
+  kinds.disabled = false;
+  if (dots.length) dots[0].tabIndex = 0;
+  document.querySelector(".ledger-picture").addEventListener("keydown", walk);
   form.addEventListener("submit", (event) => event.preventDefault());
-  form.addEventListener("input", () => {
-    remember(false);
-    filter();
-  });
+  for (const place of [form, kinds])
+    place.addEventListener("input", () => {
+      remember();
+      filter();
+    });
   form.addEventListener("reset", () =>
     setTimeout(() => {
-      remember(false);
+      remember();
       filter();
     }),
   );
@@ -129,6 +158,17 @@
   addEventListener("load", () => {
     // MathJax, which is deferred too, is there by now
     rows.filter((row) => row.open).forEach(typeset);
+    const near = new IntersectionObserver(
+      (seen) => {
+        for (const { isIntersecting, target: row } of seen)
+          if (isIntersecting) {
+            near.unobserve(row);
+            typesetSentence(row);
+          }
+      },
+      { rootMargin: "600px" },
+    );
+    for (const row of rows) near.observe(row);
     arrive();
   });
 })();

@@ -52,16 +52,6 @@
     card.replaceChildren(...entries, more);
   }
 
-  async function typeset() {
-    const formulas = [...card.querySelectorAll(".math-later")];
-    if (!formulas.length || !window.MathJax?.startup) return;
-    for (const formula of formulas) formula.classList.replace("math-later", "math");
-    const { startup } = window.MathJax;
-    startup.promise = startup.promise.then(() => window.MathJax.typesetPromise(formulas));
-    await startup.promise;
-    if (owner) place();
-  }
-
   function open(sign, pin) {
     clearTimeout(timer);
     pinned = pin;
@@ -73,7 +63,9 @@
     card.showPopover();
     sign.setAttribute("aria-expanded", "true");
     place();
-    typeset();
+    window.typesetLater(card)?.then(() => {
+      if (owner) place();
+    });
   }
 
   function shut() {

@@ -79,7 +79,49 @@ def test_whoever_arrives_by_an_anchor_finds_the_entry_open(page, address):
     assert not row.is_visible()
 
 
-@pytest.mark.parametrize("query", ["?source=nobody", "?q=&chapter=99", "?unknown=1", "#claim-nothing", "#%20"])
+def test_a_chip_shows_one_kind_dims_the_other_dots_and_stays_in_the_address(page, address):
+    page.goto(f"{address}?kind=conditional")
+    conditional = ids(lambda entry: entry.verdict == "conditional")
+    assert shown(page) == conditional
+    assert page.locator(".ledger-chips :checked").get_attribute("value") == "conditional"
+    dots = page.locator(".ledger-picture .claim-shape:not(.out)").evaluate_all("dots => dots.map((dot) => dot.hash)")
+    assert {dot.removeprefix("#claim-") for dot in dots} == conditional
+    assert page.locator(".ledger-chapter:visible").count() == len(
+        {e.chapter for e in select("blog.*") if e.id.lower() in conditional}
+    )
+    page.locator(".ledger-chips [value=print]").check()
+    assert shown(page) == ids(lambda entry: entry.verdict == "false")
+    assert page.url.endswith("?kind=print")
+    page.click("[type=reset]")
+    page.wait_for_function("!location.search")
+    assert shown(page) == ids()
+
+
+def test_the_arrow_keys_walk_the_picture_and_enter_opens_the_entry(page, address):
+    page.goto(address)
+    lines = page.locator(".ledger-picture li > span").evaluate_all(
+        "lines => lines.map((line) => [...line.children].map((dot) => dot.hash))"
+    )
+    assert page.locator(".ledger-picture .claim-shape[tabindex='0']").count() == 1  # one stop of the Tab key
+    page.locator(".ledger-picture .claim-shape").first.focus()
+    here = "document.activeElement.hash"
+    for key, to in [
+        ("ArrowRight", lines[0][1]),
+        ("End", lines[0][-1]),
+        ("ArrowRight", lines[1][0]),
+        ("ArrowUp", lines[0][0]),
+        ("ArrowUp", lines[0][0]),
+        ("ArrowDown", lines[1][0]),
+    ]:
+        page.keyboard.press(key)
+        assert page.evaluate(here) == to, key
+    page.keyboard.press("Enter")
+    page.wait_for_function("id => document.getElementById(id).open", arg=lines[1][0].removeprefix("#"))
+
+
+@pytest.mark.parametrize(
+    "query", ["?kind=nobody", "?source=nobody", "?q=&chapter=99", "?unknown=1", "#claim-nothing", "#%20"]
+)
 def test_an_odd_address_shows_all(page, address, query):
     page.goto(address + query)
     assert shown(page) == ids()

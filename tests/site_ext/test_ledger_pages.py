@@ -2,8 +2,11 @@
 
 import html
 import re
+from collections import Counter
 
 import pytest
+from bs4 import BeautifulSoup
+from ledger_text import KINDS, check_source
 
 from rope_lab.claims import claim, load, select
 from tests.site_ext.tiny_book import build
@@ -46,11 +49,60 @@ def test_an_entry_tells_everything(page, name):
     assert app.env.get_domain("std").labels[f"claim-{name}"] == ("book/ledger", f"claim-{name}", name)
 
 
-def test_a_row_says_the_result_before_it_is_opened(page):
+def test_a_row_says_the_sentence_first_and_then_the_result(page):
     row = plain(re.search(r"<summary>.*?</summary>", entry(page[0], "su19.rot-law"), re.DOTALL)[0])
-    assert re.search(r"su19.rot-law ?true ?exact ?control rejected ?holds ?chapter 1", row), row
+    known = load()["su19.rot-law"]
+    assert row.startswith(known.statement.partition("$")[0].strip())
+    assert row.endswith("true · exact · control rejected · holds · su19.rot-law")
     row = plain(re.search(r"<summary>.*?</summary>", entry(page[0], "blog.angle"), re.DOTALL)[0])
     assert re.search(r"numeric \de-\d\d ≤ 1e-\d\d", row), row
+    assert plain(entry(page[0], "blog.angle")).count("At position") == 1  # and not again below
+
+
+@pytest.mark.parametrize("name", ["blog.output-sum", "blog.relative-def", "su19.rot-law"])
+def test_a_row_and_its_dot_have_the_shape_of_the_kind(page, name):
+    kind = {"false": "print", "conditional": "conditional", "true": "true"}[load()[name].verdict]
+    assert f'<summary><i class="claim-shape {kind}"></i>' in entry(page[0], name)
+    assert f'data-kind="{kind}"' in entry(page[0], name)
+    (dot,) = BeautifulSoup(page[0], "html.parser").select(f".ledger-picture [href='#claim-{name}']")
+    assert dot["class"] == ["claim-shape", kind]
+    assert dot["aria-label"] == f"{name}, {load()[name].words}"
+
+
+def test_the_picture_has_a_dot_for_each_claim_and_a_row_for_each_chapter(page):
+    text = BeautifulSoup(page[0], "html.parser")
+    claims = [row["id"] for row in text.select(".ledger-entry")]
+    assert sorted(dot["href"].removeprefix("#") for dot in text.select(".ledger-picture .claim-shape")) == sorted(
+        claims
+    )
+    (row,) = text.select(".ledger-picture > li")
+    assert row.a.get_text() == "1. One"
+    assert text.find(id=row.a["href"].removeprefix("#")).get_text().startswith("1. One 22 claims: ")
+
+
+def test_each_kind_is_a_chip_with_its_number(page):
+    text = BeautifulSoup(page[0], "html.parser")
+    chips = {chip.input["value"]: int(chip.b.get_text()) for chip in text.select(".ledger-chips label")}
+    counted = Counter(row["data-kind"] for row in text.select(".ledger-entry"))
+    assert chips == dict.fromkeys(KINDS, 0) | {"": len(select("ch1"))} | counted
+
+
+def test_the_code_of_a_check_has_the_colours_of_the_theme(page):
+    code = BeautifulSoup(entry(page[0], "blog.angle"), "html.parser").select_one(".highlight pre")
+    assert code.select_one(".k").get_text() == "lambda"
+    assert code.select_one(".nf").get_text() == load()["blog.angle"].check.__name__
+    assert html.unescape(code.get_text()) == check_source(load()["blog.angle"]) + "\n"
+
+
+def test_another_page_counts_and_leads_to_what_it_counted(tmp_path, ledger):
+    for name in [name for name in ledger if not name.startswith("blog.")]:
+        del ledger[name]
+    page = "# One\n\nOf these {claim-count}`kind=print` are slips, and {claim-count}`kind=print&chapter=99` are none.\n"
+    _, _, warnings = build(tmp_path, page)
+    assert warnings.count("no claim has") == warnings.count("no claim has kind=print&chapter=99") == 1
+    text = (tmp_path / "out" / "book" / "01_one_plane.html").read_text(encoding="utf-8")
+    wrong = sum(entry.verdict == "false" for entry in load().values())
+    assert f'<a class="reference internal" href="ledger.html?kind=print">{wrong}</a>' in text
 
 
 def test_mathematics_is_inline_and_waits_until_a_row_is_opened(page):

@@ -1,0 +1,26 @@
+"""Reading progress, kept in the reader's browser: progress.js follows it, and ``{continue}`` leads back to it.
+
+The directive leaves an empty paragraph that ``continue.js`` fills at once, if this browser has been here before.
+"""
+
+from posixpath import relpath
+
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.util.docutils import SphinxDirective
+from sphinx.util.typing import ExtensionMetadata
+
+
+class Continue(SphinxDirective):
+    """``{continue}``: a link to where the reader stopped."""
+
+    def run(self) -> list[nodes.Node]:
+        script = relpath("_static/continue.js", self.env.docname.rpartition("/")[0] or ".")
+        return [nodes.raw("", f'<p class="continue" hidden></p><script src="{script}"></script>', format="html")]
+
+
+def setup(app: Sphinx) -> ExtensionMetadata:
+    app.add_directive("continue", Continue)
+    app.add_css_file("progress.css")
+    app.add_js_file("progress.js", loading_method="defer")
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,42 @@
+"""The strip under the title of a part's first chapter."""
+
+from pathlib import Path
+
+import argument
+import yaml
+
+ROOT = Path(__file__).resolve().parents[2]
+ENTRIES = {
+    "I. Rotate": {"word": "turn", "law": "R_m", "says": "It turns."},
+    "II. Complete": {"word": "families", "law": "B", "says": "There are more."},
+}
+CAPTIONS = {
+    "I. Rotate": ["book/01_one", "book/02_two"],
+    "II. Complete": ["book/intro", "book/03_three"],
+    "Appendix": ["book/notation"],
+}
+
+
+def test_every_part_of_the_book_has_an_entry():
+    toc = yaml.safe_load((ROOT / "_toc.yml").read_text())
+    captions = {part["caption"]: [entry["file"] for entry in part["chapters"]] for part in toc["parts"]}
+    entries = yaml.safe_load((ROOT / "book" / "_ext" / "argument.yml").read_text())
+    with_chapters = [name for name, pages in captions.items() if any(map(argument.CHAPTER.fullmatch, pages))]
+    assert list(entries) == with_chapters
+    assert len(argument.parts(captions, entries)) == len(entries)
+
+
+def test_the_strip_lights_its_part_and_says_its_law():
+    made = argument.parts(CAPTIONS, ENTRIES)
+    shown = argument.strip(made, "book/03_three", lambda page: f"to {page}")
+    words, law, says = shown.children
+    assert [item.astext() for item in words.children] == ["turn", "families"]
+    assert [node.tagname for item in words.children for node in item[0].children] == ["reference", "strong"]
+    assert words[0][0][0]["refuri"] == "to book/01_one"
+    assert (law.astext(), says.astext()) == ("B", "There are more.")
+
+
+def test_control_a_part_without_an_entry_is_told(caplog):
+    made = argument.parts({**CAPTIONS, "III. Values": ["book/04_four"]}, ENTRIES)
+    assert [part.word for part in made] == ["turn", "families"]
+    assert "'III. Values'" in caplog.text

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-__all__ = ["DARK", "INKS", "LIGHT", "PAGES", "ROLES", "Role", "contrast", "css", "luminance"]
+__all__ = ["DARK", "INKS", "LIGHT", "PAGES", "RESERVED", "ROLES", "Role", "contrast", "css", "luminance"]
 
 
 @dataclass(frozen=True)
@@ -22,6 +22,9 @@ class Role:
     marker: str  # matplotlib's name of the marker
 
 
+# Query, key, value and output have a colour each, and nothing else has it; the two parts of a real map have one each.
+# "one" and "two" are for any other pair of things; "wrong" is what is wrong, as printed or as run, with a cross.
+RESERVED = ("query", "key", "value", "output")
 ROLES = {
     role.name: role
     for role in (
@@ -31,6 +34,9 @@ ROLES = {
         Role("output", "#8f309d", "#e6b3f4", (6, 2, 1, 2), "D"),
         Role("linear", "#0b666a", "#93f3e8", (8, 2), "P"),
         Role("conjugate", "#6a4700", "#f4b02a", (3, 1.6, 1, 1.6, 1, 1.6), "X"),
+        Role("one", "#17233d", "#f6f8fb", (12, 1.5), "v"),
+        Role("two", "#7a5c9e", "#b39ddb", (2.5, 1.2), "p"),
+        Role("wrong", "#8f1d1d", "#ff8f85", (5, 1.4, 1.4, 1.4), "x"),
     )
 }
 

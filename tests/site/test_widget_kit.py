@@ -3,6 +3,7 @@
 import html
 import json
 import re
+import time
 from pathlib import Path
 
 import pytest
@@ -11,11 +12,13 @@ from ipywidgets.embed import embed_data
 from playwright.sync_api import expect
 
 from rope_lab.show import style
+from rope_lab.show.widgets.bf16_positions import BfPositions
 from rope_lab.show.widgets.cache_calculator import CacheCalculator
 from rope_lab.show.widgets.kit import catalogue
 from rope_lab.show.widgets.ordering_explorer import OrderingExplorer
 from rope_lab.show.widgets.placement_board import PlacementBoard
 from rope_lab.show.widgets.shift_sentence import ShiftSentence
+from rope_lab.show.widgets.so4_explorer import So4Explorer
 from rope_lab.show.widgets.two_hands import TwoHands
 
 LOADER = Path(__file__).parents[2] / "book" / "_static" / "rope-widgets.js"
@@ -62,8 +65,12 @@ def test_every_widget_starts_and_fits(width, show):
     expect(page.locator(".rope-widget[data-ready=true]")).to_have_count(len(catalogue()))
     expect(page.get_by_role("alert")).to_have_count(0)
     assert page.evaluate("document.documentElement.scrollWidth") <= width
-    small = "all => all.filter((e) => e.getBoundingClientRect().height < 24).map((e) => e.outerHTML)"
-    assert page.locator("input[type=range]:visible, button:visible").evaluate_all(small) == []
+    small = "all => all.filter((e) => e.getBoundingClientRect().height < 32).map((e) => e.outerHTML)"
+    held = "input[type=range], button, select, summary, .rope-choice label, .rope-toggle label"
+    assert page.locator(f":is({held}):visible").evaluate_all(small) == []
+    torn = "all => all.filter((e) => new Set([...e.children].slice(1).map((c) => c.offsetTop)).size > 1)"
+    rows = page.locator(".rope-choice:not(.rope-grid):visible").evaluate_all(f"{torn}.map((e) => e.outerHTML)")
+    assert rows == []
 
 
 def test_shifting_both_leaves_the_logit_and_moving_one_does_not(show):
@@ -116,10 +123,77 @@ def test_walking_stops_at_the_end_and_when_pressed_again(show):
     walk = page.get_by_role("button", name="Walk both along")
     walk.click()
     expect(slider(page, "shift")).to_have_value("24")
-    expect(walk).to_have_attribute("aria-pressed", "false")
+    expect(walk).to_have_text("Walk both along")
     walk.click()
-    walk.click()
+    page.get_by_role("button", name="Pause").click()
     assert int(slider(page, "shift").input_value()) < 24
+
+
+def test_a_walk_says_pause_while_it_runs_and_can_be_paused(show):
+    page = show(TwoHands(), reduced_motion="no-preference")
+    page.get_by_role("button", name="Walk both along").click()
+    pause = page.get_by_role("button", name="Pause")
+    expect(pause).to_be_visible()
+    expect(slider(page, "shift")).not_to_have_value("0")
+    pause.click()
+    expect(pause).to_have_count(0)
+    held = slider(page, "shift").input_value()
+    page.wait_for_timeout(300)
+    assert slider(page, "shift").input_value() == held
+
+
+def test_who_wants_no_motion_walks_step_by_step(show):
+    page = show(TwoHands(shift=23))
+    step = page.get_by_role("button", name="Walk both along: one step")
+    for value in ("24", "0", "1"):
+        step.press("Enter")
+        expect(slider(page, "shift")).to_have_value(value)
+
+
+def test_a_logarithmic_slider_walks_by_factors_and_its_arrows_by_one(show):
+    page = show(BfPositions(n=1), reduced_motion="no-preference")
+    where, reach = slider(page, "n"), BfPositions().traits()["n"].max
+    expect(where).to_have_attribute("aria-valuetext", "1")
+    for _ in range(2):
+        where.press("ArrowRight")
+    expect(where).to_have_attribute("aria-valuetext", "3")
+    where.press("PageUp")
+    expect(where).to_have_attribute("aria-valuetext", "7")  # 3 + 1 is doubled: 0 has a place on the track
+    where.press("End")
+    expect(where).to_have_attribute("aria-valuetext", f"{reach:,.0f}")
+    begun = time.monotonic()
+    page.get_by_role("button", name="Walk").click()
+    page.wait_for_function("document.querySelector('[data-name=n]').value > 0.5")
+    half = int(where.get_attribute("aria-valuetext").replace(",", ""))
+    assert half < reach / 20  # half of the way along the track is far from half of the positions
+    expect(where).to_have_attribute("aria-valuetext", f"{reach:,.0f}", timeout=20_000)
+    assert 4 < time.monotonic() - begun < 15
+
+
+def test_on_a_phone_the_picture_stays_in_view_and_covers_no_focus(show):
+    page = show(So4Explorer(), BfPositions(), viewport={"width": 390, "height": 844})
+    pinned = page.locator(".rope-so4_explorer .rope-pinned")
+    for control in page.locator(".rope-so4_explorer :is(input[type=range], button):visible").all():
+        control.focus()
+        picture, own = pinned.bounding_box(), control.bounding_box()
+        assert picture["y"] >= 0
+        assert picture["height"] < 0.46 * 844
+        assert picture["y"] + picture["height"] <= own["y"] < 844
+    page.evaluate("scrollTo(0, document.documentElement.scrollHeight)")
+    assert pinned.bounding_box()["y"] + pinned.bounding_box()["height"] < 60  # it leaves with its own widget
+    wide = show(So4Explorer(), viewport={"width": 1280, "height": 800})
+    assert wide.evaluate("getComputedStyle(document.querySelector('.rope-pinned')).position") == "static"
+
+
+def test_a_try_shows_its_state_from_wherever_the_reader_is(show):
+    widget = TwoHands(m=5)
+    tries = 'ui.tries({ "far apart": { n: 16 } }); const strip'
+    widget._esm = widget._esm.replace("const strip", tries)
+    page = show(widget)
+    slider(page, "m").press("End")
+    page.get_by_role("button", name="Try: far apart").click()
+    expect(slider(page, "n")).to_have_value("16")
+    expect(slider(page, "m")).to_have_value("5")
 
 
 def test_reset_restores_the_state_that_the_page_gave(show):

@@ -97,6 +97,7 @@ const split = { bfloat16: [1, 9], float16: [1, 6] };
 function build(ui) {
   const ruler = ui.figure({ label: "Tokens, and the positions that the format has for them", height: () => 190 });
   const dial = ui.figure({
+    pin: true,
     label: "The hand as it should be and as it comes out",
     height: (width) => Math.min(width, 300),
   });
@@ -107,7 +108,8 @@ function build(ui) {
     bits: "its sixteen bits",
     error: "the hand misses by",
   });
-  ui.slider("n", { label: "position $n$", step: 1, look: "key", show: (v) => grouped(whole(v)) });
+  ui.slider("n", { label: "position $n$", step: 1, scale: "log", look: "key", show: (v) => grouped(whole(v)) });
+  ui.play("n", { label: "Walk to the longest text", seconds: 8 });
   ui.choice("dtype", { label: "round to", options: { bfloat16: "bfloat16", float16: "float16", float32: "float32" } });
   ui.choice("place", {
     label: "round this, and nothing else",

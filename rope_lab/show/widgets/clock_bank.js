@@ -74,7 +74,7 @@ function build(ui) {
     look: "key",
     show: (v) => place(10 ** v - 1),
   });
-  ui.play("log_n", { label: "Walk the key along", perSecond: 20 });
+  ui.play("log_n", { label: "Walk the key along", seconds: 6, stride: Math.log10(2) });
   ui.choice("way", {
     label: "stretch for a longer text",
     options: { leave: "none", squeeze: "squeeze", base: "new base", parts: "by parts" },

@@ -9,6 +9,8 @@ export class Controls {
   controls = []; // each writes the state into one control
   ranges = {}; // what a link may set: [least, greatest, step] or the choices
   timers = new Set();
+  logarithmic = new Set(); // the names of logarithmic sliders
+  watches = new Set(); // observers of the page, to be dropped at the end
 
   slider(
     name,
@@ -17,6 +19,7 @@ export class Controls {
       step,
       min = this.limits[name][0],
       max = this.limits[name][1],
+      scale = "linear",
       look = "",
       show = (v) => number(v, step < 1 ? 2 : 0),
       host = this.panel,
@@ -24,8 +27,25 @@ export class Controls {
   ) {
     const id = newId(),
       value = html("output", { for: id, "aria-live": "off" });
-    const input = html("input", { type: "range", id, min, max, step, "data-name": name });
-    input.addEventListener("input", () => this.set({ [name]: Number(input.value) }));
+    // On a logarithmic track equal ways are equal factors, with one added so that 0 has its place.
+    const log = scale === "log",
+      place = log ? (v) => Math.log(v - min + 1) / Math.log(max - min + 1) : (v) => v,
+      value_at = log ? (at) => (max - min + 1) ** at + min - 1 : (at) => at;
+    const track = log ? { min: 0, max: 1, step: "any" } : { min, max, step };
+    const input = html("input", { type: "range", id, ...track, "data-name": name });
+    input.addEventListener("input", () => this.set({ [name]: this.nearest(name, value_at(Number(input.value))) }));
+    if (log) {
+      this.logarithmic.add(name);
+      const by = { ArrowRight: step, ArrowUp: step, ArrowLeft: -step, ArrowDown: -step };
+      input.addEventListener("keydown", (event) => {
+        const now = this.model.get(name),
+          factor = { PageUp: 2, PageDown: 0.5 }[event.key];
+        const wish = factor ? (now - min + 1) * factor + min - 1 : now + by[event.key];
+        if (Number.isNaN(wish) || event.ctrlKey || event.metaKey || event.altKey) return;
+        event.preventDefault(); // an arrow is one step wherever the thumb stands, a page twice or half as far
+        this.set({ [name]: this.nearest(name, wish) });
+      });
+    }
     host.append(
       html("div", { class: `rope-slider ${look}` }, html("label", { for: id }, ...rich(label)), value, input),
     );
@@ -33,8 +53,8 @@ export class Controls {
     this.controls.push(() => {
       const now = this.model.get(name),
         text = show(now);
-      input.value = now;
-      input.style.setProperty("--at", (now - min) / (max - min));
+      input.value = place(now);
+      input.style.setProperty("--at", (place(now) - place(min)) / (place(max) - place(min)));
       input.setAttribute("aria-valuetext", plain(text));
       value.replaceChildren(...rich(text));
     });
@@ -58,6 +78,15 @@ export class Controls {
     }
     this.ranges[name] = Object.keys(options);
     host.append(set);
+    // A row that does not fit would hang below in torn pieces: then it is a grid.
+    const parts = [...set.querySelectorAll("span:has(> input)")];
+    const fits = () => {
+      set.classList.remove("rope-grid");
+      set.classList.toggle("rope-grid", new Set(parts.map((part) => part.offsetTop)).size > 1);
+    };
+    const watch = new ResizeObserver(() => requestAnimationFrame(fits));
+    watch.observe(host);
+    this.watches.add(watch);
   }
   toggle(name, { label, host = this.panel }) {
     const input = html("input", { type: "checkbox", id: newId(), "data-name": name });
@@ -80,33 +109,59 @@ export class Controls {
     host.append(button);
     return button;
   }
-  /** A button that walks a slider's value to its end and back to the start. Absent where motion is unwelcome. */
-  play(name, { label, perSecond, host = this.panel }) {
-    if (calm()) return;
-    let timer = 0;
-    const [min, max, step] = this.ranges[name];
+  /**
+   * A button that walks a slider's value to its end, in so many seconds or steps a second, and says Pause meanwhile.
+   * Along a logarithmic slider the walk is geometric. Where motion is unwelcome it takes one step at each press.
+   */
+  play(name, { label, perSecond, seconds, stride, host = this.panel }) {
+    const [min, max, step] = this.ranges[name],
+      log = this.logarithmic.has(name),
+      now = () => this.model.get(name);
+    if (calm()) {
+      const next = () => this.nearest(name, Math.max(now() + (stride ?? step), log ? 2 * (now() - min) + min : min));
+      const press = () => this.set({ [name]: now() >= max ? min : next() });
+      this.button(`${label}: one step`, press, { host }).classList.add("rope-step");
+      return;
+    }
+    const share = seconds ? 1 / (30 * seconds) : step / (max - min);
+    const walk = (v) => (log ? (v - min + 1) * (max - min + 1) ** share + min - 1 : v + share * (max - min));
+    let timer = 0,
+      value = 0; // the walk goes on between two steps of the slider
     const halt = () => {
       clearInterval(timer);
       this.timers.delete(timer);
       timer = 0;
-      button.setAttribute("aria-pressed", "false");
+      button.classList.remove("rope-running");
+      button.replaceChildren(...rich(label));
     };
     const button = this.button(
       label,
       () => {
         if (timer) return halt();
-        if (this.model.get(name) >= max) this.set({ [name]: min });
-        timer = setInterval(() => {
-          if (this.model.get(name) >= max) return halt();
-          this.set({ [name]: Math.min(max, this.model.get(name) + step) });
-        }, 1000 / perSecond);
+        if (now() >= max) this.set({ [name]: min });
+        value = now();
+        timer = setInterval(
+          () => {
+            if (now() !== this.nearest(name, value)) value = now(); // the reader has moved it meanwhile
+            value = Math.min(max, walk(value));
+            this.set({ [name]: this.nearest(name, value) });
+            if (value >= max) halt();
+          },
+          1000 / (perSecond ?? 30),
+        );
         this.timers.add(timer);
-        button.setAttribute("aria-pressed", "true");
+        button.classList.add("rope-running");
+        button.replaceChildren("Pause");
       },
       { host },
     );
     button.classList.add("rope-play");
-    button.setAttribute("aria-pressed", "false");
+  }
+  /** Buttons that each show one thing to try: the state that the page gave, with these changes. */
+  tries(patches, { label = "Try", host = this.panel } = {}) {
+    const row = host.appendChild(html("div", { class: "rope-tries", role: "group", "aria-label": label }));
+    for (const [text, patch] of Object.entries(patches))
+      this.button(`Try: ${text}`, () => this.set({ ...this.initial, ...patch }), { host: row });
   }
   /** A drawer for the controls that few readers need: returns the place to put them. */
   more(summary, { host = this.below } = {}) {

@@ -146,19 +146,18 @@ export class Figure {
     fill(handle.grip, { cx, cy }, []);
     handle.move = move;
   }
+  /** Where in the drawing a pointer is, also where the page shows it smaller than it is. */
+  point({ clientX, clientY }) {
+    const { x, y } = new DOMPoint(clientX, clientY).matrixTransform(this.node.getScreenCTM().inverse());
+    return [x, y];
+  }
   #grab(event) {
     const handle = this.#handles.get(event.target.dataset?.drag);
     if (!handle || event.button) return;
     event.preventDefault();
     this.node.setPointerCapture(event.pointerId);
     handle.grip.classList.add("held");
-    const drag = (e) => {
-      const box = this.node.getBoundingClientRect();
-      handle.move([
-        ((e.clientX - box.left) * this.width) / box.width,
-        ((e.clientY - box.top) * this.height) / box.height,
-      ]);
-    };
+    const drag = (e) => handle.move(this.point(e));
     const drop = () => {
       handle.grip.classList.remove("held");
       this.node.removeEventListener("pointermove", drag);

@@ -11,17 +11,22 @@
 //   ui.limits[name]                            [least, greatest] of a number, from its Python trait
 //   ui.nearest(name, value)                    the value that the slider of this name can have, for a drag
 // controls (a link to a state carries what they can set)
-//   ui.slider(name, { label, step, min, max, look, show, host })    from the trait's least to its greatest; the input
+//   ui.slider(name, { label, step, min, max, scale, look, show, host })    from the trait's least to its greatest; the
+//                                              input. scale: "log" makes equal ways equal factors
 //   ui.choice(name, { label, options, host })                       radio buttons: { value: text }
 //   ui.toggle(name, { label, host })                                a box to tick
 //   ui.steps(name, { label, titles, host })                         Back, where we are, Next
-//   ui.play(name, { label, perSecond, host })                       a button that walks a slider to its end
+//   ui.play(name, { label, perSecond | seconds, stride, host })     a button that walks a slider to its end: by one step
+//                                              so often a second, or all of it in so many seconds. stride: how far one
+//                                              press goes for a reader who wants no motion
+//   ui.tries({ text: patch }, { host })        buttons "Try: text" that each set the state the page gave, so changed
 //   ui.button(text, press, { host })                                anything else; returns the button
 //   ui.more(summary, { host })                                      a drawer for rare controls; returns its inside
 // words
 //   ui.readout({ key: label }, { host })       rows of values; returns write({ key: text })
 //   ui.say(text)                               what a screen reader hears when things have come to rest
-// pictures: const fig = ui.figure({ label, height: (width) => ..., host }), in CSS pixels of fig.width x fig.height
+// pictures: const fig = ui.figure({ label, height: (width) => ..., host, pin }), in CSS pixels of fig.width x fig.height
+//   On a phone one picture of the stage stays in view: the first, or the one with pin: true.
 //   fig.clear(text)                            begin anew; text says in words what the picture shows
 //   fig.line fig.circle fig.rect fig.path fig.text fig.hand fig.add    draw; `look` names classes of kit.css
 //   fig.axes({ x, y, box, xlabel, ylabel, xticks, yticks, at })     returns { X, Y, curve }
@@ -78,8 +83,13 @@ class Ui extends Controls {
     this.model.save_changes();
   }
 
-  figure({ label, height, host = this.stage }) {
-    const box = host.appendChild(html("div", { class: "rope-figure" }));
+  figure({ label, height, host = this.stage, pin = false }) {
+    const box = host.appendChild(html("div", { class: "rope-figure" })),
+      pinned = this.stage.querySelector(".rope-pinned");
+    if (host === this.stage && (pin || !pinned)) {
+      pinned?.classList.remove("rope-pinned");
+      box.classList.add("rope-pinned");
+    }
     const figure = new Figure(box, { label, height, changed: () => this.#paint() });
     this.#figures.push(figure);
     return figure;
@@ -103,7 +113,7 @@ class Ui extends Controls {
     cancelAnimationFrame(this.#frame);
     clearTimeout(this.telling);
     for (const timer of this.timers) clearInterval(timer);
-    for (const figure of this.#figures) figure.watch.disconnect();
+    for (const watch of [...this.watches, ...this.#figures.map((figure) => figure.watch)]) watch.disconnect();
     for (const name of this.names) this.model.off(`change:${name}`, this.changed);
     removeEventListener("hashchange", this.readLink);
   }

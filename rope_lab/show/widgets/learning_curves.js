@@ -118,9 +118,8 @@ function follow(ui, fig) {
   fig.node.style.cursor = "crosshair";
   fig.node.addEventListener("pointermove", (event) => {
     if (!fig.X) return;
-    const box = fig.node.getBoundingClientRect(),
-      { steps } = compute(ui.state),
-      x = ((event.clientX - box.left) * fig.width) / box.width;
+    const { steps } = compute(ui.state),
+      [x] = fig.point(event);
     const near = steps.reduce(
       (best, step, i) => (Math.abs(fig.X(step) - x) < Math.abs(fig.X(steps[best]) - x) ? i : best),
       0,

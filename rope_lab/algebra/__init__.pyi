@@ -7,6 +7,7 @@ from . import (
     cache_size as cache_size,
     complex_forms as complex_forms,
     dimension_counts as dimension_counts,
+    frequency_schedules as frequency_schedules,
     generators as generators,
     grid_positions as grid_positions,
     half_precision as half_precision,
@@ -73,6 +74,19 @@ from .dimension_counts import (
     value_dimension as value_dimension,
     value_rank as value_rank,
     weight_dimension as weight_dimension,
+)
+from .frequency_schedules import (
+    NTK as NTK,
+    ByParts as ByParts,
+    Divided as Divided,
+    DynamicNTK as DynamicNTK,
+    Linear as Linear,
+    Llama3 as Llama3,
+    LongRoPE as LongRoPE,
+    Proportional as Proportional,
+    Schedule as Schedule,
+    Yarn as Yarn,
+    YarnPaper as YarnPaper,
 )
 from .generators import (
     alias as alias,

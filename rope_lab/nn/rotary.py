@@ -7,7 +7,7 @@
 ((2, 8, 10, 64), True)
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import torch
@@ -15,8 +15,11 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from rope_lab.algebra.arguments import Layout, expect_base, expect_even, expect_layout
+from rope_lab.algebra.frequency_schedules import Schedule
 from rope_lab.nn.complex_planes import to_complex, to_real
 from rope_lab.nn.tensor_arguments import expect_count, expect_fit, expect_positions, expect_vectors, working_dtype
+
+PLAIN = Schedule()  # one base
 
 
 @dataclass(frozen=True)
@@ -27,6 +30,9 @@ class RotaryConfig:
     base: float = 10000.0  # theta_i = base^(-2i/rotary_dim)
     layout: Layout = "interleaved"  # planes (2i, 2i+1); "half": planes (i, i + rotary_dim/2)
     rotary_dim: int | None = None  # only the first rotary_dim coordinates turn; None: all of them
+    schedule: Schedule = PLAIN  # how a longer window slows them; as a plain value it changes nothing
+    # Of the planes, in radians per position; none where they depend on the length of the text, which `at` takes.
+    frequencies: tuple[float, ...] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         expect_even(self.head_dim, name="head_dim")
@@ -37,6 +43,19 @@ class RotaryConfig:
                 f"rotary_dim: expected at most head_dim = {self.head_dim}, got {self.rotary_dim}; "
                 "leave it out to rotate every coordinate"
             )
+        if not isinstance(self.schedule, Schedule):
+            raise TypeError(f"schedule: expected a Schedule, got {self.schedule!r}; write Linear(factor=4)")
+        made = () if self.schedule.by_length else self.schedule.frequencies(self.width, base=self.base).tolist()
+        object.__setattr__(self, "frequencies", tuple(made))
+
+    def at(self, length: int) -> "RotaryConfig":
+        """The same for a text of ``length`` tokens, where the frequencies depend on it.
+
+        >>> from rope_lab.algebra import DynamicNTK
+        >>> RotaryConfig(8, schedule=DynamicNTK(factor=2, window=4096)).at(8192).schedule
+        NTK(factor=3.0)
+        """
+        return replace(self, schedule=self.schedule.at(length))
 
     @property
     def width(self) -> int:
@@ -61,7 +80,8 @@ def rotary_table(
 ) -> RotaryTable:
     r"""The table for tokens that stand at ``positions``.
 
-    $\cos(n\,\theta_i), \sin(n\,\theta_i)$ with $\theta_i = \mathrm{base}^{-2i/\mathrm{rotary\_dim}}$, angles in radians
+    $a\cos(n\,\theta_i), a\sin(n\,\theta_i)$ with $\theta_i = \mathrm{base}^{-2i/\mathrm{rotary\_dim}}$ or what the
+    schedule makes of it, angles in radians; a is the schedule's attention factor, mostly 1
 
     Args:
         positions: (T,), or (B, T) when each sequence of a batch has its own: a tensor, an array or a sequence of finite
@@ -75,7 +95,8 @@ def rotary_table(
 
     Raises:
         TypeError: if the positions are not real numbers, or ``config`` is not a `RotaryConfig`.
-        ValueError: if positions have another shape or are not finite, or if ``dtype`` is another one.
+        ValueError: if positions have another shape or are not finite, if ``dtype`` is another one, or if the
+            frequencies depend on the length of the text.
 
     Claims:
         `blog.theta`, `unsaid.precision`
@@ -88,14 +109,19 @@ def rotary_table(
         raise ValueError(f"dtype: expected torch.float32 or torch.float64, got {dtype}; half types rotate in float32")
     if not isinstance(config, RotaryConfig):
         raise TypeError(f"config: expected a RotaryConfig, got {config!r}; write RotaryConfig(head_dim=64)")
+    if not config.frequencies:
+        raise ValueError(
+            f"config: expected frequencies that do not depend on the length of the text, got "
+            f"{type(config.schedule).__name__}; say for which length: config.at(8192)"
+        )
     positions = expect_positions(positions)
     device = positions.device if device is None else torch.device(device)
     # Angles in float64: float32 ones err by 1e-5 after some thousand positions. MPS has no float64, so it asks the CPU.
     positions = positions.to("cpu" if device.type == "mps" else device, torch.float64)
-    exponents = torch.arange(0, config.width, 2, dtype=torch.float64, device=positions.device) / config.width
-    angles = positions[..., None] * float(config.base) ** -exponents  # (..., T, planes)
+    angles = positions[..., None] * torch.tensor(config.frequencies, dtype=torch.float64, device=positions.device)
     # Cosines and sines of a position lie side by side in memory: one stream to read beside x, not two.
-    cos, sin = torch.stack((angles.cos(), angles.sin()), dim=-2).to(device, dtype).unbind(-2)
+    table = config.schedule.attention_factor * torch.stack((angles.cos(), angles.sin()), dim=-2)  # (..., T, 2, planes)
+    cos, sin = table.to(device, dtype).unbind(-2)
     return RotaryTable(cos, sin, config)
 
 
@@ -105,7 +131,7 @@ def rotate(
     r"""Turn every vector of ``x`` by the angles of its row in ``table``; the other way round with ``inverse``.
 
     $\tilde x_i \mapsto e^{\mathrm{i} n\theta_i}\,\tilde x_i$ in plane i, where $\tilde x_i = x_a + \mathrm{i}\,x_b$;
-    inverse: the conjugate $e^{-\mathrm{i} n\theta_i}$
+    inverse: the conjugate $e^{-\mathrm{i} n\theta_i}$. A schedule with an attention factor stretches besides.
 
     Args:
         x: (..., T, head_dim); for a table of (B, T) positions (B, ..., T, head_dim).
@@ -216,6 +242,11 @@ def _rotate(x: Tensor, table: RotaryTable, inverse: bool) -> Tensor:
     cos, sin, config = table
     expect_fit(x, cos, config.head_dim)
     if inverse:
+        if config.schedule.attention_factor != 1:
+            raise ValueError(
+                f"inverse: expected a turn without an attention factor, got {config.schedule.attention_factor}: the "
+                "opposite turn would stretch once more; give values and outputs a schedule without one"
+            )
         sin = -sin
     while cos.ndim < x.ndim:  # (B, T, planes) -> (B, 1, T, planes): the axes between batch and T share positions
         cos, sin = cos.unsqueeze(-3), sin.unsqueeze(-3)

@@ -1,7 +1,8 @@
-from . import knobs as knobs, llama2c as llama2c, pieces as pieces, shipped as shipped
+from . import knobs as knobs, llama2c as llama2c, pieces as pieces, reading as reading, shipped as shipped
 from .knobs import Knobs as Knobs
 from .llama2c import read_llama2c as read_llama2c, read_llama2c_tokenizer as read_llama2c_tokenizer
 from .pieces import PieceTokenizer as PieceTokenizer
+from .reading import greedy as greedy, logits as logits, losses as losses, tell as tell, turned as turned
 from .shipped import (
     load_story as load_story,
     published_text as published_text,

@@ -11,6 +11,7 @@ from . import (
     generators as generators,
     grid_positions as grid_positions,
     half_precision as half_precision,
+    hf_schedules as hf_schedules,
     latent as latent,
     layouts as layouts,
     linear_attention as linear_attention,
@@ -116,6 +117,7 @@ from .half_precision import (
     spacing as spacing,
     turn_errors as turn_errors,
 )
+from .hf_schedules import RopeSettings as RopeSettings, rope_settings as rope_settings
 from .latent import (
     WAYS as WAYS,
     Decoded as Decoded,

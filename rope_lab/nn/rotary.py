@@ -16,6 +16,7 @@ from torch import Tensor, nn
 
 from rope_lab.algebra.arguments import Layout, expect_base, expect_even, expect_layout
 from rope_lab.algebra.frequency_schedules import Schedule
+from rope_lab.algebra.hf_schedules import rope_settings
 from rope_lab.nn.complex_planes import to_complex, to_real
 from rope_lab.nn.tensor_arguments import expect_count, expect_fit, expect_positions, expect_vectors, working_dtype
 
@@ -47,6 +48,27 @@ class RotaryConfig:
             raise TypeError(f"schedule: expected a Schedule, got {self.schedule!r}; write Linear(factor=4)")
         made = () if self.schedule.by_length else self.schedule.frequencies(self.width, base=self.base).tolist()
         object.__setattr__(self, "frequencies", tuple(made))
+
+    @classmethod
+    def from_hf(cls, config: Any, *, layer_type: str | None = None, layout: Layout = "half") -> "RotaryConfig":
+        """The rotation of a model in transformers, from its configuration or its ``config.json`` as a dictionary.
+
+        Nested ``rope_parameters`` and the older ``rope_scaling`` and ``rope_theta`` are read.
+
+        Args:
+            config: The configuration.
+            layer_type: Such as "full_attention", where the layers differ.
+            layout: No configuration says it; most models there are half-split. `rope_lab.audit` finds it.
+
+        Raises:
+            ValueError: If a setting is missing, or the kind of scaling is unknown.
+
+        >>> old = {"hidden_size": 64, "num_attention_heads": 8, "rope_theta": 500.0}
+        >>> RotaryConfig.from_hf(old | {"rope_scaling": {"rope_type": "linear", "factor": 2.0}}).frequencies[0]
+        0.5
+        """
+        found = rope_settings(config, layer_type=layer_type)
+        return cls(found.head_dim, base=found.base, layout=layout, rotary_dim=found.rotary_dim, schedule=found.schedule)
 
     def at(self, length: int) -> "RotaryConfig":
         """The same for a text of ``length`` tokens, where the frequencies depend on it.

@@ -72,12 +72,22 @@ def wrong_in_toc(root: Path) -> list[str]:
     return found + [f"notebooks/{lab}: not in _toc.yml" for lab in labs(root) if f"notebooks/{lab}" not in every]
 
 
+QUESTION = re.compile(r"\s*# [^\n]+\n\n```\{question\}\n(?::needs: [\d ]+\n\n)?([^\n.?!]+\?)\n```\n")
+
+
 def wrong_in_shape(page: str, root: Path) -> list[str]:
-    """What a chapter has at its head, aims; at its end, three sentences to keep and its code; predictions settled."""
+    """What a chapter has at its head, question and aims; at its end, what to keep and its code; predictions settled."""
     body = re.sub(r"\A---\n.*?\n---\n", "", page, flags=re.DOTALL)
     head, *sections = re.split(r"^## ", body, flags=re.MULTILINE)
     named = {section.partition("\n")[0]: section.partition("\n")[2] for section in sections}
     found = [] if head.count("```{aims}") == 1 else ["aims stand once, before the first section"]
+    asked = QUESTION.match(head)
+    if not asked:
+        found.append("a chapter begins with its question: one sentence in {question}, right below the title")
+    elif len(asked[1].split()) > 24:
+        found.append(f"a question of at most 24 words, got {len(asked[1].split())}")
+    if head.count(":tags: [remove-input, opener]") > 1:
+        found.append("one figure opens a chapter, got two")
     kept = len(re.findall(r"^(?:\d\.|[-*]) ", named.get("Keep", ""), flags=re.MULTILINE))
     found += [] if kept == 3 else [f"a section Keep holds three sentences, got {kept}"]
     found += [
@@ -222,6 +232,12 @@ k: v
 ---
 # T
 
+```{question}
+:needs: 1
+
+What is it?
+```
+
 At stake.
 
 ```{quiz} ch01.predict-x
@@ -253,6 +269,10 @@ do it.
     [
         (SHAPE, None),
         (SHAPE.replace("{aims}", "{note}"), "aims stand once"),
+        (SHAPE.replace("What is it?", "It is."), "begins with its question"),
+        (SHAPE.replace("# T\n", "# T\n\nFirst."), "begins with its question"),
+        (SHAPE.replace("What is", "What " + "so " * 30 + "is"), "at most 24 words, got 33"),
+        (SHAPE.replace("```{aims}", ":tags: [remove-input, opener]\n" * 2 + "```{aims}"), "one figure opens a chapter"),
         (SHAPE.replace("3. c", "c"), "three sentences, got 2"),
         (SHAPE.replace("{settled} ch01.predict-x", "{note}"), "nothing settles ch01.predict-x"),
         (SHAPE + "## More\n", "the last section is Code"),

@@ -15,6 +15,7 @@ from typing import Any
 from docutils import nodes
 from sphinx import addnodes
 from sphinx.application import Sphinx
+from sphinx.environment import BuildEnvironment
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 from sphinx.util.typing import ExtensionMetadata
@@ -56,6 +57,12 @@ def pass_by(self: Any, node: tag) -> None:  # noqa: ARG001  (docutils fixes the 
     """In other builders: write nothing but the content, and nothing of what only a script shows."""
     if "hidden" in node["attributes"]:
         raise nodes.SkipNode
+
+
+def to_page(env: BuildEnvironment, name: str, text: str) -> addnodes.pending_xref:
+    """A link to a page of the book."""
+    where = {"reftype": "doc", "reftarget": "/" + name, "refexplicit": True, "refwarn": True, "refdoc": env.docname}
+    return addnodes.pending_xref("", nodes.inline("", text), refdomain="std", **where)
 
 
 class FromExercises(SphinxDirective):
@@ -274,17 +281,7 @@ class TaskOnPage(FromExercises):
         name = "notebooks/" + self.env.docname.rpartition("/")[2]
         if name not in self.env.found_docs:
             return [nodes.Text("The lab checks it: ")]
-        link = addnodes.pending_xref(
-            "",
-            nodes.inline("", "lab"),
-            refdomain="std",
-            reftype="doc",
-            reftarget="/" + name,
-            refexplicit=True,
-            refwarn=True,
-            refdoc=self.env.docname,
-        )
-        return [nodes.Text("The "), link, nodes.Text(" checks it: ")]
+        return [nodes.Text("The "), to_page(self.env, name, "lab"), nodes.Text(" checks it: ")]
 
     def code(self, text: str) -> nodes.literal_block:
         return nodes.literal_block(text, text, language="python")

@@ -116,11 +116,7 @@ def measure(app: Sphinx, doctree: nodes.document) -> None:
         words.insert(0, nodes.strong("", f"In {core.minutes} minutes"))
         words.insert(1, nodes.Text(" you can "))
         words["classes"].append("aims")
-        shown: list[nodes.Node] = [words]
-        if every.minutes > core.minutes:
-            text = f"With everything that is folded: {every.minutes} minutes."
-            shown.append(nodes.paragraph("", text, classes=["aims-more"]))
-        node.replace_self(shown)
+        node.replace_self(words)
 
 
 def report(app: Sphinx, env: BuildEnvironment) -> list[str]:

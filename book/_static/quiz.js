@@ -48,7 +48,7 @@
     const [says, hint, fold, where] = ["says", "hint", "answer", "where"].map((n) => form.querySelector(`.quiz-${n}`));
     const box = document.querySelector(`.quiz-settled[data-form="${form.id}"]`);
     const feedback = [...form.querySelectorAll(".quiz-feedback > [data-for]")];
-    const fields = [...form.querySelectorAll("input")];
+    const fields = [...form.querySelectorAll('input[name="answer"]')]; // a figure in the form has controls of its own
     const blank = { key: form.dataset.key, tries: 0, given: "", right: false };
     let state = { ...blank, ...store.load(form.id) };
     if (state.key !== blank.key) state = blank; // the question has changed since
@@ -107,6 +107,7 @@
         }
       }
       form.querySelector("[type=submit]").disabled = prediction && done;
+      form.dispatchEvent(new CustomEvent("quiz:state")); // a figure in the form waits for it
       changed();
     }
 
@@ -126,7 +127,9 @@
       store.save(form.id, state);
       show();
       if (fold) fold.open = state.right || prediction;
-      if (prediction) (where ?? fold).querySelector("a, summary").focus(); // the button in focus has just been disabled
+      // The button in focus has just been disabled: on to the figure that now moves, or to the answer.
+      const figure = form.querySelector(".rope-hero input:not(:disabled)");
+      if (prediction) (figure ?? (where ?? fold).querySelector("a, summary")).focus();
     });
 
     form.addEventListener("reset", () => {

@@ -2,7 +2,8 @@
  * It follows anywidget's front-end module contract (0.11, @anywidget/types 0.4): a default export, an object or a
  * function returning one, with optional initialize({model, signal, experimental}) and
  * render({model, el, signal, host, experimental}). It knows jslink/jsdlink and VBox/HBox; any other widget gets a note.
- * Each widget's place carries data-rope-key, its name on this page: the kit keeps links to a state under it.
+ * Each widget's place carries data-rope-key, its name on this page: the kit keeps links to a state under it. The small
+ * view that a chapter opens with carries data-rope-hero instead: what of the widget it shows.
  * It belongs in the head, behind the widgets' state and not deferred. */
 (() => {
   "use strict";
@@ -128,9 +129,11 @@
   }
 
   async function mount(script) {
-    const model = models.get(JSON.parse(script.textContent).model_id);
+    const { model_id, hero } = JSON.parse(script.textContent);
+    const model = models.get(model_id);
     const el = Object.assign(document.createElement("div"), { className: "rope-widget" });
-    el.dataset.ropeKey = keyOf(model);
+    if (hero) el.dataset.ropeHero = JSON.stringify(hero);
+    else el.dataset.ropeKey = keyOf(model);
     script.after(el);
     try {
       await show(model, el);

@@ -181,7 +181,7 @@ window.siteChecks = (() => {
   function untoldMistakes() {
     const found = [];
     for (const form of all("form.quiz")) {
-      const inputs = all("input", form);
+      const inputs = all('input[name="answer"]', form);
       for (const text of all(".quiz-feedback > [data-for]", form)) {
         const given = text.dataset.for;
         form.reset();

@@ -60,9 +60,34 @@ def idle_widgets(page: Page, *, touch: bool) -> list[str]:
     for number, widget in enumerate(widgets, 1):
         if widget.get_attribute("data-ready") != "true":
             wrong.append(f"widget {number} did not start: {widget.inner_text()[:200]}")
+        elif widget.locator(".rope-hero").count():
+            wrong += [f"widget {number} {fault}" for fault in opener_faults(page, widget, touch=touch)]
         elif not widget.locator(".rope-needs-python").count():
             wrong += [f"widget {number} {fault}" for fault in faults(page, widget, touch=touch)]
     return wrong
+
+
+def opener_faults(page: Page, widget: Locator, *, touch: bool) -> list[str]:
+    """What is wrong with the figure of a prediction: it stands still, and moves once the reader has committed."""
+    form, control = widget.locator("xpath=ancestor::form"), first_control(widget)[0]
+    if control is None or control.is_enabled():
+        return ["does not wait for the answer to its question"]
+    answer(form)
+    if not control.is_enabled():
+        return ["does not move after the answer to its question"]
+    wrong = faults(page, widget, touch=touch)
+    form.locator("button[type=reset]").click()
+    return wrong if control.is_disabled() else [*wrong, "moves on although its question is open again"]
+
+
+def answer(form: Locator) -> None:
+    """Give a form an answer, right or wrong."""
+    field = form.locator("input[name=answer]").first
+    if field.get_attribute("type") == "radio":
+        field.check(timeout=ANSWER_MS)
+    else:
+        field.fill("1", timeout=ANSWER_MS)
+    form.locator("button[type=submit]").click(timeout=ANSWER_MS)
 
 
 def faults(page: Page, widget: Locator, *, touch: bool) -> list[str]:
@@ -79,7 +104,7 @@ def faults(page: Page, widget: Locator, *, touch: bool) -> list[str]:
     if not changes(widget, before):
         wrong.append(f"does not answer {key} on {control.evaluate('c => c.outerHTML')[:160]}")
     handle = widget.locator("[data-drag]").first
-    if handle.count():
+    if handle.count() and not widget.locator(".rope-hero").count():
         handle.scroll_into_view_if_needed()
         before, box = drawing(widget), handle.bounding_box()
         (touch_drag if touch else mouse_drag)(page, box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
@@ -139,12 +164,7 @@ def silent_forms(page: Page) -> list[str]:
     for form in page.locator("form.quiz").all():
         name = form.get_attribute("id") or form.evaluate("f => f.outerHTML.slice(0, 80)")
         try:
-            radio = form.locator("input[type=radio]").first
-            if radio.count():
-                radio.check(timeout=ANSWER_MS)
-            else:
-                form.locator("input:not([type=hidden])").first.fill("1", timeout=ANSWER_MS)
-            form.locator("button[type=submit]").click(timeout=ANSWER_MS)
+            answer(form)
             form.locator(".quiz-says").filter(has_text=WORD).first.wait_for(timeout=ANSWER_MS)
         except (TooLate, Error) as error:
             wrong.append(f"{name} does not answer: {str(error).splitlines()[0]}")

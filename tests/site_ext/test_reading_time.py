@@ -47,7 +47,6 @@ def test_the_page_says_its_minutes_and_the_build_lists_them(tmp_path):
     assert warnings == ""
     html = (tmp_path / "out" / "book" / "01_one_plane.html").read_text(encoding="utf-8")
     assert f"<strong>In {found[0]} minutes</strong> you can turn a <em>hand</em>." in html
-    assert f"With everything that is folded: {found[1]} minutes." in html
     assert f"minutes, core path and all: 1: {found[0]}/{found[1]}" in told
 
 

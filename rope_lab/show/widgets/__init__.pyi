@@ -13,6 +13,7 @@ from . import (
     placement_board as placement_board,
     powers_of_o as powers_of_o,
     proof_stepper as proof_stepper,
+    ride as ride,
     runs as runs,
     send_two as send_two,
     shift_sentence as shift_sentence,
@@ -35,6 +36,7 @@ from .ordering_explorer import OrderingExplorer as OrderingExplorer
 from .placement_board import PlacementBoard as PlacementBoard
 from .powers_of_o import PowersOfO as PowersOfO
 from .proof_stepper import ProofStepper as ProofStepper
+from .ride import Ride as Ride
 from .send_two import SendTwo as SendTwo
 from .shift_sentence import ShiftSentence as ShiftSentence
 from .sigma_board import SigmaBoard as SigmaBoard

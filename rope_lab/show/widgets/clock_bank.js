@@ -64,6 +64,7 @@ function build(ui) {
   });
   const write = ui.readout({
     never: `no whole turn in ${whole(ui.state.reach)} positions (dashed)`,
+    turned: "turned all the way round by now",
     strange: "now at an angle never met in training (barred)",
     neighbours: "the fastest hand turns, from word to word",
     logit: "logit of equal $q$ and $k$, from 1",
@@ -87,11 +88,12 @@ function build(ui) {
     const planes = values.turns.length;
     write({
       never: `${values.never} of ${planes}`,
+      turned: `${values.turns.filter((t) => t >= 1).length} of ${planes}`,
       strange: `${values.strange} of ${planes}`,
       neighbours: `${number(values.neighbours, 2)} rad`,
       logit: number(values.logit, 3),
     });
-    drawBank(bank, state, values);
+    drawBank(ui, bank, state, values);
     drawCurve(ui, curve, state, values);
     ui.say(
       `Key at ${place(values.n)}: ${values.strange} of ${planes} planes at an angle never met in training, logit ` +
@@ -100,7 +102,7 @@ function build(ui) {
   };
 }
 
-function drawBank(fig, state, { n, hands, turns, wavelengths, unmet, never, strange }) {
+function drawBank(ui, fig, state, { n, hands, turns, wavelengths, unmet, never, strange }) {
   const { trained, theta } = schedules(state);
   const columns = Math.sqrt(hands.length),
     side = Math.min(fig.width, fig.height - 44),
@@ -108,8 +110,10 @@ function drawBank(fig, state, { n, hands, turns, wavelengths, unmet, never, stra
   const left = (fig.width - side) / 2,
     r = cell * 0.4;
   fig.clear(
-    `${hands.length} clocks. ${never} complete no turn within ${state.reach} positions. At offset ${place(n)}, ` +
-      `${strange} show an angle that did not occur in training.`,
+    ui.locked
+      ? `${hands.length} clocks, at offset ${place(n)}.`
+      : `${hands.length} clocks. ${never} complete no turn within ${state.reach} positions. At offset ${place(n)}, ` +
+          `${strange} show an angle that did not occur in training.`,
   );
   fig.text([left + 2, 14], `fastest: a turn in ${large(wavelengths[0])} positions`, "small muted", "start");
   fig.text(
@@ -127,7 +131,7 @@ function drawBank(fig, state, { n, hands, turns, wavelengths, unmet, never, stra
       const large_arc = turns[i] > 0.5 ? 1 : 0;
       fig.add("path", { d: `M${cx} ${cy}H${cx + r}A${r} ${r} 0 ${large_arc} 0 ${tip.join(" ")}Z`, class: "soft key" });
     }
-    fig.circle([cx, cy], r, unmet[i] ? "axis dash" : done ? "line thin muted" : "hair");
+    fig.circle([cx, cy], r, unmet[i] && !ui.locked ? "axis dash" : done ? "line thin muted" : "hair");
     fig.line([cx, cy], [cx + r, cy], "thin query");
     fig.line([cx, cy], tip, "key");
     fig.circle(tip, cell > 80 ? 4 : 2.2, "fill key");

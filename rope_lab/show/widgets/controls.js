@@ -68,15 +68,16 @@ export class Controls {
   choice(name, { label, options, host = this.panel }) {
     const group = newId(),
       set = html("fieldset", { class: "rope-choice" }, html("legend", {}, ...rich(label)));
+    const whole = typeof this.model.get(name) === "number"; // a state that counts, 0 or 1 say
     for (const [value, text] of Object.entries(options)) {
       const input = html("input", { type: "radio", name: group, id: `${group}-${value}`, value, "data-name": name });
-      input.addEventListener("change", () => this.set({ [name]: value }));
+      input.addEventListener("change", () => this.set({ [name]: whole ? Number(value) : value }));
       set.append(html("span", {}, input, html("label", { for: input.id }, ...rich(text))));
       this.controls.push(() => {
-        input.checked = this.model.get(name) === value;
+        input.checked = String(this.model.get(name)) === value;
       });
     }
-    this.ranges[name] = Object.keys(options);
+    this.ranges[name] = whole ? [...this.limits[name], 1] : Object.keys(options);
     host.append(set);
     // A row that does not fit would hang below in torn pieces: then it is a grid.
     const parts = [...set.querySelectorAll("span:has(> input)")];

@@ -67,6 +67,7 @@ export class Figure {
     this.heightOf = height;
     this.node.addEventListener("pointerdown", (event) => this.#grab(event));
     host.append(this.node);
+    this.box = host;
     this.fit(host.clientWidth || 400);
     this.watch = new ResizeObserver(() =>
       requestAnimationFrame(() => {
@@ -82,6 +83,17 @@ export class Figure {
     this.width = width;
     this.height = this.heightOf(width);
     fill(this.node, { viewBox: `0 0 ${width} ${this.height}`, width, height: this.height }, []);
+  }
+  /** Not higher than this: the picture becomes narrower, or lower where its height does not follow its width. */
+  limit(height) {
+    const full = this.box.clientWidth || this.width,
+      asked = this.heightOf;
+    let width = full;
+    while (asked(width) > height && width > height / 2) width -= 4;
+    if (asked(width) > height) width = full;
+    if (width < full) this.box.style.maxWidth = `${width}px`;
+    this.heightOf = (at) => Math.min(height, asked(at));
+    this.fit(width);
   }
   /** Begin a new drawing. `text` says in words what it shows. */
   clear(text) {

@@ -58,7 +58,7 @@ function build(ui) {
   });
   const write = ui.readout({
     changes: `sign changes in ${ui.state.steps} steps`,
-    fit_changes: "those of the real decays",
+    fit_changes: "sign changes of the real decays",
     missed: "what they miss",
   });
   ui.slider("gamma", { label: "decay $γ$", step: 0.005, look: "value", show: (v) => number(v, 3) });

@@ -10,6 +10,7 @@
 //   ui.set(patch, { now })                     change it; now: without easing, for what is under a finger
 //   ui.limits[name]                            [least, greatest] of a number, from its Python trait
 //   ui.nearest(name, value)                    the value that the slider of this name can have, for a drag
+//   ui.locked                                  an opener whose question is open: a picture must not tell the answer
 // controls (a link to a state carries what they can set)
 //   ui.slider(name, { label, step, min, max, scale, look, show, host })    from the trait's least to its greatest; the
 //                                              input. scale: "log" makes equal ways equal factors
@@ -34,6 +35,9 @@
 import { Controls, calm } from "./controls.js";
 import { Figure, html } from "./draw.js";
 
+/** Of an opener's picture, in CSS pixels: the question below it has to be in view. */
+const heroHeight = () => (matchMedia("(max-width: 575px)").matches ? 190 : 280);
+
 /** Put one widget's state into the page's address, or take it out. */
 function address(key, text) {
   const hash = new URLSearchParams(location.hash.slice(1));
@@ -48,6 +52,7 @@ class Ui extends Controls {
   #last = 0;
   #snap = true;
   #figures = [];
+  locked = false;
 
   constructor({ model, el, compute, build, smooth }) {
     super();
@@ -70,7 +75,9 @@ class Ui extends Controls {
       if (!e.ctrlKey && !e.metaKey && !e.altKey) e.stopPropagation();
     });
     this.draw = build(this);
-    this.#finish();
+    const opener = this.el.closest("[data-rope-hero]"); // only the book's loader makes one
+    if (opener) this.#reduce(JSON.parse(opener.dataset.ropeHero));
+    this.#finish(!opener);
   }
 
   get state() {
@@ -116,9 +123,41 @@ class Ui extends Controls {
     for (const watch of [...this.watches, ...this.#figures.map((figure) => figure.watch)]) watch.disconnect();
     for (const name of this.names) this.model.off(`change:${name}`, this.changed);
     removeEventListener("hashchange", this.readLink);
+    this.form?.removeEventListener("quiz:state", this.lock);
   }
 
-  #finish() {
+  // What a chapter opens with: of all that `build` made, one picture, one number and one control stay in the page.
+  // Inside a question's form they wait for its answer; the form says with "quiz:state" that its data-state changed.
+  #reduce({ figure, readout, control }) {
+    const picture = this.#figures[figure],
+      row = this.root.querySelector(`dd[data-name="${readout}"]`)?.parentElement,
+      input = this.root.querySelector(`input[data-name="${control}"]`),
+      place = input?.closest(".rope-slider, .rope-choice, .rope-toggle");
+    if (!picture || !row || !place) throw new Error(`no figure ${figure}, readout ${readout} or control ${control}`);
+    const hint = html("p", { class: "rope-hint", "aria-live": "polite" });
+    this.root.classList.add("rope-hero");
+    this.stage.replaceChildren(picture.box);
+    this.panel.replaceChildren(html("dl", { class: "rope-readout" }, row), place, hint);
+    this.root.replaceChildren(html("div", { class: "rope-body" }, this.stage, this.panel), this.live);
+    picture.limit(heroHeight());
+    this.form = this.el.closest("form");
+    this.lock = () => {
+      this.locked = Boolean(this.form) && this.form.dataset.state !== "committed";
+      hint.textContent = !this.form ? "" : this.locked ? "Commit to a guess and it moves." : "Now move it.";
+      for (const field of place.querySelectorAll("input")) field.disabled = this.locked;
+      this.#paint(); // also after the form was cleared, and its fields with it
+    };
+    this.lock();
+    this.form?.addEventListener("quiz:state", this.lock);
+  }
+  #finish(tools) {
+    this.changed = () => this.#paint();
+    for (const name of this.names) this.model.on(`change:${name}`, this.changed);
+    if (tools) this.#tools();
+    this.#snap = true;
+    this.#paint();
+  }
+  #tools() {
     const key = this.el.closest("[data-rope-key]")?.dataset.ropeKey; // only the book's loader gives one
     this.button(
       "Reset",
@@ -129,10 +168,6 @@ class Ui extends Controls {
       { host: this.tools },
     );
     if (key) this.#link(key);
-    this.changed = () => this.#paint();
-    for (const name of this.names) this.model.on(`change:${name}`, this.changed);
-    this.#snap = true;
-    this.#paint();
   }
   // The link holds what differs from the start, widget by widget: #two_hands=m:3;n:9&clock_bank=base:500
   #link(key) {
@@ -184,7 +219,7 @@ class Ui extends Controls {
   #step(time) {
     this.#frame = 0;
     const want = this.state,
-      share = 1 - Math.exp(-Math.max(1, time - this.#last) / 60);
+      past = Math.max(1, time - this.#last);
     let moving = false;
     if (this.#snap || calm() || !this.shown) this.shown = want;
     else {
@@ -192,9 +227,9 @@ class Ui extends Controls {
         this.names.map((name) => {
           const from = this.shown[name],
             left = want[name] - from;
-          if (!this.smooth.includes(name) || Math.abs(left) < 1e-3) return [name, want[name]];
+          if (!this.smooth[name] || Math.abs(left) < 1e-3) return [name, want[name]];
           moving = true;
-          return [name, from + left * share];
+          return [name, from + left * (1 - Math.exp(-past / this.smooth[name]))];
         }),
       );
     }
@@ -212,11 +247,14 @@ class Ui extends Controls {
   }
 }
 
-/** The module a widget exports: export default widget({ compute, build, smooth: ["m"] }). */
+const PACE = 60; // milliseconds in which about two thirds of a step are done
+
+/** The module a widget exports: export default widget({ compute, build, smooth: ["m"] }), or { m: 200 } for a pace. */
 export const widget = ({ compute, build, smooth = [] }) => ({
   render({ model, el }) {
     try {
-      const ui = new Ui({ model, el, compute, build, smooth });
+      const paces = Array.isArray(smooth) ? Object.fromEntries(smooth.map((name) => [name, PACE])) : smooth;
+      const ui = new Ui({ model, el, compute, build, smooth: paces });
       return () => ui.stop();
     } catch (error) {
       console.error("[rope]", error);

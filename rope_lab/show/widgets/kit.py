@@ -22,6 +22,7 @@ from rope_lab.show import style
 __all__ = ["Widget", "catalogue", "constant", "join", "state"]
 
 _KIT = Path(__file__).parent
+_VIEW = "application/vnd.jupyter.widget-view+json"
 _SHARED = ("draw", "controls", "kit")  # scripts of every widget; another that some share is named where it is imported
 _FROM = re.compile(r'^import [^;]*? from "\./(\w+)\.js";\n', re.MULTILINE)
 _COMMENT = re.compile(r"^\s*(//.*|/\*\*.*\*/)\n", re.MULTILINE)
@@ -130,6 +131,30 @@ class Widget(anywidget.AnyWidget):
     def fallback(self) -> str:
         """One or two sentences that say what the figure shows, for paper and for a browser without scripts."""
         raise NotImplementedError
+
+    def hero(self, *, control: str, readout: str, figure: int = 0) -> None:
+        """Show a second, small view of this figure and its state: what a chapter opens with.
+
+        In the book it has no tools, and inside the form of a prediction it stands still until the reader commits to an
+        answer. Elsewhere, in a notebook say, the whole figure appears.
+
+        Args:
+            control: The name of the state that its one control changes.
+            readout: The key of its one number, among those that the script's ``ui.readout`` shows.
+            figure: Its one picture, counted from 0 in the order in which the script makes them.
+
+        Raises:
+            ValueError: No state has that name.
+        """
+        if control not in self.state_names():
+            known = ", ".join(self.state_names())
+            raise ValueError(f"{type(self).__name__} has no state {control!r} to control; it has: {known}")
+        bundle = self._repr_mimebundle_()
+        data = dict((bundle[0] if isinstance(bundle, tuple) else bundle) or {})
+        view = data.get(_VIEW)
+        if view is not None:
+            data[_VIEW] = {**view, "hero": {"control": control, "readout": readout, "figure": figure}}
+        display({**data, "text/plain": self.title}, raw=True)
 
     def _repr_mimebundle_(self, **options):
         bundle = super()._repr_mimebundle_(**options)

@@ -1,0 +1,128 @@
+"""Openers of the built site: a figure that waits for the reader's guess, and the question on the first screen."""
+
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.site.pages import page_names
+
+CHAPTERS = [name for name in page_names() if re.fullmatch(r"book/\d\d_\w+", name)]
+WITH_FIGURE = [1, 2, 3, 6, 7, 8, 9, 10, 11, 13, 18]
+SHARED = [1, 2, 3, 6, 8, 10, 13, 18]  # the whole figure stands further down
+SHIFTS = """() => new Promise((tell) => {
+  let sum = 0;
+  new PerformanceObserver((list) => {
+    for (const entry of list.getEntries()) if (!entry.hadRecentInput) sum += entry.value;
+  }).observe({ type: "layout-shift", buffered: true });
+  setTimeout(() => tell(sum), 1000);
+})"""
+
+
+def chapter(number):
+    return next(name for name in CHAPTERS if name.startswith(f"book/{number:02}_"))
+
+
+@pytest.fixture
+def open_page(browser, site):
+    contexts = []
+
+    def visit(name, **context):
+        contexts.append(
+            browser.new_context(**{"viewport": {"width": 1440, "height": 900}, "reduced_motion": "reduce", **context})
+        )
+        page = contexts[-1].new_page()
+        page.goto(f"{site.http}{name}.html")
+        page.wait_for_selector("form.quiz[data-state]")
+        return page
+
+    yield visit
+    for context in contexts:
+        context.close()
+
+
+def hero(page):
+    """The figure of the opener: its form, its first control."""
+    figure = page.locator(".opener-figure .rope-hero")
+    expect(figure).to_have_count(1)
+    return page.locator("form.opener-form"), figure.locator("input").first
+
+
+def commit(form):
+    form.locator("input[name=answer]").first.check()
+    form.get_by_role("button", name="I commit to this").click()
+
+
+def step(form):
+    form.locator(".rope-hero :is(input:checked, input[type=range])").press("ArrowRight")
+
+
+def test_the_chapters_with_a_figure_are_these(html):
+    found = [
+        int(name[5:7]) for name in CHAPTERS if "opener-figure" in (html / f"{name}.html").read_text(encoding="utf-8")
+    ]
+    assert found == WITH_FIGURE
+
+
+@pytest.mark.parametrize("number", WITH_FIGURE)
+def test_the_figure_waits_for_the_guess_and_remembers_it(number, open_page):
+    page = open_page(chapter(number))
+    form, control = hero(page)
+    drawing = form.locator(".rope-hero svg")
+    expect(control).to_be_disabled()
+    expect(form).to_contain_text("Commit to a guess and it moves.")
+    still = drawing.inner_html()
+    control.click(force=True)
+    assert drawing.inner_html() == still
+    commit(form)
+    expect(control).to_be_enabled()
+    expect(control).to_be_focused()
+    expect(form).to_contain_text("Now move it.")
+    still = drawing.inner_html()
+    step(form)
+    page.wait_for_function("([svg, was]) => svg.innerHTML !== was", arg=[drawing.element_handle(), still])
+    page.reload()
+    form, control = hero(page)
+    expect(control).to_be_enabled()
+    expect(form).to_contain_text("you said")
+    form.get_by_role("button", name="Start again").click()
+    expect(control).to_be_disabled()
+
+
+@pytest.mark.parametrize("number", SHARED)
+def test_the_whole_figure_has_the_state_of_the_opener(number, open_page):
+    page = open_page(chapter(number))
+    form, control = hero(page)
+    commit(form)
+    step(form)
+    name = control.get_attribute("data-name")
+    now = "(all) => all.filter((one) => one.type === 'range' || one.checked).map((one) => one.value)"
+    small = page.locator(f".rope-hero input[data-name={name}]")
+    whole = page.locator(f".rope:not(.rope-hero) input[data-name={name}]")
+    assert small.evaluate_all(now)[0] in whole.evaluate_all(now)
+
+
+def test_the_clocks_of_chapter_2_do_not_tell_the_answer_before_it(open_page):
+    page = open_page(chapter(2))
+    form, _ = hero(page)
+    expect(form.locator(".rope-hero svg .dash")).to_have_count(0)
+    assert "29" not in form.locator(".rope-hero svg desc").text_content()
+    commit(form)
+    expect(form.locator(".rope-hero svg .dash")).to_have_count(29)
+
+
+@pytest.mark.parametrize("size", [(1440, 900), (390, 844)], ids=["desk", "phone"])
+@pytest.mark.parametrize("name", CHAPTERS, ids=lambda name: name[5:7])
+def test_the_question_is_on_the_first_screen(name, size, open_page):
+    width, height = size
+    page = open_page(name, viewport={"width": width, "height": height})
+    box = page.locator("p.question").bounding_box()
+    assert box["y"] + box["height"] < height
+    prompt = page.locator("form.quiz .quiz-prompt").first.bounding_box()
+    if "16_" not in name:  # its readers put nine names in order first
+        assert prompt["y"] + 60 < height
+
+
+@pytest.mark.parametrize("number", [1, 2])
+def test_nothing_jumps_when_the_figure_starts(number, open_page):
+    assert open_page(chapter(number)).evaluate(SHIFTS) < 0.05

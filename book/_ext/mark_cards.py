@@ -7,6 +7,7 @@ running text a mark is a place that the ledger leads to, and no more. All claims
 """
 
 import hashlib
+from collections.abc import Iterable
 from html import escape
 from typing import Any
 
@@ -66,12 +67,11 @@ class Signs(SphinxPostTransform):
             if not self.on_title(mark):
                 leave_place(mark)
         claims = [name for name in dict.fromkeys(mark["name"] for mark in marks) if name in load()]
-        section = self.document.next_node(nodes.section) or self.document
         if claims and LEDGER in self.env.found_docs:
             entries = self.entries()
             texts = [entries[place] for place in (f"claim-{name}".lower() for name in claims) if place in entries]
-            section += self.listed(claims)
-            section += cards_node("", "", *map(card_text, texts))
+            (self.document.next_node(nodes.section) or self.document).append(self.listed(claims))
+            add_cards(self.document, map(card_text, texts))
 
     def beside(self, equation: nodes.math_block, under: list[mark_node]) -> None:
         """Put the sign of an equation beside it; on a line of a proof, leave only the place."""
@@ -191,11 +191,20 @@ def leave_place(mark: mark_node) -> None:
     mark.replace_self(html(spans))
 
 
+def add_cards(document: nodes.document, cards: Iterable[card_node]) -> None:
+    """Put cards into a page."""
+    holder = document.next_node(cards_node)
+    if holder is None:
+        holder = cards_node()
+        (document.next_node(nodes.section) or document).append(holder)
+    holder.extend(cards)
+
+
 def card_text(entry: entry_node) -> card_node:
     """What the card says of one claim: the statement, its condition, the outcome, the witness."""
     fields = next(entry.findall(nodes.field_list))
     named = {field[0].astext(): field for field in fields}
-    text = card_node(ids=[f"card-{entry['ids'][0].removeprefix('claim-')}"])
+    text = card_node(ids=[f"card-{entry['ids'][0]}"])
     sentence = next(node for node in entry.findall(nodes.inline) if "ledger-sentence" in node["classes"])
     text += nodes.paragraph("", "", *(node.deepcopy() for node in sentence))
     text += nodes.field_list("", *(named[name].deepcopy() for name in SHOWN if name in named), classes=["mark-fields"])
@@ -222,11 +231,11 @@ def depart_card(self: Any, node: card_node) -> None:
 
 
 def visit_cards(self: Any, node: cards_node) -> None:  # noqa: ARG001
-    self.body.append('<div class="mark-texts" hidden>\n')
+    self.body.append('<template class="mark-texts">\n')
 
 
 def depart_cards(self: Any, node: cards_node) -> None:  # noqa: ARG001
-    self.body.append("</div>\n")
+    self.body.append("</template>\n")
 
 
 def pass_by(self: Any, node: nodes.Element) -> None:

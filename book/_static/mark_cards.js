@@ -1,26 +1,45 @@
-/* A sign beside an equation opens a card on the spot: when pointed at, reached by keyboard, clicked or tapped.
-   Its text lies in the page, so it works from a file too. Without this script a sign is a link to the ledger. */
+/* A sign beside an equation, a reference to an equation or a theorem, a letter of the notation and a dot of the ledger's
+   picture open a card on the spot: when pointed at, reached by keyboard or tapped. Its text lies in the page, so it works
+   from a file too. A click on a sign keeps its card open; on anything else it follows the link, as without this script. */
 (() => {
   "use strict";
   const KEY = "rope-lab:marks"; // "off": a reader who does not want them
-  const signs = [...document.querySelectorAll("a[data-claims]")];
-  if (!signs.length || !HTMLElement.prototype.showPopover) return;
+  const texts = document.querySelector("template.mark-texts")?.content;
+
+  /** What the card says of the place that a link leads to: a text of the page, or a row of the ledger. */
+  function text(place) {
+    const found = texts?.getElementById(`card-${place}`);
+    if (found) return found.cloneNode(true);
+    const row = document.getElementById(place)?.querySelector(":scope > summary");
+    if (!row) return null;
+    const copy = document.createElement("div");
+    copy.className = "mark-entry mark-row";
+    copy.append(...row.cloneNode(true).childNodes);
+    return copy;
+  }
+
+  const place = (link) => decodeURIComponent(link.hash.slice(1));
+  const signs = [...document.querySelectorAll("a[data-claims], a.mark-defines")];
+  const previews = [
+    ...document.querySelectorAll("a.reference.internal[href*='#'], .ledger-picture a.claim-shape"),
+  ].filter((link) => link.matches(".claim-shape") || texts?.getElementById(`card-${place(link)}`));
+  if (!signs.length && !previews.length) return;
+  if (!HTMLElement.prototype.showPopover) return;
 
   const card = document.createElement("div");
   card.className = "mark-card";
   card.id = "mark-card";
   card.popover = "auto";
   card.setAttribute("role", "dialog");
-  card.setAttribute("aria-label", "What stands behind this");
   document.body.append(card);
 
-  let owner = null, // the sign whose card is open
+  let owner = null, // the sign or reference whose card is open
     pinned = false, // opened by a click: the pointer may leave
     timer = 0;
 
   const phone = () => matchMedia("(max-width: 575px)").matches;
 
-  function place() {
+  function put() {
     if (phone()) {
       card.style.cssText = "";
       return;
@@ -33,23 +52,23 @@
   }
 
   function fill(sign) {
-    const entries = sign.dataset.claims
-      .split(" ")
-      .map((name) => document.getElementById(`card-${name}`))
-      .filter(Boolean)
-      .map((entry) => {
-        const copy = entry.cloneNode(true);
-        copy.removeAttribute("id");
-        for (const inner of copy.querySelectorAll("[id]")) inner.removeAttribute("id");
-        return copy;
-      });
+    const names = sign.dataset.claims?.split(" ").map((name) => `claim-${name}`) ?? [place(sign)];
+    const entries = names.map(text).filter(Boolean);
+    for (const entry of entries) {
+      entry.removeAttribute("id");
+      for (const inner of entry.querySelectorAll("[id]")) inner.removeAttribute("id");
+    }
+    card.replaceChildren(...entries);
+    card.setAttribute("aria-label", previews.includes(sign) ? "Preview" : "What stands behind this");
+    if (card.querySelector(".mark-more")) return;
     const more = document.createElement("p");
     more.className = "mark-more";
     const link = document.createElement("a");
     link.href = sign.href;
-    link.textContent = "The check, in the ledger";
+    link.textContent = sign.dataset.claims ? "The check, in the ledger" : "Open the entry";
+    link.addEventListener("click", shut);
     more.append(link);
-    card.replaceChildren(...entries, more);
+    card.append(more);
   }
 
   function open(sign, pin) {
@@ -61,17 +80,17 @@
     pinned = pin;
     fill(sign);
     card.showPopover();
-    sign.setAttribute("aria-expanded", "true");
-    place();
+    if (sign.ariaExpanded) sign.ariaExpanded = "true";
+    put();
     window.typesetLater(card)?.then(() => {
-      if (owner) place();
+      if (owner) put();
     });
   }
 
   function shut() {
     clearTimeout(timer);
     if (card.matches(":popover-open")) card.hidePopover();
-    owner?.setAttribute("aria-expanded", "false");
+    if (owner?.ariaExpanded) owner.ariaExpanded = "false";
     owner = null;
     pinned = false;
   }
@@ -95,11 +114,18 @@
   card.addEventListener("pointerleave", () => {
     if (!pinned) later(shut, 250);
   });
-  for (const sign of signs) {
-    sign.setAttribute("aria-haspopup", "dialog");
-    sign.setAttribute("aria-expanded", "false");
+  for (const sign of [...signs, ...previews]) {
+    const stays = signs.includes(sign);
+    let touched = false;
+    if (stays) {
+      sign.setAttribute("aria-haspopup", "dialog");
+      sign.setAttribute("aria-expanded", "false");
+    }
     sign.addEventListener("pointerenter", (event) => {
-      if (event.pointerType === "mouse") later(() => open(sign, false), 150);
+      if (event.pointerType === "mouse") later(() => open(sign, false), stays ? 150 : 250);
+    });
+    sign.addEventListener("pointerdown", (event) => {
+      touched = event.pointerType !== "mouse";
     });
     sign.addEventListener("pointerleave", () => {
       if (!pinned) later(shut, 250);
@@ -111,13 +137,18 @@
       if (owner === sign && !pinned && !card.contains(relatedTarget)) later(shut, 250);
     });
     sign.addEventListener("click", (event) => {
-      if (event.metaKey || event.ctrlKey || event.shiftKey) return; // to the ledger, in a new tab
+      if (event.metaKey || event.ctrlKey || event.shiftKey) return; // to the place, in a new tab
+      if (!stays && !touched) {
+        shut();
+        return; // to the place
+      }
       event.preventDefault();
+      touched = false;
       if (owner === sign && pinned) shut();
       else open(sign, true);
     });
     sign.addEventListener("keydown", (event) => {
-      if (event.key === "ArrowDown" && owner === sign) {
+      if (event.key === "ArrowDown" && owner === sign && !sign.matches(".claim-shape")) {
         event.preventDefault();
         card.querySelector("a").focus();
       }

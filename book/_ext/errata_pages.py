@@ -1,8 +1,11 @@
 """``{errata}``: what to read differently in the sources, made from the ledger.
 
-For each item that a claim brings: what is printed, what to read instead, the smallest witness, who is affected.
+For each item that a claim brings: chips with what kind of slip it is and what it matters for; where a formula differs,
+the printed one above the one to read, with what differs struck and underlined, and the numbers that the witness gets
+from either, computed now; then what is printed, what to read instead, the smallest witness, who is affected.
 """
 
+import re
 from itertools import groupby
 
 from docutils import nodes
@@ -11,6 +14,10 @@ from sphinx.util.docutils import SphinxDirective
 
 from rope_lab.claims import SOURCES, Claim, Erratum
 from rope_lab.claims.errata import errata_items
+from rope_lab.claims.mend import corrected_formula, printed_formula
+from rope_lab.claims.witness import computed_number
+
+KINDS = {"conditional": "needs a condition", "ambiguous": "two readings"}
 
 
 class Errata(SphinxDirective):
@@ -29,17 +36,37 @@ class Errata(SphinxDirective):
         part = section(f"{item.number}. {item.title}", label)
         domain = self.env.get_domain("std")
         domain.note_hyperlink_target(label, self.env.docname, label, item.title)
+        part += self.chips(item, claims)
         for claim in claims:
+            part += slip(claim) if claim.mend else []
+            said = "Printed" if claim.verdict == "false" else "Said"
+            entry = f"{{ref}}`{claim.id} <claim-{claim.id.lower()}>`"
+            told = claim.mend and spaceless(printed_formula(claim.mend)) in spaceless(claim.statement)
             part += self.fields(
                 {
-                    "Where": f"{SOURCES[claim.source]}, {claim.locus} ({{ref}}`{claim.id} <claim-{claim.id.lower()}>`)",
-                    "Printed" if claim.verdict == "false" else "Said": claim.statement,
+                    "Where": f"{SOURCES[claim.source]}, {claim.locus} ({entry})",
+                    said: "" if told and claim.verdict == "false" else claim.statement,
                     "Read instead": claim.correction,
                     "Smallest witness": claim.witness,
                 }
             )
-        part += self.fields({"Who is affected": item.affected})
+        part += self.fields({"Who is affected": item.affected, "Picture": self.picture(item, claims[0].chapter)})
         return part
+
+    def chips(self, item: Erratum, claims: list[Claim]) -> nodes.paragraph:
+        """What kind of slip it is, and what it matters for."""
+        kinds = dict.fromkeys(words for claim in claims if (words := kind(claim)))
+        return nodes.paragraph(
+            "",
+            "",
+            *(nodes.inline("", words, classes=["erratum-kind"]) for words in kinds),
+            nodes.inline("", f"matters for {item.matters}", classes=["erratum-matters"]),
+            classes=["erratum-chips"],
+        )
+
+    def picture(self, item: Erratum, chapter: int) -> str:
+        here = any(page.startswith(f"book/{chapter:02d}_") for page in self.env.found_docs)
+        return f"{{ref}}`in chapter {chapter} <{item.picture}>`" if item.picture and here else ""
 
     def fields(self, texts: dict[str, str]) -> nodes.field_list:
         return nodes.field_list(
@@ -56,6 +83,36 @@ class Errata(SphinxDirective):
         parent = nodes.Element()
         self.state.nested_parse(StringList(text.splitlines(), self.env.docname), self.content_offset, parent)
         return parent.children
+
+
+def kind(claim: Claim) -> str:
+    """The kind of slip in a word or two, as kind as it is true."""
+    if claim.verdict == "false":
+        return "slip" if claim.slip else "a step that fails"
+    return KINDS.get(claim.verdict, "")
+
+
+def slip(claim: Claim) -> nodes.field_list:
+    """The formula as printed and as it should be read, and beside each the number that the witness gets from it."""
+    numbers = ["", ""]
+    if claim.gives:
+        values = claim.computed()
+        numbers = [computed_number(claim.witness_numbers[at], values[at]) for at in claim.gives]
+    formulas = printed_formula(claim.mend, marks=True), corrected_formula(claim.mend, marks=True)
+    said = "Printed" if claim.verdict == "false" else "Said"
+    rows = []
+    for name, formula, number in zip((said, "Read"), formulas, numbers, strict=True):
+        shown = nodes.paragraph("", "", nodes.math("", rf"\displaystyle {formula}"))
+        if number:
+            tex = number if re.search(r"\d|\\|^-?[A-Z]$", number) else rf"\text{{{number}}}"
+            gives = nodes.inline("", "gives ", nodes.math("", tex), classes=["slip-gives"])
+            shown += [nodes.Text(" "), gives]
+        rows.append(nodes.field("", nodes.field_name("", name), nodes.field_body("", shown)))
+    return nodes.field_list("", *rows, classes=["slip"])
+
+
+def spaceless(text: str) -> str:
+    return re.sub(r"\s+", "", text)
 
 
 def section(title: str, label: str) -> nodes.section:

@@ -273,7 +273,7 @@ def depart_entry(self, node):
 def formulas_wait(self, node):
     """Leave the formulas of an element to later.js."""
     written = "".join(self.body[node["from"] :])
-    self.body[node["from"] :] = [written.replace('<span class="math ', '<span class="math-later ')]
+    self.body[node["from"] :] = [written.replace(' class="math ', ' class="math-later ')]
 
 
 def visit_row(self, _):

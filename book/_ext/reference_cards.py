@@ -105,17 +105,18 @@ class References(SphinxPostTransform):
         return (entry for entry in self.entries() if entry.anchor in names)
 
     def first_uses(self) -> Iterator[Entry]:
-        """Make the first use of each letter in a chapter a link to its entry."""
+        """Make the first use of each entry's letters in a chapter a link to it."""
         chapter = CHAPTER.fullmatch(self.page)
         if not chapter:
             return
         known = symbols_of(self.entries(), int(chapter[1]))
         for formula in list(self.document.findall(nodes.math)):
             running = isinstance(formula.parent, nodes.paragraph) and not inside(formula, card_node, nodes.entry)
-            if running and (entry := known.pop(formula.astext(), None)):
+            if running and (entry := known.get(formula.astext())):
                 link = nodes.reference("", "", internal=True, refuri=self.to(entry), classes=["symbol"])
                 formula.replace_self(link)
                 link += formula
+                known = {symbol: other for symbol, other in known.items() if other is not entry}
                 yield entry
 
     def entries(self) -> list[Entry]:

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
+from rope_lab.claims.mend import printed_formula
 from rope_lab.errors import RopeLabError
 
 Evidence = Literal["exact", "numeric", "experiment", "read"]
@@ -40,7 +41,9 @@ class Erratum:
     id: str  # "crope-dagger"; the part before the hyphen is the source
     title: str
     affected: str  # whom it concerns, and what stands all the same
+    matters: Literal["code", "proofs", "numbers", "readers"]  # what goes wrong if nobody notices
     also: tuple[str, ...] = ()  # the ids of its other claims, in order
+    picture: str = ""  # the label of a picture that shows it, in the chapter of its first claim
 
 
 @dataclass(frozen=True)
@@ -56,10 +59,12 @@ class Claim:
     check: Callable[..., Any]
     tier: Tier = "core"
     correction: str = ""  # what to read instead, or the condition
+    mend: str = ""  # LaTeX of the formula, what to strike in [-...-] and what to read in [+...+]
     differs: str = ""  # beside a formula of this book, how the source's print differs: "printed with a minus"
     witness: str = ""  # the smallest case that shows it
     witness_numbers: tuple[str, ...] = ()  # those of its numbers, as printed, that `computed` makes again
     computed: Callable[[], Any] | None = None
+    gives: tuple[int, int] | None = None  # which of these numbers comes out as printed, and which is right
     erratum: Erratum | None = None
     slip: bool = False  # a slip of the pen: the page says "read X for Y", never "false"
     holds: Any = None
@@ -152,6 +157,12 @@ def malformed(entry: Claim) -> str:
         return "a claim that was read needs date=, and nothing to run"
     if entry.verdict in ("conditional", "false", "ambiguous") and not entry.correction:
         return f"the verdict {entry.verdict!r} needs correction="
+    if entry.mend and (entry.verdict == "true" or entry.mend == printed_formula(entry.mend)):
+        return "mend= goes with a verdict other than 'true', and marks something with [-...-] or [+...+]"
+    if entry.gives and max(entry.gives) >= len(entry.witness_numbers):
+        return (
+            f"gives= names two of the {len(entry.witness_numbers)} numbers in [[...]] of the witness, got {entry.gives}"
+        )
     if entry.differs and (entry.verdict == "true" or re.search(r"[$`]", entry.differs)):
         return "differs= is a few plain words, and goes with a verdict other than 'true'"
     return ""

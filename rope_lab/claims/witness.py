@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any
 
-__all__ = ["disagreement", "printed_number", "split_witness"]
+__all__ = ["computed_number", "disagreement", "printed_number", "split_witness"]
 
 _MARKED = re.compile(r"\[\[(.+?)\]\]")
 _WORDS = ("zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
@@ -50,6 +50,18 @@ def printed_number(text: str) -> tuple[Fraction, Fraction]:
     number = Fraction(int(whole), int(below)) if below else Fraction(f"{whole}.{decimals or 0}")
     half_unit = Fraction(1, 2 * 10 ** len(decimals)) if decimals else Fraction(0)
     return (-1 if sign == "-" else 1) * number * scale, half_unit * scale
+
+
+def computed_number(text: str, value: Any) -> str:
+    """A computed number, or a list of them, with as many decimals as the witness prints; a word or a fraction as it is.
+
+    >>> computed_number("0.27, 0.73", [0.2689, 0.7311])
+    '0.27, 0.73'
+    """
+    if isinstance(value, list):
+        return ", ".join(map(computed_number, text.split(", "), value))
+    decimals = re.fullmatch(r"[+-]?\d+\.(\d+)", text)
+    return f"{value:.{len(decimals[1])}f}" if decimals else text
 
 
 def disagreement(printed: Sequence[str], computed: Callable[[], Any]) -> str:

@@ -1,5 +1,6 @@
 """The claims of the sources are all there, and those that make an erratum say so."""
 
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -7,6 +8,7 @@ import pytest
 
 from rope_lab.claims import LEDGER, SOURCES, load
 from rope_lab.claims.errata import errata_items, erratum_of
+from rope_lab.claims.mend import marked_pieces
 
 INVENTORY = Path(__file__).with_name("source_claims.txt").read_text(encoding="utf-8").split()
 NAMED = [claim.id for _, claims in errata_items() for claim in claims]
@@ -37,6 +39,27 @@ def test_what_an_item_shows_is_in_the_entry(name):
     assert entry.correction
     assert entry.witness
     assert entry.verdict != "empirical"
+
+
+LAYOUT = {"quad", "text", "mathrm", "bigl", "bigr", "textstyle"}
+
+
+def signs(text):
+    """The words, letters, commands and digits of a text, but for what only sets it."""
+    return {sign.lstrip("\\") for sign in re.findall(r"\\[A-Za-z]+|[A-Za-z]+|\d", text)} - LAYOUT
+
+
+@pytest.mark.parametrize("name", [name for name, entry in load().items() if entry.mend])
+def test_what_is_struck_was_said_and_what_is_read_instead_is_the_correction(name):
+    entry = load()[name]
+    struck, read = marked_pieces(entry.mend)
+    assert signs(" ".join(struck)) <= signs(entry.statement)
+    assert signs(" ".join(read)) <= signs(entry.correction)
+
+
+def test_every_slip_that_was_checked_shows_its_formula():
+    checked = {name for name in NAMED if load()[name].verdict == "false" and load()[name].evidence != "read"}
+    assert all(load()[name].mend for name in checked)
 
 
 def test_no_slip_is_forgotten():

@@ -176,7 +176,10 @@ def test_what_was_read_is_never_green():
         ({"date": ""}, "needs date=, and nothing to run"),
         ({"date": "2026-01-31"}, "needs date=, and nothing to run"),
         ({"holds": Rounding()}, "binds an object of rope_lab.algebra.half_precision at import"),
-        ({"erratum": Erratum(1, "crope-x", "x", "x")}, "the id of its erratum starts with 'book-'"),
+        ({"mend": "x = y", "verdict": "conditional", "correction": "so"}, "mend= goes with a verdict other than"),
+        ({"mend": "x [-y-]"}, "mend= goes with a verdict other than"),
+        ({"gives": (0, 1)}, "gives= names two of the 0 numbers"),
+        ({"erratum": Erratum(1, "crope-x", "x", "x", "code")}, "the id of its erratum starts with 'book-'"),
     ],
 )
 @pytest.mark.usefixtures("untyped")

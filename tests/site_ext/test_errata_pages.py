@@ -3,10 +3,14 @@
 import html
 import re
 import shutil
+from dataclasses import replace
 
 import pytest
+from bs4 import BeautifulSoup
 
+from rope_lab.claims import load
 from rope_lab.claims.errata import errata_items
+from rope_lab.claims.mend import marked_pieces
 from tests.site_ext.tiny_book import ROOT, build
 
 pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("errata")]  # the page has the results of all claims
@@ -43,8 +47,50 @@ def test_an_item_says_what_where_and_who(page, item, claims):
         row = re.search(rf'id="claim-{re.escape(name.lower())}".*?</details>', rows, re.DOTALL)[0]
         assert f'href="errata.html#erratum-{item.id}"' in row
     assert part.count("Read instead") == part.count("Smallest witness") == len(claims)
+    assert f"matters for {item.matters}" in part
     assert part.count("Who is affected") == 1
     assert item.affected in words
+
+
+@pytest.mark.parametrize("name", [name for name, claim in load().items() if claim.mend])
+def test_a_slip_is_shown_printed_above_what_to_read(page, name):
+    claim = load()[name]
+    text = BeautifulSoup(page[1], "html.parser")
+    where = next(link for link in text.select("dl.erratum a") if link.get_text() == name)
+    box = where.find_parent("dl").find_previous_sibling("dl")
+    printed, read = (field.span.get_text() for field in box.select("dd"))
+    struck, new = marked_pieces(claim.mend)
+    for piece in struck:
+        assert rf"\cancel{{{piece}}}" in printed
+    for piece in new:
+        assert rf"\underline{{{piece}}}" in read
+    assert "underline" not in printed
+    assert "cancel" not in read
+    numbers = [given.get_text() for given in box.select(".slip-gives")]
+    assert len(numbers) == 2 * bool(claim.gives)
+    for at, number in zip(claim.gives or (), numbers, strict=True):
+        assert claim.witness_numbers[at] in number
+
+
+def test_the_numbers_beside_a_slip_are_computed_now(tmp_path, ledger):
+    name = "su19.mla-mqa-eq"
+    for other in [other for other in ledger if other != name]:
+        del ledger[other]
+    ledger[name] = replace(ledger[name], computed=lambda: ([0.25, 0.75], [0.12341, 0.87659]))
+    words, _, _ = errata(tmp_path)
+    assert "gives \\(0.1234, 0.8766\\)" in words
+    assert "gives \\(0.2500, 0.7500\\)" in words
+
+
+def test_chips_say_the_kind_in_polite_words(page):
+    text = BeautifulSoup(page[1], "html.parser")
+
+    def chips(name):
+        return [chip.get_text() for chip in text.select(f"#erratum-{name} > .erratum-chips > span")]
+
+    assert chips("blog-values") == ["slip", "matters for code"]
+    assert chips("su6-det") == ["a step that fails", "needs a condition", "matters for proofs"]
+    assert chips("crope-half") == ["two readings", "matters for numbers"]
 
 
 def test_the_numbers_on_the_page(page):

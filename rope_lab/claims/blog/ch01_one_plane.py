@@ -39,13 +39,19 @@ def softmax_of_the_scaled_logit(weights, rng):
     statement=r"The output is printed as $o_m = \sum_{i=1}^N \alpha_{m,i} v_n$.",
     verdict="false",
     slip=True,
+    mend=r"o_m = \sum_{i=1}^N \alpha_{m,i} [-v_n-][+v_i+]",
+    gives=(1, 0),
     correction=r"Read $v_i$ for $v_n$: $o_m = \sum_{i=1}^N \alpha_{m,i} v_i$. As printed nothing is summed but the "
     r"weights, and the result is $v_n$ itself.",
     witness=r"Weights $\tfrac12, \tfrac13, \tfrac16$ and values $1, 2, 6$: the mixture is $[[\tfrac{13}{6}]]$; "
     r"the printed sum gives $[[6]]$ for $n = 3$.",
     computed=lambda: tuple(float(np.dot([1 / 2, 1 / 3, 1 / 6], values)) for values in ([1, 2, 6], [6, 6, 6])),
     erratum=Erratum(
-        4, "blog-values", "One letter in the output", "Whoever copies the formula into code: nothing would be mixed."
+        4,
+        "blog-values",
+        "One letter in the output",
+        "Whoever copies the formula into code: nothing would be mixed.",
+        matters="code",
     ),
     holds=lambda weights, values, _: sum(w * v for w, v in zip(weights, values, strict=True)),
     printed=lambda weights, values, n: sum(w * values[n] for w in weights),
@@ -73,6 +79,7 @@ def _softmax(s):
     statement=r"The attention score of a query and a key depends on their contents and on the relative distance alone.",
     verdict="conditional",
     differs="true of the logit, not of the weight",
+    mend=r"[-\text{score}-][+q_m^\top k_n+]\ \text{ depends on } n - m \text{ alone}",
     correction=r"True of the logit $q_m^\top k_n$. The softmax weight $\alpha_{mn}$, which the article calls the "
     r"score, also depends on every other key; what survives: it does not change when all positions move together.",
     witness=r"Two keys with logits $0$ and $0$ weigh $[[\tfrac12]]$ each. Give the second the logit $\ln 3$: the "
@@ -83,6 +90,7 @@ def _softmax(s):
         "blog-logit",
         "The logit is relative, the weight is more",
         "Whoever reads one attention weight as a function of one distance.",
+        matters="readers",
     ),
     tolerance=1e-12,
     holds=_logits,

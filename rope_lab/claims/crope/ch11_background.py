@@ -53,16 +53,23 @@ def _sum_over_keys(S, row, _):
     statement=r"The attention weight is $a_{mn} = \exp \mathrm{attn}(m \to n) / \sum_j \mathrm{attn}(m \to j)$.",
     verdict="false",
     slip=True,
+    mend=r"a_{mn} = \frac{\exp \mathrm{attn}(m \to n)}{\sum_j [+\exp+] \mathrm{attn}(m \to j)}",
+    gives=(0, 1),
     correction=r"Read $\sum_j \exp \mathrm{attn}(m \to j)$ in the denominator: the exponential is missing in the "
     r"version we read.",
-    witness=r"Logits $(1, 2)$: as printed the weights are $e/3$ and $e^2/3$, together $[[3.37]]$. Logits $(1, -1)$: "
-    r"the printed denominator is $[[0]]$.",
-    computed=lambda: (float(sum(np.exp([1, 2])) / sum([1, 2])), sum([1, -1])),
+    witness=r"Logits $(1, 2)$: as printed the weights are $e/3$ and $e^2/3$, together $[[3.37]]$ "
+    r"instead of $[[1]]$. Logits $(1, -1)$: the printed denominator is $[[0]]$.",
+    computed=lambda: (
+        float(sum(np.exp([1, 2])) / sum([1, 2])),
+        float(sum(softmax(sp.Matrix([[1, 2]]), 0, (0, 1)).values())),
+        sum([1, -1]),
+    ),
     erratum=Erratum(
         7,
         "crope-softmax",
         "The exponential of the softmax",
         "Whoever implements Section 2 from the page. What follows in the paper speaks of the usual softmax.",
+        matters="code",
         also=("crope.eq3",),
     ),
     holds=_sum_over_keys,
@@ -138,6 +145,7 @@ def a_bias_is_a_special_case(block):
     verdict="conditional",
     tier="minor",
     slip=True,
+    mend=r"\theta_1, \dots, \theta_{[-L-][+D/2+]}",
     correction=r"Read $\theta_{D/2}$ for the last frequency, as in eq 10; $L$ is also the length of the sequence. The "
     r"frequencies themselves are not given.",
     witness=r"$D = 4$ and a sequence of $L = 3$ words: [[two]] planes, so $\theta_1$ and $\theta_2$.",
@@ -203,6 +211,7 @@ def context():
         "crope-captions",
         "Two captions",
         "Whoever reads the figures by their captions alone.",
+        matters="readers",
         also=("crope.fig4-caption",),
     ),
     date="2026-11-21",

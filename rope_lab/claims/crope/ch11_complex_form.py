@@ -107,6 +107,8 @@ def _with_and_without_conjugate():
     statement=r"$q_m^\top k_n = \mathrm{Re}[\tilde q_m^\top \tilde k_n]$.",
     verdict="false",
     slip=True,
+    mend=r"q_m^\top k_n = \mathrm{Re}[\tilde q_m^{[-\top-][+\dagger+]} \tilde k_n]",
+    gives=(1, 0),
     correction=r"Read $\mathrm{Re}[\tilde q_m^\dagger \tilde k_n]$: the conjugate transpose. The same holds for eq 12 "
     r"and 13, and with it the paper's argument stands.",
     witness=r"$q = k = (0, 1)$: the left side is $[[1]]$, the printed right side $\mathrm{Re}[\mathrm i \cdot \mathrm "
@@ -118,6 +120,7 @@ def _with_and_without_conjugate():
         "A transpose for a conjugate transpose",
         "Whoever computes with the complex vectors as printed. With the conjugate transpose the equations hold, and "
         "the argument with them.",
+        matters="code",
         also=("crope.eq12", "crope.eq13", "crope.eq27-sign", "crope.eq28-form", "crope.realform"),
     ),
     holds=lambda q, k: (q.conj() @ k).real,
@@ -146,6 +149,8 @@ def _phase(angle):
     r"to eq 7.",
     verdict="false",
     slip=True,
+    mend=r"\mathrm{Re}[\tilde q_m^{[-\top-][+\dagger+]} \tilde{\mathcal R}^*_{m-n} \tilde k_n]",
+    gives=(0, 1),
     correction=r"Read $\tilde q_m^\dagger$ for $\tilde q_m^\top$, as in eq 11; then it is exactly equivalent. As "
     r"printed it is the logit of $q$ with every second component negated.",
     witness=r"$q = k = (0, 1)$, $m = n$: $[[-1]]$ as printed, $[[1]]$ in eq 7.",
@@ -169,6 +174,9 @@ def the_logit_in_complex_form(form):
     verdict="false",
     slip=True,
     tolerance=1e-11,
+    mend=r"\mathrm{Re}[\tilde x_m^{[-\top-][+\dagger+]} \tilde W_q^\dagger \tilde{\mathcal R}^*_{m-n} "
+    r"\tilde W_k\, \tilde x_n]",
+    gives=(0, 1),
     correction=r"Read $\tilde x_m^\dagger$ for $\tilde x_m^\top$, as in eq 11. The dagger on $\tilde W_q$ shows what "
     r"is meant. As printed the query would be $\tilde W_q \bar{\tilde x}_m$: conjugate-linear.",
     witness=r"$D = 2$, $\tilde W_q = \tilde W_k = 1$, $m = n$, both words $(0, 1)$: $[[-1]]$ as printed, $[[1]]$ as "

@@ -30,6 +30,8 @@ def percent(share):
     locus="abstract; conclusion",
     statement=r"Complex-linear projections save nearly half of the parameters of the attention block.",
     verdict="ambiguous",
+    mend=r"\tfrac12\ \text{ of }\ [-\text{the attention block}-][+Q, K, V+]",
+    gives=(0, 1),
     correction=r"Half of the $Q$, $K$ and $V$ projections, as the introduction says. With the output projection it is "
     r"the paper's own $37.5\,\%$ (its section 6.1).",
     witness=r"$1.5\,n^2$ of $3n^2$ are $[[1/2]]$; of $4n^2$ they are $[[3/8]]$.",
@@ -39,6 +41,7 @@ def percent(share):
         "crope-half",
         "Half of what",
         "Whoever quotes the saving, or rebuilds the model from its description.",
+        matters="numbers",
         also=("crope.model-5.1-conflict",),
     ),
     holds=lambda shape: [budget.saving(shape, "qkv", of=of) for of in ("qkv", "attention")],

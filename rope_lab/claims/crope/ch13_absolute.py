@@ -58,6 +58,7 @@ def _reads(*, kinds, positions):
     r"token "
     r"only, $W_q(x + p) \approx W_q x$; the two are in tension.",
     verdict="false",
+    mend=r"W_k(x + p) \approx W_k p[-, \quad W_q(x + p) \approx W_q x-]",
     correction=r"The first is a fair demand, and it can be met exactly: let content and position use different "
     r"coordinates. The second is not needed, and cannot be: a query that has lost its position has the same logits "
     r"everywhere. It must keep both. So the tension is not forced.",
@@ -73,6 +74,7 @@ def _reads(*, kinds, positions):
         "What absolute positions cannot do",
         "Whoever concludes that added positions cannot solve the task. They can on a finite window; for all "
         "positions at once the paper is right about bounded ones.",
+        matters="proofs",
         also=("crope.abs-impossible",),
     ),
     tolerance=1e-4,

@@ -24,6 +24,7 @@ def _logit(q, k=(1, 0)):
     r"token $i$ attend to token $i + 1$.",
     verdict="false",
     slip=True,
+    mend=r"\tilde q = (e^{[---][+++]\mathrm i\theta_1}, e^{[---][+++]\mathrm i\theta_2}, \dots)",
     correction=r"Read $e^{+\mathrm i\theta_1}, e^{+\mathrm i\theta_2}, \dots$. As printed, with the conjugate that "
     r"equation 7 asks for, the token attends to $i - 1$. The argument is not affected.",
     differs="printed with a minus in the exponent",
@@ -48,6 +49,7 @@ def one_ahead(sign):
     verdict="false",
     slip=True,
     tier="minor",
+    mend=r"[+\mathrm{Re}[+]\tilde q_m^{[+\dagger+]} \tilde R^*_{m-n} \tilde k_n[+]+]",
     correction=r"Read $\mathrm{Re}[\tilde q_m^\dagger \tilde R^*_{m-n} \tilde k_n]$.",
     differs="printed without the dagger and Re",
     witness=r"$\tilde q = e^{-\mathrm i\theta}$, $\tilde k = 1$, one place from the wanted key: $e^{\mathrm i\theta}$, "
@@ -70,6 +72,7 @@ def the_logit_in_complex_numbers(form):
     r"exactly "
     r"as desired.",
     verdict="conditional",
+    mend=r"[+\mathrm{softmax}\,+] s_{mn} \to \delta(m + 1 - n)",
     correction=r"As with equations 21 and 23. The attention is as desired: after softmax, for large $D$, or at any "
     r"$D$ for "
     r"a large amplitude. The normalised logits next to the wanted one tend to $g(1)$, for base $10^4$ to $0.974$.",
@@ -100,6 +103,7 @@ def any_size_with_an_amplitude(amplitude, _rng):
     verdict="false",
     slip=True,
     tier="minor",
+    mend=r"(\cos [+2+]\theta_t,\ [---]\sin [+2+]\theta_t) \quad \text{at } [-2t, 2t + 1-][+2t - 1, 2t+]",
     correction=r"Read $\cos 2\theta_t$ and $\sin 2\theta_t$ for the second token, $+\sin\theta_t$ for the first (see "
     r"`crope.eq27-sign`), and the indices $2t - 1$ and $2t$.",
     witness=r"As printed, the two queries are equal.",
@@ -125,6 +129,7 @@ def _embedding(kind, total, width=8):
     locus="4.3, eq 29",
     statement=r"$\tilde W_q \tilde x$ is the wanted query for both kinds of token.",
     verdict="conditional",
+    mend=r"\tilde W_q \tilde x = [+\bigl(\textstyle\sum_t a_t\bigr)\,+] e^{\mathrm i s\theta}",
     correction=r"Up to a factor, and with the sign of equation 27 corrected: $\tilde W_q \tilde x = (\sum_t a_t)\, "
     r"e^{\mathrm i s\theta}$ for $s = 1, 2$. It needs $4 \mid D$; the rank is 2.",
     differs="the source leaves out the factor c",
@@ -139,6 +144,7 @@ def _embedding(kind, total, width=8):
         "crope-sums",
         "A normalisation",
         "Whoever builds the weights of Section 4.3. Suitably normalised, the construction does what the paper says.",
+        matters="code",
         also=("crope.eq29-sum", "crope.eq29-keys"),
     ),
     tolerance=1e-12,
@@ -157,6 +163,7 @@ def the_projection_gives_the_query(query, rng):
     locus="4.3, after eq 29",
     statement=r"It is enough that $\sum_t a_t = \sum_t a'_t$.",
     verdict="conditional",
+    mend=r"\sum_t a_t = \sum_t a'_t \quad [+(\text{positive})+]",
     correction=r"The common value must be a positive real number: 1 for equation 27 exactly, larger for a sharper "
     r"softmax.",
     witness=r"Sum $-1$: the wanted key has the *lowest* logit. Sum $0$: no query. Sum $\mathrm i$: the top is "

@@ -42,6 +42,7 @@ def falls_on_the_whole(form, _rng):
     locus="4.2, eq 21",
     statement=r"$p_m^\top p_n \to \delta(m - n)$ as $D \to \infty$.",
     verdict="conditional",
+    mend=r"[+\tfrac 2D+]\, p_m^\top p_n \to [-\delta(m - n)-][+g(r)+]",
     correction=r"With the factor $\tfrac 2D$, and for frequencies that fill the circle evenly (or independent random "
     r"vectors $p$). For the usual geometric frequencies the limit is $g(r) = [\mathrm{Ci}(r) - "
     r"\mathrm{Ci}(r/\mathrm{base})] / \ln \mathrm{base}$, about $1 - (\ln r + \gamma)/\ln\mathrm{base}$.",
@@ -55,6 +56,8 @@ def falls_on_the_whole(form, _rng):
         "Sums that become a delta",
         "Whoever needs the logits themselves to vanish away from one position. The softmax weights over a window do "
         "concentrate, and that is what the argument uses.",
+        matters="proofs",
+        picture="picture-no-delta",
         also=("crope.eq23-limit", "crope.eq28-limit"),
     ),
     tolerance=2e-5,
@@ -74,14 +77,21 @@ def what_it_tends_to(limit, _rng):
     statement=r"For the constant vector of ones and $W = I$ the logit is $\sum_i \cos((m-n)\theta_i)$.",
     verdict="false",
     slip=True,
+    mend=r"\mathbf 1^\top \mathcal R_{m-n}\, \mathbf 1 = [+2+]\sum_i \cos((m-n)\theta_i)",
+    gives=(1, 0),
     correction=r"A factor of 2, which does no harm: $2\sum_i \cos((m-n)\theta_i)$. Without it for the complex vector "
     r"of ones, $(1, 0, 1, 0, \dots)$.",
-    witness=r"$m = n$: $\mathbf 1^\top \mathbf 1 = D$, and the sum is $D/2$.",
+    witness=r"$m = n$ and $D = 4$: $\mathbf 1^\top \mathbf 1 = [[4]]$, and the sum is $[[2]]$.",
+    computed=lambda: (
+        float(np.ones(4) @ rotation.rotate(np.ones(4), 0.0, theta=rotation.frequencies(4))),
+        float(np.cos(0.0 * rotation.frequencies(4)).sum()),
+    ),
     erratum=Erratum(
         10,
         "crope-factors",
         "A factor and an index",
         "Whoever compares numbers with the page. The factor changes the scale of the logits and nothing else.",
+        matters="numbers",
         also=("crope.eq6",),
     ),
     holds=2,
@@ -101,6 +111,7 @@ def ones_against_ones(factor):
     locus="4.2, after eq 23",
     statement=r"$\sum_i \cos((m-n)\theta_i) \to \delta(m-n)$ as $D \to \infty$.",
     verdict="conditional",
+    mend=r"[+\mathrm{softmax}\,+] \sum_i \cos((m-n)\theta_i) \to \delta(m-n)",
     correction=r"The sum does not; its softmax over any fixed window does, which is what the argument needs: "
     r"$1 - a \sim 2 e^{(\cos 1 - \cos(1/\mathrm{base}))/2}\, e^{-\frac D2 (1 - g(1))}$. Divided by $\sqrt D$ the "
     r"exponent is "

@@ -86,6 +86,7 @@ def similar_and_long(formula):
     statement=r"With $\theta$ in ascending order, the planes from some $l_t$ on are the slow ones.",
     verdict="false",
     slip=True,
+    mend=r"\theta_1, \theta_2, \dots \ \text{ in }\ [-\text{ascending}-][+\text{descending}+]\ \text{ order}",
     correction=r"Read descending order, as the usual schedule has it; or $l \le l_t$ for $l \ge l_t$.",
     witness=r"$D = 32$, window 100: in ascending order the planes with $1/\theta > 1000$ are the first [[three]] of "
     r"[[16]].",
@@ -96,6 +97,7 @@ def similar_and_long(formula):
         "Order and index of the planes",
         "Whoever builds the vector of Section 4.1 coordinate by coordinate. The construction works with the slow "
         "planes, which are the ones meant.",
+        matters="code",
         also=("crope.eq16-index",),
     ),
     tolerance=1e-4,
@@ -146,6 +148,8 @@ def _errors_of_the_two_readings():
     verdict="false",
     slip=True,
     tier="minor",
+    mend=r"x_{[-l_t-][+2 l_t - 1+]}, \dots",
+    gives=(0, 1),
     correction=r"$l$ counts planes, and a plane has two coordinates: read $x_{2 l_t - 1}$.",
     witness=r"$D = 32$, window 100, $l_t = 14$: from $x_{14}$ on, a logit may err by $[[2]]$; from $x_{27}$ on, by "
     r"$[[0.06]]$.",

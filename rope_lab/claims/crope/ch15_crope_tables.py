@@ -109,7 +109,11 @@ def first_row_is_pg19(setting):
         printed()["row 2"]["absolute"][1] / printed()["PG-19"]["absolute"][1],
     ),
     erratum=Erratum(
-        16, "crope-plus-minus", "What ± means", "Whoever reads it as an interval and compares two rows by it."
+        16,
+        "crope-plus-minus",
+        "What ± means",
+        "Whoever reads it as an interval and compares two rows by it.",
+        matters="numbers",
     ),
     holds=(Fraction(321, 100), Fraction(368, 100)),
     control=(Fraction(4), Fraction(4)),  # exactly 1 / sqrt(B L)

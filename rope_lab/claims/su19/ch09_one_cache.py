@@ -21,6 +21,8 @@ def draw(rng, *shapes):
     r"$s_{mn} = \exp(q_m^\top c_n)$.",
     verdict="false",
     slip=True,
+    mend=r"a_{mn} \propto e^{s_{mn}}, \quad s_{mn} = [-\exp(-]q_m^\top c_n[-)-]",
+    gives=(1, 0),
     correction=r"Read $s_{mn} = q_m^\top c_n$, as in the last MLA formula of the same article: the exponential is "
     r"written twice.",
     witness=r"$q^\top c = (0, 1)$: with the exponential once the weights are $([[0.2689, 0.7311]])$, with two of them "
@@ -32,6 +34,7 @@ def draw(rng, *shapes):
         "An exponential written twice",
         "Whoever implements the first formula for MLA as it stands. What the article goes on to say does not use "
         "the second exponential.",
+        matters="code",
     ),
     tolerance=1e-12,
     holds=lambda s: s,

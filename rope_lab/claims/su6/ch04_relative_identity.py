@@ -35,6 +35,7 @@ def _law(R) -> bool:
     r"R_{n-m}$.",
     verdict="conditional",
     differs="the source (a blog post) leaves out one condition, R_0 = I",
+    mend=r"\mathcal R_m^\top \mathcal R_n = \mathcal R_{n-m} \quad [+\mathcal R_0 = I+]",
     correction=r"Add $\mathcal R_0 = I$, which the article takes for granted. Then the solutions on the integers "
     r"are exactly the powers $O^n$ of an orthogonal matrix.",
     witness=r"$\mathcal R_n = 0$ and $\mathcal R_n = \mathrm{diag}(1, 0)$ satisfy the equation, and are no rotations.",
@@ -44,6 +45,8 @@ def _law(R) -> bool:
         "What the definition takes for granted",
         "Whoever takes the definition as the whole truth, or knows positions as whole numbers only. Every RoPE in "
         "use satisfies what is left unsaid.",
+        matters="proofs",
+        picture="picture-every-solution",
         also=("su6.bch-implies-skew", "su19.general-solution"),
     ),
     holds=lambda R: _law(R) and R(0) == sp.eye(2),

@@ -65,6 +65,7 @@ def second_order_of_the_series(coefficient):
     r"$B^\top = -B$.",
     verdict="conditional",
     differs="the source does not say which positions",
+    mend=r"(e^{mB})^\top e^{nB} = e^{(n-m)B} \ [+(\text{real positions})+] \quad\Rightarrow\quad B^\top = -B",
     correction=r"True if the positions are real numbers: differentiate $(e^{tB})^\top e^{tB} = I$ at $t = 0$. On whole "
     r"positions the law says that $e^B$ is orthogonal, no more; $B$ can then be replaced by a skew one with "
     r"the same $e^{nB}$.",

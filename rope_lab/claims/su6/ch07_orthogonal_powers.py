@@ -178,6 +178,8 @@ def _named_powers():
     statement=r"With $O = O_+ I_-$ and $O_+ = e^B$: $O^n = (O_+ I_-)^n = I_-^n\, e^{nB}$.",
     verdict="false",
     differs="printed with the mirror of a coordinate axis",
+    mend=r"O^n = [-I_-^n-][+M_v^n+]\, e^{nB}",
+    gives=(0, 2),
     correction=r"The step needs $O_+ I_- = I_- O_+$; at $n = 1$ it says just that. It can always be arranged: take for "
     r"$I_-$ the mirror $M_v$ along an eigenvector of $O$ for the eigenvalue $-1$. Then $O^n = M_v^n\, e^{nB}$.",
     witness=r"$O = \begin{pmatrix} 0 & 1\\ 1 & 0 \end{pmatrix} = R_{\pi/2}\,\mathrm{diag}(1, -1)$. Printed: $[[-O]]$ "
@@ -189,6 +191,8 @@ def _named_powers():
         "A determinant of −1",
         "Whoever wants a reflection inside a position code. A rotation has determinant 1, so the RoPE of every "
         "model is untouched.",
+        matters="proofs",
+        picture="picture-three-powers",
         also=("su6.det-minus-conclusion", "su19.iso-rotation"),
     ),
     holds=lambda matrix, n: _mirror_first(matrix, n, _adapted),

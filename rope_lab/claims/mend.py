@@ -1,0 +1,41 @@
+r"""A formula as printed and as it should be read, from one text: ``[-...-]`` is struck, ``[+...+]`` is read instead.
+
+``mend=r"o_m = \sum_i a_{mi} [-v_n-][+v_i+]"`` says both, so the two can differ only where it is marked.
+"""
+
+from __future__ import annotations
+
+import re
+
+__all__ = ["corrected_formula", "marked_pieces", "printed_formula"]
+
+_STRUCK, _READ = re.compile(r"\[-(.+?)-\]"), re.compile(r"\[\+(.+?)\+\]")
+
+
+def printed_formula(mend: str, *, marks: bool = False) -> str:
+    r"""The formula as the source prints it; with ``marks``, what is to be struck is crossed out.
+
+    >>> printed_formula(r"\sum_i a_{mi} [-v_n-][+v_i+]")
+    '\\sum_i a_{mi} v_n'
+    >>> printed_formula("x^{[-2-][+3+]}", marks=True)
+    'x^{\\cancel{2}}'
+    """
+    return _STRUCK.sub(r"\\cancel{\1}" if marks else r"\1", _READ.sub("", mend))
+
+
+def corrected_formula(mend: str, *, marks: bool = False) -> str:
+    r"""The formula as it should be read; with ``marks``, what is new is underlined.
+
+    >>> corrected_formula("x^{[-2-][+3+]}", marks=True)
+    'x^{\\underline{3}}'
+    """
+    return _READ.sub(r"\\underline{\1}" if marks else r"\1", _STRUCK.sub("", mend))
+
+
+def marked_pieces(mend: str) -> tuple[list[str], list[str]]:
+    """What is struck, and what is read instead.
+
+    >>> marked_pieces("x^{[-2-][+3+]}")
+    (['2'], ['3'])
+    """
+    return _STRUCK.findall(mend), _READ.findall(mend)

@@ -19,10 +19,13 @@
   }
 
   const place = (link) => decodeURIComponent(link.hash.slice(1));
-  const signs = [...document.querySelectorAll("a[data-claims], a.mark-defines")];
+  const links = (selector) => [...document.querySelectorAll(selector)];
+  const known = (link) => texts?.getElementById(`card-${place(link)}`);
+  const signs = [...links("a[data-claims]"), ...links("a.mark-defines").filter(known)];
   const previews = [
-    ...document.querySelectorAll("a.reference.internal[href*='#'], .ledger-picture a.claim-shape"),
-  ].filter((link) => link.matches(".claim-shape") || texts?.getElementById(`card-${place(link)}`));
+    ...links("a.reference.internal[href*='#']").filter(known),
+    ...links(".ledger-picture a.claim-shape"),
+  ];
   if (!signs.length && !previews.length) return;
   if (!HTMLElement.prototype.showPopover) return;
 
@@ -66,9 +69,13 @@
     const link = document.createElement("a");
     link.href = sign.href;
     link.textContent = sign.dataset.claims ? "The check, in the ledger" : "Open the entry";
-    link.addEventListener("click", shut);
     more.append(link);
     card.append(more);
+  }
+
+  /** Say whether the card of a sign is open; a reference is a plain link, and says nothing. */
+  function expanded(sign, yes) {
+    if (signs.includes(sign)) sign.setAttribute("aria-expanded", String(yes));
   }
 
   function open(sign, pin) {
@@ -80,7 +87,7 @@
     pinned = pin;
     fill(sign);
     card.showPopover();
-    if (sign.ariaExpanded) sign.ariaExpanded = "true";
+    expanded(sign, true);
     put();
     window.typesetLater(card)?.then(() => {
       if (owner) put();
@@ -90,7 +97,7 @@
   function shut() {
     clearTimeout(timer);
     if (card.matches(":popover-open")) card.hidePopover();
-    if (owner?.ariaExpanded) owner.ariaExpanded = "false";
+    expanded(owner, false);
     owner = null;
     pinned = false;
   }
@@ -109,6 +116,9 @@
     const back = card.contains(document.activeElement) ? owner : null;
     shut();
     back?.focus({ focusVisible: false });
+  });
+  card.addEventListener("click", ({ target }) => {
+    if (target.closest("a")) shut(); // its link may lead to this page
   });
   card.addEventListener("pointerenter", () => clearTimeout(timer));
   card.addEventListener("pointerleave", () => {

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.site.pages import DESK, PHONE
-from tests.site.test_landing import still
+from tests.site.test_landing import LANDED, still
 
 SIGN = "a.mark-sign[data-claims]"
 OPEN = "document.querySelector('#mark-card').matches(':popover-open')"
@@ -91,3 +91,70 @@ def test_signs_can_be_hidden_and_stay_hidden(chapter):
     page.reload()
     still(page)
     assert page.locator(f"{SIGN}:visible").count() == 0
+
+
+# A reference to another chapter's equation, one to a theorem, the first use of a letter.
+REFERENCES = [
+    ("06_block_diagonalisation", "p a[href*='.html#equation-']", "http"),
+    ("06_block_diagonalisation", "p a[href*='05_generators.html#thm-']", "file"),
+    ("10_complex_rnn", "p a.symbol", "file"),
+]
+
+
+def first(page, link):
+    """The first such link in sight, in the middle of the window."""
+    found = page.locator(f"{link}:visible").first
+    found.evaluate("a => a.scrollIntoView({ block: 'center', behavior: 'instant' })")
+    return found
+
+
+@pytest.mark.parametrize(("name", "link", "way"), REFERENCES)
+def test_a_reference_previews_what_it_leads_to(chapter, name, link, way):
+    page = chapter(name, way=way)
+    found = first(page, link)
+    found.hover()
+    page.wait_for_function(OPEN)
+    page.wait_for_function("document.querySelector('#mark-card mjx-container')")
+    assert page.evaluate(INSIDE)
+    to = found.evaluate("a => a.href")
+    assert page.locator("#mark-card .mark-more a").evaluate("a => a.href") == to
+    found.click()  # a mouse follows the link
+    page.wait_for_url(to)
+
+
+def test_the_keyboard_previews_a_reference_and_goes_there(chapter):
+    page = chapter("06_block_diagonalisation")
+    found = first(page, REFERENCES[0][1])
+    page.keyboard.press("Tab")
+    found.focus()
+    page.wait_for_function(OPEN)
+    page.keyboard.press("Escape")
+    page.wait_for_function(f"!{OPEN}")
+    to = found.evaluate("a => a.href")
+    page.keyboard.press("Enter")
+    page.wait_for_url(to)
+
+
+def test_a_finger_sees_the_preview_first_and_goes_by_its_link(chapter):
+    page = chapter("06_block_diagonalisation", phone=True, way="file")
+    found = first(page, REFERENCES[0][1])
+    start, to = page.url, found.evaluate("a => a.href")
+    found.tap()
+    page.wait_for_function(OPEN)
+    assert page.url == start
+    assert page.evaluate("innerHeight - document.querySelector('#mark-card').getBoundingClientRect().bottom") < 2
+    page.locator("#mark-card .mark-more a").tap()
+    page.wait_for_url(to)
+
+
+def test_a_dot_of_the_ledger_shows_its_claim_and_leads_to_its_entry(chapter):
+    page = chapter("ledger")
+    dot = first(page, ".ledger-picture .print")
+    dot.hover()
+    page.wait_for_function(OPEN)
+    name = dot.evaluate("a => a.hash.slice(1)")
+    assert name.removeprefix("claim-") in page.locator("#mark-card").inner_text().lower()
+    dot.click()
+    page.wait_for_function("id => document.getElementById(id).open", arg=name)
+    still(page)
+    assert page.evaluate(LANDED) == ""

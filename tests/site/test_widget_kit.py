@@ -6,6 +6,7 @@ import re
 import time
 from pathlib import Path
 
+import numpy as np
 import pytest
 from ipywidgets import IntSlider, VBox, jslink
 from ipywidgets.embed import embed_data
@@ -194,6 +195,40 @@ def test_a_try_shows_its_state_from_wherever_the_reader_is(show):
     page.get_by_role("button", name="Try: far apart").click()
     expect(slider(page, "n")).to_have_value("16")
     expect(slider(page, "m")).to_have_value("5")
+
+
+LABELS = {
+    "query": r"\bquer(y|ies)\b|\bq\b",
+    "key": r"\bkeys?\b|\bk\b",
+    "value": r"\bvalues?\b",
+    "output": r"\boutputs?\b",
+}
+
+
+def unnamed(page) -> list[str]:
+    """Widgets that draw in a reserved colour and do not name, where a reader sees it, what has that colour."""
+    found = []
+    for root in page.locator(".rope-widget .rope").all():
+        words = root.evaluate(
+            "e => [...e.querySelectorAll('*')].map((n) => [...n.childNodes].filter((c) =>"
+            " c.nodeType === 3).map((c) => c.data).join('')).join(' ')"
+        )
+        for role, name in LABELS.items():
+            if root.locator(f".{role}").count() and not re.search(name, words, re.IGNORECASE):
+                found.append(f"{root.get_attribute('aria-label')}: {role}")
+    return found
+
+
+@pytest.mark.parametrize("seed", [None, 1, 2])
+def test_the_colours_of_query_key_value_and_output_are_for_those_alone(seed, show):
+    states = ({} if seed is None else cls.random_state(np.random.default_rng(seed)) for cls in catalogue())
+    assert unnamed(show(*(cls(**state) for cls, state in zip(catalogue(), states, strict=True)))) == []
+
+
+def test_control_a_borrowed_colour_is_found(show):
+    widget = So4Explorer()
+    widget._esm = widget._esm.replace('"small one"', '"small output"')
+    assert unnamed(show(widget)) == [f"{So4Explorer.title}: output"]
 
 
 def test_reset_restores_the_state_that_the_page_gave(show):

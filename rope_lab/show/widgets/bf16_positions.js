@@ -108,7 +108,7 @@ function build(ui) {
     bits: "its sixteen bits",
     error: "the hand misses by",
   });
-  ui.slider("n", { label: "position $n$", step: 1, scale: "log", look: "key", show: (v) => grouped(whole(v)) });
+  ui.slider("n", { label: "position $n$", step: 1, scale: "log", show: (v) => grouped(whole(v)) });
   ui.play("n", { label: "Walk to the longest text", seconds: 8 });
   ui.choice("dtype", { label: "round to", options: { bfloat16: "bfloat16", float16: "float16", float32: "float32" } });
   ui.choice("place", {
@@ -169,11 +169,11 @@ function drawRuler(fig, { n: at, dtype }, { step, rounded }) {
     if (step > 1 ? many % (fig.width < 420 ? 2 : 1) === 0 : v % 4 === 0)
       fig.text([Math.max(left + 18, Math.min(right - 18, X(v))), low + 24], grouped(v), "small muted");
   }
-  fig.circle([X(n), top], 5, "fill key");
-  fig.text([Math.max(left + 24, Math.min(right - 24, X(n))), top - 16], grouped(n), "key");
+  fig.circle([X(n), top], 5, "fill two");
+  fig.text([Math.max(left + 24, Math.min(right - 24, X(n))), top - 16], grouped(n), "two");
   if (rounded === null) return void fig.text([(left + right) / 2, low - 24], "infinity: no number is left", "small");
-  fig.line([X(n), top], [X(rounded), low], "key");
-  fig.circle([X(rounded), low], 5, "paper key");
+  fig.line([X(n), top], [X(rounded), low], "two");
+  fig.circle([X(rounded), low], 5, "paper two");
 }
 
 function drawDial(fig, { plane }, { hand, seen, error }) {
@@ -186,20 +186,20 @@ function drawDial(fig, { plane }, { hand, seen, error }) {
       `${error === null ? "no hand comes out, the angle is infinite" : `the two hands are ${spoken(error)} apart`}.`,
   );
   fig.circle([cx, cy], r, "hair");
-  fig.hand([cx, cy], tip(hand), "query");
+  fig.hand([cx, cy], tip(hand), "one");
   fig.text(
     tip(hand, 1.16).map((v, i) => v + (i ? 5 : 0)),
     "exact",
-    "small query",
+    "small one",
   );
-  if (!seen) return void fig.text([cx, cy + r + 24], "cast: not a number", "small key");
-  fig.line([cx, cy], tip(seen), "dash key");
-  fig.circle(tip(seen), 5, "paper key");
+  if (!seen) return void fig.text([cx, cy + r + 24], "cast: not a number", "small two");
+  fig.line([cx, cy], tip(seen), "dash two");
+  fig.circle(tip(seen), 5, "paper two");
   const close = miss(hand, seen) < 0.5;
   fig.text(
     close ? [cx, cy + r + 26] : tip(seen, 1.16).map((v, i) => v + (i ? 5 : 0)),
     close ? "dashed: after the cast" : "cast",
-    "small key",
+    "small two",
   );
 }
 
@@ -239,14 +239,14 @@ function drawCurve(ui, fig, state, { error }) {
     seen.add(v);
     const e = miss(turn(v, theta, dtype, place), [Math.cos(v * theta), Math.sin(v * theta)]);
     if (Number.isFinite(e)) fig.circle([X(v), Y(e)], 1.6, "fill");
-    else fig.line([X(v), top], [X(v), top + 8], "thin conjugate");
+    else fig.line([X(v), top], [X(v), top + 8], "thin wrong");
   }
   if (!Number.isFinite(miss(turn(most, theta, dtype, place), [1, 0])))
-    fig.text([right, top + 48], "not a number", "small conjugate", "end");
+    fig.text([right, top + 48], "not a number", "small wrong", "end");
   const here = [X(n), error === null ? top : Y(error)];
-  fig.line([here[0], bottom], here, "thin key");
-  fig.circle(here, 7, "paper key");
-  fig.circle(here, 3.5, "fill key");
+  fig.line([here[0], bottom], here, "thin two");
+  fig.circle(here, 7, "paper two");
+  fig.circle(here, 3.5, "fill two");
   fig.handle("n", here, ([x]) => {
     ui.set({ n: ui.nearest("n", 2 ** (((x - left) / (right - left)) * last)) }, { now: true });
   });

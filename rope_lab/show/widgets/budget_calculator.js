@@ -45,8 +45,8 @@ function build(ui) {
     label: "section 5.1 read as",
     options: { qkv: "Q, K, V", qkvo: "all four", narrow: "narrow heads" },
   });
-  ui.slider("mlp", { label: "MLP weights, in units of $n^2$", step: 0.0625, look: "linear" });
-  ui.slider("vocab", { label: "vocabulary, thousands", step: 1, look: "conjugate" });
+  ui.slider("mlp", { label: "MLP weights, in units of $n^2$", step: 0.0625, look: "one" });
+  ui.slider("vocab", { label: "vocabulary, thousands", step: 1, look: "two" });
   ui.slider("log_width", { label: "width $n$", step: 1, show: (v) => String(2 ** v) });
   ui.slider("layers", { label: "layers", step: 1 });
   ui.toggle("tied", { label: "one matrix for embedding and head" });
@@ -83,11 +83,7 @@ function draw(ui, fig, state, { whole, saved, share }) {
     fig.text([left, y], `of ${part}`, "small", "start");
     fig.text([fig.width - 2, y], percent(share[i]), "small", "end");
     fig.rect([left, y + 9], [right - left, 20], "line thin muted");
-    fig.rect(
-      [left, y + 9],
-      [X(share[i]) - left, 20],
-      i === 2 ? "fill linear" : i === 3 ? "fill conjugate" : "fill muted",
-    );
+    fig.rect([left, y + 9], [X(share[i]) - left, 20], i === 2 ? "fill one" : i === 3 ? "fill two" : "fill muted");
   });
   // The ends of the two lower bars can be dragged: each asks for another size of what stands beside attention.
   const n2 = state.layers * 4 ** state.log_width,

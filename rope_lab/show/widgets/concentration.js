@@ -75,7 +75,7 @@ function build(ui) {
     drawRow(ui, lower, state, values, {
       numbers: values.weights,
       range: [0, 1],
-      look: "output",
+      look: "one",
       title: "softmax weight",
       at: 0,
       words: `Softmax weights: ${number(values.weight, 3)} on the wanted key.`,

@@ -127,11 +127,11 @@ function build(ui) {
   ui.slider("s", {
     label: "basis, from the given one to $P$",
     step: 0.01,
-    look: "output",
+    look: "two",
     show: (v) => (v === 1 ? "$P$" : number(v)),
   });
-  ui.play("s", { label: "Turn the basis", perSecond: 50 });
-  ui.slider("t", { label: "time $t$", step: 0.1, look: "key", show: (v) => number(v, 1) });
+  ui.play("s", { label: "Turn the basis", seconds: 3, stride: 0.25 });
+  ui.slider("t", { label: "time $t$", step: 0.1, look: "one", show: (v) => number(v, 1) });
   ui.play("t", { label: "Let it run", perSecond: 30 });
   const table = ui.figure({ label: "The matrix B in the turned basis", height: () => 4 * 34 + 36, host: ui.panel });
   const write = ui.readout({
@@ -150,7 +150,7 @@ function build(ui) {
     ["x1", "start, coordinate 1"],
     ["x2", "start, coordinate 2"],
   ]) {
-    ui.slider(name, { label, step: 0.05, look: "query", host: more });
+    ui.slider(name, { label, step: 0.05, look: "one", host: more });
   }
   for (const name of NAMES)
     ui.slider(name, {
@@ -211,8 +211,8 @@ function drawOrbits(ui, fig, { t, s, x1, x2 }, { S, P, theta, start, x, y, radii
   const whole = samples(0, ui.limits.t[1]),
     recent = samples(Math.max(0, t - 5), t);
   [
-    ["given basis", toGiven, x, "key"],
-    [s === 1 ? "basis $P$" : "turned basis", toS, y, "output"],
+    ["given basis", toGiven, x, "one"],
+    [s === 1 ? "basis $P$" : "turned basis", toS, y, "two"],
   ].forEach(([title, at, now, look], column) => {
     fig.text([centre(column, 0)[0], 16], title, look);
     const all = whole.map(at),
@@ -235,8 +235,8 @@ function drawOrbits(ui, fig, { t, s, x1, x2 }, { S, P, theta, start, x, y, radii
     }
   });
   const from = place(0, 0, [x1, x2]);
-  fig.circle(from, 7, "paper query");
-  fig.text([from[0] + 11, from[1] - 8], "start", "small query", "start");
+  fig.circle(from, 7, "paper one");
+  fig.text([from[0] + 11, from[1] - 8], "start", "small one", "start");
   fig.handle("start", from, ([px, py]) => {
     const [cx, cy] = centre(0, 0);
     ui.set(
@@ -272,7 +272,7 @@ function drawTable(fig, { seen, outside }) {
         width: wide - 2,
         height: high - 2,
         rx: 3,
-        class: `fill ${inside ? "output" : "conjugate"}`,
+        class: `fill ${inside ? "two" : "one"}`,
         "fill-opacity": (0.28 * Math.abs(value)) / most,
       });
       fig.add(
@@ -287,7 +287,7 @@ function drawTable(fig, { seen, outside }) {
       );
     }),
   );
-  for (const k of [0, 2]) fig.rect([left + k * wide, top + k * high], [2 * wide, 2 * high], "line thin output");
+  for (const k of [0, 2]) fig.rect([left + k * wide, top + k * high], [2 * wide, 2 * high], "line thin two");
 }
 
 export default widget({ compute, build, smooth: ["t", "s", "x1", "x2"] });

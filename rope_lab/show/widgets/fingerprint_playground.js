@@ -136,7 +136,7 @@ function build(ui) {
     label: "The answers to eight unit vectors",
     height: (width) => cellOf(width) * 1.1 + 8 * rowOf(width) + 92,
   });
-  ui.slider("n", { label: "asked at position $n$", step: 1, look: "key" });
+  ui.slider("n", { label: "asked at position $n$", step: 1, look: "two" });
   const guess = ui.panel.appendChild(
     html(
       "div",
@@ -274,9 +274,9 @@ function draw(ui, fig, { n }, answers, { partner, pairs }) {
       cy = top + cell / 2;
     const [u, v] = b < 0 ? [answers[a][a], 0] : a < b ? [answers[a][a], answers[a][b]] : [answers[a][b], answers[a][a]];
     fig.circle([X(a), cy], r, b < 0 ? "hair" : "line thin muted");
-    fig.line([X(a), cy], b >= 0 && a > b ? [X(a), cy - r] : [X(a) + r, cy], "thin query");
-    fig.line([X(a), cy], [X(a) + r * u, cy - r * v], b < 0 ? "muted" : "key");
-    fig.circle([X(a) + r * u, cy - r * v], 3, `fill ${b < 0 ? "muted" : "key"}`);
+    fig.line([X(a), cy], b >= 0 && a > b ? [X(a), cy - r] : [X(a) + r, cy], "thin one");
+    fig.line([X(a), cy], [X(a) + r * u, cy - r * v], b < 0 ? "muted" : "two");
+    fig.circle([X(a) + r * u, cy - r * v], 3, `fill ${b < 0 ? "muted" : "two"}`);
   });
   fig.rect([left, table], [D * cell, D * row], "hair");
   EACH.forEach((a) => {
@@ -287,22 +287,22 @@ function draw(ui, fig, { n }, answers, { partner, pairs }) {
     answers[a].forEach((value, j) => {
       if (Math.abs(value) < 1e-9) return;
       const size = Math.max(2, Math.min(row, cell) * 0.42 * Math.sqrt(Math.min(1.3, Math.abs(value))));
-      fig.circle([X(a), Y(j)], size, value > 0 ? "fill linear" : "paper conjugate");
+      fig.circle([X(a), Y(j)], size, value > 0 ? "fill one" : "paper two");
     });
   });
   const foot = table + D * row,
     y = foot + 34,
     far = ui.limits.n[1],
     P = (at) => left + (at / far) * (D * cell - 4) + 2;
-  fig.circle([left + 5, foot + 13], 4, "fill linear");
+  fig.circle([left + 5, foot + 13], 4, "fill one");
   fig.text([left + 14, foot + 17], "plus", "small muted", "start");
-  fig.circle([left + 59, foot + 13], 4, "paper conjugate");
+  fig.circle([left + 59, foot + 13], 4, "paper two");
   fig.text([left + 68, foot + 17], "minus; area is size", "small muted", "start");
   fig.line([P(0), y], [P(far), y], "axis");
   for (let at = 0; at <= far; at++) fig.line([P(at), y - 3], [P(at), y + 3], "axis");
   for (const at of [0, 4, 8, 12]) fig.text([P(at), y + 20], `${at}`, "small muted");
-  fig.circle([P(n), y], 7, "paper key");
-  fig.circle([P(n), y], 3.5, "fill key");
+  fig.circle([P(n), y], 7, "paper two");
+  fig.circle([P(n), y], 3.5, "fill two");
   fig.handle("n", [P(n), y], ([x]) =>
     ui.set({ n: ui.nearest("n", ((x - left - 2) / (D * cell - 4)) * far) }, { now: true }),
   );

@@ -61,13 +61,13 @@ function build(ui) {
     fit_changes: "sign changes of the real decays",
     missed: "what they miss",
   });
-  ui.slider("gamma", { label: "decay $γ$", step: 0.005, look: "value", show: (v) => number(v, 3) });
+  ui.slider("gamma", { label: "decay $γ$", step: 0.005, look: "one", show: (v) => number(v, 3) });
   ui.slider("theta", {
     label: "turn $θ$ per step",
     min: 0,
     max: 3.14,
     step: 0.01,
-    look: "value",
+    look: "one",
     show: (v) => number(v, 2),
   });
   ui.choice("decays", { label: "real decays that try to follow", options: { 1: "1", 2: "2", 3: "3" } });
@@ -96,14 +96,14 @@ function drawPlane(ui, fig, { gamma }, { spiral }) {
   fig.circle([cx, cy], r, "hair");
   fig.line([cx - r - 8, cy], [cx + r + 8, cy], "axis");
   fig.line([cx, cy - r - 8], [cx, cy + r + 8], "axis");
-  fig.path(spiral.map(at), "line thin value");
-  spiral.forEach((point, n) => fig.circle(at(point), n < 2 ? 4.5 : 2.6, "fill value"));
+  fig.path(spiral.map(at), "line thin one");
+  spiral.forEach((point, n) => fig.circle(at(point), n < 2 ? 4.5 : 2.6, "fill one"));
   fig.text([cx + r + 4, cy - 8], "1", "small", "end");
   const next = at(spiral[1]),
     below = next[1] >= cy - 1;
-  fig.circle(next, 8, "paper value");
-  fig.circle(next, 4, "fill value");
-  fig.text([Math.max(24, Math.min(fig.width - 24, next[0])), next[1] + (below ? 24 : -14)], "$γe^{-iθ}$", "value");
+  fig.circle(next, 8, "paper one");
+  fig.circle(next, 4, "fill one");
+  fig.text([Math.max(24, Math.min(fig.width - 24, next[0])), next[1] + (below ? 24 : -14)], "$γe^{-iθ}$", "one");
   fig.handle("rate", next, ([x, y]) => {
     const length = Math.hypot(x - cx, y - cy) / r;
     const angle = Math.atan2(y - cy, x - cx);
@@ -131,21 +131,16 @@ function drawTime(fig, { decays, steps }, { spiral, fit, changes: many, fit_chan
   const clip = (v) => Math.max(-1.08, Math.min(1.08, v));
   fig.path(
     fit.map((v, n) => [X(n), Y(clip(v))]),
-    "line dash conjugate",
+    "line dash two",
   );
   spiral.forEach(([x], n) => {
-    fig.line([X(n), Y(0)], [X(n), Y(x)], "thin value");
-    fig.circle([X(n), Y(x)], 3, "fill value");
+    fig.line([X(n), Y(0)], [X(n), Y(x)], "thin one");
+    fig.circle([X(n), Y(x)], 3, "fill one");
   });
-  fig.circle([left + 6, 12], 3, "fill value");
-  fig.text([left + 14, 17], "$γ^n$ cos $nθ$", "small value", "start");
-  fig.line([left + 100, 12], [left + 128, 12], "dash conjugate");
-  fig.text(
-    [left + 134, 17],
-    decays === "1" ? "one real decay" : `sum of ${decays} real decays`,
-    "small conjugate",
-    "start",
-  );
+  fig.circle([left + 6, 12], 3, "fill one");
+  fig.text([left + 14, 17], "$γ^n$ cos $nθ$", "small one", "start");
+  fig.line([left + 100, 12], [left + 128, 12], "dash two");
+  fig.text([left + 134, 17], decays === "1" ? "one real decay" : `sum of ${decays} real decays`, "small two", "start");
 }
 
 export default widget({ compute, build, smooth: ["gamma", "theta"] });

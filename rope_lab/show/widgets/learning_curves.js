@@ -158,7 +158,7 @@ function losses(ui) {
       const { button, own, node } = cells[i];
       button.setAttribute("aria-pressed", row.variant === variant);
       button.setAttribute("aria-disabled", row.variant === reference);
-      node.className = row.variant === variant ? "output" : "";
+      node.className = row.variant === variant ? "two" : "";
       const texts = [String(row.seeds), number(row.loss, 3), row.variant === reference ? "reference" : written(row)];
       own.forEach((cell, k) => {
         cell.textContent = texts[k];
@@ -230,7 +230,7 @@ function drawCurves(fig, { panels, kind }, now, grid) {
   const wide = fig.width > 520,
     box = [52, 28, fig.width - (wide ? 136 : 12), fig.height - 44],
     [, top, right, bottom] = box;
-  const look = (name) => (name === variant ? "output" : name === reference ? "" : "muted");
+  const look = (name) => (name === variant ? "two" : name === reference ? "" : "muted");
   fig.clear(
     `${kind} loss of ${names.length} variants up to step ${steps.at(-1)}; at step ${steps[index]}: ` +
       now.rows.map((r) => `${r.variant} ${number(r.loss, 3)}`).join(", ") +
@@ -293,7 +293,7 @@ function drawStrip(fig, _, now, grid) {
   fig.clear(`${variant} minus ${reference}: ${written(here)} at step ${steps[index]}; ${verdict(here)}.`);
   const { X, Y } = axes(fig, grid, [low - room, high + room], { box, at: 0 }),
     x = X(steps[index]);
-  fig.text([left, top - 10], `${variant} minus ${reference}: ${written(here)}`, "small rope-chosen output", "start");
+  fig.text([left, top - 10], `${variant} minus ${reference}: ${written(here)}`, "small rope-chosen two", "start");
   fig.text([left, bottom + 36], verdict(here), "small muted", "start");
   const inside = (v) => Y(Math.max(low - room, Math.min(high + room, v)));
   const rims = differences.flatMap(({ difference, half }, i) =>
@@ -301,13 +301,13 @@ function drawStrip(fig, _, now, grid) {
   );
   if (rims.length) {
     const edge = [...rims.map(([at, y]) => `${at} ${y}`), ...rims.reverse().map(([at, , y]) => `${at} ${y}`)];
-    fig.add("path", { d: `M${edge.join("L")}Z`, class: "soft output" });
+    fig.add("path", { d: `M${edge.join("L")}Z`, class: "soft two" });
   }
   const points = differences.map(({ difference }, i) => [X(steps[i]), Y(difference)]);
-  fig.path(points, "line output rope-mean");
-  if (steps.length <= 25) for (const point of points) fig.circle(point, 2.5, "fill output");
+  fig.path(points, "line two rope-mean");
+  if (steps.length <= 25) for (const point of points) fig.circle(point, 2.5, "fill two");
   fig.line([x, top], [x, bottom], "axis");
-  fig.circle([x, Y(here.difference)], 5, "fill output");
+  fig.circle([x, Y(here.difference)], 5, "fill two");
   if (wide) fig.text([right + 18, Y(0) + 4], reference, "small rope-chosen", "start");
 }
 

@@ -299,8 +299,8 @@ function drawBoard(fig, now) {
     const mine = (cell.one === one && cell.other === other) || (cell.one === other && cell.other === one);
     fig.rect([x, y], [side, side], "hair");
     if (cell.word === "reversed") {
-      fig.line([cx - r, cy - r], [cx + r, cy + r], "output rope-bold");
-      fig.line([cx - r, cy + r], [cx + r, cy - r], "output rope-bold");
+      fig.line([cx - r, cy - r], [cx + r, cy + r], "two rope-bold");
+      fig.line([cx - r, cy + r], [cx + r, cy - r], "two rope-bold");
     } else if (cell.word === "undecided") fig.circle([cx, cy], r * 0.8, "line muted");
     else fig.circle([cx, cy], r, "fill");
     if (mine) fig.rect([x + 2, y + 2], [side - 4, side - 4], "line rope-bold");
@@ -327,8 +327,8 @@ function drawBoard(fig, now) {
   legend.forEach(([word, text], i) => {
     const x = 8 + third * i;
     if (word === "reversed") {
-      fig.line([x - 5, y - 5], [x + 5, y + 5], "output rope-bold");
-      fig.line([x - 5, y + 5], [x + 5, y - 5], "output rope-bold");
+      fig.line([x - 5, y - 5], [x + 5, y + 5], "two rope-bold");
+      fig.line([x - 5, y + 5], [x + 5, y - 5], "two rope-bold");
     } else fig.circle([x, y], word === "undecided" ? 5 : 6, word === "undecided" ? "line muted" : "fill");
     fig.text([x + 12, y + 5], text, "small", "start");
   });
@@ -346,7 +346,7 @@ function drawStrip(fig, { seeds, chosen, one, other, published, steps, index }) 
   fig.text(
     [left, 18],
     `${other} minus ${one}, step ${steps[index]}: ${gapText(chosen)}`,
-    "small rope-chosen output",
+    "small rope-chosen two",
     "start",
   );
   if (chosen.difference === null) {
@@ -377,16 +377,16 @@ function drawStrip(fig, { seeds, chosen, one, other, published, steps, index }) 
     fig.line(
       [X(chosen.difference - chosen.half), y + 22],
       [X(chosen.difference + chosen.half), y + 22],
-      "output rope-mean",
+      "two rope-mean",
     );
     for (const end of [-1, 1])
       fig.line(
         [X(chosen.difference + end * chosen.half), y + 16],
         [X(chosen.difference + end * chosen.half), y + 28],
-        "output rope-mean",
+        "two rope-mean",
       );
   }
-  fig.circle([X(chosen.difference), y + 22], 5, "fill output");
+  fig.circle([X(chosen.difference), y + 22], 5, "fill two");
   seeds.forEach(({ seed, gap }, i) => {
     const at = [X(gap), 52 + 11 * i];
     fig.circle(at, 3.5, "fill");
@@ -437,16 +437,16 @@ function drawAlong(ui, fig, now) {
   along.forEach(({ difference: d, half }, i) => {
     const inside = (v) => Y(Math.max(low - room, Math.min(high + room, v)));
     if (half !== null)
-      fig.line([X(steps[i]), inside(d - half)], [X(steps[i]), inside(d + half)], "output rope-mean faint");
-    fig.circle([X(steps[i]), Y(d)], 3, "fill output");
+      fig.line([X(steps[i]), inside(d - half)], [X(steps[i]), inside(d + half)], "two rope-mean faint");
+    fig.circle([X(steps[i]), Y(d)], 3, "fill two");
   });
   fig.path(
     along.map(({ difference: d }, i) => [X(steps[i]), Y(d)]),
-    "line output",
+    "line two",
   );
   fig.line([X(steps[index]), top], [X(steps[index]), bottom], "axis");
   const at = [X(steps[index]), Y(along[index].difference)];
-  fig.circle(at, 7, "fill output");
+  fig.circle(at, 7, "fill two");
   fig.handle("step", at, ([x]) => {
     const last = steps.reduce((last, step, i) => (X(step) <= x + 6 ? i : last), 0); // the last validation by then
     ui.set({ at: last }, { now: true });

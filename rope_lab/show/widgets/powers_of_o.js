@@ -92,14 +92,14 @@ function build(ui) {
     host: ui.below,
   });
   const write = ui.readout({ angle: "angle per step", det: "determinant of $O^n$", gap: "printed step misses by" });
-  ui.slider("n", { label: "power $n$, in quarters", step: 0.25, look: "output", show: place });
+  ui.slider("n", { label: "power $n$, in quarters", step: 0.25, look: "one", show: place });
   ui.slider("theta", { label: "angle $θ$ of the turn", min: -3.14, max: 3.14, step: 0.01, show: radians });
   ui.toggle("mirror", { label: "a mirror first: $O = R_θ$ diag(1, −1)" });
   ui.toggle("printed", { label: "compare with the printed step (dashed)" });
   ui.slider("wraps", {
     label: "whole turns added to $θ$",
     step: 1,
-    look: "key",
+    look: "two",
     show: (v) => number(v, 0),
   });
   ui.play("n", { label: "Walk through the powers", perSecond: 5 });
@@ -163,9 +163,9 @@ function drawPlane(ui, fig, { theta, n, mirror, printed, span }, { exists, matri
   );
   fig.text(at([0.31, 1.06]), "$O^0$", "small muted");
   if (exists) {
-    shape(image(matrix), "fill output", { "fill-opacity": 0.25 });
-    shape(image(matrix), "line output");
-    if (mirror && printed) shape(image(claimed), "line query", { "stroke-dasharray": "7 5" });
+    shape(image(matrix), "fill one", { "fill-opacity": 0.25 });
+    shape(image(matrix), "line one");
+    if (mirror && printed) shape(image(claimed), "line wrong", { "stroke-dasharray": "7 5" });
   }
   const tip = tips[span + 1];
   fig.hand(at([0, 0]), at(tip), "");
@@ -204,9 +204,9 @@ function drawStrip(ui, fig, { theta, n, mirror, wraps, span }, { exists, matrix,
   tips.forEach(([x], i) => fig.circle([X(i - span), Y(x)], 3.5, "fill"));
   const here = [X(n), Y(exists ? matrix[0][0] : 0)];
   if (exists) {
-    fig.circle(here, 7.5, "paper output");
-    fig.circle(here, 4, "fill output");
-  } else fig.text([here[0], here[1] + 5], "×", "large query");
+    fig.circle(here, 7.5, "paper one");
+    fig.circle(here, 4, "fill one");
+  } else fig.text([here[0], here[1] + 5], "×", "large wrong");
   fig.handle("n", here, ([x]) => {
     const wish = -span + ((x - left) / (right - left)) * 2 * span;
     ui.set({ n: ui.nearest("n", wish) }, { now: true });

@@ -136,7 +136,7 @@ function draw(fig, { line, variant, m, n }, { factors, values, gaps }) {
           `${fails ? `they differ by up to ${number(gaps[line], 2)}` : "all sixteen entries agree"}.`,
   );
   const titles = line ? [`line ${line}`, `line ${line + 1}`] : [variant === "transpose" ? "$R_m$" : "$R_m^⊤$", "$R_n$"];
-  const looks = line ? ["output", "output"] : ["query", "key"];
+  const looks = line ? ["one", "one"] : ["query", "key"];
   [
     [one, left],
     [two, right],

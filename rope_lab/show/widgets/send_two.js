@@ -28,10 +28,10 @@ function build(ui) {
     options: { whole: "any real", linear: "complex", conjugate: "conjugate" },
   });
   for (const [name, label, look] of [
-    ["u1", "target of $z_1$, across", "query"],
-    ["v1", "target of $z_1$, up", "query"],
-    ["u2", "target of $z_2$, across", "key"],
-    ["v2", "target of $z_2$, up", "key"],
+    ["u1", "target of $z_1$, across", "one"],
+    ["v1", "target of $z_1$, up", "one"],
+    ["u2", "target of $z_2$, across", "two"],
+    ["v2", "target of $z_2$, up", "two"],
   ])
     ui.slider(name, { label, step: 0.01, look });
   const write = ui.readout({ first: "the first misses by", second: "the second misses by" });
@@ -64,7 +64,7 @@ function draw(ui, fig, { u1, v1, u2, v2, sources }, { images, miss }) {
     [u2, v2],
   ];
   sources.forEach((z, i) => {
-    const look = ["query", "key"][i],
+    const look = ["one", "two"][i],
       image = images.slice(2 * i, 2 * i + 2),
       [tx, ty] = away(z, 0.16);
     fig.line(at([0, 0]), at(z), `thin ${look}`);
@@ -73,7 +73,7 @@ function draw(ui, fig, { u1, v1, u2, v2, sources }, { images, miss }) {
     fig.hand(at([0, 0]), at(image), look);
   });
   targets.forEach((w, i) => {
-    const look = ["query", "key"][i],
+    const look = ["one", "two"][i],
       [x, y] = at(w);
     fig.circle([x, y], 8, `paper ${look}`);
     fig.circle([x, y], 2.5, `fill ${look}`);

@@ -94,8 +94,8 @@ function drawBoard(ui, fig, { matrix: [p, q, r, s], axes }, sense) {
   fig.path(circle.map(at), "hair");
   fig.path(circle.map(map).map(at), "line thin muted dash");
   fig.add("path", { d: closed(F), class: "line thin muted" });
-  fig.add("path", { d: closed(F.map(map)), class: "soft output" });
-  fig.add("path", { d: closed(F.map(map)), class: "line output" });
+  fig.add("path", { d: closed(F.map(map)), class: "soft one" });
+  fig.add("path", { d: closed(F.map(map)), class: "line one" });
   for (const [name, from, to] of [
     ["e1", [1, 0], [p, r]],
     ["e2", [0, 1], [q, s]],

@@ -82,7 +82,7 @@ function build(ui) {
   ui.slider("t", {
     label: "position $t$",
     step: 0.1,
-    look: "key",
+    look: "two",
     show: (v) => number(v, 1),
     host: more,
   });
@@ -138,14 +138,14 @@ function drawOrbit(fig, state, { angles, point }) {
   });
   const steps = Math.max(2, Math.ceil(state.t * Math.max(8, 10 * angles[0])));
   const path = Array.from({ length: steps + 1 }, (_, i) => project(moved(at((state.t * i) / steps))));
-  fig.path(path, "line output thin");
-  for (let n = 0; n <= state.t; n++) fig.circle(project(moved(at(n))), 2.6, "fill output");
+  fig.path(path, "line one thin");
+  for (let n = 0; n <= state.t; n++) fig.circle(project(moved(at(n))), 2.6, "fill one");
   const start = project(moved(at(0))),
     here = project(point);
-  fig.circle(start, 6, "paper query");
-  fig.circle(here, 7, "paper key");
-  fig.circle(here, 3.5, "fill key");
-  fig.text([start[0], start[1] - 12], "start", "small query");
+  fig.circle(start, 6, "paper one");
+  fig.circle(here, 7, "paper two");
+  fig.circle(here, 3.5, "fill two");
+  fig.text([start[0], start[1] - 12], "start", "small one");
 }
 
 function drawStrip(ui, fig, state, { logit }) {
@@ -171,12 +171,12 @@ function drawStrip(ui, fig, state, { logit }) {
     ylabel: "logit $x^⊤e^{tB}x$",
     at: 0,
   });
-  curve(of, "line output");
-  for (let n = 0; n <= longest; n++) fig.circle([X(n), Y(of(n))], 2.4, "fill output");
+  curve(of, "line one");
+  for (let n = 0; n <= longest; n++) fig.circle([X(n), Y(of(n))], 2.4, "fill one");
   const here = [X(state.t), Y(logit)];
-  fig.line([here[0], Y(0)], here, "thin key");
-  fig.circle(here, 7, "paper key");
-  fig.circle(here, 3.5, "fill key");
+  fig.line([here[0], Y(0)], here, "thin two");
+  fig.circle(here, 7, "paper two");
+  fig.circle(here, 3.5, "fill two");
   fig.handle("t", here, ([x]) => {
     const wish = ((x - left) / (right - left)) * longest;
     ui.set({ t: ui.nearest("t", wish) }, { now: true });

@@ -124,7 +124,7 @@ function draw(ui, fig, { margin, view }, { reference, rows }) {
   fig.clear(
     rows.map((row) => `${row.variant} minus ${reference}: ${written(row)}, ${said(row, margin)}`).join("; ") + ".",
   );
-  fig.rect([X(-margin), top], [Math.max(1, X(margin) - X(-margin)), bottom - top], "soft linear");
+  fig.rect([X(-margin), top], [Math.max(1, X(margin) - X(-margin)), bottom - top], "soft two");
   const grid = ticks(x0, x1, Math.max(3, (right - left) / 90));
   const digits = Math.max(0, Math.ceil(-Math.log10(grid[1] - grid[0]) - 1e-9));
   for (const v of grid) {
@@ -134,10 +134,10 @@ function draw(ui, fig, { margin, view }, { reference, rows }) {
   fig.line([X(0), top], [X(0), bottom], "axis");
   fig.line([left, bottom], [right, bottom], "axis");
   fig.text([right, bottom + 38], `loss minus that of ${reference}, nats per token`, "small muted", "end");
-  for (const side of [-margin, margin]) fig.line([X(side), top], [X(side), bottom], "linear");
+  for (const side of [-margin, margin]) fig.line([X(side), top], [X(side), bottom], "two");
   const grip = X(margin);
-  fig.circle([grip, top - 6], 7, "fill linear");
-  fig.text([grip + (grip > right - 60 ? -14 : 14), top - 2], "$δ$", "linear", grip > right - 60 ? "end" : "start");
+  fig.circle([grip, top - 6], 7, "fill two");
+  fig.text([grip + (grip > right - 60 ? -14 : 14), top - 2], "$δ$", "two", grip > right - 60 ? "end" : "start");
   fig.handle("margin", [grip, top - 6], ([x]) =>
     ui.set(
       {
@@ -150,7 +150,7 @@ function draw(ui, fig, { margin, view }, { reference, rows }) {
     const base = top + 62 * i,
       y = base + 36;
     fig.text([left + 2, base + 18], row.variant, "small", "start");
-    fig.text([right - 2, base + 18], written(row), "small output", "end");
+    fig.text([right - 2, base + 18], written(row), "small one", "end");
     if (row.published !== null) {
       const [low, high] = [row.published - row.spread, row.published + row.spread],
         below = y + 15;
@@ -175,19 +175,19 @@ function draw(ui, fig, { margin, view }, { reference, rows }) {
         );
     }
     if (row.difference === null) return;
-    for (const pair of row.pairs) if (within(pair)) fig.circle([X(pair), y], 4, "line thin output");
+    for (const pair of row.pairs) if (within(pair)) fig.circle([X(pair), y], 4, "line thin one");
     const low = row.difference - (row.half ?? 0),
       high = row.difference + (row.half ?? 0);
     if (row.half !== null && high >= x0 && low <= x1) {
-      fig.line([hold(low), y], [hold(high), y], "output rope-bar");
-      for (const end of [low, high]) if (within(end)) fig.line([X(end), y - 6], [X(end), y + 6], "output");
+      fig.line([hold(low), y], [hold(high), y], "one rope-bar");
+      for (const end of [low, high]) if (within(end)) fig.line([X(end), y - 6], [X(end), y + 6], "one");
     }
-    if (within(row.difference)) fig.circle([X(row.difference), y], 5.5, "fill output");
+    if (within(row.difference)) fig.circle([X(row.difference), y], 5.5, "fill one");
     else
       fig.text(
         [row.difference > x1 ? right - 2 : left + 2, y + 5],
         row.difference > x1 ? "▸" : "◂",
-        "output",
+        "one",
         row.difference > x1 ? "end" : "start",
       );
   });

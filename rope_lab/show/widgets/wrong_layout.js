@@ -57,8 +57,8 @@ export function compute({ offset, start, words, weights, pairs, llama }) {
 }
 
 const HEADS = [
-  ["trained", "output", "trained and run: interleaved"],
-  ["run", "conjugate", "same weights, half-split code"],
+  ["trained", "one", "trained and run: interleaved"],
+  ["run", "two", "same weights, half-split code"],
 ];
 
 function build(ui) {
@@ -140,9 +140,9 @@ function drawCurves(fig, { offset }, { curves, trained, run }) {
       `line ${look} ${head === "run" ? "dash" : ""}`,
     );
   }
-  fig.line([X(offset), Y(trained)], [X(offset), Y(run)], "line query");
-  fig.circle([X(offset), Y(trained)], 4.5, "fill output");
-  fig.circle([X(offset), Y(run)], 4.5, "paper conjugate");
+  fig.line([X(offset), Y(trained)], [X(offset), Y(run)], "line wrong");
+  fig.circle([X(offset), Y(trained)], 4.5, "fill one");
+  fig.circle([X(offset), Y(run)], 4.5, "paper two");
 }
 
 function drawMean(fig, { offset }, { mean, mean_llama: llama }) {
@@ -160,7 +160,7 @@ function drawMean(fig, { offset }, { mean, mean_llama: llama }) {
   });
   fig.path(
     mean.map((value, r) => [X(r), Y(value)]),
-    "line conjugate dash",
+    "line two dash",
   );
   fig.path(
     llama.map((value, r) => [X(r), Y(value)]),
@@ -170,11 +170,11 @@ function drawMean(fig, { offset }, { mean, mean_llama: llama }) {
     low = Math.floor(at),
     high = Math.min(REACH, low + 1);
   const on = (line) => line[low] + (line[high] - line[low]) * (at - low);
-  fig.circle([X(at), Y(on(mean))], 4.5, "paper conjugate");
+  fig.circle([X(at), Y(on(mean))], 4.5, "paper two");
   fig.circle([X(at), Y(on(llama))], 4.5, "fill");
   if (llama[REACH]) {
     fig.text([X(REACH) - 4, Y(llama[REACH]) + 19], "a head of Llama 3 8B", "small", "end");
-    fig.text([X(REACH) - 4, Y(mean[REACH]) - 9], "this head", "small conjugate", "end");
+    fig.text([X(REACH) - 4, Y(mean[REACH]) - 9], "this head", "small two", "end");
   }
 }
 

@@ -15,6 +15,7 @@ from typing import Any
 import matplotlib as mpl
 from matplotlib.backends.backend_svg import RendererSVG
 from matplotlib.figure import Figure
+from matplotlib.text import Text
 
 from rope_lab.show import style
 
@@ -90,8 +91,8 @@ def figure(*, title: str, desc: str, caption: str = "", size: tuple[float, float
     :func:`line` gives an object's own. Shades are made with ``alpha``.
 
     >>> with figure(title="A line", desc="It rises.") as fig:
-    ...     _ = fig.subplots().plot([0, 1], [0, 1], **line("query"))
-    >>> "var(--rope-query" in fig.picture.svg
+    ...     _ = fig.subplots().plot([0, 1], [0, 1], **line("one"))
+    >>> "var(--rope-one" in fig.picture.svg
     True
     """
     picture = Picture(title=title, desc=desc, caption=caption)
@@ -100,6 +101,25 @@ def figure(*, title: str, desc: str, caption: str = "", size: tuple[float, float
         fig.picture = picture
         yield fig
         picture.svg = _page_ink(_render(fig), *fig.get_size_inches(), title=title, desc=desc)
+        _refuse_borrowed_colours(fig, picture.svg)
+
+
+_NAMES = {  # what a reader must see where the colour stands for it: the word, or its letter in mathematics
+    "query": r"\bquer(y|ies)\b|(?<![\\a-z])q(?![a-z])",
+    "key": r"\bkeys?\b|(?<![\\a-z])k(?![a-z])",
+    "value": r"\bvalues?\b|(?<![\\a-z])v(?![a-z])",
+    "output": r"\boutputs?\b|(?<![\\a-z])o(?![a-z])",
+}
+
+
+def _refuse_borrowed_colours(fig: Figure, drawn: str) -> None:
+    words = " ".join(text.get_text() for text in fig.findobj(Text)).lower()
+    for role in style.RESERVED:
+        if f"var(--rope-{role}," in drawn and not re.search(_NAMES[role], words):
+            raise ValueError(
+                f"expected a label that names the {role}, for the figure has its colour, got {words!r}: "
+                "label it, or take another role, such as one and two"
+            )
 
 
 def line(role: str) -> dict:

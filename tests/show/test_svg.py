@@ -13,7 +13,7 @@ def draw(colour: str | None = None, title: str = "A line") -> svg.Picture:
     with svg.figure(title=title, desc="It rises & falls.") as fig:
         axes = fig.subplots()
         axes.plot([0, 1, 2], [0, 1, 0], **svg.line("query") | ({"color": colour} if colour else {}), marker="o")
-        axes.set(xlabel="offset $n-m$", ylabel="logit")
+        axes.set(xlabel="offset $n-m$", ylabel="logit", title="query")
     return fig.picture
 
 
@@ -50,6 +50,25 @@ def test_words_stay_words_and_mathematics_becomes_outlines():
 def test_a_colour_outside_the_palette_is_refused():
     with pytest.raises(ValueError, match=r"expected a colour of style.LIGHT, got #ff00ff"):
         draw("#ff00ff")
+
+
+@pytest.mark.parametrize("label", ["query", "$R_5q$", "queries"])
+def test_a_colour_of_query_names_a_query(label):
+    assert "var(--rope-query," in borrow("query", label).svg
+
+
+@pytest.mark.parametrize("role", style.RESERVED)
+@pytest.mark.parametrize("label", ["", r"a frequency", r"$\theta_i$"])
+def test_a_borrowed_colour_is_refused(role, label):
+    with pytest.raises(ValueError, match=f"a label that names the {role}"):
+        borrow(role, label)
+
+
+def borrow(role: str, label: str) -> svg.Picture:
+    with svg.figure(title="A line", desc="It rises.") as fig:
+        fig.subplots().set_title(label)
+        fig.axes[0].plot([0, 1], [0, 1], **svg.line(role))
+    return fig.picture
 
 
 def test_a_figure_without_words_is_refused():

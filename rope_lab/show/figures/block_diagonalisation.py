@@ -33,7 +33,7 @@ def two_bases(*, d: int = 8, seed: int = 6) -> Picture:
         axes.set(xlim=(-0.2, 2 * d + 3.2), ylim=(-0.4, d + 1.4), aspect="equal")
         axes.axis("off")
         most = np.abs(form.blocks).max()
-        panels = ((0, B, "$B$", "conjugate"), (d + 3, form.blocks, r"$\Lambda = P^\top B P$", "output"))
+        panels = ((0, B, "$B$", "one"), (d + 3, form.blocks, r"$\Lambda = P^\top B P$", "two"))
         for left, matrix, name, role in panels:
             axes.add_patch(Rectangle((left, 0), d, d, fill=False, edgecolor=LIGHT["muted"], lw=1))
             for (i, j), value in np.ndenumerate(matrix):

@@ -42,6 +42,7 @@ def fading_and_turning(*, gamma: float = 0.9, theta: float = 0.5, steps: int = 8
                     (n, row),
                     arrowprops={"arrowstyle": "-|>", "color": LIGHT["value"], "lw": 1.8, "shrinkA": 0, "shrinkB": 0},
                 )
+        axes.text(0.0, 2.1, "value", fontsize=10, color=LIGHT["value"])
         for n in range(steps):
             axes.text(n, 0.85, f"${n}$", ha="center", va="center", fontsize=10, color=LIGHT["muted"])
         axes.text(-2.0, 0.85, "steps later", va="center", fontsize=10, color=LIGHT["muted"])
@@ -51,7 +52,7 @@ def fading_and_turning(*, gamma: float = 0.9, theta: float = 0.5, steps: int = 8
 def bell_curves() -> Picture:
     """Training loss of the bell's three models, a line for each seed, from the committed cards."""
     found = cards.load_all("complex-rnn", "cpu")
-    looks = {"complex decay": "linear", "real decay": "conjugate", "signed decay": "key"}
+    looks = {"complex decay": "one", "real decay": "two", "signed decay": "two"}
     last = {name: np.mean([card.loss() for card in found if card.variant == name]) for name in looks}
     desc = (
         "Training loss against step for five seeds of each model. "
@@ -72,7 +73,7 @@ def bell_curves() -> Picture:
                 lw=1.3,
                 linestyle=(0, role.dash) if role.dash else "-",
             )
-        axes.text(130, 0.22, "complex decay", color=LIGHT["linear"], fontsize=10)
+        axes.text(130, 0.22, "complex decay", color=LIGHT["one"], fontsize=10)
         words = "real decay, of one sign (upper)\nor of both (lower)"
-        axes.text(190, 1.58, words, va="center", fontsize=10)
+        axes.text(190, 1.58, words, va="center", color=LIGHT["two"], fontsize=10)
     return fig.picture

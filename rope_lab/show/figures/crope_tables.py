@@ -138,6 +138,9 @@ def planes(found: Sequence[Card], *, variant: str = "RoPE") -> Picture:
             axes.margins(x=0.12)
             axes.set_xticks([0, q.shape[2] - 1], ["fast", "slow"])
             axes.label_outer()
+        first = fig.axes[0]
+        for height, words, ink in ((0.93, "queries", "query"), (0.84, "keys, dashed", "key")):
+            first.text(0.98, height, words, transform=first.transAxes, ha="right", fontsize=10, color=LIGHT[ink])
     return fig.picture
 
 
@@ -158,8 +161,8 @@ def run_twice(gaps: Mapping[str, Sequence[float]]) -> Picture:
         axes.axvline(0, color=LIGHT["ink"], lw=1.2)
         for row, (name, span) in enumerate(spans.items()):
             axes.plot(gaps[name], [row - 0.17] * len(gaps[name]), "o", ms=5, color=LIGHT["ink"], alpha=0.5)
-            axes.plot([span.mean - span.half, span.mean + span.half], [row + 0.12] * 2, color=LIGHT["output"], lw=2.5)
-            axes.plot(span.mean, row + 0.12, "D", ms=6, color=LIGHT["output"])
+            axes.plot([span.mean - span.half, span.mean + span.half], [row + 0.12] * 2, color=LIGHT["two"], lw=2.5)
+            axes.plot(span.mean, row + 0.12, "D", ms=6, color=LIGHT["two"])
         axes.set_yticks(range(len(spans)), ["first run", "run again", *list(spans)[2:]][: len(spans)])
         axes.set(ylim=(len(spans) - 0.5, -0.6), xlabel="CRoPE QKV minus RoPE, nats")
     return fig.picture

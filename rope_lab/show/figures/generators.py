@@ -39,7 +39,7 @@ def _wind(axes: Axes, B: np.ndarray, title: str) -> None:
     )
     start = np.array([0.0, 1.0])
     path = np.array([exponential(t * B) @ start for t in np.linspace(0, 1, 121)])
-    axes.plot(*path.T, color=LIGHT["output"], lw=2)
+    axes.plot(*path.T, color=LIGHT["one"], lw=2)
     # Counter-clockwise from the top: a quarter of a step lies to the left.
     labels = (
         (0.0, "every whole n", (0, 10)),
@@ -49,7 +49,7 @@ def _wind(axes: Axes, B: np.ndarray, title: str) -> None:
     )
     for t, name, shift in labels:
         at = exponential(t * B) @ start
-        axes.plot(*at, "o", color=LIGHT["output"], ms=7 if t == 0 else 5)
+        axes.plot(*at, "o", color=LIGHT["one"], ms=7 if t == 0 else 5)
         axes.annotate(name, at, xytext=shift, textcoords="offset points", ha="center", fontsize=11)
     axes.plot(0, 0, "o", color=LIGHT["ink"], ms=2.5)
 
@@ -73,8 +73,8 @@ def two_aliases(*, theta: float = 1.0, last: int = 4) -> Picture:
         axes.axhline(0, color=LIGHT["hair"], lw=0.8)
         t, whole, half = np.linspace(0, last, 600), np.arange(last + 1), np.arange(last) + 0.5
         for frequency, role, name in (
-            (theta, "query", rf"$\theta = {theta:g}$"),
-            (theta + 2 * np.pi, "key", rf"$\theta = {theta:g} + 2\pi$"),
+            (theta, "one", rf"$\theta = {theta:g}$"),
+            (theta + 2 * np.pi, "two", rf"$\theta = {theta:g} + 2\pi$"),
         ):
             axes.plot(t, np.cos(frequency * t), lw=2, label=name, **line(role))
             axes.plot(half, np.cos(frequency * half), "s", color=LIGHT[role], ms=6)

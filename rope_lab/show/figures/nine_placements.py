@@ -36,12 +36,12 @@ def against_nope() -> Picture:
         for row, name in enumerate(names):
             span = spans[name]
             axes.plot(own[name], [row - 0.13] * len(own[name]), "o", ms=3.5, color=LIGHT["ink"], alpha=0.5)
-            axes.plot([span.mean - span.half, span.mean + span.half], [row + 0.12] * 2, color=LIGHT["output"], lw=2)
-            axes.plot(span.mean, row + 0.12, "D", ms=5, color=LIGHT["output"])
-            axes.plot(said[name] - said["NoPE"], row, "|", ms=15, mew=2, color=LIGHT["query"])
+            axes.plot([span.mean - span.half, span.mean + span.half], [row + 0.12] * 2, color=LIGHT["two"], lw=2)
+            axes.plot(span.mean, row + 0.12, "D", ms=5, color=LIGHT["two"])
+            axes.plot(said[name] - said["NoPE"], row, "|", ms=15, mew=2, color=LIGHT["one"])
         axes.plot([], [], "o", ms=3.5, color=LIGHT["ink"], alpha=0.5, label="a seed")
-        axes.plot([], [], "D-", ms=5, color=LIGHT["output"], label="mean, 95 %")
-        axes.plot([], [], "|", ms=12, mew=2, color=LIGHT["query"], label="published")
+        axes.plot([], [], "D-", ms=5, color=LIGHT["two"], label="mean, 95 %")
+        axes.plot([], [], "|", ms=12, mew=2, color=LIGHT["one"], label="published")
         axes.legend(loc="lower left")
     return fig.picture
 
@@ -68,7 +68,7 @@ def base_and_plane(*, window: int = 64, head_dim: int = 16) -> Picture:
         axes.set(yscale="log", xlabel="plane", ylabel=f"turns in {window} positions")
         axes.axhline(0.5, color=LIGHT["muted"], lw=1)
         axes.text(planes[-1] + 0.2, 0.55, "half a turn", ha="right", va="bottom", fontsize=10, color=LIGHT["muted"])
-        for base, role, mark in ((1e2, "query", "o-"), (1e4, "key", "s--")):
+        for base, role, mark in ((1e2, "one", "o-"), (1e4, "two", "s--")):
             axes.plot(planes, turned[base], mark, color=LIGHT[role], ms=5, label=f"base {base:,.0f}")
         axes.set_yticks([10, 1, 0.1, 0.01], ["10", "1", "0.1", "0.01"])
         axes.minorticks_off()
@@ -110,7 +110,7 @@ def crossing(one: str, other: str) -> Picture:
         axes = fig.subplots()
         axes.axhline(0, color=LIGHT["muted"], lw=1)
         means, halves = [span.mean for span in spans], [span.half for span in spans]
-        axes.errorbar(gaps.steps, means, yerr=halves, fmt="o-", color=LIGHT["output"], capsize=4, lw=2, ms=5)
+        axes.errorbar(gaps.steps, means, yerr=halves, fmt="o-", color=LIGHT["two"], capsize=4, lw=2, ms=5)
         axes.set(xlabel="step", ylabel=f"{one} minus {other}, nats")
         axes.set_xticks(gaps.steps)
     return fig.picture

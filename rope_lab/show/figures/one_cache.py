@@ -51,7 +51,7 @@ def one_step(*, tokens: int = 5, theta: float = 0.6) -> Picture:
         axes.text(-0.5, 1.2, "the cache: key and value in one", fontsize=10, color=LIGHT["muted"])
         for at, vector, colour, label in (
             (1.1, total, "value", "weighted sum"),
-            (3.9, back, "output", f"turned back by {m} steps"),
+            (3.9, back, "output", f"output: turned back {m} steps"),
         ):
             round_ = np.linspace(0, 2 * np.pi, 80)
             axes.plot(at + 0.6 * np.cos(round_), -2.2 + 0.6 * np.sin(round_), color=LIGHT["muted"], lw=1)

@@ -22,7 +22,7 @@ def the_task() -> Picture:
         axes.set(xlim=(-0.5, 8.3), ylim=(-0.8, 0.9))
         axes.axis("off")
         for m, s in enumerate(kinds):
-            look = LIGHT["query"] if s == 1 else LIGHT["output"]
+            look = LIGHT["one"] if s == 1 else LIGHT["two"]
             axes.text(m, 0, "n" if s == 1 else "nn", ha="center", va="center", fontsize=12, color=look)
             axes.text(m, -0.55, f"${m}$", ha="center", va="center", fontsize=10.5, color=LIGHT["muted"])
             axes.annotate(
@@ -62,7 +62,7 @@ def no_delta(*, sizes: tuple[int, ...] = (32, 128, 1024), reach: int = 12) -> Pi
     )
     with figure(title="The logits are no delta; the softmax becomes one", desc=desc, size=(4.8, 3.1)) as fig:
         left, right = fig.subplots(1, 2, sharey=True)
-        for d, dash, ink in zip(sizes, ("-", "--", ":"), ("key", "query", "output"), strict=True):
+        for d, dash, ink in zip(sizes, ("-", "--", ":"), ("one", "two", "muted"), strict=True):
             theta = rotation.frequencies(d)
             share = schedule.decay(k, theta=theta)
             left.plot(k, share, color=LIGHT[ink], linestyle=dash, lw=1.6)
@@ -98,7 +98,7 @@ def tilted(*, m: int = 6, window: int = 16) -> Picture:
     )
     with figure(title="A tilt moves the top", desc=desc, size=(4.8, 3.0)) as fig:
         left, right = fig.subplots(1, 2)
-        for s, ink, dash in ((1.5, "muted", ":"), (1, "query", "-"), (2, "output", "--")):
+        for s, ink, dash in ((1.5, "muted", ":"), (1, "one", "-"), (2, "two", "--")):
             look = {"color": LIGHT[ink], "linestyle": dash, "lw": 1.7}
             left.plot(n, -((n - m - s) ** 2), **look)
             right.plot(keys, rows[s] - rows[s].max(), **look)
@@ -108,7 +108,7 @@ def tilted(*, m: int = 6, window: int = 16) -> Picture:
         for axes, low, title in ((left, -32, "parabola"), (right, -130, "sinusoids")):
             axes.set(title=title, xlabel="position of the key", ylim=(low, -low / 5), xlim=(0, window - 1))
             for s, word, side in ((1, "next", "right"), (2, "next-next", "left")):
-                ink = LIGHT["query" if s == 1 else "output"]
+                ink = LIGHT["one" if s == 1 else "two"]
                 axes.text(m + s + s - 1.5, -low / 25, word, color=ink, fontsize=10, ha=side)
             axes.vlines(m, low, 0, color=LIGHT["muted"], lw=0.8)
         left.text(m - 0.3, -30, "query", ha="right", fontsize=10, color=LIGHT["muted"])
@@ -119,7 +119,7 @@ def tilted(*, m: int = 6, window: int = 16) -> Picture:
 def trained_heads() -> Picture:
     """Share of right answers against the length of the test sentence, a line for each seed, from the cards."""
     found = cards.load_all("one-head", "cpu")
-    looks = {"RoPE": "query", "CRoPE": "linear", "absolute": "key", "absolute, moved": "muted"}
+    looks = {"RoPE": "one", "CRoPE": "linear", "absolute": "two", "absolute, moved": "muted"}
     mean = {name: np.mean([c.measured["accuracy"] for c in found if c.variant == name], axis=0) for name in looks}
     desc = "Share of right answers against sentence length, five seeds each; trained on 32 tokens. " + " ".join(
         f"{name}: on average {values[0]:.2f} at 32, {values[1]:.2f} at 64, {values[-1]:.2f} at 512."

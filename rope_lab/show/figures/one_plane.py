@@ -67,7 +67,7 @@ def forward_and_back(*, m: int = 1, n: int = 5) -> Picture:
         axes.text(
             1.34 * end[0],
             1.34 * end[1],
-            rf"$R_{{{n}}}$: {n} steps forward",
+            f"key, $R_{{{n}}}$:\n{n} steps forward",
             color=LIGHT["key"],
             va="center",
             fontsize=12,
@@ -75,7 +75,7 @@ def forward_and_back(*, m: int = 1, n: int = 5) -> Picture:
         axes.text(
             1.58 * back[0],
             1.58 * back[1],
-            rf"$R_{{{m}}}^{{\top}}$: {m} back",
+            rf"query, $R_{{{m}}}^{{\top}}$: {m} back",
             color=LIGHT["query"],
             ha="center",
             va="bottom",

@@ -27,9 +27,9 @@ def three_powers(*, angle: float = 0.7, last: int = 4, rows: int = 3) -> Picture
     O = turn @ np.diag([1.0, -1.0])  # noqa: E741 - the book's letter
     O_plus, I_minus = split_off(O, axis=[0.0, 1.0])
     every = (
-        ("a turn", "value", lambda n: orthogonal_power(turn, n)),
-        ("mirror,\nturn", "output", lambda n: orthogonal_power(O, n)),
-        ("a printed\nformula", "query", lambda n: orthogonal_power(I_minus, n) @ orthogonal_power(O_plus, n)),
+        ("a turn", "one", lambda n: orthogonal_power(turn, n)),
+        ("mirror,\nturn", "two", lambda n: orthogonal_power(O, n)),
+        ("a printed\nformula", "wrong", lambda n: orthogonal_power(I_minus, n) @ orthogonal_power(O_plus, n)),
     )
     desc = (
         f"Rows of the letter F, for powers 0 to {last}. First row: a turn goes round step by step. Second row: a "
@@ -92,7 +92,7 @@ def two_routes(*, x: float = 1.1, y: float = 1.1) -> Picture:
 
 def _clocks(axes: Axes, angles: tuple[float, float]) -> None:
     circle = np.linspace(0, 2 * np.pi, 80)
-    for middle, angle, role, name in zip((-1.25, 1.25), angles, ("query", "key"), ("x", "y"), strict=True):
+    for middle, angle, role, name in zip((-1.25, 1.25), angles, ("one", "two"), ("x", "y"), strict=True):
         axes.plot(middle + np.cos(circle), np.sin(circle), color=LIGHT["muted"], lw=0.8)
         axes.plot([middle, middle + np.cos(angle)], [0, np.sin(angle)], lw=2.2, **line(role))
         arc = np.linspace(0, angle, 30)
@@ -115,8 +115,8 @@ def _ball(axes: Axes, B_1: np.ndarray, B_2: np.ndarray, x: float, y: float) -> N
         return np.array(one + two) @ view.T
 
     for role, first, second, name, shift in (
-        ("query", (1, 0), (0, 1), "$x$ first", (-0.08, -0.05)),
-        ("key", (0, 1), (1, 0), "$y$ first", (0.05, 0.1)),
+        ("one", (1, 0), (0, 1), "$x$ first", (-0.08, -0.05)),
+        ("two", (0, 1), (1, 0), "$y$ first", (0.05, 0.1)),
     ):
         way = route(first, second)
         axes.plot(*way.T, lw=2, **line(role))

@@ -46,12 +46,12 @@ def ruler(*, first: int = 244, last: int = 272) -> Picture:
         axes.axis("off")
         axes.set(xlim=(first - 1, last + 1), ylim=(-0.75, 1.65))
         for token, place in zip(tokens, places, strict=True):
-            axes.plot([token, place], [1, 0], color=LIGHT["key"], lw=1)
+            axes.plot([token, place], [1, 0], color=LIGHT["two"], lw=1)
         axes.plot(tokens, np.ones_like(tokens), "o", ms=4, color=LIGHT["ink"])
-        axes.plot(np.unique(places), np.zeros(left), "s", ms=5, color=LIGHT["key"])
+        axes.plot(np.unique(places), np.zeros(left), "s", ms=5, color=LIGHT["two"])
         for n in (first, 256, last):
             axes.text(n, 1.25, str(n), ha="center", fontsize=10)
-            axes.text(n, -0.5, str(n), ha="center", fontsize=10, color=LIGHT["key"])
+            axes.text(n, -0.5, str(n), ha="center", fontsize=10, color=LIGHT["two"])
         axes.text((first + 256) / 2, 1.25, "tokens", ha="center", fontsize=10, color=LIGHT["muted"])
         axes.text((first + 256) / 2, -0.5, "bfloat16", ha="center", fontsize=10, color=LIGHT["muted"])
     return fig.picture

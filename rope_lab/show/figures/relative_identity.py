@@ -49,14 +49,14 @@ def _letter(axes: Axes, matrix: np.ndarray) -> None:
     image = FLAG @ matrix.T
     spread = np.linalg.svd(image - image.mean(0), compute_uv=False)
     if spread[0] < 1e-9:
-        axes.plot(0, 0, "o", color=LIGHT["output"], ms=6)
+        axes.plot(0, 0, "o", color=LIGHT["one"], ms=6)
     elif spread[1] < 1e-9:
-        axes.plot(*image.T, color=LIGHT["output"], lw=3.5, solid_capstyle="round")
+        axes.plot(*image.T, color=LIGHT["one"], lw=3.5, solid_capstyle="round")
         far = image[np.argmax(np.abs(image @ _SLANT[:, 0]))]
-        axes.plot(*far, "o", color=LIGHT["output"], ms=6)
+        axes.plot(*far, "o", color=LIGHT["one"], ms=6)
     else:
-        axes.fill(*image.T, facecolor=LIGHT["output"], alpha=0.22, lw=0)
-        axes.plot(*np.vstack([image, image[:1]]).T, color=LIGHT["output"], lw=1.6)
+        axes.fill(*image.T, facecolor=LIGHT["one"], alpha=0.22, lw=0)
+        axes.plot(*np.vstack([image, image[:1]]).T, color=LIGHT["one"], lw=1.6)
     axes.plot(0, 0, "o", color=LIGHT["ink"], ms=2.5)
 
 
@@ -69,9 +69,9 @@ def one_more_plane() -> Picture:
         " for n minus m."
     )
     blocks = (
-        (r"$X_m^\top$", r"$R_m^\top$", "query", r"$\cdot$"),
-        (r"$X_n$", r"$R_n$", "key", "="),
-        (r"$X_{n{-}m}$", r"$R_{n{-}m}$", "output", ""),
+        (r"$X_m^\top$", r"$R_m^\top$", "one", r"$\cdot$"),
+        (r"$X_n$", r"$R_n$", "two", "="),
+        (r"$X_{n{-}m}$", r"$R_{n{-}m}$", "ink", ""),
     )
     with figure(title="One more plane: blocks multiply with their own kind", desc=desc, size=(4.9, 1.6)) as fig:
         axes = fig.subplots()

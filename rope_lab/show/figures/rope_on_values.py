@@ -40,18 +40,18 @@ def arrivals(*, shift: int = 3) -> Picture:
                 here = start + np.arange(5)
                 placed = rotate(_VALUES, here - (here[-1] if back else 0), theta=_THETA)
                 for i, (hand, n) in enumerate(zip(placed, here, strict=True)):
-                    _dial(axes, (1.42 * i, top - 1.75 * row), hand, f"{n}", role="output" if back else "value")
+                    _dial(axes, (1.42 * i, top - 1.75 * row), hand, f"{n}")
     return fig.picture
 
 
-def _dial(axes: Axes, at: tuple[float, float], hand: np.ndarray, label: str, *, role: str) -> None:
+def _dial(axes: Axes, at: tuple[float, float], hand: np.ndarray, label: str) -> None:
     x, y = at
     axes.add_patch(Circle(at, 0.6, fill=False, edgecolor=LIGHT["hair"], lw=1))
     axes.annotate(
         "",
         xy=(x + 0.58 * hand[0], y + 0.58 * hand[1]),
         xytext=at,
-        arrowprops={"arrowstyle": "-|>", "color": LIGHT[role], "lw": 1.8, "shrinkA": 0, "shrinkB": 0},
+        arrowprops={"arrowstyle": "-|>", "color": LIGHT["value"], "lw": 1.8, "shrinkA": 0, "shrinkB": 0},
     )
     axes.plot(x, y, "o", color=LIGHT["ink"], ms=2.5)
     axes.text(x, y - 0.66, label, ha="center", va="top", fontsize=10, color=LIGHT["muted"])
@@ -81,6 +81,6 @@ def fading(*, head_dim: int = 64, longest: int = 1000) -> Picture:
         axes.minorticks_off()
         for plane, dash in ((0, "-"), (len(theta) // 4, (0, (5, 2))), (len(theta) - 1, (0, (1, 1.6)))):
             left = np.abs(np.exp(1j * theta[plane] * np.arange(longest)).cumsum()[T.astype(int) - 1]) / T
-            axes.plot(T, left, color=LIGHT["value"], linestyle=dash, lw=1.8, label=f"plane {plane}")
+            axes.plot(T, left, color=LIGHT["one"], linestyle=dash, lw=1.8, label=f"plane {plane}")
         axes.legend(loc="center right", bbox_to_anchor=(1.0, 0.62))
     return fig.picture

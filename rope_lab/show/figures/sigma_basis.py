@@ -59,7 +59,7 @@ def two_halves(matrix=((1.1, 0.5), (0.2, 0.5))) -> Picture:
     turned, mirrored = linear @ tip, conjugate @ tip
     whole = [((0, 0), turned, "linear"), (turned, mirrored, "conjugate")]
     panels = (
-        (M, "$Mz$", "output", whole),
+        (M, "$Mz$", "one", whole),
         (linear, "$Az$", "linear", whole[:1]),
         (conjugate, r"$B\bar z$", "conjugate", [((0, 0), mirrored, "conjugate")]),
     )

@@ -105,9 +105,9 @@ def paired_seeds(one: Sequence[float], other: Sequence[float], *, names: tuple[s
         ValueError: If the two have different numbers of seeds.
     """
     rows = {
-        names[0]: (one, "key"),
-        names[1]: (other, "query"),
-        "difference": ([a - b for a, b in zip(one, other, strict=True)], "output"),
+        names[0]: (one, "one"),
+        names[1]: (other, "two"),
+        "difference": ([a - b for a, b in zip(one, other, strict=True)], "ink"),
     }
     spreads = "; ".join(f"{name} {stdev(values):.4f}" for name, (values, _) in rows.items())
     desc = f"Three rows of {len(one)} marks, one for each seed, around the row's mean. Standard deviations: {spreads}."

@@ -42,7 +42,7 @@ def _pattern(axes: Axes, pairs: np.ndarray, size: int) -> None:
     for i, (a, b) in enumerate(pairs.tolist()):
         axes.add_patch(Rectangle((a, a), b - a, b - a, fill=False, ec=LIGHT["muted"], lw=0.8, zorder=1))
         for row, column, name in [(a, a, "c"), (b, b, "c"), (b, a, "s"), (a, b, "-s")]:
-            ink = LIGHT["linear" if name == "c" else "conjugate"]
+            ink = LIGHT["one" if name == "c" else "two"]
             open_cell = name == "-s"
             axes.add_patch(
                 FancyBboxPatch(
@@ -87,7 +87,7 @@ def two_pairings(*, head_dim: int = 8) -> Picture:
         axes = fig.subplots()
         axes.set(xlim=(-0.5, head_dim - 0.5), ylim=(-2.9, 1.9), aspect="equal")
         axes.axis("off")
-        for found, side, ink, name in ((above, 1, "linear", "interleaved"), (below, -1, "conjugate", "half-split")):
+        for found, side, ink, name in ((above, 1, "one", "interleaved"), (below, -1, "two", "half-split")):
             for a, b in found:
                 turn = np.linspace(0, np.pi, 40)
                 height = 0.75 if side > 0 else 1.55

@@ -79,7 +79,7 @@ def many_pairings(size: int = 64, drawn: int = 200, *, seed: int = 0) -> Picture
         for row, (name, shares, given, best) in enumerate(rows):
             jitter = rng.uniform(-0.14, 0.14, drawn)
             axes.plot(shares, jitter - row, ls="", marker=".", ms=3, color=LIGHT["muted"])
-            axes.plot([given], [-row], ls="", marker="s", ms=12, mfc="none", mew=1.6, color=LIGHT["key"])
+            axes.plot([given], [-row], ls="", marker="s", ms=12, mfc="none", mew=1.6, color=LIGHT["two"])
             axes.plot([best], [-row], ls="", marker="P", ms=7, color=LIGHT["linear"])
             axes.text(0.4, 0.3 - row, name, ha="left", va="bottom", fontsize=11)
         axes.set(xlim=(0.39, 1.03), ylim=(-1.4, 0.75), xlabel="complex-linear share", yticks=[])

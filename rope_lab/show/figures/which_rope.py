@@ -43,7 +43,7 @@ def four_answers(*, head_dim: int = 8, position: float = 1.0) -> Picture:
             axes.axhline(0, color=LIGHT["muted"], lw=0.8)
             axes.plot(places[y == 0], y[y == 0], "o", ms=3, color=LIGHT["muted"])
             for at in np.flatnonzero(y):
-                ink = LIGHT["linear" if at == 0 else "conjugate"]
+                ink = LIGHT["one" if at == 0 else "two"]
                 axes.plot([at, at], [0, y[at]], color=ink, lw=3)
                 axes.plot(at, y[at], "o" if at == 0 else "s", ms=7, color=ink)
             axes.set_title(f"{names[kind[0]]},\n{names[kind[1]]}", fontsize=11)
@@ -70,7 +70,7 @@ def one_answer(*, head_dim: int = 8) -> Picture:
         axes, places = fig.subplots(), np.arange(head_dim)
         axes.axhline(0, color=LIGHT["muted"], lw=0.8)
         axes.plot(places[y == 0], y[y == 0], "o", ms=3, color=LIGHT["muted"])
-        for at, role, mark in ((0, "linear", "o"), (other, "conjugate", "s")):
+        for at, role, mark in ((0, "one", "o"), (other, "two", "s")):
             axes.plot([at, at], [0, y[at]], color=LIGHT[role], lw=3)
             axes.plot(at, y[at], mark, ms=7, color=LIGHT[role])
         axes.text(0.3, y[0], "heights: frequency", fontsize=11, va="center")
@@ -92,7 +92,7 @@ def schedule_lines(lists: Mapping[str, Sequence[float]]) -> Picture:
     Raises:
         ValueError: If there is no list, or more than four.
     """
-    looks = [("query", "-"), ("key", (0, (5, 2))), ("value", (0, (1, 2))), ("output", (0, (6, 2, 1, 2)))]
+    looks = [("one", "-"), ("two", (0, (5, 2))), ("muted", (0, (1, 2))), ("ink", (0, (6, 2, 1, 2)))]
     if not 1 <= len(lists) <= len(looks):
         raise ValueError(f"expected one to {len(looks)} lists of frequencies, got {len(lists)}; each needs a look")
     ends = ", ".join(f"{name} from {theta[0]:.3g} to {theta[-1]:.2g}" for name, theta in lists.items())

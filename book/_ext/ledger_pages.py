@@ -13,7 +13,7 @@ The address of the page understands
 * ``#claims-of-chapter-7``: the entries of a chapter.
 
 ``{claim-count}`kind=print``` writes how many claims such an address shows, as a link to it. Statement, correction and
-witness are parsed as MyST; later.js typesets their mathematics when it comes into view.
+witness are parsed as MyST.
 """
 
 from collections import Counter
@@ -261,19 +261,11 @@ def find_places(app, doctree, docname):
 
 
 def visit_entry(self, node):
-    node["from"] = len(self.body)
     self.body.append(self.starttag(node, "details", **{f"data-{name}": value for name, value in node["data"].items()}))
 
 
-def depart_entry(self, node):
-    formulas_wait(self, node)
+def depart_entry(self, _):
     self.body.append("</details>\n")
-
-
-def formulas_wait(self, node):
-    """Leave the formulas of an element to later.js."""
-    written = "".join(self.body[node["from"] :])
-    self.body[node["from"] :] = [written.replace(' class="math ', ' class="math-later ')]
 
 
 def visit_row(self, _):
@@ -303,7 +295,6 @@ def setup(app):
     app.add_role("claim-count", Count())
     app.add_directive("ledger", Ledger)
     app.add_css_file("ledger.css")
-    app.add_js_file("later.js", loading_method="defer")
     app.add_js_file("ledger.js", loading_method="defer")
     app.connect("env-get-outdated", always_read)
     app.connect("doctree-resolved", find_places)

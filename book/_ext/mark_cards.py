@@ -15,7 +15,7 @@ from claim_results import result
 from docutils import nodes
 from equation_marks import mark_node, marks_under
 from folds import fold_node, fold_summary
-from ledger_pages import entry_node, formulas_wait
+from ledger_pages import entry_node
 from ledger_text import CORRECTION, state
 from sphinx.application import Sphinx
 from sphinx.config import Config
@@ -221,12 +221,10 @@ def depart_marked(self: Any, node: marked_node) -> None:  # noqa: ARG001
 
 
 def visit_card(self: Any, node: card_node) -> None:
-    node["from"] = len(self.body)
     self.body.append(self.starttag(node, "div", CLASS="mark-entry"))
 
 
-def depart_card(self: Any, node: card_node) -> None:
-    formulas_wait(self, node)
+def depart_card(self: Any, node: card_node) -> None:  # noqa: ARG001
     self.body.append("</div>\n")
 
 

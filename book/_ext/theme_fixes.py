@@ -139,7 +139,6 @@ def fix_site(app: Sphinx, exception: Exception | None) -> None:
 
 def setup(app: Sphinx) -> ExtensionMetadata:
     app.add_css_file("theme_fixes.css", priority=600)  # after the theme's own
-    app.add_js_file("theme_fixes.js", loading_method="defer")
     app.connect("html-page-context", fix_body)
     app.connect("build-finished", fix_site, priority=900)  # after the table of contents has written the redirect
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

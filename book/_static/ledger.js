@@ -1,5 +1,5 @@
-/* The ledger's page: filters its rows and its picture, keeps the filter in the address, opens the entry that a link leads
-   to, and typesets a row's mathematics when it comes into view. What the address understands stands in ledger_pages.py.
+/* The ledger's page: filters its rows and its picture, keeps the filter in the address, and opens the entry that a link
+   leads to. What the address understands stands in ledger_pages.py.
    A classic script: modules do not load from file://. */
 (() => {
   "use strict";
@@ -15,7 +15,10 @@
   const texts = new Map(); // made when somebody searches
 
   function text(row) {
-    if (!texts.has(row)) texts.set(row, row.textContent.toLowerCase().replace(/\s+/g, " "));
+    if (!texts.has(row)) {
+      const formulas = [...row.querySelectorAll("[data-tex]")].map(({ dataset }) => dataset.tex);
+      texts.set(row, [row.textContent, ...formulas].join(" ").toLowerCase().replace(/\s+/g, " "));
+    }
     return texts.get(row);
   }
 
@@ -79,26 +82,12 @@
     return rows.includes(row) ? row : null;
   }
 
-  async function arrive() {
+  function arrive() {
     filter();
     const row = target();
     if (!row) return;
     row.open = true;
-    const seen = rows.filter((other) => !other.hidden),
-      at = seen.indexOf(row);
     row.scrollIntoView({ behavior: "instant" });
-    await Promise.all([typeset(row), ...seen.slice(Math.max(0, at - 12), at + 12).map(typesetSentence)]);
-    row.scrollIntoView({ behavior: "instant" });
-  }
-
-  function typeset(row) {
-    text(row); // the words as they were written, before formulas are drawn
-    return window.typesetLater(row);
-  }
-
-  function typesetSentence(row) {
-    text(row);
-    return window.typesetLater(row.querySelector("summary"));
   }
 
   /** The picture is one stop of the Tab key; the arrow keys, Home and End go from dot to dot. */
@@ -141,13 +130,6 @@
       filter();
     }),
   );
-  document.addEventListener(
-    "toggle",
-    ({ target: row }) => {
-      if (row.open && rows.includes(row)) typeset(row);
-    },
-    true,
-  );
   addEventListener("hashchange", arrive);
   addEventListener("popstate", () => {
     recall();
@@ -155,20 +137,5 @@
   });
   recall();
   filter();
-  addEventListener("load", () => {
-    // MathJax, which is deferred too, is there by now
-    rows.filter((row) => row.open).forEach(typeset);
-    const near = new IntersectionObserver(
-      (seen) => {
-        for (const { isIntersecting, target: row } of seen)
-          if (isIntersecting) {
-            near.unobserve(row);
-            typesetSentence(row);
-          }
-      },
-      { rootMargin: "600px" },
-    );
-    for (const row of rows) near.observe(row);
-    arrive();
-  });
+  addEventListener("load", arrive);
 })();

@@ -89,9 +89,6 @@
     card.showPopover();
     expanded(sign, true);
     put();
-    window.typesetLater(card)?.then(() => {
-      if (owner) put();
-    });
   }
 
   function shut() {

@@ -64,6 +64,6 @@ class Reply:
 
 
 def _html(text: str) -> str:
-    """Escape; `code` becomes code, and $mathematics$ what MathJax finds in a notebook and on a page."""
+    """Escape; `code` becomes code, and $mathematics$ what a notebook and the build of the book typeset."""
     safe = re.sub(r"`([^`]+)`", r'<code style="color:inherit">\1</code>', escape(text, quote=False))
     return re.sub(r"\$([^$]+)\$", r'<span class="math">\\(\1\\)</span>', safe)

@@ -12,6 +12,7 @@ import json
 import os
 import re
 import subprocess
+from contextlib import suppress
 from html import escape, unescape
 from importlib.metadata import files, version
 from pathlib import Path
@@ -68,11 +69,13 @@ class Typesetter:
             )
         assert self.node.stdin
         assert self.node.stdout
-        self.node.stdin.write(json.dumps(question) + "\n")
-        self.node.stdin.flush()
+        with suppress(BrokenPipeError):
+            self.node.stdin.write(json.dumps(question) + "\n")
+            self.node.stdin.flush()
         answer = self.node.stdout.readline()
         if not answer:
-            raise ExtensionError(f"{SCRIPT.name} stopped with status {self.node.wait()}: what it said stands above")
+            self.node.communicate()
+            raise ExtensionError(f"{SCRIPT.name} stopped with status {self.node.returncode}: its words stand above")
         return json.loads(answer)
 
     def styles(self) -> str:

@@ -10,7 +10,7 @@ window.siteChecks = (() => {
     self.disconnect();
   }).observe(document, { subtree: true, attributes: true, attributeFilter: ["data-ready"] });
 
-  /** Wait for mathematics, fonts and widgets, and open what is folded, so that the checks see it. */
+  /** Wait for fonts and widgets, and open what is folded, so that the checks see it. */
   async function settle() {
     document.head.append(
       Object.assign(document.createElement("style"), {
@@ -23,8 +23,7 @@ window.siteChecks = (() => {
     all(".toggle-button-hidden").forEach((button) => button.click());
     await new Promise((done) => {
       setTimeout(done, 50);
-    }); // a fold that was opened may ask for more mathematics
-    await window.MathJax?.startup?.promise;
+    }); // whoever listens for a fold that opens
     await document.fonts.ready;
   }
 
@@ -32,8 +31,7 @@ window.siteChecks = (() => {
 
   /** Dollar signs and TeX brackets that a reader sees outside code: mathematics that nobody parsed. */
   function literalTex() {
-    // The texts of cards are typeset when a card is opened; test_marks.py opens them.
-    const skipped = "code, pre, script, style, mjx-container, textarea, noscript, math, .mark-texts",
+    const skipped = "code, pre, script, style, mjx-container, textarea, noscript, math",
       found = [];
     const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
     while (walker.nextNode()) {
@@ -43,7 +41,7 @@ window.siteChecks = (() => {
     return found;
   }
 
-  /** Formulas that MathJax left alone or could not read; it writes a macro it does not know in red. */
+  /** Formulas that the build left alone, or that MathJax could not read; it writes a macro it does not know in red. */
   function unsetMathematics() {
     const set = (math) => !math.textContent.trim() || math.closest("pre, code") || math.querySelector("mjx-container");
     const refused = all('mjx-merror, mjx-mtext[style*="color: red"]');

@@ -33,9 +33,8 @@ LANDED = """() => {
 
 
 def still(page):
-    """Wait until the page has been typeset and nothing has moved for a quarter of a second."""
+    """Wait until the page has loaded and nothing has moved for a quarter of a second."""
     page.wait_for_load_state("load")
-    page.evaluate("async () => { await window.MathJax?.startup?.promise }")
     page.evaluate(
         """async () => {
           const wait = (ms) => new Promise((done) => setTimeout(done, ms));

@@ -105,12 +105,12 @@ def test_another_page_counts_and_leads_to_what_it_counted(tmp_path, ledger):
     assert f'<a class="reference internal" href="ledger.html?kind=print">{wrong}</a>' in text
 
 
-def test_mathematics_is_inline_and_waits_until_a_row_is_opened(page):
+def test_mathematics_is_inline(page):
     text = re.search(r'<div class="body".*', page[0], re.DOTALL)[0]
     prose = re.sub(r"<pre>.*?</pre>", "", text, flags=re.DOTALL)
     assert "$" not in prose
-    assert prose.count('class="math-later notranslate nohighlight"') > 40
-    assert 'class="math ' not in prose
+    assert prose.count('<span class="math notranslate nohighlight"') > 40
+    assert '<div class="math' not in prose
     slip = entry(text, "blog.output-sum")
     assert "as printed: a slip" in slip
     assert "Read instead" in slip

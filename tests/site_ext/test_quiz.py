@@ -504,16 +504,6 @@ def test_a_foreseen_number_is_told_why_it_is_wrong(settled_tab):
         assert shown(form) == said, given
 
 
-def test_feedback_has_a_width_before_it_is_shown(settled_tab):
-    """MathJax measures what it sets: what is not laid out would get another size."""
-    settled_tab.add_style_tag(content="[hidden] { display: none !important; }")  # as the book's theme has it
-    hidden = Form(settled_tab, "ch01.three").feedback.first
-    before = hidden.evaluate("(el) => el.querySelector('.math').getBoundingClientRect().width")
-    Form(settled_tab, "ch01.three").choose("A")
-    after = hidden.evaluate("(el) => el.querySelector('.math').getBoundingClientRect().width")
-    assert before == after > 10
-
-
 def test_a_settled_prediction_is_settled_in_the_text(settled_tab):
     form = Form(settled_tab, "ch01.turn")
     where = form.form.locator(".quiz-where")

@@ -2,7 +2,6 @@
 
 from types import SimpleNamespace
 
-import offline_mathjax as mathjax
 import pytest
 import theme_fixes
 
@@ -88,16 +87,5 @@ def test_a_warm_build_touches_no_file(tmp_path):
 def test_a_failed_build_is_left_as_it_is(tmp_path):
     (tmp_path / "page.html").write_text(HEAD)
     theme_fixes.fix_site(application(tmp_path), RuntimeError("planted"))
-    mathjax.copy_mathjax(application(tmp_path), RuntimeError("planted"))
     assert [path.name for path in tmp_path.iterdir()] == ["page.html"]
     assert (tmp_path / "page.html").read_text() == HEAD
-
-
-def test_mathjax_is_copied_whole_and_alone(tmp_path):
-    mathjax.copy_mathjax(application(tmp_path), None)
-    copied = {path.relative_to(tmp_path).as_posix() for path in tmp_path.rglob("*") if path.is_file()}
-    root = "_static/mathjax"
-    assert f"{root}/tex-chtml.js" in copied
-    assert f"{root}/input/tex/extensions/boldsymbol.js" in copied
-    assert any(name.endswith(".woff") for name in copied)
-    assert all(name.startswith(root) and "/svg" not in name for name in copied)

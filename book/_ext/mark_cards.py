@@ -47,7 +47,7 @@ class cards_node(nodes.comment):  # noqa: N801
 
 
 class card_node(nodes.General, nodes.Element):  # noqa: N801
-    """What the card says of one claim. Its mathematics is typeset when it is opened."""
+    """What the card says of one claim."""
 
 
 class Signs(SphinxPostTransform):

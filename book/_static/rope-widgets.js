@@ -156,7 +156,7 @@
   for (const m of models.values()) {
     if (m.module === "anywidget") m.load().catch(() => {});
   }
-  // Deferred scripts run after this event: the widgets need not wait until MathJax has set the page.
+  // Deferred scripts run after this event: the widgets need not wait until the whole page is there.
   const start = () => all("view").forEach(mount);
   document.readyState === "loading" ? document.addEventListener("readystatechange", start, { once: true }) : start();
 })();

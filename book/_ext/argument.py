@@ -3,18 +3,17 @@
 What it says stands in ``argument.yml`` beside this file. A part with chapters and without an entry there is a warning.
 """
 
-import re
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import yaml
+from chapters import CHAPTER, chapters_by_part
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util import logging
 from sphinx.util.typing import ExtensionMetadata
 
 log = logging.getLogger(__name__)
-CHAPTER = re.compile(r"book/\d\d_\w+")
 
 
 class Part(NamedTuple):
@@ -40,9 +39,9 @@ def parts(captions: dict[str, list[str]], entries: dict[str, dict[str, str]]) ->
 
 def read_parts(app: Sphinx) -> list[Part]:
     """The parts of this book."""
-    subtrees = app.env.external_site_map.root.subtrees  # type: ignore[attr-defined]
-    captions = {part.caption: [str(item) for item in part.items] for part in subtrees}
-    return parts(captions, yaml.safe_load(Path(__file__).with_suffix(".yml").read_text(encoding="utf-8")))
+    return parts(
+        chapters_by_part(app.env), yaml.safe_load(Path(__file__).with_suffix(".yml").read_text(encoding="utf-8"))
+    )
 
 
 def strip(made: list[Part], page: str, uri: Any) -> nodes.container:

@@ -8,6 +8,7 @@ import re
 from html import escape
 from typing import Any, NamedTuple
 
+from chapters import chapters_by_part
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.typing import ExtensionMetadata
@@ -40,8 +41,7 @@ def links(chapters: list[str], labs: set[str], page: str) -> list[Link]:
 
 def chapters_of(app: Sphinx) -> list[str]:
     """The chapters, in the order of the table of contents."""
-    root = app.env.external_site_map.root  # type: ignore[attr-defined]
-    return [str(item) for part in root.subtrees for item in part.items if PAGE.fullmatch(str(item))]
+    return [page for pages in chapters_by_part(app.env).values() for page in pages]
 
 
 def place(

@@ -41,11 +41,11 @@ class Errata(SphinxDirective):
             part += slip(claim) if claim.mend else []
             said = "Printed" if claim.verdict == "false" else "Said"
             entry = f"{{ref}}`{claim.id} <claim-{claim.id.lower()}>`"
-            told = claim.mend and spaceless(printed_formula(claim.mend)) in spaceless(claim.statement)
+            told = claim.mend and only_formula(claim.statement) == bare(printed_formula(claim.mend))
             part += self.fields(
                 {
                     "Where": f"{SOURCES[claim.source]}, {claim.locus} ({entry})",
-                    said: "" if told and claim.verdict == "false" else claim.statement,
+                    said: "" if told else claim.statement,
                     "Read instead": claim.correction,
                     "Smallest witness": claim.witness,
                 }
@@ -111,8 +111,15 @@ def slip(claim: Claim) -> nodes.field_list:
     return nodes.field_list("", *rows, classes=["slip"])
 
 
-def spaceless(text: str) -> str:
-    return re.sub(r"\s+", "", text)
+def only_formula(statement: str) -> str:
+    """The formula of a statement that has one, at its end: all that it says is then in the box."""
+    found = re.fullmatch(r"[^$]*\$([^$]+)\$\.", statement)
+    return bare(found[1]) if found else ""
+
+
+def bare(formula: str) -> str:
+    """A formula without spaces and braces, which make no difference to what it says."""
+    return re.sub(r"[\s{}]+", "", formula)
 
 
 def section(title: str, label: str) -> nodes.section:

@@ -6,11 +6,11 @@ prediction, between what is asked and the choices, and ``quiz.js`` and the widge
 commits to an answer. The facts stand behind the ``{aims}``: chapters needed, exercises, lab and code.
 """
 
-import re
 from collections.abc import Iterator
 from html import escape
 from typing import Any
 
+from chapters import CHAPTER, chapters_by_part
 from docutils import nodes
 from docutils.parsers.rst import directives
 from quiz import html, tag, to_page
@@ -21,7 +21,6 @@ from sphinx.util.docutils import SphinxDirective
 from sphinx.util.typing import ExtensionMetadata
 
 log = logging.getLogger(__name__)
-CHAPTER = re.compile(r"book/(\d\d)_\w+")
 
 
 def line(parts: list[tuple[str, list[str]]], page: str) -> str:
@@ -46,8 +45,7 @@ def open_chapter(
     """Put the line above the title of a chapter."""
     if not CHAPTER.fullmatch(pagename) or "body" not in context:
         return
-    subtrees = app.env.external_site_map.root.subtrees  # type: ignore[attr-defined]
-    parts = [(part.caption, [str(item) for item in part.items if CHAPTER.fullmatch(str(item))]) for part in subtrees]
+    parts = list(chapters_by_part(app.env).items())
     context["body"] = line(parts, pagename) + context["body"]
 
 

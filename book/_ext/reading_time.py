@@ -6,12 +6,12 @@ is what is not folded. A chapter whose core path is longer than ``reading_limit`
 stop the build.
 """
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from math import ceil
 from typing import Any
 
+from chapters import CHAPTER, chapters_by_part
 from docutils import nodes
 from folds import fold_node, fold_summary, folds_proof
 from sphinx.application import Sphinx
@@ -22,7 +22,6 @@ from sphinx.util.typing import ExtensionMetadata
 
 log = logging.getLogger(__name__)
 WORDS, EQUATION, CODE, ACTIVE = 150, 35, 3.5, 5
-CHAPTER = re.compile(r"book/(\d\d)_\w+")
 HIDDEN = ("tag_remove-input", "tag_remove-cell")
 FOLDED = ("tag_hide-input", "tag_hide-cell")
 APART = ("quiz", "task")  # exercises: their time is in ACTIVE
@@ -141,15 +140,15 @@ def fill_map(app: Sphinx, doctree: nodes.document, docname: str) -> None:
 def table(app: Sphinx, docname: str) -> nodes.table:
     """Part, chapter, minutes of the core path, minutes of all."""
     rows = [[[nodes.Text(word)] for word in ("Part", "Chapter", "Minutes", "With all folds")]]
-    for part in app.env.external_site_map.root.subtrees:  # type: ignore[attr-defined]
-        caption = part.caption
-        for page in (str(item) for item in part.items if CHAPTER.fullmatch(str(item))):
+    for caption, pages in chapters_by_part(app.env).items():
+        part = caption
+        for page in pages:
             core, every = app.env.metadata[page]["minutes"]
             title = f"{int(page[5:7])}. {app.env.titles[page].astext()}"
             to = app.builder.get_relative_uri(docname, page)
             link = nodes.reference("", title, internal=True, refuri=to)
-            rows.append([[nodes.Text(caption)], [link], [nodes.Text(str(core))], [nodes.Text(str(every))]])
-            caption = ""
+            rows.append([[nodes.Text(part)], [link], [nodes.Text(str(core))], [nodes.Text(str(every))]])
+            part = ""
     made = nodes.table(classes=["chapter-map"])
     group = nodes.tgroup(cols=4)
     group += [nodes.colspec(colwidth=width) for width in (22, 50, 10, 18)]

@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, cast
 
+from chapters import CHAPTER
 from docutils import nodes
 from equation_marks import mark_node
 from mark_cards import add_cards, card_node, drop, inside
@@ -23,7 +24,6 @@ from sphinx.domains.math import MathDomain
 from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util.typing import ExtensionMetadata
 
-CHAPTER = re.compile(r"book/(\d\d)_\w+")
 NOTATION = "book/notation"
 BARE = re.compile(r"[A-Za-z]")
 

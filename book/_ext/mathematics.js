@@ -14,12 +14,12 @@ async function main() {
         "input/tex-base",
         "output/chtml",
         "a11y/assistive-mml",
-        ...["ams", "boldsymbol", "color"].map((x) => `[tex]/${x}`),
+        ...["ams", "boldsymbol", "cancel"].map((x) => `[tex]/${x}`),
       ],
       paths: { mathjax: root },
     },
     tex: {
-      packages: ["base", "ams", "boldsymbol", "color"], // none that swallows an error
+      packages: ["base", "ams", "boldsymbol", "cancel"], // none that swallows an error
       formatError: (_, error) => {
         throw error;
       },

@@ -1,13 +1,19 @@
 """One build and one server for all tests of the built site."""
 
+import html as markup
+import json
 import os
 from pathlib import Path
 
 import pytest
 from filelock import FileLock
+from ipywidgets.embed import embed_data
 
 from book import build as driver
+from rope_lab.show import style
 from tests.site.pages import ROOT, Server, Site, page_names, visiting
+
+LOADER = ROOT / "book" / "_static" / "rope-widgets.js"
 
 
 def together(name: str, way: str):
@@ -69,3 +75,30 @@ def sound(request, planted_site, browser):
     local = way == "file"
     with visiting(browser, planted_site, name, phone=local, local=local) as open_page:
         yield open_page
+
+
+@pytest.fixture
+def show(browser, tmp_path):
+    """Open a page with the given widgets; at the end, no script may have complained that was not expected to."""
+    contexts, complaints = [], []
+
+    def open_page(*widgets, after="", complains=False, **context):
+        found = embed_data(views=widgets, drop_defaults=False)
+        script = '<script type="application/vnd.jupyter.widget-{}+json">{}</script>'
+        views = "".join(script.format("view", json.dumps(view)) for view in found["view_specs"])
+        state = script.format("state", json.dumps(found["manager_state"]).replace("</", r"<\/"))
+        head = f'<!doctype html><html lang="en"><title>Widgets</title><style>{style.css()}</style>{state}'
+        loader = f'<script src="{markup.escape(LOADER.as_uri())}"></script>'
+        (tmp_path / "page.html").write_text(f"{head}{loader}<main>{views}</main></html>", encoding="utf-8")
+        contexts.append(browser.new_context(**{"reduced_motion": "reduce", **context}))
+        page = contexts[-1].new_page()
+        if not complains:
+            page.on("console", lambda said: complaints.append(said.text) if said.type in ("error", "warning") else None)
+            page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.goto((tmp_path / "page.html").as_uri() + after)
+        return page
+
+    yield open_page
+    for context in contexts:
+        context.close()
+    assert not complaints

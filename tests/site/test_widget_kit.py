@@ -1,18 +1,13 @@
 """What the kit promises of every widget, on a page of its own opened from a file."""
 
-import html
-import json
 import re
 import time
-from pathlib import Path
 
 import numpy as np
 import pytest
 from ipywidgets import IntSlider, VBox, jslink
-from ipywidgets.embed import embed_data
 from playwright.sync_api import expect
 
-from rope_lab.show import style
 from rope_lab.show.widgets.bf16_positions import BfPositions
 from rope_lab.show.widgets.cache_calculator import CacheCalculator
 from rope_lab.show.widgets.kit import catalogue
@@ -21,35 +16,6 @@ from rope_lab.show.widgets.placement_board import PlacementBoard
 from rope_lab.show.widgets.shift_sentence import ShiftSentence
 from rope_lab.show.widgets.so4_explorer import So4Explorer
 from rope_lab.show.widgets.two_hands import TwoHands
-
-LOADER = Path(__file__).parents[2] / "book" / "_static" / "rope-widgets.js"
-
-
-@pytest.fixture
-def show(browser, tmp_path):
-    """Open a page with the given widgets; at the end, no script may have complained that was not expected to."""
-    contexts, complaints = [], []
-
-    def open_page(*widgets, after="", complains=False, **context):
-        found = embed_data(views=widgets, drop_defaults=False)
-        script = '<script type="application/vnd.jupyter.widget-{}+json">{}</script>'
-        views = "".join(script.format("view", json.dumps(view)) for view in found["view_specs"])
-        state = script.format("state", json.dumps(found["manager_state"]).replace("</", r"<\/"))
-        head = f'<!doctype html><html lang="en"><title>Widgets</title><style>{style.css()}</style>{state}'
-        loader = f'<script src="{html.escape(LOADER.as_uri())}"></script>'
-        (tmp_path / "page.html").write_text(f"{head}{loader}<main>{views}</main></html>", encoding="utf-8")
-        contexts.append(browser.new_context(**{"reduced_motion": "reduce", **context}))
-        page = contexts[-1].new_page()
-        if not complains:
-            page.on("console", lambda said: complaints.append(said.text) if said.type in ("error", "warning") else None)
-            page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.goto((tmp_path / "page.html").as_uri() + after)
-        return page
-
-    yield open_page
-    for context in contexts:
-        context.close()
-    assert not complaints
 
 
 def slider(page, name):

@@ -20,6 +20,7 @@ from . import (
     sigma_board as sigma_board,
     so4_explorer as so4_explorer,
     table_explorer as table_explorer,
+    tapestry as tapestry,
     two_hands as two_hands,
     wrong_layout as wrong_layout,
 )
@@ -42,5 +43,6 @@ from .shift_sentence import ShiftSentence as ShiftSentence
 from .sigma_board import SigmaBoard as SigmaBoard
 from .so4_explorer import So4Explorer as So4Explorer
 from .table_explorer import TableExplorer as TableExplorer
+from .tapestry import Tapestry as Tapestry
 from .two_hands import TwoHands as TwoHands
 from .wrong_layout import WrongLayout as WrongLayout

@@ -1,0 +1,157 @@
+"""The cover's widget in a browser: drags and keys move it, a configuration is read, a picture is saved."""
+
+import json
+
+import pytest
+from playwright.sync_api import expect
+
+from rope_lab.show.widgets.tapestry import COLUMNS, Tapestry
+
+YARN = {
+    "model_type": "mine",
+    "hidden_size": 256,
+    "num_attention_heads": 4,
+    "rope_theta": 50000.0,
+    "max_position_embeddings": 4096,
+    "rope_scaling": {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 1024},
+}
+V5 = {
+    "head_dim": 32,
+    "rope_parameters": {"full_attention": {"rope_type": "linear", "rope_theta": 1e6, "factor": 8.0}},
+    "max_position_embeddings": 2048,
+}
+NEOX = {"hidden_size": 6144, "num_attention_heads": 64, "rotary_pct": 0.25, "rotary_emb_base": 10000}
+LLAMA31 = {
+    "head_dim": 128,
+    "rope_theta": 500000.0,
+    "rope_scaling": {
+        "rope_type": "llama3",
+        "factor": 8.0,
+        "low_freq_factor": 1.0,
+        "high_freq_factor": 4.0,
+        "original_max_position_embeddings": 8192,
+    },
+}
+DYNAMIC = {"head_dim": 64, "rope_scaling": {"type": "dynamic", "factor": 2.0}, "max_position_embeddings": 2048}
+READ = [
+    (YARN, {"head_dim": 64, "rotary": 64, "base": 50000.0, "window": 1024, "scaling": "yarn", "factor": 4.0}),
+    (V5, {"head_dim": 32, "rotary": 32, "base": 1e6, "window": 2048, "scaling": "linear", "factor": 8.0}),
+    (NEOX, {"head_dim": 96, "rotary": 24, "base": 10000.0, "scaling": "none"}),
+    (LLAMA31, {"window": 8192, "scaling": "llama3", "factor": 8.0, "low": 1.0, "high": 4.0}),
+    (DYNAMIC, {"scaling": "ntk", "factor": 3.0, "base": 10000.0}),
+]
+REFUSED = [
+    ("no json", "expected a file of JSON"),
+    ("{}", "expected head_dim, or hidden_size and num_attention_heads"),
+    (json.dumps({"head_dim": 64, "rope_scaling": {"type": "longrope"}}), "got longrope"),
+    (json.dumps({"head_dim": 7}), "expected an even head_dim, got 7"),
+    (json.dumps({"head_dim": 64, "rope_theta": -1}), "expected base from"),
+    (json.dumps({"head_dim": 64, "rotary_dim": 128}), "at most head_dim = 64"),
+]
+
+
+def score(page):
+    return page.locator('dd[data-name="logit"]').inner_text()
+
+
+def value(page, name):
+    return int(page.locator(f'input[data-name="{name}"]').input_value())
+
+
+def drag(page, x, y, by):
+    page.mouse.move(x, y)
+    page.mouse.down()
+    page.mouse.move(x + by, y, steps=5)
+    page.mouse.up()
+
+
+def pixels(page, number):
+    return page.locator(".rope-loom canvas").nth(number).evaluate("c => c.toDataURL()")
+
+
+def test_one_word_changes_the_strip_and_the_cloth_does_not(show):
+    page = show(Tapestry())
+    box = page.locator(".rope-loom svg").bounding_box()
+    wide = page.locator(".rope-loom canvas").first.bounding_box()["width"] / COLUMNS
+    word = box["x"] + (value(page, "n") + 0.5) * wide
+    before = score(page), pixels(page, 0), pixels(page, 1)
+    drag(page, word + 60, box["y"] + 150, -120)  # the cloth, between the words and the edge
+    assert value(page, "shift") == pytest.approx(120 / wide, abs=1.5)
+    assert (value(page, "m"), value(page, "n")) == (36, 60)
+    assert (score(page), pixels(page, 1)) == (before[0], before[2])
+    assert pixels(page, 0) != before[1]
+    drag(page, word, box["y"] + 150, 90)
+    assert value(page, "n") == pytest.approx(60 + 90 / wide, abs=1.5)
+    assert score(page) != before[0]
+    assert pixels(page, 1) != before[2]
+
+
+def test_keys_do_what_a_drag_does(show):
+    page = show(Tapestry())
+    before = score(page)
+    page.locator('input[data-name="shift"]').press("End")
+    assert score(page) == before
+    expect(page.locator("svg text", has_text="query 131,108")).to_be_visible()
+    page.locator('input[data-name="m"]').press("ArrowLeft")
+    assert score(page) != before
+    expect(page.locator("[aria-live=polite]")).to_contain_text("offset 25")
+    page.get_by_role("button", name="To the end of the window").click()
+    expect(page.locator("svg text", has_text="the training window ends")).to_be_visible()
+    page.get_by_label("model").select_option("GPT-J 6B")
+    expect(page.locator("svg text", has_text="96 planes do not turn")).to_be_visible()
+
+
+@pytest.mark.parametrize(("config", "expected"), READ, ids=lambda part: str(part.get("scaling", ""))[:9])
+@pytest.mark.parametrize("way", ["chosen", "dropped"])
+def test_a_configuration_is_read(show, tmp_path, config, expected, way):
+    page = show(Tapestry())
+    text = json.dumps(config)
+    if way == "chosen":
+        file = tmp_path / "config.json"
+        file.write_text(text)
+        page.locator("input[type=file]").set_input_files(file)
+    else:
+        page.locator(".rope-tapestry").evaluate(
+            """(root, text) => {
+              const dataTransfer = new DataTransfer();
+              dataTransfer.items.add(new File([text], "config.json", { type: "application/json" }));
+              root.dispatchEvent(new DragEvent("drop", { dataTransfer, bubbles: true, cancelable: true }));
+            }""",
+            text,
+        )
+    expect(page.get_by_label("model")).to_have_value("yours")
+    page.get_by_role("button", name="Link to this state").click()
+    pairs = dict(pair.split(":") for pair in page.evaluate("location.hash").split("=")[1].split(";"))
+    kinds = {name: str if name in ("scaling", "model") else float for name in pairs}
+    found = {name: kinds[name](text) for name, text in pairs.items()}
+    state = {**Tapestry().state(), **found}
+    assert {name: state[name] for name in expected} == expected
+    values = Tapestry.compute({**state, **{name: int(state[name]) for name in ("head_dim", "rotary", "window")}})
+    assert score(page) == f"{values['logit']:.3f}".replace("-", "−")
+    assert f"{values['never']} of {values['turning']}" in page.locator('dd[data-name="never"]').inner_text()
+
+
+@pytest.mark.parametrize(("text", "said"), REFUSED)
+def test_a_file_that_is_none_is_answered(show, tmp_path, text, said):
+    page = show(Tapestry())
+    (tmp_path / "config.json").write_text(text)
+    page.locator("input[type=file]").set_input_files(tmp_path / "config.json")
+    expect(page.locator(".rope-told")).to_contain_text(said)
+    expect(page.get_by_label("model")).to_have_value("Llama 3 8B")
+
+
+def test_a_picture_is_saved_under_the_models_name(show):
+    page = show(Tapestry(model="Qwen 2.5 7B"))
+    with page.expect_download() as saved:
+        page.get_by_role("button", name="Save as picture").click()
+    assert saved.value.suggested_filename == "rope-Qwen-2-5-7B.png"
+    head = saved.value.path().read_bytes()[:24]
+    assert head[:8] == b"\x89PNG\r\n\x1a\n"
+    assert (int.from_bytes(head[16:20]), int.from_bytes(head[20:24])) == (2400, 1260)
+
+
+def test_the_ink_follows_the_theme(show):
+    page = show(Tapestry())
+    light = pixels(page, 0)
+    page.evaluate("document.documentElement.dataset.theme = 'dark'")
+    page.wait_for_function("light => document.querySelector('.rope-loom canvas').toDataURL() !== light", arg=light)

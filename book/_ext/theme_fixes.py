@@ -7,7 +7,6 @@ that is already fixed stays as it is, so a second build changes nothing.
 import re
 import shutil
 from collections.abc import Callable
-from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -52,19 +51,6 @@ ASKS = (
 ARROW = '<summary><span class="toctree-toggle"'
 NAMED = '<summary aria-label="Pages of this chapter"><span class="toctree-toggle"'
 
-REDIRECT = """<!DOCTYPE html>
-<html lang="{lang}">
-  <head>
-    <meta charset="utf-8">
-    <meta name="viewport" content="width=device-width, initial-scale=1">
-    <meta http-equiv="refresh" content="0; url={to}">
-    <title>{title}</title>
-    <link rel="icon" href="{icon}">
-  </head>
-  <body><main><h1>{title}</h1><p><a href="{to}">Open the book</a></p></main></body>
-</html>
-"""
-
 
 def fix_body(
     app: Sphinx,  # noqa: ARG001  (Sphinx fixes the signature)
@@ -103,17 +89,6 @@ def fix_highlight(text: str) -> str:
     return text.replace("if (isInSVG) {", "if (isInSVG && parent.getBBox) {")
 
 
-def fix_redirect(text: str, app: Sphinx) -> str:
-    """Give the page at / a title, a language and an icon; without an icon, browsers ask for a missing /favicon.ico."""
-    bare = re.fullmatch(r'\s*<meta http-equiv="Refresh" content="0; url=([^"]+)" />\s*', text)
-    if not bare:
-        return text
-    config = app.config
-    icon = f"_static/{Path(config.html_favicon).name}" if config.html_favicon else "data:,"
-    title = escape(config.html_title or config.project)
-    return REDIRECT.format(lang=config.language or "en", to=bare[1], title=title, icon=icon)
-
-
 def rewrite(path: Path, fix: Callable[[str], str]) -> None:
     """Apply ``fix`` to the text of a file, and write the file only if its text changes."""
     if not path.exists():
@@ -132,7 +107,6 @@ def fix_site(app: Sphinx, exception: Exception | None) -> None:
         if "_static" not in page.relative_to(out).parts:  # the theme copies its templates there
             rewrite(page, fix_page)
     shutil.rmtree(out / "_static" / "vendor" / "fontawesome", ignore_errors=True)  # no page asks for it now
-    rewrite(out / "index.html", lambda text: fix_redirect(text, app))
     rewrite(out / "_static" / "documentation_options.js", fix_search_options)
     rewrite(out / "_static" / "sphinx_highlight.js", fix_highlight)
 
@@ -140,5 +114,5 @@ def fix_site(app: Sphinx, exception: Exception | None) -> None:
 def setup(app: Sphinx) -> ExtensionMetadata:
     app.add_css_file("theme_fixes.css", priority=600)  # after the theme's own
     app.connect("html-page-context", fix_body)
-    app.connect("build-finished", fix_site, priority=900)  # after the table of contents has written the redirect
+    app.connect("build-finished", fix_site, priority=900)  # when all pages are written
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -68,6 +68,17 @@ class Picture:
                 raise ValueError(f"expected a {name} in words, got {text!r}: who cannot see the figure needs it")
         self.title, self.desc, self.caption = title, desc, caption
         self.svg = ""
+        self.sheet: Figure | None = None
+
+    def png(self, *, dpi: int = 144) -> io.BytesIO:
+        """The same drawing in pixels on white paper, for places that show no SVG: a file that is open to be read."""
+        if self.sheet is None:
+            raise ValueError("expected a picture that is drawn, got one whose `with figure(...)` block has not ended")
+        out = io.BytesIO()
+        with mpl.rc_context(_RC):
+            self.sheet.savefig(out, format="png", dpi=dpi, facecolor=style.LIGHT["paper"])
+        out.seek(0)
+        return out
 
     def _repr_html_(self) -> str:
         caption = f"<figcaption>{escape(self.caption)}</figcaption>" if self.caption else ""
@@ -101,6 +112,7 @@ def figure(*, title: str, desc: str, caption: str = "", size: tuple[float, float
         fig.picture = picture
         yield fig
         picture.svg = _page_ink(_render(fig), *fig.get_size_inches(), title=title, desc=desc)
+        picture.sheet = fig
         _refuse_borrowed_colours(fig, picture.svg)
 
 

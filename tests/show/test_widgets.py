@@ -87,9 +87,9 @@ def test_a_value_out_of_range_is_refused():
 
 @given(seed=st.integers(0, 2**32 - 1))
 def test_rotated_positions_do_not_see_the_shift(seed):
-    drawn = ShiftSentence.random_state(np.random.default_rng(seed)) | {"mode": "rotated"}
-    assert ShiftSentence.compute(drawn)["change"] < 1e-11
+    drawn = ShiftSentence.random_state(np.random.default_rng(seed))
+    assert ShiftSentence.compute(drawn)["rotated"]["change"] < 1e-11
 
 
 def test_control_added_positions_do_see_the_shift():
-    assert ShiftSentence.compute(ShiftSentence(mode="added", shift=9).state())["change"] > 0.1
+    assert ShiftSentence.compute(ShiftSentence(shift=9).state())["added"]["change"] > 0.1

@@ -211,16 +211,16 @@ def test_link_holds_the_state_of_several_widgets(show):
     expect(slider(page, "m").first).to_have_value("11")
     expect(slider(page, "m").last).to_have_value("2")
     slider(page, "n").last.press("End")
-    page.get_by_label("added on").check()
+    slider(page, "shift").nth(1).press("ArrowRight")
     for button in page.locator(".rope-tools button:last-child").all():
         button.click()
         expect(button).to_have_text(re.compile("Link (copied|is in the address bar)"))
     fragment = page.evaluate("location.hash")
-    assert sorted(fragment[1:].split("&")) == ["shift_sentence=mode:added", "two_hands-2=n:16", "two_hands=m:11"]
+    assert sorted(fragment[1:].split("&")) == ["shift_sentence=shift:1", "two_hands-2=n:16", "two_hands=m:11"]
     again = show(TwoHands(), ShiftSentence(), TwoHands(), after=fragment)
     expect(slider(again, "m").first).to_have_value("11")
     expect(slider(again, "n").last).to_have_value("16")
-    expect(again.get_by_label("added on")).to_be_checked()
+    expect(slider(again, "shift").nth(1)).to_have_value("1")
 
 
 def test_a_broken_link_changes_nothing(show):

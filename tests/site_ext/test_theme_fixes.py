@@ -24,11 +24,8 @@ HEAD = (
 )
 
 
-def application(out, **config):
-    settings = {"html_favicon": "book/_static/favicon.svg", "html_title": "A & B", "project": "P", "language": "en"}
-    return SimpleNamespace(
-        outdir=str(out), builder=SimpleNamespace(format="html"), config=SimpleNamespace(**{**settings, **config})
-    )
+def application(out):
+    return SimpleNamespace(outdir=str(out), builder=SimpleNamespace(format="html"))
 
 
 def body(html):
@@ -59,17 +56,6 @@ def test_search_fetches_no_summaries_from_files():
     once = theme_fixes.fix_search_options("  SHOW_SEARCH_SUMMARY: true,\n")
     assert 'location.protocol !== "file:"' in once
     assert theme_fixes.fix_search_options(once) == once
-
-
-def test_redirect_has_title_language_and_icon(tmp_path):
-    bare = '<meta http-equiv="Refresh" content="0; url=book/intro.html" />\n'
-    once = theme_fixes.fix_redirect(bare, application(tmp_path))
-    for part in ('lang="en"', "A &amp; B", 'href="_static/favicon.svg"', 'url=book/intro.html"'):
-        assert part in once
-    assert theme_fixes.fix_redirect(once, application(tmp_path)) == once
-    assert "data:," in theme_fixes.fix_redirect(bare, application(tmp_path, html_favicon=None))
-    page = "<!DOCTYPE html><html><body>a book whose root is index</body></html>"
-    assert theme_fixes.fix_redirect(page, application(tmp_path)) == page
 
 
 def test_a_warm_build_touches_no_file(tmp_path):

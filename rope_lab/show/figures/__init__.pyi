@@ -23,7 +23,7 @@ from .block_diagonalisation import two_bases as two_bases
 from .complex_rnn import bell_curves as bell_curves, fading_and_turning as fading_and_turning
 from .crope_tables import curves as curves, layers as layers, planes as planes
 from .generators import two_aliases as two_aliases, two_winds as two_winds
-from .introduction import book_map as book_map
+from .introduction import book_map as book_map, part_picture as part_picture
 from .many_planes import angles_met as angles_met, one_turn as one_turn
 from .nine_placements import (
     against_nope as against_nope,

@@ -1,42 +1,60 @@
 import { html, number } from "./draw.js";
 import { widget } from "./kit.js";
 
-const place = ([x, y], angle, { mode, amplitude }) => {
+const WAYS = ["rotated", "added"];
+const place = ([x, y], angle, amplitude, way) => {
   const c = Math.cos(angle),
     s = Math.sin(angle);
-  return mode === "rotated" ? [x * c - y * s, x * s + y * c] : [x + amplitude * c, y + amplitude * s];
+  return way === "rotated" ? [x * c - y * s, x * s + y * c] : [x + amplitude * c, y + amplitude * s];
 };
 
-function sentence(state, shift) {
+function sentence(state, shift, way) {
   const [q_placed, k_placed] = [state.q, state.k].map((list) =>
-    list.map((v, i) => place(v, (shift + i) * state.theta, state)),
+    list.map((v, i) => place(v, (shift + i) * state.theta, state.amplitude, way)),
   );
   const logits = q_placed.flatMap((q, m) => k_placed.slice(0, m).map((k) => q[0] * k[0] + q[1] * k[1]));
   return { q_placed, k_placed, logits };
 }
 
-/** Hands and pairwise logits at this shift, and how far any logit is from where it began. */
-export function compute(state) {
-  const now = sentence(state, state.shift),
-    home = sentence(state, 0).logits;
+function row(state, way) {
+  const now = sentence(state, state.shift, way),
+    home = sentence(state, 0, way).logits;
   return { ...now, home, change: Math.max(...now.logits.map((logit, i) => Math.abs(logit - home[i]))) };
 }
 
-const VERDICT = {
-  rotated: ["Move the sentence along, and watch the discs.", "Every hand has turned. No disc has changed."],
-  added: ["Now positions are added. Move the sentence along.", "Every hand has moved, and the discs with them."],
+/** For each way: hands and pairwise logits at this shift, and how far any logit is from where it began. */
+export function compute(state) {
+  return Object.fromEntries(WAYS.map((way) => [way, row(state, way)]));
+}
+
+const SAID = {
+  rotated: {
+    title: "Rotated: each word is turned by its position",
+    moved: "Every hand has turned. No disc has changed.",
+  },
+  added: {
+    title: "Added: each word gets a vector of its position",
+    moved: "The hands have moved, and the discs with them.",
+  },
 };
 
 function build(ui) {
-  const fig = ui.figure({
-    label: "A sentence with one clock for each word, and below it one disc for each pair of words",
-    height: (width) => 84 + (3.55 * width) / 6,
+  const hosts = html("div", { class: "rope-rows" });
+  const rows = WAYS.map((way) => {
+    const host = hosts.appendChild(html("section", { class: `rope-${way}` })),
+      title = host.appendChild(html("p", { class: "rope-name" }, SAID[way].title));
+    const fig = ui.figure({
+      label: `${title.textContent}: one clock for each word, and below it one disc for each pair of words`,
+      height: (width) => 70 + (3.45 * width) / 6,
+      host,
+    });
+    const verdict = host.appendChild(html("p", { class: "rope-verdict" }));
+    const write = ui.readout({ [way]: "largest change of any score" }, { host });
+    return { way, fig, verdict, write };
   });
-  const verdict = ui.panel.appendChild(html("p", { class: "rope-verdict" }));
+  ui.stage.append(hosts);
   ui.slider("shift", { label: "move the whole sentence along by", step: 1 });
   ui.play("shift", { label: "Walk it along", perSecond: 4 });
-  const write = ui.readout({ change: "largest change of any score" });
-  ui.choice("mode", { label: "positions are", options: { rotated: "rotated in", added: "added on" } });
   const word = (look, text) => html("span", { class: look }, text);
   ui.below.append(
     html(
@@ -54,26 +72,28 @@ function build(ui) {
   );
 
   return (state, values) => {
-    verdict.textContent = VERDICT[state.mode][state.shift > 0.5 ? 1 : 0];
-    write({ change: number(values.change, 3) });
-    draw(fig, state, values);
+    for (const { way, fig, verdict, write } of rows) {
+      verdict.textContent = state.shift > 0.5 ? SAID[way].moved : "Move the sentence along. Watch the discs.";
+      write({ [way]: number(values[way].change, 3) });
+      draw(fig, state, values[way], way);
+    }
     ui.say(
-      `Sentence moved along by ${Math.round(state.shift)}, positions ${state.mode}: largest change ` +
-        `of any score ${number(values.change, 3)}.`,
+      `Sentence moved along by ${Math.round(state.shift)}. Largest change of any score: rotated ` +
+        `${number(values.rotated.change, 3)}, added ${number(values.added.change, 3)}.`,
     );
   };
 }
 
-function draw(fig, { shift, mode, words, amplitude, q, k }, { q_placed, k_placed, logits, home, change }) {
+function draw(fig, { shift, words, amplitude, q, k }, { q_placed, k_placed, logits, home, change }, way) {
   const column = fig.width / words.length,
     x = (i) => (i + 0.5) * column;
   const R = column * 0.39,
-    face = 44 + R,
+    face = 30 + R,
     ruler = face + R + 16,
     top = ruler + 26 + column * 0.42,
     unit = R / 0.95;
   fig.clear(
-    `${words.join(" ")}, from position ${Math.round(shift)}, positions ${mode}. Largest change of ` +
+    `${words.join(" ")}, from position ${Math.round(shift)}, positions ${way}. Largest change of ` +
       `any score: ${number(change, 3)}.`,
   );
 
@@ -86,14 +106,14 @@ function draw(fig, { shift, mode, words, amplitude, q, k }, { q_placed, k_placed
   }
 
   words.forEach((word, i) => {
-    fig.text([x(i), 20], word, "word");
+    fig.text([x(i), 18], word, "word");
     fig.circle([x(i), face], R, "hair");
     for (const [vector, from, look] of [
       [q_placed[i], q[i], "query"],
       [k_placed[i], k[i], "key"],
     ]) {
       const tip = ([a, b]) => [x(i) + a * unit, face - b * unit];
-      if (mode === "added") fig.circle(tip(from), amplitude * unit, "hair");
+      if (way === "added") fig.circle(tip(from), amplitude * unit, "hair");
       fig.hand([x(i), face], tip(vector), look);
     }
     fig.circle([x(i), face], 2.5, "fill");

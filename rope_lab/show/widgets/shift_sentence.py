@@ -1,7 +1,7 @@
-"""The landing page's widget: move a whole sentence along, watch every hand turn and no logit change."""
+"""The landing page's second widget: move a whole sentence along, with positions rotated in and with positions added."""
 
 import numpy as np
-from traitlets import Enum, Float, Int, List
+from traitlets import Float, Int, List
 
 from rope_lab.algebra.rotation import rotate
 from rope_lab.show.widgets.kit import Widget, state
@@ -15,23 +15,20 @@ _WORDS = ["the", "cat", "sat", "on", "the", "mat"]
 
 
 class ShiftSentence(Widget):
-    r"""Logits of a sentence that starts at position ``shift``, with positions rotated in or added on.
+    r"""Logits of a sentence that starts at position ``shift``, once with positions rotated in and once added on.
 
     Rotated, word $m$ has the query $R_m q$ and the key $R_m k$; added, it has $q + p_m$ and $k + p_m$ with
-    $p_m = a(\cos m\theta, \sin m\theta)$. ``logits`` lists the pairs (later, earlier) row by row, ``home`` the same at
-    shift 0, ``change`` the largest difference.
+    $p_m = a(\cos m\theta, \sin m\theta)$. For each of the two ways, ``logits`` lists the pairs (later, earlier) row by
+    row, ``home`` the same at shift 0, ``change`` the largest difference.
 
-    >>> compute = ShiftSentence.compute
-    >>> round(compute(ShiftSentence(shift=9).state())["change"], 12)
-    0.0
-    >>> compute(ShiftSentence(shift=9, mode="added").state())["change"] > 0.3
-    True
+    >>> values = ShiftSentence.compute(ShiftSentence(shift=9).state())
+    >>> round(values["rotated"]["change"], 12), values["added"]["change"] > 0.3
+    (0.0, True)
     """
 
     title = "A sentence moves along: every hand turns"
     # The shift stays short of a whole turn (2 pi / theta is 18): with one frequency, added positions come round again.
     shift = state(Int(0, min=0, max=14))
-    mode = state(Enum(["rotated", "added"], "rotated"))
     theta = state(Float(0.35))
     amplitude = state(Float(0.4))
     words = state(List(_WORDS))
@@ -40,22 +37,13 @@ class ShiftSentence(Widget):
 
     @staticmethod
     def compute(state: dict) -> dict:
-        queries, keys, logits = _sentence(state, state["shift"])
-        _, _, home = _sentence(state, 0)
-        return {
-            "q_placed": queries.tolist(),
-            "k_placed": keys.tolist(),
-            "logits": logits.tolist(),
-            "home": home.tolist(),
-            "change": float(np.abs(logits - home).max()),
-        }
+        return {way: _row(state, way) for way in ("rotated", "added")}
 
     @staticmethod
     def random_state(rng) -> dict:
         length = int(rng.integers(2, 9))
         return {
             "shift": int(rng.integers(0, 15)),
-            "mode": str(rng.choice(["rotated", "added"])),
             "theta": float(rng.uniform(0, 2)),
             "amplitude": float(rng.uniform(0, 1)),
             "words": ["word"] * length,
@@ -65,7 +53,7 @@ class ShiftSentence(Widget):
 
     def fallback(self) -> str:
         state = {**self.state(), "shift": self.shift or 9}
-        rotated, added = (self.compute({**state, "mode": mode})["change"] for mode in ("rotated", "added"))
+        rotated, added = (row["change"] for row in self.compute(state).values())
         return (
             f"Interactive figure: the sentence “{' '.join(self.words)}” moves along by {state['shift']} positions. "
             "With rotary positions every query and key turns, and the largest change of any score of two words, "
@@ -73,10 +61,23 @@ class ShiftSentence(Widget):
         )
 
 
-def _sentence(state: dict, shift: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _row(state: dict, way: str) -> dict:
+    """One way to give a word its position: queries and keys in their places, and what became of the logits."""
+    queries, keys, logits = _sentence(state, state["shift"], way)
+    _, _, home = _sentence(state, 0, way)
+    return {
+        "q_placed": queries.tolist(),
+        "k_placed": keys.tolist(),
+        "logits": logits.tolist(),
+        "home": home.tolist(),
+        "change": float(np.abs(logits - home).max()),
+    }
+
+
+def _sentence(state: dict, shift: float, way: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Queries and keys in their places, and the logits of the pairs (later, earlier)."""
     at = shift + np.arange(len(state["q"]))
-    if state["mode"] == "rotated":
+    if way == "rotated":
         queries, keys = (rotate(state[kind], at, theta=state["theta"]) for kind in ("q", "k"))
     else:
         places = state["amplitude"] * rotate([1.0, 0.0], at, theta=state["theta"])

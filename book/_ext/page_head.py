@@ -1,0 +1,192 @@
+"""What a page says of itself to machines: description, tags for links that are shared, address, sitemap, 404, the root.
+
+All absolute addresses come from one setting, ``html: baseurl:`` in ``_config.yml``. While it is empty, or names an
+example, nothing absolute is written.
+"""
+
+import re
+from html import escape
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.config import Config
+from sphinx.util import logging
+from sphinx.util.typing import ExtensionMetadata
+
+log = logging.getLogger(__name__)
+LONGEST = 200  # characters of a description: what a page of results shows, and a little more
+NOT_LISTED = ("search", "genindex", "prf-prf", "404")  # pages that nobody should be led to from elsewhere
+
+SIGNS = {  # of TeX, where an alphabet has them; other macros are left out
+    "alpha": "α",
+    "beta": "β",
+    "gamma": "γ",
+    "delta": "δ",
+    "theta": "θ",
+    "lambda": "λ",
+    "mu": "μ",
+    "pi": "π",
+    "sigma": "σ",
+    "phi": "φ",
+    "omega": "ω",
+    "cdot": "·",
+    "times": "×",
+    "approx": "≈",
+    "pm": "±",
+    "to": "→",
+    "ldots": "…",
+    "dots": "…",
+    "top": "T",
+}
+
+ROOT = """<!DOCTYPE html>
+<html lang="{lang}">
+  <head>
+    <meta charset="utf-8">
+    <meta name="viewport" content="width=device-width, initial-scale=1">
+    <meta http-equiv="refresh" content="0; url={to}">
+    <title>{title}</title>
+    {tags}
+    <link rel="icon" href="{icon}">
+  </head>
+  <body><main><h1>{title}</h1><p><a href="{to}">Open the book</a></p></main></body>
+</html>
+"""
+TAG = re.compile(
+    r'<meta (?:name="(?:description|twitter:\w+)"|property="og:\w+(?::\w+)?")[^>]*>|<link rel="canonical"[^>]*>'
+)
+LOCAL = re.compile(r'(?<= )((?:href|src|data-content_root)=")(?![a-z]+:|[#/"])(?:\./)?')
+
+
+def clean_address(_: Sphinx, config: Config) -> None:
+    """Empty the address if it is a placeholder, and end it in a slash if it is none."""
+    parts = urlsplit(config.html_baseurl or "")
+    if not config.html_baseurl or "example" in (parts.hostname or "").split("."):
+        config.html_baseurl = ""
+    elif parts.scheme not in ("http", "https") or not parts.hostname:
+        log.warning("html: baseurl: expected an address like https://name.org/rope-lab/, got %r", config.html_baseurl)
+        config.html_baseurl = ""
+    else:
+        config.html_baseurl = config.html_baseurl.rstrip("/") + "/"
+
+
+def words(node: nodes.Node) -> str:
+    """The text of a paragraph, with its mathematics as a reader would type it."""
+    if isinstance(node, nodes.math):
+        text = re.sub(r"\\([A-Za-z]+) ?", lambda macro: SIGNS.get(macro[1], ""), node.astext())
+        return re.sub(r"[{}\\]", "", text)
+    if isinstance(node, nodes.Text):
+        return node.astext()
+    return "".join(map(words, node.children))
+
+
+def shortened(text: str) -> str:
+    """At most `LONGEST` characters: whole sentences if there is one so short, or else whole words."""
+    text = " ".join(text.split())
+    if len(text) <= LONGEST:
+        return text
+    ends = [end.end() for end in re.finditer(r"[.?!](?= )", text) if 60 <= end.end() <= LONGEST]
+    return text[: ends[-1]] if ends else text[: text.rindex(" ", 0, LONGEST)].rstrip(",;:") + "…"
+
+
+def description(doctree: nodes.Node | None, title: str, project: str) -> str:
+    """What a page is about: what it says its reader can do afterwards, or its first paragraph."""
+    found = list(doctree.findall(nodes.paragraph)) if doctree else []
+    told = [p for p in found if "aims" in p["classes"]]
+    first = [p for p in found if isinstance(p.parent, nodes.section) and len(p.astext()) >= 60]
+    text = shortened(words((told or first or [nodes.paragraph()])[0]))
+    return text or f"{title}: a page of {project}."
+
+
+def tags(app: Sphinx, page: str, *, title: str, about: str, image: str = "") -> str:
+    """The tags of one page. Its address and its picture are absolute, or left out."""
+    root, base = page == app.config.root_doc, app.config.html_baseurl
+    told = {
+        "og:type": "website" if root else "article",
+        "og:site_name": app.config.project,
+        "og:title": title,
+        "og:description": about,
+    }
+    if base:
+        told["og:url"] = base + app.builder.get_target_uri(page)
+    if base and image:
+        told |= {"og:image": base + image, "og:image:width": "1200", "og:image:height": "630", "og:image:alt": title}
+    card = "summary_large_image" if "og:image" in told else "summary"
+    lines = [f'<meta name="description" content="{escape(about)}" />']
+    lines += [f'<meta property="{name}" content="{escape(value)}" />' for name, value in told.items()]
+    lines += [f'<meta name="twitter:card" content="{card}" />']
+    lines += ['<meta name="robots" content="noindex" />'] if page in NOT_LISTED else []
+    return "\n    ".join(lines)
+
+
+def write_head(
+    app: Sphinx,
+    pagename: str,
+    templatename: str,  # noqa: ARG001  (Sphinx fixes the signature)
+    context: dict[str, Any],
+    doctree: nodes.document | None,
+) -> None:
+    """Give a page its tags; the root its own title."""
+    if pagename == app.config.root_doc and app.config.head_title:
+        context |= {"title": app.config.head_title, "docstitle": ""}
+    title = re.sub(r"<[^>]+>", "", context.get("title") or app.config.project)
+    about = description(doctree, title, app.config.project)
+    image = getattr(app, "social_cards", {}).get(pagename, "")
+    context["metatags"] = (
+        f"{context.get('metatags', '')}\n    {tags(app, pagename, title=title, about=about, image=image)}"
+    )
+    if pagename in NOT_LISTED:
+        context["pageurl"] = None  # no canonical address
+
+
+def missing_page(app: Sphinx) -> list[tuple[str, dict[str, Any], str]]:
+    """The page for an address that leads nowhere."""
+    start = app.builder.get_relative_uri("404", app.config.root_doc)
+    places = [(start, "the beginning of the book"), ("search.html", "the search"), ("genindex.html", "the index")]
+    links = "".join(f'<li><a href="{escape(to)}">{text}</a></li>' for to, text in places)
+    title, why = "No page stands here", "The address is mistyped, or the page has moved. Go on from"
+    body = f"<section><h1>{title}</h1><p>{why}</p><ul>{links}</ul></section>"
+    return [("404", {"title": title, "body": body}, "page.html")]
+
+
+def finish(app: Sphinx, exception: Exception | None) -> None:
+    """Write the page at the root and the sitemap, and let the page for wrong addresses work from any folder."""
+    if exception or app.builder.format != "html":
+        return
+    out, base, config = Path(app.outdir), app.config.html_baseurl, app.config
+    if config.root_doc != "index":
+        to = app.builder.get_target_uri(config.root_doc)
+        head = (out / to).read_text(encoding="utf-8").partition("</head>")[0]
+        icon = f"_static/{Path(config.html_favicon).name}" if config.html_favicon else "data:,"
+        title = re.search(r"<title>(.*?)</title>", head, re.DOTALL)
+        said = "\n    ".join(TAG.findall(head))
+        text = ROOT.format(lang=config.language or "en", to=to, title=title[1] if title else "", tags=said, icon=icon)
+        write(out / "index.html", text)
+    if base:
+        pages = [base + app.builder.get_target_uri(page) for page in sorted(app.env.found_docs)]
+        listed = "".join(f"  <url><loc>{escape(page)}</loc></url>\n" for page in pages)
+        space = "http://www.sitemaps.org/schemas/sitemap/0.9"
+        start = '<?xml version="1.0" encoding="UTF-8"?>\n'
+        write(out / "sitemap.xml", f'{start}<urlset xmlns="{space}">\n{listed}</urlset>\n')
+        lost = out / "404.html"
+        write(lost, LOCAL.sub(rf"\g<1>{urlsplit(base).path}", lost.read_text(encoding="utf-8")))
+    else:
+        (out / "sitemap.xml").unlink(missing_ok=True)
+
+
+def write(path: Path, text: str) -> None:
+    """Write a file only if its text changes."""
+    if not path.exists() or path.read_text(encoding="utf-8") != text:
+        path.write_text(text, encoding="utf-8")
+
+
+def setup(app: Sphinx) -> ExtensionMetadata:
+    app.add_config_value("head_title", "", "html", str)  # of the root page, whose heading is no name of a book
+    app.connect("config-inited", clean_address)
+    app.connect("html-page-context", write_head)
+    app.connect("html-collect-pages", missing_page)
+    app.connect("build-finished", finish, priority=950)  # after theme_fixes has finished the pages
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

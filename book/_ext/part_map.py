@@ -1,8 +1,4 @@
-"""``{part-map}``: the argument as a map: each part with its picture, its sentence and its chapters.
-
-The content has one line for each part: its number, a colon, and the sentence. The parts themselves are those of the
-table of contents; one without a sentence, or a sentence without a part, is a warning.
-"""
+"""``{part-map}``: the argument as a map: each part with its picture, its sentence (argument.yml) and its chapters."""
 
 import re
 from html import escape
@@ -11,13 +7,11 @@ from typing import Any
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
-from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 from sphinx.util.typing import ExtensionMetadata
 
 from rope_lab.show.figures import part_picture
 
-log = logging.getLogger(__name__)
 CHAPTER = re.compile(r"book/(\d\d)_\w+")
 
 
@@ -26,17 +20,11 @@ class map_node(nodes.General, nodes.Element):  # noqa: N801  (docutils names its
 
 
 class PartMap(SphinxDirective):
-    """``{part-map}`` with one line for each part."""
-
-    has_content = True
+    """``{part-map}``."""
 
     def run(self) -> list[nodes.Node]:
-        self.assert_has_content()
-        said = [line.partition(":") for line in self.content if line.strip()]
         self.env.metadata[self.env.docname]["part_map"] = True
-        node = map_node(said={number.strip(): sentence.strip() for number, _, sentence in said})
-        self.set_source_info(node)
-        return [node]
+        return [map_node()]
 
 
 def pages_with_map(_: Sphinx, env: BuildEnvironment) -> list[str]:
@@ -47,20 +35,18 @@ def pages_with_map(_: Sphinx, env: BuildEnvironment) -> list[str]:
 def fill(app: Sphinx, doctree: nodes.document, docname: str) -> None:
     """Write the map."""
     for node in list(doctree.findall(map_node)):
-        parts = {}
+        says = {part.first: part.says for part in app.env.argument_parts}  # type: ignore[attr-defined]
+        shown = []
         for part in app.env.external_site_map.root.subtrees:  # type: ignore[attr-defined]
             chapters = [str(page) for page in part.items if CHAPTER.fullmatch(str(page))]
-            number, _, title = part.caption.partition(". ")
             if chapters:
-                parts[number] = (title, chapters)
-        for number in parts.keys() ^ node["said"].keys():
-            log.warning("part %s: expected one sentence for each part of the table of contents", number, location=node)
-        shown = [card(app, docname, number, *parts[number], node["said"].get(number, "")) for number in parts]
+                shown.append(card(app, docname, part.caption, chapters, says.get(chapters[0], "")))
         node.replace_self(nodes.raw("", f'<div class="part-map">{"".join(shown)}</div>', format="html"))
 
 
-def card(app: Sphinx, docname: str, number: str, title: str, chapters: list[str], sentence: str) -> str:
+def card(app: Sphinx, docname: str, caption: str, chapters: list[str], sentence: str) -> str:
     """One part as HTML."""
+    number, _, title = caption.partition(". ")
     links = "".join(
         f'<li><a href="{app.builder.get_relative_uri(docname, page)}">'
         f"<span>{int(page[5:7])}</span> {escape(app.env.titles[page].astext())}</a></li>"
@@ -77,6 +63,7 @@ def pass_by(self: Any, node: nodes.Element) -> None:
 
 
 def setup(app: Sphinx) -> ExtensionMetadata:
+    app.setup_extension("argument")
     app.add_node(map_node, html=(pass_by, pass_by))
     app.add_directive("part-map", PartMap)
     app.connect("env-updated", pages_with_map)

@@ -20,7 +20,7 @@ function frequencies({ head_dim, rotary, base, window, scaling, factor, low, hig
     const plane = (turns) => (rotary * Math.log(window / (TURN * turns))) / (2 * Math.log(base));
     const first = Math.max(Math.floor(plane(high)), 0),
       last = Math.min(Math.ceil(plane(low)), rotary - 1);
-    theta = mix((_, i) => 1 - clip((i - first) / Math.max(last - first, 0.001)));
+    theta = mix((_, i) => 1 - clip((i - first) / (last - first || 0.001)));
   }
   return [...theta, ...Array((head_dim - rotary) / 2).fill(0)];
 }

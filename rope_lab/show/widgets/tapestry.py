@@ -1,12 +1,10 @@
 """The cover's widget: every plane of a head at every position, and the key as the query sees it."""
 
-from math import ceil, floor, log
-
 import numpy as np
 from traitlets import Enum, Float, Int
 
 from rope_lab.algebra import schedule
-from rope_lab.algebra.rotation import frequencies
+from rope_lab.algebra.frequency_schedules import NTK, Linear, Llama3, Schedule, Yarn
 from rope_lab.show.widgets.kit import Widget, constant, state
 
 __all__ = ["COLUMNS", "MODELS", "SCALINGS", "Tapestry", "frequencies_of"]
@@ -53,29 +51,21 @@ def frequencies_of(
     low: float = 1.0,
     high: float = 4.0,
 ) -> np.ndarray:
-    r"""The frequencies of all planes of a head as a model's configuration asks for them; planes that stand still are 0.
+    """The frequencies of all planes of a head as a model's configuration asks for them; planes that stand still are 0.
 
-    With $\theta_i = \mathrm{base}^{-2i/\mathrm{rotary}}$ and the factor s: "linear" is $\theta_i / s$; "ntk" takes the
-    base $\mathrm{base}\,s^{d/(d-2)}$; "yarn" and "llama3" mix, $a_i\theta_i + (1-a_i)\theta_i/s$. With YaRN $a_i$ falls
-    along the planes, between those with ``high`` and ``low`` turns in the window; with Llama 3 along the turns.
+    ``scaling`` names one of the schedules of `rope_lab.algebra`; ``low`` and ``high`` are its ``slow`` and ``fast``.
 
     >>> frequencies_of(head_dim=8, rotary=4, base=100.0, window=64)
     array([1. , 0.1, 0. , 0. ])
     """
-    theta = frequencies(rotary, base=base)
-    if scaling == "linear":
-        theta = theta / factor
-    elif scaling == "ntk" and rotary > 2:
-        theta = frequencies(rotary, base=base * factor ** (rotary / (rotary - 2)))
-    elif scaling == "yarn":
-        first, last = (rotary * log(window / (2 * np.pi * count)) / (2 * log(base)) for count in (high, low))
-        first, last = max(floor(first), 0), min(ceil(last), rotary - 1)
-        kept = 1 - np.clip((np.arange(rotary // 2) - first) / max(last - first, 0.001), 0, 1)
-        theta = kept * theta + (1 - kept) * theta / factor
-    elif scaling == "llama3":
-        kept = np.clip((schedule.turns(window, theta=theta) - low) / (high - low), 0, 1)
-        theta = kept * theta + (1 - kept) * theta / factor
-    return np.pad(theta, (0, (head_dim - rotary) // 2))
+    ramp = {"factor": factor, "window": window, "slow": low, "fast": high}
+    made = {
+        "linear": lambda: Linear(factor),
+        "ntk": lambda: NTK(factor) if rotary > 2 else Schedule(),  # one plane has no base to change
+        "yarn": lambda: Yarn(**ramp),
+        "llama3": lambda: Llama3(**ramp),
+    }.get(scaling, Schedule)()
+    return np.pad(made.frequencies(rotary, base=base), (0, (head_dim - rotary) // 2))
 
 
 class Tapestry(Widget):

@@ -17,7 +17,7 @@ import yaml
 from playwright.sync_api import Browser, ConsoleMessage, Page, Request
 
 ROOT = Path(__file__).resolve().parents[2]
-MADE_BY_SPHINX = ("genindex", "prf-prf", "search")  # prf-prf lists the theorems
+MADE_BY_SPHINX = ("404", "genindex", "prf-prf", "search")  # prf-prf lists the theorems
 DESK, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
 
 

@@ -71,7 +71,7 @@ def _hand(axes: Any, tip: np.ndarray, role: str, *, at: tuple[float, float] = (0
 
 
 def _square(axes: Any, *, wide: float = 2.4) -> None:
-    axes.set(xlim=(-wide, wide), ylim=(-1.2, 1.2), aspect="equal")
+    axes.set(xlim=(-wide, wide), ylim=(-1.35, 1.35), aspect="equal")
 
 
 def _rotate(axes: Any) -> None:
@@ -79,7 +79,9 @@ def _rotate(axes: Any) -> None:
     for place, at in ((0, -1.2), (5, 1.2)):
         axes.plot(at + np.cos(turn), np.sin(turn), color=LIGHT["muted"], lw=0.8)
         for role, angle in (("query", 0.3), ("key", 1.2)):
-            _hand(axes, rotate([0.95, 0.0], place, theta=0.4) @ _turn(angle), role, at=(at, 0))
+            tip = rotate([0.95, 0.0], place, theta=0.4) @ _turn(angle)
+            _hand(axes, tip, role, at=(at, 0))
+            axes.text(*(1.25 * tip + [at, 0]), f"${role[0]}$", color=LIGHT[role], ha="center", va="center")
     _square(axes)
 
 
@@ -103,6 +105,8 @@ def _values(axes: Any) -> None:
         axes.plot(at, -0.4, ".", color=LIGHT["value"])
     _hand(axes, 0.55 * sum(rotate([0.6, 0.0], n - 3, theta=0.7) for n in range(4)), "output", at=(1.5, 0.3))
     axes.plot(1.5, 0.3, ".", color=LIGHT["output"])
+    axes.text(-0.65, -0.95, "$v$", color=LIGHT["value"], ha="center", va="center")
+    axes.text(1.95, -0.55, "$o$", color=LIGHT["output"], ha="center", va="center")
     _square(axes)
 
 
@@ -143,7 +147,7 @@ PARTS: dict[str, tuple[str, Callable[[Any], None]]] = {
     "II": ("A winding orbit falls apart into two circles.", _complete),
     "III": ("Four values, each turned further than the one before, and the output that is turned back.", _values),
     "IV": ("A letter F and its mirror image: the two halves of a real map of the plane.", _complex),
-    "V": ("Learning curves that fall together, closer than the eye can part.", _laboratory),
+    "V": ("Learning curves of small models: the loss falls as training goes on.", _laboratory),
     "VI": ("A straight line, and the stairs that rounded positions make of it.", _wild),
     "VII": ("A falling list of frequencies, and the same list bent down at its slow end.", _long),
 }

@@ -92,13 +92,18 @@ def shortened(text: str) -> str:
     return text[: ends[-1]] if ends else text[: text.rindex(" ", 0, LONGEST)].rstrip(",;:") + "…"
 
 
-def description(doctree: nodes.Node | None, title: str, project: str) -> str:
+def in_the_text(paragraph: nodes.paragraph) -> bool:
+    """Does it stand right in a section, or lead the page?"""
+    return isinstance(paragraph.parent, nodes.section) or "lede" in paragraph.parent.get("classes", ())
+
+
+def description(doctree: nodes.Node | None, title: str, book: str) -> str:
     """What a page is about: what it says its reader can do afterwards, or its first paragraph."""
     found = list(doctree.findall(nodes.paragraph)) if doctree else []
     told = [p for p in found if "aims" in p["classes"]]
-    first = [p for p in found if isinstance(p.parent, nodes.section) and len(p.astext()) >= 60]
+    first = [p for p in found if in_the_text(p) and len(p.astext()) >= 60]
     text = shortened(words((told or first or [nodes.paragraph()])[0]))
-    return text or f"{title}: a page of {project}."
+    return text or f"{title}: a page of {book}."
 
 
 def tags(app: Sphinx, page: str, *, title: str, about: str, image: str = "") -> str:
@@ -106,7 +111,7 @@ def tags(app: Sphinx, page: str, *, title: str, about: str, image: str = "") -> 
     root, base = page == app.config.root_doc, app.config.html_baseurl
     told = {
         "og:type": "website" if root else "article",
-        "og:site_name": app.config.project,
+        "og:site_name": app.config.html_title,
         "og:title": title,
         "og:description": about,
     }
@@ -132,8 +137,8 @@ def write_head(
     """Give a page its tags; the root its own title."""
     if pagename == app.config.root_doc and app.config.head_title:
         context |= {"title": app.config.head_title, "docstitle": ""}
-    title = re.sub(r"<[^>]+>", "", context.get("title") or app.config.project)
-    about = description(doctree, title, app.config.project)
+    title = re.sub(r"<[^>]+>", "", context.get("title") or app.config.html_title)
+    about = description(doctree, title, app.config.html_title)
     image = getattr(app, "social_cards", {}).get(pagename, "")
     context["metatags"] = (
         f"{context.get('metatags', '')}\n    {tags(app, pagename, title=title, about=about, image=image)}"

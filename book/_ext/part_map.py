@@ -15,7 +15,7 @@ from rope_lab.show.figures import part_picture
 CHAPTER = re.compile(r"book/(\d\d)_\w+")
 
 
-class map_node(nodes.General, nodes.Element):  # noqa: N801  (docutils names its nodes in lower case)
+class part_map_node(nodes.General, nodes.Element):  # noqa: N801  (docutils names its nodes in lower case)
     """Holds the place of the map until all titles are known."""
 
 
@@ -24,7 +24,7 @@ class PartMap(SphinxDirective):
 
     def run(self) -> list[nodes.Node]:
         self.env.metadata[self.env.docname]["part_map"] = True
-        return [map_node()]
+        return [part_map_node()]
 
 
 def pages_with_map(_: Sphinx, env: BuildEnvironment) -> list[str]:
@@ -34,7 +34,7 @@ def pages_with_map(_: Sphinx, env: BuildEnvironment) -> list[str]:
 
 def fill(app: Sphinx, doctree: nodes.document, docname: str) -> None:
     """Write the map."""
-    for node in list(doctree.findall(map_node)):
+    for node in list(doctree.findall(part_map_node)):
         says = {part.first: part.says for part in app.env.argument_parts}  # type: ignore[attr-defined]
         shown = []
         for part in app.env.external_site_map.root.subtrees:  # type: ignore[attr-defined]
@@ -64,7 +64,7 @@ def pass_by(self: Any, node: nodes.Element) -> None:
 
 def setup(app: Sphinx) -> ExtensionMetadata:
     app.setup_extension("argument")
-    app.add_node(map_node, html=(pass_by, pass_by))
+    app.add_node(part_map_node, html=(pass_by, pass_by))
     app.add_directive("part-map", PartMap)
     app.connect("env-updated", pages_with_map)
     app.connect("doctree-resolved", fill)

@@ -20,7 +20,7 @@ ADDRESS = "https://name.org/rope-lab"
 @pytest.fixture
 def built(tmp_path):
     def build(address, root="index"):
-        more = {"html_baseurl": address, "html_title": "T", "project": "RoPE Lab", "root_doc": root}
+        more = {"html_baseurl": address, "html_title": "RoPE Lab", "root_doc": root}
         _, _, warnings = tiny_book.build(
             tmp_path, PAGE, extensions=["page_head"], head_title="The book: proved", **more
         )

@@ -103,7 +103,8 @@ def _values(axes: Any) -> None:
     for n, at in enumerate(places):
         _hand(axes, rotate([0.6, 0.0], n, theta=0.7), "value", at=(at, -0.4))
         axes.plot(at, -0.4, ".", color=LIGHT["value"])
-    _hand(axes, 0.55 * sum(rotate([0.6, 0.0], n - 3, theta=0.7) for n in range(4)), "output", at=(1.5, 0.3))
+    seen = rotate(np.tile([0.6, 0.0], (4, 1)), np.arange(4) - 3, theta=0.7)
+    _hand(axes, 0.55 * seen.sum(axis=0), "output", at=(1.5, 0.3))
     axes.plot(1.5, 0.3, ".", color=LIGHT["output"])
     axes.text(-0.65, -0.95, "$v$", color=LIGHT["value"], ha="center", va="center")
     axes.text(1.95, -0.55, "$o$", color=LIGHT["output"], ha="center", va="center")

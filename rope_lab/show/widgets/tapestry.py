@@ -58,12 +58,11 @@ def frequencies_of(
     >>> frequencies_of(head_dim=8, rotary=4, base=100.0, window=64)
     array([1. , 0.1, 0. , 0. ])
     """
-    ramp = {"factor": factor, "window": window, "slow": low, "fast": high}
     made = {
         "linear": lambda: Linear(factor),
         "ntk": lambda: NTK(factor) if rotary > 2 else Schedule(),  # one plane has no base to change
-        "yarn": lambda: Yarn(**ramp),
-        "llama3": lambda: Llama3(**ramp),
+        "yarn": lambda: Yarn(factor, window, low, high),
+        "llama3": lambda: Llama3(factor, window, low, high),
     }.get(scaling, Schedule)()
     return np.pad(made.frequencies(rotary, base=base), (0, (head_dim - rotary) // 2))
 

@@ -1,9 +1,9 @@
 """``{part-map}``: the argument as a map: each part with its picture, its sentence (argument.yml) and its chapters."""
 
-import re
 from html import escape
 from typing import Any
 
+from chapters import chapters_by_part
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
@@ -11,8 +11,6 @@ from sphinx.util.docutils import SphinxDirective
 from sphinx.util.typing import ExtensionMetadata
 
 from rope_lab.show.figures import part_picture
-
-CHAPTER = re.compile(r"book/(\d\d)_\w+")
 
 
 class part_map_node(nodes.General, nodes.Element):  # noqa: N801  (docutils names its nodes in lower case)
@@ -36,11 +34,10 @@ def fill(app: Sphinx, doctree: nodes.document, docname: str) -> None:
     """Write the map."""
     for node in list(doctree.findall(part_map_node)):
         says = {part.first: part.says for part in app.env.argument_parts}  # type: ignore[attr-defined]
-        shown = []
-        for part in app.env.external_site_map.root.subtrees:  # type: ignore[attr-defined]
-            chapters = [str(page) for page in part.items if CHAPTER.fullmatch(str(page))]
-            if chapters:
-                shown.append(card(app, docname, part.caption, chapters, says.get(chapters[0], "")))
+        shown = [
+            card(app, docname, caption, pages, says.get(pages[0], ""))
+            for caption, pages in chapters_by_part(app.env).items()
+        ]
         node.replace_self(nodes.raw("", f'<div class="part-map">{"".join(shown)}</div>', format="html"))
 
 

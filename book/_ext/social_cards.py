@@ -14,6 +14,7 @@ from typing import Any
 
 import matplotlib as mpl
 import numpy as np
+from chapters import chapters_by_part
 from matplotlib.figure import Figure
 from matplotlib.image import imread
 from sphinx.application import Sphinx
@@ -34,8 +35,7 @@ INK, MUTED, PAPER = (style.LIGHT[role] for role in ("ink", "muted", "paper"))
 
 def plan(env: BuildEnvironment) -> dict[str, tuple[str, str, str]]:
     """Of each page: the name of its card, the line above its title, and the title."""
-    parts = env.external_site_map.root.subtrees  # type: ignore[attr-defined]
-    caption = {str(page): part.caption for part in parts for page in part.items}
+    caption = {page: part for part, pages in chapters_by_part(env).items() for page in pages}
     found = {}
     for page in sorted(env.found_docs):
         chapter = CHAPTER.fullmatch(page)

@@ -14,7 +14,6 @@
     if (!row) return null;
     const copy = document.createElement("div");
     copy.className = "mark-entry mark-row";
-    copy.dataset.state = row.parentElement.dataset.state;
     copy.append(...row.cloneNode(true).childNodes);
     return copy;
   }
@@ -50,8 +49,7 @@
     }
     const sign = owner.getBoundingClientRect(),
       { offsetWidth: width, offsetHeight: height } = card;
-    const wish = previews.includes(owner) ? sign.left - 16 : sign.right - width; // a sign stands at the right
-    const left = Math.max(8, Math.min(wish, innerWidth - width - 8));
+    const left = Math.max(8, Math.min(sign.right - width, innerWidth - width - 8));
     const below = sign.bottom + 6 + height <= innerHeight || sign.top < height + 6;
     card.style.cssText = `position: fixed; inset: auto; left: ${left}px; top: ${below ? sign.bottom + 6 : sign.top - 6 - height}px`;
   }

@@ -52,7 +52,7 @@ class TestEach:
         script = join(FOLDER / f"{cls.slug}.js")
         assert "import " not in script
         assert script.count("export default") == 1
-        assert len(script) + len(cls._css) < 64_000
+        assert len(script) + len(cls._css) < 72_000
 
     def test_unknown_state_is_refused(self, cls):
         with pytest.raises(TypeError, match="has no state 'nonsense'; it has: "):

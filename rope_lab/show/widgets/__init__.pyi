@@ -19,6 +19,7 @@ from . import (
     shift_sentence as shift_sentence,
     sigma_board as sigma_board,
     so4_explorer as so4_explorer,
+    story as story,
     table_explorer as table_explorer,
     tapestry as tapestry,
     two_hands as two_hands,
@@ -42,6 +43,7 @@ from .send_two import SendTwo as SendTwo
 from .shift_sentence import ShiftSentence as ShiftSentence
 from .sigma_board import SigmaBoard as SigmaBoard
 from .so4_explorer import So4Explorer as So4Explorer
+from .story import Story as Story
 from .table_explorer import TableExplorer as TableExplorer
 from .tapestry import Tapestry as Tapestry
 from .two_hands import TwoHands as TwoHands

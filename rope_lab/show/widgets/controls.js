@@ -5,9 +5,11 @@ export const calm = () => matchMedia("(prefers-reduced-motion: reduce)").matches
 // Not a counter: the module is loaded once per model, and each copy would begin with the same number.
 const newId = () => `rope-${Math.random().toString(36).slice(2)}`;
 
+const TEXT = Symbol("any text");
+
 export class Controls {
   controls = []; // each writes the state into one control
-  ranges = {}; // what a link may set: [least, greatest, step] or the choices
+  ranges = {}; // what a link may set: [least, greatest, step], the choices, or TEXT
   timers = new Set();
   logarithmic = new Set(); // the names of logarithmic sliders
   watches = new Set(); // observers of the page, to be dropped at the end
@@ -97,6 +99,44 @@ export class Controls {
     this.controls.push(() => {
       input.checked = this.model.get(name);
     });
+  }
+  /** A line of the reader's own words. */
+  text(name, { label, longest = 200, host = this.panel }) {
+    const input = html("input", {
+      type: "text",
+      id: newId(),
+      maxlength: longest,
+      "data-name": name,
+      autocomplete: "off",
+    });
+    this.ranges[name] = TEXT;
+    input.addEventListener("input", () => this.set({ [name]: input.value }));
+    host.append(html("div", { class: "rope-line" }, html("label", { for: input.id }, ...rich(label)), input));
+    this.controls.push(() => {
+      if (input.value !== this.model.get(name)) input.value = this.model.get(name);
+    });
+  }
+  /** A value of the state as a link has it: in words of a reader, signs that mean something in a link are escaped. */
+  written(name) {
+    const value = this.model.get(name);
+    return this.ranges[name] === TEXT
+      ? encodeURIComponent(value)
+          .replace(/[~!'()*]/g, (c) => `%${c.charCodeAt(0).toString(16)}`)
+          .replaceAll("%", "~")
+      : value;
+  }
+  /** And back: what a link says for a name, or undefined if the name cannot have that. */
+  read(name, text) {
+    const allowed = this.ranges[name],
+      like = typeof this.initial[name];
+    if (like === "number" && allowed && text && Number.isFinite(Number(text))) return this.nearest(name, Number(text));
+    if (like === "boolean") return text === "true";
+    if (allowed === TEXT && /^([^~]|~[0-9a-f]{2})*$/i.test(text)) {
+      try {
+        return decodeURIComponent(text.replaceAll("~", "%"));
+      } catch {} // no characters of UTF-8
+    }
+    if (Array.isArray(allowed) && allowed.includes(text)) return text;
   }
   button(text, press, { host = this.panel } = {}) {
     const button = html("button", { type: "button", class: "rope-button" }, ...rich(text));

@@ -16,6 +16,7 @@
 //                                              input. scale: "log" makes equal ways equal factors
 //   ui.choice(name, { label, options, host })                       radio buttons: { value: text }
 //   ui.toggle(name, { label, host })                                a box to tick
+//   ui.text(name, { label, longest, host })                         a line of the reader's own words
 //   ui.steps(name, { label, titles, host })                         Back, where we are, Next
 //   ui.play(name, { label, perSecond | seconds, stride, host })     a button that walks a slider to its end: by one step
 //                                              so often a second, or all of it in so many seconds. stride: how far one
@@ -176,12 +177,8 @@ class Ui extends Controls {
       if (!asked) return false;
       const patch = {};
       for (const [name, text] of asked.split(";").map((pair) => pair.split(":"))) {
-        const like = typeof this.initial[name],
-          allowed = this.ranges[name];
-        if (like === "number" && allowed && text && Number.isFinite(Number(text)))
-          patch[name] = this.nearest(name, Number(text));
-        if (like === "boolean") patch[name] = text === "true";
-        if (like === "string" && allowed?.includes(text)) patch[name] = text;
+        const value = this.read(name, text);
+        if (value !== undefined) patch[name] = value;
       }
       this.set(patch);
       return true;
@@ -194,7 +191,7 @@ class Ui extends Controls {
         const changed = this.names.filter(
           (name) => Object.hasOwn(this.ranges, name) && this.model.get(name) !== this.initial[name],
         );
-        address(key, changed.map((name) => `${name}:${this.model.get(name)}`).join(";"));
+        address(key, changed.map((name) => `${name}:${this.written(name)}`).join(";"));
         const copied = await navigator.clipboard?.writeText(location.href).then(
           () => true,
           () => false,

@@ -26,6 +26,7 @@ _VIEW = "application/vnd.jupyter.widget-view+json"
 _SHARED = ("draw", "controls", "kit")  # scripts of every widget; another that some share is named where it is imported
 _FROM = re.compile(r'^import [^;]*? from "\./(\w+)\.js";\n', re.MULTILINE)
 _COMMENT = re.compile(r"^\s*(//.*|/\*\*.*\*/)\n", re.MULTILINE)
+_INDENT = re.compile(r"^ +", re.MULTILINE)
 
 
 def state(trait: traitlets.TraitType) -> traitlets.TraitType:
@@ -58,13 +59,14 @@ def _is_bounded(trait: traitlets.TraitType) -> bool:
 def join(script: Path) -> str:
     """The kit, a widget's script and what that imports, as one module: a module made from text cannot import a file.
 
-    The files keep their ``import`` and ``export`` lines, so an editor understands them; here they go.
+    The files keep their ``import`` and ``export`` lines, so an editor understands them; here they go, with comments and
+    indentation: every page carries its widgets' scripts.
     """
     own = script.read_text(encoding="utf-8")
     shared = dict.fromkeys([*_SHARED, *_FROM.findall(own)])
     before = "".join((_KIT / f"{name}.js").read_text(encoding="utf-8") for name in shared)
     text = re.sub(r"^export ", "", before, flags=re.MULTILINE) + own
-    return _COMMENT.sub("", _FROM.sub("", text))
+    return _INDENT.sub("", _COMMENT.sub("", _FROM.sub("", text)))
 
 
 class Widget(anywidget.AnyWidget):

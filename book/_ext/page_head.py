@@ -18,7 +18,8 @@ from sphinx.util.typing import ExtensionMetadata
 
 log = logging.getLogger(__name__)
 LONGEST = 200  # characters of a description: what a page of results shows, and a little more
-NOT_LISTED = ("search", "genindex", "prf-prf", "404")  # pages that nobody should be led to from elsewhere
+# Pages that nobody should be led to from elsewhere, with what they are: their titles stand in the theme's templates.
+NOT_LISTED = {"search": "Search", "genindex": "Index", "prf-prf": "Theorems and examples", "404": "No page stands here"}
 
 SIGNS = {  # of TeX, where an alphabet has them; other macros are left out
     "alpha": "α",
@@ -137,7 +138,7 @@ def write_head(
     """Give a page its tags; the root its own title."""
     if pagename == app.config.root_doc and app.config.head_title:
         context |= {"title": app.config.head_title, "docstitle": ""}
-    title = re.sub(r"<[^>]+>", "", context.get("title") or app.config.html_title)
+    title = re.sub(r"<[^>]+>", "", context.get("title") or NOT_LISTED.get(pagename) or app.config.html_title)
     about = description(doctree, title, app.config.html_title)
     image = getattr(app, "social_cards", {}).get(pagename, "")
     context["metatags"] = (
@@ -152,7 +153,7 @@ def missing_page(app: Sphinx) -> list[tuple[str, dict[str, Any], str]]:
     start = app.builder.get_relative_uri("404", app.config.root_doc)
     places = [(start, "the beginning of the book"), ("search.html", "the search"), ("genindex.html", "the index")]
     links = "".join(f'<li><a href="{escape(to)}">{text}</a></li>' for to, text in places)
-    title, why = "No page stands here", "The address is mistyped, or the page has moved. Go on from"
+    title, why = NOT_LISTED["404"], "The address is mistyped, or the page has moved. Go on from"
     body = f"<section><h1>{title}</h1><p>{why}</p><ul>{links}</ul></section>"
     return [("404", {"title": title, "body": body}, "page.html")]
 

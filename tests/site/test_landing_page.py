@@ -45,7 +45,7 @@ def test_nothing_jumps_while_the_page_loads(landing, size):
 def test_control_a_jump_is_seen(landing):
     page = landing()
     page.wait_for_timeout(700)
-    page.evaluate("document.querySelector('h1').style.marginTop = '300px'")
+    page.evaluate("document.querySelector('.bd-article h1').style.marginTop = '300px'")
     page.wait_for_timeout(300)
     assert page.evaluate("window.shift") > MOST
 
@@ -54,7 +54,7 @@ def test_control_a_jump_is_seen(landing):
 def test_the_first_screen_says_what_it_is_and_where_to_go(landing, size):
     page = landing(size)
     height = SIZES[size][1]
-    for place in ("h1", ".lede", *(f'.doors a[href$="{door}"]' for door in DOORS), ".rope-loom svg"):
+    for place in (".bd-article h1", ".lede", *(f'.doors a[href$="{door}"]' for door in DOORS), ".rope-loom svg"):
         box = page.locator(place).first.bounding_box()
         assert box["y"] >= 0, place
         assert box["y"] + min(box["height"], 60) <= height, place

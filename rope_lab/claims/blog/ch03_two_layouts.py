@@ -186,7 +186,6 @@ def half_has_determinant_one(sign):
     statement=r"The half-split matrix becomes the interleaved one by $d/2 - 1$ row swaps and as many column swaps.",
     verdict="conditional",
     mend=r"d/2 - 1\ [-\text{swaps}-][+\text{moves}+]",
-    gives=(2, 3),
     correction=r"$d/2 - 1$ counts *moves*: take a row out, insert it elsewhere. That is the least number, for every "
     r"even $d$. Exchanges of two rows take $d$ minus the number of cycles: $0, 1, 3, 4, 6, 9, 11, 10, \dots$ for "
     r"$d = 2, 4, 6, \dots$, which is $d/2 - 1$ for $d = 2$ and $d = 4$ only. The conclusion $\det \mathcal R = 1$ "

@@ -31,7 +31,6 @@ def percent(share):
     statement=r"Complex-linear projections save nearly half of the parameters of the attention block.",
     verdict="ambiguous",
     mend=r"\tfrac12\ \text{ of }\ [-\text{the attention block}-][+Q, K, V+]",
-    gives=(0, 1),
     correction=r"Half of the $Q$, $K$ and $V$ projections, as the introduction says. With the output projection it is "
     r"the paper's own $37.5\,\%$ (its section 6.1).",
     witness=r"$1.5\,n^2$ of $3n^2$ are $[[1/2]]$; of $4n^2$ they are $[[3/8]]$.",

@@ -6,13 +6,16 @@ in the palette is refused. Words stay words, in the page's own face; mathematics
 
 import hashlib
 import io
+import json
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from html import escape
 from typing import Any
 
 import matplotlib as mpl
+import numpy as np
+from matplotlib.artist import Artist
 from matplotlib.backends.backend_svg import RendererSVG
 from matplotlib.figure import Figure
 from matplotlib.text import Text
@@ -81,8 +84,12 @@ class Picture:
         return out
 
     def _repr_html_(self) -> str:
+        play = (
+            f'<button type="button" class="rope-play-once" hidden aria-label="Play: {escape(self.title, quote=True)}">'
+        )
+        button = f"{play}Play</button>" if "data-plays=" in self.svg else ""
         caption = f"<figcaption>{escape(self.caption)}</figcaption>" if self.caption else ""
-        return f'<figure class="rope-svg"><style>{style.css()}</style>{self.svg}{caption}</figure>'
+        return f'<figure class="rope-svg"><style>{style.css()}</style>{self.svg}{button}{caption}</figure>'
 
     def __repr__(self) -> str:
         return f"{self.title}. {self.desc}"
@@ -92,6 +99,63 @@ class Sheet(Figure):
     """A matplotlib figure that becomes a :class:`Picture`."""
 
     picture: Picture
+
+    def __init__(self, **options) -> None:
+        super().__init__(**options)
+        self.moves: dict[str, Callable[[], dict]] = {}  # by the name of a group: how it plays
+
+    def plays(
+        self,
+        artist: Artist,
+        *,
+        turn: float = 0.0,
+        about: tuple[float, float] = (0.0, 0.0),
+        upright: bool = False,
+        along: np.ndarray | None = None,
+        appear: bool = False,
+        begin: float = 0.0,
+        seconds: float = 0.4,
+    ) -> None:
+        """Where an artist comes from when a reader presses Play: the picture itself is how the play ends.
+
+        ``book/_static/moving_figures.js`` does it. On paper, without scripts and for who wants no motion the picture
+        stands still, and no button shows.
+
+        Args:
+            artist: What moves; it belongs to axes.
+            turn: Radians that it turns counter-clockwise before it stands as drawn.
+            about: The centre of the turn, in data units.
+            upright: A text that goes round the centre and does not lean.
+            along: Points that it passes, in data units, shape (points, 2); the last is where it stands.
+            appear: Whether it is not there before ``begin``.
+            begin: Seconds until it starts.
+            seconds: How long it moves or takes to appear.
+        """
+        artist.set_gid(f"move-{len(self.moves)}")
+
+        def place(points) -> np.ndarray:
+            if artist.axes is None:
+                raise ValueError(f"expected an artist of axes, got {artist}: only there are data units places")
+            return artist.axes.transData.transform(points)
+
+        def spec() -> dict:  # when the layout is done: only then are data units places in the picture
+            found: dict[str, Any] = {"begin": begin, "seconds": seconds}
+            if turn:
+                x, y = place(about)
+                found |= {"turn": round(float(np.degrees(turn)), 2), "at": [_pixel(x), _pixel(self.bbox.height - y)]}
+            if upright and isinstance(artist, Text):
+                u, v = place(artist.get_position())
+                found["upright"] = [_pixel(u), _pixel(self.bbox.height - v)]
+            if along is not None:
+                way = place(along) - place(along[-1])
+                found["along"] = [[_pixel(u), _pixel(-v)] for u, v in way]
+            return found | ({"appear": True} if appear else {})
+
+        self.moves[f"move-{len(self.moves)}"] = spec
+
+
+def _pixel(length: float) -> float:
+    return round(float(length), 1)
 
 
 @contextmanager
@@ -113,7 +177,17 @@ def figure(*, title: str, desc: str, caption: str = "", size: tuple[float, float
         yield fig
         picture.svg = _page_ink(_render(fig), *fig.get_size_inches(), title=title, desc=desc)
         picture.sheet = fig
+        picture.svg = _with_moves(picture.svg, fig.moves)
         _refuse_borrowed_colours(fig, picture.svg)
+
+
+def _with_moves(drawn: str, moves: dict[str, Callable[[], dict]]) -> str:
+    for name, spec in moves.items():
+        said = escape(json.dumps(spec(), separators=(",", ":")))
+        drawn, found = re.subn(rf'(<g id="f\w+-{name}")', rf'\1 data-plays="{said}"', drawn)
+        if found != 1:
+            raise ValueError(f"expected one group for {name}, got {found}: give plays() what is drawn, such as a line")
+    return drawn
 
 
 _NAMES = {  # what a reader must see where the colour stands for it: the word, or its letter in mathematics

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from html import escape
 from statistics import fmean, stdev
@@ -23,7 +24,8 @@ class Table:
     def __init__(
         self, headings: Sequence[str], rows: Iterable[Sequence[str]], *, caption: str, right: Iterable[str] = ()
     ) -> None:
-        self.headings, self.rows, self.caption = list(headings), [list(map(str, row)) for row in rows], caption
+        self.headings, self.caption = list(headings), caption
+        self.rows = [[_with_minus(str(cell)) for cell in row] for row in rows]
         if not caption.strip():
             raise ValueError(f"expected a caption in words, got {caption!r}: it says what the table shows")
         for row in self.rows:
@@ -32,6 +34,18 @@ class Table:
         if unknown := set(right) - set(self.headings):
             raise ValueError(f"right: expected some of {', '.join(self.headings)}, got {min(unknown)!r}")
         self.right = set(right)
+        for column, name in enumerate(self.headings):
+            if name in self.right:
+                self._align(column)
+
+    def _align(self, column: int) -> None:
+        """Fill numbers up on the right, so that the points of a column stand below each other."""
+        decimals = [len(number[1] or "") for row in self.rows if (number := _NUMBER.fullmatch(row[column]))]
+        for row in self.rows:
+            if number := _NUMBER.fullmatch(row[column]):
+                row[column] += "\N{FIGURE SPACE}" * (max(decimals) - len(number[1] or ""))
+                if max(decimals) and not number[1]:
+                    row[column] += "\N{PUNCTUATION SPACE}"
 
     def _repr_html_(self) -> str:
         head = "".join(f'<th scope="col" style="{self._style(n, n)}">{escape(n)}</th>' for n in self.headings)
@@ -40,7 +54,8 @@ class Table:
         return (
             f'<div class="rope-table"><p style="margin: 1.5rem 0 .5rem"><strong>{_code(self.caption)}</strong></p>'
             f'<div class="pst-scrollable-table-container" tabindex="0" role="region" aria-label="{label}">'
-            f'<table class="table" style="font-size: .9rem"><thead><tr>{head}</tr></thead>'
+            '<table class="table" style="font-size: .9rem; font-variant-numeric: tabular-nums">'
+            f"<thead><tr>{head}</tr></thead>"
             f"<tbody>{body}</tbody></table></div></div>"
         )
 
@@ -56,6 +71,16 @@ class Table:
         if "`" in text or (len(text) <= 24 and any(c.isdigit() for c in text)):
             return f"{side}; white-space: nowrap"  # a name or a number does not break, words may
         return f"{side}; min-width: 15em" if len(text) > 24 else side
+
+
+_NUMBER = re.compile(r"[+\N{MINUS SIGN}]?[\d,]+(?:\.(\d+))?")
+
+
+def _with_minus(text: str) -> str:
+    """A true minus sign before a number; names, dates and what stands between backticks keep their hyphens."""
+    parts = text.split("`")
+    parts[::2] = [re.sub(r"(?<![\w-])-(?=\.?\d)", "\N{MINUS SIGN}", part) for part in parts[::2]]
+    return "`".join(parts)
 
 
 def _code(text: str) -> str:

@@ -1,8 +1,11 @@
 """A figure takes the page's inks, says what it shows, and is the same text each time."""
 
+import html
+import json
 import re
 import xml.etree.ElementTree as ET
 
+import numpy as np
 import pytest
 
 from rope_lab.show import style, svg
@@ -69,6 +72,32 @@ def borrow(role: str, label: str) -> svg.Picture:
         fig.subplots().set_title(label)
         fig.axes[0].plot([0, 1], [0, 1], **svg.line(role))
     return fig.picture
+
+
+def test_what_plays_says_where_it_comes_from_and_the_picture_is_the_end():
+    with svg.figure(title="A hand", desc="It turns.") as fig:
+        axes = fig.subplots()
+        (hand,) = axes.plot([0, 0], [0, 1], color=style.LIGHT["ink"])
+        fig.plays(hand, turn=np.pi / 2, seconds=2)
+    picture = fig.picture
+    (said,) = re.findall(r'data-plays="([^"]+)"', picture.svg)
+    plays = json.loads(html.unescape(said))
+    assert (plays["turn"], plays["seconds"]) == (90, 2)
+    place = axes.transData.transform((0, 0))
+    assert plays["at"] == pytest.approx([place[0], fig.bbox.height - place[1]], abs=0.06)
+    assert re.sub(' data-plays="[^"]+"', "", picture.svg).count("<path") == picture.svg.count("<path")
+    assert '<button type="button" class="rope-play-once" hidden aria-label="Play: A hand">' in picture._repr_html_()
+    assert "<button" not in draw()._repr_html_()
+
+
+def test_what_draws_no_group_cannot_play():
+    with pytest.raises(ValueError, match="expected one group for move-0, got 0"):
+        play_nothing()
+
+
+def play_nothing() -> None:
+    with svg.figure(title="Nothing", desc="Nothing is drawn.") as fig:
+        fig.plays(fig.subplots().text(0, 0, ""), appear=True)
 
 
 def test_a_figure_without_words_is_refused():

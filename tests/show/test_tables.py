@@ -36,6 +36,18 @@ def test_what_a_table_refuses(changes, says):
         Table(**{"headings": ["a", "b"], "rows": [["1", "2"]], "caption": "Numbers", **changes})
 
 
+def test_a_negative_number_has_a_minus_sign_and_a_name_its_hyphen():
+    found = cells(Table(["gap"], [["-0.031 ± 0.004"], ["2026-01-02"], ["`crope-1`"], ["K-V"]], caption="Signs"))
+    assert [row[0] for row in found] == ["−0.031 ± 0.004", "2026-01-02", "crope-1", "K-V"]
+
+
+def test_points_of_a_column_stand_below_each_other():
+    table = Table(["gap", "seed"], [["-0.5", "-1"], ["12.125", "0.5"], ["1,000", ""]], caption="Points", right=["gap"])
+    assert [row[0] for row in cells(table)] == ["−0.5\u2007\u2007", "12.125", "1,000\u2007\u2007\u2007\u2008"]
+    assert [row[1] for row in cells(table)] == ["−1", "0.5", ""]
+    assert "tabular-nums" in table._repr_html_()
+
+
 def test_every_card_has_its_row_and_its_own_numbers():
     table = card_table(FOUND, caption="All cards")
     rows = cells(table)

@@ -149,7 +149,7 @@ def test_on_a_phone_the_picture_stays_in_view_and_covers_no_focus(show):
     page.evaluate("scrollTo(0, document.documentElement.scrollHeight)")
     assert pinned.bounding_box()["y"] + pinned.bounding_box()["height"] < 60  # it leaves with its own widget
     wide = show(So4Explorer(), viewport={"width": 1280, "height": 800})
-    assert wide.evaluate("getComputedStyle(document.querySelector('.rope-pinned')).position") == "static"
+    expect(wide.locator(".rope-pinned")).to_have_css("position", "static")
 
 
 def test_a_try_shows_its_state_from_wherever_the_reader_is(show):

@@ -36,12 +36,14 @@ def fading_and_turning(*, gamma: float = 0.9, theta: float = 0.5, steps: int = 8
             axes.text(-2.0, row, name, va="center", fontsize=11)
             for n, z in enumerate(values):
                 axes.plot(n, row, "o", ms=3, color=LIGHT["muted"])
-                axes.annotate(
+                arrow = axes.annotate(
                     "",
                     (n + 0.85 * z.real, row + 0.85 * z.imag),
                     (n, row),
                     arrowprops={"arrowstyle": "-|>", "color": LIGHT["value"], "lw": 1.8, "shrinkA": 0, "shrinkB": 0},
                 )
+                if n and arrow.arrow_patch:
+                    fig.plays(arrow.arrow_patch, appear=True, begin=0.4 * n)
         axes.text(0.0, 2.1, "value", fontsize=10, color=LIGHT["value"])
         for n in range(steps):
             axes.text(n, 0.85, f"${n}$", ha="center", va="center", fontsize=10, color=LIGHT["muted"])

@@ -23,12 +23,14 @@ def two_winds() -> Picture:
     )
     with figure(title="Two generators, one family on whole positions", desc=desc, size=(5.0, 2.4)) as fig:
         left, right = fig.subplots(1, 2)
-        _wind(left, SKEW, "the distance stays")
-        _wind(right, WITNESS, "the distance changes")
+        for axes, B, title in ((left, SKEW, "the distance stays"), (right, WITNESS, "the distance changes")):
+            way = _wind(axes, B, title)
+            (leaf,) = axes.plot(*way[-1], "D", color=LIGHT["two"], ms=8, mec=LIGHT["paper"])
+            fig.plays(leaf, along=way[::4], seconds=4)
     return fig.picture
 
 
-def _wind(axes: Axes, B: np.ndarray, title: str) -> None:
+def _wind(axes: Axes, B: np.ndarray, title: str) -> np.ndarray:
     axes.set(xlim=(-2.75, 2.75), ylim=(-2.25, 2.25), aspect="equal")
     axes.axis("off")
     axes.set_title(title, fontsize=12)
@@ -52,6 +54,7 @@ def _wind(axes: Axes, B: np.ndarray, title: str) -> None:
         axes.plot(*at, "o", color=LIGHT["one"], ms=7 if t == 0 else 5)
         axes.annotate(name, at, xytext=shift, textcoords="offset points", ha="center", fontsize=11)
     axes.plot(0, 0, "o", color=LIGHT["ink"], ms=2.5)
+    return path
 
 
 def two_aliases(*, theta: float = 1.0, last: int = 4) -> Picture:

@@ -35,6 +35,10 @@ def same_offset(*, m: int = 1, n: int = 5, shift: int = 7) -> Picture:
     with figure(title=title, desc=desc, size=(5.0, 3.1)) as fig:
         for axes, s, logit in zip(fig.subplots(1, 2), (0, shift), logits, strict=True):
             _clock(axes, m + s, n + s, logit)
+        for part in [*axes.lines[:2], *axes.patches[1:]]:  # the right clock walks from where the left one stands
+            fig.plays(part, turn=shift * _THETA, seconds=2.5)
+        for name in axes.texts[:3]:
+            fig.plays(name, turn=shift * _THETA, upright=True, seconds=2.5)
     return fig.picture
 
 

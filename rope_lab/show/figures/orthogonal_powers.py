@@ -2,6 +2,7 @@
 
 import numpy as np
 from matplotlib.axes import Axes
+from matplotlib.lines import Line2D
 
 from rope_lab.algebra.grid_positions import grid_turn
 from rope_lab.algebra.orthogonal_powers import orthogonal_power, split_off
@@ -43,6 +44,11 @@ def three_powers(*, angle: float = 0.7, last: int = 4, rows: int = 3) -> Picture
         for row, (name, role, power) in zip(grid, every[:rows], strict=True):
             for n, axes in enumerate(row):
                 _letter(axes, power(n), role)
+                for part in [*axes.lines[2:], *axes.patches]:
+                    if n:
+                        fig.plays(
+                            part, turn=angle if name == "a turn" else 0.0, appear=True, begin=n - 0.8, seconds=0.8
+                        )
             row[0].text(-1.5, 0, name, ha="right", va="center", fontsize=11)
         for n, axes in enumerate(grid[0]):
             axes.set_title(f"$n = {n}$", fontsize=12)
@@ -83,31 +89,36 @@ def two_routes(*, x: float = 1.1, y: float = 1.1) -> Picture:
         for axes in (clocks, ball):
             axes.set_aspect("equal")
             axes.axis("off")
-        _clocks(clocks, (x, y))
-        _ball(ball, B_1, B_2, x, y)
+        for n, (hand, middle, angle) in enumerate(_clocks(clocks, (x, y))):
+            fig.plays(hand, turn=angle, about=(middle, 0.0), begin=2 * n, seconds=2)
+        for end, way in _ball(ball, B_1, B_2, x, y):
+            fig.plays(end, along=np.vstack([way[:-1:4], way[-1:]]), seconds=4)
         clocks.set_title("$B_1$ and $B_2$ commute", fontsize=14)
         ball.set_title("they do not", fontsize=14)
     return fig.picture
 
 
-def _clocks(axes: Axes, angles: tuple[float, float]) -> None:
-    circle = np.linspace(0, 2 * np.pi, 80)
+def _clocks(axes: Axes, angles: tuple[float, float]) -> list[tuple[Line2D, float, float]]:
+    circle, hands = np.linspace(0, 2 * np.pi, 80), []
     for middle, angle, role, name in zip((-1.25, 1.25), angles, ("one", "two"), ("x", "y"), strict=True):
         axes.plot(middle + np.cos(circle), np.sin(circle), color=LIGHT["muted"], lw=0.8)
-        axes.plot([middle, middle + np.cos(angle)], [0, np.sin(angle)], lw=2.2, **line(role))
+        hands.append(
+            (*axes.plot([middle, middle + np.cos(angle)], [0, np.sin(angle)], lw=2.2, **line(role)), middle, angle)
+        )
         arc = np.linspace(0, angle, 30)
         axes.plot(middle + 0.4 * np.cos(arc), 0.4 * np.sin(arc), color=LIGHT[role], lw=1)
         axes.text(middle, -1.45, f"turned by ${name}$", color=LIGHT[role], ha="center", fontsize=11)
     axes.set(xlim=(-2.5, 2.5), ylim=(-2.3, 2.3))
+    return hands
 
 
-def _ball(axes: Axes, B_1: np.ndarray, B_2: np.ndarray, x: float, y: float) -> None:
+def _ball(axes: Axes, B_1: np.ndarray, B_2: np.ndarray, x: float, y: float) -> list[tuple[Line2D, np.ndarray]]:
     view = np.array([[1.0, 0.0, 0.0], [0.0, 0.35, 0.94]])  # seen from in front and a little above
     start = np.array([-0.15, -0.9, -0.5])
     start /= np.linalg.norm(start)
     circle = np.linspace(0, 2 * np.pi, 80)
     axes.plot(np.cos(circle), np.sin(circle), color=LIGHT["muted"], lw=0.8)
-    steps = np.linspace(0, 1, 40)
+    steps, ends = np.linspace(0, 1, 40), []
 
     def route(first, second):
         one = [grid_turn(x * s * first[0], y * s * first[1], B_1=B_1, B_2=B_2) @ start for s in steps]
@@ -120,8 +131,9 @@ def _ball(axes: Axes, B_1: np.ndarray, B_2: np.ndarray, x: float, y: float) -> N
     ):
         way = route(first, second)
         axes.plot(*way.T, lw=2, **line(role))
-        axes.plot(*way[-1], "o", color=LIGHT[role], ms=6)
+        ends.append((*axes.plot(*way[-1], "o", color=LIGHT[role], ms=6), way))
         at = way[-1] + shift
         axes.text(at[0], at[1], name, color=LIGHT[role], fontsize=11, ha="right")
     axes.plot(*(view @ start), "o", color=LIGHT["ink"], ms=5)
     axes.set(xlim=(-1.2, 1.2), ylim=(-1.104, 1.104))
+    return ends

@@ -36,6 +36,10 @@ def every_solution() -> Picture:
             grid[0, column].set_title(name, fontsize=10)
             for n in range(3):
                 _letter(grid[n, column], np.asarray(family(n)))
+                for part in [*grid[n, column].lines[2:], *grid[n, column].patches]:
+                    if n:
+                        turn = 0.7 if column == 0 else 0.0
+                        fig.plays(part, turn=turn, appear=True, begin=1.2 * n - 0.7, seconds=0.9)
         for n in range(3):
             grid[n, 0].text(-1.5, 0, rf"$R_{n}$", fontsize=15, ha="right", va="center")
     return fig.picture

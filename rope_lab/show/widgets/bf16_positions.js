@@ -110,6 +110,7 @@ function build(ui) {
   });
   ui.slider("n", { label: "position $n$", step: 1, scale: "log", show: (v) => grouped(whole(v)) });
   ui.play("n", { label: "Walk to the longest text", seconds: 8 });
+  ui.tries({ 255: { n: 255 }, 256: { n: 256 }, 257: { n: 257 } });
   ui.choice("dtype", { label: "round to", options: { bfloat16: "bfloat16", float16: "float16", float32: "float32" } });
   ui.choice("place", {
     label: "round this, and nothing else",

@@ -33,6 +33,11 @@ const signed = (r) => (r > 0 ? `+${r}` : number(r, 0));
 function build(ui) {
   const upper = ui.figure({ label: "Logits over the offset of the key", height: () => 220 });
   const lower = ui.figure({ label: "Softmax weights over the offset of the key", height: () => 220 });
+  ui.choice("head_dim", {
+    label: "dimensions $d$",
+    options: { 8: "8", 32: "32", 128: "128", 512: "512", 2048: "2048" },
+  });
+  ui.tries({ "$d$ = 8": { head_dim: "8" }, "$d$ = 2048": { head_dim: "2048" } });
   const write = ui.readout({
     ratio: "a neighbour's logit, from the top's 1",
     lead: "lead over a neighbour, in nats",
@@ -40,10 +45,6 @@ function build(ui) {
     here: "the key you hold: logit, weight",
   });
   ui.choice("kind", { label: "the token says", options: { next: "next", "next-next": "next-next" } });
-  ui.choice("head_dim", {
-    label: "dimensions $d$",
-    options: { 8: "8", 32: "32", 128: "128", 512: "512", 2048: "2048" },
-  });
   ui.slider("key", { label: "key at offset $n - m$", step: 1, look: "key", show: signed });
   ui.slider("log_amplitude", {
     label: "amplitude $c$",

@@ -80,8 +80,6 @@ function build(ui) {
     value: now.variant,
   }));
   select(ui, compute, "reference", "minus the reference", (now) => ({ options: now.names, value: now.reference }));
-  ui.choice("kind", { label: "loss", options: { validation: "validation", training: "training" } });
-  ui.choice("scale", { label: "steps", options: { linear: "linear", log: "logarithmic" } });
   let cursor = null; // it goes from point to point, however many a curve has
   ui.controls.push(() => {
     if (cursor) cursor.step = 100 / Math.max(1, compute(ui.state).steps.length - 1);
@@ -94,6 +92,9 @@ function build(ui) {
       return `step ${now.steps[now.index]}`;
     },
   });
+  const other = ui.more("The other loss, and logarithmic steps", { host: ui.panel });
+  ui.choice("kind", { label: "loss", options: { validation: "validation", training: "training" }, host: other });
+  ui.choice("scale", { label: "steps", options: { linear: "linear", log: "logarithmic" }, host: other });
   const strip = ui.figure({ label: "Paired difference against step", height: () => 190, host: ui.below });
   const table = losses(ui);
   for (const fig of [curves, strip]) follow(ui, fig);

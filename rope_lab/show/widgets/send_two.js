@@ -69,8 +69,12 @@ function draw(ui, fig, { u1, v1, u2, v2, sources }, { images, miss }) {
       [tx, ty] = away(z, 0.16);
     fig.line(at([0, 0]), at(z), `thin ${look}`);
     fig.text([tx, ty + 5], `$z_${i + 1}$`, `small ${look}`);
-    if (miss[i] > 0.005) fig.line(at(image), at(targets[i]), "thin muted dash");
     fig.hand(at([0, 0]), at(image), look);
+    if (miss[i] > 0.005) fig.hand(at(image), at(targets[i]), "wrong");
+    if (miss[i] > 0.4) {
+      const [x, y] = at([(image[0] + targets[i][0]) / 2, (image[1] + targets[i][1]) / 2]);
+      fig.text([x + 8, y + 4], number(miss[i]), "small wrong", "start");
+    }
   });
   targets.forEach((w, i) => {
     const look = ["one", "two"][i],

@@ -54,6 +54,11 @@ function build(ui) {
     ["a3", "$a_3$ of $σ_3$, mirror at the first axis", "conjugate"],
   ])
     ui.slider(name, { label, step: 0.01, look });
+  ui.tries({
+    "a turn": { a0: 0.7, a1: 0, a2: 0.7, a3: 0 },
+    "a mirror": { a0: 0, a1: 0.7, a2: 0, a3: 0.7 },
+    "half of each": { a0: 0.5, a1: 0, a2: 0, a3: 0.5 },
+  });
   const write = ui.readout({ axes: "half axes of the ellipse", determinant: "determinant" });
 
   return (state, values) => {

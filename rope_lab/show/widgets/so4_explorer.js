@@ -1,4 +1,4 @@
-import { number } from "./draw.js";
+import { html, number } from "./draw.js";
 import { widget } from "./kit.js";
 
 const ENTRIES = ["b21", "b31", "b41", "b32", "b42", "b43"];
@@ -69,30 +69,18 @@ function build(ui) {
     halves: "$r_+$ and $r_-$",
     logit: "logit of equal $q$ and $k$",
   });
-  const grid = ui.panel.appendChild(document.createElement("div"));
-  grid.className = "rope-six";
-  for (const name of ENTRIES) ui.slider(name, { label: `$b_{${name.slice(1)}}$`, step: 0.05, host: grid });
-  const row = ui.below.appendChild(document.createElement("div"));
-  row.className = "rope-presets";
+  const row = html("div", { class: "rope-presets" });
+  ui.panel.prepend(row);
   for (const [name, values] of Object.entries(PRESETS)) {
     ui.button(name, () => ui.set(Object.fromEntries(ENTRIES.map((entry, i) => [entry, values[i]]))), { host: row });
   }
-  const more = ui.below.appendChild(document.createElement("div"));
-  more.className = "rope-more";
-  ui.slider("t", {
-    label: "position $t$",
-    step: 0.1,
-    look: "two",
-    show: (v) => number(v, 1),
-    host: more,
-  });
-  ui.slider("view", {
-    label: "look from the side",
-    step: 0.02,
-    show: (v) => `${number(v)} rad`,
-    host: more,
-  });
-  ui.play("t", { label: "Walk along", perSecond: 20, host: row });
+  ui.slider("t", { label: "position $t$", step: 0.1, look: "two", show: (v) => number(v, 1) });
+  ui.play("t", { label: "Walk along", perSecond: 20, stride: 1 });
+  const discs = ui.figure({ label: "The two planes, each with its own speed", height: () => 150, host: ui.panel });
+  const more = ui.more("The six entries of $B$, and the view");
+  const grid = more.appendChild(html("div", { class: "rope-six" }));
+  for (const name of ENTRIES) ui.slider(name, { label: `$b_{${name.slice(1)}}$`, step: 0.05, host: grid });
+  ui.slider("view", { label: "look from the side", step: 0.02, show: (v) => `${number(v)} rad`, host: more });
 
   return (state, values) => {
     const [first, second] = values.angles;
@@ -103,6 +91,7 @@ function build(ui) {
       logit: number(values.logit, 3),
     });
     drawOrbit(orbit, state, values);
+    drawDiscs(discs, state, values);
     drawStrip(ui, strip, state, values);
     ui.say(
       `Speeds ${number(first)} and ${number(second)} radians per position; at position ` +
@@ -146,6 +135,21 @@ function drawOrbit(fig, state, { angles, point }) {
   fig.circle(here, 7, "paper two");
   fig.circle(here, 3.5, "fill two");
   fig.text([start[0], start[1] - 12], "start", "small one");
+}
+
+/** In its own plane a point goes round a circle: two hands, two speeds. */
+function drawDiscs(fig, { t }, { angles }) {
+  const r = Math.min(50, fig.width / 5);
+  fig.clear(`At position ${number(t, 1)} the planes have turned by ${angles.map((a) => number(a * t)).join(" and ")}.`);
+  angles.forEach((angle, i) => {
+    const [cx, cy] = [fig.width * (0.27 + 0.46 * i), r + 8];
+    fig.circle([cx, cy], r, "hair");
+    fig.line([cx, cy], [cx + r, cy], "hair");
+    fig.hand([cx, cy], [cx + r * Math.cos(angle * t), cy - r * Math.sin(angle * t)], i ? "two" : "one");
+    const turns = `${number((angle * t) / (2 * Math.PI), 1)} turns`;
+    fig.text([cx, cy + r + 20], `${i ? "slower" : "faster"} plane`, `small ${i ? "two" : "one"}`);
+    fig.text([cx, cy + r + 37], turns, "small muted");
+  });
 }
 
 function drawStrip(ui, fig, state, { logit }) {

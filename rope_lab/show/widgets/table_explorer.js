@@ -62,6 +62,7 @@ function build(ui) {
     label: "Differences to the reference, with intervals",
     height: () => 96 + 62 * Math.max(1, count),
   });
+  ui.slider("margin", { label: "margin $δ$", step: 0.001, show: (v) => `${number(v, 3)} nats` });
   ui.ranges.panel = panels.map((panel) => panel.key);
   ui.ranges.reference = [...new Set(panels.flatMap((panel) => panel.names))];
   select(ui, compute, "panel", "experiment, rung, row", ({ panel }) => ({ options: ui.ranges.panel, value: panel }));
@@ -71,13 +72,12 @@ function build(ui) {
   }));
   ui.choice("metric", { label: "loss", options: { final: "final", best: "best" } });
   ui.choice("view", { label: "view", options: { near: "near zero", all: "everything" } });
-  ui.slider("margin", { label: "margin $δ$", step: 0.001, show: (v) => `${number(v, 3)} nats` });
   const list = html("ul", { class: "rope-verdicts" });
   ui.below.append(
     html(
       "p",
       { class: "rope-legend" },
-      "Purple disc and bar: our mean difference with its 95 % interval; small rings: the seeds. Diamond " +
+      "Dark disc and bar: our mean difference with its 95 % interval; small rings: the seeds. Diamond " +
         "with a thin bar: the difference the paper prints, with the root of its two squared ± numbers.",
     ),
     list,

@@ -61,7 +61,7 @@ function build(ui) {
     const { logit, offset, between } = values;
     write({ offset: number(offset, 0), between: angle(between), logit: number(logit, 3) });
     drawClock(ui, clock, state, values);
-    drawStrip(strip, state, values);
+    drawStrip(ui, strip, state, values);
     ui.say(
       `Query at ${Math.round(state.m + state.shift)}, key at ${Math.round(state.n + state.shift)}, ` +
         `offset ${number(offset, 0)}, logit ${number(logit, 3)}`,
@@ -118,7 +118,7 @@ function drawClock(ui, fig, state, { q, k, between, logit }) {
   if (Math.abs(between) > 0.35) fig.text([middle[0], middle[1] + 5], angle(Math.abs(between)), "small");
 }
 
-function drawStrip(fig, { theta, q_angle, k_angle }, { offset, logit, reach }) {
+function drawStrip(ui, fig, { theta, q_angle, k_angle }, { offset, logit, reach }) {
   const left = 36,
     bottom = fig.height - 44;
   fig.clear(`The logit against the offset from −16 to 16; now ${number(logit, 3)} at ${number(offset, 0)}.`);
@@ -137,6 +137,10 @@ function drawStrip(fig, { theta, q_angle, k_angle }, { offset, logit, reach }) {
   fig.line([X(offset), Y(0)], [X(offset), Y(logit)], "line thin");
   fig.circle([X(offset), Y(logit)], 7, "paper");
   fig.circle([X(offset), Y(logit)], 3.5, "fill");
+  fig.handle("offset", [X(offset), Y(logit)], ([x]) => {
+    const wish = -16 + (32 * (x - left)) / (fig.width - 10 - left);
+    ui.set({ n: ui.nearest("n", ui.state.m + wish) }, { now: true });
+  });
 }
 
 export default widget({

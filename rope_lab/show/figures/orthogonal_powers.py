@@ -102,9 +102,8 @@ def _clocks(axes: Axes, angles: tuple[float, float]) -> list[tuple[Line2D, float
     circle, hands = np.linspace(0, 2 * np.pi, 80), []
     for middle, angle, role, name in zip((-1.25, 1.25), angles, ("one", "two"), ("x", "y"), strict=True):
         axes.plot(middle + np.cos(circle), np.sin(circle), color=LIGHT["muted"], lw=0.8)
-        hands.append(
-            (*axes.plot([middle, middle + np.cos(angle)], [0, np.sin(angle)], lw=2.2, **line(role)), middle, angle)
-        )
+        (hand,) = axes.plot([middle, middle + np.cos(angle)], [0, np.sin(angle)], lw=2.2, **line(role))
+        hands.append((hand, middle, angle))
         arc = np.linspace(0, angle, 30)
         axes.plot(middle + 0.4 * np.cos(arc), 0.4 * np.sin(arc), color=LIGHT[role], lw=1)
         axes.text(middle, -1.45, f"turned by ${name}$", color=LIGHT[role], ha="center", fontsize=11)
@@ -131,7 +130,8 @@ def _ball(axes: Axes, B_1: np.ndarray, B_2: np.ndarray, x: float, y: float) -> l
     ):
         way = route(first, second)
         axes.plot(*way.T, lw=2, **line(role))
-        ends.append((*axes.plot(*way[-1], "o", color=LIGHT[role], ms=6), way))
+        (end,) = axes.plot(*way[-1], "o", color=LIGHT[role], ms=6)
+        ends.append((end, way))
         at = way[-1] + shift
         axes.text(at[0], at[1], name, color=LIGHT[role], fontsize=11, ha="right")
     axes.plot(*(view @ start), "o", color=LIGHT["ink"], ms=5)

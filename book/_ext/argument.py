@@ -1,4 +1,4 @@
-"""The strip under the title of a part's first chapter: where in the book's argument the part stands, and its law.
+"""The strip below the opener of a part's first chapter: where in the book's argument the part stands, and its law.
 
 What it says stands in ``argument.yml`` beside this file. A part with chapters and without an entry there is a warning.
 """
@@ -59,11 +59,12 @@ def strip(made: list[Part], page: str, uri: Any) -> nodes.container:
 
 
 def place(app: Sphinx, doctree: nodes.document, docname: str) -> None:
-    """Put the strip under the title of a part's first chapter."""
+    """Put the strip below the opener of a part's first chapter: its question and its prediction come first."""
     made = app.env.argument_parts  # type: ignore[attr-defined]
     if docname in (part.first for part in made):
-        title = next(iter(doctree.findall(nodes.title)))
-        title.parent.insert(1, strip(made, docname, lambda page: app.builder.get_relative_uri(docname, page)))
+        chapter = next(iter(doctree.findall(nodes.section)))
+        end = next((i for i, node in enumerate(chapter.children) if isinstance(node, nodes.section)), len(chapter))
+        chapter.insert(end, strip(made, docname, lambda page: app.builder.get_relative_uri(docname, page)))
 
 
 def note(app: Sphinx, env: Any) -> None:

@@ -128,7 +128,7 @@
       show();
       if (fold) fold.open = state.right || prediction;
       // The button in focus has just been disabled: on to the figure that now moves, or to the answer.
-      const figure = form.querySelector(".rope-hero input:not(:disabled)");
+      const figure = form.querySelector(".rope-hero input:is(:checked, [type=range]):not(:disabled)");
       if (prediction) (figure ?? (where ?? fold).querySelector("a, summary")).focus();
     });
 

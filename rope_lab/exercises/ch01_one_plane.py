@@ -125,10 +125,9 @@ EXERCISES = (
     Question(
         id="ch01.predict-cache",
         kind="prediction",
-        prompt=r"Suppose positions enter like this. Every query and every key is an arrow, and it is turned by as many "
-        r"steps as its position says. Two words are then compared by the angle between their arrows. A chat has stored "
-        r"4000 keys, turned. Word 4001 arrives with its query, one step further from every stored key than word 4000 "
-        r"was. How many stored keys must be turned again, so that every comparison sees the right distance?",
+        prompt=r"Every query and every key is an arrow, turned by as many steps as its position says. Two words are "
+        r"compared by the angle between their arrows. A chat has stored 4000 turned keys, and word 4001 arrives. It "
+        r"stands one step further from each of them than word 4000 did. How many stored keys must be turned again?",
         choices=(
             r"all 4000, each by one step",
             r"none of them",

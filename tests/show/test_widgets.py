@@ -13,6 +13,7 @@ from rope_lab.show import widgets
 from rope_lab.show.widgets import kit
 from rope_lab.show.widgets.impulse_response import ImpulseResponse
 from rope_lab.show.widgets.kit import Widget, catalogue, join, state
+from rope_lab.show.widgets.ride import Ride
 from rope_lab.show.widgets.shift_sentence import ShiftSentence
 from rope_lab.show.widgets.two_hands import TwoHands
 
@@ -93,3 +94,48 @@ def test_rotated_positions_do_not_see_the_shift(seed):
 
 def test_control_added_positions_do_see_the_shift():
     assert ShiftSentence.compute(ShiftSentence(shift=9).state())["added"]["change"] > 0.1
+    assert ShiftSentence.compute(ShiftSentence(mode="added", shift=9).state())["change"] > 0.1
+
+
+def test_a_hero_is_a_second_view_of_the_same_model(monkeypatch):
+    shown = []
+    monkeypatch.setattr(kit, "display", lambda data, **_: shown.append(data))
+    widget = TwoHands()
+    widget.hero(control="n", readout="logit")
+    widget._ipython_display_()
+    small, whole = shown[0][kit._VIEW], shown[2][kit._VIEW]
+    assert small["hero"] == {"control": "n", "readout": "logit", "figure": 0}
+    assert small["model_id"] == whole["model_id"]
+    assert "hero" not in whole
+    assert "<noscript>" not in str(shown[0])  # the whole figure says it, and after the prediction
+
+
+def test_a_hero_controls_a_state():
+    with pytest.raises(ValueError, match="TwoHands has no state 'angle' to control; it has: k_angle, k_length, m, n, "):
+        TwoHands().hero(control="angle", readout="logit")
+
+
+@given(seed=st.integers(0, 2**32 - 1))
+def test_from_the_seat_of_the_query_nothing_moves(seed):
+    drawn = Ride.random_state(np.random.default_rng(seed)) | {"placed": 1, "forgot": False}
+    seat, ground = (Ride.compute(Ride(**drawn | {"ride": ride}).state()) for ride in (1, 0))
+    assert max(seat["hands_moved"], seat["output_moved"], seat["logits_moved"], ground["logits_moved"]) < 1e-11
+    assert np.allclose(np.hypot(*np.reshape(seat["query"], (-1, 2)).T), 1)
+
+
+def test_control_the_ground_a_lost_transpose_and_words_that_are_not_turned_move_something():
+    here = {"shift": 5, "theta": 0.5}
+    assert Ride.compute(Ride(**here).state())["hands_moved"] > 0.5
+    lost = Ride.compute(Ride(**here, ride=1, forgot=True).state())
+    assert min(lost["hands_moved"], lost["logits_moved"], lost["output_moved"]) > 0.1
+    assert Ride.compute(Ride(**here, placed=0).state())["logits_moved"] > 0.1
+
+
+def test_a_lost_transpose_turns_the_scene_twice_as_far():
+    start, ground, lost = (
+        np.array(Ride.compute(Ride(shift=shift, ride=ride, forgot=forgot, theta=0.1).state())["seen"]) @ [1, 1j]
+        for shift, ride, forgot in ((0, 0, False), (6, 0, False), (6, 1, True))
+    )
+    by = np.angle(ground / start)
+    back = np.array(Ride.compute(Ride(shift=0, ride=1, forgot=True, theta=0.1).state())["seen"]) @ [1, 1j]
+    assert np.allclose(np.angle(lost / back), 2 * by)

@@ -10,6 +10,7 @@ from tests.site.pages import page_names
 CHAPTERS = [name for name in page_names() if re.fullmatch(r"book/\d\d_\w+", name)]
 WITH_FIGURE = [1, 2, 3, 6, 7, 8, 9, 10, 11, 13, 18]
 SHARED = [1, 2, 3, 6, 8, 10, 13, 18]  # the whole figure stands further down
+MOVED = ".rope-hero :is(input:checked, input[type=range])"
 SHIFTS = """() => new Promise((tell) => {
   let sum = 0;
   new PerformanceObserver((list) => {
@@ -54,7 +55,7 @@ def commit(form):
 
 
 def step(form):
-    form.locator(".rope-hero :is(input:checked, input[type=range])").press("ArrowRight")
+    form.locator(MOVED).press("ArrowRight")
 
 
 def test_the_chapters_with_a_figure_are_these(html):
@@ -76,7 +77,7 @@ def test_the_figure_waits_for_the_guess_and_remembers_it(number, open_page):
     assert drawing.inner_html() == still
     commit(form)
     expect(control).to_be_enabled()
-    expect(control).to_be_focused()
+    expect(form.locator(MOVED)).to_be_focused()
     expect(form).to_contain_text("Now move it.")
     still = drawing.inner_html()
     step(form)

@@ -13,6 +13,7 @@ from rope_lab.show.widgets.cache_calculator import CacheCalculator
 from rope_lab.show.widgets.kit import catalogue
 from rope_lab.show.widgets.ordering_explorer import OrderingExplorer
 from rope_lab.show.widgets.placement_board import PlacementBoard
+from rope_lab.show.widgets.ride import Ride
 from rope_lab.show.widgets.shift_sentence import ShiftSentence
 from rope_lab.show.widgets.so4_explorer import So4Explorer
 from rope_lab.show.widgets.two_hands import TwoHands
@@ -341,3 +342,44 @@ def test_a_reader_orders_the_nine_before_anything_is_shown(show):
     page.get_by_role("button", name="Reset").click()
     expect(names.first).to_have_text("K")
     expect(page.locator(".rope-orders")).to_be_hidden()
+
+
+def test_a_factor_of_the_formula_turns_what_it_turns(show):
+    page = show(Ride(shift=7), viewport={"width": 1000, "height": 900})
+    drawn = page.locator(".rope-ride svg > g").first
+    ground, riding = page.get_by_label("on the ground"), page.get_by_label("riding on the query")
+    scene, words = (page.get_by_role("button", name=f"turns {what}") for what in ("the scene", "each word"))
+    before = drawn.inner_html()
+    scene.hover()
+    expect(riding).to_be_checked()
+    expect(page.locator(".rope-ride svg text", has_text="me")).to_have_count(1)
+    page.mouse.move(0, 0)
+    expect(ground).to_be_checked()
+    assert drawn.inner_html() == before
+    words.focus()
+    page.keyboard.press("Shift+Tab")  # only the keyboard's focus is a question
+    expect(riding).to_be_checked()
+    page.keyboard.press("Enter")  # it stays
+    page.keyboard.press("Tab")
+    expect(riding).to_be_checked()
+    expect(words).to_have_attribute("aria-pressed", "false")
+    page.keyboard.press("Tab")
+    expect(words).to_have_attribute("aria-pressed", "true")
+    expect(scene).to_have_attribute("aria-pressed", "true")
+
+
+def test_a_tapped_word_reads_and_the_query_carries_its_reader_along(show):
+    page = show(Ride(), viewport={"width": 390, "height": 900}, has_touch=True)
+    page.locator(".rope-ride .hit").nth(4).tap()
+    expect(slider(page, "reader")).to_have_value("5")
+    page.get_by_label("riding on the query").check()
+    expect(page.locator(".rope-ride .rope-verdict")).to_have_text("From the query’s seat there are only offsets.")
+    still = reading(page, "hands_moved").inner_text(), page.locator(".rope-ride svg .fill.key").first.get_attribute("d")
+    slider(page, "shift").press("End")
+    expect(page.locator(".rope-ride .rope-verdict")).to_have_text("From the query’s seat nothing has moved.")
+    moved = reading(page, "hands_moved").inner_text(), page.locator(".rope-ride svg .fill.key").first.get_attribute("d")
+    assert moved[0] == still[0] == "0.000"
+    numbers = [[float(x) for x in re.findall(r"-?\d+\.?\d*", path)] for path in (still[1], moved[1])]
+    assert numbers[0] == pytest.approx(numbers[1], abs=1e-6)
+    page.get_by_label("forget the transpose").check()
+    expect(reading(page, "hands_moved")).not_to_have_text("0.000")

@@ -1,4 +1,5 @@
 from . import (
+    alias_hands as alias_hands,
     bf16_positions as bf16_positions,
     budget_calculator as budget_calculator,
     cache_calculator as cache_calculator,
@@ -25,6 +26,7 @@ from . import (
     two_hands as two_hands,
     wrong_layout as wrong_layout,
 )
+from .alias_hands import AliasHands as AliasHands
 from .bf16_positions import BfPositions as BfPositions
 from .budget_calculator import BudgetCalculator as BudgetCalculator
 from .cache_calculator import CacheCalculator as CacheCalculator

@@ -85,7 +85,7 @@ def test_the_figure_waits_for_the_guess_and_remembers_it(number, open_page):
     page.reload()
     form, control = hero(page)
     expect(control).to_be_enabled()
-    expect(form).to_contain_text("you said")
+    expect(form).to_contain_text("You said A")
     form.get_by_role("button", name="Start again").click()
     expect(control).to_be_disabled()
 

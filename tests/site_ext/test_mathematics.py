@@ -58,6 +58,49 @@ def test_no_script_for_mathematics_is_loaded_or_shipped(made, soup):
     assert not (made[0] / "_static" / "mathjax").exists()
 
 
+@pytest.fixture(scope="module")
+def worn(tmp_path_factory):
+    """A function that returns the letters of a formula that wear a colour, each with its role."""
+    setter = mathematics.Typesetter(tmp_path_factory.mktemp("kept") / "kept.json", "")
+
+    def worn(tex, letters):
+        soup = BeautifulSoup(setter.html(tex, display=False, location=None, letters=letters), "html.parser")
+        marked = soup.select("mjx-assistive-mml mi[class]")
+        assert len(marked) == len(soup.select("mjx-mi[class*=rope-]"))
+        return [(letter.get_text(), letter["class"][0]) for letter in marked]
+
+    yield worn
+    setter.close()
+
+
+QUERY, KEY, VALUE, OUTPUT = ("q", "rope-query"), ("k", "rope-key"), ("v", "rope-value"), ("o", "rope-output")
+
+
+@pytest.mark.parametrize(
+    ("tex", "letters", "coloured"),
+    [
+        (r"q_m^\top k_n, o_m = \sum_n a_{mn} v_n", "", [QUERY, KEY, OUTPUT, VALUE]),
+        (r"\tilde q_{2i}^\dagger", "", [QUERY]),
+        (r"q^\top R k, v, o", "", []),  # bare letters mean other things on many pages
+        (r"q^\top R k, v, o", "qk", [QUERY, KEY]),
+        (r"q_m v_i", "qk", [QUERY]),  # a page that says which letters means no others
+        (r"W_q, \lambda_k, \theta^k, R^{q_m}", "qkvo", []),  # an index is an index
+        (r"2\pi + k - 1, k + 2", "qk", []),  # a number
+        (r"\operatorname{q}, \mathrm k, \text{k and q}, o(1)", "qk", []),
+        (r"\frac{q'}{|k|} \begin{pmatrix} q \\ k \end{pmatrix}", "qk", [QUERY, KEY, QUERY, KEY]),
+    ],
+)
+def test_letters_of_queries_keys_values_and_outputs_wear_their_colours(worn, tex, letters, coloured):
+    assert worn(tex, letters) == coloured
+
+
+def test_a_page_says_which_bare_letters_it_means(tmp_path):
+    for head, marked in (("", 0), ("---\nmath_letters: qk\n---\n", 2)):
+        build(tmp_path, f"{head}# One\n\nThe query $q$, the key $k$.\n", extensions=["mathematics"])
+        text = (tmp_path / "out" / "book" / "01_one_plane.html").read_text(encoding="utf-8")
+        assert len(re.findall(r'<mi class="rope-\w+">', text)) == marked
+
+
 def test_a_number_and_its_reference(soup):
     (block,) = soup.select("#equation-two-lines")
     assert block.select_one(".eqno").get_text().startswith("(1)")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.site.pages import PHONE, Visit
+from tests.site.pages import DESK, PHONE, Visit
 from tests.site.test_landing import still
 
 # The top of a glyph above the box that clips it, in pixels: a transpose that has lost its bar.
@@ -16,6 +16,18 @@ WIDE = """() => [...document.querySelectorAll("div.math")]
   .map((box) => box.id)"""
 
 
+# How far each formula of a page stands beside the axis of its text, in pixels, if it leaves room for its number.
+AXIS = """() => [...document.querySelectorAll("section > .marked > div.math, section > div.math")].flatMap((box) => {
+  const { left, width } = box.getBoundingClientRect();
+  const formula = box.querySelector("mjx-math").getBoundingClientRect();
+  return formula.width > width - 150 ? [] : [Math.abs(formula.left + formula.width / 2 - left - width / 2)];
+})"""
+SHIFT = """new PerformanceObserver((list) => {
+  for (const { hadRecentInput, value } of list.getEntries()) if (!hadRecentInput) window.shift += value;
+}).observe({ type: "layout-shift", buffered: true });
+window.shift = 0;"""
+
+
 def test_no_formula_is_beheaded(visit: Visit):
     assert visit.page.evaluate(BEHEADED) == []
 
@@ -23,6 +35,46 @@ def test_no_formula_is_beheaded(visit: Visit):
 def test_a_numbered_formula_fits_a_phone(visit: Visit):
     if visit.phone:
         assert visit.page.evaluate(WIDE) == []
+
+
+@pytest.mark.parametrize("name", ["04_relative_identity", "12_what_crope_removes"])
+def test_numbered_or_not_formulas_stand_on_one_axis(browser, site, name):
+    page = browser.new_page(viewport=DESK)
+    page.goto(f"{site.file}book/{name}.html")
+    still(page)
+    beside = page.evaluate(AXIS)
+    assert len(beside) > 4
+    assert max(beside) < 1.5
+    page.add_style_tag(content="div.math:has(> .eqno) { display: block !important } .eqno { float: right !important }")
+    assert max(page.evaluate(AXIS)) > 5  # the control: the number in the flow
+    page.close()
+
+
+@pytest.mark.parametrize("screen", [DESK, PHONE], ids=["desk", "phone"])
+@pytest.mark.parametrize("name", ["01_one_plane", "04_relative_identity"])
+def test_nothing_moves_while_a_chapter_loads(browser, site, name, screen):
+    context = browser.new_context(viewport=screen, reduced_motion="reduce")
+    page = context.new_page()
+    page.add_init_script(SHIFT)
+    page.goto(f"{site.http}book/{name}.html")
+    still(page)
+    assert page.evaluate("window.shift") < 0.05
+    page.add_style_tag(content="article { padding-top: 200px }")
+    page.wait_for_function("window.shift > 0.05")  # the control
+    context.close()
+
+
+def test_letters_wear_the_inks_of_the_figures(browser, site):
+    page = browser.new_page(color_scheme="dark")
+    page.goto(f"{site.file}book/01_one_plane.html")
+    for role in ("query", "key", "value", "output"):
+        worn, ink = page.evaluate(
+            """(role) => [document.querySelector(`p mjx-mi.rope-${role} mjx-c`), document.querySelector(`p mjx-math`)].map(
+              (el, at) => { if (at) el.style.color = `var(--rope-${role})`; return getComputedStyle(el).color; })""",
+            role,
+        )
+        assert worn == ink
+    page.close()
 
 
 def test_control_a_formula_without_its_padding_is_beheaded(browser, site):

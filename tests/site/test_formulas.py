@@ -59,7 +59,7 @@ def test_nothing_moves_while_a_chapter_loads(browser, site, name, screen):
     page.goto(f"{site.http}book/{name}.html")
     still(page)
     assert page.evaluate("window.shift") < 0.05
-    page.add_style_tag(content="article { padding-top: 200px }")
+    page.add_style_tag(content="article { padding-top: 200px !important }")
     page.wait_for_function("window.shift > 0.05")  # the control
     context.close()
 
@@ -68,11 +68,9 @@ def test_letters_wear_the_inks_of_the_figures(browser, site):
     page = browser.new_page(color_scheme="dark")
     page.goto(f"{site.file}book/01_one_plane.html")
     for role in ("query", "key", "value", "output"):
-        worn, ink = page.evaluate(
-            """(role) => [document.querySelector(`p mjx-mi.rope-${role} mjx-c`), document.querySelector(`p mjx-math`)].map(
-              (el, at) => { if (at) el.style.color = `var(--rope-${role})`; return getComputedStyle(el).color; })""",
-            role,
-        )
+        worn = page.locator(f"p mjx-mi.rope-{role} mjx-c").first.evaluate("el => getComputedStyle(el).color")
+        page.evaluate("role => { document.body.style.color = `var(--rope-${role})`; }", role)
+        ink = page.evaluate("getComputedStyle(document.body).color")
         assert worn == ink
     page.close()
 

@@ -119,7 +119,8 @@ def faults(page: Page, widget: Locator, *, touch: bool) -> list[str]:
 def first_control(widget: Locator) -> tuple[Locator | None, str]:
     for kind, key in (
         ("input[type=range]", "ArrowRight"),
-        ("select, input[type=radio]", "ArrowDown"),
+        ("select, input[type=radio]:checked", "ArrowDown"),  # from another one the arrow may lead to the checked one
+        ("input[type=radio]", "ArrowDown"),
         ("input[type=checkbox], button", "Space"),
     ):
         control = widget.locator(kind).locator("visible=true").first

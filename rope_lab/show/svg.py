@@ -65,11 +65,11 @@ _VARIABLES = {colour: f"var(--rope-{name}, {colour})" for name, colour in style.
 class Picture:
     """An inline SVG with a title and a description; a notebook or a page shows it as it is."""
 
-    def __init__(self, *, title: str, desc: str, caption: str = "") -> None:
+    def __init__(self, *, title: str, desc: str) -> None:
         for name, text in (("title", title), ("desc", desc)):
             if not text.strip():
                 raise ValueError(f"expected a {name} in words, got {text!r}: who cannot see the figure needs it")
-        self.title, self.desc, self.caption = title, desc, caption
+        self.title, self.desc = title, desc
         self.svg = ""
         self.sheet: Figure | None = None
 
@@ -88,8 +88,7 @@ class Picture:
             f'<button type="button" class="rope-play-once" hidden aria-label="Play: {escape(self.title, quote=True)}">'
         )
         button = f"{play}Play</button>" if "data-plays=" in self.svg else ""
-        caption = f"<figcaption>{escape(self.caption)}</figcaption>" if self.caption else ""
-        return f'<figure class="rope-svg"><style>{style.css()}</style>{self.svg}{button}{caption}</figure>'
+        return f'<div class="rope-svg"><style>{style.css()}</style>{self.svg}{button}</div>'
 
     def __repr__(self) -> str:
         return f"{self.title}. {self.desc}"
@@ -159,7 +158,7 @@ def _pixel(length: float) -> float:
 
 
 @contextmanager
-def figure(*, title: str, desc: str, caption: str = "", size: tuple[float, float] = (6.0, 3.2)) -> Iterator[Sheet]:
+def figure(*, title: str, desc: str, size: tuple[float, float] = (6.0, 3.2)) -> Iterator[Sheet]:
     """Draw with matplotlib inside the block; afterwards ``fig.picture`` is the :class:`Picture` to show.
 
     ``size`` is in inches of 90 pixels, where the page is wide enough. Draw with the colours of ``style.LIGHT``;
@@ -170,7 +169,7 @@ def figure(*, title: str, desc: str, caption: str = "", size: tuple[float, float
     >>> "var(--rope-one" in fig.picture.svg
     True
     """
-    picture = Picture(title=title, desc=desc, caption=caption)
+    picture = Picture(title=title, desc=desc)
     with mpl.rc_context(_RC):
         fig = Sheet(figsize=size, layout="constrained")
         fig.picture = picture

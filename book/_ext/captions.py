@@ -1,0 +1,103 @@
+"""Numbered captions: "Figure 2.1. How long each plane takes for one turn." under each picture of a chapter.
+
+The title that a picture gives itself (``rope_lab.show.svg``) is its caption. A ``{caption}`` directive right below the
+cell adds sentences, and a name for ``{numref}``. A picture that stands a second time on its page has the number of the
+first and no other.
+"""
+
+import re
+from collections.abc import Iterator
+from html import unescape
+from typing import Any
+
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.util import logging
+from sphinx.util.docutils import SphinxDirective
+from sphinx.util.typing import ExtensionMetadata
+
+log = logging.getLogger(__name__)
+CHAPTER = re.compile(r"book/\d\d_\w+")
+TITLE = re.compile(r'<div class="rope-svg">.*?<title id="[^"]*">(.*?)</title>', re.DOTALL)
+
+
+class again_node(nodes.General, nodes.Element):  # noqa: N801  (docutils names its nodes in lower case)
+    """In the caption of a picture that was shown before: holds the place of the first one's number."""
+
+
+class Caption(SphinxDirective):
+    """``{caption} name``: what there is to say below the picture of the cell above, as one paragraph."""
+
+    required_arguments = 1
+    has_content = True
+
+    def run(self) -> list[nodes.Node]:
+        parsed = nodes.Element()
+        self.state.nested_parse(self.content, self.content_offset, parsed)
+        if len(parsed) > 1 or not all(isinstance(child, nodes.paragraph) for child in parsed):
+            raise self.error("{caption} holds one paragraph, or nothing but its name")
+        figure = nodes.figure(names=[nodes.fully_normalize_name(self.arguments[0])])
+        self.set_source_info(figure)
+        self.state.document.note_explicit_target(figure, figure)
+        figure += nodes.caption("", "", *(parsed[0].children if parsed.children else ()))
+        return [figure]
+
+
+def pictures(doctree: nodes.document) -> Iterator[tuple[nodes.Element, str]]:
+    """The cells that show a picture, each with the picture's title."""
+    for cell in doctree.findall(lambda node: isinstance(node, nodes.container) and "cell" in node["classes"]):
+        shown = "".join(raw.astext() for raw in cell.findall(nodes.raw) if raw.get("format") == "html")
+        if title := TITLE.search(shown):
+            yield cell, unescape(title[1])  # type: ignore[misc]
+
+
+def frame(app: Sphinx, doctree: nodes.document) -> None:
+    """Put each picture of a chapter into a figure with a caption."""
+    if CHAPTER.fullmatch(app.env.docname):
+        known: dict[str, nodes.figure] = {}
+        for cell, title in list(pictures(doctree)):
+            parent, place = cell.parent, cell.parent.index(cell)
+            below = parent[place + 1] if place + 1 < len(parent) else None
+            said = below if isinstance(below, nodes.figure) and not below.children[1:] else None
+            if said is not None:
+                parent.remove(said)
+            if title in known:
+                number = nodes.paragraph("", "", again_node(first=known[title]["ids"][0]))
+                parent[place] = nodes.figure("", cell, nodes.legend("", number))  # a legend has no number of its own
+            else:
+                parent[place] = known[title] = figure(said, cell, title)
+    for lost in doctree.findall(lambda node: isinstance(node, nodes.figure) and len(node) == 1):
+        if isinstance(lost[0], nodes.caption):  # type: ignore[index]
+            log.warning("{caption} stands right below a cell that shows a picture of rope_lab.show", location=lost)
+
+
+def figure(said: nodes.figure | None, cell: nodes.Element, title: str) -> nodes.figure:
+    """The cell with its caption: the title, and what the page adds to it."""
+    made = said if said is not None else nodes.figure("", nodes.caption(), ids=[f"figure-{nodes.make_id(title)}"])
+    words = made[0].children
+    made[0].children = []
+    made[0] += [nodes.Text(title if title[-1] in ".?!" else f"{title}."), *([nodes.Text(" "), *words] if words else [])]
+    made.insert(0, cell)
+    return made
+
+
+def number_again(app: Sphinx, doctree: nodes.document, docname: str) -> None:
+    """Write the number of the first picture under the second."""
+    numbers = app.env.toc_fignumbers.get(docname, {}).get("figure", {})
+    for node in list(doctree.findall(again_node)):
+        number = ".".join(map(str, numbers[node["first"]]))
+        link = nodes.reference("", f"Figure {number}", internal=True, refid=node["first"])
+        node.replace_self([link, nodes.Text(" once more.")])
+
+
+def pass_by(self: Any, node: nodes.Element) -> None:
+    """The node is replaced before a page is written."""
+
+
+def setup(app: Sphinx) -> ExtensionMetadata:
+    app.add_node(again_node, html=(pass_by, pass_by))
+    app.add_directive("caption", Caption)
+    app.add_css_file("captions.css")
+    app.connect("doctree-read", frame, priority=400)  # before the minutes are counted: a caption is read
+    app.connect("doctree-resolved", number_again)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

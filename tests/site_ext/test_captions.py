@@ -1,0 +1,81 @@
+"""Numbered captions under the pictures of a chapter."""
+
+import pytest
+from bs4 import BeautifulSoup
+
+from tests.site_ext.tiny_book import build
+
+CELL = """:::{{container}} cell
+```{{raw}} html
+<div class="rope-svg"><style></style><svg><title id="t">{}</title></svg></div>
+```
+:::
+"""
+PAGE = f"""# One plane
+
+See {{numref}}`fig-one`.
+
+{CELL.format("Which angles &lt; 1 occur")}
+{CELL.format("One turn")}
+```{{caption}} fig-one
+Filled marks *turn*.
+```
+
+After.
+
+{CELL.format("Which angles &lt; 1 occur")}
+"""
+MORE = {"extensions": ["captions"], "numfig": True, "numfig_format": {"figure": "Figure %s"}}
+
+
+def figures(folder):
+    page = (folder / "out" / "book" / "01_one_plane.html").read_text(encoding="utf-8")
+    return BeautifulSoup(page, "html.parser").select("figure")
+
+
+def words(figure):
+    for link in figure.select("a.headerlink"):
+        link.decompose()
+    return " ".join(figure.figcaption.get_text().split())
+
+
+def test_each_picture_has_one_caption_and_a_number(tmp_path):
+    _, _, warnings = build(tmp_path, PAGE, **MORE)
+    assert warnings == ""
+    first, second, again = figures(tmp_path)
+    assert words(first) == "Figure 1 Which angles < 1 occur."
+    assert words(second) == "Figure 2 One turn. Filled marks turn."
+    assert second.figcaption.em.get_text() == "turn"
+    assert all(figure.select_one(".rope-svg svg") for figure in (first, second, again))
+
+
+def test_a_figure_can_be_referred_to(tmp_path):
+    build(tmp_path, PAGE, **MORE)
+    second = figures(tmp_path)[1]
+    link = second.find_previous("a", string="Figure 2") or second.find_previous(string="Figure 2").find_parent("a")
+    assert link["href"] == f"#{second['id']}"
+
+
+def test_a_picture_shown_again_has_the_number_of_the_first(tmp_path):
+    build(tmp_path, PAGE, **MORE)
+    first, _, again = figures(tmp_path)
+    assert words(again) == "Figure 1 once more."
+    assert again.figcaption.a["href"] == f"#{first['id']}"
+    assert not again.get("id")
+
+
+@pytest.mark.parametrize(
+    ("page", "said"),
+    [
+        ("# One\n\n```{caption} fig-x\nWords.\n```\n", "stands right below a cell that shows a picture"),
+        ("# One\n\n```{caption} fig-x\n- a list\n```\n", "holds one paragraph"),
+    ],
+)
+def test_control_a_caption_of_nothing_is_told(tmp_path, page, said):
+    _, _, warnings = build(tmp_path, page, **MORE)
+    assert said in warnings
+
+
+def test_control_without_the_extension_there_is_no_caption(tmp_path):
+    build(tmp_path, PAGE.replace("{caption} fig-one", "{note}").replace("{numref}", ""), extensions=[])
+    assert figures(tmp_path) == []

@@ -4,6 +4,7 @@ The body of a page is fixed when it is written (``html-page-context``), whole fi
 that is already fixed stays as it is, so a second build changes nothing.
 """
 
+import json
 import re
 import shutil
 from collections.abc import Callable
@@ -51,6 +52,9 @@ ASKS = (
 ARROW = '<summary><span class="toctree-toggle"'
 NAMED = '<summary aria-label="Pages of this chapter"><span class="toctree-toggle"'
 
+# What the summary of a search result leaves out of an article.
+NOT_TOLD = ["script", "style", "svg", ".headerlink", ".opener", ".marks", ".mark-texts", ".claims-of-page", "[hidden]"]
+
 
 def fix_body(
     app: Sphinx,  # noqa: ARG001  (Sphinx fixes the signature)
@@ -84,6 +88,12 @@ def fix_search_options(text: str) -> str:
     return text.replace("SHOW_SEARCH_SUMMARY: true", 'SHOW_SEARCH_SUMMARY: location.protocol !== "file:"')
 
 
+def fix_excerpts(text: str) -> str:
+    """Take the summary of a search result from the article alone, not from the buttons and the contents above it."""
+    text = text.replace('[".headerlink", "script", "style"]', json.dumps(NOT_TOLD))
+    return text.replace('[role="main"]', "article.bd-article")
+
+
 def fix_highlight(text: str) -> str:
     """Let a word that was searched for stand in the title of a drawing, which has no box to mark."""
     return text.replace("if (isInSVG) {", "if (isInSVG && parent.getBBox) {")
@@ -108,6 +118,7 @@ def fix_site(app: Sphinx, exception: Exception | None) -> None:
             rewrite(page, fix_page)
     shutil.rmtree(out / "_static" / "vendor" / "fontawesome", ignore_errors=True)  # no page asks for it now
     rewrite(out / "_static" / "documentation_options.js", fix_search_options)
+    rewrite(out / "_static" / "searchtools.js", fix_excerpts)
     rewrite(out / "_static" / "sphinx_highlight.js", fix_highlight)
 
 

@@ -38,6 +38,14 @@ def test_search(browser, site, local):
         nothing(visit.foreign_requests + visit.refused + visit.errors)
 
 
+def test_a_summary_is_of_the_article_alone(browser, site):
+    with visiting(browser, site, page_names()[0]) as visit:
+        assert search(visit, "wavelength")
+        visit.page.locator(f"{RESULTS} p.context").first.wait_for()
+        for told in visit.page.locator(f"{RESULTS} p.context").all_inner_texts():
+            assert not re.search(r"\bColab\b|\bContents\b|chapter \d+ of \d+", told), told
+
+
 def test_control_search(browser, site):
     with visiting(browser, site, page_names()[0]) as visit:
         assert search(visit, "zyzzyvaquux") == []

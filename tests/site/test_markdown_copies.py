@@ -19,10 +19,10 @@ REMNANTS = {
 
 def remnants(text: str) -> list[str]:
     """What is left of Sphinx, MyST and HTML outside of code."""
-    prose = re.sub(r"^( *)```(?!\{).*?^\1```$|`[^`\n]*`(?<!\}`)", "", text, flags=re.DOTALL | re.MULTILINE)
-    return [
-        f"{what}: {found[0]!r}" for what, form in REMNANTS.items() if (found := re.search(form, prose, re.MULTILINE))
-    ]
+    fenced = re.compile(r"^( *)```(?!\{).*?^\1```$", re.DOTALL | re.MULTILINE)
+    prose = re.sub(r"(?<!`)`[^`\n]+`(?!`)", "``", fenced.sub("", text))
+    hits = {what: re.search(form, prose, re.MULTILINE) for what, form in REMNANTS.items()}
+    return [f"{what}: {hit[0]!r}" for what, hit in hits.items() if hit]
 
 
 def dead(html, page: str, text: str) -> list[str]:

@@ -5,7 +5,7 @@ PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
 IN := .venv/bin/python
 WORKERS := -n auto --maxprocesses 4 --dist loadgroup  # one page visit, one worker; ARGS="-n 0" for none
 
-.PHONY: book test quick serve lab wheel zip lock newest mutants lint clean
+.PHONY: book test quick serve lab wheel zip pdf lock newest mutants lint clean
 .DELETE_ON_ERROR:
 
 book: .venv/book
@@ -34,6 +34,9 @@ zip: book                       # the offline book: unpack it and open index.htm
 	mkdir -p dist
 	cd _build && rm -rf rope-lab-book && cp -r html rope-lab-book && cp ../LICENSE ../LICENSE-text ../THIRD_PARTY.md rope-lab-book/ \
 		&& $(CURDIR)/$(IN) -m zipfile -c ../dist/rope-lab-book.zip rope-lab-book && rm -rf rope-lab-book
+
+pdf: book .venv/dev             # the book as one PDF, printed by Chromium
+	$(IN) -m book.pdf
 
 lock: .venv/dev                 # resolve the pinned requirements anew
 	.venv/bin/uv pip compile pyproject.toml --extra lab --extra train --extra book --extra fast -o requirements.txt

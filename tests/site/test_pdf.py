@@ -1,0 +1,100 @@
+"""The book as one PDF, tried on two chapters: contents, bookmarks, links, running heads, no empty sheet."""
+
+import re
+
+import pytest
+import yaml
+from pypdf import PdfReader
+
+from book import pdf
+from tests.site.pages import ROOT
+
+PARTS = [("I. Rotate", ["book/01_one_plane"]), ("II. Complete", ["book/07_orthogonal_powers"])]
+FEWEST = 150  # letters on a sheet, below which it is nearly empty
+
+
+@pytest.fixture(scope="module", params=["", "https://name.org/rope-lab/"], ids=["no address", "address"])
+def made(request, browser, html, tmp_path_factory):
+    to = tmp_path_factory.mktemp("pdf") / "book.pdf"
+    pdf.make(browser, html, to, PARTS, title="RoPE Lab", author="A. N. Author", address=request.param)
+    return PdfReader(to), request.param
+
+
+def titles(outline):
+    return [titles(item) if isinstance(item, list) else item.title for item in outline]
+
+
+def on_sheet(reader, number):
+    return " ".join(reader.pages[number - 1].extract_text().split())
+
+
+def links(reader):
+    """The links of all sheets: named places within, addresses without."""
+    notes = [note.get_object() for page in reader.pages for note in page.get("/Annots", ())]
+    return [note for note in notes if note.get("/Subtype") == "/Link"]
+
+
+def empty_sheets(reader):
+    """Sheets with hardly a word: the cover, and the end of a chapter, may be short."""
+    ends = {place - 1 for name, place in pdf.sheets(reader).items() if name.startswith("book-") and "--" not in name}
+    return [
+        number
+        for number in range(2, len(reader.pages) + 1)
+        if number not in ends | {len(reader.pages)} and len(on_sheet(reader, number)) < FEWEST
+    ]
+
+
+def test_bookmarks_are_parts_chapters_and_sections(made):
+    reader, _ = made
+    first, (chapter, sections), second, _ = titles(reader.outline)
+    assert (first, chapter, second) == ("I. Rotate", "1. One plane", "II. Complete")
+    assert "Keep" in sections
+
+
+def test_the_contents_name_the_sheet_on_which_a_section_stands(made):
+    reader, _ = made
+    listed = " ".join(on_sheet(reader, number) for number in (2, 3))
+    for item in ("1. One plane", "7. Orthogonal powers", "The rotation matrix"):
+        number = int(re.search(rf"{re.escape(item)}\D*?(\d+)", listed)[1])
+        assert item in on_sheet(reader, number)
+
+
+def test_a_sheet_has_its_running_head_and_its_number(made):
+    reader, _ = made
+    number = pdf.sheets(reader)["book-07_orthogonal_powers"] + 1
+    text = on_sheet(reader, number)
+    assert "II. Complete" in text
+    assert "7. Orthogonal powers" in text
+    assert re.search(rf"\b{number}\b", text)
+
+
+def test_links_lead_somewhere(made):
+    reader, address = made
+    places = set(reader.named_destinations)
+    within = [note["/Dest"] for note in links(reader) if "/Dest" in note]
+    assert len(within) > 25  # the contents, and the references
+    assert [place for place in within if isinstance(place, str) and place not in places] == []
+    out = {note["/A"]["/URI"] for note in links(reader) if "/URI" in note.get("/A", {})}
+    assert not [uri for uri in out if uri.startswith("file:")]
+    assert any(uri.startswith(f"{address}book/01_one_plane.html") for uri in out) == bool(address)
+
+
+def test_no_sheet_is_nearly_empty(made):
+    assert empty_sheets(made[0]) == []
+
+
+def test_every_page_but_labs_and_api_is_printed():
+    printed = [page for _, pages in pdf.parts_of(yaml.safe_load((ROOT / "_toc.yml").read_text())) for page in pages]
+    assert {"book/01_one_plane", "book/18_precision", "book/errata", "book/notation"} <= set(printed)
+    assert not [page for page in printed if page.startswith(("notebooks/", "book/api"))]
+
+
+def test_control_what_is_cut_is_told(browser, tmp_path):
+    page = tmp_path / "wide.html"
+    page.write_text('<div class="chapter" style="width: 300px"><pre style="width: 900px">wide</pre></div>')
+    context = browser.new_context(viewport=pdf.PAPER)
+    context.add_init_script(path=pdf.HERE / "pdf.js")
+    tab = context.new_page()
+    tab.goto(page.as_uri())
+    assert tab.evaluate("bookOnPaper.fit()") == ["wide"]
+    context.close()

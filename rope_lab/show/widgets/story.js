@@ -431,14 +431,15 @@ function build(ui) {
     ui.say(verdict.textContent);
   }
   for (const event of ["pointerdown", "focusin"]) ui.root.addEventListener(event, act, { once: true });
-  if (shown.trained) last = keyOf(ui.initial);
+  const begun = keyOf(ui.initial);
+  if (shown.trained) last = begun;
   return (state) => {
     const symptom = whole && SYMPTOMS.find(({ knobs }) => isSet(ui, knobs));
     says.replaceChildren(...(symptom ? [symptom.says, " ", chapter(symptom.chapter)] : []));
     for (const button of ui.stage.querySelectorAll("[data-symptom]"))
       button.setAttribute("aria-pressed", String(button.textContent === symptom?.name));
     paint();
-    if (model || keyOf(state) !== last) act();
+    if (model || keyOf(state) !== begun) act(); // what stands there at first waits for a touch
   };
 }
 

@@ -15,10 +15,9 @@ from rope_lab.show.widgets.story import Story, weights
 from rope_lab.story import Knobs, load_story, published_text, story_tokenizer
 from rope_lab.story import logits as twin
 from rope_lab.story.pieces import FIRST
-from tests.site import test_widget_kit
+from tests.site import conftest
 from tests.site.test_widget_kit import reading, slider
 
-open_page = test_widget_kit.show
 ROOT = Path(__file__).parents[2]
 SCRIPT = ROOT / "rope_lab" / "show" / "widgets" / "story_model.js"
 TOLERANCE = 1e-4
@@ -66,8 +65,8 @@ def book(tmp_path, monkeypatch):
     """A folder with the book's loader and the weights beside it."""
     loader = tmp_path / "static" / "rope-widgets.js"
     loader.parent.mkdir()
-    shutil.copy(test_widget_kit.LOADER, loader)
-    monkeypatch.setattr(test_widget_kit, "LOADER", loader)
+    shutil.copy(conftest.LOADER, loader)
+    monkeypatch.setattr(conftest, "LOADER", loader)
     file = loader.with_name("story-weights.js")
     file.write_text(f'globalThis.ropeStoryWeights = "{base64.b64encode(weights()).decode()}";\n', encoding="utf-8")
     return file
@@ -90,8 +89,8 @@ def ask(page, prompt):
 
 
 @pytest.mark.usefixtures("book")
-def test_the_text_as_trained_is_the_published_one(open_page):
-    page = open_page(Story(n_tokens=256, shift=1000))
+def test_the_text_as_trained_is_the_published_one(show):
+    page = show(Story(n_tokens=256, shift=1000))
     words(page, "trained").focus()
     done(page)
     for side in ("trained", "altered"):
@@ -99,9 +98,9 @@ def test_the_text_as_trained_is_the_published_one(open_page):
     expect(page.locator(".rope-verdict")).to_have_text("Word for word the same.")
 
 
-def test_control_another_rotation_writes_another_text(open_page, book):
+def test_control_another_rotation_writes_another_text(show, book):
     assert book.exists()
-    page = open_page(Story(n_tokens=256, pairing="half"))
+    page = show(Story(n_tokens=256, pairing="half"))
     words(page, "trained").focus()
     done(page)
     assert not words(page, "altered").text_content().startswith(published_text()[:50])
@@ -162,10 +161,10 @@ def test_tokens_are_those_of_the_twin(blank):
         assert again == text
 
 
-def test_nothing_loads_before_the_first_touch(open_page, book):
+def test_nothing_loads_before_the_first_touch(show, book):
     widget = Story(knobs=("pairing",), pairing="half")
     widget.transcribe()
-    page = open_page(widget)
+    page = show(widget)
     asked = []
     page.on("request", lambda request: asked.append(request.url))
     before = [words(page, side).text_content() for side in ("trained", "altered")]
@@ -183,9 +182,9 @@ def test_nothing_loads_before_the_first_touch(open_page, book):
     assert [words(page, side).text_content() for side in ("trained", "altered")] == before
 
 
-def test_a_chapter_shows_its_knob_alone(open_page, book):
+def test_a_chapter_shows_its_knob_alone(show, book):
     assert book.exists()
-    page = open_page(Story(knobs=("shift",), curve=False))
+    page = show(Story(knobs=("shift",), curve=False))
     expect(page.locator("input")).to_have_count(1)
     expect(page.locator("figure, svg")).to_have_count(0)
     slider(page, "shift").press("End")
@@ -202,21 +201,21 @@ def test_a_chapter_shows_its_knob_alone(open_page, book):
         ("bytes", "The model did not load: its weights are damaged, for their check sum is"),
     ],
 )
-def test_a_damaged_file_gets_a_sentence(content, says, open_page, book):
+def test_a_damaged_file_gets_a_sentence(content, says, show, book):
     if content is None:
         book.unlink()
     else:
         text = book.read_text()
         book.write_text(text.replace("AAAA", "AAAB", 1) if content == "bytes" else content)
-    page = open_page(Story(), complains=True)
+    page = show(Story(), complains=True)
     page.get_by_role("button", name="Fine for eight words").click()
     expect(page.locator(".rope-status")).to_contain_text(says)
     expect(page.get_by_role("alert")).to_have_count(0)
 
 
 @pytest.mark.usefixtures("book")
-def test_a_prompt_that_cannot_be_read_gets_a_sentence(open_page):
-    page = open_page(Story())
+def test_a_prompt_that_cannot_be_read_gets_a_sentence(show):
+    page = show(Story())
     status = page.locator(".rope-status")
     for prompt, says in (
         ("  ", "The prompt is empty: write a word or two for the story to begin with."),
@@ -231,32 +230,32 @@ def test_a_prompt_that_cannot_be_read_gets_a_sentence(open_page):
 
 
 @pytest.mark.usefixtures("book")
-def test_bytes_are_shown_as_bytes(open_page):
-    page = open_page(Story())
+def test_bytes_are_shown_as_bytes(show):
+    page = show(Story())
     ask(page, "日 and Zoë")
     done(page)
     expect(words(page, "trained").locator(".rope-prompt code")).to_have_text(["E6", "97", "A5", "C3", "AB"])
 
 
 @pytest.mark.usefixtures("book")
-def test_infinite_positions_get_a_sentence(open_page):
-    page = open_page(Story(shift=90_000))
+def test_infinite_positions_get_a_sentence(show):
+    page = show(Story(shift=90_000))
     page.get_by_text("Rounding").click()
     page.get_by_role("group", name="round the positions to").get_by_label("float16", exact=True).check()
     expect(page.locator(".rope-status")).to_contain_text("float16 ends at 65,504")
 
 
 @pytest.mark.usefixtures("book")
-def test_a_link_carries_the_prompt_and_the_knobs(open_page):
+def test_a_link_carries_the_prompt_and_the_knobs(show):
     prompt = "A “cat”; & a=dog: 100% ~ #1?"
-    page = open_page(Story())
+    page = show(Story())
     ask(page, prompt)
     page.get_by_role("button", name="Repeats itself").click()
     done(page)
     page.get_by_role("button", name="Link to this state").click()
     link = page.evaluate("location.hash")
     texts = [words(page, side).text_content() for side in ("trained", "altered")]
-    again = open_page(Story(), after=link)
+    again = show(Story(), after=link)
     done(again)
     expect(again.get_by_label("Both texts begin with")).to_have_value(prompt)
     expect(again.get_by_label("do not turn at all")).to_be_checked()
@@ -264,8 +263,8 @@ def test_a_link_carries_the_prompt_and_the_knobs(open_page):
 
 
 @pytest.mark.usefixtures("book")
-def test_each_symptom_sets_its_knobs_and_names_its_chapter(open_page):
-    page = open_page(Story())
+def test_each_symptom_sets_its_knobs_and_names_its_chapter(show):
+    page = show(Story())
     symptoms = page.get_by_role("group", name="symptoms").get_by_role("button")
     for i in range(symptoms.count()):
         button = symptoms.nth(i)
@@ -281,8 +280,8 @@ def test_each_symptom_sets_its_knobs_and_names_its_chapter(open_page):
 
 
 @pytest.mark.usefixtures("book")
-def test_draws_repeat_with_their_seed(open_page):
-    page = open_page(Story(temperature=0.8, shift=17))
+def test_draws_repeat_with_their_seed(show):
+    page = show(Story(temperature=0.8, shift=17))
     page.get_by_text("Length, temperature, seed").click()
     done(page)
     found = []
@@ -295,8 +294,8 @@ def test_draws_repeat_with_their_seed(open_page):
 
 
 @pytest.mark.usefixtures("book")
-def test_a_head_can_be_looked_into(open_page):
-    page = open_page(Story())
+def test_a_head_can_be_looked_into(show):
+    page = show(Story())
     page.get_by_text("Inside one head").click()
     done(page)
     note = page.locator(".rope-more .rope-says")
@@ -312,8 +311,8 @@ def test_a_head_can_be_looked_into(open_page):
 
 
 @pytest.mark.usefixtures("book")
-def test_the_page_stays_alive_while_the_model_writes(open_page):
-    page = open_page(Story(n_tokens=1024, base=1000))
+def test_the_page_stays_alive_while_the_model_writes(show):
+    page = show(Story(n_tokens=1024, base=1000))
     page.evaluate("""() => {
       window.longest = 0;
       let last = performance.now();

@@ -28,6 +28,10 @@ NOTATION = "book/notation"
 BARE = re.compile(r"[A-Za-z]")
 
 
+class symbol_node(nodes.reference):  # noqa: N801  (docutils names its nodes in lower case)
+    """A letter that is a link: its name is what it stands for, since a formula is no text."""
+
+
 @dataclass(frozen=True)
 class Entry:
     """A row of the notation page."""
@@ -113,7 +117,8 @@ class References(SphinxPostTransform):
         for formula in list(self.document.findall(nodes.math)):
             running = isinstance(formula.parent, nodes.paragraph) and not inside(formula, card_node, nodes.entry)
             if running and (entry := known.get(formula.astext())):
-                link = nodes.reference("", "", internal=True, refuri=self.to(entry), classes=["symbol"])
+                name = entry.anchor.removeprefix("notation-").replace("-", " ")
+                link = symbol_node("", refuri=self.to(entry), name=name)
                 formula.replace_self(link)
                 link += formula
                 known = {symbol: other for symbol, other in known.items() if other is not entry}
@@ -180,7 +185,18 @@ def symbols_of(entries: list[Entry], chapter: int) -> dict[str, Entry]:
     return known
 
 
+def visit_symbol(self: Any, node: symbol_node) -> None:
+    """Open the link; self is the translator of the builder."""
+    label = {"aria-label": node["name"]}
+    self.body.append(self.starttag(node, "a", "", CLASS="symbol reference internal", href=node["refuri"], **label))
+
+
+def depart_symbol(self: Any, _: symbol_node) -> None:
+    self.body.append("</a>")
+
+
 def setup(app: Sphinx) -> ExtensionMetadata:
     app.setup_extension("mark_cards")
+    app.add_node(symbol_node, html=(visit_symbol, depart_symbol))
     app.add_post_transform(References)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

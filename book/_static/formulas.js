@@ -1,5 +1,5 @@
-/* A formula in a sentence that is wider than its column scrolls in a box of its own: MathJax does not break it. Copied
-   text has a formula's TeX: its glyphs are drawn by the style sheet, and are no text. */
+/* A formula in a sentence that is wider than its column scrolls in a box of its own: MathJax does not break it. What
+   scrolls can be reached with the keyboard. Copied text has a formula's TeX: its glyphs are drawn by the style sheet, and are no text. */
 {
   const block = "p, li, dd, dt, td, th, h1, h2, h3, h4, figcaption, summary, label, div";
   const mark = () => {
@@ -8,6 +8,10 @@
     formulas
       .filter((formula) => formula.getBoundingClientRect().width > formula.closest(block).clientWidth)
       .forEach((formula) => formula.classList.add("wide"));
+    for (const box of document.querySelectorAll("div.math, mjx-container")) {
+      if (box.scrollWidth > box.clientWidth && getComputedStyle(box).overflowX === "auto") box.tabIndex = 0;
+      else box.removeAttribute("tabindex");
+    }
   };
   addEventListener("load", mark);
   addEventListener("resize", mark);

@@ -43,6 +43,18 @@ def test_a_formula_wider_than_its_column_is_marked_also_after_the_column_has_cha
     assert paragraphs.evaluate_all(marked) == [True, False]
 
 
+def test_what_scrolls_is_reached_with_the_keyboard(show):
+    paragraphs = show(FORMULA.format(""), FORMULA.format("narrow"))
+    paragraphs.page.add_style_tag(
+        content=".wide { overflow-x: auto; max-width: 100% } math { display: block; width: 98px }"
+    )
+    paragraphs.page.add_style_tag(content="p { width: 50px }")
+    paragraphs.page.set_viewport_size({"width": 500, "height": 400})
+    paragraphs.page.wait_for_function("document.querySelector('.wide')")
+    stops = "all => all.map(p => p.querySelector('[tabindex=\"0\"]') !== null)"
+    assert paragraphs.evaluate_all(stops) == [True, False]
+
+
 def test_a_copied_formula_is_its_tex(show):
     page = show(f"Let {FORMULA.format('')} be large.", f"So is {FORMULA.format('').replace('span', 'div')}").page
     copied = page.evaluate(COPY)

@@ -128,6 +128,7 @@ def test_the_first_use_of_a_letter_leads_to_its_entry(pages):
     here, there = pages
     (turn, euler) = here.select("a.symbol")
     assert turn["href"] == "notation.html#notation-rotation"
+    assert turn["aria-label"] == "rotation"  # a formula is no name for a link
     assert euler["href"] == "notation.html#notation-euler"  # that entry names the chapter
     assert card(here, "notation-rotation").select_one("code").get_text() == "rotation_2d"
     assert "The turn by" in card(here, "notation-rotation").get_text()

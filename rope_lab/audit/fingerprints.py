@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 from rope_lab.algebra.arguments import expect_even
+from rope_lab.algebra.hf_schedules import RopeSettings
 from rope_lab.audit.frequency_rule import explain
 from rope_lab.audit.matrices import Matrices, measure
 from rope_lab.audit.probe import Probe, RefusedError
@@ -59,6 +60,8 @@ class Fingerprint:
         shown = " ".join(str(pair) for pair in self.pairs[:4]) + (" ..." if len(self.pairs) > 4 else "")
         turning = {1: "+1 (counter-clockwise)", -1: "-1 (clockwise)", 0: "none" if not self.pairs else "mixed"}
         fitted = f"{self.base:.10g}, residual {self.base_residual:.1g}" if self.base else f"none: {self.scheme}"
+        if self.base and self.scheme != "one base":
+            fitted += f"; {self.scheme}"
         errors = ", ".join(f"{error:.1e} at {n}" for n, error in self.angle_error.items())
         rows = [
             ("layout", f"{self.layout}: {shown}" if self.pairs else self.layout),
@@ -75,7 +78,7 @@ class Fingerprint:
         return "\n".join(f"{name:<14}{text}" for name, text in rows)
 
 
-def fingerprint(f: Any, *, head_dim: int) -> Fingerprint:
+def fingerprint(f: Any, *, head_dim: int, settings: RopeSettings | None = None) -> Fingerprint:
     r"""Read layout, width, direction, base and precision of a rotary embedding off its answers.
 
     $f(e_j, n) = \mathcal R_n e_j$: the basis vectors give the matrix of each position n. Coordinates that mix are a
@@ -86,6 +89,8 @@ def fingerprint(f: Any, *, head_dim: int) -> Fingerprint:
         f: ``f(x, positions)``, any callable on numpy or torch arrays, with x (batch, heads, T, head_dim),
             (batch, T, head_dim) or (T, head_dim), and positions (T,). The forms are tried one after the other.
         head_dim: The width of a head, a positive even integer.
+        settings: What the model's configuration says, if known, as `rope_lab.algebra.rope_settings` reads it. It
+            serves the words of ``scheme`` alone, and names there what frequencies cannot: NTK-aware scaling, LongRoPE.
 
     Returns:
         A `Fingerprint`, with angles in radians. All of it is computed in float64 from what f returns. f alone cannot
@@ -103,22 +108,25 @@ def fingerprint(f: Any, *, head_dim: int) -> Fingerprint:
     with np.errstate(all="ignore"):  # an f that overflows shows in the answer
         try:
             probe = Probe(f, head_dim=head_dim)
-            return _read(probe, measure(probe, far=FAR), head_dim)
+            return _read(probe, measure(probe, far=FAR), head_dim, settings)
         except RefusedError as refusal:
             return _blank(head_dim, str(refusal))
 
 
-def _read(probe: Probe, seen: Matrices, head_dim: int) -> Fingerprint:
+def _read(probe: Probe, seen: Matrices, head_dim: int, settings: RopeSettings | None) -> Fingerprint:
     problems = [*probe.remarks, *seen.problems]
     if not seen.linear:
         return _blank(head_dim, *problems, dtype=probe.dtype, form=probe.form)
     layout, notes = _layout(seen, head_dim)
     theta, doubt = seen.frequencies(probe.eps)
     width = head_dim if layout.startswith("half-split over") else 2 * len(theta)
-    rule = explain(theta, width=width, doubt=doubt)
+    scale, steady = seen.scale(probe.eps)
+    rest = width // 2 - len(theta)  # planes of the formula that stand still
+    rule = explain(
+        np.pad(theta, (0, rest)), width=width, doubt=np.pad(doubt, (0, rest)), scale=scale, settings=settings
+    )
     ideal = rule.base ** (-2.0 * np.arange(len(theta)) / width) if rule.base else np.abs(theta)
     error = seen.angle_error(np.sign(theta) * ideal)
-    scale, steady = seen.scale(probe.eps)
     orthogonal = seen.orthogonal(probe.eps)
     directions = set(np.sign(theta).astype(int).tolist())
     if not steady:

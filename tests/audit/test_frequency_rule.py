@@ -1,10 +1,30 @@
 """The rule behind a list of frequencies: what is called one base, blocks, a scaling or a ramp, and what is not."""
 
+from dataclasses import fields
+
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra.numpy import arrays
 
-from rope_lab.audit.frequency_rule import explain
-from tests.audit.implementations import frequencies
+from rope_lab.algebra.frequency_schedules import (
+    NTK,
+    ByParts,
+    Divided,
+    DynamicNTK,
+    Linear,
+    Llama3,
+    LongRoPE,
+    Proportional,
+    Schedule,
+    Yarn,
+    YarnPaper,
+)
+from rope_lab.algebra.hf_schedules import RopeSettings
+from rope_lab.audit.fingerprints import fingerprint
+from rope_lab.audit.frequency_rule import NO_RULE, explain
+from tests.audit.implementations import frequencies, rotary
 
 THETA, AT = frequencies(32, 10000.0), np.arange(16)
 
@@ -109,3 +129,150 @@ def test_control_what_only_looks_like_the_rule(name):
     theta, words = NOT[name]
     assert words not in said(theta)
     assert explain(theta, width=2 * len(theta)).base is None
+
+
+MADE = {  # each schedule with the base that it changes; all on 128 coordinates
+    "Linear": (Linear(factor=4), 1e4),
+    "ByParts": (ByParts(factor=16, window=4096), 1e4),
+    "ByParts, its own turns": (ByParts(factor=2.7, window=2500, fast=10), 5e5),
+    "Llama3": (Llama3(factor=8, window=8192), 5e5),
+    "Llama3, no round window": (Llama3(factor=32, window=8000), 5e5),
+    "YarnPaper": (YarnPaper(factor=16, window=4096), 1e4),
+    "Yarn": (Yarn(factor=4, window=32768), 1e6),
+    "Yarn, its own turns": (Yarn(factor=8, window=1024, fast=20), 1e4),
+    "Yarn, not rounded": (Yarn(factor=32, window=4096, whole=False), 1.5e5),
+    "Yarn, its own factor": (Yarn(factor=40, window=4096, given=1.0), 1e4),
+    "Proportional": (Proportional(share=0.25), 1e6),
+    "Proportional and linear": (Proportional(share=0.25, factor=8), 1e6),
+}
+LISTED = LongRoPE(
+    short=tuple(1 + 0.01 * np.arange(64) ** 1.5), long=tuple(1 + 0.9 * np.arange(64)), window=4096, factor=32
+)
+BY_SETTINGS = {  # a list that only the configuration tells, what it is then, and the words
+    "Schedule": (Schedule(), Schedule(), "one base"),
+    "NTK": (NTK(factor=4), NTK(factor=4), "NTK(factor=4), from base 10000"),
+    "DynamicNTK": (
+        DynamicNTK(factor=2, window=4096),
+        NTK(factor=3),
+        "DynamicNTK(factor=2, window=4096), as NTK(factor=3), from base 10000",
+    ),
+    "LongRoPE": (LISTED, LISTED.at(8192), "LongRoPE, its long divisors: texts beyond 4096, from base 10000"),
+    "Divided": (
+        Divided(divisors=LISTED.long),
+        Divided(divisors=LISTED.long),
+        "Divided(divisors=<64 numbers>), from base 10000",
+    ),
+    "Yarn": (Yarn(factor=4, window=5000), Yarn(factor=4, window=5000), "Yarn(factor=4, window=5000), from base 10000"),
+}
+
+
+def turned(schedule, base, layout="half"):
+    """A rotation made with the schedule: cosines and sines times its factor."""
+    turn = rotary(layout=layout, theta=schedule.frequencies(128, base=base))
+    return lambda x, n: schedule.attention_factor * turn(x, n)
+
+
+def settings_of(found):
+    return {field.name: getattr(found, field.name) for field in fields(found)}
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize("name", MADE)
+def test_the_list_of_a_schedule_is_named_by_its_own_name_with_its_settings(name, dtype):
+    schedule, base = MADE[name]
+    theta = schedule.frequencies(128, base=base).astype(dtype)
+    found = explain(theta, width=128, scale=schedule.attention_factor)
+    assert type(found.schedule) is type(schedule)
+    assert settings_of(found.schedule) == pytest.approx(settings_of(schedule), rel=1e-4)
+    assert found.origin == pytest.approx(base, rel=1e-4)
+
+
+@pytest.mark.parametrize("name", MADE)
+def test_a_rotation_made_with_a_schedule_is_called_by_its_name(name):
+    schedule, base = MADE[name]
+    seen = fingerprint(turned(schedule, base), head_dim=128)
+    assert f": {type(schedule).__name__}(" in seen.scheme
+    assert f"base {base:g}".replace("e+06", "000000") in seen.scheme
+    assert seen.scheme in str(seen)
+
+
+@pytest.mark.parametrize("name", BY_SETTINGS)
+def test_with_its_configuration_a_list_is_named_that_no_list_alone_tells(name):
+    schedule, made, words = BY_SETTINGS[name]
+    at = schedule.at(8192)
+    settings = RopeSettings(head_dim=128, base=10000.0, rotary_dim=None, schedule=schedule)
+    found = explain(at.frequencies(128, base=10000.0), width=128, settings=settings)
+    assert found.scheme == words
+    assert type(found.schedule) is type(made)
+    assert settings_of(found.schedule) == pytest.approx(settings_of(made))
+    assert fingerprint(turned(at, 10000.0), head_dim=128, settings=settings).scheme == words
+
+
+@pytest.mark.parametrize("schedule", [NTK(factor=4), DynamicNTK(factor=2, window=4096).at(8192)])
+def test_without_a_configuration_ntk_is_a_base_like_any_other(schedule):
+    found = explain(schedule.frequencies(128, base=10000.0), width=128)
+    assert found.scheme == "one base"
+    assert found.base == pytest.approx(10000 * schedule.factor ** (128 / 126))
+
+
+@pytest.mark.parametrize("length", [4096, 4097])
+def test_without_a_configuration_no_list_of_divisors_is_called_longrope(length):
+    found = explain(LISTED.at(length).frequencies(128, base=10000.0), width=128)
+    assert (found.schedule, found.scheme) == (None, NO_RULE)
+    assert "only its configuration" in found.scheme
+
+
+def test_a_configuration_that_has_another_list_is_named_as_such():
+    settings = RopeSettings(head_dim=128, base=5e5, rotary_dim=None, schedule=Llama3(factor=32, window=8192))
+    found = explain(Llama3(factor=8, window=8192).frequencies(128, base=5e5), width=128, settings=settings)
+    assert found.scheme.endswith("; the configuration has another list, Llama3(factor=32, window=8192)")
+    assert found.schedule == Llama3(factor=8, window=8192)
+
+
+def test_interleaved_planes_at_rest_are_not_seen_and_the_configuration_tells_them():
+    """Over the whole head or over the turning part are one embedding there, with two bases."""
+    schedule = Proportional(share=0.5)
+    f = turned(schedule, 10000.0, layout="interleaved")
+    assert fingerprint(f, head_dim=128).base == pytest.approx(100.0)
+    settings = RopeSettings(head_dim=128, base=10000.0, rotary_dim=None, schedule=schedule)
+    said = fingerprint(f, head_dim=128, settings=settings).scheme
+    assert said == "Proportional(share=0.5), from base 10000"
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        (Yarn(factor=4, window=4096), YarnPaper(factor=4, window=4096)),
+        (Llama3(factor=8, window=8192), ByParts(factor=8, window=8192)),
+        (Linear(factor=4), Proportional(share=0.5, factor=4)),
+    ],
+)
+def test_control_two_schedules_are_told_apart(one, other):
+    first, second = (
+        explain(made.frequencies(128, base=5e5), width=128, scale=made.attention_factor) for made in (one, other)
+    )
+    assert type(first.schedule) is type(one)
+    assert type(second.schedule) is type(other)
+
+
+@pytest.mark.parametrize("name", ["Llama3", "Yarn", "ByParts", "Linear", "Proportional"])
+def test_control_a_list_with_one_plane_off_is_none_of_them(name):
+    schedule, base = MADE[name]
+    theta = schedule.frequencies(128, base=base)
+    middle = np.flatnonzero(theta > 0)[len(theta[theta > 0]) // 2]
+    found = explain(np.where(np.arange(64) == middle, 0.99 * theta, theta), width=128)
+    assert found.schedule is None
+    assert "(factor=" not in found.scheme
+
+
+def test_the_words_say_which_other_settings_have_the_same_list():
+    said = {name: explain(MADE[name][0].frequencies(128, base=MADE[name][1]), width=128).scheme for name in MADE}
+    assert said["Yarn"].endswith("window=32768), or a window nearby, or window and turns times one number")
+    assert said["ByParts"].endswith("window=4096), or window and turns times one number")
+    assert said["Llama3"].endswith("(Llama 3): Llama3(factor=8, window=8192)")
+
+
+@given(arrays(np.float64, st.integers(1, 12), elements=st.floats(0, 1)), st.sampled_from([0.0, 1e-3, 0.1]))
+def test_any_list_gets_an_answer(theta, doubt):
+    for list_ in (theta, np.sort(theta)[::-1], np.where(np.arange(len(theta)) < 4, 1, theta)):
+        assert explain(list_, width=2 * len(theta), doubt=doubt, scale=1.0).scheme

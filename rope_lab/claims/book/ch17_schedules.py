@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from rope_lab.algebra import rotation
+from rope_lab.algebra import frequency_schedules, rotation, schedule
 from rope_lab.claims.ledger import claim
 
 
@@ -80,6 +80,98 @@ def slower_clock_or_shorter_steps(scaled, rng):
     other = rotation.rotate(x, positions, theta=scaled(theta, s))
     line = np.log(scaled(theta, s)) - np.log(rotation.frequencies(8)) + np.log(s)
     return max(np.abs(one - other).max(), np.abs(line).max())
+
+
+def _slowed(theta, kept, s):
+    return theta * (kept + (1 - kept) / s)
+
+
+@claim(
+    "book.schedule-llama3",
+    statement=r"Llama 3 says its rule by wavelengths $\lambda_i$ in a window of $L$ positions: below $L/4$ a plane "
+    r"stays, above $L$ it is $s$ times slower, and between them a share $(L/\lambda_i - 1)/3$ stays. This is by parts, "
+    r"with $1$ and $4$ turns.",
+    witness=r"$s = 8$, $L = 8192$, base $500000$, $d = 128$: the first $[[29]]$ planes stay, the last $[[29]]$ are "
+    r"$8$ times slower.",
+    computed=lambda: _stay_and_slow(frequency_schedules.Llama3(factor=8, window=8192)),
+    tolerance=1e-12,
+    holds=(1.0, 4.0),
+    control=(1.0, 32.0),  # YaRN's turns
+)
+def llama3_is_by_parts(pair, rng):
+    slow, fast = pair
+    misses = []
+    for width, base, L in ((64, 1e4, 4096), (128, 5e5, 8192)):
+        s, theta = rng.uniform(2, 32), rotation.frequencies(width, base=base)
+        waves = schedule.wavelengths(width, base=base)
+        between = (L / waves - 1) / 3
+        printed = np.where(waves < L / 4, theta, np.where(waves > L, theta / s, _slowed(theta, between, s)))
+        parts = frequency_schedules.ByParts(factor=s, window=L, slow=slow, fast=fast)
+        named = frequency_schedules.Llama3(factor=s, window=L)
+        misses += [np.abs(made.frequencies(width, base=base) / printed - 1).max() for made in (parts, named)]
+    return max(misses)
+
+
+def _stay_and_slow(made):
+    plain = rotation.frequencies(128, base=5e5)
+    ratio = plain / made.frequencies(128, base=5e5)
+    return int((ratio == 1).sum()), int((np.abs(ratio - made.factor) < 1e-9).sum())
+
+
+@claim(
+    "book.schedule-yarn",
+    statement=r"YaRN's code is not YaRN's paper. Of a plane that makes $r$ turns in the window, between $\alpha$ and "
+    r"$\beta$, the paper keeps the share $(r - \alpha)/(\beta - \alpha)$. The code, before it rounds its ends to whole "
+    r"planes, keeps $\ln(r/\alpha) / \ln(\beta/\alpha)$, which is more.",
+    witness=r"$s = 4$, $L = 4096$, base $10000$, $d = 128$: plane $33$ keeps $[[0.499]]$ in the code, and $[[0.15]]$ "
+    r"in the paper.",
+    computed=lambda: (
+        _kept(frequency_schedules.Yarn(factor=4, window=4096, whole=False)),
+        _kept(frequency_schedules.YarnPaper(factor=4, window=4096)),
+    ),
+    tolerance=1e-9,
+    holds=lambda r, a, b: np.log(r / a) / np.log(b / a),
+    control=lambda r, a, b: (r - a) / (b - a),  # the paper's
+)
+def the_code_is_not_the_paper(share, rng):
+    misses = []
+    for width, base, L in ((64, 1e4, 4096), (128, 1e6, 32768)):
+        s, theta = rng.uniform(2, 32), rotation.frequencies(width, base=base)
+        r = schedule.turns(L, theta=theta)
+        code = frequency_schedules.Yarn(factor=s, window=L, whole=False).frequencies(width, base=base)
+        paper = frequency_schedules.YarnPaper(factor=s, window=L).frequencies(width, base=base)
+        ramp = (r > 1) & (r < 32)
+        misses += [
+            np.abs(code / _slowed(theta, np.clip(share(r, 1, 32), 0, 1), s) - 1).max(),
+            np.abs(paper / _slowed(theta, np.clip((r - 1) / 31, 0, 1), s) - 1).max(),
+            float((code <= paper)[ramp].any()),  # more is kept, so the code's plane is faster
+        ]
+    return max(misses)
+
+
+def _kept(made, plane=33):
+    plain = rotation.frequencies(128)
+    ratio = (made.frequencies(128, base=10000.0) / plain)[plane]
+    return round(float((ratio - 1 / made.factor) / (1 - 1 / made.factor)), 3)
+
+
+@claim(
+    "book.schedule-window",
+    statement=r"By parts, a window and the two numbers of turns can be multiplied by one number, and the frequencies "
+    r"stay as they are. So a list alone does not tell its window.",
+    witness=r"$L = 8192$ with $1$ and $4$ turns, and $L = 16384$ with $2$ and $8$ turns.",
+    tolerance=1e-12,
+    holds=lambda turned, c: turned * c,
+    control=lambda turned, c: turned,  # noqa: ARG005 - the window alone
+)
+def a_window_is_known_up_to_the_turns(changed, rng):
+    misses = []
+    for c in (2, 3, 10):
+        s, slow, fast = rng.uniform(2, 32), rng.uniform(0.5, 2), rng.uniform(4, 40)
+        one = frequency_schedules.ByParts(factor=s, window=4096, slow=slow, fast=fast)
+        other = frequency_schedules.ByParts(factor=s, window=4096 * c, slow=changed(slow, c), fast=changed(fast, c))
+        misses.append(np.abs(one.frequencies(128, base=1e4) / other.frequencies(128, base=1e4) - 1).max())
+    return max(misses)
 
 
 def _pairings(left):

@@ -1,8 +1,8 @@
 """``{ledger} [pattern]``: all claims as one picture, then an entry for each, by chapter.
 
 An entry is a ``<details>`` with the id ``claim-<id>``. What is seen of it is the claim's sentence; all that is known is
-folded under it. Its kind, source, chapter, verdict, evidence and outcome stand in ``data-`` attributes, which ledger.js
-filters by. In the picture each claim is a dot: a link to its entry, whose shape says the kind.
+folded under it, and waits in a script of its own (ledger_bodies.py). Its kind, source, chapter, verdict, evidence and
+outcome stand in ``data-`` attributes, which ledger.js filters by. In the picture each claim is a dot: a link to its entry, whose shape says the kind.
 
 The address of the page understands
 
@@ -288,6 +288,7 @@ def always_read(_, env, *__):
 def setup(app):
     app.setup_extension("equation_marks")
     app.setup_extension("errata_pages")
+    app.setup_extension("ledger_bodies")
     other = dict.fromkeys(("latex", "text", "man", "texinfo"), (pass_through, pass_through))
     app.add_node(entry_node, html=(visit_entry, depart_entry), **other)
     app.add_node(row_node, html=(visit_row, depart_row), **other)

@@ -3,9 +3,10 @@
 const { createInterface } = require("node:readline");
 const root = process.argv[2]; // the folder of MathJax
 
-// What MathJax writes and no page needs: a name space that HTML implies, notes to itself, what mathematics.css says once.
+// What MathJax writes and no page needs: a name space that HTML implies, notes to itself, classes that no rule of
+// its styles has, what mathematics.css says once.
 const SPARE =
-  / (?:class="MathJax" jax="CHTML"|style="position: relative;"|unselectable="on"|xmlns="[^"]*"|data-mjx-[a-z]+="[^"]*"|display="inline")/g;
+  / (?:class="(?:MathJax" jax="CHTML|mjx-[in])"|texclass="[^"]*"|style="position: relative;"|unselectable="on"|xmlns="[^"]*"|data-mjx-[a-z]+="[^"]*"|display="inline")/g;
 const brief = (text) => text.replaceAll(/\bmjx-c(?=[0-9A-F])/g, "c"); // a page has thousands of glyphs
 
 // The letters of queries, keys, values and outputs wear their colours: where they have an index of position, component or

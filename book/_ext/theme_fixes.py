@@ -15,6 +15,8 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.typing import ExtensionMetadata
 
+from rope_lab.show.style import css
+
 # What is replaced in the body of a page, as docutils and the theme write it.
 BODY = (
     # A list whose children are not list items. The entries read well as plain paragraphs.
@@ -41,6 +43,17 @@ DROPPED = (
     r'[ \t]*<meta name="viewport" content="width=device-width, initial-scale=1"/>\n?',
 )
 
+# What serves some pages only: the link to a file goes from a page that has none of its marks.
+SPARE = {
+    r"mystnb\.\w+\.css": r"\bcell_(?:input|output)\b",
+    r"ledger\.css": r'class="(?:ledger-|claim-shape|[^"]*\b(?:erratum|slip)\b)',
+    r"ledger\.js": 'class="ledger-filter"',
+}
+LINK = r'[ \t]*<(?:link rel="stylesheet"[^>]*href|script[^>]* src)="[^"]*/{file}(?:\?[^"]*)?"[^>]*>(?:</script>)?\n?'
+
+# Some three hundred rules for colours in the output of a terminal, which no cell of the book prints.
+ANSI = re.compile(r"^div\.highlight \.-Color[^{}]*\{[^}]*\}\n*", re.MULTILINE)
+
 # On a first visit the theme waits for its last script before it asks whether the reader's screen is dark.
 WAITS = 'dataset.theme = localStorage.getItem("theme") || "auto";'
 ASKS = (
@@ -63,11 +76,11 @@ def fix_body(
     context: dict[str, Any],
     doctree: nodes.document | None,  # noqa: ARG001
 ) -> None:
-    """Apply `BODY` and `SIGNATURE` to one page."""
+    """Apply `BODY` and `SIGNATURE` to one page; its figures take their palette from rope.css."""
     if "body" in context:
         for old, new in BODY:
             context["body"] = context["body"].replace(old, new)
-        context["body"] = SIGNATURE.sub(plain_lines, context["body"])
+        context["body"] = SIGNATURE.sub(plain_lines, context["body"].replace(f"<style>{css()}</style>", ""))
 
 
 def plain_lines(signature: re.Match[str]) -> str:
@@ -77,9 +90,12 @@ def plain_lines(signature: re.Match[str]) -> str:
 
 
 def fix_page(text: str) -> str:
-    """Apply `DROPPED` to the text of a page, name its arrows, and choose its theme before it is drawn."""
+    """Apply `DROPPED` and `SPARE` to the text of a page, name its arrows, and choose its theme before it is drawn."""
     for pattern in DROPPED:
         text = re.sub(pattern, "", text)
+    for file, marks in SPARE.items():
+        if not re.search(marks, text):
+            text = re.sub(LINK.format(file=file), "", text)
     return text.replace(ARROW, NAMED).replace(WAITS, ASKS)
 
 
@@ -117,6 +133,8 @@ def fix_site(app: Sphinx, exception: Exception | None) -> None:
         if "_static" not in page.relative_to(out).parts:  # the theme copies its templates there
             rewrite(page, fix_page)
     shutil.rmtree(out / "_static" / "vendor" / "fontawesome", ignore_errors=True)  # no page asks for it now
+    for sheet in (out / "_static").glob("mystnb.*.css"):
+        rewrite(sheet, lambda text: ANSI.sub("", text))
     rewrite(out / "_static" / "documentation_options.js", fix_search_options)
     rewrite(out / "_static" / "searchtools.js", fix_excerpts)
     rewrite(out / "_static" / "sphinx_highlight.js", fix_highlight)

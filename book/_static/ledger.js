@@ -13,6 +13,35 @@
   const fields = [...form.querySelectorAll("input, select"), ...kinds.querySelectorAll("input")];
   const count = form.querySelector("output");
   const texts = new Map(); // made when somebody searches
+  let coming = null; // what is folded under the rows, from ledger_bodies.py
+
+  /** Fill the entries, once: their script is loaded when it is first needed. */
+  function entries() {
+    coming ??= new Promise((done) => {
+      const script = document.createElement("script");
+      script.src = form.dataset.entries;
+      script.onload = () => done(fill());
+      script.onerror = () => {
+        coming = null; // the entries lead to the Markdown copy; the next one that is opened asks again
+        script.remove();
+      };
+      document.head.append(script);
+    });
+    return coming;
+  }
+
+  function fill() {
+    for (const row of rows) {
+      while (row.lastElementChild.matches(":not(summary)")) row.lastElementChild.remove();
+      row.insertAdjacentHTML("beforeend", globalThis.ropeLedgerEntries[row.id]);
+    }
+    delete globalThis.ropeLedgerEntries;
+    texts.clear();
+    // biome-ignore lint/correctness/noUndeclaredVariables: of copybutton.js
+    if (typeof addCopyButtonToCodeCells === "function") addCopyButtonToCodeCells(); // the page had no code before
+    dispatchEvent(new Event("resize")); // for what measures the page
+    filter();
+  }
 
   function text(row) {
     if (!texts.has(row)) {
@@ -43,6 +72,7 @@
   function filter() {
     const named = target(),
       wanted = asked();
+    if (wanted.some(([name]) => name === "q")) entries();
     let number = 0;
     for (const row of rows) {
       const matching = matches(row, wanted);
@@ -87,7 +117,9 @@
     const row = target();
     if (!row) return;
     row.open = true;
-    row.scrollIntoView({ behavior: "instant" });
+    const show = () => row.scrollIntoView({ behavior: "instant" });
+    show();
+    entries().then(show);
   }
 
   /** The picture is one stop of the Tab key; the arrow keys, Home and End go from dot to dot. */
@@ -118,6 +150,7 @@
   kinds.disabled = false;
   if (dots.length) dots[0].tabIndex = 0;
   document.querySelector(".ledger-picture").addEventListener("keydown", walk);
+  for (const row of rows) row.addEventListener("toggle", entries);
   form.addEventListener("submit", (event) => event.preventDefault());
   for (const place of [form, kinds])
     place.addEventListener("input", () => {

@@ -9,7 +9,7 @@ from tests.site.checks import nothing
 from tests.site.pages import page_names, visiting
 
 HEAVY = 1_600_000  # bytes of a page, everything that a first view loads included
-HEAVIER = {"book/ledger": 4_500_000, "book/api_algebra": 2_400_000}  # all claims with their checks; all of the algebra
+HEAVIER = {"book/api_algebra": 2_400_000}  # all of the algebra
 VIEW = 'type="application/vnd.jupyter.widget-view+json"'
 ELSEWHERE = re.compile(
     r"""<(?:script|img|source|iframe|video|audio|embed)\b[^>]*\b(?:src|srcset)=["'](?:https?:)?//[^"']*"""

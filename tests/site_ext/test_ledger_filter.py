@@ -1,6 +1,8 @@
 """The filter of the ledger's page, as a reader uses it: typed, chosen, sent as an address, and without a script."""
 
 import pytest
+from ledger_text import check_source
+from playwright.sync_api import expect
 
 from rope_lab.claims import select
 from tests.site_ext.tiny_book import build
@@ -60,7 +62,12 @@ def test_a_choice_hides_the_others_and_is_kept_in_the_address(page, address):
 def test_words_are_looked_for_in_the_whole_entry(page, address):
     page.goto(address)
     page.fill("[name=q]", "SWAPS moves")
+    expect(page.locator(".ledger-filter output")).to_have_text(f"1 of {len(ids())} claims")
     assert shown(page) == {"blog.row-swaps"}
+    computed = ids(lambda entry: "computed=" in check_source(entry))  # the code was not in the page at first
+    page.fill("[name=q]", "computed=")
+    expect(page.locator(".ledger-filter output")).to_have_text(f"{len(computed)} of {len(ids())} claims")
+    assert shown(page) == computed != set()
     page.fill("[name=q]", "zyzzyvaquux")
     assert shown(page) == set()
     assert said(page).startswith("0 of ")
@@ -137,12 +144,30 @@ def test_a_keyboard_is_enough(page, address):
     assert len(shown(page)) < len(ids())
 
 
-def test_without_a_script_every_row_is_there_and_opens(browser, address):
+def test_an_entry_that_is_opened_tells_everything(page, address):
+    page.goto(address)
+    assert page.locator(".ledger-check").count() == 0
+    page.locator(".ledger-entry > summary").first.click()
+    expect(page.locator(".ledger-entry[open] .ledger-check")).to_be_visible()
+    expect(page.locator(".ledger-entry[open]")).not_to_contain_text("The full entry stands in")
+    page.locator(".ledger-entry > summary").last.click()
+    assert page.locator(".ledger-check").count() == len(ids())  # all came at once
+    assert page.locator("script[src*=ledger-entries]").count() == 1
+
+
+def test_an_entry_whose_script_is_missing_leads_to_the_copy(page, address):
+    page.route("**/ledger-entries.js*", lambda route: route.abort())
+    page.goto(address)
+    page.locator(".ledger-entry > summary").first.click()
+    expect(page.locator(".ledger-entry[open] a[href='ledger.md']")).to_be_visible()
+
+
+def test_without_a_script_every_row_is_there_and_leads_to_the_copy(browser, address):
     context = browser.new_context(java_script_enabled=False)
     page = context.new_page()
     page.goto(address)
     assert len(page.locator(".ledger-entry > summary:visible").all()) == len(ids())
     assert not page.locator(".ledger-filter").is_visible()
     page.locator(".ledger-entry > summary").first.click()
-    assert page.locator(".ledger-entry .ledger-check").first.is_visible()
+    assert page.locator(".ledger-entry a[href='ledger.md']").first.is_visible()
     context.close()

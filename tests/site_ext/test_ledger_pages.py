@@ -1,6 +1,7 @@
 """The ledger's page: one entry for each claim, with its mathematics, its evidence and its check."""
 
 import html
+import json
 import re
 from collections import Counter
 
@@ -19,7 +20,36 @@ def page(tmp_path_factory):
     folder = tmp_path_factory.mktemp("ledger")
     app, _, warnings = build(folder, PAGE, "ch1")
     assert warnings == ""
-    return (folder / "out" / "book" / "ledger.html").read_text(encoding="utf-8"), app
+    return whole(folder), app
+
+
+def whole(folder) -> str:
+    """The ledger's page with what waits in its script put back under the rows."""
+    text = (folder / "out" / "book" / "ledger.html").read_text(encoding="utf-8")
+    for name, body in waiting(folder).items():
+        text = re.sub(
+            rf'(id="{re.escape(name)}".*?</summary>).*?(?=</details>)', rf"\1{{{name}}}", text, flags=re.DOTALL
+        )
+        text = text.replace(f"{{{name}}}", body)
+    return text
+
+
+def waiting(folder) -> dict[str, str]:
+    """What the script brings, by the names of the entries."""
+    script = (folder / "out" / "_static" / "ledger-entries.js").read_text(encoding="utf-8")
+    return json.loads(re.fullmatch(r"globalThis\.ropeLedgerEntries = (.*);\n", script)[1])
+
+
+def test_the_page_has_rows_and_the_script_the_rest(tmp_path):
+    _, _, warnings = build(tmp_path, PAGE, "blog.props")
+    assert warnings == ""
+    text = (tmp_path / "out" / "book" / "ledger.html").read_text(encoding="utf-8")
+    body = waiting(tmp_path)["claim-blog.props"]
+    assert 'data-entries="../_static/ledger-entries.js?v=' in text
+    for told in ("The control is rejected", "<pre>", "The check ·"):
+        assert told in body
+        assert told not in text
+    assert 'The full entry stands in the <a href="ledger.md">' in entry(text, "blog.props")
 
 
 def entry(text: str, name: str) -> str:
@@ -132,7 +162,7 @@ def test_an_entry_leads_to_its_first_mark_on_each_page(tmp_path):
     page = "# One\n\n{claim}`blog.props` first.\n\n$$ 1 = 1 $$\n{step}`blog.props`\n"
     _, _, warnings = build(tmp_path, page, "blog.props")
     assert warnings == ""
-    shown = (tmp_path / "out" / "book" / "ledger.html").read_text(encoding="utf-8")
+    shown = whole(tmp_path)
     assert '<a class="reference internal" href="01_one_plane.html#mark-blog.props">One</a>' in shown
     marked = (tmp_path / "out" / "book" / "01_one_plane.html").read_text(encoding="utf-8")
     assert marked.count('id="mark-blog.props"') == 1
@@ -161,7 +191,7 @@ def test_what_is_not_green_says_so(tmp_path, changes, sentence):
         lambda: "not attempted"
     )
     _, _, warnings = build(tmp_path, PAGE, ledger="book.planted")
-    text = (tmp_path / "out" / "book" / "ledger.html").read_text(encoding="utf-8")
+    text = whole(tmp_path)
     assert warnings == ""
     assert sentence in plain(text)
     assert re.search(r"In the book:? chapter 17", plain(text))  # no page yet, so no link

@@ -1,8 +1,8 @@
 """The folded part of the ledger's entries in a script of its own: more than half of the page.
 
-It is ``_static/ledger-entries.js``. The page keeps each row and its sentence. ledger.js adds the script when a reader opens an entry, arrives at one, or
-searches for words. A script also loads from ``file://``, where a page may not fetch a file. Until then, and where no
-script runs, an entry leads to the Markdown copy of the page, which tells everything.
+It is ``_static/ledger-entries.js``. The page keeps each row and its sentence. ledger.js adds the script when a reader
+opens an entry, arrives at one, or searches for words. A script also loads from ``file://``, where a page may not fetch
+a file. Until then, and where no script runs, an entry leads to the Markdown copy of the page, which tells everything.
 """
 
 import hashlib

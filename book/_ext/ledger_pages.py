@@ -2,7 +2,8 @@
 
 An entry is a ``<details>`` with the id ``claim-<id>``. What is seen of it is the claim's sentence; all that is known is
 folded under it, and waits in a script of its own (ledger_bodies.py). Its kind, source, chapter, verdict, evidence and
-outcome stand in ``data-`` attributes, which ledger.js filters by. In the picture each claim is a dot: a link to its entry, whose shape says the kind.
+outcome stand in ``data-`` attributes, which ledger.js filters by. In the picture each claim is a dot: a link to its
+entry, whose shape says the kind.
 
 The address of the page understands
 

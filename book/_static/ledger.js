@@ -39,7 +39,9 @@
     texts.clear();
     // biome-ignore lint/correctness/noUndeclaredVariables: of copybutton.js
     if (typeof addCopyButtonToCodeCells === "function") addCopyButtonToCodeCells(); // the page had no code before
-    dispatchEvent(new Event("resize")); // for what measures the page
+    const measure = () => dispatchEvent(new Event("resize")); // for what measures the page
+    measure();
+    document.fonts.ready.then(measure); // an entry may be the first to need a font
     filter();
   }
 

@@ -1,7 +1,8 @@
 /* A formula in a sentence that is wider than its column scrolls in a box of its own: MathJax does not break it. What
    scrolls can be reached with the keyboard. Copied text has a formula's TeX: its glyphs are drawn by the style sheet, and are no text. */
 {
-  const block = "p, li, dd, dt, td, th, h1, h2, h3, h4, figcaption, summary, label, div";
+  const block =
+    "p, li, dd, dt, td, th, h1, h2, h3, h4, figcaption, summary, label, div, .ledger-entry > summary > .ledger-sentence";
   const mark = () => {
     const formulas = [...document.querySelectorAll("mjx-container:not([display])")];
     formulas.forEach((formula) => formula.classList.remove("wide"));

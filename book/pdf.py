@@ -113,11 +113,11 @@ def finish(printed: PdfReader, parts: list[Part], to: Path, *, title: str, autho
     writer, numbers = PdfWriter(clone_from=printed), sheets(printed)
     for caption, chapters in parts:
         first = numbers[chapters[0].id] - 1
-        part = writer.add_outline_item(caption, first)
+        part = writer.add_outline_item(title=caption, page_number=first)
         for chapter in chapters:
-            own = writer.add_outline_item(chapter.title, numbers[chapter.id] - 1, parent=part)
+            own = writer.add_outline_item(title=chapter.title, page_number=numbers[chapter.id] - 1, parent=part)
             for section in chapter.sections:
-                writer.add_outline_item(section["title"], numbers[section["id"]] - 1, parent=own)
+                writer.add_outline_item(title=section["title"], page_number=numbers[section["id"]] - 1, parent=own)
     writer.page_mode = "/UseOutlines"
     writer.add_metadata({"/Title": title, "/Author": author})
     to.parent.mkdir(parents=True, exist_ok=True)

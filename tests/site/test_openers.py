@@ -55,7 +55,10 @@ def commit(form):
 
 
 def step(form):
-    form.locator(MOVED).press("ArrowRight")
+    """One step of the control: to the right, or to the left where it stands at its end."""
+    control = form.locator(MOVED)
+    at_end = control.evaluate("one => one.type === 'range' && one.value === one.max")
+    control.press("ArrowLeft" if at_end else "ArrowRight")
 
 
 def test_the_chapters_with_a_figure_are_these(html):
@@ -98,6 +101,7 @@ def test_the_whole_figure_has_the_state_of_the_opener(number, open_page):
     step(form)
     name = control.get_attribute("data-name")
     now = "(all) => all.filter((one) => one.type === 'range' || one.checked).map((one) => one.value)"
+    expect(page.locator(f".rope:not(.rope-hero) input[data-name={name}]").first).to_be_attached()
     small = page.locator(f".rope-hero input[data-name={name}]")
     whole = page.locator(f".rope:not(.rope-hero) input[data-name={name}]")
     assert small.evaluate_all(now)[0] in whole.evaluate_all(now)
@@ -120,7 +124,7 @@ def test_the_question_is_on_the_first_screen(name, size, open_page):
     box = page.locator("p.question").bounding_box()
     assert box["y"] + box["height"] < height
     prompt = page.locator("form.quiz .quiz-prompt").first.bounding_box()
-    if "16_" not in name:  # its readers put nine names in order first
+    if name[5:7] not in ("03", "16"):  # their readers see two texts, and put nine names in order, first
         assert prompt["y"] + 60 < height
 
 

@@ -25,7 +25,7 @@ def search(visit, word: str) -> list[str]:
 
 @pytest.mark.parametrize("local", [False, True], ids=["http", "file"])
 def test_search(browser, site, local):
-    root, chapter = page_names()[:2]
+    root, chapter = page_names()[0], next(name for name in page_names() if re.match(r"book/\d\d_", name))
     with visiting(browser, site, chapter, local=local) as visit:
         words = re.findall(r"[a-z]{6,}", visit.page.locator("main p").first.inner_text().lower())
         assert words, "the chapter's first paragraph has no long word to look for"

@@ -17,6 +17,8 @@ import yaml
 from playwright.sync_api import Browser, Page, sync_playwright
 from pypdf import PdfReader, PdfWriter
 
+from book._ext.page_head import book_address
+
 ROOT = Path(__file__).resolve().parents[1]
 HERE = Path(__file__).parent
 PAPER = {"width": 612, "height": 960}  # what A4 leaves between the margins of pdf.css, in CSS pixels
@@ -162,17 +164,22 @@ def make(
     shutil.rmtree(scratch)
 
 
+def cover(config: dict) -> dict[str, str]:
+    """What the cover says, from ``_config.yml``."""
+    address = book_address(config["html"].get("baseurl"))
+    return {"title": config["title"], "author": config["author"], "address": address}
+
+
 def main() -> int:
     html, config = ROOT / "_build" / "html", yaml.safe_load((ROOT / "_config.yml").read_text())
     if not (html / "index.html").exists():
         print(f"expected the built book in {html}: run `make book` first")
         return 1
-    to, address = ROOT / "dist" / "rope-lab.pdf", (config["html"].get("baseurl") or "").rstrip("/")
+    to = ROOT / "dist" / "rope-lab.pdf"
     parts = parts_of(yaml.safe_load((ROOT / "_toc.yml").read_text()))
-    told = {"title": config["title"], "author": config["author"], "address": f"{address}/" if address else ""}
     with sync_playwright() as playwright:
         path = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
-        make(playwright.chromium.launch(executable_path=path, args=["--no-sandbox"]), html, to, parts, **told)
+        make(playwright.chromium.launch(executable_path=path, args=["--no-sandbox"]), html, to, parts, **cover(config))
     print(f"{len(PdfReader(to).pages)} pages, {to.stat().st_size / 1e6:.1f} MB: {to}")
     return 0
 

@@ -1,4 +1,4 @@
-"""A Markdown copy of each page beside its HTML, and ``llms.txt``, which lists them with a sentence each.
+"""A Markdown copy of each page beside its HTML, and ``llms.txt``, which lists them with their descriptions.
 
 For machines that read, and for people who paste a page into one. A copy is made from the page as it is written: TeX
 between dollars, what cells printed as text, a picture as its title and description, a widget as the sentences that it
@@ -13,6 +13,7 @@ from typing import Any
 from bs4 import BeautifulSoup, Tag
 from docutils import nodes
 from markdownify import ATX, MarkdownConverter
+from page_head import description
 from sphinx.application import Sphinx
 from sphinx.util.typing import ExtensionMetadata
 
@@ -89,16 +90,13 @@ def tex(math: Tag) -> str:
     return re.sub(r"^\s*\\[(\[]|\\[)\]]\s*$", "", text).strip()
 
 
-def copy(body: str, page: str, pages: set[str]) -> str:
-    """The copy of one page: its title, a line that says what it is about, and the rest."""
+def copy(body: str, about: str, page: str, pages: set[str]) -> str:
+    """The copy of one page: its title, the line ``about`` that says what it is about, and the rest."""
     soup = BeautifulSoup(body, "html.parser")
     for node in soup.select(DROPPED):
         node.decompose()
     for link in soup.select("a[href]"):
         retarget(link, page, pages)
-    about = sentence(soup)
-    for node in soup.select("p.aims"):
-        node.decompose()
     title, _, text = plain(soup).partition("\n")
     return f"{title}\n\n> {about}\n{text}"
 
@@ -120,14 +118,6 @@ def plain(soup: Tag) -> str:
     return re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"
 
 
-def sentence(soup: BeautifulSoup) -> str:
-    """What a page is about: what its reader can do afterwards, or the first sentence of its first paragraph."""
-    aims = soup.select_one("p.aims")
-    found = aims or soup.select_one("section > p, section > div > p")
-    text = " ".join(plain(found).replace("**", "").split()) if found else ""
-    return text if aims else re.split(r"(?<=[.?!]) ", text)[0]
-
-
 def write_copy(
     app: Sphinx,
     pagename: str,
@@ -139,7 +129,8 @@ def write_copy(
     if doctree:
         to = Path(app.outdir, f"{pagename}.md")
         to.parent.mkdir(parents=True, exist_ok=True)
-        to.write_text(copy(context["body"], pagename, app.env.found_docs), encoding="utf-8")
+        about = description(doctree, app.env.titles[pagename].astext(), app.config.html_title)
+        to.write_text(copy(context["body"], about, pagename, app.env.found_docs), encoding="utf-8")
         link = f'<link rel="alternate" type="text/markdown" href="{to.name}" title="This page in Markdown" />'
         context["metatags"] = f"{context.get('metatags', '')}\n    {link}"
 

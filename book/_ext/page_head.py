@@ -62,16 +62,27 @@ TAG = re.compile(
 LOCAL = re.compile(r'(?<= )((?:href|src|data-content_root)=")(?![a-z]+:|[#/"])(?:\./)?')
 
 
+def book_address(written: str | None) -> str:
+    """The address of the book from its setting, with a slash at the end; empty while it is none or a placeholder.
+
+    Raises:
+        ValueError: If it is no address.
+    """
+    parts = urlsplit(written or "")
+    if not written or "example" in (parts.hostname or "").split("."):
+        return ""
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise ValueError(f"html: baseurl: expected an address like https://name.org/rope-lab/, got {written!r}")
+    return written.rstrip("/") + "/"
+
+
 def clean_address(_: Sphinx, config: Config) -> None:
-    """Empty the address if it is a placeholder, and end it in a slash if it is none."""
-    parts = urlsplit(config.html_baseurl or "")
-    if not config.html_baseurl or "example" in (parts.hostname or "").split("."):
+    """What reads the setting after this finds an address or nothing."""
+    try:
+        config.html_baseurl = book_address(config.html_baseurl)
+    except ValueError as error:
+        log.warning("%s", error)
         config.html_baseurl = ""
-    elif parts.scheme not in ("http", "https") or not parts.hostname:
-        log.warning("html: baseurl: expected an address like https://name.org/rope-lab/, got %r", config.html_baseurl)
-        config.html_baseurl = ""
-    else:
-        config.html_baseurl = config.html_baseurl.rstrip("/") + "/"
 
 
 def words(node: nodes.Node) -> str:

@@ -1,6 +1,10 @@
 """The Markdown copy of a page, and the list of all copies."""
 
-from markdown_copies import copy, listing
+from types import SimpleNamespace
+
+from docutils import nodes
+from markdown_copies import copy, listing, write_copy
+from page_head import description
 
 PAGES = {"book/01_one", "book/02_two", "notebooks/01_one"}
 MATH = '<span class="math notranslate" data-tex="a_b = |c|"><mjx-container>glyphs</mjx-container></span>'
@@ -11,13 +15,24 @@ def body(html):
 
 
 def made(html):
-    return copy(body(html), "book/01_one", PAGES)
+    return copy(body(html), "What it is about.", "book/01_one", PAGES)
 
 
 def test_a_copy_says_below_its_title_what_the_page_is_about():
-    assert made("<p>First sentence. Second.</p>") == "# 1. One\n\n> First sentence.\n\nFirst sentence. Second.\n"
-    aims = f'<p>Text.</p><p class="aims"><strong>In 5 minutes</strong> you can read {MATH}. Yes.</p>'
-    assert made(aims) == "# 1. One\n\n> In 5 minutes you can read $a_b = |c|$. Yes.\n\nText.\n"
+    assert made("<p>First sentence. Second.</p>") == "# 1. One\n\n> What it is about.\n\nFirst sentence. Second.\n"
+
+
+def test_a_copy_says_what_the_page_says_of_itself_and_keeps_its_aims(tmp_path):
+    aims = nodes.paragraph("", "", nodes.Text("In 5 minutes you can read "), nodes.math("", "a_b"), classes=["aims"])
+    doctree = nodes.section("", nodes.title("", "One"), nodes.paragraph("", "Text."), aims)
+    env = SimpleNamespace(titles={"one": doctree[0]}, found_docs={"one"})
+    app = SimpleNamespace(outdir=tmp_path, env=env, config=SimpleNamespace(html_title="Book"))
+    math = '<span class="math notranslate" data-tex="a_b"></span>'
+    context = {"body": body(f'<p>Text.</p><p class="aims"><strong>In 5 minutes</strong> you can read {math}</p>')}
+    write_copy(app, "one", "page.html", context, doctree)
+    said = "# 1. One\n\n> In 5 minutes you can read a_b\n\nText.\n\n**In 5 minutes** you can read $a_b$\n"
+    assert (tmp_path / "one.md").read_text() == said
+    assert description(doctree, "One", "Book") == "In 5 minutes you can read a_b"
 
 
 def test_mathematics_is_its_tex():

@@ -6,6 +6,7 @@ import pytest
 from docutils import nodes
 from page_head import LONGEST, description, shortened
 
+from book import pdf
 from tests.site_ext import tiny_book
 
 PAGE = """# One plane
@@ -56,6 +57,13 @@ def test_while_the_address_is_a_placeholder_nothing_absolute_is_written(built, a
         assert tag(text, "og:url") is tag(text, "og:image") is None
         assert "example.org" not in text
     assert not (out / "sitemap.xml").exists()
+
+
+@pytest.mark.parametrize("written", [None, "", "https://example.org/rope-lab/", "https://example.github.io/rope-lab"])
+def test_the_pdf_prints_no_placeholder(written):
+    settings = {"title": "T", "author": "A", "html": {"baseurl": written}}
+    assert pdf.cover(settings) == {"title": "T", "author": "A", "address": ""}
+    assert pdf.cover(settings | {"html": {"baseurl": ADDRESS}})["address"] == f"{ADDRESS}/"
 
 
 @pytest.mark.parametrize("address", [ADDRESS, f"{ADDRESS}/"])

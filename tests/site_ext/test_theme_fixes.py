@@ -5,6 +5,8 @@ from types import SimpleNamespace
 import pytest
 import theme_fixes
 
+from rope_lab.show.style import css
+
 KEPT = """<head>
     <meta name="viewport" content="width=device-width, initial-scale=1.0" />
     <link href="_static/styles/theme.css" rel="stylesheet" />
@@ -37,6 +39,38 @@ def body(html):
 def test_head_loses_what_costs_and_nothing_else():
     assert theme_fixes.fix_page(HEAD) == KEPT
     assert theme_fixes.fix_page(KEPT) == KEPT
+
+
+LINKS = {
+    "mystnb": (
+        '<link rel="stylesheet" type="text/css" href="../_static/mystnb.4510f1fc.css" />',
+        '<div class="cell_input">',
+    ),
+    "ledger.css": ('<link rel="stylesheet" type="text/css" href="../_static/ledger.css?v=1" />', '<b class="erratum">'),
+    "ledger.js": ('<script defer="defer" src="../_static/ledger.js?v=1"></script>', '<form class="ledger-filter">'),
+}
+
+
+@pytest.mark.parametrize(("link", "mark"), LINKS.values(), ids=LINKS)
+def test_a_style_or_script_is_linked_where_something_uses_it(link, mark):
+    other = '<script src="_static/doctools.js"></script>\n'
+    assert theme_fixes.fix_page(f"{link}\n{other}<p>cell_inputs</p>") == f"{other}<p>cell_inputs</p>"
+    used = f"{link}\n{other}{mark}"
+    assert link in theme_fixes.fix_page(used)
+
+
+def test_the_colours_of_a_terminal_leave_the_sheet(tmp_path):
+    sheet, kept = tmp_path / "_static" / "mystnb.4510f1fc.css", "div.cell { border: 0 }\n"
+    sheet.parent.mkdir()
+    sheet.write_text(f"div.highlight .-Color-Bold {{\n  font-weight: bold;\n}}\n\n{kept}")
+    theme_fixes.fix_site(application(tmp_path), None)
+    assert sheet.read_text() == kept
+
+
+def test_a_figure_brings_no_palette_of_its_own():
+    assert body(f"<figure><style>{css()}</style><svg></svg></figure>") == "<figure><svg></svg></figure>"
+    own = "<style>.mine { color: red }</style>"
+    assert body(own) == own
 
 
 @pytest.mark.parametrize(("old", "new"), theme_fixes.BODY)

@@ -37,12 +37,24 @@
     }
     delete globalThis.ropeLedgerEntries;
     texts.clear();
-    // biome-ignore lint/correctness/noUndeclaredVariables: of copybutton.js
-    if (typeof addCopyButtonToCodeCells === "function") addCopyButtonToCodeCells(); // the page had no code before
+    copyButtons();
     const measure = () => dispatchEvent(new Event("resize")); // for what measures the page
     measure();
     document.fonts.ready.then(measure); // an entry may be the first to need a font
     filter();
+  }
+
+  /** A button beside each check, as copybutton.js makes them. It listens to the whole page, so it serves these too. */
+  function copyButtons() {
+    // biome-ignore-start lint/correctness/noUndeclaredVariables: of copybutton.js
+    if (typeof iconCopy === "undefined") return;
+    const words = messages[locale].copy;
+    for (const [index, code] of document.querySelectorAll(".ledger-entry .highlight pre").entries()) {
+      code.id = `check${index}`;
+      const button = `<button class="copybtn o-tooltip--left" data-tooltip="${words}" data-clipboard-target="#${code.id}">`;
+      code.insertAdjacentHTML("afterend", `${button}${iconCopy}</button>`);
+    }
+    // biome-ignore-end lint/correctness/noUndeclaredVariables: of copybutton.js
   }
 
   function text(row) {

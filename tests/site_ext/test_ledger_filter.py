@@ -11,7 +11,7 @@ from tests.site_ext.tiny_book import build
 @pytest.fixture(scope="module")
 def address(tmp_path_factory):
     folder = tmp_path_factory.mktemp("filter")
-    assert build(folder, "# One\n", "blog.*")[2] == ""
+    assert build(folder, "# One\n", "blog.*", ["sphinx_copybutton"])[2] == ""
     return (folder / "out" / "book" / "ledger.html").as_uri()
 
 
@@ -153,6 +153,17 @@ def test_an_entry_that_is_opened_tells_everything(page, address):
     page.locator(".ledger-entry > summary").last.click()
     assert page.locator(".ledger-check").count() == len(ids())  # all came at once
     assert page.locator("script[src*=ledger-entries]").count() == 1
+
+
+def test_one_click_copies_a_check_once(page, address):
+    page.goto(address)
+    page.locator(".ledger-entry > summary").first.click()
+    button = page.locator(".ledger-entry[open] .copybtn")
+    expect(button).to_have_count(1)
+    page.evaluate("window.copies = 0; addEventListener('copy', () => { window.copies += 1; }, true)")
+    button.click()
+    expect(button).to_have_attribute("data-tooltip", "Copied!")
+    assert page.evaluate("window.copies") == 1
 
 
 def test_an_entry_whose_script_is_missing_leads_to_the_copy(page, address):

@@ -23,7 +23,7 @@ ROWS: tuple[tuple[str, str, str, dict[str, str]], ...] = (
     ("formulas", "displayed formulas, each tied to a check or to a definition", "book/how_checked", {}),
     ("claims", "claims, each with the function that checks it", LEDGER, {}),
     ("exact", "of them proved by algebra or by whole numbers", LEDGER, {"evidence": "exact"}),
-    ("conditional", "of them true only under a condition", LEDGER, {"verdict": "true if…"}),
+    ("conditional", "of them true only under a condition", LEDGER, {"kind": "conditional"}),
     ("errata", "places where a source should be read differently", "book/errata", {}),
     ("runs", "training runs, each with the card that it wrote", "book/result_cards", {}),
 )
@@ -32,7 +32,7 @@ ROWS: tuple[tuple[str, str, str, dict[str, str]], ...] = (
 def counted(env: BuildEnvironment) -> dict[str, int]:
     """Every number by its name; the minutes of a chapter under the name of its page."""
     claims = load().values()
-    by = Counter([claim.evidence for claim in claims]) + Counter([claim.words for claim in claims])
+    by = Counter([claim.evidence for claim in claims]) + Counter([claim.verdict for claim in claims])
     rows = {name: by[value] for name, _, _, query in ROWS for value in query.values()}
     return rows | {
         "formulas": sum(len(notes.get("equations", ())) for notes in env.metadata.values()),

@@ -30,7 +30,7 @@ def test_each_number_is_counted_and_leads_to_what_it_counts(tmp_path):
     rows = dict(re.findall(r'href="([^"]+)"><strong>([\d,]+)</strong>', text))
     assert rows["ledger.html"] == str(len(claims))
     assert rows["ledger.html?evidence=exact"] == str(sum(claim.evidence == "exact" for claim in claims))
-    assert rows["ledger.html?verdict=true+if%E2%80%A6"] == str(sum(claim.verdict == "conditional" for claim in claims))
+    assert rows["ledger.html?kind=conditional"] == str(sum(claim.verdict == "conditional" for claim in claims))
     assert rows["errata.html"] == str(len(errata_items()))
     assert rows["result_cards.html"] == str(len(list(RESULTS.rglob("*.json"))))
     assert rows["how_checked.html"] == "1"

@@ -54,7 +54,7 @@ def take(browser_page: Page, html: Path, pages: list[str], page: str, address: s
     browser_page.wait_for_function(
         "[...document.querySelectorAll('.rope-widget')].every(w => w.dataset.ready === 'true')"
     )
-    browser_page.evaluate("async () => { await window.MathJax?.startup?.promise; await document.fonts.ready }")
+    browser_page.evaluate("async () => { await document.fonts.ready }")
     asked = {"page": page, "pages": pages, "address": address}
     made = browser_page.evaluate("asked => bookOnPaper.chapter(asked)", asked)
     chapter = Chapter(page, made["html"], made["title"], made["sections"])

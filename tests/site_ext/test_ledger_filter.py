@@ -161,7 +161,7 @@ def test_one_click_copies_a_check_once(page, address):
     button = page.locator(".ledger-entry[open] .copybtn")
     expect(button).to_have_count(1)
     page.evaluate("window.copies = 0; addEventListener('copy', () => { window.copies += 1; }, true)")
-    button.click()
+    button.press("Enter")  # a mouse hits the icon, which the first answer replaces, so a second one would not come
     expect(button).to_have_attribute("data-tooltip", "Copied!")
     assert page.evaluate("window.copies") == 1
 

@@ -1,7 +1,6 @@
 """The ledger's page: one entry for each claim, with its mathematics, its evidence and its check."""
 
 import html
-import json
 import re
 from collections import Counter
 
@@ -10,7 +9,7 @@ from bs4 import BeautifulSoup
 from ledger_text import KINDS, check_source
 
 from rope_lab.claims import claim, load, select
-from tests.site_ext.tiny_book import build
+from tests.site_ext.tiny_book import build, ledger_entries
 
 PAGE = "# One\n"
 
@@ -26,7 +25,7 @@ def page(tmp_path_factory):
 def whole(folder) -> str:
     """The ledger's page with what waits in its script put back under the rows."""
     text = (folder / "out" / "book" / "ledger.html").read_text(encoding="utf-8")
-    for name, body in waiting(folder).items():
+    for name, body in ledger_entries(folder).items():
         text = re.sub(
             rf'(id="{re.escape(name)}".*?</summary>).*?(?=</details>)', rf"\1{{{name}}}", text, flags=re.DOTALL
         )
@@ -34,17 +33,11 @@ def whole(folder) -> str:
     return text
 
 
-def waiting(folder) -> dict[str, str]:
-    """What the script brings, by the names of the entries."""
-    script = (folder / "out" / "_static" / "ledger-entries.js").read_text(encoding="utf-8")
-    return json.loads(re.fullmatch(r"globalThis\.ropeLedgerEntries = (.*);\n", script)[1])
-
-
 def test_the_page_has_rows_and_the_script_the_rest(tmp_path):
     _, _, warnings = build(tmp_path, PAGE, "blog.props")
     assert warnings == ""
     text = (tmp_path / "out" / "book" / "ledger.html").read_text(encoding="utf-8")
-    body = waiting(tmp_path)["claim-blog.props"]
+    body = ledger_entries(tmp_path)["claim-blog.props"]
     assert 'data-entries="../_static/ledger-entries.js?v=' in text
     for told in ("The control is rejected", "<pre>", "The check ·"):
         assert told in body

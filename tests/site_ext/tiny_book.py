@@ -1,6 +1,7 @@
 """A book of one page and a ledger, built by Sphinx with the extensions of the book."""
 
 import io
+import json
 import re
 from pathlib import Path
 
@@ -32,3 +33,9 @@ def build(folder: Path, page: str | None = None, ledger: str = "blog.props", ext
         app = Sphinx(source, None, folder / "out", folder / "trees", "html", settings, status=status, warning=warnings)
         app.build()
     return app, *(re.sub(r"\x1b\[[\d;]*m", "", told.getvalue()) for told in (status, warnings))
+
+
+def ledger_entries(folder: Path) -> dict[str, str]:
+    """The bodies of the ledger's entries, which a script brings, by the names of the entries."""
+    script = (folder / "out" / "_static" / "ledger-entries.js").read_text(encoding="utf-8")
+    return json.loads(re.fullmatch(r"globalThis\.ropeLedgerEntries = (.*);\n", script)[1])

@@ -93,8 +93,8 @@ def test_keys_do_what_a_drag_does(show):
     assert score(page) == before
     expect(page.locator("svg text", has_text="query 131,108")).to_be_visible()
     page.locator('input[data-name="m"]').press("ArrowLeft")
-    assert score(page) != before
     expect(page.locator("[aria-live=polite]")).to_contain_text("offset 25")
+    assert score(page) != before
     page.get_by_role("button", name="To the end of the window").click()
     expect(page.locator("svg text", has_text="the training window ends")).to_be_visible()
     page.get_by_label("model").select_option("GPT-J 6B")

@@ -84,8 +84,8 @@ class Story(Widget):
         curve: Show the loss along the text as a curve.
         values: The state at the start.
 
-    >>> Story(knobs=("shift",), shift=1000).fallback()
-    ''
+    >>> "With its rotation altered (shift)" in Story(knobs=("shift",), shift=1000).fallback()
+    True
     >>> state = Story(query=3, key=3, shift=9).state()
     >>> Story.compute(state)["query"] == Story.compute(state)["key"]
     True

@@ -9,6 +9,7 @@ from pypdf import PdfReader
 from book import pdf
 from tests.site.pages import ROOT
 
+pytestmark = pytest.mark.xdist_group("pdf")  # one worker prints, twice
 PARTS = [("I. Rotate", ["book/01_one_plane"]), ("II. Complete", ["book/07_orthogonal_powers"])]
 FEWEST = 150  # letters on a sheet, below which it is nearly empty
 

@@ -1,6 +1,7 @@
 from . import (
     attention as attention,
     cache as cache,
+    cache_surgery as cache_surgery,
     complex_convert as complex_convert,
     complex_linear as complex_linear,
     complex_planes as complex_planes,
@@ -18,6 +19,12 @@ from . import (
 )
 from .attention import AttentionConfig as AttentionConfig, CausalAttention as CausalAttention, attend as attend
 from .cache import Cache as Cache, KVCache as KVCache, LatentCache as LatentCache
+from .cache_surgery import (
+    Exact as Exact,
+    drop_tokens as drop_tokens,
+    shift_tokens as shift_tokens,
+    splice_tokens as splice_tokens,
+)
 from .complex_convert import from_dense as from_dense, to_dense as to_dense
 from .complex_linear import ComplexLinear as ComplexLinear
 from .complex_products import (

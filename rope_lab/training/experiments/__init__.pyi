@@ -3,6 +3,7 @@ from . import (
     counting as counting,
     crope as crope,
     definition as definition,
+    long_contexts as long_contexts,
     offsets as offsets,
     placement_orders as placement_orders,
     planned as planned,

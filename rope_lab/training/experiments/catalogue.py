@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from rope_lab.errors import ArgumentError
-from rope_lab.training.experiments import crope, placement_orders, planned
+from rope_lab.training.experiments import crope, long_contexts, placement_orders, planned
 from rope_lab.training.experiments.definition import Experiment
 
 RUNGS = ("cpu", "colab", "paper")
@@ -25,6 +25,8 @@ _MAKERS: dict[str, Callable[[str], Experiment | None]] = {
     "placements": placement_orders.placements,
     "placements-base1e4": placement_orders.placements_base,
     "one-cache": placement_orders.one_cache,
+    "longer-texts": long_contexts.longer_texts,
+    "cache-stream": long_contexts.cache_stream,
 }
 
 

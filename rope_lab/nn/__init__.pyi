@@ -12,9 +12,11 @@ from . import (
     heads as heads,
     initial as initial,
     latent_attention as latent_attention,
+    long_texts as long_texts,
     offset_head as offset_head,
     recurrence as recurrence,
     rotary as rotary,
+    streams as streams,
     tensor_arguments as tensor_arguments,
 )
 from .attention import AttentionConfig as AttentionConfig, CausalAttention as CausalAttention, attend as attend
@@ -51,3 +53,5 @@ from .rotary import (
 )
 from .diagonal_rnn import DiagonalRNN as DiagonalRNN
 from .offset_head import OffsetHead as OffsetHead
+from .long_texts import losses_by_bin as losses_by_bin, read_long as read_long, rescheduled as rescheduled
+from .streams import Way as Way, stream_losses as stream_losses, ways as ways

@@ -7,7 +7,9 @@ Student interval over three seeds; a difference whose interval holds zero is cal
 ``longer-texts``: a small model of characters is trained in windows of 128 and read in windows of 1024. Every bin of 64
 positions reads the same text, so bins differ in what stands before the text and in nothing else. *Inside* is the loss
 at the positions 64 to 127, *beyond* the mean over the bins from position 128 on. Each schedule has the factor 8. Then
-each is tuned for 64 steps in windows of 1024, at the last rate of the training and with as many tokens a step.
+each is tuned for 64 steps in windows of 1024, at the last rate of the training and with as many tokens a step. A text
+of the tuning has one length, for which dynamic NTK is NTK-aware, so dynamic NTK is read untuned only; and the two
+controls are read as they were trained, since no schedule would slow a plane of theirs.
 
 Primary, all of it the loss beyond:
 
@@ -21,11 +23,11 @@ Primary, all of it the loss beyond:
 
 Exploratory: all other schedules, dynamic NTK with keys that are kept as they were turned, and single bins.
 
-``cache-stream``: the same RoPE models read one stream of 4,096 characters through a cache of 128, token by token; the
+``cache-stream``: the same RoPE models read four streams of 4,096 characters through a cache of 128, token by token; the
 oldest token is dropped, and the keys move down. The ways differ in how the keys get to their new places, and all but
 one keep what their deeper layers had read of dropped words.
 
-Primary, all of it the mean loss over the second half of the stream:
+Primary, all of it the mean loss over the second half of the streams:
 
 1. keys turned anew at every step and stored in bfloat16, minus the same in float32. Expected above zero, and small: a
    key of this stream is turned at most 127 times before it is dropped.
@@ -93,5 +95,5 @@ def cache_stream(rung: str) -> Experiment | None:
         "a key lives for 127 steps, so errors of turning cannot grow along the stream. Where keys live longer, or "
         "where a model leans on offsets more than this one, a rounded cache can cost more."
     )
-    about = "A stream of 4,096 characters through a cache of 128: how the keys get to their new places"
+    about = "Four streams of 4,096 characters through a cache of 128: how the keys get to their new places"
     return Experiment(name, rung, about, limits, "RoPE", runs)

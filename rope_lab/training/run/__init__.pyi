@@ -5,6 +5,7 @@ from . import (
     environment as environment,
     folder_lock as folder_lock,
     learner as learner,
+    long_contexts as long_contexts,
     loop as loop,
     measures as measures,
     precision_check as precision_check,

@@ -1,7 +1,7 @@
 """What a finished run's weights show beside its loss. The run's ``measure`` names it, the card's ``measured`` holds it.
 
-``length 512``: the loss in windows longer than those of training. ``halves`` and ``projected``:
-see projection_shares.py.
+``length 512``: the loss in windows longer than those of training. ``halves`` and ``projected``: see
+projection_shares.py. ``longer texts`` and ``stream``: see long_contexts.py.
 """
 
 from __future__ import annotations
@@ -17,11 +17,12 @@ from torch import Tensor
 
 from rope_lab.errors import ArgumentError
 from rope_lab.nn.gpt import GPT, GPTConfig
-from rope_lab.training.run import projection_shares
+from rope_lab.training.run import long_contexts, projection_shares
 from rope_lab.training.run.config import RunConfig
 from rope_lab.training.run.learner import Learner
 from rope_lab.training.run.validation import IGNORED, validation_batches
 
+NAMES = ("halves", "projected", "longer texts", "stream")  # beside "length N"
 TOKENS = 2048  # in a batch of a longer window: the memory of a training step
 
 
@@ -35,11 +36,11 @@ def expect_measures(config: RunConfig, model: GPTConfig, *, tokens: int) -> None
     """
     read = min(tokens, config.eval_tokens or tokens)
     for name in config.measure:
+        if name not in NAMES and not re.fullmatch(r"length [1-9][0-9]*", name):
+            raise ArgumentError(f"measure: expected 'length N', {', '.join(map(repr, NAMES))}, got {name!r}")
         if name in ("longer texts", "stream"):
-            continue
-        if name not in ("halves", "projected") and not re.fullmatch(r"length [1-9][0-9]*", name):
-            raise ArgumentError(f"measure: expected 'length N', 'halves' or 'projected', got {name!r}")
-        if name.startswith("length"):
+            _expect_long_contexts(config, model, name, tokens=tokens)
+        elif name.startswith("length"):
             if int(name.split()[1]) >= read:
                 raise ArgumentError(
                     f"measure: expected 'length N' with N below the {read} tokens that are validated, got "
@@ -62,6 +63,22 @@ def expect_measures(config: RunConfig, model: GPTConfig, *, tokens: int) -> None
             )
 
 
+def _expect_long_contexts(config: RunConfig, model: GPTConfig, name: str, *, tokens: int) -> None:
+    known = ("rotary",) if name == "stream" else ("rotary", "none")
+    if model.positions not in known or model.d_latent is not None or model.rotated != "qk" or config.bos:
+        raise ArgumentError(
+            f"measure: expected positions of {' or '.join(known)}, rotated='qk', no latent and no bos for {name!r}, "
+            f"got {model.positions!r}, {model.rotated!r}, d_latent={model.d_latent}, bos={config.bos}: leave one of "
+            "the two out"
+        )
+    needed = long_contexts.tokens_needed(name, config.seq_len)
+    if config.seq_len % 2 or needed > tokens:
+        raise ArgumentError(
+            f"measure: expected an even seq_len and at least {needed} tokens of validation for {name!r}, got "
+            f"{config.seq_len} and {tokens}: shorten the window"
+        )
+
+
 def measure(config: RunConfig, learner: Learner, corpus: Any) -> dict[str, Any]:
     """Everything that the run asks for, by name; an empty dictionary where it asks for nothing."""
     found = {}
@@ -70,6 +87,10 @@ def measure(config: RunConfig, learner: Learner, corpus: Any) -> dict[str, Any]:
             found[name] = projection_shares.linear_shares(learner.model, seed=config.seed)
         elif name == "projected":
             found[name] = projection_shares.projected(config, learner, corpus)
+        elif name == "longer texts":
+            found[name] = long_contexts.longer_texts(config, learner, corpus)
+        elif name == "stream":
+            found[name] = long_contexts.stream(config, learner, corpus)
         else:
             found[name] = longer_windows(config, learner, corpus, length=int(name.split()[1]))
     return found

@@ -122,6 +122,7 @@ def losses_by_bin(
     width: int,
     schedule: Schedule = Schedule(),  # noqa: B008  # frozen
     keys: Keys = "recomputed",
+    step: int = 64,
 ) -> Float[Tensor, " bins"]:
     """Mean loss in each bin of positions, in windows of ``length`` tokens; every bin reads the same text.
 
@@ -130,7 +131,7 @@ def losses_by_bin(
     differs between bins is how far from the start of its window the same text is read.
 
     Args:
-        model, schedule, keys: As in `read_long`; frequencies that depend on the length are asked once for each bin.
+        model, schedule, keys, step: As in `read_long`.
         stream: Token ids, (N,), of one long text.
         length: Tokens in a window, a multiple of ``width``.
         width: Positions in a bin.
@@ -151,7 +152,7 @@ def losses_by_bin(
     found = torch.cat(
         [
             F.cross_entropy(
-                read_long(model, batch[:, :-1], schedule=schedule, keys=keys, step=width).transpose(1, 2),
+                read_long(model, batch[:, :-1], schedule=schedule, keys=keys, step=step).transpose(1, 2),
                 batch[:, 1:],
                 reduction="none",
             )

@@ -52,19 +52,19 @@ TRAINED: dict[str, Any] = {
     "tokenizer": "bpe-256",  # bytes: the text is ASCII, so characters
     "seq_len": 128,
     "batch_size": 16,
-    "steps": 2000,
+    "steps": 1000,
     "lr": 4e-3,
     "warmup": 50,
     "schedule": "cosine",
     "betas": (0.9, 0.95),
     "precision": "float32",
     "compile": "never",
-    "eval_every": 500,
+    "eval_every": 250,
     "log_every": 20,
 }
 SEEDS = range(3)
 _ALONE: dict[str, dict[str, Any]] = {"": {}}
-_LIMITS = "Two hundred thousand parameters, four million characters, three seeds: "
+_LIMITS = "Two hundred thousand parameters, two million characters, three seeds: "
 
 
 def longer_texts(rung: str) -> Experiment | None:

@@ -20,7 +20,7 @@ from rope_lab.training.run.config import RunConfig
 from rope_lab.training.run.learner import Learner
 
 FACTOR = 8  # the text is so many windows of the training long
-PIECES = 160  # tokens that are read, in half windows; all but the first 15 and the last 15 or so stand in every bin
+PIECES = 112  # of half a window each are read; 81 of them stand in every bin
 TUNING = 64  # steps
 STREAMS = 4  # texts that are read side by side
 BINS = 32  # of a stream: one window each
@@ -61,7 +61,7 @@ def tokens_needed(name: str, seq_len: int) -> int:
 def longer_texts(config: RunConfig, learner: Learner, corpus: Any) -> dict[str, Any]:
     """Loss by bins of half a window, in texts of eight windows: under every schedule, before and after a tuning.
 
-    A model whose planes have all turned fully in its window, or that has none, is read as it was trained only: no
+    Dynamic NTK is asked anew after each window of the training. A model whose planes have all turned fully in its window, or that has none, is read as it was trained only: no
     schedule would slow a plane for it. A tuning has texts of one length, for which dynamic NTK is NTK-aware; so it is
     left out there.
     """
@@ -97,10 +97,10 @@ def _has_slow_planes(model: GPTConfig) -> bool:
 
 
 def _bins(config: RunConfig, model: GPT, corpus: Any, schedule: Schedule, keys: Keys) -> list[float]:
-    width = config.seq_len // 2
+    window, width = config.seq_len, config.seq_len // 2
     read = _tensor(corpus.valid[: PIECES * width])
     return _rounded(
-        losses_by_bin(model, read, length=FACTOR * config.seq_len, width=width, schedule=schedule, keys=keys)
+        losses_by_bin(model, read, length=FACTOR * window, width=width, schedule=schedule, keys=keys, step=window)
     )
 
 

@@ -61,9 +61,9 @@ def tokens_needed(name: str, seq_len: int) -> int:
 def longer_texts(config: RunConfig, learner: Learner, corpus: Any) -> dict[str, Any]:
     """Loss by bins of half a window, in texts of eight windows: under every schedule, before and after a tuning.
 
-    Dynamic NTK is asked anew after each window of the training. A model whose planes have all turned fully in its window, or that has none, is read as it was trained only: no
-    schedule would slow a plane for it. A tuning has texts of one length, for which dynamic NTK is NTK-aware; so it is
-    left out there.
+    Dynamic NTK is asked anew after each window of the training. A model whose planes have all turned fully in its
+    window, or that has none, is read as it was trained only: no schedule would slow a plane for it. A tuning has texts
+    of one length, for which dynamic NTK is NTK-aware; so it is left out there.
     """
     chosen = schedules(config.seq_len)
     if not _has_slow_planes(learner.model.config):

@@ -47,6 +47,7 @@ from rope_lab.training.experiments.definition import Experiment, make_runs
 
 MODEL: dict[str, Any] = {"block": "llama", "n_layers": 4, "n_heads": 2, "d_model": 64}  # heads of 16 planes
 SMALL_BASE = 20.0  # the slowest of 16 planes makes 1.2 turns in 128 positions
+VARIANTS: dict[str, dict[str, Any]] = {"RoPE": {}, "NoPE": {"positions": "none"}, "small base": {"base": SMALL_BASE}}
 TRAINED: dict[str, Any] = {
     "corpus": "tinyshakespeare",
     "tokenizer": "bpe-256",  # bytes: the text is ASCII, so characters
@@ -71,9 +72,9 @@ def longer_texts(rung: str) -> Experiment | None:
     """RoPE, no positions, and a base so small that every plane turns: trained at 128, read at 1024."""
     if rung != "cpu":
         return None
-    name, variants = "longer-texts", {"RoPE": {}, "NoPE": {"positions": "none"}, "small base": {"base": SMALL_BASE}}
+    name = "longer-texts"
     runs = make_runs(
-        name, rung, variants, seeds=SEEDS, settings=_ALONE, model=MODEL, measure=("longer texts",), **TRAINED
+        name, rung, VARIANTS, seeds=SEEDS, settings=_ALONE, model=MODEL, measure=("longer texts",), **TRAINED
     )
     limits = _LIMITS + (
         "what it gains from a character a thousand places back is close to nothing, so it shows what a schedule "

@@ -317,6 +317,25 @@ def test_the_calculator_asks_before_it_tells(show):
     expect(reading(page, "mha")).to_have_text("20 texts, 4 GiB each")
 
 
+def test_the_texts_that_fit_are_tiles_of_their_true_size(show):
+    page = show(CacheCalculator())
+    # The boxes of the first scheme's tiles, in pixels of the strip: [how many, width of a whole one, width of a line].
+    measure = """() => {
+      const card = document.querySelector(".rope-cache_calculator path.tiles"), pieces = card.getAttribute("d").match(/h[\\d.]+/g);
+      const line = Number(document.querySelector(".rope-cache_calculator rect.card").getAttribute("width"));
+      const widths = pieces.map((h) => Number(h.slice(1)));
+      return [pieces.length, Math.max(...widths), widths.reduce((a, b) => a + b), line];
+    }"""
+    pieces, widest, _, line = page.evaluate(measure)
+    assert pieces == 1  # before the answer one text alone lies there
+    assert widest == pytest.approx(3 * line / 20 - 1, abs=0.02)
+    page.get_by_role("button", name="Show how many").click()
+    _, widest, covered, line = page.evaluate(measure)
+    assert covered == pytest.approx(3 * line - 20, abs=0.5)  # 20 texts fill the card, but for a seam each
+    slider(page, "log_context").press("End")
+    expect(page.locator(".rope-cache_calculator path.wrong")).not_to_have_count(0)  # one text is larger than the card
+
+
 def test_a_reader_orders_the_nine_before_anything_is_shown(show):
     page = show(OrderingExplorer(revealed=False), viewport={"width": 800, "height": 900})
     names = page.locator(".rope-ordering .rope-name")

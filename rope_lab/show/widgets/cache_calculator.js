@@ -38,6 +38,11 @@ function build(ui) {
     label: "Bytes that one token leaves in the cache, scheme by scheme",
     height: () => 5 * 52 + 46,
   });
+  const cards = ui.figure({
+    pin: true, // the slider beside it changes how much a text takes
+    label: "The texts that fit on one card, scheme by scheme",
+    height: () => KEYS.length * CARD + 18,
+  });
   ui.slider("log_context", { label: "tokens in a text", step: 1, show: (v) => times(2 ** v) });
   const write = ui.readout(Object.fromEntries(KEYS.map((key) => [key, SCHEMES[key]])));
   const tell = ui.button("Show how many", () => ui.set({ told: !ui.state.told }));
@@ -68,6 +73,7 @@ function build(ui) {
     const answer = (fit, text) => `${fit ? count(fit, "text") : "not one"}, ${bytes(text)} each`;
     write(Object.fromEntries(KEYS.map((key, i) => [key, wanted.told ? answer(values.fit[i], values.text[i]) : "?"])));
     drawBars(ui, fig, state, values, built);
+    drawCards(cards, wanted, values);
     ui.say(`One token leaves ${KEYS.map((key, i) => `${SCHEMES[key]} ${bytes(values.per_token[i])}`).join(", ")}`);
   };
 }
@@ -129,6 +135,57 @@ function drawBars(
     ui.set({ latent: ui.nearest("latent", asked) }, { now: true });
   });
   fig.text([left, foot + 34], "above: key, below: value; no gap: one tensor in both roles", "small muted", "start");
+}
+
+const CARD = 60, // from one card to the next
+  LINES = 3,
+  LINE = { tall: 9, every: 12 };
+
+// The card's memory is a strip of LINES lines, read like text: a tile that reaches the end of one goes on in the next.
+// Before the reader asks, each card holds its first text alone: enough to guess from.
+function drawCards(fig, { told, memory }, { fit, text }) {
+  const left = 2,
+    wide = fig.width - 4,
+    strip = LINES * wide;
+  const said = fit.map((n) => (n === 0 ? "not one" : told ? count(n, "text") : "how many?"));
+  fig.clear(
+    `Five cards of ${bytes(memory)}. ` +
+      KEYS.map((key, i) => {
+        if (!fit[i]) return `${SCHEMES[key]}: one text is larger than the card.`;
+        return told
+          ? `${SCHEMES[key]}: ${count(fit[i], "text")}, and ${bytes(memory - fit[i] * text[i])} left over.`
+          : `${SCHEMES[key]}: one text lies there and takes ${bytes(text[i])}.`;
+      }).join(" "),
+  );
+  KEYS.forEach((key, i) => {
+    const top = CARD * i + 14,
+      from = top + 8,
+      each = (strip * text[i]) / memory,
+      seam = each < 3 ? 0 : 1; // tiles that are too thin for a seam are one block
+    fig.text([left, top], SCHEMES[key], "small", "start");
+    const thin = told && fit[i] && !seam ? ", too thin to draw one by one" : "";
+    fig.text([fig.width - 2, top], said[i] + thin, "small", "end");
+    for (let k = 0; k < LINES; k++) fig.rect([left, from + k * LINE.every], [wide, LINE.tall], "hair card");
+    if (!fit[i]) return fig.add("path", { d: tile(left, from, wide, 0, strip), class: "fill wrong" });
+    const whole = told ? fit[i] : 1,
+      pieces = seam ? Array.from({ length: whole }, (_, n) => [n * each, (n + 1) * each - seam]) : [[0, whole * each]];
+    const d = pieces.map(([start, end]) => tile(left, from, wide, start, Math.max(end, start + 1))).join("");
+    fig.add("path", { d, class: "fill one tiles" });
+  });
+  const foot = `one tile: one text; three lines: ${bytes(memory)}`;
+  fig.text([left, fig.height - 6], foot, "small muted", "start");
+}
+
+/** The piece of a strip from `start` to `end`, laid into lines of this width. */
+function tile(left, top, wide, start, end) {
+  let d = "";
+  for (let k = Math.floor(start / wide); k < LINES && k * wide < end; k++) {
+    const a = Math.max(start - k * wide, 0),
+      b = Math.min(end - k * wide, wide);
+    if (b - a > 1e-6)
+      d += `M${(left + a).toFixed(2)} ${top + k * LINE.every}h${(b - a).toFixed(2)}v${LINE.tall}h${(a - b).toFixed(2)}z`;
+  }
+  return d;
 }
 
 export default widget({ compute, build, smooth: ["layers", "heads", "kv_heads", "head_dim", "latent", "rope"] });

@@ -29,6 +29,10 @@ def test_the_bench_is_torch(seed):
 def test_the_ruler_counts_what_it_draws():
     first, last, left = (int(x) for x in re.search(r"tokens (\d+) to (\d+) .* (\d+) places", ruler().desc).groups())
     assert left == len(np.unique(round_to(np.arange(first, last + 1), dtype="bfloat16")))
+    further = (int(x) for x in re.search(r"on (\d+) numbers, and around 1024 on (\d+)", ruler().desc).groups())
+    for middle, many in zip((512, 1024), further, strict=True):
+        tokens = np.arange(first, last + 1) + middle - 256
+        assert many == len(np.unique(round_to(tokens, dtype="bfloat16"))) < left
     assert left < last - first + 1  # control: it would say nothing where no two collide
 
 

@@ -8,7 +8,16 @@ from playwright.sync_api import expect
 from rope_lab.show import figures
 
 STATIC = Path(__file__).parents[2] / "book" / "_static"
-MOVING = ("same_offset", "every_solution", "two_winds", "three_powers", "two_routes", "fading_and_turning")
+MOVING = (
+    "same_offset",
+    "every_solution",
+    "two_winds",
+    "three_powers",
+    "two_routes",
+    "fading_and_turning",
+    "tilted",
+    "ruler",
+)
 PLACES = """all => all.map((part) => {
   const { x, y, width } = part.getBoundingClientRect();
   return [x, y, width, Number(getComputedStyle(part).opacity)];

@@ -9,10 +9,13 @@ from ipywidgets import IntSlider, VBox, jslink
 from playwright.sync_api import expect
 
 from rope_lab.show.widgets.bf16_positions import BfPositions
+from rope_lab.show.widgets.budget_calculator import BudgetCalculator
 from rope_lab.show.widgets.cache_calculator import CacheCalculator
+from rope_lab.show.widgets.impulse_response import ImpulseResponse
 from rope_lab.show.widgets.kit import catalogue
 from rope_lab.show.widgets.ordering_explorer import OrderingExplorer
 from rope_lab.show.widgets.placement_board import PlacementBoard
+from rope_lab.show.widgets.proof_stepper import ProofStepper
 from rope_lab.show.widgets.ride import Ride
 from rope_lab.show.widgets.shift_sentence import ShiftSentence
 from rope_lab.show.widgets.so4_explorer import So4Explorer
@@ -321,8 +324,9 @@ def test_the_texts_that_fit_are_tiles_of_their_true_size(show):
     page = show(CacheCalculator())
     # The boxes of the first scheme's tiles, in pixels of the strip: [how many, width of a whole one, width of a line].
     measure = """() => {
-      const card = document.querySelector(".rope-cache_calculator path.tiles"), pieces = card.getAttribute("d").match(/h[\\d.]+/g);
-      const line = Number(document.querySelector(".rope-cache_calculator rect.card").getAttribute("width"));
+      const find = (what) => document.querySelector(`.rope-cache_calculator ${what}`);
+      const pieces = find("path.tiles").getAttribute("d").match(/h[\\d.]+/g);
+      const line = Number(find("rect.card").getAttribute("width"));
       const widths = pieces.map((h) => Number(h.slice(1)));
       return [pieces.length, Math.max(...widths), widths.reduce((a, b) => a + b), line];
     }"""
@@ -334,6 +338,46 @@ def test_the_texts_that_fit_are_tiles_of_their_true_size(show):
     assert covered == pytest.approx(3 * line - 20, abs=0.5)  # 20 texts fill the card, but for a seam each
     slider(page, "log_context").press("End")
     expect(page.locator(".rope-cache_calculator path.wrong")).not_to_have_count(0)  # one text is larger than the card
+
+
+def test_the_proof_shows_hands_and_where_they_part(show):
+    page = show(ProofStepper(variant="layouts"))
+    hands, ghosts = (page.locator(f".rope-proof_stepper svg path.fill{kind}") for kind in (":not(.wrong)", ".wrong"))
+    expect(hands).to_have_count(4)  # two planes of two matrices
+    expect(ghosts).to_have_count(0)
+    page.get_by_role("button", name="Next").press("Enter")
+    expect(ghosts).to_have_count(0)  # the transposed blocks are right
+    for _ in range(2):
+        page.get_by_role("button", name="Next").press("Enter")
+    expect(ghosts).to_have_count(2)  # where the line before had its hands
+
+
+def test_an_arrow_follows_the_value_step_by_step(show):
+    page = show(ImpulseResponse(gamma=0.9, theta=0.5))
+    arrow = page.locator(".rope-impulse_response svg line.hand.value")
+    x, y = (arrow.get_attribute(name) for name in ("x1", "y1"))
+    tips = []
+    for step in range(3):
+        expect(page.locator("svg text", has_text=f"the value after {step} steps")).to_be_visible()
+        tips.append(page.locator(".rope-impulse_response svg path.fill.value").get_attribute("d").split("L")[0][1:])
+        slider(page, "n").press("ArrowRight")
+    gone = [complex(*(float(a) - float(b) for a, b in zip(tip.split(), (x, y), strict=True))) for tip in tips]
+    assert gone[1] / gone[0] == pytest.approx(0.9 * np.exp(0.5j), abs=1e-3)  # the page counts y downwards
+    assert gone[2] / gone[1] == pytest.approx(0.9 * np.exp(0.5j), abs=1e-3)
+
+
+def test_the_budget_shows_bars_and_folds_its_shape(show):
+    page = show(BudgetCalculator())
+    expect(slider(page, "log_width")).to_be_visible()
+    expect(slider(page, "vocab")).to_be_hidden()
+    grip = page.locator("[data-drag=vocab]").bounding_box()
+    page.mouse.move(grip["x"] + grip["width"] / 2, grip["y"] + grip["height"] / 2)
+    page.mouse.down()
+    page.mouse.move(grip["x"] + grip["width"] / 2 + 30, grip["y"], steps=4)
+    page.mouse.up()
+    page.get_by_text("The rest of the model's shape").click()
+    expect(slider(page, "vocab")).to_be_visible()
+    assert 0 < int(slider(page, "vocab").input_value()) < 50
 
 
 def test_a_reader_orders_the_nine_before_anything_is_shown(show):

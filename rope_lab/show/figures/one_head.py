@@ -78,7 +78,7 @@ def no_delta(*, sizes: tuple[int, ...] = (32, 128, 1024), reach: int = 12) -> Pi
 def tilted(*, m: int = 6, window: int = 16) -> Picture:
     """Two peaks over the keys, halfway between the two wanted ones, and what a tilt to either side makes of them.
 
-    The first is a parabola, the second a sum of sinusoids.
+    The first is a parabola, the second a sum of sinusoids. Played, the parabola follows its query, and then it tilts.
 
     Args:
         m: Position of the query.
@@ -87,7 +87,7 @@ def tilted(*, m: int = 6, window: int = 16) -> Picture:
     Returns:
         A `Picture`: inline SVG with title and description.
     """
-    n, keys = np.linspace(0, window - 1, 200), np.arange(window)
+    n, keys, back = np.linspace(0, window - 1, 200), np.arange(window), min(3, m)
     head = additive_head.sinusoid_head(window)
     rows: dict[float, np.ndarray] = {s: head.logits(m=m, kind=s - 1) for s in (1, 2)}
     rows[1.5] = (rows[1] + rows[2]) / 2  # the tilts cancel
@@ -98,20 +98,29 @@ def tilted(*, m: int = 6, window: int = 16) -> Picture:
     )
     with figure(title="A tilt moves the top", desc=desc, size=(4.8, 3.0)) as fig:
         left, right = fig.subplots(1, 2)
+        lasting = 2.5
         for s, ink, dash in ((1.5, "muted", ":"), (1, "one", "-"), (2, "two", "--")):
             look = {"color": LIGHT[ink], "linestyle": dash, "lw": 1.7}
-            left.plot(n, -((n - m - s) ** 2), **look)
+            parts = left.plot(n, -((n - m - s) ** 2), **look)
             right.plot(keys, rows[s] - rows[s].max(), **look)
             if s != 1.5:
-                for axes in (left, right):
-                    axes.plot(m + s, 0, "o", ms=5, color=LIGHT[ink])
-        for axes, low, title in ((left, -32, "parabola"), (right, -130, "sinusoids")):
+                parts += left.plot(m + s, 0, "o", ms=5, color=LIGHT[ink])
+                right.plot(m + s, 0, "o", ms=5, color=LIGHT[ink])
+            for part in parts:  # a parabola moves as one piece: untilted as far as the query goes, then to its own top
+                way = [[m - back + 1.5, 0.0], [m + 1.5, 0.0], [m + s, 0.0]]
+                fig.plays(part, along=np.array(way), seconds=lasting)
+        for axes, low, title in ((left, -14, "parabola"), (right, -130, "sinusoids")):
             axes.set(title=title, xlabel="position of the key", ylim=(low, -low / 5), xlim=(0, window - 1))
             for s, word, side in ((1, "next", "right"), (2, "next-next", "left")):
                 ink = LIGHT["one" if s == 1 else "two"]
-                axes.text(m + s + s - 1.5, -low / 25, word, color=ink, fontsize=10, ha=side)
-            axes.vlines(m, low, 0, color=LIGHT["muted"], lw=0.8)
-        left.text(m - 0.3, -30, "query", ha="right", fontsize=10, color=LIGHT["muted"])
+                name = axes.text(m + s + s - 1.5, -low / 25, word, color=ink, fontsize=10, ha=side)
+                if axes is left:
+                    fig.plays(name, appear=True, begin=lasting)
+            stand = axes.vlines(m, low, 0, color=LIGHT["muted"], lw=0.8)
+            if axes is left:
+                name = left.text(m + 0.4, 0.94 * low, "query", ha="left", fontsize=10, color=LIGHT["muted"])
+                for part in (stand, name):
+                    fig.plays(part, along=np.array([[m - back, 0.0], [m, 0.0], [m, 0.0]]), seconds=lasting)
         left.set_ylabel("logit, below the top")
     return fig.picture
 

@@ -1,6 +1,9 @@
 """Chapter 18's static figures: tokens that fall on the same place, and what each cast costs along the text."""
 
 import numpy as np
+from matplotlib.artist import Artist
+from matplotlib.axes import Axes
+from matplotlib.collections import LineCollection
 
 from rope_lab.algebra.half_precision import Rounding, round_to, turn_errors
 from rope_lab.algebra.rotation import frequencies
@@ -22,8 +25,10 @@ LINES = (  # what is cast, where its name stands (position, error), how it is dr
 def ruler(*, first: int = 244, last: int = 272) -> Picture:
     """Tokens above, the places that bfloat16 has for them below, and a line from each token to its place.
 
+    Three rulers, one below the other: around 256, around 512 and around 1024. Played, they scroll in one after another.
+
     Args:
-        first: The first token, at most 256.
+        first: The first token of the upper ruler, at most 256; the others begin 256 and 768 tokens further on.
         last: The last one, above 256.
 
     Returns:
@@ -34,27 +39,43 @@ def ruler(*, first: int = 244, last: int = 272) -> Picture:
     """
     if not first <= 256 < last:
         raise ValueError(f"ruler: expected first <= 256 < last, got {first} and {last}; that is where tokens merge")
-    tokens = np.arange(first, last + 1)
-    places = round_to(tokens, dtype="bfloat16")
-    left = len(np.unique(places))
+    drawn = {}
+    for middle in (256, 512, 1024):
+        tokens = np.arange(first, last + 1) + middle - 256
+        drawn[middle] = tokens, round_to(tokens, dtype="bfloat16")
+    counted = [len(np.unique(places)) for _, places in drawn.values()]
     desc = (
         f"The tokens {first} to {last} in a row, and below them the numbers of bfloat16. Up to 256 each token has its "
-        f"own number; from there on there are only the even ones, and two or three tokens share one: {left} places."
+        f"own number; from there on there are only the even ones, and two or three tokens share one: {counted[0]} "
+        f"places. Below, as many tokens around 512 fall on {counted[1]} numbers, and around 1024 on {counted[2]}."
     )
-    with figure(title="Where bfloat16 puts the positions around 256", desc=desc, size=(4.8, 1.7)) as fig:
-        axes = fig.subplots()
-        axes.axis("off")
-        axes.set(xlim=(first - 1, last + 1), ylim=(-0.75, 1.65))
-        for token, place in zip(tokens, places, strict=True):
-            axes.plot([token, place], [1, 0], color=LIGHT["two"], lw=1)
-        axes.plot(tokens, np.ones_like(tokens), "o", ms=4, color=LIGHT["ink"])
-        axes.plot(np.unique(places), np.zeros(left), "s", ms=5, color=LIGHT["two"])
-        for n in (first, 256, last):
-            axes.text(n, 1.25, str(n), ha="center", fontsize=10)
-            axes.text(n, -0.5, str(n), ha="center", fontsize=10, color=LIGHT["two"])
-        axes.text((first + 256) / 2, 1.25, "tokens", ha="center", fontsize=10, color=LIGHT["muted"])
-        axes.text((first + 256) / 2, -0.5, "bfloat16", ha="center", fontsize=10, color=LIGHT["muted"])
+    with figure(title="Where bfloat16 puts the positions around 256, 512 and 1024", desc=desc, size=(4.8, 4.2)) as fig:
+        for axes, (middle, row) in zip(fig.subplots(3, 1), drawn.items(), strict=True):
+            parts = _ruler(axes, middle, *row)
+            if middle > 256:  # the longer texts come after the picture's beginning
+                begin = 1.0 if middle == 512 else 3.0
+                for part in parts:
+                    fig.plays(part, along=np.array([[9.0, 0.0], [0.0, 0.0]]), appear=True, begin=begin, seconds=2)
     return fig.picture
+
+
+def _ruler(axes: Axes, middle: int, tokens: np.ndarray, places: np.ndarray) -> list[Artist]:
+    """One ruler, and what it is made of."""
+    axes.axis("off")
+    axes.set(xlim=(tokens[0] - 1, tokens[-1] + 1), ylim=(-0.75, 1.65))
+    ends = np.stack([np.stack([tokens, np.ones(len(tokens))], 1), np.stack([places, np.zeros(len(tokens))], 1)], 1)
+    parts: list[Artist] = [
+        axes.add_collection(LineCollection(list(ends), colors=LIGHT["two"], linewidths=1)),
+        *axes.plot(tokens, np.ones(len(tokens)), "o", ms=4, color=LIGHT["ink"]),
+        *axes.plot(np.unique(places), np.zeros(len(np.unique(places))), "s", ms=5, color=LIGHT["two"]),
+    ]
+    for n in (tokens[0], middle, tokens[-1]):
+        parts.append(axes.text(n, 1.25, str(n), ha="center", fontsize=10))
+        parts.append(axes.text(n, -0.5, str(n), ha="center", fontsize=10, color=LIGHT["two"]))
+    between = (tokens[0] + middle) / 2
+    parts.append(axes.text(between, 1.25, "tokens", ha="center", fontsize=10, color=LIGHT["muted"]))
+    parts.append(axes.text(between, -0.5, "bfloat16", ha="center", fontsize=10, color=LIGHT["muted"]))
+    return parts
 
 
 def errors() -> list[tuple[str, np.ndarray, np.ndarray]]:

@@ -45,13 +45,14 @@ function build(ui) {
     label: "section 5.1 read as",
     options: { qkv: "Q, K, V", qkvo: "all four", narrow: "narrow heads" },
   });
-  ui.slider("mlp", { label: "MLP weights, in units of $n^2$", step: 0.0625, look: "one" });
-  ui.slider("vocab", { label: "vocabulary, thousands", step: 1, look: "two" });
   ui.slider("log_width", { label: "width $n$", step: 1, show: (v) => String(2 ** v) });
-  ui.slider("layers", { label: "layers", step: 1 });
-  ui.toggle("tied", { label: "one matrix for embedding and head" });
-  ui.toggle("bias", { label: "biases and norms" });
-  const write = ui.readout({ saved: "parameters saved", model: "of the model's" }, { host: ui.stage });
+  const rest = ui.more("The rest of the model's shape");
+  ui.slider("mlp", { label: "MLP weights, in units of $n^2$", step: 0.0625, look: "one", host: rest });
+  ui.slider("vocab", { label: "vocabulary, thousands", step: 1, look: "two", host: rest });
+  ui.slider("layers", { label: "layers", step: 1, host: rest });
+  ui.toggle("tied", { label: "one matrix for embedding and head", host: rest });
+  ui.toggle("bias", { label: "biases and norms", host: rest });
+  const write = ui.readout({ saved: "parameters saved", model: "of the model's" });
 
   return (state, values) => {
     write({ saved: size(values.saved[3]), model: size(values.whole[3]) });

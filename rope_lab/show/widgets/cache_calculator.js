@@ -41,7 +41,7 @@ function build(ui) {
   const cards = ui.figure({
     pin: true, // the slider beside it changes how much a text takes
     label: "The texts that fit on one card, scheme by scheme",
-    height: () => KEYS.length * CARD + 18,
+    height: () => KEYS.length * CARD + 32,
   });
   ui.slider("log_context", { label: "tokens in a text", step: 1, show: (v) => times(2 ** v) });
   const write = ui.readout(Object.fromEntries(KEYS.map((key) => [key, SCHEMES[key]])));
@@ -158,7 +158,7 @@ function drawCards(fig, { told, memory }, { fit, text }) {
       }).join(" "),
   );
   KEYS.forEach((key, i) => {
-    const top = CARD * i + 14,
+    const top = CARD * i + 28,
       from = top + 8,
       each = (strip * text[i]) / memory,
       seam = each < 3 ? 0 : 1; // tiles that are too thin for a seam are one block

@@ -26,9 +26,10 @@ function solve(matrix, right) {
 }
 
 /** The powers of a complex decay, and the real decays that try to follow. */
-export function compute({ gamma, theta, decays, steps, rates }) {
+export function compute({ gamma, theta, decays, n: now, steps, rates }) {
   const times = Array.from({ length: steps }, (_, n) => n);
-  const spiral = times.map((n) => [gamma ** n * Math.cos(n * theta), -(gamma ** n) * Math.sin(n * theta)]);
+  const power = (n) => [gamma ** n * Math.cos(n * theta), -(gamma ** n) * Math.sin(n * theta)];
+  const spiral = times.map(power);
   const kernel = spiral.map(([x]) => x);
   const powers = rates.slice(0, Number(decays)).map((rate) => times.map((n) => (gamma * rate) ** n));
   const weights = solve(
@@ -39,6 +40,7 @@ export function compute({ gamma, theta, decays, steps, rates }) {
   const missed = kernel.map((k, n) => k - fit[n]);
   return {
     spiral,
+    now: power(now),
     fit,
     changes: changes(kernel),
     fit_changes: changes(fit),
@@ -57,10 +59,13 @@ function build(ui) {
     host: ui.below,
   });
   const write = ui.readout({
+    left: "left of the value: length, real part",
     changes: `sign changes in ${ui.state.steps} steps`,
     fit_changes: "sign changes of the real decays",
     missed: "what they miss",
   });
+  ui.slider("n", { label: "steps since the value came in, $n$", step: 1, look: "value" });
+  ui.play("n", { label: "Step by step", perSecond: 5 });
   ui.slider("gamma", { label: "decay $γ$", step: 0.005, look: "one", show: (v) => number(v, 3) });
   ui.slider("theta", {
     label: "turn $θ$ per step",
@@ -74,24 +79,30 @@ function build(ui) {
 
   return (state, values) => {
     const missed = `${Math.round(100 * values.missed)} %`;
-    write({ changes: String(values.changes), fit_changes: String(values.fit_changes), missed });
+    write({
+      left: `${number(Math.hypot(...values.now), 3)}, ${number(values.now[0], 3)}`,
+      changes: String(values.changes),
+      fit_changes: String(values.fit_changes),
+      missed,
+    });
     drawPlane(ui, plane, state, values);
     drawTime(time, state, values);
     ui.say(
       `Decay ${number(state.gamma, 3)}, turn ${number(state.theta, 2)}: ${values.changes} sign ` +
-        `changes. ${state.decays} real decays: ${values.fit_changes}, and they miss ${missed}`,
+        `changes. ${state.decays} real decays: ${values.fit_changes}, and they miss ${missed}. After ` +
+        `${Math.round(state.n)} steps the value has length ${number(Math.hypot(...values.now), 3)}`,
     );
   };
 }
 
-function drawPlane(ui, fig, { gamma }, { spiral }) {
+function drawPlane(ui, fig, { gamma, n: step }, { spiral, now }) {
   const r = Math.min(fig.width, fig.height) / 2 - 26,
     cx = fig.width / 2,
     cy = fig.height / 2;
   const at = ([x, y]) => [cx + r * x, cy - r * y];
   fig.clear(
     `From 1 on the right, the powers wind clockwise towards the origin; each is ${number(gamma, 3)} ` +
-      "times as long as the one before.",
+      `times as long as the one before. The arrow stands at step ${Math.round(step)}.`,
   );
   fig.circle([cx, cy], r, "hair");
   fig.line([cx - r - 8, cy], [cx + r + 8, cy], "axis");
@@ -99,6 +110,8 @@ function drawPlane(ui, fig, { gamma }, { spiral }) {
   fig.path(spiral.map(at), "line thin one");
   spiral.forEach((point, n) => fig.circle(at(point), n < 2 ? 4.5 : 2.6, "fill one"));
   fig.text([cx + r + 4, cy - 8], "1", "small", "end");
+  fig.hand([cx, cy], at(now), "value");
+  fig.text([cx - r, cy - r + 8], `the value after ${Math.round(step)} steps`, "small value", "start");
   const next = at(spiral[1]),
     below = next[1] >= cy - 1;
   fig.circle(next, 8, "paper one");
@@ -112,7 +125,7 @@ function drawPlane(ui, fig, { gamma }, { spiral }) {
   });
 }
 
-function drawTime(fig, { decays, steps }, { spiral, fit, changes: many, fit_changes: few }) {
+function drawTime(fig, { decays, steps, n: step }, { spiral, now, fit, changes: many, fit_changes: few }) {
   const left = 36,
     right = fig.width - 10,
     top = 40,
@@ -137,10 +150,11 @@ function drawTime(fig, { decays, steps }, { spiral, fit, changes: many, fit_chan
     fig.line([X(n), Y(0)], [X(n), Y(x)], "thin one");
     fig.circle([X(n), Y(x)], 3, "fill one");
   });
+  if (step > 0.5) fig.circle([X(step), Y(now[0])], 6.5, "line value");
   fig.circle([left + 6, 12], 3, "fill one");
   fig.text([left + 14, 17], "$γ^n$ cos $nθ$", "small one", "start");
   fig.line([left + 100, 12], [left + 128, 12], "dash two");
   fig.text([left + 134, 17], decays === "1" ? "one real decay" : `sum of ${decays} real decays`, "small two", "start");
 }
 
-export default widget({ compute, build, smooth: ["gamma", "theta"] });
+export default widget({ compute, build, smooth: ["gamma", "theta", "n"] });

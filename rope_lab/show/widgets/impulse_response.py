@@ -3,7 +3,7 @@
 from math import pi
 
 import numpy as np
-from traitlets import Enum, Float
+from traitlets import Enum, Float, Int
 
 from rope_lab.algebra import recurrence
 from rope_lab.show.widgets.kit import Widget, constant, state
@@ -17,8 +17,9 @@ RATES = (1.0, 0.8, 0.5)  # the real decays are these times gamma
 class ImpulseResponse(Widget):
     r"""The kernel $(\gamma e^{-\mathrm i\theta})^n$, and the best sum of one to three real decays for its real part.
 
-    State: the decay ``gamma``, the turn ``theta`` in radians per step, and how many real ``decays`` try to follow, as
-    text. The real decays are gamma, 0.8 gamma and 0.5 gamma; their weights are fitted by least squares over 48 steps.
+    State: the decay ``gamma``, the turn ``theta`` in radians per step, how many real ``decays`` try to follow, as text,
+    and the step ``n`` at which an arrow shows what is left (``now``) of the 1. The real decays are gamma, 0.8 gamma and
+    0.5 gamma; their weights are fitted by least squares over 48 steps.
 
     >>> values = ImpulseResponse.compute(ImpulseResponse().state())
     >>> values["changes"], values["fit_changes"]
@@ -29,6 +30,7 @@ class ImpulseResponse(Widget):
     gamma = state(Float(0.95, min=0.5, max=1.0))
     theta = state(Float(0.6, min=0.0, max=pi))
     decays = state(Enum(["1", "2", "3"], default_value="3"))
+    n = state(Int(0, min=0, max=STEPS - 1))
     steps = constant(STEPS)
     rates = constant(list(RATES))
 
@@ -41,6 +43,7 @@ class ImpulseResponse(Widget):
         fit = powers @ np.linalg.lstsq(powers, response.real, rcond=None)[0]
         return {
             "spiral": np.column_stack([response.real, response.imag]).tolist(),
+            "now": [float(response[state["n"]].real), float(response[state["n"]].imag)],
             "fit": fit.tolist(),
             "changes": _changes(response.real),
             "fit_changes": _changes(fit),
@@ -53,6 +56,7 @@ class ImpulseResponse(Widget):
             "gamma": float(rng.uniform(0.5, 1)),
             "theta": float(rng.uniform(0, pi)),
             "decays": str(rng.choice(["1", "2", "3"])),
+            "n": int(rng.integers(0, STEPS)),
         }
 
     def fallback(self) -> str:

@@ -69,7 +69,10 @@ const verdict = ({ variant }, { breaks, gaps }) => {
 };
 
 function build(ui) {
-  const fig = ui.figure({ label: "The two sides of this line, as numbers", height: (width) => 4 * side(width) + 76 });
+  const fig = ui.figure({
+    label: "The two sides of this line, as numbers and as hands",
+    height: (width) => 4 * side(width) + 2 * dial(width) + 96,
+  });
   const words = ui.stage.appendChild(html("p", { class: "rope-verdict" }));
   const list = ui.panel.appendChild(html("ol", { class: "rope-lines" }));
   const rows = LINES.map((_, i) => {
@@ -119,6 +122,8 @@ function build(ui) {
 }
 
 const side = (width) => Math.min(46, (width - 66) / 8);
+const dial = (width) => side(width) - 6; // the radius of a clock: two stand below each matrix
+const hand = (matrix, plane, axis = 0) => [0, 1].map((row) => matrix[2 * plane + row][2 * plane + axis]);
 
 function draw(fig, { line, variant, m, n }, { factors, values, gaps }) {
   const cell = side(fig.width),
@@ -130,10 +135,22 @@ function draw(fig, { line, variant, m, n }, { factors, values, gaps }) {
   const fails = gaps[line] > 1e-9,
     sign = line === 0 ? "·" : fails ? "≠" : "=";
   fig.clear(
-    line === 0
+    (line === 0
       ? `The matrix of m = ${number(m, 0)} and the matrix of n = ${number(n, 0)}, four by four.`
       : `Line ${line} and line ${line + 1} as matrices: ` +
-          `${fails ? `they differ by up to ${number(gaps[line], 2)}` : "all sixteen entries agree"}.`,
+        `${fails ? `they differ by up to ${number(gaps[line], 2)}` : "all sixteen entries agree"}.`) +
+      ` Below them, where each sends the first axis of the two planes: ${[one, two]
+        .map((matrix) =>
+          [0, 1]
+            .map(
+              (plane) =>
+                `(${hand(matrix, plane)
+                  .map((x) => number(x, 2))
+                  .join(", ")})`,
+            )
+            .join(" and "),
+        )
+        .join("; ")}.`,
   );
   const titles = line ? [`line ${line}`, `line ${line + 1}`] : [variant === "transpose" ? "$R_m$" : "$R_m^⊤$", "$R_n$"];
   const looks = line ? ["one", "one"] : ["query", "key"];
@@ -195,6 +212,22 @@ function draw(fig, { line, variant, m, n }, { factors, values, gaps }) {
     );
   });
   fig.text([left + block + 25, top + block / 2 + 9], sign, "sign");
+  const R = dial(fig.width),
+    cy = top + block + 24 + R;
+  [one, two].forEach((matrix, k) => {
+    for (const plane of [0, 1]) {
+      const cx = [left, right][k] + (1 + 2 * plane) * cell;
+      const tip = ([x, y]) => [cx + 0.94 * R * x, cy - 0.94 * R * y];
+      const differs =
+        k === 1 && line > 0 && Math.hypot(...hand(one, plane).map((x, i) => x - hand(two, plane)[i])) > 1e-9;
+      fig.circle([cx, cy], R, "hair");
+      fig.line([cx, cy], tip(hand(matrix, plane, 1)), `thin ${looks[k]}`); // where the plane's second axis goes
+      if (differs) fig.hand([cx, cy], tip(hand(one, plane)), "wrong ghost");
+      fig.hand([cx, cy], tip(hand(matrix, plane)), looks[k]);
+      fig.circle([cx, cy], 2, "fill");
+      fig.text([cx, cy + R + 20], `plane ${plane}`, "small muted");
+    }
+  });
 }
 
 export default widget({ compute, build, smooth: ["m", "n", "theta"] });

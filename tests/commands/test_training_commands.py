@@ -7,7 +7,7 @@ from typer.testing import CliRunner
 
 from rope_lab.cli import app
 from rope_lab.training.data import sources
-from rope_lab.training.experiments.catalogue import experiment, names
+from rope_lab.training.experiments.catalogue import experiment, names, rungs
 from rope_lab.training.results import cards
 from rope_lab.training.run.environment import MALLOC
 from tests.training.tiny import card
@@ -134,7 +134,7 @@ def test_results_without_a_name_list_the_experiments(run, tmp_path):
     assert shown.exit_code == 0
     assert "1 of 45 runs" in shown.stdout
     rows = json.loads(run("results", "--results", "results", "--json").stdout)
-    assert {row["experiment"] for row in rows} == set(names())
+    assert {row["experiment"] for row in rows} == {name for name in names() if rungs(name)}
     (placements,) = (row for row in rows if (row["experiment"], row["rung"]) == ("placements", "cpu"))
     assert (placements["done"], placements["cards"], placements["runs"]) == (1, 1, 45)
     assert all(row["done"] == 0 for row in rows if row["experiment"] != "placements")

@@ -7,12 +7,14 @@ from . import (
     offsets as offsets,
     placement_orders as placement_orders,
     planned as planned,
+    rate_choice as rate_choice,
     small_tasks as small_tasks,
     sweeps as sweeps,
     worker as worker,
 )
 from .catalogue import RUNGS as RUNGS, experiment as experiment, names as names
 from .definition import Experiment as Experiment
+from .rate_choice import UndecidedError as UndecidedError, best_rates as best_rates
 from .sweeps import Report as Report, Setup as Setup, sweep as sweep
 from .counting import counting_accuracy as counting_accuracy, ring as ring, train_counting as train_counting
 from .offsets import offset_accuracy as offset_accuracy, sentences as sentences, train_offsets as train_offsets

@@ -7,11 +7,12 @@ start from the same parameters by name and see the same batches.
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 
 from rope_lab.errors import ArgumentError
 from rope_lab.training.experiments import crope, long_contexts, placement_orders, planned
-from rope_lab.training.experiments.definition import Experiment
+from rope_lab.training.experiments.definition import Experiment, NotYetError
 
 RUNGS = ("cpu", "colab", "paper")
 _MAKERS: dict[str, Callable[[str], Experiment | None]] = {
@@ -22,6 +23,7 @@ _MAKERS: dict[str, Callable[[str], Experiment | None]] = {
     "crope-longer": crope.longer,
     "crope-afterwards": crope.afterwards,
     "crope-rates": planned.rates,
+    "crope-confirm": planned.confirm,
     "placements": placement_orders.placements,
     "placements-base1e4": placement_orders.placements_base,
     "one-cache": placement_orders.one_cache,
@@ -47,6 +49,7 @@ def experiment(name: str, rung: str = "cpu") -> Experiment:
 
     Raises:
         ArgumentError: If there is no such experiment or rung; the message names those that there are.
+        NotYetError: If its runs follow from cards of another experiment that do not decide them yet.
 
     >>> len(experiment("placements", "cpu").runs)
     45
@@ -62,9 +65,11 @@ def experiment(name: str, rung: str = "cpu") -> Experiment:
 
 
 def rungs(name: str) -> list[str]:
-    """The rungs that an experiment has.
+    """The rungs that an experiment has; none while its runs wait for the cards of another.
 
     >>> rungs("crope-longer")
     ['cpu']
     """
-    return [rung for rung in RUNGS if _MAKERS[name](rung) is not None]
+    with contextlib.suppress(NotYetError):
+        return [rung for rung in RUNGS if _MAKERS[name](rung) is not None]
+    return []

@@ -6,9 +6,14 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from rope_lab.errors import ArgumentError
 from rope_lab.training.run.config import RunConfig
 
 GPT2: dict[str, Any] = {"block": "gpt2", "n_layers": 4, "n_heads": 4, "d_model": 128}  # the model of the CRoPE paper
+
+
+class NotYetError(ArgumentError):
+    """The runs of an experiment follow from cards of another, which do not decide them yet. The message says which."""
 
 
 @dataclass(frozen=True)

@@ -1,14 +1,17 @@
-"""The experiments of the plan (``book/plan.md``) as data; the first of them finds the learning rates."""
+"""The experiments of the plan (``book/plan.md``) as data: the first finds the learning rates, the second compares."""
 
 from __future__ import annotations
 
 from typing import Any
 
 from rope_lab.training.experiments.crope import SCHEMES, TABLE1_CPU
-from rope_lab.training.experiments.definition import GPT2, Experiment, make_runs
+from rope_lab.training.experiments.definition import GPT2, Experiment, NotYetError, make_runs
+from rope_lab.training.experiments.rate_choice import UndecidedError, best_rates
+from rope_lab.training.results.cards import load_all
 
 RATES = (0.0005, 0.001, 0.002, 0.004, 0.008)  # a factor of two apart; the plan says when one more is added at an end
 RATE_SEEDS = (0, 1, 2)  # they choose a rate; the plan's conclusions are drawn from others
+SEEDS = (3, 4, 5, 6, 7, 8, 9, 10)
 
 
 def narrower(projections: int) -> dict[str, int]:
@@ -33,13 +36,49 @@ VARIANTS: dict[str, dict[str, Any]] = {
 }
 
 
+SHARED: dict[str, Any] = {**TABLE1_CPU, "corpus": "wikitext-2", "precision": "float32"}
+
+
 def rates(rung: str) -> Experiment | None:
     """Every variant of the plan's comparisons at every rate, in the setting of ``crope-table1`` but in float32."""
     if rung != "cpu":
         return None
-    name, shared = "crope-rates", {**TABLE1_CPU, "corpus": "wikitext-2", "precision": "float32"}
-    settings = {f"WikiText-2, rate {rate:g}": {"lr": rate} for rate in RATES}
-    runs = make_runs(name, rung, VARIANTS, seeds=RATE_SEEDS, settings=settings, model=GPT2, **shared)
+    name = "crope-rates"
+    settings = dict(map(_at_rate, RATES))
+    runs = make_runs(name, rung, VARIANTS, seeds=RATE_SEEDS, settings=settings, model=GPT2, **SHARED)
     about = "The best learning rate of each variant: rates a factor of two apart, from both sides of the best"
     limits = "Three seeds choose a rate. What the variants are worth at their rates is for other seeds to say."
     return Experiment(name, rung, about, limits, "RoPE", runs)
+
+
+def confirm(rung: str) -> Experiment | None:
+    """The variants with eight other seeds, each at its own best rate and at that of RoPE, by the cards of ``rates``."""
+    if rung != "cpu":
+        return None
+    name = "crope-confirm"
+    try:
+        own = best_rates(load_all("crope-rates", rung), variants=VARIANTS, rates=RATES, seeds=RATE_SEEDS)
+    except UndecidedError as error:
+        raise NotYetError(f"experiment {name!r}: its rates come from the cards of crope-rates, and {error}") from None
+    runs = [
+        run
+        for seed in SEEDS
+        for variant, scheme in VARIANTS.items()
+        for run in make_runs(
+            name,
+            rung,
+            {variant: scheme},
+            seeds=(seed,),
+            settings=dict(map(_at_rate, sorted({own[variant], own["RoPE"]}))),
+            model=GPT2,
+            **SHARED,
+        )
+    ]
+    about = "The variants at their own best rates and at that of RoPE, with seeds that chose nothing"
+    limits = "One small model and one corpus. The plan says which comparisons are primary and what counts as an answer."
+    return Experiment(name, rung, about, limits, "RoPE", tuple(runs))
+
+
+def _at_rate(rate: float) -> tuple[str, dict[str, float]]:
+    """A setting's name and what it changes."""
+    return f"WikiText-2, rate {rate:g}", {"lr": rate}

@@ -1,6 +1,7 @@
 from . import (
     card_index as card_index,
     cards as cards,
+    equivalence as equivalence,
     intervals as intervals,
     paired_curves as paired_curves,
     result_tables as result_tables,
@@ -14,6 +15,7 @@ from .cards import (
     read as read,
     write as write,
 )
+from .equivalence import Finding as Finding, family as family, holm as holm
 from .intervals import Interval as Interval, interval as interval, paired as paired, t_quantile as t_quantile
 from .paired_curves import Gaps as Gaps, along as along
 from .result_tables import Row as Row, rows as rows

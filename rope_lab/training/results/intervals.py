@@ -30,7 +30,7 @@ def t_quantile(probability: float, freedom: int) -> float:
 
 @dataclass(frozen=True)
 class Interval:
-    """A mean over ``n`` seeds with ``half`` the width of its 95 % Student t interval (infinite for one seed)."""
+    """A mean over ``n`` seeds with ``half`` the width of its Student t interval (95 % by default; infinite for one)."""
 
     mean: float
     half: float
@@ -45,13 +45,15 @@ class Interval:
         return f"{self.mean:+.3f} ± {self.half:.3f}" if self.n > 1 else f"{self.mean:+.3f} (one seed)"
 
 
-def interval(values: Iterable[float]) -> Interval:
-    r"""The mean of one value for each seed, with its 95 % interval.
+def interval(values: Iterable[float], *, level: float = 0.95) -> Interval:
+    r"""The mean of one value for each seed, with its interval.
 
-    $\bar x \pm t_{0.975,\, n-1} \cdot s / \sqrt n$; one value alone decides nothing, so its half width is infinite.
+    $\bar x \pm t_{(1 + \mathrm{level})/2,\, n-1} \cdot s / \sqrt n$; one value alone decides nothing, so its half
+    width is infinite.
 
     Args:
         values: One number for each seed, in any unit.
+        level: How often such intervals hold the mean, between 0 and 1.
 
     Returns:
         Mean and half width as floats, in the unit of the values, and their number.
@@ -69,7 +71,7 @@ def interval(values: Iterable[float]) -> Interval:
     n, mean = len(values), statistics.fmean(values)
     if n == 1:
         return Interval(mean, math.inf, 1)
-    return Interval(mean, t_quantile(0.975, n - 1) * statistics.stdev(values) / math.sqrt(n), n)
+    return Interval(mean, t_quantile((1 + level) / 2, n - 1) * statistics.stdev(values) / math.sqrt(n), n)
 
 
 def paired(cards: Iterable[Card], variant: str, reference: str, *, metric: Metric = "final") -> Interval:

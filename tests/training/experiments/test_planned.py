@@ -2,11 +2,16 @@
 
 from itertools import pairwise
 
+import pytest
+
 from rope_lab.nn.counts import count_parameters
 from rope_lab.nn.gpt import GPT, GPTConfig
-from rope_lab.training.experiments.catalogue import experiment
-from rope_lab.training.experiments.planned import RATE_SEEDS, RATES, VARIANTS
+from rope_lab.training.experiments import planned
+from rope_lab.training.experiments.catalogue import experiment, names, rungs
+from rope_lab.training.experiments.definition import NotYetError
+from rope_lab.training.experiments.planned import RATE_SEEDS, RATES, SEEDS, VARIANTS
 from rope_lab.training.results import cards
+from tests.training.tiny import card
 
 RUNS = experiment("crope-rates", "cpu").runs
 
@@ -45,3 +50,41 @@ def test_only_rate_and_precision_differ_from_the_first_edition_s_table():
         if run.seed == 0 and run.variant in first:
             old = {**first[run.variant].to_dict(), "experiment": "", "setting": "", "lr": 0, "precision": "float32"}
             assert {**run.to_dict(), "experiment": "", "setting": "", "lr": 0} == old
+
+
+OWN = dict(zip(VARIANTS, (0.002, 0.004, 0.002, 0.001, 0.004, 0.001), strict=True))
+
+
+def scanned(own):
+    """Cards of the sweep over rates whose best rates are ``own``."""
+    return [
+        card(variant, seed, 3 + 0.01 * seed + abs(RATES.index(rate) - RATES.index(own[variant])), config={"lr": rate})
+        for variant in VARIANTS
+        for rate in RATES
+        for seed in RATE_SEEDS
+    ]
+
+
+def test_the_comparison_takes_its_rates_from_the_cards_and_its_seeds_from_nobody_s_choice(monkeypatch):
+    monkeypatch.setattr(planned, "load_all", lambda *_: scanned(OWN))
+    found = experiment("crope-confirm").runs
+    assert {(run.variant, run.lr, run.seed) for run in found} == {
+        (variant, rate, seed) for variant in VARIANTS for rate in {OWN[variant], OWN["RoPE"]} for seed in SEEDS
+    }
+    assert not set(SEEDS) & set(RATE_SEEDS)
+    assert [run.seed for run in found] == sorted(run.seed for run in found)
+    step1 = {(run.variant, run.lr): run for run in RUNS}
+    for run in found:  # nothing but the seed and the experiment's name differs from the run that chose the rate
+        like = {"experiment": "", "seed": 0}
+        assert {**run.to_dict(), **like} == {**step1[run.variant, run.lr].to_dict(), **like}
+
+
+def test_while_the_cards_do_not_decide_the_comparison_has_no_runs(monkeypatch):
+    monkeypatch.setattr(planned, "load_all", lambda *_: scanned(OWN)[:-1])
+    with pytest.raises(NotYetError, match=r"its rates come from the cards of crope-rates, and .*; 1 are missing"):
+        experiment("crope-confirm")
+    assert "crope-confirm" in names()
+    assert rungs("crope-confirm") == []
+    monkeypatch.setattr(planned, "load_all", lambda *_: scanned({**OWN, "RoPE": 0.008}))
+    with pytest.raises(NotYetError, match=r"found at its edge: RoPE at 0\.008; extend the grid there"):
+        experiment("crope-confirm")

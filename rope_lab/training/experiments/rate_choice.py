@@ -1,0 +1,72 @@
+"""Which learning rate each variant is worth, by the rule of the plan (``book/plan.md``): nobody picks it."""
+
+from __future__ import annotations
+
+import math
+import statistics
+from collections.abc import Collection, Iterable, Mapping
+
+from rope_lab.training.results.cards import Card
+
+Losses = dict[str, dict[float, dict[int, float]]]  # variant -> rate -> seed -> final loss
+
+
+class UndecidedError(ValueError):
+    """The cards do not decide a rate yet. The message says what is missing."""
+
+
+def losses_by_rate(cards: Iterable[Card]) -> Losses:
+    """The final loss of each card, by variant, rate and seed.
+
+    Args:
+        cards: Cards of one corpus, with rates in their configurations.
+
+    Returns:
+        Nested dictionaries: the variant, the rate, the seed; the loss in nats per token.
+    """
+    found: Losses = {}
+    for card in cards:
+        found.setdefault(card.variant, {}).setdefault(float(card.config["lr"]), {})[card.seed] = card.loss()
+    return found
+
+
+def best_rates(
+    cards: Iterable[Card], *, variants: Collection[str], rates: Collection[float], seeds: Collection[int]
+) -> Mapping[str, float]:
+    r"""For each variant the rate with the lowest mean of the final loss over the seeds; of equal ones the lower.
+
+    A rate at which a seed does not end with a finite loss is not chosen, but closes the grid on its side.
+
+    Args:
+        cards: The cards of the sweep over rates.
+        variants: The variants that need a rate.
+        rates: The grid, each a factor of two from the next.
+        seeds: The seeds that choose.
+
+    Returns:
+        The rate of each variant.
+
+    Raises:
+        UndecidedError: If a card is missing, if no rate of a variant has finite losses, or if a best rate lies at an
+            edge of the grid: then the grid must be extended there by a factor of two, for all variants.
+    """
+    losses, grid = losses_by_rate(cards), sorted(rates)
+    missing = sum(seed not in losses.get(v, {}).get(rate, {}) for v in variants for rate in grid for seed in seeds)
+    if missing:
+        whole = len(variants) * len(grid) * len(seeds)
+        raise UndecidedError(f"expected a card for each variant, rate and seed, {whole} in all; {missing} are missing")
+    chosen = {}
+    for variant in variants:
+        means = {rate: statistics.fmean(losses[variant][rate][seed] for seed in seeds) for rate in grid}
+        finite = {rate: mean for rate, mean in means.items() if math.isfinite(mean)}
+        if not finite:
+            raise UndecidedError(f"{variant}: expected a rate at which all seeds end with a finite loss, found none")
+        chosen[variant] = min(finite, key=lambda rate: (finite[rate], rate))
+    edges = {variant: rate for variant, rate in chosen.items() if rate in (grid[0], grid[-1])}
+    if edges:
+        raise UndecidedError(
+            f"expected the best rate of each variant inside the grid {grid[0]:g} to {grid[-1]:g}, found at its edge: "
+            + ", ".join(f"{variant} at {rate:g}" for variant, rate in edges.items())
+            + "; extend the grid there by a factor of two, for all variants"
+        )
+    return chosen

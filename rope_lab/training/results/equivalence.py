@@ -1,0 +1,149 @@
+"""The plan's analysis (``book/plan.md``): is there a difference, is it too small to matter, does the answer turn?"""
+
+from __future__ import annotations
+
+import itertools
+import math
+import statistics
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from scipy.special import stdtr
+
+from rope_lab.training.results.intervals import Interval, interval
+
+Outcome = Literal["equivalent", "worse", "better", "undecided"]
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One comparison of a family: the differences by seed and what the family's correction lets them say."""
+
+    name: str
+    differences: tuple[float, ...]  # one for each seed, in nats per token
+    outcome: Outcome
+    p_difference: float  # two sides, before the correction
+    p_equivalence: float  # the larger of two one-sided tests, before the correction
+    margin: float
+
+    @property
+    def interval(self) -> Interval:
+        """The mean with its 95 % interval."""
+        return interval(self.differences)
+
+    @property
+    def wide(self) -> Interval:
+        """The mean with its 99 % interval: five of these hold together with at least 95 %."""
+        return interval(self.differences, level=0.99)
+
+    @property
+    def beyond_margin(self) -> bool:
+        """The whole 99 % interval lies outside the margin."""
+        return abs(self.wide.mean) - self.wide.half > self.margin
+
+    def left_out(self, count: int = 3) -> tuple[int, int, int]:
+        """The answer asked again for every way to leave ``count`` seeds out.
+
+        Args:
+            count: How many seeds are left out at a time; at least two must stay.
+
+        Returns:
+            How many ways there are; in how many of them the answer turns (the mean has the other sign, or lies
+            outside the margin where the answer was "equivalent"); and in how many the 95 % interval of those that
+            stay still leaves zero out (for "equivalent": still lies inside the margin). "Undecided" cannot turn.
+        """
+        kept = [interval(some) for some in itertools.combinations(self.differences, len(self.differences) - count)]
+        if self.outcome == "equivalent":
+            turned = [abs(each.mean) >= self.margin for each in kept]
+            holds = [abs(each.mean) + each.half < self.margin for each in kept]
+        else:
+            sign = {"worse": 1, "better": -1, "undecided": 0}[self.outcome]
+            turned = [sign * each.mean < 0 for each in kept]
+            holds = [each.decided for each in kept]
+        return len(kept), sum(turned), sum(holds)
+
+
+def family(differences: Mapping[str, Sequence[float]], *, margin: float = 0.02, level: float = 0.05) -> list[Finding]:
+    r"""Every comparison of a family, with Holm's correction over the family for each of the two questions.
+
+    $t = \bar x / (s / \sqrt n)$ asks whether there is a difference; $t_\pm = (\bar x \mp \mathrm{margin}) / (s /
+    \sqrt n)$ ask on one side each whether it lies inside the margin. A comparison that is not equivalent is worse or
+    better where the first question says that there is a difference.
+
+    Args:
+        differences: For each comparison its differences, paired by seed; two seeds or more. One that is not finite
+            makes its comparison undecided; it still counts in the correction.
+        margin: What is too small to matter, in nats per token.
+        level: The error that the family may make in each question.
+
+    Returns:
+        The findings, in the order given.
+
+    Raises:
+        ValueError: If a comparison has fewer than two seeds, or the margin is not positive.
+
+    Source: Holm 1979 for the correction, Lakens 2017 for the two one-sided tests.
+
+    >>> [each.outcome for each in family({"a": [0.05, 0.06, 0.055, 0.052], "b": [0.001, -0.002, 0.0, 0.001]})]
+    ['worse', 'equivalent']
+    """
+    if not margin > 0:
+        raise ValueError(f"margin: expected a positive number of nats per token, got {margin}")
+    for name, values in differences.items():
+        if len(values) < 2:
+            raise ValueError(f"{name}: expected differences of two seeds or more, got {len(values)}")
+    p_two = {name: _two_sided(values) for name, values in differences.items()}
+    p_inside = {name: _inside(values, margin) for name, values in differences.items()}
+    apart, inside = holm(p_two, level=level), holm(p_inside, level=level)
+    findings = []
+    for name, values in differences.items():
+        outcome: Outcome = "undecided"
+        if name in inside:
+            outcome = "equivalent"
+        elif name in apart:
+            outcome = "worse" if statistics.fmean(values) > 0 else "better"
+        findings.append(Finding(name, tuple(values), outcome, p_two[name], p_inside[name], margin))
+    return findings
+
+
+def holm(p_values: Mapping[str, float], *, level: float = 0.05) -> set[str]:
+    """Holm's step-down correction: which hypotheses are rejected, with at most ``level`` for one wrong among them.
+
+    Args:
+        p_values: One for each hypothesis of the family.
+        level: The family's error.
+
+    Returns:
+        The names of those rejected: in rising order, as long as p is at most level / (those left).
+
+    Source: Holm 1979.
+
+    >>> sorted(holm({"a": 0.01, "b": 0.04, "c": 0.03}))
+    ['a']
+    """
+    rejected: set[str] = set()
+    for place, name in enumerate(sorted(p_values, key=lambda each: p_values[each])):
+        if p_values[name] > level / (len(p_values) - place):
+            break
+        rejected.add(name)
+    return rejected
+
+
+def _t(values: Sequence[float], shift: float) -> float:
+    """Student's t of the values against a shift; infinite where they do not vary."""
+    mean, error = statistics.fmean(values) - shift, statistics.stdev(values) / math.sqrt(len(values))
+    return mean / error if error else math.copysign(math.inf, mean) if mean else 0.0
+
+
+def _two_sided(values: Sequence[float]) -> float:
+    if not all(map(math.isfinite, values)):
+        return 1.0
+    return 2 * float(stdtr(len(values) - 1, -abs(_t(values, 0.0))))
+
+
+def _inside(values: Sequence[float], margin: float) -> float:
+    if not all(map(math.isfinite, values)):
+        return 1.0
+    freedom = len(values) - 1
+    return max(float(stdtr(freedom, _t(values, margin))), float(stdtr(freedom, -_t(values, -margin))))

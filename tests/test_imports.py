@@ -15,7 +15,7 @@ PACKAGE = Path(rope_lab.__file__).parent
 # What of ours a subpackage may import, beside itself; `errors` is open to all. A name reaches everything below it, and
 # of two lines that fit a module the longer one counts.
 BASICS = ("training.fields", "training.files")  # small helpers of training, for the standard library alone
-CARDS = ("training.results.cards", "training.results.intervals", "training.results.paired_curves")
+CARDS = tuple(f"training.results.{name}" for name in ("cards", "intervals", "paired_curves", "long_contexts"))
 ALLOWED = {
     "algebra": (),
     "nn": ("algebra",),

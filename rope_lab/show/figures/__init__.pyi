@@ -4,6 +4,7 @@ from . import (
     crope_tables as crope_tables,
     generators as generators,
     introduction as introduction,
+    long_contexts as long_contexts,
     many_planes as many_planes,
     nine_placements as nine_placements,
     one_cache as one_cache,
@@ -24,6 +25,15 @@ from .complex_rnn import bell_curves as bell_curves, fading_and_turning as fadin
 from .crope_tables import curves as curves, layers as layers, planes as planes
 from .generators import two_aliases as two_aliases, two_winds as two_winds
 from .introduction import book_map as book_map, part_picture as part_picture
+from .long_contexts import (
+    along_the_stream as along_the_stream,
+    longer_text_controls as longer_text_controls,
+    longer_text_schedules as longer_text_schedules,
+    longer_texts_table as longer_texts_table,
+    longer_texts_verdicts as longer_texts_verdicts,
+    stream_table as stream_table,
+    stream_verdicts as stream_verdicts,
+)
 from .many_planes import angles_met as angles_met, one_turn as one_turn
 from .nine_placements import (
     against_nope as against_nope,

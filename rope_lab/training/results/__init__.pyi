@@ -3,6 +3,7 @@ from . import (
     cards as cards,
     equivalence as equivalence,
     intervals as intervals,
+    long_contexts as long_contexts,
     paired_curves as paired_curves,
     result_tables as result_tables,
 )

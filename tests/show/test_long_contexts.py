@@ -1,0 +1,47 @@
+"""Figures and tables of long contexts: they say what the cards say, and need cards."""
+
+import pytest
+
+from rope_lab.show import figures
+from rope_lab.show.figures import long_contexts as own
+from rope_lab.training.results import cards, long_contexts
+
+PICTURES = ["longer_text_schedules", "longer_text_controls", "along_the_stream"]
+TABLES = ["longer_texts_table", "longer_texts_verdicts", "stream_table", "stream_verdicts"]
+
+
+@pytest.mark.parametrize("name", PICTURES)
+def test_a_picture_says_its_numbers_in_words(name):
+    picture = getattr(figures, name)()
+    assert "<svg" in picture.svg
+    assert "Thin lines are seeds" in picture.desc
+
+
+def test_the_first_and_the_last_bin_stand_in_the_description():
+    found = cards.load_all("longer-texts", "cpu")
+    rows = long_contexts.bins(found, "YaRN").values()
+    mean = sum(row[-1] for row in rows) / len(rows)
+    assert f"YaRN before tuning {sum(r[0] for r in rows) / len(rows):.2f}" in figures.longer_text_schedules().desc
+    assert f"{mean:.2f}" in figures.longer_text_schedules().desc
+
+
+def test_the_verdicts_are_those_of_the_intervals(monkeypatch):
+    table = figures.longer_texts_verdicts()
+    gaps = long_contexts.beyond_gaps(cards.load_all("longer-texts", "cpu"))
+    assert [row[0] for row in table.rows] == list(gaps)
+    monkeypatch.setattr(own.long_contexts, "beyond_gaps", lambda _: {"up": {0: 1.0, 1: 1.1}, "wide": {0: 1.0, 1: -1.0}})
+    assert [row[-1] for row in figures.longer_texts_verdicts().rows] == ["above zero", "undecided"]
+
+
+def test_every_schedule_and_every_way_has_its_row():
+    found = cards.load_all("cache-stream", "cpu")
+    assert [row[0] for row in figures.stream_table().rows] == long_contexts.ways(found)
+    rope = [row[1] for row in figures.longer_texts_table().rows if row[0] == "RoPE"]
+    assert rope == long_contexts.schemes([c for c in cards.load_all("longer-texts", "cpu") if c.variant == "RoPE"])
+
+
+@pytest.mark.parametrize("name", PICTURES + TABLES)
+def test_without_cards_the_command_is_named(name, monkeypatch):
+    monkeypatch.setattr(own.cards, "load_all", lambda *_: [])
+    with pytest.raises(ValueError, match=r"rope-lab sweep (longer-texts|cache-stream) --rung cpu"):
+        getattr(figures, name)()

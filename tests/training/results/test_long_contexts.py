@@ -1,0 +1,90 @@
+"""What cards of long contexts say: planted losses come out as they went in, by seed and in the plan's order."""
+
+from dataclasses import replace
+
+import pytest
+
+from rope_lab.training.experiments.catalogue import experiment
+from rope_lab.training.results import cards, interval, long_contexts
+from rope_lab.training.run.long_contexts import schedules
+from tests.training.tiny import card
+
+FIXED = [name for name in schedules(128) if not name.startswith("dynamic")]
+
+
+def long_card(variant, seed, **losses):
+    """A card whose inside is 1 and whose beyond is ``before`` or ``after``; other schedules lie one higher each."""
+    read = {
+        when: {name: [9.0, 1.0 + k, *[losses[when] + k] * 14] for k, name in enumerate(FIXED)}
+        for when in ("before", "after")
+    }
+    return card(
+        variant, seed, config={"seq_len": 128}, measured={"longer texts": {"length": 1024, "width": 64, **read}}
+    )
+
+
+FOUND = [long_card(v, s, before=3.0 + s, after=2.0) for v in ("RoPE", "NoPE", "small base") for s in (0, 1)]
+
+
+def test_inside_is_the_last_bin_of_the_window_and_beyond_the_mean_of_those_after():
+    assert long_contexts.inside(FOUND) == {0: 1.0, 1: 1.0}
+    assert long_contexts.beyond(FOUND) == {0: 3.0, 1: 4.0}
+    assert long_contexts.beyond(FOUND, "linear", variant="NoPE", when="after") == {0: 3.0, 1: 3.0}
+    assert long_contexts.middles(FOUND[0])[:2] == [32.0, 96.0]
+
+
+def test_the_gaps_have_their_sign_and_order():
+    gaps = long_contexts.beyond_gaps(FOUND)
+    assert list(gaps.values()) == [
+        {0: 2.0, 1: 3.0},  # beyond minus inside
+        {0: 1.0, 1: 1.0},  # NTK-aware stands behind linear in the list
+        {0: 1.0, 1: 1.0},  # YaRN behind YaRN without its factor
+        {0: 1.0, 1: 1.0},
+        {0: 2.0, 1: 3.0},
+        {0: 2.0, 1: 3.0},
+    ]
+    assert len(long_contexts.beyond_gaps(FOUND[:2])) == 4  # no card of a control: no control
+    assert long_contexts.beyond_gaps(FOUND[2:4]).keys() == {"no positions: beyond minus inside"}
+
+
+def test_a_seed_that_one_side_lacks_is_left_out():
+    assert long_contexts.minus({0: 2.0, 3: 1.0}, {0: 1.0, 2: 9.0}) == {0: 1.0}
+
+
+def test_streams_are_compared_over_their_second_half():
+    ways = {name: [0.0, 0.0, 1.0 + k, 3.0 + k] for k, name in enumerate(("recomputed", "re-turned"))}
+    ways |= {f"{name}, bfloat16": [0.0, 0.0, 5.0, 7.0] for name in ("re-turned", "unturned", "by blocks")}
+    ways |= {name: [9.0, 9.0, 5.0, 6.0] for name in ("unturned", "by blocks")}
+    found = [card("RoPE", seed, measured={"stream": {"window": 128, "streams": 4, "ways": ways}}) for seed in (1, 0)]
+    assert long_contexts.later_half(found, "recomputed") == {0: 2.0, 1: 2.0}
+    assert [gaps[1] for gaps in long_contexts.stream_gaps(found).values()] == [3.0, 1.0, 2.5, 0.5, 0.5]
+    assert long_contexts.stream_gaps([]) == {}
+
+
+@pytest.mark.parametrize("name", ["longer-texts", "cache-stream"])
+def test_every_committed_card_is_of_a_run_that_the_experiment_asks_for(name):
+    asked = {run.digest for run in experiment(name).runs}
+    found = cards.load_all(name, "cpu")
+    assert {card.config_hash for card in found} <= asked
+    assert found
+
+
+def test_the_committed_schedules_are_those_of_the_measure():
+    found = cards.load_all("longer-texts", "cpu")
+    assert long_contexts.schemes(found) == long_contexts.schemes(found[:2]) or len(found) < 9
+    rope = [c for c in found if c.variant == "RoPE"]
+    assert long_contexts.schemes(rope) == list(schedules(128))
+    assert long_contexts.schemes(rope, when="after") == FIXED
+
+
+def test_the_unturned_store_is_the_re_turned_one_in_every_seed():
+    """The control of the stream, and planted noise that it would see."""
+    found = cards.load_all("cache-stream", "cpu")
+    exact = "unturned in float32 minus re-turned in float32"
+    assert max(abs(gap) for gap in long_contexts.stream_gaps(found)[exact].values()) < 2e-5
+    ways = {
+        name: [loss + 1e-3 * (name == "unturned") for loss in row]
+        for name, row in found[0].measured["stream"]["ways"].items()
+    }
+    planted = replace(found[0], measured={"stream": {**found[0].measured["stream"], "ways": ways}})
+    assert interval(long_contexts.stream_gaps([planted])[exact].values()).mean > 5e-4

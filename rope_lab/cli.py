@@ -69,9 +69,13 @@ def audit(
     ] = None,
     every: Annotated[bool, typer.Option("--all", help="Every known library that is installed: the table.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
+    seconds: Annotated[float, typer.Option("--limit", help="Seconds that a target may take.")] = 120.0,
     out: Annotated[Path | None, typer.Option(help="With --all: write the table as JSON into this file.")] = None,
 ) -> None:
-    """Which RoPE is this? Fingerprint and laws of an implementation. Exit status 1 if a law does not hold."""
+    """Which RoPE is this? Fingerprint and laws of an implementation, asked in a process of its own.
+
+    Exit status 1 if a law is broken and not by design.
+    """
     if every == bool(target):
         raise typer.BadParameter("give a TARGET such as my_module:rotate, or --all", param_hint="TARGET")
     if out and not every:
@@ -85,7 +89,9 @@ def audit(
         from rope_lab.commands import audit_commands
 
         if target:
-            fine = audit_commands.audit_target(target, head_dim=head_dim, layer_type=layer_type, as_json=as_json)
+            fine = audit_commands.audit_target(
+                target, head_dim=head_dim, layer_type=layer_type, as_json=as_json, seconds=seconds
+            )
         else:
             fine = audit_commands.audit_library(as_json=as_json, out=out)
     if not fine:

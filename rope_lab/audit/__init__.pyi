@@ -1,12 +1,19 @@
 from . import (
     adapters as adapters,
+    apply_calls as apply_calls,
     audits as audits,
+    axes as axes,
+    by_design as by_design,
     conversion as conversion,
     cos_sin_modules as cos_sin_modules,
+    every as every,
     example as example,
+    families as families,
+    family_configs as family_configs,
     fingerprints as fingerprints,
     frequency_rule as frequency_rule,
     gallery as gallery,
+    guard as guard,
     importing as importing,
     law_checks as law_checks,
     law_suite as law_suite,
@@ -18,6 +25,9 @@ from . import (
     permutation as permutation,
     position_axis as position_axis,
     probe as probe,
+    report_lines as report_lines,
+    table_calls as table_calls,
+    worker as worker,
 )
 from .audits import (
     Audit as Audit,
@@ -27,7 +37,9 @@ from .audits import (
     examine as examine,
     lines as lines,
 )
+from .axes import Axis as Axis
 from .conversion import permute_state as permute_state
+from .every import audit_every as audit_every
 from .example import llama_example as llama_example
 from .fingerprints import Fingerprint as Fingerprint, fingerprint as fingerprint
 from .frequency_rule import Rule as Rule, explain as explain

@@ -6,12 +6,16 @@ True
 """
 
 import inspect
+from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib import import_module
 from typing import Any
 
+from rope_lab.audit.apply_calls import takes_tables
 from rope_lab.audit.cos_sin_modules import apply_cos_sin, cos_sin_function
+from rope_lab.audit.families import Way, find_way, functions_beside, rotary_class_of
+from rope_lab.audit.family_configs import build
 from rope_lab.audit.importing import TargetError
 from rope_lab.audit.probe import RotaryCallable
 
@@ -24,6 +28,11 @@ class Adapted:
     head_dim: int
     keys: RotaryCallable | None = None
     about: str = ""
+    along: Callable[[int | None], RotaryCallable] | None = (
+        None  # for one axis of the positions, where there are several
+    )
+    axes: int = 1
+    axis: int | None = None  # the one that f is asked along, if not all
 
 
 def adapt(target: Any, *, head_dim: int | None = None, layer_type: str | None = None, **settings: Any) -> Adapted:
@@ -45,14 +54,14 @@ def adapt(target: Any, *, head_dim: int | None = None, layer_type: str | None = 
     names = [p.name for p in parameters if p.kind is not p.VAR_KEYWORD]
     usual = 64 if head_dim is None else head_dim
     home = import_module(target.__module__) if hasattr(target, "__module__") else None
-    if names[:4] == ["q", "k", "cos", "sin"] or names[:3] in (["x", "cos", "sin"], ["xq", "xk", "freqs_cis"]):
-        return _tables_and_apply(target, home, head_dim, layer_type, settings)
     if names == ["tensor", "sin", "cos"]:
-        return _sines_first(target, home, usual)
+        return _sines_first(target, home, head_dim)
     if names[:2] in (["t", "freqs"], ["freqs", "t"]):
         return _angles(target, home, usual, settings)
+    if not inspect.isclass(target) and takes_tables(target):
+        return _tables_and_apply(target, head_dim, layer_type, settings)
     if inspect.isclass(target):
-        return _module(target, usual, layer_type, settings)
+        return _module(target, usual, head_dim, layer_type, settings)
     if len([p for p in parameters if p.default is p.empty]) > 2:
         raise TargetError(f"no adapter for the parameters {', '.join(names)}; wrap it as f(x, positions)")
     return Adapted(target, usual)
@@ -71,44 +80,98 @@ def _beside(home: Any, name: str) -> Any:
     return getattr(home, name)
 
 
-def _rotary_class(home: Any) -> tuple[Any, Any]:
-    """The class beside the function that builds its tables, and the parameter for its config, or None."""
-    # Some families rotate images as well; the class for images does not belong to this function.
-    classes = [c for n, c in vars(home).items() if n.endswith("RotaryEmbedding") and "Vision" not in n]
-    if not classes:
-        raise TargetError(f"{home.__name__} has no class ...RotaryEmbedding that would build the tables")
-    return classes[0], inspect.signature(classes[0].__init__).parameters.get("config")
+def _is_configured(Class: Any) -> bool:
+    """Whether a class is built from a configuration and not from a width."""
+    return "config" in inspect.signature(Class.__init__).parameters
 
 
-def _configured(
-    home: Any, head_dim: int | None, layer_type: str | None, settings: dict[str, Any]
-) -> tuple[Any, Any, int]:
-    """The rotary module beside the function, its family's own default configuration, and the width of a head."""
-    Class, config = _rotary_class(home)
-    if config is None or config.annotation is config.empty:
-        raise TargetError(f"{Class.__name__} takes no config whose class it names; wrap it as f(x, positions)")
-    hints = config.annotation
+def _family(
+    Class: Any, functions: list[Any] | None, head_dim: int | None, layer_type: str | None, settings: dict[str, Any]
+) -> Adapted:
+    """A class that takes a configuration, with the functions that may apply its tables; default: those beside it."""
+    settings = dict(settings)
+    axis, given = settings.pop("axis", None), settings.pop("config", None)
     if head_dim is not None:
         heads = 4
         settings = {"num_attention_heads": heads, "hidden_size": heads * head_dim, "head_dim": head_dim} | settings
-    try:
-        Config = getattr(home, hints.split(".")[-1]) if isinstance(hints, str) else hints
-        config = Config(**settings)
-        rotary = Class(config)
-    except Exception as error:
-        said = f"{type(error).__name__}: {' '.join(str(error).split())[:80]}"
-        raise TargetError(f"{Class.__name__} cannot be built: {said}") from error
+    rotary, config = build(Class, settings=settings, given=given, layer_type=layer_type)
     kinds = layer_types(rotary, config)
     if layer_type not in (kinds or (None,)):
-        raise TargetError(wrong_layer_type(layer_type, kinds, Class.__name__))
-    return rotary, config, width_of(config, layer_type)
+        open_choice = ("layer_type", kinds) if kinds and layer_type is None else None
+        raise TargetError(wrong_layer_type(layer_type, kinds, Class.__name__), open_choice)
+    way = find_way(
+        rotary,
+        config,
+        functions=functions or functions_beside(Class, config),
+        widths=_head_widths(config, layer_type),
+        which={} if layer_type is None else {"layer_type": layer_type},
+        cut=_cut(config, layer_type),
+    )
+    if axis is not None and axis not in range(way.axes):
+        raise TargetError(f"axis: expected a number below {way.axes}, got {axis!r}: it has {way.axes} axes")
+    return _of_way(way, axis, _about(config, settings, given), rotary)
+
+
+def _about(config: Any, settings: dict[str, Any], given: Any) -> str:
+    """Whose numbers these are."""
+    name = type(config).__name__
+    if settings:
+        return f"{name} with {', '.join(settings)} set for this audit"
+    if given:
+        return f"{name} as the given configuration sets it"
+    return f"as {name}() sets it: the library's default, not a released model's"
+
+
+def _cut(config: Any, layer_type: str | None) -> str | None:
+    """Which coordinates of a head attention cuts off to turn them, as far as the configuration tells."""
+    if "qk_nope_head_dim" in dir(config):
+        return "last"  # such heads are [nope, rope]
+    rule = getattr(config, "rope_parameters", None) or {}
+    rule = rule.get(layer_type, rule)
+    said = (
+        rule.get("partial_rotary_factor"),
+        *(getattr(config, n, None) for n in ("partial_rotary_factor", "rotary_dim")),
+    )
+    return "first" if any(said) else None
+
+
+def _head_widths(config: Any, layer_type: str | None) -> list[int]:
+    """The widths that a head of this configuration may have."""
+    try:
+        width = width_of(config, layer_type)
+    except (AttributeError, TypeError, ZeroDivisionError):
+        return []
+    return [width] if isinstance(width, int) else []
+
+
+def _of_way(way: Way, axis: int | None, about: str, rotary: Any) -> Adapted:
+    """A way as f(x, positions), with its class and function in words."""
+    turn = way.along(axis)
+    remarks = [about, f"{type(rotary).__name__} applied by {way.function}"]
+    if way.axes > 1:
+        asked = "all at once" if axis is None else f"along axis {axis}"
+        remarks.append(f"positions of {way.axes} axes, {way.shape}, asked {asked}")
+    elif way.shape not in ("(1, T)", "(T,)"):
+        remarks.append(f"asked with {way.shape}")
+    return Adapted(
+        lambda x, n: turn(x, n)[0],
+        way.head_dim,
+        keys=lambda x, n: turn(x, n)[-1],
+        about="; ".join(remarks),
+        along=None if way.axes < 2 else lambda a: lambda x, n: way.along(a)(x, n)[0],
+        axes=way.axes,
+        axis=axis,
+    )
 
 
 def layer_types(rotary: Any, config: Any) -> tuple[str, ...]:
     """The names of the lists of frequencies, where a module has one for each kind of layer; else none."""
     if "layer_type" not in inspect.signature(rotary.forward).parameters:
         return ()
-    return tuple(name for name, rule in config.rope_parameters.items() if isinstance(rule, dict))
+    rules = getattr(config, "rope_parameters", None) or {}
+    kinds = tuple(name for name, rule in rules.items() if isinstance(rule, dict))
+    used = getattr(config, "layer_types", None) or ()
+    return tuple(name for name in kinds if name in used) or kinds
 
 
 def wrong_layer_type(got: str | None, kinds: tuple[str, ...], name: str) -> str:
@@ -136,24 +199,18 @@ def _made(Class: Any, head_dim: int, settings: dict[str, Any]) -> Any:
         raise TargetError(f"{Class.__name__}({head_dim}) raised {type(error).__name__}: {str(error)[:80]}") from error
 
 
-def _tables_and_apply(
-    apply: Any, home: Any, head_dim: int | None, layer_type: str | None, settings: dict[str, Any]
-) -> Adapted:
-    """apply(q, k, cos, sin): tables from RotaryEmbedding(dim), or a transformers family's (batch, T, rotary_dim)."""
-    Class, config = _rotary_class(home)
-    if config is None:
-        width = 64 if head_dim is None else head_dim
-        tables = cos_sin_function(_made(Class, width, settings), head_dim=width)
-        if tables is None:
-            said = f"{Class.__name__}({width}) gives no tables (cos, sin) for positions or seq_len"
-            raise TargetError(f"{said}; wrap it as f(x, positions)")
-        turn = for_both(apply)
-        return _pair(lambda x, n: turn(x, x.clone(), *tables(_tensor(x), n)), width)
-    rotary, config, width = _configured(home, head_dim, layer_type, settings)
-    about = f"as {type(config).__name__}() sets it: the library's default, not a released model's"
-    if settings:
-        about = f"{type(config).__name__} with {', '.join(settings)} set for this audit"
-    return apply_module(apply, rotary, width, layer_type=layer_type, about=about)
+def _tables_and_apply(apply: Any, head_dim: int | None, layer_type: str | None, settings: dict[str, Any]) -> Adapted:
+    """apply(q, k, cos, sin): tables from RotaryEmbedding(dim), or from a family's class with its configuration."""
+    Class = rotary_class_of(apply)
+    if _is_configured(Class):
+        return _family(Class, [apply], head_dim, layer_type, settings)
+    width = 64 if head_dim is None else head_dim
+    tables = cos_sin_function(_made(Class, width, settings), head_dim=width)
+    if tables is None:
+        said = f"{Class.__name__}({width}) gives no tables (cos, sin) for positions or seq_len"
+        raise TargetError(f"{said}; wrap it as f(x, positions)")
+    turn = for_both(apply)
+    return _pair(lambda x, n: turn(x, x.clone(), *tables(_tensor(x), n)), width)
 
 
 def for_both(apply: Any) -> Any:
@@ -205,19 +262,39 @@ def _pair(both: Any, head_dim: int, *, about: str = "") -> Adapted:
     return Adapted(lambda x, n: both(x, n)[0], head_dim, keys=lambda x, n: both(x, n)[1], about=about)
 
 
-def _sines_first(apply: Any, home: Any, head_dim: int) -> Adapted:
-    """GPT-J and CodeGen: apply(tensor, sin, cos) with rows looked up in a table, heads behind the tokens."""
+def _sines_first(apply: Any, home: Any, head_dim: int | None) -> Adapted:
+    """GPT-J and CodeGen: apply(tensor, sin, cos) with rows looked up in a table, heads behind the tokens.
+
+    The module's configuration says how wide a head is, and how many of its first coordinates turn.
+    """
     _beside(home, "create_sinusoidal_positions")
+    config = next((c for c in _defaults(home) if getattr(c, "rotary_dim", None)), None)
+    whole, turning, about = head_dim or 64, head_dim or 64, ""
+    if config is not None and head_dim is None:
+        whole, turning = width_of(config, None), config.rotary_dim
+        about = f"as {type(config).__name__}() sets it: the library's default, not a released model's"
 
     def f(x, positions):
+        import torch
+
         x = _tensor(x).transpose(1, 2)
         if positions.is_floating_point() or positions.min() < 0:
             raise IndexError("a table has whole rows from 0 on")
-        rows = home.create_sinusoidal_positions(int(positions.max()) + 1, x.shape[-1])[positions][None]
+        rows = home.create_sinusoidal_positions(int(positions.max()) + 1, turning)[positions][None]
         sin, cos = rows.chunk(2, dim=-1)
-        return apply(x, sin, cos).transpose(1, 2)
+        return torch.cat((apply(x[..., :turning], sin, cos), x[..., turning:]), dim=-1).transpose(1, 2)
 
-    return Adapted(f, head_dim)
+    return Adapted(f, whole, about=about)
+
+
+def _defaults(home: Any) -> list[Any]:
+    """The default configurations of the classes of configurations that a module names."""
+    found = []
+    for name, Config in vars(home).items():
+        if name.endswith("Config") and inspect.isclass(Config):
+            with suppress(Exception):
+                found.append(Config())
+    return found
 
 
 def _angles(apply: Any, home: Any, head_dim: int, settings: dict[str, Any]) -> Adapted:
@@ -237,14 +314,14 @@ def rotary_dtype(module: Any) -> Any:
     return next(t.dtype for t in (*module.parameters(), *module.buffers()) if t.is_floating_point())
 
 
-def _module(Class: Any, head_dim: int, layer_type: str | None, settings: dict[str, Any]) -> Adapted:
+def _module(Class: Any, head_dim: int, asked: int | None, layer_type: str | None, settings: dict[str, Any]) -> Adapted:
     """A class: its module's own function if it has one, else an instance called with x and positions."""
     home = import_module(Class.__module__)
+    if _is_configured(Class):
+        return _family(Class, None, asked, layer_type, settings)
     for name in ("apply_rotary_pos_emb", "apply_rotary_emb"):
-        if hasattr(home, name) and "config" not in inspect.signature(Class).parameters:
-            return adapt(getattr(home, name), head_dim=head_dim, **settings)
         if hasattr(home, name):
-            return adapt(getattr(home, name), layer_type=layer_type, **settings)
+            return adapt(getattr(home, name), head_dim=head_dim, **settings)
     made = _made(Class, head_dim, settings)
     if "input_pos" in inspect.signature(getattr(made, "forward", made)).parameters:  # torchtune: (batch, T, heads, d)
         return Adapted(lambda x, n: made(_tensor(x).transpose(1, 2), input_pos=n[None]).transpose(1, 2), head_dim)

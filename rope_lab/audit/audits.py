@@ -8,18 +8,22 @@
 
 import json
 import platform
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import date
 from functools import cache
 from importlib import metadata, resources
 from typing import Any
 
-from rope_lab.audit.adapters import adapt
+from rope_lab.algebra.arguments import expect_even
+from rope_lab.audit.adapters import Adapted, adapt
+from rope_lab.audit.axes import Axis, axes_of
 from rope_lab.audit.fingerprints import Fingerprint, fingerprint
-from rope_lab.audit.importing import TargetError, find
+from rope_lab.audit.guard import TimeUpError, guarded, time_limit
+from rope_lab.audit.importing import TargetError, expect_target, find
 from rope_lab.audit.law_suite import Law, laws
 from rope_lab.audit.library import LIBRARY, Entry
 
+LIMIT = 120.0  # seconds; an audit takes one or two
 NAMES = {"rotary_embedding_torch": "rotary-embedding-torch", "x_transformers": "x-transformers"}
 
 
@@ -32,14 +36,29 @@ class Audit:
     laws: tuple[Law, ...] = ()
     about: str = ""
     skipped: str | None = None
+    axes: tuple[Axis, ...] = ()  # where the positions have several axes, what each turns
+    choices: tuple[str, tuple[Any, ...]] | None = None  # the setting that it leaves open, with its values
+
+    @property
+    def ok(self) -> bool:
+        """It was audited, and no law is broken otherwise than by design."""
+        return not self.skipped and not any(law.broken for law in self.laws)
 
     @property
     def row(self) -> dict[str, Any]:
         """The audit as one row of the table of conventions."""
         if self.fingerprint is None:
             return {"name": self.name, "skipped": self.skipped}
-        broken = {law.name: law.saw for law in self.laws if not law.ok}
-        begin = {"name": self.name, "skipped": None, "about": self.about, "broken_laws": broken}
+        broken = {law.name: law.saw for law in self.laws if law.broken}
+        by_design = {law.name: law.by_design for law in self.laws if law.by_design}
+        begin = {
+            "name": self.name,
+            "skipped": None,
+            "about": self.about,
+            "broken_laws": broken,
+            "by_design": by_design,
+            "axes": [asdict(axis) for axis in self.axes],
+        }
         return begin | json.loads(self.fingerprint.to_json())
 
 
@@ -65,7 +84,13 @@ def examine(name: str, f: Any, *, head_dim: int, keys: Any = None, about: str = 
 
 
 def audit(
-    target: str, *, head_dim: int | None = None, layer_type: str | None = None, name: str | None = None, **settings: Any
+    target: str,
+    *,
+    head_dim: int | None = None,
+    layer_type: str | None = None,
+    name: str | None = None,
+    limit: float | None = LIMIT,
+    **settings: Any,
 ) -> Audit:
     """Audit what a target names: a function, class or module of an installed library or of your own.
 
@@ -77,10 +102,12 @@ def audit(
         head_dim: The width of a head. Default: that of the library's own configuration, else 64.
         layer_type: Which kind of layer, where the configuration has frequencies for each kind.
         name: What the audit is called. Default: the target.
+        limit: Seconds after which the audit is given up, in the main thread of a system with alarms; None: never.
         **settings: Passed to the configuration of the target, or to its class.
 
     Returns:
-        An `Audit`. If the target cannot be imported or called, its ``skipped`` says why.
+        An `Audit` of what the target names and of nothing else. If the target cannot be imported, built or called, or
+        does not come to an end, its ``skipped`` says why: nothing that the target's code raises comes out.
 
     Raises:
         TypeError: If head_dim is not an integer.
@@ -91,11 +118,31 @@ def audit(
     >>> audit("no_such_library:rotate").skipped
     'no_such_library is not installed'
     """
+    expect_target(target)
+    if head_dim is not None:
+        expect_even(head_dim, name="head_dim")
+    called = name or target
     try:
-        adapted = adapt(find(target), head_dim=head_dim, layer_type=layer_type, **settings)
+        with time_limit(limit), guarded(f"asking {target.partition(':')[2]}"):
+            adapted = adapt(find(target), head_dim=head_dim, layer_type=layer_type, **settings)
+            if adapted.head_dim % 2:
+                raise TargetError(f"a head of {adapted.head_dim} coordinates, an odd number; set another with head_dim")
+            seen = examine(called, adapted.f, head_dim=adapted.head_dim, keys=adapted.keys, about=adapted.about)
+            return seen if adapted.along is None else _with_axes(seen, adapted)
     except TargetError as reason:
-        return Audit(name or target, skipped=str(reason))
-    return examine(name or target, adapted.f, head_dim=adapted.head_dim, keys=adapted.keys, about=adapted.about)
+        return Audit(called, skipped=str(reason), choices=reason.choices)
+    except TimeUpError:
+        return Audit(called, skipped=f"no answer within {limit:g} seconds")
+
+
+def _with_axes(seen: Audit, adapted: Adapted) -> Audit:
+    """The same with what each axis of the positions turns; where one was asked, its own rule is the fingerprint's."""
+    axes = axes_of(adapted.along, axes=adapted.axes, head_dim=adapted.head_dim)
+    print_ = seen.fingerprint
+    if adapted.axis is not None and print_ is not None:
+        own = axes[adapted.axis]
+        print_ = replace(print_, base=own.base, base_residual=own.base_residual, scheme=own.scheme)
+    return replace(seen, fingerprint=print_, axes=axes)
 
 
 def audit_all(entries: tuple[Entry, ...] = LIBRARY) -> dict[str, Any]:
@@ -175,7 +222,8 @@ def lines(table: dict[str, Any]) -> list[list[str]]:
             continue
         base = f"{row['base']:g}" if row["base"] else row["scheme"]
         direction = {1: "+1", -1: "-1", 0: "mixed"}[row["direction"]]
-        broken = ", ".join(row["broken_laws"]) or "all hold"
+        laws_left = [*row["broken_laws"], *(f"{law} (by design)" for law in row.get("by_design", {}))]
+        broken = ", ".join(laws_left) or "all hold"
         width = f"{row['rotated_dims']} of {row['head_dim']}"
         found.append([row["name"], row["layout"], width, direction, base, broken])
     return found

@@ -18,8 +18,9 @@ import numpy as np
 
 from rope_lab.algebra.arguments import expect_even
 from rope_lab.algebra.hf_schedules import RopeSettings
+from rope_lab.audit.by_design import start_of
 from rope_lab.audit.frequency_rule import explain
-from rope_lab.audit.matrices import Matrices, measure
+from rope_lab.audit.matrices import TURNED, Matrices, measure
 from rope_lab.audit.probe import Probe, RefusedError
 
 FAR = (1009, 10007, 100003)  # primes: a half type rounds each of them
@@ -128,6 +129,9 @@ def _read(probe: Probe, seen: Matrices, head_dim: int, settings: RopeSettings | 
     ideal = rule.base ** (-2.0 * np.arange(len(theta)) / width) if rule.base else np.abs(theta)
     error = seen.angle_error(np.sign(theta) * ideal)
     orthogonal = seen.orthogonal(probe.eps)
+    if TURNED in problems and (start := start_of(probe)):  # a first position, which harms nothing
+        problems.remove(TURNED)
+        notes.append(start.words)
     directions = set(np.sign(theta).astype(int).tolist())
     if not steady:
         problems.append("lengths change with the position")

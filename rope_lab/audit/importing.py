@@ -12,7 +12,23 @@ from rope_lab.errors import ArgumentError, RopeLabError
 
 
 class TargetError(RopeLabError):
-    """Why a target cannot be audited here."""
+    """Why a target cannot be audited here; ``choices`` where one setting with one of these values mends it."""
+
+    def __init__(self, reason: str, choices: tuple[str, tuple[Any, ...]] | None = None) -> None:
+        super().__init__(reason)
+        self.choices = choices
+
+
+def expect_target(target: str) -> tuple[str, str]:
+    """Module and name of a target. Raises ValueError if it is not of the form MODULE:NAME."""
+    module, colon, name = target.partition(":")
+    if not all(module.split(".")) or not colon or not name:
+        raise ArgumentError(f"target: expected MODULE:NAME, got {target!r}; such as my_package.rope:apply_rotary")
+    if set(module) & set("/\\"):
+        raise ArgumentError(
+            f"target: expected MODULE:NAME, got the path {target!r}; stand in its folder and name the file without .py"
+        )
+    return module, name
 
 
 def find(target: str) -> Any:
@@ -22,13 +38,7 @@ def find(target: str) -> Any:
         ValueError: If target is not of the form MODULE:NAME.
         TargetError: If the module cannot be imported or has no such name, with the reason.
     """
-    module, colon, name = target.partition(":")
-    if not all(module.split(".")) or not colon or not name:
-        raise ArgumentError(f"target: expected MODULE:NAME, got {target!r}; such as my_package.rope:apply_rotary")
-    if set(module) & set("/\\"):
-        raise ArgumentError(
-            f"target: expected MODULE:NAME, got the path {target!r}; stand in its folder and name the file without .py"
-        )
+    module, name = expect_target(target)
     try:
         with warnings.catch_warnings():  # a library's own warnings at import are of no use to our reader
             warnings.simplefilter("ignore")

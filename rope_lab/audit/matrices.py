@@ -17,6 +17,7 @@ from rope_lab.audit.probe import Probe, RefusedError
 LADDER = tuple(2**k for k in range(17))  # an angle known at n is known well enough at 2n to count its full turns
 NEAR = (0, 3, 5, 6, 7)
 SHORT = 1024  # what every model was trained on: dynamic scaling begins beyond
+TURNED = "position 0 turns too"
 LIMITS = (100003, 65536, *(2**k - 1 for k in range(16, 3, -1)))  # the last row of a table is one less than a power
 
 
@@ -143,7 +144,7 @@ def measure(probe: Probe, *, far: tuple[int, ...]) -> Matrices:
 
 
 def _fitted(probe: Probe, positions: tuple[int, ...]) -> Matrices:
-    seen = Matrices(positions, _basis(probe, positions), linear=True, floor=max(1e-9, probe.eps))
+    seen = Matrices(positions, basis_matrices(probe, positions), linear=True, floor=max(1e-9, probe.eps))
     seen.problems += _unlike_a_matrix(probe, seen)
     seen.linear = not seen.problems
     return seen
@@ -164,16 +165,17 @@ def _undo_start(seen: Matrices, eps: float) -> None:
         if negative:
             seen.notes.append(f"coordinates change sign, also at position 0: {_first(negative)}")
     else:
-        seen.problems.append("position 0 turns too")
+        seen.problems.append(TURNED)
 
 
 def _first(numbers: list[int]) -> str:
     return ", ".join(map(str, numbers[:6])) + (", ..." if len(numbers) > 6 else "")
 
 
-def _basis(probe: Probe, positions: tuple[int, ...]) -> np.ndarray:
+def basis_matrices(probe: Probe, positions: tuple[float, ...]) -> np.ndarray:
+    """The matrix of each position, (T, head_dim, head_dim): its column j is the answer to e_j."""
     eye = np.broadcast_to(np.eye(probe.head_dim)[:, None, None, :], (probe.head_dim, 1, len(positions), probe.head_dim))
-    return np.ascontiguousarray(probe(eye, positions)[:, 0].transpose(1, 2, 0))  # column j is the answer to e_j
+    return np.ascontiguousarray(probe(eye, positions)[:, 0].transpose(1, 2, 0))
 
 
 def _unlike_a_matrix(probe: Probe, seen: Matrices) -> list[str]:

@@ -19,6 +19,7 @@ import numpy as np
 from jaxtyping import Float64
 
 from rope_lab.algebra.arguments import expect_even
+from rope_lab.audit.guard import TimeUpError
 from rope_lab.errors import RopeLabError
 
 SHAPES = {4: "(batch, heads, T, head_dim)", 3: "(batch, T, head_dim)", 2: "(T, head_dim)"}
@@ -115,7 +116,7 @@ class Probe:
         with _quiet(form.backend):
             try:
                 answer = self.f(given, at)
-            except KeyboardInterrupt:
+            except (KeyboardInterrupt, TimeUpError):
                 raise
             except BaseException as error:  # f raised it: it goes into the report
                 text = " ".join(str(error).split())[:160]

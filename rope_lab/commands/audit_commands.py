@@ -11,30 +11,28 @@ from rich.table import Table
 
 from rope_lab.algebra.arguments import expect_even
 from rope_lab.audit import audits
+from rope_lab.audit.importing import expect_target
+from rope_lab.commands.audit_process import Auditor
 from rope_lab.errors import FileError, checking_arguments
 from rope_lab.training.files import make_folder, reason
 
 COLUMNS = ("what", "layout", "rotated", "direction", "base", "laws that do not hold")
 
 
-def audit_target(
-    target: str, *, head_dim: int | None = None, layer_type: str | None = None, as_json: bool = False
-) -> bool:
-    """One target: its fingerprint, its laws. True where every law holds."""
-    if head_dim is not None:
+def audit_target(target: str, *, as_json: bool = False, seconds: float = audits.LIMIT, **options: Any) -> bool:
+    """One target: its fingerprint, its laws; both for each kind of layer. True where no law is broken."""
+    expect_target(target)
+    if options.get("head_dim") is not None:
         with checking_arguments():
-            expect_even(head_dim, name="head_dim")
-    with redirect_stdout(sys.stderr):  # what the target prints, at its import or its calls, is no part of our answer
-        seen = audits.audit(target, head_dim=head_dim, layer_type=layer_type)
+            expect_even(options["head_dim"], name="head_dim")
+    with Auditor(seconds=seconds) as auditor:
+        found = auditor.ask(target, **options)
     if as_json:
-        print(json.dumps(seen.row, indent=2))
-    elif seen.skipped or seen.fingerprint is None:
-        print(f"skipped: {seen.skipped}")
+        rows = [seen["row"] for seen in found]
+        print(json.dumps(rows if len(rows) > 1 else rows[0], indent=2))
     else:
-        about = f"{'note':<14}{seen.about}\n" if seen.about else ""
-        print(f"{target}\ncalled with     {seen.fingerprint.form}\n{seen.fingerprint}\n{about}")
-        print(*seen.laws, sep="\n")
-    return not seen.skipped and all(law.ok for law in seen.laws)
+        print("\n\n".join(seen["text"] for seen in found))
+    return all(seen["ok"] for seen in found)
 
 
 def audit_library(*, as_json: bool = False, out: Path | None = None) -> bool:

@@ -34,6 +34,29 @@ def test_a_broken_law_fails():
     assert "FAIL  non-vacuity" in done.output
 
 
+def test_what_is_by_design_does_not_fail():
+    done = run("rope_lab.audit.gallery:one_based")
+    assert done.exit_code == 0
+    assert "note  identity at zero" in done.output
+
+
+@pytest.mark.parametrize(
+    ("does", "said"),
+    [
+        (
+            "while True:\n        try: import nothing_there\n        except BaseException: pass",
+            "no answer within 4 seconds",
+        ),
+        ("__import__('os')._exit(7)", "the process that asked it ended (status 7)"),
+    ],
+)
+def test_a_target_that_never_ends_or_ends_its_process(does, said, tmp_path, monkeypatch):
+    (tmp_path / "audit_hostile.py").write_text(f"def f(x, positions):\n    {does}\n", encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    done = run("audit_hostile:f", "--limit", "4")
+    assert (done.exit_code, said in done.output) == (1, True), done.output
+
+
 def test_json_and_nothing_else():
     assert json.loads(run(RIGHT, "--json").output)["layout"] == "half-split"
 

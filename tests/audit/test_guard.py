@@ -1,0 +1,56 @@
+"""Whatever foreign code does, an audit ends and says so in words."""
+
+import sys
+
+import pytest
+
+from rope_lab.audit.audits import audit
+
+RAISES = {
+    "at its call": ("def f(x, positions): raise {0}", "raised"),
+    "when it is built": ("class f:\n    def __init__(self, dim): raise {0}", "raised"),
+    "with its tables": (
+        "def apply(q, k, cos, sin): return q, k\n"
+        "class FRotaryEmbedding:\n    def __init__(self, dim): pass\n    def forward(self, positions): raise {0}\n"
+        "f = apply",
+        "",
+    ),
+    "when it is looked at": (
+        "class Odd(type):\n    @property\n    def __signature__(cls): raise {0}\nclass f(metaclass=Odd): pass",
+        "raised",
+    ),
+}
+ERRORS = ["SystemExit(3)", "RecursionError('deep')", "MemoryError()", "GeneratorExit()", "ValueError('\\udcff')"]
+
+
+@pytest.fixture
+def written(tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(tmp_path)
+
+    def write(text):
+        sys.modules.pop("hostile", None)
+        (tmp_path / "hostile.py").write_text(text, encoding="utf-8")
+        return "hostile:f"
+
+    yield write
+    sys.modules.pop("hostile", None)
+
+
+@pytest.mark.parametrize("when", RAISES)
+@pytest.mark.parametrize("error", ERRORS)
+def test_an_error_becomes_words(when, error, written):
+    seen = audit(written(RAISES[when][0].format(error)), head_dim=8)
+    assert not seen.ok
+    assert seen.skipped or seen.laws[0].saw.startswith("raised")
+
+
+@pytest.mark.parametrize(
+    "text", ["while True: pass", "while True:\n        try: open('x')\n        except Exception: pass"]
+)
+def test_a_call_without_end_is_stopped(text, written):
+    seen = audit(written(f"def f(x, positions):\n    {text}"), head_dim=8, limit=0.2)
+    assert seen.skipped == "no answer within 0.2 seconds"
+
+
+def test_control_the_limit_stops_nothing_that_ends(written):
+    assert audit(written("from rope_lab.audit.gallery import right as f"), head_dim=8, limit=60).ok

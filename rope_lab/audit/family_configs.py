@@ -1,10 +1,9 @@
 """The configuration that a rotary class wants: its own, or a part of its family's, by default or from a config.json.
 
 >>> class Config:
-...     def __init__(self, hidden_size=64): self.hidden_size = hidden_size
->>> class Whole:
-...     def __init__(self): self.text_config = Config(32)
-...     def to_dict(self): return {}
+...     def to_dict(self): return vars(self)
+>>> class Whole(Config):
+...     def __init__(self): self.text_config = Config()
 >>> [type(part).__name__ for part in parts(Whole(), prefer="text")]
 ['Whole', 'Config']
 """

@@ -52,7 +52,7 @@ SHAPES: tuple[tuple[int, str, Callable[[Any], Any]], ...] = (
     (1, "(1, T)", _one_axis),
     (1, "(T,)", _one_axis_flat),
 )
-GRID = 48  # patches along each side, where a module takes an image
+GRID = 96  # patches along each side, where a module takes an image
 LONGEST = 2048  # tokens, where a module takes a whole sequence
 
 
@@ -102,7 +102,7 @@ def _grids(module: Any, config: Any) -> Iterator[TableCall]:
 
     def tables(x: Any, P: Any) -> tuple[Any, ...]:
         side = GRID
-        image = x.new_zeros(1, getattr(config, "num_channels", 3), side * patch, side * patch)
+        image = x.new_zeros(()).expand(1, getattr(config, "num_channels", 3), side * patch, side * patch)
         given = several(module(image))
         found = []
         for table in given:

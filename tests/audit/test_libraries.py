@@ -140,10 +140,11 @@ def test_a_family_with_frequencies_for_each_kind_of_layer_is_told_which():
 def test_the_audit_of_a_family_says_whose_base_it_saw():
     assert (
         audit(ENTRIES["Llama"].target).about
-        == "as LlamaConfig() sets it: the library's default, not a released model's"
+        == "as LlamaConfig() sets it: the library's default, not a released model's; "
+        "LlamaRotaryEmbedding applied by apply_rotary_pos_emb"
     )
     assert audit(ENTRIES["Llama"].target, rope_parameters={"rope_theta": 5e5, "rope_type": "default"}).about == (
-        "LlamaConfig with rope_parameters set for this audit"
+        "LlamaConfig with rope_parameters set for this audit; LlamaRotaryEmbedding applied by apply_rotary_pos_emb"
     )
 
 

@@ -128,7 +128,7 @@ def audit(
             if adapted.head_dim % 2:
                 raise TargetError(f"a head of {adapted.head_dim} coordinates, an odd number; set another with head_dim")
             seen = examine(called, adapted.f, head_dim=adapted.head_dim, keys=adapted.keys, about=adapted.about)
-            return seen if adapted.along is None else _with_axes(seen, adapted)
+            return _with_axes(seen, adapted)
     except TargetError as reason:
         return Audit(called, skipped=str(reason), choices=reason.choices)
     except TimeUpError:
@@ -137,6 +137,8 @@ def audit(
 
 def _with_axes(seen: Audit, adapted: Adapted) -> Audit:
     """The same with what each axis of the positions turns; where one was asked, its own rule is the fingerprint's."""
+    if adapted.along is None:
+        return seen
     axes = axes_of(adapted.along, axes=adapted.axes, head_dim=adapted.head_dim)
     print_ = seen.fingerprint
     if adapted.axis is not None and print_ is not None:

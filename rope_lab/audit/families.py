@@ -170,7 +170,7 @@ def functions_beside(Class: Any, config: Any) -> list[Any]:
     Likely is what the module calls, what is for images as the class is, and what the configuration's switch asks for.
     """
     home = importlib.import_module(Class.__module__)
-    found = {name: f for name, f in vars(home).items() if inspect.isfunction(f) and takes_tables(f)}
+    found: dict[str, Any] = {n: f for n, f in vars(home).items() if inspect.isfunction(f) and takes_tables(f)}
     for name, owner in list(vars(home).items()):
         if inspect.isclass(owner) and owner.__module__ == home.__name__:
             statics = {method: s.__func__ for method, s in vars(owner).items() if isinstance(s, staticmethod)}

@@ -53,5 +53,10 @@ from .rotary import (
 )
 from .diagonal_rnn import DiagonalRNN as DiagonalRNN
 from .offset_head import OffsetHead as OffsetHead
-from .long_texts import losses_by_bin as losses_by_bin, read_long as read_long, rescheduled as rescheduled
+from .long_texts import (
+    losses_by_bin as losses_by_bin,
+    read_long as read_long,
+    rescheduled as rescheduled,
+    schedules as schedules,
+)
 from .streams import Way as Way, stream_losses as stream_losses, ways as ways

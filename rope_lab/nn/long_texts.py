@@ -20,17 +20,44 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from rope_lab.algebra.arguments import expect_one_of
-from rope_lab.algebra.frequency_schedules import Schedule
+from rope_lab.algebra.frequency_schedules import NTK, ByParts, DynamicNTK, Linear, Llama3, Schedule, Yarn
 from rope_lab.nn.attention import CausalAttention
 from rope_lab.nn.cache import KVCache
 from rope_lab.nn.gpt import GPT
 from rope_lab.nn.rotary import Rotary
 from rope_lab.nn.tensor_arguments import expect_count
 
-__all__ = ["Keys", "losses_by_bin", "read_long", "rescheduled"]
+__all__ = ["Keys", "losses_by_bin", "read_long", "rescheduled", "schedules"]
 
 Keys = Literal["recomputed", "kept"]
 TOKENS = 8192  # read at once, of all windows together: what a small cache of the processor likes
+
+
+def schedules(window: int, *, factor: int) -> dict[str, tuple[Schedule, Keys]]:
+    """Every schedule that stretches a window by a factor, and what becomes of keys, by the names that cards have.
+
+    Dynamic NTK has the factor 1 of its own: it then asks NTK-aware scaling for the length of the text in windows.
+
+    Args:
+        window: The length that the model was trained with.
+        factor: How many windows long the text is.
+
+    >>> schedules(128, factor=8)["linear"]
+    (Linear(factor=8), 'recomputed')
+    """
+    fixed = {
+        "as trained": Schedule(),
+        "linear": Linear(factor),
+        "NTK-aware": NTK(factor),
+        "by parts": ByParts(factor, window),
+        "Llama 3": Llama3(factor, window),
+        "YaRN, no factor": Yarn(factor, window, given=1.0),
+        "YaRN": Yarn(factor, window),
+    }
+    return {name: (schedule, "recomputed") for name, schedule in fixed.items()} | {
+        "dynamic NTK": (DynamicNTK(1.0, window), "recomputed"),
+        "dynamic NTK, keys kept": (DynamicNTK(1.0, window), "kept"),
+    }
 
 
 def rescheduled(model: GPT, schedule: Schedule, *, seq_len: int) -> GPT:
@@ -45,7 +72,6 @@ def rescheduled(model: GPT, schedule: Schedule, *, seq_len: int) -> GPT:
         ValueError: If the model adds its positions to the embedding or keeps a latent, or if the schedule depends on
             the length of the text.
 
-    >>> from rope_lab.algebra import NTK
     >>> from rope_lab.nn.gpt import GPTConfig
     >>> model = GPT(GPTConfig(vocab_size=10, seq_len=8, n_layers=1, n_heads=1, d_model=8))
     >>> other = rescheduled(model, NTK(factor=2), seq_len=16)

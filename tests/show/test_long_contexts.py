@@ -40,6 +40,13 @@ def test_every_schedule_and_every_way_has_its_row():
     assert rope == long_contexts.schemes([c for c in cards.load_all("longer-texts", "cpu") if c.variant == "RoPE"])
 
 
+def test_the_story_s_tables_name_positions_and_differences():
+    table = figures.story_beyond_table({"linear": [2.0, 2.5]}, width=256)
+    assert (table.headings, table.rows) == (["schedule", "to 256", "to 512"], [["linear", "2.00", "2.50"]])
+    table = figures.story_stream_table({"recomputed": [3.0, 2.0, 2.002], "re-turned": [3.0, 2.0, 2.0]})
+    assert [row[2:] for row in table.rows] == [["2.0010", "+1.00"], ["2.0000", "+0.00"]]
+
+
 @pytest.mark.parametrize("name", PICTURES + TABLES)
 def test_without_cards_the_command_is_named(name, monkeypatch):
     monkeypatch.setattr(own.cards, "load_all", lambda *_: [])

@@ -31,6 +31,8 @@ from .long_contexts import (
     longer_text_schedules as longer_text_schedules,
     longer_texts_table as longer_texts_table,
     longer_texts_verdicts as longer_texts_verdicts,
+    story_beyond_table as story_beyond_table,
+    story_stream_table as story_stream_table,
     stream_table as stream_table,
     stream_verdicts as stream_verdicts,
 )

@@ -1,11 +1,12 @@
 """Figures and tables of the cards of ``longer-texts`` (chapter 19) and ``cache-stream`` (chapter 20).
 
 They read the committed cards and nothing else; where there is none, each raises, so a page asks `cards.load_all` first.
+The two of the published small model show what `beyond_window` and `through_window` of `rope_lab.story` have measured.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from statistics import fmean
 
 from matplotlib.axes import Axes
@@ -24,6 +25,8 @@ __all__ = [
     "longer_text_schedules",
     "longer_texts_table",
     "longer_texts_verdicts",
+    "story_beyond_table",
+    "story_stream_table",
     "stream_table",
     "stream_verdicts",
 ]
@@ -133,8 +136,41 @@ def stream_table() -> Table:
 
 
 def stream_verdicts() -> Table:
-    """The comparisons of ``cache-stream``, each with its interval over the seeds."""
-    return _verdicts(long_contexts.stream_gaps(_cards("cache-stream")), "What the plan compares", digits=4)
+    """The comparisons of ``cache-stream``, each with its interval over the seeds, in thousandths of a nat."""
+    gaps = long_contexts.stream_gaps(_cards("cache-stream"))
+    thousandths = {name: {seed: 1000 * gap for seed, gap in row.items()} for name, row in gaps.items()}
+    return _verdicts(thousandths, "What the plan compares, in thousandths of a nat", digits=2)
+
+
+def story_beyond_table(read: Mapping[str, Sequence[float]], *, width: int = 256) -> Table:
+    """Loss of the published small model by bins of positions, a row for each schedule.
+
+    Args:
+        read: From `rope_lab.story.beyond_window`.
+        width: Positions in a bin, as it was read.
+
+    Returns:
+        The table; its columns are named by the last position of their bin, counted from 1.
+    """
+    bins = len(next(iter(read.values())))
+    headings = ["schedule", *(f"to {(k + 1) * width:,}" for k in range(bins))]
+    rows = [[name, *(f"{loss:.2f}" for loss in losses)] for name, losses in read.items()]
+    return Table(headings, rows, caption="The published small model: nats for each token", right=headings[1:])
+
+
+def story_stream_table(read: Mapping[str, Sequence[float]]) -> Table:
+    """Loss of the published small model in a stream: while the cache fills, and later.
+
+    Args:
+        read: From `rope_lab.story.through_window`, with the way "re-turned".
+    """
+    headings = ["way", "while it fills", "later", "minus re-turned, thousandths"]
+    reference = fmean(read["re-turned"][1:])
+    rows = [
+        [way, f"{row[0]:.4f}", f"{fmean(row[1:]):.4f}", f"{1000 * (fmean(row[1:]) - reference):+.2f}"]
+        for way, row in read.items()
+    ]
+    return Table(headings, rows, caption="The published small model: nats for each token", right=headings[1:])
 
 
 def _later(found: Sequence[Card], way: str) -> str:

@@ -10,10 +10,10 @@ from typing import Any
 
 import torch
 
-from rope_lab.algebra.frequency_schedules import NTK, ByParts, DynamicNTK, Linear, Llama3, Schedule, Yarn
+from rope_lab.algebra.frequency_schedules import Schedule
 from rope_lab.algebra.schedule import turns
 from rope_lab.nn.gpt import GPT, GPTConfig
-from rope_lab.nn.long_texts import Keys, losses_by_bin, reschedule
+from rope_lab.nn.long_texts import Keys, losses_by_bin, reschedule, schedules
 from rope_lab.nn.streams import stream_losses, ways
 from rope_lab.training.data.batches import Batches
 from rope_lab.training.run.config import RunConfig
@@ -25,28 +25,6 @@ TUNING = 64  # steps
 STREAMS = 4  # texts that are read side by side
 BINS = 32  # of a stream: one window each
 DIGITS = 5  # of a loss in a card
-
-
-def schedules(window: int) -> dict[str, tuple[Schedule, Keys]]:
-    """By the names that the cards of ``longer-texts`` have: every schedule for eight windows of that length.
-
-    >>> schedules(128)["linear"]
-    (Linear(factor=8), 'recomputed')
-    """
-    fixed = {
-        "as trained": Schedule(),
-        "linear": Linear(FACTOR),
-        "NTK-aware": NTK(FACTOR),
-        "by parts": ByParts(FACTOR, window),
-        "Llama 3": Llama3(FACTOR, window),
-        "YaRN, no factor": Yarn(FACTOR, window, given=1.0),
-        "YaRN": Yarn(FACTOR, window),
-    }
-    dynamic = DynamicNTK(1.0, window)  # the factor of NTK is then the length of the text in windows
-    return {name: (schedule, "recomputed") for name, schedule in fixed.items()} | {
-        "dynamic NTK": (dynamic, "recomputed"),
-        "dynamic NTK, keys kept": (dynamic, "kept"),
-    }
 
 
 def tokens_needed(name: str, seq_len: int) -> int:
@@ -65,7 +43,7 @@ def longer_texts(config: RunConfig, learner: Learner, corpus: Any) -> dict[str, 
     window, or that has none, is read as it was trained only: no schedule would slow a plane for it. A tuning has texts
     of one length, for which dynamic NTK is NTK-aware; so it is left out there.
     """
-    chosen = schedules(config.seq_len)
+    chosen = schedules(config.seq_len, factor=FACTOR)
     if not _has_slow_planes(learner.model.config):
         chosen = {"as trained": chosen["as trained"]}
     before = {name: _bins(config, learner.model, corpus, *chosen[name]) for name in chosen}

@@ -4,12 +4,12 @@ from dataclasses import replace
 
 import pytest
 
+from rope_lab.nn.long_texts import schedules
 from rope_lab.training.experiments.catalogue import experiment
 from rope_lab.training.results import cards, interval, long_contexts
-from rope_lab.training.run.long_contexts import schedules
 from tests.training.tiny import card
 
-FIXED = [name for name in schedules(128) if not name.startswith("dynamic")]
+FIXED = [name for name in schedules(128, factor=8) if not name.startswith("dynamic")]
 
 
 def long_card(variant, seed, **losses):
@@ -73,7 +73,7 @@ def test_the_committed_schedules_are_those_of_the_measure():
     found = cards.load_all("longer-texts", "cpu")
     assert long_contexts.schemes(found) == long_contexts.schemes(found[:2]) or len(found) < 9
     rope = [c for c in found if c.variant == "RoPE"]
-    assert long_contexts.schemes(rope) == list(schedules(128))
+    assert long_contexts.schemes(rope) == list(schedules(128, factor=8))
     assert long_contexts.schemes(rope, when="after") == FIXED
 
 

@@ -5,6 +5,7 @@ import pytest
 import torch
 
 from rope_lab.nn.gpt import GPTConfig
+from rope_lab.nn.long_texts import schedules
 from rope_lab.training.run import long_contexts
 from rope_lab.training.run.loop import load_model, train
 from tests.training.tiny import MODEL, TinyCorpus, tiny
@@ -23,7 +24,7 @@ def run(tmp_path_factory):
 def test_every_schedule_has_its_bins_before_and_every_fixed_one_after_the_tuning(run):
     found = run.card.measured["longer texts"]
     assert (found["length"], found["width"]) == (128, 8)
-    assert list(found["before"]) == list(long_contexts.schedules(16))
+    assert list(found["before"]) == list(schedules(16, factor=8))
     assert list(found["after"]) == [name for name in found["before"] if not name.startswith("dynamic")]
     for losses in (*found["before"].values(), *found["after"].values()):
         assert len(losses) == 16
@@ -67,8 +68,8 @@ def test_a_model_without_slow_planes_is_read_as_it_was_trained(tmp_path, monkeyp
 
 
 def test_the_dynamic_schedule_asks_for_as_much_as_the_text_is_long():
-    schedule, keys = long_contexts.schedules(128)["dynamic NTK"]
-    fixed = long_contexts.schedules(128)["NTK-aware"][0]
+    schedule, keys = schedules(128, factor=8)["dynamic NTK"]
+    fixed = schedules(128, factor=8)["NTK-aware"][0]
     assert (schedule.at(128).factor, schedule.at(1024), keys) == (1, fixed, "recomputed")
 
 

@@ -10,6 +10,7 @@ work as on the rest of the page. An unknown id fails the build.
 import base64
 import inspect
 import json
+import re
 from typing import Any
 
 from docutils import nodes
@@ -109,6 +110,24 @@ class FromExercises(SphinxDirective):
         return nodes.paragraph("", "", *words, nodes.Text("."))
 
 
+def asked_in_bold(blocks: list[nodes.Node]) -> list[nodes.Node]:
+    """The same blocks, with the last sentence in bold where it is a question, so that a glance finds it."""
+    asked = blocks[-1]
+    if not isinstance(asked, nodes.paragraph) or not asked.astext().endswith("?"):
+        return blocks
+    before: list[nodes.Node] = []
+    question = asked.children
+    for place, child in reversed(list(enumerate(asked.children))):
+        ends = [stop.end() for stop in re.finditer(r"[.]\s", child)] if isinstance(child, nodes.Text) else []
+        if ends:
+            before = [*asked.children[:place], nodes.Text(child[: ends[-1]])]
+            question = [nodes.Text(child[ends[-1] :]), *asked.children[place + 1 :]]
+            break
+    asked.children = []
+    asked.extend([*before, nodes.strong("", "", *question)])
+    return blocks
+
+
 class Quiz(FromExercises):
     """A question as a form."""
 
@@ -119,13 +138,14 @@ class Quiz(FromExercises):
         name = "quiz-" + question.id.replace(".", "-")
         prediction = question.kind == "prediction"
         key = {"answer": question.answer, "tolerance": question.tolerance, "shown": question.shown_answer}
+        wanted = html("span", " choose an answer" if question.choices else " write a number", class_="quiz-wanted")
         without = "Without JavaScript nothing is checked here; the answer is folded below."
         form = html(
             "form",
             html(
                 "fieldset",
-                html("legend", "Your prediction" if prediction else "Exercise"),
-                html("div", *self.blocks(question.prompt), class_="quiz-prompt", id=f"{name}-prompt"),
+                html("legend", "Your prediction:" if prediction else "Exercise:", wanted),
+                html("div", *asked_in_bold(self.blocks(question.prompt)), class_="quiz-prompt", id=f"{name}-prompt"),
                 *(self.choices(question, name) if question.choices else self.number(question, name)),
                 html(
                     "p",

@@ -139,7 +139,18 @@
     if (forms.every((form) => form.dataset.state)) look();
   }
 
+  /** The list at the side stands where it stood on the page before: bring this page into it. */
+  function show() {
+    const list = document.querySelector(".bd-sidebar-primary");
+    const page = list?.querySelector(".current.active > a");
+    if (!page) return;
+    const { top, bottom } = page.getBoundingClientRect();
+    const seen = list.getBoundingClientRect();
+    if (top < seen.top || bottom > seen.bottom) list.scrollTop += top - seen.top - seen.height / 3;
+  }
+
   mark();
+  addEventListener("load", () => requestAnimationFrame(show)); // after the theme, which puts the list back
   const chapter = location.pathname.match(CHAPTER)?.[1];
   if (!chapter) return;
   const sections = [...document.querySelectorAll(".bd-article > section > section[id]")];

@@ -157,3 +157,16 @@ def test_marks_and_their_foot_can_be_read(chapter, scheme):
     chapter.theme(scheme)
     assert page.locator(".way-forget").is_visible()
     nothing(serious_to_axe(page))
+
+
+def test_the_list_at_the_side_shows_the_page_that_is_open(browser, site):
+    """The theme puts the list back to where it stood on the page before, which is too high for a late chapter."""
+    inside = """() => {
+      const list = document.querySelector(".bd-sidebar-primary").getBoundingClientRect();
+      const page = document.querySelector(".bd-sidebar-primary .current.active > a").getBoundingClientRect();
+      return page.top >= list.top && page.bottom <= list.bottom;
+    }"""
+    with visiting(browser, site, CHAPTER) as visit:
+        for name in ("book/18_precision", CHAPTER):
+            visit.page.goto(f"{site.http}{name}.html")
+            visit.page.wait_for_function(inside)

@@ -88,6 +88,15 @@ EXTRA = (
         why="A dozen.",
     ),
     Question(
+        id="ch01.two-sentences",
+        kind="prediction",
+        prompt="A first sentence.\nThen another one with $a. b$ in it. What is $a$, and why?",
+        choices=("one", "two"),
+        answer="A",
+        truth=None,
+        why="So.",
+    ),
+    Question(
         id="ch01.long",
         kind="prediction",
         prompt="Which?",
@@ -98,7 +107,7 @@ EXTRA = (
     ),
 )
 SETTLED = ("ch01.turn", "ch01.dozen")
-SHOWN = ("ch01.shift", "ch01.between", "ch01.one-logit", "ch01.minus-sixth", "ch01.guess")
+SHOWN = ("ch01.shift", "ch01.between", "ch01.one-logit", "ch01.minus-sixth", "ch01.guess", "ch01.two-sentences")
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -166,6 +175,19 @@ def settled_page(tmp_path_factory):
     path, warnings, _ = build(tmp_path_factory.mktemp("settled"), text)
     assert warnings == ""
     return path
+
+
+def test_what_is_asked_and_what_is_wanted_are_seen_at_a_glance(page):
+    text = page.read_text(encoding="utf-8")
+    form = re.search(r'<form [^>]*id="quiz-ch01-two-sentences".*?</form>', text, re.DOTALL)[0]
+    assert "Your prediction:<span" in form.replace("\n", "")
+    assert "choose an answer" in form
+    (bold,) = re.findall(r"<strong>(.*?)</strong>", form.split("quiz-choices")[0], re.DOTALL)
+    assert bold.startswith("What is ")
+    assert bold.endswith(", and why?")
+    number = re.search(r'<form [^>]*id="quiz-ch01-guess".*?</form>', text, re.DOTALL)[0]
+    assert "write a number" in number
+    assert "<strong>How many?</strong>" in number
 
 
 def test_a_form_stands_on_its_own(page):
@@ -324,14 +346,14 @@ def test_hint_after_two_tries_and_memory(tab):
     expect(form.says).to_have_text("Right, after 3 tries.")
     expect(form.hint).to_be_hidden()
     expect(form.answer).to_have_attribute("open", "")
-    expect(tab.locator(".quiz-progress")).to_contain_text("1 of 5 questions")
+    expect(tab.locator(".quiz-progress")).to_contain_text("1 of 6 questions")
     tab.reload()
     expect(form.says).to_have_text("Right, after 3 tries.")
     expect(form.form.locator("input[value=C]")).to_be_checked()
     form.restart()
     tab.reload()
     expect(form.says).to_be_empty()
-    expect(tab.locator(".quiz-progress")).to_contain_text("0 of 5 questions")
+    expect(tab.locator(".quiz-progress")).to_contain_text("0 of 6 questions")
 
 
 def test_a_prediction_tells_nothing_before_it_is_committed(tab):
@@ -360,7 +382,7 @@ def test_a_number_may_be_predicted(tab):
     form = Form(tab, "ch01.guess")
     form.type("7")
     expect(form.says).to_have_text("You said 7. The answer is 12, and why stands below.")
-    expect(tab.locator(".quiz-progress")).to_contain_text("1 of 5 questions")
+    expect(tab.locator(".quiz-progress")).to_contain_text("1 of 6 questions")
 
 
 @pytest.mark.parametrize(

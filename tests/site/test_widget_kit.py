@@ -11,6 +11,7 @@ from playwright.sync_api import expect
 from rope_lab.show.widgets.bf16_positions import BfPositions
 from rope_lab.show.widgets.budget_calculator import BudgetCalculator
 from rope_lab.show.widgets.cache_calculator import CacheCalculator
+from rope_lab.show.widgets.fingerprint_playground import FingerprintPlayground
 from rope_lab.show.widgets.impulse_response import ImpulseResponse
 from rope_lab.show.widgets.kit import catalogue
 from rope_lab.show.widgets.ordering_explorer import OrderingExplorer
@@ -19,6 +20,7 @@ from rope_lab.show.widgets.proof_stepper import ProofStepper
 from rope_lab.show.widgets.ride import Ride
 from rope_lab.show.widgets.shift_sentence import ShiftSentence
 from rope_lab.show.widgets.so4_explorer import So4Explorer
+from rope_lab.show.widgets.table_explorer import TableExplorer
 from rope_lab.show.widgets.two_hands import TwoHands
 
 
@@ -378,6 +380,53 @@ def test_the_budget_shows_bars_and_folds_its_shape(show):
     page.get_by_text("The rest of the model's shape").click()
     expect(slider(page, "vocab")).to_be_visible()
     assert 0 < int(slider(page, "vocab").input_value()) < 50
+
+
+def test_a_puzzle_has_an_address_and_a_score(show):
+    page = show(FingerprintPlayground(), after="?puzzle=17")
+    state = FingerprintPlayground(puzzle=17).state()
+    setting = FingerprintPlayground.compute(state)["setting"]
+    score = page.locator(".rope-fingerprint_playground .rope-score")
+    expect(score).to_have_text("Puzzle 17 of 60.")
+    for name in ("pairing", "direction", "turning"):
+        page.locator(f'.rope-guess input[data-name="guess_{name}"][value="{setting[name]}"]').check()
+    reveal = page.get_by_label("show the fingerprint and the settings")
+    reveal.check()
+    expect(score).to_have_text("Puzzle 17 of 60. Your score: 3 of 3 points.")
+    reveal.uncheck()
+    page.locator(f'.rope-guess input[data-name="guess_turning"]:not([value="{setting["turning"]}"])').first.check()
+    reveal.check()
+    expect(score).to_contain_text("3 of 3 points")  # a puzzle counts once
+    page.get_by_role("button", name="Another one to guess").click()
+    expect(score).not_to_contain_text("Puzzle 17 of")
+    page.get_by_role("button", name="Link to this puzzle").click()
+    number = score.inner_text().split()[1]
+    page.wait_for_function(f"location.search === '?puzzle={number}'")
+    expect(score).to_contain_text("3 of 3 points")
+    page.get_by_role("button", name="Reset").click()
+    expect(score).to_be_hidden()
+
+
+def test_the_sixty_puzzles_are_sixty():
+    settings = [FingerprintPlayground.compute(FingerprintPlayground(puzzle=n).state())["setting"] for n in range(1, 61)]
+    assert len({tuple(setting.values()) for setting in settings}) == 60
+
+
+def test_each_row_of_the_table_has_its_verdict_beside_it(show):
+    page = show(TableExplorer(margin=0.02))
+    starts = {"within": "no more than", "worse": "worse", "better": "better", "open": "open"}
+    texts = page.locator(".rope-table_explorer svg text").all_text_contents()
+    for row in TableExplorer.compute(TableExplorer(margin=0.02).state())["rows"]:
+        verdict = texts[texts.index(row["variant"]) + 2]  # the name, the difference, the verdict
+        assert verdict.startswith(starts.get(row["verdict"], row["verdict"]))
+
+
+def test_two_clocks_show_what_a_cast_does_to_the_word_before(show):
+    page = show(BfPositions(n=256))
+    logits = page.locator(".rope-bf16_positions svg text", has_text="logit")
+    expect(logits).to_have_text(["logit 0.686", "logit 0.686"])
+    slider(page, "n").press("ArrowRight")
+    expect(logits).to_have_text(["logit 0.686", "logit 1.000"])  # 256 and 257 fall on one position
 
 
 def test_a_reader_orders_the_nine_before_anything_is_shown(show):

@@ -70,14 +70,22 @@ export function compute(state) {
   const hand = [Math.cos(n * theta), Math.sin(n * theta)],
     seen = turn(n, theta, dtype, place),
     rounded = roundTo(n, dtype);
-  const fine = Number.isFinite(seen[0]);
+  const before = Math.max(0, n - 1),
+    key = [Math.cos(before * theta), Math.sin(before * theta)],
+    earlier = turn(before, theta, dtype, place),
+    dot = ([a, b], [c, d]) => a * c + b * d;
+  const [fine, known] = [seen, earlier].map(([x]) => Number.isFinite(x));
   const bits = dtype === "bfloat16" ? bfloat16Bits(n) : float16Bits(n);
   return {
     rounded: Number.isFinite(rounded) ? rounded : null,
     step: Math.max(1, spacing(n, dtype)),
     bits: dtype === "float32" ? "" : bits.toString(2).padStart(16, "0"),
     hand,
+    key,
+    logit: dot(hand, key),
     seen: fine ? seen : null,
+    key_seen: known ? earlier : null,
+    logit_seen: fine && known ? dot(seen, earlier) : null,
     error: fine ? miss(seen, hand) : null,
   };
 }
@@ -98,15 +106,16 @@ function build(ui) {
   const ruler = ui.figure({ label: "Tokens, and the positions that the format has for them", height: () => 190 });
   const dial = ui.figure({
     pin: true,
-    label: "The hand as it should be and as it comes out",
-    height: (width) => Math.min(width, 300),
+    label: "The hands as they should be, and as they come out",
+    height: (width) => 2 * radius(width) + 76,
   });
   const curve = ui.figure({ label: "Error of the hand against the position", height: () => 290, host: ui.below });
   const write = ui.readout({
     rounded: "the position, cast",
     step: "tokens per number here",
     bits: "its sixteen bits",
-    error: "the hand misses by",
+    error: "the query's hand misses by",
+    logit: "logit with the word before: exact, cast",
   });
   ui.slider("n", { label: "position $n$", step: 1, scale: "log", show: (v) => grouped(whole(v)) });
   ui.play("n", { label: "Walk to the longest text", seconds: 8 });
@@ -127,6 +136,7 @@ function build(ui) {
       step: values.rounded === null ? "–" : grouped(values.step),
       bits: b ? `${b.slice(0, 1)} ${b.slice(1, cut[1])} ${b.slice(cut[1])}` : "it has 32",
       error: power(values.error),
+      logit: `${number(values.logit, 3)}, ${values.logit_seen === null ? "–" : number(values.logit_seen, 3)}`,
     });
     drawRuler(ruler, state, values);
     drawDial(dial, state, values);
@@ -177,31 +187,36 @@ function drawRuler(fig, { n: at, dtype }, { step, rounded }) {
   fig.circle([X(rounded), low], 5, "paper two");
 }
 
-function drawDial(fig, { plane }, { hand, seen, error }) {
-  const r = Math.min(fig.width, fig.height) / 2 - 34,
-    cx = fig.width / 2,
-    cy = fig.height / 2;
-  const tip = ([x, y], scale = 1) => [cx + scale * r * x, cy - scale * r * y];
+const radius = (width) => Math.min(110, width / 4 - 8);
+
+// Two clocks: the query's hand, and the hand of an equal key at the word before, as they should be and after the cast.
+function drawDial(fig, { n, plane }, { hand, key, seen, key_seen, logit, logit_seen, error }) {
+  const r = radius(fig.width),
+    cy = r + 26;
   fig.clear(
     `Plane ${whole(plane)}: ` +
-      `${error === null ? "no hand comes out, the angle is infinite" : `the two hands are ${spoken(error)} apart`}.`,
+      (error === null
+        ? "no hand comes out, the angle is infinite."
+        : `the cast moves the query's hand by ${spoken(error)}. Its logit with an equal key at the word before is ` +
+          `${number(logit, 3)}, after the cast ${logit_seen === null ? "not a number" : number(logit_seen, 3)}.`),
   );
-  fig.circle([cx, cy], r, "hair");
-  fig.hand([cx, cy], tip(hand), "one");
-  fig.text(
-    tip(hand, 1.16).map((v, i) => v + (i ? 5 : 0)),
-    "exact",
-    "small one",
-  );
-  if (!seen) return void fig.text([cx, cy + r + 24], "cast: not a number", "small two");
-  fig.line([cx, cy], tip(seen), "dash two");
-  fig.circle(tip(seen), 5, "paper two");
-  const close = miss(hand, seen) < 0.5;
-  fig.text(
-    close ? [cx, cy + r + 26] : tip(seen, 1.16).map((v, i) => v + (i ? 5 : 0)),
-    close ? "dashed: after the cast" : "cast",
-    "small two",
-  );
+  for (const [i, title, q, k, dot] of [
+    [0, "exact", hand, key, logit],
+    [1, "after the cast", seen, key_seen, logit_seen],
+  ]) {
+    const cx = fig.width * (0.25 + 0.5 * i),
+      tip = ([x, y]) => [cx + r * x, cy - r * y];
+    fig.text([cx, 14], title, "small");
+    fig.circle([cx, cy], r, "hair");
+    if (i) fig.line([cx, cy], tip(hand), "thin dash muted"); // where the query's hand should be
+    if (k) fig.hand([cx, cy], tip(k), "key");
+    if (q) fig.hand([cx, cy], tip(q.map((x) => 0.82 * x)), "query"); // shorter: hands that coincide are both seen
+    fig.circle([cx, cy], 2.5, "fill");
+    fig.text([cx, cy + r + 22], dot === null ? "not a number" : `logit ${number(dot, 3)}`, i ? "small two" : "small");
+  }
+  const foot = cy + r + 46;
+  fig.text([fig.width / 2 - 6, foot], `query at ${grouped(whole(n))}`, "small query", "end");
+  fig.text([fig.width / 2 + 6, foot], "key at the word before", "small key", "start");
 }
 
 const FLOOR = -9,

@@ -19,11 +19,14 @@ PLACES = ["position", "theta", "angle", "table"]
 class BfPositions(Widget):
     r"""A position ``n`` on its way to a rotation, rounded to ``dtype`` at one ``place``, seen in one ``plane``.
 
-    State: ``n`` (rounded to an integer), ``dtype``, ``place`` and the number of the ``plane`` out of 64.
+    State: ``n`` (rounded to an integer), ``dtype``, ``place`` and the number of the ``plane`` out of 64. The query
+    stands at ``n``, an equal key at the word before; their dot product is ``logit``, or ``logit_seen`` after the cast.
 
     >>> values = BfPositions.compute(BfPositions(n=257.0).state())
     >>> values["rounded"], values["bits"], round(values["error"], 3)
     (256.0, '0100001110000000', 0.792)
+    >>> round(values["logit"], 3), round(values["logit_seen"], 3)
+    (0.686, 1.0)
     """
 
     title = "Rounding bench: from a position to a hand, with one cast on the way"
@@ -38,15 +41,23 @@ class BfPositions(Widget):
     def compute(state: dict) -> dict:
         n, plane, dtype = float(int(state["n"] + 0.5)), int(state["plane"] + 0.5), state["dtype"]
         theta, rounding = frequencies(HEAD_DIM, base=BASE)[[plane]], Rounding(**{state["place"]: dtype})
+        before = max(0.0, n - 1.0)
         seen, error = (turn(n, theta=theta, rounding=rounding)[0] for turn in (rounded_turns, turn_errors))
+        earlier = rounded_turns(before, theta=theta, rounding=rounding)[0]
+        hand, key = (rotate([1.0, 0.0], at, theta=theta) for at in (n, before))
+        logit_seen = float((seen * earlier.conjugate()).real)
         rounded = float(round_to(n, dtype=dtype))
         return {
             "rounded": rounded if isfinite(rounded) else None,
             "step": max(1.0, float(spacing(n, dtype=dtype))),
             "bits": "" if dtype == "float32" else format(int(bit_pattern(n, dtype=dtype)), "016b"),
-            "hand": rotate([1.0, 0.0], n, theta=theta).tolist(),
+            "hand": hand.tolist(),
+            "key": key.tolist(),
+            "logit": float(hand @ key),
             "seen": [seen.real, seen.imag] if isfinite(error) else None,
             "error": float(error) if isfinite(error) else None,
+            "key_seen": [earlier.real, earlier.imag] if isfinite(earlier.real) else None,
+            "logit_seen": logit_seen if isfinite(logit_seen) else None,
         }
 
     @staticmethod

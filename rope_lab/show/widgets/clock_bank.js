@@ -76,6 +76,11 @@ function build(ui) {
     show: (v) => place(10 ** v - 1),
   });
   ui.play("log_n", { label: "Walk the key along", seconds: 6, stride: Math.log10(2) });
+  ui.tries({
+    "past the window": { log_n: ui.nearest("log_n", 4.5) },
+    "there, squeezed": { log_n: ui.nearest("log_n", 4.5), way: "squeeze" },
+    "there, by parts": { log_n: ui.nearest("log_n", 4.5), way: "parts" },
+  });
   ui.choice("way", {
     label: "stretch for a longer text",
     options: { leave: "none", squeeze: "squeeze", base: "new base", parts: "by parts" },

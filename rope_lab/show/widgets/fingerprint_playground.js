@@ -91,10 +91,27 @@ function fingerprint(ask) {
   };
 }
 
-/** The answers at position n, and the fingerprint. */
+const PUZZLES = 60;
+/** The settings behind the n-th puzzle: every combination once, neighbours unlike each other. */
+function settingOf(n) {
+  const k = (37 * n) % PUZZLES;
+  return {
+    pairing: PAIRINGS[k % 2],
+    direction: ["counter", "clock"][Math.floor(k / 2) % 2],
+    turning: ["4", "6", "8"][Math.floor(k / 4) % 3],
+    log_base: [1, 1.5, 2, 3, 4][Math.floor(k / 12)],
+  };
+}
+/** The answers at position n, the fingerprint, how many of the three guesses are right, and the puzzle's settings. */
 export function compute(state) {
-  const ask = subject(state);
-  return { answers: EACH.map((a) => ask(a, state.n)), found: fingerprint(ask) };
+  const ask = subject(state),
+    found = fingerprint(ask);
+  const right = [
+    state.guess_pairing && [state.guess_pairing, "either"].includes(found.pairing),
+    state.guess_direction && state.guess_direction === { 1: "counter", "-1": "clock" }[found.direction],
+    state.guess_turning === String(2 * found.pairs.length),
+  ].filter(Boolean).length;
+  return { answers: EACH.map((a) => ask(a, state.n)), found, right, setting: settingOf(state.puzzle) };
 }
 
 const NAMES = {
@@ -124,12 +141,17 @@ const LAWS = {
   offset: "dot products see the offset alone",
   turns: "something turns",
 };
-const choices = {
-  guess_pairing: ["interleaved", "half"],
-  guess_direction: ["counter", "clock"],
-  guess_turning: ["2", "4", "6", "8"],
-};
-const any = (list) => list[Math.floor(Math.random() * list.length)];
+/** The puzzle that the page's address asks for, ?puzzle=17, or 0. */
+function askedFor() {
+  const n = Number(new URLSearchParams(location.search).get("puzzle"));
+  return Number.isInteger(n) && n > 0 && n <= PUZZLES ? n : 0;
+}
+function addressOf(n) {
+  const url = new URL(location.href);
+  url.searchParams.set("puzzle", n);
+  url.hash = "";
+  return url.href;
+}
 
 function build(ui) {
   const fig = ui.figure({
@@ -173,20 +195,51 @@ function build(ui) {
     }),
   );
   ui.toggle("shown", { label: "show the fingerprint and the settings" });
-  ui.button("Another one to guess", () =>
+  const score = ui.panel.appendChild(html("p", { class: "rope-score" }));
+  const row = ui.panel.appendChild(html("div", { class: "rope-tries", role: "group", "aria-label": "Puzzles" }));
+  const begin = (n) =>
     ui.set({
-      pairing: any(PAIRINGS),
-      direction: any(choices.guess_direction),
-      turning: any(["4", "6", "8"]),
-      log_base: any([1, 1.5, 2, 3, 4]),
+      ...settingOf(n),
+      puzzle: n,
       fault: "none",
       n: 1,
       shown: false,
+      counted: false,
       guess_pairing: "",
       guess_direction: "",
       guess_turning: "",
-    }),
+    });
+  const another = () => 1 + ((ui.state.puzzle + Math.floor(Math.random() * (PUZZLES - 1))) % PUZZLES);
+  ui.button("Another one to guess", () => begin(another()), { host: row });
+  const share = ui.button(
+    "Link to this puzzle",
+    async () => {
+      const link = addressOf(ui.state.puzzle);
+      history.replaceState(history.state, "", link);
+      const copied = await navigator.clipboard?.writeText(link).then(
+        () => true,
+        () => false,
+      );
+      ui.live.textContent = share.textContent = copied ? "Link copied" : "Link is in the address bar";
+      setTimeout(() => {
+        share.textContent = "Link to this puzzle";
+      }, 2500);
+    },
+    { host: row },
   );
+  ui.ranges.puzzle = [0, PUZZLES, 1];
+  // A puzzle counts once: when all three guesses are there and the fingerprint is shown. Seen before that, it is spent.
+  ui.model.on("change:shown", () => {
+    const now = ui.state;
+    if (!now.shown || now.counted) return;
+    const whole = now.guess_pairing && now.guess_direction && now.guess_turning;
+    const won = whole ? { points: now.points + ui.compute(now).right, answered: now.answered + 1 } : {};
+    ui.set({ counted: true, ...won });
+  });
+  if (askedFor()) {
+    begin(askedFor());
+    requestAnimationFrame(() => ui.root.scrollIntoView({ block: "center" }));
+  }
   const settings = ui.below.appendChild(html("div", { class: "rope-more" }));
   ui.choice("pairing", {
     label: "layout",
@@ -211,6 +264,10 @@ function build(ui) {
   return (state, { answers, found }) => {
     const { shown } = state,
       r = 2 * found.pairs.length;
+    const told = state.answered ? `Your score: ${state.points} of ${3 * state.answered} points.` : "";
+    score.textContent = [state.puzzle ? `Puzzle ${state.puzzle} of ${PUZZLES}.` : "", told].filter(Boolean).join(" ");
+    score.hidden = !score.textContent;
+    share.hidden = !state.puzzle;
     guess.hidden = shown;
     result.hidden = ui.below.hidden = !shown;
     write({
@@ -241,8 +298,8 @@ function build(ui) {
     ui.say(
       shown
         ? `Fingerprint: ${NAMES[found.pairing]}, ${WAYS[found.direction]}, ${r} of ${D} turn. ` +
-            `${broken.length ? `Broken: ${broken.join("; ")}.` : "Every law holds."}`
-        : `Answers at position ${number(state.n, 0)}.`,
+            `${broken.length ? `Broken: ${broken.join("; ")}.` : "Every law holds."} ${told}`
+        : `${state.puzzle ? `Puzzle ${state.puzzle}. ` : ""}Answers at position ${number(state.n, 0)}.`,
     );
   };
 }

@@ -18,6 +18,7 @@ FAR = 12  # the last position
 PAIRINGS: tuple[Layout, ...] = ("interleaved", "half")
 DIRECTIONS, TURNING = ("counter", "clock"), ("2", "4", "6", "8")
 FAULTS = ("none", "nothing", "tables", "signs", "leak", "rounded", "from_one")
+PUZZLES = 60
 LAWS = ("lengths", "zero", "steps", "offset", "turns")
 EPS = 1e-9
 
@@ -35,6 +36,30 @@ def _answers(state: dict, n: int) -> np.ndarray:
     answers = np.eye(D)
     answers[:r, :r] = np.cos(angle) * np.eye(r) + np.sin(angle) * (np.abs(second) if fault == "signs" else second)
     return answers * (0.97**n if fault == "leak" else 1.0)
+
+
+def _puzzle(n: int) -> dict:
+    """The settings behind the n-th puzzle: every combination once, neighbours unlike each other."""
+    k = 37 * n % PUZZLES
+    return {
+        "pairing": PAIRINGS[k % 2],
+        "direction": DIRECTIONS[k // 2 % 2],
+        "turning": ("4", "6", "8")[k // 4 % 3],
+        "log_base": (1.0, 1.5, 2.0, 3.0, 4.0)[k // 12],
+    }
+
+
+def _right(state: dict, found: dict) -> int:
+    """How many of the three guesses agree with the fingerprint."""
+    way = {1: "counter", -1: "clock"}.get(found["direction"])
+    pairing = state["guess_pairing"]
+    return sum(
+        [
+            bool(pairing) and found["pairing"] in (pairing, "either"),
+            bool(way) and state["guess_direction"] == way,
+            state["guess_turning"] == str(2 * len(found["pairs"])),
+        ]
+    )
 
 
 def _gap(one: np.ndarray, two: np.ndarray) -> float:
@@ -77,7 +102,9 @@ class FingerprintPlayground(Widget):
     r"""Eight unit vectors go in at position n; the answers come out, and from them the fingerprint.
 
     State: what the embedding is (``pairing``, ``direction``, ``turning`` coordinates, ``log_base`` as a power of ten, a
-    ``fault``), the position ``n`` asked, whether all this is ``shown``, and the reader's three guesses.
+    ``fault``), the position ``n`` asked, whether all this is ``shown``, and the reader's three guesses. A ``puzzle`` is
+    a number from 1 on that stands for one choice of settings; an address that ends in ``?puzzle=17`` opens the 17th.
+    ``points`` of three times ``answered`` are the reader's score, ``counted`` says that this puzzle is in it.
 
     >>> found = FingerprintPlayground.compute(FingerprintPlayground().state())["found"]
     >>> found["pairing"], found["direction"], round(found["base"])
@@ -95,11 +122,21 @@ class FingerprintPlayground(Widget):
     guess_pairing = state(Enum(("", *PAIRINGS), default_value=""))
     guess_direction = state(Enum(("", *DIRECTIONS), default_value=""))
     guess_turning = state(Enum(("", *TURNING), default_value=""))
+    puzzle = state(Int(0, min=0, max=PUZZLES))
+    points = state(Int(0, min=0))
+    answered = state(Int(0, min=0))
+    counted = state(Bool(False))
 
     @staticmethod
     def compute(state: dict) -> dict:
         answers = partial(_answers, state)
-        return {"answers": answers(state["n"]).tolist(), "found": _fingerprint(answers)}
+        found = _fingerprint(answers)
+        return {
+            "answers": answers(state["n"]).tolist(),
+            "found": found,
+            "right": _right(state, found),
+            "setting": _puzzle(state["puzzle"]),
+        }
 
     @staticmethod
     def random_state(rng) -> dict:
@@ -117,6 +154,10 @@ class FingerprintPlayground(Widget):
             "guess_pairing": one_of(("", *PAIRINGS)),
             "guess_direction": one_of(("", *DIRECTIONS)),
             "guess_turning": one_of(("", *TURNING)),
+            "puzzle": int(rng.integers(0, PUZZLES + 1)),
+            "points": int(rng.integers(0, 9)),
+            "answered": int(rng.integers(0, 9)),
+            "counted": bool(rng.integers(0, 2)),
         }
 
     def fallback(self) -> str:

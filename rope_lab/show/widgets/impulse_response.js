@@ -75,6 +75,7 @@ function build(ui) {
     look: "one",
     show: (v) => number(v, 2),
   });
+  ui.tries({ "no turn": { theta: 0 }, "a quarter turn": { theta: 1.57 }, "no decay": { gamma: 1, theta: 0.6 } });
   ui.choice("decays", { label: "real decays that try to follow", options: { 1: "1", 2: "2", 3: "3" } });
 
   return (state, values) => {

@@ -103,6 +103,7 @@ function build(ui) {
     show: (v) => number(v, 0),
   });
   ui.play("n", { label: "Walk through the powers", perSecond: 5 });
+  ui.tries({ "half a mirror": { mirror: true, n: 0.5 }, "a mirror twice": { mirror: true, n: 2 } });
 
   return (state, values) => {
     const { mirror, printed, theta, wraps, n } = state;

@@ -94,6 +94,13 @@ function build(ui) {
     host: ui.below,
   });
   const note = ui.below.appendChild(html("p", { class: "rope-note" }));
+  ui.tries(
+    {
+      "no transpose, line 2": { variant: "transpose", line: 1 },
+      "the same with $m$ = 0": { variant: "transpose", line: 1, m: 0 },
+    },
+    { host: ui.below },
+  );
   const more = ui.below.appendChild(html("div", { class: "rope-more" }));
   ui.slider("m", { label: "query at position $m$", step: 1, look: "query", host: more });
   ui.slider("n", { label: "key at position $n$", step: 1, look: "key", host: more });

@@ -34,6 +34,7 @@ function build(ui) {
     ["v2", "target of $z_2$, up", "two"],
   ])
     ui.slider(name, { label, step: 0.01, look });
+  ui.tries({ "both to one target": { u1: 0.5, v1: 0.8, u2: 0.5, v2: 0.8 }, "a real map": { kind: "whole" } });
   const write = ui.readout({ first: "the first misses by", second: "the second misses by" });
   return (state, values) => {
     const [one, two] = values.miss.map((gap) => number(gap));

@@ -52,6 +52,8 @@ const words = {
   "one seed": () => "one seed: no interval",
   "no shared seed": () => "no shared seed yet",
 };
+const LOOKS = { worse: "wrong", better: "two", within: "one" }; // of a verdict that the seeds allow
+const ROW = 70; // from one row of the picture to the next
 const said = (row, margin) => words[row.verdict](number(margin, 3));
 
 function build(ui) {
@@ -60,7 +62,7 @@ function build(ui) {
   let count = 1;
   const fig = ui.figure({
     label: "Differences to the reference, with intervals",
-    height: () => 96 + 62 * Math.max(1, count),
+    height: () => 96 + ROW * Math.max(1, count),
   });
   ui.slider("margin", { label: "margin $δ$", step: 0.001, show: (v) => `${number(v, 3)} nats` });
   ui.ranges.panel = panels.map((panel) => panel.key);
@@ -72,7 +74,6 @@ function build(ui) {
   }));
   ui.choice("metric", { label: "loss", options: { final: "final", best: "best" } });
   ui.choice("view", { label: "view", options: { near: "near zero", all: "everything" } });
-  const list = html("ul", { class: "rope-verdicts" });
   ui.below.append(
     html(
       "p",
@@ -80,7 +81,6 @@ function build(ui) {
       "Dark disc and bar: our mean difference with its 95 % interval; small rings: the seeds. Diamond " +
         "with a thin bar: the difference the paper prints, with the root of its two squared ± numbers.",
     ),
-    list,
   );
   return (state, values) => {
     if (values.rows.length !== count) {
@@ -88,9 +88,6 @@ function build(ui) {
       fig.fit(fig.width);
     }
     draw(ui, fig, state, values);
-    list.replaceChildren(
-      ...values.rows.map((row) => html("li", {}, html("strong", {}, row.variant), `: ${said(row, state.margin)}`)),
-    );
     ui.say(
       `Margin ${number(state.margin, 3)}. ` +
         (values.rows.map((row) => `${row.variant} ${written(row)}: ${said(row, state.margin)}`).join(". ") ||
@@ -147,10 +144,11 @@ function draw(ui, fig, { margin, view }, { reference, rows }) {
     ),
   );
   rows.forEach((row, i) => {
-    const base = top + 62 * i,
-      y = base + 36;
+    const base = top + ROW * i,
+      y = base + 48;
     fig.text([left + 2, base + 18], row.variant, "small", "start");
     fig.text([right - 2, base + 18], written(row), "small one", "end");
+    fig.text([left + 2, base + 34], said(row, margin), `small ${LOOKS[row.verdict] ?? "muted"}`, "start");
     if (row.published !== null) {
       const [low, high] = [row.published - row.spread, row.published + row.spread],
         below = y + 15;

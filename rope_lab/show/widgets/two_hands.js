@@ -34,6 +34,7 @@ function build(ui) {
   ui.slider("n", { label: "key at position $n$", step: 1, look: "key" });
   ui.slider("shift", { label: "shift both by", step: 1 });
   ui.play("shift", { label: "Walk both along", perSecond: 8 });
+  ui.tries({ "both 12 further": { shift: 12 }, "the key at 16": { n: 16 } });
   const more = ui.more("The angle per position, and the hands themselves");
   ui.slider("theta", { label: "angle per position $θ$", step: 0.01, show: angle, host: more });
   for (const [name, look, word] of [

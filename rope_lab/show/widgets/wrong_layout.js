@@ -79,6 +79,7 @@ function build(ui) {
     options: { loaded: "as they are", permuted: "rows permuted" },
   });
   ui.slider("words", { label: "pair of words", step: 1 });
+  ui.tries({ "12 apart": { offset: 12 }, "12 apart, rows permuted": { offset: 12, weights: "permuted" } });
 
   return (state, values) => {
     const error = values.run - values.trained;

@@ -68,18 +68,30 @@ def audit(
         str | None, typer.Option(help="Which kind of layer, where a family has frequencies for each kind.")
     ] = None,
     every: Annotated[bool, typer.Option("--all", help="Every known library that is installed: the table.")] = False,
+    change: Annotated[
+        list[str] | None, typer.Option("--set", help="NAME=VALUE, such as axis=0 or rope_type=yarn.")
+    ] = None,
+    config: Annotated[Path | None, typer.Option(help="A config.json to build the target from.")] = None,
+    targets: Annotated[Path | None, typer.Option(help="A file: MODULE:NAME and settings on each line.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
+    as_jsonl: Annotated[bool, typer.Option("--jsonl", help="With --targets: print a line of JSON for each.")] = False,
     seconds: Annotated[float, typer.Option("--limit", help="Seconds that a target may take.")] = 120.0,
-    out: Annotated[Path | None, typer.Option(help="With --all: write the table as JSON into this file.")] = None,
+    out: Annotated[Path | None, typer.Option(help="With --all: the table as JSON. With --targets: JSON lines.")] = None,
 ) -> None:
     """Which RoPE is this? Fingerprint and laws of an implementation, asked in a process of its own.
 
     Exit status 1 if a law is broken and not by design.
     """
-    if every == bool(target):
-        raise typer.BadParameter("give a TARGET such as my_module:rotate, or --all", param_hint="TARGET")
-    if out and not every:
+    if [every, bool(target), targets is not None].count(True) != 1:
+        raise typer.BadParameter(
+            "give a TARGET such as my_module:rotate, or --targets FILE, or --all", param_hint="TARGET"
+        )
+    if out and target:
         raise typer.BadParameter("goes with --all; a single audit is written with --json > FILE", param_hint="--out")
+    if as_jsonl and targets is None:
+        raise typer.BadParameter("goes with --targets", param_hint="--jsonl")
+    if (change or config) and every:
+        raise typer.BadParameter("goes with a TARGET; with --all each row has its own", param_hint="--set")
     if head_dim is not None and every:
         raise typer.BadParameter("goes with a TARGET; with --all each library has its own", param_hint="--head-dim")
     if layer_type is not None and every:
@@ -88,10 +100,11 @@ def audit(
     with _user_errors():
         from rope_lab.commands import audit_commands
 
+        settings = audit_commands.settings_of(change or [], config, head_dim=head_dim, layer_type=layer_type)
         if target:
-            fine = audit_commands.audit_target(
-                target, head_dim=head_dim, layer_type=layer_type, as_json=as_json, seconds=seconds
-            )
+            fine = audit_commands.audit_target(target, as_json=as_json, seconds=seconds, **settings)
+        elif targets:
+            fine = audit_commands.audit_list(targets, settings=settings, out=out, as_jsonl=as_jsonl, seconds=seconds)
         else:
             fine = audit_commands.audit_library(as_json=as_json, out=out)
     if not fine:

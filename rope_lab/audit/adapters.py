@@ -64,6 +64,9 @@ def adapt(target: Any, *, head_dim: int | None = None, layer_type: str | None = 
         return _module(target, usual, head_dim, layer_type, settings)
     if len([p for p in parameters if p.default is p.empty]) > 2:
         raise TargetError(f"no adapter for the parameters {', '.join(names)}; wrap it as f(x, positions)")
+    if settings or layer_type is not None:
+        named = ", ".join([*settings, *([] if layer_type is None else ["layer_type"])])
+        raise TargetError(f"a function f(x, positions) takes no settings, got {named}; wrap it with them")
     return Adapted(target, usual)
 
 

@@ -13,10 +13,24 @@ from rope_lab.algebra.arguments import expect_even
 from rope_lab.audit import audits
 from rope_lab.audit.importing import expect_target
 from rope_lab.commands.audit_process import Auditor
-from rope_lab.errors import FileError, checking_arguments
+from rope_lab.commands.audit_targets import Question, answered, ask_all, read_settings, read_targets
+from rope_lab.errors import ArgumentError, FileError, checking_arguments
 from rope_lab.training.files import make_folder, reason
 
 COLUMNS = ("what", "layout", "rotated", "direction", "base", "laws that do not hold")
+
+
+def settings_of(changes: list[str], config: Path | None, **options: Any) -> dict[str, Any]:
+    """What the command line says about a target: its settings, its configuration, the options that were given."""
+    settings = read_settings(changes) | {name: value for name, value in options.items() if value is not None}
+    if config is not None:
+        try:
+            settings["config"] = json.loads(config.read_text(encoding="utf-8"))
+        except OSError as error:
+            raise FileError(f"--config: expected a config.json, got {config}: {reason(error)}") from error
+        except ValueError as error:
+            raise ArgumentError(f"--config: expected JSON, got {config}: {error}") from error
+    return settings
 
 
 def audit_target(target: str, *, as_json: bool = False, seconds: float = audits.LIMIT, **options: Any) -> bool:
@@ -33,6 +47,46 @@ def audit_target(target: str, *, as_json: bool = False, seconds: float = audits.
     else:
         print("\n\n".join(seen["text"] for seen in found))
     return all(seen["ok"] for seen in found)
+
+
+def audit_list(
+    targets: Path, *, settings: dict[str, Any], out: Path | None, as_jsonl: bool, seconds: float = audits.LIMIT
+) -> bool:
+    """Every target of a file, in one process. True where no law is broken and nothing was skipped.
+
+    With ``out`` each answer is added to that file as a line of JSON, and targets that it answers already are left out:
+    the same command goes on where it stopped.
+    """
+    questions = [Question(q.target, settings | q.settings) for q in read_targets(targets)]
+    done, fine, asked = answered(out), True, 0
+    if out:
+        make_folder(out.parent)
+    with Auditor(seconds=seconds) as auditor:
+        for answers in ask_all(questions, auditor=auditor, done=done):
+            asked += 1
+            fine &= all(seen["ok"] for seen in answers)
+            lines = "".join(json.dumps(seen["row"]) + "\n" for seen in answers)
+            if out:
+                try:
+                    with out.open("a", encoding="utf-8") as file:
+                        file.write(lines)
+                except OSError as error:
+                    raise FileError(
+                        f"--out: expected a file that can be written, got {out}: {reason(error)}"
+                    ) from error
+            if as_jsonl:
+                print(lines, end="", flush=True)
+            else:
+                print(*(_one_line(seen["row"]) for seen in answers), sep="\n", flush=True)
+    if out and asked < len(questions):
+        print(f"{len(questions) - asked} of {len(questions)} were answered in {out} before", file=sys.stderr)
+    return fine
+
+
+def _one_line(row: dict[str, Any]) -> str:
+    """A row of an audit in one line of text."""
+    (line,) = audits.lines({"rows": [row]})
+    return ": ".join([line[0], ", ".join(part for part in line[1:] if part)])
 
 
 def audit_library(*, as_json: bool = False, out: Path | None = None) -> bool:

@@ -1,4 +1,4 @@
-"""The published small model beyond its window of 512, and in a stream through a short one; both in some 15 s.
+"""The published small model beyond its window of 512, and in a stream through a short one; each read within some 15 s.
 
 >>> len(story_stream())
 13618
@@ -29,7 +29,7 @@ def story_stream() -> Int[Tensor, " N"]:
 
 
 def beyond_window(
-    model: GPT, *, names: Sequence[str] | None = None, factor: int = 4, width: int = 256, n_tokens: int = 8192
+    model: GPT, *, names: Sequence[str] | None = None, factor: int = 4, width: int = 256, n_tokens: int = 6144
 ) -> dict[str, list[float]]:
     """Mean loss by bins of positions in texts of several windows, under each schedule; every bin reads the same text.
 
@@ -65,7 +65,7 @@ def beyond_window(
 
 
 def through_window(
-    model: GPT, *, window: int = 128, names: Sequence[str] | None = None, streams: int = 3, n_windows: int = 8
+    model: GPT, *, window: int = 128, names: Sequence[str] | None = None, streams: int = 3, n_windows: int = 6
 ) -> dict[str, list[float]]:
     """Mean loss along streams that are read token by token through a short cache, for each way to move its keys.
 

@@ -8,6 +8,8 @@ import torch.nn.functional as F
 from jaxtyping import TypeCheckError
 
 from rope_lab.algebra.frequency_schedules import Yarn
+from rope_lab.nn.cache import KVCache
+from rope_lab.nn.cache_surgery import drop_tokens
 from rope_lab.nn.gpt import GPT, GPTConfig
 from rope_lab.nn.long_texts import rescheduled
 from rope_lab.nn.streams import Way, stream_losses, ways
@@ -59,6 +61,18 @@ def test_turned_keys_and_unturned_ones_give_one_loss(model, tokens, dtype):
     turned, unturned = (read(model, tokens, Way(keys=keys, dtype=dtype)) for keys in ("turned", "unturned"))
     tolerance = 1e-12 if dtype == torch.float64 else 1e-5
     torch.testing.assert_close(turned, unturned, atol=tolerance, rtol=0)
+
+
+@pytest.mark.parametrize("block", [1, 4])
+def test_turned_keys_are_those_of_the_operation_on_a_cache(model, tokens, block):
+    caches, seen = [KVCache() for _ in model.blocks], []
+    for token in tokens[:, :-1].split(1, dim=1):
+        if caches[0].seen == WINDOW:
+            drop_tokens(model, caches, 0, block)
+        seen.append(model(token, caches=caches))
+    dropped = F.cross_entropy(torch.cat(seen, 1).transpose(1, 2), tokens[:, 1:], reduction="none")
+    found = read(model, tokens, Way(dtype=torch.float64, block=block))
+    torch.testing.assert_close(found, dropped, atol=1e-12, rtol=0)
 
 
 def test_one_layer_that_is_moved_is_one_that_is_recomputed(tokens):

@@ -118,7 +118,7 @@ def along_the_stream() -> Picture:
                 axes.plot(at, row, color=LIGHT[role], lw=0.8, alpha=0.35)
             axes.plot(at, [fmean(column) for column in zip(*rows, strict=True)], **line(role), label=way)
         axes.set(xlabel="step of the stream", ylabel="thousandths of a nat")
-        fig.legend(loc="outside upper center", ncols=3, fontsize=10)
+        fig.legend(loc="outside upper center", ncols=2)
     return fig.picture
 
 

@@ -62,7 +62,7 @@ def test_streams_are_compared_over_their_second_half():
 
 
 @pytest.mark.parametrize("name", ["longer-texts", "cache-stream"])
-def test_every_committed_card_is_of_a_run_that_the_experiment_asks_for(name):
+def test_every_committed_streamedis_of_a_run_that_the_experiment_asks_for(name):
     asked = {run.digest for run in experiment(name).runs}
     found = cards.load_all(name, "cpu")
     assert {card.config_hash for card in found} <= asked
@@ -88,3 +88,9 @@ def test_the_unturned_store_is_the_re_turned_one_in_every_seed():
     }
     planted = replace(found[0], measured={"stream": {**found[0].measured["stream"], "ways": ways}})
     assert interval(long_contexts.stream_gaps([planted])[exact].values()).mean > 5e-4
+
+
+def test_the_streamed_models_are_those_that_read_longer_texts():
+    longer = {card.seed: card for card in cards.load_all("longer-texts", "cpu") if card.variant == "RoPE"}
+    for streamed in cards.load_all("cache-stream", "cpu"):
+        assert streamed.final == longer[streamed.seed].final

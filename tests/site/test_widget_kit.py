@@ -421,6 +421,24 @@ def test_each_row_of_the_table_has_its_verdict_beside_it(show):
         assert verdict.startswith(starts.get(row["verdict"], row["verdict"]))
 
 
+def test_a_reader_moves_a_sentence_of_their_own(show):
+    page = show(ShiftSentence(shift=9))
+    line = page.get_by_label("your own words")
+    line.fill("one two one three")
+    shown = page.locator(".rope-shift_sentence .rope-rotated svg text.word")
+    expect(shown).to_have_text(["one", "two", "one", "three"])
+    expect(reading(page, "rotated")).to_have_text("0.000")
+    line.fill("alone")
+    expect(shown).to_have_text(["the", "cat", "sat", "on", "the", "mat"])
+
+
+def test_what_a_finger_holds_is_large_enough(show):
+    page = show(TwoHands(), BfPositions(), viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
+    held = ":is(input[type=range], .rope-panel button, .rope-choice label, .rope-toggle label):visible"
+    heights = page.locator(held).evaluate_all("all => all.map((e) => e.getBoundingClientRect().height)")
+    assert min(heights) >= 44
+
+
 def test_two_clocks_show_what_a_cast_does_to_the_word_before(show):
     page = show(BfPositions(n=256))
     logits = page.locator(".rope-bf16_positions svg text", has_text="logit")

@@ -22,9 +22,12 @@ function row(state, way) {
   return { ...now, home, change: Math.max(...now.logits.map((logit, i) => Math.abs(logit - home[i]))) };
 }
 
-/** For each way: hands and pairwise logits at this shift, and how far any logit is from where it began. */
+/** The words and their vectors; for each way hands and logits at this shift, and how far any logit has moved. */
 export function compute(state) {
-  return Object.fromEntries(WAYS.map((way) => [way, row(state, way)]));
+  const typed = state.typed.split(" ").filter(Boolean),
+    words = (typed.length < 2 ? state.example : typed).slice(0, state.q.length);
+  const [q, k] = [state.q, state.k].map((list) => words.map((word) => list[words.indexOf(word)]));
+  return { words, q, k, ...Object.fromEntries(WAYS.map((way) => [way, row({ ...state, q, k }, way)])) };
 }
 
 const SAID = {
@@ -55,6 +58,7 @@ function build(ui) {
   ui.stage.append(hosts);
   ui.slider("shift", { label: "move the whole sentence along by", step: 1 });
   ui.play("shift", { label: "Walk it along", perSecond: 4 });
+  ui.text("typed", { label: "your own words, two to six", longest: 60, host: ui.below });
   const word = (look, text) => html("span", { class: look }, text);
   ui.below.append(
     html(
@@ -75,7 +79,7 @@ function build(ui) {
     for (const { way, fig, verdict, write } of rows) {
       verdict.textContent = state.shift > 0.5 ? SAID[way].moved : "Move the sentence along. Watch the discs.";
       write({ [way]: number(values[way].change, 3) });
-      draw(fig, state, values[way], way);
+      draw(fig, { ...state, ...values }, values[way], way);
     }
     ui.say(
       `Sentence moved along by ${Math.round(state.shift)}. Largest change of any score: rotated ` +
@@ -106,7 +110,7 @@ function draw(fig, { shift, words, amplitude, q, k }, { q_placed, k_placed, logi
   }
 
   words.forEach((word, i) => {
-    fig.text([x(i), 18], word, "word");
+    fig.text([x(i), 18], word.length > 7 ? `${word.slice(0, 6)}…` : word, "word");
     fig.circle([x(i), face], R, "hair");
     for (const [vector, from, look] of [
       [q_placed[i], q[i], "query"],

@@ -1,10 +1,10 @@
 """The landing page's second widget: move a whole sentence along, with positions rotated in and with positions added."""
 
 import numpy as np
-from traitlets import Float, Int, List
+from traitlets import Float, Int, List, Unicode
 
 from rope_lab.algebra.rotation import rotate
-from rope_lab.show.widgets.kit import Widget, state
+from rope_lab.show.widgets.kit import Widget, constant, state
 
 __all__ = ["ShiftSentence"]
 
@@ -18,8 +18,10 @@ class ShiftSentence(Widget):
     r"""Logits of a sentence that starts at position ``shift``, once with positions rotated in and once added on.
 
     Rotated, word $m$ has the query $R_m q$ and the key $R_m k$; added, it has $q + p_m$ and $k + p_m$ with
-    $p_m = a(\cos m\theta, \sin m\theta)$. For each of the two ways, ``logits`` lists the pairs (later, earlier) row by
-    row, ``home`` the same at shift 0, ``change`` the largest difference.
+    $p_m = a(\cos m\theta, \sin m\theta)$. The words are those that the reader ``typed``, if there are two or more; a
+    word has the vectors ``q`` and ``k`` of the place where it stands first, so equal words are equal. For each of the
+    two ways, ``logits`` lists the pairs (later, earlier) row by row, ``home`` the same at shift 0, ``change`` the
+    largest difference.
 
     >>> values = ShiftSentence.compute(ShiftSentence(shift=9).state())
     >>> round(values["rotated"]["change"], 12), values["added"]["change"] > 0.3
@@ -31,13 +33,20 @@ class ShiftSentence(Widget):
     shift = state(Int(0, min=0, max=14))
     theta = state(Float(0.35))
     amplitude = state(Float(0.4))
-    words = state(List(_WORDS))
+    typed = state(Unicode(" ".join(_WORDS)))
+    example = constant(_WORDS)
     q = state(List([_QUERIES[word] for word in _WORDS]))
     k = state(List([_KEYS[word] for word in _WORDS]))
 
     @staticmethod
     def compute(state: dict) -> dict:
-        return {way: _row(state, way) for way in ("rotated", "added")}
+        places = len(state["q"])
+        words = [word for word in state["typed"].split(" ") if word][:places]
+        if len(words) < 2:
+            words = state["example"][:places]
+        own = {kind: [state[kind][words.index(word)] for word in words] for kind in ("q", "k")}
+        rows = {way: _row({**state, **own}, way) for way in ("rotated", "added")}
+        return {"words": words, **own, **rows}
 
     @staticmethod
     def random_state(rng) -> dict:
@@ -46,18 +55,19 @@ class ShiftSentence(Widget):
             "shift": int(rng.integers(0, 15)),
             "theta": float(rng.uniform(0, 2)),
             "amplitude": float(rng.uniform(0, 1)),
-            "words": ["word"] * length,
+            "typed": " ".join(rng.choice(["a", "b", "c", ""], int(rng.integers(0, 10)))),
             "q": rng.uniform(-1, 1, (length, 2)).tolist(),
             "k": rng.uniform(-1, 1, (length, 2)).tolist(),
         }
 
     def fallback(self) -> str:
         state = {**self.state(), "shift": self.shift or 9}
-        rotated, added = (row["change"] for row in self.compute(state).values())
+        values = self.compute(state)
+        rotated, added = (values[way]["change"] for way in ("rotated", "added"))
         return (
-            f"Interactive figure: the sentence “{' '.join(self.words)}” moves along by {state['shift']} positions. "
-            "With rotary positions every query and key turns, and the largest change of any score of two words, "
-            f"a logit, is {rotated:.3f}; with positions added to the vectors it is {added:.3f}."
+            f"Interactive figure: the sentence “{' '.join(values['words'])}” moves along by {state['shift']} "
+            "positions. With rotary positions every query and key turns, and the largest change of any score of two "
+            f"words, a logit, is {rotated:.3f}; with positions added to the vectors it is {added:.3f}."
         )
 
 

@@ -12,7 +12,8 @@ from rope_lab.nn.cache import KVCache
 from rope_lab.nn.cache_surgery import drop_tokens
 from rope_lab.nn.gpt import GPT, GPTConfig
 from rope_lab.nn.long_texts import rescheduled
-from rope_lab.nn.streams import Way, stream_losses, ways
+from rope_lab.nn.rotary import RotaryConfig
+from rope_lab.nn.streams import SlidingCache, Way, stream_losses, ways
 
 CONFIG = GPTConfig(vocab_size=11, seq_len=8, n_layers=2, n_heads=2, d_model=16, std=0.3)
 WINDOW = 8
@@ -99,6 +100,17 @@ def test_rounding_at_every_step_costs_more_than_rounding_once(model, tokens):
     exact = read(model, tokens, Way(dtype=torch.float64))
     often, once = (read(model, tokens, Way(keys=k, dtype=torch.bfloat16)) - exact for k in ("turned", "unturned"))
     assert often.abs().mean() > once.abs().mean() > 1e-5
+
+
+def test_what_a_rounded_cache_holds_is_rounded_after_every_turn():
+    way = Way(dtype=torch.bfloat16)
+    cache = SlidingCache(RotaryConfig(8), window=4, way=way, dtype=torch.float32)
+    keys = torch.randn(2, 7, 8, generator=torch.Generator().manual_seed(0))
+    for k in keys.split(1, dim=1):
+        held, values = cache.extend(k, k)
+        assert torch.equal(held, held.bfloat16().float())
+        assert torch.equal(values[:, -1:], k)  # values are left alone
+    assert (held.shape[1], held.dtype) == (4, torch.float32)
 
 
 def test_words_say_what_happens():

@@ -4,9 +4,12 @@ import numpy as np
 import pytest
 import torch
 
+from rope_lab.algebra.frequency_schedules import Linear, Schedule
 from rope_lab.nn.gpt import GPTConfig
 from rope_lab.nn.long_texts import schedules
 from rope_lab.training.run import long_contexts
+from rope_lab.training.run.distributed import processes
+from rope_lab.training.run.learner import Learner, model_config
 from rope_lab.training.run.loop import load_model, train
 from tests.training.tiny import MODEL, TinyCorpus, tiny
 
@@ -43,6 +46,17 @@ def test_a_tuning_starts_from_the_finished_weights_and_changes_them(run):
     found = run.card.measured["longer texts"]
     for name, losses in found["after"].items():
         assert 0 < np.abs(np.subtract(losses, found["before"][name])).max() < 0.5
+
+
+def test_a_tuning_reads_long_texts_under_its_schedule(monkeypatch):
+    monkeypatch.setattr(long_contexts, "TUNING", 1)
+    config, corpus = tiny(precision="float32", model=CLEAR), TinyCorpus()
+    with processes("cpu") as group:
+        learner = Learner(config, model_config(config, vocab_size=corpus.vocab_size), group, notice=print)
+        one, other = (long_contexts._tuned(config, learner, corpus, s) for s in (Linear(8), Schedule()))
+    assert {block.attention.rotary.config.schedule for block in one.blocks} == {Linear(8)}
+    assert one.config.seq_len == 128
+    assert not torch.equal(one.blocks[0].attention.q.weight, other.blocks[0].attention.q.weight)
 
 
 def test_the_weights_of_the_run_are_those_without_the_measure(run, tmp_path):

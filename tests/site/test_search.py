@@ -49,3 +49,27 @@ def test_a_summary_is_of_the_article_alone(browser, site):
 def test_control_search(browser, site):
     with visiting(browser, site, page_names()[0]) as visit:
         assert search(visit, "zyzzyvaquux") == []
+
+
+def test_a_result_leads_to_the_section_with_the_word(browser, site):
+    with visiting(browser, site, page_names()[0]) as visit:
+        found = search(visit, "wavelengths")
+        inside = ["#" in address for address in found]
+        assert inside[0]
+        assert sum(inside) >= 3
+        visit.page.locator(f"{RESULTS} > a").first.click()
+        visit.page.wait_for_load_state("load")
+        section = visit.page.evaluate(
+            "() => document.getElementById(decodeURIComponent(location.hash.slice(1))).innerText"
+        )
+        assert "wavelength" in section.lower()
+
+
+def test_sections_stand_above_pages_with_scattered_words(browser, site):
+    with visiting(browser, site, page_names()[0]) as visit:
+        scores = {}
+        for link in (search(visit, "wavelength cosine"), visit.page.locator(f"{RESULTS} > a").all())[1]:
+            inside = "#" in link.get_attribute("href")
+            scores.setdefault(inside, []).append(float(link.get_attribute("data-score")))
+        assert scores[True]
+        assert min(scores[True]) > max(scores.get(False, [0]))

@@ -1,0 +1,103 @@
+"""Search leads to the section where the words stand: Sphinx's index knows the pages only.
+
+When a page is read, the words of each of its sections are counted, without those of the sections inside it, and
+stemmed as Sphinx does. The search page gets them all in ``_static/section-words.js``, and search_sections.js uses them.
+"""
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.environment import BuildEnvironment
+from sphinx.search import languages
+from sphinx.util.typing import ExtensionMetadata
+
+ENGLISH = languages["en"]
+UNSEEN = (nodes.section, nodes.raw, nodes.math, nodes.math_block, nodes.comment, nodes.system_message)
+
+Section = tuple[str, str, dict[str, int]]  # its anchor, its title, and how often it has a stem
+
+
+def own_text(node: nodes.Node) -> Iterator[str]:
+    """The text of a section, without what Sphinx's index leaves out and without the sections inside it."""
+    for child in node.children:
+        if isinstance(child, nodes.Text):
+            yield child.astext()
+        elif not isinstance(child, UNSEEN):
+            yield from own_text(child)
+
+
+def sections_of(doctree: nodes.document) -> list[Section]:
+    """The sections of a page in their order; the anchor of the first, which is the page, is empty."""
+    language = ENGLISH({})
+    found: list[Section] = []
+    for section in doctree.findall(nodes.section):
+        words = (word for text in own_text(section) for word in language.split(text))
+        stems = Counter(language.stem(word) for word in words if language.word_filter(word))
+        found.append((section["ids"][0] if found else "", section[0].astext(), dict(stems)))
+    return found
+
+
+def index(pages: dict[str, list[Section]]) -> dict[str, Any]:
+    """For each stem the sections that have it, each followed by how often: ``[section, count, section, count, ...]``."""
+    sections, words = [], dict[str, list[int]]()
+    for page, found in sorted(pages.items()):
+        for anchor, title, stems in found:
+            for stem, count in stems.items():
+                words.setdefault(stem, []).extend((len(sections), count))
+            sections.append((page, anchor, title))
+    return {"sections": sections, "words": words}
+
+
+def known(env: BuildEnvironment) -> dict[str, list[Section]]:
+    """The sections of all pages that were read, by page; kept with the environment."""
+    if not hasattr(env, "sections_by_page"):
+        env.sections_by_page = {}  # type: ignore[attr-defined]
+    return env.sections_by_page  # type: ignore[attr-defined]
+
+
+def read(app: Sphinx, doctree: nodes.document) -> None:
+    known(app.env)[app.env.docname] = sections_of(doctree)
+
+
+def purge(_: Sphinx, env: BuildEnvironment, docname: str) -> None:
+    known(env).pop(docname, None)
+
+
+def merge(_: Sphinx, env: BuildEnvironment, docnames: set[str], other: BuildEnvironment) -> None:
+    known(env).update({name: found for name, found in known(other).items() if name in docnames})
+
+
+def link(
+    app: Sphinx,
+    pagename: str,
+    templatename: str,  # noqa: ARG001  (Sphinx fixes the signature)
+    context: dict[str, Any],  # noqa: ARG001
+    doctree: nodes.document | None,  # noqa: ARG001
+) -> None:
+    """The scripts go to the search page alone; deferred, they come after Sphinx's own and before the search."""
+    if pagename == "search":
+        app.add_js_file("section-words.js", loading_method="defer")
+        app.add_js_file("search_sections.js", loading_method="defer")
+
+
+def write(app: Sphinx, exception: Exception | None = None) -> None:
+    if exception or app.builder.format != "html":
+        return
+    target = Path(app.outdir, "_static", "section-words.js")
+    target.parent.mkdir(exist_ok=True)
+    told = json.dumps(index(known(app.env)), ensure_ascii=False, separators=(",", ":"))
+    target.write_text(f"globalThis.ropeSections = {told};\n", encoding="utf-8")
+
+
+def setup(app: Sphinx) -> ExtensionMetadata:
+    app.connect("doctree-read", read, priority=900)  # when the other extensions have put their words in
+    app.connect("env-purge-doc", purge)
+    app.connect("env-merge-info", merge)
+    app.connect("html-page-context", link)
+    app.connect("build-finished", write)
+    return {"version": "1", "env_version": 1, "parallel_read_safe": True, "parallel_write_safe": True}

@@ -7,7 +7,23 @@ const root = process.argv[2]; // the folder of MathJax
 // its styles has, what mathematics.css says once.
 const SPARE =
   / (?:class="(?:MathJax" jax="CHTML|mjx-[in])"|texclass="[^"]*"|style="position: relative;"|unselectable="on"|xmlns="[^"]*"|data-mjx-[a-z]+="[^"]*"|display="inline")/g;
-const brief = (text) => text.replaceAll(/\bmjx-c(?=[0-9A-F])/g, "c"); // a page has thousands of glyphs
+const brief = (text) => text.replaceAll(/\bmjx-c(?=[0-9A-F])/g, "c").replaceAll(".MJX-TEX", "mjx-math");
+// A page has thousands of glyphs, and a style for each index.
+const STYLE = /(?<= style=")[^"]*/g;
+const terse = (style) =>
+  style
+    .replaceAll(/([:;]) /g, "$1")
+    .replaceAll(/(?<![\d.])0(?=\.)/g, "")
+    .replace(/;$/, "");
+// In the formula that is heard, what only moves its parts about.
+const SPACE = /<mstyle scriptlevel="0"><mspace width="[^"]*"><\/mspace><\/mstyle>/g;
+const HEARD = /<mjx-assistive-mml.*<\/mjx-assistive-mml>/s;
+const MOVES = / (?:stretchy|accent|fence|separator|largeop|movablelimits)="[^"]*"/g;
+const short = (html) =>
+  brief(html)
+    .replaceAll(' class=" MJX-TEX"', "")
+    .replaceAll(STYLE, terse)
+    .replace(HEARD, (heard) => heard.replaceAll(SPACE, "").replaceAll(MOVES, ""));
 
 // The letters of queries, keys, values and outputs wear their colours: where they have an index of position, component or
 // head; on a page that says which letters it means so (`letters`), those and no others, also bare. The same letters in
@@ -70,7 +86,7 @@ async function main() {
     try {
       letters = question.letters;
       const html = adaptor.outerHTML(MathJax.tex2chtml(question.tex, { display: question.display }));
-      return { html: brief(html.replaceAll(SPARE, "")) };
+      return { html: short(html.replaceAll(SPARE, "")) };
     } catch (error) {
       return { error: error.message };
     }

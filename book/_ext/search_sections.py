@@ -43,7 +43,7 @@ def sections_of(doctree: nodes.document) -> list[Section]:
 
 
 def index(pages: dict[str, list[Section]]) -> dict[str, Any]:
-    """For each stem the sections that have it, each followed by how often: ``[section, count, section, count, ...]``."""
+    """For each stem the sections that have it, each followed by how often: ``[section, count, ...]``."""
     sections, words = [], dict[str, list[int]]()
     for page, found in sorted(pages.items()):
         for anchor, title, stems in found:

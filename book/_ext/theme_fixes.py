@@ -28,8 +28,16 @@ BODY = (
     ),
 )
 
+# Where a page's first widget stands: it starts there, and need not wait for the rest of the page.
+FIRST_VIEW = re.compile(r'(<script type="application/vnd\.jupyter\.widget-view\+json">.*?</script>)', re.DOTALL)
+STARTS = '<script>dispatchEvent(new Event("rope-view"))</script>'
+
 # A signature of several lines is a list of definitions without terms, inside the term of another list.
 SIGNATURE = re.compile(r'(<span class="sig-paren">\(</span>)\s*<dl>(.*?)</dl>', re.DOTALL)
+
+# In a signature each word is marked twice. The second mark keeps a word whole, as boxes of signatures do by themselves.
+SIGNED = re.compile(r'<dt class="sig .*?</dt>', re.DOTALL)
+WORD = re.compile(r'<span class="pre">([^<]*)</span>')
 
 # What is removed from every page, as regular expressions.
 DROPPED = (
@@ -41,6 +49,11 @@ DROPPED = (
     # The second and third copy of one line.
     r'(?<=initial-scale=1\.0" />)<meta name="viewport"[^>]*>',
     r'[ \t]*<meta name="viewport" content="width=device-width, initial-scale=1"/>\n?',
+)
+
+# Scripts of the theme that the parser would wait for, and nothing before the page is read needs them.
+NOT_YET = re.compile(
+    r'<script src="([^"]*/(?:clipboard\.min|copybutton|sphinx-book-theme|bootstrap|pydata-sphinx-theme)\.js[^"]*)">'
 )
 
 # What serves some pages only: the link to a file goes from a page that has none of its marks.
@@ -76,11 +89,13 @@ def fix_body(
     context: dict[str, Any],
     doctree: nodes.document | None,  # noqa: ARG001
 ) -> None:
-    """Apply `BODY` and `SIGNATURE` to one page; its figures take their palette from rope.css."""
+    """Apply `BODY` and `SIGNATURE` to one page, and start its widget early; its figures take their palette from rope.css."""
     if "body" in context:
         for old, new in BODY:
             context["body"] = context["body"].replace(old, new)
-        context["body"] = SIGNATURE.sub(plain_lines, context["body"].replace(f"<style>{css()}</style>", ""))
+        body = SIGNATURE.sub(plain_lines, context["body"].replace(f"<style>{css()}</style>", ""))
+        body = SIGNED.sub(lambda signature: WORD.sub(r"\1", signature[0]), body)
+        context["body"] = FIRST_VIEW.sub(rf"\1{STARTS}", body, count=1)
 
 
 def plain_lines(signature: re.Match[str]) -> str:
@@ -96,6 +111,7 @@ def fix_page(text: str) -> str:
     for file, marks in SPARE.items():
         if not re.search(marks, text):
             text = re.sub(LINK.format(file=file), "", text)
+    text = NOT_YET.sub(r'<script defer="defer" src="\1">', text)
     return text.replace(ARROW, NAMED).replace(WAITS, ASKS)
 
 

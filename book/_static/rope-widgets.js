@@ -156,7 +156,15 @@
   for (const m of models.values()) {
     if (m.module === "anywidget") m.load().catch(() => {});
   }
-  // Deferred scripts run after this event: the widgets need not wait until the whole page is there.
-  const start = () => all("view").forEach(mount);
+  // The first widget tells by an event of its own when its place is there (theme_fixes.py), the others wait until the
+  // whole page is read. Deferred scripts run after that.
+  const started = new WeakSet();
+  const start = () => {
+    for (const script of all("view")) {
+      if (!started.has(script)) mount(script);
+      started.add(script);
+    }
+  };
+  addEventListener("rope-view", start);
   document.readyState === "loading" ? document.addEventListener("readystatechange", start, { once: true }) : start();
 })();

@@ -198,7 +198,9 @@ def finish(app: Sphinx, exception: Exception | None) -> None:
         (target.parent / "mathematics").mkdir(exist_ok=True)
         signs = "".join(CODE.sub(lambda code: code[2] or chr(int(code[1], 16)), text) for text in DRAWN.findall(styles))
         for name in FONT_FILE.findall(styles):
-            draw(mathjax() / "output" / "chtml" / "fonts" / "woff-v2" / name, target.parent / "mathematics" / name, signs)
+            draw(
+                mathjax() / "output" / "chtml" / "fonts" / "woff-v2" / name, target.parent / "mathematics" / name, signs
+            )
     typesetter.close()
 
 

@@ -89,7 +89,7 @@ def fix_body(
     context: dict[str, Any],
     doctree: nodes.document | None,  # noqa: ARG001
 ) -> None:
-    """Apply `BODY` and `SIGNATURE` to one page, and start its widget early; its figures take their palette from rope.css."""
+    """Fix the body of one page, and start its first widget early; its figures take their palette from rope.css."""
     if "body" in context:
         for old, new in BODY:
             context["body"] = context["body"].replace(old, new)

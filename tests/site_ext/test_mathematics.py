@@ -6,6 +6,7 @@ import re
 import mathematics
 import pytest
 from bs4 import BeautifulSoup
+from fontTools.ttLib import TTFont
 
 from tests.site_ext.tiny_book import build
 
@@ -121,6 +122,23 @@ def test_styles_have_the_glyphs_and_the_fonts_that_are_used_and_no_others(made, 
     assert named == shipped
     assert {"MathJax_Math-Italic.woff", "MathJax_Math-BoldItalic.woff", "MathJax_AMS-Regular.woff"} <= shipped
     assert not [name for name in shipped if "Fraktur" in name]
+
+
+def test_a_font_has_the_signs_that_are_drawn_and_no_others(made):
+    source = mathematics.mathjax() / "output" / "chtml" / "fonts" / "woff-v2" / "MathJax_AMS-Regular.woff"
+    whole, made_here = TTFont(source), TTFont(made[0] / "_static" / "mathematics" / source.name)
+    assert ord("R") in made_here.getBestCmap()
+    assert ord("Z") in whole.getBestCmap()
+    assert ord("Z") not in made_here.getBestCmap()
+    assert made_here["hhea"].ascent == whole["hhea"].ascent
+
+
+def test_a_formula_carries_no_style_in_full_and_no_space_to_hear(made):
+    text = (made[0] / "book" / "01_one_plane.html").read_text(encoding="utf-8")
+    assert 'style="' in text
+    assert not re.search(r'<mjx-[^>]* style="[^"]*(?:: |; |;"|:0\.)', text)
+    assert "MJX-TEX" not in text
+    assert not re.search(r"<math>.*?<mspace", text)
 
 
 @pytest.mark.parametrize(

@@ -80,6 +80,23 @@ def test_body(old, new):
     assert body(once) == once
 
 
+def test_the_first_widget_of_a_page_starts_where_it_stands():
+    view = '<script type="application/vnd.jupyter.widget-view+json">{}</script>'
+    assert body(f"<p></p>{view}<p></p>{view}") == f"<p></p>{view}{theme_fixes.STARTS}<p></p>{view}"
+
+
+def test_the_parser_waits_for_no_script_that_the_page_does_not_need():
+    needed = '<script src="../_static/doctools.js?v=1"></script><script src="../_static/rope-widgets.js"></script>'
+    other = '<script src="../_static/copybutton.js?v=1"></script><script src="scripts/bootstrap.js?digest=1"></script>'
+    assert theme_fixes.fix_page(needed + other) == needed + other.replace("src=", 'defer="defer" src=')
+
+
+def test_a_word_of_a_signature_is_marked_once():
+    signed = '<dt class="sig py"><span class="n"><span class="pre">x</span></span></dt>'
+    code = '<code><span class="pre">x</span></code>'
+    assert body(signed + code) == '<dt class="sig py"><span class="n">x</span></dt>' + code
+
+
 def test_a_page_without_a_body_is_left_alone():
     context = {}
     theme_fixes.fix_body(None, "search", "search.html", context, None)

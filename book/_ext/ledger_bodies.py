@@ -18,7 +18,7 @@ from sphinx.util.typing import ExtensionMetadata
 ENTRY = re.compile(
     r'(<details class="ledger-entry"[^>]* id="([^"]+)"[^>]*>\s*<summary>.*?</summary>)(.*?)(?=</details>)', re.DOTALL
 )
-ELSEWHERE = '\n<p>The full entry stands in the <a href="{copy}">Markdown copy of this page</a>.</p>\n'
+ELSEWHERE = '\n<p><a href="{copy}">The entry, in Markdown</a></p>\n'
 FORM = '<form class="ledger-filter"'
 
 

@@ -7,7 +7,12 @@ const root = process.argv[2]; // the folder of MathJax
 // its styles has, what mathematics.css says once.
 const SPARE =
   / (?:class="(?:MathJax" jax="CHTML|mjx-[in])"|texclass="[^"]*"|style="position: relative;"|unselectable="on"|xmlns="[^"]*"|data-mjx-[a-z]+="[^"]*"|display="inline")/g;
-const brief = (text) => text.replaceAll(/\bmjx-c(?=[0-9A-F])/g, "c").replaceAll(".MJX-TEX", "mjx-math");
+const brief = (text) =>
+  text
+    .replaceAll(/\bmjx-c(?=[0-9A-F])/g, "c")
+    .replaceAll(/\bmjx-(?=(?:c|mi|mo|mn|script|TeXAtom)(?![-\w]))/g, "m-")
+    .replaceAll("mjx-assistive-mml", "m-heard")
+    .replaceAll(".MJX-TEX", "mjx-math");
 // A page has thousands of glyphs, and a style for each index.
 const STYLE = /(?<= style=")[^"]*/g;
 const terse = (style) =>
@@ -17,7 +22,7 @@ const terse = (style) =>
     .replace(/;$/, "");
 // In the formula that is heard, what only moves its parts about.
 const SPACE = /<mstyle scriptlevel="0"><mspace width="[^"]*"><\/mspace><\/mstyle>/g;
-const HEARD = /<mjx-assistive-mml.*<\/mjx-assistive-mml>/s;
+const HEARD = /<m-heard.*<\/m-heard>/s;
 const MOVES = / (?:stretchy|accent|fence|separator|largeop|movablelimits)="[^"]*"/g;
 const short = (html) =>
   brief(html)

@@ -35,8 +35,9 @@ STARTS = '<script>dispatchEvent(new Event("rope-view"))</script>'
 # A signature of several lines is a list of definitions without terms, inside the term of another list.
 SIGNATURE = re.compile(r'(<span class="sig-paren">\(</span>)\s*<dl>(.*?)</dl>', re.DOTALL)
 
-# In a signature each word is marked twice. The second mark keeps a word whole, as boxes of signatures do by themselves.
-SIGNED = re.compile(r'<dt class="sig .*?</dt>', re.DOTALL)
+# In a signature each word is marked twice and each blank once, in the contents of a page each name twice.
+SIGNED = re.compile(r'<dt class="sig .*?</dt>|<nav class="bd-toc-nav.*?</nav>', re.DOTALL)
+BLANK = '<span class="w"> </span>'
 WORD = re.compile(r'<span class="pre">([^<]*)</span>')
 
 # What is removed from every page, as regular expressions.
@@ -94,7 +95,6 @@ def fix_body(
         for old, new in BODY:
             context["body"] = context["body"].replace(old, new)
         body = SIGNATURE.sub(plain_lines, context["body"].replace(f"<style>{css()}</style>", ""))
-        body = SIGNED.sub(lambda signature: WORD.sub(r"\1", signature[0]), body)
         context["body"] = FIRST_VIEW.sub(rf"\1{STARTS}", body, count=1)
 
 
@@ -105,12 +105,13 @@ def plain_lines(signature: re.Match[str]) -> str:
 
 
 def fix_page(text: str) -> str:
-    """Apply `DROPPED` and `SPARE` to the text of a page, name its arrows, and choose its theme before it is drawn."""
+    """Leave out what a page can do without, name its arrows, and choose its theme before it is drawn."""
     for pattern in DROPPED:
         text = re.sub(pattern, "", text)
     for file, marks in SPARE.items():
         if not re.search(marks, text):
             text = re.sub(LINK.format(file=file), "", text)
+    text = SIGNED.sub(lambda names: WORD.sub(r"\1", names[0].replace(BLANK, " ")), text)
     text = NOT_YET.sub(r'<script defer="defer" src="\1">', text)
     return text.replace(ARROW, NAMED).replace(WAITS, ASKS)
 

@@ -60,7 +60,7 @@ window.siteChecks = (() => {
     if (scrollWidth > clientWidth) found.push(`the page is ${scrollWidth} wide in ${clientWidth}`);
     const boxed = (el) => {
       for (let up = el; up && up !== document.body; up = up.parentElement) {
-        if (/auto|scroll/.test(getComputedStyle(up).overflowX) || up.matches("mjx-assistive-mml, svg *")) return true;
+        if (/auto|scroll/.test(getComputedStyle(up).overflowX) || up.matches("m-heard, svg *")) return true;
       }
       return false;
     };

@@ -8,7 +8,7 @@ from tests.site.test_landing import still
 # The top of a glyph above the box that clips it, in pixels: a transpose that has lost its bar.
 BEHEADED = """() => [...document.querySelectorAll("mjx-container[display=true]")].flatMap((box) => {
   const top = box.getBoundingClientRect().top;
-  const lost = [...box.querySelectorAll("mjx-c")].map((glyph) => top - glyph.getBoundingClientRect().top);
+  const lost = [...box.querySelectorAll("m-c")].map((glyph) => top - glyph.getBoundingClientRect().top);
   return lost.filter((pixels) => pixels > 0.5);
 })"""
 WIDE = """() => [...document.querySelectorAll("div.math")]
@@ -68,7 +68,7 @@ def test_letters_wear_the_inks_of_the_figures(browser, site):
     page = browser.new_page(color_scheme="dark")
     page.goto(f"{site.file}book/01_one_plane.html")
     for role in ("query", "key", "value", "output"):
-        worn = page.locator(f"p mjx-mi.rope-{role} mjx-c").first.evaluate("el => getComputedStyle(el).color")
+        worn = page.locator(f"p m-mi.rope-{role} m-c").first.evaluate("el => getComputedStyle(el).color")
         page.evaluate("role => { document.body.style.color = `var(--rope-${role})`; }", role)
         ink = page.evaluate("getComputedStyle(document.body).color")
         assert worn == ink

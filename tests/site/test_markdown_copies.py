@@ -12,7 +12,7 @@ REMNANTS = {
     "a role or a claim's mark": r"\{(?:claim|step|defines|ref|eq|numref|cite(?::\w)?|doc)\}`",
     "a label": r"^\([\w-]+\)=$",
     "an option of a directive": r"^:(?:tags|label|class|name): ",
-    "HTML": r"</?(?:div|span|section|p|svg|mjx-\w+|details|script|label)\b",
+    "HTML": r"</?(?:div|span|section|p|svg|m(?:jx)?-\w+|details|script|label)\b",
     "mathematics that is no TeX between dollars": r"\\\\\(|\\\(",
 }
 

@@ -42,7 +42,7 @@ def test_the_page_has_rows_and_the_script_the_rest(tmp_path):
     for told in ("The control is rejected", "<pre>", "The check ·"):
         assert told in body
         assert told not in text
-    assert 'The full entry stands in the <a href="ledger.md">' in entry(text, "blog.props")
+    assert '<a href="ledger.md">The entry, in Markdown</a>' in entry(text, "blog.props")
 
 
 def entry(text: str, name: str) -> str:

@@ -91,10 +91,12 @@ def test_the_parser_waits_for_no_script_that_the_page_does_not_need():
     assert theme_fixes.fix_page(needed + other) == needed + other.replace("src=", 'defer="defer" src=')
 
 
-def test_a_word_of_a_signature_is_marked_once():
-    signed = '<dt class="sig py"><span class="n"><span class="pre">x</span></span></dt>'
-    code = '<code><span class="pre">x</span></code>'
-    assert body(signed + code) == '<dt class="sig py"><span class="n">x</span></dt>' + code
+def test_a_word_of_a_signature_or_of_the_contents_is_marked_once():
+    word, code = '<span class="pre">x</span>', '<code><span class="pre">x</span></code>'
+    signed = f'<dt class="sig py">{word}<span class="w"> </span>y</dt>'
+    contents = f'<nav class="bd-toc-nav page-toc"><code>{word}</code></nav>'
+    fixed = theme_fixes.fix_page(signed + contents + code)
+    assert fixed == f'<dt class="sig py">x y</dt><nav class="bd-toc-nav page-toc"><code>x</code></nav>{code}'
 
 
 def test_a_page_without_a_body_is_left_alone():

@@ -42,7 +42,7 @@
       if (!best.length) return [[page, title, "", about, scores.partialTerm, file]];
       return best.map(([section, count]) => {
         const [, anchor, name] = sections[section];
-        const score = scores.term + Math.min(count, 9) / 10;
+        const score = scores.term + Math.min(count, 9) / 10 - (anchor ? 0 : 1); // above the sections stands no page
         return [page, anchor ? `${title} > ${name}` : title, anchor && `#${anchor}`, about, score, file];
       });
     });

@@ -332,10 +332,12 @@ def test_the_texts_that_fit_are_tiles_of_their_true_size(show):
       const widths = pieces.map((h) => Number(h.slice(1)));
       return [pieces.length, Math.max(...widths), widths.reduce((a, b) => a + b), line];
     }"""
+    expect(page.locator(".rope-cache_calculator path.tiles").first).to_be_attached()
     pieces, widest, _, line = page.evaluate(measure)
     assert pieces == 1  # before the answer one text alone lies there
     assert widest == pytest.approx(3 * line / 20 - 1, abs=0.02)
     page.get_by_role("button", name="Show how many").click()
+    expect(reading(page, "mha")).to_have_text("20 texts, 4 GiB each")
     _, widest, covered, line = page.evaluate(measure)
     assert covered == pytest.approx(3 * line - 20, abs=0.5)  # 20 texts fill the card, but for a seam each
     slider(page, "log_context").press("End")
@@ -415,6 +417,7 @@ def test_the_sixty_puzzles_are_sixty():
 def test_each_row_of_the_table_has_its_verdict_beside_it(show):
     page = show(TableExplorer(margin=0.02))
     starts = {"within": "no more than", "worse": "worse", "better": "better", "open": "open"}
+    expect(page.locator(".rope-table_explorer svg text").first).to_be_attached()
     texts = page.locator(".rope-table_explorer svg text").all_text_contents()
     for row in TableExplorer.compute(TableExplorer(margin=0.02).state())["rows"]:
         verdict = texts[texts.index(row["variant"]) + 2]  # the name, the difference, the verdict
@@ -434,6 +437,7 @@ def test_a_reader_moves_a_sentence_of_their_own(show):
 
 def test_what_a_finger_holds_is_large_enough(show):
     page = show(TwoHands(), BfPositions(), viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True)
+    expect(page.locator(".rope-widget[data-ready=true]")).to_have_count(2)
     held = ":is(input[type=range], .rope-panel button, .rope-choice label, .rope-toggle label):visible"
     heights = page.locator(held).evaluate_all("all => all.map((e) => e.getBoundingClientRect().height)")
     assert min(heights) >= 44

@@ -27,6 +27,7 @@ from . import (
     probe as probe,
     report_lines as report_lines,
     table_calls as table_calls,
+    whole_sequences as whole_sequences,
     worker as worker,
 )
 from .audits import (

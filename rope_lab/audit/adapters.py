@@ -18,6 +18,7 @@ from rope_lab.audit.families import Way, find_way, functions_beside, rotary_clas
 from rope_lab.audit.family_configs import build
 from rope_lab.audit.importing import TargetError
 from rope_lab.audit.probe import RotaryCallable
+from rope_lab.audit.whole_sequences import whole_sequences
 
 
 @dataclass(frozen=True)
@@ -329,28 +330,11 @@ def _module(Class: Any, head_dim: int, asked: int | None, layer_type: str | None
     if "input_pos" in inspect.signature(getattr(made, "forward", made)).parameters:  # torchtune: (batch, T, heads, d)
         return Adapted(lambda x, n: made(_tensor(x).transpose(1, 2), input_pos=n[None]).transpose(1, 2), head_dim)
     if list(inspect.signature(made).parameters) == ["x", "key"]:
-        return Adapted(_whole_sequences(made), head_dim, about="takes no positions: asked with one token at each place")
+        import jax
+
+        f = whole_sequences(jax.vmap(made), longest=1024)
+        return Adapted(f, head_dim, about="takes no positions: asked with one token at each place")
     if tables := cos_sin_function(made, head_dim=head_dim):
         f, about = apply_cos_sin(tables, head_dim=head_dim)
         return Adapted(f, head_dim, about=about)
     return Adapted(made, head_dim)
-
-
-def _whole_sequences(made: Any, *, longest: int = 1024) -> RotaryCallable:
-    """Equinox: one sequence (T, head_dim) that always begins at 0. A token at place n shows what position n does."""
-    import jax
-    import numpy as np
-
-    call = jax.vmap(made)
-
-    def f(x, positions):
-        if positions.dtype.kind != "i" or positions.min() < 0 or positions.max() >= longest:
-            raise IndexError(f"places are 0, 1, 2, ...; asked up to {longest - 1}")
-        y = np.empty_like(x)
-        for t, n in enumerate(positions):
-            sequence = np.zeros((x[..., t, 0].size, positions.max() + 1, x.shape[-1]), dtype=np.float32)
-            sequence[:, n] = x[..., t, :].reshape(-1, x.shape[-1])
-            y[..., t, :] = np.asarray(call(sequence))[:, n].reshape(x[..., t, :].shape)
-        return y
-
-    return f

@@ -19,7 +19,7 @@ import numpy as np
 from rope_lab.algebra.arguments import expect_even
 from rope_lab.algebra.hf_schedules import RopeSettings
 from rope_lab.audit.by_design import start_of
-from rope_lab.audit.frequency_rule import explain
+from rope_lab.audit.frequency_rule import Rule, explain
 from rope_lab.audit.matrices import TURNED, Matrices, measure
 from rope_lab.audit.probe import Probe, RefusedError
 
@@ -126,7 +126,12 @@ def _read(probe: Probe, seen: Matrices, head_dim: int, settings: RopeSettings | 
     rule = explain(
         np.pad(theta, (0, rest)), width=width, doubt=np.pad(doubt, (0, rest)), scale=scale, settings=settings
     )
-    ideal = rule.base ** (-2.0 * np.arange(len(theta)) / width) if rule.base else np.abs(theta)
+    over = width
+    odd = _over_odd_width(rule, theta, doubt, width)
+    if odd is not None:
+        rule, over = odd, width - 1
+        notes.append(f"its exponents are over an odd width, {over}")
+    ideal = rule.base ** (-2.0 * np.arange(len(theta)) / over) if rule.base else np.abs(theta)
     error = seen.angle_error(np.sign(theta) * ideal)
     orthogonal = seen.orthogonal(probe.eps)
     if TURNED in problems and (start := start_of(probe)):  # a first position, which harms nothing
@@ -137,6 +142,9 @@ def _read(probe: Probe, seen: Matrices, head_dim: int, settings: RopeSettings | 
         problems.append("lengths change with the position")
     elif not orthogonal and scale is not None and abs(scale - 1) > 8 * probe.eps:
         notes.append(f"a constant factor {scale:.6g} on what turns, as YaRN's attention factor")
+    elif not orthogonal and seen.two_speeds(probe.eps):
+        layout = "other"
+        problems.append("mismatched cos/sin layout: the two coordinates of a pair turn by different angles")
     elif not orthogonal:
         problems.append("not orthogonal: lengths and angles between vectors change")
     unsteady = seen.unsteady(theta, probe.eps) if orthogonal else None
@@ -145,7 +153,8 @@ def _read(probe: Probe, seen: Matrices, head_dim: int, settings: RopeSettings | 
     if len(directions) > 1 and not unsteady:
         problems.append("some planes turn the other way")
     if probe.dtype != probe.form.split(",")[0].split()[1]:
-        problems.append(f"returns {probe.dtype} for {probe.form.split(',')[0].split()[1]}")
+        said = f"returns {probe.dtype} for {probe.form.split(',')[0].split()[1]}"
+        (notes if probe.library not in ("numpy", "torch") else problems).append(said)
     return Fingerprint(
         layout="other" if layout.startswith("half-split over") else layout,
         pairs=seen.pairs,
@@ -159,12 +168,21 @@ def _read(probe: Probe, seen: Matrices, head_dim: int, settings: RopeSettings | 
         scale=None if scale is None else round(scale, 12),
         orthogonal=orthogonal,
         dtype=probe.dtype,
-        precision=_precision(error, probe.eps),
+        precision=_precision(error, probe.eps) if not problems or orthogonal else "unknown",
         angle_error=error,
         form=probe.form,
         problems=tuple(problems),
         notes=(*notes, *seen.notes),
     )
+
+
+def _over_odd_width(rule: Rule, theta: np.ndarray, doubt: np.ndarray, width: int) -> Rule | None:
+    """The rule over one coordinate less, where that has a round base, this one none, and the digits to tell."""
+    if not rule.base or len(theta) < 8 or 2 * len(theta) != width or float(f"{rule.base:.2g}") == rule.base:
+        return None
+    odd = explain(theta, width=width - 1, doubt=doubt)
+    sure = odd.base is not None and odd.residual is not None and odd.residual < 1e-5
+    return odd if sure and float(f"{odd.base:.2g}") == odd.base else None
 
 
 def _layout(seen: Matrices, head_dim: int) -> tuple[str, list[str]]:

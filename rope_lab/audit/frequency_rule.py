@@ -74,6 +74,7 @@ def explain(
         A `Rule`. If no one base fits, its base and residual are None and its scheme describes the list in words.
     """
     theta = np.abs(np.asarray(frequencies, dtype=np.float64))
+    theta = np.where(theta < 1e-300, 0.0, theta)  # no float holds what such a number divides
     doubt = np.broadcast_to(np.asarray(doubt, dtype=np.float64), theta.shape) + TABLES
     rule = _of_list(theta, width, doubt, scale)
     return rule if settings is None else _beside(rule, theta, doubt, settings)
@@ -90,7 +91,7 @@ def _of_list(theta: np.ndarray, width: int, doubt: np.ndarray, scale: float | No
         return Rule(None, None, f"one plane, {_short(theta[0])} radians: no base shows")
     weight = doubt**-2.0
     slope = (weight * x * log).sum() / (weight * x * x).sum()
-    if (np.abs(log - slope * x) < doubt).all():
+    if abs(slope) < 300 and (np.abs(log - slope * x) < doubt).all():
         base, residual = _rounded(slope, x, log)
         return Rule(base, residual, "one base", Schedule(), base)
     if words := _blocks(theta, doubt):

@@ -15,6 +15,7 @@ from jaxtyping import Float64
 from rope_lab.audit.probe import Probe, RefusedError
 
 LADDER = tuple(2**k for k in range(17))  # an angle known at n is known well enough at 2n to count its full turns
+FINE = tuple(2.0**k for k in range(-10, 0))  # where fractions are answered: they tell frequencies above pi
 NEAR = (0, 3, 5, 6, 7)
 SHORT = 1024  # what every model was trained on: dynamic scaling begins beyond
 TURNED = "position 0 turns too"
@@ -31,11 +32,14 @@ class Matrices:
     problems: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
     floor: float = 1e-9  # an entry below it is zero
+    fine: np.ndarray | None = None  # the maps at the positions FINE, where f answers fractions
 
     @cached_property
     def links(self) -> np.ndarray:
         """Which coordinates mix at some position."""
         mixing = np.abs(self.M).max(axis=0) > self.floor
+        if self.fine is not None:  # a plane of 2 pi per position turns between them alone
+            mixing |= np.abs(self.fine).max(axis=0) > self.floor
         mixing |= mixing.T
         np.fill_diagonal(mixing, False)
         return mixing
@@ -61,18 +65,31 @@ class Matrices:
         start = z[self.positions.index(0)]
         return z * np.where(np.abs(start) > self.floor, start.conj() / np.maximum(np.abs(start), self.floor), 1.0)
 
+    def _followed(self, rungs: tuple[float, ...], turns: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Angle per position, followed up the rungs; the last rung that was used; which planes never jumped."""
+        theta, known = np.zeros(turns.shape[1]), np.ones(turns.shape[1])
+        alive, steady = np.ones(turns.shape[1], dtype=bool), np.ones(turns.shape[1], dtype=bool)
+        for n, turn in zip(rungs, turns, strict=True):
+            more = np.angle(turn * np.exp(-1j * n * theta))
+            alive &= (np.abs(more) < 0.5) | (n == rungs[0])  # an angle that jumps was rounded: do not use what follows
+            steady &= alive | (n > 1)
+            theta, known = np.where(alive, theta + more / n, theta), np.where(alive, n, known)
+        return theta, known, steady
+
     def frequencies(self, eps: float) -> tuple[Float64[np.ndarray, "planes"], Float64[np.ndarray, "planes"]]:
         """Radians per position with their sign, and how far each may be off, relative."""
         if not self.coupled:
             phases = np.angle(np.linalg.eigvals(self.M[self.positions.index(1)]))
             return np.sort(phases[phases > self.floor])[::-1].copy(), np.full((phases > self.floor).sum(), 1e-9)
-        theta, known = np.zeros(len(self.pairs)), np.ones(len(self.pairs))
-        alive = np.ones(len(self.pairs), dtype=bool)
-        for n in LADDER:
-            if n in self.positions:
-                more = np.angle(self.turns[self.positions.index(n)] * np.exp(-1j * n * theta))
-                alive &= (np.abs(more) < 0.5) | (n == 1)  # an angle that jumps was rounded: do not use what follows
-                theta, known = np.where(alive, theta + more / n, theta), np.where(alive, n, known)
+        rungs = tuple(n for n in LADDER if n in self.positions)
+        whole = self.turns[[self.positions.index(n) for n in rungs]]
+        theta, known, _ = self._followed(rungs, whole)
+        if self.fine is not None and self.pairs:
+            a, b = np.array(self.pairs).T
+            z = self.fine[:, a, a] + self.fine[:, b, b] + 1j * (self.fine[:, b, a] - self.fine[:, a, b])
+            fast, told, steady = self._followed((*FINE, *rungs), np.concatenate([z, whole]))
+            if steady.all() and (np.abs(fast) > 1.001 * np.pi).any():
+                theta, known = fast, told
         return theta, 4 * eps / np.maximum(np.abs(theta) * known, eps)
 
     def angle_error(self, theta: np.ndarray) -> dict[int, float]:
@@ -104,6 +121,16 @@ class Matrices:
         block = self.M[:, np.array([a, b])[:, None], np.array([a, b])[None, :]]  # (T, 2, 2, pairs)
         length = np.sqrt((block**2).sum(axis=(1, 2)) / 2)
         return float(np.median(length)), bool(np.ptp(length) <= 16 * max(eps, 2.0**-23) * max(1.0, length.max()))
+
+    def two_speeds(self, eps: float) -> bool:
+        """Whether the two coordinates of a pair turn by different angles, each by its own."""
+        if not self.pairs:
+            return False
+        (a, b), first = np.array(self.pairs).T, self.M[self.positions.index(1)]
+        one, other = first[a, a] - 1j * first[a, b], first[b, b] + 1j * first[b, a]
+        close = 16 * max(eps, 2.0**-23)
+        units = max(np.abs(np.abs(one) - 1).max(), np.abs(np.abs(other) - 1).max()) <= close
+        return bool(units and np.abs(one - other).max() > close)
 
     def orthogonal(self, eps: float) -> bool:
         eye = np.eye(self.M.shape[-1])
@@ -139,6 +166,10 @@ def measure(probe: Probe, *, far: tuple[int, ...]) -> Matrices:
         same = np.abs(seen.M[0] - np.eye(probe.head_dim)).max() <= 8 * probe.eps
         seen.problems.append(f"nothing turns: {'f returns x' if same else 'f is the same map'} at every position")
     elif seen.linear:
+        try:
+            seen.fine = basis_matrices(probe, FINE)
+        except RefusedError:
+            seen.fine = None  # a table
         _undo_start(seen, probe.eps)
     return seen
 
@@ -157,6 +188,7 @@ def _undo_start(seen: Matrices, eps: float) -> None:
     if np.abs(start - eye).max() <= tolerance or np.abs(start.T @ start - eye).max() > tolerance:
         return
     seen.M = start.T @ seen.M
+    seen.fine = None if seen.fine is None else start.T @ seen.fine
     if np.abs(np.abs(start).max(axis=1) - 1).max() <= tolerance:
         order = np.abs(start).argmax(axis=1)
         negative = np.flatnonzero(start[np.arange(len(start)), order] < 0).tolist()

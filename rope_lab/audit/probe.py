@@ -60,7 +60,7 @@ class Probe:
 
     def __init__(self, f: Any, *, head_dim: int) -> None:
         self.f, self.head_dim = f, expect_even(head_dim, name="head_dim")
-        self.dtype = "unknown"
+        self.dtype = self.library = "unknown"  # of what f returns
         self.remarks: list[str] = []
         if not callable(f):
             raise RefusedError(f"is not callable: {type(f).__name__}")
@@ -130,7 +130,7 @@ class Probe:
                 raise RefusedError(f"returned {type(answer).__name__}, which cannot be read: {text}") from error
             self._remark(not np.array_equal(_plain(given), before), "writes into the x it is given")
             self._remark(not np.array_equal(_plain(at), positions), "writes into the positions it is given")
-        self.dtype = dtype
+        self.dtype, self.library = dtype, type(answer).__module__.partition(".")[0]
         return y
 
     def _remark(self, happened: bool, remark: str) -> None:

@@ -14,7 +14,7 @@ from rope_lab.exercises.core import Question, Task
 
 # --- the prediction: three seeds, all on one side ---
 
-_GAPS = np.array([0.035, 0.024, 0.014])
+GAPS = np.array([0.035, 0.024, 0.014])
 
 
 def _half(d, *, quantile=0.975, ddof=1, root=True):
@@ -25,7 +25,7 @@ def _half(d, *, quantile=0.975, ddof=1, root=True):
 
 
 def _three_seeds() -> list[bool]:
-    low, high = _GAPS.mean() - _half(_GAPS), _GAPS.mean() + _half(_GAPS)
+    low, high = GAPS.mean() - _half(GAPS), GAPS.mean() + _half(GAPS)
     return [bool(low > 0.01), bool(0 < low <= 0.01), bool(low <= 0 < high), bool(high <= 0)]
 
 

@@ -10,14 +10,17 @@ from . import (
     impulse_response as impulse_response,
     kit as kit,
     learning_curves as learning_curves,
+    nine_equals as nine_equals,
     ordering_explorer as ordering_explorer,
     placement_board as placement_board,
     powers_of_o as powers_of_o,
     proof_stepper as proof_stepper,
     ride as ride,
     runs as runs,
+    seed_interval as seed_interval,
     send_two as send_two,
     shift_sentence as shift_sentence,
+    shift_test as shift_test,
     sigma_board as sigma_board,
     so4_explorer as so4_explorer,
     story as story,
@@ -36,13 +39,16 @@ from .falling_apart import FallingApart as FallingApart
 from .fingerprint_playground import FingerprintPlayground as FingerprintPlayground
 from .impulse_response import ImpulseResponse as ImpulseResponse
 from .learning_curves import LearningCurves as LearningCurves, panels_of as panels_of
+from .nine_equals import NineEquals as NineEquals
 from .ordering_explorer import OrderingExplorer as OrderingExplorer
 from .placement_board import PlacementBoard as PlacementBoard
 from .powers_of_o import PowersOfO as PowersOfO
 from .proof_stepper import ProofStepper as ProofStepper
 from .ride import Ride as Ride
+from .seed_interval import SeedInterval as SeedInterval
 from .send_two import SendTwo as SendTwo
 from .shift_sentence import ShiftSentence as ShiftSentence
+from .shift_test import ShiftTest as ShiftTest
 from .sigma_board import SigmaBoard as SigmaBoard
 from .so4_explorer import So4Explorer as So4Explorer
 from .story import Story as Story

@@ -7,7 +7,7 @@ globalThis.bookOnPaper = {
     const dropped =
       "script, style, noscript, button, .headerlink, .mark-texts, .claims-of-page, .marks-switch, .chapter-links, " +
       ".quiz-buttons, .quiz-plain, .quiz-says, .quiz-feedback, .quiz-where, .settled-says, .settled-form, .quiz-progress, " +
-      ".ledger-filter, .ledger-picture, .argument ul, .continue, .toctree-wrapper, [hidden]";
+      ".ledger-filter, .ledger-chips, .ledger-picture, .argument ul, .continue, .toctree-wrapper, [hidden]";
     for (const fold of article.querySelectorAll("details:not(.ledger-entry)")) fold.open = true;
     for (const canvas of article.querySelectorAll("canvas")) {
       const picture = new Image();
@@ -18,7 +18,9 @@ globalThis.bookOnPaper = {
     const live = address ? `${address}${page}.html` : "";
     for (const widget of article.querySelectorAll(".rope-widget")) {
       const name = widget.querySelector("[role=group]")?.getAttribute("aria-label") ?? "An interactive figure";
-      const kept = [...widget.querySelectorAll(".rope-figure")].filter((figure) => figure.checkVisibility());
+      const kept = [...widget.querySelectorAll(".rope-figure, .rope-texts")].filter(
+        (part) => part.checkVisibility() && (part.matches(".rope-texts") || part.querySelector("svg g > *, img")),
+      );
       const body = widget.querySelector(".rope") ?? widget;
       body.replaceChildren(...kept);
       const told = document.createElement("p");

@@ -61,6 +61,11 @@ def take(browser_page: Page, html: Path, pages: list[str], page: str, address: s
     return chapter, dict(made["styles"]), made["links"]
 
 
+def each_once(links: list[str]) -> list[str]:
+    """The style sheets of all pages, each once: a page links only those that it needs. What is for paper comes last."""
+    return sorted(dict.fromkeys(links), key=lambda link: "/print.css" in link)
+
+
 def contents(parts: list[Part]) -> str:
     """The table of contents; the page numbers come later."""
 
@@ -82,7 +87,7 @@ def book(parts: list[Part], *, title: str, author: str, address: str, styles: di
     heads = []
     for caption, chapters in parts:
         for chapter in chapters:
-            left, right = json.dumps(caption), json.dumps(chapter.title)
+            left, right = (json.dumps(text, ensure_ascii=False) for text in (caption, chapter.title))
             font = 'font: 8.5pt "Inter", sans-serif; color: #57606e'
             heads.append(
                 f"@page {chapter.id}-sheet {{ @top-left {{ content: {left}; {font} }}"
@@ -142,13 +147,14 @@ def make(
     for caption, own in parts:
         chapters = []
         for page in own:
-            chapter, more, links = take(tab, html, pages, page, address)
+            chapter, more, linked = take(tab, html, pages, page, address)
             styles |= more
+            links += linked
             chapters.append(chapter)
         made.append((caption, chapters))
     scratch.mkdir(exist_ok=True)  # within the site, so that its styles and fonts are found
     whole, draft = scratch / "book.html", scratch / "draft.pdf"
-    text = book(made, title=title, author=author, address=address, styles=styles, links=links)
+    text = book(made, title=title, author=author, address=address, styles=styles, links=each_once(links))
     whole.write_text(text, encoding="utf-8")
     tab.goto(whole.as_uri())
     tab.emulate_media(media="print", color_scheme="light")

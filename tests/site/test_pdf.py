@@ -99,3 +99,34 @@ def test_control_what_is_cut_is_told(browser, tmp_path):
     tab.goto(page.as_uri())
     assert tab.evaluate("bookOnPaper.fit()") == ["wide"]
     context.close()
+
+
+def test_a_running_head_keeps_its_letters():
+    parts = [("Part", [pdf.Chapter("book/x", "", "CRoPE\u2019s tables", [])])]
+    text = pdf.book(parts, title="", author="", address="", styles={}, links=[])
+    assert 'content: "CRoPE\u2019s tables"' in text
+
+
+def test_the_styles_of_every_page_are_there_and_those_for_paper_come_last():
+    one, other = ["a/cells.css", "a/print.css"], ["a/ledger.css", "a/print.css"]
+    assert pdf.each_once(one + other) == ["a/cells.css", "a/ledger.css", "a/print.css"]
+
+
+@pytest.fixture(scope="module")
+def taken(browser, html):
+    """What a page hands over, by its name."""
+    context = browser.new_context(viewport=pdf.PAPER, reduced_motion="reduce")
+    context.add_init_script(path=ROOT / "book" / "pdf.js")
+    tab = context.new_page()
+    yield lambda page: pdf.take(tab, html, [page], page, "")[0].html
+    context.close()
+
+
+def test_choices_of_the_ledger_stay_on_the_screen(taken):
+    assert "Kind of claim" not in taken("book/ledger")
+
+
+def test_the_small_model_hands_over_its_texts_and_no_empty_picture(taken):
+    html = taken("book/small_model")
+    assert "rope-texts" in html
+    assert html.count('class="rope-figure') == 1  # the curve; heads and clocks are drawn once the model is loaded

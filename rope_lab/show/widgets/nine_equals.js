@@ -9,7 +9,7 @@ export function compute({ trials, declared }) {
 }
 
 function build(ui) {
-  const fig = ui.figure({ label: "Every pair of nine equal models", height: (width) => Math.min(300, width) });
+  const fig = ui.figure({ label: "Every pair of nine equal models", height: () => 270 });
   const write = ui.readout({ mean: "declared different, on average" });
   ui.slider("trials", { label: "experiments so far", step: 1, look: "two" });
   ui.play("trials", { label: "Repeat", seconds: 8 });
@@ -47,7 +47,7 @@ function draw(ui, fig, { trials, variants }, { last, counts }) {
     tall = Math.max(4, ...times),
     bottom = top + side * n - 20,
     wide = (right - beside) / (most + 1);
-  fig.text([right, 16], "how often each count came", "small muted", "end");
+  fig.text([right, 16], "how often", "small muted", "end");
   times.forEach((count, c) => {
     const x = beside + wide * c,
       high = (count / tall) * (bottom - top);

@@ -1,13 +1,13 @@
 import { number } from "./draw.js";
 import { widget } from "./kit.js";
-import { mean as average, signed } from "./runs.js";
+import { mean, signed } from "./runs.js";
 
 /** Mean and interval of so many seeds that have the mean and the spread of the three. */
 export function compute({ seeds: n, gaps, t }) {
-  const mean = average(gaps),
-    sd = Math.sqrt(gaps.reduce((sum, gap) => sum + (gap - mean) ** 2, 0) / (gaps.length - 1)),
+  const middle = mean(gaps),
+    sd = Math.sqrt(gaps.reduce((sum, gap) => sum + (gap - middle) ** 2, 0) / (gaps.length - 1)),
     half = (t[n] * sd) / Math.sqrt(n);
-  return { mean, low: mean - half, high: mean + half, sign: mean - half > 0 };
+  return { mean: middle, low: middle - half, high: middle + half, sign: middle - half > 0 };
 }
 
 const FROM = -0.08,

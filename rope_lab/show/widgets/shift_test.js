@@ -87,7 +87,7 @@ function draw(ui, fig, cases, { shift }, { logits, stays }) {
   );
   cases.forEach(([name, ,], i) => {
     const y = (i + 0.62) * row,
-      Y = (by) => y - (Math.sign(changes[i][by]) * Math.sqrt(Math.abs(changes[i][by]) / most) * row) / 3,
+      Y = (by) => y - (Math.sign(changes[i][by]) * Math.sqrt(Math.abs(changes[i][by]) / most) * row) / 5,
       look = stays[i] ? "one" : "wrong";
     fig.line([X(0), y], [X(REACH), y], "hair");
     fig.text([left, y - row * 0.4 + 4], name, "small", "start");

@@ -3,6 +3,7 @@
 import numpy as np
 from traitlets import Enum, Int
 
+from rope_lab.algebra.arguments import Layout
 from rope_lab.algebra.rotation import frequencies, rotate
 from rope_lab.show.widgets.kit import Widget, constant, state
 
@@ -37,7 +38,7 @@ def _mapped(
     n: int,
     *,
     base: float = 10000.0,
-    layout: str = "interleaved",
+    layout: Layout = "interleaved",
     way: int = 1,
     power: int = 0,
     lost: bool = False,

@@ -71,8 +71,9 @@ def find_way(
             raise
         except BaseException as error:
             tried.append(f"asked with positions {call.words}, {type(rotary).__name__} raised {told(error)}")
-    for width, call in sorted(calls, key=lambda found: found[0] not in widths):  # as wide as a head: likeliest
-        for function in functions:
+    calls.sort(key=lambda found: found[0] not in widths)  # as wide as a head: likeliest
+    for function in functions:
+        for width, call in calls:
             for head_dim in dict.fromkeys(w for w in (*widths, width, 2 * width) if w >= width and w % 2 == 0):
                 for turn in apply_calls(function):
                     for both in _cuts(call, turn, width, head_dim, cut=cut):

@@ -23,6 +23,7 @@ from . import (
     rankings as rankings,
     recurrence as recurrence,
     rotation as rotation,
+    rounded_cache as rounded_cache,
     schedule as schedule,
     solutions as solutions,
     symbolic as symbolic,
@@ -212,6 +213,12 @@ from .rotation import (
     rotate as rotate,
     rotation_2d as rotation_2d,
     rotation_matrix as rotation_matrix,
+)
+from .rounded_cache import (
+    still_below as still_below,
+    stored as stored,
+    turn_miss as turn_miss,
+    turned_again as turned_again,
 )
 from .schedule import (
     decay as decay,

@@ -72,6 +72,9 @@ def shift_tokens(model: GPT | Layer, caches: Caches, by: int) -> Exact:
         ValueError: If a token would stand before position 0 or beyond the window, or if positions are a part of what
             is held, as in a model with absolute ones. Then nothing is changed.
 
+    Claims:
+        `book.cache-shift`, `book.cache-shift-all`
+
     >>> from rope_lab.nn import AttentionConfig, RotaryConfig
     >>> layer, cache = CausalAttention(AttentionConfig(d_model=8, n_heads=2, rotary=RotaryConfig(4))), KVCache()
     >>> _ = layer(torch.ones(1, 3, 8), cache=cache)
@@ -108,6 +111,9 @@ def drop_tokens(model: GPT | Layer, caches: Caches, start: int, stop: int) -> Ex
     Raises:
         TypeError: If rows are not whole numbers, or model and caches do not belong together.
         ValueError: If there are no such rows, or as `shift_tokens` raises it. Then nothing is changed.
+
+    Claims:
+        `book.cache-drop`, `book.cache-drop-end`
 
     >>> from rope_lab.nn import AttentionConfig, RotaryConfig
     >>> layer, cache = CausalAttention(AttentionConfig(d_model=8, n_heads=2, rotary=RotaryConfig(4))), KVCache()
@@ -147,6 +153,9 @@ def splice_tokens(model: GPT | Layer, caches: Caches, chunk: Caches, *, at: int 
         TypeError: If ``at`` is not a whole number, or model, caches and chunk do not belong together.
         ValueError: If there is no such row, if the chunk differs in batch, heads, width or dtype, or as `shift_tokens`
             raises it. Then nothing is changed.
+
+    Claims:
+        `book.cache-splice`
 
     >>> from rope_lab.nn import AttentionConfig
     >>> layer, cache, chunk = CausalAttention(AttentionConfig(d_model=8, n_heads=2, rotated="")), KVCache(), KVCache()

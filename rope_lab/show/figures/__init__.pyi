@@ -1,5 +1,6 @@
 from . import (
     block_diagonalisation as block_diagonalisation,
+    cache_surgery as cache_surgery,
     complex_rnn as complex_rnn,
     crope_tables as crope_tables,
     generators as generators,
@@ -21,6 +22,7 @@ from . import (
     which_rope as which_rope,
 )
 from .block_diagonalisation import two_bases as two_bases
+from .cache_surgery import frozen_planes as frozen_planes
 from .complex_rnn import bell_curves as bell_curves, fading_and_turning as fading_and_turning
 from .crope_tables import curves as curves, layers as layers, planes as planes
 from .generators import two_aliases as two_aliases, two_winds as two_winds

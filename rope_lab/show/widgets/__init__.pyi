@@ -3,6 +3,7 @@ from . import (
     bf16_positions as bf16_positions,
     budget_calculator as budget_calculator,
     cache_calculator as cache_calculator,
+    cached_keys as cached_keys,
     clock_bank as clock_bank,
     concentration as concentration,
     falling_apart as falling_apart,
@@ -33,6 +34,7 @@ from .alias_hands import AliasHands as AliasHands
 from .bf16_positions import BfPositions as BfPositions
 from .budget_calculator import BudgetCalculator as BudgetCalculator
 from .cache_calculator import CacheCalculator as CacheCalculator
+from .cached_keys import CachedKeys as CachedKeys
 from .clock_bank import ClockBank as ClockBank
 from .concentration import Concentration as Concentration
 from .falling_apart import FallingApart as FallingApart

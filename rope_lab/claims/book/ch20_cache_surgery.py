@@ -1,0 +1,336 @@
+"""Chapter 20, what moving, dropping and splicing in cached tokens keeps, and what masks have to do with it."""
+
+import numpy as np
+import sympy as sp
+import torch
+
+from rope_lab.algebra import frequency_schedules, generators, grid_positions, rotation, symbolic
+from rope_lab.claims import exact
+from rope_lab.claims.ledger import claim
+from rope_lab.nn import attention, cache, cache_surgery, gpt, latent_attention, rotary
+
+n, D, theta = sp.symbols("n D theta", real=True)
+SHAPE = {"vocab_size": 30, "seq_len": 96, "n_layers": 3, "n_heads": 2, "d_model": 16, "std": 0.7}
+MODELS = {
+    "interleaved": {},
+    "half-split, shared heads": {"layout": "half", "block": "llama", "n_kv_heads": 1},
+    "turned values": {"rotated": "qkvo"},
+}
+OLD, NEW = 9, 4  # tokens that are held, and tokens that come after
+
+
+def model(name="interleaved"):
+    return gpt.GPT(gpt.GPTConfig(**SHAPE | MODELS[name])).double().requires_grad_(False)
+
+
+def words(rng, length):
+    return torch.from_numpy(rng.integers(30, size=(1, length)))
+
+
+def both(one, other):
+    return zip(one.tensors(), other.tensors(), strict=True)
+
+
+def read(made, tokens, *, offset=0):
+    caches = [cache.KVCache(offset=offset) for _ in made.blocks]
+    made(tokens, caches=caches)
+    return caches
+
+
+def apart(here, there, *, layers=slice(None)):
+    """The largest difference of what two lists of caches hold."""
+    pairs = zip(list(here)[layers], list(there)[layers], strict=True)
+    return max(float((a - b).abs().max()) for one, other in pairs for a, b in both(one, other))
+
+
+@claim(
+    "book.cache-shift",
+    statement=r"$R_{n+D}\,k = R_D\,(R_n k)$: a key that was turned to place $n$ is turned on to place $n + D$ without "
+    r"knowing $n$ or $k$.",
+    witness=r"$\theta = \pi/2$: two quarter turns make a half turn.",
+    holds=lambda by: exact.rotation_2d(by * theta),
+    control=lambda by: exact.rotation_2d(-by * theta),
+)
+def turned_on(turn):
+    k = sp.Matrix(sp.symbols("a b", real=True))
+    return symbolic.same(turn(D) * (exact.rotation_2d(n * theta) * k), exact.rotation_2d((n + D) * theta) * k)
+
+
+def _forget_a_layer(made, caches, by):
+    for layer, block in enumerate(made.blocks):
+        if layer != 1:
+            cache_surgery.shift_tokens(block.attention, caches[layer], by)
+    caches[1].offset += by
+
+
+@claim(
+    "book.cache-shift-all",
+    statement=r"Moving all cached tokens by $D$ gives in every layer what a reading at the new place gives, and no "
+    r"later token notices: the logits stay as they were.",
+    tolerance=1e-9,
+    witness=r"Three layers, both layouts, shared heads and turned values, $D = 40$.",
+    holds=cache_surgery.shift_tokens,
+    control=_forget_a_layer,
+)
+def moving_everything(shift, rng):
+    misses = []
+    for name in MODELS:
+        made, old, new = model(name), words(rng, OLD), words(rng, NEW)
+        plain = made(new, caches=read(made, old))
+        here = read(made, old)
+        shift(made, here, 40)
+        misses.append(apart(here, read(made, old, offset=40)))
+        misses.append(float((made(new, caches=here) - plain).abs().max()))
+    return max(misses)
+
+
+@claim(
+    "book.cache-drop",
+    statement=r"Drop the tokens $s$ to $t - 1$ and turn the keys behind them by $-(t - s)$. In the first layer the "
+    r"cache then holds what a reading of the shortened text gives. In the second it does not: its tokens have read "
+    r"what is gone.",
+    tolerance=1e-9,
+    witness=r"Three layers, nine tokens, three of them dropped.",
+    holds=0,
+    control=1,  # the second layer
+)
+def the_first_layer_forgets(layer, rng):
+    misses = []
+    for name in MODELS:
+        made, old = model(name), words(rng, OLD)
+        here = read(made, old)
+        cache_surgery.drop_tokens(made, here, 2, 5)
+        fresh = read(made, torch.cat((old[:, :2], old[:, 5:]), 1))
+        misses.append(apart(here, fresh, layers=slice(layer, layer + 1)))
+    return max(misses) if layer == 0 else min(misses)
+
+
+@claim(
+    "book.cache-drop-end",
+    statement=r"Dropping the last tokens is exact in every layer: nothing has read them.",
+    tolerance=1e-9,
+    witness=r"A wrong continuation of four tokens, taken back.",
+    holds=lambda old, new: (old, new),
+    control=lambda old, new: (new, old),  # what is dropped stood in front
+)
+def taken_back(order, rng):
+    made, old, new = model(), words(rng, OLD), words(rng, NEW)
+    first, second = order(old, new)
+    here = read(made, torch.cat((first, second), 1))
+    at = 0 if first is new else OLD
+    cache_surgery.drop_tokens(made, here, at, at + NEW)
+    return apart(here, read(made, old))
+
+
+@claim(
+    "book.cache-splice",
+    statement=r"A chunk that was read alone and is spliced in behind a text holds, in every layer, what a reading of "
+    r"the chunk alone from its new place gives.",
+    tolerance=1e-9,
+    witness=r"A chunk of four tokens behind nine: its first layer is also that of the whole text, the second is not.",
+    holds=lambda made, old, new: read(made, new, offset=OLD),  # noqa: ARG005
+    control=lambda made, old, new: _last(read(made, torch.cat((old, new), 1)), NEW),  # a reading of the whole text
+)
+def spliced_in(expected, rng):
+    made, old, new = model(), words(rng, OLD), words(rng, NEW)
+    here = read(made, old)
+    cache_surgery.splice_tokens(made, here, read(made, new, offset=3))
+    return apart(_last(here, NEW), expected(made, old, new))
+
+
+def _last(caches, count):
+    kept = []
+    for one in caches:
+        part = cache.KVCache()
+        part.extend(one.k[..., -count:, :], one.v[..., -count:, :])
+        kept.append(part)
+    return kept
+
+
+def _attention(q, k, v, *, q_at, k_at, seen, theta):
+    """Rotary attention with a mask: what is not seen has no weight."""
+    scores = np.where(seen, rotation.logits(q, k, q_positions=q_at, k_positions=k_at, theta=theta), -np.inf)
+    weights = np.exp(scores - scores.max(axis=1, keepdims=True))
+    return (weights / weights.sum(axis=1, keepdims=True)) @ v
+
+
+@claim(
+    "book.cache-packing",
+    statement=r"Two texts packed into one row: if no token sees the other text, it does not matter whether the second "
+    r"counts from 0 or goes on counting. Each comes out as if it were read alone.",
+    tolerance=1e-12,
+    witness=r"Without the block mask the second text reads the first, wherever it counts from.",
+    holds=lambda block: block,
+    control=np.ones_like,
+)
+def packed(mask, rng):
+    q, k, v = rng.normal(size=(3, 9, 8))
+    theta, text = rotation.frequencies(8), np.repeat([0, 1], [5, 4])
+    seen = np.tril(np.ones((9, 9), dtype=bool)) & mask(text[:, None] == text)
+    alone = np.tril(np.ones((4, 4), dtype=bool))
+    right = _attention(q[5:], k[5:], v[5:], q_at=np.arange(4), k_at=np.arange(4), seen=alone, theta=theta)
+    misses = []
+    for at in (np.arange(9), np.concatenate((np.arange(5), np.arange(4)))):
+        packed = _attention(q, k, v, q_at=at, k_at=at, seen=seen, theta=theta)
+        misses.append(np.abs(packed[5:] - right).max())
+    return max(misses)
+
+
+@claim(
+    "book.cache-padding",
+    statement=r"Padding on the left that nothing sees changes nothing, whether positions count from the first slot or "
+    r"from the first word, as long as keys and queries count alike.",
+    tolerance=1e-12,
+    witness=r"Four slots of padding: keys counted from the slot and queries from the word see every offset four too "
+    r"large.",
+    holds=lambda slot: [(slot, slot), (slot - 4, slot - 4)],
+    control=lambda slot: [(slot - 4, slot)],
+)
+def padded(counted, rng):
+    q, k, v = rng.normal(size=(3, 9, 8))
+    theta, slot = rotation.frequencies(8), np.arange(9)
+    seen = np.tril(np.ones((9, 9), dtype=bool)) & ((slot >= 4) | (slot[:, None] < 4))  # padding sees padding
+    alone = np.tril(np.ones((5, 5), dtype=bool))
+    right = _attention(q[4:], k[4:], v[4:], q_at=np.arange(5), k_at=np.arange(5), seen=alone, theta=theta)
+    misses = [
+        np.abs(_attention(q, k, v, q_at=q_at, k_at=k_at, seen=seen, theta=theta)[4:] - right).max()
+        for q_at, k_at in counted(slot)
+    ]
+    return max(misses)
+
+
+@claim(
+    "book.cache-axes",
+    statement=r"With several axes a key moves by a vector: $\mathcal R_{x+a,\,y+b} = \mathcal R_{a,b}\,\mathcal "
+    r"R_{x,y}$ if the generators commute, as those of an axial or M-RoPE table do.",
+    tolerance=1e-11,
+    witness=r"A picture moved down by three rows and right by one column: each plane turns by its own axis.",
+    holds=lambda axis: axis,
+    control=np.zeros_like,  # one count for all planes, that of the first axis
+)
+def moved_by_a_vector(axis_of, rng):
+    theta, axis = rotation.frequencies(8), np.array([0, 0, 1, 1])
+    first, second = (generators.generator_matrix(theta * (axis == a)) for a in (0, 1))
+    x, y, a, b = rng.normal(size=4) * 5
+    key = grid_positions.grid_turn(x, y, B_1=first, B_2=second) @ rng.normal(size=8)
+    right = grid_positions.grid_turn(a, b, B_1=first, B_2=second) @ key
+    by = np.array([a, b])[axis_of(axis)]
+    return float(np.abs(rotation.rotate(key, 1.0, theta=by * theta) - right).max())
+
+
+@claim(
+    "book.cache-values",
+    statement=r"Where values turn too, they need a turn of their own: with the keys alone turned on, the output of "
+    r"later tokens is another one.",
+    tolerance=1e-9,
+    witness=r"Keys and values turn at their own frequencies: base 100 and base 7.",
+    holds=True,
+    control=False,
+)
+def values_turn_too(turn_values, rng):
+    config = attention.AttentionConfig(
+        d_model=16,
+        n_heads=2,
+        head_dim=8,
+        rotated="qkvo",
+        rotary=rotary.RotaryConfig(8, base=100.0),
+        rotary_vo=rotary.RotaryConfig(8, base=7.0, layout="half"),
+    )
+    torch.manual_seed(int(rng.integers(1000)))
+    layer = attention.CausalAttention(config).double().requires_grad_(False)
+    x = torch.from_numpy(rng.normal(size=(1, 8, 16)))
+    here, fresh = cache.KVCache(), cache.KVCache()
+    layer(x, cache=here)
+    left = here.v
+    cache_surgery.drop_tokens(layer, here, 0, 3)
+    if not turn_values:
+        here.v = left[..., 3:, :]
+    layer(x[:, 3:], cache=fresh)
+    new = torch.from_numpy(rng.normal(size=(1, 2, 16)))
+    return float((layer(new, cache=here) - layer(new, cache=fresh)).abs().max())
+
+
+@claim(
+    "book.cache-latent",
+    statement=r"Of MLA's cached $(c_n, \mathcal R_n k^r_n)$ only the rotary key is turned on; the latent has no place.",
+    tolerance=1e-9,
+    witness=r"Twelve latent coordinates stay as they are, four of the rotary key turn.",
+    holds=slice(12, 16),
+    control=slice(0, 16),  # the whole of it, as if it were the shared form
+)
+def the_latent_stays(turning, rng):
+    config = latent_attention.LatentConfig(
+        d_model=16, n_heads=2, head_dim=8, layout="interleaved", d_latent=12, d_rope=4
+    )
+    layer = latent_attention.SplicedLatentAttention(config).double().requires_grad_(False)
+    x, here, there = torch.from_numpy(rng.normal(size=(1, 6, 16))), cache.LatentCache(), cache.LatentCache(offset=9)
+    layer(x, cache=here)
+    layer(x, cache=there)
+    before = here.held.numpy().copy()
+    cache_surgery.shift_tokens(layer, here, 9)
+    part = before[..., turning]
+    speeds = rotation.frequencies(4) if part.shape[-1] == 4 else rotation.frequencies(16)
+    before[..., turning] = rotation.rotate(part, np.full(6, 9.0), theta=speeds)
+    return max(apart([here], [there]), float(np.abs(before - there.held.numpy()).max()))
+
+
+@claim(
+    "book.cache-factor",
+    statement=r"With an attention factor $a$ a cached key is $a R_n k$. It is turned on by $R_D$ alone: the factor "
+    r"came with the first turn, and a second one would stretch the key once more.",
+    tolerance=1e-6,
+    witness=r"YaRN with a factor of 4: $a = [[1.1386]]$. After a hundred drops of one token a table that is applied "
+    r"again would have stretched the key by $a^{100}$.",
+    computed=lambda: frequency_schedules.Yarn(factor=4.0, window=64).attention_factor,
+    holds=lambda a: 1.0,  # noqa: ARG005
+    control=lambda a: a,
+)
+def stretched_once(again, rng):
+    config = rotary.RotaryConfig(8, schedule=frequency_schedules.Yarn(factor=4.0, window=64), layout="half")
+    layer = attention.CausalAttention(attention.AttentionConfig(d_model=8, n_heads=1, rotary=config)).double()
+    x, here, there = torch.from_numpy(rng.normal(size=(1, 5, 8))), cache.KVCache(), cache.KVCache(offset=7)
+    with torch.no_grad():
+        layer(x, cache=here)
+        layer(x, cache=there)
+        cache_surgery.shift_tokens(layer, here, 7)
+    return float((again(config.schedule.attention_factor) * here.k - there.k).abs().max())
+
+
+@claim(
+    "book.cache-other-list",
+    statement=r"A key that was turned by $n\theta_i$ is repaired for another list of frequencies $\theta'_i$ by "
+    r"turning plane $i$ by $n(\theta'_i - \theta_i)$. No common shift $R_D$ does that.",
+    tolerance=1e-11,
+    witness=r"Keys written under dynamic NTK before the text grew long.",
+    holds=lambda n, old, new: n * (new - old),
+    control=lambda n, old, new: n * (new[1] - old[1]) / old[1] * old,  # a shift that is right for one plane
+)
+def another_list(angles, rng):
+    old = rotation.frequencies(8)
+    new = frequency_schedules.NTK(factor=3.0).frequencies(8, base=10000.0)
+    misses = []
+    for at in (5.0, 700.0):
+        k = rng.normal(size=8)
+        held = rotation.rotate(k, at, theta=old)
+        mended = rotation.rotate(held, 1.0, theta=angles(at, old, new))
+        misses.append(np.abs(mended - rotation.rotate(k, at, theta=new)).max())
+    return max(misses)
+
+
+@claim(
+    "book.cache-ranges",
+    statement=r"Over all positions the largest coordinate of a turned pair $(A, B)$ is $\sqrt{A^2 + B^2}$, in both of "
+    r"its channels.",
+    tolerance=1e-4,
+    witness=r"An outlier of $10$ beside a $1$: before the turn one channel needs a range of $10$, after it both need "
+    r"$[[10.05]]$. A pair $(1, 1)$ goes to $[[1.41]]$ in both.",
+    computed=lambda: (np.hypot(10, 1), np.hypot(1, 1)),
+    holds=lambda A, B: (np.hypot(A, B), np.hypot(A, B)),
+    control=lambda A, B: (A, B),  # the ranges before the turn
+)
+def ranges_after_the_turn(ranges, rng):
+    misses = []
+    for A, B in ((10.0, 1.0), *np.abs(rng.normal(size=(5, 2)))):
+        orbit = rotation.rotate(np.array([A, B]), np.arange(4000), theta=[1.0])
+        misses.append(np.abs(np.abs(orbit).max(axis=0) / ranges(A, B) - 1).max())
+    return max(misses)

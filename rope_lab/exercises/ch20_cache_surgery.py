@@ -68,8 +68,8 @@ EXERCISES = (
         answer="B",
         truth=_which_planes,
         why=r"A turn that is smaller than half the step to the next number is lost. So the slow planes stand still. "
-        r"The slowest would have turned by a tenth of a radian only, and miss little. Those in the middle stand still or "
-        r"nearly so, and should have turned by a radian or more.",
+        r"The slowest would have turned by a tenth of a radian only, and miss little. Those in the middle stand still "
+        r"or nearly so, and should have turned by a radian or more.",
         feedback={
             "A": r"A fast plane turns by a large angle, and each turn is rounded up as often as down.",
             "C": r"They do stand still. By how much should they have turned in a thousand places?",
@@ -111,8 +111,8 @@ EXERCISES = (
     Task(
         id="ch20.move-down",
         statement=r"Write `move_down(held, dropped, theta)`. `held` is a list of complex numbers, one for each plane: "
-        r"a cached key. `dropped` tokens in front of it go, a whole number. `theta` has the planes' frequencies. Return "
-        r"the key at its new place, as an array.",
+        r"a cached key. `dropped` tokens in front of it go, a whole number. `theta` has the planes' frequencies. "
+        r"Return the key at its new place, as an array.",
         solution=move_down,
         examples=st.tuples(_keys.map(np.array), st.integers(0, 50), st.just(np.array([1.0, 0.1, 0.01])).map(np.array)),
         mistakes={

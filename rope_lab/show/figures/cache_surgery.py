@@ -19,16 +19,18 @@ LINES = (  # store, turns, where its name stands (plane, miss), its name, how it
 
 
 def frozen_planes() -> Picture:
-    """The mean miss of each plane of a head of 128 after 1,024 turns by one place, for four caches."""
+    """The median miss of each plane of a head of 128 after 1,024 turns by one place, for four caches."""
     theta, keys = frequencies(2 * PLANES), np.random.default_rng(20).normal(size=(16, 2 * PLANES))
-    misses = {store: turn_miss(keys, theta=theta, steps=steps, store=store) for store, steps, *_ in LINES}
+    misses = {
+        store: np.median(turn_miss(keys, theta=theta, steps=steps, store=store), axis=0) for store, steps, *_ in LINES
+    }
     frozen = int((theta < still_below("bfloat16")).sum())
-    worst = int(misses["bfloat16"].mean(axis=0).argmax())
+    worst = int(misses["bfloat16"].argmax())
     desc = (
         f"How far the hands of each of {PLANES} planes are from their places after {TURNS:,} turns by one place, in "
         "lengths of the hand, from 0 to 2. In float32 the line lies at 0. In float16 it rises a little in the slow "
-        f"planes. In bfloat16 it is highest around plane {worst} and falls towards the slowest, which had little way to "
-        f"go. With blocks of eight bits fast planes are wrong as well. The last {frozen} planes are shaded: there a "
+        f"planes. In bfloat16 it is highest around plane {worst} and falls towards the slowest, which had little way "
+        f"to go. With blocks of eight bits fast planes are wrong as well. The last {frozen} planes are shaded: there a "
         "turn is less than half a step of bfloat16."
     )
     with figure(title=f"Where {TURNS:,} small turns leave the hands", desc=desc, size=(4.8, 3.4)) as fig:
@@ -39,7 +41,7 @@ def frozen_planes() -> Picture:
         axes.axvspan(PLANES - frozen - 0.5, 64, color=LIGHT["ink"], alpha=0.07, lw=0)
         axes.set_xticks([0, 16, 32, 48, 63])
         for store, _, place, name, marker in LINES:
-            line = misses[store].mean(axis=0)
+            line = misses[store]
             axes.plot(np.arange(PLANES), line, marker=marker, markevery=6, ms=4, lw=1.2, color=LIGHT["ink"])
             axes.text(*place, name, fontsize=10)
     return fig.picture

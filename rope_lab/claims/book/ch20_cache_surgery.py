@@ -1,5 +1,7 @@
 """Chapter 20, what moving, dropping and splicing in cached tokens keeps, and what masks have to do with it."""
 
+from typing import Any
+
 import numpy as np
 import sympy as sp
 import torch
@@ -10,8 +12,8 @@ from rope_lab.claims.ledger import claim
 from rope_lab.nn import attention, cache, cache_surgery, gpt, latent_attention, rotary
 
 n, D, theta = sp.symbols("n D theta", real=True)
-SHAPE = {"vocab_size": 30, "seq_len": 96, "n_layers": 3, "n_heads": 2, "d_model": 16, "std": 0.7}
-MODELS = {
+SHAPE: dict[str, Any] = {"vocab_size": 30, "seq_len": 96, "n_layers": 3, "n_heads": 2, "d_model": 16, "std": 0.7}
+MODELS: dict[str, dict[str, Any]] = {
     "interleaved": {},
     "half-split, shared heads": {"layout": "half", "block": "llama", "n_kv_heads": 1},
     "turned values": {"rotated": "qkvo"},
@@ -241,7 +243,7 @@ def values_turn_too(turn_values, rng):
     x = torch.from_numpy(rng.normal(size=(1, 8, 16)))
     here, fresh = cache.KVCache(), cache.KVCache()
     layer(x, cache=here)
-    left = here.v
+    left = here.tensors()[1]
     cache_surgery.drop_tokens(layer, here, 0, 3)
     if not turn_values:
         here.v = left[..., 3:, :]
@@ -266,12 +268,12 @@ def the_latent_stays(turning, rng):
     x, here, there = torch.from_numpy(rng.normal(size=(1, 6, 16))), cache.LatentCache(), cache.LatentCache(offset=9)
     layer(x, cache=here)
     layer(x, cache=there)
-    before = here.held.numpy().copy()
+    before = here.tensors()[0].numpy().copy()
     cache_surgery.shift_tokens(layer, here, 9)
     part = before[..., turning]
     speeds = rotation.frequencies(4) if part.shape[-1] == 4 else rotation.frequencies(16)
     before[..., turning] = rotation.rotate(part, np.full(6, 9.0), theta=speeds)
-    return max(apart([here], [there]), float(np.abs(before - there.held.numpy()).max()))
+    return max(apart([here], [there]), float(np.abs(before - there.tensors()[0].numpy()).max()))
 
 
 @claim(

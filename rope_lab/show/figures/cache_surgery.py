@@ -3,18 +3,20 @@
 import numpy as np
 
 from rope_lab.algebra.rotation import frequencies
-from rope_lab.algebra.rounded_cache import still_below, turn_miss
+from rope_lab.algebra.rounded_cache import Store, still_below, turn_miss
 from rope_lab.show.style import LIGHT
 from rope_lab.show.svg import Picture, figure
 
 __all__ = ["frozen_planes"]
 
 PLANES, TURNS = 64, 1024
-LINES = (  # store, turns, where its name stands (plane, miss), its name, how it is drawn
-    ("int8", TURNS, (2, 1.75), "8-bit blocks", "^"),
-    ("bfloat16", TURNS, (30, 1.75), "bf16", "o"),
-    ("float16", TURNS, (46, 0.45), "fp16", "s"),
-    ("float32", TURNS, (2, 0.09), "fp32", "D"),
+LINES: tuple[
+    tuple[Store, int, tuple[float, float], str, str], ...
+] = (  # store, turns, where its name stands (plane, miss), its name, how it is drawn
+    ("int8", TURNS, (21, 1.75), "8-bit blocks", "^"),
+    ("bfloat16", TURNS, (49.5, 0.98), "bf16", "o"),
+    ("float16", TURNS, (44.5, 0.14), "fp16", "s"),
+    ("float32", TURNS, (2, -0.2), "fp32, at 0", "D"),
 )
 
 
@@ -36,7 +38,7 @@ def frozen_planes() -> Picture:
     with figure(title=f"Where {TURNS:,} small turns leave the hands", desc=desc, size=(4.8, 3.4)) as fig:
         axes = fig.subplots()
         axes.set(
-            xlabel="plane, from fast to slow", ylabel="miss, in lengths of the hand", xlim=(-1, 64), ylim=(-0.05, 2)
+            xlabel="plane, from fast to slow", ylabel="miss, in lengths of the hand", xlim=(-1, 64), ylim=(-0.3, 2.6)
         )
         axes.axvspan(PLANES - frozen - 0.5, 64, color=LIGHT["ink"], alpha=0.07, lw=0)
         axes.set_xticks([0, 16, 32, 48, 63])

@@ -71,7 +71,7 @@ EXERCISES = (
         r"The slowest would have turned by a tenth of a radian only, and miss little. Those in the middle stand still "
         r"or nearly so, and should have turned by a radian or more.",
         feedback={
-            "A": r"A fast plane turns by a large angle, and each turn is rounded up as often as down.",
+            "A": r"A fast plane turns by a large angle, and most of its rounding errors cancel.",
             "C": r"They do stand still. By how much should they have turned in a thousand places?",
             "D": r"Exact turns add up. What becomes of a turn that is smaller than the step between two numbers?",
         },

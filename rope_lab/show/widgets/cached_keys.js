@@ -95,7 +95,7 @@ function build(ui) {
 }
 
 function draw(fig, { frequencies, pairs }, { hands, right, miss }, told) {
-  fig.clear(`${told} Filled hands are what the cache holds, dashed ones where they should be.`);
+  fig.clear(`${told} Hands with a head are what the cache holds, dashed ones where they should be.`);
   const narrow = fig.width < 420,
     left = narrow ? 62 : 96,
     top = 26,
@@ -114,8 +114,8 @@ function draw(fig, { frequencies, pairs }, { hands, right, miss }, told) {
         length = Math.hypot(...right[j][i]),
         tip = ([a, b]) => [at[0] + (0.94 * r * a) / length, at[1] - (0.94 * r * b) / length];
       fig.circle(at, r, "hair");
-      if (wrong) fig.line(at, tip(right[j][i]), "dash");
-      fig.hand(at, tip(key[i]), "key");
+      if (wrong) fig.line(at, tip(right[j][i]), "dash two");
+      fig.hand(at, tip(key[i]), "");
     }
   }
 }

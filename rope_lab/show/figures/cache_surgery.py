@@ -13,7 +13,7 @@ PLANES, TURNS = 64, 1024
 LINES: tuple[
     tuple[Store, int, tuple[float, float], str, str], ...
 ] = (  # store, turns, where its name stands (plane, miss), its name, how it is drawn
-    ("int8", TURNS, (21, 1.75), "8-bit blocks", "^"),
+    ("int8", TURNS, (9, 1.5), "8-bit blocks", "^"),
     ("bfloat16", TURNS, (49.5, 0.98), "bf16", "o"),
     ("float16", TURNS, (44.5, 0.14), "fp16", "s"),
     ("float32", TURNS, (2, -0.2), "fp32, at 0", "D"),

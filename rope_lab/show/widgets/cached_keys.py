@@ -53,11 +53,9 @@ class CachedKeys(Widget):
     @staticmethod
     def random_state(rng) -> dict:
         return {
-            "moves": float(rng.integers(0, 300)),
+            "moves": float(rng.integers(0, 2001)),
             "store": str(rng.choice(["float32", "float16", "bfloat16"])),
             "way": str(rng.choice(["steps", "once"])),
-            "frequencies": np.exp(rng.uniform(-9, 0, size=3)).tolist(),
-            "pairs": rng.uniform(-2, 2, size=(4, 3, 2)).tolist(),
         }
 
     def fallback(self) -> str:

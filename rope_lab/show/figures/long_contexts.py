@@ -105,7 +105,7 @@ def along_the_stream() -> Picture:
         "Loss against steps of the stream, minus the loss with keys that are turned anew in float32. Thin lines are "
         f"seeds. Mean over the second half: {'; '.join(f'{way} {_later(found, way)}' for way in STREAMED)}."
     )
-    with figure(title="A stream through a short cache", desc=desc, size=(5.0, 3.4)) as fig:
+    with figure(title="A stream through a short cache", desc=desc, size=(4.8, 3.4)) as fig:
         axes = fig.subplots()
         axes.axhline(0, color=LIGHT["muted"], lw=1)
         for way, role in STREAMED.items():

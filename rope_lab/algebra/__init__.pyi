@@ -15,6 +15,7 @@ from . import (
     latent as latent,
     layouts as layouts,
     linear_attention as linear_attention,
+    longer_texts as longer_texts,
     normal_form as normal_form,
     one_head as one_head,
     orthogonal_powers as orthogonal_powers,
@@ -148,6 +149,7 @@ from .linear_attention import (
     relu as relu,
     relu_blocks as relu_blocks,
 )
+from .longer_texts import Lowest as Lowest, lowest_decay as lowest_decay, reach as reach
 from .normal_form import (
     OrthogonalForm as OrthogonalForm,
     SkewForm as SkewForm,

@@ -4,6 +4,7 @@ from . import (
     audits as audits,
     axes as axes,
     by_design as by_design,
+    changing_schedules as changing_schedules,
     conversion as conversion,
     cos_sin_modules as cos_sin_modules,
     every as every,
@@ -39,6 +40,7 @@ from .audits import (
     lines as lines,
 )
 from .axes import Axis as Axis
+from .changing_schedules import length_dependence as length_dependence
 from .conversion import permute_state as permute_state
 from .every import audit_every as audit_every
 from .example import llama_example as llama_example

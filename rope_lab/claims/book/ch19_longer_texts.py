@@ -1,0 +1,265 @@
+"""Chapter 19, the lists: which angles are new in a longer text, what each schedule does about it, and the factor."""
+
+import math
+
+import numpy as np
+
+from rope_lab.algebra import frequency_schedules, longer_texts, rotation, schedule
+from rope_lab.algebra.frequency_schedules import NTK, ByParts, Linear, Llama3, Schedule, Yarn, YarnPaper
+from rope_lab.claims.ledger import claim
+
+LLAMA = {"width": 128, "base": 500000.0}  # a head of Llama 3 8B, whose training ended at 8192 tokens
+WINDOW = 8192
+
+
+def _lists(made, *, width=128, base=500000.0):
+    return made.frequencies(width, base=base), rotation.frequencies(width, base=base)
+
+
+@claim(
+    "book.longer-met",
+    statement=r"A plane that makes a whole turn in $L$ tokens has met every angle, up to half a step $\theta/2$. A "
+    r"plane that does not is at the angle $n\theta - (L-1)\theta$ beyond all that it met, at every later position $n$ "
+    r"of its first turn.",
+    witness=r"Llama 3 8B, $L = 8192$: $[[29]]$ of 64 planes do not complete a turn.",
+    computed=lambda: int((schedule.turns(WINDOW, theta=rotation.frequencies(128, base=5e5)) < 1).sum()),
+    holds=lambda L, theta: L * theta >= 2 * np.pi,
+    control=lambda L, theta: L * theta >= np.pi,  # half a turn
+    tolerance=1e-9,
+)
+def what_a_plane_has_met(met, rng):
+    misses = []
+    for L in (50, 400):
+        for theta in np.exp(rng.uniform(np.log(2 / L), np.log(0.5), size=20)):
+            angles = np.arange(L) * theta
+            later = rng.integers(L, 3 * L, size=50)
+            gap = np.abs((later[:, None] * theta - angles + np.pi) % (2 * np.pi) - np.pi).min(axis=1)
+            if met(L, theta):
+                misses.append(max(0.0, gap.max() - theta / 2))
+            else:
+                first = later[(later * theta < 2 * np.pi) & ((later - L + 1) * theta < 2 * np.pi - later * theta)]
+                new = np.abs(np.subtract.outer(first * theta, angles)).min(axis=1, initial=np.inf)
+                misses += np.abs(new - (first - L + 1) * theta).tolist()
+    return max(misses)
+
+
+@claim(
+    "book.longer-neighbours",
+    statement=r"Interpolation by $s$ brings neighbours together: from one token to the next the logit of $q$ and $k$ "
+    r"changes by at most $\sum_i \frac{\theta_i}{s} |q_i||k_i|$, and by almost so much somewhere.",
+    witness=r"$s = 8$: the fastest hand turns by $[[0.125]]$ rad from word to word, where it turned by $1$.",
+    computed=lambda: float(_lists(Linear(factor=8))[0][0]),
+    tolerance=1e-12,
+    holds=lambda theta, s: theta / s,
+    control=lambda theta, s: theta / s**2,
+)
+def neighbours_move_together(slower, rng):
+    misses = []
+    for s in (2.0, 8.0):
+        theta = rotation.frequencies(16, base=100.0)
+        for _ in range(20):
+            q, k = rng.normal(size=(2, 16))
+            lengths = [np.hypot(x[0::2], x[1::2]) for x in (q, k)]
+            bound = (slower(theta, s) * lengths[0] * lengths[1]).sum()
+            used = Linear(factor=s).frequencies(16, base=100.0)
+            at = np.arange(400.0)
+            logits = rotation.logits(q[None], np.tile(k, (400, 1)), q_positions=[0.0], k_positions=at, theta=used)[0]
+            misses.append(max(0.0, np.abs(np.diff(logits)).max() - bound))
+    return max(misses)
+
+
+@claim(
+    "book.longer-ntk-reach",
+    statement=r"NTK-aware scaling by $s$ makes plane $i$ of $p$ slower by $s^{i/(p-1)}$. The first plane $i^*$ that "
+    r"does not complete a turn in $L$ tokens ends its angles at $s^{i^*/(p-1)} L$ tokens, which is the reach of the "
+    r"list.",
+    witness=r"Llama 3 8B: $i^* = [[35]]$, so a factor of 8 reaches $[[3.17]]$ windows.",
+    computed=lambda: (
+        int(np.argmax(schedule.turns(WINDOW, theta=rotation.frequencies(128, base=5e5)) < 1)),
+        longer_texts.reach(*_lists(NTK(factor=8))[:1], trained=_lists(NTK(factor=8))[1], window=WINDOW) / WINDOW,
+    ),
+    tolerance=1e-9,
+    holds=lambda s, first, p: s ** (first / (p - 1)),
+    control=lambda s, first, p: s,  # noqa: ARG005 - what its factor promises
+)
+def how_far_a_larger_base_reaches(windows, rng):
+    misses = []
+    for width, base, L in ((64, 1e4, 4096), (128, 5e5, 8192), (256, 1e6, 8192)):
+        s = rng.uniform(2, 16)
+        used, trained = _lists(NTK(factor=s), width=width, base=base)
+        first = int(np.argmax(schedule.turns(L, theta=trained) < 1))
+        found = longer_texts.reach(used, trained=trained, window=L)
+        misses.append(abs(found / L / windows(s, first, width // 2) - 1))
+    return max(misses)
+
+
+@claim(
+    "book.longer-parts-reach",
+    statement=r"By parts with $\alpha = 1$, every plane with less than one turn in the window is slowed by all of "
+    r"$s$. So the list reaches $sL$ tokens: no plane is at an angle that it never met. Llama 3's rule, YaRN's "
+    r"paper and YaRN's code all do.",
+    witness=r"Llama 3.1, $s = 8$: $[[65536]]$ tokens. With $\alpha = \tfrac12$ it would be $[[32874]]$.",
+    computed=lambda: (
+        _reached(Llama3(factor=8, window=WINDOW)),
+        _reached(ByParts(factor=8, window=WINDOW, slow=0.5, fast=4)),
+    ),
+    tolerance=1e-9,
+    holds=1.0,
+    control=0.5,  # planes between half a turn and one are kept in part, and go beyond
+)
+def by_parts_reaches_the_new_window(slow, rng):
+    misses = []
+    for width, base, L in ((128, 5e5, 8192), (128, 1e4, 4096)):
+        s = rng.uniform(2, 16)
+        for made in (
+            ByParts(factor=s, window=L, slow=slow, fast=4),
+            YarnPaper(factor=s, window=L, slow=slow),
+            Yarn(factor=s, window=L, slow=slow),
+        ):
+            used, trained = _lists(made, width=width, base=base)
+            misses.append(abs(longer_texts.reach(used, trained=trained, window=L) / (s * L) - 1))
+    return max(misses)
+
+
+def _reached(made):
+    used, trained = _lists(made)
+    return int(longer_texts.reach(used, trained=trained, window=WINDOW))
+
+
+@claim(
+    "book.longer-yarn-worst",
+    statement=r"With the ends of its ramp not rounded, a plane of YaRN's code is never slower than that of its paper, "
+    r"and faster by less than $(\beta - 1) / \ln \beta$, at any factor, window and base, if $\alpha = 1$.",
+    witness=r"$\beta = 32$: below $[[8.94]]$. Llama 2, $s = 16$, with rounded ends as the code has them: "
+    r"$[[25]]$ of 64 planes differ by more than 1 %, the worst by $[[3.04]]$.",
+    computed=lambda: (31 / math.log(32), *_yarn_gap(Yarn(factor=16, window=4096), width=128, base=1e4)),
+    holds=lambda beta: (beta - 1) / math.log(beta),
+    control=lambda beta: (beta - 1) / math.log(beta) / 2,
+)
+def the_code_against_the_paper(most):
+    seen = []
+    for beta in (4.0, 32.0):
+        for s in (2.0, 16.0, 1e6):
+            for base, L in ((1e4, 4096), (1e6, 32768)):
+                at = {"factor": s, "window": L, "fast": beta}
+                code = Yarn(**at, whole=False).frequencies(4096, base=base)
+                paper = YarnPaper(**at).frequencies(4096, base=base)
+                seen.append(code / paper / most(beta))
+                if (code < paper * (1 - 1e-12)).any():
+                    return False
+    return bool(0.9 < max(ratio.max() for ratio in seen) < 1)  # never reached, and no smaller number would do
+
+
+def _yarn_gap(made, *, width, base):
+    code = made.frequencies(width, base=base)
+    ratio = code / YarnPaper(factor=made.factor, window=made.window).frequencies(width, base=base)
+    return int((np.abs(ratio - 1) > 0.01).sum()), float(ratio.max())
+
+
+@claim(
+    "book.longer-factor",
+    statement=r"Cosines and sines times $m$ multiply the turning part of a logit by $m^2$, and leave the rest: with "
+    r"$q = (q_t, q_r)$ it is $m^2\, q_t^\top R\, k_t + q_r^\top k_r$. Only if every coordinate turns is this a "
+    r"temperature of the softmax.",
+    witness=r"$s = 4$: $m^2 = [[1.296]]$. A head of 256 coordinates that turns 64 of them gets it on a quarter.",
+    computed=lambda: Yarn(factor=4, window=32768).attention_factor ** 2,
+    tolerance=1e-12,
+    holds=lambda turning, rest, m: m**2 * turning + rest,
+    control=lambda turning, rest, m: m**2 * (turning + rest),  # a temperature
+)
+def the_factor_sees_what_turns(logit, rng):
+    misses = []
+    for width in (64, 256):
+        made = Yarn(factor=rng.uniform(2, 40), window=4096)
+        theta, m = made.frequencies(64, base=1e4), made.attention_factor
+        q, k = rng.normal(size=(2, width))
+        at, to = rng.integers(0, 9000, size=2)
+        turned = [m * rotation.rotate(x[:64], n, theta=theta) for x, n in ((q, at), (k, to))]
+        whole = turned[0] @ turned[1] + q[64:] @ k[64:]
+        turning = rotation.rotate(q[:64], at, theta=theta) @ rotation.rotate(k[:64], to, theta=theta)
+        misses.append(abs(whole - logit(turning, q[64:] @ k[64:], m)))
+    return max(misses)
+
+
+@claim(
+    "book.longer-two-scales",
+    statement=r"Of two settings `mscale` $= a$ and `mscale_all_dim` $= b$, cosines and sines get $m(a)/m(b)$ with "
+    r"$m(x) = 0.1\,x \ln s + 1$. Where the attention multiplies all logits by $m(b)^2$ as well, the turning part ends "
+    r"with $m(a)^2$ and the rest with $m(b)^2$: equal scales are a temperature, and the tables then have the factor 1.",
+    witness=r"$s = 40$, $a = b = 1$: the tables have factor $[[1]]$, and all logits are multiplied by $[[1.87]]$.",
+    computed=lambda: (
+        Yarn(factor=40, window=4096, mscale=1.0, mscale_all_dim=1.0).attention_factor,
+        Yarn(factor=40, window=4096).attention_factor ** 2,
+    ),
+    tolerance=1e-12,
+    holds=lambda a, _b, s: (0.1 * a * math.log(s) + 1) ** 2,
+    control=lambda _a, b, s: (0.1 * b * math.log(s) + 1) ** 2,
+)
+def two_scales_of_one_temperature(turning, rng):
+    misses = []
+    for _ in range(20):
+        s, (a, b) = rng.uniform(2, 64), rng.uniform(0.2, 2, size=2)
+        tables = Yarn(factor=s, window=4096, mscale=a, mscale_all_dim=b).attention_factor
+        everywhere = Yarn(factor=s, window=4096, mscale=b, mscale_all_dim=1e-300).attention_factor ** 2
+        misses.append(abs(tables**2 * everywhere - turning(a, b, s)))
+    return max(misses)
+
+
+@claim(
+    "book.longer-short-texts",
+    statement=r"Two lists of frequencies between $0$ and $\pi$ give the same logits at offset 1, for every query and "
+    r"key, only if they are one list. So a schedule that stays on changes short texts as well.",
+    witness=r"YaRN by 4 on a base of $10^6$ and a window of 32,768: at offset 1000 the planes are off by up to "
+    r"$[[0.52]]$ rad.",
+    computed=lambda: _off_at(1000),
+    tolerance=1e-9,
+    holds=lambda theta, turns: theta,  # noqa: ARG005 - the list itself
+    control=lambda theta, turns: theta + 2 * np.pi * turns,  # another list with the same logits at whole offsets
+)
+def logits_know_their_list(other, rng):
+    theta = rotation.frequencies(16, base=100.0) * np.pi * 0.99
+    used = other(theta, rng.integers(1, 4, size=8))
+    gap = np.abs(rotation.rotation_matrix(1, theta=used) - rotation.rotation_matrix(1, theta=theta)).max()
+    slower = Linear(factor=4).frequencies(16, base=100.0)
+    told = np.abs(rotation.rotation_matrix(1, theta=slower) - rotation.rotation_matrix(1, theta=theta)).max()
+    return float(np.abs(used - theta).max() if gap < 1e-9 < told else 1.0)
+
+
+def _off_at(offset):
+    used, trained = _lists(Yarn(factor=4, window=32768), base=1e6)
+    return float(np.abs(offset * (used - trained)).max())
+
+
+@claim(
+    "book.longer-lists-relative",
+    statement=r"Interpolation, NTK, by parts, YaRN, Llama 3's rule, and the other two at a fixed length are lists of "
+    r"frequencies. So the logit depends on the offset alone.",
+    witness=r"Seven schedules, two of them fixed at 6000 tokens.",
+    tolerance=1e-9,
+    holds=lambda made, n: made.at(6000),  # noqa: ARG005 - one list for the whole text
+    control=lambda made, n: made.at(n + 1),  # the list of the text as long as it was when this token was read
+)
+def fixed_lists_are_relative(fixed, rng):
+    misses = []
+    for made in _seven():
+        q, k = rng.normal(size=(2, 16))
+        logits = []
+        for m in (0, 900, 5900):
+            turned = [
+                rotation.rotate(x, n, theta=fixed(made, n).frequencies(16, base=1e4)) for x, n in ((q, m + 60), (k, m))
+            ]
+            logits.append(turned[0] @ turned[1])
+        misses.append(np.ptp(logits))
+    return max(misses)
+
+
+def _seven() -> list[Schedule]:
+    return [
+        Linear(factor=4),
+        NTK(factor=4),
+        ByParts(factor=4, window=4096),
+        Yarn(factor=4, window=4096),
+        Llama3(factor=4, window=4096),
+        frequency_schedules.DynamicNTK(factor=4, window=1000),
+        frequency_schedules.LongRoPE(short=(1.0,) * 8, long=(2.0,) * 8, window=930, factor=4),
+    ]

@@ -1,0 +1,165 @@
+"""Chapter 19: which angles are new in a longer text, and what each schedule of frequencies does about it."""
+
+import numpy as np
+from hypothesis import strategies as st
+
+from rope_lab.algebra.frequency_schedules import DynamicNTK, Llama3
+from rope_lab.algebra.rotation import frequencies
+from rope_lab.algebra.schedule import turns
+from rope_lab.exercises.core import Question, Task
+
+LLAMA, WINDOW = frequencies(128, base=500000.0), 8192
+
+
+def _new_hands():
+    """Hands that end an eight times longer text in a direction that they never had, of 64."""
+    angles = np.arange(WINDOW)
+    count = 0
+    for theta in LLAMA:
+        end = (8 * WINDOW - 1) * theta
+        gap = np.abs((end - angles * theta + np.pi) % (2 * np.pi) - np.pi).min()
+        count += int(gap > theta)  # a step and a half of its own is no new direction
+    return [count == 0, 0.25 * len(LLAMA) < count < 0.5 * len(LLAMA), count == len(LLAMA), 0 < count <= 3]
+
+
+def _what_the_neighbour_does():
+    """The list for a text of 1000 tokens, alone and beside one of 20,000."""
+    made = DynamicNTK(factor=4, window=WINDOW)
+    alone, beside = (made.at(n).frequencies(128, base=500000.0) for n in (1000, 20000))
+    off = np.abs(1000 * (alone - beside)).max()
+    return [off == 0, 0 < off < 1e-3, off > 1, False]
+
+
+def _new_wavelength():
+    theta = 2 * np.pi / 4000
+    base = theta**-2.0  # so that the second of two planes has it
+    return float(2 * np.pi / Llama3(factor=8, window=WINDOW).frequencies(4, base=base)[1])
+
+
+def _what_the_factor_multiplies():
+    m, rng = 1.1, np.random.default_rng(0)
+    q, k = rng.normal(size=(2, 256))
+    turning, rest = q[:64] @ k[:64], q[64:] @ k[64:]
+    q[:64], k[:64] = m * q[:64], m * k[:64]
+    now = q @ k
+    return [bool(np.isclose(now, x)) for x in (m**2 * (turning + rest), m**2 * turning + rest, turning + m**2 * rest)]
+
+
+def by_parts(theta, window, factor, slow, fast):
+    theta = np.asarray(theta)
+    made = window * theta / (2 * np.pi)
+    kept = np.clip((made - slow) / (fast - slow), 0, 1)
+    return theta * (kept + (1 - kept) / factor)
+
+
+def _by_wavelength(theta, window, factor, slow, fast):
+    theta = np.asarray(theta)
+    kept = np.clip((turns(window, theta=theta) - slow) / (fast - slow), 0, 1)
+    return 1 / (kept / theta + (1 - kept) * factor / theta)
+
+
+def _kept_and_slowed_exchanged(theta, window, factor, slow, fast):
+    theta = np.asarray(theta)
+    kept = np.clip((turns(window, theta=theta) - slow) / (fast - slow), 0, 1)
+    return theta * (kept / factor + (1 - kept))
+
+
+_settings = st.tuples(
+    st.sampled_from([100.0, 10000.0, 500000.0]).map(lambda base: frequencies(16, base=base)),
+    st.sampled_from([512, 4096]),
+    st.sampled_from([2.0, 8.0]),
+    st.sampled_from([1.0, 2.0]),
+    st.sampled_from([4.0, 32.0]),
+)
+
+EXERCISES = (
+    Question(
+        id="ch19.predict-new-angles",
+        kind="prediction",
+        prompt=r"A head has 64 clock hands, fast and slow. It was trained on texts of 8,192 tokens. Now it reads a "
+        r"text eight times as long. At the end of that text, how many of its hands point where they never pointed in "
+        r"training?",
+        choices=("none, hands go round", "a little less than half, the slow ones", "all", "only the fastest ones"),
+        answer="B",
+        truth=_new_hands,
+        why=r"A hand that made a whole turn in training has been everywhere. A slow hand has not: it stopped somewhere "
+        r"on its first turn, and now it goes on. In Llama 3 8B these are 29 of 64.",
+        feedback={
+            "A": r"A hand that goes round has been everywhere. Do all hands go round within 8,192 tokens?",
+            "C": r"The fastest hand makes a turn in six tokens. Is there a direction that it never had?",
+            "D": r"The fastest hand has been everywhere after six tokens. Look at the other end.",
+        },
+    ),
+    Question(
+        id="ch19.predict-neighbour",
+        kind="prediction",
+        prompt=r"A server uses dynamic NTK. It reads a short text alone, and then once more in a batch, beside a "
+        r"long text. Do the logits of the short text change?",
+        choices=(
+            "no, texts of a batch do not see each other",
+            "yes, by rounding",
+            "yes, as much as under another base",
+            "only if the padding is on the left",
+        ),
+        answer="C",
+        truth=_what_the_neighbour_does,
+        why=r"The schedule asks for a length, and the code takes the largest position of the whole batch. So the short "
+        r"text is read with the list of the long one.",
+        feedback={
+            "A": r"Attention keeps them apart. Who tells the schedule how long the text is?",
+            "B": r"Rounding is there too. But the list of frequencies itself is another one.",
+            "D": r"Where the padding stands does not matter. What does the schedule take as the length?",
+        },
+    ),
+    Question(
+        id="ch19.wavelength",
+        prompt=r"Llama 3.1 slows its planes by up to 8, for a window of 8,192 tokens, with 1 and 4 turns. A plane had "
+        r"a wavelength of 4,000 tokens. What is it now, in tokens?",
+        answer=9287.0,
+        tolerance=60.0,
+        unit="tokens",
+        truth=_new_wavelength,
+        hint=r"It made $8192/4000 = 2.048$ turns. Which share of its *frequency* stays?",
+        why=r"The share $(2.048 - 1)/3 = 0.349$ stays. The frequency is multiplied by $0.349 + 0.651/8 = 0.431$, and "
+        r"the wavelength is divided by it.",
+        feedback={
+            "4000": r"Only planes with four turns or more stay.",
+            "32000": r"Only planes with less than one turn are slowed by all of 8.",
+            "22219": r"You mixed the wavelengths. The rule mixes frequencies.",
+        },
+    ),
+    Question(
+        id="ch19.temperature",
+        prompt=r"A head has 256 coordinates and turns 64 of them. YaRN multiplies cosines and sines by $m$. What "
+        r"becomes of a logit?",
+        choices=(
+            r"All of it is multiplied by $m^2$.",
+            r"The part of the 64 turning coordinates is multiplied by $m^2$, the rest stays.",
+            r"The part of the 192 others is multiplied by $m^2$.",
+        ),
+        answer="B",
+        truth=_what_the_factor_multiplies,
+        hint="Which coordinates of the query meet a cosine or a sine?",
+        why="Only coordinates that turn are multiplied by cosines and sines. So this is no temperature of the softmax.",
+        feedback={
+            "A": r"This is so if every coordinate turns. Here 192 never meet a cosine.",
+            "C": r"These meet no cosine and no sine.",
+        },
+    ),
+    Task(
+        id="ch19.by-parts",
+        statement=r"Write `by_parts(theta, window, factor, slow, fast)`. `theta` is an array of frequencies. A plane "
+        r"that makes `fast` turns or more in `window` tokens stays, one with `slow` turns or fewer is slowed by "
+        r"`factor`, and between them the share that stays grows in a straight line with the turns. Return the new "
+        r"frequencies.",
+        solution=by_parts,
+        examples=_settings,
+        mistakes={
+            "wavelengths mixed, where frequencies are": _by_wavelength,
+            "fast planes slowed, and slow ones kept": _kept_and_slowed_exchanged,
+            "every plane slowed alike": lambda theta, window, factor, slow, fast: np.asarray(theta) / factor,  # noqa: ARG005
+        },
+        hint=r"The turns are `window * theta / (2 * np.pi)`, and `np.clip` keeps a share between 0 and 1.",
+        why=r"With 1 and 4 turns this is Llama 3's rule. With 1 and 32 it is the one of YaRN's paper.",
+    ),
+)

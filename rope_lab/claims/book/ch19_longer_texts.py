@@ -46,7 +46,7 @@ def what_a_plane_has_met(met, rng):
 @claim(
     "book.longer-neighbours",
     statement=r"Interpolation by $s$ brings neighbours together: from one token to the next the logit of $q$ and $k$ "
-    r"changes by at most $\sum_i \frac{\theta_i}{s} |q_i||k_i|$, and by almost so much somewhere.",
+    r"changes by at most $\sum_i \frac{\theta_i}{s} |q_i||k_i|$.",
     witness=r"$s = 8$: the fastest hand turns by $[[0.125]]$ rad from word to word, where it turned by $1$.",
     computed=lambda: float(_lists(Linear(factor=8))[0][0]),
     tolerance=1e-12,

@@ -18,6 +18,7 @@ from . import (
     proof_stepper as proof_stepper,
     ride as ride,
     runs as runs,
+    schedule_lines as schedule_lines,
     seed_interval as seed_interval,
     send_two as send_two,
     shift_sentence as shift_sentence,
@@ -48,6 +49,7 @@ from .powers_of_o import PowersOfO as PowersOfO
 from .proof_stepper import ProofStepper as ProofStepper
 from .ride import Ride as Ride
 from .seed_interval import SeedInterval as SeedInterval
+from .schedule_lines import ScheduleLines as ScheduleLines
 from .send_two import SendTwo as SendTwo
 from .shift_sentence import ShiftSentence as ShiftSentence
 from .shift_test import ShiftTest as ShiftTest

@@ -83,8 +83,8 @@ def _model(name: str, settings: dict[str, Any]) -> Any:
         max_position_embeddings=128 if "original_max_position_embeddings" in settings else 32,
         initializer_range=0.3,
         rope_parameters={"rope_type": name, "rope_theta": 10000.0, **settings},
-        attn_implementation="eager",
     )
+    config._attn_implementation = "eager"
     with torch.random.fork_rng():
         torch.manual_seed(0)
         return LlamaForCausalLM(config).eval().double()

@@ -57,7 +57,7 @@ def the_bound_has_islands(says):
             low = longer_texts.lowest_decay(length, theta=rotation.frequencies(128, base=float(base)))
             if abs(_digits(base, low.offset) - low.value) > 1e-9:  # forty digits agree where it matters
                 return False
-            passing = {b for b, well in bases.items() if well} or {np.inf}
+            passing = {float(b) for b, well in bases.items() if well} or {np.inf}
             if says(base, passing) != passed:
                 return False
     return True

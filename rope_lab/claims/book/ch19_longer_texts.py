@@ -141,9 +141,8 @@ def the_code_against_the_paper(most):
     for beta in (4.0, 32.0):
         for s in (2.0, 16.0, 1e6):
             for base, L in ((1e4, 4096), (1e6, 32768)):
-                at = {"factor": s, "window": L, "fast": beta}
-                code = Yarn(**at, whole=False).frequencies(4096, base=base)
-                paper = YarnPaper(**at).frequencies(4096, base=base)
+                code = Yarn(factor=s, window=L, fast=beta, whole=False).frequencies(4096, base=base)
+                paper = YarnPaper(factor=s, window=L, fast=beta).frequencies(4096, base=base)
                 seen.append(code / paper / most(beta))
                 if (code < paper * (1 - 1e-12)).any():
                     return False

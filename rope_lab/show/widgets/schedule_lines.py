@@ -72,6 +72,6 @@ class ScheduleLines(Widget):
         )
         return (
             f"Interactive figure: the frequencies of {self.planes} planes under five schedules, for a text of "
-            f"{2 ** shown['log_windows']:.0f} windows of {int(self.window):,} tokens. {words}. Below it, the turns that "
-            "each plane made in training."
+            f"{2 ** shown['log_windows']:.0f} windows of {int(self.window):,} tokens. {words}. Below it, the turns "
+            "that each plane made in training."
         )

@@ -120,15 +120,11 @@ function draw(fig, { scheme, planes, window }, { lines, turns, new: fresh }, tol
   for (const made of [1, 4]) {
     const y = bottom - height(made);
     fig.line([left, y], [right, y], "line thin dash muted");
-    fig.text([right, y - 4], made === 1 ? "1 turn" : "4 turns", "small muted", "end");
+    fig.text([right, made === 1 ? y + 14 : y - 4], made === 1 ? "1 turn" : "4 turns", "small muted", "end");
   }
-  fig.text([left, fig.height - 8], "fast planes", "small muted", "start");
-  fig.text(
-    [right, fig.height - 8],
-    fresh.some(Boolean) ? "slow planes; marked: at new angles" : "slow planes",
-    "small muted",
-    "end",
-  );
+  fig.text([left, fig.height - 8], "fast", "small muted", "start");
+  fig.text([right, fig.height - 8], "slow", "small muted", "end");
+  if (fresh.some(Boolean)) fig.text([(left + right) / 2, fig.height - 8], "marked: at new angles", "small wrong");
 }
 
 export default widget({ compute, build, smooth: ["log_windows"] });

@@ -69,24 +69,21 @@ def the_bound_has_islands(says):
     r"cosine integral, $\mathrm{Ci}(x_0) = 0$, that is $b > 1.622\, L$.",
     witness=r"$x_0 = [[0.6165]]$, so $L = 8192$ asks for $b > [[13287.8]]$. Heads of 128 need far more.",
     computed=lambda: (_first_zero(), 8192 / _first_zero()),
-    tolerance=0.01,
+    tolerance=1e-4,
     holds=lambda: 1 * _first_zero(),
     control=lambda: 1 / (2 * np.pi),  # a slowest plane that ends its turn with the text
 )
 def the_bound_of_wide_heads(zero, _rng):
     misses = []
     for length in (4096, 32768):
-        offsets = np.arange(1.0, length)
-        b = length / zero()
-        lowest = [schedule.dense_decay(offsets, base=b * (1 + side)).min() for side in (-0.02, 0.02)]
-        misses.append(max(0.0, lowest[0]) + max(0.0, -lowest[1]))
-        wide = rotation.frequencies(8192, base=b * 1.02)
-        misses.append(abs(longer_texts.lowest_decay(4096, theta=wide).value - _dense_low(b * 1.02)))
+        bound = brentq(_lowest_of_many, length / 2, 10.0 * length, args=(np.arange(1.0, length),))
+        misses.append(abs(length / bound - zero()))
     return max(misses)
 
 
-def _dense_low(base):
-    return float(schedule.dense_decay(np.arange(1.0, 4096), base=base).min())
+def _lowest_of_many(base, offsets):
+    """The lowest decay of a head of so many planes that their sum is an integral."""
+    return float(schedule.dense_decay(offsets, base=base).min())
 
 
 def _first_zero():

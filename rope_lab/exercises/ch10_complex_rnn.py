@@ -10,13 +10,13 @@ from rope_lab.exercises.core import Question, Task
 
 
 def _most_sign_changes() -> list[bool]:
-    """Over many sums of four positive decays, one of them made to alternate as long as it can."""
-    decays, n = np.array([0.2, 0.4, 0.6, 0.8]), np.arange(60)[:, None]
-    alternating = np.linalg.solve(decays ** n[:4], [1.0, -1.0, 1.0, -1.0])
+    """Over many sums of three positive decays, one of them made to alternate as long as it can."""
+    decays, n = np.array([0.2, 0.5, 0.8]), np.arange(60)[:, None]
+    alternating = np.linalg.solve(decays ** n[:3], [1.0, -1.0, 1.0])
     rng = np.random.default_rng(0)
-    weights = [alternating, *rng.normal(size=(50, 4))]
+    weights = [alternating, *rng.normal(size=(50, 3))]
     most = max(sign_changes((w * decays**n).sum(axis=1)) for w in weights)
-    return [most > 4, most == 4, most == 3, most <= 1]
+    return [most > 3, most == 3, most == 2, most <= 1]
 
 
 def _real_ones() -> list[bool]:
@@ -66,13 +66,13 @@ EXERCISES = (
     Question(
         id="ch10.predict-signs",
         kind="prediction",
-        prompt=r"Add four real decays: $c_1 \lambda_1^n + c_2 \lambda_2^n + c_3 \lambda_3^n + c_4 \lambda_4^n$, with "
+        prompt=r"Add three real decays: $c_1 \lambda_1^n + c_2 \lambda_2^n + c_3 \lambda_3^n$, with "
         r"$0 < \lambda_k < 1$. You may choose the $c_k$ and the $\lambda_k$. How often can the sum change its sign, "
         r"over all $n = 0, 1, 2, \dots$?",
         choices=(
             r"As often as you like, if they are chosen well.",
-            r"Four times at most.",
             r"Three times at most.",
+            r"Twice at most.",
             r"Once at most.",
         ),
         answer="C",
@@ -81,7 +81,7 @@ EXERCISES = (
             "A": "You thought of a wave. But late in the sequence the slowest decay outlasts all others, and it keeps "
             "its sign.",
             "B": "You are near. Count again with a single decay: how often does it change its sign?",
-            "D": "You thought of two decays, one that wins early and one that wins late. Four may take turns.",
+            "D": "You thought of two decays, one that wins early and one that wins late. Three may take turns.",
         },
         why=r"$N$ positive decays allow $N - 1$ changes, and no more, however long you look. One decay that turns, "
         r"$\gamma^n \cos n\theta$, changes sign for ever.",

@@ -173,10 +173,12 @@ function drawRuler(fig, { n: at, dtype }, { step, rounded }) {
     if (Number.isFinite(there) && there >= from && there <= to) fig.line([X(t), top], [X(there), low], "hair");
     fig.circle([X(t), top], 2, "fill muted");
   }
+  const fine = step > 1 ? step / 2 : step; // below a power of two the numbers lie closer together
+  for (let v = Math.ceil(from / fine) * fine; v <= to; v += fine)
+    if (roundTo(v, dtype) === v) fig.line([X(v), low - 6], [X(v), low + 6], "axis");
   for (let v = Math.ceil(from / step) * step, many = 0; v <= to; v += step, many++) {
     const there = roundTo(v, dtype);
     if (!Number.isFinite(there)) continue;
-    fig.line([X(v), low - 6], [X(v), low + 6], "axis");
     if (step > 1 ? many % (fig.width < 420 ? 2 : 1) === 0 : v % 4 === 0)
       fig.text([Math.max(left + 18, Math.min(right - 18, X(v))), low + 24], grouped(v), "small muted");
   }

@@ -208,11 +208,12 @@ function drawOrbits(ui, fig, { t, s, x1, x2 }, { S, P, theta, start, x, y, radii
     const count = Math.max(1, Math.ceil((to - from) * 12));
     return Array.from({ length: count + 1 }, (_, i) => from + ((to - from) * i) / count);
   };
-  const whole = samples(0, ui.limits.t[1]),
+  const narrow = centre(1, 0)[0] - centre(0, 0)[0] < 120,
+    whole = samples(0, ui.limits.t[1]),
     recent = samples(Math.max(0, t - 5), t);
   [
-    ["given basis", toGiven, x, "one"],
-    [s === 1 ? "basis $P$" : "turned basis", toS, y, "two"],
+    [narrow ? "given" : "given basis", toGiven, x, "one"],
+    [s === 1 ? "basis $P$" : narrow ? "turned" : "turned basis", toS, y, "two"],
   ].forEach(([title, at, now, look], column) => {
     fig.text([centre(column, 0)[0], 16], title, look);
     const all = whole.map(at),

@@ -254,6 +254,14 @@ function draw(fig, [cloth, strip], state, values, columns) {
   }
   if (planes > values.turning)
     fig.text([right - 10, TOP + tall - 10], `${planes - values.turning} planes do not turn`, "small muted", "end");
+  const rows = TOP + tall - 28; // what the picture is made of, where nothing else is written
+  if (!never || Y(closed) + 19 < rows - 18)
+    fig.text(
+      [right - 10, rows],
+      `rows: planes, fast above${narrow ? "" : "; columns: positions"}`,
+      "small muted",
+      "end",
+    );
   if (window > shift + 1 && window < shift + columns) {
     fig.line([X(window) - wide / 2, TOP], [X(window) - wide / 2, TOP + tall], "line");
     fig.text([X(window) - wide / 2 - 8, TOP + tall - 10], "the training window ends", "small", "end");

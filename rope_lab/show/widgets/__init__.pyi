@@ -1,5 +1,6 @@
 from . import (
     alias_hands as alias_hands,
+    base_bound as base_bound,
     bf16_positions as bf16_positions,
     budget_calculator as budget_calculator,
     cache_calculator as cache_calculator,
@@ -32,6 +33,7 @@ from . import (
     wrong_layout as wrong_layout,
 )
 from .alias_hands import AliasHands as AliasHands
+from .base_bound import BaseBound as BaseBound
 from .bf16_positions import BfPositions as BfPositions
 from .budget_calculator import BudgetCalculator as BudgetCalculator
 from .cache_calculator import CacheCalculator as CacheCalculator

@@ -1,0 +1,14 @@
+"""The islands that ship with the widget are those that the package computes, and there is more than one."""
+
+import re
+
+import pytest
+
+from rope_lab.show.widgets.base_bound import WINDOWS, BaseBound, islands
+
+
+@pytest.mark.parametrize("window", WINDOWS)
+def test_the_islands_are_computed(window):
+    shipped = BaseBound().islands[window]
+    assert shipped == islands(int(window))
+    assert len(re.findall("o+", shipped)) > 1  # so the smallest base that passes is no lower bound

@@ -106,7 +106,7 @@ function draw(
   const S = (x) => left + ((x - low) / (high - low)) * (right - left),
     top = fig.height - 56,
     wide = (right - left) / Math.max(letters.length - 1, 1);
-  fig.text([left, top - 8], "bases that pass are filled", "small muted", "start");
+  fig.text([left, top - 14], "bases that pass are filled", "small muted", "start");
   fig.rect([left, top], [right - left, 16], "hair");
   for (const found of letters.matchAll(/o+/g))
     fig.rect([left + (found.index - 0.5) * wide, top], [found[0].length * wide, 16], "fill one");

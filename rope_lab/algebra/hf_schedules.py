@@ -51,8 +51,9 @@ def rope_settings(config: Any, *, layer_type: str | None = None) -> RopeSettings
     given = _of_layer(get("rope_parameters") or get("rope_scaling") or {}, layer_type)
     name = str(given.get("rope_type") or given.get("type") or "default")
     name = OLDER.get(name, name)
-    head_dim = get("qk_rope_head_dim") or get("head_dim") or _quotient(get)
     share = _first(given.get("partial_rotary_factor"), get("partial_rotary_factor"), get("rotary_pct"), 1.0)
+    part = get("qk_rope_head_dim") if share == 1.0 else None  # a share is one of the whole head
+    head_dim = part or get("head_dim") or _quotient(get)
     base = _first(given.get("rope_theta"), get("rope_theta"), get("rotary_emb_base"), 10000.0)
     if name not in MAKERS:
         raise ValueError(f"rope_type: expected one of {', '.join(MAKERS)}, got {name!r}; it is no list of frequencies")

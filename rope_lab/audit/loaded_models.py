@@ -8,6 +8,7 @@ import sys
 from dataclasses import dataclass, field
 from typing import Any
 
+from rope_lab.algebra.hf_schedules import RopeSettings, rope_settings
 from rope_lab.audit.adapters import apply_module, layer_types, width_of, wrong_layer_type
 from rope_lab.audit.probe import RotaryCallable
 from rope_lab.errors import ArgumentError
@@ -23,6 +24,7 @@ class ModelRotary:
     keys: RotaryCallable | None  # turns the keys
     head_dim: int
     expected: dict[str, Any] = field(default_factory=dict)  # what the configuration says, for `laws`
+    settings: RopeSettings | None = None  # the schedule of the configuration too, for `fingerprint`
     about: str = ""
 
     def __call__(self, x: Any, positions: Any) -> Any:
@@ -44,7 +46,8 @@ def rotary_of(model: Any, *, config: Any = None, layer_type: str | None = None) 
 
     Returns:
         A `ModelRotary`. Its ``expected`` is what the configuration says: the width that turns and, if no scaling is
-        set, the base.
+        set, the base. Its ``settings`` name the schedule in ``fingerprint(f, head_dim=..., settings=...)``; they are
+        None where `rope_lab.algebra.rope_settings` cannot read the configuration.
 
     Raises:
         TypeError: If model has no modules to look through.
@@ -66,7 +69,22 @@ def rotary_of(model: Any, *, config: Any = None, layer_type: str | None = None) 
         raise ArgumentError(wrong_layer_type(layer_type, kinds, name))
     width = width_of(found, layer_type)
     turned = apply_module(_function(rotary, found), rotary, width, layer_type=layer_type)
-    return ModelRotary(turned.f, turned.keys, width, _said(found, layer_type, width), turned.about)
+    return ModelRotary(
+        turned.f,
+        turned.keys,
+        width,
+        expected=_said(found, layer_type, width),
+        settings=_settings_of(found, layer_type),
+        about=turned.about,
+    )
+
+
+def _settings_of(config: Any, layer_type: str | None) -> RopeSettings | None:
+    """What a configuration says of its frequencies, or None where it has a rule that we do not know."""
+    try:
+        return rope_settings(config, layer_type=layer_type)
+    except ValueError:
+        return None
 
 
 def _rotary_module(model: Any) -> Any:

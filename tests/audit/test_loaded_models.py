@@ -6,6 +6,7 @@ from types import SimpleNamespace
 import pytest
 import torch
 
+from rope_lab.algebra import rope_settings
 from rope_lab.audit import fingerprint, laws, rotary_of
 
 
@@ -119,6 +120,49 @@ def test_each_kind_of_layer_has_its_own_frequencies():
         rotary_of(model)
     with pytest.raises(ValueError, match="layer_type: expected None, got 'near'; StandIn"):
         rotary_of(StandInRotaryEmbedding(configuration()), layer_type="near")
+
+
+YARN = {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 4096, "rope_theta": 10000.0}
+LLAMA_3 = {
+    "rope_type": "llama3",
+    "factor": 8.0,
+    "original_max_position_embeddings": 8192,
+    "low_freq_factor": 1.0,
+    "high_freq_factor": 4.0,
+    "rope_theta": 5e5,
+}
+
+
+@pytest.mark.parametrize(
+    ("parameters", "words"),
+    [
+        (YARN, "Yarn(factor=4, window=4096), from base 10000"),
+        (LLAMA_3, "Llama3(factor=8, window=8192), from base 500000"),
+    ],
+    ids=["yarn", "llama3"],
+)
+def test_the_schedule_of_the_configuration_is_handed_on(parameters, words):
+    config = configuration(head_dim=64, **parameters)
+    config.max_position_embeddings = 131072
+    said = rope_settings(config)
+    module = StandInRotaryEmbedding(config)
+    module.inv_freq = torch.nn.Buffer(torch.tensor(said.schedule.frequencies(64, base=said.base)).float())
+    rotary = rotary_of(StandIn(module))
+    assert rotary.settings == said
+    assert fingerprint(rotary, head_dim=64, settings=rotary.settings).scheme == words
+
+
+def test_a_share_is_one_of_the_whole_head():
+    """DeepSeek-V4 says both: the width that turns, and its share of the head."""
+    config = configuration(head_dim=512, partial_rotary_factor=0.125)
+    config.qk_rope_head_dim = 64
+    said = rope_settings(config)
+    assert (said.head_dim, said.rotary_dim) == (512, 64)
+
+
+def test_a_rule_that_nobody_knows_leaves_the_settings_out():
+    rotary = rotary_of(StandInRotaryEmbedding(configuration(rope_type="of our own")))
+    assert rotary.settings is None
 
 
 def test_nothing_in_the_model_changes():

@@ -68,7 +68,7 @@ def longer_text_controls() -> Picture:
         "A panel for each model, none with a schedule: mean loss against the position in the text, trained up to "
         f"{_window(found)}. Thin lines are seeds. First bin, end of the trained window, last bin: {said}."
     )
-    with figure(title="Eight windows long: three models without a schedule", desc=desc, size=(5.2, 2.4)) as fig:
+    with figure(title="Eight windows long: three models without a schedule", desc=desc, size=(4.8, 2.4)) as fig:
         grid = fig.subplots(1, len(names), sharex=True, sharey=True, squeeze=False)
         for axes, (variant, title) in zip(grid.flat, names.items(), strict=True):
             _panel(axes, found, "as trained", variant, title=title)

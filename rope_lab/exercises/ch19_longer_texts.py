@@ -12,13 +12,17 @@ LLAMA, WINDOW = frequencies(128, base=500000.0), 8192
 
 
 def _new_hands():
-    """Hands that end an eight times longer text in a direction that they never had, of 64."""
-    angles = np.arange(WINDOW)
-    count = 0
+    """How many hands end an eight times longer text in a direction that they never had."""
+    angles, count = np.arange(WINDOW), 0
     for theta in LLAMA:
         end = (8 * WINDOW - 1) * theta
         gap = np.abs((end - angles * theta + np.pi) % (2 * np.pi) - np.pi).min()
-        count += int(gap > theta)  # a step and a half of its own is no new direction
+        count += int(gap > theta)  # up to a step of its own it is no new direction
+    return count
+
+
+def _how_many_are_new():
+    count = _new_hands()
     return [count == 0, 0.25 * len(LLAMA) < count < 0.5 * len(LLAMA), count == len(LLAMA), 0 < count <= 3]
 
 
@@ -81,9 +85,9 @@ EXERCISES = (
         r"training?",
         choices=("none, hands go round", "a little less than half, the slow ones", "all", "only the fastest ones"),
         answer="B",
-        truth=_new_hands,
+        truth=_how_many_are_new,
         why=r"A hand that made a whole turn in training has been everywhere. A slow hand has not: it stopped somewhere "
-        r"on its first turn, and now it goes on. In Llama 3 8B these are 29 of 64.",
+        r"on its first turn, and now it goes on. In Llama 3 8B these are " + f"{_new_hands()} of {len(LLAMA)}.",
         feedback={
             "A": r"A hand that goes round has been everywhere. Do all hands go round within 8,192 tokens?",
             "C": r"The fastest hand makes a turn in six tokens. Is there a direction that it never had?",

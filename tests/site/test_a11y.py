@@ -1,18 +1,29 @@
-"""axe-core on each page: nothing serious or critical, in both themes, on a desk (1280) and on a phone (390)."""
+"""axe-core on each page: nothing serious or critical, on a desk (1280, light) and on a phone (390, dark).
+
+What frames a page, its side bars say, is the same on all of them: a few pages are asked in both themes at both widths.
+"""
 
 import pytest
 
 from tests.site import checks
 from tests.site.checks import nothing
+from tests.site.pages import page_names
+
+IN_BOTH = {"book/intro", "book/01_one_plane", "notebooks/01_one_plane", "search"}
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_axe(visit, scheme):
+def test_axe(visit):
     # axe finds nothing on an error page: first see that this one is a page of the book.
     assert visit.page.locator("h1").locator("visible=true").inner_text()
     assert visit.page.title()
-    visit.theme(scheme)
-    nothing(checks.serious_to_axe(visit.page))
+    own, other = ("dark", "light") if visit.phone else ("light", "dark")
+    for scheme in (other, own) if visit.name in IN_BOTH else (own,):
+        visit.theme(scheme)
+        nothing(checks.serious_to_axe(visit.page))
+
+
+def test_the_pages_asked_in_both_are_there():
+    assert set(page_names()) >= IN_BOTH
 
 
 def test_title_and_language(visit):

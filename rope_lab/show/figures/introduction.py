@@ -17,18 +17,18 @@ __all__ = ["NEEDS", "PARTS", "TOUR", "book_map", "part_picture"]
 PLACES = {  # of each chapter: column, row
     1: (0, 3.5), 2: (1, 3.5), 3: (2, 6.1), 17: (3, 6.1), 18: (2, 5.2), 4: (2, 4.2), 5: (3, 4.2), 6: (4, 4.2),
     7: (5, 4.2), 8: (2, 2.8), 9: (3, 3.3), 10: (3, 2.68), 14: (2, 1.6), 16: (4, 1.7), 11: (2, 0.2), 12: (3, 0.5),
-    15: (4, 1), 13: (3, -0.3), 19: (3, 5.2), 20: (5.2, 3.0),
+    15: (4, 1), 13: (3, -0.3), 19: (4, 6.1), 20: (5.2, 3.0),
 }
 NEEDS = {  # without what the needed chapter needs itself
     2: (1,), 3: (2,), 17: (3,), 18: (2,), 4: (2,), 5: (4,), 6: (5,), 7: (6,), 8: (2,), 9: (8,), 10: (8,), 11: (2,),
-    12: (11,), 13: (11,), 14: (2,), 15: (12, 14), 16: (8, 14), 19: (2, 17), 20: (9, 18),
+    12: (11,), 13: (11,), 14: (2,), 15: (12, 14), 16: (8, 14), 19: (17,), 20: (9, 18),
 }
 # fmt: on
 TOUR = (1, 2, 3, 17)
 WORDS = {  # beside a chapter, or above the middle of three
-    "your code": (3.4, 6.1),
-    "rounding": (1.3, 5.5),
-    "longer texts": (3.4, 5.2),
+    "your code": (2.62, 6.62),
+    "rounding": (2.36, 5.36),
+    "longer texts": (4.4, 6.1),
     "no other way": (3.4, 4.8),
     "one cache": (2.7, 3.78),
     "cache surgery": (4.6, 2.45),
@@ -53,7 +53,7 @@ def book_map() -> Picture:
     ) as fig:
         axes = fig.subplots()
         axes.axis("off")
-        axes.set(xlim=(-0.35, 6.3), ylim=(-0.8, 6.5))
+        axes.set(xlim=(-0.35, 6.3), ylim=(-0.8, 6.9))
         for n, needed in NEEDS.items():
             for m in needed:
                 axes.plot(*zip(PLACES[m], PLACES[n], strict=True), color=LIGHT["muted"], lw=1, zorder=1)

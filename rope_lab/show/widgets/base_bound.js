@@ -7,31 +7,29 @@ const baseOf = (log_base) => {
   return Math.floor(10 ** log_base / unit + 0.5) * unit;
 };
 const frequencies = (d, base) => Array.from({ length: d / 2 }, (_, i) => base ** ((-2 * i) / d));
-const decay = (r, theta) => theta.reduce((sum, t) => sum + Math.cos(r * t), 0) / theta.length;
 
-/** The lowest decay among the offsets below a length: r = a + b, with a in wide steps. */
-function lowest(length, theta) {
+/** The decay at every offset below a length: r = a + b, with a in wide steps. */
+function decays(length, theta) {
   const step = Math.ceil(Math.sqrt(length)),
     table = (count, by) =>
       Array.from({ length: count }, (_, k) => theta.flatMap((t) => [Math.cos(k * by * t), Math.sin(k * by * t)])),
     wide = table(Math.ceil(length / step), step),
     fine = table(step, 1);
-  const found = { value: Infinity, offset: 0 };
-  for (let r = 0; r < length; r++) {
+  return Float64Array.from({ length }, (_, r) => {
     const a = wide[Math.floor(r / step)],
       b = fine[r % step];
     let sum = 0;
     for (let i = 0; i < a.length; i += 2) sum += a[i] * b[i] - a[i + 1] * b[i + 1];
-    if (sum < found.value) Object.assign(found, { value: sum, offset: r });
-  }
-  return { value: found.value / theta.length, offset: found.offset };
+    return sum / theta.length;
+  });
 }
 
 /** The lowest value of the decay of one base in the window, and where it is. */
 export function compute({ log_base, window, head_dim }) {
   const base = baseOf(log_base),
-    { value, offset } = lowest(Number(window), frequencies(head_dim, base));
-  return { base, lowest: value, offset, passes: value >= 0 };
+    along = decays(Number(window), frequencies(head_dim, base)),
+    offset = along.reduce((best, value, r) => (value < along[best] ? r : best), 0);
+  return { base, lowest: along[offset], offset, passes: along[offset] >= 0 };
 }
 
 const whole = (v) => Math.round(v).toLocaleString("en-US");
@@ -73,12 +71,12 @@ function draw(
   fig.clear(`${told} Below, the bases that pass form ${pieces} islands.`);
   const left = 40,
     right = fig.width - 12,
-    foot = fig.height - 118,
+    foot = fig.height - 124,
     theta = frequencies(head_dim, base),
     last = Math.log10(Number(window) - 1);
   const { X, Y } = fig.axes({
     x: [0, last],
-    y: [-0.2, 1],
+    y: [-0.3, 1],
     box: [left, 22, right, foot],
     xticks: [],
     yticks: [0, 0.5, 1],
@@ -86,18 +84,19 @@ function draw(
     ylabel: "decay",
     at: 0,
   });
-  const many = Math.ceil(right - left);
+  const along = decays(Number(window), theta);
   fig.path(
-    Array.from({ length: many + 1 }, (_, i) => {
-      const at = (i / many) * last;
-      return [X(at), Y(decay(10 ** at, theta))];
-    }),
+    columns(along, Math.ceil(right - left)).map(([r, value]) => [X(Math.log10(r)), Y(value)]),
     "line",
   );
+  for (const power of [1, 2, 3, 4].filter((power) => power <= last)) {
+    fig.line([X(power), Y(0) - 3], [X(power), Y(0) + 3], "axis");
+    fig.text([X(power), foot + 15], (10 ** power).toLocaleString("en-US"), "small muted");
+  }
   const lowestAt = [X(Math.log10(Math.max(offset, 1))), Y(value)];
   fig.circle(lowestAt, 4.5, passes ? "fill one" : "fill wrong");
   fig.text(
-    [Math.min(lowestAt[0], right - 4), lowestAt[1] + 20],
+    [Math.min(lowestAt[0] + 4, right - 4), Y(Math.min(value, 0)) + 15],
     number(value, 4),
     passes ? "small one" : "small wrong",
     "end",
@@ -111,18 +110,30 @@ function draw(
   for (const found of letters.matchAll(/o+/g))
     fig.rect([left + (found.index - 0.5) * wide, top], [found[0].length * wide, 16], "fill one");
   for (const [at, name] of Object.entries(MODELS)) {
-    const x = S(Number(at));
-    fig.line([x, top + 16], [x, top + 22], "axis");
-    fig.text(
-      [x, top + 36],
-      fig.width < 420 && at === "5.7" ? "" : name,
-      "small muted",
-      at === "4" ? "start" : at === "5.7" ? "end" : "start",
-    );
+    const x = S(Number(at)),
+      below = at === "5.7" ? 14 : 0; // two bases stand close together
+    fig.line([x, top + 16], [x, top + 22 + below], "axis");
+    fig.text([x, top + 36 + below], name, "small muted", below ? "end" : "start");
   }
   const here = S(log_base);
   fig.line([here, top - 5], [here, top + 21], "line two");
   fig.circle([here, top - 5], 4, "fill two");
+}
+
+/** At most two points in each of so many columns of a logarithmic axis: the greatest and the lowest value there. */
+function columns(along, many) {
+  const points = [],
+    last = Math.log(along.length - 1);
+  for (let r = 1; r < along.length; ) {
+    const end = Math.max(r + 1, Math.ceil(Math.exp(((Math.floor((Math.log(r) / last) * many) + 1) / many) * last)));
+    let [high, low] = [r, r];
+    for (; r < Math.min(end, along.length); r++) {
+      if (along[r] > along[high]) high = r;
+      if (along[r] < along[low]) low = r;
+    }
+    for (const at of high < low ? [high, low] : low < high ? [low, high] : [low]) points.push([at, along[at]]);
+  }
+  return points;
 }
 
 export default widget({ compute, build, smooth: ["log_base"] });

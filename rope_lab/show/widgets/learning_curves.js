@@ -82,7 +82,8 @@ function build(ui) {
   select(ui, compute, "reference", "minus the reference", (now) => ({ options: now.names, value: now.reference }));
   let cursor = null; // it goes from point to point, however many a curve has
   ui.controls.push(() => {
-    if (cursor) cursor.step = 100 / Math.max(1, compute(ui.state).steps.length - 1);
+    const points = Math.max(1, compute(ui.state).steps.length - 1);
+    if (cursor) cursor.step = Math.floor(1e9 / points) / 1e7; // rounded down: with a little more the end is out of reach
   });
   cursor = ui.slider("at", {
     label: "cursor",

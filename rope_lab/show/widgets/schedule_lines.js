@@ -2,6 +2,7 @@ import { number } from "./draw.js";
 import { widget } from "./kit.js";
 
 const TURN = 2 * Math.PI;
+const NAMES = { none: "none", linear: "interpolation", NTK: "NTK-aware", "Llama 3": "Llama 3", YaRN: "YaRN" };
 const share = (x) => Math.min(1, Math.max(0, x));
 
 /** The list of each schedule for a factor s and a window. */
@@ -47,7 +48,7 @@ const windows = (log) => number(2 ** log, log % 1 ? 2 : 0);
 function build(ui) {
   const picture = ui.figure({
     label: "Frequencies of the planes, and their turns in training",
-    height: (width) => Math.min(0.95 * width, 430),
+    height: (width) => (width < 420 ? 360 : 430),
   });
   const write = ui.readout({
     count: "planes at angles never met in training",
@@ -57,7 +58,7 @@ function build(ui) {
   ui.slider("log_windows", { label: "length of the text, in windows", step: 0.25, show: windows });
   ui.choice("scheme", {
     label: "schedule",
-    options: { none: "none", linear: "interpolation", NTK: "NTK-aware", "Llama 3": "Llama 3", YaRN: "YaRN" },
+    options: NAMES,
   });
   ui.choice("window", {
     label: "window of the training",
@@ -73,12 +74,12 @@ function build(ui) {
       reach: `${number(values.reach, 2)} windows`,
       neighbours: `${number(values.neighbours, 3)} rad`,
     });
-    draw(picture, state, values, ui.locked ? `A text of ${windows(state.log_windows)} windows.` : told);
+    draw(picture, state, values, ui.locked, ui.locked ? `A text of ${windows(state.log_windows)} windows.` : told);
     ui.say(told);
   };
 }
 
-function draw(fig, { scheme, planes, window }, { lines, turns, new: fresh }, told) {
+function draw(fig, { scheme, planes, window }, { lines, turns, new: fresh }, locked, told) {
   fig.clear(`${told} Above, the frequency of each plane under every schedule; below, its turns in training.`);
   const left = 44,
     right = fig.width - 10,
@@ -96,22 +97,25 @@ function draw(fig, { scheme, planes, window }, { lines, turns, new: fresh }, tol
   });
   fig.text([4, 12], "log of radians per token", "small muted", "start");
   for (const [name, list] of Object.entries(lines))
-    if (name !== scheme)
-      fig.path(
-        list.map((y, i) => [X(i), Y(y)]),
-        "line thin faint",
-      );
-  fig.path(
-    lines[scheme].map((y, i) => [X(i), Y(y)]),
-    "line one",
-  );
+    fig.path(
+      list.map((y, i) => [X(i), Y(y)]),
+      name === scheme ? "line thick two" : "line thin faint",
+    );
+  if (scheme !== "none") {
+    const half = Math.floor(planes * 0.4); // where the chosen line is named
+    fig.text([X(half) - 8, Y(lines[scheme][half]) + 18], NAMES[scheme], "small two", "end");
+  }
+  if (locked) {
+    fig.text([(left + right) / 2, (middle + bottom) / 2 + 10], "turns in training: after your guess", "muted");
+    return;
+  }
   const top = middle + 26,
     height = (made) => share((Math.log10(made) + 3) / 7) * (bottom - top),
     wide = (right - left) / planes;
   fig.text([4, middle + 18], `turns in ${whole(Number(window))} tokens`, "small muted", "start");
   turns.forEach((made, i) => {
     const x = X(i) - wide / 2 + 0.5;
-    fig.rect([x, bottom - height(made)], [Math.max(wide - 1, 1), height(made)], made < 1 ? "soft" : "soft one");
+    fig.rect([x, bottom - height(made)], [Math.max(wide - 1, 1), height(made)], made < 1 ? "soft" : "fill faint one");
     if (fresh[i]) {
       fig.line([X(i), bottom + 5], [X(i), bottom + 12], "line wrong");
       fig.circle([X(i), Y(lines[scheme][i])], 2.4, "fill wrong");

@@ -6,12 +6,13 @@ import math
 import statistics
 from collections.abc import Collection, Iterable, Mapping
 
+from rope_lab.errors import RopeLabError
 from rope_lab.training.results.cards import Card
 
 Losses = dict[str, dict[float, dict[int, float]]]  # variant -> rate -> seed -> final loss
 
 
-class UndecidedError(ValueError):
+class UndecidedError(RopeLabError, ValueError):
     """The cards do not decide a rate yet. The message says what is missing."""
 
 

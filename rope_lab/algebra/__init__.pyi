@@ -7,6 +7,7 @@ from . import (
     cache_size as cache_size,
     complex_forms as complex_forms,
     dimension_counts as dimension_counts,
+    finite_width as finite_width,
     frequency_schedules as frequency_schedules,
     generators as generators,
     grid_positions as grid_positions,
@@ -77,6 +78,11 @@ from .dimension_counts import (
     value_dimension as value_dimension,
     value_rank as value_rank,
     weight_dimension as weight_dimension,
+)
+from .finite_width import (
+    RelativeFeatures as RelativeFeatures,
+    hankel_rank as hankel_rank,
+    relative_features as relative_features,
 )
 from .frequency_schedules import (
     NTK as NTK,

@@ -98,3 +98,24 @@ def each_plane_its_own_direction(angle, rng):
             claimed = P @ block_diag(*(rotation.rotation_2d(a) for a in angle(x, y, theta))) @ P.T
             worst = max(worst, np.abs(grid_positions.grid_turn(x, y, B_1=B_1, B_2=B_2) - claimed).max())
     return worst
+
+
+@claim(
+    "book.grid-one-direction",
+    statement=r"Generators that are multiples of one, $B_1 = w_1 B$ and $B_2 = w_2 B$, commute, and the head then knows "
+    r"of a place the number $w_1 x + w_2 y$ alone: it cannot tell places apart on a line across $w$.",
+    witness=r"$w = (1, 2)$: the places $(0, 0)$ and $(2, -1)$ have one turn.",
+    tolerance=1e-12,
+    holds=lambda theta: theta,
+    control=lambda theta: theta[::-1],  # they commute as well, but each plane has its own direction
+)
+def blind_across_one_direction(second, rng):
+    theta, P = np.array([1.0, 0.3, 0.05]), np.linalg.qr(rng.normal(size=(6, 6)))[0]
+    B_1, B_2 = (P @ block_diag(*(t * J for t in row)) @ P.T for row in (theta, 2 * second(theta)))
+    B_1, B_2 = (B_1 - B_1.T) / 2, (B_2 - B_2.T) / 2
+    return max(
+        np.abs(
+            grid_positions.grid_turn(x, y, B_1=B_1, B_2=B_2) - grid_positions.grid_turn(x + 2, y - 1, B_1=B_1, B_2=B_2)
+        ).max()
+        for x, y in ((0.0, 0.0), (1.0, 3.0))
+    )

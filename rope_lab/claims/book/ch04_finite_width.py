@@ -156,8 +156,8 @@ def _boost(count, rate):
 @claim(
     "book.boost-two-decays",
     statement=r"A boost $e^{nB}$, $B = \begin{pmatrix} 0 & b\\ b & 0 \end{pmatrix}$, is "
-    r"$P\,\mathrm{diag}(e^{bn}, e^{-bn})\,P^\top$ with the fixed eighth of a turn $P = R_{\pi/4}$: a growth and a decay, "
-    r"which never turn.",
+    r"$P\,\mathrm{diag}(e^{bn}, e^{-bn})\,P^\top$ with the fixed eighth of a turn $P = R_{\pi/4}$: a growth and a "
+    r"decay, which never turn.",
     witness=r"$b = 1$, $n = 1$: $\cosh 1 = \tfrac12(e + e^{-1}) = [[1.543]]$.",
     computed=lambda: _boost(1, 1.0)[0, 0],
     tolerance=1e-11,

@@ -102,8 +102,8 @@ def each_plane_its_own_direction(angle, rng):
 
 @claim(
     "book.grid-one-direction",
-    statement=r"Generators that are multiples of one, $B_1 = w_1 B$ and $B_2 = w_2 B$, commute, and the head then knows "
-    r"of a place the number $w_1 x + w_2 y$ alone: it cannot tell places apart on a line across $w$.",
+    statement=r"Generators that are multiples of one, $B_1 = w_1 B$ and $B_2 = w_2 B$, commute, and the head then "
+    r"knows of a place the number $w_1 x + w_2 y$ alone: it cannot tell places apart on a line across $w$.",
     witness=r"$w = (1, 2)$: the places $(0, 0)$ and $(2, -1)$ have one turn.",
     tolerance=1e-12,
     holds=lambda theta: theta,

@@ -72,7 +72,7 @@ def the_sign_is_the_parity(angle):
     r"two sums would differ.",
     tolerance=1e-12,
     holds=lambda theta, bits: theta + 0 * bits,
-    control=lambda theta, bits: theta * bits,  # noqa: ARG005 - the bit chooses the turn
+    control=lambda theta, bits: theta * bits,  # the bit chooses the turn
 )
 def fixed_turns_only_add(angle, rng):
     worst = 0.0

@@ -74,9 +74,9 @@ def test_features_of_a_logarithm_end_with_the_values_that_were_given():
 def test_what_is_refused():
     with pytest.raises(TypeError, match=r"values: expected exact numbers, got 0\.5; .* sympy\.cos\(3\)"):
         hankel_rank([1, 0.5, 1])
-    with pytest.raises(ValueError, match="an odd number of them, .* got 4; leave out the last one"):
+    with pytest.raises(ValueError, match=r"an odd number of them, .* got 4; leave out the last one"):
         hankel_rank([1, 2, 3, 4])
-    with pytest.raises(ValueError, match="values: expected finite real numbers, got I"):
+    with pytest.raises(ValueError, match=r"values: expected finite real numbers, got I"):
         hankel_rank([sp.I])
     with pytest.raises(ValueError, match=r"values: expected 4 of them for the width 2, got shape \(3,\); give g\(0\)"):
         relative_features([1.0, 2.0, 3.0], width=2)

@@ -7,6 +7,7 @@ from . import (
     introduction as introduction,
     long_contexts as long_contexts,
     many_planes as many_planes,
+    newer_encodings as newer_encodings,
     nine_placements as nine_placements,
     one_cache as one_cache,
     one_head as one_head,
@@ -39,6 +40,7 @@ from .long_contexts import (
     stream_verdicts as stream_verdicts,
 )
 from .many_planes import angles_met as angles_met, one_turn as one_turn
+from .newer_encodings import finite_widths as finite_widths
 from .nine_placements import (
     against_nope as against_nope,
     base_and_plane as base_and_plane,

@@ -112,6 +112,20 @@ def audit(
 
 
 @app.command()
+def atlas(
+    package: Annotated[str, typer.Argument(help="A package that is installed here, such as transformers.")],
+    out: Annotated[Path | None, typer.Option(help="A file of JSON; what it answers is not asked again.")] = None,
+    seconds: Annotated[float, typer.Option("--limit", help="Seconds that a target may take.")] = 120.0,
+) -> None:
+    """Audit every rotary embedding that a package defines: each distinct code once, with all that share it."""
+    with _user_errors():
+        from rope_lab.commands import atlas_commands
+
+        found = atlas_commands.survey(package, out=out, seconds=seconds)
+        atlas_commands.show(found)
+
+
+@app.command()
 def bench(
     name: Annotated[str, typer.Argument(help="A file of benchmarks/, such as rotary.")],
     as_json: Annotated[bool, typer.Option("--json", help="Print the card as JSON instead of a table.")] = False,

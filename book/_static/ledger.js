@@ -3,7 +3,7 @@
    A classic script: modules do not load from file://. */
 (() => {
   "use strict";
-  const form = document.querySelector(".ledger-filter");
+  const form = document.querySelector("#ledger-filter");
   if (!form) return;
   const rows = [...document.querySelectorAll(".ledger-entry")];
   const chapters = [...document.querySelectorAll(".ledger-chapter")];

@@ -1,6 +1,7 @@
 from . import (
     adapters as adapters,
     apply_calls as apply_calls,
+    atlas_rows as atlas_rows,
     audits as audits,
     axes as axes,
     by_design as by_design,
@@ -16,6 +17,7 @@ from . import (
     gallery as gallery,
     guard as guard,
     importing as importing,
+    inventory as inventory,
     law_checks as law_checks,
     law_suite as law_suite,
     layout_names as layout_names,
@@ -31,6 +33,7 @@ from . import (
     whole_sequences as whole_sequences,
     worker as worker,
 )
+from .atlas_rows import atlas as atlas
 from .audits import (
     Audit as Audit,
     audit as audit,

@@ -1,4 +1,12 @@
-from . import figures as figures, style as style, svg as svg, tables as tables, widgets as widgets
+from . import (
+    atlas_table as atlas_table,
+    figures as figures,
+    style as style,
+    svg as svg,
+    tables as tables,
+    widgets as widgets,
+)
+from .atlas_table import AtlasTable as AtlasTable
 from .tables import (
     Table as Table,
     card_table as card_table,

@@ -1,0 +1,119 @@
+"""The rotary embeddings that a package defines, found in its sources: nothing of it is imported.
+
+>>> [found.target for found in definitions("rope_lab.nn.recurrence")]
+[]
+"""
+
+import ast
+import hashlib
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+
+from rope_lab.audit.importing import TargetError
+
+CLASS = re.compile(r"Rotary|RoPE|Rope(?=[A-Z]|$)")
+NO_EMBEDDING = re.compile(r"Config|Mixin|Parameters|Test|Output|Error|Attention|Layer$|Block$|Model$")
+TURNING = re.compile(r"rotate_|apply_\w*(rot|rope)", re.IGNORECASE)  # functions that use the tables
+METHODS = {"forward", "__call__", "call"}  # of torch, of a callable, of Keras
+
+
+@dataclass(frozen=True)
+class Definition:
+    """A class of rotary embeddings in the sources of a package.
+
+    ``body`` is a mark of its code and of the functions of its module that turn, without names of classes, annotations
+    and documentation: copies have the same one.
+    """
+
+    target: str
+    file: str
+    line: int
+    body: str
+
+
+def definitions(package: str) -> tuple[Definition, ...]:
+    """Every class of a package whose name and methods are those of a rotary embedding.
+
+    Args:
+        package: The name that is imported, such as ``transformers``.
+
+    Returns:
+        The definitions, in the order of their files and lines; tests of the package are left out.
+
+    Raises:
+        TargetError: If no such package is installed here.
+    """
+    found: list[Definition] = []
+    for root in _folders(package):
+        for path in sorted(root.rglob("*.py")):
+            inside = path.relative_to(root)
+            if {"tests", "testing"} & set(inside.parts) or path.name.startswith("modular_"):
+                continue  # transformers writes its modeling files from the modular ones
+            text = path.read_text(encoding="utf-8", errors="replace")
+            if CLASS.search(text):
+                module = ".".join([package, *inside.with_suffix("").parts]).removesuffix(".__init__")
+                found += _classes(text, module, inside.as_posix())
+    return tuple(found)
+
+
+def by_body(found: Iterable[Definition]) -> dict[str, tuple[Definition, ...]]:
+    """The definitions that share their code, under the mark of it; the order of the first of each is kept."""
+    groups: dict[str, tuple[Definition, ...]] = {}
+    for definition in found:
+        groups[definition.body] = (*groups.get(definition.body, ()), definition)
+    return groups
+
+
+def _folders(package: str) -> list[Path]:
+    try:
+        spec = find_spec(package)
+    except ModuleNotFoundError:
+        spec = None
+    if spec is None:
+        raise TargetError(f"{package} is not installed")
+    if spec.submodule_search_locations:
+        return [Path(folder) for folder in spec.submodule_search_locations]
+    raise TargetError(f"{package} is one module and no package: ask rope-lab audit for what it defines")
+
+
+def _classes(text: str, module: str, file: str) -> Iterator[Definition]:
+    try:
+        tree = ast.parse(text)
+    except SyntaxError:
+        return
+    turning = [node for node in tree.body if isinstance(node, ast.FunctionDef) and TURNING.search(node.name)]
+    for node in tree.body:
+        if not isinstance(node, ast.ClassDef) or not CLASS.search(node.name) or NO_EMBEDDING.search(node.name):
+            continue
+        if any(isinstance(part, ast.FunctionDef) and part.name in METHODS for part in node.body):
+            yield Definition(f"{module}:{node.name}", file, node.lineno, mark(node, *turning))
+
+
+def mark(*nodes: ast.stmt) -> str:
+    """Twelve letters that two pieces of code share if they differ in names of classes, annotations and words alone.
+
+    >>> one, other = (ast.parse(f"class {n}:\\n  def forward(self, x: {n}Config): return x").body[0] for n in "AB")
+    >>> mark(one) == mark(other)
+    True
+    """
+    bare = ast.parse("\n".join(map(ast.unparse, nodes)))
+    for part in ast.walk(bare):
+        if isinstance(part, ast.ClassDef | ast.FunctionDef):
+            part.body = [line for line in part.body if not _is_text(line)] or [ast.Pass()]
+        if isinstance(part, ast.ClassDef):
+            part.name = "Rotary"
+        if isinstance(part, ast.FunctionDef):
+            part.returns = None
+        if isinstance(part, ast.arg):
+            part.annotation = None
+        if isinstance(part, ast.AnnAssign):
+            part.annotation = ast.Constant(None)
+    code = re.sub(r"\b[A-Z]\w*(Rotary|RoPE|Rope)\w*", "Rotary", ast.unparse(bare))
+    return hashlib.sha256(code.encode()).hexdigest()[:12]
+
+
+def _is_text(line: ast.stmt) -> bool:
+    return isinstance(line, ast.Expr) and isinstance(line.value, ast.Constant)

@@ -1,0 +1,98 @@
+"""What `rope-lab atlas` does: ask every distinct code of a library once, and keep each answer as it comes."""
+
+import json
+import platform
+import sys
+from collections.abc import Sequence
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+from rope_lab.audit.atlas_rows import row
+from rope_lab.audit.audits import as_text, lines, version
+from rope_lab.audit.inventory import Definition, by_body, definitions
+from rope_lab.commands.audit_process import Auditor
+from rope_lab.errors import FileError
+from rope_lab.training.files import reason, replacing
+
+TRIED = 3  # copies that are asked in turn, until one answers
+
+
+def survey(package: str, *, out: Path | None, seconds: float) -> dict[str, Any]:
+    """Audit a library. With ``out``, answers for the same version that stand there already are kept, not asked again.
+
+    Args:
+        package: The name that is imported.
+        out: The file of JSON, written anew after each answer; a run that was stopped goes on where it was.
+        seconds: How long one audit may take.
+
+    Returns:
+        The whole file: library, version, date, and rows.
+    """
+    found = by_body(definitions(package))
+    head = {"library": package, "version": version(package), "date": date.today().isoformat()}
+    head |= {"python": platform.python_version(), "torch": version("torch")}
+    rows = _kept(out, head)
+    done = {kept["body"] for kept in rows}
+    with Auditor(seconds=seconds) as auditor:
+        for number, (body, shared) in enumerate(found.items(), 1):
+            if body in done:
+                continue
+            rows += ask(auditor, shared)
+            print(f"{number} of {len(found)}: {rows[-1]['target']}", file=sys.stderr)
+            if out:
+                _write(out, head | {"rows": rows})
+    return head | {"rows": rows}
+
+
+def ask(auditor: Auditor, shared: Sequence[Definition]) -> list[dict[str, Any]]:
+    """The rows of one code: one, or one for each kind of layer; of the copies the first that answers is asked."""
+    for asked in shared[:TRIED]:
+        answers = [seen["row"] for seen in auditor.ask(asked.target)]
+        if not all(seen["skipped"] for seen in answers):
+            break
+    return [row(shared, asked, seen) for seen in answers]
+
+
+def show(found: dict[str, Any]) -> None:
+    """Print the rows as a table, and how many there are."""
+    headings = (
+        "implementation",
+        "shared by",
+        "layout",
+        "rotated",
+        "direction",
+        "base or rule",
+        "laws that do not hold",
+    )
+    table = Table(*headings, title=f"{found['library']} {found['version']}, {found['date']}")
+    for kept, line in zip(found["rows"], lines(found), strict=True):
+        table.add_row(line[0], str(1 + len(kept["shared"])), *line[1:])
+    Console().print(table)
+
+
+def _kept(out: Path | None, head: dict[str, Any]) -> list[dict[str, Any]]:
+    if out is None or not out.exists():
+        return []
+    try:
+        before = json.loads(out.read_text(encoding="utf-8"))
+        same = all(before[key] == head[key] for key in ("library", "version"))
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise FileError(f"--out: expected a file of this command or none, got {out}: {error}; name another") from error
+    if not same:
+        raise FileError(
+            f"--out: expected answers about {head['library']} {head['version']}, got {out} about {before['library']} "
+            f"{before['version']}; name another file, or remove this one"
+        )
+    return before["rows"]
+
+
+def _write(out: Path, found: dict[str, Any]) -> None:
+    try:
+        with replacing(out) as file:
+            file.write(as_text(found).encode())
+    except OSError as error:
+        raise FileError(f"--out: expected a file that can be written, got {out}: {reason(error)}") from error

@@ -1,0 +1,107 @@
+"""The atlas as a table that a reader searches: a row for each code, with the classes that share it folded under it.
+
+The filter is hidden until atlas.js of the book serves it. Without the script the table stands there whole.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from html import escape
+from typing import Any
+
+__all__ = ["AtlasTable"]
+
+FILTERS = {"library": "library", "layout": "layout", "laws": "laws"}
+HEADINGS = ("class", "layout", "rotated", "direction", "base or rule", "laws")
+
+
+class AtlasTable:
+    """Rows of the atlas, as `rope_lab.audit.atlas` hands them on.
+
+    Args:
+        libraries: For each library its name, version, date and rows.
+
+    >>> AtlasTable([{"library": "mine", "version": "1", "date": "2026-11-01", "rows": []}])
+    0 rows, mine 1 of 2026-11-01
+    """
+
+    def __init__(self, libraries: Sequence[dict[str, Any]]) -> None:
+        self.rows = [(found["library"], row) for found in libraries for row in found["rows"]]
+        self.about = ", ".join(f"{found['library']} {found['version']} of {found['date']}" for found in libraries)
+
+    def __repr__(self) -> str:
+        return f"{len(self.rows)} rows, {self.about}"
+
+    def _repr_html_(self) -> str:
+        head = "".join(f'<th scope="col">{name}</th>' for name in HEADINGS)
+        body = "".join(self._row(library, row) for library, row in self.rows)
+        return (
+            f'{self._form()}<div class="rope-table"><div class="pst-scrollable-table-container" tabindex="0" '
+            f'role="region" aria-label="The atlas: {escape(self.about)}"><table class="table atlas">'
+            f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div></div>"
+        )
+
+    def _form(self) -> str:
+        fields = []
+        for name, title in FILTERS.items():
+            counted = Counter(facts(library, row)[name] for library, row in self.rows)
+            options = "".join(
+                f'<option value="{escape(value)}">{escape(value)} ({number})</option>'
+                for value, number in counted.most_common()
+            )
+            fields.append(
+                f'<label>{title} <select name="{name}"><option value="">all</option>{options}</select></label>'
+            )
+        return (
+            '<form class="ledger-filter" id="atlas-filter" role="search" aria-label="Filter the atlas" hidden>'
+            '<label class="ledger-words">A class, a model, a word <input type="search" name="q" autocomplete="off">'
+            f'</label>{"".join(fields)}<p><output aria-live="polite">{len(self.rows)} rows</output> '
+            '<button type="reset">Show all</button></p></form>'
+        )
+
+    def _row(self, library: str, row: dict[str, Any]) -> str:
+        told, data = cells(row), facts(library, row)
+        marks = " ".join(f'data-{name}="{escape(value, quote=True)}"' for name, value in data.items())
+        if row["skipped"]:
+            rest = f'<td colspan="{len(HEADINGS) - 1}">not answered: {escape(row["skipped"])}</td>'
+        else:
+            rest = "".join(f"<td>{escape(cell)}</td>" for cell in told)
+        return f'<tr {marks}><th scope="row"><code>{escape(row["name"])}</code>{_fold(row)}</th>{rest}</tr>'
+
+
+def facts(library: str, row: dict[str, Any]) -> dict[str, str]:
+    """What a row can be chosen by: library, layout, and how its laws stand."""
+    if row["skipped"]:
+        return {"library": library, "layout": "not answered", "laws": "not answered"}
+    laws = "broken" if row["broken_laws"] else "by design" if row["by_design"] else "all hold"
+    return {"library": library, "layout": row["layout"].partition(",")[0].partition(" (")[0], "laws": laws}
+
+
+def cells(row: dict[str, Any]) -> list[str]:
+    """The cells of a row that was answered, after its name: in words, numbers to six digits."""
+    if row["skipped"]:
+        return []
+    base = f"base {row['base']:g}" if row["base"] else row["scheme"]
+    axes = row.get("axes", ())
+    if len(axes) > 1:
+        base += "; planes by axis: " + ", ".join(f"{axis['planes']}" for axis in axes)
+    laws = [*row["broken_laws"], *(f"{law} (by design)" for law in row["by_design"])]
+    return [
+        row["layout"],
+        f"{row['rotated_dims']} of {row['head_dim']}",
+        {1: "+1", -1: "\N{MINUS SIGN}1", 0: "mixed"}[row["direction"]],
+        base,
+        ", ".join(laws) or "all hold",
+    ]
+
+
+def _fold(row: dict[str, Any]) -> str:
+    """Under the name of a class: who shares its code, what was asked, and the command that asks again."""
+    shared = "".join(f"<li><code>{escape(target)}</code></li>" for target in row["shared"])
+    words = f"and {len(row['shared'])} more" if row["shared"] else "how to repeat it"
+    about = f"<p>{escape(row['about'])}</p>" if row.get("about") else ""
+    return (
+        f"<details><summary>{words}</summary>{about}<p><code>rope-lab audit {escape(row['target'])}</code></p>"
+        f"<p>{escape(row['file'])}, line {row['line']}</p>{f'<ul>{shared}</ul>' if shared else ''}</details>"
+    )

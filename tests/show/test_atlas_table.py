@@ -1,0 +1,63 @@
+"""The table of the atlas: what a row says, what it can be chosen by, and nothing of a library is markup."""
+
+from rope_lab.audit import atlas
+from rope_lab.show import AtlasTable
+from rope_lab.show.atlas_table import cells, facts
+
+ROW = {
+    "name": "Rotary",
+    "target": "pack.rope:Rotary",
+    "file": "rope.py",
+    "line": 3,
+    "body": "aaaa",
+    "shared": ["pack.copy:Rotary"],
+    "skipped": None,
+    "about": "as <set>",
+    "layout": "half-split",
+    "rotated_dims": 16,
+    "head_dim": 64,
+    "direction": -1,
+    "base": None,
+    "scheme": "YaRN, factor 4",
+    "broken_laws": {},
+    "by_design": {"preserves length": "the factor"},
+    "axes": [{"planes": 4, "base": 1e4}, {"planes": 4, "base": 1e4}],
+}
+
+
+def test_a_row_in_words():
+    assert cells(ROW) == [
+        "half-split",
+        "16 of 64",
+        "\N{MINUS SIGN}1",
+        "YaRN, factor 4; planes by axis: 4, 4",
+        "preserves length (by design)",
+    ]
+    assert facts("pack", ROW) == {"library": "pack", "layout": "half-split", "laws": "by design"}
+    assert facts("pack", ROW | {"broken_laws": {"relative": "1"}})["laws"] == "broken"
+    assert facts("pack", ROW | {"by_design": {}})["laws"] == "all hold"
+
+
+def test_the_table_holds_the_command_and_who_shares_the_code_and_escapes_what_a_library_says():
+    html = AtlasTable([{"library": "pack", "version": "1", "date": "2026-11-01", "rows": [ROW]}])._repr_html_()
+    assert "rope-lab audit pack.rope:Rotary" in html
+    assert "pack.copy:Rotary" in html
+    assert "as &lt;set&gt;" in html
+    assert '<option value="by design">by design (1)</option>' in html
+
+
+def test_a_row_without_an_answer_says_why():
+    row = {key: ROW[key] for key in ("name", "target", "file", "line", "body", "shared")} | {"skipped": "needs <more>"}
+    html = AtlasTable([{"library": "pack", "version": "1", "date": "2026-11-01", "rows": [row]}])._repr_html_()
+    assert "not answered: needs &lt;more&gt;" in html
+    assert facts("pack", row)["laws"] == "not answered"
+
+
+def test_the_committed_rows_make_a_table():
+    found = atlas()
+    rows = [row for library in found for row in library["rows"]]
+    html = AtlasTable(found)._repr_html_()
+    assert html.count("<tr ") == len(rows)
+    assert {library["library"] for library in found} >= {"transformers"}
+    targets = [target for row in rows for target in (row["target"], *row["shared"])]
+    assert all(":" in target for target in targets)

@@ -47,6 +47,8 @@ def row(shared: Sequence[Definition], answered: Definition, seen: dict[str, Any]
     }
     found |= {"body": answered.body, "shared": [d.target for d in shared if d != answered]}
     found |= {key: seen[key] for key in KEPT if key in seen}
+    if reason := seen.get("broken_laws", {}).get("answers"):  # called, and it raised: nothing was measured
+        return found | {"skipped": f"when it was called, it {reason}"}
     if axes := seen.get("axes"):
         found["axes"] = [{"planes": len(axis["planes"]), "base": axis["base"]} for axis in axes]
     return found

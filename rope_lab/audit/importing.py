@@ -47,6 +47,8 @@ def find(target: str) -> Any:
         missing = isinstance(error, ModuleNotFoundError) and error.name == module.partition(".")[0]
         said = str(error) if isinstance(error, ImportError) else f"{type(error).__name__}: {error}"
         reason = "is not installed" if missing else f"cannot be imported: {' '.join(said.split())[:100]}"
+        if "torchvision::" in said:  # its operators are not there: it was built against another torch
+            reason = "cannot be imported: torch and torchvision are of different builds; install both from one source"
         raise TargetError(f"{module.partition('.')[0]} {reason}") from error
     for part in name.split("."):
         if not hasattr(item, part):

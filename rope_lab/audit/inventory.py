@@ -15,7 +15,7 @@ from pathlib import Path
 from rope_lab.audit.importing import TargetError
 
 CLASS = re.compile(r"Rotary|RoPE|Rope(?=[A-Z]|$)")
-NO_EMBEDDING = re.compile(r"Config|Mixin|Parameters|Test|Output|Error|Attention|Layer$|Block$|Model$")
+NO_EMBEDDING = re.compile(r"Config|Mixin|Parameters|Test|Output|Error|Attention|Layer$|Block$|Model$|Step$|Function$")
 TURNING = re.compile(r"rotate_|apply_\w*(rot|rope)", re.IGNORECASE)  # functions that use the tables
 METHODS = {"forward", "__call__", "call"}  # of torch, of a callable, of Keras
 

@@ -101,5 +101,4 @@ LIBRARY = (
     Entry("x-transformers", "x_transformers.x_transformers:RotaryEmbedding"),
     Entry("torchtune", "torchtune.modules:RotaryPositionalEmbeddings", {"max_seq_len": 4096}),
     Entry("Equinox", "equinox.nn:RotaryPositionalEmbedding"),
-    Entry("Flax", "flax.nnx:RotaryEmbedding"),
 )

@@ -6,7 +6,7 @@ MARK = 'a[href*="ledger.html#claim-"]'
 SIGN = "a.mark-sign[data-claims]"  # it opens a card, whose link leads on
 # Where a reader presses which link, over http or from a file, on a window of which width.
 CASES = [
-    *(("book/01_one_plane", SIGN, way, width) for way in ("http", "file") for width in (1440, 1280, 390)),
+    *(("book/01_one_plane", SIGN, way, width) for way, width in (("http", 1440), ("file", 1280), ("file", 390))),
     ("book/04_relative_identity", SIGN, "http", 1280),
     ("book/17_which_rope", SIGN, "file", 390),
     ("book/errata", MARK, "http", 390),

@@ -76,6 +76,7 @@ def test_the_figure_waits_for_the_guess_and_remembers_it(number, open_page):
     expect(control).to_be_disabled()
     expect(form).to_contain_text("Commit to a guess and it moves.")
     still = drawing.inner_html()
+    expect(control).to_be_visible()
     control.click(force=True)
     assert drawing.inner_html() == still
     commit(form)

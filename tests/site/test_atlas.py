@@ -1,0 +1,47 @@
+"""The page of the atlas: its filter chooses rows, keeps the choice in the address, and a row says how to repeat it."""
+
+import pytest
+from playwright.sync_api import expect
+
+SHOWN = "table.atlas tbody tr:not([hidden])"
+
+
+@pytest.fixture
+def atlas_page(browser, site):
+    def visit(query="", *, way="file"):
+        context = browser.new_context()
+        page = context.new_page()
+        page.goto(f"{getattr(site, way)}book/atlas.html{query}")
+        expect(page.locator("#atlas-filter")).to_be_visible()
+        return page
+
+    yield visit
+    for context in browser.contexts:
+        context.close()
+
+
+def test_words_find_a_class_by_a_name_that_shares_its_code(atlas_page):
+    page = atlas_page()
+    everything = page.locator(SHOWN).count()
+    page.locator("#atlas-filter input").fill("modeling_llama:LlamaRotary")
+    expect(page.locator(SHOWN)).to_have_count(1)
+    expect(page.locator("#atlas-filter output")).to_have_text(f"1 of {everything} rows")
+    page.locator(f"{SHOWN} summary").click()
+    expect(page.locator(f"{SHOWN} details")).to_contain_text("rope-lab audit transformers.models.")
+    page.locator("#atlas-filter button").click()
+    expect(page.locator(SHOWN)).to_have_count(everything)
+
+
+def test_a_choice_stands_in_the_address_and_comes_back(atlas_page):
+    page = atlas_page(way="http")
+    page.locator("#atlas-filter [name=laws]").select_option("by design")
+    count = page.locator(SHOWN).count()
+    assert page.url.endswith("?laws=by+design")
+    page.reload()
+    expect(page.locator(SHOWN)).to_have_count(count)
+    expect(page.locator(f"{SHOWN} td:last-child").first).to_contain_text("by design")
+
+
+def test_a_choice_that_no_row_has_shows_all(atlas_page):
+    page = atlas_page("?layout=nothing")
+    assert page.locator(SHOWN).count() == page.locator("table.atlas tbody tr").count()

@@ -17,6 +17,7 @@ from . import (
     layouts as layouts,
     linear_attention as linear_attention,
     longer_texts as longer_texts,
+    many_axes as many_axes,
     normal_form as normal_form,
     one_head as one_head,
     orthogonal_powers as orthogonal_powers,
@@ -110,7 +111,6 @@ from .generators import (
     skew_4d as skew_4d,
 )
 from .grid_positions import (
-    axial_frequencies as axial_frequencies,
     grid_law_residual as grid_law_residual,
     grid_turn as grid_turn,
 )
@@ -156,6 +156,14 @@ from .linear_attention import (
     relu_blocks as relu_blocks,
 )
 from .longer_texts import Lowest as Lowest, lowest_decay as lowest_decay, reach as reach
+from .many_axes import (
+    axial_frequencies as axial_frequencies,
+    interleaved_frequencies as interleaved_frequencies,
+    largest_turns as largest_turns,
+    mixed_frequencies as mixed_frequencies,
+    plane_angles as plane_angles,
+    section_frequencies as section_frequencies,
+)
 from .normal_form import (
     OrthogonalForm as OrthogonalForm,
     SkewForm as SkewForm,

@@ -1,8 +1,9 @@
-r"""Positions with two coordinates: one generator for each, and the frequencies of the axial form.
+r"""Positions with two coordinates: one generator for each, and the law that holds exactly if the two commute.
 
->>> theta = axial_frequencies(8)
->>> theta.shape  # planes, and the two coordinates
-(4, 2)
+>>> J = np.array([[0.0, -1.0], [1.0, 0.0]])
+>>> grid_turn(0.25, 0.25, B_1=np.pi * J, B_2=np.pi * J).round(12) + 0.0  # a quarter turn
+array([[ 0., -1.],
+       [ 1.,  0.]])
 """
 
 from __future__ import annotations
@@ -11,11 +12,10 @@ import numpy as np
 from jaxtyping import Float64
 from numpy.typing import ArrayLike
 
-from rope_lab.algebra.arguments import expect_base, expect_even, expect_skew
+from rope_lab.algebra.arguments import expect_skew
 from rope_lab.algebra.generators import exponential
-from rope_lab.algebra.rotation import frequencies
 
-__all__ = ["axial_frequencies", "grid_law_residual", "grid_turn"]
+__all__ = ["grid_law_residual", "grid_turn"]
 
 
 def grid_turn(x: float, y: float, *, B_1: ArrayLike, B_2: ArrayLike) -> Float64[np.ndarray, "d d"]:
@@ -69,31 +69,3 @@ def grid_law_residual(B_1: ArrayLike, B_2: ArrayLike, *, span: tuple[float, ...]
         for p in places
         for s in places
     )
-
-
-def axial_frequencies(head_dim: int, *, base: float = 10000.0) -> Float64[np.ndarray, "planes 2"]:
-    r"""The axial form: the first half of the planes turns with x alone, the second with y alone.
-
-    Plane i turns by $x\,\theta_{i,1} + y\,\theta_{i,2}$. Each half has the frequencies of a head of half the size.
-
-    Args:
-        head_dim: A multiple of 4.
-        base: A positive number.
-
-    Returns:
-        (head_dim/2, 2), float64, in radians per step.
-
-    Raises:
-        ValueError: If ``head_dim`` is not a multiple of 4.
-
-    Claims:
-        ``book.grid-planes``
-
-    >>> axial_frequencies(4)
-    array([[1., 0.],
-           [0., 1.]])
-    """
-    if expect_even(head_dim, name="head_dim") % 4:
-        raise ValueError(f"head_dim: expected a multiple of 4, got {head_dim}; each coordinate needs as many planes")
-    one = frequencies(head_dim // 2, base=expect_base(base))
-    return np.concatenate([np.stack([one, 0 * one], 1), np.stack([0 * one, one], 1)])

@@ -14,11 +14,18 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from rope_lab.algebra.arguments import Layout, expect_base, expect_even, expect_layout
+from rope_lab.algebra.arguments import Layout, expect_base, expect_even, expect_layout, expect_real
 from rope_lab.algebra.frequency_schedules import Schedule
 from rope_lab.algebra.hf_schedules import rope_settings
 from rope_lab.nn.complex_planes import to_complex, to_real
-from rope_lab.nn.tensor_arguments import expect_count, expect_fit, expect_positions, expect_vectors, working_dtype
+from rope_lab.nn.tensor_arguments import (
+    expect_count,
+    expect_fit,
+    expect_places,
+    expect_positions,
+    expect_vectors,
+    working_dtype,
+)
 
 PLAIN = Schedule()  # one base
 
@@ -32,6 +39,8 @@ class RotaryConfig:
     layout: Layout = "interleaved"  # planes (2i, 2i+1); "half": planes (i, i + rotary_dim/2)
     rotary_dim: int | None = None  # only the first rotary_dim coordinates turn; None: all of them
     schedule: Schedule = PLAIN  # how a longer window slows them; as a plain value it changes nothing
+    # Several axes: the vector of each plane, (planes, axes), in the place of base and schedule. None: one axis.
+    vectors: tuple[Any, ...] | None = None
     # Of the planes, in radians per position; none where they depend on the length of the text, which `at` takes.
     frequencies: tuple[float, ...] = field(init=False, repr=False, compare=False)
 
@@ -46,8 +55,48 @@ class RotaryConfig:
             )
         if not isinstance(self.schedule, Schedule):
             raise TypeError(f"schedule: expected a Schedule, got {self.schedule!r}; write Linear(factor=4)")
+        if self.vectors is not None:
+            self._take_vectors()
+            return
         made = () if self.schedule.by_length else self.schedule.frequencies(self.width, base=self.base).tolist()
         object.__setattr__(self, "frequencies", tuple(made))
+
+    def _take_vectors(self) -> None:
+        vectors = _expect_vectors_of_planes(self.vectors)
+        if len(vectors) != self.width // 2:
+            raise ValueError(
+                f"vectors: expected one row for each of the {self.width // 2} planes, got {len(vectors)}; "
+                "RotaryConfig.of_axes(vectors) takes the width from them"
+            )
+        if self.schedule != PLAIN or self.base != RotaryConfig.base:
+            raise ValueError(
+                f"vectors: expected neither base nor schedule beside them, got {self.base} and {self.schedule}; "
+                "make the vectors with that base"
+            )
+        object.__setattr__(self, "vectors", vectors)
+        object.__setattr__(self, "frequencies", ())
+
+    @classmethod
+    def of_axes(cls, vectors: Any, *, head_dim: int | None = None, layout: Layout = "interleaved") -> "RotaryConfig":
+        """The rotation for places with several coordinates, from the frequency vector of each plane.
+
+        Args:
+            vectors: (planes, axes), radians per step, such as `axial_frequencies` gives.
+            head_dim: None: twice the number of planes; where it is more, the coordinates behind them stay.
+            layout: As in the configuration of one axis.
+
+        Raises:
+            ValueError: If the vectors are no such table, or have more planes than the head.
+
+        >>> from rope_lab.algebra import axial_frequencies
+        >>> config = RotaryConfig.of_axes(axial_frequencies(8), layout="half")
+        >>> config.head_dim, config.axes
+        (8, 2)
+        """
+        made = _expect_vectors_of_planes(vectors)
+        width = 2 * len(made)
+        partial = head_dim is not None and head_dim != width
+        return cls(head_dim if partial else width, layout=layout, rotary_dim=width if partial else None, vectors=made)
 
     @classmethod
     def from_hf(cls, config: Any, *, layer_type: str | None = None, layout: Layout = "half") -> "RotaryConfig":
@@ -84,6 +133,11 @@ class RotaryConfig:
         """How many coordinates turn: rotary_dim, or head_dim where it is None."""
         return self.head_dim if self.rotary_dim is None else self.rotary_dim
 
+    @property
+    def axes(self) -> int:
+        """How many coordinates a place has."""
+        return 1 if self.vectors is None else len(self.vectors[0])
+
 
 class RotaryTable(NamedTuple):
     """Cosine and sine of every angle n theta_i, and the configuration that they were built for."""
@@ -103,11 +157,12 @@ def rotary_table(
     r"""The table for tokens that stand at ``positions``.
 
     $a\cos(n\,\theta_i), a\sin(n\,\theta_i)$ with $\theta_i = \mathrm{base}^{-2i/\mathrm{rotary\_dim}}$ or what the
-    schedule makes of it, angles in radians; a is the schedule's attention factor, mostly 1
+    schedule makes of it, angles in radians; a is the schedule's attention factor, mostly 1. With several axes the
+    angle is $n \cdot \theta_i$, the product of two vectors.
 
     Args:
         positions: (T,), or (B, T) when each sequence of a batch has its own: a tensor, an array or a sequence of finite
-            reals, negative and non-integer ones too.
+            reals, negative and non-integer ones too. For a config with several axes (T, axes) or (B, T, axes).
         config: which coordinates turn, and how fast.
         dtype: float32 or float64. The angles are float64; only their cosines and sines are cast.
         device: where the table is to be; None: where the positions are.
@@ -131,16 +186,19 @@ def rotary_table(
         raise ValueError(f"dtype: expected torch.float32 or torch.float64, got {dtype}; half types rotate in float32")
     if not isinstance(config, RotaryConfig):
         raise TypeError(f"config: expected a RotaryConfig, got {config!r}; write RotaryConfig(head_dim=64)")
-    if not config.frequencies:
+    if not config.frequencies and config.vectors is None:
         raise ValueError(
             f"config: expected frequencies that do not depend on the length of the text, got "
             f"{type(config.schedule).__name__}; say for which length: config.at(8192)"
         )
-    positions = expect_positions(positions)
+    positions = expect_positions(positions) if config.vectors is None else expect_places(positions, axes=config.axes)
     device = positions.device if device is None else torch.device(device)
     # Angles in float64: float32 ones err by 1e-5 after some thousand positions. MPS has no float64, so it asks the CPU.
     positions = positions.to("cpu" if device.type == "mps" else device, torch.float64)
-    angles = positions[..., None] * torch.tensor(config.frequencies, dtype=torch.float64, device=positions.device)
+    if config.vectors is None:
+        angles = positions[..., None] * torch.tensor(config.frequencies, dtype=torch.float64, device=positions.device)
+    else:
+        angles = positions @ torch.tensor(config.vectors, dtype=torch.float64, device=positions.device).T
     # Cosines and sines of a position lie side by side in memory: one stream to read beside x, not two.
     table = config.schedule.attention_factor * torch.stack((angles.cos(), angles.sin()), dim=-2)  # (..., T, 2, planes)
     cos, sin = table.to(device, dtype).unbind(-2)
@@ -214,10 +272,16 @@ class Rotary(nn.Module):
             The shape and dtype of x, as `rotate` does.
 
         Raises:
-            TypeError, ValueError: as `rotary_table` and `rotate` do; and if an offset stands beside positions.
+            TypeError, ValueError: as `rotary_table` and `rotate` do; if an offset stands beside positions, or if there
+                are several axes and no positions.
         """
         expect_vectors(x)
         if positions is None:
+            if self.config.vectors is not None:
+                raise ValueError(
+                    f"positions: expected (T, {self.config.axes}), got none: places with several coordinates have no "
+                    "order of their own; write positions=places"
+                )
             start = expect_count(offset, name="offset", fix="a Rotary takes other places as positions=")
             return _rotate(x, self._rows(start, x), inverse)
         if not isinstance(offset, int) or offset != 0:
@@ -256,7 +320,10 @@ def _first_rows(
     length: int, config: RotaryConfig, *, dtype: torch.dtype = torch.float32, device: torch.device | None = None
 ) -> RotaryTable:
     with torch.inference_mode(False):  # a table made while sampling must still serve training
-        return rotary_table(torch.arange(length, device=device), config, dtype=dtype)
+        rows = torch.arange(length, device=device)
+        if isinstance(config, RotaryConfig) and config.vectors is not None:
+            rows = rows.new_zeros((0, config.axes))  # places come with each call
+        return rotary_table(rows, config, dtype=dtype)
 
 
 def _rotate(x: Tensor, table: RotaryTable, inverse: bool) -> Tensor:
@@ -291,3 +358,13 @@ def _turn_half(x: Tensor, cos: Tensor, sin: Tensor) -> Tensor:
     # Each half is cast before they are joined, and joined by stack: the compiler then writes the result once, in its
     # own dtype, in one loop.
     return torch.stack(((a * cos - b * sin).to(x.dtype), (a * sin + b * cos).to(x.dtype)), dim=-2).flatten(-2)
+
+
+def _expect_vectors_of_planes(vectors: Any) -> tuple[tuple[float, ...], ...]:
+    table = expect_real(vectors, name="vectors")
+    if table.ndim != 2 or not table.size:
+        raise ValueError(
+            f"vectors: expected (planes, axes), one row for each plane, got shape {table.shape}; "
+            "make them with axial_frequencies(head_dim)"
+        )
+    return tuple(map(tuple, table.tolist()))

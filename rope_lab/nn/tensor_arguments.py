@@ -11,14 +11,30 @@ from rope_lab.algebra.arguments import expect_real
 
 def expect_positions(positions: Any) -> Tensor:
     """Return ``positions`` as a tensor (T,) or (B, T) of finite real numbers, on its own device if it was one."""
-    if not isinstance(positions, Tensor):
-        positions = torch.from_numpy(expect_real(positions, name="positions"))
-    if positions.dtype == torch.bool or positions.is_complex():
-        raise TypeError(f"positions: expected real numbers, got dtype {positions.dtype}; a mask says which, not where")
+    positions = _expect_finite(positions)
     if positions.ndim not in (1, 2):
         raise ValueError(
             f"positions: expected (T,) or (B, T), got shape {tuple(positions.shape)}; write one position as [n]"
         )
+    return positions
+
+
+def expect_places(places: Any, *, axes: int) -> Tensor:
+    """Return ``places`` as a tensor (T, axes) or (B, T, axes) of finite real numbers, as `expect_positions` does."""
+    places = _expect_finite(places)
+    if places.ndim not in (2, 3) or places.shape[-1] != axes:
+        raise ValueError(
+            f"positions: expected (T, {axes}) or (B, T, {axes}), one coordinate for each axis, got shape "
+            f"{tuple(places.shape)}; write one place as [[{', '.join('xyz'[:axes])}]]"
+        )
+    return places
+
+
+def _expect_finite(positions: Any) -> Tensor:
+    if not isinstance(positions, Tensor):
+        positions = torch.from_numpy(expect_real(positions, name="positions"))
+    if positions.dtype == torch.bool or positions.is_complex():
+        raise TypeError(f"positions: expected real numbers, got dtype {positions.dtype}; a mask says which, not where")
     # Looking at values would break a compiled graph; integers are always finite.
     if positions.is_floating_point() and not torch.compiler.is_compiling() and not positions.isfinite().all():
         first = positions[~positions.isfinite()][0].item()

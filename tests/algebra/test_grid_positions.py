@@ -1,12 +1,11 @@
 """Places with two coordinates: the law holds exactly if the generators commute."""
 
 import numpy as np
-import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.linalg import block_diag
 
-from rope_lab.algebra.grid_positions import axial_frequencies, grid_law_residual, grid_turn
+from rope_lab.algebra.grid_positions import grid_law_residual, grid_turn
 from rope_lab.algebra.rotation import rotation_2d
 
 seeds = st.integers(0, 2**32 - 1)
@@ -43,22 +42,3 @@ def test_control_others_do_not(seed, size):
     B_1, B_2 = skew(rng, size), skew(rng, size)
     assert np.abs(B_1 @ B_2 - B_2 @ B_1).max() > 1e-3
     assert grid_law_residual(B_1, B_2, span=(-1.0, 0.0, 1.0)) > 1e-3
-
-
-def test_axial_planes_see_one_coordinate_each():
-    theta = axial_frequencies(16)
-    assert theta.shape == (8, 2)
-    assert (theta[:4, 1] == 0).all()
-    assert (theta[4:, 0] == 0).all()
-    np.testing.assert_allclose(theta[:4, 0], theta[4:, 1])
-    np.testing.assert_allclose(theta[:4, 0], 10000.0 ** (-np.arange(4) / 4))
-
-
-@pytest.mark.usefixtures("untyped")
-def test_refusals():
-    with pytest.raises(ValueError, match="head_dim: expected a multiple of 4, got 6"):
-        axial_frequencies(6)
-    with pytest.raises(ValueError, match="B_2: expected a skew matrix"):
-        grid_turn(0.0, 1.0, B_1=J, B_2=np.eye(2))
-    with pytest.raises(ValueError, match="B_1: expected a square matrix"):
-        grid_turn(0.0, 1.0, B_1=np.ones((2, 3)), B_2=J)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from rope_lab.algebra import bch, grid_positions, latent, layouts, placements, recurrence, widely_linear
+from rope_lab.algebra import bch, latent, layouts, many_axes, placements, recurrence, widely_linear
 from rope_lab.algebra.arguments import expect_base
 
 pytestmark = pytest.mark.usefixtures("untyped")
@@ -61,12 +61,8 @@ def test_a_layout_of_another_name_is_not_taken_for_interleaved(call, layout):
         (lambda: placements.roles(None), TypeError, "rotated: expected letters such as 'qk', got None"),
         (lambda: placements.is_relative(["q", "k"]), TypeError, "rotated: expected letters such as 'qk', got"),
         (lambda: bch.coefficients(2.5), TypeError, "order: expected a whole number from 1 to 8, got 2.5"),
-        (
-            lambda: grid_positions.axial_frequencies(None),
-            TypeError,
-            "head_dim: expected a positive even integer, got None",
-        ),
-        (lambda: grid_positions.axial_frequencies(6), ValueError, "head_dim: expected a multiple of 4, got 6"),
+        (lambda: many_axes.axial_frequencies(None), TypeError, "head_dim: expected a positive even integer, got None"),
+        (lambda: many_axes.axial_frequencies(6), ValueError, "head_dim: expected a multiple of 4, got 6"),
     ],
 )
 def test_each_is_told_in_words(call, error, said):

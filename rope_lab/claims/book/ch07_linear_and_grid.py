@@ -6,7 +6,7 @@ import numpy as np
 import sympy as sp
 from scipy.linalg import block_diag
 
-from rope_lab.algebra import grid_positions, linear_attention, rotation
+from rope_lab.algebra import grid_positions, linear_attention, many_axes, rotation
 from rope_lab.claims import exact
 from rope_lab.claims.ledger import claim
 
@@ -90,7 +90,7 @@ def the_order_of_two_turns(axes):
 )
 def each_plane_its_own_direction(angle, rng):
     worst = 0.0
-    for theta in (rng.normal(size=(3, 2)), grid_positions.axial_frequencies(8, base=9.0)):
+    for theta in (rng.normal(size=(3, 2)), many_axes.axial_frequencies(8, base=9.0)):
         P = np.linalg.qr(rng.normal(size=(2 * len(theta), 2 * len(theta))))[0]
         B_1, B_2 = (P @ block_diag(*(t * J for t in column)) @ P.T for column in theta.T)
         B_1, B_2 = (B_1 - B_1.T) / 2, (B_2 - B_2.T) / 2

@@ -110,10 +110,7 @@ from .generators import (
     power_4d as power_4d,
     skew_4d as skew_4d,
 )
-from .grid_positions import (
-    grid_law_residual as grid_law_residual,
-    grid_turn as grid_turn,
-)
+from .grid_positions import grid_law_residual as grid_law_residual, grid_turn as grid_turn
 from .half_precision import (
     Format as Format,
     Rounding as Rounding,

@@ -95,8 +95,9 @@ class RotaryConfig:
         """
         made = _expect_vectors_of_planes(vectors)
         width = 2 * len(made)
-        partial = head_dim is not None and head_dim != width
-        return cls(head_dim if partial else width, layout=layout, rotary_dim=width if partial else None, vectors=made)
+        if head_dim is None or head_dim == width:
+            return cls(width, layout=layout, vectors=made)
+        return cls(head_dim, layout=layout, rotary_dim=width, vectors=made)
 
     @classmethod
     def from_hf(cls, config: Any, *, layer_type: str | None = None, layout: Layout = "half") -> "RotaryConfig":

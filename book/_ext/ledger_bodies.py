@@ -20,8 +20,8 @@ ENTRY = re.compile(
 )
 ELSEWHERE = '\n<p><a href="{copy}">The entry, in Markdown</a></p>\n'
 SPARE = (  # words of Sphinx that no style and no script of these rows asks for: they are a twentieth of the page
-    (re.compile(r'<code class="docutils literal notranslate"><span class="pre">([^<]*)</span></code>'), r"<code>\1</code>"),
-    (re.compile(r'(<span class="math notranslate) nohighlight"'), r'\1"'),
+    (re.compile(r'<code class="docutils literal notranslate"><span class="pre">([^<]*)</span>'), r"<code>\1"),
+    (re.compile(r'(?<=<span class="math notranslate) nohighlight'), ""),
 )
 FORM = '<form class="ledger-filter"'
 

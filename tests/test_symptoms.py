@@ -1,31 +1,67 @@
-"""The rows of the index by symptom: each names a page that exists, threads in full, and the day of the look."""
+"""The rows of the index by symptom: whole, each with a test that shows what it says, and an answer that exists."""
 
 import re
 from datetime import date
-from pathlib import Path
 
-import yaml
+import pytest
+from docutils.nodes import make_id
+from symptom_pages import COMMAND, ROWS, printed, rows
 
-ROOT = Path(__file__).resolve().parents[1]
-ROWS = yaml.safe_load((ROOT / "book" / "symptoms.yml").read_text(encoding="utf-8"))
+from tests.test_public_names import unknown_names
 
-
-def test_each_row_is_whole():
-    for row in ROWS:
-        assert set(row) == {"question", "symptom", "cause", "page", "threads", "seen"}
-        assert row["symptom"].endswith(".")
-        assert row["cause"].endswith(".")
-        assert isinstance(row["seen"], date)
+ROOT = ROWS.parents[1]
+FIELDS = {"heading", "group", "symptom", "causes", "test", "sees", "page", "section", "seen"}
+named = pytest.mark.parametrize("row", rows(), ids=lambda row: make_id(row["heading"]))
 
 
-def test_each_page_exists_and_names_a_thread_of_the_row():
-    for row in ROWS:
-        page = (ROOT / f"{row['page']}.md").read_text(encoding="utf-8")
-        assert row["threads"]
-        assert all(re.fullmatch(r"[\w.-]+/[\w.-]+#\d+", thread) for thread in row["threads"])
-        assert any(thread.partition("/")[2] in page for thread in row["threads"]), row["symptom"]
+def headings(page: str) -> list[str]:
+    return re.findall(r"^##+ (.+)$", (ROOT / f"{page}.md").read_text(encoding="utf-8"), flags=re.MULTILINE)
 
 
-def test_no_question_stands_twice():
-    questions = [row["question"] for row in ROWS]
+@named
+def test_a_row_is_whole(row):
+    assert FIELDS <= set(row) <= FIELDS | {"question", "threads"}
+    assert not row["heading"].endswith(".")
+    assert all(words.endswith((".", "?")) for words in (row["symptom"], *row["causes"].values()))
+    assert isinstance(row["seen"], date)
+
+
+@named
+def test_the_test_of_a_row_shows_what_it_says(row):
+    assert re.search(row["sees"], printed(row["test"]))
+    assert unknown_names(row["test"]) == []
+
+
+@named
+def test_code_fits_on_the_page(row):
+    assert max(map(len, row["test"].splitlines())) < 80
+
+
+@named
+def test_the_answer_stands_where_the_row_says(row):
+    assert row["section"] in headings(row["page"])
+
+
+@named
+def test_threads_are_written_in_full(row):
+    assert all(re.fullmatch(r"[\w.-]+/[\w.-]+#\d+", thread) for thread in row.get("threads", ()))
+
+
+def test_the_tables_of_questions_name_threads_of_their_rows():
+    pages = {page: (ROOT / f"{page}.md").read_text(encoding="utf-8") for page in {row["page"] for row in rows()}}
+    for row in rows():
+        if "| thread |" in pages[row["page"]] and "question" in row:
+            assert any(thread.partition("/")[2] in pages[row["page"]] for thread in row["threads"]), row["heading"]
+
+
+def test_no_symptom_and_no_question_stands_twice():
+    anchors = [make_id(row["heading"]) for row in rows()]
+    questions = [row["question"] for row in rows() if "question" in row]
+    assert len(set(anchors)) == len(anchors) >= 20
     assert len(set(questions)) == len(questions)
+
+
+def test_a_command_prints_and_a_wrong_line_is_an_error():
+    assert printed(f"{COMMAND}rope-lab --version").strip()
+    with pytest.raises(NameError):
+        printed("print(no_such_name)")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 from typing import Any
 
 SCHEDULES: dict[str, dict[str, Any]] = {
@@ -35,10 +34,10 @@ def length_dependence() -> dict[str, Any]:
     >>> not seen or seen["rows"]["linear"][0] < 1e-9 < seen["rows"]["dynamic"][0]
     True
     """
-    if importlib.util.find_spec("transformers") is None:
+    try:
+        import transformers
+    except ImportError:
         return {}
-    import transformers
-
     if int(transformers.__version__.partition(".")[0]) < 5:
         return {}
     return {

@@ -21,6 +21,10 @@ def _new_hands():
     return count
 
 
+def _without_a_turn():
+    return int((turns(WINDOW, theta=LLAMA) < 1).sum())
+
+
 def _how_many_are_new():
     count = _new_hands()
     return [count == 0, 0.25 * len(LLAMA) < count < 0.5 * len(LLAMA), count == len(LLAMA), 0 < count <= 3]
@@ -87,7 +91,9 @@ EXERCISES = (
         answer="B",
         truth=_how_many_are_new,
         why=r"A hand that made a whole turn in training has been everywhere. A slow hand has not: it stopped somewhere "
-        r"on its first turn, and now it goes on. In Llama 3 8B these are " + f"{_new_hands()} of {len(LLAMA)}.",
+        r"on its first turn, and now it goes on. In Llama 3 8B "
+        + f"{_without_a_turn()} of {len(LLAMA)} hands are slow in this sense. At the very end of eight windows "
+        f"{_without_a_turn() - _new_hands()} of them happen to be back at old directions, so {_new_hands()} are new.",
         feedback={
             "A": r"A hand that goes round has been everywhere. Do all hands go round within 8,192 tokens?",
             "C": r"The fastest hand makes a turn in six tokens. Is there a direction that it never had?",

@@ -51,6 +51,7 @@ _KNOWN = (
     (sp.cos, [(2, 0)]),
     (lambda r: sp.Rational(9, 10) ** r * sp.cos(r), [(2, 0)]),
     (lambda r: r, [(1, 1)]),
+    (lambda r: Fraction(-r * r, 2), [(1, 2)]),
     (lambda r: sp.cos(r) - sp.Rational(r, 8), [(2, 0), (1, 1)]),
     (lambda r: sum(sp.cos(r * sp.Rational(1, 10) ** i) for i in range(3)), [(6, 0)]),
     (lambda r: r * sp.cos(r), [(2, 1)]),
@@ -81,8 +82,8 @@ def _cut_off(g):
 
 @claim(
     "book.width-infinite",
-    statement=r"$1/(1 + r)$, $\log(1 + r)$ and $\sqrt r$ are no exponential polynomials: the rank of their matrices "
-    r"grows with every row, and no finite width has them.",
+    statement=r"$1/(1 + r)$, $\log(1 + r)$ and $\sqrt r$ are no exponential polynomials, nor is $\cos(r)/(1 + r)$: the "
+    r"rank of their matrices grows with every row, and no finite width has them.",
     witness=r"An exponential polynomial that goes to $0$ does so exponentially fast. $1/(1+r)$ does not, nor do the "
     r"differences $\log(2 + r) - \log(1 + r)$ and $\sqrt{r+1} - \sqrt r$. Of $20$ rows of $1/(1+i+j)$, $[[20]]$ are "
     r"independent.",
@@ -91,7 +92,7 @@ def _cut_off(g):
     control=_cut_off,
 )
 def no_width_is_enough(seen):
-    functions = (lambda r: sp.Rational(1, 1 + r), lambda r: sp.log(1 + r), sp.sqrt)
+    functions = (lambda r: sp.Rational(1, 1 + r), lambda r: sp.log(1 + r), sp.sqrt, lambda r: sp.cos(r) / (1 + r))
     return all(finite_width.hankel_rank(_at(seen(g), size)) == size for g in functions for size in (2, 5, 9, 14, 20))
 
 

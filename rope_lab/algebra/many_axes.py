@@ -52,7 +52,7 @@ def axial_frequencies(head_dim: int, *, axes: int = 2, base: float = 10000.0) ->
         ValueError: If the planes do not divide equally among the axes.
 
     Claims:
-        ``book.grid-planes``
+        ``book.grid-planes``, ``book.axes-axial``
 
     >>> axial_frequencies(4)
     array([[1., 0.],
@@ -87,6 +87,9 @@ def mixed_frequencies(head_dim: int, *, angles: ArrayLike, base: float = 10.0) -
     Raises:
         ValueError: If ``head_dim`` is not a multiple of 4, or there is another number of angles.
 
+    Claims:
+        ``book.axes-mixed``
+
     >>> mixed_frequencies(4, angles=np.pi / 2).round(12) + 0.0
     array([[ 0.,  1.],
            [-1.,  0.]])
@@ -119,6 +122,9 @@ def section_frequencies(sections: Sequence[int], *, base: float = 10000.0) -> Ta
     Raises:
         ValueError: If a section is negative, or all are empty.
 
+    Claims:
+        ``book.axes-sections``, ``book.axes-width``
+
     >>> section_frequencies([1, 1], base=100.0)
     array([[1. , 0. ],
            [0. , 0.1]])
@@ -146,6 +152,9 @@ def interleaved_frequencies(sections: Sequence[int], *, base: float = 10000.0) -
 
     Raises:
         ValueError: If a section is negative, all are empty, or a later axis wants more planes than fall to it in turn.
+
+    Claims:
+        ``book.axes-interleaved``
 
     >>> interleaved_frequencies([2, 1, 1], base=10000.0)
     array([[1.   , 0.   , 0.   ],
@@ -180,6 +189,9 @@ def plane_angles(places: ArrayLike, table: ArrayLike) -> Float64[np.ndarray, "*b
     Raises:
         ValueError: If places and table have another number of axes.
 
+    Claims:
+        ``book.axes-offset``
+
     >>> plane_angles([[1.0, 2.0]], [[0.5, 0.25]])
     array([[1.]])
     """
@@ -201,6 +213,9 @@ def largest_turns(table: ArrayLike, *, steps: float) -> Float64[np.ndarray, "axe
 
     Returns:
         (axes,), float64, in radians; 0 for an axis without planes.
+
+    Claims:
+        ``book.axes-width``
 
     >>> largest_turns(section_frequencies([1, 1], base=100.0), steps=10)
     array([10.,  1.])

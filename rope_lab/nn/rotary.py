@@ -177,7 +177,7 @@ def rotary_table(
             frequencies depend on the length of the text.
 
     Claims:
-        `blog.theta`, `unsaid.precision`
+        `blog.theta`, `unsaid.precision`, `book.axes-offset`
 
     >>> table = rotary_table([0.0, 0.5, -3.0], RotaryConfig(head_dim=8))
     >>> tuple(table.cos.shape), table.cos.dtype

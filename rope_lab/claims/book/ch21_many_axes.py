@@ -132,7 +132,8 @@ def the_logit_moves(common, rng):  # noqa: ARG001
 def one_term_for_each_axis(tables, rng):
     misses = []
     for table in tables():
-        logit = logit_of(*rng.normal(size=(2, 12)), table)
+        q, k = rng.normal(size=(2, 12))
+        logit = logit_of(q, k, table)
         zero = np.zeros(table.shape[1])
         one, two = zero.copy(), zero.copy()
         one[0], two[-1] = 3.0, -2.0
@@ -304,7 +305,8 @@ def rows_and_columns_exchanged(make):
 def counted_row_by_row(step, rng):
     W = 8
     theta = rotation.frequencies(12, base=50.0)
-    logit = logit_of(*rng.normal(size=(2, 12)), theta[:, None] * [1.0, W])
+    q, k = rng.normal(size=(2, 12))
+    logit = logit_of(q, k, theta[:, None] * [1.0, W])
     zero, offset = np.zeros(2), rng.integers(-7, 8, size=2).astype(float)
     as_one = rotation.frequencies(12, base=50.0) * (offset @ [1, W])
     same = np.abs(many_axes.plane_angles(offset, theta[:, None] * [1.0, W]) - as_one).max()

@@ -9,6 +9,7 @@ from . import (
     counts as counts,
     diagonal_rnn as diagonal_rnn,
     gpt as gpt,
+    grid_reader as grid_reader,
     heads as heads,
     initial as initial,
     latent_attention as latent_attention,

@@ -3,6 +3,7 @@ from . import (
     counting as counting,
     crope as crope,
     definition as definition,
+    grid_question as grid_question,
     long_contexts as long_contexts,
     offsets as offsets,
     placement_orders as placement_orders,

@@ -14,6 +14,7 @@ from . import (
     learning_curves as learning_curves,
     nine_equals as nine_equals,
     ordering_explorer as ordering_explorer,
+    patch_grid as patch_grid,
     placement_board as placement_board,
     powers_of_o as powers_of_o,
     proof_stepper as proof_stepper,
@@ -46,6 +47,7 @@ from .impulse_response import ImpulseResponse as ImpulseResponse
 from .learning_curves import LearningCurves as LearningCurves, panels_of as panels_of
 from .nine_equals import NineEquals as NineEquals
 from .ordering_explorer import OrderingExplorer as OrderingExplorer
+from .patch_grid import PatchGrid as PatchGrid
 from .placement_board import PlacementBoard as PlacementBoard
 from .powers_of_o import PowersOfO as PowersOfO
 from .proof_stepper import ProofStepper as ProofStepper

@@ -3,7 +3,7 @@ import { widget } from "./kit.js";
 
 const TURN = 2 * Math.PI;
 const SIZE = 8, // patches on a side of the window
-  SHOWN = 8, // clocks of an axis at most
+  SHOWN = 6, // clocks of an axis at most
   FAR = 64; // steps of a reading
 const AXES = ["time", "height", "width"],
   LOOKS = ["muted", "one", "two"];
@@ -57,7 +57,7 @@ function build(ui) {
   });
   const clocks = ui.figure({
     label: "Clocks of the planes along time, height and width",
-    height: () => 250,
+    height: () => 270,
     pin: true,
   });
   ui.choice("scheme", {
@@ -114,9 +114,9 @@ function drawGrid(fig, { row, column, frame, start, fixed }, ui, told) {
   fig.line(one, turn, "line thick one");
   fig.line(turn, other, "line thick two");
   const box = ([x, y], look) => fig.rect([x - cell * 0.4, y - cell * 0.4], [cell * 0.8, cell * 0.8], look);
-  box(one, "paper");
-  fig.text([one[0], one[1] + 5], "q");
-  box(other, "fill");
+  box(one, "paper query");
+  fig.text([one[0], one[1] + 5], "q", "query");
+  box(other, "fill key");
   fig.text([other[0], other[1] + 5], "k", "own");
   if (frame)
     fig.text([other[0], other[1] + cell * 0.4 + 14], frame === 1 ? "1 frame on" : `${step(frame)} frames on`, "small");
@@ -156,8 +156,8 @@ function drawClocks(fig, { scheme, tables }, { planes, clocks, turns, own }, off
       fig.circle(at, r, "hair");
       const rim = (turn, far) => [at[0] + far * Math.sin(turn), at[1] - far * Math.cos(turn)];
       fig.hand(at, rim(angle, 0.84 * r), look);
-      fig.circle(rim(own[a][j], r), 3, "paper");
-      fig.circle(rim(own[a][j] + angle, r), 2.2, "fill");
+      fig.circle(rim(own[a][j], r), 3.4, "paper query");
+      fig.circle(rim(own[a][j] + angle, r), 2.4, "fill key");
     }
   }
 }

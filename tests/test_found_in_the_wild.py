@@ -19,7 +19,7 @@ def said():
     for _, code in CELL.findall(PAGE.read_text(encoding="utf-8")):
         out = io.StringIO()
         with contextlib.redirect_stdout(out):
-            exec(compile(code, PAGE.name, "exec"), module)  # noqa: S102
+            exec(compile(code, PAGE.name, "exec"), module)
         printed.append(out.getvalue())
     return printed[1:]
 

@@ -65,6 +65,12 @@ def test_a_result_leads_to_the_section_with_the_word(browser, site):
         assert "wavelength" in section.lower()
 
 
+def test_a_symptom_is_found_in_the_words_of_those_who_meet_it(browser, site):
+    with visiting(browser, site, page_names()[0]) as visit:
+        found = search(visit, "twenty words gibberish")
+        assert any(address.endswith("symptoms.html#fine-for-twenty-words-then-gibberish") for address in found)
+
+
 def test_sections_stand_above_pages_with_scattered_words(browser, site):
     with visiting(browser, site, page_names()[0]) as visit:
         scores = {}

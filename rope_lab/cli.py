@@ -115,6 +115,9 @@ def audit(
 def atlas(
     package: Annotated[str, typer.Argument(help="A package that is installed here, such as transformers.")],
     out: Annotated[Path | None, typer.Option(help="A file of JSON; what it answers is not asked again.")] = None,
+    compare: Annotated[
+        bool, typer.Option("--compare", help="Print what differs from the answers of the book.")
+    ] = False,
     seconds: Annotated[float, typer.Option("--limit", help="Seconds that a target may take.")] = 120.0,
 ) -> None:
     """Audit every rotary embedding that a package defines: each distinct code once, with all that share it."""
@@ -122,7 +125,7 @@ def atlas(
         from rope_lab.commands import atlas_commands
 
         found = atlas_commands.survey(package, out=out, seconds=seconds)
-        atlas_commands.show(found)
+        (atlas_commands.compare if compare else atlas_commands.show)(found)
 
 
 @app.command()

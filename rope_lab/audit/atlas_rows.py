@@ -54,6 +54,43 @@ def row(shared: Sequence[Definition], answered: Definition, seen: dict[str, Any]
     return found
 
 
+def differences(before: Sequence[dict[str, Any]], after: Sequence[dict[str, Any]]) -> list[str]:
+    """What changed between two surveys of one library, a line for each class: new, gone, or another answer.
+
+    Args:
+        before: The rows of the older survey.
+        after: The rows of the newer one.
+
+    Returns:
+        Lines of text, in the order of the names; none if nothing changed.
+
+    >>> row = {"name": "Rotary", "target": "pack.rope:Rotary", "shared": [], "base": 10000.0}
+    >>> differences([row], [row | {"base": 500000.0}])
+    ['pack.rope:Rotary: base was 10000.0, is 500000.0']
+    """
+    old, new = _by_class(before), _by_class(after)
+    found = [f"{name}: gone" for name in old.keys() - new.keys()] + [f"{name}: new" for name in new.keys() - old.keys()]
+    for name in old.keys() & new.keys():
+        changes = [
+            f"{key} was {old[name].get(key)}, is {new[name].get(key)}"
+            for key in KEPT
+            if key != "about" and old[name].get(key) != new[name].get(key)
+        ]
+        if changes:
+            found.append(f"{name}: {'; '.join(changes)}")
+    return sorted(found)
+
+
+def _by_class(rows: Sequence[dict[str, Any]]) -> dict[str, dict[str, Any]]:
+    """Each class of a survey with its row, those that share a code too; kinds of layers stand in brackets."""
+    found = {}
+    for row in rows:
+        kind = row["name"].partition(" ")[2]
+        for target in (row["target"], *row["shared"]):
+            found[f"{target} {kind}".strip()] = row
+    return found
+
+
 @cache
 def _committed() -> tuple[str, ...]:
     folder = resources.files("rope_lab.audit") / "data" / "atlas"

@@ -11,11 +11,11 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from rope_lab.audit.atlas_rows import row
+from rope_lab.audit.atlas_rows import atlas, differences, row
 from rope_lab.audit.audits import as_text, lines, version
 from rope_lab.audit.inventory import Definition, by_body, definitions
 from rope_lab.commands.audit_process import Auditor
-from rope_lab.errors import FileError
+from rope_lab.errors import ArgumentError, FileError
 from rope_lab.training.files import reason, replacing
 
 TRIED = 3  # copies that are asked in turn, until one answers
@@ -72,6 +72,16 @@ def show(found: dict[str, Any]) -> None:
     for kept, line in zip(found["rows"], lines(found), strict=True):
         table.add_row(line[0], str(1 + len(kept["shared"])), *line[1:])
     Console().print(table)
+
+
+def compare(found: dict[str, Any]) -> None:
+    """Print what differs from the answers that the book has."""
+    before = next((kept for kept in atlas() if kept["library"] == found["library"]), None)
+    if before is None:
+        raise ArgumentError(f"--compare: the book has no answers about {found['library']}")
+    lines_of = differences(before["rows"], found["rows"])
+    print(f"{found['library']} {before['version']} of {before['date']}, and {found['version']} of {found['date']}:")
+    print("\n".join(lines_of) or "nothing changed")
 
 
 def _kept(out: Path | None, head: dict[str, Any]) -> list[dict[str, Any]]:

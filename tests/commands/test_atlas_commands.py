@@ -7,7 +7,7 @@ import pytest
 from rope_lab.audit.inventory import Definition
 from rope_lab.commands import atlas_commands
 from rope_lab.commands.audit_process import Auditor
-from rope_lab.errors import FileError
+from rope_lab.errors import ArgumentError, FileError
 
 COPIES = [Definition(f"pack.m{n}:Rotary", f"m{n}.py", n, "aaaa") for n in range(5)]
 OTHER = Definition("pack.other:Rotary", "other.py", 9, "bbbb")
@@ -104,3 +104,27 @@ def test_answers_about_another_version_stay_as_they_are(answers, tmp_path):
     answers(Answers())
     with pytest.raises(FileError, match=r"pack 1\.0.*about pack 0\.9"):
         atlas_commands.survey("pack", out=out, seconds=1)
+
+
+def test_a_survey_is_compared_with_the_one_in_the_book(answers, monkeypatch, capsys):
+    answers(Answers())
+    found = atlas_commands.survey("pack", out=None, seconds=1)
+    first, second = found["rows"]
+    older = found | {"version": "0.9", "rows": [first | {"base": 500000.0, "shared": first["shared"][:-1]}]}
+    monkeypatch.setattr(atlas_commands, "atlas", lambda: (older,))
+    atlas_commands.compare(found)
+    said = capsys.readouterr().out.splitlines()
+    assert said[0].startswith("pack 0.9")
+    assert "pack.m0:Rotary [layer_type=far]: base was 500000.0, is 10000.0" in said
+    assert "pack.m4:Rotary [layer_type=far]: new" in said
+    assert f"{second['target']} [layer_type=far]: new" in said
+    monkeypatch.setattr(atlas_commands, "atlas", lambda: (found,))
+    atlas_commands.compare(found)
+    assert "nothing changed" in capsys.readouterr().out
+
+
+def test_a_library_that_the_book_has_not_is_said(answers, monkeypatch):
+    answers(Answers())
+    monkeypatch.setattr(atlas_commands, "atlas", lambda: ())
+    with pytest.raises(ArgumentError, match="no answers about pack"):
+        atlas_commands.compare(atlas_commands.survey("pack", out=None, seconds=1))

@@ -47,7 +47,8 @@ function brief(x) {
   return number(x, size === 0 || size >= 100 ? 0 : size >= 1 ? 1 : size >= 0.01 ? 3 : 5);
 }
 const step = (v) => number(v, v % 1 ? 1 : 0);
-const away = (x, [less, more]) => `${step(Math.abs(x))} ${x < 0 ? less : more}`;
+const away = (x, unit, [less, more]) =>
+  x ? `${step(Math.abs(x))} ${unit}${Math.abs(x) === 1 ? "" : "s"} ${x < 0 ? less : more}` : `in the same ${unit}`;
 const none = "none";
 
 function build(ui) {
@@ -79,8 +80,8 @@ function build(ui) {
     const offset = [state.frame, state.row - state.fixed[0], state.column - state.fixed[1]];
     const told =
       `${AXES.map((axis, a) => `${axis} ${values.planes[a] || none}`).join(", ")} of ${values.between.length} planes. ` +
-      `The moved patch lies ${away(offset[0], ["frames before", "frames on"])}, ` +
-      `${away(offset[1], ["rows up", "rows down"])} and ${away(offset[2], ["columns left", "columns right"])}: ` +
+      `The moved patch lies ${away(offset[0], "frame", ["before", "on"])}, ` +
+      `${away(offset[1], "row", ["up", "down"])} and ${away(offset[2], "column", ["left", "right"])}: ` +
       `the fastest hand of the width turns by ${brief(values.width)} rad, and the logit of equal vectors is ` +
       `${number(values.logit, 3)}.`;
     write({
@@ -118,8 +119,7 @@ function drawGrid(fig, { row, column, frame, start, fixed }, ui, told) {
   fig.text([one[0], one[1] + 5], "q", "query");
   box(other, "fill key");
   fig.text([other[0], other[1] + 5], "k", "own");
-  if (frame)
-    fig.text([other[0], other[1] + cell * 0.4 + 14], frame === 1 ? "1 frame on" : `${step(frame)} frames on`, "small");
+  if (frame) fig.text([other[0], other[1] + cell * 0.4 + 14], away(frame, "frame", ["before", "on"]), "small");
   fig.handle("k", other, ([x, y]) =>
     ui.set(
       { column: ui.nearest("column", (x - left) / cell - 0.5), row: ui.nearest("row", (y - top) / cell - 0.5) },
@@ -129,15 +129,17 @@ function drawGrid(fig, { row, column, frame, start, fixed }, ui, told) {
 }
 
 function drawClocks(fig, { scheme, tables }, { planes, clocks, turns, own }, offset, told) {
-  fig.clear(`${told} Hands show the turn from q to k along each axis; on the rim, a ring for q and a disc for k.`);
+  fig.clear(
+    `${told} Hands show the turn from q to k along each axis, in planes from its first to its last; on the rim, a ring for q and a disc for k.`,
+  );
   const narrow = fig.width < 480,
     left = narrow ? 62 : 124,
     head = 20,
     high = (fig.height - head) / 3,
     lane = (fig.width - left - 6) / tables[scheme][0].length,
     wide = (fig.width - left - 6) / SHOWN;
-  fig.text([left, 12], "fast", "small muted", "start");
-  fig.text([fig.width - 6, 12], "slow", "small muted", "end");
+  fig.text([left, 12], "plane 0", "small muted", "start");
+  fig.text([fig.width - 6, 12], `plane ${tables[scheme][0].length - 1}`, "small muted", "end");
   for (const [a, axis] of AXES.entries()) {
     const y = head + a * high,
       look = LOOKS[a];

@@ -4,6 +4,7 @@ from . import (
     complex_rnn as complex_rnn,
     crope_tables as crope_tables,
     generators as generators,
+    grid_answers as grid_answers,
     introduction as introduction,
     long_contexts as long_contexts,
     many_planes as many_planes,
@@ -27,6 +28,7 @@ from .cache_surgery import frozen_planes as frozen_planes
 from .complex_rnn import bell_curves as bell_curves, fading_and_turning as fading_and_turning
 from .crope_tables import curves as curves, layers as layers, planes as planes
 from .generators import two_aliases as two_aliases, two_winds as two_winds
+from .grid_answers import grid_question as grid_question, grid_question_verdicts as grid_question_verdicts
 from .introduction import book_map as book_map, part_picture as part_picture
 from .long_contexts import (
     along_the_stream as along_the_stream,

@@ -119,7 +119,17 @@ function drawGrid(fig, { row, column, frame, start, fixed }, ui, told) {
   fig.text([one[0], one[1] + 5], "q", "query");
   box(other, "fill key");
   fig.text([other[0], other[1] + 5], "k", "own");
-  if (frame) fig.text([other[0], other[1] + cell * 0.4 + 14], away(frame, "frame", ["before", "on"]), "small");
+  if (frame) {
+    const half = cell * 0.4, // beside the patch or below it, where q does not stand
+      side = column < fixed[1] ? Math.min(Math.floor(column), 2) - 1 : 2,
+      place = side === 2 ? [other[0] + half + 5, other[1] + 4] : [other[0] + side * half, other[1] + half + 14];
+    fig.text(
+      place,
+      away(frame, "frame", ["before", "on"]),
+      "small",
+      { "-1": "start", 0: "middle", 1: "end" }[side] ?? "start",
+    );
+  }
   fig.handle("k", other, ([x, y]) =>
     ui.set(
       { column: ui.nearest("column", (x - left) / cell - 0.5), row: ui.nearest("row", (y - top) / cell - 0.5) },

@@ -1,0 +1,107 @@
+"""The figure and the table of the cards of ``grid-question`` (chapter 21); both need the committed cards."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from statistics import fmean
+from typing import Literal
+
+from rope_lab.show.style import LIGHT
+from rope_lab.show.svg import Picture, figure
+from rope_lab.show.tables import Table
+from rope_lab.training.results import cards
+from rope_lab.training.results.cards import Card
+from rope_lab.training.results.intervals import interval
+
+__all__ = ["grid_question", "grid_question_verdicts"]
+
+Asks = Literal["columns", "rows"]
+ASKS: tuple[Asks, ...] = ("columns", "rows")
+ORDER = (
+    "sections",
+    "interleaved",
+    "axial",
+    "mixed",
+    "one axis",
+    "no positions",
+    "sections, longer",
+    "interleaved, longer",
+)
+GAPS = {  # in the order of the plan, primary ones first
+    "interleaved minus sections": ("interleaved", "sections"),
+    "axial minus interleaved": ("axial", "interleaved"),
+    "mixed minus interleaved": ("mixed", "interleaved"),
+    "one axis minus interleaved": ("one axis", "interleaved"),
+    "longer, interleaved minus sections (observed)": ("interleaved, longer", "sections, longer"),
+}
+
+
+def grid_question() -> Picture:
+    """Share of right answers under each table of frequencies: a mark for each seed, the mean, and its interval."""
+    found = _cards()
+    variants = {card.variant for card in found}
+    names, sizes = [name for name in ORDER if name in variants], found[0].config["sizes"]
+    looks = {sizes[0]: ("one", "o", -0.16), sizes[1]: ("two", "s", 0.16)}
+    said = ". ".join(f"{name}: {'; '.join(_told(found, name, asks) for asks in ASKS)}" for name in names)
+    desc = (
+        f"Share of right answers on grids of {sizes[0]}, the trained size, and of {sizes[1]}; small marks are seeds, "
+        f"bars 95 % intervals of the mean; the line is a guess. Means at both sizes: {said}."
+    )
+    with figure(title="What stands k columns to the right, or k rows below?", desc=desc, size=(5.2, 3.8)) as fig:
+        panels = fig.subplots(1, 2, sharex=True, sharey=True)
+        for axes, asks in zip(panels, ASKS, strict=True):
+            axes.axvline(1 / found[0].data["vocab_size"], color=LIGHT["muted"], lw=0.8)
+            for size, (ink, marker, lower) in looks.items():
+                for at, name in enumerate(names):
+                    shares = _shares(found, name, asks, size)
+                    span = interval(shares)
+                    ends = [max(span.mean - span.half, 0), min(span.mean + span.half, 1)]
+                    axes.plot(ends, [at + lower] * 2, color=LIGHT[ink], lw=1.2)
+                    axes.plot(shares, [at + lower] * len(shares), marker, ms=2.5, color=LIGHT[ink], alpha=0.5)
+                    label = f"{size} × {size}" + (", as trained" if size == sizes[0] else "")
+                    axes.plot(span.mean, at + lower, marker, ms=5, color=LIGHT[ink], label=None if at else label)
+            axes.set(title=asks, xlim=(0, 1.02), xlabel="share right")
+        panels[0].set_xticks([0, 0.5, 1], ["0", "0.5", "1"])
+        panels[0].set_yticks(range(len(names)), names)
+        panels[0].invert_yaxis()
+        fig.legend(*panels[0].get_legend_handles_labels(), loc="outside upper center", ncols=2)
+    return fig.picture
+
+
+def grid_question_verdicts() -> Table:
+    """The comparisons of the plan, and the observed one: shares of right answers for columns, paired by seed."""
+    found = _cards()
+    size, rows = found[0].config["sizes"][0], []
+    for name, pair in GAPS.items():
+        one, other = ({c.seed: _share(c, "columns", size) for c in found if c.variant == variant} for variant in pair)
+        gaps = [one[seed] - other[seed] for seed in sorted(one.keys() & other.keys())]
+        if gaps:
+            span = interval(gaps)
+            word = ("above zero" if span.mean > 0 else "below zero") if span.decided else "undecided"
+            each = " ".join(f"{gap:+.2f}" for gap in gaps).replace("-", "\N{MINUS SIGN}")
+            rows.append([name, each, f"{span.mean:+.2f} ± {span.half:.2f}".replace("-", "\N{MINUS SIGN}"), word])
+    headings = ["comparison", "each seed", "mean, 95 %", "verdict"]
+    return Table(headings, rows, caption="Share right for columns, at the trained size", right=headings[1:3])
+
+
+def _cards() -> list[Card]:
+    found = cards.load_all("grid-question", "cpu")
+    if not found:
+        raise ValueError(
+            "expected cards of grid-question, found none; `python -m rope_lab.training.experiments.grid_question` "
+            "makes them"
+        )
+    return found
+
+
+def _told(found: Sequence[Card], name: str, asks: Asks) -> str:
+    means = [fmean(_shares(found, name, asks, size)) for size in found[0].config["sizes"]]
+    return f"{asks} {means[0]:.2f} and {means[1]:.2f}"
+
+
+def _share(card: Card, asks: Asks, size: int) -> float:
+    return card.measured[asks][str(size)]
+
+
+def _shares(found: Sequence[Card], variant: str, asks: Asks, size: int) -> list[float]:
+    return [_share(card, asks, size) for card in sorted(found, key=lambda card: card.seed) if card.variant == variant]

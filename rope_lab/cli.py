@@ -72,20 +72,30 @@ def audit(
         list[str] | None, typer.Option("--set", help="NAME=VALUE, such as axis=0 or rope_type=yarn.")
     ] = None,
     config: Annotated[Path | None, typer.Option(help="A config.json to build the target from.")] = None,
+    model: Annotated[
+        str | None,
+        typer.Option(help="Move a whole model: a family such as llama, a config.json, a folder with weights, or all."),
+    ] = None,
     targets: Annotated[Path | None, typer.Option(help="A file: MODULE:NAME and settings on each line.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
     as_jsonl: Annotated[bool, typer.Option("--jsonl", help="With --targets: print a line of JSON for each.")] = False,
     seconds: Annotated[float, typer.Option("--limit", help="Seconds that a target may take.")] = 120.0,
-    out: Annotated[Path | None, typer.Option(help="With --all: the table as JSON. With --targets: JSON lines.")] = None,
+    out: Annotated[
+        Path | None, typer.Option(help="With --all or --model all: the table as JSON. With --targets: JSON lines.")
+    ] = None,
 ) -> None:
     """Which RoPE is this? Fingerprint and laws of an implementation, asked in a process of its own.
 
     Exit status 1 if a law is broken and not by design.
     """
-    if [every, bool(target), targets is not None].count(True) != 1:
+    if [every, bool(target), targets is not None, model is not None].count(True) != 1:
         raise typer.BadParameter(
-            "give a TARGET such as my_module:rotate, or --targets FILE, or --all", param_hint="TARGET"
+            "give a TARGET such as my_module:rotate, or --targets FILE, or --model PATH, or --all", param_hint="TARGET"
         )
+    if model is not None and (change or config or head_dim is not None or layer_type is not None):
+        raise typer.BadParameter("takes its settings from a config.json", param_hint="--model")
+    if out and model not in (None, "all"):
+        raise typer.BadParameter("goes with --model all; one model is written with --json > FILE", param_hint="--out")
     if out and target:
         raise typer.BadParameter("goes with --all; a single audit is written with --json > FILE", param_hint="--out")
     if as_jsonl and targets is None:
@@ -103,6 +113,10 @@ def audit(
         settings = audit_commands.settings_of(change or [], config, head_dim=head_dim, layer_type=layer_type)
         if target:
             fine = audit_commands.audit_target(target, as_json=as_json, seconds=seconds, **settings)
+        elif model is not None:
+            from rope_lab.commands import shift_commands
+
+            fine = shift_commands.audit_model(model, as_json=as_json, out=out, seconds=seconds)
         elif targets:
             fine = audit_commands.audit_list(targets, settings=settings, out=out, as_jsonl=as_jsonl, seconds=seconds)
         else:

@@ -29,7 +29,12 @@ from . import (
     position_axis as position_axis,
     probe as probe,
     report_lines as report_lines,
+    shift_causes as shift_causes,
+    shift_runs as shift_runs,
+    shift_table as shift_table,
+    shift_tests as shift_tests,
     table_calls as table_calls,
+    tiny_models as tiny_models,
     whole_sequences as whole_sequences,
     worker as worker,
 )
@@ -53,3 +58,6 @@ from .gallery import GALLERY as GALLERY, Mistake as Mistake
 from .law_suite import Law as Law, laws as laws
 from .loaded_models import ModelRotary as ModelRotary, rotary_of as rotary_of
 from .permutation import permute_rotary as permute_rotary
+from .shift_table import shift_all as shift_all, shift_lines as shift_lines, shift_results as shift_results
+from .shift_tests import LayerShift as LayerShift, ShiftReport as ShiftReport, shift_test as shift_test
+from .tiny_models import causal_families as causal_families, load_model as load_model, tiny_model as tiny_model

@@ -143,12 +143,13 @@ class GPT(nn.Module):
                     p.div_(math.sqrt(2 * config.n_layers))
 
     def forward(
-        self, tokens: Int[Tensor, "batch T"], *, caches: Sequence[Cache] | None = None
+        self, tokens: Int[Tensor, "batch T"], *, offset: int = 0, caches: Sequence[Cache] | None = None
     ) -> Float[Tensor, "batch T vocab"]:
         """Logits of the token after each of T tokens, which continue the text that the caches have seen.
 
         Args:
             tokens: (batch, T), int64 or int32.
+            offset: the position of the first token; 0 beside caches, which have their own.
             caches: one for each block, all at one position; it is where the first of the tokens stands.
 
         Returns:
@@ -156,11 +157,11 @@ class GPT(nn.Module):
 
         Raises:
             TypeError: if the tokens are not whole numbers.
-            ValueError: if they reach beyond position ``seq_len``, if there are not as many caches as blocks, and, on
-                a CPU, if the vocabulary lacks a token.
+            ValueError: if they reach beyond position ``seq_len``, if there are not as many caches as blocks, if an
+                offset other than 0 stands beside caches, and, on a CPU, if the vocabulary lacks a token.
         """
         expect_tokens(tokens)
-        start = self._first_position(caches)
+        start = self._first_position(caches) if caches is not None else expect_count(offset, name="offset")
         if (end := start + tokens.shape[-1]) > self.config.seq_len:
             longest = self.config.seq_len
             raise ValueError(
@@ -175,7 +176,7 @@ class GPT(nn.Module):
             scale = math.sqrt(self.config.d_model) if self.config.absolute == "vaswani" else 1.0
             x = scale * x + self.sinusoids[start:end]  # (batch, T, d_model)
         for i, block in enumerate(self.blocks):
-            x = block(x, cache=caches[i] if caches else None)  # (batch, T, d_model)
+            x = block(x, offset=offset, cache=caches[i] if caches else None)  # (batch, T, d_model)
         return F.linear(self.norm(x), (self.head or self.embedding).weight)  # (batch, T, vocab)
 
     def _first_position(self, caches: Sequence[Cache] | None) -> int:
@@ -248,8 +249,8 @@ class Block(nn.Module):
         self.attention_norm, self.attention = norm(config), attention_layer(config.attention)
         self.mlp_norm, self.mlp = norm(config), MLP(config)
 
-    def forward(self, x: Tensor, *, cache: Cache | None) -> Tensor:
-        x = x + self.attention(self.attention_norm(x), cache=cache)  # (batch, T, d_model)
+    def forward(self, x: Tensor, *, offset: int = 0, cache: Cache | None) -> Tensor:
+        x = x + self.attention(self.attention_norm(x), offset=offset, cache=cache)  # (batch, T, d_model)
         return x + self.mlp(self.mlp_norm(x))  # (batch, T, d_model)
 
 

@@ -1,0 +1,169 @@
+"""A causal model, run with its tokens moved to other positions, and watched layer by layer.
+
+Two runs of one call differ in precision alone: as the model is, and in float64 throughout, where each request of its
+code for another floating-point type is answered with float64.
+"""
+
+import contextlib
+import copy
+import inspect
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+from torch.overrides import TorchFunctionMode
+
+from rope_lab.audit.guard import guarded
+from rope_lab.audit.importing import TargetError
+
+TOKENS = 11  # an odd number: no width of a head, so that scores are told from values by their shape
+NARROW = (torch.float32, torch.float16, torch.bfloat16)
+CASTS = {Tensor.float: Tensor.double, Tensor.half: Tensor.double, Tensor.bfloat16: Tensor.double}
+PRODUCTS = (torch.matmul, Tensor.matmul, Tensor.__matmul__)
+
+
+@dataclass
+class Run:
+    """What one call showed: of each layer input, output, and the pairs of queries and keys that met in it."""
+
+    inputs: list[Tensor] = field(default_factory=list)
+    outputs: list[Tensor] = field(default_factory=list)
+    attended: dict[int, list[tuple[Tensor, Tensor]]] = field(default_factory=dict)
+    logits: Tensor = field(default_factory=lambda: torch.zeros(0))
+
+
+class Watched(TorchFunctionMode):
+    """Notes queries and keys where they meet; with ``wide`` it answers every request for a narrow type with float64."""
+
+    def __init__(self, *, wide: bool, attended: Any) -> None:
+        super().__init__()
+        self.wide, self.attended = wide, attended
+
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        kwargs = kwargs or {}
+        if self.wide:
+            func = CASTS.get(func, func)
+            args = tuple(_wide(a) for a in args)
+            kwargs = {name: _wide(value) for name, value in kwargs.items()}
+        if func is torch.nn.functional.scaled_dot_product_attention:
+            q, k = (kwargs.get(n, args[i] if i < len(args) else None) for i, n in enumerate(("query", "key")))
+            self.attended(q, k)
+        elif func in PRODUCTS and len(args) == 2 and all(isinstance(a, Tensor) and a.ndim == 4 for a in args):
+            a, b = args
+            if a.shape[-2] == b.shape[-1] == TOKENS and a.shape[-1] == b.shape[-2] != TOKENS:
+                self.attended(a, b.transpose(-1, -2))
+        return func(*args, **kwargs)
+
+
+def _wide(value: Any) -> Any:
+    return torch.float64 if isinstance(value, torch.dtype) and value in NARROW else value
+
+
+class Runner:
+    """Calls of one model at chosen positions. The model itself is not changed: a copy of it is asked."""
+
+    def __init__(self, model: Any, *, wide: bool, seed: int = 0) -> None:
+        self.how = how_called(model)
+        self.wide = wide
+        self.model = copy.deepcopy(model).eval()
+        self.model = self.model.double() if wide else self.model
+        self.layers = layers_of(self.model)
+        words = next(m.num_embeddings for m in self.model.modules() if isinstance(m, nn.Embedding))
+        generator = torch.Generator().manual_seed(seed)
+        device = next(self.model.parameters()).device
+        self.tokens = torch.randint(min(4, words - 1), words, (1, TOKENS), generator=generator).to(device)
+
+    @torch.no_grad()
+    def __call__(self, *shifts: int, given: Run | None = None, row: int = 0) -> Run:
+        """Run the tokens once for each shift, as rows of a batch; keep what ``row`` showed.
+
+        With ``given`` each layer gets the input that it had in that run, so that it answers for itself alone.
+        """
+        seen, now = Run(), [-1]
+
+        def attended(q: Any, k: Any) -> None:
+            if now[0] >= 0 and q.shape[-2] == TOKENS == k.shape[-2]:
+                seen.attended.setdefault(now[0], []).append((q[row : row + 1].clone(), k[row : row + 1].clone()))
+
+        def enter(i: int) -> Any:
+            def hook(_: nn.Module, args: Any, kwargs: Any) -> Any:
+                now[0] = i
+                x = args[0] if args else kwargs["hidden_states"]
+                seen.inputs.append(x[row : row + 1].clone())
+                if given is None:
+                    return None
+                new = given.inputs[i].expand(x.shape).clone()
+                return ((new, *args[1:]), kwargs) if args else (args, kwargs | {"hidden_states": new})
+
+            return hook
+
+        def leave(_: nn.Module, __: Any, output: Any) -> None:
+            now[0] = -1
+            y = output[0] if isinstance(output, tuple | list) else output
+            seen.outputs.append(y[row : row + 1].clone())
+
+        with contextlib.ExitStack() as stack:
+            for i, layer in enumerate(self.layers):
+                stack.callback(layer.register_forward_pre_hook(enter(i), with_kwargs=True, prepend=True).remove)
+                stack.callback(layer.register_forward_hook(leave).remove)
+            stack.enter_context(_default_dtype(self.wide))
+            stack.enter_context(guarded(f"the model, asked at position {max(shifts)},"))
+            stack.enter_context(Watched(wide=self.wide, attended=attended))
+            answer = self._ask(shifts)
+        seen.logits = getattr(answer, "logits", answer)[row : row + 1]
+        return seen
+
+    def _ask(self, shifts: tuple[int, ...]) -> Any:
+        tokens = self.tokens.expand(len(shifts), TOKENS)
+        if self.how == "offset":
+            if len(set(shifts)) > 1:
+                raise TargetError("rows at different positions need position_ids; this model takes an offset")
+            return self.model(tokens, offset=shifts[0])
+        positions = torch.tensor(shifts, device=tokens.device)[:, None] + torch.arange(TOKENS, device=tokens.device)
+        options = {"attention_mask": torch.ones_like(tokens)}  # without it a far row can pass for a packed text
+        taken = inspect.signature(self.model.forward).parameters
+        options |= {"use_cache": False} if "use_cache" in taken or "kwargs" in taken else {}
+        return self.model(tokens, position_ids=positions, **options)
+
+
+@contextlib.contextmanager
+def _default_dtype(wide: bool) -> Iterator[None]:
+    before = torch.get_default_dtype()
+    torch.set_default_dtype(torch.float64 if wide else before)
+    try:
+        yield
+    finally:
+        torch.set_default_dtype(before)
+
+
+def how_called(model: Any) -> str:
+    """How the model is told where its tokens stand: ``"position_ids"`` or ``"offset"``."""
+    if not isinstance(model, nn.Module):
+        raise TypeError(f"model: expected a torch module, got {type(model).__name__}; pass the loaded model itself")
+    taken = inspect.signature(model.forward).parameters
+    for name in ("position_ids", "offset"):
+        if name in taken:
+            return name
+    raise TargetError(f"{type(model).__name__} takes no position_ids, so its tokens cannot be moved")
+
+
+def layers_of(model: nn.Module) -> list[nn.Module]:
+    """The blocks of the stream: the longest of the outermost lists of modules."""
+    lists = [
+        (name.count("."), -len(m), m) for name, m in model.named_modules() if isinstance(m, nn.ModuleList) and len(m)
+    ]
+    if not lists:
+        raise TargetError(f"{type(model).__name__} has no list of layers that could be watched")
+    return list(min(lists, key=lambda found: found[:2])[2])
+
+
+def movement(before: Tensor, after: Tensor) -> float:
+    """Largest change, as a share of the largest entry."""
+    if before.shape != after.shape:
+        return float("inf")
+    if not before.numel():
+        return 0.0
+    scale = before.abs().max().clamp_min(torch.finfo(before.dtype).tiny)
+    return float(torch.nan_to_num((after - before).abs().max() / scale, nan=float("inf")))

@@ -1,0 +1,263 @@
+"""Moving a whole model: faults planted in a tiny one are found in their layer, and plain models are blamed for nothing."""
+
+import builtins
+import json
+import sys
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from rope_lab.audit import GALLERY, load_model, shift_lines, shift_results, shift_test, tiny_model
+from rope_lab.audit import shift_causes as cause
+from rope_lab.audit.importing import TargetError
+from rope_lab.errors import MissingPackageError
+from rope_lab.nn import GPT, GPTConfig
+
+SHIFTS = (1, 16, 300)
+MISTAKES = {mistake.name: mistake for mistake in GALLERY}
+DIFFERENT = ("q only", "opposite signs", "cached keys under another base")
+LENGTHS = ("mismatched cos/sin layout", "norm leak")
+NOTHING = ("no-op", "head axis as position", "batch axis as position", "decoding forgets the offset")
+LAWFUL = ("wrong base", "flipped sign", "other layout", "counting from one", "turned twice", "degrees for radians")
+
+
+def gpt(**settings):
+    return GPT(GPTConfig(vocab_size=32, n_layers=2, n_heads=2, d_model=16, seq_len=512, std=0.3, **settings))
+
+
+class Turning(nn.Module):
+    """In place of `Rotary`: it turns q, then k, then q again."""
+
+    def __init__(self, q, k=None):
+        super().__init__()
+        self.turns, self.calls = (q, k or q), 0
+
+    def forward(self, x, *, offset=0, inverse=False):
+        assert not inverse
+        self.calls += 1
+        return self.turns[(self.calls - 1) % 2](x, torch.arange(offset, offset + x.shape[-2]))
+
+
+def foreign(f):
+    """A callable of the gallery, on tensors."""
+    return lambda x, n: torch.as_tensor(np.asarray(f(x.numpy(), n.numpy()))).to(x.dtype)
+
+
+def planted(mistake, *, layer=1):
+    model = gpt()
+    model.blocks[layer].attention.rotary = Turning(foreign(mistake.f), foreign(mistake.keys or mistake.f))
+    return model
+
+
+def turned(x, angle):
+    a, b = x.chunk(2, -1)
+    return torch.cat((a * angle.cos() - b * angle.sin(), a * angle.sin() + b * angle.cos()), -1)
+
+
+def theta(width):
+    return 100.0 ** (-torch.arange(0, width, 2).double() / width)
+
+
+@pytest.mark.parametrize("name", DIFFERENT + LENGTHS)
+def test_a_planted_fault_is_found_in_its_layer(name):
+    seen = shift_test(planted(MISTAKES[name]), shifts=SHIFTS)
+    assert [layer.layer for layer in seen.lost] == [1]
+    assert seen.causes == ((cause.DIFFERENT,) if name in DIFFERENT else (cause.LENGTHS,))
+    assert not seen.ok
+    assert "lost in layer 1" in str(seen)
+    assert cause.DIFFERENT in seen._repr_html_() or name in LENGTHS
+
+
+@pytest.mark.parametrize("name", NOTHING)
+def test_a_layer_whose_queries_never_move_is_told_from_a_relative_one(name):
+    seen = shift_test(planted(MISTAKES[name]), shifts=SHIFTS)
+    assert seen.relative
+    assert [layer.turns for layer in seen.layers] == [False, True, False]
+
+
+@pytest.mark.parametrize("name", LAWFUL)
+def test_what_a_shift_cannot_see_is_blamed_for_nothing(name):
+    seen = shift_test(planted(MISTAKES[name]), shifts=SHIFTS)
+    assert seen.causes == ()
+    assert seen.ok
+
+
+@pytest.mark.parametrize("what", ["positions", "angles"])
+def test_rounding_is_told_from_a_fault(what):
+    def f(x, n):
+        n = n.to(torch.bfloat16) if what == "positions" else n
+        angle = n[:, None].double() * theta(x.shape[-1])
+        return turned(x, (angle.to(torch.bfloat16) if what == "angles" else angle).to(x.dtype))
+
+    model = gpt()
+    model.blocks[1].attention.rotary = Turning(f)
+    seen = shift_test(model, shifts=SHIFTS)
+    assert seen.relative
+    assert seen.causes == (cause.ROUNDING,)
+
+
+def scaled(x, n):
+    """A temperature for queries, as a function of their position."""
+    return (
+        turned(x, (n[:, None].double() * theta(x.shape[-1])).to(x.dtype))
+        * (1 + 0.1 * torch.log1p(n.to(x.dtype)))[:, None]
+    )
+
+
+def plain(x, n):
+    return turned(x, (n[:, None].double() * theta(x.shape[-1])).to(x.dtype))
+
+
+class Normed(nn.Module):
+    """A turn with a norm behind it that weights coordinates."""
+
+    def __init__(self):
+        super().__init__()
+        self.norm = nn.RMSNorm(8)
+        self.norm.weight.data = torch.linspace(0.5, 2.0, 8)
+
+    def forward(self, x, *, offset=0, inverse=False):
+        return self.norm(plain(x, torch.arange(offset, offset + x.shape[-2])))
+
+
+def test_a_length_temperature():
+    model = gpt()
+    model.blocks[0].attention.rotary = Turning(scaled, plain)
+    assert shift_test(model, shifts=SHIFTS).causes == (cause.TEMPERATURE,)
+
+
+def test_a_norm_after_the_turn():
+    model = gpt()
+    model.blocks[1].attention.rotary = Normed()
+    seen = shift_test(model, shifts=SHIFTS)
+    assert seen.causes == (f"{cause.NORM} (attention.rotary.norm)",)
+    assert seen.ok  # models are built so
+
+
+def test_a_norm_after_the_turn_with_equal_weights_is_harmless():
+    model = gpt()
+    model.blocks[1].attention.rotary = normed = Normed()
+    normed.norm.weight.data.fill_(2.0)
+    assert shift_test(model, shifts=SHIFTS).relative
+
+
+@pytest.mark.parametrize(
+    ("settings", "causes"),
+    [
+        ({}, ()),
+        ({"rotated": "qkvo"}, ()),
+        ({"d_latent": 8, "d_rope": 4}, ()),
+        ({"rotated": "qkv"}, (cause.VALUES,)),
+        ({"positions": "absolute"}, (cause.ABSOLUTE,)),
+    ],
+)
+def test_our_own_models(settings, causes):
+    assert shift_test(gpt(**settings), shifts=SHIFTS).causes == causes
+
+
+def test_without_positions_nothing_moves():
+    assert shift_test(gpt(positions="none"), shifts=SHIFTS).verdict.startswith("nothing moves")
+
+
+def test_a_shift_that_the_model_refuses_is_left_out():
+    seen = shift_test(gpt(), shifts=(1, 4096))
+    assert seen.shifts == (1,)
+    assert "at most 512" in seen.refused
+    with pytest.raises(TargetError, match="no shift could be asked"):
+        shift_test(gpt(), shifts=(4096,))
+
+
+@pytest.mark.parametrize(("shifts", "error"), [((0,), ValueError), ((), ValueError), ((True,), TypeError)])
+def test_wrong_shifts(shifts, error):
+    with pytest.raises(error, match="shifts: expected"):
+        shift_test(gpt(), shifts=shifts)
+
+
+def test_a_model_that_takes_no_positions():
+    with pytest.raises(TargetError, match="takes no position_ids"):
+        shift_test(nn.Linear(2, 2))
+    with pytest.raises(TypeError, match="expected a torch module"):
+        shift_test("llama")
+
+
+def test_the_model_is_left_as_it_was():
+    model = gpt()
+    before = {name: value.clone() for name, value in model.state_dict().items()}
+    shift_test(model, shifts=(1,))
+    assert all(torch.equal(value, before[name]) for name, value in model.state_dict().items())
+    assert not any(module._forward_hooks or module._forward_pre_hooks for module in model.modules())
+
+
+FAMILIES = {
+    "llama": "",
+    "hunyuan_v1_dense": f"{cause.NORM} (self_attn.query_layernorm, self_attn.key_layernorm)",
+    "ministral3": cause.TEMPERATURE,
+    "gpt2": cause.ABSOLUTE,
+}
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_families(family):
+    pytest.importorskip("transformers")
+    assert ", ".join(shift_test(tiny_model(family)).causes) == FAMILIES[family]
+
+
+def test_dynamic_scaling_is_found_by_a_neighbour(tmp_path):
+    pytest.importorskip("transformers")
+    rules = {"rope_type": "dynamic", "factor": 4.0, "rope_theta": 10000.0}
+    content = {"model_type": "llama", "max_position_embeddings": 64, "rope_parameters": rules}
+    path = tmp_path / "config.json"
+    path.write_text(json.dumps(content))
+    assert shift_test(load_model(path), shifts=(1, 16)).relative
+    assert shift_test(load_model(tmp_path), shifts=(1, 300)).causes == (cause.DYNAMIC,)
+
+
+def test_a_builder_that_is_seeded_and_refuses_in_words(tmp_path):
+    pytest.importorskip("transformers")
+    a, b, c = (next(tiny_model("llama", seed=seed).parameters()) for seed in (1, 1, 2))
+    assert torch.equal(a, b)
+    assert not torch.equal(a, c)
+    with pytest.raises(TargetError, match="has no causal model"):
+        tiny_model("vit")
+    with pytest.raises(TargetError, match="name of a family"):
+        tiny_model("no_such_family")
+    (tmp_path / "config.json").write_text("{}")
+    with pytest.raises(TargetError, match="model_type"):
+        tiny_model(tmp_path)
+    with pytest.raises(TypeError, match="seed"):
+        tiny_model("llama", seed=1.5)
+
+
+def test_local_weights_are_loaded(tmp_path):
+    pytest.importorskip("transformers")
+    model = tiny_model("llama", seed=3)
+    model.save_pretrained(tmp_path)
+    loaded = load_model(tmp_path)
+    assert torch.equal(loaded.lm_head.weight, model.lm_head.weight)
+
+
+def test_without_transformers(monkeypatch):
+    for name in [n for n in sys.modules if n.partition(".")[0] == "transformers"]:
+        monkeypatch.delitem(sys.modules, name)
+    real = builtins.__import__
+
+    def without(name, *args, **kwargs):
+        if name.partition(".")[0] == "transformers":
+            raise ModuleNotFoundError(name)
+        return real(name, *args, **kwargs)
+
+    monkeypatch.setattr(builtins, "__import__", without)
+    monkeypatch.setitem(sys.modules, "transformers", None)
+    with pytest.raises(MissingPackageError, match="pip install transformers"):
+        tiny_model("llama")
+
+
+def test_the_committed_table():
+    table = shift_results()
+    rows = {row["model"]: row for row in table["rows"]}
+    assert rows["llama"]["relative"]
+    assert rows["llama"]["causes"] == []
+    assert len(shift_lines(table)) == len(rows)
+    assert not any(cause.UNKNOWN in row["causes"] for row in rows.values() if not row["skipped"])

@@ -2,6 +2,7 @@
 
 | cause | experiment |
 |---|---|
+| position 0 apart | counted from position 1 the layer stays |
 | rounding | in float64 throughout the movement is gone |
 | dynamic scaling | a second row, far out, changes the answer for the first |
 | norm after the turn | without this one module the layer stays |
@@ -21,6 +22,7 @@ from rope_lab.audit.importing import TargetError
 from rope_lab.audit.shift_runs import Run, Runner, movement
 
 ROUNDING = "rounding, coarser than the type of the weights"
+START = "position 0 is told apart"
 ABSOLUTE = "absolute positions added"
 DYNAMIC = "dynamic scaling"
 NORM = "norm after the turn"
@@ -29,13 +31,21 @@ VALUES = "values turn, and nothing turns them back"
 DIFFERENT = "queries and keys turn differently"
 LENGTHS = "lengths of queries or keys change with the position"
 UNKNOWN = "no known cause fits"
-BY_DESIGN = (ABSOLUTE, DYNAMIC, NORM, TEMPERATURE)  # what models are built with; they lose relativity all the same
+BY_DESIGN = (
+    START,
+    ABSOLUTE,
+    DYNAMIC,
+    NORM,
+    TEMPERATURE,
+)  # what models are built with; they lose relativity all the same
 
 
 def causes_of(ask: Runner, base: Run, *, layer: int, shift: int, floor: float) -> tuple[str, ...]:
     """The causes that fit one layer, which got the input of ``base`` and moved by more than ``floor``."""
     found = [DYNAMIC] if _neighbour(ask, base, layer=layer, shift=shift, floor=floor) else []
-    moved = ask(shift, given=base)
+    first, moved = ask(1, given=base), ask(shift, given=base)
+    if movement(first.outputs[layer], ask(shift + 1, given=base).outputs[layer]) <= floor:
+        found.append(START)
     name = _bypassed(ask, base, layer=layer, shift=shift, floor=floor)
     found += [f"{NORM} ({name})"] if name else []
     return tuple(found) or (_scores(base.attended.get(layer, []), moved.attended.get(layer, []), floor),)

@@ -115,6 +115,19 @@ class Runner:
         seen.logits = getattr(answer, "logits", answer)[row : row + 1]
         return seen
 
+    def stored_noise(self, shift: int, *, given: Run, eps: float) -> list[float]:
+        """What each layer's answer moves by when every stored table changes by one unit of its rounding."""
+        tables = [b for b in self.model.buffers() if b.is_floating_point()]
+        kept = [b.clone() for b in tables]
+        clean = self(shift, given=given)
+        generator = torch.Generator().manual_seed(0)
+        for table in tables:
+            table.mul_(1 + eps * (2 * torch.rand(table.shape, generator=generator).to(table) - 1))
+        other = self(shift, given=given)
+        for table, old in zip(tables, kept, strict=True):
+            table.copy_(old)
+        return [movement(a, b) for a, b in zip(clean.outputs, other.outputs, strict=True)]
+
     def _ask(self, shifts: tuple[int, ...]) -> Any:
         tokens = self.tokens.expand(len(shifts), TOKENS)
         if self.how == "offset":
@@ -122,7 +135,9 @@ class Runner:
                 raise TargetError("rows at different positions need position_ids; this model takes an offset")
             return self.model(tokens, offset=shifts[0])
         positions = torch.tensor(shifts, device=tokens.device)[:, None] + torch.arange(TOKENS, device=tokens.device)
-        options = {"attention_mask": torch.ones_like(tokens)}  # without it a far row can pass for a packed text
+        options: dict[str, Any] = {
+            "attention_mask": torch.ones_like(tokens)
+        }  # without it a far row can pass for a packed text
         taken = inspect.signature(self.model.forward).parameters
         options |= {"use_cache": False} if "use_cache" in taken or "kwargs" in taken else {}
         return self.model(tokens, position_ids=positions, **options)

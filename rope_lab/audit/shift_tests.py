@@ -12,6 +12,7 @@ from rope_lab.audit.shift_causes import ABSOLUTE, BY_DESIGN, ROUNDING, causes_of
 from rope_lab.audit.shift_runs import Run, Runner, movement
 
 SHIFTS = (1, 16, 256, 4096)
+STORED = 16  # the same for tables that are stored rounded
 MARGIN = 64  # how far above the noise a movement counts
 
 
@@ -190,6 +191,9 @@ def shift_test(
         floor = MARGIN * max(ratio * narrow, torch.finfo(torch.float64).eps * done[-1])
         turns = i >= 0 and any(_turned(bases[1], both[1][1], i) > floor for both in seen)
         causes: tuple[str, ...] = ()
+        if i >= 0 and moved > floor:  # tables that were rounded when they were stored stay so in float64
+            eps = torch.finfo(parameter.dtype).eps
+            floor = max(floor, STORED * wide.stored_noise(shift, given=bases[1], eps=eps)[i])
         if moved > floor:
             causes = (ABSOLUTE,) if i < 0 else causes_of(wide, bases[1], layer=i, shift=shift, floor=floor)
         elif coarse(i):

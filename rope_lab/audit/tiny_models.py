@@ -27,12 +27,14 @@ SIZES = {  # what configurations of transformers call their sizes, and how small
     4: "num_attention_heads n_head n_heads num_heads decoder_attention_heads encoder_attention_heads num_local_experts "
     "num_experts n_routed_experts moe_num_experts linear_num_value_heads mamba_num_heads index_n_heads "
     "swa_num_attention_heads linear_num_key_heads num_expert",
-    2: "num_hidden_layers n_layer n_layers num_layers decoder_layers encoder_layers num_experts_per_tok num_experts_per_token "
-    "moe_topk moe_k top_k num_key_value_heads num_kv_heads n_head_kv multi_query_group_num swa_num_key_value_heads",
-    1: "n_group topk_group n_shared_experts num_shared_experts first_k_dense_replace moe_layer_start_index mamba_n_groups "
-    "n_groups num_nextn_predict_layers type_vocab_size",
+    2: "num_hidden_layers n_layer n_layers num_layers decoder_layers encoder_layers num_experts_per_tok "
+    "num_experts_per_token moe_topk moe_k top_k num_key_value_heads num_kv_heads n_head_kv multi_query_group_num "
+    "swa_num_key_value_heads",
+    1: "n_group topk_group n_shared_experts num_shared_experts first_k_dense_replace moe_layer_start_index "
+    "mamba_n_groups n_groups num_nextn_predict_layers type_vocab_size",
 }
 SMALL = {name: size for size, names in SIZES.items() for name in names.split()}
+UNSET = {"head_dim": 16, "num_key_value_heads": 4}  # what None stands for: hidden_size / heads, and all heads
 LAYERS = ("num_hidden_layers", "n_layer", "n_layers", "num_layers", "decoder_layers")
 HEADS = ("num_attention_heads", "n_head", "n_heads", "num_heads", "decoder_attention_heads")
 
@@ -68,7 +70,7 @@ def tiny_model(source: Any, *, seed: int = 0) -> Any:
             parameters = sum(p.numel() for p in _from(config, transformers).parameters())
         if parameters > LARGEST:
             raise TargetError(
-                f"{type(config).__name__} stays large: {parameters:,} parameters where its widths are set to a few dozen"
+                f"{type(config).__name__} stays large: {parameters:,} parameters with widths of a few dozen"
             )
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
@@ -131,6 +133,8 @@ def small(config: Any) -> Any:
             new[name] = layers
         elif isinstance(value, list) and old_layers and len(value) == old_layers:
             new[name] = [_shrunk(name.removesuffix("s"), item) for item in value[:layers]]
+        elif name == "per_layer_config" and isinstance(value, dict):
+            new[name] = {i: _small_layer(rules) for i, rules in value.items() if int(i) < layers}
         elif name == "rotary_dim" and isinstance(value, int):
             new[name] = 8 if old_width and value < old_width else 16
         elif name.endswith(("dropout", "pdrop", "dropout_rate", "dropout_prob", "layerdrop")) and isinstance(
@@ -147,8 +151,7 @@ def small(config: Any) -> Any:
             new[name] = value
     if new.get("num_key_value_heads") and content.get("num_key_value_heads") == old_heads:
         new["num_key_value_heads"] = 4
-    if "head_dim" in new and new["head_dim"] is None:
-        new["head_dim"] = 16
+    new |= {name: size for name, size in UNSET.items() if name in new and new[name] is None}
     if "initializer_range" in new:
         new["initializer_range"] = 0.2  # logits that differ
     new |= {"is_decoder": True} if "is_decoder" in content or "is_encoder_decoder" in content else {}
@@ -164,6 +167,11 @@ def _shrunk(name: str, value: Any) -> Any:
     if isinstance(value, bool) or not isinstance(value, int):
         return value
     return min(value, SMALL.get(name, value))
+
+
+def _small_layer(rules: Any) -> Any:
+    """The sizes that one layer has for itself."""
+    return {name: _shrunk(name, value) for name, value in rules.items()} if isinstance(rules, dict) else rules
 
 
 def _rotation(rules: dict[str, Any], old_width: int | None) -> dict[str, Any]:

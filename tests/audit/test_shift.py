@@ -1,4 +1,4 @@
-"""Moving a whole model: faults planted in a tiny one are found in their layer, and plain models are blamed for nothing."""
+"""Moving a whole model: faults planted in a tiny one are found in their layer; plain models are blamed for nothing."""
 
 import builtins
 import json
@@ -119,6 +119,7 @@ class Normed(nn.Module):
         self.norm.weight.data = torch.linspace(0.5, 2.0, 8)
 
     def forward(self, x, *, offset=0, inverse=False):
+        assert not inverse
         return self.norm(plain(x, torch.arange(offset, offset + x.shape[-2])))
 
 

@@ -106,3 +106,20 @@ def test_a_table_that_cannot_be_written_is_told_before_the_work(tmp_path, monkey
     monkeypatch.setattr(audit_commands.audits, "audit_all", lambda: pytest.fail("every library was asked first"))
     done = run("--all", "--out", str(tmp_path / "file" / "table.json"))
     assert (done.exit_code, "Traceback" in done.output) == (1, False)
+
+
+def test_a_whole_model_from_a_config(tmp_path):
+    pytest.importorskip("transformers")
+    path = tmp_path / "config.json"
+    path.write_text(json.dumps({"model_type": "llama"}))
+    done = run("--model", str(path), "--json")
+    assert done.exit_code == 0
+    assert json.loads(done.output)["relative"]
+
+
+def test_a_model_that_cannot_be_made_is_skipped_in_words():
+    pytest.importorskip("transformers")
+    done = run("--model", "no_such_family")
+    assert done.exit_code == 1
+    assert done.output.startswith("skipped: expected a config.json or the name of a family")
+    assert run("--model", "llama", "--head-dim", "8").exit_code == 2

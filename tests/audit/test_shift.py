@@ -255,7 +255,23 @@ def test_without_transformers(monkeypatch):
         tiny_model("llama")
 
 
-PLAIN = "cohere deepseek_v3 gemma gemma2 gemma3_text gpt_neox gptj llama mistral olmo2 phi phi3 qwen2 qwen3 stablelm".split()
+PLAIN = [
+    "cohere",
+    "deepseek_v3",
+    "gemma",
+    "gemma2",
+    "gemma3_text",
+    "gpt_neox",
+    "gptj",
+    "llama",
+    "mistral",
+    "olmo2",
+    "phi",
+    "phi3",
+    "qwen2",
+    "qwen3",
+    "stablelm",
+]
 
 
 def test_the_committed_table():

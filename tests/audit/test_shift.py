@@ -20,7 +20,21 @@ MISTAKES = {mistake.name: mistake for mistake in GALLERY}
 DIFFERENT = ("q only", "opposite signs", "cached keys under another base")
 LENGTHS = ("mismatched cos/sin layout", "norm leak")
 NOTHING = ("no-op", "head axis as position", "batch axis as position", "decoding forgets the offset")
-LAWFUL = ("wrong base", "flipped sign", "other layout", "counting from one", "turned twice", "degrees for radians")
+LAWFUL = (
+    "wrong base",
+    "flipped sign",
+    "other layout",
+    "counting from one",
+    "turned twice",
+    "degrees for radians",
+    "wrong partial pairing",
+    "stale cache that forgot theta",
+)
+ROUNDED = ("bf16 positions", "bf16 angles")
+
+
+def test_every_mistake_of_the_gallery_is_planted():
+    assert sorted((*DIFFERENT, *LENGTHS, *NOTHING, *LAWFUL, *ROUNDED)) == sorted(MISTAKES)
 
 
 def gpt(**settings):
@@ -84,12 +98,12 @@ def test_what_a_shift_cannot_see_is_blamed_for_nothing(name):
     assert seen.ok
 
 
-@pytest.mark.parametrize("what", ["positions", "angles"])
+@pytest.mark.parametrize("what", ROUNDED)
 def test_rounding_is_told_from_a_fault(what):
-    def f(x, n):
-        n = n.to(torch.bfloat16) if what == "positions" else n
+    def f(x, n):  # the gallery's own, on tensors, so that the wide run sees its casts
+        n = n.to(torch.bfloat16) if what == "bf16 positions" else n
         angle = n[:, None].double() * theta(x.shape[-1])
-        return turned(x, (angle.to(torch.bfloat16) if what == "angles" else angle).to(x.dtype))
+        return turned(x, (angle.to(torch.bfloat16) if what == "bf16 angles" else angle).to(x.dtype))
 
     model = gpt()
     model.blocks[1].attention.rotary = Turning(f)

@@ -7,6 +7,7 @@ from . import (
     grid_answers as grid_answers,
     introduction as introduction,
     long_contexts as long_contexts,
+    many_axes as many_axes,
     many_planes as many_planes,
     newer_encodings as newer_encodings,
     nine_placements as nine_placements,
@@ -41,6 +42,7 @@ from .long_contexts import (
     stream_table as stream_table,
     stream_verdicts as stream_verdicts,
 )
+from .many_axes import three_interleavings as three_interleavings, turns_of_tables as turns_of_tables
 from .many_planes import angles_met as angles_met, one_turn as one_turn
 from .newer_encodings import finite_widths as finite_widths
 from .nine_placements import (

@@ -40,9 +40,10 @@ EXERCISES = (
     Question(
         id="ch21.predict-width",
         kind="prediction",
-        prompt=r"A model reads pictures with M-RoPE by sections: of its 64 planes the first 16 turn with time, the next "
-        r"24 with the height and the last 24 with the width, at one list of frequencies with base $10^6$. A picture "
-        r"is 64 patches wide. By how much does the fastest plane of the width turn from its left edge to its right one?",
+        prompt=r"A model reads pictures with M-RoPE by sections: of its 64 planes the first 16 turn with time, the "
+        r"next 24 with the height and the last 24 with the width, all from one list of frequencies with base $10^6$. "
+        r"A picture is 64 patches wide. By how much does the fastest plane of the width turn from its left edge to "
+        r"its right one?",
         choices=("many whole turns", "about a turn", "a tenth of a turn at most", "almost not at all"),
         answer="D",
         truth=_how_far_the_width,
@@ -87,8 +88,8 @@ EXERCISES = (
     ),
     Task(
         id="ch21.plane-turns",
-        statement=r"Write `plane_turns(place, table)`. `place` is a list of coordinates, and `table` has a row for each "
-        r"plane with one frequency for each coordinate. Return the list of angles by which the planes turn.",
+        statement=r"Write `plane_turns(place, table)`. `place` is a list of coordinates, and `table` has a row for "
+        r"each plane with one frequency for each coordinate. Return the list of angles by which the planes turn.",
         solution=plane_turns,
         examples=st.tuples(
             st.lists(st.integers(-9, 9).map(float), min_size=2, max_size=2),

@@ -58,8 +58,8 @@ def three_interleavings() -> Picture:
     desc = (
         "Three rows. Coordinates: eight cells in a row, neighbours joined by a bow to one plane, which is the "
         "interleaved layout. Planes: eight discs in a row with the letters t, h, w, t, h, w, t, t, which are "
-        "interleaved 
-        "axes. Layers: eight bars in a row, every fourth one empty, which are interleaved layers without rotation."
+        "interleaved axes. Layers: eight bars in a row, every fourth one empty, which are interleaved layers without "
+        "rotation."
     )
     with figure(title="Three things that are called interleaved", desc=desc, size=(4.8, 3.6)) as fig:
         axes = fig.subplots()

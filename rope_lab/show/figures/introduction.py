@@ -37,6 +37,7 @@ WORDS = {  # beside a chapter, or above the middle of three
     "recurrence": (3.4, 2.68),
     "trained models": (4.4, 1.4),
     "complex weights": (3.4, -0.3),
+    "many axes": (5.45, 4.15),
 }
 
 

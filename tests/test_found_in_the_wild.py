@@ -30,24 +30,25 @@ def numbers(text, before):
 
 def test_one_distance_has_three_scores(said):
     assert len(set(numbers(said[0], "score"))) == 3
+    assert "relativity" in said[1]
 
 
 def test_a_cast_moves_a_cosine_and_bfloat16_more(said):
-    half, brain = numbers(said[1], "off by")
+    half, brain = numbers(said[2], "off by")
     assert 0.1 < half < brain
 
 
 def test_the_short_list_is_used_for_a_long_text(said):
-    phi, phimoe = numbers(said[2], "turns by")
+    phi, phimoe = numbers(said[3], "turns by")
     assert phi == pytest.approx(1 / 32, abs=1e-4)
     assert phimoe == pytest.approx(1)
 
 
 def test_the_table_of_another_type_comes_back(said):
-    assert "torch.float16" in said[3]
-    assert numbers(said[3], "off by")[0] > 1e-5
+    assert "torch.float16" in said[4]
+    assert numbers(said[4], "off by")[0] > 1e-5
 
 
 def test_the_list_of_the_longer_text_stays(said):
-    used, new = numbers(said[4], "slowest frequency")
+    used, new = numbers(said[5], "slowest frequency")
     assert used < new / 2

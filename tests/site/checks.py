@@ -69,7 +69,12 @@ def idle_widgets(page: Page, *, touch: bool) -> list[str]:
 
 def opener_faults(page: Page, widget: Locator, *, touch: bool) -> list[str]:
     """What is wrong with the figure of a prediction: it stands still, and moves once the reader has committed."""
-    form, control = widget.locator("xpath=ancestor::form"), first_control(widget)[0]
+    form = widget.locator("xpath=ancestor::form")
+    try:
+        widget.locator("input:disabled, select:disabled, button:disabled").first.wait_for(timeout=ANSWER_MS)
+    except TooLate:
+        return ["does not wait for the answer to its question"]
+    control = first_control(widget)[0]
     if control is None or control.is_enabled():
         return ["does not wait for the answer to its question"]
     answer(form)
@@ -98,7 +103,7 @@ def faults(page: Page, widget: Locator, *, touch: bool) -> list[str]:
         return ["has no control"]
     before = drawing(widget)
     control.focus()
-    if key == "ArrowRight" and control.evaluate("c => Number(c.value) + Number(c.step) > Number(c.max)"):
+    if key == "ArrowRight" and control.evaluate("c => Number(c.value) + Number(c.step || 1) > Number(c.max)"):
         key = "ArrowLeft"  # it stands at its end
     control.press(key)
     if not changes(widget, before):

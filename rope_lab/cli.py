@@ -202,7 +202,7 @@ def sweep(
     device: Annotated[str | None, typer.Option(help="cpu or cuda; default: a GPU where there is one.")] = None,
     minutes: Annotated[float | None, typer.Option(help="Stop cleanly after this time; the same call resumes.")] = None,
 ) -> None:
-    """Do every run of an experiment that has no card yet."""
+    """Do every run of an experiment that has no card yet, and pack the cards into one file."""
     with _user_errors():
         from rope_lab.commands import training_commands
 
@@ -240,6 +240,52 @@ def results(
         else:
             metric: Metric = "best" if best else "final"
             training_commands.show_results(name, rung, results, reference, metric, as_json=as_json)
+
+
+@app.command()
+def doctor(
+    device: Annotated[str | None, typer.Option(help="cpu or cuda; default: a GPU where there is one.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
+) -> None:
+    """What this machine can train, how fast, and whether it computes rightly: in about a minute.
+
+    Exit status 1 if something is wrong. What is slow or absent is said, and costs only time.
+    """
+    with _user_errors():
+        from rope_lab.commands import doctor_commands
+
+        fine = doctor_commands.show(device, as_json=as_json)
+    if not fine:
+        raise typer.Exit(1)
+
+
+cards = typer.Typer(no_args_is_help=True, help="Result cards from another machine: are they the book's, and take them.")
+app.add_typer(cards, name="cards")
+CardSource = Annotated[Path, typer.Argument(help="A .tar.gz that a sweep wrote, or a folder of EXPERIMENT/RUNG/.")]
+
+
+@cards.command("check")
+def cards_check(
+    source: CardSource, as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of lines.")] = False
+) -> None:
+    """Say of each card why it does not belong to this version of the book. Exit status 1 if one does not."""
+    with _user_errors():
+        from rope_lab.commands import card_commands
+
+        fine = card_commands.check(source, as_json=as_json)
+    if not fine:
+        raise typer.Exit(1)
+
+
+@cards.command("add")
+def cards_add(
+    source: CardSource, results: Annotated[Path, typer.Option(help="Folder of the cards.")] = Path("rope_lab/results")
+) -> None:
+    """Take cards in, if all of them belong. A card that is there already is never replaced."""
+    with _user_errors():
+        from rope_lab.commands import card_commands
+
+        card_commands.add(source, results=results)
 
 
 data = typer.Typer(no_args_is_help=True, help="The corpora: what they are, fetching them, checking them.")

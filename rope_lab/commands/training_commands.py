@@ -7,7 +7,7 @@ import math
 import signal
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.table import Table
@@ -18,6 +18,9 @@ from rope_lab.training.files import reason
 from rope_lab.training.results.cards import Metric
 from rope_lab.training.run import environment
 from rope_lab.training.run.config import DEFAULT_RUN, RunConfig
+
+if TYPE_CHECKING:
+    from rope_lab.training.experiments.sweeps import Report, Setup
 
 
 def train_run(
@@ -75,9 +78,18 @@ def run_sweep(name: str, rung: str, *, minutes: float | None, **options: Any) ->
         if sources.state(sources.lookup(corpus)) != "present":
             raise sources.CorpusError(f"{corpus} is not here; `rope-lab data get {corpus}` fetches it")
     _advise({run.precision for run in asked.runs}, setup.device)
-    report = sweep(asked.runs, setup)
+    return tell_end(name, rung, sweep(asked.runs, setup), setup)
+
+
+def tell_end(name: str, rung: str, report: Report, setup: Setup) -> bool:
+    """Say what a sweep did, and put its cards into one file; True if no run failed."""
+    from rope_lab.training.results.card_packs import pack
+
     counts = f"{len(report.done)} done, {len(report.skipped)} had their cards, {len(report.stopped)} stopped"
     print(f"{counts}, {len(report.failed)} failed. Cards: {setup.results / name / rung}", file=sys.stderr)
+    if report.done or report.skipped:
+        packed = setup.results / f"{name}-{rung}.tar.gz"
+        print(f"{pack(name, rung, root=setup.results, out=packed)} cards in one file: {packed}", file=sys.stderr)
     return not report.failed
 
 

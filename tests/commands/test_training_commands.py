@@ -1,14 +1,18 @@
 """The commands say what they did and where, and what to do when they cannot; never a traceback."""
 
 import json
+import shutil
 
 import pytest
 from typer.testing import CliRunner
 
 from rope_lab.cli import app
+from rope_lab.commands import doctor_commands, training_commands
 from rope_lab.training.data import sources
 from rope_lab.training.experiments.catalogue import experiment, names, rungs
+from rope_lab.training.experiments.sweeps import Report, Setup
 from rope_lab.training.results import cards
+from rope_lab.training.run.doctor import Finding
 from rope_lab.training.run.environment import MALLOC
 from tests.training.tiny import card
 
@@ -170,3 +174,46 @@ def test_data_verify_finds_damage(run, tmp_path):
     wrong = run("data", "verify")
     assert wrong.exit_code == 1
     assert "input.txt is damaged" in wrong.stdout
+
+
+def test_cards_are_checked_and_taken_in(run, tmp_path):
+    source = cards.RESULTS / "cache-stream"
+    made = tmp_path / "theirs" / "cache-stream"
+    shutil.copytree(source, made)
+    assert run("cards", "check", "theirs").stdout == "3 of 3 cards belong.\n"
+    assert "3 cards added to ours." in run("cards", "add", "theirs", "--results", "ours").stdout
+    again = run("cards", "add", "theirs", "--results", "ours").stdout
+    assert again.count("kept the card that was there") == 3
+    (one, *_) = (made / "cpu").glob("*.json")
+    one.write_text(one.read_text().replace('"rung": "cpu"', '"rung": "colab"', 1))
+    refused = run("cards", "check", "theirs")
+    assert refused.exit_code == 1
+    assert "2 of 3 cards belong." in refused.stdout
+    assert sum(each["fine"] for each in json.loads(run("cards", "check", "theirs", "--json").stdout)) == 2
+    stopped = run("cards", "add", "theirs", "--results", "others")
+    assert stopped.exit_code == 1
+    assert "1 of 3 that do not" in stopped.stderr
+
+
+def test_a_sweep_ends_with_its_cards_in_one_file(run, tmp_path):
+    shutil.copytree(cards.RESULTS / "cache-stream", tmp_path / "results" / "cache-stream")
+    setup = Setup(results=tmp_path / "results", runs=tmp_path / "runs")
+    assert training_commands.tell_end("cache-stream", "cpu", Report(skipped=["a", "b", "c"]), setup)
+    assert run("cards", "check", "results/cache-stream-cpu.tar.gz").stdout == "3 of 3 cards belong.\n"
+
+
+def test_the_doctor_prints_what_it_found_and_what_a_table_would_take(run, monkeypatch):
+    sound = Finding("machine", "ok", "a stand-in", tokens_per_s=20_000.0)
+    monkeypatch.setattr(doctor_commands, "examine", lambda _: iter([sound]))
+    shown = run("doctor")
+    assert shown.exit_code == 0
+    assert "a stand-in" in shown.stdout
+    assert "crope-table1 at paper: 54 runs" in shown.stdout
+    assert "first `rope-lab data get ptb`" in shown.stdout.replace("\n", " ")
+    found = json.loads(run("doctor", "--json").stdout)
+    assert [row["rung"] for row in found["predicted"]] == ["cpu", "colab", "paper"]
+    broken = Finding("forward, float32", "wrong", "too coarse")
+    monkeypatch.setattr(doctor_commands, "examine", lambda _: iter([broken]))
+    wrong = run("doctor")
+    assert wrong.exit_code == 1
+    assert "crope-table1" not in wrong.stdout  # nothing was measured rightly, so nothing is predicted

@@ -26,7 +26,7 @@ from rope_lab.training.files import reason, replacing
 FORMAT = 1  # of the cached streams: a change of what the code below writes must change it
 SPLITS = ("train", "valid", "test")
 
-__all__ = ["SPLITS", "Corpus", "CorpusError", "load"]
+__all__ = ["SPLITS", "Corpus", "CorpusError", "known_hashes", "load"]
 
 
 @dataclass(frozen=True)
@@ -76,6 +76,23 @@ def load(
     if found is None:
         raise CorpusError(f"{name}: expected the streams just written in {folder}, found none; try again")
     return found
+
+
+def known_hashes(name: str, known: Registry | None = None) -> list[dict[str, str]]:
+    """The hashes by split that a `Corpus` of that name can have; nothing is read, so the corpus need not be here.
+
+    Args:
+        name: A corpus of ``rope-lab data list``.
+        known: A list of corpora in place of the book's own.
+
+    Returns:
+        One dictionary for each accepted text: sha256 by "train", "valid" and "test".
+
+    Raises:
+        CorpusError: If there is no such corpus.
+    """
+    corpus = sources.lookup(name, known)
+    return [{split: _split_hash(corpus, hashes, split) for split in SPLITS} for hashes in _accepted(corpus)]
 
 
 def _accepted(corpus: Source) -> list[dict[str, str]]:

@@ -77,12 +77,12 @@ class Learner:
         )
         self.rows = micro_batch(model, rows=config.batch_size // group.world, memory=memory)
         self.compiled = _compiles(config, group.device.type, notice)
-        self._loss: Any = NextTokenLoss(self.model)  # or what wraps it
+        self.loss: Any = NextTokenLoss(self.model)  # or what wraps it
         if group.world > 1:
-            self._loss = DistributedDataParallel(self._loss)
+            self.loss = DistributedDataParallel(self.loss)
         if self.compiled:
             graphs = group.device.type == "cuda" and group.world == 1 and self.rows == config.batch_size
-            self._loss = torch.compile(self._loss, dynamic=False, mode="reduce-overhead" if graphs else None)
+            self.loss = torch.compile(self.loss, dynamic=False, mode="reduce-overhead" if graphs else None)
 
     def step(self, inputs: Tensor, targets: Tensor, *, lr: float) -> Tensor:
         """One update from one batch, in as many micro-batches as memory asks for. The mean loss, left on the device."""
@@ -92,9 +92,9 @@ class Learner:
         total = torch.zeros((), device=self.group.device)
         for i, (x, y) in enumerate(parts):
             wait = self.group.world > 1 and i + 1 < len(parts)  # gradients travel once, with the last part
-            with self._loss.no_sync() if wait else contextlib.nullcontext():
+            with self.loss.no_sync() if wait else contextlib.nullcontext():
                 with self.autocast():
-                    loss = self._loss(x, y) / len(parts)
+                    loss = self.loss(x, y) / len(parts)
                 self.scaler.scale(loss).backward()
             total += loss.detach()
         self.scaler.unscale_(self.optimizer)

@@ -1,0 +1,28 @@
+"""What the commands `cards check` and `cards add` do once their command line has been read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rope_lab.training.results import card_packs
+
+
+def check(source: Path, *, as_json: bool) -> bool:
+    """Print what is wrong with each card; True if nothing is."""
+    found = card_packs.check(source)
+    refused = [each for each in found if not each.fine]
+    if as_json:
+        print(card_packs.as_json(found))
+    else:
+        for each in refused:
+            print("\n".join(f"{each.file}: {fault}" for fault in each.faults))
+        print(f"{len(found) - len(refused)} of {len(found)} cards belong.")
+    return not refused
+
+
+def add(source: Path, *, results: Path) -> None:
+    """Take the cards in and say which were there."""
+    done = card_packs.add(source, root=results)
+    for file in done["kept"]:
+        print(f"{file}: kept the card that was there")
+    print(f"{len(done['added'])} cards added to {results}.")

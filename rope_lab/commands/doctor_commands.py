@@ -1,0 +1,80 @@
+"""What the command `doctor` does once its command line has been read."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable, Iterator
+
+from rich.console import Console
+from rich.table import Table
+
+from rope_lab.training.data.sources import lookup, state
+from rope_lab.training.data.tokenizers import byte_pairs, parse
+from rope_lab.training.experiments.catalogue import RUNGS, experiment
+from rope_lab.training.run import environment
+from rope_lab.training.run.doctor import Finding, as_rows, examine, predicted_seconds
+
+EXPERIMENT = "crope-table1"
+
+
+def show(device: str | None, *, as_json: bool) -> bool:
+    """Ask the machine, print each answer when it comes, and what a table would take; True if nothing is wrong."""
+    environment.tuned()
+    asked: list[Finding] = list(_told(examine(device)))
+    times = list(predictions(asked))
+    if as_json:
+        print(json.dumps({"findings": as_rows(asked), "predicted": times}, indent=1))
+    else:
+        Console().print(_table(asked))
+        for row in times:
+            print(f"{row['experiment']} at {row['rung']}: {row['runs']} runs, {_hours(row['seconds'])} {row['said']}")
+    return all(found.fine for found in asked)
+
+
+def predictions(findings: Iterable[Finding]) -> Iterator[dict]:
+    """How long Table 1 would take here at each rung, by counting, from the fastest speed that was measured rightly."""
+    speeds = [found.tokens_per_s for found in findings if found.state == "ok" and found.tokens_per_s]
+    if not speeds:
+        return
+    for rung in RUNGS:
+        asked = experiment(EXPERIMENT, rung)
+        parts = [predicted_seconds(run, max(speeds), vocab_size=_size(run.tokenizer)) for run in asked.runs]
+        absent = [name for name in {run.corpus: None for run in asked.runs} if state(lookup(name)) != "present"]
+        said = "(predicted from the count of multiplications)"
+        yield {
+            "experiment": EXPERIMENT,
+            "rung": rung,
+            "runs": len(asked.runs),
+            "seconds": sum(parts),
+            "absent": absent,
+            "said": said + "".join(f"; first `rope-lab data get {name}`" for name in absent),
+        }
+
+
+def _size(tokenizer: str) -> int:
+    pairs, (_, size) = byte_pairs(tokenizer), parse(tokenizer)
+    assert pairs or size  # this experiment has no vocabulary that must be learned before its size is known
+    return pairs.vocab_size if pairs else size
+
+
+def _told(findings: Iterable[Finding]) -> Iterator[Finding]:
+    for found in findings:
+        print(f"{found.name}: {found.state} ({found.seconds:.0f} s)", file=sys.stderr)
+        yield found
+
+
+def _table(findings: Iterable[Finding]) -> Table:
+    shown = Table(caption="Errors are relative to the same computation in float64 on the CPU.")
+    for column in ("question", "", "error", "limit", "tokens/s", "answer"):
+        shown.add_column(column, justify="right" if column in ("error", "limit", "tokens/s") else "left")
+    for each in findings:
+        error = "" if each.error is None else f"{each.error:.1e}"
+        limit = "" if each.limit is None else f"{each.limit:.0e}"
+        speed = "" if each.tokens_per_s is None else f"{each.tokens_per_s:,.0f}"
+        shown.add_row(each.name, each.state, error, limit, speed, each.said)
+    return shown
+
+
+def _hours(seconds: float) -> str:
+    return f"{seconds / 60:.0f} minutes" if seconds < 7200 else f"{seconds / 3600:,.0f} hours"

@@ -1,0 +1,280 @@
+"""What a machine can do, and whether it computes rightly: asked in a minute, before a sweep takes hours.
+
+Every answer is compared with the same computation in float64 on the CPU, from the same weights and the same tokens.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import Any, Literal
+
+import torch
+from torch import Tensor
+
+from rope_lab.nn.counts import count_multiplications
+from rope_lab.nn.gpt import GPT, GPTConfig
+from rope_lab.nn.rotary import RotaryConfig, rotary_table, rotate
+from rope_lab.training.run import environment
+from rope_lab.training.run.config import RunConfig
+from rope_lab.training.run.distributed import Processes, processes
+from rope_lab.training.run.learner import Learner, model_config
+
+State = Literal["ok", "slow", "absent", "wrong"]
+VOCABULARY = 1024
+# A run like those of the cpu rung of Table 1, with two layers: large enough to be timed, small enough for a minute.
+RUN = RunConfig(
+    experiment="doctor",
+    variant="RoPE",
+    model={"block": "gpt2", "n_layers": 2, "n_heads": 4, "d_model": 128},
+    seq_len=256,
+    batch_size=4,
+    steps=3,
+    lr=2e-3,
+    warmup=2,
+    precision="float32",
+    compile="never",
+)
+FAR = 131_072  # positions of the tables: the window of today's long models
+# Largest errors, relative to float64. Rounding of float32 makes some 1e-7 of a sum and grows with its length; a fast
+# mode that multiplies in fewer bits makes 1e-3, and a wrong kernel makes 1.
+LIMITS = {"tables": 1e-6, "rotation": 1e-6, "loss": 1e-5, "gradient": 1e-4, "updates": 1e-3, "halves": 0.05}
+SLOW = 1.5  # times float32's: from here on a half type costs time and brings nothing
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One question to the machine, and its answer."""
+
+    name: str
+    state: State
+    said: str  # the answer in words, with its mend where there is one
+    error: float | None = None  # relative to float64
+    limit: float | None = None  # the largest error that is rounding
+    tokens_per_s: float | None = None
+    seconds: float = 0.0  # that the question took
+
+    @property
+    def fine(self) -> bool:
+        """No run comes to harm by it."""
+        return self.state != "wrong"
+
+
+def examine(device: str | None = None) -> Iterator[Finding]:
+    """Ask the machine one question after the other.
+
+    Args:
+        device: "cpu", "cuda" or "cuda:N"; default: a GPU where there is one.
+
+    Yields:
+        A `Finding` as soon as it is known: the machine, the tables, the rotation, one step forward and backward, three
+        updates, half types, the compiler. A question that raises is a finding with the state "wrong".
+
+    Raises:
+        ArgumentError: If there is no such device.
+    """
+    with processes(device) as group:
+        patient = Patient(group)
+        for name, ask in patient.questions():
+            begun = time.monotonic()
+            try:
+                found = ask(name)
+            except Exception as error:  # whatever a driver or a compiler raises is what was to be found out
+                found = Finding(name, "wrong", f"raised {type(error).__name__}: {str(error).splitlines()[0]:.120}")
+            yield replace(found, seconds=time.monotonic() - begun)
+
+
+class Patient:
+    """The device with a small model on it, and the float64 reference beside it."""
+
+    def __init__(self, group: Processes) -> None:
+        self.group, self.kind = group, group.device.type
+        self.config = model_config(RUN, vocab_size=VOCABULARY)
+        tokens = torch.Generator().manual_seed(0)
+        ids = torch.randint(VOCABULARY, (RUN.batch_size, RUN.seq_len + 1), generator=tokens)
+        self.batch = ids[:, :-1].contiguous(), ids[:, 1:].contiguous()
+        self.speed: float | None = None  # tokens a second in float32
+
+    def questions(self) -> list[tuple[str, Callable[[str], Finding]]]:
+        """Each question's name, and what answers it."""
+        return [
+            ("machine", self.machine),
+            ("tables of angles", self.tables),
+            ("rotation", self.rotation),
+            ("forward, float32", self.forward),
+            ("backward, float32", self.backward),
+            ("three updates, float32", self.updates),
+            ("bfloat16", lambda name: self.half(name, "bfloat16")),
+            ("float16", lambda name: self.half(name, "float16")),
+            ("compiled", self.compiled),
+        ]
+
+    def machine(self, name: str) -> Finding:
+        made = environment.versions()
+        if self.kind == "cpu":
+            said = f"{environment.cpu_name()}, {torch.get_num_threads()} threads"
+        else:
+            found = torch.cuda.get_device_properties(self.group.device)
+            said = f"{found.name}, {found.total_memory / 2**30:.0f} GiB"
+        return Finding(name, "ok", f"{said}; Python {made['python']}, torch {made.get('torch', '?')}")
+
+    def tables(self, name: str) -> Finding:
+        config, positions = RotaryConfig(head_dim=64), torch.arange(0, FAR, 97)
+        right = rotary_table(positions, config, dtype=torch.float64)
+        here = rotary_table(positions, config, device=self.group.device)
+        pairs = ((here.cos, right.cos), (here.sin, right.sin))
+        error = max((a.double().cpu() - b).abs().max().item() for a, b in pairs)
+        return _compared(name, error, "tables", f"cosines and sines up to position {FAR:,}")
+
+    def rotation(self, name: str) -> Finding:
+        config, draw = RotaryConfig(head_dim=64), torch.Generator().manual_seed(1)
+        x = torch.randn(2, 4, 256, 64, generator=draw, dtype=torch.float64)
+        positions = torch.arange(FAR - 256, FAR)
+        right = rotate(x, rotary_table(positions, config, dtype=torch.float64))
+        here = rotate(x.float().to(self.group.device), rotary_table(positions, config, device=self.group.device))
+        return _compared(name, _error(here, right), "rotation", "queries turned far out")
+
+    def forward(self, name: str) -> Finding:
+        right = self._reference().model
+        here = self._learner(RUN).model
+        with torch.no_grad():
+            error = _error(here(self._here()[0]), right(self.batch[0]))
+        return _compared(name, error, "loss", "logits of a small GPT")
+
+    def backward(self, name: str) -> Finding:
+        right = _gradients(self._reference(), self.batch)
+        return _compared(name, _error(_gradients(self._learner(RUN), self._here()), right), "gradient", "all gradients")
+
+    def updates(self, name: str) -> Finding:
+        def moved(learner: Learner, batch: tuple[Tensor, Tensor]) -> Tensor:
+            before = _weights(learner)
+            for step in range(RUN.steps):
+                learner.step(*batch, lr=RUN.learning_rate(step))
+            return _weights(learner) - before
+
+        right, here = self._reference(), self._learner(RUN)
+        error = _error(moved(here, self._here()), moved(right, self.batch))
+        self.speed = self._speed(here)
+        found = _compared(name, error, "updates", f"the way that all weights went in {RUN.steps} updates")
+        return replace(found, tokens_per_s=self.speed)
+
+    def half(self, name: str, precision: str) -> Finding:
+        here = self._learner(replace(RUN, precision=precision))
+        error = _error(_gradients(here, self._here()), _gradients(self._reference(), self.batch))
+        found, speed = _compared(name, error, "halves", "all gradients"), self._speed(here)
+        found = replace(found, tokens_per_s=speed)
+        if self.speed is None or not found.fine:
+            return found
+        times = self.speed / speed
+        if times < SLOW:
+            return replace(found, said=f"{found.said}; {1 / times:.2f} times as fast as float32")
+        mend = "this machine imitates it: take runs in float32 here, or another machine"
+        return replace(found, state="slow", said=f"{found.said}; {times:.1f} times as slow as float32; {mend}")
+
+    def compiled(self, name: str) -> Finding:
+        if (lacks := environment.why_not_compile(self.kind)) is not None:
+            return Finding(name, "absent", f"{lacks}; runs are not compiled, slower, and the same to within rounding")
+        one = {**RUN.model, "n_layers": 1}  # compiling takes its time for each layer
+        plain = self._learner(replace(RUN, model=one))
+        fast = self._learner(replace(RUN, model=one, compile="always"))
+        error = _error(_gradients(fast, self._here()), _gradients(plain, self._here()))
+        found = _compared(name, error, "gradient", "all gradients, against the same model not compiled")
+        times = self._speed(fast) / self._speed(plain)
+        return replace(found, said=f"{found.said}; {times:.2f} times as fast")
+
+    def _learner(self, run: RunConfig) -> Learner:
+        made = model_config(run, vocab_size=VOCABULARY)
+        return Learner(run, made, self.group, notice=lambda _: None)
+
+    def _reference(self) -> Learner:
+        learner = Learner(RUN, self.config, Processes(torch.device("cpu")), notice=lambda _: None)
+        learner.model.double()
+        return learner
+
+    def _here(self) -> tuple[Tensor, Tensor]:
+        return self.batch[0].to(self.group.device), self.batch[1].to(self.group.device)
+
+    def _speed(self, learner: Learner) -> float:
+        """Tokens a second of training steps: the fastest of those that fit into a second, three at least."""
+        batch, times = self._here(), []
+        learner.step(*batch, lr=0.0)
+        while len(times) < 3 or sum(times) < 1:
+            self._settle()
+            begun = time.perf_counter()
+            learner.step(*batch, lr=0.0)
+            self._settle()
+            times.append(time.perf_counter() - begun)
+        return RUN.batch_size * RUN.seq_len / min(times)
+
+    def _settle(self) -> None:
+        if self.kind == "cuda":
+            torch.cuda.synchronize(self.group.device)
+
+
+def predicted_seconds(run: RunConfig, tokens_per_s: float, *, vocab_size: int) -> float:
+    """How long a run would take by counting: its multiplications, at the speed of the small model's.
+
+    Args:
+        run: The run.
+        tokens_per_s: The speed that `examine` measured, of its own small model.
+        vocab_size: Of the run's tokenizer.
+
+    Returns:
+        Seconds, a float, validations left out. It is a prediction: large products run faster than small ones, and a
+        compiled model faster than this one.
+    """
+    ours, theirs = (_per_token(model_config(r, vocab_size=v)) for r, v in ((RUN, VOCABULARY), (run, vocab_size)))
+    return run.train_tokens * theirs / ours / tokens_per_s
+
+
+@cache
+def _per_token(config: GPTConfig) -> float:
+    with torch.device("meta"):  # nothing is computed, only counted
+        model, tokens = GPT(config), torch.zeros(1, config.seq_len, dtype=torch.long)
+    return count_multiplications(model, tokens) / config.seq_len
+
+
+def _error(got: Tensor, expected: Tensor) -> float:
+    """The length of the difference over the length of what is right."""
+    right = expected.detach().double().cpu()
+    return ((got.detach().double().cpu() - right).norm() / right.norm()).item()
+
+
+def _gradients(learner: Learner, batch: tuple[Tensor, Tensor]) -> Tensor:
+    with learner.autocast():
+        loss = learner.loss(*batch)
+    learner.scaler.scale(loss).backward()
+    found = torch.cat([p.grad.flatten() for p in learner.model.parameters() if p.grad is not None])
+    learner.optimizer.zero_grad(set_to_none=True)
+    return found / learner.scaler.get_scale()
+
+
+def _weights(learner: Learner) -> Tensor:
+    return torch.cat([p.detach().double().flatten().cpu() for p in learner.model.parameters()])
+
+
+def _compared(name: str, error: float, kind: str, what: str) -> Finding:
+    limit = LIMITS[kind]
+    if math.isfinite(error) and error <= limit:
+        return Finding(name, "ok", what, error, limit)
+    mend = "do not train here before this is settled: other settings of the device, driver or torch"
+    return Finding(name, "wrong", f"{what}: expected an error below {limit:.0e}, got {error:.1e}; {mend}", error, limit)
+
+
+def as_rows(findings: list[Finding]) -> list[dict[str, Any]]:
+    """The findings as plain values for JSON."""
+    return [
+        {
+            "name": each.name,
+            "state": each.state,
+            "said": each.said,
+            "error": each.error,
+            "limit": each.limit,
+            "tokens_per_s": each.tokens_per_s,
+            "seconds": each.seconds,
+        }
+        for each in findings
+    ]

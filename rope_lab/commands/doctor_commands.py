@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 from rope_lab.training.data.sources import lookup, state
-from rope_lab.training.data.tokenizers import byte_pairs, parse
+from rope_lab.training.data.tokenizers import size_of
 from rope_lab.training.experiments.catalogue import RUNGS, experiment
 from rope_lab.training.run import environment
 from rope_lab.training.run.doctor import Finding, as_rows, examine, predicted_seconds
@@ -39,7 +39,7 @@ def predictions(findings: Iterable[Finding]) -> Iterator[dict]:
         return
     for rung in RUNGS:
         asked = experiment(EXPERIMENT, rung)
-        parts = [predicted_seconds(run, max(speeds), vocab_size=_size(run.tokenizer)) for run in asked.runs]
+        parts = [predicted_seconds(run, max(speeds), vocab_size=size_of(run.tokenizer)) for run in asked.runs]
         absent = [name for name in {run.corpus: None for run in asked.runs} if state(lookup(name)) != "present"]
         said = "(predicted from the count of multiplications)"
         yield {
@@ -50,12 +50,6 @@ def predictions(findings: Iterable[Finding]) -> Iterator[dict]:
             "absent": absent,
             "said": said + "".join(f"; first `rope-lab data get {name}`" for name in absent),
         }
-
-
-def _size(tokenizer: str) -> int:
-    pairs, (_, size) = byte_pairs(tokenizer), parse(tokenizer)
-    assert pairs or size  # this experiment has no vocabulary that must be learned before its size is known
-    return pairs.vocab_size if pairs else size
 
 
 def _told(findings: Iterable[Finding]) -> Iterator[Finding]:

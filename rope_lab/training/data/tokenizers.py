@@ -192,6 +192,28 @@ def parse(name: str) -> tuple[str, int | None]:
     )
 
 
+def size_of(name: str) -> int:
+    """How many ids a tokenizer has, as far as its name says it: all but ``word``, whose corpus decides.
+
+    Args:
+        name: ``gpt2``, ``bpe-N`` or ``word-N``.
+
+    Returns:
+        An int.
+
+    Raises:
+        ArgumentError: another name, or ``word``.
+
+    >>> size_of("gpt2"), size_of("word-10000")
+    (50257, 10000)
+    """
+    if name == "gpt2":
+        return GPT2_RANKS + 1
+    if (size := parse(name)[1]) is None:
+        raise ArgumentError(f"tokenizer: expected one whose name says its size, such as word-10000, got {name!r}")
+    return size
+
+
 def lines_of(text: str) -> list[str]:
     """Lines by the newline alone: ``str.splitlines`` also cuts at a form feed or a line separator."""
     lines = text.split("\n")

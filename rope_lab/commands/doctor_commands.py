@@ -13,7 +13,7 @@ from rope_lab.training.data.sources import lookup, state
 from rope_lab.training.data.tokenizers import size_of
 from rope_lab.training.experiments.catalogue import RUNGS, experiment
 from rope_lab.training.run import environment
-from rope_lab.training.run.doctor import Finding, as_rows, examine, predicted_seconds
+from rope_lab.training.run.doctor import Answer, as_rows, examine, predicted_seconds
 
 EXPERIMENT = "crope-table1"
 
@@ -21,7 +21,7 @@ EXPERIMENT = "crope-table1"
 def show(device: str | None, *, as_json: bool) -> bool:
     """Ask the machine, print each answer when it comes, and what a table would take; True if nothing is wrong."""
     environment.tuned()
-    asked: list[Finding] = list(_told(examine(device)))
+    asked: list[Answer] = list(_told(examine(device)))
     times = list(predictions(asked))
     if as_json:
         print(json.dumps({"findings": as_rows(asked), "predicted": times}, indent=1))
@@ -32,7 +32,7 @@ def show(device: str | None, *, as_json: bool) -> bool:
     return all(found.fine for found in asked)
 
 
-def predictions(findings: Iterable[Finding]) -> Iterator[dict]:
+def predictions(findings: Iterable[Answer]) -> Iterator[dict]:
     """How long Table 1 would take here at each rung, by counting, from the fastest speed that was measured rightly."""
     speeds = [found.tokens_per_s for found in findings if found.state == "ok" and found.tokens_per_s]
     if not speeds:
@@ -52,13 +52,13 @@ def predictions(findings: Iterable[Finding]) -> Iterator[dict]:
         }
 
 
-def _told(findings: Iterable[Finding]) -> Iterator[Finding]:
+def _told(findings: Iterable[Answer]) -> Iterator[Answer]:
     for found in findings:
         print(f"{found.name}: {found.state} ({found.seconds:.0f} s)", file=sys.stderr)
         yield found
 
 
-def _table(findings: Iterable[Finding]) -> Table:
+def _table(findings: Iterable[Answer]) -> Table:
     shown = Table(caption="Errors are relative to the same computation in float64 on the CPU.")
     for column in ("question", "", "error", "limit", "tokens/s", "answer"):
         shown.add_column(column, justify="right" if column in ("error", "limit", "tokens/s") else "left")

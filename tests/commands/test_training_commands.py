@@ -12,7 +12,7 @@ from rope_lab.training.data import sources
 from rope_lab.training.experiments.catalogue import experiment, names, rungs
 from rope_lab.training.experiments.sweeps import Report, Setup
 from rope_lab.training.results import cards
-from rope_lab.training.run.doctor import Finding
+from rope_lab.training.run.doctor import Answer
 from rope_lab.training.run.environment import MALLOC
 from tests.training.tiny import card
 
@@ -203,7 +203,7 @@ def test_a_sweep_ends_with_its_cards_in_one_file(run, tmp_path):
 
 
 def test_the_doctor_prints_what_it_found_and_what_a_table_would_take(run, monkeypatch):
-    sound = Finding("machine", "ok", "a stand-in", tokens_per_s=20_000.0)
+    sound = Answer("machine", "ok", "a stand-in", tokens_per_s=20_000.0)
     monkeypatch.setattr(doctor_commands, "examine", lambda _: iter([sound]))
     shown = run("doctor")
     assert shown.exit_code == 0
@@ -212,7 +212,7 @@ def test_the_doctor_prints_what_it_found_and_what_a_table_would_take(run, monkey
     assert "first `rope-lab data get ptb`" in shown.stdout.replace("\n", " ")
     found = json.loads(run("doctor", "--json").stdout)
     assert [row["rung"] for row in found["predicted"]] == ["cpu", "colab", "paper"]
-    broken = Finding("forward, float32", "wrong", "too coarse")
+    broken = Answer("forward, float32", "wrong", "too coarse")
     monkeypatch.setattr(doctor_commands, "examine", lambda _: iter([broken]))
     wrong = run("doctor")
     assert wrong.exit_code == 1

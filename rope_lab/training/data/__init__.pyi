@@ -2,4 +2,4 @@ from . import batches as batches, corpora as corpora, download as download, sour
 from .batches import Batches as Batches
 from .corpora import Corpus as Corpus, CorpusError as CorpusError, load as load
 from .sources import data_folder as data_folder
-from .tokenizers import Tokenizer as Tokenizer
+from .tokenizers import Tokenizer as Tokenizer, size_of as size_of

@@ -2,6 +2,7 @@ from . import (
     checkpoint as checkpoint,
     config as config,
     distributed as distributed,
+    doctor as doctor,
     environment as environment,
     folder_lock as folder_lock,
     learner as learner,
@@ -16,6 +17,12 @@ from . import (
 )
 from .checkpoint import CheckpointError as CheckpointError
 from .config import DEFAULT_RUN as DEFAULT_RUN, RunConfig as RunConfig
+from .doctor import (
+    Answer as Answer,
+    examine as examine,
+    multiplications as multiplications,
+    predicted_seconds as predicted_seconds,
+)
 from .loop import (
     NonFiniteLossError as NonFiniteLossError,
     RunOutcome as RunOutcome,

@@ -46,7 +46,7 @@ SLOW = 1.5  # times float32's: from here on a half type costs time and brings no
 
 
 @dataclass(frozen=True)
-class Finding:
+class Answer:
     """One question to the machine, and its answer."""
 
     name: str
@@ -63,14 +63,14 @@ class Finding:
         return self.state != "wrong"
 
 
-def examine(device: str | None = None) -> Iterator[Finding]:
+def examine(device: str | None = None) -> Iterator[Answer]:
     """Ask the machine one question after the other.
 
     Args:
         device: "cpu", "cuda" or "cuda:N"; default: a GPU where there is one.
 
     Yields:
-        A `Finding` as soon as it is known: the machine, the tables, the rotation, one step forward and backward, three
+        An `Answer` as soon as it is known: the machine, the tables, the rotation, one step forward and backward, three
         updates, half types, the compiler. A question that raises is a finding with the state "wrong".
 
     Raises:
@@ -83,7 +83,7 @@ def examine(device: str | None = None) -> Iterator[Finding]:
             try:
                 found = ask(name)
             except Exception as error:  # whatever a driver or a compiler raises is what was to be found out
-                found = Finding(name, "wrong", f"raised {type(error).__name__}: {str(error).splitlines()[0]:.120}")
+                found = Answer(name, "wrong", f"raised {type(error).__name__}: {str(error).splitlines()[0]:.120}")
             yield replace(found, seconds=time.monotonic() - begun)
 
 
@@ -98,7 +98,7 @@ class Patient:
         self.batch = ids[:, :-1].contiguous(), ids[:, 1:].contiguous()
         self.speed: float | None = None  # tokens a second in float32
 
-    def questions(self) -> list[tuple[str, Callable[[str], Finding]]]:
+    def questions(self) -> list[tuple[str, Callable[[str], Answer]]]:
         """Each question's name, and what answers it."""
         return [
             ("machine", self.machine),
@@ -112,16 +112,16 @@ class Patient:
             ("compiled", self.compiled),
         ]
 
-    def machine(self, name: str) -> Finding:
+    def machine(self, name: str) -> Answer:
         made = environment.versions()
         if self.kind == "cpu":
             said = f"{environment.cpu_name()}, {torch.get_num_threads()} threads"
         else:
             found = torch.cuda.get_device_properties(self.group.device)
             said = f"{found.name}, {found.total_memory / 2**30:.0f} GiB"
-        return Finding(name, "ok", f"{said}; Python {made['python']}, torch {made.get('torch', '?')}")
+        return Answer(name, "ok", f"{said}; Python {made['python']}, torch {made.get('torch', '?')}")
 
-    def tables(self, name: str) -> Finding:
+    def tables(self, name: str) -> Answer:
         config, positions = RotaryConfig(head_dim=64), torch.arange(0, FAR, 97)
         right = rotary_table(positions, config, dtype=torch.float64)
         here = rotary_table(positions, config, device=self.group.device)
@@ -129,7 +129,7 @@ class Patient:
         error = max((a.double().cpu() - b).abs().max().item() for a, b in pairs)
         return _compared(name, error, "tables", f"cosines and sines up to position {FAR:,}")
 
-    def rotation(self, name: str) -> Finding:
+    def rotation(self, name: str) -> Answer:
         config, draw = RotaryConfig(head_dim=64), torch.Generator().manual_seed(1)
         x = torch.randn(2, 4, 256, 64, generator=draw, dtype=torch.float64)
         positions = torch.arange(FAR - 256, FAR)
@@ -137,18 +137,18 @@ class Patient:
         here = rotate(x.float().to(self.group.device), rotary_table(positions, config, device=self.group.device))
         return _compared(name, _error(here, right), "rotation", "queries turned far out")
 
-    def forward(self, name: str) -> Finding:
+    def forward(self, name: str) -> Answer:
         right = self._reference().model
         here = self._learner(RUN).model
         with torch.no_grad():
             error = _error(here(self._here()[0]), right(self.batch[0]))
         return _compared(name, error, "loss", "logits of a small GPT")
 
-    def backward(self, name: str) -> Finding:
+    def backward(self, name: str) -> Answer:
         right = _gradients(self._reference(), self.batch)
         return _compared(name, _error(_gradients(self._learner(RUN), self._here()), right), "gradient", "all gradients")
 
-    def updates(self, name: str) -> Finding:
+    def updates(self, name: str) -> Answer:
         def moved(learner: Learner, batch: tuple[Tensor, Tensor]) -> Tensor:
             before = _weights(learner)
             for step in range(RUN.steps):
@@ -161,7 +161,7 @@ class Patient:
         found = _compared(name, error, "updates", f"the way that all weights went in {RUN.steps} updates")
         return replace(found, tokens_per_s=self.speed)
 
-    def half(self, name: str, precision: str) -> Finding:
+    def half(self, name: str, precision: str) -> Answer:
         here = self._learner(replace(RUN, precision=precision))
         error = _error(_gradients(here, self._here()), _gradients(self._reference(), self.batch))
         found, speed = _compared(name, error, "halves", "all gradients"), self._speed(here)
@@ -174,9 +174,9 @@ class Patient:
         mend = "this machine imitates it: take runs in float32 here, or another machine"
         return replace(found, state="slow", said=f"{found.said}; {times:.1f} times as slow as float32; {mend}")
 
-    def compiled(self, name: str) -> Finding:
+    def compiled(self, name: str) -> Answer:
         if (lacks := environment.why_not_compile(self.kind)) is not None:
-            return Finding(name, "absent", f"{lacks}; runs are not compiled, slower, and the same to within rounding")
+            return Answer(name, "absent", f"{lacks}; runs are not compiled, slower, and the same to within rounding")
         one = {**RUN.model, "n_layers": 1}  # compiling takes its time for each layer
         plain = self._learner(replace(RUN, model=one))
         fast = self._learner(replace(RUN, model=one, compile="always"))
@@ -273,15 +273,15 @@ def _weights(learner: Learner) -> Tensor:
     return torch.cat([p.detach().double().flatten().cpu() for p in learner.model.parameters()])
 
 
-def _compared(name: str, error: float, kind: str, what: str) -> Finding:
+def _compared(name: str, error: float, kind: str, what: str) -> Answer:
     limit = LIMITS[kind]
     if math.isfinite(error) and error <= limit:
-        return Finding(name, "ok", what, error, limit)
+        return Answer(name, "ok", what, error, limit)
     mend = "do not train here before this is settled: other settings of the device, driver or torch"
-    return Finding(name, "wrong", f"{what}: expected an error below {limit:.0e}, got {error:.1e}; {mend}", error, limit)
+    return Answer(name, "wrong", f"{what}: expected an error below {limit:.0e}, got {error:.1e}; {mend}", error, limit)
 
 
-def as_rows(findings: list[Finding]) -> list[dict[str, Any]]:
+def as_rows(findings: list[Answer]) -> list[dict[str, Any]]:
     """The findings as plain values for JSON."""
     return [
         {

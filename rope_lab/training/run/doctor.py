@@ -226,7 +226,7 @@ def multiplications(run: RunConfig, *, vocab_size: int) -> float:
         A float, validations left out. All pairs of tokens count, the masked ones too.
 
     >>> round(multiplications(RUN, vocab_size=1024) / 1e9, 1)
-    5.6
+    6.0
     """
     return 3 * run.train_tokens * _per_token(model_config(run, vocab_size=vocab_size))
 

@@ -17,7 +17,7 @@ from rich.table import Table
 from benchmarks.harness import ROOT, card, in_a_fresh_process
 
 ROUNDS = 5
-LIMIT = 1.0  # seconds
+LIMIT = 0.6  # seconds
 SEEN = """new MutationObserver((_, self) => {
   if (!document.querySelector(".rope-widget[data-ready]")) return;
   window.firstWidgetAt = performance.now();

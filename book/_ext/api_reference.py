@@ -11,6 +11,7 @@ import inspect
 import re
 from functools import cache
 from pathlib import Path
+from typing import ClassVar
 
 from docutils import nodes
 from docutils.statemachine import StringList
@@ -42,15 +43,19 @@ def sources(folder: str) -> dict[str, list[str]]:
 
 
 class Public(SphinxDirective):
-    """All public names of one folder, module by module. A name at home in a folder below is a line that leads there."""
+    """All public names of one folder, module by module. A name at home in a folder below is a line that leads there.
+
+    A long folder is shared by two pages: ``:only:`` names the modules of the one, ``:without:`` those of the other.
+    """
 
     required_arguments = 1
+    option_spec: ClassVar = {"only": str.split, "without": str.split}
 
     def run(self):
         folder = self.arguments[0]
         self.env.note_dependency(str(stub_of(folder)))
         lines = ["```{eval-rst}"]
-        for module, names in sources(folder).items():
+        for module, names in self.chosen(sources(folder), folder).items():
             home = home_of(module)
             found = {name: getattr(importlib.import_module(folder), name) for name in names}
             if home == folder and names:
@@ -61,6 +66,17 @@ class Public(SphinxDirective):
         node = nodes.Element()
         self.state.nested_parse(StringList([*lines, "```"], folder), self.content_offset, node)
         return node.children
+
+    def chosen(self, found: dict[str, list[str]], folder: str) -> dict[str, list[str]]:
+        """The modules that this page shows."""
+        only, without = (
+            [f"{folder}.{name}" for name in self.options.get(option, ())] for option in ("only", "without")
+        )
+        if unknown := {*only, *without} - found.keys():
+            raise self.error(f"public: expected modules of {folder}, got {', '.join(sorted(unknown))}")
+        return {
+            module: names for module, names in found.items() if module not in without and (not only or module in only)
+        }
 
 
 def entry(folder: str, name: str, it: object) -> list[str]:

@@ -9,7 +9,7 @@ from tests.site.checks import nothing
 from tests.site.pages import page_names, visiting
 
 HEAVY = 1_600_000  # bytes of a page, everything that a first view loads included
-HEAVIER = {"book/ledger": 1_850_000, "book/api_algebra": 1_650_000}  # a row for each claim; all of the algebra
+HEAVIER = {"book/ledger": 1_850_000}  # a row for each claim
 LATER = ("-entries.js", "story-weights.js")  # loaded when a reader opens an entry or moves a knob: the visit does both
 VIEW = 'type="application/vnd.jupyter.widget-view+json"'
 ELSEWHERE = re.compile(

@@ -1,8 +1,9 @@
 """What a Hugging Face configuration says of the rotation: head_dim, base, how much of a head turns, and the schedule.
 
 >>> old = {"head_dim": 128, "rope_theta": 1e6, "rope_scaling": {"type": "linear", "factor": 4.0}}
->>> rope_settings(old)
-RopeSettings(head_dim=128, base=1000000.0, rotary_dim=None, schedule=Linear(factor=4.0))
+>>> found = rope_settings(old)
+>>> found.head_dim, found.base, found.schedule
+(128, 1000000.0, Linear(factor=4.0))
 """
 
 from __future__ import annotations
@@ -11,9 +12,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from rope_lab.algebra.frequency_schedules import DynamicNTK, Linear, Llama3, LongRoPE, Proportional, Schedule, Yarn
+import numpy as np
+from jaxtyping import Float64
 
-OLDER = {"su": "longrope", "dynamic_ntk": "dynamic"}  # names that earlier configurations have
+from rope_lab.algebra.frequency_schedules import DynamicNTK, Linear, Llama3, LongRoPE, Proportional, Schedule, Yarn
+from rope_lab.algebra.many_axes import interleaved_frequencies, section_frequencies
+
+OLDER = {"su": "longrope", "dynamic_ntk": "dynamic", "mrope": "default"}  # names that earlier configurations have
 
 
 @dataclass(frozen=True)
@@ -24,6 +29,37 @@ class RopeSettings:
     base: float
     rotary_dim: int | None
     schedule: Schedule
+    sections: tuple[int, ...] | None = None  # M-RoPE: how many planes each axis has; None: one axis
+    interleaved: bool = False  # the axes take the planes in turn
+
+    @property
+    def vectors(self) -> Float64[np.ndarray, "planes axes"] | None:
+        """The frequency vector of each plane where a place has several coordinates; None where it has one.
+
+        The frequencies are those of the schedule, dealt out by sections or in turn.
+
+        Raises:
+            ValueError: If the sections do not sum to the planes, or if the schedule depends on the length of the text
+                or has an attention factor, neither of which a table of vectors can say.
+
+        Source: ``recomposition_frequencies`` of Qwen2-VL and Qwen3-VL in transformers.
+        """
+        if self.sections is None:
+            return None
+        width = self.rotary_dim or self.head_dim
+        if 2 * sum(self.sections) != width:
+            raise ValueError(
+                f"mrope_section: expected planes that sum to {width // 2}, got {list(self.sections)}, which sum to "
+                f"{sum(self.sections)}; look at head_dim and partial_rotary_factor"
+            )
+        if self.schedule.by_length or self.schedule.attention_factor != 1:
+            raise ValueError(
+                f"mrope_section: expected a schedule that is one list of frequencies, got {self.schedule}; "
+                "make the table for one length, and multiply the logits by the factor"
+            )
+        deal = interleaved_frequencies if self.interleaved else section_frequencies
+        own = self.schedule.frequencies(width, base=self.base)
+        return np.where(deal(self.sections, base=self.base) > 0, own[:, None], 0.0)
 
 
 def rope_settings(config: Any, *, layer_type: str | None = None) -> RopeSettings:
@@ -31,7 +67,7 @@ def rope_settings(config: Any, *, layer_type: str | None = None) -> RopeSettings
 
     Settings are looked for in ``rope_parameters`` (since transformers 5), there under the type of the layer where the
     layers differ, then in ``rope_scaling`` and beside it: ``rope_theta``, ``partial_rotary_factor``,
-    ``max_position_embeddings``, ``original_max_position_embeddings``.
+    ``max_position_embeddings``, ``original_max_position_embeddings``, ``mrope_section``, ``mrope_interleaved``.
 
     Args:
         config: A configuration, or a mapping with the same names; of a model with a text part, that part counts.
@@ -59,7 +95,19 @@ def rope_settings(config: Any, *, layer_type: str | None = None) -> RopeSettings
         raise ValueError(f"rope_type: expected one of {', '.join(MAKERS)}, got {name!r}; it is no list of frequencies")
     schedule = MAKERS[name](_Settings(name, given, get, share))
     turning = head_dim if name == "proportional" else int(head_dim * share)
-    return RopeSettings(int(head_dim), float(base), None if turning == head_dim else turning, schedule)
+    sections = _first(given.get("mrope_section"), get("mrope_section"))
+    if sections is None and "mrope" in (given.get("rope_type"), given.get("type")):
+        raise ValueError(
+            "mrope_section: expected a value for rope_type 'mrope', got none; look for it in the model's config.json"
+        )
+    return RopeSettings(
+        int(head_dim),
+        float(base),
+        None if turning == head_dim else turning,
+        schedule,
+        None if sections is None else tuple(int(count) for count in sections),
+        bool(_first(given.get("mrope_interleaved"), get("mrope_interleaved"), False)),
+    )
 
 
 @dataclass(frozen=True)

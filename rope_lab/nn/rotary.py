@@ -103,7 +103,8 @@ class RotaryConfig:
     def from_hf(cls, config: Any, *, layer_type: str | None = None, layout: Layout = "half") -> "RotaryConfig":
         """The rotation of a model in transformers, from its configuration or its ``config.json`` as a dictionary.
 
-        Nested ``rope_parameters`` and the older ``rope_scaling`` and ``rope_theta`` are read.
+        Nested ``rope_parameters`` and the older ``rope_scaling`` and ``rope_theta`` are read. Where ``mrope_section``
+        stands there, places have several coordinates: time, height and width.
 
         Args:
             config: The configuration.
@@ -111,13 +112,15 @@ class RotaryConfig:
             layout: No configuration says it; most models there are half-split. `rope_lab.audit` finds it.
 
         Raises:
-            ValueError: If a setting is missing, or the kind of scaling is unknown.
+            ValueError: If a setting is missing, if the kind of scaling is unknown, or if it does not go with sections.
 
         >>> old = {"hidden_size": 64, "num_attention_heads": 8, "rope_theta": 500.0}
         >>> RotaryConfig.from_hf(old | {"rope_scaling": {"rope_type": "linear", "factor": 2.0}}).frequencies[0]
         0.5
         """
         found = rope_settings(config, layer_type=layer_type)
+        if (vectors := found.vectors) is not None:
+            return cls.of_axes(vectors, head_dim=found.head_dim, layout=layout)
         return cls(found.head_dim, base=found.base, layout=layout, rotary_dim=found.rotary_dim, schedule=found.schedule)
 
     def at(self, length: int) -> "RotaryConfig":

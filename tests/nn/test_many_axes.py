@@ -79,6 +79,43 @@ def test_language_models_with_three_axes(family, text, rotation_name, make, sect
     torch.testing.assert_close(ours, theirs, rtol=0, atol=FLOAT32)
     wrong = _turned(make(sections, base=base), places.flip(-1), x)  # control: the axes in another order
     assert (wrong - theirs).abs().max() > 0.1
+    older = {"head_dim": 128, "rope_theta": base, "rope_scaling": {"type": "mrope", "mrope_section": sections} | kind}
+    for said in (config, config.to_dict(), older):
+        assert RotaryConfig.from_hf(said) == RotaryConfig.of_axes(make(sections, base=base), layout="half")
+
+
+@pytest.mark.parametrize(
+    ("family", "text", "rotation_name", "given"),
+    [
+        (
+            "qwen2_vl",
+            "Qwen2VLTextConfig",
+            "Qwen2VLRotaryEmbedding",
+            {"rope_type": "linear", "factor": 3.0, "mrope_section": [16, 24, 24]},
+        ),
+        (
+            "qwen3_5",
+            "Qwen3_5TextConfig",
+            "Qwen3_5TextRotaryEmbedding",
+            {"partial_rotary_factor": 0.25, "mrope_section": [6, 5, 5], "mrope_interleaved": True},
+        ),
+    ],
+)
+def test_axes_beside_a_schedule_and_in_a_part_of_a_head(family, text, rotation_name, given):
+    load("transformers")
+    configs, code = (load(f"transformers.models.{family}.{part}_{family}") for part in ("configuration", "modeling"))
+    settings = {"rope_type": "default", "rope_theta": 1e4} | given
+    config = getattr(configs, text)(
+        hidden_size=256, num_attention_heads=2, num_key_value_heads=2, head_dim=128, rope_parameters=settings
+    )
+    x, places = torch.randn(2, 2, 6, 128), torch.randint(40, (2, 6, 3))
+    cos, sin = getattr(code, rotation_name)(config)(x, places.movedim(-1, 0))
+    theirs, _ = code.apply_rotary_pos_emb(x, x, cos, sin)
+    ours = Rotary(RotaryConfig.from_hf(config))(x, positions=places)
+    torch.testing.assert_close(ours, theirs, rtol=0, atol=FLOAT32)
+    flipped = settings | {"mrope_interleaved": "mrope_interleaved" not in given}  # control: the other way to deal
+    wrong = Rotary(RotaryConfig.from_hf(config.to_dict() | {"rope_parameters": flipped}))(x, positions=places)
+    assert (wrong - theirs).abs().max() > 0.1
 
 
 def test_a_vision_tower_is_axial():

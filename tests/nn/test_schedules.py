@@ -239,7 +239,13 @@ NESTED = {"full_attention": {"rope_type": "linear", "factor": 8.0, "rope_theta":
 MISSING = {
     "factor: expected a value for rope_type 'linear'": {"rope_parameters": {"rope_type": "linear"}},
     "long_factor: expected a value": {"rope_parameters": {"rope_type": "longrope", "short_factor": [1.0]}},
-    "rope_type: expected one of default, linear.*'mrope'": {"rope_parameters": {"rope_type": "mrope"}},
+    "rope_type: expected one of default, linear.*'spiral'": {"rope_parameters": {"rope_type": "spiral"}},
+    "mrope_section: expected a value for rope_type 'mrope'": {"rope_scaling": {"type": "mrope"}},
+    r"planes that sum to 32, got \[2, 3, 4\], which sum to 9": {"mrope_section": [2, 3, 4]},
+    "one list of frequencies, got Yarn": {
+        "rope_parameters": {"rope_type": "yarn", "factor": 4.0, "mrope_section": [16, 8, 8]},
+        "max_position_embeddings": 4096,
+    },
     "layer_type: expected one of full_attention, sliding_attention, got None": {"rope_parameters": NESTED},
     "max_position_embeddings: expected the window": {"rope_parameters": {"rope_type": "dynamic", "factor": 2.0}},
 }

@@ -91,7 +91,7 @@ def test_language_models_with_three_axes(family, text, rotation_name, make, sect
             "qwen2_vl",
             "Qwen2VLTextConfig",
             "Qwen2VLRotaryEmbedding",
-            {"rope_type": "linear", "factor": 3.0, "mrope_section": [16, 24, 24]},
+            {"rope_type": "linear", "factor": 3.0, "mrope_section": [24, 20, 20]},
         ),
         (
             "qwen3_5",

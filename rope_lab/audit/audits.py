@@ -16,7 +16,7 @@ from typing import Any
 
 from rope_lab.algebra.arguments import expect_even
 from rope_lab.audit.adapters import Adapted, adapt
-from rope_lab.audit.axes import Axis, axes_of
+from rope_lab.audit.axes import Axis, arrangement, axes_of
 from rope_lab.audit.fingerprints import Fingerprint, fingerprint
 from rope_lab.audit.guard import TimeUpError, guarded, time_limit
 from rope_lab.audit.importing import TargetError, expect_target, find
@@ -59,6 +59,8 @@ class Audit:
             "by_design": by_design,
             "axes": [asdict(axis) for axis in self.axes],
         }
+        if self.axes:
+            begin["arrangement"] = arrangement(self.axes)
         return begin | json.loads(self.fingerprint.to_json())
 
 

@@ -8,7 +8,7 @@
 ['axis 0: planes 0 to 1, base 10000', 'axis 1: planes 2 to 3, base 10000']
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -62,6 +62,33 @@ def axes_of(along: Callable[[int | None], Any], *, axes: int, head_dim: int) -> 
             rule = own_rule(seen)
         found.append(Axis(a, planes, seen.frequencies, rule.base, rule.residual, rule.scheme))
     return tuple(found)
+
+
+def arrangement(axes: Sequence[Axis]) -> str:
+    """How the planes are dealt out to the axes, in words.
+
+    Args:
+        axes: What `axes_of` found, in its order.
+
+    Returns:
+        By sections and in turn: parts of one list of frequencies. Axial: a block for each axis, with a list of its
+        own. Mixed: a plane turns with several axes. Anything else is "in another order".
+    """
+    counts = ", ".join(str(len(axis.planes)) for axis in axes)
+    owners = sorted((plane, axis.number) for axis in axes for plane in axis.planes)
+    if len({plane for plane, _ in owners}) < len(owners):
+        return "mixed: a plane turns with several axes"
+    order, own = [number for _, number in owners], [axis.scheme for axis in axes]
+    if order == sorted(order):
+        parts = all("of one list" in scheme for scheme in own)
+        return f"by sections of {counts} planes" if parts else f"axial: blocks of {counts} planes"
+    left = [len(axis.planes) for axis in axes]
+    for plane, owner in enumerate(order):
+        due = plane % len(axes)
+        if owner != (due if left[due] else 0):
+            return f"in another order, {counts} planes"
+        left[owner] -= 1
+    return f"in turn (interleaved), {counts} planes"
 
 
 def own_rule(seen: Fingerprint) -> Rule:

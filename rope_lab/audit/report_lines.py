@@ -6,6 +6,7 @@ skipped: no_such_library is not installed
 """
 
 from rope_lab.audit.audits import Audit
+from rope_lab.audit.axes import arrangement
 from rope_lab.audit.law_suite import Law
 
 # A law that is broken, a word of what was seen, and how people who meet it call it: a heading of the index by symptom.
@@ -24,7 +25,9 @@ def report(seen: Audit) -> str:
     if seen.fingerprint is None:
         return f"skipped: {seen.skipped}"
     about = f"{'note':<14}{seen.about}\n" if seen.about else ""
-    about = "".join(f"{'axis':<14}{axis.words.removeprefix('axis ')}\n" for axis in seen.axes) + about
+    axes = [axis.words.removeprefix("axis ") for axis in seen.axes]
+    lines = [("axes", arrangement(seen.axes)), *(("axis", words) for words in axes)] if axes else []
+    about = "".join(f"{name:<14}{words}\n" for name, words in lines) + about
     laws = "\n".join(map(str, seen.laws))
     return (
         f"{seen.name}\ncalled with     {seen.fingerprint.form}\n{seen.fingerprint}\n{about}\n{laws}{symptom(seen.laws)}"

@@ -8,17 +8,23 @@ True
 import inspect
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Any
 
+from rope_lab.audit.applied_here import repeated_entries
 from rope_lab.audit.apply_calls import takes_tables
+from rope_lab.audit.constructions import AXES, BASES, LENGTHS, WIDTHS, Arguments, arguments, builds_tables, required
 from rope_lab.audit.cos_sin_modules import apply_cos_sin, cos_sin_function
 from rope_lab.audit.families import Way, find_way, functions_beside, rotary_class_of
 from rope_lab.audit.family_configs import build
 from rope_lab.audit.importing import TargetError
 from rope_lab.audit.probe import RotaryCallable
-from rope_lab.audit.whole_sequences import whole_sequences
+from rope_lab.audit.table_calls import PLACES, SIDES
+from rope_lab.audit.whole_sequences import whole_sequence_call, whole_sequences
+
+APPLY = ("apply_rotary_pos_emb", "apply_rotary_emb")
+ANGLES = (["t", "freqs"], ["freqs", "t"])
 
 
 @dataclass(frozen=True)
@@ -57,8 +63,10 @@ def adapt(target: Any, *, head_dim: int | None = None, layer_type: str | None = 
     home = import_module(target.__module__) if hasattr(target, "__module__") else None
     if names == ["tensor", "sin", "cos"]:
         return _sines_first(target, home, head_dim)
-    if names[:2] in (["t", "freqs"], ["freqs", "t"]):
+    if names[:2] in ANGLES:
         return _angles(target, home, usual, settings)
+    if inspect.isfunction(target) and builds_tables(target.__name__, required(target)):
+        return _of_builder(target, usual, settings, asked=head_dim is not None)
     if not inspect.isclass(target) and takes_tables(target):
         return _tables_and_apply(target, head_dim, layer_type, settings)
     if inspect.isclass(target):
@@ -69,6 +77,10 @@ def adapt(target: Any, *, head_dim: int | None = None, layer_type: str | None = 
         named = ", ".join([*settings, *([] if layer_type is None else ["layer_type"])])
         raise TargetError(f"a function f(x, positions) takes no settings, got {named}; wrap it with them")
     return Adapted(target, usual)
+
+
+def _names(call: Any) -> list[str]:
+    return list(inspect.signature(call).parameters)
 
 
 def _tensor(x: Any) -> Any:
@@ -111,9 +123,13 @@ def _family(
         which={} if layer_type is None else {"layer_type": layer_type},
         cut=_cut(config, layer_type),
     )
+    _expect_axis(axis, way)
+    return _of_way(way, axis, _about(config, settings, given), type(rotary).__name__)
+
+
+def _expect_axis(axis: int | None, way: Way) -> None:
     if axis is not None and axis not in range(way.axes):
         raise TargetError(f"axis: expected a number below {way.axes}, got {axis!r}: it has {way.axes} axes")
-    return _of_way(way, axis, _about(config, settings, given), rotary)
 
 
 def _about(config: Any, settings: dict[str, Any], given: Any) -> str:
@@ -148,10 +164,11 @@ def _head_widths(config: Any, layer_type: str | None) -> list[int]:
     return [width] if isinstance(width, int) else []
 
 
-def _of_way(way: Way, axis: int | None, about: str, rotary: Any) -> Adapted:
+def _of_way(way: Way, axis: int | None, about: str, name: str) -> Adapted:
     """A way as f(x, positions), with its class and function in words."""
     turn = way.along(axis)
-    remarks = [about, f"{type(rotary).__name__} applied by {way.function}"]
+    here = " of this audit, as the entries repeat" if way.function == repeated_entries.__name__ else ""
+    remarks = [*([about] if about else []), f"{name} applied by {way.function}{here}"]
     if way.axes > 1:
         asked = "all at once" if axis is None else f"along axis {axis}"
         remarks.append(f"positions of {way.axes} axes, {way.shape}, asked {asked}")
@@ -195,12 +212,18 @@ def width_of(config: Any, layer_type: str | None) -> int:
     return getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
 
 
-def _made(Class: Any, head_dim: int, settings: dict[str, Any]) -> Any:
-    """An instance of a class that takes the width of a head."""
+def _made(Class: Any, head_dim: int, settings: dict[str, Any], *, asked: bool = False) -> tuple[Any, Arguments]:
+    """An instance of a class that takes the width of a head, and the arguments that it was built with."""
+    needed = [name for name in required(Class) if name not in settings]
+    first = next(iter(inspect.signature(Class).parameters), "")
+    alone = set(needed) <= {first} and first not in (*AXES, *BASES, *LENGTHS)
+    found = Arguments(settings, "") if alone else arguments(Class, width=head_dim, asked=asked, settings=settings)
+    width = (head_dim,) if alone and first and (first in needed or "dim" in first or "head" in first) else ()
     try:
-        return Class(head_dim, **settings)
+        return Class(*width, **found.given), found
     except Exception as error:
-        raise TargetError(f"{Class.__name__}({head_dim}) raised {type(error).__name__}: {str(error)[:80]}") from error
+        said = ", ".join([*map(str, width), *(f"{name}={value}" for name, value in found.given.items())])
+        raise TargetError(f"{Class.__name__}({said}) raised {type(error).__name__}: {str(error)[:80]}") from error
 
 
 def _tables_and_apply(apply: Any, head_dim: int | None, layer_type: str | None, settings: dict[str, Any]) -> Adapted:
@@ -208,8 +231,13 @@ def _tables_and_apply(apply: Any, head_dim: int | None, layer_type: str | None, 
     Class = rotary_class_of(apply)
     if _is_configured(Class):
         return _family(Class, [apply], head_dim, layer_type, settings)
-    width = 64 if head_dim is None else head_dim
-    tables = cos_sin_function(_made(Class, width, settings), head_dim=width)
+    return _with_function(Class, apply, 64 if head_dim is None else head_dim, settings)
+
+
+def _with_function(Class: Any, apply: Any, width: int, settings: dict[str, Any]) -> Adapted:
+    """apply(q, k, cos, sin) with the tables of a class that takes the width of a head."""
+    made, _ = _made(Class, width, settings)
+    tables = cos_sin_function(made, head_dim=width)
     if tables is None:
         said = f"{Class.__name__}({width}) gives no tables (cos, sin) for positions or seq_len"
         raise TargetError(f"{said}; wrap it as f(x, positions)")
@@ -323,18 +351,69 @@ def _module(Class: Any, head_dim: int, asked: int | None, layer_type: str | None
     home = import_module(Class.__module__)
     if _is_configured(Class):
         return _family(Class, None, asked, layer_type, settings)
-    for name in ("apply_rotary_pos_emb", "apply_rotary_emb"):
-        if hasattr(home, name):
-            return adapt(getattr(home, name), head_dim=head_dim, **settings)
-    made = _made(Class, head_dim, settings)
-    if "input_pos" in inspect.signature(getattr(made, "forward", made)).parameters:  # torchtune: (batch, T, heads, d)
+    settings = dict(settings)
+    axis = settings.pop("axis", None)
+    angles = [f for f in (getattr(home, n, None) for n in APPLY) if f and _names(f)[:2] in ANGLES]
+    if angles and Class.__name__ == "RotaryEmbedding":
+        return _angles(angles[0], home, head_dim, settings)
+    made, built = _made(Class, head_dim, settings, asked=asked is not None)
+    names = _names(getattr(made, "forward", getattr(made, "call", made)))
+    if "input_pos" in names:  # torchtune: (batch, T, heads, d)
         return Adapted(lambda x, n: made(_tensor(x).transpose(1, 2), input_pos=n[None]).transpose(1, 2), head_dim)
-    if list(inspect.signature(made).parameters) == ["x", "key"]:
-        import jax
-
-        f = whole_sequences(jax.vmap(made), longest=1024)
+    if names[:1] == ["inputs"] and "positions" in names:  # Keras: (batch, T, heads, d)
+        return Adapted(lambda x, n: made(_tensor(x).transpose(1, 2), positions=n).transpose(1, 2), head_dim)
+    if whole := whole_sequence_call(made, names):
+        f = whole_sequences(whole, longest=1024)
         return Adapted(f, head_dim, about="takes no positions: asked with one token at each place")
-    if tables := cos_sin_function(made, head_dim=head_dim):
+    axes = next((len(v) for n, v in built.given.items() if n in AXES and isinstance(v, tuple)), None)
+    refused = None
+    functions = [f for n in APPLY if (f := getattr(home, n, None)) and {"cos", "sin"} <= set(_names(f))]
+    if axes is None and functions:
+        try:
+            return _with_function(Class, functions[0], head_dim, settings)
+        except TargetError as error:
+            refused = error
+    elif axes is None and not functions_beside(Class, None) and (tables := cos_sin_function(made, head_dim=head_dim)):
         f, about = apply_cos_sin(tables, head_dim=head_dim)
         return Adapted(f, head_dim, about=about)
-    return Adapted(made, head_dim)
+    if names[:2] == ["x", "positions"] or not hasattr(made, "forward"):
+        return Adapted(made, head_dim)
+    try:
+        return _of_tables(made, Class, built, head_dim, axes, axis)
+    except TargetError as error:
+        raise refused or error from error
+
+
+def _of_tables(made: Any, owner: Any, built: Arguments, head_dim: int, axes: int | None, axis: int | None) -> Adapted:
+    """A module or a function that gives tables, with the function beside it that applies them, found by trying."""
+    widths = [sum(v) if isinstance(v, tuple) else v for n, v in built.given.items() if n in (*WIDTHS, *AXES)]
+    way = find_way(
+        made,
+        None,
+        functions=[*functions_beside(owner, None), repeated_entries],
+        widths=widths or [head_dim],
+        which={},
+        cut=None,
+        axes=axes,
+    )
+    _expect_axis(axis, way)
+    return _of_way(way, axis, built.about, owner.__name__)
+
+
+def _of_builder(function: Any, width: int, settings: dict[str, Any], *, asked: bool) -> Adapted:
+    """A function that builds tables for a width, with the function beside it that applies them."""
+    settings = dict(settings)
+    axis = settings.pop("axis", None)
+    built = arguments(function, width=width, asked=asked, settings=settings, later=(*PLACES, *SIDES))
+    needed = list(required(function))
+    open_names = [n for n in needed if n in LENGTHS and n not in settings][:1] or [
+        n for n in needed if n not in built.given
+    ]
+    given = {name: value for name, value in built.given.items() if name not in open_names}
+
+    def tables(*at: Any) -> Any:
+        return function(**given, **dict(zip(open_names, at, strict=True)))
+
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    tables.__dict__["__signature__"] = inspect.Signature([inspect.Parameter(name, kind) for name in open_names])
+    return _of_tables(tables, function, replace(built, given=given), width, None, axis)

@@ -13,7 +13,7 @@ from typing import Any
 QUERIES = ("q", "xq", "query", "query_layer", "query_states", "x", "tensor", "hidden_states", "t")
 KEYS = ("k", "xk", "key", "key_layer", "key_states")
 VALUES = ("v", "value", "value_layer")
-TABLES = ("cos", "sin", "freqs_cis", "freqs_ci", "freqs", "cos_sin", "sinusoidal_pos")
+TABLES = ("cos", "sin", "freqs_cis", "freqs_ci", "freqs", "cos_sin", "sinusoidal_pos", "rotary_emb", "image_rotary_emb")
 
 Turn = Callable[[Any, tuple[Any, ...], Any], list[Any]]  # x, tables, positions -> x turned as q (and as k)
 
@@ -31,8 +31,22 @@ def _names(function: Any) -> list[str]:
         return []
 
 
-def apply_calls(function: Any) -> Iterator[Turn]:
-    """The ways to call it, the usual one first: heads before tokens, tokens before heads, no batch."""
+def other_settings(function: Any) -> list[dict[str, Any]]:
+    """The switches of a function, each turned by itself: a truth value, or which axis is split, the last or another."""
+    found: list[dict[str, Any]] = []
+    for name, parameter in inspect.signature(function).parameters.items():
+        if isinstance(parameter.default, bool):
+            found.append({name: not parameter.default})
+        elif parameter.default in (-1, -2):
+            found.append({name: -3 - parameter.default})
+    return found
+
+
+def apply_calls(function: Any, **settings: Any) -> Iterator[Turn]:
+    """The ways to call it, the usual one first: heads before tokens, tokens before heads, no batch.
+
+    ``settings`` go to every call.
+    """
     function = getattr(function, "__wrapped__", function)
     names = _names(function)
     turned = [name for name in names if name in (*QUERIES, *KEYS, *VALUES)]
@@ -44,7 +58,7 @@ def apply_calls(function: Any) -> Iterator[Turn]:
         given |= _arranged(asked, tables)
         if with_positions:
             given["position_ids"] = positions
-        y = function(**given)
+        y = function(**given, **settings)
         return list(y)[:2] if isinstance(y, tuple | list) else [y]
 
     def heads_first(x: Any, tables: tuple[Any, ...], positions: Any) -> list[Any]:

@@ -24,7 +24,6 @@ from rope_lab.audit.law_suite import Law, laws
 from rope_lab.audit.library import LIBRARY, Entry
 
 LIMIT = 120.0  # seconds; an audit takes one or two
-NAMES = {"rotary_embedding_torch": "rotary-embedding-torch", "x_transformers": "x-transformers"}
 
 
 @dataclass(frozen=True)
@@ -177,11 +176,12 @@ def audit_all(entries: tuple[Entry, ...] = LIBRARY) -> dict[str, Any]:
 
 
 def version(package: str) -> str | None:
-    """The version of a package, or None if it is not installed."""
+    """The version of what installs a package, whatever its own name is; None if that is not installed."""
     try:
-        return metadata.version(NAMES.get(package, package))
+        return metadata.version(package)
     except metadata.PackageNotFoundError:
-        return None
+        owners = metadata.packages_distributions().get(package, ())
+        return metadata.version(owners[0]) if owners else None
 
 
 @cache

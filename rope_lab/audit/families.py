@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from rope_lab.audit.apply_calls import Turn, apply_calls, takes_tables
+from rope_lab.audit.apply_calls import Turn, apply_calls, other_settings, takes_tables
 from rope_lab.audit.family_configs import is_vision
 from rope_lab.audit.guard import TimeUpError, told
 from rope_lab.audit.importing import TargetError
@@ -46,7 +46,14 @@ class Way:
 
 
 def find_way(
-    rotary: Any, config: Any, *, functions: list[Any], widths: list[int], which: dict[str, Any], cut: str | None
+    rotary: Any,
+    config: Any,
+    *,
+    functions: list[Any],
+    widths: list[int],
+    which: dict[str, Any],
+    cut: str | None,
+    axes: int | None = None,
 ) -> Way:
     """The first sound way to turn x by the tables of a module.
 
@@ -57,6 +64,7 @@ def find_way(
         widths: The widths that a head may have, the likeliest first.
         which: What goes to every call of the module, such as the kind of layer.
         cut: Which coordinates of a head, "first" or "last", attention cuts off to turn them; None: not known.
+        axes: How many axes the positions have; None: not known.
 
     Raises:
         TargetError: If none is sound, with what was tried.
@@ -65,6 +73,8 @@ def find_way(
     second: Way | None = None  # sound, but lengths change
     calls: list[tuple[int, TableCall]] = []
     for call in table_calls(rotary, which, config=config):
+        if axes not in (None, call.axes):
+            continue
         try:
             calls.append((_width(call), call))
         except (KeyboardInterrupt, TimeUpError):
@@ -72,25 +82,34 @@ def find_way(
         except BaseException as error:
             tried.append(f"asked with positions {call.words}, {type(rotary).__name__} raised {told(error)}")
     calls.sort(key=lambda found: found[0] not in widths)  # as wide as a head: likeliest
-    for function in functions:
+    plain = [(function, {}) for function in functions]
+    switched = [(function, settings) for function in functions for settings in other_settings(function)]
+    for function, settings in (*plain, *switched):
         for width, call in calls:
             for head_dim in dict.fromkeys(w for w in (*widths, width, 2 * width) if w >= width and w % 2 == 0):
-                for turn in apply_calls(function):
+                for turn in apply_calls(function, **settings):
                     for both in _cuts(call, turn, width, head_dim, cut=cut):
                         wrong = _unsound(both, call.axes, head_dim)
-                        way = Way(both, call.axes, head_dim, width, function.__name__, call.words)
+                        way = Way(both, call.axes, head_dim, width, _named(function, settings), call.words)
                         if wrong is None:
                             return way
                         if wrong == LENGTHS and call.axes == 1:
                             second = second or way
-                        tried.append(f"{function.__name__} {wrong}")
+                        tried.append(f"{_named(function, settings)} {wrong}")
     if second is not None:
         return second
+    asked = getattr(rotary, "forward", rotary)
     raise TargetError(
         f"found no way to apply the tables of {type(rotary).__name__}"
-        + (f": {tried[-1]}" if tried else f": forward({', '.join(inspect.signature(rotary.forward).parameters)})")
+        + (f": {tried[-1]}" if tried else f": forward({', '.join(inspect.signature(asked).parameters)})")
         + "; wrap it as f(x, positions)"
     )
+
+
+def _named(function: Any, settings: dict[str, Any]) -> str:
+    """A function in words, with the settings that it was called with."""
+    said = ", ".join(f"{name}={value}" for name, value in settings.items())
+    return function.__name__ + (f" with {said}" if said else "")
 
 
 def _width(call: TableCall) -> int:

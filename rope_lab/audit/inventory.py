@@ -12,9 +12,12 @@ from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
 
+from rope_lab.audit.constructions import builds_tables
 from rope_lab.audit.importing import TargetError
 
 CLASS = re.compile(r"Rotary|RoPE|Rope(?=[A-Z]|$)")
+SPEAKS = re.compile(r"rotary|rope|freqs_cis", re.IGNORECASE)
+PLACES = re.compile(r"Pos(ition(al)?)?Emb")
 NO_EMBEDDING = re.compile(r"Config|Mixin|Parameters|Test|Output|Error|Attention|Layer$|Block$|Model$|Step$|Function$")
 TURNING = re.compile(r"rotate_|apply_\w*(rot|rope)", re.IGNORECASE)  # functions that use the tables
 METHODS = {"forward", "__call__", "call"}  # of torch, of a callable, of Keras
@@ -22,7 +25,7 @@ METHODS = {"forward", "__call__", "call"}  # of torch, of a callable, of Keras
 
 @dataclass(frozen=True)
 class Definition:
-    """A class of rotary embeddings in the sources of a package.
+    """A class of rotary embeddings in the sources of a package, or a function that builds their tables.
 
     ``body`` is a mark of its code and of the functions of its module that turn, without names of classes, annotations
     and documentation: copies have the same one.
@@ -35,7 +38,7 @@ class Definition:
 
 
 def definitions(package: str) -> tuple[Definition, ...]:
-    """Every class of a package whose name and methods are those of a rotary embedding.
+    """Every class of a package whose name and methods are those of a rotary embedding, and what builds tables.
 
     Args:
         package: The name that is imported, such as ``transformers``.
@@ -53,7 +56,7 @@ def definitions(package: str) -> tuple[Definition, ...]:
             if {"tests", "testing"} & set(inside.parts) or path.name.startswith("modular_"):
                 continue  # transformers writes its modeling files from the modular ones
             text = path.read_text(encoding="utf-8", errors="replace")
-            if CLASS.search(text):
+            if SPEAKS.search(text):
                 module = ".".join([package, *inside.with_suffix("").parts]).removesuffix(".__init__")
                 found += _classes(text, module, inside.as_posix())
     return tuple(found)
@@ -86,10 +89,27 @@ def _classes(text: str, module: str, file: str) -> Iterator[Definition]:
         return
     turning = [node for node in tree.body if isinstance(node, ast.FunctionDef) and TURNING.search(node.name)]
     for node in tree.body:
-        if not isinstance(node, ast.ClassDef) or not CLASS.search(node.name) or NO_EMBEDDING.search(node.name):
+        if isinstance(node, ast.FunctionDef) and builds_tables(node.name, _required(node)):
+            yield Definition(f"{module}:{node.name}", file, node.lineno, mark(node, *turning))
+        if not isinstance(node, ast.ClassDef) or NO_EMBEDDING.search(node.name):
+            continue
+        if not CLASS.search(node.name) and not _places_by_turning(node):
             continue
         if any(isinstance(part, ast.FunctionDef) and part.name in METHODS for part in node.body):
             yield Definition(f"{module}:{node.name}", file, node.lineno, mark(node, *turning))
+
+
+def _places_by_turning(node: ast.ClassDef) -> bool:
+    """Whether a class for positions calls a function of rotations, such as one that makes the tables of one axis."""
+    if not PLACES.search(node.name):
+        return False
+    called = [part.func for part in ast.walk(node) if isinstance(part, ast.Call)]
+    return any(isinstance(f, ast.Name) and re.search(r"rotary|rope", f.id, re.IGNORECASE) for f in called)
+
+
+def _required(node: ast.FunctionDef) -> list[str]:
+    names = [part.arg for part in (*node.args.posonlyargs, *node.args.args)]
+    return names[: len(names) - len(node.args.defaults)]
 
 
 def mark(*nodes: ast.stmt) -> str:

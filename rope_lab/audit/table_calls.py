@@ -7,9 +7,12 @@
 """
 
 import inspect
+import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
+
+from rope_lab.audit.constructions import LENGTHS, LONGEST
 
 
 @dataclass(frozen=True)
@@ -52,26 +55,38 @@ SHAPES: tuple[tuple[int, str, Callable[[Any], Any]], ...] = (
     (1, "(1, T)", _one_axis),
     (1, "(T,)", _one_axis_flat),
 )
+PLACES = ("ids", "pos", "coords", "grid", "t", "positions", "position_ids")
+SIDES = ("frames", "height", "width")
 GRID = 96  # patches along each side, where a module takes an image
-LONGEST = 2048  # tokens, where a module takes a whole sequence
+VOLUME = 2**15  # patches of a block, where a module takes a video or the sides of a block
 
 
 def table_calls(module: Any, which: dict[str, Any], *, config: Any = None) -> Iterator[TableCall]:
     """The ways to ask a module, many axes first. ``which`` goes to every call, such as the kind of layer."""
     names = [n for n in inspect.signature(getattr(module, "forward", module)).parameters if n not in which]
-    if any("position" in name or name in ("coords", "grid") for name in names):
+    if asked := next((name for name in names if "position" in name or name in PLACES), None):
+        first = asked == names[0]
+        rest = [name for name in names[1:] if first and name in ("device", "dtype")]
         for axes, words, shape in SHAPES:
 
             def tables(x: Any, P: Any, shape: Any = shape) -> tuple[Any, ...]:
-                at = shape(P)
-                return several(module(*((x, at) if len(names) > 1 else (at,)), **which))
+                given = (shape(P),) if first else (x, shape(P))
+                return several(module(*given, **{name: getattr(x, name) for name in rest}, **which))
 
             yield TableCall(tables, axes, words)
+    elif names[:1] and names[0] in LENGTHS:
+        rows = _length(module, names)
+        yield TableCall(rows, 1, f"a length of {LONGEST}")
+        yield TableCall(lambda x, P: tuple(t[None] for t in rows(x, P)), 1, f"a length of {LONGEST}, as one batch")
+    elif names in ([*SIDES], [*SIDES[1:]]):
+        yield TableCall(_blocks(lambda _, sides: module(*sides)), len(names), "the sides of a block")
     elif names[:1] == ["pixel_values"]:
         yield from _grids(module, config)
     elif names[:1] in (["hidden_states"], ["x"]):
         yield TableCall(_rows(module, which), 1, "a whole sequence")
         yield from _grids(module, config)
+        video = _blocks(lambda x, sides: module(x.new_zeros(()).expand(1, 1, *sides)))
+        yield TableCall(video, 3, "a block of frames, rows and columns")
 
 
 def several(answer: Any) -> tuple[Any, ...]:
@@ -87,6 +102,37 @@ def _rows(module: Any, which: dict[str, Any]) -> Callable[[Any, Any], tuple[Any,
         given = several(module(x.new_zeros(1, LONGEST, x.shape[-1]), **which))
         # stacked tables (cos, sin) of one tensor: the axis of the tokens is the one as long as the sequence
         return tuple(_looked_up(table, at, LONGEST) for table in given)
+
+    return tables
+
+
+def _length(module: Any, names: list[str]) -> Callable[[Any, Any], tuple[Any, ...]]:
+    """Tables of a length, of which the rows are looked up."""
+
+    def tables(x: Any, P: Any) -> tuple[Any, ...]:
+        at = _whole(P[:, 0], LONGEST)
+        given = several(module(LONGEST, **{name: getattr(x, name) for name in names if name in ("device", "dtype")}))
+        return tuple(_looked_up(table, at, LONGEST) for table in given)
+
+    return tables
+
+
+def _blocks(ask: Callable[[Any, list[int]], Any]) -> Callable[[Any, Any], tuple[Any, ...]]:
+    """Tables of a block of patches that is just as large as the positions need; the last side runs fastest."""
+
+    def tables(x: Any, P: Any) -> tuple[Any, ...]:
+        at = _whole(P, LONGEST)
+        sides = [int(side) + 1 for side in at.amax(dim=0)]
+        if math.prod(sides) > VOLUME:
+            raise IndexError(f"blocks of up to {VOLUME} patches are asked")
+        row = at.new_zeros(len(at))
+        for axis, side in enumerate(sides):
+            row = row * side + at[:, axis]
+        given = several(ask(x, sides))
+        flat = [table.reshape(-1, table.shape[-1]) for table in given]
+        if any(len(table) != math.prod(sides) for table in flat):
+            raise ValueError("its tables have no row for each patch of the block")
+        return tuple(table[row] for table in flat)
 
     return tables
 

@@ -36,6 +36,35 @@ def whole_sequences(call: Callable[[Any], Any], *, longest: int) -> RotaryCallab
     return f
 
 
+def whole_sequence_call(module: Any, names: list[str]) -> Callable[[Any], Any] | None:
+    """The call of a module that takes sequences from position 0 on, for numpy; None if it is no such module.
+
+    Args:
+        module: The rotary embedding.
+        names: The names of the parameters of its call: (x, key) of Equinox, (q, k), or (x, offset).
+    """
+    if names == ["x", "key"]:
+        import jax
+
+        return jax.vmap(module)
+    if names[:2] not in (["q", "k"], ["x", "offset"]):
+        return None
+    both = names[0] == "q"
+    if any(owner.__module__.partition(".")[0] == "mlx" for owner in type(module).__mro__):
+        import mlx.core as mx
+
+        return lambda x: np.array(module(mx.array(x)))
+
+    def call(x: Any) -> Any:
+        import torch
+
+        given = torch.from_numpy(x)
+        with torch.no_grad():
+            return (module(given, given.clone())[0] if both else module(given)).numpy()
+
+    return call
+
+
 def _asked(call: Callable[[Any], Any], x: Any, positions: Any, *, single: bool) -> Any:
     rows = x.reshape(-1, *x.shape[-2:])
     y = np.empty_like(rows)

@@ -1,11 +1,13 @@
 from . import (
     adapters as adapters,
+    applied_here as applied_here,
     apply_calls as apply_calls,
     atlas_rows as atlas_rows,
     audits as audits,
     axes as axes,
     by_design as by_design,
     changing_schedules as changing_schedules,
+    constructions as constructions,
     conversion as conversion,
     cos_sin_modules as cos_sin_modules,
     every as every,

@@ -13,7 +13,7 @@ from importlib import import_module
 from typing import Any
 
 from rope_lab.audit.applied_here import repeated_entries
-from rope_lab.audit.apply_calls import takes_tables
+from rope_lab.audit.apply_calls import parameter_names, takes_tables
 from rope_lab.audit.constructions import AXES, BASES, LENGTHS, WIDTHS, Arguments, arguments, builds_tables, required
 from rope_lab.audit.cos_sin_modules import apply_cos_sin, cos_sin_function
 from rope_lab.audit.families import Way, find_way, functions_beside, rotary_class_of
@@ -24,6 +24,7 @@ from rope_lab.audit.table_calls import PLACES, SIDES
 from rope_lab.audit.whole_sequences import whole_sequence_call, whole_sequences
 
 APPLY = ("apply_rotary_pos_emb", "apply_rotary_emb")
+THREE_AXES = 96  # the width of a head that three axes share evenly, where 64 is refused
 ANGLES = (["t", "freqs"], ["freqs", "t"])
 
 
@@ -77,10 +78,6 @@ def adapt(target: Any, *, head_dim: int | None = None, layer_type: str | None = 
         named = ", ".join([*settings, *([] if layer_type is None else ["layer_type"])])
         raise TargetError(f"a function f(x, positions) takes no settings, got {named}; wrap it with them")
     return Adapted(target, usual)
-
-
-def _names(call: Any) -> list[str]:
-    return list(inspect.signature(call).parameters)
 
 
 def _tensor(x: Any) -> Any:
@@ -217,13 +214,20 @@ def _made(Class: Any, head_dim: int, settings: dict[str, Any], *, asked: bool = 
     needed = [name for name in required(Class) if name not in settings]
     first = next(iter(inspect.signature(Class).parameters), "")
     alone = set(needed) <= {first} and first not in (*AXES, *BASES, *LENGTHS)
-    found = Arguments(settings, "") if alone else arguments(Class, width=head_dim, asked=asked, settings=settings)
-    width = (head_dim,) if alone and first and (first in needed or "dim" in first or "head" in first) else ()
-    try:
-        return Class(*width, **found.given), found
-    except Exception as error:
-        said = ", ".join([*map(str, width), *(f"{name}={value}" for name, value in found.given.items())])
-        raise TargetError(f"{Class.__name__}({said}) raised {type(error).__name__}: {str(error)[:80]}") from error
+    named = first in needed or first in WIDTHS or (asked and "dim" in first)
+    refused: list[TargetError] = []
+    for head in (head_dim,) if asked else (head_dim, THREE_AXES):
+        width = (head,) if alone and first and named else ()
+        found = Arguments(settings, "") if alone else arguments(Class, width=head, asked=asked, settings=settings)
+        try:
+            made = Class(*width, **found.given)
+            return made, Arguments(dict(zip([first], width, strict=False)) | found.given, found.about)
+        except Exception as error:
+            given = ", ".join([*map(str, width), *(f"{name}={value}" for name, value in found.given.items())])
+            text = f"{Class.__name__}({given}) raised {type(error).__name__}: {str(error)[:80]}"
+            refused.append(TargetError(text))
+            refused[-1].__cause__ = error
+    raise refused[0]
 
 
 def _tables_and_apply(apply: Any, head_dim: int | None, layer_type: str | None, settings: dict[str, Any]) -> Adapted:
@@ -353,21 +357,25 @@ def _module(Class: Any, head_dim: int, asked: int | None, layer_type: str | None
         return _family(Class, None, asked, layer_type, settings)
     settings = dict(settings)
     axis = settings.pop("axis", None)
-    angles = [f for f in (getattr(home, n, None) for n in APPLY) if f and _names(f)[:2] in ANGLES]
+    beside = [getattr(home, name) for name in APPLY if hasattr(home, name)]
+    angles = [apply for apply in beside if parameter_names(apply)[:2] in ANGLES]
     if angles and Class.__name__ == "RotaryEmbedding":
         return _angles(angles[0], home, head_dim, settings)
     made, built = _made(Class, head_dim, settings, asked=asked is not None)
-    names = _names(getattr(made, "forward", getattr(made, "call", made)))
+    names = parameter_names(getattr(made, "call", getattr(made, "forward", made)))
     if "input_pos" in names:  # torchtune: (batch, T, heads, d)
         return Adapted(lambda x, n: made(_tensor(x).transpose(1, 2), input_pos=n[None]).transpose(1, 2), head_dim)
     if names[:1] == ["inputs"] and "positions" in names:  # Keras: (batch, T, heads, d)
         return Adapted(lambda x, n: made(_tensor(x).transpose(1, 2), positions=n).transpose(1, 2), head_dim)
     if whole := whole_sequence_call(made, names):
-        f = whole_sequences(whole, longest=1024)
-        return Adapted(f, head_dim, about="takes no positions: asked with one token at each place")
-    axes = next((len(v) for n, v in built.given.items() if n in AXES and isinstance(v, tuple)), None)
+        return Adapted(
+            whole_sequences(whole, longest=1024),
+            head_dim,
+            about="takes no positions: asked with one token at each place",
+        )
+    axes = next((len(v) for n, v in built.given.items() if n in AXES and isinstance(v, tuple | list)), None)
     refused = None
-    functions = [f for n in APPLY if (f := getattr(home, n, None)) and {"cos", "sin"} <= set(_names(f))]
+    functions = [apply for apply in beside if {"cos", "sin"} <= set(parameter_names(apply))]
     if axes is None and functions:
         try:
             return _with_function(Class, functions[0], head_dim, settings)
@@ -376,25 +384,30 @@ def _module(Class: Any, head_dim: int, asked: int | None, layer_type: str | None
     elif axes is None and not functions_beside(Class, None) and (tables := cos_sin_function(made, head_dim=head_dim)):
         f, about = apply_cos_sin(tables, head_dim=head_dim)
         return Adapted(f, head_dim, about=about)
-    if names[:2] == ["x", "positions"] or not hasattr(made, "forward"):
+    gives_tables = hasattr(made, "forward") or (names and names[0] in (*PLACES, *LENGTHS))
+    if names[:2] == ["x", "positions"] or not gives_tables:
         return Adapted(made, head_dim)
     try:
-        return _of_tables(made, Class, built, head_dim, axes, axis)
+        found = _of_tables(made, Class, built, head_dim, axes, axis)
     except TargetError as error:
         raise refused or error from error
+    if refused and found.axes == 1:  # the function beside it wants other tables than these
+        raise refused
+    return found
 
 
 def _of_tables(made: Any, owner: Any, built: Arguments, head_dim: int, axes: int | None, axis: int | None) -> Adapted:
     """A module or a function that gives tables, with the function beside it that applies them, found by trying."""
-    widths = [sum(v) if isinstance(v, tuple) else v for n, v in built.given.items() if n in (*WIDTHS, *AXES)]
+    widths = [sum(v) if isinstance(v, tuple | list) else v for n, v in built.given.items() if n in (*WIDTHS, *AXES)]
     way = find_way(
         made,
         None,
-        functions=[*functions_beside(owner, None), repeated_entries],
+        functions=functions_beside(owner, None),
         widths=widths or [head_dim],
         which={},
         cut=None,
         axes=axes,
+        last=repeated_entries,
     )
     _expect_axis(axis, way)
     return _of_way(way, axis, built.about, owner.__name__)
@@ -415,5 +428,6 @@ def _of_builder(function: Any, width: int, settings: dict[str, Any], *, asked: b
         return function(**given, **dict(zip(open_names, at, strict=True)))
 
     kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    tables.__name__ = function.__name__
     tables.__dict__["__signature__"] = inspect.Signature([inspect.Parameter(name, kind) for name in open_names])
     return _of_tables(tables, function, replace(built, given=given), width, None, axis)

@@ -20,11 +20,12 @@ Turn = Callable[[Any, tuple[Any, ...], Any], list[Any]]  # x, tables, positions 
 
 def takes_tables(function: Any) -> bool:
     """Whether the names of its parameters are those of a function that applies tables to q, or to q and k."""
-    names = _names(function)
+    names = parameter_names(function)
     return bool(set(names) & set(TABLES)) and bool(set(names) & set(QUERIES))
 
 
-def _names(function: Any) -> list[str]:
+def parameter_names(function: Any) -> list[str]:
+    """The names of its parameters; none if it does not tell them."""
     try:
         return list(inspect.signature(function).parameters)
     except (TypeError, ValueError):
@@ -48,7 +49,7 @@ def apply_calls(function: Any, **settings: Any) -> Iterator[Turn]:
     ``settings`` go to every call.
     """
     function = getattr(function, "__wrapped__", function)
-    names = _names(function)
+    names = parameter_names(function)
     turned = [name for name in names if name in (*QUERIES, *KEYS, *VALUES)]
     asked = [name for name in names if name in TABLES]
     with_positions = "position_ids" in names and "position_ids" in _required(function)

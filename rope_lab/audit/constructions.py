@@ -21,7 +21,18 @@ from typing import Any
 
 from rope_lab.audit.importing import TargetError
 
-WIDTHS = ("dim", "dims", "head_dim", "embed_dim", "attention_head_dim", "hidden_size", "n_elem", "rotary_dim", "d")
+WIDTHS = (
+    "dim",
+    "dims",
+    "head_dim",
+    "embed_dim",
+    "attention_head_dim",
+    "hidden_size",
+    "n_elem",
+    "rotary_dim",
+    "rotated_dims",
+    "d",
+)
 AXES = ("axes_dim", "axes_dims", "rope_axes_dim", "rope_dim", "axes_dims_rope")
 BASES = ("theta", "base", "rope_theta", "max_wavelength", "max_period")
 LENGTHS = (
@@ -37,7 +48,7 @@ LENGTHS = (
     "context_length",
 )
 PATCHES = ("patch_size", "patch_size_t")
-BUILDS = re.compile(r"^_?(pre)?(compute|build|get|make|create|init)\w*(freqs_cis|rope|rotary|cos_sin)", re.IGNORECASE)
+BUILDS = re.compile(r"^_?(pre)?(compute|build|get|make|create)\w*(freqs_cis|rope|rotary|cos_sin)", re.IGNORECASE)
 LONGEST = 2048  # tokens, where a table has an end
 KINDS = (WIDTHS, AXES, BASES, PATCHES)  # within one kind the names mean the same
 
@@ -86,6 +97,8 @@ def arguments(
             owners.setdefault(owner, []).append(name)
         else:
             given[name] = _chosen(made, name, parameter, width)
+    axes = next((len(value) for name, value in (given | settings).items() if name in AXES), 3)
+    given |= {name: value[:1] * axes for name, value in given.items() if name in PATCHES and isinstance(value, tuple)}
     said = [f"{', '.join(names)} as {owner}() sets it" for owner, names in owners.items()]
     free = [f"{n}={given[n]}" for n in given if n not in LENGTHS and not any(n in names for names in owners.values())]
     return Arguments(given | settings, "; ".join([*said, *([f"built with {', '.join(free)}"] if free else [])]))

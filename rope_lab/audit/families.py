@@ -54,6 +54,7 @@ def find_way(
     which: dict[str, Any],
     cut: str | None,
     axes: int | None = None,
+    last: Any = None,
 ) -> Way:
     """The first sound way to turn x by the tables of a module.
 
@@ -65,11 +66,13 @@ def find_way(
         which: What goes to every call of the module, such as the kind of layer.
         cut: Which coordinates of a head, "first" or "last", attention cuts off to turn them; None: not known.
         axes: How many axes the positions have; None: not known.
+        last: What applies tables where no function does.
 
     Raises:
         TargetError: If none is sound, with what was tried.
     """
     tried: list[str] = []
+    name = getattr(rotary, "__name__", type(rotary).__name__)
     second: Way | None = None  # sound, but lengths change
     calls: list[tuple[int, TableCall]] = []
     for call in table_calls(rotary, which, config=config):
@@ -80,11 +83,11 @@ def find_way(
         except (KeyboardInterrupt, TimeUpError):
             raise
         except BaseException as error:
-            tried.append(f"asked with positions {call.words}, {type(rotary).__name__} raised {told(error)}")
+            tried.append(f"asked with positions {call.words}, {name} raised {told(error)}")
     calls.sort(key=lambda found: found[0] not in widths)  # as wide as a head: likeliest
-    plain = [(function, {}) for function in functions]
+    plain: list[tuple[Any, dict[str, Any]]] = [(function, {}) for function in functions]
     switched = [(function, settings) for function in functions for settings in other_settings(function)]
-    for function, settings in (*plain, *switched):
+    for function, settings in (*plain, *switched, *([(last, {})] if last else [])):
         for width, call in calls:
             for head_dim in dict.fromkeys(w for w in (*widths, width, 2 * width) if w >= width and w % 2 == 0):
                 for turn in apply_calls(function, **settings):
@@ -100,7 +103,7 @@ def find_way(
         return second
     asked = getattr(rotary, "forward", rotary)
     raise TargetError(
-        f"found no way to apply the tables of {type(rotary).__name__}"
+        f"found no way to apply the tables of {name}"
         + (f": {tried[-1]}" if tried else f": forward({', '.join(inspect.signature(asked).parameters)})")
         + "; wrap it as f(x, positions)"
     )

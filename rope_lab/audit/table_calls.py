@@ -24,6 +24,11 @@ class TableCall:
     words: str  # the shape in which the positions go in
 
 
+def _as_batch(tables: Callable[[Any, Any], tuple[Any, ...]]) -> Callable[[Any, Any], tuple[Any, ...]]:
+    """The same tables with an axis of one batch entry in front."""
+    return lambda x, P: tuple(table[None] for table in tables(x, P))
+
+
 def _axes_first(P: Any) -> Any:
     return P.T[:, None, :]
 
@@ -58,6 +63,8 @@ SHAPES: tuple[tuple[int, str, Callable[[Any], Any]], ...] = (
 PLACES = ("ids", "pos", "coords", "grid", "t", "positions", "position_ids")
 SIDES = ("frames", "height", "width")
 GRID = 96  # patches along each side, where a module takes an image
+SIDE = 4  # patches along the shortest side
+SAME = 1e-4
 VOLUME = 2**15  # patches of a block, where a module takes a video or the sides of a block
 
 
@@ -74,19 +81,24 @@ def table_calls(module: Any, which: dict[str, Any], *, config: Any = None) -> It
                 return several(module(*given, **{name: getattr(x, name) for name in rest}, **which))
 
             yield TableCall(tables, axes, words)
+            if config is None and shape in (_as_they_are, _one_axis_flat):
+                yield TableCall(_as_batch(tables), axes, f"{words}, as one batch")
     elif names[:1] and names[0] in LENGTHS:
         rows = _length(module, names)
         yield TableCall(rows, 1, f"a length of {LONGEST}")
-        yield TableCall(lambda x, P: tuple(t[None] for t in rows(x, P)), 1, f"a length of {LONGEST}, as one batch")
+        yield TableCall(_as_batch(rows), 1, f"a length of {LONGEST}, as one batch")
     elif names in ([*SIDES], [*SIDES[1:]]):
         yield TableCall(_blocks(lambda _, sides: module(*sides)), len(names), "the sides of a block")
     elif names[:1] == ["pixel_values"]:
         yield from _grids(module, config)
     elif names[:1] in (["hidden_states"], ["x"]):
         yield TableCall(_rows(module, which), 1, "a whole sequence")
-        yield from _grids(module, config)
-        video = _blocks(lambda x, sides: module(x.new_zeros(()).expand(1, 1, *sides)))
-        yield TableCall(video, 3, "a block of frames, rows and columns")
+        if config is not None:
+            yield from _grids(module, config)
+            return
+        block = _blocks(lambda x, sides: module(x.new_zeros(()).expand(1, 1, *sides)))
+        yield TableCall(block, 2, "a block of rows and columns")
+        yield TableCall(block, 3, "a block of frames, rows and columns")
 
 
 def several(answer: Any) -> tuple[Any, ...]:
@@ -118,23 +130,38 @@ def _length(module: Any, names: list[str]) -> Callable[[Any, Any], tuple[Any, ..
 
 
 def _blocks(ask: Callable[[Any, list[int]], Any]) -> Callable[[Any, Any], tuple[Any, ...]]:
-    """Tables of a block of patches that is just as large as the positions need; the last side runs fastest."""
+    """Tables of a block of patches that is large enough for the positions; the last side runs fastest.
+
+    The first time a block with sides of double length must have the same tables at these positions.
+    """
+    checked: list[bool] = []
 
     def tables(x: Any, P: Any) -> tuple[Any, ...]:
         at = _whole(P, LONGEST)
-        sides = [int(side) + 1 for side in at.amax(dim=0)]
+        sides = [max(SIDE, 1 << int(side).bit_length()) for side in at.amax(dim=0)]  # so that few sizes are asked
         if math.prod(sides) > VOLUME:
             raise IndexError(f"blocks of up to {VOLUME} patches are asked")
-        row = at.new_zeros(len(at))
-        for axis, side in enumerate(sides):
-            row = row * side + at[:, axis]
-        given = several(ask(x, sides))
-        flat = [table.reshape(-1, table.shape[-1]) for table in given]
-        if any(len(table) != math.prod(sides) for table in flat):
-            raise ValueError("its tables have no row for each patch of the block")
-        return tuple(table[row] for table in flat)
+        found = _of_block(ask(x, sides), sides, at)
+        if not checked:
+            double = [2 * side for side in sides]
+            other = _of_block(ask(x, double), double, at)
+            if any(bool((a - b).abs().max() > SAME) for a, b in zip(found, other, strict=True)):
+                raise ValueError("its tables depend on the size of the block")
+            checked.append(True)
+        return found
 
     return tables
+
+
+def _of_block(answer: Any, sides: list[int], at: Any) -> tuple[Any, ...]:
+    """The rows of tables at places (T, axes) of a block."""
+    row = at.new_zeros(len(at))
+    for axis, side in enumerate(sides):
+        row = row * side + at[:, axis]
+    flat = [table.reshape(-1, table.shape[-1]) for table in several(answer)]
+    if any(len(table) != math.prod(sides) for table in flat):
+        raise ValueError("its tables have no row for each patch of the block")
+    return tuple(table[row] for table in flat)
 
 
 def _looked_up(table: Any, at: Any, length: int) -> Any:

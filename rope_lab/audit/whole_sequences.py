@@ -25,6 +25,7 @@ def whole_sequences(call: Callable[[Any], Any], *, longest: int) -> RotaryCallab
     alone: list[bool] = []
 
     def f(x: Any, positions: Any) -> Any:
+        x, positions = np.asarray(x), np.asarray(positions)
         if positions.dtype.kind != "i" or positions.min() < 0 or positions.max() >= longest:
             raise IndexError(f"places are 0, 1, 2, ...; asked up to {longest - 1}")
         if not alone:

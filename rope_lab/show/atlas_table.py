@@ -84,6 +84,9 @@ def cells(row: dict[str, Any]) -> list[str]:
         return []
     base = f"base {row['base']:g}" if row["base"] else row["scheme"]
     axes = row.get("axes", ())
+    bases = {f"{axis['base']:.6g}" for axis in axes if axis["base"]}
+    if not row["base"] and len(bases) == 1 and all(axis["base"] for axis in axes):
+        base = f"base {bases.pop()} on each axis"
     if len(axes) > 1:
         base += "; planes by axis: " + ", ".join(f"{axis['planes']}" for axis in axes)
     laws = [*row["broken_laws"], *(f"{law} (by design)" for law in row["by_design"])]

@@ -21,7 +21,7 @@ ROW = {
     "scheme": "YaRN, factor 4",
     "broken_laws": {},
     "by_design": {"preserves length": "the factor"},
-    "axes": [{"planes": 4, "base": 1e4}, {"planes": 4, "base": 1e4}],
+    "axes": [{"planes": 4, "base": 1e4}, {"planes": 4, "base": None}],
 }
 
 
@@ -33,6 +33,8 @@ def test_a_row_in_words():
         "YaRN, factor 4; planes by axis: 4, 4",
         "preserves length (by design)",
     ]
+    each = cells(ROW | {"axes": [{"planes": 4, "base": 1e4}, {"planes": 2, "base": 1e4}]})
+    assert each[3] == "base 10000 on each axis; planes by axis: 4, 2"
     assert facts("pack", ROW) == {"library": "pack", "layout": "half-split", "laws": "by design"}
     assert facts("pack", ROW | {"broken_laws": {"relative": "1"}})["laws"] == "broken"
     assert facts("pack", ROW | {"by_design": {}})["laws"] == "all hold"

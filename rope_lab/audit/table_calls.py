@@ -172,13 +172,14 @@ def _looked_up(table: Any, at: Any, length: int) -> Any:
 def _grids(module: Any, config: Any) -> Iterator[TableCall]:
     """Tables of an image: rows of patches, then columns; the first token may be another one."""
     patch = getattr(config, "patch_size", 1)
+    whole: dict[Any, tuple[Any, ...]] = {}  # the image is always the same: its tables are asked once for each dtype
 
     def tables(x: Any, P: Any) -> tuple[Any, ...]:
-        side = GRID
-        image = x.new_zeros(()).expand(1, getattr(config, "num_channels", 3), side * patch, side * patch)
-        given = several(module(image))
+        if x.dtype not in whole:
+            side = GRID * patch
+            whole[x.dtype] = several(module(x.new_zeros(()).expand(1, getattr(config, "num_channels", 3), side, side)))
         found = []
-        for table in given:
+        for table in whole[x.dtype]:
             flat = table.reshape(-1, table.shape[-1])
             rows = round(flat.shape[0] ** 0.5)
             at = _whole(P, rows)

@@ -8,6 +8,7 @@ import pytest
 from rope_lab.audit.audits import audit, version
 from rope_lab.audit.constructions import arguments
 from rope_lab.audit.inventory import definitions
+from rope_lab.audit.table_calls import table_calls
 
 TEXT = '''
 import torch
@@ -199,3 +200,20 @@ def test_tables_of_repeated_entries_are_applied_in_their_own_pairs():
 def test_the_version_is_that_of_what_installs_the_package():
     assert version("PIL") == version("pillow") is not None
     assert version("no_such_package") is None
+
+
+def test_the_tables_of_an_image_are_asked_once_for_each_dtype():
+    import torch
+
+    asked = []
+
+    def module(pixel_values):
+        asked.append(pixel_values.dtype)
+        side = pixel_values.shape[-1]
+        return torch.cartesian_prod(torch.arange(side), torch.arange(side))
+
+    (call,) = table_calls(module, {}, config=object())
+    for dtype in (torch.float32, torch.float32, torch.float64):
+        (rows,) = call.tables(torch.zeros(1, 1, 1, 4, dtype=dtype), torch.tensor([[2, 3]]))
+        assert rows.tolist() == [[2, 3]]
+    assert asked == [torch.float32, torch.float64]

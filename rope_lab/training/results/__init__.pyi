@@ -3,6 +3,7 @@ from . import (
     card_packs as card_packs,
     cards as cards,
     equivalence as equivalence,
+    flat_cards as flat_cards,
     intervals as intervals,
     long_contexts as long_contexts,
     paired_curves as paired_curves,

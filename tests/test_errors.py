@@ -16,6 +16,7 @@ from rope_lab.claims import MalformedClaimError, NoSuchClaimError
 from rope_lab.errors import ArgumentError, FileError, MissingPackageError, RopeLabError, checking_arguments
 from rope_lab.training.data.download import DownloadError
 from rope_lab.training.data.sources import CorpusError
+from rope_lab.training.experiments.card_packs import PackError
 from rope_lab.training.experiments.definition import NotYetError
 from rope_lab.training.experiments.rate_choice import UndecidedError
 from rope_lab.training.results.cards import CardError
@@ -38,6 +39,7 @@ BUILT_IN = {  # what `except` caught before there was a family, it catches now
     RefusedError: Exception,
     TargetError: Exception,
     UndecidedError: ValueError,
+    PackError: ValueError,
 }
 
 

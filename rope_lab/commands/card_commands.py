@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from rope_lab.training.results import card_packs
+from rope_lab.training.experiments import card_packs
 
 
 def check(source: Path, *, as_json: bool) -> bool:

@@ -83,7 +83,7 @@ def run_sweep(name: str, rung: str, *, minutes: float | None, **options: Any) ->
 
 def tell_end(name: str, rung: str, report: Report, setup: Setup) -> bool:
     """Say what a sweep did, and put its cards into one file; True if no run failed."""
-    from rope_lab.training.results.card_packs import pack
+    from rope_lab.training.experiments.card_packs import pack
 
     counts = f"{len(report.done)} done, {len(report.skipped)} had their cards, {len(report.stopped)} stopped"
     print(f"{counts}, {len(report.failed)} failed. Cards: {setup.results / name / rung}", file=sys.stderr)

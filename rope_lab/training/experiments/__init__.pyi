@@ -1,4 +1,5 @@
 from . import (
+    card_packs as card_packs,
     catalogue as catalogue,
     counting as counting,
     crope as crope,
@@ -12,6 +13,14 @@ from . import (
     small_tasks as small_tasks,
     sweeps as sweeps,
     worker as worker,
+)
+from .card_packs import (
+    Checked as Checked,
+    PackError as PackError,
+    add as add,
+    check as check,
+    faults_of as faults_of,
+    pack as pack,
 )
 from .catalogue import RUNGS as RUNGS, experiment as experiment, names as names
 from .definition import Experiment as Experiment

@@ -1,6 +1,5 @@
 from . import (
     card_index as card_index,
-    card_packs as card_packs,
     cards as cards,
     equivalence as equivalence,
     flat_cards as flat_cards,
@@ -10,7 +9,6 @@ from . import (
     result_tables as result_tables,
 )
 from .card_index import ExperimentCards as ExperimentCards, experiment_cards as experiment_cards
-from .card_packs import Checked as Checked, add as add, check as check, faults_of as faults_of, pack as pack
 from .cards import (
     Card as Card,
     CardError as CardError,

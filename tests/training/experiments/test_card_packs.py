@@ -8,8 +8,9 @@ import tarfile
 import pytest
 
 from rope_lab.errors import FileError
-from rope_lab.training.results import card_packs, cards
-from rope_lab.training.results.card_packs import PackError, add, check, faults_of, pack
+from rope_lab.training.experiments import card_packs
+from rope_lab.training.experiments.card_packs import PackError, add, check, faults_of, pack
+from rope_lab.training.results import cards
 
 NAME, RUNG = "placements", "cpu"
 

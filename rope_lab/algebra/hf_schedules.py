@@ -18,6 +18,10 @@ from jaxtyping import Float64
 from rope_lab.algebra.frequency_schedules import DynamicNTK, Linear, Llama3, LongRoPE, Proportional, Schedule, Yarn
 from rope_lab.algebra.many_axes import interleaved_frequencies, section_frequencies
 
+# How planes go to the axes is for the model's class to say; the key in a configuration may be absent. First words of
+# model types: whose classes deal the planes out in turn, and whose deal them out in a way of their own.
+IN_TURN = ("qwen3_vl", "qwen3_omni_moe", "qwen3_5", "qwen4_exp", "cohere_compass", "cosmos3_edge")
+OF_THEIR_OWN = ("ernie4_5_vl", "hunyuan_vl")
 OLDER = {"su": "longrope", "dynamic_ntk": "dynamic", "mrope": "default"}  # names that earlier configurations have
 
 
@@ -106,7 +110,7 @@ def rope_settings(config: Any, *, layer_type: str | None = None) -> RopeSettings
         None if turning == head_dim else turning,
         schedule,
         None if sections is None else tuple(int(count) for count in sections),
-        bool(_first(given.get("mrope_interleaved"), get("mrope_interleaved"), False)),
+        sections is not None and _in_turn(get, given),
     )
 
 
@@ -175,6 +179,17 @@ MAKERS: dict[str, Callable[[_Settings], Schedule]] = {
     ),
     "proportional": lambda s: Proportional(share=s.share, factor=s.given.get("factor", 1.0)),
 }
+
+
+def _in_turn(get: Callable[[str], Any], given: Mapping[str, Any]) -> bool:
+    kind = str(get("model_type") or "")
+    if kind.startswith(OF_THEIR_OWN):
+        raise ValueError(
+            f"mrope_section: expected planes that go to the axes in a row or in turn, got {kind}, whose class has an "
+            "order of its own; make the table and take RotaryConfig.of_axes"
+        )
+    said = _first(given.get("mrope_interleaved"), get("mrope_interleaved"), False)
+    return kind.startswith(IN_TURN) or bool(said)
 
 
 def _layer(config: Any, layer_type: str | None) -> Any:

@@ -114,8 +114,44 @@ def test_axes_beside_a_schedule_and_in_a_part_of_a_head(family, text, rotation_n
     ours = Rotary(RotaryConfig.from_hf(config))(x, positions=places)
     torch.testing.assert_close(ours, theirs, rtol=0, atol=FLOAT32)
     flipped = settings | {"mrope_interleaved": "mrope_interleaved" not in given}  # control: the other way to deal
-    wrong = Rotary(RotaryConfig.from_hf(config.to_dict() | {"rope_parameters": flipped}))(x, positions=places)
+    no_family = config.to_dict() | {"rope_parameters": flipped, "model_type": ""}
+    wrong = Rotary(RotaryConfig.from_hf(no_family))(x, positions=places)
     assert (wrong - theirs).abs().max() > 0.1
+
+
+DEALT = {  # by the class, whatever the configuration says: a family, and the sections of a head of 32
+    "qwen2_vl": (4, 6, 6),
+    "qwen2_5_vl": (4, 6, 6),
+    "qwen3_vl": (6, 5, 5),
+    "qwen3_vl_moe": (6, 5, 5),
+    "cosmos3_edge": (6, 5, 5),
+}
+
+
+@pytest.mark.parametrize("family", DEALT)
+def test_the_class_of_a_family_decides_how_planes_are_dealt_out(family):
+    load("transformers")
+    configs, code = (load(f"transformers.models.{family}.{part}_{family}") for part in ("configuration", "modeling"))
+    (text,) = (c for name, c in vars(configs).items() if name.endswith(("VLTextConfig", "MoeTextConfig", "TextConfig")))
+    names = [name for name in vars(code) if name.endswith("RotaryEmbedding") and "Vision" not in name]
+    settings = {"rope_type": "default", "rope_theta": 1e4, "mrope_section": list(DEALT[family])}
+    config = text(
+        hidden_size=64, num_attention_heads=2, num_key_value_heads=2, head_dim=32, rope_parameters=settings
+    )
+    table = np.array(RotaryConfig.from_hf(config).vectors)
+    module = getattr(code, names[0])(config)
+    for axis in range(3):
+        place = torch.zeros(3, 1, 1)
+        place[axis] = 1.0
+        cos, sin = module(torch.zeros(1, 1, 32), place)
+        angles = torch.atan2(sin, cos).flatten()[:16]  # the second half repeats them
+        np.testing.assert_allclose(angles, table[:, axis], atol=1e-6)
+
+
+@pytest.mark.parametrize("family", ["ernie4_5_vl_moe_text", "hunyuan_vl_text"])
+def test_families_with_an_order_of_their_own_are_refused(family):
+    with pytest.raises(ValueError, match=f"got {family}, whose class has an order of its own"):
+        RotaryConfig.from_hf({"head_dim": 32, "model_type": family, "mrope_section": [6, 6, 4]})
 
 
 def test_a_vision_tower_is_axial():

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import yaml
 from playwright.sync_api import Browser, Page, sync_playwright
-from pypdf import PdfReader, PdfWriter
+from pypdf import PdfReader, PdfWriter, apply_configuration
 
 from book._ext.page_head import book_address
 
@@ -23,6 +23,7 @@ ROOT = Path(__file__).resolve().parents[1]
 HERE = Path(__file__).parent
 PAPER = {"width": 612, "height": 960}  # what A4 leaves between the margins of pdf.css, in CSS pixels
 LEFT_OUT = ("notebooks/", "book/api")
+LONGEST = 10_000_000  # entries of an array: the tags of the whole book are more than pypdf takes from strangers
 
 
 class Chapter(NamedTuple):
@@ -117,7 +118,8 @@ def sheets(printed: PdfReader) -> dict[str, int]:
 
 def finish(printed: PdfReader, parts: list[Part], to: Path, *, title: str, author: str) -> None:
     """Write the PDF with its bookmarks: parts, chapters and their sections."""
-    writer, numbers = PdfWriter(clone_from=printed), sheets(printed)
+    with apply_configuration(array_maximum_element_count=LONGEST):
+        writer, numbers = PdfWriter(clone_from=printed), sheets(printed)
     for caption, chapters in parts:
         first = numbers[chapters[0].id] - 1
         part = writer.add_outline_item(title=caption, page_number=first)

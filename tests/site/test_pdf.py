@@ -4,7 +4,8 @@ import re
 
 import pytest
 import yaml
-from pypdf import PdfReader
+from pypdf import PdfReader, PdfWriter
+from pypdf.generic import ArrayObject, NameObject, NumberObject
 
 from book import pdf
 from tests.site.pages import ROOT
@@ -130,3 +131,13 @@ def test_the_small_model_hands_over_its_texts_and_no_empty_picture(taken):
     html = taken("book/small_model")
     assert "rope-texts" in html
     assert html.count('class="rope-figure') == 1  # the curve; heads and clocks are drawn once the model is loaded
+
+
+def test_a_book_with_many_tags_is_finished(tmp_path):
+    """The array of tags of the whole book is longer than what pypdf reads by default."""
+    draft = PdfWriter()
+    draft.add_blank_page(100, 100)
+    draft.root_object[NameObject("/Tags")] = ArrayObject([NumberObject(0)] * 100_001)
+    draft.write(tmp_path / "draft.pdf")
+    pdf.finish(PdfReader(tmp_path / "draft.pdf"), [], tmp_path / "book.pdf", title="T", author="A")
+    assert PdfReader(tmp_path / "book.pdf").metadata.title == "T"

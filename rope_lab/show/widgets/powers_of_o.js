@@ -148,7 +148,8 @@ function drawPlane(ui, fig, { theta, n, mirror, printed, span }, { exists, matri
   if (mirror) {
     const [u, v] = [Math.cos(theta / 2), Math.sin(theta / 2)];
     fig.line(at([-1.25 * u, -1.25 * v]), at([1.25 * u, 1.25 * v]), "dash muted");
-    fig.text(at([-1.14 * u, -1.14 * v - 0.1]), "mirror line", "small muted", u > 0.5 ? "start" : "middle");
+    const below = v < 0 ? -1 : 1; // beside the line, on the side from which the words lead away from it
+    fig.text(at([-1.05 * u + 0.16 * Math.abs(v), -1.05 * v - 0.16 * u * below]), "mirror line", "small muted", "start");
   }
   for (let k = 1; k < Math.abs(n); k++) {
     // the whole powers on the way

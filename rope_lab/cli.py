@@ -76,6 +76,7 @@ def audit(
         str | None,
         typer.Option(help="Move a whole model: a family such as llama, a config.json, a folder with weights, or all."),
     ] = None,
+    probe: Annotated[bool, typer.Option("--probe", help="With --model: say what turns in each layer, and where.")] = False,
     targets: Annotated[Path | None, typer.Option(help="A file: MODULE:NAME and settings on each line.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
     as_jsonl: Annotated[bool, typer.Option("--jsonl", help="With --targets: print a line of JSON for each.")] = False,
@@ -94,6 +95,8 @@ def audit(
         )
     if model is not None and (change or config or head_dim is not None or layer_type is not None):
         raise typer.BadParameter("takes its settings from a config.json", param_hint="--model")
+    if probe and model in (None, "all"):
+        raise typer.BadParameter("goes with --model PATH, or the name of one family", param_hint="--probe")
     if out and model not in (None, "all"):
         raise typer.BadParameter("goes with --model all; one model is written with --json > FILE", param_hint="--out")
     if out and target:
@@ -116,7 +119,10 @@ def audit(
         elif model is not None:
             from rope_lab.commands import shift_commands
 
-            fine = shift_commands.audit_model(model, as_json=as_json, out=out, seconds=seconds)
+            if probe:
+                fine = shift_commands.probe_model(model, as_json=as_json, seconds=seconds)
+            else:
+                fine = shift_commands.audit_model(model, as_json=as_json, out=out, seconds=seconds)
         elif targets:
             fine = audit_commands.audit_list(targets, settings=settings, out=out, as_jsonl=as_jsonl, seconds=seconds)
         else:

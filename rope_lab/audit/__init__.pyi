@@ -27,6 +27,7 @@ from . import (
     loaded_models as loaded_models,
     long_positions as long_positions,
     matrices as matrices,
+    model_probes as model_probes,
     permutation as permutation,
     position_axis as position_axis,
     probe as probe,
@@ -37,6 +38,7 @@ from . import (
     shift_tests as shift_tests,
     table_calls as table_calls,
     tiny_models as tiny_models,
+    turning_calls as turning_calls,
     whole_sequences as whole_sequences,
     worker as worker,
 )
@@ -59,6 +61,7 @@ from .frequency_rule import Rule as Rule, explain as explain
 from .gallery import GALLERY as GALLERY, Mistake as Mistake
 from .law_suite import Law as Law, laws as laws
 from .loaded_models import ModelRotary as ModelRotary, rotary_of as rotary_of
+from .model_probes import LayerProbe as LayerProbe, ModelProbe as ModelProbe, model_probe as model_probe
 from .permutation import permute_rotary as permute_rotary
 from .shift_table import shift_all as shift_all, shift_lines as shift_lines, shift_results as shift_results
 from .shift_tests import LayerShift as LayerShift, ShiftReport as ShiftReport, shift_test as shift_test

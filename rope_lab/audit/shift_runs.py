@@ -31,15 +31,16 @@ class Run:
     inputs: list[Tensor] = field(default_factory=list)
     outputs: list[Tensor] = field(default_factory=list)
     attended: dict[int, list[tuple[Tensor, Tensor]]] = field(default_factory=dict)
+    values: dict[int, list[Tensor]] = field(default_factory=dict)
     logits: Tensor = field(default_factory=lambda: torch.zeros(0))
 
 
 class Watched(TorchFunctionMode):
-    """Notes queries and keys where they meet; with ``wide`` it answers every request for a narrow type with float64."""
+    """Notes queries and keys where they meet, and the values; with ``wide`` every narrow type becomes float64."""
 
-    def __init__(self, *, wide: bool, attended: Any) -> None:
+    def __init__(self, *, wide: bool, attended: Any, valued: Any) -> None:
         super().__init__()
-        self.wide, self.attended = wide, attended
+        self.wide, self.attended, self.valued = wide, attended, valued
 
     def __torch_function__(self, func, types, args=(), kwargs=None):
         kwargs = kwargs or {}
@@ -48,12 +49,16 @@ class Watched(TorchFunctionMode):
             args = tuple(_wide(a) for a in args)
             kwargs = {name: _wide(value) for name, value in kwargs.items()}
         if func is torch.nn.functional.scaled_dot_product_attention:
-            q, k = (kwargs.get(n, args[i] if i < len(args) else None) for i, n in enumerate(("query", "key")))
+            names = enumerate(("query", "key", "value"))
+            q, k, v = (kwargs.get(n, args[i] if i < len(args) else None) for i, n in names)
             self.attended(q, k)
+            self.valued(v)
         elif func in PRODUCTS and len(args) == 2 and all(isinstance(a, Tensor) and a.ndim == 4 for a in args):
             a, b = args
             if a.shape[-2] == b.shape[-1] == TOKENS and a.shape[-1] == b.shape[-2] != TOKENS:
                 self.attended(a, b.transpose(-1, -2))
+            elif a.shape[-2] == a.shape[-1] == b.shape[-2] == TOKENS:
+                self.valued(b)
         return func(*args, **kwargs)
 
 
@@ -70,28 +75,36 @@ class Runner:
         self.model = copy.deepcopy(model).eval()
         self.model = self.model.double() if wide else self.model
         self.layers = layers_of(self.model)
+        self.now = [-1]  # the layer that runs
+        self.met = False  # its queries and keys have met
         words = next(m.num_embeddings for m in self.model.modules() if isinstance(m, nn.Embedding))
         generator = torch.Generator().manual_seed(seed)
         device = next(self.model.parameters()).device
         self.tokens = torch.randint(min(4, words - 1), words, (1, TOKENS), generator=generator).to(device)
 
     @torch.no_grad()
-    def __call__(self, *shifts: int, given: Run | None = None, row: int = 0) -> Run:
-        """Run the tokens once for each shift, as rows of a batch; keep what ``row`` showed.
+    def __call__(self, *shifts: int, given: Run | None = None, row: int | None = 0) -> Run:
+        """Run the tokens once for each shift, as rows of a batch; keep what ``row`` showed, or all rows.
 
         With ``given`` each layer gets the input that it had in that run, so that it answers for itself alone.
         """
-        seen, now = Run(), [-1]
+        seen, now = Run(), self.now
+        kept = slice(None) if row is None else slice(row, row + 1)
 
         def attended(q: Any, k: Any) -> None:
             if now[0] >= 0 and q.shape[-2] == TOKENS == k.shape[-2]:
-                seen.attended.setdefault(now[0], []).append((q[row : row + 1].clone(), k[row : row + 1].clone()))
+                self.met = True
+                seen.attended.setdefault(now[0], []).append((q[kept].clone(), k[kept].clone()))
+
+        def valued(v: Any) -> None:
+            if now[0] >= 0 and v.shape[-2] == TOKENS:
+                seen.values.setdefault(now[0], []).append(v[kept].clone())
 
         def enter(i: int) -> Any:
             def hook(_: nn.Module, args: Any, kwargs: Any) -> Any:
-                now[0] = i
+                now[0], self.met = i, False
                 x = args[0] if args else kwargs["hidden_states"]
-                seen.inputs.append(x[row : row + 1].clone())
+                seen.inputs.append(x[kept].clone())
                 if given is None:
                     return None
                 new = given.inputs[i].expand(x.shape).clone()
@@ -102,7 +115,7 @@ class Runner:
         def leave(_: nn.Module, __: Any, output: Any) -> None:
             now[0] = -1
             y = output[0] if isinstance(output, tuple | list) else output
-            seen.outputs.append(y[row : row + 1].clone())
+            seen.outputs.append(y[kept].clone())
 
         with contextlib.ExitStack() as stack:
             for i, layer in enumerate(self.layers):
@@ -110,9 +123,9 @@ class Runner:
                 stack.callback(layer.register_forward_hook(leave).remove)
             stack.enter_context(_default_dtype(self.wide))
             stack.enter_context(guarded(f"the model, asked at position {max(shifts)},"))
-            stack.enter_context(Watched(wide=self.wide, attended=attended))
+            stack.enter_context(Watched(wide=self.wide, attended=attended, valued=valued))
             answer = self._ask(shifts)
-        seen.logits = getattr(answer, "logits", answer)[row : row + 1]
+        seen.logits = getattr(answer, "logits", answer)[kept]
         return seen
 
     def stored_noise(self, shift: int, *, given: Run, eps: float) -> list[float]:

@@ -120,6 +120,9 @@ def small(config: Any) -> Any:
     layers = 2
     if isinstance(kinds, list) and kinds:
         layers = max(2, *(kinds.index(kind) + 1 for kind in set(kinds)))
+    still = content.get("no_rope_layers")
+    if isinstance(still, list) and 0 in still:  # in these lists 0 means that the layer does not turn
+        layers = max(layers, still.index(0) + 1)
     old_layers = next((content[name] for name in LAYERS if isinstance(content.get(name), int)), None)
     old_heads = next((content[name] for name in HEADS if isinstance(content.get(name), int)), None)
     old_width = next((content[n] for n in ("head_dim", "qk_rope_head_dim") if isinstance(content.get(n), int)), None)

@@ -1,4 +1,4 @@
-"""What `rope-lab audit --model` prints."""
+"""What `rope-lab audit --model` prints, with and without `--probe`."""
 
 import json
 import sys
@@ -12,6 +12,7 @@ from rich.table import Table
 from rope_lab.audit.audits import as_text
 from rope_lab.audit.guard import TimeUpError, time_limit
 from rope_lab.audit.importing import TargetError
+from rope_lab.audit.model_probes import model_probe
 from rope_lab.audit.shift_table import shift_all, shift_lines
 from rope_lab.audit.shift_tests import shift_test
 from rope_lab.audit.tiny_models import load_model, tiny_model
@@ -23,10 +24,19 @@ def audit_model(model: str, *, as_json: bool, out: Path | None, seconds: float) 
     """Move one model, or a tiny one of every family. True where relativity is kept, or lost by design alone."""
     if model == "all":
         return _every(as_json=as_json, out=out, seconds=seconds)
+    return _asked(shift_test, model, as_json=as_json, seconds=seconds)
+
+
+def probe_model(model: str, *, as_json: bool, seconds: float) -> bool:
+    """Say what turns in each layer of a model. True where every layer was read and no fault was seen."""
+    return _asked(model_probe, model, as_json=as_json, seconds=seconds)
+
+
+def _asked(ask: Any, model: str, *, as_json: bool, seconds: float) -> bool:
     try:
         with redirect_stdout(sys.stderr), time_limit(seconds):
             path = Path(model)
-            seen = shift_test(load_model(path) if path.exists() else tiny_model(model), name=model)
+            seen = ask(load_model(path) if path.exists() else tiny_model(model), name=model)
     except TargetError as why:
         return _skipped(model, str(why), as_json=as_json)
     except TimeUpError:

@@ -1,0 +1,299 @@
+r"""What turns inside a model: the rotation of each layer, read off its queries and keys where they meet.
+
+Each layer gets the same input at every position. Then the query at position t + n is $\mathcal R_n$ times the query
+at position t, for every token and head: $\mathcal R_n$ is fitted, and its fingerprint taken. No function is called
+by name, so the answer is about what the model uses.
+"""
+
+from collections.abc import Iterator
+from contextlib import ExitStack
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+
+from rope_lab.audit.fingerprints import Fingerprint, fingerprint
+from rope_lab.audit.guard import guarded
+from rope_lab.audit.importing import TargetError
+from rope_lab.audit.shift_runs import TOKENS, Run, Runner, movement
+from rope_lab.audit.turning_calls import followed, turning_names
+
+FLOOR = 1e-8  # in float64: what moves by less stands still
+WINDOWS = ("original_max_position_embeddings", "max_position_embeddings", "n_positions", "n_ctx", "max_seq_len")
+ROUNDED = 1e-6  # what tables that are stored in float32 may miss by
+WIDEST = 512  # of a head: wider ones need more tokens than are run
+
+
+@dataclass(frozen=True)
+class LayerProbe:
+    """What turns in one layer."""
+
+    queries: Fingerprint | None  # None where nothing turns, or nothing could be read: see problem
+    keys: Fingerprint | None
+    values: bool  # values move with the position
+    functions: tuple[str, ...]  # module:name of what turned
+    norms_before: tuple[str, ...]  # norms inside the attention that get what has not turned
+    norms_after: tuple[str, ...]  # and that get what has turned: the fingerprint is taken without them
+    problem: str = ""
+
+    @property
+    def turns(self) -> bool:
+        """Queries or keys turn."""
+        return any(seen is not None and bool(seen.pairs) for seen in (self.queries, self.keys))
+
+    @property
+    def ok(self) -> bool:
+        """Everything was read, and no fault was seen: queries and keys turn alike, and lengths stay."""
+        seen = [f for f in (self.queries, self.keys) if f is not None]
+        return not self.problem and all(f.ok for f in seen) and self.agree
+
+    @property
+    def agree(self) -> bool:
+        """Queries and keys turn in the same way."""
+        if self.queries is None or self.keys is None:
+            return self.queries is self.keys
+        return _same(self.queries, self.keys)
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """The answer, line by line."""
+        if self.problem:
+            return (f"not read: {self.problem}",)
+        lines = []
+        if self.agree:
+            lines.append(_words(self.queries))
+        else:
+            lines += [f"queries: {_words(self.queries)}", f"keys: {_words(self.keys)}"]
+        lines += ["values move with the position"] if self.values else []
+        lines += [f"by {name}" for name in self.functions]
+        lines += [f"norm before the turn: {', '.join(self.norms_before)}"] if self.norms_before and self.turns else []
+        lines += [f"norm after the turn: {', '.join(self.norms_after)}"] if self.norms_after else []
+        both = [f for f in (self.queries, self.keys) if f is not None]
+        lines += [f"problem: {text}" for text in dict.fromkeys(p for f in both for p in f.problems)]
+        return tuple(lines)
+
+
+@dataclass(frozen=True)
+class ModelProbe:
+    """What turns in each layer of a model. ``str()`` gives the layers that share an answer together."""
+
+    model: str
+    layers: tuple[LayerProbe, ...]
+
+    @property
+    def ok(self) -> bool:
+        """Every layer was read, and no fault was seen."""
+        return all(layer.ok for layer in self.layers)
+
+    @property
+    def still(self) -> tuple[int, ...]:
+        """The layers in which nothing turns."""
+        return tuple(i for i, layer in enumerate(self.layers) if not layer.turns and not layer.problem)
+
+    @property
+    def row(self) -> dict[str, Any]:
+        """For a table, as plain values."""
+        layers = [asdict(layer) | {"words": layer.words} for layer in self.layers]
+        return {"model": self.model, "ok": self.ok, "still": list(self.still), "layers": layers}
+
+    def __str__(self) -> str:
+        groups: dict[tuple[str, ...], list[int]] = {}
+        for i, layer in enumerate(self.layers):
+            groups.setdefault(layer.words, []).append(i)
+        lines = [self.model]
+        for words, members in groups.items():
+            name = f"layer{'s' if len(members) > 1 else ''} {_ranges(members)}"
+            lines += [f"{name}: {words[0]}", *(f"  {line}" for line in words[1:])]
+        return "\n".join(lines)
+
+
+@dataclass
+class _Seen:
+    """The fitted maps of one layer at one position."""
+
+    maps: dict[str, np.ndarray] = field(default_factory=dict)
+    problem: str = ""
+
+
+def model_probe(model: Any, *, name: str | None = None, seed: int = 0) -> ModelProbe:
+    """Read off queries and keys which rotation each layer of a model applies, where in the head, and by which function.
+
+    The model runs in float64 at many positions, on random inputs of each layer. Positions end where its configuration
+    ends the context of its training.
+
+    Args:
+        model: A loaded model of transformers that takes ``position_ids``, or one of ours, which takes ``offset``. A
+            copy of it is asked.
+        name: What the report is called. Default: the model's class.
+        seed: Of tokens and inputs.
+
+    Returns:
+        A `ModelProbe`: print it, or read ``layers`` and ``still``.
+
+    Raises:
+        TypeError: If model is no torch module.
+        TargetError: If the model takes no positions, has no layers to watch, or cannot be called.
+    """
+    ask = Runner(model, wide=True, seed=seed)
+    base = ask(0)
+    if not any(base.attended.values()):
+        raise TargetError("no queries and keys were seen to meet: this model may have no attention of the usual form")
+    width = max(q.shape[-1] for pairs in base.attended.values() for q, _ in pairs)
+    if width > WIDEST:
+        raise TargetError(f"a head of {width} is too wide to be probed; expected at most {WIDEST}")
+    rows = -(-2 * width // TOKENS)
+    generator = torch.Generator().manual_seed(seed)
+    inputs = [torch.randn(rows, *x.shape[1:], generator=generator, dtype=x.dtype).to(x.device) for x in base.inputs]
+    given = Run(inputs=inputs)
+    functions = _functions(ask, base)
+    before, after = _norms(ask, base)
+    runs: dict[int, Run] = {}
+    window = _window(model)
+
+    def run(n: int) -> Run:
+        if n + TOKENS > window:
+            raise TargetError(f"position {n} is beyond the context of the training")
+        if n not in runs:
+            with ExitStack() as stack:
+                for i, names in after.items():
+                    for part in names:
+                        module = ask.layers[i].get_submodule(part)
+                        stack.callback(module.register_forward_hook(lambda _, args, __: args[0]).remove)
+                runs[n] = ask(*[n] * rows, given=given, row=None)
+        return runs[n]
+
+    layers = []
+    for i in range(len(ask.layers)):
+        parts = functions.get(i, ()), before.get(i, ()), after.get(i, ())
+        try:
+            with guarded(f"reading layer {i}"):
+                q, k = (_read(run, i, which) for which in (0, 1))
+                v = any(movement(*pair) > FLOOR for pair in _values(run, i))
+            layers.append(LayerProbe(q, k, v, *parts))
+        except TargetError as why:
+            layers.append(LayerProbe(None, None, False, *parts, problem=str(why)))
+    return ModelProbe(name or type(model).__name__, tuple(layers))
+
+
+def _values(run: Any, layer: int) -> Iterator[tuple[Tensor, Tensor]]:
+    return zip(run(0).values.get(layer, []), run(1).values.get(layer, []), strict=False)
+
+
+def _read(run: Any, layer: int, which: int) -> Fingerprint | None:
+    """The fingerprint of what carries queries or keys from position 0 to position n; None where nothing moves."""
+    pairs = run(0).attended.get(layer, [])
+    moves = [movement(a[which], b[which]) for a, b in zip(pairs, run(1).attended.get(layer, []), strict=False)]
+    if not moves or max(moves) <= FLOOR:
+        return None
+    at = int(np.argmax(moves))
+    x = _flat(pairs[at][which])
+
+    def f(v: np.ndarray, n: Any) -> np.ndarray:
+        whole = np.asarray(n)
+        if not np.array_equal(whole, np.round(whole)):
+            raise ValueError("positions of tokens are whole")
+        maps = np.stack([_map(x, _flat(run(int(m)).attended[layer][at][which])) for m in whole])
+        return np.einsum("tij,...tj->...ti", maps, v)
+
+    _map(x, _flat(run(1).attended[layer][at][which]))  # its refusal is the layer's
+    return fingerprint(f, head_dim=x.shape[1])
+
+
+def _flat(x: Tensor) -> np.ndarray:
+    return x.reshape(-1, x.shape[-1]).cpu().numpy()
+
+
+def _map(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """The matrix with y = M x for all rows: the one nearest to the identity where rows leave it open."""
+    step, *_ = np.linalg.lstsq(x, y - x, rcond=1e-10)
+    missed = np.abs(x @ step + x - y).max() / np.abs(y).max()
+    if missed > ROUNDED:
+        raise TargetError("no one matrix carries its vectors to the next position, the same for all heads and tokens")
+    matrix = np.eye(x.shape[1]) + step.T
+    return np.where(np.abs(matrix) < max(1e-11, 10 * missed), 0.0, matrix)  # what tables in float32 leave is no turn
+
+
+def _functions(ask: Runner, base: Run) -> dict[int, tuple[str, ...]]:
+    calls = []
+    for n in (0, 1):
+        with followed(ask) as ended:
+            ask(n, given=base)
+        calls.append(ended)
+    return turning_names(*calls, floor=FLOOR)
+
+
+def _norms(ask: Runner, base: Run) -> tuple[dict[int, tuple[str, ...]], dict[int, tuple[str, ...]]]:
+    """The norms inside the attention of each layer that come before its queries meet keys: by what enters them."""
+    entered: dict[tuple[int, str], list[Tensor]] = {}
+    noted: list[tuple[int, str]] = []
+
+    def note(i: int, name: str) -> Any:
+        def hook(_: nn.Module, args: Any, output: Any) -> None:
+            same = args and isinstance(args[0], Tensor) and isinstance(output, Tensor) and args[0].shape == output.shape
+            if same and args[0].shape[-1] != base.inputs[i].shape[-1]:
+                entered.setdefault((i, name), []).append(args[0].clone())
+            elif same and any(part in name for part in ("q_", "k_", "query", "key", "qk")):
+                entered.setdefault((i, name), []).append(args[0].clone())
+
+        return hook
+
+    with ExitStack() as stack:
+        for i, layer in enumerate(ask.layers):
+            for name, module in layer.named_modules():
+                if "." in name and "norm" in (name + type(module).__name__).lower() and not list(module.children()):
+                    stack.callback(module.register_forward_hook(note(i, name)).remove)
+        for n in (0, 1):
+            ask(n, given=base)
+    before: dict[int, tuple[str, ...]] = {}
+    after: dict[int, tuple[str, ...]] = {}
+    for (i, name), xs in entered.items():
+        noted.append((i, name))
+        half = len(xs) // 2
+        moves = any(movement(*pair) > FLOOR for pair in zip(xs[:half], xs[half:], strict=False))
+        side = after if moves else before
+        side[i] = (*side.get(i, ()), name)
+    return before, after
+
+
+def _window(model: Any) -> int:
+    """Positions of the training, as the configuration says; else more than is asked."""
+    config = getattr(model, "config", None)
+    rules = getattr(config, "rope_parameters", None) or getattr(config, "rope_scaling", None)
+    first = rules.get(WINDOWS[0]) if isinstance(rules, dict) else None
+    found = [first, *(getattr(config, name, None) for name in WINDOWS), getattr(config, "seq_len", None)]
+    return next((n for n in found if isinstance(n, int) and n > TOKENS), 1 << 20)
+
+
+def _same(a: Fingerprint, b: Fingerprint) -> bool:
+    return (a.pairs, a.direction) == (b.pairs, b.direction) and np.allclose(a.frequencies, b.frequencies, rtol=1e-4)
+
+
+def _words(seen: Fingerprint | None) -> str:
+    if seen is None:
+        return "no rotation"
+    if not seen.pairs:
+        return "no rotation, but lengths move" if seen.layout == "none" else f"layout {seen.layout}"
+    turned = sorted(i for pair in seen.pairs for i in pair)
+    where = "" if len(turned) == seen.head_dim else f", coordinates {_ranges(turned)}"
+    base = f"base {seen.base:.6g}" if seen.base else seen.scheme
+    if seen.base and seen.scheme != "one base":
+        base += f" ({seen.scheme})"
+    direction = {1: "counter-clockwise", -1: "clockwise", 0: "both ways"}[seen.direction]
+    return f"{seen.layout}, {seen.rotated_dims} of {seen.head_dim}{where}, {direction}, {base}"
+
+
+def _ranges(numbers: list[int]) -> str:
+    """Whole numbers in order, runs as first-last.
+
+    >>> _ranges([0, 1, 2, 4])
+    '0-2, 4'
+    """
+    runs: list[list[int]] = []
+    for n in numbers:
+        if runs and n == runs[-1][-1] + 1:
+            runs[-1].append(n)
+        else:
+            runs.append([n])
+    return ", ".join(str(r[0]) if len(r) == 1 else f"{r[0]}-{r[-1]}" for r in runs)

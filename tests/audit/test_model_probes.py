@@ -1,0 +1,144 @@
+"""What really turns in a model, layer by layer: known families, faults that were planted, and our own placements."""
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+
+from rope_lab.audit import model_probe, tiny_model
+from rope_lab.audit.importing import TargetError
+from rope_lab.nn import GPT, GPTConfig
+
+pytestmark = pytest.mark.usefixtures("untyped")
+
+
+def gpt(**settings):
+    return GPT(GPTConfig(vocab_size=32, n_layers=2, n_heads=2, d_model=16, seq_len=512, std=0.3, **settings))
+
+
+def base_of(layer):
+    return round(layer.queries.base)
+
+
+def test_our_own_model():
+    seen = model_probe(gpt(layout="half", base=500.0))
+    assert seen.ok
+    assert seen.still == ()
+    for layer in seen.layers:
+        assert (layer.queries.layout, base_of(layer), layer.values) == ("half-split", 500, False)
+        assert layer.functions == ("rope_lab.nn.rotary:_turn_half",)
+    assert str(seen).splitlines()[1].startswith("layers 0-1: half-split, 8 of 8, counter-clockwise, base 500")
+
+
+def test_values_that_turn_are_seen():
+    assert all(layer.values for layer in model_probe(gpt(rotated="qkvo")).layers)
+    assert not any(layer.values for layer in model_probe(gpt(rotated="qk")).layers)
+
+
+def test_no_positions_and_queries_alone():
+    assert model_probe(gpt(positions="none")).still == (0, 1)
+    seen = model_probe(gpt(rotated="q"))
+    assert not seen.ok
+    assert [(layer.queries is None, layer.keys is None) for layer in seen.layers] == [(False, True)] * 2
+    assert "keys: no rotation" in str(seen)
+
+
+class Turned(nn.Module):
+    """In place of `Rotary`: halves, with a rule of one's own for the angles."""
+
+    def __init__(self, sign=1.0, base=10000.0, stretch=1.0):
+        super().__init__()
+        self.sign, self.base, self.stretch = sign, base, stretch
+
+    def forward(self, x, *, offset=0, inverse=False):
+        assert not inverse
+        planes = x.shape[-1] // 2
+        theta = self.base ** (-torch.arange(planes, dtype=torch.float64) / planes)
+        n = torch.arange(offset, offset + x.shape[-2], dtype=torch.float64)
+        angle = self.sign * n[:, None] * theta
+        a, b = x.double().chunk(2, -1)
+        turned = torch.cat((a * angle.cos() - b * angle.sin(), a * angle.sin() + b * angle.cos()), -1)
+        return (turned * self.stretch ** n[:, None]).to(x.dtype)
+
+
+def planted(**fault):
+    model = gpt(layout="half")
+    model.blocks[1].attention.rotary = Turned(**fault)
+    return model_probe(model)
+
+
+def test_the_layer_that_turns_otherwise_stands_alone():
+    other_way, other_base = planted(sign=-1.0), planted(base=100.0)
+    assert [layer.queries.direction for layer in other_way.layers] == [1, -1]
+    assert [base_of(layer) for layer in other_base.layers] == [10000, 100]
+    assert "layer 0: half-split" in str(other_base)
+    assert "layer 1: half-split, 8 of 8, counter-clockwise, base 100\n" in str(other_base)
+
+
+def test_control_a_length_that_changes_is_a_problem():
+    seen = planted(stretch=1.01)
+    assert [layer.ok for layer in seen.layers] == [True, False]
+    assert planted(stretch=1.0).ok
+
+
+def test_a_turn_with_another_matrix_for_each_head_is_not_read():
+    class Heads(Turned):
+        def forward(self, x, *, offset=0, inverse=False):
+            turned = super().forward(x, offset=offset, inverse=inverse)
+            return torch.cat((turned[:, :1], x[:, 1:]), 1)
+
+    model = gpt(layout="half")
+    model.blocks[0].attention.rotary = Heads()
+    (first, second) = model_probe(model).layers
+    assert "no one matrix carries its vectors" in first.problem
+    assert not first.ok
+    assert second.ok
+
+
+FAMILIES = {
+    "llama": ("half-split", 16, 0, 10000, "apply_rotary_pos_emb"),
+    "gpt_neox": ("half-split", 4, 0, 10000, "apply_rotary_pos_emb"),
+    "gptj": ("interleaved", 8, 0, 10000, "apply_rotary_pos_emb"),
+    "deepseek_v3": (
+        "half-split",
+        16,
+        16,
+        10000,
+        "apply_rotary_pos_emb_interleave, which puts coordinates in another order",
+    ),
+}
+
+
+@pytest.mark.parametrize("family", FAMILIES)
+def test_families_by_what_they_do(family):
+    pytest.importorskip("transformers")
+    layout, width, first, base, function = FAMILIES[family]
+    seen = model_probe(tiny_model(family))
+    assert seen.ok
+    for layer in seen.layers:
+        q = layer.queries
+        assert (q.layout, q.rotated_dims, min(map(min, q.pairs)), round(q.base)) == (layout, width, first, base)
+        assert [name.partition(":")[2] for name in layer.functions] == [function]
+
+
+def test_norms_before_and_after_and_a_layer_without_rotation():
+    pytest.importorskip("transformers")
+    before, after = model_probe(tiny_model("qwen3")), model_probe(tiny_model("llama4_text"))
+    assert before.layers[0].norms_before == ("self_attn.q_norm", "self_attn.k_norm")
+    assert before.layers[0].norms_after == ()
+    assert after.layers[0].norms_after == ("self_attn.qk_norm",)
+    assert after.still == (3,)
+    assert "layer 3: no rotation" in str(after)
+
+
+def test_what_cannot_be_probed_is_refused_in_words():
+    with pytest.raises(TypeError, match="model: expected a torch module"):
+        model_probe({})
+    with pytest.raises(TargetError, match="takes no position_ids"):
+        model_probe(nn.Linear(2, 2))
+
+
+def test_the_row_is_plain():
+    row = model_probe(gpt(), name="ours").row
+    assert (row["model"], row["ok"], row["still"]) == ("ours", True, [])
+    assert np.isclose(row["layers"][0]["queries"]["base"], 10000)

@@ -76,7 +76,9 @@ def audit(
         str | None,
         typer.Option(help="Move a whole model: a family such as llama, a config.json, a folder with weights, or all."),
     ] = None,
-    probe: Annotated[bool, typer.Option("--probe", help="With --model: say what turns in each layer, and where.")] = False,
+    probe: Annotated[
+        bool, typer.Option("--probe", help="With --model: say what turns in each layer, and where.")
+    ] = False,
     targets: Annotated[Path | None, typer.Option(help="A file: MODULE:NAME and settings on each line.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
     as_jsonl: Annotated[bool, typer.Option("--jsonl", help="With --targets: print a line of JSON for each.")] = False,

@@ -7,7 +7,7 @@ by name, so the answer is about what the model uses.
 
 from collections.abc import Iterator
 from contextlib import ExitStack
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,7 @@ from rope_lab.audit.turning_calls import followed, turning_names
 FLOOR = 1e-8  # in float64: what moves by less stands still
 WINDOWS = ("original_max_position_embeddings", "max_position_embeddings", "n_positions", "n_ctx", "max_seq_len")
 ROUNDED = 1e-6  # what tables that are stored in float32 may miss by
+OF_QUERIES_AND_KEYS = ("q_", "k_", "query", "key", "qk")  # in the names of norms that are as wide as the stream
 WIDEST = 512  # of a head: wider ones need more tokens than are run
 
 
@@ -107,14 +108,6 @@ class ModelProbe:
             name = f"layer{'s' if len(members) > 1 else ''} {_ranges(members)}"
             lines += [f"{name}: {words[0]}", *(f"  {line}" for line in words[1:])]
         return "\n".join(lines)
-
-
-@dataclass
-class _Seen:
-    """The fitted maps of one layer at one position."""
-
-    maps: dict[str, np.ndarray] = field(default_factory=dict)
-    problem: str = ""
 
 
 def model_probe(model: Any, *, name: str | None = None, seed: int = 0) -> ModelProbe:
@@ -227,14 +220,12 @@ def _functions(ask: Runner, base: Run) -> dict[int, tuple[str, ...]]:
 def _norms(ask: Runner, base: Run) -> tuple[dict[int, tuple[str, ...]], dict[int, tuple[str, ...]]]:
     """The norms inside the attention of each layer that come before its queries meet keys: by what enters them."""
     entered: dict[tuple[int, str], list[Tensor]] = {}
-    noted: list[tuple[int, str]] = []
 
     def note(i: int, name: str) -> Any:
         def hook(_: nn.Module, args: Any, output: Any) -> None:
             same = args and isinstance(args[0], Tensor) and isinstance(output, Tensor) and args[0].shape == output.shape
-            if same and args[0].shape[-1] != base.inputs[i].shape[-1]:
-                entered.setdefault((i, name), []).append(args[0].clone())
-            elif same and any(part in name for part in ("q_", "k_", "query", "key", "qk")):
+            narrow = same and args[0].shape[-1] != base.inputs[i].shape[-1]  # a head's, or a latent's
+            if narrow or (same and any(part in name for part in OF_QUERIES_AND_KEYS)):
                 entered.setdefault((i, name), []).append(args[0].clone())
 
         return hook
@@ -249,7 +240,6 @@ def _norms(ask: Runner, base: Run) -> tuple[dict[int, tuple[str, ...]], dict[int
     before: dict[int, tuple[str, ...]] = {}
     after: dict[int, tuple[str, ...]] = {}
     for (i, name), xs in entered.items():
-        noted.append((i, name))
         half = len(xs) // 2
         moves = any(movement(*pair) > FLOOR for pair in zip(xs[:half], xs[half:], strict=False))
         side = after if moves else before

@@ -16,7 +16,6 @@ from torch import Tensor
 
 from rope_lab.audit.shift_runs import TOKENS, Runner, movement
 
-
 PASSING = ("torch", "beartype", "jaxtyping")  # their frames carry what others turn
 
 

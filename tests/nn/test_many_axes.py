@@ -135,9 +135,7 @@ def test_the_class_of_a_family_decides_how_planes_are_dealt_out(family):
     (text,) = (c for name, c in vars(configs).items() if name.endswith(("VLTextConfig", "MoeTextConfig", "TextConfig")))
     names = [name for name in vars(code) if name.endswith("RotaryEmbedding") and "Vision" not in name]
     settings = {"rope_type": "default", "rope_theta": 1e4, "mrope_section": list(DEALT[family])}
-    config = text(
-        hidden_size=64, num_attention_heads=2, num_key_value_heads=2, head_dim=32, rope_parameters=settings
-    )
+    config = text(hidden_size=64, num_attention_heads=2, num_key_value_heads=2, head_dim=32, rope_parameters=settings)
     table = np.array(RotaryConfig.from_hf(config).vectors)
     module = getattr(code, names[0])(config)
     for axis in range(3):

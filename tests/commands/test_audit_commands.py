@@ -8,7 +8,8 @@ from typer.testing import CliRunner
 from rope_lab.audit import audits
 from rope_lab.audit.library import LIBRARY
 from rope_lab.cli import app
-from rope_lab.commands import audit_commands
+from rope_lab.commands import audit_commands, shift_commands
+from rope_lab.nn import GPT, GPTConfig
 
 RIGHT, NOTHING = "rope_lab.audit.gallery:right", "rope_lab.audit.gallery:no_op"
 
@@ -123,3 +124,15 @@ def test_a_model_that_cannot_be_made_is_skipped_in_words():
     assert done.exit_code == 1
     assert done.output.startswith("skipped: expected a config.json or the name of a family")
     assert run("--model", "llama", "--head-dim", "8").exit_code == 2
+
+
+def test_a_probe_prints_the_layers_and_needs_one_model(monkeypatch):
+    ours = GPT(GPTConfig(vocab_size=32, n_layers=2, n_heads=2, d_model=16, seq_len=512, std=0.3, layout="half"))
+    monkeypatch.setattr(shift_commands, "tiny_model", lambda _: ours)
+    shown = run("--model", "ours", "--probe")
+    assert shown.exit_code == 0
+    assert "layers 0-1: half-split, 8 of 8, counter-clockwise, base 10000" in shown.stdout
+    row = json.loads(run("--model", "ours", "--probe", "--json").stdout)
+    assert (row["model"], row["still"]) == ("ours", [])
+    for wrong in (["--all", "--probe"], ["--model", "all", "--probe"]):
+        assert run(*wrong).exit_code == 2

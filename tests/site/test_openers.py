@@ -73,6 +73,9 @@ def test_the_figure_waits_for_the_guess_and_remembers_it(number, open_page):
     page = open_page(chapter(number))
     form, control = hero(page)
     drawing = form.locator(".rope-hero svg")
+    whose = "(part) => getComputedStyle(part).containerType"
+    assert form.evaluate(whose) == "inline-size"
+    assert form.locator(".rope-hero").evaluate(whose) == "normal"  # one within another is now and then left undrawn
     expect(control).to_be_disabled()
     expect(form).to_contain_text("Commit to a guess and it moves.")
     still = drawing.inner_html()

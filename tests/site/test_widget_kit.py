@@ -110,7 +110,8 @@ def test_a_walk_says_pause_while_it_runs_and_can_be_paused(show):
     expect(slider(page, "shift")).not_to_have_value("0")
     pause.click()
     expect(pause).to_have_count(0)
-    held = slider(page, "shift").input_value()
+    page.evaluate("() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))")
+    held = slider(page, "shift").input_value()  # the last step of the walk is drawn by now
     page.wait_for_timeout(300)
     assert slider(page, "shift").input_value() == held
 

@@ -15,7 +15,9 @@ PACKAGE = Path(rope_lab.__file__).parent
 # What of ours a subpackage may import, beside itself; `errors` is open to all. A name reaches everything below it, and
 # of two lines that fit a module the longer one counts.
 BASICS = ("training.fields", "training.files")  # small helpers of training, for the standard library alone
-CARDS = tuple(f"training.results.{name}" for name in ("cards", "intervals", "paired_curves", "long_contexts"))
+CARDS = tuple(
+    f"training.results.{name}" for name in ("cards", "equivalence", "intervals", "paired_curves", "long_contexts")
+)
 ALLOWED = {
     "algebra": (),
     "nn": ("algebra",),
@@ -27,7 +29,7 @@ ALLOWED = {
     "training.run": ("algebra", "nn", "training.data", "training.results.cards", *BASICS),
     "training.experiments": ("algebra", "nn", "training.data", "training.run", "training.results.cards", *BASICS),
     "training.results": ("training.data", "training.run", "training.experiments", *BASICS),
-    "claims": ("algebra", "nn", "audit", "story", *CARDS),
+    "claims": ("algebra", "nn", "audit", "story", "training.results.plan_answers", *CARDS),
     "show": ("algebra", "exercises", "claims", "story", *CARDS),
     "commands": ("everything",),
     "cli": ("everything",),

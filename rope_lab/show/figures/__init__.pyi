@@ -15,6 +15,7 @@ from . import (
     one_head as one_head,
     one_plane as one_plane,
     orthogonal_powers as orthogonal_powers,
+    planned_comparison as planned_comparison,
     precision as precision,
     relative_identity as relative_identity,
     rope_on_values as rope_on_values,
@@ -56,6 +57,12 @@ from .one_cache import bytes_for_each_token as bytes_for_each_token, one_step as
 from .one_head import no_delta as no_delta, the_task as the_task, tilted as tilted, trained_heads as trained_heads
 from .one_plane import forward_and_back as forward_and_back, same_offset as same_offset
 from .orthogonal_powers import three_powers as three_powers, two_routes as two_routes
+from .planned_comparison import (
+    answer_table as answer_table,
+    difference_by_rate as difference_by_rate,
+    five_answers as five_answers,
+    loss_by_rate as loss_by_rate,
+)
 from .precision import (
     LINES as LINES,
     errors as errors,

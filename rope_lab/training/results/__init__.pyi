@@ -6,6 +6,7 @@ from . import (
     intervals as intervals,
     long_contexts as long_contexts,
     paired_curves as paired_curves,
+    plan_answers as plan_answers,
     result_tables as result_tables,
 )
 from .card_index import ExperimentCards as ExperimentCards, experiment_cards as experiment_cards
@@ -20,4 +21,5 @@ from .cards import (
 from .equivalence import Finding as Finding, family as family, holm as holm
 from .intervals import Interval as Interval, interval as interval, paired as paired, t_quantile as t_quantile
 from .paired_curves import Gaps as Gaps, along as along
+from .plan_answers import answers as answers, differences as differences, own_rates as own_rates
 from .result_tables import Row as Row, rows as rows

@@ -85,6 +85,6 @@ def test_while_the_cards_do_not_decide_the_comparison_has_no_runs(monkeypatch):
         experiment("crope-confirm")
     assert "crope-confirm" in names()
     assert rungs("crope-confirm") == []
-    monkeypatch.setattr(planned, "load_all", lambda *_: scanned({**OWN, "RoPE": 0.008}))
-    with pytest.raises(NotYetError, match=r"found at its edge: RoPE at 0\.008; extend the grid there"):
+    monkeypatch.setattr(planned, "load_all", lambda *_: scanned({**OWN, "RoPE": 0.016}))
+    with pytest.raises(NotYetError, match=r"found at its edge: RoPE at 0\.016; extend the grid there"):
         experiment("crope-confirm")

@@ -1,0 +1,157 @@
+"""Chapter 15's figures of the plan: loss against the learning rate, a difference against it, and the five answers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from statistics import fmean
+
+from rope_lab.show.style import LIGHT
+from rope_lab.show.svg import Picture, figure
+from rope_lab.show.tables import Table
+from rope_lab.training.results.cards import Card
+from rope_lab.training.results.equivalence import Finding
+
+__all__ = ["answer_table", "difference_by_rate", "five_answers", "loss_by_rate"]
+
+_LOOK = {  # name: ink, line, marker
+    "RoPE": ("ink", "-", "o"),
+    "CRoPE QKV": ("linear", "--", "s"),
+    "CRoPE QKVO": ("linear", ":", "D"),
+    "RoPE, size of QKV": ("two", "--", "v"),
+    "RoPE, size of QKVO": ("two", ":", "^"),
+    "absolute scaled": ("conjugate", "-.", "X"),
+}
+_Losses = dict[str, dict[float, dict[int, float]]]  # variant, rate, seed
+
+
+def _by_rate(found: Iterable[Card]) -> _Losses:
+    losses: _Losses = {}
+    for card in found:
+        losses.setdefault(card.variant, {}).setdefault(card.config["lr"], {})[card.seed] = card.loss()
+    return losses
+
+
+def loss_by_rate(found: Iterable[Card]) -> Picture:
+    """Final loss against the learning rate: a line through the means, a mark for each seed, one panel for each kind.
+
+    Args:
+        found: Cards of a sweep over rates.
+
+    Returns:
+        A `Picture`: inline SVG with title and description.
+    """
+    losses = _by_rate(found)
+    means = {name: {rate: fmean(of.values()) for rate, of in sorted(rates.items())} for name, rates in losses.items()}
+    best = "; ".join(f"{name} {min(of.values()):.3f} at {min(of, key=of.__getitem__):g}" for name, of in means.items())
+    panels = [
+        [name for name in _LOOK if name in losses and not name.startswith("absolute")],
+        [name for name in ("RoPE", "absolute scaled") if name in losses],
+    ]
+    desc = f"Curves over a logarithmic axis of rates, each with one lowest point. The lowest means: {best}."
+    with figure(title="Final loss against the learning rate", desc=desc, size=(4.9, 5.6)) as fig:
+        for axes, names in zip(fig.subplots(2, 1, sharex=True), panels, strict=True):
+            for place, name in enumerate(names):
+                ink, dash, marker = _LOOK[name]
+                rates = list(means[name])
+                axes.plot(rates, means[name].values(), dash, color=LIGHT[ink], marker=marker, ms=5, lw=1.6, label=name)
+                aside = 1.05 ** (place - (len(names) - 1) / 2)  # so that the seeds of two models do not hide each other
+                for rate in rates:
+                    own = list(losses[name][rate].values())
+                    axes.plot([rate * aside] * len(own), own, ".", ms=4, color=LIGHT[ink], alpha=0.55)
+            axes.set(xscale="log", ylabel="final loss, nats", ylim=(3.3, None))
+            axes.legend(loc="upper center", fontsize=10)
+        axes.set_xticks(rates, [f"{rate:g}" for rate in rates])
+        axes.minorticks_off()
+        axes.set_xlabel("learning rate")
+    return fig.picture
+
+
+def difference_by_rate(
+    found: Iterable[Card], *, variant: str = "CRoPE QKV", reference: str = "RoPE", margin: float = 0.02
+) -> Picture:
+    """The paired difference of two models at each common rate: a mark for each seed, and the mean.
+
+    Args:
+        found: Cards of a sweep over rates.
+        variant: The variant whose loss comes first.
+        reference: The variant whose loss is subtracted.
+        margin: Half the width of the band that is drawn around zero, in nats.
+
+    Returns:
+        A `Picture`: inline SVG with title and description.
+    """
+    losses = _by_rate(found)
+    gaps = {
+        rate: [of[seed] - losses[reference][rate][seed] for seed in sorted(of)]
+        for rate, of in sorted(losses[variant].items())
+    }
+    read = "; ".join(f"{rate:g}: " + " ".join(f"{gap:+.3f}" for gap in own) for rate, own in gaps.items())
+    desc = f"{variant} minus {reference} at each rate, one number for each seed. {read}."
+    with figure(title="The sign of a difference turns with the rate", desc=desc, size=(4.9, 3.0)) as fig:
+        axes = fig.subplots()
+        axes.axhspan(-margin, margin, color=LIGHT["hair"], alpha=0.6, lw=0)
+        axes.axhline(0, color=LIGHT["ink"], lw=1.2)
+        for rate, own in gaps.items():
+            axes.plot([rate] * len(own), own, "o", ms=5, color=LIGHT["ink"], alpha=0.5)
+            axes.plot(rate, fmean(own), "_", ms=18, mew=2.5, color=LIGHT["two"])
+        axes.set(xscale="log", xlabel="learning rate, the same for both", ylabel=f"{variant} minus {reference}")
+        axes.set_yscale("symlog", linthresh=2 * margin)
+        axes.set_yticks(ticks := [-0.5, -0.1, -0.02, 0, 0.02, 0.1], [f"{tick:+g}" if tick else "0" for tick in ticks])
+        axes.set_xticks(list(gaps), [f"{rate:g}" for rate in gaps])
+        axes.minorticks_off()
+    return fig.picture
+
+
+def five_answers(findings: Sequence[Finding], *, far: float = 0.1) -> Picture:
+    """Each comparison: its seeds, its 95 and 99 % intervals, and the margin around zero.
+
+    Args:
+        findings: Comparisons of one family.
+        far: Comparisons whose mean is farther from zero than this are left out, and named in the title's line.
+
+    Returns:
+        A `Picture`: inline SVG with title and description.
+    """
+    near = [finding for finding in findings if abs(finding.interval.mean) <= far]
+    read = "; ".join(f"{finding.name} {finding.interval}" for finding in findings)
+    desc = f"Differences of final losses in nats per token, mean and 95 % interval over the seeds: {read}."
+    margin = findings[0].margin
+    with figure(title="The planned comparisons", desc=desc, size=(4.9, 0.9 + 0.75 * len(near))) as fig:
+        axes = fig.subplots()
+        axes.axvspan(-margin, margin, color=LIGHT["hair"], alpha=0.6, lw=0)
+        axes.axvline(0, color=LIGHT["ink"], lw=1.2)
+        for row, finding in enumerate(near):
+            axes.plot(
+                finding.differences, [row - 0.17] * len(finding.differences), "o", ms=4, color=LIGHT["ink"], alpha=0.5
+            )
+            for span, width in ((finding.wide, 1.2), (finding.interval, 3.2)):
+                ends = [span.mean - span.half, span.mean + span.half]
+                axes.plot(ends, [row + 0.14] * 2, color=LIGHT["two"], lw=width)
+            axes.plot(finding.interval.mean, row + 0.14, "D", ms=6, color=LIGHT["two"])
+        axes.set_yticks(range(len(near)), [finding.name.replace(" minus ", "\nminus ") for finding in near])
+        axes.set(ylim=(len(near) - 0.5, -0.6), xlabel="difference of final losses, nats; grey: the margin")
+    return fig.picture
+
+
+def answer_table(findings: Sequence[Finding], *, caption: str, outcomes: bool = True) -> Table:
+    """The comparisons as a table: mean, both intervals, the outcome, and whether three seeds can turn it.
+
+    Args:
+        findings: Comparisons of one family.
+        caption: The table's caption.
+        outcomes: Print the outcome and what leaving seeds out does; not for exploratory comparisons.
+
+    Returns:
+        A `Table`.
+    """
+    numbers = ["mean", "95 %", "99 %"]
+    rows = []
+    for finding in findings:
+        plain, wide = finding.interval, finding.wide
+        row = [finding.name, f"{plain.mean:+.4f}", f"± {plain.half:.4f}", f"± {wide.half:.4f}"]
+        if outcomes:
+            ways, turned, holds = finding.left_out(3)
+            row += [finding.outcome, f"{turned} of {ways}", f"{holds} of {ways}"]
+        rows.append(row)
+    said = ["outcome", "turns", "interval holds"] if outcomes else []
+    return Table(["comparison", *numbers, *said], rows, caption=caption, right=[*numbers, *said[1:]])

@@ -1,0 +1,86 @@
+"""The comparisons of the plan (``book/plan.md``), with the cards that its runs left."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping
+
+from rope_lab.training.experiments.planned import RATE_SEEDS, RATES, SEEDS, VARIANTS
+from rope_lab.training.experiments.rate_choice import best_rates, losses_by_rate
+from rope_lab.training.results import cards
+from rope_lab.training.results.cards import Card
+from rope_lab.training.results.equivalence import Finding, family
+
+MARGIN = 0.02  # nats per token: what the plan calls too small to matter
+PRIMARY = (  # (variant, reference): the plan's five
+    ("CRoPE QKV", "RoPE"),
+    ("CRoPE QKVO", "RoPE"),
+    ("CRoPE QKV", "RoPE, size of QKV"),
+    ("CRoPE QKVO", "RoPE, size of QKVO"),
+    ("absolute scaled", "RoPE"),
+)
+NARROWED = (("RoPE, size of QKV", "RoPE"), ("RoPE, size of QKVO", "RoPE"))  # one more, exploratory
+
+Comparisons = Collection[tuple[str, str]]
+
+
+def own_rates() -> Mapping[str, float]:
+    """Each variant's best rate, by the plan's rule and the cards of ``crope-rates``.
+
+    Returns:
+        The rate of each variant.
+
+    Raises:
+        UndecidedError: If the cards do not decide a rate; the message says what is missing.
+    """
+    return best_rates(cards.load_all("crope-rates", "cpu"), variants=VARIANTS, rates=RATES, seeds=RATE_SEEDS)
+
+
+def differences(
+    found: Iterable[Card], comparisons: Comparisons, *, rates: Mapping[str, float], seeds: Collection[int] = SEEDS
+) -> dict[str, list[float]]:
+    """Final loss of a variant minus that of its reference, paired by seed, each at the rate that ``rates`` gives it.
+
+    Args:
+        found: Cards of one corpus, with rates in their configurations.
+        comparisons: Pairs of a variant and its reference.
+        rates: The rate of each variant.
+        seeds: The seeds that are compared.
+
+    Returns:
+        For each comparison, named "VARIANT minus REFERENCE", one difference a seed, in nats per token.
+
+    Raises:
+        KeyError: If a run has no card; the message names variant, rate and seed.
+    """
+    losses = losses_by_rate(found)
+
+    def loss(variant: str, seed: int) -> float:
+        try:
+            return losses[variant][rates[variant]][seed]
+        except KeyError:
+            raise KeyError(
+                f"expected a card of {variant} at rate {rates[variant]:g}, seed {seed}, found none"
+            ) from None
+
+    return {f"{one} minus {other}": [loss(one, s) - loss(other, s) for s in seeds] for one, other in comparisons}
+
+
+def answers(comparisons: Comparisons = PRIMARY, *, rate: float | None = None) -> list[Finding]:
+    """The family of comparisons with the cards of ``crope-confirm``.
+
+    Args:
+        comparisons: Pairs of a variant and its reference.
+        rate: One rate for all. Default: each variant at its own best, which is what the plan calls primary.
+
+    Returns:
+        The findings, in the order of the comparisons; empty while a card is missing.
+
+    Raises:
+        UndecidedError: If the cards of ``crope-rates`` do not decide a rate.
+    """
+    rates = own_rates() if rate is None else dict.fromkeys(VARIANTS, rate)
+    try:
+        found = differences(cards.load_all("crope-confirm", "cpu"), comparisons, rates=rates)
+    except KeyError:
+        return []
+    return family(found, margin=MARGIN)

@@ -1,0 +1,75 @@
+"""The plan's comparisons: paired by seed, each variant at its rate, and nothing said while a card is missing."""
+
+import pytest
+
+from rope_lab.training.experiments.planned import RATE_SEEDS, RATES, SEEDS, VARIANTS
+from rope_lab.training.results import cards, plan_answers
+from tests.training.tiny import card
+
+OWN = {name: 0.004 if name in ("RoPE", "absolute scaled") else 0.008 for name in VARIANTS}
+ABOVE = {"CRoPE QKV": 0.001, "CRoPE QKVO": 0.05, "absolute scaled": 0.3}  # what a variant ends above RoPE by
+
+
+def scanned():
+    """Cards of the sweep over rates, best where ``OWN`` says."""
+    return [
+        card(name, seed, 3 + 0.1 * abs(RATES.index(rate) - RATES.index(OWN[name])), config={"lr": rate})
+        for name in VARIANTS
+        for rate in RATES
+        for seed in RATE_SEEDS
+    ]
+
+
+def confirmed():
+    """Cards of the comparison: a noise of a thousandth that each variant has in another order."""
+    return [
+        card(name, seed, 3 + seed + ABOVE.get(name, 0) + 0.001 * ((seed * (2 + place)) % 3), config={"lr": rate})
+        for place, name in enumerate(VARIANTS)
+        for rate in {OWN[name], 0.004}
+        for seed in SEEDS
+    ]
+
+
+@pytest.fixture
+def planted(monkeypatch):
+    held = {"crope-rates": scanned(), "crope-confirm": confirmed()}
+    monkeypatch.setattr(cards, "load_all", lambda name, _rung: held[name])
+    return held
+
+
+@pytest.mark.usefixtures("planted")
+def test_the_five_comparisons_of_the_plan_in_its_order():
+    found = plan_answers.answers()
+    assert [f.name.split(" minus ") for f in found] == [list(pair) for pair in plan_answers.PRIMARY]
+    assert [f.outcome for f in found] == ["equivalent", "worse", "equivalent", "worse", "worse"]
+    assert {len(f.differences) for f in found} == {len(SEEDS)}
+    assert {f.margin for f in found} == {0.02}
+
+
+def test_rates_come_from_the_cards(planted):
+    assert plan_answers.own_rates() == OWN
+    planted["crope-rates"] = [c for c in scanned() if c.config["lr"] < 0.016]
+    with pytest.raises(ValueError, match="18 are missing"):
+        plan_answers.own_rates()
+
+
+def test_each_at_its_own_rate_or_all_at_one(planted):
+    planted["crope-confirm"] += [
+        card("CRoPE QKV", seed, 3 + seed + 0.5, config={"lr": 0.004}) for seed in SEEDS
+    ]  # the last card of a run counts
+    own, common = (plan_answers.answers(rate=rate)[0] for rate in (None, 0.004))
+    assert abs(own.interval.mean) < 0.01
+    assert common.interval.mean > 0.4
+
+
+def test_nothing_is_answered_while_a_card_is_missing(planted):
+    planted["crope-confirm"].pop()
+    assert plan_answers.answers() == []
+    with pytest.raises(KeyError, match=r"expected a card of absolute scaled at rate 0\.004, seed 10"):
+        plan_answers.differences(planted["crope-confirm"], plan_answers.PRIMARY, rates=OWN)
+
+
+@pytest.mark.usefixtures("planted")
+def test_the_exploratory_comparison():
+    found = plan_answers.answers(plan_answers.NARROWED)
+    assert [f.outcome for f in found] == ["equivalent", "equivalent"]

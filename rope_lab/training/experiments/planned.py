@@ -60,16 +60,21 @@ def confirm(rung: str) -> Experiment | None:
         own = best_rates(load_all("crope-rates", rung), variants=VARIANTS, rates=RATES, seeds=RATE_SEEDS)
     except UndecidedError as error:
         raise NotYetError(f"experiment {name!r}: its rates come from the cards of crope-rates, and {error}") from None
+    asked = [
+        own,
+        {variant: own["RoPE"] for variant in VARIANTS if own[variant] != own["RoPE"]},
+    ]  # the primary runs first
     runs = [
         run
+        for rate_of in asked
         for seed in SEEDS
-        for variant, scheme in VARIANTS.items()
+        for variant, rate in rate_of.items()
         for run in make_runs(
             name,
             rung,
-            {variant: scheme},
+            {variant: VARIANTS[variant]},
             seeds=(seed,),
-            settings=dict(map(_at_rate, sorted({own[variant], own["RoPE"]}))),
+            settings=dict([_at_rate(rate)]),
             model=GPT2,
             **SHARED,
         )

@@ -72,7 +72,10 @@ def test_the_comparison_takes_its_rates_from_the_cards_and_its_seeds_from_nobody
         (variant, rate, seed) for variant in VARIANTS for rate in {OWN[variant], OWN["RoPE"]} for seed in SEEDS
     }
     assert not set(SEEDS) & set(RATE_SEEDS)
-    assert [run.seed for run in found] == sorted(run.seed for run in found)
+    primary = found[: len(VARIANTS) * len(SEEDS)]  # these come first, all variants of a seed together
+    assert all(run.lr == OWN[run.variant] for run in primary)
+    for part in (primary, found[len(primary) :]):
+        assert [run.seed for run in part] == sorted(run.seed for run in part)
     step1 = {(run.variant, run.lr): run for run in RUNS}
     for run in found:  # nothing but the seed and the experiment's name differs from the run that chose the rate
         like = {"experiment": "", "seed": 0}

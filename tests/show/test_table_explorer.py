@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rope_lab.show.widgets.table_explorer import TableExplorer, panels_of, verdict
+from rope_lab.show.widgets.table_explorer import TableExplorer, at_own_rates, panels_of, verdict
 from rope_lab.training.results import cards, intervals
+from tests.training.tiny import card
 
 FOUND = cards.load_all("crope-table1", "cpu")
 _small = st.floats(-0.2, 0.2)
@@ -59,6 +60,25 @@ def test_no_interval_no_verdict():
     assert compute([card for card in FOUND if card.variant == "NoPE"])["panel"] == ""
 
 
+def test_the_first_panel_has_each_model_at_its_own_rate():
+    rates = {"RoPE": (4e-3,), "tied": (4e-3, 8e-3), "absolute": (4e-3,)}
+    made = [
+        card(name, seed, 3 + seed + rate, config={"lr": rate, "setting": f"rate {rate}"})
+        for name, some in rates.items()
+        for rate in some
+        for seed in range(3)
+    ]
+    (panel,) = at_own_rates(made)
+    assert panel["key"] == "demo cpu each at its own best rate"
+    assert {(run["variant"], round(run["final"] % 1, 4)) for run in panel["runs"]} == {
+        ("RoPE", 0.004),
+        ("tied", 0.008),
+        ("absolute", 0.004),
+    }
+    assert len(panel["runs"]) == 9
+    assert at_own_rates([c for c in made if c.variant != "RoPE"]) == []
+
+
 def test_the_committed_cards_are_all_there():
-    runs = sum(len(panel["runs"]) for panel in TableExplorer().panels)
+    runs = sum(len(panel["runs"]) for panel in TableExplorer().panels if "own best rate" not in panel["key"])
     assert runs == len(list(cards.RESULTS.glob("crope-*/*/*.json")))

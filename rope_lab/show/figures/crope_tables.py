@@ -1,18 +1,17 @@
-"""Chapter 15's static figures, drawn from result cards: curves, shares over a pairing, and one experiment run twice."""
+"""Chapter 15's static figures, drawn from result cards: curves, and shares over a pairing."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from matplotlib.axes import Axes
 
 from rope_lab.show.style import LIGHT
 from rope_lab.show.svg import Picture, figure
-from rope_lab.training.results import intervals
 from rope_lab.training.results.cards import Card
 
-__all__ = ["curves", "layers", "planes", "run_twice"]
+__all__ = ["curves", "layers", "planes"]
 
 _LOOK = {"RoPE": ("ink", "-", "o"), "CRoPE QKV": ("linear", "--", "s"), "absolute scaled": ("conjugate", "-.", "^")}
 _PAIRINGS = ("random", "laid out", "best of all layers", "best", "best of one")
@@ -141,28 +140,4 @@ def planes(found: Sequence[Card], *, variant: str = "RoPE") -> Picture:
         first = fig.axes[0]
         for height, words, ink in ((0.93, "queries", "query"), (0.84, "keys, dashed", "key")):
             first.text(0.98, height, words, transform=first.transAxes, ha="right", fontsize=10, color=LIGHT[ink])
-    return fig.picture
-
-
-def run_twice(gaps: Mapping[str, Sequence[float]]) -> Picture:
-    """Paired differences of one comparison in several lists of runs: seeds, mean and 95 % interval, around zero.
-
-    Args:
-        gaps: For each list of runs its name and the differences in nats, one for each seed.
-
-    Returns:
-        A `Picture`: inline SVG with title and description.
-    """
-    spans = {name: intervals.interval(values) for name, values in gaps.items()}
-    ends = "; ".join(f"{name} from {i.mean - i.half:+.4f} to {i.mean + i.half:+.4f}" for name, i in spans.items())
-    desc = f"CRoPE QKV minus RoPE with the same seeds in {len(gaps)} lists of runs. The 95 % intervals: {ends}."
-    with figure(title="The same comparison, run again", desc=desc, size=(4.6, 1.9)) as fig:
-        axes = fig.subplots()
-        axes.axvline(0, color=LIGHT["ink"], lw=1.2)
-        for row, (name, span) in enumerate(spans.items()):
-            axes.plot(gaps[name], [row - 0.17] * len(gaps[name]), "o", ms=5, color=LIGHT["ink"], alpha=0.5)
-            axes.plot([span.mean - span.half, span.mean + span.half], [row + 0.12] * 2, color=LIGHT["two"], lw=2.5)
-            axes.plot(span.mean, row + 0.12, "D", ms=6, color=LIGHT["two"])
-        axes.set_yticks(range(len(spans)), ["first run", "run again", *list(spans)[2:]][: len(spans)])
-        axes.set(ylim=(len(spans) - 0.5, -0.6), xlabel="CRoPE QKV minus RoPE, nats")
     return fig.picture

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from statistics import fmean
 
 import traitlets
@@ -14,7 +15,7 @@ from rope_lab.show.widgets.runs import by_seed, committed, interval, quantiles, 
 from rope_lab.training.results import cards
 from rope_lab.training.results.cards import Card
 
-__all__ = ["TableExplorer", "panels_of", "verdict"]
+__all__ = ["TableExplorer", "at_own_rates", "panels_of", "verdict"]
 
 _EMPTY = {"panel": "", "names": [], "reference": "", "rows": []}
 
@@ -32,6 +33,29 @@ def panels_of(found: Iterable[Card]) -> list[dict]:
     for card in found:
         groups.setdefault((card.experiment, card.rung, card.setting), []).append(card)
     return [_panel(*where, own) for where, own in groups.items()]
+
+
+def at_own_rates(found: Iterable[Card], *, reference: str = "RoPE") -> list[dict]:
+    """One more panel of an experiment that has each variant at its own rate and at the reference's: the own ones.
+
+    Args:
+        found: Result cards of one experiment, with rates in their configurations.
+        reference: The variant whose rate the others have beside their own.
+
+    Returns:
+        A list of one dict as `panels_of` gives them, empty where the reference has no card.
+    """
+    found = list(found)
+    rates: dict[str, set[float]] = {}
+    for card in found:
+        rates.setdefault(card.variant, set()).add(card.config["lr"])
+    if reference not in rates:
+        return []
+    own = {name: (some - rates[reference]) or some for name, some in rates.items()}
+    named = {"setting": "each at its own best rate"}
+    return panels_of(
+        replace(card, config={**card.config, **named}) for card in found if card.config["lr"] in own[card.variant]
+    )
 
 
 def _panel(experiment: str, rung: str, setting: str, found: Sequence[Card]) -> dict:
@@ -96,7 +120,7 @@ class TableExplorer(Widget):
 
     @traitlets.default("panels")
     def _committed(self) -> list[dict]:
-        return panels_of(committed("crope-*"))
+        return [*at_own_rates(committed("crope-confirm")), *panels_of(committed("crope-*"))]
 
     @staticmethod
     def compute(state: dict) -> dict:

@@ -1,0 +1,57 @@
+"""What chapter 15 says of the plan's runs: the rates that three seeds chose, and the answers that eight others gave."""
+
+from __future__ import annotations
+
+from rope_lab.claims.ledger import claim
+from rope_lab.training.results import cards, plan_answers
+
+
+@claim(
+    "book.best-rates",
+    statement=r"In `crope-rates` the mean loss of three seeds is lowest at the rate 0.004 for RoPE and for absolute "
+    r"positions, and at 0.008 for the four models with fewer weights. No best rate is at an edge of the grid.",
+    verdict="empirical",
+    witness=r"Six models, six rates, three seeds, in chapter 15's figure.",
+)
+def best_rates():
+    try:
+        found = plan_answers.own_rates()
+    except ValueError:  # the cards do not decide
+        return "not attempted"
+    said = {name: 0.004 if name in ("RoPE", "absolute scaled") else 0.008 for name in found}
+    return "reproduced" if found == said else "not reproduced"
+
+
+@claim(
+    "book.sign-turns-with-the-rate",
+    statement=r"In `crope-rates`, with one rate for both models, CRoPE QKV ends above RoPE in each of three seeds at "
+    r"the rates 0.0005, 0.001 and 0.002, and below it in each seed at 0.008 and 0.016. At 0.004 no seed differs by "
+    r"0.005 nats.",
+    verdict="empirical",
+    correction=r"Stated after a look at the runs.",
+    witness=r"Six rates, three seeds, in chapter 15's figure.",
+)
+def sign_turns():
+    found = cards.load_all("crope-rates", "cpu")
+    loss = {(c.variant, c.config["lr"], c.seed): c.loss() for c in found}
+    gaps = {
+        (rate, seed): loss["CRoPE QKV", rate, seed] - plain
+        for (variant, rate, seed), plain in loss.items()
+        if variant == "RoPE" and ("CRoPE QKV", rate, seed) in loss
+    }
+    if len(gaps) < 18:
+        return "not attempted"
+    above = all(gap > 0 for (rate, _), gap in gaps.items() if rate < 0.004)
+    below = all(gap < 0 for (rate, _), gap in gaps.items() if rate > 0.004)
+    level = all(abs(gap) < 0.005 for (rate, _), gap in gaps.items() if rate == 0.004)
+    return "reproduced" if above and below and level else "not reproduced"
+
+
+def _answered(outcome: str, *names: str) -> str:
+    """Every comparison has this outcome by the plan, and no way to leave three seeds out turns it."""
+    findings = {finding.name: finding for finding in plan_answers.answers()}
+    if not findings:
+        return "not attempted"
+    own = [findings[name] for name in names]
+    stands = all(finding.outcome == outcome and finding.left_out(3)[1] == 0 for finding in own)
+    return "reproduced" if stands else "not reproduced"

@@ -1,0 +1,86 @@
+"""The plan's runs in chapter 15: planted cards that turn each claim, and the sentences of the page."""
+
+import pytest
+
+from rope_lab.claims import verify
+from rope_lab.training.experiments.planned import RATE_SEEDS, RATES, SEEDS, VARIANTS
+from rope_lab.training.results import cards, plan_answers
+from tests.training.tiny import card
+
+OWN = {name: 0.004 if name in ("RoPE", "absolute scaled") else 0.008 for name in VARIANTS}
+
+
+def outcome(name):
+    return next(iter(verify(name))).outcome
+
+
+def scanned(best=OWN, gap=None):
+    """Cards of the sweep: each model is best where ``best`` says; ``gap`` gives CRoPE QKV minus RoPE at each rate."""
+    made = []
+    for name in VARIANTS:
+        for place, rate in enumerate(RATES):
+            for seed in RATE_SEEDS:
+                of = "RoPE" if gap and name == "CRoPE QKV" else name
+                loss = 3 + 0.3 * abs(place - RATES.index(best[of])) + 0.01 * seed
+                made.append(card(name, seed, loss + (gap[place] if of != name else 0), config={"lr": rate}))
+    return made
+
+
+def plant(monkeypatch, **held):
+    monkeypatch.setattr(cards, "load_all", lambda name, _rung: held[name.replace("crope-", "")])
+
+
+def test_best_rates(monkeypatch):
+    assert outcome("book.best-rates") == "reproduced"
+    plant(monkeypatch, rates=scanned())
+    assert outcome("book.best-rates") == "reproduced"
+
+
+@pytest.mark.parametrize("moved", [{"RoPE": 0.008}, {"CRoPE QKVO": 0.004}, {"absolute scaled": 0.002}])
+def test_control_best_rates(monkeypatch, moved):
+    plant(monkeypatch, rates=scanned({**OWN, **moved}))
+    assert outcome("book.best-rates") == "not reproduced"
+
+
+def test_a_best_rate_at_an_edge_decides_nothing(monkeypatch):
+    plant(monkeypatch, rates=scanned({**OWN, "RoPE": 0.016}))
+    assert outcome("book.best-rates") == "not attempted"
+
+
+TURNS = (0.03, 0.02, 0.03, 0.001, -0.03, -0.3)
+
+
+def test_the_sign_turns(monkeypatch):
+    assert outcome("book.sign-turns-with-the-rate") == "reproduced"
+    plant(monkeypatch, rates=scanned(gap=TURNS))
+    assert outcome("book.sign-turns-with-the-rate") == "reproduced"
+    plant(monkeypatch, rates=scanned(gap=TURNS)[:-19])
+    assert outcome("book.best-rates") == "not attempted"
+
+
+@pytest.mark.parametrize(("place", "gap"), [(0, -0.01), (3, 0.01), (5, 0.01)])
+def test_control_the_sign_turns(monkeypatch, place, gap):
+    plant(monkeypatch, rates=scanned(gap=[*TURNS[:place], gap, *TURNS[place + 1 :]]))
+    assert outcome("book.sign-turns-with-the-rate") == "not reproduced"
+
+
+def confirmed(above):
+    """Cards of the comparison: each model above RoPE by what is given, and a thousandth of noise."""
+    return [
+        card(name, seed, 3 + seed + above[name] + 0.001 * ((seed * (2 + place)) % 3), config={"lr": OWN[name]})
+        for place, name in enumerate(VARIANTS)
+        for seed in SEEDS
+    ]
+
+
+def test_what_the_page_says_of_the_rates():
+    loss = {(c.variant, c.config["lr"], c.seed): c.loss() for c in cards.load_all("crope-rates", "cpu")}
+    mean = {(name, rate): sum(loss[name, rate, s] for s in RATE_SEEDS) / len(RATE_SEEDS) for name, rate, _ in loss}
+    cost = mean["RoPE", 0.002] - mean["RoPE", 0.004]
+    assert 0.09 < cost < 0.12  # a tenth of a nat, five times the margin
+    assert 4.5 < cost / plan_answers.MARGIN < 6
+    for name in ("crope-table1", "crope-afterwards"):
+        old = cards.load_all(name, "cpu")
+        of = {(c.variant, c.seed): c.loss() for c in old}
+        gaps = [of[tied, s] - of["RoPE", s] for tied, s in of if tied.startswith("CRoPE") and ("RoPE", s) in of]
+        assert max(map(abs, gaps)) < cost

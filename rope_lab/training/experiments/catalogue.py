@@ -11,7 +11,7 @@ import contextlib
 from collections.abc import Callable
 
 from rope_lab.errors import ArgumentError
-from rope_lab.training.experiments import crope, long_contexts, placement_orders, planned
+from rope_lab.training.experiments import crope, long_contexts, placement_orders, planned, planned_more
 from rope_lab.training.experiments.definition import Experiment, NotYetError
 
 RUNGS = ("cpu", "colab", "paper")
@@ -24,7 +24,9 @@ _MAKERS: dict[str, Callable[[str], Experiment | None]] = {
     "crope-afterwards": crope.afterwards,
     "crope-rates": planned.rates,
     "crope-confirm": planned.confirm,
+    **planned_more.EXPERIMENTS,
     "placements": placement_orders.placements,
+    "placements-shifted": placement_orders.placements_shifted,
     "placements-base1e4": placement_orders.placements_base,
     "one-cache": placement_orders.one_cache,
     "longer-texts": long_contexts.longer_texts,

@@ -71,6 +71,18 @@ def placements(rung: str) -> Experiment:
     return Experiment("placements", rung, "Rotation on which of Q, K, V, O: nine placements", limits, "NoPE", runs)
 
 
+def placements_shifted(rung: str) -> Experiment | None:
+    """The runs of ``placements`` again, validated also elsewhere than at the start: the plan's last list."""
+    if rung != "cpu":
+        return None
+    name, measure = "placements-shifted", ("shift 8", "length 128", "length 256")
+    shared = {**_PLACEMENTS_CPU, "measure": measure}
+    runs = make_runs(name, rung, PLACEMENTS, seeds=range(5), settings=_ALONE, model=LLAMA, **shared)
+    about = "Nine placements, validated also in windows that begin at random positions, and in longer windows"
+    limits = "The setting of placements at this rung. All five seeds of placements are here again."
+    return Experiment(name, rung, about, limits, "NoPE", runs)
+
+
 def placements_base(rung: str) -> Experiment | None:
     if rung != "cpu":
         return None

@@ -1,6 +1,7 @@
 """What a finished run's weights show beside its loss. The run's ``measure`` names it, the card's ``measured`` holds it.
 
-``length 512``: the loss in windows longer than those of training. ``halves`` and ``projected``: see
+``length 512``: the loss in windows longer than those of training. ``shift 8``: the loss in windows of training's length
+that begin at random positions, up to eight windows on. ``halves`` and ``projected``: see
 projection_shares.py. ``longer texts`` and ``stream``: see long_contexts.py.
 """
 
@@ -11,6 +12,7 @@ import dataclasses
 import re
 from typing import Any
 
+import numpy as np
 import torch
 import torch.nn.functional as F
 from torch import Tensor
@@ -22,7 +24,7 @@ from rope_lab.training.run.config import RunConfig
 from rope_lab.training.run.learner import Learner
 from rope_lab.training.run.validation import IGNORED, validation_batches
 
-NAMES = ("halves", "projected", "longer texts", "stream")  # beside "length N"
+NAMES = ("halves", "projected", "longer texts", "stream")  # beside "length N" and "shift N"
 TOKENS = 2048  # in a batch of a longer window: the memory of a training step
 
 
@@ -36,8 +38,8 @@ def expect_measures(config: RunConfig, model: GPTConfig, *, tokens: int) -> None
     """
     read = min(tokens, config.eval_tokens or tokens)
     for name in config.measure:
-        if name not in NAMES and not re.fullmatch(r"length [1-9][0-9]*", name):
-            raise ArgumentError(f"measure: expected 'length N', {', '.join(map(repr, NAMES))}, got {name!r}")
+        if name not in NAMES and not re.fullmatch(r"(length|shift) [1-9][0-9]*", name):
+            raise ArgumentError(f"measure: expected 'length N', 'shift N', {', '.join(map(repr, NAMES))}, got {name!r}")
         if name in ("longer texts", "stream"):
             _expect_long_contexts(config, model, name, tokens=tokens)
         elif name.startswith("length"):
@@ -46,6 +48,8 @@ def expect_measures(config: RunConfig, model: GPTConfig, *, tokens: int) -> None
                     f"measure: expected 'length N' with N below the {read} tokens that are validated, got "
                     f"{name!r}: no window is that long. Shorten it, or raise eval_tokens"
                 )
+        elif name.startswith("shift"):
+            continue  # any model that reads a window reads it elsewhere
         elif model.complex_linear:
             raise ArgumentError(
                 f"measure: expected dense projections for {name!r}, got complex_linear="
@@ -91,6 +95,8 @@ def measure(config: RunConfig, learner: Learner, corpus: Any) -> dict[str, Any]:
             found[name] = long_contexts.longer_texts(config, learner, corpus)
         elif name == "stream":
             found[name] = long_contexts.stream(config, learner, corpus)
+        elif name.startswith("shift"):
+            found[name] = shifted_windows(config, learner, corpus, windows=int(name.split()[1]))
         else:
             found[name] = longer_windows(config, learner, corpus, length=int(name.split()[1]))
     return found
@@ -112,6 +118,29 @@ def longer_windows(config: RunConfig, learner: Learner, corpus: Any, *, length: 
     places = {"inside": inside, "beyond": beyond} if length > config.seq_len else {"inside": inside}
     means = {name: (sums[part].sum() / counts[part].sum()).item() for name, part in places.items()}
     return {"loss": (sums.sum() / counts.sum()).item(), **means}
+
+
+@torch.no_grad()
+def shifted_windows(config: RunConfig, learner: Learner, corpus: Any, *, windows: int) -> dict[str, float]:
+    """Mean loss where each batch of windows begins at a random position, and where the same windows begin at 0.
+
+    The positions are drawn from 1 to ``windows`` times the window, by the seed of the run; each batch has its own. A
+    model whose scores know only differences of positions has the same loss twice, but for rounding.
+    """
+    model = stretched(learner.model, seq_len=(windows + 1) * config.seq_len).to(learner.group.device)
+    stream = corpus.valid[: config.eval_tokens or None]
+    bos = corpus.vocab_size if config.bos else None
+    batches = validation_batches(stream, seq_len=config.seq_len, batch_size=max(1, TOKENS // config.seq_len), bos=bos)
+    draw = np.random.default_rng(config.seed)
+    sums, count = {"loss": 0.0, "from 0": 0.0}, 0
+    for inputs, targets in batches:
+        begin = {"loss": int(draw.integers(1, windows * config.seq_len + 1)), "from 0": 0}
+        for name, offset in begin.items():
+            with learner.autocast():
+                logits = model(inputs.to(learner.group.device), offset=offset)
+            sums[name] += _nats_by_place(logits.cpu(), targets).sum().item()
+        count += int((targets != IGNORED).sum())
+    return {name: total / count for name, total in sums.items()}
 
 
 def stretched(model: GPT, *, seq_len: int) -> GPT:

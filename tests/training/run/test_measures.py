@@ -15,7 +15,7 @@ from rope_lab.training.run.loop import load_model, train
 from rope_lab.training.run.measures import stretched
 from tests.training.tiny import MODEL, TinyCorpus, tiny
 
-EVERYTHING = ("length 16", "length 32", "halves", "projected")
+EVERYTHING = ("length 16", "length 32", "shift 3", "halves", "projected")
 
 
 @pytest.fixture(scope="module")
@@ -45,6 +45,18 @@ def test_windows_of_the_training_length_give_the_validation_loss(run):
 def test_the_parts_of_a_longer_window_average_to_its_loss(run):
     found = run.card.measured["length 32"]
     assert min(found["inside"], found["beyond"]) < found["loss"] < max(found["inside"], found["beyond"])
+
+
+def test_a_shift_changes_nothing_where_only_differences_of_positions_count(run):
+    found = run.card.measured["shift 3"]
+    assert found["from 0"] == pytest.approx(run.card.final["loss"], abs=1e-5)
+    assert found["loss"] == pytest.approx(found["from 0"], abs=1e-4)
+
+
+def test_control_a_shift_is_seen_where_positions_are_absolute(tmp_path):
+    config = tiny(measure=("shift 3",), precision="float32", model={**MODEL, "positions": "absolute"})
+    found = train(config, out=tmp_path, corpus=TinyCorpus(), progress=False).card.measured["shift 3"]
+    assert abs(found["loss"] - found["from 0"]) > 1e-3
 
 
 def test_a_stretched_model_reads_what_it_read_before(run):
@@ -102,7 +114,9 @@ def test_projecting_leaves_a_complex_linear_map_and_projecting_twice_changes_not
 
 @pytest.mark.parametrize("name", ["length", "length 0", "length -3", "Halves", "norm"])
 def test_an_unknown_measure_stops_before_training(tmp_path, name):
-    with pytest.raises(ValueError, match="expected 'length N', 'halves', 'projected', 'longer texts', 'stream'"):
+    with pytest.raises(
+        ValueError, match="expected 'length N', 'shift N', 'halves', 'projected', 'longer texts', 'stream'"
+    ):
         train(tiny(measure=(name,)), out=tmp_path, corpus=TinyCorpus(), progress=False)
     assert not list(tmp_path.iterdir())
 

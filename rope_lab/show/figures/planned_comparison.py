@@ -49,7 +49,8 @@ def loss_by_rate(found: Iterable[Card]) -> Picture:
     ]
     desc = f"Curves over a logarithmic axis of rates, each with one lowest point. The lowest means: {best}."
     with figure(title="Final loss against the learning rate", desc=desc, size=(4.9, 5.6)) as fig:
-        for axes, names in zip(fig.subplots(2, 1, sharex=True), panels, strict=True):
+        above, below = fig.subplots(2, 1, sharex=True)
+        for axes, names in ((above, panels[0]), (below, panels[1])):
             for place, name in enumerate(names):
                 ink, dash, marker = _LOOK[name]
                 rates = list(means[name])

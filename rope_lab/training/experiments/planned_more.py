@@ -117,7 +117,7 @@ def _corpus(corpus: str, setting: str) -> Callable[[str], tuple[Mapping[str, Set
 
 def _table2_rows(_name: str) -> tuple[Mapping[str, Setting], Grids, Setting]:
     """Table 2's three rows named in words; nothing differs from ``crope-table2`` but the rate and the precision."""
-    rows = {
+    rows: dict[str, Setting] = {
         "width 128, decay every 800": {"decay_every": 800},
         "width 128, decay every 400": {"decay_every": 400},
         "width 64, decay every 400": {"decay_every": 400, "model": {"d_model": 64}},
@@ -126,7 +126,7 @@ def _table2_rows(_name: str) -> tuple[Mapping[str, Setting], Grids, Setting]:
     kept = (*TABLE1_CPU, "corpus", "decay", "eval_batch_size")
     shared = {key: old[key] for key in kept if key not in ("lr", "decay_every")}
     grid = (0.00025, 0.0005, 0.001, 0.002)
-    grids = {(v, row): grid for row in rows for v in ("RoPE", "CRoPE QKV", "absolute scaled")}
+    grids: Grids = {(v, row): grid for row in rows for v in ("RoPE", "CRoPE QKV", "absolute scaled")}
     return rows, grids, {**shared, "precision": "float32"}
 
 

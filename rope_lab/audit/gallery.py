@@ -5,6 +5,7 @@
 ['relativity', 'non-vacuity']
 """
 
+import copy
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -31,8 +32,8 @@ class Mistake:
     expected: dict[str, Any] = field(default_factory=dict)  # what its author meant, if no law alone can know it
 
     def examine(self, *, head_dim: int = 8) -> list[Law]:
-        """Check every law of `laws` on this mistake."""
-        return laws(self.f, head_dim=head_dim, keys=self.keys, expected=self.expected)
+        """Check every law of `laws` on this mistake, with nothing in its memory."""
+        return laws(copy.deepcopy(self.f), head_dim=head_dim, keys=self.keys, expected=self.expected)
 
 
 def right(x: np.ndarray, positions: np.ndarray, *, base: float = 10000.0, layout: Layout = "half") -> np.ndarray:
@@ -56,6 +57,56 @@ def mismatched_tables(x, positions):
     """Tables for the interleaved layout, applied in the half-split one."""
     angle = np.repeat(positions[:, None] * frequencies(x.shape[-1]), 2, axis=-1)
     return x * np.cos(angle) + quarter_turn(x, layout="half") * np.sin(angle)
+
+
+def halves_on_neighbours(x, positions):
+    """Tables for the half-split layout, applied in the interleaved one."""
+    angle = np.tile(positions[:, None] * frequencies(x.shape[-1]), 2)
+    return x * np.cos(angle) + quarter_turn(x, layout="interleaved") * np.sin(angle)
+
+
+def all_divided(x, positions):
+    return right(x, np.asarray(positions) / 4)
+
+
+def cast_frequencies(x, positions):
+    theta = round_to(frequencies(x.shape[-1]), dtype="bfloat16")
+    return rotate_elementwise(x, positions, theta=theta, layout="half")
+
+
+class KeptByLength:
+    """Tables kept under the number of tokens alone: the next text of that length gets the first one's positions."""
+
+    def __init__(self):
+        self.kept = {}
+
+    def __call__(self, x, positions):
+        return right(x, self.kept.setdefault(len(positions), np.array(positions)))
+
+
+class LongestText:
+    """The base grows with the longest text so far, and does not come back."""
+
+    def __init__(self, window=2048):
+        self.longest = self.window = window
+
+    def __call__(self, x, positions):
+        self.longest = max(self.longest, float(np.max(positions)))
+        return right(x, positions, base=10000.0 * self.longest / self.window)
+
+
+class GrownTable:
+    """A table that grows with the texts, in the dtype of the call that made it grow."""
+
+    def __init__(self):
+        self.angles, self.dtype = 0, np.float64
+
+    def __call__(self, x, positions):
+        if np.max(positions) >= self.angles:
+            self.angles, self.dtype = int(np.max(positions)) + 1, x.dtype
+        angle = np.tile(np.asarray(positions)[:, None] * frequencies(x.shape[-1]), 2)
+        cos, sin = np.cos(angle).astype(self.dtype), np.sin(angle).astype(self.dtype)
+        return (x * cos + quarter_turn(x, layout="half") * sin).astype(x.dtype)
 
 
 def head_axis(x, positions):  # noqa: ARG001
@@ -275,5 +326,49 @@ GALLERY = (
         "expected base",
         "Leave the angle in radians.",
         expected=MEANT,
+    ),
+    Mistake(
+        "tables of halves on neighbours",
+        "The other way round: tables for the half-split layout, pairs of neighbours.",
+        halves_on_neighbours,
+        "isometry",
+        "Build the tables for the pairs that the rotation uses.",
+    ),
+    Mistake(
+        "every frequency divided",
+        "A schedule that should slow the slow planes slows all of them alike.",
+        all_divided,
+        "expected base",
+        "Change the base, and leave the fastest plane as it is.",
+        expected=MEANT,
+    ),
+    Mistake(
+        "frequencies cast with the module",
+        "The frequencies are a buffer, and went to bfloat16 with the weights.",
+        cast_frequencies,
+        "expected base",
+        "Keep them in float32 whatever the weights are.",
+        expected=MEANT,
+    ),
+    Mistake(
+        "tables kept by length",
+        "A second text of the same length gets the positions of the first.",
+        KeptByLength(),
+        "earlier calls",
+        "Keep tables under the positions, or compute them.",
+    ),
+    Mistake(
+        "the longest text stays",
+        "A dynamic schedule remembers the longest text and treats short ones like it.",
+        LongestText(),
+        "earlier calls",
+        "Let each text have its own base, or fix one for all.",
+    ),
+    Mistake(
+        "table in the caller's dtype",
+        "The table grows in the dtype of the call, and stays so for all that follow.",
+        GrownTable(),
+        "earlier dtypes",
+        "Keep the table in float32, and cast its rows.",
     ),
 )

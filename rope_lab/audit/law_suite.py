@@ -20,7 +20,9 @@ from rope_lab.audit.fingerprints import fingerprint
 from rope_lab.audit.law_checks import CHECKS, Check, Subject
 from rope_lab.audit.layout_names import printed_layout
 from rope_lab.audit.probe import Probe, RefusedError
+from rope_lab.audit.state_laws import STATE_CHECKS
 
+LAWS = CHECKS | STATE_CHECKS  # the laws of state come last: their calls may leave something behind
 EXPECTABLE = (
     "layout",
     "pairs",
@@ -69,7 +71,7 @@ def laws(f: Any, *, head_dim: int, keys: Any = None, expected: dict[str, Any] | 
             Each entry is a law of its own.
 
     Returns:
-        A list of `Law`: ten laws and one for each expectation. If f does not answer at all, only the first. The
+        A list of `Law`: thirteen laws and one for each expectation. If f does not answer at all, only the first. The
         tolerance follows the dtype that f returns, and allows angles in float32. A law that is broken by nothing but a
         constant factor, another order of the coordinates or another first position says so in ``by_design``.
 
@@ -93,7 +95,7 @@ def laws(f: Any, *, head_dim: int, keys: Any = None, expected: dict[str, Any] | 
         return [Law("answers", False, str(refusal), f"x (2, 3, 4, {head_dim}), positions 0, 1, 2, 5")]
     found = [Law("answers", True, q.form, f"x (2, 3, 4, {head_dim})")]
     with np.errstate(all="ignore"):  # an f that overflows breaks a law and makes no noise
-        found += [_law(name, check, subject) for name, check in CHECKS.items()]
+        found += [_law(name, check, subject) for name, check in LAWS.items()]
         found = _told_apart(found, subject)
     return found + list(_as_expected({"q": f} if keys is None else {"q": f, "k": keys}, head_dim, expected or {}))
 
@@ -116,7 +118,7 @@ def _told_apart(found: list[Law], subject: Subject) -> list[Law]:
         return found
     turned = Corrected(subject.q, q)
     alone = Subject(turned, turned if subject.k is subject.q else Corrected(subject.k, k), subject.x, subject.y)
-    held = {law.name: law.ok or _law(law.name, CHECKS[law.name], alone).ok for law in found[1:]}
+    held = {law.name: law.ok or _law(law.name, LAWS[law.name], alone).ok for law in found[1:]}
     if not held["non-vacuity"]:
         return found
     return [law if law.ok or not held.get(law.name) else replace(law, by_design=q.words) for law in found]

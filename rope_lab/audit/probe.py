@@ -7,11 +7,14 @@
 (2, 3, 1, 4)
 """
 
+from __future__ import annotations
+
+import copy
 import sys
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
 
@@ -69,6 +72,21 @@ class Probe:
 
     def __call__(self, x: Any, positions: Any) -> Float64[np.ndarray, "*batch T head_dim"]:
         return self._call(self._form, np.asarray(x, dtype=np.float64), np.asarray(positions))
+
+    @property
+    def asked_in(self) -> str:
+        """The dtype of the x that f is called with."""
+        return self._form.dtype
+
+    def narrowed(self) -> list[Probe]:
+        """The same f, called with numbers of fewer bits: one probe for each such dtype, the narrowest first."""
+        library = self._form.backend
+        known = sorted(EPS, key=EPS.__getitem__, reverse=True)
+        dtypes = [n for n in known if EPS[n] > EPS[self.asked_in] and (library == "torch" or n != "bfloat16")]
+        others = [copy.copy(self) for _ in dtypes]
+        for other, dtype in zip(others, dtypes, strict=True):
+            other._form, other.remarks = replace(self._form, dtype=dtype), []
+        return others
 
     @property
     def eps(self) -> float:

@@ -25,6 +25,9 @@ NAMES = [
     "non-vacuity",
     "cached decoding",
     "long positions",
+    "earlier dtypes",
+    "earlier calls",
+    "batch neighbours",
 ]
 
 
@@ -74,6 +77,9 @@ def test_every_law_says_where_it_was_asked():
         "non-vacuity": "m = [1, 4, 2, 9, 6], n = m + 0, 1, 2, 5",
         "cached decoding": "positions 0 to 4",
         "long positions": "n = 15 to 32767: from n to n + 1, from n to 2 n",
+        "earlier dtypes": "positions 0 to 10, before and after a longer text in a dtype of fewer bits",
+        "earlier calls": "11 tokens from position 0 and from 7, before and after 29 tokens that end far out",
+        "batch neighbours": "a batch of one, and the same row third of 7, positions [2, 0, 9, 4, 3]",
     }
 
 
@@ -252,5 +258,5 @@ def named_in(page):
 def test_the_page_explains_every_law_and_no_other():
     page = (Path(__file__).resolve().parents[2] / "book/17_which_rope.md").read_text()
     assert named_in(page) == NAMES
-    assert len(NAMES) == 10  # the page counts them
+    assert len(NAMES) == 13  # the page counts them
     assert named_in(page.replace("**isometry**", "isometry")) != NAMES  # the control

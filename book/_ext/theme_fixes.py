@@ -62,6 +62,12 @@ SPARE = {
     r"mystnb\.\w+\.css": r"\bcell_(?:input|output)\b",
     r"ledger\.css": r'class="(?:ledger-|claim-shape|[^"]*\b(?:erratum|slip)\b)',
     r"ledger\.js": 'class="ledger-filter"',
+    r"quiz\.(?:css|js)": r'class="(?:quiz|task|[^"]*\bquiz-)|\brope-reply\b',
+    r"proof\.css": r'class="[^"]*\bproof\b',
+    r"exercise\.css": r'class="[^"]*\b(?:exercise|solution)\b',
+    r"symptoms\.css": r'class="[^"]*\bsymptom-',
+    r"argument\.css": r'class="argument\b',
+    r"chapter_links\.css": r'class="chapter-links\b',
 }
 LINK = r'[ \t]*<(?:link rel="stylesheet"[^>]*href|script[^>]* src)="[^"]*/{file}(?:\?[^"]*)?"[^>]*>(?:</script>)?\n?'
 

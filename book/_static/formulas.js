@@ -4,12 +4,12 @@
   const block =
     "p, li, dd, dt, td, th, h1, h2, h3, h4, figcaption, summary, label, div, .ledger-entry > summary > .ledger-sentence";
   const mark = () => {
-    const formulas = [...document.querySelectorAll("mjx-container:not([display])")];
+    const formulas = [...document.querySelectorAll("m-tex:not([display])")];
     formulas.forEach((formula) => formula.classList.remove("wide"));
     formulas
       .filter((formula) => formula.getBoundingClientRect().width > formula.closest(block).clientWidth)
       .forEach((formula) => formula.classList.add("wide"));
-    for (const box of document.querySelectorAll("div.math, mjx-container")) {
+    for (const box of document.querySelectorAll("div.math, m-tex")) {
       if (box.scrollWidth > box.clientWidth && getComputedStyle(box).overflowX === "auto") box.tabIndex = 0;
       else box.removeAttribute("tabindex");
     }

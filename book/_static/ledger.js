@@ -71,6 +71,9 @@
       .filter(({ type, value, checked }) => value && (type !== "radio" || checked))
       .map(({ name, value }) => [name, value]);
 
+  /** A field of a row; where the row says nothing, it has what its chapter says. */
+  const field = (row, name) => row.closest(`[data-${name}]`).dataset[name];
+
   function matches(row, wanted) {
     return wanted.every(([name, value]) =>
       name === "q"
@@ -78,7 +81,7 @@
             .toLowerCase()
             .split(/\s+/)
             .every((word) => text(row).includes(word))
-        : row.dataset[name] === value,
+        : field(row, name) === value,
     );
   }
 

@@ -31,7 +31,7 @@ window.siteChecks = (() => {
 
   /** Dollar signs and TeX brackets that a reader sees outside code: mathematics that nobody parsed. */
   function literalTex() {
-    const skipped = "code, pre, script, style, mjx-container, textarea, noscript, math",
+    const skipped = "code, pre, script, style, m-tex, textarea, noscript, math",
       found = [];
     const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
     while (walker.nextNode()) {
@@ -43,8 +43,8 @@ window.siteChecks = (() => {
 
   /** Formulas that the build left alone, or that MathJax could not read; it writes a macro it does not know in red. */
   function unsetMathematics() {
-    const set = (math) => !math.textContent.trim() || math.closest("pre, code") || math.querySelector("mjx-container");
-    const refused = all('mjx-merror, mjx-mtext[style*="color: red"]');
+    const set = (math) => !math.textContent.trim() || math.closest("pre, code") || math.querySelector("m-tex");
+    const refused = all('m-merror, m-mtext[style*="color: red"]');
     return [
       ...all(".math")
         .filter((math) => !set(math))
@@ -82,7 +82,7 @@ window.siteChecks = (() => {
       el.querySelector(":scope > title")?.textContent.trim() ||
       (el.getAttribute("aria-labelledby") ?? "").split(/\s+/).map(text).join("");
     const wordless = (img) => !img.alt.trim() || /\.(svg|png|jpe?g|gif|webp)$/i.test(img.alt.trim());
-    const inner = (el) => el.parentElement.closest('svg, [role="img"], mjx-container');
+    const inner = (el) => el.parentElement.closest('svg, [role="img"], m-tex');
     return [
       ...all("img")
         .filter((img) => wordless(img) && !(img.hasAttribute("alt") && img.closest(decor)))

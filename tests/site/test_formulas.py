@@ -6,7 +6,7 @@ from tests.site.pages import DESK, PHONE, Visit
 from tests.site.test_landing import still
 
 # The top of a glyph above the box that clips it, in pixels: a transpose that has lost its bar.
-BEHEADED = """() => [...document.querySelectorAll("mjx-container[display=true]")].flatMap((box) => {
+BEHEADED = """() => [...document.querySelectorAll("m-tex[display=true]")].flatMap((box) => {
   const top = box.getBoundingClientRect().top;
   const lost = [...box.querySelectorAll("m-c")].map((glyph) => top - glyph.getBoundingClientRect().top);
   return lost.filter((pixels) => pixels > 0.5);
@@ -19,7 +19,7 @@ WIDE = """() => [...document.querySelectorAll("div.math")]
 # How far each formula of a page stands beside the axis of its text, in pixels, if it leaves room for its number.
 AXIS = """() => [...document.querySelectorAll("section > .marked > div.math, section > div.math")].flatMap((box) => {
   const { left, width } = box.getBoundingClientRect();
-  const formula = box.querySelector("mjx-math").getBoundingClientRect();
+  const formula = box.querySelector("m-math").getBoundingClientRect();
   return formula.width > width - 150 ? [] : [Math.abs(formula.left + formula.width / 2 - left - width / 2)];
 })"""
 SHIFT = """new PerformanceObserver((list) => {
@@ -68,7 +68,7 @@ def test_letters_wear_the_inks_of_the_figures(browser, site):
     page = browser.new_page(color_scheme="dark")
     page.goto(f"{site.file}book/01_one_plane.html")
     for role in ("query", "key", "value", "output"):
-        worn = page.locator(f"p m-mi.rope-{role} m-c").first.evaluate("el => getComputedStyle(el).color")
+        worn = page.locator(f"p m-c.rope-{role}").first.evaluate("el => getComputedStyle(el).color")
         page.evaluate("role => { document.body.style.color = `var(--rope-${role})`; }", role)
         ink = page.evaluate("getComputedStyle(document.body).color")
         assert worn == ink
@@ -79,7 +79,7 @@ def test_control_a_formula_without_its_padding_is_beheaded(browser, site):
     page = browser.new_page()
     page.goto(f"{site.file}book/01_one_plane.html")
     still(page)
-    page.add_style_tag(content="mjx-container[display=true] > mjx-math { position: relative; top: -2em; }")
+    page.add_style_tag(content="m-tex[display=true] > m-math { position: relative; top: -2em; }")
     assert page.evaluate(BEHEADED)
     page.close()
 

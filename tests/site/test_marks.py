@@ -51,10 +51,10 @@ def test_every_card_of_a_page_is_typeset(chapter):
     for sign in signs.all():
         sign.evaluate("a => a.click()")
         page.wait_for_function(OPEN)
-        assert not page.locator("#mark-card .math:not(:has(mjx-container))").count()
+        assert not page.locator("#mark-card .math:not(:has(m-tex))").count()
         said = page.locator("#mark-card").inner_text()
         assert "\\(" not in said, said
-        assert not page.locator("#mark-card mjx-merror").count()
+        assert not page.locator("#mark-card m-merror").count()
 
 
 def test_the_keyboard_opens_it_and_reaches_its_link(chapter):
@@ -114,7 +114,7 @@ def test_a_reference_previews_what_it_leads_to(chapter, name, link, way):
     found = first(page, link)
     found.hover()
     page.wait_for_function(OPEN)
-    page.wait_for_function("document.querySelector('#mark-card mjx-container')")
+    page.wait_for_function("document.querySelector('#mark-card m-tex')")
     assert page.evaluate(INSIDE)
     to = found.evaluate("a => a.href")
     assert page.locator("#mark-card .mark-more a").evaluate("a => a.href") == to

@@ -9,7 +9,6 @@ from tests.site.checks import nothing
 from tests.site.pages import page_names, visiting
 
 HEAVY = 1_600_000  # bytes of a page, everything that a first view loads included
-HEAVIER = {"book/ledger": 1_850_000}  # a row for each claim
 LATER = ("-entries.js", "story-weights.js")  # loaded when a reader opens an entry or moves a knob: the visit does both
 VIEW = 'type="application/vnd.jupyter.widget-view+json"'
 ELSEWHERE = re.compile(
@@ -54,7 +53,7 @@ def test_weight(visit, record_property):
     if first is not None:
         record_property("first widget", (visit.name, visit.size, first / 1000))
     later = sum(size for _, path, size in visit.served() if any(name in path for name in LATER))
-    assert visit.size - later <= HEAVIER.get(visit.name, HEAVY)
+    assert visit.size - later <= HEAVY
 
 
 def test_the_page_at_the_root_leads_to_the_book(browser, site):

@@ -6,8 +6,8 @@ import pytest
 
 SCRIPT = f'<script src="{(Path(__file__).parents[2] / "book" / "_static" / "formulas.js").as_uri()}"></script>'
 HEAD = """<!doctype html><html lang="en"><title>Formulas</title>
-<style>p { width: 100px } mjx-container { display: inline-block; width: 98px } .narrow { width: 20px }</style>"""
-FORMULA = '<span class="math" data-tex="x^2"><mjx-container class="{}"><math><mi>x</mi></math></mjx-container></span>'
+<style>p { width: 100px } m-tex { display: inline-block; width: 98px } .narrow { width: 20px }</style>"""
+FORMULA = '<span class="math" data-tex="x^2"><m-tex class="{}"><math><mi>x</mi></math></m-tex></span>'
 COPY = """() => {
   getSelection().selectAllChildren(document.body);
   const clipboardData = new DataTransfer();

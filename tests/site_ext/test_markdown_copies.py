@@ -7,7 +7,7 @@ from markdown_copies import copy, listing, write_copy
 from page_head import description
 
 PAGES = {"book/01_one", "book/02_two", "notebooks/01_one"}
-MATH = '<span class="math notranslate" data-tex="a_b = |c|"><mjx-container>glyphs</mjx-container></span>'
+MATH = '<span class="math notranslate" data-tex="a_b = |c|"><m-tex>glyphs</m-tex></span>'
 
 
 def body(html):
@@ -38,7 +38,7 @@ def test_a_copy_says_what_the_page_says_of_itself_and_keeps_its_aims(tmp_path):
 def test_mathematics_is_its_tex():
     assert "see $a_b = |c|$ here" in made(f"<p>see {MATH} here</p>")
     number = '<span class="eqno">(1.2)<a class="headerlink" href="#y">#</a></span>'
-    block = f'<p>T.</p><div class="math notranslate" data-tex="a_b\n= 1">{number}<mjx-container>g</mjx-container></div>'
+    block = f'<p>T.</p><div class="math notranslate" data-tex="a_b\n= 1">{number}<m-tex>g</m-tex></div>'
     assert "$$\na_b\n= 1\n\\tag{1.2}\n$$" in made(block)
     table = f"<p>T.</p><table><thead><tr><th>x</th></tr></thead><tbody><tr><td>{MATH}</td></tr></tbody></table>"
     assert r"| $a_b = \vert c\vert $ |" in made(table)

@@ -2,13 +2,14 @@
 
 import json
 import re
+import unicodedata
 
 import mathematics
 import pytest
 from bs4 import BeautifulSoup
 from fontTools.ttLib import TTFont
 
-from tests.site_ext.tiny_book import build
+from tests.site_ext.tiny_book import ROOT, build
 
 PAGE = r"""# One
 
@@ -49,7 +50,7 @@ def test_every_formula_is_there_with_glyphs_words_and_tex(soup):
     for formula in formulas:
         assert formula.select("m-c")
         assert formula.select("m-heard > math")
-        assert formula.find("mjx-math")["aria-hidden"] == "true"
+        assert formula.find("m-math")["aria-hidden"] == "true"
     assert formulas[0].math.get_text() == "qm"
     assert "\\" not in soup.get_text()
 
@@ -66,12 +67,17 @@ def worn(tmp_path_factory):
 
     def worn(tex, letters):
         soup = BeautifulSoup(setter.html(tex, display=False, location=None, letters=letters), "html.parser")
-        marked = soup.select("m-heard mi[class]")
-        assert len(marked) == len(soup.select("m-mi[class*=rope-]"))
-        return [(letter.get_text(), letter["class"][0]) for letter in marked]
+        worn = [(sign(letter), letter["class"][-1]) for letter in soup.select("[class*=rope-]")]
+        assert not soup.select("m-heard [class]")
+        return worn
 
     yield worn
     setter.close()
+
+
+def sign(glyph):
+    """The letter that a glyph draws, upright."""
+    return unicodedata.normalize("NFKC", chr(int(glyph["class"][0].removeprefix("c"), 16)))
 
 
 QUERY, KEY, VALUE, OUTPUT = ("q", "rope-query"), ("k", "rope-key"), ("v", "rope-value"), ("o", "rope-output")
@@ -99,7 +105,7 @@ def test_a_page_says_which_bare_letters_it_means(tmp_path):
     for head, marked in (("", 0), ("---\nmath_letters: qk\n---\n", 2)):
         build(tmp_path, f"{head}# One\n\nThe query $q$, the key $k$.\n", extensions=["mathematics"])
         text = (tmp_path / "out" / "book" / "01_one_plane.html").read_text(encoding="utf-8")
-        assert len(re.findall(r'<mi class="rope-\w+">', text)) == marked
+        assert len(re.findall(r'<m-c class="c\w+ I rope-\w+">', text)) == marked
 
 
 def test_a_number_and_its_reference(soup):
@@ -114,9 +120,10 @@ def test_a_stop_is_kept_with_the_formula_before_it_and_a_word_is_not(soup):
 
 def test_styles_have_the_glyphs_and_the_fonts_that_are_used_and_no_others(made, soup):
     styles = (made[0] / "_static" / "mathematics.css").read_text(encoding="utf-8")
-    for glyph in {" ".join(glyph["class"]) for glyph in soup.select("m-c[class]")}:
+    for glyph in {" ".join(glyph["class"]).partition(" rope-")[0] for glyph in soup.select("m-c[class]")}:
         assert f"m-c.{glyph.replace(' ', '.')}::before" in styles
-    assert "mjx-c2135" not in styles  # an aleph
+    assert "m-c.c1D45E.I::before" in styles
+    assert "c2135" not in styles  # an aleph
     named = set(re.findall(r'url\("mathematics/([^"]+)"\)', styles))
     shipped = {path.name for path in (made[0] / "_static" / "mathematics").iterdir()}
     assert named == shipped
@@ -142,6 +149,76 @@ def test_a_formula_carries_no_style_in_full_and_no_space_to_hear(made):
 
 
 @pytest.mark.parametrize(
+    ("tex", "drawn"),
+    [
+        ("x_1", '<m-c class="c1D465 I"></m-c><m-script><m-c class="c31"></m-c></m-script>'),
+        ("x^{a+1}", '<m-script style="vertical-align:.363em"><m-c class="c1D44E I"></m-c><m-c class="c2B"></m-c>'),
+        (
+            r"a = \cos x",
+            '<m-c class="c3D" space="4"></m-c><m-mi space="4"><m-c class="c63"></m-c>',
+        ),  # one space for three
+        (
+            r"\cos x",
+            '<m-c class="c73"></m-c><m-c class="c1D465 I" space="2"></m-c></m-math>',
+        ),  # nothing for "applied to"
+        (r"x_{\displaystyle y}", '<m-TeXAtom><m-c class="c1D466 I" style="font-size:141.4%"></m-c></m-TeXAtom>'),
+        (r"x_{\text{ab}}", '<m-script><m-c class="c61"></m-c><m-c class="c62"></m-c></m-script>'),
+    ],
+)
+def test_no_box_holds_a_glyph_and_does_nothing_else(tmp_path, tex, drawn):
+    setter = mathematics.Typesetter(tmp_path / "kept.json", "")
+    html = setter.html(tex, display=False, location=None)
+    setter.close()
+    assert drawn in html
+    assert not re.search(r"<m-(?:m[ion]|mtext|mrow|mstyle|msu[bp]|msubsup)>", html)
+
+
+# Where each glyph stands within its formula; the same formulas, with all their boxes and with none to spare.
+PLACES = """() => [...document.querySelectorAll("m-tex")].map((formula) => {
+  const { left, top } = formula.getBoundingClientRect();
+  return [...formula.querySelectorAll("m-c")].map((glyph) => {
+    const box = glyph.getBoundingClientRect();
+    return [box.left - left, box.top - top, parseFloat(getComputedStyle(glyph).fontSize)];
+  });
+})"""
+FORMULAS = [
+    r"q_m^\top k_n = \alpha_{mn}",
+    r"\sum_{i=1}^{d/2} e^{\mathrm i (m-n)\theta_i} + 10^{-3} \le \sqrt{x_1^2 + y}",
+    r"\begin{aligned} R_m^{-1} &= R_m^\top \\ \lVert x_{i_j}\rVert &= \tilde x_{\text{half}} \end{aligned}",
+    r"\frac{a_1}{\overline{b}^2} \operatorname{Re}\bigl(z_{\displaystyle y}\bigr) \quad W_q",
+]
+
+
+def test_glyphs_stand_where_mathjax_set_them(browser, tmp_path, monkeypatch):
+    script = mathematics.SCRIPT.read_text(encoding="utf-8")
+    (tmp_path / "whole.js").write_text(
+        script.replace("lighten(adaptor.first", "(() => 0)(adaptor.first"), encoding="utf-8"
+    )
+    rules = (ROOT / "book" / "_static" / "formulas.css").read_text(encoding="utf-8")
+    none = rules.replace("m-script", "m-none")
+
+    def places(name, rules):
+        setter = mathematics.Typesetter(tmp_path / f"{name}.json", "")
+        body = "".join(f"<p>{setter.html(tex, display=False, location=None)}</p>" for tex in FORMULAS)
+        (tmp_path / f"{name}.html").write_text(f"<style>{setter.styles()}{rules}</style>{body}", encoding="utf-8")
+        setter.close()
+        page = browser.new_page()
+        page.goto((tmp_path / f"{name}.html").as_uri())
+        found = page.evaluate(PLACES)
+        page.close()
+        return found
+
+    light, control = places("light", rules), places("control", none)
+    monkeypatch.setattr(mathematics, "SCRIPT", tmp_path / "whole.js")
+    whole = places("whole", none)
+    assert '<m-mi class="m-i">' in (tmp_path / "whole.html").read_text(encoding="utf-8")
+    assert sum(map(len, whole)) > 60
+    for before, after in zip(whole, light, strict=True):
+        assert after == [pytest.approx(place, abs=0.05) for place in before]
+    assert control != light  # without the rules for what stands in an index
+
+
+@pytest.mark.parametrize(
     ("tex", "why"),
     [
         (r"\frac{1}{", "Missing close brace"),
@@ -160,7 +237,7 @@ def test_what_was_typeset_is_kept_unless_the_tools_have_changed(made, monkeypatc
     key = json.loads(kept.read_text(encoding="utf-8"))["key"]
     monkeypatch.setattr(mathematics, "NODE", tmp_path / "nowhere")
     same = mathematics.Typesetter(kept, key)
-    assert "mjx-msub" in same.html("q_m", display=False, location=None)
+    assert "m-script" in same.html("q_m", display=False, location=None)
     with pytest.raises(FileNotFoundError):
         same.html("q_x", display=False, location=None)
     with pytest.raises(FileNotFoundError):

@@ -41,6 +41,7 @@ def test_head_loses_what_costs_and_nothing_else():
     assert theme_fixes.fix_page(KEPT) == KEPT
 
 
+SHEET = '<link rel="stylesheet" type="text/css" href="../_static/{}" />'
 LINKS = {
     "mystnb": (
         '<link rel="stylesheet" type="text/css" href="../_static/mystnb.4510f1fc.css" />',
@@ -48,6 +49,13 @@ LINKS = {
     ),
     "ledger.css": ('<link rel="stylesheet" type="text/css" href="../_static/ledger.css?v=1" />', '<b class="erratum">'),
     "ledger.js": ('<script defer="defer" src="../_static/ledger.js?v=1"></script>', '<form class="ledger-filter">'),
+    "quiz.css": (SHEET.format("quiz.css?v=1"), '<div class="task">'),
+    "quiz.js": ('<script defer="defer" src="../_static/quiz.js?v=1"></script>', '<form class="quiz opener-form">'),
+    "proof.css": (SHEET.format("proof.css"), '<div class="proof theorem admonition">'),
+    "exercise.css": (SHEET.format("exercise.css"), '<div class="admonition exercise">'),
+    "symptoms.css": (SHEET.format("symptoms.css"), '<pre class="symptom-output">'),
+    "argument.css": (SHEET.format("argument.css?v=1"), '<div class="argument docutils">'),
+    "chapter_links.css": (SHEET.format("chapter_links.css"), '<nav class="chapter-links">'),
 }
 
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Any
 
+from rope_lab.algebra.hf_schedules import RopeSettings, rope_settings
 from rope_lab.audit.applied_here import repeated_entries
 from rope_lab.audit.apply_calls import parameter_names, takes_tables
 from rope_lab.audit.constructions import AXES, BASES, LENGTHS, WIDTHS, Arguments, arguments, builds_tables, required
@@ -19,6 +20,7 @@ from rope_lab.audit.cos_sin_modules import apply_cos_sin, cos_sin_function
 from rope_lab.audit.families import Way, find_way, functions_beside, rotary_class_of
 from rope_lab.audit.family_configs import build
 from rope_lab.audit.importing import TargetError
+from rope_lab.audit.module_laws import Built
 from rope_lab.audit.probe import RotaryCallable
 from rope_lab.audit.table_calls import PLACES, SIDES
 from rope_lab.audit.whole_sequences import whole_sequence_call, whole_sequences
@@ -41,6 +43,7 @@ class Adapted:
     )
     axes: int = 1
     axis: int | None = None  # the one that f is asked along, if not all
+    built: Built | None = None  # the module, where it was built from a configuration
 
 
 def adapt(target: Any, *, head_dim: int | None = None, layer_type: str | None = None, **settings: Any) -> Adapted:
@@ -121,7 +124,23 @@ def _family(
         cut=_cut(config, layer_type),
     )
     _expect_axis(axis, way)
-    return _of_way(way, axis, _about(config, settings, given), type(rotary).__name__)
+    found = _of_way(way, axis, _about(config, settings, given), type(rotary).__name__)
+    return replace(found, built=Built(rotary, _rule(config, layer_type), _window(config)))
+
+
+def _rule(config: Any, layer_type: str | None) -> RopeSettings | None:
+    """What the configuration says of the frequencies; None where it has a rule that we do not know."""
+    try:
+        return rope_settings(config, layer_type=layer_type)
+    except (ArithmeticError, AttributeError, KeyError, TypeError, ValueError):
+        return None
+
+
+def _window(config: Any) -> int | None:
+    """The longest text of training that a configuration names."""
+    rule = getattr(config, "rope_parameters", None) or {}
+    found = rule.get("original_max_position_embeddings") or getattr(config, "max_position_embeddings", None)
+    return found if isinstance(found, int) else None
 
 
 def _expect_axis(axis: int | None, way: Way) -> None:

@@ -22,6 +22,7 @@ from rope_lab.audit.guard import TimeUpError, guarded, time_limit
 from rope_lab.audit.importing import TargetError, expect_target, find
 from rope_lab.audit.law_suite import Law, laws
 from rope_lab.audit.library import LIBRARY, Entry
+from rope_lab.audit.module_laws import module_laws
 
 LIMIT = 120.0  # seconds; an audit takes one or two
 
@@ -56,6 +57,7 @@ class Audit:
             "about": self.about,
             "broken_laws": broken,
             "by_design": by_design,
+            "cautions": {law.name: law.caution for law in self.laws if law.caution},
             "axes": [asdict(axis) for axis in self.axes],
         }
         if self.axes:
@@ -129,6 +131,9 @@ def audit(
             if adapted.head_dim % 2:
                 raise TargetError(f"a head of {adapted.head_dim} coordinates, an odd number; set another with head_dim")
             seen = examine(called, adapted.f, head_dim=adapted.head_dim, keys=adapted.keys, about=adapted.about)
+            if adapted.built is not None and adapted.axes == 1:
+                more = module_laws(adapted.f, adapted.head_dim, adapted.built)
+                seen = replace(seen, laws=(*seen.laws, *more))
             return _with_axes(seen, adapted)
     except TargetError as reason:
         return Audit(called, skipped=str(reason), choices=reason.choices)

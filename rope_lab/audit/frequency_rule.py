@@ -113,15 +113,15 @@ def _beside(rule: Rule, theta: np.ndarray, doubt: np.ndarray, settings: RopeSett
         lists = [(said.at(said.window), f", in texts up to {said.window}")]
     if len(turning) == len(plain) > 1 and type(said) in (Schedule, NTK, DynamicNTK):
         slowed = NTK(factor=plain[-1] / turning[-1])  # its slowest plane is slower by the whole factor
-        lists.append((slowed, f", as {_named(slowed)}" if isinstance(said, DynamicNTK) else ""))
+        lists.append((slowed, f", as {named(slowed)}" if isinstance(said, DynamicNTK) else ""))
     for schedule, words in lists:
         made = schedule.frequencies(width, base=base)
         if _same(made[made > 0], turning, 2 * doubt[theta > 0]):
             shown = said if isinstance(said, LongRoPE | DynamicNTK) else schedule
-            name = type(said).__name__ if isinstance(said, LongRoPE) else _named(shown)
+            name = type(said).__name__ if isinstance(said, LongRoPE) else named(shown)
             known = "one base" if type(shown) is Schedule else f"{name}{words}, from base {_short(base)}"
             return replace(rule, scheme=known, schedule=schedule, origin=base)
-    return replace(rule, scheme=f"{rule.scheme}; the configuration has another list, {_named(said)}")
+    return replace(rule, scheme=f"{rule.scheme}; the configuration has another list, {named(said)}")
 
 
 def _rounded(slope: float, x: np.ndarray, log: np.ndarray) -> tuple[float, float]:
@@ -152,7 +152,7 @@ def _blocks(theta: np.ndarray, doubt: np.ndarray) -> str | None:
     return None
 
 
-def _named(schedule: Schedule) -> str:
+def named(schedule: Schedule) -> str:
     """The schedule as one writes it: what has its default is left out."""
     shown = []
     for field in fields(schedule):
@@ -177,7 +177,7 @@ def _made_by(
     """The first of these schedules, each with its base, whose own frequencies are the list; in words, its name."""
     for schedule, base in candidates:
         if _same(schedule.frequencies(width, base=base)[: len(theta)], theta, free):
-            return Rule(None, None, _named(schedule), schedule, base)
+            return Rule(None, None, named(schedule), schedule, base)
     return None
 
 
@@ -214,7 +214,7 @@ def _proportional(theta: np.ndarray, width: int, doubt: np.ndarray) -> Rule | No
         return None  # two points lie on every line
     schedule = Proportional(share=count / len(theta), factor=factor)
     found = _made_by([(schedule, inner.origin)], theta, width, 2 * doubt)
-    words = f"base {_short(inner.origin)} in planes 0 to {count - 1}, the others stand still: {_named(schedule)}"
+    words = f"base {_short(inner.origin)} in planes 0 to {count - 1}, the others stand still: {named(schedule)}"
     return found and replace(found, base=inner.base, residual=inner.residual, scheme=words)
 
 

@@ -46,15 +46,17 @@ class Law:
     saw: str  # the largest error, or what happened, in words
     input: str  # the positions that were tried
     by_design: str = ""  # what it is that breaks the law and harms nothing, if it is that alone
+    caution: str = ""  # what to mind, where it depends on the caller whether anything breaks
 
     @property
     def broken(self) -> bool:
-        """It does not hold, and not by design."""
-        return not self.ok and not self.by_design
+        """It does not hold, and neither by design nor by what the caller does."""
+        return not self.ok and not self.by_design and not self.caution
 
     def __str__(self) -> str:
-        mark = "ok  " if self.ok else "note" if self.by_design else "FAIL"
-        return f"{mark}  {self.name:<17} {self.saw}" + (f"; by design: {self.by_design}" if self.by_design else "")
+        mark = "FAIL" if self.broken else "ok  " if self.ok else "note" if self.by_design else "care"
+        said = f"; by design: {self.by_design}" if self.by_design else f"; {self.caution}" if self.caution else ""
+        return f"{mark}  {self.name:<17} {self.saw}{said}"
 
 
 def laws(f: Any, *, head_dim: int, keys: Any = None, expected: dict[str, Any] | None = None) -> list[Law]:

@@ -18,7 +18,8 @@ from rope_lab.audit.law_checks import Check, Finding, Subject
 from rope_lab.audit.probe import Probe, RefusedError
 
 SHORT, OTHER, LONG = 11, 13, 29  # lengths that no other law asks for: a table kept under a length is a new one here
-NARROW_END, END = 2**17 - 1, 2**18 - 1  # beyond the positions of all other laws: a table that grows must grow here
+# Beyond the positions of all other laws: a table that grows must grow here, and a schedule that remembers must change.
+NARROW_END, MIDDLE, END = 2**17 - 1, 2**17 + 2**16, 2**18 - 1
 
 
 def _text(s: Subject, length: int) -> np.ndarray:
@@ -30,14 +31,17 @@ def _callables(s: Subject) -> tuple[Probe, ...]:
     return (s.q,) if s.q is s.k else (s.q, s.k)
 
 
-def _far_call(p: Probe, s: Subject, *, end: int) -> None:
-    """A longer text whose last token is far out, or as far as a table reaches. It may be refused: what stays counts."""
+def _far_call(p: Probe, s: Subject, *, end: int) -> np.ndarray | None:
+    """A longer text whose last token is far out, or as far as a table reaches; its first tokens, near 0.
+
+    It may be refused: what it leaves behind counts all the same.
+    """
     for last in (end, min(s.reach, end)):
         try:
-            p(_text(s, LONG), np.append(np.arange(LONG - 1) * last // end, last))
+            return p(_text(s, LONG), np.append(np.minimum(np.arange(LONG - 1), last), last))[..., :-1, :]
         except RefusedError:
             continue
-        return
+    return None
 
 
 def _earlier_calls(s: Subject) -> Finding:
@@ -48,11 +52,14 @@ def _earlier_calls(s: Subject) -> Finding:
         before = p(_text(s, SHORT), at)
         elsewhere = p(_text(s, SHORT), moved)
         beside = p(_text(s, OTHER), np.append(moved, moved[:2]))[..., :SHORT, :]  # a length that was not asked before
+        middle = _far_call(p, s, end=MIDDLE)
         _far_call(p, s, end=END)
+        again = _far_call(p, s, end=MIDDLE)  # before a short text, which may set a schedule back
         after = p(_text(s, SHORT), at)
         ways = {
             "of the same length at other positions": elsewhere - beside,
             "that was longer and went farther": after - before,
+            "that went farther": again - middle if again is not None and middle is not None else 0.0,
         }
         for way, miss in ways.items():
             if (worst := np.abs(miss).max()) > s.tolerance(SHORT + 6):

@@ -119,9 +119,22 @@ def grown_in_the_dtype_of_the_call():
     return f
 
 
+def set_back_by_short_texts():
+    """The same, and a text of the window's length sets it back, as the dynamic schedule of transformers does."""
+    farthest = [0.0]
+
+    def f(x, n):
+        reached = float(np.max(n))
+        farthest.append(0.0 if reached < 2048 else max(farthest[-1], reached))
+        return rotary(base=1e4 * max(1.0, farthest[-1] / 2048))(x, n)
+
+    return f
+
+
 STATE = {  # what stays behind -> the law of state that sees it, and what it says
     "tables by length": (by_length, "earlier calls", "after a call of the same length at other positions"),
     "the farthest text": (slower_ever_after, "earlier calls", "after a call that was longer and went farther"),
+    "until a short text": (set_back_by_short_texts, "earlier calls", "after a call that went farther"),
     "a table in fewer bits": (grown_in_the_dtype_of_the_call, "earlier dtypes", "after a call in float16"),
     "a mean of the batch": (
         lambda: lambda x, n: rotary()(x, n) * (1 + 1e-4 * (len(x) > 1)),

@@ -71,6 +71,19 @@ def test_a_symptom_is_found_in_the_words_of_those_who_meet_it(browser, site):
         assert any(address.endswith("symptoms.html#fine-for-twenty-words-then-gibberish") for address in found)
 
 
+def test_a_title_stands_above_what_mentions_it(browser, site):
+    with visiting(browser, site, page_names()[0]) as visit:
+        found = search(visit, "precision")
+        assert found[0].endswith("18_precision.html")
+        assert len({address for address in found if "18_precision.html" in address}) > 1  # its sections, further down
+
+
+def test_a_page_that_is_its_title_stands_there_once(browser, site):
+    with visiting(browser, site, page_names()[0]) as visit:
+        found = search(visit, "generators")
+        assert sum(address.endswith("book/05_generators.html") for address in found) == 1
+
+
 def test_sections_stand_above_pages_with_scattered_words(browser, site):
     with visiting(browser, site, page_names()[0]) as visit:
         scores = {}

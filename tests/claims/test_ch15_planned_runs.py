@@ -73,6 +73,68 @@ def confirmed(above):
     ]
 
 
+PLANNED = ("book.tied-at-own-rates", "book.tied-against-narrower", "book.absolute-at-own-rates")
+AS_FOUND = {
+    "RoPE": 0.0,
+    "CRoPE QKV": -0.03,
+    "CRoPE QKVO": -0.03,
+    "RoPE, size of QKV": -0.003,
+    "RoPE, size of QKVO": 0.003,
+    "absolute scaled": 0.3,
+}
+
+
+def outcomes():
+    return [outcome(name) for name in PLANNED]
+
+
+def test_the_planned_answers(monkeypatch):
+    plant(monkeypatch, rates=scanned(), confirm=confirmed(AS_FOUND))
+    assert outcomes() == ["reproduced"] * 3
+    plant(monkeypatch, rates=scanned(), confirm=confirmed(AS_FOUND)[:-1])
+    assert outcomes() == ["not attempted"] * 3
+
+
+@pytest.mark.parametrize(
+    ("moved", "turned"),
+    [
+        ({"CRoPE QKV": 0.03}, PLANNED[:2]),
+        ({"CRoPE QKVO": 0.0}, PLANNED[:2]),
+        ({"RoPE, size of QKVO": -0.035}, PLANNED[1:2]),
+        ({"absolute scaled": 0.015}, PLANNED[2:]),
+        ({"absolute scaled": -0.3}, PLANNED[2:]),
+    ],
+)
+def test_control_the_planned_answers(monkeypatch, moved, turned):
+    plant(monkeypatch, rates=scanned(), confirm=confirmed({**AS_FOUND, **moved}))
+    assert {name for name, found in zip(PLANNED, outcomes(), strict=True) if found == "not reproduced"} == set(turned)
+
+
+def test_what_the_page_says_of_the_plan():
+    assert outcomes() == ["reproduced"] * 3
+    primary = {f.name: f for f in plan_answers.answers()}
+    for name in ("CRoPE QKV minus RoPE", "CRoPE QKVO minus RoPE"):
+        assert -0.036 < primary[name].interval.mean < -0.024  # about three hundredths
+    ways, _, holds = primary["CRoPE QKV minus RoPE, size of QKV"].left_out(3)
+    assert holds < 0.75 * ways  # zero is often inside again
+    for finding in plan_answers.answers(plan_answers.NARROWED):
+        assert not finding.interval.decided  # the narrower MLP is level with RoPE, as far as the seeds can tell
+    assert all(f.left_out(3)[1] == 0 for f in primary.values())
+
+
+def test_what_the_page_says_of_a_finer_grid():
+    loss = {(c.variant, c.config["lr"], c.seed): c.loss() for c in cards.load_all("crope-rates", "cpu")}
+
+    def lowest(name, best):
+        low, mid, high = (sum(loss[name, best * by, s] for s in RATE_SEEDS) / 3 for by in (0.5, 1, 2))
+        return mid, mid - (high - low) ** 2 / (8 * (low + high - 2 * mid))
+
+    on_grid, between = zip(*(lowest(name, OWN[name]) for name in ("RoPE", "CRoPE QKV", "CRoPE QKVO")), strict=True)
+    for tied in (1, 2):
+        assert between[tied] < between[0]
+        assert abs((between[tied] - between[0]) - (on_grid[tied] - on_grid[0])) < 0.005  # by about as much
+
+
 def test_what_the_page_says_of_the_rates():
     loss = {(c.variant, c.config["lr"], c.seed): c.loss() for c in cards.load_all("crope-rates", "cpu")}
     mean = {(name, rate): sum(loss[name, rate, s] for s in RATE_SEEDS) / len(RATE_SEEDS) for name, rate, _ in loss}

@@ -92,9 +92,9 @@ def configured_rule(probe: Probe, settings: RopeSettings, *, window: int | None)
             if miss > 8 * max(FLOOR, probe.eps) + 4 * DRIFT * n:
                 saw = f"in a text of {length} tokens the turn from 0 to {n} is off by {miss:.2g}"
                 return Law("configured rule", False, f"{saw}: expected {said}", tried)
-    for length, (factor, expected) in factors.items():
-        if abs(factor / expected - 1) > SCALE:
-            saw = f"in a text of {length} tokens lengths are times {factor:.6g}, expected {expected:.6g}"
+    for length, (factor, meant) in factors.items():
+        if abs(factor / meant - 1) > SCALE:
+            saw = f"in a text of {length} tokens lengths are times {factor:.6g}, expected {meant:.6g}"
             return Law("configured rule", False, f"{saw}: {said}", tried)
     return Law("configured rule", True, said if factors else "not asked: a table ends before these texts", tried)
 

@@ -43,19 +43,20 @@ def loss_by_rate(found: Iterable[Card]) -> Picture:
     losses = _by_rate(found)
     means = {name: {rate: fmean(of.values()) for rate, of in sorted(rates.items())} for name, rates in losses.items()}
     best = "; ".join(f"{name} {min(of.values()):.3f} at {min(of, key=of.__getitem__):g}" for name, of in means.items())
-    panels = [
+    panels: list[list[str]] = [
         [name for name in _LOOK if name in losses and not name.startswith("absolute")],
         [name for name in ("RoPE", "absolute scaled") if name in losses],
     ]
     desc = f"Curves over a logarithmic axis of rates, each with one lowest point. The lowest means: {best}."
     with figure(title="Final loss against the learning rate", desc=desc, size=(4.9, 5.6)) as fig:
         for panel, axes in enumerate(fig.subplots(2, 1, sharex=True)):
-            names = panels[panel]
-            for place, name in enumerate(names):
+            for place, name in enumerate(panels[panel]):
                 ink, dash, marker = _LOOK[name]
                 rates = list(means[name])
                 axes.plot(rates, means[name].values(), dash, color=LIGHT[ink], marker=marker, ms=5, lw=1.6, label=name)
-                aside = 1.05 ** (place - (len(names) - 1) / 2)  # so that the seeds of two models do not hide each other
+                aside = 1.05 ** (
+                    place - (len(panels[panel]) - 1) / 2
+                )  # so that the seeds of two models do not hide each other
                 for rate in rates:
                     own = list(losses[name][rate].values())
                     axes.plot([rate * aside] * len(own), own, ".", ms=4, color=LIGHT[ink], alpha=0.55)

@@ -27,7 +27,7 @@ def test_a_peer_is_identified_and_keeps_every_law(name):
     print_ = seen.fingerprint
     assert print_.layout == ("half-split" if name in HALVES else "interleaved")
     assert (print_.direction, print_.precision, print_.orthogonal) == (1, "float32", True)
-    assert [law.name for law in seen.laws if not law.ok] == []
+    assert [law.name for law in seen.laws if not law.ok and not law.caution] == []
 
 
 def test_partial_rotation_is_seen():
@@ -54,14 +54,14 @@ def test_scaled_frequencies_are_those_of_transformers(kind):
     own = modeling_llama.LlamaRotaryEmbedding(LlamaConfig(**settings)).inv_freq
     assert seen.fingerprint.frequencies == pytest.approx(own.tolist(), rel=1e-5)
     assert (seen.fingerprint.base is None) == (kind != "dynamic NTK")
-    broken = {law.name for law in seen.laws if not law.ok}
+    broken = {law.name for law in seen.laws if not law.ok and not law.caution}
     assert (
         broken
         == {
             "linear scaling": set(),
             "Llama-3 scaling": set(),
             "YaRN": {"isometry", "identity at zero", "group law", "inverse"},  # its factor on cos and sin
-            "dynamic NTK": {"cached decoding", "long positions"},  # a long call turns every token at another speed
+            "dynamic NTK": {"cached decoding", "long positions", "earlier calls"},  # the longest text sets the speed
         }[kind]
     )
     if kind == "dynamic NTK":  # it rounds nothing: the call's longest position sets the frequencies of all its tokens

@@ -9,6 +9,7 @@ from . import (
     offsets as offsets,
     placement_orders as placement_orders,
     planned as planned,
+    planned_more as planned_more,
     rate_choice as rate_choice,
     small_tasks as small_tasks,
     sweeps as sweeps,

@@ -1,8 +1,8 @@
 """Every experiment by name, at three rungs.
 
 ``cpu`` is a sweep within an hour on two cores, ``colab`` one T4 for about an hour, ``paper`` the source's setting.
-Runs are seed-major: an interrupted sweep has whole seeds, so its comparisons are paired. Within a seed, all variants
-start from the same parameters by name and see the same batches.
+Runs are seed-major (in crope-confirm the primary ones come first): an interrupted sweep has whole seeds, so its
+comparisons are paired. Within a seed, all variants start from the same parameters by name and see the same batches.
 """
 
 from __future__ import annotations

@@ -218,7 +218,8 @@ def made():
 @pytest.mark.parametrize("found", list(made()), ids=lambda found: f"{found.name}-{found.rung}")
 def test_an_experiment_s_runs_are_distinct_seed_major_and_paired(found):
     assert len({run.digest for run in found.runs}) == len(found.runs)
-    assert [run.seed for run in found.runs] == sorted(run.seed for run in found.runs)
+    if found.name != "crope-confirm":  # its primary runs come first: see test_planned.py
+        assert [run.seed for run in found.runs] == sorted(run.seed for run in found.runs)
     grid = {(run.seed, run.setting, run.variant) for run in found.runs}
     assert len(grid) == len(found.runs)
     assert {seed for seed, _, variant in grid if variant == found.reference} == {seed for seed, _, _ in grid}

@@ -17,6 +17,7 @@ from . import (
     fingerprints as fingerprints,
     frequency_rule as frequency_rule,
     gallery as gallery,
+    gallery_matches as gallery_matches,
     guard as guard,
     importing as importing,
     inventory as inventory,

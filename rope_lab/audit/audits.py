@@ -18,6 +18,8 @@ from rope_lab.algebra.arguments import expect_even
 from rope_lab.audit.adapters import Adapted, adapt
 from rope_lab.audit.axes import Axis, arrangement, axes_of
 from rope_lab.audit.fingerprints import Fingerprint, fingerprint
+from rope_lab.audit.gallery import Mistake
+from rope_lab.audit.gallery_matches import like_in_gallery
 from rope_lab.audit.guard import TimeUpError, guarded, time_limit
 from rope_lab.audit.importing import TargetError, expect_target, find
 from rope_lab.audit.law_suite import Law, laws
@@ -38,6 +40,7 @@ class Audit:
     skipped: str | None = None
     axes: tuple[Axis, ...] = ()  # where the positions have several axes, what each turns
     choices: tuple[str, tuple[Any, ...]] | None = None  # the setting that it leaves open, with its values
+    like: Mistake | None = None  # the mistake of the gallery whose answers it gives
 
     @property
     def ok(self) -> bool:
@@ -60,6 +63,8 @@ class Audit:
             "cautions": {law.name: law.caution for law in self.laws if law.caution},
             "axes": [asdict(axis) for axis in self.axes],
         }
+        if self.like:
+            begin["like_in_gallery"] = self.like.name
         if self.axes:
             begin["arrangement"] = arrangement(self.axes)
         return begin | json.loads(self.fingerprint.to_json())
@@ -83,7 +88,8 @@ def examine(name: str, f: Any, *, head_dim: int, keys: Any = None, about: str = 
         ValueError: If head_dim is not positive and even.
     """
     checked = laws(f, head_dim=head_dim, keys=keys)
-    return Audit(name, fingerprint(f, head_dim=head_dim), tuple(checked), about)
+    like = like_in_gallery(f, head_dim=head_dim) if any(law.broken for law in checked) else None
+    return Audit(name, fingerprint(f, head_dim=head_dim), tuple(checked), about, like=like)
 
 
 def audit(

@@ -53,15 +53,15 @@ def other_layout(x, positions):
     return right(x, positions, layout="interleaved")
 
 
-def mismatched_tables(x, positions):
+def mismatched_tables(x, positions, *, base=10000.0):
     """Tables for the interleaved layout, applied in the half-split one."""
-    angle = np.repeat(positions[:, None] * frequencies(x.shape[-1]), 2, axis=-1)
+    angle = np.repeat(positions[:, None] * frequencies(x.shape[-1], base=base), 2, axis=-1)
     return x * np.cos(angle) + quarter_turn(x, layout="half") * np.sin(angle)
 
 
-def halves_on_neighbours(x, positions):
+def halves_on_neighbours(x, positions, *, base=10000.0):
     """Tables for the half-split layout, applied in the interleaved one."""
-    angle = np.tile(positions[:, None] * frequencies(x.shape[-1]), 2)
+    angle = np.tile(positions[:, None] * frequencies(x.shape[-1], base=base), 2)
     return x * np.cos(angle) + quarter_turn(x, layout="interleaved") * np.sin(angle)
 
 
@@ -175,8 +175,8 @@ def forgets_offset(x, positions):
     return right(x, np.arange(len(positions)))
 
 
-def one_based(x, positions):
-    return right(x, np.asarray(positions) + 1)
+def one_based(x, positions, *, base=10000.0):
+    return right(x, np.asarray(positions) + 1, base=base)
 
 
 def twice(x, positions):

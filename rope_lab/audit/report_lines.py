@@ -29,9 +29,14 @@ def report(seen: Audit) -> str:
     lines = [("axes", arrangement(seen.axes)), *(("axis", words) for words in axes)] if axes else []
     about = "".join(f"{name:<14}{words}\n" for name, words in lines) + about
     laws = "\n".join(map(str, seen.laws))
-    return (
-        f"{seen.name}\ncalled with     {seen.fingerprint.form}\n{seen.fingerprint}\n{about}\n{laws}{symptom(seen.laws)}"
-    )
+    more = f"{gallery_line(seen)}{symptom(seen.laws)}"
+    return f"{seen.name}\ncalled with     {seen.fingerprint.form}\n{seen.fingerprint}\n{about}\n{laws}{more}"
+
+
+def gallery_line(seen: Audit) -> str:
+    """The mistake of the gallery that the answers are those of, and its mend; empty if there is none."""
+    like = seen.like
+    return f"\n\nLike a mistake of the gallery, {like.name}: {like.about} {like.fix}" if like else ""
 
 
 def symptom(laws: tuple[Law, ...]) -> str:

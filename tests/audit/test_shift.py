@@ -18,7 +18,7 @@ from rope_lab.nn import GPT, GPTConfig
 SHIFTS = (1, 16, 300)
 MISTAKES = {mistake.name: mistake for mistake in GALLERY}
 DIFFERENT = ("q only", "opposite signs", "cached keys under another base")
-LENGTHS = ("mismatched cos/sin layout", "norm leak")
+LENGTHS = ("mismatched cos/sin layout", "tables of halves on neighbours", "norm leak")
 NOTHING = ("no-op", "head axis as position", "batch axis as position", "decoding forgets the offset")
 LAWFUL = (
     "wrong base",
@@ -29,12 +29,15 @@ LAWFUL = (
     "degrees for radians",
     "wrong partial pairing",
     "stale cache that forgot theta",
+    "every frequency divided",
+    "frequencies cast with the module",
 )
+OF_STATE = ("tables kept by length", "the longest text stays", "table in the caller's dtype")  # the laws of state ask
 ROUNDED = ("bf16 positions", "bf16 angles")
 
 
 def test_every_mistake_of_the_gallery_is_planted():
-    assert sorted((*DIFFERENT, *LENGTHS, *NOTHING, *LAWFUL, *ROUNDED)) == sorted(MISTAKES)
+    assert sorted((*DIFFERENT, *LENGTHS, *NOTHING, *LAWFUL, *ROUNDED, *OF_STATE)) == sorted(MISTAKES)
 
 
 def gpt(**settings):

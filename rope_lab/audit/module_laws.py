@@ -53,8 +53,8 @@ def module_laws(f: Callable[[Any, Any], Any], head_dim: int, built: Built) -> li
         known = built.settings is not None and built.settings.sections is None
         rule = [configured_rule(probe, built.settings, window=built.window)] if known and built.settings else []
         return [*rule, _survives_casting(probe, built.module)]
-    except RefusedError:
-        return []  # the law "answers" says so
+    except (RefusedError, np.linalg.LinAlgError):
+        return []  # other laws say that it does not answer, or that its answers have no inverse
 
 
 def configured_rule(probe: Probe, settings: RopeSettings, *, window: int | None) -> Law:
@@ -82,7 +82,12 @@ def configured_rule(probe: Probe, settings: RopeSettings, *, window: int | None)
             continue  # a table that ends
         schedule = settings.schedule.at(length)
         theta = np.zeros(probe.head_dim // 2)
-        own = schedule.frequencies(settings.rotary_dim or settings.head_dim, base=settings.base)
+        try:
+            own = schedule.frequencies(settings.rotary_dim or settings.head_dim, base=settings.base)
+        except ValueError as error:  # such as an odd width, of which the code takes a part
+            return Law("configured rule", True, f"not asked: {error}", tried)
+        if len(own) > len(theta):
+            return Law("configured rule", True, f"not asked: {len(own)} planes, wider than the head", tried)
         theta[: len(own)] = own
         factors[length] = float(np.linalg.norm(maps[0], axis=0).max()), schedule.attention_factor
         for n, turned in zip(STEPS[1:], maps[1:], strict=False):

@@ -9,7 +9,7 @@ import torch
 from rope_lab.algebra.hf_schedules import rope_settings
 from rope_lab.audit.module_laws import Built, configured_rule, module_laws
 from rope_lab.audit.probe import Probe
-from tests.audit.implementations import rotary
+from tests.audit.implementations import from_table, rotary
 
 PLAIN = {"head_dim": 16, "rope_theta": 10000.0, "max_position_embeddings": 2048}
 LONG = {
@@ -68,6 +68,25 @@ def test_control_another_rule(f, config, words):
     assert found.saw.startswith(words)
 
 
+@pytest.mark.parametrize(
+    ("config", "words"),
+    [
+        ({"head_dim": 42, "partial_rotary_factor": 0.5}, "not asked: "),
+        ({"head_dim": 64}, "not asked: 32 planes, wider than the head"),
+    ],
+)
+def test_a_width_that_is_no_number_of_planes_is_not_asked(config, words):
+    found = asked(turned(lambda _: rule(PLAIN, 1)), {**PLAIN, **config})
+    assert found.ok
+    assert found.saw.startswith(words)
+
+
+def test_a_table_that_ends_early_is_not_asked():
+    """As far as it goes it may be right; no text of a thousand tokens fits."""
+    found = asked(from_table(length=64), PLAIN)
+    assert (found.ok, found.saw) == (True, "not asked: a table ends before these texts")
+
+
 def test_the_order_of_the_planes_and_of_the_coordinates_does_not_count():
     order = np.random.default_rng(0).permutation(16)
     assert asked(turned(lambda _: rule(PLAIN, 1)[::-1]), PLAIN).ok
@@ -98,6 +117,11 @@ def test_a_cast_is_a_caution_and_never_a_break(held):
     assert not cast.broken
     assert str(cast).startswith("care" if held else "ok")
     assert torch.equal(module.inv_freq, before)  # the module is as it was
+
+
+@pytest.mark.parametrize("f", [lambda x, _n: 0 * x, lambda: 0])
+def test_what_has_no_inverse_or_no_answer_is_for_other_laws(f):
+    assert module_laws(f, 16, Built(Tables(held=True), rope_settings(PLAIN), 2048)) == []
 
 
 def test_a_rule_that_we_do_not_know_is_not_asked():

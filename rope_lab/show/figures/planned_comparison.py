@@ -131,7 +131,7 @@ def five_answers(findings: Sequence[Finding], *, far: float = 0.1) -> Picture:
                 axes.plot(ends, [row + 0.14] * 2, color=LIGHT["two"], lw=width)
             axes.plot(finding.interval.mean, row + 0.14, "D", ms=6, color=LIGHT["two"])
         axes.set_yticks(range(len(near)), [finding.name.replace(" minus ", "\nminus ") for finding in near])
-        axes.set(ylim=(len(near) - 0.5, -0.6), xlabel="difference of final losses, nats; grey: the margin")
+        axes.set(ylim=(len(near) - 0.5, -0.6), xlabel="difference of losses, nats")
     return fig.picture
 
 

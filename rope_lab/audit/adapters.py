@@ -43,7 +43,7 @@ class Adapted:
     )
     axes: int = 1
     axis: int | None = None  # the one that f is asked along, if not all
-    built: Built | None = None  # the module, where it was built from a configuration
+    built: Built | None = None  # the module that answers, where the audit built it
 
 
 def adapt(target: Any, *, head_dim: int | None = None, layer_type: str | None = None, **settings: Any) -> Adapted:
@@ -208,7 +208,7 @@ def layer_types(rotary: Any, config: Any) -> tuple[str, ...]:
     rules = getattr(config, "rope_parameters", None) or {}
     kinds = tuple(name for name, rule in rules.items() if isinstance(rule, dict))
     used = getattr(config, "layer_types", None) or ()
-    return tuple(name for name in kinds if name in used) or kinds
+    return tuple(name for name in dict.fromkeys(used) if name in kinds) or kinds  # a library may make the rules of a set
 
 
 def wrong_layer_type(got: str | None, kinds: tuple[str, ...], name: str) -> str:
@@ -383,15 +383,13 @@ def _module(Class: Any, head_dim: int, asked: int | None, layer_type: str | None
     made, built = _made(Class, head_dim, settings, asked=asked is not None)
     names = parameter_names(getattr(made, "call", getattr(made, "forward", made)))
     if "input_pos" in names:  # torchtune: (batch, T, heads, d)
-        return Adapted(lambda x, n: made(_tensor(x).transpose(1, 2), input_pos=n[None]).transpose(1, 2), head_dim)
+        swapped = Adapted(lambda x, n: made(_tensor(x).transpose(1, 2), input_pos=n[None]).transpose(1, 2), head_dim)
+        return _with_module(swapped, made)
     if names[:1] == ["inputs"] and "positions" in names:  # Keras: (batch, T, heads, d)
         return Adapted(lambda x, n: made(_tensor(x).transpose(1, 2), positions=n).transpose(1, 2), head_dim)
     if whole := whole_sequence_call(made, names):
-        return Adapted(
-            whole_sequences(whole, longest=1024),
-            head_dim,
-            about="takes no positions: asked with one token at each place",
-        )
+        said = "takes no positions: asked with one token at each place"
+        return _with_module(Adapted(whole_sequences(whole, longest=1024), head_dim, about=said), made)
     axes = next((len(v) for n, v in built.given.items() if n in AXES and isinstance(v, tuple | list)), None)
     refused = None
     functions = [apply for apply in beside if {"cos", "sin"} <= set(parameter_names(apply))]
@@ -402,17 +400,22 @@ def _module(Class: Any, head_dim: int, asked: int | None, layer_type: str | None
             refused = error
     elif axes is None and not functions_beside(Class, None) and (tables := cos_sin_function(made, head_dim=head_dim)):
         f, about = apply_cos_sin(tables, head_dim=head_dim)
-        return Adapted(f, head_dim, about=about)
+        return _with_module(Adapted(f, head_dim, about=about), made)
     gives_tables = hasattr(made, "forward") or (names and names[0] in (*PLACES, *LENGTHS))
     if names[:2] == ["x", "positions"] or not gives_tables:
-        return Adapted(made, head_dim)
+        return _with_module(Adapted(made, head_dim), made)
     try:
         found = _of_tables(made, Class, built, head_dim, axes, axis)
     except TargetError as error:
         raise refused or error from error
     if refused and found.axes == 1:  # the function beside it wants other tables than these
         raise refused
-    return found
+    return _with_module(found, made)
+
+
+def _with_module(found: Adapted, made: Any) -> Adapted:
+    """The same with the module of torch that answers, so that its own laws can be asked."""
+    return replace(found, built=Built(made, None, None)) if hasattr(made, "named_buffers") else found
 
 
 def _of_tables(made: Any, owner: Any, built: Arguments, head_dim: int, axes: int | None, axis: int | None) -> Adapted:

@@ -23,6 +23,7 @@ KEPT = (
     "scheme",
     "broken_laws",
     "by_design",
+    "cautions",
 )
 
 

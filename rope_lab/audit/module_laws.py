@@ -1,4 +1,4 @@
-"""Laws of a module that was built from a configuration: it turns by the rule that is named there, also after a cast.
+"""Laws of a module that the audit built: it turns by the rule that its configuration names, also after a cast.
 
 >>> from dataclasses import replace
 >>> from rope_lab.algebra.frequency_schedules import Schedule
@@ -32,7 +32,7 @@ class Built:
     """A module and what its configuration says of it."""
 
     module: Any
-    settings: RopeSettings | None  # None: a rule that we do not know
+    settings: RopeSettings | None  # None: no configuration, or a rule that we do not know
     window: int | None  # the longest text of training, where the configuration has one
 
 
@@ -119,6 +119,9 @@ def _survives_casting(probe: Probe, module: Any) -> Law:
     if not any(t.is_floating_point() for t in (*module.buffers(), *module.parameters())):
         return Law(name, True, "the module holds no numbers that a cast could change", tried)
     before = _maps(probe, STEPS)
+    cached = [key for part in module.modules() for key, held in vars(part).items() if isinstance(held, torch.Tensor)]
+    if cached:
+        return Law(name, True, f"not asked: {cached[0]} keeps what earlier calls made", tried)
     kept = [(part, dict(part._buffers)) for part in module.modules()]
     try:
         module.to(torch.bfloat16)

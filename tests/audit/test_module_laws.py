@@ -119,6 +119,19 @@ def test_a_cast_is_a_caution_and_never_a_break(held):
     assert torch.equal(module.inv_freq, before)  # the module is as it was
 
 
+def test_a_table_from_earlier_calls_is_not_a_cast_one():
+    """It would answer from there, whatever the cast did to its frequencies."""
+
+    class Caching(Tables):
+        def forward(self, x, n):
+            self.table = getattr(self, "table", self.inv_freq.clone())
+            return torch.from_numpy(rotary(layout="half", theta=self.table.double().numpy())(x.numpy(), n.numpy()))
+
+    module = Caching(held=True)
+    (law,) = module_laws(module, 16, Built(module, None, None))
+    assert (law.ok, law.saw) == (True, "not asked: table keeps what earlier calls made")
+
+
 @pytest.mark.parametrize("f", [lambda x, _n: 0 * x, lambda: 0])
 def test_what_has_no_inverse_or_no_answer_is_for_other_laws(f):
     assert module_laws(f, 16, Built(Tables(held=True), rope_settings(PLAIN), 2048)) == []

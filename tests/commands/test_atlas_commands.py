@@ -23,6 +23,7 @@ ANSWER = {
     "pairs": [[0, 4]],
     "broken_laws": {},
     "by_design": {},
+    "cautions": {"survives casting": "keep it in float32"},
     "axes": [{"planes": [0, 1, 2, 3], "base": 10000.0, "frequencies": [1.0]}],
 }
 

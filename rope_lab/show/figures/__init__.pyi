@@ -62,6 +62,7 @@ from .planned_comparison import (
     difference_by_rate as difference_by_rate,
     five_answers as five_answers,
     loss_by_rate as loss_by_rate,
+    rows_by_rate as rows_by_rate,
 )
 from .precision import (
     LINES as LINES,

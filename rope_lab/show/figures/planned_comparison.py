@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from statistics import fmean
+from typing import Any
 
 from rope_lab.show.style import LIGHT
 from rope_lab.show.svg import Picture, figure
@@ -11,7 +12,7 @@ from rope_lab.show.tables import Table
 from rope_lab.training.results.cards import Card
 from rope_lab.training.results.equivalence import Finding
 
-__all__ = ["answer_table", "difference_by_rate", "five_answers", "loss_by_rate"]
+__all__ = ["answer_table", "difference_by_rate", "five_answers", "loss_by_rate", "rows_by_rate"]
 
 _LOOK = {  # name: ink, line, marker
     "RoPE": ("ink", "-", "o"),
@@ -41,31 +42,67 @@ def loss_by_rate(found: Iterable[Card]) -> Picture:
         A `Picture`: inline SVG with title and description.
     """
     losses = _by_rate(found)
-    means = {name: {rate: fmean(of.values()) for rate, of in sorted(rates.items())} for name, rates in losses.items()}
-    best = "; ".join(f"{name} {min(of.values()):.3f} at {min(of, key=of.__getitem__):g}" for name, of in means.items())
     panels: list[list[str]] = [
         [name for name in _LOOK if name in losses and not name.startswith("absolute")],
         [name for name in ("RoPE", "absolute scaled") if name in losses],
     ]
-    desc = f"Curves over a logarithmic axis of rates, each with one lowest point. The lowest means: {best}."
+    desc = f"Curves over a logarithmic axis of rates, each with one lowest point. The lowest means: {_best(losses)}."
     with figure(title="Final loss against the learning rate", desc=desc, size=(4.9, 5.6)) as fig:
-        for panel, axes in enumerate(fig.subplots(2, 1, sharex=True)):
-            for place, name in enumerate(panels[panel]):
-                ink, dash, marker = _LOOK[name]
-                rates = list(means[name])
-                axes.plot(rates, means[name].values(), dash, color=LIGHT[ink], marker=marker, ms=5, lw=1.6, label=name)
-                aside = 1.05 ** (
-                    place - (len(panels[panel]) - 1) / 2
-                )  # so that the seeds of two models do not hide each other
-                for rate in rates:
-                    own = list(losses[name][rate].values())
-                    axes.plot([rate * aside] * len(own), own, ".", ms=4, color=LIGHT[ink], alpha=0.55)
-            axes.set(xscale="log", ylabel="final loss, nats", ylim=(3.3, None))
-            axes.legend(loc="upper center", fontsize=10)
-        axes.set_xticks(rates, [f"{rate:g}" for rate in rates])
-        axes.minorticks_off()
+        for axes, names in zip(fig.subplots(2, 1, sharex=True), panels, strict=True):
+            _curves(axes, {name: losses[name] for name in names})
+            axes.set(ylabel="final loss, nats", ylim=(3.3, None))
         axes.set_xlabel("learning rate")
     return fig.picture
+
+
+def rows_by_rate(found: Iterable[Card]) -> Picture:
+    """The same for each row of a table: a panel for each setting that differs by more than its rate.
+
+    Args:
+        found: Cards of a sweep over rates, in settings named "ROW, rate RATE".
+
+    Returns:
+        A `Picture`: inline SVG with title and description.
+    """
+    of: dict[str, list[Card]] = {}
+    for card in found:
+        of.setdefault(card.setting.rpartition(", rate ")[0], []).append(card)
+    rows = {row: _by_rate(own) for row, own in of.items()}
+    best = "; ".join(f"{row}: {_best(losses)}" for row, losses in rows.items())
+    desc = f"For each row of the table, curves over a logarithmic axis of rates. The lowest means: {best}."
+    size = (4.9, 0.6 + 2.3 * len(rows))
+    with figure(title="Final loss against the learning rate, row by row", desc=desc, size=size) as fig:
+        panels = fig.subplots(len(rows), 1, sharex=True, squeeze=False)[:, 0]
+        for axes, (row, losses) in zip(panels, rows.items(), strict=True):
+            _curves(axes, {name: losses[name] for name in _LOOK if name in losses})
+            axes.set(ylabel="final loss, nats")
+            axes.set_title(row, loc="left", fontsize=10)
+        axes.set_xlabel("learning rate")
+    return fig.picture
+
+
+def _best(losses: _Losses) -> str:
+    """Where the mean of each model is lowest, in words."""
+    means = {name: {rate: fmean(of.values()) for rate, of in sorted(rates.items())} for name, rates in losses.items()}
+    return ", ".join(f"{name} {min(of.values()):.3f} at {min(of, key=of.__getitem__):g}" for name, of in means.items())
+
+
+def _curves(axes: Any, losses: _Losses) -> None:
+    """A line through the means of each model, and beside it a dot for each seed: two models do not hide each other."""
+    for place, (name, at) in enumerate(losses.items()):
+        ink, dash, marker = _LOOK[name]
+        rates = sorted(at)
+        means = [fmean(at[rate].values()) for rate in rates]
+        axes.plot(rates, means, dash, color=LIGHT[ink], marker=marker, ms=5, lw=1.6, label=name)
+        aside = 1.05 ** (place - (len(losses) - 1) / 2)
+        for rate in rates:
+            own = list(at[rate].values())
+            axes.plot([rate * aside] * len(own), own, ".", ms=4, color=LIGHT[ink], alpha=0.55)
+    tried = sorted({rate for at in losses.values() for rate in at})
+    axes.set(xscale="log")
+    axes.set_xticks(tried, [f"{rate:g}" for rate in tried])
+    axes.minorticks_off()
+    axes.legend(loc="upper center", fontsize=10)
 
 
 def difference_by_rate(

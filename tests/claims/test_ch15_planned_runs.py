@@ -64,10 +64,10 @@ def test_control_the_sign_turns(monkeypatch, place, gap):
     assert outcome("book.sign-turns-with-the-rate") == "not reproduced"
 
 
-def confirmed(above):
+def confirmed(above, rates=OWN):
     """Cards of the comparison: each model above RoPE by what is given, and a thousandth of noise."""
     return [
-        card(name, seed, 3 + seed + above[name] + 0.001 * ((seed * (2 + place)) % 3), config={"lr": OWN[name]})
+        card(name, seed, 3 + seed + above[name] + 0.001 * ((seed * (2 + place)) % 3), config={"lr": rates[name]})
         for place, name in enumerate(VARIANTS)
         for seed in SEEDS
     ]
@@ -108,6 +108,26 @@ def test_the_planned_answers(monkeypatch):
 def test_control_the_planned_answers(monkeypatch, moved, turned):
     plant(monkeypatch, rates=scanned(), confirm=confirmed({**AS_FOUND, **moved}))
     assert {name for name, found in zip(PLANNED, outcomes(), strict=True) if found == "not reproduced"} == set(turned)
+
+
+ONE_RATE = {**AS_FOUND, "CRoPE QKV": 0.01, "CRoPE QKVO": 0.01, "RoPE, size of QKVO": -0.003}
+AT_ONE_RATE = dict.fromkeys(VARIANTS, 0.004)
+
+
+def test_one_rate_for_all(monkeypatch):
+    assert outcome("book.tied-at-one-rate") == "reproduced"
+    plant(monkeypatch, rates=scanned(), confirm=confirmed(ONE_RATE, AT_ONE_RATE))
+    assert outcome("book.tied-at-one-rate") == "reproduced"
+    plant(monkeypatch, rates=scanned(), confirm=confirmed(ONE_RATE, AT_ONE_RATE)[1:])
+    assert outcome("book.tied-at-one-rate") == "not attempted"
+
+
+@pytest.mark.parametrize(
+    "moved", [{"CRoPE QKV": -0.01}, {"CRoPE QKVO": 0.0195}, {"RoPE, size of QKV": 0.02, "CRoPE QKV": 0.01}]
+)
+def test_control_one_rate_for_all(monkeypatch, moved):
+    plant(monkeypatch, rates=scanned(), confirm=confirmed({**ONE_RATE, **moved}, AT_ONE_RATE))
+    assert outcome("book.tied-at-one-rate") == "not reproduced"
 
 
 def test_what_the_page_says_of_the_plan():

@@ -9,6 +9,9 @@ CUT = """() => [...document.querySelectorAll("pre")]
   .filter((box) => box.checkVisibility())
   .filter((box) => box.scrollWidth > box.clientWidth + 1 || getComputedStyle(box).maskImage !== "none")
   .map((box) => box.textContent.slice(0, 60))"""
+WIDE = """() => [...document.querySelectorAll("article table")].filter((table) => table.checkVisibility())
+  .filter((table) => table.offsetWidth > table.parentElement.clientWidth + 1)
+  .map((table) => table.caption?.textContent ?? table.textContent.slice(0, 60))"""
 BUTTONS = """() => [...document.querySelectorAll("main button, main [type=submit]")]
   .filter((button) => button.checkVisibility()).map((button) => button.className + " " + button.textContent.trim())"""
 SHUT = "() => [...document.querySelectorAll('details.fold:not([open])')].length"
@@ -35,3 +38,23 @@ def test_a_printed_chapter_is_whole(sheet):
 def test_control_without_its_style_sheet_a_print_is_cut(sheet):
     sheet.evaluate("document.querySelector('link[href*=\"print.css\"]').remove()")
     assert sheet.evaluate(CUT)
+
+
+@pytest.fixture(params=["15_crope_tables", "17_which_rope", "atlas", "result_cards"])
+def tables(request, browser, site):
+    """A page with wide tables as it goes to the printer."""
+    page = browser.new_page(viewport=PAPER)
+    page.goto(f"{site.file}book/{request.param}.html")
+    page.emulate_media(media="print")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    yield page
+    page.close()
+
+
+def test_no_column_of_a_table_is_lost_on_paper(tables):
+    assert tables.evaluate(WIDE) == []
+
+
+def test_control_without_its_style_sheet_columns_are_lost(tables):
+    tables.evaluate("document.querySelector('link[href*=\"print.css\"]').remove()")
+    assert tables.evaluate(WIDE)

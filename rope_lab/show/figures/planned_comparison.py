@@ -22,6 +22,7 @@ _LOOK = {  # name: ink, line, marker
     "RoPE, size of QKVO": ("two", ":", "^"),
     "absolute scaled": ("conjugate", "-.", "X"),
 }
+NBSP = "\N{NO-BREAK SPACE}"
 _Losses = dict[str, dict[float, dict[int, float]]]  # variant, rate, seed
 
 
@@ -187,10 +188,10 @@ def answer_table(findings: Sequence[Finding], *, caption: str, outcomes: bool = 
     rows = []
     for finding in findings:
         plain, wide = finding.interval, finding.wide
-        row = [finding.name, f"{plain.mean:+.4f}", f"± {plain.half:.4f}", f"± {wide.half:.4f}"]
+        row = [finding.name, f"{plain.mean:+.4f}", f"±{NBSP}{plain.half:.4f}", f"±{NBSP}{wide.half:.4f}"]
         if outcomes:
             ways, turned, holds = finding.left_out(3)
-            row += [finding.outcome, f"{turned} of {ways}", f"{holds} of {ways}"]
+            row += [finding.outcome, f"{turned}{NBSP}of{NBSP}{ways}", f"{holds}{NBSP}of{NBSP}{ways}"]
         rows.append(row)
     said = ["outcome", "turns", "interval holds"] if outcomes else []
     return Table(["comparison", *numbers, *said], rows, caption=caption, right=[*numbers, *said[1:]])

@@ -19,6 +19,7 @@ _MAKERS: dict[str, Callable[[str], Experiment | None]] = {
     "crope-table1": crope.table1,
     "crope-table1-readings": crope.table1_readings,
     "crope-table2": crope.table2,
+    "crope-table2-again": crope.table2_again,
     "crope-equal-parameters": crope.equal_parameters,
     "crope-longer": crope.longer,
     "crope-afterwards": crope.afterwards,

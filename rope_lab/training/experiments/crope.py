@@ -135,6 +135,16 @@ def table2(rung: str) -> Experiment:
     return Experiment(name, rung, about, limits, "RoPE", runs)
 
 
+def table2_again(rung: str) -> Experiment | None:
+    """Row 4 of `table2` as it was, also in its precision."""
+    if rung != "cpu":
+        return None
+    name = "crope-table2-again"
+    runs = tuple(replace(run, experiment=name) for run in table2(rung).runs if run.setting == "row 4")
+    about = "Row 4 of Table 2 once more: two runs stood far from their neighbours"
+    return Experiment(name, rung, about, "It says whether the two stand there again, not why.", "RoPE", runs)
+
+
 def equal_parameters(rung: str) -> Experiment | None:
     """CRoPE's saving in Q, K, V, O is 2 d_model^2 a layer: exactly d_model hidden units of the MLP."""
     if rung != "cpu":

@@ -208,7 +208,7 @@ def layer_types(rotary: Any, config: Any) -> tuple[str, ...]:
     rules = getattr(config, "rope_parameters", None) or {}
     kinds = tuple(name for name, rule in rules.items() if isinstance(rule, dict))
     used = getattr(config, "layer_types", None) or ()
-    return tuple(name for name in dict.fromkeys(used) if name in kinds) or kinds  # a library may make the rules of a set
+    return tuple(name for name in dict.fromkeys(used) if name in kinds) or kinds  # their own order
 
 
 def wrong_layer_type(got: str | None, kinds: tuple[str, ...], name: str) -> str:

@@ -33,7 +33,7 @@ def run() -> dict[str, Any]:
 def table(card: dict[str, Any]) -> Table:
     """The card as a table, the slowest page first."""
     slowest = card["rows"][0]
-    verdict = "within" if slowest["seconds"] <= card["limit"] else "ABOVE"
+    verdict = "within" if slowest["seconds"] <= card["limit"] else "above"
     shown = Table(
         title=f"first widget: median and maximum of {card['rounds']} visits, in seconds",
         caption=f"{slowest['page']} is {verdict} the limit of {card['limit']} s",

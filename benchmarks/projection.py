@@ -68,7 +68,7 @@ def main() -> dict[str, Any]:
             rows.append({"form": form, "shape": name, "bar": BARS.get((form, name)), **ratio, **found})
     notes = [
         f"{row['form'].partition(',')[0]}, d = {row['shape']}: {row['ratio_to_dense']:.3f}, "
-        f"{'within' if row['ratio_to_dense'] <= row['bar'] else 'ABOVE'} {row['bar']:g}"
+        f"{'within' if row['ratio_to_dense'] <= row['bar'] else 'above'} {row['bar']:g}"
         for row in rows
         if row["bar"] is not None
     ]

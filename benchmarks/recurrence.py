@@ -51,7 +51,7 @@ def run() -> dict[str, Any]:
 def _in_words(entry: dict[str, Any]) -> str:
     bar, found = entry["bar"], entry["found"]
     asked = "" if bar is None else f" (bar {bar:g})"
-    above = {form: " ABOVE" if bar is not None and value > bar else "" for form, value in found.items()}
+    above = {form: " above" if bar is not None and value > bar else "" for form, value in found.items()}
     return f"{entry['what']}{asked}: " + "; ".join(f"{form}, {value:.2g}{above[form]}" for form, value in found.items())
 
 

@@ -57,7 +57,7 @@ def table(card: dict[str, Any]) -> Table:
 def _cell(row: dict[str, Any] | None) -> str:
     if row is None:
         return ""
-    bar = "" if row["bar"] is None else f" ({'within' if row['ratio_to_copy'] <= row['bar'] else 'ABOVE'} {row['bar']})"
+    bar = "" if row["bar"] is None else f" ({'within' if row['ratio_to_copy'] <= row['bar'] else 'above'} {row['bar']})"
     return f"{row['ratio_to_copy']:.2f}{bar}"
 
 

@@ -19,6 +19,8 @@ from sphinx.util.typing import ExtensionMetadata
 ENGLISH = languages["en"]
 UNSEEN = (nodes.section, nodes.raw, nodes.math, nodes.math_block, nodes.comment, nodes.system_message)
 
+INNER = {"proof-content", "exercise-content", "solution-content"}  # the text in a box: a part of the section around it
+
 Section = tuple[str, str, dict[str, int]]  # its anchor, its title, and how often it has a stem
 
 
@@ -27,15 +29,19 @@ def own_text(node: nodes.Node) -> Iterator[str]:
     for child in node.children:
         if isinstance(child, nodes.Text):
             yield child.astext()
-        elif not isinstance(child, UNSEEN):
+        elif not isinstance(child, UNSEEN) or is_inner(child):
             yield from own_text(child)
+
+
+def is_inner(node: nodes.Node) -> bool:
+    return isinstance(node, nodes.section) and not INNER.isdisjoint(node["ids"])
 
 
 def sections_of(doctree: nodes.document) -> list[Section]:
     """The sections of a page in their order; the anchor of the first, which is the page, is empty."""
     language = ENGLISH({})
     found: list[Section] = []
-    for section in doctree.findall(nodes.section):
+    for section in doctree.findall(lambda node: isinstance(node, nodes.section) and not is_inner(node)):
         words = (word for text in own_text(section) for word in language.split(text))
         stems = Counter(language.stem(word) for word in words if language.word_filter(word))
         found.append((section["ids"][0] if found else "", section[0].astext(), dict(stems)))

@@ -21,6 +21,8 @@ from rope_lab.show.style import css
 BODY = (
     # A list whose children are not list items. The entries read well as plain paragraphs.
     ('<div role="list" class="citation-list">', '<div class="citation-list">'),
+    # The text of a theorem is no section of its own, and each of them would have the same name.
+    ('<section id="proof-content">', "<section>"),
     # A box that scrolls must be reachable by keyboard, and then it needs a name.
     (
         '<div class="pst-scrollable-table-container">',

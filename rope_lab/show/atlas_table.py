@@ -5,6 +5,7 @@ The filter is hidden until atlas.js of the book serves it. Without the script th
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Sequence
 from html import escape
@@ -66,8 +67,11 @@ class AtlasTable:
         if row["skipped"]:
             rest = f'<td colspan="{len(HEADINGS) - 1}">not answered: {escape(row["skipped"])}</td>'
         else:
-            rest = "".join(f"<td>{escape(cell)}</td>" for cell in told)
-        return f'<tr {marks}><th scope="row"><code>{escape(row["name"])}</code>{_fold(row)}</th>{rest}</tr>'
+            rest = "".join(
+                f'<td data-what="{what}">{escape(cell)}</td>' for what, cell in zip(HEADINGS[1:], told, strict=True)
+            )
+        name = f'<small>{escape(library)}</small> <code>{_with_joints(row["name"])}</code>'
+        return f'<tr {marks}><th scope="row">{name}{_fold(row)}</th>{rest}</tr>'
 
 
 def facts(library: str, row: dict[str, Any]) -> dict[str, str]:
@@ -97,6 +101,11 @@ def cells(row: dict[str, Any]) -> list[str]:
         base,
         "; ".join([", ".join(laws) or "all hold", *(f"mind: {law}" for law in row.get("cautions", {}))]),
     ]
+
+
+def _with_joints(name: str) -> str:
+    """A name that may break before a capital letter and after a line below, and nowhere else."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=_)", "<wbr>", escape(name))
 
 
 def _fold(row: dict[str, Any]) -> str:

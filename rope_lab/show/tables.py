@@ -68,7 +68,7 @@ class Table:
 
     def _style(self, name: str, text: str) -> str:
         side = f"text-align: {'right' if name in self.right else 'left'}"
-        if "`" in text or (len(text) <= 24 and any(c.isdigit() for c in text)):
+        if re.fullmatch("`[^`]*`", text) or (len(text) <= 24 and any(c.isdigit() for c in text)):
             return f"{side}; white-space: nowrap"  # a name or a number does not break, words may
         return f"{side}; min-width: 15em" if len(text) > 24 else side
 

@@ -58,3 +58,18 @@ def test_no_column_of_a_table_is_lost_on_paper(tables):
 def test_control_without_its_style_sheet_columns_are_lost(tables):
     tables.evaluate("document.querySelector('link[href*=\"print.css\"]').remove()")
     assert tables.evaluate(WIDE)
+
+
+def test_paper_is_white_whatever_the_screen(browser, site):
+    page = browser.new_page(color_scheme="dark")
+    page.goto(f"{site.file}book/13_one_head.html")
+    ink = 'getComputedStyle(document.querySelector(".bd-article p")).color'
+    dark = page.evaluate(ink)
+    page.emulate_media(media="print", color_scheme="dark")
+    page.evaluate("dispatchEvent(new Event('beforeprint'))")
+    assert page.evaluate("document.documentElement.dataset.theme") == "light"
+    assert page.evaluate(ink) != dark
+    page.evaluate("dispatchEvent(new Event('afterprint'))")
+    page.emulate_media(media="screen", color_scheme="dark")
+    assert page.evaluate(ink) == dark
+    page.close()

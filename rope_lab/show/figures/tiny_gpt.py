@@ -119,4 +119,5 @@ def paired_seeds(one: Sequence[float], other: Sequence[float], *, names: tuple[s
             axes.plot([x - mean for x in values], [height] * len(values), "o", ms=7, color=LIGHT[ink], alpha=0.75)
         axes.set_yticks(range(len(rows)), rows)
         axes.set(ylim=(len(rows) - 0.5, -0.5), xlabel="loss minus the mean of its row, nats")
+        axes.locator_params(axis="x", nbins=4)
     return fig.picture

@@ -334,7 +334,7 @@ function build(ui) {
     { change: "largest change of any score", trained: "mean loss, as trained", altered: "mean loss, altered" },
     { host: measured },
   );
-  const label = "How surprised both are by each token of the left text";
+  const label = "How surprised both are by each token of the text as trained";
   const curve = ui.model.get("_curve") && ui.figure({ label, height: () => 180, host: measured });
   const inside = whole ? headOf(ui, vocabulary, () => paint()) : null;
 
@@ -505,7 +505,7 @@ function drawLoss(fig, losses, prompt) {
     y: [0, top],
     box: [22, 26, fig.width - 12, 138],
     yticks: [0, 4, 8],
-    xlabel: "token of the left text",
+    xlabel: "token of the text as trained",
     ylabel: "loss, in nats",
   });
   const line = (list, look) =>

@@ -70,7 +70,7 @@ class AtlasTable:
             rest = "".join(
                 f'<td data-what="{what}">{escape(cell)}</td>' for what, cell in zip(HEADINGS[1:], told, strict=True)
             )
-        name = f'<small>{escape(library)}</small> <code>{_with_joints(row["name"])}</code>'
+        name = f"<small>{escape(library)}</small> <code>{_with_joints(row['name'])}</code>"
         return f'<tr {marks}><th scope="row">{name}{_fold(row)}</th>{rest}</tr>'
 
 

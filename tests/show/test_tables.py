@@ -1,5 +1,6 @@
 """Tables made by a cell: what they show, how they escape, what they refuse; and one row for each card."""
 
+import re
 from xml.etree import ElementTree as ET
 
 import pytest
@@ -99,3 +100,10 @@ def test_every_setting_has_a_row_with_the_rate_of_its_cards():
 def test_no_cards_no_rows():
     for make in (card_table, means_table, settings_table):
         assert cells(make([], caption="None yet")) == []
+
+
+def test_a_name_alone_does_not_break_and_a_sentence_with_one_does():
+    html = Table(["what"], [["`crope-rates`"], ["In `crope-rates` the mean loss is lowest"]], caption="C")._repr_html_()
+    name, sentence = re.findall(r'<td style="([^"]*)"', html)
+    assert "nowrap" in name
+    assert "nowrap" not in sentence

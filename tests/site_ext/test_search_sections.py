@@ -4,6 +4,8 @@ import json
 import re
 
 import pytest
+from docutils import nodes
+from search_sections import sections_of
 
 from tests.site_ext.tiny_book import build
 
@@ -60,3 +62,14 @@ def test_a_page_that_is_read_again_has_its_new_words_alone(made):
     text = (made[0] / "out" / "_static" / "section-words.js").read_text(encoding="utf-8")
     assert '"heron"' in text
     assert '"zebra"' not in text
+
+
+def test_the_text_of_a_theorem_is_a_part_of_the_section_around_it():
+    """sphinx-proof writes it as a section, and all of them have one name."""
+    inner = nodes.section("", nodes.paragraph("", "A zebra crosses."), ids=["proof-content"])
+    outer = nodes.section("", nodes.title("", "Turning"), nodes.paragraph("", "Lengths stay."), inner, ids=["turning"])
+    page = nodes.document(None, None)
+    page += nodes.section("", nodes.title("", "One plane"), outer, ids=["one-plane"])
+    (_, first, _), (anchor, title, stems) = sections_of(page)
+    assert (first, anchor, title) == ("One plane", "turning", "Turning")
+    assert stems["zebra"] == 1

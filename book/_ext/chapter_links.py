@@ -24,14 +24,16 @@ class Link(NamedTuple):
     page: str
 
 
-def links(chapters: list[str], labs: set[str], page: str) -> list[Link]:
-    """The links of a chapter or a lab: forward, sideways and back, as far as they exist."""
+def links(chapters: list[str], labs: set[str], page: str, *, after: str | None = None) -> list[Link]:
+    """The links of a chapter or a lab: forward, sideways and back, as far as they exist; ``after`` follows the last."""
     found = PAGE.fullmatch(page)
     if not found or f"book/{found[2]}" not in chapters:
         return []
     chapter, lab = f"book/{found[2]}", f"notebooks/{found[2]}"
     at = chapters.index(chapter)
     made = [Link("next-chapter", "Next chapter", chapters[at + 1])] if at + 1 < len(chapters) else []
+    if not made and after:
+        made = [Link("next-chapter", "Next", after)]
     if page == lab:
         return [*made, Link("this-chapter", "Back to the chapter", chapter)]
     if lab in labs:
@@ -44,6 +46,15 @@ def chapters_of(app: Sphinx) -> list[str]:
     return [page for pages in chapters_by_part(app.env).values() for page in pages]
 
 
+def after_the_last(app: Sphinx) -> str | None:
+    """The page that follows the last chapter and its lab in the table of contents."""
+    relations = app.env.collect_relations()
+    page: str | None = next(reversed(chapters_of(app)), None)
+    while page is not None and PAGE.fullmatch(page):
+        page = relations[page][2]
+    return page
+
+
 def place(
     app: Sphinx,
     pagename: str,
@@ -54,7 +65,7 @@ def place(
     """Put the links at the end of a page, in the place of the theme's own, and into the page's head."""
     if "body" not in context:
         return
-    made = links(chapters_of(app), app.env.found_docs, pagename)
+    made = links(chapters_of(app), app.env.found_docs, pagename, after=after_the_last(app))
     if not made:
         return
     shown = []

@@ -25,6 +25,9 @@ def test_nothing_leads_beyond_the_ends():
     assert [link.kind for link in links(CHAPTERS, LABS, "book/01_one")] == ["next-chapter", "this-lab"]
     assert [link.kind for link in links(CHAPTERS, LABS, "book/03_three")] == ["this-lab", "previous-chapter"]
     assert [link.kind for link in links(CHAPTERS, LABS, "notebooks/03_three")] == ["this-chapter"]
+    onward = links(CHAPTERS, LABS, "book/03_three", after="book/newer")
+    assert onward[0] == Link("next-chapter", "Next", "book/newer")
+    assert links(CHAPTERS, LABS, "book/02_two", after="book/newer")[0].page == "book/03_three"
     assert links(CHAPTERS, set(), "book/01_one") == [Link("next-chapter", "Next chapter", "book/02_two")]
 
 

@@ -40,11 +40,15 @@ def test_at_the_end_the_difference_is_that_of_the_cards():
 def test_the_committed_cards_are_all_there_and_light():
     widget = LearningCurves()
     committed = [cards.read(path) for path in cards.RESULTS.rglob("*.json")]
-    validated = [card for card in committed if "valid_loss" in card.curve]
-    assert sum(len(panel["runs"]) for panel in widget.panels) == len(validated) > 0
-    left_out = {card.experiment for card in committed if card not in validated}
-    assert left_out == {"complex-rnn", "grid-question", "one-head"}
-    assert len(json.dumps(widget.panels)) < 1_000_000
+    shown = [card for card in committed if "valid_loss" in card.curve and not card.experiment.startswith("crope-rates")]
+    assert sum(len(panel["runs"]) for panel in widget.panels) == len(shown) > 0
+    left_out = {card.experiment for card in committed} - {card.experiment for card in shown}
+    assert {name for name in left_out if not name.startswith("crope-rates")} == {
+        "complex-rnn",
+        "grid-question",
+        "one-head",
+    }
+    assert len(json.dumps(widget.panels)) < 300_000
     for panel in widget.panels:
         values = compute(widget.panels, panel=panel["key"])
         assert values["reference"] in panel["names"]

@@ -18,6 +18,7 @@ __all__ = ["LearningCurves", "panels_of"]
 
 _KINDS = {"validation": "valid_loss", "training": "train_loss"}
 _POINTS = 120  # at most, for each kind of curve of a run: a page carries many runs
+_RATES = "crope-rates"  # the plan's choice of a rate: many runs, which chapter 15 shows by rate
 _REFERENCES = ("RoPE", "NoPE")  # what differences are taken to at first, where a card has it
 
 
@@ -95,7 +96,7 @@ class LearningCurves(Widget):
 
     @traitlets.default("panels")
     def _committed(self) -> list[dict]:
-        return panels_of(committed())
+        return panels_of(card for card in committed() if not card.experiment.startswith(_RATES))
 
     @staticmethod
     def compute(state: dict) -> dict:
@@ -158,7 +159,7 @@ class LearningCurves(Widget):
     def fallback(self) -> str:
         runs = sum(len(panel["runs"]) for panel in self.panels)
         return (
-            f"Interactive figure: the learning curves of the {runs} runs whose result cards come with the book. One "
+            f"Interactive figure: the learning curves of {runs} runs whose result cards come with the book. One "
             "chooses an experiment and two variants, and reads at any step both losses and their difference, paired by "
             "seed, with its 95 % interval."
         )

@@ -49,12 +49,14 @@ def sections_of(doctree: nodes.document) -> list[Section]:
 
 
 def index(pages: dict[str, list[Section]]) -> dict[str, Any]:
-    """For each stem the sections that have it, each followed by how often: ``[section, count, ...]``."""
-    sections, words = [], dict[str, list[int]]()
+    """For each stem the sections that have it: how many sections further on, and how often, ``[step, count, ...]``."""
+    sections, words, last = [], dict[str, list[int]](), dict[str, int]()
     for page, found in sorted(pages.items()):
         for anchor, title, stems in found:
+            here = len(sections)
             for stem, count in stems.items():
-                words.setdefault(stem, []).extend((len(sections), count))
+                words.setdefault(stem, []).extend((here - last.get(stem, 0), count))
+                last[stem] = here
             sections.append((page, anchor, title))
     return {"sections": sections, "words": words}
 

@@ -15,8 +15,8 @@
     const same = Object.hasOwn(words, word) ? [word] : Object.keys(words).filter((other) => other.includes(word));
     const found = new Map();
     for (const stem of word.length > 2 || same[0] === word ? same : []) {
-      for (let at = 0; at < words[stem].length; at += 2) {
-        const section = words[stem][at];
+      for (let at = 0, section = 0; at < words[stem].length; at += 2) {
+        section += words[stem][at];
         found.set(section, (found.get(section) ?? 0) + words[stem][at + 1]);
       }
     }

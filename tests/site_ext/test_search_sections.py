@@ -2,6 +2,7 @@
 
 import json
 import re
+from itertools import accumulate
 
 import pytest
 from docutils import nodes
@@ -38,7 +39,7 @@ def made(tmp_path_factory):
 def places(made, word):
     """The anchors on the page where a stem stands, and how often."""
     flat = made["words"].get(word, [])
-    found = [(made["sections"][at], count) for at, count in zip(flat[::2], flat[1::2], strict=True)]
+    found = [(made["sections"][at], count) for at, count in zip(accumulate(flat[::2]), flat[1::2], strict=True)]
     return {anchor: count for (page, anchor, _), count in found if page == "book/01_one_plane"}
 
 

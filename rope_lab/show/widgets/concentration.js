@@ -111,8 +111,10 @@ function drawRow(ui, fig, state, { wanted }, { numbers, range, look, title, word
   });
   const there = numbers[wanted + reach];
   fig.text([X(wanted), Y(there) - 9], "wanted", `small ${look}`);
-  fig.add("path", { d: `M${X(0)} ${Y(0) + 2}l-5 9h10Z`, class: "fill query" });
-  if (range[0]) fig.text([X(0) - 9, Y(0) + 18], "query", "small query", "end");
+  if (range[0]) {
+    fig.add("path", { d: `M${X(0)} ${Y(0) + 2}l-5 9h10Z`, class: "fill query" });
+    fig.text([X(0) - 9, Y(0) + 18], "query", "small query", "end");
+  }
   const value = numbers[key + reach];
   fig.circle([X(key), Y(value)], 8, "paper key");
   fig.circle([X(key), Y(value)], 3.5, "fill key");

@@ -67,7 +67,7 @@ function build(ui) {
   if (empty(ui)) return () => {};
   const curves = ui.figure({
     label: "Loss against step",
-    height: (width) => Math.min(380, Math.max(290, width * 0.75)),
+    height: (width) => Math.min(380, Math.max(320, width * 0.75)),
   });
   ui.ranges.panel = panels.map((panel) => panel.key);
   ui.ranges.variant = ui.ranges.reference = names;
@@ -248,9 +248,9 @@ function drawCurves(fig, { panels, kind }, now, grid) {
   const low = Math.min(...all),
     high = Math.max(...all),
     room = Math.max(0.05, (high - low) * 0.08);
-  const wide = fig.width > 520,
-    box = [52, 28, fig.width - (wide ? 136 : 12), fig.height - 44],
-    [, top, right, bottom] = box;
+  const wide = fig.width > 520, // or else the names of the two stand above
+    box = [52, wide ? 28 : 68, fig.width - (wide ? 136 : 12), fig.height - 44],
+    [left, top, right, bottom] = box;
   const look = (name) => (name === variant ? "two" : name === reference ? "" : "muted");
   fig.clear(
     `${kind} loss of ${names.length} variants up to step ${steps.at(-1)}; at step ${steps[index]}: ` +
@@ -286,10 +286,9 @@ function drawCurves(fig, { panels, kind }, now, grid) {
     }
   } else
     last.reverse().forEach((name, i) => {
-      // falling curves leave the upper right corner free
-      const y = top + 14 + 20 * i;
-      fig.line([right - 30, y], [right, y], `${look(name)} rope-mean ${name === reference ? "rope-reference" : ""}`);
-      fig.text([right - 38, y + 4], name, `small rope-chosen ${look(name)}`, "end");
+      const y = 12 + 20 * i;
+      fig.line([left, y], [left + 30, y], `${look(name)} rope-mean ${name === reference ? "rope-reference" : ""}`);
+      fig.text([left + 38, y + 4], name, `small rope-chosen ${look(name)}`, "start");
     });
 }
 

@@ -125,8 +125,10 @@ def _table2_rows(_name: str) -> tuple[Mapping[str, Setting], Grids, Setting]:
     old = table2("cpu").runs[0].to_dict()
     kept = (*TABLE1_CPU, "corpus", "decay", "eval_batch_size")
     shared = {key: old[key] for key in kept if key not in ("lr", "decay_every")}
-    grid = (0.00025, 0.0005, 0.001, 0.002)
-    grids: Grids = {(v, row): grid for row in rows for v in ("RoPE", "CRoPE QKV", "absolute scaled")}
+    grid: Grid = (0.00025, 0.0005, 0.001, 0.002)
+    grids = {(v, row): grid for row in rows for v in ("RoPE", "CRoPE QKV", "absolute scaled")}
+    for variant in ("RoPE", "CRoPE QKV"):
+        grids[variant, "width 64, decay every 400"] += (0.004,)  # by the plan's rule for edges: 0.002 was the best
     return rows, grids, {**shared, "precision": "float32"}
 
 

@@ -19,6 +19,11 @@ from rope_lab.training.run.config import RunConfig
 Grid = tuple[float, ...]
 Setting = dict[str, Any]  # what it changes of the run, and under "model" of the model
 Grids = Mapping[tuple[str, str], Grid]  # the rates that a variant tries in a setting; longer where the plan's rule asks
+Made = Callable[
+    [str], tuple[Mapping[str, Setting], Grids, Setting]
+]  # of a list's name: settings, grids, what is shared
+
+_LIMITS = "Exploratory: it cannot change the answers of crope-confirm."
 
 
 def _rate_runs(name: str, settings: Mapping[str, Setting], grids: Grids, shared: Setting) -> tuple[RunConfig, ...]:
@@ -83,9 +88,7 @@ def _wikitext_rates(name: str) -> Mapping[str, float]:
         raise NotYetError(f"experiment {name!r}: its grid comes from the cards of crope-rates, and {error}") from None
 
 
-def _pair(
-    key: str, about: str, limits: str, made: Callable[[str], tuple[Mapping[str, Setting], Grids, Setting]]
-) -> dict[str, Callable[[str], Experiment | None]]:
+def _pair(key: str, about: str, made: Made) -> dict[str, Callable[[str], Experiment | None]]:
     """The two experiments of one question, by name."""
     first, second = f"crope-rates-{key}", f"crope-confirm-{key}"
 
@@ -94,19 +97,19 @@ def _pair(
             return None
         settings, grids, shared = made(first)
         words = f"{about}: the best learning rate of each variant"
-        return Experiment(first, rung, words, limits, "RoPE", _rate_runs(first, settings, grids, shared))
+        return Experiment(first, rung, words, _LIMITS, "RoPE", _rate_runs(first, settings, grids, shared))
 
     def confirm(rung: str) -> Experiment | None:
         if rung != "cpu":
             return None
         settings, grids, shared = made(second)
         words = f"{about}: the variants at their own best rates, with seeds that chose nothing"
-        return Experiment(second, rung, words, limits, "RoPE", _confirm_runs(second, first, settings, grids, shared))
+        return Experiment(second, rung, words, _LIMITS, "RoPE", _confirm_runs(second, first, settings, grids, shared))
 
     return {first: rates, second: confirm}
 
 
-def _corpus(corpus: str, setting: str) -> Callable[[str], tuple[Mapping[str, Setting], Grids, Setting]]:
+def _corpus(corpus: str, setting: str) -> Made:
     def made(name: str) -> tuple[Mapping[str, Setting], Grids, Setting]:
         settings = {setting: {"corpus": corpus}}
         shared = {key: value for key, value in SHARED.items() if key not in ("corpus", "lr")}
@@ -144,10 +147,28 @@ def _lengths(name: str) -> tuple[Mapping[str, Setting], Grids, Setting]:
     return settings, _beside(rates, settings), shared
 
 
-_LIMITS = "Exploratory: it cannot change the answers of crope-confirm."
-EXPERIMENTS = {
-    **_pair("ptb", "Table 1's comparison on Penn Treebank", _LIMITS, _corpus("ptb", "PTB")),
-    **_pair("pg19", "Table 1's comparison on PG-19", _LIMITS, _corpus("pg19", "PG-19")),
-    **_pair("table2", "Table 2's rows on PG-19", _LIMITS, _table2_rows),
-    **_pair("lengths", "RoPE and CRoPE QKV for 250 to 2,000 steps", _LIMITS, _lengths),
+_QUESTIONS: dict[str, tuple[str, Made]] = {
+    "ptb": ("Table 1's comparison on Penn Treebank", _corpus("ptb", "PTB")),
+    "pg19": ("Table 1's comparison on PG-19", _corpus("pg19", "PG-19")),
+    "table2": ("Table 2's rows on PG-19", _table2_rows),
+    "lengths": ("RoPE and CRoPE QKV for 250 to 2,000 steps", _lengths),
 }
+EXPERIMENTS = {name: made for key, question in _QUESTIONS.items() for name, made in _pair(key, *question).items()}
+
+
+def own_rates(question: str) -> dict[tuple[str, str], float]:
+    """The best rate of each variant in each setting of an exploratory question, by the cards of its list of rates.
+
+    Args:
+        question: "ptb", "pg19", "table2" or "lengths".
+
+    Returns:
+        The rate, by variant and setting.
+
+    Raises:
+        NotYetError: If the grid itself waits for cards of ``crope-rates``.
+        UndecidedError: If a card is missing or a best rate lies at an edge of its grid.
+    """
+    name = f"crope-rates-{question}"
+    _, grids, _ = _QUESTIONS[question][1](name)
+    return chosen(name, grids)

@@ -21,5 +21,10 @@ from .cards import (
 from .equivalence import Finding as Finding, family as family, holm as holm
 from .intervals import Interval as Interval, interval as interval, paired as paired, t_quantile as t_quantile
 from .paired_curves import Gaps as Gaps, along as along
-from .plan_answers import answers as answers, differences as differences, own_rates as own_rates
+from .plan_answers import (
+    answers as answers,
+    differences as differences,
+    exploratory as exploratory,
+    own_rates as own_rates,
+)
 from .result_tables import Row as Row, rows as rows

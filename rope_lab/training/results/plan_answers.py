@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
 
+from rope_lab.training.experiments import planned_more
+from rope_lab.training.experiments.definition import NotYetError
 from rope_lab.training.experiments.planned import RATE_SEEDS, RATES, SEEDS, VARIANTS
-from rope_lab.training.experiments.rate_choice import best_rates, losses_by_rate
+from rope_lab.training.experiments.rate_choice import UndecidedError, best_rates, losses_by_rate
 from rope_lab.training.results import cards
 from rope_lab.training.results.cards import Card
 from rope_lab.training.results.equivalence import Finding, family
@@ -21,6 +23,7 @@ PRIMARY = (  # (variant, reference): the plan's five
 NARROWED = (("RoPE, size of QKV", "RoPE"), ("RoPE, size of QKVO", "RoPE"))  # one more, exploratory
 
 Comparisons = Collection[tuple[str, str]]
+Model = tuple[str, str]  # a variant in a setting
 
 
 def own_rates() -> Mapping[str, float]:
@@ -81,6 +84,36 @@ def answers(comparisons: Comparisons = PRIMARY, *, rate: float | None = None) ->
     rates = own_rates() if rate is None else dict.fromkeys(VARIANTS, rate)
     try:
         found = differences(cards.load_all("crope-confirm", "cpu"), comparisons, rates=rates)
+    except KeyError:
+        return []
+    return family(found, margin=MARGIN)
+
+
+def exploratory(question: str, comparisons: Mapping[str, tuple[Model, Model]]) -> list[Finding]:
+    """A family of exploratory comparisons, each model at its own best rate, with the seeds that chose nothing.
+
+    Args:
+        question: "ptb", "pg19", "table2" or "lengths".
+        comparisons: By name, the model whose loss comes first and the one whose loss is subtracted.
+
+    Returns:
+        The findings, in the order of the comparisons, paired by seed; empty while a rate or a card is missing.
+    """
+    try:
+        rates = planned_more.own_rates(question)
+    except (NotYetError, UndecidedError):
+        return []
+    loss = {
+        (card.variant, card.setting, card.seed): card.loss()
+        for card in cards.load_all(f"crope-confirm-{question}", "cpu")
+    }
+
+    def at(model: Model, seed: int) -> float:
+        variant, setting = model
+        return loss[variant, f"{setting}, rate {rates[model]:g}", seed]
+
+    try:
+        found = {name: [at(one, s) - at(other, s) for s in SEEDS] for name, (one, other) in comparisons.items()}
     except KeyError:
         return []
     return family(found, margin=MARGIN)

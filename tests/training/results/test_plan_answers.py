@@ -2,6 +2,7 @@
 
 import pytest
 
+from rope_lab.training.experiments import planned_more
 from rope_lab.training.experiments.planned import RATE_SEEDS, RATES, SEEDS, VARIANTS
 from rope_lab.training.results import cards, plan_answers
 from tests.training.tiny import card
@@ -73,3 +74,56 @@ def test_nothing_is_answered_while_a_card_is_missing(planted):
 def test_the_exploratory_comparison():
     found = plan_answers.answers(plan_answers.NARROWED)
     assert [f.outcome for f in found] == ["equivalent", "equivalent"]
+
+
+ROWS = ("width 128, decay every 800", "width 128, decay every 400", "width 64, decay every 400")
+ROW_RATES = {"RoPE": 0.001, "CRoPE QKV": 0.0005, "absolute scaled": 0.001}
+COMPARED = {row: (("CRoPE QKV", row), ("RoPE", row)) for row in ROWS} | {
+    "narrow minus wide": (("RoPE", ROWS[2]), ("RoPE", ROWS[1]))
+}
+
+
+def row_card(name, row, rate, seed, loss):
+    return card(name, seed, loss, config={"lr": rate, "setting": f"{row}, rate {rate:g}"})
+
+
+@pytest.fixture
+def rows_held(monkeypatch):
+    """Table 2: the tied model is ahead by 0.05 in each row, and the narrow row 0.1 behind."""
+    rates = (0.00025, 0.0005, 0.001, 0.002, 0.004)
+    held = {
+        "crope-rates-table2": [
+            row_card(name, row, rate, seed, 4 + 0.1 * abs(rates.index(rate) - rates.index(best)))
+            for name, best in ROW_RATES.items()
+            for row in ROWS
+            for rate in rates
+            for seed in RATE_SEEDS
+        ],
+        "crope-confirm-table2": [
+            row_card(name, row, rate, s, 4 + s + at * (name != "RoPE") + 0.1 * (row == ROWS[2]) + 0.001 * (s * k % 3))
+            for k, (name, rate) in enumerate(ROW_RATES.items())
+            for row in ROWS
+            for at in [-0.05 if rate == ROW_RATES[name] else 9]
+            for s in SEEDS
+        ],
+    }
+    for module in (cards, planned_more):
+        monkeypatch.setattr(module, "load_all", lambda name, _rung: held[name])
+    return held
+
+
+def test_exploratory_comparisons_stand_at_own_rates_of_their_settings(rows_held):
+    assert planned_more.own_rates("table2") == {(name, row): rate for name, rate in ROW_RATES.items() for row in ROWS}
+    rows_held["crope-confirm-table2"] += [row_card("CRoPE QKV", row, 0.001, s, 9.0) for row in ROWS for s in SEEDS]
+    found = plan_answers.exploratory("table2", COMPARED)
+    assert [f.name for f in found] == list(COMPARED)
+    assert [f.outcome for f in found] == ["better"] * 3 + ["worse"]
+    assert found[0].interval.mean == pytest.approx(-0.05, abs=2e-3)
+    assert found[3].interval.mean == pytest.approx(0.1)
+
+
+@pytest.mark.parametrize("name", ["crope-rates-table2", "crope-confirm-table2"])
+def test_nothing_exploratory_is_said_while_a_card_is_missing(rows_held, name):
+    assert plan_answers.exploratory("table2", COMPARED)
+    del rows_held[name][0]
+    assert plan_answers.exploratory("table2", COMPARED) == []

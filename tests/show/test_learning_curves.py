@@ -40,14 +40,11 @@ def test_at_the_end_the_difference_is_that_of_the_cards():
 def test_the_committed_cards_are_all_there_and_light():
     widget = LearningCurves()
     committed = [cards.read(path) for path in cards.RESULTS.rglob("*.json")]
-    shown = [card for card in committed if "valid_loss" in card.curve and not card.experiment.startswith("crope-rates")]
+    elsewhere = ("crope-rates", "crope-table2-again", "placements-shifted")
+    shown = [card for card in committed if "valid_loss" in card.curve and not card.experiment.startswith(elsewhere)]
     assert sum(len(panel["runs"]) for panel in widget.panels) == len(shown) > 0
     left_out = {card.experiment for card in committed} - {card.experiment for card in shown}
-    assert {name for name in left_out if not name.startswith("crope-rates")} == {
-        "complex-rnn",
-        "grid-question",
-        "one-head",
-    }
+    assert {name for name in left_out if not name.startswith(elsewhere)} == {"complex-rnn", "grid-question", "one-head"}
     assert len(json.dumps(widget.panels)) < 300_000
     for panel in widget.panels:
         values = compute(widget.panels, panel=panel["key"])
@@ -68,7 +65,7 @@ def test_long_curves_are_thinned_and_keep_their_end():
     card, steps = FOUND[0], list(range(1, 1001))
     long = replace(card, curve={"step": steps, "train_loss": [float(s) for s in steps], "valid_loss": [3.0] * 1000})
     (panel,) = panels_of([long])
-    assert len(panel["training_steps"]) <= 120
+    assert len(panel["training_steps"]) <= 60
     assert panel["training_steps"][-1] == panel["runs"][0]["training"][-1] == 1000
 
 

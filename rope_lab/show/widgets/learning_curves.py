@@ -17,8 +17,12 @@ from rope_lab.training.results.cards import Card
 __all__ = ["LearningCurves", "panels_of"]
 
 _KINDS = {"validation": "valid_loss", "training": "train_loss"}
-_POINTS = 120  # at most, for each kind of curve of a run: a page carries many runs
-_RATES = "crope-rates"  # the plan's choice of a rate: many runs, which chapter 15 shows by rate
+_POINTS = 60  # at most, for each kind of curve of a run: a page carries many runs
+_LEFT_OUT = (
+    "crope-rates",  # the plan's choices of a rate: many runs, which chapter 15 shows by rate
+    "crope-table2-again",  # runs of crope-table2, made again
+    "placements-shifted",  # runs of placements, made again
+)
 _REFERENCES = ("RoPE", "NoPE")  # what differences are taken to at first, where a card has it
 
 
@@ -96,7 +100,7 @@ class LearningCurves(Widget):
 
     @traitlets.default("panels")
     def _committed(self) -> list[dict]:
-        return panels_of(card for card in committed() if not card.experiment.startswith(_RATES))
+        return panels_of(card for card in committed() if not card.experiment.startswith(_LEFT_OUT))
 
     @staticmethod
     def compute(state: dict) -> dict:

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rope_lab.show.widgets.table_explorer import TableExplorer, at_own_rates, panels_of, verdict
+from rope_lab.show.widgets.table_explorer import TableExplorer, at_own_rates, panels_of, rows_at_own_rates, verdict
 from rope_lab.training.results import cards, intervals
 from tests.training.tiny import card
 
@@ -79,6 +79,22 @@ def test_the_first_panel_has_each_model_at_its_own_rate():
     assert at_own_rates([c for c in made if c.variant != "RoPE"]) == []
 
 
+def test_a_row_holds_each_model_at_its_own_rate():
+    made = [
+        card(name, seed, 3 + seed, experiment="demo", config={"lr": rate, "setting": f"{row}, rate {rate}"})
+        for name, rate in (("RoPE", 4e-3), ("tied", 8e-3))
+        for row in ("wide", "narrow")
+        for seed in range(3)
+    ]
+    panels = rows_at_own_rates(made)
+    assert [panel["key"] for panel in panels] == [
+        "demo cpu wide, each at its own best rate",
+        "demo cpu narrow, each at its own best rate",
+    ]
+    assert all(len(panel["runs"]) == 6 and set(panel["names"]) == {"RoPE", "tied"} for panel in panels)
+
+
 def test_the_committed_cards_are_all_there():
-    runs = sum(len(panel["runs"]) for panel in TableExplorer().panels if "own best rate" not in panel["key"])
+    again = "crope-confirm cpu each at its own best rate"
+    runs = sum(len(panel["runs"]) for panel in TableExplorer().panels if panel["key"] != again)
     assert runs == len(list(cards.RESULTS.glob("crope-*/*/*.json")))

@@ -15,7 +15,7 @@ from rope_lab.show.widgets.runs import by_seed, committed, interval, quantiles, 
 from rope_lab.training.results import cards
 from rope_lab.training.results.cards import Card
 
-__all__ = ["TableExplorer", "at_own_rates", "panels_of", "verdict"]
+__all__ = ["TableExplorer", "at_own_rates", "panels_of", "rows_at_own_rates", "verdict"]
 
 _EMPTY = {"panel": "", "names": [], "reference": "", "rows": []}
 
@@ -55,6 +55,24 @@ def at_own_rates(found: Iterable[Card], *, reference: str = "RoPE") -> list[dict
     named = {"setting": "each at its own best rate"}
     return panels_of(
         replace(card, config={**card.config, **named}) for card in found if card.config["lr"] in own[card.variant]
+    )
+
+
+def rows_at_own_rates(found: Iterable[Card]) -> list[dict]:
+    """One panel for each row of experiments that have each variant at its own rate only: rates do not part a row.
+
+    Args:
+        found: Result cards in settings named "ROW, rate RATE".
+
+    Returns:
+        One dict for each row, as `panels_of` gives them.
+    """
+    return panels_of(
+        replace(
+            card,
+            config={**card.config, "setting": f"{card.setting.rpartition(', rate ')[0]}, each at its own best rate"},
+        )
+        for card in found
     )
 
 
@@ -120,7 +138,9 @@ class TableExplorer(Widget):
 
     @traitlets.default("panels")
     def _committed(self) -> list[dict]:
-        return [*at_own_rates(committed("crope-confirm")), *panels_of(committed("crope-*"))]
+        apart = committed("crope-confirm-*")
+        others = [card for card in committed("crope-*") if not card.experiment.startswith("crope-confirm-")]
+        return [*at_own_rates(committed("crope-confirm")), *rows_at_own_rates(apart), *panels_of(others)]
 
     @staticmethod
     def compute(state: dict) -> dict:

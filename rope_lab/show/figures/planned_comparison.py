@@ -52,15 +52,17 @@ def loss_by_rate(found: Iterable[Card]) -> Picture:
         for axes, names in zip(fig.subplots(2, 1, sharex=True), panels, strict=True):
             _curves(axes, {name: losses[name] for name in names})
             axes.set(ylabel="final loss, nats", ylim=(3.3, None))
+            axes.legend(loc="upper center", fontsize=10)
         axes.set_xlabel("learning rate")
     return fig.picture
 
 
-def rows_by_rate(found: Iterable[Card]) -> Picture:
-    """The same for each row of a table: a panel for each setting that differs by more than its rate.
+def rows_by_rate(found: Iterable[Card], *, rows: Sequence[str]) -> Picture:
+    """The same for each row of a table, in a panel of its own.
 
     Args:
         found: Cards of a sweep over rates, in settings named "ROW, rate RATE".
+        rows: The rows, in the order of their panels.
 
     Returns:
         A `Picture`: inline SVG with title and description.
@@ -68,17 +70,18 @@ def rows_by_rate(found: Iterable[Card]) -> Picture:
     of: dict[str, list[Card]] = {}
     for card in found:
         of.setdefault(card.setting.rpartition(", rate ")[0], []).append(card)
-    rows = {row: _by_rate(own) for row, own in of.items()}
-    best = "; ".join(f"{row}: {_best(losses)}" for row, losses in rows.items())
+    panels = {row: _by_rate(of[row]) for row in rows}
+    best = "; ".join(f"{row}: {_best(losses)}" for row, losses in panels.items())
     desc = f"For each row of the table, curves over a logarithmic axis of rates. The lowest means: {best}."
-    size = (4.9, 0.6 + 2.3 * len(rows))
+    size = (4.9, 1.0 + 2.3 * len(rows))
     with figure(title="Final loss against the learning rate, row by row", desc=desc, size=size) as fig:
-        panels = fig.subplots(len(rows), 1, sharex=True, squeeze=False)[:, 0]
-        for axes, (row, losses) in zip(panels, rows.items(), strict=True):
+        column = fig.subplots(len(rows), 1, sharex=True, squeeze=False)[:, 0]
+        for axes, (row, losses) in zip(column, panels.items(), strict=True):
             _curves(axes, {name: losses[name] for name in _LOOK if name in losses})
             axes.set(ylabel="final loss, nats")
             axes.set_title(row, loc="left", fontsize=10)
         axes.set_xlabel("learning rate")
+        fig.legend(*axes.get_legend_handles_labels(), loc="outside upper center", ncols=3, fontsize=10)
     return fig.picture
 
 
@@ -103,7 +106,6 @@ def _curves(axes: Any, losses: _Losses) -> None:
     axes.set(xscale="log")
     axes.set_xticks(tried, [f"{rate:g}" for rate in tried])
     axes.minorticks_off()
-    axes.legend(loc="upper center", fontsize=10)
 
 
 def difference_by_rate(

@@ -1,0 +1,27 @@
+"""Chapter 15's figures of rates: a panel for each row, and the lowest means said in words."""
+
+import pytest
+
+from rope_lab.show.figures import planned_comparison
+from tests.training.tiny import card
+
+MEANS = {("wide", "RoPE"): (3.0, 3.2), ("wide", "CRoPE QKV"): (3.1, 2.9), ("narrow", "RoPE"): (3.4, 3.3)}
+CARDS = [
+    card(model, seed, mean + 0.1 * (seed - 1), config={"lr": rate, "setting": f"{row}, rate {rate:g}"})
+    for (row, model), means in MEANS.items()
+    for rate, mean in zip((0.001, 0.002), means, strict=True)
+    for seed in range(3)
+]
+
+
+def test_each_row_has_a_panel_and_says_where_it_is_lowest():
+    said = planned_comparison.rows_by_rate(CARDS, rows=("narrow", "wide"))._repr_html_()
+    assert "narrow: RoPE 3.300 at 0.002; wide: RoPE 3.000 at 0.001, CRoPE QKV 2.900 at 0.002" in said
+    assert said.count(">final loss, nats<") == 2
+    assert said.index(">narrow<") < said.index(">wide<")
+    assert said.count(">CRoPE QKV<") == 1  # one legend
+
+
+def test_a_row_without_cards_is_no_panel():
+    with pytest.raises(KeyError, match="deep"):
+        planned_comparison.rows_by_rate(CARDS, rows=("wide", "deep"))

@@ -1,6 +1,5 @@
 """Table 2 at tuned rates in chapter 15: planted cards that turn each claim, and the sentences of the page."""
 
-
 import pytest
 
 from rope_lab.claims import verify

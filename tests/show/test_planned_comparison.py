@@ -3,6 +3,7 @@
 import pytest
 
 from rope_lab.show.figures import planned_comparison
+from rope_lab.training.results.equivalence import family
 from tests.training.tiny import card
 
 MEANS = {("wide", "RoPE"): (3.0, 3.2), ("wide", "CRoPE QKV"): (3.1, 2.9), ("narrow", "RoPE"): (3.4, 3.3)}
@@ -25,3 +26,16 @@ def test_each_row_has_a_panel_and_says_where_it_is_lowest():
 def test_a_row_without_cards_is_no_panel():
     with pytest.raises(KeyError, match="deep"):
         planned_comparison.rows_by_rate(CARDS, rows=("wide", "deep"))
+
+
+def findings(by):
+    seeds = (-0.01, 0.0, 0.01)
+    return family({name: [at + x for x in seeds] for name, at in by.items()}, margin=0.02)
+
+
+def test_a_comparison_has_a_line_for_each_corpus_unless_it_is_far_away_on_one():
+    one, other = findings({"a minus b": 0.01, "c minus b": 0.3}), findings({"a minus b": -0.01, "c minus b": 0.02})
+    said = planned_comparison.five_answers({"first": one, "second": other})._repr_html_()
+    assert all(f">{corpus}<" in said for corpus in ("first", "second"))
+    assert f"first, a minus b {one[0].interval}; first, c minus b" in said
+    assert said.count(">minus b<") == 1  # a minus b; the other is told in words alone

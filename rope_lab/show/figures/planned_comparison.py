@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from statistics import fmean
 from typing import Any
 
@@ -22,6 +22,7 @@ _LOOK = {  # name: ink, line, marker
     "RoPE, size of QKVO": ("two", ":", "^"),
     "absolute scaled": ("conjugate", "-.", "X"),
 }
+_CORPORA = (("two", "D"), ("linear", "s"), ("conjugate", "o"))  # ink, marker
 NBSP = "\N{NO-BREAK SPACE}"
 _Losses = dict[str, dict[float, dict[int, float]]]  # variant, rate, seed
 
@@ -144,34 +145,42 @@ def difference_by_rate(
     return fig.picture
 
 
-def five_answers(findings: Sequence[Finding], *, far: float = 0.1) -> Picture:
-    """Each comparison: its seeds, its 95 and 99 % intervals, and the margin around zero.
+def five_answers(corpora: Mapping[str, Sequence[Finding]], *, far: float = 0.1) -> Picture:
+    """Each comparison on each corpus: its seeds, its 95 and 99 % intervals, and the margin around zero.
 
     Args:
-        findings: Comparisons of one family.
-        far: Comparisons whose mean is farther from zero than this are left out, and named in the title's line.
+        corpora: Comparisons of one family, by the corpus that they were made on; the same family for each.
+        far: Comparisons whose mean is farther from zero than this on a corpus are left out.
 
     Returns:
         A `Picture`: inline SVG with title and description.
     """
-    near = [finding for finding in findings if abs(finding.interval.mean) <= far]
-    read = "; ".join(f"{finding.name} {finding.interval}" for finding in findings)
+    every = [finding for own in corpora.values() for finding in own]
+    distant = {finding.name for finding in every if abs(finding.interval.mean) > far}
+    names = [name for name in dict.fromkeys(finding.name for finding in every) if name not in distant]
+    read = "; ".join(f"{corpus}, {f.name} {f.interval}" for corpus, own in corpora.items() for f in own)
     desc = f"Differences of final losses in nats per token, mean and 95 % interval over the seeds: {read}."
-    margin = findings[0].margin
-    with figure(title="The planned comparisons", desc=desc, size=(4.9, 0.9 + 0.75 * len(near))) as fig:
+    margin, step = every[0].margin, len(corpora) + 0.7
+    with figure(title="The planned comparisons", desc=desc, size=(4.9, 1.1 + 0.36 * step * len(names))) as fig:
         axes = fig.subplots()
         axes.axvspan(-margin, margin, color=LIGHT["hair"], alpha=0.6, lw=0)
         axes.axvline(0, color=LIGHT["ink"], lw=1.2)
-        for row, finding in enumerate(near):
-            axes.plot(
-                finding.differences, [row - 0.17] * len(finding.differences), "o", ms=4, color=LIGHT["ink"], alpha=0.5
-            )
-            for span, width in ((finding.wide, 1.2), (finding.interval, 3.2)):
-                ends = [span.mean - span.half, span.mean + span.half]
-                axes.plot(ends, [row + 0.14] * 2, color=LIGHT["two"], lw=width)
-            axes.plot(finding.interval.mean, row + 0.14, "D", ms=6, color=LIGHT["two"])
-        axes.set_yticks(range(len(near)), [finding.name.replace(" minus ", "\nminus ") for finding in near])
-        axes.set(ylim=(len(near) - 0.5, -0.6), xlabel="difference of losses, nats")
+        for place, (corpus, own) in enumerate(corpora.items()):
+            ink, marker = _CORPORA[place]
+            near = {finding.name: finding for finding in own}
+            rows = [step * group + place for group in range(len(names))]
+            for row, finding in zip(rows, (near[name] for name in names), strict=True):
+                seeds = finding.differences
+                axes.plot(seeds, [row - 0.28] * len(seeds), ".", ms=4, color=LIGHT["ink"], alpha=0.5)
+                for span, width in ((finding.wide, 1.2), (finding.interval, 3.2)):
+                    axes.plot([span.mean - span.half, span.mean + span.half], [row] * 2, color=LIGHT[ink], lw=width)
+            means = [near[name].interval.mean for name in names]
+            axes.plot(means, rows, marker, ms=6, color=LIGHT[ink], label=corpus)
+        middle = [step * group + (len(corpora) - 1) / 2 for group in range(len(names))]
+        axes.set_yticks(middle, [name.replace(" minus ", "\nminus ") for name in names])
+        axes.tick_params(axis="y", length=0)
+        axes.set(ylim=(step * len(names) - 0.7, -0.8), xlabel="difference of losses, nats")
+        fig.legend(loc="outside upper center", ncols=len(corpora), fontsize=10)
     return fig.picture
 
 

@@ -21,6 +21,7 @@ PRIMARY = (  # (variant, reference): the plan's five
     ("absolute scaled", "RoPE"),
 )
 NARROWED = (("RoPE, size of QKV", "RoPE"), ("RoPE, size of QKVO", "RoPE"))  # one more, exploratory
+_ELSEWHERE = {"Penn Treebank": ("ptb", "PTB"), "PG-19": ("pg19", "PG-19")}  # corpus: question, setting
 
 Comparisons = Collection[tuple[str, str]]
 Model = tuple[str, str]  # a variant in a setting
@@ -117,3 +118,22 @@ def exploratory(question: str, comparisons: Mapping[str, tuple[Model, Model]]) -
     except KeyError:
         return []
     return family(found, margin=MARGIN)
+
+
+def by_corpus(comparisons: Comparisons = PRIMARY) -> dict[str, list[Finding]]:
+    """The same family on each corpus of the plan; those of Penn Treebank and PG-19 are exploratory.
+
+    Args:
+        comparisons: Pairs of a variant and its reference.
+
+    Returns:
+        The findings by corpus, each model at its own best rate there; without a corpus that lacks a card.
+
+    Raises:
+        UndecidedError: If the cards of ``crope-rates`` do not decide a rate.
+    """
+    found = {"WikiText-2": answers(comparisons)}
+    for corpus, (question, setting) in _ELSEWHERE.items():
+        named = {f"{one} minus {other}": ((one, setting), (other, setting)) for one, other in comparisons}
+        found[corpus] = exploratory(question, named)
+    return {corpus: own for corpus, own in found.items() if own}

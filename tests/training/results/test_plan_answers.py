@@ -127,3 +127,32 @@ def test_nothing_exploratory_is_said_while_a_card_is_missing(rows_held, name):
     assert plan_answers.exploratory("table2", COMPARED)
     del rows_held[name][0]
     assert plan_answers.exploratory("table2", COMPARED) == []
+
+
+@pytest.fixture
+def corpora_held(monkeypatch):
+    """WikiText-2 as above; on PG-19 every model is best at 0.004, and the tied ones are level with RoPE."""
+    held = {"crope-rates": scanned(), "crope-confirm": confirmed(), "crope-rates-ptb": [], "crope-confirm-ptb": []}
+    held["crope-rates-pg19"] = [
+        row_card(name, "PG-19", rate, seed, 4 + 0.1 * abs(RATES.index(rate) - RATES.index(0.004)))
+        for name in VARIANTS
+        for rate in RATES
+        for seed in RATE_SEEDS
+    ]
+    held["crope-confirm-pg19"] = [
+        row_card(name, "PG-19", 0.004, s, 4 + s + 0.3 * name.startswith("absolute") + 0.001 * (s * k % 3))
+        for k, name in enumerate(VARIANTS)
+        for s in SEEDS
+    ]
+    for module in (cards, planned_more):
+        monkeypatch.setattr(module, "load_all", lambda name, _rung: held[name])
+    return held
+
+
+def test_the_same_family_on_each_corpus_that_has_its_cards(corpora_held):
+    found = plan_answers.by_corpus()
+    assert list(found) == ["WikiText-2", "PG-19"]
+    assert [[f.name for f in own] for own in found.values()] == [[f.name for f in plan_answers.answers()]] * 2
+    assert [f.outcome for f in found["PG-19"]] == ["equivalent"] * 4 + ["worse"]
+    corpora_held["crope-confirm-pg19"].pop()
+    assert list(plan_answers.by_corpus()) == ["WikiText-2"]

@@ -3,10 +3,10 @@
 import pytest
 
 from rope_lab.claims import verify
-from rope_lab.claims.book.ch15_table2 import FAST, MODELS, NARROW, RATES, SLOW, at_own_rates
+from rope_lab.claims.book.ch15_table2 import FAST, MODELS, NARROW, RATES, SLOW
 from rope_lab.training.experiments import planned_more
 from rope_lab.training.experiments.planned import RATE_SEEDS, SEEDS
-from rope_lab.training.results import cards
+from rope_lab.training.results import cards, plan_answers
 from tests.training.tiny import card
 
 ROWS = (SLOW, FAST, NARROW)
@@ -138,6 +138,6 @@ def test_what_the_page_says_of_the_runs_that_stand_apart():
 
 
 def test_what_the_page_says_of_the_eight_seeds():
-    found = at_own_rates()
+    found = plan_answers.table2()
     assert min(f.interval.mean for name, f in found.items() if name.startswith("width")) > 0.1
     assert all(f.left_out(3)[1] == 0 for name, f in found.items() if name.startswith("width"))

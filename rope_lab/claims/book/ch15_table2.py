@@ -6,10 +6,9 @@ from statistics import fmean
 
 from rope_lab.claims.ledger import claim
 from rope_lab.training.results import cards, plan_answers
-from rope_lab.training.results.equivalence import Finding
 
-SLOW, FAST, NARROW = "width 128, decay every 800", "width 128, decay every 400", "width 64, decay every 400"
-MODELS = ("RoPE", "CRoPE QKV", "absolute scaled")
+SLOW, FAST, NARROW = plan_answers.TABLE2_ROWS
+MODELS = plan_answers.TABLE2_MODELS
 RATES = (0.00025, 0.0005, 0.001, 0.002)  # each model in each row has these
 SEEDS = (0, 1, 2)
 
@@ -67,13 +66,6 @@ def sign_turns():
     return "reproduced" if turns else "not reproduced"
 
 
-def at_own_rates() -> dict[str, Finding]:
-    """The comparisons of chapter 15's table, by name; empty while a rate or a card is missing."""
-    tied = {f"CRoPE QKV minus RoPE, {row}": (("CRoPE QKV", row), ("RoPE", row)) for row in (SLOW, FAST, NARROW)}
-    width = {f"width 64 minus 128, {model}": ((model, NARROW), (model, FAST)) for model in MODELS}
-    return {finding.name: finding for finding in plan_answers.exploratory("table2", {**tied, **width})}
-
-
 @claim(
     "book.table2-wide-is-ahead",
     statement=r"In `crope-confirm-table2`, with the decay every 400 steps and each model at its own best rate, width "
@@ -83,7 +75,7 @@ def at_own_rates() -> dict[str, Finding]:
     witness=r"Three comparisons, eight seeds, in chapter 15's table.",
 )
 def wide_is_ahead():
-    found = at_own_rates()
+    found = plan_answers.table2()
     if not found:
         return "not attempted"
     gaps = [gap for name, finding in found.items() if name.startswith("width") for gap in finding.differences]
@@ -100,7 +92,7 @@ def wide_is_ahead():
     witness=r"Three comparisons, eight seeds, in chapter 15's table.",
 )
 def tied_gains_nothing():
-    found = at_own_rates()
+    found = plan_answers.table2()
     if not found:
         return "not attempted"
     slow, fast, narrow = (found[f"CRoPE QKV minus RoPE, {row}"].interval for row in (SLOW, FAST, NARROW))

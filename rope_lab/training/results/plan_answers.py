@@ -21,6 +21,8 @@ PRIMARY = (  # (variant, reference): the plan's five
     ("absolute scaled", "RoPE"),
 )
 NARROWED = (("RoPE, size of QKV", "RoPE"), ("RoPE, size of QKVO", "RoPE"))  # one more, exploratory
+TABLE2_ROWS = ("width 128, decay every 800", "width 128, decay every 400", "width 64, decay every 400")
+TABLE2_MODELS = ("RoPE", "CRoPE QKV", "absolute scaled")
 _ELSEWHERE = {"Penn Treebank": ("ptb", "PTB"), "PG-19": ("pg19", "PG-19")}  # corpus: question, setting
 
 Comparisons = Collection[tuple[str, str]]
@@ -137,3 +139,15 @@ def by_corpus(comparisons: Comparisons = PRIMARY) -> dict[str, list[Finding]]:
         named = {f"{one} minus {other}": ((one, setting), (other, setting)) for one, other in comparisons}
         found[corpus] = exploratory(question, named)
     return {corpus: own for corpus, own in found.items() if own}
+
+
+def table2() -> dict[str, Finding]:
+    """Table 2's rows, each model at its own best rate: tied minus plain in each row, and width 64 minus width 128.
+
+    Returns:
+        The exploratory findings by name; empty while a rate or a card is missing.
+    """
+    _, wide, narrow = TABLE2_ROWS
+    tied = {f"CRoPE QKV minus RoPE, {row}": (("CRoPE QKV", row), ("RoPE", row)) for row in TABLE2_ROWS}
+    width = {f"width 64 minus 128, {model}": ((model, narrow), (model, wide)) for model in TABLE2_MODELS}
+    return {finding.name: finding for finding in exploratory("table2", {**tied, **width})}

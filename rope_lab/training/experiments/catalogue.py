@@ -28,6 +28,7 @@ _MAKERS: dict[str, Callable[[str], Experiment | None]] = {
     **planned_more.EXPERIMENTS,
     "placements": placement_orders.placements,
     "placements-shifted": placement_orders.placements_shifted,
+    "placements-anywhere": placement_orders.placements_anywhere,
     "placements-base1e4": placement_orders.placements_base,
     "one-cache": placement_orders.one_cache,
     "longer-texts": long_contexts.longer_texts,

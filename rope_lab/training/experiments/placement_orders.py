@@ -83,6 +83,23 @@ def placements_shifted(rung: str) -> Experiment | None:
     return Experiment(name, rung, about, limits, "NoPE", runs)
 
 
+def placements_anywhere(rung: str) -> Experiment | None:
+    """The five placements that are not relative, trained where ``placements-shifted`` validates: anywhere.
+
+    A relative placement learns the same from windows that begin elsewhere, but for rounding. QK stands for those four.
+    """
+    if rung != "cpu":
+        return None
+    name, shift = "placements-anywhere", 8
+    chosen = {variant: PLACEMENTS[variant] for variant in ("QK", "Q", "K", "V", "O", "QKV")}
+    starts = shift * _PLACEMENTS_CPU["seq_len"] + 1  # 0 and what "shift 8" draws
+    shared = {**_PLACEMENTS_CPU, "starts": starts, "measure": (f"shift {shift}",)}
+    runs = make_runs(name, rung, chosen, seeds=range(5), settings=_ALONE, model=LLAMA, **shared)
+    about = "The placements that a shift changes, trained in windows that begin at random positions"
+    limits = "The setting of placements-shifted, with its seeds, starts and texts. QK is the control: nothing changes."
+    return Experiment(name, rung, about, limits, "QK", runs)
+
+
 def placements_base(rung: str) -> Experiment | None:
     if rung != "cpu":
         return None

@@ -48,6 +48,7 @@ FIELDS: dict[str, Kind] = {  # what each field of a run must be
     "seq_len": POSITIVE_COUNT,
     "bos": FLAG,
     "vocab_multiple": POSITIVE_COUNT,
+    "starts": POSITIVE_COUNT,
     "batch_size": POSITIVE_COUNT,
     "steps": POSITIVE_COUNT,
     "lr": POSITIVE,
@@ -99,6 +100,7 @@ class RunConfig:
     tokenizer: str = "bpe-1024"
     seq_len: int = 256  # tokens in a window, the BOS token included where there is one
     bos: bool = False  # begin every window with a token of its own (one more than the tokenizer has)
+    starts: int = 1  # a step's windows begin at one position below this, drawn by the seed; 1: always at position 0
     vocab_multiple: int = 1  # pad the vocabulary up to a multiple: 64 makes 50,257 into 50,304
 
     # How it learns

@@ -33,7 +33,7 @@ def model_config(config: RunConfig, *, vocab_size: int) -> GPTConfig:
     if unknown := set(config.model) - known:
         raise ArgumentError(f"model: expected fields of GPTConfig ({', '.join(sorted(known))}), got {sorted(unknown)}")
     used, multiple = vocab_size + config.bos, config.vocab_multiple
-    derived = {"vocab_size": -(-used // multiple) * multiple, "seq_len": config.seq_len}
+    derived = {"vocab_size": -(-used // multiple) * multiple, "seq_len": config.seq_len + config.starts - 1}
     for name, value in derived.items():
         if (got := config.model.get(name, value)) != value:
             raise ArgumentError(f"model: expected {name}={value}, which the run decides, got {got}: leave it out")
@@ -60,8 +60,8 @@ class NextTokenLoss(nn.Module):
         super().__init__()
         self.model = model
 
-    def forward(self, inputs: Tensor, targets: Tensor) -> Tensor:
-        return F.cross_entropy(self.model(inputs).float().flatten(0, 1), targets.flatten())
+    def forward(self, inputs: Tensor, targets: Tensor, *, offset: int = 0) -> Tensor:
+        return F.cross_entropy(self.model(inputs, offset=offset).float().flatten(0, 1), targets.flatten())
 
 
 class Learner:
@@ -75,17 +75,25 @@ class Learner:
         memory = (
             MEMORY if group.device.type == "cpu" else 0.5 * torch.cuda.get_device_properties(group.device).total_memory
         )
-        self.rows = micro_batch(model, rows=config.batch_size // group.world, memory=memory)
+        window = dataclasses.replace(model, seq_len=config.seq_len)  # what a step reads, wherever it stands
+        self.rows = micro_batch(window, rows=config.batch_size // group.world, memory=memory)
         self.compiled = _compiles(config, group.device.type, notice)
         self.loss: Any = NextTokenLoss(self.model)  # or what wraps it
         if group.world > 1:
             self.loss = DistributedDataParallel(self.loss)
         if self.compiled:
-            graphs = group.device.type == "cuda" and group.world == 1 and self.rows == config.batch_size
-            self.loss = torch.compile(self.loss, dynamic=False, mode="reduce-overhead" if graphs else None)
+            anywhere = config.starts > 1  # one program for all first positions: neither a graph nor a shape for each
+            alone = group.device.type == "cuda" and group.world == 1 and self.rows == config.batch_size
+            graphs = alone and not anywhere
+            self.loss = torch.compile(
+                self.loss, dynamic=None if anywhere else False, mode="reduce-overhead" if graphs else None
+            )
 
-    def step(self, inputs: Tensor, targets: Tensor, *, lr: float) -> Tensor:
-        """One update from one batch, in as many micro-batches as memory asks for. The mean loss, left on the device."""
+    def step(self, inputs: Tensor, targets: Tensor, *, lr: float, offset: int = 0) -> Tensor:
+        """One update from one batch, in as many micro-batches as memory asks for. The mean loss, left on the device.
+
+        ``offset`` is the position of the first token of each window.
+        """
         for parameters in self.optimizer.param_groups:
             parameters["lr"] = lr
         parts = list(zip(inputs.split(self.rows), targets.split(self.rows), strict=True))
@@ -94,7 +102,7 @@ class Learner:
             wait = self.group.world > 1 and i + 1 < len(parts)  # gradients travel once, with the last part
             with self.loss.no_sync() if wait else contextlib.nullcontext():
                 with self.autocast():
-                    loss = self.loss(x, y) / len(parts)
+                    loss = self.loss(x, y, offset=offset) / len(parts)
                 self.scaler.scale(loss).backward()
             total += loss.detach()
         self.scaler.unscale_(self.optimizer)

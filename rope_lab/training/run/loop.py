@@ -148,6 +148,7 @@ class Run:
         self.hidden = not (progress and group.first)
         self.bos = corpus.vocab_size if config.bos else None
         self.recent = torch.zeros(config.log_every, device=group.device)  # losses since the last point of the curve
+        self.starts = np.random.default_rng((config.seed, 1)).integers(config.starts, size=config.steps).tolist()
         self.batches = Batches(
             corpus.train,
             seq_len=config.seq_len,
@@ -191,7 +192,9 @@ class Run:
         config, group, record = self.config, self.group, self.record
         for step in range(record.step, config.steps):
             with record.stopwatch:
-                loss = self.learner.step(*self.batches[step], lr=config.learning_rate(step))
+                inputs, targets = self.batches[step]
+                rate = config.learning_rate(step)
+                loss = self.learner.step(inputs, targets, lr=rate, offset=self.starts[step])
                 self.recent[step % config.log_every] = loss
                 record.step = done = step + 1
                 end = done == config.steps

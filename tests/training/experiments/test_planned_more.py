@@ -97,3 +97,11 @@ def test_shifted_placements_are_the_old_runs_with_more_asked_of_them():
     assert len(runs) == len(old)
     assert all(same(run, old[run.variant, run.seed], "measure") for run in runs)
     assert {run.measure for run in runs} == {("shift 8", "length 128", "length 256")}
+
+
+def test_the_five_absolute_placements_are_trained_where_a_shift_validates_them():
+    shifted = {(r.variant, r.seed): r for r in experiment("placements-shifted").runs}
+    runs = experiment("placements-anywhere").runs
+    assert len(runs) == 6 * 5
+    assert all(same(run, shifted[run.variant, run.seed], "measure", "starts") for run in runs)
+    assert {run.starts for run in runs} == {8 * 64 + 1}

@@ -32,7 +32,7 @@ def stand_in(monkeypatch):
 
 
 def made(group, **model):
-    run = tiny(precision="float32", compile="never", clip=0.0, steps=3, model={**MODEL, **model})
+    run = tiny(precision="float32", compile="never", clip=0.0, steps=3, starts=9, model={**MODEL, **model})
     learner = Learner(run, model_config(run, vocab_size=29), group, notice=print)
     stream = np.arange(200, dtype=np.uint16) % 29
     return learner, Batches(stream, seq_len=16, batch_size=4, steps=3, seed=0, device=group.device)
@@ -42,6 +42,7 @@ def made(group, **model):
 def test_a_step_stays_on_its_device(stand_in, scheme):
     learner, batches = made(stand_in, **SCHEMES[scheme])
     assert learner.step(*batches[1], lr=1e-3).device.type == "meta"
+    assert learner.step(*batches[1], lr=1e-3, offset=8).device.type == "meta"
     assert learner.nats(*batches[0]).device.type == "meta"
 
 

@@ -54,6 +54,31 @@ def test_it_is_a_plain_training_loop(tmp_path):
     assert curve["train_loss"][-1] != pytest.approx(wrong[-1], abs=2e-5)
 
 
+LLAMA = {**MODEL, "block": "llama", "base": 100.0}
+
+
+def train_losses(folder, **fields):
+    curve = run(folder, precision="float32", log_every=1, **fields).card.curve
+    return [loss for loss in curve["train_loss"] if loss is not None]
+
+
+def test_where_windows_begin_changes_nothing_for_relative_positions_and_much_for_others(tmp_path):
+    for rotated, changes in (("qk", False), ("qkvo", False), ("q", True), ("v", True)):
+        model = {**LLAMA, "rotated": rotated}
+        at_0, anywhere, again = (
+            train_losses(tmp_path / f"{rotated}-{name}", model=model, starts=starts)
+            for name, starts in (("at-0", 1), ("anywhere", 129), ("again", 129))
+        )
+        assert anywhere == again
+        assert (anywhere == pytest.approx(at_0, abs=1e-5)) is not changes
+
+
+def test_compiled_it_begins_anywhere_too(tmp_path):
+    fields = {"model": {**LLAMA, "rotated": "k"}, "starts": 129}
+    plain, compiled = (train_losses(tmp_path / how, compile=how, **fields) for how in ("never", "always"))
+    assert compiled == pytest.approx(plain, abs=1e-3)
+
+
 @pytest.mark.parametrize("precision", ["float32", "bfloat16"])
 @pytest.mark.parametrize("bos", [False, True])
 def test_the_same_seed_gives_the_same_bits_twice_and_another_seed_does_not(tmp_path, precision, bos):

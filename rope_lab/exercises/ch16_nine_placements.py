@@ -13,6 +13,8 @@ from rope_lab.algebra.rankings import exchanges
 from rope_lab.algebra.rotation import frequencies
 from rope_lab.algebra.schedule import turns
 from rope_lab.exercises.core import Question, Task
+from rope_lab.training.experiments.placement_orders import JUDGED
+from rope_lab.training.results import cards
 
 # --- the prediction: nine equals, all pairs compared ---
 
@@ -25,6 +27,19 @@ def _false_decisions() -> list[bool]:
         d = losses[:, i] - losses[:, j]
         found += np.abs(d.mean(1)) > quantile * d.std(1, ddof=1) / np.sqrt(5)
     return [bool(abs(found.mean() - guess) < 0.2) for guess in (0.05, 1.8, 9, 18)]
+
+
+# --- the second prediction: the same windows, begun elsewhere ---
+
+
+def _place_elsewhere() -> list[bool]:
+    """QKV and NoPE by their mean loss where windows begin anywhere."""
+    losses: dict[str, list[float]] = {}
+    for card in cards.load_all(JUDGED, "cpu"):
+        losses.setdefault(card.variant, []).append(card.measured["shift 8"]["loss"])
+    order = sorted(losses, key=lambda name: np.mean(losses[name]))
+    place = order.index("QKV")
+    return [place == 2, 2 < place < order.index("NoPE"), place > order.index("NoPE")]
 
 
 # --- exchanges of neighbours, and tau ---
@@ -120,6 +135,27 @@ EXERCISES = (
             "A": "An interval of 95 % is wrong once in twenty times. What happens when it is asked 36 times?",
             "C": "That would be one false decision in four. Each interval is wrong once in twenty times.",
             "D": "An interval of 95 % is not a coin: it misses the truth once in twenty times.",
+        },
+    ),
+    Question(
+        id="ch16.predict-shift",
+        kind="prediction",
+        prompt=r"In our runs QKV ends third of the nine, well before NoPE. All windows began at position 0. Now the "
+        r"finished models read the same windows from other positions, at random up to 512. Where does QKV stand?",
+        choices=(
+            "Third, as before: weights and text are the same.",
+            "A little lower, but before NoPE, which knows no positions at all.",
+            "Behind NoPE.",
+        ),
+        answer="C",
+        truth=_place_elsewhere,
+        why=r"QKV turns values and does not turn the output back, so what a token receives depends on where the "
+        r"window stands (chapter 8). The model has built on that. NoPE turns nothing, and a shift cannot reach it.",
+        feedback={
+            "A": "The same weights see other angles: values arrive turned by their position, and nobody turns them "
+            "back.",
+            "B": "NoPE knows no positions, so it has nothing to lose. What does a model lose that has learned to read "
+            "turned values at 64 places, and meets others?",
         },
     ),
     Question(

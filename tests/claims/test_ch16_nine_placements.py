@@ -8,11 +8,12 @@ from rope_lab.algebra import rankings, rotation
 from rope_lab.claims import load, verify
 from rope_lab.claims.book import ch16_nine_placements as own
 from rope_lab.claims.su19 import ch16_nine_placements as nine
+from rope_lab.training.experiments.placement_orders import JUDGED
 from rope_lab.training.results import cards, intervals
 
 
 def plant(monkeypatch, losses, *, seeds=5):
-    real, noise = cards.load_all("placements", nine.RUNG)[0], (0.001, -0.002, 0.0, 0.002, -0.001)
+    real, noise = cards.load_all(JUDGED, nine.RUNG)[0], (0.001, -0.002, 0.0, 0.002, -0.001)
     made = [
         replace(real, variant=v, seed=s, final=real.final | {"loss": loss + (1 if v in ("QK", "K") else -1) * noise[s]})
         for v, loss in losses.items()
@@ -60,7 +61,7 @@ def test_no_runs_are_no_attempt(monkeypatch):
 
 
 def test_what_the_corrections_say_of_our_runs():
-    found = cards.load_all("placements", nine.RUNG)
+    found = cards.load_all(JUDGED, nine.RUNG)
     assert len(found) == 9 * 5  # nine placements, five seeds each
     for better, worse in (("QKV", "K"), ("QKV", "VO"), ("QKVO", "QK"), ("VO", "NoPE"), ("QK", "VO"), ("Q", "NoPE")):
         gap = intervals.paired(found, worse, better)
@@ -73,7 +74,7 @@ def test_what_the_corrections_say_of_our_runs():
 
 def test_every_kind_of_judgement(monkeypatch):
     plant(monkeypatch, AS_PRINTED)
-    found = cards.load_all("placements", nine.RUNG)
+    found = cards.load_all(JUDGED, nine.RUNG)
     assert nine.judge(found, "QK", "VO")[1] == "as said"
     assert nine.judge(found, "VO", "QK")[1] == "the other way"
     assert nine.judge(found, "QK", "QKVO")[1] == "undecided"
@@ -127,9 +128,46 @@ def test_what_is_said_of_the_base():
     assert outcome("book.nope-has-no-base") == "reproduced"
 
 
+def plant_shift(monkeypatch, change):
+    """The real cards, with the losses of shifted windows changed by ``change(variant, seed, measured)``."""
+    real = cards.load_all(JUDGED, "cpu")
+    made = [
+        replace(c, measured=c.measured | {"shift 8": change(c.variant, c.seed, dict(c.measured["shift 8"]))})
+        for c in real
+    ]
+    monkeypatch.setattr(cards, "load_all", lambda *_, **__: made)
+
+
+def test_what_is_said_of_windows_that_begin_elsewhere():
+    assert outcome("book.shift-keeps-relative") == outcome("book.shift-and-qkv") == "reproduced"
+
+
+@pytest.mark.parametrize(
+    ("variant", "loss", "still", "place"),
+    [
+        ("QK", lambda m: m["from 0"] + 1e-5, "not reproduced", "reproduced"),  # a relative one that moves
+        ("K", lambda m: m["from 0"], "not reproduced", "reproduced"),  # an absolute one that does not
+        ("QKV", lambda m: m["from 0"] + 0.5, "reproduced", "not reproduced"),  # QKV is not the last
+    ],
+)
+def test_control_one_seed_that_disagrees_is_seen(monkeypatch, variant, loss, still, place):
+    def change(name, seed, m):
+        return m | {"loss": loss(m)} if (name, seed) == (variant, 2) else m
+
+    plant_shift(monkeypatch, change)
+    assert outcome("book.shift-keeps-relative") == still
+    assert outcome("book.shift-and-qkv") == place
+
+
 def test_no_cards_are_no_attempt_at_our_own_claims_either(monkeypatch):
     monkeypatch.setattr(cards, "load_all", lambda *_, **__: [])
-    for name in ("book.nope-has-no-base", "book.base-and-v", "book.one-cache-loss"):
+    for name in (
+        "book.nope-has-no-base",
+        "book.base-and-v",
+        "book.one-cache-loss",
+        "book.shift-keeps-relative",
+        "book.shift-and-qkv",
+    ):
         assert outcome(name) == "not attempted"
 
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from rope_lab.claims.ledger import claim
+from rope_lab.training.experiments.placement_orders import JUDGED
 from rope_lab.training.results import cards, intervals
 
 RUNG = "cpu"
@@ -48,7 +49,7 @@ def judge(found: Sequence[cards.Card], one: str, other: str, *about: str) -> tup
 
 def _run(relations: Iterable[tuple[str, ...]]) -> str:
     """An order is (better, worse) or (one, other, "about"), again and again. If runs are missing: not attempted."""
-    found = cards.load_all("placements", RUNG)
+    found = cards.load_all(JUDGED, RUNG)
     said = {judge(found, *relation)[1] for relation in relations}
     if "no runs" in said:
         return "not attempted"

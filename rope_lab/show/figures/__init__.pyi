@@ -49,6 +49,7 @@ from .newer_encodings import finite_widths as finite_widths
 from .nine_placements import (
     against_nope as against_nope,
     base_and_plane as base_and_plane,
+    begun_elsewhere as begun_elsewhere,
     crossing as crossing,
     one_cache_table as one_cache_table,
     relations as relations,

@@ -11,16 +11,17 @@ from rope_lab.claims.su19.ch16_nine_placements import BETWEEN, CHAIN
 from rope_lab.show.style import LIGHT
 from rope_lab.show.svg import Picture, figure
 from rope_lab.show.tables import Table
+from rope_lab.training.experiments.placement_orders import JUDGED
 from rope_lab.training.results import cards, intervals
 from rope_lab.training.results.cards import Card
 from rope_lab.training.results.paired_curves import along
 
-__all__ = ["against_nope", "base_and_plane", "crossing", "one_cache_table", "relations"]
+__all__ = ["against_nope", "base_and_plane", "begun_elsewhere", "crossing", "one_cache_table", "relations"]
 
 
 def against_nope() -> Picture:
     """Every placement minus NoPE: five seeds, mean and interval, and the published difference."""
-    found, said = cards.load_all("placements", "cpu"), cards.published("placements")["losses"][""]
+    found, said = cards.load_all(JUDGED, "cpu"), cards.published("placements")["losses"][""]
     names = [name for name in said if name != "NoPE" and any(c.variant == name for c in found)]
     nope = {c.seed: c.loss() for c in found if c.variant == "NoPE"}
     own = {name: [c.loss() - nope[c.seed] for c in found if c.variant == name and c.seed in nope] for name in names}
@@ -43,6 +44,46 @@ def against_nope() -> Picture:
         axes.plot([], [], "D-", ms=5, color=LIGHT["two"], label="mean, 95 %")
         axes.plot([], [], "|", ms=12, mew=2, color=LIGHT["one"], label="published")
         axes.legend(loc="lower left")
+    return fig.picture
+
+
+def begun_elsewhere() -> Picture:
+    """Each placement's loss where windows begin at 0, where they begin anywhere, and after training anywhere.
+
+    Rows stand in the order of the first; small dots are seeds, marks are means.
+    """
+    found = cards.load_all(JUDGED, "cpu")
+    trained = cards.load_all("placements-anywhere", "cpu")
+    at_0 = {name: [c.loss() for c in found if c.variant == name] for name in {c.variant for c in found}}
+    shifted = {name: [c.measured["shift 8"]["loss"] for c in found if c.variant == name] for name in at_0}
+    anywhere = {name: [c.measured["shift 8"]["loss"] for c in trained if c.variant == name] for name in at_0}
+    names = sorted(at_0, key=lambda name: fmean(at_0[name]))
+    listed = "; ".join(
+        f"{name} {fmean(at_0[name]):.3f}, {fmean(shifted[name]):.3f}"
+        + (f", trained anywhere {fmean(anywhere[name]):.3f}" if anywhere[name] else "")
+        for name in names
+    )
+    desc = f"Mean loss in windows that begin at 0, and in windows that begin anywhere, in nats per token. {listed}."
+    marks = (
+        (at_0, "trained and read from 0", "o", LIGHT["ink"], 0.0),
+        (shifted, "trained from 0, read anywhere", "D", LIGHT["two"], 0.0),
+        (anywhere, "trained and read anywhere", "s", LIGHT["one"], 0.28),
+    )
+    with figure(title="The same windows, begun elsewhere", desc=desc, size=(5.2, 4.6)) as fig:
+        axes = fig.subplots()
+        axes.set(xlabel="loss, nats per token", ylim=(len(names) - 0.3, -0.7))
+        axes.set_yticks(range(len(names)), names)
+        axes.xaxis.set_major_locator(MultipleLocator(0.2))
+        for row, name in enumerate(names):
+            axes.plot([fmean(at_0[name]), fmean(shifted[name])], [row, row], color=LIGHT["muted"], lw=1)
+            for losses, _, mark, colour, low in marks:
+                axes.plot(losses[name], [row + low] * len(losses[name]), ".", ms=3, color=colour, alpha=0.6)
+                if losses[name]:
+                    axes.plot(fmean(losses[name]), row + low, mark, ms=6, color=colour)
+        for losses, label, mark, colour, _ in marks:
+            if any(losses.values()):
+                axes.plot([], [], mark, ms=6, color=colour, label=label)
+        axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=1)
     return fig.picture
 
 
@@ -81,7 +122,7 @@ def relations() -> Table:
 
     The sign of the article's own gap is what "as published" means, also where the article says "about equal".
     """
-    found, said = cards.load_all("placements", "cpu"), cards.published("placements")["losses"][""]
+    found, said = cards.load_all(JUDGED, "cpu"), cards.published("placements")["losses"][""]
     rows = []
     for one, other, *about in dict.fromkeys((*CHAIN, *BETWEEN)):
         there, sign = said[other] - said[one], "about equal to" if about else "better than"
@@ -102,7 +143,7 @@ def crossing(one: str, other: str) -> Picture:
     Returns:
         A `Picture`: inline SVG with title and description.
     """
-    gaps = along(cards.load_all("placements", "cpu"), one, other)
+    gaps = along(cards.load_all(JUDGED, "cpu"), one, other)
     spans = gaps.at_each_step
     read = "; ".join(f"step {step} {span}" for step, span in zip(gaps.steps, spans, strict=True))
     desc = f"{one} minus {other}, mean and 95 % interval over {spans[0].n} seeds: {read}."

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 from itertools import combinations
 from statistics import fmean, median
 
@@ -13,12 +14,13 @@ from traitlets import Bool, Enum, Int, List, Unicode
 from rope_lab.algebra import rankings
 from rope_lab.show.widgets.kit import Widget, state
 from rope_lab.show.widgets.runs import by_seed, interval, quantiles, shown
+from rope_lab.training.experiments.placement_orders import JUDGED
 from rope_lab.training.results import cards
 from rope_lab.training.results.cards import Card
 
 __all__ = ["OrderingExplorer", "panel_of"]
 
-_EXPERIMENTS = ("placements", "placements-base1e4", "one-cache")
+_MORE = ("placements-base1e4", "one-cache")
 _RUNG = "cpu"
 
 
@@ -39,6 +41,14 @@ def panel_of(found: Sequence[Card], *, published: dict[str, float] | None = None
             {"variant": c.variant, "seed": c.seed, "losses": [round(curves[id(c)][s], 6) for s in steps]} for c in found
         ],
     }
+
+
+def shifted_panel(found: Sequence[Card], *, published: dict[str, float]) -> dict:
+    """The same runs, judged at their end by their loss in windows that begin anywhere."""
+    end = {"step": [found[0].final["step"]]}
+    elsewhere = [replace(c, curve=end | {"valid_loss": [c.measured["shift 8"]["loss"]]}) for c in found]
+    made = panel_of(elsewhere, published=published)
+    return made | {"key": f"{made['key']}, begun anywhere"}
 
 
 class OrderingExplorer(Widget):
@@ -66,9 +76,9 @@ class OrderingExplorer(Widget):
 
     @traitlets.default("panels")
     def _committed(self) -> list[dict]:
-        committed = ((name, cards.load_all(name, _RUNG)) for name in _EXPERIMENTS)
-        said = cards.published("placements")["losses"][""]
-        return [panel_of(found, published=said if name == "placements" else None) for name, found in committed if found]
+        nine, said = cards.load_all(JUDGED, _RUNG), cards.published("placements")["losses"][""]
+        judged = [panel_of(nine, published=said), shifted_panel(nine, published=said)] if nine else []
+        return judged + [panel_of(found) for name in _MORE if (found := cards.load_all(name, _RUNG))]
 
     @staticmethod
     def compute(state: dict) -> dict:

@@ -169,7 +169,8 @@ def settings_table(found: Iterable[Card], *, caption: str, columns: Sequence[str
         columns: Those to show beside the first, by their headings; none means all of them.
 
     Returns:
-        A `Table`. "batch × window" is in tokens for each step; the rate is the highest of the run, after the warm-up.
+        A `Table`. "batch × window" is in tokens for each step, "begin at" the position of a window's first token; the
+        rate is the highest of the run, after the warm-up.
 
     Raises:
         ValueError: If the caption is empty, or a column is unknown.
@@ -185,6 +186,7 @@ def settings_table(found: Iterable[Card], *, caption: str, columns: Sequence[str
             "corpus": config["corpus"],
             "vocabulary": config["tokenizer"],
             "batch × window": f"{config['batch_size']} × {config['seq_len']}",
+            "begin at": "0" if (starts := config.get("starts", 1)) == 1 else f"0 to {starts - 1:,}",
             "steps": f"{config['steps']:,}",
             "width": str(config["model"]["d_model"]),
             "rate": f"{config['lr']:g}",

@@ -82,7 +82,8 @@ def rows_by_rate(found: Iterable[Card], *, rows: Sequence[str]) -> Picture:
             axes.set(ylabel="final loss, nats")
             axes.set_title(row, loc="left", fontsize=10)
         axes.set_xlabel("learning rate")
-        fig.legend(*axes.get_legend_handles_labels(), loc="outside upper center", ncols=3, fontsize=10)
+        marks, names = axes.get_legend_handles_labels()
+        fig.legend(marks, names, loc="outside upper center", ncols=3 if len(names) < 4 else 2, fontsize=10)
     return fig.picture
 
 

@@ -159,6 +159,31 @@ def test_control_one_seed_that_disagrees_is_seen(monkeypatch, variant, loss, sti
     assert outcome("book.shift-and-qkv") == place
 
 
+def test_what_is_said_of_training_anywhere():
+    assert outcome("book.trained-anywhere") == "reproduced"
+
+
+@pytest.mark.parametrize(
+    ("variant", "seed", "loss"),
+    [
+        ("QKV", 3, lambda nope, _own: nope - 0.001),  # one of the five ahead of NoPE in one seed
+        ("QK", 1, lambda _nope, own: own + 0.01),  # a control that moved
+    ],
+)
+def test_control_one_run_trained_anywhere_that_disagrees_is_seen(monkeypatch, variant, seed, loss):
+    real = {name: cards.load_all(name, "cpu") for name in (JUDGED, "placements-anywhere")}
+    nope, own = (next(c for c in real[JUDGED] if (c.variant, c.seed) == (v, seed)) for v in ("NoPE", "QK"))
+    changed = {"loss": loss(nope.loss(), own.loss())}
+    real["placements-anywhere"] = [
+        replace(c, measured={"shift 8": c.measured["shift 8"] | changed})
+        if (c.variant, c.seed) == (variant, seed)
+        else c
+        for c in real["placements-anywhere"]
+    ]
+    monkeypatch.setattr(cards, "load_all", lambda name, *_: real[name])
+    assert outcome("book.trained-anywhere") == "not reproduced"
+
+
 def test_no_cards_are_no_attempt_at_our_own_claims_either(monkeypatch):
     monkeypatch.setattr(cards, "load_all", lambda *_, **__: [])
     for name in (
@@ -167,6 +192,7 @@ def test_no_cards_are_no_attempt_at_our_own_claims_either(monkeypatch):
         "book.one-cache-loss",
         "book.shift-keeps-relative",
         "book.shift-and-qkv",
+        "book.trained-anywhere",
     ):
         assert outcome(name) == "not attempted"
 

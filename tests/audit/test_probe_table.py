@@ -4,6 +4,7 @@ import pytest
 
 from rope_lab.audit import causal_families, model_probe, probe_all, probe_results, shift_results, tiny_model
 from rope_lab.audit import probe_table as module
+from rope_lab.audit.audits import version
 from rope_lab.audit.importing import TargetError
 from rope_lab.audit.model_probes import LayerProbe, ModelProbe
 from rope_lab.audit.probe_table import probe_row
@@ -27,9 +28,12 @@ def test_the_committed_row_is_what_the_tool_says(family):
 
 def test_every_family_has_a_row_and_every_layer_an_answer():
     pytest.importorskip("transformers")
-    rows = probe_results()["rows"]
-    assert [row["model"] for row in rows] == list(causal_families())
-    assert [row["model"] for row in rows] == [row["model"] for row in shift_results()["rows"]]
+    table, moved = probe_results(), shift_results()
+    rows = table["rows"]
+    if version("transformers") == table["transformers"]:
+        assert [row["model"] for row in rows] == list(causal_families())
+    if moved["transformers"] == table["transformers"]:
+        assert [row["model"] for row in rows] == [row["model"] for row in moved["rows"]]
     for row in rows:
         if row["skipped"]:
             assert len(row["skipped"]) > 10

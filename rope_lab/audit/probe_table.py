@@ -92,7 +92,7 @@ def _kept(seen: Fingerprint | None) -> dict[str, Any] | None:
         return None
     turning = sorted(i for pair in seen.pairs for i in pair)
     found = {name: getattr(seen, name) for name in KEPT}
-    return found | {"base": seen.base and float(f"{seen.base:.6g}"), "first": min(turning, default=None)}
+    return found | {"base": seen.base and float(f"{seen.base:.7g}"), "first": min(turning, default=None)}
 
 
 def probe_results() -> dict[str, Any]:

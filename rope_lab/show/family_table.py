@@ -13,7 +13,7 @@ from rope_lab.show.atlas_table import filter_form
 
 __all__ = ["FamilyTable"]
 
-HEADINGS = ("family", "layers", "layout", "coordinates", "direction", "base or rule", "norms", "a shift")
+HEADINGS = ("family", "layers", "layout", "coordinates", "base or rule", "norms", "a shift")
 Answer = dict[str, Any]  # what one kind of layer does: an entry of ``answers``
 
 
@@ -83,19 +83,18 @@ def family_cells(row: dict[str, Any], answer: Answer) -> list[str]:
     layers = _layers(answer["layers"], row["layers"])
     seen = _seen(answer)
     if answer["problem"]:
-        return [layers, f"not read: {answer['problem']}", *[DASH] * 3, _norms(answer)]
+        return [layers, f"not read: {answer['problem']}", *[DASH] * 2, _norms(answer)]
     if seen is None or not seen["rotated_dims"]:
         words = "no rotation" if seen is None else answer["words"][0]
-        return [layers, words, *[DASH] * 3, _norms(answer)]
-    base = f"base {seen['base']:.6g}" if seen["base"] else seen["scheme"]
+        return [layers, words, *[DASH] * 2, _norms(answer)]
+    base = f"base {seen['base']:.8g}" if seen["base"] else seen["scheme"]
     if seen["base"] and seen["scheme"] != "one base":
         base += f" ({seen['scheme']})"
-    layout = seen["layout"]
+    layout = seen["layout"] + {1: "", -1: ", clockwise", 0: ", both ways"}[seen["direction"]]
     layout += ", written in another order" if any("in another order" in name for name in answer["functions"]) else ""
     layout += "" if answer["agree"] else "; queries and keys differ"
     layout += "; values turn too" if answer["values"] else ""
-    way = {1: "+1", -1: "\N{MINUS SIGN}1", 0: "mixed"}[seen["direction"]]
-    return [layers, layout, _coordinates(seen), way, base, _norms(answer)]
+    return [layers, layout, _coordinates(seen), base, _norms(answer)]
 
 
 DASH = "\N{EN DASH}"

@@ -10,7 +10,7 @@ from rope_lab.audit.model_probes import LayerProbe, ModelProbe
 from rope_lab.audit.probe_table import probe_row
 
 pytestmark = pytest.mark.usefixtures("untyped")
-FAMILIES = ["llama", "gpt_neox", "deepseek_v3", "gemma3_text", "nanochat", "mamba"]
+FAMILIES = ["llama", "mimo_v2_flash", "gpt_neox", "deepseek_v3", "gemma3_text", "nanochat", "mamba"]
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -52,6 +52,8 @@ def test_known_families_by_their_rows():
     assert bases == {1e4: [0, 1, 2, 3, 4], 1e6: [5]}
     (neox,) = rows["gpt_neox"]["answers"]
     assert (neox["queries"]["rotated_dims"], neox["queries"]["head_dim"], neox["queries"]["first"]) == (4, 16, 0)
+    mimo = [answer["queries"] for answer in rows["mimo_v2_flash"]["answers"]]
+    assert [(turn["base"], turn["rotated_dims"], turn["head_dim"]) for turn in mimo] == [(5e6, 8, 24), (1e4, 8, 24)]
     (deepseek,) = rows["deepseek_v3"]["answers"]
     assert (deepseek["queries"]["rotated_dims"], deepseek["queries"]["first"]) == (16, 16)
 

@@ -8,7 +8,7 @@ TURN = {
     "layout": "half-split",
     "rotated_dims": 4,
     "head_dim": 16,
-    "direction": -1,
+    "direction": 1,
     "base": 500000.0,
     "scheme": "one base",
     "first": 0,
@@ -34,14 +34,15 @@ def cells(**changes):
 
 
 def test_a_row_in_words():
-    minus = "\N{MINUS SIGN}1"
-    assert cells() == ["0, 1, 3 (of 4)", "half-split", "the first 4 of 16", minus, "base 500000", "before the turn"]
+    assert cells() == ["0, 1, 3 (of 4)", "half-split", "the first 4 of 16", "base 500000", "before the turn"]
+    assert cells(queries=TURN | {"direction": -1})[1] == "half-split, clockwise"
+    assert cells(queries=TURN | {"direction": 0})[1] == "half-split, both ways"
     assert cells(layers=[0, 1, 2, 3])[0] == "all"
     assert cells(layers=[1, 2])[0] == "1 to 2 (of 4)"
     assert cells(queries=TURN | {"first": 12})[2] == "the last 4 of 16"
     assert cells(queries=TURN | {"first": 2})[2] == "the 4 of 16"
     assert cells(queries=TURN | {"rotated_dims": 16})[2] == "all"
-    assert cells(queries=TURN | {"base": None, "scheme": "YaRN"})[4] == "YaRN"
+    assert cells(queries=TURN | {"base": None, "scheme": "YaRN"})[3] == "YaRN"
     assert cells(queries=None)[1] == "half-split"  # keys turn alone
     assert cells(agree=False)[1] == "half-split; queries and keys differ"
     assert cells(values=True)[1] == "half-split; values turn too"

@@ -73,9 +73,9 @@ def family_facts(answer: Answer | None) -> dict[str, str]:
         return dict.fromkeys(("layout", "turns", "norms"), "not answered")
     seen = _seen(answer)
     if seen is None or not seen["rotated_dims"]:
-        return {"layout": "no rotation", "turns": "nothing", "norms": _norms(answer)}
+        return {"layout": "no rotation", "turns": "nothing", "norms": _norms_chosen(answer)}
     share = "the whole head" if seen["rotated_dims"] == seen["head_dim"] else "a part of the head"
-    return {"layout": seen["layout"].partition(",")[0], "turns": share, "norms": _norms(answer)}
+    return {"layout": seen["layout"].partition(",")[0], "turns": share, "norms": _norms_chosen(answer)}
 
 
 def family_cells(row: dict[str, Any], answer: Answer) -> list[str]:
@@ -116,7 +116,12 @@ def _seen(answer: Answer) -> dict[str, Any] | None:
 
 def _norms(answer: Answer) -> str:
     found = [word for word in ("before", "after") if answer[f"norms_{word}"]]
-    return f"{' and '.join(found)} the turn" if found else "none"
+    return " and ".join(found) or "none"
+
+
+def _norms_chosen(answer: Answer) -> str:
+    found = _norms(answer)
+    return found if found == "none" else f"{found} the turn"
 
 
 def _layers(members: list[int], all_layers: int) -> str:

@@ -34,7 +34,7 @@ def cells(**changes):
 
 
 def test_a_row_in_words():
-    assert cells() == ["0, 1, 3 (of 4)", "half-split", "the first 4 of 16", "base 500000", "before the turn"]
+    assert cells() == ["0, 1, 3 (of 4)", "half-split", "the first 4 of 16", "base 500000", "before"]
     assert cells(queries=TURN | {"direction": -1})[1] == "half-split, clockwise"
     assert cells(queries=TURN | {"direction": 0})[1] == "half-split, both ways"
     assert cells(layers=[0, 1, 2, 3])[0] == "all"
@@ -49,7 +49,7 @@ def test_a_row_in_words():
     assert cells(functions=["f, which puts coordinates in another order"])[1] == "half-split, written in another order"
     assert cells(queries=None, keys=None)[1] == "no rotation"
     assert cells(problem="no one matrix")[1] == "not read: no one matrix"
-    assert cells(norms_after=["k_norm"])[-1] == "before and after the turn"
+    assert cells(norms_after=["k_norm"])[-1] == "before and after"
 
 
 def test_what_a_row_is_chosen_by():

@@ -97,8 +97,8 @@ def audit(
         )
     if model is not None and (change or config or head_dim is not None or layer_type is not None):
         raise typer.BadParameter("takes its settings from a config.json", param_hint="--model")
-    if probe and model in (None, "all"):
-        raise typer.BadParameter("goes with --model PATH, or the name of one family", param_hint="--probe")
+    if probe and model is None:
+        raise typer.BadParameter("goes with --model PATH, the name of a family, or all", param_hint="--probe")
     if out and model not in (None, "all"):
         raise typer.BadParameter("goes with --model all; one model is written with --json > FILE", param_hint="--out")
     if out and target:
@@ -122,7 +122,7 @@ def audit(
             from rope_lab.commands import shift_commands
 
             if probe:
-                fine = shift_commands.probe_model(model, as_json=as_json, seconds=seconds)
+                fine = shift_commands.probe_model(model, as_json=as_json, out=out, seconds=seconds)
             else:
                 fine = shift_commands.audit_model(model, as_json=as_json, out=out, seconds=seconds)
         elif targets:

@@ -31,8 +31,10 @@ from . import (
     model_probes as model_probes,
     module_laws as module_laws,
     permutation as permutation,
+    pictures as pictures,
     position_axis as position_axis,
     probe as probe,
+    probe_table as probe_table,
     report_lines as report_lines,
     shift_causes as shift_causes,
     shift_runs as shift_runs,
@@ -66,6 +68,7 @@ from .law_suite import Law as Law, laws as laws
 from .loaded_models import ModelRotary as ModelRotary, rotary_of as rotary_of
 from .model_probes import LayerProbe as LayerProbe, ModelProbe as ModelProbe, model_probe as model_probe
 from .permutation import permute_rotary as permute_rotary
+from .probe_table import probe_all as probe_all, probe_results as probe_results
 from .shift_table import shift_all as shift_all, shift_lines as shift_lines, shift_results as shift_results
 from .shift_tests import LayerShift as LayerShift, ShiftReport as ShiftReport, shift_test as shift_test
 from .tiny_models import causal_families as causal_families, load_model as load_model, tiny_model as tiny_model

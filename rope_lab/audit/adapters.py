@@ -15,12 +15,23 @@ from typing import Any
 from rope_lab.algebra.hf_schedules import RopeSettings, rope_settings
 from rope_lab.audit.applied_here import repeated_entries
 from rope_lab.audit.apply_calls import parameter_names, takes_tables
-from rope_lab.audit.constructions import AXES, BASES, LENGTHS, WIDTHS, Arguments, arguments, builds_tables, required
+from rope_lab.audit.constructions import (
+    AXES,
+    BASES,
+    COUNTS,
+    LENGTHS,
+    WIDTHS,
+    Arguments,
+    arguments,
+    builds_tables,
+    required,
+)
 from rope_lab.audit.cos_sin_modules import apply_cos_sin, cos_sin_function
 from rope_lab.audit.families import Way, find_way, functions_beside, rotary_class_of
 from rope_lab.audit.family_configs import build
 from rope_lab.audit.importing import TargetError
 from rope_lab.audit.module_laws import Built
+from rope_lab.audit.pictures import PICTURE, in_pictures, size_words, turns_pictures
 from rope_lab.audit.probe import RotaryCallable
 from rope_lab.audit.table_calls import PLACES, SIDES
 from rope_lab.audit.whole_sequences import whole_sequence_call, whole_sequences
@@ -390,7 +401,10 @@ def _module(Class: Any, head_dim: int, asked: int | None, layer_type: str | None
     if whole := whole_sequence_call(made, names):
         said = "takes no positions: asked with one token at each place"
         return _with_module(Adapted(whole_sequences(whole, longest=1024), head_dim, about=said), made)
+    if names == ["x"] and hasattr(made, "named_buffers") and turns_pictures(made, head_dim=head_dim):
+        return _with_module(_of_pictures(made, head_dim, axis, built.about), made)
     axes = next((len(v) for n, v in built.given.items() if n in AXES and isinstance(v, tuple | list)), None)
+    axes = next((v for n, v in built.given.items() if n in COUNTS and isinstance(v, int)), axes)
     refused = None
     functions = [apply for apply in beside if {"cos", "sin"} <= set(parameter_names(apply))]
     if axes is None and functions:
@@ -416,6 +430,15 @@ def _module(Class: Any, head_dim: int, asked: int | None, layer_type: str | None
 def _with_module(found: Adapted, made: Any) -> Adapted:
     """The same with the module of torch that answers, so that its own laws can be asked."""
     return replace(found, built=Built(made, None, None)) if hasattr(made, "named_buffers") else found
+
+
+def _of_pictures(made: Any, head_dim: int, axis: int | None, about: str) -> Adapted:
+    """A module that turns the channels of a picture itself, asked with a token in each place."""
+    turn = in_pictures(made)
+    said = f"a picture of {PICTURE} x {PICTURE} patches{size_words(made, head_dim=head_dim)}"
+    way = Way(lambda x, P: [turn(_tensor(x), P)], 2, head_dim, head_dim, "its own call", said)
+    _expect_axis(axis, way)
+    return _of_way(way, axis, about, type(made).__name__)
 
 
 def _of_tables(made: Any, owner: Any, built: Arguments, head_dim: int, axes: int | None, axis: int | None) -> Adapted:

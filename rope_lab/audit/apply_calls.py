@@ -79,6 +79,12 @@ def apply_calls(function: Any, **settings: Any) -> Iterator[Turn]:
         return [y.reshape(x.shape) for y in run(flat, tables, positions)]
 
     yield from (heads_first, tokens_first, no_batch, no_heads)
+    if asked == ["sin", "cos"]:  # a module may give them in this order too
+        yield from map(_other_order, (heads_first, tokens_first, no_batch, no_heads))
+
+
+def _other_order(turn: Turn) -> Turn:
+    return lambda x, tables, positions: turn(x, tables[::-1], positions)
 
 
 def _required(function: Any) -> list[str]:

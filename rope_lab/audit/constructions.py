@@ -48,6 +48,7 @@ LENGTHS = (
     "context_length",
 )
 PATCHES = ("patch_size", "patch_size_t")
+COUNTS = ("ndim", "n_dims", "num_axes")  # of the axes of the positions
 BUILDS = re.compile(r"^_?(pre)?(compute|build|get|make|create)\w*(freqs_cis|rope|rotary|cos_sin)", re.IGNORECASE)
 LONGEST = 2048  # tokens, where a table has an end
 KINDS = (WIDTHS, AXES, BASES, PATCHES)  # within one kind the names mean the same
@@ -156,6 +157,8 @@ def _chosen(made: Any, name: str, parameter: inspect.Parameter, width: int) -> A
         return LONGEST
     if name in PATCHES:
         return (1, 1, 1) if several else 1
+    if name in COUNTS:
+        return 2
     if parameter.annotation in (bool, "bool"):
         return False
     raise TargetError(f"{made.__name__} needs {name}, and no class beside it has a default for that; set it")

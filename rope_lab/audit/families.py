@@ -84,7 +84,9 @@ def find_way(
             raise
         except BaseException as error:
             tried.append(f"asked with positions {call.words}, {name} raised {told(error)}")
-    calls.sort(key=lambda found: found[0] not in widths)  # as wide as a head: likeliest
+    # As wide as a head: likeliest. Where each axis adds its own coordinates, as many axes as a head has room for.
+    room = max(widths, default=0)
+    calls.sort(key=lambda found: (found[0] not in widths, -found[0] if found[0] <= room else 0))
     plain: list[tuple[Any, dict[str, Any]]] = [(function, {}) for function in functions]
     switched = [(function, settings) for function in functions for settings in other_settings(function)]
     for function, settings in (*plain, *switched, *([(last, {})] if last else [])):
@@ -173,7 +175,11 @@ def _unsound(both: Both, axes: int, head_dim: int) -> str | None:
                 if _close(both(x, moved)[0], y):
                     return f"ignores axis {axis} of the positions"
             lengths = y.norm(dim=-1) / x.norm(dim=-1)
-            start = both(x, torch.zeros_like(at))[0].norm(dim=-1) / x.norm(dim=-1)
+            first = both(x, torch.zeros_like(at))[0]
+            moved_there = first * (first - x).abs().amax(dim=(0, 1, 2)).ge(1e-4)
+            if bool(moved_there.any()) and _close((moved_there * x).sum(dim=-1), torch.zeros(())):
+                return "gives a quarter turn at position 0, as cosines and sines do that are exchanged"
+            start = first.norm(dim=-1) / x.norm(dim=-1)
             if not _close(lengths, start):
                 return LENGTHS
     except (KeyboardInterrupt, TimeUpError):

@@ -96,7 +96,18 @@ def _of_list(theta: np.ndarray, width: int, doubt: np.ndarray, scale: float | No
         return Rule(base, residual, "one base", Schedule(), base)
     if words := _blocks(theta, doubt):
         return Rule(None, None, words)
-    return _linear(theta, width, doubt) or _ramp(theta, width, doubt, scale) or Rule(None, None, NO_RULE)
+    rule = _linear(theta, width, doubt) or _ramp(theta, width, doubt, scale) or _equal_steps(theta, doubt)
+    return rule or Rule(None, None, NO_RULE)
+
+
+def _equal_steps(theta: np.ndarray, doubt: np.ndarray) -> Rule | None:
+    """Frequencies at equal distances: no base, but a rule."""
+    first, last = theta[0], theta[-1]
+    even = np.linspace(first, last, len(theta))
+    clear = len(theta) > 3 and abs(last - first) > 100 * doubt.max() * max(first, last)
+    if not clear or (np.abs(theta - even) > 2 * doubt * theta).any():
+        return None
+    return Rule(None, None, f"equal steps from {_short(first)} to {_short(last)} radians")
 
 
 def _beside(rule: Rule, theta: np.ndarray, doubt: np.ndarray, settings: RopeSettings) -> Rule:

@@ -103,7 +103,7 @@ def table_calls(module: Any, which: dict[str, Any], *, config: Any = None) -> It
 
 def several(answer: Any) -> tuple[Any, ...]:
     """What a module gave, as a tuple of tables."""
-    return tuple(answer) if isinstance(answer, tuple | list) else (answer,)
+    return tuple(answer) if isinstance(answer, tuple | list | Iterator) else (answer,)
 
 
 def _rows(module: Any, which: dict[str, Any]) -> Callable[[Any, Any], tuple[Any, ...]]:

@@ -34,6 +34,7 @@ SIZES = {  # what configurations of transformers call their sizes, and how small
     "mamba_n_groups n_groups num_nextn_predict_layers type_vocab_size",
 }
 SMALL = {name: size for size, names in SIZES.items() for name in names.split()}
+HEAD_WIDTHS = ("head_dim", "global_head_dim", "swa_head_dim", "attention_head_dim")
 UNSET = {"head_dim": 16, "num_key_value_heads": 4}  # what None stands for: hidden_size / heads, and all heads
 LAYERS = ("num_hidden_layers", "n_layer", "n_layers", "num_layers", "decoder_layers")
 HEADS = ("num_attention_heads", "n_head", "n_heads", "num_heads", "decoder_attention_heads")
@@ -155,6 +156,8 @@ def small(config: Any) -> Any:
     if new.get("num_key_value_heads") and content.get("num_key_value_heads") == old_heads:
         new["num_key_value_heads"] = 4
     new |= {name: size for name, size in UNSET.items() if name in new and new[name] is None}
+    if (width := _even_share(content)) != SMALL["head_dim"]:
+        new |= {name: width for name in HEAD_WIDTHS if new.get(name) == SMALL["head_dim"]}
     if "initializer_range" in new:
         new["initializer_range"] = 0.2  # logits that differ
     new |= {"is_decoder": True} if "is_decoder" in content or "is_encoder_decoder" in content else {}
@@ -163,6 +166,15 @@ def small(config: Any) -> Any:
     return type(config)(
         **{name: value for name, value in new.items() if name not in ("model_type", "transformers_version")}
     )
+
+
+def _even_share(content: dict[str, Any]) -> int:
+    """The small width of a head of which the share that turns is even: an odd number of coordinates shows no base."""
+    rules = [content, content.get("rope_parameters"), *(content.get("rope_parameters") or {}).values()]
+    said = [rule.get("partial_rotary_factor") for rule in rules if isinstance(rule, dict)]
+    shares = [share for share in said if isinstance(share, float) and 0 < share < 1]
+    fits = (w for w in (16, 24, 32, 48, 64) if all(int(w * share) % 2 == 0 < int(w * share) for share in shares))
+    return next(fits, 16)
 
 
 def _shrunk(name: str, value: Any) -> Any:

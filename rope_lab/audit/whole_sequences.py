@@ -70,20 +70,20 @@ def _asked(call: Callable[[Any], Any], x: Any, positions: Any, *, single: bool) 
     rows = x.reshape(-1, *x.shape[-2:])
     y = np.empty_like(rows)
     length = 1 << int(positions.max()).bit_length()  # few lengths, for libraries that compile for each
-    for group in _groups(positions, single=single):
+    for group in groups(positions, single=single):
         sequence = np.zeros((len(rows), length, x.shape[-1]), dtype=np.float32)
         sequence[:, positions[group]] = rows[:, group]
         y[:, group] = np.asarray(call(sequence))[:, positions[group]]
     return y.reshape(x.shape)
 
 
-def _groups(positions: Any, *, single: bool) -> list[list[int]]:
-    """The numbers of the tokens, so that no two of one group have the same position."""
-    groups: list[list[int]] = []
+def groups(positions: Any, *, single: bool) -> list[list[int]]:
+    """The numbers of the tokens, so that no two of one group have the same position; with ``single`` each alone."""
+    found: list[list[int]] = []
     for t, n in enumerate(positions):
-        fitting = next((g for g in groups if not single and all(positions[s] != n for s in g)), None)
+        fitting = next((g for g in found if not single and all(positions[s] != n for s in g)), None)
         if fitting is None:
-            groups.append([t])
+            found.append([t])
         else:
             fitting.append(t)
-    return groups
+    return found

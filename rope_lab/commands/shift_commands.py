@@ -2,6 +2,7 @@
 
 import json
 import sys
+from collections.abc import Callable
 from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any
@@ -13,6 +14,7 @@ from rope_lab.audit.audits import as_text
 from rope_lab.audit.guard import TimeUpError, time_limit
 from rope_lab.audit.importing import TargetError
 from rope_lab.audit.model_probes import model_probe
+from rope_lab.audit.probe_table import probe_all
 from rope_lab.audit.shift_table import shift_all, shift_lines
 from rope_lab.audit.shift_tests import shift_test
 from rope_lab.audit.tiny_models import load_model, tiny_model
@@ -27,8 +29,15 @@ def audit_model(model: str, *, as_json: bool, out: Path | None, seconds: float) 
     return _asked(shift_test, model, as_json=as_json, seconds=seconds)
 
 
-def probe_model(model: str, *, as_json: bool, seconds: float) -> bool:
-    """Say what turns in each layer of a model. True where every layer was read and no fault was seen."""
+def probe_model(model: str, *, as_json: bool, out: Path | None, seconds: float) -> bool:
+    """Say what turns in each layer of a model, or of a tiny one of every family.
+
+    True where every layer was read and no fault was seen; of all families, always: a refusal is a finding.
+    """
+    if model == "all":
+        found = _measured(lambda: probe_all(limit=seconds, told=_told), out)
+        _shown(found, _probe_table, as_json=as_json)
+        return True
     return _asked(model_probe, model, as_json=as_json, seconds=seconds)
 
 
@@ -51,22 +60,49 @@ def _skipped(model: str, why: str, *, as_json: bool) -> bool:
 
 
 def _every(*, as_json: bool, out: Path | None, seconds: float) -> bool:
+    _shown(_measured(lambda: shift_all(limit=seconds), out), _shift_table, as_json=as_json)
+    return True
+
+
+def _measured(ask: Callable[[], dict[str, Any]], out: Path | None) -> dict[str, Any]:
+    """A table of all families; ``out`` gets it as JSON."""
     if out:  # a folder that cannot be made is found out before the work
         make_folder(out.parent)
     with redirect_stdout(sys.stderr):
-        found: dict[str, Any] = shift_all(limit=seconds)
-    text = as_text(found)
+        found = ask()
     if out:
         try:
-            out.write_text(text, encoding="utf-8")
+            out.write_text(as_text(found), encoding="utf-8")
         except OSError as error:
             raise FileError(f"--out: expected a file that can be written, got {out}: {reason(error)}") from error
+    return found
+
+
+def _shown(found: dict[str, Any], table: Callable[[dict[str, Any], str], Table], *, as_json: bool) -> None:
     if as_json:
-        print(text, end="")
-        return True
-    title = f"{found['date']}: transformers {found['transformers']}, torch {found['torch']}"
+        print(as_text(found), end="")
+    else:
+        title = f"{found['date']}: transformers {found['transformers']}, torch {found['torch']}"
+        Console().print(table(found, title))
+
+
+def _shift_table(found: dict[str, Any], title: str) -> Table:
     table = Table("family", "a shift", "layers", "why", title=title)
     for line in shift_lines(found):
         table.add_row(*line)
-    Console().print(table)
-    return True
+    return table
+
+
+def _probe_table(found: dict[str, Any], title: str) -> Table:
+    table = Table("family", "layers", "what turns", title=title)
+    for row in found["rows"]:
+        if row["skipped"]:
+            table.add_row(row["model"], "", f"not answered: {row['skipped']}")
+            continue
+        for answer in row["answers"]:
+            table.add_row(row["model"], ", ".join(map(str, answer["layers"])), answer["words"][0])
+    return table
+
+
+def _told(family: str) -> None:
+    print(family, file=sys.stderr)

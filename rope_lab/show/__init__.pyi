@@ -1,5 +1,6 @@
 from . import (
     atlas_table as atlas_table,
+    family_table as family_table,
     figures as figures,
     style as style,
     svg as svg,
@@ -7,6 +8,7 @@ from . import (
     widgets as widgets,
 )
 from .atlas_table import AtlasTable as AtlasTable
+from .family_table import FamilyTable as FamilyTable
 from .tables import (
     Table as Table,
     card_table as card_table,

@@ -13,7 +13,6 @@ from typing import Any
 
 __all__ = ["AtlasTable"]
 
-FILTERS = {"library": "library", "layout": "layout", "laws": "laws"}
 HEADINGS = ("class", "layout", "rotated", "direction", "base or rule", "laws")
 
 
@@ -37,28 +36,12 @@ class AtlasTable:
     def _repr_html_(self) -> str:
         head = "".join(f'<th scope="col">{name}</th>' for name in HEADINGS)
         body = "".join(self._row(library, row) for library, row in self.rows)
+        chosen = [facts(library, row) for library, row in self.rows]
+        form = filter_form("A class, a model, a word", chosen, label="Filter the atlas")
         return (
-            f'{self._form()}<div class="rope-table"><div class="pst-scrollable-table-container" tabindex="0" '
+            f'{form}<div class="rope-table"><div class="pst-scrollable-table-container" tabindex="0" '
             f'role="region" aria-label="The atlas: {escape(self.about)}"><table class="table atlas">'
             f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div></div>"
-        )
-
-    def _form(self) -> str:
-        fields = []
-        for name, title in FILTERS.items():
-            counted = Counter(facts(library, row)[name] for library, row in self.rows)
-            options = "".join(
-                f'<option value="{escape(value)}">{escape(value)} ({number})</option>'
-                for value, number in counted.most_common()
-            )
-            fields.append(
-                f'<label>{title} <select name="{name}"><option value="">all</option>{options}</select></label>'
-            )
-        return (
-            '<form class="ledger-filter" id="atlas-filter" role="search" aria-label="Filter the atlas" hidden>'
-            '<label class="ledger-words">A class, a model, a word <input type="search" name="q" autocomplete="off">'
-            f'</label>{"".join(fields)}<p><output aria-live="polite">{len(self.rows)} rows</output> '
-            '<button type="reset">Show all</button></p></form>'
         )
 
     def _row(self, library: str, row: dict[str, Any]) -> str:
@@ -72,6 +55,24 @@ class AtlasTable:
             )
         name = f"<small>{escape(library)}</small> <code>{_with_joints(row['name'])}</code>"
         return f'<tr {marks}><th scope="row">{name}{_fold(row)}</th>{rest}</tr>'
+
+
+def filter_form(words: str, facts: Sequence[dict[str, str]], *, label: str) -> str:
+    """The form that atlas.js serves: a field for words, and a choice for each fact of the rows."""
+    fields = []
+    for name in facts[0] if facts else ():
+        counted = Counter(fact[name] for fact in facts)
+        options = "".join(
+            f'<option value="{escape(value)}">{escape(value)} ({number})</option>'
+            for value, number in counted.most_common()
+        )
+        fields.append(f'<label>{name} <select name="{name}"><option value="">all</option>{options}</select></label>')
+    return (
+        f'<form class="ledger-filter" id="atlas-filter" role="search" aria-label="{label}" hidden>'
+        f'<label class="ledger-words">{words} <input type="search" name="q" autocomplete="off">'
+        f'</label>{"".join(fields)}<p><output aria-live="polite">{len(facts)} rows</output> '
+        '<button type="reset">Show all</button></p></form>'
+    )
 
 
 def facts(library: str, row: dict[str, Any]) -> dict[str, str]:

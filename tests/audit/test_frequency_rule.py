@@ -43,6 +43,14 @@ def test_a_base_keeps_the_digits_that_float32_can_tell_and_no_others():
     assert explain(tilted, width=32).base == 500000.0
 
 
+def test_equal_steps_are_named_and_nearly_equal_ones_are_not():
+    even = np.linspace(3.0, 15.0, 10)
+    assert explain(even, width=20).scheme == "equal steps from 3 to 15 radians"
+    bent = even * np.where(np.arange(10) == 4, 1.001, 1.0)
+    assert explain(bent, width=20).scheme == NO_RULE
+    assert explain(even, width=20, doubt=0.05).scheme != "equal steps from 3 to 15 radians"
+
+
 @pytest.mark.parametrize(("beyond", "base"), [(3.08e-6, 10000.0), (4.76e-6, 10000.0419)])
 def test_a_round_base_may_miss_up_to_three_times_as_much_as_the_fitted_one(beyond, base):
     """The fitted one misses by 1e-6; 10000 misses by 2.5 times as much here, by 3.5 times as much there."""

@@ -134,5 +134,26 @@ def test_a_probe_prints_the_layers_and_needs_one_model(monkeypatch):
     assert "layers 0-1: half-split, 8 of 8, counter-clockwise, base 10000" in shown.stdout
     row = json.loads(run("--model", "ours", "--probe", "--json").stdout)
     assert (row["model"], row["still"]) == ("ours", [])
-    for wrong in (["--all", "--probe"], ["--model", "all", "--probe"]):
-        assert run(*wrong).exit_code == 2
+    assert run("--all", "--probe").exit_code == 2
+
+
+def test_every_family_is_probed_into_one_file(monkeypatch, tmp_path):
+    rows = [
+        {"model": "small", "skipped": None, "ok": True, "layers": 1, "answers": [{"layers": [0], "words": ["half"]}]},
+        {"model": "large", "skipped": "it stays large"},
+    ]
+    found = {"date": "2026-11-01", "torch": "2", "transformers": "5", "rows": rows}
+
+    def probed(*, limit, told):
+        told("small")
+        return found | {"limit": limit}
+
+    monkeypatch.setattr(shift_commands, "probe_all", probed)
+    out = tmp_path / "new" / "families.json"
+    shown = run("--model", "all", "--probe", "--limit", "7", "--out", str(out))
+    assert shown.exit_code == 0
+    assert "not answered: it stays large" in shown.stdout
+    assert json.loads(out.read_text()) == found | {"limit": 7.0}
+    assert json.loads(run("--model", "all", "--probe", "--json").stdout)["rows"] == rows
+    (tmp_path / "taken").mkdir()
+    assert run("--model", "all", "--probe", "--out", str(tmp_path / "taken")).exit_code == 1

@@ -8,10 +8,10 @@ SHOWN = "table.atlas tbody tr:not([hidden])"
 
 @pytest.fixture
 def atlas_page(browser, site):
-    def visit(query="", *, way="file"):
+    def visit(query="", *, way="file", name="atlas"):
         context = browser.new_context()
         page = context.new_page()
-        page.goto(f"{getattr(site, way)}book/atlas.html{query}")
+        page.goto(f"{getattr(site, way)}book/{name}.html{query}")
         expect(page.locator("#atlas-filter")).to_be_visible()
         return page
 
@@ -45,3 +45,17 @@ def test_a_choice_stands_in_the_address_and_comes_back(atlas_page):
 def test_a_choice_that_no_row_has_shows_all(atlas_page):
     page = atlas_page("?layout=nothing")
     assert page.locator(SHOWN).count() == page.locator("table.atlas tbody tr").count()
+
+
+def test_families_are_found_by_a_function_and_chosen_by_what_turns(atlas_page):
+    page = atlas_page(name="atlas_families", way="http")
+    everything = page.locator(SHOWN).count()
+    page.locator("#atlas-filter input").fill("modeling_nanochat:apply_rotary")
+    expect(page.locator(SHOWN)).to_have_count(1)
+    page.locator(f"{SHOWN} summary").click()
+    expect(page.locator(f"{SHOWN} details")).to_contain_text("rope-lab audit --model nanochat --probe")
+    page.locator("#atlas-filter button").click()
+    expect(page.locator(SHOWN)).to_have_count(everything)
+    page.locator("#atlas-filter [name=turns]").select_option("a part of the head")
+    assert page.url.endswith("?turns=a+part+of+the+head")
+    expect(page.locator(f"{SHOWN} td[data-what=coordinates]").first).to_contain_text(" of ")

@@ -1,0 +1,109 @@
+"""What turns in the families of the installed transformers: a tiny model of each, probed, as one dated table."""
+
+import json
+import platform
+from collections.abc import Callable, Sequence
+from datetime import date
+from functools import cache
+from importlib import resources
+from typing import Any
+
+from rope_lab.audit.audits import version
+from rope_lab.audit.fingerprints import Fingerprint
+from rope_lab.audit.guard import TimeUpError, guarded, time_limit
+from rope_lab.audit.importing import TargetError
+from rope_lab.audit.model_probes import LayerProbe, ModelProbe, model_probe
+from rope_lab.audit.tiny_models import causal_families, tiny_model
+
+LIMIT = 60.0  # seconds; a family takes one or two
+KEPT = ("layout", "rotated_dims", "head_dim", "direction", "base", "scheme")
+
+
+def probe_all(
+    families: Sequence[str] | None = None, *, limit: float = LIMIT, told: Callable[[str], None] | None = None
+) -> dict[str, Any]:
+    """Probe a tiny model of each family.
+
+    Args:
+        families: Their names. Default: all of the installed transformers that have a causal model.
+        limit: Seconds that one may take.
+        told: Called with the name of each family when it is done.
+
+    Returns:
+        The date, the versions, and ``rows``: for each family what turns in which layers, or why it was skipped.
+
+    Raises:
+        MissingPackageError: If transformers is not installed.
+    """
+    rows = []
+    for name in causal_families() if families is None else families:
+        rows.append(_row(name, limit))
+        if told:
+            told(name)
+    return {
+        "date": date.today().isoformat(),
+        "python": platform.python_version(),
+        "torch": version("torch"),
+        "transformers": version("transformers"),
+        "rows": rows,
+    }
+
+
+def _row(name: str, limit: float) -> dict[str, Any]:
+    try:
+        with time_limit(limit), guarded("probing it"):
+            return probe_row(model_probe(tiny_model(name), name=name))
+    except TargetError as reason:
+        return {"model": name, "skipped": str(reason)}
+    except TimeUpError:
+        return {"model": name, "skipped": f"no answer within {limit:g} seconds"}
+
+
+def probe_row(seen: ModelProbe) -> dict[str, Any]:
+    """A probe as a row of the table: layers that share an answer stand together, with the words that are printed.
+
+    Args:
+        seen: What `model_probe` found.
+
+    Returns:
+        A dict that can be written as JSON. Where no layer could be read, ``skipped`` says why.
+    """
+    if seen.layers and all(layer.problem for layer in seen.layers):
+        return {"model": seen.model, "skipped": f"no layer was read: {seen.layers[0].problem}"}
+    groups: dict[tuple[str, ...], list[int]] = {}
+    for i, layer in enumerate(seen.layers):
+        groups.setdefault(layer.words, []).append(i)
+    answers = [_answer(seen.layers[members[0]], members) for members in groups.values()]
+    return {"model": seen.model, "skipped": None, "ok": seen.ok, "layers": len(seen.layers), "answers": answers}
+
+
+def _answer(layer: LayerProbe, members: list[int]) -> dict[str, Any]:
+    found: dict[str, Any] = {"layers": members, "words": list(layer.words), "problem": layer.problem}
+    found |= {"queries": _kept(layer.queries), "keys": _kept(layer.keys), "agree": layer.agree, "values": layer.values}
+    return found | {
+        "functions": list(layer.functions),
+        "norms_before": list(layer.norms_before),
+        "norms_after": list(layer.norms_after),
+    }
+
+
+def _kept(seen: Fingerprint | None) -> dict[str, Any] | None:
+    if seen is None:
+        return None
+    turning = sorted(i for pair in seen.pairs for i in pair)
+    found = {name: getattr(seen, name) for name in KEPT}
+    return found | {"base": seen.base and float(f"{seen.base:.7g}"), "first": min(turning, default=None)}
+
+
+def probe_results() -> dict[str, Any]:
+    """The table as it is shipped: what `rope-lab audit --model all --probe` last read. transformers need not be there.
+
+    >>> sorted(probe_results())
+    ['date', 'python', 'rows', 'torch', 'transformers']
+    """
+    return json.loads(_committed())
+
+
+@cache
+def _committed() -> str:
+    return (resources.files("rope_lab.audit") / "data" / "probe_results.json").read_text(encoding="utf-8")

@@ -1,0 +1,153 @@
+"""What turns in each family of transformers, as a table that a reader searches: a row for each kind of layer.
+
+Like the atlas it is filtered by atlas.js of the book. Without the script the table stands there whole.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from html import escape
+from typing import Any
+
+from rope_lab.show.atlas_table import filter_form
+
+__all__ = ["FamilyTable"]
+
+HEADINGS = ("family", "layers", "layout", "coordinates", "base or rule", "norms", "a shift")
+Answer = dict[str, Any]  # what one kind of layer does: an entry of ``answers``
+
+
+class FamilyTable:
+    """Rows of the families, as `rope_lab.audit.probe_results` hands them on.
+
+    Args:
+        probed: The table of what turns.
+        moved: The table of what a shift changes, as `rope_lab.audit.shift_results` hands it on; None: no such column.
+
+    >>> FamilyTable({"transformers": "5", "date": "2026-11-01", "rows": [{"model": "x", "skipped": "too large"}]})
+    1 rows, transformers 5 of 2026-11-01
+    """
+
+    def __init__(self, probed: dict[str, Any], moved: dict[str, Any] | None = None) -> None:
+        self.about = f"transformers {probed['transformers']} of {probed['date']}"
+        self.moved = {row["model"]: row for row in moved["rows"]} if moved else {}
+        self.rows = [(row, answer) for row in probed["rows"] for answer in _answers(row)]
+
+    def __repr__(self) -> str:
+        return f"{len(self.rows)} rows, {self.about}"
+
+    def _repr_html_(self) -> str:
+        head = "".join(f'<th scope="col">{name}</th>' for name in HEADINGS)
+        all_facts = [self._facts(row, answer) for row, answer in self.rows]
+        body = "".join(self._row(*found, facts) for found, facts in zip(self.rows, all_facts, strict=True))
+        form = filter_form("A family, a function, a word", all_facts, label="Filter the families")
+        return (
+            f'{form}<div class="rope-table"><div class="pst-scrollable-table-container" tabindex="0" '
+            f'role="region" aria-label="The families: {escape(self.about)}"><table class="table atlas families">'
+            f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div></div>"
+        )
+
+    def _facts(self, row: dict[str, Any], answer: Answer | None) -> dict[str, str]:
+        return family_facts(answer) | {"shift": shift_words(self.moved.get(row["model"])).partition(":")[0]}
+
+    def _row(self, row: dict[str, Any], answer: Answer | None, facts: dict[str, str]) -> str:
+        marks = " ".join(f'data-{name}="{escape(value, quote=True)}"' for name, value in facts.items())
+        name = f'<th scope="row"><code>{_with_joints(row["model"])}</code>{_fold(row, answer)}</th>'
+        if answer is None:
+            why = escape(row["skipped"])
+            return f'<tr {marks}>{name}<td colspan="{len(HEADINGS) - 1}">not answered: {why}</td></tr>'
+        told = [*family_cells(row, answer), shift_words(self.moved.get(row["model"]))]
+        cells = (
+            f'<td data-what="{what}">{escape(cell)}</td>' for what, cell in zip(HEADINGS[1:], told, strict=True) if cell
+        )
+        return f"<tr {marks}>{name}{''.join(cells)}</tr>"
+
+
+def _answers(row: dict[str, Any]) -> Iterator[Answer | None]:
+    yield from [None] if row["skipped"] else row["answers"]
+
+
+def family_facts(answer: Answer | None) -> dict[str, str]:
+    """What a row can be chosen by: its layout, how much of a head turns, and where the norms stand."""
+    if answer is None:
+        return dict.fromkeys(("layout", "turns", "norms"), "not answered")
+    seen = _seen(answer)
+    if seen is None or not seen["rotated_dims"]:
+        return {"layout": "no rotation", "turns": "nothing", "norms": _norms_chosen(answer)}
+    share = "the whole head" if seen["rotated_dims"] == seen["head_dim"] else "a part of the head"
+    return {"layout": seen["layout"].partition(",")[0], "turns": share, "norms": _norms_chosen(answer)}
+
+
+def family_cells(row: dict[str, Any], answer: Answer) -> list[str]:
+    """The cells of a row after its name and before the shift, in words."""
+    layers = _layers(answer["layers"], row["layers"])
+    seen = _seen(answer)
+    if answer["problem"]:
+        return [layers, f"not read: {answer['problem']}", *[DASH] * 2, _norms(answer)]
+    if seen is None or not seen["rotated_dims"]:
+        words = "no rotation" if seen is None else answer["words"][0]
+        return [layers, words, *[DASH] * 2, _norms(answer)]
+    base = f"base {seen['base']:.8g}" if seen["base"] else seen["scheme"]
+    if seen["base"] and seen["scheme"] != "one base":
+        base += f" ({seen['scheme']})"
+    layout = seen["layout"] + {1: "", -1: ", clockwise", 0: ", both ways"}[seen["direction"]]
+    layout += ", written in another order" if any("in another order" in name for name in answer["functions"]) else ""
+    layout += "" if answer["agree"] else "; queries and keys differ"
+    layout += "; values turn too" if answer["values"] else ""
+    return [layers, layout, _coordinates(seen), base, _norms(answer)]
+
+
+DASH = "\N{EN DASH}"
+
+
+def shift_words(row: dict[str, Any] | None) -> str:
+    """What a shift of all tokens changes, in a few words."""
+    if row is None or row["skipped"]:
+        return "not moved"
+    if row["relative"]:
+        return "changes nothing"
+    return f"changes the logits: {', '.join(row['causes'])}" if row["causes"] else "changes the logits"
+
+
+def _seen(answer: Answer) -> dict[str, Any] | None:
+    """What turns queries, or keys where queries do not turn."""
+    return answer["queries"] or answer["keys"]
+
+
+def _norms(answer: Answer) -> str:
+    found = [word for word in ("before", "after") if answer[f"norms_{word}"]]
+    return " and ".join(found) or "none"
+
+
+def _norms_chosen(answer: Answer) -> str:
+    found = _norms(answer)
+    return found if found == "none" else f"{found} the turn"
+
+
+def _layers(members: list[int], all_layers: int) -> str:
+    if len(members) == all_layers:
+        return "all"
+    in_a_row = len(members) > 1 and members == list(range(members[0], members[-1] + 1))
+    named = f"{members[0]} to {members[-1]}" if in_a_row else ", ".join(map(str, members))
+    return f"{named} (of {all_layers})"
+
+
+def _coordinates(seen: dict[str, Any]) -> str:
+    turned, whole, first = seen["rotated_dims"], seen["head_dim"], seen["first"]
+    if turned == whole:
+        return "all"
+    place = "first " if first == 0 else "last " if first == whole - turned else ""
+    return f"the {place}{turned} of {whole}"
+
+
+def _with_joints(name: str) -> str:
+    return escape(name).replace("_", "_<wbr>")
+
+
+def _fold(row: dict[str, Any], answer: Answer | None) -> str:
+    """Under the name of a family: what the command prints about this kind of layer, and the command."""
+    words = "".join(f"<p>{escape(line)}</p>" for line in (answer["words"] if answer else ()))
+    return (
+        f"<details><summary>how to repeat it</summary><p><code>rope-lab audit --model {escape(row['model'])} "
+        f"--probe</code></p>{words}</details>"
+    )

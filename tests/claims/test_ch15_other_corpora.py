@@ -63,5 +63,5 @@ def test_control_one_seed_beyond_the_margin(change, name):
 
 
 def test_a_missing_card_is_no_attempt(change):
-    change(lambda where, variant, rate, seed, loss: None if (variant, rate, seed) == (PLAIN, 0.002, 2) else loss)
+    change(lambda _list, variant, rate, seed, loss: None if (variant, rate, seed) == (PLAIN, 0.002, 2) else loss)
     assert outcomes() == ["not attempted"] * 2

@@ -23,8 +23,8 @@ def _both(name: str) -> tuple[Losses, list[float]]:
 
 @claim(
     "book.sign-turns-on-three-corpora",
-    statement=r"On WikiText-2, Penn Treebank and PG-19, with one rate for both models, CRoPE QKV ends above RoPE in each "
-    r"of three seeds at the rate 0.002, and below it in each seed at the highest rate that both were given.",
+    statement=r"On WikiText-2, Penn Treebank and PG-19, with one rate for both models, CRoPE QKV ends above RoPE in "
+    r"each of three seeds at the rate 0.002, and below it in each seed at the highest rate that both were given.",
     verdict="empirical",
     correction=r"Stated after a look at the runs.",
     witness=r"Three corpora, two rates, three seeds, in chapter 15's figures.",

@@ -240,7 +240,7 @@ RELATIVE = ("NoPE", "QK", "VO", "QKVO")
 
 def _by_seed(name, loss):
     """Seed -> variant -> loss, with every variant in each seed; empty where fewer than three seeds are whole."""
-    found = {}
+    found: dict[int, dict[str, float]] = {}
     for card in cards.load_all(name, "cpu"):
         found.setdefault(card.seed, {})[card.variant] = loss(card)
     whole = {seed: of for seed, of in found.items() if len(of) == max(map(len, found.values()))}
@@ -278,12 +278,13 @@ def shift_keeps_relative():
     witness=r"Five orders of nine, and five more.",
 )
 def shift_and_qkv():
-    places = {"at 0": set(), "elsewhere": set()}
-    for name, loss in (("at 0", lambda card: card.loss()), ("elsewhere", _elsewhere)):
-        places[name] = {sorted(of, key=of.get).index("QKV") + 1 for of in _by_seed(JUDGED, loss).values()}
-    if not places["at 0"]:
+    at_0, elsewhere = (
+        {sorted(of, key=of.__getitem__).index("QKV") + 1 for of in _by_seed(JUDGED, loss).values()}
+        for loss in (lambda card: card.loss(), _elsewhere)
+    )
+    if not at_0:
         return "not attempted"
-    return "reproduced" if places == {"at 0": {3}, "elsewhere": {9}} else "not reproduced"
+    return "reproduced" if (at_0, elsewhere) == ({3}, {9}) else "not reproduced"
 
 
 @claim(

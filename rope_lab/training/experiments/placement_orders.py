@@ -13,10 +13,11 @@ PLACEMENTS: dict[str, dict[str, Any]] = {
 LLAMA = {"block": "llama", "n_layers": 4, "n_heads": 4, "d_model": 64, "base": 100.0}
 _COSINE = {"schedule": "cosine", "betas": (0.9, 0.95), "clip": 1.0, "bos": True}
 JUDGED = "placements-shifted"  # chapter 16 judges by these cards: made under the plan; "placements" has the same runs
+_WINDOW = 64
 _PLACEMENTS_CPU = {
     "corpus": "wikitext-2",
     "tokenizer": "bpe-1024",
-    "seq_len": 64,
+    "seq_len": _WINDOW,
     "batch_size": 16,
     "steps": 2000,
     "lr": 4e-3,
@@ -93,7 +94,7 @@ def placements_anywhere(rung: str) -> Experiment | None:
         return None
     name, shift = "placements-anywhere", 8
     chosen = {variant: PLACEMENTS[variant] for variant in ("QK", "Q", "K", "V", "O", "QKV")}
-    starts = shift * _PLACEMENTS_CPU["seq_len"] + 1  # 0 and what "shift 8" draws
+    starts = shift * _WINDOW + 1  # 0 and what "shift 8" draws
     shared = {**_PLACEMENTS_CPU, "starts": starts, "measure": (f"shift {shift}",)}
     runs = make_runs(name, rung, chosen, seeds=range(5), settings=_ALONE, model=LLAMA, **shared)
     about = "The placements that a shift changes, trained in windows that begin at random positions"

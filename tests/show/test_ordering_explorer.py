@@ -133,8 +133,19 @@ def test_what_the_page_says_of_the_older_list():
 
 def test_the_picture_of_windows_begun_elsewhere_says_its_numbers():
     desc = pictures.begun_elsewhere().desc
-    for c in ("QKV 3.124, 4.342", "NoPE 3.349, 3.349"):
-        assert c in desc
+    for said in (
+        "QKV 3.124, 4.342, trained anywhere 3.596",
+        "NoPE 3.349, 3.349;",
+        "QK 3.066, 3.066, trained anywhere 3.066",
+    ):
+        assert said in desc
+
+
+def test_trained_anywhere_qkv_ends_beside_v_and_three_are_better_than_nothing():
+    anywhere = cards.load_all("placements-anywhere", "cpu")
+    assert abs(intervals.paired(anywhere, "QKV", "V").mean) < 0.02
+    best = {c.variant: c.loss() for c in FOUND if c.seed == 0} | {c.variant: c.loss() for c in anywhere if c.seed == 0}
+    assert {name for name in best if best[name] < best["NoPE"]} == {"QK", "VO", "QKVO"}
 
 
 def test_the_table_of_relations_and_the_table_of_caches():

@@ -67,13 +67,15 @@ def begun_elsewhere() -> Picture:
     marks = (
         (at_0, "trained and read from 0", "o", LIGHT["ink"], 0.0),
         (shifted, "trained from 0, read anywhere", "D", LIGHT["two"], 0.0),
-        (anywhere, "trained and read anywhere", "s", LIGHT["one"], 0.28),
+        (anywhere, "trained and read anywhere", "s", LIGHT["linear"], 0.28),
     )
     with figure(title="The same windows, begun elsewhere", desc=desc, size=(5.2, 4.6)) as fig:
         axes = fig.subplots()
         axes.set(xlabel="loss, nats per token", ylim=(len(names) - 0.3, -0.7))
         axes.set_yticks(range(len(names)), names)
         axes.xaxis.set_major_locator(MultipleLocator(0.2))
+        axes.axvline(nothing := fmean(at_0["NoPE"]), color=LIGHT["muted"], lw=1, ls="--")
+        axes.text(nothing + 0.015, -0.45, "nothing rotated", color=LIGHT["muted"], fontsize=10, va="center")
         for row, name in enumerate(names):
             axes.plot([fmean(at_0[name]), fmean(shifted[name])], [row, row], color=LIGHT["muted"], lw=1)
             for losses, _, mark, colour, low in marks:

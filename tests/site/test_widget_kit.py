@@ -44,6 +44,10 @@ def test_every_widget_starts_and_fits(width, show):
     torn = "all => all.filter((e) => new Set([...e.children].slice(1).map((c) => c.offsetTop)).size > 1)"
     rows = page.locator(".rope-choice:not(.rope-grid):visible").evaluate_all(f"{torn}.map((e) => e.outerHTML)")
     assert rows == []
+    for board in page.locator(".rope-board").all():  # its cells fill their places
+        cells = board.get_by_role("button").evaluate_all("all => all.map((e) => Math.round(e.offsetWidth))")
+        assert max(cells) - min(cells) <= 1
+        assert min(cells) > board.evaluate("e => e.offsetWidth") / 5
 
 
 def test_shifting_both_leaves_the_logit_and_moving_one_does_not(show):

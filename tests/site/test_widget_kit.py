@@ -384,7 +384,7 @@ def test_the_budget_shows_bars_and_folds_its_shape(show):
     page.mouse.down()
     page.mouse.move(grip["x"] + grip["width"] / 2 + 30, grip["y"], steps=4)
     page.mouse.up()
-    page.get_by_text("The rest of the model's shape").click()
+    page.get_by_text("The rest of the model’s shape").click()
     expect(slider(page, "vocab")).to_be_visible()
     assert 0 < int(slider(page, "vocab").input_value()) < 50
 

@@ -99,6 +99,14 @@ def test_widgets_do_not_wait(html):
     nothing(waiting(html))
 
 
+@pytest.mark.parametrize("name", ["book/20_cache_surgery", "book/21_many_axes"])
+def test_answers_are_read_without_scrolling_sideways_on_a_phone(browser, site, name):
+    with visiting(browser, site, name, phone=True, local=True) as visit:
+        frame = visit.page.locator(".threads .pst-scrollable-table-container")
+        assert frame.evaluate("box => box.scrollWidth <= box.clientWidth + 1")
+        assert frame.locator("td").last.evaluate("cell => cell.clientWidth") > 250
+
+
 # Controls: each check must speak up on the page that was made wrong, and only there.
 
 

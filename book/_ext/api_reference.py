@@ -22,7 +22,7 @@ from rope_lab.claims import load
 ARRAY_LIKE = re.compile(r"_Buffer \|.*?_NestedSequence\[complex \| bytes \| str\]", re.DOTALL)
 OTHERS = re.compile(r"~(?!rope_lab)[\w.]+\.")
 EXAMPLE = re.compile(r"^\s*>>> ")
-PARTS = re.compile(r"(\$\$[^$]+\$\$|``.+?``|\$(?=\S)[^$]+?(?<=\S)\$|`[^`]+`|:\w+:`[^`]+`)")
+PARTS = re.compile(r"(\$\$[^$]+\$\$|``.+?``|\$(?=\S)[^$]+?(?<=\S)\$|`[^`]+`|:\w+:`[^`]+`|(?<![\w*])\*[a-z]+\*(?!\w))")
 
 
 def stub_of(folder: str) -> Path:
@@ -125,7 +125,7 @@ def turned(mark: str) -> str:
     inner = " ".join(mark.strip("`$").split())
     if mark.startswith("$"):
         return f"\\ :math:`{inner}`\\ "
-    if mark.startswith((":", "``")):
+    if mark.startswith((":", "``", "*")):
         return mark
     if inner in claim_ids():
         return f":ref:`{inner} <claim-{inner.lower()}>`"

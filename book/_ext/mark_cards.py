@@ -7,6 +7,7 @@ running text a mark is a place that the ledger leads to, and no more. All claims
 """
 
 import hashlib
+import re
 from collections.abc import Iterable
 from html import escape
 from typing import Any
@@ -119,7 +120,8 @@ class Signs(SphinxPostTransform):
         """A sign or a tag: a link to the ledger, which mark_cards.js turns into the way to a card."""
         to, *_ = names = [claim.id.lower() for claim in claims]
         data = f'data-claims="{" ".join(names)}"'
-        return f'<a class="{kind}" href="{self.uri(LEDGER)}#claim-{to}" {data}{more}>{escape(text)}</a>'
+        words = re.sub(r"\b([A-Za-z])_(\w)\b", r"\1<sub>\2</sub>", escape(text))
+        return f'<a class="{kind}" href="{self.uri(LEDGER)}#claim-{to}" {data}{more}>{words}</a>'
 
     def uri(self, page: str) -> str:
         return self.app.builder.get_relative_uri(self.page, page)

@@ -96,11 +96,11 @@ function unbox(box, adaptor) {
   adaptor.remove(box);
 }
 
-// The letters of queries, keys, values and outputs wear their colours: where they have an index of position, component or
-// head; on a page that says which letters it means so (`letters`), those and no others, also bare. The same letters in
+// The letters of queries, keys, values and outputs wear their colours: where they have an index of position, component,
+// part or head; on a page that says which letters it means so (`letters`), those and no others, also bare. The same letters in
 // an index, or upright, are something else.
 const ROLES = { q: "rope-query", k: "rope-key", v: "rope-value", o: "rope-output" };
-const INDEX = /^[mnijst0-9]/;
+const INDEX = /^[mnijrst0-9]/;
 
 const text = (node) =>
   node.isToken ? node.getText() : node.childNodes.map((child) => (child ? text(child) : "")).join("");

@@ -45,8 +45,8 @@ def card(app: Sphinx, docname: str, caption: str, chapters: list[str], sentence:
     """One part as HTML."""
     number, _, title = caption.partition(". ")
     links = "".join(
-        f'<li><a href="{app.builder.get_relative_uri(docname, page)}">'
-        f"<span>{int(page[5:7])}</span> {escape(app.env.titles[page].astext())}</a></li>"
+        f'<li><span>{int(page[5:7])}</span> <a href="{app.builder.get_relative_uri(docname, page)}">'
+        f"{escape(app.env.titles[page].astext())}</a></li>"
         for page in chapters
     )
     return (

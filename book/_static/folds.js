@@ -1,4 +1,4 @@
-/* A link into a fold opens it; print shows every fold. */
+/* A link into a fold opens it; print shows every fold, and code that a page hides. */
 (() => {
   "use strict";
   const arrive = () => {
@@ -17,7 +17,7 @@
 
   let shut = [];
   addEventListener("beforeprint", () => {
-    shut = [...document.querySelectorAll("details.fold:not([open])")];
+    shut = [...document.querySelectorAll("details:is(.fold, .hide):not([open])")];
     for (const box of shut) box.open = true;
   });
   addEventListener("afterprint", () => {

@@ -104,6 +104,32 @@ window.siteChecks = (() => {
     return found;
   }
 
+  /** Words in a drawing that run into each other, or a heading whose unseen link stands alone on a line. */
+  function crowded() {
+    const found = [];
+    for (const drawing of all("main svg").filter((el) => el.checkVisibility())) {
+      const seen = { visibilityProperty: true, opacityProperty: true };
+      const words = all("text", drawing).filter((el) => el.checkVisibility(seen) && el.textContent.trim());
+      const boxes = words.map((el) => el.getBoundingClientRect());
+      boxes.forEach((a, i) => {
+        boxes.slice(i + 1).forEach((b, j) => {
+          const across = Math.min(a.right, b.right) - Math.max(a.left, b.left),
+            down = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
+          if (across > 3 && down > 5) found.push(`over each other: ${words[i].textContent} / ${words[i + 1 + j].textContent}`);
+        });
+      });
+    }
+    for (const link of all(":is(h1, h2, h3, h4, h5) > .headerlink").filter((el) => el.checkVisibility())) {
+      const title = document.createRange();
+      title.setStart(link.parentElement, 0);
+      title.setEndBefore(link);
+      if (link.getBoundingClientRect().top > title.getBoundingClientRect().bottom - 2) {
+        found.push(`a link alone on its line: ${start(title.toString())}`);
+      }
+    }
+    return found;
+  }
+
   /** A few texts of each kind, alike in inks, grounds and size: all that axe's two slow rules depend on. */
   function kindsOfText() {
     const kinds = new Map(),
@@ -213,6 +239,7 @@ window.siteChecks = (() => {
     sideways,
     namelessFigures,
     smallLabels,
+    crowded,
     kindsOfText,
     seriousToAxe,
     drawing,

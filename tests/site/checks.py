@@ -34,6 +34,10 @@ def small_labels(page: Page) -> list[str]:
     return page.evaluate("siteChecks.smallLabels()")
 
 
+def crowded(page: Page) -> list[str]:
+    return page.evaluate("siteChecks.crowded()")
+
+
 def nameless_figures(page: Page) -> list[str]:
     return page.evaluate("siteChecks.namelessFigures()")
 

@@ -39,6 +39,17 @@ def test_control_a_name_without_entry_is_seen(pages):
     assert without_entry(["rope_lab.nn.NoSuchLayer"], pages) == ["rope_lab.nn.NoSuchLayer"]
 
 
+def test_no_page_says_a_heading_twice(pages):
+    said = [re.findall(r"<h[1-3]>(.*?)<a", page) for page in pages]
+    assert all(said)
+    assert [heading for page in said for heading in {*page} if page.count(heading) > 1] == []
+
+
+def test_a_stressed_word_has_no_asterisks(pages):
+    words = [re.sub(r"<[^>]+>", "", page) for page in pages]
+    assert [found[0] for page in words for found in re.finditer(r"(?<![\w*])\*[a-z]+\*(?!\w)", page)] == []
+
+
 def test_the_search_knows_them(html):
     text = (html / "searchindex.js").read_text(encoding="utf-8")
     index = json.loads(text.removeprefix("Search.setIndex(").rstrip().removesuffix(")"))

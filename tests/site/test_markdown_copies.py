@@ -52,6 +52,13 @@ def test_the_list_is_complete(html):
     assert sorted(listed) == sorted(PAGES)
 
 
+@pytest.mark.parametrize("name", ["llms.txt", "feed.xml"])
+def test_the_list_and_the_feed_name_the_book(html, name):
+    text = (html / name).read_text(encoding="utf-8")
+    assert re.search(r"^(?:# |    <title>)RoPE Lab(?:</title>)?$", text, re.MULTILINE)
+    assert "not set" not in text.partition("<item>")[0]
+
+
 @pytest.mark.parametrize(
     "text",
     ["```{note}\nx\n```", "see {claim}`a.b`", "(label)=", ":tags: [x]", "a <span>b</span>", r"so \(a\)", ":::{fold} x"],

@@ -144,3 +144,12 @@ def test_the_question_is_on_the_first_screen(name, size, open_page):
 
 def test_nothing_jumps_when_the_figure_starts(open_page):
     assert open_page(chapter(2)).evaluate(SHIFTS) < 0.05
+
+
+def test_a_chapter_has_its_lab_in_colab_and_a_way_to_the_repository(html):
+    """The options of the theme are set in two places of the configuration; both must arrive."""
+    text = (html / "book" / "01_one_plane.html").read_text(encoding="utf-8")
+    assert re.search(r'href="https://colab\.research\.google\.com/github/[^"]+/notebooks/01_one_plane\.ipynb"', text)
+    assert re.search(r'href="https://github\.com/[^"]+/issues/new\?', text)
+    assert 'alt="Two hands of a clock"' in text
+    assert "colab.research" not in (html / "book" / "ledger.html").read_text(encoding="utf-8")

@@ -46,6 +46,10 @@ def test_labels_can_be_read(visit):
     nothing(checks.small_labels(visit.page))
 
 
+def test_words_have_room(visit):
+    nothing(checks.crowded(visit.page))
+
+
 def test_weight(visit, record_property):
     if visit.phone:
         return  # from file:// nothing is counted
@@ -95,6 +99,22 @@ def test_widgets_do_not_wait(html):
     nothing(waiting(html))
 
 
+@pytest.mark.parametrize(
+    ("name", "prose"),
+    [
+        ("book/20_cache_surgery", ".threads td:last-child"),
+        ("book/21_many_axes", ".threads td:last-child"),
+        ("book/notation", "#attention td:nth-child(3)"),
+    ],
+)
+def test_a_table_of_prose_is_read_without_scrolling_sideways_on_a_phone(browser, site, name, prose):
+    with visiting(browser, site, name, phone=True, local=True) as visit:
+        for cell in visit.page.locator(prose).all():
+            box = cell.bounding_box()
+            assert box["width"] > 300
+            assert box["x"] + box["width"] <= 390
+
+
 # Controls: each check must speak up on the page that was made wrong, and only there.
 
 
@@ -102,7 +122,8 @@ def test_control_sound(sound):
     page = sound.page
     nothing(sound.foreign_requests + sound.refused + sound.errors)
     nothing(checks.unset_mathematics(page) + checks.literal_tex(page))
-    nothing(checks.sideways(page) + checks.nameless_figures(page) + checks.small_labels(page))
+    nothing(checks.sideways(page) + checks.nameless_figures(page))
+    nothing(checks.small_labels(page) + checks.crowded(page))
     nothing(checks.idle_widgets(page, touch=sound.phone) + checks.silent_forms(page))
     for scheme in ("dark", "light"):
         sound.theme(scheme)
@@ -159,6 +180,10 @@ def test_control_figures(planted):
 def test_control_labels(planted):
     (small,) = checks.small_labels(planted.page)
     assert small.startswith("7.0 pixels high: half")
+
+
+def test_control_words_without_room(planted):
+    assert checks.crowded(planted.page) == ["over each other: 0 with 1 / 2 with 3", "a link alone on its line: Full"]
 
 
 @pytest.mark.parametrize(

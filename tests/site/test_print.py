@@ -14,7 +14,7 @@ WIDE = """() => [...document.querySelectorAll("article table")].filter((table) =
   .map((table) => table.caption?.textContent ?? table.textContent.slice(0, 60))"""
 BUTTONS = """() => [...document.querySelectorAll("main button, main [type=submit]")]
   .filter((button) => button.checkVisibility()).map((button) => button.className + " " + button.textContent.trim())"""
-SHUT = "() => [...document.querySelectorAll('details.fold:not([open])')].length"
+SHUT = "() => [...document.querySelectorAll('details:is(.fold, .hide):not([open])')].length"
 
 
 @pytest.fixture(params=["book/01_one_plane", "book/14_tiny_gpt"])
@@ -73,3 +73,26 @@ def test_paper_is_white_whatever_the_screen(browser, site):
     page.emulate_media(media="screen", color_scheme="dark")
     assert page.evaluate(ink) == dark
     page.close()
+
+
+KEPT = """() => Object.fromEntries([".quiz-settled", ".rope-choice label", ".rope-board button"].map((name) => {
+  const {breakInside, display, printColorAdjust} = getComputedStyle(document.querySelector(`article ${name}`));
+  return [name, [breakInside, display, printColorAdjust]];
+}))"""
+
+
+def test_a_printed_figure_keeps_its_cells_and_what_is_chosen(browser, site):
+    with visiting(browser, site, "book/08_rope_on_values") as visit:
+        visit.page.emulate_media(media="print")
+        found = visit.page.evaluate(KEPT)
+    assert found[".quiz-settled"][0] == "avoid"
+    assert found[".rope-choice label"][2] == "exact"
+    assert found[".rope-board button"][1:] == ["grid", "exact"]
+
+
+def test_the_cover_shrinks_with_its_sheet(browser, site):
+    """Nothing is drawn anew between screen and paper: the cloth is placed in shares of its frame."""
+    with visiting(browser, site, "book/intro") as visit:
+        styles = visit.page.locator(".rope-loom canvas").evaluate_all("all => all.map((c) => c.style.cssText)")
+    assert len(styles) == 2
+    assert not any("px" in style for style in styles)

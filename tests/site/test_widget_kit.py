@@ -44,6 +44,10 @@ def test_every_widget_starts_and_fits(width, show):
     torn = "all => all.filter((e) => new Set([...e.children].slice(1).map((c) => c.offsetTop)).size > 1)"
     rows = page.locator(".rope-choice:not(.rope-grid):visible").evaluate_all(f"{torn}.map((e) => e.outerHTML)")
     assert rows == []
+    for board in page.locator(".rope-board").all():  # its cells fill their places
+        cells = board.get_by_role("button").evaluate_all("all => all.map((e) => Math.round(e.offsetWidth))")
+        assert max(cells) - min(cells) <= 1
+        assert min(cells) > board.evaluate("e => e.offsetWidth") / 5
 
 
 def test_shifting_both_leaves_the_logit_and_moving_one_does_not(show):
@@ -380,7 +384,7 @@ def test_the_budget_shows_bars_and_folds_its_shape(show):
     page.mouse.down()
     page.mouse.move(grip["x"] + grip["width"] / 2 + 30, grip["y"], steps=4)
     page.mouse.up()
-    page.get_by_text("The rest of the model's shape").click()
+    page.get_by_text("The rest of the model’s shape").click()
     expect(slider(page, "vocab")).to_be_visible()
     assert 0 < int(slider(page, "vocab").input_value()) < 50
 

@@ -88,6 +88,7 @@ QUERY, KEY, VALUE, OUTPUT = ("q", "rope-query"), ("k", "rope-key"), ("v", "rope-
     [
         (r"q_m^\top k_n, o_m = \sum_n a_{mn} v_n", "", [QUERY, KEY, OUTPUT, VALUE]),
         (r"\tilde q_{2i}^\dagger", "", [QUERY]),
+        (r"q_t^\top k_t + q_r^\top k_r", "", [QUERY, KEY, QUERY, KEY]),  # what turns, and the rest
         (r"q^\top R k, v, o", "", []),  # bare letters mean other things on many pages
         (r"q^\top R k, v, o", "qk", [QUERY, KEY]),
         (r"q_m v_i", "qk", [QUERY]),  # a page that says which letters means no others

@@ -19,7 +19,7 @@ export const number = (value, digits = 2) => {
 /** "offset $n-m$" as runs of text: letters between dollars lean, _ and ^ lower and raise. */
 function runs(source) {
   return source.split("$").flatMap((part, i) => {
-    if (i % 2 === 0) return part ? [{ text: part }] : [];
+    if (i % 2 === 0) return part ? [{ text: part.replace(/(\w)'(?=\w)/g, "$1’") }] : []; // the sign of a printed page
     const found = [...part.matchAll(/([_^])(?:\{([^}]*)\}|(.))|([^ ])/gu)];
     const run = (text, level) => ({ text: text.replace("-", "−"), math: true, lean: /[A-Za-zα-ω]/u.test(text), level });
     return found.flatMap(([, script, group, single, sign], at) => {

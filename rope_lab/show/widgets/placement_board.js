@@ -164,7 +164,7 @@ function drawLine(ui, fig, { shift, content_k, last }, { weights, home_weights }
     const x = X(shift + n),
       high = (b) => (tall * b) / top;
     fig.rect([x - w / 2, floor - high(a)], [w, high(a)], "fill one");
-    fig.rect([x - w / 2, floor - high(home_weights[n])], [w, high(home_weights[n])], "line dash ghost");
+    if (shift) fig.rect([x - w / 2, floor - high(home_weights[n])], [w, high(home_weights[n])], "line dash ghost");
     fig.rect([x - w / 2, floor + 8], [w, 26], n === T - 1 ? "line query" : "line muted");
     fig.text([x, floor + 26], `${n + 1}`, n === T - 1 ? "small query" : "small");
   });

@@ -224,13 +224,10 @@ function draw(fig, [cloth, strip], state, values, columns) {
     Y = (plane) => TOP + (plane / planes) * tall;
   weave(cloth, [columns, planes], (x, y) => (shift + x) * theta[y], ink);
   weave(strip, [1, planes], (_, y) => offset * theta[y], ink);
+  const across = (x) => `${(100 * x) / fig.width}%`,
+    down = (y) => `${(100 * y) / fig.height}%`; // shares, so that it shrinks with the drawing: on paper
   const put = (canvas, left, width) =>
-    Object.assign(canvas.style, {
-      left: `${left}px`,
-      top: `${TOP}px`,
-      width: `${width}px`,
-      height: `${tall}px`,
-    });
+    Object.assign(canvas.style, { left: across(left), top: down(TOP), width: across(width), height: down(tall) });
   put(cloth, 0, right);
   put(strip, right + GAP, STRIP);
 

@@ -115,7 +115,8 @@ function drawFaces(fig, { weights }, values, R, row) {
       }
       fig.circle(centre, 2.5, "fill");
       const pair = values.names[head][i];
-      fig.text([centre[0], centre[1] + R + 17], `${pair[0]} with ${pair[1]}`, "small muted");
+      const roomy = fig.width / 4 > 58; // else the words of one clock would run into those of the next
+      fig.text([centre[0], centre[1] + R + 17], pair.join(roomy ? " with " : ", "), "small muted");
     });
   });
 }

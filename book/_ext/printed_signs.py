@@ -1,0 +1,61 @@
+"""The signs of a printed page where a program wrote the words: apostrophes, minus signs, a per cent that does not part.
+
+Sphinx does this for what is written in a page. Tables, titles of pictures and exercises come out of cells and of the
+package as plain text, and they are mended here, in the finished body of a page. Code, mathematics and the signatures of
+the reference stay as they are.
+"""
+
+import re
+from typing import Any
+
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.util.typing import ExtensionMetadata
+
+# Tags and comments, and the elements whose text is not prose, whole.
+NOT_PROSE = re.compile(
+    r"<!--.*?-->"
+    r"|<(script|style|pre|code|kbd|textarea|m-tex|math)\b.*?</\1>"
+    r'|<dt class="sig .*?</dt>'
+    r"|<[^>]+>",
+    re.DOTALL,
+)
+SIGNS = (
+    (re.compile(r"(?<=\w)(?:'|&#x27;|&#39;)(?=[^\W\d_])"), "\u2019"),  # the reader's
+    (re.compile(r"(?:(?<=[\s(\[=±])|^)-(?=\.?\d)"), "\u2212"),  # from -3
+    (re.compile(r"(?<!\w)([A-Za-z]) - ([A-Za-z])(?!\w)"), "\\1 \u2212 \\2"),  # n - m
+    (re.compile(r"(?<=\d) %"), "\u00a0%"),  # 81 %
+)
+
+
+def printed(body: str) -> str:
+    """The body of a page with the signs of print in its prose."""
+    made, at = [], 0
+    for other in NOT_PROSE.finditer(body):
+        made += [mended(body[at : other.start()]), other[0]]
+        at = other.end()
+    return "".join([*made, mended(body[at:])])
+
+
+def mended(text: str) -> str:
+    """One run of prose."""
+    for form, sign in SIGNS:
+        text = form.sub(sign, text)
+    return text
+
+
+def print_signs(
+    app: Sphinx,  # noqa: ARG001  (Sphinx fixes the signature)
+    pagename: str,  # noqa: ARG001
+    templatename: str,  # noqa: ARG001
+    context: dict[str, Any],
+    doctree: nodes.document | None,  # noqa: ARG001
+) -> None:
+    """Mend the body of one page."""
+    if "body" in context:
+        context["body"] = printed(context["body"])
+
+
+def setup(app: Sphinx) -> ExtensionMetadata:
+    app.connect("html-page-context", print_signs, priority=540)  # the copy in Markdown, at 550, has them too
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

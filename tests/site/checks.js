@@ -115,7 +115,8 @@ window.siteChecks = (() => {
         boxes.slice(i + 1).forEach((b, j) => {
           const across = Math.min(a.right, b.right) - Math.max(a.left, b.left),
             down = Math.min(a.bottom, b.bottom) - Math.max(a.top, b.top);
-          if (across > 3 && down > 5) found.push(`over each other: ${words[i].textContent} / ${words[i + 1 + j].textContent}`);
+          if (across > 3 && down > 5)
+            found.push(`over each other: ${words[i].textContent} / ${words[i + 1 + j].textContent}`);
         });
       });
     }

@@ -47,7 +47,7 @@ class Card:
     schema: int = SCHEMA
 
     def __post_init__(self) -> None:
-        _validate(asdict(self), where=f"card {self.variant!r}, seed {self.seed!r}")
+        _validate(vars(self), where=f"card {self.variant!r}, seed {self.seed!r}")
 
     def loss(self, metric: Metric = "final") -> float:
         """Validation loss in nats per token.

@@ -7,8 +7,8 @@
 ...     return torch.stack([a * angle.cos() - b * angle.sin(), a * angle.sin() + b * angle.cos()], 1)
 >>> turns_pictures(turn, head_dim=2)
 True
->>> in_pictures(turn)(torch.tensor([[[[1.0, 0.0]]]]), torch.tensor([[1, 5]])).round(decimals=2).tolist()
-[[[[0.54, 0.84]]]]
+>>> in_pictures(turn)(torch.tensor([[[[1.0, 0.0]]]]), torch.tensor([[1, 5]])).round(decimals=2)
+tensor([[[[0.5400, 0.8400]]]])
 """
 
 from typing import Any

@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from itertools import combinations
 from math import comb, log, pi
+from typing import Any
 
 import numpy as np
 from hypothesis import strategies as st
 from scipy import stats
 
+from rope_lab.algebra.placements import moved
 from rope_lab.algebra.rankings import exchanges
 from rope_lab.algebra.rotation import frequencies
 from rope_lab.algebra.schedule import turns
 from rope_lab.exercises.core import Question, Task
-from rope_lab.training.experiments.placement_orders import JUDGED
-from rope_lab.training.results import cards
 
 # --- the prediction: nine equals, all pairs compared ---
 
@@ -32,14 +32,15 @@ def _false_decisions() -> list[bool]:
 # --- the second prediction: the same windows, begun elsewhere ---
 
 
-def _place_elsewhere() -> list[bool]:
-    """QKV and NoPE by their mean loss where windows begin anywhere."""
-    losses: dict[str, list[float]] = {}
-    for card in cards.load_all(JUDGED, "cpu"):
-        losses.setdefault(card.variant, []).append(card.measured["shift 8"]["loss"])
-    order = sorted(losses, key=lambda name: np.mean(losses[name]))
-    place = order.index("QKV")
-    return [place == 2, 2 < place < order.index("NoPE"), place > order.index("NoPE")]
+NINE = ("", "q", "k", "v", "o", "qk", "vo", "qkv", "qkvo")
+
+
+def _who_stays() -> list[bool]:
+    """The placements whose outputs keep still when all positions move."""
+    x, places = np.random.default_rng(16).normal(size=(3, 4, 2)), np.arange(4)
+    along: dict[str, Any] = {"q_positions": places, "k_positions": places, "theta": [0.7]}
+    stay = {p for p in NINE if max(max(moved(*x, shift=s, rotated=p, **along)) for s in (1, 5)) < 1e-9}
+    return [stay == guess for guess in (set(NINE), {""}, {"", "qk", "vo", "qkvo"}, {"", "qk", "qkv", "qkvo"})]
 
 
 # --- exchanges of neighbours, and tau ---
@@ -140,22 +141,22 @@ EXERCISES = (
     Question(
         id="ch16.predict-shift",
         kind="prediction",
-        prompt=r"In our runs QKV ends third of the nine, well before NoPE. All windows began at position 0. Now the "
-        r"finished models read the same windows from other positions, at random up to 512. Where does QKV stand?",
+        prompt=r"All windows began at position 0. Now the finished models read the same windows from other positions, at "
+        r"random up to 512. Whose loss stays as it is?",
         choices=(
-            "Third, as before: weights and text are the same.",
-            "A little lower, but before NoPE, which knows no positions at all.",
-            "Behind NoPE.",
+            "That of all nine: weights and text are the same.",
+            "That of NoPE alone, which rotates nothing.",
+            "Those of NoPE, QK, VO and QKVO.",
+            "Those of NoPE, QK, QKV and QKVO, where Q and K turn together.",
         ),
         answer="C",
-        truth=_place_elsewhere,
-        why=r"QKV turns values and does not turn the output back, so what a token receives depends on where the "
-        r"window stands (chapter 8). The model has built on that. NoPE turns nothing, and a shift cannot reach it.",
+        truth=_who_stays,
+        why=r"Scores need both of $q, k$ turned or neither, and values need both of $v, o$ or neither (chapter 8). In the "
+        r"five others the angles depend on where the window stands, and the model has built on them.",
         feedback={
-            "A": "The same weights see other angles: values arrive turned by their position, and nobody turns them "
-            "back.",
-            "B": "NoPE knows no positions, so it has nothing to lose. What does a model lose that has learned to read "
-            "turned values at 64 places, and meets others?",
+            "A": "The same weights see other angles. Where nothing turns them back, the outputs change.",
+            "B": "In QK both turns move on together. What is left in the scores?",
+            "D": "In QKV the scores stay. But the values arrive turned by their position, and nobody turns them back.",
         },
     ),
     Question(

@@ -8,7 +8,7 @@ from rope_lab.algebra import rankings, rotation
 from rope_lab.claims import load, verify
 from rope_lab.claims.book import ch16_nine_placements as own
 from rope_lab.claims.su19 import ch16_nine_placements as nine
-from rope_lab.training.experiments.placement_orders import JUDGED
+from rope_lab.claims.su19.ch16_nine_placements import JUDGED
 from rope_lab.training.results import cards, intervals
 
 

@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 from rope_lab.claims.ledger import claim
-from rope_lab.training.experiments import planned_more
-from rope_lab.training.experiments.definition import NotYetError
-from rope_lab.training.experiments.rate_choice import Losses, UndecidedError, losses_by_rate
-from rope_lab.training.results import cards, plan_answers
+from rope_lab.training.results import plan_answers
 
 TIED, PLAIN = "CRoPE QKV", "RoPE"
 LISTS = {"WikiText-2": "crope-rates", "Penn Treebank": "crope-rates-ptb", "PG-19": "crope-rates-pg19"}
@@ -14,11 +11,12 @@ OTHERS = {"ptb": "PTB", "pg19": "PG-19"}  # question: setting
 OLD, SEEDS = 0.002, 3
 
 
-def _both(name: str) -> tuple[Losses, list[float]]:
-    """The losses of a list, and the rates at which both models have three seeds."""
-    found = losses_by_rate(cards.load_all(name, "cpu"))
+def _gaps(name: str) -> dict[float, list[float]]:
+    """Tied minus plain at each rate at which both models have three seeds, one number for each seed."""
+    found = plan_answers.tried(name)
     plain, tied = found.get(PLAIN, {}), found.get(TIED, {})
-    return found, sorted(rate for rate in plain if len(plain[rate].keys() & tied.get(rate, {}).keys()) >= SEEDS)
+    both = {rate: plain[rate].keys() & tied[rate].keys() for rate in plain.keys() & tied.keys()}
+    return {rate: [tied[rate][s] - plain[rate][s] for s in own] for rate, own in both.items() if len(own) >= SEEDS}
 
 
 @claim(
@@ -31,11 +29,10 @@ def _both(name: str) -> tuple[Losses, list[float]]:
 )
 def sign_turns():
     for name in LISTS.values():
-        found, rates = _both(name)
-        if OLD not in rates or rates[-1] == OLD:
+        gaps = _gaps(name)
+        if OLD not in gaps or max(gaps) == OLD:
             return "not attempted"
-        low, high = ([found[TIED][r][s] - found[PLAIN][r][s] for s in found[PLAIN][r]] for r in (OLD, rates[-1]))
-        if not min(low) > 0 > max(high):
+        if not min(gaps[OLD]) > 0 > max(gaps[max(gaps)]):
             return "not reproduced"
     return "reproduced"
 
@@ -51,11 +48,10 @@ def sign_turns():
 def level():
     gaps = []
     for question, setting in OTHERS.items():
-        try:
-            rates = planned_more.own_rates(question)
-        except (NotYetError, UndecidedError):
+        rates = plan_answers.rates_elsewhere(question)
+        if not rates:
             return "not attempted"
-        found = losses_by_rate(cards.load_all(f"crope-rates-{question}", "cpu"))
+        found = plan_answers.tried(f"crope-rates-{question}")
         tied, plain = (found[model][rates[model, setting]] for model in (TIED, PLAIN))
         gaps += [tied[seed] - plain[seed] for seed in plain]
     return "reproduced" if max(map(abs, gaps)) < plan_answers.MARGIN else "not reproduced"

@@ -9,7 +9,7 @@ from scipy import stats
 
 from rope_lab.algebra import rankings, rotation, schedule
 from rope_lab.claims.ledger import claim
-from rope_lab.training.experiments.placement_orders import JUDGED
+from rope_lab.claims.su19.ch16_nine_placements import JUDGED
 from rope_lab.training.results import cards, intervals
 
 ORDER = (("QK", "QKVO"), ("K", "VO"), ("QKV",), ("NoPE",), ("Q", "V", "O"))  # groups, best first

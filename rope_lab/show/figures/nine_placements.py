@@ -7,11 +7,10 @@ from statistics import fmean
 
 from matplotlib.ticker import MultipleLocator
 
-from rope_lab.claims.su19.ch16_nine_placements import BETWEEN, CHAIN
+from rope_lab.claims.su19.ch16_nine_placements import BETWEEN, CHAIN, JUDGED
 from rope_lab.show.style import LIGHT
 from rope_lab.show.svg import Picture, figure
 from rope_lab.show.tables import Table
-from rope_lab.training.experiments.placement_orders import JUDGED
 from rope_lab.training.results import cards, intervals
 from rope_lab.training.results.cards import Card
 from rope_lab.training.results.paired_curves import along

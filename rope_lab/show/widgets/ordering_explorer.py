@@ -12,9 +12,9 @@ import traitlets
 from traitlets import Bool, Enum, Int, List, Unicode
 
 from rope_lab.algebra import rankings
+from rope_lab.claims.su19.ch16_nine_placements import JUDGED
 from rope_lab.show.widgets.kit import Widget, state
 from rope_lab.show.widgets.runs import by_seed, interval, quantiles, shown
-from rope_lab.training.experiments.placement_orders import JUDGED
 from rope_lab.training.results import cards
 from rope_lab.training.results.cards import Card
 

@@ -12,7 +12,6 @@ PLACEMENTS: dict[str, dict[str, Any]] = {
 }
 LLAMA = {"block": "llama", "n_layers": 4, "n_heads": 4, "d_model": 64, "base": 100.0}
 _COSINE = {"schedule": "cosine", "betas": (0.9, 0.95), "clip": 1.0, "bos": True}
-JUDGED = "placements-shifted"  # chapter 16 judges by these cards: made under the plan; "placements" has the same runs
 _WINDOW = 64
 _PLACEMENTS_CPU = {
     "corpus": "wikitext-2",
@@ -77,7 +76,7 @@ def placements_shifted(rung: str) -> Experiment | None:
     """The runs of ``placements`` again, validated also elsewhere than at the start: the plan's last list."""
     if rung != "cpu":
         return None
-    name, measure = JUDGED, ("shift 8", "length 128", "length 256")
+    name, measure = "placements-shifted", ("shift 8", "length 128", "length 256")
     shared = {**_PLACEMENTS_CPU, "measure": measure}
     runs = make_runs(name, rung, PLACEMENTS, seeds=range(5), settings=_ALONE, model=LLAMA, **shared)
     about = "Nine placements, validated also in windows that begin at random positions, and in longer windows"

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Mapping
 from rope_lab.training.experiments import planned_more
 from rope_lab.training.experiments.definition import NotYetError
 from rope_lab.training.experiments.planned import RATE_SEEDS, RATES, SEEDS, VARIANTS
-from rope_lab.training.experiments.rate_choice import UndecidedError, best_rates, losses_by_rate
+from rope_lab.training.experiments.rate_choice import Losses, UndecidedError, best_rates, losses_by_rate
 from rope_lab.training.results import cards
 from rope_lab.training.results.cards import Card
 from rope_lab.training.results.equivalence import Finding, family
@@ -39,6 +39,33 @@ def own_rates() -> Mapping[str, float]:
         UndecidedError: If the cards do not decide a rate; the message says what is missing.
     """
     return best_rates(cards.load_all("crope-rates", "cpu"), variants=VARIANTS, rates=RATES, seeds=RATE_SEEDS)
+
+
+def tried(name: str) -> Losses:
+    """The final losses of a list of rates, by variant, rate and seed.
+
+    Args:
+        name: An experiment whose variants have one setting and several rates, such as "crope-rates-ptb".
+
+    Returns:
+        Nested dictionaries: the variant, the rate, the seed; the loss in nats per token.
+    """
+    return losses_by_rate(cards.load_all(name, "cpu"))
+
+
+def rates_elsewhere(question: str) -> dict[Model, float]:
+    """The best rate of each variant in each setting of an exploratory question; empty while the cards do not decide.
+
+    Args:
+        question: "ptb", "pg19", "table2" or "lengths".
+
+    Returns:
+        The rate, by variant and setting.
+    """
+    try:
+        return planned_more.own_rates(question)
+    except (NotYetError, UndecidedError):
+        return {}
 
 
 def differences(
@@ -102,9 +129,8 @@ def exploratory(question: str, comparisons: Mapping[str, tuple[Model, Model]]) -
     Returns:
         The findings, in the order of the comparisons, paired by seed; empty while a rate or a card is missing.
     """
-    try:
-        rates = planned_more.own_rates(question)
-    except (NotYetError, UndecidedError):
+    rates = rates_elsewhere(question)
+    if not rates:
         return []
     loss = {
         (card.variant, card.setting, card.seed): card.loss()

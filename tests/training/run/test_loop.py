@@ -140,12 +140,12 @@ def test_a_time_budget_stops_cleanly_and_the_rest_follows(tmp_path):
 def test_ctrl_c_ends_after_the_step_with_a_checkpoint(tmp_path, monkeypatch):
     once, step = [11], learner.Learner.step
 
-    def interrupted(self, *batch, lr):
+    def interrupted(self, *batch, **how):
         if len(calls := interrupted.calls) == 10 and once:
             once.clear()
             os.kill(os.getpid(), 2)
         calls.append(1)
-        return step(self, *batch, lr=lr)
+        return step(self, *batch, **how)
 
     interrupted.calls = []
     monkeypatch.setattr(learner.Learner, "step", interrupted)

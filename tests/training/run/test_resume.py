@@ -98,9 +98,9 @@ def test_sigterm_is_a_clean_stop(tmp_path, monkeypatch):
 
     step = learner.Learner.step
 
-    def asked(self, *batch, lr):
+    def asked(self, *batch, **how):
         os.kill(os.getpid(), signal.SIGTERM)
-        return step(self, *batch, lr=lr)
+        return step(self, *batch, **how)
 
     monkeypatch.setattr(learner.Learner, "step", asked)
     outcome = train(tiny(), out=tmp_path, corpus=TinyCorpus(), threads=1, progress=False)

@@ -141,8 +141,8 @@ EXERCISES = (
     Question(
         id="ch16.predict-shift",
         kind="prediction",
-        prompt=r"All windows began at position 0. Now the finished models read the same windows from other positions, at "
-        r"random up to 512. Whose loss stays as it is?",
+        prompt=r"All windows began at position 0. Now the finished models read the same windows from other positions, "
+        r"at random up to 512. Whose loss stays as it is?",
         choices=(
             "That of all nine: weights and text are the same.",
             "That of NoPE alone, which rotates nothing.",
@@ -151,8 +151,8 @@ EXERCISES = (
         ),
         answer="C",
         truth=_who_stays,
-        why=r"Scores need both of $q, k$ turned or neither, and values need both of $v, o$ or neither (chapter 8). In the "
-        r"five others the angles depend on where the window stands, and the model has built on them.",
+        why=r"Scores need both of $q, k$ turned or neither, and values need both of $v, o$ or neither (chapter 8). In "
+        r"the five others the angles depend on where the window stands, and the model has built on them.",
         feedback={
             "A": "The same weights see other angles. Where nothing turns them back, the outputs change.",
             "B": "In QK both turns move on together. What is left in the scores?",

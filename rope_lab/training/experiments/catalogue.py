@@ -8,7 +8,7 @@ comparisons are paired. Within a seed, all variants start from the same paramete
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 
 from rope_lab.errors import ArgumentError
 from rope_lab.training.experiments import crope, long_contexts, placement_orders, planned, planned_more
@@ -66,6 +66,13 @@ def experiment(name: str, rung: str = "cpu") -> Experiment:
     if found is None:
         raise ArgumentError(f"experiment {name!r}: expected a rung of {', '.join(rungs(name))}, got {rung!r}")
     return found
+
+
+def every_experiment() -> Iterator[Experiment]:
+    """Each experiment at each rung that it has; those that wait for the cards of another are left out."""
+    for make in _MAKERS.values():
+        with contextlib.suppress(NotYetError):
+            yield from filter(None, map(make, RUNGS))
 
 
 def rungs(name: str) -> list[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from rope_lab.training.experiments.catalogue import experiment, names, rungs
+from rope_lab.training.experiments.catalogue import every_experiment
 from rope_lab.training.experiments.definition import Experiment
 from rope_lab.training.results import cards
 
@@ -51,5 +51,6 @@ def experiment_cards(*, root: str | Path | None = None) -> list[ExperimentCards]
     >>> [found.asked.rung for found in experiment_cards() if found.asked.name == "placements"]
     ['cpu', 'colab', 'paper']
     """
-    asked = (experiment(name, rung) for name in names() for rung in rungs(name))
-    return [ExperimentCards(each, tuple(cards.load_all(each.name, each.rung, root=root))) for each in asked]
+    return [
+        ExperimentCards(each, tuple(cards.load_all(each.name, each.rung, root=root))) for each in every_experiment()
+    ]

@@ -27,9 +27,9 @@ def die():
 
 def at_step(n):  # n steps after the start of this child
     step, left = learner.Learner.step, [n]
-    def dying(self, *batch, lr):
+    def dying(self, *batch, **how):
         left[0] -= 1
-        return die() if left[0] == 0 else step(self, *batch, lr=lr)
+        return die() if left[0] == 0 else step(self, *batch, **how)
     learner.Learner.step = dying
 
 def at_write(n, before):  # in the n-th file written: before it is renamed into place, or just after

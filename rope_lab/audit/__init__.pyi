@@ -14,6 +14,7 @@ from . import (
     example as example,
     families as families,
     family_configs as family_configs,
+    family_tables as family_tables,
     fingerprints as fingerprints,
     frequency_rule as frequency_rule,
     gallery as gallery,

@@ -1,21 +1,14 @@
 """What turns in the families of the installed transformers: a tiny model of each, probed, as one dated table."""
 
-import json
-import platform
 from collections.abc import Callable, Sequence
-from datetime import date
-from functools import cache
-from importlib import resources
 from typing import Any
 
-from rope_lab.audit.audits import version
+from rope_lab.audit.family_tables import LIMIT, Row, ask_families, shipped
 from rope_lab.audit.fingerprints import Fingerprint
-from rope_lab.audit.guard import TimeUpError, guarded, time_limit
-from rope_lab.audit.importing import TargetError
+from rope_lab.audit.guard import guarded
 from rope_lab.audit.model_probes import LayerProbe, ModelProbe, model_probe
-from rope_lab.audit.tiny_models import causal_families, tiny_model
+from rope_lab.audit.tiny_models import tiny_model
 
-LIMIT = 60.0  # seconds; a family takes one or two
 KEPT = ("layout", "rotated_dims", "head_dim", "direction", "base", "scheme")
 
 
@@ -35,31 +28,15 @@ def probe_all(
     Raises:
         MissingPackageError: If transformers is not installed.
     """
-    rows = []
-    for name in causal_families() if families is None else families:
-        rows.append(_row(name, limit))
-        if told:
-            told(name)
-    return {
-        "date": date.today().isoformat(),
-        "python": platform.python_version(),
-        "torch": version("torch"),
-        "transformers": version("transformers"),
-        "rows": rows,
-    }
+    return ask_families(_row, families, limit=limit, told=told)
 
 
-def _row(name: str, limit: float) -> dict[str, Any]:
-    try:
-        with time_limit(limit), guarded("probing it"):
-            return probe_row(model_probe(tiny_model(name), name=name))
-    except TargetError as reason:
-        return {"model": name, "skipped": str(reason)}
-    except TimeUpError:
-        return {"model": name, "skipped": f"no answer within {limit:g} seconds"}
+def _row(name: str) -> Row:
+    with guarded("probing it"):
+        return probe_row(model_probe(tiny_model(name), name=name))
 
 
-def probe_row(seen: ModelProbe) -> dict[str, Any]:
+def probe_row(seen: ModelProbe) -> Row:
     """A probe as a row of the table: layers that share an answer stand together, with the words that are printed.
 
     Args:
@@ -101,9 +78,4 @@ def probe_results() -> dict[str, Any]:
     >>> sorted(probe_results())
     ['date', 'python', 'rows', 'torch', 'transformers']
     """
-    return json.loads(_committed())
-
-
-@cache
-def _committed() -> str:
-    return (resources.files("rope_lab.audit") / "data" / "probe_results.json").read_text(encoding="utf-8")
+    return shipped("probe_results.json")

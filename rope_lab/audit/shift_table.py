@@ -1,20 +1,11 @@
 """Which families of the installed transformers are relative: a tiny model of each, moved, as one dated table."""
 
-import json
-import platform
 from collections.abc import Sequence
-from datetime import date
-from functools import cache
-from importlib import resources
 from typing import Any
 
-from rope_lab.audit.audits import version
-from rope_lab.audit.guard import TimeUpError, time_limit
-from rope_lab.audit.importing import TargetError
+from rope_lab.audit.family_tables import LIMIT, Row, ask_families, shipped
 from rope_lab.audit.shift_tests import shift_test
-from rope_lab.audit.tiny_models import causal_families, tiny_model
-
-LIMIT = 60.0  # seconds; a family takes one or two
+from rope_lab.audit.tiny_models import tiny_model
 
 
 def shift_all(families: Sequence[str] | None = None, *, limit: float = LIMIT) -> dict[str, Any]:
@@ -30,24 +21,11 @@ def shift_all(families: Sequence[str] | None = None, *, limit: float = LIMIT) ->
     Raises:
         MissingPackageError: If transformers is not installed.
     """
-    rows = [_row(name, limit) for name in (causal_families() if families is None else families)]
-    return {
-        "date": date.today().isoformat(),
-        "python": platform.python_version(),
-        "torch": version("torch"),
-        "transformers": version("transformers"),
-        "rows": rows,
-    }
+    return ask_families(_row, families, limit=limit)
 
 
-def _row(name: str, limit: float) -> dict[str, Any]:
-    try:
-        with time_limit(limit):
-            seen = shift_test(tiny_model(name), name=name)
-    except TargetError as reason:
-        return {"model": name, "skipped": str(reason)}
-    except TimeUpError:
-        return {"model": name, "skipped": f"no answer within {limit:g} seconds"}
+def _row(name: str) -> Row:
+    seen = shift_test(tiny_model(name), name=name)
     row = seen.row
     return {
         "model": name,
@@ -69,12 +47,7 @@ def shift_results() -> dict[str, Any]:
     >>> sorted(shift_results())
     ['date', 'python', 'rows', 'torch', 'transformers']
     """
-    return json.loads(_committed())
-
-
-@cache
-def _committed() -> str:
-    return (resources.files("rope_lab.audit") / "data" / "shift_results.json").read_text(encoding="utf-8")
+    return shipped("shift_results.json")
 
 
 def shift_lines(table: dict[str, Any]) -> list[list[str]]:

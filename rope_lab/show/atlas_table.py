@@ -53,7 +53,7 @@ class AtlasTable:
             rest = "".join(
                 f'<td data-what="{what}">{escape(cell)}</td>' for what, cell in zip(HEADINGS[1:], told, strict=True)
             )
-        name = f"<small>{escape(library)}</small> <code>{_with_joints(row['name'])}</code>"
+        name = f"<small>{escape(library)}</small> <code>{with_joints(row['name'])}</code>"
         return f'<tr {marks}><th scope="row">{name}{_fold(row)}</th>{rest}</tr>'
 
 
@@ -104,7 +104,7 @@ def cells(row: dict[str, Any]) -> list[str]:
     ]
 
 
-def _with_joints(name: str) -> str:
+def with_joints(name: str) -> str:
     """A name that may break before a capital letter and after a line below, and nowhere else."""
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=_)", "<wbr>", escape(name))
 

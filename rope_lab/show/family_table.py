@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from html import escape
 from typing import Any
 
-from rope_lab.show.atlas_table import filter_form
+from rope_lab.show.atlas_table import filter_form, with_joints
 
 __all__ = ["FamilyTable"]
 
@@ -52,7 +52,7 @@ class FamilyTable:
 
     def _row(self, row: dict[str, Any], answer: Answer | None, facts: dict[str, str]) -> str:
         marks = " ".join(f'data-{name}="{escape(value, quote=True)}"' for name, value in facts.items())
-        name = f'<th scope="row"><code>{_with_joints(row["model"])}</code>{_fold(row, answer)}</th>'
+        name = f'<th scope="row"><code>{with_joints(row["model"])}</code>{_fold(row, answer)}</th>'
         if answer is None:
             why = escape(row["skipped"])
             return f'<tr {marks}>{name}<td colspan="{len(HEADINGS) - 1}">not answered: {why}</td></tr>'
@@ -138,10 +138,6 @@ def _coordinates(seen: dict[str, Any]) -> str:
         return "all"
     place = "first " if first == 0 else "last " if first == whole - turned else ""
     return f"the {place}{turned} of {whole}"
-
-
-def _with_joints(name: str) -> str:
-    return escape(name).replace("_", "_<wbr>")
 
 
 def _fold(row: dict[str, Any], answer: Answer | None) -> str:

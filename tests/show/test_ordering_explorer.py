@@ -141,6 +141,17 @@ def test_the_picture_of_windows_begun_elsewhere_says_its_numbers():
         assert said in desc
 
 
+def test_longer_windows_leave_the_relative_four_ahead_and_qkv_last():
+    rows = pictures.longer_windows().rows
+    assert len(rows) == 9
+    for column in (2, 3):
+        order = [row[0] for row in sorted(rows, key=lambda row: float(row[column]))]
+        assert set(order[:4]) == {"NoPE", "QK", "VO", "QKVO"}
+        assert order[-1] == "QKV"
+    assert all(float(inside) < float(beyond) for _, inside, beyond, _ in rows)
+    assert all(float(near) < float(far) for *_, near, far in rows)
+
+
 def test_trained_anywhere_qkv_ends_beside_v_and_three_are_better_than_nothing():
     anywhere = cards.load_all("placements-anywhere", "cpu")
     assert abs(intervals.paired(anywhere, "QKV", "V").mean) < 0.02

@@ -239,12 +239,12 @@ RELATIVE = ("NoPE", "QK", "VO", "QKVO")
 
 
 def _by_seed(name, loss):
-    """Seed -> variant -> loss, with every variant in each seed; empty where fewer than three seeds are whole."""
+    """Seed -> variant -> loss, with every variant in each seed; empty where fewer than five seeds are whole."""
     found: dict[int, dict[str, float]] = {}
     for card in cards.load_all(name, "cpu"):
         found.setdefault(card.seed, {})[card.variant] = loss(card)
     whole = {seed: of for seed, of in found.items() if len(of) == max(map(len, found.values()))}
-    return whole if len(whole) > 2 else {}
+    return whole if len(whole) >= 5 else {}
 
 
 def _elsewhere(card):

@@ -15,7 +15,15 @@ from rope_lab.training.results import cards, intervals
 from rope_lab.training.results.cards import Card
 from rope_lab.training.results.paired_curves import along
 
-__all__ = ["against_nope", "base_and_plane", "begun_elsewhere", "crossing", "one_cache_table", "relations"]
+__all__ = [
+    "against_nope",
+    "base_and_plane",
+    "begun_elsewhere",
+    "crossing",
+    "longer_windows",
+    "one_cache_table",
+    "relations",
+]
 
 
 def against_nope() -> Picture:
@@ -86,6 +94,27 @@ def begun_elsewhere() -> Picture:
                 axes.plot([], [], mark, ms=6, color=colour, label=label)
         axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=1)
     return fig.picture
+
+
+def longer_windows() -> Table:
+    """Each placement in windows two and four times as long as those of training: at known places, and beyond them."""
+    found = cards.load_all(JUDGED, "cpu")
+    lengths = (128, 256)
+
+    def mean(name: str, length: int, part: str) -> float:
+        return fmean(c.measured[f"length {length}"][part] for c in found if c.variant == name)
+
+    names = sorted({c.variant for c in found}, key=lambda name: mean(name, lengths[0], "beyond"))
+    rows = [
+        [
+            name,
+            f"{mean(name, lengths[0], 'inside'):.3f}",
+            *(f"{mean(name, length, 'beyond'):.3f}" for length in lengths),
+        ]
+        for name in names
+    ]
+    headings = ["placement", "tokens 1 to 64", *(f"tokens 65 to {length}" for length in lengths)]
+    return Table(headings, rows, caption="Loss in longer windows, mean of five seeds", right=headings[1:])
 
 
 def base_and_plane(*, window: int = 64, head_dim: int = 16) -> Picture:

@@ -107,7 +107,7 @@ def test_what_the_page_says_of_the_runs(now):
 
 
 def test_begun_anywhere_the_board_has_the_losses_of_shifted_windows(now):
-    there = compute(panel="placements-shifted cpu, begun anywhere")
+    there = compute(panel="placements-shifted, begun anywhere")
     assert there["steps"] == [2000]
     rows = {row["name"]: row["mean"] for row in there["rows"]}
     assert max(rows, key=rows.get) == "QKV"

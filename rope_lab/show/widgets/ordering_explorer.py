@@ -47,8 +47,7 @@ def shifted_panel(found: Sequence[Card], *, published: dict[str, float]) -> dict
     """The same runs, judged at their end by their loss in windows that begin anywhere."""
     end = {"step": [found[0].final["step"]]}
     elsewhere = [replace(c, curve=end | {"valid_loss": [c.measured["shift 8"]["loss"]]}) for c in found]
-    made = panel_of(elsewhere, published=published)
-    return made | {"key": f"{made['key']}, begun anywhere"}
+    return panel_of(elsewhere, published=published) | {"key": f"{found[0].experiment}, begun anywhere"}
 
 
 class OrderingExplorer(Widget):

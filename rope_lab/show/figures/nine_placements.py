@@ -113,8 +113,9 @@ def longer_windows() -> Table:
         ]
         for name in names
     ]
-    headings = ["placement", "tokens 1 to 64", *(f"tokens 65 to {length}" for length in lengths)]
-    return Table(headings, rows, caption="Loss in longer windows, mean of five seeds", right=headings[1:])
+    headings = ["rotated", "1 to 64", *(f"65 to {length}" for length in lengths)]
+    caption = "Loss at the tokens of longer windows, mean of five seeds"
+    return Table(headings, rows, caption=caption, right=headings[1:])
 
 
 def base_and_plane(*, window: int = 64, head_dim: int = 16) -> Picture:

@@ -21,8 +21,9 @@ from rope_lab.show.style import css
 BODY = (
     # A list whose children are not list items. The entries read well as plain paragraphs.
     ('<div role="list" class="citation-list">', '<div class="citation-list">'),
-    # The text of a theorem is no section of its own, and each of them would have the same name.
-    ('<section id="proof-content">', "<section>"),
+    # The text of a theorem, and a proof, would each have the same name as all others.
+    ('<section class="theorem-content" id="proof-content">', '<section class="theorem-content">'),
+    (' admonition" id="proof">', ' admonition">'),
     # A box that scrolls must be reachable by keyboard, and then it needs a name.
     (
         '<div class="pst-scrollable-table-container">',
@@ -87,6 +88,9 @@ ASKS = (
 ARROW = '<summary><span class="toctree-toggle"'
 NAMED = '<summary aria-label="Pages of this chapter"><span class="toctree-toggle"'
 
+# The theme joins the title of its page of search to that of the book by a hyphen, all others by a dash.
+SEARCH_TITLE = ("<title>Search - ", "<title>Search &#8212; ")
+
 # What the summary of a search result leaves out of an article.
 NOT_TOLD = ["script", "style", "svg", ".headerlink", ".opener", ".marks", ".mark-texts", ".claims-of-page", "[hidden]"]
 
@@ -121,7 +125,7 @@ def fix_page(text: str) -> str:
             text = re.sub(LINK.format(file=file), "", text)
     text = SIGNED.sub(lambda names: WORD.sub(r"\1", names[0].replace(BLANK, " ")), text)
     text = NOT_YET.sub(r'<script defer="defer" src="\1">', text)
-    return text.replace(ARROW, NAMED).replace(WAITS, ASKS)
+    return text.replace(ARROW, NAMED).replace(WAITS, ASKS).replace(*SEARCH_TITLE)
 
 
 def fix_search_options(text: str) -> str:

@@ -107,6 +107,10 @@ def test_a_word_of_a_signature_or_of_the_contents_is_marked_once():
     assert fixed == f'<dt class="sig py">x y</dt><nav class="bd-toc-nav page-toc"><code>x</code></nav>{code}'
 
 
+def test_the_title_of_the_search_is_joined_as_all_titles_are():
+    assert theme_fixes.fix_page("<title>Search - RoPE Lab</title>") == "<title>Search &#8212; RoPE Lab</title>"
+
+
 def test_a_page_without_a_body_is_left_alone():
     context = {}
     theme_fixes.fix_body(None, "search", "search.html", context, None)

@@ -65,7 +65,7 @@ function build(ui) {
   });
   const write = ui.readout({
     still: "planes that stand still",
-    worst: "the worst hand misses by",
+    worst: "worst miss, in lengths of the hand",
     places: "places moved down",
   });
   ui.slider("moves", { label: "tokens dropped in front", step: 1, show: (v) => number(whole(v), 0) });
@@ -86,7 +86,7 @@ function build(ui) {
       `${values.still} of ${planes} planes stand still, and the worst hand misses by ${number(values.worst, 3)}.`;
     write({
       still: `${values.still} of ${planes}`,
-      worst: `${number(values.worst, 3)} of its length`,
+      worst: number(values.worst, 3),
       places: number(far, 0),
     });
     draw(strip, state, values, told);

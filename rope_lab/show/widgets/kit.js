@@ -36,8 +36,8 @@
 import { Controls, calm } from "./controls.js";
 import { Figure, html } from "./draw.js";
 
-/** Of an opener's picture, in CSS pixels: the question below it has to be in view. */
-const heroHeight = () => (matchMedia("(max-width: 575px)").matches ? 190 : 280);
+/** Of an opener's picture, in CSS pixels: its control and the answers have to be in view with it. */
+const heroHeight = () => (matchMedia("(max-width: 575px)").matches ? 250 : 280);
 
 /** Put one widget's state into the page's address, or take it out. */
 function address(key, text) {

@@ -80,4 +80,4 @@ node_modules/.bin/biome: package.json   # for lint only; it brings nothing but i
 .PHONY: tools
 tools:
 	@command -v $${CXX:-g++} >/dev/null || { echo "The tests compile with torch and need a C++ compiler; on Debian or Ubuntu: sudo apt-get install g++ python3-dev; on macOS: xcode-select --install"; exit 1; }
-	@test -n "$$CHROMIUM" || command -v chromium >/dev/null || command -v google-chrome >/dev/null || { echo "The tests drive the built site in Chromium; on Debian: sudo apt-get install chromium; elsewhere set CHROMIUM to the path of a Chromium or Chrome"; exit 1; }
+	@test -n "$$CHROMIUM" || command -v chromium-headless-shell >/dev/null || command -v chromium >/dev/null || command -v google-chrome >/dev/null || { echo "The tests drive the built site in Chromium; on Debian: sudo apt-get install chromium-headless-shell; elsewhere set CHROMIUM to the path of a Chromium or Chrome"; exit 1; }

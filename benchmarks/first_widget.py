@@ -5,8 +5,6 @@ fresh context, the pages in turn, `ROUNDS` times. The bar is `LIMIT` seconds, fo
 """
 
 import json
-import os
-import shutil
 import statistics
 from pathlib import Path
 from typing import Any
@@ -15,6 +13,7 @@ from playwright.sync_api import Browser, sync_playwright
 from rich.table import Table
 
 from benchmarks.harness import ROOT, card, in_a_fresh_process
+from book import chromium
 
 ROUNDS = 5
 LIMIT = 0.6  # seconds
@@ -66,9 +65,8 @@ def main() -> dict[str, Any]:
     if not pages:
         raise SystemExit(f"expected pages with widgets in {book}, got none; build the book first: make book")
     seconds: dict[str, list[float]] = {page.stem: [] for page in pages}
-    chromium = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        browser = playwright.chromium.launch(executable_path=chromium.path(), args=["--no-sandbox"])
         visit(browser, pages[0])  # the first visit of all starts the browser's own processes
         for _ in range(ROUNDS):
             for page in pages:

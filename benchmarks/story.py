@@ -5,8 +5,6 @@ changed `ROUNDS` times, for 64 tokens and for 512. The bars are `LEAST` tokens a
 """
 
 import json
-import os
-import shutil
 import statistics
 from typing import Any
 
@@ -14,6 +12,7 @@ from playwright.sync_api import Page, sync_playwright
 from rich.table import Table
 
 from benchmarks.harness import ROOT, card, in_a_fresh_process
+from book import chromium
 
 ROUNDS = 15
 LEAST = 500  # tokens a second
@@ -67,10 +66,9 @@ def main() -> dict[str, Any]:
     place = ROOT / "_build" / "html" / "book" / "small_model.html"
     if not place.exists():
         raise SystemExit(f"expected the page {place}, got none; build the book first: make book")
-    chromium = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
     rows = []
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium, args=["--no-sandbox"])
+        browser = playwright.chromium.launch(executable_path=chromium.path(), args=["--no-sandbox"])
         page = browser.new_page(viewport={"width": 1280, "height": 900})
         page.goto(place.as_uri())
         page.get_by_role("button", name="Nothing changes").click()

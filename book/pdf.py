@@ -6,7 +6,6 @@ contents stands. The labs and the API reference are left out: they are to run, a
 """
 
 import json
-import os
 import shutil
 import sys
 from html import escape
@@ -17,6 +16,7 @@ import yaml
 from playwright.sync_api import Browser, Page, sync_playwright
 from pypdf import PdfReader, PdfWriter, apply_configuration
 
+from book import chromium
 from book._ext.page_head import book_address
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -186,8 +186,8 @@ def main() -> int:
     to = ROOT / "dist" / "rope-lab.pdf"
     parts = parts_of(yaml.safe_load((ROOT / "_toc.yml").read_text()))
     with sync_playwright() as playwright:
-        path = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
-        make(playwright.chromium.launch(executable_path=path, args=["--no-sandbox"]), html, to, parts, **cover(config))
+        browser = playwright.chromium.launch(executable_path=chromium.path(), args=["--no-sandbox"])
+        make(browser, html, to, parts, **cover(config))
     print(f"{len(PdfReader(to).pages)} pages, {to.stat().st_size / 1e6:.1f} MB: {to}")
     return 0
 

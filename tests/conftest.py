@@ -6,12 +6,12 @@ through to the package's own message.
 """
 
 import os
-from pathlib import Path
 
 import pytest
 from hypothesis import Phase, settings
 from jaxtyping import config, install_import_hook
 
+from book import chromium
 from tests import signatures
 
 # Before torch is imported: on a busy machine the idle threads of tiny products cost many times the product.
@@ -82,7 +82,6 @@ def browser():
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        path = os.environ.get("CHROMIUM", "/usr/bin/chromium")
-        chromium = playwright.chromium.launch(executable_path=path if Path(path).exists() else None, args=CHROMIUM)
-        yield chromium
-        chromium.close()
+        launched = playwright.chromium.launch(executable_path=chromium.path(), args=CHROMIUM)
+        yield launched
+        launched.close()

@@ -9,14 +9,24 @@
     formulas
       .filter((formula) => formula.getBoundingClientRect().width > formula.closest(block).clientWidth)
       .forEach((formula) => formula.classList.add("wide"));
-    for (const box of document.querySelectorAll("div.math, m-tex")) {
-      if (box.scrollWidth > box.clientWidth && getComputedStyle(box).overflowX === "auto") box.tabIndex = 0;
+    const boxes = [...document.querySelectorAll("div.math, m-tex")];
+    // All are measured before the first is changed: the page is laid out once, and not once for each formula.
+    const scrolls = boxes.map((box) => box.scrollWidth > box.clientWidth && getComputedStyle(box).overflowX === "auto");
+    for (const [i, box] of boxes.entries()) {
+      if (scrolls[i]) box.tabIndex = 0;
       else box.removeAttribute("tabindex");
     }
   };
+  let due = 0;
+  const soon = () => {
+    due ||= requestAnimationFrame(() => {
+      due = 0;
+      mark();
+    });
+  };
   addEventListener("load", mark);
   addEventListener("resize", mark);
-  addEventListener("toggle", mark, true); // what is folded has no width until it is opened
+  addEventListener("toggle", soon, true); // what is folded has no width until it is opened; many may open at once
 
   addEventListener("copy", (event) => {
     const selection = getSelection();

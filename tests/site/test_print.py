@@ -96,3 +96,14 @@ def test_the_cover_shrinks_with_its_sheet(browser, site):
         styles = visit.page.locator(".rope-loom canvas").evaluate_all("all => all.map((c) => c.style.cssText)")
     assert len(styles) == 2
     assert not any("px" in style for style in styles)
+
+
+def test_the_rows_of_all_cards_are_on_the_screen_alone(browser, site):
+    """They would take sixty sheets; the means stay."""
+    with visiting(browser, site, "book/result_cards") as visit:
+        every, means = visit.page.locator(".tag_on-screen"), visit.page.locator("#means-over-the-seeds table").first
+        seen = []
+        for medium in ("screen", "print"):
+            visit.page.emulate_media(media=medium)
+            seen.append((every.locator("table").first.is_visible(), means.is_visible()))
+    assert seen == [(True, True), (False, True)]

@@ -17,10 +17,12 @@
       else box.removeAttribute("tabindex");
     }
   };
-  let due = 0;
+  let due = false;
   const soon = () => {
-    due ||= requestAnimationFrame(() => {
-      due = 0;
+    if (due) return;
+    due = true;
+    requestAnimationFrame(() => {
+      due = false;
       mark();
     });
   };

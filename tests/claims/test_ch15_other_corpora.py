@@ -65,3 +65,27 @@ def test_control_one_seed_beyond_the_margin(change, name):
 def test_a_missing_card_is_no_attempt(change):
     change(lambda _list, variant, rate, seed, loss: None if (variant, rate, seed) == (PLAIN, 0.002, 2) else loss)
     assert outcomes() == ["not attempted"] * 2
+
+
+def test_penn_treebank_s_eight_seeds(monkeypatch):
+    def outcome():
+        return next(iter(verify("book.tied-on-penn-treebank"))).outcome
+
+    assert outcome() == "reproduced"
+    real = cards.load_all
+
+    def planted(by):
+        def load(name, rung):
+            found = real(name, rung)
+            if name != "crope-confirm-ptb":
+                return found
+            return [
+                c if c.variant != TIED else replace(c, final=c.final | {"loss": c.final["loss"] + by}) for c in found
+            ]
+
+        return load
+
+    monkeypatch.setattr(cards, "load_all", planted(0.03))
+    assert outcome() == "not reproduced"
+    monkeypatch.setattr(cards, "load_all", lambda name, rung: [] if name == "crope-confirm-ptb" else real(name, rung))
+    assert outcome() == "not attempted"

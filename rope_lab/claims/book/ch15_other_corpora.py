@@ -55,3 +55,25 @@ def level():
         tied, plain = (found[model][rates[model, setting]] for model in (TIED, PLAIN))
         gaps += [tied[seed] - plain[seed] for seed in plain]
     return "reproduced" if max(map(abs, gaps)) < plan_answers.MARGIN else "not reproduced"
+
+
+@claim(
+    "book.tied-on-penn-treebank",
+    statement=r"On Penn Treebank, with eight seeds that chose nothing and each model at its own best rate, CRoPE QKV "
+    r"ends below RoPE and below the RoPE of its size on the mean, after Holm's correction. CRoPE QKVO is undecided "
+    r"against both.",
+    verdict="empirical",
+    correction=r"Exploratory, as the plan says: it cannot change the answers of WikiText-2.",
+    witness=r"Five comparisons, eight seeds, in chapter 15's first figure.",
+)
+def on_penn_treebank():
+    found = {finding.name: finding.outcome for finding in plan_answers.by_corpus().get("Penn Treebank", [])}
+    if not found:
+        return "not attempted"
+    expected = {"QKV": "better", "QKVO": "undecided"}
+    told = [
+        found[f"CRoPE {tied} minus {plain}"] == outcome
+        for tied, outcome in expected.items()
+        for plain in (PLAIN, f"{PLAIN}, size of {tied}")
+    ]
+    return "reproduced" if all(told) else "not reproduced"

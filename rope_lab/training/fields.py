@@ -27,7 +27,13 @@ def is_whole(value: Any) -> bool:
 
 def is_number(value: Any) -> bool:
     """A finite int or float; a bool is none."""
-    return isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value)
+    return are_numbers([value])
+
+
+def are_numbers(values: list[Any]) -> bool:
+    """All of them, by their types, each asked once: the curves of the cards hold hundreds of thousands."""
+    kinds = set(map(type, values))
+    return all(issubclass(kind, int | float) and kind is not bool for kind in kinds) and all(map(math.isfinite, values))
 
 
 def one_of(names: Iterable[str]) -> Kind:

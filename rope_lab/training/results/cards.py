@@ -9,14 +9,13 @@ machine or day to the next (block ``volatile``).
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal, get_args
 
 from rope_lab.errors import FileError, RopeLabError
-from rope_lab.training.fields import BLOCK, COUNT, NAME, NUMBER, TEXT, Kind, is_whole
+from rope_lab.training.fields import BLOCK, COUNT, NAME, NUMBER, TEXT, Kind, are_numbers, is_whole
 from rope_lab.training.files import reason, replacing
 
 SCHEMA = 1
@@ -73,11 +72,7 @@ class Card:
 
 
 def _is_losses(value: Any) -> bool:
-    if not isinstance(value, list):
-        return False
-    kinds = {*map(type, value)} - {type(None)}  # asked once each: the cards hold hundreds of thousands of entries
-    numbers = all(issubclass(kind, int | float) and kind is not bool for kind in kinds)
-    return numbers and all(math.isfinite(entry) for entry in value if entry is not None)
+    return isinstance(value, list) and are_numbers([entry for entry in value if entry is not None])
 
 
 def _is_curve(value: Any) -> bool:

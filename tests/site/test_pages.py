@@ -1,6 +1,7 @@
 """Each page of the book in a browser: nothing leaves the machine, nothing fails, nothing is cut off, all is typeset."""
 
 import re
+from collections import Counter
 
 import pytest
 
@@ -87,6 +88,20 @@ def test_no_file_names_another_machine(html):
     nothing(elsewhere(html))
 
 
+def repeated_names(folder) -> list[str]:
+    """Names that two places of a page share, drawings aside: a chapter may show one again at its end."""
+    found = []
+    for path in folder.rglob("*.html"):
+        text = re.sub(r"<(svg|script)\b.*?</\1>", "", path.read_text("utf-8"), flags=re.DOTALL)
+        names = Counter(re.findall(r'<[^<>]*\sid="([^"]+)"', text))
+        found += [f"{path.relative_to(folder)}: {name}" for name, count in names.items() if count > 1]
+    return sorted(found)
+
+
+def test_each_place_of_a_page_has_a_name_of_its_own(html):
+    assert repeated_names(html) == ["search.html: search-input"]  # the theme's, which has two fields
+
+
 def waiting(folder) -> list[str]:
     """Pages whose widgets are not started by a plain script in the head: deferred, it would wait for the whole page."""
     pages = {str(path.relative_to(folder)): path.read_text("utf-8") for path in folder.rglob("*.html")}
@@ -128,6 +143,13 @@ def test_control_sound(sound):
     for scheme in ("dark", "light"):
         sound.theme(scheme)
         nothing(checks.serious_to_axe(page))
+
+
+def test_control_repeated_names(tmp_path):
+    (tmp_path / "page.html").write_text(
+        '<p id="a"></p><p id="b"></p><svg id="b"></svg><b class="x" id="a"></b>', "utf-8"
+    )
+    assert repeated_names(tmp_path) == ["page.html: a"]
 
 
 def test_control_waiting(tmp_path):

@@ -36,7 +36,7 @@
 import { Controls, calm } from "./controls.js";
 import { Figure, html } from "./draw.js";
 
-/** Of an opener's picture, in CSS pixels: its control and the answers have to be in view with it. */
+/** Of an opener's picture, in CSS pixels: low enough for a screen that it shares with its control and the answers. */
 const heroHeight = () => (matchMedia("(max-width: 575px)").matches ? 250 : 280);
 
 /** Put one widget's state into the page's address, or take it out. */

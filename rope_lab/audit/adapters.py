@@ -6,15 +6,14 @@ True
 """
 
 import inspect
-from collections.abc import Callable
-from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from importlib import import_module
 from typing import Any
 
-from rope_lab.algebra.hf_schedules import RopeSettings, rope_settings
 from rope_lab.audit.applied_here import repeated_entries
 from rope_lab.audit.apply_calls import parameter_names, takes_tables
+from rope_lab.audit.apply_functions import Adapted, for_both, pair, sines_first, tensor, with_angles
+from rope_lab.audit.configured import cut_of, head_widths, layer_types, rule_of, window_of, wrong_layer_type
 from rope_lab.audit.constructions import (
     AXES,
     BASES,
@@ -32,29 +31,12 @@ from rope_lab.audit.family_configs import build
 from rope_lab.audit.importing import TargetError
 from rope_lab.audit.module_laws import Built
 from rope_lab.audit.pictures import PICTURE, in_pictures, size_words, turns_pictures
-from rope_lab.audit.probe import RotaryCallable
 from rope_lab.audit.table_calls import PLACES, SIDES
 from rope_lab.audit.whole_sequences import whole_sequence_call, whole_sequences
 
 APPLY = ("apply_rotary_pos_emb", "apply_rotary_emb")
 THREE_AXES = 96  # the width of a head that three axes share evenly, where 64 is refused
 ANGLES = (["t", "freqs"], ["freqs", "t"])
-
-
-@dataclass(frozen=True)
-class Adapted:
-    """A rotary embedding as f(x, positions); ``keys`` where k is turned by another result of the same call."""
-
-    f: RotaryCallable
-    head_dim: int
-    keys: RotaryCallable | None = None
-    about: str = ""
-    along: Callable[[int | None], RotaryCallable] | None = (
-        None  # for one axis of the positions, where there are several
-    )
-    axes: int = 1
-    axis: int | None = None  # the one that f is asked along, if not all
-    built: Built | None = None  # the module that answers, where the audit built it
 
 
 def adapt(target: Any, *, head_dim: int | None = None, layer_type: str | None = None, **settings: Any) -> Adapted:
@@ -77,9 +59,9 @@ def adapt(target: Any, *, head_dim: int | None = None, layer_type: str | None = 
     usual = 64 if head_dim is None else head_dim
     home = import_module(target.__module__) if hasattr(target, "__module__") else None
     if names == ["tensor", "sin", "cos"]:
-        return _sines_first(target, home, head_dim)
+        return sines_first(target, home, head_dim)
     if names[:2] in ANGLES:
-        return _angles(target, home, usual, settings)
+        return with_angles(target, home, usual, settings)
     if inspect.isfunction(target) and builds_tables(target.__name__, required(target)):
         return _of_builder(target, usual, settings, asked=head_dim is not None)
     if not inspect.isclass(target) and takes_tables(target):
@@ -92,19 +74,6 @@ def adapt(target: Any, *, head_dim: int | None = None, layer_type: str | None = 
         named = ", ".join([*settings, *([] if layer_type is None else ["layer_type"])])
         raise TargetError(f"a function f(x, positions) takes no settings, got {named}; wrap it with them")
     return Adapted(target, usual)
-
-
-def _tensor(x: Any) -> Any:
-    if not hasattr(x, "detach"):
-        raise TypeError("torch tensors only")
-    return x
-
-
-def _beside(home: Any, name: str) -> Any:
-    """The object of this name in the function's module, which builds its tables."""
-    if not hasattr(home, name):
-        raise TargetError(f"{home.__name__} has no {name} that would build the tables; wrap it as f(x, positions)")
-    return getattr(home, name)
 
 
 def _is_configured(Class: Any) -> bool:
@@ -130,28 +99,13 @@ def _family(
         rotary,
         config,
         functions=functions or functions_beside(Class, config),
-        widths=_head_widths(config, layer_type),
+        widths=head_widths(config, layer_type),
         which={} if layer_type is None else {"layer_type": layer_type},
-        cut=_cut(config, layer_type),
+        cut=cut_of(config, layer_type),
     )
     _expect_axis(axis, way)
     found = _of_way(way, axis, _about(config, settings, given), type(rotary).__name__)
-    return replace(found, built=Built(rotary, _rule(config, layer_type), _window(config)))
-
-
-def _rule(config: Any, layer_type: str | None) -> RopeSettings | None:
-    """What the configuration says of the frequencies; None where it has a rule that we do not know."""
-    try:
-        return rope_settings(config, layer_type=layer_type)
-    except (ArithmeticError, AttributeError, KeyError, TypeError, ValueError):
-        return None
-
-
-def _window(config: Any) -> int | None:
-    """The longest text of training that a configuration names."""
-    rule = getattr(config, "rope_parameters", None) or {}
-    found = rule.get("original_max_position_embeddings") or getattr(config, "max_position_embeddings", None)
-    return found if isinstance(found, int) else None
+    return replace(found, built=Built(rotary, rule_of(config, layer_type), window_of(config)))
 
 
 def _expect_axis(axis: int | None, way: Way) -> None:
@@ -167,28 +121,6 @@ def _about(config: Any, settings: dict[str, Any], given: Any) -> str:
     if given:
         return f"{name} as the given configuration sets it"
     return f"as {name}() sets it: the library's default, not a released model's"
-
-
-def _cut(config: Any, layer_type: str | None) -> str | None:
-    """Which coordinates of a head attention cuts off to turn them, as far as the configuration tells."""
-    if "qk_nope_head_dim" in dir(config):
-        return "last"  # such heads are [nope, rope]
-    rule = getattr(config, "rope_parameters", None) or {}
-    rule = rule.get(layer_type, rule)
-    said = (
-        rule.get("partial_rotary_factor"),
-        *(getattr(config, n, None) for n in ("partial_rotary_factor", "rotary_dim")),
-    )
-    return "first" if any(said) else None
-
-
-def _head_widths(config: Any, layer_type: str | None) -> list[int]:
-    """The widths that a head of this configuration may have."""
-    try:
-        width = width_of(config, layer_type)
-    except (AttributeError, TypeError, ZeroDivisionError):
-        return []
-    return [width] if isinstance(width, int) else []
 
 
 def _of_way(way: Way, axis: int | None, about: str, name: str) -> Adapted:
@@ -210,33 +142,6 @@ def _of_way(way: Way, axis: int | None, about: str, name: str) -> Adapted:
         axes=way.axes,
         axis=axis,
     )
-
-
-def layer_types(rotary: Any, config: Any) -> tuple[str, ...]:
-    """The names of the lists of frequencies, where a module has one for each kind of layer; else none."""
-    if "layer_type" not in inspect.signature(rotary.forward).parameters:
-        return ()
-    rules = getattr(config, "rope_parameters", None) or {}
-    kinds = tuple(name for name, rule in rules.items() if isinstance(rule, dict))
-    used = getattr(config, "layer_types", None) or ()
-    return tuple(name for name in dict.fromkeys(used) if name in kinds) or kinds  # their own order
-
-
-def wrong_layer_type(got: str | None, kinds: tuple[str, ...], name: str) -> str:
-    """What is wrong with a layer type, in words."""
-    if not kinds:
-        return f"layer_type: expected None, got {got!r}; {name} has one list of frequencies for all layers"
-    return f"layer_type: expected one of {', '.join(kinds)}, got {got!r}; {name} has a list for each of them"
-
-
-def width_of(config: Any, layer_type: str | None) -> int:
-    """The width of a head, that of this kind of layer where they differ."""
-    if layer_type is not None and hasattr(config, "per_layer_config"):
-        with suppress(
-            KeyError, ValueError
-        ):  # where the kinds of the configuration are no kinds of layers, one width serves all
-            config = config.per_layer_config[layer_type]
-    return getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
 
 
 def _made(Class: Any, head_dim: int, settings: dict[str, Any], *, asked: bool = False) -> tuple[Any, Arguments]:
@@ -276,108 +181,7 @@ def _with_function(Class: Any, apply: Any, width: int, settings: dict[str, Any])
         said = f"{Class.__name__}({width}) gives no tables (cos, sin) for positions or seq_len"
         raise TargetError(f"{said}; wrap it as f(x, positions)")
     turn = for_both(apply)
-    return _pair(lambda x, n: turn(x, x.clone(), *tables(_tensor(x), n)), width)
-
-
-def for_both(apply: Any) -> Any:
-    """apply(q, k, *tables), made of apply(x, cos, sin) where the family has that form."""
-    if list(inspect.signature(apply).parameters)[:3] != ["x", "cos", "sin"]:
-        return apply
-    return lambda q, k, *tables: (apply(q, *tables), apply(k, *tables))
-
-
-def apply_module(apply: Any, rotary: Any, head_dim: int, *, layer_type: str | None = None, about: str = "") -> Adapted:
-    """A family's function with the tables of its rotary module; ``layer_type`` where the module has several lists."""
-    which = {} if layer_type is None else {"layer_type": layer_type}
-    device = next((buffer.device for buffer in rotary.buffers()), None)
-    remarks = [about] if about else []
-    turn = for_both(apply)
-
-    def both(x, positions):
-        x, positions = _tensor(x).to(device), positions.to(device)
-        if takes_complex(apply):  # Llama 4: one complex table, heads behind the tokens
-            x = x.transpose(1, 2)
-            return [y.transpose(1, 2) for y in apply(x, x.clone(), rotary(x, positions[None], **which))]
-        return turn(x, x.clone(), *rotary(x, positions[None], **which))
-
-    import torch
-
-    sample, wide = torch.zeros(1, 1, 2, head_dim), both
-    if not takes_complex(apply):
-        turning = rotary(sample.to(device), torch.arange(2, device=device)[None], **which)[0].shape[-1]
-        if turning < head_dim:
-            try:
-                both(sample, torch.arange(2))
-            except RuntimeError:  # the family's attention cuts the turning coordinates off itself
-                remarks.append(f"applied to the first {turning} coordinates, as the family's attention does")
-
-                def wide(x, positions):
-                    rotated = both(_tensor(x)[..., :turning], positions)
-                    return [torch.cat((y, x[..., turning:].to(device)), dim=-1) for y in rotated]
-
-    return _pair(wide, head_dim, about="; ".join(remarks))
-
-
-def takes_complex(apply: Any) -> bool:
-    """Whether the function has the form apply(xq, xk, freqs_cis)."""
-    return list(inspect.signature(apply).parameters)[:3] == ["xq", "xk", "freqs_cis"]
-
-
-def _pair(both: Any, head_dim: int, *, about: str = "") -> Adapted:
-    """A call that turns q and k at once."""
-    return Adapted(lambda x, n: both(x, n)[0], head_dim, keys=lambda x, n: both(x, n)[1], about=about)
-
-
-def _sines_first(apply: Any, home: Any, head_dim: int | None) -> Adapted:
-    """GPT-J and CodeGen: apply(tensor, sin, cos) with rows looked up in a table, heads behind the tokens.
-
-    The module's configuration says how wide a head is, and how many of its first coordinates turn.
-    """
-    _beside(home, "create_sinusoidal_positions")
-    config = next((c for c in _defaults(home) if getattr(c, "rotary_dim", None)), None)
-    whole, turning, about = head_dim or 64, head_dim or 64, ""
-    if config is not None and head_dim is None:
-        whole, turning = width_of(config, None), config.rotary_dim
-        about = f"as {type(config).__name__}() sets it: the library's default, not a released model's"
-
-    def f(x, positions):
-        import torch
-
-        x = _tensor(x).transpose(1, 2)
-        if positions.is_floating_point() or positions.min() < 0:
-            raise IndexError("a table has whole rows from 0 on")
-        rows = home.create_sinusoidal_positions(int(positions.max()) + 1, turning)[positions][None]
-        sin, cos = rows.chunk(2, dim=-1)
-        return torch.cat((apply(x[..., :turning], sin, cos), x[..., turning:]), dim=-1).transpose(1, 2)
-
-    return Adapted(f, whole, about=about)
-
-
-def _defaults(home: Any) -> list[Any]:
-    """The default configurations of the classes of configurations that a module names."""
-    found = []
-    for name, Config in vars(home).items():
-        if name.endswith("Config") and inspect.isclass(Config):
-            with suppress(Exception):
-                found.append(Config())
-    return found
-
-
-def _angles(apply: Any, home: Any, head_dim: int, settings: dict[str, Any]) -> Adapted:
-    """rotary-embedding-torch and x-transformers: a module gives the angles, a function applies them."""
-    rotary = _beside(home, "RotaryEmbedding")(head_dim, **settings)
-    angles_first = next(iter(inspect.signature(apply).parameters)) == "freqs"
-
-    def f(x, positions):
-        angles = rotary(_tensor(x).new_tensor(positions.tolist(), dtype=rotary_dtype(rotary)))
-        return apply(angles, x) if angles_first else apply(x, *angles)
-
-    return Adapted(f, head_dim)
-
-
-def rotary_dtype(module: Any) -> Any:
-    """The dtype in which a module holds its frequencies."""
-    return next(t.dtype for t in (*module.parameters(), *module.buffers()) if t.is_floating_point())
+    return pair(lambda x, n: turn(x, x.clone(), *tables(tensor(x), n)), width)
 
 
 def _module(Class: Any, head_dim: int, asked: int | None, layer_type: str | None, settings: dict[str, Any]) -> Adapted:
@@ -390,14 +194,14 @@ def _module(Class: Any, head_dim: int, asked: int | None, layer_type: str | None
     beside = [getattr(home, name) for name in APPLY if hasattr(home, name)]
     angles = [apply for apply in beside if parameter_names(apply)[:2] in ANGLES]
     if angles and Class.__name__ == "RotaryEmbedding":
-        return _angles(angles[0], home, head_dim, settings)
+        return with_angles(angles[0], home, head_dim, settings)
     made, built = _made(Class, head_dim, settings, asked=asked is not None)
     names = parameter_names(getattr(made, "call", getattr(made, "forward", made)))
     if "input_pos" in names:  # torchtune: (batch, T, heads, d)
-        swapped = Adapted(lambda x, n: made(_tensor(x).transpose(1, 2), input_pos=n[None]).transpose(1, 2), head_dim)
+        swapped = Adapted(lambda x, n: made(tensor(x).transpose(1, 2), input_pos=n[None]).transpose(1, 2), head_dim)
         return _with_module(swapped, made)
     if names[:1] == ["inputs"] and "positions" in names:  # Keras: (batch, T, heads, d)
-        return Adapted(lambda x, n: made(_tensor(x).transpose(1, 2), positions=n).transpose(1, 2), head_dim)
+        return Adapted(lambda x, n: made(tensor(x).transpose(1, 2), positions=n).transpose(1, 2), head_dim)
     if whole := whole_sequence_call(made, names):
         said = "takes no positions: asked with one token at each place"
         return _with_module(Adapted(whole_sequences(whole, longest=1024), head_dim, about=said), made)
@@ -436,7 +240,7 @@ def _of_pictures(made: Any, head_dim: int, axis: int | None, about: str) -> Adap
     """A module that turns the channels of a picture itself, asked with a token in each place."""
     turn = in_pictures(made)
     said = f"a picture of {PICTURE} x {PICTURE} patches{size_words(made, head_dim=head_dim)}"
-    way = Way(lambda x, P: [turn(_tensor(x), P)], 2, head_dim, head_dim, "its own call", said)
+    way = Way(lambda x, P: [turn(tensor(x), P)], 2, head_dim, head_dim, "its own call", said)
     _expect_axis(axis, way)
     return _of_way(way, axis, about, type(made).__name__)
 

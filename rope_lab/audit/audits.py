@@ -15,7 +15,8 @@ from importlib import metadata, resources
 from typing import Any
 
 from rope_lab.algebra.arguments import expect_even
-from rope_lab.audit.adapters import Adapted, adapt
+from rope_lab.audit.adapters import adapt
+from rope_lab.audit.apply_functions import Adapted
 from rope_lab.audit.axes import Axis, arrangement, axes_of
 from rope_lab.audit.fingerprints import Fingerprint, fingerprint
 from rope_lab.audit.gallery import Mistake

@@ -9,7 +9,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from rope_lab.algebra.hf_schedules import RopeSettings, rope_settings
-from rope_lab.audit.adapters import apply_module, layer_types, width_of, wrong_layer_type
+from rope_lab.audit.apply_functions import apply_module
+from rope_lab.audit.configured import layer_types, width_of, wrong_layer_type
 from rope_lab.audit.probe import RotaryCallable
 from rope_lab.errors import ArgumentError
 

@@ -45,6 +45,8 @@ FORK = multiprocessing.get_context("fork")
 LAWS, LAYERS = ("laws", "sharpness"), ("layer_refusals", "attention", "rotary_module")
 TESTED_BY = {  # the tests of a module, where they bear another name
     "audit/adapters": ("libraries", "loaded_models", "cos_sin_modules"),
+    "audit/apply_functions": ("libraries", "loaded_models", "cos_sin_modules"),
+    "audit/configured": ("libraries", "loaded_models"),
     "audit/conversion": ("permute", "state_refusals"),
     "audit/fingerprints": ("fingerprint", "permute"),
     "audit/gallery": LAWS,

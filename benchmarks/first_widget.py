@@ -66,7 +66,7 @@ def main() -> dict[str, Any]:
         raise SystemExit(f"expected pages with widgets in {book}, got none; build the book first: make book")
     seconds: dict[str, list[float]] = {page.stem: [] for page in pages}
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium.path(), args=["--no-sandbox"])
+        browser = playwright.chromium.launch(executable_path=chromium.path(chromium.WHOLE), args=["--no-sandbox"])
         visit(browser, pages[0])  # the first visit of all starts the browser's own processes
         for _ in range(ROUNDS):
             for page in pages:

@@ -68,7 +68,7 @@ def main() -> dict[str, Any]:
         raise SystemExit(f"expected the page {place}, got none; build the book first: make book")
     rows = []
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=chromium.path(), args=["--no-sandbox"])
+        browser = playwright.chromium.launch(executable_path=chromium.path(chromium.WHOLE), args=["--no-sandbox"])
         page = browser.new_page(viewport={"width": 1280, "height": 900})
         page.goto(place.as_uri())
         page.get_by_role("button", name="Nothing changes").click()

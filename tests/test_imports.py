@@ -22,7 +22,7 @@ ALLOWED = {
     "algebra": (),
     "nn": ("algebra",),
     "audit": ("algebra",),
-    "exercises": ("algebra",),
+    "exercises": ("algebra", "training.results.cards"),
     "story": ("algebra", "nn"),
     "training": (),
     "training.data": BASICS,

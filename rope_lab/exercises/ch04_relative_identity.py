@@ -117,10 +117,9 @@ EXERCISES = (
     Question(
         id="ch04.predict-two-maps",
         kind="prediction",
-        prompt=r"RoPE has one map for queries and one map for keys: each turns its vector according to the position, "
-        r"here with base 10,000. Somebody changes these maps in one of four ways. $\gamma$ is a fixed number between "
-        r"0 and 1, $m$ is the position of the query and $n$ that of the key. After which change does the logit still "
-        r"depend on the offset $n - m$ alone?",
+        prompt=r"RoPE turns a query by its position $m$ and a key by its position $n$, here with base 10,000. Somebody "
+        r"changes that in one of four ways, with a fixed $\gamma$ between 0 and 1. After which change does the logit "
+        r"still depend on the offset $n - m$ alone?",
         choices=(
             r"Queries are also multiplied by $\gamma^m$, and keys by $\gamma^n$.",
             r"Queries are also multiplied by $\gamma^m$, and keys by $\gamma^{-n}$.",

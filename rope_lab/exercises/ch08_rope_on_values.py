@@ -125,10 +125,10 @@ EXERCISES = (
         r"turned the other way). That makes sixteen placements. In how many of them does the layer give the same "
         r"outputs wherever the sentence stands?",
         choices=(
-            r"In two: nothing rotated, or $q$ with $k$. A rotated value cannot be repaired.",
+            r"In two: nothing rotated, or $q$ with $k$.",
             r"In four: queries must suit keys, and values must suit outputs.",
             r"In eight: whenever an even number of the four is rotated.",
-            r"In fifteen: softmax and sums remove a common shift, unless all four are rotated.",
+            r"In fifteen: all but the one that rotates all four.",
         ),
         answer="B",
         truth=_how_many,

@@ -9,11 +9,26 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from rope_lab.exercises.core import Question, Task
+from rope_lab.training.results import cards
 
 _V = 1024
 
 
-# --- the prediction: the loss before the first step ---
+# --- the prediction: how far runs of one model are apart ---
+
+
+def same_model() -> dict[int, float]:
+    """Seed -> final loss of the plan's runs of RoPE on WikiText-2, of which nothing but the seed differs."""
+    return {card.seed: card.loss() for card in cards.load_all("crope-confirm", "cpu") if card.variant == "RoPE"}
+
+
+def _how_far_apart() -> list[bool]:
+    """From the best run to the worst: within a factor of three of each choice."""
+    apart = max(same_model().values()) - min(same_model().values())
+    return [guess / 3 < apart < guess * 3 for guess in (0.0002, 0.002, 0.02, 0.2)]
+
+
+# --- the second prediction: the loss before the first step ---
 
 
 def _first_loss() -> list[bool]:
@@ -88,6 +103,23 @@ _examples = st.tuples(_shared, _losses, _losses).map(_pair)
 
 
 EXERCISES = (
+    Question(
+        id="ch14.predict-spread",
+        kind="prediction",
+        prompt=r"A small model is trained eight times on the same text, with the same settings. Only the seed differs: "
+        r"other initial weights, and other batches of the text. It ends between 3 and 4 nats per token. How far apart "
+        r"are the best and the worst of the eight losses?",
+        choices=("About 0.0002.", "About 0.002.", "About 0.02.", "About 0.2."),
+        answer="C",
+        truth=_how_far_apart,
+        why=r"From the best run to the worst it is as far as from one of the two variants at the beginning of this chapter "
+        r"to the other. With one run of each, luck alone can make such a difference, or hide it.",
+        feedback={
+            "A": r"So little comes from rounding. Other initial weights and batches lead to another model.",
+            "B": r"One run ends nearly where the next one does, and the best and the worst of eight are farther apart.",
+            "D": r"You expect too much luck. So far behind is a model that has no positions at all, and in every seed.",
+        },
+    ),
     Question(
         id="ch14.predict-first-loss",
         kind="prediction",

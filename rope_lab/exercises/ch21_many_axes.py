@@ -40,10 +40,9 @@ EXERCISES = (
     Question(
         id="ch21.predict-width",
         kind="prediction",
-        prompt=r"A model reads pictures with M-RoPE by sections: of its 64 planes the first 16 turn with time, the "
-        r"next 24 with the height and the last 24 with the width, all from one list of frequencies with base $10^6$. "
-        r"A picture is 64 patches wide. By how much does the fastest plane of the width turn from its left edge to "
-        r"its right one?",
+        prompt=r"A model gives its 64 planes to three axes: the first 16 turn with time, the next 24 with the height, "
+        r"the last 24 with the width, all from one list of frequencies with base $10^6$. A picture is 64 patches "
+        r"wide. By how much does the fastest plane of the width turn from its left edge to its right one?",
         choices=("many whole turns", "about a turn", "a tenth of a turn at most", "almost not at all"),
         answer="D",
         truth=_how_far_the_width,

@@ -5,8 +5,9 @@ import math
 import pytest
 
 from rope_lab.exercises import exercise
-from rope_lab.show.widgets import BudgetCalculator, LearningCurves, NineEquals, SeedInterval, ShiftTest, panels_of
+from rope_lab.show.widgets import BudgetCalculator, NineEquals, SeedInterval, SeedSpread, ShiftTest
 from rope_lab.show.widgets.nine_equals import TRIALS
+from rope_lab.show.widgets.seed_spread import RUNS
 from rope_lab.training.results import cards
 
 
@@ -25,14 +26,27 @@ def test_the_share_of_a_block_is_the_one_that_the_prediction_asks_for():
     assert BudgetCalculator.compute(BudgetCalculator().state())["share"][2] == shares[answer("ch12.predict-block")]
 
 
+def test_the_runs_of_one_model_are_as_far_apart_as_the_variants_of_the_stake():
+    plain = [card for card in cards.load_all("crope-confirm", "cpu") if card.variant == "RoPE"]
+    assert len({card.seed for card in plain}) == len(plain) == RUNS
+    assert len({str(card.config | {"seed": 0}) for card in plain}) == 1
+    apart = SeedSpread.compute(SeedSpread(runs=RUNS).state())["apart"]
+    guesses = [0.0002, 0.002, 0.02, 0.2]
+    assert min(guesses, key=lambda guess: abs(math.log(guess / apart))) == guesses[answer("ch14.predict-spread")]
+    assert apart > 0.02  # the two variants of the stake are less far apart
+    without = [card for card in cards.load_all("crope-table1-readings", "cpu") if card.variant in ("RoPE", "NoPE")]
+    losses = {(card.variant, card.seed): card.loss() for card in without}
+    behind = [losses["NoPE", seed] - losses["RoPE", seed] for name, seed in losses if name == "RoPE"]
+    assert all(0.2 / math.sqrt(10) < gap < 0.2 * math.sqrt(10) for gap in behind)
+
+
 def test_the_first_loss_is_near_the_logarithm_of_the_vocabulary():
     plain = [card for card in cards.load_all("crope-table1-readings", "cpu") if card.variant == "RoPE"]
     assert {card.config["tokenizer"] for card in plain} == {"bpe-1024"}
-    values = LearningCurves.compute(LearningCurves(panels=panels_of(plain), kind="training", at=0.0).state())
-    first, guesses = values["rows"][0]["loss"], [0, 0.5, 7, 500]
+    first = min(card.curve["train_loss"][0] for card in plain)
+    guesses = [0, 0.5, 7, 500]
     assert min(guesses, key=lambda guess: abs(guess - first)) == guesses[answer("ch14.predict-first-loss")]
     assert first < math.log(1024)
-
 
 @pytest.mark.parametrize(("seeds", "sign"), [(2, False), (3, False), (4, True)])
 def test_three_seeds_do_not_give_a_sign(seeds, sign):

@@ -22,6 +22,7 @@ from . import (
     runs as runs,
     schedule_lines as schedule_lines,
     seed_interval as seed_interval,
+    seed_spread as seed_spread,
     send_two as send_two,
     shift_sentence as shift_sentence,
     shift_test as shift_test,
@@ -53,6 +54,7 @@ from .powers_of_o import PowersOfO as PowersOfO
 from .proof_stepper import ProofStepper as ProofStepper
 from .ride import Ride as Ride
 from .seed_interval import SeedInterval as SeedInterval
+from .seed_spread import SeedSpread as SeedSpread
 from .schedule_lines import ScheduleLines as ScheduleLines
 from .send_two import SendTwo as SendTwo
 from .shift_sentence import ShiftSentence as ShiftSentence

@@ -96,7 +96,6 @@ function build(ui) {
   const other = ui.more("The other loss, and logarithmic steps", { host: ui.panel });
   ui.choice("kind", { label: "loss", options: { validation: "validation", training: "training" }, host: other });
   ui.choice("scale", { label: "steps", options: { linear: "linear", log: "logarithmic" }, host: other });
-  const write = ui.readout({ loss: "loss at the cursor" });
   const strip = ui.figure({ label: "Paired difference against step", height: () => 190, host: ui.below });
   const table = losses(ui);
   for (const fig of [curves, strip]) follow(ui, fig);
@@ -104,10 +103,7 @@ function build(ui) {
   return (state, values) => {
     const row = values.rows.find(({ variant }) => variant === values.variant);
     const grid = frame(state, values);
-    const own = row ?? values.rows[0];
-    write({ loss: ui.locked ? "?" : number(own.loss, 2) });
-    if (ui.locked) waiting(curves, grid);
-    else drawCurves(curves, state, values, grid);
+    drawCurves(curves, state, values, grid);
     drawStrip(strip, state, values, grid);
     table(values);
     ui.say(
@@ -182,21 +178,6 @@ function frame({ scale }, { steps }) {
   const low = place(first),
     high = place(end) > low ? place(end) : low + 1;
   return { grid, share: (step) => (place(step) - low) / (high - low) };
-}
-
-/** While the question is open: steps, and a loss without a scale. */
-function waiting(fig, { grid, share }) {
-  const [left, right, bottom] = [20, fig.width - 20, fig.height - 48],
-    X = (step) => left + share(step) * (right - left);
-  fig.clear("An empty frame: the loss is drawn against the step once you commit to a guess.");
-  fig.line([left, 20], [left, bottom], "axis");
-  fig.line([left, bottom], [right, bottom], "axis");
-  for (const step of grid) {
-    fig.line([X(step), bottom], [X(step), bottom + 4], "axis");
-    fig.text([X(step), bottom + 18], `${step}`, "small muted");
-  }
-  fig.text([left + 8, 26], "loss", "small muted", "start");
-  fig.text([right, bottom + 38], "step", "small muted", "end");
 }
 
 function axes(fig, { grid, share }, [y0, y1], { box: [left, top, right, bottom], ylabel, at }) {

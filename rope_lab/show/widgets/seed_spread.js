@@ -12,7 +12,7 @@ export function compute({ runs, losses }) {
 const GAP = 0.02; // nats: the difference that the chapter asks about
 
 function build(ui) {
-  const fig = ui.figure({ label: "Where the runs of one model end", height: () => 220 });
+  const fig = ui.figure({ label: "Where the runs of one model end", height: () => 240 });
   const write = ui.readout({ apart: "from the best to the worst" });
   ui.slider("runs", { label: "runs so far, each with its own seed", step: 1, look: "two" });
   return (state, values) => {
@@ -23,12 +23,12 @@ function build(ui) {
   };
 }
 
-/** A row for each run, its dot at the loss where it ends; below, the way from the best to the worst. */
+/** A row for each run, its dot at the loss where it ends; below, from the best to the worst, beside the gap. */
 function draw(ui, fig, { runs, losses }, { low, high, apart }) {
   const left = 52,
     right = fig.width - 16,
-    top = 12,
-    bottom = fig.height - 62,
+    top = 24,
+    bottom = fig.height - 60,
     row = (bottom - top) / losses.length,
     from = Math.min(...losses) - 0.005,
     to = Math.max(...losses) + 0.005,
@@ -44,7 +44,7 @@ function draw(ui, fig, { runs, losses }, { low, high, apart }) {
     fig.text([left - 8, y + 4], `run ${i + 1}`, "small muted", "end");
   });
   fig.line([left, bottom], [right, bottom], "axis");
-  fig.text([right, fig.height - 6], "loss at the end, nats", "small muted", "end");
+  fig.text([right, 14], "loss at the end, nats", "small muted", "end");
   if (ui.locked) return;
   for (let k = Math.ceil(from * 100); k <= to * 100; k++) {
     fig.line([X(k / 100), bottom], [X(k / 100), bottom + 4], "axis");
@@ -53,10 +53,13 @@ function draw(ui, fig, { runs, losses }, { low, high, apart }) {
   losses.slice(0, runs).forEach((loss, i) => {
     fig.circle([X(loss), top + (i + 0.5) * row], 5, "fill two");
   });
-  const y = bottom + 30;
-  fig.line([X(low), y], [X(high), y], "two thick");
-  fig.line([left, fig.height - 12], [left + X(GAP) - X(0), fig.height - 12], "axis");
-  fig.text([left + X(GAP) - X(0) + 8, fig.height - 8], `${GAP}`, "small muted", "start");
+  for (const [length, y, look] of [
+    [apart, bottom + 34, "two"],
+    [GAP, bottom + 50, "muted"],
+  ]) {
+    fig.line([X(low), y], [X(low + length), y], `${look} thick`);
+    fig.text([X(low + length) + 8, y + 4], number(length, length === GAP ? 2 : 3), `small ${look}`, "start");
+  }
 }
 
 export default widget({ compute, build, smooth: [] });

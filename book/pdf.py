@@ -23,6 +23,7 @@ ROOT = Path(__file__).resolve().parents[1]
 HERE = Path(__file__).parent
 PAPER = {"width": 612, "height": 960}  # what A4 leaves between the margins of pdf.css, in CSS pixels
 LEFT_OUT = ("notebooks/", "book/api")
+IN_EACH = ("Exercises", "Keep", "Further reading", "Code")  # sections that every chapter ends with
 LONGEST = 10_000_000  # entries of an array: the tags of the whole book are more than pypdf takes from strangers
 
 
@@ -68,7 +69,7 @@ def each_once(links: list[str]) -> list[str]:
 
 
 def contents(parts: list[Part]) -> str:
-    """The table of contents; the page numbers come later."""
+    """The table of contents, without the sections that every chapter has; the page numbers come later."""
 
     def line(to: str, title: str) -> str:
         return f'<a href="#{escape(to)}">{escape(title)}<span data-to="{escape(to)}">000</span></a>'
@@ -77,7 +78,8 @@ def contents(parts: list[Part]) -> str:
     for caption, chapters in parts:
         items = []
         for chapter in chapters:
-            inner = "".join(f"<li>{line(one['id'], one['title'])}</li>" for one in chapter.sections)
+            listed = [one for one in chapter.sections if one["title"] not in IN_EACH]
+            inner = "".join(f"<li>{line(one['id'], one['title'])}</li>" for one in listed)
             items.append(f"<li>{line(chapter.id, chapter.title)}<ol>{inner}</ol></li>")
         blocks.append(f'<p class="caption">{escape(caption)}</p><ol>{"".join(items)}</ol>')
     return f'<nav class="book-contents"><h1>Contents</h1>{"".join(blocks)}</nav>'

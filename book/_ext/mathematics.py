@@ -39,7 +39,8 @@ DRAWN = re.compile(r'content: "((?:[^"\\]|\\.)*)"')
 CODE = re.compile(r"\\([0-9A-Fa-f]{1,6}) ?|\\(.)")  # an escape of CSS
 STRETCHED = {"MJXZERO", "MJXTEX", "MJXTEX-I", "MJXTEX-S1", "MJXTEX-S4", "MJXTEX-A"}  # fonts that no glyph's class names
 WRITTEN = re.compile(r'<span class="math">\\\((.*?)\\\)</span>', re.DOTALL)  # in HTML that a cell printed
-STOP = re.compile(r'<span class="math notranslate nohighlight"(?:(?!</span>).)*</span>[.,;:?!)\]]+', re.DOTALL)
+_FORMULA = r'<span class="math notranslate nohighlight"(?:(?!</span>).)*</span>'
+STOP = re.compile(rf"(?:{_FORMULA}|<a [^>]*>{_FORMULA}</a>)[.,;:?!)\]]+", re.DOTALL)  # a letter may be a link
 
 
 class Typesetter:

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from rope_lab.claims import verify
-from rope_lab.claims.book.ch15_other_corpora import LISTS, PLAIN, TIED
+from rope_lab.claims.book.ch15_other_corpora import LISTS, NARROWEST, PLAIN, TIED
 from rope_lab.training.experiments import planned, planned_more
 from rope_lab.training.results import cards
 
@@ -67,25 +67,81 @@ def test_a_missing_card_is_no_attempt(change):
     assert outcomes() == ["not attempted"] * 2
 
 
-def test_penn_treebank_s_eight_seeds(monkeypatch):
-    def outcome():
-        return next(iter(verify("book.tied-on-penn-treebank"))).outcome
+def outcome_of(name):
+    return next(iter(verify(name))).outcome
 
-    assert outcome() == "reproduced"
+
+@pytest.fixture
+def plant(monkeypatch):
     real = cards.load_all
 
-    def planted(by):
+    def planted(where, of):
+        """The cards of one list as ``of(card)`` changes them; None takes a card out."""
+
         def load(name, rung):
             found = real(name, rung)
-            if name != "crope-confirm-ptb":
-                return found
-            return [
-                c if c.variant != TIED else replace(c, final=c.final | {"loss": c.final["loss"] + by}) for c in found
-            ]
+            return found if name != where else [changed for changed in map(of, found) if changed is not None]
 
-        return load
+        monkeypatch.setattr(cards, "load_all", load)
 
-    monkeypatch.setattr(cards, "load_all", planted(0.03))
-    assert outcome() == "not reproduced"
-    monkeypatch.setattr(cards, "load_all", lambda name, rung: [] if name == "crope-confirm-ptb" else real(name, rung))
-    assert outcome() == "not attempted"
+    return planted
+
+
+def moved(card, by):
+    return replace(card, final=card.final | {"loss": card.final["loss"] + by})
+
+
+def test_penn_treebank_s_eight_seeds(plant):
+    name, where = "book.tied-on-penn-treebank", "crope-confirm-ptb"
+    assert outcome_of(name) == "reproduced"
+    plant(where, lambda card: moved(card, 0.03) if card.variant == TIED else card)
+    assert outcome_of(name) == "not reproduced"
+    plant(where, lambda _: None)
+    assert outcome_of(name) == "not attempted"
+
+
+@pytest.mark.parametrize(("variant", "by"), [(TIED, -0.1), ("CRoPE QKVO", 0.2), ("absolute scaled", -0.28)])
+def test_pg19_s_eight_seeds(plant, variant, by):
+    name, where = "book.open-on-pg19", "crope-confirm-pg19"
+    assert outcome_of(name) == "reproduced"
+    plant(where, lambda card: moved(card, by) if card.variant == variant else card)
+    assert outcome_of(name) == "not reproduced"
+    plant(where, lambda card: None if card.seed == 7 else card)
+    assert outcome_of(name) == "not attempted"
+
+
+def lifted(card, by, *, step):
+    """A card whose validations from a step on are higher, the last one with them."""
+    at = zip(card.curve["step"], card.curve["valid_loss"], strict=True)
+    losses = [loss if loss is None or s < step else loss + by for s, loss in at]
+    return replace(moved(card, by), curve=card.curve | {"valid_loss": losses})
+
+
+@pytest.mark.parametrize(
+    ("variant", "seed", "by", "step"),
+    [
+        (PLAIN, 9, 0.05, 500),  # not so far below its neighbours
+        (PLAIN, 9, -0.05, 500),  # farther
+        (NARROWEST, 5, -0.05, 500),
+        (PLAIN, 4, -0.1, 200),  # another one is there at step 200, and back in the end
+    ],
+)
+def test_control_a_run_on_pg19_that_does_not_stand_apart(plant, variant, seed, by, step):
+    name, where = "book.pg19-stands-apart", "crope-confirm-pg19"
+    assert outcome_of(name) == "reproduced"
+
+    def of(card):
+        if (card.variant, card.seed) != (variant, seed):
+            return card
+        return lifted(card, by, step=step) if step == 500 else lifted(lifted(card, by, step=200), -by, step=300)
+
+    plant(where, of)
+    assert outcome_of(name) == "not reproduced"
+
+
+def test_control_runs_on_wikitext_that_scatter_as_far(plant):
+    name = "book.pg19-stands-apart"
+    plant("crope-confirm", lambda card: moved(card, 0.05) if card.seed == 3 else card)
+    assert outcome_of(name) == "not reproduced"
+    plant("crope-confirm", lambda card: None if card.seed == 3 else card)
+    assert outcome_of(name) == "not attempted"

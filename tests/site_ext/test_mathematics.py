@@ -13,7 +13,7 @@ from tests.site_ext.tiny_book import ROOT, build
 
 PAGE = r"""# One
 
-The query $q_m$, then *the logit $q_m^\top k_n$*. It has a tail, $x<y$: so.
+The query $q_m$, then *the logit $q_m^\top k_n$*. It has a tail, $x<y$: so. A link, [$z$](https://name.org), too.
 
 $$a = \boldsymbol{b} \\ c = \mathbb{R}$$ (two-lines)
 
@@ -44,6 +44,7 @@ def test_every_formula_is_there_with_glyphs_words_and_tex(soup):
         "q_m",
         r"q_m^\top k_n",
         "x<y",
+        "z",
         r"\begin{split}a = \boldsymbol{b} \\ c = \mathbb{R}\end{split}",
         r"\begin{align} a &= \frac{1}{2} \end{align}",
     ]
@@ -116,7 +117,8 @@ def test_a_number_and_its_reference(soup):
 
 
 def test_a_stop_is_kept_with_the_formula_before_it_and_a_word_is_not(soup):
-    assert [kept.get_text() for kept in soup.select(".unbroken")] == ["qm,", "x<y:"]
+    assert [kept.get_text() for kept in soup.select(".unbroken")] == ["qm,", "x<y:", "z,"]
+    assert soup.select_one(".unbroken > a > .math")
 
 
 def test_styles_have_the_glyphs_and_the_fonts_that_are_used_and_no_others(made, soup):

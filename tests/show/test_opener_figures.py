@@ -48,6 +48,7 @@ def test_the_first_loss_is_near_the_logarithm_of_the_vocabulary():
     assert min(guesses, key=lambda guess: abs(guess - first)) == guesses[answer("ch14.predict-first-loss")]
     assert first < math.log(1024)
 
+
 @pytest.mark.parametrize(("seeds", "sign"), [(2, False), (3, False), (4, True)])
 def test_three_seeds_do_not_give_a_sign(seeds, sign):
     assert SeedInterval.compute(SeedInterval(seeds=seeds).state())["sign"] is sign

@@ -118,9 +118,9 @@ def _validated(card: Card) -> dict[int, float]:
 
 @claim(
     "book.pg19-stands-apart",
-    statement=r"On PG-19 the standard deviation of RoPE's final losses over eight seeds is more than four times that on "
-    r"WikiText-2. From step 200 on one run of RoPE lies below its seven neighbours, in the end by a tenth of a nat, and "
-    r"one run of RoPE with the size of QKVO above its own, in the end by more than a tenth.",
+    statement=r"On PG-19 the standard deviation of RoPE's final losses over eight seeds is more than four times that "
+    r"on WikiText-2. From step 200 on one run of RoPE lies below its seven neighbours, in the end by a tenth of a nat, "
+    r"and one run of RoPE with the size of QKVO above its own, in the end by more than a tenth.",
     verdict="empirical",
     correction=r"Stated after a look at the runs. We do not know why.",
     witness=r"Sixteen runs of two models, and eight on WikiText-2.",

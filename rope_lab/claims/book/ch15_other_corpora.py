@@ -134,7 +134,7 @@ def stands_apart():
         if card.variant == PLAIN and card.config["lr"] == home
     ]
     held = {variant: [card for card in runs if card.variant == variant] for variant in APART}
-    if any(len(own) < len(plan_answers.SEEDS) for own in (at_home, *held.values())):
+    if min(len(at_home), *map(len, held.values())) < len(plan_answers.SEEDS):
         return "not attempted"
     beyond = {variant: _beyond([_validated(card) for card in held[variant]], side) for variant, side in APART.items()}
     ends = {variant: steps[max(steps)] for variant, steps in beyond.items()}

@@ -163,6 +163,8 @@ def means_table(found: Sequence[Card], *, caption: str) -> Table:
 def settings_table(found: Iterable[Card], *, caption: str, columns: Sequence[str] = ()) -> Table:
     """One row for each experiment, rung and setting: what its runs read, how large they are, and how they learn.
 
+    Settings that differ in the rate alone share a row.
+
     Args:
         found: The cards, of any experiments. The variants of a setting differ in nothing that stands here.
         caption: What the table shows, in words.
@@ -175,11 +177,12 @@ def settings_table(found: Iterable[Card], *, caption: str, columns: Sequence[str
     Raises:
         ValueError: If the caption is empty, or a column is unknown.
     """
-    groups: dict[tuple[str, str, str], list[Card]] = {}
+    groups: dict[tuple[str, ...], list[Card]] = {}
     for card in found:
-        groups.setdefault((card.experiment, card.rung, card.setting), []).append(card)
+        setting = card.setting.removesuffix(f"rate {card.config['lr']:g}").removesuffix(", ")
+        groups.setdefault((card.experiment, card.rung, setting, _decay(card.config)), []).append(card)
     rows = []
-    for (experiment, rung, setting), own in groups.items():
+    for (experiment, rung, setting, decay), own in groups.items():
         config = own[0].config
         cells = {
             "rung": rung,
@@ -189,9 +192,9 @@ def settings_table(found: Iterable[Card], *, caption: str, columns: Sequence[str
             "begin at": "0" if (starts := config.get("starts", 1)) == 1 else f"0 to {starts - 1:,}",
             "steps": f"{config['steps']:,}",
             "width": str(config["model"]["d_model"]),
-            "rate": f"{config['lr']:g}",
+            "rate": _span([f"{rate:g}" for rate in sorted({card.config["lr"] for card in own})]),
             "warm-up": str(config["warmup"]),
-            "decay": _decay(config),
+            "decay": decay,
             "precision": config["precision"],
             "seeds": _seeds({card.seed for card in own}),
         }
@@ -214,5 +217,10 @@ def _decay(config: dict) -> str:
 
 
 def _seeds(seeds: set[int]) -> str:
-    low, high = min(seeds), max(seeds)
-    return f"{low} to {high}" if len(seeds) == high - low + 1 > 2 else ", ".join(map(str, sorted(seeds)))
+    names = [str(seed) for seed in sorted(seeds)]
+    return _span(names) if len(seeds) == max(seeds) - min(seeds) + 1 else ", ".join(names)
+
+
+def _span(names: Sequence[str]) -> str:
+    """The first and the last of more than two."""
+    return f"{names[0]} to {names[-1]}" if len(names) > 2 else ", ".join(names)

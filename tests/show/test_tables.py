@@ -86,15 +86,21 @@ def test_a_mean_is_that_of_its_cards():
 def test_every_setting_has_a_row_with_the_rate_of_its_cards():
     table = settings_table(LEARNT, caption="Settings")
     rows = cells(table)
-    assert len(rows) == len({(c.experiment, c.rung, c.setting) for c in LEARNT})
+    settings = {card.setting: re.sub(r"(, )?rate [\d.]+$", "", card.setting) for card in LEARNT}
+    assert len(rows) == len({(c.experiment, c.rung, settings[c.setting]) for c in LEARNT})
     under = {row[0]: dict(zip(table.headings, row, strict=True)) for row in rows}
     for card in LEARNT:
-        row = under[", ".join(filter(None, (card.experiment, card.setting)))]
-        assert float(row["rate"]) == card.config["lr"]
+        row = under[", ".join(filter(None, (card.experiment, settings[card.setting])))]
+        rates = [float(rate) for rate in re.split(", | to ", row["rate"])]
+        assert rates[0] <= card.config["lr"] <= rates[-1]
+        assert card.config["lr"] in rates or " to " in row["rate"]
         assert int(row["steps"].replace(",", "")) == card.config["steps"]
         assert row["begin at"] == ("0 to 512" if card.experiment == "placements-anywhere" else "0")
     moved = replace(LEARNT[0], config=LEARNT[0].config | {"starts": 513})
     assert cells(settings_table([moved], caption="Moved", columns=("begin at",)))[0][1] == "0 to 512"
+    tried = [replace(LEARNT[0], config=LEARNT[0].config | {"lr": rate}) for rate in (0.004, 0.001, 0.002, 0.001)]
+    assert cells(settings_table(tried, caption="Rates", columns=("rate",)))[0][1] == "0.001 to 0.004"
+    assert cells(settings_table(tried[:2], caption="Rates", columns=("rate",)))[0][1] == "0.001, 0.004"
     few = settings_table(LEARNT[:1], caption="Two columns", columns=("rate", "seeds"))
     assert few.headings == ["experiment", "rate", "seeds"]
     with pytest.raises(ValueError, match=r"columns: expected some of .*, got 'speed'"):

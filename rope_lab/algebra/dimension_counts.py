@@ -173,7 +173,7 @@ def gauge_dimension(*, head_dim: int) -> int:
 
 
 def value_dimension(*, head_dim: int, width: int, complex_linear: bool) -> int:
-    r"""Dimension of the set of products $W_O W_v$ of one head, with $W_O$ real and free.
+    r"""Dimension of the set of products $W_o W_v$ of one head, with $W_o$ real and free.
 
     $d(2n - d)$, and $nd + \tfrac12 d(n - d)$ for a complex-linear $W_v$; here $d \le n$.
 
@@ -196,7 +196,7 @@ def value_dimension(*, head_dim: int, width: int, complex_linear: bool) -> int:
     """
     d, n = _sizes(head_dim, width)
     if d > n:
-        raise ValueError(f"head_dim: expected at most the width {n}, got {d}; a wider head adds nothing to W_O W_v")
+        raise ValueError(f"head_dim: expected at most the width {n}, got {d}; a wider head adds nothing to W_o W_v")
     return n * d + d * (n - d) // (2 if complex_linear else 1)
 
 
@@ -245,7 +245,7 @@ def jacobian_rank(
 
 
 def value_rank(*, head_dim: int, width: int, complex_linear: bool, seed: int = 0) -> int:
-    r"""The same for $(W_O, W_v) \mapsto W_O W_v$, with $W_O$ real.
+    r"""The same for $(W_o, W_v) \mapsto W_o W_v$, with $W_o$ real.
 
     Args:
         head_dim: d, even.

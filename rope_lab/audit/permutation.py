@@ -31,7 +31,7 @@ def permute_rotary(
     $W' = P W$ and $b' = P b$ with one permutation P in each head, for q and for k. Then
     $(\mathcal R'_m P q)^\top (\mathcal R'_n P k) = (\mathcal R_m q)^\top (\mathcal R_n k)$: no logit changes.
     Exchange layout_from and layout_to for the exact inverse. Where the values turn as well, permute the rows of W_v
-    in the same way, and the columns of W_O with ``axis=1``.
+    in the same way, and the columns of W_o with ``axis=1``.
 
     Args:
         weight: A numpy array or torch tensor as torch.nn.Linear keeps it, (n_heads * head_dim, width), or a bias

@@ -79,8 +79,8 @@ EXERCISES = (
             "B": r"That is the share of attention with its output projection. The MLP is still missing.",
             "C": r"The MLP has two matrices, and each has four times as many weights as one projection.",
         },
-        why=r"In units of $n^2$: $Q$, $K$, $V$ and $O$ have one each, the MLP has $2 \cdot 4 = 8$. Three halves of "
-        r"twelve are an eighth. Of attention it is three eighths, and of $Q$, $K$, $V$ alone a half.",
+        why=r"In units of $n^2$: $Q$, $K$, $V$ and $O$ have one each, the MLP has $2 \cdot 4 = 8$. Three halves out "
+        r"of twelve are an eighth. Of attention it is three eighths, and of $Q$, $K$, $V$ alone a half.",
     ),
     Question(
         id="ch12.what-brings-it-back",

@@ -102,7 +102,7 @@ EXERCISES = (
         },
         why=r"The ratio tends to $0.974$, for base $10^4$. But softmax looks at differences: the same 2.6 % of a "
         r"growing logit "
-        r"are more and more nats. At $d = 1024$ they are $13.6$, and the weight is above $0.9999$.",
+        r"grow as well. At $d = 1024$ they are $13.6$, and the weight is above $0.9999$.",
     ),
     Question(
         id="ch13.printed-query",

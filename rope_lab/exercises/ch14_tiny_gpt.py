@@ -112,12 +112,12 @@ EXERCISES = (
         choices=("About 0.0002.", "About 0.002.", "About 0.02.", "About 0.2."),
         answer="C",
         truth=_how_far_apart,
-        why=r"From the best run to the worst it is as far as from one of the two variants at the beginning of this "
-        r"chapter to the other. With one run of each, luck alone can make such a difference, or hide it.",
+        why=r"The best and the worst run are as far apart as the two variants at the beginning of this chapter. "
+        r"With one run of each, luck alone can make such a difference, or hide it.",
         feedback={
             "A": r"So little comes from rounding. Other initial weights and batches lead to another model.",
             "B": r"One run ends nearly where the next one does, and the best and the worst of eight are farther apart.",
-            "D": r"You expect too much luck. So far behind is a model that has no positions at all, and in every seed.",
+            "D": r"You expect too much luck. A model that has no positions at all is that far behind, in every seed.",
         },
     ),
     Question(

@@ -87,7 +87,7 @@ EXERCISES = (
         prompt=r"A head has 64 clock hands, fast and slow. It was trained on texts of 8,192 tokens. Now it reads a "
         r"text eight times as long. At the end of that text, how many of its hands point where they never pointed in "
         r"training?",
-        choices=("none, hands go round", "a little less than half, the slow ones", "all", "only the fastest ones"),
+        choices=("none, hands go round", "between a third and a half, the slow ones", "all", "only the fastest ones"),
         answer="B",
         truth=_how_many_are_new,
         why=r"A hand that made a whole turn in training has been everywhere. A slow hand has not: it stopped somewhere "
@@ -97,7 +97,7 @@ EXERCISES = (
         feedback={
             "A": r"A hand that goes round has been everywhere. Do all hands go round within 8,192 tokens?",
             "C": r"The fastest hand makes a turn in six tokens. Is there a direction that it never had?",
-            "D": r"The fastest hand has been everywhere after six tokens. Look at the other end.",
+            "D": r"The fastest hand makes a turn in about six tokens. Look at the other end.",
         },
     ),
     Question(

@@ -91,7 +91,7 @@ def test_a_fingerprint_says_where_the_part_that_turns_begins():
 
 
 def test_values_that_turn_as_well():
-    """VO: rows of W_v and columns of W_O move together, and the output stays."""
+    """VO: rows of W_v and columns of W_o move together, and the output stays."""
     rng, heads, d, T = np.random.default_rng(0), 2, 6, 4
     x, W_v, W_o = rng.normal(size=(T, 5)), rng.normal(size=(heads * d, 5)), rng.normal(size=(5, heads * d))
     A, at = rng.random((heads, T, T)), np.arange(T)

@@ -44,7 +44,7 @@ def percent(share):
         also=("crope.model-5.1-conflict",),
     ),
     holds=lambda shape: [budget.saving(shape, "qkv", of=of) for of in ("qkv", "attention")],
-    control=lambda shape: [budget.saving(shape, "qkvo", of=of) for of in ("qkv", "attention")],  # W_O halved as well
+    control=lambda shape: [budget.saving(shape, "qkvo", of=of) for of in ("qkv", "attention")],  # W_o halved as well
 )
 def half_of_what_is_called_attention(shares):
     return shares(PAPER) == [Fraction(3, 6), Fraction(3, 8)]
@@ -261,8 +261,8 @@ def eq30_as_a_complex_matrix(read):
     statement=r"The CRoPE model is GPT-2 with the output dimensions of $Q$, $K$, $V$ and the input dimension of the "
     r"output projection halved.",
     verdict="ambiguous",
-    correction=r"Three readings. Eq 30 on $Q$, $K$, $V$ and a whole $W_O$ saves $37.5\,\%$ of attention and "
-    r"$12.5\,\%$ of the block, which is what section 6.1 says. Eq 30 on $W_O$ too saves $50\,\%$ and $16.7\,\%$. Real "
+    correction=r"Three readings. Eq 30 on $Q$, $K$, $V$ and a whole $W_o$ saves $37.5\,\%$ of attention and "
+    r"$12.5\,\%$ of the block, which is what section 6.1 says. Eq 30 on $W_o$ too saves $50\,\%$ and $16.7\,\%$. Real "
     r"projections with half the outputs save the same, and are plain RoPE with heads of half the width: other "
     r"functions.",
     witness=r"Relative families of one head at the paper's size: $[[4064]]$ dimensions in the first reading, "
@@ -301,10 +301,10 @@ def a_name():
     "crope.savings.qkvo",
     locus="6.1",
     statement=r"With the output projection the saving is around $37.5\,\%$.",
-    correction=r"A remark: exactly, if there are no biases and $W_O$ stays whole. With biases it is $37.2\,\%$.",
+    correction=r"A remark: exactly, if there are no biases and $W_o$ stays whole. With biases it is $37.2\,\%$.",
     witness=r"$1.5/4$.",
     holds="qkv",
-    control="qkvo",  # W_O halved as well
+    control="qkvo",  # W_o halved as well
 )
 def with_the_output_projection(reading):
     plain, full = (budget.saving(shape, reading, of="attention") for shape in (PAPER, PAPER_FULL))
@@ -315,11 +315,11 @@ def with_the_output_projection(reading):
     "crope.savings.block",
     locus="6.1",
     statement=r"With a feed-forward layer of ratio $4$ the saving is $12.5\,\%$.",
-    correction=r"A remark: exactly, without biases and norms and with a whole $W_O$. With them it is $12.4\,\%$; with "
-    r"$W_O$ halved too, $16.7\,\%$.",
+    correction=r"A remark: exactly, without biases and norms and with a whole $W_o$. With them it is $12.4\,\%$; with "
+    r"$W_o$ halved too, $16.7\,\%$.",
     witness=r"$1.5/12$.",
     holds="qkv",
-    control="qkvo",  # W_O halved as well
+    control="qkvo",  # W_o halved as well
 )
 def with_the_feed_forward_layer(reading):
     plain, full = (budget.saving(shape, reading, of="block") for shape in (PAPER, PAPER_FULL))

@@ -41,7 +41,7 @@ def twice_the_width(widened):
 @claim(
     "unsaid.crope-v",
     locus="beside crope",
-    statement=r"Values are not rotated. With $W_O$ real and free, the products $W_O W_v$ of one head have dimension "
+    statement=r"Values are not rotated. With $W_o$ real and free, the products $W_o W_v$ of one head have dimension "
     r"$d(2n - d)$; with a complex-linear $W_v$ it is $nd + \tfrac12 d(n - d)$. That is not half, and nothing is lost "
     r"where $d = n$.",
     witness=r"$(d, n) = (4, 4)$: $[[16]]$ and $[[16]]$. $(2, 8)$: $[[28]]$ and $[[22]]$. $(4, 8)$: $[[48]]$ and "

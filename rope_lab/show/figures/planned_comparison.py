@@ -75,7 +75,7 @@ def rows_by_rate(found: Iterable[Card], *, rows: Sequence[str]) -> Picture:
     best = "; ".join(f"{row}: {_best(losses)}" for row, losses in panels.items())
     desc = f"For each row of the table, curves over a logarithmic axis of rates. The lowest means: {best}."
     size = (4.9, 1.0 + 2.3 * len(rows))
-    with figure(title="Final loss against the learning rate, row by row", desc=desc, size=size) as fig:
+    with figure(title=f"Final loss against the learning rate: {'; '.join(rows)}", desc=desc, size=size) as fig:
         column = fig.subplots(len(rows), 1, sharex=True, squeeze=False)[:, 0]
         for axes, (row, losses) in zip(column, panels.items(), strict=True):
             _curves(axes, {name: losses[name] for name in _LOOK if name in losses})

@@ -169,15 +169,15 @@ EXERCISES = (
         answer="B",
         truth=_what_a_mix_up_does,
         feedback={
-            "A": r"The half is right. Now ask what the other code does to a query and a key that both move by one "
+            "A": r"Half of this is right. Now ask what the other code does to a query and a key that both move by one "
             r"place: is it still a rotation by the position?",
             "C": r"Take a word that is compared with itself. By how much does the second turn go beyond the first? And "
             r"what happens if both words move by one place?",
             "D": r"You saw that the wrong code is a rotation, too. Then look at a word that is compared with itself.",
         },
         why=r"Each layout by itself is a family of rotations with the relative law, and both start from the identity. "
-        r"So the logits depend on the offset alone, and at offset 0 nothing has turned. Only the coordinates of one "
-        r"plane are turned with two frequencies that the training never used for them.",
+        r"So the logits depend on the offset alone, and at offset 0 nothing has turned. But the coordinates of each "
+        r"plane are now turned with two different frequencies.",
     ),
     Question(
         id="ch03.way-back",

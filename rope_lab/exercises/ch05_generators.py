@@ -114,7 +114,7 @@ EXERCISES = (
         feedback={
             "6": r"Each entry alone would turn one pair of coordinates. Together they do not act one by one.",
             "4": r"A turning needs a plane, and a plane takes two dimensions.",
-            "3": r"Three pairs of planes do not fit into four dimensions at right angles.",
+            "3": r"Three speeds need three planes, and four dimensions have room for two.",
         },
         why=r"Two. Six entries say *which* two planes turn and how fast; four of the six go into the planes. In $d$ "
         r"dimensions it is $d/2$ speeds out of $d(d-1)/2$ entries.",

@@ -117,7 +117,7 @@ EXERCISES = (
             r"$\mathrm{diag}(1, -1)$",
             r"$\mathrm{diag}(-1, -1)$",
             r"$\mathrm{diag}(-1, -1, -1)$",
-            r"$\mathrm{diag}(R_{0.7}, -1)$",
+            r"$\mathrm{diag}(R_\varphi, -1)$ with $\varphi = 0.7$",
         ),
         answer="B",
         truth=lambda: [

@@ -178,7 +178,7 @@ EXERCISES = (
             "D": "This one shears along one direction of the plane. After a turn it would shear along another one.",
         },
         hint=r"Between the two rotations stands $R_m^\top W_o R_n$. When may $W_o$ change places with a rotation?",
-        why=r"It is $3I + 4J$, five times a rotation: multiplication by the complex number $3 + 4\mathrm i$. Those, "
+        why=r"It is five times a rotation: multiplication by the complex number $3 + 4\mathrm i$. Those, "
         r"and only those, commute with a turn of the plane.",
     ),
     Task(

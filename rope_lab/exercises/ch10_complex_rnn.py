@@ -136,7 +136,7 @@ EXERCISES = (
             ),
         },
         hint=r"One loop over `v`. In each round the state is multiplied first, and then the value is added.",
-        why=r"The state is all that is left of the past: d real numbers, however long the past was.",
+        why=r"The state is all that is left of the past: one complex number, however long the past was.",
     ),
     Task(
         id="ch10.gradient",

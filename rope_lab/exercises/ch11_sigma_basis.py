@@ -138,12 +138,12 @@ EXERCISES = (
         truth=_what_a_forgotten_conjugate_sees,
         feedback={
             "A": r"That is what the conjugate is for: it changes the sign of one phase, and here it is missing.",
-            "C": r"The real part drops the phase of the product only if that phase is zero.",
-            "D": r"The two phases are multiplied, and that joins the positions in one simple way.",
+            "C": r"The real part of the product changes with its phase, and this phase contains both positions.",
+            "D": r"The two phase factors are multiplied, and that joins the positions in one simple way.",
         },
         hint=r"Multiply $e^{\mathrm i m\theta}$ by $e^{\mathrm i n\theta}$.",
-        why=r"Phases add when they are multiplied: $e^{\mathrm i (m + n)\theta}$. A conjugate on one factor makes it "
-        r"$e^{\mathrm i (n - m)\theta}$. With `q.conj() * k` the line is right.",
+        why=r"Phases add when their factors are multiplied: $e^{\mathrm i (m + n)\theta}$. A conjugate on one factor "
+        r"makes it $e^{\mathrm i (n - m)\theta}$. With `q.conj() * k` the line is right.",
     ),
     Task(
         id="ch11.nearest-complex",

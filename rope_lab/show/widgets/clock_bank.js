@@ -65,7 +65,7 @@ function build(ui) {
   const write = ui.readout({
     never: `no whole turn in ${whole(ui.state.reach)} positions (dashed)`,
     turned: "turned all the way round by now",
-    strange: "now at an angle never met in training (barred)",
+    strange: "turned farther than in training (barred)",
     neighbours: "the fastest hand turns, from word to word",
     logit: "logit of equal $q$ and $k$, from 1",
   });
@@ -101,7 +101,7 @@ function build(ui) {
     drawBank(ui, bank, state, values);
     drawCurve(ui, curve, state, values);
     ui.say(
-      `Key at ${place(values.n)}: ${values.strange} of ${planes} planes at an angle never met in training, logit ` +
+      `Key at ${place(values.n)}: ${values.strange} of ${planes} planes turned farther than in training, logit ` +
         `${number(values.logit, 3)}`,
     );
   };
@@ -118,7 +118,7 @@ function drawBank(ui, fig, state, { n, hands, turns, wavelengths, unmet, never, 
     ui.locked
       ? `${hands.length} clocks, at offset ${place(n)}.`
       : `${hands.length} clocks. ${never} complete no turn within ${state.reach} positions. At offset ${place(n)}, ` +
-          `${strange} show an angle that did not occur in training.`,
+          `${strange} have turned farther than in training.`,
   );
   fig.text([left + 2, 14], `fastest: a turn in ${large(wavelengths[0])} positions`, "small muted", "start");
   fig.text(

@@ -101,8 +101,8 @@ class ClockBank(Widget):
         return (
             f"Interactive figure: {planes} clocks, one for each plane of a head with base {values['base']:,.0f}. "
             f"{values['never']} of them complete no turn in the {WINDOW} positions of training. With the key "
-            f"{values['n']:,.0f} positions after the query, {values['strange']} clocks show an angle that did not "
-            f"occur in training. Squeezed positions, a larger base or a stretch by parts bring them back. Below, the "
-            f"logit of an equal query and key against their offset: it falls like a logarithm, and roughly; it is "
+            f"{values['n']:,.0f} positions after the query, {values['strange']} clocks have turned farther than in "
+            f"training. Squeezed positions, a larger base or a stretch by parts bring them back. Below, the logit of "
+            f"an equal query and key against their offset: it falls like a logarithm, and roughly; it is "
             f"{values['logit']:.3f} here."
         )

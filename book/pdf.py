@@ -69,7 +69,7 @@ def each_once(links: list[str]) -> list[str]:
 
 
 def contents(parts: list[Part]) -> str:
-    """The table of contents, without the sections that every chapter has; the page numbers come later."""
+    """The table of contents, with one line for the sections that every chapter has; the page numbers come later."""
 
     def line(to: str, title: str) -> str:
         return f'<a href="#{escape(to)}">{escape(title)}<span data-to="{escape(to)}">000</span></a>'
@@ -78,8 +78,10 @@ def contents(parts: list[Part]) -> str:
     for caption, chapters in parts:
         items = []
         for chapter in chapters:
-            listed = [one for one in chapter.sections if one["title"] not in IN_EACH]
-            inner = "".join(f"<li>{line(one['id'], one['title'])}</li>" for one in listed)
+            own, ends = ([one for one in chapter.sections if (one["title"] in IN_EACH) is end] for end in (False, True))
+            inner = "".join(f"<li>{line(one['id'], one['title'])}</li>" for one in own)
+            if ends:
+                inner += f'<li class="ends">{"".join(line(one["id"], one["title"]) for one in ends)}</li>'
             items.append(f"<li>{line(chapter.id, chapter.title)}<ol>{inner}</ol></li>")
         blocks.append(f'<p class="caption">{escape(caption)}</p><ol>{"".join(items)}</ol>')
     return f'<nav class="book-contents"><h1>Contents</h1>{"".join(blocks)}</nav>'

@@ -13,7 +13,13 @@ WIDE = """() => [...document.querySelectorAll("article table")].filter((table) =
   .filter((table) => table.offsetWidth > table.parentElement.clientWidth + 1)
   .map((table) => table.caption?.textContent ?? table.textContent.slice(0, 60))"""
 BUTTONS = """() => [...document.querySelectorAll("main button, main [type=submit]")]
-  .filter((button) => button.checkVisibility()).map((button) => button.className + " " + button.textContent.trim())"""
+  .filter((button) => button.checkVisibility() && !button.closest("th"))  // there its text is the name of a row
+  .map((button) => button.className + " " + button.textContent.trim())"""
+FAINT = """() => [...document.querySelectorAll("main pre")]
+  .filter((box) => !box.checkVisibility({ opacityProperty: true })).map((box) => box.textContent.slice(0, 60))"""
+ANSWERS = (
+    "() => [...document.querySelectorAll(':is(form.quiz, .task) details')].filter(d => d.checkVisibility()).length"
+)
 SHUT = "() => [...document.querySelectorAll('details:is(.fold, .hide):not([open])')].length"
 
 
@@ -32,12 +38,23 @@ def test_a_printed_chapter_is_whole(sheet):
     assert sheet.evaluate(CUT) == []
     assert sheet.evaluate(BUTTONS) == []
     assert sheet.evaluate(SHUT) == 0
+    assert sheet.evaluate(FAINT) == []
+    assert sheet.evaluate(ANSWERS) == 0
     assert sheet.locator("h1").locator("visible=true").first.inner_text()[:2].strip("1.4 ") == ""
 
 
 def test_control_without_its_style_sheet_a_print_is_cut(sheet):
     sheet.evaluate("document.querySelector('link[href*=\"print.css\"]').remove()")
     assert sheet.evaluate(CUT)
+    assert sheet.evaluate(ANSWERS)
+
+
+def test_a_table_under_a_figure_keeps_the_names_of_its_rows_on_paper(browser, site):
+    with visiting(browser, site, "book/14_tiny_gpt") as visit:
+        visit.page.emulate_media(media="print")
+        names = visit.page.locator(".rope-losses th button")
+        assert names.count() > 1
+        assert all(name.is_visible() for name in names.all())
 
 
 @pytest.fixture(params=["15_crope_tables", "17_which_rope", "atlas", "result_cards"])

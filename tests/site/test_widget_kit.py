@@ -157,8 +157,11 @@ def test_on_a_phone_the_picture_stays_in_view_and_covers_no_focus(show):
         assert picture["y"] >= 0
         assert picture["height"] < 0.46 * 844
         assert picture["y"] + picture["height"] <= own["y"] < 844
-    page.evaluate("scrollTo(0, document.documentElement.scrollHeight)")
-    assert pinned.bounding_box()["y"] + pinned.bounding_box()["height"] < 60  # it leaves with its own widget
+    gone = """picture => {
+        scrollTo(0, document.documentElement.scrollHeight);  // again, while the next widget is drawn
+        return picture.getBoundingClientRect().bottom < 60;
+    }"""
+    page.wait_for_function(gone, arg=pinned.element_handle())  # it leaves with its own widget
     wide = show(So4Explorer(), viewport={"width": 1280, "height": 800})
     expect(wide.locator(".rope-pinned")).to_have_css("position", "static")
 

@@ -85,7 +85,7 @@ def wide_is_ahead():
 @claim(
     "book.table2-tied-gains-nothing",
     statement=r"In `crope-confirm-table2`, each model at its own best rate, CRoPE QKV minus RoPE over eight seeds is "
-    r"above zero in the whole 95 % interval where width 128 has the decay every 800 steps, lies inside $\pm$0.02 nats "
+    r"above zero in the whole 95 % interval where width 128 has the decay every 800 steps, lies inside ±0.02 nats "
     r"in the whole 95 % interval where it has the decay every 400 steps, and holds zero at width 64.",
     verdict="empirical",
     correction=r"Stated after a look at the runs; the plan calls them exploratory.",

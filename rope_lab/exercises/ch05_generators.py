@@ -82,8 +82,9 @@ EXERCISES = (
         id="ch05.predict-squeeze",
         kind="prediction",
         prompt=r"Think of the two planes as two clock hands. One turns by $1$ radian per position, the other by "
-        r"$1 + 2\pi$. Token $0$ stands at position $0$, token $1$ now stands at position $\tfrac12$, token $2$ at "
-        r"position $1$, and so on. How do the two hands compare?",
+        r"$1 + 2\pi$. The figure shows them before the halving: at each token one lies on the other. After it, token "
+        r"$0$ stands at position $0$, token $1$ at $\tfrac12$, token $2$ at $1$, and so on. How do the two hands "
+        r"compare then?",
         choices=(
             r"They point in the same direction at every token.",
             r"They point in opposite directions at every second token.",

@@ -1,4 +1,4 @@
-"""Chapter 14, A tiny GPT: what a loss says, what a variant weighs, and what a few seeds can decide."""
+"""Chapter 14, A tiny GPT, and the luck of its seeds: a loss, what a variant weighs, what a few seeds can decide."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ EXERCISES = (
         prompt=r"A model gives its 64 planes to three axes: the first 16 turn with time, the next 24 with the height, "
         r"the last 24 with the width, all from one list of frequencies with base $10^6$. A picture is 64 patches "
         r"wide. By how much does the fastest plane of the width turn from its left edge to its right one?",
-        choices=("many whole turns", "about a turn", "a tenth of a turn at most", "almost not at all"),
+        choices=("many whole turns", "about a turn", "about a tenth of a turn", "almost not at all"),
         answer="D",
         truth=_how_far_the_width,
         why=r"The width has the last 24 planes of the list, and they are its slowest: plane 40 turns by $10^{-3.75}$ "

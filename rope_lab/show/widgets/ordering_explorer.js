@@ -219,7 +219,16 @@ function orderFirst(ui) {
       return [name, item];
     }),
   );
-  const asking = html("div", {}, html("p", {}, "Best first. Drag a name, or move it with its arrows."), list);
+  const asking = html(
+    "div",
+    {},
+    html(
+      "p",
+      {},
+      "Your prediction, best first: drag a name, or move it with its arrows. Now it is the order of the alphabet.",
+    ),
+    list,
+  );
   box.append(asking, table);
   const reveal = ui.button("Show both orders and all pairs", () => ui.set({ mine: current(), revealed: true }), {
     host: asking,

@@ -121,7 +121,7 @@ function drawGrid(fig, { row, column, frame, start, fixed }, ui, told) {
   fig.text([other[0], other[1] + 5], "k", "own");
   if (frame) {
     const half = cell * 0.4, // beside the patch or below it, where q does not stand
-      side = column < fixed[1] ? Math.min(Math.floor(column), 2) - 1 : 2,
+      side = column < fixed[1] ? Math.min(Math.floor(column), 2) - 1 : column > SIZE - 3 ? 1 : 2,
       place = side === 2 ? [other[0] + half + 5, other[1] + 4] : [other[0] + side * half, other[1] + half + 14];
     fig.text(
       place,

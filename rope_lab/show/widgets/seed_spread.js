@@ -57,8 +57,8 @@ function draw(ui, fig, { runs, losses }, { low, high, apart }) {
     [apart, bottom + 34, "two"],
     [GAP, bottom + 50, "muted"],
   ]) {
-    fig.line([X(low), y], [X(low + length), y], `${look} thick`);
-    fig.text([X(low + length) + 8, y + 4], number(length, length === GAP ? 2 : 3), `small ${look}`, "start");
+    fig.line([X(from), y], [X(from + length), y], `${look} thick`);
+    fig.text([X(from + length) + 8, y + 4], number(length, length === GAP ? 2 : 3), `small ${look}`, "start");
   }
 }
 

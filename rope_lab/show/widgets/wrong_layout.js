@@ -83,7 +83,11 @@ function build(ui) {
 
   return (state, values) => {
     const error = values.run - values.trained;
-    write({ trained: number(values.trained, 2), run: number(values.run, 2), error: number(error, 2) });
+    write({
+      trained: number(values.trained, 2),
+      run: number(values.run, 2),
+      error: ui.locked ? "?" : number(error, 2),
+    });
     drawFaces(faces, state, values, radius(faces.width), row(faces.width));
     drawCurves(curves, state, values);
     drawMean(mean, state, values);

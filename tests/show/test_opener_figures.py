@@ -30,6 +30,7 @@ def test_the_runs_of_one_model_are_as_far_apart_as_the_variants_of_the_stake():
     plain = [card for card in cards.load_all("crope-confirm", "cpu") if card.variant == "RoPE"]
     assert len({card.seed for card in plain}) == len(plain) == RUNS
     assert len({str(card.config | {"seed": 0}) for card in plain}) == 1
+    assert all(3 < card.loss() < 4 for card in plain)  # as the question says
     apart = SeedSpread.compute(SeedSpread(runs=RUNS).state())["apart"]
     guesses = [0.0002, 0.002, 0.02, 0.2]
     assert min(guesses, key=lambda guess: abs(math.log(guess / apart))) == guesses[answer("ch14.predict-spread")]

@@ -120,7 +120,7 @@ def test_the_clocks_of_chapter_2_do_not_tell_the_answer_before_it(open_page):
     expect(form.locator(".rope-hero svg .dash")).to_have_count(29)
 
 
-@pytest.mark.parametrize("number", [12, 14, 15, 16])
+@pytest.mark.parametrize("number", [3, 12, 14, 15, 16])
 def test_the_number_of_an_opener_does_not_tell_the_answer_before_it(number, open_page):
     page = open_page(chapter(number))
     form, _ = hero(page)

@@ -22,6 +22,11 @@ def _gaps(name: str) -> dict[float, list[float]]:
     return {rate: [tied[rate][s] - plain[rate][s] for s in own] for rate, own in both.items() if len(own) >= SEEDS}
 
 
+def _outcomes(corpus: str) -> dict[str, str]:
+    """What the eight seeds of a corpus say of each comparison; empty while a card is missing."""
+    return {finding.name: finding.outcome for finding in plan_answers.by_corpus().get(corpus, [])}
+
+
 @claim(
     "book.sign-turns-on-three-corpora",
     statement=r"On WikiText-2, Penn Treebank and PG-19, with one rate for both models, CRoPE QKV ends above RoPE in "
@@ -71,7 +76,7 @@ def level():
     witness=r"Five comparisons, eight seeds, in chapter 15's first figure.",
 )
 def on_penn_treebank():
-    found = {finding.name: finding.outcome for finding in plan_answers.by_corpus().get("Penn Treebank", [])}
+    found = _outcomes("Penn Treebank")
     if not found:
         return "not attempted"
     expected = {"QKV": "better", "QKVO": "undecided"}
@@ -93,7 +98,7 @@ def on_penn_treebank():
     witness=r"Five comparisons, eight seeds, in chapter 15's first figure.",
 )
 def open_on_pg19():
-    found = {finding.name: finding.outcome for finding in plan_answers.by_corpus().get("PG-19", [])}
+    found = _outcomes("PG-19")
     if not found:
         return "not attempted"
     told = [outcome == ("worse" if "absolute" in name else "undecided") for name, outcome in found.items()]

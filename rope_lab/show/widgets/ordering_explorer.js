@@ -225,7 +225,7 @@ function orderFirst(ui) {
     html(
       "p",
       {},
-      "Your prediction, best first: drag a name, or move it with its arrows. Now it is the order of the alphabet.",
+      "Your prediction, best first: drag a name, or move it with its arrows. It begins in the order of the alphabet.",
     ),
     list,
   );

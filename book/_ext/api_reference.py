@@ -144,7 +144,8 @@ def escaped(text: str) -> str:
 
 
 def before_napoleon(app, what, name, obj, options, lines):  # noqa: ARG001  (Sphinx fixes the signature)
-    lines[:] = restructured(lines)
+    # Of a property napoleon reads what stands before a colon in the first line as its type: so that line is empty.
+    lines[:] = [*([""] if what in ("property", "attribute") else []), *restructured(lines)]
 
 
 def shorter_signature(app, what, name, obj, options, signature, returned):  # noqa: ARG001

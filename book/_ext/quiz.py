@@ -149,7 +149,7 @@ class Quiz(FromExercises):
                 *(self.choices(question, name) if question.choices else self.number(question, name)),
                 html(
                     "p",
-                    html("button", "I commit to this" if prediction else "Check", type="submit"),
+                    html("button", "This is my answer" if prediction else "Check", type="submit"),
                     html("button", "Start again", type="reset"),
                     class_="quiz-buttons",
                     hidden="",

@@ -88,7 +88,8 @@ def _of_list(theta: np.ndarray, width: int, doubt: np.ndarray, scale: float | No
         return _proportional(theta, width, doubt) or Rule(None, None, "some planes stand still")
     x, log = -2.0 * np.arange(len(theta)) / width, np.log(theta)
     if len(theta) == 1:
-        return Rule(None, None, f"one plane, {_short(theta[0])} radians: no base shows")
+        turn = _short(theta[0])
+        return Rule(None, None, f"one plane, {turn} radian{'s' * (turn != '1')}: no base shows")
     weight = doubt**-2.0
     slope = (weight * x * log).sum() / (weight * x * x).sum()
     if abs(slope) < 300 and (np.abs(log - slope * x) < doubt).all():

@@ -23,7 +23,7 @@ from rope_lab.audit.turning_calls import followed, turning_names
 FLOOR = 1e-8  # in float64: what moves by less stands still
 WINDOWS = ("original_max_position_embeddings", "max_position_embeddings", "n_positions", "n_ctx", "max_seq_len")
 ROUNDED = 1e-6  # what tables that are stored in float32 may miss by
-OF_QUERIES_AND_KEYS = ("q_", "k_", "query", "key", "qk")  # in the names of norms that are as wide as the stream
+OF_QUERIES_AND_KEYS = ("q_", "k_", "kv_", "query", "key", "qk")  # in names of norms no narrower than the stream
 WIDEST = 512  # of a head: wider ones need more tokens than are run
 
 
@@ -38,6 +38,7 @@ class LayerProbe:
     norms_before: tuple[str, ...]  # norms inside the attention that get what has not turned
     norms_after: tuple[str, ...]  # and that get what has turned: the fingerprint is taken without them
     problem: str = ""
+    met: bool = True  # queries and keys were seen to meet; else nothing is said about a rotation
 
     @property
     def turns(self) -> bool:
@@ -62,6 +63,8 @@ class LayerProbe:
         """The answer, line by line."""
         if self.problem:
             return (f"not read: {self.problem}",)
+        if not self.met:
+            return ("no queries and keys were seen to meet",)
         lines = []
         if self.agree:
             lines.append(_words(self.queries))
@@ -90,8 +93,8 @@ class ModelProbe:
 
     @property
     def still(self) -> tuple[int, ...]:
-        """The layers in which nothing turns."""
-        return tuple(i for i, layer in enumerate(self.layers) if not layer.turns and not layer.problem)
+        """The layers in which queries and keys meet, and nothing turns."""
+        return tuple(i for i, layer in enumerate(self.layers) if layer.met and not layer.turns and not layer.problem)
 
     @property
     def row(self) -> dict[str, Any]:
@@ -105,7 +108,7 @@ class ModelProbe:
             groups.setdefault(layer.words, []).append(i)
         lines = [self.model]
         for words, members in groups.items():
-            name = f"layer{'s' if len(members) > 1 else ''} {_ranges(members)}"
+            name = f"layer{'s' if len(members) > 1 else ''} {ranges(members)}"
             lines += [f"{name}: {words[0]}", *(f"  {line}" for line in words[1:])]
         return "\n".join(lines)
 
@@ -160,6 +163,9 @@ def model_probe(model: Any, *, name: str | None = None, seed: int = 0) -> ModelP
     layers = []
     for i in range(len(ask.layers)):
         parts = functions.get(i, ()), before.get(i, ()), after.get(i, ())
+        if not base.attended.get(i):
+            layers.append(LayerProbe(None, None, False, (), (), (), met=False))
+            continue
         try:
             with guarded(f"reading layer {i}"):
                 q, k = (_read(run, i, which) for which in (0, 1))
@@ -223,8 +229,10 @@ def _norms(ask: Runner, base: Run) -> tuple[dict[int, tuple[str, ...]], dict[int
 
     def note(i: int, name: str) -> Any:
         def hook(_: nn.Module, args: Any, output: Any) -> None:
+            if ask.met:  # what comes later is no norm of queries or keys
+                return
             same = args and isinstance(args[0], Tensor) and isinstance(output, Tensor) and args[0].shape == output.shape
-            narrow = same and args[0].shape[-1] != base.inputs[i].shape[-1]  # a head's, or a latent's
+            narrow = same and args[0].shape[-1] < base.inputs[i].shape[-1]  # a head's, or a latent's
             if narrow or (same and any(part in name for part in OF_QUERIES_AND_KEYS)):
                 entered.setdefault((i, name), []).append(args[0].clone())
 
@@ -233,7 +241,8 @@ def _norms(ask: Runner, base: Run) -> tuple[dict[int, tuple[str, ...]], dict[int
     with ExitStack() as stack:
         for i, layer in enumerate(ask.layers):
             for name, module in layer.named_modules():
-                if "." in name and "norm" in (name + type(module).__name__).lower() and not list(module.children()):
+                own = name.rpartition(".")[2] + type(module).__name__
+                if "." in name and "norm" in own.lower() and not list(module.children()):
                     stack.callback(module.register_forward_hook(note(i, name)).remove)
         for n in (0, 1):
             ask(n, given=base)
@@ -266,7 +275,7 @@ def _words(seen: Fingerprint | None) -> str:
     if not seen.pairs:
         return "no rotation, but lengths move" if seen.layout == "none" else f"layout {seen.layout}"
     turned = sorted(i for pair in seen.pairs for i in pair)
-    where = "" if len(turned) == seen.head_dim else f", coordinates {_ranges(turned)}"
+    where = "" if len(turned) == seen.head_dim else f", coordinates {ranges(turned)}"
     base = f"base {seen.base:.6g}" if seen.base else seen.scheme
     if seen.base and seen.scheme != "one base":
         base += f" ({seen.scheme})"
@@ -274,10 +283,10 @@ def _words(seen: Fingerprint | None) -> str:
     return f"{seen.layout}, {seen.rotated_dims} of {seen.head_dim}{where}, {direction}, {base}"
 
 
-def _ranges(numbers: list[int]) -> str:
+def ranges(numbers: list[int]) -> str:
     """Whole numbers in order, runs as first-last.
 
-    >>> _ranges([0, 1, 2, 4])
+    >>> ranges([0, 1, 2, 4])
     '0-2, 4'
     """
     runs: list[list[int]] = []

@@ -6,7 +6,7 @@ from typing import Any
 from rope_lab.audit.family_tables import LIMIT, Row, ask_families, shipped
 from rope_lab.audit.fingerprints import Fingerprint
 from rope_lab.audit.guard import guarded
-from rope_lab.audit.model_probes import LayerProbe, ModelProbe, model_probe
+from rope_lab.audit.model_probes import LayerProbe, ModelProbe, model_probe, ranges
 from rope_lab.audit.tiny_models import tiny_model
 
 KEPT = ("layout", "rotated_dims", "head_dim", "direction", "base", "scheme")
@@ -55,7 +55,7 @@ def probe_row(seen: ModelProbe) -> Row:
 
 
 def _answer(layer: LayerProbe, members: list[int]) -> dict[str, Any]:
-    found: dict[str, Any] = {"layers": members, "words": list(layer.words), "problem": layer.problem}
+    found: dict[str, Any] = {"layers": members, "words": list(layer.words), "problem": layer.problem, "met": layer.met}
     found |= {"queries": _kept(layer.queries), "keys": _kept(layer.keys), "agree": layer.agree, "values": layer.values}
     return found | {
         "functions": list(layer.functions),
@@ -67,9 +67,9 @@ def _answer(layer: LayerProbe, members: list[int]) -> dict[str, Any]:
 def _kept(seen: Fingerprint | None) -> dict[str, Any] | None:
     if seen is None:
         return None
-    turning = sorted(i for pair in seen.pairs for i in pair)
+    turning = ranges(sorted(i for pair in seen.pairs for i in pair))
     found = {name: getattr(seen, name) for name in KEPT}
-    return found | {"base": seen.base and float(f"{seen.base:.7g}"), "first": min(turning, default=None)}
+    return found | {"base": seen.base and float(f"{seen.base:.7g}"), "coordinates": turning}
 
 
 def probe_results() -> dict[str, Any]:

@@ -16,6 +16,8 @@ from torch import Tensor
 
 from rope_lab.audit.shift_runs import TOKENS, Runner, movement
 
+HALVES = ", which puts even coordinates before odd ones"
+ORDERS = {"same": "", "halves": HALVES, "another": ", which puts coordinates in another order"}
 PASSING = ("torch", "beartype", "jaxtyping")  # their frames carry what others turn
 
 
@@ -57,7 +59,8 @@ def followed(ask: Runner) -> Iterator[list[Call]]:
 def turning_names(old: list[Call], new: list[Call], *, floor: float) -> dict[int, tuple[str, ...]]:
     """Of two runs at two positions: for each layer the functions that turned what stood still before them.
 
-    One that gives a vector back in another order, also where it does not turn it, is named as such.
+    One that gives a vector back in another order, also where it does not turn it, is named as such. Its fingerprint
+    is that of the order in which it writes; weights are stored for the order that it reads.
     """
     found: dict[int, list[str]] = {}
     turned: list[int] = []
@@ -68,7 +71,7 @@ def turning_names(old: list[Call], new: list[Call], *, floor: float) -> dict[int
             continue
         turned.append(a.number)
         names = found.setdefault(a.layer, [])
-        name = f"{a.name}, which puts coordinates in another order" if _reorders(a) else a.name
+        name = a.name + ORDERS[_order(a)]
         if name not in names:
             names.append(name)
     return {layer: tuple(names) for layer, names in found.items()}
@@ -82,16 +85,17 @@ def _turned(a: Call, b: Call, floor: float) -> bool:
     return any(s in still or (s not in moving and s.numel() in {t.numel() for t in still}) for s in moved)
 
 
-def _reorders(call: Call) -> bool:
-    """At position 0, where nothing turns, the same numbers come back in another order."""
+def _order(call: Call) -> str:
+    """At position 0, where nothing turns, the same numbers come back: in which order?"""
     for y in call.returned:
         for x in call.given:
             if x.shape == y.shape and x.shape[-2] == TOKENS:
                 first, last = x[..., 0, :], y[..., 0, :]
                 same = torch.allclose(first.sort(-1).values, last.sort(-1).values, rtol=0, atol=1e-9)
                 if same and not torch.allclose(first, last, rtol=0, atol=1e-9):
-                    return True
-    return False
+                    halves = torch.cat([first[..., ::2], first[..., 1::2]], -1)
+                    return "halves" if torch.allclose(halves, last, rtol=0, atol=1e-9) else "another"
+    return "same"
 
 
 def _begun(frame: Any, layer: int, number: int) -> Call | None:

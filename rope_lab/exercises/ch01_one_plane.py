@@ -126,8 +126,8 @@ EXERCISES = (
         id="ch01.predict-cache",
         kind="prediction",
         prompt=r"Every query and every key is an arrow, turned by as many steps as its position says. Two words are "
-        r"compared by the angle between their arrows. A chat has stored 4000 turned keys, and word 4001 arrives. It "
-        r"stands one step further from each of them than word 4000 did. How many stored keys must be turned again?",
+        r"compared by the angle between their arrows. A chat has stored 4000 turned keys, and word 4001 arrives. "
+        r"How many stored keys must be turned again?",
         choices=(
             r"all 4000, each by one step",
             r"none of them",

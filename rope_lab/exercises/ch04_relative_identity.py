@@ -118,13 +118,13 @@ EXERCISES = (
         id="ch04.predict-two-maps",
         kind="prediction",
         prompt=r"RoPE turns a query by its position $m$ and a key by its position $n$, here with base 10,000. Somebody "
-        r"changes that in one of four ways, with a fixed $\gamma$ between 0 and 1. After which change does the logit "
-        r"still depend on the offset $n - m$ alone?",
+        r"changes that in one of four ways, where $\gamma$ is a number between 0 and 1. After which change does the "
+        r"logit still depend on the offset $n - m$ alone?",
         choices=(
-            r"Queries are also multiplied by $\gamma^m$, and keys by $\gamma^n$.",
-            r"Queries are also multiplied by $\gamma^m$, and keys by $\gamma^{-n}$.",
-            r"Queries are only turned, and keys are also multiplied by $\gamma^n$.",
-            r"Queries are turned with base 10,000, and keys with base 500,000.",
+            r"Queries times $\gamma^m$, keys times $\gamma^n$.",
+            r"Queries times $\gamma^m$, keys times $\gamma^{-n}$.",
+            r"Keys times $\gamma^n$, queries unchanged.",
+            r"Base 500,000 for keys alone.",
         ),
         answer="B",
         truth=_which_are_relative,

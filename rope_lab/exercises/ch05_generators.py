@@ -82,9 +82,8 @@ EXERCISES = (
         id="ch05.predict-squeeze",
         kind="prediction",
         prompt=r"Think of the two planes as two clock hands. One turns by $1$ radian per position, the other by "
-        r"$1 + 2\pi$. The figure shows them before the halving: at each token one lies on the other. After it, token "
-        r"$0$ stands at position $0$, token $1$ at $\tfrac12$, token $2$ at $1$, and so on. How do the two hands "
-        r"compare then?",
+        r"$1 + 2\pi$. You see one hand for each token, because before the halving one lies on the other. After it, "
+        r"token $1$ stands at position $\tfrac12$, token $2$ at $1$, and so on. How do the two hands compare then?",
         choices=(
             r"They point in the same direction at every token.",
             r"They point in opposite directions at every second token.",

@@ -114,7 +114,7 @@ EXERCISES = (
     Question(
         id="ch06.predict-general",
         kind="prediction",
-        prompt=r"A head has 64 components. RoPE turns the pairs (1, 2), (3, 4), and so on, each at its own speed: 32 "
+        prompt=r"A head has 64 components. RoPE turns the pairs (0, 1), (2, 3), and so on, each at its own speed: 32 "
         r"numbers. In the other model position $n$ acts as $e^{nB}$, with *any* skew matrix $B$ (chapter 5): 2016 "
         r"free numbers. Both models learn these numbers, and their $W_q$ and $W_k$. What can the second model do that "
         r"the first cannot?",

@@ -82,8 +82,8 @@ EXERCISES = (
         id="ch09.predict-shift",
         kind="prediction",
         prompt=r"All heads read one vector $c_n$ for each token $n$. As keys these vectors are turned by their "
-        r"positions, $k_n = \mathcal R_n c_n$. To save memory you cache only the turned vectors, and use them as the "
-        r"values as well. Now the same text begins five positions later. What happens to the outputs?",
+        r"positions, $k_n = \mathcal R_n c_n$. To save memory you use the turned vectors as values too."
+        r" Now the same text begins five positions later. What happens to the outputs?",
         choices=(
             r"Nothing. The weights are relative, so the outputs are.",
             r"Every output is turned, all by one and the same rotation.",

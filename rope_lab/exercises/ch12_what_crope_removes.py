@@ -70,7 +70,7 @@ EXERCISES = (
         id="ch12.predict-block",
         kind="prediction",
         prompt=r"CRoPE makes $W_q$, $W_k$ and $W_v$ complex-linear: half of their numbers are gone. The output "
-        r"projection stays, and so does the MLP with its factor 4. What share of the block's parameters is saved?",
+        r"projection keeps its $n^2$ weights, and the MLP its $8n^2$. What share of the block's parameters is saved?",
         choices=("A half.", "Three eighths.", "A quarter.", "An eighth."),
         answer="D",
         truth=_saving_of_a_block,

@@ -82,10 +82,9 @@ EXERCISES = (
     Question(
         id="ch13.predict-concentration",
         kind="prediction",
-        prompt=r"A head looks for the next word. Its logit is largest, $\tfrac d2$, at the wanted key, and smaller at "
-        r"the key beside it. Let the number of dimensions $d$ grow, with RoPE's usual frequencies. Take two numbers: "
-        r"the *ratio* of the neighbour's logit to the largest, and the softmax *weight* of the wanted key among the "
-        r"128 keys around it. As $d$ grows, what happens to the ratio and to the weight?",
+        prompt=r"A head looks for the next word. Its logit is $\tfrac d2$ at the wanted key, and smaller at the key "
+        r"beside it: their *ratio* is below 1. Among 128 keys, softmax gives the wanted one a *weight*. What happens "
+        r"to ratio and weight when the number of dimensions $d$ grows?",
         choices=(
             r"The ratio falls towards 0, and the weight goes to 1.",
             r"The ratio stays near 1, and still the weight goes to 1.",

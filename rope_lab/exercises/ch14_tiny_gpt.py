@@ -112,8 +112,8 @@ EXERCISES = (
         choices=("About 0.0002.", "About 0.002.", "About 0.02.", "About 0.2."),
         answer="C",
         truth=_how_far_apart,
-        why=r"The best and the worst run are as far apart as the two variants at the beginning of this chapter. "
-        r"With one run of each, luck alone can make such a difference, or hide it.",
+        why=r"So two variants that differ by 0.02 may differ by luck alone. With one run of each, luck can make "
+        r"such a difference, or hide it.",
         feedback={
             "A": r"So little comes from rounding. Other initial weights and batches lead to another model.",
             "B": r"One run ends nearly where the next one does, and the best and the worst of eight are farther apart.",

@@ -73,9 +73,8 @@ EXERCISES = (
     Question(
         id="ch15.predict-three-seeds",
         kind="prediction",
-        prompt=r"A model with complex-linear (“tied”) projections is trained with three seeds. In each it "
-        r"ends a little *above* its rival: by $+0.035$, $+0.024$ and $+0.014$ nats. You compute the 95 % interval of "
-        r"these paired differences, with Student's $t$. What will it say?",
+        prompt=r"A model with half of these weights is trained with three seeds. It ends a little *above* its rival "
+        r"each time: by $+0.035$, $+0.024$ and $+0.014$ nats. What does the 95 % interval of these differences say?",
         choices=(
             r"Worse, by a good margin: the interval begins above $0.01$.",
             r"Worse, but barely: it begins between $0$ and $0.01$.",

@@ -40,9 +40,9 @@ EXERCISES = (
     Question(
         id="ch21.predict-width",
         kind="prediction",
-        prompt=r"A model gives its 64 planes to three axes: the first 16 turn with time, the next 24 with the height, "
-        r"the last 24 with the width, all from one list of frequencies with base $10^6$. A picture is 64 patches "
-        r"wide. By how much does the fastest plane of the width turn from its left edge to its right one?",
+        prompt=r"A model has 64 planes, from one list with base $10^6$. The first 16 turn with time, the next 24 with "
+        r"the height, the last 24 with the width. A picture is 64 patches wide. By how much does the fastest plane of "
+        r"the width turn from the left edge to the right one?",
         choices=("many whole turns", "about a turn", "about a tenth of a turn", "almost not at all"),
         answer="D",
         truth=_how_far_the_width,

@@ -51,7 +51,8 @@ class AtlasTable:
             rest = f'<td colspan="{len(HEADINGS) - 1}">not answered: {escape(row["skipped"])}</td>'
         else:
             rest = "".join(
-                f'<td data-what="{what}">{escape(cell)}</td>' for what, cell in zip(HEADINGS[1:], told, strict=True)
+                f'<td data-what="{what}">{with_joints(cell)}</td>'
+                for what, cell in zip(HEADINGS[1:], told, strict=True)
             )
         name = f"<small>{escape(library)}</small> <code>{with_joints(row['name'])}</code>"
         return f'<tr {marks}><th scope="row">{name}{_fold(row)}</th>{rest}</tr>'
@@ -105,8 +106,8 @@ def cells(row: dict[str, Any]) -> list[str]:
 
 
 def with_joints(name: str) -> str:
-    """A name that may break before a capital letter and after a line below, and nowhere else."""
-    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=_)", "<wbr>", escape(name))
+    """A name that may break before a capital letter or a bracket, and after a line below or a dot before a letter."""
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z(])|(?<=_)|(?<=\.)(?=[a-z])", "<wbr>", escape(name))
 
 
 def _fold(row: dict[str, Any]) -> str:

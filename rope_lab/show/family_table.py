@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from html import escape
 from typing import Any
 
+from rope_lab.audit.turning_calls import HALVES
 from rope_lab.show.atlas_table import filter_form, with_joints
 
 __all__ = ["FamilyTable"]
@@ -58,7 +59,9 @@ class FamilyTable:
             return f'<tr {marks}>{name}<td colspan="{len(HEADINGS) - 1}">not answered: {why}</td></tr>'
         told = [*family_cells(row, answer), shift_words(self.moved.get(row["model"]))]
         cells = (
-            f'<td data-what="{what}">{escape(cell)}</td>' for what, cell in zip(HEADINGS[1:], told, strict=True) if cell
+            f'<td data-what="{what}">{with_joints(cell)}</td>'
+            for what, cell in zip(HEADINGS[1:], told, strict=True)
+            if cell
         )
         return f"<tr {marks}>{name}{''.join(cells)}</tr>"
 
@@ -72,10 +75,17 @@ def family_facts(answer: Answer | None) -> dict[str, str]:
     if answer is None:
         return dict.fromkeys(("layout", "turns", "norms"), "not answered")
     seen = _seen(answer)
+    if not answer["met"]:
+        return dict.fromkeys(("layout", "turns", "norms"), "no meeting seen")
     if seen is None or not seen["rotated_dims"]:
-        return {"layout": "no rotation", "turns": "nothing", "norms": _norms_chosen(answer)}
+        return {"layout": "no rotation", "turns": "nothing", "norms": "nothing turns"}
     share = "the whole head" if seen["rotated_dims"] == seen["head_dim"] else "a part of the head"
-    return {"layout": seen["layout"].partition(",")[0], "turns": share, "norms": _norms_chosen(answer)}
+    norms = _norms(answer)
+    return {
+        "layout": layout_read(answer).partition(",")[0],
+        "turns": share,
+        "norms": norms if norms == "none" else f"{norms} the turn",
+    }
 
 
 def family_cells(row: dict[str, Any], answer: Answer) -> list[str]:
@@ -83,15 +93,14 @@ def family_cells(row: dict[str, Any], answer: Answer) -> list[str]:
     layers = _layers(answer["layers"], row["layers"])
     seen = _seen(answer)
     if answer["problem"]:
-        return [layers, f"not read: {answer['problem']}", *[DASH] * 2, _norms(answer)]
+        return [layers, f"not read: {answer['problem']}", *[DASH] * 3]
     if seen is None or not seen["rotated_dims"]:
-        words = "no rotation" if seen is None else answer["words"][0]
-        return [layers, words, *[DASH] * 2, _norms(answer)]
+        return [layers, answer["words"][0], *[DASH] * 3]
     base = f"base {seen['base']:.8g}" if seen["base"] else seen["scheme"]
     if seen["base"] and seen["scheme"] != "one base":
         base += f" ({seen['scheme']})"
-    layout = seen["layout"] + {1: "", -1: ", clockwise", 0: ", both ways"}[seen["direction"]]
-    layout += ", written in another order" if any("in another order" in name for name in answer["functions"]) else ""
+    layout = layout_read(answer) + {1: "", -1: ", clockwise", 0: ", both ways"}[seen["direction"]]
+    layout += "; written in halves" if _reads_neighbours(answer) else ""
     layout += "" if answer["agree"] else "; queries and keys differ"
     layout += "; values turn too" if answer["values"] else ""
     return [layers, layout, _coordinates(seen), base, _norms(answer)]
@@ -119,9 +128,14 @@ def _norms(answer: Answer) -> str:
     return " and ".join(found) or "none"
 
 
-def _norms_chosen(answer: Answer) -> str:
-    found = _norms(answer)
-    return found if found == "none" else f"{found} the turn"
+def layout_read(answer: Answer) -> str:
+    """The layout of the coordinates as a function reads them, which is the order that the weights are stored for."""
+    return "interleaved" if _reads_neighbours(answer) else _seen(answer)["layout"]
+
+
+def _reads_neighbours(answer: Answer) -> bool:
+    halves = any(name.endswith(HALVES) for name in answer["functions"])
+    return halves and _seen(answer)["layout"] == "half-split"
 
 
 def _layers(members: list[int], all_layers: int) -> str:
@@ -133,11 +147,14 @@ def _layers(members: list[int], all_layers: int) -> str:
 
 
 def _coordinates(seen: dict[str, Any]) -> str:
-    turned, whole, first = seen["rotated_dims"], seen["head_dim"], seen["first"]
+    turned, whole, where = seen["rotated_dims"], seen["head_dim"], seen["coordinates"]
     if turned == whole:
         return "all"
-    place = "first " if first == 0 else "last " if first == whole - turned else ""
-    return f"the {place}{turned} of {whole}"
+    places = {
+        f"0-{turned - 1}": f"the first {turned} of {whole}",
+        f"{whole - turned}-{whole - 1}": f"the last {turned} of {whole}",
+    }
+    return places.get(where, f"{turned} of {whole}: {where}")
 
 
 def _fold(row: dict[str, Any], answer: Answer | None) -> str:

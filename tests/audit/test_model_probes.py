@@ -104,7 +104,7 @@ FAMILIES = {
         16,
         16,
         10000,
-        "apply_rotary_pos_emb_interleave, which puts coordinates in another order",
+        "apply_rotary_pos_emb_interleave, which puts even coordinates before odd ones",
     ),
 }
 
@@ -129,6 +129,22 @@ def test_norms_before_and_after_and_a_layer_without_rotation():
     assert after.layers[0].norms_after == ("self_attn.qk_norm",)
     assert after.still == (3,)
     assert "layer 3: no rotation" in str(after)
+
+
+def test_a_layer_in_which_nothing_was_seen_to_meet_is_not_called_still():
+    """The last layer of DeepSeek-V4 turns queries and compressed keys, in a product that this test does not know."""
+    pytest.importorskip("transformers")
+    seen = model_probe(tiny_model("deepseek_v4"))
+    assert [layer.met for layer in seen.layers] == [True, True, True, False]
+    assert seen.still == ()
+    assert seen.layers[3].words == ("no queries and keys were seen to meet",)
+
+
+def test_only_norms_that_queries_or_keys_pass_are_named():
+    """In diffllama a norm stands behind the attention, as narrow as a head; zaya has one in the router of its MLP."""
+    pytest.importorskip("transformers")
+    for family in ("diffllama", "zaya"):
+        assert {layer.norms_before + layer.norms_after for layer in model_probe(tiny_model(family)).layers} == {()}
 
 
 def test_what_cannot_be_probed_is_refused_in_words():

@@ -51,11 +51,15 @@ def test_known_families_by_their_rows():
     bases = {answer["queries"]["base"]: answer["layers"] for answer in rows["gemma3_text"]["answers"]}
     assert bases == {1e4: [0, 1, 2, 3, 4], 1e6: [5]}
     (neox,) = rows["gpt_neox"]["answers"]
-    assert (neox["queries"]["rotated_dims"], neox["queries"]["head_dim"], neox["queries"]["first"]) == (4, 16, 0)
+    assert (neox["queries"]["rotated_dims"], neox["queries"]["head_dim"], neox["queries"]["coordinates"]) == (
+        4,
+        16,
+        "0-3",
+    )
     mimo = [answer["queries"] for answer in rows["mimo_v2_flash"]["answers"]]
     assert [(turn["base"], turn["rotated_dims"], turn["head_dim"]) for turn in mimo] == [(5e6, 8, 24), (1e4, 8, 24)]
     (deepseek,) = rows["deepseek_v3"]["answers"]
-    assert (deepseek["queries"]["rotated_dims"], deepseek["queries"]["first"]) == (16, 16)
+    assert (deepseek["queries"]["rotated_dims"], deepseek["queries"]["coordinates"]) == (16, "16-31")
 
 
 def test_what_raises_or_has_no_end_is_a_row_in_words(monkeypatch):

@@ -1,6 +1,7 @@
 """The table of families: what a row says, what it can be chosen by, and that all of the committed rows are in it."""
 
 from rope_lab.audit import probe_results, shift_results
+from rope_lab.audit.turning_calls import HALVES
 from rope_lab.show import FamilyTable
 from rope_lab.show.family_table import family_cells, family_facts, shift_words
 
@@ -11,12 +12,13 @@ TURN = {
     "direction": 1,
     "base": 500000.0,
     "scheme": "one base",
-    "first": 0,
+    "coordinates": "0-3",
 }
 ANSWER = {
     "layers": [0, 1, 3],
     "words": ["half-split, 4 of 16"],
     "problem": "",
+    "met": True,
     "queries": TURN,
     "keys": TURN,
     "agree": True,
@@ -39,15 +41,16 @@ def test_a_row_in_words():
     assert cells(queries=TURN | {"direction": 0})[1] == "half-split, both ways"
     assert cells(layers=[0, 1, 2, 3])[0] == "all"
     assert cells(layers=[1, 2])[0] == "1 to 2 (of 4)"
-    assert cells(queries=TURN | {"first": 12})[2] == "the last 4 of 16"
-    assert cells(queries=TURN | {"first": 2})[2] == "the 4 of 16"
+    assert cells(queries=TURN | {"coordinates": "12-15"})[2] == "the last 4 of 16"
+    assert cells(queries=TURN | {"coordinates": "0-1, 8-9"})[2] == "4 of 16: 0-1, 8-9"  # not the first four
     assert cells(queries=TURN | {"rotated_dims": 16})[2] == "all"
     assert cells(queries=TURN | {"base": None, "scheme": "YaRN"})[3] == "YaRN"
     assert cells(queries=None)[1] == "half-split"  # keys turn alone
     assert cells(agree=False)[1] == "half-split; queries and keys differ"
     assert cells(values=True)[1] == "half-split; values turn too"
-    assert cells(functions=["f, which puts coordinates in another order"])[1] == "half-split, written in another order"
-    assert cells(queries=None, keys=None)[1] == "no rotation"
+    assert cells(functions=[f"f{HALVES}"])[1] == "interleaved; written in halves"
+    assert cells(functions=[f"f{HALVES}"], queries=TURN | {"layout": "interleaved"})[1] == "interleaved"
+    assert cells(queries=None, keys=None, words=["no rotation"])[1:] == ["no rotation", *"–––"]
     assert cells(problem="no one matrix")[1] == "not read: no one matrix"
     assert cells(norms_after=["k_norm"])[-1] == "before and after"
 
@@ -55,6 +58,8 @@ def test_a_row_in_words():
 def test_what_a_row_is_chosen_by():
     assert family_facts(ANSWER) == {"layout": "half-split", "turns": "a part of the head", "norms": "before the turn"}
     assert family_facts(ANSWER | {"queries": None, "keys": None})["turns"] == "nothing"
+    assert family_facts(ANSWER | {"queries": None, "keys": None, "met": False})["turns"] == "no meeting seen"
+    assert family_facts(ANSWER | {"functions": [f"f{HALVES}"]})["layout"] == "interleaved"
     assert set(family_facts(None).values()) == {"not answered"}
     assert shift_words(None) == shift_words({"skipped": "no"}) == "not moved"
     assert shift_words({"skipped": None, "relative": True}) == "changes nothing"

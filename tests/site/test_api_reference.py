@@ -8,6 +8,7 @@ import re
 import pytest
 from api_reference import home_of, sources
 
+from rope_lab.claims import Claim
 from tests.test_public_names import FOLDERS
 
 
@@ -48,6 +49,13 @@ def test_no_page_says_a_heading_twice(pages):
 def test_a_stressed_word_has_no_asterisks(pages):
     words = [re.sub(r"<[^>]+>", "", page) for page in pages]
     assert [found[0] for page in words for found in re.finditer(r"(?<![\w*])\*[a-z]+\*(?!\w)", page)] == []
+
+
+def test_the_sentence_of_a_property_is_not_read_as_its_type(pages):
+    """Napoleon takes what stands before a colon in its first line for a type."""
+    words = [" ".join(re.sub(r"<[^>]+>", "", page).split()) for page in pages]
+    assert [found[0] for page in words for found in re.finditer(r".{60}\bType: .{30}", page)] == []
+    assert any(Claim.source.__doc__ in page for page in words)
 
 
 def test_the_search_knows_them(html):

@@ -51,7 +51,7 @@ def hero(page):
 
 def commit(form):
     form.locator("input[name=answer]").first.check()
-    form.get_by_role("button", name="I commit to this").click()
+    form.get_by_role("button", name="This is my answer").click()
 
 
 def step(form):
@@ -77,7 +77,7 @@ def test_the_figure_waits_for_the_guess_and_remembers_it(number, open_page):
     assert form.evaluate(whose) == "inline-size"
     assert form.locator(".rope-hero").evaluate(whose) == "normal"  # one within another is now and then left undrawn
     expect(control).to_be_disabled()
-    expect(form).to_contain_text("Commit to a guess and it moves.")
+    expect(form).to_contain_text("Choose an answer. Then you can move this.")
     still = drawing.inner_html()
     expect(control).to_be_visible()
     control.click(force=True)

@@ -179,8 +179,9 @@ function drawRuler(fig, { n: at, dtype }, { step, rounded }) {
   for (let v = Math.ceil(from / step) * step, many = 0; v <= to; v += step, many++) {
     const there = roundTo(v, dtype);
     if (!Number.isFinite(there)) continue;
-    if (step > 1 ? many % (fig.width < 420 ? 2 : 1) === 0 : v % 4 === 0)
-      fig.text([Math.max(left + 18, Math.min(right - 18, X(v))), low + 24], grouped(v), "small muted");
+    if (step > 1 ? many % (fig.width < 420 ? 2 : 1) !== 0 : v % 4 !== 0) continue;
+    const reach = 4 * grouped(v).length - 12; // a label stays in the figure
+    fig.text([Math.max(left + reach, Math.min(right - reach, X(v))), low + 24], grouped(v), "small muted");
   }
   fig.circle([X(n), top], 5, "fill two");
   fig.text([Math.max(left + 24, Math.min(right - 24, X(n))), top - 16], grouped(n), "two");

@@ -147,8 +147,8 @@ function build(ui) {
   }
   const more = ui.more("The start, and the six entries of B");
   for (const [name, label] of [
-    ["x1", "start, coordinate 1"],
-    ["x2", "start, coordinate 2"],
+    ["x1", "start, coordinate 0"],
+    ["x2", "start, coordinate 1"],
   ]) {
     ui.slider(name, { label, step: 0.05, look: "one", host: more });
   }
@@ -232,7 +232,7 @@ function drawOrbits(ui, fig, { t, s, x1, x2 }, { S, P, theta, start, x, y, radii
         `line ${look}`,
       );
       fig.circle(place(column, plane, now), 5, `fill ${look}`);
-      fig.text([cx + half - 4, cy + half - 4], plane ? "3 and 4" : "1 and 2", "small muted", "end");
+      fig.text([cx + half - 4, cy + half - 4], plane ? "2 and 3" : "0 and 1", "small muted", "end");
     }
   });
   const from = place(0, 0, [x1, x2]);

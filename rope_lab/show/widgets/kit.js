@@ -144,7 +144,7 @@ class Ui extends Controls {
     this.form = this.el.closest("form");
     this.lock = () => {
       this.locked = Boolean(this.form) && this.form.dataset.state !== "committed";
-      hint.textContent = !this.form ? "" : this.locked ? "Commit to a guess and it moves." : "Now move it.";
+      hint.textContent = !this.form ? "" : this.locked ? "Choose an answer. Then you can move this." : "Now move it.";
       for (const field of place.querySelectorAll("input")) field.disabled = this.locked;
       this.#paint(); // also after the form was cleared, and its fields with it
     };

@@ -197,7 +197,7 @@ function drawPlane(fig, state, { arrived, output, home_output }) {
   fig.circle(at([0, 0]), 3, "fill");
   fig.text([8, 16], "output of the last word", "small output", "start");
   fig.text([8, 34], "its weighted values", "small value", "start");
-  fig.text([8, fig.height - 8], "dashed: at shift 0", "small muted", "start");
+  fig.text([8, fig.height - 8], "dashed circle: at shift 0", "small muted", "start");
 }
 
 export default widget({ compute, build, smooth: ["shift"] });

@@ -92,7 +92,7 @@ function build(ui) {
     host: ui.below,
   });
   const write = ui.readout({ angle: "angle per step", det: "determinant of $O^n$", gap: "printed step misses by" });
-  ui.slider("n", { label: "power $n$, in quarters", step: 0.25, look: "one", show: place });
+  ui.slider("n", { label: "power $n$, in steps of ¼", step: 0.25, look: "one", show: place });
   ui.slider("theta", { label: "angle $θ$ of the turn", min: -3.14, max: 3.14, step: 0.01, show: radians });
   ui.toggle("mirror", { label: "a mirror first: $O = R_θ$ diag(1, −1)" });
   ui.toggle("printed", { label: "compare with the printed step (dashed)" });

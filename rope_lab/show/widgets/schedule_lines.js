@@ -106,6 +106,7 @@ function draw(fig, { scheme, planes, window }, { lines, turns, new: fresh }, loc
     fig.text([X(half) - 8, Y(lines[scheme][half]) + 18], NAMES[scheme], "small two", "end");
   }
   if (locked) {
+    fig.text([right, middle + 18], `plane 0 to ${planes - 1}, fast to slow`, "small muted", "end");
     fig.text([(left + right) / 2, (middle + bottom) / 2 + 10], "turns in training: after your guess", "muted");
     return;
   }

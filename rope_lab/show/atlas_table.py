@@ -13,6 +13,7 @@ from typing import Any
 
 __all__ = ["AtlasTable"]
 
+CAUTIONS = {"survives casting": "a cast spoils it"}  # a law that a class can fail only by what others do with it
 HEADINGS = ("class", "layout", "rotated", "direction", "base or rule", "laws")
 
 
@@ -101,7 +102,7 @@ def cells(row: dict[str, Any]) -> list[str]:
         f"{row['rotated_dims']} of {row['head_dim']}",
         {1: "+1", -1: "\N{MINUS SIGN}1", 0: "mixed"}[row["direction"]],
         base,
-        "; ".join([", ".join(laws) or "all hold", *(f"mind: {law}" for law in row.get("cautions", {}))]),
+        "; ".join([", ".join(laws) or "all hold", *(f"mind: {CAUTIONS[law]}" for law in row.get("cautions", {}))]),
     ]
 
 
@@ -115,7 +116,7 @@ def _fold(row: dict[str, Any]) -> str:
     shared = "".join(f"<li><code>{escape(target)}</code></li>" for target in row["shared"])
     words = f"and {len(row['shared'])} more" if row["shared"] else "how to repeat it"
     about = f"<p>{escape(row['about'])}</p>" if row.get("about") else ""
-    about += "".join(f"<p>{escape(f'{law}: {words}')}</p>" for law, words in row.get("cautions", {}).items())
+    about += "".join(f"<p>{escape(f'{CAUTIONS[law]}: {words}')}</p>" for law, words in row.get("cautions", {}).items())
     return (
         f"<details><summary>{words}</summary>{about}<p><code>rope-lab audit {escape(row['target'])}</code></p>"
         f"<p>{escape(row['file'])}, line {row['line']}</p>{f'<ul>{shared}</ul>' if shared else ''}</details>"

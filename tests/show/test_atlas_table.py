@@ -36,7 +36,7 @@ def test_a_row_in_words():
     each = cells(ROW | {"axes": [{"planes": 4, "base": 1e4}, {"planes": 2, "base": 1e4}]})
     assert each[3] == "base 10000 on each axis; planes by axis: 4, 2"
     minded = cells(ROW | {"by_design": {}, "cautions": {"survives casting": "keep it in float32"}})
-    assert minded[4] == "all hold; mind: survives casting"
+    assert minded[4] == "all hold; mind: a cast spoils it"
     assert facts("pack", ROW) == {"library": "pack", "layout": "half-split", "laws": "by design"}
     assert facts("pack", ROW | {"broken_laws": {"relative": "1"}})["laws"] == "broken"
     assert facts("pack", ROW | {"by_design": {}})["laws"] == "all hold"
@@ -50,7 +50,7 @@ def test_the_table_holds_the_command_and_who_shares_the_code_and_escapes_what_a_
     assert '<option value="by design">by design (1)</option>' in html
     minded = ROW | {"cautions": {"survives casting": "keep it in <float32>"}}
     html = AtlasTable([{"library": "pack", "version": "1", "date": "2026-11-01", "rows": [minded]}])._repr_html_()
-    assert "<p>survives casting: keep it in &lt;float32&gt;</p>" in html
+    assert "<p>a cast spoils it: keep it in &lt;float32&gt;</p>" in html
 
 
 def test_a_row_without_an_answer_says_why():

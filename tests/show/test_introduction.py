@@ -19,6 +19,23 @@ def wrong_in_map(needs, places):
     ]
 
 
+def needs_of_pages():
+    """What the heads of the chapters say, without what a needed chapter needs itself."""
+    told = {}
+    for n in sorted(CHAPTERS):
+        (page,) = BOOK.glob(f"{n:02}_*.md")
+        said = re.search(r"^:needs: (.*)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+        told[n] = set(map(int, said[1].split())) if said else set()
+    behind = {}
+    for n, needed in told.items():
+        behind[n] = needed.union(*(behind[m] for m in needed))
+    return {n: tuple(sorted(m for m in told[n] if not any(m in behind[o] for o in told[n]))) for n in told if told[n]}
+
+
+def test_the_map_says_what_the_chapters_say():
+    assert {n: NEEDS[n] for n in sorted(NEEDS)} == needs_of_pages()
+
+
 def test_every_chapter_is_there_and_right_of_what_it_needs():
     assert wrong_in_map(NEEDS, PLACES) == []
     assert all(set(NEEDS.get(n, ())) <= set(TOUR) for n in TOUR)  # the tour needs nothing outside it

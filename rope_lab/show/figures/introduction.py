@@ -15,29 +15,27 @@ __all__ = ["NEEDS", "PARTS", "TOUR", "book_map", "part_picture"]
 
 # fmt: off
 PLACES = {  # of each chapter: column, row
-    1: (0, 3.5), 2: (1, 3.5), 3: (2, 6.1), 17: (3, 6.1), 18: (2, 5.2), 4: (2, 4.2), 5: (3, 4.2), 6: (4, 4.2),
-    7: (5, 4.2), 8: (2, 2.8), 9: (3, 3.3), 10: (3, 2.68), 14: (2, 1.6), 16: (4, 1.7), 11: (2, 0.2), 12: (3, 0.5),
-    15: (4, 1), 13: (3, -0.3), 19: (4, 6.1), 20: (5.2, 3.0),
-    21: (6, 4.9),
+    1: (0, 3.5), 2: (1, 3.5), 3: (2, 6.1), 17: (3, 6.1), 18: (2, 5.0), 4: (3, 5.1), 5: (4, 5.1), 6: (5, 5.1),
+    7: (6, 5.1), 8: (2, 2.8), 9: (3, 3.5), 10: (3, 2.8), 14: (2, 1.95), 16: (4, 1.8), 11: (2, 0.2), 12: (3, 0.0),
+    15: (4, 0.9), 13: (3, -0.7), 19: (4, 6.6), 20: (5.2, 3.0), 21: (7, 5.6),
 }
-NEEDS = {  # without what the needed chapter needs itself
-    2: (1,), 3: (2,), 17: (3,), 18: (2,), 4: (2,), 5: (4,), 6: (5,), 7: (6,), 8: (2,), 9: (8,), 10: (8,), 11: (2,),
-    12: (11,), 13: (11,), 14: (2,), 15: (12, 14), 16: (8, 14), 19: (17,), 20: (9, 18),
-    21: (7, 17),
+NEEDS = {  # as the chapters say it, without what the needed chapter needs itself
+    2: (1,), 3: (2,), 17: (3,), 18: (1,), 4: (3,), 5: (4,), 6: (5,), 7: (6,), 8: (1,), 9: (8,), 10: (8,), 11: (1,),
+    12: (11,), 13: (2, 11), 14: (1,), 15: (11, 14), 16: (8, 14), 19: (17,), 20: (9, 18), 21: (7, 17),
 }
 # fmt: on
 TOUR = (1, 2, 3, 17)
 WORDS = {  # beside a chapter, or above the middle of three
     "your code": (2.62, 6.62),
-    "rounding": (2.36, 5.36),
-    "longer texts": (4.4, 6.1),
-    "no other way": (3.4, 4.8),
-    "one cache": (2.7, 3.78),
+    "rounding": (0.55, 5.0),
+    "longer texts": (4.4, 6.62),
+    "no other way": (3.75, 4.5),
+    "one cache": (1.85, 3.85),
     "cache surgery": (4.6, 2.45),
-    "recurrence": (3.4, 2.68),
+    "recurrence": (3.4, 2.74),
     "trained models": (4.4, 1.4),
     "complex weights": (3.4, -0.3),
-    "many axes": (5.45, 4.15),
+    "many axes": (5.9, 6.15),
 }
 
 
@@ -52,11 +50,11 @@ def book_map() -> Picture:
         title="What needs what",
         desc=f"The chapters by number, each to the right of what it needs: {said}. "
         f"Filled: {', '.join(map(str, TOUR))}.",
-        size=(4.8, 3.9),
+        size=(5.2, 3.9),
     ) as fig:
         axes = fig.subplots()
         axes.axis("off")
-        axes.set(xlim=(-0.35, 6.3), ylim=(-0.8, 6.9))
+        axes.set(xlim=(-0.35, 7.35), ylim=(-1.1, 7.1))
         for n, needed in NEEDS.items():
             for m in needed:
                 axes.plot(*zip(PLACES[m], PLACES[n], strict=True), color=LIGHT["muted"], lw=1, zorder=1)

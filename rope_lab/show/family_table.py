@@ -82,7 +82,7 @@ def family_facts(answer: Answer | None) -> dict[str, str]:
     share = "the whole head" if seen["rotated_dims"] == seen["head_dim"] else "a part of the head"
     norms = _norms(answer)
     return {
-        "layout": layout_read(answer).partition(",")[0],
+        "layout": layout_read(answer, seen).partition(",")[0],
         "turns": share,
         "norms": norms if norms == "none" else f"{norms} the turn",
     }
@@ -99,8 +99,8 @@ def family_cells(row: dict[str, Any], answer: Answer) -> list[str]:
     base = f"base {seen['base']:.8g}" if seen["base"] else seen["scheme"]
     if seen["base"] and seen["scheme"] != "one base":
         base += f" ({seen['scheme']})"
-    layout = layout_read(answer) + {1: "", -1: ", clockwise", 0: ", both ways"}[seen["direction"]]
-    layout += "; written in halves" if _reads_neighbours(answer) else ""
+    layout = layout_read(answer, seen) + {1: "", -1: ", clockwise", 0: ", both ways"}[seen["direction"]]
+    layout += "; written in halves" if _reads_neighbours(answer, seen) else ""
     layout += "" if answer["agree"] else "; queries and keys differ"
     layout += "; values turn too" if answer["values"] else ""
     return [layers, layout, _coordinates(seen), base, _norms(answer)]
@@ -128,14 +128,14 @@ def _norms(answer: Answer) -> str:
     return " and ".join(found) or "none"
 
 
-def layout_read(answer: Answer) -> str:
+def layout_read(answer: Answer, seen: dict[str, Any]) -> str:
     """The layout of the coordinates as a function reads them, which is the order that the weights are stored for."""
-    return "interleaved" if _reads_neighbours(answer) else _seen(answer)["layout"]
+    return "interleaved" if _reads_neighbours(answer, seen) else seen["layout"]
 
 
-def _reads_neighbours(answer: Answer) -> bool:
+def _reads_neighbours(answer: Answer, seen: dict[str, Any]) -> bool:
     halves = any(name.endswith(HALVES) for name in answer["functions"])
-    return halves and _seen(answer)["layout"] == "half-split"
+    return halves and seen["layout"] == "half-split"
 
 
 def _layers(members: list[int], all_layers: int) -> str:

@@ -1,19 +1,21 @@
 """Where next: at the end of a chapter the next chapter, and its lab beside it; at the end of a lab, back and on.
 
 In the order of the table of contents a lab stands between its chapter and the next one. A reader of the book goes from
-chapter to chapter; the theme's links, which follow that order, stay on all other pages.
+chapter to chapter; the theme's links, which follow that order, stay on all other pages. A page before the chapters that
+has a lab goes with them. A lab's first sentence leads to its chapter, too: in the notebook it is plain, for Colab.
 """
 
 import re
 from html import escape
 from typing import Any, NamedTuple
 
-from chapters import chapters_by_part
+from chapters import CHAPTER
 from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.typing import ExtensionMetadata
 
-PAGE = re.compile(r"(book|notebooks)/(\d\d_\w+)")
+PAGE = re.compile(r"(book|notebooks)/(\w+)")
+BELONGS = re.compile(r"(?<=This lab belongs to )(chapter \d+|the page of the same name)(?=\.)")
 
 
 class Link(NamedTuple):
@@ -31,28 +33,56 @@ def links(chapters: list[str], labs: set[str], page: str, *, after: str | None =
         return []
     chapter, lab = f"book/{found[2]}", f"notebooks/{found[2]}"
     at = chapters.index(chapter)
-    made = [Link("next-chapter", "Next chapter", chapters[at + 1])] if at + 1 < len(chapters) else []
+    ahead, behind = chapters[at + 1 :], chapters[:at]
+    made = [Link("next-chapter", f"Next {word(ahead[0])}", ahead[0])] if ahead else []
     if not made and after:
         made = [Link("next-chapter", "Next", after)]
     if page == lab:
-        return [*made, Link("this-chapter", "Back to the chapter", chapter)]
+        return [*made, Link("this-chapter", f"Back to the {word(chapter)}", chapter)]
     if lab in labs:
-        made.append(Link("this-lab", "Run this chapter", lab))
-    return [*made, Link("previous-chapter", "Previous chapter", chapters[at - 1])] if at else made
+        made.append(Link("this-lab", f"Run this {word(chapter)}", lab))
+    return [*made, Link("previous-chapter", f"Previous {word(behind[-1])}", behind[-1])] if behind else made
+
+
+def word(page: str) -> str:
+    """What a reader calls it."""
+    return "chapter" if CHAPTER.fullmatch(page) else "page"
 
 
 def chapters_of(app: Sphinx) -> list[str]:
-    """The chapters, in the order of the table of contents."""
-    return [page for pages in chapters_by_part(app.env).values() for page in pages]
+    """The chapters and what else has a lab, in the order of the table of contents."""
+    parts = app.env.external_site_map.root.subtrees  # type: ignore[attr-defined]
+    pages = [page for part in parts for page in map(str, part.items)]
+    return [page for page in pages if CHAPTER.fullmatch(page) or lab_of(page) in app.env.found_docs]
+
+
+def lab_of(page: str) -> str:
+    """The lab of a chapter, if it has one."""
+    return f"notebooks/{page.removeprefix('book/')}"
 
 
 def after_the_last(app: Sphinx) -> str | None:
     """The page that follows the last chapter and its lab in the table of contents."""
-    relations = app.env.collect_relations()
-    page: str | None = next(reversed(chapters_of(app)), None)
-    while page is not None and PAGE.fullmatch(page):
+    relations, chapters = app.env.collect_relations(), chapters_of(app)
+    passed = {*chapters, *map(lab_of, chapters)}
+    page: str | None = next(reversed(chapters), None)
+    while page in passed:
         page = relations[page][2]
     return page
+
+
+def link_first_sentence(
+    app: Sphinx,
+    pagename: str,
+    templatename: str,  # noqa: ARG001  (Sphinx fixes the signature)
+    context: dict[str, Any],
+    doctree: nodes.document | None,  # noqa: ARG001
+) -> None:
+    """In a lab, make the words that say where it belongs a link."""
+    chapter = pagename.replace("notebooks/", "book/")
+    if "body" in context and pagename == lab_of(chapter) and chapter in app.env.found_docs:
+        to = escape(app.builder.get_relative_uri(pagename, chapter))
+        context["body"] = BELONGS.sub(rf'<a class="reference internal" href="{to}">\1</a>', context["body"], count=1)
 
 
 def place(
@@ -82,5 +112,6 @@ def place(
 
 def setup(app: Sphinx) -> ExtensionMetadata:
     app.add_css_file("chapter_links.css")
+    app.connect("html-page-context", link_first_sentence)  # the copy in Markdown, at 550, has it too
     app.connect("html-page-context", place, priority=600)  # after what else stands in the body
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -2,7 +2,9 @@ r"""What a rotary embedding may do besides turning: a constant factor, another o
 
 With $f(x, n) = S\,\mathcal R_n x$ and one matrix S for all positions, $S^{-1}f$ is a rotation. A law that f breaks and
 $S^{-1}f$ keeps is broken by design if S is a factor on lengths (YaRN), an order of the coordinates (DeepSeek's way of
-pairing neighbours), or a turn $\mathcal R_c$ (counting from c); any other S is a fault.
+pairing neighbours), or a turn $\mathcal R_c$ (counting from c); any other S is a fault. In every case $S^\top S$
+commutes with the rotation. A logit is $q^\top \mathcal R_m^\top S^\top S\,\mathcal R_n k$, so only then does it
+see the offset alone.
 
 >>> from rope_lab.algebra.layouts import rotate_elementwise
 >>> scaled = Probe(lambda x, n: 1.5 * rotate_elementwise(x, n, theta=[1.0, 0.1]), head_dim=4)
@@ -53,6 +55,9 @@ def start_of(probe: Probe) -> Start | None:
     factor = lengths[np.abs(lengths - 1).argmax()]
     if not np.isclose(np.minimum(abs(lengths - 1), abs(lengths - factor)), 0, atol=tolerance * factor).all():
         return None
+    step = np.linalg.inv(first) @ second
+    if np.abs(gram @ step - step @ gram).max() > tolerance * lengths.max() ** 2:
+        return None
     words = [f"a constant factor {factor:.6g} on lengths"] if abs(factor - 1) > tolerance else []
     turned = first / lengths  # an orthogonal matrix
     if np.abs(np.abs(turned).max(axis=1) - 1).max() <= tolerance:
@@ -62,7 +67,7 @@ def start_of(probe: Probe) -> Start | None:
         if (turned[np.arange(len(order)), order] < 0).any():
             words.append("coordinates change sign")
     else:
-        offset = _offset(turned, np.linalg.inv(first) @ second, tolerance)
+        offset = _offset(turned, step, tolerance)
         if offset is None:
             return None
         words.append(f"positions count from {offset:.6g}")

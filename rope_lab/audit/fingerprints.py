@@ -134,20 +134,22 @@ def _read(probe: Probe, seen: Matrices, head_dim: int, settings: RopeSettings | 
     ideal = rule.base ** (-2.0 * np.arange(len(theta)) / over) if rule.base else np.abs(theta)
     error = seen.angle_error(np.sign(theta) * ideal)
     orthogonal = seen.orthogonal(probe.eps)
+    even = seen.over(scale or 1.0)
+    factor_alone = even.orthogonal(probe.eps)
     if TURNED in problems and (start := start_of(probe)):  # a first position, which harms nothing
         problems.remove(TURNED)
         notes.append(start.words)
     directions = set(np.sign(theta).astype(int).tolist())
     if not steady:
         problems.append("lengths change with the position")
-    elif not orthogonal and scale is not None and abs(scale - 1) > 8 * probe.eps:
+    elif not orthogonal and factor_alone:
         notes.append(f"a constant factor {scale:.6g} on what turns, as YaRN's attention factor")
-    elif not orthogonal and seen.two_speeds(probe.eps):
+    elif not orthogonal and even.two_speeds(probe.eps):
         layout = "other"
         problems.append("mismatched cos/sin layout: the two coordinates of a pair turn by different angles")
     elif not orthogonal:
         problems.append("not orthogonal: lengths and angles between vectors change")
-    unsteady = seen.unsteady(theta, probe.eps) if orthogonal else None
+    unsteady = seen.unsteady(theta, probe.eps) if orthogonal or factor_alone else None
     if unsteady:
         problems.append("position {0} does not turn {0} times as far as position 1: off by {1:.1e}".format(*unsteady))
     if len(directions) > 1 and not unsteady:

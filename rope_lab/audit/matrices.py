@@ -6,7 +6,7 @@
 (((0, 1), (2, 3)), True, [1.0, 0.5])
 """
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -121,6 +121,12 @@ class Matrices:
         block = self.M[:, np.array([a, b])[:, None], np.array([a, b])[None, :]]  # (T, 2, 2, pairs)
         length = np.sqrt((block**2).sum(axis=(1, 2)) / 2)
         return float(np.median(length)), bool(np.ptp(length) <= 16 * max(eps, 2.0**-23) * max(1.0, length.max()))
+
+    def over(self, factor: float) -> "Matrices":
+        """The same maps, with what comes out in the turning planes divided by a factor."""
+        share = np.ones(self.M.shape[-1])
+        share[[i for pair in self.pairs for i in pair]] = factor
+        return replace(self, M=self.M / share[:, None])
 
     def two_speeds(self, eps: float) -> bool:
         """Whether the two coordinates of a pair turn by different angles, each by its own."""

@@ -17,7 +17,7 @@ from torch import Tensor, nn
 from rope_lab.audit.fingerprints import Fingerprint, fingerprint
 from rope_lab.audit.guard import guarded
 from rope_lab.audit.importing import TargetError
-from rope_lab.audit.shift_runs import TOKENS, Run, Runner, movement
+from rope_lab.audit.shift_runs import TOKENS, Run, Runner, expect_finite, movement
 from rope_lab.audit.turning_calls import followed, turning_names
 
 FLOOR = 1e-8  # in float64: what moves by less stands still
@@ -134,6 +134,7 @@ def model_probe(model: Any, *, name: str | None = None, seed: int = 0) -> ModelP
     """
     ask = Runner(model, wide=True, seed=seed)
     base = ask(0)
+    expect_finite(base)
     if not any(base.attended.values()):
         raise TargetError("no queries and keys were seen to meet: this model may have no attention of the usual form")
     width = max(q.shape[-1] for pairs in base.attended.values() for q, _ in pairs)

@@ -187,6 +187,16 @@ def layers_of(model: nn.Module) -> list[nn.Module]:
     return list(min(lists, key=lambda found: found[:2])[2])
 
 
+def expect_finite(run: Run) -> None:
+    """Refuse a model that answers NaN or infinity where its tokens stand first: nothing could be said to stay."""
+    for i, y in enumerate(run.outputs):
+        if not bool(torch.isfinite(y).all()):
+            raise TargetError(
+                f"layer {i}: expected finite numbers at position 0, got NaN or infinity; look at its weights, and at "
+                "the base and the factors of its rotation"
+            )
+
+
 def movement(before: Tensor, after: Tensor) -> float:
     """Largest change, as a share of the largest entry."""
     if before.shape != after.shape:

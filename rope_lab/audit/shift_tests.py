@@ -9,11 +9,12 @@ import torch
 
 from rope_lab.audit.importing import TargetError
 from rope_lab.audit.shift_causes import ABSOLUTE, BY_DESIGN, ROUNDING, causes_of
-from rope_lab.audit.shift_runs import Run, Runner, movement
+from rope_lab.audit.shift_runs import Run, Runner, expect_finite, movement
 
 SHIFTS = (1, 16, 256, 4096)
 STORED = 16  # the same for tables that are stored rounded
 MARGIN = 64  # how far above the noise a movement counts
+FARTHEST = 10**10  # beyond it the noise of an angle in float64 is as large as what is looked for
 
 
 @dataclass(frozen=True)
@@ -154,12 +155,14 @@ def shift_test(
 
     Raises:
         TypeError: If model is no torch module, or a shift not a whole number.
-        ValueError: If a shift is not positive, or none is given.
-        TargetError: If the model takes no positions, has no layers to watch, or cannot be called.
+        ValueError: If a shift is not positive or beyond what float64 can tell, or none is given.
+        TargetError: If the model takes no positions, has no layers to watch, cannot be called, or answers NaN.
     """
     asked = _shifts(model, shifts)
     own, wide = Runner(model, wide=False, seed=seed), Runner(model, wide=True, seed=seed)
     bases = own(0), wide(0)
+    for base in bases:
+        expect_finite(base)
     done, refused, seen = [], "", []
     for shift in asked:
         try:
@@ -227,4 +230,6 @@ def _shifts(model: Any, shifts: Sequence[int] | None) -> tuple[int, ...]:
     found = tuple(sorted(set(shifts)))
     if not found or found[0] < 1:
         raise ValueError(f"shifts: expected positive whole numbers, got {tuple(shifts)}; such as (1, 16, 256)")
+    if found[-1] > FARTHEST:
+        raise ValueError(f"shifts: expected at most {FARTHEST}, where float64 still knows an angle, got {found[-1]}")
     return found

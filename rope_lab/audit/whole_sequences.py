@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from rope_lab.audit.probe import RotaryCallable
+from rope_lab.audit.table_calls import PLACES
 
 
 def whole_sequences(call: Callable[[Any], Any], *, longest: int) -> RotaryCallable:
@@ -48,7 +49,7 @@ def whole_sequence_call(module: Any, names: list[str]) -> Callable[[Any], Any] |
         import jax
 
         return jax.vmap(module)
-    if names[:2] not in (["q", "k"], ["x", "offset"]):
+    if names[:2] not in (["q", "k"], ["x", "offset"]) or set(names[2:]) & set(PLACES):
         return None
     both = names[0] == "q"
     if any(owner.__module__.partition(".")[0] == "mlx" for owner in type(module).__mro__):

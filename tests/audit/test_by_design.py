@@ -46,6 +46,8 @@ def test_a_first_position_is_a_note_of_the_fingerprint():
 
 BROKEN = {
     "a stretch": lambda x, n: right(x, n) * np.linspace(1, 2, 8),
+    "a factor on half of each plane": lambda x, n: right(x, n) * np.repeat([1.2, 1], 4),
+    "a factor on one coordinate": lambda x, n: right(x, n) * np.array([1.5, *[1] * 7]),
     "nothing turns": lambda x, n: 2 * x,  # noqa: ARG005
     "another mix": lambda x, n: right(x, n) @ np.linalg.qr(np.random.default_rng(0).normal(size=(8, 8)))[0],
     "each plane from elsewhere": lambda x, n: right(x, n) @ np.kron(np.eye(4), [[0.6, 0.8], [-0.8, 0.6]]),
@@ -57,6 +59,13 @@ def test_control_other_things_stay_broken(name):
     found = laws(BROKEN[name], head_dim=8)
     assert any(law.broken for law in found)
     assert not any(law.by_design for law in found)
+
+
+@pytest.mark.parametrize("name", ["a factor on half of each plane", "a factor on one coordinate"])
+def test_control_a_factor_that_parts_a_plane_is_no_attention_factor(name):
+    found = {law.name: law for law in laws(BROKEN[name], head_dim=8)}
+    assert found["relativity"].broken
+    assert not fingerprint(BROKEN[name], head_dim=8).ok
 
 
 def test_control_q_and_k_must_begin_alike():

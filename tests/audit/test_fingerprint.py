@@ -2,6 +2,7 @@
 
 import json
 import time
+from functools import partial
 
 import numpy as np
 import pytest
@@ -305,3 +306,25 @@ def test_it_takes_less_than_a_second_at_head_dim_128():
     start = time.perf_counter()
     fingerprint(f, head_dim=128)
     assert time.perf_counter() - start < 1
+
+
+def without_its_minus(x, n, *, factor=1.0):
+    """rotate_half as it is most often written wrong, with tables in float32."""
+    angles = n[..., None] / 10000.0 ** (torch.arange(0, x.shape[-1], 2) / x.shape[-1])
+    cos, sin = (torch.cat((table, table), -1).to(x) for table in (angles.cos(), angles.sin()))
+    first, second = x.chunk(2, -1)
+    return factor * (x * cos + torch.cat((second, first), -1) * sin)
+
+
+@pytest.mark.parametrize("head_dim", [4, 16, 64, 128])
+@pytest.mark.parametrize("factor", [1.0, 1.2])
+def test_a_missing_minus_is_no_attention_factor(head_dim, factor):
+    seen = fingerprint(partial(without_its_minus, factor=factor), head_dim=head_dim)
+    assert not seen.ok
+    assert not any("factor" in note for note in seen.notes)
+
+
+def test_a_factor_is_named_and_the_angles_are_still_asked():
+    seen = fingerprint(lambda x, n: 1.2 * rotary()(x, n), head_dim=8)
+    assert (seen.ok, seen.notes) == (True, ("a constant factor 1.2 on what turns, as YaRN's attention factor",))
+    assert not fingerprint(lambda x, n: 1.2 * rotary()(x, np.minimum(n, 3)), head_dim=8).ok

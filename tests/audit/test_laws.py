@@ -1,5 +1,6 @@
 """Each law holds for every correct implementation, and each known mistake is caught by the law that is named for it."""
 
+import json
 import re
 from pathlib import Path
 
@@ -10,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rope_lab.algebra.half_precision import round_to
-from rope_lab.audit import GALLERY, laws
+from rope_lab.audit import GALLERY, fingerprint, laws
 from rope_lab.audit.gallery import right
 from tests.audit.implementations import HOSTILE, MISCOUNTED, from_table, in_narrow_torch, in_torch, rotary
 
@@ -260,3 +261,9 @@ def test_the_page_explains_every_law_and_no_other():
     assert named_in(page) == NAMES
     assert len(NAMES) == 13  # the page counts them
     assert named_in(page.replace("**isometry**", "isometry")) != NAMES  # the control
+
+
+def test_an_expectation_may_come_from_a_saved_fingerprint():
+    saved = json.loads(fingerprint(right, head_dim=8).to_json())
+    assert all(law.ok for law in laws(right, head_dim=8, expected={"pairs": saved["pairs"], "problems": []}))
+    assert not laws(right, head_dim=8, expected={"pairs": saved["pairs"][1:]})[-1].ok

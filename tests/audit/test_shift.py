@@ -299,3 +299,16 @@ def test_the_committed_table():
     assert {name for name in PLAIN if not (rows[name]["relative"] and rows[name]["turns"])} == set()
     for family, causes in FAMILIES.items():
         assert ", ".join(rows[family]["causes"]) == causes
+
+
+def test_a_model_that_answers_no_numbers_is_refused():
+    model = gpt()
+    with torch.no_grad():
+        model.blocks[1].attention.q.weight[0, 0] = float("nan")
+    with pytest.raises(TargetError, match="layer 1: expected finite numbers at position 0, got NaN"):
+        shift_test(model, shifts=(1,))
+
+
+def test_a_shift_beyond_the_precision_of_float64_is_refused():
+    with pytest.raises(ValueError, match="expected at most 10000000000, where float64 still knows an angle"):
+        shift_test(gpt(), shifts=[2**62])

@@ -207,10 +207,18 @@ def load_all(experiment: str, rung: str, *, root: str | Path | None = None) -> l
         The cards, by setting, seed and variant.
 
     Raises:
-        CardError: If a card cannot be read.
+        CardError: If a card cannot be read, or belongs to another experiment or rung.
     """
     folder = Path(root or RESULTS) / experiment / rung
-    found = (read(path) for path in folder.glob("*.json"))
+    found = []
+    for path in folder.glob("*.json"):
+        card = read(path)
+        if (card.experiment, card.rung) != (experiment, rung):
+            raise CardError(
+                f"{path}: expected a card of {experiment} at the rung {rung}, got one of {card.experiment} at "
+                f"{card.rung}; move it to {card.experiment}/{card.rung}/"
+            )
+        found.append(card)
     return sorted(found, key=lambda card: (card.setting, card.seed, card.variant))
 
 

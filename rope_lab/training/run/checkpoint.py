@@ -17,6 +17,7 @@ from rope_lab.errors import RopeLabError
 from rope_lab.training.files import reason, replacing
 
 NAME = "checkpoint.json"
+SEALS = ("tensors", "sha256", "state_sha256")
 
 
 class CheckpointError(RopeLabError, RuntimeError):
@@ -43,7 +44,7 @@ def save(folder: Path, *, tensors: Mapping[str, Tensor], state: Mapping[str, Any
     content = safetensors.torch.save({name: t.detach().cpu().contiguous() for name, t in tensors.items()})
     step, digest = state["step"], hashlib.sha256(content).hexdigest()
     tensor_file = folder / f"step-{step:07d}-{digest[:8]}.safetensors"
-    index = json.dumps({**state, "tensors": tensor_file.name, "sha256": digest})
+    index = json.dumps({**state, "tensors": tensor_file.name, "sha256": digest, "state_sha256": _digest(state)})
     try:
         for path, written in ((tensor_file, content), (folder / NAME, index.encode())):
             with replacing(path) as file:
@@ -57,6 +58,12 @@ def save(folder: Path, *, tensors: Mapping[str, Tensor], state: Mapping[str, Any
         if old != tensor_file:
             with contextlib.suppress(OSError):
                 old.unlink()
+
+
+def _digest(state: Mapping[str, Any]) -> str:
+    """Of the plain values, without the name of the tensors' file and the hashes."""
+    plain = {name: value for name, value in state.items() if name not in SEALS}
+    return hashlib.sha256(json.dumps(plain, sort_keys=True).encode()).hexdigest()
 
 
 def load(folder: Path, *, fields: Iterable[str] = ()) -> Checkpoint | None:
@@ -73,10 +80,14 @@ def load(folder: Path, *, fields: Iterable[str] = ()) -> Checkpoint | None:
         state = json.loads(index.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise CheckpointError(f"{index}: expected JSON, got {error}. {advice}") from error
-    wanted = ("tensors", "sha256", *fields)
+    wanted = (*SEALS, *fields)
     if not isinstance(state, dict) or not state.keys() >= set(wanted):
         got = (", ".join(state) or "none") if isinstance(state, dict) else f"{state!r:.80}"
         raise CheckpointError(f"{index}: expected the fields {', '.join(wanted)}, got {got}. {advice}")
+    if (got := _digest(state)) != state["state_sha256"]:
+        raise CheckpointError(
+            f"{index}: expected values with the sha256 {state['state_sha256']!s:.16}…, got {got[:16]}…. {advice}"
+        )
     try:
         content = (folder / state["tensors"]).read_bytes()
     except (OSError, TypeError) as error:

@@ -105,6 +105,12 @@ def test_all_cards_of_an_experiment_come_in_order(tmp_path):
     assert cards.load_all("other", "cpu", root=tmp_path) == []
 
 
+def test_a_card_in_another_experiments_folder_is_refused(tmp_path):
+    cards.write(card("a", 0), tmp_path / "placements" / "cpu")
+    with pytest.raises(cards.CardError, match="expected a card of placements at the rung cpu, got one of demo at cpu"):
+        cards.load_all("placements", "cpu", root=tmp_path)
+
+
 def test_every_committed_card_follows_the_schema():
     for path in cards.RESULTS.rglob("*.json"):
         found = cards.read(path)

@@ -43,13 +43,18 @@ def without(name):
     return lambda state: json.dumps({key: value for key, value in state.items() if key != name})
 
 
+def sealed(state):
+    """With the hash that belongs to these values."""
+    return json.dumps(state | {"state_sha256": checkpoint._digest(state)})
+
+
 @pytest.mark.parametrize("use", [go_on, load_model])
 @pytest.mark.parametrize(
     ("damage", "said"),
     [
         *(
             (without(name), rf"expected the fields .*\b{name}\b.*, got step, ")
-            for name in ("config", "vocab_size", "tensors", "sha256")
+            for name in ("config", "vocab_size", "tensors", "sha256", "state_sha256")
         ),
         (lambda state: json.dumps(state)[:-9], "expected JSON, got "),
         (lambda _: "", "expected JSON, got "),
@@ -57,6 +62,8 @@ def without(name):
         (lambda _: "[1]", r"expected the fields .*, got \[1\]\."),
         (lambda state: json.dumps(state | {"tensors": 3}), "expected its tensors beside it, got "),
         (lambda state: json.dumps(state | {"sha256": 3}), "expected sha256 3"),
+        (lambda state: json.dumps(state | {"vocab_size": 7}), "expected values with the sha256 "),
+        (lambda state: json.dumps(state | {"record": {}}), "expected values with the sha256 "),
     ],
 )
 def test_a_damaged_index_is_refused_in_words_and_the_weights_stay(damage, said, use, folder):
@@ -70,7 +77,7 @@ def test_a_damaged_index_is_refused_in_words_and_the_weights_stay(damage, said, 
 @pytest.mark.parametrize("name", ["record", "scaler", "card"])
 def test_a_run_goes_on_from_all_that_was_saved_and_a_model_needs_less(name, folder):
     index = folder / checkpoint.NAME
-    index.write_text(without(name)(json.loads(index.read_text())))
+    index.write_text(sealed(json.loads(without(name)(json.loads(index.read_text())))))
     with pytest.raises(CheckpointError, match=rf"expected the fields .*\b{name}\b.*, got step, .* Move .* aside"):
         go_on(folder)
     assert load_model(folder)

@@ -2,6 +2,7 @@
  * It follows anywidget's front-end module contract (0.11, @anywidget/types 0.4): a default export, an object or a
  * function returning one, with optional initialize({model, signal, experimental}) and
  * render({model, el, signal, host, experimental}). It knows jslink/jsdlink and VBox/HBox; any other widget gets a note.
+ * A progress bar leaves the page: its work is done, and there is nothing to move.
  * Each widget's place carries data-rope-key, its name on this page: the kit keeps links to a state under it. The small
  * view that a chapter opens with carries data-rope-hero instead: what of the widget it shows.
  * It belongs in the head, behind the widgets' state and not deferred. */
@@ -103,6 +104,9 @@
   const isBox = (model) => /^[VH]?BoxModel$/.test(model?.name);
   const isLive = (model) =>
     model?.module === "anywidget" || (isBox(model) && model.get("children").some((c) => isLive(deref(c))));
+  const isBar = (model) =>
+    /^(Int|Float)ProgressModel$/.test(model?.name) ||
+    (isBox(model) && model.get("children").some((c) => isBar(deref(c))));
 
   async function show(model, el) {
     if (model?.module === "anywidget") {
@@ -131,6 +135,7 @@
   async function mount(script) {
     const { model_id, hero } = JSON.parse(script.textContent);
     const model = models.get(model_id);
+    if (isBar(model)) return script.remove();
     const el = Object.assign(document.createElement("div"), { className: "rope-widget" });
     if (hero) el.dataset.ropeHero = JSON.stringify(hero);
     else el.dataset.ropeKey = keyOf(model);

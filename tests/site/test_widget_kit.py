@@ -5,7 +5,7 @@ import time
 
 import numpy as np
 import pytest
-from ipywidgets import IntSlider, VBox, jslink
+from ipywidgets import HTML, FloatProgress, HBox, IntSlider, VBox, jslink
 from playwright.sync_api import expect
 
 from rope_lab.show.widgets.bf16_positions import BfPositions
@@ -280,6 +280,13 @@ def test_a_control_that_needs_python_says_so(show):
     page = show(IntSlider(), VBox([TwoHands(), IntSlider()]))
     expect(page.locator(".rope-needs-python")).to_have_count(2)
     expect(slider(page, "m")).to_be_visible()
+
+
+def test_a_progress_bar_is_no_control(show):
+    bar = HBox([HTML("100%"), FloatProgress(80, max=80), HTML("80/80")])  # as tqdm puts it together
+    page = show(bar, IntSlider())
+    expect(page.locator(".rope-needs-python")).to_have_count(1)
+    expect(page.locator(".rope-widget")).to_have_count(1)
 
 
 def test_linked_widgets_move_together(show):

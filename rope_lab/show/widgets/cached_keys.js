@@ -1,4 +1,4 @@
-import { number } from "./draw.js";
+import { html, number } from "./draw.js";
 import { widget } from "./kit.js";
 
 const cell = new Float32Array(1),
@@ -70,11 +70,12 @@ function build(ui) {
   });
   ui.slider("moves", { label: "tokens dropped in front", step: 1, show: (v) => number(whole(v), 0) });
   const most = ui.limits.moves[1];
+  const row = ui.panel.appendChild(html("div", { class: "rope-tries" }));
   for (const [text, many] of [
     ["Drop a token", 1],
     ["Drop a hundred", 100],
   ])
-    ui.button(text, () => ui.set({ moves: Math.min(most, whole(ui.state.moves) + many) }));
+    ui.button(text, () => ui.set({ moves: Math.min(most, whole(ui.state.moves) + many) }), { host: row });
   ui.choice("store", { label: "the cache holds", options: name });
   ui.choice("way", { label: "keys are turned", options: { steps: "after each drop", once: "once, all the way" } });
 

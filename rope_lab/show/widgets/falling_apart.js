@@ -121,7 +121,7 @@ const PRESETS = {
 function build(ui) {
   const fig = ui.figure({
     label: "The orbit in four dimensions, as two pictures for each basis",
-    height: (width) => 2 * cell(width) + 66,
+    height: (width) => 2 * cell(width) + 72,
   });
   const words = ui.stage.appendChild(html("p", { class: "rope-verdict" }));
   ui.slider("s", {
@@ -190,7 +190,7 @@ function drawOrbits(ui, fig, { t, s, x1, x2 }, { S, P, theta, start, x, y, radii
     half = size / 2,
     unitLength = half / 1.66,
     left = (fig.width - 2 * size - 14) / 2,
-    top = 44;
+    top = 34;
   fig.clear(
     `Left, the orbit in the given coordinates, now at ${x.map((v) => number(v)).join(", ")}. ` +
       `Right, in the turned basis, at ${y.map((v) => number(v)).join(", ")}. ` +
@@ -199,7 +199,7 @@ function drawOrbits(ui, fig, { t, s, x1, x2 }, { S, P, theta, start, x, y, radii
   const back = transpose(S),
     toGiven = (at) => apply(P, turned(start, theta, at)),
     toS = (at) => apply(back, toGiven(at));
-  const centre = (column, plane) => [left + column * (size + 14) + half, top + plane * (size + 20) + half];
+  const centre = (column, plane) => [left + column * (size + 14) + half, top + plane * (size + 22) + half];
   const place = (column, plane, point) => {
     const [cx, cy] = centre(column, plane);
     return [cx + unitLength * point[2 * plane], cy - unitLength * point[2 * plane + 1]];
@@ -232,7 +232,7 @@ function drawOrbits(ui, fig, { t, s, x1, x2 }, { S, P, theta, start, x, y, radii
         `line ${look}`,
       );
       fig.circle(place(column, plane, now), 5, `fill ${look}`);
-      fig.text([cx + half - 4, cy + half - 4], plane ? "2 and 3" : "0 and 1", "small muted", "end");
+      fig.text([cx, cy + half + 12], plane ? "2 and 3" : "0 and 1", "small muted");
     }
   });
   const from = place(0, 0, [x1, x2]);

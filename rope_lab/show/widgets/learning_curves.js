@@ -1,6 +1,6 @@
 import { html, number, ticks } from "./draw.js";
 import { widget } from "./kit.js";
-import { bySeed, empty, interval, mean, select, shown, written } from "./runs.js";
+import { bySeed, empty, interval, mean, select, shown, widths, written } from "./runs.js";
 
 /** Means over seeds, and differences paired by seed, at every step and at the cursor. */
 export function compute(state) {
@@ -96,15 +96,22 @@ function build(ui) {
   const other = ui.more("The other loss, and logarithmic steps", { host: ui.panel });
   ui.choice("kind", { label: "loss", options: { validation: "validation", training: "training" }, host: other });
   ui.choice("scale", { label: "steps", options: { linear: "linear", log: "logarithmic" }, host: other });
-  const strip = ui.figure({ label: "Paired difference against step", height: () => 190, host: ui.below });
+  const told = ui.below.appendChild(html("p", { class: "rope-told two" })); // it breaks where a line is too short for it
+  const strip = ui.figure({ label: "Paired difference against step", height: () => 170, host: ui.below });
   const table = losses(ui);
   for (const fig of [curves, strip]) follow(ui, fig);
 
   return (state, values) => {
     const row = values.rows.find(({ variant }) => variant === values.variant);
-    const grid = frame(state, values);
+    const grid = frame(state, values),
+      here = values.differences[values.index],
+      paired = values.differences.some(({ difference }) => difference !== null);
+    told.textContent = paired
+      ? `${values.variant} minus ${values.reference}: ${written(here)}`
+      : "No two variants share a seed yet: nothing to subtract.";
+    strip.box.hidden = !paired;
     drawCurves(curves, state, values, grid);
-    drawStrip(strip, state, values, grid);
+    drawStrip(strip, values, grid);
     table(values);
     ui.say(
       `Step ${values.steps[values.index]}. ` +
@@ -223,14 +230,22 @@ function spread(ends, top, bottom, least = 17) {
   return placed;
 }
 
+/** The place of a plot: where there is room, the names of its lines stand at their ends, the widest one whole. */
+function boxOf(fig, names, top) {
+  const wide = fig.width > 520,
+    margin = wide ? 22 + Math.max(...widths(fig, names, "small rope-chosen")) : 16;
+  return { wide, box: [52, top(wide), fig.width - margin, fig.height - 44] };
+}
+
 function drawCurves(fig, { panels, kind }, now, grid) {
   const { names, means, steps, index, variant, reference, panel } = now,
     all = means.flat();
   const low = Math.min(...all),
     high = Math.max(...all),
     room = Math.max(0.05, (high - low) * 0.08);
-  const wide = fig.width > 520, // or else the names of the two stand above
-    box = [52, wide ? 28 : 68, fig.width - (wide ? 136 : 12), fig.height - 44],
+  const last = [reference, variant].filter(Boolean),
+    rest = names.filter((name) => !last.includes(name));
+  const { wide, box } = boxOf(fig, names, (wide) => (wide ? 28 : rest.length ? 88 : 68)), // narrow: names stand above
     [left, top, right, bottom] = box;
   const look = (name) => (name === variant ? "two" : name === reference ? "" : "muted");
   fig.clear(
@@ -243,8 +258,7 @@ function drawCurves(fig, { panels, kind }, now, grid) {
   for (const run of panels.find((p) => p.key === panel).runs)
     fig.path(points(run[kind]), `line thin faint ${look(run.variant)}`);
   fig.line([X(steps[index]), top], [X(steps[index]), bottom], "axis");
-  const last = [reference, variant].filter(Boolean);
-  for (const name of [...names.filter((name) => !last.includes(name)), ...last]) {
+  for (const name of [...rest, ...last]) {
     const losses = means[names.indexOf(name)],
       chosen = last.includes(name);
     fig.path(
@@ -265,23 +279,25 @@ function drawCurves(fig, { panels, kind }, now, grid) {
         .text([right + 18, at + 4], name, `small ${look(name)}`, "start")
         .classList.toggle("rope-chosen", last.includes(name));
     }
-  } else
-    last.reverse().forEach((name, i) => {
+  } else {
+    const key = (i, name, line, look) => {
       const y = 12 + 20 * i;
-      fig.line([left, y], [left + 30, y], `${look(name)} rope-mean ${name === reference ? "rope-reference" : ""}`);
-      fig.text([left + 38, y + 4], name, `small rope-chosen ${look(name)}`, "start");
-    });
+      fig.line([left, y], [left + 30, y], line);
+      fig.text([left + 38, y + 4], name, `small ${look}`, "start");
+    };
+    if (variant) key(0, variant, "two rope-mean", "rope-chosen two");
+    key(last.length - 1, reference, "rope-mean rope-reference", "rope-chosen");
+    if (rest.length) key(last.length, rest.length > 1 ? `the other ${rest.length}` : rest[0], "muted thin", "muted");
+  }
 }
 
-function drawStrip(fig, _, now, grid) {
-  const { differences, steps, index, variant, reference } = now,
-    wide = fig.width > 520;
-  const box = [52, 28, fig.width - (wide ? 136 : 12), fig.height - 44],
+function drawStrip(fig, now, grid) {
+  const { names, differences, steps, index, variant, reference } = now,
+    { wide, box } = boxOf(fig, names, () => 8),
     [left, top, right, bottom] = box;
   if (!differences.some(({ difference }) => difference !== null)) {
     fig.clear("No two variants share a seed yet.");
     fig.X = null;
-    fig.text([left, fig.height / 2], "No two variants share a seed yet: nothing to subtract.", "small muted", "start");
     return;
   }
   const most = Math.max(...differences.map(({ difference }) => Math.abs(difference)), 0.005);
@@ -294,7 +310,6 @@ function drawStrip(fig, _, now, grid) {
   fig.clear(`${variant} minus ${reference}: ${written(here)} at step ${steps[index]}; ${verdict(here)}.`);
   const { X, Y } = axes(fig, grid, [low - room, high + room], { box, at: 0 }),
     x = X(steps[index]);
-  fig.text([left, top - 10], `${variant} minus ${reference}: ${written(here)}`, "small rope-chosen two", "start");
   fig.text([left, bottom + 36], verdict(here), "small muted", "start");
   const inside = (v) => Y(Math.max(low - room, Math.min(high + room, v)));
   const rims = differences.flatMap(({ difference, half }, i) =>

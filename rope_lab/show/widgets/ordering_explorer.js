@@ -1,6 +1,6 @@
 import { html, number, ticks } from "./draw.js";
 import { widget } from "./kit.js";
-import { bySeed, empty, interval, mean, select, shown, signed, written } from "./runs.js";
+import { bySeed, empty, interval, mean, select, shown, signed, widths, written } from "./runs.js";
 
 const median = (values) => {
   const sorted = [...values].sort((x, y) => x - y),
@@ -80,6 +80,7 @@ export function compute(state) {
   };
 }
 
+const LEAN = 0.6; // of names under columns too narrow for them, in radians
 const gapText = (gap) => written(gap, "no seed in common");
 const WORDS = { agree: "as published", reversed: "the other way", undecided: "undecided", decided: "decided" };
 const verdict = ({ chosen, one, other, published }) => {
@@ -100,11 +101,8 @@ function build(ui) {
   const { panels } = ui.state;
   if (empty(ui)) return () => {};
   const own = orderFirst(ui);
-  const widest = Math.max(1, ...panels.map(({ names }) => names.length - 1));
-  const board = ui.figure({
-    label: "Every pair of variants",
-    height: (width) => Math.min(46 * widest, width - 66) + 68,
-  });
+  let tall = 400; // until the first drawing: then as the names of the panel ask
+  const board = ui.figure({ label: "Every pair of variants", height: () => tall });
   ui.ranges.panel = panels.map((panel) => panel.key);
   ui.ranges.one = ui.ranges.other = [...new Set(panels.flatMap((panel) => panel.names))];
   select(ui, compute, "panel", "experiment and rung", ({ panel }) => ({ options: ui.ranges.panel, value: panel }));
@@ -129,8 +127,11 @@ function build(ui) {
     },
   });
   const write = ui.readout({ gap: "difference", verdict: "so", counts: "all pairs", tau: "Kendall's $τ$" });
-  const strip = ui.figure({ label: "Paired differences, seed by seed", height: () => 178, host: ui.below });
-  const along = ui.figure({ label: "The difference along the training", height: () => 214, host: ui.below });
+  const heading = (look) => ui.below.appendChild(html("p", { class: `rope-heading ${look}` })); // as long as its names
+  const pair = heading("rope-chosen two");
+  const strip = ui.figure({ label: "Paired differences, seed by seed", height: () => 154, host: ui.below });
+  const sides = heading("muted");
+  const along = ui.figure({ label: "The difference along the training", height: () => 192, host: ui.below });
   board.node.addEventListener("click", (event) => {
     const chosen = event.target.closest?.("[data-pair]")?.dataset.pair;
     if (chosen) {
@@ -151,7 +152,14 @@ function build(ui) {
       counts: sums.map(([word, count]) => `${count} ${WORDS[word]}`).join(", "),
       tau: tau === null ? "nothing was published" : `${number(tau, 2)}, ${exchanges} of ${cells.length} exchanged`,
     });
+    const asked = boardPlan(board, now.names).height;
+    if (asked !== tall) {
+      tall = asked;
+      board.fit(board.width);
+    }
     drawBoard(board, now);
+    pair.textContent = `${now.other} minus ${now.one}, step ${now.steps[now.index]}: ${gapText(now.chosen)}`;
+    sides.textContent = `above zero: ${now.one} is better; below: ${now.other}`;
     drawStrip(strip, now);
     drawAlong(ui, along, now);
     ui.say(
@@ -281,14 +289,24 @@ function compareOrders(table, { mine, rows }) {
   );
 }
 
+/** Where the triangle stands: room at its left for the longest name, and at its foot for names that lean if they must. */
+function boardPlan(fig, names) {
+  const wide = widths(fig, names, "small"),
+    left = 12 + Math.max(0, ...wide.slice(1)),
+    top = 8,
+    n = Math.max(1, names.length - 1),
+    side = Math.min((fig.width - left - 8) / n, 46),
+    columns = wide.slice(0, -1),
+    lean = columns.some((w, i) => i > 0 && (w + columns[i - 1]) / 2 + 4 > side),
+    foot = top + side * n,
+    names_end = foot + (lean ? 14 + Math.max(...columns) * Math.sin(LEAN) : 16);
+  return { left, top, side, lean, foot, legend: names_end + 26, height: names_end + 36 };
+}
+
 /** A triangle: the better of a pair by the order chosen gives the column, the other the row. */
 function drawBoard(fig, now) {
   const { names, cells, counts, tau, one, other } = now,
-    left = 58,
-    top = 8,
-    n = Math.max(1, names.length - 1);
-  const side = Math.min((fig.width - left - 8) / n, 46),
-    foot = top + side * n;
+    { left, top, side, lean, foot, legend: y } = boardPlan(fig, names);
   fig.clear(
     `${cells.length} pairs: ` +
       Object.entries(counts)
@@ -316,12 +334,12 @@ function drawBoard(fig, now) {
     fig.add("rect", { x, y, width: side, height: side, class: "rope-cell", "data-pair": `${cell.one}|${cell.other}` });
   }
   names.slice(1).forEach((name, i) => fig.text([left - 8, top + side * (i + 0.5) + 5], name, "small", "end"));
-  const step = side < 36 ? 11 : 0; // names wider than a narrow column take two rows in turn
-  names
-    .slice(0, -1)
-    .forEach((name, i) => fig.text([left + side * (i + 0.5), foot + 16 + step * (i % 2)], name, "small"));
-  const y = foot + 42,
-    third = (fig.width - 8) / 3;
+  names.slice(0, -1).forEach((name, i) => {
+    const at = [left + side * (i + 0.5) + (lean ? 4 : 0), foot + (lean ? 12 : 16)],
+      node = fig.text(at, name, "small", lean ? "end" : "middle");
+    if (lean) node.setAttribute("transform", `rotate(${(-180 * LEAN) / Math.PI} ${at.join(" ")})`);
+  });
+  let x = 8;
   const legend =
     tau === null
       ? [
@@ -333,30 +351,24 @@ function drawBoard(fig, now) {
           ["reversed", "other way"],
           ["undecided", "undecided"],
         ];
-  legend.forEach(([word, text], i) => {
-    const x = 8 + third * i;
+  for (const [word, text] of legend) {
     if (word === "reversed") {
       fig.line([x - 5, y - 5], [x + 5, y + 5], "two rope-bold");
       fig.line([x - 5, y + 5], [x + 5, y - 5], "two rope-bold");
     } else fig.circle([x, y], word === "undecided" ? 5 : 6, word === "undecided" ? "line muted" : "fill");
-    fig.text([x + 12, y + 5], text, "small", "start");
-  });
+    const named = fig.text([x + 12, y + 5], text, "small", "start");
+    x += named.getComputedTextLength() + 34;
+  }
 }
 
 /** One mark for each seed, the interval, and the published difference where there is one. */
 function drawStrip(fig, { seeds, chosen, one, other, published, steps, index }) {
-  const [left, right, y] = [14, fig.width - 14, 96];
+  const [left, right, y] = [14, fig.width - 14, 72];
   fig.clear(
     `${other} minus ${one} at step ${steps[index]}: ` +
       seeds.map(({ seed, gap }) => `seed ${seed} ${signed(gap)}`).join(", ") +
       `; mean ${gapText(chosen)}` +
       (published === null ? "." : `; published ${signed(published)}.`),
-  );
-  fig.text(
-    [left, 18],
-    `${other} minus ${one}, step ${steps[index]}: ${gapText(chosen)}`,
-    "small rope-chosen two",
-    "start",
   );
   if (chosen.difference === null) {
     fig.text([left, y], "No seed in common.", "small muted", "start");
@@ -372,12 +384,12 @@ function drawStrip(fig, { seeds, chosen, one, other, published, steps, index }) 
   const rows = ticks(low - room, high + room, Math.max(2, fig.width / 90)),
     digits = rows.length > 1 && rows[1] - rows[0] < 0.0099 ? 3 : 2;
   for (const v of rows) {
-    fig.line([X(v), 44], [X(v), 138], "hair");
-    fig.text([X(v), 156], number(v, digits), "small muted");
+    fig.line([X(v), 20], [X(v), 114], "hair");
+    fig.text([X(v), 132], number(v, digits), "small muted");
   }
-  fig.line([X(0), 38], [X(0), 138], "axis");
+  fig.line([X(0), 14], [X(0), 114], "axis");
   fig.text(
-    [X(0), 34],
+    [X(0), 10],
     "no difference",
     "small muted",
     X(0) > fig.width * 0.75 ? "end" : X(0) < fig.width * 0.25 ? "start" : "middle",
@@ -397,7 +409,7 @@ function drawStrip(fig, { seeds, chosen, one, other, published, steps, index }) 
   }
   fig.circle([X(chosen.difference), y + 22], 5, "fill two");
   seeds.forEach(({ seed, gap }, i) => {
-    const at = [X(gap), 52 + 11 * i];
+    const at = [X(gap), 28 + 11 * i];
     fig.circle(at, 3.5, "fill");
     if (fig.width > 520) fig.text([at[0] + 8, at[1] + 4], `seed ${seed}`, "small muted", "start");
   });
@@ -407,7 +419,7 @@ function drawStrip(fig, { seeds, chosen, one, other, published, steps, index }) 
       d: `M${x} ${y + 14}L${x + 8} ${y + 22}L${x} ${y + 30}L${x - 8} ${y + 22}Z`,
       class: "paper muted",
     });
-    fig.text([x, 174], "published", "small muted", x > fig.width - 40 ? "end" : x < 40 ? "start" : "middle");
+    fig.text([x, 150], "published", "small muted", x > fig.width - 40 ? "end" : x < 40 ? "start" : "middle");
   }
 }
 
@@ -425,7 +437,7 @@ function drawAlong(ui, fig, now) {
   const low = -rim(-1),
     high = rim(1),
     room = 0.1 * Math.max(high - low, 0.01),
-    box = [56, 30, fig.width - 16, fig.height - 44];
+    box = [56, 8, fig.width - 16, fig.height - 44];
   const [left, top, right, bottom] = box,
     rows = ticks(low - room, high + room, 5),
     digits = rows.length > 1 && rows[1] - rows[0] < 0.0099 ? 3 : 2;
@@ -442,7 +454,6 @@ function drawAlong(ui, fig, now) {
     fig.line([left, Y(v)], [right, Y(v)], "hair");
     fig.text([left - 8, Y(v) + 4], number(v, digits), "small muted", "end");
   }
-  fig.text([left, top - 12], `above zero: ${one} is better; below: ${other}`, "small muted", "start");
   along.forEach(({ difference: d, half }, i) => {
     const inside = (v) => Y(Math.max(low - room, Math.min(high + room, v)));
     if (half !== null)

@@ -148,8 +148,10 @@ function drawPlane(ui, fig, { theta, n, mirror, printed, span }, { exists, matri
   if (mirror) {
     const [u, v] = [Math.cos(theta / 2), Math.sin(theta / 2)];
     fig.line(at([-1.25 * u, -1.25 * v]), at([1.25 * u, 1.25 * v]), "dash muted");
-    const below = v < 0 ? -1 : 1; // beside the line, on the side from which the words lead away from it
-    fig.text(at([-1.05 * u + 0.16 * Math.abs(v), -1.05 * v - 0.16 * u * below]), "mirror line", "small muted", "start");
+    const [x, y] = at([-0.92 * u, -0.92 * v]); // the words run along the line, within the circle
+    fig
+      .text([0, v < 0 ? -7 : 17], "mirror line", "small muted", "start")
+      .setAttribute("transform", `translate(${x} ${y}) rotate(${(-90 * theta) / Math.PI})`);
   }
   for (let k = 1; k < Math.abs(n); k++) {
     // the whole powers on the way
@@ -163,13 +165,14 @@ function drawPlane(ui, fig, { theta, n, mirror, printed, span }, { exists, matri
     ]),
     "line thin muted",
   );
-  fig.text(at([0.31, 1.06]), "$O^0$", "small muted");
+  const tip = tips[span + 1],
+    close = R * Math.hypot(1.17 * tip[0] - 0.31, 1.17 * tip[1] - 1.06) < 40; // or its name would lie on the arrow's
+  fig.text(at(close ? [-0.12, 0.62] : [0.31, 1.06]), "$O^0$", "small muted", close ? "end" : "middle");
   if (exists) {
     shape(image(matrix), "fill one", { "fill-opacity": 0.25 });
     shape(image(matrix), "line one");
     if (mirror && printed) shape(image(claimed), "line wrong", { "stroke-dasharray": "7 5" });
   }
-  const tip = tips[span + 1];
   fig.hand(at([0, 0]), at(tip), "");
   fig.text(
     at([1.17 * tip[0], 1.17 * tip[1]]).map((c, i) => c + 5 * i),

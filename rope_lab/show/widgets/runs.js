@@ -25,6 +25,15 @@ export const signed = (value, digits = 3) => (value > 0 ? "+" : "") + number(val
 export const written = ({ difference, half }, none = "") =>
   difference === null ? none : `${signed(difference)} ${half === null ? "(one seed)" : `± ${number(half, 3)}`}`;
 
+/** The widths of words in a picture, in CSS pixels: measured, for no two faces are equally wide. */
+export const widths = (fig, words, look) =>
+  words.map((word) => {
+    const node = fig.text([0, 0], word, look),
+      wide = node.getComputedTextLength();
+    node.remove();
+    return wide;
+  });
+
 /** A choice among names that depend on the state: `read(compute(state))` returns the options and the value now. */
 export function select(ui, compute, name, label, read) {
   const id = `rope-${Math.random().toString(36).slice(2)}`,

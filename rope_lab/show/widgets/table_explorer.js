@@ -53,8 +53,14 @@ const words = {
   "no shared seed": () => "no shared seed yet",
 };
 const LOOKS = { worse: "wrong", better: "two", within: "one" }; // of a verdict that the seeds allow
-const ROW = 70; // from one row of the picture to the next
-const said = (row, margin) => words[row.verdict](number(margin, 3));
+const BRIEF = {
+  worse: (d) => `worse: over ${d}`,
+  better: (d) => `better: over ${d}`,
+  within: (d) => `within ${d}`,
+  open: () => "open",
+};
+const ROW = 78; // from one row of the picture to the next
+const said = (row, margin, known = words) => (known[row.verdict] ?? words[row.verdict])(number(margin, 3));
 
 function build(ui) {
   const { panels } = ui.state;
@@ -79,7 +85,7 @@ function build(ui) {
       "p",
       { class: "rope-legend" },
       "Dark disc and bar: our mean difference with its 95 % interval; small rings: the seeds. Diamond " +
-        "with a thin bar: the difference the paper prints, with the root of its two squared ± numbers.",
+        "with a thin bar: the difference the paper prints, with the root of its two squared ± numbers. Open: the seeds do not decide.",
     ),
   );
   return (state, values) => {
@@ -148,7 +154,13 @@ function draw(ui, fig, { margin, view }, { reference, rows }) {
       y = base + 48;
     fig.text([left + 2, base + 18], row.variant, "small", "start");
     fig.text([right - 2, base + 18], written(row), "small one", "end");
-    fig.text([left + 2, base + 34], said(row, margin), `small ${LOOKS[row.verdict] ?? "muted"}`, "start");
+    if (i) fig.line([left, base], [right, base], "hair");
+    fig.text(
+      [left + 2, base + 34],
+      said(row, margin, fig.width < 520 ? BRIEF : words),
+      `small ${LOOKS[row.verdict] ?? "muted"}`,
+      "start",
+    );
     if (row.published !== null) {
       const [low, high] = [row.published - row.spread, row.published + row.spread],
         below = y + 15;

@@ -67,8 +67,8 @@ function weave(canvas, [columns, rows], angle, ink) {
 
 const TOP = 42, // room for the names of the two words
   FOOT = 26, // and for the positions
-  STRIP = 56, // the strip, and the gap before it
-  GAP = 14;
+  GAP = 14; // before the strip
+const stripOf = (fig) => (fig.width < 560 ? 56 : 92); // as wide as what is written under it
 
 function build(ui) {
   const { columns } = ui.state;
@@ -179,7 +179,7 @@ function models(ui, row) {
   return () => (ui.state.model === "yours" ? brought : ui.state.model);
 }
 
-const column = (fig, columns) => (fig.width - STRIP - GAP) / columns;
+const column = (fig, columns) => (fig.width - stripOf(fig) - GAP) / columns;
 
 /** A drag that begins near a word moves that word; any other moves the cloth, and both words with it. */
 function dragging(ui, fig) {
@@ -215,6 +215,7 @@ function draw(fig, [cloth, strip], state, values, columns) {
   const { theta, planes, closed, never, window, offset, logit } = values,
     { shift, m, n } = state;
   const wide = column(fig, columns),
+    beside = stripOf(fig),
     right = wide * columns,
     tall = fig.height - TOP - FOOT,
     ink = inkOf(fig.node);
@@ -229,7 +230,7 @@ function draw(fig, [cloth, strip], state, values, columns) {
   const put = (canvas, left, width) =>
     Object.assign(canvas.style, { left: across(left), top: down(TOP), width: across(width), height: down(tall) });
   put(cloth, 0, right);
-  put(strip, right + GAP, STRIP);
+  put(strip, right + GAP, beside);
 
   fig.clear(
     `${planes} planes at positions ${whole(shift)} to ${whole(shift + columns - 1)}. Query at ${whole(m + shift)}, key ` +
@@ -237,11 +238,11 @@ function draw(fig, [cloth, strip], state, values, columns) {
       `turn in ${whole(window)} positions.`,
   );
   fig.rect([0, TOP], [right, tall], "hair");
-  fig.rect([right + GAP, TOP], [STRIP, tall], "hair");
+  fig.rect([right + GAP, TOP], [beside, tall], "hair");
 
   // The planes below this line had not turned round once when the training window ended.
   if (never) {
-    fig.line([0, Y(closed)], [right + GAP + STRIP, Y(closed)], "line thin dash");
+    fig.line([0, Y(closed)], [right + GAP + beside, Y(closed)], "line thin dash");
     fig.text(
       [right - 10, Y(closed) + 19],
       `${narrow ? "" : "below: "}no whole turn in ${whole(window)}${narrow ? "" : " positions"}`,

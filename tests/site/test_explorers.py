@@ -1,0 +1,39 @@
+"""The explorers of result cards in a browser: every name is whole, however long, on a phone and on a tablet."""
+
+import pytest
+from playwright.sync_api import expect
+
+from rope_lab.show.widgets.learning_curves import LearningCurves
+from rope_lab.show.widgets.ordering_explorer import OrderingExplorer
+
+DRAWN = "() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))"
+CUT = """(root) => {
+  const { left, right } = root.getBoundingClientRect();
+  return [...root.querySelectorAll("svg text, p")].filter((text) => {
+    const box = text.getBoundingClientRect();
+    return text.checkVisibility() && (box.left < left - 1 || box.right > right + 1);
+  }).map((text) => text.textContent);
+}"""
+
+
+@pytest.mark.parametrize("cls", [OrderingExplorer, LearningCurves], ids=lambda cls: cls.slug)
+@pytest.mark.parametrize("width", [360, 768])
+def test_no_name_of_any_experiment_is_cut(cls, width, show):
+    page = show(cls(), viewport={"width": width, "height": 800})
+    choice = page.locator('select[data-name="panel"]')
+    keys = choice.locator("option").evaluate_all("all => all.map((option) => option.value)")
+    assert len(keys) > 3
+    cut = {}
+    for key in keys:
+        choice.select_option(key)
+        page.evaluate(DRAWN)
+        cut[key] = page.locator(f".rope-{cls.slug}").evaluate(CUT)
+    assert {key: texts for key, texts in cut.items() if texts} == {}
+
+
+def test_names_under_columns_lean_only_where_they_must(show):
+    page = show(OrderingExplorer(panel="one-cache cpu"), viewport={"width": 1280, "height": 800})
+    leaning = page.locator(".rope-pinned svg text[transform]")
+    expect(leaning).to_have_count(3)
+    page.locator('select[data-name="panel"]').select_option(index=0)
+    expect(leaning).to_have_count(0)

@@ -80,11 +80,11 @@ def load(folder: Path, *, fields: Iterable[str] = ()) -> Checkpoint | None:
         state = json.loads(index.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise CheckpointError(f"{index}: expected JSON, got {error}. {advice}") from error
-    wanted = (*SEALS, *fields)
+    wanted = ("tensors", "sha256", *fields)
     if not isinstance(state, dict) or not state.keys() >= set(wanted):
         got = (", ".join(state) or "none") if isinstance(state, dict) else f"{state!r:.80}"
         raise CheckpointError(f"{index}: expected the fields {', '.join(wanted)}, got {got}. {advice}")
-    if (got := _digest(state)) != state["state_sha256"]:
+    if (got := _digest(state)) != state.get("state_sha256", got):  # earlier versions wrote none
         raise CheckpointError(
             f"{index}: expected values with the sha256 {state['state_sha256']!s:.16}…, got {got[:16]}…. {advice}"
         )

@@ -54,7 +54,7 @@ def sealed(state):
     [
         *(
             (without(name), rf"expected the fields .*\b{name}\b.*, got step, ")
-            for name in ("config", "vocab_size", "tensors", "sha256", "state_sha256")
+            for name in ("config", "vocab_size", "tensors", "sha256")
         ),
         (lambda state: json.dumps(state)[:-9], "expected JSON, got "),
         (lambda _: "", "expected JSON, got "),
@@ -72,6 +72,13 @@ def test_a_damaged_index_is_refused_in_words_and_the_weights_stay(damage, said, 
     with pytest.raises(CheckpointError, match=rf"(checkpoint\.json|\.safetensors): {said}.* Move .* aside"):
         use(folder)
     assert weights(folder) == trained
+
+
+def test_a_checkpoint_of_an_earlier_version_goes_on(folder):
+    index = folder / checkpoint.NAME
+    index.write_text(without("state_sha256")(json.loads(index.read_text())))
+    go_on(folder)
+    assert "state_sha256" in json.loads(index.read_text())
 
 
 @pytest.mark.parametrize("name", ["record", "scaler", "card"])

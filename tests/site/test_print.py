@@ -108,6 +108,26 @@ def test_a_printed_figure_keeps_its_cells_and_what_is_chosen(browser, site):
     assert found[".rope-board button"][1:] == ["grid", "exact"]
 
 
+def test_the_way_back_to_the_top_is_not_printed(browser, site):
+    """It stands over the text of a reader who has scrolled."""
+    with visiting(browser, site, "notebooks/03_two_layouts") as visit:
+        visit.page.set_viewport_size(PAPER)
+        button = visit.page.locator("#pst-back-to-top")
+        button.evaluate("(button) => { button.style.display = 'block' }")  # as the theme's script does
+        assert button.is_visible()
+        visit.page.emulate_media(media="print")
+        assert not button.is_visible()
+
+
+def test_a_widget_is_printed_with_its_code(browser, site):
+    """Nothing of no height stands between them: a sheet would end there."""
+    with visiting(browser, site, "notebooks/03_two_layouts") as visit:
+        visit.page.emulate_media(media="print")
+        between = visit.page.locator(".cell:has(.rope-widget) > .cell_output > .text_html")
+        styles = between.evaluate_all("all => all.map((box) => getComputedStyle(box).display)")
+        assert set(styles) == {"none"}
+
+
 def test_the_cover_shrinks_with_its_sheet(browser, site):
     """Nothing is drawn anew between screen and paper: the cloth is placed in shares of its frame."""
     with visiting(browser, site, "book/intro") as visit:

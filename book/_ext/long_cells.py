@@ -9,9 +9,9 @@ WHOLE = 15  # lines
 
 def mark(_: Sphinx, doctree: nodes.document) -> None:
     """Mark the long ones of a page."""
-    for cell in doctree.findall(nodes.container):
-        if "cell_input" in cell["classes"] and len(cell.astext().splitlines()) > WHOLE:
-            cell["classes"].append("long-code")
+    for code in doctree.findall(nodes.literal_block):
+        if "cell_input" in code.parent.get("classes", ()) and len(code.astext().splitlines()) > WHOLE:
+            code.parent["classes"].append("long-code")
 
 
 def setup(app: Sphinx) -> ExtensionMetadata:

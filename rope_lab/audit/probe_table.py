@@ -8,6 +8,7 @@ from rope_lab.audit.fingerprints import Fingerprint
 from rope_lab.audit.guard import guarded
 from rope_lab.audit.model_probes import LayerProbe, ModelProbe, model_probe, ranges
 from rope_lab.audit.tiny_models import tiny_model
+from rope_lab.audit.turning_calls import HALVES
 
 KEPT = ("layout", "rotated_dims", "head_dim", "direction", "base", "scheme")
 
@@ -59,6 +60,7 @@ def _answer(layer: LayerProbe, members: list[int]) -> dict[str, Any]:
     found |= {"queries": _kept(layer.queries), "keys": _kept(layer.keys), "agree": layer.agree, "values": layer.values}
     return found | {
         "functions": list(layer.functions),
+        "halves": any(name.endswith(HALVES) for name in layer.functions),  # it reads neighbours and writes halves
         "norms_before": list(layer.norms_before),
         "norms_after": list(layer.norms_after),
     }

@@ -9,7 +9,6 @@ from collections.abc import Iterator
 from html import escape
 from typing import Any
 
-from rope_lab.audit.turning_calls import HALVES
 from rope_lab.show.atlas_table import filter_form, with_joints
 
 __all__ = ["FamilyTable"]
@@ -134,8 +133,7 @@ def layout_read(answer: Answer, seen: dict[str, Any]) -> str:
 
 
 def _reads_neighbours(answer: Answer, seen: dict[str, Any]) -> bool:
-    halves = any(name.endswith(HALVES) for name in answer["functions"])
-    return halves and seen["layout"] == "half-split"
+    return answer["halves"] and seen["layout"] == "half-split"
 
 
 def _layers(members: list[int], all_layers: int) -> str:

@@ -1,7 +1,6 @@
 """The table of families: what a row says, what it can be chosen by, and that all of the committed rows are in it."""
 
 from rope_lab.audit import probe_results, shift_results
-from rope_lab.audit.turning_calls import HALVES
 from rope_lab.show import FamilyTable
 from rope_lab.show.family_table import family_cells, family_facts, shift_words
 
@@ -24,6 +23,7 @@ ANSWER = {
     "agree": True,
     "values": False,
     "functions": ["pack:turn"],
+    "halves": False,
     "norms_before": ["q_norm"],
     "norms_after": [],
 }
@@ -48,8 +48,8 @@ def test_a_row_in_words():
     assert cells(queries=None)[1] == "half-split"  # keys turn alone
     assert cells(agree=False)[1] == "half-split; queries and keys differ"
     assert cells(values=True)[1] == "half-split; values turn too"
-    assert cells(functions=[f"f{HALVES}"])[1] == "interleaved; written in halves"
-    assert cells(functions=[f"f{HALVES}"], queries=TURN | {"layout": "interleaved"})[1] == "interleaved"
+    assert cells(halves=True)[1] == "interleaved; written in halves"
+    assert cells(halves=True, queries=TURN | {"layout": "interleaved"})[1] == "interleaved"
     assert cells(queries=None, keys=None, words=["no rotation"])[1:] == ["no rotation", *"–––"]
     assert cells(problem="no one matrix")[1] == "not read: no one matrix"
     assert cells(norms_after=["k_norm"])[-1] == "before and after"
@@ -59,7 +59,7 @@ def test_what_a_row_is_chosen_by():
     assert family_facts(ANSWER) == {"layout": "half-split", "turns": "a part of the head", "norms": "before the turn"}
     assert family_facts(ANSWER | {"queries": None, "keys": None})["turns"] == "nothing"
     assert family_facts(ANSWER | {"queries": None, "keys": None, "met": False})["turns"] == "no meeting seen"
-    assert family_facts(ANSWER | {"functions": [f"f{HALVES}"]})["layout"] == "interleaved"
+    assert family_facts(ANSWER | {"halves": True})["layout"] == "interleaved"
     assert set(family_facts(None).values()) == {"not answered"}
     assert shift_words(None) == shift_words({"skipped": "no"}) == "not moved"
     assert shift_words({"skipped": None, "relative": True}) == "changes nothing"

@@ -15,6 +15,7 @@ from typing import ClassVar
 
 from docutils import nodes
 from docutils.statemachine import StringList
+from sphinx.ext.napoleon import GoogleDocstring
 from sphinx.util.docutils import SphinxDirective
 
 from rope_lab.claims import load
@@ -144,8 +145,13 @@ def escaped(text: str) -> str:
 
 
 def before_napoleon(app, what, name, obj, options, lines):  # noqa: ARG001  (Sphinx fixes the signature)
-    # Of a property napoleon reads what stands before a colon in the first line as its type: so that line is empty.
-    lines[:] = [*([""] if what in ("property", "attribute") else []), *restructured(lines)]
+    lines[:] = restructured(lines)
+
+
+def after_napoleon(app, what, name, obj, options, lines):  # noqa: ARG001
+    """Of a property it takes what stands before a colon in the first line for the type: read it as a function's."""
+    if what == "property":
+        lines[:] = GoogleDocstring(restructured((inspect.getdoc(obj) or "").split("\n")), app.config).lines()
 
 
 def shorter_signature(app, what, name, obj, options, signature, returned):  # noqa: ARG001
@@ -162,6 +168,7 @@ def setup(app):
     app.setup_extension("sphinx.ext.autodoc")
     app.setup_extension("sphinx.ext.napoleon")
     app.connect("autodoc-process-docstring", before_napoleon, priority=400)
+    app.connect("autodoc-process-docstring", after_napoleon, priority=600)
     app.connect("autodoc-process-signature", shorter_signature)
     app.connect("autodoc-skip-member", without_fields)
     app.add_directive("public", Public)

@@ -83,6 +83,7 @@ def test_a_hand_follows_the_pointer_and_its_sliders_follow_the_hand(show):
 def test_motion_eases_unless_the_reader_wants_none(show):
     for reduced, still in (("reduce", True), ("no-preference", False)):
         page = show(TwoHands(m=0, n=0, k_angle=0.0, q_angle=0.0), reduced_motion=reduced)
+        page.locator("dd[data-name=logit]").wait_for()
         assert page.locator(".rope-play").count() == (not still)
         page.evaluate("""() => {
           window.readings = new Set();

@@ -69,7 +69,7 @@ function build(ui) {
       numbers: values.shares,
       range: [-1, 1],
       look: "key",
-      title: "logit over the largest",
+      title: "logit / largest",
       at: 0,
       words: `Logits from the top's 1: ${number(values.ratio, 3)} at the wanted key's neighbours.`,
     });

@@ -297,16 +297,18 @@ function boardPlan(fig, names) {
     n = Math.max(1, names.length - 1),
     side = Math.min((fig.width - left - 8) / n, 46),
     columns = wide.slice(0, -1),
-    lean = columns.some((w, i) => i > 0 && (w + columns[i - 1]) / 2 + 4 > side),
+    crowded = (far) => columns.some((w, i) => i >= far && (w + columns[i - far]) / 2 + 4 > far * side),
+    lean = crowded(2), // or else names wider than a column take two rows in turn
+    step = crowded(1) && !lean ? 15 : 0,
     foot = top + side * n,
-    names_end = foot + (lean ? 14 + Math.max(...columns) * Math.sin(LEAN) : 16);
-  return { left, top, side, lean, foot, legend: names_end + 26, height: names_end + 36 };
+    names_end = foot + (lean ? 14 + Math.max(...columns) * Math.sin(LEAN) : 16 + step);
+  return { left, top, side, lean, step, foot, legend: names_end + 26, height: names_end + 36 };
 }
 
 /** A triangle: the better of a pair by the order chosen gives the column, the other the row. */
 function drawBoard(fig, now) {
   const { names, cells, counts, tau, one, other } = now,
-    { left, top, side, lean, foot, legend: y } = boardPlan(fig, names);
+    { left, top, side, lean, step, foot, legend: y } = boardPlan(fig, names);
   fig.clear(
     `${cells.length} pairs: ` +
       Object.entries(counts)
@@ -335,7 +337,7 @@ function drawBoard(fig, now) {
   }
   names.slice(1).forEach((name, i) => fig.text([left - 8, top + side * (i + 0.5) + 5], name, "small", "end"));
   names.slice(0, -1).forEach((name, i) => {
-    const at = [left + side * (i + 0.5) + (lean ? 4 : 0), foot + (lean ? 12 : 16)],
+    const at = [left + side * (i + 0.5) + (lean ? 4 : 0), foot + (lean ? 12 : 16 + step * (i % 2))],
       node = fig.text(at, name, "small", lean ? "end" : "middle");
     if (lean) node.setAttribute("transform", `rotate(${(-180 * LEAN) / Math.PI} ${at.join(" ")})`);
   });

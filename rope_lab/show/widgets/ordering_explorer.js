@@ -297,9 +297,9 @@ function boardPlan(fig, names) {
     n = Math.max(1, names.length - 1),
     side = Math.min((fig.width - left - 8) / n, 46),
     columns = wide.slice(0, -1),
-    crowded = (far) => columns.some((w, i) => i >= far && (w + columns[i - far]) / 2 + 4 > far * side),
-    lean = crowded(2), // or else names wider than a column take two rows in turn
-    step = crowded(1) && !lean ? 15 : 0,
+    crowded = columns.some((w, i) => i > 0 && (w + columns[i - 1]) / 2 + 4 > side),
+    lean = crowded && Math.max(...columns) > 1.5 * side, // or else crowded names take two rows in turn
+    step = crowded && !lean ? 15 : 0,
     foot = top + side * n,
     names_end = foot + (lean ? 14 + Math.max(...columns) * Math.sin(LEAN) : 16 + step);
   return { left, top, side, lean, step, foot, legend: names_end + 26, height: names_end + 36 };

@@ -298,7 +298,7 @@ function boardPlan(fig, names) {
     side = Math.min((fig.width - left - 8) / n, 46),
     columns = wide.slice(0, -1),
     crowded = columns.some((w, i) => i > 0 && (w + columns[i - 1]) / 2 + 4 > side),
-    lean = crowded && Math.max(...columns) > 1.5 * side, // or else crowded names take two rows in turn
+    lean = crowded && Math.max(...columns) > 1.25 * side, // or else crowded names take two rows in turn
     step = crowded && !lean ? 15 : 0,
     foot = top + side * n,
     names_end = foot + (lean ? 14 + Math.max(...columns) * Math.sin(LEAN) : 16 + step);

@@ -104,11 +104,17 @@ def test_the_whole_figure_has_the_state_of_the_opener(number, open_page):
     commit(form)
     step(form)
     name = control.get_attribute("data-name")
-    now = "(all) => all.filter((one) => one.type === 'range' || one.checked).map((one) => one.value)"
-    expect(page.locator(f".rope:not(.rope-hero) input[data-name={name}]").first).to_be_attached()
-    small = page.locator(f".rope-hero input[data-name={name}]")
-    whole = page.locator(f".rope:not(.rope-hero) input[data-name={name}]")
-    assert small.evaluate_all(now)[0] in whole.evaluate_all(now)
+    whole = f".rope:not(.rope-hero) input[data-name={name}]"
+    expect(page.locator(whole).first).to_be_attached()
+    page.wait_for_function(  # it follows with its next frame
+        """([small, whole]) => {
+          const now = (which) => [...document.querySelectorAll(which)]
+            .filter((one) => one.type === 'range' || one.checked).map((one) => one.value);
+          return now(whole).includes(now(small)[0]);
+        }""",
+        arg=[f".rope-hero input[data-name={name}]", whole],
+        timeout=10_000,
+    )
 
 
 def test_the_clocks_of_chapter_2_do_not_tell_the_answer_before_it(open_page):

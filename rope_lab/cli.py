@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import io
+import math
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -36,6 +37,12 @@ def _version(wanted: bool) -> bool:
     return wanted
 
 
+def _limit(seconds: float) -> float:
+    if not 0 < seconds < math.inf:  # not a number compares with nothing
+        raise typer.BadParameter(f"expected a finite number above 0, got {seconds:g}; leave it out for 120")
+    return seconds
+
+
 @app.callback()
 def root(
     version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print it.")] = False,
@@ -60,6 +67,9 @@ def verify(
         raise typer.Exit(1)
 
 
+Limit = Annotated[float, typer.Option("--limit", callback=_limit, help="Seconds that a target may take.")]
+
+
 @app.command()
 def audit(
     target: Annotated[str | None, typer.Argument(help="MODULE:NAME of a function, class or module.")] = None,
@@ -82,7 +92,7 @@ def audit(
     targets: Annotated[Path | None, typer.Option(help="A file: MODULE:NAME and settings on each line.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
     as_jsonl: Annotated[bool, typer.Option("--jsonl", help="With --targets: print a line of JSON for each.")] = False,
-    seconds: Annotated[float, typer.Option("--limit", help="Seconds that a target may take.")] = 120.0,
+    seconds: Limit = 120.0,
     out: Annotated[
         Path | None, typer.Option(help="With --all or --model all: the table as JSON. With --targets: JSON lines.")
     ] = None,
@@ -140,9 +150,10 @@ def atlas(
     compare: Annotated[
         bool, typer.Option("--compare", help="Print what differs from the answers of the book.")
     ] = False,
-    seconds: Annotated[float, typer.Option("--limit", help="Seconds that a target may take.")] = 120.0,
+    seconds: Limit = 120.0,
 ) -> None:
     """Audit every rotary embedding that a package defines: each distinct code once, with all that share it."""
+    sys.path.insert(0, "")  # a package of one's own lies where one stands
     with _user_errors():
         from rope_lab.commands import atlas_commands
 

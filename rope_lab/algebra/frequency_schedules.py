@@ -224,6 +224,13 @@ class Yarn(Schedule):
     def __post_init__(self) -> None:
         _positive(self, "factor", "slow", "fast")
         _window(self)
+        if self.given is not None:
+            _positive(self, "given")
+        for name in ("mscale", "mscale_all_dim"):
+            if (value := getattr(self, name)) is not None and expect_number(value, name=name) < 0:
+                raise ValueError(f"{name}: expected a number of at least 0, got {value}; None is the usual one")
+        if not isinstance(self.whole, bool):
+            raise TypeError(f"whole: expected True or False, got {self.whole!r}; True rounds to whole planes")
         if not self.slow <= self.fast:
             raise ValueError(
                 f"Yarn: expected beta_slow up to beta_fast, got {self.slow} and {self.fast}; exchange them"
@@ -301,6 +308,8 @@ class LongRoPE(Schedule):
     def __post_init__(self) -> None:
         _positive(self, "factor")
         _window(self)
+        if self.given is not None:
+            _positive(self, "given")
         for name in ("short", "long"):
             object.__setattr__(self, name, _divisors(getattr(self, name), name=name))
         if len(self.short) != len(self.long):

@@ -6,6 +6,7 @@ Traceback (most recent call last):
 rope_lab.audit.importing.TargetError: asking it raised SystemExit: goodbye
 """
 
+import math
 import signal
 import threading
 import warnings
@@ -14,6 +15,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from rope_lab.audit.importing import TargetError
+from rope_lab.errors import ArgumentError
 
 
 class TimeUpError(BaseException):
@@ -48,7 +50,12 @@ def time_limit(seconds: float | None) -> Iterator[None]:
 
     The alarm rings again each second, for code that catches everything. It needs the main thread and a system with
     alarms; elsewhere, and inside another limit, there is none. A process of its own is stopped everywhere.
+
+    Raises:
+        ValueError: If seconds is not above 0 and finite; None is no limit.
     """
+    if seconds is not None and not 0 < seconds < math.inf:  # an alarm in 0 seconds never rings
+        raise ArgumentError(f"limit: expected a finite number of seconds above 0, got {seconds:g}; None is no limit")
     here = threading.current_thread() is threading.main_thread() and hasattr(signal, "setitimer")
     if seconds is None or not here or signal.getitimer(signal.ITIMER_REAL)[0]:
         yield

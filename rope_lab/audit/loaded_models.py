@@ -84,7 +84,7 @@ def _settings_of(config: Any, layer_type: str | None) -> RopeSettings | None:
     """What a configuration says of its frequencies, or None where it has a rule that we do not know."""
     try:
         return rope_settings(config, layer_type=layer_type)
-    except ValueError:
+    except (ValueError, TypeError):
         return None
 
 

@@ -31,8 +31,19 @@ def survey(package: str, *, out: Path | None, seconds: float) -> dict[str, Any]:
 
     Returns:
         The whole file: library, version, date, and rows.
+
+    Raises:
+        ValueError: If package is no name of a package, or defines no rotary embedding.
     """
+    if not all(part.isidentifier() for part in package.split(".")):
+        raise ArgumentError(
+            f"PACKAGE: expected the name that is imported, got {package!r}; such as transformers, without a path or .py"
+        )
     found = by_body(definitions(package))
+    if not found:
+        raise ArgumentError(
+            f"PACKAGE: expected one that defines rotary embeddings, got {package}, where none was found"
+        )
     head = {"library": package, "version": version(package), "date": date.today().isoformat()}
     head |= {"python": platform.python_version(), "torch": version("torch")}
     rows = _kept(out, head)

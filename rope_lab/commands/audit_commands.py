@@ -9,12 +9,11 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from rope_lab.algebra.arguments import expect_even
 from rope_lab.audit import audits
 from rope_lab.audit.importing import expect_target
 from rope_lab.commands.audit_process import Auditor
-from rope_lab.commands.audit_targets import Question, answered, ask_all, read_settings, read_targets
-from rope_lab.errors import ArgumentError, FileError, checking_arguments
+from rope_lab.commands.audit_targets import Question, answered, ask_all, expect_settings, read_settings, read_targets
+from rope_lab.errors import ArgumentError, FileError
 from rope_lab.training.files import make_folder, reason
 
 COLUMNS = ("what", "layout", "rotated", "direction", "base", "laws that do not hold")
@@ -23,6 +22,7 @@ COLUMNS = ("what", "layout", "rotated", "direction", "base", "laws that do not h
 def settings_of(changes: list[str], config: Path | None, **options: Any) -> dict[str, Any]:
     """What the command line says about a target: its settings, its configuration, the options that were given."""
     settings = read_settings(changes) | {name: value for name, value in options.items() if value is not None}
+    expect_settings(settings)
     if config is not None:
         try:
             settings["config"] = json.loads(config.read_text(encoding="utf-8"))
@@ -36,9 +36,7 @@ def settings_of(changes: list[str], config: Path | None, **options: Any) -> dict
 def audit_target(target: str, *, as_json: bool = False, seconds: float = audits.LIMIT, **options: Any) -> bool:
     """One target: its fingerprint, its laws; both for each kind of layer. True where no law is broken."""
     expect_target(target)
-    if options.get("head_dim") is not None:
-        with checking_arguments():
-            expect_even(options["head_dim"], name="head_dim")
+    expect_settings(options)
     with Auditor(seconds=seconds) as auditor:
         found = auditor.ask(target, **options)
     if as_json:

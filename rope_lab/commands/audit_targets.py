@@ -5,17 +5,19 @@ Question(target='my_package.rope:Rotary', settings={'layer_type': 'far', 'rope_t
 """
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from rope_lab.algebra.arguments import expect_even
 from rope_lab.audit.importing import expect_target
 from rope_lab.commands.audit_process import Auditor
-from rope_lab.errors import ArgumentError, FileError
-from rope_lab.training.files import reason
+from rope_lab.errors import ArgumentError, FileError, checking_arguments
+from rope_lab.training.files import reason, replacing
 
 OURS = ("target", "name", "limit")  # arguments of `audit` that are no settings
+ROW = '{"target": '  # how each line of our answers begins
 
 
 @dataclass(frozen=True)
@@ -49,7 +51,15 @@ def read_settings(changes: Iterable[str]) -> dict[str, Any]:
             found[name] = json.loads(value)
         except ValueError:
             found[name] = value
+    expect_settings(found)
     return found
+
+
+def expect_settings(settings: Mapping[str, Any]) -> None:
+    """Refuse a width of heads that cannot turn, which the process that audits could say only by ending."""
+    if settings.get("head_dim") is not None:
+        with checking_arguments():
+            expect_even(settings["head_dim"], name="head_dim")
 
 
 def parse(line: str) -> Question | None:
@@ -66,7 +76,12 @@ def parse(line: str) -> Question | None:
 
 
 def read_targets(path: Path) -> list[Question]:
-    """The questions of a file. Raises `FileError` if it cannot be read, ValueError if a line has another form."""
+    """The questions of a file, one at least.
+
+    Raises:
+        FileError: If it cannot be read, or has none.
+        ValueError: If a line has another form.
+    """
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
@@ -80,21 +95,63 @@ def read_targets(path: Path) -> list[Question]:
             raise ArgumentError(f"{path}, line {number}: {error}") from error
         if question:
             found.append(question)
+    if not found:
+        raise FileError(f"--targets: expected MODULE:NAME on one line at least, got none in {path}; add a target")
     return found
 
 
 def answered(path: Path | None) -> set[str]:
-    """The keys of the questions whose answers a file of JSON lines has. A last line that was cut off does not count."""
+    """The keys of the questions whose answers a file of JSON lines has, and the file made ready for the next line.
+
+    A last line that was cut off is removed, with the lines before it that answer the same question.
+
+    Raises:
+        FileError: If the file cannot be read or written, or does not begin with an answer.
+    """
     if path is None or not path.exists():
         return set()
-    found = set()
-    for line in path.read_text(encoding="utf-8").splitlines():
-        try:
-            row = json.loads(line)
-            found.add(Question(row["target"], row["settings"]).key)
-        except (ValueError, KeyError, TypeError):
-            continue
-    return found
+    try:
+        text = path.read_text(encoding="utf-8")
+        lines = text.splitlines()
+        if lines and not text.endswith("\n"):
+            lines = _without_torn(lines)
+        keys = [_key(line) for line in lines if line.strip()]
+        if keys and keys[0] is None:
+            raise FileError(f"--out: expected answers of this command, got {path}, another file; name another")
+        if text and not text.endswith("\n"):
+            with replacing(path) as file:
+                file.write("".join(line + "\n" for line in lines).encode())
+    except UnicodeDecodeError as error:
+        raise FileError(f"--out: expected answers of this command, got {path}: no text in UTF-8") from error
+    except FileError:
+        raise
+    except OSError as error:
+        raise FileError(f"--out: expected a file that can be written, got {path}: {reason(error)}") from error
+    return {key for key in keys if key is not None}
+
+
+def _key(line: str) -> str | None:
+    """The key of the question that a line answers; None for another line."""
+    try:
+        row = json.loads(line)
+        return Question(row["target"], row["settings"]).key
+    except (ValueError, KeyError, TypeError):
+        return None
+
+
+def _without_torn(lines: list[str]) -> list[str]:
+    """The lines without a last one that was cut off, and without those before it that may answer its question."""
+    *whole, last = lines
+    if _key(last) is not None or not (last.startswith(ROW) or ROW.startswith(last)):
+        return lines
+    if not whole or (question := _key(whole[-1])) is None:
+        return whole
+    row = json.loads(whole[-1])
+    start = json.dumps({"target": row["target"], "settings": row["settings"]})[:-1]
+    if last.startswith(start) or start.startswith(last):
+        while whole and _key(whole[-1]) == question:
+            whole.pop()
+    return whole
 
 
 def ask_all(questions: Iterable[Question], *, auditor: Auditor, done: set[str]) -> Iterator[list[dict[str, Any]]]:

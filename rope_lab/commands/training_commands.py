@@ -45,12 +45,20 @@ def train_run(
     run = (DEFAULT_RUN if config is None else _read(config)).changed(changes)
     _advise({run.precision}, device)
     folder = out or Path("runs") / run.name
+    _expect_folder(folder)
     ended = train(run, out=folder, device=device, threads=threads, time_budget_s=budget)
     if ended.card is None:
         print(f"Stopped ({ended.reason}) after {ended.step} of {run.steps} steps. The same command goes on from here.")
     else:
         final = ended.card.final
         print(f"Validation loss {final['loss']:.4f} after {final['step']} steps. Card: {folder / ended.card.file_name}")
+
+
+def _expect_folder(folder: Path) -> None:
+    """Refuse a folder in whose place, or above it, a file stands; nothing is made yet."""
+    there = next(path for path in (folder, *folder.parents) if path.exists())
+    if not there.is_dir():
+        raise FileError(f"--out: expected a folder, got {folder}, where {there} is a file; name another")
 
 
 def _read(config: Path) -> RunConfig:

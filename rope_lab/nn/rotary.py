@@ -103,7 +103,8 @@ class RotaryConfig:
     def from_hf(cls, config: Any, *, layer_type: str | None = None, layout: Layout = "half") -> "RotaryConfig":
         """The rotation of a model in transformers, from its configuration or its ``config.json`` as a dictionary.
 
-        Nested ``rope_parameters`` and the older ``rope_scaling`` and ``rope_theta`` are read. Where ``mrope_section``
+        Nested ``rope_parameters`` and the older ``rope_scaling`` and ``rope_theta`` are read; of a dictionary with both
+        ``rope_scaling`` counts, as in transformers (see `rope_lab.algebra.rope_settings`). Where ``mrope_section``
         stands there, places have several coordinates: time, height and width.
 
         Args:
@@ -112,7 +113,9 @@ class RotaryConfig:
             layout: No configuration says it; most models there are half-split. `rope_lab.audit` finds it.
 
         Raises:
-            ValueError: If a setting is missing, if the kind of scaling is unknown, or if it does not go with sections.
+            TypeError: If a setting is of another kind, such as a text in place of a number.
+            ValueError: If a setting is missing or out of its range, if the kind of scaling is unknown, or if it does
+                not go with sections.
 
         >>> old = {"hidden_size": 64, "num_attention_heads": 8, "rope_theta": 500.0}
         >>> RotaryConfig.from_hf(old | {"rope_scaling": {"rope_type": "linear", "factor": 2.0}}).frequencies[0]

@@ -5,6 +5,7 @@ import sys
 import pytest
 
 from rope_lab.audit.audits import audit
+from rope_lab.audit.guard import time_limit
 
 RAISES = {
     "at its call": ("def f(x, positions): raise {0}", "raised"),
@@ -54,3 +55,9 @@ def test_a_call_without_end_is_stopped(text, written):
 
 def test_control_the_limit_stops_nothing_that_ends(written):
     assert audit(written("from rope_lab.audit.gallery import right as f"), head_dim=8, limit=60).ok
+
+
+@pytest.mark.parametrize("seconds", [0, -1, float("nan"), float("inf")])
+def test_a_limit_that_is_no_time_is_refused(seconds):
+    with pytest.raises(ValueError, match="limit: expected a finite number of seconds above 0"), time_limit(seconds):
+        pytest.fail("the block was entered")

@@ -1,10 +1,13 @@
 """`rope-lab atlas`: each code once, every answer kept as it comes, and what stands there already is not asked again."""
 
 import json
+import sys
 
 import pytest
+from typer.testing import CliRunner
 
 from rope_lab.audit.inventory import Definition
+from rope_lab.cli import app
 from rope_lab.commands import atlas_commands
 from rope_lab.commands.audit_process import Auditor
 from rope_lab.errors import ArgumentError, FileError
@@ -129,3 +132,24 @@ def test_a_library_that_the_book_has_not_is_said(answers, monkeypatch):
     monkeypatch.setattr(atlas_commands, "atlas", lambda: ())
     with pytest.raises(ArgumentError, match="no answers about pack"):
         atlas_commands.compare(atlas_commands.survey("pack", out=None, seconds=1))
+
+
+@pytest.mark.parametrize("package", ["", "./file.py", "file.py/", "a..b"])
+def test_what_is_no_name_of_a_package_is_said(package):
+    with pytest.raises(ArgumentError, match="PACKAGE: expected the name that is imported, got"):
+        atlas_commands.survey(package, out=None, seconds=1)
+
+
+def test_a_package_without_rotary_embeddings_is_said():
+    with pytest.raises(ArgumentError, match="PACKAGE: expected one that defines rotary embeddings, got json"):
+        atlas_commands.survey("json", out=None, seconds=1)
+
+
+def test_a_package_of_one_s_own_lies_where_one_stands(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", list(sys.path))
+    (tmp_path / "atlas_of_mine").mkdir()
+    (tmp_path / "atlas_of_mine" / "__init__.py").write_text("")
+    done = CliRunner().invoke(app, ["atlas", "atlas_of_mine"])
+    assert done.exit_code == 1
+    assert "expected one that defines rotary embeddings, got atlas_of_mine" in done.stderr

@@ -92,6 +92,14 @@ def test_what_cannot_be_done_is_said(arguments, code, words):
     assert words in " ".join(done.output.split())
 
 
+@pytest.mark.parametrize("seconds", ["-1", "0", "nan", "inf"])
+@pytest.mark.parametrize("command", [["audit", RIGHT], ["audit", "--model", "llama"], ["atlas", "transformers"]])
+def test_a_limit_that_no_clock_has_is_refused_before_anything_is_asked(command, seconds):
+    done = CliRunner().invoke(app, [*command, "--limit", seconds])
+    assert done.exit_code == 2
+    assert "expected a finite number above 0, got" in " ".join(done.output.split())
+
+
 def test_the_table_is_written_and_read(tmp_path, monkeypatch, capsys):
     few = tuple(entry for entry in LIBRARY if entry.name in ("Llama", "x-transformers", "Equinox"))
     monkeypatch.setattr(audit_commands.audits, "audit_all", lambda whole=audits.audit_all: whole(few))

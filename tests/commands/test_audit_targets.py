@@ -8,6 +8,7 @@ from typer.testing import CliRunner
 from rope_lab.cli import app
 from rope_lab.commands.audit_process import Auditor
 from rope_lab.commands.audit_targets import Question, answered, ask_all, parse, read_settings
+from rope_lab.errors import FileError
 from tests.audit.family import TEXT
 
 LIST = """
@@ -57,6 +58,63 @@ def test_what_a_file_has_is_not_asked_again(tmp_path):
     questions = [Question("a:f", {"axis": 0}), Question("a:f", {"axis": 1}), Question("b:f"), Question("b:f")]
     list(ask_all(questions, auditor=auditor, done=answered(tmp_path / "rows.jsonl")))
     assert auditor.questions == [("a:f", {"axis": 1}), ("b:f", {})]
+
+
+AXES = [json.dumps({"target": "a:f", "settings": {"axis": 0}, "kind": kind}) + "\n" for kind in "xy"]
+OTHER = json.dumps({"target": "b:f", "settings": {}}) + "\n"
+
+
+@pytest.mark.parametrize(
+    "cut",
+    [5, 14, 17, len(AXES[1]) - 2],  # 5: it could answer any question, the last one among them
+)
+def test_a_line_that_was_cut_off_goes_with_what_answers_the_same_question(cut, tmp_path):
+    rows = tmp_path / "rows.jsonl"
+    rows.write_text(OTHER + AXES[0] + AXES[1][:cut], encoding="utf-8")
+    assert answered(rows) == {Question("b:f").key}
+    assert rows.read_text(encoding="utf-8") == OTHER
+
+
+def test_a_whole_last_line_without_its_end_stays(tmp_path):
+    rows = tmp_path / "rows.jsonl"
+    rows.write_text((OTHER + AXES[0])[:-1], encoding="utf-8")
+    assert len(answered(rows)) == 2
+    assert rows.read_text(encoding="utf-8") == OTHER + AXES[0]
+
+
+@pytest.mark.parametrize("text", [b'{"model_type": "llama"}', b'{\n "model_type": "llama"\n}\n', b"words", b"\xff\xfe"])
+def test_a_file_of_another_kind_stays_as_it_is(text, tmp_path):
+    (tmp_path / "config.json").write_bytes(text)
+    (tmp_path / "list.txt").write_text("rope_lab.audit.gallery:right\n", encoding="utf-8")
+    arguments = ["audit", "--targets", str(tmp_path / "list.txt"), "--out", str(tmp_path / "config.json")]
+    done = CliRunner().invoke(app, arguments)
+    assert (done.exit_code, done.stdout) == (1, "")
+    assert "--out: expected answers of this command, got" in done.stderr
+    assert (tmp_path / "config.json").read_bytes() == text
+
+
+def test_a_folder_is_no_file_of_answers(tmp_path):
+    with pytest.raises(FileError, match="--out: expected a file that can be written"):
+        answered(tmp_path)
+
+
+@pytest.mark.parametrize("text", ["", "\n# a:f\n"])
+def test_a_list_without_targets_is_refused(text, tmp_path):
+    (tmp_path / "list.txt").write_text(text, encoding="utf-8")
+    done = CliRunner().invoke(app, ["audit", "--targets", str(tmp_path / "list.txt")])
+    assert done.exit_code == 1
+    assert "--targets: expected MODULE:NAME on one line at least, got none in" in done.stderr
+
+
+@pytest.mark.parametrize(("width", "said"), [("15", "got 15"), ('"a"', "got 'a'"), ("true", "got True")])
+def test_a_width_that_cannot_turn_is_said_with_its_line_before_anything_is_asked(width, said, tmp_path):
+    lines = f"rope_lab.audit.gallery:right\nrope_lab.audit.gallery:right head_dim={width}\n"
+    (tmp_path / "list.txt").write_text(lines, encoding="utf-8")
+    done = CliRunner().invoke(app, ["audit", "--targets", str(tmp_path / "list.txt")])
+    assert (done.exit_code, done.stdout) == (1, "")
+    assert f"list.txt, line 2: head_dim: expected a positive even integer, {said}" in done.stderr
+    whole = CliRunner().invoke(app, ["audit", "--targets", str(tmp_path / "list.txt"), "--head-dim", "15"])
+    assert (whole.exit_code, whole.stdout) == (1, "")
 
 
 def test_remarks_and_empty_lines():

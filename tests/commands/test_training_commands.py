@@ -102,6 +102,15 @@ def test_an_option_that_means_nothing_is_named(run, arguments, said):
     assert said in wrong.stderr
 
 
+@pytest.mark.parametrize("folder", ["taken", "taken/below"])
+def test_a_file_in_place_of_the_folder_is_said_before_it_trains(run, tmp_path, folder):
+    (tmp_path / "taken").write_text("mine")
+    wrong = run("train", *TINY, "--out", folder)
+    assert (wrong.exit_code, wrong.stdout) == (1, "")
+    assert f"--out: expected a folder, got {folder}, where taken is a file; name another" in wrong.stderr
+    assert (tmp_path / "taken").read_text() == "mine"
+
+
 @pytest.mark.parametrize("content", [b"{", b"\xff\xfe", b"[1]", b'{"stepz": 3}'])
 def test_a_config_that_is_none_is_named(run, tmp_path, content):
     (tmp_path / "mine.json").write_bytes(content)

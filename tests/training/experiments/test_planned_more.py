@@ -71,7 +71,13 @@ def test_table_2_differs_from_the_old_list_by_rate_and_precision_alone(held):
 def test_lengths_stretch_the_decay_and_keep_the_warm_up(held):
     runs = experiment("crope-rates-lengths").runs
     assert {(r.steps, r.decay_every, r.warmup) for r in runs} == {(n, n // 10, 50) for n in (250, 500, 1000, 2000)}
-    assert len(runs) == 2 * 4 * 3 * 3
+    tried = {}
+    for run in runs:
+        tried.setdefault((run.variant, run.steps), set()).add(run.lr)
+    beside = {name: {OWN[name] / 2, OWN[name], OWN[name] * 2} for name in ("RoPE", "CRoPE QKV")}
+    more = {("RoPE", 250): {0.016}}  # a best rate lay at an edge
+    assert tried == {(v, n): beside[v] | more.get((v, n), set()) for v in beside for n in (250, 500, 1000, 2000)}
+    assert len(runs) == 3 * sum(map(len, tried.values()))
     wikitext = {run.variant: run for run in planned.rates("cpu").runs}
     assert all(same(r, wikitext[r.variant], "steps", "decay_every", "eval_every") for r in runs)
     held["crope-rates-lengths"] = best_at(runs, OWN)

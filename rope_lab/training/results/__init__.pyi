@@ -8,6 +8,7 @@ from . import (
     paired_curves as paired_curves,
     plan_answers as plan_answers,
     result_tables as result_tables,
+    run_lengths as run_lengths,
 )
 from .card_index import ExperimentCards as ExperimentCards, experiment_cards as experiment_cards
 from .cards import (

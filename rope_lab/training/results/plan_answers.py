@@ -119,6 +119,27 @@ def answers(comparisons: Comparisons = PRIMARY, *, rate: float | None = None) ->
     return family(found, margin=MARGIN)
 
 
+def losses_elsewhere(question: str, models: Iterable[Model]) -> dict[tuple[Model, int], float]:
+    """The final losses of an exploratory question, each model at its own best rate, with the seeds that chose nothing.
+
+    Args:
+        question: "ptb", "pg19", "table2" or "lengths".
+        models: Pairs of a variant and a setting.
+
+    Returns:
+        Nats per token, by model and seed; empty while a rate or a card is missing.
+    """
+    rates = rates_elsewhere(question)
+    if not rates:
+        return {}
+    held = {
+        (card.variant, card.setting, card.seed): card.loss()
+        for card in cards.load_all(f"crope-confirm-{question}", "cpu")
+    }
+    asked = {(m, s): (m[0], f"{m[1]}, rate {rates[m]:g}", s) for m in models for s in SEEDS}
+    return {key: held[at] for key, at in asked.items()} if set(asked.values()) <= held.keys() else {}
+
+
 def exploratory(question: str, comparisons: Mapping[str, tuple[Model, Model]]) -> list[Finding]:
     """A family of exploratory comparisons, each model at its own best rate, with the seeds that chose nothing.
 
@@ -129,22 +150,10 @@ def exploratory(question: str, comparisons: Mapping[str, tuple[Model, Model]]) -
     Returns:
         The findings, in the order of the comparisons, paired by seed; empty while a rate or a card is missing.
     """
-    rates = rates_elsewhere(question)
-    if not rates:
+    loss = losses_elsewhere(question, {model for pair in comparisons.values() for model in pair})
+    if not loss:
         return []
-    loss = {
-        (card.variant, card.setting, card.seed): card.loss()
-        for card in cards.load_all(f"crope-confirm-{question}", "cpu")
-    }
-
-    def at(model: Model, seed: int) -> float:
-        variant, setting = model
-        return loss[variant, f"{setting}, rate {rates[model]:g}", seed]
-
-    try:
-        found = {name: [at(one, s) - at(other, s) for s in SEEDS] for name, (one, other) in comparisons.items()}
-    except KeyError:
-        return []
+    found = {name: [loss[one, s] - loss[other, s] for s in SEEDS] for name, (one, other) in comparisons.items()}
     return family(found, margin=MARGIN)
 
 

@@ -15,9 +15,11 @@ from importlib import metadata, resources
 from typing import Any
 
 from rope_lab.algebra.arguments import expect_even
+from rope_lab.algebra.hf_schedules import RopeSettings
 from rope_lab.audit.adapters import adapt
 from rope_lab.audit.apply_functions import Adapted
 from rope_lab.audit.axes import Axis, arrangement, axes_of
+from rope_lab.audit.configured import scaled
 from rope_lab.audit.fingerprints import Fingerprint, fingerprint
 from rope_lab.audit.gallery import Mistake
 from rope_lab.audit.gallery_matches import like_in_gallery
@@ -71,7 +73,9 @@ class Audit:
         return begin | json.loads(self.fingerprint.to_json())
 
 
-def examine(name: str, f: Any, *, head_dim: int, keys: Any = None, about: str = "") -> Audit:
+def examine(
+    name: str, f: Any, *, head_dim: int, keys: Any = None, about: str = "", settings: RopeSettings | None = None
+) -> Audit:
     """The fingerprint and the laws of one callable; ``keys`` turns k, if f does not.
 
     Args:
@@ -80,6 +84,7 @@ def examine(name: str, f: Any, *, head_dim: int, keys: Any = None, about: str = 
         head_dim: The width of a head, a positive even integer.
         keys: The callable that turns k. Default: f.
         about: A remark that the row of the table carries.
+        settings: What the model's configuration says, if known; it serves the words of the fingerprint alone.
 
     Returns:
         An `Audit`. An error that f raises is not passed on, but breaks a law.
@@ -90,7 +95,8 @@ def examine(name: str, f: Any, *, head_dim: int, keys: Any = None, about: str = 
     """
     checked = laws(f, head_dim=head_dim, keys=keys)
     like = like_in_gallery(f, head_dim=head_dim) if any(law.broken for law in checked) else None
-    return Audit(name, fingerprint(f, head_dim=head_dim), tuple(checked), about, like=like)
+    seen = fingerprint(f, head_dim=head_dim, settings=settings)
+    return Audit(name, seen, tuple(checked), about, like=like)
 
 
 def audit(
@@ -137,7 +143,14 @@ def audit(
             adapted = adapt(find(target), head_dim=head_dim, layer_type=layer_type, **settings)
             if adapted.head_dim % 2:
                 raise TargetError(f"a head of {adapted.head_dim} coordinates, an odd number; set another with head_dim")
-            seen = examine(called, adapted.f, head_dim=adapted.head_dim, keys=adapted.keys, about=adapted.about)
+            seen = examine(
+                called,
+                adapted.f,
+                head_dim=adapted.head_dim,
+                keys=adapted.keys,
+                about=adapted.about,
+                settings=scaled(adapted.built.settings) if adapted.built else None,
+            )
             if adapted.built is not None and adapted.axes == 1:
                 more = module_laws(adapted.f, adapted.head_dim, adapted.built)
                 seen = replace(seen, laws=(*seen.laws, *more))

@@ -4,6 +4,7 @@ import inspect
 from contextlib import suppress
 from typing import Any
 
+from rope_lab.algebra.frequency_schedules import Linear, Proportional, Schedule
 from rope_lab.algebra.hf_schedules import RopeSettings, rope_settings
 
 
@@ -13,6 +14,11 @@ def rule_of(config: Any, layer_type: str | None) -> RopeSettings | None:
         return rope_settings(config, layer_type=layer_type)
     except (ArithmeticError, AttributeError, KeyError, TypeError, ValueError):
         return None
+
+
+def scaled(settings: RopeSettings | None) -> RopeSettings | None:
+    """The settings where they name a schedule that its list may not tell; one base tells itself, slowed and cut too."""
+    return None if settings is None or type(settings.schedule) in (Schedule, Linear, Proportional) else settings
 
 
 def window_of(config: Any) -> int | None:

@@ -97,8 +97,18 @@ def _of_list(theta: np.ndarray, width: int, doubt: np.ndarray, scale: float | No
         return Rule(base, residual, "one base", Schedule(), base)
     if words := _blocks(theta, doubt):
         return Rule(None, None, words)
+    if words := _reversed(theta, width, doubt):
+        return Rule(None, None, words)
     rule = _linear(theta, width, doubt) or _ramp(theta, width, doubt, scale) or _equal_steps(theta, doubt)
     return rule or Rule(None, None, NO_RULE)
+
+
+def _reversed(theta: np.ndarray, width: int, doubt: np.ndarray) -> str | None:
+    """One base, with its slowest plane first."""
+    if len(theta) < 3 or theta[0] >= theta[-1]:  # two planes lie on every line
+        return None
+    inner = _of_list(theta[::-1], width, doubt[::-1], None)
+    return None if inner.base is None else f"base {_short(inner.base)}, its planes in reverse order: the slowest first"
 
 
 def _equal_steps(theta: np.ndarray, doubt: np.ndarray) -> Rule | None:

@@ -8,9 +8,9 @@ import sys
 from dataclasses import dataclass, field
 from typing import Any
 
-from rope_lab.algebra.hf_schedules import RopeSettings, rope_settings
+from rope_lab.algebra.hf_schedules import RopeSettings
 from rope_lab.audit.apply_functions import apply_module
-from rope_lab.audit.configured import layer_types, width_of, wrong_layer_type
+from rope_lab.audit.configured import layer_types, rule_of, width_of, wrong_layer_type
 from rope_lab.audit.probe import RotaryCallable
 from rope_lab.errors import ArgumentError
 
@@ -75,17 +75,9 @@ def rotary_of(model: Any, *, config: Any = None, layer_type: str | None = None) 
         turned.keys,
         width,
         expected=_said(found, layer_type, width),
-        settings=_settings_of(found, layer_type),
+        settings=rule_of(found, layer_type),
         about=turned.about,
     )
-
-
-def _settings_of(config: Any, layer_type: str | None) -> RopeSettings | None:
-    """What a configuration says of its frequencies, or None where it has a rule that we do not know."""
-    try:
-        return rope_settings(config, layer_type=layer_type)
-    except (ValueError, TypeError):
-        return None
 
 
 def _rotary_module(model: Any) -> Any:

@@ -17,7 +17,8 @@ from rope_lab.audit.probe import Probe, RefusedError
 LADDER = tuple(2**k for k in range(17))  # an angle known at n is known well enough at 2n to count its full turns
 FINE = tuple(2.0**k for k in range(-10, 0))  # where fractions are answered: they tell frequencies above pi
 NEAR = (0, 3, 5, 6, 7)
-SHORT = 1024  # what every model was trained on: dynamic scaling begins beyond
+SHORT = 1024  # what nearly every model was trained on: dynamic scaling begins beyond
+SHORTER = (SHORT, 256, 64, 16)  # tried one after the other where far positions change the angles of near ones
 TURNED = "position 0 turns too"
 LIMITS = (100003, 65536, *(2**k - 1 for k in range(16, 3, -1)))  # the last row of a table is one less than a power
 
@@ -162,8 +163,8 @@ def measure(probe: Probe, *, far: tuple[int, ...]) -> Matrices:
     if refusal:
         seen.notes.append(f"positions up to {positions[-1]} only; beyond, {refusal}")
     if not seen.linear and not seen.problems[-1].startswith("not linear"):
-        short = _fitted(probe, tuple(n for n in positions if n <= SHORT))
-        if short.linear:
+        tried = (_fitted(probe, tuple(n for n in positions if n <= longest)) for longest in SHORTER)
+        if short := next((one for one in tried if one.linear), None):
             short.problems.append(
                 f"angles change when a far position is in the same call; this holds up to {short.positions[-1]}"
             )

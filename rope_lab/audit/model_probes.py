@@ -14,6 +14,8 @@ import numpy as np
 import torch
 from torch import Tensor, nn
 
+from rope_lab.algebra.hf_schedules import RopeSettings
+from rope_lab.audit.configured import rule_of, scaled
 from rope_lab.audit.fingerprints import Fingerprint, fingerprint
 from rope_lab.audit.guard import guarded
 from rope_lab.audit.importing import TargetError
@@ -169,7 +171,7 @@ def model_probe(model: Any, *, name: str | None = None, seed: int = 0) -> ModelP
             continue
         try:
             with guarded(f"reading layer {i}"):
-                q, k = (_read(run, i, which) for which in (0, 1))
+                q, k = (_read(run, i, which, _settings(model, i)) for which in (0, 1))
                 v = any(movement(*pair) > FLOOR for pair in _values(run, i))
             layers.append(LayerProbe(q, k, v, *parts))
         except TargetError as why:
@@ -181,7 +183,7 @@ def _values(run: Any, layer: int) -> Iterator[tuple[Tensor, Tensor]]:
     return zip(run(0).values.get(layer, []), run(1).values.get(layer, []), strict=False)
 
 
-def _read(run: Any, layer: int, which: int) -> Fingerprint | None:
+def _read(run: Any, layer: int, which: int, settings: RopeSettings | None) -> Fingerprint | None:
     """The fingerprint of what carries queries or keys from position 0 to position n; None where nothing moves."""
     pairs = run(0).attended.get(layer, [])
     moves = [movement(a[which], b[which]) for a, b in zip(pairs, run(1).attended.get(layer, []), strict=False)]
@@ -198,7 +200,15 @@ def _read(run: Any, layer: int, which: int) -> Fingerprint | None:
         return np.einsum("tij,...tj->...ti", maps, v)
 
     _map(x, _flat(run(1).attended[layer][at][which]))  # its refusal is the layer's
-    return fingerprint(f, head_dim=x.shape[1])
+    return fingerprint(f, head_dim=x.shape[1], settings=settings)
+
+
+def _settings(model: Any, layer: int) -> RopeSettings | None:
+    """The schedule that the configuration names for a layer, if it names one."""
+    config = getattr(model, "config", None)
+    config = config.get_text_config() if hasattr(config, "get_text_config") else config
+    kinds = getattr(config, "layer_types", None) or ()
+    return scaled(rule_of(config, kinds[layer] if layer < len(kinds) else None))
 
 
 def _flat(x: Tensor) -> np.ndarray:

@@ -1,12 +1,13 @@
 """Is a model relative? Its tokens are moved to other positions; what changes, in which layer, and why."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict, dataclass
 from html import escape
 from typing import Any
 
 import torch
 
+from rope_lab.algebra.arguments import expect_whole
 from rope_lab.audit.importing import TargetError
 from rope_lab.audit.shift_causes import ABSOLUTE, BY_DESIGN, ROUNDING, causes_of
 from rope_lab.audit.shift_runs import Run, Runner, expect_finite, movement
@@ -159,6 +160,7 @@ def shift_test(
         TargetError: If the model takes no positions, has no layers to watch, cannot be called, or answers NaN.
     """
     asked = _shifts(model, shifts)
+    expect_whole(seed, name="seed", least=0)
     own, wide = Runner(model, wide=False, seed=seed), Runner(model, wide=True, seed=seed)
     bases = own(0), wide(0)
     for base in bases:
@@ -225,8 +227,9 @@ def _shifts(model: Any, shifts: Sequence[int] | None) -> tuple[int, ...]:
     if shifts is None:
         window = getattr(getattr(model, "config", None), "max_position_embeddings", None)
         shifts = (*SHIFTS, window) if isinstance(window, int) and window > 0 else SHIFTS
-    if any(isinstance(s, bool) or not isinstance(s, int) for s in shifts):
-        raise TypeError(f"shifts: expected whole numbers, got {tuple(shifts)}; such as (1, 16, 256)")
+    listed = isinstance(shifts, Iterable) and not isinstance(shifts, str)
+    if not listed or any(isinstance(s, bool) or not isinstance(s, int) for s in shifts):
+        raise TypeError(f"shifts: expected a list of whole numbers, got {shifts!r}; such as (1, 16, 256)")
     found = tuple(sorted(set(shifts)))
     if not found or found[0] < 1:
         raise ValueError(f"shifts: expected positive whole numbers, got {tuple(shifts)}; such as (1, 16, 256)")

@@ -248,6 +248,19 @@ def test_angles_that_follow_the_longest_position():
     assert "angles change when a far position is in the same call" in seen.problems[0]
 
 
+@pytest.mark.parametrize(("window", "up_to"), [(2048, 1024), (512, 256), (128, 64), (32, 16)])
+def test_a_list_for_texts_beyond_a_window(window, up_to):
+    """As LongRoPE: one long text and every plane turns slower, by a number of its own."""
+    theta = 10000.0 ** (-np.arange(8) / 8)
+
+    def f(x, n):
+        return rotary(theta=theta / (np.arange(1, 9) if np.max(n) >= window else 1))(x, n)
+
+    seen = fingerprint(f, head_dim=16)
+    assert (seen.layout, seen.base) == ("interleaved", 10000.0)
+    assert seen.problems[0].endswith(f"in the same call; this holds up to {up_to}")
+
+
 @pytest.mark.parametrize("shape", [(3, "(batch, T, head_dim)"), (2, "(T, head_dim)")])
 def test_fewer_axes(shape):
     rank, name = shape

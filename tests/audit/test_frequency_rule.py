@@ -114,9 +114,12 @@ WORDS = {
         by_parts(1e4, window=4096, low=1, high=32, factor=16),
         "16 times slower from plane 46 on, a ramp over the turns (by parts, 32 to 1)",
     ),
+    "one base, backwards": (THETA[::-1], "base 10000, its planes in reverse order: the slowest first"),
 }
 NOT = {
     "nearly two blocks": (np.tile(frequencies(16, 100.0), 2) * np.where(AT < 8, 1, 1.005), "blocks"),
+    "nearly backwards": (THETA[::-1] * (1 + 0.005 * np.sin(AT)), "reverse"),
+    "backwards and scaled": (THETA[::-1] / 4, "reverse"),
     "nearly scaled": (THETA / 4 * (1 + 0.005 * np.sin(AT)), "every frequency times"),
     "a ramp that turns back": (THETA * np.where(AT < 6, 1, np.where(AT < 8, 1.5, 1 / 8)), "slower"),
     "a ramp without an end": (THETA * np.exp(-0.02 * np.clip(AT - 5, 0, None) ** 2), "slower"),

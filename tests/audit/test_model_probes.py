@@ -30,6 +30,23 @@ def test_our_own_model():
     assert str(seen).splitlines()[1].startswith("layers 0-1: half-split, 8 of 8, counter-clockwise, base 500")
 
 
+YARN = {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 512, "rope_theta": 10000.0}
+
+
+@pytest.mark.parametrize(
+    ("rule", "words"),
+    [(YARN, "Yarn(factor=4, window=512), from base 10000"), (None, "base 10000"), ({"rope_type": "new"}, "no single")],
+)
+def test_a_schedule_is_named_by_the_configuration(monkeypatch, rule, words):
+    pytest.importorskip("transformers")
+    from transformers import LlamaConfig
+
+    model = tiny_model(LlamaConfig(max_position_embeddings=2048, rope_parameters=YARN if rule else None))
+    if rule and rule != YARN:  # control: the words come from the configuration
+        monkeypatch.setattr(model.config, "rope_parameters", rule)
+    assert words in str(model_probe(model)).splitlines()[1]
+
+
 def test_values_that_turn_are_seen():
     assert all(layer.values for layer in model_probe(gpt(rotated="qkvo")).layers)
     assert not any(layer.values for layer in model_probe(gpt(rotated="qk")).layers)

@@ -81,6 +81,15 @@ def test_a_width_that_is_no_number_of_planes_is_not_asked(config, words):
     assert found.saw.startswith(words)
 
 
+@pytest.mark.parametrize(("turning", "config"), [(16, {**PLAIN, "partial_rotary_factor": 0.5}), (8, PLAIN)])
+def test_control_another_number_of_coordinates_is_named_first(turning, config):
+    own = np.zeros(8)
+    own[: turning // 2] = rule(PLAIN, 1)[: turning // 2]
+    found = asked(turned(lambda _: own), config)
+    assert not found.ok
+    assert found.saw.startswith(f"{turning} of 16 coordinates turn, expected {24 - turning}; in a text of 1025 tokens")
+
+
 def test_a_table_that_ends_early_is_not_asked():
     """As far as it goes it may be right; no text of a thousand tokens fits."""
     found = asked(from_table(length=64), PLAIN)

@@ -187,10 +187,20 @@ def test_a_shift_that_the_model_refuses_is_left_out():
         shift_test(gpt(), shifts=(4096,))
 
 
-@pytest.mark.parametrize(("shifts", "error"), [((0,), ValueError), ((), ValueError), ((True,), TypeError)])
+@pytest.mark.usefixtures("untyped")
+@pytest.mark.parametrize(
+    ("shifts", "error"), [((0,), ValueError), ((), ValueError), ((True,), TypeError), (3, TypeError), ("16", TypeError)]
+)
 def test_wrong_shifts(shifts, error):
     with pytest.raises(error, match="shifts: expected"):
         shift_test(gpt(), shifts=shifts)
+
+
+@pytest.mark.usefixtures("untyped")
+@pytest.mark.parametrize(("seed", "error"), [("a", TypeError), (-1, ValueError)])
+def test_wrong_seeds(seed, error):
+    with pytest.raises(error, match="seed: expected a whole number"):
+        shift_test(gpt(), seed=seed)
 
 
 def test_a_model_that_takes_no_positions():

@@ -126,6 +126,20 @@ def test_a_whole_model_from_a_config(tmp_path):
     assert json.loads(done.output)["relative"]
 
 
+LLAMA = "transformers.models.llama.modeling_llama:LlamaRotaryEmbedding"
+
+
+def test_a_schedule_is_named_by_the_configuration_that_was_given(tmp_path):
+    pytest.importorskip("transformers")
+    rule = {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 512, "rope_theta": 10000.0}
+    path = tmp_path / "config.json"
+    path.write_text(json.dumps({"head_dim": 16, "max_position_embeddings": 2048, "rope_parameters": rule}))
+    done = run(LLAMA, "--config", str(path), "--json")
+    assert json.loads(done.output)["scheme"] == "Yarn(factor=4, window=512), from base 10000"
+    plain = run(LLAMA, "--head-dim", "16", "--json")
+    assert json.loads(plain.output)["scheme"] == "one base"
+
+
 def test_a_model_that_cannot_be_made_is_skipped_in_words():
     pytest.importorskip("transformers")
     done = run("--model", "no_such_family")

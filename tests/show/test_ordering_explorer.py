@@ -34,6 +34,12 @@ def test_every_cell_is_the_paired_difference_of_the_cards(now):
         assert cell["word"] == ("undecided" if not gap.decided else "agree" if way > 0 else "reversed")
 
 
+def test_the_board_on_paper_says_the_same(now):
+    words = {"agree": "as published", "reversed": "the other way", "undecided": "undecided"}
+    told = "; ".join(f"{cell['other']} minus {cell['one']} {words[cell['word']]}" for cell in now["cells"])
+    assert pictures.every_pair().desc == f"{told}."
+
+
 @pytest.mark.parametrize("order", ["mean", "median", "published"])
 def test_the_names_stand_in_the_order_that_was_asked_for(order):
     rows = compute(order=order)["rows"]

@@ -51,6 +51,7 @@ from .nine_placements import (
     base_and_plane as base_and_plane,
     begun_elsewhere as begun_elsewhere,
     crossing as crossing,
+    every_pair as every_pair,
     longer_windows as longer_windows,
     one_cache_table as one_cache_table,
     relations as relations,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import combinations
 from statistics import fmean
 
 from matplotlib.ticker import MultipleLocator
@@ -20,6 +21,7 @@ __all__ = [
     "base_and_plane",
     "begun_elsewhere",
     "crossing",
+    "every_pair",
     "longer_windows",
     "one_cache_table",
     "relations",
@@ -51,6 +53,37 @@ def against_nope() -> Picture:
         axes.plot([], [], "D-", ms=5, color=LIGHT["two"], label="mean, 95 %")
         axes.plot([], [], "|", ms=12, mew=2, color=LIGHT["one"], label="published")
         axes.legend(loc="lower left")
+    return fig.picture
+
+
+def every_pair() -> Picture:
+    """The board of all pairs, in the published order: for paper, where the widget that hides it cannot be opened.
+
+    Of a pair the one that was published as better has the column, the other the row.
+    """
+    found, said = cards.load_all(JUDGED, "cpu"), cards.published("placements")["losses"][""]
+    names = sorted({c.variant for c in found}, key=lambda name: said[name])
+    marks = {
+        "as published": {"marker": "o", "ms": 8, "color": LIGHT["ink"]},
+        "the other way": {"marker": "x", "ms": 8, "mew": 2.5, "color": LIGHT["two"]},
+        "undecided": {"marker": "o", "ms": 7, "mfc": "none", "color": LIGHT["muted"]},
+    }
+    words = {}
+    for column, row in combinations(range(len(names)), 2):
+        span = intervals.paired(found, names[row], names[column])
+        decided = "as published" if span.mean > 0 else "the other way"
+        words[column, row] = decided if span.decided else "undecided"
+    listed = "; ".join(f"{names[row]} minus {names[column]} {word}" for (column, row), word in words.items())
+    with figure(title="Every pair of nine placements", desc=f"{listed}.", size=(4.2, 3.8)) as fig:
+        axes = fig.subplots()
+        axes.set(xlim=(-0.5, len(names) - 1.5), ylim=(len(names) - 0.5, 0.5), aspect="equal")
+        axes.set_xticks(range(len(names) - 1), names[:-1], rotation=45)
+        axes.set_yticks(range(1, len(names)), names[1:])
+        for (column, row), word in words.items():
+            axes.plot(column, row, ls="none", **marks[word])
+        for word, mark in marks.items():
+            axes.plot([], [], ls="none", label=word, **mark)
+        axes.legend(loc="upper right")
     return fig.picture
 
 

@@ -8,6 +8,7 @@ globalThis.bookOnPaper = {
       "script, style, noscript, button, .headerlink, .mark-texts, .claims-of-page, .marks-switch, .chapter-links, " +
       ".quiz-buttons, .quiz-plain, .quiz-says, .quiz-feedback, .quiz-where, .settled-says, .settled-form, .quiz-progress, " +
       ".ledger-filter, .ledger-chips, .ledger-picture, .argument ul, .continue, .toctree-wrapper, [hidden]";
+    dispatchEvent(new Event("beforeprint")); // as for every page on paper: paper.js keeps dates whole
     for (const fold of article.querySelectorAll("details:not(.ledger-entry)")) fold.open = true;
     for (const canvas of article.querySelectorAll("canvas")) {
       const picture = new Image();

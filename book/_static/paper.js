@@ -10,3 +10,25 @@
     page.theme = theme;
   });
 }
+
+/** A date stays on one line: Chromium would cut it at its hyphens. */
+addEventListener(
+  "beforeprint",
+  () => {
+    const walker = document.createTreeWalker(document.querySelector("article"), NodeFilter.SHOW_TEXT);
+    const texts = [];
+    while (walker.nextNode()) texts.push(walker.currentNode);
+    for (const text of texts) {
+      if (text.parentElement.closest("pre, script, style, svg")) continue;
+      for (const [date] of text.data.matchAll(/\b\d{4}-\d\d-\d\d\b/g)) {
+        const whole = document.createElement("span");
+        whole.className = "paper-whole";
+        whole.textContent = date;
+        const at = text.data.indexOf(date);
+        text.before(text.data.slice(0, at), whole);
+        text.data = text.data.slice(at + date.length);
+      }
+    }
+  },
+  { once: true },
+);

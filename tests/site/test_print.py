@@ -1,6 +1,9 @@
 """On paper: nothing is cut at the right edge, no button is printed, folds are open, a chapter keeps its number."""
 
+from io import BytesIO
+
 import pytest
+from pypdf import PdfReader
 
 from tests.site.pages import visiting
 
@@ -56,6 +59,80 @@ def test_a_table_under_a_figure_keeps_the_names_of_its_rows_on_paper(browser, si
         names = visit.page.locator(".rope-losses th button")
         assert names.count() > 1
         assert all(name.is_visible() for name in names.all())
+
+
+def printed(browser, site, name):
+    """The text of each sheet of a page, as it stands when it is opened: a visit would open what is folded."""
+    page = browser.new_page()
+    page.goto(f"{site.file}{name}.html")
+    page.wait_for_function("[...document.querySelectorAll('.rope-widget')].every((w) => w.dataset.ready === 'true')")
+    sheets = PdfReader(BytesIO(page.pdf(format="A4", print_background=True))).pages
+    page.close()
+    return [" ".join(sheet.extract_text().split()) for sheet in sheets]
+
+
+@pytest.mark.parametrize(
+    ("name", "above", "below"),
+    [
+        ("book/small_model", "A small model you can break", "They part at word"),
+        ("book/06_block_diagonalisation", "largest entry outside the blocks", "Five things to try"),
+    ],
+)
+def test_no_sheet_stays_white_before_what_is_tall(browser, site, name, above, below):
+    sheets = printed(browser, site, name)
+    assert any(above in sheet and below in sheet for sheet in sheets)
+
+
+def test_an_exercise_and_the_cell_that_checks_it_share_a_sheet(browser, site):
+    sheets = printed(browser, site, "notebooks/03_two_layouts")
+    for name in ("ch03.find-layout", "ch03.rotate-half", "ch03.to-half", "ch03.way-back"):
+        asked = [number for number, sheet in enumerate(sheets) if f'exercise("{name}")' in sheet]
+        answered = [number for number, sheet in enumerate(sheets) if f"{name}:" in sheet]
+        assert asked
+        assert asked == answered
+
+
+def test_the_last_sheet_is_not_empty(browser, site):
+    assert "The lab of this chapter" in printed(browser, site, "book/11_sigma_basis")[-1]
+
+
+def test_answers_below_their_question_stay_closed_on_paper(browser, site):
+    sheets = " ".join(printed(browser, site, "book/newer_encodings"))
+    assert "Is there a pair of families for it" in sheets
+    assert "What you should see" not in sheets
+    assert "A polynomial of degree 2" not in sheets
+
+
+def test_a_date_is_not_cut_on_paper(browser, site):
+    with visiting(browser, site, "book/symptoms") as visit:
+        article = visit.page.locator("article")
+        before = article.evaluate("(article) => article.textContent")
+        visit.page.emulate_media(media="print")
+        visit.page.evaluate("dispatchEvent(new Event('beforeprint'))")
+        wraps = article.locator(".paper-whole").evaluate_all(
+            "all => all.map((date) => getComputedStyle(date).whiteSpace)"
+        )
+        assert len(wraps) > 10
+        assert set(wraps) == {"nowrap"}
+        assert article.evaluate("(article) => article.textContent") == before
+
+
+def test_an_entry_of_the_symptoms_is_not_torn_between_columns(browser, site):
+    with visiting(browser, site, "book/symptoms") as visit:
+        visit.page.set_viewport_size(PAPER)
+        visit.page.emulate_media(media="print")
+        entries = visit.page.locator(".symptom-list li")
+        assert set(entries.evaluate_all("all => all.map((li) => getComputedStyle(li).breakInside)")) == {"avoid"}
+
+
+def test_the_board_that_the_screen_hides_is_printed_after_its_question(browser, site):
+    with visiting(browser, site, "book/16_nine_placements") as visit:
+        board = visit.page.locator(".tag_on-paper svg")
+        assert not board.is_visible()
+        visit.page.emulate_media(media="print")
+        assert board.is_visible()
+        question = visit.page.locator(".rope-ordering ol")
+        assert question.bounding_box()["y"] < board.bounding_box()["y"]
 
 
 @pytest.fixture(params=["15_crope_tables", "17_which_rope", "atlas", "result_cards"])

@@ -146,7 +146,10 @@
     if (!page) return;
     const { top, bottom } = page.getBoundingClientRect();
     const seen = list.getBoundingClientRect();
-    if (top < seen.top || bottom > seen.bottom) list.scrollTop += top - seen.top - seen.height / 3;
+    // The name of the book and the search may stay above the list and cover its first lines.
+    const search = list.querySelector(".search-button__button")?.getBoundingClientRect();
+    const free = Math.max(seen.top, search?.bottom ?? 0);
+    if (top < free || bottom > seen.bottom) list.scrollTop += top - seen.top - seen.height / 3;
   }
 
   mark();

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from tests.site.checks import nothing, serious_to_axe
-from tests.site.pages import visiting
+from tests.site.pages import DESK, visiting
 
 KEY = "rope-lab:way"
 CHAPTER = "book/02_many_planes"
@@ -170,3 +170,22 @@ def test_the_list_at_the_side_shows_the_page_that_is_open(browser, site):
         for name in ("book/18_precision", CHAPTER):
             visit.page.goto(f"{site.http}{name}.html")
             visit.page.wait_for_function(inside)
+
+
+def test_what_stays_above_the_list_does_not_cover_the_page_that_is_open(browser, site):
+    """The list is put back so that the entry lies under the search, which stays."""
+    page = browser.new_context(viewport=DESK).new_page()
+    page.goto(f"{site.http}book/18_precision.html")
+    under = """() => {
+      const list = document.querySelector(".bd-sidebar-primary");
+      const entry = list.querySelector(".current.active > a").getBoundingClientRect();
+      list.scrollTop += entry.top - list.getBoundingClientRect().top - 20;
+    }"""
+    page.evaluate(under)
+    page.reload()
+    page.wait_for_function("""() => {
+      const list = document.querySelector(".bd-sidebar-primary");
+      const { left, top, bottom } = list.querySelector(".current.active > a").getBoundingClientRect();
+      return list.querySelector(".current.active > a").contains(document.elementFromPoint(left + 5, (top + bottom) / 2));
+    }""")
+    page.context.close()

@@ -124,6 +124,8 @@ def paragraph(lines: list[str]) -> list[str]:
 def turned(mark: str) -> str:
     """One mark: mathematics, the id of a claim, or code."""
     inner = " ".join(mark.strip("`$").split())
+    if mark.startswith("$$"):
+        return f"\n\n.. math:: {inner}\n\n"
     if mark.startswith("$"):
         return f"\\ :math:`{inner}`\\ "
     if mark.startswith((":", "``", "*")):

@@ -19,6 +19,7 @@ from typing import Any, cast
 
 from claim_results import result
 from docutils import nodes
+from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.config import Config
 from sphinx.domains.std import StandardDomain
@@ -62,6 +63,13 @@ def marks_under(equation: nodes.math_block) -> list[mark_node]:
     return found
 
 
+def in_docstring(node: nodes.Node) -> bool:
+    """Whether it stands in the entry of a name in the API reference, which lists its claims in a block of their own."""
+    while node.parent is not None and not isinstance(node, addnodes.desc):
+        node = node.parent
+    return isinstance(node, addnodes.desc)
+
+
 def collect(app: Sphinx, doctree: nodes.document) -> None:
     """Note the equations and marks of one page where Sphinx itself purges, merges and stores them."""
     notes = app.env.metadata[app.env.docname]
@@ -69,7 +77,7 @@ def collect(app: Sphinx, doctree: nodes.document) -> None:
         notes["equations"] = [
             (eq.line, [(mark["kind"], mark["name"]) for mark in marks_under(eq)])
             for eq in doctree.findall(nodes.math_block)
-            if "output" not in eq["classes"]
+            if "output" not in eq["classes"] and not in_docstring(eq)
         ]  # what a cell printed needs no mark
     notes["marks"] = [(mark.line, mark["kind"], mark["name"]) for mark in doctree.findall(mark_node)]
     places = set()  # the ledger's page leads to the first mark of each claim

@@ -64,9 +64,9 @@ class CausalAttention(nn.Module):
 
     With $\rho_x(n) = R_n$ where x is rotated and $I$ where it is not, for each head:
     $$ y_m = \rho_o(m)^\top \sum_{n \le m} \mathrm{softmax}_n\!\left(
-       \frac{(\rho_q(m)\,q_m)^\top \rho_k(n)\,k_n}{\sqrt{\mathrm{head\_dim}}}\right) \rho_v(n)\,v_n, \qquad
-       x'_m = W_o\, y_m . $$
-    The output turns back on each head, *before* $W_o$: that is the only place where it can undo the values' rotation.
+       \frac{(\rho_q(m)\,q_m)^\top \rho_k(n)\,k_n}{\sqrt{\mathrm{head\_dim}}}\right) \rho_v(n)\,v_n $$
+    and $x'_m = W_o\, y_m$ over all heads. The output turns back on each head, *before* $W_o$: that is the only place
+    where it can undo the values' rotation.
     x is (..., T, d_model). Only {}, {q,k}, {v,o} and {q,k,v,o} depend on relative position alone; v and o may turn at
     frequencies of their own (``rotary_vo``). With fewer heads of keys and values, neighbouring heads of queries share
     one. Slow definition: `rope_lab.algebra.placements.attention`.

@@ -131,7 +131,8 @@ class SplicedLatentAttention(_OnLatent):
     r"""MLA's form: the latent without positions, and a small rotary key beside it that all heads share.
 
     $$ s_{mn} = \frac{q_m^\top W_k c_n + (\mathcal R_m q^r_m)^\top \mathcal R_n k^r_n}
-       {\sqrt{\mathrm{head\_dim} + \mathrm{d\_rope}}}, \qquad y_m = W_v \sum_{n \le m} a_{mn}\, c_n . $$
+       {\sqrt{\mathrm{head\_dim} + \mathrm{d\_rope}}}, $$
+    $$ y_m = W_v \sum_{n \le m} a_{mn}\, c_n . $$
     The cache holds $(c_n, \mathcal R_n k^r_n)$, and the values are a part of the keys. Without a cache each head makes
     its own keys and values, which is cheaper for many queries at once; with one, all heads read the latents.
     The two are equal.

@@ -215,8 +215,9 @@ def two_angles_in_closed_form(crossed):
 
 @claim(
     "book.bch-four",
-    statement=r"The exponent of $e^{mX} e^{nY}$ up to the fourth degree is $mX + nY + \tfrac12 mn\,C + \tfrac1{12} m^2 "
-    r"n\,[X, C] - \tfrac1{12} m n^2\,[Y, C] - \tfrac1{24} m^2 n^2\,[Y, [X, C]]$ with $C = [X, Y]$.",
+    statement=r"The exponent of $e^{mX} e^{nY}$ up to the fourth degree is $mX + nY$ ${}+ \tfrac12 mn\,C$ "
+    r"${}+ \tfrac1{12} m^2 n\,[X, C]$ ${}- \tfrac1{12} m n^2\,[Y, C]$ ${}- \tfrac1{24} m^2 n^2\,[Y, [X, C]]$ "
+    r"with $C = [X, Y]$.",
     witness=r"$X$ and $Y$ commute: only $mX + nY$ is left.",
     holds=-1,
     control=+1,  # a sign at the third order

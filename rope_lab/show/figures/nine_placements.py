@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import combinations
 from statistics import fmean
+from typing import Any
 
 from matplotlib.ticker import MultipleLocator
 
@@ -63,7 +64,7 @@ def every_pair() -> Picture:
     """
     found, said = cards.load_all(JUDGED, "cpu"), cards.published("placements")["losses"][""]
     names = sorted({c.variant for c in found}, key=lambda name: said[name])
-    marks = {
+    marks: dict[str, dict[str, Any]] = {
         "as published": {"marker": "o", "ms": 8, "color": LIGHT["ink"]},
         "the other way": {"marker": "x", "ms": 8, "mew": 2.5, "color": LIGHT["two"]},
         "undecided": {"marker": "o", "ms": 7, "mfc": "none", "color": LIGHT["muted"]},

@@ -75,7 +75,7 @@ def test_lengths_stretch_the_decay_and_keep_the_warm_up(held):
     for run in runs:
         tried.setdefault((run.variant, run.steps), set()).add(run.lr)
     beside = {name: {OWN[name] / 2, OWN[name], OWN[name] * 2} for name in ("RoPE", "CRoPE QKV")}
-    more = {("RoPE", 250): {0.016}}  # a best rate lay at an edge
+    more = {("RoPE", 250): {0.016}, ("CRoPE QKV", 2000): {0.002}}  # best rates lay at edges
     assert tried == {(v, n): beside[v] | more.get((v, n), set()) for v in beside for n in (250, 500, 1000, 2000)}
     assert len(runs) == 3 * sum(map(len, tried.values()))
     wikitext = {run.variant: run for run in planned.rates("cpu").runs}

@@ -21,6 +21,8 @@ class Table:
     a | 3.5
     """
 
+    folds = False  # on a phone each row becomes a small block: its name, and below it the other cells with their names
+
     def __init__(
         self, headings: Sequence[str], rows: Iterable[Sequence[str]], *, caption: str, right: Iterable[str] = ()
     ) -> None:
@@ -54,7 +56,8 @@ class Table:
         return (
             f'<div class="rope-table"><p style="margin: 1.5rem 0 .5rem"><strong>{_code(self.caption)}</strong></p>'
             f'<div class="pst-scrollable-table-container" tabindex="0" role="region" aria-label="{label}">'
-            '<table class="table" style="font-size: .9rem; font-variant-numeric: tabular-nums">'
+            f'<table class="table{" folds" if self.folds else ""}" '
+            'style="font-size: .9rem; font-variant-numeric: tabular-nums">'
             f"<thead><tr>{head}</tr></thead>"
             f"<tbody>{body}</tbody></table></div></div>"
         )
@@ -64,7 +67,8 @@ class Table:
         return "\n".join(lines).replace("`", "")
 
     def _cell(self, name: str, text: str) -> str:
-        return f'<td style="{self._style(name, text)}">{_code(text)}</td>'
+        what = f' data-what="{escape(name, quote=True)}"' if self.folds else ""
+        return f'<td{what} style="{self._style(name, text)}">{_code(text)}</td>'
 
     def _style(self, name: str, text: str) -> str:
         side = f"text-align: {'right' if name in self.right else 'left'}"
@@ -204,7 +208,9 @@ def settings_table(found: Iterable[Card], *, caption: str, columns: Sequence[str
         rows.append([f"`{experiment}`" + (f", {setting}" if setting else ""), *chosen])
     headings = ["experiment", *(columns or cells)] if rows else ["experiment", *columns]
     right = {"batch × window", "steps", "width", "rate", "warm-up"} & set(headings)
-    return Table(headings, rows, caption=caption, right=right)
+    made = Table(headings, rows, caption=caption, right=right)
+    made.folds = True
+    return made
 
 
 def _decay(config: dict) -> str:

@@ -117,3 +117,9 @@ def test_a_name_alone_does_not_break_and_a_sentence_with_one_does():
     name, sentence = re.findall(r'<td style="([^"]*)"', html)
     assert "nowrap" in name
     assert "nowrap" not in sentence
+
+
+def test_a_cell_of_a_table_that_folds_says_its_column():
+    folds = settings_table(LEARNT[:1], caption="Folds", columns=("rate",))._repr_html_()
+    assert re.findall(r'data-what="([^"]*)"', folds) == ["experiment", "rate"]
+    assert "data-what" not in Table(["rate"], [["1"]], caption="Plain")._repr_html_()

@@ -185,7 +185,8 @@ def test_what_stays_above_the_list_does_not_cover_the_page_that_is_open(browser,
     page.reload()
     page.wait_for_function("""() => {
       const list = document.querySelector(".bd-sidebar-primary");
-      const { left, top, bottom } = list.querySelector(".current.active > a").getBoundingClientRect();
-      return list.querySelector(".current.active > a").contains(document.elementFromPoint(left + 5, (top + bottom) / 2));
+      const entry = list.querySelector(".current.active > a");
+      const { left, top, bottom } = entry.getBoundingClientRect();
+      return entry.contains(document.elementFromPoint(left + 5, (top + bottom) / 2));
     }""")
     page.context.close()

@@ -1,4 +1,4 @@
-"""A formula between double dollars stands on lines of its own in the API reference, and cannot be cut where a line ends."""
+"""A formula between double dollars stands on lines of its own in the API reference, where nothing cuts it."""
 
 from api_reference import restructured
 from docutils import nodes

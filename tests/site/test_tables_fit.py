@@ -1,0 +1,39 @@
+"""What was once too wide: tables of settings and of the appendix, and the bar of a chapter on the smallest phone."""
+
+import pytest
+
+# How far each of the tables reaches beyond its box, in pixels, with all folds around it and in it open.
+BEYOND = """tables => tables.map((table) => {
+  for (const fold of table.querySelectorAll("details")) fold.open = true;
+  for (let fold = table.closest("details"); fold; fold = fold.parentElement.closest("details")) fold.open = true;
+  const box = table.closest(".pst-scrollable-table-container");
+  return box.scrollWidth - box.clientWidth;
+})"""
+
+
+@pytest.mark.parametrize(
+    ("name", "width", "tables"),
+    [
+        ("15_crope_tables", 390, "table.folds"),
+        ("16_nine_placements", 390, "table.folds"),
+        ("15_crope_tables", 768, "table.folds"),
+        ("atlas", 1280, "table.atlas"),
+        ("speed", 1280, ".rope-table table"),
+        ("speed", 768, ".rope-table table"),
+    ],
+)
+def test_a_table_fits_its_page(browser, site, name, width, tables):
+    page = browser.new_page(viewport={"width": width, "height": 900})
+    page.goto(f"{site.http}book/{name}.html")
+    beyond = page.locator(tables).evaluate_all(BEYOND)
+    assert beyond
+    assert max(beyond) <= 1
+    page.close()
+
+
+@pytest.mark.parametrize("name", ["book/05_generators", "notebooks/15_crope_tables"])
+def test_the_bar_of_a_chapter_fits_the_smallest_phone(browser, site, name):
+    page = browser.new_page(viewport={"width": 320, "height": 600})
+    page.goto(f"{site.http}{name}.html")
+    assert page.evaluate("document.documentElement.scrollWidth") == 320
+    page.close()

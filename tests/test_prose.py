@@ -103,6 +103,16 @@ def wrong_in_shape(page: str, root: Path) -> list[str]:
     return found + ([f"no module {m}" for m in missing] if modules else ["Code names no module"])
 
 
+WIDEST = 84  # characters of code that a column of 768 pixels shows
+SHOWN = re.compile(r"^([^\S\n]*)```(?:\{code-cell\} ipython3|python)\n(.*?)^\1```$", re.MULTILINE | re.DOTALL)
+
+
+def long_lines(page: str) -> list[str]:
+    """Lines of code that a reader would have to push aside."""
+    shown = [body for _, body in SHOWN.findall(page) if ":tags: [remove-" not in body]
+    return [f"{len(line)} characters: {line}" for body in shown for line in body.splitlines() if len(line) > WIDEST]
+
+
 def wrong_in_bootstrap(notebooks: dict[str, str], url: str) -> list[str]:
     """One first cell for all labs; it installs from the repository's address and leaves torch and numpy alone."""
     first = {name: "".join(cells(text)[0]["source"]) for name, text in notebooks.items()}
@@ -183,6 +193,11 @@ def test_every_listed_page_exists_with_its_lab():
 @pytest.mark.parametrize("chapter", chapters(ROOT))
 def test_a_chapter_has_its_head_and_its_end(chapter):
     assert wrong_in_shape((ROOT / f"book/{chapter}.md").read_text(), ROOT) == []
+
+
+@pytest.mark.parametrize("page", sorted(path.stem for path in ROOT.glob("book/*.md")))
+def test_the_code_of_a_page_has_short_lines(page):
+    assert long_lines((ROOT / f"book/{page}.md").read_text(encoding="utf-8")) == []
 
 
 def test_labs_share_one_first_cell():
@@ -283,6 +298,16 @@ do it.
 def test_control_shape(body, said):
     found = wrong_in_shape(body, ROOT)
     assert said in found[0] if said else found == []
+
+
+@pytest.mark.parametrize("fence", ["```{code-cell} ipython3\n{}\n```", "1. a\n\n   ```python\n   {}\n   ```"])
+@pytest.mark.parametrize("long", [False, True])
+def test_control_long_lines(fence, long):
+    page = "# T\n\n" + fence.replace("{}", "x = 1  " + "#" * (80 if long else 70))
+    assert bool(long_lines(page)) is long
+    assert long_lines(page.replace("ipython3\n", "ipython3\n:tags: [remove-input]\n\n")) == (
+        long_lines(page) if "python\n" in fence and "ipython3" not in fence else []
+    )
 
 
 def test_control_bootstrap():

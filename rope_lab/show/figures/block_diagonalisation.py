@@ -38,7 +38,7 @@ def two_bases(*, d: int = 8, seed: int = 6) -> Picture:
             axes.add_patch(Rectangle((left, 0), d, d, fill=False, edgecolor=LIGHT["muted"], lw=1))
             for (i, j), value in np.ndenumerate(matrix):
                 if abs(value) > 1e-9:
-                    shade = 0.1 + 0.75 * abs(value) / most
+                    shade = 0.1 + 0.4 * abs(value) / most
                     square = Rectangle((left + j + 0.04, d - 1 - i + 0.04), 0.92, 0.92, color=LIGHT[role], alpha=shade)
                     square.set_linewidth(0)
                     axes.add_patch(square)
@@ -50,7 +50,7 @@ def two_bases(*, d: int = 8, seed: int = 6) -> Picture:
                         ha="center",
                         va="center",
                         fontsize=10,
-                        color=LIGHT["paper" if shade > 0.4 else "ink"],
+                        color=LIGHT["ink"],
                     )
             axes.text(left + d / 2, d + 0.55, name, ha="center", va="center", fontsize=15, color=LIGHT[role])
         axes.text(d + 1.5, d / 2, r"$\longrightarrow$", ha="center", va="center", fontsize=18)

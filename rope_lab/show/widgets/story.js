@@ -577,7 +577,7 @@ function headOf(ui, vocabulary, paint) {
 function drawMap(fig, seen, query, key, said) {
   const size = Math.min(fig.width, 380),
     cell = size / seen.length;
-  fig.clear(`Attention of the first ${seen.length} tokens, a row for each query, darker for more weight. ${said}`);
+  fig.clear(`Attention of the first ${seen.length} tokens, a row for each query, stronger for more weight. ${said}`);
   fig.rect([0, 0], [size, size], "line hair");
   seen.forEach(({ places, weights }, m) => {
     places.forEach((n, i) => {

@@ -222,3 +222,14 @@ def test_the_rows_of_all_cards_are_on_the_screen_alone(browser, site):
             visit.page.emulate_media(media=medium)
             seen.append((every.locator("table").first.is_visible(), means.is_visible()))
     assert seen == [(True, True), (False, True)]
+
+
+def test_a_wide_formula_in_a_line_is_not_cut_on_paper(browser, site):
+    page = browser.new_page(viewport=PAPER)
+    page.goto(f"{site.file}book/ledger.html")
+    page.evaluate("for (const fold of document.querySelectorAll('details')) fold.open = true")
+    page.wait_for_selector("m-tex.wide", state="attached")
+    page.emulate_media(media="print")
+    wide = page.locator("span.math:has(> m-tex.wide), m-tex.wide")
+    assert set(wide.evaluate_all("all => all.map((box) => getComputedStyle(box).overflowX)")) == {"visible"}
+    page.close()

@@ -20,7 +20,7 @@ addEventListener(
     while (walker.nextNode()) texts.push(walker.currentNode);
     for (const text of texts) {
       if (text.parentElement.closest("pre, script, style, svg")) continue;
-      for (const [date] of text.data.matchAll(/\b\d{4}-\d\d-\d\d\b/g)) {
+      for (const [date] of text.data.matchAll(/\b\d{4}-\d\d(?:-\d\d)?\b/g)) {
         const whole = document.createElement("span");
         whole.className = "paper-whole";
         whole.textContent = date;

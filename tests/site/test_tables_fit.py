@@ -37,3 +37,17 @@ def test_the_bar_of_a_chapter_fits_the_smallest_phone(browser, site, name):
     page.goto(f"{site.http}{name}.html")
     assert page.evaluate("document.documentElement.scrollWidth") == 320
     page.close()
+
+
+@pytest.mark.parametrize("name", ["01_one_plane", "02_many_planes", "14_tiny_gpt", "15_crope_tables"])
+def test_code_in_a_fold_is_not_cut_while_there_is_room(browser, site, name):
+    page = browser.new_page(viewport={"width": 768, "height": 900})
+    page.goto(f"{site.http}book/{name}.html")
+    cut = page.locator("details.fold pre").evaluate_all(
+        """all => all.filter((code) => {
+          for (let fold = code.closest("details"); fold; fold = fold.parentElement.closest("details")) fold.open = true;
+          return code.scrollWidth > code.clientWidth + 1;
+        }).map((code) => code.textContent)"""
+    )
+    assert cut == []
+    page.close()

@@ -3,6 +3,7 @@
 import pytest
 from playwright.sync_api import expect
 
+from rope_lab.show.widgets.impulse_response import ImpulseResponse
 from rope_lab.show.widgets.learning_curves import LearningCurves
 from rope_lab.show.widgets.ordering_explorer import OrderingExplorer
 
@@ -37,3 +38,9 @@ def test_names_under_columns_lean_only_where_they_must(show):
     expect(leaning).to_have_count(3)
     page.locator('select[data-name="panel"]').select_option(index=0)
     expect(leaning).to_have_count(0)
+
+
+def test_the_names_of_the_lines_fit_the_smallest_phone(show):
+    page = show(ImpulseResponse(decays="3"), viewport={"width": 270, "height": 800})
+    page.evaluate(DRAWN)
+    assert page.locator(".rope-impulse_response").evaluate(CUT) == []

@@ -154,8 +154,11 @@ function drawTime(fig, { decays, steps, n: step }, { spiral, now, fit, changes: 
   if (step > 0.5) fig.circle([X(step), Y(now[0])], 6.5, "line value");
   fig.circle([left + 6, 12], 3, "fill one");
   fig.text([left + 14, 17], "$γ^n$ cos $nθ$", "small one", "start");
-  fig.line([left + 100, 12], [left + 128, 12], "dash two");
-  fig.text([left + 134, 17], decays === "1" ? "one real decay" : `sum of ${decays} real decays`, "small two", "start");
+  // Where a phone is too narrow for both, the second name stands under the first.
+  const [across, down] = fig.width < 320 ? [0, 18] : [100, 0];
+  fig.line([left + across, 12 + down], [left + across + 28, 12 + down], "dash two");
+  const decaying = decays === "1" ? "one real decay" : `sum of ${decays} real decays`;
+  fig.text([left + across + 34, 17 + down], decaying, "small two", "start");
 }
 
 export default widget({ compute, build, smooth: ["gamma", "theta", "n"] });

@@ -31,6 +31,7 @@ from . import (
     loaded_models as loaded_models,
     long_positions as long_positions,
     matrices as matrices,
+    messages as messages,
     model_probes as model_probes,
     module_laws as module_laws,
     permutation as permutation,

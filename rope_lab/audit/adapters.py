@@ -29,6 +29,7 @@ from rope_lab.audit.cos_sin_modules import apply_cos_sin, cos_sin_function
 from rope_lab.audit.families import Way, find_way, functions_beside, rotary_class_of
 from rope_lab.audit.family_configs import build
 from rope_lab.audit.importing import TargetError
+from rope_lab.audit.messages import told
 from rope_lab.audit.module_laws import Built
 from rope_lab.audit.pictures import PICTURE, in_pictures, size_words, turns_pictures
 from rope_lab.audit.table_calls import PLACES, SIDES
@@ -159,7 +160,7 @@ def _made(Class: Any, head_dim: int, settings: dict[str, Any], *, asked: bool = 
             return made, Arguments(dict(zip([first], width, strict=False)) | found.given, found.about)
         except Exception as error:
             given = ", ".join([*map(str, width), *(f"{name}={value}" for name, value in found.given.items())])
-            text = f"{Class.__name__}({given}) raised {type(error).__name__}: {str(error)[:80]}"
+            text = f"{Class.__name__}({given}) raised {told(error)}"
             refused.append(TargetError(text))
             refused[-1].__cause__ = error
     raise refused[0]

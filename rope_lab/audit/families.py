@@ -12,8 +12,9 @@ from typing import Any
 
 from rope_lab.audit.apply_calls import Turn, apply_calls, other_settings, takes_tables
 from rope_lab.audit.family_configs import is_vision
-from rope_lab.audit.guard import TimeUpError, told
+from rope_lab.audit.guard import TimeUpError
 from rope_lab.audit.importing import TargetError
+from rope_lab.audit.messages import told
 from rope_lab.audit.table_calls import TableCall, table_calls
 
 LENGTHS = "changes lengths with the position"

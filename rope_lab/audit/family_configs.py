@@ -13,8 +13,9 @@ import sys
 from collections.abc import Iterator
 from typing import Any, get_args
 
-from rope_lab.audit.guard import TimeUpError, told
+from rope_lab.audit.guard import TimeUpError
 from rope_lab.audit.importing import TargetError
+from rope_lab.audit.messages import told
 
 ROTATION = (  # what configurations of transformers 5 keep in rope_parameters
     "rope_type",

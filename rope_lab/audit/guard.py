@@ -15,17 +15,12 @@ from contextlib import contextmanager
 from typing import Any
 
 from rope_lab.audit.importing import TargetError
+from rope_lab.audit.messages import told
 from rope_lab.errors import ArgumentError
 
 
 class TimeUpError(BaseException):
     """The time limit is over. No `Exception`: code under test that catches those must not catch this one."""
-
-
-def told(error: BaseException) -> str:
-    """An error in one line."""
-    text = " ".join(str(error).split())[:120]
-    return type(error).__name__ + (f": {text}" if text else "")
 
 
 @contextmanager

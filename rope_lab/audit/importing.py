@@ -8,6 +8,7 @@ import warnings
 from importlib import import_module
 from typing import Any
 
+from rope_lab.audit.messages import in_a_line
 from rope_lab.errors import ArgumentError, RopeLabError
 
 
@@ -46,7 +47,7 @@ def find(target: str) -> Any:
     except (Exception, SystemExit) as error:  # whatever a module raises at its import becomes the reason
         missing = isinstance(error, ModuleNotFoundError) and error.name == module.partition(".")[0]
         said = str(error) if isinstance(error, ImportError) else f"{type(error).__name__}: {error}"
-        reason = "is not installed" if missing else f"cannot be imported: {' '.join(said.split())[:100]}"
+        reason = "is not installed" if missing else f"cannot be imported: {in_a_line(said)}"
         if "torchvision::" in said:  # its operators are not there: it was built against another torch
             reason = "cannot be imported: torch and torchvision are of different builds; install both from one source"
         raise TargetError(f"{module.partition('.')[0]} {reason}") from error

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from rope_lab.audit.long_positions import diagnose_step, diagnose_token, scores_at
+from rope_lab.audit.messages import in_a_line
 from rope_lab.audit.position_axis import diagnose_axis
 from rope_lab.audit.probe import Probe, RefusedError
 
@@ -126,7 +127,8 @@ def _inverse(s: Subject) -> Finding:
             back = np.abs(p(turned, -at) - s.x).max()
             between = p(s.x, at + 0.5)
         except RefusedError as refusal:
-            return True, f"the transpose undoes it; -n is not answered: {refusal}"[:110], f"positions {at.tolist()}"
+            saw = in_a_line(f"the transpose undoes it; -n is not answered: {refusal}")
+            return True, saw, f"positions {at.tolist()}"
         if back > s.tolerance(200):
             # A table answers at whole positions only and has no negative rows; what answers between them computes.
             looks_up = any(np.array_equal(between, p(s.x, at + step)) for step in (0, 1))
@@ -195,7 +197,7 @@ def _far(s: Subject) -> Finding:
             step, p = _largest({p: scores_at(p, s.x, s.y, n, n + 1) - start[p] for p in _callables(s)})
         except RefusedError as refusal:
             if not reached:
-                return True, f"not asked: {refusal}"[:110], f"position {n}"
+                return True, in_a_line(f"not asked: {refusal}"), f"position {n}"
             break
         reached = n
         if step > s.score_tolerance(n):

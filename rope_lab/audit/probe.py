@@ -23,6 +23,7 @@ from jaxtyping import Float64
 
 from rope_lab.algebra.arguments import expect_even
 from rope_lab.audit.guard import TimeUpError
+from rope_lab.audit.messages import in_a_line, told
 from rope_lab.errors import RopeLabError
 
 SHAPES = {4: "(batch, heads, T, head_dim)", 3: "(batch, T, head_dim)", 2: "(T, head_dim)"}
@@ -137,15 +138,14 @@ class Probe:
             except (KeyboardInterrupt, TimeUpError):
                 raise
             except BaseException as error:  # f raised it: it goes into the report
-                text = " ".join(str(error).split())[:160]
-                raise RefusedError(f"raised {type(error).__name__}" + (f": {text}" if text else "")) from error
+                raise RefusedError(f"raised {told(error)}") from error
             try:
                 y, dtype = _take_back(form, answer, x.shape, positions)
             except RefusedError:
                 raise
             except Exception as error:  # it looks like an array and cannot be read as one
-                text = " ".join(str(error).split())[:100]
-                raise RefusedError(f"returned {type(answer).__name__}, which cannot be read: {text}") from error
+                read = f"returned {type(answer).__name__}, which cannot be read"
+                raise RefusedError(f"{read}: {in_a_line(error)}") from error
             self._remark(not np.array_equal(_plain(given), before), "writes into the x it is given")
             self._remark(not np.array_equal(_plain(at), positions), "writes into the positions it is given")
         self.dtype, self.library = dtype, type(answer).__module__.partition(".")[0]

@@ -9,8 +9,9 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from rope_lab.audit.guard import guarded, told
+from rope_lab.audit.guard import guarded
 from rope_lab.audit.importing import TargetError
+from rope_lab.audit.messages import told
 from rope_lab.errors import MissingPackageError
 
 LARGEST = 20_000_000  # parameters of a model that is still called tiny

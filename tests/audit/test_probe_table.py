@@ -2,7 +2,7 @@
 
 import pytest
 
-from rope_lab.audit import causal_families, model_probe, probe_all, probe_results, shift_results, tiny_model
+from rope_lab.audit import atlas, causal_families, model_probe, probe_all, probe_results, shift_results, tiny_model
 from rope_lab.audit import probe_table as module
 from rope_lab.audit.audits import version
 from rope_lab.audit.importing import TargetError
@@ -10,7 +10,7 @@ from rope_lab.audit.model_probes import LayerProbe, ModelProbe
 from rope_lab.audit.probe_table import probe_row
 
 pytestmark = pytest.mark.usefixtures("untyped")
-FAMILIES = ["llama", "mimo_v2_flash", "gpt_neox", "deepseek_v3", "gemma3_text", "nanochat", "mamba"]
+FAMILIES = ["llama", "mimo_v2_flash", "gpt_neox", "deepseek_v3", "gemma3_text", "nanochat", "mamba", "bamba", "xlnet"]
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -41,6 +41,11 @@ def test_every_family_has_a_row_and_every_layer_an_answer():
         else:
             layers = sorted(i for answer in row["answers"] for i in answer["layers"])
             assert layers == list(range(row["layers"]))
+
+
+def test_no_refusal_shows_backquotes():
+    for table in (probe_results(), shift_results(), *atlas()):
+        assert not [row for row in table["rows"] if "`" in (row["skipped"] or "")]
 
 
 def test_known_families_by_their_rows():

@@ -29,7 +29,10 @@ ALLOWED = {
     "training.run": ("algebra", "nn", "training.data", "training.results.cards", *BASICS),
     "training.experiments": ("algebra", "nn", "training.data", "training.run", "training.results.cards", *BASICS),
     "training.results": ("training.data", "training.run", "training.experiments", *BASICS),
-    "claims": ("algebra", "nn", "audit", "story", "training.results.plan_answers", *CARDS),
+    "claims": (
+        *("algebra", "nn", "audit", "story", "training.results.plan_answers", "training.results.run_lengths"),
+        *CARDS,
+    ),
     "show": ("algebra", "exercises", "claims", "story", *CARDS),
     "commands": ("everything",),
     "cli": ("everything",),

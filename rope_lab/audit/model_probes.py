@@ -205,7 +205,7 @@ def _read(run: Any, layer: int, which: int, settings: RopeSettings | None) -> Fi
 
 def _settings(model: Any, layer: int) -> RopeSettings | None:
     """The schedule that the configuration names for a layer, if it names one."""
-    config = getattr(model, "config", None)
+    config: Any = getattr(model, "config", None)
     config = config.get_text_config() if hasattr(config, "get_text_config") else config
     kinds = getattr(config, "layer_types", None) or ()
     return scaled(rule_of(config, kinds[layer] if layer < len(kinds) else None))

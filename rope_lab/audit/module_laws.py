@@ -96,9 +96,9 @@ def configured_rule(probe: Probe, settings: RopeSettings, *, window: int | None)
             miss = np.abs(angles - expected).max()
             if miss > (near := 8 * max(FLOOR, probe.eps) + 4 * DRIFT * n):
                 saw = f"in a text of {length} tokens the turn from 0 to {n} is off by {miss:.2g}"
-                turning, meant = (2 * int((each > near).sum()) for each in (angles, expected))
-                if turning != meant and n == STEPS[1]:
-                    saw = f"{turning} of {probe.head_dim} coordinates turn, expected {meant}; {saw}"
+                turning, due = (2 * int((each > near).sum()) for each in (angles, expected))
+                if turning != due and n == STEPS[1]:
+                    saw = f"{turning} of {probe.head_dim} coordinates turn, expected {due}; {saw}"
                 return Law("configured rule", False, f"{saw}: expected {said}", tried)
     for length, (factor, meant) in factors.items():
         if abs(factor / meant - 1) > SCALE:

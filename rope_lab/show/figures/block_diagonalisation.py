@@ -44,13 +44,7 @@ def two_bases(*, d: int = 8, seed: int = 6) -> Picture:
                     axes.add_patch(square)
                     sign = "+" if value > 0 else "\N{MINUS SIGN}"
                     axes.text(
-                        left + j + 0.5,
-                        d - 0.5 - i,
-                        sign,
-                        ha="center",
-                        va="center",
-                        fontsize=10,
-                        color=LIGHT["ink"],
+                        left + j + 0.5, d - 0.5 - i, sign, ha="center", va="center", fontsize=10, color=LIGHT["ink"]
                     )
             axes.text(left + d / 2, d + 0.55, name, ha="center", va="center", fontsize=15, color=LIGHT[role])
         axes.text(d + 1.5, d / 2, r"$\longrightarrow$", ha="center", va="center", fontsize=18)

@@ -30,6 +30,7 @@ class AtlasTable:
     def __init__(self, libraries: Sequence[dict[str, Any]]) -> None:
         self.rows = [(found["library"], row) for found in libraries for row in found["rows"]]
         self.about = ", ".join(f"{found['library']} {found['version']} of {found['date']}" for found in libraries)
+        self.named = Counter((library, row["name"]) for library, row in self.rows)
 
     def __repr__(self) -> str:
         return f"{len(self.rows)} rows, {self.about}"
@@ -52,10 +53,10 @@ class AtlasTable:
             rest = f'<td colspan="{len(HEADINGS) - 1}">not answered: {escape(row["skipped"])}</td>'
         else:
             rest = "".join(
-                f'<td data-what="{what}">{with_joints(cell)}</td>'
-                for what, cell in zip(HEADINGS[1:], told, strict=True)
+                f'<td data-what="{what}">{with_calls(cell)}</td>' for what, cell in zip(HEADINGS[1:], told, strict=True)
             )
-        name = f"<small>{escape(library)}</small> <code>{with_joints(row['name'])}</code>"
+        home = library if self.named[library, row["name"]] == 1 else row["target"].partition(":")[0]
+        name = f"<small>{with_joints(home)}</small> <code>{with_joints(row['name'])}</code>"
         return f'<tr {marks}><th scope="row">{name}{_fold(row)}</th>{rest}</tr>'
 
 
@@ -86,12 +87,12 @@ def facts(library: str, row: dict[str, Any]) -> dict[str, str]:
 
 
 def cells(row: dict[str, Any]) -> list[str]:
-    """The cells of a row that was answered, after its name: in words, numbers to six digits."""
+    """The cells of a row that was answered, after its name: in words."""
     if row["skipped"]:
         return []
-    base = f"base {row['base']:g}" if row["base"] else row["scheme"]
+    base = f"base {row['base']:.10g}" if row["base"] else row["scheme"]
     axes = row.get("axes", ())
-    bases = {f"{axis['base']:.6g}" for axis in axes if axis["base"]}
+    bases = {f"{axis['base']:.10g}" for axis in axes if axis["base"]}
     if not row["base"] and len(bases) == 1 and all(axis["base"] for axis in axes):
         base = f"base {bases.pop()} on each axis"
     if len(axes) > 1:
@@ -101,7 +102,7 @@ def cells(row: dict[str, Any]) -> list[str]:
         row["layout"],
         f"{row['rotated_dims']} of {row['head_dim']}",
         {1: "+1", -1: "\N{MINUS SIGN}1", 0: "mixed"}[row["direction"]],
-        base,
+        with_commas(base),
         "; ".join([", ".join(laws) or "all hold", *(f"mind: {CAUTIONS[law]}" for law in row.get("cautions", {}))]),
     ]
 
@@ -109,6 +110,20 @@ def cells(row: dict[str, Any]) -> list[str]:
 def with_joints(name: str) -> str:
     """A name that may break before a capital letter or a bracket, and after a line below or a dot before a letter."""
     return re.sub(r"(?<=[a-z0-9])(?=[A-Z(])|(?<=_)|(?<=\.)(?=[a-z])", "<wbr>", escape(name))
+
+
+def with_calls(text: str) -> str:
+    """A sentence that may break within a call of a function, before its bracket, and else between words alone."""
+    return re.sub(r"(?<=\w)(?=\()", "<wbr>", escape(text))
+
+
+def with_commas(text: str) -> str:
+    """The bases of a text as other pages write them.
+
+    >>> with_commas("base 10000 in planes 0 to 3, base 1e+06 in the others")
+    'base 10,000 in planes 0 to 3, base 1,000,000 in the others'
+    """
+    return re.sub(r"(?<=\bbase )(\d{5,}|\de\+\d+)\b", lambda found: f"{float(found[0]):,.0f}", text)
 
 
 def _fold(row: dict[str, Any]) -> str:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from html import escape
 from typing import Any
 
-from rope_lab.show.atlas_table import filter_form, with_joints
+from rope_lab.show.atlas_table import filter_form, with_calls, with_commas, with_joints
 
 __all__ = ["FamilyTable"]
 
@@ -58,7 +58,7 @@ class FamilyTable:
             return f'<tr {marks}>{name}<td colspan="{len(HEADINGS) - 1}">not answered: {why}</td></tr>'
         told = [*family_cells(row, answer), shift_words(self.moved.get(row["model"]))]
         cells = (
-            f'<td data-what="{what}">{with_joints(cell)}</td>'
+            f'<td data-what="{what}">{with_calls(cell)}</td>'
             for what, cell in zip(HEADINGS[1:], told, strict=True)
             if cell
         )
@@ -95,14 +95,14 @@ def family_cells(row: dict[str, Any], answer: Answer) -> list[str]:
         return [layers, f"not read: {answer['problem']}", *[DASH] * 3]
     if seen is None or not seen["rotated_dims"]:
         return [layers, answer["words"][0], *[DASH] * 3]
-    base = f"base {seen['base']:.8g}" if seen["base"] else seen["scheme"]
+    base = f"base {seen['base']:.10g}" if seen["base"] else seen["scheme"]
     if seen["base"] and seen["scheme"] != "one base":
         base += f" ({seen['scheme']})"
     layout = layout_read(answer, seen) + {1: "", -1: ", clockwise", 0: ", both ways"}[seen["direction"]]
     layout += "; written in halves" if _reads_neighbours(answer, seen) else ""
     layout += "" if answer["agree"] else "; queries and keys differ"
     layout += "; values turn too" if answer["values"] else ""
-    return [layers, layout, _coordinates(seen), base, _norms(answer)]
+    return [layers, layout, _coordinates(seen), with_commas(base), _norms(answer)]
 
 
 DASH = "\N{EN DASH}"
@@ -157,7 +157,7 @@ def _coordinates(seen: dict[str, Any]) -> str:
 
 def _fold(row: dict[str, Any], answer: Answer | None) -> str:
     """Under the name of a family: what the command prints about this kind of layer, and the command."""
-    words = "".join(f"<p>{escape(line)}</p>" for line in (answer["words"] if answer else ()))
+    words = "".join(f"<p>{escape(with_commas(line))}</p>" for line in (answer["words"] if answer else ()))
     return (
         f"<details><summary>how to repeat it</summary><p><code>rope-lab audit --model {escape(row['model'])} "
         f"--probe</code></p>{words}</details>"

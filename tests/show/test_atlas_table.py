@@ -2,7 +2,7 @@
 
 from rope_lab.audit import atlas
 from rope_lab.show import AtlasTable
-from rope_lab.show.atlas_table import cells, facts
+from rope_lab.show.atlas_table import cells, facts, with_calls, with_commas, with_joints
 
 ROW = {
     "name": "Rotary",
@@ -34,7 +34,7 @@ def test_a_row_in_words():
         "preserves length (by design)",
     ]
     each = cells(ROW | {"axes": [{"planes": 4, "base": 1e4}, {"planes": 2, "base": 1e4}]})
-    assert each[3] == "base 10000 on each axis; planes by axis: 4, 2"
+    assert each[3] == "base 10,000 on each axis; planes by axis: 4, 2"
     minded = cells(ROW | {"by_design": {}, "cautions": {"survives casting": "keep it in float32"}})
     assert minded[4] == "all hold; mind: a cast spoils it"
     assert facts("pack", ROW) == {"library": "pack", "layout": "half-split", "laws": "by design"}
@@ -58,6 +58,27 @@ def test_a_row_without_an_answer_says_why():
     html = AtlasTable([{"library": "pack", "version": "1", "date": "2026-11-01", "rows": [row]}])._repr_html_()
     assert "not answered: needs &lt;more&gt;" in html
     assert facts("pack", row)["laws"] == "not answered"
+
+
+def test_names_break_where_they_are_joined_and_words_of_a_sentence_do_not():
+    assert with_joints("my_pack.rope") == "my_<wbr>pack.<wbr>rope"
+    assert with_joints("MyRotary") == "My<wbr>Rotary"
+    assert with_calls("a ramp (YaRN): Yarn(factor=2)") == "a ramp (YaRN): Yarn<wbr>(factor=2)"
+
+
+def test_bases_have_commas_and_other_numbers_of_a_call_do_not():
+    assert with_commas("base 1e+06 (base 150000 in planes 0 to 3)") == "base 1,000,000 (base 150,000 in planes 0 to 3)"
+    assert with_commas("base 256; Yarn(window=131072)") == "base 256; Yarn(window=131072)"
+    assert cells(ROW | {"base": 1e8})[3].startswith("base 100,000,000;")
+
+
+def test_two_classes_of_one_name_show_their_modules():
+    other = ROW | {"target": "pack.vision_tower:Rotary", "shared": []}
+    found = {"library": "pack", "version": "1", "date": "2026-11-01"}
+    html = AtlasTable([found | {"rows": [ROW, other]}])._repr_html_()
+    assert "<small>pack.<wbr>rope</small>" in html
+    assert "<small>pack.<wbr>vision_<wbr>tower</small>" in html
+    assert "<small>pack</small>" in AtlasTable([found | {"rows": [ROW]}])._repr_html_()
 
 
 def test_the_committed_rows_make_a_table():

@@ -36,7 +36,7 @@ def cells(**changes):
 
 
 def test_a_row_in_words():
-    assert cells() == ["0, 1, 3 (of 4)", "half-split", "the first 4 of 16", "base 500000", "before"]
+    assert cells() == ["0, 1, 3 (of 4)", "half-split", "the first 4 of 16", "base 500,000", "before"]
     assert cells(queries=TURN | {"direction": -1})[1] == "half-split, clockwise"
     assert cells(queries=TURN | {"direction": 0})[1] == "half-split, both ways"
     assert cells(layers=[0, 1, 2, 3])[0] == "all"

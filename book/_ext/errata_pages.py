@@ -12,7 +12,7 @@ from docutils import nodes
 from docutils.statemachine import StringList
 from sphinx.util.docutils import SphinxDirective
 
-from rope_lab.claims import SOURCES, Claim, Erratum
+from rope_lab.claims import SOURCES, Claim, Erratum, load
 from rope_lab.claims.errata import errata_items
 from rope_lab.claims.mend import corrected_formula, printed_formula
 from rope_lab.claims.witness import computed_number
@@ -72,7 +72,7 @@ class Errata(SphinxDirective):
         return nodes.field_list(
             "",
             *(
-                nodes.field("", nodes.field_name("", name), nodes.field_body("", *self.myst(text)))
+                nodes.field("", nodes.field_name("", name), nodes.field_body("", *self.myst(with_links(text))))
                 for name, text in texts.items()
                 if text
             ),
@@ -83,6 +83,15 @@ class Errata(SphinxDirective):
         parent = nodes.Element()
         self.state.nested_parse(StringList(text.splitlines(), self.env.docname), self.content_offset, parent)
         return parent.children
+
+
+def with_links(text: str) -> str:
+    """A text in which the id of a claim between backquotes leads to its entry in the ledger."""
+
+    def link(found: re.Match[str]) -> str:
+        return f"{{ref}}`{found[1]} <claim-{found[1].lower()}>`" if found[1] in load() else found[0]
+
+    return re.sub(r"(?<!\})`([^`\s]+)`", link, text)
 
 
 def kind(claim: Claim) -> str:

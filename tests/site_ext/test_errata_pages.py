@@ -51,6 +51,12 @@ def test_an_item_says_what_where_and_who(page, item, claims):
     assert item.affected in words
 
 
+def test_an_item_that_names_another_claim_leads_to_it(page):
+    text = BeautifulSoup(page[1], "html.parser")
+    (said,) = [body for body in text.select("dl.erratum dd") if "(see crope.eq27-sign)" in body.get_text()]
+    assert said.a["href"] == "ledger.html#claim-crope.eq27-sign"
+
+
 @pytest.mark.parametrize("name", [name for name, claim in load().items() if claim.mend])
 def test_a_slip_is_shown_printed_above_what_to_read(page, name):
     claim = load()[name]

@@ -6,6 +6,7 @@
   if (!form) return;
   const rows = [...document.querySelectorAll("table.atlas tbody tr")];
   const texts = new Map(rows.map((row) => [row, row.textContent.toLowerCase()]));
+  const table = document.querySelector("table.atlas");
   const fields = [...form.querySelectorAll("input, select")];
   const count = form.querySelector("output");
 
@@ -25,7 +26,9 @@
   function filter() {
     const wanted = asked();
     for (const row of rows) row.hidden = !matches(row, wanted);
-    count.textContent = `${rows.filter((row) => !row.hidden).length} of ${rows.length} rows`;
+    const number = rows.filter((row) => !row.hidden).length;
+    count.textContent = `${number ? "" : "Nothing is found: "}${number} of ${rows.length} rows`;
+    table.hidden = !number;
   }
 
   function remember() {

@@ -99,7 +99,7 @@
     }
     for (const chapter of chapters) chapter.hidden = !chapter.querySelector(".ledger-entry:not([hidden])");
     const extra = named && !matches(named, wanted) ? ", and the one you were led to" : "";
-    count.textContent = `${number} of ${rows.length} claims${extra}`;
+    count.textContent = `${number ? "" : "Nothing is found: "}${number} of ${rows.length} claims${extra}`;
   }
 
   /** Write the filter into the address, so that it can be sent to somebody. */

@@ -32,6 +32,18 @@ def test_words_find_a_class_by_a_name_that_shares_its_code(atlas_page):
     expect(page.locator(SHOWN)).to_have_count(everything)
 
 
+@pytest.mark.parametrize("name", ["atlas", "atlas_families"])
+def test_where_nothing_is_found_a_sentence_says_so_and_no_head_stands_alone(atlas_page, name):
+    page = atlas_page(name=name)
+    everything = page.locator(SHOWN).count()
+    page.locator("#atlas-filter input").fill("no such word")
+    expect(page.locator("#atlas-filter output")).to_have_text(f"Nothing is found: 0 of {everything} rows")
+    expect(page.locator("table.atlas")).not_to_be_visible()
+    page.get_by_role("button", name="Show all").click()
+    expect(page.locator("table.atlas")).to_be_visible()
+    expect(page.locator(SHOWN)).to_have_count(everything)
+
+
 def test_a_choice_stands_in_the_address_and_comes_back(atlas_page):
     page = atlas_page(way="http")
     page.locator("#atlas-filter [name=laws]").select_option("by design")

@@ -99,7 +99,7 @@ class Public(SphinxDirective):
 
 
 def entry(folder: str, module: str, name: str) -> list[str]:
-    """What autodoc is asked for; of a constant its name, kind and sentence: its docstring would be that of its class."""
+    """What autodoc is asked for; of a constant its name, kind and sentence: its docstring is that of its class."""
     it = getattr(importlib.import_module(folder), name)
     if inspect.isclass(it) and it.__module__:  # a function of SymPy is a class without one
         return [f".. autoclass:: {folder}.{name}", "   :members:", ""]
@@ -175,7 +175,7 @@ def escaped(text: str) -> str:
 
 
 def with_sentences(lines: list[str]) -> list[str]:
-    """Of Returns and Yields napoleon takes what stands before a colon in the first line for the type: it gets one more."""
+    """Napoleon takes what stands before a colon in the first line of Returns and Yields for a type: one more line."""
     out = []
     for line in lines:
         out.append(line)

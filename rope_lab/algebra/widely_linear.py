@@ -31,7 +31,7 @@ __all__ = [
 ]
 
 SIGMA = np.array([[[1, 0], [0, 1]], [[0, 1], [1, 0]], [[0, -1], [1, 0]], [[1, 0], [0, -1]]], dtype=np.float64)
-"""Identity, mirror at the 45 degree line, quarter turn, mirror at the first axis. All real: no imaginary Pauli matrix."""
+"""Identity, mirror at the 45 degree line, quarter turn, mirror at the first axis. All real, unlike Pauli's."""
 
 
 def to_complex(

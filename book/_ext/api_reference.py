@@ -16,6 +16,7 @@ from typing import ClassVar
 from docutils import nodes
 from docutils.statemachine import StringList
 from sphinx.ext.napoleon import GoogleDocstring
+from sphinx.pycode import ModuleAnalyzer
 from sphinx.util.docutils import SphinxDirective
 
 from rope_lab.claims import load
@@ -23,7 +24,22 @@ from rope_lab.claims import load
 ARRAY_LIKE = re.compile(r"_Buffer \|.*?_NestedSequence\[complex \| bytes \| str\]", re.DOTALL)
 OTHERS = re.compile(r"~(?!rope_lab)[\w.]+\.")
 EXAMPLE = re.compile(r"^\s*>>> ")
-PARTS = re.compile(r"(\$\$[^$]+\$\$|``.+?``|\$(?=\S)[^$]+?(?<=\S)\$|`[^`]+`|:\w+:`[^`]+`|(?<![\w*])\*[a-z]+\*(?!\w))")
+MADE = re.compile(r"<factory>|<function [\w.]+\.<lambda>>")  # a default that is made at the call
+CATCH_ALL = {"(*args, **kwargs)", "(*args: t.Any, **kwargs: t.Any)"}  # says nothing of what may be given
+NAME = re.compile(r'(<span class="(?:sig-prename descclassname|sig-name descname)"><span class="pre">)([\w.]+)')
+PLACES = re.compile(r"(?<=[._])(?=[^\W_])")
+BREAK = '</span><wbr /><span class="pre">'
+SENTENCE = re.compile(r"(?:Returns|Yields):")  # what follows is a sentence, never a type and a description
+MARKS = (
+    r'(?<![\w="])""(?![\w"])',
+    r"\$\$[^$]+\$\$",
+    r"``.+?``",
+    r"\$(?=\S)[^$]+?(?<=\S)\$",
+    r"`[^`]+`",
+    r":\w+:`[^`]+`",
+    r"(?<![\w*])\*[a-z]+\*(?!\w)",
+)
+PARTS = re.compile(f"({'|'.join(MARKS)})")
 
 
 def stub_of(folder: str) -> Path:
@@ -45,6 +61,7 @@ def sources(folder: str) -> dict[str, list[str]]:
 
 class Public(SphinxDirective):
     """All public names of one folder, module by module. A name at home in a folder below is a line that leads there.
+    Such lines come first, since they belong to none of the modules.
 
     A long folder is shared by two pages: ``:only:`` names the modules of the one, ``:without:`` those of the other.
     """
@@ -55,15 +72,16 @@ class Public(SphinxDirective):
     def run(self):
         folder = self.arguments[0]
         self.env.note_dependency(str(stub_of(folder)))
+        chosen = {module: names for module, names in self.chosen(sources(folder), folder).items() if names}
         lines = ["```{eval-rst}"]
-        for module, names in self.chosen(sources(folder), folder).items():
-            home = home_of(module)
-            found = {name: getattr(importlib.import_module(folder), name) for name in names}
-            if home == folder and names:
-                lines += [f".. rubric:: {module.removeprefix(folder + '.')}", "", *first_paragraph(module), ""]
-            for name, it in found.items():
-                lines += entry(folder, name, it) if home == folder else [f"- :py:obj:`{folder}.{name} <{home}.{name}>`"]
-            lines.append("")
+        for module, names in chosen.items():
+            if (home := home_of(module)) != folder:
+                lines += [f"- :py:obj:`{folder}.{name} <{home}.{name}>`" for name in names]
+        for module, names in chosen.items():
+            if home_of(module) == folder:
+                lines += ["", f".. rubric:: {module.removeprefix(folder + '.')}", "", *first_paragraph(module), ""]
+                for name in names:
+                    lines += entry(folder, module, name)
         node = nodes.Element()
         self.state.nested_parse(StringList([*lines, "```"], folder), self.content_offset, node)
         return node.children
@@ -80,13 +98,21 @@ class Public(SphinxDirective):
         }
 
 
-def entry(folder: str, name: str, it: object) -> list[str]:
-    """What autodoc is asked for; of a constant its name and kind, since its docstring would be that of its class."""
-    if inspect.isclass(it):
+def entry(folder: str, module: str, name: str) -> list[str]:
+    """What autodoc is asked for; of a constant its name, kind and sentence: its docstring is that of its class."""
+    it = getattr(importlib.import_module(folder), name)
+    if inspect.isclass(it) and it.__module__:  # a function of SymPy is a class without one
         return [f".. autoclass:: {folder}.{name}", "   :members:", ""]
     if inspect.isroutine(it):
         return [f".. autofunction:: {folder}.{name}", ""]
-    return [f".. py:data:: {folder}.{name}", f"   :type: {type(it).__name__}", ""]
+    kind = [] if type(it).__module__ in ("types", "typing") else [f"   :type: {type(it).__name__}"]
+    about = [f"   {line}" for line in restructured(sentence_of(module, name))]
+    return [f".. py:data:: {name}", f"   :module: {folder}", *kind, "", *about, ""]
+
+
+def sentence_of(module: str, name: str) -> list[str]:
+    """What stands between triple quotes below a constant."""
+    return ModuleAnalyzer.for_module(module).find_attr_docs().get(("", name), [])
 
 
 def home_of(module: str) -> str:
@@ -123,15 +149,17 @@ def paragraph(lines: list[str]) -> list[str]:
 
 def turned(mark: str) -> str:
     """One mark: mathematics, the id of a claim, or code."""
+    if mark == '""':
+        return '``""``'  # bare, its two signs would be made a pair of quotation marks around nothing
     inner = " ".join(mark.strip("`$").split())
     if mark.startswith("$$"):
         return f"\n\n.. math:: {inner}\n\n"
     if mark.startswith("$"):
         return f"\\ :math:`{inner}`\\ "
-    if mark.startswith((":", "``", "*")):
-        return mark
     if inner in claim_ids():
         return f":ref:`{inner} <claim-{inner.lower()}>`"
+    if mark.startswith((":", "``", "*")):
+        return mark
     return f"``{inner}``"
 
 
@@ -146,24 +174,52 @@ def escaped(text: str) -> str:
     return re.sub(r"(?<!\\)(\*|\||\w_(?=\W|$))", lambda m: m[0][:-1] + "\\" + m[0][-1], text)
 
 
+def with_sentences(lines: list[str]) -> list[str]:
+    """Napoleon takes what stands before a colon in the first line of Returns and Yields for a type: one more line."""
+    out = []
+    for line in lines:
+        out.append(line)
+        if SENTENCE.fullmatch(line):
+            out.append("    \\")
+    return out
+
+
 def before_napoleon(app, what, name, obj, options, lines):  # noqa: ARG001  (Sphinx fixes the signature)
-    lines[:] = restructured(lines)
+    lines[:] = with_sentences(restructured(lines))
 
 
 def after_napoleon(app, what, name, obj, options, lines):  # noqa: ARG001
     """Of a property it takes what stands before a colon in the first line for the type: read it as a function's."""
     if what == "property":
-        lines[:] = GoogleDocstring(restructured((inspect.getdoc(obj) or "").split("\n")), app.config).lines()
+        text = with_sentences(restructured((inspect.getdoc(obj) or "").split("\n")))
+        lines[:] = GoogleDocstring(text, app.config).lines()
 
 
 def shorter_signature(app, what, name, obj, options, signature, returned):  # noqa: ARG001
-    """Numpy spells its ArrayLike out, over three lines, and Sphinx leaves its own marks before some names."""
-    return tuple(part and OTHERS.sub("", ARRAY_LIKE.sub("ArrayLike", part)) for part in (signature, returned))
+    """Numpy spells its ArrayLike out, over three lines, and Sphinx leaves its own marks before some names.
+
+    What Python cannot read, such as ``<factory>``, would be cut at each comma.
+    """
+    return "" if signature in CATCH_ALL else shorter(signature), shorter(returned)
+
+
+def shorter(part: str | None) -> str | None:
+    """One part of a signature."""
+    if not part:
+        return part
+    part = OTHERS.sub("", ARRAY_LIKE.sub("ArrayLike", part))
+    return MADE.sub("...", part).replace("Callable[[...], ", "Callable[..., ").replace("PosixPath(", "Path(")
 
 
 def without_fields(app, what, name, obj, skip, options):  # noqa: ARG001
     """A named tuple's fields stand in its signature; their docstrings only count them."""
     return True if (getattr(obj, "__doc__", None) or "").startswith("Alias for field") else None
+
+
+def may_break(app, pagename, templatename, context, doctree):  # noqa: ARG001
+    """On a narrow screen a name breaks after a dot or an underscore, not within a word."""
+    if "body" in context:
+        context["body"] = NAME.sub(lambda m: m[1] + PLACES.sub(BREAK, m[2]), context["body"])
 
 
 def setup(app):
@@ -173,6 +229,7 @@ def setup(app):
     app.connect("autodoc-process-docstring", after_napoleon, priority=600)
     app.connect("autodoc-process-signature", shorter_signature)
     app.connect("autodoc-skip-member", without_fields)
+    app.connect("html-page-context", may_break)
     app.add_directive("public", Public)
     app.config.autodoc_member_order = "bysource"
     app.config.autodoc_preserve_defaults = True

@@ -98,7 +98,7 @@ def parabola_head(
         window: Positions are 0 to ``window`` - 1.
         offsets: s for each kind of token.
         content: Coordinates that no logit sees.
-        steepness: c.
+        steepness: $c$.
 
     Returns:
         The head.

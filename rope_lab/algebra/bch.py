@@ -19,7 +19,9 @@ from rope_lab.algebra.arguments import expect_square, expect_whole
 __all__ = ["X", "Y", "coefficients", "commutator", "exponent", "series"]
 
 X = sp.Symbol("X", commutative=False)
+"""The first of the two letters of `series`: it does not commute with `Y`."""
 Y = sp.Symbol("Y", commutative=False)
+"""The second letter."""
 
 MOST = 8  # words double with each order
 

@@ -30,6 +30,7 @@ PARTS: dict[Part, tuple[str, ...]] = {
     "block": ("q", "k", "v", "o", "mlp", "norm"),
     "model": ("q", "k", "v", "o", "mlp", "norm", "final", "embedding", "head"),
 }
+"""Part of a model -> the roles of the weights that it has: what `saving` can be a share of."""
 
 
 @dataclass(frozen=True)

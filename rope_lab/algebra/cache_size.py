@@ -13,7 +13,9 @@ from typing import Literal, get_args
 from rope_lab.algebra.arguments import expect_one_of, expect_whole
 
 Scheme = Literal["mha", "gqa", "mqa", "mla", "shared"]
+"""The type of a scheme's name: one of `SCHEMES`."""
 SCHEMES: tuple[Scheme, ...] = get_args(Scheme)
+"""What may be kept of a token: ``mha``, ``gqa``, ``mqa``, ``mla``, ``shared``, as `numbers_per_token` counts them."""
 
 
 @dataclass(frozen=True)
@@ -122,7 +124,6 @@ def products_per_pair(scheme: Scheme, shape: CacheShape, *, absorbed: bool) -> i
     return shape.heads * (2 * (shape.latent if on_latent else shape.head_dim) + rope)
 
 
-# Published shapes. DeepSeek's head_dim is that of a value and of a key's part without rotation.
 MODELS = (
     CacheShape("GPT-3 175B", 96, 96, 96, 128, built="mha", source="brown2020gpt3"),
     CacheShape("PaLM 540B", 118, 48, 1, 256, built="mqa", source="chowdhery2022palm"),
@@ -135,3 +136,4 @@ MODELS = (
     CacheShape("DeepSeek-V2", 60, 128, 128, 128, latent=512, rope=64, built="mla", source="deepseek2024v2"),
     CacheShape("DeepSeek-V3", 61, 128, 128, 128, latent=512, rope=64, built="mla", source="deepseek2024v3"),
 )
+"""Ten published shapes. DeepSeek's ``head_dim`` is that of a value and of a key's part without rotation."""

@@ -22,6 +22,7 @@ from rope_lab.algebra.rotation import rotation_matrix
 
 Way = Literal["two caches", "turn again", "turned values", "undo"]
 WAYS: tuple[Way, ...] = get_args(Way)
+"""The four ways to `decode` over one shared latent: ``two caches``, ``turn again``, ``turned values``, ``undo``."""
 
 
 class Decoded(NamedTuple):

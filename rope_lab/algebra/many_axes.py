@@ -209,7 +209,7 @@ def largest_turns(table: ArrayLike, *, steps: float) -> Float64[np.ndarray, "axe
 
     Args:
         table: (planes, axes), radians per step.
-        steps: n.
+        steps: $n$.
 
     Returns:
         (axes,), float64, in radians; 0 for an axis without planes.

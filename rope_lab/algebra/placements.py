@@ -22,6 +22,7 @@ __all__ = ["PLACEMENTS", "ROLES", "attention", "attention_weights", "is_relative
 
 ROLES = "qkvo"
 PLACEMENTS = tuple("".join(letters) for size in range(5) for letters in combinations(ROLES, size))
+"""All 16 subsets of q, k, v, o that may turn, as words: ``""``, ``q``, ``k``, up to ``qkvo``."""
 
 
 def roles(subset: str, *, name: str = "rotated") -> str:

@@ -35,7 +35,9 @@ Family = Callable[[Any], ArrayLike]  # from a position to a square matrix
 # --- words: what follows from the law alone -------------------------------------------------------------------------
 
 R = sp.Function("R", commutative=False)
-R_T = sp.Function("R_T", commutative=False)  # the transpose of R at the same position
+"""A letter of words: ``R(n)`` is $R_n$, which commutes with nothing."""
+R_T = sp.Function("R_T", commutative=False)
+r"""The other letter: ``R_T(n)`` is $R_n^\top$."""
 
 
 def transposed(word: sp.Expr) -> sp.Expr:
@@ -184,9 +186,6 @@ def classify(family: Family, *, tolerance: float = 1e-8) -> tuple[Float[np.ndarr
     $R_0$ is the projection on the space where anything happens; the first r columns of U span it, and there $R_1$ is O.
     The law is tried for all pairs of positions from -3 to 3, and refused with a ValueError where it fails by more than
     ``tolerance``. U is not unique: any basis of the two spaces serves.
-
-    $R_0$ is the projection on the space where anything happens; the first r columns of U span it, and there $R_1$ is O.
-    U is not unique: any basis of the two spaces serves.
 
     Args:
         family: From a position to a square matrix.

@@ -99,11 +99,6 @@ def block_sum(first: sp.MatrixExpr, second: sp.MatrixExpr) -> sp.BlockMatrix:
 def induction_step(m: sp.Expr, n: sp.Expr) -> list[sp.MatrixExpr]:
     r"""The lines that carry the law from $k$ dimensions to $k + 2$; each equals the one before it.
 
-    $\mathcal R_m^\top \mathcal R_n$ with $\mathcal R_n = \mathrm{diag}(A_n, R_n)$; multiplied block by block; then
-    $A_m^\top A_n = A_{n-m}$ and $R_m^\top R_n = R_{n-m}$ put in, the hypothesis and the base case; then $\mathcal
-    R_{n-m}$. SymPy does not know $k$, so this is one argument for every $k$. The first two lines are equal by block
-    multiplication, the last two by being the same expression.
-
     The lines are $\mathcal R_m^\top \mathcal R_n$ with $\mathcal R_n = \mathrm{diag}(A_n, R_n)$; multiplied block by
     block; then $A_m^\top A_n = A_{n-m}$ and $R_m^\top R_n = R_{n-m}$ put in, the hypothesis and the base case; then
     $\mathcal R_{n-m}$. SymPy does not know $k$, so this is one argument for every $k$. The first two lines are equal by

@@ -30,8 +30,8 @@ __all__ = [
     "to_real",
 ]
 
-# Identity, mirror at the 45 degree line, quarter turn, mirror at the first axis. All real: no imaginary Pauli matrix.
 SIGMA = np.array([[[1, 0], [0, 1]], [[0, 1], [1, 0]], [[0, -1], [1, 0]], [[1, 0], [0, -1]]], dtype=np.float64)
+"""Identity, mirror at the 45 degree line, quarter turn, mirror at the first axis. All real, unlike Pauli's."""
 
 
 def to_complex(

@@ -189,7 +189,6 @@ def degrees(x, positions):
 
 
 MEANT = {"layout": "half-split", "base": 10000.0, "direction": 1}
-# Each known mistake, with the law that catches it. Claim: `book.audit-gallery`.
 GALLERY = (
     Mistake(
         "wrong base",
@@ -372,3 +371,4 @@ GALLERY = (
         "Keep the table in float32, and cast its rows.",
     ),
 )
+"""Each known mistake, with the law that catches it. Claim: `book.audit-gallery`."""

@@ -27,6 +27,7 @@ SOURCES = {
     "unsaid": "Beside the sources",
     "book": "This book",
 }
+"""The first word of an id -> the source that the claim is of."""
 
 
 class MalformedClaimError(RopeLabError, ValueError):

@@ -48,6 +48,7 @@ from rope_lab.claims.witness import disagreement, split_witness
 from rope_lab.errors import RopeLabError
 
 LEDGER: dict[str, Claim] = {}
+"""Id -> claim, as far as modules of claims have been imported; `load` imports them all."""
 HOME = re.compile(r"rope_lab\.claims\.(?P<source>\w+)\.ch(?P<chapter>\d\d)_\w+")  # of a module of claims
 
 

@@ -164,6 +164,7 @@ class Task:
 
 
 Exercise = Question | Task
+"""The type of an exercise: a `Question` or a `Task`."""
 
 
 def modules() -> dict[str, ModuleType]:

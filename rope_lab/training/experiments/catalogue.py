@@ -15,6 +15,7 @@ from rope_lab.training.experiments import crope, long_contexts, placement_orders
 from rope_lab.training.experiments.definition import Experiment, NotYetError
 
 RUNGS = ("cpu", "colab", "paper")
+"""The sizes of an experiment, from a laptop to the published run."""
 _MAKERS: dict[str, Callable[[str], Experiment | None]] = {
     "crope-table1": crope.table1,
     "crope-table1-readings": crope.table1_readings,

@@ -225,7 +225,7 @@ def _default(f: Field) -> Any:
     return json.loads(json.dumps(value))
 
 
-DEFAULT_RUN = RunConfig(  # what `rope-lab train` trains when no config is given: about a minute of RoPE
+DEFAULT_RUN = RunConfig(
     experiment="demo",
     variant="RoPE",
     model={"block": "gpt2", "n_layers": 4, "n_heads": 4, "d_model": 128},
@@ -239,3 +239,4 @@ DEFAULT_RUN = RunConfig(  # what `rope-lab train` trains when no config is given
     eval_tokens=16_384,
     compile="never",
 )
+"""What ``rope-lab train`` trains when no configuration is given: about a minute of RoPE."""

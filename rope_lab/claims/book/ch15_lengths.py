@@ -39,7 +39,7 @@ def by_length():
     r"cent more.",
     verdict="empirical",
     correction=r"Stated after a look at the runs. The four intervals are not corrected for their number.",
-    witness=r"Four lengths, eight seeds, in the last column of chapter 15's table.",
+    witness=r"Four lengths, eight seeds, in the third column of chapter 15's table.",
 )
 def in_steps():
     shares = {steps: interval(own) for steps, own in run_lengths.more_steps().items()}

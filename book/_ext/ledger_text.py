@@ -2,6 +2,7 @@
 
 import ast
 import inspect
+import re
 import textwrap
 from html import escape
 from itertools import groupby
@@ -19,6 +20,7 @@ EVIDENCE = {
     "experiment": "By experiment",
     "read": "Read in the source",
 }
+TO_THE_LINTER = re.compile(r"# noqa: [A-Z0-9, ]+? - |  # noqa: [A-Z0-9, ]+$", re.MULTILINE)
 SUBJECTS = ("computed", "tolerance", "holds", "printed", "control")
 # What a reader asks for: each claim is of one kind, and each kind has a shape of its own in the picture.
 KINDS = {
@@ -68,9 +70,18 @@ def evidence(found: Result) -> str:
     return f"{words}. The control is rejected{by}.{printed}"
 
 
+def without_noqa(code: str) -> str:
+    """The code without what its lines tell the linter; a reason that stands there stays.
+
+    >>> without_noqa("x = 1  # noqa: E741\\ny = 2  # noqa: ARG005 - as before")
+    'x = 1\\ny = 2  # as before'
+    """
+    return TO_THE_LINTER.sub(lambda found: "# " if found[0].endswith(" - ") else "", code)
+
+
 def check_source(claim: Claim) -> str:
     """The check and what it is tried on; the words of the entry, which stand above it, are left out."""
-    text = textwrap.dedent(inspect.getsource(claim.check))
+    text = without_noqa(textwrap.dedent(inspect.getsource(claim.check)))
     if claim.check.__name__ == "<lambda>":
         return text
     lines, function = text.splitlines(), ast.parse(text).body[0]

@@ -146,7 +146,7 @@ def means_table(found: Sequence[Card], *, caption: str) -> Table:
     groups: dict[tuple[str, str], list[Card]] = {}
     for card in found:
         groups.setdefault((card.setting, card.variant), []).append(card)
-    order = list(dict.fromkeys(card.setting for card in found))
+    order = sorted(dict.fromkeys(card.setting for card in found), key=_by_number)
     rows = []
     for (setting, variant), own in groups.items():
         final = [card.loss() for card in own]
@@ -211,6 +211,11 @@ def settings_table(found: Iterable[Card], *, caption: str, columns: Sequence[str
     made = Table(headings, rows, caption=caption, right=right)
     made.folds = True
     return made
+
+
+def _by_number(setting: str) -> list[str | int]:
+    """What settings are sorted by: their words, and their numbers as numbers."""
+    return [int(part) if i % 2 else part for i, part in enumerate(re.split(r"(\d+)", setting))]
 
 
 def _decay(config: dict) -> str:

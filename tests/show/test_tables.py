@@ -83,6 +83,14 @@ def test_a_mean_is_that_of_its_cards():
     assert dict(zip(alone.headings, cells(alone)[0], strict=True))["sd over seeds"] == ""
 
 
+def test_lengths_stand_in_the_order_of_their_numbers():
+    table = means_table(cards.load_all("crope-confirm-lengths", "cpu"), caption="Means")
+    settings = list(dict.fromkeys(row[0] for row in cells(table)))
+    steps = [int(re.search(r"(\d+) steps", setting)[1]) for setting in settings]
+    assert steps == sorted(steps)
+    assert set(steps) == {250, 500, 1000, 2000}
+
+
 def test_every_setting_has_a_row_with_the_rate_of_its_cards():
     table = settings_table(LEARNT, caption="Settings")
     rows = cells(table)

@@ -70,7 +70,7 @@ def test_words_are_looked_for_in_the_whole_entry(page, address):
     assert shown(page) == computed != set()
     page.fill("[name=q]", "zyzzyvaquux")
     assert shown(page) == set()
-    assert said(page).startswith("0 of ")
+    assert said(page).startswith("Nothing is found: 0 of ")
 
 
 def test_whoever_arrives_by_an_anchor_finds_the_entry_open(page, address):

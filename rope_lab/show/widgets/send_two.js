@@ -81,11 +81,11 @@ function draw(ui, fig, { u1, v1, u2, v2, sources }, { images, miss }) {
     close = Math.abs(left[0] - right[0]) < 70 && Math.abs(left[1] - right[1]) < 18; // their labels would be one
   targets.forEach((w, i) => {
     const look = ["one", "two"][i],
-      [x, y] = at(w),
-      under = close ? i === 1 : w[1] < 0;
+      [x, y] = at(w);
     fig.circle([x, y], 8, `paper ${look}`);
     fig.circle([x, y], 2.5, `fill ${look}`);
-    fig.text([x, y + (under ? 26 : -15)], `target ${i + 1}`, `small ${look}`);
+    if (close && i === 1) fig.text([x + 14, y + 4], "target 2", `small ${look}`, "start");
+    else fig.text([x, y + (w[1] < 0 && !close ? 26 : -15)], `target ${i + 1}`, `small ${look}`);
     fig.handle(["w1", "w2"][i], [x, y], ([X, Y]) => {
       const [u, v] = [ui.nearest("u1", (X - cx) / scale), ui.nearest("v1", (cy - Y) / scale)];
       ui.set(i ? { u2: u, v2: v } : { u1: u, v1: v }, { now: true });

@@ -250,6 +250,16 @@ class Block(nn.Module):
         self.mlp_norm, self.mlp = norm(config), MLP(config)
 
     def forward(self, x: Tensor, *, offset: int = 0, cache: Cache | None) -> Tensor:
+        """What the block makes of the stream.
+
+        Args:
+            x: (batch, T, d_model).
+            offset: The position of the first token; 0 beside a cache, which has its own.
+            cache: Where the keys and values of earlier tokens are, and where these are added. None: there are none.
+
+        Returns:
+            (batch, T, d_model), in the dtype of the weights.
+        """
         x = x + self.attention(self.attention_norm(x), offset=offset, cache=cache)  # (batch, T, d_model)
         return x + self.mlp(self.mlp_norm(x))  # (batch, T, d_model)
 
@@ -271,6 +281,14 @@ class MLP(nn.Module):
         self.down = nn.Linear(config.hidden, config.d_model, bias=config.bias)
 
     def forward(self, x: Tensor) -> Tensor:
+        """Each token by itself.
+
+        Args:
+            x: (batch, T, d_model).
+
+        Returns:
+            (batch, T, d_model), in the dtype of the weights.
+        """
         up = self.up(x)  # (batch, T, hidden)
         return self.down(F.gelu(up) if self.gate is None else F.silu(self.gate(x)) * up)  # (batch, T, d_model)
 

@@ -302,6 +302,7 @@ class Rotary(nn.Module):
         return self.table.config
 
     def extra_repr(self) -> str:
+        """What stands between the brackets when the module is printed: its configuration."""
         return str(self.config)
 
     def _rows(self, start: int, x: Tensor) -> RotaryTable:

@@ -225,7 +225,7 @@ def test_the_rows_of_all_cards_are_on_the_screen_alone(browser, site):
 
 
 def test_a_wide_formula_in_a_line_is_not_cut_on_paper(browser, site):
-    page = browser.new_page(viewport=PAPER)
+    page = browser.new_page(viewport={"width": 390, "height": 844})
     page.goto(f"{site.file}book/ledger.html")
     page.evaluate("for (const fold of document.querySelectorAll('details')) fold.open = true")
     page.wait_for_selector("m-tex.wide", state="attached")

@@ -209,7 +209,9 @@ def test_the_colours_of_query_key_value_and_output_are_for_those_alone(seed, sho
 def test_control_a_borrowed_colour_is_found(show):
     widget = So4Explorer()
     widget._esm = widget._esm.replace('"small one"', '"small output"')
-    assert unnamed(show(widget)) == [f"{So4Explorer.title}: output"]
+    page = show(widget)
+    expect(page.locator(".rope .output").first).to_be_attached()
+    assert unnamed(page) == [f"{So4Explorer.title}: output"]
 
 
 def test_reset_restores_the_state_that_the_page_gave(show):

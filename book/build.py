@@ -32,8 +32,12 @@ def build(root: Path = ROOT) -> int:
     if before.get("site") != now["site"]:
         command.append("--all")  # or changed scripts and styles are not copied
     record.unlink(missing_ok=True)  # an interrupted build has no record, so the next one trusts nothing
-    one_thread = {"OMP_NUM_THREADS": "1", **os.environ}  # small products wait longer for idle threads than they take
-    status = subprocess.run(command, check=False, env=one_thread).returncode
+    own = {
+        "MPLCONFIGDIR": str(out / "matplotlib"),  # a list of fonts that another environment left may name lost ones
+        "OMP_NUM_THREADS": "1",  # small products wait longer for idle threads than they take
+        **os.environ,
+    }
+    status = subprocess.run(command, check=False, env=own).returncode
     if status or not index.exists():
         shutil.rmtree(doctrees, ignore_errors=True)
         print("The book did not build: the warnings above are errors. Fix them and run the same command again.")

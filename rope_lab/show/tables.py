@@ -21,12 +21,17 @@ class Table:
     a | 3.5
     """
 
-    folds = False  # on a phone each row becomes a small block: its name, and below it the other cells with their names
-
     def __init__(
-        self, headings: Sequence[str], rows: Iterable[Sequence[str]], *, caption: str, right: Iterable[str] = ()
+        self,
+        headings: Sequence[str],
+        rows: Iterable[Sequence[str]],
+        *,
+        caption: str,
+        right: Iterable[str] = (),
+        folds: bool = False,
     ) -> None:
         self.headings, self.caption = list(headings), caption
+        self.folds = folds  # on a phone each row becomes a small block: its name, and below it the cells with theirs
         self.rows = [[_with_minus(str(cell)) for cell in row] for row in rows]
         if not caption.strip():
             raise ValueError(f"expected a caption in words, got {caption!r}: it says what the table shows")
@@ -57,7 +62,7 @@ class Table:
             f'<div class="rope-table"><p style="margin: 1.5rem 0 .5rem"><strong>{_code(self.caption)}</strong></p>'
             f'<div class="pst-scrollable-table-container" tabindex="0" role="region" aria-label="{label}">'
             f'<table class="table{" folds" if self.folds else ""}" '
-            'style="font-size: .9rem; font-variant-numeric: tabular-nums">'
+            'style="font-size: .9rem">'
             f"<thead><tr>{head}</tr></thead>"
             f"<tbody>{body}</tbody></table></div></div>"
         )
@@ -71,7 +76,9 @@ class Table:
         return f'<td{what} style="{self._style(name, text)}">{_code(text)}</td>'
 
     def _style(self, name: str, text: str) -> str:
-        side = f"text-align: {'right' if name in self.right else 'left'}"
+        side = "text-align: left"
+        if name in self.right:
+            side = "text-align: right; font-variant-numeric: tabular-nums"  # its hyphens are as wide as digits
         if re.fullmatch("`[^`]*`", text) or (len(text) <= 24 and any(c.isdigit() for c in text)):
             return f"{side}; white-space: nowrap"  # a name or a number does not break, words may
         return f"{side}; min-width: 15em" if len(text) > 24 else side
@@ -152,14 +159,14 @@ def means_table(found: Sequence[Card], *, caption: str) -> Table:
         final = [card.loss() for card in own]
         cells = [
             variant,
-            str(len(own)),
-            f"{own[0].parameters['total']:,}",
             f"{fmean(final):.4f}",
             f"{stdev(final):.4f}" if len(own) > 1 else "",
             f"{fmean(card.loss('best') for card in own):.4f}",
+            str(len(own)),
+            f"{own[0].parameters['total']:,}",
         ]
         rows.append((order.index(setting), fmean(final), [*([setting] if any(order) else []), *cells]))
-    numbers = ["seeds", "parameters", "final", "sd over seeds", "best"]
+    numbers = ["final", "sd over seeds", "best", "seeds", "parameters"]
     headings = [*(["setting"] if any(order) else []), "variant", *numbers]
     return Table(headings, [row for *_, row in sorted(rows)], caption=caption, right=numbers)
 
@@ -208,9 +215,7 @@ def settings_table(found: Iterable[Card], *, caption: str, columns: Sequence[str
         rows.append([f"`{experiment}`" + (f", {setting}" if setting else ""), *chosen])
     headings = ["experiment", *(columns or cells)] if rows else ["experiment", *columns]
     right = {"batch × window", "steps", "width", "rate", "warm-up"} & set(headings)
-    made = Table(headings, rows, caption=caption, right=right)
-    made.folds = True
-    return made
+    return Table(headings, rows, caption=caption, right=right, folds=True)
 
 
 def _by_number(setting: str) -> list[str | int]:

@@ -17,6 +17,7 @@ BEYOND = """tables => tables.map((table) => {
         ("15_crope_tables", 390, "table.folds"),
         ("16_nine_placements", 390, "table.folds"),
         ("15_crope_tables", 768, "table.folds"),
+        ("result_cards", 390, "table.folds"),
         ("17_which_rope", 768, ".rope-table table"),
         ("atlas", 1280, "table.atlas"),
         ("speed", 1280, ".rope-table table"),

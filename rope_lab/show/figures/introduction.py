@@ -79,13 +79,13 @@ def _square(axes: Any, *, wide: float = 2.4) -> None:
 
 def _rotate(axes: Any) -> None:
     turn = np.linspace(0, 2 * np.pi, 90)
-    for place, at in ((0, -1.2), (5, 1.2)):
+    for place, at in ((0, -1.45), (5, 1.45)):
         axes.plot(at + np.cos(turn), np.sin(turn), color=LIGHT["muted"], lw=0.8)
         for role, angle in (("query", 0.3), ("key", 1.2)):
             tip = rotate([0.95, 0.0], place, theta=0.4) @ _turn(angle)
             _hand(axes, tip, role, at=(at, 0))
             axes.text(*(1.25 * tip + [at, 0]), f"${role[0]}$", color=LIGHT[role], ha="center", va="center")
-    _square(axes)
+    _square(axes, wide=2.7)
 
 
 def _turn(angle: float) -> np.ndarray:
@@ -107,10 +107,11 @@ def _values(axes: Any) -> None:
         _hand(axes, rotate([0.6, 0.0], n, theta=0.7), "value", at=(at, -0.4))
         axes.plot(at, -0.4, ".", color=LIGHT["value"])
     seen = rotate(np.tile([0.6, 0.0], (4, 1)), np.arange(4) - 3, theta=0.7)
-    _hand(axes, 0.55 * seen.sum(axis=0), "output", at=(1.5, 0.3))
+    tip = 0.55 * seen.sum(axis=0)
+    _hand(axes, tip, "output", at=(1.5, 0.3))
     axes.plot(1.5, 0.3, ".", color=LIGHT["output"])
     axes.text(-0.65, -0.95, "$v$", color=LIGHT["value"], ha="center", va="center")
-    axes.text(1.95, -0.55, "$o$", color=LIGHT["output"], ha="center", va="center")
+    axes.text(*(1.3 * tip + [1.5, 0.3]), "$o$", color=LIGHT["output"], ha="center", va="center")
     _square(axes)
 
 

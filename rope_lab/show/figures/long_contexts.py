@@ -155,9 +155,8 @@ def story_beyond_table(read: Mapping[str, Sequence[float]], *, width: int = 256)
     bins = len(next(iter(read.values())))
     headings = ["schedule", *(f"to {(k + 1) * width:,}" for k in range(bins))]
     rows = [[name, *(f"{loss:.2f}" for loss in losses)] for name, losses in read.items()]
-    made = Table(headings, rows, caption="The published small model: nats for each token", right=headings[1:])
-    made.folds = True
-    return made
+    caption = "The published small model: nats for each token"
+    return Table(headings, rows, caption=caption, right=headings[1:], folds=True)
 
 
 def story_stream_table(read: Mapping[str, Sequence[float]]) -> Table:

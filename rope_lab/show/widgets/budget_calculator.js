@@ -29,7 +29,7 @@ export function compute({ log_width, layers, mlp, vocab, tied, bias, reading }) 
   return { whole, saved, share: saved.map((s, i) => s / whole[i]) };
 }
 
-const percent = (share) => `${number(100 * share, 2)} %`;
+const percent = (share) => `${number(100 * share, 2)}\u00a0%`;
 const size = (count) => {
   const [unit, by] = count >= 1e9 ? ["billion", 1e9] : count >= 1e6 ? ["million", 1e6] : ["thousand", 1e3];
   return `${number(count / by, 2)} ${unit}`;
@@ -83,7 +83,7 @@ function draw(ui, fig, state, { whole, saved, share }) {
     fig.line([X(s), 22], [X(s), 4 * row + 4], "hair");
     fig.text(
       [X(s), 4 * row + 22],
-      `${number(100 * s, s % 0.25 ? 1 : 0)} %`,
+      `${number(100 * s, s % 0.25 ? 1 : 0)}\u00a0%`,
       "small muted",
       s === 0 ? "start" : s === 0.5 ? "end" : "middle",
     );

@@ -79,7 +79,7 @@ function build(ui) {
   ui.choice("decays", { label: "real decays that try to follow", options: { 1: "1", 2: "2", 3: "3" } });
 
   return (state, values) => {
-    const missed = `${Math.round(100 * values.missed)} %`;
+    const missed = `${Math.round(100 * values.missed)}\u00a0%`;
     write({
       left: `${number(Math.hypot(...values.now), 3)}, ${number(values.now[0], 3)}`,
       changes: String(values.changes),

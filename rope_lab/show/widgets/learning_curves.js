@@ -161,7 +161,7 @@ function losses(ui) {
     }
     head.textContent =
       `At step ${steps[index]}. Loss in nats per token, mean over the seeds; difference paired by ` +
-      "seed, with its 95 % interval.";
+      "seed, with its 95\u00a0% interval.";
     last.textContent = `minus ${reference}`;
     rows.forEach((row, i) => {
       const { button, own, node } = cells[i];

@@ -15,7 +15,7 @@ const FROM = -0.08,
 
 function build(ui) {
   const fig = ui.figure({ label: "Three differences and their interval", height: () => 190 });
-  const write = ui.readout({ interval: "95 % interval" });
+  const write = ui.readout({ interval: "95\u00a0% interval" });
   ui.slider("seeds", { label: "seeds, with this mean and spread", step: 1, look: "two" });
   return (state, values) => {
     const told = `${signed(values.low)} to ${signed(values.high)}`;

@@ -30,7 +30,7 @@ export function compute({ a0, a1, a2, a3, part }) {
   };
 }
 
-const percent = (part, total) => (total > 1e-9 ? `${Math.round((100 * part) / total)} %` : "–");
+const percent = (part, total) => (total > 1e-9 ? `${Math.round((100 * part) / total)}\u00a0%` : "–");
 
 /** The coordinates for which the image of e1 (or of e2) is the point dragged to, in the view that is shown. */
 function dragged(part, [p, q, r, s], which, [u, v]) {

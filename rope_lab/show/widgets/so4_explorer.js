@@ -117,14 +117,8 @@ function drawOrbit(fig, state, { angles, point }) {
       `are ${number(angles[0])} and ${number(angles[1])}.`,
   );
   fig.circle([cx, cy], R, "hair");
-  ["x_1", "x_2", "x_3"].forEach((name, i) => {
-    const end = [0, 0, 0];
-    end[i] = 1.0;
-    fig.line(project([0, 0, 0]), project(end), "axis");
-    end[i] = 1.1;
-    const [x, y] = project(end);
-    fig.text([x, y + 5], `$${name}$`, "small muted");
-  });
+  const onAxis = (i, far) => project([0, 1, 2].map((k) => (k === i ? far : 0)));
+  for (const i of [0, 1, 2]) fig.line(project([0, 0, 0]), onAxis(i, 1), "axis");
   const steps = Math.max(2, Math.ceil(state.t * Math.max(8, 10 * angles[0])));
   const path = Array.from({ length: steps + 1 }, (_, i) => project(moved(at((state.t * i) / steps))));
   fig.path(path, "line one thin");
@@ -134,6 +128,10 @@ function drawOrbit(fig, state, { angles, point }) {
   fig.circle(start, 6, "paper one");
   fig.circle(here, 7, "paper two");
   fig.circle(here, 3.5, "fill two");
+  ["x_1", "x_2", "x_3"].forEach((name, i) => {
+    const [x, y] = onAxis(i, 1.1);
+    fig.text([x, y + 5], `$${name}$`, "small muted"); // over the orbit, so that its halo parts the two
+  });
   fig.text([start[0], start[1] - 12], "start", "small one");
 }
 

@@ -84,7 +84,7 @@ function build(ui) {
     html(
       "p",
       { class: "rope-legend" },
-      "Filled disc with its bar: our mean difference with its 95 % interval; small rings: the seeds. Diamond " +
+      "Filled disc with its bar: our mean difference with its 95\u00a0% interval; small rings: the seeds. Diamond " +
         "with a thin bar: the difference the paper prints, with the root of its two squared ± numbers. Open: the seeds do not decide.",
     ),
   );

@@ -88,6 +88,14 @@ ASKS = (
 ARROW = '<summary><span class="toctree-toggle"'
 NAMED = '<summary aria-label="Pages of this chapter"><span class="toctree-toggle"'
 
+# Where the side bar is folded away, its button is followed by the book's name, which leads home.
+LOGO = re.compile(r'<a class="navbar-brand logo" href="([^"]*)"')
+BUTTON = re.compile(
+    r'(<button class="sidebar-toggle primary-toggle.*?</button></div>)(?!<div class="header-article-item home">)',
+    re.DOTALL,
+)
+HOME = '<div class="header-article-item home"><a href="{}">RoPE Lab</a></div>'
+
 # The theme joins the title of its page of search to that of the book by a hyphen, all others by a dash.
 SEARCH_TITLE = ("<title>Search - ", "<title>Search &#8212; ")
 
@@ -124,6 +132,8 @@ def fix_page(text: str) -> str:
         if not re.search(marks, text):
             text = re.sub(LINK.format(file=file), "", text)
     text = SIGNED.sub(lambda names: WORD.sub(r"\1", names[0].replace(BLANK, " ")), text)
+    if logo := LOGO.search(text):
+        text = BUTTON.sub(rf"\1{HOME.format(logo[1])}", text)
     text = NOT_YET.sub(r'<script defer="defer" src="\1">', text)
     return text.replace(ARROW, NAMED).replace(WAITS, ASKS).replace(*SEARCH_TITLE)
 

@@ -107,6 +107,7 @@
         }
       }
       form.querySelector("[type=submit]").disabled = prediction && done;
+      form.querySelector("[type=reset]").hidden = !state.tries;
       form.dispatchEvent(new CustomEvent("quiz:state")); // a figure in the form waits for it
       changed();
     }
@@ -137,6 +138,7 @@
       store.save(form.id, state);
       if (fold) fold.open = false;
       show();
+      fields[0].focus(); // the button in focus has just gone
       says.textContent = "Cleared.";
     });
 

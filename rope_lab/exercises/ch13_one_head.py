@@ -15,7 +15,7 @@ from rope_lab.exercises.core import Question, Task
 def _what_concentrates() -> list[bool]:
     small, large = (frequencies(d) for d in (128, 8192))
     ratio_falls = bool(decay(1, theta=large) < 0.5 * decay(1, theta=small))
-    weight_grows = target_weight(64, theta=large) > 0.99
+    weight_grows = target_weight(32, theta=large) > 0.99
     return [ratio_falls == ratio and weight_grows == weight for ratio, weight in ((1, 1), (0, 1), (1, 0), (0, 0))]
 
 
@@ -82,9 +82,9 @@ EXERCISES = (
     Question(
         id="ch13.predict-concentration",
         kind="prediction",
-        prompt=r"A head looks for the next word. Its logit is $\tfrac d2$ at the wanted key, and smaller at the key "
-        r"beside it: their *ratio* is below 1. Among 128 keys, softmax gives the wanted one a *weight*. What happens "
-        r"to ratio and weight when the number of dimensions $d$ grows?",
+        prompt=r"A head looks for the next word; no mask hides it. Its logit is $\tfrac d2$ at the wanted key, and "
+        r"smaller at the key beside it: their *ratio* is below 1. Among the keys up to 32 places away, softmax gives "
+        r"the wanted one a *weight*. What happens to ratio and weight when the number of dimensions $d$ grows?",
         choices=(
             r"The ratio falls towards 0, and the weight goes to 1.",
             r"The ratio stays near 1, and still the weight goes to 1.",

@@ -90,7 +90,7 @@ function draw(ui, fig, state, { whole, saved, share }) {
   }
   PARTS.forEach((part, i) => {
     const y = row * i + 16;
-    fig.text([left, y], `of ${part}`, "small", "start");
+    fig.text([left, y], `saved of ${part}`, "small", "start");
     fig.rect([left, y + 9], [right - left, tall], "line thin muted");
     if (ui.locked) return;
     fig.text([fig.width - 2, y], percent(share[i]), "small", "end");

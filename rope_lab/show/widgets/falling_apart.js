@@ -125,7 +125,7 @@ function build(ui) {
   });
   const words = ui.stage.appendChild(html("p", { class: "rope-verdict" }));
   ui.slider("s", {
-    label: "basis, from the given one to $P$",
+    label: "from the given basis (0) to that of the planes (1)",
     step: 0.01,
     look: "two",
     show: (v) => (v === 1 ? "$P$" : number(v)),

@@ -80,7 +80,7 @@ function build(ui) {
     const offset = [state.frame, state.row - state.fixed[0], state.column - state.fixed[1]];
     const told =
       `${AXES.map((axis, a) => `${axis} ${values.planes[a] || none}`).join(", ")} of ${values.between.length} planes. ` +
-      `The moved patch lies ${away(offset[0], "frame", ["before", "on"])}, ` +
+      `The moved patch lies ${away(offset[0], "video frame", ["before", "later"])}, ` +
       `${away(offset[1], "row", ["up", "down"])} and ${away(offset[2], "column", ["left", "right"])}: ` +
       `the fastest hand of the width turns by ${brief(values.width)} rad, and the logit of equal vectors is ` +
       `${number(values.logit, 3)}.`;
@@ -125,7 +125,7 @@ function drawGrid(fig, { row, column, frame, start, fixed }, ui, told) {
       place = side === 2 ? [other[0] + half + 5, other[1] + 4] : [other[0] + side * half, other[1] + half + 14];
     fig.text(
       place,
-      away(frame, "frame", ["before", "on"]),
+      away(frame, "video frame", ["before", "later"]),
       "small",
       { "-1": "start", 0: "middle", 1: "end" }[side] ?? "start",
     );

@@ -51,6 +51,7 @@ export function compute(state) {
   };
 }
 
+const ORDINALS = ["first", "second", "third", "fourth", "fifth", "sixth"];
 const FORMULA = ["$R_m^⊤R_n=R_{n-m}$", "$R_mR_n=R_{n+m}$"];
 
 /** What the picture says, in a sentence. */
@@ -80,7 +81,7 @@ function build(ui) {
     label: "the word that reads",
     step: 1,
     look: "query",
-    show: (i) => `“${ui.state.words[i]}”, word ${i + 1}`,
+    show: (i) => `“${ui.state.words[i]}”, the ${ORDINALS[i]}`,
     host: left,
   });
   factors(ui, right);
@@ -217,6 +218,8 @@ function draw(ui, fig, { shift, reader, ride, hands, words, many }, values) {
     "small muted",
     reader > 4 ? "middle" : "start",
   );
+  if (values.logits.some((logit) => logit < 0) && hands === "keys")
+    fig.text([x(reader) + 2, discs + 23], "white: below 0", "small muted", reader > 4 ? "middle" : "start");
 }
 
 export default widget({ compute, build, smooth: { shift: 60, ride: 200, placed: 120 } });

@@ -59,7 +59,7 @@ function build(ui) {
     "a mirror": { a0: 0, a1: 0.7, a2: 0, a3: 0.7 },
     "half of each": { a0: 0.5, a1: 0, a2: 0, a3: 0.5 },
   });
-  const write = ui.readout({ axes: "half axes of the image", determinant: "determinant" });
+  const write = ui.readout({ axes: "half axes of the circle’s image", determinant: "determinant" });
 
   return (state, values) => {
     const { linear, conjugate, determinant, axes } = values,

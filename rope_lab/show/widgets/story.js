@@ -147,7 +147,7 @@ const SYMPTOMS = [
     chapter: ["1", "01_one_plane"],
   },
   {
-    name: "Fine for eight words, then gibberish",
+    name: "Fine at first, then gibberish",
     knobs: { pairing: "half" },
     says: "The weights were trained with neighbours as pairs. This code pairs each component with one of the other half.",
     chapter: ["3", "03_two_layouts"],

@@ -65,7 +65,7 @@ function build(ui) {
   });
   const write = ui.readout({
     still: "planes that stand still",
-    worst: "worst miss, in lengths of the hand",
+    worst: "largest error, in lengths of the hand",
     places: "places moved down",
   });
   ui.slider("moves", { label: "tokens dropped in front", step: 1, show: (v) => number(whole(v), 0) });
@@ -104,7 +104,7 @@ function draw(fig, { frequencies, pairs }, { hands, right, miss }, told) {
     high = (fig.height - top - 4) / frequencies.length,
     r = Math.min(wide, high) / 2 - 4;
   fig.text([4, 14], narrow ? "rad/place" : "radians per place", "small muted", "start");
-  fig.text([fig.width - 4, 14], narrow ? "miss" : "worst miss", "small muted", "end");
+  fig.text([fig.width - 4, 14], narrow ? "error" : "largest error", "small muted", "end");
   for (const [i, theta] of frequencies.entries()) {
     const y = top + (i + 0.5) * high,
       wrong = miss[i] > 0.02;

@@ -107,7 +107,7 @@ function draw(fig, { scheme, planes, window }, { lines, turns, new: fresh }, loc
   }
   if (locked) {
     fig.text([right, middle + 18], `plane 0 to ${planes - 1}, fast to slow`, "small muted", "end");
-    fig.text([(left + right) / 2, (middle + bottom) / 2 + 10], "turns in training: after your guess", "muted");
+    fig.text([(left + right) / 2, (middle + bottom) / 2 + 10], "turns in training: shown after your answer", "muted");
     return;
   }
   const top = middle + 26,

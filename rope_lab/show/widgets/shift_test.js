@@ -52,7 +52,7 @@ function build(ui) {
   const { other_base: other, family } = ui.state,
     cases = familiesOf(other)[family];
   const fig = ui.figure({ label: "Logits while both words move", height: () => 48 * cases.length + 24 });
-  const write = ui.readout({ stays: "logits that stayed" });
+  const write = ui.readout({ stays: "unchanged logits" });
   ui.slider("shift", { label: "both words move by", step: 1, look: "two", show: (v) => `${number(v, 0)} positions` });
   ui.play("shift", { label: "Move on", seconds: 5 });
   return (state, values) => {

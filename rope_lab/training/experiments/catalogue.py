@@ -26,6 +26,7 @@ _MAKERS: dict[str, Callable[[str], Experiment | None]] = {
     "crope-afterwards": crope.afterwards,
     "crope-rates": planned.rates,
     "crope-confirm": planned.confirm,
+    "crope-between": planned.between,
     **planned_more.EXPERIMENTS,
     "placements": placement_orders.placements,
     "placements-shifted": placement_orders.placements_shifted,

@@ -41,8 +41,8 @@ EXERCISES = (
         id="ch21.predict-width",
         kind="prediction",
         prompt=r"A model has 64 planes, from one list with base $10^6$. The first 16 turn with time, the next 24 with "
-        r"the height, the last 24 with the width. A frame of the video is 64 patches wide. By how much does the fastest plane of "
-        r"the width turn from the left edge to the right one?",
+        r"the height, the last 24 with the width. A frame of the video is 64 patches wide. By how much does the "
+        r"fastest plane of the width turn from the left edge to the right one?",
         choices=("many whole turns", "about a turn", "about a tenth of a turn", "almost not at all"),
         answer="D",
         truth=_how_far_the_width,

@@ -45,19 +45,19 @@ export function compute(state) {
 }
 
 const words = {
-  worse: (d) => `worse by more than ${d}`,
-  better: (d) => `better by more than ${d}`,
-  within: (d) => `no more than ${d} either way`,
-  open: () => "open: these seeds do not say",
+  worse: (d) => `the interval is above ${d}`,
+  better: (d) => `the interval is below −${d}`,
+  within: (d) => `the interval is within ±${d}`,
+  open: (d) => `the interval reaches across ${d} or −${d}`,
   "one seed": () => "one seed: no interval",
   "no shared seed": () => "no shared seed yet",
 };
 const LOOKS = { worse: "wrong", better: "two", within: "one" }; // of a verdict that the seeds allow
 const BRIEF = {
-  worse: (d) => `worse: over ${d}`,
-  better: (d) => `better: over ${d}`,
-  within: (d) => `within ${d}`,
-  open: () => "open",
+  worse: (d) => `above ${d}`,
+  better: (d) => `below −${d}`,
+  within: (d) => `within ±${d}`,
+  open: () => "across",
 };
 const ROW = 78; // from one row of the picture to the next
 const said = (row, margin, known = words) => (known[row.verdict] ?? words[row.verdict])(number(margin, 3));
@@ -85,7 +85,7 @@ function build(ui) {
       "p",
       { class: "rope-legend" },
       "Filled disc with its bar: our mean difference with its 95\u00a0% interval; small rings: the seeds. Diamond " +
-        "with a thin bar: the difference the paper prints, with the root of its two squared ± numbers. Open: the seeds do not decide.",
+        "with a thin bar: the difference the paper prints, with the root of its two squared ± numbers. Each interval is read alone: many of them together err more often.",
     ),
   );
   return (state, values) => {

@@ -180,10 +180,9 @@ class TableExplorer(Widget):
         }
 
     def fallback(self) -> str:
-        runs = sum(len(panel["runs"]) for panel in self.panels)
         return (
-            f"Interactive figure: the {runs} runs of CRoPE's experiments whose result cards come with the book, as "
-            "differences to a reference, paired by seed, with 95 % intervals and the published differences beside "
+            f"Interactive figure: the runs of CRoPE's experiments whose result cards come with the book, in "
+            f"{len(self.panels)} tables, as differences to a reference, paired by seed, with 95 % intervals and the published differences beside "
             "them. One moves a margin and sees which differences are smaller, which are larger, and which stay open."
         )
 

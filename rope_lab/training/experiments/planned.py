@@ -88,7 +88,7 @@ def confirm(rung: str) -> Experiment | None:
 def between(rung: str) -> Experiment | None:
     """What ``confirm`` leaves out: the rotated variants between the two best rates of the grid, and RoPE at the higher.
 
-    With the cards of ``confirm`` each of the five then has the rates 0.004, 0.0057 and 0.008, with the same eight seeds.
+    With the cards of ``confirm`` each of the five then has the rates 0.004, 0.0057 and 0.008, with the same seeds.
     """
     if rung != "cpu":
         return None

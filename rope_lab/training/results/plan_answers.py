@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
+from statistics import fmean
 
 from rope_lab.training.experiments import planned_more
 from rope_lab.training.experiments.definition import NotYetError
-from rope_lab.training.experiments.planned import RATE_SEEDS, RATES, SEEDS, VARIANTS
+from rope_lab.training.experiments.planned import BETWEEN, RATE_SEEDS, RATES, SEEDS, VARIANTS
 from rope_lab.training.experiments.rate_choice import Losses, UndecidedError, best_rates, losses_by_rate
 from rope_lab.training.results import cards
 from rope_lab.training.results.cards import Card
@@ -117,6 +118,38 @@ def answers(comparisons: Comparisons = PRIMARY, *, rate: float | None = None) ->
     except KeyError:
         return []
     return family(found, margin=MARGIN)
+
+
+def means_at_three_rates() -> dict[str, dict[float, float]]:
+    """The mean final loss of each rotated variant at three close rates, over the seeds that chose nothing.
+
+    Returns:
+        Nats per token, by variant and rate, with the cards of ``crope-confirm`` and ``crope-between``; empty while a
+        card is missing.
+    """
+    losses = losses_by_rate([*cards.load_all("crope-confirm", "cpu"), *cards.load_all("crope-between", "cpu")])
+    rotated = [variant for variant in VARIANTS if variant != "absolute scaled"]
+    try:
+        return {
+            variant: {rate: fmean(losses[variant][rate][seed] for seed in SEEDS) for rate in (0.004, BETWEEN, 0.008)}
+            for variant in rotated
+        }
+    except KeyError:
+        return {}
+
+
+def at_best_of_three() -> list[Finding]:
+    """The comparisons of rotated models, each at the best of three close rates on the very seeds that judge.
+
+    Returns:
+        The exploratory findings, in the order of the plan; empty while a card is missing.
+    """
+    means = means_at_three_rates()
+    if not means:
+        return []
+    rates = {variant: min(own, key=own.__getitem__) for variant, own in means.items()}
+    found = [*cards.load_all("crope-confirm", "cpu"), *cards.load_all("crope-between", "cpu")]
+    return family(differences(found, PRIMARY[:4], rates=rates), margin=MARGIN)
 
 
 def losses_elsewhere(question: str, models: Iterable[Model]) -> dict[tuple[Model, int], float]:

@@ -128,9 +128,11 @@ def wrong_in_bootstrap(notebooks: dict[str, str], url: str) -> list[str]:
 
 
 def wrong_in_notebook(text: str) -> list[str]:
-    """Stored outputs, counters, MyST directives or roles, repeated ids."""
+    """Stored outputs, counters, lines that a column cuts, MyST directives or roles, repeated ids."""
     book = json.loads(text)
     found = ["outputs are stored" for c in cells(text) if c["outputs"] or c["execution_count"] is not None]
+    code = [line for c in cells(text) for line in "".join(c["source"]).splitlines()]
+    found += [f"{len(line)} characters: {line}" for line in code if len(line) > WIDEST]
     prose = "\n".join("".join(c["source"]) for c in book["cells"] if c["cell_type"] == "markdown")
     found += [f"MyST in a lab: {m}" for m in re.findall(r"(?:```|:::)\{[\w:-]+\}|\{[\w:]+\}`", prose)]
     ids = [c["id"] for c in book["cells"]]
@@ -321,6 +323,7 @@ def test_control_bootstrap():
     ("change", "said"),
     [
         (lambda b: b["cells"][1].update(execution_count=3), "outputs"),
+        (lambda b: b["cells"][1].update(source=["x" * 85]), "85 characters"),
         (lambda b: b["cells"][0].update(source=["See {claim}`x`"]), "MyST"),
         (lambda b: b["cells"][1].update(id=b["cells"][0]["id"]), "share an id"),
     ],

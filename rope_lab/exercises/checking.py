@@ -145,13 +145,25 @@ def _answer_task(task: Task, fn: Any) -> Reply:
         task.id,
         False,
         says[0].upper() + says[1:].rstrip(".") + ".",
-        call=f"{task.name}({', '.join(f'{n}={show(v)}' for n, v in zip(names, failing, strict=True))})",
+        call=_typed(task.name, dict(zip(names, failing, strict=True))),
         yours=attempt.raised or show(attempt.value),
         target=show(target),
         printed=attempt.printed,
         diagnosis=_diagnosis(task, fn, seen[:40]),
         judged=bool(attempt.raised) or (attempt.value is not None and attempt.value is not ...),
     )
+
+
+def _typed(name: str, arguments: dict[str, Any]) -> str:
+    """A call as it would be typed; in a long one each argument has a line of its own, or an array would be cut."""
+    given = [f"{key}={show(value)}" for key, value in arguments.items()]
+    call = f"{name}({', '.join(given)})"
+    if len(given) == 1:  # the further rows of an array stand below its first
+        return call.replace("\n", "\n" + (len(name) + len(next(iter(arguments))) + 2) * " ")
+    if len(call) <= 72 and "\n" not in call:
+        return call
+    below = [text.replace("\n", "\n" + (len(key) + 5) * " ") for key, text in zip(arguments, given, strict=True)]
+    return f"{name}(\n" + "".join(f"    {text},\n" for text in below) + ")"
 
 
 def _uncallable(task: Task, fn: Any) -> str:

@@ -17,7 +17,11 @@ def kind(value: Any) -> str:
 def show(value: Any) -> str:
     """``repr``, of any length and any class a reader may return."""
     try:
-        text = repr(value)
+        with np.printoptions(linewidth=64):  # what a column of 768 pixels shows beside a name
+            text = repr(value)
+            if isinstance(value, tuple) and len(value) > 1 and (len(text) > 72 or "\n" in text):
+                parts = [repr(part).replace("\n", "\n ") for part in value]
+                text = "(" + ",\n ".join(parts) + ")"
     except Exception:  # their own __repr__ may be what fails
         return f"an object of type {type(value).__name__}"
     return text if len(text) <= 1000 else f"{text[:1000]} ..."

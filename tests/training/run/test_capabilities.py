@@ -57,7 +57,7 @@ def test_a_machine_that_cannot_compile_says_so(gpu, monkeypatch):
     said = []
     assert not made(gpu, said.append, compile="auto", steps=COMPILE_PAYS).compiled
     assert said == ["not compiled: no triton. The run is slower, and the same to within rounding"]
-    with pytest.raises(ArgumentError, match="expected torch.compile to work, found no triton"):
+    with pytest.raises(ArgumentError, match=r"expected torch\.compile to work, found no triton"):
         made(gpu)
     assert gpu.asked == []
 

@@ -183,7 +183,8 @@ class TableExplorer(Widget):
         return (
             f"Interactive figure: the runs of CRoPE's experiments whose result cards come with the book, in "
             f"{len(self.panels)} tables, as differences to a reference, paired by seed, with 95 % intervals and the "
-            "published differences beside them. One moves a margin and sees which differences are smaller, which are larger, and which stay open."
+            "published differences beside them. One moves a margin and sees which differences are smaller, which are "
+            "larger, and which stay open."
         )
 
 

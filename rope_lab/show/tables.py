@@ -177,7 +177,7 @@ def settings_table(found: Iterable[Card], *, caption: str, columns: Sequence[str
     Settings that differ in the rate alone share a row.
 
     Args:
-        found: The cards, of any experiments. The variants of a setting differ in nothing that stands here.
+        found: The cards, of any experiments. The variants of a setting differ in nothing that stands here but their parameters.
         caption: What the table shows, in words.
         columns: Those to show beside the first, by their headings; none means all of them.
 
@@ -193,7 +193,10 @@ def settings_table(found: Iterable[Card], *, caption: str, columns: Sequence[str
         setting = card.setting.removesuffix(f"rate {card.config['lr']:g}").removesuffix(", ")
         groups.setdefault((card.experiment, card.rung, setting, _decay(card.config)), []).append(card)
     rows = []
-    for (experiment, rung, setting, decay), own in groups.items():
+    lists = list(dict.fromkeys(key[:2] for key in groups))
+    for key in sorted(groups, key=lambda key: (lists.index(key[:2]), _by_number(key[2]))):
+        experiment, rung, setting, decay = key
+        own = groups[key]
         config = own[0].config
         cells = {
             "rung": rung,
@@ -203,6 +206,7 @@ def settings_table(found: Iterable[Card], *, caption: str, columns: Sequence[str
             "begin at": "0" if (starts := config.get("starts", 1)) == 1 else f"0 to {starts - 1:,}",
             "steps": f"{config['steps']:,}",
             "width": str(config["model"]["d_model"]),
+            "parameters": _span([f"{total:,}" for total in sorted({card.parameters["total"] for card in own})]),
             "rate": _span([f"{rate:g}" for rate in sorted({card.config["lr"] for card in own})]),
             "warm-up": str(config["warmup"]),
             "decay": decay,
@@ -239,4 +243,4 @@ def _seeds(seeds: set[int]) -> str:
 
 def _span(names: Sequence[str]) -> str:
     """The first and the last of more than two."""
-    return f"{names[0]} to {names[-1]}" if len(names) > 2 else ", ".join(names)
+    return f"{names[0]} to {names[-1]}" if len(names) > 2 else " and ".join(names)

@@ -89,6 +89,8 @@ def test_lengths_stand_in_the_order_of_their_numbers():
     steps = [int(re.search(r"(\d+) steps", setting)[1]) for setting in settings]
     assert steps == sorted(steps)
     assert set(steps) == {250, 500, 1000, 2000}
+    settings = [row[0] for row in cells(settings_table(cards.load_all("crope-confirm-lengths", "cpu"), caption="Rows"))]
+    assert [int(re.search(r"(\d+) steps", setting)[1]) for setting in settings] == [250, 500, 1000, 2000]
 
 
 def test_every_setting_has_a_row_with_the_rate_of_its_cards():
@@ -99,16 +101,18 @@ def test_every_setting_has_a_row_with_the_rate_of_its_cards():
     under = {row[0]: dict(zip(table.headings, row, strict=True)) for row in rows}
     for card in LEARNT:
         row = under[", ".join(filter(None, (card.experiment, settings[card.setting])))]
-        rates = [float(rate) for rate in re.split(", | to ", row["rate"])]
+        rates = [float(rate) for rate in re.split(" and | to ", row["rate"])]
         assert rates[0] <= card.config["lr"] <= rates[-1]
         assert card.config["lr"] in rates or " to " in row["rate"]
         assert int(row["steps"].replace(",", "")) == card.config["steps"]
+        sizes = [int(size.replace(",", "")) for size in re.split(" and | to ", row["parameters"])]
+        assert sizes[0] <= card.parameters["total"] <= sizes[-1]
         assert row["begin at"] == ("0 to 512" if card.experiment == "placements-anywhere" else "0")
     moved = replace(LEARNT[0], config=LEARNT[0].config | {"starts": 513})
     assert cells(settings_table([moved], caption="Moved", columns=("begin at",)))[0][1] == "0 to 512"
     tried = [replace(LEARNT[0], config=LEARNT[0].config | {"lr": rate}) for rate in (0.004, 0.001, 0.002, 0.001)]
     assert cells(settings_table(tried, caption="Rates", columns=("rate",)))[0][1] == "0.001 to 0.004"
-    assert cells(settings_table(tried[:2], caption="Rates", columns=("rate",)))[0][1] == "0.001, 0.004"
+    assert cells(settings_table(tried[:2], caption="Rates", columns=("rate",)))[0][1] == "0.001 and 0.004"
     few = settings_table(LEARNT[:1], caption="Two columns", columns=("rate", "seeds"))
     assert few.headings == ["experiment", "rate", "seeds"]
     with pytest.raises(ValueError, match=r"columns: expected some of .*, got 'speed'"):

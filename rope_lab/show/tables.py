@@ -177,7 +177,8 @@ def settings_table(found: Iterable[Card], *, caption: str, columns: Sequence[str
     Settings that differ in the rate alone share a row.
 
     Args:
-        found: The cards, of any experiments. The variants of a setting differ in nothing that stands here but their parameters.
+        found: The cards, of any experiments. The variants of a setting differ in nothing that stands here but their
+            parameters.
         caption: What the table shows, in words.
         columns: Those to show beside the first, by their headings; none means all of them.
 

@@ -39,3 +39,13 @@ def test_a_comparison_has_a_line_for_each_corpus_unless_it_is_far_away_on_one():
     assert all(f">{corpus}<" in said for corpus in ("first", "second"))
     assert f"first, a minus b {one[0].interval}; first, c minus b" in said
     assert said.count(">minus b<") == 1  # a minus b; the other is told in words alone
+
+
+def test_lengths_are_drawn_and_the_shares_said():
+    ends = {
+        "RoPE": {100: {0: 4.0, 1: 4.2}, 200: {0: 3.0, 1: 3.1}},
+        "CRoPE QKV": {100: {0: 3.9, 1: 4.1}, 200: {0: 3.1, 1: 3.2}},
+    }
+    said = planned_comparison.four_lengths(ends, {100: [-0.1, -0.1], 200: [0.05, 0.15]})._repr_html_()
+    assert "how many more steps CRoPE QKV needs: 100 steps: -10.0 ± 0.0 %; 200 steps: +10.0 ± 63.5 %" in said
+    assert said.count(">200<") == 1  # the two panels share their steps

@@ -64,6 +64,7 @@ from .planned_comparison import (
     answer_table as answer_table,
     difference_by_rate as difference_by_rate,
     five_answers as five_answers,
+    four_lengths as four_lengths,
     loss_by_rate as loss_by_rate,
     rows_by_rate as rows_by_rate,
 )

@@ -11,8 +11,9 @@ from rope_lab.show.svg import Picture, figure
 from rope_lab.show.tables import Table
 from rope_lab.training.results.cards import Card
 from rope_lab.training.results.equivalence import Finding
+from rope_lab.training.results.intervals import interval
 
-__all__ = ["answer_table", "difference_by_rate", "five_answers", "loss_by_rate", "rows_by_rate"]
+__all__ = ["answer_table", "difference_by_rate", "five_answers", "four_lengths", "loss_by_rate", "rows_by_rate"]
 
 _LOOK = {  # name: ink, line, marker
     "RoPE": ("ink", "-", "o"),
@@ -108,6 +109,36 @@ def _curves(axes: Any, losses: _Losses) -> None:
     axes.set(xscale="log")
     axes.set_xticks(tried, [f"{rate:g}" for rate in tried])
     axes.minorticks_off()
+
+
+def four_lengths(ends: Mapping[str, Mapping[int, Mapping[int, float]]], more: Mapping[int, Sequence[float]]) -> Picture:
+    """Where two models end after runs of several lengths, and how many more steps the second needs.
+
+    Args:
+        ends: Final losses in nats per token, by model, steps and seed; the first model's are joined by lines.
+        more: By steps, the share of steps more for each seed: 0.1 is ten per cent.
+
+    Returns:
+        A `Picture`: inline SVG with title and description.
+    """
+    shares = {steps: interval(100 * share for share in own) for steps, own in more.items()}
+    read = "; ".join(f"{steps:,} steps: {each.mean:+.1f} ± {each.half:.1f} %" for steps, each in shares.items())
+    first, second = ends
+    desc = f"Above, the final losses of {first} and {second}. Below, how many more steps {second} needs: {read}."
+    with figure(title="Four lengths of the run", desc=desc, size=(4.9, 4.4)) as fig:
+        above, below = fig.subplots(2, 1, sharex=True)
+        _curves(above, ends)
+        above.set(ylabel="final loss, nats")
+        above.legend(loc="upper right", fontsize=10)
+        below.axhline(0, color=LIGHT["ink"], lw=1.2)
+        for steps, each in shares.items():
+            below.plot(
+                [steps] * len(more[steps]), [100 * x for x in more[steps]], "o", ms=4, color=LIGHT["ink"], alpha=0.4
+            )
+            below.errorbar(steps, each.mean, each.half, fmt="_", ms=16, mew=2.5, color=LIGHT["linear"], lw=2)
+        below.set(xlabel="steps of the run", ylabel="more steps, %")
+        below.set_xticks(list(shares), [f"{steps:,}" for steps in shares])
+    return fig.picture
 
 
 def difference_by_rate(

@@ -15,7 +15,7 @@ _SLANT = rotation_2d(0.5)  # the basis U of the solutions that are not orthogona
 
 
 def every_solution() -> Picture:
-    """The letter F under R_0, R_1 and R_2, for the five kinds of solution that the plane has."""
+    """The letter F under $R_0$, $R_1$ and $R_2$, for the five kinds of solution that the plane has."""
     empty = np.zeros((0, 0))
     kinds = (
         ("a rotation", solution(rotation_2d(0.7), basis=np.eye(2))),
@@ -119,7 +119,7 @@ def three_steps() -> Picture:
 
 
 def opposite_steps() -> Picture:
-    """Positions in a row: keys take the step M to the next, queries its inverse transposed; between them M^(n-m)."""
+    """Positions in a row: keys take the step $M$ to the next, queries its inverse transposed; between: $M^{n-m}$."""
     desc = (
         "Positions 0 to 5 in a row. Above them an arrow leads from each position to the next: a key takes the step M. "
         "Below them the arrows of the query, each with the step M to the power minus 1, transposed. A query at "

@@ -38,7 +38,7 @@ def islands(window: int, *, every: int = 1) -> str:
 
 
 class BaseBound(Widget):
-    r"""The decay $f(r) = \frac1p \sum_i \cos r\theta_i$ of one base along a window, and the bases for which it is >= 0.
+    r"""The decay $f(r) = \frac1p \sum_i \cos r\theta_i$ of one base along a window, and the bases with $f \ge 0$.
 
     State: ``log_base``, whose power of ten, rounded to two digits, is the base; ``window``.
 

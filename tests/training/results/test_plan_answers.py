@@ -76,6 +76,47 @@ def test_the_exploratory_comparison():
     assert [f.outcome for f in found] == ["equivalent", "equivalent"]
 
 
+CLOSE = (0.004, 0.0057, 0.008)
+
+
+@pytest.fixture
+def close_held(planted):
+    """RoPE is lowest between the two rates, by 0.04, and all others at the lower one."""
+    rotated = [name for name in VARIANTS if name != "absolute scaled"]
+    planted["crope-confirm"] = [
+        card(name, s, 3 + s + 0.1 * (rate > 0.004) + 0.001 * (s * k % 3), config={"lr": rate})
+        for k, name in enumerate(rotated)
+        for rate in (0.004, *([0.008] if name != "RoPE" else []))
+        for s in SEEDS
+    ]
+    planted["crope-between"] = [
+        card(name, s, 3 + s + (-0.04 if (name, rate) == ("RoPE", 0.0057) else 0.1), config={"lr": rate})
+        for name in rotated
+        for rate in (0.0057, *([0.008] if name == "RoPE" else []))
+        for s in SEEDS
+    ]
+    return planted
+
+
+@pytest.mark.usefixtures("close_held")
+def test_each_model_takes_the_best_of_three_close_rates():
+    means = plan_answers.means_at_three_rates()
+    assert {name: min(own, key=own.get) for name, own in means.items()} == {
+        name: 0.0057 if name == "RoPE" else 0.004 for name in VARIANTS if name != "absolute scaled"
+    }
+    assert all(tuple(own) == CLOSE for own in means.values())
+    found = plan_answers.at_best_of_three()
+    assert [f.name.split(" minus ") for f in found] == [list(pair) for pair in plan_answers.PRIMARY[:4]]
+    assert [f.outcome for f in found] == ["worse", "worse", "equivalent", "equivalent"]
+
+
+@pytest.mark.parametrize("name", ["crope-confirm", "crope-between"])
+def test_no_close_rates_while_a_card_is_missing(close_held, name):
+    del close_held[name][0]
+    assert plan_answers.means_at_three_rates() == {}
+    assert plan_answers.at_best_of_three() == []
+
+
 ROWS = ("width 128, decay every 800", "width 128, decay every 400", "width 64, decay every 400")
 ROW_RATES = {"RoPE": 0.001, "CRoPE QKV": 0.0005, "absolute scaled": 0.001}
 COMPARED = {row: (("CRoPE QKV", row), ("RoPE", row)) for row in ROWS} | {

@@ -25,11 +25,11 @@ _LOOK = {  # name: ink, line, marker
 }
 _CORPORA = (("two", "D"), ("linear", "s"), ("conjugate", "o"))  # ink, marker
 NBSP = "\N{NO-BREAK SPACE}"
-_Losses = dict[str, dict[float, dict[int, float]]]  # variant, rate, seed
+_Losses = Mapping[str, Mapping[float, Mapping[int, float]]]  # variant, rate (or steps), seed
 
 
 def _by_rate(found: Iterable[Card]) -> _Losses:
-    losses: _Losses = {}
+    losses: dict[str, dict[float, dict[int, float]]] = {}
     for card in found:
         losses.setdefault(card.variant, {}).setdefault(card.config["lr"], {})[card.seed] = card.loss()
     return losses
@@ -111,7 +111,7 @@ def _curves(axes: Any, losses: _Losses) -> None:
     axes.minorticks_off()
 
 
-def four_lengths(ends: Mapping[str, Mapping[int, Mapping[int, float]]], more: Mapping[int, Sequence[float]]) -> Picture:
+def four_lengths(ends: _Losses, more: Mapping[int, Sequence[float]]) -> Picture:
     """Where two models end after runs of several lengths, and how many more steps the second needs.
 
     Args:

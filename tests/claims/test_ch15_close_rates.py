@@ -5,9 +5,9 @@ from dataclasses import replace
 import pytest
 
 from rope_lab.claims import verify
-from rope_lab.training.results import cards
+from rope_lab.training.results import cards, plan_answers
 
-PROCESSORS = "book.two-processors"
+PROCESSORS, CLOSE = "book.two-processors", "book.close-rates"
 
 
 def outcome(name):
@@ -49,3 +49,29 @@ def test_control_one_processor(plant):
     device = cards.load_all("crope-confirm-lengths", "cpu")[0].volatile["device"]
     plant("crope-confirm", lambda card: replace(card, volatile=card.volatile | {"device": device}))
     assert outcome(PROCESSORS) == "not reproduced"
+
+
+def test_at_close_rates_all_are_level(plant):
+    assert outcome(CLOSE) == "reproduced"
+    plant("crope-between", lambda card: None if (card.variant, card.seed) == ("CRoPE QKVO", 7) else card)
+    assert outcome(CLOSE) == "not attempted"
+
+
+@pytest.mark.parametrize(("variant", "by"), [("CRoPE QKV", -0.05), ("RoPE", -0.05), ("RoPE, size of QKVO", 0.05)])
+def test_control_another_end_between_the_rates(plant, variant, by):
+    plant("crope-between", lambda card: higher(card, by * (card.variant == variant)))
+    assert outcome(CLOSE) == "not reproduced"
+
+
+def test_what_the_page_says_of_close_rates():
+    means = plan_answers.means_at_close_rates()
+    best = {name: min(own, key=own.get) for name, own in means.items()}
+    for name, own in means.items():
+        if name.startswith("RoPE"):
+            assert all(0.0145 < own[rate] - own[0.0057] < 0.035 for rate in (0.004, 0.008))  # two to three hundredths
+        else:
+            assert best[name] == 0.008
+    gain = means["RoPE"][0.004] - means["RoPE"][0.0057]
+    assert 0.025 < gain < 0.035  # about three hundredths
+    for finding in plan_answers.answers()[:2]:
+        assert 0.8 < gain / -finding.interval.mean < 1.2  # about as much as the lead

@@ -145,19 +145,6 @@ def test_what_the_page_says_of_the_plan():
     assert all(f.left_out(3)[1] == 0 for f in primary.values())
 
 
-def test_what_the_page_says_of_a_finer_grid():
-    loss = {(c.variant, c.config["lr"], c.seed): c.loss() for c in cards.load_all("crope-rates", "cpu")}
-
-    def lowest(name, best):
-        low, mid, high = (sum(loss[name, best * by, s] for s in RATE_SEEDS) / 3 for by in (0.5, 1, 2))
-        return mid, mid - (high - low) ** 2 / (8 * (low + high - 2 * mid))
-
-    on_grid, between = zip(*(lowest(name, OWN[name]) for name in ("RoPE", "CRoPE QKV", "CRoPE QKVO")), strict=True)
-    for tied in (1, 2):
-        assert between[tied] < between[0]
-        assert abs((between[tied] - between[0]) - (on_grid[tied] - on_grid[0])) < 0.005  # by about as much
-
-
 def test_what_the_page_says_of_the_rates():
     loss = {(c.variant, c.config["lr"], c.seed): c.loss() for c in cards.load_all("crope-rates", "cpu")}
     mean = {(name, rate): sum(loss[name, rate, s] for s in RATE_SEEDS) / len(RATE_SEEDS) for name, rate, _ in loss}

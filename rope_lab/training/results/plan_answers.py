@@ -120,8 +120,8 @@ def answers(comparisons: Comparisons = PRIMARY, *, rate: float | None = None) ->
     return family(found, margin=MARGIN)
 
 
-def means_at_three_rates() -> dict[str, dict[float, float]]:
-    """The mean final loss of each rotated variant at three close rates, over the seeds that chose nothing.
+def means_at_close_rates() -> dict[str, dict[float, float]]:
+    """The mean final loss of each rotated variant at rates that are closer than the grid, over its seeds.
 
     Returns:
         Nats per token, by variant and rate, with the cards of ``crope-confirm`` and ``crope-between``; empty while a
@@ -131,20 +131,23 @@ def means_at_three_rates() -> dict[str, dict[float, float]]:
     rotated = [variant for variant in VARIANTS if variant != "absolute scaled"]
     try:
         return {
-            variant: {rate: fmean(losses[variant][rate][seed] for seed in SEEDS) for rate in (0.004, BETWEEN, 0.008)}
+            variant: {
+                rate: fmean(losses[variant][rate][seed] for seed in SEEDS)
+                for rate in (0.004, BETWEEN[0], 0.008, *(BETWEEN[1:] if variant.startswith("CRoPE") else ()))
+            }
             for variant in rotated
         }
     except KeyError:
         return {}
 
 
-def at_best_of_three() -> list[Finding]:
-    """The comparisons of rotated models, each at the best of three close rates on the very seeds that judge.
+def at_best_of_close_rates() -> list[Finding]:
+    """The comparisons of rotated models, each at the best of the close rates on the very seeds that judge.
 
     Returns:
         The exploratory findings, in the order of the plan; empty while a card is missing.
     """
-    means = means_at_three_rates()
+    means = means_at_close_rates()
     if not means:
         return []
     rates = {variant: min(own, key=own.__getitem__) for variant, own in means.items()}

@@ -92,20 +92,20 @@ def close_held(planted):
     planted["crope-between"] = [
         card(name, s, 3 + s + (-0.04 if (name, rate) == ("RoPE", 0.0057) else 0.1), config={"lr": rate})
         for name in rotated
-        for rate in (0.0057, *([0.008] if name == "RoPE" else []))
+        for rate in (0.0057, 0.0113, *([0.008] if name == "RoPE" else []))
         for s in SEEDS
     ]
     return planted
 
 
 @pytest.mark.usefixtures("close_held")
-def test_each_model_takes_the_best_of_three_close_rates():
-    means = plan_answers.means_at_three_rates()
+def test_each_model_takes_the_best_of_its_close_rates():
+    means = plan_answers.means_at_close_rates()
     assert {name: min(own, key=own.get) for name, own in means.items()} == {
         name: 0.0057 if name == "RoPE" else 0.004 for name in VARIANTS if name != "absolute scaled"
     }
-    assert all(tuple(own) == CLOSE for own in means.values())
-    found = plan_answers.at_best_of_three()
+    assert all(tuple(own) == (*CLOSE, 0.0113)[: 4 if "CRoPE" in name else 3] for name, own in means.items())
+    found = plan_answers.at_best_of_close_rates()
     assert [f.name.split(" minus ") for f in found] == [list(pair) for pair in plan_answers.PRIMARY[:4]]
     assert [f.outcome for f in found] == ["worse", "worse", "equivalent", "equivalent"]
 
@@ -113,8 +113,8 @@ def test_each_model_takes_the_best_of_three_close_rates():
 @pytest.mark.parametrize("name", ["crope-confirm", "crope-between"])
 def test_no_close_rates_while_a_card_is_missing(close_held, name):
     del close_held[name][0]
-    assert plan_answers.means_at_three_rates() == {}
-    assert plan_answers.at_best_of_three() == []
+    assert plan_answers.means_at_close_rates() == {}
+    assert plan_answers.at_best_of_close_rates() == []
 
 
 ROWS = ("width 128, decay every 800", "width 128, decay every 400", "width 64, decay every 400")

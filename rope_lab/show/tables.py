@@ -62,7 +62,7 @@ class Table:
             f'<div class="rope-table"><p style="margin: 1.5rem 0 .5rem"><strong>{_code(self.caption)}</strong></p>'
             f'<div class="pst-scrollable-table-container" tabindex="0" role="region" aria-label="{label}">'
             f'<table class="table{" folds" if self.folds else ""}" '
-            'style="font-size: .9rem">'
+            'style="font-size: .9rem; font-variant-numeric: tabular-nums">'
             f"<thead><tr>{head}</tr></thead>"
             f"<tbody>{body}</tbody></table></div></div>"
         )
@@ -76,9 +76,7 @@ class Table:
         return f'<td{what} style="{self._style(name, text)}">{_code(text)}</td>'
 
     def _style(self, name: str, text: str) -> str:
-        side = "text-align: left"
-        if name in self.right:
-            side = "text-align: right; font-variant-numeric: tabular-nums"  # its hyphens are as wide as digits
+        side = f"text-align: {'right' if name in self.right else 'left'}"
         if re.fullmatch("`[^`]*`", text) or (len(text) <= 24 and any(c.isdigit() for c in text)):
             return f"{side}; white-space: nowrap"  # a name or a number does not break, words may
         return f"{side}; min-width: 15em" if len(text) > 24 else side

@@ -434,12 +434,17 @@ def test_the_sixty_puzzles_are_sixty():
 
 def test_each_row_of_the_table_has_its_verdict_beside_it(show):
     page = show(TableExplorer(margin=0.02))
-    starts = {"within": "no more than", "worse": "worse", "better": "better", "open": "open"}
+    ends = {
+        "within": "is within ±0.020",
+        "worse": "is above 0.020",
+        "better": "is below −0.020",
+        "open": "reaches across 0.020 or −0.020",
+    }
     expect(page.locator(".rope-table_explorer svg text").first).to_be_attached()
     texts = page.locator(".rope-table_explorer svg text").all_text_contents()
     for row in TableExplorer.compute(TableExplorer(margin=0.02).state())["rows"]:
         verdict = texts[texts.index(row["variant"]) + 2]  # the name, the difference, the verdict
-        assert verdict.startswith(starts.get(row["verdict"], row["verdict"]))
+        assert verdict == f"the interval {ends[row['verdict']]}"
 
 
 def test_a_reader_moves_a_sentence_of_their_own(show):

@@ -10,7 +10,7 @@ array([[1., 0.],
        [0., 1.]])
 """
 
-import lazy_loader
+from rope_lab.lazy import attach
 
 __version__ = "0.1.0"
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

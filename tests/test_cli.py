@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 import rope_lab
-import rope_lab.claims
+import rope_lab.chapters
 from rope_lab import cli
 from rope_lab.claims import LEDGER, claim, load
 
@@ -19,15 +19,18 @@ def call(*arguments: str):
 
 
 @pytest.fixture
-def subpackage(tmp_path, monkeypatch):
-    """A further folder of claims, and a ledger that forgets what was planted."""
+def room(tmp_path, monkeypatch):
+    """A further room of a chapter, and a ledger that forgets what was planted."""
     load()
     before = dict(LEDGER)
-    monkeypatch.setattr(rope_lab.claims, "__path__", [*rope_lab.claims.__path__, str(tmp_path)])
-    yield tmp_path
+    monkeypatch.setattr(rope_lab.chapters, "__path__", [*rope_lab.chapters.__path__, str(tmp_path)])
+    (room := tmp_path / "ch01_planted").mkdir()
+    (room / "__init__.py").touch()
+    yield room
     LEDGER.clear()
     LEDGER.update(before)
-    sys.modules.pop("rope_lab.claims.ch01_planted", None)  # and no other: torch does not bear being imported twice
+    for name in [name for name in sys.modules if "ch01_planted" in name]:  # torch does not bear being imported twice
+        sys.modules.pop(name)
 
 
 def plant(id="book.planted", **changes):  # noqa: A002 - a claim's own word
@@ -56,7 +59,7 @@ def test_verify_speaks_json_and_nothing_else():
 
 
 @pytest.mark.parametrize("changes", [{"control": 1}, {"holds": 2}])
-@pytest.mark.usefixtures("subpackage")
+@pytest.mark.usefixtures("room")
 def test_verify_names_what_fails(changes):
     plant(**changes)
     done = call("verify", "book.[pr]*")
@@ -67,10 +70,9 @@ def test_verify_names_what_fails(changes):
     assert rows["book.planted"]["ok"] is False
 
 
-def test_verify_names_a_malformed_claim(subpackage):
-    (subpackage / "ch01_planted.py").write_text(
-        "from rope_lab.claims import claim\n"
-        "claim('book.planted', locus='here', statement='so', chapter=1, holds=1)(print)\n"
+def test_verify_names_a_malformed_claim(room):
+    (room / "claims_book.py").write_text(
+        "from rope_lab.claims import claim\nclaim('book.planted', locus='here', statement='so', holds=1)(print)\n"
     )
     done = call("verify")
     assert done.exit_code == 1
@@ -79,7 +81,7 @@ def test_verify_names_a_malformed_claim(subpackage):
     assert "Traceback" not in done.output
 
 
-@pytest.mark.usefixtures("subpackage")
+@pytest.mark.usefixtures("room")
 def test_verify_does_not_fail_for_what_was_not_attempted():
     claim("book.planted", locus="here", statement="so", verdict="empirical", chapter=1)(lambda: "not attempted")
     done = call("verify", "book.planted")
@@ -87,8 +89,8 @@ def test_verify_does_not_fail_for_what_was_not_attempted():
     assert "experiment: 1 not attempted" in done.stdout
 
 
-def test_verify_does_not_call_another_error_a_bad_pattern(subpackage):
-    (subpackage / "ch01_planted.py").write_text("raise ValueError('broken while it was imported')\n")
+def test_verify_does_not_call_another_error_a_bad_pattern(room):
+    (room / "claims_book.py").write_text("raise ValueError('broken while it was imported')\n")
     done = call("verify")
     assert done.exit_code == 1
     assert "broken while" in str(done.exception)

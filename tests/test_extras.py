@@ -31,6 +31,14 @@ package = importlib.import_module({name!r})
 for found in pkgutil.walk_packages(getattr(package, "__path__", []), package.__name__ + "."):
     importlib.import_module(found.name)
 """
+THE_LEDGER = """
+from rope_lab import chapters
+from rope_lab.claims import load, run
+
+assert len({{m.__name__.split(".")[2] for m in chapters.modules("claims_*")}}) >= 20
+failed = [name for name, entry in load().items() if run(entry).failed]
+assert not failed, failed
+"""
 COMMAND = "import sys\nsys.argv = ['rope-lab', *{arguments}]\nfrom rope_lab.cli import main\nmain()"
 
 
@@ -46,7 +54,15 @@ def test_the_core_needs_no_extra(name):
     assert done.returncode == 0, done.stderr
 
 
-@pytest.mark.parametrize(("name", "missing"), [("exercises", "hypothesis"), ("show", ""), ("training.data", "")])
+@pytest.mark.slow
+def test_the_whole_ledger_runs_with_the_core():
+    done = without_extras(THE_LEDGER.format())
+    assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "missing"), [("chapters.ch01_one_plane.exercises", "hypothesis"), ("show", ""), ("training.data", "")]
+)
 def test_control_what_an_extra_is_for_does_not_load_without_it(name, missing):
     done = without_extras(EVERY_MODULE.format(name=f"rope_lab.{name}"))
     assert done.returncode == 1

@@ -1,42 +1,49 @@
 """Who may import whom: the table of folders, enforced on every module of the package, and each rule proven to bite."""
 
 import ast
+import re
 import subprocess
 import sys
+from fnmatch import fnmatchcase
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
 
 import rope_lab
+from rope_lab import chapters
 
 PACKAGE = Path(rope_lab.__file__).parent
 
-# What of ours a subpackage may import, beside itself; `errors` is open to all. A name reaches everything below it, and
-# of two lines that fit a module the longer one counts.
+# What of ours a subpackage may import, beside itself; what stands in OPEN all may. A name reaches everything below it,
+# and of two lines that fit a module the longer one counts. "chapters" is the finder alone: no module of the library or
+# of the kit knows a room.
+OPEN = ("errors", "lazy")
 BASICS = ("training.fields", "training.files")  # small helpers of training, for the standard library alone
-CARDS = tuple(
-    f"training.results.{name}" for name in ("cards", "equivalence", "intervals", "paired_curves", "long_contexts")
-)
+RUN = ("algebra", "nn", "training.data", "training.results.cards", "chapters", *BASICS)
 ALLOWED = {
     "algebra": (),
     "nn": ("algebra",),
     "audit": ("algebra",),
-    "exercises": ("algebra", "training.results.cards"),
+    "exercises": ("algebra", "chapters"),
     "story": ("algebra", "nn"),
     "training": (),
     "training.data": BASICS,
-    "training.run": ("algebra", "nn", "training.data", "training.results.cards", *BASICS),
-    "training.experiments": ("algebra", "nn", "training.data", "training.run", "training.results.cards", *BASICS),
+    "training.run": RUN,
+    "training.experiments": (*RUN, "training.run"),
     "training.results": ("training.data", "training.run", "training.experiments", *BASICS),
-    "claims": (
-        *("algebra", "nn", "audit", "story", "training.results.plan_answers", "training.results.run_lengths"),
-        *CARDS,
-    ),
-    "show": ("algebra", "exercises", "claims", "story", *CARDS),
+    "claims": ("algebra", "chapters"),
+    "show": ("algebra", "story", "training.results"),
+    "chapters": (),
     "commands": ("everything",),
     "cli": ("everything",),
-    "errors": (),
+    **dict.fromkeys(OPEN, ()),
+}
+# What a module of a room may import beside its own room, by its name; the first line that fits counts.
+ROOMS = {
+    "claims_*": ("algebra", "nn", "audit", "story", "claims", "training.results"),
+    **dict.fromkeys(chapters.TRAINS, ("algebra", "nn", "training")),
+    "*": ("everything",),
 }
 PLOTTING = {"matplotlib", "ipywidgets", "anywidget", "IPython", "traitlets"}
 FORBIDDEN = {"algebra": {"torch"}, "nn": PLOTTING, "story": PLOTTING, "training": PLOTTING}  # third parties
@@ -45,6 +52,7 @@ FORBIDDEN = {"algebra": {"torch"}, "nn": PLOTTING, "story": PLOTTING, "training"
 STDLIB_ONLY = {
     "rope_lab",
     "rope_lab.errors",
+    "rope_lab.lazy",
     "rope_lab.training",
     "rope_lab.training.fields",
     "rope_lab.training.files",
@@ -97,14 +105,18 @@ def violations(sources):
         graph[name] = {t for t in targets if t in sources and t != name}
         for target in sorted(targets.union(looks_up(source))):
             top, _, rest = target.partition(".")
-            light = top in sys.stdlib_module_names | {"lazy_loader"} or target in STDLIB_ONLY
+            light = top in sys.stdlib_module_names or target in STDLIB_ONLY
             if name in STDLIB_ONLY and not light:
                 found.append(f"{name} imports {target}: only the standard library may load here")
             elif top != "rope_lab" and top in FORBIDDEN.get(subpackage.partition(".")[0], ()):
                 found.append(f"{name} imports {target}: forbidden in {subpackage}")
-            elif top == "rope_lab" and subpackage and not _may(subpackage, rest):
-                rule = ", ".join(ALLOWED[subpackage]) or "nothing of ours"
-                found.append(f"{name} imports {target}: {subpackage} may import {rule}")
+            elif top == "rope_lab" and subpackage and not _may(name, rest):
+                rule = ", ".join(_row(name)) or "nothing of ours"
+                found.append(f"{name} imports {target}: {_place(name)} may import {rule}")
+    for name in graph:
+        if _place(name).startswith("chapters.") and not _shows_may(name):
+            shown = [m for m in sorted(_reached(name, graph)) if _shows(m, sources, but="show" if m == name else "")]
+            found += [f"{name} reaches {shown[0]}, which shows: {_place(name)} may not"] if shown else []
     try:
         TopologicalSorter(graph).prepare()
     except CycleError as error:
@@ -119,11 +131,53 @@ def _subpackage(name):
     return max(fitting, key=len) if fitting else ("" if not inside else None)
 
 
-def _may(subpackage, target):
-    lines = ("errors", *ALLOWED[subpackage])
-    if "everything" in lines or _subpackage(f"rope_lab.{target}") == subpackage:
+def _room(name):
+    """The room that a module lies in; "" elsewhere."""
+    found = re.match(r"(?:rope_lab\.)?chapters\.(\w+)", name)
+    return found[1] if found else ""
+
+
+def _place(name):
+    """The line of a table that a module falls under."""
+    if not _room(name):
+        return _subpackage(name)
+    own = name.split(".")[3:4] or ["__init__"]
+    return "chapters." + next(line for line in ROOMS if fnmatchcase(own[0], line))
+
+
+def _row(name):
+    place = _place(name)
+    return ROOMS[place.removeprefix("chapters.")] if _room(name) else ALLOWED[place]
+
+
+def _may(name, target):
+    lines = (*OPEN, *_row(name))
+    if other := _room(target):
+        return other == _room(name)
+    if target == "chapters":
+        return "chapters" in lines or "everything" in lines
+    if "everything" in lines or (not _room(name) and _subpackage(f"rope_lab.{target}") == _place(name)):
         return True
     return any(f"{target}.".startswith(f"{line}.") for line in lines)
+
+
+def _shows_may(name):
+    return _row(name) == ("everything",)
+
+
+def _reached(name, graph):
+    """The modules of its room that a module imports, and what these import in turn."""
+    waiting, found = [name], set()
+    while waiting:
+        found.add(here := waiting.pop())
+        waiting += [m for m in graph.get(here, ()) if _room(m) and _room(m) == _room(name) and m not in found]
+    return found
+
+
+def _shows(name, sources, *, but):
+    """A module imports the kit of pictures, or a package that plots; ``but`` names what its row has refused already."""
+    kits = {"show", *PLOTTING} - {but}
+    return any(t.removeprefix("rope_lab.").partition(".")[0] in kits for t in imports(name, *sources[name], sources))
 
 
 def test_the_package_keeps_the_table():
@@ -133,7 +187,7 @@ def test_the_package_keeps_the_table():
 def test_the_table_has_every_subpackage():
     inits = [*PACKAGE.glob("*/__init__.py"), *PACKAGE.glob("training/*/__init__.py")]
     folders = {".".join(path.parent.relative_to(PACKAGE).parts) for path in inits}
-    assert folders == set(ALLOWED) - {"cli", "errors"}
+    assert folders == set(ALLOWED) - {"cli", *OPEN}
 
 
 PLANTED = {
@@ -177,6 +231,24 @@ PLANTED = {
     ),
     "claims import training": ("claims/bad.py", "from rope_lab.training.run import loop", "claims may import"),
     "claims import show": ("claims/bad.py", "import rope_lab.show", "claims may import"),
+    "the library knows a room": ("nn/bad.py", "from rope_lab.chapters.ch01_a import task", "nn may import"),
+    "a finder knows a room": ("claims/bad.py", "import rope_lab.chapters.ch01_a.task", "claims may import"),
+    "the library finds": ("nn/bad.py", "from rope_lab import chapters", "nn may import"),
+    "another room": (
+        "chapters/ch01_a/figures.py",
+        "from rope_lab.chapters.ch02_b import task",
+        "chapters.* may import",
+    ),
+    "a room's claims show": ("chapters/ch01_a/claims_x.py", "from rope_lab.show import style", "claims_* may import"),
+    "a room's claims plot": (
+        "chapters/ch01_a/claims_x.py",
+        "import matplotlib",
+        "which shows: chapters.claims_* may not",
+    ),
+    "by another module": ("chapters/ch01_a/claims_x.py", "from . import board", "board, which shows"),
+    "what trains shows": ("chapters/ch01_a/task.py", "import rope_lab.chapters.ch01_a.board", "board, which shows"),
+    "what trains claims": ("chapters/ch01_a/task.py", "import rope_lab.claims", "task may import"),
+    "show imports claims": ("show/bad.py", "import rope_lab.claims", "show may import"),
     "show imports nn": ("show/bad.py", "from rope_lab.nn import rotary", "show may import"),
     "show imports training": ("show/bad.py", "import rope_lab.training", "show may import"),
     "all at once": ("show/bad.py", "import rope_lab", "show may import"),
@@ -205,8 +277,15 @@ def test_control_a_planted_violation_is_reported(name, tmp_path):
         "errors.py": "",
         "cli.py": "from rope_lab import nn",
         "claims/__init__.py": "from rope_lab.claims import ok",
-        "show/__init__.py": "import rope_lab.claims.ok",
-        "claims/ok.py": "import rope_lab.training.results.cards\nimport_module('rope_lab.claims')",
+        "show/__init__.py": "",
+        "claims/ok.py": "from rope_lab import chapters\nimport_module('rope_lab.claims')",
+        "chapters/__init__.py": "",
+        "chapters/ch01_a/__init__.py": "",
+        "chapters/ch01_a/board.py": "from rope_lab.show import style",
+        "chapters/ch01_a/claims_x.py": "from rope_lab.claims import ok",
+        "chapters/ch01_a/task.py": "",
+        "chapters/ch02_b/__init__.py": "",
+        "chapters/ch02_b/task.py": "",
     }
     for planted, count in (({}, 0), ({where: source}, 1)):
         for file, text in (clean | planted).items():
@@ -226,10 +305,10 @@ def loaded_by(statement):
 
 def test_the_package_is_light():
     """It loads nothing but itself and the standard library; the parts load what they need when they are named."""
-    assert loaded_by("import rope_lab") <= {"rope_lab", "lazy_loader"} | sys.stdlib_module_names
+    assert loaded_by("import rope_lab") <= {"rope_lab"} | sys.stdlib_module_names
     assert "torch" not in loaded_by("import rope_lab.algebra.rotation")
     assert not PLOTTING & loaded_by("import rope_lab.nn.rotary")
-    assert loaded_by("import rope_lab.training.results.cards") <= {"rope_lab", "lazy_loader"} | sys.stdlib_module_names
+    assert loaded_by("import rope_lab.training.results.cards") <= {"rope_lab"} | sys.stdlib_module_names
     assert "torch" not in loaded_by("import rope_lab.training.results.intervals")
 
 

@@ -52,7 +52,8 @@ def sources(folder: str) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
     for node in ast.parse(stub_of(folder).read_text(encoding="utf-8")).body:
         if isinstance(node, ast.ImportFrom) and node.module:
-            found.setdefault(f"{folder}.{node.module}", []).extend(alias.name for alias in node.names)
+            module = f"{folder}.{node.module}" if node.level else node.module
+            found.setdefault(module, []).extend(alias.asname or alias.name for alias in node.names)
     return {
         module: [name for name in names if not inspect.ismodule(getattr(importlib.import_module(folder), name))]
         for module, names in found.items()
@@ -75,11 +76,12 @@ class Public(SphinxDirective):
         chosen = {module: names for module, names in self.chosen(sources(folder), folder).items() if names}
         lines = ["```{eval-rst}"]
         for module, names in chosen.items():
-            if (home := home_of(module)) != folder:
+            if (home := home_of(module, folder)) != folder:
                 lines += [f"- :py:obj:`{folder}.{name} <{home}.{name}>`" for name in names]
         for module, names in chosen.items():
-            if home_of(module) == folder:
-                lines += ["", f".. rubric:: {module.removeprefix(folder + '.')}", "", *first_paragraph(module), ""]
+            if home_of(module, folder) == folder:
+                title = module.removeprefix(f"{folder}.").removeprefix("rope_lab.")
+                lines += ["", f".. rubric:: {title}", "", *first_paragraph(module), ""]
                 for name in names:
                     lines += entry(folder, module, name)
         node = nodes.Element()
@@ -115,10 +117,12 @@ def sentence_of(module: str, name: str) -> list[str]:
     return ModuleAnalyzer.for_module(module).find_attr_docs().get(("", name), [])
 
 
-def home_of(module: str) -> str:
-    """The folder with public names that a module lies in."""
-    folder = module.rpartition(".")[0]
-    return folder if stub_of(folder).exists() else home_of(folder)
+def home_of(module: str, folder: str) -> str:
+    """The folder with public names that a module lies in; of a chapter's module the folder that hands its names on."""
+    if module.startswith("rope_lab.chapters."):
+        return folder
+    above = module.rpartition(".")[0]
+    return above if stub_of(above).exists() else home_of(above, folder)
 
 
 def first_paragraph(module: str) -> list[str]:

@@ -63,7 +63,7 @@ class Results:
             return ""
         module = ".".join(source.relative_to(self.root).with_suffix("").parts)
         if module not in self.digests:
-            files = page_inputs.module_inputs({module, "rope_lab.claims.ledger"}, self.root, discovered=())
+            files = page_inputs.module_inputs({module, "rope_lab.claims.ledger"}, self.root, discovered={})
             libraries = " ".join(f"{name} {version(name)}" for name in LIBRARIES)
             self.digests[module] = f"{page_inputs.digest(files)} python {sys.version.split()[0]} {libraries}"
         return self.digests[module]

@@ -9,12 +9,17 @@ import functools
 import hashlib
 import json
 import re
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from IPython.core.inputtransformer2 import TransformerManager
 
-DISCOVERED = ("claims", "exercises")  # folders that load all of their modules by themselves
+DISCOVERED = {  # what finds modules in the rooms of the chapters, and what these are called
+    "rope_lab.claims.ledger": "claims_*.py",
+    "rope_lab.exercises.core": "exercises.py",
+    "rope_lab.training.experiments.catalogue": "experiments*.py",
+    "rope_lab.training.run.measures": "measures.py",
+}
 SITE = ("_config.yml", "_toc.yml", "requirements.txt", "book/_ext", "book/_static", "book/references.bib", "rope_lab")
 CELL = re.compile(r"^```{code-cell}.*\n(?::.*\n)*((?s:.*?))^```", re.MULTILINE)  # without its options
 
@@ -54,26 +59,26 @@ def as_python(cell: str) -> str:
     return TransformerManager().transform_cell(re.sub(r"\A%%.*\n", "", cell))
 
 
-def module_inputs(modules: set[str], root: Path, *, discovered: Collection[str] = DISCOVERED) -> set[Path]:
+def module_inputs(modules: set[str], root: Path, *, discovered: Mapping[str, str] = DISCOVERED) -> set[Path]:
     """The files of some modules, what these import in turn, and the scripts and data that lie beside them."""
     waiting, found = set(modules), set()
     while waiting:
         new = module_files(waiting.pop(), root, discovered)
         for source in new - found:
             waiting |= imports(source.read_text()) - {"rope_lab"}
-            found |= {p for p in source.parent.iterdir() if p.is_file() and p.suffix != ".py"}
+            found |= beside(source)
             if source.name == "cards.py":
                 found |= set(files(root, ["rope_lab/results"]))
         found |= new
     return found
 
 
-def module_files(name: str, root: Path, discovered: Collection[str]) -> set[Path]:
-    """The file of a module, or of what a folder hands on by that name; all files of a folder that loads them itself."""
-    path, parts = root.joinpath(*name.split(".")), name.split(".")
+def module_files(name: str, root: Path, discovered: Mapping[str, str]) -> set[Path]:
+    """The file of a module and those that it finds in the rooms; or the file of what a folder hands on by that name."""
+    path = root.joinpath(*name.split("."))
     own = {p for p in (path.with_suffix(".py"), path / "__init__.py") if p.exists()}
-    if len(parts) > 1 and parts[1] in discovered:
-        return set((root / "rope_lab" / parts[1]).rglob("*.py"))
+    if own and name in discovered:
+        return own | set(root.glob(f"rope_lab/chapters/*/{discovered[name]}"))
     if not own and (path.parent / "__init__.pyi").exists():
         return {
             source for home in homes(path.name, path.parent, root) for source in module_files(home, root, discovered)
@@ -81,13 +86,24 @@ def module_files(name: str, root: Path, discovered: Collection[str]) -> set[Path
     return own
 
 
+def beside(source: Path) -> set[Path]:
+    """The scripts and data beside a module; in the room of a chapter those of its own name, and of a widget all."""
+    own = "chapters" in source.parts and not source.with_suffix(".js").exists()
+    near = {p for p in source.parent.iterdir() if p.is_file() and p.suffix != ".py"}
+    return {p for p in near if p.stem == source.stem} if own else near
+
+
 def homes(name: str, folder: Path, root: Path) -> set[str]:
-    """The module whose public name a folder hands on, as the stub of the folder says it."""
+    """The module that a folder hands on under this name, or whose object it is, by the stub of the folder."""
     package = ".".join(folder.relative_to(root).parts)
     return {
-        f"{package}.{node.module}"
+        home
         for node in ast.walk(ast.parse((folder / "__init__.pyi").read_text()))
-        if isinstance(node, ast.ImportFrom) and node.module and name in {alias.name for alias in node.names}
+        if isinstance(node, ast.ImportFrom) and node.module
+        for alias in node.names
+        if name == (alias.asname or alias.name)
+        for module in [f"{package}.{node.module}" if node.level else node.module]
+        for home in (module, f"{module}.{alias.name}")
     }
 
 

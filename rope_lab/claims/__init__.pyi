@@ -15,4 +15,4 @@ from .ledger import (
     select as select,
     verify as verify,
 )
-from .book.ch16_nine_placements import base_gap as base_gap
+from rope_lab.chapters.ch16_nine_placements.claims_book import base_gap as base_gap

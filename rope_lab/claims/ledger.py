@@ -10,9 +10,9 @@ thing under test as its first argument, and the decorator names three candidates
 An exact check returns True or False. A numeric check returns a residual, which is compared with ``tolerance``.
 An experiment check returns "reproduced", "not reproduced" or "not attempted". A read claim runs nothing.
 
-An entry says only what its place does not. The module, ``claims/SOURCE/chNN_topic.py``, says the chapter; the evidence
-is "read" if there is a ``date``, "numeric" if there is a ``tolerance``, "experiment" if there are no candidates, and
-"exact" otherwise.
+An entry says only what its place does not. Its module, ``chapters/chNN_topic/claims_SOURCE.py``, says the chapter;
+the evidence is "read" if there is a ``date``, "numeric" if there is a ``tolerance``, "experiment" if there are no
+candidates, and "exact" otherwise.
 
 A check sees the code as it is when it runs: a candidate that is a function of the package is looked up again by its
 name, and another one calls the package itself: ``lambda a: rotation.rotation_2d(-a)``.
@@ -20,9 +20,7 @@ name, and another one calls the package itself: ``lambda a: rotation.rotation_2d
 
 from __future__ import annotations
 
-import importlib
 import math
-import pkgutil
 import re
 import sys
 import time
@@ -32,6 +30,7 @@ from typing import Any
 
 import numpy as np
 
+from rope_lab import chapters
 from rope_lab.claims.entry import (
     EXPERIMENT,
     SOURCES,
@@ -49,7 +48,9 @@ from rope_lab.errors import RopeLabError
 
 LEDGER: dict[str, Claim] = {}
 """Id -> claim, as far as modules of claims have been imported; `load` imports them all."""
-HOME = re.compile(r"rope_lab\.claims\.(?P<source>\w+)\.ch(?P<chapter>\d\d)_\w+")  # of a module of claims
+HOME = re.compile(
+    r"rope_lab\.chapters\.ch(?P<chapter>\d\d)_\w+\.claims_(?P<source>[a-z0-9]+)(_\w+)?"
+)  # of a module of claims
 
 
 class NoSuchClaimError(RopeLabError, ValueError):
@@ -74,7 +75,7 @@ def claim(
         locus: where in the source; a claim of this book stands in its chapter.
         verdict: what we found.
         witness: the smallest case that shows it; numbers in ``[[...]]`` are compared with ``computed()``.
-        chapter: only for a check outside ``rope_lab/claims``; inside, the module says it.
+        chapter: only for a check outside ``rope_lab/chapters``; inside, the room says it.
         entry: the other fields of `Claim`, but for the evidence, which follows from them.
 
     Raises:
@@ -92,7 +93,7 @@ def claim(
             number = chapter
         else:
             raise MalformedClaimError(
-                f"claim {id!r} ({check.__module__}): a module claims/SOURCE/chNN_topic.py says the chapter; "
+                f"claim {id!r} ({check.__module__}): a module chapters/chNN_topic/claims_SOURCE.py says the chapter; "
                 "elsewhere, and only there, give chapter="
             )
         source = id.partition(".")[0]
@@ -141,9 +142,7 @@ def _evidence(entry: dict[str, Any]) -> Evidence:
 
 def load() -> dict[str, Claim]:
     """Import every module of claims and return the ledger, in the order of chapters."""
-    package = importlib.import_module("rope_lab.claims")
-    for module in pkgutil.walk_packages(package.__path__, "rope_lab.claims."):
-        importlib.import_module(module.name)
+    chapters.modules("claims_*")
     return dict(sorted(LEDGER.items(), key=lambda item: (item[1].chapter, item[0])))
 
 

@@ -1,16 +1,14 @@
 """The definitions behind every exercise: a question the page asks, a task the lab checks.
 
-One definition serves both. A chapter's module ``chNN_<topic>.py`` ends in ``EXERCISES``, a tuple of `Question` and
+One definition serves both. A chapter's module ``exercises.py`` ends in ``EXERCISES``, a tuple of `Question` and
 `Task` in the order of the page; `load` collects them. Texts are MyST in raw strings, mathematics inline between
 dollar signs. A malformed definition is refused when it is made, so the import fails and says why.
 """
 
 from __future__ import annotations
 
-import importlib
 import inspect
 import math
-import pkgutil
 import re
 import textwrap
 from collections.abc import Callable, Mapping, Sequence
@@ -18,6 +16,8 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from types import ModuleType
 from typing import Any, Literal
+
+from rope_lab import chapters
 
 LETTERS = "ABCDEFGH"
 
@@ -169,9 +169,7 @@ Exercise = Question | Task
 
 def modules() -> dict[str, ModuleType]:
     """Every chapter's module of exercises, by the prefix of its ids: ``{"ch01": <module ...>}``."""
-    package = importlib.import_module("rope_lab.exercises")
-    names = sorted(m.name for m in pkgutil.iter_modules(package.__path__) if re.match(r"ch\d\d_", m.name))
-    return {name[:4]: importlib.import_module(f"rope_lab.exercises.{name}") for name in names}
+    return {module.__name__.split(".")[-2][:4]: module for module in chapters.modules("exercises")}
 
 
 def load() -> dict[str, Exercise]:

@@ -7,19 +7,19 @@ from . import (
     complex_planes as complex_planes,
     complex_products as complex_products,
     counts as counts,
-    diagonal_rnn as diagonal_rnn,
     gpt as gpt,
-    grid_reader as grid_reader,
     heads as heads,
     initial as initial,
     latent_attention as latent_attention,
     long_texts as long_texts,
-    offset_head as offset_head,
     recurrence as recurrence,
     rotary as rotary,
     streams as streams,
     tensor_arguments as tensor_arguments,
 )
+from rope_lab.chapters.ch10_complex_rnn import diagonal_rnn as diagonal_rnn
+from rope_lab.chapters.ch21_many_axes import grid_reader as grid_reader
+from rope_lab.chapters.ch13_one_head import offset_head as offset_head
 from .attention import AttentionConfig as AttentionConfig, CausalAttention as CausalAttention, attend as attend
 from .cache import Cache as Cache, KVCache as KVCache, LatentCache as LatentCache
 from .cache_surgery import (
@@ -52,8 +52,8 @@ from .rotary import (
     rotary_table as rotary_table,
     rotate as rotate,
 )
-from .diagonal_rnn import DiagonalRNN as DiagonalRNN
-from .offset_head import OffsetHead as OffsetHead
+from rope_lab.chapters.ch10_complex_rnn.diagonal_rnn import DiagonalRNN as DiagonalRNN
+from rope_lab.chapters.ch13_one_head.offset_head import OffsetHead as OffsetHead
 from .long_texts import (
     losses_by_bin as losses_by_bin,
     read_long as read_long,

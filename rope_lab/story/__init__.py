@@ -1,5 +1,5 @@
 """A published Llama of 260,032 parameters that writes stories: weights, tokenizer, and our model of it."""
 
-import lazy_loader
+from rope_lab.lazy import attach
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

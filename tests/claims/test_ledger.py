@@ -38,7 +38,7 @@ def test_a_module_of_claims_says_source_and_chapter():
     def check(subject):
         return subject == 1
 
-    check.__module__ = "rope_lab.claims.unsaid.ch07_planted"
+    check.__module__ = "rope_lab.chapters.ch07_x.claims_unsaid_planted"
     claim("unsaid.planted", locus="x", statement="so", holds=1, control=2)(check)
     assert (LEDGER["unsaid.planted"].chapter, LEDGER["unsaid.planted"].tier) == (7, "unsaid")
     with pytest.raises(MalformedClaimError, match=r"'book.planted' .*: its id starts with 'unsaid\.'"):
@@ -190,7 +190,9 @@ def test_a_malformed_claim_is_refused_by_name(changes, message):
 
 
 def test_one_id_is_one_claim():
-    with pytest.raises(MalformedClaimError, match=r"'blog.props' is entered twice: by rope_lab.claims.blog"):
+    with pytest.raises(
+        MalformedClaimError, match=r"'blog.props' is entered twice: by rope_lab.chapters.ch01_one_plane.claims_blog"
+    ):
         planted(id="blog.props")
 
 

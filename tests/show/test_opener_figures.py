@@ -4,10 +4,10 @@ import math
 
 import pytest
 
+from rope_lab.chapters.ch14_tiny_gpt.seed_spread import RUNS
+from rope_lab.chapters.ch16_nine_placements.nine_equals import TRIALS
 from rope_lab.exercises import exercise
 from rope_lab.show.widgets import BudgetCalculator, NineEquals, SeedInterval, SeedSpread, ShiftTest
-from rope_lab.show.widgets.nine_equals import TRIALS
-from rope_lab.show.widgets.seed_spread import RUNS
 from rope_lab.training.results import cards
 
 

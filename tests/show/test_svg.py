@@ -8,8 +8,8 @@ import xml.etree.ElementTree as ET
 import numpy as np
 import pytest
 
+from rope_lab.chapters.ch01_one_plane import figures as one_plane
 from rope_lab.show import style, svg
-from rope_lab.show.figures import one_plane
 
 
 def draw(colour: str | None = None, title: str = "A line") -> svg.Picture:

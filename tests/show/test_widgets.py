@@ -1,6 +1,7 @@
 """Every widget in Python: its state, its words, and its script."""
 
 import html
+import inspect
 from pathlib import Path
 
 import numpy as np
@@ -9,16 +10,14 @@ import traitlets
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rope_lab.show import widgets
+from rope_lab.chapters.ch00_intro.shift_sentence import ShiftSentence
+from rope_lab.chapters.ch01_one_plane.ride import Ride
+from rope_lab.chapters.ch01_one_plane.two_hands import TwoHands
+from rope_lab.chapters.ch10_complex_rnn.impulse_response import ImpulseResponse
 from rope_lab.show.widgets import kit
-from rope_lab.show.widgets.impulse_response import ImpulseResponse
 from rope_lab.show.widgets.kit import Widget, catalogue, join, state
-from rope_lab.show.widgets.ride import Ride
-from rope_lab.show.widgets.shift_sentence import ShiftSentence
-from rope_lab.show.widgets.two_hands import TwoHands
 
 WIDGETS = catalogue()
-FOLDER = Path(widgets.__file__).parent
 
 
 def test_catalogue_finds_the_widgets():
@@ -50,7 +49,7 @@ class TestEach:
         assert shown[1]["text/plain"] == cls().fallback()
 
     def test_script_is_one_module_and_small(self, cls):
-        script = join(FOLDER / f"{cls.slug}.js")
+        script = join(Path(inspect.getfile(cls)).with_suffix(".js"))
         assert "import " not in script
         assert script.count("export default") == 1
         assert len(script) + len(cls._css) < 72_000

@@ -18,7 +18,7 @@ def public_objects():
         f"{folder}.{name}"
         for folder in FOLDERS
         for module, names in sources(folder).items()
-        if home_of(module) == folder
+        if home_of(module, folder) == folder
         for name in names
     ]
 

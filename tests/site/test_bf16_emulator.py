@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from rope_lab.show.widgets.bf16_positions import BfPositions
+from rope_lab.chapters.ch18_precision.bf16_positions import BfPositions
 
 TORCH = {"bfloat16": torch.bfloat16, "float16": torch.float16}
 RUN = """async ([script, name, words]) => {

@@ -3,9 +3,9 @@
 import pytest
 from playwright.sync_api import expect
 
-from rope_lab.show.widgets.impulse_response import ImpulseResponse
-from rope_lab.show.widgets.learning_curves import LearningCurves
-from rope_lab.show.widgets.ordering_explorer import OrderingExplorer
+from rope_lab.chapters.ch10_complex_rnn.impulse_response import ImpulseResponse
+from rope_lab.chapters.ch14_tiny_gpt.learning_curves import LearningCurves
+from rope_lab.chapters.ch16_nine_placements.ordering_explorer import OrderingExplorer
 
 DRAWN = "() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))"
 CUT = """(root) => {

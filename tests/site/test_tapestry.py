@@ -5,7 +5,7 @@ import json
 import pytest
 from playwright.sync_api import expect
 
-from rope_lab.show.widgets.tapestry import COLUMNS, Tapestry
+from rope_lab.chapters.ch00_intro.tapestry import COLUMNS, Tapestry
 
 YARN = {
     "model_type": "mine",

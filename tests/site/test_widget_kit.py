@@ -8,20 +8,20 @@ import pytest
 from ipywidgets import HTML, FloatProgress, HBox, IntSlider, VBox, jslink
 from playwright.sync_api import expect
 
-from rope_lab.show.widgets.bf16_positions import BfPositions
-from rope_lab.show.widgets.budget_calculator import BudgetCalculator
-from rope_lab.show.widgets.cache_calculator import CacheCalculator
-from rope_lab.show.widgets.fingerprint_playground import FingerprintPlayground
-from rope_lab.show.widgets.impulse_response import ImpulseResponse
+from rope_lab.chapters.ch00_intro.shift_sentence import ShiftSentence
+from rope_lab.chapters.ch01_one_plane.ride import Ride
+from rope_lab.chapters.ch01_one_plane.two_hands import TwoHands
+from rope_lab.chapters.ch04_relative_identity.proof_stepper import ProofStepper
+from rope_lab.chapters.ch05_generators.so4_explorer import So4Explorer
+from rope_lab.chapters.ch08_rope_on_values.placement_board import PlacementBoard
+from rope_lab.chapters.ch09_one_cache.cache_calculator import CacheCalculator
+from rope_lab.chapters.ch10_complex_rnn.impulse_response import ImpulseResponse
+from rope_lab.chapters.ch12_what_crope_removes.budget_calculator import BudgetCalculator
+from rope_lab.chapters.ch15_crope_tables.table_explorer import TableExplorer
+from rope_lab.chapters.ch16_nine_placements.ordering_explorer import OrderingExplorer
+from rope_lab.chapters.ch17_which_rope.fingerprint_playground import FingerprintPlayground
+from rope_lab.chapters.ch18_precision.bf16_positions import BfPositions
 from rope_lab.show.widgets.kit import catalogue
-from rope_lab.show.widgets.ordering_explorer import OrderingExplorer
-from rope_lab.show.widgets.placement_board import PlacementBoard
-from rope_lab.show.widgets.proof_stepper import ProofStepper
-from rope_lab.show.widgets.ride import Ride
-from rope_lab.show.widgets.shift_sentence import ShiftSentence
-from rope_lab.show.widgets.so4_explorer import So4Explorer
-from rope_lab.show.widgets.table_explorer import TableExplorer
-from rope_lab.show.widgets.two_hands import TwoHands
 
 
 def slider(page, name):

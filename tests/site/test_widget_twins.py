@@ -6,8 +6,8 @@ import math
 import numpy as np
 import pytest
 
+from rope_lab.chapters.ch01_one_plane.two_hands import TwoHands
 from rope_lab.show.widgets.kit import catalogue
-from rope_lab.show.widgets.two_hands import TwoHands
 
 STATES = 40
 RUN = """async ([script, states]) => {

@@ -37,7 +37,7 @@ def book(tmp_path, ledger):  # noqa: ARG001 - planted claims leave no trace
         "algebra/sign.py": "SIGN = 1\n",
         "algebra/other.py": "B = 1\n",
         "claims/ledger.py": "",
-        "claims/book/ch01_other.py": "",
+        "chapters/ch01_x/claims_book_other.py": "",
         "training/results/cards.py": "",
         "results/a.json": "{}",
     }.items():
@@ -50,9 +50,9 @@ def book(tmp_path, ledger):  # noqa: ARG001 - planted claims leave no trace
 def plant(book, *, holds=1, import_="from rope_lab.algebra import sign"):
     """Write the claim's file and enter it, as a new process would."""
     LEDGER.pop("book.planted", None)
-    path = book / "rope_lab" / "claims" / "book" / "ch01_planted.py"
+    path = book / "rope_lab" / "chapters" / "ch01_x" / "claims_book_planted.py"
     path.write_text(CLAIM.format(holds=holds, import_=import_))
-    spec = importlib.util.spec_from_file_location("rope_lab.claims.book.ch01_planted", path)
+    spec = importlib.util.spec_from_file_location("rope_lab.chapters.ch01_x.claims_book_planted", path)
     spec.loader.exec_module(module := importlib.util.module_from_spec(spec))
     return module.ran
 
@@ -79,11 +79,11 @@ def test_what_has_not_changed_is_not_run_again(book):
     [
         ("from rope_lab.algebra import sign", "algebra/sign.py", 1),
         ("from rope_lab.algebra.sign import SIGN", "algebra/sign.py", 1),
-        ("from rope_lab.algebra import sign", "claims/book/ch01_planted.py", 1),
+        ("from rope_lab.algebra import sign", "chapters/ch01_x/claims_book_planted.py", 1),
         ("from rope_lab.algebra import sign", "claims/ledger.py", 1),
         ("from rope_lab.training.results import cards", "results/a.json", 1),
         ("from rope_lab.algebra import sign", "algebra/other.py", 0),
-        ("from rope_lab.algebra import sign", "claims/book/ch01_other.py", 0),
+        ("from rope_lab.algebra import sign", "chapters/ch01_x/claims_book_other.py", 0),
         ("from rope_lab.algebra import sign", "results/a.json", 0),
     ],
 )
@@ -136,5 +136,5 @@ def test_a_broken_file_is_no_obstacle(book, text):
 def test_every_claim_of_the_book_has_a_digest_and_the_algebra_is_in_it(tmp_path):
     one = claim_results.Results(tmp_path / "none.json")
     assert [name for name, entry in load().items() if not one.digest(entry)] == []
-    files = page_inputs.module_inputs({load()["blog.props"].check.__module__}, ROOT, discovered=())
+    files = page_inputs.module_inputs({load()["blog.props"].check.__module__}, ROOT, discovered={})
     assert {"rotation.py", "ledger.py"} <= {path.name for path in files}

@@ -153,7 +153,7 @@ def page(tmp_path_factory):
     text = quiz(*SHOWN) + "\n\n```{task} ch01.rotate\n```\n"
     path, warnings, env = build(tmp_path_factory.mktemp("quiz"), text)
     assert warnings == ""
-    assert any(str(name).endswith("ch01_one_plane.py") for name in env.dependencies["book/01_x"])
+    assert any(str(name).endswith("ch01_one_plane/exercises.py") for name in env.dependencies["book/01_x"])
     return path
 
 

@@ -1,5 +1,5 @@
-import { html, number, plain } from "./draw.js";
-import { widget } from "./kit.js";
+import { html, number, plain } from "../../show/widgets/draw.js";
+import { widget } from "../../show/widgets/kit.js";
 import { read } from "./tapestry_config.js";
 
 const TURN = 2 * Math.PI;

@@ -1,5 +1,5 @@
-import { number } from "./draw.js";
-import { widget } from "./kit.js";
+import { number } from "../../show/widgets/draw.js";
+import { widget } from "../../show/widgets/kit.js";
 
 /** The two turned vectors and what the dot product sees of them. */
 export function compute({ m, n, shift, theta, q_length, q_angle, k_length, k_angle }) {

@@ -1,25 +1,19 @@
 """Chapter 2's widget: one clock for each plane of a head, and what becomes of them in a text longer than the window."""
 
-from math import floor, log10
+from math import log10
 
 import numpy as np
 from traitlets import Enum, Float
 
 from rope_lab.algebra import schedule
 from rope_lab.algebra.rotation import frequencies, rotate
-from rope_lab.show.widgets.kit import Widget, constant, state
+from rope_lab.show.widgets.kit import Widget, base_of, constant, state
 
-__all__ = ["FARTHEST", "MANY_TURNS", "WINDOW", "ClockBank", "base_of", "stretched"]
+__all__ = ["FARTHEST", "MANY_TURNS", "WINDOW", "ClockBank", "stretched"]
 
 WINDOW = 8192  # positions in training
 FARTHEST = 65536  # positions that the key can reach
 MANY_TURNS = 32  # by parts: a plane with so many turns in the window keeps its speed; one with a single turn is slowed
-
-
-def base_of(log_base: float) -> float:
-    """Ten to that power, rounded to two digits: 10^5.7 is 500,000."""
-    unit = 10.0 ** floor(log_base - 1)
-    return floor(10.0**log_base / unit + 0.5) * unit
 
 
 def stretched(theta: np.ndarray, *, head_dim: int, base: float, factor: float, way: str) -> np.ndarray:

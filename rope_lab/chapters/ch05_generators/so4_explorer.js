@@ -1,5 +1,5 @@
-import { html, number } from "./draw.js";
-import { widget } from "./kit.js";
+import { html, number } from "../../show/widgets/draw.js";
+import { widget } from "../../show/widgets/kit.js";
 
 const ENTRIES = ["b21", "b31", "b41", "b32", "b42", "b43"];
 

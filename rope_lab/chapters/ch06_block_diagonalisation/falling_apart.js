@@ -1,5 +1,5 @@
-import { html, number } from "./draw.js";
-import { widget } from "./kit.js";
+import { html, number } from "../../show/widgets/draw.js";
+import { widget } from "../../show/widgets/kit.js";
 
 const NAMES = ["b12", "b13", "b14", "b23", "b24", "b34"],
   PAIRS = [

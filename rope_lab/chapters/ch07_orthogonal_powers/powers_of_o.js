@@ -1,5 +1,5 @@
-import { html, number, rich } from "./draw.js";
-import { widget } from "./kit.js";
+import { html, number, rich } from "../../show/widgets/draw.js";
+import { widget } from "../../show/widgets/kit.js";
 
 const TURN = 2 * Math.PI;
 const F = [

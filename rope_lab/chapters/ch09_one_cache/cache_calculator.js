@@ -1,5 +1,5 @@
-import { html, number } from "./draw.js";
-import { widget } from "./kit.js";
+import { html, number } from "../../show/widgets/draw.js";
+import { widget } from "../../show/widgets/kit.js";
 
 const SCHEMES = { mha: "MHA", gqa: "GQA", mqa: "MQA", mla: "MLA", shared: "shared" };
 const KEYS = Object.keys(SCHEMES);

@@ -1,6 +1,6 @@
 """Chapter 10's small task: how long ago did the bell ring, counted modulo seven? Three kinds of decay learn it.
 
-``python -m rope_lab.training.experiments.counting`` makes the cards again, in about a minute and a half on one core.
+``python -m rope_lab.chapters.ch10_complex_rnn.task`` makes the cards again, in about a minute and a half on one core.
 
 >>> bells, answers = ring(4, length=20, generator=torch.Generator().manual_seed(0))
 >>> tuple(bells.shape), tuple(answers.shape), int(answers.max())
@@ -15,7 +15,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from rope_lab.nn.diagonal_rnn import Decay, DiagonalRNN
+from rope_lab.chapters.ch10_complex_rnn.diagonal_rnn import Decay, DiagonalRNN
 from rope_lab.training.experiments.small_tasks import NO_ANSWER, SmallTask, fit, losses_of, share_right, write_cards
 
 MODULUS = 7

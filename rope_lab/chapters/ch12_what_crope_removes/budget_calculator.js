@@ -1,5 +1,5 @@
-import { html, number } from "./draw.js";
-import { widget } from "./kit.js";
+import { html, number } from "../../show/widgets/draw.js";
+import { widget } from "../../show/widgets/kit.js";
 
 const PARTS = ["$Q$, $K$ and $V$", "attention", "the block", "the model"];
 const MOST = 0.5; // no reading saves more than half of anything

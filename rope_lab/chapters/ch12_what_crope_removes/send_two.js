@@ -1,5 +1,5 @@
-import { number } from "./draw.js";
-import { widget } from "./kit.js";
+import { number } from "../../show/widgets/draw.js";
+import { widget } from "../../show/widgets/kit.js";
 
 /** The images of both vectors under the best map of the kind. */
 export function compute({ u1, v1, u2, v2, kind, sources }) {

@@ -1,5 +1,5 @@
-import { number } from "./draw.js";
-import { widget } from "./kit.js";
+import { number } from "../../show/widgets/draw.js";
+import { widget } from "../../show/widgets/kit.js";
 
 /** The logits of one head over the keys around its query, and their softmax. */
 export function compute({ kind, head_dim, log_base, log_amplitude, key, reach }) {

@@ -1,6 +1,6 @@
 """Chapter 13's small task: the content of the token one or two places ahead, as the word at hand says.
 
-``python -m rope_lab.training.experiments.offsets`` makes the cards again, in some three minutes on one core.
+``python -m rope_lab.chapters.ch13_one_head.task`` makes the cards again, in some three minutes on one core.
 
 >>> tokens, answers = sentences(2, length=6, generator=torch.Generator().manual_seed(0))
 >>> tokens[0].tolist(), answers[0].tolist()
@@ -15,7 +15,7 @@ import torch
 from jaxtyping import Int
 from torch import Tensor, nn
 
-from rope_lab.nn.offset_head import CONTENTS, OffsetHead, PositionScheme
+from rope_lab.chapters.ch13_one_head.offset_head import CONTENTS, OffsetHead, PositionScheme
 from rope_lab.training.experiments.small_tasks import NO_ANSWER, SmallTask, fit, losses_of, share_right, write_cards
 
 LENGTHS = (32, 64, 128, 256, 512)  # of the test sentences; training sees the first only

@@ -1,6 +1,6 @@
-import { html, number, ticks } from "./draw.js";
-import { widget } from "./kit.js";
-import { bySeed, empty, interval, mean, select, shown, widths, written } from "./runs.js";
+import { html, number, ticks } from "../../show/widgets/draw.js";
+import { widget } from "../../show/widgets/kit.js";
+import { bySeed, empty, interval, mean, select, shown, widths, written } from "../../show/widgets/runs.js";
 
 /** Means over seeds, and differences paired by seed, at every step and at the cursor. */
 export function compute(state) {

@@ -1,5 +1,5 @@
-import { number } from "./draw.js";
-import { widget } from "./kit.js";
+import { number } from "../../show/widgets/draw.js";
+import { widget } from "../../show/widgets/kit.js";
 
 /** The best and the worst of the first runs, and how far they are apart. */
 export function compute({ runs, losses }) {

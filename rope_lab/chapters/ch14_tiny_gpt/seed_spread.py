@@ -3,7 +3,7 @@
 import traitlets
 from traitlets import Int
 
-from rope_lab.exercises.ch14_tiny_gpt import same_model
+from rope_lab.chapters.ch14_tiny_gpt.exercises import same_model
 from rope_lab.show.widgets.kit import Widget, constant, state
 
 __all__ = ["SeedSpread"]

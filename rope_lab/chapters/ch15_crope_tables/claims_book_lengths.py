@@ -5,8 +5,8 @@ from __future__ import annotations
 from itertools import pairwise
 from statistics import fmean
 
+from rope_lab.chapters.ch15_crope_tables import run_lengths
 from rope_lab.claims.ledger import claim
-from rope_lab.training.results import run_lengths
 from rope_lab.training.results.intervals import interval
 
 AT = {250: "undecided", 500: "better", 1000: "equivalent", 2000: "undecided"}  # steps: outcome

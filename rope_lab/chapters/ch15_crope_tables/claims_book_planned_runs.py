@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from rope_lab.chapters.ch15_crope_tables import plan_answers
 from rope_lab.claims.ledger import claim
-from rope_lab.training.results import cards, plan_answers
+from rope_lab.training.results import cards
 
 
 @claim(

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from statistics import fmean
 
+from rope_lab.chapters.ch15_crope_tables import plan_answers
 from rope_lab.claims.ledger import claim
-from rope_lab.training.results import cards, plan_answers
+from rope_lab.training.results import cards
 
 SLOW, FAST, NARROW = plan_answers.TABLE2_ROWS
 MODELS = plan_answers.TABLE2_MODELS

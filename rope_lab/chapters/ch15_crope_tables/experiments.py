@@ -194,3 +194,14 @@ def afterwards(rung: str) -> Experiment | None:
     )
     about = "After training: longer windows, the halves of Q and K, and the loss of a model projected onto one half"
     return Experiment(name, rung, about, "Models of one million tokens: an undertrained regime.", "RoPE", runs)
+
+
+EXPERIMENTS = {
+    "crope-table1": table1,
+    "crope-table1-readings": table1_readings,
+    "crope-table2": table2,
+    "crope-table2-again": table2_again,
+    "crope-equal-parameters": equal_parameters,
+    "crope-longer": longer,
+    "crope-afterwards": afterwards,
+}

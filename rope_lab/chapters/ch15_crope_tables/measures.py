@@ -18,10 +18,12 @@ import torch
 from rope_lab.algebra.arguments import Layout
 from rope_lab.algebra.pairing import best_pairing, linear_part, linear_share, random_pairing
 from rope_lab.algebra.widely_linear import times_i
-from rope_lab.nn.gpt import GPT
+from rope_lab.errors import ArgumentError
+from rope_lab.nn.gpt import GPT, GPTConfig
 from rope_lab.training.data.batches import Batches
 from rope_lab.training.run.config import RunConfig
 from rope_lab.training.run.learner import Learner
+from rope_lab.training.run.measures import Measure
 from rope_lab.training.run.validation import validate
 
 TUNING = 100  # steps of the fine-tune
@@ -148,3 +150,28 @@ def _outputs(model: GPT) -> Mapping[str, Any]:
 
 def _array(weight: torch.Tensor) -> np.ndarray:
     return weight.detach().cpu().double().numpy()
+
+
+def _expect_dense(config: RunConfig, model: GPTConfig, name: str, *, tokens: int) -> None:  # noqa: ARG001
+    if model.complex_linear:
+        raise ArgumentError(
+            f"measure: expected dense projections for {name!r}, got complex_linear="
+            f"{model.complex_linear!r}: leave one of the two out"
+        )
+    if model.d_latent is not None or model.n_kv_heads not in (None, model.n_heads):
+        raise ArgumentError(
+            f"measure: expected as many heads of keys as of queries for {name!r}, got d_latent="
+            f"{model.d_latent}, n_kv_heads={model.n_kv_heads}: leave one of the two out"
+        )
+    if model.d_model % 2 or model.width % 2:
+        raise ArgumentError(
+            f"measure: expected even widths for {name!r}, got d_model={model.d_model} and heads of "
+            f"{model.width}: a plane takes two coordinates"
+        )
+
+
+def _halves(config: RunConfig, learner: Learner, corpus: Any) -> dict[str, Any]:  # noqa: ARG001
+    return linear_shares(learner.model, seed=config.seed)
+
+
+MEASURES = {"halves": Measure(_halves, _expect_dense), "projected": Measure(projected, _expect_dense)}

@@ -1,6 +1,6 @@
-import { number } from "./draw.js";
-import { widget } from "./kit.js";
-import { mean, signed } from "./runs.js";
+import { number } from "../../show/widgets/draw.js";
+import { widget } from "../../show/widgets/kit.js";
+import { mean, signed } from "../../show/widgets/runs.js";
 
 /** Mean and interval of so many seeds that have the mean and the spread of the three. */
 export function compute({ seeds: n, gaps, t }) {

@@ -3,7 +3,7 @@
 import numpy as np
 from traitlets import Int
 
-from rope_lab.exercises.ch15_crope_tables import GAPS
+from rope_lab.chapters.ch15_crope_tables.exercises import GAPS
 from rope_lab.show.widgets.kit import Widget, constant, state
 from rope_lab.show.widgets.runs import quantiles
 

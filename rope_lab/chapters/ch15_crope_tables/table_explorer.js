@@ -1,6 +1,6 @@
-import { html, number, ticks } from "./draw.js";
-import { widget } from "./kit.js";
-import { bySeed, empty, interval, select, shown, signed, written } from "./runs.js";
+import { html, number, ticks } from "../../show/widgets/draw.js";
+import { widget } from "../../show/widgets/kit.js";
+import { bySeed, empty, interval, select, shown, signed, written } from "../../show/widgets/runs.js";
 
 const NEAR = 0.12; // nats: half the width of the view near zero
 

@@ -8,8 +8,8 @@ import numpy as np
 from scipy import stats
 
 from rope_lab.algebra import rankings, rotation, schedule
+from rope_lab.chapters.ch16_nine_placements.claims_su19 import JUDGED
 from rope_lab.claims.ledger import claim
-from rope_lab.claims.su19.ch16_nine_placements import JUDGED
 from rope_lab.training.results import cards, intervals
 
 ORDER = (("QK", "QKVO"), ("K", "VO"), ("QKV",), ("NoPE",), ("Q", "V", "O"))  # groups, best first

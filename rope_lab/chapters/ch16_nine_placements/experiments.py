@@ -125,3 +125,12 @@ def one_cache(rung: str) -> Experiment | None:
     about = "What is cached: a shared latent whose output turns back, against MLA's splice, at equal cache bytes"
     limits = "Very small models, whose weights differ in number: the parameters stand beside the losses."
     return Experiment("one-cache", rung, about, limits, "spliced latent", runs)
+
+
+EXPERIMENTS = {
+    "placements": placements,
+    "placements-shifted": placements_shifted,
+    "placements-anywhere": placements_anywhere,
+    "placements-base1e4": placements_base,
+    "one-cache": one_cache,
+}

@@ -9,7 +9,7 @@ from typing import Any
 
 from matplotlib.ticker import MultipleLocator
 
-from rope_lab.claims.su19.ch16_nine_placements import BETWEEN, CHAIN, JUDGED
+from rope_lab.chapters.ch16_nine_placements.claims_su19 import BETWEEN, CHAIN, JUDGED
 from rope_lab.show.style import LIGHT
 from rope_lab.show.svg import Picture, figure
 from rope_lab.show.tables import Table

@@ -1,6 +1,6 @@
-import { number } from "./draw.js";
-import { widget } from "./kit.js";
-import { mean } from "./runs.js";
+import { number } from "../../show/widgets/draw.js";
+import { widget } from "../../show/widgets/kit.js";
+import { mean } from "../../show/widgets/runs.js";
 
 /** The board of the last trial, and the counts of all so far. */
 export function compute({ trials, declared }) {

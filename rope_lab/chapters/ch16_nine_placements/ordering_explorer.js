@@ -1,6 +1,6 @@
-import { html, number, ticks } from "./draw.js";
-import { widget } from "./kit.js";
-import { bySeed, empty, interval, mean, select, shown, signed, widths, written } from "./runs.js";
+import { html, number, ticks } from "../../show/widgets/draw.js";
+import { widget } from "../../show/widgets/kit.js";
+import { bySeed, empty, interval, mean, select, shown, signed, widths, written } from "../../show/widgets/runs.js";
 
 const median = (values) => {
   const sorted = [...values].sort((x, y) => x - y),

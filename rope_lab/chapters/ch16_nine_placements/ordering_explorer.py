@@ -12,7 +12,7 @@ import traitlets
 from traitlets import Bool, Enum, Int, List, Unicode
 
 from rope_lab.algebra import rankings
-from rope_lab.claims.su19.ch16_nine_placements import JUDGED
+from rope_lab.chapters.ch16_nine_placements.claims_su19 import JUDGED
 from rope_lab.show.widgets.kit import Widget, state
 from rope_lab.show.widgets.runs import by_seed, interval, quantiles, shown
 from rope_lab.training.results import cards

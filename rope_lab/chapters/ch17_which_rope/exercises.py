@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import strategies as st
 
 from rope_lab.algebra import rotation
-from rope_lab.exercises.ch03_two_layouts import Turn
 from rope_lab.exercises.core import Question, Task
+from rope_lab.exercises.turn import Turn
 
 # --- the prediction: what a test that moves both positions can see ---
 

@@ -1,5 +1,5 @@
-import { html, number, rich } from "./draw.js";
-import { widget } from "./kit.js";
+import { html, number, rich } from "../../show/widgets/draw.js";
+import { widget } from "../../show/widgets/kit.js";
 
 const D = 8,
   EPS = 1e-9,

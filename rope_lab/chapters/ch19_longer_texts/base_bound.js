@@ -1,5 +1,5 @@
-import { number } from "./draw.js";
-import { widget } from "./kit.js";
+import { number } from "../../show/widgets/draw.js";
+import { widget } from "../../show/widgets/kit.js";
 
 const MODELS = { 4: "Llama 2", 5.7: "Llama 3", 6: "Qwen 2.5" }; // where their bases lie, as powers of ten
 const baseOf = (log_base) => {

@@ -8,8 +8,7 @@ from traitlets import Enum, Float
 
 from rope_lab.algebra.longer_texts import lowest_decay
 from rope_lab.algebra.rotation import frequencies
-from rope_lab.show.widgets.clock_bank import base_of
-from rope_lab.show.widgets.kit import Widget, constant, state
+from rope_lab.show.widgets.kit import Widget, base_of, constant, state
 
 __all__ = ["BaseBound", "islands"]
 

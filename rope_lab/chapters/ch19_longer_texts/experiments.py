@@ -103,3 +103,6 @@ def cache_stream(rung: str) -> Experiment | None:
     )
     about = "Four streams of 4,096 characters through a cache of 128: how the keys get to their new places"
     return Experiment(name, rung, about, limits, "RoPE", runs)
+
+
+EXPERIMENTS = {"longer-texts": longer_texts, "cache-stream": cache_stream}

@@ -11,13 +11,14 @@ from statistics import fmean
 
 from matplotlib.axes import Axes
 
+from rope_lab.chapters.ch19_longer_texts import results as long_contexts
+from rope_lab.chapters.ch19_longer_texts.results import When
 from rope_lab.show.style import LIGHT
 from rope_lab.show.svg import Picture, figure, line
 from rope_lab.show.tables import Table
-from rope_lab.training.results import cards, long_contexts
+from rope_lab.training.results import cards
 from rope_lab.training.results.cards import Card
 from rope_lab.training.results.intervals import interval
-from rope_lab.training.results.long_contexts import When
 
 __all__ = [
     "along_the_stream",

@@ -1,6 +1,6 @@
 """Two measures of a finished model: ``longer texts``, eight windows long, and ``stream``, through one window.
 
-What is primary in them stands in `rope_lab.training.experiments.long_contexts`.
+What is primary in them stands in `rope_lab.chapters.ch19_longer_texts.experiments`.
 """
 
 from __future__ import annotations
@@ -12,12 +12,14 @@ import torch
 
 from rope_lab.algebra.frequency_schedules import Schedule
 from rope_lab.algebra.schedule import turns
+from rope_lab.errors import ArgumentError
 from rope_lab.nn.gpt import GPT, GPTConfig
 from rope_lab.nn.long_texts import Keys, losses_by_bin, reschedule, schedules
 from rope_lab.nn.streams import stream_losses, ways
 from rope_lab.training.data.batches import Batches
 from rope_lab.training.run.config import RunConfig
 from rope_lab.training.run.learner import Learner
+from rope_lab.training.run.measures import Measure
 
 FACTOR = 8  # the text is so many windows of the training long
 PIECES = 112  # of half a window each are read; 81 of them stand in every bin
@@ -110,3 +112,22 @@ def _tensor(stream: Any) -> torch.Tensor:
 
 def _rounded(losses: torch.Tensor) -> list[float]:
     return [round(loss, DIGITS) for loss in losses.tolist()]
+
+
+def _expect(config: RunConfig, model: GPTConfig, name: str, *, tokens: int) -> None:
+    known = ("rotary",) if name == "stream" else ("rotary", "none")
+    if model.positions not in known or model.d_latent is not None or model.rotated != "qk" or config.bos:
+        raise ArgumentError(
+            f"measure: expected positions of {' or '.join(known)}, rotated='qk', no latent and no bos for {name!r}, "
+            f"got {model.positions!r}, {model.rotated!r}, d_latent={model.d_latent}, bos={config.bos}: leave one of "
+            "the two out"
+        )
+    needed = tokens_needed(name, config.seq_len)
+    if config.seq_len % 2 or needed > tokens:
+        raise ArgumentError(
+            f"measure: expected an even seq_len and at least {needed} tokens of validation for {name!r}, got "
+            f"{config.seq_len} and {tokens}: shorten the window"
+        )
+
+
+MEASURES = {"longer texts": Measure(longer_texts, _expect), "stream": Measure(stream, _expect)}

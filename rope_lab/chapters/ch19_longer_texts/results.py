@@ -1,6 +1,6 @@
 """What the cards of ``longer-texts`` and ``cache-stream`` say: losses by bins, and the comparisons of their plan.
 
-A page, a figure and a claim take their numbers from here. `rope_lab.training.experiments.long_contexts` has the plan.
+A page, a figure and a claim take their numbers from here. The plan stands in ``experiments.py``.
 
 >>> from rope_lab.training.results import cards, interval
 >>> gaps = beyond_gaps(cards.load_all("longer-texts", "cpu"))

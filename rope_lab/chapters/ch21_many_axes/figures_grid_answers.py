@@ -88,8 +88,7 @@ def _cards() -> list[Card]:
     found = cards.load_all("grid-question", "cpu")
     if not found:
         raise ValueError(
-            "expected cards of grid-question, found none; `python -m rope_lab.training.experiments.grid_question` "
-            "makes them"
+            "expected cards of grid-question, found none; `python -m rope_lab.chapters.ch21_many_axes.task` makes them"
         )
     return found
 

@@ -1,5 +1,5 @@
-import { number } from "./draw.js";
-import { widget } from "./kit.js";
+import { number } from "../../show/widgets/draw.js";
+import { widget } from "../../show/widgets/kit.js";
 
 const TURN = 2 * Math.PI;
 const SIZE = 8, // patches on a side of the window

@@ -1,38 +1,45 @@
-from . import (
-    block_diagonalisation as block_diagonalisation,
-    cache_surgery as cache_surgery,
-    complex_rnn as complex_rnn,
-    crope_tables as crope_tables,
-    generators as generators,
-    grid_answers as grid_answers,
-    introduction as introduction,
-    long_contexts as long_contexts,
-    many_axes as many_axes,
-    many_planes as many_planes,
-    newer_encodings as newer_encodings,
-    nine_placements as nine_placements,
-    one_cache as one_cache,
-    one_head as one_head,
-    one_plane as one_plane,
-    orthogonal_powers as orthogonal_powers,
-    planned_comparison as planned_comparison,
-    precision as precision,
-    relative_identity as relative_identity,
-    rope_on_values as rope_on_values,
-    sigma_basis as sigma_basis,
-    tiny_gpt as tiny_gpt,
-    two_layouts as two_layouts,
-    what_crope_removes as what_crope_removes,
-    which_rope as which_rope,
+from rope_lab.chapters.ch06_block_diagonalisation import figures as block_diagonalisation
+from rope_lab.chapters.ch20_cache_surgery import figures as cache_surgery
+from rope_lab.chapters.ch10_complex_rnn import figures as complex_rnn
+from rope_lab.chapters.ch15_crope_tables import (
+    figures as crope_tables,
+    figures_planned_comparison as planned_comparison,
 )
-from .block_diagonalisation import two_bases as two_bases
-from .cache_surgery import frozen_planes as frozen_planes
-from .complex_rnn import bell_curves as bell_curves, fading_and_turning as fading_and_turning
-from .crope_tables import curves as curves, layers as layers, planes as planes
-from .generators import two_aliases as two_aliases, two_winds as two_winds
-from .grid_answers import grid_question as grid_question, grid_question_verdicts as grid_question_verdicts
-from .introduction import book_map as book_map, part_picture as part_picture
-from .long_contexts import (
+from rope_lab.chapters.ch05_generators import figures as generators
+from rope_lab.chapters.ch21_many_axes import figures_grid_answers as grid_answers, figures as many_axes
+from rope_lab.chapters.ch00_intro import figures as introduction
+from rope_lab.chapters.ch19_longer_texts import figures as long_contexts
+from rope_lab.chapters.ch02_many_planes import figures as many_planes
+from rope_lab.chapters.ch04_relative_identity import (
+    figures_newer_encodings as newer_encodings,
+    figures as relative_identity,
+)
+from rope_lab.chapters.ch16_nine_placements import figures as nine_placements
+from rope_lab.chapters.ch09_one_cache import figures as one_cache
+from rope_lab.chapters.ch13_one_head import figures as one_head
+from rope_lab.chapters.ch01_one_plane import figures as one_plane
+from rope_lab.chapters.ch07_orthogonal_powers import figures as orthogonal_powers
+from rope_lab.chapters.ch18_precision import figures as precision
+from rope_lab.chapters.ch08_rope_on_values import figures as rope_on_values
+from rope_lab.chapters.ch11_sigma_basis import figures as sigma_basis
+from rope_lab.chapters.ch14_tiny_gpt import figures as tiny_gpt
+from rope_lab.chapters.ch03_two_layouts import figures as two_layouts
+from rope_lab.chapters.ch12_what_crope_removes import figures as what_crope_removes
+from rope_lab.chapters.ch17_which_rope import figures as which_rope
+from rope_lab.chapters.ch06_block_diagonalisation.figures import two_bases as two_bases
+from rope_lab.chapters.ch20_cache_surgery.figures import frozen_planes as frozen_planes
+from rope_lab.chapters.ch10_complex_rnn.figures import (
+    bell_curves as bell_curves,
+    fading_and_turning as fading_and_turning,
+)
+from rope_lab.chapters.ch15_crope_tables.figures import curves as curves, layers as layers, planes as planes
+from rope_lab.chapters.ch05_generators.figures import two_aliases as two_aliases, two_winds as two_winds
+from rope_lab.chapters.ch21_many_axes.figures_grid_answers import (
+    grid_question as grid_question,
+    grid_question_verdicts as grid_question_verdicts,
+)
+from rope_lab.chapters.ch00_intro.figures import book_map as book_map, part_picture as part_picture
+from rope_lab.chapters.ch19_longer_texts.figures import (
     along_the_stream as along_the_stream,
     longer_text_controls as longer_text_controls,
     longer_text_schedules as longer_text_schedules,
@@ -43,10 +50,13 @@ from .long_contexts import (
     stream_table as stream_table,
     stream_verdicts as stream_verdicts,
 )
-from .many_axes import three_interleavings as three_interleavings, turns_of_tables as turns_of_tables
-from .many_planes import angles_met as angles_met, one_turn as one_turn
-from .newer_encodings import finite_widths as finite_widths
-from .nine_placements import (
+from rope_lab.chapters.ch21_many_axes.figures import (
+    three_interleavings as three_interleavings,
+    turns_of_tables as turns_of_tables,
+)
+from rope_lab.chapters.ch02_many_planes.figures import angles_met as angles_met, one_turn as one_turn
+from rope_lab.chapters.ch04_relative_identity.figures_newer_encodings import finite_widths as finite_widths
+from rope_lab.chapters.ch16_nine_placements.figures import (
     against_nope as against_nope,
     base_and_plane as base_and_plane,
     begun_elsewhere as begun_elsewhere,
@@ -56,11 +66,16 @@ from .nine_placements import (
     one_cache_table as one_cache_table,
     relations as relations,
 )
-from .one_cache import bytes_for_each_token as bytes_for_each_token, one_step as one_step
-from .one_head import no_delta as no_delta, the_task as the_task, tilted as tilted, trained_heads as trained_heads
-from .one_plane import forward_and_back as forward_and_back, same_offset as same_offset
-from .orthogonal_powers import three_powers as three_powers, two_routes as two_routes
-from .planned_comparison import (
+from rope_lab.chapters.ch09_one_cache.figures import bytes_for_each_token as bytes_for_each_token, one_step as one_step
+from rope_lab.chapters.ch13_one_head.figures import (
+    no_delta as no_delta,
+    the_task as the_task,
+    tilted as tilted,
+    trained_heads as trained_heads,
+)
+from rope_lab.chapters.ch01_one_plane.figures import forward_and_back as forward_and_back, same_offset as same_offset
+from rope_lab.chapters.ch07_orthogonal_powers.figures import three_powers as three_powers, two_routes as two_routes
+from rope_lab.chapters.ch15_crope_tables.figures_planned_comparison import (
     answer_table as answer_table,
     difference_by_rate as difference_by_rate,
     five_answers as five_answers,
@@ -68,21 +83,28 @@ from .planned_comparison import (
     loss_by_rate as loss_by_rate,
     rows_by_rate as rows_by_rate,
 )
-from .precision import (
+from rope_lab.chapters.ch18_precision.figures import (
     LINES as LINES,
     errors as errors,
     rounding_along_the_text as rounding_along_the_text,
     ruler as ruler,
 )
-from .relative_identity import (
+from rope_lab.chapters.ch04_relative_identity.figures import (
     every_solution as every_solution,
     one_more_plane as one_more_plane,
     opposite_steps as opposite_steps,
     three_steps as three_steps,
 )
-from .rope_on_values import arrivals as arrivals, fading as fading
-from .sigma_basis import four_maps as four_maps, two_halves as two_halves
-from .tiny_gpt import paired_seeds as paired_seeds, stream as stream
-from .two_layouts import two_pairings as two_pairings, two_patterns as two_patterns
-from .what_crope_removes import many_pairings as many_pairings, three_halves as three_halves
-from .which_rope import four_answers as four_answers, one_answer as one_answer, schedule_lines as schedule_lines
+from rope_lab.chapters.ch08_rope_on_values.figures import arrivals as arrivals, fading as fading
+from rope_lab.chapters.ch11_sigma_basis.figures import four_maps as four_maps, two_halves as two_halves
+from rope_lab.chapters.ch14_tiny_gpt.figures import paired_seeds as paired_seeds, stream as stream
+from rope_lab.chapters.ch03_two_layouts.figures import two_pairings as two_pairings, two_patterns as two_patterns
+from rope_lab.chapters.ch12_what_crope_removes.figures import (
+    many_pairings as many_pairings,
+    three_halves as three_halves,
+)
+from rope_lab.chapters.ch17_which_rope.figures import (
+    four_answers as four_answers,
+    one_answer as one_answer,
+    schedule_lines as schedule_lines,
+)

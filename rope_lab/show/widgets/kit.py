@@ -5,11 +5,10 @@ into a pure ``compute(state)`` and a drawing; the class has the same ``compute``
 """
 
 import inspect
-import pkgutil
 import re
 from html import escape
 from importlib import import_module
-from math import isfinite
+from math import floor, isfinite
 from pathlib import Path
 
 import anywidget
@@ -19,12 +18,12 @@ from traitlets import Float, Int
 
 from rope_lab.show import style
 
-__all__ = ["Widget", "catalogue", "constant", "join", "state"]
+__all__ = ["Widget", "base_of", "catalogue", "constant", "join", "state"]
 
-_KIT = Path(__file__).parent
+_KIT = Path(__file__).resolve().parent
 _VIEW = "application/vnd.jupyter.widget-view+json"
 _SHARED = ("draw", "controls", "kit")  # scripts of every widget; another that some share is named where it is imported
-_FROM = re.compile(r'^import [^;]*? from "\./(\w+)\.js";\n', re.MULTILINE)
+_FROM = re.compile(r'^import [^;]*? from "(\.\.?/[\w./]+\.js)";\n', re.MULTILINE)
 _COMMENT = re.compile(r"^\s*(//.*|/\*\*.*\*/)\n", re.MULTILINE)
 _INDENT = re.compile(r"^ +", re.MULTILINE)
 
@@ -39,11 +38,23 @@ def constant(value: object) -> traitlets.TraitType:
     return traitlets.Any(value).tag(sync=True, constant=True)
 
 
+def base_of(log_base: float) -> float:
+    """The base that a slider over powers of ten stands for, rounded to two digits: 10^5.7 is 500,000."""
+    unit = 10.0 ** floor(log_base - 1)
+    return floor(10.0**log_base / unit + 0.5) * unit
+
+
 def catalogue() -> list[type["Widget"]]:
     """Every widget of the book, in the order of their names: what the tests of the twins walk through."""
-    for module in pkgutil.iter_modules([str(_KIT)]):
-        import_module(f"rope_lab.show.widgets.{module.name}")
-    found = {cls.slug: cls for cls in Widget.__subclasses__() if cls.__module__ == f"rope_lab.show.widgets.{cls.slug}"}
+    package = _KIT.parents[1]
+    for script in [*_KIT.glob("*.js"), *package.glob("chapters/*/*.js")]:
+        if script.with_suffix(".py").exists():
+            import_module(".".join([package.name, *script.relative_to(package).with_suffix("").parts]))
+    found = {
+        cls.slug: cls
+        for cls in Widget.__subclasses__()
+        if cls.__module__.startswith("rope_lab.") and cls.__module__.endswith(f".{cls.slug}")
+    }
     return [found[slug] for slug in sorted(found)]
 
 
@@ -63,8 +74,9 @@ def join(script: Path) -> str:
     indentation: every page carries its widgets' scripts.
     """
     own = script.read_text(encoding="utf-8")
-    shared = dict.fromkeys([*_SHARED, *_FROM.findall(own)])
-    before = "".join((_KIT / f"{name}.js").read_text(encoding="utf-8") for name in shared)
+    imported = [(script.parent / path).resolve() for path in _FROM.findall(own)]
+    shared = dict.fromkeys([*(_KIT / f"{name}.js" for name in _SHARED), *imported])
+    before = "".join(file.read_text(encoding="utf-8") for file in shared)
     text = re.sub(r"^export ", "", before, flags=re.MULTILINE) + own
     return _INDENT.sub("", _COMMENT.sub("", _FROM.sub("", text)))
 

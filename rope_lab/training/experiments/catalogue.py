@@ -8,39 +8,26 @@ comparisons are paired. Within a seed, all variants start from the same paramete
 from __future__ import annotations
 
 import contextlib
+import functools
 from collections.abc import Callable, Iterator
 
+from rope_lab import chapters
 from rope_lab.errors import ArgumentError
-from rope_lab.training.experiments import crope, long_contexts, placement_orders, planned, planned_more
 from rope_lab.training.experiments.definition import Experiment, NotYetError
 
 RUNGS = ("cpu", "colab", "paper")
 """The sizes of an experiment, from a laptop to the published run."""
-_MAKERS: dict[str, Callable[[str], Experiment | None]] = {
-    "crope-table1": crope.table1,
-    "crope-table1-readings": crope.table1_readings,
-    "crope-table2": crope.table2,
-    "crope-table2-again": crope.table2_again,
-    "crope-equal-parameters": crope.equal_parameters,
-    "crope-longer": crope.longer,
-    "crope-afterwards": crope.afterwards,
-    "crope-rates": planned.rates,
-    "crope-confirm": planned.confirm,
-    "crope-between": planned.between,
-    **planned_more.EXPERIMENTS,
-    "placements": placement_orders.placements,
-    "placements-shifted": placement_orders.placements_shifted,
-    "placements-anywhere": placement_orders.placements_anywhere,
-    "placements-base1e4": placement_orders.placements_base,
-    "one-cache": placement_orders.one_cache,
-    "longer-texts": long_contexts.longer_texts,
-    "cache-stream": long_contexts.cache_stream,
-}
+
+
+@functools.cache
+def _makers() -> dict[str, Callable[[str], Experiment | None]]:
+    """What makes each experiment at a rung: the ``EXPERIMENTS`` of the rooms, in their order."""
+    return {name: make for module in chapters.modules("experiments*") for name, make in module.EXPERIMENTS.items()}
 
 
 def names() -> list[str]:
     """Every experiment's name."""
-    return list(_MAKERS)
+    return list(_makers())
 
 
 def experiment(name: str, rung: str = "cpu") -> Experiment:
@@ -60,11 +47,11 @@ def experiment(name: str, rung: str = "cpu") -> Experiment:
     >>> len(experiment("placements", "cpu").runs)
     45
     """
-    if name not in _MAKERS:
-        raise ArgumentError(f"experiment: expected one of {', '.join(_MAKERS)}, got {name!r}")
+    if name not in _makers():
+        raise ArgumentError(f"experiment: expected one of {', '.join(_makers())}, got {name!r}")
     if rung not in RUNGS:
         raise ArgumentError(f"rung: expected one of {', '.join(RUNGS)}, got {rung!r}")
-    found = _MAKERS[name](rung)
+    found = _makers()[name](rung)
     if found is None:
         raise ArgumentError(f"experiment {name!r}: expected a rung of {', '.join(rungs(name))}, got {rung!r}")
     return found
@@ -72,7 +59,7 @@ def experiment(name: str, rung: str = "cpu") -> Experiment:
 
 def every_experiment() -> Iterator[Experiment]:
     """Each experiment at each rung that it has; those that wait for the cards of another are left out."""
-    for make in _MAKERS.values():
+    for make in _makers().values():
         with contextlib.suppress(NotYetError):
             yield from filter(None, map(make, RUNGS))
 
@@ -84,5 +71,5 @@ def rungs(name: str) -> list[str]:
     ['cpu']
     """
     with contextlib.suppress(NotYetError):
-        return [rung for rung in RUNGS if _MAKERS[name](rung) is not None]
+        return [rung for rung in RUNGS if _makers()[name](rung) is not None]
     return []

@@ -1,5 +1,5 @@
 """Result cards: reading, pairing, tables."""
 
-import lazy_loader
+from rope_lab.lazy import attach
 
-__getattr__, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+__getattr__, __dir__, __all__ = attach(__name__, __file__)

@@ -6,15 +6,15 @@ from . import (
     environment as environment,
     folder_lock as folder_lock,
     learner as learner,
-    long_contexts as long_contexts,
     loop as loop,
     measures as measures,
     precision_check as precision_check,
-    projection_shares as projection_shares,
     run_record as run_record,
     signals as signals,
     validation as validation,
 )
+from rope_lab.chapters.ch19_longer_texts import measures as long_contexts
+from rope_lab.chapters.ch15_crope_tables import measures as projection_shares
 from .checkpoint import CheckpointError as CheckpointError
 from .config import DEFAULT_RUN as DEFAULT_RUN, RunConfig as RunConfig
 from .doctor import (

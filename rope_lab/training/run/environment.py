@@ -13,6 +13,8 @@ from collections.abc import Sequence
 from importlib import metadata
 from pathlib import Path
 
+from rope_lab import chapters
+
 # glibc maps every tensor above 32 MB afresh and pays a page fault for each page of it. These keep the memory instead.
 MALLOC = {"MALLOC_MMAP_THRESHOLD_": "4294967296", "MALLOC_TRIM_THRESHOLD_": "100000000000"}
 
@@ -70,7 +72,8 @@ def commit() -> str:
 
     try:
         git("ls-files", "--error-unmatch", __file__)  # installed somewhere inside another project is not a checkout
-        changed = git("status", "--porcelain", "--untracked-files=no", "algebra", "nn", "training")
+        rooms = [f":(glob)chapters/*/{name}.py" for name in chapters.TRAINS]
+        changed = git("status", "--porcelain", "--untracked-files=no", "algebra", "nn", "training", *rooms)
         return git("rev-parse", "HEAD").strip() + ("+" if changed else "")
     except (OSError, subprocess.CalledProcessError):
         return ""

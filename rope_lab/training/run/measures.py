@@ -1,8 +1,7 @@
 """What a finished run's weights show beside its loss. The run's ``measure`` names it, the card's ``measured`` holds it.
 
 ``length 512``: the loss in windows longer than those of training. ``shift 8``: the loss in windows of training's length
-that begin at random positions, up to eight windows on. ``halves`` and ``projected``: see
-projection_shares.py. ``longer texts`` and ``stream``: see long_contexts.py.
+that begin at random positions, up to eight windows on. The others stand in the ``measures.py`` of the chapters' rooms.
 """
 
 from __future__ import annotations
@@ -10,6 +9,7 @@ from __future__ import annotations
 import copy
 import dataclasses
 import re
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -17,15 +17,27 @@ import torch
 import torch.nn.functional as F
 from torch import Tensor
 
+from rope_lab import chapters
 from rope_lab.errors import ArgumentError
 from rope_lab.nn.gpt import GPT, GPTConfig
-from rope_lab.training.run import long_contexts, projection_shares
 from rope_lab.training.run.config import RunConfig
 from rope_lab.training.run.learner import Learner
 from rope_lab.training.run.validation import IGNORED, validation_batches
 
-NAMES = ("halves", "projected", "longer texts", "stream")  # beside "length N" and "shift N"
 TOKENS = 2048  # in a batch of a longer window: the memory of a training step
+
+
+@dataclasses.dataclass(frozen=True)
+class Measure:
+    """A measure that a chapter owns."""
+
+    take: Callable[[RunConfig, Learner, Any], dict[str, Any]]  # of a trained model, with its corpus
+    expect: Callable[..., None]  # (config, model, name, *, tokens): refuses what it cannot be taken of
+
+
+def of_chapters() -> dict[str, Measure]:
+    """The measures of the chapters, by name: the ``MEASURES`` of their rooms, in their order."""
+    return {name: each for module in chapters.modules("measures") for name, each in module.MEASURES.items()}
 
 
 def expect_measures(config: RunConfig, model: GPTConfig, *, tokens: int) -> None:
@@ -38,67 +50,28 @@ def expect_measures(config: RunConfig, model: GPTConfig, *, tokens: int) -> None
     """
     read = min(tokens, config.eval_tokens or tokens)
     for name in config.measure:
-        if name not in NAMES and not re.fullmatch(r"(length|shift) [1-9][0-9]*", name):
-            raise ArgumentError(f"measure: expected 'length N', 'shift N', {', '.join(map(repr, NAMES))}, got {name!r}")
-        if name in ("longer texts", "stream"):
-            _expect_long_contexts(config, model, name, tokens=tokens)
-        elif name.startswith("length"):
-            if int(name.split()[1]) >= read:
+        if re.fullmatch(r"(length|shift) [1-9][0-9]*", name):
+            if name.startswith("length") and int(name.split()[1]) >= read:  # shifted windows can always be read
                 raise ArgumentError(
                     f"measure: expected 'length N' with N below the {read} tokens that are validated, got "
                     f"{name!r}: no window is that long. Shorten it, or raise eval_tokens"
                 )
-        elif name.startswith("shift"):
-            continue  # any model that reads a window reads it elsewhere
-        elif model.complex_linear:
-            raise ArgumentError(
-                f"measure: expected dense projections for {name!r}, got complex_linear="
-                f"{model.complex_linear!r}: leave one of the two out"
-            )
-        elif model.d_latent is not None or model.n_kv_heads not in (None, model.n_heads):
-            raise ArgumentError(
-                f"measure: expected as many heads of keys as of queries for {name!r}, got d_latent="
-                f"{model.d_latent}, n_kv_heads={model.n_kv_heads}: leave one of the two out"
-            )
-        elif model.d_model % 2 or model.width % 2:
-            raise ArgumentError(
-                f"measure: expected even widths for {name!r}, got d_model={model.d_model} and heads of "
-                f"{model.width}: a plane takes two coordinates"
-            )
-
-
-def _expect_long_contexts(config: RunConfig, model: GPTConfig, name: str, *, tokens: int) -> None:
-    known = ("rotary",) if name == "stream" else ("rotary", "none")
-    if model.positions not in known or model.d_latent is not None or model.rotated != "qk" or config.bos:
-        raise ArgumentError(
-            f"measure: expected positions of {' or '.join(known)}, rotated='qk', no latent and no bos for {name!r}, "
-            f"got {model.positions!r}, {model.rotated!r}, d_latent={model.d_latent}, bos={config.bos}: leave one of "
-            "the two out"
-        )
-    needed = long_contexts.tokens_needed(name, config.seq_len)
-    if config.seq_len % 2 or needed > tokens:
-        raise ArgumentError(
-            f"measure: expected an even seq_len and at least {needed} tokens of validation for {name!r}, got "
-            f"{config.seq_len} and {tokens}: shorten the window"
-        )
+        elif name in (known := of_chapters()):
+            known[name].expect(config, model, name, tokens=tokens)
+        else:
+            raise ArgumentError(f"measure: expected 'length N', 'shift N', {', '.join(map(repr, known))}, got {name!r}")
 
 
 def measure(config: RunConfig, learner: Learner, corpus: Any) -> dict[str, Any]:
     """Everything that the run asks for, by name; an empty dictionary where it asks for nothing."""
     found = {}
     for name in config.measure:
-        if name == "halves":
-            found[name] = projection_shares.linear_shares(learner.model, seed=config.seed)
-        elif name == "projected":
-            found[name] = projection_shares.projected(config, learner, corpus)
-        elif name == "longer texts":
-            found[name] = long_contexts.longer_texts(config, learner, corpus)
-        elif name == "stream":
-            found[name] = long_contexts.stream(config, learner, corpus)
-        elif name.startswith("shift"):
+        if name.startswith("shift "):
             found[name] = shifted_windows(config, learner, corpus, windows=int(name.split()[1]))
-        else:
+        elif name.startswith("length "):
             found[name] = longer_windows(config, learner, corpus, length=int(name.split()[1]))
+        else:
+            found[name] = of_chapters()[name].take(config, learner, corpus)
     return found
 
 

@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from rope_lab.show.figures.introduction import NEEDS, PLACES, TOUR, book_map
+from rope_lab.chapters.ch00_intro.figures import NEEDS, PLACES, TOUR, book_map
 
-BOOK = Path(__file__).resolve().parents[2] / "book"
+BOOK = Path(__file__).resolve().parents[3] / "book"
 CHAPTERS = {int(page.name[:2]) for page in BOOK.glob("[0-9][0-9]_*.md")}
 
 

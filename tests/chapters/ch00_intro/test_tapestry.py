@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rope_lab.audit import conventions
-from rope_lab.show.widgets.tapestry import MODELS, Tapestry, frequencies_of
+from rope_lab.chapters.ch00_intro.tapestry import MODELS, Tapestry, frequencies_of
 
 # What the audit read off transformers, for the settings that it asked for (rope_lab/audit/library.py).
 ASKED = {

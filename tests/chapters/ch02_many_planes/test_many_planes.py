@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from rope_lab.algebra import schedule
 from rope_lab.algebra.rotation import frequencies, rotate
-from rope_lab.show.figures.many_planes import one_turn
-from rope_lab.show.widgets.clock_bank import FARTHEST, WINDOW, ClockBank, base_of
+from rope_lab.chapters.ch02_many_planes.clock_bank import FARTHEST, WINDOW, ClockBank
+from rope_lab.chapters.ch02_many_planes.figures import one_turn
+from rope_lab.show.widgets.kit import base_of
 
 
 def bank(n: float = 24, *, factor: float = 4, **state) -> dict:

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rope_lab.algebra.rotation import frequencies, logits
-from rope_lab.show.widgets.wrong_layout import PAIRS, REACH, WrongLayout
+from rope_lab.chapters.ch03_two_layouts.wrong_layout import PAIRS, REACH, WrongLayout
 
 starts, words = st.integers(0, 64), st.integers(1, len(PAIRS))
 

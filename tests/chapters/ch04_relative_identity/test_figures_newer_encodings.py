@@ -1,6 +1,7 @@
 """The picture of the finite widths says what the algebra counts."""
 
-from rope_lab.show.figures import finite_widths, newer_encodings
+from rope_lab.chapters.ch04_relative_identity import figures_newer_encodings as newer_encodings
+from rope_lab.show.figures import finite_widths
 
 
 def test_the_widths_in_words_are_those_that_are_counted(monkeypatch):

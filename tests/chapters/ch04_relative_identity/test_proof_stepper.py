@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rope_lab.show.widgets.proof_stepper import VARIANTS, ProofStepper
+from rope_lab.chapters.ch04_relative_identity.proof_stepper import VARIANTS, ProofStepper
 
 LINE = {"proof": -1, "transpose": 1, "sign": 2, "layouts": 3, "square": 4}
 positions = st.integers(-8, 8)

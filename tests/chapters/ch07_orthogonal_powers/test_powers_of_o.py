@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from rope_lab.show.widgets.powers_of_o import PowersOfO
+from rope_lab.chapters.ch07_orthogonal_powers.powers_of_o import PowersOfO
 
 
 def test_whole_turns_are_seen_between_whole_powers_only():

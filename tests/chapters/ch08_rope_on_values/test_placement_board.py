@@ -1,7 +1,7 @@
 """The verdicts of the placement board are the theorem."""
 
 from rope_lab.algebra.placements import is_relative
-from rope_lab.show.widgets.placement_board import COLUMNS, ROWS, PlacementBoard
+from rope_lab.chapters.ch08_rope_on_values.placement_board import COLUMNS, ROWS, PlacementBoard
 
 
 def test_the_verdicts_are_the_theorem():

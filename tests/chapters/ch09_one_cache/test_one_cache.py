@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rope_lab.algebra.cache_size import MODELS, SCHEMES, CacheShape, bytes_per_token, numbers_per_token
-from rope_lab.show.figures import one_cache
-from rope_lab.show.widgets.cache_calculator import MEMORY, CacheCalculator
+from rope_lab.chapters.ch09_one_cache import figures as one_cache
+from rope_lab.chapters.ch09_one_cache.cache_calculator import MEMORY, CacheCalculator
 
 
 @settings(max_examples=25)

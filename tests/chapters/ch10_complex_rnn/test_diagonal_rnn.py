@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from rope_lab.nn.diagonal_rnn import DiagonalRNN
+from rope_lab.chapters.ch10_complex_rnn.diagonal_rnn import DiagonalRNN
 
 
 def by_definition(layer, x):

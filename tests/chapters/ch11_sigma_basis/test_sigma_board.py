@@ -1,6 +1,6 @@
 """What the sigma board says in words."""
 
-from rope_lab.show.widgets.sigma_board import SigmaBoard
+from rope_lab.chapters.ch11_sigma_basis.sigma_board import SigmaBoard
 
 
 def test_the_words_name_the_share():

@@ -5,9 +5,9 @@ import pytest
 
 from rope_lab.algebra.budget import ModelShape, saving
 from rope_lab.algebra.widely_linear import complex_parts
-from rope_lab.show.figures.what_crope_removes import three_halves
-from rope_lab.show.widgets.budget_calculator import BudgetCalculator
-from rope_lab.show.widgets.send_two import SOURCES, SendTwo
+from rope_lab.chapters.ch12_what_crope_removes.budget_calculator import BudgetCalculator
+from rope_lab.chapters.ch12_what_crope_removes.figures import three_halves
+from rope_lab.chapters.ch12_what_crope_removes.send_two import SOURCES, SendTwo
 
 
 def test_a_seven_billion_shape_saves_what_the_page_says():

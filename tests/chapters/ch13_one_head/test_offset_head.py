@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from rope_lab.algebra import rotation, widely_linear
-from rope_lab.nn.offset_head import CONTENTS, OffsetHead
+from rope_lab.chapters.ch13_one_head.offset_head import CONTENTS, OffsetHead
 
 
 def words(count, length, *, seed=0):

@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from rope_lab.show.widgets.learning_curves import LearningCurves, panels_of
+from rope_lab.chapters.ch14_tiny_gpt.learning_curves import LearningCurves, panels_of
 from rope_lab.training.results import cards, intervals
 
 FOUND = cards.load_all("crope-table1", "cpu")

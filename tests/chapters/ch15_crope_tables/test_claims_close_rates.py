@@ -4,8 +4,9 @@ from dataclasses import replace
 
 import pytest
 
+from rope_lab.chapters.ch15_crope_tables import plan_answers
 from rope_lab.claims import verify
-from rope_lab.training.results import cards, plan_answers
+from rope_lab.training.results import cards
 
 PROCESSORS, CLOSE = "book.two-processors", "book.close-rates"
 

@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 
+from rope_lab.chapters.ch15_crope_tables.run_lengths import PLAIN, TIED
 from rope_lab.claims import verify
 from rope_lab.training.results import cards
-from rope_lab.training.results.run_lengths import PLAIN, TIED
 
 BY_LENGTH, IN_STEPS, DOUBLING = NAMES = ("book.tied-by-length", "book.tied-in-steps", "book.doubling-the-run")
 

@@ -4,9 +4,10 @@ from dataclasses import replace
 
 import pytest
 
+from rope_lab.chapters.ch15_crope_tables import experiments_planned as planned
+from rope_lab.chapters.ch15_crope_tables import experiments_planned_more as planned_more
+from rope_lab.chapters.ch15_crope_tables.claims_book_other_corpora import LISTS, NARROWEST, PLAIN, TIED
 from rope_lab.claims import verify
-from rope_lab.claims.book.ch15_other_corpora import LISTS, NARROWEST, PLAIN, TIED
-from rope_lab.training.experiments import planned, planned_more
 from rope_lab.training.results import cards
 
 NAMES = ("book.sign-turns-on-three-corpora", "book.level-on-two-corpora")

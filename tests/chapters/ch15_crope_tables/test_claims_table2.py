@@ -2,11 +2,12 @@
 
 import pytest
 
+from rope_lab.chapters.ch15_crope_tables import experiments_planned_more as planned_more
+from rope_lab.chapters.ch15_crope_tables import plan_answers
+from rope_lab.chapters.ch15_crope_tables.claims_book_table2 import FAST, MODELS, NARROW, RATES, SLOW
+from rope_lab.chapters.ch15_crope_tables.experiments_planned import RATE_SEEDS, SEEDS
 from rope_lab.claims import verify
-from rope_lab.claims.book.ch15_table2 import FAST, MODELS, NARROW, RATES, SLOW
-from rope_lab.training.experiments import planned_more
-from rope_lab.training.experiments.planned import RATE_SEEDS, SEEDS
-from rope_lab.training.results import cards, plan_answers
+from rope_lab.training.results import cards
 from tests.training.tiny import card
 
 ROWS = (SLOW, FAST, NARROW)

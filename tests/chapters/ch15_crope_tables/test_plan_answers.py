@@ -2,9 +2,10 @@
 
 import pytest
 
-from rope_lab.training.experiments import planned_more
-from rope_lab.training.experiments.planned import RATE_SEEDS, RATES, SEEDS, VARIANTS
-from rope_lab.training.results import cards, plan_answers
+from rope_lab.chapters.ch15_crope_tables import experiments_planned_more as planned_more
+from rope_lab.chapters.ch15_crope_tables import plan_answers
+from rope_lab.chapters.ch15_crope_tables.experiments_planned import RATE_SEEDS, RATES, SEEDS, VARIANTS
+from rope_lab.training.results import cards
 from tests.training.tiny import card
 
 OWN = {name: 0.004 if name in ("RoPE", "absolute scaled") else 0.008 for name in VARIANTS}

@@ -4,10 +4,11 @@ from math import log2
 
 import pytest
 
-from rope_lab.training.experiments import planned_more
-from rope_lab.training.experiments.planned import RATE_SEEDS, RATES, SEEDS, VARIANTS
-from rope_lab.training.results import cards, plan_answers, run_lengths
-from rope_lab.training.results.run_lengths import LENGTHS, PLAIN, TIED
+from rope_lab.chapters.ch15_crope_tables import experiments_planned_more as planned_more
+from rope_lab.chapters.ch15_crope_tables import plan_answers, run_lengths
+from rope_lab.chapters.ch15_crope_tables.experiments_planned import RATE_SEEDS, RATES, SEEDS, VARIANTS
+from rope_lab.chapters.ch15_crope_tables.run_lengths import LENGTHS, PLAIN, TIED
+from rope_lab.training.results import cards
 from tests.training.tiny import card
 
 BEST = {PLAIN: 0.004, TIED: 0.008}

@@ -6,7 +6,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rope_lab.show.widgets.table_explorer import TableExplorer, at_own_rates, panels_of, rows_at_own_rates, verdict
+from rope_lab.chapters.ch15_crope_tables.table_explorer import (
+    TableExplorer,
+    at_own_rates,
+    panels_of,
+    rows_at_own_rates,
+    verdict,
+)
 from rope_lab.training.results import cards, intervals
 from tests.training.tiny import card
 

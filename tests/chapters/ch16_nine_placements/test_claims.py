@@ -5,10 +5,10 @@ from dataclasses import replace
 import pytest
 
 from rope_lab.algebra import rankings, rotation
+from rope_lab.chapters.ch16_nine_placements import claims_book as own
+from rope_lab.chapters.ch16_nine_placements import claims_su19 as nine
+from rope_lab.chapters.ch16_nine_placements.claims_su19 import JUDGED
 from rope_lab.claims import load, verify
-from rope_lab.claims.book import ch16_nine_placements as own
-from rope_lab.claims.su19 import ch16_nine_placements as nine
-from rope_lab.claims.su19.ch16_nine_placements import JUDGED
 from rope_lab.training.results import cards, intervals
 
 

@@ -6,9 +6,9 @@ from itertools import combinations
 import pytest
 
 from rope_lab.algebra import rankings
-from rope_lab.claims.su19.ch16_nine_placements import JUDGED
-from rope_lab.show.figures import nine_placements as pictures
-from rope_lab.show.widgets.ordering_explorer import OrderingExplorer, panel_of
+from rope_lab.chapters.ch16_nine_placements import figures as pictures
+from rope_lab.chapters.ch16_nine_placements.claims_su19 import JUDGED
+from rope_lab.chapters.ch16_nine_placements.ordering_explorer import OrderingExplorer, panel_of
 from rope_lab.training.results import cards, intervals
 
 FOUND = cards.load_all(JUDGED, "cpu")

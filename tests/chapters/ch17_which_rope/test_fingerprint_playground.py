@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from rope_lab.algebra.rotation import frequencies, rotate
 from rope_lab.audit import fingerprint
-from rope_lab.show.widgets.fingerprint_playground import FAULTS, LAWS, PAIRINGS, FingerprintPlayground
+from rope_lab.chapters.ch17_which_rope.fingerprint_playground import FAULTS, LAWS, PAIRINGS, FingerprintPlayground
 
 kinds = st.fixed_dictionaries(
     {

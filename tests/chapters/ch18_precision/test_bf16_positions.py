@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from rope_lab.algebra.half_precision import Rounding, round_to, turn_errors
 from rope_lab.algebra.rotation import frequencies
-from rope_lab.show.figures.precision import LINES, errors, ruler
-from rope_lab.show.widgets.bf16_positions import BASE, HEAD_DIM, BfPositions
+from rope_lab.chapters.ch18_precision.bf16_positions import BASE, HEAD_DIM, BfPositions
+from rope_lab.chapters.ch18_precision.figures import LINES, errors, ruler
 
 TORCH = {"bfloat16": torch.bfloat16, "float16": torch.float16, "float32": torch.float32}
 

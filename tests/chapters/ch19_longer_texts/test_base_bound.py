@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from rope_lab.show.widgets.base_bound import WINDOWS, BaseBound, islands
+from rope_lab.chapters.ch19_longer_texts.base_bound import WINDOWS, BaseBound, islands
 
 
 @pytest.mark.parametrize("window", WINDOWS)

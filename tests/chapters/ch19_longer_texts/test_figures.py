@@ -2,9 +2,10 @@
 
 import pytest
 
+from rope_lab.chapters.ch19_longer_texts import figures as own
+from rope_lab.chapters.ch19_longer_texts import results as long_contexts
 from rope_lab.show import figures
-from rope_lab.show.figures import long_contexts as own
-from rope_lab.training.results import cards, long_contexts
+from rope_lab.training.results import cards
 
 PICTURES = ["longer_text_schedules", "longer_text_controls", "along_the_stream"]
 TABLES = ["longer_texts_table", "longer_texts_verdicts", "stream_table", "stream_verdicts"]

@@ -5,9 +5,9 @@ import pytest
 import torch
 
 from rope_lab.algebra.frequency_schedules import Linear, Schedule
+from rope_lab.chapters.ch19_longer_texts import measures as long_contexts
 from rope_lab.nn.gpt import GPTConfig
 from rope_lab.nn.long_texts import schedules
-from rope_lab.training.run import long_contexts
 from rope_lab.training.run.distributed import processes
 from rope_lab.training.run.learner import Learner, model_config
 from rope_lab.training.run.loop import load_model, train

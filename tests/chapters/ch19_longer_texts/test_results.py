@@ -4,9 +4,10 @@ from dataclasses import replace
 
 import pytest
 
+from rope_lab.chapters.ch19_longer_texts import results as long_contexts
 from rope_lab.nn.long_texts import schedules
 from rope_lab.training.experiments.catalogue import experiment
-from rope_lab.training.results import cards, interval, long_contexts
+from rope_lab.training.results import cards, interval
 from tests.training.tiny import card
 
 FIXED = [name for name in schedules(128, factor=8) if not name.startswith("dynamic")]

@@ -5,11 +5,12 @@ import json
 import pytest
 import torch
 
-from rope_lab.nn.diagonal_rnn import DiagonalRNN
-from rope_lab.nn.offset_head import CONTENTS, OffsetHead
-from rope_lab.training.experiments import counting, offsets
-from rope_lab.training.experiments.counting import MODULUS, counting_accuracy, ring, train_counting
-from rope_lab.training.experiments.offsets import offset_accuracy, sentences, train_offsets
+from rope_lab.chapters.ch10_complex_rnn import task as counting
+from rope_lab.chapters.ch10_complex_rnn.diagonal_rnn import DiagonalRNN
+from rope_lab.chapters.ch10_complex_rnn.task import MODULUS, counting_accuracy, ring, train_counting
+from rope_lab.chapters.ch13_one_head import task as offsets
+from rope_lab.chapters.ch13_one_head.offset_head import CONTENTS, OffsetHead
+from rope_lab.chapters.ch13_one_head.task import offset_accuracy, sentences, train_offsets
 from rope_lab.training.experiments.small_tasks import NO_ANSWER, config_hash, fit, run_task
 from rope_lab.training.results import cards
 

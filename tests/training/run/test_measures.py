@@ -8,9 +8,9 @@ import torch
 
 from rope_lab.algebra.pairing import linear_share
 from rope_lab.algebra.widely_linear import times_i
+from rope_lab.chapters.ch15_crope_tables import measures as projection_shares
 from rope_lab.nn.gpt import GPT, GPTConfig
 from rope_lab.training.results import cards
-from rope_lab.training.run import projection_shares
 from rope_lab.training.run.loop import load_model, train
 from rope_lab.training.run.measures import stretched
 from tests.training.tiny import MODEL, TinyCorpus, tiny

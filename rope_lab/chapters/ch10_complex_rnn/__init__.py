@@ -1,0 +1,1 @@
+"""Chapter 10: From attention to a complex RNN."""

@@ -1,0 +1,1 @@
+"""Chapter 11: Complex form and the sigma basis."""

@@ -1,0 +1,1 @@
+"""Chapter 13: One head that looks ahead."""

@@ -1,0 +1,1 @@
+"""Chapter 14: A tiny GPT, and the luck of its seeds."""

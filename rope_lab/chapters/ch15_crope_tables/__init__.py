@@ -1,0 +1,1 @@
+"""Chapter 15: CRoPE's tables, measured again."""

@@ -1,0 +1,1 @@
+"""Chapter 17: Which RoPE is this?"""

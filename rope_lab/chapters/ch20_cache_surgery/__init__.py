@@ -1,0 +1,1 @@
+"""Chapter 20: Surgery on the cache."""

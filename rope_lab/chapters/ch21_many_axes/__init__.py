@@ -1,0 +1,1 @@
+"""Chapter 21: Many axes, and layers that do not turn."""

@@ -55,6 +55,7 @@ lint: .venv/dev node_modules/.bin/biome
 	$(IN) -m ruff format --check rope_lab tests book benchmarks
 	$(IN) -m mypy
 	node_modules/.bin/biome ci --error-on-warnings
+	$(IN) tests/house.py       # the lines of each room, and its ceiling
 
 clean:
 	rm -rf .venv node_modules _build dist conf.py .pytest_cache .ruff_cache .hypothesis

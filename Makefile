@@ -1,7 +1,9 @@
 # Two commands: `make book` builds the book, `make test` checks everything. Both set themselves up.
 
-PYTHON ?= $(shell for p in python3 python3.13 python3.12 python3.11; do \
-	$$p -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' 2>/dev/null && echo $$p && break; done)
+PYTHONS := 3.14 3.13 3.12 3.11
+version = $(1) -c 'import sys; print("%d.%d" % sys.version_info[:2])' 2>/dev/null
+accepted = case " $(PYTHONS) " in (*" $$($(version)) "*) true;; (*) false;; esac
+PYTHON ?= $(shell for p in python3 $(PYTHONS:%=python%); do $(call accepted,$$p) && echo $$p && break; done)
 IN := .venv/bin/python
 WORKERS := -n auto --maxprocesses 4 --dist loadgroup  # one page visit, one worker; ARGS="-n 0" for none
 
@@ -53,14 +55,21 @@ lint: .venv/dev node_modules/.bin/biome
 	$(IN) -m ruff format --check rope_lab tests book benchmarks
 	$(IN) -m mypy
 	node_modules/.bin/biome ci --error-on-warnings
+	$(IN) tests/house.py       # the lines of each room, and its ceiling
 
 clean:
 	rm -rf .venv node_modules _build dist conf.py .pytest_cache .ruff_cache .hypothesis
 
 .venv/bin/pip:
-	@test -n "$(PYTHON)" || { echo "RoPE Lab needs Python 3.11, 3.12 or 3.13; on Debian or Ubuntu: sudo apt-get install python3 python3-venv; on macOS: brew install python@3.13"; exit 1; }
+	@$(call accepted,$(PYTHON)) || { v=$$($(call version,$(or $(PYTHON),python3))); printf '%s\n' \
+		"RoPE Lab needs Python 3.11, 3.12, 3.13 or 3.14; found: $(or $(PYTHON),python3), version $${v:-unknown: it does not run}. To get one:" \
+		"  Debian 12 and 13, Ubuntu 24.04 to 26.04: sudo apt-get install python3 python3-venv" \
+		"  Ubuntu 22.04: sudo apt-get install python3.11 python3.11-venv" \
+		"  Fedora: sudo dnf install python3.14" \
+		"  macOS: brew install python@3.14" \
+		"  elsewhere: install one beside the system's own, then make PYTHON=/path/to/python3.14"; exit 1; }
 	@rm -rf .venv; $(PYTHON) -m venv .venv >/dev/null && test -x $@ || { rm -rf .venv; \
-		echo "$(PYTHON) cannot make a virtual environment; on Debian or Ubuntu: sudo apt-get install python3-venv"; exit 1; }
+		echo "$(PYTHON) cannot make a virtual environment; on Debian or Ubuntu: sudo apt-get install python$$($(call version,$(PYTHON)))-venv"; exit 1; }
 
 .venv/book: requirements.txt pyproject.toml | .venv/bin/pip
 	$(IN) -m pip install --quiet -r requirements.txt

@@ -1,7 +1,9 @@
 """`make` on a machine where something is missing: one sentence that says how to fix it, and nothing half made."""
 
+import re
 import shutil
 import subprocess
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -22,53 +24,95 @@ def make(clone: Path, *arguments: str, path: str | None = None) -> subprocess.Co
     return subprocess.run(command, env=env, check=False, capture_output=True, text=True)
 
 
-def interpreter(clone: Path, body: str) -> str:
-    """A stand-in for an interpreter whose venv module does what `body` says."""
-    script = clone / "python-stand-in"
-    script.write_text(f"#!/bin/sh\n{body}\n")
+def interpreter(clone: Path, body: str, *, version: str = "3.14", name: str = "python-stand-in") -> str:
+    """A stand-in for an interpreter that gives `version` as its own, and whose venv module does what `body` says."""
+    script = clone / "bin" / name
+    script.parent.mkdir(exist_ok=True)
+    script.write_text(f'#!/bin/sh\ntest "$1" != -c || {{ echo {version}; exit; }}\n{body}\n')
     script.chmod(0o755)
     return str(script)
 
 
-def test_without_an_interpreter(clone):
-    run = make(clone, "book", "PYTHON=")
+def only(clone: Path, *tools: str) -> str:
+    """A PATH with the stand-ins and, of this machine's programs, `tools` alone."""
+    (clone / "bin").mkdir(exist_ok=True)
+    for name in tools:
+        (clone / "bin" / name).symlink_to(shutil.which(name) or shutil.which("true"))
+    return str(clone / "bin")
+
+
+MAKES_IT = "mkdir -p .venv/bin; touch .venv/bin/pip .venv/bin/python; chmod +x .venv/bin/*"
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())
+ACCEPTED = [c.rpartition(" ")[2] for c in PROJECT["project"]["classifiers"] if "Python :: 3" in c]
+
+
+def test_all_places_name_the_same_versions_of_python():
+    makefile, oldest = (ROOT / "Makefile").read_text(), ACCEPTED[0]
+    assert re.search(r"^PYTHONS := (.*)$", makefile, re.MULTILINE)[1].split() == ACCEPTED[::-1]
+    assert f"Python {', '.join(ACCEPTED[:-1])} or {ACCEPTED[-1]};" in makefile
+    assert f"With Python {oldest} to {ACCEPTED[-1]} and" in (ROOT / "README.md").read_text()
+    workflow = (ROOT / ".github" / "workflows" / "check.yml").read_text()
+    assert sorted(re.findall(r'python: "(.*)"', workflow)) == ACCEPTED
+    tool = PROJECT["tool"]
+    assert PROJECT["project"]["requires-python"] == f">={oldest}"
+    assert tool["mypy"]["python_version"] == oldest
+    assert tool["ruff"]["target-version"] == f"py{oldest.replace('.', '')}"
+    assert tool["uv"]["pip"]["python-version"] == f"{oldest}.0"
+
+
+@pytest.mark.parametrize("version", ["3.10", "3.15", None])
+def test_without_an_interpreter_the_refusal_says_what_was_found_and_what_to_install(clone, version):
+    if version:
+        interpreter(clone, "exit 1", version=version, name="python3")
+    run = make(clone, "book", path=only(clone))
     assert run.returncode != 0
-    assert "needs Python 3.11, 3.12 or 3.13" in run.stdout
-    assert "apt-get install python3" in run.stdout
+    assert "needs Python 3.11, 3.12, 3.13 or 3.14; found: python3, version" in run.stdout
+    assert f"version {version or 'unknown'}" in run.stdout
+    assert "Ubuntu 24.04 to 26.04: sudo apt-get install python3 python3-venv\n" in run.stdout
+
+
+def test_an_interpreter_that_was_named_is_looked_at_too(clone):
+    (clone / ".venv" / "lib").mkdir(parents=True)
+    old = interpreter(clone, MAKES_IT, version="3.9")
+    run = make(clone, ".venv/bin/pip", f"PYTHON={old}")
+    assert run.returncode != 0
+    assert f"found: {old}, version 3.9." in run.stdout
+    assert (clone / ".venv" / "lib").exists()
+
+
+@pytest.mark.parametrize("version", ACCEPTED)
+@pytest.mark.parametrize("alone", [True, False])
+def test_any_accepted_version_is_found_alone_or_beside_another(clone, version, alone):
+    if not alone:
+        interpreter(clone, "exit 1", version="3.15", name="python3")
+    interpreter(clone, MAKES_IT, version=version, name="python3" if alone else f"python{version}")
+    run = make(clone, ".venv/bin/pip", path=only(clone, "mkdir", "touch", "chmod", "rm"))
+    assert run.returncode == 0, run.stdout + run.stderr
 
 
 def test_without_the_venv_module_the_half_made_folder_goes(clone):
     run = make(clone, "book", f"PYTHON={interpreter(clone, 'mkdir -p .venv/bin; exit 1')}")
     assert run.returncode != 0
-    assert "sudo apt-get install python3-venv" in run.stdout
+    assert run.stdout.endswith("sudo apt-get install python3.14-venv\n")
     assert not (clone / ".venv").exists()
 
 
 def test_a_half_made_environment_is_made_anew(clone):
     (clone / ".venv" / "lib").mkdir(parents=True)
-    body = "mkdir -p .venv/bin; touch .venv/bin/pip .venv/bin/python; chmod +x .venv/bin/*"
-    run = make(clone, ".venv/bin/pip", f"PYTHON={interpreter(clone, body)}")
+    run = make(clone, ".venv/bin/pip", f"PYTHON={interpreter(clone, MAKES_IT)}")
     assert run.returncode == 0, run.stderr
     assert not (clone / ".venv" / "lib").exists()
 
 
 @pytest.mark.parametrize("missing", ["g++", "chromium"])
 def test_without_a_tool_the_tests_say_which(clone, missing):
-    tools = clone / "tools"
-    tools.mkdir()
-    for name in ("sh", "test", "g++", "chromium"):
-        if name != missing:
-            (tools / name).symlink_to(shutil.which(name) or shutil.which("true"))
-    run = make(clone, "tools", "PYTHON=none", "SHELL=/bin/sh", path=str(tools))
+    path = only(clone, *{"g++", "chromium"} - {missing})
+    run = make(clone, "tools", "PYTHON=none", path=path)
     assert run.returncode != 0
     assert f"sudo apt-get install {missing}" in run.stdout
     assert run.stdout.count("\n") == 1
 
 
 def test_control_with_all_tools_nothing_is_said(clone):
-    tools = clone / "tools"
-    tools.mkdir()
-    for name in ("sh", "test", "g++", "chromium"):
-        (tools / name).symlink_to(shutil.which(name) or shutil.which("true"))
-    run = make(clone, "tools", "PYTHON=none", "SHELL=/bin/sh", path=str(tools))
+    run = make(clone, "tools", "PYTHON=none", path=only(clone, "g++", "chromium"))
     assert (run.returncode, run.stdout) == (0, "")

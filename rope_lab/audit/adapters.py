@@ -28,7 +28,7 @@ from rope_lab.audit.constructions import (
 from rope_lab.audit.cos_sin_modules import apply_cos_sin, cos_sin_function
 from rope_lab.audit.families import Way, find_way, functions_beside, rotary_class_of
 from rope_lab.audit.family_configs import build
-from rope_lab.audit.importing import TargetError
+from rope_lab.audit.importing import TargetError, parameters_of
 from rope_lab.audit.messages import told
 from rope_lab.audit.module_laws import Built
 from rope_lab.audit.pictures import PICTURE, in_pictures, size_words, turns_pictures
@@ -53,7 +53,7 @@ def adapt(target: Any, *, head_dim: int | None = None, layer_type: str | None = 
     if not callable(target):
         raise TargetError(f"it is not callable: {type(target).__name__}; name a function, a class or a torch module")
     try:
-        parameters = inspect.signature(target).parameters.values()
+        parameters = parameters_of(target).values()
     except ValueError as error:
         raise TargetError("it does not say what its parameters are; wrap it as f(x, positions)") from error
     names = [p.name for p in parameters if p.kind is not p.VAR_KEYWORD]
@@ -79,7 +79,7 @@ def adapt(target: Any, *, head_dim: int | None = None, layer_type: str | None = 
 
 def _is_configured(Class: Any) -> bool:
     """Whether a class is built from a configuration and not from a width."""
-    return "config" in inspect.signature(Class.__init__).parameters
+    return "config" in parameters_of(Class.__init__)
 
 
 def _family(
@@ -148,7 +148,7 @@ def _of_way(way: Way, axis: int | None, about: str, name: str) -> Adapted:
 def _made(Class: Any, head_dim: int, settings: dict[str, Any], *, asked: bool = False) -> tuple[Any, Arguments]:
     """An instance of a class that takes the width of a head, and the arguments that it was built with."""
     needed = [name for name in required(Class) if name not in settings]
-    first = next(iter(inspect.signature(Class).parameters), "")
+    first = next(iter(parameters_of(Class)), "")
     alone = set(needed) <= {first} and first not in (*AXES, *BASES, *LENGTHS)
     named = first in needed or first in WIDTHS or (asked and "dim" in first)
     refused: list[TargetError] = []

@@ -6,9 +6,10 @@
 [True, False]
 """
 
-import inspect
 from collections.abc import Callable, Iterator
 from typing import Any
+
+from rope_lab.audit.importing import parameters_of
 
 QUERIES = ("q", "xq", "query", "query_layer", "query_states", "x", "tensor", "hidden_states", "t")
 KEYS = ("k", "xk", "key", "key_layer", "key_states")
@@ -27,7 +28,7 @@ def takes_tables(function: Any) -> bool:
 def parameter_names(function: Any) -> list[str]:
     """The names of its parameters; none if it does not tell them."""
     try:
-        return list(inspect.signature(function).parameters)
+        return list(parameters_of(function))
     except (TypeError, ValueError):
         return []
 
@@ -35,7 +36,7 @@ def parameter_names(function: Any) -> list[str]:
 def other_settings(function: Any) -> list[dict[str, Any]]:
     """The switches of a function, each turned by itself: a truth value, or which axis is split, the last or another."""
     found: list[dict[str, Any]] = []
-    for name, parameter in inspect.signature(function).parameters.items():
+    for name, parameter in parameters_of(function).items():
         if isinstance(parameter.default, bool):
             found.append({name: not parameter.default})
         elif parameter.default in (-1, -2):
@@ -88,7 +89,7 @@ def _other_order(turn: Turn) -> Turn:
 
 
 def _required(function: Any) -> list[str]:
-    return [n for n, p in inspect.signature(function).parameters.items() if p.default is p.empty]
+    return [n for n, p in parameters_of(function).items() if p.default is p.empty]
 
 
 def _arranged(asked: list[str], tables: tuple[Any, ...]) -> dict[str, Any]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rope_lab.audit.configured import width_of
-from rope_lab.audit.importing import TargetError
+from rope_lab.audit.importing import TargetError, parameters_of
 from rope_lab.audit.module_laws import Built
 from rope_lab.audit.probe import RotaryCallable
 
@@ -62,14 +62,14 @@ def apply_module(apply: Any, rotary: Any, head_dim: int, *, layer_type: str | No
 
 def for_both(apply: Any) -> Any:
     """apply(q, k, *tables), made of apply(x, cos, sin) where the family has that form."""
-    if list(inspect.signature(apply).parameters)[:3] != ["x", "cos", "sin"]:
+    if list(parameters_of(apply))[:3] != ["x", "cos", "sin"]:
         return apply
     return lambda q, k, *tables: (apply(q, *tables), apply(k, *tables))
 
 
 def takes_complex(apply: Any) -> bool:
     """Whether the function has the form apply(xq, xk, freqs_cis)."""
-    return list(inspect.signature(apply).parameters)[:3] == ["xq", "xk", "freqs_cis"]
+    return list(parameters_of(apply))[:3] == ["xq", "xk", "freqs_cis"]
 
 
 def pair(both: Any, head_dim: int, *, about: str = "") -> Adapted:
@@ -105,7 +105,7 @@ def sines_first(apply: Any, home: Any, head_dim: int | None) -> Adapted:
 def with_angles(apply: Any, home: Any, head_dim: int, settings: dict[str, Any]) -> Adapted:
     """rotary-embedding-torch and x-transformers: a module gives the angles, a function applies them."""
     rotary = from_module(home, "RotaryEmbedding")(head_dim, **settings)
-    angles_first = next(iter(inspect.signature(apply).parameters)) == "freqs"
+    angles_first = next(iter(parameters_of(apply))) == "freqs"
 
     def f(x, positions):
         angles = rotary(tensor(x).new_tensor(positions.tolist(), dtype=rotary_dtype(rotary)))

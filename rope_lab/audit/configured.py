@@ -1,11 +1,11 @@
 """What a configuration says of the module that is built from it: its frequencies, its window, and the heads."""
 
-import inspect
 from contextlib import suppress
 from typing import Any
 
 from rope_lab.algebra.frequency_schedules import Linear, Proportional, Schedule
 from rope_lab.algebra.hf_schedules import RopeSettings, rope_settings
+from rope_lab.audit.importing import parameters_of
 
 
 def rule_of(config: Any, layer_type: str | None) -> RopeSettings | None:
@@ -62,7 +62,7 @@ def cut_of(config: Any, layer_type: str | None) -> str | None:
 
 def layer_types(rotary: Any, config: Any) -> tuple[str, ...]:
     """The names of the lists of frequencies, where a module has one for each kind of layer; else none."""
-    if "layer_type" not in inspect.signature(rotary.forward).parameters:
+    if "layer_type" not in parameters_of(rotary.forward):
         return ()
     rules = getattr(config, "rope_parameters", None) or {}
     kinds = tuple(name for name, rule in rules.items() if isinstance(rule, dict))

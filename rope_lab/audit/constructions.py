@@ -19,7 +19,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from rope_lab.audit.importing import TargetError
+from rope_lab.audit.importing import TargetError, parameters_of
 
 WIDTHS = (
     "dim",
@@ -108,7 +108,7 @@ def arguments(
 def required(made: Any) -> dict[str, inspect.Parameter]:
     """The parameters that must be given, by name."""
     try:
-        parameters = inspect.signature(made).parameters.items()
+        parameters = parameters_of(made).items()
     except (TypeError, ValueError) as error:
         raise TargetError("it does not say what its parameters are; wrap it as f(x, positions)") from error
     open_ended = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
@@ -139,7 +139,7 @@ def _constructors(made: Any) -> Iterator[tuple[str, Any]]:
     for name, owner in list(vars(home).items()) if home else []:
         if inspect.isclass(owner) and owner is not made and owner.__module__ == made.__module__:
             try:
-                yield name, inspect.signature(owner).parameters
+                yield name, parameters_of(owner)
             except (TypeError, ValueError):
                 continue
 

@@ -9,7 +9,6 @@
 'gives tables, applied here in the half-split layout; they do not say which coordinates pair'
 """
 
-import inspect
 from collections.abc import Callable
 from typing import Any
 
@@ -17,6 +16,7 @@ import numpy as np
 
 from rope_lab.algebra.arguments import Layout
 from rope_lab.algebra.layouts import quarter_turn
+from rope_lab.audit.importing import parameters_of
 from rope_lab.audit.layout_names import printed_layout
 from rope_lab.audit.probe import RotaryCallable
 
@@ -31,7 +31,7 @@ def cos_sin_function(module: Any, *, head_dim: int) -> CosSinFunction | None:
     The module is identified by the names of forward's parameters. If it takes positions, its tables are used as they
     are; if it takes a length, their rows are looked up. Each is (..., T, head_dim) or (..., T, head_dim / 2).
     """
-    names = list(inspect.signature(getattr(module, "forward", module)).parameters)
+    names = list(parameters_of(getattr(module, "forward", module)))
     asked = next((name for name in names if name in (*POSITIONS, *LENGTHS)), None)
     if asked is None:
         return None

@@ -13,7 +13,7 @@ from typing import Any
 from rope_lab.audit.apply_calls import Turn, apply_calls, other_settings, takes_tables
 from rope_lab.audit.family_configs import is_vision
 from rope_lab.audit.guard import TimeUpError
-from rope_lab.audit.importing import TargetError
+from rope_lab.audit.importing import TargetError, parameters_of
 from rope_lab.audit.messages import told
 from rope_lab.audit.table_calls import TableCall, table_calls
 
@@ -107,7 +107,7 @@ def find_way(
     asked = getattr(rotary, "forward", rotary)
     raise TargetError(
         f"found no way to apply the tables of {name}"
-        + (f": {tried[-1]}" if tried else f": forward({', '.join(inspect.signature(asked).parameters)})")
+        + (f": {tried[-1]}" if tried else f": forward({', '.join(parameters_of(asked))})")
         + "; wrap it as f(x, positions)"
     )
 

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from typing import Any, get_args
 
 from rope_lab.audit.guard import TimeUpError
-from rope_lab.audit.importing import TargetError
+from rope_lab.audit.importing import TargetError, parameters_of
 from rope_lab.audit.messages import told
 
 ROTATION = (  # what configurations of transformers 5 keep in rope_parameters
@@ -79,7 +79,7 @@ def is_vision(name: str) -> bool:
 def config_classes(Class: Any) -> list[Any]:
     """The class that the parameter names, or those of its module, most alike in name first."""
     home = sys.modules[Class.__module__]
-    parameters = inspect.signature(Class.__init__).parameters
+    parameters = parameters_of(Class.__init__)
     hint = parameters["config"].annotation if "config" in parameters else inspect.Parameter.empty
     if isinstance(hint, str):
         hint = getattr(home, hint.split("|")[0].strip().split(".")[-1], inspect.Parameter.empty)
@@ -122,6 +122,6 @@ def changed(config: Any, settings: dict[str, Any], *, layer_type: str | None = N
 
 def _flat(Config: Any, settings: dict[str, Any]) -> bool:
     """Whether the class's own constructor knows each setting."""
-    known = inspect.signature(Config.__init__).parameters
+    known = parameters_of(Config.__init__)
     fields = getattr(Config, "__dataclass_fields__", {})
     return all(name in known or name in fields for name in settings) or not settings

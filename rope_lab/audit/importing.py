@@ -4,7 +4,9 @@
 3.0
 """
 
+import inspect
 import warnings
+from collections.abc import Mapping
 from importlib import import_module
 from typing import Any
 
@@ -56,3 +58,14 @@ def find(target: str) -> Any:
             raise TargetError(f"{module} has no {name}")
         item = getattr(item, part)
     return item
+
+
+def parameters_of(made: Any) -> Mapping[str, inspect.Parameter]:
+    """The parameters of a function or class, by name; an annotation that names nothing here is text."""
+    try:
+        return inspect.signature(made).parameters
+    except NameError:  # Python 3.14 evaluates annotations only now, also those whose names a type checker alone imports
+        import annotationlib
+
+        as_text: dict[str, Any] = {"annotation_format": annotationlib.Format.STRING}
+        return inspect.signature(made, **as_text).parameters

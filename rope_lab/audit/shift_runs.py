@@ -6,7 +6,6 @@ code for another floating-point type is answered with float64.
 
 import contextlib
 import copy
-import inspect
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,7 +15,7 @@ from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
 from rope_lab.audit.guard import guarded
-from rope_lab.audit.importing import TargetError
+from rope_lab.audit.importing import TargetError, parameters_of
 
 TOKENS = 11  # an odd number: no width of a head, so that scores are told from values by their shape
 NARROW = (torch.float32, torch.float16, torch.bfloat16)
@@ -151,7 +150,7 @@ class Runner:
         options: dict[str, Any] = {
             "attention_mask": torch.ones_like(tokens)
         }  # without it a far row can pass for a packed text
-        taken = inspect.signature(self.model.forward).parameters
+        taken = parameters_of(self.model.forward)
         options |= {"use_cache": False} if "use_cache" in taken or "kwargs" in taken else {}
         return self.model(tokens, position_ids=positions, **options)
 
@@ -170,7 +169,7 @@ def how_called(model: Any) -> str:
     """How the model is told where its tokens stand: ``"position_ids"`` or ``"offset"``."""
     if not isinstance(model, nn.Module):
         raise TypeError(f"model: expected a torch module, got {type(model).__name__}; pass the loaded model itself")
-    taken = inspect.signature(model.forward).parameters
+    taken = parameters_of(model.forward)
     for name in ("position_ids", "offset"):
         if name in taken:
             return name

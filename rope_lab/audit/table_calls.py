@@ -6,13 +6,13 @@
 ['(4, 1, T)']
 """
 
-import inspect
 import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from rope_lab.audit.constructions import LENGTHS, LONGEST
+from rope_lab.audit.importing import parameters_of
 
 
 @dataclass(frozen=True)
@@ -70,7 +70,7 @@ VOLUME = 2**15  # patches of a block, where a module takes a video or the sides 
 
 def table_calls(module: Any, which: dict[str, Any], *, config: Any = None) -> Iterator[TableCall]:
     """The ways to ask a module, many axes first. ``which`` goes to every call, such as the kind of layer."""
-    names = [n for n in inspect.signature(getattr(module, "forward", module)).parameters if n not in which]
+    names = [n for n in parameters_of(getattr(module, "forward", module)) if n not in which]
     if asked := next((name for name in names if "position" in name or name in PLACES), None):
         first = asked == names[0]
         rest = [name for name in names[1:] if first and name in ("device", "dtype")]

@@ -5,6 +5,7 @@ import sys
 import pytest
 
 from rope_lab.audit.audits import audit
+from rope_lab.audit.importing import parameters_of
 
 MINE = """
 from torch import nn
@@ -87,3 +88,11 @@ def test_a_builtin_without_a_signature_is_skipped():
 def test_a_target_of_another_form_is_refused(target, said):
     with pytest.raises(ValueError, match=f"target: .*{said}"):
         audit(target)
+
+
+def test_annotations_that_a_type_checker_alone_can_resolve_are_text():
+    """Since Python 3.14 they need no quotes, and asking for the signature evaluates them."""
+    quote = "" if sys.version_info >= (3, 14) else '"'
+    names: dict = {}
+    exec(f"def f(q: {quote}Tensor{quote}): ...", names)
+    assert {name: p.annotation for name, p in parameters_of(names["f"]).items()} == {"q": "Tensor"}

@@ -346,7 +346,7 @@ def test_torchs_defaults_change_nothing():
     assert torch.equal(found, expected)
 
 
-@pytest.mark.filterwarnings("ignore:.*torch.jit.script. is deprecated")  # torch's own forward mode, at its first use
+@pytest.mark.filterwarnings("ignore:.torch.jit.script:DeprecationWarning")  # torch's own forward mode, at its first use
 def test_forward_derivatives_are_right_or_refused():
     """The rate is read as numbers, so a derivative in it would be lost without a word."""
     v = torch.randn(100, 2)

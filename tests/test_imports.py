@@ -117,6 +117,9 @@ def violations(sources):
         if _place(name).startswith("chapters.") and not _shows_may(name):
             shown = [m for m in sorted(_reached(name, graph)) if _shows(m, sources, but="show" if m == name else "")]
             found += [f"{name} reaches {shown[0]}, which shows: {_place(name)} may not"] if shown else []
+        if _place(name).removeprefix("chapters.") in chapters.TRAINS:
+            others = sorted(m for m in graph[name] if _place(m) in ("chapters.*", "chapters.claims_*"))
+            found += [f"{name} imports {m}: expected a module that chapters.TRAINS names" for m in others]
     try:
         TopologicalSorter(graph).prepare()
     except CycleError as error:
@@ -246,7 +249,12 @@ PLANTED = {
         "which shows: chapters.claims_* may not",
     ),
     "by another module": ("chapters/ch01_a/claims_x.py", "from . import board", "board, which shows"),
-    "what trains shows": ("chapters/ch01_a/task.py", "import rope_lab.chapters.ch01_a.board", "board, which shows"),
+    "what trains plots": ("chapters/ch01_a/task.py", "import matplotlib", "which shows: chapters.task may not"),
+    "what trains, by a new name": (
+        "chapters/ch01_a/task.py",
+        "from rope_lab.chapters.ch01_a import model",
+        "expected a module that chapters.TRAINS names",
+    ),
     "what trains claims": ("chapters/ch01_a/task.py", "import rope_lab.claims", "task may import"),
     "show imports claims": ("show/bad.py", "import rope_lab.claims", "show may import"),
     "show imports nn": ("show/bad.py", "from rope_lab.nn import rotary", "show may import"),
@@ -283,6 +291,7 @@ def test_control_a_planted_violation_is_reported(name, tmp_path):
         "chapters/ch01_a/__init__.py": "",
         "chapters/ch01_a/board.py": "from rope_lab.show import style",
         "chapters/ch01_a/claims_x.py": "from rope_lab.claims import ok",
+        "chapters/ch01_a/model.py": "",
         "chapters/ch01_a/task.py": "",
         "chapters/ch02_b/__init__.py": "",
         "chapters/ch02_b/task.py": "",

@@ -264,6 +264,7 @@ def the_latent_stays(turning, rng):
     config = latent_attention.LatentConfig(
         d_model=16, n_heads=2, head_dim=8, layout="interleaved", d_latent=12, d_rope=4
     )
+    torch.manual_seed(int(rng.integers(1000)))
     layer = latent_attention.SplicedLatentAttention(config).double().requires_grad_(False)
     x, here, there = torch.from_numpy(rng.normal(size=(1, 6, 16))), cache.LatentCache(), cache.LatentCache(offset=9)
     layer(x, cache=here)
@@ -289,6 +290,7 @@ def the_latent_stays(turning, rng):
 )
 def stretched_once(again, rng):
     config = rotary.RotaryConfig(8, schedule=frequency_schedules.Yarn(factor=4.0, window=64), layout="half")
+    torch.manual_seed(int(rng.integers(1000)))
     layer = attention.CausalAttention(attention.AttentionConfig(d_model=8, n_heads=1, rotary=config)).double()
     x, here, there = torch.from_numpy(rng.normal(size=(1, 5, 8))), cache.KVCache(), cache.KVCache(offset=7)
     with torch.no_grad():

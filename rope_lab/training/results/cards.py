@@ -18,7 +18,7 @@ from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from rope_lab.errors import ArgumentError, FileError, RopeLabError
+from rope_lab.errors import ArgumentError, FileError, RopeLabError, printable
 from rope_lab.training.fields import BLOCK, COUNT, FOLDER_NAME, NAME, NUMBER, TEXT, Kind, are_numbers, is_whole
 from rope_lab.training.files import content, reason, replacing
 
@@ -29,7 +29,10 @@ Metric = Literal["final", "best"]
 
 
 class CardError(RopeLabError, ValueError):
-    """A card that does not follow the schema. The message names the file and the field."""
+    """A card that does not follow the schema. The message names the file and the field, without control characters."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(printable(message))
 
 
 @dataclass(frozen=True)

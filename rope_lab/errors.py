@@ -26,6 +26,15 @@ class MissingPackageError(RopeLabError, ImportError):
     """A package that the user asked for and that is not installed."""
 
 
+def printable(text: object) -> str:
+    """Return what a stranger wrote without control characters, which a terminal would obey; they stand as escapes.
+
+    >>> printable("seed 1\\x1b[2J\\n2 of 2 cards belong")
+    'seed 1\\\\x1b[2J\\\\n2 of 2 cards belong'
+    """
+    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in str(text))
+
+
 @contextlib.contextmanager
 def checking_arguments() -> Iterator[None]:
     """Turn a ``ValueError`` or ``TypeError`` of the block into an `ArgumentError`.

@@ -5,7 +5,7 @@ from pathlib import Path
 from sphinx.application import Sphinx
 from sphinx.util.typing import ExtensionMetadata
 
-from rope_lab.training.results.cards import RESULTS, load_all
+from rope_lab.training.results.cards import load_every
 from rope_lab.training.results.flat_cards import as_csv, as_json
 
 
@@ -13,11 +13,7 @@ def write(app: Sphinx, exception: Exception | None) -> None:
     """Write both when an HTML build has succeeded."""
     if exception or app.builder.format != "html":
         return
-    found = [
-        card
-        for folder in sorted(path for path in RESULTS.glob("*/*") if path.is_dir())
-        for card in load_all(folder.parent.name, folder.name)
-    ]
+    found = load_every()
     static = Path(app.outdir, "_static")
     (static / "cards.csv").write_text(as_csv(found), encoding="utf-8")
     (static / "cards.json").write_text(as_json(found), encoding="utf-8")

@@ -15,7 +15,7 @@ from sphinx.util.typing import ExtensionMetadata
 
 from rope_lab.claims import load
 from rope_lab.claims.errata import errata_items
-from rope_lab.training.results.cards import RESULTS
+from rope_lab.training.results.cards import load_every
 
 LEDGER = "book/ledger"
 # What is counted, what it is, the page that shows it, and the ledger's filter.
@@ -38,7 +38,7 @@ def counted(env: BuildEnvironment) -> dict[str, int]:
         "formulas": sum(len(notes.get("equations", ())) for notes in env.metadata.values()),
         "claims": len(claims),
         "errata": len(errata_items()),
-        "runs": sum(1 for _ in RESULTS.rglob("*.json")),
+        "runs": len(load_every()),
         **{f"minutes of {page}": notes["minutes"][0] for page, notes in env.metadata.items() if "minutes" in notes},
     }
 

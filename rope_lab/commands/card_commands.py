@@ -20,9 +20,9 @@ def check(source: Path, *, as_json: bool) -> bool:
     return not refused
 
 
-def add(source: Path, *, results: Path) -> None:
+def add(source: Path, *, results: Path, keep: bool) -> None:
     """Take the cards in and say which were there."""
-    done = card_packs.add(source, root=results)
+    done = card_packs.add(source, root=results, keep=keep)
     for file in done["kept"]:
         print(f"{file}: kept the card that was there")
     print(f"{len(done['added'])} cards added to {results}.")

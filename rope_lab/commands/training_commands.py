@@ -96,7 +96,7 @@ def tell_end(name: str, rung: str, report: Report, setup: Setup) -> bool:
     counts = f"{len(report.done)} done, {len(report.skipped)} had their cards, {len(report.stopped)} stopped"
     print(f"{counts}, {len(report.failed)} failed. Cards: {setup.results / name / rung}", file=sys.stderr)
     if report.done or report.skipped:
-        packed = setup.results / f"{name}-{rung}.tar.gz"
+        packed = setup.results / f"{name}-{rung}.jsonl.gz"
         print(f"{pack(name, rung, root=setup.results, out=packed)} cards in one file: {packed}", file=sys.stderr)
     return not report.failed
 

@@ -44,7 +44,12 @@ def one_of(names: Iterable[str]) -> Kind:
 
 TEXT = Kind(lambda v: isinstance(v, str), "text")
 NAME = Kind(lambda v: isinstance(v, str) and v != "", "a name: text that is not empty")
-FOLDER_NAME = Kind(lambda v: isinstance(v, str) and not set(v) & set("/\\"), "a name without / and \\")
+FOLDER_NAME = Kind(
+    lambda v: (
+        isinstance(v, str) and v.strip(". ") != "" and v.isprintable() and not set(v) & set("/\\") and len(v) <= 100
+    ),
+    "the name of a folder: at most 100 characters, without / and \\, and not of dots alone",
+)
 FLAG = Kind(lambda v: isinstance(v, bool), "true or false")
 COUNT = Kind(lambda v: is_whole(v) and v >= 0, "a whole number, zero or more")
 POSITIVE_COUNT = Kind(lambda v: is_whole(v) and v >= 1, "a whole number, at least 1")

@@ -42,6 +42,21 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
             os.close(folder)
 
 
+def content(path: Path, *, most: int) -> bytes:
+    """Read a regular file of at most ``most`` bytes.
+
+    Raises:
+        OSError: It cannot be read, is larger, or is a folder, a pipe or a device, which might never end.
+    """
+    if path.exists() and not path.is_file():
+        raise OSError("what is no file: a folder, a pipe or a device")
+    with path.open("rb") as file:
+        data = file.read(most + 1)
+    if len(data) > most:
+        raise OSError(f"more than {most:,} bytes")
+    return data
+
+
 def reason(error: OSError) -> str:
     """What the system says of a failure, without its number and path."""
     return error.strerror or str(error)

@@ -2,6 +2,7 @@
 
 import json
 import shutil
+from dataclasses import replace
 
 import pytest
 from typer.testing import CliRunner
@@ -186,11 +187,13 @@ def test_data_verify_finds_damage(run, tmp_path):
 
 
 def test_cards_are_checked_and_taken_in(run, tmp_path):
-    source = cards.RESULTS / "cache-stream"
     made = tmp_path / "theirs" / "cache-stream"
-    shutil.copytree(source, made)
+    for each in cards.load_all("cache-stream", "cpu"):
+        cards.write(each, made / "cpu")
     assert run("cards", "check", "theirs").stdout == "3 of 3 cards belong.\n"
     assert "3 cards added to ours." in run("cards", "add", "theirs", "--results", "ours").stdout
+    there, ours = (cards.places("cache-stream", "cpu", root=root)[1] for root in (None, tmp_path / "ours"))
+    assert ours.read_bytes() == there.read_bytes()
     again = run("cards", "add", "theirs", "--results", "ours").stdout
     assert again.count("kept the card that was there") == 3
     (one, *_) = (made / "cpu").glob("*.json")
@@ -204,11 +207,35 @@ def test_cards_are_checked_and_taken_in(run, tmp_path):
     assert "1 of 3 that do not" in stopped.stderr
 
 
+def test_a_card_with_other_numbers_is_refused_or_kept(run, tmp_path):
+    (one, *_) = cards.load_all("cache-stream", "cpu")
+    cards.write(one, tmp_path / "theirs" / "cache-stream" / "cpu")
+    cards.write(replace(one, measured={"share": 0.5}), tmp_path / "ours" / "cache-stream" / "cpu")
+    refused = run("cards", "add", "theirs", "--results", "ours")
+    assert (refused.exit_code, "--keep keeps what is there" in refused.stderr) == (1, True)
+    kept = run("cards", "add", "theirs", "--results", "ours", "--keep").stdout
+    assert "kept the card that was there" in kept
+    assert "0 cards added" in kept
+
+
+def test_what_a_stranger_wrote_does_not_steer_the_terminal(run, tmp_path):
+    evil = "\x1b]0;pwned\x07\x1b[2J [red]x"
+    (one, *others) = cards.load_all("placements", "cpu")
+    for each in (replace(one, variant=evil, config_hash=evil), *others):
+        cards.write(each, tmp_path / "theirs" / "placements" / "cpu")
+    shown = [run("cards", "check", "theirs"), run("results", "placements", "--results", "theirs", "--reference", evil)]
+    shown.append(run("results", "placements", "--results", "theirs", "--reference", "none"))
+    for each in shown:
+        assert "\\x1b]0;pwned\\x07\\x1b[2J" in each.output
+        assert not {"\x1b", "\x07"} & set(each.output)
+    assert "[red]" in shown[1].output
+
+
 def test_a_sweep_ends_with_its_cards_in_one_file(run, tmp_path):
     shutil.copytree(cards.RESULTS / "cache-stream", tmp_path / "results" / "cache-stream")
     setup = Setup(results=tmp_path / "results", runs=tmp_path / "runs")
     assert training_commands.tell_end("cache-stream", "cpu", Report(skipped=["a", "b", "c"]), setup)
-    assert run("cards", "check", "results/cache-stream-cpu.tar.gz").stdout == "3 of 3 cards belong.\n"
+    assert run("cards", "check", "results/cache-stream-cpu.jsonl.gz").stdout == "3 of 3 cards belong.\n"
 
 
 def test_the_doctor_prints_what_it_found_and_what_a_table_would_take(run, monkeypatch):

@@ -9,8 +9,7 @@ import pytest
 from rope_lab.show.tables import Table, card_table, means_table, settings_table
 from rope_lab.training.results import cards
 
-FOLDERS = sorted(cards.RESULTS.glob("*/*"))
-FOUND = [card for folder in FOLDERS for card in cards.load_all(folder.parent.name, folder.name)]
+FOUND = cards.load_every()
 
 
 def cells(table: Table) -> list[list[str]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection
 from typing import Any
 
 from rope_lab.training.results import cards, intervals
@@ -11,10 +11,9 @@ from rope_lab.training.results.cards import Card
 __all__ = ["by_seed", "committed", "interval", "quantiles", "shown"]
 
 
-def committed(experiments: str = "*") -> Iterator[Card]:
+def committed(experiments: str = "*") -> list[Card]:
     """Every card that comes with the package, of the experiments whose names match the pattern."""
-    for folder in sorted(folder for folder in cards.RESULTS.glob(f"{experiments}/*") if folder.is_dir()):
-        yield from cards.load_all(folder.parent.name, folder.name)
+    return cards.load_every(experiments)
 
 
 def quantiles(seeds: int) -> list[float]:

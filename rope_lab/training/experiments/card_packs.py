@@ -1,33 +1,38 @@
-"""Cards on their way from one machine to another: packed into one file, and checked before they are taken in."""
+"""Cards on their way from one machine to another: packed into one file, and checked before they are taken in.
+
+A pack is gzipped text: a first line with the number of its cards and the sha256 of each, then one line a card. It is
+read in memory, to its end and within a bound, and nothing is parsed before the hashes agree.
+"""
 
 from __future__ import annotations
 
 import gzip
-import io
+import hashlib
 import json
 import re
-import tarfile
-import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+import zlib
+from collections.abc import Callable, Collection, Iterator
+from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 
-from rope_lab.errors import ArgumentError, FileError, RopeLabError
+from rope_lab.errors import ArgumentError, FileError, RopeLabError, printable
 from rope_lab.training.data.corpora import known_hashes
 from rope_lab.training.data.sources import CorpusError
 from rope_lab.training.experiments.catalogue import experiment
-from rope_lab.training.files import reason, replacing
+from rope_lab.training.files import content, reason, replacing
 from rope_lab.training.results import cards
 from rope_lab.training.results.cards import Card, CardError
 from rope_lab.training.run.config import RunConfig
 
-LARGEST = 1_000_000  # bytes of one card; the largest of the book has a tenth of it
-MOST = 10_000  # cards of one pack
+HEAD = 1_000_000  # bytes of a pack's first line: room for ten thousand cards
 
 
 class PackError(RopeLabError, ValueError):
-    """A pack that cannot be read or taken in. The message names the file."""
+    """A pack that cannot be read or taken in. The message names the file, without control characters."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(printable(message))
 
 
 @dataclass(frozen=True)
@@ -45,13 +50,13 @@ class Checked:
 
 
 def pack(name: str, rung: str, *, root: str | Path, out: str | Path) -> int:
-    """Write the cards of an experiment into one ``.tar.gz``; the same cards give the same bytes.
+    """Write the cards of an experiment into one pack; the same cards give the same bytes.
 
     Args:
         name: The experiment.
         rung: "cpu", "colab" or "paper".
-        root: The folder that holds EXPERIMENT/RUNG/.
-        out: The file. It is whole or absent, whatever happens meanwhile.
+        root: The folder of the cards, as in `cards.load_all`.
+        out: The file, by custom ``NAME-RUNG.jsonl.gz``. It is whole or absent, whatever happens meanwhile.
 
     Returns:
         How many cards it holds.
@@ -60,19 +65,13 @@ def pack(name: str, rung: str, *, root: str | Path, out: str | Path) -> int:
         CardError: If a card cannot be read.
         FileError: If the file cannot be written.
     """
-    found = cards.load_all(name, rung, root=root)
+    found = sorted(cards.load_all(name, rung, root=root), key=lambda card: card.file_name)
+    lines = [cards.line(card).encode() for card in found]
+    head = json.dumps({"cards": len(lines), "sha256": [hashlib.sha256(line).hexdigest() for line in lines]})
     place = Path(out)
     try:
-        with (
-            replacing(place) as file,
-            gzip.GzipFile(filename="", fileobj=file, mode="wb", mtime=0) as packed,
-            tarfile.open(fileobj=packed, mode="w") as tar,
-        ):
-            for card in sorted(found, key=lambda card: card.file_name):
-                content = (Path(root) / name / rung / card.file_name).read_bytes()
-                entry = tarfile.TarInfo(f"{name}/{rung}/{card.file_name}")
-                entry.size = len(content)
-                tar.addfile(entry, io.BytesIO(content))
+        with replacing(place) as file:
+            file.write(gzip.compress(b"\n".join([head.encode(), *lines, b""]), mtime=0))
     except OSError as error:
         raise FileError(f"{place}: expected a file that can be written, got {reason(error)}; name another") from error
     return len(found)
@@ -82,36 +81,50 @@ def check(source: str | Path) -> list[Checked]:
     """Does each card belong to an experiment of this version of the book?
 
     A card belongs if it can be read, stands at its own place, is the card of its own config, if its config is a run of
-    the experiment, if it was trained on the book's texts, by committed code, to the run's last step.
+    the experiment, if it was trained on the book's texts, by committed code, to the run's last step. All this compares
+    what the card says; it proves nothing.
 
     Args:
-        source: A ``.tar.gz`` that `pack` wrote, or a folder that holds EXPERIMENT/RUNG/.
+        source: A pack, or a folder of cards as `cards.load_all` reads it.
 
     Returns:
-        Each card with its faults, by file name.
+        Each card with its faults, by file name; what a stranger wrote stands there without control characters.
 
     Raises:
-        PackError: If there is no such file, if it is no pack, or if it holds no card.
+        PackError: If there is no such file, if it is no whole pack, or if it holds no card.
     """
-    with _folder(Path(source)) as folder:
-        found = [_checked(path, folder) for path in sorted(folder.rglob("*.json"))]
+    path = Path(source)
+    try:
+        texts = _in_folder(path) if path.is_dir() else _in_pack(path)
+        runs = cache(lambda name, rung: {run.digest for run in experiment(name, rung).runs})
+        found: dict[str, Checked] = {}
+        for at, where, data in texts:
+            each = _checked(at, where, data, runs)
+            if (first := found.setdefault(each.file, each)).card != each.card:
+                second = f"expected one card of this name, got a second with other content, {where}; take one away"
+                found[each.file] = replace(first, faults=(*first.faults, printable(second)))
+    except OSError as error:  # a name that is too long, a folder that may not be read
+        raise PackError(f"{source}: expected a pack or a folder of cards, got {reason(error)}") from error
     if not found:
         raise PackError(f"{source}: expected cards in EXPERIMENT/RUNG/, found none; `rope-lab sweep` writes them")
-    return found
+    return [found[name] for name in sorted(found)]
 
 
-def add(source: str | Path, *, root: str | Path) -> dict[str, list[str]]:
-    """Take the cards of a pack into a folder, if all of them belong. A card that is there already is never replaced.
+def add(source: str | Path, *, root: str | Path, keep: bool = False) -> dict[str, list[str]]:
+    """Take cards into the files of their experiments and rungs, if all of them belong; none is replaced.
 
     Args:
-        source: A ``.tar.gz`` that `pack` wrote, or a folder that holds EXPERIMENT/RUNG/.
-        root: The folder that holds EXPERIMENT/RUNG/.
+        source: A pack, or a folder of cards.
+        root: The folder that holds EXPERIMENT/RUNG.jsonl. Each file is replaced in one step: after a kill the same call
+            goes on.
+        keep: Where a card of that name is there with other content, keep it and take the rest.
 
     Returns:
-        File names: "added", and "kept" where a card of that run was there before.
+        File names: "added", and "kept" where a card of that name was there before.
 
     Raises:
-        PackError: If a card does not belong. Then none is taken.
+        PackError: If a card does not belong, or if another one of its name is there. Then none is taken.
+        CardError: If a card in ``root`` cannot be read.
         FileError: If the folder cannot be written.
     """
     found = check(source)
@@ -121,28 +134,52 @@ def add(source: str | Path, *, root: str | Path) -> dict[str, list[str]]:
             f"{refused[0].file}: {refused[0].faults[0]}; `rope-lab cards check` names all"
         )
     done: dict[str, list[str]] = {"added": [], "kept": []}
+    files: dict[Path, dict[str, Card]] = {}  # the lines of each file, those that were there and the new ones
+    changed = set()
     for each in found:
         card = each.card
         assert card is not None  # one that could not be read has a fault
-        folder = Path(root) / card.experiment / card.rung
-        there = (folder / card.file_name).exists()
-        if not there:
-            cards.write(card, folder)
-        done["kept" if there else "added"].append(each.file)
+        path = cards.places(card.experiment, card.rung, root=root)[1]
+        if path not in files:
+            there = {old.file_name: old for old in cards.load_all(card.experiment, card.rung, root=root)}
+            before = [cards.parsed(*text) for text in cards.texts(path)] if path.exists() else []
+            files[path] = {old.file_name: old for old in before}
+        old = there.get(card.file_name, card)
+        if not keep and replace(old, volatile=card.volatile) != card:
+            raise PackError(
+                f"{source}: {each.file}: expected the card that is there, of the run {old.config_hash} with the loss "
+                f"{old.loss()!r}, got one of the run {card.config_hash} with the loss {card.loss()!r}; --keep keeps "
+                "what is there and takes the rest, and a card that is taken out of its file gives way to the new one"
+            )
+        new = old == card and card.file_name not in files[path]  # also one that a sweep left there as a file of its own
+        done["added" if new else "kept"].append(each.file)
+        if new:
+            files[path][card.file_name] = card
+            changed.add(path)
+    for path in changed:
+        cards.write_all(files[path].values(), path)
     return done
 
 
-def faults_of(card: Card) -> list[str]:
+Runs = Callable[[str, str], Collection[str]]  # the config hashes of an experiment at a rung
+
+
+def faults_of(card: Card, runs: Runs | None = None) -> list[str]:
     """Why a card does not belong to this version of the book; empty where it does.
 
     Args:
         card: The card.
+        runs: What gives the hashes of an experiment's runs; default: made anew from the catalogue.
 
     Returns:
         Sentences: what was expected, what was got, and the mend.
     """
-    rules = (_of_the_experiment, _of_its_run, _of_the_texts, _of_the_code, _to_its_end)
-    return [said for rule in rules if (said := rule(card)) is not None]
+    runs = runs or (lambda name, rung: {run.digest for run in experiment(name, rung).runs})
+    said = (
+        _of_the_experiment(card, runs),
+        *(rule(card) for rule in (_of_its_run, _of_the_texts, _of_the_code, _to_its_end)),
+    )
+    return [printable(fault) for fault in said if fault is not None]
 
 
 def _of_its_run(card: Card) -> str | None:
@@ -159,12 +196,12 @@ def _of_its_run(card: Card) -> str | None:
     return None
 
 
-def _of_the_experiment(card: Card) -> str | None:
+def _of_the_experiment(card: Card, runs: Runs) -> str | None:
     try:
-        asked = experiment(card.experiment, card.rung)
+        hashes = runs(card.experiment, card.rung)
     except ArgumentError as error:
         return str(error)
-    if card.config_hash not in {run.digest for run in asked.runs}:
+    if card.config_hash not in hashes:
         return (
             f"config_hash: expected a run of {card.experiment} at {card.rung}, got {card.config_hash}, which is none: "
             "another version of the book made it; rerun it with this one"
@@ -204,36 +241,63 @@ def _to_its_end(card: Card) -> str | None:
     return None
 
 
-def _checked(path: Path, folder: Path) -> Checked:
-    file = path.relative_to(folder).as_posix()
+def _checked(at: str, where: str, data: bytes, runs: Runs) -> Checked:
+    """Return a text's card; ``at`` is the file in which it was found, empty in a pack, whose cards have no place."""
     try:
-        card = cards.read(path)
-    except CardError as error:
-        return Checked(file, None, (str(error).replace(str(path), file),))
-    faults = faults_of(card)
-    if file != (place := f"{card.experiment}/{card.rung}/{card.file_name}"):
-        faults.insert(0, f"expected at {place}, found at {file}")
-    return Checked(file, card, tuple(faults))
+        card = cards.parsed(where, data)
+        cards.line(card)  # one that cannot be written again is none: a number as large as infinity
+    except (CardError, ValueError, RecursionError) as error:
+        return Checked(printable(where), None, (printable(error),))
+    faults = faults_of(card, runs)
+    name = f"{card.experiment}/{card.rung}/{card.file_name}"
+    if at and at not in (name, f"{card.experiment}/{card.rung}.jsonl"):
+        faults.insert(0, printable(f"expected at {name}, found at {at}"))
+    return Checked(printable(name if not at or at.endswith(".jsonl") else at), card, tuple(faults))
 
 
-@contextmanager
-def _folder(source: Path) -> Iterator[Path]:
-    """The folder itself, or a passing one with what is in the pack."""
-    if source.is_dir():
-        yield source
-        return
-    with tempfile.TemporaryDirectory() as made:
+def _in_folder(folder: Path) -> Iterator[tuple[str, str, bytes]]:
+    for path in sorted(path for path in folder.rglob("*.json*") if path.suffix in (".json", ".jsonl")):
+        at = path.relative_to(folder).as_posix()
         try:
-            with tarfile.open(source, "r:gz") as tar:
-                for number, entry in enumerate(tar):
-                    if number >= MOST or entry.size > LARGEST:
-                        raise PackError(f"{source}: expected at most {MOST:,} cards of at most {LARGEST:,} bytes each")
-                    if entry.isfile() and re.fullmatch(r"\w[\w.-]*/\w[\w.-]*/\w[\w.-]*\.json", entry.name):
-                        tar.extract(entry, made, filter="data")
-        except (OSError, EOFError, tarfile.TarError) as error:
-            said = reason(error) if isinstance(error, OSError) else str(error)
-            raise PackError(f"{source}: expected a .tar.gz of cards, got {said}") from error
-        yield Path(made)
+            for where, data in cards.texts(path):
+                yield at, at + where.removeprefix(str(path)), data
+        except CardError as error:
+            raise PackError(str(error)) from error
+
+
+def _in_pack(source: Path) -> Iterator[tuple[str, str, bytes]]:
+    """Read a pack to the end of its stream and compare the number and the hashes; only then is a card looked at."""
+    mend = "copy it again, or let `rope-lab sweep` write it again"
+    stream = zlib.decompressobj(wbits=31)  # one gzip stream with its checksum
+    try:
+        data = stream.decompress(content(source, most=cards.LARGEST), cards.LARGEST)
+    except zlib.error as error:
+        raise PackError(f"{source}: expected a pack of cards, which is gzipped, got {error}; {mend}") from error
+    if not stream.eof or stream.unused_data:
+        got = "more after its end" if stream.eof else "one that is cut short or larger"
+        raise PackError(f"{source}: expected a whole pack of at most {cards.LARGEST:,} bytes, got {got}; {mend}")
+    if data[257:262] == b"ustar":
+        raise PackError(
+            f"{source}: expected a pack that states its cards and their hashes, got an older one, a .tar.gz; make a "
+            f"folder, unpack it there with `tar xzf {source.name} -C FOLDER`, and name the folder"
+        )
+    head, _, body = data.partition(b"\n")
+    try:
+        said = json.loads(head if len(head) <= HEAD else b"{}")
+        number, hashes = said["cards"], said["sha256"]
+        stated = isinstance(hashes, list) and number == len(hashes)
+    except (ValueError, RecursionError, TypeError, KeyError):
+        stated = False
+    if not stated:
+        raise PackError(f"{source}: expected a first line with the number of cards and their hashes, got none; {mend}")
+    if (count := body.count(b"\n")) != number or not data.endswith(b"\n"):
+        raise PackError(f"{source}: expected {number} cards, as its first line says, got {count} lines; {mend}")
+    lines = body.split(b"\n")[:-1]
+    for count, (line, expected) in enumerate(zip(lines, hashes, strict=True), 1):
+        if (got := hashlib.sha256(line).hexdigest()) != expected:
+            raise PackError(f"{source}: card {count}: expected the sha256 {expected!s:.64}, got {got}; {mend}")
+    for count, line in enumerate(lines, 1):
+        yield "", f"{source.name}:{count}", line
 
 
 def as_json(found: list[Checked]) -> str:

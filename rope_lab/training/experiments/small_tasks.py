@@ -9,7 +9,6 @@ import statistics
 import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import torch
@@ -36,11 +35,6 @@ class SmallTask:
     train: Callable[[nn.Module, dict[str, Any]], list[float]]  # by a run's config; the loss of every step
     validate: Callable[[nn.Module, dict[str, Any]], dict[str, Any]]  # what the card says in the end
     measure: Callable[[nn.Module], dict[str, Any]] = lambda _: {}
-
-    @property
-    def folder(self) -> Path:
-        """Where the committed cards are."""
-        return cards.RESULTS / self.experiment / "cpu"
 
     def run_config(self, variant: str, seed: int) -> dict[str, Any]:
         """What decides a run, and what its card's hash is made of."""
@@ -134,11 +128,12 @@ def run_task(task: SmallTask, variant: str, seed: int) -> cards.Card:
     )
 
 
-def write_cards(task: SmallTask, folder: Path | None = None) -> None:
-    """Make every run, seed by seed, on one thread, and write the cards."""
+def write_cards(task: SmallTask) -> None:
+    """Make every run, seed by seed, on one thread; then its cards take the place of the committed ones."""
     torch.set_num_threads(1)
+    made = []
     for seed in task.seeds:
         for variant in task.variants:
-            card = run_task(task, variant, seed)
-            cards.write(card, task.folder if folder is None else folder)
+            made.append(card := run_task(task, variant, seed))
             print(f"{variant}, seed {seed}: loss {card.loss():.4f}", flush=True)
+    cards.write_all(made, cards.places(task.experiment, "cpu")[1])

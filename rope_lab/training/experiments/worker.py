@@ -66,8 +66,8 @@ STOPPED = 3
 
 
 def folder_of(run: cards.Card | RunConfig, results: str | Path) -> Path:
-    """Where the cards of a run's experiment lie: ``results/experiment/rung``."""
-    return Path(results) / run.experiment / run.rung
+    """Where a sweep writes the cards of a run's experiment: ``results/experiment/rung``."""
+    return cards.places(run.experiment, run.rung, root=results)[0]
 
 
 def request(order: Order, results: str | Path) -> str:

@@ -1,4 +1,8 @@
-"""Result cards: what one training run found, in one JSON file.
+"""Result cards: what one training run found, as one JSON object.
+
+A run writes its card into a file of its own, ``EXPERIMENT/RUNG/NAME.json``. The committed cards of an experiment at a
+rung are the lines of one file, ``EXPERIMENT/RUNG.jsonl``, by name. `text` and `line` make these two forms, the same to
+the byte whichever of them the card was read from; whoever loads cards finds both.
 
 The Python standard library is all this module needs, so that a page, a figure or a claim can read the numbers
 without torch. A card says what was asked (config, seed), what went in (hashes of the data), what came out
@@ -9,22 +13,26 @@ machine or day to the next (block ``volatile``).
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, field
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field, fields
 from pathlib import Path
 from typing import Any, Literal, get_args
 
-from rope_lab.errors import FileError, RopeLabError
-from rope_lab.training.fields import BLOCK, COUNT, NAME, NUMBER, TEXT, Kind, are_numbers, is_whole
-from rope_lab.training.files import reason, replacing
+from rope_lab.errors import ArgumentError, FileError, RopeLabError, printable
+from rope_lab.training.fields import BLOCK, COUNT, FOLDER_NAME, NAME, NUMBER, TEXT, Kind, are_numbers, is_whole
+from rope_lab.training.files import content, reason, replacing
 
 SCHEMA = 1
 RESULTS = Path(__file__).resolve().parents[2] / "results"  # the committed cards travel with the package
+LARGEST = 16_000_000  # bytes of one file of cards; the largest of the book has a twentieth of it
 Metric = Literal["final", "best"]
 
 
 class CardError(RopeLabError, ValueError):
-    """A card that does not follow the schema. The message names the file and the field."""
+    """A card that does not follow the schema. The message names the file and the field, without control characters."""
+
+    def __init__(self, message: str) -> None:
+        super().__init__(printable(message))
 
 
 @dataclass(frozen=True)
@@ -155,16 +163,73 @@ def read(path: str | Path) -> Card:
         CardError: If the file cannot be read, is not JSON, or has a field that breaks the schema; the message names
             the file and the field.
     """
+    return parsed(*_content(Path(path)))
+
+
+def parsed(where: str, data: bytes) -> Card:
+    """Return the card that a text holds.
+
+    Args:
+        where: What an error calls it: a file, or a line of one.
+        data: The text, in either form.
+
+    Returns:
+        The card.
+
+    Raises:
+        CardError: If the text is not JSON, or has a field that breaks the schema.
+    """
     try:
-        blocks = json.loads(Path(path).read_text(encoding="utf-8"))
+        blocks = json.loads(data)
+    except (ValueError, RecursionError) as error:  # no JSON, no text, a number of 5,000 digits; or too deep
+        raise CardError(f"card {where}: expected JSON, got {error}; rerun the run") from error
+    if not isinstance(blocks, dict):
+        raise CardError(f"card {where}: expected a JSON object, got {type(blocks).__name__}")
+    _validate(blocks, where=f"card {where}")
+    card = object.__new__(Card)  # checked a line above: to check it again would double the time of loading
+    vars(card).update({"measured": {}, **blocks})
+    return card
+
+
+def texts(path: Path) -> list[tuple[str, bytes]]:
+    """Return the texts of a file's cards: the whole file, or each line of a ``.jsonl``.
+
+    Args:
+        path: The file.
+
+    Returns:
+        What an error calls it, and the text: what `parsed` takes.
+
+    Raises:
+        CardError: If the file cannot be read.
+    """
+    where, data = _content(path)
+    if path.suffix != ".jsonl":
+        return [(where, data)]
+    return [(f"{where}:{number}", each) for number, each in enumerate(data.splitlines(), 1)]
+
+
+def _content(path: Path) -> tuple[str, bytes]:
+    try:
+        return str(path), content(path, most=LARGEST)
     except OSError as error:
         raise CardError(f"card {path}: expected a file that can be read, got {reason(error)}") from error
-    except (json.JSONDecodeError, UnicodeDecodeError) as error:
-        raise CardError(f"card {path}: expected JSON, got {error}; rerun the run") from error
-    if not isinstance(blocks, dict):
-        raise CardError(f"card {path}: expected a JSON object, got {type(blocks).__name__}")
-    _validate(blocks, where=f"card {path}")
-    return Card(**blocks)
+
+
+def text(card: Card) -> str:
+    """Return the text of the card's own file: one line a block, so that it is short and a change shows in a diff."""
+    return "{\n " + ",\n ".join(_blocks(card)) + "\n}\n"
+
+
+def line(card: Card) -> str:
+    """Return the card as one line of its experiment's file, without the line's end."""
+    return "{" + ", ".join(_blocks(card)) + "}"
+
+
+def _blocks(card: Card) -> Iterator[str]:
+    for each in fields(Card):
+        if (value := getattr(card, each.name)) or each.name not in OPTIONAL:
+            yield f"{json.dumps(each.name)}: {json.dumps(value, allow_nan=False)}"
 
 
 def write(card: Card, folder: str | Path) -> Path:
@@ -180,46 +245,106 @@ def write(card: Card, folder: str | Path) -> Path:
     Raises:
         FileError: If the folder cannot be written.
     """
-    blocks = (
-        f" {json.dumps(key)}: {json.dumps(value, allow_nan=False)}"
-        for key, value in asdict(card).items()
-        if value or key not in OPTIONAL
-    )
-    text = "{\n" + ",\n".join(blocks) + "\n}\n"  # one line a block: short, and a change shows in a diff
-    path = Path(folder) / card.file_name
+    return _write(text(card), Path(folder) / card.file_name)
+
+
+def write_all(found: Iterable[Card], path: Path) -> Path:
+    """Write cards as the lines of one file, by name, in one atomic step: the new file takes the old one's place.
+
+    Args:
+        found: The cards of one experiment at one rung, each name once.
+        path: The file, a ``.jsonl``; its folder is made if it is missing.
+
+    Returns:
+        The path of the file.
+
+    Raises:
+        FileError: If the file cannot be written.
+    """
+    return _write("".join(f"{line(card)}\n" for card in sorted(found, key=lambda card: card.file_name)), path)
+
+
+def _write(content: str, path: Path) -> Path:
     try:
         with replacing(path) as file:
-            file.write(text.encode())
+            file.write(content.encode())
     except OSError as error:
         raise FileError(f"card {path}: expected a folder that can be written, got {reason(error)}") from error
     return path
 
 
-def load_all(experiment: str, rung: str, *, root: str | Path | None = None) -> list[Card]:
-    """All cards of an experiment at a rung; an empty list where none was committed.
+def places(experiment: str, rung: str, *, root: str | Path | None = None) -> tuple[Path, Path]:
+    """Return where the cards of an experiment at a rung lie: a folder of single cards, and a file of one card a line.
 
     Args:
         experiment: Its name, such as "placements".
         rung: "cpu", "colab" or "paper".
-        root: The folder that holds EXPERIMENT/RUNG/. Default: the cards that come with the package.
+        root: The folder that holds EXPERIMENT/. Default: the cards that come with the package.
+
+    Returns:
+        ``EXPERIMENT/RUNG`` and ``EXPERIMENT/RUNG.jsonl``; either may be absent.
+
+    Raises:
+        ArgumentError: If one of the names is that of no folder.
+    """
+    for what, name in (("experiment", experiment), ("rung", rung)):
+        if not FOLDER_NAME.accepts(name):
+            raise ArgumentError(f"{what}: expected {FOLDER_NAME.expected}; got {name!r:.120}")
+    folder = Path(root or RESULTS) / experiment
+    return folder / rung, folder / f"{rung}.jsonl"
+
+
+def load_all(experiment: str, rung: str, *, root: str | Path | None = None) -> list[Card]:
+    """All cards of an experiment at a rung; an empty list where there is none.
+
+    Args:
+        experiment: Its name, such as "placements".
+        rung: "cpu", "colab" or "paper".
+        root: The folder that holds EXPERIMENT/RUNG.jsonl, or the single cards of a sweep in EXPERIMENT/RUNG/, or both.
+            Default: the cards that come with the package.
 
     Returns:
         The cards, by setting, seed and variant.
 
     Raises:
-        CardError: If a card cannot be read, or belongs to another experiment or rung.
+        CardError: If a card cannot be read, belongs to another experiment or rung, or has the name of another card.
     """
-    folder = Path(root or RESULTS) / experiment / rung
-    found = []
-    for path in folder.glob("*.json"):
-        card = read(path)
-        if (card.experiment, card.rung) != (experiment, rung):
-            raise CardError(
-                f"{path}: expected a card of {experiment} at the rung {rung}, got one of {card.experiment} at "
-                f"{card.rung}; move it to {card.experiment}/{card.rung}/"
-            )
-        found.append(card)
-    return sorted(found, key=lambda card: (card.setting, card.seed, card.variant))
+    folder, lines = places(experiment, rung, root=root)
+    found: dict[str, Card] = {}
+    for path in (*([lines] if lines.exists() else []), *folder.glob("*.json")):
+        for where, data in texts(path):
+            card = parsed(where, data)
+            if (card.experiment, card.rung) != (experiment, rung):
+                raise CardError(
+                    f"{where}: expected a card of {experiment} at the rung {rung}, got one of {card.experiment} at "
+                    f"{card.rung}; move it to {card.experiment}/{card.rung}/"
+                )
+            if found.setdefault(card.file_name, card) != card:
+                raise CardError(
+                    f"{where}: expected each card of {folder} once, got a second {card.file_name} with other content; "
+                    "take one of them away"
+                )
+    return sorted(found.values(), key=lambda card: (card.setting, card.seed, card.variant))
+
+
+def load_every(experiments: str = "*", *, root: str | Path | None = None) -> list[Card]:
+    """All cards of the experiments whose names match a pattern.
+
+    Args:
+        experiments: The pattern, such as "crope-*".
+        root: As in `load_all`.
+
+    Returns:
+        The cards, by experiment, rung, setting, seed and variant.
+
+    Raises:
+        CardError: As in `load_all`.
+    """
+    there = [
+        path for path in Path(root or RESULTS).glob(f"{experiments}/*") if path.suffix == ".jsonl" or path.is_dir()
+    ]
+    named = {(path.parent.name, path.name.removesuffix(".jsonl")) for path in there}
+    return [card for experiment, rung in sorted(named) for card in load_all(experiment, rung, root=root)]
 
 
 def published(experiment: str) -> dict[str, Any]:

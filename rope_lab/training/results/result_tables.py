@@ -11,8 +11,9 @@ from typing import Any
 
 from rich import box
 from rich.table import Table
+from rich.text import Text
 
-from rope_lab.errors import ArgumentError
+from rope_lab.errors import ArgumentError, printable
 from rope_lab.training.experiments.catalogue import experiment
 from rope_lab.training.results import cards
 from rope_lab.training.results.cards import Card, Metric
@@ -120,7 +121,7 @@ def summary(
         )
     variants = sorted({card.variant for card in found})
     if reference is not None and reference not in variants:
-        raise ArgumentError(f"reference: expected one of {', '.join(variants)}, got {reference!r}")
+        raise ArgumentError(printable(f"reference: expected one of {', '.join(variants)}, got {reference!r}"))
     reference = reference or asked.reference  # where a sweep has not come to it yet, differences are left out
     said = cards.published(name)
     wanted = {config.digest for config in asked.runs}
@@ -160,18 +161,18 @@ def table(found: dict[str, Any]) -> Table:
     )
     shown.add_column("variant", no_wrap=True)
     for column in ("seeds", "loss    sd", f"minus {found['reference']}, 95 %", "published"):
-        shown.add_column(column, justify="right", no_wrap=True)
+        shown.add_column(Text(printable(column)), justify="right", no_wrap=True)
     shown.add_column("verdict")
     setting = ""
     for row in found["rows"]:
         if row.setting != setting:
             setting = row.setting
             shown.add_section()
-            shown.add_row(f"[bold]{setting}[/bold]")
+            shown.add_row(Text(printable(setting), style="bold"))
         difference = "" if row.difference is None else str(row.difference).removesuffix(" (one seed)")
         printed = row.published_difference if row.difference else None  # beside a difference, the published one
         shown.add_row(
-            row.variant,
+            Text(printable(row.variant)),
             str(row.seeds),
             f"{row.mean:.3f} {_number(row.sd, '.3f') or '     '}",
             difference,

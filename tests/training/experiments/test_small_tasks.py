@@ -1,7 +1,5 @@
 """The small tasks of chapters 10 and 13: what is asked, what is learned, and cards that can be made again."""
 
-import json
-
 import pytest
 import torch
 
@@ -66,10 +64,10 @@ TASKS = pytest.mark.parametrize("task", [counting.TASK, offsets.TASK], ids=["cou
 @TASKS
 def test_the_hash_of_every_committed_card_is_that_of_a_run_of_today(task):
     here = {config_hash(task.run_config(variant, seed)) for variant in task.variants for seed in task.seeds}
-    committed = [json.loads(path.read_text()) for path in sorted(task.folder.glob("*.json"))]
-    assert {card["config_hash"] for card in committed} == here
+    committed = cards.load_all(task.experiment, "cpu")
+    assert {card.config_hash for card in committed} == here
     assert len(committed) == len(here)
-    assert all(card["config_hash"] == config_hash(card["config"]) for card in committed)
+    assert all(card.config_hash == config_hash(card.config) for card in committed)
 
 
 @TASKS
@@ -77,7 +75,7 @@ def test_a_run_gives_a_card_with_the_blocks_of_the_committed_ones(task, monkeypa
     monkeypatch.setitem(task.config, "steps", 21)
     variant = next(iter(task.variants))
     here, again = run_task(task, variant, 0), run_task(task, variant, 0)
-    there = cards.read(sorted(task.folder.glob("*.json"))[0])
+    there = cards.load_all(task.experiment, "cpu")[0]
     for block in ("config", "data", "curve", "final", "measured", "volatile"):
         assert getattr(here, block).keys() == getattr(there, block).keys()
     assert here.curve["step"] == [1, 21]

@@ -4,10 +4,12 @@ import dataclasses
 import hashlib
 import json
 import math
+import os
 from pathlib import Path
 
 import pytest
 
+from rope_lab.errors import ArgumentError
 from rope_lab.training.results import cards
 from rope_lab.training.results.cards import CardError
 from rope_lab.training.run.config import FIELDS, RunConfig
@@ -65,17 +67,31 @@ def test_a_missing_field_is_named(tmp_path, field):
         cards.read(tmp_path / "bad.json")
 
 
-@pytest.mark.parametrize("text", ["", "{", "[]", '{"schema": 1'])
-def test_what_is_no_card_is_named(tmp_path, text):
-    (tmp_path / "bad.json").write_text(text)
-    with pytest.raises(CardError, match=r"bad\.json: expected"):
+NO_CARDS = {
+    "empty": (b"", "expected JSON"),
+    "torn": (b'{"schema": 1', "expected JSON"),
+    "a list": (b"[]", "expected a JSON object, got list"),
+    "no text": (b"\xff\xfe", "expected JSON"),
+    "too deep": (b"[" * 100_000, "expected JSON, got maximum recursion depth"),
+    "5,000 digits": (b'{"seed": ' + b"1" * 5000 + b"}", "expected JSON, got Exceeds the limit"),
+    "too large": (b" " * (cards.LARGEST + 1), "got more than 16,000,000 bytes"),
+}
+
+
+@pytest.mark.parametrize(("data", "said"), NO_CARDS.values(), ids=NO_CARDS)
+def test_what_is_no_card_is_named(tmp_path, data, said):
+    (tmp_path / "bad.json").write_bytes(data)
+    with pytest.raises(CardError, match=rf"bad\.json: .*{said}"):
         cards.read(tmp_path / "bad.json")
 
 
-def test_bytes_that_are_no_text_are_no_card(tmp_path):
-    (tmp_path / "bad.json").write_bytes(b"\xff\xfe")
-    with pytest.raises(CardError, match=r"bad\.json: expected JSON"):
-        cards.read(tmp_path / "bad.json")
+def test_what_is_no_file_is_not_waited_for(tmp_path):
+    os.mkfifo(tmp_path / "pipe.json")
+    for path in (tmp_path / "pipe.json", tmp_path, Path("/dev/zero")):
+        with pytest.raises(CardError, match="got what is no file: a folder, a pipe or a device"):
+            cards.read(path)
+    with pytest.raises(CardError, match="File name too long"):
+        cards.read(tmp_path / ("x" * 5000))
 
 
 def test_a_field_of_a_newer_version_is_refused(tmp_path):
@@ -111,11 +127,62 @@ def test_a_card_in_another_experiments_folder_is_refused(tmp_path):
         cards.load_all("placements", "cpu", root=tmp_path)
 
 
-def test_every_committed_card_follows_the_schema():
-    for path in cards.RESULTS.rglob("*.json"):
-        found = cards.read(path)
-        assert path == cards.RESULTS / found.experiment / found.rung / found.file_name
-        assert path.stat().st_size < 20_000
+LINES = sorted(cards.RESULTS.glob("*/*.jsonl"))
+
+
+@pytest.mark.parametrize("path", LINES, ids=[f"{path.parent.name}-{path.stem}" for path in LINES])
+def test_the_committed_cards_are_lines_by_name_and_each_comes_back_to_the_byte(path, tmp_path):
+    found = [cards.parsed(where, data) for where, data in cards.texts(path)]
+    names = [each.file_name for each in found]
+    assert names == sorted(set(names))
+    assert {(each.experiment, each.rung) for each in found} == {(path.parent.name, path.stem)}
+    assert cards.write_all(reversed(found), tmp_path / path.name).read_bytes() == path.read_bytes()
+    for each in found:  # as one file a card, and read from there
+        own = cards.write(each, tmp_path)
+        assert cards.read(own) == each
+        assert own.read_text(encoding="utf-8") == cards.text(each)
+        assert own.stat().st_size < 20_000
+
+
+def test_nothing_else_lies_among_the_committed_cards():
+    assert [path for path in cards.RESULTS.rglob("*") if path.is_file() and path not in LINES] == []
+    assert len(cards.load_every()) == sum(len(cards.texts(path)) for path in LINES) >= 1140
+
+
+def test_control_another_digit_or_order_is_another_line(tmp_path):
+    one, other = card("a", 0), card("a", 0, loss=card().loss() + 1e-15)
+    assert cards.line(one) != cards.line(other)
+    assert json.loads(cards.line(one)) == json.loads(cards.text(one))
+    shuffled = dict(reversed(vars(one).items()))
+    assert cards.line(cards.parsed("x", json.dumps(shuffled).encode())) == cards.line(one)  # the form is one
+    cards.write_all([one, card("b", 0)], tmp_path / "cpu.jsonl")
+    assert (tmp_path / "cpu.jsonl").read_text().count("\n") == 2
+
+
+def test_cards_lie_in_one_file_or_in_one_each_or_in_both(tmp_path):
+    both = [card("a", 0), card("b", 0)]
+    folder, lines = cards.places("demo", "cpu", root=tmp_path)
+    for each in both:
+        cards.write(each, folder)
+    assert cards.load_all("demo", "cpu", root=tmp_path) == both
+    cards.write_all(both[:1], lines)
+    assert cards.load_all("demo", "cpu", root=tmp_path) == cards.load_every(root=tmp_path) == both
+    cards.write_all([card("b", 0, loss=1.0)], lines)
+    with pytest.raises(CardError, match=r"got a second b-seed0\.json with other content; take one of them away"):
+        cards.load_all("demo", "cpu", root=tmp_path)
+    lines.write_bytes(lines.read_bytes()[:-9])
+    with pytest.raises(CardError, match=r"cpu\.jsonl:1: expected JSON, got "):
+        cards.load_all("demo", "cpu", root=tmp_path)
+
+
+@pytest.mark.parametrize("name", ["", ".", "..", "a/b", "a\\b", "x" * 101, "a\x1b[2J"])
+def test_a_name_that_leads_elsewhere_is_no_folder(name, tmp_path):
+    for names in ((name, "cpu"), ("demo", name)):
+        with pytest.raises(ArgumentError, match=r"(experiment|rung): expected the name of a folder.*; got "):
+            cards.load_all(*names, root=tmp_path)
+    for field in ("experiment", "rung"):
+        with pytest.raises(ArgumentError, match=f"RunConfig.{field}: expected the name of a folder"):
+            RunConfig(**{field: name})
 
 
 def config_hash(config):
@@ -125,16 +192,11 @@ def config_hash(config):
     return hashlib.sha256(json.dumps(config, sort_keys=True).encode()).hexdigest()[:16]
 
 
-COMMITTED = {path.relative_to(cards.RESULTS).as_posix(): path for path in sorted(cards.RESULTS.rglob("*.json"))}
-
-
-@pytest.mark.parametrize("experiment", sorted({name.partition("/")[0] for name in COMMITTED}))
-def test_every_committed_card_is_named_by_its_config(experiment):
+@pytest.mark.parametrize("path", LINES, ids=[f"{path.parent.name}-{path.stem}" for path in LINES])
+def test_every_committed_card_is_named_by_its_config(path):
     """So no change of a field, of a default or of the digest has renamed a run: a sweep still finds each card."""
-    for name, path in COMMITTED.items():
-        if name.startswith(f"{experiment}/"):
-            found = cards.read(path)
-            assert config_hash(found.config) == found.config_hash, name
+    for found in cards.load_all(path.parent.name, path.stem):
+        assert config_hash(found.config) == found.config_hash, found.file_name
 
 
 @pytest.mark.parametrize("experiment", ["crope-table1", "complex-rnn"])

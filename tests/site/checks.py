@@ -10,7 +10,7 @@ from playwright.sync_api import Error, Locator, Page
 from playwright.sync_api import TimeoutError as TooLate
 
 WORD = re.compile(r"\w")
-ANSWER_MS = 8000  # a widget or a form that says nothing for so long does not answer
+ANSWER_MS = 15_000  # a widget or a form that says nothing for so long does not answer
 
 
 def nothing(found: list[str]) -> None:
@@ -105,19 +105,20 @@ def faults(page: Page, widget: Locator, *, touch: bool) -> list[str]:
     control, key = first_control(widget)
     if control is None:
         return ["has no control"]
-    before = drawing(widget)
+    widget.evaluate(REMEMBER)
     control.focus()
     if key == "ArrowRight" and control.evaluate("c => Number(c.value) + Number(c.step || 1) > Number(c.max)"):
         key = "ArrowLeft"  # it stands at its end
     control.press(key)
-    if not changes(widget, before):
+    if not changes(widget):
         wrong.append(f"does not answer {key} on {control.evaluate('c => c.outerHTML')[:160]}")
     handle = widget.locator("[data-drag]").first
     if handle.count() and not widget.locator(".rope-hero").count():
         handle.scroll_into_view_if_needed()
-        before, box = drawing(widget), handle.bounding_box()
+        widget.evaluate(REMEMBER)
+        box = handle.bounding_box()
         (touch_drag if touch else mouse_drag)(page, box["x"] + box["width"] / 2, box["y"] + box["height"] / 2)
-        if not changes(widget, before):
+        if not changes(widget):
             wrong.append(f"does not answer a {'finger' if touch else 'mouse'} on its handle")
     said = widget.locator("[aria-live], [role=status], output")
     if not any(live.inner_text().strip() or live.text_content().strip() for live in said.all()):
@@ -138,17 +139,16 @@ def first_control(widget: Locator) -> tuple[Locator | None, str]:
     return None, ""
 
 
-def drawing(widget: Locator) -> str:
-    return widget.evaluate("(widget) => siteChecks.drawing(widget)")
+REMEMBER = "(widget) => { widget.drawnBefore = siteChecks.drawing(widget); }"
 
 
-def changes(widget: Locator, before: str) -> bool:
-    waited = 0
-    while drawing(widget) == before:
-        if waited >= ANSWER_MS:
-            return False
-        widget.page.wait_for_timeout(50)
-        waited += 50
+def changes(widget: Locator) -> bool:
+    """Whether the widget draws something other than what it was told to remember."""
+    other = "(widget) => siteChecks.drawing(widget) !== widget.drawnBefore"
+    try:
+        widget.page.wait_for_function(other, arg=widget.element_handle(), timeout=ANSWER_MS)
+    except TooLate:
+        return False
     return True
 
 

@@ -11,15 +11,23 @@ from ipywidgets.embed import embed_data
 
 from book import build as driver
 from rope_lab.show import style
-from tests.site.pages import ROOT, Server, Site, page_names, visiting
+from tests.site.pages import CHAPTER, IN_BOTH, ROOT, Server, Site, page_names, visiting
 
 LOADER = ROOT / "book" / "_static" / "rope-widgets.js"
 
 
-def together(name: str, way: str):
+def together(name: str, way: str, *marks):
     """A page and a way to it, as a parameter; all checks of one visit run in one worker."""
     visit = f"{name}-{way}"
-    return pytest.param((name, way), id=visit, marks=pytest.mark.xdist_group(visit))
+    return pytest.param((name, way), id=visit, marks=[pytest.mark.xdist_group(visit), *marks])
+
+
+def visits():
+    """Each page by both ways. Of a page that is no chapter the deep run asks the second, by turns http and file."""
+    for place, name in enumerate(page_names()):
+        both = name in IN_BOTH or CHAPTER.fullmatch(name)
+        for turn, way in enumerate(("http", "file")):
+            yield together(name, way, *([] if both or turn == place % 2 else [pytest.mark.deep]))
 
 
 @pytest.fixture(scope="session")
@@ -40,7 +48,7 @@ def site(html):
         yield Site(html, server)
 
 
-@pytest.fixture(scope="session", params=[together(name, way) for name in page_names() for way in ("http", "file")])
+@pytest.fixture(scope="session", params=visits())
 def visit(request, site, browser):
     """A page that is open and at rest: once over http on a desk, once from file:// on a phone."""
     name, way = request.param
@@ -79,10 +87,13 @@ def sound(request, planted_site, browser):
 
 @pytest.fixture
 def show(browser, tmp_path):
-    """Open a page with the given widgets; at the end, no script may have complained that was not expected to."""
+    """Open a page with the given widgets; at the end, no script may have complained that was not expected to.
+
+    The time of a paused page stands still until ``page.clock`` runs it.
+    """
     contexts, complaints = [], []
 
-    def open_page(*widgets, after="", complains=False, **context):
+    def open_page(*widgets, after="", complains=False, paused=False, **context):
         found = embed_data(views=widgets, drop_defaults=False)
         script = '<script type="application/vnd.jupyter.widget-{}+json">{}</script>'
         views = "".join(script.format("view", json.dumps(view)) for view in found["view_specs"])
@@ -95,7 +106,12 @@ def show(browser, tmp_path):
         if not complains:
             page.on("console", lambda said: complaints.append(said.text) if said.type in ("error", "warning") else None)
             page.on("pageerror", lambda error: complaints.append(str(error)))
+        if paused:
+            page.clock.install(time=0)
         page.goto((tmp_path / "page.html").as_uri() + after)
+        if paused:
+            page.wait_for_selector(".rope-widget[data-ready]")
+            page.clock.pause_at(3600)
         return page
 
     yield open_page

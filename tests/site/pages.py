@@ -7,11 +7,13 @@ list is empty on every page of the book, and that it is not on a page made to be
 import functools
 import http.server
 import os
+import re
 import threading
 from collections.abc import Callable
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from urllib.parse import unquote, urlsplit
 
 import yaml
 from playwright.sync_api import Browser, ConsoleMessage, Page, Request
@@ -19,6 +21,10 @@ from playwright.sync_api import Browser, ConsoleMessage, Page, Request
 ROOT = Path(__file__).resolve().parents[2]
 MADE_BY_SPHINX = ("404", "genindex", "prf-prf", "search")  # prf-prf lists the theorems
 DESK, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
+CHAPTER = re.compile(r"book/\d\d_\w+")
+# These are opened both ways, and asked in both themes: what frames a page is the same on all.
+IN_BOTH = {"book/intro", "book/01_one_plane", "notebooks/01_one_plane", "search"}
+CHECKS = Path(__file__).with_name("checks.js")
 
 
 def toc_pages(entry) -> list[str]:
@@ -100,6 +106,7 @@ class Visit:
     asked: list[str] = field(default_factory=list)
     errors: list[str] = field(default_factory=list)
     failed: list[str] = field(default_factory=list)
+    first_screen: dict[str, float | None] = field(default_factory=dict)  # as it stood before any fold was opened
     served: Callable[[], list[tuple[int, str, int]]] = list
 
     @property
@@ -114,7 +121,7 @@ class Visit:
 
     @property
     def size(self) -> int:
-        """Bytes served since the visit began."""
+        """Bytes served, or read from files, since the visit began."""
         return sum(size for _, _, size in self.served())
 
     def missed(self, request: Request) -> None:
@@ -132,8 +139,11 @@ class Visit:
 
 
 @contextmanager
-def visiting(browser: Browser, site: Site, name: str, *, phone: bool = False, local: bool = False):
-    """Open a page in a fresh context (an empty cache, no memory) and wait until it is at rest."""
+def visiting(browser: Browser, site: Site, name: str, *, phone: bool = False, local: bool = False, clock: bool = False):
+    """Open a page in a fresh context (an empty cache, no memory) and wait until it is at rest.
+
+    With a clock, ``page.clock`` can run the page's time ahead.
+    """
     context = browser.new_context(
         viewport=PHONE if phone else DESK,
         has_touch=phone,
@@ -141,7 +151,7 @@ def visiting(browser: Browser, site: Site, name: str, *, phone: bool = False, lo
         reduced_motion="reduce",
     )
     context.set_default_timeout(15_000)
-    context.add_init_script(path=Path(__file__).with_name("checks.js"))
+    context.add_init_script(path=CHECKS)
     try:
         page = context.new_page()
         visit = Visit(page, name, phone, (site.file,) if local else (site.http,))
@@ -150,13 +160,47 @@ def visiting(browser: Browser, site: Site, name: str, *, phone: bool = False, lo
         page.on("pageerror", lambda error: visit.errors.append(f"uncaught: {error}"))
         page.on("console", visit.heard)
         start = len(site.server.log)
-        visit.served = lambda: site.server.log[start:]
+        visit.served = (lambda: read(visit.asked)) if local else (lambda: site.server.log[start:])
+        if clock:
+            page.clock.install()
         root = name == "index"  # a redirect: over http by its short name, and the visit is to where it leads
         page.goto(site.file + f"{name}.html" if local else site.http + ("" if root else f"{name}.html"))
         if root:
             page.wait_for_url(lambda url: not url.endswith(("/", "/index.html")))
+        page.wait_for_function("siteChecks.started()")
+        visit.first_screen = page.evaluate("siteChecks.firstScreen()")
         page.evaluate("siteChecks.settle()")
         page.wait_for_function("siteChecks.rested()")
         yield visit
     finally:
         context.close()
+
+
+def read(asked: list[str]) -> list[tuple[int, str, int]]:
+    """What a page has read from files, as a server would tell it."""
+    files = [unquote(urlsplit(url).path) for url in asked if url.startswith("file:")]
+    return [(200, file, Path(file).stat().st_size) for file in files if Path(file).is_file()]
+
+
+def within(page: Page, call: str):
+    """The answer of checks.js, on a page that may have been opened without it."""
+    if not page.evaluate("'siteChecks' in window"):
+        page.evaluate(CHECKS.read_text(encoding="utf-8"))
+    return page.evaluate(f"siteChecks.{call}")
+
+
+def drawn(page: Page) -> None:
+    """Wait until what was asked for in this frame stands there: a drawing may need the next one, too."""
+    within(page, "frames(2)")
+
+
+def still(page: Page) -> None:
+    """Wait until the page has loaded, its widgets and fonts stand there, and nothing moves from frame to frame."""
+    page.wait_for_load_state("load")
+    within(page, "still()")
+
+
+def shift(page: Page) -> float:
+    """The layout shift since the page was opened, when it has come to rest; a search engine calls more than 0.1 bad."""
+    still(page)
+    return within(page, "shift()")

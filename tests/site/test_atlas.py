@@ -30,12 +30,11 @@ def test_words_find_a_class_by_a_name_that_shares_its_code(atlas_page):
     expect(page.locator(f"{SHOWN} details")).to_contain_text("rope-lab audit transformers.models.")
     page.locator("#atlas-filter button").click()
     expect(page.locator(SHOWN)).to_have_count(everything)
+    nothing_is_found(page, everything)
 
 
-@pytest.mark.parametrize("name", ["atlas", "atlas_families"])
-def test_where_nothing_is_found_a_sentence_says_so_and_no_head_stands_alone(atlas_page, name):
-    page = atlas_page(name=name)
-    everything = page.locator(SHOWN).count()
+def nothing_is_found(page, everything):
+    """Where nothing is found a sentence says so, and no head stands alone."""
     page.locator("#atlas-filter input").fill("no such word")
     expect(page.locator("#atlas-filter output")).to_have_text(f"Nothing is found: 0 of {everything} rows")
     expect(page.locator("table.atlas")).not_to_be_visible()
@@ -71,3 +70,6 @@ def test_families_are_found_by_a_function_and_chosen_by_what_turns(atlas_page):
     page.locator("#atlas-filter [name=turns]").select_option("a part of the head")
     assert page.url.endswith("?turns=a+part+of+the+head")
     expect(page.locator(f"{SHOWN} td[data-what=coordinates]").first).to_contain_text(" of ")
+    page.locator("#atlas-filter button").click()
+    expect(page.locator(SHOWN)).to_have_count(everything)
+    nothing_is_found(page, everything)

@@ -6,8 +6,8 @@ from playwright.sync_api import expect
 from rope_lab.chapters.ch10_complex_rnn.impulse_response import ImpulseResponse
 from rope_lab.chapters.ch14_tiny_gpt.learning_curves import LearningCurves
 from rope_lab.chapters.ch16_nine_placements.ordering_explorer import OrderingExplorer
+from tests.site.pages import drawn
 
-DRAWN = "() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))"
 CUT = """(root) => {
   const { left, right } = root.getBoundingClientRect();
   return [...root.querySelectorAll("svg text, p")].filter((text) => {
@@ -27,7 +27,7 @@ def test_no_name_of_any_experiment_is_cut(cls, width, show):
     cut = {}
     for key in keys:
         choice.select_option(key)
-        page.evaluate(DRAWN)
+        drawn(page)
         cut[key] = page.locator(f".rope-{cls.slug}").evaluate(CUT)
     assert {key: texts for key, texts in cut.items() if texts} == {}
 
@@ -42,5 +42,5 @@ def test_names_under_columns_lean_only_where_they_must(show):
 
 def test_the_names_of_the_lines_fit_the_smallest_phone(show):
     page = show(ImpulseResponse(decays="3"), viewport={"width": 270, "height": 800})
-    page.evaluate(DRAWN)
+    drawn(page)
     assert page.locator(".rope-impulse_response").evaluate(CUT) == []

@@ -2,18 +2,25 @@
 
 import pytest
 
+from tests.site.pages import still
+
 MARK = 'a[href*="ledger.html#claim-"]'
 SIGN = "a.mark-sign[data-claims]"  # it opens a card, whose link leads on
+LEDGER = "book/ledger.html#claim-su19.rot-law"
 # Where a reader presses which link, over http or from a file, on a window of which width.
 CASES = [
-    *(("book/01_one_plane", SIGN, way, width) for way, width in (("http", 1440), ("file", 1280), ("file", 390))),
-    ("book/04_relative_identity", SIGN, "http", 1280),
+    ("book/01_one_plane", SIGN, "http", 1440),
     ("book/17_which_rope", SIGN, "file", 390),
+    (LEDGER, 'a[href*="12_what_crope_removes.html#mark-"]', "file", 390),
+    ("book/15_crope_tables", 'a[href*="#table-2"]', "http", 1280),
+]
+DEEP = [
+    ("book/01_one_plane", SIGN, "file", 1280),
+    ("book/01_one_plane", SIGN, "file", 390),
+    ("book/04_relative_identity", SIGN, "http", 1280),
     ("book/errata", MARK, "http", 390),
     ("book/api_nn", MARK, "http", 1280),
-    ("book/ledger.html#claim-su19.rot-law", 'a[href*="01_one_plane.html#mark-"]', "http", 1440),
-    ("book/ledger.html#claim-su19.rot-law", 'a[href*="12_what_crope_removes.html#mark-"]', "file", 390),
-    ("book/15_crope_tables", 'a[href*="#table-2"]', "http", 1280),
+    (LEDGER, 'a[href*="01_one_plane.html#mark-"]', "http", 1440),
     ("book/15_crope_tables", 'a[href*="#table-2"]', "file", 390),
 ]
 FOLLOW = """a => {
@@ -32,21 +39,6 @@ LANDED = """() => {
 }"""
 
 
-def still(page):
-    """Wait until the page has loaded and nothing has moved for a quarter of a second."""
-    page.wait_for_load_state("load")
-    page.evaluate(
-        """async () => {
-          const wait = (ms) => new Promise((done) => setTimeout(done, ms));
-          for (let at = NaN, quiet = 0; quiet < 3; ) {
-            await wait(100);
-            quiet = scrollY === at ? quiet + 1 : 0;
-            at = scrollY;
-          }
-        }"""
-    )
-
-
 @pytest.fixture
 def open_page(browser):
     """A function that opens a fresh page whose motion is not reduced: the site's other tests reduce it."""
@@ -62,17 +54,20 @@ def open_page(browser):
         context.close()
 
 
-@pytest.mark.parametrize(("start", "link", "way", "width"), CASES)
+@pytest.mark.parametrize(
+    ("start", "link", "way", "width"), CASES + [pytest.param(*case, marks=pytest.mark.deep) for case in DEEP]
+)
 def test_a_link_lands_where_it_says(open_page, site, start, link, way, width):
     page = open_page(width)
     page.goto(getattr(site, way) + (start if "#" in start else f"{start}.html"))
     for warmth in ("cold", "warm"):
+        if warmth == "warm":
+            page.go_back()
         still(page)
         there = page.locator(link).first.evaluate(FOLLOW)
         page.wait_for_url(there)
         still(page)
         assert page.evaluate(LANDED) == "", warmth
-        page.go_back()
 
 
 FOLDED = "details.fold:not(.claims-of-page) [id^=mark-], details.fold:not(.claims-of-page) [id^=equation-]"

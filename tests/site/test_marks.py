@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.site.pages import DESK, PHONE
-from tests.site.test_landing import LANDED, still
+from tests.site.pages import DESK, PHONE, still
+from tests.site.test_landing import LANDED
 
 SIGN = "a.mark-sign[data-claims]"
 OPEN = "document.querySelector('#mark-card').matches(':popover-open')"

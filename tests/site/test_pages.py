@@ -52,10 +52,8 @@ def test_words_have_room(visit):
 
 
 def test_weight(visit, record_property):
-    if visit.phone:
-        return  # from file:// nothing is counted
     first = visit.page.evaluate("() => window.firstWidgetAt")
-    if first is not None:
+    if first is not None and not visit.phone:
         record_property("first widget", (visit.name, visit.size, first / 1000))
     later = sum(size for _, path, size in visit.served() if any(name in path for name in LATER))
     assert visit.size - later <= HEAVY
@@ -167,7 +165,7 @@ def test_control_requests(planted):
 
 def test_control_weight(planted, html):
     styles = (html / "_static" / "mathematics.css").stat().st_size
-    assert planted.phone or planted.size > styles
+    assert planted.size > styles
 
 
 def test_control_console(planted):

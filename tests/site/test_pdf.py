@@ -10,12 +10,15 @@ from pypdf.generic import ArrayObject, NameObject, NumberObject
 from book import pdf
 from tests.site.pages import ROOT
 
-pytestmark = pytest.mark.xdist_group("pdf")  # one worker prints, twice
+pytestmark = pytest.mark.xdist_group("pdf")  # one worker prints
 PARTS = [("I. Rotate", ["book/01_one_plane"]), ("II. Complete", ["book/07_orthogonal_powers"])]
 FEWEST = 150  # letters on a sheet, below which it is nearly empty
 
 
-@pytest.fixture(scope="module", params=["", "https://name.org/rope-lab/"], ids=["no address", "address"])
+NO_ADDRESS = pytest.param("", id="no address", marks=pytest.mark.deep)
+
+
+@pytest.fixture(scope="module", params=[NO_ADDRESS, pytest.param("https://name.org/rope-lab/", id="address")])
 def made(request, browser, html, tmp_path_factory):
     to = tmp_path_factory.mktemp("pdf") / "book.pdf"
     pdf.make(browser, html, to, PARTS, title="RoPE Lab", author="A. N. Author", address=request.param)

@@ -7,6 +7,7 @@ import pytest
 from tests.site.checks import nothing
 from tests.site.pages import page_names, visiting
 
+pytestmark = pytest.mark.xdist_group("search")
 RESULTS = "#search-results ul.search li"
 
 
@@ -15,12 +16,19 @@ def search(visit, word: str) -> list[str]:
     visit.page.keyboard.press("Control+k")
     field = visit.page.locator("dialog input[type=search], .search-button__search-container input[type=search]").first
     field.fill(word)
-    field.press("Enter")
-    visit.page.wait_for_url(re.compile(r"search\.html\?q="))
+    with visit.page.expect_navigation(url=re.compile(r"search\.html\?q=")):
+        field.press("Enter")
     visit.page.wait_for_function(
         "() => /found|did not match/i.test(document.querySelector('#search-results')?.innerText ?? '')"
     )
     return [link.get_attribute("href") for link in visit.page.locator(f"{RESULTS} > a").all()]
+
+
+@pytest.fixture(scope="module")
+def reader(browser, site):
+    """Somebody who has opened the book, and searches from whatever page is open."""
+    with visiting(browser, site, page_names()[0]) as visit:
+        yield visit
 
 
 @pytest.mark.parametrize("local", [False, True], ids=["http", "file"])
@@ -38,57 +46,50 @@ def test_search(browser, site, local):
         nothing(visit.foreign_requests + visit.refused + visit.errors)
 
 
-def test_a_summary_is_of_the_article_alone(browser, site):
-    with visiting(browser, site, page_names()[0]) as visit:
-        assert search(visit, "wavelength")
-        visit.page.locator(f"{RESULTS} p.context").first.wait_for()
-        for told in visit.page.locator(f"{RESULTS} p.context").all_inner_texts():
-            assert not re.search(r"\bColab\b|\bContents\b|chapter \d+ of \d+", told), told
+def test_a_summary_is_of_the_article_alone(reader):
+    assert search(reader, "wavelength")
+    reader.page.locator(f"{RESULTS} p.context").first.wait_for()
+    for told in reader.page.locator(f"{RESULTS} p.context").all_inner_texts():
+        assert not re.search(r"\bColab\b|\bContents\b|chapter \d+ of \d+", told), told
 
 
-def test_control_search(browser, site):
-    with visiting(browser, site, page_names()[0]) as visit:
-        assert search(visit, "zyzzyvaquux") == []
+def test_control_search(reader):
+    assert search(reader, "zyzzyvaquux") == []
 
 
-def test_a_result_leads_to_the_section_with_the_word(browser, site):
-    with visiting(browser, site, page_names()[0]) as visit:
-        found = search(visit, "wavelengths")
-        inside = ["#" in address for address in found]
-        assert inside[0]
-        assert sum(inside) >= 3
-        visit.page.locator(f"{RESULTS} > a").first.click()
-        visit.page.wait_for_load_state("load")
-        section = visit.page.evaluate(
-            "() => document.getElementById(decodeURIComponent(location.hash.slice(1))).innerText"
-        )
-        assert "wavelength" in section.lower()
+def test_a_symptom_is_found_in_the_words_of_those_who_meet_it(reader):
+    found = search(reader, "twenty words gibberish")
+    assert any(address.endswith("symptoms.html#fine-for-twenty-words-then-gibberish") for address in found)
 
 
-def test_a_symptom_is_found_in_the_words_of_those_who_meet_it(browser, site):
-    with visiting(browser, site, page_names()[0]) as visit:
-        found = search(visit, "twenty words gibberish")
-        assert any(address.endswith("symptoms.html#fine-for-twenty-words-then-gibberish") for address in found)
+def test_a_title_stands_above_what_mentions_it(reader):
+    found = search(reader, "precision")
+    assert found[0].endswith("18_precision.html")
+    assert len({address for address in found if "18_precision.html" in address}) > 1  # its sections, further down
 
 
-def test_a_title_stands_above_what_mentions_it(browser, site):
-    with visiting(browser, site, page_names()[0]) as visit:
-        found = search(visit, "precision")
-        assert found[0].endswith("18_precision.html")
-        assert len({address for address in found if "18_precision.html" in address}) > 1  # its sections, further down
+def test_a_page_that_is_its_title_stands_there_once(reader):
+    found = search(reader, "generators")
+    assert sum(address.endswith("book/05_generators.html") for address in found) == 1
 
 
-def test_a_page_that_is_its_title_stands_there_once(browser, site):
-    with visiting(browser, site, page_names()[0]) as visit:
-        found = search(visit, "generators")
-        assert sum(address.endswith("book/05_generators.html") for address in found) == 1
+def test_sections_stand_above_pages_with_scattered_words(reader):
+    scores = {}
+    for link in (search(reader, "wavelength cosine"), reader.page.locator(f"{RESULTS} > a").all())[1]:
+        inside = "#" in link.get_attribute("href")
+        scores.setdefault(inside, []).append(float(link.get_attribute("data-score")))
+    assert scores[True]
+    assert min(scores[True]) > max(scores.get(False, [0]))
 
 
-def test_sections_stand_above_pages_with_scattered_words(browser, site):
-    with visiting(browser, site, page_names()[0]) as visit:
-        scores = {}
-        for link in (search(visit, "wavelength cosine"), visit.page.locator(f"{RESULTS} > a").all())[1]:
-            inside = "#" in link.get_attribute("href")
-            scores.setdefault(inside, []).append(float(link.get_attribute("data-score")))
-        assert scores[True]
-        assert min(scores[True]) > max(scores.get(False, [0]))
+def test_a_result_leads_to_the_section_with_the_word(reader):
+    found = search(reader, "wavelengths")
+    inside = ["#" in address for address in found]
+    assert inside[0]
+    assert sum(inside) >= 3
+    with reader.page.expect_navigation():
+        reader.page.locator(f"{RESULTS} > a").first.click()
+    section = reader.page.evaluate(
+        "() => document.getElementById(decodeURIComponent(location.hash.slice(1))).innerText"
+    )
+    assert "wavelength" in section.lower()

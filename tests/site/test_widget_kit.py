@@ -1,7 +1,6 @@
 """What the kit promises of every widget, on a page of its own opened from a file."""
 
 import re
-import time
 
 import numpy as np
 import pytest
@@ -22,6 +21,7 @@ from rope_lab.chapters.ch16_nine_placements.ordering_explorer import OrderingExp
 from rope_lab.chapters.ch17_which_rope.fingerprint_playground import FingerprintPlayground
 from rope_lab.chapters.ch18_precision.bf16_positions import BfPositions
 from rope_lab.show.widgets.kit import catalogue
+from tests.site.pages import drawn
 
 
 def slider(page, name):
@@ -82,8 +82,7 @@ def test_a_hand_follows_the_pointer_and_its_sliders_follow_the_hand(show):
 
 def test_motion_eases_unless_the_reader_wants_none(show):
     for reduced, still in (("reduce", True), ("no-preference", False)):
-        page = show(TwoHands(m=0, n=0, k_angle=0.0, q_angle=0.0), reduced_motion=reduced)
-        page.locator("dd[data-name=logit]").wait_for()
+        page = show(TwoHands(m=0, n=0, k_angle=0.0, q_angle=0.0), reduced_motion=reduced, paused=True)
         assert page.locator(".rope-play").count() == (not still)
         page.evaluate("""() => {
           window.readings = new Set();
@@ -92,32 +91,36 @@ def test_motion_eases_unless_the_reader_wants_none(show):
           watch();
         }""")
         slider(page, "n").press("End")
-        page.wait_for_timeout(700)
+        page.clock.run_for(700)
         assert (page.evaluate("readings.size") == 2) is still
 
 
 def test_walking_stops_at_the_end_and_when_pressed_again(show):
-    page = show(TwoHands(shift=22), reduced_motion="no-preference")
+    page = show(TwoHands(shift=22), reduced_motion="no-preference", paused=True)
     walk = page.get_by_role("button", name="Walk both along")
     walk.click()
+    page.clock.run_for(2000)
     expect(slider(page, "shift")).to_have_value("24")
     expect(walk).to_have_text("Walk both along")
     walk.click()
+    page.clock.run_for(200)
     page.get_by_role("button", name="Pause").click()
+    page.clock.run_for(2000)
     assert int(slider(page, "shift").input_value()) < 24
 
 
 def test_a_walk_says_pause_while_it_runs_and_can_be_paused(show):
-    page = show(TwoHands(), reduced_motion="no-preference")
+    page = show(TwoHands(), reduced_motion="no-preference", paused=True)
     page.get_by_role("button", name="Walk both along").click()
     pause = page.get_by_role("button", name="Pause")
     expect(pause).to_be_visible()
+    page.clock.run_for(1000)
     expect(slider(page, "shift")).not_to_have_value("0")
     pause.click()
     expect(pause).to_have_count(0)
-    page.evaluate("() => new Promise((drawn) => requestAnimationFrame(() => requestAnimationFrame(drawn)))")
+    page.clock.run_for(50)
     held = slider(page, "shift").input_value()  # the last step of the walk is drawn by now
-    page.wait_for_timeout(300)
+    page.clock.run_for(1000)
     assert slider(page, "shift").input_value() == held
 
 
@@ -130,23 +133,21 @@ def test_who_wants_no_motion_walks_step_by_step(show):
 
 
 def test_a_logarithmic_slider_walks_by_factors_and_its_arrows_by_one(show):
-    page = show(BfPositions(n=1), reduced_motion="no-preference")
+    page = show(BfPositions(n=1), reduced_motion="no-preference", paused=True)
     where, reach = slider(page, "n"), BfPositions().traits()["n"].max
     expect(where).to_have_attribute("aria-valuetext", "1")
-    for _ in range(2):
-        where.press("ArrowRight")
-    expect(where).to_have_attribute("aria-valuetext", "3")
-    where.press("PageUp")
-    expect(where).to_have_attribute("aria-valuetext", "7")  # 3 + 1 is doubled: 0 has a place on the track
-    where.press("End")
-    expect(where).to_have_attribute("aria-valuetext", f"{reach:,.0f}")
-    begun = time.monotonic()
+    # 3 + 1 is doubled: 0 has a place on the track
+    for key, value in (("ArrowRight", "2"), ("ArrowRight", "3"), ("PageUp", "7"), ("End", f"{reach:,.0f}")):
+        where.press(key)
+        page.clock.run_for(50)
+        expect(where).to_have_attribute("aria-valuetext", value)
     page.get_by_role("button", name="Walk").click()
-    page.wait_for_function("document.querySelector('[data-name=n]').value > 0.5")
-    half = int(where.get_attribute("aria-valuetext").replace(",", ""))
-    assert half < reach / 20  # half of the way along the track is far from half of the positions
-    expect(where).to_have_attribute("aria-valuetext", f"{reach:,.0f}", timeout=20_000)
-    assert 4 < time.monotonic() - begun < 15
+    page.clock.run_for(4000)
+    place, n = float(where.input_value()), int(where.get_attribute("aria-valuetext").replace(",", ""))
+    assert 0.25 < place < 0.99
+    assert n == pytest.approx((reach + 1) ** place, rel=0.05)
+    page.clock.run_for(11_000)
+    expect(where).to_have_attribute("aria-valuetext", f"{reach:,.0f}")
 
 
 def test_on_a_phone_the_picture_stays_in_view_and_covers_no_focus(show):
@@ -243,8 +244,14 @@ def test_link_holds_the_state_of_several_widgets(show):
 def test_a_broken_link_changes_nothing(show):
     page = show(TwoHands(), after="#two_hands=m:x")
     for bad in ("m:", "m:NaN;n:1e999", "nonsense:3", "mode:4", "m", "__proto__:3", "%E0%A4%A", "shift:;"):
-        page.evaluate("(bad) => { location.hash = `two_hands=${bad}`; }", bad)
-        page.wait_for_timeout(30)
+        page.evaluate(
+            """(bad) => new Promise((heard) => {
+              addEventListener("hashchange", heard, { once: true });  // after the widget, which listens for longer
+              location.hash = `two_hands=${bad}`;
+            })""",
+            bad,
+        )
+        drawn(page)
         expect(slider(page, "m")).to_have_value("2")
         expect(slider(page, "n")).to_have_value("7")
 

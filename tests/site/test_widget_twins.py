@@ -9,7 +9,6 @@ import pytest
 from rope_lab.chapters.ch01_one_plane.two_hands import TwoHands
 from rope_lab.show.widgets.kit import catalogue
 
-STATES = 40
 RUN = """async ([script, states]) => {
   const url = URL.createObjectURL(new Blob([script], { type: "text/javascript" }));
   const { compute } = await import(url);
@@ -28,9 +27,10 @@ def blank(browser):
     page.close()
 
 
+@pytest.mark.parametrize("states", [10, pytest.param(40, marks=pytest.mark.deep)])
 @pytest.mark.parametrize("cls", catalogue(), ids=lambda cls: cls.slug)
-def test_twins_agree(cls, blank):
-    assert not disagreements(cls, cls._esm, blank)
+def test_twins_agree(cls, states, blank):
+    assert not disagreements(cls, cls._esm, blank, states)
 
 
 @pytest.mark.parametrize(
@@ -47,10 +47,10 @@ def test_control_a_wrong_twin_is_reported(right, wrong, blank):
     assert disagreements(TwoHands, TwoHands._esm.replace(right, wrong), blank)
 
 
-def disagreements(cls, script: str, page) -> list[str]:
+def disagreements(cls, script: str, page, number: int = 10) -> list[str]:
     """Where the script and the class differ by more than 1e-9 (relative above 1), in words."""
     rng = np.random.default_rng(20)
-    states = [cls().state(), *(cls(**cls.random_state(rng)).state() for _ in range(STATES))]
+    states = [cls().state(), *(cls(**cls.random_state(rng)).state() for _ in range(number))]
     expected = [cls.compute(copy.deepcopy(state)) for state in states]
     found = page.evaluate(RUN, [script, states])
     return [line for i, pair in enumerate(zip(expected, found, strict=True)) for line in differ(*pair, f"state {i}")]

@@ -1,15 +1,16 @@
 """What every test shares: signatures are enforced, Hypothesis draws without a clock, and there is one browser.
 
-The shapes in rope_lab's signatures are checked at every call, here and only here: the hook must stand before the first
-import of the package. A test of what a reader sees on bad input asks for the fixture ``untyped``, which lets the call
+The shapes in rope_lab's signatures are checked, here and only here: the hook must stand before the first import of the
+package. A test of what a reader sees on bad input asks for the fixture ``untyped``, which lets the call
 through to the package's own message.
 """
 
 import os
+import sys
 
+import jaxtyping
 import pytest
 from hypothesis import Phase, settings
-from jaxtyping import config, install_import_hook
 
 from book import chromium
 from tests import signatures
@@ -17,7 +18,11 @@ from tests import signatures
 # Before torch is imported: on a busy machine the idle threads of tiny products cost many times the product.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-install_import_hook("rope_lab", f"{signatures.__name__}.checked")
+# nbformat imports jsonschema, which would build a grammar of all addresses: three seconds in each worker.
+sys.modules["rfc3987_syntax"] = None
+
+jaxtyping.jaxtyped = signatures.limited
+jaxtyping.install_import_hook("rope_lab", f"{signatures.__name__}.checked")
 
 settings.register_profile("rope_lab", deadline=None, max_examples=50, derandomize="CI" in os.environ)
 settings.register_profile("mutation", deadline=None, max_examples=50, derandomize=True, phases=[Phase.generate])
@@ -47,6 +52,11 @@ def pytest_collection_modifyitems(items):
             item.add_marker(pytest.mark.wheel)
 
 
+@pytest.hookimpl(tryfirst=True)  # before the fixtures of a test
+def pytest_runtest_setup():
+    signatures.new_test()
+
+
 def pytest_terminal_summary(terminalreporter):
     """The pages with a widget: their weight, and when the first widget stood there."""
     reports = [report for outcome in ("passed", "failed") for report in terminalreporter.getreports(outcome)]
@@ -59,9 +69,9 @@ def pytest_terminal_summary(terminalreporter):
 @pytest.fixture
 def untyped():
     """Switch the enforcement of signatures off, as it is for readers."""
-    config.update("jaxtyping_disable", True)
+    jaxtyping.config.update("jaxtyping_disable", True)
     yield
-    config.update("jaxtyping_disable", False)
+    jaxtyping.config.update("jaxtyping_disable", False)
 
 
 @pytest.fixture

@@ -42,14 +42,37 @@ CHROMIUM = [
 ]
 
 
+SITE = ("tests/site", "tests/site_ext")  # the folders that the lane of the built site collects: .ci/run names them
+
+
 @pytest.hookimpl(tryfirst=True)  # before -m chooses by the marks
-def pytest_collection_modifyitems(items):
-    """What a test asks for says which lane it runs in."""
+def pytest_collection_modifyitems(config, items):
+    """What a test asks for says which lane it runs in; what is deep waits for ``make deep``."""
     for item in items:
         if {"browser", "html"} & set(item.fixturenames):
             item.add_marker(pytest.mark.site)
+            if not item.nodeid.startswith(tuple(f"{folder}/" for folder in SITE)):
+                raise pytest.UsageError(
+                    f"expected tests with a browser in {' or '.join(SITE)}, got {item.nodeid}; move it"
+                )
         if "wheel" in item.fixturenames:
             item.add_marker(pytest.mark.wheel)
+    if "deep" not in config.option.markexpr:
+        out = left_to_the_night(items)
+        config.hook.pytest_deselected(items=[item for item in items if item in out])
+        items[:] = [item for item in items if item not in out]
+
+
+def left_to_the_night(items) -> set:
+    """The deep tests; of those marked ``deep(keep=n)``, n cases stay, spread over the list."""
+    groups = {}
+    for item in items:
+        if mark := item.get_closest_marker("deep"):
+            groups.setdefault((item.path, item.originalname, mark.kwargs.get("keep", 0)), []).append(item)
+    out = set()
+    for (*_, keep), cases in groups.items():
+        out |= set(cases) - {cases[i * len(cases) // keep] for i in range(keep)}
+    return out
 
 
 @pytest.hookimpl(tryfirst=True)  # before the fixtures of a test

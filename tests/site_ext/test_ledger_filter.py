@@ -18,7 +18,7 @@ def address(tmp_path_factory):
 @pytest.fixture
 def page(browser):
     context = browser.new_context(viewport={"width": 390, "height": 844})
-    context.set_default_timeout(5000)
+    context.set_default_timeout(15000)
     page = context.new_page()
     page.wrong = []
     page.on("pageerror", lambda error: page.wrong.append(str(error)))

@@ -282,7 +282,7 @@ def test_other_builders_leave_out_what_only_a_script_shows(tmp_path):
 def opened(browser, page, **how):
     """The page in a tab; nothing may go wrong in it, and nothing may be asked of the network."""
     context = browser.new_context(**how)
-    context.set_default_timeout(3000)
+    context.set_default_timeout(15000)
     tab = context.new_page()
     errors = []
     tab.on("pageerror", lambda error: errors.append(str(error)))

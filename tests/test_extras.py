@@ -1,6 +1,7 @@
 """The core works without the extras; a command that needs one says which."""
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -13,6 +14,7 @@ from types import SimpleNamespace
 import pytest
 
 from rope_lab import cli
+from rope_lab.training.run import environment
 
 ROOT = Path(__file__).resolve().parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -53,7 +55,8 @@ COMMAND = "import sys\nsys.argv = ['rope-lab', *{arguments}]\nfrom rope_lab.cli 
 @contextmanager
 def without(absent, core):
     code = SERVER.format(absent=absent, core=core)
-    with subprocess.Popen([sys.executable, "-c", code], stdin=PIPE, stdout=PIPE, text=True) as server:
+    env = {**os.environ, **environment.MALLOC}  # with which `train` does not start Python over
+    with subprocess.Popen([sys.executable, "-c", code], stdin=PIPE, stdout=PIPE, text=True, env=env) as server:
 
         def run(code, folder):
             server.stdin.write(json.dumps([str(folder), code]) + "\n")
@@ -90,7 +93,8 @@ def test_control_what_an_extra_is_for_does_not_load_without_it(name, missing, wi
 
 
 @pytest.mark.parametrize(
-    "arguments", [["verify", "blog.props"], ["audit", "rope_lab.audit.gallery:right"], ["results"], ["--help"]]
+    "arguments",
+    [["verify", "blog.props"], ["audit", "rope_lab.audit.gallery:right"], ["results", "placements"], ["--help"]],
 )
 def test_a_command_of_the_core_runs(arguments, without_extras):
     done = without_extras(COMMAND.format(arguments=arguments))

@@ -7,7 +7,7 @@ PYTHON ?= $(shell for p in python3 $(PYTHONS:%=python%); do $(call accepted,$$p)
 IN := .venv/bin/python
 WORKERS := -n auto --maxprocesses 4 --dist loadgroup  # one page visit, one worker; ARGS="-n 0" for none
 
-.PHONY: book test quick serve lab wheel zip pdf lock newest mutants lint clean
+.PHONY: book test quick deep serve lab wheel zip pdf lock newest mutants lint clean
 .DELETE_ON_ERROR:
 
 book: .venv/book
@@ -15,9 +15,13 @@ book: .venv/book
 
 test: .venv/dev tools
 	$(IN) -m pytest $(WORKERS) $(ARGS)
+	@echo "What takes longer was left out or sampled: make deep, in parts that go on where they stopped"
 
 quick: .venv/dev                # what needs no browser, no built book and no fresh environment
 	$(IN) -m pytest $(WORKERS) -m "not site and not wheel and not slow" $(ARGS)
+
+deep: .venv/dev tools           # what takes longer, in named parts: make deep PART=families
+	$(IN) -m tests.deep $(PART)
 
 serve: .venv/dev conf.py        # a preview in plain Sphinx that follows your edits
 	PYTHONPATH=book/_ext .venv/bin/sphinx-autobuild . _build/preview -d _build/preview/.doctrees --pre-build "$(IN) -m book.build --preview" \
@@ -45,7 +49,7 @@ lock: .venv/dev                 # resolve the pinned requirements anew
 	.venv/bin/uv pip compile pyproject.toml --all-extras -c requirements.txt -o requirements-dev.txt
 
 newest: .venv/dev               # the labs with the newest versions that the loose bounds allow
-	ROPE_LAB_NEWEST=1 $(IN) -m pytest tests/test_wheel.py
+	ROPE_LAB_NEWEST=1 $(IN) -m pytest -m "deep or not deep" tests/test_wheel.py
 
 mutants: .venv/dev              # 300 small changes of algebra, nn and audit: do their tests notice? About half an hour
 	nice -n 10 $(IN) tests/mutation/run.py $(ARGS)

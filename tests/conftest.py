@@ -1,15 +1,16 @@
 """What every test shares: signatures are enforced, Hypothesis draws without a clock, and there is one browser.
 
-The shapes in rope_lab's signatures are checked at every call, here and only here: the hook must stand before the first
-import of the package. A test of what a reader sees on bad input asks for the fixture ``untyped``, which lets the call
+The shapes in rope_lab's signatures are checked, here and only here: the hook must stand before the first import of the
+package. A test of what a reader sees on bad input asks for the fixture ``untyped``, which lets the call
 through to the package's own message.
 """
 
 import os
+import sys
 
+import jaxtyping
 import pytest
 from hypothesis import Phase, settings
-from jaxtyping import config, install_import_hook
 
 from book import chromium
 from tests import signatures
@@ -17,7 +18,11 @@ from tests import signatures
 # Before torch is imported: on a busy machine the idle threads of tiny products cost many times the product.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-install_import_hook("rope_lab", f"{signatures.__name__}.checked")
+# nbformat imports jsonschema, which would build a grammar of all addresses: three seconds in each worker.
+sys.modules["rfc3987_syntax"] = None
+
+jaxtyping.jaxtyped = signatures.limited
+jaxtyping.install_import_hook("rope_lab", f"{signatures.__name__}.checked")
 
 settings.register_profile("rope_lab", deadline=None, max_examples=50, derandomize="CI" in os.environ)
 settings.register_profile("mutation", deadline=None, max_examples=50, derandomize=True, phases=[Phase.generate])
@@ -37,14 +42,42 @@ CHROMIUM = [
 ]
 
 
+SITE = ("tests/site", "tests/site_ext")  # the folders that the lane of the built site collects: .ci/run names them
+
+
 @pytest.hookimpl(tryfirst=True)  # before -m chooses by the marks
-def pytest_collection_modifyitems(items):
-    """What a test asks for says which lane it runs in."""
+def pytest_collection_modifyitems(config, items):
+    """What a test asks for says which lane it runs in; what is deep waits for ``make deep``."""
     for item in items:
         if {"browser", "html"} & set(item.fixturenames):
             item.add_marker(pytest.mark.site)
+            if not item.nodeid.startswith(tuple(f"{folder}/" for folder in SITE)):
+                raise pytest.UsageError(
+                    f"expected tests with a browser in {' or '.join(SITE)}, got {item.nodeid}; move it"
+                )
         if "wheel" in item.fixturenames:
             item.add_marker(pytest.mark.wheel)
+    if "deep" not in config.option.markexpr:
+        out = left_to_the_night(items)
+        config.hook.pytest_deselected(items=[item for item in items if item in out])
+        items[:] = [item for item in items if item not in out]
+
+
+def left_to_the_night(items) -> set:
+    """The deep tests; of those marked ``deep(keep=n)``, n cases stay, spread over the list."""
+    groups = {}
+    for item in items:
+        if mark := item.get_closest_marker("deep"):
+            groups.setdefault((item.path, item.originalname, mark.kwargs.get("keep", 0)), []).append(item)
+    out = set()
+    for (*_, keep), cases in groups.items():
+        out |= set(cases) - {cases[i * len(cases) // keep] for i in range(keep)}
+    return out
+
+
+@pytest.hookimpl(tryfirst=True)  # before the fixtures of a test
+def pytest_runtest_setup():
+    signatures.new_test()
 
 
 def pytest_terminal_summary(terminalreporter):
@@ -59,9 +92,9 @@ def pytest_terminal_summary(terminalreporter):
 @pytest.fixture
 def untyped():
     """Switch the enforcement of signatures off, as it is for readers."""
-    config.update("jaxtyping_disable", True)
+    jaxtyping.config.update("jaxtyping_disable", True)
     yield
-    config.update("jaxtyping_disable", False)
+    jaxtyping.config.update("jaxtyping_disable", False)
 
 
 @pytest.fixture

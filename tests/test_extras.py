@@ -1,14 +1,20 @@
 """The core works without the extras; a command that needs one says which."""
 
+import json
+import os
 import re
 import subprocess
 import sys
 import tomllib
+from contextlib import contextmanager
 from pathlib import Path
+from subprocess import PIPE
+from types import SimpleNamespace
 
 import pytest
 
 from rope_lab import cli
+from rope_lab.training.run import environment
 
 ROOT = Path(__file__).resolve().parents[1]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -19,11 +25,23 @@ EXTRAS = {
 }
 ABSENT = set.union(*EXTRAS.values(), {"IPython"})  # which comes with ipywidgets
 
-WITHOUT = """
+# A Python that finds some modules absent, and forks a child for each piece of code that it is sent.
+SERVER = """
+import json, os, sys
 from importlib.machinery import PathFinder
 
 find = PathFinder.find_spec
 PathFinder.find_spec = lambda name, *more: None if name.partition(".")[0] in {absent} else find(name, *more)
+import {core}  # slow to import: once here, and not in every child
+for line in sys.stdin:
+    folder, code = json.loads(line)
+    if (child := os.fork()) == 0:
+        os.chdir(folder)
+        for number, name in enumerate(("stdin", "stdout", "stderr")):
+            os.dup2(os.open(name, os.O_RDWR | os.O_CREAT), number)
+        exec(code, {{"__name__": "__main__"}})
+        sys.exit()
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
 """
 EVERY_MODULE = """
 import importlib, pkgutil
@@ -42,20 +60,41 @@ assert not failed, failed
 COMMAND = "import sys\nsys.argv = ['rope-lab', *{arguments}]\nfrom rope_lab.cli import main\nmain()"
 
 
-def without_extras(code, absent=ABSENT):
-    """Run code in a Python that has the core alone."""
-    code = WITHOUT.format(absent=absent) + code
-    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+@contextmanager
+def without(absent, core):
+    code = SERVER.format(absent=absent, core=core)
+    env = {**os.environ, **environment.MALLOC}  # with which `train` does not start Python over
+    with subprocess.Popen([sys.executable, "-c", code], stdin=PIPE, stdout=PIPE, text=True, env=env) as server:
+
+        def run(code, folder):
+            server.stdin.write(json.dumps([str(folder), code]) + "\n")
+            server.stdin.flush()
+            status = int(server.stdout.readline())
+            return SimpleNamespace(returncode=status, **{n: (folder / n).read_text() for n in ("stdout", "stderr")})
+
+        yield run
+
+
+@pytest.fixture(scope="module")
+def server():
+    with without(ABSENT, "scipy.linalg, sympy, torch, typer") as run:
+        yield run
+
+
+@pytest.fixture
+def without_extras(server, tmp_path):
+    """Run code in a Python that has the core alone, in an empty folder."""
+    return lambda code: server(code, tmp_path)
 
 
 @pytest.mark.parametrize("name", ["algebra", "nn", "audit", "claims", "training.results", "errors", "cli"])
-def test_the_core_needs_no_extra(name):
+def test_the_core_needs_no_extra(name, without_extras):
     done = without_extras(EVERY_MODULE.format(name=f"rope_lab.{name}"))
     assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.slow
-def test_the_whole_ledger_runs_with_the_core():
+def test_the_whole_ledger_runs_with_the_core(without_extras):
     done = without_extras(THE_LEDGER.format())
     assert done.returncode == 0, done.stderr
 
@@ -63,23 +102,23 @@ def test_the_whole_ledger_runs_with_the_core():
 @pytest.mark.parametrize(
     ("name", "missing"), [("chapters.ch01_one_plane.exercises", "hypothesis"), ("show", ""), ("training.data", "")]
 )
-def test_control_what_an_extra_is_for_does_not_load_without_it(name, missing):
+def test_control_what_an_extra_is_for_does_not_load_without_it(name, missing, without_extras):
     done = without_extras(EVERY_MODULE.format(name=f"rope_lab.{name}"))
     assert done.returncode == 1
     assert f"No module named '{missing}" in done.stderr
 
 
 @pytest.mark.parametrize(
-    "arguments", [["verify", "blog.props"], ["audit", "rope_lab.audit.gallery:right"], ["results"], ["--help"]]
+    "arguments",
+    [["verify", "blog.props"], ["audit", "rope_lab.audit.gallery:right"], ["results", "placements"], ["--help"]],
 )
-def test_a_command_of_the_core_runs(arguments):
+def test_a_command_of_the_core_runs(arguments, without_extras):
     done = without_extras(COMMAND.format(arguments=arguments))
     assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.parametrize("arguments", [["data", "list"], ["data", "get", "ptb"], ["train", "--set", "steps=1"]])
-def test_a_command_that_needs_an_extra_names_it(arguments, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_a_command_that_needs_an_extra_names_it(arguments, without_extras):
     done = without_extras(COMMAND.format(arguments=arguments))
     assert (done.returncode, done.stdout) == (1, "")
     assert re.fullmatch(
@@ -87,8 +126,9 @@ def test_a_command_that_needs_an_extra_names_it(arguments, tmp_path, monkeypatch
     )
 
 
-def test_another_missing_module_shows_its_traceback():
-    done = without_extras(COMMAND.format(arguments=["results", "placements"]), absent={"scipy"})
+def test_another_missing_module_shows_its_traceback(tmp_path):
+    with without({"scipy"}, "json") as run:
+        done = run(COMMAND.format(arguments=["results", "placements"]), tmp_path)
     assert done.returncode == 1
     assert "Traceback" in done.stderr
     assert "No module named 'scipy" in done.stderr

@@ -4,9 +4,14 @@ import re
 import shutil
 import subprocess
 import tomllib
+from dataclasses import dataclass
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
+import yaml
+
+from tests import conftest, deep
 
 ROOT = Path(__file__).resolve().parents[1]
 
@@ -111,6 +116,95 @@ def test_without_a_tool_the_tests_say_which(clone, missing):
     assert run.returncode != 0
     assert f"sudo apt-get install {missing}" in run.stdout
     assert run.stdout.count("\n") == 1
+
+
+def test_every_night_runs_every_part():
+    night = yaml.safe_load((ROOT / ".github" / "workflows" / "nightly.yml").read_text(encoding="utf-8"))
+    assert night["jobs"]["deep"]["strategy"]["matrix"]["part"] == list(deep.PARTS)
+
+
+def test_no_file_of_tests_is_lost_between_the_lanes():
+    """The lanes of .ci/run are each other's complement; the second names the folders that a browser's tests lie in."""
+    first, second = re.findall(r"ARGS='(.*)'", (ROOT / ".ci" / "run").read_text(encoding="utf-8"))
+    assert first == '-n 2 -m "not site"'
+    assert second == f"-m site {' '.join(conftest.SITE)}"
+    files = {path.relative_to(ROOT).parts[1] for path in ROOT.glob("tests/**/test_*.py")}
+    loose = {name for name in files if name.endswith(".py")}
+    assert files == {*deep.FOLDERS, *loose, "site"}  # the folders whose signatures are checked at every call
+
+
+@pytest.fixture
+def remembered(tmp_path, monkeypatch):
+    """Parts of two commands, which are written down and not run; the second fails while ``broken`` holds it."""
+    ran, broken, tree = [], {"2"}, ["tree"]
+    monkeypatch.setattr(deep, "PARTS", {"one": ["1", "2"], "other": ["3"]})
+    monkeypatch.setattr(deep, "DONE", tmp_path / "deep.json")
+    monkeypatch.setattr(deep, "tree", lambda: tree[0])
+    monkeypatch.setattr(deep, "run", lambda command: ran.append(command) or command not in broken)
+    return ran, broken, tree
+
+
+def test_a_deep_part_goes_on_where_it_stopped(remembered, capsys):
+    ran, broken, tree = remembered
+    assert deep.main(["one"]) == 1
+    assert "one: failed: 2" in capsys.readouterr().out
+    broken.clear()
+    assert deep.main(["one", "other"]) == deep.main(["one", "other"]) == 0
+    assert ran == ["1", "2", "2", "3"]
+    tree[0] = "another tree"
+    assert deep.main(["other"]) == 0
+    tree[0] = ""  # no clone: nothing is known
+    assert deep.main(["other"]) == deep.main(["other"]) == 0
+    assert ran == ["1", "2", "2", "3", "3", "3", "3"]
+
+
+def test_what_was_done_is_known_for_the_files_as_they_are(tmp_path, monkeypatch):
+    monkeypatch.setattr(deep, "ROOT", tmp_path)
+    assert deep.tree() == ""
+    subprocess.run(["git", "init", "--quiet"], cwd=tmp_path, check=True)
+    hashes = []
+    for text in ("one", "other", "one"):
+        (tmp_path / "file").write_text(text)
+        hashes.append(deep.tree())
+    assert len(hashes[0]) == 40
+    assert hashes[0] == hashes[2] != hashes[1]
+
+
+@dataclass(eq=False)
+class Item:
+    """What pytest collects, as far as the lanes look at it."""
+
+    originalname: str
+    mark: pytest.Mark | None = None
+    fixturenames: tuple[str, ...] = ()
+    path, nodeid, marked = "tests/test_x.py", "tests/test_x.py::test_x", ()
+
+    def get_closest_marker(self, name):
+        return self.mark if name == "deep" else None
+
+    def add_marker(self, mark):
+        self.marked = (*self.marked, mark.name)
+
+
+@pytest.mark.parametrize(("lane", "left"), [("", [0, 3, 6]), ("deep", range(8))])
+def test_deep_tests_wait_for_their_lane(lane, left):
+    every = [
+        *(Item("many", pytest.mark.deep(keep=2).mark) for _ in range(6)),
+        Item("two"),
+        Item("two", pytest.mark.deep.mark),
+    ]
+    items, out = list(every), []
+    hook = SimpleNamespace(pytest_deselected=lambda *, items: out.extend(items))
+    conftest.pytest_collection_modifyitems(SimpleNamespace(option=SimpleNamespace(markexpr=lane), hook=hook), items)
+    assert items == [every[i] for i in left]
+    assert {*items, *out} == {*every}
+
+
+def test_a_test_that_drives_the_browser_elsewhere_is_refused():
+    with pytest.raises(
+        pytest.UsageError, match=r"expected tests with a browser in tests/site or tests/site_ext, got tests/t"
+    ):
+        conftest.pytest_collection_modifyitems(None, [Item("one", fixturenames=("browser",))])
 
 
 def test_control_with_all_tools_nothing_is_said(clone):

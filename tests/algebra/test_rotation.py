@@ -15,6 +15,7 @@ from rope_lab.algebra.rotation import (
     rotation_2d,
     rotation_matrix,
 )
+from tests import signatures
 
 LAYOUTS = ("interleaved", "half")
 layouts = st.sampled_from(LAYOUTS)
@@ -208,6 +209,20 @@ def test_refusals_say_expected_got_and_fix(name):
 
 def test_signatures_are_enforced_here():
     """The control of the shape checks: a wrong type is caught by the signature under pytest."""
+    with pytest.raises(TypeError, match="typechecking parameter 'layout'"):
+        planes(4, layout="split")
+
+
+def test_of_each_function_the_first_calls_of_a_test_are_checked(monkeypatch):
+    monkeypatch.setattr(signatures, "LIMIT", 3)
+    for _ in range(2):
+        signatures.new_test()
+        for _ in range(3):
+            with pytest.raises(TypeError, match="typechecking parameter 'layout'"):
+                planes(4, layout="split")
+        with pytest.raises(ValueError, match="layout: expected"):
+            planes(4, layout="split")
+    monkeypatch.setattr(signatures, "LIMIT", float("inf"))
     with pytest.raises(TypeError, match="typechecking parameter 'layout'"):
         planes(4, layout="split")
 

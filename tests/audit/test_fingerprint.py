@@ -316,9 +316,9 @@ def test_only_head_dim_raises(head_dim):
 
 def test_it_takes_less_than_a_second_at_head_dim_128():
     f = rotary(layout="half")
-    start = time.perf_counter()
+    start = time.process_time()  # of this process: no load counts
     fingerprint(f, head_dim=128)
-    assert time.perf_counter() - start < 1
+    assert time.process_time() - start < 1
 
 
 def without_its_minus(x, n, *, factor=1.0):

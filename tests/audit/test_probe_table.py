@@ -8,16 +8,17 @@ from rope_lab.audit.audits import version
 from rope_lab.audit.importing import TargetError
 from rope_lab.audit.model_probes import LayerProbe, ModelProbe
 from rope_lab.audit.probe_table import probe_row
+from tests.deep import sampled
 
 pytestmark = pytest.mark.usefixtures("untyped")
 FAMILIES = ["llama", "mimo_v2_flash", "gpt_neox", "deepseek_v3", "gemma3_text", "nanochat", "mamba", "bamba", "xlnet"]
 
 
-@pytest.mark.parametrize("family", FAMILIES)
-def test_the_committed_row_is_what_the_tool_says(family):
+@pytest.mark.parametrize("family", sampled([row["model"] for row in probe_results()["rows"]], FAMILIES))
+def test_every_family_has_the_committed_row(family):
     pytest.importorskip("transformers")
     committed = next(row for row in probe_results()["rows"] if row["model"] == family)
-    (row,) = probe_all([family])["rows"]
+    (row,) = probe_all([family], limit=600)["rows"]
     assert row == committed
     if not row["skipped"]:
         printed = str(model_probe(tiny_model(family), name=family)).splitlines()

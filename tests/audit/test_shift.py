@@ -9,11 +9,12 @@ import pytest
 import torch
 from torch import nn
 
-from rope_lab.audit import GALLERY, load_model, shift_lines, shift_results, shift_test, tiny_model
+from rope_lab.audit import GALLERY, load_model, shift_all, shift_lines, shift_results, shift_test, tiny_model
 from rope_lab.audit import shift_causes as cause
 from rope_lab.audit.importing import TargetError
 from rope_lab.errors import MissingPackageError
 from rope_lab.nn import GPT, GPTConfig
+from tests.deep import sampled
 
 SHIFTS = (1, 16, 300)
 MISTAKES = {mistake.name: mistake for mistake in GALLERY}
@@ -226,10 +227,14 @@ FAMILIES = {
 }
 
 
-@pytest.mark.parametrize("family", FAMILIES)
-def test_families(family):
+@pytest.mark.parametrize("family", sampled([row["model"] for row in shift_results()["rows"]], FAMILIES))
+def test_every_family_moves_as_the_committed_row_says(family):
     pytest.importorskip("transformers")
-    assert ", ".join(shift_test(tiny_model(family)).causes) == FAMILIES[family]
+    committed = next(row for row in shift_results()["rows"] if row["model"] == family)
+    (row,) = shift_all([family], limit=600)["rows"]
+    if not row["skipped"]:  # digits of a rounding error differ between machines
+        row |= {name: pytest.approx(row[name], rel=9, abs=1e-14) for name in ("logits", "rounding")}
+    assert committed == row
 
 
 def test_dynamic_scaling_is_found_by_a_neighbour(tmp_path):

@@ -1,7 +1,8 @@
 """Mutation testing: change one thing in the package, run the tests that should notice, and count the changes that live.
 
     make mutants                                     # 300 mutants of algebra, nn and audit
-    python tests/mutation/run.py --sample 40 --only algebra/layouts.py
+    python tests/mutation/run.py nn                  # those of them that lie in nn
+    python tests/mutation/run.py --sample 40 algebra/layouts.py
 
 Cosmic Ray makes the mutants: another operator, comparison, number, constant, keyword or exception, a loop that never
 runs, a decorator lost. The sample is drawn by a hash of the mutated line, so that it stays the same as long as the line
@@ -25,6 +26,7 @@ import sys
 import tempfile
 import time
 from collections import defaultdict
+from collections.abc import Collection
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Literal
@@ -37,6 +39,7 @@ ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "rope_lab"
 LISTED = Path(__file__).with_name("survivors.md")
 FOLDERS = ("algebra", "nn", "audit")
+SIZE = 300  # of the fixed sample
 BAR = 0.95  # of the mutants that change anything
 SLOW = 5  # times as long as without the mutant, and two minutes: a mutant that runs longer is dead
 LIMIT = 900  # seconds for a file of tests as it is
@@ -124,6 +127,16 @@ def sample(paths: list[Path], size: int) -> list[Mutant]:
         if len(found) == size:
             break
     return sorted(found, key=lambda mutant: mutant.name)
+
+
+def modules(names: Collection[str]) -> list[Path]:
+    return [p for name in names for p in sorted(PACKAGE.rglob("*.py")) if _inside(p, name)]
+
+
+def fixed(names: Collection[str], size: int = SIZE) -> list[Mutant]:
+    """Those mutants of the fixed sample that lie in some folders or modules: the same ones, whichever are asked for."""
+    here = {f"rope_lab/{path.relative_to(PACKAGE).as_posix()}" for path in modules(names)}
+    return [mutant for mutant in sample(modules(FOLDERS), size) if mutant.path in here]
 
 
 def _mutant(path: Path, site: str, operator: str, occurrence: int) -> Mutant | None:
@@ -344,13 +357,18 @@ def report(found: dict[Mutant, Outcome]) -> int:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--sample", type=int, default=300, help="how many mutants")
-    parser.add_argument("--only", nargs="+", default=FOLDERS, help="folders or modules of rope_lab")
+    parser.add_argument("only", nargs="*", default=FOLDERS, help="folders or modules of rope_lab")
+    parser.add_argument(
+        "--sample", type=int, help=f"draw so many mutants there; else those of the {SIZE} that lie there"
+    )
     parser.add_argument("--workers", type=int, default=2, help="how many at a time")
     parser.add_argument("--list", action="store_true", help="print the sample and stop")
     given = parser.parse_args()
-    paths = [p for name in given.only for p in sorted(PACKAGE.rglob("*.py")) if _inside(p, name)]
-    chosen = sample(paths, given.sample)
+    chosen = sample(modules(given.only), given.sample) if given.sample else fixed(given.only)
+    if not chosen:
+        parser.error(
+            f"expected folders or modules that hold some of the sample, got {' '.join(given.only)}; give --sample"
+        )
     if given.list:
         print(*(mutant.name for mutant in chosen), sep="\n")
         return 0

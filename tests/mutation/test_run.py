@@ -34,6 +34,16 @@ def test_a_sample_stays_when_other_lines_come_and_go(module):
     assert run.sample([module], 2) == run.sample([module], 2)
 
 
+def test_a_folder_s_mutants_are_those_of_the_whole_sample(module):
+    other = module.parents[1] / "nn" / "other.py"
+    other.parent.mkdir()
+    other.write_text(CODE)
+    whole, *parts = (run.fixed(names, 5) for names in (run.FOLDERS, ["algebra"], ["nn/other.py"]))
+    assert len(whole) == 5
+    assert all(parts)
+    assert sorted(parts[0] + parts[1], key=lambda mutant: mutant.name) == whole
+
+
 def ends(survivor: str, others: int) -> dict:
     dead = {run.Mutant("", "a.py, f", "", i, "x", f"y{i}"): "killed" for i in range(others)}
     return {**dead, run.Mutant("", f"a.py, {survivor}", "", 0, "x < 1", "x <= 1"): "survived"}

@@ -2,6 +2,7 @@
 
 import importlib
 import json
+import sys
 from pathlib import Path
 
 import claim_results
@@ -30,8 +31,10 @@ ran = []
 
 
 @pytest.fixture
-def book(tmp_path, ledger):  # noqa: ARG001 - planted claims leave no trace
+def book(tmp_path, ledger, monkeypatch):  # noqa: ARG001 - planted claims leave no trace
     """A tiny package with one claim."""
+    # A claim planted twice in a second, at one length, would be taken from the byte code of the first.
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
     for name, text in {
         "algebra/__init__.py": "",
         "algebra/sign.py": "SIGN = 1\n",

@@ -4,10 +4,10 @@ import contextlib
 import itertools
 import json
 import os
+import select
 import signal
 import subprocess
 import sys
-import time
 from dataclasses import replace
 from pathlib import Path
 
@@ -26,19 +26,20 @@ from tests.training.tiny import tiny
 
 # A stand-in for the training loop: it says where it ran, and fails, waits or stops when a run asks for that.
 QUICK = """
-import os, time
+import os, threading
 from types import SimpleNamespace
 from rope_lab.training.results.cards import Card
 
 def train(config, *, out, corpus, time_budget_s=None, **_):
     mood = config.model.get("mood", "well")
     out.mkdir(parents=True, exist_ok=True)
-    (out / "began").touch()
     if mood == "fails":
         raise RuntimeError("the loss is not finite")
     if mood == "waits":
         try:
-            time.sleep(60)
+            with open(os.environ["BEGAN"], "w") as told:  # a pipe
+                told.write(".")
+            threading.Event().wait(300)
         except KeyboardInterrupt:
             (out / "saved").touch()
             return SimpleNamespace(card=None)
@@ -145,13 +146,18 @@ sweep(listed, Setup(Path("results"), Path("runs"), jobs=2, progress=False, train
 
 
 @pytest.mark.usefixtures("setup")
-def test_an_interrupted_sweep_lets_its_runs_save_and_leaves_none_behind(tmp_path):
-    began = subprocess.Popen([sys.executable, "-c", SWEEP], cwd=tmp_path, stderr=subprocess.DEVNULL)
-    deadline = time.monotonic() + 30
-    while len(list((tmp_path / "runs").glob("*/began"))) < 2 and time.monotonic() < deadline:
-        time.sleep(0.05)
-    began.send_signal(signal.SIGTERM)
-    assert began.wait(30) != 0
+def test_an_interrupted_sweep_lets_its_runs_save_and_leaves_none_behind(tmp_path, monkeypatch):
+    os.mkfifo(tmp_path / "pipe")
+    monkeypatch.setenv("BEGAN", str(tmp_path / "pipe"))
+    pipe = os.open(tmp_path / "pipe", os.O_RDWR)  # not for reading alone, which would wait here for the first run
+    sweeping = subprocess.Popen([sys.executable, "-c", SWEEP], cwd=tmp_path, stderr=subprocess.DEVNULL)
+    began = b""
+    while len(began) < 2:
+        assert select.select([pipe], [], [], 90)[0], f"expected two runs to begin within 90 seconds, got {len(began)}"
+        began += os.read(pipe, 2)
+    os.close(pipe)
+    sweeping.send_signal(signal.SIGTERM)
+    assert sweeping.wait(90) != 0
     assert len(list((tmp_path / "runs").glob("*/saved"))) == 2
     assert not written(tmp_path / "results")
 
@@ -172,6 +178,7 @@ def cluster(setup, monkeypatch):
     ray.shutdown()
 
 
+@pytest.mark.deep
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")  # of a first attempt to start Ray
 def test_ray_takes_the_same_list(cluster):

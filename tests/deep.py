@@ -1,0 +1,86 @@
+"""What takes too long for every run, in named parts: ``make deep PART=families``, or all of them with ``make deep``.
+
+A part is a list of commands. One that succeeds is remembered for the tree as it is, committed or not: the same call
+goes on where it stopped. A part takes at most 40 minutes on two cores; the nightly workflow runs all side by side.
+"""
+
+import argparse
+import json
+import os
+import shlex
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Collection
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+DONE = ROOT / "_build" / "deep.json"
+PYTEST = "-m pytest -n auto --maxprocesses 4 --dist loadgroup"
+QUICK = f'{PYTEST} -m "not (site or wheel or slow)"'
+FOLDERS = sorted({p.relative_to(ROOT).parts[1] for p in ROOT.glob("tests/*/**/test_*.py")} - {"site"})
+PARTS = {  # what follows the interpreter; an item NAME=VALUE before it is a variable of the environment
+    "families": [f"{PYTEST} -m deep -k every_family tests/audit"],
+    "labs": [f"{PYTEST} -m deep tests/test_wheel.py"],
+    "mutation": [f"tests/mutation/run.py {folder}" for folder in ("algebra", "nn", "audit")],
+    "signatures": [
+        *(f"ROPE_LAB_CHECKED_CALLS=inf {QUICK} tests/{folder}" for folder in FOLDERS),
+        f"ROPE_LAB_CHECKED_CALLS=inf {QUICK} {' '.join(f'--ignore=tests/{folder}' for folder in (*FOLDERS, 'site'))}",
+    ],
+    "site": [f'{PYTEST} -m "deep and site" tests/site tests/site_ext'],
+    "tests": [f'{PYTEST} -m "deep and not (site or wheel)" -k "not every_family" --ignore=tests/site'],
+}
+
+
+def sampled(cases: Collection, sample: Collection) -> list:
+    """Cases for a test's parameters: those of the sample in each run, the others in ``make deep`` alone."""
+    assert set(sample) <= set(cases), f"expected cases, got {set(sample) - set(cases)}"
+    return [case if case in sample else pytest.param(case, marks=pytest.mark.deep) for case in cases]
+
+
+def tree() -> str:
+    """The hash of all files as they are now; "" outside of a clone, where nothing is remembered."""
+    with tempfile.TemporaryDirectory() as folder:
+        own = {**os.environ, "GIT_INDEX_FILE": str(Path(folder, "index"))}
+        for command in ("git add --all", "git write-tree"):
+            run = subprocess.run(command.split(), cwd=ROOT, env=own, check=False, capture_output=True, text=True)
+    return run.stdout.strip()
+
+
+def run(command: str) -> bool:
+    words, env = shlex.split(command), dict(os.environ)
+    while "=" in words[0]:
+        name, _, env[name] = words.pop(0).partition("=")
+    return subprocess.run([sys.executable, *words], cwd=ROOT, env=env, check=False).returncode == 0
+
+
+def main(parts: list[str]) -> int:
+    """Run what is not yet done of some parts; the exit status is 0 where nothing failed."""
+    now, failed = tree(), []
+    known = json.loads(DONE.read_text()) if DONE.exists() else {}
+    done = known.get("done", []) if now and known.get("tree") == now else []
+    for part in parts:
+        for command in PARTS[part]:
+            start = time.monotonic()
+            if command in done:
+                print(f"{part}: done before: {command}", flush=True)
+            elif run(command):
+                done.append(command)
+                DONE.parent.mkdir(exist_ok=True)
+                new = DONE.with_suffix(".new")
+                new.write_text(json.dumps({"tree": now, "done": done}, indent=1))
+                new.replace(DONE)
+                print(f"{part}: {(time.monotonic() - start) / 60:.1f} minutes: {command}", flush=True)
+            else:
+                failed.append(f"{part}: failed: {command}")
+    print(*failed, sep="\n")
+    return int(bool(failed))
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("part", nargs="*", choices=[*PARTS, []], help="default: all of them")
+    sys.exit(main(parser.parse_args().part or list(PARTS)))

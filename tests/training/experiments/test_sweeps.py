@@ -93,6 +93,18 @@ def test_every_run_is_done_once(setup):
     assert all(is_done(config, setup().results) for config in listed)
 
 
+def test_a_card_among_the_lines_of_a_file_is_done_and_a_damaged_line_is_not(setup):
+    listed = runs("well", "well")
+    sweep(listed, setup())
+    folder, lines = cards.places("demo", "cpu", root=setup().results)
+    cards.write_all(cards.load_all("demo", "cpu", root=setup().results), lines)
+    for path in folder.iterdir():
+        path.unlink()
+    assert sweep(listed, setup()).skipped == [config.name for config in listed]
+    lines.write_bytes(lines.read_bytes()[:-50])
+    assert sweep(listed, setup()).done == [listed[1].name]
+
+
 def test_another_config_under_the_same_name_is_another_run(setup):
     old = runs("well")[0]
     new = RunConfig.from_json({**old.to_dict(), "steps": old.steps + 1})

@@ -26,6 +26,15 @@ class MissingPackageError(RopeLabError, ImportError):
     """A package that the user asked for and that is not installed."""
 
 
+def printable(text: str) -> str:
+    """What a stranger wrote, without the control characters that a terminal would obey.
+
+    >>> printable("a\\x1b[2J")
+    'a\\\\x1b[2J'
+    """
+    return "".join(c if c.isprintable() or c == "\n" else repr(c)[1:-1] for c in text)
+
+
 @contextlib.contextmanager
 def checking_arguments() -> Iterator[None]:
     """Turn a ``ValueError`` or ``TypeError`` of the block into an `ArgumentError`.

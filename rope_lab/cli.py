@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import io
-import math
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -13,7 +12,7 @@ from typing import Annotated, NoReturn
 import typer
 
 import rope_lab
-from rope_lab.errors import RopeLabError
+from rope_lab.errors import RopeLabError, printable
 
 EXTRAS = {  # what a command may need beside the core, and the extra that brings it
     "anywidget": "lab",
@@ -38,8 +37,12 @@ def _version(wanted: bool) -> bool:
 
 
 def _limit(seconds: float) -> float:
-    if not 0 < seconds < math.inf:  # not a number compares with nothing
-        raise typer.BadParameter(f"expected a finite number above 0, got {seconds:g}; leave it out for 120")
+    from rope_lab.audit.guard import LONGEST
+
+    if not 0 < seconds <= LONGEST:  # not a number compares with nothing
+        raise typer.BadParameter(
+            f"expected a finite number above 0, got {seconds:g}, at most {LONGEST:g}; leave it out for 120"
+        )
     return seconds
 
 
@@ -99,7 +102,8 @@ def audit(
 ) -> None:
     """Which RoPE is this? Fingerprint and laws of an implementation, asked in a process of its own.
 
-    Exit status 1 if a law is broken and not by design.
+    An audit runs the target with your rights: its process of its own is no sandbox. A module in the current folder is
+    found if it is the one you name. Exit status 1 if a law is broken and not by design.
     """
     if [every, bool(target), targets is not None, model is not None].count(True) != 1:
         raise typer.BadParameter(
@@ -121,7 +125,6 @@ def audit(
         raise typer.BadParameter("goes with a TARGET; with --all each library has its own", param_hint="--head-dim")
     if layer_type is not None and every:
         raise typer.BadParameter("goes with a TARGET; with --all each row has its own", param_hint="--layer-type")
-    sys.path.insert(0, "")  # a module of one's own lies where one stands
     with _user_errors():
         from rope_lab.commands import audit_commands
 
@@ -153,7 +156,6 @@ def atlas(
     seconds: Limit = 120.0,
 ) -> None:
     """Audit every rotary embedding that a package defines: each distinct code once, with all that share it."""
-    sys.path.insert(0, "")  # a package of one's own lies where one stands
     with _user_errors():
         from rope_lab.commands import atlas_commands
 
@@ -374,7 +376,7 @@ def _user_errors() -> Iterator[None]:
 
 
 def _stop(sentence: str) -> NoReturn:
-    typer.echo(sentence, err=True)
+    typer.echo(printable(sentence, keep="\n"), err=True)
     raise typer.Exit(1)
 
 

@@ -26,13 +26,13 @@ class MissingPackageError(RopeLabError, ImportError):
     """A package that the user asked for and that is not installed."""
 
 
-def printable(text: object) -> str:
-    """Return what a stranger wrote without control characters, which a terminal would obey; they stand as escapes.
+def printable(text: object, *, keep: str = "") -> str:
+    """Return what a stranger wrote with control characters, which a terminal would obey, as escapes; but for ``keep``.
 
     >>> printable("seed 1\\x1b[2J\\n2 of 2 cards belong")
     'seed 1\\\\x1b[2J\\\\n2 of 2 cards belong'
     """
-    return "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in str(text))
+    return "".join(c if c.isprintable() or c in keep else c.encode("unicode_escape").decode() for c in str(text))
 
 
 @contextlib.contextmanager

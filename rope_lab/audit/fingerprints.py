@@ -20,6 +20,7 @@ from rope_lab.algebra.arguments import expect_even
 from rope_lab.algebra.hf_schedules import RopeSettings
 from rope_lab.audit.by_design import start_of
 from rope_lab.audit.frequency_rule import Rule, explain
+from rope_lab.audit.guard import restored
 from rope_lab.audit.matrices import TURNED, Matrices, measure
 from rope_lab.audit.probe import Probe, RefusedError
 
@@ -95,7 +96,7 @@ def fingerprint(f: Any, *, head_dim: int, settings: RopeSettings | None = None) 
 
     Returns:
         A `Fingerprint`, with angles in radians. All of it is computed in float64 from what f returns. f alone cannot
-        show frequencies above pi, nor the base of a single plane.
+        show frequencies above pi, nor the base of a single plane. What f sets for the whole process is put back.
 
     Raises:
         TypeError: If head_dim is not an integer.
@@ -106,7 +107,7 @@ def fingerprint(f: Any, *, head_dim: int, settings: RopeSettings | None = None) 
     ('nothing turns: f returns x at every position',)
     """
     head_dim = expect_even(head_dim, name="head_dim")
-    with np.errstate(all="ignore"):  # an f that overflows shows in the answer
+    with restored(), np.errstate(all="ignore"):  # an f that overflows shows in the answer
         try:
             probe = Probe(f, head_dim=head_dim)
             return _read(probe, measure(probe, far=FAR), head_dim, settings)

@@ -7,8 +7,9 @@
 import ast
 import hashlib
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from importlib.machinery import PathFinder
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -37,11 +38,12 @@ class Definition:
     body: str
 
 
-def definitions(package: str) -> tuple[Definition, ...]:
+def definitions(package: str, *, folders: Sequence[str] = ()) -> tuple[Definition, ...]:
     """Every class of a package whose name and methods are those of a rotary embedding, and what builds tables.
 
     Args:
         package: The name that is imported, such as ``transformers``.
+        folders: Where to look too, after Python's path.
 
     Returns:
         The definitions, in the order of their files and lines; tests of the package are left out.
@@ -50,7 +52,7 @@ def definitions(package: str) -> tuple[Definition, ...]:
         TargetError: If no such package is installed here.
     """
     found: list[Definition] = []
-    for root in _folders(package):
+    for root in _folders(package, folders):
         for path in sorted(root.rglob("*.py")):
             inside = path.relative_to(root)
             if {"tests", "testing"} & set(inside.parts) or path.name.startswith("modular_"):
@@ -70,11 +72,16 @@ def by_body(found: Iterable[Definition]) -> dict[str, tuple[Definition, ...]]:
     return groups
 
 
-def _folders(package: str) -> list[Path]:
+def _folders(package: str, folders: Sequence[str]) -> list[Path]:
+    """Where the sources of a package lie. The packages above it are not imported either."""
+    top, *inside = package.split(".")
     try:
-        spec = find_spec(package)
-    except ModuleNotFoundError:
+        spec = find_spec(top) or PathFinder.find_spec(top, list(folders))
+    except ValueError:  # a module that was made without one
         spec = None
+    for number, _ in enumerate(inside, 2):
+        name = ".".join(package.split(".")[:number])
+        spec = PathFinder.find_spec(name, spec.submodule_search_locations or []) if spec else None
     if spec is None:
         raise TargetError(f"{package} is not installed")
     if spec.submodule_search_locations:

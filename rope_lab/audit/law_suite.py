@@ -17,6 +17,7 @@ import numpy as np
 from rope_lab.algebra.arguments import expect_even
 from rope_lab.audit.by_design import Corrected, start_of
 from rope_lab.audit.fingerprints import fingerprint
+from rope_lab.audit.guard import restored
 from rope_lab.audit.law_checks import CHECKS, Check, Subject
 from rope_lab.audit.layout_names import printed_layout
 from rope_lab.audit.probe import Probe, RefusedError
@@ -75,7 +76,8 @@ def laws(f: Any, *, head_dim: int, keys: Any = None, expected: dict[str, Any] | 
     Returns:
         A list of `Law`: thirteen laws and one for each expectation. If f does not answer at all, only the first. The
         tolerance follows the dtype that f returns, and allows angles in float32. A law that is broken by nothing but a
-        constant factor, another order of the coordinates or another first position says so in ``by_design``.
+        constant factor, another order of the coordinates or another first position says so in ``by_design``. What
+        f sets for the whole process is put back.
 
     Raises:
         TypeError: If head_dim is not an integer.
@@ -89,6 +91,11 @@ def laws(f: Any, *, head_dim: int, keys: Any = None, expected: dict[str, Any] | 
     """
     head_dim = expect_even(head_dim, name="head_dim")
     _expect_fields(expected or {})
+    with restored():
+        return _asked(f, head_dim, keys, expected or {})
+
+
+def _asked(f: Any, head_dim: int, keys: Any, expected: dict[str, Any]) -> list[Law]:
     try:
         q = Probe(f, head_dim=head_dim)
         k = q if keys is None else Probe(keys, head_dim=head_dim)
@@ -99,7 +106,7 @@ def laws(f: Any, *, head_dim: int, keys: Any = None, expected: dict[str, Any] | 
     with np.errstate(all="ignore"):  # an f that overflows breaks a law and makes no noise
         found += [_law(name, check, subject) for name, check in LAWS.items()]
         found = _told_apart(found, subject)
-    return found + list(_as_expected({"q": f} if keys is None else {"q": f, "k": keys}, head_dim, expected or {}))
+    return found + list(_as_expected({"q": f} if keys is None else {"q": f, "k": keys}, head_dim, expected))
 
 
 def _law(name: str, check: Check, subject: Subject) -> Law:

@@ -2,15 +2,17 @@
 
 import textwrap
 
+from rope_lab.errors import printable
+
 
 def in_a_line(text: object, *, width: int = 160) -> str:
-    """A message in one line, without backquotes. Where it is too long it ends at a word, with an ellipsis.
+    """A message in one line, without backquotes and control characters. Too long, it ends at a word, with an ellipsis.
 
     >>> in_a_line("`d_head` (64) should be equal to\\n `d_model // n_head` (5)", width=35)
     'd_head (64) should be equal to …'
     """
-    words = str(text).replace("`", "")
-    return textwrap.shorten(words, width, placeholder=" …", break_on_hyphens=False)
+    words = textwrap.shorten(str(text).replace("`", ""), width, placeholder=" …", break_on_hyphens=False)
+    return printable(words)
 
 
 def told(error: BaseException) -> str:

@@ -22,7 +22,7 @@ import numpy as np
 from jaxtyping import Float64
 
 from rope_lab.algebra.arguments import expect_even
-from rope_lab.audit.guard import TimeUpError
+from rope_lab.audit.guard import TimeUpError, by_user
 from rope_lab.audit.messages import in_a_line, told
 from rope_lab.errors import RopeLabError
 
@@ -135,9 +135,11 @@ class Probe:
         with _quiet(form.backend):
             try:
                 answer = self.f(given, at)
-            except (KeyboardInterrupt, TimeUpError):
+            except TimeUpError:
                 raise
             except BaseException as error:  # f raised it: it goes into the report
+                if by_user(error):
+                    raise
                 raise RefusedError(f"raised {told(error)}") from error
             try:
                 y, dtype = _take_back(form, answer, x.shape, positions)

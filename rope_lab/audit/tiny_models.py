@@ -5,15 +5,18 @@ transformers is imported when a model is asked for. Nothing is downloaded.
 
 import contextlib
 import json
+import re
+import sys
 from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 from rope_lab.audit.guard import guarded
 from rope_lab.audit.importing import TargetError
-from rope_lab.audit.messages import told
+from rope_lab.audit.messages import in_a_line, told
 from rope_lab.errors import MissingPackageError
 
+WEIGHTS = (".safetensors", ".bin", ".pt", ".pth", ".ckpt", ".h5", ".msgpack", ".gguf", ".npz", ".pkl")
 LARGEST = 20_000_000  # parameters of a model that is still called tiny
 SIZES = {  # what configurations of transformers call their sizes, and how small each becomes
     64: "hidden_size d_model n_embd dim embed_dim vocab_size lm_head_vocab_size intermediate_size ffn_dim d_ff n_inner "
@@ -96,12 +99,58 @@ def load_model(path: Path, *, seed: int = 0) -> Any:
 
     Raises:
         MissingPackageError: If transformers is not installed.
-        TargetError: If the path holds no model that can be built.
+        TargetError: If the path holds no model that can be built; if its weights are of another format than
+            safetensors, or not those of the model that the configuration describes.
     """
-    if not (path.is_dir() and any((*path.glob("*.safetensors"), *path.glob("pytorch_model*.bin")))):
+    weights = [file for file in path.iterdir() if file.suffix in WEIGHTS] if path.is_dir() else []
+    if not weights:
         return tiny_model(path, seed=seed)
+    if all(file.suffix != ".safetensors" for file in weights):
+        raise TargetError(
+            f"{path}: expected weights in safetensors, got {weights[0].name}, a format that may hold code; save them "
+            "anew with save_pretrained, or name the config.json alone for a tiny model with random weights"
+        )
+    transformers = _transformers()
     with guarded(f"loading {path}"):
-        return _transformers().AutoModelForCausalLM.from_pretrained(path, local_files_only=True).eval()
+        _config(path, transformers)  # a model_type that is not known is refused before the library offers its code
+        model, found = transformers.AutoModelForCausalLM.from_pretrained(
+            path,
+            local_files_only=True,
+            trust_remote_code=False,
+            use_safetensors=True,
+            output_loading_info=True,
+            ignore_mismatched_sizes=True,  # they are refused below, by name
+        )
+    _expect_all(path, {name: sorted(map(str, found.get(f"{name}_keys") or ())) for name in LOADED})
+    return model.eval()
+
+
+LOADED = {
+    "mismatched": "weights of the shapes that the config.json gives",
+    "missing": "weights for all of the model",
+    "unexpected": "queries, keys and rotation that the model has too",
+}
+TURNED = re.compile(
+    r"w?(q|k|qk|kv|qkv)([_-]?(proj|a|b|norm|w|linear|\d).*)?|.*(query|key|rot|rope|freq|attn).*|in_proj.*", re.I
+)
+
+
+def _expect_all(path: Path, found: dict[str, list[str]]) -> None:
+    """Refuse a model of which weights stayed random; say which were left over, and refuse those that turn."""
+    left = found["unexpected"]
+    found["unexpected"] = [key for key in left if any(TURNED.fullmatch(part) for part in key.split("."))]
+    for name, expected in LOADED.items():
+        if keys := found[name]:
+            raise TargetError(
+                f"{path}: expected {expected}, got {len(keys)} {name}: {_few(keys)}; take weights and "
+                "config.json of one model"
+            )
+    if left:
+        print(f"{path}: {len(left)} weights are left over, and not asked: {_few(left)}", file=sys.stderr)
+
+
+def _few(keys: list[str]) -> str:
+    return in_a_line(", ".join(keys[:3]) + (", ..." if len(keys) > 3 else ""), width=300)
 
 
 def causal_families() -> tuple[str, ...]:
@@ -208,13 +257,21 @@ def _rotation(rules: dict[str, Any], old_width: int | None) -> dict[str, Any]:
     return found
 
 
+def exists(path: str) -> bool:
+    """Whether there is something of this name; a name that no system takes is the name of nothing."""
+    try:
+        return Path(path).exists()
+    except (OSError, ValueError):
+        return False
+
+
 def _config(source: Any, transformers: Any) -> Any:
     """A configuration from whatever names one."""
     if isinstance(source, type):
         return source()
     if hasattr(source, "to_dict"):
         return source
-    if isinstance(source, str) and not Path(source).exists():
+    if isinstance(source, str) and not exists(source):
         if source not in transformers.CONFIG_MAPPING:
             raise TargetError(f"expected a config.json or the name of a family of transformers, got {source!r}")
         return transformers.CONFIG_MAPPING[source]()
@@ -222,10 +279,10 @@ def _config(source: Any, transformers: Any) -> Any:
     path = path / "config.json" if path.is_dir() else path
     try:
         content = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise TargetError(f"expected a config.json, got {path}: {told(error)}") from error
     kind = content.get("model_type") if isinstance(content, dict) else None
-    if kind not in transformers.CONFIG_MAPPING:
+    if not isinstance(kind, str) or kind not in transformers.CONFIG_MAPPING:
         raise TargetError(f"{path}: expected a model_type that the installed transformers knows, got {kind!r}")
     return transformers.CONFIG_MAPPING[kind].from_dict(content)
 

@@ -14,8 +14,9 @@ from rich.table import Table
 from rope_lab.audit.atlas_rows import atlas, differences, row
 from rope_lab.audit.audits import as_text, lines, version
 from rope_lab.audit.inventory import Definition, by_body, definitions
-from rope_lab.commands.audit_process import Auditor
-from rope_lab.errors import ArgumentError, FileError
+from rope_lab.commands.audit_process import Auditor, folder_of
+from rope_lab.commands.audit_targets import expect_writable
+from rope_lab.errors import ArgumentError, FileError, printable
 from rope_lab.training.files import reason, replacing
 
 TRIED = 3  # copies that are asked in turn, until one answers
@@ -39,7 +40,8 @@ def survey(package: str, *, out: Path | None, seconds: float) -> dict[str, Any]:
         raise ArgumentError(
             f"PACKAGE: expected the name that is imported, got {package!r}; such as transformers, without a path or .py"
         )
-    found = by_body(definitions(package))
+    expect_writable(out)
+    found = by_body(definitions(package, folders=folder_of(package)))
     if not found:
         raise ArgumentError(
             f"PACKAGE: expected one that defines rotary embeddings, got {package}, where none was found"
@@ -53,7 +55,7 @@ def survey(package: str, *, out: Path | None, seconds: float) -> dict[str, Any]:
             if body in done:
                 continue
             rows += ask(auditor, shared)
-            print(f"{number} of {len(found)}: {rows[-1]['target']}", file=sys.stderr)
+            print(f"{number} of {len(found)}: {printable(rows[-1]['target'])}", file=sys.stderr)
             if out:
                 _write(out, head | {"rows": rows})
     return head | {"rows": rows}
@@ -81,7 +83,7 @@ def show(found: dict[str, Any]) -> None:
     )
     table = Table(*headings, title=f"{found['library']} {found['version']}, {found['date']}")
     for kept, line in zip(found["rows"], lines(found), strict=True):
-        table.add_row(line[0], str(1 + len(kept["shared"])), *line[1:])
+        table.add_row(printable(line[0]), str(1 + len(kept["shared"])), *map(printable, line[1:]))
     Console().print(table)
 
 
@@ -92,7 +94,7 @@ def compare(found: dict[str, Any]) -> None:
         raise ArgumentError(f"--compare: the book has no answers about {found['library']}")
     lines_of = differences(before["rows"], found["rows"])
     print(f"{found['library']} {before['version']} of {before['date']}, and {found['version']} of {found['date']}:")
-    print("\n".join(lines_of) or "nothing changed")
+    print(printable("\n".join(lines_of), keep="\n") or "nothing changed")
 
 
 def _kept(out: Path | None, head: dict[str, Any]) -> list[dict[str, Any]]:
@@ -101,7 +103,7 @@ def _kept(out: Path | None, head: dict[str, Any]) -> list[dict[str, Any]]:
     try:
         before = json.loads(out.read_text(encoding="utf-8"))
         same = all(before[key] == head[key] for key in ("library", "version"))
-    except (OSError, ValueError, KeyError, TypeError) as error:
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
         raise FileError(f"--out: expected a file of this command or none, got {out}: {error}; name another") from error
     if not same:
         raise FileError(

@@ -12,9 +12,19 @@ from rich.table import Table
 from rope_lab.audit import audits
 from rope_lab.audit.importing import expect_target
 from rope_lab.commands.audit_process import Auditor
-from rope_lab.commands.audit_targets import Question, answered, ask_all, expect_settings, read_settings, read_targets
-from rope_lab.errors import ArgumentError, FileError
-from rope_lab.training.files import make_folder, reason
+from rope_lab.commands.audit_targets import (
+    Question,
+    answered,
+    ask_all,
+    expect_file,
+    expect_settings,
+    expect_writable,
+    read_json,
+    read_settings,
+    read_targets,
+)
+from rope_lab.errors import ArgumentError, FileError, printable
+from rope_lab.training.files import reason
 
 COLUMNS = ("what", "layout", "rotated", "direction", "base", "laws that do not hold")
 
@@ -24,8 +34,9 @@ def settings_of(changes: list[str], config: Path | None, **options: Any) -> dict
     settings = read_settings(changes) | {name: value for name, value in options.items() if value is not None}
     expect_settings(settings)
     if config is not None:
+        expect_file("--config", config)
         try:
-            settings["config"] = json.loads(config.read_text(encoding="utf-8"))
+            settings["config"] = read_json(config.read_text(encoding="utf-8"))
         except OSError as error:
             raise FileError(f"--config: expected a config.json, got {config}: {reason(error)}") from error
         except ValueError as error:
@@ -43,7 +54,7 @@ def audit_target(target: str, *, as_json: bool = False, seconds: float = audits.
         rows = [seen["row"] for seen in found]
         print(json.dumps(rows if len(rows) > 1 else rows[0], indent=2))
     else:
-        print("\n\n".join(seen["text"] for seen in found))
+        print(printable("\n\n".join(seen["text"] for seen in found), keep="\n"))
     return all(seen["ok"] for seen in found)
 
 
@@ -57,8 +68,6 @@ def audit_list(
     """
     questions = [Question(q.target, settings | q.settings) for q in read_targets(targets)]
     done, fine, asked = answered(out), True, 0
-    if out:
-        make_folder(out.parent)
     with Auditor(seconds=seconds) as auditor:
         for answers in ask_all(questions, auditor=auditor, done=done):
             asked += 1
@@ -84,13 +93,12 @@ def audit_list(
 def _one_line(row: dict[str, Any]) -> str:
     """A row of an audit in one line of text."""
     (line,) = audits.lines({"rows": [row]})
-    return ": ".join([line[0], ", ".join(part for part in line[1:] if part)])
+    return printable(": ".join([line[0], ", ".join(part for part in line[1:] if part)]))
 
 
 def audit_library(*, as_json: bool = False, out: Path | None = None) -> bool:
     """Every entry of the library, as a table; ``out`` gets it as JSON. True: a law that does not hold is a finding."""
-    if out:  # a folder that cannot be made is found out before the work
-        make_folder(out.parent)
+    expect_writable(out)
     with redirect_stdout(sys.stderr):
         found: dict[str, Any] = audits.audit_all()
     text = audits.as_text(found)
@@ -105,6 +113,6 @@ def audit_library(*, as_json: bool = False, out: Path | None = None) -> bool:
     versions = ", ".join(f"{name} {number}" for name, number in found["libraries"].items() if number)
     table = Table(*COLUMNS, title=f"{found['date']}: {versions}, torch {found['torch']}")
     for line in audits.lines(found):
-        table.add_row(*line)
+        table.add_row(*map(printable, line))
     Console().print(table)
     return True

@@ -1,22 +1,34 @@
 """Asking another process for audits, with a time limit: what never ends there is stopped, and said."""
 
+import contextlib
 import json
 import queue
+import secrets
 import subprocess
 import sys
 import threading
+import time
+from importlib.machinery import ModuleSpec, PathFinder
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
+
+from rope_lab.errors import ArgumentError, printable
+from rope_lab.processes import Worker
+
+STARTS = 60.0  # seconds
+LINE = 1 << 26  # characters of an answer at most
 
 
 class Auditor:
     """A process that audits targets. It is started when it is first asked, and anew after it was stopped.
 
-    ``seconds`` is the time that one target may take.
+    ``seconds`` is the time that one target may take, with whatever it starts.
     """
 
     def __init__(self, *, seconds: float) -> None:
         self.seconds = seconds
-        self.process: subprocess.Popen[str] | None = None
+        self.worker: Worker | None = None
 
     def __enter__(self) -> "Auditor":
         return self
@@ -25,59 +37,122 @@ class Auditor:
         self._stop()
 
     def ask(self, target: str, **options: Any) -> list[dict[str, Any]]:
-        """The audits of one target: row, text and ok of each. Where the process gives none, a row that says why."""
-        process = self.process or self._start()
-        question = {"path": sys.path, "target": target, "options": options | {"limit": None}}
-        try:
-            print(json.dumps(question), file=process.stdin, flush=True)
-            line = self.lines.get(timeout=self.seconds)
-        except queue.Empty:
-            reason = f"no answer within {self.seconds:g} seconds: its process was stopped"
-        except OSError:
-            reason = f"the process that asked it ended (status {process.wait()})"
-        else:
-            if line is not None:
-                return json.loads(line)
-            reason = f"the process that asked it ended (status {process.wait()})"
-        self._stop()
-        return [{"row": {"name": target, "skipped": reason}, "text": f"skipped: {reason}", "ok": False}]
+        """The audits of one target: row, text and ok of each. Where the process gives none, a row that says why.
 
-    def _start(self) -> subprocess.Popen[str]:
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "rope_lab.audit.worker"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-            encoding="utf-8",
-            errors="replace",
-        )
+        Raises:
+            ValueError: If the target's module lies in the current folder, and another one of its name is installed.
+        """
+        path, token = [*sys.path, *folder_of(target.partition(":")[0])], secrets.token_hex(16)
+        worker = self.worker or self._start()
+        question = {"token": token, "path": path, "target": target, "options": options | {"limit": None}}
+        self._begin(_say, worker.stdin, json.dumps(question) + "\n")
+        found = self._answer(token)
+        if isinstance(found, list):
+            return found
+        if not self._stop():
+            found += "; a process that it started may still run: its output is open"
+        return [{"row": {"name": target, "skipped": found}, "text": f"skipped: {found}", "ok": False}]
+
+    def _answer(self, token: str) -> list[dict[str, Any]] | str:
+        """The answer that brings the token, or why there is none."""
+        assert self.worker
+        deadline = time.monotonic() + self.seconds
+        while (left := deadline - time.monotonic()) > 0:
+            try:
+                line = self.lines.get(timeout=left)
+            except queue.Empty:
+                break
+            if line is None:
+                return f"the process that asked it ended (status {self.worker.wait()})"
+            with contextlib.suppress(ValueError, RecursionError):  # a target wrote it
+                found = json.loads(line)
+                if isinstance(found, dict) and found.get("token") == token:
+                    said = found.get("answers")
+                    return said if isinstance(said, list) else f"its answer could not be told: {found.get('failed')}"
+        return f"no answer within {self.seconds:g} seconds: its process was stopped"
+
+    def _start(self) -> Worker:
+        pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+        self.worker = Worker("rope_lab.audit.worker", grace=0.2, encoding="utf-8", errors="replace", **pipes)
         self.lines: queue.Queue[str | None] = queue.Queue()
-        self.threads = [
-            threading.Thread(target=self._hear, args=(self.process.stdout,), daemon=True),
-            threading.Thread(target=self._relay, args=(self.process.stderr,), daemon=True),
-        ]
+        self.threads: list[threading.Thread] = []
+        hearing = self._begin(_hear, self.worker.stdout, self.lines)
+        self._begin(_relay, self.worker.stderr)
+        self._begin(_wait, self.worker, hearing, self.lines)
+        with contextlib.suppress(queue.Empty):
+            self.lines.get(timeout=STARTS)  # its first line: what our own imports take is not the target's time
+        return self.worker
+
+    def _begin(self, does: Any, *arguments: Any) -> threading.Thread:
+        self.threads.append(threading.Thread(target=does, args=arguments, daemon=True))
+        self.threads[-1].start()
+        return self.threads[-1]
+
+    def _stop(self) -> bool:
+        """End the process and all that it started. False if something holds its pipes still, as far as can be seen."""
+        if self.worker is None:
+            return True
+        worker, self.worker = self.worker, None
+        worker.end()
         for thread in self.threads:
-            thread.start()
-        return self.process
+            thread.join(timeout=1)
+        if any(thread.is_alive() for thread in self.threads):
+            return False  # to close what a thread reads would wait for it
+        for stream in (worker.stdin, worker.stdout, worker.stderr):
+            with contextlib.suppress(OSError):  # what was not sent
+                if stream:
+                    stream.close()
+        return True
 
-    def _hear(self, answers: Any) -> None:
-        for line in answers:
-            self.lines.put(line)
-        self.lines.put(None)
 
-    def _relay(self, said: Any) -> None:
-        for line in said:
-            sys.stderr.write(line)
+def _say(stream: Any, line: str) -> None:
+    with contextlib.suppress(OSError, ValueError):  # the process ended
+        stream.write(line)
+        stream.flush()
 
-    def _stop(self) -> None:
-        if self.process is None:
-            return
-        self.process.kill()
-        self.process.wait()
-        for thread in self.threads:
-            thread.join(timeout=5)
-        for stream in (self.process.stdin, self.process.stdout, self.process.stderr):
-            if stream is not None:
-                stream.close()
-        self.process = None
+
+def _hear(stream: Any, lines: "queue.Queue[str | None]") -> None:
+    for line in iter(lambda: stream.readline(LINE), ""):
+        lines.put(line)
+
+
+def _relay(stream: Any) -> None:
+    for line in iter(lambda: stream.readline(1 << 16), ""):
+        sys.stderr.write(printable(line, keep="\n"))
+
+
+def _wait(worker: Worker, hearing: threading.Thread, lines: "queue.Queue[str | None]") -> None:
+    worker.wait()
+    hearing.join(timeout=1)  # its last words come first
+    lines.put(None)
+
+
+def folder_of(module: str) -> list[str]:
+    """The current folder, if the module that was named lies in it and not on the path; else nothing.
+
+    Raises:
+        ValueError: If another module of this name is installed: which one was meant?
+    """
+    top, folder = module.partition(".")[0], Path.cwd()
+    mine = _file(PathFinder.find_spec(top, [str(folder)]))
+    if mine is None:  # a folder without __init__.py counts if the module lies there
+        inside = folder.joinpath(*module.split("."))
+        mine = next((p for p in (inside.with_suffix(".py"), inside / "__init__.py") if p.is_file()), None)
+    if mine is None or any(entry == "" or Path(entry).resolve() == folder.resolve() for entry in sys.path):
+        return []
+    try:
+        spec = find_spec(top)
+    except ValueError:  # a module that was made without one
+        return []
+    if spec is None:
+        return [str(folder)]
+    other = _file(spec) or next(iter(spec.submodule_search_locations or ()), spec.origin)
+    if isinstance(other, Path) and other.resolve() == mine.resolve():
+        return []
+    raise ArgumentError(
+        f"expected one module {top}, got {mine} here and {other}, which is installed; rename yours, or stand elsewhere"
+    )
+
+
+def _file(spec: ModuleSpec | None) -> Path | None:
+    return Path(spec.origin) if spec and spec.has_location and spec.origin else None

@@ -5,6 +5,7 @@ Question(target='my_package.rope:Rotary', settings={'layer_type': 'far', 'rope_t
 """
 
 import json
+import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -12,9 +13,9 @@ from typing import Any
 
 from rope_lab.algebra.arguments import expect_even
 from rope_lab.audit.importing import expect_target
-from rope_lab.commands.audit_process import Auditor
+from rope_lab.commands.audit_process import Auditor, folder_of
 from rope_lab.errors import ArgumentError, FileError, checking_arguments
-from rope_lab.training.files import reason, replacing
+from rope_lab.training.files import make_folder, reason, replacing
 
 OURS = ("target", "name", "limit")  # arguments of `audit` that are no settings
 ROW = '{"target": '  # how each line of our answers begins
@@ -48,11 +49,45 @@ def read_settings(changes: Iterable[str]) -> dict[str, Any]:
         if not equals or not name.isidentifier() or name in OURS:
             raise ArgumentError(f"--set: expected NAME=VALUE, got {change!r}; such as layer_type=full_attention")
         try:
-            found[name] = json.loads(value)
-        except ValueError:
+            found[name] = read_json(value)
+        except ValueError as error:
+            if isinstance(error.__cause__, RecursionError):
+                raise ArgumentError(f"--set: expected a value, got {value[:20]}..., {error}") from error
             found[name] = value
     expect_settings(found)
     return found
+
+
+def read_json(text: str) -> Any:
+    """JSON that can be written again, as a question is. Raises ValueError for what is too deep as well."""
+    try:
+        found = json.loads(text)
+        json.dumps([[[found]]])
+    except RecursionError as error:
+        raise ValueError("nested too deeply") from error
+    return found
+
+
+def expect_file(option: str, path: Path) -> None:
+    """Refuse what is there and no file: reading a pipe waits for a writer, and a device may never end."""
+    try:
+        other = path.exists() and not path.is_file()
+    except (OSError, ValueError) as error:
+        raise FileError(f"{option}: expected the name of a file, got {str(path)[:60]}...: {error}"[:200]) from error
+    if other:
+        raise FileError(f"{option}: expected a file, got {path}, which is none; name a file")
+
+
+def expect_writable(out: Path | None) -> None:
+    """Find out before the work whether --out can be written, and make its folder."""
+    if out is None:
+        return
+    if out.is_dir():
+        raise FileError(f"--out: expected a file that can be written, got {out}, a folder; name a file in it")
+    expect_file("--out", out)
+    make_folder(out.parent)
+    if not os.access(out if out.exists() else out.parent, os.W_OK):
+        raise FileError(f"--out: expected a file that can be written, got {out}, which is read-only; name another")
 
 
 def expect_settings(settings: Mapping[str, Any]) -> None:
@@ -82,6 +117,7 @@ def read_targets(path: Path) -> list[Question]:
         FileError: If it cannot be read, or has none.
         ValueError: If a line has another form.
     """
+    expect_file("--targets", path)
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:
@@ -91,6 +127,8 @@ def read_targets(path: Path) -> list[Question]:
     for number, line in enumerate(lines, 1):
         try:
             question = parse(line)
+            if question:
+                folder_of(question.target.partition(":")[0])  # which of two modules was meant is asked before the work
         except ArgumentError as error:
             raise ArgumentError(f"{path}, line {number}: {error}") from error
         if question:
@@ -108,6 +146,7 @@ def answered(path: Path | None) -> set[str]:
     Raises:
         FileError: If the file cannot be read or written, or does not begin with an answer.
     """
+    expect_writable(path)
     if path is None or not path.exists():
         return set()
     try:
@@ -135,7 +174,7 @@ def _key(line: str) -> str | None:
     try:
         row = json.loads(line)
         return Question(row["target"], row["settings"]).key
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, RecursionError):
         return None
 
 

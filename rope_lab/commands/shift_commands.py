@@ -17,9 +17,10 @@ from rope_lab.audit.model_probes import model_probe
 from rope_lab.audit.probe_table import probe_all
 from rope_lab.audit.shift_table import shift_all, shift_lines
 from rope_lab.audit.shift_tests import shift_test
-from rope_lab.audit.tiny_models import load_model, tiny_model
-from rope_lab.errors import FileError
-from rope_lab.training.files import make_folder, reason
+from rope_lab.audit.tiny_models import exists, load_model, tiny_model
+from rope_lab.commands.audit_targets import expect_writable
+from rope_lab.errors import FileError, printable
+from rope_lab.training.files import reason
 
 
 def audit_model(model: str, *, as_json: bool, out: Path | None, seconds: float) -> bool:
@@ -44,18 +45,17 @@ def probe_model(model: str, *, as_json: bool, out: Path | None, seconds: float) 
 def _asked(ask: Any, model: str, *, as_json: bool, seconds: float) -> bool:
     try:
         with redirect_stdout(sys.stderr), time_limit(seconds):
-            path = Path(model)
-            seen = ask(load_model(path) if path.exists() else tiny_model(model), name=model)
+            seen = ask(load_model(Path(model)) if exists(model) else tiny_model(model), name=model)
     except TargetError as why:
         return _skipped(model, str(why), as_json=as_json)
     except TimeUpError:
         return _skipped(model, f"no answer within {seconds:g} seconds", as_json=as_json)
-    print(json.dumps(seen.row, indent=2) if as_json else seen)
+    print(json.dumps(seen.row, indent=2) if as_json else printable(seen, keep="\n"))
     return seen.ok
 
 
 def _skipped(model: str, why: str, *, as_json: bool) -> bool:
-    print(json.dumps({"model": model, "skipped": why}, indent=2) if as_json else f"skipped: {why}")
+    print(json.dumps({"model": model, "skipped": why}, indent=2) if as_json else printable(f"skipped: {why}", keep="\n"))
     return False
 
 
@@ -66,8 +66,7 @@ def _every(*, as_json: bool, out: Path | None, seconds: float) -> bool:
 
 def _measured(ask: Callable[[], dict[str, Any]], out: Path | None) -> dict[str, Any]:
     """A table of all families; ``out`` gets it as JSON."""
-    if out:  # a folder that cannot be made is found out before the work
-        make_folder(out.parent)
+    expect_writable(out)
     with redirect_stdout(sys.stderr):
         found = ask()
     if out:

@@ -1,9 +1,15 @@
 """Whatever foreign code does, an audit ends and says so in words."""
 
+import os
+import random
+import signal
 import sys
 
+import numpy as np
 import pytest
+import torch
 
+from rope_lab.audit import fingerprint, laws
 from rope_lab.audit.audits import audit
 from rope_lab.audit.guard import time_limit
 
@@ -57,7 +63,49 @@ def test_control_the_limit_stops_nothing_that_ends(written):
     assert audit(written("from rope_lab.audit.gallery import right as f"), head_dim=8, limit=60).ok
 
 
-@pytest.mark.parametrize("seconds", [0, -1, float("nan"), float("inf")])
+@pytest.mark.parametrize("seconds", [0, -1, 1e300, float("nan"), float("inf")])
 def test_a_limit_that_is_no_time_is_refused(seconds):
     with pytest.raises(ValueError, match="limit: expected a finite number of seconds above 0"), time_limit(seconds):
         pytest.fail("the block was entered")
+
+
+def state():
+    numbers = (random.getstate(), np.random.get_state()[1].tolist(), torch.random.get_rng_state().tolist())  # noqa: NPY002
+    return numbers, torch.get_default_dtype(), torch.get_default_device(), torch.is_grad_enabled(), np.geterr()
+
+
+def disturb(x, _):
+    torch.set_default_dtype(torch.float16)
+    torch.set_default_device("meta")
+    torch.set_grad_enabled(False)
+    np.seterr(all="raise")
+    np.random.seed(7)  # noqa: NPY002
+    random.seed(7)
+    os.chdir("/")
+    sys.stdout = None
+    return x
+
+
+@pytest.mark.parametrize("ask", [fingerprint, laws])
+def test_what_a_target_sets_for_the_process_is_put_back(ask):
+    ask = getattr(ask, "__wrapped__", ask)  # the check of types in tests draws from Python's random numbers
+    before, streams, here = state(), sys.stdout, os.getcwd()  # noqa: PTH109
+    ask(disturb, head_dim=4)
+    assert (sys.stdout, os.getcwd()) == (streams, here)  # noqa: PTH109
+    for now, then in zip(state(), before, strict=True):
+        assert now == then
+
+
+def test_the_interrupt_of_a_target_is_told_from_ctrl_c():
+    def raises(*_):
+        raise KeyboardInterrupt
+
+    def pressed(*_):
+        signal.raise_signal(signal.SIGINT)
+
+    assert "raised KeyboardInterrupt" in fingerprint(raises, head_dim=4).problems[0]
+    assert laws(raises, head_dim=4)[0].saw.startswith("raised KeyboardInterrupt")
+    before = signal.getsignal(signal.SIGINT)
+    with pytest.raises(KeyboardInterrupt):
+        fingerprint(pressed, head_dim=4)
+    assert signal.getsignal(signal.SIGINT) is before

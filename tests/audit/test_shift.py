@@ -271,6 +271,44 @@ def test_local_weights_are_loaded(tmp_path):
     assert torch.equal(loaded.lm_head.weight, model.lm_head.weight)
 
 
+QUERY = "model.layers.0.self_attn.q_proj.weight"
+
+
+def test_weights_that_are_not_the_model_s_are_no_model(tmp_path, capsys):
+    safetensors = pytest.importorskip("safetensors.torch")
+    pytest.importorskip("transformers")
+    tiny_model("llama").save_pretrained(tmp_path)
+    file, extra = tmp_path / "model.safetensors", torch.zeros(2)
+    whole = safetensors.load_file(file)
+    wrong = {
+        f"got 1 missing: {QUERY}": {name: value for name, value in whole.items() if name != QUERY},
+        "got 21 missing: lm_head.weight": {"a": extra},
+        "got 1 unexpected: model.layers.7.self_attn.k_proj.weight": whole
+        | {"model.layers.7.self_attn.k_proj.weight": extra},
+        f"got 1 mismatched: .*{QUERY}": whole | {QUERY: whole[QUERY][:1].clone()},
+    }
+    for words, weights in wrong.items():
+        safetensors.save_file(weights, file, metadata={"format": "pt"})
+        with pytest.raises(TargetError, match=words):
+            load_model(tmp_path)
+    safetensors.save_file(whole | {"model.mtp.weight": extra}, file, metadata={"format": "pt"})
+    assert load_model(tmp_path)
+    assert "1 weights are left over, and not asked: model.mtp.weight" in capsys.readouterr().err
+    file.rename(tmp_path / "pytorch_model.bin")
+    with pytest.raises(TargetError, match=r"expected weights in safetensors, got pytorch_model\.bin"):
+        load_model(tmp_path)
+
+
+def test_a_folder_that_brings_its_own_code_is_not_run(tmp_path):
+    pytest.importorskip("transformers")
+    code = {"model_type": "evil", "auto_map": {"AutoConfig": "evil.C", "AutoModelForCausalLM": "evil.M"}}
+    (tmp_path / "config.json").write_text(json.dumps(code))
+    (tmp_path / "evil.py").write_text("raise SystemExit('it ran')")
+    (tmp_path / "model.safetensors").write_bytes(b"")
+    with pytest.raises(TargetError, match="model_type that the installed transformers knows, got 'evil'"):
+        load_model(tmp_path)
+
+
 def test_without_transformers(monkeypatch):
     for name in [n for n in sys.modules if n.partition(".")[0] == "transformers"]:
         monkeypatch.delitem(sys.modules, name)

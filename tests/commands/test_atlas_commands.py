@@ -50,7 +50,7 @@ class Answers(Auditor):
 @pytest.fixture
 def answers(monkeypatch):
     def take(auditor):
-        monkeypatch.setattr(atlas_commands, "definitions", lambda _: (*COPIES, OTHER))
+        monkeypatch.setattr(atlas_commands, "definitions", lambda *_, **__: (*COPIES, OTHER))
         monkeypatch.setattr(atlas_commands, "version", lambda _: "1.0")
         monkeypatch.setattr(atlas_commands, "Auditor", lambda **_: auditor)
         return auditor

@@ -1,6 +1,10 @@
 """rope-lab audit: what it prints, and when it fails."""
 
 import json
+import os
+import select
+import subprocess
+import sys
 
 import pytest
 from typer.testing import CliRunner
@@ -9,6 +13,7 @@ from rope_lab.audit import audits
 from rope_lab.audit.library import LIBRARY
 from rope_lab.cli import app
 from rope_lab.commands import audit_commands, shift_commands
+from rope_lab.commands.audit_process import folder_of
 from rope_lab.nn import GPT, GPTConfig
 
 RIGHT, NOTHING = "rope_lab.audit.gallery:right", "rope_lab.audit.gallery:no_op"
@@ -58,6 +63,110 @@ def test_a_target_that_never_ends_or_ends_its_process(does, said, tmp_path, monk
     assert (done.exit_code, said in done.output) == (1, True), done.output
 
 
+HOSTILE = """
+import os, subprocess, sys, threading
+HERE = os.path.dirname(__file__)
+def forges(x, positions):
+    for pipe in range(3, 20):
+        try: os.write(pipe, b'[{"row": {}, "text": "FORGED", "ok": true}]\\n{"answers": []}\\nhalf a line')
+        except OSError: pass
+    return x
+def interrupts(x, positions): raise KeyboardInterrupt
+def escapes(x, positions): raise ValueError("\\x1b[2J")
+def closes(x, positions): sys.stdout.close(); return x
+def leaves(x, positions):
+    if not hasattr(sys, "left"):
+        threading.Thread(target=threading.Event().wait).start()
+        sys.left = [subprocess.Popen(["sleep", "600"], start_new_session=new) for new in (False, True)]
+        open(HERE + "/left", "w").write(" ".join(str(child.pid) for child in sys.left))
+    return x
+def forks(x, positions):
+    os.fork()
+    while True: threading.Event().wait()
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="it forks; and elsewhere what left its group is not found")
+def test_no_target_of_a_list_keeps_the_next_from_being_asked(tmp_path, monkeypatch):
+    """They lie where one stands, beside files that have names of the standard library and must not run."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "audit_hostile.py").write_text(HOSTILE, encoding="utf-8")
+    for name in ("queue", "colorsys", "statistics"):
+        (tmp_path / f"{name}.py").write_text("raise SystemExit('it ran')", encoding="utf-8")
+    names = ["forges", "interrupts", "escapes", "closes", "leaves", "forks"]
+    lines = [*(f"audit_hostile:{name} head_dim=4" for name in names), f"{RIGHT} head_dim=4"]
+    (tmp_path / "list.txt").write_text("\n".join(lines), encoding="utf-8")
+    before = list(sys.path)
+    done = run("--targets", "list.txt", "--limit", "20")
+    assert sys.path == before
+    forged, stopped, escaped, closed, left, forks, right = done.stdout.splitlines()
+    assert all("non-vacuity" in line for line in (forged, closed, left))
+    assert all("answers" in line for line in (stopped, escaped))
+    assert "no answer within 20 seconds" in forks
+    assert right.endswith("10000, all hold")
+    assert "\x1b" not in done.output
+    for pid in (tmp_path / "left").read_text().split():
+        with pytest.raises(ProcessLookupError):
+            os.kill(int(pid), 0)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pipes that have names are of POSIX")
+def test_a_command_that_is_killed_leaves_nothing(tmp_path):
+    """The target has the end of a pipe, and so has its child: the pipe ends when both have ended."""
+    text = "import os\ndef f(x, positions):\n    os.write(os.open('pipe', os.O_WRONLY), b'here')\n    os.fork()\n"
+    (tmp_path / "audit_endless.py").write_text(text + "    while True: pass\n", encoding="utf-8")
+    os.mkfifo(tmp_path / "pipe")
+    pipe = os.open(tmp_path / "pipe", os.O_RDONLY | os.O_NONBLOCK)
+    start = [sys.executable, "-c", "from rope_lab.cli import main; main()", "audit", "audit_endless:f"]
+    with subprocess.Popen(start, cwd=tmp_path) as command:
+        assert select.select([pipe], [], [], 120)[0]
+        assert os.read(pipe, 4) == b"here"
+        command.kill()
+    assert select.select([pipe], [], [], 60)[0]
+    assert os.read(pipe, 4) == b""
+    os.close(pipe)
+
+
+def test_the_folder_where_one_stands_counts_for_what_was_named(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "path", [entry for entry in sys.path if entry])
+    for name in ("audit_mine.py", "json.py", "audit_pack/rope.py", "numpy/notes.txt"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text("", encoding="utf-8")
+    here = [str(tmp_path)]
+    assert [folder_of(name) for name in ("audit_mine", "audit_pack.rope")] == [here, here]
+    assert [folder_of(name) for name in ("audit_other", "audit_pack.other", "numpy", "rope_lab.nn")] == [[]] * 4
+    for arguments in (["json:f"], ["--targets", "list.txt"]):
+        (tmp_path / "list.txt").write_text("json:f", encoding="utf-8")
+        done = run(*arguments)
+        assert done.exit_code == 1
+        assert f"expected one module json, got {tmp_path / 'json.py'} here and {json.__file__}" in done.stderr
+
+
+DEEP = "[" * 100_000 + "]" * 100_000
+
+
+@pytest.mark.parametrize("option", ["--config", "--set", "--out"])
+def test_json_that_is_too_deep_is_said(option, tmp_path):
+    (tmp_path / "deep").write_text(DEEP, encoding="utf-8")
+    (tmp_path / "list.txt").write_text(RIGHT, encoding="utf-8")
+    given = f"x={DEEP}" if option == "--set" else str(tmp_path / "deep")
+    done = run(option, given, *(["--targets", str(tmp_path / "list.txt")] if option == "--out" else [RIGHT]))
+    assert (done.exit_code, done.stdout) == (1, "")
+    assert f"{option}: expected" in done.stderr
+    assert not isinstance(done.exception, RecursionError)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pipes that have names are of POSIX")
+@pytest.mark.parametrize("option", ["--config", "--targets", "--out"])
+def test_what_is_no_file_is_said_and_not_waited_for(option, tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    done = run(*(["--all"] if option == "--out" else [RIGHT][: option == "--config"]), option, str(tmp_path / "pipe"))
+    assert done.exit_code == 1
+    assert f"{option}: expected a file, got" in done.stderr
+    assert run("--model", "x" * 5000).output.startswith("skipped: expected a config.json or the name of a family")
+
+
 def test_json_and_nothing_else():
     assert json.loads(run(RIGHT, "--json").output)["layout"] == "half-split"
 
@@ -92,7 +201,7 @@ def test_what_cannot_be_done_is_said(arguments, code, words):
     assert words in " ".join(done.output.split())
 
 
-@pytest.mark.parametrize("seconds", ["-1", "0", "nan", "inf"])
+@pytest.mark.parametrize("seconds", ["-1", "0", "nan", "inf", "1e300"])
 @pytest.mark.parametrize("command", [["audit", RIGHT], ["audit", "--model", "llama"], ["atlas", "transformers"]])
 def test_a_limit_that_no_clock_has_is_refused_before_anything_is_asked(command, seconds):
     done = CliRunner().invoke(app, [*command, "--limit", seconds])

@@ -184,7 +184,9 @@ else:
         for stat in Path("/proc").glob("[0-9]*/stat"):
             with contextlib.suppress(OSError):
                 text = stat.read_text(encoding="utf-8", errors="replace")
-                found[int(stat.parent.name)] = int(text.rpartition(")")[2].split()[1])  # a name may hold brackets and spaces
+                found[int(stat.parent.name)] = int(
+                    text.rpartition(")")[2].split()[1]
+                )  # a name may hold brackets and spaces
         return found
 
     def _prctl(option: int, value: int) -> None:

@@ -207,7 +207,7 @@ def test_cards_are_checked_and_taken_in(run, tmp_path):
 def test_a_sweep_ends_with_its_cards_in_one_file(run, tmp_path):
     shutil.copytree(cards.RESULTS / "cache-stream", tmp_path / "results" / "cache-stream")
     setup = Setup(results=tmp_path / "results", runs=tmp_path / "runs")
-    assert training_commands.tell_end("cache-stream", "cpu", Report(skipped=["a", "b", "c"]), setup)
+    assert training_commands.tell_end("cache-stream", "cpu", Report(skipped=["a", "b", "c"]), setup) == 0
     assert run("cards", "check", "results/cache-stream-cpu.tar.gz").stdout == "3 of 3 cards belong.\n"
 
 

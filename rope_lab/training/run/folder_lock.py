@@ -10,6 +10,10 @@ from pathlib import Path
 from rope_lab.training.run.checkpoint import CheckpointError
 
 
+class UnderWayError(CheckpointError):
+    """Another process trains in this folder."""
+
+
 @contextlib.contextmanager
 def exclusive(folder: Path) -> Iterator[None]:
     """Lock ``folder`` while the block runs.
@@ -18,7 +22,7 @@ def exclusive(folder: Path) -> Iterator[None]:
     is none (Windows, some network disks, a folder that cannot be made) nothing is locked.
 
     Raises:
-        CheckpointError: another process has locked it.
+        UnderWayError: another process has locked it.
     """
     with contextlib.ExitStack() as stack:
         with contextlib.suppress(ImportError, OSError):
@@ -30,7 +34,7 @@ def exclusive(folder: Path) -> Iterator[None]:
             try:
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
-                raise CheckpointError(
+                raise UnderWayError(
                     f"expected {folder} for this run alone, but another process is training there: wait for it, or "
                     "choose another folder"
                 ) from None

@@ -15,7 +15,6 @@ from . import (
     signals as signals,
     validation as validation,
 )
-from .checkpoint import CheckpointError as CheckpointError
 from .config import DEFAULT_RUN as DEFAULT_RUN, RunConfig as RunConfig
 from .doctor import (
     Answer as Answer,
@@ -23,6 +22,7 @@ from .doctor import (
     multiplications as multiplications,
     predicted_seconds as predicted_seconds,
 )
+from .folder_lock import CheckpointError as CheckpointError
 from .loop import (
     NonFiniteLossError as NonFiniteLossError,
     RunOutcome as RunOutcome,

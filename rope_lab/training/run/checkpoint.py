@@ -16,18 +16,14 @@ from typing import Any
 import safetensors.torch
 from torch import Tensor
 
-from rope_lab.errors import RopeLabError
 from rope_lab.training.files import clear_partials, kind, reason, replacing
+from rope_lab.training.run.folder_lock import CheckpointError
 
 NAME = "checkpoint.json"
 SEALS = ("tensors", "sha256", "state_sha256", "ours")
 FORM = re.compile(r"step-[0-9]{7,}-[0-9a-f]{8}\.safetensors")
 PARTIAL = re.compile(rf"\.({re.escape(NAME)}|{FORM.pattern})\.[0-9a-f]{{8}}\.partial")
 _ADVICE = "Move {} aside to start the run afresh"
-
-
-class CheckpointError(RopeLabError, RuntimeError):
-    """A checkpoint that could not be written or does not hold what it should. The message says what to do."""
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,11 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from rope_lab.training.run.checkpoint import CheckpointError
+from rope_lab.errors import RopeLabError
+
+
+class CheckpointError(RopeLabError, RuntimeError):
+    """A checkpoint that could not be written or does not hold what it should. The message says what to do."""
 
 
 class UnderWayError(CheckpointError):

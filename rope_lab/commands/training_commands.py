@@ -14,7 +14,7 @@ from rich.table import Table
 
 from rope_lab.errors import ArgumentError, FileError
 from rope_lab.training.experiments.catalogue import experiment
-from rope_lab.training.files import expect_file, kind, make_folder, reason
+from rope_lab.training.files import expect_file, expect_folder, kind, make_folder, reason
 from rope_lab.training.results.cards import Metric
 from rope_lab.training.run import environment
 from rope_lab.training.run.config import DEFAULT_RUN, RunConfig
@@ -51,7 +51,7 @@ def train_run(
     run = (DEFAULT_RUN if config is None else _read(config)).changed(changes)
     _advise({run.precision}, device)
     folder = out or Path("runs") / run.name
-    make_folder(folder, option="--out")
+    expect_folder(folder, option="--out")
     ended = train(run, out=folder, device=device, threads=threads, time_budget_s=budget)
     if ended.card is None:
         print(f"Stopped ({ended.reason}) after {ended.step} of {run.steps} steps. The same command goes on from here.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
 import re
 import secrets
@@ -84,23 +85,40 @@ def kind(path: Path) -> str:
     return "a folder" if stat.S_ISDIR(mode) else "a pipe" if stat.S_ISFIFO(mode) else "a device"
 
 
-def make_folder(path: Path, *, option: str = "") -> None:
-    """Make a folder that the user named, with those above it, and see that a file can be written there.
+def expect_folder(path: Path, *, option: str = "") -> None:
+    """See, before the work, that a folder can be made at ``path`` and takes a new file. Nothing is made, nothing stays.
 
     ``option`` is how the user named it, such as ``--out``.
 
     Raises:
-        FileError: it cannot be made, or takes no new file: a read-only disk, a full one.
+        FileError: a file, a pipe or a device lies there or above it; a read-only disk, a full one.
     """
-    said = f"{option}: expected a folder" if option else "expected a folder"
+    said = f"{option}: expected a folder" if option else "expected a folder that can be written"
     if there := next((each for each in (path, *path.parents) if kind(each) not in ("", "a folder")), None):
         raise FileError(f"{said}, got {path}, where {there} is {kind(there)}; name another")
-    try:
+    with _saying(path, option):
+        with tempfile.TemporaryFile(dir=next(each for each in (path, *path.parents) if kind(each))) as file:
+            file.write(bytes(4096))  # on Linux the file has no name, so a kill leaves nothing
+        if any(len(os.fsencode(part)) > 255 for part in path.parts):
+            raise OSError(errno.ENAMETOOLONG, os.strerror(errno.ENAMETOOLONG))
+
+
+def make_folder(path: Path, *, option: str = "") -> None:
+    """Make a folder that the user named, with those above it; `FileError` where `expect_folder` says so."""
+    expect_folder(path, option=option)
+    with _saying(path, option):
         path.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=path) as file:  # on Linux it has no name, so a kill leaves nothing
-            file.write(bytes(4096))
+
+
+@contextlib.contextmanager
+def _saying(path: Path, option: str) -> Iterator[None]:
+    try:
+        yield
     except (OSError, ValueError) as error:  # ValueError: a name with a zero byte or half a character
-        raise FileError(f"{said} that can be written, got {str(path)!r:.200}: {reason(error)}; name another") from error
+        raise FileError(
+            f"{option}{option and ': '}expected a folder that can be written, got {str(path)!r:.200}: {reason(error)}; "
+            "name another"
+        ) from error
 
 
 def expect_file(path: Path, *, option: str) -> None:
@@ -131,10 +149,11 @@ def expect_file(path: Path, *, option: str) -> None:
 def _of_the_system(path: Path) -> bool:
     """/dev/stdout and the like, also by a link: they lead to what is open already, and no file may take their name."""
     for _ in range(40):
-        place = path.parent.resolve() / path.name
-        if str(place).startswith(("/dev/", "/proc/", "/sys/")) and not str(place).startswith("/dev/shm/"):
-            return True
-        if not place.is_symlink():
-            return False
-        path = place.parent / place.readlink()
+        with contextlib.suppress(OSError, ValueError):
+            place = path.parent.resolve() / path.name
+            if str(place).startswith(("/dev/", "/proc/", "/sys/")) and not str(place).startswith("/dev/shm/"):
+                return True
+            path = place.parent / place.readlink()
+            continue
+        return False  # no link, or no name that the system takes
     return False

@@ -208,11 +208,11 @@ def _tokenise(corpus: Source, tokenizer: str, folder: Path, root: str | Path | N
             stream = np.concatenate([made.encode(text) for text in parts[split]])
             if not stream.size:
                 raise CorpusError(f"{corpus.name}: expected tokens in the split {split!r}, got none")
-            content = io.BytesIO()
-            np.save(content, stream)
+            whole = io.BytesIO()
+            np.save(whole, stream)
             with replacing(places[split]) as new:
-                new.write(content.getbuffer())
-                new.write(_seal(content.getbuffer(), made))
+                new.write(whole.getbuffer())
+                new.write(_seal(whole.getbuffer(), made))
     except OSError as error:
         raise CorpusError(
             f"{folder}: expected a folder that can be written, got {reason(error)}; "

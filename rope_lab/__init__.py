@@ -10,6 +10,11 @@ array([[1., 0.],
        [0., 1.]])
 """
 
+import sys
+
+if sys.argv[:1] == ["-m"] and not sys.flags.safe_path and "mrope_lab" in "".join(sys.orig_argv):
+    del sys.path[0]  # `python -m rope_lab` puts the folder one stands in first: nothing there passes for a library
+
 from rope_lab.lazy import attach
 
 __version__ = "0.1.0"

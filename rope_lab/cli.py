@@ -204,11 +204,16 @@ def train(
     threads: Annotated[int | None, typer.Option(help="Threads of torch.")] = None,
     minutes: Annotated[float | None, typer.Option(help="Stop cleanly after this time; the same call resumes.")] = None,
 ) -> None:
-    """Train one run, or go on with it, and write its result card."""
+    """Train one run, or go on with it, and write its result card.
+
+    Exit status 0 once there is a card, 75 where --minutes ran out before, 130 after Ctrl-C, 1 for what is refused.
+    """
     with _user_errors():
         from rope_lab.commands import training_commands
 
-        training_commands.train_run(config, change or [], out, device, threads, minutes)
+        status = training_commands.train_run(config, change or [], out, device, threads, minutes)
+    if status:
+        raise typer.Exit(status)
 
 
 @app.command()
@@ -222,15 +227,25 @@ def sweep(
     gpus: Annotated[float, typer.Option(help="Share of a GPU for one run, with ray.")] = 0.0,
     device: Annotated[str | None, typer.Option(help="cpu or cuda; default: a GPU where there is one.")] = None,
     minutes: Annotated[float | None, typer.Option(help="Stop cleanly after this time; the same call resumes.")] = None,
+    variants: Annotated[list[str] | None, typer.Option(help="Only these variants: one, or more with commas.")] = None,
+    seeds: Annotated[list[str] | None, typer.Option(help="Only these seeds, such as 0,1.")] = None,
+    corpora: Annotated[list[str] | None, typer.Option(help="Only these corpora, such as wikitext-2.")] = None,
 ) -> None:
-    """Do every run of an experiment that has no card yet, and pack the cards into one file."""
+    """Do every run of an experiment that has no card yet, and pack the cards into one file.
+
+    Exit status 0 once all have their cards, 1 if a run failed, 130 after Ctrl-C, 75 where --minutes ran out or another
+    process has runs under way: the same command goes on.
+    """
     with _user_errors():
         from rope_lab.commands import training_commands
 
-        fine = training_commands.run_sweep(
+        status = training_commands.run_sweep(
             name,
             rung,
             minutes=minutes,
+            variants=variants or (),
+            seeds=seeds or (),
+            corpora=corpora or (),
             results=results,
             runs=runs,
             jobs=jobs,
@@ -238,8 +253,8 @@ def sweep(
             gpus=gpus,
             device=device,
         )
-    if not fine:
-        raise typer.Exit(1)
+    if status:
+        raise typer.Exit(status)
 
 
 @app.command()
@@ -372,12 +387,12 @@ def _user_errors() -> Iterator[None]:
             raise
         _stop(f"This command needs {missing}, which is not installed: pip install 'rope-lab[{EXTRAS[missing]}]'")
     except KeyboardInterrupt:
-        _stop("Stopped. The same command goes on from here.")
+        _stop("Stopped. The same command goes on from here.", status=130)
 
 
-def _stop(sentence: str) -> NoReturn:
+def _stop(sentence: str, *, status: int = 1) -> NoReturn:
     typer.echo(printable(sentence, keep="\n"), err=True)
-    raise typer.Exit(1)
+    raise typer.Exit(status)
 
 
 def main() -> None:

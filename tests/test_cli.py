@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
@@ -163,3 +164,20 @@ def test_a_terminal_without_unicode_loses_a_sign_and_nothing_else():
     assert (done.returncode, done.stderr.strip()) == (0, b"")
     assert b"blog.props" in done.stdout
     assert b"exact: 1 hold" in done.stdout
+
+
+def test_python_m_runs_nothing_of_the_folder_one_stands_in(tmp_path):
+    """Also what the package itself imports first, and what is loaded late."""
+    for name in ("lazy_loader", "typer", "colorsys", "numpy", "queue"):
+        (tmp_path / f"{name}.py").write_text("raise SystemExit('ran the folder's code')")
+    path = {**os.environ, "PYTHONPATH": str(Path(rope_lab.__file__).parents[1])}
+
+    def python_m(*call):
+        return subprocess.run(
+            [sys.executable, "-m", *call], cwd=tmp_path, env=path, capture_output=True, text=True, check=False
+        )
+
+    done = python_m("rope_lab", "results", "placements")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "placements" in done.stdout
+    assert "ran the folder" in python_m("timeit", "-n1", "import rope_lab").stderr  # the control: another module

@@ -149,7 +149,7 @@ def test_a_folder_that_cannot_be_written_is_one_sentence(tmp_path, monkeypatch):
             cli.app, ["sweep", "placements", "--minutes", "0", option, str(tmp_path / "file" / "x")]
         )
         assert isinstance(done.exception, SystemExit)
-        assert "expected a folder that can be written" in done.stderr
+        assert f"{option}: expected a folder" in done.stderr
     done = CliRunner().invoke(cli.app, ["audit", "--all", "--out", str(tmp_path / "file" / "table.json")])
     assert isinstance(done.exception, SystemExit)
     assert "expected a folder that can be written" in done.stderr

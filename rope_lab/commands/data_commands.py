@@ -8,11 +8,13 @@ from rich.console import Console
 from rich.table import Table
 
 from rope_lab.training.data import sources
+from rope_lab.training.files import make_folder
 
 
 def get_data(name: str, *, force: bool, root: Path | None) -> None:
     """Fetch a corpus; its licence is said first."""
     corpus = sources.lookup(name)
+    make_folder(sources.data_folder(root), option="--root" if root else "data folder")
     print(f"{name}: {corpus.about}. Licence: {corpus.licence}.")
     folder = sources.get(name, root=root, force=force)
     print(f"{name}: {len(corpus.files)} files checked. Data folder: {folder}")

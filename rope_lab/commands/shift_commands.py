@@ -55,7 +55,8 @@ def _asked(ask: Any, model: str, *, as_json: bool, seconds: float) -> bool:
 
 
 def _skipped(model: str, why: str, *, as_json: bool) -> bool:
-    print(json.dumps({"model": model, "skipped": why}, indent=2) if as_json else printable(f"skipped: {why}", keep="\n"))
+    said = printable(f"skipped: {why}", keep="\n")
+    print(json.dumps({"model": model, "skipped": why}, indent=2) if as_json else said)
     return False
 
 

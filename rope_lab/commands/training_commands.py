@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import math
-import signal
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,10 +14,14 @@ from rich.table import Table
 
 from rope_lab.errors import ArgumentError, FileError
 from rope_lab.training.experiments.catalogue import experiment
-from rope_lab.training.files import reason
+from rope_lab.training.files import expect_file, expect_folder, kind, make_folder, reason
 from rope_lab.training.results.cards import Metric
 from rope_lab.training.run import environment
 from rope_lab.training.run.config import DEFAULT_RUN, RunConfig
+from rope_lab.training.run.signals import interrupts
+
+INTERRUPTED = 130  # 128 and the number of Ctrl-C's signal, as shells say it
+UNFINISHED = 75  # EX_TEMPFAIL of sysexits.h: nothing is wrong, and the same command goes on
 
 if TYPE_CHECKING:
     from rope_lab.training.experiments.sweeps import Report, Setup
@@ -30,8 +34,8 @@ def train_run(
     device: str | None,
     threads: int | None,
     minutes: float | None,
-) -> None:
-    """Train one run and say where its card lies.
+) -> int:
+    """Train one run and say where its card lies; the exit status: 0 with a card, `UNFINISHED` or `INTERRUPTED`.
 
     Steps: start Python over with the allocator's settings; read the config (none: `DEFAULT_RUN`) and the changes;
     say so where the machine only imitates the precision; load and tokenise the corpus; lock the folder; if the run is
@@ -39,66 +43,92 @@ def train_run(
     validate and save by turns; validate at the end, count and measure; save weights and card; print the loss.
     """
     budget = _seconds(minutes)
+    if threads is not None:
+        environment.expect_threads(threads)
     environment.tuned(threads=threads)  # before torch: starts this Python over where the allocator is not set up yet
     from rope_lab.training.run.loop import train
 
     run = (DEFAULT_RUN if config is None else _read(config)).changed(changes)
     _advise({run.precision}, device)
     folder = out or Path("runs") / run.name
-    _expect_folder(folder)
+    expect_folder(folder, option="--out")
     ended = train(run, out=folder, device=device, threads=threads, time_budget_s=budget)
     if ended.card is None:
         print(f"Stopped ({ended.reason}) after {ended.step} of {run.steps} steps. The same command goes on from here.")
-    else:
-        final = ended.card.final
-        print(f"Validation loss {final['loss']:.4f} after {final['step']} steps. Card: {folder / ended.card.file_name}")
-
-
-def _expect_folder(folder: Path) -> None:
-    """Refuse a folder in whose place, or above it, a file stands; nothing is made yet."""
-    there = next(path for path in (folder, *folder.parents) if path.exists())
-    if not there.is_dir():
-        raise FileError(f"--out: expected a folder, got {folder}, where {there} is a file; name another")
+        return INTERRUPTED if ended.reason == "interrupted" else UNFINISHED
+    final = ended.card.final
+    print(f"Validation loss {final['loss']:.4f} after {final['step']} steps. Card: {folder / ended.card.file_name}")
+    return 0
 
 
 def _read(config: Path) -> RunConfig:
     try:
+        if (found := kind(config)) not in ("", "a file"):
+            raise FileError(f"{config}: expected a run's config, got {found}")
         return RunConfig.from_json(config.read_text(encoding="utf-8"))
+    except FileError:
+        raise
     except OSError as error:
         raise FileError(f"{config}: expected a run's config, got {reason(error)}") from error
     except ValueError as error:  # no text, no JSON, no fields of a run: which file it was, is said here
         raise ArgumentError(f"{config}: {error}") from error
 
 
-def run_sweep(name: str, rung: str, *, minutes: float | None, **options: Any) -> bool:
-    """Carry out an experiment; True if no run failed. ``options`` are fields of `Setup`."""
+def run_sweep(
+    name: str,
+    rung: str,
+    *,
+    minutes: float | None,
+    variants: Sequence[str] = (),
+    seeds: Sequence[str] = (),
+    corpora: Sequence[str] = (),
+    **options: Any,
+) -> int:
+    """Carry out an experiment, or those of its runs that are named. ``options`` are fields of `Setup`.
+
+    Returns:
+        The exit status: 0 where all have their cards, 1 where a run failed, `UNFINISHED` where some are left or under
+        way in another process.
+    """
     budget = _seconds(minutes)
     from rope_lab.training.data import sources
     from rope_lab.training.experiments.sweeps import Setup, sweep
 
     asked = experiment(name, rung)
+    runs = asked.chosen(variants=variants, seeds=seeds, corpora=corpora)
+    if not runs:
+        raise ArgumentError(f"{name}: expected runs, got none that have the variants, seeds and corpora together")
     setup = Setup(**options, time_budget_s=budget)
     if setup.executor == "inline":
         environment.tuned()
-    signal.signal(signal.SIGTERM, signal.default_int_handler)  # asked to end: the runs under way save and stop
-    print(f"{asked.about}: {len(asked.runs)} runs. {asked.limits}", file=sys.stderr)
-    for corpus in {run.corpus: None for run in asked.runs}:  # absent data stops here, not in every run
+    for option, folder in (("--results", setup.results), ("--runs", setup.runs)):
+        make_folder(folder, option=option)
+    print(f"{asked.about}: {len(runs)} runs. {asked.limits}", file=sys.stderr)
+    for corpus in {run.corpus: None for run in runs}:  # absent data stops here, not in every run
         if sources.state(sources.lookup(corpus)) != "present":
             raise sources.CorpusError(f"{corpus} is not here; `rope-lab data get {corpus}` fetches it")
-    _advise({run.precision for run in asked.runs}, setup.device)
-    return tell_end(name, rung, sweep(asked.runs, setup), setup)
+    expect_file(_pack(name, rung, setup), option="--results")
+    with interrupts():  # asked to end: the runs under way save and stop
+        _advise({run.precision for run in runs}, setup.device)
+        return tell_end(name, rung, sweep(runs, setup), setup)
 
 
-def tell_end(name: str, rung: str, report: Report, setup: Setup) -> bool:
-    """Say what a sweep did, and put its cards into one file; True if no run failed."""
+def _pack(name: str, rung: str, setup: Setup) -> Path:
+    return setup.results / f"{name}-{rung}.jsonl.gz"
+
+
+def tell_end(name: str, rung: str, report: Report, setup: Setup) -> int:
+    """Say what a sweep did, and put its cards into one file; the exit status that `run_sweep` tells of."""
     from rope_lab.training.experiments.card_packs import pack
 
     counts = f"{len(report.done)} done, {len(report.skipped)} had their cards, {len(report.stopped)} stopped"
+    if report.under_way:
+        counts += f", {len(report.under_way)} under way in another process"
     print(f"{counts}, {len(report.failed)} failed. Cards: {setup.results / name / rung}", file=sys.stderr)
     if report.done or report.skipped:
-        packed = setup.results / f"{name}-{rung}.jsonl.gz"
+        packed = _pack(name, rung, setup)
         print(f"{pack(name, rung, root=setup.results, out=packed)} cards in one file: {packed}", file=sys.stderr)
-    return not report.failed
+    return 1 if report.failed else UNFINISHED if report.stopped or report.under_way else 0
 
 
 def _advise(precisions: set[str], device: str | None) -> None:

@@ -33,7 +33,18 @@ def is_number(value: Any) -> bool:
 def are_numbers(values: list[Any]) -> bool:
     """All of them, by their types, each asked once: the curves of the cards hold hundreds of thousands."""
     kinds = set(map(type, values))
-    return all(issubclass(kind, int | float) and kind is not bool for kind in kinds) and all(map(math.isfinite, values))
+    if not all(issubclass(kind, int | float) and kind is not bool for kind in kinds):
+        return False
+    try:
+        return all(map(math.isfinite, values))
+    except OverflowError:  # a whole number beyond the floats
+        return False
+
+
+def _is_folder_name(value: Any) -> bool:
+    return (
+        isinstance(value, str) and value.isprintable() and value not in ("", ".", "..") and not set(value) & set("/\\")
+    )
 
 
 def one_of(names: Iterable[str]) -> Kind:
@@ -44,12 +55,7 @@ def one_of(names: Iterable[str]) -> Kind:
 
 TEXT = Kind(lambda v: isinstance(v, str), "text")
 NAME = Kind(lambda v: isinstance(v, str) and v != "", "a name: text that is not empty")
-FOLDER_NAME = Kind(
-    lambda v: (
-        isinstance(v, str) and v.strip(". ") != "" and v.isprintable() and not set(v) & set("/\\") and len(v) <= 100
-    ),
-    "the name of a folder: at most 100 characters, without / and \\, and not of dots alone",
-)
+FOLDER_NAME = Kind(_is_folder_name, "a name without / and \\ and what does not print, other than '', '.' and '..'")
 FLAG = Kind(lambda v: isinstance(v, bool), "true or false")
 COUNT = Kind(lambda v: is_whole(v) and v >= 0, "a whole number, zero or more")
 POSITIVE_COUNT = Kind(lambda v: is_whole(v) and v >= 1, "a whole number, at least 1")

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import os
+import re
 import secrets
+import stat
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import BinaryIO
@@ -57,14 +61,114 @@ def content(path: Path, *, most: int) -> bytes:
     return data
 
 
-def reason(error: OSError) -> str:
+def reason(error: Exception) -> str:
     """What the system says of a failure, without its number and path."""
-    return error.strerror or str(error)
+    return getattr(error, "strerror", None) or str(error)
 
 
-def make_folder(path: Path) -> None:
-    """Make a folder that the user named, with those above it; `FileError` where that cannot be done."""
+def clear_partials(path: Path) -> None:
+    """Remove what a kill left of `replacing` for ``path``: names of exactly its form, and no others."""
+    form = re.compile(rf"\.{re.escape(path.name)}\.[0-9a-f]{{8}}\.partial")
+    with contextlib.suppress(OSError):
+        for found in [each for each in path.parent.iterdir() if form.fullmatch(each.name)]:
+            found.unlink()
+
+
+def set_aside(path: Path) -> Path:
+    """Give what lies at ``path`` the first free name of ``path.before``, ``path.before2``, ...; that name."""
+    number = 1
+    while os.path.lexists(place := path.with_name(f"{path.name}.before{number if number > 1 else ''}")):
+        number += 1
+    path.rename(place)
+    return place
+
+
+def kind(path: Path) -> str:
+    """What lies at ``path``, in words; "" where nothing does. Links are followed.
+
+    >>> kind(Path(os.sep)), kind(Path("no such file"))
+    ('a folder', '')
+    """
+    if not os.path.lexists(path):
+        return ""
     try:
+        mode = path.stat().st_mode
+    except OSError:
+        return "a link that leads nowhere"
+    if stat.S_ISREG(mode):
+        return "a file"
+    return "a folder" if stat.S_ISDIR(mode) else "a pipe" if stat.S_ISFIFO(mode) else "a device"
+
+
+def expect_folder(path: Path, *, option: str = "") -> None:
+    """See, before the work, that a folder can be made at ``path`` and takes a new file. Nothing is made, nothing stays.
+
+    ``option`` is how the user named it, such as ``--out``.
+
+    Raises:
+        FileError: a file, a pipe or a device lies there or above it; a read-only disk, a full one.
+    """
+    said = f"{option}: expected a folder" if option else "expected a folder that can be written"
+    if there := next((each for each in (path, *path.parents) if kind(each) not in ("", "a folder")), None):
+        raise FileError(f"{said}, got {path}, where {there} is {kind(there)}; name another")
+    with _saying(path, option):
+        with tempfile.TemporaryFile(dir=next(each for each in (path, *path.parents) if kind(each))) as file:
+            file.write(bytes(4096))  # on Linux the file has no name, so a kill leaves nothing
+        if any(len(os.fsencode(part)) > 255 for part in path.parts):
+            raise OSError(errno.ENAMETOOLONG, os.strerror(errno.ENAMETOOLONG))
+
+
+def make_folder(path: Path, *, option: str = "") -> None:
+    """Make a folder that the user named, with those above it; `FileError` where `expect_folder` says so."""
+    expect_folder(path, option=option)
+    with _saying(path, option):
         path.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise FileError(f"expected a folder that can be written, got {path}: {reason(error)}; name another") from error
+
+
+@contextlib.contextmanager
+def _saying(path: Path, option: str) -> Iterator[None]:
+    try:
+        yield
+    except (OSError, ValueError) as error:  # ValueError: a name with a zero byte or half a character
+        raise FileError(
+            f"{option}{option and ': '}expected a folder that can be written, got {str(path)!r:.200}: {reason(error)}; "
+            "name another"
+        ) from error
+
+
+def expect_file(path: Path, *, option: str) -> None:
+    """See, before the work, that a file can be written at ``path``. What lies there stays as it is.
+
+    Args:
+        path: The file that the user named; the folders above it are made.
+        option: How the user named it, such as ``--out``.
+
+    Raises:
+        FileError: A folder, a pipe or a device lies there, or the folder takes no new file.
+    """
+    if (found := "a file of the system" if _of_the_system(path) else kind(path)) not in ("", "a file"):
+        raise FileError(f"{option}: expected a file that can be written, got {path}, which is {found}; name another")
+    make_folder(path.parent, option=option)
+    try:
+        os.lstat(path)
+        with path.open("ab"):  # also where the folder takes new files: a file that is read-only says "leave me"
+            pass
+    except FileNotFoundError:
+        pass
+    except (OSError, ValueError) as error:
+        raise FileError(
+            f"{option}: expected a file that can be written, got {str(path)!r:.200}: {reason(error)}; name another"
+        ) from error
+
+
+def _of_the_system(path: Path) -> bool:
+    """/dev/stdout and the like, also by a link: they lead to what is open already, and no file may take their name."""
+    for _ in range(40):
+        with contextlib.suppress(OSError, ValueError):
+            place = path.parent.resolve() / path.name
+            if str(place).startswith(("/dev/", "/proc/", "/sys/")) and not str(place).startswith("/dev/shm/"):
+                return True
+            path = place.parent / place.readlink()
+            continue
+        return False  # no link, or no name that the system takes
+    return False

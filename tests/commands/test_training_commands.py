@@ -1,18 +1,24 @@
 """The commands say what they did and where, and what to do when they cannot; never a traceback."""
 
+import inspect
 import json
+import os
 import shutil
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
 from rope_lab.cli import app
 from rope_lab.commands import doctor_commands, training_commands
+from rope_lab.errors import FileError
 from rope_lab.training.data import sources
-from rope_lab.training.experiments.catalogue import experiment, names, rungs
+from rope_lab.training.experiments.catalogue import every_experiment, experiment, names, rungs
 from rope_lab.training.experiments.sweeps import Report, Setup
+from rope_lab.training.files import expect_file
 from rope_lab.training.results import cards
+from rope_lab.training.run import environment
 from rope_lab.training.run.doctor import Answer
 from rope_lab.training.run.environment import MALLOC
 from tests.training.tiny import card
@@ -234,7 +240,7 @@ def test_what_a_stranger_wrote_does_not_steer_the_terminal(run, tmp_path):
 def test_a_sweep_ends_with_its_cards_in_one_file(run, tmp_path):
     shutil.copytree(cards.RESULTS / "cache-stream", tmp_path / "results" / "cache-stream")
     setup = Setup(results=tmp_path / "results", runs=tmp_path / "runs")
-    assert training_commands.tell_end("cache-stream", "cpu", Report(skipped=["a", "b", "c"]), setup)
+    assert training_commands.tell_end("cache-stream", "cpu", Report(skipped=["a", "b", "c"]), setup) == 0
     assert run("cards", "check", "results/cache-stream-cpu.jsonl.gz").stdout == "3 of 3 cards belong.\n"
 
 
@@ -253,3 +259,108 @@ def test_the_doctor_prints_what_it_found_and_what_a_table_would_take(run, monkey
     wrong = run("doctor")
     assert wrong.exit_code == 1
     assert "crope-table1" not in wrong.stdout  # nothing was measured rightly, so nothing is predicted
+
+
+def test_out_of_time_is_a_status_of_its_own_and_an_interruption_another(run, monkeypatch):
+    short = run("train", *TINY, "--out", "here", "--minutes", "0")
+    assert (short.exit_code, "The same command goes on" in short.stdout) == (training_commands.UNFINISHED, True)
+    assert "75 where --minutes ran out" in " ".join(run("train", "--help").stdout.split())
+
+    def interrupted(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("rope_lab.training.run.loop.train", interrupted)
+    assert run("train", *TINY, "--out", "there").exit_code == 130
+
+
+@pytest.mark.parametrize(
+    ("report", "status"),
+    [({}, 0), ({"stopped": ["a"]}, 75), ({"under_way": ["a"]}, 75), ({"failed": {"a": "b"}, "stopped": ["c"]}, 1)],
+)
+def test_a_sweep_s_status_says_what_is_left(tmp_path, capsys, report, status):
+    setup = Setup(results=tmp_path / "results", runs=tmp_path / "runs")
+    assert training_commands.tell_end("cache-stream", "cpu", Report(**report), setup) == status
+    assert ("1 under way in another process" in capsys.readouterr().err) == ("under_way" in report)
+
+
+@pytest.mark.parametrize("command", [("train", *TINY), ("sweep", "cache-stream")], ids=["train", "sweep"])
+@pytest.mark.parametrize("out", ["pipe", "/dev/full", "/dev/stdout", "a" * 300, "/proc/mine", "dead/below"])
+def test_a_folder_that_cannot_be_written_is_said_before_the_work(run, tmp_path, command, out):
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "dead").symlink_to("nowhere")
+    wrong = run(*command, "--out" if command[0] == "train" else "--results", out)
+    assert (wrong.exit_code, wrong.stdout) == (1, "")
+    assert f"--{'out' if command[0] == 'train' else 'results'}: expected a folder" in wrong.stderr
+
+
+@pytest.mark.parametrize(
+    "target", ["folder", "pipe", "/dev/full", "/dev/stdout", "out", "/proc/mine", "a" * 300, "a\0"]
+)
+def test_a_file_that_cannot_be_written_is_said_before_the_work(tmp_path, monkeypatch, target):
+    monkeypatch.chdir(tmp_path)
+    os.mkfifo("pipe")
+    Path("folder").mkdir()
+    Path("out").symlink_to("/dev/stdout")
+    with pytest.raises(FileError, match="--out: expected a f"):
+        expect_file(Path(target), option="--out")
+    Path("mine").write_text("mine")
+    for fine in ("mine", "new/below"):  # the control
+        expect_file(Path(fine), option="--out")
+    assert Path("mine").read_text() == "mine"
+    assert sorted(os.listdir()) == ["folder", "mine", "new", "out", "pipe"]  # noqa: PTH208 - names alone
+
+
+def test_a_pipe_as_config_does_not_wait(run):
+    os.mkfifo("mine.json")
+    assert "mine.json: expected a run's config, got a pipe" in run("train", "mine.json").stderr
+
+
+def test_runs_are_chosen_by_name_and_a_name_may_hold_a_comma():
+    table = experiment("crope-table1")
+    chosen = table.chosen(variants=["RoPE,CRoPE QKV"], seeds=["0, 1"], corpora=["wikitext-2"])
+    assert {run.variant for run in chosen} == {"RoPE", "CRoPE QKV"}
+    assert {run.seed for run in chosen} == {0, 1}
+    assert table.chosen() == table.runs
+    other = next(each for each in every_experiment() if any("," in run.variant for run in each.runs))
+    name = next(run.variant for run in other.runs if "," in run.variant)
+    assert {run.variant for run in other.chosen(variants=[name])} == {name}
+    for wrong in ({"variants": ["ROPE"]}, {"seeds": ["0,99"]}, {"corpora": [""]}):
+        with pytest.raises(ValueError, match=r"expected one of .*, got "):
+            table.chosen(**wrong)
+
+
+def test_a_sweep_of_chosen_runs_says_what_there_is(run):
+    wrong = run("sweep", "crope-table1", "--variants", "nope")
+    assert wrong.exit_code == 1
+    assert "variant: expected one of " in wrong.stderr
+
+
+def test_what_a_driver_without_the_command_line_imports_stands():
+    """The names by which runs are made on a borrowed machine that has another typer."""
+    from rope_lab.training.data import corpora
+    from rope_lab.training.experiments import catalogue, sweeps
+    from rope_lab.training.experiments.card_packs import pack
+    from rope_lab.training.run import environment
+
+    inspect.signature(catalogue.experiment).bind("crope-table1", "paper")
+    inspect.signature(pack).bind("crope-table1", "paper", root=Path("r"), out=Path("o"))
+    inspect.signature(corpora.load).bind("wikitext-2", tokenizer="gpt2")
+    inspect.signature(environment.tuned).bind()
+    inspect.signature(environment.commit).bind()
+    folders = {"results": Path("r"), "runs": Path("s")}
+    setup = sweeps.Setup(**folders, executor="inline", device="cpu", time_budget_s=1.0, progress=False)
+    inspect.signature(sweeps.sweep).bind((), setup)
+    assert (Report().done, Report().skipped, Report().stopped, Report().failed) == ([], [], [], {})
+
+
+def test_a_tree_without_git_reads_its_commit_from_a_file(tmp_path, monkeypatch):
+    place = tmp_path / "rope_lab" / "training" / "run" / "environment.py"
+    place.parent.mkdir(parents=True)
+    place.write_text(Path(environment.__file__).read_text())
+    (tmp_path / "pyproject.toml").touch()
+    monkeypatch.setattr(environment, "__file__", str(place))
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
+    assert environment.commit() == ""
+    for said, expected in (("a" * 40 + "\n", "a" * 40), ("b" * 40 + "+", "b" * 40 + "+"), ("mine", ""), ("\xff", "")):
+        (tmp_path / "COMMIT").write_text(said, encoding="latin-1")
+        assert environment.commit() == expected

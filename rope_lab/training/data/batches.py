@@ -51,13 +51,14 @@ class Batches:
         world: int = 1,
     ) -> None:
         self.bos, self.device = bos, torch.device(device)
-        span = np.arange(seq_len + (bos is None))  # BOS stands in for the first input
-        starts = len(stream) - len(span) + 1
+        length = seq_len + (bos is None)  # BOS stands in for the first input
+        starts = len(stream) - length + 1
         if starts < 1:
             raise ArgumentError(
-                f"expected a corpus of at least {len(span)} tokens, got {len(stream)}: "
+                f"expected a corpus of at least {length} tokens, got {len(stream)}: "
                 "choose a longer corpus or a smaller seq_len"
             )
+        span = np.arange(length)
         offsets = np.random.default_rng(seed).integers(starts, size=(steps, batch_size))[:, rank::world]
         self.stream: Any = stream  # arrays on a CPU, where the stream stays on the disk
         self.offsets: Any = offsets

@@ -8,8 +8,11 @@
 from __future__ import annotations
 
 import hashlib
+import io
 import itertools
 import json
+import mmap
+import os
 from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,8 +23,8 @@ from jaxtyping import UInt
 
 from rope_lab.training.data import sources
 from rope_lab.training.data.sources import CorpusError, Registry, Source
-from rope_lab.training.data.tokenizers import BytePairs, Tokenizer, Words, byte_pairs, lines_of, parse
-from rope_lab.training.files import reason, replacing
+from rope_lab.training.data.tokenizers import BytePairs, Tokenizer, Words, byte_pairs, lines_of, parse, smallest_dtype
+from rope_lab.training.files import kind, reason, replacing
 
 FORMAT = 1  # of the cached streams: a change of what the code below writes must change it
 SPLITS = ("train", "valid", "test")
@@ -63,18 +66,25 @@ def load(
         Three streams of token ids, uint16 (uint32 from 65,536 ids on), mapped into memory.
 
     Raises:
-        CorpusError: absent (the message names the command that fetches it), damaged or unknown.
+        CorpusError: absent (the message names the command that fetches it), damaged or unknown. Damaged streams are
+            made again where the texts are here.
         ArgumentError: a tokenizer that does not exist.
     """
     corpus, folder = sources.lookup(name, known), sources.data_folder(root) / "tokens"
     parse(tokenizer)
+    damaged: list[str] = []
     for hashes in _accepted(corpus):  # the streams may be there already, and the texts need not be
-        if (found := _cached(corpus, tokenizer, hashes, folder)) is not None:
+        if (found := _cached(corpus, tokenizer, hashes, folder, damaged)) is not None:
             return found
-    hashes = _tokenise(corpus, tokenizer, folder, root)
-    found = _cached(corpus, tokenizer, hashes, folder)
+    try:
+        hashes = _tokenise(corpus, tokenizer, folder, root)
+    except CorpusError as error:
+        raise CorpusError("; they cannot be made again: ".join([*damaged[:1], str(error)])) from error
+    found = _cached(corpus, tokenizer, hashes, folder, damaged)
     if found is None:
-        raise CorpusError(f"{name}: expected the streams just written in {folder}, found none; try again")
+        raise CorpusError(
+            f"{name}: expected the streams just written in {folder}, found none; {damaged[-1:]}; try again"
+        )
     return found
 
 
@@ -119,15 +129,56 @@ def _place(corpus: Source, tokenizer: str, hashes: dict[str, str], split: str, f
     return folder / f"{corpus.name}-{tokenizer}-{split}-{key[:16]}.npy"
 
 
-def _cached(corpus: Source, tokenizer: str, hashes: dict[str, str], folder: Path) -> Corpus | None:
+def _cached(corpus: Source, tokenizer: str, hashes: dict[str, str], folder: Path, damaged: list[str]) -> Corpus | None:
+    """The streams that lie in the cache, if all are what was written; why one is not is added to ``damaged``."""
     places = [_place(corpus, tokenizer, hashes, split, folder) for split in SPLITS]
+    if not any(map(os.path.lexists, places)):
+        return None
     try:
-        train, valid, test = (np.load(place, mmap_mode="r") for place in places)
-        made = byte_pairs(tokenizer) or Words(tokenizer, tuple(json.loads(_vocabulary(places[0]).read_text("utf-8"))))
-    except (OSError, ValueError, EOFError):  # absent, or cut short: it is written again
+        made = byte_pairs(tokenizer) or Words(tokenizer, _words(_vocabulary(places[0])))
+        train, valid, test = (_stream(place, made) for place in places)
+    except (OSError, ValueError, EOFError, RecursionError) as error:  # damaged, or absent in part: it is written again
+        damaged.append(f"{folder}: expected the streams of {corpus.name} as they were written, got {error}")
         return None
     used = {split: _split_hash(corpus, hashes, split) for split in SPLITS}
     return Corpus(corpus.name, made, train, valid, test, used)
+
+
+def _words(place: Path) -> tuple[str, ...]:
+    if (found := kind(place)) != "a file":
+        raise ValueError(f"{found or 'nothing'} at {place.name}")
+    words = json.loads(place.read_text("utf-8"))
+    if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
+        raise ValueError(f"no list of words in {place.name}")
+    return tuple(words)
+
+
+def _stream(place: Path, made: Tokenizer) -> UInt[np.ndarray, " tokens"]:
+    """A stream, mapped into memory, whose bytes have the hash that stands behind them, and whose ids are ids.
+
+    The hash is in the same file, so that one atomic step writes both; numpy reads no further than the array.
+    """
+    if (found := kind(place)) != "a file":
+        raise ValueError(f"{found or 'nothing'} at {place.name}")
+    with place.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
+        end = max(len(content) - len(_seal(b"", made)), 0)
+        if content[end:] != _seal(memoryview(content)[:end], made):
+            raise ValueError(f"another sha256 than that of {place.name}")
+    stream = np.load(place, mmap_mode="r")
+    expected = np.dtype(smallest_dtype(made.vocab_size))
+    if stream.ndim != 1 or stream.dtype != expected or not stream.size or int(stream.max()) >= made.vocab_size:
+        raise ValueError(
+            f"{place.name}: expected a row of ids below {made.vocab_size}, {expected}, got {stream.dtype} of shape "
+            f"{stream.shape}"
+        )
+    return stream
+
+
+def _seal(content: bytes | memoryview, made: Tokenizer) -> bytes:
+    """What ends a stream's file: the sha256 of all before it and of the vocabulary that its ids belong to."""
+    digest = hashlib.sha256(content)
+    digest.update(made.fingerprint.encode())
+    return f"\nsha256 {digest.hexdigest()}\n".encode()
 
 
 def _vocabulary(train: Path) -> Path:
@@ -157,8 +208,11 @@ def _tokenise(corpus: Source, tokenizer: str, folder: Path, root: str | Path | N
             stream = np.concatenate([made.encode(text) for text in parts[split]])
             if not stream.size:
                 raise CorpusError(f"{corpus.name}: expected tokens in the split {split!r}, got none")
+            whole = io.BytesIO()
+            np.save(whole, stream)
             with replacing(places[split]) as new:
-                np.save(new, stream)
+                new.write(whole.getbuffer())
+                new.write(_seal(whole.getbuffer(), made))
     except OSError as error:
         raise CorpusError(
             f"{folder}: expected a folder that can be written, got {reason(error)}; "

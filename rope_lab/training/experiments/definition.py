@@ -27,6 +27,34 @@ class Experiment:
     reference: str  # the variant that differences are taken to
     runs: tuple[RunConfig, ...]
 
+    def chosen(
+        self, *, variants: Iterable[str] = (), seeds: Iterable[str] = (), corpora: Iterable[str] = ()
+    ) -> tuple[RunConfig, ...]:
+        """The runs of these variants, seeds and corpora, in their order; of what is left out, all.
+
+        Each entry is one name or several with commas between them, as on the command line.
+
+        Raises:
+            ArgumentError: a name that no run has; the message says which there are.
+        """
+        runs = self.runs
+        for name, asked in (("variant", variants), ("seed", seeds), ("corpus", corpora)):
+            there = {str(getattr(run, name)): None for run in self.runs}
+            if wanted := {one for text in asked for one in _names(name, text, there)}:
+                runs = tuple(run for run in runs if str(getattr(run, name)) in wanted)
+        return runs
+
+
+def _names(what: str, text: str, there: Iterable[str]) -> Iterable[str]:
+    """The names in a text with commas between them; a name may have commas itself ("RoPE, size of QKV")."""
+    parts = text.split(",")
+    while parts:
+        ends = (end for end in range(len(parts), 0, -1) if ",".join(parts[:end]).strip() in there)
+        if (end := next(ends, 0)) == 0:
+            raise ArgumentError(f"{what}: expected one of {'; '.join(there)}, got {parts[0].strip()!r:.80}")
+        yield ",".join(parts[:end]).strip()
+        del parts[:end]
+
 
 def make_runs(
     name: str,

@@ -23,12 +23,16 @@ from typing import Any
 from tqdm import tqdm
 
 from rope_lab.errors import ArgumentError, MissingPackageError
-from rope_lab.training.experiments.worker import STOPPED, TRAIN, Order, folder_of, request
+from rope_lab.processes import Worker
+from rope_lab.training.experiments.worker import STOPPED, TRAIN, UNDER_WAY, Order, keep, request
 from rope_lab.training.files import make_folder
 from rope_lab.training.results import cards
 from rope_lab.training.run.config import RunConfig
 from rope_lab.training.run.environment import MALLOC
+from rope_lab.training.run.folder_lock import UnderWayError
 
+WORKER = "rope_lab.training.experiments.worker"
+SAVING = 30.0  # seconds that a run has to save a checkpoint when it is asked to end
 EXECUTORS = ("local", "inline", "ray")
 ONE_THREAD = dict.fromkeys(("OMP_NUM_THREADS", "MKL_NUM_THREADS", "OPENBLAS_NUM_THREADS"), "1")
 
@@ -62,6 +66,7 @@ class Report:
     done: list[str] = field(default_factory=list)
     skipped: list[str] = field(default_factory=list)  # their cards were there
     stopped: list[str] = field(default_factory=list)  # out of time; they resume
+    under_way: list[str] = field(default_factory=list)  # another process trains them
     failed: dict[str, str] = field(default_factory=dict)  # name -> the last line of what went wrong
 
 
@@ -84,7 +89,8 @@ def sweep(configs: Sequence[RunConfig], setup: Setup) -> Report:
         setup: The folders, the executor, how many runs at a time, and the limit of time.
 
     Returns:
-        The names of the runs that were done, skipped, stopped or failed. A run that fails does not stop the others.
+        The names of the runs that were done, skipped, stopped, under way elsewhere or failed. A run
+        that fails does not stop the others.
 
     Raises:
         FileError: If a folder of ``setup`` cannot be written.
@@ -103,7 +109,7 @@ def sweep(configs: Sequence[RunConfig], setup: Setup) -> Report:
 
         def tell(config: RunConfig, outcome: str, detail: str = "") -> None:
             if detail or outcome != "stopped":  # a run that was never begun is counted and gets no line
-                bar.write(f"{config.name}: {outcome} {detail}".rstrip(), file=sys.stderr)
+                bar.write(f"{config.name}: {outcome.replace('_', ' ')} {detail}".rstrip(), file=sys.stderr)
             if outcome == "failed":
                 report.failed[config.name] = detail
             else:
@@ -143,7 +149,7 @@ def _next(todo: Iterator[RunConfig], setup: Setup, deadline: float, tell: Tell) 
 
 def _local(configs: Sequence[RunConfig], setup: Setup, deadline: float, tell: Tell) -> None:
     todo = iter(configs)
-    running: dict[subprocess.Popen, tuple[RunConfig, float]] = {}
+    running: dict[Worker, tuple[RunConfig, float]] = {}
     try:
         while True:
             while len(running) < setup.jobs and (config := _next(todo, setup, deadline, tell)) is not None:
@@ -158,36 +164,29 @@ def _local(configs: Sequence[RunConfig], setup: Setup, deadline: float, tell: Te
         for process in running:
             process.terminate()
         for process in running:
-            with contextlib.suppress(subprocess.TimeoutExpired):
-                process.wait(30)
-            process.kill()
+            process.end()
 
 
 def _log(config: RunConfig, setup: Setup) -> Path:
     return setup.runs / f"{config.name}.log"
 
 
-def _start(config: RunConfig, setup: Setup, deadline: float) -> subprocess.Popen:
+def _start(config: RunConfig, setup: Setup, deadline: float) -> Worker:
     order = _order(config, setup, deadline, threads=1)
     environment = {**os.environ, **ONE_THREAD, **(MALLOC if sys.platform == "linux" else {})}
     with _log(config, setup).open("ab") as log:
-        process = subprocess.Popen(
-            [sys.executable, "-m", "rope_lab.training.experiments.worker"],
-            stdin=subprocess.PIPE,
-            stdout=log,
-            stderr=log,
-            env=environment,
-            start_new_session=True,  # Ctrl-C reaches this process alone, which passes it on
-        )
+        process = Worker(WORKER, grace=SAVING, stdin=subprocess.PIPE, stdout=log, stderr=log, env=environment)
     assert process.stdin  # a pipe was asked for
     with contextlib.suppress(BrokenPipeError), process.stdin as order_in:
         order_in.write(request(order, setup.results.resolve()).encode())
     return process
 
 
-def _settle(process: subprocess.Popen, config: RunConfig, setup: Setup, seconds: float, tell: Tell) -> None:
+def _settle(process: Worker, config: RunConfig, setup: Setup, seconds: float, tell: Tell) -> None:
     if process.returncode == 0:
         tell(config, "done", f"in {seconds:.0f} s")
+    elif process.returncode == UNDER_WAY:
+        tell(config, "under_way", "in another process: it is left to that one")
     elif process.returncode == STOPPED:
         tell(config, "stopped", "before its end; it resumes when the sweep is called again")
     else:
@@ -216,13 +215,16 @@ def _keep(finish: Callable[[], cards.Card | None], config: RunConfig, setup: Set
     """Write the card that ``finish`` gives; a run that fails leaves its traceback in its log, and the sweep goes on."""
     try:
         card = finish()
+        if card is not None:
+            keep(card, setup.results)
+    except UnderWayError:
+        tell(config, "under_way", "in another process: it is left to that one")
+        return
     except Exception as error:
         with _log(config, setup).open("a", encoding="utf-8") as log:
             traceback.print_exception(error, file=log)
         tell(config, "failed", f"{type(error).__name__}: {error} (see {_log(config, setup)})")
         return
-    if card is not None:
-        cards.write(card, folder_of(config, setup.results))
     tell(config, "stopped" if card is None else "done")
 
 

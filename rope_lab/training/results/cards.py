@@ -75,8 +75,13 @@ class Card:
     @property
     def file_name(self) -> str:
         """``setting-variant-seedN.json``, in lower case with hyphens."""
-        words = "".join(c if c.isalnum() else " " for c in f"{self.setting} {self.variant}".lower()).split()
-        return f"{'-'.join(words)}-seed{self.seed}.json"
+        return file_name(self.setting, self.variant, self.seed)
+
+
+def file_name(setting: str, variant: str, seed: int) -> str:
+    """The name of a card's file, also before there is a card."""
+    words = "".join(c if c.isalnum() else " " for c in f"{setting} {variant}".lower()).split()
+    return f"{'-'.join(words)}-seed{seed}.json"
 
 
 def _is_losses(value: Any) -> bool:

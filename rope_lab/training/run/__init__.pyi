@@ -15,7 +15,6 @@ from . import (
 )
 from rope_lab.chapters.ch19_longer_texts import measures as long_contexts
 from rope_lab.chapters.ch15_crope_tables import measures as projection_shares
-from .checkpoint import CheckpointError as CheckpointError
 from .config import DEFAULT_RUN as DEFAULT_RUN, RunConfig as RunConfig
 from .doctor import (
     Answer as Answer,
@@ -23,6 +22,7 @@ from .doctor import (
     multiplications as multiplications,
     predicted_seconds as predicted_seconds,
 )
+from .folder_lock import CheckpointError as CheckpointError
 from .loop import (
     NonFiniteLossError as NonFiniteLossError,
     RunOutcome as RunOutcome,

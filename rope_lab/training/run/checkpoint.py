@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import json
+import os
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -13,15 +16,14 @@ from typing import Any
 import safetensors.torch
 from torch import Tensor
 
-from rope_lab.errors import RopeLabError
-from rope_lab.training.files import reason, replacing
+from rope_lab.training.files import clear_partials, kind, reason, replacing
+from rope_lab.training.run.folder_lock import CheckpointError
 
 NAME = "checkpoint.json"
-SEALS = ("tensors", "sha256", "state_sha256")
-
-
-class CheckpointError(RopeLabError, RuntimeError):
-    """A checkpoint that could not be written or does not hold what it should. The message says what to do."""
+SEALS = ("tensors", "sha256", "state_sha256", "ours")
+FORM = re.compile(r"step-[0-9]{7,}-[0-9a-f]{8}\.safetensors")
+PARTIAL = re.compile(rf"\.({re.escape(NAME)}|{FORM.pattern})\.[0-9a-f]{{8}}\.partial")
+_ADVICE = "Move {} aside to start the run afresh"
 
 
 @dataclass(frozen=True)
@@ -36,17 +38,27 @@ def save(folder: Path, *, tensors: Mapping[str, Tensor], state: Mapping[str, Any
     """Write a checkpoint in ``folder`` and then, only then, remove the one before it. ``state`` must hold its "step".
 
     The tensors go to a new file; replacing ``checkpoint.json``, which names that file and its hash, is the one atomic
-    moment at which the checkpoint becomes the folder's. A kill before it leaves the earlier one, whole.
+    moment at which the checkpoint becomes the folder's. A kill before it leaves the earlier one, whole. The index also
+    names, beforehand, what a kill could leave: nothing is removed or replaced but what an index named.
 
     Raises:
-        CheckpointError: a full disk or an unwritable folder; what was there before is still there.
+        CheckpointError: a full disk, an unwritable folder, or somebody else's file in place of the new one; what was
+            there before is still there.
     """
     content = safetensors.torch.save({name: t.detach().cpu().contiguous() for name, t in tensors.items()})
     step, digest = state["step"], hashlib.sha256(content).hexdigest()
-    tensor_file = folder / f"step-{step:07d}-{digest[:8]}.safetensors"
-    index = json.dumps({**state, "tensors": tensor_file.name, "sha256": digest, "state_sha256": _digest(state)})
+    tensor_file, index = folder / f"step-{step:07d}-{digest[:8]}.safetensors", folder / NAME
+    before = _read(index) or {}
+    ours = _named(before)
+    whole = {**state, "tensors": tensor_file.name, "sha256": digest, "state_sha256": _digest(state)}
     try:
-        for path, written in ((tensor_file, content), (folder / NAME, index.encode())):
+        if tensor_file.name not in ours and os.path.lexists(tensor_file):
+            raise FileExistsError(errno.EEXIST, f"a file {tensor_file.name} lies there that is not of this run")
+        for path, written in (
+            (index, _text({**before, "ours": sorted({*ours, tensor_file.name})})),
+            (tensor_file, content),
+            (index, _text({**whole, "ours": sorted(ours)})),
+        ):
             with replacing(path) as file:
                 file.write(written)
     except OSError as error:
@@ -54,10 +66,76 @@ def save(folder: Path, *, tensors: Mapping[str, Tensor], state: Mapping[str, Any
             f"could not write the checkpoint of step {step} into {folder}: {reason(error)}. "
             "What was saved before is whole: make room or choose another folder, and start the run again to resume it"
         ) from error
-    for old in (*folder.glob("step-*.safetensors"), *folder.glob(".*.partial")):  # and what a kill left half written
-        if old != tensor_file:
+    clear_partials(index)
+    for name in {*ours, tensor_file.name}:
+        clear_partials(folder / name)
+        if name != tensor_file.name:
             with contextlib.suppress(OSError):
-                old.unlink()
+                (folder / name).unlink()
+
+
+def _text(index: Mapping[str, Any]) -> bytes:
+    return json.dumps(index).encode()
+
+
+def _named(index: Mapping[str, Any]) -> set[str]:
+    """The files that an index calls its own: names of exactly the form that `save` gives."""
+    ours = index.get("ours")
+    names = [index.get("tensors"), *(ours if isinstance(ours, list) else ())]
+    return {name for name in names if isinstance(name, str) and FORM.fullmatch(name)}
+
+
+def _read(index: Path) -> dict[str, Any] | None:
+    """What ``checkpoint.json`` holds; ``None`` where there is none.
+
+    Raises:
+        CheckpointError: it cannot be read, or is none.
+    """
+    if (found := kind(index)) not in ("", "a file"):
+        raise CheckpointError(f"{index}: expected a file, got {found}. {_ADVICE.format(index.parent)}")
+    try:
+        state = json.loads(index.read_text(encoding="utf-8")) if found else None
+    except (OSError, ValueError, RecursionError) as error:
+        raise CheckpointError(f"{index}: expected JSON, got {error}. {_ADVICE.format(index.parent)}") from error
+    if state is not None and not isinstance(state, dict):
+        wanted = ", ".join(SEALS)
+        raise CheckpointError(
+            f"{index}: expected the fields {wanted}, got {state!r:.80}. {_ADVICE.format(index.parent)}"
+        )
+    return state
+
+
+def expect_free(folder: Path, *, card: str) -> None:
+    """Refuse a folder without an index in which a run's files lie: they are another run's, or one that lost its index.
+
+    ``card`` is the name of the file that the run will write at its end. What a kill in the very first write left, a
+    part of an index that announces a first checkpoint, is no obstacle. Files of other names are none either.
+
+    Raises:
+        CheckpointError: the message names the files. They stay as they are.
+    """
+    if (folder / NAME).is_file() or not folder.is_dir():
+        return
+    found = sorted(
+        path.name
+        for path in folder.iterdir()
+        if path.name == card
+        or (path.name.startswith("step-") and path.suffix == ".safetensors")
+        or (PARTIAL.fullmatch(path.name) and not _announces(path))
+    )
+    if found:
+        raise CheckpointError(
+            f"{folder}: expected a folder that is new, or has the {NAME} of this run, got none beside "
+            f"{', '.join(found):.200}: bring its {NAME} back to go on, or choose another folder"
+        )
+
+
+def _announces(partial: Path) -> bool:
+    start = _text({"ours": ["step-0000000-"]})[:-3]
+    if not partial.name.startswith(f".{NAME}.") or kind(partial) != "a file" or partial.stat().st_size > 99:
+        return False
+    content = partial.read_bytes()
+    return start.startswith(content) or content.startswith(start)
 
 
 def _digest(state: Mapping[str, Any]) -> str:
@@ -72,28 +150,30 @@ def load(folder: Path, *, fields: Iterable[str] = ()) -> Checkpoint | None:
     Raises:
         CheckpointError: a file is missing, or is not what was written. Nothing is removed.
     """
-    index = folder / NAME
-    if not index.exists():
+    index, advice = folder / NAME, _ADVICE.format(folder)
+    state = _read(index)
+    if state is None or state.keys() == {"ours"}:  # none, or one that was announced and never written
         return None
-    advice = f"Move {folder} aside to start the run afresh"
-    try:
-        state = json.loads(index.read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise CheckpointError(f"{index}: expected JSON, got {error}. {advice}") from error
     wanted = ("tensors", "sha256", *fields)
-    if not isinstance(state, dict) or not state.keys() >= set(wanted):
-        got = (", ".join(state) or "none") if isinstance(state, dict) else f"{state!r:.80}"
-        raise CheckpointError(f"{index}: expected the fields {', '.join(wanted)}, got {got}. {advice}")
+    if not state.keys() >= set(wanted):
+        got = ", ".join(state) or "none"
+        raise CheckpointError(f"{index}: expected the fields {', '.join(wanted)}, got {got:.200}. {advice}")
     if (got := _digest(state)) != state.get("state_sha256", got):  # earlier versions wrote none
         raise CheckpointError(
-            f"{index}: expected values with the sha256 {state['state_sha256']!s:.16}…, got {got[:16]}…. {advice}"
+            f"{index}: expected values with the sha256 {state['state_sha256']!s:.64}, got {got}. {advice}"
         )
+    name = state["tensors"]
     try:
-        content = (folder / state["tensors"]).read_bytes()
+        if not isinstance(name, str) or Path(name).name != name or kind(folder / name) not in ("", "a file"):
+            raise TypeError(f"{name!r:.80}")
+        content = (folder / name).read_bytes()
     except (OSError, TypeError) as error:
         raise CheckpointError(f"{index}: expected its tensors beside it, got {error}. {advice}") from error
     if (got := hashlib.sha256(content).hexdigest()) != state["sha256"]:
         raise CheckpointError(
-            f"{folder / state['tensors']}: expected sha256 {state['sha256']!s:.16}…, got {got[:16]}…. {advice}"
+            f"{folder / state['tensors']}: expected sha256 {state['sha256']!s:.64}, got {got}. {advice}"
         )
-    return Checkpoint(safetensors.torch.load(content), state)
+    try:
+        return Checkpoint(safetensors.torch.load(content), state)
+    except Exception as error:  # its own class, which no module hands out under one name in all releases
+        raise CheckpointError(f"{folder / name}: expected tensors, got {error}. {advice}") from error

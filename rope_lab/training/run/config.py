@@ -27,6 +27,9 @@ from rope_lab.training.fields import (
     one_of,
 )
 
+MOST_WINDOWS = 2**30  # of a run: their places in the stream are drawn before the first step, eight bytes each
+MOST_TOKENS = 2**27  # of a step
+LONGEST = 200  # bytes of a file's name; the systems' own limit is 255, and a file that is half written has 18 more
 SCHEDULES = ("constant", "step", "cosine")
 PRECISIONS = ("float32", "bfloat16", "float16")
 COMPILE = ("auto", "never", "always")
@@ -129,10 +132,42 @@ class RunConfig:
     def __post_init__(self) -> None:
         for name, kind in FIELDS.items():
             if not kind.accepts(got := getattr(self, name)):
-                raise ArgumentError(f"RunConfig.{name}: expected {kind.expected}, got {got!r}")
+                raise ArgumentError(f"RunConfig.{name}: expected {kind.expected}, got {got!r:.80}")
+        self._expect_possible()
         object.__setattr__(self, "betas", tuple(float(b) for b in self.betas))
         object.__setattr__(self, "measure", tuple(self.measure))
         object.__setattr__(self, "model", dict(self.model))
+
+    def _expect_possible(self) -> None:
+        """Refuse numbers that are fine alone and that no machine can carry out, before memory is asked for them."""
+        if (got := self.steps * self.batch_size) > MOST_WINDOWS:
+            raise ArgumentError(f"RunConfig: expected steps x batch_size of at most {MOST_WINDOWS:,}, got {got:.3g}")
+        if (got := max(self.batch_size, self.eval_batch_size) * (self.seq_len + 1)) > MOST_TOKENS:
+            raise ArgumentError(
+                f"RunConfig: expected at most {MOST_TOKENS:,} tokens in a step, got {got:.3g}: choose a smaller "
+                "seq_len, batch_size or eval_batch_size"
+            )
+        try:
+            last = self.learning_rate(self.steps - 1)
+        except OverflowError:
+            last = math.inf
+        if not math.isfinite(last):
+            raise ArgumentError(f"RunConfig.decay: expected finite learning rates, got {last} at the last step")
+        try:
+            names = (
+                self.name,
+                f"{self.setting}-{self.variant}-{self.seed}",
+            )  # its folder's, and that of the card's file
+        except (TypeError, ValueError, RecursionError) as error:
+            raise ArgumentError(
+                f"RunConfig: expected values that JSON can hold, at most some hundred blocks deep, got {error}"
+            ) from error
+        for name in names:
+            if (size := len(name.encode(errors="replace"))) > LONGEST:
+                raise ArgumentError(
+                    f"RunConfig: expected experiment, rung, setting, variant and seed that make the name of a file, at "
+                    f"most {LONGEST} bytes, got {size}, {name:.40}...: shorten them"
+                )
 
     @classmethod
     def from_json(cls, text: str | Mapping[str, Any]) -> RunConfig:
@@ -143,13 +178,15 @@ class RunConfig:
         """
         try:
             values = json.loads(text) if isinstance(text, str) else text
-        except json.JSONDecodeError as error:
+        except (ValueError, RecursionError) as error:  # also numbers of too many digits, brackets in brackets in ...
             raise ArgumentError(f"expected JSON, got {text!r:.80}: {error}") from error
         if not isinstance(values, Mapping):
             raise ArgumentError(f"expected the fields of a RunConfig as a JSON object, got {values!r:.80}")
         if unknown := set(values) - FIELDS.keys():
             known = ", ".join(FIELDS)
-            raise ArgumentError(f"expected fields of RunConfig, got {', '.join(sorted(unknown))}; there are: {known}")
+            raise ArgumentError(
+                f"expected fields of RunConfig, got {', '.join(sorted(unknown)):.200}; there are: {known}"
+            )
         tuples: dict[str, Any] = {name: tuple(v) if isinstance(v, list) else v for name, v in values.items()}
         return cls(**tuples)  # JSON has no tuples
 
@@ -166,11 +203,11 @@ class RunConfig:
         for change in changes:
             name, equals, value = change.partition("=")
             if not equals or not name:
-                raise ArgumentError(f"expected FIELD=VALUE, such as steps=50, got {change!r}")
+                raise ArgumentError(f"expected FIELD=VALUE, such as steps=50, got {change!r:.80}")
             block, _, field_name = name.rpartition(".")
             if block not in ("", "model"):
-                raise ArgumentError(f"expected a field of the run or model.FIELD, got {name!r}")
-            with contextlib.suppress(json.JSONDecodeError):  # text needs no quotes
+                raise ArgumentError(f"expected a field of the run or model.FIELD, got {name!r:.80}")
+            with contextlib.suppress(ValueError, RecursionError):  # text needs no quotes
                 value = json.loads(value)
             (values["model"] if block else values)[field_name] = value
         return RunConfig.from_json(values)

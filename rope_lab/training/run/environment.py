@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import platform
+import re
 import shutil
 import subprocess
 import sys
@@ -14,6 +15,7 @@ from importlib import metadata
 from pathlib import Path
 
 from rope_lab import chapters
+from rope_lab.errors import ArgumentError
 
 # glibc maps every tensor above 32 MB afresh and pays a page fault for each page of it. These keep the memory instead.
 MALLOC = {"MALLOC_MMAP_THRESHOLD_": "4294967296", "MALLOC_TRIM_THRESHOLD_": "100000000000"}
@@ -25,6 +27,15 @@ def tuned_environment(*, threads: int | None = None) -> dict[str, str]:
     if threads is not None:
         wanted["OMP_NUM_THREADS"] = str(threads)
     return {name: value for name, value in wanted.items() if name not in os.environ}
+
+
+def expect_threads(threads: int) -> None:
+    """Refuse a number of threads that torch cannot start; `ArgumentError`."""
+    if not 1 <= threads <= 4096:
+        raise ArgumentError(
+            f"threads: expected at {'least 1' if threads < 1 else 'most 4096'}, got {threads}; leave it out for "
+            "torch's own choice"
+        )
 
 
 def tuned(argv: Sequence[str] | None = None, *, threads: int | None = None) -> None:
@@ -64,7 +75,11 @@ def versions() -> dict[str, str]:
 
 
 def commit() -> str:
-    """The commit that a run's code was checked out at, with a ``+`` when the code differs; empty outside a checkout."""
+    """The commit that a run's code was checked out at, with a ``+`` when the code differs; empty outside a checkout.
+
+    A tree that was carried to a machine without git has no history: there the file ``COMMIT`` beside pyproject.toml is
+    read, which ``git rev-parse HEAD > COMMIT`` wrote where the tree was clean.
+    """
     package = Path(__file__).resolve().parents[2]
 
     def git(*arguments: str) -> str:
@@ -76,7 +91,15 @@ def commit() -> str:
         changed = git("status", "--porcelain", "--untracked-files=no", "algebra", "nn", "training", *rooms)
         return git("rev-parse", "HEAD").strip() + ("+" if changed else "")
     except (OSError, subprocess.CalledProcessError):
-        return ""
+        return _carried(package.parent)
+
+
+def _carried(tree: Path) -> str:
+    with contextlib.suppress(OSError, ValueError):
+        if (tree / "pyproject.toml").is_file() and not (tree / ".git").exists() and (tree / "COMMIT").is_file():
+            said = (tree / "COMMIT").read_text(encoding="utf-8").strip()
+            return said if re.fullmatch(r"[0-9a-f]{40}\+?", said) else ""
+    return ""
 
 
 def cpu_name() -> str:

@@ -7,7 +7,15 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from rope_lab.training.run.checkpoint import CheckpointError
+from rope_lab.errors import RopeLabError
+
+
+class CheckpointError(RopeLabError, RuntimeError):
+    """A checkpoint that could not be written or does not hold what it should. The message says what to do."""
+
+
+class UnderWayError(CheckpointError):
+    """Another process trains in this folder."""
 
 
 @contextlib.contextmanager
@@ -18,7 +26,7 @@ def exclusive(folder: Path) -> Iterator[None]:
     is none (Windows, some network disks, a folder that cannot be made) nothing is locked.
 
     Raises:
-        CheckpointError: another process has locked it.
+        UnderWayError: another process has locked it.
     """
     with contextlib.ExitStack() as stack:
         with contextlib.suppress(ImportError, OSError):
@@ -30,7 +38,7 @@ def exclusive(folder: Path) -> Iterator[None]:
             try:
                 fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
-                raise CheckpointError(
+                raise UnderWayError(
                     f"expected {folder} for this run alone, but another process is training there: wait for it, or "
                     "choose another folder"
                 ) from None

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
+import math
+import os
 from collections.abc import Callable
 from typing import Any
 
@@ -50,7 +52,45 @@ def micro_batch(model: GPTConfig, *, rows: int, memory: float) -> int:
     """
     kept = 14 * model.d_model + 6 * model.hidden + 4 * model.n_heads * model.width
     row = model.seq_len * (16 * model.vocab_size + 4 * model.n_layers * kept)
-    return next(n for n in range(rows, 0, -1) if rows % n == 0 and (n * row <= memory or n == 1))
+    small = [n for n in range(1, math.isqrt(rows) + 1) if rows % n == 0]  # each divisor, or what it leaves, is small
+    return max(n for each in small for n in (each, rows // each) if n * row <= memory or n == 1)
+
+
+def expect_memory(model: GPTConfig, *, run: RunConfig | None = None, device: torch.device | None = None) -> GPTConfig:
+    """The same model, if its weights fit into this machine's memory, and with a ``run`` also what training adds.
+
+    The count is a rough one, from below: what it refuses cannot be computed here.
+
+    Raises:
+        ArgumentError: it does not fit.
+    """
+    memory = _memory(device)
+    matrices = 4 * model.d_model * model.n_heads * model.width + 2 * model.d_model * model.hidden
+    count = model.vocab_size * model.d_model + model.n_layers * (matrices if model.d_latent is None else 1)
+    tables = 8 * model.seq_len * (model.width if model.positions == "rotary" else model.d_model)
+    for what, size in {
+        f"about {count:.3g} parameters": count * (4 if run is None else 16),  # weight, gradient and two moments
+        f"positions up to {model.seq_len:.3g}": tables,
+        "the logits of one window of validation": 0 if run is None else 8 * run.seq_len * model.vocab_size,
+        "the logits of a batch of validation": 0
+        if run is None
+        else 4 * (run.eval_batch_size or run.batch_size) * run.seq_len * model.vocab_size,
+    }.items():
+        if size > memory:
+            raise ArgumentError(
+                f"expected a run that fits into the {memory / 2**30:.3g} GiB of memory here, got {what}, which take "
+                f"{size / 2**30:.3g}: choose smaller sizes (model, vocab_multiple, seq_len, starts, eval_batch_size)"
+            )
+    return model
+
+
+def _memory(device: torch.device | None) -> float:
+    if device is not None and device.type != "cpu":
+        return torch.cuda.get_device_properties(device).total_memory
+    try:
+        return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    except (AttributeError, OSError, ValueError):  # Windows does not say
+        return 2.0**42
 
 
 class NextTokenLoss(nn.Module):

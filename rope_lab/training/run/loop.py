@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import math
+import os
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
@@ -20,12 +21,15 @@ from rope_lab.nn.counts import count_parameters
 from rope_lab.nn.gpt import GPT
 from rope_lab.training.data import corpora
 from rope_lab.training.data.batches import Batches
+from rope_lab.training.fields import is_whole
+from rope_lab.training.files import clear_partials
 from rope_lab.training.results import cards
 from rope_lab.training.run import checkpoint
 from rope_lab.training.run.config import RunConfig
 from rope_lab.training.run.distributed import Processes, processes
+from rope_lab.training.run.environment import expect_threads
 from rope_lab.training.run.folder_lock import exclusive
-from rope_lab.training.run.learner import Learner, model_config
+from rope_lab.training.run.learner import Learner, expect_memory, model_config
 from rope_lab.training.run.measures import expect_measures, measure
 from rope_lab.training.run.run_record import Record
 from rope_lab.training.run.signals import stop_requests
@@ -106,10 +110,11 @@ def train(
         CorpusError: a corpus that is absent or damaged.
     """
     if threads is not None:
-        if threads < 1:
-            raise ArgumentError(f"threads: expected at least 1, got {threads}; leave it out for torch's own choice")
+        expect_threads(threads)
         torch.set_num_threads(threads)
     streams = corpora.load(config.corpus, tokenizer=config.tokenizer) if corpus is None else corpus
+    if checkpoint_every < 1:
+        raise ArgumentError(f"checkpoint_every: expected at least 1 step, got {checkpoint_every}")
     with processes(device) as group:
         return Run(config, Path(out), streams, group, progress).go(checkpoint_every, time_budget_s)
 
@@ -131,9 +136,15 @@ def load_model(folder: str | Path) -> GPT:
     if found is None:
         raise checkpoint.CheckpointError(f"expected a run in {folder}, found none: train it there first")
     run = RunConfig.from_json(found.state["config"])
-    model = GPT(model_config(run, vocab_size=found.state["vocab_size"]), seed=run.seed)
+    size = found.state["vocab_size"]
+    if not is_whole(size) or not 1 <= size < 2**31:
+        raise checkpoint.CheckpointError(f"{folder}: expected the size of a vocabulary, got {size!r:.80}")
+    model = GPT(expect_memory(model_config(run, vocab_size=size)), seed=run.seed)
     weights = {name.removeprefix("model."): t for name, t in found.tensors.items() if name.startswith("model.")}
-    model.load_state_dict(weights)
+    try:
+        model.load_state_dict(weights)
+    except RuntimeError as error:
+        raise checkpoint.CheckpointError(f"{folder}: expected the weights of its config, got {error}") from error
     return model
 
 
@@ -141,14 +152,17 @@ class Run:
     """One run on its way. All that a checkpoint must hold is the learner, the record and the ``recent`` losses."""
 
     def __init__(self, config: RunConfig, out: Path, corpus: TokenStreams, group: Processes, progress: bool) -> None:
-        expect_measures(config, model_config(config, vocab_size=corpus.vocab_size), tokens=len(corpus.valid))
+        model = expect_memory(model_config(config, vocab_size=corpus.vocab_size), run=config, device=group.device)
+        expect_measures(config, model, tokens=len(corpus.valid))
         if config.batch_size % group.world:
             raise ArgumentError(f"expected a batch_size divisible by {group.world} processes, got {config.batch_size}")
         self.config, self.out, self.corpus, self.group = config, out, corpus, group
+        self.card_file = cards.file_name(config.setting, config.variant, config.seed)
         self.hidden = not (progress and group.first)
         self.bos = corpus.vocab_size if config.bos else None
-        self.recent = torch.zeros(config.log_every, device=group.device)  # losses since the last point of the curve
-        self.starts = np.random.default_rng((config.seed, 1)).integers(config.starts, size=config.steps).tolist()
+        # losses since the last point of the curve
+        self.recent = torch.zeros(min(config.log_every, config.steps), device=group.device)
+        self.starts = np.random.default_rng((config.seed, 1)).integers(config.starts, size=config.steps)
         self.batches = Batches(
             corpus.train,
             seq_len=config.seq_len,
@@ -178,7 +192,7 @@ class Run:
         self.record = Record(self.config, None if found is None else found.state["record"])
         if found is not None:
             self.learner.load(found.tensors, found.state["scaler"])
-            self.recent.copy_(found.tensors["recent"])
+            self.recent.copy_(found.tensors["recent"][: len(self.recent)])  # earlier versions kept log_every of them
         self._save()  # an unwritable folder is found out before the work, not after it
         steps = {"total": self.config.steps, "initial": self.record.step, "unit": "step", "desc": self.config.variant}
         with stop_requests() as stop, tqdm(**steps, disable=self.hidden) as self.bar:
@@ -194,7 +208,7 @@ class Run:
             with record.stopwatch:
                 inputs, targets = self.batches[step]
                 rate = config.learning_rate(step)
-                loss = self.learner.step(inputs, targets, lr=rate, offset=self.starts[step])
+                loss = self.learner.step(inputs, targets, lr=rate, offset=int(self.starts[step]))
                 self.recent[step % config.log_every] = loss
                 record.step = done = step + 1
                 end = done == config.steps
@@ -261,12 +275,26 @@ class Run:
         return self.record.card(data=data, parameters=parameters, device=self.group.device, how=how, measured=measured)
 
     def _found(self) -> checkpoint.Checkpoint | None:
+        checkpoint.expect_free(self.out, card=self.card_file)
         found = checkpoint.load(self.out, fields=("config", "vocab_size", "record", "scaler", "card"))
         if found is not None and (got := RunConfig.from_json(found.state["config"]).digest) != self.config.digest:
             raise checkpoint.CheckpointError(
                 f"expected the run {self.config.digest} in {self.out}, found {got}: give each run a folder of its own"
             )
+        self._expect_no_other_card()
         return found
+
+    def _expect_no_other_card(self) -> None:
+        """Refuse a file under the name of the card to come that is not this run's card: it would be lost."""
+        place = self.out / self.card_file
+        try:
+            other = os.path.lexists(place) and cards.read(place).config_hash != self.config.digest
+        except cards.CardError:
+            other = True
+        if other:
+            raise checkpoint.CheckpointError(
+                f"{place}: expected the card of this run or no file, got another: move it aside, and start again"
+            )
 
     def _save(self, card: cards.Card | None = None) -> None:
         """A checkpoint, or with a card the end of the run: weights alone, since nothing is left to resume."""
@@ -286,5 +314,7 @@ class Run:
     def _finished(self, card: cards.Card) -> RunOutcome:
         """Write the card; also of a run that was finished before, whose card's file may be gone."""
         if self.group.first:
+            self._expect_no_other_card()
+            clear_partials(self.out / card.file_name)
             cards.write(card, self.out)
         return RunOutcome("finished", self.config.steps, self.out, card)

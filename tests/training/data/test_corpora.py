@@ -3,6 +3,7 @@
 import hashlib
 import io
 import lzma
+import os
 import tarfile
 
 import numpy as np
@@ -260,3 +261,60 @@ def test_penn_treebank_says_that_it_has_no_open_licence_and_is_not_in_the_packag
 
 def test_the_package_s_data_stays_small():
     assert sum(path.stat().st_size for path in sources.PACKAGED.rglob("*") if path.is_file()) < 1e6
+
+
+# Damage in the cache
+
+
+def flipped(place, at):
+    content = bytearray(place.read_bytes())
+    content[at % len(content)] ^= 1
+    place.write_bytes(content)
+
+
+def saved(place, stream):
+    with place.open("wb") as file:
+        np.save(file, stream)
+
+
+DAMAGE = {
+    "a header": lambda place: flipped(place, 20),
+    "an id": lambda place: flipped(place, -100),
+    "the hash": lambda place: flipped(place, -10),
+    "an earlier version's": lambda place: place.write_bytes(place.read_bytes()[:-73]),
+    "ids of no token": lambda place: saved(place, np.full(9, 60_000, np.uint16)),
+    "text": lambda place: saved(place, np.array(["a", "b"])),
+    "a table": lambda place: saved(place, np.zeros((3, 3), np.uint16)),
+    "empty": lambda place: place.write_bytes(b""),
+    "a link": lambda place: (place.unlink(), place.symlink_to("nowhere")),
+    "a pipe": lambda place: (place.unlink(), os.mkfifo(place)),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE.values(), ids=DAMAGE)
+@pytest.mark.parametrize("what", ["*-valid-*.npy", "*.vocabulary.json"])
+def test_damage_in_the_cache_is_mended_or_said(server, tmp_path, damage, what):
+    fill(tmp_path)
+    first = load("hands", tokenizer="word", root=tmp_path, known=known(server))
+    expected = first.decode(first.valid), np.array(first.valid)
+    (place,) = (tmp_path / "tokens").glob(what)
+    damage(place)
+    again = load("hands", tokenizer="word", root=tmp_path, known=known(server))
+    assert again.decode(again.valid) == expected[0]
+    np.testing.assert_array_equal(again.valid, expected[1])
+    damage(place)
+    (tmp_path / "hands" / "train.txt").unlink()
+    with pytest.raises(CorpusError, match=r"as they were written, got .*cannot be made again: .*data get hands"):
+        load("hands", tokenizer="word", root=tmp_path, known=known(server))
+
+
+def test_ids_are_checked_beside_their_hash(server, tmp_path):
+    """The seal of a stream with an id that the vocabulary has not: what the hash alone would let pass."""
+    fill(tmp_path)
+    made = load("hands", root=tmp_path, known=known(server)).tokenizer
+    (place,) = (tmp_path / "tokens").glob("*-valid-*.npy")
+    for wrong in (np.array([1024], np.uint16), np.zeros(3, np.uint32), np.zeros((2, 2), np.uint16)):
+        np.save(place, wrong)
+        place.write_bytes(place.read_bytes() + corpora._seal(place.read_bytes(), made))
+        with pytest.raises(ValueError, match="expected a row of ids below 1024, uint16, got"):
+            corpora._stream(place, made)

@@ -10,6 +10,7 @@ import subprocess
 import sys
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
@@ -17,10 +18,11 @@ from rope_lab.errors import MissingPackageError
 from rope_lab.nn.gpt import GPTConfig
 from rope_lab.training.experiments import catalogue
 from rope_lab.training.experiments.catalogue import RUNGS, experiment
-from rope_lab.training.experiments.sweeps import Setup, is_done, sweep
-from rope_lab.training.experiments.worker import TRAIN
+from rope_lab.training.experiments.sweeps import Setup, _settle, is_done, sweep
+from rope_lab.training.experiments.worker import STOPPED, TRAIN, UNDER_WAY
 from rope_lab.training.results import cards, intervals, result_tables
 from rope_lab.training.run.config import DEFAULT_RUN, RunConfig
+from rope_lab.training.run.folder_lock import UnderWayError
 from tests.nn import peer
 from tests.training.tiny import tiny
 
@@ -117,8 +119,44 @@ def test_a_damaged_card_is_done_again(setup):
     (config,) = runs("well")
     sweep([config], setup())
     (path,) = (setup().results / "demo" / "cpu").iterdir()
-    path.write_text(path.read_text()[:-50])
+    path.write_text(damaged := path.read_text()[:-50])
     assert sweep([config], setup()).done == [config.name]
+    assert path.with_name(f"{path.name}.before").read_text() == damaged  # set aside, not lost
+
+
+def test_a_run_that_another_process_trains_is_under_way_and_did_not_fail(setup, monkeypatch):
+    def held(*_):
+        raise UnderWayError("another process is training there")
+
+    (config,) = runs("well")
+    monkeypatch.setattr("quick_training.train", lambda *_, **__: held())
+    report = sweep([config], setup())
+    assert (report.under_way, report.failed, report.done) == ([config.name], {}, [])
+    monkeypatch.undo()
+
+
+def test_an_interrupted_run_stops_the_whole_sweep(setup, monkeypatch):
+    begun = []
+
+    def interrupted(config, **_):
+        begun.append(config.name)
+        return SimpleNamespace(card=None, reason="interrupted")
+
+    monkeypatch.setattr("quick_training.train", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        sweep(runs("well", "well"), setup())
+    assert len(begun) == 1
+
+
+@pytest.mark.parametrize("ending", [STOPPED, UNDER_WAY, 1])
+def test_a_worker_s_status_says_how_its_run_ended(setup, ending):
+    told = []
+    setup().runs.mkdir()
+    (setup().runs / f"{runs('well')[0].name}.log").touch()
+    _settle(
+        SimpleNamespace(returncode=ending), runs("well")[0], setup(), 1.0, lambda _, outcome, *__: told.append(outcome)
+    )
+    assert told == [{STOPPED: "stopped", UNDER_WAY: "under_way", 1: "failed"}[ending]]
 
 
 def test_a_run_that_fails_or_stops_takes_no_other_with_it(setup):
@@ -147,18 +185,19 @@ def test_local_processes_have_one_thread_each_and_the_allocator_s_settings(setup
 
 
 SWEEP = """
-import signal, sys
 from pathlib import Path
+from rope_lab.training.run.signals import interrupts
 from rope_lab.training.run.config import RunConfig
 from rope_lab.training.experiments.sweeps import Setup, sweep
-signal.signal(signal.SIGTERM, signal.default_int_handler)
 listed = [RunConfig(experiment="demo", variant=f"waits{i}", model={"mood": "waits"}) for i in range(3)]
-sweep(listed, Setup(Path("results"), Path("runs"), jobs=2, progress=False, train="quick_training:train"))
+with interrupts():
+    sweep(listed, Setup(Path("results"), Path("runs"), jobs=2, progress=False, train="quick_training:train"))
 """
 
 
 @pytest.mark.usefixtures("setup")
-def test_an_interrupted_sweep_lets_its_runs_save_and_leaves_none_behind(tmp_path, monkeypatch):
+@pytest.mark.parametrize("by", [signal.SIGTERM, signal.SIGHUP])
+def test_an_interrupted_sweep_lets_its_runs_save_and_leaves_none_behind(tmp_path, monkeypatch, by):
     os.mkfifo(tmp_path / "pipe")
     monkeypatch.setenv("BEGAN", str(tmp_path / "pipe"))
     pipe = os.open(tmp_path / "pipe", os.O_RDWR)  # not for reading alone, which would wait here for the first run
@@ -168,7 +207,7 @@ def test_an_interrupted_sweep_lets_its_runs_save_and_leaves_none_behind(tmp_path
         assert select.select([pipe], [], [], 90)[0], f"expected two runs to begin within 90 seconds, got {len(began)}"
         began += os.read(pipe, 2)
     os.close(pipe)
-    sweeping.send_signal(signal.SIGTERM)
+    sweeping.send_signal(by)
     assert sweeping.wait(90) != 0
     assert len(list((tmp_path / "runs").glob("*/saved"))) == 2
     assert not written(tmp_path / "results")

@@ -13,7 +13,7 @@ from rope_lab.training.run.config import FIELDS, RunConfig
 CONFIGS = st.builds(
     RunConfig,
     experiment=st.sampled_from(["a", "b"]),
-    variant=st.text(min_size=1),
+    variant=st.text(min_size=1, max_size=40),
     seed=st.integers(0, 9),
     lr=st.floats(1e-6, 1),
     steps=st.integers(1, 9),
@@ -75,6 +75,22 @@ def test_the_schedules():
         ({"eps": -1e-8}, "eps: expected a finite number, zero or more"),
         ({"experiment": "../elsewhere"}, r"experiment: expected a name without / and .*, got '../elsewhere'"),
         ({"rung": "a\\b"}, "rung: expected a name without"),
+        *(
+            ({name: at}, f"{name}: expected a name without")
+            for name in ("experiment", "rung")
+            for at in ("", ".", "..")
+        ),
+        ({"experiment": "a\0b"}, "experiment: expected a name without"),
+        ({"steps": 10**20}, "steps x batch_size of at most"),
+        ({"batch_size": 10**9}, "steps x batch_size of at most"),
+        ({"seq_len": 10**12}, "tokens in a step, got"),
+        ({"eval_batch_size": 10**9}, "tokens in a step, got"),
+        ({"lr": 10**400}, "lr: expected a finite number"),
+        ({"decay": 1e300, "decay_every": 1}, "decay: expected finite learning rates"),
+        ({"variant": "a" * 300}, "at most 200 bytes, got 3"),
+        ({"setting": "s" * 250}, "at most 200 bytes"),
+        ({"seed": 10**300}, "at most 200 bytes"),
+        ({"model": {"d_model": 3j}}, "values that JSON can hold"),
         ({"model": 3}, "model: expected a block of fields"),
         ({"variant": 1}, "variant: expected a name"),
         ({"variant": ""}, "variant: expected a name: text that is not empty, got ''"),
@@ -105,3 +121,11 @@ def test_a_text_without_fields_is_refused(text):
 def test_a_config_cannot_change():
     with pytest.raises(dataclasses.FrozenInstanceError):
         RunConfig().lr = 1.0
+
+
+@pytest.mark.parametrize("value", ["[" * 100_000, "9" * 5000, "[" * 900 + "]" * 900, '"\\ud800"', "\ud800"])
+def test_a_value_that_json_cannot_hold_is_a_text_or_refused(value):
+    with pytest.raises(ValueError, match="expected"):
+        RunConfig().changed([f"seed={value}"])
+    with pytest.raises(ValueError, match="expected"):
+        RunConfig.from_json('{"seed":' + value)

@@ -123,6 +123,25 @@ def test_the_papers_step_is_cut_to_fit_eight_gigabytes():
     assert 1 <= rows < 16
     assert micro_batch(paper, rows=16, memory=1e12) == 16
     assert 16 % rows == 0
+    assert micro_batch(paper, rows=10**9 + 7, memory=1e12) == 1  # a prime, and it does not count down to it
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        *({"model": MODEL | each} for each in ({"d_model": 10**9}, {"n_layers": 10**9}, {"mlp_width": 10**12})),
+        {"vocab_multiple": 10**12},
+        {"starts": 10**12},
+    ],
+)
+def test_a_model_that_no_memory_holds_is_refused_in_words(tmp_path, changes):
+    with pytest.raises(ArgumentError, match=r"that fits into the .* GiB of memory here, got .*: choose smaller sizes"):
+        run(tmp_path, **changes)
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_curve_of_one_point_needs_no_memory_for_more(tmp_path):
+    assert run(tmp_path, log_every=10**12).card.curve["step"][-1] == 40
 
 
 def test_a_time_budget_stops_cleanly_and_the_rest_follows(tmp_path):

@@ -53,12 +53,14 @@ for kill, how in {kills!r}:
     assert os.WIFSIGNALED(status) and os.WTERMSIG(status) == signal.SIGKILL, status
 """
 KILLS = [
-    ("write", (2, True)),  # the very first checkpoint: its tensors are there, its index is not
+    ("write", (1, True)),  # the very first index, which names the tensors to come, is half there
+    ("write", (1, False)),  # it is there, and nothing else
+    ("write", (3, True)),  # the very first checkpoint: its tensors are there, its index is not
     ("step", (4,)),  # before any checkpoint but the first
     ("step", (9,)),  # three steps after a checkpoint, in the middle of a point of the curve
-    ("write", (3, True)),  # the tensors of a new checkpoint are half there
-    ("write", (4, True)),  # the tensors are there and the index still names the old ones
-    ("write", (4, False)),  # the index is there and the old tensors are not yet removed
+    ("write", (5, True)),  # the tensors of a new checkpoint are half there
+    ("write", (6, True)),  # the tensors are there and the index still names the old ones
+    ("write", (6, False)),  # the index is there and the old tensors are not yet removed
     ("step", (1,)),  # at once
 ]
 
@@ -76,6 +78,7 @@ def test_kills_leave_no_trace_in_the_result(tmp_path):
     resumed = train(tiny(), out=tmp_path / "killed", corpus=TinyCorpus(), threads=1, progress=False)
     assert found(resumed) == found(whole)
     assert weights(tmp_path / "killed") == weights(tmp_path / "whole")
+    assert len(list((tmp_path / "killed").iterdir())) == 3  # index, weights, card: the kills left nothing else
     assert resumed.card.volatile["starts"] > whole.card.volatile["starts"]
 
 

@@ -7,6 +7,8 @@ PYTHON ?= $(shell for p in python3 $(PYTHONS:%=python%); do $(call accepted,$$p)
 IN := .venv/bin/python
 WORKERS := -n auto --maxprocesses 4 --dist loadgroup  # one page visit, one worker; ARGS="-n 0" for none
 
+unexport PYTHONDONTWRITEBYTECODE   # or each worker compiles the rewritten tests anew
+
 .PHONY: book test quick deep serve lab wheel zip pdf lock newest mutants lint clean
 .DELETE_ON_ERROR:
 
@@ -80,8 +82,10 @@ clean:
 	$(IN) -m pip install --quiet --no-deps --editable .
 	@touch $@
 
+# uv takes a fifth of pip's time. torch is left to pip, whose configuration may name a build; so is all where uv finds no way.
 .venv/dev: requirements-dev.txt pyproject.toml | .venv/bin/pip
-	$(IN) -m pip install --quiet -r requirements-dev.txt
+	$(IN) -m pip install --quiet -c requirements-dev.txt torch uv
+	$(IN) -m uv pip install --quiet --compile-bytecode -r requirements-dev.txt || $(IN) -m pip install --quiet -r requirements-dev.txt
 	$(IN) -m pip install --quiet --no-deps --editable .
 	@touch .venv/book $@
 

@@ -82,5 +82,8 @@ def main(parts: list[str]) -> int:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("part", nargs="*", choices=[*PARTS, []], help="default: all of them")
-    sys.exit(main(parser.parse_args().part or list(PARTS)))
+    parser.add_argument("part", nargs="*", help=f"of {', '.join(PARTS)}; default: all of them")
+    parts = parser.parse_args().part or list(PARTS)
+    if unknown := set(parts) - set(PARTS):
+        parser.error(f"expected some of {', '.join(PARTS)}, got {' '.join(sorted(unknown))}; leave it out for all")
+    sys.exit(main(parts))

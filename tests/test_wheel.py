@@ -57,8 +57,12 @@ def reader(wheel, tmp_path_factory) -> Path:
     venv.create(home / "env", with_pip=True)
     python = home / "env" / "bin" / "python"
     pins = [] if os.environ.get("ROPE_LAB_NEWEST") else ["-c", str(ROOT / "requirements.txt")]
-    run = [str(python), "-m", "pip", "install", "--quiet", *pins, f"{wheel}[lab,train]", "ipykernel"]
-    subprocess.run(run, check=True, capture_output=True, cwd=home)
+    pip = [str(python), "-m", "pip", "install", "--quiet", *pins]
+    subprocess.run([*pip, "torch"], check=True, capture_output=True, cwd=home)  # its configuration may name a build
+    rest = [*pins, f"{wheel}[lab,train]", "ipykernel"]
+    uv = [sys.executable, "-m", "uv", "pip", "install", "--python", str(python), "--compile-bytecode", *rest]
+    if subprocess.run(uv, check=False, capture_output=True, cwd=home).returncode:  # pip knows more ways
+        subprocess.run([*pip, *rest], check=True, capture_output=True, cwd=home)
     site = subprocess.run(
         [str(python), "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"],
         check=True,

@@ -148,6 +148,7 @@ def test_an_interrupted_run_stops_the_whole_sweep(setup, monkeypatch):
     assert len(begun) == 1
 
 
+@pytest.mark.usefixtures("untyped")
 @pytest.mark.parametrize("ending", [STOPPED, UNDER_WAY, 1])
 def test_a_worker_s_status_says_how_its_run_ended(setup, ending):
     told = []

@@ -16,7 +16,7 @@ from rope_lab.commands.audit_targets import (
     Question,
     answered,
     ask_all,
-    expect_file,
+    expect_readable,
     expect_settings,
     expect_writable,
     read_json,
@@ -34,7 +34,7 @@ def settings_of(changes: list[str], config: Path | None, **options: Any) -> dict
     settings = read_settings(changes) | {name: value for name, value in options.items() if value is not None}
     expect_settings(settings)
     if config is not None:
-        expect_file("--config", config)
+        expect_readable("--config", config)
         try:
             settings["config"] = read_json(config.read_text(encoding="utf-8"))
         except OSError as error:

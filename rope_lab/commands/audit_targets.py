@@ -5,7 +5,6 @@ Question(target='my_package.rope:Rotary', settings={'layer_type': 'far', 'rope_t
 """
 
 import json
-import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,7 +14,7 @@ from rope_lab.algebra.arguments import expect_even
 from rope_lab.audit.importing import expect_target
 from rope_lab.commands.audit_process import Auditor, folder_of
 from rope_lab.errors import ArgumentError, FileError, checking_arguments
-from rope_lab.training.files import make_folder, reason, replacing
+from rope_lab.training.files import expect_file, reason, replacing
 
 OURS = ("target", "name", "limit")  # arguments of `audit` that are no settings
 ROW = '{"target": '  # how each line of our answers begins
@@ -68,7 +67,7 @@ def read_json(text: str) -> Any:
     return found
 
 
-def expect_file(option: str, path: Path) -> None:
+def expect_readable(option: str, path: Path) -> None:
     """Refuse what is there and no file: reading a pipe waits for a writer, and a device may never end."""
     try:
         other = path.exists() and not path.is_file()
@@ -80,14 +79,8 @@ def expect_file(option: str, path: Path) -> None:
 
 def expect_writable(out: Path | None) -> None:
     """Find out before the work whether --out can be written, and make its folder."""
-    if out is None:
-        return
-    if out.is_dir():
-        raise FileError(f"--out: expected a file that can be written, got {out}, a folder; name a file in it")
-    expect_file("--out", out)
-    make_folder(out.parent)
-    if not os.access(out if out.exists() else out.parent, os.W_OK):
-        raise FileError(f"--out: expected a file that can be written, got {out}, which is read-only; name another")
+    if out is not None:
+        expect_file(out, option="--out")
 
 
 def expect_settings(settings: Mapping[str, Any]) -> None:
@@ -117,7 +110,7 @@ def read_targets(path: Path) -> list[Question]:
         FileError: If it cannot be read, or has none.
         ValueError: If a line has another form.
     """
-    expect_file("--targets", path)
+    expect_readable("--targets", path)
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError) as error:

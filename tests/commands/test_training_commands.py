@@ -4,6 +4,7 @@ import inspect
 import json
 import os
 import shutil
+import subprocess
 from dataclasses import replace
 from pathlib import Path
 
@@ -364,3 +365,36 @@ def test_a_tree_without_git_reads_its_commit_from_a_file(tmp_path, monkeypatch):
     for said, expected in (("a" * 40 + "\n", "a" * 40), ("b" * 40 + "+", "b" * 40 + "+"), ("mine", ""), ("\xff", "")):
         (tmp_path / "COMMIT").write_text(said, encoding="latin-1")
         assert environment.commit() == expected
+
+
+@pytest.mark.parametrize(
+    ("changed", "sign"),
+    [
+        ("nn/rotary.py", "+"),
+        ("chapters/ch15_x/experiments_planned.py", "+"),
+        ("chapters/ch15_x/measures.py", "+"),
+        ("chapters/ch13_x/offset_head.py", "+"),
+        ("chapters/ch15_x/claims_book.py", ""),
+        ("chapters/ch15_x/figures.py", ""),
+        ("chapters/ch15_x/board.js", ""),
+        ("show/style.py", ""),
+    ],
+)
+def test_the_sign_of_a_card_is_that_of_what_trains(tmp_path, monkeypatch, changed, sign):
+    def git(*arguments):
+        who = ("-c", "user.name=x", "-c", "user.email=x@example.com")
+        return subprocess.run(
+            ["git", *who, *arguments], cwd=tmp_path, capture_output=True, text=True, check=True
+        ).stdout
+
+    place = tmp_path / "rope_lab" / "training" / "run" / "environment.py"
+    for file in (place, tmp_path / "rope_lab" / changed):
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text("A = 1\n")
+    git("init", "--quiet")
+    git("add", "--all")
+    git("commit", "--quiet", "--message", "one")
+    monkeypatch.setattr(environment, "__file__", str(place))
+    assert environment.commit() == git("rev-parse", "HEAD").strip()
+    (tmp_path / "rope_lab" / changed).write_text("A = 2\n")
+    assert environment.commit() == git("rev-parse", "HEAD").strip() + sign

@@ -5,7 +5,7 @@ from io import BytesIO
 import pytest
 from pypdf import PdfReader
 
-from tests.site.pages import visiting
+from tests.site.pages import still, visiting
 
 PAPER = {"width": 680, "height": 960}  # what A4 leaves between its margins, in CSS pixels
 CUT = """() => [...document.querySelectorAll("pre")]
@@ -199,7 +199,7 @@ def test_a_wide_formula_in_a_line_is_not_cut_on_paper(browser, site):
     page = browser.new_page(viewport={"width": 390, "height": 844})
     page.goto(f"{site.file}book/ledger.html")
     page.evaluate("for (const fold of document.querySelectorAll('details')) fold.open = true")
-    page.wait_for_selector("m-tex.wide", state="attached")
+    still(page)
     page.emulate_media(media="print")
     wide = page.locator("span.math:has(> m-tex.wide), m-tex.wide")
     assert set(wide.evaluate_all("all => all.map((box) => getComputedStyle(box).overflowX)")) == {"visible"}

@@ -7,7 +7,6 @@ import pytest
 from tests.site.checks import nothing
 from tests.site.pages import page_names, visiting
 
-pytestmark = pytest.mark.xdist_group("search")
 RESULTS = "#search-results ul.search li"
 
 
@@ -24,9 +23,9 @@ def search(visit, word: str) -> list[str]:
     return [link.get_attribute("href") for link in visit.page.locator(f"{RESULTS} > a").all()]
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture
 def reader(browser, site):
-    """Somebody who has opened the book, and searches from whatever page is open."""
+    """Somebody who has opened the book's first page."""
     with visiting(browser, site, page_names()[0]) as visit:
         yield visit
 

@@ -12,13 +12,13 @@ import rope_lab
 from rope_lab import cli
 from rope_lab.audit.importing import TargetError
 from rope_lab.audit.probe import RefusedError
-from rope_lab.chapters.ch15_crope_tables.rate_choice import UndecidedError
 from rope_lab.claims import MalformedClaimError, NoSuchClaimError
 from rope_lab.errors import ArgumentError, FileError, MissingPackageError, RopeLabError, checking_arguments
 from rope_lab.training.data.download import DownloadError
 from rope_lab.training.data.sources import CorpusError
 from rope_lab.training.experiments.card_packs import PackError
 from rope_lab.training.experiments.definition import NotYetError
+from rope_lab.training.experiments.rate_choice import UndecidedError
 from rope_lab.training.results.cards import CardError
 from rope_lab.training.run.checkpoint import CheckpointError
 from rope_lab.training.run.loop import NonFiniteLossError

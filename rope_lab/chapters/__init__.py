@@ -7,16 +7,7 @@ from fnmatch import fnmatchcase
 from importlib import import_module
 from types import ModuleType
 
-TRAINS = (
-    "experiments*",
-    "measures",
-    "task",
-    "rate_choice",
-    "equivalence",
-    "diagonal_rnn",
-    "offset_head",
-    "grid_reader",
-)
+TRAINS = ("experiments*", "measures", "task", "diagonal_rnn", "offset_head", "grid_reader")
 """The modules of a room that a trained number depends on; the other ones say and show what came out."""
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from rope_lab.chapters.ch15_crope_tables.experiments import SCHEMES, TABLE1_CPU
-from rope_lab.chapters.ch15_crope_tables.rate_choice import UndecidedError, best_rates
 from rope_lab.training.experiments.definition import GPT2, Experiment, NotYetError, make_runs
+from rope_lab.training.experiments.rate_choice import UndecidedError, best_rates
 from rope_lab.training.results.cards import load_all
 
 RATES = (0.0005, 0.001, 0.002, 0.004, 0.008, 0.016)  # a factor of two apart; 0.016 by the plan's rule for edges

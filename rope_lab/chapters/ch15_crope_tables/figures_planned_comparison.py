@@ -6,11 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from statistics import fmean
 from typing import Any
 
-from rope_lab.chapters.ch15_crope_tables.equivalence import Finding
 from rope_lab.show.style import LIGHT
 from rope_lab.show.svg import Picture, figure
 from rope_lab.show.tables import Table
 from rope_lab.training.results.cards import Card
+from rope_lab.training.results.equivalence import Finding
 from rope_lab.training.results.intervals import interval
 
 __all__ = ["answer_table", "difference_by_rate", "five_answers", "four_lengths", "loss_by_rate", "rows_by_rate"]

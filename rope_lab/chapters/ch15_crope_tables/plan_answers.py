@@ -6,12 +6,12 @@ from collections.abc import Collection, Iterable, Mapping
 from statistics import fmean
 
 from rope_lab.chapters.ch15_crope_tables import experiments_planned_more as planned_more
-from rope_lab.chapters.ch15_crope_tables.equivalence import Finding, family
 from rope_lab.chapters.ch15_crope_tables.experiments_planned import BETWEEN, RATE_SEEDS, RATES, SEEDS, VARIANTS
-from rope_lab.chapters.ch15_crope_tables.rate_choice import Losses, UndecidedError, best_rates, losses_by_rate
 from rope_lab.training.experiments.definition import NotYetError
+from rope_lab.training.experiments.rate_choice import Losses, UndecidedError, best_rates, losses_by_rate
 from rope_lab.training.results import cards
 from rope_lab.training.results.cards import Card
+from rope_lab.training.results.equivalence import Finding, family
 
 MARGIN = 0.02  # nats per token: what the plan calls too small to matter
 PRIMARY = (  # (variant, reference): the plan's five

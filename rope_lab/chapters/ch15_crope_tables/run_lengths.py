@@ -7,8 +7,8 @@ from itertools import pairwise
 from math import exp, log
 
 from rope_lab.chapters.ch15_crope_tables import plan_answers
-from rope_lab.chapters.ch15_crope_tables.equivalence import Finding
 from rope_lab.chapters.ch15_crope_tables.experiments_planned import SEEDS
+from rope_lab.training.results.equivalence import Finding
 
 TIED, PLAIN = "CRoPE QKV", "RoPE"
 LENGTHS = (250, 500, 1000, 2000)  # steps

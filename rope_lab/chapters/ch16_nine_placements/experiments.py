@@ -28,6 +28,12 @@ _PLACEMENTS_CPU = {
     "log_every": 20,
     **_COSINE,
 }
+_SHIFT = 8
+ANYWHERE: dict[str, Any] = {  # windows begin anywhere, in training and where "shift 8" validates
+    **_PLACEMENTS_CPU,
+    "starts": _SHIFT * _WINDOW + 1,  # 0 and what the measure draws
+    "measure": (f"shift {_SHIFT}",),
+}
 _PLACEMENTS_COLAB = {
     "corpus": "pg19-large",
     "tokenizer": "bpe-4096",
@@ -91,11 +97,9 @@ def placements_anywhere(rung: str) -> Experiment | None:
     """
     if rung != "cpu":
         return None
-    name, shift = "placements-anywhere", 8
+    name = "placements-anywhere"
     chosen = {variant: PLACEMENTS[variant] for variant in ("QK", "Q", "K", "V", "O", "QKV")}
-    starts = shift * _WINDOW + 1  # 0 and what "shift 8" draws
-    shared = {**_PLACEMENTS_CPU, "starts": starts, "measure": (f"shift {shift}",)}
-    runs = make_runs(name, rung, chosen, seeds=range(5), settings=_ALONE, model=LLAMA, **shared)
+    runs = make_runs(name, rung, chosen, seeds=range(5), settings=_ALONE, model=LLAMA, **ANYWHERE)
     about = "The placements that a shift changes, trained in windows that begin at random positions"
     limits = "The setting of placements-shifted, with its seeds, starts and texts. QK is the control: nothing changes."
     return Experiment(name, rung, about, limits, "QK", runs)

@@ -2,6 +2,7 @@ from . import (
     card_packs as card_packs,
     catalogue as catalogue,
     definition as definition,
+    rate_choice as rate_choice,
     small_tasks as small_tasks,
     sweeps as sweeps,
     worker as worker,
@@ -11,7 +12,6 @@ from rope_lab.chapters.ch15_crope_tables import (
     experiments as crope,
     experiments_planned as planned,
     experiments_planned_more as planned_more,
-    rate_choice as rate_choice,
 )
 from rope_lab.chapters.ch21_many_axes import task as grid_question
 from rope_lab.chapters.ch19_longer_texts import experiments as long_contexts
@@ -27,7 +27,7 @@ from .card_packs import (
 )
 from .catalogue import RUNGS as RUNGS, experiment as experiment, names as names
 from .definition import Experiment as Experiment
-from rope_lab.chapters.ch15_crope_tables.rate_choice import UndecidedError as UndecidedError, best_rates as best_rates
+from .rate_choice import UndecidedError as UndecidedError, best_rates as best_rates
 from .sweeps import Report as Report, Setup as Setup, sweep as sweep
 from rope_lab.chapters.ch10_complex_rnn.task import (
     counting_accuracy as counting_accuracy,

@@ -1,16 +1,13 @@
 from . import (
     card_index as card_index,
     cards as cards,
+    equivalence as equivalence,
     flat_cards as flat_cards,
     intervals as intervals,
     paired_curves as paired_curves,
     result_tables as result_tables,
 )
-from rope_lab.chapters.ch15_crope_tables import (
-    equivalence as equivalence,
-    plan_answers as plan_answers,
-    run_lengths as run_lengths,
-)
+from rope_lab.chapters.ch15_crope_tables import plan_answers as plan_answers, run_lengths as run_lengths
 from rope_lab.chapters.ch19_longer_texts import results as long_contexts
 from .card_index import ExperimentCards as ExperimentCards, experiment_cards as experiment_cards
 from .cards import (
@@ -21,7 +18,7 @@ from .cards import (
     read as read,
     write as write,
 )
-from rope_lab.chapters.ch15_crope_tables.equivalence import Finding as Finding, family as family, holm as holm
+from .equivalence import Finding as Finding, family as family, holm as holm
 from .intervals import Interval as Interval, interval as interval, paired as paired, t_quantile as t_quantile
 from .paired_curves import Gaps as Gaps, along as along
 from rope_lab.chapters.ch15_crope_tables.plan_answers import (

@@ -3,7 +3,7 @@
 import pytest
 
 from rope_lab.chapters.ch15_crope_tables import figures_planned_comparison as planned_comparison
-from rope_lab.chapters.ch15_crope_tables.equivalence import family
+from rope_lab.training.results.equivalence import family
 from tests.training.tiny import card
 
 MEANS = {("wide", "RoPE"): (3.0, 3.2), ("wide", "CRoPE QKV"): (3.1, 2.9), ("narrow", "RoPE"): (3.4, 3.3)}

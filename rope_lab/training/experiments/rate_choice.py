@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import statistics
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 
 from rope_lab.errors import RopeLabError
 from rope_lab.training.results.cards import Card
@@ -16,19 +16,40 @@ class UndecidedError(RopeLabError, ValueError):
     """The cards do not decide a rate yet. The message says what is missing."""
 
 
-def losses_by_rate(cards: Iterable[Card]) -> Losses:
-    """The final loss of each card, by variant, rate and seed.
+def losses_by_rate(cards: Iterable[Card], *, loss: Callable[[Card], float] = Card.loss) -> Losses:
+    """The loss of each card, by variant, rate and seed.
 
     Args:
         cards: Cards of one corpus, with rates in their configurations.
+        loss: What is read from a card. Default: the final validation loss.
 
     Returns:
         Nested dictionaries: the variant, the rate, the seed; the loss in nats per token.
     """
     found: Losses = {}
     for card in cards:
-        found.setdefault(card.variant, {}).setdefault(float(card.config["lr"]), {})[card.seed] = card.loss()
+        found.setdefault(card.variant, {}).setdefault(float(card.config["lr"]), {})[card.seed] = loss(card)
     return found
+
+
+def lowest(losses: Mapping[float, Mapping[int, float]], *, seeds: Collection[int]) -> float:
+    """The rate with the lowest mean over the seeds; of equal ones the lower. No infinite mean is chosen.
+
+    Args:
+        losses: Of one variant, by rate and seed; each rate has all seeds.
+        seeds: The seeds that choose.
+
+    Returns:
+        The rate, wherever in the grid it lies.
+
+    Raises:
+        UndecidedError: If no rate has finite losses.
+    """
+    means = {rate: statistics.fmean(of[seed] for seed in seeds) for rate, of in losses.items()}
+    finite = {rate: mean for rate, mean in means.items() if math.isfinite(mean)}
+    if not finite:
+        raise UndecidedError("expected a rate at which all seeds end with a finite loss, found none")
+    return min(finite, key=lambda rate: (finite[rate], rate))
 
 
 def best_rates(
@@ -58,11 +79,10 @@ def best_rates(
         raise UndecidedError(f"expected a card for each variant, rate and seed, {whole} in all; {missing} are missing")
     chosen = {}
     for variant in variants:
-        means = {rate: statistics.fmean(losses[variant][rate][seed] for seed in seeds) for rate in grid}
-        finite = {rate: mean for rate, mean in means.items() if math.isfinite(mean)}
-        if not finite:
-            raise UndecidedError(f"{variant}: expected a rate at which all seeds end with a finite loss, found none")
-        chosen[variant] = min(finite, key=lambda rate: (finite[rate], rate))
+        try:
+            chosen[variant] = lowest({rate: losses[variant][rate] for rate in grid}, seeds=seeds)
+        except UndecidedError as error:
+            raise UndecidedError(f"{variant}: {error}") from None
     edges = {variant: rate for variant, rate in chosen.items() if rate in (grid[0], grid[-1])}
     if edges:
         raise UndecidedError(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from rope_lab.chapters.ch15_crope_tables.rate_choice import UndecidedError, best_rates
+from rope_lab.training.experiments.rate_choice import UndecidedError, best_rates
 from tests.training.tiny import card
 
 GRID, SEEDS = (0.001, 0.002, 0.004), (0, 1)

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from rope_lab.chapters.ch15_crope_tables.equivalence import family, holm
+from rope_lab.training.results.equivalence import family, holm
 
 APART, INSIDE, NOISY = [0.05, 0.06, 0.055, 0.052], [0.001, -0.002, 0.0, 0.001], [0.5, -0.6, 0.4, -0.1]
 

@@ -1,0 +1,111 @@
+"""The second plan's comparisons (``book/plan.md``), with the cards that its runs left."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import combinations
+
+from rope_lab.chapters.ch16_nine_placements import experiments_rates as planned
+from rope_lab.chapters.ch16_nine_placements.experiments import PLACEMENTS
+from rope_lab.training.experiments.rate_choice import Losses, losses_by_rate, lowest
+from rope_lab.training.results import cards
+from rope_lab.training.results.equivalence import Finding, family
+
+MARGIN = 0.02  # nats per token: within it two placements are called level
+LEVEL = 0.025  # of each family, so that both together have 5 %
+FAMILIES = (  # (placement, reference)
+    tuple((name, "NoPE") for name in ("QK", "QKVO", "VO", "K", "QKV", "O", "Q", "V")),
+    (("QKVO", "QK"), ("VO", "QK"), ("QKV", "K")),
+)
+
+BySeed = Mapping[str, Mapping[int, float]]  # placement -> seed -> loss, each at the rate that the plan gives it there
+
+
+def answers() -> list[Finding]:
+    """The eleven primary comparisons, in the plan's order, with the five seeds that judge.
+
+    Returns:
+        The findings; empty while a card of ``placements-confirm`` is missing.
+
+    Raises:
+        UndecidedError: If the cards of ``placements-rates`` do not decide a rate.
+    """
+    losses = _at_own_rates()
+    return _compared(losses) if losses else []
+
+
+def with_rates_of_others() -> list[Finding]:
+    """The comparisons with eight seeds, each at rates that it had no voice in: the plan's check of its answers.
+
+    A seed that chose is judged at the rates that the two others choose, with its cards of ``placements-rates``.
+
+    Returns:
+        The findings; empty while a card of ``placements-confirm`` is missing.
+
+    Raises:
+        UndecidedError: If the cards of ``placements-rates`` do not decide a rate.
+    """
+    losses = _at_own_rates()
+    if not losses:
+        return []
+    tried, chosen = _tried(), rates_of_pairs()
+    for pair, rates in chosen.items():
+        (left,) = set(planned.RATE_SEEDS) - set(pair)
+        for name, rate in rates.items():
+            losses[name][left] = tried[name][rate][left]
+    return _compared(losses)
+
+
+def rates_of_pairs() -> dict[tuple[int, ...], dict[str, float]]:
+    """The rates that each two of the three choosing seeds choose, in the grids that all three led to.
+
+    Returns:
+        The rate of each placement, by pair of seeds. It may lie at an edge.
+    """
+    tried = _tried()
+    pairs = combinations(planned.RATE_SEEDS, 2)
+    return {pair: {name: lowest(_whole(tried[name]), seeds=pair) for name in PLACEMENTS} for pair in pairs}
+
+
+def at_one_rate(rate: float = 0.004) -> list[Finding]:
+    """The comparisons at one rate for all, with the seeds that choose: exploratory, beside the primary answers.
+
+    Args:
+        rate: A rate that all nine have cards at.
+
+    Returns:
+        The findings; empty while a card is missing.
+    """
+    tried = _tried()
+    losses = {name: tried.get(name, {}).get(rate, {}) for name in PLACEMENTS}
+    whole = all(set(of) == set(planned.RATE_SEEDS) for of in losses.values())
+    return _compared(losses) if whole else []
+
+
+def _tried() -> Losses:
+    return losses_by_rate(cards.load_all("placements-rates", "cpu"), loss=planned.loss_anywhere)
+
+
+def _whole(tried: Mapping[float, Mapping[int, float]]) -> dict[float, Mapping[int, float]]:
+    """The rates at which every choosing seed ended: the others cannot be chosen."""
+    return {rate: of for rate, of in tried.items() if set(of) == set(planned.RATE_SEEDS)}
+
+
+def _at_own_rates() -> dict[str, dict[int, float]]:
+    """The judging seeds' losses, each placement at its own rate; empty while a card is missing."""
+    rates = planned.own_rates()
+    held = losses_by_rate(cards.load_all("placements-confirm", "cpu"), loss=planned.loss_anywhere)
+    losses = {name: dict(held.get(name, {}).get(rate, {})) for name, rate in rates.items()}
+    return losses if all(set(of) == set(planned.SEEDS) for of in losses.values()) else {}
+
+
+def _compared(losses: BySeed) -> list[Finding]:
+    return [
+        finding
+        for pairs in FAMILIES
+        for finding in family(
+            {f"{a} minus {b}": [losses[a][seed] - losses[b][seed] for seed in sorted(losses[a])] for a, b in pairs},
+            margin=MARGIN,
+            level=LEVEL,
+        )
+    ]

@@ -20,7 +20,7 @@ from rope_lab.training.experiments.card_packs import PackError
 from rope_lab.training.experiments.definition import NotYetError
 from rope_lab.training.experiments.rate_choice import UndecidedError
 from rope_lab.training.results.cards import CardError
-from rope_lab.training.run.checkpoint import CheckpointError
+from rope_lab.training.run.folder_lock import CheckpointError, UnderWayError
 from rope_lab.training.run.loop import NonFiniteLossError
 
 PACKAGE = Path(rope_lab.__file__).parent
@@ -38,6 +38,7 @@ BUILT_IN = {  # what `except` caught before there was a family, it catches now
     NotYetError: ValueError,
     RefusedError: Exception,
     TargetError: Exception,
+    UnderWayError: RuntimeError,
     UndecidedError: ValueError,
     PackError: ValueError,
 }
@@ -134,6 +135,7 @@ def test_what_the_user_can_put_right_is_one_sentence(arguments, said, tmp_path, 
 def test_a_model_that_cannot_be_is_one_sentence(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("rope_lab.training.run.environment.tuned", lambda **_: None)
+    monkeypatch.setattr("rope_lab.training.run.precision_check.advice", lambda *_: None)  # it times this machine
     for wrong in ("model.n_heads=3", "model.head_dim=5", "model.depth=2", "model.layout=spiral"):
         done = CliRunner().invoke(cli.app, ["train", "--set", wrong, "--out", "here"])
         assert isinstance(done.exception, SystemExit), wrong
@@ -152,4 +154,4 @@ def test_a_folder_that_cannot_be_written_is_one_sentence(tmp_path, monkeypatch):
         assert f"{option}: expected a folder" in done.stderr
     done = CliRunner().invoke(cli.app, ["audit", "--all", "--out", str(tmp_path / "file" / "table.json")])
     assert isinstance(done.exception, SystemExit)
-    assert "expected a folder that can be written" in done.stderr
+    assert "--out: expected a folder" in done.stderr

@@ -42,9 +42,8 @@ def are_numbers(values: list[Any]) -> bool:
 
 
 def _is_folder_name(value: Any) -> bool:
-    return (
-        isinstance(value, str) and value.isprintable() and value not in ("", ".", "..") and not set(value) & set("/\\")
-    )
+    fits = isinstance(value, str) and value.strip(". ") != "" and len(value) <= 100
+    return fits and value.isprintable() and not set(value) & set("/\\")
 
 
 def one_of(names: Iterable[str]) -> Kind:
@@ -55,7 +54,9 @@ def one_of(names: Iterable[str]) -> Kind:
 
 TEXT = Kind(lambda v: isinstance(v, str), "text")
 NAME = Kind(lambda v: isinstance(v, str) and v != "", "a name: text that is not empty")
-FOLDER_NAME = Kind(_is_folder_name, "a name without / and \\ and what does not print, other than '', '.' and '..'")
+FOLDER_NAME = Kind(
+    _is_folder_name, "the name of a folder: at most 100 characters, without / and \\, and not of dots alone"
+)
 FLAG = Kind(lambda v: isinstance(v, bool), "true or false")
 COUNT = Kind(lambda v: is_whole(v) and v >= 0, "a whole number, zero or more")
 POSITIVE_COUNT = Kind(lambda v: is_whole(v) and v >= 1, "a whole number, at least 1")

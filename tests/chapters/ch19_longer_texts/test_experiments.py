@@ -36,6 +36,6 @@ def test_three_seeds_of_three_models_that_differ_in_their_positions_only():
 def test_the_stream_is_read_by_the_same_models():
     """Up to experiment and measure, so that the trained weights are the same to the last bit."""
     stream = experiment("cache-stream", "cpu").runs
-    same = {"experiment": "", "measure": ()}
+    same = {"experiment": "same", "measure": ()}
     rope = [replace(run, **same) for run in RUNS if run.variant == "RoPE"]
     assert [replace(run, **same) for run in stream] == rope

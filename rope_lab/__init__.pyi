@@ -22,7 +22,7 @@ from .nn.cache import KVCache as KVCache, LatentCache as LatentCache
 from .nn.complex_linear import ComplexLinear as ComplexLinear
 from .nn.gpt import GPT as GPT, GPTConfig as GPTConfig
 from .nn.latent_attention import LatentConfig as LatentConfig
-from .nn.recurrence.forms import linear_rnn as linear_rnn, retention as retention
+from .nn.recurrence.forms import linear_rnn as linear_rnn
 from .nn.rotary import (
     Rotary as Rotary,
     RotaryConfig as RotaryConfig,

@@ -31,7 +31,7 @@ ALLOWED = {
     "training.data": BASICS,
     "training.run": RUN,
     "training.experiments": (*RUN, "training.run"),
-    "training.results": ("training.data", "training.run", "training.experiments", *BASICS),
+    "training.results": ("algebra", "training.data", "training.run", "training.experiments", *BASICS),
     "claims": ("algebra", "chapters"),
     "show": ("algebra", "story", "training.results"),
     "chapters": (),

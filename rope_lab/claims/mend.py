@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["corrected_formula", "marked_pieces", "printed_formula"]
+__all__ = ["corrected_formula", "printed_formula"]
 
 _STRUCK, _READ = re.compile(r"\[-(.+?)-\]"), re.compile(r"\[\+(.+?)\+\]")
 
@@ -30,12 +30,3 @@ def corrected_formula(mend: str, *, marks: bool = False) -> str:
     'x^{\\underline{3}}'
     """
     return _READ.sub(r"\\underline{\1}" if marks else r"\1", _STRUCK.sub("", mend))
-
-
-def marked_pieces(mend: str) -> tuple[list[str], list[str]]:
-    """What is struck, and what is read instead.
-
-    >>> marked_pieces("x^{[-2-][+3+]}")
-    (['2'], ['3'])
-    """
-    return _STRUCK.findall(mend), _READ.findall(mend)

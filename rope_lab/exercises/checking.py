@@ -9,11 +9,10 @@ from __future__ import annotations
 import copy
 import inspect
 import io
-import math
 import tempfile
 import warnings
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from contextlib import redirect_stdout
 from dataclasses import dataclass, replace
 from typing import Any
@@ -85,29 +84,6 @@ def solution(name: str) -> str:
     """
     item = exercise(name)
     return item.source if isinstance(item, Task) else f"{item.shown_answer}. {item.why}"
-
-
-def prove(item: Question | Task) -> str:
-    """Run a definition against itself: "" when its answer is right and every mistake is caught, else what is wrong.
-
-    Args:
-        item: The exercise. A question whose `truth` is None cannot be computed, and passes.
-
-    Returns:
-        An empty text, or one that says what is wrong.
-    """
-    if isinstance(item, Task):
-        reply = _answer_task(item, item.solution)
-        passed = [name for name, mistake in item.mistakes.items() if _answer_task(item, mistake).ok]
-        return f"the solution fails: {reply}" if not reply.ok else f"the check accepts: {passed}" if passed else ""
-    if item.truth is None:
-        return ""
-    found = item.truth()
-    if not isinstance(found, Sequence):
-        close = math.isfinite(found) and abs(found - float(item.answer)) <= (item.tolerance or 0) / 2
-        return "" if close else f"answer={item.answer!r}, but truth() gives {found!r}"
-    right = [LETTERS[i] for i, holds in enumerate(found) if holds]
-    return "" if right == [item.answer] and len(found) == len(item.choices) else f"truth() finds {right} right"
 
 
 def _answer_question(item: Question, answer: Any) -> Reply:

@@ -2,7 +2,6 @@ from . import (
     attention as attention,
     cache as cache,
     cache_surgery as cache_surgery,
-    complex_convert as complex_convert,
     complex_linear as complex_linear,
     complex_planes as complex_planes,
     complex_products as complex_products,
@@ -28,7 +27,6 @@ from .cache_surgery import (
     shift_tokens as shift_tokens,
     splice_tokens as splice_tokens,
 )
-from .complex_convert import from_dense as from_dense, to_dense as to_dense
 from .complex_linear import ComplexLinear as ComplexLinear
 from .complex_products import (
     complex_product as complex_product,
@@ -44,7 +42,7 @@ from .latent_attention import (
     SharedLatentAttention as SharedLatentAttention,
     SplicedLatentAttention as SplicedLatentAttention,
 )
-from .recurrence.forms import decay_scan as decay_scan, linear_rnn as linear_rnn, retention as retention
+from .recurrence.forms import decay_scan as decay_scan, linear_rnn as linear_rnn
 from .rotary import (
     Rotary as Rotary,
     RotaryConfig as RotaryConfig,

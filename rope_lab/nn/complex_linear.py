@@ -19,8 +19,7 @@ class ComplexLinear(nn.Module):
 
     $\tilde y = (a + ib)\,\tilde x$, run as one real matrix through ``F.linear``, which costs what a dense layer costs.
     A plane is the pair of coordinates that the layout rotates together. a and b count planes, not coordinates, so they
-    mean the same in both layouts (the bias does not). Dense layers become complex-linear ones, and back, in
-    `rope_lab.nn.complex_convert`.
+    mean the same in both layouts (the bias does not).
 
     Args:
         in_features: width of x.

@@ -61,15 +61,7 @@ def complex_product(
     in_groups: int,
     out_groups: int,
 ) -> Float[Tensor, "*batch two_n"]:
-    """Multiply complex numbers, in complex64 or, for float64, complex128; returns the dtype of x.
-
-    Args:
-        x: (..., 2m), floating.
-        a: (n, m), the real part of the matrix.
-        b: (n, m), its imaginary part.
-        bias: (2n,), or None.
-        in_groups: The result of `plane_groups` for the input.
-        out_groups: The result of `plane_groups` for the output.
+    """Multiply complex numbers, in complex64 or, for float64, complex128; takes what `real_product` does.
 
     Returns:
         (..., 2n), in the dtype of x, under autocast too.
@@ -89,19 +81,7 @@ def gauss_product(
     in_groups: int,
     out_groups: int,
 ) -> Float[Tensor, "*batch two_n"]:
-    """Three real products of a quarter of a dense layer's size each.
-
-    Args:
-        x: (..., 2m), floating.
-        a: (n, m), the real part of the matrix.
-        b: (n, m), its imaginary part.
-        bias: (2n,), or None.
-        in_groups: The result of `plane_groups` for the input.
-        out_groups: The result of `plane_groups` for the output.
-
-    Returns:
-        (..., 2n), in the dtype of x, which a and b must share; under autocast, in its dtype.
-    """
+    """Multiply three real matrices, each a quarter of a dense layer; takes and returns what `real_product` does."""
     y = gauss_linear(*to_parts(x, groups=in_groups), a, b)
     return _with(bias, from_parts(*y, groups=out_groups))
 

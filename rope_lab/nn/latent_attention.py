@@ -104,20 +104,7 @@ class SharedLatentAttention(_OnLatent):
     def forward(
         self, x: Float[Tensor, "*batch T d_model"], *, offset: int = 0, cache: LatentCache | None = None
     ) -> Float[Tensor, "*batch T d_model"]:
-        """Attend over x, the first token of which stands at ``offset``, or continue the text that a cache has seen.
-
-        Args:
-            x: (..., T, d_model), in the dtype of the weights unless autocast is on.
-            offset: the position of the first token; 0 beside a cache, which has its own.
-            cache: where the latents of earlier tokens are, and where these are added.
-
-        Returns:
-            (..., T, d_model), in the dtype of the weights.
-
-        Raises:
-            TypeError: if x has another dtype than the weights, or the cache is not a `LatentCache`.
-            ValueError: if x has another shape, or if an offset other than 0 stands beside a cache.
-        """
+        """Attend as `CausalAttention.forward` does, with a `LatentCache`: it takes, gives and refuses the same."""
         start = self._start(x, offset, cache)
         q = self.rotary(self._queries(x) @ self.up_k, offset=start)  # (..., H, T, d_latent): W_k^T q, turned
         c = self.rotary(self.c(x), offset=start)  # (..., T, d_latent): turned once, here
@@ -165,20 +152,7 @@ class SplicedLatentAttention(_OnLatent):
     def forward(
         self, x: Float[Tensor, "*batch T d_model"], *, offset: int = 0, cache: LatentCache | None = None
     ) -> Float[Tensor, "*batch T d_model"]:
-        """Attend over x, the first token of which stands at ``offset``, or continue the text that a cache has seen.
-
-        Args:
-            x: (..., T, d_model), in the dtype of the weights unless autocast is on.
-            offset: the position of the first token; 0 beside a cache, which has its own.
-            cache: where the latents of earlier tokens are, and where these are added.
-
-        Returns:
-            (..., T, d_model), in the dtype of the weights.
-
-        Raises:
-            TypeError: if x has another dtype than the weights, or the cache is not a `LatentCache`.
-            ValueError: if x has another shape, or if an offset other than 0 stands beside a cache.
-        """
+        """Attend as `CausalAttention.forward` does, with a `LatentCache`: it takes, gives and refuses the same."""
         config, start = self.config, self._start(x, offset, cache)
         q, c, width = self._queries(x), self.c(x), self.config.width + self.config.d_rope
         q_rope = self.q_rope(x).unflatten(-1, (config.n_heads, -1)).transpose(-3, -2)  # (..., H, T, d_rope)

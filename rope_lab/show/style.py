@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-__all__ = ["DARK", "INKS", "LIGHT", "PAGES", "RESERVED", "ROLES", "Role", "contrast", "css", "luminance"]
+__all__ = ["DARK", "INKS", "LIGHT", "PAGES", "RESERVED", "ROLES", "Role", "css"]
 
 
 @dataclass(frozen=True)
@@ -61,27 +61,6 @@ FLAG = np.array([corner.split() for corner in _CORNERS.split(", ")], dtype=float
 
 # Who says that the page is dark: the book's theme, JupyterLab, Colab's output frame, VS Code.
 _DARK_PAGES = ("html[data-theme=dark]", "body[data-jp-theme-light=false]", "html[theme=dark]", "body.vscode-dark")
-
-
-def luminance(colour: str) -> float:
-    r"""Relative luminance of ``#rrggbb``: $0.2126 R + 0.7152 G + 0.0722 B$ in linear light (WCAG 2.2).
-
-    >>> luminance("#ffffff")
-    1.0
-    """
-    channels = (int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5))
-    linear = (c / 12.92 if c <= 0.04045 else ((c + 0.055) / 1.055) ** 2.4 for c in channels)
-    return sum(weight * c for weight, c in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
-
-
-def contrast(one: str, other: str) -> float:
-    """Contrast ratio of two colours, from 1 (none) to 21 (black on white): 4.5 suits text, 3 suits lines.
-
-    >>> round(contrast("#000000", "#ffffff"))
-    21
-    """
-    dark, light = sorted((luminance(one), luminance(other)))
-    return (light + 0.05) / (dark + 0.05)
 
 
 def css() -> str:

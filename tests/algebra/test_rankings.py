@@ -1,7 +1,7 @@
 """Two orders: laws of exchanges, exact counts against brute force, and the corrections for many comparisons."""
 
 from fractions import Fraction
-from itertools import permutations
+from itertools import combinations, permutations
 from math import comb, factorial
 
 import numpy as np
@@ -72,6 +72,17 @@ def test_holm_lies_between_bonferroni_and_no_correction(p):
     named_p = dict(enumerate(p))
     kept = set(r.holm(named_p))
     assert {k for k, v in named_p.items() if v <= 0.05 / len(p)} <= kept <= {k for k, v in named_p.items() if v <= 0.05}
+
+
+@given(st.lists(st.floats(0, 1), min_size=1, max_size=7), st.floats(0.001, 0.3))
+def test_holm_is_its_definition_by_all_subsets(p, level):
+    """Closed testing: rejected are those that Bonferroni rejects in every subset that holds them."""
+    names = range(len(p))
+    subsets = [s for n in range(1, len(p) + 1) for s in combinations(names, n)]
+    rejected = {s for s in subsets if min(p[name] for name in s) <= level / len(s)}
+    kept = r.holm(dict(enumerate(p)), level=level)
+    assert set(kept) == {n for n in names if all(s in rejected for s in subsets if n in s)}
+    assert [p[name] for name in kept] == sorted(p[name] for name in kept)
 
 
 def test_holm_stops_at_the_first_that_fails():

@@ -61,7 +61,7 @@ TESTED_BY = {  # the tests of a module, where they bear another name
     "audit/matrices": ("fingerprint",),
     "audit/permutation": ("permute",),
     "audit/position_axis": LAWS,
-    "nn/complex_planes": ("complex_linear", "complex_convert", "rotary_module"),
+    "nn/complex_planes": ("complex_linear", "rotary_module"),
     "nn/complex_products": ("complex_linear",),
     "nn/heads": ("attention", "layer_refusals", "latent_refusals"),
     "nn/initial": ("gpt",),

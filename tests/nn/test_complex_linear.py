@@ -11,7 +11,7 @@ from torch import nn
 from rope_lab.algebra import layouts
 from rope_lab.nn.attention import AttentionConfig
 from rope_lab.nn.complex_linear import ComplexLinear
-from rope_lab.nn.complex_planes import plane_groups, real_matrix
+from rope_lab.nn.complex_planes import from_parts, plane_groups, real_matrix, to_parts
 from rope_lab.nn.complex_products import PRODUCTS, gauss_linear
 from rope_lab.nn.rotary import Rotary, RotaryConfig
 
@@ -25,6 +25,12 @@ def as_complex(x, *, layout, n_heads):
         return torch.complex(x[..., 0::2], x[..., 1::2])
     real, imaginary = x.unflatten(-1, (n_heads, 2, -1)).unbind(-2)
     return torch.complex(real, imaginary).flatten(-2)
+
+
+@given(st.sampled_from([1, 2, 3]), SIZES, st.integers(0, 9))
+def test_parts_and_back(groups, per_group, seed):
+    x = torch.randn(2, 3, 2 * groups * per_group, generator=torch.Generator().manual_seed(seed))
+    assert torch.equal(from_parts(*to_parts(x, groups=groups), groups=groups), x)
 
 
 def build(layout, in_heads, out_heads, planes, **options):

@@ -8,12 +8,12 @@ import io
 import numpy as np
 import pytest
 import torch
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from rope_lab.algebra import recurrence as slow
 from rope_lab.nn.recurrence import compiled, running_sums
-from rope_lab.nn.recurrence.forms import decay_scan, linear_rnn, retention
+from rope_lab.nn.recurrence.forms import decay_scan, linear_rnn
 from tests.nn import peer
 
 LENGTHS = st.one_of(st.integers(0, 40), st.sampled_from([64, 65, 255, 257]))
@@ -127,34 +127,6 @@ def test_single_precision_keeps_its_digits(gamma, form):
     assert float((found - exact).norm() / exact.norm()) < (5e-8 if form == "compiled loop" else 5e-7)
 
 
-@settings(max_examples=10)
-@given(st.integers(0, 99))
-def test_retention(seed):
-    generator = torch.Generator().manual_seed(seed)
-    q, k = torch.randn(2, 20, 4, generator=generator).double()
-    v = torch.randn(20, 3, generator=generator).double()
-    expected = slow.retention(q.numpy(), k.numpy(), v.numpy(), gamma=0.9, theta=[1.0, 0.2])
-    np.testing.assert_allclose(retention(q, k, v, gamma=0.9, theta=[1.0, 0.2]).numpy(), expected, atol=1e-11)
-
-
-def test_retention_with_a_decay_for_each_head():
-    """As many heads as values: the decays must not meet the values instead."""
-    q, k, v = torch.randn(3, 2, 3, 20, 4, dtype=torch.float64)
-    v, decays = v[..., :3], [0.9, 0.5, 0.1]
-    found = retention(q, k, v, gamma=torch.tensor(decays)[:, None], theta=[1.0, 0.2])
-    for head, gamma in enumerate(torch.tensor(decays)):
-        alone = retention(q[:, head], k[:, head], v[:, head], gamma=gamma, theta=[1.0, 0.2])
-        torch.testing.assert_close(found[:, head], alone)
-
-
-def test_retention_of_half_types_is_rounded_once():
-    q = torch.full((4, 2), 300.0, dtype=torch.float16)  # 300 squared is beyond float16
-    assert retention(q, q, q / 300, gamma=0.5, theta=0.0).dtype == torch.float16
-    small = q / 3000
-    exact = retention(*(x.float() for x in (small, small, small)), gamma=0.5, theta=1.0)
-    torch.testing.assert_close(retention(small, small, small, gamma=0.5, theta=1.0), exact.half())
-
-
 @pytest.mark.parametrize("axes", [(), (3,), (2, 3)])
 def test_no_steps_at_all_leave_the_state_as_it_was(axes):
     nothing, state = torch.zeros(*axes, 0, 8), torch.randn(*axes, 8)
@@ -166,21 +138,6 @@ def test_no_steps_at_all_leave_the_state_as_it_was(axes):
         assert h.shape == nothing.shape
         assert torch.equal(last, torch.zeros(*axes, 8))
         assert torch.equal(scan(state=state)[1], state)
-
-
-@pytest.mark.usefixtures("untyped")
-@pytest.mark.parametrize(
-    ("q", "k", "v", "gamma", "words"),
-    [
-        ((4, 2), (4, 2), (1, 1), 0.5, "expected q and k of one shape"),
-        ((4, 2), (1, 2), (4, 1), 0.5, "expected q and k of one shape"),
-        ((4, 2), (4, 2), (4,), 0.5, r"v: expected \(\.\.\., T"),
-        ((4, 2), (4, 2), (4, 2), torch.tensor([[0.5], [0.1]]), "gamma: expected a shape"),
-    ],
-)
-def test_retention_refuses(q, k, v, gamma, words):
-    with pytest.raises(ValueError, match=words):
-        retention(torch.ones(q), torch.ones(k), torch.ones(v), gamma=gamma, theta=0.0)
 
 
 def test_real_decay_is_the_loop_also_below_zero():

@@ -29,16 +29,16 @@ TOGETHER = [
 @pytest.mark.parametrize("name", [*style.ROLES, "ink", "muted"])
 def test_inks_can_be_read_as_text(theme, name):
     for paper in style.PAGES[theme]:
-        assert style.contrast(THEMES[theme][name], paper) >= 4.5
+        assert contrast(THEMES[theme][name], paper) >= 4.5
 
 
 def test_control_vermilion_straight_from_the_tube_is_too_pale():
-    assert style.contrast("#d55e00", "#ffffff") < 4.5
+    assert contrast("#d55e00", "#ffffff") < 4.5
 
 
 def test_contrast_at_its_ends():
-    assert style.contrast("#000000", "#ffffff") == pytest.approx(21)
-    assert style.contrast("#123456", "#123456") == 1
+    assert contrast("#000000", "#ffffff") == pytest.approx(21)
+    assert contrast("#123456", "#123456") == 1
 
 
 @pytest.mark.parametrize("theme", THEMES)
@@ -68,10 +68,20 @@ def distance(one: str, other: str, vision: str) -> float:
     return float(np.linalg.norm(oklab(one, vision) - oklab(other, vision)))
 
 
-def oklab(colour: str, vision: str) -> np.ndarray:
+def linear(colour: str) -> np.ndarray:
+    """Red, green and blue as amounts of light."""
     channels = np.array([int(colour[i : i + 2], 16) for i in (1, 3, 5)]) / 255
-    linear = np.where(channels <= 0.04045, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4)
-    seen = np.clip(np.array(VISION[vision]) @ linear, 0, 1)
+    return np.where(channels <= 0.04045, channels / 12.92, ((channels + 0.055) / 1.055) ** 2.4)
+
+
+def contrast(one: str, other: str) -> float:
+    """Contrast ratio of WCAG 2.2, from 1 (none) to 21 (black on white): 4.5 suits text, 3 suits lines."""
+    dark, light = sorted(float(linear(colour) @ [0.2126, 0.7152, 0.0722]) for colour in (one, other))
+    return (light + 0.05) / (dark + 0.05)
+
+
+def oklab(colour: str, vision: str) -> np.ndarray:
+    seen = np.clip(np.array(VISION[vision]) @ linear(colour), 0, 1)
     cones = np.array(
         [
             [0.4122214708, 0.5363325363, 0.0514459929],

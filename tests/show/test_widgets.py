@@ -15,7 +15,8 @@ from rope_lab.chapters.ch01_one_plane.ride import Ride
 from rope_lab.chapters.ch01_one_plane.two_hands import TwoHands
 from rope_lab.chapters.ch10_complex_rnn.impulse_response import ImpulseResponse
 from rope_lab.show.widgets import kit
-from rope_lab.show.widgets.kit import Widget, catalogue, join, state
+from rope_lab.show.widgets.kit import Widget, join, state
+from tests.show.drawn import catalogue, random_state
 
 WIDGETS = catalogue()
 
@@ -29,7 +30,7 @@ class TestEach:
     def test_random_states_are_states(self, cls):
         rng = np.random.default_rng(0)
         for _ in range(5):
-            drawn = cls.random_state(rng)
+            drawn = random_state(cls, rng)
             assert set(drawn) == set(cls.state_names())
             assert {name: value for name, value in cls(**drawn).state().items() if name in drawn} == drawn
 
@@ -87,7 +88,7 @@ def test_a_value_out_of_range_is_refused():
 
 @given(seed=st.integers(0, 2**32 - 1))
 def test_rotated_positions_do_not_see_the_shift(seed):
-    drawn = ShiftSentence.random_state(np.random.default_rng(seed))
+    drawn = random_state(ShiftSentence, np.random.default_rng(seed))
     assert ShiftSentence.compute(ShiftSentence(**drawn).state())["rotated"]["change"] < 1e-11
 
 
@@ -115,7 +116,7 @@ def test_a_hero_controls_a_state():
 
 @given(seed=st.integers(0, 2**32 - 1))
 def test_from_the_seat_of_the_query_nothing_moves(seed):
-    drawn = Ride.random_state(np.random.default_rng(seed)) | {"placed": 1, "forgot": False}
+    drawn = random_state(Ride, np.random.default_rng(seed)) | {"placed": 1, "forgot": False}
     seat, ground = (Ride.compute(Ride(**drawn | {"ride": ride}).state()) for ride in (1, 0))
     assert max(seat["hands_moved"], seat["output_moved"], seat["logits_moved"], ground["logits_moved"]) < 1e-11
     assert np.allclose(np.hypot(*np.reshape(seat["query"], (-1, 2)).T), 1)

@@ -20,7 +20,7 @@ from rope_lab.chapters.ch15_crope_tables.table_explorer import TableExplorer
 from rope_lab.chapters.ch16_nine_placements.ordering_explorer import OrderingExplorer
 from rope_lab.chapters.ch17_which_rope.fingerprint_playground import FingerprintPlayground
 from rope_lab.chapters.ch18_precision.bf16_positions import BfPositions
-from rope_lab.show.widgets.kit import catalogue
+from tests.show.drawn import catalogue, random_state
 from tests.site.pages import drawn
 
 
@@ -203,7 +203,7 @@ def unnamed(page) -> list[str]:
 
 @pytest.mark.parametrize("seed", [None, 1, 2])
 def test_the_colours_of_query_key_value_and_output_are_for_those_alone(seed, show):
-    states = ({} if seed is None else cls.random_state(np.random.default_rng(seed)) for cls in catalogue())
+    states = ({} if seed is None else random_state(cls, np.random.default_rng(seed)) for cls in catalogue())
     assert unnamed(show(*(cls(**state) for cls, state in zip(catalogue(), states, strict=True)))) == []
 
 

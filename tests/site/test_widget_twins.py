@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from rope_lab.chapters.ch01_one_plane.two_hands import TwoHands
-from rope_lab.show.widgets.kit import catalogue
+from tests.show.drawn import catalogue, random_state
 
 RUN = """async ([script, states]) => {
   const url = URL.createObjectURL(new Blob([script], { type: "text/javascript" }));
@@ -50,7 +50,7 @@ def test_control_a_wrong_twin_is_reported(right, wrong, blank):
 def disagreements(cls, script: str, page, number: int = 10) -> list[str]:
     """Where the script and the class differ by more than 1e-9 (relative above 1), in words."""
     rng = np.random.default_rng(20)
-    states = [cls().state(), *(cls(**cls.random_state(rng)).state() for _ in range(number))]
+    states = [cls().state(), *(cls(**random_state(cls, rng)).state() for _ in range(number))]
     expected = [cls.compute(copy.deepcopy(state)) for state in states]
     found = page.evaluate(RUN, [script, states])
     return [line for i, pair in enumerate(zip(expected, found, strict=True)) for line in differ(*pair, f"state {i}")]

@@ -48,18 +48,6 @@ class ShiftSentence(Widget):
         rows = {way: _row({**state, **own}, way) for way in ("rotated", "added")}
         return {"words": words, **own, **rows}
 
-    @staticmethod
-    def random_state(rng) -> dict:
-        length = int(rng.integers(2, 9))
-        return {
-            "shift": int(rng.integers(0, 15)),
-            "theta": float(rng.uniform(0, 2)),
-            "amplitude": float(rng.uniform(0, 1)),
-            "typed": " ".join(rng.choice(["a", "b", "c", ""], int(rng.integers(0, 10)))),
-            "q": rng.uniform(-1, 1, (length, 2)).tolist(),
-            "k": rng.uniform(-1, 1, (length, 2)).tolist(),
-        }
-
     def fallback(self) -> str:
         state = {**self.state(), "shift": self.shift or 9}
         values = self.compute(state)

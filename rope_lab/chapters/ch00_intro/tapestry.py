@@ -114,25 +114,6 @@ class Tapestry(Widget):
             "logit": float(schedule.decay(offset, theta=theta)),
         }
 
-    @staticmethod
-    def random_state(rng) -> dict:
-        rotary = 2 * int(rng.integers(1, 65))
-        low = float(rng.uniform(0.5, 4))
-        return {
-            "m": int(rng.integers(0, COLUMNS)),
-            "n": int(rng.integers(0, COLUMNS)),
-            "shift": int(rng.integers(0, 131073)),
-            "model": str(rng.choice([*MODELS, *["yours"] * 9])),
-            "head_dim": rotary + 2 * int(rng.integers(0, 33)),
-            "rotary": rotary,
-            "base": float(10.0 ** rng.uniform(2, 7)),
-            "window": int(rng.integers(512, 65536)),
-            "scaling": str(rng.choice(SCALINGS)),
-            "factor": float(rng.uniform(1, 16)),
-            "low": low,
-            "high": low + float(rng.uniform(1, 32)),
-        }
-
     def fallback(self) -> str:
         values = self.compute(self.state())
         return (

@@ -81,19 +81,6 @@ class Ride(Widget):
         }
         return {name: value.tolist() for name, value in now.items()} | moved
 
-    @staticmethod
-    def random_state(rng) -> dict:
-        return {
-            "shift": int(rng.integers(0, 25)),
-            "reader": int(rng.integers(1, len(_WORDS))),
-            "ride": int(rng.integers(0, 2)),
-            "placed": int(rng.integers(0, 2)),
-            "hands": str(rng.choice(["keys", "values"])),
-            "many": bool(rng.integers(0, 2)),
-            "forgot": bool(rng.integers(0, 2)),
-            "theta": float(rng.uniform(0, 2)),
-        }
-
     def fallback(self) -> str:
         state = {**self.state(), "shift": self.shift or 9}
         ground, seat = (self.compute({**state, "ride": ride}) for ride in (0, 1))

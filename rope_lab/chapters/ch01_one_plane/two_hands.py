@@ -47,19 +47,6 @@ class TwoHands(Widget):
             "reach": abs(both),
         }
 
-    @staticmethod
-    def random_state(rng) -> dict:
-        return {
-            "m": int(rng.integers(0, 17)),
-            "n": int(rng.integers(0, 17)),
-            "shift": int(rng.integers(0, 25)),
-            "theta": float(rng.uniform(0, 1)),
-            "q_length": float(rng.uniform(0.1, 1)),
-            "q_angle": float(rng.uniform(-pi, pi)),
-            "k_length": float(rng.uniform(0.1, 1)),
-            "k_angle": float(rng.uniform(-pi, pi)),
-        }
-
     def fallback(self) -> str:
         values = self.compute(self.state())
         return (

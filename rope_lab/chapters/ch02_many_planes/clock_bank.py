@@ -79,16 +79,6 @@ class ClockBank(Widget):
             ),
         }
 
-    @staticmethod
-    def random_state(rng) -> dict:
-        return {
-            "log_n": float(rng.uniform(0, 4.8)),
-            "log_base": float(rng.uniform(2, 7)),
-            "log_factor": float(rng.uniform(0, 3)),
-            "way": str(rng.choice(["leave", "squeeze", "base", "parts"])),
-            "head_dim": str(rng.choice(["8", "32", "128"])),
-        }
-
     def fallback(self) -> str:
         values = self.compute(self.state())
         planes = len(values["turns"])

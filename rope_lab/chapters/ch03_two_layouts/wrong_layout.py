@@ -66,15 +66,6 @@ class WrongLayout(Widget):
             "mean_llama": [0.0] * (REACH + 1) if state["weights"] == "permuted" else _mean_error(*state["llama"]),
         }
 
-    @staticmethod
-    def random_state(rng) -> dict:
-        return {
-            "offset": int(rng.integers(0, REACH + 1)),
-            "start": int(rng.integers(0, 65)),
-            "words": int(rng.integers(1, len(PAIRS) + 1)),
-            "weights": str(rng.choice(["loaded", "permuted"])),
-        }
-
     def fallback(self) -> str:
         near, far = (self.compute(self.state() | {"offset": offset}) for offset in (0, 16))
         return (

@@ -62,16 +62,6 @@ class ProofStepper(Widget):
             "breaks": next((i for i, gap in enumerate(gaps) if gap > 1e-9), -1),
         }
 
-    @staticmethod
-    def random_state(rng) -> dict:
-        return {
-            "line": int(rng.integers(0, LINES)),
-            "variant": VARIANTS[rng.integers(0, len(VARIANTS))],
-            "m": int(rng.integers(-8, 9)),
-            "n": int(rng.integers(-8, 9)),
-            "theta": float(rng.uniform(0, 1.5)),
-        }
-
     def fallback(self) -> str:
         gaps = {v: self.compute(self.state() | {"variant": v})["breaks"] for v in VARIANTS[1:]}
         where = ", ".join(f"{v} at line {line + 1}" for v, line in gaps.items())

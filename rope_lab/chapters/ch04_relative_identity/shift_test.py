@@ -86,10 +86,6 @@ class ShiftTest(Widget):
         until = state["shift"] + 1
         return {"logits": logits, "stays": [all(abs(logit - own[0]) < 1e-9 for logit in own[:until]) for own in logits]}
 
-    @staticmethod
-    def random_state(rng) -> dict:
-        return {"family": str(rng.choice(list(FAMILIES))), "shift": int(rng.integers(0, REACH + 1))}
-
     def fallback(self) -> str:
         stays = self.compute(self.state() | {"shift": REACH})["stays"]
         return (

@@ -41,14 +41,6 @@ class AliasHands(Widget):
         sine = slow[:, 0] * fast[:, 1] - slow[:, 1] * fast[:, 0]
         return {"slow": slow.tolist(), "fast": fast.tolist(), "apart": np.abs(np.arctan2(sine, cosine)).tolist()}
 
-    @staticmethod
-    def random_state(rng) -> dict:
-        return {
-            "scale": float(rng.uniform(0.25, 1)),
-            "turns": int(rng.integers(0, 4)),
-            "theta": float(rng.uniform(0, pi)),
-        }
-
     def fallback(self) -> str:
         whole, half = (self.compute({**self.state(), "scale": scale})["apart"] for scale in (1.0, 0.5))
         return (

@@ -47,14 +47,6 @@ class So4Explorer(Widget):
             "logit": float(start @ point),
         }
 
-    @staticmethod
-    def random_state(rng) -> dict:
-        entries = {name: float(rng.uniform(-2, 2)) for name in ENTRIES}
-        if rng.random() < 0.3:  # one half or both vanish, the angles meet
-            entries |= dict.fromkeys(("b31", "b41", "b32", "b42"), 0.0)
-            entries["b43"] = entries["b21"] * float(rng.choice([-1, 0, 1]))
-        return entries | {"t": float(rng.uniform(0, LONGEST)), "view": float(rng.uniform(-3.14, 3.14))}
-
     def fallback(self) -> str:
         values = self.compute(self.state())
         first, second = values["angles"]

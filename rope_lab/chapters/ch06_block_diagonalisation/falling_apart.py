@@ -58,18 +58,6 @@ class FallingApart(Widget):
             "radii": np.hypot(start[0::2], start[1::2]).tolist(),
         }
 
-    @staticmethod
-    def random_state(rng) -> dict:
-        entries = rng.uniform(-1.5, 1.5, size=6)
-        if rng.random() < 0.25:  # two equal speeds
-            entries = [entries[0], entries[1], entries[2], entries[2], -entries[1], entries[0]]
-        return {
-            "t": float(rng.uniform(0, 40)),
-            "s": float(rng.choice([0.0, rng.uniform(0, 1), 1.0])),
-            "x1": float(rng.uniform(-1, 1)),
-            "x2": float(rng.uniform(-1, 1)),
-        } | {name: float(entry) for name, entry in zip(NAMES, entries, strict=True)}
-
     def fallback(self) -> str:
         values = self.compute(self.state())
         fast, slow = (abs(speed) for speed in values["theta"])

@@ -58,16 +58,6 @@ class PowersOfO(Widget):
             "tips": [power[:, 0].tolist() for power in powers],
         }
 
-    @staticmethod
-    def random_state(rng) -> dict:
-        return {
-            "theta": float(rng.uniform(-pi, pi)),
-            "n": float(rng.integers(-4 * SPAN, 4 * SPAN + 1) / 4),
-            "mirror": bool(rng.integers(2)),
-            "wraps": int(rng.integers(-2, 3)),
-            "printed": bool(rng.integers(2)),
-        }
-
     def fallback(self) -> str:
         gap = self.compute(self.state() | {"mirror": True, "n": 2.0})["gap"]
         return (

@@ -70,20 +70,6 @@ class PlacementBoard(Widget):
             "board": board,
         }
 
-    @staticmethod
-    def random_state(rng) -> dict:
-        T = int(rng.integers(1, 7))
-        return {
-            **{role: bool(rng.integers(2)) for role in "qkvo"},
-            "shift": float(rng.choice([rng.integers(0, 13), rng.uniform(0, 12)])),
-            "turn": str(rng.choice(["back", "on"])),
-            "tried": int(rng.integers(2**16)),
-            "theta": float(rng.uniform(0.1, 0.5)),
-            "query": rng.uniform(-1.5, 1.5, 2).tolist(),
-            "content_k": rng.uniform(-1.5, 1.5, (T, 2)).tolist(),
-            "content_v": rng.uniform(-1.5, 1.5, (T, 2)).tolist(),
-        }
-
     def fallback(self) -> str:
         return (
             "Interactive figure: a board with the sixteen ways to rotate some of queries, keys, values and outputs. "

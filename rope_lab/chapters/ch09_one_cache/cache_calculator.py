@@ -68,20 +68,6 @@ class CacheCalculator(Widget):
             "fit": [int(MEMORY // b) for b in text],
         }
 
-    @staticmethod
-    def random_state(rng) -> dict:
-        return {
-            "layers": int(rng.integers(1, 129)),
-            "heads": int(rng.integers(1, 129)),
-            "kv_heads": int(rng.integers(1, 129)),
-            "head_dim": int(32 * rng.integers(1, 9)),
-            "latent": int(64 * rng.integers(1, 33)),
-            "rope": int(16 * rng.integers(0, 9)),
-            "log_context": float(rng.integers(10, 21)),
-            "size": str(rng.choice(["1", "2", "4"])),
-            "told": bool(rng.integers(2)),
-        }
-
     def fallback(self) -> str:
         values = self.compute(self.state())
         mha, gqa, _, mla, shared = (f"{b / 1024:,.0f} KiB" for b in values["per_token"])

@@ -50,15 +50,6 @@ class ImpulseResponse(Widget):
             "missed": float(np.linalg.norm(response.real - fit) / np.linalg.norm(response.real)),
         }
 
-    @staticmethod
-    def random_state(rng) -> dict:
-        return {
-            "gamma": float(rng.uniform(0.5, 1)),
-            "theta": float(rng.uniform(0, pi)),
-            "decays": str(rng.choice(["1", "2", "3"])),
-            "n": int(rng.integers(0, STEPS)),
-        }
-
     def fallback(self) -> str:
         values = self.compute(self.state())
         return (

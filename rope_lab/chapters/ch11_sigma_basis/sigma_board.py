@@ -42,11 +42,6 @@ class SigmaBoard(Widget):
             "axes": np.linalg.svd(shown, compute_uv=False).tolist(),
         }
 
-    @staticmethod
-    def random_state(rng) -> dict:
-        numbers = {name: float(rng.uniform(-REACH, REACH)) for name in ("a0", "a1", "a2", "a3")}
-        return numbers | {"part": str(rng.choice(["whole", "linear", "conjugate"]))}
-
     def fallback(self) -> str:
         values = self.compute(self.state())
         total = values["linear"] + values["conjugate"]

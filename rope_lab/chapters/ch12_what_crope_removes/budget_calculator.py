@@ -53,18 +53,6 @@ class BudgetCalculator(Widget):
             "share": [float(s) for s in share],
         }
 
-    @staticmethod
-    def random_state(rng) -> dict:
-        return {
-            "log_width": int(rng.integers(5, 15)),
-            "layers": int(rng.integers(1, 129)),
-            "mlp": float(rng.integers(0, 257) / 16),
-            "vocab": int(rng.integers(0, 257)),
-            "tied": bool(rng.integers(2)),
-            "bias": bool(rng.integers(2)),
-            "reading": str(rng.choice(["qkv", "qkvo", "narrow"])),
-        }
-
     def fallback(self) -> str:
         qkv, attention, block, model = (f"{100 * share:.1f} %" for share in self.compute(self.state())["share"])
         return (

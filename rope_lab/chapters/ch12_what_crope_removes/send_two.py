@@ -41,11 +41,6 @@ class SendTwo(Widget):
         images = best @ np.linalg.lstsq(best, targets, rcond=None)[0]
         return {"images": to_real(images).tolist(), "miss": np.abs(targets - images).tolist()}
 
-    @staticmethod
-    def random_state(rng) -> dict:
-        numbers = {name: float(rng.uniform(-REACH, REACH)) for name in ("u1", "v1", "u2", "v2")}
-        return {**numbers, "kind": str(rng.choice(["whole", "linear", "conjugate"]))}
-
     def fallback(self) -> str:
         misses = {kind: sum(self.compute({**self.state(), "kind": kind})["miss"]) for kind in ("linear", "conjugate")}
         return (

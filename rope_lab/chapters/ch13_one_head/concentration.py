@@ -55,16 +55,6 @@ class Concentration(Widget):
             "key_weight": float(weights[here]),
         }
 
-    @staticmethod
-    def random_state(rng) -> dict:
-        return {
-            "kind": str(rng.choice(["next", "next-next"])),
-            "head_dim": str(rng.choice(["8", "32", "128", "512"])),
-            "log_base": float(rng.uniform(1, 6)),
-            "log_amplitude": float(rng.uniform(-1.5, 2)),
-            "key": int(rng.integers(-WINDOW, WINDOW + 1)),
-        }
-
     def fallback(self) -> str:
         values = self.compute(self.state())
         return (

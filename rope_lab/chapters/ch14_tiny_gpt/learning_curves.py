@@ -148,20 +148,6 @@ class LearningCurves(Widget):
             "differences": [difference(variant, i) for i in range(len(steps))] if variant else [],
         }
 
-    @staticmethod
-    def random_state(rng) -> dict:
-        panels = [_random_panel(rng, key) for key in ("one", "two")]
-        names = panels[0]["names"]
-        return {
-            "panel": str(rng.choice(["one", "two", ""])),
-            "kind": str(rng.choice(["validation", "training"])),
-            "scale": str(rng.choice(["linear", "log"])),
-            "variant": str(rng.choice([*names, ""])),
-            "reference": str(rng.choice([*names, ""])),
-            "at": float(rng.integers(0, 101)),
-            "panels": panels,
-        }
-
     def fallback(self) -> str:
         runs = sum(len(panel["runs"]) for panel in self.panels)
         return (
@@ -169,14 +155,3 @@ class LearningCurves(Widget):
             "chooses an experiment and two variants, and reads at any step both losses and their difference, paired by "
             "seed, with its 95 % interval."
         )
-
-
-def _random_panel(rng, key: str) -> dict:
-    names, lengths = list("abcd")[: int(rng.integers(1, 5))], {"validation": 3, "training": 7}
-    runs = [
-        {"variant": name, "seed": seed, **{kind: rng.uniform(3, 7, n).tolist() for kind, n in lengths.items()}}
-        for name in names
-        for seed in range(int(rng.integers(1, 5)))
-    ]
-    steps = {f"{kind}_steps": [10 * (i + 1) for i in range(n)] for kind, n in lengths.items()}
-    return {"key": key, "names": names, "reference": names[-1], **steps, "t": quantiles(4), "runs": runs}

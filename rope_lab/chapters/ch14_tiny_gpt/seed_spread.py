@@ -33,10 +33,6 @@ class SeedSpread(Widget):
         seen = state["losses"][: state["runs"]]
         return {"low": min(seen), "high": max(seen), "apart": max(seen) - min(seen)}
 
-    @staticmethod
-    def random_state(rng) -> dict:
-        return {"runs": int(rng.integers(1, RUNS + 1))}
-
     def fallback(self) -> str:
         values = self.compute(self.state() | {"runs": RUNS})
         return (

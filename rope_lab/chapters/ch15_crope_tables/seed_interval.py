@@ -33,10 +33,6 @@ class SeedInterval(Widget):
         half = float(quantiles(n)[n] * GAPS.std(ddof=1) / np.sqrt(n))
         return {"mean": mean, "low": mean - half, "high": mean + half, "sign": mean - half > 0}
 
-    @staticmethod
-    def random_state(rng) -> dict:
-        return {"seeds": int(rng.integers(2, MOST + 1))}
-
     def fallback(self) -> str:
         values = self.compute(self.state())
         return (

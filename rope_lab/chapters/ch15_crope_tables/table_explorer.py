@@ -167,18 +167,6 @@ class TableExplorer(Widget):
             )
         return {"panel": panel["key"], "names": names, "reference": reference, "rows": rows}
 
-    @staticmethod
-    def random_state(rng) -> dict:
-        panels = [_random_panel(rng, key) for key in ("one", "two")]
-        return {
-            "panel": str(rng.choice(["one", "two", ""])),
-            "metric": str(rng.choice(["final", "best"])),
-            "reference": str(rng.choice([*panels[0]["names"], ""])),
-            "margin": float(rng.uniform(0, 0.1)),
-            "view": str(rng.choice(["near", "all"])),
-            "panels": panels,
-        }
-
     def fallback(self) -> str:
         return (
             f"Interactive figure: the runs of CRoPE's experiments whose result cards come with the book, in "
@@ -194,14 +182,3 @@ def _published(said: dict, name: str, reference: str) -> dict[str, float | None]
         return {"published": None, "spread": None}
     (a, s), (b, r) = said[name], said[reference]
     return {"published": a - b, "spread": math.sqrt(s**2 + r**2)}
-
-
-def _random_panel(rng, key: str) -> dict:
-    names = list("abcd")[: int(rng.integers(1, 5))]
-    runs = [
-        {"variant": name, "seed": seed, "final": float(rng.uniform(3, 3.1)), "best": float(rng.uniform(3, 3.1))}
-        for name in names
-        for seed in range(int(rng.integers(1, 5)))
-    ]
-    said = {name: rng.uniform(0.01, 7, 2).tolist() for name in names[: int(rng.integers(0, 4))]}
-    return {"key": key, "names": names, "reference": names[-1], "published": said, "t": quantiles(4), "runs": runs}

@@ -42,10 +42,6 @@ class NineEquals(Widget):
         counts = [len(pairs) for pairs in state["declared"][: state["trials"]]]
         return {"last": state["declared"][state["trials"] - 1], "counts": counts, "mean": fmean(counts)}
 
-    @staticmethod
-    def random_state(rng) -> dict:
-        return {"trials": int(rng.integers(1, TRIALS + 1))}
-
     def fallback(self) -> str:
         mean = self.compute(self.state() | {"trials": TRIALS})["mean"]
         return (

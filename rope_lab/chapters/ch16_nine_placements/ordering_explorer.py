@@ -129,21 +129,6 @@ class OrderingExplorer(Widget):
             "published": said[other] - said[one] if said and other else None,
         }
 
-    @staticmethod
-    def random_state(rng) -> dict:
-        panels = [_random_panel(rng, "first", said=True), _random_panel(rng, "second", said=False)]
-        names = panels[0]["names"]
-        return {
-            "panel": str(rng.choice(["first", "second", ""])),
-            "one": str(rng.choice([*names, ""])),
-            "other": str(rng.choice([*names, ""])),
-            "order": str(rng.choice(["mean", "median", "published", "mine"])),
-            "at": int(rng.integers(0, 7)),
-            "revealed": bool(rng.integers(2)),
-            "mine": rng.permutation(names).tolist() if rng.integers(4) else [],
-            "panels": panels,
-        }
-
     def fallback(self) -> str:
         values = self.compute(self.state())
         if not values["names"]:
@@ -167,21 +152,3 @@ def _word(gap: dict, way: float) -> str:
 def _far(mine: dict[str, float], other: dict[str, float]) -> int | None:
     """Pairs that a reader's order and another one put the other way round; None where there is no other."""
     return (rankings.exchanges(mine, other) if len(mine) > 1 else 0) if other else None
-
-
-def _random_panel(rng, key: str, *, said: bool) -> dict:
-    names = list("abcde")[: int(rng.integers(1, 6))]
-    runs = [
-        {"variant": name, "seed": seed, "losses": rng.uniform(3, 3.4, 4).tolist()}
-        for name in names
-        for seed in range(int(rng.integers(1, 5)))
-    ]
-    published = {name: float(rng.uniform(2.7, 2.9)) for name in names} if said else {}
-    return {
-        "key": key,
-        "names": names,
-        "published": published,
-        "steps": [10, 20, 30, 40],
-        "t": quantiles(4),
-        "runs": runs,
-    }

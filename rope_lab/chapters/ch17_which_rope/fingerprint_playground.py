@@ -138,28 +138,6 @@ class FingerprintPlayground(Widget):
             "setting": _puzzle(state["puzzle"]),
         }
 
-    @staticmethod
-    def random_state(rng) -> dict:
-        def one_of(names):
-            return names[rng.integers(0, len(names))]
-
-        return {
-            "n": int(rng.integers(0, FAR + 1)),
-            "pairing": one_of(PAIRINGS),
-            "direction": one_of(DIRECTIONS),
-            "turning": one_of(TURNING),
-            "log_base": round(float(rng.uniform(0.5, 5)), 1),
-            "fault": one_of(FAULTS),
-            "shown": bool(rng.integers(0, 2)),
-            "guess_pairing": one_of(("", *PAIRINGS)),
-            "guess_direction": one_of(("", *DIRECTIONS)),
-            "guess_turning": one_of(("", *TURNING)),
-            "puzzle": int(rng.integers(0, PUZZLES + 1)),
-            "points": int(rng.integers(0, 9)),
-            "answered": int(rng.integers(0, 9)),
-            "counted": bool(rng.integers(0, 2)),
-        }
-
     def fallback(self) -> str:
         found = self.compute(self.state())["found"]
         way = {1: "counter-clockwise", -1: "clockwise", 0: "no one way"}[found["direction"]]

@@ -60,15 +60,6 @@ class BfPositions(Widget):
             "logit_seen": logit_seen if isfinite(logit_seen) else None,
         }
 
-    @staticmethod
-    def random_state(rng) -> dict:
-        return {
-            "n": float(rng.integers(0, 2 ** int(rng.integers(3, 18)))),
-            "dtype": str(rng.choice(FORMATS)),
-            "place": str(rng.choice(PLACES)),
-            "plane": float(rng.integers(0, 64)),
-        }
-
     def fallback(self) -> str:
         values = self.compute(self.state())
         rounded = "infinity" if values["rounded"] is None else f"{values['rounded']:,.0f}"

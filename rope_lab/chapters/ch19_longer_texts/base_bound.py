@@ -58,10 +58,6 @@ class BaseBound(Widget):
         low = lowest_decay(int(state["window"]), theta=frequencies(state["head_dim"], base=base))
         return {"base": base, "lowest": low.value, "offset": low.offset, "passes": low.value >= 0}
 
-    @staticmethod
-    def random_state(rng) -> dict:
-        return {"log_base": float(rng.uniform(LOW, HIGH)), "window": str(rng.choice(WINDOWS))}
-
     def fallback(self) -> str:
         values = self.compute(self.state())
         return (

@@ -1,11 +1,24 @@
-"""Chapter 19, the lists: which angles are new in a longer text, what each schedule does about it, and the factor."""
+"""Chapter 19: which angles are new and what schedules do about it, the bound for the base, and lists that change."""
 
 import math
 
+import mpmath
 import numpy as np
+from scipy.optimize import brentq
+from scipy.special import sici
 
 from rope_lab.algebra import frequency_schedules, longer_texts, rotation, schedule
-from rope_lab.algebra.frequency_schedules import NTK, ByParts, Linear, Llama3, Schedule, Yarn, YarnPaper
+from rope_lab.algebra.frequency_schedules import (
+    NTK,
+    ByParts,
+    DynamicNTK,
+    Linear,
+    Llama3,
+    LongRoPE,
+    Schedule,
+    Yarn,
+    YarnPaper,
+)
 from rope_lab.claims.ledger import claim
 
 LLAMA = {"width": 128, "base": 500000.0}  # a head of Llama 3 8B, whose training ended at 8192 tokens
@@ -262,3 +275,179 @@ def _seven() -> list[Schedule]:
         frequency_schedules.DynamicNTK(factor=4, window=1000),
         frequency_schedules.LongRoPE(short=(1.0,) * 8, long=(2.0,) * 8, window=930, factor=4),
     ]
+
+
+# The published lower bound for the base: its criterion, its islands, and its limit for wide heads.
+
+UNIT = 2.0**-53
+
+
+def _error(length, theta):
+    """More than float64 can err: in the frequency, the product and two exponentials, at the last offset."""
+    return length * theta.max() * 40 * UNIT + 1e-13
+
+
+def _passes(base, length, *, head_dim=128):
+    """Whether the decay is negative nowhere: True, False, or None where float64 cannot tell."""
+    theta = rotation.frequencies(head_dim, base=base)
+    low = longer_texts.lowest_decay(length, theta=theta).value
+    return None if abs(low) <= _error(length, theta) else low > 0
+
+
+def _digits(base, offset, *, head_dim=128):
+    """The decay at one offset, in 40 digits."""
+    with mpmath.workdps(40):
+        planes = head_dim // 2
+        angles = (offset * mpmath.mpf(base) ** (-mpmath.mpf(i) / planes) for i in range(planes))
+        return float(mpmath.fsum(map(mpmath.cos, angles)) / planes)
+
+
+@claim(
+    "book.longer-islands",
+    statement=r"Ask that $f(r) = \frac1p \sum_i \cos(r\theta_i) \ge 0$ for all $r < L$. The bases that pass are not "
+    r"all those above a bound: above one that passes there are bases that fail.",
+    witness=r"head_dim 128, $L = 32768$: $6.3 \cdot 10^5$ passes, and $10^6$ fails, $f([[28259]]) = [[-0.0121]]$.",
+    computed=lambda: (
+        longer_texts.lowest_decay(32768, theta=rotation.frequencies(128, base=1e6)).offset,
+        _digits(10**6, 28259),
+    ),
+    holds=lambda base, passing: base in passing,
+    control=lambda base, passing: base >= min(passing),  # a lower bound
+)
+def the_bound_has_islands(says):
+    tried = {
+        8192: {84_200: True, 100_000: False, 150_000: True, 300_000: True, 394_000: False, 500_000: True},
+        32768: {500_000: False, 630_000: True, 1_000_000: False, 2_000_000: True},
+        4096: {10_000: False},
+    }
+    for length, bases in tried.items():
+        found = {base: _passes(float(base), length) for base in bases}
+        if None in found.values() or found != bases:
+            return False
+        for base, passed in bases.items():
+            low = longer_texts.lowest_decay(length, theta=rotation.frequencies(128, base=float(base)))
+            if abs(_digits(base, low.offset) - low.value) > 1e-9:  # forty digits agree where it matters
+                return False
+            passing = {float(b) for b, well in bases.items() if well} or {np.inf}
+            if says(base, passing) != passed:
+                return False
+    return True
+
+
+@claim(
+    "book.longer-bound-limit",
+    statement=r"For heads of many planes the criterion tends to a bound: $b > L / x_0$ with the zero $x_0$ of the "
+    r"cosine integral, $\mathrm{Ci}(x_0) = 0$, that is $b > 1.622\, L$.",
+    witness=r"$x_0 = [[0.6165]]$, so $L = 8192$ asks for $b > [[13287.8]]$. Heads of 128 need far more.",
+    computed=lambda: (_first_zero(), 8192 / _first_zero()),
+    tolerance=1e-4,
+    holds=lambda: 1 * _first_zero(),
+    control=lambda: 1 / (2 * np.pi),  # a slowest plane that ends its turn with the text
+)
+def the_bound_of_wide_heads(zero, _rng):
+    misses = []
+    for length in (4096, 32768):
+        bound = brentq(_lowest_of_many, length / 2, 10.0 * length, args=(np.arange(1.0, length),))
+        misses.append(abs(length / bound - zero()))
+    return max(misses)
+
+
+def _lowest_of_many(base, offsets):
+    """The lowest decay of a head of so many planes that their sum is an integral."""
+    return float(schedule.dense_decay(offsets, base=base).min())
+
+
+def _first_zero():
+    return float(brentq(lambda x: sici(x)[1], 0.1, 1.0, xtol=1e-13))
+
+
+# Lists that change while a text is read: what a cache of turned keys then says, and how it is repaired.
+
+SWITCH = LongRoPE(short=(1.0,) * 8, long=tuple(1.0 + 0.5 * i for i in range(8)), window=5500, factor=4)
+DYNAMIC = DynamicNTK(factor=4, window=4096)
+GROWING = (DYNAMIC, SWITCH)
+
+
+def _list(made, n):
+    return made.at(int(n)).frequencies(16, base=10000.0)
+
+
+def _worst_phase():
+    old, new = (DYNAMIC.at(n).frequencies(128, base=10000.0) for n in (5001, 6001))
+    return int(np.abs(5000 * (old - new)).max())
+
+
+def _one_common_turn(key, n, old, new):
+    """The best shift of all planes by one number of positions, as after a token was dropped: tried on a fine grid."""
+    shifts = np.linspace(-n, n, 20001)
+    wanted = np.exp(1j * n * (new - old))
+    best = shifts[np.abs(np.exp(1j * np.outer(shifts, new)) - wanted).max(axis=1).argmin()]
+    return rotation.rotate(key, best, theta=new)
+
+
+@claim(
+    "book.longer-stale-keys",
+    statement=r"Let the key be turned at position $n$ by the list $\theta$ of that time, and the query at $m$ by "
+    r"today's list $\theta'$. Plane $i$ adds $|q_i||k_i| \cos(\varphi_i + n\theta_i - m\theta'_i)$, which is that of "
+    r"today's list with a phase of $n(\theta_i - \theta'_i)$ too much.",
+    witness=r"Dynamic NTK by 4 from 4096 tokens, a key of position 5000 read at 6000: up to $[[77]]$ rad.",
+    computed=_worst_phase,
+    tolerance=1e-8,
+    holds=lambda n, old, new: n * (old - new),
+    control=lambda n, old, new: n * old * 0,  # noqa: ARG005 - as if the cache were fresh
+)
+def what_a_stale_key_says(phase, rng):
+    misses = []
+    for made in GROWING:
+        q, k = rng.normal(size=(2, 16))
+        n, m = 5000.0, 6000.0
+        old, new = _list(made, n + 1), _list(made, m + 1)
+        cached = rotation.rotate(q, m, theta=new) @ rotation.rotate(k, n, theta=old)
+        q_planes, k_planes = q[0::2] + 1j * q[1::2], k[0::2] + 1j * k[1::2]
+        said = (np.conj(q_planes) * k_planes * np.exp(1j * ((n - m) * new + phase(n, old, new)))).real.sum()
+        misses.append(abs(cached - said))
+    return max(misses)
+
+
+@claim(
+    "book.longer-returned",
+    statement=r"A cache is repaired without the text: turn each plane of a key of position $n$ by "
+    r"$n(\theta'_i - \theta_i)$ more, and it is the key that today's list would have made.",
+    witness=r"Turns of one plane add up: $n\theta_i + n(\theta'_i - \theta_i) = n\theta'_i$.",
+    tolerance=1e-8,
+    holds=lambda key, n, old, new: rotation.rotate(key, n, theta=new - old),
+    control=_one_common_turn,
+)
+def each_plane_turned_again(repair, rng):
+    misses = []
+    for made in GROWING:
+        for n in (17, 4500, 5000):
+            k = rng.normal(size=16)
+            old, new = _list(made, n + 1), _list(made, 6000)
+            fresh = rotation.rotate(k, n, theta=new)
+            misses.append(np.abs(repair(rotation.rotate(k, n, theta=old), n, old, new) - fresh).max())
+    return max(misses)
+
+
+@claim(
+    "book.longer-log-temperature",
+    statement=r"A query that is multiplied by $t_m = 1 + \beta \ln(1 + \lfloor m/L \rfloor)$ keeps the order of its "
+    r"logits, and the logit of an offset grows with $m$: it is $t_m$ times a function of the offset.",
+    witness=r"$\beta = 0.1$, $L = 8192$: within the first window $t = [[1]]$, at position 8192 it is $[[1.069]]$.",
+    computed=lambda: tuple(1 + 0.1 * float(np.log1p(np.floor(m / 8192))) for m in (8191, 8192)),
+    tolerance=1e-9,
+    holds=lambda m: 1 + 0.1 * np.log1p(np.floor(m / 50)),
+    control=lambda m: m * 0 + 1.0,  # a logit that is relative
+)
+def a_temperature_that_grows(temperature, rng):
+    theta, keys = rotation.frequencies(16), rng.normal(size=(20, 16))
+    q, misses = rng.normal(size=16), []
+    rows = []
+    for m in (30, 60, 400):
+        places = m - np.arange(20.0)
+        t = 1 + 0.1 * np.log(1 + np.floor(m / 50))
+        row = rotation.logits(t * q[None], keys, q_positions=[float(m)], k_positions=places, theta=theta)[0]
+        rows.append(row / temperature(m))
+    misses = [np.ptp(rows, axis=0).max()]
+    misses.append(float(len({tuple(row.argsort()) for row in rows}) - 1))
+    return max(misses)

@@ -55,14 +55,6 @@ class ScheduleLines(Widget):
             "neighbours": float(used[0]),
         }
 
-    @staticmethod
-    def random_state(rng) -> dict:
-        return {
-            "log_windows": float(rng.uniform(0, 4)),
-            "window": str(rng.choice(WINDOWS)),
-            "scheme": str(rng.choice(SCHEMES)),
-        }
-
     def fallback(self) -> str:
         shown = {**self.state(), "log_windows": self.log_windows or 3.0}
         told = {name: self.compute({**shown, "scheme": name}) for name in SCHEMES}

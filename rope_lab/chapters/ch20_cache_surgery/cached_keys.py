@@ -50,14 +50,6 @@ class CachedKeys(Widget):
             "worst": float(miss.max()),
         }
 
-    @staticmethod
-    def random_state(rng) -> dict:
-        return {
-            "moves": float(rng.integers(0, 2001)),
-            "store": str(rng.choice(["float32", "float16", "bfloat16"])),
-            "way": str(rng.choice(["steps", "once"])),
-        }
-
     def fallback(self) -> str:
         shown = {**self.state(), "moves": self.moves or 1000.0, "way": "steps"}
         values = self.compute(shown)

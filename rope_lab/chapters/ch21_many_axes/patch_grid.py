@@ -76,16 +76,6 @@ class PatchGrid(Widget):
             "logit": float(np.cos(between).mean()),
         }
 
-    @staticmethod
-    def random_state(rng) -> dict:
-        return {
-            "column": float(rng.integers(SIZE)),
-            "row": float(rng.integers(SIZE)),
-            "frame": float(rng.integers(8)),
-            "start": float(rng.integers(101)),
-            "scheme": str(rng.choice(list(_TABLES))),
-        }
-
     def fallback(self) -> str:
         told = {name: self.compute({**self.state(), "scheme": name}) for name in _TABLES}
         words = "; ".join(f"{name}: {_listed(values['far'])} radians" for name, values in told.items())

@@ -115,50 +115,6 @@ def decay_scan(
     return _states(x, gamma, None, state, rate, None)
 
 
-def retention(
-    q: Float[Tensor, "*batch T d"],
-    k: Float[Tensor, "*batch T d"],
-    v: Float[Tensor, "*batch T value"],
-    *,
-    gamma: Any,
-    theta: Any,
-) -> Float[Tensor, "*batch T value"]:
-    r"""RetNet's retention as this recurrence: each column of $k_t v_t^\top$ is a sequence of its own.
-
-    $S_t = \gamma e^{-\mathrm i\theta} S_{t-1} + k_t v_t^\top, \quad o_t = S_t^\top q_t$
-
-    It shows the relation, and holds T matrices of d x value at once.
-
-    Args:
-        q: (..., T, d).
-        k: (..., T, d).
-        v: (..., T, value).
-        gamma: as in `linear_rnn`, so (heads, 1) too.
-        theta: (d/2,) or one number, in radians per step.
-
-    Returns:
-        (..., T, value), in the dtype of v. Half types are computed in float32.
-
-    Raises:
-        TypeError: if one of them is not a floating-point tensor.
-        ValueError: if shapes or dtypes do not fit.
-
-    Claims:
-        `su19.lru-retnet`
-    """
-    for name, x in {"q": q, "k": k, "v": v}.items():
-        expect_vectors(x, name=name)
-    if k.shape != q.shape or v.shape[:-1] != q.shape[:-1] or not k.dtype == v.dtype == q.dtype:
-        got = ", ".join(f"{name} {tuple(x.shape)} in {x.dtype}" for name, x in {"q": q, "k": k, "v": v}.items())
-        raise ValueError(f"expected q and k of one shape (..., T, d), v (..., T, value), and one dtype, got {got}")
-    decay_of(gamma, (*q.shape[:-2], q.shape[-1] // 2), low=0.0)  # before the columns stand in front
-    dtype = q.dtype
-    q, k, v = (x.to(working_dtype(x)) for x in (q, k, v))
-    columns = torch.einsum("...tv,...td->v...td", v, k)  # (value, ..., T, d): in front, so that gamma meets the heads
-    S, _ = linear_rnn(columns, gamma=gamma, theta=theta)
-    return torch.einsum("v...td,...td->...tv", S, q).to(dtype)
-
-
 def _states(
     v: Tensor, gamma: Any, theta: Any, state: Tensor | None, rate: Rate, layout: Layout | None
 ) -> tuple[Tensor, Tensor]:

@@ -7,7 +7,6 @@ into a pure ``compute(state)`` and a drawing; the class has the same ``compute``
 import inspect
 import re
 from html import escape
-from importlib import import_module
 from math import floor, isfinite
 from pathlib import Path
 
@@ -18,7 +17,7 @@ from traitlets import Float, Int
 
 from rope_lab.show import style
 
-__all__ = ["Widget", "base_of", "catalogue", "constant", "join", "state"]
+__all__ = ["Widget", "base_of", "constant", "join", "state"]
 
 _KIT = Path(__file__).resolve().parent
 _VIEW = "application/vnd.jupyter.widget-view+json"
@@ -42,20 +41,6 @@ def base_of(log_base: float) -> float:
     """The base that a slider over powers of ten stands for, rounded to two digits: 10^5.7 is 500,000."""
     unit = 10.0 ** floor(log_base - 1)
     return floor(10.0**log_base / unit + 0.5) * unit
-
-
-def catalogue() -> list[type["Widget"]]:
-    """Every widget of the book, in the order of their names: what the tests of the twins walk through."""
-    package = _KIT.parents[1]
-    for script in [*_KIT.glob("*.js"), *package.glob("chapters/*/*.js")]:
-        if script.with_suffix(".py").exists():
-            import_module(".".join([package.name, *script.relative_to(package).with_suffix("").parts]))
-    found = {
-        cls.slug: cls
-        for cls in Widget.__subclasses__()
-        if cls.__module__.startswith("rope_lab.") and cls.__module__.endswith(f".{cls.slug}")
-    }
-    return [found[slug] for slug in sorted(found)]
 
 
 def _is_state(trait: object) -> bool:
@@ -85,8 +70,8 @@ class Widget(anywidget.AnyWidget):
     """An interactive figure that computes in the browser and never needs a kernel.
 
     A subclass names its ``title``, its state (``m = state(Int(3, min=0, max=9))``), what else the script has to know
-    (``reach = constant(REACH)``), the pure ``compute(state)``, ``random_state(rng)`` for the test of the twins, and
-    ``fallback()``: what the figure says where no script runs.
+    (``reach = constant(REACH)``), the pure ``compute(state)``, and ``fallback()``: what the figure
+    says where no script runs.
     """
 
     title = ""
@@ -135,11 +120,6 @@ class Widget(anywidget.AnyWidget):
     @staticmethod
     def compute(state: dict) -> dict:
         """The numbers behind the picture, from the state alone; the script's ``compute`` returns the same."""
-        raise NotImplementedError
-
-    @staticmethod
-    def random_state(rng) -> dict:
-        """A state drawn by ``rng`` (a NumPy generator), for the test that compares the twins."""
         raise NotImplementedError
 
     def fallback(self) -> str:

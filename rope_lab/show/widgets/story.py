@@ -133,21 +133,6 @@ class Story(Widget):
         query, key = turns(np.array([state["query"], state["key"]]), knobs_of(state))
         return {"query": query.tolist(), "key": key.tolist()}
 
-    @staticmethod
-    def random_state(rng) -> dict:
-        draw = {name: trait for name, trait in Story.class_traits(state=True).items() if name != "prompt"}
-        drawn: dict = {"prompt": str(rng.choice(["Once upon a time", "One day", "日本"]))}
-        for name, trait in draw.items():
-            if isinstance(trait, Enum):
-                drawn[name] = str(rng.choice(trait.values))
-            elif isinstance(trait, Bool):
-                drawn[name] = bool(rng.integers(2))
-            elif isinstance(trait, Int):
-                drawn[name] = int(rng.integers(trait.min, min(trait.max, 50_000) + 1))
-            else:
-                drawn[name] = float(rng.uniform(trait.min, trait.max))
-        return drawn
-
     def fallback(self) -> str:
         told = self._texts()
         texts = {side: story_tokenizer().decode(told[side]) for side in ("trained", "altered")}

@@ -18,7 +18,8 @@ from .cards import (
     read as read,
     write as write,
 )
-from .equivalence import Finding as Finding, family as family, holm as holm
+from rope_lab.algebra.rankings import holm as holm
+from .equivalence import Finding as Finding, family as family
 from .intervals import Interval as Interval, interval as interval, paired as paired, t_quantile as t_quantile
 from .paired_curves import Gaps as Gaps, along as along
 from rope_lab.chapters.ch15_crope_tables.plan_answers import (

@@ -11,6 +11,7 @@ from typing import Literal
 
 from scipy.special import stdtr
 
+from rope_lab.algebra.rankings import holm, paired_p
 from rope_lab.training.results.intervals import Interval, interval
 
 Outcome = Literal["equivalent", "worse", "better", "undecided"]
@@ -93,8 +94,10 @@ def family(differences: Mapping[str, Sequence[float]], *, margin: float = 0.02, 
     for name, values in differences.items():
         if len(values) < 2:
             raise ValueError(f"{name}: expected differences of two seeds or more, got {len(values)}")
-    p_two = {name: _two_sided(values) for name, values in differences.items()}
-    p_inside = {name: _inside(values, margin) for name, values in differences.items()}
+    finite = {name: values for name, values in differences.items() if all(map(math.isfinite, values))}
+    p_two, p_inside = (dict.fromkeys(differences, 1.0) for _ in range(2))
+    p_two |= {name: paired_p(values) for name, values in finite.items()}
+    p_inside |= {name: _inside(values, margin) for name, values in finite.items()}
     apart, inside = holm(p_two, level=level), holm(p_inside, level=level)
     findings = []
     for name, values in differences.items():
@@ -107,43 +110,12 @@ def family(differences: Mapping[str, Sequence[float]], *, margin: float = 0.02, 
     return findings
 
 
-def holm(p_values: Mapping[str, float], *, level: float = 0.05) -> set[str]:
-    """Holm's step-down correction: which hypotheses are rejected, with at most ``level`` for one wrong among them.
-
-    Args:
-        p_values: One for each hypothesis of the family.
-        level: The family's error.
-
-    Returns:
-        The names of those rejected: in rising order, as long as p is at most level / (those left).
-
-    Source: Holm 1979.
-
-    >>> sorted(holm({"a": 0.01, "b": 0.04, "c": 0.03}))
-    ['a']
-    """
-    rejected: set[str] = set()
-    for place, name in enumerate(sorted(p_values, key=lambda each: p_values[each])):
-        if p_values[name] > level / (len(p_values) - place):
-            break
-        rejected.add(name)
-    return rejected
-
-
 def _t(values: Sequence[float], shift: float) -> float:
     """Student's t of the values against a shift; infinite where they do not vary."""
     mean, error = statistics.fmean(values) - shift, statistics.stdev(values) / math.sqrt(len(values))
     return mean / error if error else math.copysign(math.inf, mean) if mean else 0.0
 
 
-def _two_sided(values: Sequence[float]) -> float:
-    if not all(map(math.isfinite, values)):
-        return 1.0
-    return 2 * float(stdtr(len(values) - 1, -abs(_t(values, 0.0))))
-
-
 def _inside(values: Sequence[float], margin: float) -> float:
-    if not all(map(math.isfinite, values)):
-        return 1.0
     freedom = len(values) - 1
     return max(float(stdtr(freedom, _t(values, margin))), float(stdtr(freedom, -_t(values, -margin))))

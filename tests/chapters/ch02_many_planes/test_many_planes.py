@@ -13,6 +13,7 @@ from rope_lab.algebra.rotation import frequencies, rotate
 from rope_lab.chapters.ch02_many_planes.clock_bank import FARTHEST, WINDOW, ClockBank
 from rope_lab.chapters.ch02_many_planes.figures import one_turn
 from rope_lab.show.widgets.kit import base_of
+from tests.show.drawn import random_state
 
 
 def bank(n: float = 24, *, factor: float = 4, **state) -> dict:
@@ -22,7 +23,7 @@ def bank(n: float = 24, *, factor: float = 4, **state) -> dict:
 @settings(max_examples=25)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_clock_bank_is_the_algebra(seed):
-    drawn = ClockBank.random_state(np.random.default_rng(seed)) | {"way": "leave"}
+    drawn = random_state(ClockBank, np.random.default_rng(seed)) | {"way": "leave"}
     found, d = ClockBank.compute(drawn), int(drawn["head_dim"])
     n, base = 10 ** drawn["log_n"] - 1, base_of(drawn["log_base"])
     theta = frequencies(d, base=base)

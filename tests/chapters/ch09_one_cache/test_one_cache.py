@@ -10,12 +10,13 @@ from hypothesis import strategies as st
 from rope_lab.algebra.cache_size import MODELS, SCHEMES, CacheShape, bytes_per_token, numbers_per_token
 from rope_lab.chapters.ch09_one_cache import figures as one_cache
 from rope_lab.chapters.ch09_one_cache.cache_calculator import MEMORY, CacheCalculator
+from tests.show.drawn import random_state
 
 
 @settings(max_examples=25)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_the_calculator_is_the_algebra(seed):
-    drawn = CacheCalculator.random_state(np.random.default_rng(seed))
+    drawn = random_state(CacheCalculator, np.random.default_rng(seed))
     drawn["kv_heads"] = max(g for g in range(1, drawn["kv_heads"] + 1) if drawn["heads"] % g == 0)
     shape = CacheShape(
         "drawn", *(drawn[field] for field in ("layers", "heads", "kv_heads", "head_dim", "latent", "rope"))

@@ -12,6 +12,7 @@ from rope_lab.algebra.half_precision import Rounding, round_to, turn_errors
 from rope_lab.algebra.rotation import frequencies
 from rope_lab.chapters.ch18_precision.bf16_positions import BASE, HEAD_DIM, BfPositions
 from rope_lab.chapters.ch18_precision.figures import LINES, errors, ruler
+from tests.show.drawn import random_state
 
 TORCH = {"bfloat16": torch.bfloat16, "float16": torch.float16, "float32": torch.float32}
 
@@ -19,7 +20,7 @@ TORCH = {"bfloat16": torch.bfloat16, "float16": torch.float16, "float32": torch.
 @settings(max_examples=40)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_the_bench_is_torch(seed):
-    drawn = BfPositions.random_state(np.random.default_rng(seed))
+    drawn = random_state(BfPositions, np.random.default_rng(seed))
     found, cast = BfPositions.compute(drawn), torch.tensor(drawn["n"]).to(TORCH[drawn["dtype"]])
     assert found["rounded"] == (float(cast) if torch.isfinite(cast) else None)
     if drawn["dtype"] != "float32":

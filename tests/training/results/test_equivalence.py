@@ -1,6 +1,5 @@
 """The plan's analysis against SciPy's tests, and against answers that are known."""
 
-import itertools
 import math
 import statistics
 
@@ -9,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from rope_lab.training.results.equivalence import family, holm
+from rope_lab.training.results.equivalence import family
 
 APART, INSIDE, NOISY = [0.05, 0.06, 0.055, 0.052], [0.001, -0.002, 0.0, 0.001], [0.5, -0.6, 0.4, -0.1]
 
@@ -37,16 +36,6 @@ def test_a_difference_that_is_clear_but_small_is_called_equivalent():
     (found,) = family({"small": [0.004, 0.005, 0.0045, 0.0052]})
     assert found.p_difference < 0.01
     assert found.outcome == "equivalent"
-
-
-@given(p=st.lists(st.floats(0, 1), min_size=1, max_size=7), level=st.floats(0.001, 0.3))
-def test_holm_is_its_definition_by_all_subsets(p, level):
-    """Closed testing: rejected are those that Bonferroni rejects in every subset that holds them."""
-    names = [str(i) for i in range(len(p))]
-    p_values = dict(zip(names, p, strict=True))
-    subsets = [s for n in range(1, len(p) + 1) for s in itertools.combinations(names, n)]
-    rejected = {s for s in subsets if min(p_values[name] for name in s) <= level / len(s)}
-    assert holm(p_values, level=level) == {n for n in names if all(s in rejected for s in subsets if n in s)}
 
 
 def test_the_correction_can_take_an_answer_away():

@@ -73,7 +73,8 @@ def test_verify_names_what_fails(changes):
 
 def test_verify_names_a_malformed_claim(room):
     (room / "claims_book.py").write_text(
-        "from rope_lab.claims import claim\nclaim('book.planted', locus='here', statement='so', holds=1)(lambda subject: True)\n"
+        "from rope_lab.claims import claim\n"
+        "claim('book.planted', locus='here', statement='so', holds=1)(lambda subject: True)\n"
     )
     done = call("verify")
     assert done.exit_code == 1

@@ -1,46 +1,21 @@
 """Laws of the two layouts: counts against a search through all permutations, the fast form against the matrices."""
 
-from itertools import combinations, permutations
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from rope_lab.algebra import layouts, rotation
+from rope_lab.chapters.ch03_two_layouts.claims_book import _fewest, _moved, _swapped
 
 orders = st.integers(1, 40).flatmap(lambda n: st.permutations(range(n)))
 plane_counts = st.integers(1, 8)
 kinds = st.sampled_from(["interleaved", "half"])
 
 
-def fewest(size, step):
-    """From the sorted row, the fewest steps to every permutation: breadth first."""
-    found, edge = {tuple(range(size)): 0}, [tuple(range(size))]
-    while edge:
-        reached = {new: found[old] + 1 for old in edge for new in step(old) if new not in found}
-        found |= reached
-        edge = list(reached)
-    return found
-
-
-def swapped(row):
-    for a, b in combinations(range(len(row)), 2):
-        new = list(row)
-        new[a], new[b] = new[b], new[a]
-        yield tuple(new)
-
-
-def moved(row):
-    for a, b in permutations(range(len(row)), 2):
-        new = list(row)
-        new.insert(b, new.pop(a))
-        yield tuple(new)
-
-
-@pytest.mark.parametrize(("count", "step"), [(layouts.minimal_swaps, swapped), (layouts.minimal_moves, moved)])
+@pytest.mark.parametrize(("count", "step"), [(layouts.minimal_swaps, _swapped), (layouts.minimal_moves, _moved)])
 def test_counts_are_the_fewest_for_every_permutation(count, step):
-    found = fewest(5, step)
+    found = _fewest(5, step)
     assert len(found) == 120
     assert all(count(list(row)) == steps for row, steps in found.items())
     other = layouts.minimal_moves if count is layouts.minimal_swaps else layouts.minimal_swaps

@@ -2,6 +2,7 @@
 
 import numpy as np
 import sympy as sp
+from scipy import special
 
 from rope_lab.algebra import latent, rotation, symbolic
 from rope_lab.claims import exact
@@ -69,10 +70,6 @@ def _logits(q, k, q_positions, k_positions):
     return rotation.logits(q, k, q_positions=q_positions, k_positions=k_positions, theta=0.7)
 
 
-def _softmax(s):
-    return np.exp(s) / np.exp(s).sum(axis=-1, keepdims=True)
-
-
 @claim(
     "blog.relative-def",
     locus="eq 4 and the line after eq 7",
@@ -94,7 +91,7 @@ def _softmax(s):
     ),
     tolerance=1e-12,
     holds=_logits,
-    printed=lambda q, k, q_positions, k_positions: _softmax(_logits(q, k, q_positions, k_positions)),
+    printed=lambda q, k, q_positions, k_positions: special.softmax(_logits(q, k, q_positions, k_positions), axis=-1),
     control=lambda q, k, q_positions, k_positions: _logits(q, k, q_positions, 0 * k_positions),  # keys left unrotated
 )
 def score_ignores_shifts_and_other_keys(score, rng):

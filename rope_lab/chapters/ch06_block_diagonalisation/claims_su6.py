@@ -2,13 +2,12 @@
 
 import numpy as np
 import sympy as sp
-from scipy.linalg import expm
+from scipy.linalg import block_diag, expm
 
-from rope_lab.algebra import absorption, normal_form, rotation, symbolic
+from rope_lab.algebra import absorption, generators, normal_form, rotation, symbolic
 from rope_lab.claims import exact
 from rope_lab.claims.ledger import claim
 
-QUARTER = np.array([[0.0, -1.0], [1.0, 0.0]])
 # Angles of the planes: all different, repeated, zero, and so near to each other that only rounding keeps them apart.
 ANGLES = ((1.0,), (2.0, 0.5), (1.0, 1.0), (0.0, 0.0), (3.0, 0.0, 1.0), (1.0, 1.0 + 1e-13, 1.0 - 1e-13, 1e-9))
 
@@ -38,7 +37,7 @@ def planes_of_a_skew_matrix(rebuilt, rng):
     cases = [_skew(rng.normal(size=(d, d))) for d in (2, 3, 4, 6, 7, 16)]
     for theta in ANGLES:
         P = _basis(rng, 2 * len(theta))
-        cases.append(_skew(P @ np.kron(np.diag(theta), QUARTER) @ P.T) / 2)
+        cases.append(_skew(P @ block_diag(*generators.generator_2d(np.array(theta))) @ P.T) / 2)
     for B in cases:
         form = normal_form.skew_normal_form(B)
         gap = np.linalg.norm(rebuilt(form) - B) / max(float(np.linalg.norm(B)), 1.0)
@@ -82,7 +81,7 @@ def the_basis_moves_into_query_and_key(moved, rng):
     theta, worst = np.array([1.3, 0.4]), 0.0
     x, W_q, W_k = rng.normal(size=(4, 6)), rng.normal(size=(1, 4, 6)), rng.normal(size=(1, 4, 6))
     for P in (_basis(rng, 4), np.eye(4) + 0.4 * rng.normal(size=(4, 4))):
-        B = P @ np.kron(np.diag(theta), QUARTER) @ np.linalg.inv(P)
+        B = P @ block_diag(*generators.generator_2d(theta)) @ np.linalg.inv(P)
         direct = [[a @ expm((n - m) * B) @ b for n, b in enumerate(x @ W_k[0].T)] for m, a in enumerate(x @ W_q[0].T)]
         new_q, new_k = moved(W_q, W_k, P)
         rope = rotation.logits(x @ new_q[0].T, x @ new_k[0].T, q_positions=range(4), k_positions=range(4), theta=theta)

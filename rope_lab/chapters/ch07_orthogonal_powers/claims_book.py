@@ -15,6 +15,7 @@ from rope_lab.algebra import (
     rotation,
     symbolic,
 )
+from rope_lab.algebra.generators import generator_2d
 from rope_lab.claims import exact
 from rope_lab.claims.ledger import claim
 
@@ -192,8 +193,6 @@ def the_power_of_commuting_factors(axis):
 
 # ReLU features, and positions with two coordinates.
 
-J = np.array([[0.0, -1.0], [1.0, 0.0]])
-
 
 @claim(
     "book.relu-monomial",
@@ -229,7 +228,7 @@ def the_law_on_a_grid(bases, rng):
         P, Q = (np.linalg.qr(rng.normal(size=(2 * planes, 2 * planes)))[0] for _ in range(2))
         theta = rng.normal(size=(2, planes))
         B_1, B_2 = (
-            basis @ block_diag(*(t * J for t in row)) @ basis.T for basis, row in zip(bases(P, Q), theta, strict=True)
+            basis @ block_diag(*generator_2d(row)) @ basis.T for basis, row in zip(bases(P, Q), theta, strict=True)
         )
         B_1, B_2 = (B_1 - B_1.T) / 2, (B_2 - B_2.T) / 2
         law = grid_positions.grid_law_residual(B_1, B_2, span=(-1.0, 0.0, 1.5))
@@ -274,7 +273,7 @@ def each_plane_its_own_direction(angle, rng):
     worst = 0.0
     for theta in (rng.normal(size=(3, 2)), many_axes.axial_frequencies(8, base=9.0)):
         P = np.linalg.qr(rng.normal(size=(2 * len(theta), 2 * len(theta))))[0]
-        B_1, B_2 = (P @ block_diag(*(t * J for t in column)) @ P.T for column in theta.T)
+        B_1, B_2 = (P @ block_diag(*generator_2d(column)) @ P.T for column in theta.T)
         B_1, B_2 = (B_1 - B_1.T) / 2, (B_2 - B_2.T) / 2
         for x, y in ((1.0, 2.0), (-3.0, 0.5), (4.0, -1.0)):
             claimed = P @ block_diag(*(rotation.rotation_2d(a) for a in angle(x, y, theta))) @ P.T
@@ -293,7 +292,7 @@ def each_plane_its_own_direction(angle, rng):
 )
 def blind_across_one_direction(second, rng):
     theta, P = np.array([1.0, 0.3, 0.05]), np.linalg.qr(rng.normal(size=(6, 6)))[0]
-    B_1, B_2 = (P @ block_diag(*(t * J for t in row)) @ P.T for row in (theta, 2 * second(theta)))
+    B_1, B_2 = (P @ block_diag(*generator_2d(row)) @ P.T for row in (theta, 2 * second(theta)))
     B_1, B_2 = (B_1 - B_1.T) / 2, (B_2 - B_2.T) / 2
     return max(
         np.abs(

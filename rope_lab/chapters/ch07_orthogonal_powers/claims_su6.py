@@ -4,7 +4,7 @@ import numpy as np
 import sympy as sp
 from scipy.linalg import block_diag, expm
 
-from rope_lab.algebra import linear_attention, orthogonal_powers, rotation, symbolic
+from rope_lab.algebra import generators, linear_attention, orthogonal_powers, rotation, symbolic
 from rope_lab.claims import exact
 from rope_lab.claims.entry import Erratum
 from rope_lab.claims.ledger import claim
@@ -262,8 +262,7 @@ LINEAR = "Completeness Analysis, eq 11"
 )
 def the_basis_moves_to_the_features(key_side, rng):
     theta = np.array([0.9, 0.31])
-    J = np.array([[0.0, -1.0], [1.0, 0.0]])
-    Lambda = block_diag(*(t * J for t in theta))
+    Lambda = block_diag(*generators.generator_2d(theta))
     # Each plane stretched by a number of its own: P is not orthogonal, and B is still skew.
     P = np.linalg.qr(rng.normal(size=(4, 4)))[0] @ np.diag([1.5, 1.5, 0.6, 0.6])
     B = P @ Lambda @ np.linalg.inv(P)

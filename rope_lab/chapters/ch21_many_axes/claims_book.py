@@ -8,7 +8,6 @@ from scipy.linalg import block_diag
 from rope_lab.algebra import generators, grid_positions, many_axes, normal_form, rotation, schedule
 from rope_lab.claims.ledger import claim
 
-J = np.array([[0.0, -1.0], [1.0, 0.0]])
 QWEN2, QWEN3 = [16, 24, 24], [24, 20, 20]  # sections of Qwen2-VL and Qwen3-VL: time, height, width
 TABLES = {
     "axial": many_axes.axial_frequencies(12, base=9.0),

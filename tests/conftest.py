@@ -6,6 +6,7 @@ through to the package's own message.
 """
 
 import os
+import signal
 import sys
 
 import jaxtyping
@@ -17,6 +18,12 @@ from tests import signatures
 
 # Before torch is imported: on a busy machine the idle threads of tiny products cost many times the product.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+# In the background of a script Ctrl-C is ignored, and under nohup a closed terminal too; a child would inherit that, and
+# a test that sends it would wait for ever.
+for number, usual in {"SIGINT": signal.default_int_handler, "SIGHUP": signal.SIG_DFL}.items():
+    if signal.getsignal(found := getattr(signal, number, signal.SIGTERM)) is signal.SIG_IGN:
+        signal.signal(found, usual)
 
 # nbformat imports jsonschema, which would build a grammar of all addresses: three seconds in each worker.
 sys.modules["rfc3987_syntax"] = None

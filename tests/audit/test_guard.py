@@ -86,9 +86,9 @@ def disturb(x, _):
     return x
 
 
+@pytest.mark.usefixtures("untyped")  # the check of types in tests draws from Python's random numbers
 @pytest.mark.parametrize("ask", [fingerprint, laws])
 def test_what_a_target_sets_for_the_process_is_put_back(ask):
-    ask = getattr(ask, "__wrapped__", ask)  # the check of types in tests draws from Python's random numbers
     before, streams, here = state(), sys.stdout, os.getcwd()  # noqa: PTH109
     ask(disturb, head_dim=4)
     assert (sys.stdout, os.getcwd()) == (streams, here)  # noqa: PTH109

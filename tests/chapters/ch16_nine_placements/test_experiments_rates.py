@@ -53,7 +53,7 @@ def test_the_first_grid_is_nine_placements_at_five_rates_with_three_seeds():
     assert FIRST == (0.002, 0.00283, 0.004, 0.00566, 0.008)
     assert all(high / low == pytest.approx(2**0.5, rel=0.01) for low, high in pairwise(LADDER))
     assert {run.seed for run in runs[:45]} == {0}  # whole seeds early
-    some = cards.read(next(cards.RESULTS.rglob("*.json")))
+    some = cards.load_all("placements", "cpu")[0]
     made = (vars(some) | {"variant": r.variant, "seed": r.seed, "config": r.to_dict()} for r in runs)
     assert len({cards.Card(**fields).file_name for fields in made}) == len(runs)
 

@@ -19,8 +19,8 @@ from tests import signatures
 # Before torch is imported: on a busy machine the idle threads of tiny products cost many times the product.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
 
-# In the background of a script Ctrl-C is ignored, and under nohup a closed terminal too; a child would inherit that, and
-# a test that sends it would wait for ever.
+# In the background of a script Ctrl-C is ignored, and under nohup a closed terminal too. A child would inherit that,
+# and a test that sends it would wait in vain.
 for number, usual in {"SIGINT": signal.default_int_handler, "SIGHUP": signal.SIG_DFL}.items():
     if signal.getsignal(found := getattr(signal, number, signal.SIGTERM)) is signal.SIG_IGN:
         signal.signal(found, usual)

@@ -60,7 +60,18 @@ def reader(wheel, tmp_path_factory) -> Path:
     pip = [str(python), "-m", "pip", "install", "--quiet", *pins]
     subprocess.run([*pip, "torch"], check=True, capture_output=True, cwd=home)  # its configuration may name a build
     rest = [*pins, f"{wheel}[lab,train]", "ipykernel"]
-    uv = [sys.executable, "-m", "uv", "pip", "install", "--python", str(python), "--compile-bytecode", *rest]
+    uv = [
+        sys.executable,
+        "-m",
+        "uv",
+        "pip",
+        "install",
+        "--no-config",
+        "--python",
+        str(python),
+        "--compile-bytecode",
+        *rest,
+    ]
     if subprocess.run(uv, check=False, capture_output=True, cwd=home).returncode:  # pip knows more ways
         subprocess.run([*pip, *rest], check=True, capture_output=True, cwd=home)
     site = subprocess.run(

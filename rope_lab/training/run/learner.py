@@ -29,7 +29,8 @@ def model_config(config: RunConfig, *, vocab_size: int) -> GPTConfig:
     """The model of a run over a tokenizer of that size: with BOS one token more, padded as the run says.
 
     Raises:
-        ArgumentError: a field that GPTConfig does not have, a value that it refuses, or a size that the run decides.
+        ArgumentError: a field that GPTConfig does not have, a value that it refuses, a size that the run decides, or
+            one that no memory here holds.
     """
     known = {f.name for f in dataclasses.fields(GPTConfig)}
     if unknown := set(config.model) - known:
@@ -40,7 +41,7 @@ def model_config(config: RunConfig, *, vocab_size: int) -> GPTConfig:
         if (got := config.model.get(name, value)) != value:
             raise ArgumentError(f"model: expected {name}={value}, which the run decides, got {got}: leave it out")
     with checking_arguments():
-        made = GPTConfig(**{**config.model, **derived})
+        made = expect_memory(GPTConfig(**{**config.model, **derived}))  # before the tables of its angles are made
         _ = made.attention  # its shapes are checked where it is made
         return made
 

@@ -139,7 +139,7 @@ def load_model(folder: str | Path) -> GPT:
     size = found.state["vocab_size"]
     if not is_whole(size) or not 1 <= size < 2**31:
         raise checkpoint.CheckpointError(f"{folder}: expected the size of a vocabulary, got {size!r:.80}")
-    model = GPT(expect_memory(model_config(run, vocab_size=size)), seed=run.seed)
+    model = GPT(model_config(run, vocab_size=size), seed=run.seed)
     weights = {name.removeprefix("model."): t for name, t in found.tensors.items() if name.startswith("model.")}
     try:
         model.load_state_dict(weights)

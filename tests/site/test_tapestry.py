@@ -2,8 +2,10 @@
 
 import json
 
+import numpy as np
 import pytest
 from playwright.sync_api import expect
+from safetensors.numpy import save
 
 from rope_lab.chapters.ch00_intro.tapestry import COLUMNS, Tapestry
 
@@ -47,6 +49,23 @@ REFUSED = [
     (json.dumps({"head_dim": 7}), "expected an even head_dim, got 7"),
     (json.dumps({"head_dim": 64, "rope_theta": -1}), "expected base from"),
     (json.dumps({"head_dim": 64, "rotary_dim": 128}), "at most head_dim = 64"),
+]
+
+ATTENTION = {"q_proj": (64, 32), "k_proj": (32, 32), "v_proj": (32, 32)}
+PLAIN = {f"model.layers.{n}.self_attn.{part}.weight": shape for n in range(3) for part, shape in ATTENTION.items()}
+NORMS = {f"model.layers.{n}.self_attn.{part}_norm.weight": (16,) for n in range(3) for part in "qk"}
+TOWER = {f"vision.layers.0.attn.{part}_proj.weight": (48, 48) for part in "qk"}
+FUSED = {"gpt_neox.layers.0.attention.query_key_value.weight": (96, 32), "rotary_emb.inv_freq": (4,)}
+META = {f"layers.{n}.attention.w{part}.weight": (32, 32) for n in range(2) for part in "qk"}
+LATENT = {"model.layers.0.self_attn.kv_a_proj_with_mqa.weight": (40, 32)}
+WEIGHTS = [  # names and shapes, and what they tell
+    (PLAIN, ["3 layers in model.layers", "q has 64 rows, k 32", "config.json tells", "by name, not measured"]),
+    (PLAIN | NORMS, ["heads of 16 these are 4 heads of q and 2 of k", "norms of q and k have 16 entries"]),
+    (PLAIN | TOWER, ["1 layer in vision.layers: q has 48 rows, k 48, v none", "q has 64 rows"]),
+    (FUSED, ["one matrix, as a rule head by head (query_key_value, 96 by 32)", "no name of a norm"]),
+    (META, ["whose code pairs neighbours: by name"]),
+    (LATENT, ["keys come from a latent", "(kv_a_proj_with_mqa, 40 by 32)"]),
+    ({"lm_head.weight": (8, 4)}, ["expected projections of queries and keys"]),
 ]
 
 
@@ -129,6 +148,37 @@ def test_a_configuration_is_read(show, tmp_path, config, expected, way):
     values = Tapestry.compute({**state, **{name: int(state[name]) for name in ("head_dim", "rotary", "window")}})
     assert score(page) == f"{values['logit']:.3f}".replace("-", "−")
     assert f"{values['never']} of {values['turning']}" in page.locator('dd[data-name="never"]').inner_text()
+
+
+def test_names_and_shapes_of_weights_are_told(show, tmp_path):
+    page = show(Tapestry())
+    sent = []
+    page.on("request", lambda request: sent.append(request.url))
+    file = tmp_path / "model.safetensors"
+
+    def told(content):
+        file.write_bytes(content)
+        page.locator("input[type=file]").set_input_files(file)
+
+    for shapes, words in WEIGHTS:
+        told(save({name: np.zeros(shape, np.float16) for name, shape in shapes.items()}))
+        for part in words:
+            expect(page.locator(".rope-told")).to_contain_text(part)
+    whole = save({name: np.zeros(shape, np.float16) for name, shape in PLAIN.items()})
+    for broken, words in [(whole[:300], "or a part of one"), (b"hello" * 9, "another file"), (b"", "another file")]:
+        told(broken)
+        expect(page.locator(".rope-told")).to_contain_text(words)
+    assert not sent
+    expect(page.get_by_label("model")).to_have_value("Llama 3 8B")
+
+
+def test_a_configuration_read_before_counts_the_heads_of_weights(show, tmp_path):
+    page = show(Tapestry())
+    weights = save({name: np.zeros(shape, np.float16) for name, shape in PLAIN.items()})
+    for name, content in [("config.json", b'{"head_dim": 8, "rope_theta": 1e4}'), ("model.safetensors", weights)]:
+        (tmp_path / name).write_bytes(content)
+        page.locator("input[type=file]").set_input_files(tmp_path / name)
+    expect(page.locator(".rope-told")).to_contain_text("with heads of 8 these are 8 heads of q and 4 of k")
 
 
 @pytest.mark.parametrize(("text", "said"), REFUSED)

@@ -1,6 +1,7 @@
 import { html, number, plain } from "../../show/widgets/draw.js";
 import { widget } from "../../show/widgets/kit.js";
 import { read } from "./tapestry_config.js";
+import { shapesOf, tell } from "./tapestry_weights.js";
 
 const TURN = 2 * Math.PI;
 const clip = (v) => Math.min(1, Math.max(0, v));
@@ -135,11 +136,11 @@ function models(ui, row) {
     id = `rope-${Math.random().toString(36).slice(2)}`;
   const own = html("option", { value: "yours" }, "your model"),
     list = html("select", { id, "data-name": "model" }, ...names.map((name) => html("option", {}, name)), own);
-  const file = html("input", { type: "file", id: `${id}-file`, accept: ".json,application/json" });
+  const file = html("input", { type: "file", id: `${id}-file`, accept: ".json,.safetensors,application/json" });
   const told = html("p", { class: "rope-told", role: "status" });
   row.append(
     html("span", { class: "rope-models" }, html("label", { for: id }, "model"), list),
-    html("label", { for: file.id, class: "rope-button rope-file" }, "Your config.json…", file),
+    html("label", { for: file.id, class: "rope-button rope-file" }, "Your config.json or weights…", file),
     told,
   );
   ui.ranges.model = [...names, "yours"];
@@ -155,6 +156,12 @@ function models(ui, row) {
   const take = async (files) => {
     if (!files?.length) return;
     try {
+      if (/\.safetensors$/i.test(files[0].name)) {
+        const width = ui.state.model === "yours" ? ui.state.head_dim : undefined;
+        told.textContent = `${files[0].name}, read here and sent nowhere: ${tell(await shapesOf(files[0]), width)}`;
+        file.value = "";
+        return;
+      }
       const found = read(JSON.parse(await files[0].text()), ui.limits);
       brought = found.name || "your model";
       own.textContent = brought;

@@ -14,13 +14,12 @@ from rope_lab.audit.importing import TargetError
 from rope_lab.audit.probe import RefusedError
 from rope_lab.claims import MalformedClaimError, NoSuchClaimError
 from rope_lab.errors import ArgumentError, FileError, MissingPackageError, RopeLabError, checking_arguments
-from rope_lab.training.data.download import DownloadError
-from rope_lab.training.data.sources import CorpusError
+from rope_lab.training.data.sources import CorpusError, DownloadError
 from rope_lab.training.experiments.card_packs import PackError
-from rope_lab.training.experiments.definition import NotYetError
+from rope_lab.training.experiments.catalogue import NotYetError
 from rope_lab.training.experiments.rate_choice import UndecidedError
+from rope_lab.training.files import CheckpointError, UnderWayError
 from rope_lab.training.results.cards import CardError
-from rope_lab.training.run.folder_lock import CheckpointError, UnderWayError
 from rope_lab.training.run.loop import NonFiniteLossError
 
 PACKAGE = Path(rope_lab.__file__).parent
@@ -135,7 +134,7 @@ def test_what_the_user_can_put_right_is_one_sentence(arguments, said, tmp_path, 
 def test_a_model_that_cannot_be_is_one_sentence(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("rope_lab.training.run.environment.tuned", lambda **_: None)
-    monkeypatch.setattr("rope_lab.training.run.precision_check.advice", lambda *_: None)  # it times this machine
+    monkeypatch.setattr("rope_lab.training.run.doctor.advice", lambda *_: None)  # it times this machine
     for wrong in ("model.n_heads=3", "model.head_dim=5", "model.depth=2", "model.layout=spiral"):
         done = CliRunner().invoke(cli.app, ["train", "--set", wrong, "--out", "here"])
         assert isinstance(done.exception, SystemExit), wrong

@@ -132,7 +132,7 @@ def tell_end(name: str, rung: str, report: Report, setup: Setup) -> int:
 
 
 def _advise(precisions: set[str], device: str | None) -> None:
-    from rope_lab.training.run.precision_check import advice
+    from rope_lab.training.run.doctor import advice
 
     for precision in sorted(precisions):
         if said := advice(precision, device):
@@ -151,7 +151,7 @@ def _seconds(minutes: float | None) -> float | None:
 
 def list_experiments(root: Path | None, *, as_json: bool) -> None:
     """Every experiment at every rung: what it asks, and how many of its runs have their cards."""
-    from rope_lab.training.results.card_index import experiment_cards
+    from rope_lab.training.results.result_tables import experiment_cards
 
     found = experiment_cards(root=root)
     if as_json:

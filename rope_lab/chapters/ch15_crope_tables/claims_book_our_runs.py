@@ -6,7 +6,7 @@ import numpy as np
 
 from rope_lab.claims.ledger import claim
 from rope_lab.training.results import cards, intervals
-from rope_lab.training.results.paired_curves import along
+from rope_lab.training.results.intervals import along
 
 
 def _gaps(experiment: str, *pairs: tuple[str, str]) -> list[intervals.Interval] | None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from rope_lab.training.experiments.definition import GPT2, Experiment, make_runs
+from rope_lab.training.experiments.catalogue import GPT2, Experiment, make_runs
 
 # Model fields of each scheme. The paper calls its baseline "absolute" and does not say at which scale: three readings.
 SCHEMES: dict[str, dict[str, Any]] = {

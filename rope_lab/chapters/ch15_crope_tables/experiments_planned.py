@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from rope_lab.chapters.ch15_crope_tables.experiments import SCHEMES, TABLE1_CPU
-from rope_lab.training.experiments.definition import GPT2, Experiment, NotYetError, make_runs
+from rope_lab.training.experiments.catalogue import GPT2, Experiment, NotYetError, make_runs
 from rope_lab.training.experiments.rate_choice import UndecidedError, best_rates
 from rope_lab.training.results.cards import load_all
 

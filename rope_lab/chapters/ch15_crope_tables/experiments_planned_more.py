@@ -11,7 +11,7 @@ from typing import Any
 
 from rope_lab.chapters.ch15_crope_tables.experiments import TABLE1_CPU, table2
 from rope_lab.chapters.ch15_crope_tables.experiments_planned import RATE_SEEDS, RATES, SEEDS, SHARED, VARIANTS
-from rope_lab.training.experiments.definition import GPT2, Experiment, NotYetError, make_runs
+from rope_lab.training.experiments.catalogue import GPT2, Experiment, NotYetError, make_runs
 from rope_lab.training.experiments.rate_choice import UndecidedError, best_rates
 from rope_lab.training.results.cards import load_all
 from rope_lab.training.run.config import RunConfig

@@ -7,7 +7,7 @@ from statistics import fmean
 
 from rope_lab.chapters.ch15_crope_tables import experiments_planned_more as planned_more
 from rope_lab.chapters.ch15_crope_tables.experiments_planned import BETWEEN, RATE_SEEDS, RATES, SEEDS, VARIANTS
-from rope_lab.training.experiments.definition import NotYetError
+from rope_lab.training.experiments.catalogue import NotYetError
 from rope_lab.training.experiments.rate_choice import Losses, UndecidedError, best_rates, losses_by_rate
 from rope_lab.training.results import cards
 from rope_lab.training.results.cards import Card

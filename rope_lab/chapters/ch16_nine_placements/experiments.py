@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from rope_lab.training.experiments.definition import Experiment, make_runs
+from rope_lab.training.experiments.catalogue import Experiment, make_runs
 
 PLACEMENTS: dict[str, dict[str, Any]] = {
     "NoPE": {"positions": "none"},

@@ -10,7 +10,7 @@ import math
 from collections.abc import Mapping
 
 from rope_lab.chapters.ch16_nine_placements.experiments import ANYWHERE, LLAMA, PLACEMENTS
-from rope_lab.training.experiments.definition import Experiment, NotYetError, make_runs
+from rope_lab.training.experiments.catalogue import Experiment, NotYetError, make_runs
 from rope_lab.training.experiments.rate_choice import UndecidedError, losses_by_rate, lowest
 from rope_lab.training.results.cards import Card, load_all
 from rope_lab.training.run.config import RunConfig

@@ -15,7 +15,7 @@ from rope_lab.show.svg import Picture, figure
 from rope_lab.show.tables import Table
 from rope_lab.training.results import cards, intervals
 from rope_lab.training.results.cards import Card
-from rope_lab.training.results.paired_curves import along
+from rope_lab.training.results.intervals import along
 
 __all__ = [
     "against_nope",

@@ -48,7 +48,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from rope_lab.training.experiments.definition import Experiment, make_runs
+from rope_lab.training.experiments.catalogue import Experiment, make_runs
 
 MODEL: dict[str, Any] = {"block": "llama", "n_layers": 4, "n_heads": 2, "d_model": 64}  # heads of 16 planes
 SMALL_BASE = 20.0  # the slowest of 16 planes makes 1.2 turns in 128 positions

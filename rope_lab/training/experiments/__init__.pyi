@@ -1,7 +1,6 @@
 from . import (
     card_packs as card_packs,
     catalogue as catalogue,
-    definition as definition,
     rate_choice as rate_choice,
     small_tasks as small_tasks,
     sweeps as sweeps,
@@ -26,7 +25,7 @@ from .card_packs import (
     pack as pack,
 )
 from .catalogue import RUNGS as RUNGS, experiment as experiment, names as names
-from .definition import Experiment as Experiment
+from .catalogue import Experiment as Experiment
 from .rate_choice import UndecidedError as UndecidedError, best_rates as best_rates
 from .sweeps import Report as Report, Setup as Setup, sweep as sweep
 from rope_lab.chapters.ch10_complex_rnn.task import (

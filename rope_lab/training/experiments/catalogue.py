@@ -9,11 +9,13 @@ from __future__ import annotations
 
 import contextlib
 import functools
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
 
 from rope_lab import chapters
 from rope_lab.errors import ArgumentError
-from rope_lab.training.experiments.definition import Experiment, NotYetError
+from rope_lab.training.run.config import RunConfig
 
 RUNGS = ("cpu", "colab", "paper")
 """The sizes of an experiment, from a laptop to the published run."""
@@ -73,3 +75,83 @@ def rungs(name: str) -> list[str]:
     with contextlib.suppress(NotYetError):
         return [rung for rung in RUNGS if _makers()[name](rung) is not None]
     return []
+
+
+GPT2: dict[str, Any] = {"block": "gpt2", "n_layers": 4, "n_heads": 4, "d_model": 128}  # the model of the CRoPE paper
+
+
+class NotYetError(ArgumentError):
+    """The runs of an experiment follow from cards of another, which do not decide them yet. The message says which."""
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """A list of runs that answer one question at one rung."""
+
+    name: str
+    rung: str
+    about: str
+    limits: str  # what this rung cannot decide
+    reference: str  # the variant that differences are taken to
+    runs: tuple[RunConfig, ...]
+
+    def chosen(
+        self, *, variants: Iterable[str] = (), seeds: Iterable[str] = (), corpora: Iterable[str] = ()
+    ) -> tuple[RunConfig, ...]:
+        """The runs of these variants, seeds and corpora, in their order; of what is left out, all.
+
+        Each entry is one name or several with commas between them, as on the command line.
+
+        Raises:
+            ArgumentError: a name that no run has; the message says which there are.
+        """
+        runs = self.runs
+        for name, asked in (("variant", variants), ("seed", seeds), ("corpus", corpora)):
+            there = {str(getattr(run, name)): None for run in self.runs}
+            if wanted := {one for text in asked for one in _names(name, text, there)}:
+                runs = tuple(run for run in runs if str(getattr(run, name)) in wanted)
+        return runs
+
+
+def _names(what: str, text: str, there: Iterable[str]) -> Iterable[str]:
+    """The names in a text with commas between them; a name may have commas itself ("RoPE, size of QKV")."""
+    parts = text.split(",")
+    while parts:
+        ends = (end for end in range(len(parts), 0, -1) if ",".join(parts[:end]).strip() in there)
+        if (end := next(ends, 0)) == 0:
+            raise ArgumentError(f"{what}: expected one of {'; '.join(there)}, got {parts[0].strip()!r:.80}")
+        yield ",".join(parts[:end]).strip()
+        del parts[:end]
+
+
+def make_runs(
+    name: str,
+    rung: str,
+    variants: Mapping[str, Mapping[str, Any]],
+    *,
+    seeds: Iterable[int],
+    settings: Mapping[str, Mapping[str, Any]],
+    model: Mapping[str, Any],
+    **shared: Any,
+) -> tuple[RunConfig, ...]:
+    """Seeds outermost, then settings, then variants; a setting or a variant changes the model, or fields of the run."""
+    runs = []
+    for seed in seeds:
+        for setting, changes in settings.items():
+            for variant, scheme in variants.items():
+                change = dict(changes)
+                whole = {**model, **change.pop("model", {}), **scheme}
+                if whole.pop("half_width", False):
+                    whole["head_dim"] = whole["d_model"] // whole["n_heads"] // 2
+                runs.append(
+                    RunConfig(
+                        experiment=name,
+                        rung=rung,
+                        setting=setting,
+                        variant=variant,
+                        seed=seed,
+                        model=whole,
+                        **{**shared, **change},
+                    )
+                )
+    return tuple(runs)

@@ -25,11 +25,10 @@ from tqdm import tqdm
 from rope_lab.errors import ArgumentError, MissingPackageError
 from rope_lab.processes import Worker
 from rope_lab.training.experiments.worker import STOPPED, TRAIN, UNDER_WAY, Order, keep, request
-from rope_lab.training.files import make_folder
+from rope_lab.training.files import UnderWayError, make_folder
 from rope_lab.training.results import cards
 from rope_lab.training.run.config import RunConfig
 from rope_lab.training.run.environment import MALLOC
-from rope_lab.training.run.folder_lock import UnderWayError
 
 WORKER = "rope_lab.training.experiments.worker"
 SAVING = 30.0  # seconds that a run has to save a checkpoint when it is asked to end

@@ -15,10 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from rope_lab.training.data import corpora
-from rope_lab.training.files import clear_partials, set_aside
+from rope_lab.training.files import UnderWayError, clear_partials, set_aside
 from rope_lab.training.results import cards
 from rope_lab.training.run.config import RunConfig
-from rope_lab.training.run.folder_lock import UnderWayError
 from rope_lab.training.run.signals import interrupts
 
 TRAIN = "rope_lab.training.run.loop:train"

@@ -1,15 +1,13 @@
 from . import (
-    card_index as card_index,
     cards as cards,
     equivalence as equivalence,
     flat_cards as flat_cards,
     intervals as intervals,
-    paired_curves as paired_curves,
     result_tables as result_tables,
 )
 from rope_lab.chapters.ch15_crope_tables import plan_answers as plan_answers, run_lengths as run_lengths
 from rope_lab.chapters.ch19_longer_texts import results as long_contexts
-from .card_index import ExperimentCards as ExperimentCards, experiment_cards as experiment_cards
+from .result_tables import ExperimentCards as ExperimentCards, experiment_cards as experiment_cards
 from .cards import (
     Card as Card,
     CardError as CardError,
@@ -21,7 +19,7 @@ from .cards import (
 from rope_lab.algebra.rankings import holm as holm
 from .equivalence import Finding as Finding, family as family
 from .intervals import Interval as Interval, interval as interval, paired as paired, t_quantile as t_quantile
-from .paired_curves import Gaps as Gaps, along as along
+from .intervals import Gaps as Gaps, along as along
 from rope_lab.chapters.ch15_crope_tables.plan_answers import (
     answers as answers,
     differences as differences,

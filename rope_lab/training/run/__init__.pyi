@@ -4,11 +4,9 @@ from . import (
     distributed as distributed,
     doctor as doctor,
     environment as environment,
-    folder_lock as folder_lock,
     learner as learner,
     loop as loop,
     measures as measures,
-    precision_check as precision_check,
     run_record as run_record,
     signals as signals,
     validation as validation,
@@ -22,7 +20,7 @@ from .doctor import (
     multiplications as multiplications,
     predicted_seconds as predicted_seconds,
 )
-from .folder_lock import CheckpointError as CheckpointError
+from rope_lab.training.files import CheckpointError as CheckpointError
 from .loop import (
     NonFiniteLossError as NonFiniteLossError,
     RunOutcome as RunOutcome,

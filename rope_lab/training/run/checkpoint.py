@@ -16,8 +16,7 @@ from typing import Any
 import safetensors.torch
 from torch import Tensor
 
-from rope_lab.training.files import clear_partials, kind, reason, replacing
-from rope_lab.training.run.folder_lock import CheckpointError
+from rope_lab.training.files import CheckpointError, clear_partials, kind, reason, replacing
 
 NAME = "checkpoint.json"
 SEALS = ("tensors", "sha256", "state_sha256", "ours")

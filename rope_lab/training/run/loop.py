@@ -22,13 +22,12 @@ from rope_lab.nn.gpt import GPT
 from rope_lab.training.data import corpora
 from rope_lab.training.data.batches import Batches
 from rope_lab.training.fields import is_whole
-from rope_lab.training.files import clear_partials
+from rope_lab.training.files import clear_partials, exclusive
 from rope_lab.training.results import cards
 from rope_lab.training.run import checkpoint
 from rope_lab.training.run.config import RunConfig
 from rope_lab.training.run.distributed import Processes, processes
 from rope_lab.training.run.environment import expect_threads
-from rope_lab.training.run.folder_lock import exclusive
 from rope_lab.training.run.learner import Learner, expect_memory, model_config
 from rope_lab.training.run.measures import expect_measures, measure
 from rope_lab.training.run.run_record import Record

@@ -8,8 +8,7 @@ from rope_lab.chapters.ch15_crope_tables import experiments_planned as planned
 from rope_lab.chapters.ch15_crope_tables.experiments_planned import RATE_SEEDS, RATES, SEEDS, VARIANTS
 from rope_lab.nn.counts import count_parameters
 from rope_lab.nn.gpt import GPT, GPTConfig
-from rope_lab.training.experiments.catalogue import experiment, names, rungs
-from rope_lab.training.experiments.definition import NotYetError
+from rope_lab.training.experiments.catalogue import NotYetError, experiment, names, rungs
 from rope_lab.training.results import cards
 from tests.training.tiny import card
 

@@ -5,8 +5,7 @@ import pytest
 from rope_lab.chapters.ch15_crope_tables import experiments_planned as planned
 from rope_lab.chapters.ch15_crope_tables import experiments_planned_more as planned_more
 from rope_lab.chapters.ch15_crope_tables.experiments_planned import RATE_SEEDS, RATES, SEEDS, VARIANTS
-from rope_lab.training.experiments.catalogue import experiment
-from rope_lab.training.experiments.definition import NotYetError
+from rope_lab.training.experiments.catalogue import NotYetError, experiment
 from tests.training.tiny import card
 
 OWN = {name: 0.004 if name in ("RoPE", "absolute scaled") else 0.008 for name in VARIANTS}

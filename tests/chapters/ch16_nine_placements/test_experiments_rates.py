@@ -8,8 +8,7 @@ from rope_lab.chapters.ch16_nine_placements import experiments_rates as planned
 from rope_lab.chapters.ch16_nine_placements import rate_answers
 from rope_lab.chapters.ch16_nine_placements.experiments import PLACEMENTS
 from rope_lab.chapters.ch16_nine_placements.experiments_rates import FIRST, LADDER, RATE_SEEDS, SEEDS
-from rope_lab.training.experiments.catalogue import experiment, names, rungs
-from rope_lab.training.experiments.definition import NotYetError
+from rope_lab.training.experiments.catalogue import NotYetError, experiment, names, rungs
 from rope_lab.training.results import cards
 from tests.training.tiny import card
 

@@ -9,16 +9,16 @@ import tarfile
 import numpy as np
 import pytest
 
-from rope_lab.training.data import corpora, download, sources
+from rope_lab.training.data import corpora, sources
 from rope_lab.training.data.corpora import CorpusError, load
-from rope_lab.training.data.download import DownloadError
+from rope_lab.training.data.sources import DownloadError
 from tests.training.corpus_server import TEXTS, entry, known, serving
 
 
 @pytest.fixture
 def server(monkeypatch):
     monkeypatch.delenv("ROPE_LAB_DATA", raising=False)
-    monkeypatch.setattr(download, "RETRIES", 0)
+    monkeypatch.setattr(sources, "RETRIES", 0)
     with serving() as found:
         yield found
 
@@ -53,7 +53,7 @@ def test_what_is_there_is_not_fetched_again(server, tmp_path):
 
 
 def test_a_break_is_mended_within_a_call(server, tmp_path, monkeypatch):
-    monkeypatch.setattr(download, "RETRIES", 1)
+    monkeypatch.setattr(sources, "RETRIES", 1)
     server.break_after = [100]
     get(server, tmp_path)
     assert server.asked.count("train.txt") == 2

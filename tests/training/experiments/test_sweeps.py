@@ -20,9 +20,9 @@ from rope_lab.training.experiments import catalogue
 from rope_lab.training.experiments.catalogue import RUNGS, experiment
 from rope_lab.training.experiments.sweeps import Setup, _settle, is_done, sweep
 from rope_lab.training.experiments.worker import STOPPED, TRAIN, UNDER_WAY
+from rope_lab.training.files import UnderWayError
 from rope_lab.training.results import cards, intervals, result_tables
 from rope_lab.training.run.config import DEFAULT_RUN, RunConfig
-from rope_lab.training.run.folder_lock import UnderWayError
 from tests.nn import peer
 from tests.training.tiny import tiny
 

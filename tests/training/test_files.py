@@ -6,15 +6,15 @@ import sys
 
 import pytest
 
+from rope_lab.training.files import exclusive
 from rope_lab.training.run.checkpoint import CheckpointError
-from rope_lab.training.run.folder_lock import exclusive
 from rope_lab.training.run.loop import train
 from tests.training.tiny import TinyCorpus, found, tiny
 
 HOLDING = """
 import sys
 from pathlib import Path
-from rope_lab.training.run.folder_lock import exclusive
+from rope_lab.training.files import exclusive
 with exclusive(Path(sys.argv[1])):
     print("held", flush=True)
     sys.stdin.read()

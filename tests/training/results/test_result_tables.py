@@ -7,7 +7,7 @@ import pytest
 from rope_lab.training.experiments.catalogue import experiment
 from rope_lab.training.experiments.sweeps import is_done
 from rope_lab.training.results import cards
-from rope_lab.training.results.card_index import experiment_cards
+from rope_lab.training.results.result_tables import experiment_cards
 
 ASKED = experiment("placements", "colab")
 

@@ -28,8 +28,7 @@ from rope_lab.audit.constructions import (
 from rope_lab.audit.cos_sin_modules import apply_cos_sin, cos_sin_function
 from rope_lab.audit.families import Way, find_way, functions_beside, rotary_class_of
 from rope_lab.audit.family_configs import build
-from rope_lab.audit.importing import TargetError, parameters_of
-from rope_lab.audit.messages import told
+from rope_lab.audit.foreign_code import TargetError, parameters_of, told
 from rope_lab.audit.module_laws import Built
 from rope_lab.audit.pictures import PICTURE, in_pictures, size_words, turns_pictures
 from rope_lab.audit.table_calls import PLACES, SIDES

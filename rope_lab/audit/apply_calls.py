@@ -9,7 +9,7 @@
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from rope_lab.audit.importing import parameters_of
+from rope_lab.audit.foreign_code import parameters_of
 
 QUERIES = ("q", "xq", "query", "query_layer", "query_states", "x", "tensor", "hidden_states", "t")
 KEYS = ("k", "xk", "key", "key_layer", "key_states")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rope_lab.audit.configured import width_of
-from rope_lab.audit.importing import TargetError, parameters_of
+from rope_lab.audit.foreign_code import TargetError, parameters_of
 from rope_lab.audit.module_laws import Built
 from rope_lab.audit.probe import RotaryCallable
 

@@ -11,7 +11,7 @@ import platform
 from dataclasses import asdict, dataclass, replace
 from datetime import date
 from functools import cache
-from importlib import metadata, resources
+from importlib import resources
 from typing import Any
 
 from rope_lab.algebra.arguments import expect_even
@@ -21,10 +21,9 @@ from rope_lab.audit.apply_functions import Adapted
 from rope_lab.audit.axes import Axis, arrangement, axes_of
 from rope_lab.audit.configured import scaled
 from rope_lab.audit.fingerprints import Fingerprint, fingerprint
+from rope_lab.audit.foreign_code import TargetError, TimeUpError, expect_target, find, guarded, time_limit, version
 from rope_lab.audit.gallery import Mistake
 from rope_lab.audit.gallery_matches import like_in_gallery
-from rope_lab.audit.guard import TimeUpError, guarded, time_limit
-from rope_lab.audit.importing import TargetError, expect_target, find
 from rope_lab.audit.law_suite import Law, laws
 from rope_lab.audit.library import LIBRARY, Entry
 from rope_lab.audit.module_laws import module_laws
@@ -198,15 +197,6 @@ def audit_all(entries: tuple[Entry, ...] = LIBRARY) -> dict[str, Any]:
         "libraries": packages,
         "rows": rows,
     }
-
-
-def version(package: str) -> str | None:
-    """The version of what installs a package, whatever its own name is; None if that is not installed."""
-    try:
-        return metadata.version(package)
-    except metadata.PackageNotFoundError:
-        owners = metadata.packages_distributions().get(package, ())
-        return metadata.version(owners[0]) if owners else None
 
 
 @cache

@@ -5,7 +5,7 @@ from typing import Any
 
 from rope_lab.algebra.frequency_schedules import Linear, Proportional, Schedule
 from rope_lab.algebra.hf_schedules import RopeSettings, rope_settings
-from rope_lab.audit.importing import parameters_of
+from rope_lab.audit.foreign_code import parameters_of
 
 
 def rule_of(config: Any, layer_type: str | None) -> RopeSettings | None:

@@ -9,7 +9,7 @@ how wide its heads are, and which part of a head each axis turns. Only what no c
 >>> def other(dim, kernel): ...
 >>> arguments(other, width=64)
 Traceback (most recent call last):
-rope_lab.audit.importing.TargetError: other needs kernel, and no class beside it has a default for that; set it
+rope_lab.audit.foreign_code.TargetError: other needs kernel, and no class beside it has a default for that; set it
 """
 
 import inspect
@@ -19,7 +19,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from rope_lab.audit.importing import TargetError, parameters_of
+from rope_lab.audit.foreign_code import TargetError, parameters_of
 
 WIDTHS = (
     "dim",

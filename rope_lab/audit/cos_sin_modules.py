@@ -16,7 +16,7 @@ import numpy as np
 
 from rope_lab.algebra.arguments import Layout
 from rope_lab.algebra.layouts import quarter_turn
-from rope_lab.audit.importing import parameters_of
+from rope_lab.audit.foreign_code import parameters_of
 from rope_lab.audit.layout_names import printed_layout
 from rope_lab.audit.probe import RotaryCallable
 

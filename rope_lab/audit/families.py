@@ -12,9 +12,7 @@ from typing import Any
 
 from rope_lab.audit.apply_calls import Turn, apply_calls, other_settings, takes_tables
 from rope_lab.audit.family_configs import is_vision
-from rope_lab.audit.guard import TimeUpError
-from rope_lab.audit.importing import TargetError, parameters_of
-from rope_lab.audit.messages import told
+from rope_lab.audit.foreign_code import TargetError, TimeUpError, parameters_of, told
 from rope_lab.audit.table_calls import TableCall, table_calls
 
 LENGTHS = "changes lengths with the position"

@@ -13,9 +13,7 @@ import sys
 from collections.abc import Iterator
 from typing import Any, get_args
 
-from rope_lab.audit.guard import TimeUpError
-from rope_lab.audit.importing import TargetError, parameters_of
-from rope_lab.audit.messages import told
+from rope_lab.audit.foreign_code import TargetError, TimeUpError, parameters_of, told
 
 ROTATION = (  # what configurations of transformers 5 keep in rope_parameters
     "rope_type",

@@ -8,9 +8,7 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
-from rope_lab.audit.audits import version
-from rope_lab.audit.guard import TimeUpError, time_limit
-from rope_lab.audit.importing import TargetError
+from rope_lab.audit.foreign_code import TargetError, TimeUpError, time_limit, version
 from rope_lab.audit.tiny_models import causal_families
 
 LIMIT = 60.0  # seconds; a family takes one or two

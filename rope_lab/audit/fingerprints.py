@@ -19,8 +19,8 @@ import numpy as np
 from rope_lab.algebra.arguments import expect_even
 from rope_lab.algebra.hf_schedules import RopeSettings
 from rope_lab.audit.by_design import start_of
+from rope_lab.audit.foreign_code import restored
 from rope_lab.audit.frequency_rule import Rule, explain
-from rope_lab.audit.guard import restored
 from rope_lab.audit.matrices import TURNED, Matrices, measure
 from rope_lab.audit.probe import Probe, RefusedError
 

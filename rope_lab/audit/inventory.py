@@ -14,7 +14,7 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from rope_lab.audit.constructions import builds_tables
-from rope_lab.audit.importing import TargetError
+from rope_lab.audit.foreign_code import TargetError
 
 CLASS = re.compile(r"Rotary|RoPE|Rope(?=[A-Z]|$)")
 SPEAKS = re.compile(r"rotary|rope|freqs_cis", re.IGNORECASE)

@@ -15,8 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from rope_lab.audit.foreign_code import in_a_line
 from rope_lab.audit.long_positions import diagnose_step, diagnose_token, scores_at
-from rope_lab.audit.messages import in_a_line
 from rope_lab.audit.position_axis import diagnose_axis
 from rope_lab.audit.probe import Probe, RefusedError
 

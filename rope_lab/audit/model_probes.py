@@ -17,8 +17,7 @@ from torch import Tensor, nn
 from rope_lab.algebra.hf_schedules import RopeSettings
 from rope_lab.audit.configured import rule_of, scaled
 from rope_lab.audit.fingerprints import Fingerprint, fingerprint
-from rope_lab.audit.guard import guarded
-from rope_lab.audit.importing import TargetError
+from rope_lab.audit.foreign_code import TargetError, guarded
 from rope_lab.audit.shift_runs import TOKENS, Run, Runner, expect_finite, movement
 from rope_lab.audit.turning_calls import followed, turning_names
 

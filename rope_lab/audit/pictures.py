@@ -13,8 +13,7 @@ tensor([[[[0.5400, 0.8400]]]])
 
 from typing import Any
 
-from rope_lab.audit.guard import TimeUpError
-from rope_lab.audit.importing import TargetError
+from rope_lab.audit.foreign_code import TargetError, TimeUpError
 from rope_lab.audit.table_calls import SAME
 from rope_lab.audit.whole_sequences import groups
 

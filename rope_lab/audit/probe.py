@@ -22,8 +22,7 @@ import numpy as np
 from jaxtyping import Float64
 
 from rope_lab.algebra.arguments import expect_even
-from rope_lab.audit.guard import TimeUpError, by_user
-from rope_lab.audit.messages import in_a_line, told
+from rope_lab.audit.foreign_code import TimeUpError, by_user, in_a_line, told
 from rope_lab.errors import RopeLabError
 
 SHAPES = {4: "(batch, heads, T, head_dim)", 3: "(batch, T, head_dim)", 2: "(T, head_dim)"}

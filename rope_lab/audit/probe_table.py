@@ -5,7 +5,7 @@ from typing import Any
 
 from rope_lab.audit.family_tables import LIMIT, Row, ask_families, shipped
 from rope_lab.audit.fingerprints import Fingerprint
-from rope_lab.audit.guard import guarded
+from rope_lab.audit.foreign_code import guarded
 from rope_lab.audit.model_probes import LayerProbe, ModelProbe, model_probe, ranges
 from rope_lab.audit.tiny_models import tiny_model
 from rope_lab.audit.turning_calls import HALVES

@@ -18,7 +18,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from rope_lab.audit.importing import TargetError
+from rope_lab.audit.foreign_code import TargetError
 from rope_lab.audit.shift_runs import Run, Runner, movement
 
 ROUNDING = "rounding, coarser than the type of the weights"

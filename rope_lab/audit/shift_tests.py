@@ -8,7 +8,7 @@ from typing import Any
 import torch
 
 from rope_lab.algebra.arguments import expect_whole
-from rope_lab.audit.importing import TargetError
+from rope_lab.audit.foreign_code import TargetError
 from rope_lab.audit.shift_causes import ABSOLUTE, BY_DESIGN, ROUNDING, causes_of
 from rope_lab.audit.shift_runs import Run, Runner, expect_finite, movement
 

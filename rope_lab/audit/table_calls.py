@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from rope_lab.audit.constructions import LENGTHS, LONGEST
-from rope_lab.audit.importing import parameters_of
+from rope_lab.audit.foreign_code import parameters_of
 
 
 @dataclass(frozen=True)

@@ -11,9 +11,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-from rope_lab.audit.guard import guarded
-from rope_lab.audit.importing import TargetError
-from rope_lab.audit.messages import in_a_line, told
+from rope_lab.audit.foreign_code import TargetError, guarded, in_a_line, told
 from rope_lab.errors import MissingPackageError
 
 WEIGHTS = (".safetensors", ".bin", ".pt", ".pth", ".ckpt", ".h5", ".msgpack", ".gguf", ".npz", ".pkl")

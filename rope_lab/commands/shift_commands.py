@@ -11,8 +11,7 @@ from rich.console import Console
 from rich.table import Table
 
 from rope_lab.audit.audits import as_text
-from rope_lab.audit.guard import TimeUpError, time_limit
-from rope_lab.audit.importing import TargetError
+from rope_lab.audit.foreign_code import TargetError, TimeUpError, time_limit
 from rope_lab.audit.model_probes import model_probe
 from rope_lab.audit.probe_table import probe_all
 from rope_lab.audit.shift_table import shift_all, shift_lines

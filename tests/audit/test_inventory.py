@@ -2,7 +2,7 @@
 
 import pytest
 
-from rope_lab.audit.importing import TargetError
+from rope_lab.audit.foreign_code import TargetError
 from rope_lab.audit.inventory import by_body, definitions
 
 ONE = '''

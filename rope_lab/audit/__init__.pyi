@@ -5,8 +5,6 @@ from . import (
     apply_functions as apply_functions,
     atlas_rows as atlas_rows,
     audits as audits,
-    axes as axes,
-    by_design as by_design,
     changing_schedules as changing_schedules,
     configured as configured,
     constructions as constructions,
@@ -21,20 +19,15 @@ from . import (
     foreign_code as foreign_code,
     frequency_rule as frequency_rule,
     gallery as gallery,
-    gallery_matches as gallery_matches,
     inventory as inventory,
     law_checks as law_checks,
     law_suite as law_suite,
     layout_names as layout_names,
     library as library,
     loaded_models as loaded_models,
-    long_positions as long_positions,
-    matrices as matrices,
     model_probes as model_probes,
-    module_laws as module_laws,
     permutation as permutation,
     pictures as pictures,
-    position_axis as position_axis,
     probe as probe,
     probe_table as probe_table,
     report_lines as report_lines,
@@ -42,7 +35,6 @@ from . import (
     shift_runs as shift_runs,
     shift_table as shift_table,
     shift_tests as shift_tests,
-    state_laws as state_laws,
     table_calls as table_calls,
     tiny_models as tiny_models,
     turning_calls as turning_calls,
@@ -58,12 +50,11 @@ from .audits import (
     examine as examine,
     lines as lines,
 )
-from .axes import Axis as Axis
 from .changing_schedules import length_dependence as length_dependence
 from .conversion import permute_state as permute_state
 from .every import audit_every as audit_every
 from .example import llama_example as llama_example
-from .fingerprints import Fingerprint as Fingerprint, fingerprint as fingerprint
+from .fingerprints import Axis as Axis, Fingerprint as Fingerprint, fingerprint as fingerprint
 from .frequency_rule import Rule as Rule, explain as explain
 from .gallery import GALLERY as GALLERY, Mistake as Mistake
 from .law_suite import Law as Law, laws as laws

@@ -13,7 +13,7 @@ from typing import Any
 from rope_lab.audit.applied_here import repeated_entries
 from rope_lab.audit.apply_calls import parameter_names, takes_tables
 from rope_lab.audit.apply_functions import Adapted, for_both, pair, sines_first, tensor, with_angles
-from rope_lab.audit.configured import cut_of, head_widths, layer_types, rule_of, window_of, wrong_layer_type
+from rope_lab.audit.configured import Built, cut_of, head_widths, layer_types, rule_of, window_of, wrong_layer_type
 from rope_lab.audit.constructions import (
     AXES,
     BASES,
@@ -29,7 +29,6 @@ from rope_lab.audit.cos_sin_modules import apply_cos_sin, cos_sin_function
 from rope_lab.audit.families import Way, find_way, functions_beside, rotary_class_of
 from rope_lab.audit.family_configs import build
 from rope_lab.audit.foreign_code import TargetError, parameters_of, told
-from rope_lab.audit.module_laws import Built
 from rope_lab.audit.pictures import PICTURE, in_pictures, size_words, turns_pictures
 from rope_lab.audit.table_calls import PLACES, SIDES
 from rope_lab.audit.whole_sequences import whole_sequence_call, whole_sequences

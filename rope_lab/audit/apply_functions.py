@@ -6,9 +6,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
-from rope_lab.audit.configured import width_of
+from rope_lab.audit.configured import Built, width_of
 from rope_lab.audit.foreign_code import TargetError, parameters_of
-from rope_lab.audit.module_laws import Built
 from rope_lab.audit.probe import RotaryCallable
 
 

@@ -18,15 +18,12 @@ from rope_lab.algebra.arguments import expect_even
 from rope_lab.algebra.hf_schedules import RopeSettings
 from rope_lab.audit.adapters import adapt
 from rope_lab.audit.apply_functions import Adapted
-from rope_lab.audit.axes import Axis, arrangement, axes_of
 from rope_lab.audit.configured import scaled
-from rope_lab.audit.fingerprints import Fingerprint, fingerprint
+from rope_lab.audit.fingerprints import Axis, Fingerprint, arrangement, axes_of, fingerprint
 from rope_lab.audit.foreign_code import TargetError, TimeUpError, expect_target, find, guarded, time_limit, version
-from rope_lab.audit.gallery import Mistake
-from rope_lab.audit.gallery_matches import like_in_gallery
-from rope_lab.audit.law_suite import Law, laws
+from rope_lab.audit.gallery import Mistake, like_in_gallery
+from rope_lab.audit.law_suite import Law, laws, module_laws
 from rope_lab.audit.library import LIBRARY, Entry
-from rope_lab.audit.module_laws import module_laws
 
 LIMIT = 120.0  # seconds; an audit takes one or two
 

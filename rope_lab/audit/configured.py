@@ -1,11 +1,21 @@
 """What a configuration says of the module that is built from it: its frequencies, its window, and the heads."""
 
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import Any
 
 from rope_lab.algebra.frequency_schedules import Linear, Proportional, Schedule
 from rope_lab.algebra.hf_schedules import RopeSettings, rope_settings
 from rope_lab.audit.foreign_code import parameters_of
+
+
+@dataclass(frozen=True)
+class Built:
+    """A module and what its configuration says of it."""
+
+    module: Any
+    settings: RopeSettings | None  # None: no configuration, or a rule that we do not know
+    window: int | None  # the longest text of training, where the configuration has one
 
 
 def rule_of(config: Any, layer_type: str | None) -> RopeSettings | None:

@@ -6,7 +6,7 @@ skipped: no_such_library is not installed
 """
 
 from rope_lab.audit.audits import Audit
-from rope_lab.audit.axes import arrangement
+from rope_lab.audit.fingerprints import arrangement
 from rope_lab.audit.law_suite import Law
 
 # A law that is broken, a word of what was seen, and how people who meet it call it: a heading of the index by symptom.

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from rope_lab.audit import GALLERY, audit, examine
-from rope_lab.audit.gallery import MEANT, halves_on_neighbours
-from rope_lab.audit.gallery_matches import like_in_gallery
+from rope_lab.audit.gallery import MEANT, halves_on_neighbours, like_in_gallery
 from rope_lab.audit.report_lines import report
 from tests.audit.implementations import rotary
 

@@ -1,19 +1,11 @@
 from . import (
     adapters as adapters,
-    applied_here as applied_here,
-    apply_calls as apply_calls,
-    apply_functions as apply_functions,
     atlas_rows as atlas_rows,
     audits as audits,
     changing_schedules as changing_schedules,
-    configured as configured,
     constructions as constructions,
     conversion as conversion,
-    cos_sin_modules as cos_sin_modules,
     every as every,
-    example as example,
-    families as families,
-    family_configs as family_configs,
     family_tables as family_tables,
     fingerprints as fingerprints,
     foreign_code as foreign_code,
@@ -27,7 +19,6 @@ from . import (
     loaded_models as loaded_models,
     model_probes as model_probes,
     permutation as permutation,
-    pictures as pictures,
     probe as probe,
     probe_table as probe_table,
     report_lines as report_lines,
@@ -38,7 +29,7 @@ from . import (
     table_calls as table_calls,
     tiny_models as tiny_models,
     turning_calls as turning_calls,
-    whole_sequences as whole_sequences,
+    ways as ways,
     worker as worker,
 )
 from .atlas_rows import atlas as atlas
@@ -53,12 +44,11 @@ from .audits import (
 from .changing_schedules import length_dependence as length_dependence
 from .conversion import permute_state as permute_state
 from .every import audit_every as audit_every
-from .example import llama_example as llama_example
 from .fingerprints import Axis as Axis, Fingerprint as Fingerprint, fingerprint as fingerprint
 from .frequency_rule import Rule as Rule, explain as explain
 from .gallery import GALLERY as GALLERY, Mistake as Mistake
 from .law_suite import Law as Law, laws as laws
-from .loaded_models import ModelRotary as ModelRotary, rotary_of as rotary_of
+from .loaded_models import ModelRotary as ModelRotary, llama_example as llama_example, rotary_of as rotary_of
 from .model_probes import LayerProbe as LayerProbe, ModelProbe as ModelProbe, model_probe as model_probe
 from .permutation import permute_rotary as permute_rotary
 from .probe_table import probe_all as probe_all, probe_results as probe_results

@@ -16,9 +16,8 @@ from typing import Any
 
 from rope_lab.algebra.arguments import expect_even
 from rope_lab.algebra.hf_schedules import RopeSettings
-from rope_lab.audit.adapters import adapt
-from rope_lab.audit.apply_functions import Adapted
-from rope_lab.audit.configured import scaled
+from rope_lab.audit.adapters import Adapted, adapt
+from rope_lab.audit.constructions import scaled
 from rope_lab.audit.fingerprints import Axis, Fingerprint, arrangement, axes_of, fingerprint
 from rope_lab.audit.foreign_code import TargetError, TimeUpError, expect_target, find, guarded, time_limit, version
 from rope_lab.audit.gallery import Mistake, like_in_gallery

@@ -15,7 +15,7 @@ import torch
 from torch import Tensor, nn
 
 from rope_lab.algebra.hf_schedules import RopeSettings
-from rope_lab.audit.configured import rule_of, scaled
+from rope_lab.audit.constructions import rule_of, scaled
 from rope_lab.audit.fingerprints import Fingerprint, fingerprint
 from rope_lab.audit.foreign_code import TargetError, guarded
 from rope_lab.audit.shift_runs import TOKENS, Run, Runner, expect_finite, movement

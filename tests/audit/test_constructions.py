@@ -186,7 +186,7 @@ def test_patches_are_as_many_as_the_axes():
 def test_tables_of_repeated_entries_are_applied_in_their_own_pairs():
     import torch
 
-    from rope_lab.audit.applied_here import repeated_entries
+    from rope_lab.audit.table_calls import repeated_entries
 
     angle = torch.tensor([[0.0, 0.0], [1.0, 0.01]])
     x = torch.tensor([1.0, 0.0, 0.0, 0.0]).expand(1, 1, 2, 4)

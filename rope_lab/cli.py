@@ -37,7 +37,7 @@ def _version(wanted: bool) -> bool:
 
 
 def _limit(seconds: float) -> float:
-    from rope_lab.audit.guard import LONGEST
+    from rope_lab.audit.foreign_code import LONGEST
 
     if not 0 < seconds <= LONGEST:  # not a number compares with nothing
         raise typer.BadParameter(

@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 import rope_lab
 from rope_lab import cli
-from rope_lab.audit.importing import TargetError
+from rope_lab.audit.foreign_code import TargetError
 from rope_lab.audit.probe import RefusedError
 from rope_lab.claims import MalformedClaimError, NoSuchClaimError
 from rope_lab.errors import ArgumentError, FileError, MissingPackageError, RopeLabError, checking_arguments

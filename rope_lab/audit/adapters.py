@@ -6,14 +6,12 @@ True
 """
 
 import inspect
-from dataclasses import replace
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from importlib import import_module
 from typing import Any
 
-from rope_lab.audit.applied_here import repeated_entries
-from rope_lab.audit.apply_calls import parameter_names, takes_tables
-from rope_lab.audit.apply_functions import Adapted, for_both, pair, sines_first, tensor, with_angles
-from rope_lab.audit.configured import cut_of, head_widths, layer_types, rule_of, window_of, wrong_layer_type
 from rope_lab.audit.constructions import (
     AXES,
     BASES,
@@ -21,19 +19,60 @@ from rope_lab.audit.constructions import (
     LENGTHS,
     WIDTHS,
     Arguments,
+    Built,
     arguments,
+    build,
     builds_tables,
+    cut_of,
+    head_widths,
+    layer_types,
     required,
+    rule_of,
+    width_of,
+    window_of,
+    wrong_layer_type,
 )
-from rope_lab.audit.cos_sin_modules import apply_cos_sin, cos_sin_function
-from rope_lab.audit.families import Way, find_way, functions_beside, rotary_class_of
-from rope_lab.audit.family_configs import build
-from rope_lab.audit.importing import TargetError, parameters_of
-from rope_lab.audit.messages import told
-from rope_lab.audit.module_laws import Built
-from rope_lab.audit.pictures import PICTURE, in_pictures, size_words, turns_pictures
-from rope_lab.audit.table_calls import PLACES, SIDES
-from rope_lab.audit.whole_sequences import whole_sequence_call, whole_sequences
+from rope_lab.audit.foreign_code import TargetError, parameters_of, told
+from rope_lab.audit.probe import RotaryCallable
+from rope_lab.audit.table_calls import (
+    PLACES,
+    SIDES,
+    apply_cos_sin,
+    cos_sin_function,
+    for_both,
+    parameter_names,
+    repeated_entries,
+    takes_tables,
+    tensor,
+    whole_rows,
+)
+from rope_lab.audit.ways import (
+    PICTURE,
+    Way,
+    find_way,
+    functions_beside,
+    in_pictures,
+    rotary_class_of,
+    size_words,
+    turns_pictures,
+    whole_sequence_call,
+    whole_sequences,
+)
+
+
+@dataclass(frozen=True)
+class Adapted:
+    """A rotary embedding as f(x, positions); ``keys`` where k is turned by another result of the same call."""
+
+    f: RotaryCallable
+    head_dim: int
+    keys: RotaryCallable | None = None
+    about: str = ""
+    along: Callable[[int | None], RotaryCallable] | None = None  # for one axis of the positions, if there are several
+    axes: int = 1
+    axis: int | None = None  # the one that f is asked along, if not all
+    built: Built | None = None  # the module that answers, where the audit built it
+
 
 APPLY = ("apply_rotary_pos_emb", "apply_rotary_emb")
 THREE_AXES = 96  # the width of a head that three axes share evenly, where 64 is refused
@@ -60,9 +99,9 @@ def adapt(target: Any, *, head_dim: int | None = None, layer_type: str | None = 
     usual = 64 if head_dim is None else head_dim
     home = import_module(target.__module__) if hasattr(target, "__module__") else None
     if names == ["tensor", "sin", "cos"]:
-        return sines_first(target, home, head_dim)
+        return _sines_first(target, home, head_dim)
     if names[:2] in ANGLES:
-        return with_angles(target, home, usual, settings)
+        return _with_angles(target, home, usual, settings)
     if inspect.isfunction(target) and builds_tables(target.__name__, required(target)):
         return _of_builder(target, usual, settings, asked=head_dim is not None)
     if not inspect.isclass(target) and takes_tables(target):
@@ -182,7 +221,11 @@ def _with_function(Class: Any, apply: Any, width: int, settings: dict[str, Any])
         said = f"{Class.__name__}({width}) gives no tables (cos, sin) for positions or seq_len"
         raise TargetError(f"{said}; wrap it as f(x, positions)")
     turn = for_both(apply)
-    return pair(lambda x, n: turn(x, x.clone(), *tables(tensor(x), n)), width)
+
+    def both(x: Any, n: Any) -> Any:
+        return turn(x, x.clone(), *tables(tensor(x), n))
+
+    return Adapted(lambda x, n: both(x, n)[0], width, keys=lambda x, n: both(x, n)[1])
 
 
 def _module(Class: Any, head_dim: int, asked: int | None, layer_type: str | None, settings: dict[str, Any]) -> Adapted:
@@ -195,19 +238,11 @@ def _module(Class: Any, head_dim: int, asked: int | None, layer_type: str | None
     beside = [getattr(home, name) for name in APPLY if hasattr(home, name)]
     angles = [apply for apply in beside if parameter_names(apply)[:2] in ANGLES]
     if angles and Class.__name__ == "RotaryEmbedding":
-        return with_angles(angles[0], home, head_dim, settings)
+        return _with_angles(angles[0], home, head_dim, settings)
     made, built = _made(Class, head_dim, settings, asked=asked is not None)
     names = parameter_names(getattr(made, "call", getattr(made, "forward", made)))
-    if "input_pos" in names:  # torchtune: (batch, T, heads, d)
-        swapped = Adapted(lambda x, n: made(tensor(x).transpose(1, 2), input_pos=n[None]).transpose(1, 2), head_dim)
-        return _with_module(swapped, made)
-    if names[:1] == ["inputs"] and "positions" in names:  # Keras: (batch, T, heads, d)
-        return Adapted(lambda x, n: made(tensor(x).transpose(1, 2), positions=n).transpose(1, 2), head_dim)
-    if whole := whole_sequence_call(made, names):
-        said = "takes no positions: asked with one token at each place"
-        return _with_module(Adapted(whole_sequences(whole, longest=1024), head_dim, about=said), made)
-    if names == ["x"] and hasattr(made, "named_buffers") and turns_pictures(made, head_dim=head_dim):
-        return _with_module(_of_pictures(made, head_dim, axis, built.about), made)
+    if own := _own_call(made, names, head_dim, axis, built.about):
+        return own
     axes = next((len(v) for n, v in built.given.items() if n in AXES and isinstance(v, tuple | list)), None)
     axes = next((v for n, v in built.given.items() if n in COUNTS and isinstance(v, int)), axes)
     refused = None
@@ -230,6 +265,21 @@ def _module(Class: Any, head_dim: int, asked: int | None, layer_type: str | None
     if refused and found.axes == 1:  # the function beside it wants other tables than these
         raise refused
     return _with_module(found, made)
+
+
+def _own_call(made: Any, names: list[str], head_dim: int, axis: int | None, about: str) -> Adapted | None:
+    """A module that turns x itself, in another form than f(x, positions), by the ``names`` of what its call takes."""
+    if "input_pos" in names:  # torchtune: (batch, T, heads, d)
+        swapped = Adapted(lambda x, n: made(tensor(x).transpose(1, 2), input_pos=n[None]).transpose(1, 2), head_dim)
+        return _with_module(swapped, made)
+    if names[:1] == ["inputs"] and "positions" in names:  # Keras: (batch, T, heads, d)
+        return Adapted(lambda x, n: made(tensor(x).transpose(1, 2), positions=n).transpose(1, 2), head_dim)
+    if whole := whole_sequence_call(made, names):
+        said = "takes no positions: asked with one token at each place"
+        return _with_module(Adapted(whole_sequences(whole, longest=1024), head_dim, about=said), made)
+    if names == ["x"] and hasattr(made, "named_buffers") and turns_pictures(made, head_dim=head_dim):
+        return _with_module(_of_pictures(made, head_dim, axis, about), made)
+    return None
 
 
 def _with_module(found: Adapted, made: Any) -> Adapted:
@@ -281,3 +331,56 @@ def _of_builder(function: Any, width: int, settings: dict[str, Any], *, asked: b
     tables.__name__ = function.__name__
     tables.__dict__["__signature__"] = inspect.Signature([inspect.Parameter(name, kind) for name in open_names])
     return _of_tables(tables, function, replace(built, given=given), width, None, axis)
+
+
+def _sines_first(apply: Any, home: Any, head_dim: int | None) -> Adapted:
+    """GPT-J and CodeGen: apply(tensor, sin, cos) with rows looked up in a table, heads behind the tokens.
+
+    The module's configuration says how wide a head is, and how many of its first coordinates turn.
+    """
+    _from_module(home, "create_sinusoidal_positions")
+    config = next((c for c in _defaults(home) if getattr(c, "rotary_dim", None)), None)
+    whole, turning, about = head_dim or 64, head_dim or 64, ""
+    if config is not None and head_dim is None:
+        whole, turning = width_of(config, None), config.rotary_dim
+        about = f"as {type(config).__name__}() sets it: the library's default, not a released model's"
+
+    def f(x, positions):
+        import torch
+
+        x = tensor(x).transpose(1, 2)
+        rows = home.create_sinusoidal_positions(int(whole_rows(positions).max()) + 1, turning)[positions][None]
+        sin, cos = rows.chunk(2, dim=-1)
+        return torch.cat((apply(x[..., :turning], sin, cos), x[..., turning:]), dim=-1).transpose(1, 2)
+
+    return Adapted(f, whole, about=about)
+
+
+def _with_angles(apply: Any, home: Any, head_dim: int, settings: dict[str, Any]) -> Adapted:
+    """rotary-embedding-torch and x-transformers: a module gives the angles, a function applies them."""
+    rotary = _from_module(home, "RotaryEmbedding")(head_dim, **settings)
+    angles_first = next(iter(parameters_of(apply))) == "freqs"
+
+    def f(x, positions):
+        dtype = next(held.dtype for held in (*rotary.parameters(), *rotary.buffers()) if held.is_floating_point())
+        angles = rotary(tensor(x).new_tensor(positions.tolist(), dtype=dtype))
+        return apply(angles, x) if angles_first else apply(x, *angles)
+
+    return Adapted(f, head_dim)
+
+
+def _from_module(home: Any, name: str) -> Any:
+    """The object of this name in the function's module, which builds its tables."""
+    if not hasattr(home, name):
+        raise TargetError(f"{home.__name__} has no {name} that would build the tables; wrap it as f(x, positions)")
+    return getattr(home, name)
+
+
+def _defaults(home: Any) -> list[Any]:
+    """The default configurations of the classes of configurations that a module names."""
+    found = []
+    for name, Config in vars(home).items():
+        if name.endswith("Config") and inspect.isclass(Config):
+            with suppress(Exception):
+                found.append(Config())
+    return found

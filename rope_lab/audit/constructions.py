@@ -1,7 +1,8 @@
-"""The arguments that build a rotary embedding, found by the names of the parameters.
+"""What a rotary embedding is built from, arguments or a configuration; and what a configuration says of the module.
 
-What a parameter has no default for is looked up first in the constructors of the classes beside it: a model says there
-how wide its heads are, and which part of a head each axis turns. Only what no class says is chosen here.
+Arguments are found by the names of the parameters. What a parameter has no default for is looked up first in the
+constructors of the classes beside it: a model says there how wide its heads are, and which part of a head each axis
+turns. Only what no class says is chosen here.
 
 >>> def tables(dim: int, end: int, theta: float): ...
 >>> arguments(tables, width=64).given
@@ -9,17 +10,29 @@ how wide its heads are, and which part of a head each axis turns. Only what no c
 >>> def other(dim, kernel): ...
 >>> arguments(other, width=64)
 Traceback (most recent call last):
-rope_lab.audit.importing.TargetError: other needs kernel, and no class beside it has a default for that; set it
+rope_lab.audit.foreign_code.TargetError: other needs kernel, and no class beside it has a default for that; set it
+
+A configuration is the class's own, or a part of its family's, by default or from a config.json:
+
+>>> class Config:
+...     def to_dict(self): return vars(self)
+>>> class Whole(Config):
+...     def __init__(self): self.text_config = Config()
+>>> [type(part).__name__ for part in parts(Whole(), prefer="text")]
+['Whole', 'Config']
 """
 
 import inspect
 import re
 import sys
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, get_args
 
-from rope_lab.audit.importing import TargetError, parameters_of
+from rope_lab.algebra.frequency_schedules import Linear, Proportional, Schedule
+from rope_lab.algebra.hf_schedules import RopeSettings, rope_settings
+from rope_lab.audit.foreign_code import TargetError, TimeUpError, parameters_of, told
 
 WIDTHS = (
     "dim",
@@ -162,3 +175,191 @@ def _chosen(made: Any, name: str, parameter: inspect.Parameter, width: int) -> A
     if parameter.annotation in (bool, "bool"):
         return False
     raise TargetError(f"{made.__name__} needs {name}, and no class beside it has a default for that; set it")
+
+
+ROTATION = (  # what configurations of transformers 5 keep in rope_parameters
+    "rope_type",
+    "rope_theta",
+    "factor",
+    "original_max_position_embeddings",
+    "low_freq_factor",
+    "high_freq_factor",
+    "beta_fast",
+    "beta_slow",
+    "short_factor",
+    "long_factor",
+    "attention_factor",
+    "partial_rotary_factor",
+)
+
+
+def build(
+    Class: Any, *, settings: dict[str, Any], given: dict[str, Any] | None = None, layer_type: str | None = None
+) -> tuple[Any, Any]:
+    """An instance of a rotary class and the configuration that it was built from.
+
+    ``given`` is the content of a config.json; without it the family's own default serves. ``settings`` change the part
+    of it that the class wants.
+
+    Raises:
+        TargetError: If no configuration is found, or none of its parts builds the class.
+    """
+    errors = []
+    for Config in config_classes(Class):
+        try:
+            whole = Config.from_dict(given) if given else Config(**settings) if _flat(Config, settings) else Config()
+        except (KeyboardInterrupt, TimeUpError):
+            raise
+        except BaseException as error:
+            errors.append(told(error))
+            continue
+        prefer = "vision" if is_vision(Class.__name__) else "text"
+        for part in parts(whole, prefer=prefer):
+            try:
+                config = part
+                if settings and (given or part is not whole or not _flat(Config, settings)):
+                    config = changed(part, settings, layer_type=layer_type)
+                made = Class(config)
+                return made.eval() if hasattr(made, "eval") else made, config
+            except (KeyboardInterrupt, TimeUpError):
+                raise
+            except BaseException as error:
+                errors.append(told(error))
+    if not errors:
+        raise TargetError(f"{Class.__name__} takes no config whose class it names; wrap it as f(x, positions)")
+    raise TargetError(f"{Class.__name__} cannot be built: {errors[0]}")
+
+
+def is_vision(name: str) -> bool:
+    """Whether a name speaks of images: "Vision" right before what it is, so not in the name of a family."""
+    stem = name.lower()
+    return any(word in stem for word in ("visionrot", "visionrop", "vision_", "_vision", "vitrop", "vitrot", "visual"))
+
+
+def config_classes(Class: Any) -> list[Any]:
+    """The class that the parameter names, or those of its module, most alike in name first."""
+    home = sys.modules[Class.__module__]
+    parameters = parameters_of(Class.__init__)
+    hint = parameters["config"].annotation if "config" in parameters else inspect.Parameter.empty
+    if isinstance(hint, str):
+        hint = getattr(home, hint.split("|")[0].strip().split(".")[-1], inspect.Parameter.empty)
+    hints = [h for h in (get_args(hint) or (hint,)) if inspect.isclass(h) and h is not inspect.Parameter.empty]
+    if hints:
+        return hints[:1]
+
+    def alike(name: str) -> int:
+        return next((i for i, (a, b) in enumerate(zip(name, Class.__name__, strict=False)) if a != b), len(name))
+
+    named = [n for n, c in vars(home).items() if n.endswith("Config") and inspect.isclass(c) and alike(n) > 2]
+    return [getattr(home, name) for name in sorted(named, key=alike, reverse=True)]
+
+
+def parts(config: Any, *, prefer: str, depth: int = 3) -> Iterator[Any]:
+    """A configuration, then the configurations inside it; those whose name has the word ``prefer`` first."""
+    yield config
+    inside = vars(config) if depth and hasattr(config, "__dict__") else {}
+    found = {n: c for n, c in inside.items() if hasattr(c, "to_dict") and hasattr(c, "__dict__")}
+    for name in sorted(found, key=lambda n: prefer not in n):
+        yield from parts(found[name], prefer=prefer, depth=depth - 1)
+
+
+def changed(config: Any, settings: dict[str, Any], *, layer_type: str | None = None) -> Any:
+    """A configuration of the same class with other settings; those of the rotation go where it keeps them."""
+    content = config.to_dict()
+    rotation = {name: value for name, value in settings.items() if name in ROTATION and name not in content}
+    rest = {name: value for name, value in settings.items() if name not in rotation}
+    if rotation:
+        old = dict(content.get("rope_parameters") or {})
+        if layer_type in old:
+            old[layer_type] = old[layer_type] | rotation
+        elif old and all(isinstance(value, dict) for value in old.values()):
+            old = {kind: value | rotation for kind, value in old.items()}
+        else:
+            old |= rotation
+        rest["rope_parameters"] = old
+    return type(config)(**(content | rest))
+
+
+def _flat(Config: Any, settings: dict[str, Any]) -> bool:
+    """Whether the class's own constructor knows each setting."""
+    known = parameters_of(Config.__init__)
+    fields = getattr(Config, "__dataclass_fields__", {})
+    return all(name in known or name in fields for name in settings) or not settings
+
+
+@dataclass(frozen=True)
+class Built:
+    """A module and what its configuration says of it."""
+
+    module: Any
+    settings: RopeSettings | None  # None: no configuration, or a rule that we do not know
+    window: int | None  # the longest text of training, where the configuration has one
+
+
+def rule_of(config: Any, layer_type: str | None) -> RopeSettings | None:
+    """What the configuration says of the frequencies; None where it has a rule that we do not know."""
+    try:
+        return rope_settings(config, layer_type=layer_type)
+    except (ArithmeticError, AttributeError, KeyError, TypeError, ValueError):
+        return None
+
+
+def scaled(settings: RopeSettings | None) -> RopeSettings | None:
+    """The settings where they name a schedule that its list may not tell; one base tells itself, slowed and cut too."""
+    return None if settings is None or type(settings.schedule) in (Schedule, Linear, Proportional) else settings
+
+
+def window_of(config: Any) -> int | None:
+    """The longest text of training that a configuration names."""
+    rule = getattr(config, "rope_parameters", None) or {}
+    found = rule.get("original_max_position_embeddings") or getattr(config, "max_position_embeddings", None)
+    return found if isinstance(found, int) else None
+
+
+def width_of(config: Any, layer_type: str | None) -> int:
+    """The width of a head, that of this kind of layer where they differ."""
+    if layer_type is not None and hasattr(config, "per_layer_config"):
+        with suppress(
+            KeyError, ValueError
+        ):  # where the kinds of the configuration are no kinds of layers, one width serves all
+            config = config.per_layer_config[layer_type]
+    return getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
+
+
+def head_widths(config: Any, layer_type: str | None) -> list[int]:
+    """The widths that a head of this configuration may have."""
+    try:
+        width = width_of(config, layer_type)
+    except (AttributeError, TypeError, ZeroDivisionError):
+        return []
+    return [width] if isinstance(width, int) else []
+
+
+def cut_of(config: Any, layer_type: str | None) -> str | None:
+    """Which coordinates of a head attention cuts off to turn them, as far as the configuration tells."""
+    if "qk_nope_head_dim" in dir(config):
+        return "last"  # such heads are [nope, rope]
+    rule = getattr(config, "rope_parameters", None) or {}
+    rule = rule.get(layer_type, rule)
+    said = (
+        rule.get("partial_rotary_factor"),
+        *(getattr(config, n, None) for n in ("partial_rotary_factor", "rotary_dim")),
+    )
+    return "first" if any(said) else None
+
+
+def layer_types(rotary: Any, config: Any) -> tuple[str, ...]:
+    """The names of the lists of frequencies, where a module has one for each kind of layer; else none."""
+    if "layer_type" not in parameters_of(rotary.forward):
+        return ()
+    rules = getattr(config, "rope_parameters", None) or {}
+    kinds = tuple(name for name, rule in rules.items() if isinstance(rule, dict))
+    used = getattr(config, "layer_types", None) or ()
+    return tuple(name for name in dict.fromkeys(used) if name in kinds) or kinds  # their own order
+
+
+def wrong_layer_type(got: str | None, kinds: tuple[str, ...], name: str) -> str:
+    """What is wrong with a layer type, in words."""
+    if not kinds:
+        return f"layer_type: expected None, got {got!r}; {name} has one list of frequencies for all layers"
+    return f"layer_type: expected one of {', '.join(kinds)}, got {got!r}; {name} has a list for each of them"

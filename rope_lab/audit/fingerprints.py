@@ -8,9 +8,18 @@ rotated dims  8 of 8
 direction     +1 (counter-clockwise)
 base          500000, residual ...
 ...
+
+Where positions have several axes, each axis has its planes and its rule:
+
+>>> def along(axis):  # time turns planes 0 and 1, height planes 2 and 3, each from 1 on
+...     theta = [1.0, 0.01, 0, 0] if axis == 0 else [0, 0, 1.0, 0.01] if axis == 1 else [1.0, 0.01, 1.0, 0.01]
+...     return lambda x, n: rotate_elementwise(x, n, theta=theta)
+>>> [axis.words for axis in axes_of(along, axes=2, head_dim=8)]
+['axis 0: planes 0 to 1, base 10000', 'axis 1: planes 2 to 3, base 10000']
 """
 
 import json
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -18,11 +27,9 @@ import numpy as np
 
 from rope_lab.algebra.arguments import expect_even
 from rope_lab.algebra.hf_schedules import RopeSettings
-from rope_lab.audit.by_design import start_of
+from rope_lab.audit.foreign_code import restored
 from rope_lab.audit.frequency_rule import Rule, explain
-from rope_lab.audit.guard import restored
-from rope_lab.audit.matrices import TURNED, Matrices, measure
-from rope_lab.audit.probe import Probe, RefusedError
+from rope_lab.audit.probe import TURNED, Matrices, Probe, RefusedError, basis_matrices, measure
 
 FAR = (1009, 10007, 100003)  # primes: a half type rounds each of them
 
@@ -237,3 +244,184 @@ def _blank(head_dim: int, *problems: str, dtype: str = "unknown", form: str = "n
         problems=tuple(problems),
         notes=(),
     )
+
+
+@dataclass(frozen=True)
+class Start:
+    """What f does at position 0, and its name."""
+
+    matrix: np.ndarray
+    words: str
+
+
+class Corrected(Probe):
+    """A callable with its start divided out."""
+
+    def __init__(self, probe: Probe, start: Start) -> None:
+        self.__dict__.update(probe.__dict__)
+        self.inverse = np.linalg.inv(start.matrix)
+
+    def _call(self, form, x, positions):
+        return super()._call(form, x, positions) @ self.inverse.T
+
+
+def start_of(probe: Probe) -> Start | None:
+    r"""What f does at position 0 if that has a harmless name, else None.
+
+    With $f(x, n) = S\,\mathcal R_n x$ and one matrix S for all positions, $S^{-1}f$ is a rotation. A law that f breaks
+    and $S^{-1}f$ keeps is broken by design if S is a factor on lengths (YaRN), an order of the coordinates (DeepSeek's
+    way of pairing neighbours), or a turn $\mathcal R_c$ (counting from c); any other S is a fault. In every case
+    $S^\top S$ commutes with the rotation. A logit is $q^\top \mathcal R_m^\top S^\top S\,\mathcal R_n k$, so only then
+    does it see the offset alone.
+
+    >>> from rope_lab.algebra.layouts import rotate_elementwise
+    >>> scaled = Probe(lambda x, n: 1.5 * rotate_elementwise(x, n, theta=[1.0, 0.1]), head_dim=4)
+    >>> start_of(scaled).words
+    'a constant factor 1.5 on lengths'
+    >>> start_of(Probe(lambda x, n: rotate_elementwise(x, n + 1, theta=[1.0, 0.1]), head_dim=4)).words
+    'positions count from 1'
+    """
+    try:
+        first, second = basis_matrices(probe, (0, 1))
+    except RefusedError:
+        return None
+    tolerance = 16 * max(probe.eps, 2.0**-22)
+    gram = first.T @ first
+    lengths = np.sqrt(np.diag(gram))
+    if not (lengths > tolerance).all() or np.abs(gram - np.diag(lengths**2)).max() > tolerance * lengths.max() ** 2:
+        return None
+    factor = lengths[np.abs(lengths - 1).argmax()]
+    if not np.isclose(np.minimum(abs(lengths - 1), abs(lengths - factor)), 0, atol=tolerance * factor).all():
+        return None
+    step = np.linalg.inv(first) @ second
+    if np.abs(gram @ step - step @ gram).max() > tolerance * lengths.max() ** 2:
+        return None
+    words = [f"a constant factor {factor:.6g} on lengths"] if abs(factor - 1) > tolerance else []
+    turned = first / lengths  # an orthogonal matrix
+    if np.abs(np.abs(turned).max(axis=1) - 1).max() <= tolerance:
+        order = np.abs(turned).argmax(axis=1)
+        if (order != np.arange(len(order))).any():
+            words.append("the answer has its coordinates in another order")
+        if (turned[np.arange(len(order)), order] < 0).any():
+            words.append("coordinates change sign")
+    else:
+        offset = _offset(turned, step, tolerance)
+        if offset is None:
+            return None
+        words.append(f"positions count from {offset:.6g}")
+    return Start(first, ", ".join(words)) if words else None
+
+
+def _offset(turned: np.ndarray, step: np.ndarray, tolerance: float) -> float | None:
+    """c where ``turned`` is the rotation of position c, from the planes of one step; None where there is no such c."""
+    mixing = np.maximum(abs(step), abs(turned)) > tolerance
+    mixing |= mixing.T
+    np.fill_diagonal(mixing, False)
+    if (mixing.sum(axis=0) > 1).any() or not mixing.any():
+        return None
+    a, b = np.array([(i, j) for i, j in np.argwhere(mixing) if i < j]).T
+    theta, phi = (np.angle(m[a, a] + m[b, b] + 1j * (m[b, a] - m[a, b])) for m in (step, turned))
+    turning = np.abs(theta) > tolerance
+    if not turning.any():
+        return None
+    c = 0.0
+    for i in np.argsort(np.where(turning, np.abs(theta), np.inf))[: turning.sum()]:  # slow planes count whole turns
+        miss = np.angle(np.exp(1j * (phi[i] - c * theta[i])))
+        if c and abs(miss) > 0.5:
+            return None
+        c += miss / theta[i]
+    c = round(c) if abs(c - round(c)) < 1e-3 else c
+    misses = np.abs(np.angle(np.exp(1j * (phi - c * theta))))
+    return float(c) if misses.max() <= 64 * tolerance * max(1.0, abs(c)) else None
+
+
+@dataclass(frozen=True)
+class Axis:
+    """What one axis of the positions turns."""
+
+    number: int
+    planes: tuple[int, ...]  # numbered as all axes together turn them
+    frequencies: tuple[float, ...]
+    base: float | None
+    base_residual: float | None
+    scheme: str
+
+    @property
+    def words(self) -> str:
+        """The axis in one line."""
+        rule = f"base {self.base:.10g}" if self.base else self.scheme
+        if self.base and self.scheme != "one base":
+            rule += f", {self.scheme}"
+        return f"axis {self.number}: planes {_runs(self.planes)}, {rule}"
+
+
+def axes_of(along: Callable[[int | None], Any], *, axes: int, head_dim: int) -> tuple[Axis, ...]:
+    """The planes and the rule of each axis.
+
+    If all planes together are one list with one base, as in M-RoPE, that base is the base of each axis; otherwise each
+    axis is fitted with its own width.
+
+    Args:
+        along: ``along(a)`` is f(x, positions) for positions on axis a; ``along(None)`` for all axes at once.
+        axes: How many there are.
+        head_dim: The width of a head.
+    """
+    together = fingerprint(along(None), head_dim=head_dim)
+    single = [fingerprint(along(a), head_dim=head_dim) for a in range(axes)]
+    order = {pair: i for i, pair in enumerate(together.pairs)}
+    one_list = together.base is not None and sum(len(seen.pairs) for seen in single) == len(together.pairs)
+    found = []
+    for a, seen in enumerate(single):
+        planes = tuple(order.get(pair, -1) for pair in seen.pairs)
+        if one_list:
+            rule = Rule(together.base, together.base_residual, f"a part of one list of {len(order)} planes")
+        else:
+            rule = own_rule(seen)
+        found.append(Axis(a, planes, seen.frequencies, rule.base, rule.residual, rule.scheme))
+    return tuple(found)
+
+
+def arrangement(axes: Sequence[Axis]) -> str:
+    """How the planes are dealt out to the axes, in words.
+
+    Args:
+        axes: What `axes_of` found, in its order.
+
+    Returns:
+        By sections and in turn: parts of one list of frequencies. Axial: a block for each axis, with a list of its
+        own. Mixed: a plane turns with several axes. Anything else is "in another order".
+    """
+    counts = ", ".join(str(len(axis.planes)) for axis in axes)
+    owners = sorted((plane, axis.number) for axis in axes for plane in axis.planes)
+    if len({plane for plane, _ in owners}) < len(owners):
+        return "mixed: a plane turns with several axes"
+    order, own = [number for _, number in owners], [axis.scheme for axis in axes]
+    if order == sorted(order):
+        parts = all("of one list" in scheme for scheme in own)
+        return f"by sections of {counts} planes" if parts else f"axial: blocks of {counts} planes"
+    left = [len(axis.planes) for axis in axes]
+    for plane, owner in enumerate(order):
+        due = plane % len(axes)
+        if owner != (due if left[due] else 0):
+            return f"in another order, {counts} planes"
+        left[owner] -= 1
+    return f"in turn (interleaved), {counts} planes"
+
+
+def own_rule(seen: Fingerprint) -> Rule:
+    """The rule of the planes that turn, with the width that they have together."""
+    if not seen.frequencies:
+        return Rule(None, None, "nothing turns")
+    return explain(np.array(seen.frequencies), width=2 * len(seen.frequencies))
+
+
+def _runs(planes: tuple[int, ...]) -> str:
+    """Numbers in a few words: 0 to 15; or each third from 1 to 58."""
+    if len(planes) < 2:
+        return ", ".join(map(str, planes)) or "none"
+    steps = set(np.diff(planes).tolist())
+    if steps == {1}:
+        return f"{planes[0]} to {planes[-1]}"
+    if len(steps) == 1:
+        return f"{planes[0]}, {planes[1]}, ... {planes[-1]}"
+    return ", ".join(map(str, planes[:6])) + (f", ... {planes[-1]}" if len(planes) > 6 else "")

@@ -1,5 +1,7 @@
 """The single laws. Each takes the subject of the test and says whether it holds, what was seen, and on which input.
 
+Why a law is broken is asked further: along which axis a callable turns, and what differs far out.
+
 >>> from rope_lab.algebra.layouts import rotate_elementwise
 >>> right = Probe(lambda x, n: rotate_elementwise(x, n, theta=[1.0]), head_dim=2)
 >>> wrong = Probe(lambda x, n: 2 * x, head_dim=2)
@@ -9,15 +11,14 @@
 """
 
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from rope_lab.audit.long_positions import diagnose_step, diagnose_token, scores_at
-from rope_lab.audit.messages import in_a_line
-from rope_lab.audit.position_axis import diagnose_axis
+from rope_lab.audit.foreign_code import in_a_line
 from rope_lab.audit.probe import Probe, RefusedError
 
 FLOOR = 4e-6  # cos and sin that were rounded to float32, with a margin
@@ -221,6 +222,146 @@ def _largest(misses: dict[Probe, np.ndarray]) -> tuple[float, Probe]:
     return max(((float(np.abs(miss).max()), p) for p, miss in misses.items()), key=lambda pair: pair[0])
 
 
+def diagnose_axis(p: Probe, x: np.ndarray, at: np.ndarray, *, tolerance: float) -> str | None:
+    """What is wrong with the axis, in words, or None.
+
+    ``x`` is (batch, heads, T, head_dim), ``at`` (T,). If batch entries or heads are exchanged, the answers must be
+    exchanged in the same way; if one position changes, the answer for one token must change.
+    """
+    y = p(x, at)
+    other = p(x, at + 1 + np.arange(len(at)))
+    ignored = np.abs(other - y).max() <= tolerance
+    for axis, name in ((1, "head"), (0, "batch entry")):
+        if np.abs(np.roll(p(np.roll(x, 1, axis=axis), at), -1, axis=axis) - y).max() > tolerance:
+            return f"it turns with the {name}" + (", not with the position" if ignored else "")
+    if ignored and np.abs(y - x).max() > tolerance:
+        return "it turns by the place in the sequence and ignores the positions"
+    for t in range(len(at)):
+        moved = at.copy()
+        moved[t] += 3
+        touched = np.abs(p(x, moved) - y).max(axis=(0, 1, 3)) > tolerance
+        touched[t] = False
+        if touched.any():
+            return f"the position of token {t} turns token {int(touched.argmax())}"
+    return None
+
+
+STEPS = 8  # in a row: a half type, where it first rounds, puts at most five neighbours into one place
+
+
+def scores_at(p: Probe, x: np.ndarray, y: np.ndarray, m: int, n: int) -> np.ndarray:
+    """The scores of x at position m with y at position n."""
+    return (p(x, (m,) * 5) * p(y, (n,) * 5)).sum(axis=-1)
+
+
+def diagnose_step(p: Probe, x: np.ndarray, y: np.ndarray, n: int, *, off: float, tolerance: float) -> str:
+    """What is wrong with the step from n to n + 1, in words.
+
+    ``off`` is the error of its scores; ``tolerance`` is what the answer's own rounding may change.
+    """
+    problem = diagnose_token(p, x, n + 1, tolerance=tolerance)
+    if problem:
+        return problem
+    try:
+        still = all(np.array_equal(p(x, (m,) * 5), p(x, (n,) * 5)) for m in range(n, n + STEPS + 1))
+        turns = [scores_at(p, x, y, m, m + 1) for m in range(n, n + STEPS)]
+    except RefusedError:  # a table that ends here
+        return "the turn is not the one from 0 to 1"
+    if still:
+        return f"nothing turns from {n} to {n + STEPS}: positions are cut"
+    if np.ptp(turns, axis=0).max() > off / 4:
+        return "the steps there differ from each other, as with rounded or cut positions or angles"
+    return "the steps there are equal to each other, but not to the step from 0 to 1, as with other frequencies"
+
+
+def diagnose_token(p: Probe, x: np.ndarray, n: int, *, tolerance: float) -> str:
+    """What is wrong with a token at n that rounded or cut positions do not explain, in words; or an empty string."""
+    long, short = (np.linalg.norm(p(x, (m,) * 5), axis=-1) for m in (n, 0))
+    worst = (long / short).flat[np.abs(long / short - 1).argmax()]
+    if abs(worst - 1) > tolerance:
+        return f"a length at {n} is {worst:.6g} times that at 0"
+    alone, with_far = (p(x, (0, 1, 2, 3, last))[..., :4, :] for last in (4, n))
+    if np.abs(with_far - alone).max() > tolerance * np.abs(x).max():
+        return f"a call that reaches {n} turns its other tokens otherwise too"  # as dynamic scaling does
+    return ""
+
+
+SHORT, OTHER, LONG = 11, 13, 29  # lengths that no other law asks for: a table kept under a length is a new one here
+# Beyond the positions of all other laws: a table that grows must grow here, and a schedule that remembers must change.
+NARROW_END, MIDDLE, END = 2**17 - 1, 2**17 + 2**16, 2**18 - 1
+
+
+def _text(s: Subject, length: int) -> np.ndarray:
+    """So many tokens: those of the subject, again and again."""
+    return np.take(s.x, np.arange(length) % s.x.shape[-2], axis=-2)
+
+
+def _far_call(p: Probe, s: Subject, *, end: int) -> np.ndarray | None:
+    """A longer text whose last token is far out, or as far as a table reaches; its first tokens, near 0.
+
+    It may be refused: what it leaves behind counts all the same.
+    """
+    for last in (end, min(s.reach, end)):
+        try:
+            return p(_text(s, LONG), np.append(np.minimum(np.arange(LONG - 1), last), last))[..., :-1, :]
+        except RefusedError:
+            continue
+    return None
+
+
+def _earlier_calls(s: Subject) -> Finding:
+    """The same call before and after others: of the same length elsewhere, of a longer text, of far positions."""
+    at, moved = s.fit(np.arange(SHORT), top=SHORT + 6), s.fit(np.arange(SHORT) + 7, top=SHORT + 6)
+    tried = f"{SHORT} tokens from position 0 and from 7, before and after {LONG} tokens that end far out"
+    for p in _callables(s):
+        before = p(_text(s, SHORT), at)
+        elsewhere = p(_text(s, SHORT), moved)
+        beside = p(_text(s, OTHER), np.append(moved, moved[:2]))[..., :SHORT, :]  # a length that was not asked before
+        middle = _far_call(p, s, end=MIDDLE)
+        _far_call(p, s, end=END)
+        again = _far_call(p, s, end=MIDDLE)  # before a short text, which may set a schedule back
+        after = p(_text(s, SHORT), at)
+        ways = {
+            "of the same length at other positions": elsewhere - beside,
+            "that was longer and went farther": after - before,
+            "that went farther": again - middle if again is not None and middle is not None else 0.0,
+        }
+        for way, miss in ways.items():
+            if (worst := np.abs(miss).max()) > s.tolerance(SHORT + 6):
+                return False, f"after a call {way} the answer is another: off by {worst:.1e}", tried
+    return True, "the same before and after other calls", tried
+
+
+def _earlier_dtypes(s: Subject) -> Finding:
+    """The same call before and after calls whose x has fewer bits and which go farther."""
+    at = s.fit(np.arange(SHORT), top=SHORT)
+    tried = f"positions 0 to {int(at[-1])}, before and after a longer text in a dtype of fewer bits"
+    narrower = sorted({other.asked_in for p in _callables(s) for other in p.narrowed()})
+    for p in _callables(s):
+        before = p(_text(s, SHORT), at)
+        for narrow in p.narrowed():
+            with suppress(RefusedError):
+                narrow(_text(s, SHORT), at)
+            _far_call(narrow, s, end=NARROW_END)
+            if (worst := np.abs(p(_text(s, SHORT), at) - before).max()) > s.tolerance(SHORT):
+                return False, f"after a call in {narrow.asked_in} the answer is another: off by {worst:.1e}", tried
+    said = f"the same after calls in {', '.join(narrower)}" if narrower else "no dtype has fewer bits than its own"
+    return True, said, tried
+
+
+def _batch_neighbours(s: Subject) -> Finding:
+    """A row of a batch alone, and the same row with others before and behind it."""
+    at = s.fit([2, 0, 9, 4, 3], top=9)
+    row = s.x[:1]
+    others = np.concatenate([3 * s.y, row, s.y[::-1], s.x])
+    tried = f"a batch of one, and the same row third of {len(others)}, positions {at.tolist()}"
+    for p in _callables(s):
+        worst = np.abs(p(others, at)[2:3] - p(row, at)).max()
+        if worst > s.tolerance(9):
+            return False, f"a row of a batch depends on the others: off by {worst:.1e}", tried
+    return True, "a row is answered alike, alone and in a batch", tried
+
+
 Check = Callable[[Subject], Finding]
 CHECKS: dict[str, Check] = {
     "linear": _linear,
@@ -232,4 +373,8 @@ CHECKS: dict[str, Check] = {
     "non-vacuity": _not_vacuous,
     "cached decoding": _decoding,
     "long positions": _far,
+    # Of state, and last: their calls may leave something behind.
+    "earlier dtypes": _earlier_dtypes,
+    "earlier calls": _earlier_calls,
+    "batch neighbours": _batch_neighbours,
 }

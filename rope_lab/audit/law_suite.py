@@ -1,4 +1,4 @@
-"""The laws that every rotary embedding obeys, checked for one callable.
+"""The laws that every rotary embedding obeys, checked for one callable; and those of a module that the audit built.
 
 >>> from rope_lab.algebra.layouts import rotate_elementwise
 >>> sound = laws(lambda x, n: rotate_elementwise(x, n, theta=[1.0, 0.01]), head_dim=4)
@@ -8,22 +8,22 @@
 ['non-vacuity']
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from rope_lab.algebra.arguments import expect_even
-from rope_lab.audit.by_design import Corrected, start_of
-from rope_lab.audit.fingerprints import fingerprint
-from rope_lab.audit.guard import restored
-from rope_lab.audit.law_checks import CHECKS, Check, Subject
+from rope_lab.algebra.hf_schedules import RopeSettings
+from rope_lab.audit.constructions import Built
+from rope_lab.audit.fingerprints import Corrected, fingerprint, start_of
+from rope_lab.audit.foreign_code import restored
+from rope_lab.audit.frequency_rule import named
+from rope_lab.audit.law_checks import CHECKS, DRIFT, FLOOR, Check, Subject
 from rope_lab.audit.layout_names import printed_layout
-from rope_lab.audit.probe import Probe, RefusedError
-from rope_lab.audit.state_laws import STATE_CHECKS
+from rope_lab.audit.probe import Probe, RefusedError, basis_matrices
 
-LAWS = CHECKS | STATE_CHECKS  # the laws of state come last: their calls may leave something behind
 EXPECTABLE = (
     "layout",
     "pairs",
@@ -104,7 +104,7 @@ def _asked(f: Any, head_dim: int, keys: Any, expected: dict[str, Any]) -> list[L
         return [Law("answers", False, str(refusal), f"x (2, 3, 4, {head_dim}), positions 0, 1, 2, 5")]
     found = [Law("answers", True, q.form, f"x (2, 3, 4, {head_dim})")]
     with np.errstate(all="ignore"):  # an f that overflows breaks a law and makes no noise
-        found += [_law(name, check, subject) for name, check in LAWS.items()]
+        found += [_law(name, check, subject) for name, check in CHECKS.items()]
         found = _told_apart(found, subject)
     return found + list(_as_expected({"q": f} if keys is None else {"q": f, "k": keys}, head_dim, expected))
 
@@ -127,7 +127,7 @@ def _told_apart(found: list[Law], subject: Subject) -> list[Law]:
         return found
     turned = Corrected(subject.q, q)
     alone = Subject(turned, turned if subject.k is subject.q else Corrected(subject.k, k), subject.x, subject.y)
-    held = {law.name: law.ok or _law(law.name, LAWS[law.name], alone).ok for law in found[1:]}
+    held = {law.name: law.ok or _law(law.name, CHECKS[law.name], alone).ok for law in found[1:]}
     if not held["non-vacuity"]:
         return found
     return [law if law.ok or not held.get(law.name) else replace(law, by_design=q.words) for law in found]
@@ -164,3 +164,113 @@ def _same(value: Any, wanted: Any) -> bool:
 def _plain(value: Any) -> Any:
     """As JSON gives it back: a list where a tuple stood."""
     return [_plain(item) for item in value] if isinstance(value, (list, tuple)) else value
+
+
+STEPS = (0, 1, 64, 1000)
+SCALE = 1e-4  # the relative error that a length factor may have
+CAST = 1e-3  # radians at position 1000 that a cast may change: float32 itself changes a tenth of that
+
+
+def module_laws(f: Callable[[Any, Any], Any], head_dim: int, built: Built) -> list[Law]:
+    """The laws of a built module.
+
+    Args:
+        f: The module as f(x, positions).
+        head_dim: The width of a head.
+        built: The module, and what its configuration says.
+
+    Returns:
+        "configured rule", where the configuration names a rule that we know and positions have one axis; and "survives
+        casting", which cautions and is never broken: who loads a model in bfloat16 need not cast its module.
+    """
+    try:
+        probe = Probe(f, head_dim=head_dim)
+        known = built.settings is not None and built.settings.sections is None
+        rule = [configured_rule(probe, built.settings, window=built.window)] if known and built.settings else []
+        return [*rule, _survives_casting(probe, built.module)]
+    except (RefusedError, np.linalg.LinAlgError):
+        return []  # other laws say that it does not answer, or that its answers have no inverse
+
+
+def configured_rule(probe: Probe, settings: RopeSettings, *, window: int | None) -> Law:
+    r"""The turns against the frequencies that the settings make, in a text within the window and in one beyond it.
+
+    $f(x, n) = S\,\mathcal R_n x$ with one S: the angles of $M_0^{-1} M_n$ are $n\theta_i$, and the columns of $M_0$
+    have the length of the attention factor where the plane turns.
+
+    Args:
+        probe: The callable.
+        settings: What the configuration says.
+        window: The longest text of training; None: no text beyond it is asked.
+
+    Returns:
+        A `Law`.
+
+    >>> from rope_lab.algebra.frequency_schedules import Schedule
+    >>> from rope_lab.audit.gallery import right
+    >>> settings = RopeSettings(head_dim=8, base=500.0, rotary_dim=None, schedule=Schedule())
+    >>> print(configured_rule(Probe(right, head_dim=8), settings, window=2048))
+    FAIL  configured rule   in a text of 1025 tokens the turn from 0 to 1 is off by 0.11: expected Schedule(), base 500
+    """
+    said = f"{named(settings.schedule)}, base {settings.base:g}"
+    lengths = [max(STEPS) + 25, *([] if window is None else [2 * max(window, *STEPS)])]
+    tried = f"positions {', '.join(map(str, STEPS))} in texts of {' and '.join(map(str, lengths))} tokens"
+    factors: dict[int, tuple[float, float]] = {}
+    for length in lengths:
+        try:
+            maps = basis_matrices(probe, (*STEPS, length - 1))
+        except RefusedError:
+            continue  # a table that ends
+        schedule = settings.schedule.at(length)
+        theta = np.zeros(probe.head_dim // 2)
+        try:
+            own = schedule.frequencies(settings.rotary_dim or settings.head_dim, base=settings.base)
+        except ValueError as error:  # such as an odd width, of which the code takes a part
+            return Law("configured rule", True, f"not asked: {error}", tried)
+        if len(own) > len(theta):
+            return Law("configured rule", True, f"not asked: {len(own)} planes, wider than the head", tried)
+        theta[: len(own)] = own
+        factors[length] = float(np.linalg.norm(maps[0], axis=0).max()), schedule.attention_factor
+        for n, turned in zip(STEPS[1:], maps[1:], strict=False):
+            angles = np.sort(np.abs(np.angle(np.linalg.eigvals(np.linalg.solve(maps[0], turned)))))[::2]
+            expected = np.sort(np.abs(np.angle(np.exp(1j * n * theta))))
+            miss = np.abs(angles - expected).max()
+            if miss > (near := 8 * max(FLOOR, probe.eps) + 4 * DRIFT * n):
+                saw = f"in a text of {length} tokens the turn from 0 to {n} is off by {miss:.2g}"
+                turning, due = (2 * int((each > near).sum()) for each in (angles, expected))
+                if turning != due and n == STEPS[1]:
+                    saw = f"{turning} of {probe.head_dim} coordinates turn, expected {due}; {saw}"
+                return Law("configured rule", False, f"{saw}: expected {said}", tried)
+    for length, (factor, meant) in factors.items():
+        if abs(factor / meant - 1) > SCALE:
+            saw = f"in a text of {length} tokens lengths are times {factor:.6g}, expected {meant:.6g}"
+            return Law("configured rule", False, f"{saw}: {said}", tried)
+    return Law("configured rule", True, said if factors else "not asked: a table ends before these texts", tried)
+
+
+def _survives_casting(probe: Probe, module: Any) -> Law:
+    """The same turn after the module went to bfloat16 and came back as far as its code brings it."""
+    import torch
+
+    name, tried = "survives casting", f"position {max(STEPS)}, after module.to(torch.bfloat16)"
+    if not any(t.is_floating_point() for t in (*module.buffers(), *module.parameters())):
+        return Law(name, True, "the module holds no numbers that a cast could change", tried)
+    before = basis_matrices(probe, STEPS)
+    cached = [key for part in module.modules() for key, held in vars(part).items() if isinstance(held, torch.Tensor)]
+    if cached:
+        return Law(name, True, f"not asked: {cached[0]} keeps what earlier calls made", tried)
+    kept = [(part, dict(part._buffers)) for part in module.modules()]
+    try:
+        module.to(torch.bfloat16)
+        after = basis_matrices(probe, STEPS)
+    except RefusedError as refusal:
+        return Law(name, False, str(refusal), tried, caution="a cast module does not answer")
+    finally:
+        module.float()
+        for part, buffers in kept:
+            part._buffers.update(buffers)
+    miss = np.abs(after[-1] - before[-1]).max()
+    if miss <= CAST:
+        return Law(name, True, f"off by {miss:.1e}", tried)
+    said = "its frequencies are cast with it; load weights in bfloat16, or keep the module in float32"
+    return Law(name, False, f"off by {miss:.2g}", tried, caution=said)

@@ -1,17 +1,26 @@
-"""The rotary embedding of a model that is loaded, under the model's own configuration.
+"""The rotary embedding of a model that is loaded, under the model's own configuration; and one example, stored.
 
-transformers is not imported: a model is recognised by the names of its modules, a function by those of its parameters.
+A model is recognised by the names of its modules, a function by those of its parameters, so that `rotary_of` needs no
+transformers. The example is for readers who have not installed it:
+``python -m rope_lab.audit.loaded_models > rope_lab/audit/data/llama_example.json`` measures anew; a test compares.
 """
 
 import copy
+import json
 import sys
 from dataclasses import dataclass, field
+from datetime import date
+from importlib import import_module, metadata, resources
 from typing import Any
 
 from rope_lab.algebra.hf_schedules import RopeSettings
-from rope_lab.audit.apply_functions import apply_module
-from rope_lab.audit.configured import layer_types, rule_of, width_of, wrong_layer_type
+from rope_lab.audit.constructions import layer_types, rule_of, width_of, wrong_layer_type
+from rope_lab.audit.conversion import permute_state
+from rope_lab.audit.fingerprints import fingerprint
+from rope_lab.audit.foreign_code import parameters_of
+from rope_lab.audit.law_suite import laws
 from rope_lab.audit.probe import RotaryCallable
+from rope_lab.audit.table_calls import for_both, tensor
 from rope_lab.errors import ArgumentError
 
 FUNCTIONS = ("apply_rotary_pos_emb", "apply_rotary_pos_emb_interleave", "apply_rotary_emb")
@@ -69,14 +78,16 @@ def rotary_of(model: Any, *, config: Any = None, layer_type: str | None = None) 
     if layer_type not in (kinds or (None,)):
         raise ArgumentError(wrong_layer_type(layer_type, kinds, name))
     width = width_of(found, layer_type)
-    turned = apply_module(_function(rotary, found), rotary, width, layer_type=layer_type)
+    both, about = _applied(
+        _function(rotary, found), rotary, width, {} if layer_type is None else {"layer_type": layer_type}
+    )
     return ModelRotary(
-        turned.f,
-        turned.keys,
+        lambda x, n: both(x, n)[0],
+        lambda x, n: both(x, n)[1],
         width,
         expected=_said(found, layer_type, width),
         settings=rule_of(found, layer_type),
-        about=turned.about,
+        about=about,
     )
 
 
@@ -123,3 +134,118 @@ def _said(config: Any, layer_type: str | None, width: int) -> dict[str, Any]:
     if base is not None and rule.get("rope_type", rule.get("type", "default")) in ("default", "proportional"):
         said["base"] = float(base)
     return said
+
+
+def _applied(apply: Any, rotary: Any, head_dim: int, which: dict[str, str]) -> tuple[Any, str]:
+    """A family's function with the tables of its rotary module, for q and k at once; and a remark on it."""
+    device = next((buffer.device for buffer in rotary.buffers()), None)
+    takes_complex = list(parameters_of(apply))[:3] == ["xq", "xk", "freqs_cis"]
+    turn = for_both(apply)
+
+    def both(x, positions):
+        x, positions = tensor(x).to(device), positions.to(device)
+        if takes_complex:  # Llama 4: one complex table, heads behind the tokens
+            x = x.transpose(1, 2)
+            return [y.transpose(1, 2) for y in apply(x, x.clone(), rotary(x, positions[None], **which))]
+        return turn(x, x.clone(), *rotary(x, positions[None], **which))
+
+    import torch
+
+    sample = torch.zeros(1, 1, 2, head_dim)
+    if not takes_complex:
+        turning = rotary(sample.to(device), torch.arange(2, device=device)[None], **which)[0].shape[-1]
+        if turning < head_dim:
+            try:
+                both(sample, torch.arange(2))
+            except RuntimeError:  # the family's attention cuts the turning coordinates off itself
+
+                def wide(x, positions):
+                    rotated = both(tensor(x)[..., :turning], positions)
+                    return [torch.cat((y, x[..., turning:].to(device)), dim=-1) for y in rotated]
+
+                return wide, f"applied to the first {turning} coordinates, as the family's attention does"
+    return both, ""
+
+
+LLAMA_3_8B = {
+    "hidden_size": 4096,
+    "num_attention_heads": 32,
+    "num_key_value_heads": 8,
+    "max_position_embeddings": 8192,
+    "rope_parameters": {"rope_type": "default", "rope_theta": 500000.0},
+}
+SMALL = {
+    "vocab_size": 97,
+    "hidden_size": 64,
+    "intermediate_size": 96,
+    "num_hidden_layers": 2,
+    "num_attention_heads": 4,
+    "num_key_value_heads": 2,
+    "initializer_range": 0.2,
+}
+
+
+def llama_example() -> dict[str, Any]:
+    """What `rotary_of` and `permute_state` did to Llamas of transformers, as it was last measured.
+
+    Returns:
+        The ``date`` and the versions; for the configuration of Llama 3 8B, ``fingerprint`` as lines
+        and ``laws`` as names, whether they hold and what was seen; and
+        ``away``: by how much the logits of a small random Llama move when weights or code change their layout.
+
+    >>> sorted(llama_example())
+    ['away', 'date', 'fingerprint', 'laws', 'torch', 'transformers']
+    """
+    return json.loads((resources.files("rope_lab.audit") / "data" / "llama_example.json").read_text(encoding="utf-8"))
+
+
+def measure() -> dict[str, Any]:
+    """What `llama_example` returns, measured now. Needs transformers."""
+    modeling = import_module("transformers.models.llama.modeling_llama")
+    rotary = rotary_of(modeling.LlamaRotaryEmbedding(modeling.LlamaConfig(**LLAMA_3_8B)))
+    found = laws(rotary, head_dim=rotary.head_dim, keys=rotary.keys, expected=rotary.expected)
+    return {
+        "date": date.today().isoformat(),
+        "transformers": metadata.version("transformers"),
+        "torch": metadata.version("torch"),
+        "fingerprint": str(fingerprint(rotary, head_dim=rotary.head_dim)).split("\n"),
+        "laws": [[law.name, law.ok, law.saw] for law in found],
+        "away": _carried(modeling),
+    }
+
+
+def _carried(modeling: Any) -> dict[str, float]:
+    """How far the logits of a small random Llama move when its weights, its code or both go to the other layout."""
+    import torch
+
+    from rope_lab.algebra.layouts import rotate_elementwise
+    from rope_lab.algebra.rotation import frequencies
+
+    torch.manual_seed(0)
+    llama = modeling.LlamaForCausalLM(modeling.LlamaConfig(**SMALL)).double().eval()
+    sentence = torch.randint(97, (1, 24))
+    moved = copy.deepcopy(llama)
+    state = permute_state(llama.state_dict(), layout_from="half", layout_to="interleaved", n_heads=4, n_kv_heads=2)
+    moved.load_state_dict(state)
+
+    def neighbours(q: Any, k: Any, *_: Any) -> tuple[Any, Any]:
+        def turn(x: Any) -> Any:
+            return torch.from_numpy(rotate_elementwise(x.detach().numpy(), range(24), theta=frequencies(16)))
+
+        return turn(q), turn(k)
+
+    logits, library = {}, modeling.apply_rotary_pos_emb
+    try:
+        for code, rotate in (("old code", library), ("new code", neighbours)):
+            modeling.apply_rotary_pos_emb = rotate
+            for weights, model in (("old weights", llama), ("new weights", moved)):
+                with torch.no_grad():
+                    logits[f"{weights}, {code}"] = model(sentence).logits
+    finally:
+        modeling.apply_rotary_pos_emb = library
+    right = logits["old weights, old code"]
+    return {name: float((seen - right).abs().max()) for name, seen in logits.items()}
+
+
+if __name__ == "__main__":
+    print(json.dumps(measure(), indent=1))

@@ -1,20 +1,23 @@
-"""Calling the callable under test: in a form that it accepts, with every answer checked before it is used.
+"""The callable under test: called in a form that it accepts, its answers checked, its matrix at each position measured.
 
 >>> probe = Probe(lambda x, positions: x, head_dim=4)
 >>> probe.form
 'numpy float64, x (batch, heads, T, head_dim), positions int64'
 >>> probe(np.ones((2, 3, 1, 4)), [7]).shape
 (2, 3, 1, 4)
+>>> from rope_lab.algebra.layouts import rotate_elementwise
+>>> seen = measure(Probe(lambda x, n: rotate_elementwise(x, n, theta=[1.0, 0.5]), head_dim=4), far=(1009,))
+>>> seen.pairs, seen.linear, seen.frequencies(2.0**-52)[0].round(12).tolist()
+(((0, 1), (2, 3)), True, [1.0, 0.5])
 """
-
-from __future__ import annotations
 
 import copy
 import sys
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import product
 from typing import Any
 
@@ -22,8 +25,7 @@ import numpy as np
 from jaxtyping import Float64
 
 from rope_lab.algebra.arguments import expect_even
-from rope_lab.audit.guard import TimeUpError, by_user
-from rope_lab.audit.messages import in_a_line, told
+from rope_lab.audit.foreign_code import TimeUpError, by_user, in_a_line, told
 from rope_lab.errors import RopeLabError
 
 SHAPES = {4: "(batch, heads, T, head_dim)", 3: "(batch, T, head_dim)", 2: "(T, head_dim)"}
@@ -79,7 +81,7 @@ class Probe:
         """The dtype of the x that f is called with."""
         return self._form.dtype
 
-    def narrowed(self) -> list[Probe]:
+    def narrowed(self) -> "list[Probe]":
         """The same f, called with numbers of fewer bits: one probe for each such dtype, the narrowest first."""
         library = self._form.backend
         known = sorted(EPS, key=EPS.__getitem__, reverse=True)
@@ -204,3 +206,235 @@ def _quiet(backend: str) -> Iterator[None]:
     with np.errstate(all="ignore"), warnings.catch_warnings(), no_grad():
         warnings.simplefilter("ignore")
         yield
+
+
+LADDER = tuple(2**k for k in range(17))  # an angle known at n is known well enough at 2n to count its full turns
+FINE = tuple(2.0**k for k in range(-10, 0))  # where fractions are answered: they tell frequencies above pi
+NEAR = (0, 3, 5, 6, 7)
+SHORT = 1024  # what nearly every model was trained on: dynamic scaling begins beyond
+SHORTER = (SHORT, 256, 64, 16)  # tried one after the other where far positions change the angles of near ones
+TURNED = "position 0 turns too"
+LIMITS = (100003, 65536, *(2**k - 1 for k in range(16, 3, -1)))  # the last row of a table is one less than a power
+
+
+@dataclass
+class Matrices:
+    """M[t] is the map at ``positions[t]``: f(x, n) = M x, where f is linear."""
+
+    positions: tuple[int, ...]
+    M: np.ndarray
+    linear: bool
+    problems: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+    floor: float = 1e-9  # an entry below it is zero
+    fine: np.ndarray | None = None  # the maps at the positions FINE, where f answers fractions
+
+    @cached_property
+    def links(self) -> np.ndarray:
+        """Which coordinates mix at some position."""
+        mixing = np.abs(self.M).max(axis=0) > self.floor
+        if self.fine is not None:  # a plane of 2 pi per position turns between them alone
+            mixing |= np.abs(self.fine).max(axis=0) > self.floor
+        mixing |= mixing.T
+        np.fill_diagonal(mixing, False)
+        return mixing
+
+    @property
+    def coupled(self) -> bool:
+        """No coordinate mixes with more than one other."""
+        return bool((self.links.sum(axis=0) <= 1).all())
+
+    @cached_property
+    def pairs(self) -> tuple[tuple[int, int], ...]:
+        if not self.coupled:
+            return ()
+        return tuple((int(a), int(b)) for a, b in np.argwhere(self.links) if a < b)
+
+    @cached_property
+    def turns(self) -> np.ndarray:
+        """c + i s of each pair at each position, (T, pairs), relative to position 0: M as a complex number."""
+        if not self.pairs:
+            return np.zeros((len(self.positions), 0), dtype=complex)
+        a, b = np.array(self.pairs).T
+        z = (self.M[:, a, a] + self.M[:, b, b]) / 2 + 1j * (self.M[:, b, a] - self.M[:, a, b]) / 2
+        start = z[self.positions.index(0)]
+        return z * np.where(np.abs(start) > self.floor, start.conj() / np.maximum(np.abs(start), self.floor), 1.0)
+
+    def _followed(self, rungs: tuple[float, ...], turns: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Angle per position, followed up the rungs; the last rung that was used; which planes never jumped."""
+        theta, known = np.zeros(turns.shape[1]), np.ones(turns.shape[1])
+        alive, steady = np.ones(turns.shape[1], dtype=bool), np.ones(turns.shape[1], dtype=bool)
+        for n, turn in zip(rungs, turns, strict=True):
+            more = np.angle(turn * np.exp(-1j * n * theta))
+            alive &= (np.abs(more) < 0.5) | (n == rungs[0])  # an angle that jumps was rounded: do not use what follows
+            steady &= alive | (n > 1)
+            theta, known = np.where(alive, theta + more / n, theta), np.where(alive, n, known)
+        return theta, known, steady
+
+    def frequencies(self, eps: float) -> tuple[Float64[np.ndarray, "planes"], Float64[np.ndarray, "planes"]]:
+        """Radians per position with their sign, and how far each may be off, relative."""
+        if not self.coupled:
+            phases = np.angle(np.linalg.eigvals(self.M[self.positions.index(1)]))
+            return np.sort(phases[phases > self.floor])[::-1].copy(), np.full((phases > self.floor).sum(), 1e-9)
+        rungs = tuple(n for n in LADDER if n in self.positions)
+        whole = self.turns[[self.positions.index(n) for n in rungs]]
+        theta, known, _ = self._followed(rungs, whole)
+        if self.fine is not None and self.pairs:
+            a, b = np.array(self.pairs).T
+            z = self.fine[:, a, a] + self.fine[:, b, b] + 1j * (self.fine[:, b, a] - self.fine[:, a, b])
+            fast, told, steady = self._followed((*FINE, *rungs), np.concatenate([z, whole]))
+            if steady.all() and (np.abs(fast) > 1.001 * np.pi).any():
+                theta, known = fast, told
+        return theta, 4 * eps / np.maximum(np.abs(theta) * known, eps)
+
+    def angle_error(self, theta: np.ndarray) -> dict[int, float]:
+        """Radians between the angle and n theta in the worst plane, at every long position."""
+        far = [n for n in self.positions if n > 1000 and n not in LADDER]
+        if not len(theta) or not self.pairs:
+            return {}
+        turns = self.turns
+        return {n: float(np.abs(np.angle(turns[self.positions.index(n)] * np.exp(-1j * n * theta))).max()) for n in far}
+
+    def unsteady(self, theta: np.ndarray, eps: float) -> tuple[int, float] | None:
+        """Where the turn is not n times one turn, and by how many radians; None where it is at every position."""
+        first, miss = self.M[self.positions.index(1)], np.zeros(len(self.positions))
+        for t, n in enumerate(self.positions):
+            if self.coupled:
+                miss[t] = np.abs(np.angle(self.turns[t] * np.exp(-1j * n * theta))).max(initial=0.0)
+            elif n <= SHORT:
+                miss[t] = np.abs(self.M[t] - np.linalg.matrix_power(first, n)).max()
+        if (miss <= 4e-6 + 2 * eps + 5e-6 * np.array(self.positions)).all():
+            return None
+        t = int((miss > miss.max() / 2).argmax())  # the first where it is plain to see
+        return self.positions[t], float(miss[t])
+
+    def scale(self, eps: float) -> tuple[float | None, bool]:
+        """The factor on lengths in the turning planes, and whether it is the same at every position and plane."""
+        if not self.pairs:
+            return None, True
+        a, b = np.array(self.pairs).T
+        block = self.M[:, np.array([a, b])[:, None], np.array([a, b])[None, :]]  # (T, 2, 2, pairs)
+        length = np.sqrt((block**2).sum(axis=(1, 2)) / 2)
+        return float(np.median(length)), bool(np.ptp(length) <= 16 * max(eps, 2.0**-23) * max(1.0, length.max()))
+
+    def over(self, factor: float) -> "Matrices":
+        """The same maps, with what comes out in the turning planes divided by a factor."""
+        share = np.ones(self.M.shape[-1])
+        share[[i for pair in self.pairs for i in pair]] = factor
+        return replace(self, M=self.M / share[:, None])
+
+    def two_speeds(self, eps: float) -> bool:
+        """Whether the two coordinates of a pair turn by different angles, each by its own."""
+        if not self.pairs:
+            return False
+        (a, b), first = np.array(self.pairs).T, self.M[self.positions.index(1)]
+        one, other = first[a, a] - 1j * first[a, b], first[b, b] + 1j * first[b, a]
+        close = 16 * max(eps, 2.0**-23)
+        units = max(np.abs(np.abs(one) - 1).max(), np.abs(np.abs(other) - 1).max()) <= close
+        return bool(units and np.abs(one - other).max() > close)
+
+    def orthogonal(self, eps: float) -> bool:
+        eye = np.eye(self.M.shape[-1])
+        return bool(np.abs(np.swapaxes(self.M, 1, 2) @ self.M - eye).max() <= 16 * max(eps, 2.0**-23))
+
+
+def measure(probe: Probe, *, far: tuple[int, ...]) -> Matrices:
+    """Ask f for the basis vectors at small, doubled and long positions; and test whether these matrices describe f.
+
+    If a table ends somewhere, the positions beyond its end are left out. Raises `RefusedError` if f answers at a few
+    positions only.
+    """
+    refusal = None
+    for limit in LIMITS:
+        positions = tuple(sorted(n for n in {*LADDER, *NEAR, *far} if n <= limit))
+        try:
+            seen = _fitted(probe, positions)
+            break
+        except RefusedError as error:
+            refusal = refusal or str(error)
+    else:
+        raise RefusedError(refusal)
+    if refusal:
+        seen.notes.append(f"positions up to {positions[-1]} only; beyond, {refusal}")
+    if not seen.linear and not seen.problems[-1].startswith("not linear"):
+        tried = (_fitted(probe, tuple(n for n in positions if n <= longest)) for longest in SHORTER)
+        if short := next((one for one in tried if one.linear), None):
+            short.problems.append(
+                f"angles change when a far position is in the same call; this holds up to {short.positions[-1]}"
+            )
+            seen = short
+    if seen.linear and np.abs(seen.M - seen.M[0]).max() <= 8 * probe.eps * np.abs(seen.M[0]).max():
+        same = np.abs(seen.M[0] - np.eye(probe.head_dim)).max() <= 8 * probe.eps
+        seen.problems.append(f"nothing turns: {'f returns x' if same else 'f is the same map'} at every position")
+    elif seen.linear:
+        try:
+            seen.fine = basis_matrices(probe, FINE)
+        except RefusedError:
+            seen.fine = None  # a table
+        _undo_start(seen, probe.eps)
+    return seen
+
+
+def _fitted(probe: Probe, positions: tuple[int, ...]) -> Matrices:
+    seen = Matrices(positions, basis_matrices(probe, positions), linear=True, floor=max(1e-9, probe.eps))
+    seen.problems += _unlike_a_matrix(probe, seen)
+    seen.linear = not seen.problems
+    return seen
+
+
+def _undo_start(seen: Matrices, eps: float) -> None:
+    """Divide out what f does at position 0, if that is orthogonal: R_n is what remains."""
+    start = seen.M[seen.positions.index(0)]
+    eye, tolerance = np.eye(len(start)), 16 * max(eps, 2.0**-23)
+    if np.abs(start - eye).max() <= tolerance or np.abs(start.T @ start - eye).max() > tolerance:
+        return
+    seen.M = start.T @ seen.M
+    seen.fine = None if seen.fine is None else start.T @ seen.fine
+    if np.abs(np.abs(start).max(axis=1) - 1).max() <= tolerance:
+        order = np.abs(start).argmax(axis=1)
+        negative = np.flatnonzero(start[np.arange(len(start)), order] < 0).tolist()
+        if (order != np.arange(len(order))).any():
+            seen.notes.append(f"the answer comes in another order, also at position 0: x[{_first(order.tolist())}]")
+        if negative:
+            seen.notes.append(f"coordinates change sign, also at position 0: {_first(negative)}")
+    else:
+        seen.problems.append(TURNED)
+
+
+def _first(numbers: list[int]) -> str:
+    return ", ".join(map(str, numbers[:6])) + (", ..." if len(numbers) > 6 else "")
+
+
+def basis_matrices(probe: Probe, positions: tuple[float, ...]) -> np.ndarray:
+    """The matrix of each position, (T, head_dim, head_dim): its column j is the answer to e_j."""
+    eye = np.broadcast_to(np.eye(probe.head_dim)[:, None, None, :], (probe.head_dim, 1, len(positions), probe.head_dim))
+    return np.ascontiguousarray(probe(eye, positions)[:, 0].transpose(1, 2, 0))
+
+
+def _unlike_a_matrix(probe: Probe, seen: Matrices) -> list[str]:
+    """What f does that a family of matrices M_n cannot do, on random x with several heads."""
+    rng = np.random.default_rng(1)
+    x, at = rng.normal(size=(2, 3, 5, probe.head_dim)), (7, 0, 3, 1, 5)
+    try:
+        y, again = probe(x, at), probe(x, at)
+        double, shifted = probe(2 * x, at), probe(x, tuple(n + 1 for n in at))
+        split = probe(x + np.roll(x, 1, axis=-1), at) - probe(np.roll(x, 1, axis=-1), at)
+        zero = probe(0 * x, at)
+    except RefusedError as refusal:
+        return [f"not linear: {refusal}, for another x"]
+    tolerance = 16 * max(probe.eps, 2.0**-23) * np.abs(x).max()
+    found = []
+    if not np.allclose(again, y, rtol=0, atol=tolerance / 16):
+        found.append("not linear: the same call gives another answer")
+    elif np.abs(zero).max() > tolerance:
+        found.append("not linear: f(0) is not 0, something is added")
+    elif np.abs(double - 2 * y).max() > 4 * tolerance or np.abs(split - y).max() > 4 * tolerance:
+        found.append("not linear: f(2x) is not 2 f(x), or f(x + y) not f(x) + f(y)")
+    else:
+        M, later = (seen.M[[seen.positions.index(n + c) for n in at]] for c in (0, 1))
+        off = max(np.abs((R @ x[..., None])[..., 0] - z).max() for R, z in ((M, y), (later, shifted)))
+        if off > 4 * tolerance:
+            ignored = np.array_equal(y, shifted) and not np.allclose(y, x, atol=tolerance)
+            why = "the position is ignored" if ignored else "heads, batch entries or tokens are not treated alike"
+            found.append(f"linear, but {why}")
+    return found

@@ -14,8 +14,7 @@ import torch
 from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
-from rope_lab.audit.guard import guarded
-from rope_lab.audit.importing import TargetError, parameters_of
+from rope_lab.audit.foreign_code import TargetError, guarded, parameters_of
 
 TOKENS = 11  # an odd number: no width of a head, so that scores are told from values by their shape
 NARROW = (torch.float32, torch.float16, torch.bfloat16)

@@ -10,7 +10,7 @@ from rich.console import Console
 from rich.table import Table
 
 from rope_lab.audit import audits
-from rope_lab.audit.importing import expect_target
+from rope_lab.audit.foreign_code import expect_target
 from rope_lab.commands.audit_process import Auditor
 from rope_lab.commands.audit_targets import (
     Question,

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from rope_lab.algebra.arguments import expect_even
-from rope_lab.audit.importing import expect_target
+from rope_lab.audit.foreign_code import expect_target
 from rope_lab.commands.audit_process import Auditor, folder_of
 from rope_lab.errors import ArgumentError, FileError, checking_arguments
 from rope_lab.training.files import expect_file, reason, replacing

@@ -6,7 +6,7 @@ import torch
 
 from rope_lab.algebra import axial_frequencies, interleaved_frequencies, mixed_frequencies, section_frequencies
 from rope_lab.audit import fingerprint
-from rope_lab.audit.axes import arrangement, axes_of
+from rope_lab.audit.fingerprints import arrangement, axes_of
 from rope_lab.nn import Rotary, RotaryConfig
 from rope_lab.nn.rotary import rotary_table, rotate
 

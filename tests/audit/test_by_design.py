@@ -5,7 +5,7 @@ import pytest
 
 from rope_lab.audit import fingerprint, laws
 from rope_lab.audit.gallery import GALLERY, right
-from rope_lab.audit.matrices import TURNED
+from rope_lab.audit.probe import TURNED
 
 ORDER = np.array([4, 0, 5, 1, 6, 2, 7, 3])
 HARMLESS = {

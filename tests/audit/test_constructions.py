@@ -5,9 +5,10 @@ import sys
 import numpy as np
 import pytest
 
-from rope_lab.audit.audits import audit, version
+from rope_lab.audit.atlas_rows import definitions
+from rope_lab.audit.audits import audit
 from rope_lab.audit.constructions import arguments
-from rope_lab.audit.inventory import definitions
+from rope_lab.audit.foreign_code import version
 from rope_lab.audit.table_calls import table_calls
 
 TEXT = '''
@@ -185,7 +186,7 @@ def test_patches_are_as_many_as_the_axes():
 def test_tables_of_repeated_entries_are_applied_in_their_own_pairs():
     import torch
 
-    from rope_lab.audit.applied_here import repeated_entries
+    from rope_lab.audit.table_calls import repeated_entries
 
     angle = torch.tensor([[0.0, 0.0], [1.0, 0.01]])
     x = torch.tensor([1.0, 0.0, 0.0, 0.0]).expand(1, 1, 2, 4)

@@ -6,8 +6,8 @@ import pytest
 import torch
 
 from rope_lab.audit.audits import audit
-from rope_lab.audit.cos_sin_modules import cos_sin_function
 from rope_lab.audit.gallery import GALLERY
+from rope_lab.audit.table_calls import cos_sin_function
 from rope_lab.commands import audit_commands
 
 CLASS = """

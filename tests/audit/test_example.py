@@ -2,7 +2,7 @@
 
 import pytest
 
-from rope_lab.audit.example import llama_example, measure
+from rope_lab.audit.loaded_models import llama_example, measure
 
 
 def shape(lines):

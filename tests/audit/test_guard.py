@@ -11,7 +11,7 @@ import torch
 
 from rope_lab.audit import fingerprint, laws
 from rope_lab.audit.audits import audit
-from rope_lab.audit.guard import time_limit
+from rope_lab.audit.foreign_code import time_limit
 
 RAISES = {
     "at its call": ("def f(x, positions): raise {0}", "raised"),

@@ -5,7 +5,7 @@ import sys
 import pytest
 
 from rope_lab.audit.audits import audit
-from rope_lab.audit.importing import parameters_of
+from rope_lab.audit.foreign_code import parameters_of
 
 MINE = """
 from torch import nn

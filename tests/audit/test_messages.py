@@ -2,7 +2,7 @@
 
 import pytest
 
-from rope_lab.audit.messages import in_a_line, told
+from rope_lab.audit.foreign_code import in_a_line, told
 
 
 def test_a_long_message_ends_at_a_word_with_an_ellipsis():

@@ -5,7 +5,7 @@ import pytest
 
 from rope_lab.audit import fingerprint
 from rope_lab.audit.gallery import mismatched_tables, right
-from rope_lab.audit.whole_sequences import whole_sequences
+from rope_lab.audit.ways import whole_sequences
 from tests.audit.implementations import rotary
 
 

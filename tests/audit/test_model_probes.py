@@ -6,7 +6,7 @@ import torch
 from torch import nn
 
 from rope_lab.audit import model_probe, tiny_model
-from rope_lab.audit.importing import TargetError
+from rope_lab.audit.foreign_code import TargetError
 from rope_lab.nn import GPT, GPTConfig
 
 pytestmark = pytest.mark.usefixtures("untyped")

@@ -7,7 +7,8 @@ import pytest
 import torch
 
 from rope_lab.algebra.hf_schedules import rope_settings
-from rope_lab.audit.module_laws import Built, configured_rule, module_laws
+from rope_lab.audit.constructions import Built
+from rope_lab.audit.law_suite import configured_rule, module_laws
 from rope_lab.audit.probe import Probe
 from tests.audit.implementations import from_table, rotary
 

@@ -5,7 +5,7 @@ import pytest
 import torch
 
 from rope_lab.audit import laws
-from rope_lab.audit.position_axis import diagnose_axis
+from rope_lab.audit.law_checks import diagnose_axis
 from rope_lab.audit.probe import Probe
 from tests.audit.implementations import counted, from_table, in_narrow_torch, rotary
 

@@ -1,7 +1,23 @@
-"""A rotary class of a family and the function that applies its tables, as f(x, positions), found by trying.
+"""Ways to turn x, found by trying: by tables and the function that applies them, in whole sequences, or in pictures.
 
 A way is taken only if it is sound: x of the family's own width comes back in its shape, heads and batch entries are
 treated alike, a token depends on its own position alone, and each axis of the positions turns something.
+
+>>> def turn(x):  # (rows, length, 2): its place turns each token
+...     z = (x[..., 0] + 1j * x[..., 1]) * np.exp(1j * np.arange(x.shape[1]))
+...     return np.stack([z.real, z.imag], axis=-1)
+>>> f = whole_sequences(turn, longest=8)
+>>> f(np.array([[[1.0, 0.0], [1.0, 0.0]]]), np.array([0, 1])).round(2).tolist()
+[[[1.0, 0.0], [0.54, 0.84]]]
+>>> import torch
+>>> def turn(x):  # (batch, 2, rows, columns): the row turns each patch
+...     angle = torch.arange(x.shape[2])[:, None].to(x.dtype)
+...     a, b = x[:, 0], x[:, 1]
+...     return torch.stack([a * angle.cos() - b * angle.sin(), a * angle.sin() + b * angle.cos()], 1)
+>>> turns_pictures(turn, head_dim=2)
+True
+>>> in_pictures(turn)(torch.tensor([[[[1.0, 0.0]]]]), torch.tensor([[1, 5]])).round(decimals=2)
+tensor([[[[0.5400, 0.8400]]]])
 """
 
 import importlib
@@ -10,12 +26,22 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from rope_lab.audit.apply_calls import Turn, apply_calls, other_settings, takes_tables
-from rope_lab.audit.family_configs import is_vision
-from rope_lab.audit.guard import TimeUpError
-from rope_lab.audit.importing import TargetError, parameters_of
-from rope_lab.audit.messages import told
-from rope_lab.audit.table_calls import TableCall, table_calls
+import numpy as np
+
+from rope_lab.audit.constructions import is_vision
+from rope_lab.audit.foreign_code import TargetError, TimeUpError, parameters_of, told
+from rope_lab.audit.probe import RotaryCallable
+from rope_lab.audit.table_calls import (
+    PLACES,
+    SAME,
+    TableCall,
+    Turn,
+    apply_calls,
+    other_settings,
+    table_calls,
+    takes_tables,
+    tensor,
+)
 
 LENGTHS = "changes lengths with the position"
 Both = Callable[[Any, Any], list[Any]]  # x, positions (T, axes) -> [q turned, k turned]
@@ -38,10 +64,10 @@ class Way:
         def f(x: Any, n: Any) -> list[Any]:
             import torch
 
-            if not hasattr(x, "detach"):
-                raise TypeError("torch tensors only")
             still = torch.zeros_like(n)
-            return self.both(x, torch.stack([n if axis in (None, a) else still for a in range(self.axes)], dim=-1))
+            return self.both(
+                tensor(x), torch.stack([n if axis in (None, a) else still for a in range(self.axes)], dim=-1)
+            )
 
         return f
 
@@ -249,3 +275,154 @@ def rotary_class_of(function: Any) -> Any:
         raise TargetError(f"{home.__name__} has no class ...RotaryEmbedding that would build the tables")
     images = any(word in function.__name__ for word in ("vision", "2d", "multidim"))
     return sorted(classes, key=lambda c: (c.__module__ != home.__name__, is_vision(c.__name__) != images))[0]
+
+
+def whole_sequences(call: Callable[[Any], Any], *, longest: int) -> RotaryCallable:
+    """f(x, positions) of a call for sequences (rows, length, head_dim) whose first token has position 0.
+
+    All tokens of different positions go into one sequence, so that a question costs one call; that a token does not
+    change others is tried with the first question, and if it does, each token gets a sequence of its own.
+    """
+    alone: list[bool] = []
+
+    def f(x: Any, positions: Any) -> Any:
+        x, positions = np.asarray(x), np.asarray(positions)
+        if positions.dtype.kind != "i" or positions.min() < 0 or positions.max() >= longest:
+            raise IndexError(f"places are 0, 1, 2, ...; asked up to {longest - 1}")
+        if not alone:
+            tried, at = np.ones((1, 3, x.shape[-1])) * np.arange(1, 4)[:, None], np.array([0, 2, 3])
+            each, together = (_asked(call, tried, at, single=single) for single in (True, False))
+            alone.append(not np.allclose(each, together, atol=1e-5))
+        return _asked(call, x, positions, single=alone[0])
+
+    return f
+
+
+def whole_sequence_call(module: Any, names: list[str]) -> Callable[[Any], Any] | None:
+    """The call of a module that takes sequences from position 0 on, for numpy; None if it is no such module.
+
+    Args:
+        module: The rotary embedding.
+        names: The names of the parameters of its call: (x, key) of Equinox, (q, k), or (x, offset).
+    """
+    if names == ["x", "key"]:
+        import jax
+
+        return jax.vmap(module)
+    if names[:2] not in (["q", "k"], ["x", "offset"]) or set(names[2:]) & set(PLACES):
+        return None
+    both = names[0] == "q"
+    if any(owner.__module__.partition(".")[0] == "mlx" for owner in type(module).__mro__):
+        import mlx.core as mx
+
+        return lambda x: np.array(module(mx.array(x)))
+
+    def call(x: Any) -> Any:
+        import torch
+
+        given = torch.from_numpy(x)
+        with torch.no_grad():
+            return (module(given, given.clone())[0] if both else module(given)).numpy()
+
+    return call
+
+
+def _asked(call: Callable[[Any], Any], x: Any, positions: Any, *, single: bool) -> Any:
+    rows = x.reshape(-1, *x.shape[-2:])
+    y = np.empty_like(rows)
+    length = 1 << int(positions.max()).bit_length()  # few lengths, for libraries that compile for each
+    for group in groups(positions, single=single):
+        sequence = np.zeros((len(rows), length, x.shape[-1]), dtype=np.float32)
+        sequence[:, positions[group]] = rows[:, group]
+        y[:, group] = np.asarray(call(sequence))[:, positions[group]]
+    return y.reshape(x.shape)
+
+
+def groups(positions: Any, *, single: bool) -> list[list[int]]:
+    """The numbers of the tokens, so that no two of one group have the same position; with ``single`` each alone."""
+    found: list[list[int]] = []
+    for t, n in enumerate(positions):
+        fitting = next((g for g in found if not single and all(positions[s] != n for s in g)), None)
+        if fitting is None:
+            found.append([t])
+        else:
+            fitting.append(t)
+    return found
+
+
+PICTURE = 32  # patches along each side
+APART = 0.05  # radians, and this share of an angle: what the angles of two sizes may differ by
+
+
+def turns_pictures(module: Any, *, head_dim: int) -> bool:
+    """Whether a module takes a picture with a head's coordinates as channels, and gives one of the same shape back."""
+    import torch
+
+    x = torch.randn(1, head_dim, 4, 6, generator=torch.Generator().manual_seed(0))
+    try:
+        with torch.no_grad():
+            y = module(x)
+        return isinstance(y, torch.Tensor) and y.shape == x.shape and not bool((y - x).abs().max() < SAME)
+    except (KeyboardInterrupt, TimeUpError):
+        raise
+    except BaseException:
+        return False
+
+
+def in_pictures(module: Any) -> Any:
+    """turn(x, P) of such a module, for x (batch, heads, T, head_dim) and whole places P (T, 2) in one picture."""
+
+    def turn(x: Any, P: Any) -> Any:
+        import torch
+
+        if P.is_floating_point() or P.min() < 0 or P.max() >= PICTURE:
+            raise IndexError(f"places are 0, 1, 2, ...; asked up to {PICTURE - 1}")
+        rows = x.reshape(-1, *x.shape[-2:])
+        y = torch.empty_like(rows)
+        for group in groups([tuple(place) for place in P.tolist()], single=False):
+            down, across = P[group].unbind(-1)
+            picture = rows.new_zeros(len(rows), rows.shape[-1], PICTURE, PICTURE)
+            picture[:, :, down, across] = rows[:, group].transpose(1, 2)
+            y[:, group] = module(picture)[:, :, down, across].transpose(1, 2)
+        return y.reshape(x.shape)
+
+    return turn
+
+
+def size_words(module: Any, *, head_dim: int) -> str:
+    """How the size of the picture enters: nothing if it does not, else words.
+
+    Raises:
+        TargetError: If patches turn by more than half a turn from one to the next, so that places cannot tell by how
+            much.
+    """
+    import torch
+
+    with torch.no_grad():
+        at = [_steps(module, head_dim, side) for side in (PICTURE, 2 * PICTURE)]
+    if bool((at[0] - at[1]).abs().max() < SAME):
+        return ""
+    for axis in (1, 2):  # coordinates run from edge to edge: in a picture twice as large each step turns half as far
+        one, other = (_angles(steps[axis] @ steps[0].T) for steps in at)
+        if bool(((one - 2 * other).abs() > APART * (1 + one)).any()):
+            raise TargetError(
+                f"its angles depend on the size of the picture, and one of {PICTURE} x {PICTURE} patches does not show "
+                "them: some patches turn by more than half a turn from one to the next, or the size enters otherwise "
+                "than by an edge at a fixed place; set other coordinates, or wrap it as f(x, positions)"
+            )
+    return ", whose size sets the angles"
+
+
+def _steps(module: Any, head_dim: int, side: int) -> Any:
+    """The matrices of the first patch, of the one below, and of the one beside it."""
+    import torch
+
+    picture = torch.eye(head_dim)[:, :, None, None].expand(head_dim, head_dim, side, side)
+    y = module(picture)
+    return torch.stack([y[:, :, 0, 0].T, y[:, :, 1, 0].T, y[:, :, 0, 1].T])
+
+
+def _angles(matrix: Any) -> Any:
+    import torch
+
+    return torch.linalg.eigvals(matrix.double()).angle().abs().sort().values

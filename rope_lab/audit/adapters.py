@@ -23,7 +23,9 @@ from rope_lab.audit.constructions import (
     arguments,
     build,
     builds_tables,
+    changed,
     cut_of,
+    given_parts,
     head_widths,
     layer_types,
     required,
@@ -95,11 +97,19 @@ def adapt(target: Any, *, head_dim: int | None = None, layer_type: str | None = 
         parameters = parameters_of(target).values()
     except ValueError as error:
         raise TargetError("it does not say what its parameters are; wrap it as f(x, positions)") from error
+    if not _reads_configurations(target):
+        unread = [n for n, given in (("config", "config" in settings), ("layer_type", layer_type is not None)) if given]
+        if unread:
+            raise TargetError(
+                f"{unread[0]}: expected a class or function of a family with a configuration, got "
+                f"{getattr(target, '__name__', type(target).__name__)}, which reads none; name the family's own, "
+                "or set head_dim and what it takes"
+            )
     names = [p.name for p in parameters if p.kind is not p.VAR_KEYWORD]
     usual = 64 if head_dim is None else head_dim
     home = import_module(target.__module__) if hasattr(target, "__module__") else None
     if names == ["tensor", "sin", "cos"]:
-        return _sines_first(target, home, head_dim)
+        return _sines_first(target, home, head_dim, layer_type, settings)
     if names[:2] in ANGLES:
         return _with_angles(target, home, usual, settings)
     if inspect.isfunction(target) and builds_tables(target.__name__, required(target)):
@@ -114,6 +124,20 @@ def adapt(target: Any, *, head_dim: int | None = None, layer_type: str | None = 
         named = ", ".join([*settings, *([] if layer_type is None else ["layer_type"])])
         raise TargetError(f"a function f(x, positions) takes no settings, got {named}; wrap it with them")
     return Adapted(target, usual)
+
+
+def _reads_configurations(target: Any) -> bool:
+    """Whether what a configuration says reaches the target."""
+    if inspect.isclass(target):
+        return _is_configured(target)
+    names = parameter_names(target)
+    if names == ["tensor", "sin", "cos"]:
+        return True
+    if names[:2] in ANGLES or not takes_tables(target):
+        return False
+    with suppress(TargetError):
+        return _is_configured(rotary_class_of(target))
+    return False
 
 
 def _is_configured(Class: Any) -> bool:
@@ -145,7 +169,8 @@ def _family(
     )
     _expect_axis(axis, way)
     found = _of_way(way, axis, _about(config, settings, given), type(rotary).__name__)
-    return replace(found, built=Built(rotary, rule_of(config, layer_type), window_of(config)))
+    settings_of, unread = rule_of(config, layer_type)
+    return replace(found, built=Built(rotary, settings_of, window_of(config), unread))
 
 
 def _expect_axis(axis: int | None, way: Way) -> None:
@@ -333,17 +358,30 @@ def _of_builder(function: Any, width: int, settings: dict[str, Any], *, asked: b
     return _of_tables(tables, function, replace(built, given=given), width, None, axis)
 
 
-def _sines_first(apply: Any, home: Any, head_dim: int | None) -> Adapted:
+def _sines_first(
+    apply: Any, home: Any, head_dim: int | None, layer_type: str | None, settings: dict[str, Any]
+) -> Adapted:
     """GPT-J and CodeGen: apply(tensor, sin, cos) with rows looked up in a table, heads behind the tokens.
 
     The module's configuration says how wide a head is, and how many of its first coordinates turn.
     """
     _from_module(home, "create_sinusoidal_positions")
+    settings = dict(settings)
+    given = settings.pop("config", None)
+    if layer_type is not None:
+        raise TargetError(wrong_layer_type(layer_type, (), apply.__name__))
     config = next((c for c in _defaults(home) if getattr(c, "rotary_dim", None)), None)
+    if config is None and (given or settings):
+        named = ", ".join(["config"] * bool(given) + list(settings))
+        raise TargetError(f"{named}: expected none, got it, and {home.__name__} has no configuration that takes it")
+    if given:
+        config = given_parts(given, [type(config)], prefer="text")[0]
+    if settings:
+        config = changed(config, settings)
     whole, turning, about = head_dim or 64, head_dim or 64, ""
-    if config is not None and head_dim is None:
-        whole, turning = width_of(config, None), config.rotary_dim
-        about = f"as {type(config).__name__}() sets it: the library's default, not a released model's"
+    if config is not None and (head_dim is None or given or settings):
+        whole, turning = head_dim or width_of(config, None), config.rotary_dim
+        about = _about(config, settings, given)
 
     def f(x, positions):
         import torch

@@ -34,6 +34,7 @@ LIMIT = 120.0  # seconds; an audit takes one or two
 CALLED = (
     ("isometry", "", "The length of a vector changes under RoPE"),
     ("non-vacuity", "with the head", "Right with one head, wrong with several"),
+    ("non-vacuity", "of the heads", "Right with one head, wrong with several"),
     ("non-vacuity", "nothing turns", "My RoPE passes its tests, and the model is still wrong"),
     ("cached decoding", "", "Good without the cache, wrong with it"),
     ("long positions", "rounded", "Wrong beyond 256 tokens in bfloat16"),

@@ -198,26 +198,32 @@ def build(
 ) -> tuple[Any, Any]:
     """An instance of a rotary class and the configuration that it was built from.
 
-    ``given`` is the content of a config.json; without it the family's own default serves. ``settings`` change the part
-    of it that the class wants.
+    ``given`` is the content of a config.json: its part of the class that Class takes, wherever that is nested. Without
+    it the family's own default serves. ``settings`` change the part of it that the class wants.
 
     Raises:
-        TargetError: If no configuration is found, or none of its parts builds the class.
+        TargetError: If no configuration is found, if the given one has no part of the class, or if none of its parts
+            builds it.
     """
     errors = []
-    for Config in config_classes(Class):
+    prefer = "vision" if is_vision(Class.__name__) else "text"
+    classes = config_classes(Class)
+    for Config in [None] if given else classes:
         try:
-            whole = Config.from_dict(given) if given else Config(**settings) if _flat(Config, settings) else Config()
-        except (KeyboardInterrupt, TimeUpError):
+            if Config is None:
+                candidates = given_parts(given or {}, classes, prefer=prefer)
+            else:
+                whole = Config(**settings) if _flat(Config, settings) else Config()
+                candidates = list(parts(whole, prefer=prefer))
+        except (KeyboardInterrupt, TimeUpError, TargetError):
             raise
         except BaseException as error:
             errors.append(told(error))
             continue
-        prefer = "vision" if is_vision(Class.__name__) else "text"
-        for part in parts(whole, prefer=prefer):
+        for part in candidates:
             try:
                 config = part
-                if settings and (given or part is not whole or not _flat(Config, settings)):
+                if settings and (Config is None or part is not candidates[0] or not _flat(Config, settings)):
                     config = changed(part, settings, layer_type=layer_type)
                 made = Class(config)
                 return made.eval() if hasattr(made, "eval") else made, config
@@ -228,6 +234,38 @@ def build(
     if not errors:
         raise TargetError(f"{Class.__name__} takes no config whose class it names; wrap it as f(x, positions)")
     raise TargetError(f"{Class.__name__} cannot be built: {errors[0]}")
+
+
+def given_parts(given: dict[str, Any], classes: list[Any], *, prefer: str) -> list[Any]:
+    """The parts of a config.json that are configurations of one of the classes, as its ``model_type`` names them.
+
+    Raises:
+        TargetError: If it has none, so that its numbers would not be used.
+    """
+    kind, named = given.get("model_type"), [Config for Config in classes if hasattr(Config, "from_dict")]
+    auto = sys.modules.get("transformers.models.auto.configuration_auto")
+    known = kind in auto.CONFIG_MAPPING if auto and kind else False
+    if auto and known:
+        whole = auto.CONFIG_MAPPING[kind].from_dict(given)
+        found = [part for part in parts(whole, prefer=prefer) if isinstance(part, tuple(classes))]
+    else:
+        own = [Config for Config in named if kind in (None, getattr(Config, "model_type", None))]
+        found = []
+        for whole in (Config.from_dict(given) for Config in own):
+            inside = [getattr(whole, name, None) for name, value in given.items() if name.endswith("_config") and value]
+            if all(hasattr(part, "to_dict") for part in inside):  # else it has no place for a part of the file
+                found += parts(whole, prefer=prefer)
+        for name, value in given.items() if not kind and not found else ():
+            if name.endswith("_config") and isinstance(value, dict):
+                with suppress(TargetError):
+                    found += given_parts(value, classes, prefer=prefer)
+    if found:
+        return found
+    wanted = " or ".join(Config.__name__ for Config in classes) or "a class that it names"
+    has = f"model_type {kind!r}" if kind else f"no model_type and the keys {', '.join(list(given)[:4])}"
+    raise TargetError(
+        f"config: expected a file with a part for {wanted}, got {has}; name a class of that family, or give the part"
+    )
 
 
 def is_vision(name: str) -> bool:
@@ -292,16 +330,17 @@ class Built:
     """A module and what its configuration says of it."""
 
     module: Any
-    settings: RopeSettings | None  # None: no configuration, or a rule that we do not know
+    settings: RopeSettings | None
     window: int | None  # the longest text of training, where the configuration has one
+    unread: str = ""  # why there are no settings
 
 
-def rule_of(config: Any, layer_type: str | None) -> RopeSettings | None:
-    """What the configuration says of the frequencies; None where it has a rule that we do not know."""
+def rule_of(config: Any, layer_type: str | None) -> tuple[RopeSettings | None, str]:
+    """The settings of a configuration's rotation, or None and why they cannot be read."""
     try:
-        return rope_settings(config, layer_type=layer_type)
-    except (ArithmeticError, AttributeError, KeyError, TypeError, ValueError):
-        return None
+        return rope_settings(config, layer_type=layer_type), ""
+    except (ArithmeticError, AttributeError, KeyError, TypeError, ValueError) as error:
+        return None, str(error)
 
 
 def scaled(settings: RopeSettings | None) -> RopeSettings | None:

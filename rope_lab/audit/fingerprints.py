@@ -99,7 +99,8 @@ def fingerprint(f: Any, *, head_dim: int, settings: RopeSettings | None = None) 
             (batch, T, head_dim) or (T, head_dim), and positions (T,). The forms are tried one after the other.
         head_dim: The width of a head, a positive even integer.
         settings: What the model's configuration says, if known, as `rope_lab.algebra.rope_settings` reads it. It
-            serves the words of ``scheme`` alone, and names there what frequencies cannot: NTK-aware scaling, LongRoPE.
+            serves the words of ``scheme`` alone: they name what frequencies cannot, NTK-aware scaling and LongRoPE,
+            and say where the list or the attention factor is another than that of the configuration.
 
     Returns:
         A `Fingerprint`, with angles in radians. All of it is computed in float64 from what f returns. f alone cannot

@@ -77,7 +77,7 @@ def explain(
     theta = np.where(theta < 1e-300, 0.0, theta)  # no float holds what such a number divides
     doubt = np.broadcast_to(np.asarray(doubt, dtype=np.float64), theta.shape) + TABLES
     rule = _of_list(theta, width, doubt, scale)
-    return rule if settings is None else _beside(rule, theta, doubt, settings)
+    return rule if settings is None else _beside(rule, theta, doubt, settings, scale)
 
 
 def _of_list(theta: np.ndarray, width: int, doubt: np.ndarray, scale: float | None) -> Rule:
@@ -121,8 +121,8 @@ def _equal_steps(theta: np.ndarray, doubt: np.ndarray) -> Rule | None:
     return Rule(None, None, f"equal steps from {_short(first)} to {_short(last)} radians")
 
 
-def _beside(rule: Rule, theta: np.ndarray, doubt: np.ndarray, settings: RopeSettings) -> Rule:
-    """The same with the configuration beside it."""
+def _beside(rule: Rule, theta: np.ndarray, doubt: np.ndarray, settings: RopeSettings, scale: float | None) -> Rule:
+    """Compare the list and the factor with those of the configuration, and say in the scheme how they differ."""
     width, base, said = settings.rotary_dim or settings.head_dim, settings.base, settings.schedule
     plain, turning = one_base(width, base=base), theta[theta > 0]
     lists = [(said, "")]
@@ -142,8 +142,17 @@ def _beside(rule: Rule, theta: np.ndarray, doubt: np.ndarray, settings: RopeSett
             shown = said if isinstance(said, LongRoPE | DynamicNTK) else schedule
             name = type(said).__name__ if isinstance(said, LongRoPE) else named(shown)
             known = "one base" if type(shown) is Schedule else f"{name}{words}, from base {_short(base)}"
-            return replace(rule, scheme=known, schedule=schedule, origin=base)
-    return replace(rule, scheme=f"{rule.scheme}; the configuration has another list, {named(said)}")
+            return replace(rule, scheme=known + _factors(scale, schedule), schedule=schedule, origin=base)
+    other = f"; the configuration has another list, {named(said)}, from base {_short(base)}"
+    return replace(rule, scheme=rule.scheme + other + _factors(scale, lists[0][0]))
+
+
+def _factors(scale: float | None, schedule: Schedule) -> str:
+    """How the factor on the length of what turns differs from that of the configuration's schedule; else nothing."""
+    meant = schedule.attention_factor
+    if scale is None or abs(scale / meant - 1) < 1e-4:
+        return ""
+    return f"; the configuration has the attention factor {meant:.5g}, and what turns here is times {scale:.5g}"
 
 
 def _rounded(slope: float, x: np.ndarray, log: np.ndarray) -> tuple[float, float]:

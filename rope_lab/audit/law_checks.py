@@ -231,6 +231,10 @@ def diagnose_axis(p: Probe, x: np.ndarray, at: np.ndarray, *, tolerance: float) 
     y = p(x, at)
     other = p(x, at + 1 + np.arange(len(at)))
     ignored = np.abs(other - y).max() <= tolerance
+    turning = np.abs(other - y).max(axis=(0, 2, 3)) > tolerance
+    if turning.any() and not turning.all():
+        heads = [" and ".join(map(str, np.flatnonzero(moves))) for moves in (turning, ~turning)]
+        return f"of the heads {heads[0]} turn with the position, {heads[1]} do not"
     for axis, name in ((1, "head"), (0, "batch entry")):
         if np.abs(np.roll(p(np.roll(x, 1, axis=axis), at), -1, axis=axis) - y).max() > tolerance:
             return f"it turns with the {name}" + (", not with the position" if ignored else "")

@@ -35,6 +35,7 @@ EXPECTABLE = (
     "dtype",
     "precision",
     "problems",
+    "scale",
 )
 
 
@@ -60,7 +61,14 @@ class Law:
         return f"{mark}  {self.name:<17} {self.saw}{said}"
 
 
-def laws(f: Any, *, head_dim: int, keys: Any = None, expected: dict[str, Any] | None = None) -> list[Law]:
+def laws(
+    f: Any,
+    *,
+    head_dim: int,
+    keys: Any = None,
+    expected: dict[str, Any] | None = None,
+    settings: RopeSettings | None = None,
+) -> list[Law]:
     r"""Check isometry, the group law, relativity and the other laws of a rotary embedding, one by one.
 
     $|\mathcal R_n x| = |x|$, $\mathcal R_0 = I$, $\mathcal R_m \mathcal R_n = \mathcal R_{m+n}$,
@@ -72,6 +80,8 @@ def laws(f: Any, *, head_dim: int, keys: Any = None, expected: dict[str, Any] | 
         keys: The callable that turns k, if it is not f.
         expected: What the fingerprint must say, such as ``{"base": 10000.0, "layout": "half-split", "direction": 1}``.
             Each entry is a law of its own.
+        settings: What the model's configuration says, as `rope_lab.algebra.rope_settings` reads it. They add the law
+            "configured rule": frequencies and attention factor are those of the configuration.
 
     Returns:
         A list of `Law`: thirteen laws and one for each expectation. If f does not answer at all, only the first. The
@@ -92,7 +102,21 @@ def laws(f: Any, *, head_dim: int, keys: Any = None, expected: dict[str, Any] | 
     head_dim = expect_even(head_dim, name="head_dim")
     _expect_fields(expected or {})
     with restored():
-        return _asked(f, head_dim, keys, expected or {})
+        return [*_asked(f, head_dim, keys, expected or {}), *_as_configured(f, head_dim, keys, settings)]
+
+
+def _as_configured(f: Any, head_dim: int, keys: Any, settings: RopeSettings | None) -> list[Law]:
+    """The law "configured rule" of q, and of k where another callable turns it; the first that is broken, else one."""
+    if settings is None:
+        return []
+    found = []
+    for called in (f,) if keys is None else (f, keys):
+        try:
+            probe = Probe(called, head_dim=head_dim)
+            found.append(configured_rule(probe, settings, window=getattr(settings.schedule, "window", None)))
+        except (RefusedError, np.linalg.LinAlgError) as refusal:
+            found.append(Law("configured rule", True, f"not asked: {refusal}", ""))
+    return [next((law for law in found if law.broken), found[0])]
 
 
 def _asked(f: Any, head_dim: int, keys: Any, expected: dict[str, Any]) -> list[Law]:
@@ -180,13 +204,14 @@ def module_laws(f: Callable[[Any, Any], Any], head_dim: int, built: Built) -> li
         built: The module, and what its configuration says.
 
     Returns:
-        "configured rule", where the configuration names a rule that we know and positions have one axis; and "survives
-        casting", which cautions and is never broken: who loads a model in bfloat16 need not cast its module.
+        "configured rule" where there is a configuration, which says why it was not asked if that cannot be read; and
+        "survives casting", which cautions and is never broken: who loads a model in bfloat16 need not cast its module.
     """
     try:
         probe = Probe(f, head_dim=head_dim)
-        known = built.settings is not None and built.settings.sections is None
-        rule = [configured_rule(probe, built.settings, window=built.window)] if known and built.settings else []
+        rule = [Law("configured rule", True, f"not asked: {built.unread}", "the configuration")] if built.unread else []
+        if built.settings is not None:
+            rule = [configured_rule(probe, built.settings, window=built.window)]
         return [*rule, _survives_casting(probe, built.module)]
     except (RefusedError, np.linalg.LinAlgError):
         return []  # other laws say that it does not answer, or that its answers have no inverse

@@ -86,7 +86,7 @@ def rotary_of(model: Any, *, config: Any = None, layer_type: str | None = None) 
         lambda x, n: both(x, n)[1],
         width,
         expected=_said(found, layer_type, width),
-        settings=rule_of(found, layer_type),
+        settings=rule_of(found, layer_type)[0],
         about=about,
     )
 

@@ -220,7 +220,7 @@ def _settings(model: Any, layer: int) -> RopeSettings | None:
     config: Any = getattr(model, "config", None)
     config = config.get_text_config() if hasattr(config, "get_text_config") else config
     kinds = getattr(config, "layer_types", None) or ()
-    return scaled(rule_of(config, kinds[layer] if layer < len(kinds) else None))
+    return scaled(rule_of(config, kinds[layer] if layer < len(kinds) else None)[0])
 
 
 def _flat(x: Tensor) -> np.ndarray:

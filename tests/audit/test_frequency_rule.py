@@ -236,7 +236,9 @@ def test_without_a_configuration_no_list_of_divisors_is_called_longrope(length):
 def test_a_configuration_that_has_another_list_is_named_as_such():
     settings = RopeSettings(head_dim=128, base=5e5, rotary_dim=None, schedule=Llama3(factor=32, window=8192))
     found = explain(Llama3(factor=8, window=8192).frequencies(128, base=5e5), width=128, settings=settings)
-    assert found.scheme.endswith("; the configuration has another list, Llama3(factor=32, window=8192)")
+    assert found.scheme.endswith(
+        "; the configuration has another list, Llama3(factor=32, window=8192), from base 500000"
+    )
     assert found.schedule == Llama3(factor=8, window=8192)
 
 

@@ -2,11 +2,9 @@ from . import (
     adapters as adapters,
     atlas_rows as atlas_rows,
     audits as audits,
-    changing_schedules as changing_schedules,
     constructions as constructions,
     conversion as conversion,
     every as every,
-    family_tables as family_tables,
     fingerprints as fingerprints,
     foreign_code as foreign_code,
     frequency_rule as frequency_rule,
@@ -20,15 +18,11 @@ from . import (
     model_probes as model_probes,
     permutation as permutation,
     probe as probe,
-    probe_table as probe_table,
     report_lines as report_lines,
-    shift_causes as shift_causes,
     shift_runs as shift_runs,
-    shift_table as shift_table,
     shift_tests as shift_tests,
     table_calls as table_calls,
     tiny_models as tiny_models,
-    turning_calls as turning_calls,
     ways as ways,
     worker as worker,
 )
@@ -41,7 +35,6 @@ from .audits import (
     examine as examine,
     lines as lines,
 )
-from .changing_schedules import length_dependence as length_dependence
 from .conversion import permute_state as permute_state
 from .every import audit_every as audit_every
 from .fingerprints import Axis as Axis, Fingerprint as Fingerprint, fingerprint as fingerprint
@@ -49,9 +42,21 @@ from .frequency_rule import Rule as Rule, explain as explain
 from .gallery import GALLERY as GALLERY, Mistake as Mistake
 from .law_suite import Law as Law, laws as laws
 from .loaded_models import ModelRotary as ModelRotary, llama_example as llama_example, rotary_of as rotary_of
-from .model_probes import LayerProbe as LayerProbe, ModelProbe as ModelProbe, model_probe as model_probe
+from .model_probes import (
+    LayerProbe as LayerProbe,
+    ModelProbe as ModelProbe,
+    model_probe as model_probe,
+    probe_all as probe_all,
+    probe_results as probe_results,
+)
 from .permutation import permute_rotary as permute_rotary
-from .probe_table import probe_all as probe_all, probe_results as probe_results
-from .shift_table import shift_all as shift_all, shift_lines as shift_lines, shift_results as shift_results
-from .shift_tests import LayerShift as LayerShift, ShiftReport as ShiftReport, shift_test as shift_test
+from .shift_tests import (
+    LayerShift as LayerShift,
+    ShiftReport as ShiftReport,
+    length_dependence as length_dependence,
+    shift_all as shift_all,
+    shift_lines as shift_lines,
+    shift_results as shift_results,
+    shift_test as shift_test,
+)
 from .tiny_models import causal_families as causal_families, load_model as load_model, tiny_model as tiny_model

@@ -3,11 +3,19 @@ r"""What turns inside a model: the rotation of each layer, read off its queries 
 Each layer gets the same input at every position. Then the query at position t + n is $\mathcal R_n$ times the query
 at position t, for every token and head: $\mathcal R_n$ is fitted, and its fingerprint taken. No function is called
 by name, so the answer is about what the model uses.
+
+Which Python function turns is the innermost one that gets the same vector at two positions and returns another. Every
+call inside a layer is followed by the interpreter's own profiler, until the layer's queries and keys have met: what
+ends later only carries on what has turned.
+
+The families of the installed transformers, a tiny model of each, are probed as one dated table.
 """
 
-from collections.abc import Iterator
-from contextlib import ExitStack
+import sys
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -19,7 +27,7 @@ from rope_lab.audit.constructions import rule_of, scaled
 from rope_lab.audit.fingerprints import Fingerprint, fingerprint
 from rope_lab.audit.foreign_code import TargetError, guarded
 from rope_lab.audit.shift_runs import TOKENS, Run, Runner, expect_finite, movement
-from rope_lab.audit.turning_calls import followed, turning_names
+from rope_lab.audit.tiny_models import LIMIT, Row, ask_families, shipped, tiny_model
 
 FLOOR = 1e-8  # in float64: what moves by less stands still
 WINDOWS = ("original_max_position_embeddings", "max_position_embeddings", "n_positions", "n_ctx", "max_seq_len")
@@ -98,17 +106,22 @@ class ModelProbe:
         return tuple(i for i, layer in enumerate(self.layers) if layer.met and not layer.turns and not layer.problem)
 
     @property
+    def groups(self) -> dict[tuple[str, ...], list[int]]:
+        """The numbers of the layers that share an answer, under its words."""
+        groups: dict[tuple[str, ...], list[int]] = {}
+        for i, layer in enumerate(self.layers):
+            groups.setdefault(layer.words, []).append(i)
+        return groups
+
+    @property
     def row(self) -> dict[str, Any]:
         """For a table, as plain values."""
         layers = [asdict(layer) | {"words": layer.words} for layer in self.layers]
         return {"model": self.model, "ok": self.ok, "still": list(self.still), "layers": layers}
 
     def __str__(self) -> str:
-        groups: dict[tuple[str, ...], list[int]] = {}
-        for i, layer in enumerate(self.layers):
-            groups.setdefault(layer.words, []).append(i)
         lines = [self.model]
-        for words, members in groups.items():
+        for words, members in self.groups.items():
             name = f"layer{'s' if len(members) > 1 else ''} {ranges(members)}"
             lines += [f"{name}: {words[0]}", *(f"  {line}" for line in words[1:])]
         return "\n".join(lines)
@@ -306,3 +319,171 @@ def ranges(numbers: list[int]) -> str:
         else:
             runs.append([n])
     return ", ".join(str(r[0]) if len(r) == 1 else f"{r[0]}-{r[-1]}" for r in runs)
+
+
+HALVES = ", which puts even coordinates before odd ones"
+ORDERS = {"same": "", "halves": HALVES, "another": ", which puts coordinates in another order"}
+PASSING = ("torch", "beartype", "jaxtyping")  # their frames carry what others turn
+
+
+@dataclass
+class Call:
+    """One call of a Python function inside a layer; the calls are numbered as they begin."""
+
+    name: str  # module:name
+    layer: int
+    number: int
+    given: list[Tensor]
+    returned: list[Tensor]
+
+
+@contextmanager
+def followed(ask: Runner) -> Iterator[list[Call]]:
+    """The calls that ended inside a layer before its queries met keys, in the order in which they ended."""
+    ended: list[Call] = []
+    stack: list[Call | None] = []
+    numbers = count()
+
+    def profile(frame: Any, event: str, arg: Any) -> None:
+        if event == "call":
+            stack.append(_begun(frame, ask.now[0], next(numbers)))
+        elif event == "return" and stack:
+            call = stack.pop()
+            if call is not None and not ask.met and (returned := _tensors([arg])):
+                call.returned = returned
+                ended.append(call)
+
+    before = sys.getprofile()
+    sys.setprofile(profile)
+    try:
+        yield ended
+    finally:
+        sys.setprofile(before)
+
+
+def turning_names(old: list[Call], new: list[Call], *, floor: float) -> dict[int, tuple[str, ...]]:
+    """Of two runs at two positions: for each layer the functions that turned what stood still before them.
+
+    One that gives a vector back in another order, also where it does not turn it, is named as such. Its fingerprint
+    is that of the order in which it writes; weights are stored for the order that it reads.
+    """
+    found: dict[int, list[str]] = {}
+    turned: list[int] = []
+    for a, b in zip(old, new, strict=False):
+        if a.name != b.name or not _turned(a, b, floor):
+            continue
+        if any(number > a.number for number in turned):  # it began before one that ended before it: it stands around it
+            continue
+        turned.append(a.number)
+        names = found.setdefault(a.layer, [])
+        name = a.name + ORDERS[_order(a)]
+        if name not in names:
+            names.append(name)
+    return {layer: tuple(names) for layer, names in found.items()}
+
+
+def _turned(a: Call, b: Call, floor: float) -> bool:
+    """A tensor came back moved, and one of its shape was given that had not moved."""
+    moved = {x.shape for x, y in zip(a.returned, b.returned, strict=False) if movement(x, y) > floor}
+    still = {x.shape for x, y in zip(a.given, b.given, strict=False) if movement(x, y) <= floor}
+    moving = {x.shape for x, y in zip(a.given, b.given, strict=False) if movement(x, y) > floor}
+    return any(s in still or (s not in moving and s.numel() in {t.numel() for t in still}) for s in moved)
+
+
+def _order(call: Call) -> str:
+    """At position 0, where nothing turns, the same numbers come back: in which order?"""
+    for y in call.returned:
+        for x in call.given:
+            if x.shape == y.shape and x.shape[-2] == TOKENS:
+                first, last = x[..., 0, :], y[..., 0, :]
+                same = torch.allclose(first.sort(-1).values, last.sort(-1).values, rtol=0, atol=1e-9)
+                if same and not torch.allclose(first, last, rtol=0, atol=1e-9):
+                    halves = torch.cat([first[..., ::2], first[..., 1::2]], -1)
+                    return "halves" if torch.allclose(halves, last, rtol=0, atol=1e-9) else "another"
+    return "same"
+
+
+def _begun(frame: Any, layer: int, number: int) -> Call | None:
+    module = frame.f_globals.get("__name__") or ""
+    code = frame.f_code
+    written = module and not code.co_filename.startswith("<")  # in a file, not made by a decorator
+    if layer < 0 or not written or module.partition(".")[0] in PASSING or module.startswith("rope_lab.audit"):
+        return None
+    values = [frame.f_locals.get(name) for name in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]]
+    return Call(f"{module}:{code.co_qualname}", layer, number, _tensors(values), [])
+
+
+def _tensors(values: list[Any]) -> list[Tensor]:
+    """The floating-point tensors among these, and in tuples among these, as they are now."""
+    flat = [x for value in values for x in (value if isinstance(value, tuple | list) else (value,))]
+    return [x.clone() for x in flat if isinstance(x, Tensor) and x.is_floating_point() and TOKENS in x.shape]
+
+
+KEPT = ("layout", "rotated_dims", "head_dim", "direction", "base", "scheme")
+
+
+def probe_all(
+    families: Sequence[str] | None = None, *, limit: float = LIMIT, told: Callable[[str], None] | None = None
+) -> dict[str, Any]:
+    """Probe a tiny model of each family.
+
+    Args:
+        families: Their names. Default: all of the installed transformers that have a causal model.
+        limit: Seconds that one may take.
+        told: Called with the name of each family when it is done.
+
+    Returns:
+        The date, the versions, and ``rows``: for each family what turns in which layers, or why it was skipped.
+
+    Raises:
+        MissingPackageError: If transformers is not installed.
+    """
+    return ask_families(_row, families, limit=limit, told=told)
+
+
+def _row(name: str) -> Row:
+    with guarded("probing it"):
+        return probe_row(model_probe(tiny_model(name), name=name))
+
+
+def probe_row(seen: ModelProbe) -> Row:
+    """A probe as a row of the table: layers that share an answer stand together, with the words that are printed.
+
+    Args:
+        seen: What `model_probe` found.
+
+    Returns:
+        A dict that can be written as JSON. Where no layer could be read, ``skipped`` says why.
+    """
+    if seen.layers and all(layer.problem for layer in seen.layers):
+        return {"model": seen.model, "skipped": f"no layer was read: {seen.layers[0].problem}"}
+    answers = [_answer(seen.layers[members[0]], members) for members in seen.groups.values()]
+    return {"model": seen.model, "skipped": None, "ok": seen.ok, "layers": len(seen.layers), "answers": answers}
+
+
+def _answer(layer: LayerProbe, members: list[int]) -> dict[str, Any]:
+    found: dict[str, Any] = {"layers": members, "words": list(layer.words), "problem": layer.problem, "met": layer.met}
+    found |= {"queries": _kept(layer.queries), "keys": _kept(layer.keys), "agree": layer.agree, "values": layer.values}
+    return found | {
+        "functions": list(layer.functions),
+        "halves": any(name.endswith(HALVES) for name in layer.functions),  # it reads neighbours and writes halves
+        "norms_before": list(layer.norms_before),
+        "norms_after": list(layer.norms_after),
+    }
+
+
+def _kept(seen: Fingerprint | None) -> dict[str, Any] | None:
+    if seen is None:
+        return None
+    turning = ranges(sorted(i for pair in seen.pairs for i in pair))
+    found = {name: getattr(seen, name) for name in KEPT}
+    return found | {"base": seen.base and float(f"{seen.base:.7g}"), "coordinates": turning}
+
+
+def probe_results() -> dict[str, Any]:
+    """The table as it is shipped: what `rope-lab audit --model all --probe` last read. transformers need not be there.
+
+    >>> sorted(probe_results())
+    ['date', 'python', 'rows', 'torch', 'transformers']
+    """
+    return shipped("probe_results.json")

@@ -1,16 +1,52 @@
-"""Is a model relative? Its tokens are moved to other positions; what changes, in which layer, and why."""
+"""Is a model relative? Its tokens are moved to other positions; what changes, in which layer, and why.
 
-from collections.abc import Iterable, Sequence
+Each cause is decided by an experiment, not by a name.
+
+| cause | experiment |
+|---|---|
+| position 0 apart | counted from position 1 the layer stays |
+| rounding | in float64 throughout the movement is gone |
+| dynamic scaling | a second row, far out, changes the answer for the first |
+| norm after the turn | without this one module the layer stays |
+| length temperature | keys keep their lengths, and one factor for each query brings the scores back |
+| values turn | the scores stay, and the layer's answer moves |
+| queries and keys turn differently | q with q and k with k stay, q with k moves |
+| lengths change | a query or key gets longer or shorter on its way |
+
+Two questions to the installed transformers end the file: which families are relative, as one dated table; and which
+schedules make a text depend on its neighbours, on the past, or on its place.
+"""
+
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from html import escape
 from typing import Any
 
 import torch
+from torch import Tensor, nn
 
 from rope_lab.algebra.arguments import expect_whole
 from rope_lab.audit.foreign_code import TargetError
-from rope_lab.audit.shift_causes import ABSOLUTE, BY_DESIGN, ROUNDING, causes_of
 from rope_lab.audit.shift_runs import Run, Runner, expect_finite, movement
+from rope_lab.audit.tiny_models import LIMIT, Row, ask_families, shipped, tiny_model
+
+ROUNDING = "rounding, coarser than the type of the weights"
+START = "position 0 is told apart"
+ABSOLUTE = "absolute positions added"
+DYNAMIC = "dynamic scaling"
+NORM = "norm after the turn"
+TEMPERATURE = "length temperature"
+VALUES = "values turn, and nothing turns them back"
+DIFFERENT = "queries and keys turn differently"
+LENGTHS = "lengths of queries or keys change with the position"
+UNKNOWN = "no known cause fits"
+BY_DESIGN = (
+    START,
+    ABSOLUTE,
+    DYNAMIC,
+    NORM,
+    TEMPERATURE,
+)  # what models are built with; they lose relativity all the same
 
 SHIFTS = (1, 16, 256, 4096)
 STORED = 16  # the same for tables that are stored rounded
@@ -236,3 +272,239 @@ def _shifts(model: Any, shifts: Sequence[int] | None) -> tuple[int, ...]:
     if found[-1] > FARTHEST:
         raise ValueError(f"shifts: expected at most {FARTHEST}, where float64 still knows an angle, got {found[-1]}")
     return found
+
+
+def causes_of(ask: Runner, base: Run, *, layer: int, shift: int, floor: float) -> tuple[str, ...]:
+    """The causes that fit one layer, which got the input of ``base`` and moved by more than ``floor``."""
+    found = [DYNAMIC] if _neighbour(ask, base, layer=layer, shift=shift, floor=floor) else []
+    first, moved = ask(1, given=base), ask(shift, given=base)
+    if movement(first.outputs[layer], ask(shift + 1, given=base).outputs[layer]) <= floor:
+        found.append(START)
+    name = _bypassed(ask, base, layer=layer, shift=shift, floor=floor)
+    found += [f"{NORM} ({name})"] if name else []
+    return tuple(found) or (_scores(base.attended.get(layer, []), moved.attended.get(layer, []), floor),)
+
+
+def _neighbour(ask: Runner, base: Run, *, layer: int, shift: int, floor: float) -> bool:
+    """Whether the first row answers otherwise because the second stands far out."""
+    try:
+        near, far = ask(0, 0, given=base), ask(0, shift, given=base)
+    except TargetError:
+        return False
+    return movement(near.outputs[layer], far.outputs[layer]) > floor
+
+
+def _bypassed(ask: Runner, base: Run, *, layer: int, shift: int, floor: float) -> str | None:
+    """The modules without which the layer stays, by name: those that get what has turned, and keep its shape."""
+    turned: dict[str, list[Tensor]] = {}
+
+    def note(name: str) -> Any:
+        def hook(_: nn.Module, args: Any, output: Any) -> None:
+            if args and isinstance(args[0], Tensor) and isinstance(output, Tensor) and args[0].shape == output.shape:
+                turned.setdefault(name, []).append(args[0])
+
+        return hook
+
+    modules = {n: m for n, m in ask.layers[layer].named_modules() if n and not list(m.children())}
+    modules = {n: m for n, m in modules.items() if not isinstance(m, nn.Linear)}
+    hooks = [m.register_forward_hook(note(n)) for n, m in modules.items()]
+    ask(0, given=base)
+    ask(shift, given=base)
+    for hook in hooks:
+        hook.remove()
+    halves = {n: (xs[: len(xs) // 2], xs[len(xs) // 2 :]) for n, xs in turned.items()}  # before the shift, and after
+    after = [n for n, both in halves.items() if any(movement(*xs) > floor for xs in zip(*both, strict=False))]
+    for names in _groups(after):
+        hooks = [modules[n].register_forward_hook(lambda _, args, __: args[0]) for n in names]
+        stays = movement(ask(0, given=base).outputs[layer], ask(shift, given=base).outputs[layer]) <= floor
+        for hook in hooks:
+            hook.remove()
+        if stays:
+            return ", ".join(names)
+    return None
+
+
+def _groups(names: list[str]) -> Iterator[tuple[str, ...]]:
+    """Each module alone, then each pair: queries and keys have norms of their own."""
+    yield from ((name,) for name in names)
+    yield from ((a, b) for i, a in enumerate(names) for b in names[i + 1 :])
+
+
+def _scores(before: list[tuple[Tensor, Tensor]], after: list[tuple[Tensor, Tensor]], floor: float) -> str:
+    """What the queries and keys of one layer say."""
+    if not before or len(before) != len(after):
+        return UNKNOWN
+    pairs = list(zip(before, after, strict=True))
+    scores = [(_product(*old).tril(), _product(*new).tril()) for old, new in pairs]
+    if all(movement(*s) <= floor for s in scores):
+        return VALUES
+    q, k = (max(movement(old[i].norm(dim=-1), new[i].norm(dim=-1)) for old, new in pairs) for i in (0, 1))
+    if k <= floor and all(_factored(*s) <= floor for s in scores):
+        return TEMPERATURE
+    if max(q, k) > floor:
+        return LENGTHS
+    alone = max(movement(_product(old[i], old[i]), _product(new[i], new[i])) for old, new in pairs for i in (0, 1))
+    return DIFFERENT if alone <= floor else UNKNOWN
+
+
+def _product(q: Tensor, k: Tensor) -> Tensor:
+    """q k^T, each head of keys for its queries."""
+    if q.ndim == k.ndim == 4 and q.shape[1] != k.shape[1]:
+        k = k.repeat_interleave(q.shape[1] // k.shape[1], 1)
+    return q @ k.transpose(-1, -2)
+
+
+def _factored(before: Tensor, after: Tensor) -> float:
+    """What is left of the movement when each query may have one factor, the same for all heads."""
+    axes = tuple(i for i in range(before.ndim) if i != before.ndim - 2)
+    factor = (before * after).sum(axes, keepdim=True) / before.square().sum(axes, keepdim=True)
+    return movement(before * factor, torch.as_tensor(after))
+
+
+def shift_all(families: Sequence[str] | None = None, *, limit: float = LIMIT) -> dict[str, Any]:
+    """Move a tiny model of each family.
+
+    Args:
+        families: Their names. Default: all of the installed transformers that have a causal model.
+        limit: Seconds that one may take.
+
+    Returns:
+        The date, the versions, and ``rows``: for each family its verdict, or why it was skipped.
+
+    Raises:
+        MissingPackageError: If transformers is not installed.
+    """
+    return ask_families(_row, families, limit=limit)
+
+
+def _row(name: str) -> Row:
+    seen = shift_test(tiny_model(name), name=name)
+    row = seen.row
+    return {
+        "model": name,
+        "skipped": None,
+        "relative": row["relative"],
+        "turns": row["turns"],
+        "causes": row["causes"],
+        "lost": [layer.layer for layer in seen.lost],
+        "layers": len(seen.layers) - 1,
+        "shifts": row["shifts"],
+        "logits": float(f"{row['logits']:.1e}"),
+        "rounding": float(f"{row['rounding']:.1e}"),
+    }
+
+
+def shift_results() -> dict[str, Any]:
+    """The table as it is shipped: what `rope-lab audit --model all` last measured. transformers need not be installed.
+
+    >>> sorted(shift_results())
+    ['date', 'python', 'rows', 'torch', 'transformers']
+    """
+    return shipped("shift_results.json")
+
+
+def shift_lines(table: dict[str, Any]) -> list[list[str]]:
+    """The rows of such a table in words: family, what a shift changes, where, and why.
+
+    Args:
+        table: What `shift_all` or `shift_results` returned.
+
+    Returns:
+        Four strings for each row; of a skipped one the second is the reason, and two are empty.
+    """
+    found = []
+    for row in table["rows"]:
+        if row["skipped"]:
+            found.append([row["model"], f"not asked: {row['skipped']}", "", ""])
+            continue
+        if not row["relative"]:
+            words = f"moves the logits by {row['logits']:.1e}"
+        elif not row["turns"] and not row["rounding"]:
+            words = "nothing moves"
+        else:
+            words = f"rounding alone, {row['rounding']:.1e}"
+        where = ", ".join("before the first" if i < 0 else str(i) for i in row["lost"])
+        found.append([row["model"], words, where, ", ".join(row["causes"])])
+    return found
+
+
+SCHEDULES: dict[str, dict[str, Any]] = {
+    "default": {},
+    "linear": {"factor": 4.0},
+    "yarn": {"factor": 4.0, "original_max_position_embeddings": 32},
+    "llama3": {"factor": 4.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0, "original_max_position_embeddings": 32},
+    "dynamic": {"factor": 4.0},
+    "longrope": {
+        "factor": 4.0,
+        "short_factor": [1.0] * 16,
+        "long_factor": [4.0] * 16,
+        "original_max_position_embeddings": 32,
+    },
+}
+
+
+def length_dependence() -> dict[str, Any]:
+    """How far the logits of a short text move in a tiny Llama of the installed transformers, under each schedule.
+
+    The model has two layers, random weights in float64 and a window of 32; the short text has 20 tokens (40 where it
+    comes after a long one), the long one 60.
+
+    Returns:
+        Under "version" that of transformers, and under "rows" for each schedule the largest change of a logit: beside
+        a long text in one batch, after a long text, and with all positions moved by 1000. Empty where transformers is
+        not installed, or is too old for ``rope_parameters``.
+
+    >>> seen = length_dependence()
+    >>> not seen or seen["rows"]["linear"][0] < 1e-9 < seen["rows"]["dynamic"][0]
+    True
+    """
+    try:
+        import transformers
+    except ImportError:
+        return {}
+    if int(transformers.__version__.partition(".")[0]) < 5:
+        return {}
+    return {
+        "version": transformers.__version__,
+        "rows": {name: _changes(name, settings) for name, settings in SCHEDULES.items()},
+    }
+
+
+def _changes(name: str, settings: dict[str, Any]) -> tuple[float, float, float]:
+    draw = torch.Generator().manual_seed(1)
+    short, long = (torch.randint(64, (1, n), generator=draw) for n in (20, 60))
+    padded = torch.cat((short, torch.zeros(1, 40, dtype=torch.long)), 1)
+    middle = torch.cat((short, long), 1)[:, :40]  # longer than the window, and shorter than the long text
+    at = torch.arange(20)[None]
+    with torch.no_grad():
+        alone = _model(name, settings)(short).logits[0]
+        beside = _model(name, settings)(torch.cat((padded, long))).logits[0, :20]
+        model = _model(name, settings)
+        before = model(middle).logits
+        model(long)
+        after = model(middle).logits
+        here, there = (_model(name, settings)(short, position_ids=at + k).logits for k in (0, 1000))
+    pairs = ((beside, alone), (after, before), (there, here))
+    return tuple(float((a - b).abs().max()) for a, b in pairs)  # type: ignore[return-value]
+
+
+def _model(name: str, settings: dict[str, Any]) -> Any:
+    """The same weights each time, and a schedule that has not read anything yet."""
+    from transformers import LlamaConfig, LlamaForCausalLM
+
+    config = LlamaConfig(
+        vocab_size=64,
+        hidden_size=64,
+        intermediate_size=64,
+        num_hidden_layers=2,
+        num_attention_heads=2,
+        num_key_value_heads=2,
+        head_dim=32,
+        max_position_embeddings=128 if "original_max_position_embeddings" in settings else 32,
+        initializer_range=0.3,
+        rope_parameters={"rope_type": name, "rope_theta": 10000.0, **settings},
+    )
+    config._attn_implementation = "eager"
+    with torch.random.fork_rng():
+        torch.manual_seed(0)
+        return LlamaForCausalLM(config).eval().double()

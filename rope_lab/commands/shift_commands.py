@@ -12,10 +12,8 @@ from rich.table import Table
 
 from rope_lab.audit.audits import as_text
 from rope_lab.audit.foreign_code import TargetError, TimeUpError, time_limit
-from rope_lab.audit.model_probes import model_probe
-from rope_lab.audit.probe_table import probe_all
-from rope_lab.audit.shift_table import shift_all, shift_lines
-from rope_lab.audit.shift_tests import shift_test
+from rope_lab.audit.model_probes import model_probe, probe_all
+from rope_lab.audit.shift_tests import shift_all, shift_lines, shift_test
 from rope_lab.audit.tiny_models import exists, load_model, tiny_model
 from rope_lab.commands.audit_targets import expect_writable
 from rope_lab.errors import FileError, printable

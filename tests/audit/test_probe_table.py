@@ -3,10 +3,9 @@
 import pytest
 
 from rope_lab.audit import atlas, causal_families, model_probe, probe_all, probe_results, shift_results, tiny_model
-from rope_lab.audit import probe_table as module
+from rope_lab.audit import model_probes as module
 from rope_lab.audit.foreign_code import TargetError, version
-from rope_lab.audit.model_probes import LayerProbe, ModelProbe
-from rope_lab.audit.probe_table import probe_row
+from rope_lab.audit.model_probes import LayerProbe, ModelProbe, probe_row
 from tests.deep import sampled
 
 pytestmark = pytest.mark.usefixtures("untyped")

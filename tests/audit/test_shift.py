@@ -10,7 +10,7 @@ import torch
 from torch import nn
 
 from rope_lab.audit import GALLERY, load_model, shift_all, shift_lines, shift_results, shift_test, tiny_model
-from rope_lab.audit import shift_causes as cause
+from rope_lab.audit import shift_tests as cause
 from rope_lab.audit.foreign_code import TargetError
 from rope_lab.errors import MissingPackageError
 from rope_lab.nn import GPT, GPTConfig

@@ -4,21 +4,17 @@ from . import (
     audits as audits,
     constructions as constructions,
     conversion as conversion,
-    every as every,
     fingerprints as fingerprints,
     foreign_code as foreign_code,
     frequency_rule as frequency_rule,
     gallery as gallery,
-    inventory as inventory,
     law_checks as law_checks,
     law_suite as law_suite,
     layout_names as layout_names,
-    library as library,
     loaded_models as loaded_models,
     model_probes as model_probes,
     permutation as permutation,
     probe as probe,
-    report_lines as report_lines,
     shift_runs as shift_runs,
     shift_tests as shift_tests,
     table_calls as table_calls,
@@ -31,12 +27,12 @@ from .audits import (
     Audit as Audit,
     audit as audit,
     audit_all as audit_all,
+    audit_every as audit_every,
     conventions as conventions,
     examine as examine,
     lines as lines,
 )
 from .conversion import permute_state as permute_state
-from .every import audit_every as audit_every
 from .fingerprints import Axis as Axis, Fingerprint as Fingerprint, fingerprint as fingerprint
 from .frequency_rule import Rule as Rule, explain as explain
 from .gallery import GALLERY as GALLERY, Mistake as Mistake

@@ -1,16 +1,21 @@
-"""Audits of named targets, and the table of conventions: one row for each library, with date and versions.
+"""Audits of named targets, as `rope-lab audit` prints them; and the table of conventions: a row for each library.
 
 >>> from rope_lab.audit.gallery import right
 >>> row = examine("ours", right, head_dim=8).row
 >>> row["layout"], row["base"], row["broken_laws"]
 ('half-split', 10000.0, {})
+>>> [seen.name for seen in audit_every("rope_lab.audit.gallery:right", head_dim=8)]
+['rope_lab.audit.gallery:right']
+>>> print(report(audit("no_such_library:rotate")))
+skipped: no_such_library is not installed
+>>> len({entry.name for entry in LIBRARY}) == len(LIBRARY)
+True
 """
 
 import json
 import platform
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import date
-from functools import cache
 from importlib import resources
 from typing import Any
 
@@ -22,9 +27,18 @@ from rope_lab.audit.fingerprints import Axis, Fingerprint, arrangement, axes_of,
 from rope_lab.audit.foreign_code import TargetError, TimeUpError, expect_target, find, guarded, time_limit, version
 from rope_lab.audit.gallery import Mistake, like_in_gallery
 from rope_lab.audit.law_suite import Law, laws, module_laws
-from rope_lab.audit.library import LIBRARY, Entry
 
 LIMIT = 120.0  # seconds; an audit takes one or two
+
+# A law that is broken, a word of what was seen, and how people who meet it call it: a heading of the index by symptom.
+CALLED = (
+    ("isometry", "", "The length of a vector changes under RoPE"),
+    ("non-vacuity", "with the head", "Right with one head, wrong with several"),
+    ("non-vacuity", "nothing turns", "My RoPE passes its tests, and the model is still wrong"),
+    ("cached decoding", "", "Good without the cache, wrong with it"),
+    ("long positions", "rounded", "Wrong beyond 256 tokens in bfloat16"),
+    ("relativity", "", "Moving all positions changes the logits"),
+)
 
 
 @dataclass(frozen=True)
@@ -168,6 +182,152 @@ def _with_axes(seen: Audit, adapted: Adapted) -> Audit:
     return replace(seen, fingerprint=print_, axes=axes)
 
 
+def audit_every(target: str, **options: Any) -> tuple[Audit, ...]:
+    """Audit a target, once for each choice that it leaves open.
+
+    Args:
+        target: MODULE:NAME.
+        **options: As `audit` takes them.
+
+    Returns:
+        One `Audit`, or one for each kind of layer, whose names then end in ``[layer_type=...]``.
+
+    Raises:
+        TypeError: If head_dim is not an integer.
+        ValueError: If the target is not of that form, or head_dim is not positive and even.
+    """
+    seen = audit(target, **options)
+    if not seen.choices:
+        return (seen,)
+    setting, values = seen.choices
+    named = {value: f"{seen.name} [{setting}={value}]" for value in values}
+    return tuple(audit(target, **options | {setting: value, "name": name}) for value, name in named.items())
+
+
+def report(seen: Audit) -> str:
+    """The fingerprint, what was done to ask, and the laws; or why it was skipped."""
+    if seen.fingerprint is None:
+        return f"skipped: {seen.skipped}"
+    about = f"{'note':<14}{seen.about}\n" if seen.about else ""
+    axes = [axis.words.removeprefix("axis ") for axis in seen.axes]
+    rows = [("axes", arrangement(seen.axes)), *(("axis", words) for words in axes)] if axes else []
+    about = "".join(f"{name:<14}{words}\n" for name, words in rows) + about
+    like = seen.like
+    more = f"\n\nLike a mistake of the gallery, {like.name}: {like.about} {like.fix}" if like else ""
+    asked = "\n".join(map(str, seen.laws))
+    head = f"{seen.name}\ncalled with     {seen.fingerprint.form}\n{seen.fingerprint}\n{about}"
+    return f"{head}\n{asked}{more}{symptom(seen.laws)}"
+
+
+def symptom(laws: tuple[Law, ...]) -> str:
+    """Where the book says more about the first broken law that has a name among its symptoms; empty if none has.
+
+    >>> symptom((Law("isometry", False, "a length times 2", ""),))
+    '\\n\\nIn the book, index by symptom: "The length of a vector changes under RoPE"'
+    """
+    saw = {law.name: law.saw for law in laws if law.broken}
+    found = (heading for name, word, heading in CALLED if name in saw and word in saw[name])
+    heading = next(found, "")
+    return f'\n\nIn the book, index by symptom: "{heading}"' if heading else ""
+
+
+HF = "transformers.models"
+SCALINGS: dict[str, dict[str, Any]] = {
+    "linear scaling": {"rope_type": "linear", "factor": 4.0},
+    "dynamic NTK": {"rope_type": "dynamic", "factor": 4.0},
+    "YaRN": {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 4096},
+    "Llama-3 scaling": {
+        "rope_type": "llama3",
+        "factor": 8.0,
+        "low_freq_factor": 1.0,
+        "high_freq_factor": 4.0,
+        "original_max_position_embeddings": 8192,
+    },
+}
+# Two lists, as LongRoPE has them; checkpoints bring their own, these two only show what the switch between them does.
+LONGROPE: dict[str, Any] = {
+    "max_position_embeddings": 16384,
+    "original_max_position_embeddings": 4096,
+    "rope_parameters": {
+        "rope_type": "longrope",
+        "rope_theta": 10000.0,
+        "short_factor": [1.0] * 48,
+        "long_factor": [4.0] * 48,
+    },
+}
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One target of the table, with its name there and its settings."""
+
+    name: str
+    target: str
+    settings: dict[str, Any] = field(default_factory=dict)  # beside the family's own defaults
+    layer_type: str | None = None  # where a family has frequencies for each kind of layer
+
+    @property
+    def package(self) -> str:
+        return self.target.partition(".")[0].partition(":")[0]
+
+
+def _family(name: str, module: str, function: str = "apply_rotary_pos_emb", **settings: Any) -> Entry:
+    return Entry(name, f"{HF}.{module}.modeling_{module}:{function}", settings)
+
+
+def _layers(name: str, module: str, layer_type: str) -> Entry:
+    """One kind of layer of a family that has frequencies for each kind."""
+    return Entry(name, f"{HF}.{module}.modeling_{module}:apply_rotary_pos_emb", layer_type=layer_type)
+
+
+def _scaled(name: str) -> Entry:
+    rule = SCALINGS[name]
+    base = 500000.0 if name == "Llama-3 scaling" else 10000.0
+    longest = int(rule["factor"] * rule.get("original_max_position_embeddings", 512))
+    rotation = {"rope_theta": base} | rule
+    return _family(f"Llama, {name}", "llama", rope_parameters=rotation, max_position_embeddings=longest)
+
+
+LIBRARY = (
+    _family("Llama", "llama"),
+    *(_scaled(name) for name in SCALINGS),
+    _family("Mistral", "mistral"),
+    _family("Qwen 2", "qwen2"),
+    _family("Gemma", "gemma"),
+    _family("OLMo 2", "olmo2"),
+    _family("GPT-NeoX", "gpt_neox"),
+    _family("Phi", "phi"),
+    _family("StableLM", "stablelm"),
+    _family("GPT-OSS", "gpt_oss"),
+    _family("GPT-J", "gptj"),
+    _family("CodeGen", "codegen"),
+    _family("Cohere", "cohere"),
+    _family("GLM", "glm"),
+    _family("Helium", "helium"),
+    _family("Ernie 4.5", "ernie4_5"),
+    _family("Llama 4", "llama4", "apply_rotary_emb"),
+    _family("DeepSeek-V3, interleaved", "deepseek_v3", "apply_rotary_pos_emb_interleave"),
+    _family("Qwen 3", "qwen3"),
+    _family("Qwen 3.5, text", "qwen3_5"),
+    _family("SmolLM3", "smollm3"),
+    _family("Phi-3, LongRoPE", "phi3", **LONGROPE),
+    _layers("Gemma 3, window", "gemma3", "sliding_attention"),
+    _layers("Gemma 3, global", "gemma3", "full_attention"),
+    _layers("Gemma 4, window", "gemma4", "sliding_attention"),
+    _layers("Gemma 4, global", "gemma4", "full_attention"),
+    _layers("ModernBERT, global", "modernbert", "full_attention"),
+    _layers("OLMo 3, global", "olmo3", "full_attention"),
+    _layers("DeepSeek-V4, main", "deepseek_v4", "main"),
+    _layers("DeepSeek-V4, compressed", "deepseek_v4", "compress"),
+    _family("HunYuan V1", "hunyuan_v1_dense"),
+    _family("Mistral Large 4", "mistral_large4", "apply_rotary_pos_emb_interleave"),
+    Entry("rotary-embedding-torch", "rotary_embedding_torch:RotaryEmbedding"),
+    Entry("x-transformers", "x_transformers.x_transformers:RotaryEmbedding"),
+    Entry("torchtune", "torchtune.modules:RotaryPositionalEmbeddings", {"max_seq_len": 4096}),
+    Entry("Equinox", "equinox.nn:RotaryPositionalEmbedding"),
+)
+
+
 def audit_all(entries: tuple[Entry, ...] = LIBRARY) -> dict[str, Any]:
     """Audit every entry of a list of targets, by default those of `LIBRARY`.
 
@@ -195,11 +355,6 @@ def audit_all(entries: tuple[Entry, ...] = LIBRARY) -> dict[str, Any]:
     }
 
 
-@cache
-def _committed() -> str:
-    return (resources.files("rope_lab.audit") / "data" / "conventions.json").read_text(encoding="utf-8")
-
-
 def conventions() -> dict[str, Any]:
     """The table of conventions as it is shipped: what `rope-lab audit --all` last measured.
 
@@ -211,7 +366,7 @@ def conventions() -> dict[str, Any]:
     >>> sorted(table)
     ['date', 'libraries', 'python', 'rows', 'torch']
     """
-    return json.loads(_committed())
+    return json.loads((resources.files("rope_lab.audit") / "data" / "conventions.json").read_text(encoding="utf-8"))
 
 
 def as_text(table: dict[str, Any]) -> str:

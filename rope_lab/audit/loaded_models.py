@@ -10,7 +10,6 @@ import json
 import sys
 from dataclasses import dataclass, field
 from datetime import date
-from functools import cache
 from importlib import import_module, metadata, resources
 from typing import Any
 
@@ -197,16 +196,11 @@ def llama_example() -> dict[str, Any]:
     >>> sorted(llama_example())
     ['away', 'date', 'fingerprint', 'laws', 'torch', 'transformers']
     """
-    return json.loads(_stored())
-
-
-@cache
-def _stored() -> str:
-    return (resources.files("rope_lab.audit") / "data" / "llama_example.json").read_text(encoding="utf-8")
+    return json.loads((resources.files("rope_lab.audit") / "data" / "llama_example.json").read_text(encoding="utf-8"))
 
 
 def measure() -> dict[str, Any]:
-    """The same, now. Needs transformers."""
+    """What `llama_example` returns, measured now. Needs transformers."""
     modeling = import_module("transformers.models.llama.modeling_llama")
     rotary = rotary_of(modeling.LlamaRotaryEmbedding(modeling.LlamaConfig(**LLAMA_3_8B)))
     found = laws(rotary, head_dim=rotary.head_dim, keys=rotary.keys, expected=rotary.expected)

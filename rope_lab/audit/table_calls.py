@@ -33,17 +33,19 @@ from rope_lab.audit.foreign_code import parameters_of
 from rope_lab.audit.layout_names import printed_layout
 from rope_lab.audit.probe import RotaryCallable
 
+Tables = Callable[[Any, Any], tuple[Any, ...]]  # x, P -> cosines and sines, or angles
+
 
 @dataclass(frozen=True)
 class TableCall:
     """One way to ask: tables(x, P) for positions P (T, axes)."""
 
-    tables: Callable[[Any, Any], tuple[Any, ...]]
+    tables: Tables
     axes: int
     words: str  # the shape in which the positions go in
 
 
-def _as_batch(tables: Callable[[Any, Any], tuple[Any, ...]]) -> Callable[[Any, Any], tuple[Any, ...]]:
+def _as_batch(tables: Tables) -> Tables:
     """The same tables with an axis of one batch entry in front."""
     return lambda x, P: tuple(table[None] for table in tables(x, P))
 
@@ -103,7 +105,8 @@ def table_calls(module: Any, which: dict[str, Any], *, config: Any = None) -> It
             if config is None and shape in (_as_they_are, _one_axis_flat):
                 yield TableCall(_as_batch(tables), axes, f"{words}, as one batch")
     elif names[:1] and names[0] in LENGTHS:
-        rows = _length(module, names)
+        rest = [name for name in names if name in ("device", "dtype")]
+        rows = _rows(lambda x: module(LONGEST, **{name: getattr(x, name) for name in rest}))
         yield TableCall(rows, 1, f"a length of {LONGEST}")
         yield TableCall(_as_batch(rows), 1, f"a length of {LONGEST}, as one batch")
     elif names in ([*SIDES], [*SIDES[1:]]):
@@ -111,7 +114,8 @@ def table_calls(module: Any, which: dict[str, Any], *, config: Any = None) -> It
     elif names[:1] == ["pixel_values"]:
         yield from _grids(module, config)
     elif names[:1] in (["hidden_states"], ["x"]):
-        yield TableCall(_rows(module, which), 1, "a whole sequence")
+        rows = _rows(lambda x: module(x.new_zeros(1, LONGEST, x.shape[-1]), **which))
+        yield TableCall(rows, 1, "a whole sequence")
         if config is not None:
             yield from _grids(module, config)
             return
@@ -125,30 +129,18 @@ def several(answer: Any) -> tuple[Any, ...]:
     return tuple(answer) if isinstance(answer, tuple | list | Iterator) else (answer,)
 
 
-def _rows(module: Any, which: dict[str, Any]) -> Callable[[Any, Any], tuple[Any, ...]]:
-    """Tables of a whole sequence from 0 on, of which the rows are looked up."""
+def _rows(ask: Callable[[Any], Any]) -> Tables:
+    """Tables of `LONGEST` places from 0 on, of which the rows are looked up."""
 
     def tables(x: Any, P: Any) -> tuple[Any, ...]:
-        at = whole_rows(P[:, 0], LONGEST)
-        given = several(module(x.new_zeros(1, LONGEST, x.shape[-1]), **which))
+        at, given = whole_rows(P[:, 0], LONGEST), several(ask(x))
         # stacked tables (cos, sin) of one tensor: the axis of the tokens is the one as long as the sequence
-        return tuple(_looked_up(table, at, LONGEST) for table in given)
+        return tuple(table.index_select(list(table.shape).index(LONGEST), at) for table in given)
 
     return tables
 
 
-def _length(module: Any, names: list[str]) -> Callable[[Any, Any], tuple[Any, ...]]:
-    """Tables of a length, of which the rows are looked up."""
-
-    def tables(x: Any, P: Any) -> tuple[Any, ...]:
-        at = whole_rows(P[:, 0], LONGEST)
-        given = several(module(LONGEST, **{name: getattr(x, name) for name in names if name in ("device", "dtype")}))
-        return tuple(_looked_up(table, at, LONGEST) for table in given)
-
-    return tables
-
-
-def _blocks(ask: Callable[[Any, list[int]], Any]) -> Callable[[Any, Any], tuple[Any, ...]]:
+def _blocks(ask: Callable[[Any, list[int]], Any]) -> Tables:
     """Tables of a block of patches that is large enough for the positions; the last side runs fastest.
 
     The first time a block with sides of double length must have the same tables at these positions.
@@ -181,11 +173,6 @@ def _of_block(answer: Any, sides: list[int], at: Any) -> tuple[Any, ...]:
     if any(len(table) != math.prod(sides) for table in flat):
         raise ValueError("its tables have no row for each patch of the block")
     return tuple(table[row] for table in flat)
-
-
-def _looked_up(table: Any, at: Any, length: int) -> Any:
-    axis = list(table.shape).index(length)
-    return table.index_select(axis, at)
 
 
 def _grids(module: Any, config: Any) -> Iterator[TableCall]:

@@ -11,7 +11,6 @@ import re
 import sys
 from collections.abc import Callable, Sequence
 from datetime import date
-from functools import cache
 from importlib import import_module, resources
 from pathlib import Path
 from typing import Any
@@ -379,9 +378,4 @@ def _row(ask: Callable[[str], Row], name: str, limit: float) -> Row:
 
 def shipped(file: str) -> dict[str, Any]:
     """A table as it is shipped, by its file's name in the package's data. transformers need not be installed."""
-    return json.loads(_text(file))
-
-
-@cache
-def _text(file: str) -> str:
-    return (resources.files("rope_lab.audit") / "data" / file).read_text(encoding="utf-8")
+    return json.loads((resources.files("rope_lab.audit") / "data" / file).read_text(encoding="utf-8"))

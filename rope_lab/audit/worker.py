@@ -10,8 +10,7 @@ import os
 import sys
 from typing import Any, TextIO
 
-from rope_lab.audit.every import audit_every
-from rope_lab.audit.report_lines import report
+from rope_lab.audit.audits import audit_every, report
 
 encode = json.JSONEncoder().encode  # bound before a target can put another json.dumps in place
 

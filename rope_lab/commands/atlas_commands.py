@@ -11,10 +11,9 @@ from typing import Any
 from rich.console import Console
 from rich.table import Table
 
-from rope_lab.audit.atlas_rows import atlas, differences, row
+from rope_lab.audit.atlas_rows import Definition, atlas, by_body, definitions, differences, row
 from rope_lab.audit.audits import as_text, lines
 from rope_lab.audit.foreign_code import version
-from rope_lab.audit.inventory import Definition, by_body, definitions
 from rope_lab.commands.audit_process import Auditor, folder_of
 from rope_lab.commands.audit_targets import expect_writable
 from rope_lab.errors import ArgumentError, FileError, printable

@@ -2,8 +2,7 @@
 
 import platform
 
-from rope_lab.audit.audits import audit_all
-from rope_lab.audit.library import Entry
+from rope_lab.audit.audits import Entry, audit_all
 
 
 def test_each_entry_has_its_row():

@@ -5,10 +5,10 @@ import sys
 import numpy as np
 import pytest
 
+from rope_lab.audit.atlas_rows import definitions
 from rope_lab.audit.audits import audit
 from rope_lab.audit.constructions import arguments
 from rope_lab.audit.foreign_code import version
-from rope_lab.audit.inventory import definitions
 from rope_lab.audit.table_calls import table_calls
 
 TEXT = '''

@@ -4,8 +4,7 @@ import sys
 
 import pytest
 
-from rope_lab.audit.audits import audit
-from rope_lab.audit.every import audit_every
+from rope_lab.audit.audits import audit, audit_every
 from tests.audit.family import TEXT
 
 

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from rope_lab.audit import GALLERY, audit, examine
+from rope_lab.audit.audits import report
 from rope_lab.audit.gallery import MEANT, halves_on_neighbours, like_in_gallery
-from rope_lab.audit.report_lines import report
 from tests.audit.implementations import rotary
 
 SEEN = [m for m in GALLERY if m.keys is None and not m.expected and m.f.__class__.__name__ == "function"]

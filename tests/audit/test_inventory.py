@@ -2,8 +2,8 @@
 
 import pytest
 
+from rope_lab.audit.atlas_rows import by_body, definitions
 from rope_lab.audit.foreign_code import TargetError
-from rope_lab.audit.inventory import by_body, definitions
 
 ONE = '''
 raise RuntimeError("nobody may import this")

@@ -9,9 +9,8 @@ from transformers.models.llama import modeling_llama
 
 from rope_lab.audit import conventions, laws, permute_state
 from rope_lab.audit.adapters import adapt
-from rope_lab.audit.audits import audit
+from rope_lab.audit.audits import LIBRARY, SCALINGS, audit
 from rope_lab.audit.foreign_code import TargetError, find
-from rope_lab.audit.library import LIBRARY, SCALINGS
 from rope_lab.nn.rotary import Rotary, RotaryConfig
 from tests.audit.implementations import in_torch, rotary
 

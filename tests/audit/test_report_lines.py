@@ -4,7 +4,7 @@ import pytest
 from symptom_pages import rows
 
 from rope_lab.audit import GALLERY, examine
-from rope_lab.audit.report_lines import CALLED, report
+from rope_lab.audit.audits import CALLED, report
 
 MISTAKES = {mistake.name: mistake for mistake in GALLERY}
 

@@ -6,7 +6,7 @@ import sys
 import pytest
 from typer.testing import CliRunner
 
-from rope_lab.audit.inventory import Definition
+from rope_lab.audit.atlas_rows import Definition
 from rope_lab.cli import app
 from rope_lab.commands import atlas_commands
 from rope_lab.commands.audit_process import Auditor

@@ -10,7 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from rope_lab.audit import audits
-from rope_lab.audit.library import LIBRARY
+from rope_lab.audit.audits import LIBRARY
 from rope_lab.cli import app
 from rope_lab.commands import audit_commands, shift_commands
 from rope_lab.commands.audit_process import folder_of

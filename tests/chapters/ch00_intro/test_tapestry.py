@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from rope_lab.audit import conventions
 from rope_lab.chapters.ch00_intro.tapestry import MODELS, Tapestry, frequencies_of
 
-# What the audit read off transformers, for the settings that it asked for (rope_lab/audit/library.py).
+# What the audit read off transformers, for the settings that it asked for (rope_lab/audit/audits.py).
 ASKED = {
     "Llama": {"base": 10000.0, "window": 2048},
     "Llama, linear scaling": {"base": 10000.0, "window": 2048, "scaling": "linear", "factor": 4.0},

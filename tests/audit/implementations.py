@@ -1,6 +1,9 @@
 """Rotary embeddings written here, apart from the package's own: what the instruments are tried on."""
 
 # ruff: noqa: ARG001, ARG005 - a callable under test need not use its arguments
+import sys
+from contextlib import contextmanager
+
 import numpy as np
 
 
@@ -156,3 +159,24 @@ def in_narrow_torch(dtype, *, positions=None, scale=1.0):
         return scale * torch.cat([a * cos - b * sin, a * sin + b * cos], dim=-1)
 
     return f
+
+
+@contextmanager
+def module_in(folder, monkeypatch, name):
+    """A function that writes a module of this name, once or again, and returns the name; forgotten at the end."""
+    monkeypatch.syspath_prepend(folder)
+
+    def write(text):
+        sys.modules.pop(name, None)
+        (folder / f"{name}.py").write_text(text, encoding="utf-8")
+        return name
+
+    yield write
+    sys.modules.pop(name, None)
+
+
+def gpt(**settings):
+    """A model of ours, as small as it can be."""
+    from rope_lab.nn import GPT, GPTConfig
+
+    return GPT(GPTConfig(vocab_size=32, n_layers=2, n_heads=2, d_model=16, seq_len=512, std=0.3, **settings))

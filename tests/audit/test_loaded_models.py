@@ -1,4 +1,4 @@
-"""A loaded model's rotary embedding, under its own configuration: a stand-in of the same shape, and the real ones."""
+"""A loaded model's rotary embedding, under its own configuration: a stand-in, the real ones, and the stored example."""
 
 import copy
 from types import SimpleNamespace
@@ -8,6 +8,7 @@ import torch
 
 from rope_lab.algebra import rope_settings
 from rope_lab.audit import fingerprint, laws, rotary_of
+from rope_lab.audit.loaded_models import llama_example, measure
 
 
 class StandInRotaryEmbedding(torch.nn.Module):
@@ -224,3 +225,21 @@ def test_deepseek_v3_is_asked_in_the_layout_that_its_configuration_chooses():
     module = modeling_deepseek_v3.DeepseekV3RotaryEmbedding(modeling_deepseek_v3.DeepseekV3Config())
     rotary = rotary_of(module)
     assert fingerprint(rotary, head_dim=rotary.head_dim).layout == "interleaved"
+
+
+def shape(lines):
+    """The words of a report without its measured digits."""
+    return [line.split("off by")[0].split("moves by")[0].split("residual")[0].split("error")[0][:40] for line in lines]
+
+
+def test_the_stored_example_is_what_is_measured():
+    then, now = llama_example(), measure()
+    assert [law[:2] for law in then["laws"]] == [law[:2] for law in now["laws"]]
+    assert shape(then["fingerprint"][:4]) == shape(now["fingerprint"][:4])
+    assert now["away"] == pytest.approx(then["away"], rel=1e-3, abs=1e-5)
+
+
+def test_control_only_both_changes_together_keep_the_logits():
+    away = llama_example()["away"]
+    assert away["new weights, new code"] < 1e-5 < 1 < min(away["new weights, old code"], away["old weights, new code"])
+    assert shape(["layout  half"]) != shape(["layout  interleaved"])

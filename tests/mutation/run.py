@@ -45,22 +45,24 @@ SLOW = 5  # times as long as without the mutant, and two minutes: a mutant that 
 LIMIT = 900  # seconds for a file of tests as it is
 MEMORY = 24 * 2**30  # bytes of address space; so is one that wants more
 FORK = multiprocessing.get_context("fork")
-LAWS, LAYERS = ("laws", "sharpness"), ("layer_refusals", "attention", "rotary_module")
+LAYERS = ("layer_refusals", "attention", "rotary_module")
+ASKED = ("adapters", "loaded_models", "table_calls", "ways")
+LAWS = ("law_suite", "law_checks")
 TESTED_BY = {  # the tests of a module, where they bear another name
-    "audit/adapters": ("libraries", "loaded_models", "cos_sin_modules"),
-    "audit/apply_functions": ("libraries", "loaded_models", "cos_sin_modules"),
-    "audit/configured": ("libraries", "loaded_models"),
+    "audit/adapters": ASKED,
+    "audit/audits": ("adapters",),
+    "audit/constructions": ASKED,
     "audit/conversion": ("permute", "state_refusals"),
-    "audit/fingerprints": ("fingerprint", "permute"),
+    "audit/fingerprints": ("permute", "law_suite"),
     "audit/gallery": LAWS,
     "audit/law_checks": LAWS,
     "audit/law_suite": LAWS,
-    "audit/layout_names": ("fingerprint", "permute"),
-    "audit/library": ("libraries",),
-    "audit/long_positions": LAWS,
-    "audit/matrices": ("fingerprint",),
+    "audit/layout_names": ("fingerprints", "permute"),
     "audit/permutation": ("permute",),
-    "audit/position_axis": LAWS,
+    "audit/probe": ("fingerprints",),
+    "audit/shift_runs": ("shift_tests", "model_probes"),
+    "audit/table_calls": ASKED,
+    "audit/tiny_models": ("shift_tests", "model_probes"),
     "nn/complex_planes": ("complex_linear", "rotary_module"),
     "nn/complex_products": ("complex_linear",),
     "nn/heads": ("attention", "layer_refusals", "latent_refusals"),

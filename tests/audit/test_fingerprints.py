@@ -1,4 +1,4 @@
-"""What a fingerprint recovers, from correct implementations and from hostile ones."""
+"""What a fingerprint recovers, from correct implementations, unusual ones and hostile ones, and of several axes."""
 
 import json
 import time
@@ -10,8 +10,13 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rope_lab.algebra import axial_frequencies, interleaved_frequencies, mixed_frequencies, section_frequencies
 from rope_lab.audit import fingerprint
-from rope_lab.audit.fingerprints import FAR, _precision
+from rope_lab.audit.fingerprints import FAR, _precision, arrangement, axes_of
+from rope_lab.audit.gallery import mismatched_tables, right
+from rope_lab.audit.ways import whole_sequences
+from rope_lab.nn import Rotary, RotaryConfig
+from rope_lab.nn.rotary import rotary_table, rotate
 from tests.audit.implementations import HOSTILE, MISCOUNTED, frequencies, from_table, in_narrow_torch, in_torch, rotary
 
 LAYOUTS = {"interleaved": "interleaved", "half": "half-split"}
@@ -341,3 +346,144 @@ def test_a_factor_is_named_and_the_angles_are_still_asked():
     seen = fingerprint(lambda x, n: 1.2 * rotary()(x, n), head_dim=8)
     assert (seen.ok, seen.notes) == (True, ("a constant factor 1.2 on what turns, as YaRN's attention factor",))
     assert not fingerprint(lambda x, n: 1.2 * rotary()(x, np.minimum(n, 3)), head_dim=8).ok
+
+
+@pytest.mark.parametrize("factor", [2 * np.pi, -20.0])
+def test_frequencies_above_pi_are_read_where_fractions_are_answered(factor):
+    theta = factor * 100.0 ** (-np.arange(8) / 8)
+    seen = fingerprint(rotary(layout="half", theta=theta), head_dim=16)
+    assert np.allclose(seen.frequencies, np.abs(theta), rtol=1e-9)
+    assert (seen.problems, seen.direction, seen.precision) == ((), int(np.sign(factor)), "float64")
+    assert seen.scheme.startswith(f"base 100, every frequency times {abs(factor):.5g}")
+
+
+def test_control_a_table_that_cuts_fractions_is_read_at_whole_positions():
+    seen = fingerprint(lambda x, n: right(x, np.floor(n)), head_dim=8)
+    assert (seen.base, seen.problems) == (10000.0, ())
+
+
+def test_exponents_over_an_odd_width():
+    theta = 10000.0 ** (-2 * np.arange(11) / 21)
+    seen = fingerprint(rotary(layout="half", theta=theta), head_dim=22)
+    assert (seen.base, seen.rotated_dims) == (10000.0, 22)
+    assert "its exponents are over an odd width, 21" in seen.notes
+
+
+def test_tables_of_the_other_layout_are_named():
+    seen = fingerprint(mismatched_tables, head_dim=8)
+    assert (seen.layout, seen.precision) == ("other", "unknown")
+    assert seen.problems[0].startswith("mismatched cos/sin layout")
+
+
+class Narrow:
+    """An array of a library that has no float64."""
+
+    def __init__(self, values):
+        self.values = np.asarray(values, dtype=np.float32)
+        self.shape, self.dtype = self.values.shape, self.values.dtype
+
+    def __array__(self, dtype=None, copy=None):
+        return self.values.astype(dtype or self.values.dtype)
+
+
+def test_a_library_without_float64_narrows_by_its_nature():
+    seen = fingerprint(lambda x, n: Narrow(right(x, n)), head_dim=8)
+    assert (seen.problems, seen.ok) == ((), True)
+    assert "returns float32 for float64" in seen.notes
+
+
+@pytest.mark.parametrize("leaks", [False, True])
+def test_whole_sequences_are_asked_with_few_calls(leaks):
+    calls = []
+
+    def call(x):
+        calls.append(x.shape)
+        turned = right(x.astype(float), np.arange(x.shape[1]))
+        return turned + (np.cumsum(x, axis=1) - x) * leaks
+
+    f = whole_sequences(call, longest=64)
+    x, at = np.random.default_rng(0).normal(size=(2, 3, 5, 8)), np.array([7, 0, 33, 7, 5])
+    assert np.abs(f(x, at) - right(x, at)).max() < 1e-5
+    before = len(calls)
+    f(x, at)
+    assert len(calls) - before == (5 if leaks else 2)
+    with pytest.raises(IndexError, match="asked up to 63"):
+        f(x, at + 60)
+
+
+ALTERNATING = np.kron(np.eye(2), np.ones((8, 1))) * 10000.0 ** (-np.r_[0:16:2, 1:16:2] / 16)[:, None]  # as in Pixtral
+TABLES = {
+    "by sections of 4, 6, 6 planes": section_frequencies([4, 6, 6]),
+    "in turn (interleaved), 6, 5, 5 planes": interleaved_frequencies([6, 5, 5]),
+    "in turn (interleaved), 10, 3, 3 planes": interleaved_frequencies([10, 3, 3]),
+    "axial: blocks of 8, 8 planes": axial_frequencies(32),
+    "mixed: a plane turns with several axes": mixed_frequencies(32, angles=0.7),
+    "in another order, 5, 6, 5 planes": np.roll(interleaved_frequencies([6, 5, 5]), 1, axis=1),
+}
+
+
+def asked(table, layout="half"):
+    """What `axes_of` finds in our own rotation with this table."""
+    rotary, count = Rotary(RotaryConfig.of_axes(table, layout=layout)), table.shape[1]
+
+    def along(axis):
+        def turned(x, positions):
+            n = torch.as_tensor(np.asarray(positions, dtype=np.float64))
+            places = torch.stack([n * (axis in (None, a)) for a in range(count)], dim=-1)
+            return rotary(torch.as_tensor(np.asarray(x)), positions=places).numpy()
+
+        return turned
+
+    return axes_of(along, axes=count, head_dim=2 * len(table))
+
+
+@pytest.mark.parametrize("layout", ["interleaved", "half"])
+@pytest.mark.parametrize("words", TABLES)
+def test_the_arrangement_is_named_and_each_axis_has_its_planes(words, layout):
+    table = TABLES[words]
+    found = asked(table, layout)
+    assert arrangement(found) == words
+    for axis, column in zip(found, table.T, strict=True):
+        assert axis.planes == tuple(np.flatnonzero(column))
+        np.testing.assert_allclose(np.abs(axis.frequencies), np.abs(column[column != 0]), rtol=1e-5)
+
+
+def test_the_alternating_list_of_pixtral_is_axial_with_the_second_block_between():
+    rows, columns = asked(ALTERNATING)
+    assert arrangement((rows, columns)) == "axial: blocks of 8, 8 planes"
+    assert rows.base == pytest.approx(10000)
+    assert "every frequency times 0.56" in columns.words  # 10000 ** (-1/16): half a step further
+
+
+@pytest.mark.parametrize(
+    ("words", "theta"),
+    [("first coordinates", 10000.0 ** (-np.arange(4) / 4)), ("proportional", 10000.0 ** (-np.arange(4) / 8))],
+)
+def test_the_two_conventions_of_a_part_differ_in_their_exponent(words, theta):
+    """16 coordinates, half of them turn: as a head of 8, or as the first planes of a head of 16."""
+    share = {"partial_rotary_factor": 0.5, "head_dim": 16, "rope_theta": 1e4}
+    kind = {"rope_type": "proportional"} if words == "proportional" else {}
+    config = RotaryConfig.from_hf({**share, "rope_parameters": {"partial_rotary_factor": 0.5, **kind}})
+
+    def turned(x, positions):
+        return rotate(torch.as_tensor(x), rotary_table(positions, config, dtype=torch.float64)).numpy()
+
+    seen = fingerprint(turned, head_dim=16)
+    assert len(seen.pairs) * 2 == 8
+    assert seen.pairs[0] == ((0, 8) if words == "proportional" else (0, 4))
+    np.testing.assert_allclose(seen.frequencies, theta, rtol=1e-6)
+    assert ("Proportional(share=0.5)" in seen.scheme) == (words == "proportional")
+
+
+def test_a_part_at_the_end_of_a_head_is_named():
+    config = RotaryConfig(8)
+
+    def turned(x, positions):
+        x = torch.as_tensor(x)
+        return torch.cat(
+            (x[..., :8], rotate(x[..., 8:], rotary_table(positions, config, dtype=torch.float64))), -1
+        ).numpy()
+
+    seen = fingerprint(turned, head_dim=16)
+    assert (len(seen.pairs) * 2, seen.pairs[0]) == (8, (8, 9))
+    assert "begin at 8" in seen.notes[0]

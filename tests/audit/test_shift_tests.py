@@ -10,10 +10,10 @@ import torch
 from torch import nn
 
 from rope_lab.audit import GALLERY, load_model, shift_all, shift_lines, shift_results, shift_test, tiny_model
-from rope_lab.audit import shift_causes as cause
+from rope_lab.audit import shift_tests as cause
 from rope_lab.audit.foreign_code import TargetError
 from rope_lab.errors import MissingPackageError
-from rope_lab.nn import GPT, GPTConfig
+from tests.audit.implementations import gpt
 from tests.deep import sampled
 
 SHIFTS = (1, 16, 300)
@@ -39,10 +39,6 @@ ROUNDED = ("bf16 positions", "bf16 angles")
 
 def test_every_mistake_of_the_gallery_is_planted():
     assert sorted((*DIFFERENT, *LENGTHS, *NOTHING, *LAWFUL, *ROUNDED, *OF_STATE)) == sorted(MISTAKES)
-
-
-def gpt(**settings):
-    return GPT(GPTConfig(vocab_size=32, n_layers=2, n_heads=2, d_model=16, seq_len=512, std=0.3, **settings))
 
 
 class Turning(nn.Module):

@@ -1,7 +1,5 @@
 """A module of one's own that gives tables is audited: alone, or with the function beside it that applies them."""
 
-import sys
-
 import pytest
 import torch
 
@@ -9,6 +7,7 @@ from rope_lab.audit.audits import audit
 from rope_lab.audit.gallery import GALLERY
 from rope_lab.audit.table_calls import cos_sin_function
 from rope_lab.commands import audit_commands
+from tests.audit.implementations import module_in
 
 CLASS = """
 import torch
@@ -66,18 +65,15 @@ WAYS = {
 @pytest.fixture
 def examined(tmp_path, monkeypatch):
     """The audit of a module with this text; each pair is a part of the text and what stands in its place."""
-    monkeypatch.syspath_prepend(tmp_path)
 
     def examine(text, *changes, name="RotaryEmbedding"):
         for old, new in changes:
             assert old in text
             text = text.replace(old, new)
-        sys.modules.pop("own_tables", None)
-        (tmp_path / "own_tables.py").write_text(text, encoding="utf-8")
-        return audit(f"own_tables:{name}", head_dim=8)
+        return audit(f"{write(text)}:{name}", head_dim=8)
 
-    yield examine
-    sys.modules.pop("own_tables", None)
+    with module_in(tmp_path, monkeypatch, "own_tables") as write:
+        yield examine
 
 
 def broken(seen):

@@ -26,7 +26,6 @@ from . import (
     inventory as inventory,
     law_checks as law_checks,
     law_suite as law_suite,
-    layout_names as layout_names,
     library as library,
     loaded_models as loaded_models,
     long_positions as long_positions,
@@ -34,7 +33,6 @@ from . import (
     messages as messages,
     model_probes as model_probes,
     module_laws as module_laws,
-    permutation as permutation,
     pictures as pictures,
     position_axis as position_axis,
     probe as probe,
@@ -62,7 +60,7 @@ from .audits import (
 )
 from .axes import Axis as Axis
 from .changing_schedules import length_dependence as length_dependence
-from .conversion import permute_state as permute_state
+from .conversion import permute_rotary as permute_rotary, permute_state as permute_state
 from .every import audit_every as audit_every
 from .example import llama_example as llama_example
 from .fingerprints import Fingerprint as Fingerprint, fingerprint as fingerprint
@@ -71,7 +69,6 @@ from .gallery import GALLERY as GALLERY, Mistake as Mistake
 from .law_suite import Law as Law, laws as laws
 from .loaded_models import ModelRotary as ModelRotary, rotary_of as rotary_of
 from .model_probes import LayerProbe as LayerProbe, ModelProbe as ModelProbe, model_probe as model_probe
-from .permutation import permute_rotary as permute_rotary
 from .probe_table import probe_all as probe_all, probe_results as probe_results
 from .shift_table import shift_all as shift_all, shift_lines as shift_lines, shift_results as shift_results
 from .shift_tests import LayerShift as LayerShift, ShiftReport as ShiftReport, shift_test as shift_test

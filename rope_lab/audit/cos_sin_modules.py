@@ -16,8 +16,8 @@ import numpy as np
 
 from rope_lab.algebra.arguments import Layout
 from rope_lab.algebra.layouts import quarter_turn
+from rope_lab.audit.conversion import printed_layout
 from rope_lab.audit.importing import parameters_of
-from rope_lab.audit.layout_names import printed_layout
 from rope_lab.audit.probe import RotaryCallable
 
 CosSinFunction = Callable[[Any, Any], tuple[Any, Any]]

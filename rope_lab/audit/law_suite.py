@@ -16,10 +16,10 @@ import numpy as np
 
 from rope_lab.algebra.arguments import expect_even
 from rope_lab.audit.by_design import Corrected, start_of
+from rope_lab.audit.conversion import printed_layout
 from rope_lab.audit.fingerprints import fingerprint
 from rope_lab.audit.guard import restored
 from rope_lab.audit.law_checks import CHECKS, Check, Subject
-from rope_lab.audit.layout_names import printed_layout
 from rope_lab.audit.probe import Probe, RefusedError
 from rope_lab.audit.state_laws import STATE_CHECKS
 

@@ -9,10 +9,9 @@ from . import (
     story as story,
     training as training,
 )
-from .audit.conversion import permute_state as permute_state
+from .audit.conversion import permute_rotary as permute_rotary, permute_state as permute_state
 from .audit.fingerprints import fingerprint as fingerprint
 from .audit.law_suite import laws as laws
-from .audit.permutation import permute_rotary as permute_rotary
 from .claims.ledger import verify as verify
 from .errors import RopeLabError as RopeLabError
 from .exercises.checking import check as check

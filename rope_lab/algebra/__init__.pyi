@@ -10,6 +10,7 @@ from . import (
     finite_width as finite_width,
     frequency_schedules as frequency_schedules,
     generators as generators,
+    gguf as gguf,
     grid_positions as grid_positions,
     half_precision as half_precision,
     hf_schedules as hf_schedules,
@@ -110,6 +111,7 @@ from .generators import (
     power_4d as power_4d,
     skew_4d as skew_4d,
 )
+from .gguf import gguf_layout as gguf_layout, gguf_metadata as gguf_metadata, gguf_settings as gguf_settings
 from .grid_positions import grid_law_residual as grid_law_residual, grid_turn as grid_turn
 from .half_precision import (
     Format as Format,

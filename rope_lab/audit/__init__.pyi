@@ -10,10 +10,8 @@ from . import (
     gallery as gallery,
     law_checks as law_checks,
     law_suite as law_suite,
-    layout_names as layout_names,
     loaded_models as loaded_models,
     model_probes as model_probes,
-    permutation as permutation,
     probe as probe,
     shift_runs as shift_runs,
     shift_tests as shift_tests,
@@ -32,7 +30,7 @@ from .audits import (
     examine as examine,
     lines as lines,
 )
-from .conversion import permute_state as permute_state
+from .conversion import permute_rotary as permute_rotary, permute_state as permute_state
 from .fingerprints import Axis as Axis, Fingerprint as Fingerprint, fingerprint as fingerprint
 from .frequency_rule import Rule as Rule, explain as explain
 from .gallery import GALLERY as GALLERY, Mistake as Mistake
@@ -45,7 +43,6 @@ from .model_probes import (
     probe_all as probe_all,
     probe_results as probe_results,
 )
-from .permutation import permute_rotary as permute_rotary
 from .shift_tests import (
     LayerShift as LayerShift,
     ShiftReport as ShiftReport,

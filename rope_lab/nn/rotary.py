@@ -7,6 +7,7 @@
 ((2, 8, 10, 64), True)
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
@@ -16,6 +17,7 @@ from torch import Tensor, nn
 
 from rope_lab.algebra.arguments import Layout, expect_base, expect_even, expect_layout, expect_number, expect_real
 from rope_lab.algebra.frequency_schedules import Schedule
+from rope_lab.algebra.gguf import gguf_layout, gguf_metadata, gguf_settings
 from rope_lab.algebra.hf_schedules import rope_settings
 from rope_lab.nn.complex_planes import to_complex, to_real
 from rope_lab.nn.tensor_arguments import (
@@ -134,6 +136,25 @@ class RotaryConfig:
         if (vectors := found.vectors) is not None:
             factor = found.schedule.attention_factor
             return cls.of_axes(vectors, head_dim=found.head_dim, layout=layout, factor=factor)
+        return cls(found.head_dim, base=found.base, layout=layout, rotary_dim=found.rotary_dim, schedule=found.schedule)
+
+    @classmethod
+    def from_gguf(cls, source: Any, *, layer_type: str | None = None, layout: Layout | None = None) -> "RotaryConfig":
+        """The rotation that llama.cpp gives a GGUF file, read from its header (see `rope_lab.algebra.gguf_settings`).
+
+        Args:
+            source: The path of the file, or what `rope_lab.algebra.gguf_metadata` gives.
+            layer_type: "full_attention" or "sliding_attention", where the layers differ.
+            layout: None: that of the file's architecture, which its weights are ordered for.
+
+        Raises:
+            ValueError: If the header says what is not understood, or the architecture's layout is not known.
+        """
+        source = source if isinstance(source, Mapping) else gguf_metadata(source)
+        found = gguf_settings(source, layer_type=layer_type)
+        layout = gguf_layout(source) if layout is None else layout
+        if (vectors := found.vectors) is not None:
+            return cls.of_axes(vectors, head_dim=found.head_dim, layout=layout)
         return cls(found.head_dim, base=found.base, layout=layout, rotary_dim=found.rotary_dim, schedule=found.schedule)
 
     def at(self, length: int) -> "RotaryConfig":

@@ -24,7 +24,7 @@ import numpy as np
 
 from rope_lab.algebra.hf_rope import RULES, SPEAKS, WIDTHS
 from rope_lab.algebra.hf_schedules import rope_settings
-from rope_lab.audit.probe_table import probe_results
+from rope_lab.audit import probe_results
 
 DATA = Path(__file__).resolve().parents[2] / "rope_lab" / "algebra" / "hf_families.json"
 ODD = 123456.0  # a base that no family has

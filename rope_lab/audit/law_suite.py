@@ -17,11 +17,11 @@ import numpy as np
 from rope_lab.algebra.arguments import expect_even
 from rope_lab.algebra.hf_schedules import RopeSettings
 from rope_lab.audit.constructions import Built
+from rope_lab.audit.conversion import printed_layout
 from rope_lab.audit.fingerprints import Corrected, fingerprint, start_of
 from rope_lab.audit.foreign_code import restored
 from rope_lab.audit.frequency_rule import named
 from rope_lab.audit.law_checks import CHECKS, DRIFT, FLOOR, Check, Subject
-from rope_lab.audit.conversion import printed_layout
 from rope_lab.audit.probe import Probe, RefusedError, basis_matrices
 
 EXPECTABLE = (

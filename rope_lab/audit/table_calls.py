@@ -29,8 +29,8 @@ import numpy as np
 from rope_lab.algebra.arguments import Layout
 from rope_lab.algebra.layouts import quarter_turn
 from rope_lab.audit.constructions import LENGTHS, LONGEST, required
-from rope_lab.audit.foreign_code import parameters_of
 from rope_lab.audit.conversion import printed_layout
+from rope_lab.audit.foreign_code import parameters_of
 from rope_lab.audit.probe import RotaryCallable
 
 Tables = Callable[[Any, Any], tuple[Any, ...]]  # x, P -> cosines and sines, or angles

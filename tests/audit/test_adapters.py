@@ -7,7 +7,8 @@ import torch
 from transformers import LlamaConfig, LlamaForCausalLM
 from transformers.models.llama import modeling_llama
 
-from rope_lab.audit import conventions, laws, permute_state
+from rope_lab.algebra import rope_settings, rotate_elementwise
+from rope_lab.audit import conventions, fingerprint, laws, permute_state
 from rope_lab.audit.adapters import adapt
 from rope_lab.audit.audits import LIBRARY, SCALINGS, audit
 from rope_lab.audit.foreign_code import TargetError, find
@@ -159,3 +160,95 @@ def test_our_own(layout):
     wanted = {"layout": layout, "base": 500000.0, "direction": 1, "rotated_dims": 8, "problems": ()}
     found = laws(lambda x, n: rotary_of_the_book(x, positions=n), head_dim=16, expected=wanted)
     assert [str(law) for law in found if not law.ok] == []
+
+
+FAMILY = "transformers.models"
+LLAMA_4 = f"{FAMILY}.llama4.modeling_llama4:Llama4TextRotaryEmbedding"
+GPT_J = f"{FAMILY}.gptj.modeling_gptj:apply_rotary_pos_emb"
+TEXT = {"hidden_size": 64, "num_attention_heads": 4, "head_dim": 16, "rope_theta": 12345.0}
+PART = {"model_type": "llama4_text", **TEXT}
+SMALL_J = {"model_type": "gptj", "n_embd": 64, "n_head": 2, "rotary_dim": 8, "n_positions": 2048}
+
+
+@pytest.mark.parametrize(
+    ("target", "config", "turned", "base"),
+    [
+        (LLAMA_4, {"model_type": "llama4", "text_config": PART}, 16, 12345.0),
+        (LLAMA_4, {"text_config": PART}, 16, 12345.0),
+        (LLAMA_4, PART, 16, 12345.0),
+        (LLAMA_4, TEXT, 16, 12345.0),
+        (GPT_J, SMALL_J, 8, 10000.0),
+    ],
+)
+def test_a_given_configuration_is_the_one_that_is_asked(target, config, turned, base):
+    seen = audit(target, config=config)
+    assert (seen.skipped, seen.fingerprint.rotated_dims, seen.fingerprint.base) == (None, turned, pytest.approx(base))
+    assert "as the given configuration sets it" in seen.about
+    assert seen.ok
+
+
+@pytest.mark.parametrize(
+    ("target", "settings", "words"),
+    [
+        (
+            LLAMA_4,
+            {"config": {"model_type": "gemma3", "text_config": TEXT}},
+            "a part for Llama4TextConfig, got model_type",
+        ),
+        (LLAMA_4, {"config": {"model_type": "llama", **TEXT}}, "a part for Llama4TextConfig, got model_type 'llama'"),
+        (LLAMA_4, {"config": {"text_config": TEXT, "model_type": "nobody's"}}, 'got model_type "nobody\'s"'),
+        (LLAMA_4, {"config": {"inner_config": TEXT}}, "no model_type and the keys inner_config"),
+        (
+            GPT_J,
+            {"config": {"model_type": "codegen", "rotary_dim": 8}},
+            "a part for GPTJConfig, got model_type 'codegen'",
+        ),
+        (GPT_J, {"layer_type": "full_attention"}, "layer_type: expected None"),
+        ("rope_lab.audit.gallery:right", {"config": SMALL_J}, "config: expected a class or function of a family"),
+        (
+            "rope_lab.audit.gallery:right",
+            {"layer_type": "main"},
+            "layer_type: expected a class or function of a family",
+        ),
+        (
+            "rotary_embedding_torch:RotaryEmbedding",
+            {"config": SMALL_J},
+            "config: expected a class or function of a family",
+        ),
+    ],
+)
+def test_what_the_target_does_not_read_is_refused(target, settings, words):
+    assert words in audit(target, **settings).skipped
+
+
+def test_a_factor_that_the_port_lost_is_said_in_both_directions():
+    rule = {"rope_type": "yarn", "factor": 8.0, "original_max_position_embeddings": 512}
+    scaled = rope_settings({"head_dim": 16, "max_position_embeddings": 4096, "rope_scaling": rule})
+    plain = rope_settings({"head_dim": 16})
+    whole = scaled.schedule.attention_factor
+
+    def port(schedule, times=1.0):
+        theta = schedule.frequencies(16, base=10000.0)
+        return lambda x, n: times * rotate_elementwise(x, n, theta=theta, layout="half")
+
+    for f, settings, words in [
+        (port(scaled.schedule, whole), scaled, None),
+        (port(plain.schedule), plain, None),
+        (port(scaled.schedule), scaled, f"has the attention factor {whole:.5g}, and what turns here is times 1"),
+        (port(plain.schedule, whole), plain, f"has the attention factor 1, and what turns here is times {whole:.5g}"),
+        (port(plain.schedule), scaled, "another list, Yarn"),
+    ]:
+        scheme = fingerprint(f, head_dim=16, settings=settings).scheme
+        (law,) = (law for law in laws(f, head_dim=16, settings=settings) if law.name == "configured rule")
+        assert law.ok == (words is None), law
+        assert (words or "") in scheme
+        assert ("configuration" in scheme) == (words is not None)
+    assert [law.ok for law in laws(port(plain.schedule, 2.0), head_dim=16, expected={"scale": 2.0})][-1]
+
+
+def test_heads_that_do_not_turn_are_named():
+    def first_only(x, positions):
+        return torch.cat([in_torch(rotary())(x[:, :1], positions), x[:, 1:]], dim=1)
+
+    law = next(law for law in laws(first_only, head_dim=8) if law.name == "non-vacuity")
+    assert law.saw == "of the heads 0 turn with the position, 1 and 2 do not"

@@ -471,7 +471,7 @@ REFUSED = {
     ),
     "scales of other rows": (LLAMA | {"layers.0.k_proj.scale": Q4}, {}, r"scale' of shape \(16, 1\); dequantise"),
     "an adapter of an embedding": (
-        LLAMA | {"layers.0.q_proj.lora_embedding_B.a": Q4}, {}, r"_B\.a' .*merge .*leave=\('q_proj\.\S*a',\)"
+        LLAMA | {"layers.0.q_proj.lora_embedding_B.a": Q4}, {}, r"merge .*leave=\('q_proj\.lora_embedding_B\.a',\)"
     ),
     "what nobody knows": (LLAMA | {"layers.0.q_proj.a": Q4}, {}, r"got 'layers\.0\.q_proj\.a' .*leave=\('q_proj\.\S*a',\)"),
     "an adapter of other rows": (

@@ -148,17 +148,21 @@ class _Rope:
         return (count if self.number("kv_lora_rank", group="attention.") else int(head_dim)), count
 
     def is_window(self, layer_type: str | None) -> bool:
-        """Whether sliding layers are meant, and turn in a way of their own."""
+        """Whether sliding layers are meant, and may turn in a way of their own."""
         own = re.compile(rf"{re.escape(self.arch)}\.(rope|attention\.key_length)\S*_swa")
-        differ = self.arch in PLAIN_IN_WINDOWS or any(map(own.fullmatch, self.keys))
+        scaled = type(self.schedule(None)) is not Schedule
+        other = scaled or (self.number("freq_base") or 10000.0) != 10000.0  # than what they have where nothing is said
+        narrow = self.number("sliding_window", group="attention.") or math.inf
+        within = narrow < (self.number("context_length", group="") or 0) and other
+        differ = within or self.arch in PLAIN_IN_WINDOWS or any(map(own.fullmatch, self.keys))
         if layer_type not in (LAYER_TYPES if differ else (None, *LAYER_TYPES)):
-            why = ": their frequencies differ" if differ else ""
+            why = ": their frequencies differ, or may" if differ else ""
             raise ValueError(f"layer_type: expected {' or '.join(LAYER_TYPES)}, got {layer_type!r}{why}")
         window = differ and layer_type == "sliding_attention"
-        if window and self.arch not in PLAIN_IN_WINDOWS and type(self.schedule(None)) is not Schedule:
+        if window and self.arch not in PLAIN_IN_WINDOWS and (scaled or (other and not self.number("freq_base_swa"))):
             raise ValueError(
-                f"layer_type: expected layers whose scaling the file says, got sliding ones of {self.arch}; whether it "
-                "scales them, its runtime knows: take the configuration of transformers"
+                f"layer_type: expected layers whose base and scaling the file says, got sliding ones of {self.arch}, "
+                "whose runtime alone knows them: take the configuration of transformers"
             )
         return window
 

@@ -372,6 +372,9 @@ def _layers(state: Mapping[str, Any], split: dict[str, tuple[str, ...]], how: _H
         at = next((end for end in range(len(words), -1, -1) if words[:end] in found), None)
         if at is not None and found[words[:at]].rows and name not in found[words[:at]].own:
             found[words[:at]].beside[name] = words[at:]
+        elif at is None and _parts(words[-2:]) & NORMS and _parts(words[-2:]) & (Q | K):  # a norm beside the attention
+            for layer in (each for each in found.values() if each.words[:-1] in (words[:-1], words[:-2]) and each.rows):
+                layer.beside[name] = words[len(layer.words) - 1 :]
     latent = next((name for name, words in split.items() if "kv_a_proj_with_mqa" in words), "")
     latent = "" if how.fused == LATENT else latent
     if not latent and any(layer.rows for layer in found.values()):
@@ -454,9 +457,10 @@ def _below(layer: _Layer, name: str, value: Any) -> Any:
     (role, rest), how, shape = layer.own[name], layer.how, _shape(value)
     kind, pieces, rows = _kind(rest), how.pieces(role), layer.rows.get(role, (0, "", 0))[2]
     if kind == "unknown" or not rows:
+        inside = ".".join(re.split("[./]", str(name))[len(layer.words) :])
         raise ValueError(
             f"state: expected weights, biases, lora_A and lora_B, or scales of a projection, got {name!r} of shape "
-            f"{shape}; merge adapters into the weights, or leave it with leave=({rest[-1]!r},)"
+            f"{shape}; merge adapters into the weights, or leave it with leave=({inside!r},)"
         )
     if kind == "input" or prod(shape) == 1:
         return value

@@ -109,6 +109,9 @@ READ = {  # keys, frequencies, attention factor, layer_type, what else the confi
     "Gemma 3, far": (keys("gemma3", **GEMMA), frequencies(16, base=1e6) / 8, 1, FAR, {"base": 1e6}),
     "two widths": (keys("gemma4", **TWO), frequencies(8, base=1e4), 1, NEAR, {"head_dim": 8}),
     "one kind, named": (keys("qwen2"), PLAIN, 1, NEAR, {}),
+    "a window, and YaRN": (keys("olmo2", **SCALED, attention__sliding_window=512), RAMP, BY, FAR, {}),
+    "a window beyond the context": (keys("phi3", **SCALED, attention__sliding_window=262144), RAMP, BY, None, {}),
+    "a window, and no more": (keys("gemma2", attention__sliding_window=512), PLAIN, 1, None, {}),
 }  # fmt: skip
 
 
@@ -148,7 +151,9 @@ REFUSED = {
     "not named": ({}, {}, "general.architecture: expected a name, got None"),
     "two kinds": (keys("gemma3"), {}, "layer_type: expected full_attention or sliding_attention, got None: their"),
     "no such kind": (keys("qwen2"), {"layer_type": "banana"}, "layer_type: .*got 'banana'"),
-    "scaled or not": (keys("laguna", rope__freq_base_swa=1e4, **SCALED), {"layer_type": NEAR}, "its runtime knows"),
+    "scaled or not": (keys("laguna", rope__freq_base_swa=1e4, **SCALED), {"layer_type": NEAR}, "runtime alone knows"),
+    "windows and YaRN": (keys("olmo2", **SCALED, attention__sliding_window=512), {}, "frequencies differ, or may"),
+    "one base": (keys("m", rope__freq_base=5e4, attention__sliding_window=9), {"layer_type": NEAR}, "runtime alone"),
     "one for each layer": (keys("step35", rope__freq_base=[1e4, 1e6]), {}, "expected a number.*a list has one"),
     "below 0": (keys("llama", rope__freq_base=-1.0), {}, "freq_base: expected a number above 0, got -1"),
     "no width": ({"general.architecture": "llama"}, {}, "llama.embedding_length: expected a whole number, got None"),

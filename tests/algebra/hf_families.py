@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from rope_lab.algebra.hf_rope import RULES, SPEAKS, WIDTHS
+from rope_lab.algebra.hf_rope import SPEAKS, WIDTHS
 from rope_lab.algebra.hf_schedules import rope_settings
 from rope_lab.audit.probe_table import probe_results
 
@@ -30,13 +30,14 @@ DATA = Path(__file__).resolve().parents[2] / "rope_lab" / "algebra" / "hf_famili
 ODD = 123456.0  # a base that no family has
 ALPHA = {"alpha": True}
 KNOWN: dict[str, dict[str, Any]] = {  # what a list of frequencies does not show: read in the code of each family
-    "codegen": {"width": [], "rotary_dim": True, "base": [], "set": {"rope_theta": 10000.0}},
-    "gptj": {"width": [], "rotary_dim": True, "base": [], "set": {"rope_theta": 10000.0}},
+    "codegen": {"width": [], "rotary_dim": True, "base": [], "set": {"rope_theta": 10000.0, "rotary_dim": 64}},
+    "gptj": {"width": [], "rotary_dim": True, "base": [], "set": {"rope_theta": 10000.0, "rotary_dim": 64}},
     "roformer": {"width": [], "base": [], "set": {"rope_theta": 10000.0}},
     "dbrx": {"base": ["attn_config.rope_theta", "rope_theta"]},  # its class loses the base of its published file
     "esm": {"needs": {"position_embedding_type": [["rotary"], "absolute"]}},
     "evolla": {"needs": {"position_embedding_type": [["rotary"], "rotary"]}},
     "granitemoehybrid": {"needs": {"position_embedding_type": [["rope"], None]}},
+    "molmo2_text": {"some": "rope_scaling_layers"},
     "falcon": {"needs": {"alibi": [[False], False]}},
     "zamba2": {"needs": {"use_mem_rope": [[True], False]}},
     "wav2vec2-conformer": {"needs": {"position_embeddings_type": [["rotary"], "relative"]}},
@@ -50,6 +51,21 @@ KNOWN: dict[str, dict[str, Any]] = {  # what a list of frequencies does not show
             "heavily_compressed_attention": "compress",
         },
         "yarn": {"attention_factor": 1.0},
+    },
+    "dots3_note_text": {
+        "kinds": {
+            "indexed_attention": {
+                "set": {"qk_rope_head_dim": 64, "rope_theta": 80000000.0},
+                "width": ["qk_rope_head_dim"],
+                "scaled": True,
+            },
+            "sliding_attention": {
+                "set": {"swa_qk_rope_head_dim": 64, "rope_theta": 50000.0},
+                "width": ["swa_qk_rope_head_dim"],
+                "base": ["swa_rope_theta"],
+                "scaled": True,
+            },
+        }
     },
     "step3p5": {
         "kinds": {
@@ -71,7 +87,7 @@ KNOWN: dict[str, dict[str, Any]] = {  # what a list of frequencies does not show
     "muse_spark_text": {"still": ["full_attention"]},
     "hunyuan_v1_dense": ALPHA,
     "hunyuan_v1_moe": ALPHA,
-    "hunyuan_vl_text": ALPHA | {"doubled": True},  # the sections go round twice, over both halves of a head
+    "hunyuan_vl_text": ALPHA | {"own_order": True},  # its sections go over both halves of a head
     "ernie4_5_vl_moe_text": {"own_order": True, "base": ["rope_theta"]},
     "phi3": {"types": {"yarn": "longrope"}, "only": ["default", "longrope"]},
     "phi4_multimodal": {"types": {"yarn": "longrope"}, "only": ["default", "longrope"]},
@@ -86,8 +102,11 @@ BASES = ("rope_theta", "rotary_emb_base", "global_rope_theta", "local_rope_theta
          "swa_rope_theta", "compress_rope_theta", "rotary_embedding_base")  # fmt: skip
 SIZES = ("hidden_size", "num_attention_heads")
 # Families that turn by places of images or frames, or whose width is a sum of their own.
-OWN = re.compile(r"vision|_image_(?!text)|image_model|vit|sam[23_]|mlcd|dinov3|sapiens|vjepa|pixtral|_dit$|ocr2_encoder|loftr|edgetam|"
-    r"esmfold|seamless|clvp_encoder|pe_.*encoder|video_(mask|prompt|encoder)")  # fmt: skip
+OWN = re.compile(
+    r"(?<!granite4_)vision|_image_(?!text)|image_model|vit|sam[23_]|mlcd|dinov3|sapiens|vjepa|pixtral|_dit$|ocr2_encoder"
+    r"|loftr|edgetam|esmfold|seamless|clvp_encoder|pe_.*encoder|video_(mask|prompt|encoder)"
+)
+OTHERS = re.compile("audio|tokenizer|_ctc|diarization|speechlm|sam3$|blt$|streaming_encoder")  # where nothing was found
 
 
 # --- what the installed classes do ----------------------------------------------------------------------------------
@@ -131,7 +150,7 @@ def rotary_classes(Config: Any) -> list[Any]:
     for name, item in vars(home).items():
         if not (inspect.isclass(item) and issubclass(item, torch.nn.Module) and re.search("Rotary|Rope|RoPE", name)):
             continue
-        if re.search("Attention|Vision|(?<!Higgs)Audio(?!V2)|DiT", name):
+        if re.search("Attention|(?<!Granite4)Vision|(?<!Higgs)Audio|DiT", name):
             continue
         hints = inspect.signature(item.__init__).parameters
         hint = hints["config"].annotation if "config" in hints else None
@@ -217,7 +236,7 @@ def table() -> dict[str, Any]:
             continue
         found = family(kind)
         if found is None:
-            still.append(kind)
+            (own if rotary_like(classes()[kind]) and OTHERS.search(kind) else still).append(kind)
         else:
             families[kind], names = found
             heard |= names
@@ -226,15 +245,38 @@ def table() -> dict[str, Any]:
             (still if inner in still else own).append(kind)
         elif inner in families:
             flat = moved(kind, {"rope_theta": ODD}) or moved(kind, {"head_dim": 6})
-            families[kind] = {"in": path, "as": inner} | ({"flat": True} if flat else {})
+            families[kind] = {"in": path, "as": inner} | ({"flat": True} if flat else {}) | of_a_part(kind, path, inner)
     used = {name for entry in families.values() for name in _used(entry)}
     return {
         "transformers": transformers.__version__,
         "still": sorted(still),
         "own": sorted(own),
-        "inert": sorted(heard - used - set(BASES) - set(SHARES)),
+        "inert": sorted(heard - used - {*BASES, *SHARES, *WIDTHS, "rotary_dim", "rope_scaling_layers"}),
         "families": dict(sorted(families.items())),
     }
+
+
+def of_a_part(kind: str, path: str, inner: str) -> dict[str, Any]:
+    """What holds in the part for text of a larger configuration and not in its family alone.
+
+    ``set`` where the part leaves it out, ``alone`` where there is no such part.
+    """
+    file: dict[str, Any] = {"vocab_size": 777}
+    for step in reversed(path.split(".")):
+        file = {step: file}
+    usual, found = _sizes(made(inner, {})), {}
+    for field, config in {"set": made(kind, file), "alone": made(kind, {})}.items():
+        if config is not None and (own := _sizes(text_of(config)[1])) != usual:
+            found[field] = {n: v for n, v in own.items() if v != usual.get(n)}
+    return {f: v for f, v in found.items() if f == "set" or v != found.get("set")}
+
+
+def _sizes(config: Any) -> dict[str, Any]:
+    content = config.to_dict()
+    aliases = getattr(type(config), "attribute_map", {})
+    found = {n: content.get(aliases.get(n, n)) for n in (*SIZES, "head_dim", "max_position_embeddings")}
+    found |= {n: v for n, v in (content.get("rope_parameters") or {}).items() if n == "rope_theta"}
+    return {n: v for n, v in found.items() if isinstance(v, int | float)}
 
 
 def rotary_like(Config: Any) -> bool:
@@ -270,7 +312,7 @@ def family(kind: str) -> tuple[dict[str, Any], set[str]] | None:
     Config = classes()[kind]
     default = made(kind, {})
     rules = getattr(default, "rope_parameters", None) or {}
-    labels = [k for k, v in rules.items() if isinstance(v, dict) or v is None and k.endswith("attention")]
+    labels = [k for k, v in rules.items() if isinstance(v, dict) or (v is None and k.endswith("attention"))]
     layers = {"layer_types": labels, "num_hidden_layers": len(labels)} if len(labels) > 1 else {}
     if layers and len(seen(made(kind, layers))) < len(seen(default)):
         layers = {}
@@ -295,7 +337,9 @@ def family(kind: str) -> tuple[dict[str, Any], set[str]] | None:
 
     # the width of a head, and the names of the sizes that it is derived from
     sizes = {n: content.get(aliases.get(n, n)) for n in SIZES}
-    for name in sorted(n for n in names if isinstance(content.get(n), int | None) and not isinstance(content.get(n), bool)):
+    for name in sorted(
+        n for n in names if isinstance(content.get(n), int | None) and not isinstance(content.get(n), bool)
+    ):
         if name in ("rope_parameters", "rope_scaling", "per_layer_config", "layer_types", *BASES, *SHARES):
             continue
         alias = role.get(name, name)
@@ -340,15 +384,21 @@ def family(kind: str) -> tuple[dict[str, Any], set[str]] | None:
             elif name == "global_head_dim":
                 part["set"][name] = 2 * planes
         # the share
-        shares = [n for n in SHARES if any(
-            (got := ask(**{n: s})).keys() == first.keys() and len(got[k][0]) != planes for s in (0.5, 0.25))]  # fmt: skip
+        turned = {n: [ask(**{n: odd}) for odd in (0.5, 0.25)] for n in SHARES}
+        shares = [n for n, found in turned.items() if any(k in one and len(one[k][0]) != planes for one in found)]
         if shares:
             part["share"] = shares
         proportional = rule.get("rope_type") == "proportional"
         whole = next(iter(part["set"].values()), None) or (
-            sizes["hidden_size"] // sizes["num_attention_heads"] if all(isinstance(v, int) for v in sizes.values()) else None
+            sizes["hidden_size"] // sizes["num_attention_heads"]
+            if all(isinstance(v, int) for v in sizes.values())
+            else None
         )
-        turns = share if share and whole and not proportional and int(whole * share) // 2 == planes != whole // 2 else None
+        turns = (
+            share
+            if share and whole and not proportional and (int(whole * share) + 1) // 2 == planes != whole // 2
+            else None
+        )
         if turns:
             part["set"]["partial_rotary_factor"] = turns
         if not (shares and turns):  # then a width that turns is that of the head's part
@@ -496,9 +546,9 @@ def file_of(kind: str, form: str) -> dict[str, Any]:
     if form == FORMS[2] and rules:
         entry = _entry(str(file.get("model_type") or kind))
         kinds = {k: v for k, v in rules.items() if isinstance(v, dict)}
-        for k, rule in kinds.items() or [(None, rules)]:
+        for k, one in kinds.items() or [(None, rules)]:
             mine = entry.get("kinds", {}).get(k, entry)
-            rule = dict(rule)
+            rule = dict(one)
             for field, name in (("base", "rope_theta"), ("share", "partial_rotary_factor")):
                 own = mine.get(field, ["rope_theta"] if field == "base" else [])
                 if (value := rule.pop(name, None)) is not None and (own or k is None):

@@ -11,7 +11,8 @@ or in a way of their own),
 - ``set``: what holds where a file says nothing: sizes, ``rope_theta``, ``partial_rotary_factor``.
 - ``width``, ``base``, ``share``: the names of the width of a head (else ``head_dim``), of the base (else
   ``rope_theta``) and of the share that turns (else none), the first counts; ``names``: other names of sizes.
-- ``rule``: the rule where a file has none. ``only``: the types of scaling that the class takes.
+- ``whole``: a share in a plain rule is not read. ``rule``: the rule where a file has none. ``only``: the types of
+  scaling that the class takes.
 - ``kinds``: an entry for each kind of layer with a rule of its own, in which ``scaled`` means that a scaling for all is
   for this kind, and ``still`` that it does not turn. ``of``: which rule a kind of layer has.
 - ``layers``: kinds of layer that share one rule. ``still``: those that do not turn (``still_with``: if this is set).
@@ -33,7 +34,7 @@ from importlib import resources
 from typing import Any
 
 AUTO = "load it with transformers.AutoConfig.from_pretrained and give the object, or write the settings yourself"
-SPEAKS = re.compile(r"rope|rotary|theta|yarn|alibi|(^|_)ntk")  # names that speak of rotation
+SPEAKS = re.compile(r"(?<!p)rope|rotary|theta|yarn|alibi|(^|_)ntk")  # names that speak of rotation
 WIDTHS = (
     *("head_dim", "kv_channels", "attention_head_dim", "global_head_dim", "swa_head_dim", "qk_rope_head_dim"),
     *("d_kv", "d_head", "dim_head", "head_size", "size_per_head", "n_rot", "rotary_ndims"),
@@ -46,9 +47,9 @@ OF_RULES = {  # what a rule may say, whatever its type: the library reads what t
     *("truncate", "low_freq_factor", "high_freq_factor", "short_factor", "long_factor", "mrope_section"),
     *("mrope_interleaved", "interleaved", "llama_4_scaling_beta", "finetuned"),
 }
-INERT = re.compile(  # of published files: they say where and in which layout to turn, or speak of training
-    r"(rope|mrope|rotary)_(interleave|interleaved|deltas|traditional|in_fp32|cast_to_fp32|scaling_type)|use_rope(_scaling)?"
-    r"|use_rotary(_pos_emb|_embeddings?)?|original_rope|use_dynamic_ntk|use_qk_rope|rope_fusion|\w*(un)?rope_only\w*"
+FLAGS = re.compile(r"rotary|rope|use_(rope|rotary)(_pos_emb|_position_embeddings?|_embeddings?)?")  # whether it turns
+INERT = re.compile(  # of published files: in which layout and precision, and what a call hands on
+    r"(\w+_)?(m?rope|rotary)_(interleaved?|deltas|traditional|in_fp32|fusion|layout)|original_rope|apply_rope_fusion"
 )
 TEXT = ("text_config", "llm_config", "language_config", "language_model_config", "thinker_config", "text_model_config",
         "decoder", "decoder_config", "talker_config")  # fmt: skip
@@ -100,6 +101,17 @@ class Part:
         found = next((v for n in (name, *own) if (v := self.file.get(n)) is not None), None)
         return self.entry.get("set", {}).get(name) if found is None else self._of_layers(name, found)
 
+    @property
+    def share(self) -> tuple[str, Any]:
+        """The name and the share of a head that turns."""
+        said = self.rule.get("partial_rotary_factor")
+        if said not in (None, 1) and self._mine("whole") and self.rule.get("rope_type", "default") == "default":
+            raise ValueError(
+                f"partial_rotary_factor: expected 1, since {self.kind} turns the whole head, got {said!r}; leave it "
+                "out, or name the family that turns a part"
+            )
+        return self.found("share", "partial_rotary_factor")
+
     def found(self, field: str, name: str) -> tuple[str, Any]:
         """The name and value of what the family keeps under ``field``: in the rule, beside it, or what holds."""
         if (value := self.rule.get(name)) is not None:
@@ -143,9 +155,10 @@ class Part:
     @property
     def rotary_dim(self) -> Any:
         """How many coordinates turn, where a key says it and no share does."""
-        if not self.entry.get("rotary_dim") or self.rule.get("partial_rotary_factor") is not None:
+        if not self.entry.get("rotary_dim"):
             return None
-        return self.get("rotary_dim")
+        shares = [self.rule.get("partial_rotary_factor"), *map(self.file.get, self._names("share", []))]
+        return None if any(share is not None for share in shares) else self.get("rotary_dim")
 
     def only(self, name: str) -> str:
         """The types of scaling that the family's class takes, if this one is not among them."""
@@ -366,9 +379,13 @@ class Part:
         if not self.known:
             read |= {"yarn", "qk_rope_head_dim"}
         bases = {base} | {k["set"]["rope_theta"] for k in self.entry.get("kinds", {}).values() if "set" in k}
-        for name in self.file:
+        for name in map(str, self.file):
             value = self.file[name]
-            if value is None or not _speaks(str(name)) or value in ([], {}, "", False):
+            if value is None or not _speaks(name) or (FLAGS.fullmatch(name) and value is True):
+                continue
+            if FLAGS.fullmatch(name) and value is False:
+                raise ValueError(f"{name}: expected true, got false: it has no rotary embedding")
+            if value is False or value in ([], {}, "") or (value == 0 and name in WIDTHS):
                 continue
             if name in read and name not in self._same_in_all(name):
                 continue
@@ -376,11 +393,17 @@ class Part:
                 continue
             with suppress(ValueError):
                 value = self._of_layers(name, value)
+            if name == "rope_type" and value == "default":
+                continue
             if isinstance(value, int | float) and not isinstance(value, bool):
-                if "theta" in name or "base" in name:
+                if value == 1 and re.search("ratio|scal", name):
+                    agrees = True
+                elif "theta" in name or "base" in name:
                     agrees = value in (bases if name not in self._same_in_all(name) else {base})
                 elif "pct" in name or "factor" in name or "percent" in name:
-                    agrees = int(width * value) == turning or (value == 1 and "scal" in name) or self.of_part
+                    agrees = int(width * value) == turning or self.of_part
+                elif name == "rotary_dim":
+                    agrees = value == turning
                 else:  # where a head has a part that turns, the width of all of it is another
                     agrees = value in (width, turning) or (self.of_part and name == "head_dim")
                 if agrees:
@@ -412,6 +435,12 @@ def _one_of(given: Mapping[Any, Any], named: Sequence[str], label: str | None) -
         raise ValueError(f"layer_type: expected one of {', '.join(named)}, got {label!r}: their frequencies differ")
     if given[label] is None:
         raise ValueError(f"layer_type: expected layers that turn, got {label!r}, which have no positions")
+    for name, value in given.items():
+        if name not in named and name not in given[label] and value not in (None, "default"):
+            raise ValueError(
+                f"{name}: expected it in the rule of each kind of layer, got {value!r} beside them; put it into "
+                f"{label!r}"
+            )
     return given[label]
 
 

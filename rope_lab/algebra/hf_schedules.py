@@ -103,7 +103,7 @@ def rope_settings(config: Any, *, layer_type: str | None = None) -> RopeSettings
     part = Part(config, layer_type)
     given, get = part.rule, part.get
     name = _name(given, part.entry)
-    share = _number(*_default(part.found("share", "partial_rotary_factor"), 1.0))
+    share = _number(*_default(part.share, 1.0))
     if share < 0:
         raise ValueError(f"partial_rotary_factor: expected a number of at least 0, got {share}; 1 turns the whole head")
     head_dim, of_part = _head_dim(part, share)
@@ -148,8 +148,11 @@ def _schedule(s: _Settings, entry: Mapping[str, Any]) -> Schedule:
 
 def _base(part: Part) -> tuple[str, Any]:
     name, value = part.base
-    if value is None and part.kind and not part.known:
-        raise ValueError(f"{name}: expected the base of {part.kind!r}, a family of which no default is known; add it")
+    if value is None and not part.known and (part.kind or "dim" in part.file):
+        raise ValueError(
+            f"{name}: expected the base of {part.kind or 'a params.json'}, of which no default is known, got none; "
+            "add it"
+        )
     return _default((name, value), 10000.0)
 
 

@@ -111,8 +111,8 @@ class RotaryConfig:
     def from_hf(cls, config: Any, *, layer_type: str | None = None, layout: Layout = "half") -> "RotaryConfig":
         """The rotation of a model in transformers, from its configuration or its ``config.json`` as a dictionary.
 
-        A file is read as its family reads it (see `rope_lab.algebra.rope_settings`), nested ``rope_parameters`` as well
-        as the older ``rope_scaling`` and ``rope_theta``. Where it has ``mrope_section``, places have several coordinates:
+        A file is read as its family reads it (see `rope_lab.algebra.rope_settings`), nested ``rope_parameters`` and
+        the older ``rope_scaling`` and ``rope_theta``. Where it has ``mrope_section``, places have several coordinates:
         time, height and width.
 
         Args:

@@ -106,6 +106,9 @@ OWN = re.compile(
     r"(?<!granite4_)vision|_image_(?!text)|image_model|vit|sam[23_]|mlcd|dinov3|sapiens|vjepa|pixtral|_dit$|ocr2_encoder"
     r"|loftr|edgetam|esmfold|seamless|clvp_encoder|pe_.*encoder|video_(mask|prompt|encoder)"
 )
+NOT_A_SIZE = re.compile(
+    "_token|vocab|_id$|layer|expert|window|mamba|conv|linear|intermediate|moe|lora|position|num_key"
+)
 OTHERS = re.compile("audio|tokenizer|_ctc|diarization|speechlm|sam3$|blt$|streaming_encoder")  # where nothing was found
 
 
@@ -319,8 +322,13 @@ def family(kind: str) -> tuple[dict[str, Any], set[str]] | None:
     if layers and set(seen(made(kind, layers))) != {k for k in labels if rules[k] is not None}:
         layers = {}
 
+    asked: dict[str, Seen] = {}
+
     def ask(**file: Any) -> Seen:
-        return seen(made(kind, layers | file))
+        key = json.dumps(file, sort_keys=True)
+        if key not in asked:
+            asked[key] = seen(made(kind, layers | file))
+        return asked[key]
 
     first = ask()
     if not first and kind != "cohere_compass_text":
@@ -337,10 +345,18 @@ def family(kind: str) -> tuple[dict[str, Any], set[str]] | None:
 
     # the width of a head, and the names of the sizes that it is derived from
     sizes = {n: content.get(aliases.get(n, n)) for n in SIZES}
+    derived: set[KIND] = set()  # where the width is hidden_size / heads unless a file says it
     for name in sorted(
         n for n in names if isinstance(content.get(n), int | None) and not isinstance(content.get(n), bool)
     ):
-        if name in ("rope_parameters", "rope_scaling", "per_layer_config", "layer_types", *BASES, *SHARES):
+        if name in (
+            "rope_parameters",
+            "rope_scaling",
+            "per_layer_config",
+            "layer_types",
+            *BASES,
+            *SHARES,
+        ) or NOT_A_SIZE.search(name):
             continue
         alias = role.get(name, name)
         alias = aliases[name] if aliases.get(name) in SIZES else alias
@@ -352,6 +368,7 @@ def family(kind: str) -> tuple[dict[str, Any], set[str]] | None:
             if name == "rotary_dim":
                 entry["rotary_dim"] = True
             elif alias in SIZES:
+                derived |= {k for k in first if len(got[k][0]) != len(first[k][0])}
                 if name != alias:
                     entry.setdefault("names", {}).setdefault(alias, []).append(name)
             elif not value and all(len(got[k][0]) == 2 * len(first[k][0]) for k in first):
@@ -362,6 +379,8 @@ def family(kind: str) -> tuple[dict[str, Any], set[str]] | None:
                         parts[k].setdefault("width", []).append(name)
             break
     for name, size in sizes.items():
+        if (real := aliases.get(name, name)) not in (name, *entry.get("names", {}).get(name, ())):
+            entry.setdefault("names", {}).setdefault(name, []).append(real)
         if isinstance(size, int):
             entry.setdefault("set", {})[name] = size
     for name in ("max_position_embeddings", "original_max_position_embeddings"):
@@ -379,7 +398,7 @@ def family(kind: str) -> tuple[dict[str, Any], set[str]] | None:
             here = content.get(aliases.get(name, name))
             if k in (kinds_ := content.get("layer_types") or ()):
                 here = _of_one(content.get("per_layer_config"), kinds_.index(k)).get(name, here)
-            if isinstance(here, int):
+            if isinstance(here, int) and k not in derived:
                 part["set"][name] = here
             elif name == "global_head_dim":
                 part["set"][name] = 2 * planes
@@ -429,6 +448,10 @@ def family(kind: str) -> tuple[dict[str, Any], set[str]] | None:
             entry["only"] = ["default"]
         if k is not None and slowed:
             part["scaled"] = True
+    halves = {"rope_type": "default", "rope_theta": 1e4, "partial_rotary_factor": 0.25}
+    for k, found in ask(rope_parameters={k: dict(halves) for k in labels} if labels else halves).items():
+        if k in parts and len(found[0]) * 2 == (parts[k]["set"].get("head_dim") or _width(default)):
+            parts[k]["whole"] = True
     if None in parts:
         part = parts.pop(None)
         entry["set"] = entry.get("set", {}) | part.pop("set")
@@ -449,6 +472,12 @@ def family(kind: str) -> tuple[dict[str, Any], set[str]] | None:
         entry["still"] = quiet
     entry |= KNOWN.get(kind, {}) | {"set": entry.get("set", {}) | KNOWN.get(kind, {}).get("set", {})}
     return _short(entry), heard
+
+
+def _width(config: Any) -> int:
+    """The width of a head where it is derived."""
+    sizes = [config.to_dict().get(getattr(type(config), "attribute_map", {}).get(n, n)) for n in SIZES]
+    return sizes[0] // sizes[1] if all(isinstance(size, int) and size for size in sizes) else 0
 
 
 def _of_one(layers: Any, i: int) -> dict[str, Any]:

@@ -160,8 +160,8 @@ class ByParts(Schedule):
         _window(self)
         if not self.slow <= self.fast:
             raise ValueError(
-                f"{type(self).__name__}: expected no more turns for slow planes than for fast ones, got {self.slow} and "
-                f"{self.fast}; the usual pairs are 1 and 32, 1 and 4"
+                f"{type(self).__name__}: expected fewer turns for slow planes than for fast ones, or as many, got "
+                f"{self.slow} and {self.fast}; the usual pairs are 1 and 32, 1 and 4"
             )
 
     def _made(self, theta: Frequencies, _base: float) -> Frequencies:

@@ -6,18 +6,21 @@ The table has ``still`` (families without a rotary embedding), ``own`` (families
 or in a way of their own),
 ``inert`` (keys that say nothing of frequencies), and an entry for each family. Its fields, all of them optional:
 
-- ``in``, ``as``, ``flat``: where the part for text is, its family, and whether its keys may stand on top instead.
+- ``in``, ``as``, ``flat``: where the part for text is, its family, and whether its keys may stand on top instead;
+  then ``set`` is what holds in such a part, and ``alone`` where there is none.
 - ``set``: what holds where a file says nothing: sizes, ``rope_theta``, ``partial_rotary_factor``.
 - ``width``, ``base``, ``share``: the names of the width of a head (else ``head_dim``), of the base (else
   ``rope_theta``) and of the share that turns (else none), the first counts; ``names``: other names of sizes.
-- ``rule``: the rule where a file has none. ``only``: the types of scaling that the class takes.
+- ``whole``: a share in a plain rule is not read. ``rule``: the rule where a file has none. ``only``: the types of
+  scaling that the class takes.
 - ``kinds``: an entry for each kind of layer with a rule of its own, in which ``scaled`` means that a scaling for all is
   for this kind, and ``still`` that it does not turn. ``of``: which rule a kind of layer has.
 - ``layers``: kinds of layer that share one rule. ``still``: those that do not turn (``still_with``: if this is set).
 - ``needs``: settings under which the model turns at all, and what they are where the file has none.
 - ``sections``, ``in_turn``, ``own_order``: M-RoPE. ``rotary_dim``: that key says the width that turns.
   ``layer_base``: a key with a base for each layer. ``alpha``: this key of a rule multiplies the base, as `NTK` does.
-  ``mscales``: ``short_mscale`` and ``long_mscale`` are attention factors. ``types``: types that are read as others.
+  ``some``: a list of the layers that have the scaling. ``mscales``: ``short_mscale`` and ``long_mscale`` are attention
+  factors. ``types``: types that are read as others. ``yarn``: what a rule of this type has besides.
 """
 
 from __future__ import annotations
@@ -31,20 +34,22 @@ from importlib import resources
 from typing import Any
 
 AUTO = "load it with transformers.AutoConfig.from_pretrained and give the object, or write the settings yourself"
-SPEAKS = re.compile(r"rope|rotary|theta|yarn|alibi|(^|_)ntk")  # names that speak of rotation
-WIDTHS = tuple(
-    "head_dim kv_channels attention_head_dim global_head_dim swa_head_dim d_kv d_head dim_head head_size size_per_head "
-    "n_rot rotary_ndims qk_rope_head_dim".split()
+SPEAKS = re.compile(r"(?<!p)rope|rotary|theta|yarn|alibi|(^|_)ntk")  # names that speak of rotation
+WIDTHS = (
+    *("head_dim", "kv_channels", "attention_head_dim", "global_head_dim", "swa_head_dim", "qk_rope_head_dim"),
+    *("d_kv", "d_head", "dim_head", "head_size", "size_per_head", "n_rot", "rotary_ndims"),
 )
 RULES = ("rope_parameters", "rope_scaling")
-OF_RULES = frozenset(  # what a rule may say, whatever its type: the library reads what the type needs
-    "rope_type type rope_theta partial_rotary_factor factor original_max_position_embeddings beta_fast beta_slow mscale "
-    "mscale_all_dim attention_factor truncate low_freq_factor high_freq_factor short_factor long_factor mrope_section "
-    "mrope_interleaved interleaved max_position_embeddings llama_4_scaling_beta finetuned".split()
-)
-INERT = re.compile(  # of published files: they say where and in which layout to turn, or speak of training
-    r"(rope|mrope|rotary)_(interleave|interleaved|deltas|traditional|in_fp32|cast_to_fp32|scaling_type)|use_rope(_scaling)?"
-    r"|use_rotary(_pos_emb|_embeddings?)?|original_rope|use_dynamic_ntk|use_qk_rope|rope_fusion|\w*(un)?rope_only\w*"
+SECTIONS = ("mrope_section", "xdrope_section", "mrope_interleaved")
+OF_RULES = {  # what a rule may say, whatever its type: the library reads what the type needs
+    *("rope_type", "type", "rope_theta", "partial_rotary_factor", "factor", "attention_factor", "mscale"),
+    *("original_max_position_embeddings", "max_position_embeddings", "beta_fast", "beta_slow", "mscale_all_dim"),
+    *("truncate", "low_freq_factor", "high_freq_factor", "short_factor", "long_factor", "mrope_section"),
+    *("mrope_interleaved", "interleaved", "llama_4_scaling_beta", "finetuned"),
+}
+FLAGS = re.compile(r"rotary|rope|use_(rope|rotary)(_pos_emb|_position_embeddings?|_embeddings?)?")  # whether it turns
+INERT = re.compile(  # of published files: in which layout and precision, and what a call hands on
+    r"(\w+_)?(m?rope|rotary)_(interleaved?|deltas|traditional|in_fp32|fusion|layout)|original_rope|apply_rope_fusion"
 )
 TEXT = ("text_config", "llm_config", "language_config", "language_model_config", "thinker_config", "text_model_config",
         "decoder", "decoder_config", "talker_config")  # fmt: skip
@@ -78,10 +83,12 @@ class Part:
 
     def __init__(self, config: Any, layer_type: str | None) -> None:
         self.is_file = isinstance(config, Mapping)
-        self.file, self.kind = _text_part(_as_file(config), families()["families"])
+        self.file, self.kind, more = _text_part(_as_file(config), families()["families"])
         self.layer_type = layer_type
         self.known = self.kind in families()["families"]
         self.entry = families()["families"].get(self.kind, COMMON)
+        if more:
+            self.entry = {**self.entry, "set": {**self.entry.get("set", {}), **more}}
         self._refuse_what_does_not_turn()
         self.rule = self._rule()
         self._refuse_keys()
@@ -93,6 +100,17 @@ class Part:
         own = self.entry.get("names", {}).get(name, ())
         found = next((v for n in (name, *own) if (v := self.file.get(n)) is not None), None)
         return self.entry.get("set", {}).get(name) if found is None else self._of_layers(name, found)
+
+    @property
+    def share(self) -> tuple[str, Any]:
+        """The name and the share of a head that turns."""
+        said = self.rule.get("partial_rotary_factor")
+        if said not in (None, 1) and self._mine("whole") and self.rule.get("rope_type", "default") == "default":
+            raise ValueError(
+                f"partial_rotary_factor: expected 1, since {self.kind} turns the whole head, got {said!r}; leave it "
+                "out, or name the family that turns a part"
+            )
+        return self.found("share", "partial_rotary_factor")
 
     def found(self, field: str, name: str) -> tuple[str, Any]:
         """The name and value of what the family keeps under ``field``: in the rule, beside it, or what holds."""
@@ -111,13 +129,20 @@ class Part:
         """The name and the width of a head of this kind of layer; None where it is to be derived."""
         own = self._of_one_layer()
         for name in self._names("width", ["head_dim"]):
-            value = own.get("head_dim", self.file.get(name)) if name != "qk_rope_head_dim" else self.file.get(name)
+            value = own.get("qk_rope_head_dim" if "qk_rope" in name else "head_dim", self.file.get(name))
             if value is not None:
                 return name, self._of_layers(name, value)
         for name in self._names("width", ["head_dim"]):
-            if name not in self.file and (value := self._mine("set", {}).get(name, self.entry.get("set", {}).get(name))):
+            if name not in self.file and (
+                value := self._mine("set", {}).get(name, self.entry.get("set", {}).get(name))
+            ):
                 return name, value
         return "head_dim", None
+
+    @property
+    def of_part(self) -> bool:
+        """Whether the width is that of the part of a head that turns."""
+        return "qk_rope" in self.width[0]
 
     @property
     def base(self) -> tuple[str, Any]:
@@ -130,9 +155,10 @@ class Part:
     @property
     def rotary_dim(self) -> Any:
         """How many coordinates turn, where a key says it and no share does."""
-        if not self.entry.get("rotary_dim") or self.rule.get("partial_rotary_factor") is not None:
+        if not self.entry.get("rotary_dim"):
             return None
-        return self.get("rotary_dim")
+        shares = [self.rule.get("partial_rotary_factor"), *map(self.file.get, self._names("share", []))]
+        return None if any(share is not None for share in shares) else self.get("rotary_dim")
 
     def only(self, name: str) -> str:
         """The types of scaling that the family's class takes, if this one is not among them."""
@@ -150,9 +176,9 @@ class Part:
 
     def _of_layers(self, name: str, value: Any) -> Any:
         """A value, or that of the layers of this kind where a list has one for each layer; 0 is for those at rest."""
-        if not isinstance(value, list | tuple) or name in ("mrope_section",):
+        kinds, layers = self.file.get("layer_types"), self.file.get("num_hidden_layers")
+        if not isinstance(value, list | tuple) or (len(value) < 2 and len(value) != layers):
             return value
-        kinds = self.file.get("layer_types")
         if not isinstance(kinds, list) or self.layer_type is None:
             mine = list(value)
         elif len(value) < len(kinds):
@@ -185,7 +211,8 @@ class Part:
             value = self.file.get(name) or {}
             if not isinstance(value, Mapping):
                 raise TypeError(
-                    f'{name}: expected a dictionary, got {value!r}; write such as {{"rope_type": "linear", "factor": 4.0}}'
+                    f"{name}: expected a dictionary, got {value!r}; write such as "
+                    '{"rope_type": "linear", "factor": 4.0}'
                 )
             said[name] = value
         new, old = said["rope_parameters"], said["rope_scaling"]
@@ -197,8 +224,8 @@ class Part:
         else:
             if self.is_file and old and types(new) and not types(old):
                 raise ValueError(
-                    f"rope_scaling: expected it or rope_parameters for each of {', '.join(types(new))}, got both, which "
-                    "the families of transformers read differently; put the scaling into rope_parameters"
+                    f"rope_scaling: expected it or rope_parameters for each of {', '.join(types(new))}, got both, "
+                    "which the families of transformers read differently; put the scaling into rope_parameters"
                 )
             rule = (old or new) if self.is_file else (new or old)
             if named := types(rule):
@@ -216,23 +243,21 @@ class Part:
         if new and not types(new):
             if not any(kind.get("scaled") for kind in kinds.values()) or "of" not in self.entry:
                 raise ValueError(
-                    f"layer_type: expected rope_parameters for each of {', '.join(kinds)} in a file of {self.kind}, got "
-                    f"one rule for all; write rope_parameters={{{next(iter(kinds))!r}: {{...}}, ...}}"
+                    f"layer_type: expected rope_parameters for each of {', '.join(kinds)} in a file of {self.kind}, "
+                    f"got one rule for all; write rope_parameters={{{next(iter(kinds))!r}: {{...}}, ...}}"
                 )
             new, old = {}, old or new
         if label not in named:
-            raise ValueError(
-                f"layer_type: expected one of {', '.join(named)}, got {label!r}: their frequencies differ"
-            )
+            raise ValueError(f"layer_type: expected one of {', '.join(named)}, got {label!r}: their frequencies differ")
         if label in new or self.mine.get("still"):
-            rule = _one_of({**{k: {} for k in named}, **({} if label in new else {label: None}), **new}, named, label)
+            rule = _one_of({label: None, **new}, named, label)
         else:
             rule = self.mine.get("rule", {})
         if old:
             if not any(kind.get("scaled") for kind in kinds.values()):
                 raise ValueError(
-                    f"rope_scaling: expected rope_parameters for each of {', '.join(kinds)}, which {self.kind} reads, got "
-                    "a scaling beside them; put it there"
+                    f"rope_scaling: expected rope_parameters for each of {', '.join(kinds)}, which {self.kind} reads, "
+                    "got a scaling beside them; put it there"
                 )
             if self.mine.get("scaled"):
                 rule = {**rule, **old}
@@ -257,27 +282,29 @@ class Part:
     def _refuse_what_does_not_turn(self) -> None:
         table = families()
         if self.kind in table["still"]:
-            raise ValueError(f"model_type: expected a family that turns, got {self.kind}, which has no rotary embedding")
+            raise ValueError(
+                f"model_type: expected a family that turns, got {self.kind}, which has no rotary embedding"
+            )
         if self.kind in table["own"]:
             raise ValueError(
-                f"model_type: expected a family that turns by one list of frequencies, got {self.kind}, which turns by places "
-                "of images or frames, or in a way of its own; make the table (axial_frequencies has those of images) and take "
-                "RotaryConfig.of_axes"
+                f"model_type: expected a family that turns by one list of frequencies, got {self.kind}, which turns by "
+                "places of images or frames, or in a way of its own; make the table (axial_frequencies has those of "
+                "images) and take RotaryConfig.of_axes"
             )
         for name, (turning, default) in self.entry.get("needs", {}).items():
             said = self.file.get(name, default)
             if said not in turning:
                 raise ValueError(
-                    f"{name}: expected {' or '.join(map(repr, turning))}, under which {self.kind} turns, got {said!r}: it "
-                    "has no rotary embedding"
+                    f"{name}: expected {' or '.join(map(repr, turning))}, under which {self.kind} turns, got {said!r}: "
+                    "it has no rotary embedding"
                 )
         for name in ("position_embedding_type", "position_embeddings_type"):
             if name not in self.entry.get("needs", {}) and self.file.get(name) in NO_POSITIONS:
                 raise ValueError(f"{name}: expected 'rope', got {self.file[name]!r}: it has no rotary embedding")
         if self.kind and not self.known and not any(_speaks(n) and v is not None for n, v in self.file.items()):
             raise ValueError(
-                f"model_type: expected a family of transformers {table['transformers']}, or settings of the rotation, got "
-                f"{self.kind!r} without any; {AUTO}"
+                f"model_type: expected a family of transformers {table['transformers']}, or settings of the rotation, "
+                f"got {self.kind!r} without any; {AUTO}"
             )
         self._refuse_still_layers()
 
@@ -295,7 +322,8 @@ class Part:
             quiet = True
         if quiet:
             raise ValueError(
-                f"layer_type: expected layers that turn, got {self.layer_type!r}, which have no positions in {self.kind}"
+                f"layer_type: expected layers that turn, got {self.layer_type!r}, which have no positions in "
+                f"{self.kind or 'this file'}"
             )
 
     def _refuse_unknown_layers(self) -> None:
@@ -303,14 +331,16 @@ class Part:
             return
         given = self.file.get("layer_types")
         named = set(given if isinstance(given, list) else ()) | set(self.entry.get("layers", ()))
+        if self.file.get("sliding_window"):
+            named |= {"sliding_attention"}
         if any("sliding_window_pattern" in str(name) for name in self.file):
             named |= {"full_attention", "sliding_attention"}
         if not named:
             named = {"full_attention"}
         if self.layer_type not in named:
             raise ValueError(
-                f"layer_type: expected one of {', '.join(sorted(named))} or None, got {self.layer_type!r}, which neither "
-                "the file nor its family names; add layer_types, or rope_parameters for each"
+                f"layer_type: expected one of {', '.join(sorted(named))} or None, got {self.layer_type!r}, which "
+                "neither the file nor its family names; add layer_types, or rope_parameters for each"
             )
 
     def _refuse_keys(self) -> None:
@@ -322,24 +352,40 @@ class Part:
             if name not in OF_RULES | extra and value is not None and not isinstance(value, Mapping):
                 raise ValueError(f"{name}: expected a setting of a rule that we know, got {value!r}; {AUTO}")
 
-    def refuse_what_disagrees(self, *, base: float, width: int, turning: int) -> None:
+    def refuse_what_disagrees(self, *, base: float, width: int, turning: int, plain: bool) -> None:
         """Refuse a key beside the rule that speaks of rotation, is not read, and does not say what was read.
 
         Args:
             base: The base that was read.
             width: The width of a head.
             turning: How many of its coordinates turn.
+            plain: Whether the schedule is one base.
         """
-        read = {*RULES, "layer_rope_theta", "no_rope_layers", "no_rope_layer_interval", *self.entry.get("needs", ())}
+        some = self.entry.get("some")
+        if some and not plain and self.file.get(some) not in (None, list(range(self.file.get("num_hidden_layers", 0)))):
+            raise ValueError(f"{some}: expected all layers, got {self.file[some]}: the others have no scaling; {AUTO}")
+        read = {
+            *RULES,
+            *SECTIONS,
+            "layer_rope_theta",
+            "no_rope_layers",
+            "no_rope_layer_interval",
+            *self.entry.get("needs", ()),
+            some,
+        }
         for entry in (self.entry, *self.entry.get("kinds", {}).values()):
             read |= {n.partition(".")[0] for f in ("base", "share", "width") for n in entry.get(f, ())}
             read |= set(entry.get("set", ()))
         if not self.known:
             read |= {"yarn", "qk_rope_head_dim"}
         bases = {base} | {k["set"]["rope_theta"] for k in self.entry.get("kinds", {}).values() if "set" in k}
-        for name in self.file:
+        for name in map(str, self.file):
             value = self.file[name]
-            if value is None or not _speaks(str(name)) or value in ([], {}, "", False):
+            if value is None or not _speaks(name) or (FLAGS.fullmatch(name) and value is True):
+                continue
+            if FLAGS.fullmatch(name) and value is False:
+                raise ValueError(f"{name}: expected true, got false: it has no rotary embedding")
+            if value is False or value in ([], {}, "") or (value == 0 and name in WIDTHS):
                 continue
             if name in read and name not in self._same_in_all(name):
                 continue
@@ -347,13 +393,19 @@ class Part:
                 continue
             with suppress(ValueError):
                 value = self._of_layers(name, value)
+            if name == "rope_type" and value == "default":
+                continue
             if isinstance(value, int | float) and not isinstance(value, bool):
-                if "theta" in name or "base" in name:
+                if value == 1 and re.search("ratio|scal", name):
+                    agrees = True
+                elif "theta" in name or "base" in name:
                     agrees = value in (bases if name not in self._same_in_all(name) else {base})
                 elif "pct" in name or "factor" in name or "percent" in name:
-                    agrees = int(width * value) == turning or value == 1 and "scal" in name
-                else:
-                    agrees = value in (width, turning)
+                    agrees = int(width * value) == turning or self.of_part
+                elif name == "rotary_dim":
+                    agrees = value == turning
+                else:  # where a head has a part that turns, the width of all of it is another
+                    agrees = value in (width, turning) or (self.of_part and name == "head_dim")
                 if agrees:
                     continue
             raise ValueError(
@@ -377,12 +429,18 @@ def types(given: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def _one_of(given: Mapping[str, Any], named: Sequence[str], label: str | None) -> Mapping[str, Any]:
+def _one_of(given: Mapping[Any, Any], named: Sequence[str], label: str | None) -> Mapping[str, Any]:
     """The settings of one type of layer."""
     if label not in named:
         raise ValueError(f"layer_type: expected one of {', '.join(named)}, got {label!r}: their frequencies differ")
     if given[label] is None:
         raise ValueError(f"layer_type: expected layers that turn, got {label!r}, which have no positions")
+    for name, value in given.items():
+        if name not in named and name not in given[label] and value not in (None, "default"):
+            raise ValueError(
+                f"{name}: expected it in the rule of each kind of layer, got {value!r} beside them; put it into "
+                f"{label!r}"
+            )
     return given[label]
 
 
@@ -405,26 +463,29 @@ def _as_file(config: Any) -> Mapping[str, Any]:
     return found
 
 
-def _text_part(file: Mapping[str, Any], known: Mapping[str, Any]) -> tuple[Mapping[str, Any], str]:
-    """The part for text of a larger configuration, and the name of its family."""
+def _text_part(file: Mapping[str, Any], known: Mapping[str, Any]) -> tuple[Mapping[str, Any], str, Mapping[str, Any]]:
+    """The part for text of a larger configuration, the name of its family, and what holds where it is such a part."""
     kind = str(file.get("model_type") or "")
     entry = known.get(kind, {})
     if "in" in entry:
         part: Any = file
         for step in entry["in"].split("."):
             part = _as_file(part.get(step)) if part.get(step) is not None else {}
+        own = str(part.get("model_type") or entry["as"])
+        if part and (own == kind or "in" in known.get(own, {})):
+            own = entry["as"]
         if part:
-            own = str(part.get("model_type") or "")
-            return (part, own) if own and "in" not in known.get(own, {}) and own != kind else (part, entry["as"])
-        if entry.get("flat") or not any(True for _ in _inside(file)):
-            return {k: v for k, v in file.items() if not isinstance(v, Mapping) or k in RULES}, entry["as"]
-        kind = ""
+            return part, own, entry.get("set", {}) if own == entry["as"] else {}
+        if entry.get("flat"):
+            return {k: v for k, v in file.items() if not isinstance(v, Mapping) or k in RULES}, entry["as"], {}
+        if not any(True for _ in _inside(file)):
+            return {}, entry["as"], entry.get("alone", entry.get("set", {}))
     if not entry or "in" in entry:
         for part in _inside(file):
-            inner, own = _text_part(part, known)
+            inner, own, more = _text_part(part, known)
             if own or any(_speaks(str(n)) or n == "hidden_size" for n in inner):
-                return inner, own or entry.get("as", "")
-    return file, kind
+                return inner, own or entry.get("as", kind), more
+    return file, kind, {}
 
 
 def _inside(file: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:

@@ -17,17 +17,8 @@ import numpy as np
 from jaxtyping import Float64
 
 from rope_lab.algebra.arguments import expect_number, expect_whole
-from rope_lab.algebra.frequency_schedules import (
-    NTK,
-    DynamicNTK,
-    Linear,
-    Llama3,
-    LongRoPE,
-    Proportional,
-    Schedule,
-    Yarn,
-)
-from rope_lab.algebra.hf_rope import AUTO, Part
+from rope_lab.algebra.frequency_schedules import NTK, DynamicNTK, Linear, Llama3, LongRoPE, Proportional, Schedule, Yarn
+from rope_lab.algebra.hf_rope import AUTO, SECTIONS, Part
 from rope_lab.algebra.many_axes import interleaved_frequencies, section_frequencies
 
 # Names that earlier configurations have.
@@ -49,7 +40,8 @@ class RopeSettings:
     def vectors(self) -> Float64[np.ndarray, "planes axes"] | None:
         """The frequency vector of each plane where a place has several coordinates; None where it has one.
 
-        The frequencies are those of the schedule, dealt out by sections or in turn. Its attention factor is beside them.
+        The frequencies are those of the schedule, dealt out by sections or in turn; its attention factor is not among
+        them.
 
         Raises:
             ValueError: If the sections do not sum to the planes, or if the schedule depends on the length of the text.
@@ -105,13 +97,13 @@ def rope_settings(config: Any, *, layer_type: str | None = None) -> RopeSettings
     Source: ``convert_rope_params_to_dict``, ``standardize_rope_params`` and ``ROPE_INIT_FUNCTIONS`` of transformers,
         and its configuration classes (`rope_lab.algebra.hf_rope`).
 
-    >>> rope_settings({"model_type": "glm", "head_dim": 128}).rotary_dim  # GLM turns half a head if its file says nothing
+    >>> rope_settings({"model_type": "glm", "head_dim": 128}).rotary_dim  # half of a head, where the file is silent
     64
     """
     part = Part(config, layer_type)
     given, get = part.rule, part.get
     name = _name(given, part.entry)
-    share = _number(*_default(part.found("share", "partial_rotary_factor"), 1.0))
+    share = _number(*_default(part.share, 1.0))
     if share < 0:
         raise ValueError(f"partial_rotary_factor: expected a number of at least 0, got {share}; 1 turns the whole head")
     head_dim, of_part = _head_dim(part, share)
@@ -127,7 +119,7 @@ def rope_settings(config: Any, *, layer_type: str | None = None) -> RopeSettings
             f"short_factor: expected one divisor for each of {turning // 2} planes, got {len(schedule.short)}; look at "
             "head_dim and partial_rotary_factor"
         )
-    part.refuse_what_disagrees(base=base, width=head_dim, turning=turning)
+    part.refuse_what_disagrees(base=base, width=head_dim, turning=turning, plain=name == "default")
     sections = _sections(part, turning)
     return RopeSettings(
         head_dim,
@@ -147,17 +139,20 @@ def _schedule(s: _Settings, entry: Mapping[str, Any]) -> Schedule:
         short, long = s.number("short_mscale"), s.number("long_mscale")
         if short != long:
             raise ValueError(
-                f"long_mscale: expected {short}, as short_mscale is, got {long}: here one factor is for every length; make "
-                "the two schedules with LongRoPE(given=...)"
+                f"long_mscale: expected {short}, as short_mscale is, got {long}: here one factor is for every length; "
+                "make the two schedules with LongRoPE(given=...)"
             )
-        return replace(MAKERS[s.name](s), given=short) if short else MAKERS[s.name](s)
+        s = replace(s, given={"attention_factor": short, **s.given})
     return MAKERS[s.name](s)
 
 
 def _base(part: Part) -> tuple[str, Any]:
     name, value = part.base
-    if value is None and part.kind and not part.known:
-        raise ValueError(f"{name}: expected the base of {part.kind!r}, a family of which no default is known; add it")
+    if value is None and not part.known and (part.kind or "dim" in part.file):
+        raise ValueError(
+            f"{name}: expected the base of {part.kind or 'a params.json'}, of which no default is known, got none; "
+            "add it"
+        )
     return _default((name, value), 10000.0)
 
 
@@ -253,7 +248,7 @@ MAKERS: dict[str, Callable[[_Settings], Schedule]] = {
 
 
 def _sections(part: Part, turning: int) -> tuple[int, ...] | None:
-    name, value = _found((part.rule.get, part.file.get), "mrope_section", "xdrope_section")
+    name, value = _found((part.rule.get, part.file.get), *SECTIONS[:2])
     if value is not None and part.entry.get("own_order"):
         raise ValueError(
             f"{name}: expected planes that go to the axes in a row or in turn, got {part.kind}, whose class has an "
@@ -271,7 +266,7 @@ def _sections(part: Part, turning: int) -> tuple[int, ...] | None:
 
 
 def _in_turn(part: Part) -> bool:
-    said = _flag(*_found((part.rule.get, part.file.get), "mrope_interleaved", default=False))
+    said = _flag(*_found((part.rule.get, part.file.get), SECTIONS[2], default=False))
     return bool(part.entry.get("in_turn")) or said
 
 
@@ -288,7 +283,9 @@ def _name(given: Mapping[str, Any], entry: Mapping[str, Any]) -> str:
     name = OLDER.get(str(said), str(said)) if said else "default"
     name = entry.get("types", {}).get(name, name)
     if name not in MAKERS:
-        raise ValueError(f"rope_type: expected one of {', '.join(MAKERS)}, got {name!r}, which is not known here; {AUTO}")
+        raise ValueError(
+            f"rope_type: expected one of {', '.join(MAKERS)}, got {name!r}, which is not known here; {AUTO}"
+        )
     return name
 
 
@@ -298,16 +295,16 @@ def _head_dim(part: Part, share: float) -> tuple[int, bool]:
     A width of 0 says that there is no such part, as in GLM-5.
     """
     name, width = part.width
-    if not part.known and share == 1 and (own := part.file.get("qk_rope_head_dim")) is not None:
-        if _whole("qk_rope_head_dim", own, least=0):
-            name, width = "qk_rope_head_dim", own
+    own = None if part.known or share != 1 else part.file.get("qk_rope_head_dim")
+    if own is not None and _whole("qk_rope_head_dim", own, least=0):
+        name, width = "qk_rope_head_dim", own
     if width is not None and _whole(name, width, least=0):
-        return _whole(name, width), name == "qk_rope_head_dim"
+        return _whole(name, width), "qk_rope" in name
     width, heads = part.get("hidden_size"), part.get("num_attention_heads")
     if width is None or heads is None:
         raise ValueError(
-            "head_dim: expected it, or hidden_size and num_attention_heads, got neither; add one, or load the whole file "
-            "with transformers.AutoConfig and give the object"
+            "head_dim: expected it, or hidden_size and num_attention_heads, got neither; add one, or load the whole "
+            "file with transformers.AutoConfig and give the object"
         )
     heads = _whole("num_attention_heads", heads, least=1)
     return _whole("hidden_size", width) // heads, False  # a remainder is lost, as in the library's own GLM-4.5V

@@ -113,7 +113,7 @@ class RotaryConfig:
     def from_hf(cls, config: Any, *, layer_type: str | None = None, layout: Layout = "half") -> "RotaryConfig":
         """The rotation of a model in transformers, from its configuration or its ``config.json`` as a dictionary.
 
-        A file is read as its family reads it (see `rope_lab.algebra.rope_settings`), nested ``rope_parameters`` as well as
+        A file is read as its family reads it (see `rope_lab.algebra.rope_settings`), nested ``rope_parameters`` and
         the older ``rope_scaling`` and ``rope_theta``. Where it has ``mrope_section``, places have several coordinates:
         time, height and width.
 
@@ -125,8 +125,8 @@ class RotaryConfig:
 
         Raises:
             TypeError: If a setting is of another kind, such as a text in place of a number.
-            ValueError: If a setting is missing, not understood or out of its range, if the kind of scaling is unknown or
-                does not go with sections, or if nothing turns.
+            ValueError: If a setting is missing, not understood or out of its range, if the kind of scaling is unknown
+                or does not go with sections, or if nothing turns.
 
         >>> old = {"hidden_size": 64, "num_attention_heads": 8, "rope_theta": 500.0}
         >>> RotaryConfig.from_hf(old | {"rope_scaling": {"rope_type": "linear", "factor": 2.0}}).frequencies[0]

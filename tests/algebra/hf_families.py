@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from rope_lab.algebra.hf_rope import RULES, SPEAKS, WIDTHS
+from rope_lab.algebra.hf_rope import SPEAKS, WIDTHS
 from rope_lab.algebra.hf_schedules import rope_settings
 from rope_lab.audit import probe_results
 
@@ -30,13 +30,14 @@ DATA = Path(__file__).resolve().parents[2] / "rope_lab" / "algebra" / "hf_famili
 ODD = 123456.0  # a base that no family has
 ALPHA = {"alpha": True}
 KNOWN: dict[str, dict[str, Any]] = {  # what a list of frequencies does not show: read in the code of each family
-    "codegen": {"width": [], "rotary_dim": True, "base": [], "set": {"rope_theta": 10000.0}},
-    "gptj": {"width": [], "rotary_dim": True, "base": [], "set": {"rope_theta": 10000.0}},
+    "codegen": {"width": [], "rotary_dim": True, "base": [], "set": {"rope_theta": 10000.0, "rotary_dim": 64}},
+    "gptj": {"width": [], "rotary_dim": True, "base": [], "set": {"rope_theta": 10000.0, "rotary_dim": 64}},
     "roformer": {"width": [], "base": [], "set": {"rope_theta": 10000.0}},
     "dbrx": {"base": ["attn_config.rope_theta", "rope_theta"]},  # its class loses the base of its published file
     "esm": {"needs": {"position_embedding_type": [["rotary"], "absolute"]}},
     "evolla": {"needs": {"position_embedding_type": [["rotary"], "rotary"]}},
     "granitemoehybrid": {"needs": {"position_embedding_type": [["rope"], None]}},
+    "molmo2_text": {"some": "rope_scaling_layers"},
     "falcon": {"needs": {"alibi": [[False], False]}},
     "zamba2": {"needs": {"use_mem_rope": [[True], False]}},
     "wav2vec2-conformer": {"needs": {"position_embeddings_type": [["rotary"], "relative"]}},
@@ -50,6 +51,21 @@ KNOWN: dict[str, dict[str, Any]] = {  # what a list of frequencies does not show
             "heavily_compressed_attention": "compress",
         },
         "yarn": {"attention_factor": 1.0},
+    },
+    "dots3_note_text": {
+        "kinds": {
+            "indexed_attention": {
+                "set": {"qk_rope_head_dim": 64, "rope_theta": 80000000.0},
+                "width": ["qk_rope_head_dim"],
+                "scaled": True,
+            },
+            "sliding_attention": {
+                "set": {"swa_qk_rope_head_dim": 64, "rope_theta": 50000.0},
+                "width": ["swa_qk_rope_head_dim"],
+                "base": ["swa_rope_theta"],
+                "scaled": True,
+            },
+        }
     },
     "step3p5": {
         "kinds": {
@@ -71,7 +87,7 @@ KNOWN: dict[str, dict[str, Any]] = {  # what a list of frequencies does not show
     "muse_spark_text": {"still": ["full_attention"]},
     "hunyuan_v1_dense": ALPHA,
     "hunyuan_v1_moe": ALPHA,
-    "hunyuan_vl_text": ALPHA | {"doubled": True},  # the sections go round twice, over both halves of a head
+    "hunyuan_vl_text": ALPHA | {"own_order": True},  # its sections go over both halves of a head
     "ernie4_5_vl_moe_text": {"own_order": True, "base": ["rope_theta"]},
     "phi3": {"types": {"yarn": "longrope"}, "only": ["default", "longrope"]},
     "phi4_multimodal": {"types": {"yarn": "longrope"}, "only": ["default", "longrope"]},
@@ -86,8 +102,14 @@ BASES = ("rope_theta", "rotary_emb_base", "global_rope_theta", "local_rope_theta
          "swa_rope_theta", "compress_rope_theta", "rotary_embedding_base")  # fmt: skip
 SIZES = ("hidden_size", "num_attention_heads")
 # Families that turn by places of images or frames, or whose width is a sum of their own.
-OWN = re.compile(r"vision|_image_(?!text)|image_model|vit|sam[23_]|mlcd|dinov3|sapiens|vjepa|pixtral|_dit$|ocr2_encoder|loftr|edgetam|"
-    r"esmfold|seamless|clvp_encoder|pe_.*encoder|video_(mask|prompt|encoder)")  # fmt: skip
+OWN = re.compile(
+    r"(?<!granite4_)vision|_image_(?!text)|image_model|vit|sam[23_]|mlcd|dinov3|sapiens|vjepa|pixtral|_dit$|ocr2_encoder"
+    r"|loftr|edgetam|esmfold|seamless|clvp_encoder|pe_.*encoder|video_(mask|prompt|encoder)"
+)
+NOT_A_SIZE = re.compile(
+    "_token|vocab|_id$|layer|expert|window|mamba|conv|linear|intermediate|moe|lora|position|num_key"
+)
+OTHERS = re.compile("audio|tokenizer|_ctc|diarization|speechlm|sam3$|blt$|streaming_encoder")  # where nothing was found
 
 
 # --- what the installed classes do ----------------------------------------------------------------------------------
@@ -131,7 +153,7 @@ def rotary_classes(Config: Any) -> list[Any]:
     for name, item in vars(home).items():
         if not (inspect.isclass(item) and issubclass(item, torch.nn.Module) and re.search("Rotary|Rope|RoPE", name)):
             continue
-        if re.search("Attention|Vision|(?<!Higgs)Audio(?!V2)|DiT", name):
+        if re.search("Attention|(?<!Granite4)Vision|(?<!Higgs)Audio|DiT", name):
             continue
         hints = inspect.signature(item.__init__).parameters
         hint = hints["config"].annotation if "config" in hints else None
@@ -217,7 +239,7 @@ def table() -> dict[str, Any]:
             continue
         found = family(kind)
         if found is None:
-            still.append(kind)
+            (own if rotary_like(classes()[kind]) and OTHERS.search(kind) else still).append(kind)
         else:
             families[kind], names = found
             heard |= names
@@ -226,15 +248,38 @@ def table() -> dict[str, Any]:
             (still if inner in still else own).append(kind)
         elif inner in families:
             flat = moved(kind, {"rope_theta": ODD}) or moved(kind, {"head_dim": 6})
-            families[kind] = {"in": path, "as": inner} | ({"flat": True} if flat else {})
+            families[kind] = {"in": path, "as": inner} | ({"flat": True} if flat else {}) | of_a_part(kind, path, inner)
     used = {name for entry in families.values() for name in _used(entry)}
     return {
         "transformers": transformers.__version__,
         "still": sorted(still),
         "own": sorted(own),
-        "inert": sorted(heard - used - set(BASES) - set(SHARES)),
+        "inert": sorted(heard - used - {*BASES, *SHARES, *WIDTHS, "rotary_dim", "rope_scaling_layers"}),
         "families": dict(sorted(families.items())),
     }
+
+
+def of_a_part(kind: str, path: str, inner: str) -> dict[str, Any]:
+    """What holds in the part for text of a larger configuration and not in its family alone.
+
+    ``set`` where the part leaves it out, ``alone`` where there is no such part.
+    """
+    file: dict[str, Any] = {"vocab_size": 777}
+    for step in reversed(path.split(".")):
+        file = {step: file}
+    usual, found = _sizes(made(inner, {})), {}
+    for field, config in {"set": made(kind, file), "alone": made(kind, {})}.items():
+        if config is not None and (own := _sizes(text_of(config)[1])) != usual:
+            found[field] = {n: v for n, v in own.items() if v != usual.get(n)}
+    return {f: v for f, v in found.items() if f == "set" or v != found.get("set")}
+
+
+def _sizes(config: Any) -> dict[str, Any]:
+    content = config.to_dict()
+    aliases = getattr(type(config), "attribute_map", {})
+    found = {n: content.get(aliases.get(n, n)) for n in (*SIZES, "head_dim", "max_position_embeddings")}
+    found |= {n: v for n, v in (content.get("rope_parameters") or {}).items() if n == "rope_theta"}
+    return {n: v for n, v in found.items() if isinstance(v, int | float)}
 
 
 def rotary_like(Config: Any) -> bool:
@@ -270,15 +315,20 @@ def family(kind: str) -> tuple[dict[str, Any], set[str]] | None:
     Config = classes()[kind]
     default = made(kind, {})
     rules = getattr(default, "rope_parameters", None) or {}
-    labels = [k for k, v in rules.items() if isinstance(v, dict) or v is None and k.endswith("attention")]
+    labels = [k for k, v in rules.items() if isinstance(v, dict) or (v is None and k.endswith("attention"))]
     layers = {"layer_types": labels, "num_hidden_layers": len(labels)} if len(labels) > 1 else {}
     if layers and len(seen(made(kind, layers))) < len(seen(default)):
         layers = {}
     if layers and set(seen(made(kind, layers))) != {k for k in labels if rules[k] is not None}:
         layers = {}
 
+    asked: dict[str, Seen] = {}
+
     def ask(**file: Any) -> Seen:
-        return seen(made(kind, layers | file))
+        key = json.dumps(file, sort_keys=True)
+        if key not in asked:
+            asked[key] = seen(made(kind, layers | file))
+        return asked[key]
 
     first = ask()
     if not first and kind != "cohere_compass_text":
@@ -295,8 +345,18 @@ def family(kind: str) -> tuple[dict[str, Any], set[str]] | None:
 
     # the width of a head, and the names of the sizes that it is derived from
     sizes = {n: content.get(aliases.get(n, n)) for n in SIZES}
-    for name in sorted(n for n in names if isinstance(content.get(n), int | None) and not isinstance(content.get(n), bool)):
-        if name in ("rope_parameters", "rope_scaling", "per_layer_config", "layer_types", *BASES, *SHARES):
+    derived: set[KIND] = set()  # where the width is hidden_size / heads unless a file says it
+    for name in sorted(
+        n for n in names if isinstance(content.get(n), int | None) and not isinstance(content.get(n), bool)
+    ):
+        if name in (
+            "rope_parameters",
+            "rope_scaling",
+            "per_layer_config",
+            "layer_types",
+            *BASES,
+            *SHARES,
+        ) or NOT_A_SIZE.search(name):
             continue
         alias = role.get(name, name)
         alias = aliases[name] if aliases.get(name) in SIZES else alias
@@ -308,6 +368,7 @@ def family(kind: str) -> tuple[dict[str, Any], set[str]] | None:
             if name == "rotary_dim":
                 entry["rotary_dim"] = True
             elif alias in SIZES:
+                derived |= {k for k in first if len(got[k][0]) != len(first[k][0])}
                 if name != alias:
                     entry.setdefault("names", {}).setdefault(alias, []).append(name)
             elif not value and all(len(got[k][0]) == 2 * len(first[k][0]) for k in first):
@@ -318,6 +379,8 @@ def family(kind: str) -> tuple[dict[str, Any], set[str]] | None:
                         parts[k].setdefault("width", []).append(name)
             break
     for name, size in sizes.items():
+        if (real := aliases.get(name, name)) not in (name, *entry.get("names", {}).get(name, ())):
+            entry.setdefault("names", {}).setdefault(name, []).append(real)
         if isinstance(size, int):
             entry.setdefault("set", {})[name] = size
     for name in ("max_position_embeddings", "original_max_position_embeddings"):
@@ -335,20 +398,26 @@ def family(kind: str) -> tuple[dict[str, Any], set[str]] | None:
             here = content.get(aliases.get(name, name))
             if k in (kinds_ := content.get("layer_types") or ()):
                 here = _of_one(content.get("per_layer_config"), kinds_.index(k)).get(name, here)
-            if isinstance(here, int):
+            if isinstance(here, int) and k not in derived:
                 part["set"][name] = here
             elif name == "global_head_dim":
                 part["set"][name] = 2 * planes
         # the share
-        shares = [n for n in SHARES if any(
-            (got := ask(**{n: s})).keys() == first.keys() and len(got[k][0]) != planes for s in (0.5, 0.25))]  # fmt: skip
+        turned = {n: [ask(**{n: odd}) for odd in (0.5, 0.25)] for n in SHARES}
+        shares = [n for n, found in turned.items() if any(k in one and len(one[k][0]) != planes for one in found)]
         if shares:
             part["share"] = shares
         proportional = rule.get("rope_type") == "proportional"
         whole = next(iter(part["set"].values()), None) or (
-            sizes["hidden_size"] // sizes["num_attention_heads"] if all(isinstance(v, int) for v in sizes.values()) else None
+            sizes["hidden_size"] // sizes["num_attention_heads"]
+            if all(isinstance(v, int) for v in sizes.values())
+            else None
         )
-        turns = share if share and whole and not proportional and int(whole * share) // 2 == planes != whole // 2 else None
+        turns = (
+            share
+            if share and whole and not proportional and (int(whole * share) + 1) // 2 == planes != whole // 2
+            else None
+        )
         if turns:
             part["set"]["partial_rotary_factor"] = turns
         if not (shares and turns):  # then a width that turns is that of the head's part
@@ -379,6 +448,10 @@ def family(kind: str) -> tuple[dict[str, Any], set[str]] | None:
             entry["only"] = ["default"]
         if k is not None and slowed:
             part["scaled"] = True
+    halves = {"rope_type": "default", "rope_theta": 1e4, "partial_rotary_factor": 0.25}
+    for k, found in ask(rope_parameters={k: dict(halves) for k in labels} if labels else halves).items():
+        if k in parts and len(found[0]) * 2 == (parts[k]["set"].get("head_dim") or _width(default)):
+            parts[k]["whole"] = True
     if None in parts:
         part = parts.pop(None)
         entry["set"] = entry.get("set", {}) | part.pop("set")
@@ -399,6 +472,12 @@ def family(kind: str) -> tuple[dict[str, Any], set[str]] | None:
         entry["still"] = quiet
     entry |= KNOWN.get(kind, {}) | {"set": entry.get("set", {}) | KNOWN.get(kind, {}).get("set", {})}
     return _short(entry), heard
+
+
+def _width(config: Any) -> int:
+    """The width of a head where it is derived."""
+    sizes = [config.to_dict().get(getattr(type(config), "attribute_map", {}).get(n, n)) for n in SIZES]
+    return sizes[0] // sizes[1] if all(isinstance(size, int) and size for size in sizes) else 0
 
 
 def _of_one(layers: Any, i: int) -> dict[str, Any]:
@@ -496,9 +575,9 @@ def file_of(kind: str, form: str) -> dict[str, Any]:
     if form == FORMS[2] and rules:
         entry = _entry(str(file.get("model_type") or kind))
         kinds = {k: v for k, v in rules.items() if isinstance(v, dict)}
-        for k, rule in kinds.items() or [(None, rules)]:
+        for k, one in kinds.items() or [(None, rules)]:
             mine = entry.get("kinds", {}).get(k, entry)
-            rule = dict(rule)
+            rule = dict(one)
             for field, name in (("base", "rope_theta"), ("share", "partial_rotary_factor")):
                 own = mine.get(field, ["rope_theta"] if field == "base" else [])
                 if (value := rule.pop(name, None)) is not None and (own or k is None):

@@ -28,8 +28,7 @@ for number, usual in {"SIGINT": signal.default_int_handler, "SIGHUP": signal.SIG
 # nbformat imports jsonschema, which would build a grammar of all addresses: three seconds in each worker.
 sys.modules["rfc3987_syntax"] = None
 
-jaxtyping.jaxtyped = signatures.limited
-jaxtyping.install_import_hook("rope_lab", f"{signatures.__name__}.checked")
+signatures.install()
 
 settings.register_profile("rope_lab", deadline=None, max_examples=50, derandomize="CI" in os.environ)
 settings.register_profile("mutation", deadline=None, max_examples=50, derandomize=True, phases=[Phase.generate])

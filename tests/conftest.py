@@ -44,6 +44,7 @@ CHROMIUM = [
     "--disable-sync",
     "--disable-background-networking",
     "--disable-component-update",
+    "--js-flags=--max-lazy --no-opt",  # a page lives too short for code that is compiled a second time
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",  # the network is closed
 ]
 

@@ -10,7 +10,7 @@ from playwright.sync_api import Error, Locator, Page
 from playwright.sync_api import TimeoutError as TooLate
 
 WORD = re.compile(r"\w")
-ANSWER_MS = 15_000  # a widget or a form that says nothing for so long does not answer
+ANSWER_MS = 60_000  # a widget or a form that says nothing for so long does not answer
 
 
 def nothing(found: list[str]) -> None:

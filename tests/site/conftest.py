@@ -22,10 +22,10 @@ def together(name: str, way: str, *marks):
     return pytest.param((name, way), id=visit, marks=[pytest.mark.xdist_group(visit), *marks])
 
 
-def visits():
-    """Each page by both ways. Of a page that is no chapter the deep run asks the second, by turns http and file."""
+def visits(*, chapters=True):
+    """Each page by both ways. The deep run asks the second, by turns http and file, but of chapters."""
     for place, name in enumerate(page_names()):
-        both = name in IN_BOTH or CHAPTER.fullmatch(name)
+        both = name in IN_BOTH or (chapters and CHAPTER.fullmatch(name))
         for turn, way in enumerate(("http", "file")):
             yield together(name, way, *([] if both or turn == place % 2 else [pytest.mark.deep]))
 

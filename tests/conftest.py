@@ -8,9 +8,11 @@ through to the package's own message.
 import os
 import signal
 import sys
+from pathlib import Path
 
 import jaxtyping
 import pytest
+from filelock import FileLock
 from hypothesis import Phase, settings
 
 from book import chromium
@@ -125,3 +127,18 @@ def browser():
         launched = playwright.chromium.launch(executable_path=chromium.path(), args=CHROMIUM)
         yield launched
         launched.close()
+
+
+@pytest.fixture(scope="session")
+def html():
+    """The folder of the built site: ROPE_LAB_SITE (an unpacked zip, say), or else what the book's driver builds."""
+    from book import build as driver
+
+    if "ROPE_LAB_SITE" in os.environ:
+        return Path(os.environ["ROPE_LAB_SITE"]).resolve()
+    out = driver.ROOT / "_build"
+    out.mkdir(exist_ok=True)
+    with FileLock(out / "lock"):  # one worker builds, the others wait and find it built
+        if driver.build():
+            pytest.fail("the book does not build; its warnings stand above")
+    return out / "html"

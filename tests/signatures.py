@@ -17,7 +17,7 @@ import jaxtyping
 from beartype import BeartypeConf, beartype
 from jaxtyping import _import_hook, config
 
-LIMIT = float(os.environ.get("ROPE_LAB_CHECKED_CALLS", "20"))  # of each function in each test; inf: all of them
+LIMIT = float(os.environ.get("ROPE_LAB_CHECKED_CALLS", "5"))  # of each function in each test; inf: all of them
 jaxtyped = jaxtyping.jaxtyped  # before it is replaced
 checked = beartype(conf=BeartypeConf(is_pep484_tower=True))
 calls = collections.Counter()  # by the code, since what a function defines is made anew by each of its calls
@@ -49,8 +49,7 @@ def limited(what=None, *, typechecker):
         free = what.__init__
         jaxtyped(what, typechecker=typechecker)  # replaces the __init__ of a dataclass, and nothing else
         if what.__init__ is not free:
-            full = what.__init__
-            what.__init__ = _count(free, lambda: full)
+            what.__init__ = _count(free, lambda full=what.__init__: full)
         return what
     return _count(what, functools.partial(jaxtyped, what, typechecker=typechecker))
 

@@ -17,6 +17,7 @@ from rope_lab import cli
 from rope_lab.training.run import environment
 
 ROOT = Path(__file__).resolve().parents[1]
+pytestmark = pytest.mark.xdist_group("extras")  # one worker starts the Python without them
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 # Modules of the extras, bar those that only build the book or test it.
 EXTRAS = {

@@ -83,10 +83,11 @@ clean:
 	@touch $@
 
 # uv for speed. torch is left to pip, whose configuration may name a build; so is all where uv finds no way. Without its
-# configuration: that of `make lock` resolves for the oldest Python, and would install the pins of that one.
+# configuration: that of `make lock` resolves for the oldest Python, and would install the pins of that one. Python compiles
+# what is imported, a seventh of all.
 .venv/dev: requirements-dev.txt pyproject.toml | .venv/bin/pip
 	$(IN) -m pip install --quiet -c requirements-dev.txt torch uv
-	$(IN) -m uv pip install --no-config --quiet --compile-bytecode -r requirements-dev.txt || $(IN) -m pip install --quiet -r requirements-dev.txt
+	$(IN) -m uv pip install --no-config --quiet -r requirements-dev.txt || $(IN) -m pip install --quiet -r requirements-dev.txt
 	$(IN) -m pip install --quiet --no-deps --editable .
 	@touch .venv/book $@
 

@@ -8,9 +8,11 @@ through to the package's own message.
 import os
 import signal
 import sys
+from pathlib import Path
 
 import jaxtyping
 import pytest
+from filelock import FileLock
 from hypothesis import Phase, settings
 
 from book import chromium
@@ -28,8 +30,7 @@ for number, usual in {"SIGINT": signal.default_int_handler, "SIGHUP": signal.SIG
 # nbformat imports jsonschema, which would build a grammar of all addresses: three seconds in each worker.
 sys.modules["rfc3987_syntax"] = None
 
-jaxtyping.jaxtyped = signatures.limited
-jaxtyping.install_import_hook("rope_lab", f"{signatures.__name__}.checked")
+signatures.install()
 
 settings.register_profile("rope_lab", deadline=None, max_examples=50, derandomize="CI" in os.environ)
 settings.register_profile("mutation", deadline=None, max_examples=50, derandomize=True, phases=[Phase.generate])
@@ -45,6 +46,7 @@ CHROMIUM = [
     "--disable-sync",
     "--disable-background-networking",
     "--disable-component-update",
+    "--js-flags=--max-lazy --no-opt",  # a page lives too short for code that is compiled a second time
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",  # the network is closed
 ]
 
@@ -125,3 +127,18 @@ def browser():
         launched = playwright.chromium.launch(executable_path=chromium.path(), args=CHROMIUM)
         yield launched
         launched.close()
+
+
+@pytest.fixture(scope="session")
+def html():
+    """The folder of the built site: ROPE_LAB_SITE (an unpacked zip, say), or else what the book's driver builds."""
+    from book import build as driver
+
+    if "ROPE_LAB_SITE" in os.environ:
+        return Path(os.environ["ROPE_LAB_SITE"]).resolve()
+    out = driver.ROOT / "_build"
+    out.mkdir(exist_ok=True)
+    with FileLock(out / "lock"):  # one worker builds, the others wait and find it built
+        if driver.build():
+            pytest.fail("the book does not build; its warnings stand above")
+    return out / "html"

@@ -92,7 +92,7 @@ def tex(math: Tag) -> str:
 
 def copy(body: str, about: str, page: str, pages: set[str]) -> str:
     """The copy of one page: its title, the line ``about`` that says what it is about, and the rest."""
-    soup = BeautifulSoup(body, "html.parser")
+    soup = BeautifulSoup(re.sub("(?s)<m-tex.*?</m-tex>", "", body), "html.parser")  # formulas have TeX beside them
     for node in soup.select(DROPPED):
         node.decompose()
     for link in soup.select("a[href]"):

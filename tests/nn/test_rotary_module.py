@@ -8,7 +8,6 @@ import pytest
 import torch
 
 from rope_lab.nn.rotary import Rotary, RotaryConfig, rotary_table, rotate
-from tests.deep import sampled
 
 LAYOUTS = ("interleaved", "half")
 
@@ -119,10 +118,10 @@ def test_compiled_whole(layout, rotary_dim):
 
 
 @pytest.mark.usefixtures("untyped")
-@pytest.mark.slow
+@pytest.mark.deep  # a compiled run of the trainer, in each run, has the same turn in it
 @pytest.mark.filterwarnings("ignore:.torch.jit:DeprecationWarning")  # the compiler's own, at its import
 @pytest.mark.skipif(not shutil.which("g++"), reason="the compiler's backend needs g++: apt-get install g++")
-@pytest.mark.parametrize("dtype", sampled([torch.float32, torch.bfloat16], [torch.float32]))
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16])
 def test_compiled_to_machine_code(dtype):
     torch.compiler.reset()
     x, table = torch.randn(2, 16, 64).to(dtype), rotary_table(range(16), RotaryConfig(64, layout="half"))

@@ -231,12 +231,21 @@ window.siteChecks = (() => {
     // The ledger's entries are written by one template, and axe is slow on hundreds: of each chapter six are asked.
     const aside = all(".ledger-chapter > .ledger-entry:nth-of-type(n + 7)").map((entry) => [entry, new Comment()]);
     for (const [entry, place] of aside) entry.replaceWith(place);
+    // Glyphs are no text nodes, and nobody hears them: of a formula that leads nowhere the box stays, half of a page goes.
+    const glyphs = all("m-math:not(:has(a, [tabindex]))").map((el) => [el, [...el.childNodes], el.style.cssText]);
+    const boxes = glyphs.map(([el]) => el.getBoundingClientRect());
+    glyphs.forEach(([el], i) => {
+      el.style.cssText += `; display: inline-block; width: ${boxes[i].width}px; height: ${boxes[i].height}px`;
+      el.replaceChildren();
+    });
     const runs = [await axe.run(document, { ...options, rules: off })];
-    // The second run lays every box of the page on a grid. Glyphs are no text nodes, and what is heard has no contrast.
-    const insides = all("m-math, m-heard").map((formula) => [formula, [...formula.childNodes]]);
-    for (const [formula] of insides) formula.replaceChildren();
+    const heard = all("m-heard").map((el) => [el, [...el.childNodes], ""]); // it has no contrast
+    for (const [el] of heard) el.replaceChildren(); // the second run lays every box of the page on a grid
     runs.push(await axe.run({ include: kindsOfText() }, { ...options, runOnly: slow }));
-    for (const [formula, nodes] of insides) formula.replaceChildren(...nodes);
+    for (const [el, nodes, style] of [...glyphs, ...heard]) {
+      el.style.cssText = style;
+      el.replaceChildren(...nodes);
+    }
     for (const [entry, place] of aside) place.replaceWith(entry);
     const found = runs.flatMap(({ violations }) => violations);
     const serious = found.filter(({ impact }) => ["serious", "critical"].includes(impact));

@@ -4,13 +4,14 @@ The half that looks from inside the page is ``checks.js``; here is what a reader
 """
 
 import re
+from collections.abc import Callable
 
 from axe_playwright_python.base import AXE_SCRIPT
 from playwright.sync_api import Error, Locator, Page
 from playwright.sync_api import TimeoutError as TooLate
 
 WORD = re.compile(r"\w")
-ANSWER_MS = 15_000  # a widget or a form that says nothing for so long does not answer
+ANSWER_MS = 60_000  # a widget or a form that says nothing for so long does not answer
 
 
 def nothing(found: list[str]) -> None:
@@ -18,42 +19,25 @@ def nothing(found: list[str]) -> None:
     assert not found, "\n".join(["", *found])
 
 
-def literal_tex(page: Page) -> list[str]:
-    return page.evaluate("siteChecks.literalTex()")
+def asked(check: str) -> Callable[[Page], list[str]]:
+    """A check of ``checks.js``, as a function of a page."""
+    return lambda page: page.evaluate(f"siteChecks.{check}()")
 
 
-def unset_mathematics(page: Page) -> list[str]:
-    return page.evaluate("siteChecks.unsetMathematics()")
-
-
-def sideways(page: Page) -> list[str]:
-    return page.evaluate("siteChecks.sideways()")
-
-
-def small_labels(page: Page) -> list[str]:
-    return page.evaluate("siteChecks.smallLabels()")
-
-
-def crowded(page: Page) -> list[str]:
-    return page.evaluate("siteChecks.crowded()")
-
-
-def nameless_figures(page: Page) -> list[str]:
-    return page.evaluate("siteChecks.namelessFigures()")
+literal_tex = asked("literalTex")
+unset_mathematics = asked("unsetMathematics")
+sideways = asked("sideways")
+small_labels = asked("smallLabels")
+crowded = asked("crowded")
+nameless_figures = asked("namelessFigures")
+untold_mistakes = asked("untoldMistakes")
+unsettled_predictions = asked("unsettledPredictions")
 
 
 def serious_to_axe(page: Page) -> list[str]:
     if not page.evaluate("'axe' in window"):
         page.evaluate(AXE_SCRIPT)
     return page.evaluate("siteChecks.seriousToAxe()")
-
-
-def untold_mistakes(page: Page) -> list[str]:
-    return page.evaluate("siteChecks.untoldMistakes()")
-
-
-def unsettled_predictions(page: Page) -> list[str]:
-    return page.evaluate("siteChecks.unsettledPredictions()")
 
 
 def idle_widgets(page: Page, *, touch: bool) -> list[str]:

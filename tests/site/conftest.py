@@ -2,14 +2,11 @@
 
 import html as markup
 import json
-import os
 from pathlib import Path
 
 import pytest
-from filelock import FileLock
 from ipywidgets.embed import embed_data
 
-from book import build as driver
 from rope_lab.show import style
 from tests.site.pages import CHAPTER, IN_BOTH, ROOT, Server, Site, page_names, visiting
 
@@ -22,24 +19,12 @@ def together(name: str, way: str, *marks):
     return pytest.param((name, way), id=visit, marks=[pytest.mark.xdist_group(visit), *marks])
 
 
-def visits():
-    """Each page by both ways. Of a page that is no chapter the deep run asks the second, by turns http and file."""
+def visits(*, chapters=True):
+    """Each page by both ways. The deep run asks the second, by turns http and file, but of chapters."""
     for place, name in enumerate(page_names()):
-        both = name in IN_BOTH or CHAPTER.fullmatch(name)
+        both = name in IN_BOTH or (chapters and CHAPTER.fullmatch(name))
         for turn, way in enumerate(("http", "file")):
             yield together(name, way, *([] if both or turn == place % 2 else [pytest.mark.deep]))
-
-
-@pytest.fixture(scope="session")
-def html():
-    """The folder of the built site: ROPE_LAB_SITE (an unpacked zip, say), or else what the book's driver builds."""
-    if "ROPE_LAB_SITE" in os.environ:
-        return Path(os.environ["ROPE_LAB_SITE"]).resolve()
-    (ROOT / "_build").mkdir(exist_ok=True)
-    with FileLock(ROOT / "_build" / "lock"):  # one worker builds, the others wait and find it built
-        if driver.build(ROOT):
-            pytest.fail("the book does not build; its warnings stand above")
-    return ROOT / "_build" / "html"
 
 
 @pytest.fixture(scope="session")

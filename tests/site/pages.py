@@ -150,7 +150,7 @@ def visiting(browser: Browser, site: Site, name: str, *, phone: bool = False, lo
         color_scheme="dark" if phone else "light",
         reduced_motion="reduce",
     )
-    context.set_default_timeout(15_000)
+    context.set_default_timeout(60_000)  # a busy machine takes half a minute for the ledger
     context.add_init_script(path=CHECKS)
     try:
         page = context.new_page()

@@ -1,15 +1,18 @@
 """axe-core on each page: nothing serious or critical, on a desk (1280, light) and on a phone (390, dark).
 
 What frames a page, its side bars say, is the same on all of them: a few pages are asked in both themes at both widths.
+Of the others each is asked by one of its two ways, and by both in the deep run.
 """
 
 import pytest
 
 from tests.site import checks
 from tests.site.checks import nothing
+from tests.site.conftest import visits
 from tests.site.pages import IN_BOTH, page_names
 
 
+@pytest.mark.parametrize("visit", list(visits(chapters=False)), indirect=True)
 def test_axe(visit):
     # axe finds nothing on an error page: first see that this one is a page of the book.
     assert visit.page.locator("h1").locator("visible=true").inner_text()

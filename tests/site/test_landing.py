@@ -46,7 +46,7 @@ def open_page(browser):
 
     def open_page(width):
         contexts.append(browser.new_context(viewport={"width": width, "height": 844}, reduced_motion="no-preference"))
-        contexts[-1].set_default_timeout(30_000)
+        contexts[-1].set_default_timeout(60_000)
         return contexts[-1].new_page()
 
     yield open_page

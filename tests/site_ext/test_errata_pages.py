@@ -10,9 +10,9 @@ from bs4 import BeautifulSoup
 
 from rope_lab.claims import load
 from rope_lab.claims.errata import errata_items
-from tests.site_ext.tiny_book import ROOT, build, ledger_entries
+from tests.site_ext.tiny_book import build, ledger_entries
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("errata")]  # the page has the results of all claims
+pytestmark = pytest.mark.xdist_group("errata")  # one worker makes the page, which has the results of all claims
 
 PAGE = "# One\n"
 
@@ -27,10 +27,10 @@ def errata(folder):
 
 
 @pytest.fixture(scope="module")
-def page(tmp_path_factory):
+def page(html, tmp_path_factory):
     folder = tmp_path_factory.mktemp("errata")
-    kept = ROOT / "_build" / "claim-results.json"
-    if kept.exists():  # those that still stand need not be run once more
+    kept = html.parent / "claim-results.json"  # of the build: they need not be run once more
+    if kept.exists():
         shutil.copy(kept, folder)
     return *errata(folder), ledger_entries(folder)
 

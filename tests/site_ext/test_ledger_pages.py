@@ -12,7 +12,7 @@ from ledger_text import KINDS, check_source
 from rope_lab.claims import claim, load, select
 from tests.site_ext.tiny_book import build, ledger_entries
 
-PAGE = "# One\n"
+PAGE, pytestmark = "# One\n", pytest.mark.xdist_group("ledger page")  # which one worker makes
 
 
 @pytest.fixture(scope="module")

@@ -111,13 +111,13 @@ def book(parts: list[Part], *, title: str, author: str, address: str, styles: di
 
 
 def sheets(printed: PdfReader) -> dict[str, int]:
-    """On which page each place stands that a link leads to, counted from 1."""
-    found = {}
+    """The page, counted from 1, of each place that a link leads to."""
+    pages = {}
     for name, place in printed.named_destinations.items():
         number = printed.get_destination_page_number(place)
         if number is not None:
-            found[name.lstrip("/")] = number + 1
-    return found
+            pages[name.lstrip("/")] = number + 1
+    return pages
 
 
 def finish(printed: PdfReader, parts: list[Part], to: Path, *, title: str, author: str) -> None:
@@ -149,7 +149,7 @@ def make(
     context = browser.new_context(viewport=PAPER, color_scheme="light", reduced_motion="reduce")
     context.set_default_timeout(120_000)
     context.add_init_script(path=HERE / "pdf.js")
-    tab, styles, links, made = context.new_page(), {}, [], []
+    tab, styles, links, printed = context.new_page(), {}, [], []
     for caption, own in parts:
         chapters = []
         for page in own:
@@ -157,10 +157,10 @@ def make(
             styles |= more
             links += linked
             chapters.append(chapter)
-        made.append((caption, chapters))
+        printed.append((caption, chapters))
     scratch.mkdir(exist_ok=True)  # within the site, so that its styles and fonts are found
     whole, draft = scratch / "book.html", scratch / "draft.pdf"
-    text = book(made, title=title, author=author, address=address, styles=styles, links=each_once(links))
+    text = book(printed, title=title, author=author, address=address, styles=styles, links=each_once(links))
     whole.write_text(text, encoding="utf-8")
     tab.goto(whole.as_uri())
     tab.emulate_media(media="print", color_scheme="light")
@@ -172,12 +172,12 @@ def make(
         numbers = {place: str(number) for place, number in sheets(PdfReader(draft)).items()}
         tab.evaluate("numbers => bookOnPaper.number(numbers)", numbers)
     context.close()
-    finish(PdfReader(draft), made, to, title=title, author=author)
+    finish(PdfReader(draft), printed, to, title=title, author=author)
     shutil.rmtree(scratch)
 
 
 def cover(config: dict) -> dict[str, str]:
-    """What the cover says, from ``_config.yml``."""
+    """The words of the cover, from ``_config.yml``."""
     address = book_address(config["html"].get("baseurl"))
     return {"title": config["title"], "author": config["author"], "address": address}
 

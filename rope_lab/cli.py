@@ -100,7 +100,7 @@ def audit(
         Path | None, typer.Option(help="With --all or --model all: the table as JSON. With --targets: JSON lines.")
     ] = None,
 ) -> None:
-    """Which RoPE is this? Fingerprint and laws of an implementation, asked in a process of its own.
+    """Say which RoPE this is: fingerprint and laws of an implementation, asked in a process of its own.
 
     An audit runs the target with your rights: its process of its own is no sandbox. A module in the current folder is
     found if it is the one you name. Exit status 1 if a law is broken and not by design.
@@ -266,7 +266,7 @@ def results(
     best: Annotated[bool, typer.Option("--best", help="Each run's lowest validation loss.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
 ) -> None:
-    """What an experiment's cards say: means, paired differences with 95 % intervals, the published numbers."""
+    """Show what an experiment's cards say: means, paired differences with 95 % intervals, the published numbers."""
     with _user_errors():
         from rope_lab.commands import training_commands
         from rope_lab.training.results.cards import Metric
@@ -283,7 +283,7 @@ def doctor(
     device: Annotated[str | None, typer.Option(help="cpu or cuda; default: a GPU where there is one.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
 ) -> None:
-    """What this machine can train, how fast, and whether it computes rightly: in about a minute.
+    """Say what this machine can train, how fast, and whether it computes rightly: in about a minute.
 
     Exit status 1 if something is wrong. What is slow or absent is said, and costs only time.
     """

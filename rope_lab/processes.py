@@ -169,10 +169,10 @@ else:
 
     def _descendants(root: int) -> list[int]:
         """The children of a process, theirs, and so on."""
-        parents, found = _parents(), [root]
-        for pid in found:  # it grows as it is read
-            found += [child for child, parent in parents.items() if parent == pid]
-        return found[1:]
+        parents, children = _parents(), [root]
+        for pid in children:  # it grows as it is read
+            children += [child for child, parent in parents.items() if parent == pid]
+        return children[1:]
 
     def _parents() -> dict[int, int]:
         """The parent of every process."""
@@ -180,15 +180,15 @@ else:
             asked = subprocess.Popen(["ps", "-axo", "pid=,ppid="], stdout=subprocess.PIPE, text=True)
             rows = [line.split() for line in asked.communicate()[0].splitlines()]
             return {int(pid): int(parent) for pid, parent in rows if int(pid) != asked.pid}
-        found = {}
+        parents = {}
         for stat in Path("/proc").glob("[0-9]*/stat"):
             with contextlib.suppress(OSError):
                 text = stat.read_text(encoding="utf-8", errors="replace")
-                found[int(stat.parent.name)] = int(text.rpartition(")")[2].split()[1])  # a name may hold brackets
-        return found
+                parents[int(stat.parent.name)] = int(text.rpartition(")")[2].split()[1])  # a name may hold brackets
+        return parents
 
     def _prctl(option: int, value: int) -> None:
-        """What Linux alone offers; elsewhere nothing."""
+        """Call what Linux alone offers; elsewhere do nothing."""
         if sys.platform == "linux":
             with contextlib.suppress(ImportError, OSError, AttributeError):
                 import ctypes

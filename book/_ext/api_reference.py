@@ -49,14 +49,14 @@ def stub_of(folder: str) -> Path:
 
 def sources(folder: str) -> dict[str, list[str]]:
     """Module -> the names of it that a folder hands on; modules handed on as such are left out."""
-    found: dict[str, list[str]] = {}
+    public: dict[str, list[str]] = {}
     for node in ast.parse(stub_of(folder).read_text(encoding="utf-8")).body:
         if isinstance(node, ast.ImportFrom) and node.module:
             module = f"{folder}.{node.module}" if node.level else node.module
-            found.setdefault(module, []).extend(alias.asname or alias.name for alias in node.names)
+            public.setdefault(module, []).extend(alias.asname or alias.name for alias in node.names)
     return {
         module: [name for name in names if not inspect.ismodule(getattr(importlib.import_module(folder), name))]
-        for module, names in found.items()
+        for module, names in public.items()
     }
 
 
@@ -88,20 +88,20 @@ class Public(SphinxDirective):
         self.state.nested_parse(StringList([*lines, "```"], folder), self.content_offset, node)
         return node.children
 
-    def chosen(self, found: dict[str, list[str]], folder: str) -> dict[str, list[str]]:
+    def chosen(self, public: dict[str, list[str]], folder: str) -> dict[str, list[str]]:
         """The modules that this page shows."""
         only, without = (
             [f"{folder}.{name}" for name in self.options.get(option, ())] for option in ("only", "without")
         )
-        if unknown := {*only, *without} - found.keys():
+        if unknown := {*only, *without} - public.keys():
             raise self.error(f"public: expected modules of {folder}, got {', '.join(sorted(unknown))}")
         return {
-            module: names for module, names in found.items() if module not in without and (not only or module in only)
+            module: names for module, names in public.items() if module not in without and (not only or module in only)
         }
 
 
 def entry(folder: str, module: str, name: str) -> list[str]:
-    """What autodoc is asked for; of a constant its name, kind and sentence: its docstring is that of its class."""
+    """The directive for autodoc; for a constant its name, kind and sentence: its docstring is that of its class."""
     it = getattr(importlib.import_module(folder), name)
     if inspect.isclass(it) and it.__module__:  # a function of SymPy is a class without one
         return [f".. autoclass:: {folder}.{name}", "   :members:", ""]
@@ -113,7 +113,7 @@ def entry(folder: str, module: str, name: str) -> list[str]:
 
 
 def sentence_of(module: str, name: str) -> list[str]:
-    """What stands between triple quotes below a constant."""
+    """The lines between triple quotes below a constant."""
     return ModuleAnalyzer.for_module(module).find_attr_docs().get(("", name), [])
 
 
@@ -126,7 +126,7 @@ def home_of(module: str, folder: str) -> str:
 
 
 def first_paragraph(module: str) -> list[str]:
-    """What a module is about."""
+    """The first paragraph of a module's docstring."""
     about = inspect.getdoc(importlib.import_module(module)) or ""
     return restructured(about.split("\n\n")[0].split("\n"))
 
@@ -145,7 +145,7 @@ def restructured(lines: list[str]) -> list[str]:
 
 
 def paragraph(lines: list[str]) -> list[str]:
-    """A mark may run over the end of a line, so a paragraph is turned as a whole."""
+    """Turn the marks of a whole paragraph: one may run over the end of a line."""
     parts = PARTS.split("\n".join(lines))
     text = "".join(turned(part) if i % 2 else escaped(part) for i, part in enumerate(parts))
     return text.split("\n") if lines else []
@@ -174,12 +174,12 @@ def claim_ids() -> frozenset[str]:
 
 
 def escaped(text: str) -> str:
-    """What reStructuredText would read as emphasis, a substitution or a reference."""
+    """Escape what reStructuredText would read as emphasis, a substitution or a reference."""
     return re.sub(r"(?<!\\)(\*|\||\w_(?=\W|$))", lambda m: m[0][:-1] + "\\" + m[0][-1], text)
 
 
 def with_sentences(lines: list[str]) -> list[str]:
-    """Napoleon takes what stands before a colon in the first line of Returns and Yields for a type: one more line."""
+    """Add a line where Napoleon takes what stands before a colon in the first line of Returns and Yields for a type."""
     out = []
     for line in lines:
         out.append(line)
@@ -193,14 +193,14 @@ def before_napoleon(app, what, name, obj, options, lines):  # noqa: ARG001  (Sph
 
 
 def after_napoleon(app, what, name, obj, options, lines):  # noqa: ARG001
-    """Of a property it takes what stands before a colon in the first line for the type: read it as a function's."""
+    """Read a property's first line as a function's: Napoleon takes what stands before a colon for the type."""
     if what == "property":
         text = with_sentences(restructured((inspect.getdoc(obj) or "").split("\n")))
         lines[:] = GoogleDocstring(text, app.config).lines()
 
 
 def shorter_signature(app, what, name, obj, options, signature, returned):  # noqa: ARG001
-    """Numpy spells its ArrayLike out, over three lines, and Sphinx leaves its own marks before some names.
+    """Shorten a signature: NumPy spells ArrayLike out over three lines, and Sphinx marks some names.
 
     What Python cannot read, such as ``<factory>``, would be cut at each comma.
     """
@@ -216,12 +216,12 @@ def shorter(part: str | None) -> str | None:
 
 
 def without_fields(app, what, name, obj, skip, options):  # noqa: ARG001
-    """A named tuple's fields stand in its signature; their docstrings only count them."""
+    """Leave out a named tuple's fields: they stand in its signature, and their docstrings only count them."""
     return True if (getattr(obj, "__doc__", None) or "").startswith("Alias for field") else None
 
 
 def may_break(app, pagename, templatename, context, doctree):  # noqa: ARG001
-    """On a narrow screen a name breaks after a dot or an underscore, not within a word."""
+    """Let a name break on a narrow screen after a dot or an underscore, not within a word."""
     if "body" in context:
         context["body"] = NAME.sub(lambda m: m[1] + PLACES.sub(BREAK, m[2]), context["body"])
 

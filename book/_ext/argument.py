@@ -27,14 +27,14 @@ class Part(NamedTuple):
 
 def parts(captions: dict[str, list[str]], entries: dict[str, dict[str, str]]) -> list[Part]:
     """The parts that have chapters, in the order of the table of contents."""
-    found = []
+    parts_of_book = []
     for caption, pages in captions.items():
         first = next(filter(CHAPTER.fullmatch, pages), None)
         if first and caption not in entries:
             log.warning("book/_ext/argument.yml: expected an entry with word, law and says for the part %r", caption)
         elif first:
-            found.append(Part(first, **entries[caption]))
-    return found
+            parts_of_book.append(Part(first, **entries[caption]))
+    return parts_of_book
 
 
 def read_parts(app: Sphinx) -> list[Part]:
@@ -44,11 +44,11 @@ def read_parts(app: Sphinx) -> list[Part]:
     )
 
 
-def strip(made: list[Part], page: str, uri: Any) -> nodes.container:
+def strip(parts_of_book: list[Part], page: str, uri: Any) -> nodes.container:
     """One word for each part, this one lit, and under them its law; ``uri`` gives the address of a page."""
-    here = next(part for part in made if part.first == page)
+    here = next(part for part in parts_of_book if part.first == page)
     words = nodes.bullet_list(classes=["simple"])
-    for part in made:
+    for part in parts_of_book:
         word: nodes.Node = nodes.strong("", part.word)
         if part is not here:
             word = nodes.reference("", part.word, internal=True, refuri=uri(part.first))
@@ -60,11 +60,11 @@ def strip(made: list[Part], page: str, uri: Any) -> nodes.container:
 
 def place(app: Sphinx, doctree: nodes.document, docname: str) -> None:
     """Put the strip below the opener of a part's first chapter: its question and its prediction come first."""
-    made = app.env.argument_parts  # type: ignore[attr-defined]
-    if docname in (part.first for part in made):
+    parts_of_book = app.env.argument_parts  # type: ignore[attr-defined]
+    if docname in (part.first for part in parts_of_book):
         chapter = next(iter(doctree.findall(nodes.section)))
         end = next((i for i, node in enumerate(chapter.children) if isinstance(node, nodes.section)), len(chapter))
-        chapter.insert(end, strip(made, docname, lambda page: app.builder.get_relative_uri(docname, page)))
+        chapter.insert(end, strip(parts_of_book, docname, lambda page: app.builder.get_relative_uri(docname, page)))
 
 
 def note(app: Sphinx, env: Any) -> None:

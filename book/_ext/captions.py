@@ -58,27 +58,27 @@ def frame(app: Sphinx, doctree: nodes.document) -> None:
         for cell, title in list(pictures(doctree)):
             parent, place = cell.parent, cell.parent.index(cell)
             below = parent[place + 1] if place + 1 < len(parent) else None
-            said = below if isinstance(below, nodes.figure) and not below.children[1:] else None
-            if said is not None:
-                parent.remove(said)
+            caption = below if isinstance(below, nodes.figure) and not below.children[1:] else None
+            if caption is not None:
+                parent.remove(caption)
             if title in known:
                 number = nodes.paragraph("", "", again_node(first=known[title]["ids"][0]))
                 parent[place] = nodes.figure("", cell, nodes.legend("", number))  # a legend has no number of its own
             else:
-                parent[place] = known[title] = figure(said, cell, title)
+                parent[place] = known[title] = figure(caption, cell, title)
     for lost in doctree.findall(lambda node: isinstance(node, nodes.figure) and len(node) == 1):
         if isinstance(lost[0], nodes.caption):  # type: ignore[index]
             log.warning("{caption} stands right below a cell that shows a picture of rope_lab.show", location=lost)
 
 
-def figure(said: nodes.figure | None, cell: nodes.Element, title: str) -> nodes.figure:
+def figure(caption: nodes.figure | None, cell: nodes.Element, title: str) -> nodes.figure:
     """The cell with its caption: the title, and what the page adds to it."""
-    made = said if said is not None else nodes.figure("", nodes.caption(), ids=[f"figure-{nodes.make_id(title)}"])
-    words = made[0].children
-    made[0].children = []
-    made[0] += [nodes.Text(title if title[-1] in ".?!" else f"{title}."), *([nodes.Text(" "), *words] if words else [])]
-    made.insert(0, cell)
-    return made
+    box = caption if caption is not None else nodes.figure("", nodes.caption(), ids=[f"figure-{nodes.make_id(title)}"])
+    words = box[0].children
+    box[0].children = []
+    box[0] += [nodes.Text(title if title[-1] in ".?!" else f"{title}."), *([nodes.Text(" "), *words] if words else [])]
+    box.insert(0, cell)
+    return box
 
 
 def number_again(app: Sphinx, doctree: nodes.document, docname: str) -> None:

@@ -34,18 +34,18 @@ def links(chapters: list[str], labs: set[str], page: str, *, after: str | None =
     chapter, lab = f"book/{found[2]}", f"notebooks/{found[2]}"
     at = chapters.index(chapter)
     ahead, behind = chapters[at + 1 :], chapters[:at]
-    made = [Link("next-chapter", f"Next {word(ahead[0])}", ahead[0])] if ahead else []
-    if not made and after:
-        made = [Link("next-chapter", "Next", after)]
+    row = [Link("next-chapter", f"Next {word(ahead[0])}", ahead[0])] if ahead else []
+    if not row and after:
+        row = [Link("next-chapter", "Next", after)]
     if page == lab:
-        return [*made, Link("this-chapter", f"Back to the {word(chapter)}", chapter)]
+        return [*row, Link("this-chapter", f"Back to the {word(chapter)}", chapter)]
     if lab in labs:
-        made.append(Link("this-lab", f"Run this {word(chapter)}", lab))
-    return [*made, Link("previous-chapter", f"Previous {word(behind[-1])}", behind[-1])] if behind else made
+        row.append(Link("this-lab", f"Run this {word(chapter)}", lab))
+    return [*row, Link("previous-chapter", f"Previous {word(behind[-1])}", behind[-1])] if behind else row
 
 
 def word(page: str) -> str:
-    """What a reader calls it."""
+    """A reader's word for a page."""
     return "chapter" if CHAPTER.fullmatch(page) else "page"
 
 
@@ -95,11 +95,11 @@ def place(
     """Put the links at the end of a page, in the place of the theme's own, and into the page's head."""
     if "body" not in context:
         return
-    made = links(chapters_of(app), app.env.found_docs, pagename, after=after_the_last(app))
-    if not made:
+    row = links(chapters_of(app), app.env.found_docs, pagename, after=after_the_last(app))
+    if not row:
         return
     shown = []
-    for kind, says, page in made:
+    for kind, says, page in row:
         number = ".".join(map(str, app.env.toc_secnumbers.get(page, {}).get("", ())))
         title = (f"{number}. " if number and page.startswith("book/") else "") + app.env.titles[page].astext()
         to = escape(app.builder.get_relative_uri(pagename, page))

@@ -88,13 +88,13 @@ def fill(app: Sphinx, doctree: nodes.document, docname: str) -> None:
 
 def rows(app: Sphinx, docname: str, numbers: dict[str, int]) -> nodes.bullet_list:
     """The list: each number is a link to what it counts."""
-    made = nodes.bullet_list(classes=["checked-numbers"])
+    items = nodes.bullet_list(classes=["checked-numbers"])
     for name, words, page, query in ROWS:
         to = app.builder.get_relative_uri(docname, page) + (f"?{urlencode(query)}" if query else "")
         number = nodes.strong("", f"{numbers[name]:,}")
         link = nodes.reference("", "", number, nodes.Text(f" {words}"), internal=True, refuri=to)
-        made += nodes.list_item("", nodes.paragraph("", "", link))
-    return made
+        items += nodes.list_item("", nodes.paragraph("", "", link))
+    return items
 
 
 def pass_by(self: Any, node: nodes.Element) -> None:

@@ -57,7 +57,7 @@ class Results:
         return result
 
     def digest(self, entry: Claim) -> str:
-        """Of all that the check depends on; empty for a check from outside the package, which is run each time."""
+        """The digest of all that the check depends on; empty for one from outside the package, run each time."""
         source = Path(inspect.getsourcefile(inspect.unwrap(entry.check))).resolve()
         if not source.is_relative_to(self.root / "rope_lab"):
             return ""
@@ -81,7 +81,7 @@ class Results:
 
 
 def read(store: Path) -> dict[str, dict]:
-    """What was kept; nothing if the file is not there or is not ours."""
+    """The results that were kept; none if the file is not there or is not ours."""
     try:
         kept = json.loads(store.read_text(encoding="utf-8"))
         return {name: old for name, old in kept.items() if set(old["result"]) == set(FIELDS)}
@@ -90,7 +90,7 @@ def read(store: Path) -> dict[str, dict]:
 
 
 def result(app, claim_id: str) -> Result:
-    """What came out for a claim of the ledger."""
+    """The result for a claim of the ledger."""
     return app.claim_results[claim_id]
 
 

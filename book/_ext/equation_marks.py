@@ -54,13 +54,13 @@ def marks_under(equation: nodes.math_block) -> list[mark_node]:
     while below and isinstance(below[0], nodes.Text) and not below[0].strip():
         below = below[1:]
     marks = below[0].children if below and isinstance(below[0], nodes.paragraph) else below
-    found = []
+    nodes_under = []
     for node in marks:
         if isinstance(node, mark_node):
-            found.append(node)
+            nodes_under.append(node)
         elif not isinstance(node, nodes.Text) or node.strip():
             break
-    return found
+    return nodes_under
 
 
 def in_docstring(node: nodes.Node) -> bool:
@@ -89,17 +89,17 @@ def collect(app: Sphinx, doctree: nodes.document) -> None:
 
 
 def problem(app: Sphinx, kind: str, name: str, *, under_equation: bool) -> str:
-    """What is wrong with a mark, in words, or an empty string."""
+    """The fault of a mark, in words, or an empty string."""
     if kind == "defines":
         known = f"notation-{name.lower()}" in cast(StandardDomain, app.env.get_domain("std")).anonlabels
         return "" if known else f"no entry of the notation page has the label notation-{name}"
     if name not in app.config.equation_verdicts:
         return f"no claim {name!r} in the ledger"
-    found = result(app, name)
-    if found.failed:
-        return f"claim {name} {outcome_words(found)}"
-    if under_equation and not (found.ok and found.control_rejected):
-        return f"claim {name} has the evidence {found.claim.evidence!r}: an equation needs a check with a control"
+    outcome = result(app, name)
+    if outcome.failed:
+        return f"claim {name} {outcome_words(outcome)}"
+    if under_equation and not (outcome.ok and outcome.control_rejected):
+        return f"claim {name} has the evidence {outcome.claim.evidence!r}: an equation needs a check with a control"
     return ""
 
 

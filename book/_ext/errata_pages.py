@@ -39,13 +39,13 @@ class Errata(SphinxDirective):
         part += self.chips(item, claims)
         for claim in claims:
             part += slip(claim) if claim.mend else []
-            said = "Printed" if claim.verdict == "false" else "Said"
+            verb = "Printed" if claim.verdict == "false" else "Said"
             entry = f"{{ref}}`{claim.id} <claim-{claim.id.lower()}>`"
             told = claim.mend and only_formula(claim.statement) == bare(printed_formula(claim.mend))
             part += self.fields(
                 {
                     "Where": f"{SOURCES[claim.source]}, {claim.locus} ({entry})",
-                    said: "" if told else claim.statement,
+                    verb: "" if told else claim.statement,
                     "Read instead": claim.correction,
                     "Smallest witness": claim.witness,
                 }
@@ -54,7 +54,7 @@ class Errata(SphinxDirective):
         return part
 
     def chips(self, item: Erratum, claims: list[Claim]) -> nodes.paragraph:
-        """What kind of slip it is, and what it matters for."""
+        """The kind of slip, and what it matters for."""
         kinds = dict.fromkeys(words for claim in claims if (words := kind(claim)))
         return nodes.paragraph(
             "",

@@ -70,17 +70,17 @@ class Ledger(SphinxDirective):
             results = [result(self.env.app, entry.id) for entry in select(*self.arguments)]
         except ValueError as error:
             raise self.error(str(error)) from None
-        for found in results:
-            if found.failed:
-                log.warning("claim %s %s", found.claim.id, outcome_words(found), location=self.get_location())
+        for each in results:
+            if each.failed:
+                log.warning("claim %s %s", each.claim.id, outcome_words(each), location=self.get_location())
         counts = nodes.paragraph("", f"{len(results)} claims. {summary(results)}.", classes=["ledger-summary"])
-        chapters = [(number, list(some)) for number, some in groupby(results, key=lambda found: found.claim.chapter)]
+        chapters = [(number, list(some)) for number, some in groupby(results, key=lambda each: each.claim.chapter)]
         entries = [part for number, some in chapters for part in self.chapter(number, some)]
         return [counts, html(chips(results)), *picture(chapters), html(form(results)), *entries]
 
     def chapter(self, number: int, results: list[Result]) -> list[nodes.Node]:
         """A heading with what the chapter has, and the entries."""
-        told = Counter(kind(found) for found in results)
+        told = Counter(kind(each) for each in results)
         shared = common(results)
         words = ", ".join(f"{told[name]} {title.lower()}" for name, title in KINDS.items() if told[name])
         count = f"{len(results)} claims: {words}" if len(results) > 1 else f"1 claim: {words}"
@@ -89,25 +89,25 @@ class Ledger(SphinxDirective):
             html(f'<h3 id="claims-of-chapter-{number}">'),
             chapter_node(number=number, link=True),
             html(f" <small>{count}</small></h3>"),
-            *(self.entry(found, shared) for found in results),
+            *(self.entry(each, shared) for each in results),
             html("</section>"),
         ]
 
-    def entry(self, found: Result, shared: dict[str, str]) -> nodes.Element:
-        claim, label = found.claim, f"claim-{found.claim.id}".lower()
-        own = dict(data(found).items() - shared.items())
+    def entry(self, answer: Result, shared: dict[str, str]) -> nodes.Element:
+        claim, label = answer.claim, f"claim-{answer.claim.id}".lower()
+        own = dict(data(answer).items() - shared.items())
         node = entry_node(ids=[label], classes=["ledger-entry"], data=own)
         self.env.get_domain("std").note_hyperlink_target(label, self.env.docname, label, claim.id)
-        words, *facts_of, outcome = facts(found)
+        words, *facts_of, outcome = facts(answer)
         (sentence,) = self.myst(claim.statement)
-        row = row_node("", shape(found), nodes.inline("", "", *sentence.children, classes=["ledger-sentence"]))
+        row = row_node("", shape(answer), nodes.inline("", "", *sentence.children, classes=["ledger-sentence"]))
         row += nodes.inline("", "", classes=["ledger-facts"])
         row[-1] += [nodes.strong("", words), nodes.Text(f" · {' · '.join(facts_of)} · ")]
-        row[-1] += [nodes.inline("", outcome, classes=[state(found)]), nodes.Text(" · "), nodes.literal("", claim.id)]
+        row[-1] += [nodes.inline("", outcome, classes=[state(answer)]), nodes.Text(" · "), nodes.literal("", claim.id)]
         fields = {
             CORRECTION.get(claim.verdict, "Note"): self.myst(claim.correction),
             "Witness": self.myst(claim.witness),
-            "Evidence": self.myst(evidence(found)),
+            "Evidence": self.myst(evidence(answer)),
             "Source": [] if claim.source == "book" else self.myst(f"{SOURCES[claim.source]}, {claim.locus}"),
             "In the book": [nodes.paragraph("", "", where_node(claim=claim.id, chapter=claim.chapter))],
             "Erratum": self.erratum(claim.id),
@@ -139,22 +139,22 @@ class Ledger(SphinxDirective):
         return parent.children
 
 
-def data(found: Result) -> dict[str, str]:
-    """What a row is filtered by. A slip and a wrong step are told apart, as everywhere."""
-    claim = found.claim
+def data(answer: Result) -> dict[str, str]:
+    """The facts that a row is filtered by. A slip and a wrong step are told apart, as everywhere."""
+    claim = answer.claim
     return {
-        "kind": kind(found),
+        "kind": kind(answer),
         "source": claim.source,
         "chapter": str(claim.chapter),
         "verdict": claim.words,
         "evidence": claim.evidence,
         "tier": claim.tier,
-        "outcome": "fails" if found.failed else found.outcome,
+        "outcome": "fails" if answer.failed else answer.outcome,
     }
 
 
 def common(results: list[Result]) -> dict[str, str]:
-    """Of each field the value that most of these results have."""
+    """The value of each field that most of these results have."""
     rows = [data(found) for found in results]
     return {name: Counter(row[name] for row in rows).most_common(1)[0][0] for name in rows[0]}
 
@@ -167,12 +167,12 @@ def chips(results: list[Result]) -> str:
     """One choice for each kind, with its shape, so that they are the picture's legend too; served by ledger.js."""
     counted = Counter(kind(found) for found in results)
     choices = {"": ("All", len(results))} | {name: (title, counted[name]) for name, title in KINDS.items()}
-    made = "".join(
+    buttons = "".join(
         f'<label><input type="radio" name="kind" value="{value}" form="ledger-filter"{"" if value else " checked"}>'
         f'<i class="claim-shape {value}"></i>{title} <b>{number}</b></label>'
         for value, (title, number) in choices.items()
     )
-    return f'<fieldset class="ledger-chips" disabled><legend>Kind of claim</legend>{made}</fieldset>'
+    return f'<fieldset class="ledger-chips" disabled><legend>Kind of claim</legend>{buttons}</fieldset>'
 
 
 def picture(chapters: list[tuple[int, list[Result]]]) -> list[nodes.Node]:

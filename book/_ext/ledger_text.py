@@ -33,40 +33,40 @@ KINDS = {
 COLOURED = (Keyword, Operator.Word, String, Comment, Name.Function, Name.Decorator)
 
 
-def kind(found: Result) -> str:
+def kind(result: Result) -> str:
     """The kind of a claim. Not settled: it can be read in two ways, or no measurement has reproduced it."""
-    verdict = found.claim.verdict
+    verdict = result.claim.verdict
     if verdict == "empirical":
-        return "measured" if found.ok else "unsettled"
+        return "measured" if result.ok else "unsettled"
     return {"false": "print", "ambiguous": "unsettled"}.get(verdict, verdict)
 
 
-def facts(found: Result) -> list[str]:
-    """What a row says under the sentence: the verdict, the evidence with its numbers, the control, the outcome."""
-    claim, numbers = found.claim, ""
-    if found.residual is not None:
-        sign = "≤" if found.residual <= claim.tolerance else ">"
-        numbers = f" {found.residual:.0e} {sign} {claim.tolerance:.0e}"
-    control = [] if claim.evidence in ("read", "experiment") else [f"control {control_words(found)}"]
-    return [claim.words, f"{claim.evidence}{numbers}", *control, "fails" if found.failed else found.outcome]
+def facts(result: Result) -> list[str]:
+    """The words of a row under its sentence: the verdict, the evidence with its numbers, the control, the outcome."""
+    claim, numbers = result.claim, ""
+    if result.residual is not None:
+        sign = "≤" if result.residual <= claim.tolerance else ">"
+        numbers = f" {result.residual:.0e} {sign} {claim.tolerance:.0e}"
+    control = [] if claim.evidence in ("read", "experiment") else [f"control {control_words(result)}"]
+    return [claim.words, f"{claim.evidence}{numbers}", *control, "fails" if result.failed else result.outcome]
 
 
-def state(found: Result) -> str:
-    """What the row's sign shows: only what was run and held is ``held``."""
-    return {True: "held", False: "failed", None: "open"}[found.ok]
+def state(result: Result) -> str:
+    """The state that a row's sign shows: only what was run and held is ``held``."""
+    return {True: "held", False: "failed", None: "open"}[result.ok]
 
 
-def evidence(found: Result) -> str:
-    """What was run and what came out, as a sentence or two; no seconds, which differ from build to build."""
-    claim, words = found.claim, EVIDENCE[found.claim.evidence]
-    if found.failed or claim.evidence == "experiment":
-        return f"{words}: {outcome_words(found)}."
+def evidence(result: Result) -> str:
+    """Say what was run and what came out, in a sentence or two; no seconds, which differ from build to build."""
+    claim, words = result.claim, EVIDENCE[result.claim.evidence]
+    if result.failed or claim.evidence == "experiment":
+        return f"{words}: {outcome_words(result)}."
     if claim.evidence == "read":
         return f"{words} on {claim.date}; nothing was run."
     if claim.evidence == "numeric":
-        words = f"{words} {found.residual:.0e}, tolerance {claim.tolerance:.0e}"
-    printed = " So is the formula as printed." if found.printed_rejected else ""
-    by = "" if found.control_residual is None else f", with residual {found.control_residual:.1g}"
+        words = f"{words} {result.residual:.0e}, tolerance {claim.tolerance:.0e}"
+    printed = " So is the formula as printed." if result.printed_rejected else ""
+    by = "" if result.control_residual is None else f", with residual {result.control_residual:.1g}"
     return f"{words}. The control is rejected{by}.{printed}"
 
 

@@ -139,11 +139,11 @@ class Signs(SphinxPostTransform):
         """All claims of the page, for whoever checks it."""
         items = []
         for name in claims:
-            found = result(self.app, name)
-            sign = {"held": "✓", "failed": "✗", "open": "○"}[state(found)]
+            outcome = result(self.app, name)
+            sign = {"held": "✓", "failed": "✗", "open": "○"}[state(outcome)]
             entry = nodes.reference("", name, internal=True, refuri=f"{self.uri(LEDGER)}#claim-{name.lower()}")
             place = nodes.reference("", "in the text", internal=True, refuri=f"#mark-{name.lower()}")
-            words = f" · {found.claim.words} · {'fails' if found.failed else found.outcome} · "
+            words = f" · {outcome.claim.words} · {'fails' if outcome.failed else outcome.outcome} · "
             items.append(nodes.list_item("", nodes.paragraph("", f"{sign} ", entry, nodes.Text(words), place)))
         title = (
             f"For whoever checks: the {len(claims)} claims of this page."
@@ -156,7 +156,7 @@ class Signs(SphinxPostTransform):
 
 
 def tag(claim: Claim) -> str:
-    """How the source's print differs from the formula here, in words; empty where it does not."""
+    """The difference of the source's print from the formula here, in words; empty where there is none."""
     words = claim.differs or TAGS.get(claim.verdict)
     if not words or claim.source not in WHO:
         return ""
@@ -203,7 +203,7 @@ def add_cards(document: nodes.document, cards: Iterable[card_node]) -> None:
 
 
 def card_text(entry: entry_node) -> card_node:
-    """What the card says of one claim: the statement, its condition, the outcome, the witness."""
+    """The text of one claim's card: the statement, its condition, the outcome, the witness."""
     fields = next(entry.findall(nodes.field_list))
     named = {field[0].astext(): field for field in fields}
     text = card_node(ids=[f"card-{entry['ids'][0]}"])

@@ -108,11 +108,11 @@ def draw(font: Path, target: Path, signs: str) -> None:
     """Write a font with those of its signs that the styles draw."""
     options = subset.Options(flavor="woff", hinting=False, notdef_outline=True)
     options.drop_tables += ["FFTM"]  # when it was made
-    with subset.load_font(str(font), options) as made:
+    with subset.load_font(str(font), options) as face:
         chosen = subset.Subsetter(options)
         chosen.populate(text=signs)
-        chosen.subset(made)
-        subset.save_font(made, str(target), options)
+        chosen.subset(face)
+        subset.save_font(face, str(target), options)
 
 
 def mathjax() -> Path:
@@ -152,7 +152,7 @@ def visit_display(self: Any, node: nodes.math_block) -> None:
 
 
 def lines(tex: str) -> str:
-    r"""Where a line ends with \\, the lines are aligned, as Sphinx does."""
+    r"""Align the lines where one ends with \\, as Sphinx does."""
     tex = tex.strip()
     return rf"\begin{{split}}{tex}\end{{split}}" if r"\\" in tex else tex
 

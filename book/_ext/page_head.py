@@ -77,7 +77,7 @@ def book_address(written: str | None) -> str:
 
 
 def clean_address(_: Sphinx, config: Config) -> None:
-    """What reads the setting after this finds an address or nothing."""
+    """Leave an address or nothing in the setting, for all that read it after this."""
     try:
         config.html_baseurl = book_address(config.html_baseurl)
     except ValueError as error:
@@ -110,7 +110,7 @@ def in_the_text(paragraph: nodes.paragraph) -> bool:
 
 
 def description(doctree: nodes.Node | None, title: str, book: str) -> str:
-    """What a page is about: what it says its reader can do afterwards, or its first paragraph."""
+    """The description of a page: what it says its reader can do afterwards, or its first paragraph."""
     found = list(doctree.findall(nodes.paragraph)) if doctree else []
     told = [p for p in found if "aims" in p["classes"]]
     first = [p for p in found if in_the_text(p) and len(p.astext()) >= 60]

@@ -61,16 +61,16 @@ def as_python(cell: str) -> str:
 
 def module_inputs(modules: set[str], root: Path, *, discovered: Mapping[str, str] = DISCOVERED) -> set[Path]:
     """The files of some modules, what these import in turn, and the scripts and data that lie beside them."""
-    waiting, found = set(modules), set()
+    waiting, inputs = set(modules), set()
     while waiting:
         new = module_files(waiting.pop(), root, discovered)
-        for source in new - found:
+        for source in new - inputs:
             waiting |= imports(source.read_text()) - {"rope_lab"}
-            found |= beside(source)
+            inputs |= beside(source)
             if source.name == "cards.py":
-                found |= set(files(root, ["rope_lab/results"]))
-        found |= new
-    return found
+                inputs |= set(files(root, ["rope_lab/results"]))
+        inputs |= new
+    return inputs
 
 
 def module_files(name: str, root: Path, discovered: Mapping[str, str]) -> set[Path]:

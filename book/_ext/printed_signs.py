@@ -30,11 +30,11 @@ SIGNS = (
 
 def printed(body: str) -> str:
     """The body of a page with the signs of print in its prose."""
-    made, at = [], 0
+    pieces, at = [], 0
     for other in NOT_PROSE.finditer(body):
-        made += [mended(body[at : other.start()]), other[0]]
+        pieces += [mended(body[at : other.start()]), other[0]]
         at = other.end()
-    return "".join([*made, mended(body[at:])])
+    return "".join([*pieces, mended(body[at:])])
 
 
 def mended(text: str) -> str:

@@ -111,7 +111,7 @@ class FromExercises(SphinxDirective):
 
 
 def asked_in_bold(blocks: list[nodes.Node]) -> list[nodes.Node]:
-    """The same blocks, with the last sentence in bold where it is a question, so that a glance finds it."""
+    """Set the last sentence of the blocks in bold where it is a question, so that a glance finds it."""
     asked = blocks[-1]
     if not isinstance(asked, nodes.paragraph) or not asked.astext().endswith("?"):
         return blocks
@@ -173,7 +173,7 @@ class Quiz(FromExercises):
         return [form]
 
     def feedback(self, question: Question) -> list[nodes.Node]:
-        """What there is to say about wrong answers, each hidden until somebody gives it."""
+        """The feedback on wrong answers, each hidden until somebody gives it."""
         told = [
             html("div", *self.blocks(text), hidden="", data_for=given if question.choices else repr(read_number(given)))
             for given, text in question.feedback.items()
@@ -240,7 +240,7 @@ class Settled(FromExercises):
 
 
 def join_settled(app: Sphinx, doctree: nodes.document) -> None:  # noqa: ARG001  (Sphinx fixes the signature)
-    """Of a prediction that the text settles, the form keeps the verdict alone; its answer becomes a link."""
+    """Keep only the verdict in the form of a prediction that the text settles; its answer becomes a link."""
     tags = list(doctree.findall(tag))
     forms = {form["asks"]: form for form in tags if "asks" in form}
     seen = set()
@@ -262,7 +262,7 @@ def part_of_form(node: tag) -> bool:
 
 
 def settling_part(part: tag, place: str) -> tag:
-    """What stands there instead."""
+    """The part of a form for a prediction that the text settles."""
     if part["attributes"]["class"] == "quiz-plain":
         return html("p", "Without JavaScript nothing is checked here.", class_="quiz-plain")
     link = html("a", "Where the text settles it", href=f"#{place}")

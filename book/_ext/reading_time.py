@@ -149,13 +149,13 @@ def table(app: Sphinx, docname: str) -> nodes.table:
             link = nodes.reference("", title, internal=True, refuri=to)
             rows.append([[nodes.Text(part)], [link], [nodes.Text(str(core))], [nodes.Text(str(every))]])
             part = ""
-    made = nodes.table(classes=["chapter-map"])
+    grid = nodes.table(classes=["chapter-map"])
     group = nodes.tgroup(cols=4)
     group += [nodes.colspec(colwidth=width) for width in (22, 50, 10, 18)]
     lines = [nodes.row("", *(nodes.entry("", nodes.paragraph("", "", *cell)) for cell in row)) for row in rows]
     group += [nodes.thead("", lines[0]), nodes.tbody("", *lines[1:])]
-    made += group
-    return made
+    grid += group
+    return grid
 
 
 def pass_by(self: Any, node: nodes.Element) -> None:

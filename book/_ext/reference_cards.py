@@ -77,12 +77,12 @@ class References(SphinxPostTransform):
             return None
         label = xref["reftarget"]
         page = getattr(self.env, "proof_list", {}).get(label, {}).get("docname")
-        found = page and next((node for node in self.read(page, nodes.Element) if node.get("label") == label), None)
-        if not found:
+        box = page and next((node for node in self.read(page, nodes.Element) if node.get("label") == label), None)
+        if not box:
             return None
-        title = found.get("title", "").strip(" ()")
+        title = box.get("title", "").strip(" ()")
         head = [nodes.paragraph("", "", nodes.strong("", title))] if title else []
-        body = next(found.findall(nodes.section), nodes.section())
+        body = next(box.findall(nodes.section), nodes.section())
         return self.card(label, [*head, *map(plain, body)], xref, page)
 
     def card(self, anchor: str, content: list[nodes.Element], xref: pending_xref, page: str) -> card_node:

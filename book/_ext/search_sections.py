@@ -40,12 +40,12 @@ def is_inner(node: nodes.Node) -> bool:
 def sections_of(doctree: nodes.document) -> list[Section]:
     """The sections of a page in their order; the anchor of the first, which is the page, is empty."""
     language = ENGLISH({})
-    found: list[Section] = []
+    sections: list[Section] = []
     for section in doctree.findall(lambda node: isinstance(node, nodes.section) and not is_inner(node)):
         words = (word for text in own_text(section) for word in language.split(text))
         stems = Counter(language.stem(word) for word in words if language.word_filter(word))
-        found.append((section["ids"][0] if found else "", section[0].astext(), dict(stems)))
-    return found
+        sections.append((section["ids"][0] if sections else "", section[0].astext(), dict(stems)))
+    return sections
 
 
 def index(pages: dict[str, list[Section]]) -> dict[str, Any]:
@@ -87,7 +87,7 @@ def link(
     context: dict[str, Any],  # noqa: ARG001
     doctree: nodes.document | None,  # noqa: ARG001
 ) -> None:
-    """The scripts go to the search page alone; deferred, they come after Sphinx's own and before the search."""
+    """Add the scripts to the search page alone; deferred, they come after Sphinx's own and before the search."""
     if pagename == "search":
         app.add_js_file("section-words.js", loading_method="defer")
         app.add_js_file("search_sections.js", loading_method="defer")

@@ -34,22 +34,22 @@ INK, MUTED, PAPER = (style.LIGHT[role] for role in ("ink", "muted", "paper"))
 
 
 def plan(env: BuildEnvironment) -> dict[str, tuple[str, str, str]]:
-    """Of each page: the name of its card, the line above its title, and the title."""
+    """The name of each page's card, the line above its title, and the title."""
     caption = {page: part for part, pages in chapters_by_part(env).items() for page in pages}
-    found = {}
+    cards = {}
     for page in sorted(env.found_docs):
         chapter = CHAPTER.fullmatch(page)
         home = f"book/{chapter[1]}" if chapter else ""
         if chapter and home in env.titles:
             title = f"{int(chapter[2])}. {env.titles[home].astext()}"
-            found[page] = (chapter[1], f"Part {caption.get(home, '')}", title)
+            cards[page] = (chapter[1], f"Part {caption.get(home, '')}", title)
         else:
-            found[page] = (
+            cards[page] = (
                 "book",
                 "An executable book on rotary position embedding",
                 "Where a word stands is an angle.",
             )
-    return found
+    return cards
 
 
 def first_figure(source: Path) -> Picture | None:

@@ -24,14 +24,14 @@ NESTING = ("media", "supports", "layer", "container")
 
 def names(out: Path) -> set[str]:
     """The classes that the pages have, and all words of the scripts."""
-    found: set[str] = set()
+    known: set[str] = set()
     for page in out.rglob("*.html"):
         text = page.read_text(encoding="utf-8")
-        found.update(name for value in CLASSES.findall(text) for name in value.split())
-        found.update(word for script in SCRIPT.findall(text) for word in WORD.findall(script))
+        known.update(name for value in CLASSES.findall(text) for name in value.split())
+        known.update(word for script in SCRIPT.findall(text) for word in WORD.findall(script))
     for script in out.rglob("*.js"):
-        found.update(WORD.findall(script.read_text(encoding="utf-8")))
-    return found
+        known.update(WORD.findall(script.read_text(encoding="utf-8")))
+    return known
 
 
 def selectors(prelude: list[Any]) -> list[str]:

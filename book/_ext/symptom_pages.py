@@ -38,7 +38,7 @@ def rows() -> list[Row]:
 
 
 def printed(test: str) -> str:
-    """What the test of a row prints: Python, or a command of ours after ``$ ``."""
+    """The output of a row's test: Python, or a command of ours after ``$ ``."""
     if test.startswith(COMMAND):
         name, *words = shlex.split(test.removeprefix(COMMAND))
         called = [str(Path(sys.executable).with_name(name)), *words]
@@ -108,19 +108,19 @@ class Symptoms(SphinxDirective):
         chapter = re.match(r"book/(\d\d)_", row["page"])
         to = f"{page}#{nodes.make_id(row['section'])}"
         link = nodes.reference("", row["section"], refuri=to, internal=True)
-        said = nodes.paragraph("", "", nodes.strong("", "Answer: "), link, classes=["symptom-where"])
-        said += nodes.Text(f", chapter {int(chapter[1])}." if chapter else ".")
+        answer = nodes.paragraph("", "", nodes.strong("", "Answer: "), link, classes=["symptom-where"])
+        answer += nodes.Text(f", chapter {int(chapter[1])}." if chapter else ".")
         if threads := row.get("threads"):
-            said += nodes.Text(" Met in ")
+            answer += nodes.Text(" Met in ")
             for at, thread in enumerate(threads):
                 repository, _, number = thread.partition("#")
                 name = f"{repository.partition('/')[2]}#{number}"
-                said += [
+                answer += [
                     *([nodes.Text(", ")] if at else []),
                     nodes.reference("", name, refuri=f"https://github.com/{repository}/issues/{number}"),
                 ]
-            said += nodes.Text(f" (looked up {row['seen']}).")
-        return said
+            answer += nodes.Text(f" (looked up {row['seen']}).")
+        return answer
 
     def myst(self, text: str) -> list[nodes.Node]:
         parent = nodes.Element()

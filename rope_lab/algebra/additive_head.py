@@ -49,7 +49,7 @@ class AdditiveHead:
         return keys @ self.W_k.T @ (self.W_q @ self.embed(kind, m))
 
     def tilt(self, *, kinds: tuple[int, int] = (0, 1)) -> Float64[np.ndarray, "window"]:
-        r"""What a change of the query's kind adds to the logit of each key: the same for queries at all positions.
+        r"""The change of each key's logit when the query's kind changes: the same for queries at all positions.
 
         $a(n) = (x' - x)^\top W_q^\top W_k (x_n + p_n)$.
 
@@ -60,7 +60,7 @@ class AdditiveHead:
 
 
 def least_tilt_range(window: int, *, margin: float) -> float:
-    r"""How far the tilt of any such head must reach if it looks one or two places ahead, everywhere in the window.
+    r"""The least range of the tilt of any such head that looks one or two places ahead, everywhere in the window.
 
     $a(n+1) - a(n) \ge 2\varepsilon$ for $N - 2$ steps, so at least $2\varepsilon\,(N - 2)$, with the margin
     $\varepsilon$ by which the wanted key must lead. ValueError below 2 positions.

@@ -81,7 +81,7 @@ class ModelShape:
 
 
 def read_as(shape: ModelShape, reading: Reading) -> ModelShape:
-    """The same model in one of the `READINGS`.
+    """Return the model in one of the `READINGS`.
 
     Raises:
         ValueError: if the reading is unknown, or if half a head would not consist of whole planes.

@@ -45,7 +45,7 @@ class CacheShape:
 
 
 def numbers_per_token(scheme: Scheme, shape: CacheShape) -> int:
-    r"""How many numbers one layer keeps for one token.
+    r"""Count the numbers that one layer keeps for one token.
 
     mha $2Hd$; gqa $2Gd$; mqa $2d$; mla $d_c + d_r$; shared $d_c$
 
@@ -75,7 +75,7 @@ def numbers_per_token(scheme: Scheme, shape: CacheShape) -> int:
 
 
 def bytes_per_token(scheme: Scheme, shape: CacheShape, *, size: int = 2) -> int:
-    r"""How many bytes the whole model keeps for one token.
+    r"""Count the bytes that the whole model keeps for one token.
 
     $\mathrm{layers} \cdot \mathrm{numbers} \cdot \mathrm{size}$
 

@@ -152,7 +152,7 @@ def family_dimension(*, head_dim: int, width: int, complex_linear: bool, theta: 
 
 
 def gauge_dimension(*, head_dim: int) -> int:
-    r"""How many directions in $(W_q, W_k)$ change no logit: $d$, one complex factor for each plane.
+    r"""The number of directions in $(W_q, W_k)$ that change no logit: $d$, one complex factor for each plane.
 
     $\tilde q \to \tilde q / \bar\lambda$ and $\tilde k \to \lambda \tilde k$, for distinct frequencies, none of them 0
     or $\pi$.
@@ -245,7 +245,7 @@ def jacobian_rank(
 
 
 def value_rank(*, head_dim: int, width: int, complex_linear: bool, seed: int = 0) -> int:
-    r"""The same for $(W_o, W_v) \mapsto W_o W_v$, with $W_o$ real.
+    r"""Rank of the derivative of $(W_o, W_v) \mapsto W_o W_v$ at a random point, with $W_o$ real.
 
     Args:
         head_dim: d, even.

@@ -282,7 +282,7 @@ def power_4d(B: ArrayLike, n: float) -> Float64[np.ndarray, "4 4"]:
 
 
 def alias(theta: ArrayLike) -> Float64[np.ndarray, "planes"]:
-    r"""What whole positions can see of a list of frequencies: each folded into $[0, \pi]$, and sorted.
+    r"""The frequencies as whole positions see them: each folded into $[0, \pi]$, and sorted.
 
     $\min(\theta \bmod 2\pi,\ 2\pi - \theta \bmod 2\pi)$, the larger first
 

@@ -45,7 +45,7 @@ def grid_turn(x: float, y: float, *, B_1: ArrayLike, B_2: ArrayLike) -> Float64[
 
 
 def grid_law_residual(B_1: ArrayLike, B_2: ArrayLike, *, span: tuple[float, ...] = (-1.0, 0.0, 0.5, 2.0)) -> float:
-    r"""By how much $R_p^\top R_{p'} = R_{p' - p}$ fails, over all pairs of places with coordinates in ``span``.
+    r"""The largest error of $R_p^\top R_{p'} = R_{p' - p}$ over all pairs of places with coordinates in ``span``.
 
     Args:
         B_1: (d, d), skew, radians per step of x.

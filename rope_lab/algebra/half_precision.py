@@ -100,7 +100,7 @@ def bit_pattern(x: ArrayLike, *, dtype: Literal["float16", "bfloat16"]) -> UInt1
 
 
 def spacing(x: ArrayLike, *, dtype: DType) -> Float64[np.ndarray, "*shape"]:
-    r"""How far the numbers of ``dtype`` lie apart around ``x``, on the side away from zero.
+    r"""The gap between neighbouring numbers of ``dtype`` at ``x``, on the side away from zero.
 
     $h(x) = 2^{\max(e,\,e_{\min}) - p + 1}$ with $e = \lfloor \log_2 |x| \rfloor$
 
@@ -204,7 +204,7 @@ def rounded_turns(
 def turn_errors(
     positions: ArrayLike, *, theta: ArrayLike, rounding: Rounding
 ) -> Float64[np.ndarray, "*positions planes"]:
-    r"""How far each plane's vector lands from where it should, relative to its length.
+    r"""The distance of each plane's vector from where it should land, relative to its length.
 
     $|\hat c - e^{\mathrm i n\theta_i}|$, from 0 to about 2
 

@@ -100,7 +100,7 @@ def absorbed(
     W_k: Float64[np.ndarray, "H d d_c"],
     W_v: Float64[np.ndarray, "H d_v d_c"],
 ) -> Float64[np.ndarray, "H T d_v"]:
-    r"""The same outputs without a key or a value in sight: all heads attend to the latents themselves.
+    r"""The outputs of `expanded` without a key or a value in sight: all heads attend to the latents themselves.
 
     $o_m = W_v \sum_{n \le m} a_{mn}\, c_n, \quad s_{mn} = (W_k^\top q_m)^\top c_n$
 
@@ -162,7 +162,7 @@ def spliced(
 def relative(
     q: Float64[np.ndarray, "T d_c"], c: Float64[np.ndarray, "T d_c"], *, positions: ArrayLike, theta: ArrayLike
 ) -> Float64[np.ndarray, "T d_c"]:
-    r"""What the shared form should be, written with offsets alone: no position occurs by itself.
+    r"""The shared form as it should be, written with offsets alone: no position occurs by itself.
 
     $o_m = \sum_{n \le m} a_{mn}\, \mathcal R_{n-m} c_n, \quad s_{mn} = q_m^\top \mathcal R_{n-m} c_n$
 

@@ -115,15 +115,15 @@ def cycles(permutation: ArrayLike) -> list[list[int]]:
     >>> cycles([0, 2, 1])
     [[0], [1, 2]]
     """
-    p, seen, found = _permutation(permutation), set(), []
+    p, seen, all_cycles = _permutation(permutation), set(), []
     for start in range(len(p)):
         if start not in seen:
             cycle = [start]
             while p[cycle[-1]] != start:
                 cycle.append(p[cycle[-1]])
             seen.update(cycle)
-            found.append(cycle)
-    return found
+            all_cycles.append(cycle)
+    return all_cycles
 
 
 def parity(permutation: ArrayLike) -> int:
@@ -147,7 +147,7 @@ def parity(permutation: ArrayLike) -> int:
 
 
 def minimal_swaps(permutation: ArrayLike) -> int:
-    """How many exchanges of two entries put a permutation in order, at the least: n minus its number of cycles.
+    """The least number of exchanges of two entries that put a permutation in order: n minus its number of cycles.
 
     Args:
         permutation: An index array.
@@ -165,7 +165,7 @@ def minimal_swaps(permutation: ArrayLike) -> int:
 
 
 def minimal_moves(permutation: ArrayLike) -> int:
-    """How many moves put a permutation in order, at the least; a move takes one entry out and inserts it elsewhere.
+    """The least number of moves that put a permutation in order; a move takes one entry out and inserts it elsewhere.
 
     It is n minus the length of a longest increasing subsequence: those entries may stay.
 

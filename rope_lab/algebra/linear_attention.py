@@ -41,7 +41,7 @@ def kernel(
     *,
     feature: Callable[[np.ndarray], np.ndarray] = relu,
 ) -> float:
-    r"""What linear attention has in the place of $e^{\text{logit}}$: $\phi(q)^\top R\, \phi(k)$.
+    r"""The kernel of linear attention, in the place of $e^{\text{logit}}$: $\phi(q)^\top R\, \phi(k)$.
 
     Args:
         q: (d,).

@@ -177,7 +177,7 @@ def interleaved_frequencies(sections: Sequence[int], *, base: float = 10000.0) -
 
 
 def plane_angles(places: ArrayLike, table: ArrayLike) -> Float64[np.ndarray, "*batch planes"]:
-    r"""By which angle each plane turns at each place: $p \cdot \theta_i$.
+    r"""The angle of each plane at each place: $p \cdot \theta_i$.
 
     Args:
         places: (..., axes), real numbers.
@@ -205,7 +205,7 @@ def plane_angles(places: ArrayLike, table: ArrayLike) -> Float64[np.ndarray, "*b
 
 
 def largest_turns(table: ArrayLike, *, steps: float) -> Float64[np.ndarray, "axes"]:
-    r"""By how much the fastest plane of each axis turns in so many steps along it: $\max_i |\theta_{i,a}|\, n$.
+    r"""The turn of the fastest plane of each axis in so many steps along it: $\max_i |\theta_{i,a}|\, n$.
 
     Args:
         table: (planes, axes), radians per step.

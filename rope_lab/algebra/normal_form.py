@@ -139,7 +139,7 @@ def orthogonal_normal_form(O: ArrayLike, *, tolerance: float = 1e-8) -> Orthogon
 
 
 def _cut(T: np.ndarray) -> tuple[list[tuple[int, int]], list[int]]:
-    """Where the 2 x 2 blocks of a real Schur form stand, and the 1 x 1 blocks. LAPACK writes exact zeros between."""
+    """The places of the 2 x 2 and of the 1 x 1 blocks of a real Schur form. LAPACK writes exact zeros between."""
     paired, single, i = [], [], 0
     while i < len(T):
         if i + 1 < len(T) and T[i + 1, i] != 0.0:

@@ -131,7 +131,7 @@ def token_projection(offsets: ArrayLike, *, theta: ArrayLike, width: int) -> Com
 
 
 def neighbour_gap(theta: ArrayLike) -> float:
-    r"""By how much the logit of the wanted key exceeds that of its neighbours.
+    r"""The logit of the wanted key minus that of its neighbours.
 
     $\sum_i (1 - \cos\theta_i)$
 
@@ -182,7 +182,7 @@ def target_weight(window: int, *, theta: ArrayLike, amplitude: float = 1.0) -> f
 
 
 def leak_law(head_dim: int, *, base: float = 10000.0) -> float:
-    r"""What the wanted key does not get, $1 - a$, when head_dim is large: half of it goes to either neighbour.
+    r"""The weight that the wanted key lacks, $1 - a$, when head_dim is large: half of it goes to either neighbour.
 
     $1 - a \sim 2\,e^{(\cos 1 - \cos(1/\mathrm{base}))/2}\, e^{-\frac d2 (1 - g(1))}$ with g of `schedule.dense_decay`
 

@@ -56,7 +56,7 @@ def linear_part(
 
 
 def linear_share(W: ArrayLike, J: ArrayLike, *, layout: Layout = "interleaved", out_heads: int = 1) -> float:
-    """How much of the energy $|W|^2$ is complex-linear over the pairing ``J``: 1 all of it, 0 none.
+    """The share of the energy $|W|^2$ that is complex-linear over the pairing ``J``: 1 all of it, 0 none.
 
     Args:
         W: (2n, 2m), outputs in rows.

@@ -26,7 +26,7 @@ PLACEMENTS = tuple("".join(letters) for size in range(5) for letters in combinat
 
 
 def roles(subset: str, *, name: str = "rotated") -> str:
-    """Some of the letters q, k, v, o, in that order.
+    """The letters of ``subset`` in the order q, k, v, o.
 
     Args:
         subset: the letters, in any order and case; "" for none.

@@ -70,7 +70,7 @@ def kendall_tau(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> float:
 
 
 def orders_at(n: int) -> tuple[int, ...]:
-    r"""How many of the n! orders are D exchanges away from a given one, for D = 0, 1, ....
+    r"""Count those of the n! orders that are D exchanges away from a given one, for D = 0, 1, ....
 
     $\sum_D c_D\, x^D = \prod_{k=1}^{n} (1 + x + \dots + x^{k-1})$
 
@@ -101,7 +101,7 @@ def orders_at(n: int) -> tuple[int, ...]:
 
 
 def kendall_p(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> Fraction:
-    r"""How often an order drawn at random is at least as near to ``theirs`` as ``ours`` is.
+    r"""The probability that an order drawn at random is at least as near to ``theirs`` as ``ours`` is.
 
     $p = \frac{1}{n!} \sum_{D' \le D} c_{D'}$ with the counts of `orders_at`
 
@@ -153,7 +153,7 @@ def spearman_rho(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> float:
 
 
 def spearman_p(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> Fraction:
-    r"""How often an order drawn at random has at least the $\rho$ of these two.
+    r"""The probability that an order drawn at random has at least the $\rho$ of these two.
 
     $p = \#\{\pi : \sum_i (i - \pi_i)^2 \le \sum_i d_i^2\} / n!$
 

@@ -72,7 +72,7 @@ def decay_attention(
 def recurrent(
     v: ArrayLike, *, gamma: ArrayLike, theta: ArrayLike, layout: Layout = "interleaved", state: ArrayLike | None = None
 ) -> Float64[np.ndarray, "T head_dim"]:
-    r"""The same, one step at a time: a recurrence whose state turns back and shrinks.
+    r"""Compute `decay_attention` one step at a time: a recurrence whose state turns back and shrinks.
 
     $h_t = \gamma\, \mathcal R_1^\top h_{t-1} + v_t$, in complex coordinates $\tilde h_t = \gamma e^{-\mathrm i\theta}\,
     \tilde h_{t-1} + \tilde v_t$
@@ -104,17 +104,17 @@ def recurrent(
     h = np.zeros(v.shape[1]) if state is None else expect_real(state, name="state")
     if h.shape != v.shape[1:]:
         raise ValueError(f"state: expected shape {v.shape[1:]}, got {h.shape}; give the last row returned")
-    found = np.empty_like(v)
+    states = np.empty_like(v)
     for t, v_t in enumerate(v):
         h = shrink * (back @ h) + v_t
-        found[t] = h
-    return found
+        states[t] = h
+    return states
 
 
 def rotate_then_decay(
     v: ArrayLike, *, gamma: ArrayLike, theta: ArrayLike, layout: Layout = "interleaved"
 ) -> Float64[np.ndarray, "T head_dim"]:
-    r"""The same in a frame that turns along: there the decay is real, and each coordinate decays by itself.
+    r"""Compute `decay_attention` in a turning frame, where the decay is real and each coordinate decays by itself.
 
     $u_t = \gamma\, u_{t-1} + \mathcal R_t v_t, \quad o_t = \mathcal R_t^\top u_t$
 
@@ -132,17 +132,17 @@ def rotate_then_decay(
     """
     v, gamma, theta = _given(v, gamma, theta)
     turned, shrink = _turn(v, theta, layout), _shrink(gamma, layout)
-    u, found = np.zeros(v.shape[1]), np.empty_like(v)
+    u, states = np.zeros(v.shape[1]), np.empty_like(v)
     for t, x in enumerate(turned):
         u = shrink * u + x
-        found[t] = u
-    return _turn(found, theta, layout, back=True)
+        states[t] = u
+    return _turn(states, theta, layout, back=True)
 
 
 def convolved(
     v: ArrayLike, *, gamma: ArrayLike, theta: ArrayLike, layout: Layout = "interleaved"
 ) -> Float64[np.ndarray, "T head_dim"]:
-    r"""The same as a convolution with the impulse response, by the fast Fourier transform.
+    r"""Compute `decay_attention` as a convolution with the impulse response, by the fast Fourier transform.
 
     $\tilde o = \kappa * \tilde v, \quad \kappa_r = (\gamma e^{-\mathrm i\theta})^r$
 
@@ -171,7 +171,7 @@ def convolved(
 
 
 def impulse_response(length: int, *, gamma: ArrayLike, theta: ArrayLike) -> Complex128[np.ndarray, "T planes"]:
-    r"""What comes out after a single 1 went in: $\kappa_r = (\gamma e^{-\mathrm i\theta})^r$ for $r = 0, 1, \ldots$
+    r"""The outputs after a single 1 as input: $\kappa_r = (\gamma e^{-\mathrm i\theta})^r$ for $r = 0, 1, \ldots$
 
     Args:
         length: How many steps, 0 or more.
@@ -256,25 +256,25 @@ def retention_recurrent(
     """
     q, k, v = _three(q, k, v)
     back = rotation_matrix(1.0, theta=theta).T
-    S, found = np.zeros((k.shape[1], v.shape[1])), np.empty_like(v)
+    S, outputs = np.zeros((k.shape[1], v.shape[1])), np.empty_like(v)
     for t in range(len(q)):
         S = float(gamma) * back @ S + np.outer(k[t], v[t])
-        found[t] = S.T @ q[t]
-    return found
+        outputs[t] = S.T @ q[t]
+    return outputs
 
 
 def _three(q: ArrayLike, k: ArrayLike, v: ArrayLike) -> list[np.ndarray]:
-    q, k, v = found = [expect_real(x, name=name) for name, x in (("q", q), ("k", k), ("v", v))]
+    q, k, v = arrays = [expect_real(x, name=name) for name, x in (("q", q), ("k", k), ("v", v))]
     if q.ndim != 2 or v.ndim != 2 or k.shape != q.shape or len(v) != len(q):
         raise ValueError(
             f"expected q and k of one shape (T, d) and v (T, any width), got {q.shape}, {k.shape}, {v.shape}; "
             "one row belongs to one token"
         )
-    return found
+    return arrays
 
 
 def sign_changes(values: ArrayLike) -> int:
-    """How often a sequence goes from positive to negative or back; zeros in between are skipped.
+    """Count how often a sequence goes from positive to negative or back; zeros in between are skipped.
 
     Args:
         values: (T,), real numbers.

@@ -52,7 +52,7 @@ def rotation_2d(angle: ArrayLike) -> Float64[np.ndarray, "*angles 2 2"]:
 
 
 def frequencies(head_dim: int, *, base: float = 10000.0) -> Float64[np.ndarray, "planes"]:
-    r"""How fast each plane turns, in radians per position.
+    r"""The frequency of each plane, in radians per position.
 
     $\theta_i = \mathrm{base}^{-2i/\mathrm{head\_dim}}, \quad i = 0, \ldots, \mathrm{head\_dim}/2 - 1$
 
@@ -78,7 +78,7 @@ def frequencies(head_dim: int, *, base: float = 10000.0) -> Float64[np.ndarray, 
 
 
 def planes(head_dim: int, *, layout: Layout = "interleaved") -> Int[np.ndarray, "planes 2"]:
-    r"""Which two coordinates turn together: one row for each plane.
+    r"""The pairs of coordinates that turn together: one row for each plane.
 
     interleaved: $(2i, 2i+1)$; half: $(i, i + \mathrm{head\_dim}/2)$
 

@@ -23,7 +23,7 @@ BLOCK = 32  # neighbours that share a scale in a cache of eight bits
 
 
 def stored(x: ArrayLike, *, store: Store) -> Float64[np.ndarray, "*shape"]:
-    r"""What a cache returns of the numbers put into it.
+    r"""The numbers that a cache returns for those put into it.
 
     A float format: $\mathrm{fl}(x)$ of `round_to`. int8: $s\,\mathrm{rint}(x/s)$, where 32 neighbours share
     $s = \mathrm{fl}_{16}(\max|x|/127)$, a float16: the blocks of llama.cpp's ``q8_0``, but for ties.
@@ -85,7 +85,7 @@ def turned_again(
 def turn_miss(
     x: ArrayLike, *, theta: ArrayLike, steps: int, by: float = 1.0, store: Store
 ) -> Float64[np.ndarray, "*batch planes"]:
-    r"""By how much of its length each pair misses the place where exact turns would have brought what the cache holds.
+    r"""The distance of each pair from where exact turns would have brought the cached one, as a share of its length.
 
     $|\hat z_i - e^{\mathrm i N\,\mathrm{by}\,\theta_i} z_i| / |z_i|$ after N steps
 

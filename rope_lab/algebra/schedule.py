@@ -15,7 +15,7 @@ from rope_lab.algebra.rotation import frequencies, rotation_matrix
 
 
 def wavelengths(head_dim: int, *, base: float = 10000.0) -> Float64[np.ndarray, "planes"]:
-    r"""After how many positions each plane has turned once.
+    r"""The number of positions in which each plane turns once.
 
     $\lambda_i = 2\pi / \theta_i = 2\pi\, \mathrm{base}^{2i/\mathrm{head\_dim}}$
 
@@ -41,7 +41,7 @@ def wavelengths(head_dim: int, *, base: float = 10000.0) -> Float64[np.ndarray, 
 
 
 def turns(window: float, *, theta: ArrayLike) -> Float64[np.ndarray, "planes"]:
-    r"""How often each plane turns round on the way from position 0 to ``window``.
+    r"""The number of turns of each plane on the way from position 0 to ``window``.
 
     $\mathrm{window} \cdot \theta_i / 2\pi$; below 1 the plane does not complete a turn.
 
@@ -94,7 +94,7 @@ def decay(offsets: ArrayLike, *, theta: ArrayLike) -> Float64[np.ndarray, "*offs
 
 
 def dense_decay(offsets: ArrayLike, *, base: float = 10000.0) -> Float64[np.ndarray, "*offsets"]:
-    r"""What `decay` tends to when the planes lie ever closer: an integral in the place of the mean.
+    r"""The limit of `decay` when the planes lie ever closer: an integral in the place of the mean.
 
     $g(r) = \int_0^1 \cos(r\,\mathrm{base}^{-u})\,du = \frac{\mathrm{Ci}(r) - \mathrm{Ci}(r/\mathrm{base})} {\ln
     \mathrm{base}}$, with the cosine integral Ci

@@ -96,7 +96,7 @@ def by_transpose(word: sp.Expr, *, opposite: Callable = lambda n: -n) -> sp.Expr
 
 
 def _factors(word: sp.Expr) -> list[sp.Expr]:
-    """R(1)**2*R(3) as [R(1), R(1), R(3)]."""
+    """The factors in order: R(1)**2*R(3) as [R(1), R(1), R(3)]."""
     pairs = (factor.as_base_exp() for factor in sp.Mul.make_args(word))
     return [base for base, power in pairs for _ in range(int(power))]
 
@@ -133,7 +133,7 @@ def one_dimensional(*, window: int = 2) -> set[tuple[int, ...]]:
 
 
 def law_residual(family: Family, *, positions: Iterable[float] = range(-3, 4)) -> float:
-    r"""By how much the law fails: the largest entry of $|R_m^\top R_n - R_{n-m}|$ over all pairs of ``positions``.
+    r"""The largest error of the law: the largest entry of $|R_m^\top R_n - R_{n-m}|$ over all pairs of ``positions``.
 
     Args:
         family: From a position to a square matrix.

@@ -224,7 +224,7 @@ def join(
 def energies(
     W: ArrayLike, *, layout: Layout = "interleaved", out_heads: int = 1, in_heads: int = 1
 ) -> tuple[float, float]:
-    """How much of a map is complex-linear and how much conjugate-linear: $2|A|^2$ and $2|B|^2$, which add to $|W|^2$.
+    """The complex-linear and the conjugate-linear energy of a map: $2|A|^2$ and $2|B|^2$, which add to $|W|^2$.
 
     Args:
         W: (2n, 2m), outputs in rows.

@@ -76,7 +76,7 @@ class Claim:
 
     @property
     def source(self) -> str:
-        """Where it is said: the part of the id before the dot."""
+        """The source: the part of the id before the dot."""
         return self.id.partition(".")[0]
 
     @property
@@ -108,7 +108,7 @@ class Result:
 
     @property
     def failed(self) -> bool:
-        """The check did not accept what holds, or accepted what is wrong. One of these makes ``verify`` exit 1."""
+        """Whether the check refused what holds, or accepted what is wrong. One of these makes ``verify`` exit 1."""
         return self.outcome == "fails" or self.control_rejected is False or self.printed_rejected is False
 
     @property
@@ -127,7 +127,7 @@ def is_named(candidate: Any) -> bool:
 
 
 def malformed(entry: Claim) -> str:
-    """What is wrong with an entry, as a sentence; empty if nothing is."""
+    """The fault of an entry, as a sentence; empty if it has none."""
     if not re.fullmatch(r"[a-z0-9]+(\.[A-Za-z0-9-]+)+", entry.id):
         return "an id is a source and words joined by dots and hyphens, such as 'blog.inner-chain'"
     if entry.source not in SOURCES:

@@ -19,12 +19,12 @@ def errata_items() -> list[tuple[Erratum, list[Claim]]]:
     ['crope.eq2', 'crope.eq3']
     """
     ledger = load()
-    found = [
+    items = [
         (entry.erratum, [entry, *(ledger[name] for name in entry.erratum.also)])
         for entry in ledger.values()
         if entry.erratum
     ]
-    return sorted(found, key=lambda item: item[0].number)
+    return sorted(items, key=lambda item: item[0].number)
 
 
 def erratum_of(claim_id: str) -> Erratum | None:

@@ -161,15 +161,15 @@ def select(pattern: str = "*") -> list[Claim]:
     >>> [c.id for c in select("blog.props")]
     ['blog.props']
     """
-    found = [
+    claims = [
         c for c in load().values() if fnmatchcase(c.id, pattern) or pattern == c.source or pattern == f"ch{c.chapter}"
     ]
-    if not found:
+    if not claims:
         raise NoSuchClaimError(
             f"no claim matches {pattern!r}; try an id, a pattern such as 'blog.*', a source "
             f"({', '.join(SOURCES)}) or a chapter such as ch1"
         )
-    return found
+    return claims
 
 
 def run(entry: Claim) -> Result:
@@ -190,10 +190,10 @@ def run(entry: Claim) -> Result:
     try:
         wrong = disagreement(entry.witness_numbers, entry.computed) if entry.computed else ""
         if entry.evidence == "experiment":
-            found = entry.check()
-            if found not in EXPERIMENT:
-                raise TypeError(f"an experiment returns one of {', '.join(EXPERIMENT)}; got {found!r}")
-            return Result(entry, "fails" if wrong else found, None, None, None, time.perf_counter() - start, wrong)
+            outcome = entry.check()
+            if outcome not in EXPERIMENT:
+                raise TypeError(f"an experiment returns one of {', '.join(EXPERIMENT)}; got {outcome!r}")
+            return Result(entry, "fails" if wrong else outcome, None, None, None, time.perf_counter() - start, wrong)
         accepted, residual = _judge(entry, entry.holds)
         printed, printed_residual = (None, None) if entry.printed is None else _judge(entry, entry.printed)
         control, control_residual = _judge(entry, entry.control)

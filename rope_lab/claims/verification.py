@@ -67,10 +67,10 @@ def _finite(number: float | None) -> float | None:
 
 
 def counts(results: Iterable[Result]) -> dict[str, dict[str, int]]:
-    """How many of each kind of evidence came out how; the kinds are never added up."""
-    found = Counter((r.claim.evidence, "fails" if r.failed else r.outcome) for r in results)
-    kinds = [kind for kind in ("exact", "numeric", "experiment", "read") if any(kind == k for k, _ in found)]
-    return {kind: {outcome: found[k, outcome] for k, outcome in sorted(found) if k == kind} for kind in kinds}
+    """Count the outcomes of each kind of evidence; the kinds are never added up."""
+    outcomes = Counter((r.claim.evidence, "fails" if r.failed else r.outcome) for r in results)
+    kinds = [kind for kind in ("exact", "numeric", "experiment", "read") if any(kind == k for k, _ in outcomes)]
+    return {kind: {outcome: outcomes[k, outcome] for k, outcome in sorted(outcomes) if k == kind} for kind in kinds}
 
 
 def summary(results: Iterable[Result]) -> str:
@@ -89,13 +89,13 @@ def sources(results: Iterable[Result]) -> str:
 
 
 def timing(results: list[Result]) -> str:
-    """How long the checks took, and the slowest of them."""
+    """The seconds of all checks, and the slowest of them."""
     slow = max(results, key=lambda result: result.seconds)
     return f"{sum(r.seconds for r in results):.1f} s; the slowest: {slow.claim.id}, {slow.seconds:.1f} s"
 
 
 def control_words(result: Result) -> str:
-    """What became of the control, in words."""
+    """The outcome of the control, in words."""
     if result.control_rejected is None:
         return "not reached" if result.error else "none"
     return "rejected" if result.control_rejected else "ACCEPTED"

@@ -42,10 +42,10 @@ def printed_number(text: str) -> tuple[Fraction, Fraction]:
     plain = re.sub(r"\\t?frac(?:(\d)|\{(\d+)\})(?:(\d)|\{(\d+)\})", r"\1\2/\3\4", plain)
     if plain in _WORDS:
         return Fraction(_WORDS.index(plain)), Fraction(0)
-    found = re.fullmatch(r"([+-]?)(\d+)(?:\.(\d+)|/(\d+))?(?: \\cdot 10\^(?:(\d)|\{(-?\d+)\}))?", plain)
-    if not found:
+    match = re.fullmatch(r"([+-]?)(\d+)(?:\.(\d+)|/(\d+))?(?: \\cdot 10\^(?:(\d)|\{(-?\d+)\}))?", plain)
+    if not match:
         raise ValueError(f"expected a number such as '0.769' or '4 \\cdot 10^4' in the witness, got {text!r}")
-    sign, whole, decimals, below, *powers = found.groups()
+    sign, whole, decimals, below, *powers = match.groups()
     scale = Fraction(10) ** int(next(filter(None, powers), 0))
     number = Fraction(int(whole), int(below)) if below else Fraction(f"{whole}.{decimals or 0}")
     half_unit = Fraction(1, 2 * 10 ** len(decimals)) if decimals else Fraction(0)
@@ -65,7 +65,7 @@ def computed_number(text: str, value: Any) -> str:
 
 
 def disagreement(printed: Sequence[str], computed: Callable[[], Any]) -> str:
-    """Where the printed numbers are others than the computed ones, as a sentence; empty if they agree.
+    """The first printed number that is not the computed one, as a sentence; empty if all agree.
 
     A number agrees if rounding it gives what is printed; a list is printed with commas, and a word as it is.
     """

@@ -41,8 +41,8 @@ def survey(package: str, *, out: Path | None, seconds: float) -> dict[str, Any]:
             f"PACKAGE: expected the name that is imported, got {package!r}; such as transformers, without a path or .py"
         )
     expect_writable(out)
-    found = by_body(definitions(package, folders=folder_of(package)))
-    if not found:
+    bodies = by_body(definitions(package, folders=folder_of(package)))
+    if not bodies:
         raise ArgumentError(
             f"PACKAGE: expected one that defines rotary embeddings, got {package}, where none was found"
         )
@@ -51,11 +51,11 @@ def survey(package: str, *, out: Path | None, seconds: float) -> dict[str, Any]:
     rows = _kept(out, head)
     done = {kept["body"] for kept in rows}
     with Auditor(seconds=seconds) as auditor:
-        for number, (body, shared) in enumerate(found.items(), 1):
+        for number, (body, shared) in enumerate(bodies.items(), 1):
             if body in done:
                 continue
             rows += ask(auditor, shared)
-            print(f"{number} of {len(found)}: {printable(rows[-1]['target'])}", file=sys.stderr)
+            print(f"{number} of {len(bodies)}: {printable(rows[-1]['target'])}", file=sys.stderr)
             if out:
                 _write(out, head | {"rows": rows})
     return head | {"rows": rows}
@@ -70,7 +70,7 @@ def ask(auditor: Auditor, shared: Sequence[Definition]) -> list[dict[str, Any]]:
     return [row(shared, asked, seen) for seen in answers]
 
 
-def show(found: dict[str, Any]) -> None:
+def show(answers: dict[str, Any]) -> None:
     """Print the rows as a table, and how many there are."""
     headings = (
         "implementation",
@@ -81,19 +81,19 @@ def show(found: dict[str, Any]) -> None:
         "base or rule",
         "laws that do not hold",
     )
-    table = Table(*headings, title=f"{found['library']} {found['version']}, {found['date']}")
-    for kept, line in zip(found["rows"], lines(found), strict=True):
+    table = Table(*headings, title=f"{answers['library']} {answers['version']}, {answers['date']}")
+    for kept, line in zip(answers["rows"], lines(answers), strict=True):
         table.add_row(printable(line[0]), str(1 + len(kept["shared"])), *map(printable, line[1:]))
     Console().print(table)
 
 
-def compare(found: dict[str, Any]) -> None:
+def compare(now: dict[str, Any]) -> None:
     """Print what differs from the answers that the book has."""
-    before = next((kept for kept in atlas() if kept["library"] == found["library"]), None)
+    before = next((kept for kept in atlas() if kept["library"] == now["library"]), None)
     if before is None:
-        raise ArgumentError(f"--compare: the book has no answers about {found['library']}")
-    lines_of = differences(before["rows"], found["rows"])
-    print(f"{found['library']} {before['version']} of {before['date']}, and {found['version']} of {found['date']}:")
+        raise ArgumentError(f"--compare: the book has no answers about {now['library']}")
+    lines_of = differences(before["rows"], now["rows"])
+    print(f"{now['library']} {before['version']} of {before['date']}, and {now['version']} of {now['date']}:")
     print(printable("\n".join(lines_of), keep="\n") or "nothing changed")
 
 
@@ -113,9 +113,9 @@ def _kept(out: Path | None, head: dict[str, Any]) -> list[dict[str, Any]]:
     return before["rows"]
 
 
-def _write(out: Path, found: dict[str, Any]) -> None:
+def _write(out: Path, answers: dict[str, Any]) -> None:
     try:
         with replacing(out) as file:
-            file.write(as_text(found).encode())
+            file.write(as_text(answers).encode())
     except OSError as error:
         raise FileError(f"--out: expected a file that can be written, got {out}: {reason(error)}") from error

@@ -30,7 +30,7 @@ COLUMNS = ("what", "layout", "rotated", "direction", "base", "laws that do not h
 
 
 def settings_of(changes: list[str], config: Path | None, **options: Any) -> dict[str, Any]:
-    """What the command line says about a target: its settings, its configuration, the options that were given."""
+    """Read what the command line says about a target: its settings, its configuration, the options that were given."""
     settings = read_settings(changes) | {name: value for name, value in options.items() if value is not None}
     expect_settings(settings)
     if config is not None:
@@ -49,13 +49,13 @@ def audit_target(target: str, *, as_json: bool = False, seconds: float = audits.
     expect_target(target)
     expect_settings(options)
     with Auditor(seconds=seconds) as auditor:
-        found = auditor.ask(target, **options)
+        answers = auditor.ask(target, **options)
     if as_json:
-        rows = [seen["row"] for seen in found]
+        rows = [seen["row"] for seen in answers]
         print(json.dumps(rows if len(rows) > 1 else rows[0], indent=2))
     else:
-        print(printable("\n\n".join(seen["text"] for seen in found), keep="\n"))
-    return all(seen["ok"] for seen in found)
+        print(printable("\n\n".join(seen["text"] for seen in answers), keep="\n"))
+    return all(seen["ok"] for seen in answers)
 
 
 def audit_list(
@@ -100,8 +100,8 @@ def audit_library(*, as_json: bool = False, out: Path | None = None) -> bool:
     """Every entry of the library, as a table; ``out`` gets it as JSON. True: a law that does not hold is a finding."""
     expect_writable(out)
     with redirect_stdout(sys.stderr):
-        found: dict[str, Any] = audits.audit_all()
-    text = audits.as_text(found)
+        results: dict[str, Any] = audits.audit_all()
+    text = audits.as_text(results)
     if out:
         try:
             out.write_text(text, encoding="utf-8")
@@ -110,9 +110,9 @@ def audit_library(*, as_json: bool = False, out: Path | None = None) -> bool:
     if as_json:
         print(text, end="")
         return True
-    versions = ", ".join(f"{name} {number}" for name, number in found["libraries"].items() if number)
-    table = Table(*COLUMNS, title=f"{found['date']}: {versions}, torch {found['torch']}")
-    for line in audits.lines(found):
+    versions = ", ".join(f"{name} {number}" for name, number in results["libraries"].items() if number)
+    table = Table(*COLUMNS, title=f"{results['date']}: {versions}, torch {results['torch']}")
+    for line in audits.lines(results):
         table.add_row(*map(printable, line))
     Console().print(table)
     return True

@@ -46,12 +46,12 @@ class Auditor:
         worker = self.worker or self._start()
         question = {"token": token, "path": path, "target": target, "options": options | {"limit": None}}
         self._begin(_say, worker.stdin, json.dumps(question) + "\n")
-        found = self._answer(token)
-        if isinstance(found, list):
-            return found
+        answer = self._answer(token)
+        if isinstance(answer, list):
+            return answer
         if not self._stop():
-            found += "; a process that it started may still run: its output is open"
-        return [{"row": {"name": target, "skipped": found}, "text": f"skipped: {found}", "ok": False}]
+            answer += "; a process that it started may still run: its output is open"
+        return [{"row": {"name": target, "skipped": answer}, "text": f"skipped: {answer}", "ok": False}]
 
     def _answer(self, token: str) -> list[dict[str, Any]] | str:
         """The answer that brings the token, or why there is none."""

@@ -29,7 +29,7 @@ class Question:
 
     @property
     def key(self) -> str:
-        """The same question has the same key, in this run and in another one."""
+        """The key of the question, the same in this run and in another one."""
         return json.dumps([self.target, self.settings], sort_keys=True)
 
 
@@ -42,29 +42,29 @@ def read_settings(changes: Iterable[str]) -> dict[str, Any]:
     >>> read_settings(["axis=0", "rope_type=yarn", "sections=[16, 24, 24]"])
     {'axis': 0, 'rope_type': 'yarn', 'sections': [16, 24, 24]}
     """
-    found: dict[str, Any] = {}
+    settings: dict[str, Any] = {}
     for change in changes:
         name, equals, value = change.partition("=")
         if not equals or not name.isidentifier() or name in OURS:
             raise ArgumentError(f"--set: expected NAME=VALUE, got {change!r}; such as layer_type=full_attention")
         try:
-            found[name] = read_json(value)
+            settings[name] = read_json(value)
         except ValueError as error:
             if isinstance(error.__cause__, RecursionError):
                 raise ArgumentError(f"--set: expected a value, got {value[:20]}..., {error}") from error
-            found[name] = value
-    expect_settings(found)
-    return found
+            settings[name] = value
+    expect_settings(settings)
+    return settings
 
 
 def read_json(text: str) -> Any:
     """JSON that can be written again, as a question is. Raises ValueError for what is too deep as well."""
     try:
-        found = json.loads(text)
-        json.dumps([[[found]]])
+        value = json.loads(text)
+        json.dumps([[[value]]])
     except RecursionError as error:
         raise ValueError("nested too deeply") from error
-    return found
+    return value
 
 
 def expect_readable(option: str, path: Path) -> None:
@@ -116,7 +116,7 @@ def read_targets(path: Path) -> list[Question]:
     except (OSError, UnicodeDecodeError) as error:
         said = reason(error) if isinstance(error, OSError) else "no text in UTF-8"
         raise FileError(f"--targets: expected a file with MODULE:NAME on each line, got {path}: {said}") from error
-    found = []
+    questions = []
     for number, line in enumerate(lines, 1):
         try:
             question = parse(line)
@@ -125,10 +125,10 @@ def read_targets(path: Path) -> list[Question]:
         except ArgumentError as error:
             raise ArgumentError(f"{path}, line {number}: {error}") from error
         if question:
-            found.append(question)
-    if not found:
+            questions.append(question)
+    if not questions:
         raise FileError(f"--targets: expected MODULE:NAME on one line at least, got none in {path}; add a target")
-    return found
+    return questions
 
 
 def answered(path: Path | None) -> set[str]:

@@ -9,14 +9,14 @@ from rope_lab.training.experiments import card_packs
 
 def check(source: Path, *, as_json: bool) -> bool:
     """Print what is wrong with each card; True if nothing is."""
-    found = card_packs.check(source)
-    refused = [each for each in found if not each.fine]
+    checks = card_packs.check(source)
+    refused = [each for each in checks if not each.fine]
     if as_json:
-        print(card_packs.as_json(found))
+        print(card_packs.as_json(checks))
     else:
         for each in refused:
             print("\n".join(f"{each.file}: {fault}" for fault in each.faults))
-        print(f"{len(found) - len(refused)} of {len(found)} cards belong.")
+        print(f"{len(checks) - len(refused)} of {len(checks)} cards belong.")
     return not refused
 
 

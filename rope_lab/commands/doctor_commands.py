@@ -33,7 +33,7 @@ def show(device: str | None, *, as_json: bool) -> bool:
 
 
 def predictions(findings: Iterable[Answer]) -> Iterator[dict]:
-    """How long Table 1 would take here at each rung, by counting, from the fastest speed that was measured rightly."""
+    """Predict the time of Table 1 here at each rung, by counting, from the fastest speed that was measured rightly."""
     speeds = [found.tokens_per_s for found in findings if found.state == "ok" and found.tokens_per_s]
     if not speeds:
         return
@@ -41,14 +41,14 @@ def predictions(findings: Iterable[Answer]) -> Iterator[dict]:
         asked = experiment(EXPERIMENT, rung)
         parts = [predicted_seconds(run, max(speeds), vocab_size=size_of(run.tokenizer)) for run in asked.runs]
         absent = [name for name in {run.corpus: None for run in asked.runs} if state(lookup(name)) != "present"]
-        said = "(predicted from the count of multiplications)"
+        basis = "(predicted from the count of multiplications)"
         yield {
             "experiment": EXPERIMENT,
             "rung": rung,
             "runs": len(asked.runs),
             "seconds": sum(parts),
             "absent": absent,
-            "said": said + "".join(f"; first `rope-lab data get {name}`" for name in absent),
+            "said": basis + "".join(f"; first `rope-lab data get {name}`" for name in absent),
         }
 
 

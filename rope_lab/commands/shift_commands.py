@@ -66,33 +66,33 @@ def _measured(ask: Callable[[], dict[str, Any]], out: Path | None) -> dict[str, 
     """A table of all families; ``out`` gets it as JSON."""
     expect_writable(out)
     with redirect_stdout(sys.stderr):
-        found = ask()
+        results = ask()
     if out:
         try:
-            out.write_text(as_text(found), encoding="utf-8")
+            out.write_text(as_text(results), encoding="utf-8")
         except OSError as error:
             raise FileError(f"--out: expected a file that can be written, got {out}: {reason(error)}") from error
-    return found
+    return results
 
 
-def _shown(found: dict[str, Any], table: Callable[[dict[str, Any], str], Table], *, as_json: bool) -> None:
+def _shown(results: dict[str, Any], table: Callable[[dict[str, Any], str], Table], *, as_json: bool) -> None:
     if as_json:
-        print(as_text(found), end="")
+        print(as_text(results), end="")
     else:
-        title = f"{found['date']}: transformers {found['transformers']}, torch {found['torch']}"
-        Console().print(table(found, title))
+        title = f"{results['date']}: transformers {results['transformers']}, torch {results['torch']}"
+        Console().print(table(results, title))
 
 
-def _shift_table(found: dict[str, Any], title: str) -> Table:
+def _shift_table(results: dict[str, Any], title: str) -> Table:
     table = Table("family", "a shift", "layers", "why", title=title)
-    for line in shift_lines(found):
+    for line in shift_lines(results):
         table.add_row(*line)
     return table
 
 
-def _probe_table(found: dict[str, Any], title: str) -> Table:
+def _probe_table(results: dict[str, Any], title: str) -> Table:
     table = Table("family", "layers", "what turns", title=title)
-    for row in found["rows"]:
+    for row in results["rows"]:
         if row["skipped"]:
             table.add_row(row["model"], "", f"not answered: {row['skipped']}")
             continue

@@ -153,7 +153,7 @@ def list_experiments(root: Path | None, *, as_json: bool) -> None:
     """Every experiment at every rung: what it asks, and how many of its runs have their cards."""
     from rope_lab.training.results.result_tables import experiment_cards
 
-    found = experiment_cards(root=root)
+    listed = experiment_cards(root=root)
     if as_json:
         rows = [
             {
@@ -164,14 +164,14 @@ def list_experiments(root: Path | None, *, as_json: bool) -> None:
                 "done": each.done,
                 "cards": len(each.cards),
             }
-            for each in found
+            for each in listed
         ]
         print(json.dumps(rows, indent=1))
         return
     shown = Table(caption="`rope-lab results NAME --rung RUNG` shows what the cards say.")
     for column in ("experiment", "rung", "cards", "about"):
         shown.add_column(column, no_wrap=column in ("experiment", "rung"))
-    for each in found:
+    for each in listed:
         shown.add_row(each.asked.name, each.asked.rung, each.words, each.asked.about)
     Console().print(shown)
 
@@ -182,8 +182,8 @@ def show_results(
     """Print an experiment's table, or the same as JSON."""
     from rope_lab.training.results import result_tables
 
-    found = result_tables.summary(name, rung, root=root, reference=reference, metric=metric)
+    summary = result_tables.summary(name, rung, root=root, reference=reference, metric=metric)
     if as_json:
-        print(json.dumps(result_tables.plain(found), indent=1))
+        print(json.dumps(result_tables.plain(summary), indent=1))
     else:
-        Console().print(result_tables.table(found))
+        Console().print(result_tables.table(summary))

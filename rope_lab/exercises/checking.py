@@ -210,7 +210,7 @@ def _run(fn: Callable, arguments: tuple) -> _Attempt:
 
 
 def _complaint(task: Task, arguments: tuple, attempt: _Attempt) -> str:
-    """What is wrong with this result, or ""."""
+    """The fault of this result, or ""."""
     if attempt.raised:
         return f"your function raised {attempt.raised}"
     target = task.solution(*copy.deepcopy(arguments))

@@ -88,7 +88,7 @@ class Question:
         return not isinstance(self.answer, str) and abs(number - self.answer) <= (self.tolerance or 0)
 
     def feedback_for(self, given: str | float) -> str:
-        """What there is to say about a wrong answer, a letter or a number; "" if it was not foreseen."""
+        """The feedback on a wrong answer, a letter or a number; "" if it was not foreseen."""
         if isinstance(given, str):
             return self.feedback.get(given, "")
         foreseen = [(abs(read_number(key) - given), text) for key, text in self.feedback.items()]
@@ -174,13 +174,13 @@ def modules() -> dict[str, ModuleType]:
 
 def load() -> dict[str, Exercise]:
     """Import every chapter's module and return its exercises by id, in the order of chapters and pages."""
-    found: dict[str, Exercise] = {}
+    by_id: dict[str, Exercise] = {}
     for prefix, module in modules().items():
         for item in module.EXERCISES:
-            if item.id in found or not item.id.startswith(prefix + "."):
+            if item.id in by_id or not item.id.startswith(prefix + "."):
                 raise ValueError(f"{module.__name__}: the id {item.id!r} must start with '{prefix}.' and be used once")
-            found[item.id] = item
-    return found
+            by_id[item.id] = item
+    return by_id
 
 
 def exercise(name: str) -> Exercise:

@@ -37,7 +37,7 @@ class AttentionConfig(ProjectionConfig):
             self._expect_rotation(role, self.turning(role))
 
     def turning(self, role: str) -> RotaryConfig | None:
-        """How ``role`` turns: v and o by ``rotary_vo`` where it is given, everything else by ``rotary``."""
+        """The rotation of ``role``: ``rotary_vo`` for v and o where it is given, ``rotary`` for everything else."""
         return self.rotary_vo if role in "vo" and self.rotary_vo is not None else self.rotary
 
     def _expect_rotation(self, role: str, rotary: RotaryConfig | None) -> None:

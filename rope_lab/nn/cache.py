@@ -19,7 +19,7 @@ class Cache:
         self.offset = expect_count(offset, name="offset")
 
     def tensors(self) -> tuple[Tensor, ...]:
-        """What is held, each (..., seen, width); nothing before the first token."""
+        """The tensors held, each (..., seen, width); nothing before the first token."""
         raise NotImplementedError
 
     @property
@@ -29,12 +29,12 @@ class Cache:
 
     @property
     def position(self) -> int:
-        """Where the next token stands."""
+        """The position of the next token."""
         return self.offset + self.seen
 
     @property
     def bytes(self) -> int:
-        """How much memory the numbers take."""
+        """The memory that the numbers take."""
         return sum(x.numel() * x.element_size() for x in self.tensors())
 
 
@@ -147,7 +147,7 @@ class LatentCache(Cache):
 
 
 def first_position(offset: int, cache: Cache | None, *, kind: type[Cache]) -> int:
-    """Where the first new token stands: the cache knows, and ``offset`` says it where there is none.
+    """The position of the first new token: the cache knows, and ``offset`` says it where there is none.
 
     Raises:
         TypeError: if the cache is not of the ``kind`` that the layer fills.

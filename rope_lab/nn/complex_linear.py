@@ -93,6 +93,6 @@ class ComplexLinear(nn.Module):
         return PRODUCTS[self.product](x, self.a, self.b, self.bias, **groups)
 
     def extra_repr(self) -> str:
-        """What ``print(layer)`` shows between its brackets."""
+        """The text that ``print(layer)`` shows between its brackets."""
         n, m = self.a.shape
         return f"{2 * m}, {2 * n}, layout={self.layout!r}, product={self.product!r}, bias={self.bias is not None}"

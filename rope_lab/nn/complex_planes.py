@@ -10,7 +10,7 @@ from rope_lab.algebra.arguments import Layout, expect_layout, expect_whole
 
 
 def plane_groups(features: int, *, layout: Layout, n_heads: int = 1) -> int:
-    r"""How many runs of [all real parts, all imaginary parts] a vector of that layout is made of.
+    r"""The number of runs of [all real parts, all imaginary parts] in a vector of that layout.
 
     Interleaved: every plane is a run of its own. Half-split: one run for each head.
     That is all that tells the two layouts apart.

@@ -92,7 +92,7 @@ def gauss_linear(
     a: Float[Tensor, "n m"],
     b: Float[Tensor, "n m"],
 ) -> tuple[Float[Tensor, "*batch n"], Float[Tensor, "*batch n"]]:
-    r"""The same complex product with Gauss's three real multiplications in place of four.
+    r"""Multiply complex numbers with Gauss's three real multiplications in place of four.
 
     With $p = a(x + y)$, $q = (a + b)\,y$, $r = (b - a)\,x$: the product $(a + ib)(x + iy)$ is $(p - q) + i(p + r)$.
 

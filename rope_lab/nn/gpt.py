@@ -77,7 +77,7 @@ class GPTConfig(ProjectionConfig):
 
     @property
     def shape(self) -> ModelShape:
-        """What of it decides the costs: `rope_lab.algebra.budget` counts them."""
+        """The shape that decides the costs: `rope_lab.algebra.budget` counts them."""
         return ModelShape(
             width=self.d_model,
             heads=self.n_heads,
@@ -180,7 +180,7 @@ class GPT(nn.Module):
         return F.linear(self.norm(x), (self.head or self.embedding).weight)  # (batch, T, vocab)
 
     def _first_position(self, caches: Sequence[Cache] | None) -> int:
-        """Where the first new token stands: the caches know, and have to agree."""
+        """The position of the first new token: the caches know, and have to agree."""
         if caches is None:
             return 0
         if len(caches) != len(self.blocks):
@@ -250,7 +250,7 @@ class Block(nn.Module):
         self.mlp_norm, self.mlp = norm(config), MLP(config)
 
     def forward(self, x: Tensor, *, offset: int = 0, cache: Cache | None) -> Tensor:
-        """What the block makes of the stream.
+        """Add attention and then the MLP to the stream.
 
         Args:
             x: (batch, T, d_model).
@@ -281,7 +281,7 @@ class MLP(nn.Module):
         self.down = nn.Linear(config.hidden, config.d_model, bias=config.bias)
 
     def forward(self, x: Tensor) -> Tensor:
-        """Each token by itself.
+        """Apply the MLP to each token by itself.
 
         Args:
             x: (batch, T, d_model).
@@ -301,7 +301,7 @@ def norm(config: GPTConfig) -> nn.Module:
 
 
 def sinusoids(config: GPTConfig) -> Tensor | None:
-    """What absolute positions add to the embedding: (seq_len, d_model), in the size that ``absolute`` names.
+    """The sinusoids of absolute positions, (seq_len, d_model), in the size that ``absolute`` names.
 
     Args:
         config: The model's settings: `positions`, `absolute`, `d_model`, `seq_len`, `base` and `std` count.

@@ -56,11 +56,11 @@ class ProjectionConfig(HeadsConfig):
 
     @property
     def kv_heads(self) -> int:
-        """How many heads keys and values have."""
+        """The number of heads of keys and values."""
         return self.n_heads if self.n_kv_heads is None else self.n_kv_heads
 
     def heads(self, role: str) -> int:
-        """How many heads ``role`` has: those of keys and values may be fewer."""
+        """The number of heads of ``role``: those of keys and values may be fewer."""
         return self.kv_heads if role in "kv" else self.n_heads
 
 

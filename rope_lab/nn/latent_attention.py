@@ -54,7 +54,7 @@ class _OnLatent(nn.Module):
         self.o = nn.Linear(inner, config.d_model, bias=False)
 
     def _start(self, x: Tensor, offset: int, cache: LatentCache | None) -> int:
-        """Where the first token of x stands; what cannot be attended over is refused here."""
+        """The position of the first token of x; what cannot be attended over is refused here."""
         expect_stream(x, self.q.weight, d_model=self.config.d_model)
         return first_position(offset, cache, kind=LatentCache)
 

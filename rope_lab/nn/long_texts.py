@@ -175,7 +175,7 @@ def losses_by_bin(
             f"expected a length that is a multiple of the bins' width and at least {2 * length - width + 1} tokens, "
             f"got {length}, {width} and {len(stream)} tokens; take shorter windows"
         )
-    found = torch.cat(
+    losses = torch.cat(
         [
             F.cross_entropy(
                 read_long(model, batch[:, :-1], schedule=schedule, keys=keys, step=step).transpose(1, 2),
@@ -185,7 +185,7 @@ def losses_by_bin(
             for batch in _windows(stream, length=length, width=width)
         ]
     )  # (windows, length)
-    by_bin = found.double().view(windows, bins, width).mean(2)
+    by_bin = losses.double().view(windows, bins, width).mean(2)
     return torch.stack([by_bin[bins - 1 - k : windows - k, k].mean() for k in range(bins)])
 
 

@@ -79,7 +79,7 @@ def filter_form(words: str, facts: Sequence[dict[str, str]], *, label: str) -> s
 
 
 def facts(library: str, row: dict[str, Any]) -> dict[str, str]:
-    """What a row can be chosen by: library, layout, and how its laws stand."""
+    """The facts that a row can be chosen by: library, layout, and how its laws stand."""
     if row["skipped"]:
         return {"library": library, "layout": "not answered", "laws": "not answered"}
     laws = "broken" if row["broken_laws"] else "by design" if row["by_design"] else "all hold"

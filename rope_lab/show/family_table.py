@@ -70,7 +70,7 @@ def _answers(row: dict[str, Any]) -> Iterator[Answer | None]:
 
 
 def family_facts(answer: Answer | None) -> dict[str, str]:
-    """What a row can be chosen by: its layout, how much of a head turns, and where the norms stand."""
+    """The facts that a row can be chosen by: its layout, how much of a head turns, and where the norms stand."""
     if answer is None:
         return dict.fromkeys(("layout", "turns", "norms"), "not answered")
     seen = _seen(answer)
@@ -109,7 +109,7 @@ DASH = "\N{EN DASH}"
 
 
 def shift_words(row: dict[str, Any] | None) -> str:
-    """What a shift of all tokens changes, in a few words."""
+    """The effect of a shift of all tokens, in a few words."""
     if row is None or row["skipped"]:
         return "not moved"
     if row["relative"]:
@@ -118,7 +118,7 @@ def shift_words(row: dict[str, Any] | None) -> str:
 
 
 def _seen(answer: Answer) -> dict[str, Any] | None:
-    """What turns queries, or keys where queries do not turn."""
+    """The part of the answer on queries, or on keys where queries do not turn."""
     return answer["queries"] or answer["keys"]
 
 

@@ -74,7 +74,7 @@ class Picture:
         self.sheet: Figure | None = None
 
     def png(self, *, dpi: int = 144) -> io.BytesIO:
-        """The same drawing in pixels on white paper, for places that show no SVG: a file that is open to be read."""
+        """Draw the picture in pixels on white paper, for places that show no SVG: a file that is open to be read."""
         if self.sheet is None:
             raise ValueError("expected a picture that is drawn, got one whose `with figure(...)` block has not ended")
         out = io.BytesIO()
@@ -115,7 +115,7 @@ class Sheet(Figure):
         begin: float = 0.0,
         seconds: float = 0.4,
     ) -> None:
-        """Where an artist comes from when a reader presses Play: the picture itself is how the play ends.
+        """Let an artist move in when a reader presses Play: the picture itself is how the play ends.
 
         ``book/_static/moving_figures.js`` does it. On paper, without scripts and for who wants no motion the picture
         stands still, and no button shows.
@@ -138,17 +138,17 @@ class Sheet(Figure):
             return artist.axes.transData.transform(points)
 
         def spec() -> dict:  # when the layout is done: only then are data units places in the picture
-            found: dict[str, Any] = {"begin": begin, "seconds": seconds}
+            move: dict[str, Any] = {"begin": begin, "seconds": seconds}
             if turn:
                 x, y = place(about)
-                found |= {"turn": round(float(np.degrees(turn)), 2), "at": [_pixel(x), _pixel(self.bbox.height - y)]}
+                move |= {"turn": round(float(np.degrees(turn)), 2), "at": [_pixel(x), _pixel(self.bbox.height - y)]}
             if upright and isinstance(artist, Text):
                 u, v = place(artist.get_position())
-                found["upright"] = [_pixel(u), _pixel(self.bbox.height - v)]
+                move["upright"] = [_pixel(u), _pixel(self.bbox.height - v)]
             if along is not None:
                 way = place(along) - place(along[-1])
-                found["along"] = [[_pixel(u), _pixel(-v)] for u, v in way]
-            return found | ({"appear": True} if appear else {})
+                move["along"] = [[_pixel(u), _pixel(-v)] for u, v in way]
+            return move | ({"appear": True} if appear else {})
 
         self.moves[f"move-{len(self.moves)}"] = spec
 
@@ -182,10 +182,10 @@ def figure(*, title: str, desc: str, size: tuple[float, float] = (6.0, 3.2)) -> 
 
 def _with_moves(drawn: str, moves: dict[str, Callable[[], dict]]) -> str:
     for name, spec in moves.items():
-        said = escape(json.dumps(spec(), separators=(",", ":")))
-        drawn, found = re.subn(rf'(<g id="f\w+-{name}")', rf'\1 data-plays="{said}"', drawn)
-        if found != 1:
-            raise ValueError(f"expected one group for {name}, got {found}: give plays() what is drawn, such as a line")
+        move = escape(json.dumps(spec(), separators=(",", ":")))
+        drawn, count = re.subn(rf'(<g id="f\w+-{name}")', rf'\1 data-plays="{move}"', drawn)
+        if count != 1:
+            raise ValueError(f"expected one group for {name}, got {count}: give plays() what is drawn, such as a line")
     return drawn
 
 
@@ -258,8 +258,8 @@ def _page_ink(text: str, width: float, height: float, *, title: str, desc: str) 
     return head + body.strip()
 
 
-def _variable(found: re.Match) -> str:
-    colour = found[0]
+def _variable(match: re.Match) -> str:
+    colour = match[0]
     if colour not in _VARIABLES:
         raise ValueError(f"expected a colour of style.LIGHT, got {colour}: name one, and make shades with alpha")
     return _VARIABLES[colour]

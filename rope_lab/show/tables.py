@@ -98,7 +98,7 @@ def _code(text: str) -> str:
 
 
 def card_table(found: Sequence[Card], *, caption: str) -> Table:
-    """One row for each card: what it found, and where and when.
+    """One row for each card: its results, and where and when they were measured.
 
     Args:
         found: The cards, in the order of the rows.
@@ -114,7 +114,7 @@ def card_table(found: Sequence[Card], *, caption: str) -> Table:
     settings = any(card.setting for card in found)
     rows = []
     for card in found:
-        final, made = card.final, card.volatile
+        final, volatile = card.final, card.volatile
         rows.append(
             [
                 *([card.setting] if settings else []),
@@ -124,10 +124,10 @@ def card_table(found: Sequence[Card], *, caption: str) -> Table:
                 f"{card.loss('best'):.4f} at {card.best['step']}",
                 f"{final['sd']:.3f}",
                 f"{card.parameters['total']:,}",
-                f"{made['tokens_per_s']:,.0f}",
-                f"`{made['commit'][:8]}`",
-                made["date"][:10],
-                made["device"],
+                f"{volatile['tokens_per_s']:,.0f}",
+                f"`{volatile['commit'][:8]}`",
+                volatile["date"][:10],
+                volatile["device"],
             ]
         )
     headings = ["variant", *numbers, "commit", "date", "device"]
@@ -222,12 +222,12 @@ def settings_table(found: Iterable[Card], *, caption: str, columns: Sequence[str
 
 
 def _by_number(setting: str) -> list[str | int]:
-    """What settings are sorted by: their words, and their numbers as numbers."""
+    """The key to sort settings by: their words, and their numbers as numbers."""
     return [int(part) if i % 2 else part for i, part in enumerate(re.split(r"(\d+)", setting))]
 
 
 def _decay(config: dict) -> str:
-    """How the learning rate falls, in a few words."""
+    """The fall of the learning rate, in a few words."""
     if config["schedule"] == "cosine":
         return f"cosine to {config['final_lr']:g}"
     if config["schedule"] == "step":

@@ -103,7 +103,7 @@ def _bytes(path: str | PathLike[str]) -> bytes:
 
 
 def _shapes(config: GPTConfig) -> dict[str, tuple[int, ...]]:
-    """What stands in the file, in its order; a name with a dot for each block has the number of blocks first."""
+    """Shapes of the arrays of a file, in its order; a name with a dot for each block has the number of blocks first."""
     d, hidden, layers = config.d_model, config.hidden, config.n_layers
     inner, angles = config.kv_heads * config.width, (config.seq_len, config.width // 2)
     shapes: dict[str, tuple[int, ...]] = {

@@ -48,7 +48,7 @@ def beyond_window(
         ValueError: If so few tokens do not reach through every bin.
     """
     known = schedules(CONFIG.seq_len, factor=factor)
-    found = {}
+    losses_by_name = {}
     for name in known if names is None else names:
         schedule, keys = known[name]
         losses = losses_by_bin(
@@ -60,8 +60,8 @@ def beyond_window(
             keys=keys,
             step=CONFIG.seq_len,
         )
-        found[name] = losses.tolist()
-    return found
+        losses_by_name[name] = losses.tolist()
+    return losses_by_name
 
 
 def through_window(

@@ -57,7 +57,7 @@ class PieceTokenizer:
 
     @property
     def vocab_size(self) -> int:
-        """How many ids there are."""
+        """The number of ids."""
         return len(self.pieces)
 
     @cached_property
@@ -112,7 +112,7 @@ class PieceTokenizer:
         return b"".join(map(self.bytes_of, numbers)).decode(errors="replace").removeprefix(" ")
 
     def bytes_of(self, number: int) -> bytes:
-        """What one id adds to a text, in UTF-8: half a character if it is a byte of one, nothing for ``<s>``."""
+        """The UTF-8 that one id adds to a text: half a character if it is a byte of one, nothing for ``<s>``."""
         if number in (BOS, EOS):
             return b""
         if len(CONTROL) <= number < FIRST:
@@ -120,11 +120,11 @@ class PieceTokenizer:
         return "\N{REPLACEMENT CHARACTER}".encode() if number < len(CONTROL) else self.pieces[number].encode()
 
     def _characters(self, text: str) -> list[int]:
-        found: list[int] = []
+        numbers: list[int] = []
         for character in text:
             known = self.ids.get(character)
-            found += [len(CONTROL) + byte for byte in character.encode()] if known is None else [known]
-        return found
+            numbers += [len(CONTROL) + byte for byte in character.encode()] if known is None else [known]
+        return numbers
 
     def _join(self, ids: list[int]) -> list[int]:
         """Join neighbours, the highest score first: a queue of candidates, and each place's living neighbours."""
@@ -139,7 +139,7 @@ class PieceTokenizer:
             joined = self.ids.get(self.pieces[a] + self.pieces[b]) if min(a, b) >= FIRST else None
             return None if joined is None else (-self.scores[joined], left, a, b, joined)
 
-        queue = [found for left in range(len(ids)) if (found := candidate(left))]
+        queue = [pair for left in range(len(ids)) if (pair := candidate(left))]
         heapify(queue)
         while queue:
             _, left, a, b, joined = heappop(queue)
@@ -150,6 +150,6 @@ class PieceTokenizer:
             if after[left] < len(ids):
                 before[after[left]] = left
             for place in (before[left], left):
-                if found := candidate(place):
-                    heappush(queue, found)
+                if pair := candidate(place):
+                    heappush(queue, pair)
         return [number for number in living if number >= 0]

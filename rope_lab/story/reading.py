@@ -55,7 +55,7 @@ def logits(model: GPT, tokens: Int[Tensor, "batch T"], *, knobs: Knobs = AS_TRAI
 
 
 def losses(model: GPT, tokens: Int[Tensor, "batch T"], *, knobs: Knobs = AS_TRAINED) -> Float[Tensor, "batch T-1"]:
-    """How badly each token after the first was foreseen: minus the logarithm of its probability, in nats.
+    """The loss of each token after the first: minus the logarithm of its probability, in nats.
 
     Args:
         model, tokens, knobs: As in `logits`; T at least 2.
@@ -191,7 +191,7 @@ class DroppingCache(KVCache):
 
     @property
     def position(self) -> int:
-        """Where the next token stands: in the text, or in the cache if keys turn anew."""
+        """The position of the next token: in the text, or in the cache if keys turn anew."""
         full = self.seen == self.knobs.window  # then one is dropped first
         return self.seen - full if self.knobs.returned else self.seen + self.dropped
 

@@ -65,7 +65,7 @@ def story_tokenizer() -> PieceTokenizer:
 
 
 def published_text() -> str:
-    """What the model's author published as its text: 256 tokens after ``<s>``, always the likeliest one.
+    """The text that the model's author published: 256 tokens after ``<s>``, always the likeliest one.
 
     Raises:
         FileError: If its file is absent or damaged.
@@ -96,13 +96,13 @@ def shipped(name: str) -> bytes:
     expected = json.loads((folder / "origin.json").read_text(encoding="utf-8"))[name]["sha256"]
     try:
         raw = (folder / name).read_bytes()
-        found = lzma.decompress(raw) if name.endswith(".xz") else raw
+        content = lzma.decompress(raw) if name.endswith(".xz") else raw
     except (OSError, lzma.LZMAError) as error:
         raise FileError(
             f"rope_lab/story/data/{name}: expected a whole file, got {error}; reinstall rope-lab"
         ) from error
     if name.endswith((".json", ".txt")):
-        found = found.replace(b"\r\n", b"\n")  # git may have changed them on its way
-    if (got := hashlib.sha256(found).hexdigest()) != expected:
+        content = content.replace(b"\r\n", b"\n")  # git may have changed them on its way
+    if (got := hashlib.sha256(content).hexdigest()) != expected:
         raise FileError(f"rope_lab/story/data/{name}: expected sha256 {expected}, got {got}; reinstall rope-lab")
-    return found
+    return content

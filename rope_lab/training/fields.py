@@ -21,17 +21,17 @@ class Kind:
 
 
 def is_whole(value: Any) -> bool:
-    """A Python int; a bool is none."""
+    """Whether the value is a Python int; a bool is none."""
     return isinstance(value, int) and not isinstance(value, bool)
 
 
 def is_number(value: Any) -> bool:
-    """A finite int or float; a bool is none."""
+    """Whether the value is a finite int or float; a bool is none."""
     return are_numbers([value])
 
 
 def are_numbers(values: list[Any]) -> bool:
-    """All of them, by their types, each asked once: the curves of the cards hold hundreds of thousands."""
+    """Whether all values are finite numbers; each type is asked once, since the curves hold hundreds of thousands."""
     kinds = set(map(type, values))
     if not all(issubclass(kind, int | float) and kind is not bool for kind in kinds):
         return False

@@ -62,7 +62,7 @@ def content(path: Path, *, most: int) -> bytes:
 
 
 def reason(error: Exception) -> str:
-    """What the system says of a failure, without its number and path."""
+    """The system's words for a failure, without its number and path."""
     return getattr(error, "strerror", None) or str(error)
 
 
@@ -84,7 +84,7 @@ def set_aside(path: Path) -> Path:
 
 
 def kind(path: Path) -> str:
-    """What lies at ``path``, in words; "" where nothing does. Links are followed.
+    """The kind of what lies at ``path``, in words; "" where nothing does. Links are followed.
 
     >>> kind(Path(os.sep)), kind(Path("no such file"))
     ('a folder', '')
@@ -108,9 +108,9 @@ def expect_folder(path: Path, *, option: str = "") -> None:
     Raises:
         FileError: a file, a pipe or a device lies there or above it; a read-only disk, a full one.
     """
-    said = f"{option}: expected a folder" if option else "expected a folder that can be written"
+    expected = f"{option}: expected a folder" if option else "expected a folder that can be written"
     if there := next((each for each in (path, *path.parents) if kind(each) not in ("", "a folder")), None):
-        raise FileError(f"{said}, got {path}, where {there} is {kind(there)}; name another")
+        raise FileError(f"{expected}, got {path}, where {there} is {kind(there)}; name another")
     with _saying(path, option):
         with tempfile.TemporaryFile(dir=next(each for each in (path, *path.parents) if kind(each))) as file:
             file.write(bytes(4096))  # on Linux the file has no name, so a kill leaves nothing
@@ -146,8 +146,8 @@ def expect_file(path: Path, *, option: str) -> None:
     Raises:
         FileError: A folder, a pipe or a device lies there, or the folder takes no new file.
     """
-    if (found := "a file of the system" if _of_the_system(path) else kind(path)) not in ("", "a file"):
-        raise FileError(f"{option}: expected a file that can be written, got {path}, which is {found}; name another")
+    if (obstacle := "a file of the system" if _of_the_system(path) else kind(path)) not in ("", "a file"):
+        raise FileError(f"{option}: expected a file that can be written, got {path}, which is {obstacle}; name another")
     make_folder(path.parent, option=option)
     try:
         os.lstat(path)
@@ -162,7 +162,7 @@ def expect_file(path: Path, *, option: str) -> None:
 
 
 def _of_the_system(path: Path) -> bool:
-    """/dev/stdout and the like, also by a link: they lead to what is open already, and no file may take their name."""
+    """Whether ``path`` is like /dev/stdout, also by a link: it is open already, and no file may take its name."""
     for _ in range(40):
         with contextlib.suppress(OSError, ValueError):
             place = path.parent.resolve() / path.name

@@ -117,12 +117,12 @@ def what_commutes_with_a_rotation(family):
     M = sp.Matrix(2, 2, sp.symbols("m_1:5"))
     R = exact.rotation_2d(theta)
     conditions = M * R - R * M
-    found = sp.solve([sp.expand(entry / sp.sin(theta)) for entry in conditions], list(M), dict=True)
-    all_that_commute = M.subs(found[0])
+    solutions = sp.solve([sp.expand(entry / sp.sin(theta)) for entry in conditions], list(M), dict=True)
+    all_that_commute = M.subs(solutions[0])
     free = sorted(all_that_commute.free_symbols, key=str)
     of_the_family = family(*sp.symbols("a b"))
     commutes = symbolic.same(of_the_family * R, R * of_the_family)
-    return commutes and len(found) == 1 and len(free) == len(of_the_family.free_symbols) == 2
+    return commutes and len(solutions) == 1 and len(free) == len(of_the_family.free_symbols) == 2
 
 
 @claim(

@@ -28,14 +28,14 @@ def _draws(count: int = 50):
 
 
 def _stale(arrival: int, theta: float) -> int:
-    """Of the keys stored before, each turned by its own position: how many give the new query a wrong logit."""
+    """Count the stored keys, each turned by its own position, that give the new query a wrong logit."""
     rng = np.random.default_rng(1)
     q, keys = rng.normal(size=2), rng.normal(size=(arrival, 2))
     positions = np.arange(arrival)
     stored = rotate(keys.T, positions, theta).T
-    found = stored @ rotate(q, arrival, theta)
+    logits = stored @ rotate(q, arrival, theta)
     wanted = [q @ rotation_2d((n - arrival) * theta) @ k for n, k in zip(positions, keys, strict=True)]
-    return int((~np.isclose(found, wanted, atol=1e-9)).sum())
+    return int((~np.isclose(logits, wanted, atol=1e-9)).sum())
 
 
 def _how_many_are_turned_again() -> list[bool]:

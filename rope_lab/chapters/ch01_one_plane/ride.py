@@ -97,7 +97,7 @@ def _lengths(hands: np.ndarray) -> np.ndarray:
 
 
 def _scene(state: dict, shift: float) -> dict[str, np.ndarray]:
-    """What one sees with the first word at this position: hands, query, logits, weights, output."""
+    """The scene with the first word at this position: hands, query, logits, weights, output."""
     planes, reader = _PLANES if state["many"] else 1, state["reader"]
     theta = state["theta"] * frequencies(2 * planes, base=100)
     q, k, v = (np.array(state[name])[:, : 2 * planes] for name in "qkv")

@@ -33,11 +33,11 @@ def _spreads_that_are_flat() -> list[bool]:
     theta, r = frequencies(8), np.arange(200)
     long, across = np.diag(np.tile([1.9, 0.1], 4)), np.diag(np.tile([0.1, 1.9], 4))
     round_ = np.diag(np.repeat([3.0, 1.0, 0.5, 0.1], 2))
-    found = []
+    flat = []
     for M_q, M_k in ((long, long), (long, round_), (long, across)):
         v = schedule.logit_variance(r, theta=theta, q_moments=M_q, k_moments=M_k)
-        found.append(bool(np.ptp(v) < 1e-9 * v[0]))
-    return found
+        flat.append(bool(np.ptp(v) < 1e-9 * v[0]))
+    return flat
 
 
 # --- the first task: planes that never complete a turn ---

@@ -63,13 +63,13 @@ def sign_of_the_shuffle(exponent):
 
 
 def _fewest(size, step):
-    """From the sorted row, the fewest steps to every permutation, by trying all of them."""
-    found, edge = {tuple(range(size)): 0}, [tuple(range(size))]
+    """The fewest steps from the sorted row to every permutation, by trying all of them."""
+    steps, edge = {tuple(range(size)): 0}, [tuple(range(size))]
     while edge:
-        reached = {new: found[old] + 1 for old in edge for new in step(old) if new not in found}
-        found |= reached
+        reached = {new: steps[old] + 1 for old in edge for new in step(old) if new not in steps}
+        steps |= reached
         edge = list(reached)
-    return found
+    return steps
 
 
 def _swapped(row):

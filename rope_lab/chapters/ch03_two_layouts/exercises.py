@@ -115,12 +115,12 @@ def _partners_by(seen):
     """A wrong attempt: ``seen(turn, probe)`` is looked at, the probe's own coordinate left out."""
 
     def attempt(turn, head_dim):
-        found = []
+        guesses = []
         for j, probe in enumerate(np.eye(head_dim)):
             others = seen(turn, probe)
             others[j] = 0.0
-            found.append(int(np.argmax(others)) if others.max() > 1e-9 else j)
-        return np.array(found)
+            guesses.append(int(np.argmax(others)) if others.max() > 1e-9 else j)
+        return np.array(guesses)
 
     return attempt
 

@@ -21,16 +21,16 @@ def two_patterns(*, head_dim: int = 8) -> Picture:
         A `Picture`: inline SVG with title and description.
     """
     pairs = {layout: planes(head_dim, layout=layout) for layout in ("interleaved", "half")}
-    said = {layout: ", ".join(f"{a} with {b}" for a, b in found.tolist()) for layout, found in pairs.items()}
+    listed = {layout: ", ".join(f"{a} with {b}" for a, b in own.tolist()) for layout, own in pairs.items()}
     desc = (
         f"Above, interleaved: {head_dim // 2} blocks of two by two along the diagonal; coordinates turn in the pairs "
-        f"{said['interleaved']}. Below, half-split: four diagonals, one in each quarter of the matrix; the pairs are "
-        f"{said['half']}. The half-split order of coordinates is {', '.join(map(str, layout_permutation(head_dim)))}."
+        f"{listed['interleaved']}. Below, half-split: four diagonals, one in each quarter of the matrix; the pairs are "
+        f"{listed['half']}. The half-split order of coordinates is {', '.join(map(str, layout_permutation(head_dim)))}."
     )
     title = "One rotation, two layouts: blocks along the diagonal, or four diagonals"
     with figure(title=title, desc=desc, size=(3.5, 7.2)) as fig:
-        for axes, (layout, found) in zip(fig.subplots(2, 1), pairs.items(), strict=True):
-            _pattern(axes, found, head_dim)
+        for axes, (layout, own) in zip(fig.subplots(2, 1), pairs.items(), strict=True):
+            _pattern(axes, own, head_dim)
             axes.set_title({"interleaved": "interleaved", "half": "half-split"}[layout])
     return fig.picture
 
@@ -78,17 +78,17 @@ def two_pairings(*, head_dim: int = 8) -> Picture:
         A `Picture`: inline SVG with title and description.
     """
     above, below = (planes(head_dim, layout=layout).tolist() for layout in ("interleaved", "half"))
-    said = [", ".join(f"{a} with {b}" for a, b in found) for found in (above, below)]
+    listed = [", ".join(f"{a} with {b}" for a, b in own) for own in (above, below)]
     desc = (
-        f"The coordinates 0 to {head_dim - 1} in a row. Short arcs above them, interleaved: {said[0]}. "
-        f"Long arcs below them, half-split: {said[1]}."
+        f"The coordinates 0 to {head_dim - 1} in a row. Short arcs above them, interleaved: {listed[0]}. "
+        f"Long arcs below them, half-split: {listed[1]}."
     )
     with figure(title="Who turns with whom, in two layouts", desc=desc, size=(3.6, 2.5)) as fig:
         axes = fig.subplots()
         axes.set(xlim=(-0.5, head_dim - 0.5), ylim=(-2.9, 1.9), aspect="equal")
         axes.axis("off")
-        for found, side, ink, name in ((above, 1, "one", "interleaved"), (below, -1, "two", "half-split")):
-            for a, b in found:
+        for own, side, ink, name in ((above, 1, "one", "interleaved"), (below, -1, "two", "half-split")):
+            for a, b in own:
                 turn = np.linspace(0, np.pi, 40)
                 height = 0.75 if side > 0 else 1.55
                 x, y = (a + b) / 2 + (b - a) / 2 * np.cos(turn), side * (0.38 + height * np.sin(turn))

@@ -77,7 +77,7 @@ class WrongLayout(Widget):
 
 
 def _mean_error(head_dim: int, base: float) -> list[float]:
-    """By how much a logit is wrong at each offset: root mean square over random words, over the right one's spread."""
+    """The error of a logit at each offset: root mean square over random words, over the right one's spread."""
     theta, at = frequencies(head_dim, base=base), np.arange(REACH + 1.0)
     gap = rotation_matrix(at, theta=theta, layout="half") - rotation_matrix(at, theta=theta)
     return (np.linalg.norm(gap, axis=(-2, -1)) / np.sqrt(head_dim)).tolist()

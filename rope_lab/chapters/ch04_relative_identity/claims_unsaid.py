@@ -14,7 +14,7 @@ def _power(M, n):
 
 
 def _differs(product) -> float:
-    """By how much product(m, n) changes when both positions move."""
+    """The largest change of product(m, n) when both positions move."""
     pairs = [(m, n) for m in (-1, 0, 2) for n in (0, 1)]
     return max(np.abs(product(m + s, n + s) - product(m, n)).max() for m, n in pairs for s in (-2, 1, 3))
 

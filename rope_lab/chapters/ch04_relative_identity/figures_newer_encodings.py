@@ -27,7 +27,7 @@ LINES: tuple[tuple[Callable[[int], Number | sp.Basic], str, float, str, str], ..
 
 
 def finite_widths() -> Picture:
-    """How many rows of the matrix with the entries g(i + j) are independent, for seven functions of the offset."""
+    """The number of independent rows of the matrix with the entries g(i + j), for seven functions of the offset."""
     sizes = np.arange(1, ROWS + 1)
     ranks = {name: [hankel_rank([g(r) for r in range(2 * size - 1)]) for size in sizes] for g, name, *_ in LINES}
     level = "; ".join(f"{name} {ranks[name][-1]}" for _, name, _, _, role in LINES if role == "one")

@@ -242,7 +242,7 @@ def the_series_to_order_four(sign):
 )
 def what_the_integers_see(fold, rng):
     def traces(frequencies):
-        """Of the powers 1 to d: they fix the eigenvalues of an orthogonal matrix, and so the matrix up to a basis."""
+        """Traces of the powers 1 to d: they fix the eigenvalues of an orthogonal matrix, and it up to a basis."""
         whole = np.arange(1, 2 * len(frequencies) + 1)
         return np.trace(rotation.rotation_matrix(whole, theta=frequencies), axis1=-2, axis2=-1)
 

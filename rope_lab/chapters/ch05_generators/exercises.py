@@ -32,12 +32,12 @@ def _which_change_between() -> list[bool]:
     def traces(theta, positions):
         return [2 * sum(math.cos(p * t) for t in theta) for p in positions]
 
-    start, found = (1.0, 0.5), []
+    start, verdicts = (1.0, 0.5), []
     for other in ((0.5, 1.0), (-1.0, 0.5), (1.0 + 2 * np.pi, 0.5), (1.0 + np.pi, 0.5)):
         whole = np.allclose(traces(start, half[::2]), traces(other, half[::2]))
         between = np.allclose(traces(start, half), traces(other, half))
-        found.append(bool(whole and not between))
-    return found
+        verdicts.append(bool(whole and not between))
+    return verdicts
 
 
 # --- the first task: the exponential ---

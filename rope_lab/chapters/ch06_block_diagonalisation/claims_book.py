@@ -68,11 +68,11 @@ def closed_form_in_four_dimensions(sign):
     b12, b13, b14, b23, b24, b34 = ENTRIES
     total, pfaffian = sum(b**2 for b in ENTRIES), b12 * b34 + sign * b13 * b24 + b14 * b23
     square, t = sp.symbols("t_0 t_1"), sp.Symbol("t")
-    found = _generator(ENTRIES).charpoly(t).as_expr()
+    polynomial = _generator(ENTRIES).charpoly(t).as_expr()
     wanted = t**4 + (square[0] + square[1]) * t**2 + square[0] * square[1]  # (t^2 + theta_0^2)(t^2 + theta_1^2)
     wanted = wanted.subs(square[1], total - square[0]).expand()
     # theta_0^2 + theta_1^2 = Sigma and theta_0^2 theta_1^2 = Pf^2: the coefficients of the characteristic polynomial
-    agrees = sp.expand(found - (t**4 + total * t**2 + pfaffian**2)) == 0 and wanted.coeff(t, 2) == sp.expand(total)
+    agrees = sp.expand(polynomial - (t**4 + total * t**2 + pfaffian**2)) == 0 and wanted.coeff(t, 2) == sp.expand(total)
     numbers = (3, -1, 2, 1, 5, -2)
     at = dict(zip(ENTRIES, numbers, strict=True))
     roots = [float(sp.sqrt((total + s * 2 * sp.Abs(pfaffian)).subs(at))) for s in (1, -1)]

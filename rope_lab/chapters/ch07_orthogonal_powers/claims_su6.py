@@ -19,7 +19,7 @@ _RATIONAL = sp.Matrix([[1, 2, 2], [2, 1, -2], [2, -2, 1]]) / 3  # orthogonal, wi
 
 
 def _has_logarithm(O: sp.Matrix) -> bool:  # noqa: E741 - the book's letter
-    """What the algebra says: `skew_logarithm` finds one, or refuses because of the determinant."""
+    """Whether `skew_logarithm` finds one, or refuses because of the determinant."""
     floats = np.array(O, dtype=float)
     try:
         B = orthogonal_powers.skew_logarithm(floats)
@@ -95,7 +95,7 @@ def a_family_that_is_no_exponential(O):  # noqa: E741
     holds=lambda B: B,
     control=lambda B: B.T,  # the turn the other way round
 )
-def an_exponential_for_each(found, rng):
+def an_exponential_for_each(generator, rng):
     worst = 0.0
     for angles, rest in (
         ((0.7,), ()),
@@ -107,7 +107,7 @@ def an_exponential_for_each(found, rng):
         core = block_diag(*(rotation.rotation_2d(a) for a in angles), *([[s]] for s in rest))
         P = np.linalg.qr(rng.normal(size=core.shape))[0]
         O = P @ core @ P.T  # noqa: E741
-        B = found(orthogonal_powers.skew_logarithm(O))
+        B = generator(orthogonal_powers.skew_logarithm(O))
         worst = max(worst, np.abs(expm(B) - O).max(), np.abs(B + B.T).max())
     return worst
 
@@ -167,7 +167,7 @@ def _mirror_last(O, n, axis):  # noqa: E741
 
 
 def _named_powers():
-    """As printed and in truth, the powers 1 and 2 of the witness, each by its name."""
+    """The powers 1 and 2 of the witness, as printed and in truth, each by its name."""
     names = {"O": SWAP, "-O": -SWAP, "I": sp.eye(2), "-I": -sp.eye(2)}
     powers = [*(_mirror_first(SWAP, n, _coordinate) for n in (1, 2)), SWAP, SWAP**2]
     return tuple(next(name for name, matrix in names.items() if matrix == power) for power in powers)

@@ -30,7 +30,7 @@ def _arrival(m, n, rotated):
 
 
 def _fates() -> dict[str, str]:
-    """What a shift does to each placement in one plane, decided for all m, n, s at once.
+    """The effect of a shift on each placement in one plane, decided for all m, n, s at once.
 
     Logits know of q and k only, arrivals of v and o only: eight decisions settle the sixteen. A logit that moves moves
     the weights, for beside it may stand a key of zero, whose logit is 0 wherever it stands (claim book.two-tokens).

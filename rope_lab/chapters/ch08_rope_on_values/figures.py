@@ -58,7 +58,7 @@ def _dial(axes: Axes, at: tuple[float, float], hand: np.ndarray, label: str) -> 
 
 
 def fading(*, head_dim: int = 64, longest: int = 1000) -> Picture:
-    """What is left of one value that stands at the last T positions, all of them weighted alike, plane by plane.
+    """The length left of one value that stands at the last T positions, all weighted alike, plane by plane.
 
     Args:
         head_dim: Width of the head, even.

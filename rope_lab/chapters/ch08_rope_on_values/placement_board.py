@@ -90,7 +90,7 @@ def _weights(state: dict, rotated: str, shifts: Sequence[float]) -> np.ndarray:
 
 
 def _placed(state: dict, rotated: str, shifts: Sequence[float]) -> np.ndarray:
-    """What each word hands over for a weight of 1, (shifts, words, 2)."""
+    """The vector that each word hands over for a weight of 1, (shifts, words, 2)."""
     at = np.add.outer(shifts, np.arange(len(state["content_v"]), dtype=float))
     angle = at if "v" in rotated else np.zeros_like(at)
     if "o" in rotated:
@@ -99,7 +99,7 @@ def _placed(state: dict, rotated: str, shifts: Sequence[float]) -> np.ndarray:
 
 
 def _verdict(weights: np.ndarray, placed: np.ndarray) -> str:
-    """What the numbers of the shift test say of one placement."""
+    """The verdict of the shift test's numbers on one placement."""
     if np.abs(weights - weights[0]).max() > 1e-9:
         return "weights"
     outputs = (weights[..., None] * placed).sum(axis=1)

@@ -63,7 +63,7 @@ class DiagonalRNN(nn.Module):
         return torch.exp(-torch.exp(self.log_rate))
 
     def forward(self, x: Float[Tensor, "*batch T width_in"]) -> Float[Tensor, "*batch T width_out"]:
-        """What the layer says at each of T steps, in the dtype of its parameters."""
+        """The output of the layer at each of T steps, in the dtype of its parameters."""
         gamma = self.gamma
         scale = (1 - gamma**2).sqrt()  # so that white noise keeps its variance
         if self.theta is None:

@@ -11,7 +11,7 @@ __all__ = ["bell_curves", "fading_and_turning"]
 
 
 def fading_and_turning(*, gamma: float = 0.9, theta: float = 0.5, steps: int = 8) -> Picture:
-    """What is left of one value at later steps: an arrow that shrinks, and one that also turns back.
+    """One value at later steps: an arrow that shrinks, and one that also turns back.
 
     Args:
         gamma: Decay per step, from 0 to 1.
@@ -53,9 +53,9 @@ def fading_and_turning(*, gamma: float = 0.9, theta: float = 0.5, steps: int = 8
 
 def bell_curves() -> Picture:
     """Training loss of the bell's three models, a line for each seed, from the committed cards."""
-    found = cards.load_all("complex-rnn", "cpu")
+    runs = cards.load_all("complex-rnn", "cpu")
     looks = {"complex decay": "one", "real decay": "two", "signed decay": "two"}
-    last = {name: np.mean([card.loss() for card in found if card.variant == name]) for name in looks}
+    last = {name: np.mean([card.loss() for card in runs if card.variant == name]) for name in looks}
     desc = (
         "Training loss against step for five seeds of each model. "
         + " ".join(f"With {name} the loss ends near {value:.2f}." for name, value in last.items())
@@ -66,7 +66,7 @@ def bell_curves() -> Picture:
         axes.set(xlabel="step", ylabel="loss in nats", xlim=(0, 400), ylim=(0, 2.15))
         axes.axhline(np.log(7), color=LIGHT["muted"], lw=1)
         axes.text(398, np.log(7) + 0.05, r"guessing: $\ln 7$", ha="right", color=LIGHT["muted"], fontsize=10)
-        for card in found:
+        for card in runs:
             role = ROLES[looks[card.variant]]
             axes.plot(
                 card.curve["step"],

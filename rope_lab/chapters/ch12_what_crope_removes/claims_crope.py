@@ -139,9 +139,9 @@ def no_coordinate_is_reserved(rank):
     holds=lambda d, n: (2 * d * n - d, d * n - d),
     control=lambda d, n: (2 * d * n, d * n),  # the parameters
 )
-def dimensions_and_not_parameters(said):
+def dimensions_and_not_parameters(formulas):
     for d, n in ((2, 4), (4, 6)):
-        if said(d, n) != tuple(family_rank(d, n, complex_linear=c) for c in BOTH):
+        if formulas(d, n) != tuple(family_rank(d, n, complex_linear=c) for c in BOTH):
             return False
     one = dimension_counts.jacobian_rank(head_dim=4, width=4, complex_linear=False, offsets=[1])
     return one == 4 * 4  # as many as W_k alone has entries, and W_q has as many again
@@ -168,9 +168,9 @@ def dimensions_and_not_parameters(said):
         (d * n, d * (2 * n - d) // 2, d * (2 * n - 1) // 2),  # half everywhere
     ),
 )
-def three_halves(said):
+def three_halves(formulas):
     for d, n in ((2, 2), (2, 6), (4, 4), (4, 6)):
-        found = []
+        counts = []
         for c in BOTH:
             shape: dict[str, Any] = {"head_dim": d, "width": n, "complex_linear": c}
             form = dimension_counts.jacobian_rank(**shape, offsets=[1])
@@ -178,8 +178,8 @@ def three_halves(said):
             closed = dimension_counts.form_dimension(**shape), dimension_counts.family_dimension(**shape)
             if closed != (form, family):
                 return False
-            found.append((dimension_counts.weight_dimension(**shape), form, family))
-        if tuple(found) != said(d, n):
+            counts.append((dimension_counts.weight_dimension(**shape), form, family))
+        if tuple(counts) != formulas(d, n):
             return False
     large = [dimension_counts.family_dimension(head_dim=32, width=128, complex_linear=c) for c in BOTH]
     return large == [8160, 4064]
@@ -198,11 +198,11 @@ def three_halves(said):
     control=(4, 4),  # as if a wider head made up for it
 )
 def wider_heads_reach_no_further(dimensions):
-    found = {
+    reached = {
         tuple(dimension_counts.jacobian_rank(head_dim=d, width=2, complex_linear=c, offsets=[1]) for c in (True, False))
         for d in (2, 4, 8)
     }
-    return found == {dimensions}
+    return reached == {dimensions}
 
 
 def eq30(planes):
@@ -276,11 +276,11 @@ def eq30_as_a_complex_matrix(read):
 )
 def three_readings(readings):
     shares = [[budget.saving(PAPER, r, of=of) for of in ("attention", "block")] for r in readings]
-    said = [[Fraction(3, 8), Fraction(1, 8)]] + 2 * [[Fraction(1, 2), Fraction(1, 6)]]
+    expected = [[Fraction(3, 8), Fraction(1, 8)]] + 2 * [[Fraction(1, 2), Fraction(1, 6)]]
     first = dimension_counts.family_dimension(head_dim=32, width=128, complex_linear=True)
     last = dimension_counts.family_dimension(head_dim=16, width=128, complex_linear=False)
     small = family_rank(4, 6, complex_linear=True), family_rank(2, 6, complex_linear=False)
-    return shares == said and (first, last) == (4064, 4080) and small == (20, 22)
+    return shares == expected and (first, last) == (4064, 4080) and small == (20, 22)
 
 
 @claim(

@@ -54,11 +54,11 @@ def twice_the_width(widened):
     holds=lambda d, n: (d * (2 * n - d), n * d + d * (n - d) // 2),
     control=lambda d, n: (d * (2 * n - d), d * (2 * n - d) // 2),  # half
 )
-def values_lose_less(said):
+def values_lose_less(formula):
     for d, n in ((4, 4), (2, 8), (4, 8)):
         shapes: list[dict[str, Any]] = [{"head_dim": d, "width": n, "complex_linear": c} for c in (False, True)]
         ranks = tuple(dimension_counts.value_rank(**shape) for shape in shapes)
-        if not ranks == said(d, n) == tuple(dimension_counts.value_dimension(**shape) for shape in shapes):
+        if not ranks == formula(d, n) == tuple(dimension_counts.value_dimension(**shape) for shape in shapes):
             return False
     return True
 
@@ -113,8 +113,8 @@ def _by_formula(turns):
     holds=((44, 20), (40, 16), (40, 20), (42, 20), (42, 20)),
     control=((44, 20), (40, 16), (40, 16), (42, 18), (42, 18)),  # as if the last three cost CRoPE something too
 )
-def frequencies_that_meet(said):
-    for turns, dimensions in zip(CASES.values(), said, strict=True):
+def frequencies_that_meet(formula):
+    for turns, dimensions in zip(CASES.values(), formula, strict=True):
         shapes: list[dict[str, Any]] = [{"head_dim": 4, "width": 6, "complex_linear": c} for c in (False, True)]
         ranks = tuple(dimension_counts.jacobian_rank(**shape, offsets=range(5), turns=turns) for shape in shapes)
         if not ranks == dimensions == _by_formula(turns):

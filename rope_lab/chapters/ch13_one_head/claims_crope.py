@@ -176,13 +176,13 @@ def the_common_sum(total, _rng):
     W, keys = one_head.token_projection([1, 2], theta=THETA, width=8), np.arange(-9, 10)
 
     def miss(value):
-        found = 0
+        misses = 0
         for s in (1, 2):
             q = widely_linear.to_real(W @ _embedding(s - 1, value))[None]
             k = np.tile(one_head.ones_key(len(THETA)), (len(keys), 1))
             logits = rotation.logits(q, k, q_positions=[0], k_positions=keys, theta=THETA)[0]
-            found += abs(int(keys[logits.argmax()]) - s) if np.ptp(logits) else 9
-        return float(found)
+            misses += abs(int(keys[logits.argmax()]) - s) if np.ptp(logits) else 9
+        return float(misses)
 
     return miss(total) if min(miss(0.0), miss(1j)) > 0 else np.inf
 

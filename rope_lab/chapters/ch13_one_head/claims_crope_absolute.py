@@ -40,7 +40,7 @@ def how_far_above(lead):
 
 
 def _reads(*, kinds, positions):
-    """The same head, whose query no longer reads the kind of the token, or its position."""
+    """A change of a head: its query no longer reads the kind of the token, or its position."""
 
     def head_of(head):
         W_q = head.W_q.copy()

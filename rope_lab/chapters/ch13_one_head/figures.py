@@ -127,16 +127,16 @@ def tilted(*, m: int = 6, window: int = 16) -> Picture:
 
 def trained_heads() -> Picture:
     """Share of right answers against the length of the test sentence, a line for each seed, from the cards."""
-    found = cards.load_all("one-head", "cpu")
+    runs = cards.load_all("one-head", "cpu")
     looks = {"RoPE": "one", "CRoPE": "linear", "absolute": "two", "absolute, moved": "muted"}
-    mean = {name: np.mean([c.measured["accuracy"] for c in found if c.variant == name], axis=0) for name in looks}
+    mean = {name: np.mean([c.measured["accuracy"] for c in runs if c.variant == name], axis=0) for name in looks}
     desc = "Share of right answers against sentence length, five seeds each; trained on 32 tokens. " + " ".join(
         f"{name}: on average {values[0]:.2f} at 32, {values[1]:.2f} at 64, {values[-1]:.2f} at 512."
         for name, values in mean.items()
     )
     with figure(title="Trained on 32 tokens", desc=desc, size=(4.8, 3.4)) as fig:
         axes = fig.subplots()
-        lengths = found[0].measured["length"]
+        lengths = runs[0].measured["length"]
         axes.set(
             xscale="log", ylim=(0, 1.05), xlim=(28, 1500), xlabel="length of the test sentence", ylabel="share right"
         )
@@ -145,7 +145,7 @@ def trained_heads() -> Picture:
         axes.axhline(1 / 8, color=LIGHT["muted"], lw=0.8)
         axes.text(29, 0.06, "guessing", fontsize=10, color=LIGHT["muted"])
         dashes = {"RoPE": "-", "CRoPE": "-.", "absolute": "--", "absolute, moved": ":"}
-        for card in found:
+        for card in runs:
             axes.plot(
                 lengths,
                 card.measured["accuracy"],

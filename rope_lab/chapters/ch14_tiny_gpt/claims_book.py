@@ -63,14 +63,14 @@ def perplexity(formula, rng):
 def parameter_count(formula):
     from rope_lab.nn import counts, gpt
 
-    found = []
+    equal = []
     for V, d, L, h, roles in ((3, 4, 1, 16, ""), (11, 8, 2, 24, "qkv"), (7, 16, 3, 64, "qkvo")):
         config = gpt.GPTConfig(
             vocab_size=V, d_model=d, n_layers=L, n_heads=2, mlp_width=h, seq_len=4, complex_linear=roles
         )
         built = counts.count_parameters(gpt.GPT(config))["total"]
-        found.append(built == budget.parameters(config.shape)["total"] == formula(V, d, L, h, len(roles)))
-    return all(found)
+        equal.append(built == budget.parameters(config.shape)["total"] == formula(V, d, L, h, len(roles)))
+    return all(equal)
 
 
 def _by_name(config, seed):
@@ -128,12 +128,12 @@ def paired_variance(factor):
         mean_x, mean_y = Fraction(sum(x), len(x)), Fraction(sum(y), len(y))
         return sum((s - mean_x) * (t - mean_y) for s, t in zip(x, y, strict=True)) / (len(x) - 1)
 
-    found = []
+    equal = []
     for a, b in (([1, 2, 3], [0, 1, 2]), ([5, -1, 4, 4], [2, 0, 3, 7])):
         difference = [s - t for s, t in zip(a, b, strict=True)]
         whole = covariance(a, a) + covariance(b, b) + factor * covariance(a, b)
-        found.append(covariance(difference, difference) == whole)
-    return all(found)
+        equal.append(covariance(difference, difference) == whole)
+    return all(equal)
 
 
 @claim(

@@ -23,7 +23,7 @@ def same_model() -> dict[int, float]:
 
 
 def _how_far_apart() -> list[bool]:
-    """From the best run to the worst: within a factor of three of each choice."""
+    """Whether the gap from the best run to the worst is within a factor of three of each choice."""
     apart = max(same_model().values()) - min(same_model().values())
     return [guess / 3 < apart < guess * 3 for guess in (0.0002, 0.002, 0.02, 0.2)]
 

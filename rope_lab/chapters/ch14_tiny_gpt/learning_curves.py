@@ -53,28 +53,28 @@ def panels_of(found: Iterable[Card]) -> list[dict]:
     return panels
 
 
-def _panel(key: str, found: Sequence[Card]) -> dict:
-    chosen = {kind: _chosen(found[0].curve, name) for kind, name in _KINDS.items()}
-    steps = found[0].curve["step"]
+def _panel(key: str, own: Sequence[Card]) -> dict:
+    chosen = {kind: _chosen(own[0].curve, name) for kind, name in _KINDS.items()}
+    steps = own[0].curve["step"]
     runs = [
         {"variant": card.variant, "seed": card.seed}
         | {kind: [round(card.curve[name][i], 5) for i in chosen[kind]] for kind, name in _KINDS.items()}
-        for card in found
+        for card in own
     ]
-    last = {card.variant: fmean(c.loss() for c in found if c.variant == card.variant) for card in found}
+    last = {card.variant: fmean(c.loss() for c in own if c.variant == card.variant) for card in own}
     names = sorted(last, key=last.__getitem__)
     return {
         "key": key,
         "names": names,
         "reference": next((n for n in _REFERENCES if n in names), names[0]),
         **{f"{kind}_steps": [steps[i] for i in chosen[kind]] for kind in _KINDS},
-        "t": quantiles(len({card.seed for card in found})),
+        "t": quantiles(len({card.seed for card in own})),
         "runs": runs,
     }
 
 
 def _chosen(curve: dict, name: str) -> list[int]:
-    """Which points of a curve to keep: those that were read, thinned evenly, the last among them."""
+    """The points of a curve to keep: those that were read, thinned evenly, the last among them."""
     read = [i for i, loss in enumerate(curve[name]) if loss is not None]
     stride = max(1, math.ceil(len(read) / _POINTS))
     return read[::-1][::stride][::-1]

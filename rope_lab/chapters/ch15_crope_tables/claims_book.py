@@ -23,11 +23,11 @@ def smallest_margin(formula):
     def inside(d, h, margin):
         return -margin <= d - h and d + h <= margin
 
-    found = []
+    tight = []
     for d, h in ((Fraction(2, 100), Fraction(3, 100)), (Fraction(-5, 7), Fraction(1, 9)), (Fraction(0), Fraction(1))):
         margin = formula(d, h)
-        found.append(inside(d, h, margin) and not inside(d, h, margin - Fraction(1, 10**9)))
-    return all(found)
+        tight.append(inside(d, h, margin) and not inside(d, h, margin - Fraction(1, 10**9)))
+    return all(tight)
 
 
 @claim(
@@ -61,13 +61,13 @@ def work_of_a_token(formula):
 def equal_parameters(units):
     from rope_lab.nn import gpt
 
-    found = []
+    equal = []
     for d in (8, 16, 128):
         size: dict[str, Any] = {"vocab_size": 11, "seq_len": 4, "n_layers": 3, "n_heads": 2, "d_model": d}
         plain = budget.parameters(gpt.GPTConfig(**size).shape)["total"]
         tied = gpt.GPTConfig(**size, complex_linear="qkvo", mlp_width=4 * d + units(d))
-        found.append(budget.parameters(tied.shape)["total"] == plain)
-    return all(found)
+        equal.append(budget.parameters(tied.shape)["total"] == plain)
+    return all(equal)
 
 
 @claim(

@@ -43,9 +43,9 @@ def two_processors():
     witness=r"Five models, three rates or four, eight seeds (`crope-between`), in chapter 15's tables.",
 )
 def close_rates():
-    means, found = plan_answers.means_at_close_rates(), plan_answers.at_best_of_close_rates()
-    if not found:
+    means, findings = plan_answers.means_at_close_rates(), plan_answers.at_best_of_close_rates()
+    if not findings:
         return "not attempted"
     best = {variant: min(own, key=own.__getitem__) for variant, own in means.items()}
     between = all(rate == 0.0057 for variant, rate in best.items() if variant.startswith("RoPE"))
-    return "reproduced" if between and {f.outcome for f in found} == {"equivalent"} else "not reproduced"
+    return "reproduced" if between and {f.outcome for f in findings} == {"equivalent"} else "not reproduced"

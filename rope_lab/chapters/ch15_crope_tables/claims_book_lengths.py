@@ -25,11 +25,11 @@ SIDES = {250: 0, 500: -1, 1000: 0, 2000: 1}  # steps: where the interval of the 
     witness=r"Four lengths, eight seeds, in chapter 15's table.",
 )
 def by_length():
-    found = run_lengths.compared()
-    if not found:
+    findings = run_lengths.compared()
+    if not findings:
         return "not attempted"
-    told = {steps: finding.outcome for steps, finding in found.items()} == AT
-    return "reproduced" if told and found[2000].interval.mean > 0 else "not reproduced"
+    told = {steps: finding.outcome for steps, finding in findings.items()} == AT
+    return "reproduced" if told and findings[2000].interval.mean > 0 else "not reproduced"
 
 
 @claim(

@@ -24,7 +24,7 @@ def _gaps(name: str) -> dict[float, list[float]]:
 
 
 def _outcomes(corpus: str) -> dict[str, str]:
-    """What the eight seeds of a corpus say of each comparison; empty while a card is missing."""
+    """The outcome of each comparison with the eight seeds of a corpus; empty while a card is missing."""
     return {finding.name: finding.outcome for finding in plan_answers.by_corpus().get(corpus, [])}
 
 
@@ -77,12 +77,12 @@ def level():
     witness=r"Five comparisons, eight seeds, in chapter 15's first figure.",
 )
 def on_penn_treebank():
-    found = _outcomes("Penn Treebank")
-    if not found:
+    outcomes = _outcomes("Penn Treebank")
+    if not outcomes:
         return "not attempted"
     expected = {"QKV": "better", "QKVO": "undecided"}
     told = [
-        found[f"CRoPE {tied} minus {plain}"] == outcome
+        outcomes[f"CRoPE {tied} minus {plain}"] == outcome
         for tied, outcome in expected.items()
         for plain in (PLAIN, f"{PLAIN}, size of {tied}")
     ]
@@ -99,10 +99,10 @@ def on_penn_treebank():
     witness=r"Five comparisons, eight seeds, in chapter 15's first figure.",
 )
 def open_on_pg19():
-    found = _outcomes("PG-19")
-    if not found:
+    outcomes = _outcomes("PG-19")
+    if not outcomes:
         return "not attempted"
-    told = [outcome == ("worse" if "absolute" in name else "undecided") for name, outcome in found.items()]
+    told = [outcome == ("worse" if "absolute" in name else "undecided") for name, outcome in outcomes.items()]
     return "reproduced" if all(told) else "not reproduced"
 
 

@@ -11,18 +11,18 @@ from rope_lab.training.results.intervals import along
 
 def _gaps(experiment: str, *pairs: tuple[str, str]) -> list[intervals.Interval] | None:
     """Paired differences at the cpu rung; None where fewer than three seeds have both."""
-    found = cards.load_all(experiment, "cpu")
+    runs = cards.load_all(experiment, "cpu")
     gaps = []
     for one, other in pairs:
-        seeds = [{card.seed for card in found if card.variant == name} for name in (one, other)]
+        seeds = [{card.seed for card in runs if card.variant == name} for name in (one, other)]
         if len(seeds[0] & seeds[1]) < 3:
             return None
-        gaps.append(intervals.paired(found, one, other))
+        gaps.append(intervals.paired(runs, one, other))
     return gaps
 
 
 def _worse(*gaps: list[intervals.Interval] | None) -> str:
-    """Every difference is above zero by an interval that leaves it out."""
+    """Judge whether every difference is above zero by an interval that leaves it out."""
     if None in gaps:
         return "not attempted"
     return "reproduced" if all(g.decided and g.mean > 0 for gap in gaps for g in gap or ()) else "not reproduced"
@@ -123,8 +123,8 @@ def trained_are_not_linear():
     witness=r"The losses before and after, in chapter 15's table.",
 )
 def projection_heals():
-    found = [c.measured["projected"] for c in cards.load_all("crope-afterwards", "cpu") if c.variant == "RoPE"]
-    if len(found) < 3:
+    losses = [c.measured["projected"] for c in cards.load_all("crope-afterwards", "cpu") if c.variant == "RoPE"]
+    if len(losses) < 3:
         return "not attempted"
 
     def healed(m):
@@ -134,7 +134,7 @@ def projection_heals():
         ahead = 0 < cost[0] < cost[1] and after[0] < after[1]
         return ahead and all(2 * late < early for early, late in zip(cost, after, strict=True))
 
-    return "reproduced" if all(map(healed, found)) else "not reproduced"
+    return "reproduced" if all(map(healed, losses)) else "not reproduced"
 
 
 @claim(

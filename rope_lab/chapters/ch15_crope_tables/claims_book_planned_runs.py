@@ -16,11 +16,11 @@ from rope_lab.training.results import cards
 )
 def best_rates():
     try:
-        found = plan_answers.own_rates()
+        rates = plan_answers.own_rates()
     except ValueError:  # the cards do not decide
         return "not attempted"
-    said = {name: 0.004 if name in ("RoPE", "absolute scaled") else 0.008 for name in found}
-    return "reproduced" if found == said else "not reproduced"
+    expected = {name: 0.004 if name in ("RoPE", "absolute scaled") else 0.008 for name in rates}
+    return "reproduced" if rates == expected else "not reproduced"
 
 
 @claim(
@@ -49,7 +49,7 @@ def sign_turns():
 
 
 def _answered(outcome: str, *names: str) -> str:
-    """Every comparison has this outcome by the plan, and no way to leave three seeds out turns it."""
+    """Judge whether the comparisons have this outcome by the plan, however three seeds are left out."""
     findings = {finding.name: finding for finding in plan_answers.answers()}
     if not findings:
         return "not attempted"
@@ -112,10 +112,10 @@ def absolute_at_own_rates():
     witness=r"The runs at one common rate, in chapter 15's last table of eight seeds.",
 )
 def tied_at_one_rate():
-    found = {finding.name: finding for finding in plan_answers.answers(rate=0.004)}
-    if not found:
+    findings = {finding.name: finding for finding in plan_answers.answers(rate=0.004)}
+    if not findings:
         return "not attempted"
-    above = all(gap.interval.mean > 0 for name, gap in found.items() if name.startswith("CRoPE"))
-    level = [found[f"{tied} minus RoPE"].wide for tied in ("CRoPE QKV", "CRoPE QKVO")]
+    above = all(gap.interval.mean > 0 for name, gap in findings.items() if name.startswith("CRoPE"))
+    level = [findings[f"{tied} minus RoPE"].wide for tied in ("CRoPE QKV", "CRoPE QKVO")]
     near = all(abs(gap.mean) + gap.half < plan_answers.MARGIN for gap in level)
     return "reproduced" if above and near else "not reproduced"

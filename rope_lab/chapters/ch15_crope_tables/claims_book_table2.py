@@ -16,12 +16,12 @@ SEEDS = (0, 1, 2)
 
 def _tried() -> dict[tuple[str, str, float], dict[int, float]]:
     """Final losses by row, model, rate and seed; empty while a card is missing."""
-    found: dict[tuple[str, str, float], dict[int, float]] = {}
+    losses: dict[tuple[str, str, float], dict[int, float]] = {}
     for card in cards.load_all("crope-rates-table2", "cpu"):
         row, _, rate = card.setting.rpartition(", rate ")
-        found.setdefault((row, card.variant, float(rate)), {})[card.seed] = card.loss()
+        losses.setdefault((row, card.variant, float(rate)), {})[card.seed] = card.loss()
     asked = [(row, model, rate) for row in (SLOW, FAST, NARROW) for model in MODELS for rate in RATES]
-    return found if all(set(found.get(one, ())) >= set(SEEDS) for one in asked) else {}
+    return losses if all(set(losses.get(one, ())) >= set(SEEDS) for one in asked) else {}
 
 
 @claim(
@@ -34,11 +34,11 @@ def _tried() -> dict[tuple[str, str, float], dict[int, float]]:
     witness=r"Three rows, three models, four or five rates, three seeds, in chapter 15's figure of Table 2.",
 )
 def old_rate():
-    found = _tried()
-    if not found:
+    losses = _tried()
+    if not losses:
         return "not attempted"
     means: dict[tuple[str, str], dict[float, float]] = {}
-    for (row, model, rate), of in found.items():
+    for (row, model, rate), of in losses.items():
         means.setdefault((row, model), {})[rate] = fmean(of.values())
     costs = {model: at[0.002] - min(at.values()) for model, at in means.items()}
     wide = all(costs[row, model] > 0.25 for row in (SLOW, FAST) for model in MODELS)
@@ -55,12 +55,12 @@ def old_rate():
     witness=r"Two rows, two rates, three seeds.",
 )
 def sign_turns():
-    found = _tried()
-    if not found:
+    losses = _tried()
+    if not losses:
         return "not attempted"
 
     def gaps(rate: float) -> list[float]:
-        pairs = [(found[row, "CRoPE QKV", rate], found[row, "RoPE", rate]) for row in (SLOW, FAST)]
+        pairs = [(losses[row, "CRoPE QKV", rate], losses[row, "RoPE", rate]) for row in (SLOW, FAST)]
         return [tied[seed] - plain[seed] for tied, plain in pairs for seed in SEEDS]
 
     turns = min(gaps(0.0005)) > 0 > max(gaps(0.002))
@@ -76,10 +76,10 @@ def sign_turns():
     witness=r"Three comparisons, eight seeds, in chapter 15's table.",
 )
 def wide_is_ahead():
-    found = plan_answers.table2()
-    if not found:
+    findings = plan_answers.table2()
+    if not findings:
         return "not attempted"
-    gaps = [gap for name, finding in found.items() if name.startswith("width") for gap in finding.differences]
+    gaps = [gap for name, finding in findings.items() if name.startswith("width") for gap in finding.differences]
     return "reproduced" if min(gaps) > 0 else "not reproduced"
 
 
@@ -93,10 +93,10 @@ def wide_is_ahead():
     witness=r"Three comparisons, eight seeds, in chapter 15's table.",
 )
 def tied_gains_nothing():
-    found = plan_answers.table2()
-    if not found:
+    findings = plan_answers.table2()
+    if not findings:
         return "not attempted"
-    slow, fast, narrow = (found[f"CRoPE QKV minus RoPE, {row}"].interval for row in (SLOW, FAST, NARROW))
+    slow, fast, narrow = (findings[f"CRoPE QKV minus RoPE, {row}"].interval for row in (SLOW, FAST, NARROW))
     above = slow.mean - slow.half > 0
     level = abs(fast.mean) + fast.half < plan_answers.MARGIN
     return "reproduced" if above and level and not narrow.decided else "not reproduced"

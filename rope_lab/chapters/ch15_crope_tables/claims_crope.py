@@ -37,7 +37,7 @@ def printed() -> dict[str, dict[str, tuple[Fraction, Fraction]]]:
 
 
 def gap(row: str, one: str, other: str) -> Fraction:
-    """By how much the one loss is above the other, as printed."""
+    """The one loss minus the other, as printed."""
     return printed()[row][one][0] - printed()[row][other][0]
 
 
@@ -238,24 +238,24 @@ def rows_of_the_figure():
 
 
 def enough(found, *variants: str) -> bool:
-    """`SEEDS` seeds at least have a card of every variant."""
+    """Whether `SEEDS` seeds at least have a card of every variant."""
     seeds = [{card.seed for card in found if card.variant == variant} for variant in variants]
     return len(set.intersection(*seeds)) >= SEEDS
 
 
 def _row(experiment: str, setting: str) -> str:
-    """The paper's own setting: absolute decidedly worse in every reading, and the printed gap of CRoPE in our interval.
+    """Judge the paper's setting: absolute decidedly worse in every reading, CRoPE's printed gap in our interval.
 
     Losses themselves are not compared: tokenizer and subset are unknown.
     """
-    found = [card for card in cards.load_all(experiment, "paper") if card.setting == setting]
-    readings = [name for name in ABSOLUTE if enough(found, name, "RoPE")]
-    if not readings or not enough(found, "CRoPE QKV", "RoPE"):
+    runs = [card for card in cards.load_all(experiment, "paper") if card.setting == setting]
+    readings = [name for name in ABSOLUTE if enough(runs, name, "RoPE")]
+    if not readings or not enough(runs, "CRoPE QKV", "RoPE"):
         return "not attempted"
-    said = cards.published(experiment)["losses"][setting]
-    gap = intervals.paired(found, "CRoPE QKV", "RoPE")
-    above = [intervals.paired(found, name, "RoPE") for name in readings]
-    near = abs(gap.mean - (said["CRoPE QKV"][0] - said["RoPE"][0])) <= gap.half
+    printed_losses = cards.published(experiment)["losses"][setting]
+    gap = intervals.paired(runs, "CRoPE QKV", "RoPE")
+    above = [intervals.paired(runs, name, "RoPE") for name in readings]
+    near = abs(gap.mean - (printed_losses["CRoPE QKV"][0] - printed_losses["RoPE"][0])) <= gap.half
     return "reproduced" if near and all(g.decided and g.mean > 0 for g in above) else "not reproduced"
 
 
@@ -349,11 +349,11 @@ def training_gap(found, variant: str, reference: str) -> intervals.Interval:
     r"in pairs. There no token is read twice, so this is not yet a loss in sample.",
 )
 def train_order():
-    found = cards.load_all("crope-table1", "cpu")
-    readings = [name for name in ABSOLUTE if enough(found, name, "CRoPE QKV")]
-    if not readings or not enough(found, "CRoPE QKV", "RoPE"):
+    runs = cards.load_all("crope-table1", "cpu")
+    readings = [name for name in ABSOLUTE if enough(runs, name, "CRoPE QKV")]
+    if not readings or not enough(runs, "CRoPE QKV", "RoPE"):
         return "not attempted"
-    near = training_gap(found, "CRoPE QKV", "RoPE")
-    far = [training_gap(found, name, "CRoPE QKV") for name in readings]
+    near = training_gap(runs, "CRoPE QKV", "RoPE")
+    far = [training_gap(runs, name, "CRoPE QKV") for name in readings]
     ordered = all(gap.decided and gap.mean > 0 for gap in (near, *far))
     return "reproduced" if ordered and near.mean < min(gap.mean for gap in far) else "not reproduced"

@@ -79,7 +79,7 @@ _FIVE = _pick("RoPE", "CRoPE QKV", "CRoPE QKVO", "half width", "absolute scaled"
 
 def table1(rung: str) -> Experiment:
     name, seeds, six = "crope-table1", (0, 1, 2), {**_FIVE, **_pick("absolute vaswani")}
-    made = {
+    makers = {
         "cpu": lambda: make_runs(name, rung, six, seeds=seeds, settings=_WIKITEXT, model=GPT2, **TABLE1_CPU),
         "colab": lambda: make_runs(name, rung, _FIVE, seeds=seeds, settings=_WIKITEXT, model=GPT2, **_TABLE1_COLAB),
         "paper": lambda: make_runs(
@@ -93,7 +93,7 @@ def table1(rung: str) -> Experiment:
         "paper": "The paper's subset of PG-19 is unknown, so that row cannot be the paper's to the digit.",
     }
     about = "CRoPE's Table 1: absolute positions, RoPE and CRoPE, final validation loss"
-    return Experiment(name, rung, about, limits[rung], "RoPE", made[rung]())
+    return Experiment(name, rung, about, limits[rung], "RoPE", makers[rung]())
 
 
 def table1_readings(rung: str) -> Experiment | None:

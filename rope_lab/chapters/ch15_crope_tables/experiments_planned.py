@@ -86,7 +86,7 @@ def confirm(rung: str) -> Experiment | None:
 
 
 def between(rung: str) -> Experiment | None:
-    """What ``confirm`` leaves out: the rotated variants between the two best rates of the grid, and RoPE at the higher.
+    """The runs that ``confirm`` lacks: rotated variants between the two best rates of the grid, and RoPE at the higher.
 
     With the cards of ``confirm`` each of the five then has the rates 0.004, 0.0057 and 0.008, with the same seeds. The
     tied ones are at their best at 0.008, so they have one more.

@@ -54,11 +54,11 @@ def chosen(name: str, grids: Grids) -> dict[tuple[str, str], float]:
         UndecidedError: If a card is missing or a best rate lies at an edge of its grid.
     """
     cards = load_all(name, "cpu")
-    found = {}
+    best = {}
     for (variant, setting), grid in grids.items():
         here = [card for card in cards if card.setting.rpartition(", rate ")[0] == setting]
-        found[variant, setting] = best_rates(here, variants=[variant], rates=grid, seeds=RATE_SEEDS)[variant]
-    return found
+        best[variant, setting] = best_rates(here, variants=[variant], rates=grid, seeds=RATE_SEEDS)[variant]
+    return best
 
 
 def _confirm_runs(
@@ -88,21 +88,21 @@ def _wikitext_rates(name: str) -> Mapping[str, float]:
         raise NotYetError(f"experiment {name!r}: its grid comes from the cards of crope-rates, and {error}") from None
 
 
-def _pair(key: str, about: str, made: Made) -> dict[str, Callable[[str], Experiment | None]]:
+def _pair(key: str, about: str, setup: Made) -> dict[str, Callable[[str], Experiment | None]]:
     """The two experiments of one question, by name."""
     first, second = f"crope-rates-{key}", f"crope-confirm-{key}"
 
     def rates(rung: str) -> Experiment | None:
         if rung != "cpu":
             return None
-        settings, grids, shared = made(first)
+        settings, grids, shared = setup(first)
         words = f"{about}: the best learning rate of each variant"
         return Experiment(first, rung, words, _LIMITS, "RoPE", _rate_runs(first, settings, grids, shared))
 
     def confirm(rung: str) -> Experiment | None:
         if rung != "cpu":
             return None
-        settings, grids, shared = made(second)
+        settings, grids, shared = setup(second)
         words = f"{about}: the variants at their own best rates, with seeds that chose nothing"
         return Experiment(second, rung, words, _LIMITS, "RoPE", _confirm_runs(second, first, settings, grids, shared))
 
@@ -139,7 +139,7 @@ def _table2_rows(_name: str) -> tuple[Mapping[str, Setting], Grids, Setting]:
 
 
 def _lengths(name: str) -> tuple[Mapping[str, Setting], Grids, Setting]:
-    """The warm-up stays, the decay is stretched with the run."""
+    """Four lengths of the run: the warm-up stays, the decay is stretched with the run."""
     settings = {
         f"WikiText-2, {steps} steps": {"steps": steps, "decay_every": steps // 10, "eval_every": steps // 5}
         for steps in (250, 500, 1000, 2000)

@@ -55,8 +55,8 @@ def curves(found: Sequence[Card], *, since: int = 100) -> Picture:
     return fig.picture
 
 
-def _mean(found: Sequence[Card], name: str, kind: str) -> tuple[np.ndarray, np.ndarray]:
-    own = [card.curve for card in found if card.variant == name]
+def _mean(runs: Sequence[Card], name: str, kind: str) -> tuple[np.ndarray, np.ndarray]:
+    own = [card.curve for card in runs if card.variant == name]
     read = [i for i, loss in enumerate(own[0][kind]) if loss is not None]
     return np.array(own[0]["step"])[read], np.mean([[curve[kind][i] for i in read] for curve in own], axis=0)
 

@@ -28,9 +28,9 @@ NBSP = "\N{NO-BREAK SPACE}"
 _Losses = Mapping[str, Mapping[float, Mapping[int, float]]]  # variant, rate (or steps), seed
 
 
-def _by_rate(found: Iterable[Card]) -> _Losses:
+def _by_rate(runs: Iterable[Card]) -> _Losses:
     losses: dict[str, dict[float, dict[int, float]]] = {}
-    for card in found:
+    for card in runs:
         losses.setdefault(card.variant, {}).setdefault(card.config["lr"], {})[card.seed] = card.loss()
     return losses
 
@@ -60,7 +60,7 @@ def loss_by_rate(found: Iterable[Card]) -> Picture:
 
 
 def rows_by_rate(found: Iterable[Card], *, rows: Sequence[str]) -> Picture:
-    """The same for each row of a table, in a panel of its own.
+    """Final loss against the learning rate, a panel for each row of a table.
 
     Args:
         found: Cards of a sweep over rates, in settings named "ROW, rate RATE".
@@ -89,7 +89,7 @@ def rows_by_rate(found: Iterable[Card], *, rows: Sequence[str]) -> Picture:
 
 
 def _best(losses: _Losses) -> str:
-    """Where the mean of each model is lowest, in words."""
+    """The lowest mean of each model and its rate, in words."""
     means = {name: {rate: fmean(of.values()) for rate, of in sorted(rates.items())} for name, rates in losses.items()}
     return ", ".join(f"{name} {min(of.values()):.3f} at {min(of, key=of.__getitem__):g}" for name, of in means.items())
 
@@ -112,7 +112,7 @@ def _curves(axes: Any, losses: _Losses) -> None:
 
 
 def four_lengths(ends: _Losses, more: Mapping[int, Sequence[float]]) -> Picture:
-    """Where two models end after runs of several lengths, and how many more steps the second needs.
+    """The final losses of two models after runs of several lengths, and how many more steps the second needs.
 
     Args:
         ends: Final losses in nats per token, by model, steps and seed; the first model's are joined by lines.

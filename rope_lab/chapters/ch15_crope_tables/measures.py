@@ -45,16 +45,16 @@ def projected(config: RunConfig, learner: Learner, corpus: Any) -> dict[str, flo
     A tuned model takes `TUNING` steps at the run's last rate, and is projected again after each of them. "whole, tuned"
     does the same without projecting: what the extra steps alone are worth.
     """
-    found = {"whole": _loss(config, learner, corpus, learner.model)}
+    losses = {"whole": _loss(config, learner, corpus, learner.model)}
     for roles in ("qk", "qkv"):
         for name, pairings in _pairings(learner.model, roles, seed=config.seed).items():
             model = copy.deepcopy(learner.model)
             project(model, roles, pairings)
-            found[f"{roles}, {name}"] = _loss(config, learner, corpus, model)
+            losses[f"{roles}, {name}"] = _loss(config, learner, corpus, model)
     chosen = _pairings(learner.model, "qkv", seed=config.seed)
     for name, kept in {"whole": None, "qkv, laid out": chosen["laid out"], "qkv, best": chosen["best"]}.items():
-        found[f"{name}, tuned"] = _tuned(config, learner, corpus, kept)
-    return found
+        losses[f"{name}, tuned"] = _tuned(config, learner, corpus, kept)
+    return losses
 
 
 @torch.no_grad()
@@ -80,11 +80,11 @@ def _pairings(model: GPT, roles: str, *, seed: int) -> dict[str, Pairings]:
 
 
 def _shares(model: GPT, seed: int) -> dict[str, dict[str, list[float]]]:
-    found: dict[str, dict[str, list[float]]] = {}
+    shares: dict[str, dict[str, list[float]]] = {}
     for name, pairings in _pairings(model, "qk", seed=seed).items():
-        found[name] = {role: [_share(model, layer, role, J) for layer, J in enumerate(pairings)] for role in "qk"}
+        shares[name] = {role: [_share(model, layer, role, J) for layer, J in enumerate(pairings)] for role in "qk"}
     alone = {role: [_share(model, layer, role, None) for layer in range(len(model.blocks))] for role in "qk"}
-    return {**found, "best of one": alone}
+    return {**shares, "best of one": alone}
 
 
 def _share(model: GPT, layer: int, role: str, J: np.ndarray | None) -> float:
@@ -95,13 +95,13 @@ def _share(model: GPT, layer: int, role: str, J: np.ndarray | None) -> float:
 
 def _planes(model: GPT) -> dict[str, list[list[list[float]]]]:
     config, best = model.config, _pairings(model, "qk", seed=0)["best"]
-    found: dict[str, list[list[list[float]]]] = {role: [] for role in "qk"}
+    energies: dict[str, list[list[list[float]]]] = {role: [] for role in "qk"}
     for block, J in zip(model.blocks, best, strict=True):
         for role in "qk":
             heads = _array(getattr(block.attention, role).weight).reshape(config.n_heads, config.width, -1)
             parts = [(linear_part(W, J, layout=config.layout), W) for W in heads]
-            found[role].append([_by_plane(part**2, config.layout, W**2) for part, W in parts])
-    return found
+            energies[role].append([_by_plane(part**2, config.layout, W**2) for part, W in parts])
+    return energies
 
 
 def _by_plane(part: np.ndarray, layout: Layout, whole: np.ndarray) -> list[float]:

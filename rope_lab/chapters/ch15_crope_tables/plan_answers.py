@@ -194,7 +194,7 @@ def exploratory(question: str, comparisons: Mapping[str, tuple[Model, Model]]) -
 
 
 def by_corpus(comparisons: Comparisons = PRIMARY) -> dict[str, list[Finding]]:
-    """The same family on each corpus of the plan; those of Penn Treebank and PG-19 are exploratory.
+    """The family of comparisons on each corpus of the plan; those of Penn Treebank and PG-19 are exploratory.
 
     Args:
         comparisons: Pairs of a variant and its reference.
@@ -205,11 +205,11 @@ def by_corpus(comparisons: Comparisons = PRIMARY) -> dict[str, list[Finding]]:
     Raises:
         UndecidedError: If the cards of ``crope-rates`` do not decide a rate.
     """
-    found = {"WikiText-2": answers(comparisons)}
+    findings = {"WikiText-2": answers(comparisons)}
     for corpus, (question, setting) in _ELSEWHERE.items():
         named = {f"{one} minus {other}": ((one, setting), (other, setting)) for one, other in comparisons}
-        found[corpus] = exploratory(question, named)
-    return {corpus: own for corpus, own in found.items() if own}
+        findings[corpus] = exploratory(question, named)
+    return {corpus: own for corpus, own in findings.items() if own}
 
 
 def table2() -> dict[str, Finding]:

@@ -73,7 +73,7 @@ def steps_for(loss: float, reference: Mapping[int, float]) -> float:
 
 
 def more_steps() -> dict[int, list[float]]:
-    """What share of steps more CRoPE QKV needs to end where RoPE of the same seed ends.
+    """The share of steps more that CRoPE QKV needs to end where RoPE of the same seed ends.
 
     Returns:
         By CRoPE's number of steps, one share for each seed: 0.1 is ten per cent more, below 0 is fewer; empty while a

@@ -76,17 +76,17 @@ def rows_at_own_rates(found: Iterable[Card]) -> list[dict]:
     )
 
 
-def _panel(experiment: str, rung: str, setting: str, found: Sequence[Card]) -> dict:
-    last = {card.variant: fmean(c.loss() for c in found if c.variant == card.variant) for card in found}
+def _panel(experiment: str, rung: str, setting: str, runs: Sequence[Card]) -> dict:
+    last = {card.variant: fmean(c.loss() for c in runs if c.variant == card.variant) for card in runs}
     names = sorted(last, key=last.__getitem__)
-    said = cards.published(experiment).get("losses", {}).get(setting, {})
-    printed = {name: said.get(name, said.get("absolute") if name.startswith("absolute") else None) for name in names}
+    paper = cards.published(experiment).get("losses", {}).get(setting, {})
+    printed = {name: paper.get(name, paper.get("absolute") if name.startswith("absolute") else None) for name in names}
     return {
         "key": " ".join(filter(None, (experiment, rung, setting))),
         "names": names,
         "reference": "RoPE" if "RoPE" in names else names[0],
         "published": {name: pair for name, pair in printed.items() if pair},
-        "t": quantiles(len({card.seed for card in found})),
+        "t": quantiles(len({card.seed for card in runs})),
         "runs": [
             {
                 "variant": card.variant,
@@ -94,13 +94,13 @@ def _panel(experiment: str, rung: str, setting: str, found: Sequence[Card]) -> d
                 "final": round(card.loss(), 6),
                 "best": round(card.loss("best"), 6),
             }
-            for card in found
+            for card in runs
         ],
     }
 
 
 def verdict(difference: float | None, half: float | None, margin: float) -> str:
-    """What the interval ``difference ± half`` says about differences larger than ``margin``.
+    """The verdict of the interval ``difference ± half`` on differences larger than ``margin``.
 
     >>> verdict(0.024, 0.025, 0.02), verdict(0.024, 0.025, 0.05), verdict(0.253, 0.002, 0.05)
     ('open', 'within', 'worse')
@@ -147,7 +147,7 @@ class TableExplorer(Widget):
         panel = shown(state)
         if panel is None:
             return dict(_EMPTY)
-        names, said = panel["names"], panel["published"]
+        names, printed = panel["names"], panel["published"]
         reference = state["reference"] if state["reference"] in names else panel["reference"]
         runs = by_seed(panel, lambda run: run[state["metric"]])
         rows = []
@@ -161,7 +161,7 @@ class TableExplorer(Widget):
                     "variant": name,
                     "pairs": pairs,
                     **gap,
-                    **_published(said, name, reference),
+                    **_published(printed, name, reference),
                     "verdict": verdict(gap["difference"], gap["half"], state["margin"]),
                 }
             )
@@ -176,9 +176,9 @@ class TableExplorer(Widget):
         )
 
 
-def _published(said: dict, name: str, reference: str) -> dict[str, float | None]:
+def _published(losses: dict, name: str, reference: str) -> dict[str, float | None]:
     """The printed difference, and the root of the sum of the two squared numbers after ±."""
-    if name not in said or reference not in said or said[name] == said[reference]:
+    if name not in losses or reference not in losses or losses[name] == losses[reference]:
         return {"published": None, "spread": None}
-    (a, s), (b, r) = said[name], said[reference]
+    (a, s), (b, r) = losses[name], losses[reference]
     return {"published": a - b, "spread": math.sqrt(s**2 + r**2)}

@@ -16,7 +16,7 @@ ORDER = (("QK", "QKVO"), ("K", "VO"), ("QKV",), ("NoPE",), ("Q", "V", "O"))  # g
 
 
 def _gaps():
-    """Of the printed losses: the largest inside a group, the smallest between two, and the spread of the last one."""
+    """The largest gap of printed losses inside a group, the smallest between two, and the spread of the last one."""
     losses = {name: Fraction(str(loss)) for name, loss in cards.published("placements")["losses"][""].items()}
     groups = [[losses[name] for name in group] for group in ORDER]
     equal = max(max(group) - min(group) for group in groups[:-1])
@@ -349,9 +349,9 @@ def base_and_v():
     correction=r"Part 19 suggests the shared form and does not train it. The question is ours.",
 )
 def one_cache():
-    found = cards.load_all("one-cache", "cpu")
-    seeds = [{card.seed for card in found if card.variant == name} for name in ("shared latent", "spliced latent")]
+    runs = cards.load_all("one-cache", "cpu")
+    seeds = [{card.seed for card in runs if card.variant == name} for name in ("shared latent", "spliced latent")]
     if len(seeds[0] & seeds[1]) < 3:
         return "not attempted"
-    gap = intervals.paired(found, "shared latent", "spliced latent")
+    gap = intervals.paired(runs, "shared latent", "spliced latent")
     return "reproduced" if gap.decided and gap.mean < 0 else "not reproduced"

@@ -33,15 +33,15 @@ CHAIN = (
 BETWEEN = (("VO", "NoPE"), ("QK", "VO"), ("QK", "QKVO", "about"))
 
 
-def judge(found: Sequence[cards.Card], one: str, other: str, *about: str) -> tuple[intervals.Interval | None, str]:
+def judge(runs: Sequence[cards.Card], one: str, other: str, *about: str) -> tuple[intervals.Interval | None, str]:
     """Loss of ``other`` minus loss of ``one``, said to be the better or, with "about", as good; and what the runs say.
 
     The words are "as said", "the other way", "undecided", "told apart" (where "about equal" was said), or "no runs".
     """
-    seeds = [{card.seed for card in found if card.variant == variant} for variant in (one, other)]
+    seeds = [{card.seed for card in runs if card.variant == variant} for variant in (one, other)]
     if len(seeds[0] & seeds[1]) < LEAST:
         return None, "no runs"
-    gap = intervals.paired(found, other, one)
+    gap = intervals.paired(runs, other, one)
     if about:
         return gap, "told apart" if gap.decided else "as said"
     return gap, "undecided" if not gap.decided else "as said" if gap.mean > 0 else "the other way"

@@ -22,11 +22,11 @@ from rope_lab.exercises.core import Question, Task
 def _false_decisions() -> list[bool]:
     """Nine variants without any difference, five seeds: pairs whose 95 % interval leaves zero out, on average."""
     losses = np.random.default_rng(16).normal(size=(4000, 9, 5))  # trial, variant, seed
-    quantile, found = stats.t.ppf(0.975, 4), np.zeros(4000)
+    quantile, counts = stats.t.ppf(0.975, 4), np.zeros(4000)
     for i, j in combinations(range(9), 2):
         d = losses[:, i] - losses[:, j]
-        found += np.abs(d.mean(1)) > quantile * d.std(1, ddof=1) / np.sqrt(5)
-    return [bool(abs(found.mean() - guess) < 0.2) for guess in (0.05, 1.8, 9, 18)]
+        counts += np.abs(d.mean(1)) > quantile * d.std(1, ddof=1) / np.sqrt(5)
+    return [bool(abs(counts.mean() - guess) < 0.2) for guess in (0.05, 1.8, 9, 18)]
 
 
 # --- the second prediction: the same windows, begun elsewhere ---

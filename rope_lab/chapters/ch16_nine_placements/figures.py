@@ -31,12 +31,12 @@ __all__ = [
 
 def against_nope() -> Picture:
     """Every placement minus NoPE: five seeds, mean and interval, and the published difference."""
-    found, said = cards.load_all(JUDGED, "cpu"), cards.published("placements")["losses"][""]
-    names = [name for name in said if name != "NoPE" and any(c.variant == name for c in found)]
-    nope = {c.seed: c.loss() for c in found if c.variant == "NoPE"}
-    own = {name: [c.loss() - nope[c.seed] for c in found if c.variant == name and c.seed in nope] for name in names}
+    runs, printed = cards.load_all(JUDGED, "cpu"), cards.published("placements")["losses"][""]
+    names = [name for name in printed if name != "NoPE" and any(c.variant == name for c in runs)]
+    nope = {c.seed: c.loss() for c in runs if c.variant == "NoPE"}
+    own = {name: [c.loss() - nope[c.seed] for c in runs if c.variant == name and c.seed in nope] for name in names}
     spans = {name: intervals.interval(own[name]) for name in names}
-    listed = "; ".join(f"{name} {spans[name]}, published {said[name] - said['NoPE']:+.3f}" for name in names)
+    listed = "; ".join(f"{name} {spans[name]}, published {printed[name] - printed['NoPE']:+.3f}" for name in names)
     desc = f"Loss minus the loss of NoPE, in nats per token, below zero is better. {listed}."
     with figure(title="Eight placements, minus nothing rotated", desc=desc, size=(5.0, 4.4)) as fig:
         axes = fig.subplots()
@@ -49,7 +49,7 @@ def against_nope() -> Picture:
             axes.plot(own[name], [row - 0.13] * len(own[name]), "o", ms=3.5, color=LIGHT["ink"], alpha=0.5)
             axes.plot([span.mean - span.half, span.mean + span.half], [row + 0.12] * 2, color=LIGHT["two"], lw=2)
             axes.plot(span.mean, row + 0.12, "D", ms=5, color=LIGHT["two"])
-            axes.plot(said[name] - said["NoPE"], row, "|", ms=15, mew=2, color=LIGHT["one"])
+            axes.plot(printed[name] - printed["NoPE"], row, "|", ms=15, mew=2, color=LIGHT["one"])
         axes.plot([], [], "o", ms=3.5, color=LIGHT["ink"], alpha=0.5, label="a seed")
         axes.plot([], [], "D-", ms=5, color=LIGHT["two"], label="mean, 95 %")
         axes.plot([], [], "|", ms=12, mew=2, color=LIGHT["one"], label="published")
@@ -62,8 +62,8 @@ def every_pair() -> Picture:
 
     Of a pair the one that was published as better has the column, the other the row.
     """
-    found, said = cards.load_all(JUDGED, "cpu"), cards.published("placements")["losses"][""]
-    names = sorted({c.variant for c in found}, key=lambda name: said[name])
+    runs, printed = cards.load_all(JUDGED, "cpu"), cards.published("placements")["losses"][""]
+    names = sorted({c.variant for c in runs}, key=lambda name: printed[name])
     marks: dict[str, dict[str, Any]] = {
         "as published": {"marker": "o", "ms": 8, "color": LIGHT["ink"]},
         "the other way": {"marker": "x", "ms": 8, "mew": 2.5, "color": LIGHT["two"]},
@@ -71,7 +71,7 @@ def every_pair() -> Picture:
     }
     words = {}
     for column, row in combinations(range(len(names)), 2):
-        span = intervals.paired(found, names[row], names[column])
+        span = intervals.paired(runs, names[row], names[column])
         decided = "as published" if span.mean > 0 else "the other way"
         words[column, row] = decided if span.decided else "undecided"
     listed = "; ".join(f"{names[row]} minus {names[column]} {word}" for (column, row), word in words.items())
@@ -93,10 +93,10 @@ def begun_elsewhere() -> Picture:
 
     Rows stand in the order of the first; small dots are seeds, marks are means.
     """
-    found = cards.load_all(JUDGED, "cpu")
+    runs = cards.load_all(JUDGED, "cpu")
     trained = cards.load_all("placements-anywhere", "cpu")
-    at_0 = {name: [c.loss() for c in found if c.variant == name] for name in {c.variant for c in found}}
-    shifted = {name: [c.measured["shift 8"]["loss"] for c in found if c.variant == name] for name in at_0}
+    at_0 = {name: [c.loss() for c in runs if c.variant == name] for name in {c.variant for c in runs}}
+    shifted = {name: [c.measured["shift 8"]["loss"] for c in runs if c.variant == name] for name in at_0}
     anywhere = {name: [c.measured["shift 8"]["loss"] for c in trained if c.variant == name] for name in at_0}
     names = sorted(at_0, key=lambda name: fmean(at_0[name]))
     listed = "; ".join(
@@ -132,13 +132,13 @@ def begun_elsewhere() -> Picture:
 
 def longer_windows() -> Table:
     """Each placement in windows two and four times as long as those of training: at known places, and beyond them."""
-    found = cards.load_all(JUDGED, "cpu")
+    runs = cards.load_all(JUDGED, "cpu")
     lengths = (128, 256)
 
     def mean(name: str, length: int, part: str) -> float:
-        return fmean(c.measured[f"length {length}"][part] for c in found if c.variant == name)
+        return fmean(c.measured[f"length {length}"][part] for c in runs if c.variant == name)
 
-    names = sorted({c.variant for c in found}, key=lambda name: mean(name, lengths[0], "beyond"))
+    names = sorted({c.variant for c in runs}, key=lambda name: mean(name, lengths[0], "beyond"))
     rows = [
         [
             name,
@@ -153,7 +153,7 @@ def longer_windows() -> Table:
 
 
 def base_and_plane(*, window: int = 64, head_dim: int = 16) -> Picture:
-    """How far each plane of a head turns within the window, for two bases.
+    """The turns of each plane of a head within the window, for two bases.
 
     Args:
         window: Positions that a model sees.
@@ -187,11 +187,11 @@ def relations() -> Table:
 
     The sign of the article's own gap is what "as published" means, also where the article says "about equal".
     """
-    found, said = cards.load_all(JUDGED, "cpu"), cards.published("placements")["losses"][""]
+    runs, printed = cards.load_all(JUDGED, "cpu"), cards.published("placements")["losses"][""]
     rows = []
     for one, other, *about in dict.fromkeys((*CHAIN, *BETWEEN)):
-        there, sign = said[other] - said[one], "about equal to" if about else "better than"
-        gap = intervals.paired(found, other, one)
+        there, sign = printed[other] - printed[one], "about equal to" if about else "better than"
+        gap = intervals.paired(runs, other, one)
         word = "undecided" if not gap.decided else "as published" if gap.mean * there > 0 else "the other way"
         rows.append([f"{one} {sign} {other}", f"{there:+.3f}", str(gap), word])
     headings = ["article", "gap there", "gap here, 95 %", "verdict"]

@@ -30,11 +30,11 @@ def panel_of(found: Sequence[Card], *, published: dict[str, float] | None = None
     read = [{step for step, loss in curve.items() if loss is not None} for curve in curves.values()]
     steps = sorted(set.intersection(*read))
     names = list(dict.fromkeys(c.variant for c in found))
-    said = published or {}
+    losses = published or {}
     return {
         "key": f"{found[0].experiment} {found[0].rung}",
         "names": names,
-        "published": {name: said[name] for name in names} if set(names) <= set(said) else {},
+        "published": {name: losses[name] for name in names} if set(names) <= set(losses) else {},
         "steps": steps,
         "t": quantiles(len({card.seed for card in found})),
         "runs": [
@@ -44,7 +44,7 @@ def panel_of(found: Sequence[Card], *, published: dict[str, float] | None = None
 
 
 def shifted_panel(found: Sequence[Card], *, published: dict[str, float]) -> dict:
-    """The same runs, judged at their end by their loss in windows that begin anywhere."""
+    """The panel of runs judged at their end by their loss in windows that begin anywhere."""
     end = {"step": [found[0].final["step"]]}
     elsewhere = [replace(c, curve=end | {"valid_loss": [c.measured["shift 8"]["loss"]]}) for c in found]
     return panel_of(elsewhere, published=published) | {"key": f"{found[0].experiment}, begun anywhere"}
@@ -84,7 +84,7 @@ class OrderingExplorer(Widget):
         panel = shown(state)
         if panel is None:
             return {"panel": "", "names": [], "cells": []}
-        steps, said = panel["steps"], panel["published"]
+        steps, theirs = panel["steps"], panel["published"]
         index = min(state["at"], len(steps) - 1)
         runs = by_seed(panel, lambda run: run["losses"])
         losses = {name: [run[index] for run in runs[name].values()] for name in panel["names"]}
@@ -96,12 +96,12 @@ class OrderingExplorer(Widget):
 
         mine = state["mine"] if sorted(state["mine"]) == sorted(panel["names"]) else []
         place = {name: float(i) for i, name in enumerate(mine)}
-        key = {"mean": means, "median": medians, "published": means | said, "mine": place or means}[state["order"]]
+        key = {"mean": means, "median": medians, "published": means | theirs, "mine": place or means}[state["order"]]
         names = sorted(panel["names"], key=lambda name: (key[name], name))
         cells = []
         for one, other in combinations(names, 2):
             gap = interval(gaps(one, other, index).values())
-            way = said[other] - said[one] if said else 0
+            way = theirs[other] - theirs[one] if theirs else 0
             cells.append({"one": one, "other": other, "word": _word(gap, way), **gap})
         words = Counter(cell["word"] for cell in cells)
         one = state["one"] if state["one"] in names else names[0]
@@ -115,18 +115,18 @@ class OrderingExplorer(Widget):
             "index": index,
             "cells": cells,
             "counts": {word: words[word] for word in ("agree", "reversed", "undecided", "decided")},
-            "tau": rankings.kendall_tau(means, said) if said and cells else None,
-            "exchanges": (rankings.exchanges(means, said) if cells else 0) if said else None,
-            "mine": {"names": mine, "here": _far(place, means), "said": _far(place, said)} if mine else None,
+            "tau": rankings.kendall_tau(means, theirs) if theirs and cells else None,
+            "exchanges": (rankings.exchanges(means, theirs) if cells else 0) if theirs else None,
+            "mine": {"names": mine, "here": _far(place, means), "said": _far(place, theirs)} if mine else None,
             "rows": [
-                {"name": name, "mean": means[name], "median": medians[name], "said": said.get(name)} for name in names
+                {"name": name, "mean": means[name], "median": medians[name], "said": theirs.get(name)} for name in names
             ],
             "one": one,
             "other": other,
             "seeds": [{"seed": seed, "gap": gap} for seed, gap in along[index].items()] if other else [],
             "chosen": interval(along[index].values() if other else []),
             "along": [interval(gap.values()) for gap in along],
-            "published": said[other] - said[one] if said and other else None,
+            "published": theirs[other] - theirs[one] if theirs and other else None,
         }
 
     def fallback(self) -> str:

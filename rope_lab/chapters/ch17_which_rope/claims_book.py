@@ -113,7 +113,7 @@ def one_sign_turns_the_direction(M):
 
 
 def _by_planes(position, layout):
-    """The same as `_exact_turn`, put together plane by plane instead of reordered."""
+    """The matrix of `_exact_turn`, put together plane by plane instead of reordered."""
     R = sp.zeros(4, 4)
     for frequency, pair in zip(thetas, rotation.planes(4, layout=layout).tolist(), strict=True):
         block = exact.rotation_2d(position * frequency)
@@ -197,15 +197,15 @@ HEADS, D, R, WIDTH = 3, 10, 6, 12  # three planes: with two, the way there and t
 
 def _head_logits(W_q, W_k, x, *, layout):
     """The logits of every head, the first R coordinates turned."""
-    at, theta, found = np.arange(len(x), dtype=float), rotation.frequencies(R), []
+    at, theta, logits = np.arange(len(x), dtype=float), rotation.frequencies(R), []
     for head in range(HEADS):
         rows = slice(head * D, head * D + D)
         turned = []
         for W in (W_q, W_k):
             y = x @ W[rows].T
             turned.append(np.concatenate([rotation.rotate(y[:, :R], at, theta=theta, layout=layout), y[:, R:]], axis=1))
-        found.append(turned[0] @ turned[1].T)
-    return np.array(found)
+        logits.append(turned[0] @ turned[1].T)
+    return np.array(logits)
 
 
 @claim(
@@ -360,10 +360,10 @@ def llama3_is_by_parts(pair, rng):
     return max(misses)
 
 
-def _stay_and_slow(made):
+def _stay_and_slow(rule):
     plain = rotation.frequencies(128, base=5e5)
-    ratio = plain / made.frequencies(128, base=5e5)
-    return int((ratio == 1).sum()), int((np.abs(ratio - made.factor) < 1e-9).sum())
+    ratio = plain / rule.frequencies(128, base=5e5)
+    return int((ratio == 1).sum()), int((np.abs(ratio - rule.factor) < 1e-9).sum())
 
 
 @claim(
@@ -397,10 +397,10 @@ def the_code_is_not_the_paper(share, rng):
     return max(misses)
 
 
-def _kept(made, plane=33):
+def _kept(rule, plane=33):
     plain = rotation.frequencies(128)
-    ratio = (made.frequencies(128, base=10000.0) / plain)[plane]
-    return round(float((ratio - 1 / made.factor) / (1 - 1 / made.factor)), 3)
+    ratio = (rule.frequencies(128, base=10000.0) / plain)[plane]
+    return round(float((ratio - 1 / rule.factor) / (1 - 1 / rule.factor)), 3)
 
 
 @claim(

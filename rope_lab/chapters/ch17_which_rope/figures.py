@@ -13,7 +13,7 @@ __all__ = ["four_answers", "one_answer", "schedule_lines"]
 
 
 def four_answers(*, head_dim: int = 8, position: float = 1.0) -> Picture:
-    """What comes back for the unit vector e_0 from the two layouts and the two directions.
+    """The answers to the unit vector e_0 from the two layouts and the two directions.
 
     Args:
         head_dim: Width of the head, even.
@@ -27,7 +27,7 @@ def four_answers(*, head_dim: int = 8, position: float = 1.0) -> Picture:
     kinds = [(layout, way) for layout in layouts for way in (1, -1)]
     answers = {kind: rotate(question, kind[1] * position, theta=theta, layout=kind[0]) for kind in kinds}
     names = {"interleaved": "interleaved", "half": "half-split", 1: "counter-clockwise", -1: "clockwise"}
-    said = "; ".join(
+    listed = "; ".join(
         f"{names[layout]}, {names[way]}: {answers[layout, way][0]:.2f} at 0 and "
         f"{answers[layout, way][other]:.2f} at {other}"
         for layout, way in kinds
@@ -35,7 +35,7 @@ def four_answers(*, head_dim: int = 8, position: float = 1.0) -> Picture:
     )
     with figure(
         title="One question, four answers",
-        desc=f"The unit vector 0 goes in at position {position:g}. {said}.",
+        desc=f"The unit vector 0 goes in at position {position:g}. {listed}.",
         size=(4.8, 4.0),
     ) as fig:
         for axes, kind in zip(fig.subplots(2, 2, sharex=True, sharey=True).flat, kinds, strict=True):
@@ -52,7 +52,7 @@ def four_answers(*, head_dim: int = 8, position: float = 1.0) -> Picture:
 
 
 def one_answer(*, head_dim: int = 8) -> Picture:
-    """What each part of the answer to e_0 gives away: the place, the side and the height of two bars.
+    """The clues in the answer to e_0: the place, the side and the height of two bars.
 
     Args:
         head_dim: Width of the head, even; the layout is half-split.

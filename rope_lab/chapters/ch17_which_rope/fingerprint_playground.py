@@ -49,15 +49,15 @@ def _puzzle(n: int) -> dict:
     }
 
 
-def _right(state: dict, found: dict) -> int:
-    """How many of the three guesses agree with the fingerprint."""
-    way = {1: "counter", -1: "clock"}.get(found["direction"])
+def _right(state: dict, fingerprint: dict) -> int:
+    """Count those of the three guesses that agree with the fingerprint."""
+    way = {1: "counter", -1: "clock"}.get(fingerprint["direction"])
     pairing = state["guess_pairing"]
     return sum(
         [
-            bool(pairing) and found["pairing"] in (pairing, "either"),
+            bool(pairing) and fingerprint["pairing"] in (pairing, "either"),
             bool(way) and state["guess_direction"] == way,
-            state["guess_turning"] == str(2 * len(found["pairs"])),
+            state["guess_turning"] == str(2 * len(fingerprint["pairs"])),
         ]
     )
 
@@ -67,7 +67,7 @@ def _gap(one: np.ndarray, two: np.ndarray) -> float:
 
 
 def _fingerprint(ask: Callable[[int], np.ndarray]) -> dict:
-    """From the answers alone."""
+    """The fingerprint from the answers alone."""
     F = {n: ask(n) for n in (0, 1, 2, 3, 5, 7, 9, 12)}
     unit, apart = np.eye(D), np.abs(F[1]) * (1 - np.eye(D))
     partner = np.where(apart.max(axis=1) > EPS, apart.argmax(axis=1), -1)
@@ -130,20 +130,20 @@ class FingerprintPlayground(Widget):
     @staticmethod
     def compute(state: dict) -> dict:
         answers = partial(_answers, state)
-        found = _fingerprint(answers)
+        fingerprint = _fingerprint(answers)
         return {
             "answers": answers(state["n"]).tolist(),
-            "found": found,
-            "right": _right(state, found),
+            "found": fingerprint,
+            "right": _right(state, fingerprint),
             "setting": _puzzle(state["puzzle"]),
         }
 
     def fallback(self) -> str:
-        found = self.compute(self.state())["found"]
-        way = {1: "counter-clockwise", -1: "clockwise", 0: "no one way"}[found["direction"]]
-        together = ", ".join(f"{a} with {b}" for a, b in found["pairs"])
+        fingerprint = self.compute(self.state())["found"]
+        way = {1: "counter-clockwise", -1: "clockwise", 0: "no one way"}[fingerprint["direction"]]
+        together = ", ".join(f"{a} with {b}" for a, b in fingerprint["pairs"])
         return (
             f"Interactive figure: the answers of a rotary embedding to {D} unit vectors, as clocks and as a table of "
             f"discs, with settings to guess. Here the answers at position 1 say: {together}; {way}; base "
-            f"{found['base']:.0f}; {2 * len(found['pairs'])} of {D} coordinates turn."
+            f"{fingerprint['base']:.0f}; {2 * len(fingerprint['pairs'])} of {D} coordinates turn."
         )

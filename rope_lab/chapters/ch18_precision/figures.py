@@ -83,14 +83,14 @@ def errors() -> list[tuple[str, np.ndarray, np.ndarray]]:
     """For each line: its name, the upper ends of the stretches of positions, and the worst error in each."""
     theta = frequencies(HEAD_DIM, base=BASE)
     ends = 2 ** np.arange(1, 18)
-    found = []
+    lines = []
     for name, _, _, rounding in LINES:
         worst = []
         for end in ends.tolist():
             positions = np.unique(np.linspace(end // 2, end - 1, 160).round())
             worst.append(turn_errors(positions, theta=theta, rounding=rounding).max())
-        found.append((name, ends, np.array(worst)))
-    return found
+        lines.append((name, ends, np.array(worst)))
+    return lines
 
 
 def rounding_along_the_text() -> Picture:

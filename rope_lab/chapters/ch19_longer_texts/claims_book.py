@@ -25,8 +25,8 @@ LLAMA = {"width": 128, "base": 500000.0}  # a head of Llama 3 8B, whose training
 WINDOW = 8192
 
 
-def _lists(made, *, width=128, base=500000.0):
-    return made.frequencies(width, base=base), rotation.frequencies(width, base=base)
+def _lists(rule, *, width=128, base=500000.0):
+    return rule.frequencies(width, base=base), rotation.frequencies(width, base=base)
 
 
 @claim(
@@ -124,18 +124,18 @@ def by_parts_reaches_the_new_window(slow, rng):
     misses = []
     for width, base, L in ((128, 5e5, 8192), (128, 1e4, 4096)):
         s = rng.uniform(2, 16)
-        for made in (
+        for rule in (
             ByParts(factor=s, window=L, slow=slow, fast=4),
             YarnPaper(factor=s, window=L, slow=slow),
             Yarn(factor=s, window=L, slow=slow),
         ):
-            used, trained = _lists(made, width=width, base=base)
+            used, trained = _lists(rule, width=width, base=base)
             misses.append(abs(longer_texts.reach(used, trained=trained, window=L) / (s * L) - 1))
     return max(misses)
 
 
-def _reached(made):
-    used, trained = _lists(made)
+def _reached(rule):
+    used, trained = _lists(rule)
     return int(longer_texts.reach(used, trained=trained, window=WINDOW))
 
 
@@ -162,9 +162,9 @@ def the_code_against_the_paper(most):
     return bool(0.9 < max(ratio.max() for ratio in seen) < 1)  # never reached, and no smaller number would do
 
 
-def _yarn_gap(made, *, width, base):
-    code = made.frequencies(width, base=base)
-    ratio = code / YarnPaper(factor=made.factor, window=made.window).frequencies(width, base=base)
+def _yarn_gap(rule, *, width, base):
+    code = rule.frequencies(width, base=base)
+    ratio = code / YarnPaper(factor=rule.factor, window=rule.window).frequencies(width, base=base)
     return int((np.abs(ratio - 1) > 0.01).sum()), float(ratio.max())
 
 
@@ -248,17 +248,17 @@ def _off_at(offset):
     r"frequencies. So the logit depends on the offset alone.",
     witness=r"Seven schedules, two of them fixed at 6000 tokens.",
     tolerance=1e-9,
-    holds=lambda made, n: made.at(6000),  # noqa: ARG005 - one list for the whole text
-    control=lambda made, n: made.at(n + 1),  # the list of the text as long as it was when this token was read
+    holds=lambda rule, n: rule.at(6000),  # noqa: ARG005 - one list for the whole text
+    control=lambda rule, n: rule.at(n + 1),  # the list of the text as long as it was when this token was read
 )
 def fixed_lists_are_relative(fixed, rng):
     misses = []
-    for made in _seven():
+    for rule in _seven():
         q, k = rng.normal(size=(2, 16))
         logits = []
         for m in (0, 900, 5900):
             turned = [
-                rotation.rotate(x, n, theta=fixed(made, n).frequencies(16, base=1e4)) for x, n in ((q, m + 60), (k, m))
+                rotation.rotate(x, n, theta=fixed(rule, n).frequencies(16, base=1e4)) for x, n in ((q, m + 60), (k, m))
             ]
             logits.append(turned[0] @ turned[1])
         misses.append(np.ptp(logits))
@@ -368,8 +368,8 @@ DYNAMIC = DynamicNTK(factor=4, window=4096)
 GROWING = (DYNAMIC, SWITCH)
 
 
-def _list(made, n):
-    return made.at(int(n)).frequencies(16, base=10000.0)
+def _list(rule, n):
+    return rule.at(int(n)).frequencies(16, base=10000.0)
 
 
 def _worst_phase():
@@ -398,14 +398,14 @@ def _one_common_turn(key, n, old, new):
 )
 def what_a_stale_key_says(phase, rng):
     misses = []
-    for made in GROWING:
+    for rule in GROWING:
         q, k = rng.normal(size=(2, 16))
         n, m = 5000.0, 6000.0
-        old, new = _list(made, n + 1), _list(made, m + 1)
+        old, new = _list(rule, n + 1), _list(rule, m + 1)
         cached = rotation.rotate(q, m, theta=new) @ rotation.rotate(k, n, theta=old)
         q_planes, k_planes = q[0::2] + 1j * q[1::2], k[0::2] + 1j * k[1::2]
-        said = (np.conj(q_planes) * k_planes * np.exp(1j * ((n - m) * new + phase(n, old, new)))).real.sum()
-        misses.append(abs(cached - said))
+        logit = (np.conj(q_planes) * k_planes * np.exp(1j * ((n - m) * new + phase(n, old, new)))).real.sum()
+        misses.append(abs(cached - logit))
     return max(misses)
 
 
@@ -420,10 +420,10 @@ def what_a_stale_key_says(phase, rng):
 )
 def each_plane_turned_again(repair, rng):
     misses = []
-    for made in GROWING:
+    for rule in GROWING:
         for n in (17, 4500, 5000):
             k = rng.normal(size=16)
-            old, new = _list(made, n + 1), _list(made, 6000)
+            old, new = _list(rule, n + 1), _list(rule, 6000)
             fresh = rotation.rotate(k, n, theta=new)
             misses.append(np.abs(repair(rotation.rotate(k, n, theta=old), n, old, new) - fresh).max())
     return max(misses)

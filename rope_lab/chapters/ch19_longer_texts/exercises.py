@@ -12,7 +12,7 @@ LLAMA, WINDOW = frequencies(128, base=500000.0), 8192
 
 
 def _new_hands():
-    """How many hands end an eight times longer text in a direction that they never had."""
+    """Count the hands that end an eight times longer text in a direction that they never had."""
     angles, count = np.arange(WINDOW), 0
     for theta in LLAMA:
         end = (8 * WINDOW - 1) * theta

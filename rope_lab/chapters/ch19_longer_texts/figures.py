@@ -42,54 +42,54 @@ STREAMED = {  # what is drawn of the stream, and how
 
 def longer_text_schedules() -> Picture:
     """Loss along a text of eight windows under every schedule, before and after tuning: a panel for each schedule."""
-    found = _cards("longer-texts")
-    names = long_contexts.schemes(found)
-    said = "; ".join(f"{name} {_course(found, name)}" for name in names)
+    runs = _cards("longer-texts")
+    names = long_contexts.schemes(runs)
+    courses = "; ".join(f"{name} {_course(runs, name)}" for name in names)
     desc = (
         "A panel for each schedule: mean loss against the position in the text, trained up to "
-        f"{_window(found)}. Thin lines are seeds. First bin, end of the trained window, last bin: {said}."
+        f"{_window(runs)}. Thin lines are seeds. First bin, end of the trained window, last bin: {courses}."
     )
     with figure(title="Eight windows long: every schedule", desc=desc, size=(5.2, 5.6)) as fig:
         grid = fig.subplots(-(-len(names) // 3), 3, sharex=True, sharey=True, squeeze=False)
         for axes, name in zip(grid.flat, names, strict=False):
-            _panel(axes, found, name, "RoPE", title=name)
+            _panel(axes, runs, name, "RoPE", title=name)
         for axes in grid.flat[len(names) :]:
             axes.set_axis_off()
-        _finish(fig, grid, found)
+        _finish(fig, grid, runs)
     return fig.picture
 
 
 def longer_text_controls() -> Picture:
-    """The same for RoPE as it was trained and for the two controls: no positions, and a small base."""
-    found = _cards("longer-texts")
+    """Loss along a text of eight windows for RoPE as trained and for two controls: no positions, and a small base."""
+    runs = _cards("longer-texts")
     names = {"RoPE": "RoPE, base 10,000", "small base": "small base", "NoPE": "no positions"}
-    names = {variant: title for variant, title in names.items() if long_contexts.bins(found, variant=variant)}
-    said = "; ".join(f"{title} {_course(found, 'as trained', variant)}" for variant, title in names.items())
+    names = {variant: title for variant, title in names.items() if long_contexts.bins(runs, variant=variant)}
+    courses = "; ".join(f"{title} {_course(runs, 'as trained', variant)}" for variant, title in names.items())
     desc = (
         "A panel for each model, none with a schedule: mean loss against the position in the text, trained up to "
-        f"{_window(found)}. Thin lines are seeds. First bin, end of the trained window, last bin: {said}."
+        f"{_window(runs)}. Thin lines are seeds. First bin, end of the trained window, last bin: {courses}."
     )
     with figure(title="Eight windows long: three models without a schedule", desc=desc, size=(4.8, 2.4)) as fig:
         grid = fig.subplots(1, len(names), sharex=True, sharey=True, squeeze=False)
         for axes, (variant, title) in zip(grid.flat, names.items(), strict=True):
-            _panel(axes, found, "as trained", variant, title=title)
-        _finish(fig, grid, found)
+            _panel(axes, runs, "as trained", variant, title=title)
+        _finish(fig, grid, runs)
     return fig.picture
 
 
 def longer_texts_table() -> Table:
     """Loss inside the trained window and beyond it under every schedule: means over the seeds."""
-    found = _cards("longer-texts")
+    runs = _cards("longer-texts")
     headings = ["model", "schedule", "seeds", "inside", "beyond", "inside, tuned", "beyond, tuned"]
     rows = []
-    for variant in dict.fromkeys(card.variant for card in found):
-        for name in long_contexts.schemes([card for card in found if card.variant == variant]):
+    for variant in dict.fromkeys(card.variant for card in runs):
+        for name in long_contexts.schemes([card for card in runs if card.variant == variant]):
             cells = []
             for when in ("before", "after"):
                 for part in (long_contexts.inside, long_contexts.beyond):
-                    losses = part(found, name, variant=variant, when=when).values()
+                    losses = part(runs, name, variant=variant, when=when).values()
                     cells.append(f"{fmean(losses):.3f}" if losses else "")
-            rows.append([variant, name, str(len(long_contexts.bins(found, name, variant=variant))), *cells])
+            rows.append([variant, name, str(len(long_contexts.bins(runs, name, variant=variant))), *cells])
     return Table(headings, rows, caption="Loss in nats per character, inside and beyond", right=headings[2:])
 
 
@@ -100,11 +100,11 @@ def longer_texts_verdicts() -> Table:
 
 def along_the_stream() -> Picture:
     """Loss along the streams, minus that of keys that are turned anew in float32, in thousandths of a nat."""
-    found = _cards("cache-stream")
-    reference, window = long_contexts.along(found, "re-turned"), found[0].measured["stream"]["window"]
+    runs = _cards("cache-stream")
+    reference, window = long_contexts.along(runs, "re-turned"), runs[0].measured["stream"]["window"]
     desc = (
         "Loss against steps of the stream, minus the loss with keys that are turned anew in float32. Thin lines are "
-        f"seeds. Mean over the second half: {'; '.join(f'{way} {_later(found, way)}' for way in STREAMED)}."
+        f"seeds. Mean over the second half: {'; '.join(f'{way} {_later(runs, way)}' for way in STREAMED)}."
     )
     with figure(title="A stream through a short cache", desc=desc, size=(4.8, 3.4)) as fig:
         axes = fig.subplots()
@@ -112,7 +112,7 @@ def along_the_stream() -> Picture:
         for way, role in STREAMED.items():
             rows = [
                 [1000 * (a - b) for a, b in zip(row, reference[seed], strict=True)]
-                for seed, row in long_contexts.along(found, way).items()
+                for seed, row in long_contexts.along(runs, way).items()
             ]
             at = [(k + 0.5) * window for k in range(len(rows[0]))]
             for row in rows:
@@ -125,13 +125,13 @@ def along_the_stream() -> Picture:
 
 def stream_table() -> Table:
     """Loss of every way over the first window, in which the cache fills, and over both halves of the streams."""
-    found = _cards("cache-stream")
+    runs = _cards("cache-stream")
     headings = ["way", "seeds", "while it fills", "first half", "second half"]
     rows = []
-    for way in long_contexts.ways(found):
-        read = long_contexts.along(found, way)
+    for way in long_contexts.ways(runs):
+        read = long_contexts.along(runs, way)
         parts = ([r[0] for r in read.values()], [fmean(r[: len(r) // 2]) for r in read.values()])
-        later = list(long_contexts.later_half(found, way).values())
+        later = list(long_contexts.later_half(runs, way).values())
         rows.append([way, str(len(read)), *(f"{fmean(part):.4f}" for part in (*parts, later))])
     return Table(headings, rows, caption="Loss in nats per character along the streams", right=headings[1:])
 
@@ -175,39 +175,39 @@ def story_stream_table(read: Mapping[str, Sequence[float]]) -> Table:
     return Table(headings, rows, caption="The published small model: nats for each token", right=headings[1:])
 
 
-def _later(found: Sequence[Card], way: str) -> str:
+def _later(runs: Sequence[Card], way: str) -> str:
     """Mean of the second half, minus that of keys turned anew in float32, in words."""
-    halves = (long_contexts.later_half(found, name) for name in (way, "re-turned"))
+    halves = (long_contexts.later_half(runs, name) for name in (way, "re-turned"))
     return f"{1000 * fmean(long_contexts.minus(*halves).values()):+.2f} thousandths"
 
 
 def _cards(name: str) -> list[Card]:
-    found = cards.load_all(name, "cpu")
-    if not found:
+    runs = cards.load_all(name, "cpu")
+    if not runs:
         raise ValueError(f"expected cards of {name}, found none; `rope-lab sweep {name} --rung cpu` makes them")
-    return found
+    return runs
 
 
-def _window(found: Sequence[Card]) -> int:
-    return found[0].config["seq_len"]
+def _window(runs: Sequence[Card]) -> int:
+    return runs[0].config["seq_len"]
 
 
-def _course(found: Sequence[Card], scheme: str, variant: str = "RoPE") -> str:
+def _course(runs: Sequence[Card], scheme: str, variant: str = "RoPE") -> str:
     """Three numbers of a curve before the tuning and after it, in words."""
-    known, said = _window(found) // found[0].measured["longer texts"]["width"] - 1, []
+    known, parts = _window(runs) // runs[0].measured["longer texts"]["width"] - 1, []
     for when in ("before", "after"):
-        rows = long_contexts.bins(found, scheme, variant=variant, when=when).values()
+        rows = long_contexts.bins(runs, scheme, variant=variant, when=when).values()
         if rows:
             means = [fmean(column) for column in zip(*rows, strict=True)]
-            said.append(f"{when} tuning {means[0]:.2f}, {means[known]:.2f}, {means[-1]:.2f}")
-    return ", ".join(said)
+            parts.append(f"{when} tuning {means[0]:.2f}, {means[known]:.2f}, {means[-1]:.2f}")
+    return ", ".join(parts)
 
 
-def _panel(axes: Axes, found: Sequence[Card], scheme: str, variant: str, *, title: str) -> None:
-    at = long_contexts.middles(found[0])
-    axes.axvspan(0, _window(found), color=LIGHT["hair"], alpha=0.5, lw=0)
+def _panel(axes: Axes, runs: Sequence[Card], scheme: str, variant: str, *, title: str) -> None:
+    at = long_contexts.middles(runs[0])
+    axes.axvspan(0, _window(runs), color=LIGHT["hair"], alpha=0.5, lw=0)
     for when, role in ROLES.items():
-        rows = list(long_contexts.bins(found, scheme, variant=variant, when=when).values())
+        rows = list(long_contexts.bins(runs, scheme, variant=variant, when=when).values())
         for row in rows:
             axes.plot(at, row, color=LIGHT[role], lw=0.8, alpha=0.35)
         if rows:
@@ -215,8 +215,8 @@ def _panel(axes: Axes, found: Sequence[Card], scheme: str, variant: str, *, titl
     axes.set_title(title, fontsize=10)
 
 
-def _finish(fig, grid, found: Sequence[Card]) -> None:
-    length = found[0].measured["longer texts"]["length"]
+def _finish(fig, grid, runs: Sequence[Card]) -> None:
+    length = runs[0].measured["longer texts"]["length"]
     for axes in grid.flat:
         axes.set_xlim(0, length)
         axes.set_xticks([0, length // 2, length])
@@ -228,11 +228,11 @@ def _finish(fig, grid, found: Sequence[Card]) -> None:
     fig.legend(handles, labels, loc="outside upper center", ncols=2)
 
 
-def _verdicts(found: dict[str, dict[int, float]], caption: str, *, digits: int) -> Table:
+def _verdicts(differences: dict[str, dict[int, float]], caption: str, *, digits: int) -> Table:
     """The differences of each seed, their mean and its interval, and whether that leaves zero out."""
     headings = ["comparison", "each seed", "mean, 95 %", "verdict"]
     rows = []
-    for name, gaps in found.items():
+    for name, gaps in differences.items():
         span = interval(gaps.values())
         half = f" ± {span.half:.{digits}f}" if span.n > 1 else ""
         word = ("above zero" if span.mean > 0 else "below zero") if span.decided else "undecided"

@@ -61,15 +61,15 @@ def stream(config: RunConfig, learner: Learner, corpus: Any) -> dict[str, Any]:
     window = config.seq_len
     bins = min(BINS, (len(corpus.valid) // STREAMS - 1) // window)
     texts = _tensor(corpus.valid[: STREAMS * (bins * window + 1)]).view(STREAMS, -1)
-    found = {}
+    losses_by_way = {}
     for name, way in ways(window).items():
         losses = stream_losses(learner.model, texts, window=window, way=way)
-        found[name] = _rounded(losses.double().view(STREAMS, bins, window).mean((0, 2)))
-    return {"window": window, "streams": STREAMS, "ways": found}
+        losses_by_way[name] = _rounded(losses.double().view(STREAMS, bins, window).mean((0, 2)))
+    return {"window": window, "streams": STREAMS, "ways": losses_by_way}
 
 
 def _has_slow_planes(model: GPTConfig) -> bool:
-    """A plane has not turned fully in the window of the training."""
+    """Whether a plane has not turned fully in the window of the training."""
     if model.positions != "rotary":
         return False
     theta = Schedule().frequencies(model.width, base=model.base)

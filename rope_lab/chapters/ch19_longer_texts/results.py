@@ -139,7 +139,7 @@ def stream_gaps(found: Sequence[Card]) -> dict[str, BySeed]:
     return {name: minus(*(later_half(found, way) for way in pair)) for name, pair in asked.items()} if found else {}
 
 
-def _known(found: Iterable[Card]) -> int:
-    """How many bins lie within the trained window."""
-    card = next(iter(found))
+def _known(runs: Iterable[Card]) -> int:
+    """The number of bins within the trained window."""
+    card = next(iter(runs))
     return card.config["seq_len"] // card.measured["longer texts"]["width"]

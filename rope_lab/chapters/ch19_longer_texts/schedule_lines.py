@@ -36,14 +36,14 @@ class ScheduleLines(Widget):
     @staticmethod
     def compute(state: dict) -> dict:
         s, window = 2.0 ** state["log_windows"], int(state["window"])
-        made = {
+        schedules = {
             "none": Schedule(),
             "linear": Linear(factor=s),
             "NTK": NTK(factor=s),
             "Llama 3": Llama3(factor=s, window=window),
             "YaRN": Yarn(factor=s, window=window),
         }
-        lists = {name: each.frequencies(2 * state["planes"], base=state["base"]) for name, each in made.items()}
+        lists = {name: each.frequencies(2 * state["planes"], base=state["base"]) for name, each in schedules.items()}
         trained, used = lists["none"], lists[state["scheme"]]
         new = (turns(window, theta=trained) < 1) & (s * used > trained * (1 + 1e-9))
         return {

@@ -42,9 +42,9 @@ def both(one, other):
     return zip(one.tensors(), other.tensors(), strict=True)
 
 
-def read(made, tokens, *, offset=0):
-    caches = [cache.KVCache(offset=offset) for _ in made.blocks]
-    made(tokens, caches=caches)
+def read(net, tokens, *, offset=0):
+    caches = [cache.KVCache(offset=offset) for _ in net.blocks]
+    net(tokens, caches=caches)
     return caches
 
 
@@ -67,8 +67,8 @@ def turned_on(turn):
     return symbolic.same(turn(D) * (exact.rotation_2d(n * theta) * k), exact.rotation_2d((n + D) * theta) * k)
 
 
-def _forget_a_layer(made, caches, by):
-    for layer, block in enumerate(made.blocks):
+def _forget_a_layer(net, caches, by):
+    for layer, block in enumerate(net.blocks):
         if layer != 1:
             cache_surgery.shift_tokens(block.attention, caches[layer], by)
     caches[1].offset += by
@@ -86,12 +86,12 @@ def _forget_a_layer(made, caches, by):
 def moving_everything(shift, rng):
     misses = []
     for name in MODELS:
-        made, old, new = model(name), words(rng, OLD), words(rng, NEW)
-        plain = made(new, caches=read(made, old))
-        here = read(made, old)
-        shift(made, here, 40)
-        misses.append(apart(here, read(made, old, offset=40)))
-        misses.append(float((made(new, caches=here) - plain).abs().max()))
+        net, old, new = model(name), words(rng, OLD), words(rng, NEW)
+        plain = net(new, caches=read(net, old))
+        here = read(net, old)
+        shift(net, here, 40)
+        misses.append(apart(here, read(net, old, offset=40)))
+        misses.append(float((net(new, caches=here) - plain).abs().max()))
     return max(misses)
 
 
@@ -108,10 +108,10 @@ def moving_everything(shift, rng):
 def the_first_layer_forgets(layer, rng):
     misses = []
     for name in MODELS:
-        made, old = model(name), words(rng, OLD)
-        here = read(made, old)
-        cache_surgery.drop_tokens(made, here, 2, 5)
-        fresh = read(made, torch.cat((old[:, :2], old[:, 5:]), 1))
+        net, old = model(name), words(rng, OLD)
+        here = read(net, old)
+        cache_surgery.drop_tokens(net, here, 2, 5)
+        fresh = read(net, torch.cat((old[:, :2], old[:, 5:]), 1))
         misses.append(apart(here, fresh, layers=slice(layer, layer + 1)))
     return max(misses) if layer == 0 else min(misses)
 
@@ -125,12 +125,12 @@ def the_first_layer_forgets(layer, rng):
     control=lambda old, new: (new, old),  # what is dropped stood in front
 )
 def taken_back(order, rng):
-    made, old, new = model(), words(rng, OLD), words(rng, NEW)
+    net, old, new = model(), words(rng, OLD), words(rng, NEW)
     first, second = order(old, new)
-    here = read(made, torch.cat((first, second), 1))
+    here = read(net, torch.cat((first, second), 1))
     at = 0 if first is new else OLD
-    cache_surgery.drop_tokens(made, here, at, at + NEW)
-    return apart(here, read(made, old))
+    cache_surgery.drop_tokens(net, here, at, at + NEW)
+    return apart(here, read(net, old))
 
 
 @claim(
@@ -139,14 +139,14 @@ def taken_back(order, rng):
     r"the chunk alone from its new place gives.",
     tolerance=1e-9,
     witness=r"A chunk of four tokens behind nine: its first layer is also that of the whole text, the second is not.",
-    holds=lambda made, old, new: read(made, new, offset=OLD),  # noqa: ARG005
-    control=lambda made, old, new: _last(read(made, torch.cat((old, new), 1)), NEW),  # a reading of the whole text
+    holds=lambda net, old, new: read(net, new, offset=OLD),  # noqa: ARG005
+    control=lambda net, old, new: _last(read(net, torch.cat((old, new), 1)), NEW),  # a reading of the whole text
 )
 def spliced_in(expected, rng):
-    made, old, new = model(), words(rng, OLD), words(rng, NEW)
-    here = read(made, old)
-    cache_surgery.splice_tokens(made, here, read(made, new, offset=3))
-    return apart(_last(here, NEW), expected(made, old, new))
+    net, old, new = model(), words(rng, OLD), words(rng, NEW)
+    here = read(net, old)
+    cache_surgery.splice_tokens(net, here, read(net, new, offset=3))
+    return apart(_last(here, NEW), expected(net, old, new))
 
 
 def _last(caches, count):

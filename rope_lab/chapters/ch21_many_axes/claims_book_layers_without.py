@@ -112,9 +112,9 @@ def a_norm_and_a_turn(norm, rng):
 
 
 def _spread(gains_q, gains_k, rng, *, before=False, norm=_rms):
-    """How far the logits of one offset lie apart, with gains before or after the turn."""
+    """The spread of the logits of one offset, with gains before or after the turn."""
     q, k = rng.normal(size=(2, len(gains_q)))
-    theta_i, found = rotation.frequencies(len(q), base=50.0), []
+    theta_i, logits = rotation.frequencies(len(q), base=50.0), []
     for at in (0.0, 3.0, 11.0):
         one, other = (
             rotation.rotate(g * norm(x), place, theta=theta_i)
@@ -122,8 +122,8 @@ def _spread(gains_q, gains_k, rng, *, before=False, norm=_rms):
             else g * norm(rotation.rotate(x, place, theta=theta_i))
             for x, g, place in ((q, gains_q, at), (k, gains_k, at + 4.0))
         )
-        found.append(float(one @ other))
-    return max(found) - min(found)
+        logits.append(float(one @ other))
+    return max(logits) - min(logits)
 
 
 @claim(
@@ -192,21 +192,21 @@ def a_term_in_the_sum(place):
 SMALL = gpt.GPTConfig(vocab_size=20, seq_len=32, n_layers=1, n_heads=2, d_model=16, std=0.7, positions="none")
 
 
-def _made(rng, **changes):
+def _small_gpt(rng, **changes):
     torch.manual_seed(int(rng.integers(1000)))
     return gpt.GPT(replace(SMALL, **changes)).double().requires_grad_(False)
 
 
-def _last(made, words):
-    return made(torch.tensor([words]))[0, -1]
+def _last(model, words):
+    return model(torch.tensor([words]))[0, -1]
 
 
-def _permuted(made, rng):
-    """By how much the last logits change when the earlier words change places."""
+def _permuted(model, rng):
+    """The largest change of the last logits when the earlier words change places."""
     words = rng.permutation(20)[:8].tolist()
     other = [*rng.permutation(words[:-1]).tolist(), words[-1]]
     other = other if other != words else [*words[-2::-1], words[-1]]
-    return float((_last(made, words) - _last(made, other)).abs().max())
+    return float((_last(model, words) - _last(model, other)).abs().max())
 
 
 @claim(
@@ -220,7 +220,7 @@ def _permuted(made, rng):
     control=2,
 )
 def order_in_one_layer(n_layers, rng):
-    return _permuted(_made(rng, n_layers=n_layers), rng)
+    return _permuted(_small_gpt(rng, n_layers=n_layers), rng)
 
 
 @claim(
@@ -232,7 +232,7 @@ def order_in_one_layer(n_layers, rng):
     control="rotary",
 )
 def order_with_rotation(positions, rng):
-    return _permuted(_made(rng, positions=positions), rng)
+    return _permuted(_small_gpt(rng, positions=positions), rng)
 
 
 @claim(
@@ -287,8 +287,8 @@ def the_share_of_the_mark(share, rng):  # noqa: ARG001
     control=4,  # the first word, before eight fives
 )
 def nine_times_the_same(first, rng):
-    made = _made(rng, n_layers=3)
-    out = made(torch.tensor([[first] + [5] * 8]))[0, 1:]
+    model = _small_gpt(rng, n_layers=3)
+    out = model(torch.tensor([[first] + [5] * 8]))[0, 1:]
     return float((out - out[:1]).abs().max())
 
 

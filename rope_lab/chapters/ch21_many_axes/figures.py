@@ -19,7 +19,7 @@ MARKERS = ("s", "^", "o")
 
 
 def turns_of_tables() -> Picture:
-    """By how much every plane of a head of 128 turns along each axis across 64 patches, for four tables."""
+    """The turn of every plane of a head of 128 along each axis across 64 patches, for four tables."""
     vision = ((0, 0), (1, 0))  # these know no time
     tables = {
         "sections": section_frequencies([16, 24, 24], base=1e6),

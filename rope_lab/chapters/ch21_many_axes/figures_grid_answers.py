@@ -38,22 +38,22 @@ GAPS = {  # in the order of the plan, primary ones first
 
 def grid_question() -> Picture:
     """Share of right answers under each table of frequencies: a mark for each seed, the mean, and its interval."""
-    found = _cards()
-    variants = {card.variant for card in found}
-    names, sizes = [name for name in ORDER if name in variants], found[0].config["sizes"]
+    runs = _cards()
+    variants = {card.variant for card in runs}
+    names, sizes = [name for name in ORDER if name in variants], runs[0].config["sizes"]
     looks = {sizes[0]: ("one", "o", -0.16), sizes[1]: ("two", "s", 0.16)}
-    said = ". ".join(f"{name}: {'; '.join(_told(found, name, asks) for asks in ASKS)}" for name in names)
+    shares_by_name = ". ".join(f"{name}: {'; '.join(_told(runs, name, asks) for asks in ASKS)}" for name in names)
     desc = (
         f"Share of right answers on grids of {sizes[0]}, the trained size, and of {sizes[1]}; small marks are seeds, "
-        f"bars 95 % intervals of the mean; the line is a guess. Means at both sizes: {said}."
+        f"bars 95 % intervals of the mean; the line is a guess. Means at both sizes: {shares_by_name}."
     )
     with figure(title="What stands k columns to the right, or k rows below?", desc=desc, size=(5.2, 3.8)) as fig:
         panels = fig.subplots(1, 2, sharex=True, sharey=True)
         for axes, asks in zip(panels, ASKS, strict=True):
-            axes.axvline(1 / found[0].data["vocab_size"], color=LIGHT["muted"], lw=0.8)
+            axes.axvline(1 / runs[0].data["vocab_size"], color=LIGHT["muted"], lw=0.8)
             for size, (ink, marker, lower) in looks.items():
                 for at, name in enumerate(names):
-                    shares = _shares(found, name, asks, size)
+                    shares = _shares(runs, name, asks, size)
                     span = interval(shares)
                     ends = [max(span.mean - span.half, 0), min(span.mean + span.half, 1)]
                     axes.plot(ends, [at + lower] * 2, color=LIGHT[ink], lw=1.2)
@@ -70,10 +70,10 @@ def grid_question() -> Picture:
 
 def grid_question_verdicts() -> Table:
     """The comparisons of the plan, and the observed one: shares of right answers for columns, paired by seed."""
-    found = _cards()
-    size, rows = found[0].config["sizes"][0], []
+    runs = _cards()
+    size, rows = runs[0].config["sizes"][0], []
     for name, pair in GAPS.items():
-        one, other = ({c.seed: _share(c, "columns", size) for c in found if c.variant == variant} for variant in pair)
+        one, other = ({c.seed: _share(c, "columns", size) for c in runs if c.variant == variant} for variant in pair)
         gaps = [one[seed] - other[seed] for seed in sorted(one.keys() & other.keys())]
         if gaps:
             span = interval(gaps)
@@ -85,16 +85,16 @@ def grid_question_verdicts() -> Table:
 
 
 def _cards() -> list[Card]:
-    found = cards.load_all("grid-question", "cpu")
-    if not found:
+    runs = cards.load_all("grid-question", "cpu")
+    if not runs:
         raise ValueError(
             "expected cards of grid-question, found none; `python -m rope_lab.chapters.ch21_many_axes.task` makes them"
         )
-    return found
+    return runs
 
 
-def _told(found: Sequence[Card], name: str, asks: Asks) -> str:
-    means = [fmean(_shares(found, name, asks, size)) for size in found[0].config["sizes"]]
+def _told(runs: Sequence[Card], name: str, asks: Asks) -> str:
+    means = [fmean(_shares(runs, name, asks, size)) for size in runs[0].config["sizes"]]
     return f"{asks} {means[0]:.2f} and {means[1]:.2f}"
 
 
@@ -102,5 +102,5 @@ def _share(card: Card, asks: Asks, size: int) -> float:
     return card.measured[asks][str(size)]
 
 
-def _shares(found: Sequence[Card], variant: str, asks: Asks, size: int) -> list[float]:
-    return [_share(card, asks, size) for card in sorted(found, key=lambda card: card.seed) if card.variant == variant]
+def _shares(runs: Sequence[Card], variant: str, asks: Asks, size: int) -> list[float]:
+    return [_share(card, asks, size) for card in sorted(runs, key=lambda card: card.seed) if card.variant == variant]

@@ -27,7 +27,7 @@ class Loops(NamedTuple):
 
 @functools.cache
 def loops() -> Loops | None:
-    """The loops; None where numba is missing, or older than this Python or numpy."""
+    """The compiled loops; None where numba is missing, or older than this Python or numpy."""
     try:
         import numba
     except ImportError:

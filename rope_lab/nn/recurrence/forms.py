@@ -28,7 +28,7 @@ from rope_lab.nn.tensor_arguments import expect_vectors, working_dtype
 
 
 def uncompiled(f: Callable[..., Any]) -> Callable[..., Any]:
-    """A compiled model steps out of its graph for f; whatever is not compiled does not pay for that."""
+    """Let a compiled model step out of its graph for f; whatever is not compiled does not pay for that."""
     disabled = torch.compiler.disable(f)
 
     @functools.wraps(f)

@@ -55,7 +55,7 @@ def scan(v: Tensor, rate: Rate, state: Tensor | None) -> Tensor:
 
 
 def _loop(h: Tensor, rate: Tensor) -> Tensor:
-    """All chunks take their second step together, then all their third, and so on."""
+    """Take the second step of all chunks together, then the third, and so on."""
     for before, here in itertools.pairwise(h.unbind(-2)):
         here.addcmul_(before, rate)
     return h

@@ -28,7 +28,7 @@ def shown(state: dict) -> dict | None:
 
 
 def by_seed(panel: dict, pick: Callable[[dict], Any]) -> dict[str, dict[int, Any]]:
-    """What ``pick`` takes from each run, by variant and seed."""
+    """The values that ``pick`` takes from the runs, by variant and seed."""
     found: dict[str, dict[int, Any]] = {name: {} for name in panel["names"]}
     for run in panel["runs"]:
         found[run["variant"]][run["seed"]] = pick(run)

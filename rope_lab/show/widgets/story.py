@@ -136,12 +136,12 @@ class Story(Widget):
     def fallback(self) -> str:
         told = self._texts()
         texts = {side: story_tokenizer().decode(told[side]) for side in ("trained", "altered")}
-        said = {side: " ".join(text.split()).replace('"', "”").replace("'", "’") for side, text in texts.items()}
+        quoted = {side: " ".join(text.split()).replace('"', "”").replace("'", "’") for side, text in texts.items()}
         altered = ", ".join(knobs_of(self.state()).altered) or "nothing"
         loss = {side: f"{np.mean(found):.2f}" for side, found in told["losses"].items()}
         return (
-            f"Interactive figure: one small model continues one prompt twice. As it was trained: “{said['trained']}” "
-            f"With its rotation altered ({altered}): “{said['altered']}” On the first text the mean loss is "
+            f"Interactive figure: one small model continues one prompt twice. As it was trained: “{quoted['trained']}” "
+            f"With its rotation altered ({altered}): “{quoted['altered']}” On the first text the mean loss is "
             f"{loss['trained']} nats as trained and {loss['altered']} altered."
         )
 

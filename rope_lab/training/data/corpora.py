@@ -74,18 +74,18 @@ def load(
     parse(tokenizer)
     damaged: list[str] = []
     for hashes in _accepted(corpus):  # the streams may be there already, and the texts need not be
-        if (found := _cached(corpus, tokenizer, hashes, folder, damaged)) is not None:
-            return found
+        if (loaded := _cached(corpus, tokenizer, hashes, folder, damaged)) is not None:
+            return loaded
     try:
         hashes = _tokenise(corpus, tokenizer, folder, root)
     except CorpusError as error:
         raise CorpusError("; they cannot be made again: ".join([*damaged[:1], str(error)])) from error
-    found = _cached(corpus, tokenizer, hashes, folder, damaged)
-    if found is None:
+    loaded = _cached(corpus, tokenizer, hashes, folder, damaged)
+    if loaded is None:
         raise CorpusError(
             f"{name}: expected the streams just written in {folder}, found none; {damaged[-1:]}; try again"
         )
-    return found
+    return loaded
 
 
 def known_hashes(name: str, known: Registry | None = None) -> list[dict[str, str]]:
@@ -135,13 +135,13 @@ def _cached(corpus: Source, tokenizer: str, hashes: dict[str, str], folder: Path
     if not any(map(os.path.lexists, places)):
         return None
     try:
-        made = byte_pairs(tokenizer) or Words(tokenizer, _words(_vocabulary(places[0])))
-        train, valid, test = (_stream(place, made) for place in places)
+        encoder = byte_pairs(tokenizer) or Words(tokenizer, _words(_vocabulary(places[0])))
+        train, valid, test = (_stream(place, encoder) for place in places)
     except (OSError, ValueError, EOFError, RecursionError) as error:  # damaged, or absent in part: it is written again
         damaged.append(f"{folder}: expected the streams of {corpus.name} as they were written, got {error}")
         return None
     used = {split: _split_hash(corpus, hashes, split) for split in SPLITS}
-    return Corpus(corpus.name, made, train, valid, test, used)
+    return Corpus(corpus.name, encoder, train, valid, test, used)
 
 
 def _words(place: Path) -> tuple[str, ...]:
@@ -153,7 +153,7 @@ def _words(place: Path) -> tuple[str, ...]:
     return tuple(words)
 
 
-def _stream(place: Path, made: Tokenizer) -> UInt[np.ndarray, " tokens"]:
+def _stream(place: Path, encoder: Tokenizer) -> UInt[np.ndarray, " tokens"]:
     """A stream, mapped into memory, whose bytes have the hash that stands behind them, and whose ids are ids.
 
     The hash is in the same file, so that one atomic step writes both; numpy reads no further than the array.
@@ -161,23 +161,23 @@ def _stream(place: Path, made: Tokenizer) -> UInt[np.ndarray, " tokens"]:
     if (found := kind(place)) != "a file":
         raise ValueError(f"{found or 'nothing'} at {place.name}")
     with place.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as content:
-        end = max(len(content) - len(_seal(b"", made)), 0)
-        if content[end:] != _seal(memoryview(content)[:end], made):
+        end = max(len(content) - len(_seal(b"", encoder)), 0)
+        if content[end:] != _seal(memoryview(content)[:end], encoder):
             raise ValueError(f"another sha256 than that of {place.name}")
     stream = np.load(place, mmap_mode="r")
-    expected = np.dtype(smallest_dtype(made.vocab_size))
-    if stream.ndim != 1 or stream.dtype != expected or not stream.size or int(stream.max()) >= made.vocab_size:
+    expected = np.dtype(smallest_dtype(encoder.vocab_size))
+    if stream.ndim != 1 or stream.dtype != expected or not stream.size or int(stream.max()) >= encoder.vocab_size:
         raise ValueError(
-            f"{place.name}: expected a row of ids below {made.vocab_size}, {expected}, got {stream.dtype} of shape "
+            f"{place.name}: expected a row of ids below {encoder.vocab_size}, {expected}, got {stream.dtype} of shape "
             f"{stream.shape}"
         )
     return stream
 
 
-def _seal(content: bytes | memoryview, made: Tokenizer) -> bytes:
-    """What ends a stream's file: the sha256 of all before it and of the vocabulary that its ids belong to."""
+def _seal(content: bytes | memoryview, encoder: Tokenizer) -> bytes:
+    """The last line of a stream's file: the sha256 of all before it and of the vocabulary that its ids belong to."""
     digest = hashlib.sha256(content)
-    digest.update(made.fingerprint.encode())
+    digest.update(encoder.fingerprint.encode())
     return f"\nsha256 {digest.hexdigest()}\n".encode()
 
 
@@ -197,22 +197,22 @@ def _tokenise(corpus: Source, tokenizer: str, folder: Path, root: str | Path | N
         for split, (start, end) in (corpus.cuts or {file.split: (0, 1)}).items():
             parts[split].append(text[round(start * len(text)) : round(end * len(text))])
     places = {split: _place(corpus, tokenizer, hashes, split, folder) for split in SPLITS}
-    made: BytePairs | Words | None = byte_pairs(tokenizer)
+    encoder: BytePairs | Words | None = byte_pairs(tokenizer)
     try:
-        if made is None:
+        if encoder is None:
             lines = itertools.chain.from_iterable(map(lines_of, parts["train"]))
-            made = Words.learn(tokenizer, lines, size=parse(tokenizer)[1])
+            encoder = Words.learn(tokenizer, lines, size=parse(tokenizer)[1])
             with replacing(_vocabulary(places["train"])) as new:
-                new.write(json.dumps(made.vocabulary).encode())
+                new.write(json.dumps(encoder.vocabulary).encode())
         for split in SPLITS:
-            stream = np.concatenate([made.encode(text) for text in parts[split]])
+            stream = np.concatenate([encoder.encode(text) for text in parts[split]])
             if not stream.size:
                 raise CorpusError(f"{corpus.name}: expected tokens in the split {split!r}, got none")
             whole = io.BytesIO()
             np.save(whole, stream)
             with replacing(places[split]) as new:
                 new.write(whole.getbuffer())
-                new.write(_seal(whole.getbuffer(), made))
+                new.write(_seal(whole.getbuffer(), encoder))
     except OSError as error:
         raise CorpusError(
             f"{folder}: expected a folder that can be written, got {reason(error)}; "

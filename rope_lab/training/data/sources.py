@@ -115,7 +115,7 @@ def data_folder(root: str | Path | None = None) -> Path:
 
 
 def folders(root: str | Path | None = None) -> list[Path]:
-    """Where files are looked for, in this order; the package's own folder comes last."""
+    """The folders where files are looked for, in this order; the package's own comes last."""
     copies = os.environ.get("ROPE_LAB_DATA")
     return [data_folder(root), *([Path(copies)] if copies else []), PACKAGED]
 
@@ -168,7 +168,7 @@ def _unpack(corpus: Source, place: Path) -> bytes:
 
 
 def _members(corpus: Source, root: str | Path | None) -> dict[str, bytes]:
-    """What the archive holds, read in one pass; empty where there is no archive."""
+    """The files of the archive, read in one pass; empty where there is no archive."""
     name, prefix = corpus.archive or ("", "")
     if (place := locate(name, root)) is None:
         return {}

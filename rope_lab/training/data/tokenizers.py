@@ -137,11 +137,11 @@ class Words:
     def encode(self, text: str) -> UInt[np.ndarray, " tokens"]:
         """Ids of the words, with ``<eos>`` after each line; a word outside the vocabulary becomes ``<unk>``."""
         unknown, end = self.ids[UNK], self.ids[EOS]
-        found: list[int] = []
+        numbers: list[int] = []
         for line in lines_of(text):
-            found += [self.ids.get(word, unknown) for word in line.split()]
-            found.append(end)
-        return np.array(found, dtype=smallest_dtype(self.vocab_size))
+            numbers += [self.ids.get(word, unknown) for word in line.split()]
+            numbers.append(end)
+        return np.array(numbers, dtype=smallest_dtype(self.vocab_size))
 
     def decode(self, ids: Iterable[SupportsIndex]) -> str:
         """The words, with a blank between them.
@@ -193,7 +193,7 @@ def parse(name: str) -> tuple[str, int | None]:
 
 
 def size_of(name: str) -> int:
-    """How many ids a tokenizer has, as far as its name says it: all but ``word``, whose corpus decides.
+    """The number of ids of a tokenizer, as far as its name says it: all but ``word``, whose corpus decides.
 
     Args:
         name: ``gpt2``, ``bpe-N`` or ``word-N``.
@@ -221,7 +221,7 @@ def lines_of(text: str) -> list[str]:
 
 
 def smallest_dtype(vocab_size: int) -> type[np.uint16] | type[np.uint32]:
-    """uint16 also for one id more: the BOS of a model."""
+    """The smallest dtype of the ids, and of one more: the BOS of a model."""
     return np.uint16 if vocab_size < 2**16 else np.uint32
 
 

@@ -45,7 +45,7 @@ class Checked:
 
     @property
     def fine(self) -> bool:
-        """The card belongs."""
+        """Whether the card belongs."""
         return not self.faults
 
 
@@ -65,8 +65,8 @@ def pack(name: str, rung: str, *, root: str | Path, out: str | Path) -> int:
         CardError: If a card cannot be read.
         FileError: If the file cannot be written.
     """
-    found = sorted(cards.load_all(name, rung, root=root), key=lambda card: card.file_name)
-    lines = [cards.line(card).encode() for card in found]
+    packed = sorted(cards.load_all(name, rung, root=root), key=lambda card: card.file_name)
+    lines = [cards.line(card).encode() for card in packed]
     head = json.dumps({"cards": len(lines), "sha256": [hashlib.sha256(line).hexdigest() for line in lines]})
     place = Path(out)
     try:
@@ -74,7 +74,7 @@ def pack(name: str, rung: str, *, root: str | Path, out: str | Path) -> int:
             file.write(gzip.compress(b"\n".join([head.encode(), *lines, b""]), mtime=0))
     except OSError as error:
         raise FileError(f"{place}: expected a file that can be written, got {reason(error)}; name another") from error
-    return len(found)
+    return len(packed)
 
 
 def check(source: str | Path) -> list[Checked]:
@@ -97,17 +97,17 @@ def check(source: str | Path) -> list[Checked]:
     try:
         texts = _in_folder(path) if path.is_dir() else _in_pack(path)
         runs = cache(lambda name, rung: {run.digest for run in experiment(name, rung).runs})
-        found: dict[str, Checked] = {}
+        checks: dict[str, Checked] = {}
         for at, where, data in texts:
             each = _checked(at, where, data, runs)
-            if (first := found.setdefault(each.file, each)).card != each.card:
+            if (first := checks.setdefault(each.file, each)).card != each.card:
                 second = f"expected one card of this name, got a second with other content, {where}; take one away"
-                found[each.file] = replace(first, faults=(*first.faults, printable(second)))
+                checks[each.file] = replace(first, faults=(*first.faults, printable(second)))
     except OSError as error:  # a name that is too long, a folder that may not be read
         raise PackError(f"{source}: expected a pack or a folder of cards, got {reason(error)}") from error
-    if not found:
+    if not checks:
         raise PackError(f"{source}: expected cards in EXPERIMENT/RUNG/, found none; `rope-lab sweep` writes them")
-    return [found[name] for name in sorted(found)]
+    return [checks[name] for name in sorted(checks)]
 
 
 def add(source: str | Path, *, root: str | Path, keep: bool = False) -> dict[str, list[str]]:
@@ -127,16 +127,16 @@ def add(source: str | Path, *, root: str | Path, keep: bool = False) -> dict[str
         CardError: If a card in ``root`` cannot be read.
         FileError: If the folder cannot be written.
     """
-    found = check(source)
-    if refused := [each for each in found if not each.fine]:
+    checks = check(source)
+    if refused := [each for each in checks if not each.fine]:
         raise PackError(
-            f"{source}: expected cards that belong, got {len(refused)} of {len(found)} that do not, such as "
+            f"{source}: expected cards that belong, got {len(refused)} of {len(checks)} that do not, such as "
             f"{refused[0].file}: {refused[0].faults[0]}; `rope-lab cards check` names all"
         )
     done: dict[str, list[str]] = {"added": [], "kept": []}
     files: dict[Path, dict[str, Card]] = {}  # the lines of each file, those that were there and the new ones
     changed = set()
-    for each in found:
+    for each in checks:
         card = each.card
         assert card is not None  # one that could not be read has a fault
         path = cards.places(card.experiment, card.rung, root=root)[1]
@@ -165,7 +165,7 @@ Runs = Callable[[str, str], Collection[str]]  # the config hashes of an experime
 
 
 def faults_of(card: Card, runs: Runs | None = None) -> list[str]:
-    """Why a card does not belong to this version of the book; empty where it does.
+    """The reasons why a card does not belong to this version of the book; empty where it does.
 
     Args:
         card: The card.
@@ -175,11 +175,11 @@ def faults_of(card: Card, runs: Runs | None = None) -> list[str]:
         Sentences: what was expected, what was got, and the mend.
     """
     runs = runs or (lambda name, rung: {run.digest for run in experiment(name, rung).runs})
-    said = (
+    faults = (
         _of_the_experiment(card, runs),
         *(rule(card) for rule in (_of_its_run, _of_the_texts, _of_the_code, _to_its_end)),
     )
-    return [printable(fault) for fault in said if fault is not None]
+    return [printable(fault) for fault in faults if fault is not None]
 
 
 def _of_its_run(card: Card) -> str | None:
@@ -283,8 +283,8 @@ def _in_pack(source: Path) -> Iterator[tuple[str, str, bytes]]:
         )
     head, _, body = data.partition(b"\n")
     try:
-        said = json.loads(head if len(head) <= HEAD else b"{}")
-        number, hashes = said["cards"], said["sha256"]
+        promise = json.loads(head if len(head) <= HEAD else b"{}")
+        number, hashes = promise["cards"], promise["sha256"]
         stated = isinstance(hashes, list) and number == len(hashes)
     except (ValueError, RecursionError, TypeError, KeyError):
         stated = False

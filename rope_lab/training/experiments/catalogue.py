@@ -23,7 +23,7 @@ RUNGS = ("cpu", "colab", "paper")
 
 @functools.cache
 def _makers() -> dict[str, Callable[[str], Experiment | None]]:
-    """What makes each experiment at a rung: the ``EXPERIMENTS`` of the rooms, in their order."""
+    """The makers of each experiment at a rung: the ``EXPERIMENTS`` of the rooms, in their order."""
     return {name: make for module in chapters.modules("experiments*") for name, make in module.EXPERIMENTS.items()}
 
 
@@ -53,10 +53,10 @@ def experiment(name: str, rung: str = "cpu") -> Experiment:
         raise ArgumentError(f"experiment: expected one of {', '.join(_makers())}, got {name!r}")
     if rung not in RUNGS:
         raise ArgumentError(f"rung: expected one of {', '.join(RUNGS)}, got {rung!r}")
-    found = _makers()[name](rung)
-    if found is None:
+    entry = _makers()[name](rung)
+    if entry is None:
         raise ArgumentError(f"experiment {name!r}: expected a rung of {', '.join(rungs(name))}, got {rung!r}")
-    return found
+    return entry
 
 
 def every_experiment() -> Iterator[Experiment]:
@@ -134,7 +134,7 @@ def make_runs(
     model: Mapping[str, Any],
     **shared: Any,
 ) -> tuple[RunConfig, ...]:
-    """Seeds outermost, then settings, then variants; a setting or a variant changes the model, or fields of the run."""
+    """Make runs, seeds outermost, then settings, then variants, which both change the model or fields of the run."""
     runs = []
     for seed in seeds:
         for setting, changes in settings.items():

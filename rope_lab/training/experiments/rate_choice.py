@@ -26,10 +26,10 @@ def losses_by_rate(cards: Iterable[Card], *, loss: Callable[[Card], float] = Car
     Returns:
         Nested dictionaries: the variant, the rate, the seed; the loss in nats per token.
     """
-    found: Losses = {}
+    losses: Losses = {}
     for card in cards:
-        found.setdefault(card.variant, {}).setdefault(float(card.config["lr"]), {})[card.seed] = loss(card)
-    return found
+        losses.setdefault(card.variant, {}).setdefault(float(card.config["lr"]), {})[card.seed] = loss(card)
+    return losses
 
 
 def lowest(losses: Mapping[float, Mapping[int, float]], *, seeds: Collection[int]) -> float:

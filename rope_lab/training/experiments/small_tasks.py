@@ -37,7 +37,7 @@ class SmallTask:
     measure: Callable[[nn.Module], dict[str, Any]] = lambda _: {}
 
     def run_config(self, variant: str, seed: int) -> dict[str, Any]:
-        """What decides a run, and what its card's hash is made of."""
+        """The settings that decide a run; the hash of its card is made of them."""
         return self.config | self.variants[variant] | {"variant": variant, "seed": seed}
 
 
@@ -131,9 +131,9 @@ def run_task(task: SmallTask, variant: str, seed: int) -> cards.Card:
 def write_cards(task: SmallTask) -> None:
     """Make every run, seed by seed, on one thread; then its cards take the place of the committed ones."""
     torch.set_num_threads(1)
-    made = []
+    new = []
     for seed in task.seeds:
         for variant in task.variants:
-            made.append(card := run_task(task, variant, seed))
+            new.append(card := run_task(task, variant, seed))
             print(f"{variant}, seed {seed}: loss {card.loss():.4f}", flush=True)
-    cards.write_all(made, cards.places(task.experiment, "cpu")[1])
+    cards.write_all(new, cards.places(task.experiment, "cpu")[1])

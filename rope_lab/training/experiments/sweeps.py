@@ -70,7 +70,7 @@ class Report:
 
 
 def is_done(config: RunConfig, results: str | Path) -> bool:
-    """The run's card lies in ``results``. A damaged card does not count: the run is done again and replaces it."""
+    """Whether the run's card lies in ``results``. A damaged card does not count: the run is done again."""
     folder, lines = cards.places(config.experiment, config.rung, root=results)
     for path in (lines, *folder.glob(f"*-seed{config.seed}.json")):
         with contextlib.suppress(cards.CardError):
@@ -203,7 +203,7 @@ def _inline(configs: Sequence[RunConfig], setup: Setup, deadline: float, tell: T
 
 
 def _compile_every_variant() -> None:
-    """Seeds share a compiled model, variants do not; past torch's limit of eight a variant would run uncompiled."""
+    """Raise torch's limit of eight compiled models, past which a variant runs uncompiled; seeds share one."""
     from torch._dynamo import config as dynamo
 
     name = "recompile_limit" if hasattr(dynamo, "recompile_limit") else "cache_size_limit"  # before torch 2.6
@@ -228,7 +228,7 @@ def _keep(finish: Callable[[], cards.Card | None], config: RunConfig, setup: Set
 
 
 def _ray(configs: Sequence[RunConfig], setup: Setup, deadline: float, tell: Tell) -> None:
-    """Cards come back to this process and are written here, so the cluster needs no common folder for results."""
+    """Carry out the runs on a cluster and write the cards here, so it needs no common folder for results."""
     try:
         import ray
     except ImportError as error:

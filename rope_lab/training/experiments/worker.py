@@ -100,12 +100,12 @@ def keep(card: cards.Card, results: str | Path) -> None:
 
 
 def folder_of(run: cards.Card | RunConfig, results: str | Path) -> Path:
-    """Where a sweep writes the cards of a run's experiment: ``results/experiment/rung``."""
+    """The folder where a sweep writes the cards of a run's experiment: ``results/experiment/rung``."""
     return cards.places(run.experiment, run.rung, root=results)[0]
 
 
 def request(order: Order, results: str | Path) -> str:
-    """What `main` reads."""
+    """The JSON that `main` reads."""
     return json.dumps({"results": str(results), "order": asdict(order)})
 
 

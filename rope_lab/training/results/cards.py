@@ -69,7 +69,7 @@ class Card:
 
     @property
     def setting(self) -> str:
-        """What a table's row holds fixed ("PTB"), or "": variants are compared within it."""
+        """The setting that a table's row holds fixed ("PTB"), or "": variants are compared within it."""
         return str(self.config.get("setting", ""))
 
     @property
@@ -315,7 +315,7 @@ def load_all(experiment: str, rung: str, *, root: str | Path | None = None) -> l
         CardError: If a card cannot be read, belongs to another experiment or rung, or has the name of another card.
     """
     folder, lines = places(experiment, rung, root=root)
-    found: dict[str, Card] = {}
+    by_name: dict[str, Card] = {}
     for path in (*([lines] if lines.exists() else []), *folder.glob("*.json")):
         for where, data in texts(path):
             card = parsed(where, data)
@@ -324,12 +324,12 @@ def load_all(experiment: str, rung: str, *, root: str | Path | None = None) -> l
                     f"{where}: expected a card of {experiment} at the rung {rung}, got one of {card.experiment} at "
                     f"{card.rung}; move it to {card.experiment}/{card.rung}/"
                 )
-            if found.setdefault(card.file_name, card) != card:
+            if by_name.setdefault(card.file_name, card) != card:
                 raise CardError(
                     f"{where}: expected each card of {folder} once, got a second {card.file_name} with other content; "
                     "take one of them away"
                 )
-    return sorted(found.values(), key=lambda card: (card.setting, card.seed, card.variant))
+    return sorted(by_name.values(), key=lambda card: (card.setting, card.seed, card.variant))
 
 
 def load_every(experiments: str = "*", *, root: str | Path | None = None) -> list[Card]:

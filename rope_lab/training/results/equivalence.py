@@ -40,7 +40,7 @@ class Finding:
 
     @property
     def beyond_margin(self) -> bool:
-        """The whole 99 % interval lies outside the margin."""
+        """Whether the whole 99 % interval lies outside the margin."""
         return abs(self.wide.mean) - self.wide.half > self.margin
 
     def left_out(self, count: int = 3) -> tuple[int, int, int]:

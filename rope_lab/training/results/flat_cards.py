@@ -47,8 +47,8 @@ def as_json(found: Sequence[Card]) -> str:
 
 
 def _row(card: Card) -> dict[str, object]:
-    said = {name: card.config.get(name, "") for name in ("lr", "batch_size", "seq_len", "precision")}
-    made = {name: card.volatile[name] for name in ("tokens_per_s", "wall_s", "device", "date", "commit")}
+    settings = {name: card.config.get(name, "") for name in ("lr", "batch_size", "seq_len", "precision")}
+    circumstances = {name: card.volatile[name] for name in ("tokens_per_s", "wall_s", "device", "date", "commit")}
     return {
         **{name: getattr(card, name) for name in ("experiment", "rung", "setting", "variant", "seed", "config_hash")},
         "final_loss": card.loss("final"),
@@ -58,6 +58,6 @@ def _row(card: Card) -> dict[str, object]:
         "parameters": card.parameters["total"],
         "corpus": card.data["corpus"],
         "tokenizer": card.data["tokenizer"],
-        **said,
-        **made,
+        **settings,
+        **circumstances,
     }

@@ -39,7 +39,7 @@ class Interval:
 
     @property
     def decided(self) -> bool:
-        """The interval leaves zero out."""
+        """Whether the interval leaves zero out."""
         return abs(self.mean) > self.half
 
     def __str__(self) -> str:

@@ -37,7 +37,7 @@ class Row:
 
     @property
     def verdict(self) -> str:
-        """Whether the interval settles the sign, and how that sign stands to the published one."""
+        """Say whether the interval settles the sign, and how that sign stands to the published one."""
         if self.difference is None:
             return "reference" if self.variant == self.reference else ""
         if math.isinf(self.difference.half):
@@ -66,7 +66,7 @@ def rows(found: Sequence[Card], *, reference: str, losses: dict[str, Any], metri
     Raises:
         ValueError: If the metric is unknown.
     """
-    made = []
+    table_rows = []
     for setting in dict.fromkeys(card.setting for card in found):
         here = [card for card in found if card.setting == setting]
         printed = losses.get(setting, {})
@@ -74,8 +74,8 @@ def rows(found: Sequence[Card], *, reference: str, losses: dict[str, Any], metri
             own = [card for card in here if card.variant == variant]
             values = [card.loss(metric) for card in own]
             alone = variant == reference or not _shares_seed(here, variant, reference)
-            said, base = _printed(printed, variant), _printed(printed, reference)
-            made.append(
+            printed_loss, base = _printed(printed, variant), _printed(printed, reference)
+            table_rows.append(
                 Row(
                     setting,
                     variant,
@@ -83,17 +83,17 @@ def rows(found: Sequence[Card], *, reference: str, losses: dict[str, Any], metri
                     statistics.fmean(values),
                     statistics.stdev(values) if len(values) > 1 else None,
                     None if alone else paired(here, variant, reference, metric=metric),
-                    said,
-                    None if said is None or base is None else said - base,
+                    printed_loss,
+                    None if printed_loss is None or base is None else printed_loss - base,
                     own[0].parameters["total"],
                     reference,
                 )
             )
-    return sorted(made, key=lambda row: (row.setting, row.mean))
+    return sorted(table_rows, key=lambda row: (row.setting, row.mean))
 
 
-def _shares_seed(found: Sequence[Card], variant: str, reference: str) -> bool:
-    one, other = ({card.seed for card in found if card.variant == name} for name in (variant, reference))
+def _shares_seed(runs: Sequence[Card], variant: str, reference: str) -> bool:
+    one, other = ({card.seed for card in runs if card.variant == name} for name in (variant, reference))
     return bool(one & other)
 
 
@@ -113,17 +113,17 @@ def summary(
             them.
     """
     asked = experiment(name, rung)
-    found = cards.load_all(name, rung, root=root)
-    if not found:
+    runs = cards.load_all(name, rung, root=root)
+    if not runs:
         raise ArgumentError(
             f"expected cards of {name} at the rung {rung} in {Path(root or cards.RESULTS)}, found none; "
             f"`rope-lab sweep {name} --rung {rung}` makes them"
         )
-    variants = sorted({card.variant for card in found})
+    variants = sorted({card.variant for card in runs})
     if reference is not None and reference not in variants:
         raise ArgumentError(printable(f"reference: expected one of {', '.join(variants)}, got {reference!r}"))
     reference = reference or asked.reference  # where a sweep has not come to it yet, differences are left out
-    said = cards.published(name)
+    printed = cards.published(name)
     wanted = {config.digest for config in asked.runs}
     return {
         "experiment": name,
@@ -132,11 +132,11 @@ def summary(
         "limits": asked.limits,
         "reference": reference,
         "metric": metric,
-        "cards": len(found),
+        "cards": len(runs),
         "runs": len(asked.runs),
-        "outdated": sum(card.config_hash not in wanted for card in found),
-        "source": said.get("source", ""),
-        "rows": rows(found, reference=reference, losses=said.get("losses", {}), metric=metric),
+        "outdated": sum(card.config_hash not in wanted for card in runs),
+        "source": printed.get("source", ""),
+        "rows": rows(runs, reference=reference, losses=printed.get("losses", {}), metric=metric),
     }
 
 
@@ -208,7 +208,7 @@ class ExperimentCards:
 
     @property
     def command(self) -> str:
-        """What makes the cards."""
+        """The command that makes the cards."""
         return f"rope-lab sweep {self.asked.name} --rung {self.asked.rung}"
 
 

@@ -85,15 +85,15 @@ def _named(index: Mapping[str, Any]) -> set[str]:
 
 
 def _read(index: Path) -> dict[str, Any] | None:
-    """What ``checkpoint.json`` holds; ``None`` where there is none.
+    """The content of ``checkpoint.json``; ``None`` where there is none.
 
     Raises:
         CheckpointError: it cannot be read, or is none.
     """
-    if (found := kind(index)) not in ("", "a file"):
-        raise CheckpointError(f"{index}: expected a file, got {found}. {_ADVICE.format(index.parent)}")
+    if (existing := kind(index)) not in ("", "a file"):
+        raise CheckpointError(f"{index}: expected a file, got {existing}. {_ADVICE.format(index.parent)}")
     try:
-        state = json.loads(index.read_text(encoding="utf-8")) if found else None
+        state = json.loads(index.read_text(encoding="utf-8")) if existing else None
     except (OSError, ValueError, RecursionError) as error:
         raise CheckpointError(f"{index}: expected JSON, got {error}. {_ADVICE.format(index.parent)}") from error
     if state is not None and not isinstance(state, dict):
@@ -115,17 +115,17 @@ def expect_free(folder: Path, *, card: str) -> None:
     """
     if (folder / NAME).is_file() or not folder.is_dir():
         return
-    found = sorted(
+    files = sorted(
         path.name
         for path in folder.iterdir()
         if path.name == card
         or (path.name.startswith("step-") and path.suffix == ".safetensors")
         or (PARTIAL.fullmatch(path.name) and not _announces(path))
     )
-    if found:
+    if files:
         raise CheckpointError(
             f"{folder}: expected a folder that is new, or has the {NAME} of this run, got none beside "
-            f"{', '.join(found):.200}: bring its {NAME} back to go on, or choose another folder"
+            f"{', '.join(files):.200}: bring its {NAME} back to go on, or choose another folder"
         )
 
 
@@ -138,7 +138,7 @@ def _announces(partial: Path) -> bool:
 
 
 def _digest(state: Mapping[str, Any]) -> str:
-    """Of the plain values, without the name of the tensors' file and the hashes."""
+    """The sha256 of the plain values, without the name of the tensors' file and the hashes."""
     plain = {name: value for name, value in state.items() if name not in SEALS}
     return hashlib.sha256(json.dumps(plain, sort_keys=True).encode()).hexdigest()
 

@@ -25,7 +25,7 @@ class Processes:
 
     @property
     def first(self) -> bool:
-        """The process that writes files and draws the progress bar."""
+        """Whether this process writes the files and draws the progress bar."""
         return self.rank == 0
 
     def sum(self, values: Tensor) -> Tensor:
@@ -42,7 +42,7 @@ class Processes:
         return bool(self.sum(torch.tensor([float(flag)], device=self.device)).item())
 
     def wait(self) -> None:
-        """Until all are here."""
+        """Wait until all processes are here."""
         if self.world > 1:
             dist.barrier()
 

@@ -59,7 +59,7 @@ class Answer:
 
     @property
     def fine(self) -> bool:
-        """No run comes to harm by it."""
+        """Whether no run comes to harm by the answer."""
         return self.state != "wrong"
 
 
@@ -81,10 +81,10 @@ def examine(device: str | None = None) -> Iterator[Answer]:
         for name, ask in patient.questions():
             begun = time.monotonic()
             try:
-                found = ask(name)
+                answer = ask(name)
             except Exception as error:  # whatever a driver or a compiler raises is what was to be found out
-                found = Answer(name, "wrong", f"raised {type(error).__name__}: {str(error).splitlines()[0]:.120}")
-            yield replace(found, seconds=time.monotonic() - begun)
+                answer = Answer(name, "wrong", f"raised {type(error).__name__}: {str(error).splitlines()[0]:.120}")
+            yield replace(answer, seconds=time.monotonic() - begun)
 
 
 class Patient:
@@ -113,13 +113,13 @@ class Patient:
         ]
 
     def machine(self, name: str) -> Answer:
-        made = environment.versions()
+        versions = environment.versions()
         if self.kind == "cpu":
-            said = f"{environment.cpu_name()}, {torch.get_num_threads()} threads"
+            hardware = f"{environment.cpu_name()}, {torch.get_num_threads()} threads"
         else:
-            found = torch.cuda.get_device_properties(self.group.device)
-            said = f"{found.name}, {found.total_memory / 2**30:.0f} GiB"
-        return Answer(name, "ok", f"{said}; Python {made['python']}, torch {made.get('torch', '?')}")
+            gpu = torch.cuda.get_device_properties(self.group.device)
+            hardware = f"{gpu.name}, {gpu.total_memory / 2**30:.0f} GiB"
+        return Answer(name, "ok", f"{hardware}; Python {versions['python']}, torch {versions.get('torch', '?')}")
 
     def tables(self, name: str) -> Answer:
         config, positions = RotaryConfig(head_dim=64), torch.arange(0, FAR, 97)
@@ -158,21 +158,21 @@ class Patient:
         right, here = self._reference(), self._learner(RUN)
         error = _error(moved(here, self._here()), moved(right, self.batch))
         self.speed = self._speed(here)
-        found = _compared(name, error, "updates", f"the way that all weights went in {RUN.steps} updates")
-        return replace(found, tokens_per_s=self.speed)
+        answer = _compared(name, error, "updates", f"the way that all weights went in {RUN.steps} updates")
+        return replace(answer, tokens_per_s=self.speed)
 
     def half(self, name: str, precision: str) -> Answer:
         here = self._learner(replace(RUN, precision=precision))
         error = _error(_gradients(here, self._here()), _gradients(self._reference(), self.batch))
-        found, speed = _compared(name, error, "halves", "all gradients"), self._speed(here)
-        found = replace(found, tokens_per_s=speed)
-        if self.speed is None or not found.fine:
-            return found
+        answer, speed = _compared(name, error, "halves", "all gradients"), self._speed(here)
+        answer = replace(answer, tokens_per_s=speed)
+        if self.speed is None or not answer.fine:
+            return answer
         times = self.speed / speed
         if times < SLOW:
-            return replace(found, said=f"{found.said}; {1 / times:.2f} times as fast as float32")
+            return replace(answer, said=f"{answer.said}; {1 / times:.2f} times as fast as float32")
         mend = "this machine imitates it: take runs in float32 here, or another machine"
-        return replace(found, state="slow", said=f"{found.said}; {times:.1f} times as slow as float32; {mend}")
+        return replace(answer, state="slow", said=f"{answer.said}; {times:.1f} times as slow as float32; {mend}")
 
     def compiled(self, name: str) -> Answer:
         if (lacks := environment.why_not_compile(self.kind)) is not None:
@@ -181,13 +181,13 @@ class Patient:
         plain = self._learner(replace(RUN, model=one))
         fast = self._learner(replace(RUN, model=one, compile="always"))
         error = _error(_gradients(fast, self._here()), _gradients(plain, self._here()))
-        found = _compared(name, error, "gradient", "all gradients, against the same model not compiled")
+        answer = _compared(name, error, "gradient", "all gradients, against the same model not compiled")
         times = self._speed(fast) / self._speed(plain)
-        return replace(found, said=f"{found.said}; {times:.2f} times as fast")
+        return replace(answer, said=f"{answer.said}; {times:.2f} times as fast")
 
     def _learner(self, run: RunConfig) -> Learner:
-        made = model_config(run, vocab_size=VOCABULARY)
-        return Learner(run, made, self.group, notice=lambda _: None)
+        model = model_config(run, vocab_size=VOCABULARY)
+        return Learner(run, model, self.group, notice=lambda _: None)
 
     def _reference(self) -> Learner:
         learner = Learner(RUN, self.config, Processes(torch.device("cpu")), notice=lambda _: None)
@@ -216,7 +216,7 @@ class Patient:
 
 
 def multiplications(run: RunConfig, *, vocab_size: int) -> float:
-    """What a training run multiplies: three times its forward passes, since each product has two more backward.
+    """The multiplications of a training run: three times its forward passes, since each product has two more backward.
 
     Args:
         run: The run.
@@ -232,7 +232,7 @@ def multiplications(run: RunConfig, *, vocab_size: int) -> float:
 
 
 def predicted_seconds(run: RunConfig, tokens_per_s: float, *, vocab_size: int) -> float:
-    """How long a run would take by counting: its multiplications, at the speed of the small model's.
+    """Predict the seconds of a run by counting: its multiplications, at the speed of the small model's.
 
     Args:
         run: The run.
@@ -264,9 +264,9 @@ def _gradients(learner: Learner, batch: tuple[Tensor, Tensor]) -> Tensor:
     with learner.autocast():
         loss = learner.loss(*batch)
     learner.scaler.scale(loss).backward()
-    found = torch.cat([p.grad.flatten() for p in learner.model.parameters() if p.grad is not None])
+    gradients = torch.cat([p.grad.flatten() for p in learner.model.parameters() if p.grad is not None])
     learner.optimizer.zero_grad(set_to_none=True)
-    return found / learner.scaler.get_scale()
+    return gradients / learner.scaler.get_scale()
 
 
 def _weights(learner: Learner) -> Tensor:
@@ -301,12 +301,12 @@ SIZE, ROUNDS, MOST = 192, 5, 3.0
 
 
 def slowdown(dtype: torch.dtype) -> float:
-    """How many times as long a matrix product takes on the CPU in ``dtype`` as in float32: the best of five each."""
+    """The time of a matrix product on the CPU in ``dtype`` over that in float32: the best of five each."""
     return _seconds(dtype) / _seconds(torch.float32)
 
 
 def advice(precision: str, device: str | None) -> str | None:
-    """What to say before a run that would be slow for its precision alone; ``None`` where there is nothing to say.
+    """Advice before a run that would be slow for its precision alone; ``None`` where there is nothing to say.
 
     ``device``: "cpu" or "cuda"; ``None`` is a GPU where there is one.
     """
@@ -324,13 +324,13 @@ def advice(precision: str, device: str | None) -> str | None:
 
 def _seconds(dtype: torch.dtype) -> float:
     """CPU time of one product, on one thread: what else runs on the machine counts for little."""
-    x, threads, found = torch.ones(SIZE, SIZE, dtype=dtype), torch.get_num_threads(), []
+    x, threads, times = torch.ones(SIZE, SIZE, dtype=dtype), torch.get_num_threads(), []
     torch.set_num_threads(1)
     try:
         for _ in range(1 + ROUNDS):
             begin = time.process_time()
             x @ x
-            found.append(time.process_time() - begin)
+            times.append(time.process_time() - begin)
     finally:
         torch.set_num_threads(threads)
-    return min(found[1:])  # the first one also loads what it needs
+    return min(times[1:])  # the first one also loads what it needs

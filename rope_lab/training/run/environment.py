@@ -51,7 +51,7 @@ def tuned(argv: Sequence[str] | None = None, *, threads: int | None = None) -> N
 
 
 def why_not_compile(device: str) -> str | None:
-    """What ``torch.compile`` lacks on this machine, or ``None`` when it has what it needs."""
+    """Name what ``torch.compile`` lacks on this machine, or ``None`` when it has what it needs."""
     compiler = os.environ.get("CXX", "clang++" if sys.platform == "darwin" else "g++")
     if device == "cpu" and shutil.which(compiler) is None:
         return f"no C++ compiler ({compiler})"
@@ -67,11 +67,11 @@ def why_not_compile(device: str) -> str | None:
 
 def versions() -> dict[str, str]:
     """The versions that can change a number: Python and the libraries that compute."""
-    found = {"python": platform.python_version()}
+    numbers = {"python": platform.python_version()}
     for package in ("torch", "numpy", "safetensors", "rope-lab"):
         with contextlib.suppress(metadata.PackageNotFoundError):
-            found[package] = metadata.version(package)
-    return found
+            numbers[package] = metadata.version(package)
+    return numbers
 
 
 def commit() -> str:

@@ -41,9 +41,9 @@ def model_config(config: RunConfig, *, vocab_size: int) -> GPTConfig:
         if (got := config.model.get(name, value)) != value:
             raise ArgumentError(f"model: expected {name}={value}, which the run decides, got {got}: leave it out")
     with checking_arguments():
-        made = expect_memory(GPTConfig(**{**config.model, **derived}))  # before the tables of its angles are made
-        _ = made.attention  # its shapes are checked where it is made
-        return made
+        model = expect_memory(GPTConfig(**{**config.model, **derived}))  # before the tables of its angles are made
+        _ = model.attention  # its shapes are checked where it is made
+        return model
 
 
 def micro_batch(model: GPTConfig, *, rows: int, memory: float) -> int:
@@ -58,7 +58,7 @@ def micro_batch(model: GPTConfig, *, rows: int, memory: float) -> int:
 
 
 def expect_memory(model: GPTConfig, *, run: RunConfig | None = None, device: torch.device | None = None) -> GPTConfig:
-    """The same model, if its weights fit into this machine's memory, and with a ``run`` also what training adds.
+    """Return ``model`` if its weights fit into this machine's memory, and with a ``run`` also what training adds.
 
     The count is a rough one, from below: what it refuses cannot be computed here.
 
@@ -172,10 +172,10 @@ class Learner:
 
     def tensors(self, *, resumable: bool = True) -> dict[str, Tensor]:
         """The parameters by name and, to go on from there, the optimizer's moments and step count of each."""
-        found: dict[str, Tensor] = {f"model.{name}": p for name, p in self.model.named_parameters()}
+        tensors: dict[str, Tensor] = {f"model.{name}": p for name, p in self.model.named_parameters()}
         for name, p in self.model.named_parameters() if resumable else ():
-            found |= {f"adamw.{key}.{name}": value for key, value in self.optimizer.state[p].items()}
-        return found
+            tensors |= {f"adamw.{key}.{name}": value for key, value in self.optimizer.state[p].items()}
+        return tensors
 
     @torch.no_grad()
     def load(self, tensors: dict[str, Tensor], scaler: dict[str, Any]) -> None:

@@ -67,7 +67,7 @@ class RunOutcome:
 
     @property
     def finished(self) -> bool:
-        """The run has its card."""
+        """Whether the run has its card."""
         return self.reason == "finished"
 
 
@@ -131,15 +131,15 @@ def load_model(folder: str | Path) -> GPT:
         CheckpointError: If there is no run in the folder, or a damaged one.
         ArgumentError: If the run's config is not one that this version reads.
     """
-    found = checkpoint.load(Path(folder), fields=("config", "vocab_size"))
-    if found is None:
+    saved = checkpoint.load(Path(folder), fields=("config", "vocab_size"))
+    if saved is None:
         raise checkpoint.CheckpointError(f"expected a run in {folder}, found none: train it there first")
-    run = RunConfig.from_json(found.state["config"])
-    size = found.state["vocab_size"]
+    run = RunConfig.from_json(saved.state["config"])
+    size = saved.state["vocab_size"]
     if not is_whole(size) or not 1 <= size < 2**31:
         raise checkpoint.CheckpointError(f"{folder}: expected the size of a vocabulary, got {size!r:.80}")
     model = GPT(model_config(run, vocab_size=size), seed=run.seed)
-    weights = {name.removeprefix("model."): t for name, t in found.tensors.items() if name.startswith("model.")}
+    weights = {name.removeprefix("model."): t for name, t in saved.tensors.items() if name.startswith("model.")}
     try:
         model.load_state_dict(weights)
     except RuntimeError as error:
@@ -181,17 +181,17 @@ class Run:
 
     def _go(self, checkpoint_every: int, time_budget_s: float | None) -> RunOutcome:
         deadline = math.inf if time_budget_s is None else time.monotonic() + time_budget_s
-        found = self._found()
-        if found is not None and found.state["card"] is not None:
-            return self._finished(cards.Card(**found.state["card"]))
+        saved = self._saved()
+        if saved is not None and saved.state["card"] is not None:
+            return self._finished(cards.Card(**saved.state["card"]))
         model = model_config(self.config, vocab_size=self.corpus.vocab_size)
         self.learner = Learner(
             self.config, model, self.group, notice=tqdm.write if self.group.first else lambda _: None
         )
-        self.record = Record(self.config, None if found is None else found.state["record"])
-        if found is not None:
-            self.learner.load(found.tensors, found.state["scaler"])
-            self.recent.copy_(found.tensors["recent"][: len(self.recent)])  # earlier versions kept log_every of them
+        self.record = Record(self.config, None if saved is None else saved.state["record"])
+        if saved is not None:
+            self.learner.load(saved.tensors, saved.state["scaler"])
+            self.recent.copy_(saved.tensors["recent"][: len(self.recent)])  # earlier versions kept log_every of them
         self._save()  # an unwritable folder is found out before the work, not after it
         steps = {"total": self.config.steps, "initial": self.record.step, "unit": "step", "desc": self.config.variant}
         with stop_requests() as stop, tqdm(**steps, disable=self.hidden) as self.bar:
@@ -240,7 +240,7 @@ class Run:
         )
 
     def _log(self) -> None:
-        """A point of the training curve: the mean over the steps since the last one and over all processes."""
+        """Record a point of the training curve: the mean over the steps since the last one and over all processes."""
         count = (self.record.step - 1) % self.config.log_every + 1
         mean = (self.group.sum(self.recent[:count].double().mean()) / self.group.world).item()
         self.record.train_loss(mean)
@@ -248,7 +248,7 @@ class Run:
 
     def _validate(self) -> None:
         config = self.config
-        found = validate(
+        validation = validate(
             self.learner.nats,
             self.corpus.valid[: config.eval_tokens or None],
             seq_len=config.seq_len,
@@ -257,9 +257,9 @@ class Run:
             group=self.group,
             report=lambda i, n: self.bar.set_postfix_str(f"validating {i}/{n}", refresh=i % 20 == 0),
         )
-        if not math.isfinite(found.loss):
-            raise NonFiniteLossError(self._not_finite(found.loss, f"in validation after step {self.record.step}"))
-        self.record.validation(found)
+        if not math.isfinite(validation.loss):
+            raise NonFiniteLossError(self._not_finite(validation.loss, f"in validation after step {self.record.step}"))
+        self.record.validation(validation)
 
     def _card(self) -> cards.Card:
         config, learner = self.config, self.learner
@@ -273,15 +273,15 @@ class Run:
         parameters, measured = count_parameters(learner.model), measure(config, learner, self.corpus)
         return self.record.card(data=data, parameters=parameters, device=self.group.device, how=how, measured=measured)
 
-    def _found(self) -> checkpoint.Checkpoint | None:
+    def _saved(self) -> checkpoint.Checkpoint | None:
         checkpoint.expect_free(self.out, card=self.card_file)
-        found = checkpoint.load(self.out, fields=("config", "vocab_size", "record", "scaler", "card"))
-        if found is not None and (got := RunConfig.from_json(found.state["config"]).digest) != self.config.digest:
+        saved = checkpoint.load(self.out, fields=("config", "vocab_size", "record", "scaler", "card"))
+        if saved is not None and (got := RunConfig.from_json(saved.state["config"]).digest) != self.config.digest:
             raise checkpoint.CheckpointError(
                 f"expected the run {self.config.digest} in {self.out}, found {got}: give each run a folder of its own"
             )
         self._expect_no_other_card()
-        return found
+        return saved
 
     def _expect_no_other_card(self) -> None:
         """Refuse a file under the name of the card to come that is not this run's card: it would be lost."""
@@ -296,7 +296,7 @@ class Run:
             )
 
     def _save(self, card: cards.Card | None = None) -> None:
-        """A checkpoint, or with a card the end of the run: weights alone, since nothing is left to resume."""
+        """Save a checkpoint, or with a card the end of the run: weights alone, since nothing is left to resume."""
         if self.group.first:
             state = {
                 "step": self.record.step,

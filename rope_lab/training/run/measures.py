@@ -64,15 +64,15 @@ def expect_measures(config: RunConfig, model: GPTConfig, *, tokens: int) -> None
 
 def measure(config: RunConfig, learner: Learner, corpus: Any) -> dict[str, Any]:
     """Everything that the run asks for, by name; an empty dictionary where it asks for nothing."""
-    found = {}
+    values = {}
     for name in config.measure:
         if name.startswith("shift "):
-            found[name] = shifted_windows(config, learner, corpus, windows=int(name.split()[1]))
+            values[name] = shifted_windows(config, learner, corpus, windows=int(name.split()[1]))
         elif name.startswith("length "):
-            found[name] = longer_windows(config, learner, corpus, length=int(name.split()[1]))
+            values[name] = longer_windows(config, learner, corpus, length=int(name.split()[1]))
         else:
-            found[name] = of_chapters()[name].take(config, learner, corpus)
-    return found
+            values[name] = of_chapters()[name].take(config, learner, corpus)
+    return values
 
 
 @torch.no_grad()
@@ -117,7 +117,7 @@ def shifted_windows(config: RunConfig, learner: Learner, corpus: Any, *, windows
 
 
 def stretched(model: GPT, *, seq_len: int) -> GPT:
-    """The same weights in a model that reads windows of ``seq_len``: positions beyond training get their own angles."""
+    """Copy the model for windows of ``seq_len``: positions beyond training get their own angles."""
     longer = GPT(dataclasses.replace(model.config, seq_len=seq_len))
     longer.load_state_dict(copy.deepcopy(model.state_dict()))
     return longer

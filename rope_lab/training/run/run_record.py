@@ -41,7 +41,7 @@ class Record:
 
     @property
     def step(self) -> int:
-        """Updates made."""
+        """The number of updates made."""
         return self.state["step"]
 
     @step.setter
@@ -49,11 +49,11 @@ class Record:
         self.state["step"] = value
 
     def train_loss(self, loss: float) -> None:
-        """A point of the training curve at the present step."""
+        """Record a point of the training curve at the present step."""
         self._point("train_loss", loss)
 
     def validation(self, found: Validation) -> None:
-        """A validation at the present step."""
+        """Record a validation at the present step."""
         self._point("valid_loss", found.loss)
         self.state["validations"].append({"step": self.step, **asdict(found)})
 

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 
 def _requests() -> tuple[signal.Signals, ...]:
-    """A closed terminal asks too, unless the process was started to outlive it (nohup)."""
+    """The signals that ask to stop; that of a closed terminal unless the process should outlive it (nohup)."""
     if sys.platform == "win32" or signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
         return (signal.SIGINT, signal.SIGTERM)
     return (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)

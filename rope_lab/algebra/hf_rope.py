@@ -15,6 +15,7 @@ or in a way of their own),
   scaling that the class takes.
 - ``kinds``: an entry for each kind of layer with a rule of its own, in which ``scaled`` means that a scaling for all is
   for this kind, and ``still`` that it does not turn. ``of``: which rule a kind of layer has.
+  ``fills``: it has its default beside rules for other kinds.
 - ``layers``: kinds of layer that share one rule. ``still``: those that do not turn (``still_with``: if this is set).
 - ``needs``: settings under which the model turns at all, and what they are where the file has none.
 - ``sections``, ``in_turn``, ``own_order``: M-RoPE. ``rotary_dim``: that key says the width that turns.
@@ -83,12 +84,13 @@ class Part:
 
     def __init__(self, config: Any, layer_type: str | None) -> None:
         self.is_file = isinstance(config, Mapping)
+        self.by_default = False  # whether the rule is the family's
         self.file, self.kind, more = _text_part(_as_file(config), families()["families"])
         self.layer_type = layer_type
         self.known = self.kind in families()["families"]
         self.entry = families()["families"].get(self.kind, COMMON)
         if more:
-            self.entry = {**self.entry, "set": {**self.entry.get("set", {}), **more}}
+            self.entry = {**self.entry, **more, "set": {**self.entry.get("set", {}), **more.get("set", {})}}
         self._refuse_what_does_not_turn()
         self.rule = self._rule()
         self._refuse_keys()
@@ -110,7 +112,20 @@ class Part:
                 f"partial_rotary_factor: expected 1, since {self.kind} turns the whole head, got {said!r}; leave it "
                 "out, or name the family that turns a part"
             )
+        heads = (self._whole_head, self.file.get("head_dim"), self._of_one_layer().get("head_dim"))
+        fits = isinstance(said, int | float) and any(h and round(h * said) == self.width[1] for h in heads)
+        if said not in (None, 1) and self.of_part and self.known and not fits:
+            raise ValueError(
+                f"partial_rotary_factor: expected the share of {self.width[1]} in a head of {self._whole_head}, got "
+                f"{said!r}; {self.width[0]} says how much turns"
+            )
         return self.found("share", "partial_rotary_factor")
+
+    @property
+    def _whole_head(self) -> int:
+        """The width of a head of which a part turns."""
+        rest = self.file.get("qk_nope_head_dim", self.entry.get("set", {}).get("qk_nope_head_dim", 0))
+        return int(self.width[1] or 0) + int(rest)
 
     def found(self, field: str, name: str) -> tuple[str, Any]:
         """The name and value of what the family keeps under ``field``: in the rule, beside it, or what holds."""
@@ -128,21 +143,27 @@ class Part:
     def width(self) -> tuple[str, Any]:
         """The name and the width of a head of this kind of layer; None where it is to be derived."""
         own = self._of_one_layer()
-        for name in self._names("width", ["head_dim"]):
+        for name in self._widths():
             value = own.get("qk_rope_head_dim" if "qk_rope" in name else "head_dim", self.file.get(name))
             if value is not None:
                 return name, self._of_layers(name, value)
-        for name in self._names("width", ["head_dim"]):
+        for name in self._widths():
             if name not in self.file and (
                 value := self._mine("set", {}).get(name, self.entry.get("set", {}).get(name))
             ):
                 return name, value
         return "head_dim", None
 
+    def _widths(self) -> list[str]:
+        """The names of the width; not that of the part that turns where a share of the whole head says it."""
+        names = self._names("width", ["head_dim"])
+        share = self.known and self._names("share", [])
+        return [n for n in names if "qk_rope" not in n] if share and len(names) > 1 else names
+
     @property
     def of_part(self) -> bool:
-        """Whether the width is that of the part of a head that turns."""
-        return "qk_rope" in self.width[0]
+        """Whether the width is that of the part of a head that turns, and a share is that of the whole head."""
+        return "qk_rope" in self.width[0] and not (self.known and self._names("share", []))
 
     @property
     def base(self) -> tuple[str, Any]:
@@ -163,7 +184,7 @@ class Part:
     def only(self, name: str) -> str:
         """The types of scaling that the family's class takes, if this one is not among them."""
         taken = self.entry.get("only", [name])
-        return "" if name in taken else " or ".join(taken)
+        return "" if name in (taken or [name]) else " or ".join(taken)
 
     def _mine(self, field: str, default: Any = None) -> Any:
         """A field of the entry of this kind of layer, or of the family's."""
@@ -216,6 +237,11 @@ class Part:
                 )
             said[name] = value
         new, old = said["rope_parameters"], said["rope_scaling"]
+        if (new or old) and self.entry.get("only") == []:
+            raise ValueError(
+                f"{RULES[0] if new else RULES[1]}: expected none in a file of {self.kind}, whose class reads no rule, "
+                f"got {new or old!r}; leave it out"
+            )
         kinds = self.entry.get("kinds", {})
         label = self.entry.get("of", {}).get(self.layer_type, self.layer_type)
         self.mine: Mapping[str, Any] = kinds.get(label, {})
@@ -232,14 +258,16 @@ class Part:
                 rule = _one_of(rule, named, label)
             else:
                 self._refuse_unknown_layers()
-                rule = rule or self._mistral() or self.entry.get("rule", {})
+                rule = rule or self._mistral()
+                self.by_default = not rule
+                rule = rule or self.entry.get("rule", {})
         return rule
 
     def _rule_of_a_kind(self, new: Any, old: Any, kinds: Any, label: str | None) -> Mapping[str, Any]:
         """Where the family has a rule for each kind of layer."""
         if not types(new) and types(old):
             new, old = old, {}
-        named = list(dict.fromkeys([*types(new), *kinds]))
+        named = list(kinds)
         if new and not types(new):
             if not any(kind.get("scaled") for kind in kinds.values()) or "of" not in self.entry:
                 raise ValueError(
@@ -247,17 +275,33 @@ class Part:
                     f"got one rule for all; write rope_parameters={{{next(iter(kinds))!r}: {{...}}, ...}}"
                 )
             new, old = {}, old or new
+            for name in ("rope_theta", "partial_rotary_factor"):
+                if old.get(name) is not None:
+                    raise ValueError(
+                        f"{name}: expected it beside the rule in a file of {self.kind}, got {old[name]!r} in one for "
+                        "all; write rope_parameters for each kind"
+                    )
         if label not in named:
             raise ValueError(f"layer_type: expected one of {', '.join(named)}, got {label!r}: their frequencies differ")
         if label in new or self.mine.get("still"):
             rule = _one_of({label: None, **new}, named, label)
         else:
+            if new and not self.mine.get("fills"):
+                raise ValueError(
+                    f"layer_type: expected a rule for {label!r} in rope_parameters, got {', '.join(types(new))}; add it"
+                )
             rule = self.mine.get("rule", {})
+            self.by_default = True
         if old:
             if not any(kind.get("scaled") for kind in kinds.values()):
                 raise ValueError(
                     f"rope_scaling: expected rope_parameters for each of {', '.join(kinds)}, which {self.kind} reads, "
                     "got a scaling beside them; put it there"
+                )
+            if "type" in old and "rope_type" not in old and "of" not in self.entry:
+                raise ValueError(
+                    f"type: expected rope_type in the rope_scaling of {self.kind}, whose class reads that, got "
+                    f"{old['type']!r}; rename it"
                 )
             if self.mine.get("scaled"):
                 rule = {**rule, **old}
@@ -376,9 +420,15 @@ class Part:
         for entry in (self.entry, *self.entry.get("kinds", {}).values()):
             read |= {n.partition(".")[0] for f in ("base", "share", "width") for n in entry.get(f, ())}
             read |= set(entry.get("set", ()))
+        read -= set(self._names("width", [])) - set(self._widths())
         if not self.known:
             read |= {"yarn", "qk_rope_head_dim"}
-        bases = {base} | {k["set"]["rope_theta"] for k in self.entry.get("kinds", {}).values() if "set" in k}
+        if self.by_default:  # a rule that the family has by itself stands in place of what is beside it
+            read -= {n for n in self.rule if n in ("rope_theta", "partial_rotary_factor")}
+            for name, field in (("rope_theta", "base"), ("partial_rotary_factor", "share")):
+                read -= set(self._names(field, [name])) if name in self.rule else set()
+        kinds = [{**k.get("set", {}), **k.get("rule", {})} for k in self.entry.get("kinds", {}).values()]
+        bases = {base, *(k["rope_theta"] for k in kinds if "rope_theta" in k)}
         for name in map(str, self.file):
             value = self.file[name]
             if value is None or not _speaks(name) or (FLAGS.fullmatch(name) and value is True):
@@ -401,7 +451,7 @@ class Part:
                 elif "theta" in name or "base" in name:
                     agrees = value in (bases if name not in self._same_in_all(name) else {base})
                 elif "pct" in name or "factor" in name or "percent" in name:
-                    agrees = int(width * value) == turning or self.of_part
+                    agrees = int((self._whole_head if self.of_part else width) * value) == turning
                 elif name == "rotary_dim":
                     agrees = value == turning
                 else:  # where a head has a part that turns, the width of all of it is another
@@ -469,17 +519,21 @@ def _text_part(file: Mapping[str, Any], known: Mapping[str, Any]) -> tuple[Mappi
     entry = known.get(kind, {})
     if "in" in entry:
         part: Any = file
+        missing = False
         for step in entry["in"].split("."):
-            part = _as_file(part.get(step)) if part.get(step) is not None else {}
+            missing = part.get(step) is None
+            part = {} if missing else _as_file(part[step])
         own = str(part.get("model_type") or entry["as"])
         if part and (own == kind or "in" in known.get(own, {})):
             own = entry["as"]
         if part:
-            return part, own, entry.get("set", {}) if own == entry["as"] else {}
+            return part, own, {n: entry[n] for n in ("set", "rule") if n in entry} if own == entry["as"] else {}
+        if not missing:
+            return part, own, {n: entry[n] for n in ("set", "rule") if n in entry}
         if entry.get("flat"):
             return {k: v for k, v in file.items() if not isinstance(v, Mapping) or k in RULES}, entry["as"], {}
         if not any(True for _ in _inside(file)):
-            return {}, entry["as"], entry.get("alone", entry.get("set", {}))
+            return {}, entry["as"], {"set": entry.get("alone", entry.get("set", {}))}
     if not entry or "in" in entry:
         for part in _inside(file):
             inner, own, more = _text_part(part, known)
@@ -491,5 +545,5 @@ def _text_part(file: Mapping[str, Any], known: Mapping[str, Any]) -> tuple[Mappi
 def _inside(file: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     """What may be the part for text where the family does not say it."""
     for name in TEXT:
-        if (part := file.get(name)) is not None and not isinstance(part, str | int | float | list):
+        if (part := file.get(name)) and not isinstance(part, str | int | float | list):
             yield _as_file(part)

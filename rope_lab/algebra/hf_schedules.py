@@ -119,8 +119,8 @@ def rope_settings(config: Any, *, layer_type: str | None = None) -> RopeSettings
             f"short_factor: expected one divisor for each of {turning // 2} planes, got {len(schedule.short)}; look at "
             "head_dim and partial_rotary_factor"
         )
-    part.refuse_what_disagrees(base=base, width=head_dim, turning=turning, plain=name == "default")
     sections = _sections(part, turning)
+    part.refuse_what_disagrees(base=base, width=head_dim, turning=turning, plain=name == "default")
     return RopeSettings(
         head_dim,
         base,
@@ -148,7 +148,11 @@ def _schedule(s: _Settings, entry: Mapping[str, Any]) -> Schedule:
 
 def _base(part: Part) -> tuple[str, Any]:
     name, value = part.base
-    if value is None and not part.known and (part.kind or "dim" in part.file):
+    if value is None and part.known:
+        raise ValueError(
+            f"{name}: expected the base in the rule of this kind of layer in {part.kind}, got none; add it"
+        )
+    if value is None and (part.kind or "dim" in part.file):
         raise ValueError(
             f"{name}: expected the base of {part.kind or 'a params.json'}, of which no default is known, got none; "
             "add it"
@@ -299,7 +303,7 @@ def _head_dim(part: Part, share: float) -> tuple[int, bool]:
     if own is not None and _whole("qk_rope_head_dim", own, least=0):
         name, width = "qk_rope_head_dim", own
     if width is not None and _whole(name, width, least=0):
-        return _whole(name, width), "qk_rope" in name
+        return _whole(name, width), part.of_part
     width, heads = part.get("hidden_size"), part.get("num_attention_heads")
     if width is None or heads is None:
         raise ValueError(

@@ -154,7 +154,8 @@ class RotaryConfig:
         found = gguf_settings(source, layer_type=layer_type)
         layout = gguf_layout(source) if layout is None else layout
         if (vectors := found.vectors) is not None:
-            return cls.of_axes(vectors, head_dim=found.head_dim, layout=layout)
+            factor = found.schedule.attention_factor
+            return cls.of_axes(vectors, head_dim=found.head_dim, layout=layout, factor=factor)
         return cls(found.head_dim, base=found.base, layout=layout, rotary_dim=found.rotary_dim, schedule=found.schedule)
 
     def at(self, length: int) -> "RotaryConfig":

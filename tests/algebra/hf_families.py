@@ -30,9 +30,15 @@ DATA = Path(__file__).resolve().parents[2] / "rope_lab" / "algebra" / "hf_famili
 ODD = 123456.0  # a base that no family has
 ALPHA = {"alpha": True}
 KNOWN: dict[str, dict[str, Any]] = {  # what a list of frequencies does not show: read in the code of each family
-    "codegen": {"width": [], "rotary_dim": True, "base": [], "set": {"rope_theta": 10000.0, "rotary_dim": 64}},
-    "gptj": {"width": [], "rotary_dim": True, "base": [], "set": {"rope_theta": 10000.0, "rotary_dim": 64}},
-    "roformer": {"width": [], "base": [], "set": {"rope_theta": 10000.0}},
+    "codegen": {
+        "only": [],
+        "width": [],
+        "rotary_dim": True,
+        "base": [],
+        "set": {"rope_theta": 10000.0, "rotary_dim": 64},
+    },
+    "gptj": {"only": [], "width": [], "rotary_dim": True, "base": [], "set": {"rope_theta": 10000.0, "rotary_dim": 64}},
+    "roformer": {"only": [], "width": [], "base": [], "set": {"rope_theta": 10000.0}},
     "dbrx": {"base": ["attn_config.rope_theta", "rope_theta"]},  # its class loses the base of its published file
     "esm": {"needs": {"position_embedding_type": [["rotary"], "absolute"]}},
     "evolla": {"needs": {"position_embedding_type": [["rotary"], "rotary"]}},
@@ -57,13 +63,11 @@ KNOWN: dict[str, dict[str, Any]] = {  # what a list of frequencies does not show
             "indexed_attention": {
                 "set": {"qk_rope_head_dim": 64, "rope_theta": 80000000.0},
                 "width": ["qk_rope_head_dim"],
-                "scaled": True,
             },
             "sliding_attention": {
                 "set": {"swa_qk_rope_head_dim": 64, "rope_theta": 50000.0},
                 "width": ["swa_qk_rope_head_dim"],
                 "base": ["swa_rope_theta"],
-                "scaled": True,
             },
         }
     },
@@ -271,7 +275,23 @@ def of_a_part(kind: str, path: str, inner: str) -> dict[str, Any]:
     for field, config in {"set": made(kind, file), "alone": made(kind, {})}.items():
         if config is not None and (own := _sizes(text_of(config)[1])) != usual:
             found[field] = {n: v for n, v in own.items() if v != usual.get(n)}
-    return {f: v for f, v in found.items() if f == "set" or v != found.get("set")}
+            if (
+                own.get("head_dim", 0) * own.get("num_attention_heads", 0) != own.get("hidden_size")
+                and "head_dim" in own
+            ):
+                found[field]["head_dim"] = own["head_dim"]
+    file = {"rope_theta": ODD}
+    for step in reversed(path.split(".")):
+        file = {step: file}
+    read, alone = (
+        seen(text_of(c)[1]) if c is not None else {} for c in (made(kind, file), made(inner, {"rope_theta": ODD}))
+    )
+    if read and alone and not _same(read, alone):  # the class has a rule with a base of its own there
+        found["rule"] = {
+            "rope_type": "default",
+            "rope_theta": found.get("set", usual).get("rope_theta", usual["rope_theta"]),
+        }
+    return {f: v for f, v in found.items() if f != "alone" or v != found.get("set")}
 
 
 def _sizes(config: Any) -> dict[str, Any]:
@@ -336,7 +356,12 @@ def family(kind: str) -> tuple[dict[str, Any], set[str]] | None:
     content = default.to_dict()
     source = inspect.getsource(sys.modules[Config.__module__])
     aliases = getattr(Config, "attribute_map", {})
-    names = {*content, *re.findall(r'kwargs\.(?:pop|get|setdefault)\(\s*"(\w+)"', source), *aliases, *aliases.values()}
+    names = {
+        *content,
+        *re.findall(r'kwargs\.(?:pop|get|setdefault)\(\s*"(\w+)"', source),
+        *aliases,
+        *aliases.values(),
+    } | {"head_dim"}
     heard = {n for n in names if SPEAKS.search(n) or n in WIDTHS} - {"rope_parameters", "rope_scaling"}
     role = {real: alias for alias, real in aliases.items()}
     entry: dict[str, Any] = {}
@@ -371,7 +396,7 @@ def family(kind: str) -> tuple[dict[str, Any], set[str]] | None:
                 derived |= {k for k in first if len(got[k][0]) != len(first[k][0])}
                 if name != alias:
                     entry.setdefault("names", {}).setdefault(alias, []).append(name)
-            elif not value and all(len(got[k][0]) == 2 * len(first[k][0]) for k in first):
+            elif not value and name != "head_dim" and all(len(got[k][0]) == 2 * len(first[k][0]) for k in first):
                 entry.setdefault("names", {}).setdefault("hidden_size", []).append(name)
             else:
                 for k in first:
@@ -383,13 +408,14 @@ def family(kind: str) -> tuple[dict[str, Any], set[str]] | None:
             entry.setdefault("names", {}).setdefault(name, []).append(real)
         if isinstance(size, int):
             entry.setdefault("set", {})[name] = size
-    for name in ("max_position_embeddings", "original_max_position_embeddings"):
+    for name in ("max_position_embeddings", "original_max_position_embeddings", "qk_nope_head_dim"):
         if isinstance(value := content.get(aliases.get(name, name)), int):
             entry.setdefault("set", {})[name] = value
             if name in aliases:
                 entry.setdefault("names", {}).setdefault(name, []).append(aliases[name])
 
     for k, part in parts.items():
+        part.setdefault("width", [])
         rule = rules.get(k) if k in rules else rules if k is None else {}
         rule = dict(rule or {})
         planes = len(first[k][0])
@@ -441,6 +467,19 @@ def family(kind: str) -> tuple[dict[str, Any], set[str]] | None:
             inside |= {"partial_rotary_factor": share}
         if inside != {"rope_type": "default"} and inside:
             part["rule"] = inside
+        if k is not None:  # what a rule in the file must say itself
+            bare = ask(rope_parameters={label: {"rope_type": "default"} for label in labels}).get(k)
+            based = ask(rope_parameters={label: {"rope_type": "default", "rope_theta": ODD} for label in labels}).get(k)
+            own = part.get("rule", {})
+            if bare is None and not part["base"] and "rope_theta" in part["set"]:
+                own = {"rope_theta": part["set"].pop("rope_theta"), **own}
+            if turns and based is not None and len(based[0]) != planes:
+                own = {"partial_rotary_factor": part["set"].pop("partial_rotary_factor"), **own}
+            if own:
+                part["rule"] = own
+            others = {o: {"rope_type": "default", "rope_theta": ODD} for o in labels if o != k}
+            if others and k in (got := ask(rope_parameters=others)) and _same({k: got[k]}, {k: first[k]}):
+                part["fills"] = True
         scaled = ask(rope_scaling={"rope_type": "linear", "factor": 4.0}).get(k)
         flat = plain.get(k) or first[k]
         slowed = scaled is not None and len(scaled[0]) and np.isclose(scaled[0][0] / flat[0][0], 0.25)
@@ -450,7 +489,7 @@ def family(kind: str) -> tuple[dict[str, Any], set[str]] | None:
             part["scaled"] = True
     halves = {"rope_type": "default", "rope_theta": 1e4, "partial_rotary_factor": 0.25}
     for k, found in ask(rope_parameters={k: dict(halves) for k in labels} if labels else halves).items():
-        if k in parts and len(found[0]) * 2 == (parts[k]["set"].get("head_dim") or _width(default)):
+        if k in parts and len(found[0]) == len(first[k][0]) and "partial_rotary_factor" not in parts[k]["set"]:
             parts[k]["whole"] = True
     if None in parts:
         part = parts.pop(None)
@@ -460,11 +499,11 @@ def family(kind: str) -> tuple[dict[str, Any], set[str]] | None:
         entry["kinds"] = parts
         for k in labels:
             if rules[k] is None:
-                parts[k] = {"still": True}
+                parts[k] = {"still": True, "set": dict(next(iter(parts.values()))["set"])}
             elif k not in parts:  # its default has no layer of this kind
-                more = {n: rules[k][n] for n in ("rope_theta", "partial_rotary_factor") if n in rules[k]}
                 like = next(iter(parts.values()))
-                parts[k] = {"set": {**like["set"], "partial_rotary_factor": 1.0, **more}, "base": like["base"]}
+                kept = {n: v for n, v in like["set"].items() if n not in ("rope_theta", "partial_rotary_factor")}
+                parts[k] = {**like, "set": kept, "rule": rules[k]}
     if kinds := sorted(set(getattr(default, "layer_types", None) or ())):
         entry["layers"] = kinds
     entry |= _dealt(default)
@@ -472,12 +511,6 @@ def family(kind: str) -> tuple[dict[str, Any], set[str]] | None:
         entry["still"] = quiet
     entry |= KNOWN.get(kind, {}) | {"set": entry.get("set", {}) | KNOWN.get(kind, {}).get("set", {})}
     return _short(entry), heard
-
-
-def _width(config: Any) -> int:
-    """The width of a head where it is derived."""
-    sizes = [config.to_dict().get(getattr(type(config), "attribute_map", {}).get(n, n)) for n in SIZES]
-    return sizes[0] // sizes[1] if all(isinstance(size, int) and size for size in sizes) else 0
 
 
 def _of_one(layers: Any, i: int) -> dict[str, Any]:

@@ -330,7 +330,7 @@ def _used(entry: dict[str, Any]) -> set[str]:
     return found.union(*(_used(kind) for kind in entry.get("kinds", {}).values()))
 
 
-def family(kind: str) -> tuple[dict[str, Any], set[str]] | None:  # noqa: C901: one question after the other
+def family(kind: str) -> tuple[dict[str, Any], set[str]] | None:  # noqa: C901
     """The entry of a family, and the keys of its class that speak of rotation; None where nothing turns."""
     Config = classes()[kind]
     default = made(kind, {})

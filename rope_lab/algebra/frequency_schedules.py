@@ -56,16 +56,16 @@ class Schedule:
         return self._made(one_base(width, base=base), base)
 
     def _made(self, theta: Frequencies, _base: float) -> Frequencies:
-        """What the schedule makes of the frequencies of one base."""
+        """Apply the schedule to the frequencies of one base."""
         return theta
 
     @property
     def attention_factor(self) -> float:
-        """What cosines and sines are multiplied by; the turning part of a logit grows by its square."""
+        """The factor that cosines and sines are multiplied by; the turning part of a logit grows by its square."""
         return 1.0
 
     def at(self, length: int) -> Schedule:
-        """The schedule for a text of ``length`` tokens, which depends on no length: for most schedules themselves."""
+        """The schedule for a text of ``length`` tokens, free of any length; most schedules return themselves."""
         expect_whole(length, name="length", least=1)
         return self
 

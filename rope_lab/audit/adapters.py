@@ -179,7 +179,7 @@ def _expect_axis(axis: int | None, way: Way) -> None:
 
 
 def _about(config: Any, settings: dict[str, Any], given: Any) -> str:
-    """Whose numbers these are."""
+    """The origin of the numbers, in words."""
     name = type(config).__name__
     if settings:
         return f"{name} with {', '.join(settings)} set for this audit"
@@ -308,7 +308,7 @@ def _own_call(made: Any, names: list[str], head_dim: int, axis: int | None, abou
 
 
 def _with_module(found: Adapted, made: Any) -> Adapted:
-    """The same with the module of torch that answers, so that its own laws can be asked."""
+    """The adapted target with the torch module that answers, so that the module's own laws can be asked."""
     return replace(found, built=Built(made, None, None)) if hasattr(made, "named_buffers") else found
 
 

@@ -80,7 +80,7 @@ def by_body(found: Iterable[Definition]) -> dict[str, tuple[Definition, ...]]:
 
 
 def _folders(package: str, folders: Sequence[str]) -> list[Path]:
-    """Where the sources of a package lie. The packages above it are not imported either."""
+    """The folders in which the sources of a package lie. The packages above it are not imported either."""
     top, *inside = package.split(".")
     try:
         spec = find_spec(top) or PathFinder.find_spec(top, list(folders))
@@ -197,7 +197,7 @@ def row(shared: Sequence[Definition], answered: Definition, seen: dict[str, Any]
 
 
 def differences(before: Sequence[dict[str, Any]], after: Sequence[dict[str, Any]]) -> list[str]:
-    """What changed between two surveys of one library, a line for each class: new, gone, or another answer.
+    """The changes between two surveys of one library, a line for each class: new, gone, or another answer.
 
     Args:
         before: The rows of the older survey.

@@ -57,7 +57,7 @@ class Audit:
 
     @property
     def ok(self) -> bool:
-        """It was audited, and no law is broken otherwise than by design."""
+        """Whether the target was audited, and no law is broken otherwise than by design."""
         return not self.skipped and not any(law.broken for law in self.laws)
 
     @property
@@ -172,7 +172,7 @@ def audit(
 
 
 def _with_axes(seen: Audit, adapted: Adapted) -> Audit:
-    """The same with what each axis of the positions turns; where one was asked, its own rule is the fingerprint's."""
+    """The audit with what each axis turns; where one axis was asked, the fingerprint gets the rule of that axis."""
     if adapted.along is None:
         return seen
     axes = axes_of(adapted.along, axes=adapted.axes, head_dim=adapted.head_dim)
@@ -221,7 +221,7 @@ def report(seen: Audit) -> str:
 
 
 def symptom(laws: tuple[Law, ...]) -> str:
-    """Where the book says more about the first broken law that has a name among its symptoms; empty if none has.
+    """Name the book's symptom of the first broken law that has one, in a sentence; an empty string if none has.
 
     >>> symptom((Law("isometry", False, "a length times 2", ""),))
     '\\n\\nIn the book, index by symptom: "The length of a vector changes under RoPE"'

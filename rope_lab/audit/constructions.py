@@ -376,7 +376,7 @@ def head_widths(config: Any, layer_type: str | None) -> list[int]:
 
 
 def cut_of(config: Any, layer_type: str | None) -> str | None:
-    """Which coordinates of a head attention cuts off to turn them, as far as the configuration tells."""
+    """The coordinates of a head that attention cuts off to turn them, as far as the configuration tells."""
     if "qk_nope_head_dim" in dir(config):
         return "last"  # such heads are [nope, rope]
     rule = getattr(config, "rope_parameters", None) or {}
@@ -399,7 +399,7 @@ def layer_types(rotary: Any, config: Any) -> tuple[str, ...]:
 
 
 def wrong_layer_type(got: str | None, kinds: tuple[str, ...], name: str) -> str:
-    """What is wrong with a layer type, in words."""
+    """The message about a wrong layer type: the types that were expected, and the one that was given."""
     if not kinds:
         return f"layer_type: expected None, got {got!r}; {name} has one list of frequencies for all layers"
     return f"layer_type: expected one of {', '.join(kinds)}, got {got!r}; {name} has a list for each of them"

@@ -127,7 +127,7 @@ def permute_rotary(
 
 
 def _head_order(head_dim: int, start: Any, width: int | None, layouts: tuple[Layout, Layout]) -> np.ndarray:
-    """Where each coordinate of a head comes from."""
+    """The old index of each coordinate of a head."""
     first = expect_whole(start, name="rotary_start", least=0, fix=CONFIGURATION)
     if width is None:
         width = expect_even(head_dim - first, name="head_dim - rotary_start" if first else "head_dim")
@@ -226,7 +226,7 @@ class _How:
         return ("t-" if self.fused == GATE else "t") * q
 
     def order(self, pieces: str, rows: int) -> np.ndarray:
-        """Where each row comes from."""
+        """The old index of each row."""
         wide = rows // len(pieces)
         one = _head_order(wide, self.first(wide), self.width, self.layouts)
         return np.concatenate([i * wide + (one if piece == "t" else np.arange(wide)) for i, piece in enumerate(pieces)])
@@ -419,7 +419,7 @@ def _told(layer: _Layer) -> str:
 
 
 def _kind(rest: tuple[str, ...]) -> str:
-    """What a tensor below a projection is."""
+    """The kind of a tensor below a projection, in a word."""
     rest = rest[1:] if rest[:1] in (("base_layer",), ("linear",)) else rest  # wrapped
     first = rest[-1] if rest[:1] == ("parametrizations",) else (rest or ("weight",))[0]
     if any(word.startswith(PACKED) for word in rest):
@@ -435,7 +435,7 @@ def _kind(rest: tuple[str, ...]) -> str:
 
 
 def _rows(name: str, rest: tuple[str, ...], value: Any, heads: int) -> tuple[int, str, int] | None:
-    """How many rows a projection has, as one of its tensors says, and how sure: first weights, then adapters."""
+    """The number of rows of a projection, as one of its tensors says, and how sure: first weights, then adapters."""
     kind, shape = _kind(rest), _shape(value)
     if kind == "packed":
         raise ValueError(
@@ -490,7 +490,7 @@ def _below(layer: _Layer, name: str, value: Any) -> Any:
 
 
 def _parts(words: tuple[str, ...]) -> set[str]:
-    """What names are made of: q_layernorm, qLayerNorm and wq of q and something."""
+    """The parts of names: q_layernorm, qLayerNorm and wq are made of q and something."""
     found = set()
     for part in re.findall("[a-z]+", re.sub("(?<=[a-z])(?=[A-Z])", "_", ".".join(words)).lower()):
         split = re.fullmatch("(w|ln|norm)?(q|k|qk|kv|qkv)(norm|ln|layernorm|rmsnorm)?", part)

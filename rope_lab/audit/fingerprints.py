@@ -267,7 +267,7 @@ class Corrected(Probe):
 
 
 def start_of(probe: Probe) -> Start | None:
-    r"""What f does at position 0 if that has a harmless name, else None.
+    r"""The map that f applies at position 0 if this map has a harmless name, else None.
 
     With $f(x, n) = S\,\mathcal R_n x$ and one matrix S for all positions, $S^{-1}f$ is a rotation. A law that f breaks
     and $S^{-1}f$ keeps is broken by design if S is a factor on lengths (YaRN), an order of the coordinates (DeepSeek's
@@ -383,7 +383,7 @@ def axes_of(along: Callable[[int | None], Any], *, axes: int, head_dim: int) -> 
 
 
 def arrangement(axes: Sequence[Axis]) -> str:
-    """How the planes are dealt out to the axes, in words.
+    """The order in which the planes are dealt out to the axes, in words.
 
     Args:
         axes: What `axes_of` found, in its order.

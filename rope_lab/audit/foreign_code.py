@@ -191,7 +191,7 @@ def restored() -> Iterator[None]:
 
 
 def _torch_state() -> dict[str, Any] | None:
-    """What torch has set for the process; None while it is not loaded, or half so."""
+    """The settings of torch for the process; None while torch is not loaded, or half loaded."""
     torch: Any = sys.modules.get("torch")
     if not hasattr(torch, "get_default_device"):
         return None

@@ -81,7 +81,7 @@ def explain(
 
 
 def _of_list(theta: np.ndarray, width: int, doubt: np.ndarray, scale: float | None) -> Rule:
-    """What the list alone says."""
+    """The rule that the list of frequencies alone shows."""
     if not theta.any():
         return Rule(None, None, "nothing turns")
     if (theta == 0).any():
@@ -148,7 +148,7 @@ def _beside(rule: Rule, theta: np.ndarray, doubt: np.ndarray, settings: RopeSett
 
 
 def _factors(scale: float | None, schedule: Schedule) -> str:
-    """How the factor on the length of what turns differs from that of the configuration's schedule; else nothing."""
+    """A remark if the factor on the length of what turns is not the one of the configuration's schedule; else empty."""
     meant = schedule.attention_factor
     if scale is None or abs(scale / meant - 1) < 1e-4:
         return ""
@@ -172,7 +172,7 @@ def _short(value: float) -> str:
 
 
 def _blocks(theta: np.ndarray, doubt: np.ndarray) -> str | None:
-    """The same frequencies again and again: one block for each axis of a grid."""
+    """A description of equal blocks of frequencies, one block for each axis of a grid; else None."""
     for count in range(2, len(theta) // 2 + 1):
         if len(theta) % count == 0:
             rows = theta.reshape(count, -1)
@@ -294,7 +294,7 @@ def _said(found: Rule) -> str:
 def _by_turns(
     base: float, factor: float, width: int, between: slice, kept: np.ndarray, scale: float | None
 ) -> Iterator[tuple[Schedule, float]]:
-    """By parts: the line through what is kept, over the turns in a window in which slow planes turn once."""
+    """Yield schedules by parts: a line through what is kept, over the turns in a window where slow planes turn once."""
     slope, start = _line(turns(1.0, theta=one_base(width, base=base))[between], kept[between])
     if not (slope > 0 > start) or not -slope / start < 1e12:
         return

@@ -42,7 +42,7 @@ class Mistake:
 
 
 def right(x: np.ndarray, positions: np.ndarray, *, base: float = 10000.0, layout: Layout = "half") -> np.ndarray:
-    """What all of them meant to write."""
+    """Rotate x as every mistake of the gallery was meant to."""
     return rotate_elementwise(x, positions, theta=frequencies(x.shape[-1], base=base), layout=layout)
 
 

@@ -39,7 +39,7 @@ class Subject:
 
     @property
     def rounding(self) -> float:
-        """How much the dtype of the answers may change a number near 1."""
+        """The amount by which the dtype of the answers may change a number near 1."""
         return max(FLOOR, 4 * max(self.q.eps, self.k.eps))
 
     def tolerance(self, farthest: float = 0.0) -> float:
@@ -47,7 +47,7 @@ class Subject:
         return float(np.abs(self.x).max()) * (self.rounding + DRIFT * farthest)
 
     def score_tolerance(self, farthest: float = 0.0) -> float:
-        """The same for a score: the rounding errors of its head_dim terms add up as a random walk does."""
+        """The tolerance for a score: the rounding errors of its head_dim terms add up as a random walk does."""
         size = float(np.abs(self.x).max())
         rounded = max(4 * (FLOOR + DRIFT * farthest), 4 * max(self.q.eps, self.k.eps) + DRIFT * farthest)
         return size * rounded * self.q.head_dim**0.5
@@ -223,7 +223,7 @@ def _largest(misses: dict[Probe, np.ndarray]) -> tuple[float, Probe]:
 
 
 def diagnose_axis(p: Probe, x: np.ndarray, at: np.ndarray, *, tolerance: float) -> str | None:
-    """What is wrong with the axis, in words, or None.
+    """Describe what is wrong with the axis, or return None.
 
     ``x`` is (batch, heads, T, head_dim), ``at`` (T,). If batch entries or heads are exchanged, the answers must be
     exchanged in the same way; if one position changes, the answer for one token must change.
@@ -259,7 +259,7 @@ def scores_at(p: Probe, x: np.ndarray, y: np.ndarray, m: int, n: int) -> np.ndar
 
 
 def diagnose_step(p: Probe, x: np.ndarray, y: np.ndarray, n: int, *, off: float, tolerance: float) -> str:
-    """What is wrong with the step from n to n + 1, in words.
+    """Describe what is wrong with the step from n to n + 1.
 
     ``off`` is the error of its scores; ``tolerance`` is what the answer's own rounding may change.
     """
@@ -279,7 +279,7 @@ def diagnose_step(p: Probe, x: np.ndarray, y: np.ndarray, n: int, *, off: float,
 
 
 def diagnose_token(p: Probe, x: np.ndarray, n: int, *, tolerance: float) -> str:
-    """What is wrong with a token at n that rounded or cut positions do not explain, in words; or an empty string."""
+    """Describe what is wrong with a token at n that rounded or cut positions do not explain; or an empty string."""
     long, short = (np.linalg.norm(p(x, (m,) * 5), axis=-1) for m in (n, 0))
     worst = (long / short).flat[np.abs(long / short - 1).argmax()]
     if abs(worst - 1) > tolerance:
@@ -314,7 +314,7 @@ def _far_call(p: Probe, s: Subject, *, end: int) -> np.ndarray | None:
 
 
 def _earlier_calls(s: Subject) -> Finding:
-    """The same call before and after others: of the same length elsewhere, of a longer text, of far positions."""
+    """One call before and after others: of the same length elsewhere, of a longer text, of far positions."""
     at, moved = s.fit(np.arange(SHORT), top=SHORT + 6), s.fit(np.arange(SHORT) + 7, top=SHORT + 6)
     tried = f"{SHORT} tokens from position 0 and from 7, before and after {LONG} tokens that end far out"
     for p in _callables(s):
@@ -337,7 +337,7 @@ def _earlier_calls(s: Subject) -> Finding:
 
 
 def _earlier_dtypes(s: Subject) -> Finding:
-    """The same call before and after calls whose x has fewer bits and which go farther."""
+    """One call before and after calls whose x has fewer bits and which go farther."""
     at = s.fit(np.arange(SHORT), top=SHORT)
     tried = f"positions 0 to {int(at[-1])}, before and after a longer text in a dtype of fewer bits"
     narrower = sorted({other.asked_in for p in _callables(s) for other in p.narrowed()})

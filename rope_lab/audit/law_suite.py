@@ -52,7 +52,7 @@ class Law:
 
     @property
     def broken(self) -> bool:
-        """It does not hold, and neither by design nor by what the caller does."""
+        """Whether the law does not hold, and neither by design nor by what the caller does."""
         return not self.ok and not self.by_design and not self.caution
 
     def __str__(self) -> str:
@@ -142,7 +142,7 @@ def _law(name: str, check: Check, subject: Subject) -> Law:
 
 
 def _told_apart(found: list[Law], subject: Subject) -> list[Law]:
-    """The same laws; those that hold once what harms nothing is divided out are marked as broken by design."""
+    """Mark as broken by design the laws that hold once what harms nothing is divided out; return all laws."""
     if all(law.ok for law in found):
         return found
     starts = [start_of(p) for p in (subject.q, subject.k)]
@@ -186,7 +186,7 @@ def _same(value: Any, wanted: Any) -> bool:
 
 
 def _plain(value: Any) -> Any:
-    """As JSON gives it back: a list where a tuple stood."""
+    """The value as JSON gives it back: a list where a tuple stood."""
     return [_plain(item) for item in value] if isinstance(value, (list, tuple)) else value
 
 
@@ -274,7 +274,7 @@ def configured_rule(probe: Probe, settings: RopeSettings, *, window: int | None)
 
 
 def _survives_casting(probe: Probe, module: Any) -> Law:
-    """The same turn after the module went to bfloat16 and came back as far as its code brings it."""
+    """Check that a module turns as before once it went to bfloat16 and came back as far as its code brings it."""
     import torch
 
     name, tried = "survives casting", f"position {max(STEPS)}, after module.to(torch.bfloat16)"

@@ -124,7 +124,7 @@ def _function(rotary: Any, config: Any) -> Any:
 
 
 def _said(config: Any, layer_type: str | None, width: int) -> dict[str, Any]:
-    """What a fingerprint must say if the code does what the configuration asks for."""
+    """The answers that a fingerprint must give if the code does what the configuration asks for."""
     old = getattr(config, "rope_scaling", None)  # before transformers 5
     rule = getattr(config, "rope_parameters", None) or old or {}
     rule = rule.get(layer_type, rule)
@@ -186,7 +186,7 @@ SMALL = {
 
 
 def llama_example() -> dict[str, Any]:
-    """What `rotary_of` and `permute_state` did to Llamas of transformers, as it was last measured.
+    """The last measured effect of `rotary_of` and `permute_state` on Llamas of transformers.
 
     Returns:
         The ``date`` and the versions; for the configuration of Llama 3 8B, ``fingerprint`` as lines
@@ -200,7 +200,7 @@ def llama_example() -> dict[str, Any]:
 
 
 def measure() -> dict[str, Any]:
-    """What `llama_example` returns, measured now. Needs transformers."""
+    """Measure anew what `llama_example` returns. Needs transformers."""
     modeling = import_module("transformers.models.llama.modeling_llama")
     rotary = rotary_of(modeling.LlamaRotaryEmbedding(modeling.LlamaConfig(**LLAMA_3_8B)))
     found = laws(rotary, head_dim=rotary.head_dim, keys=rotary.keys, expected=rotary.expected)
@@ -215,7 +215,7 @@ def measure() -> dict[str, Any]:
 
 
 def _carried(modeling: Any) -> dict[str, float]:
-    """How far the logits of a small random Llama move when its weights, its code or both go to the other layout."""
+    """The movement of a small random Llama's logits when its weights, its code or both go to the other layout."""
     import torch
 
     from rope_lab.algebra.layouts import rotate_elementwise

@@ -51,18 +51,18 @@ class LayerProbe:
 
     @property
     def turns(self) -> bool:
-        """Queries or keys turn."""
+        """Whether queries or keys turn."""
         return any(seen is not None and bool(seen.pairs) for seen in (self.queries, self.keys))
 
     @property
     def ok(self) -> bool:
-        """Everything was read, and no fault was seen: queries and keys turn alike, and lengths stay."""
+        """Whether everything was read, and no fault was seen: queries and keys turn alike, and lengths stay."""
         seen = [f for f in (self.queries, self.keys) if f is not None]
         return not self.problem and all(f.ok for f in seen) and self.agree
 
     @property
     def agree(self) -> bool:
-        """Queries and keys turn in the same way."""
+        """Whether queries and keys turn in the same way."""
         if self.queries is None or self.keys is None:
             return self.queries is self.keys
         return _same(self.queries, self.keys)
@@ -97,7 +97,7 @@ class ModelProbe:
 
     @property
     def ok(self) -> bool:
-        """Every layer was read, and no fault was seen."""
+        """Whether every layer was read, and no fault was seen."""
         return all(layer.ok for layer in self.layers)
 
     @property
@@ -362,10 +362,10 @@ def followed(ask: Runner) -> Iterator[list[Call]]:
 
 
 def turning_names(old: list[Call], new: list[Call], *, floor: float) -> dict[int, tuple[str, ...]]:
-    """Of two runs at two positions: for each layer the functions that turned what stood still before them.
+    """The functions of each layer that turned what stood still before them, from two runs at two positions.
 
-    One that gives a vector back in another order, also where it does not turn it, is named as such. Its fingerprint
-    is that of the order in which it writes; weights are stored for the order that it reads.
+    A function that gives a vector back in another order, also where it does not turn it, is named as such. Its
+    fingerprint is that of the order in which it writes; weights are stored for the order that it reads.
     """
     found: dict[int, list[str]] = {}
     turned: list[int] = []

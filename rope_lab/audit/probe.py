@@ -82,7 +82,7 @@ class Probe:
         return self._form.dtype
 
     def narrowed(self) -> "list[Probe]":
-        """The same f, called with numbers of fewer bits: one probe for each such dtype, the narrowest first."""
+        """Probes that call f with numbers of fewer bits: one for each such dtype, the narrowest first."""
         library = self._form.backend
         known = sorted(EPS, key=EPS.__getitem__, reverse=True)
         dtypes = [n for n in known if EPS[n] > EPS[self.asked_in] and (library == "torch" or n != "bfloat16")]
@@ -231,7 +231,7 @@ class Matrices:
 
     @cached_property
     def links(self) -> np.ndarray:
-        """Which coordinates mix at some position."""
+        """The pairs of coordinates that mix at some position, as a Boolean matrix."""
         mixing = np.abs(self.M).max(axis=0) > self.floor
         if self.fine is not None:  # a plane of 2 pi per position turns between them alone
             mixing |= np.abs(self.fine).max(axis=0) > self.floor
@@ -241,7 +241,7 @@ class Matrices:
 
     @property
     def coupled(self) -> bool:
-        """No coordinate mixes with more than one other."""
+        """Whether no coordinate mixes with more than one other."""
         return bool((self.links.sum(axis=0) <= 1).all())
 
     @cached_property
@@ -296,7 +296,7 @@ class Matrices:
         return {n: float(np.abs(np.angle(turns[self.positions.index(n)] * np.exp(-1j * n * theta))).max()) for n in far}
 
     def unsteady(self, theta: np.ndarray, eps: float) -> tuple[int, float] | None:
-        """Where the turn is not n times one turn, and by how many radians; None where it is at every position."""
+        """A position n whose turn is not n times one turn, and the miss in radians; None if there is none."""
         first, miss = self.M[self.positions.index(1)], np.zeros(len(self.positions))
         for t, n in enumerate(self.positions):
             if self.coupled:
@@ -318,7 +318,7 @@ class Matrices:
         return float(np.median(length)), bool(np.ptp(length) <= 16 * max(eps, 2.0**-23) * max(1.0, length.max()))
 
     def over(self, factor: float) -> "Matrices":
-        """The same maps, with what comes out in the turning planes divided by a factor."""
+        """The maps with what comes out in the turning planes divided by a factor."""
         share = np.ones(self.M.shape[-1])
         share[[i for pair in self.pairs for i in pair]] = factor
         return replace(self, M=self.M / share[:, None])
@@ -412,7 +412,7 @@ def basis_matrices(probe: Probe, positions: tuple[float, ...]) -> np.ndarray:
 
 
 def _unlike_a_matrix(probe: Probe, seen: Matrices) -> list[str]:
-    """What f does that a family of matrices M_n cannot do, on random x with several heads."""
+    """Describe what f does that a family of matrices M_n cannot do, on random x with several heads."""
     rng = np.random.default_rng(1)
     x, at = rng.normal(size=(2, 3, 5, probe.head_dim)), (7, 0, 3, 1, 5)
     try:

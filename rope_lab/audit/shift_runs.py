@@ -127,7 +127,7 @@ class Runner:
         return seen
 
     def stored_noise(self, shift: int, *, given: Run, eps: float) -> list[float]:
-        """What each layer's answer moves by when every stored table changes by one unit of its rounding."""
+        """The movement of each layer's answer when every stored table changes by one unit of its rounding."""
         tables = [b for b in self.model.buffers() if b.is_floating_point()]
         kept = [b.clone() for b in tables]
         clean = self(shift, given=given)
@@ -165,7 +165,7 @@ def _default_dtype(wide: bool) -> Iterator[None]:
 
 
 def how_called(model: Any) -> str:
-    """How the model is told where its tokens stand: ``"position_ids"`` or ``"offset"``."""
+    """The argument that tells the model where its tokens stand: ``"position_ids"`` or ``"offset"``."""
     if not isinstance(model, nn.Module):
         raise TypeError(f"model: expected a torch module, got {type(model).__name__}; pass the loaded model itself")
     taken = parameters_of(model.forward)

@@ -67,12 +67,12 @@ class LayerShift:
 
     @property
     def relative(self) -> bool:
-        """It stays."""
+        """Whether the output of the layer stays, apart from noise."""
         return self.moved <= self.floor
 
     @property
     def by_design(self) -> bool:
-        """It moves for reasons that models are built with."""
+        """Whether the output of the layer moves only for reasons that models are built with."""
         return all(cause.startswith(BY_DESIGN) for cause in self.causes)
 
 
@@ -95,17 +95,17 @@ class ShiftReport:
 
     @property
     def relative(self) -> bool:
-        """No layer moves, apart from rounding."""
+        """Whether no layer moves, apart from rounding."""
         return not self.lost
 
     @property
     def turns(self) -> bool:
-        """A query or key depends on its position at all."""
+        """Whether a query or key depends on its position at all."""
         return any(layer.turns for layer in self.layers)
 
     @property
     def ok(self) -> bool:
-        """Relative, or not so by design."""
+        """Whether the model is relative, or is not so by design."""
         return all(layer.by_design for layer in self.layers)
 
     @property
@@ -215,7 +215,7 @@ def shift_test(
     ratio = torch.finfo(torch.float64).eps / torch.finfo(parameter.dtype).eps
 
     def coarse(layer: int) -> bool:
-        """It stays in float64, and in its own precision moves by more than an angle's rounding there explains."""
+        """Whether a layer that stays in float64 moves in its own precision by more than an angle's rounding there."""
         eps = torch.finfo(parameter.dtype).eps
         moves = [_moved(bases[0], both[0], layer) for both in seen]
         return any(moved > MARGIN * eps * shift for moved, shift in zip(moves, done, strict=True))
@@ -246,7 +246,7 @@ def shift_test(
 
 
 def _moved(base: Run, runs: tuple[Run, Run], layer: int) -> float:
-    """Of the layer by itself; before the first, of the stream that enters it."""
+    """The movement of the layer by itself; before the first layer, of the stream that enters it."""
     free, forced = runs
     if layer < 0:
         return movement(base.inputs[0], free.inputs[0])
@@ -331,7 +331,7 @@ def _groups(names: list[str]) -> Iterator[tuple[str, ...]]:
 
 
 def _scores(before: list[tuple[Tensor, Tensor]], after: list[tuple[Tensor, Tensor]], floor: float) -> str:
-    """What the queries and keys of one layer say."""
+    """The cause that the queries and keys of one layer show."""
     if not before or len(before) != len(after):
         return UNKNOWN
     pairs = list(zip(before, after, strict=True))
@@ -355,7 +355,7 @@ def _product(q: Tensor, k: Tensor) -> Tensor:
 
 
 def _factored(before: Tensor, after: Tensor) -> float:
-    """What is left of the movement when each query may have one factor, the same for all heads."""
+    """The movement that is left when each query may have one factor, the same for all heads."""
     axes = tuple(i for i in range(before.ndim) if i != before.ndim - 2)
     factor = (before * after).sum(axes, keepdim=True) / before.square().sum(axes, keepdim=True)
     return movement(before * factor, torch.as_tensor(after))
@@ -444,7 +444,7 @@ SCHEDULES: dict[str, dict[str, Any]] = {
 
 
 def length_dependence() -> dict[str, Any]:
-    """How far the logits of a short text move in a tiny Llama of the installed transformers, under each schedule.
+    """The movement of a short text's logits in a tiny Llama of the installed transformers, under each schedule.
 
     The model has two layers, random weights in float64 and a window of 32; the short text has 20 tokens (40 where it
     comes after a long one), the long one 60.
@@ -489,7 +489,7 @@ def _changes(name: str, settings: dict[str, Any]) -> tuple[float, float, float]:
 
 
 def _model(name: str, settings: dict[str, Any]) -> Any:
-    """The same weights each time, and a schedule that has not read anything yet."""
+    """A Llama with the same weights each time, and with a schedule that has not read anything yet."""
     from transformers import LlamaConfig, LlamaForCausalLM
 
     config = LlamaConfig(

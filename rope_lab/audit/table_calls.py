@@ -46,7 +46,7 @@ class TableCall:
 
 
 def _as_batch(tables: Tables) -> Tables:
-    """The same tables with an axis of one batch entry in front."""
+    """The tables with an axis of one batch entry in front."""
     return lambda x, P: tuple(table[None] for table in tables(x, P))
 
 
@@ -125,7 +125,7 @@ def table_calls(module: Any, which: dict[str, Any], *, config: Any = None) -> It
 
 
 def several(answer: Any) -> tuple[Any, ...]:
-    """What a module gave, as a tuple of tables."""
+    """The answer of a module as a tuple of tables."""
     return tuple(answer) if isinstance(answer, tuple | list | Iterator) else (answer,)
 
 

@@ -59,7 +59,7 @@ class Way:
     shape: str
 
     def along(self, axis: int | None) -> Both:
-        """The same for positions (T,) on one axis, or on all at once if axis is None."""
+        """Return ``both`` for positions (T,) on one axis, or on all axes at once if axis is None."""
 
         def f(x: Any, n: Any) -> list[Any]:
             import torch
@@ -156,7 +156,7 @@ def _width(call: TableCall) -> int:
 
 
 def _cuts(call: TableCall, turn: Turn, width: int, head_dim: int, *, cut: str | None) -> Iterator[Both]:
-    """With x whole; and, where the tables are narrower, with the coordinates that turn cut off as attention does."""
+    """Yield the turn of x whole; and, where the tables are narrower, of the part that attention cuts off to turn."""
 
     def whole(x: Any, P: Any) -> list[Any]:
         return turn(x, call.tables(x, P), P)
@@ -178,7 +178,7 @@ def _cuts(call: TableCall, turn: Turn, width: int, head_dim: int, *, cut: str | 
 
 
 def _unsound(both: Both, axes: int, head_dim: int) -> str | None:
-    """What is wrong with a way, in words, or None."""
+    """Describe what is wrong with a way, or return None."""
     import torch
 
     x = torch.randn(2, 5, 4, head_dim, generator=torch.Generator().manual_seed(0))
@@ -221,7 +221,7 @@ def _close(a: Any, b: Any) -> bool:
 
 
 def functions_beside(Class: Any, config: Any) -> list[Any]:
-    """What may apply the tables of a class: functions of its module and methods of its classes, the likeliest first.
+    """The functions that may apply the tables of a class: of its module or of the classes there, the likeliest first.
 
     Likely is what the module calls, what is for images as the class is, and what the configuration's switch asks for.
     """
@@ -390,7 +390,7 @@ def in_pictures(module: Any) -> Any:
 
 
 def size_words(module: Any, *, head_dim: int) -> str:
-    """How the size of the picture enters: nothing if it does not, else words.
+    """Describe how the size of the picture enters; an empty string if it does not.
 
     Raises:
         TargetError: If patches turn by more than half a turn from one to the next, so that places cannot tell by how

@@ -270,7 +270,7 @@ def _turn_on(x: Tensor, rotary: nn.Module, by: int) -> Tensor:
 
 
 def _relative(layer: Layer) -> bool:
-    """Is a text that stands elsewhere read alike?"""
+    """Whether a text that stands elsewhere is read alike."""
     return not isinstance(layer, CausalAttention) or is_relative(layer.config.rotated)
 
 

@@ -159,7 +159,7 @@ class RotaryConfig:
         return cls(found.head_dim, base=found.base, layout=layout, rotary_dim=found.rotary_dim, schedule=found.schedule)
 
     def at(self, length: int) -> "RotaryConfig":
-        """The same for a text of ``length`` tokens, where the frequencies depend on it.
+        """The configuration for a text of ``length`` tokens, where the frequencies depend on the length.
 
         >>> from rope_lab.algebra import DynamicNTK
         >>> RotaryConfig(8, schedule=DynamicNTK(factor=2, window=4096)).at(8192).schedule
@@ -169,17 +169,17 @@ class RotaryConfig:
 
     @property
     def width(self) -> int:
-        """How many coordinates turn: rotary_dim, or head_dim where it is None."""
+        """The number of coordinates that turn: rotary_dim, or head_dim where it is None."""
         return self.head_dim if self.rotary_dim is None else self.rotary_dim
 
     @property
     def attention_factor(self) -> float:
-        """What cosines and sines are multiplied by."""
+        """The factor that cosines and sines are multiplied by."""
         return self.factor * self.schedule.attention_factor
 
     @property
     def axes(self) -> int:
-        """How many coordinates a place has."""
+        """The number of coordinates of a place."""
         return 1 if self.vectors is None else len(self.vectors[0])
 
 
@@ -339,7 +339,7 @@ class Rotary(nn.Module):
         return self.table.config
 
     def extra_repr(self) -> str:
-        """What stands between the brackets when the module is printed: its configuration."""
+        """The text between the brackets when the module is printed: its configuration."""
         return str(self.config)
 
     def _rows(self, start: int, x: Tensor) -> RotaryTable:

@@ -49,7 +49,7 @@ class Way:
 
     @property
     def words(self) -> str:
-        """What happens to the keys, for a legend."""
+        """Words for a legend: what happens to the keys."""
         if self.keys == "recomputed":
             return "everything recomputed"
         stored = str(self.dtype).removeprefix("torch.")
@@ -135,7 +135,7 @@ def _streamed(model: GPT, tokens: Tensor, window: int, way: Way) -> Tensor:
 
 
 def _rotation(model: GPT) -> RotaryConfig:
-    """How queries and keys turn: in all layers alike."""
+    """The rotation of queries and keys, which is the same in all layers."""
     return next(layer.rotary.config for layer in model.modules() if isinstance(layer, CausalAttention) and layer.rotary)
 
 
@@ -150,7 +150,7 @@ class SlidingCache(KVCache):
 
     @property
     def position(self) -> int:
-        """Where the next token stands: behind those that are left when there is room for it."""
+        """The position of the next token: behind the tokens that are left when there is room for it."""
         return self.seen - (self.way.block if self.seen == self.window else 0)
 
     def extend(self, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
@@ -170,5 +170,5 @@ class SlidingCache(KVCache):
         return RotaryTable(cos[start:stop], sin[start:stop], config)
 
     def _stored(self, k: Tensor) -> Tensor:
-        """What is left of a key in the cache: rounded to its dtype, and read in that of the model."""
+        """A key as the cache keeps it: rounded to the cache's dtype, and read in that of the model."""
         return k.to(self.way.dtype).to(k.dtype)

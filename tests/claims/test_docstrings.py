@@ -10,10 +10,7 @@ from rope_lab.claims import SOURCES, load
 PACKAGE = Path(rope_lab.__file__).parent
 NAME = re.compile(rf"`((?:{'|'.join(SOURCES)})\.[A-Za-z0-9.-]*[A-Za-z0-9])`")
 RIDDLE = re.compile(r"\W*(What|How|Where|Which|Why|When|It|That|Those|The same)\b")
-LATER = re.compile(  # to be mended too; a name goes with its last riddle
-    r"rope_lab/(audit|chapters/ch00_intro|algebra/(frequency_schedules|hf_\w+)"
-    r"|nn/(cache_surgery|rotary|streams)|show/widgets/kit)\b"
-)
+LATER = re.compile(r"rope_lab/algebra/hf_\w+\b")  # to be mended too
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
 
 

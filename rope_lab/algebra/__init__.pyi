@@ -12,6 +12,7 @@ from . import (
     generators as generators,
     grid_positions as grid_positions,
     half_precision as half_precision,
+    hf_rope as hf_rope,
     hf_schedules as hf_schedules,
     latent as latent,
     layouts as layouts,

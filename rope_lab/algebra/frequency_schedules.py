@@ -142,7 +142,7 @@ class ByParts(Schedule):
     r"""Planes that turned often in the window L stay, slow ones are slowed by s, with a ramp over the turns between.
 
     $\theta_i \left(\gamma_i + \frac{1 - \gamma_i}{s}\right)$, $\gamma_i = \mathrm{clip}\!\left(\frac{r_i -
-    \alpha}{\beta - \alpha}, 0, 1\right)$ with the turns $r_i = L\theta_i / 2\pi$
+    \alpha}{\beta - \alpha}, 0, 1\right)$ with the turns $r_i = L\theta_i / 2\pi$; a step where $\alpha = \beta$
 
     Source: arXiv 2309.00071, "NTK-by-parts".
 
@@ -158,14 +158,17 @@ class ByParts(Schedule):
     def __post_init__(self) -> None:
         _positive(self, "factor", "slow", "fast")
         _window(self)
-        if not self.slow < self.fast:
+        if not self.slow <= self.fast:
             raise ValueError(
-                f"{type(self).__name__}: expected fewer turns for slow planes than for fast ones, got {self.slow} and "
-                f"{self.fast}; the usual pairs are 1 and 32, 1 and 4"
+                f"{type(self).__name__}: expected fewer turns for slow planes than for fast ones, or as many, got "
+                f"{self.slow} and {self.fast}; the usual pairs are 1 and 32, 1 and 4"
             )
 
     def _made(self, theta: Frequencies, _base: float) -> Frequencies:
-        kept = np.clip((turns(self.window, theta=theta) - self.slow) / (self.fast - self.slow), 0, 1)
+        made = turns(self.window, theta=theta)
+        if self.slow == self.fast:  # as in Llama 4 Scout
+            return _slowed(theta, (made >= self.slow).astype(float), self.factor)
+        kept = np.clip((made - self.slow) / (self.fast - self.slow), 0, 1)
         return _slowed(theta, kept, self.factor)
 
 

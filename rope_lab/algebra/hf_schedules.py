@@ -9,7 +9,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 from typing import Any
 
@@ -17,19 +17,17 @@ import numpy as np
 from jaxtyping import Float64
 
 from rope_lab.algebra.arguments import expect_number, expect_whole
-from rope_lab.algebra.frequency_schedules import DynamicNTK, Linear, Llama3, LongRoPE, Proportional, Schedule, Yarn
+from rope_lab.algebra.frequency_schedules import NTK, DynamicNTK, Linear, Llama3, LongRoPE, Proportional, Schedule, Yarn
+from rope_lab.algebra.hf_rope import AUTO, SECTIONS, Part
 from rope_lab.algebra.many_axes import interleaved_frequencies, section_frequencies
 
-# How planes go to the axes is for the model's class to say; the key in a configuration may be absent. First words of
-# model types: whose classes deal the planes out in turn, and whose deal them out in a way of their own.
-IN_TURN = ("qwen3_vl", "qwen3_omni_moe", "qwen3_5", "qwen4_exp", "cohere_compass", "cosmos3_edge")
-OF_THEIR_OWN = ("ernie4_5_vl", "hunyuan_vl")
-OLDER = {"su": "longrope", "dynamic_ntk": "dynamic", "mrope": "default"}  # names that earlier configurations have
+# Names that earlier configurations have.
+OLDER = {"su": "longrope", "dynamic_ntk": "dynamic", "mrope": "default", "xdrope": "dynamic"}
 
 
 @dataclass(frozen=True)
 class RopeSettings:
-    """The fields that `rope_lab.nn.RotaryConfig` takes, but for the layout, which no configuration says."""
+    """The fields that `rope_lab.nn.RotaryConfig` takes, but for the layout."""
 
     head_dim: int
     base: float
@@ -42,11 +40,11 @@ class RopeSettings:
     def vectors(self) -> Float64[np.ndarray, "planes axes"] | None:
         """The frequency vector of each plane where a place has several coordinates; None where it has one.
 
-        The frequencies are those of the schedule, dealt out by sections or in turn.
+        The frequencies are those of the schedule, dealt out by sections or in turn; its attention factor is not among
+        them.
 
         Raises:
-            ValueError: If the sections do not sum to the planes, or if the schedule depends on the length of the text
-                or has an attention factor, neither of which a table of vectors can say.
+            ValueError: If the sections do not sum to the planes, or if the schedule depends on the length of the text.
 
         Source: ``recomposition_frequencies`` of Qwen2-VL and Qwen3-VL in transformers.
         """
@@ -58,10 +56,10 @@ class RopeSettings:
                 f"mrope_section: expected planes that sum to {width // 2}, got {list(self.sections)}, which sum to "
                 f"{sum(self.sections)}; look at head_dim and partial_rotary_factor"
             )
-        if self.schedule.by_length or self.schedule.attention_factor != 1:
+        if self.schedule.by_length:
             raise ValueError(
-                f"mrope_section: expected a schedule that is one list of frequencies, got {self.schedule}; "
-                "make the table for one length, and multiply the logits by the factor"
+                f"mrope_section: expected a schedule that is one list of frequencies, got {self.schedule}, whose list "
+                "depends on the length of the text; take dataclasses.replace(settings, schedule=schedule.at(8192))"
             )
         deal = interleaved_frequencies if self.interleaved else section_frequencies
         own = self.schedule.frequencies(width, base=self.base)
@@ -69,18 +67,22 @@ class RopeSettings:
 
 
 def rope_settings(config: Any, *, layer_type: str | None = None) -> RopeSettings:
-    """Read a configuration of transformers, or the dictionary of a ``config.json``, of any age.
+    """Read a configuration of transformers, or the dictionary of a ``config.json`` or ``params.json``, of any age.
 
-    Settings are looked for in ``rope_parameters`` (since transformers 5), there under the type of the layer where the
-    layers differ, or in ``rope_scaling``, and beside it: ``rope_theta``, ``partial_rotary_factor``,
-    ``max_position_embeddings``, ``original_max_position_embeddings``, ``mrope_section``, ``mrope_interleaved``.
+    A file that names its family (``model_type``) is read as that family's class reads it: its names of the width, the
+    base and the share, its rule for each kind of layer, and its defaults where a setting is left out. Of a larger
+    configuration the part for text counts. Without a family, or with one that transformers does not have, the common
+    names count; then a base that is left out is 10000 without a family, and refused with one.
 
-    A dictionary that has both is read as transformers reads it: ``rope_scaling`` stands in place of all of
-    ``rope_parameters``, whose base is then lost. The base is that in ``rope_scaling``, else the ``rope_theta`` beside
-    it, else 10000. An object has one of them: there ``rope_parameters`` counts first.
+    A dictionary that has both ``rope_parameters`` (since transformers 5) and ``rope_scaling`` is read as transformers
+    reads it: ``rope_scaling`` stands in place of all of ``rope_parameters``, whose base is then lost. An object has
+    one of them: there ``rope_parameters`` counts first.
+
+    Nothing is dropped: a key that speaks of rotation and is not read for this family is refused by its name, unless it
+    says what was read anyway.
 
     Args:
-        config: A configuration, or a mapping with the same names; of a model with a text part, that part counts.
+        config: A configuration, or a mapping with the same names, of a language model or of a larger one.
         layer_type: Such as "full_attention", where the layers differ.
 
     Returns:
@@ -88,40 +90,78 @@ def rope_settings(config: Any, *, layer_type: str | None = None) -> RopeSettings
 
     Raises:
         TypeError: If a setting is of another kind, such as a text in place of a number.
-        ValueError: If a setting is missing or out of its range, if the type is not one that we have, if a factor has
-            no type, if these layers do not turn, or if a dictionary has ``rope_parameters`` for each type of layer and
-            ``rope_scaling`` for all, which the families read differently.
+        ValueError: If a setting is missing, not understood or out of its range, if the type is not one that we have, if
+            a factor has no type, if the family or these layers do not turn, if the kind of layer is not known, or if a
+            dictionary of no family has ``rope_parameters`` for each type of layer and ``rope_scaling`` for all.
 
-    Source: ``convert_rope_params_to_dict``, ``standardize_rope_params`` and ``ROPE_INIT_FUNCTIONS`` of transformers.
+    Source: ``convert_rope_params_to_dict``, ``standardize_rope_params`` and ``ROPE_INIT_FUNCTIONS`` of transformers,
+        and its configuration classes (`rope_lab.algebra.hf_rope`).
+
+    >>> rope_settings({"model_type": "glm", "head_dim": 128}).rotary_dim  # half of a head, where the file is silent
+    64
     """
-    part = config
-    get = _getter(_layer(part, layer_type))
-    if get("hidden_size") is None and get("head_dim") is None and get("text_config") is not None:
-        part = get("text_config")
-        get = _getter(_layer(part, layer_type))
-    given = _of_layer(_given(get, is_file=isinstance(part, Mapping)), layer_type)
-    name = _name(given)
-    share = _number(*_found((given.get, get), "partial_rotary_factor", "rotary_pct", default=1.0))
+    part = Part(config, layer_type)
+    given, get = part.rule, part.get
+    name = _name(given, part.entry)
+    share = _number(*_default(part.share, 1.0))
     if share < 0:
         raise ValueError(f"partial_rotary_factor: expected a number of at least 0, got {share}; 1 turns the whole head")
-    head_dim = _head_dim(get, share)
-    base = float(_above_zero(*_found((given.get, get), "rope_theta", "rotary_emb_base", default=10000.0)))
-    schedule = MAKERS[name](_Settings(name, given, get, share))
-    turning = head_dim if name == "proportional" else int(head_dim * share)
+    head_dim, of_part = _head_dim(part, share)
+    base = float(_above_zero(*_base(part)))
+    schedule = _schedule(_Settings(name, given, get, share), part.entry)
+    turning = head_dim if name == "proportional" or of_part else int(head_dim * share)
+    if (said := part.rotary_dim) is not None:
+        turning = _whole("rotary_dim", said)
+    if part.only(name):
+        raise ValueError(f"rope_type: expected {part.only(name)} in a file of {part.kind}, got {name!r}; {AUTO}")
     if isinstance(schedule, LongRoPE) and len(schedule.short) != turning // 2:
         raise ValueError(
             f"short_factor: expected one divisor for each of {turning // 2} planes, got {len(schedule.short)}; look at "
             "head_dim and partial_rotary_factor"
         )
-    sections = _sections(get, given)
+    sections = _sections(part, turning)
+    part.refuse_what_disagrees(base=base, width=head_dim, turning=turning, plain=name == "default")
     return RopeSettings(
         head_dim,
         base,
         None if turning == head_dim else turning,
         schedule,
         sections,
-        sections is not None and _in_turn(get, given),
+        sections is not None and _in_turn(part),
     )
+
+
+def _schedule(s: _Settings, entry: Mapping[str, Any]) -> Schedule:
+    """The schedule of a rule, by what its family makes of it."""
+    if entry.get("alpha") and s.name == "dynamic" and s.given.get("alpha"):
+        return NTK(factor=s.needed("alpha"))  # the type is a misnomer: it is the same for every length
+    if entry.get("mscales") and s.name == "longrope":
+        short, long = s.number("short_mscale"), s.number("long_mscale")
+        if short != long:
+            raise ValueError(
+                f"long_mscale: expected {short}, as short_mscale is, got {long}: here one factor is for every length; "
+                "make the two schedules with LongRoPE(given=...)"
+            )
+        s = replace(s, given={"attention_factor": short, **s.given})
+    return MAKERS[s.name](s)
+
+
+def _base(part: Part) -> tuple[str, Any]:
+    name, value = part.base
+    if value is None and part.known:
+        raise ValueError(
+            f"{name}: expected the base in the rule of this kind of layer in {part.kind}, got none; add it"
+        )
+    if value is None and (part.kind or "dim" in part.file):
+        raise ValueError(
+            f"{name}: expected the base of {part.kind or 'a params.json'}, of which no default is known, got none; "
+            "add it"
+        )
+    return _default((name, value), 10000.0)
+
+
+def _default(found: tuple[str, Any], value: Any) -> tuple[str, Any]:
+    return found if found[1] is not None else (found[0], value)
 
 
 @dataclass(frozen=True)
@@ -211,95 +251,33 @@ MAKERS: dict[str, Callable[[_Settings], Schedule]] = {
 }
 
 
-def _sections(get: Callable[[str], Any], given: Mapping[str, Any]) -> tuple[int, ...] | None:
-    name, value = _found((given.get, get), "mrope_section")
+def _sections(part: Part, turning: int) -> tuple[int, ...] | None:
+    name, value = _found((part.rule.get, part.file.get), *SECTIONS[:2])
+    if value is not None and part.entry.get("own_order"):
+        raise ValueError(
+            f"{name}: expected planes that go to the axes in a row or in turn, got {part.kind}, whose class has an "
+            "order of its own; make the table and take RotaryConfig.of_axes"
+        )
+    if value is None and (usual := part.entry.get("sections")) and 2 * sum(usual) == turning:
+        value = usual
     if value is not None:
         return tuple(_whole(name, count, least=0) for count in _list(name, value))
-    if "mrope" in (given.get("rope_type"), given.get("type")):
+    if "mrope" in (part.rule.get("rope_type"), part.rule.get("type")):
         raise ValueError(
             "mrope_section: expected a value for rope_type 'mrope', got none; look for it in the model's config.json"
         )
     return None
 
 
-def _in_turn(get: Callable[[str], Any], given: Mapping[str, Any]) -> bool:
-    kind = str(get("model_type") or "")
-    if kind.startswith(OF_THEIR_OWN):
-        raise ValueError(
-            f"mrope_section: expected planes that go to the axes in a row or in turn, got {kind}, whose class has an "
-            "order of its own; make the table and take RotaryConfig.of_axes"
-        )
-    said = _flag(*_found((given.get, get), "mrope_interleaved", default=False))
-    return kind.startswith(IN_TURN) or said
-
-
-def _layer(config: Any, layer_type: str | None) -> Any:
-    """The configuration of one type of layer, where whole configurations differ: Gemma 4 has two widths of heads."""
-    if layer_type is None or isinstance(config, Mapping) or not getattr(config, "per_layer_config", None):
-        return config
-    try:
-        return config.per_layer_config[layer_type]
-    except (KeyError, ValueError):  # the library's own way to say that its layers do not differ so
-        return config
-
-
-def _getter(config: Any) -> Callable[[str], Any]:
-    if isinstance(config, Mapping):
-        return config.get
-
-    def get(name: str) -> Any:
-        try:
-            return getattr(config, name, None)
-        except RuntimeError as error:
-            raise ValueError(f"layer_type: expected the type of a layer, since {name} differs among them") from error
-
-    return get
+def _in_turn(part: Part) -> bool:
+    said = _flag(*_found((part.rule.get, part.file.get), SECTIONS[2], default=False))
+    return bool(part.entry.get("in_turn")) or said
 
 
 # --- what one field says --------------------------------------------------------------------------------------------
 
 
-def _given(get: Callable[[str], Any], *, is_file: bool) -> Mapping[str, Any]:
-    """The settings of the rotation; where a file has both names, those that the library takes."""
-    said = {name: get(name) or {} for name in ("rope_parameters", "rope_scaling")}
-    for name, value in said.items():
-        if not isinstance(value, Mapping):
-            raise TypeError(
-                f'{name}: expected a dictionary, got {value!r}; write such as {{"rope_type": "linear", "factor": 4.0}}'
-            )
-    new, old = said["rope_parameters"], said["rope_scaling"]
-    if is_file and old and _types(new) and not _types(old):
-        raise ValueError(
-            f"rope_scaling: expected it or rope_parameters for each of {', '.join(_types(new))}, got both, which the "
-            "families of transformers read differently; put the scaling into rope_parameters"
-        )
-    return (old or new) if is_file else (new or old)
-
-
-def _types(given: Mapping[str, Any]) -> list[str]:
-    """The types of layers that have settings of their own; null stands for one that does not turn."""
-    return [
-        key
-        for key, value in given.items()
-        if isinstance(value, Mapping) or (value is None and str(key).endswith("_attention"))
-    ]
-
-
-def _of_layer(given: Mapping[str, Any], layer_type: str | None) -> Mapping[str, Any]:
-    """The settings of one type of layer; without types, what is there."""
-    types = _types(given)
-    if not types:
-        return given
-    if layer_type not in types:
-        raise ValueError(
-            f"layer_type: expected one of {', '.join(types)}, got {layer_type!r}: their frequencies differ"
-        )
-    if given[layer_type] is None:
-        raise ValueError(f"layer_type: expected layers that turn, got {layer_type!r}, which have no positions")
-    return given[layer_type]
-
-
-def _name(given: Mapping[str, Any]) -> str:
+def _name(given: Mapping[str, Any], entry: Mapping[str, Any]) -> str:
     said = given.get("rope_type") or given.get("type")
     if said is None and (factor := given.get("factor")) not in (None, 1):
         raise ValueError(
@@ -307,24 +285,33 @@ def _name(given: Mapping[str, Any]) -> str:
             '"rope_type": "linear"'
         )
     name = OLDER.get(str(said), str(said)) if said else "default"
+    name = entry.get("types", {}).get(name, name)
     if name not in MAKERS:
-        raise ValueError(f"rope_type: expected one of {', '.join(MAKERS)}, got {name!r}; it is no list of frequencies")
+        raise ValueError(
+            f"rope_type: expected one of {', '.join(MAKERS)}, got {name!r}, which is not known here; {AUTO}"
+        )
     return name
 
 
-def _head_dim(get: Callable[[str], Any], share: float) -> int:
-    """The width that turns where a configuration names it, else that of a head, given or derived.
+def _head_dim(part: Part, share: float) -> tuple[int, bool]:
+    """The width that turns where a configuration names it (True), else that of a head, given or derived.
 
     A width of 0 says that there is no such part, as in GLM-5.
     """
-    for name in ("qk_rope_head_dim",) * (share == 1) + ("head_dim",):  # a share is one of the whole head
-        if (width := get(name)) is not None and _whole(name, width, least=0):
-            return _whole(name, width)
-    wide, width = _found((get,), "hidden_size", "n_embd")
-    many, heads = _found((get,), "num_attention_heads", "n_head")
+    name, width = part.width
+    own = None if part.known or share != 1 else part.file.get("qk_rope_head_dim")
+    if own is not None and _whole("qk_rope_head_dim", own, least=0):
+        name, width = "qk_rope_head_dim", own
+    if width is not None and _whole(name, width, least=0):
+        return _whole(name, width), part.of_part
+    width, heads = part.get("hidden_size"), part.get("num_attention_heads")
     if width is None or heads is None:
-        raise ValueError("head_dim: expected it, or hidden_size and num_attention_heads, got neither; add one")
-    return _whole(wide, width) // _whole(many, heads, least=1)  # a remainder is lost, as in the library's own GLM-4.5V
+        raise ValueError(
+            "head_dim: expected it, or hidden_size and num_attention_heads, got neither; add one, or load the whole "
+            "file with transformers.AutoConfig and give the object"
+        )
+    heads = _whole("num_attention_heads", heads, least=1)
+    return _whole("hidden_size", width) // heads, False  # a remainder is lost, as in the library's own GLM-4.5V
 
 
 def _found(places: Iterable[Callable[[str], Any]], *names: str, default: Any = None) -> tuple[str, Any]:

@@ -264,7 +264,7 @@ def _turn_on(x: Tensor, rotary: nn.Module, by: int) -> Tensor:
         )
     config = rotary.config
     cos, sin, _ = rotary_table([by], config, dtype=torch.float64)
-    a = config.schedule.attention_factor
+    a = config.attention_factor
     row = [(part / a).to(x.device, working_dtype(x)).expand(x.shape[-2], -1) for part in (cos, sin)]
     return rotate(x, RotaryTable(row[0], row[1], config))
 

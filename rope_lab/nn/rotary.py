@@ -14,7 +14,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 
-from rope_lab.algebra.arguments import Layout, expect_base, expect_even, expect_layout, expect_real
+from rope_lab.algebra.arguments import Layout, expect_base, expect_even, expect_layout, expect_number, expect_real
 from rope_lab.algebra.frequency_schedules import Schedule
 from rope_lab.algebra.hf_schedules import rope_settings
 from rope_lab.nn.complex_planes import to_complex, to_real
@@ -41,6 +41,7 @@ class RotaryConfig:
     schedule: Schedule = PLAIN  # how a longer window slows them; as a plain value it changes nothing
     # Several axes: the vector of each plane, (planes, axes), in the place of base and schedule. None: one axis.
     vectors: tuple[Any, ...] | None = None
+    factor: float = 1.0  # beside vectors: what cosines and sines are multiplied by; else the schedule says it
     # Of the planes, in radians per position; none where they depend on the length of the text, which `at` takes.
     frequencies: tuple[float, ...] = field(init=False, repr=False, compare=False)
 
@@ -55,9 +56,13 @@ class RotaryConfig:
             )
         if not isinstance(self.schedule, Schedule):
             raise TypeError(f"schedule: expected a Schedule, got {self.schedule!r}; write Linear(factor=4)")
+        if not expect_number(self.factor, name="factor") > 0:
+            raise ValueError(f"factor: expected a number above 0, got {self.factor}; 1 changes nothing")
         if self.vectors is not None:
             self._take_vectors()
             return
+        if self.factor != 1:
+            raise ValueError(f"factor: expected 1 without vectors, got {self.factor}; a schedule has its own")
         made = () if self.schedule.by_length else self.schedule.frequencies(self.width, base=self.base).tolist()
         object.__setattr__(self, "frequencies", tuple(made))
 
@@ -77,13 +82,16 @@ class RotaryConfig:
         object.__setattr__(self, "frequencies", ())
 
     @classmethod
-    def of_axes(cls, vectors: Any, *, head_dim: int | None = None, layout: Layout = "interleaved") -> "RotaryConfig":
+    def of_axes(
+        cls, vectors: Any, *, head_dim: int | None = None, layout: Layout = "interleaved", factor: float = 1.0
+    ) -> "RotaryConfig":
         """The rotation for places with several coordinates, from the frequency vector of each plane.
 
         Args:
             vectors: (planes, axes), radians per step, such as `axial_frequencies` gives.
             head_dim: None: twice the number of planes; where it is more, the coordinates behind them stay.
             layout: As in the configuration of one axis.
+            factor: What cosines and sines are multiplied by, as YaRN does.
 
         Raises:
             ValueError: If the vectors are no such table, or have more planes than the head.
@@ -96,26 +104,27 @@ class RotaryConfig:
         made = _expect_vectors_of_planes(vectors)
         width = 2 * len(made)
         if head_dim is None or head_dim == width:
-            return cls(width, layout=layout, vectors=made)
-        return cls(head_dim, layout=layout, rotary_dim=width, vectors=made)
+            return cls(width, layout=layout, vectors=made, factor=factor)
+        return cls(head_dim, layout=layout, rotary_dim=width, vectors=made, factor=factor)
 
     @classmethod
     def from_hf(cls, config: Any, *, layer_type: str | None = None, layout: Layout = "half") -> "RotaryConfig":
         """The rotation of a model in transformers, from its configuration or its ``config.json`` as a dictionary.
 
-        Nested ``rope_parameters`` and the older ``rope_scaling`` and ``rope_theta`` are read; of a dictionary with both
-        ``rope_scaling`` counts, as in transformers (see `rope_lab.algebra.rope_settings`). Where ``mrope_section``
-        stands there, places have several coordinates: time, height and width.
+        A file is read as its family reads it (see `rope_lab.algebra.rope_settings`), nested ``rope_parameters`` and
+        the older ``rope_scaling`` and ``rope_theta``. Where it has ``mrope_section``, places have several coordinates:
+        time, height and width.
 
         Args:
             config: The configuration.
             layer_type: Such as "full_attention", where the layers differ.
-            layout: No configuration says it; most models there are half-split. `rope_lab.audit` finds it.
+            layout: Few configurations say it, and it is not read: most models there are half-split, DeepSeek-V3 with
+                ``rope_interleave`` is not. `rope_lab.audit` finds it.
 
         Raises:
             TypeError: If a setting is of another kind, such as a text in place of a number.
-            ValueError: If a setting is missing or out of its range, if the kind of scaling is unknown, or if it does
-                not go with sections.
+            ValueError: If a setting is missing, not understood or out of its range, if the kind of scaling is unknown
+                or does not go with sections, or if nothing turns.
 
         >>> old = {"hidden_size": 64, "num_attention_heads": 8, "rope_theta": 500.0}
         >>> RotaryConfig.from_hf(old | {"rope_scaling": {"rope_type": "linear", "factor": 2.0}}).frequencies[0]
@@ -123,7 +132,8 @@ class RotaryConfig:
         """
         found = rope_settings(config, layer_type=layer_type)
         if (vectors := found.vectors) is not None:
-            return cls.of_axes(vectors, head_dim=found.head_dim, layout=layout)
+            factor = found.schedule.attention_factor
+            return cls.of_axes(vectors, head_dim=found.head_dim, layout=layout, factor=factor)
         return cls(found.head_dim, base=found.base, layout=layout, rotary_dim=found.rotary_dim, schedule=found.schedule)
 
     def at(self, length: int) -> "RotaryConfig":
@@ -139,6 +149,11 @@ class RotaryConfig:
     def width(self) -> int:
         """How many coordinates turn: rotary_dim, or head_dim where it is None."""
         return self.head_dim if self.rotary_dim is None else self.rotary_dim
+
+    @property
+    def attention_factor(self) -> float:
+        """What cosines and sines are multiplied by."""
+        return self.factor * self.schedule.attention_factor
 
     @property
     def axes(self) -> int:
@@ -207,7 +222,7 @@ def rotary_table(
     else:
         angles = positions @ torch.tensor(config.vectors, dtype=torch.float64, device=positions.device).T
     # Cosines and sines of a position lie side by side in memory: one stream to read beside x, not two.
-    table = config.schedule.attention_factor * torch.stack((angles.cos(), angles.sin()), dim=-2)  # (..., T, 2, planes)
+    table = config.attention_factor * torch.stack((angles.cos(), angles.sin()), dim=-2)  # (..., T, 2, planes)
     cos, sin = table.to(device, dtype).unbind(-2)
     return RotaryTable(cos, sin, config)
 
@@ -339,9 +354,9 @@ def _rotate(x: Tensor, table: RotaryTable, inverse: bool) -> Tensor:
     cos, sin, config = table
     expect_fit(x, cos, config.head_dim)
     if inverse:
-        if config.schedule.attention_factor != 1:
+        if config.attention_factor != 1:
             raise ValueError(
-                f"inverse: expected a turn without an attention factor, got {config.schedule.attention_factor}: the "
+                f"inverse: expected a turn without an attention factor, got {config.attention_factor}: the "
                 "opposite turn would stretch once more; give values and outputs a schedule without one"
             )
         sin = -sin

@@ -107,7 +107,7 @@ def stream_losses(model: GPT, tokens: Int[Tensor, "batch T"], *, window: int, wa
             f"positions={model.config.positions!r}, rotated={model.config.rotated!r}, "
             f"d_latent={model.config.d_latent}; a move of its cache is another one"
         )
-    if (factor := _rotation(model).schedule.attention_factor) != 1:
+    if (factor := _rotation(model).attention_factor) != 1:
         raise ValueError(
             f"model: expected a rotation without an attention factor, got {factor}: every move would stretch"
         )

@@ -1,0 +1,549 @@
+"""Which part of a configuration turns, under which names its family keeps the settings, and what holds without them.
+
+`rope_settings` is what to call. This module answers its questions from a table, ``hf_families.json``, which
+``python -m tests.algebra.hf_families --write`` makes by asking every configuration class of the installed transformers.
+The table has ``still`` (families without a rotary embedding), ``own`` (families that turn by places of images,
+or in a way of their own),
+``inert`` (keys that say nothing of frequencies), and an entry for each family. Its fields, all of them optional:
+
+- ``in``, ``as``, ``flat``: where the part for text is, its family, and whether its keys may stand on top instead;
+  then ``set`` is what holds in such a part, and ``alone`` where there is none.
+- ``set``: what holds where a file says nothing: sizes, ``rope_theta``, ``partial_rotary_factor``.
+- ``width``, ``base``, ``share``: the names of the width of a head (else ``head_dim``), of the base (else
+  ``rope_theta``) and of the share that turns (else none), the first counts; ``names``: other names of sizes.
+- ``whole``: a share in a plain rule is not read. ``rule``: the rule where a file has none. ``only``: the types of
+  scaling that the class takes.
+- ``kinds``: an entry for each kind of layer with a rule of its own, in which ``scaled`` means that a scaling for all is
+  for this kind, and ``still`` that it does not turn. ``of``: which rule a kind of layer has.
+  ``fills``: it has its default beside rules for other kinds.
+- ``layers``: kinds of layer that share one rule. ``still``: those that do not turn (``still_with``: if this is set).
+- ``needs``: settings under which the model turns at all, and what they are where the file has none.
+- ``sections``, ``in_turn``, ``own_order``: M-RoPE. ``rotary_dim``: that key says the width that turns.
+  ``layer_base``: a key with a base for each layer. ``alpha``: this key of a rule multiplies the base, as `NTK` does.
+  ``some``: a list of the layers that have the scaling. ``mscales``: ``short_mscale`` and ``long_mscale`` are attention
+  factors. ``types``: types that are read as others. ``yarn``: what a rule of this type has besides.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from functools import cache
+from importlib import resources
+from typing import Any
+
+AUTO = "load it with transformers.AutoConfig.from_pretrained and give the object, or write the settings yourself"
+SPEAKS = re.compile(r"(?<!p)rope|rotary|theta|yarn|alibi|(^|_)ntk")  # names that speak of rotation
+WIDTHS = (
+    *("head_dim", "kv_channels", "attention_head_dim", "global_head_dim", "swa_head_dim", "qk_rope_head_dim"),
+    *("d_kv", "d_head", "dim_head", "head_size", "size_per_head", "n_rot", "rotary_ndims"),
+)
+RULES = ("rope_parameters", "rope_scaling")
+SECTIONS = ("mrope_section", "xdrope_section", "mrope_interleaved")
+OF_RULES = {  # what a rule may say, whatever its type: the library reads what the type needs
+    *("rope_type", "type", "rope_theta", "partial_rotary_factor", "factor", "attention_factor", "mscale"),
+    *("original_max_position_embeddings", "max_position_embeddings", "beta_fast", "beta_slow", "mscale_all_dim"),
+    *("truncate", "low_freq_factor", "high_freq_factor", "short_factor", "long_factor", "mrope_section"),
+    *("mrope_interleaved", "interleaved", "llama_4_scaling_beta", "finetuned"),
+}
+FLAGS = re.compile(r"rotary|rope|use_(rope|rotary)(_pos_emb|_position_embeddings?|_embeddings?)?")  # whether it turns
+INERT = re.compile(  # of published files: in which layout and precision, and what a call hands on
+    r"(\w+_)?(m?rope|rotary)_(interleaved?|deltas|traditional|in_fp32|fusion|layout)|original_rope|apply_rope_fusion"
+)
+TEXT = ("text_config", "llm_config", "language_config", "language_model_config", "thinker_config", "text_model_config",
+        "decoder", "decoder_config", "talker_config")  # fmt: skip
+COMMON: dict[str, Any] = {  # a file that names no family, or one that we do not know
+    "width": ["head_dim"],
+    "base": ["rope_theta", "rotary_emb_base"],
+    "share": ["partial_rotary_factor", "rotary_pct", "rope_pct"],
+    "rotary_dim": True,
+    "names": {"hidden_size": ["n_embd", "d_model", "dim"], "num_attention_heads": ["n_head", "n_heads"]},
+}
+NO_POSITIONS = ("nope", "none", "absolute", "learned", "alibi", "relative", "relative_key", "sinusoidal")
+
+
+@cache
+def families() -> dict[str, Any]:
+    """The table, read once and when it is first needed."""
+    return json.loads((resources.files("rope_lab.algebra") / "hf_families.json").read_text(encoding="utf-8"))
+
+
+class Part:
+    """The part of a configuration that turns, for one kind of layer: its settings under the names that we use.
+
+    Args:
+        config: A configuration of transformers, or a mapping.
+        layer_type: The kind of layer, or None.
+
+    Raises:
+        TypeError: If a rule is no dictionary.
+        ValueError: If nothing turns, if a key is not understood, or if the kind of layer is not known or missing.
+    """
+
+    def __init__(self, config: Any, layer_type: str | None) -> None:
+        self.is_file = isinstance(config, Mapping)
+        self.by_default = False  # whether the rule is the family's
+        self.file, self.kind, more = _text_part(_as_file(config), families()["families"])
+        self.layer_type = layer_type
+        self.known = self.kind in families()["families"]
+        self.entry = families()["families"].get(self.kind, COMMON)
+        if more:
+            self.entry = {**self.entry, **more, "set": {**self.entry.get("set", {}), **more.get("set", {})}}
+        self._refuse_what_does_not_turn()
+        self.rule = self._rule()
+        self._refuse_keys()
+
+    # --- what a field says -------------------------------------------------------------------------------------------
+
+    def get(self, name: str) -> Any:
+        """What stands beside the rule under a name or another name for it, or what holds in the family without it."""
+        own = self.entry.get("names", {}).get(name, ())
+        found = next((v for n in (name, *own) if (v := self.file.get(n)) is not None), None)
+        return self.entry.get("set", {}).get(name) if found is None else self._of_layers(name, found)
+
+    @property
+    def share(self) -> tuple[str, Any]:
+        """The name and the share of a head that turns."""
+        said = self.rule.get("partial_rotary_factor")
+        if said not in (None, 1) and self._mine("whole") and self.rule.get("rope_type", "default") == "default":
+            raise ValueError(
+                f"partial_rotary_factor: expected 1, since {self.kind} turns the whole head, got {said!r}; leave it "
+                "out, or name the family that turns a part"
+            )
+        heads = (self._whole_head, self.file.get("head_dim"), self._of_one_layer().get("head_dim"))
+        fits = isinstance(said, int | float) and any(h and round(h * said) == self.width[1] for h in heads)
+        if said not in (None, 1) and self.of_part and self.known and not fits:
+            raise ValueError(
+                f"partial_rotary_factor: expected the share of {self.width[1]} in a head of {self._whole_head}, got "
+                f"{said!r}; {self.width[0]} says how much turns"
+            )
+        return self.found("share", "partial_rotary_factor")
+
+    @property
+    def _whole_head(self) -> int:
+        """The width of a head of which a part turns."""
+        rest = self.file.get("qk_nope_head_dim", self.entry.get("set", {}).get("qk_nope_head_dim", 0))
+        return int(self.width[1] or 0) + int(rest)
+
+    def found(self, field: str, name: str) -> tuple[str, Any]:
+        """The name and value of what the family keeps under ``field``: in the rule, beside it, or what holds."""
+        if (value := self.rule.get(name)) is not None:
+            return name, value
+        for own in self._names(field, [name]):
+            value = self.file
+            for step in own.split("."):
+                value = value.get(step) if isinstance(value, Mapping) else None
+            if value is not None:
+                return own, self._of_layers(own, value)
+        return name, self._mine("set", {}).get(name, self.entry.get("set", {}).get(name))
+
+    @property
+    def width(self) -> tuple[str, Any]:
+        """The name and the width of a head of this kind of layer; None where it is to be derived."""
+        own = self._of_one_layer()
+        for name in self._widths():
+            value = own.get("qk_rope_head_dim" if "qk_rope" in name else "head_dim", self.file.get(name))
+            if value is not None:
+                return name, self._of_layers(name, value)
+        for name in self._widths():
+            if name not in self.file and (
+                value := self._mine("set", {}).get(name, self.entry.get("set", {}).get(name))
+            ):
+                return name, value
+        return "head_dim", None
+
+    def _widths(self) -> list[str]:
+        """The names of the width; not that of the part that turns where a share of the whole head says it."""
+        names = self._names("width", ["head_dim"])
+        share = self.known and self._names("share", [])
+        return [n for n in names if "qk_rope" not in n] if share and len(names) > 1 else names
+
+    @property
+    def of_part(self) -> bool:
+        """Whether the width is that of the part of a head that turns, and a share is that of the whole head."""
+        return "qk_rope" in self.width[0] and not (self.known and self._names("share", []))
+
+    @property
+    def base(self) -> tuple[str, Any]:
+        """The name and the base of this kind of layer; that of its layers first where each has one."""
+        own = self.entry.get("layer_base")
+        if own and isinstance(value := self.file.get(own), list):
+            return own, self._of_layers(own, value)
+        return self.found("base", "rope_theta")
+
+    @property
+    def rotary_dim(self) -> Any:
+        """How many coordinates turn, where a key says it and no share does."""
+        if not self.entry.get("rotary_dim"):
+            return None
+        shares = [self.rule.get("partial_rotary_factor"), *map(self.file.get, self._names("share", []))]
+        return None if any(share is not None for share in shares) else self.get("rotary_dim")
+
+    def only(self, name: str) -> str:
+        """The types of scaling that the family's class takes, if this one is not among them."""
+        taken = self.entry.get("only", [name])
+        return "" if name in (taken or [name]) else " or ".join(taken)
+
+    def _mine(self, field: str, default: Any = None) -> Any:
+        """A field of the entry of this kind of layer, or of the family's."""
+        return self.mine.get(field, self.entry.get(field, default))
+
+    def _names(self, field: str, default: list[str]) -> list[str]:
+        return self._mine(field, [] if field == "share" else default)
+
+    # --- lists with one value for each layer ------------------------------------------------------------------------
+
+    def _of_layers(self, name: str, value: Any) -> Any:
+        """A value, or that of the layers of this kind where a list has one for each layer; 0 is for those at rest."""
+        kinds, layers = self.file.get("layer_types"), self.file.get("num_hidden_layers")
+        if not isinstance(value, list | tuple) or (len(value) < 2 and len(value) != layers):
+            return value
+        if not isinstance(kinds, list) or self.layer_type is None:
+            mine = list(value)
+        elif len(value) < len(kinds):
+            raise ValueError(f"{name}: expected a value for each of {len(kinds)} layers, got {len(value)}; {AUTO}")
+        else:
+            mine = [v for v, kind in zip(value, kinds, strict=False) if kind == self.layer_type]
+        turning = [v for v in dict.fromkeys(mine) if v] if all(isinstance(v, int | float) for v in mine) else mine
+        if len(turning) != 1 or isinstance(turning[0], bool):
+            raise ValueError(
+                f"{name}: expected a number, got a list with one value for each layer, which differ here; give "
+                "layer_type, and layer_types in the file, or one layer's value as a number"
+            )
+        return turning[0]
+
+    def _of_one_layer(self) -> Mapping[str, Any]:
+        """What a layer of this kind has for itself (``per_layer_config``)."""
+        layers, kinds = self.file.get("per_layer_config"), self.file.get("layer_types") or ()
+        if not layers or self.layer_type not in kinds:
+            return {}
+        i = list(kinds).index(self.layer_type)
+        own = layers.get(i, layers.get(str(i))) if isinstance(layers, Mapping) else layers[i]
+        return own if isinstance(own, Mapping) else {}
+
+    # --- the rule ----------------------------------------------------------------------------------------------------
+
+    def _rule(self) -> Mapping[str, Any]:
+        """The rule of this kind of layer, under the names that we use."""
+        said: dict[str, Mapping[str, Any]] = {}
+        for name in RULES:
+            value = self.file.get(name) or {}
+            if not isinstance(value, Mapping):
+                raise TypeError(
+                    f"{name}: expected a dictionary, got {value!r}; write such as "
+                    '{"rope_type": "linear", "factor": 4.0}'
+                )
+            said[name] = value
+        new, old = said["rope_parameters"], said["rope_scaling"]
+        if (new or old) and self.entry.get("only") == []:
+            raise ValueError(
+                f"{RULES[0] if new else RULES[1]}: expected none in a file of {self.kind}, whose class reads no rule, "
+                f"got {new or old!r}; leave it out"
+            )
+        kinds = self.entry.get("kinds", {})
+        label = self.entry.get("of", {}).get(self.layer_type, self.layer_type)
+        self.mine: Mapping[str, Any] = kinds.get(label, {})
+        if kinds:
+            rule = self._rule_of_a_kind(new, old, kinds, label)
+        else:
+            if self.is_file and old and types(new) and not types(old):
+                raise ValueError(
+                    f"rope_scaling: expected it or rope_parameters for each of {', '.join(types(new))}, got both, "
+                    "which the families of transformers read differently; put the scaling into rope_parameters"
+                )
+            rule = (old or new) if self.is_file else (new or old)
+            if named := types(rule):
+                rule = _one_of(rule, named, label)
+            else:
+                self._refuse_unknown_layers()
+                rule = rule or self._mistral()
+                self.by_default = not rule
+                rule = rule or self.entry.get("rule", {})
+        return rule
+
+    def _rule_of_a_kind(self, new: Any, old: Any, kinds: Any, label: str | None) -> Mapping[str, Any]:
+        """Where the family has a rule for each kind of layer."""
+        if not types(new) and types(old):
+            new, old = old, {}
+        named = list(kinds)
+        if new and not types(new):
+            if not any(kind.get("scaled") for kind in kinds.values()) or "of" not in self.entry:
+                raise ValueError(
+                    f"layer_type: expected rope_parameters for each of {', '.join(kinds)} in a file of {self.kind}, "
+                    f"got one rule for all; write rope_parameters={{{next(iter(kinds))!r}: {{...}}, ...}}"
+                )
+            new, old = {}, old or new
+            for name in ("rope_theta", "partial_rotary_factor"):
+                if old.get(name) is not None:
+                    raise ValueError(
+                        f"{name}: expected it beside the rule in a file of {self.kind}, got {old[name]!r} in one for "
+                        "all; write rope_parameters for each kind"
+                    )
+        if label not in named:
+            raise ValueError(f"layer_type: expected one of {', '.join(named)}, got {label!r}: their frequencies differ")
+        if label in new or self.mine.get("still"):
+            rule = _one_of({label: None, **new}, named, label)
+        else:
+            if new and not self.mine.get("fills"):
+                raise ValueError(
+                    f"layer_type: expected a rule for {label!r} in rope_parameters, got {', '.join(types(new))}; add it"
+                )
+            rule = self.mine.get("rule", {})
+            self.by_default = True
+        if old:
+            if not any(kind.get("scaled") for kind in kinds.values()):
+                raise ValueError(
+                    f"rope_scaling: expected rope_parameters for each of {', '.join(kinds)}, which {self.kind} reads, "
+                    "got a scaling beside them; put it there"
+                )
+            if "type" in old and "rope_type" not in old and "of" not in self.entry:
+                raise ValueError(
+                    f"type: expected rope_type in the rope_scaling of {self.kind}, whose class reads that, got "
+                    f"{old['type']!r}; rename it"
+                )
+            if self.mine.get("scaled"):
+                rule = {**rule, **old}
+        if "of" in self.entry and rule.get("rope_type", rule.get("type")) == "yarn":
+            rule = {**self.entry.get("yarn", {}), **rule}
+        return rule
+
+    def _mistral(self) -> Mapping[str, Any]:
+        """The block ``yarn`` of Mistral's params.json as a rule."""
+        block = self.file.get("yarn")
+        if self.kind or not isinstance(block, Mapping):
+            return {}
+        block = dict(block)
+        rule: dict[str, Any] = {"rope_type": "yarn", "beta_fast": block.pop("beta", None)}
+        rule["beta_slow"] = block.pop("alpha", None)
+        if block.pop("apply_scale", True) is False:
+            rule["attention_factor"] = 1.0
+        return rule | block
+
+    # --- refusals ----------------------------------------------------------------------------------------------------
+
+    def _refuse_what_does_not_turn(self) -> None:
+        table = families()
+        if self.kind in table["still"]:
+            raise ValueError(
+                f"model_type: expected a family that turns, got {self.kind}, which has no rotary embedding"
+            )
+        if self.kind in table["own"]:
+            raise ValueError(
+                f"model_type: expected a family that turns by one list of frequencies, got {self.kind}, which turns by "
+                "places of images or frames, or in a way of its own; make the table (axial_frequencies has those of "
+                "images) and take RotaryConfig.of_axes"
+            )
+        for name, (turning, default) in self.entry.get("needs", {}).items():
+            said = self.file.get(name, default)
+            if said not in turning:
+                raise ValueError(
+                    f"{name}: expected {' or '.join(map(repr, turning))}, under which {self.kind} turns, got {said!r}: "
+                    "it has no rotary embedding"
+                )
+        for name in ("position_embedding_type", "position_embeddings_type"):
+            if name not in self.entry.get("needs", {}) and self.file.get(name) in NO_POSITIONS:
+                raise ValueError(f"{name}: expected 'rope', got {self.file[name]!r}: it has no rotary embedding")
+        if self.kind and not self.known and not any(_speaks(n) and v is not None for n, v in self.file.items()):
+            raise ValueError(
+                f"model_type: expected a family of transformers {table['transformers']}, or settings of the rotation, "
+                f"got {self.kind!r} without any; {AUTO}"
+            )
+        self._refuse_still_layers()
+
+    def _refuse_still_layers(self) -> None:
+        kinds, still = self.file.get("layer_types"), self.file.get("no_rope_layers")  # 1: it turns
+        bases = self.file.get("layer_rope_theta")
+        lists = [v for v in (still, bases) if isinstance(v, list) and v]
+        quiet = self.layer_type in self.entry.get("still", ()) if isinstance(self.entry.get("still"), list) else False
+        beside = self.entry.get("still_with")
+        if beside and beside in self.file and self.file[beside] is None:
+            quiet = False
+        if lists and isinstance(kinds, list) and self.layer_type in kinds:
+            quiet = any(not any(v for v, k in zip(one, kinds, strict=False) if k == self.layer_type) for one in lists)
+        elif lists and not any(any(one) for one in lists):
+            quiet = True
+        if quiet:
+            raise ValueError(
+                f"layer_type: expected layers that turn, got {self.layer_type!r}, which have no positions in "
+                f"{self.kind or 'this file'}"
+            )
+
+    def _refuse_unknown_layers(self) -> None:
+        if self.layer_type is None:
+            return
+        given = self.file.get("layer_types")
+        named = set(given if isinstance(given, list) else ()) | set(self.entry.get("layers", ()))
+        if self.file.get("sliding_window"):
+            named |= {"sliding_attention"}
+        if any("sliding_window_pattern" in str(name) for name in self.file):
+            named |= {"full_attention", "sliding_attention"}
+        if not named:
+            named = {"full_attention"}
+        if self.layer_type not in named:
+            raise ValueError(
+                f"layer_type: expected one of {', '.join(sorted(named))} or None, got {self.layer_type!r}, which "
+                "neither the file nor its family names; add layer_types, or rope_parameters for each"
+            )
+
+    def _refuse_keys(self) -> None:
+        """Refuse a key of the rule that nobody has, here or in the library."""
+        extra = {"alpha"} if self.entry.get("alpha") else set()
+        extra |= {"xdrope_section"} if self.entry.get("own_order") else set()
+        extra |= {"short_mscale", "long_mscale"} if self.entry.get("mscales") else set()
+        for name, value in self.rule.items():
+            if name not in OF_RULES | extra and value is not None and not isinstance(value, Mapping):
+                raise ValueError(f"{name}: expected a setting of a rule that we know, got {value!r}; {AUTO}")
+
+    def refuse_what_disagrees(self, *, base: float, width: int, turning: int, plain: bool) -> None:
+        """Refuse a key beside the rule that speaks of rotation, is not read, and does not say what was read.
+
+        Args:
+            base: The base that was read.
+            width: The width of a head.
+            turning: How many of its coordinates turn.
+            plain: Whether the schedule is one base.
+        """
+        some = self.entry.get("some")
+        if some and not plain and self.file.get(some) not in (None, list(range(self.file.get("num_hidden_layers", 0)))):
+            raise ValueError(f"{some}: expected all layers, got {self.file[some]}: the others have no scaling; {AUTO}")
+        read = {
+            *RULES,
+            *SECTIONS,
+            "layer_rope_theta",
+            "no_rope_layers",
+            "no_rope_layer_interval",
+            *self.entry.get("needs", ()),
+            some,
+        }
+        for entry in (self.entry, *self.entry.get("kinds", {}).values()):
+            read |= {n.partition(".")[0] for f in ("base", "share", "width") for n in entry.get(f, ())}
+            read |= set(entry.get("set", ()))
+        read -= set(self._names("width", [])) - set(self._widths())
+        if not self.known:
+            read |= {"yarn", "qk_rope_head_dim"}
+        if self.by_default:  # a rule that the family has by itself stands in place of what is beside it
+            read -= {n for n in self.rule if n in ("rope_theta", "partial_rotary_factor")}
+            for name, field in (("rope_theta", "base"), ("partial_rotary_factor", "share")):
+                read -= set(self._names(field, [name])) if name in self.rule else set()
+        kinds = [{**k.get("set", {}), **k.get("rule", {})} for k in self.entry.get("kinds", {}).values()]
+        bases = {base, *(k["rope_theta"] for k in kinds if "rope_theta" in k)}
+        for name in map(str, self.file):
+            value = self.file[name]
+            if value is None or not _speaks(name) or (FLAGS.fullmatch(name) and value is True):
+                continue
+            if FLAGS.fullmatch(name) and value is False:
+                raise ValueError(f"{name}: expected true, got false: it has no rotary embedding")
+            if value is False or value in ([], {}, "") or (value == 0 and name in WIDTHS):
+                continue
+            if name in read and name not in self._same_in_all(name):
+                continue
+            if name in families()["inert"] or INERT.fullmatch(name):
+                continue
+            with suppress(ValueError):
+                value = self._of_layers(name, value)
+            if name == "rope_type" and value == "default":
+                continue
+            if isinstance(value, int | float) and not isinstance(value, bool):
+                if value == 1 and re.search("ratio|scal", name):
+                    agrees = True
+                elif "theta" in name or "base" in name:
+                    agrees = value in (bases if name not in self._same_in_all(name) else {base})
+                elif "pct" in name or "factor" in name or "percent" in name:
+                    agrees = int((self._whole_head if self.of_part else width) * value) == turning
+                elif name == "rotary_dim":
+                    agrees = value == turning
+                else:  # where a head has a part that turns, the width of all of it is another
+                    agrees = value in (width, turning) or (self.of_part and name == "head_dim")
+                if agrees:
+                    continue
+            raise ValueError(
+                f"{name}: expected a setting that {self.kind or 'this reader'} has, got {value!r}, which speaks of "
+                f"rotation and is not read there; {AUTO}"
+            )
+
+    def _same_in_all(self, name: str) -> tuple[str, ...]:
+        """A base that only some kinds of layer read, though all have the same default: it must say what was read."""
+        kinds = [k for k in self.entry.get("kinds", {}).values() if "set" in k]
+        alone = len({k["set"].get("rope_theta") for k in kinds}) == 1
+        return (name,) if alone and name == "rope_theta" and any("base" in k for k in kinds) else ()
+
+
+def types(given: Mapping[str, Any]) -> list[str]:
+    """The types of layers that have settings of their own; null stands for one that does not turn."""
+    return [
+        key
+        for key, value in given.items()
+        if isinstance(value, Mapping) or (value is None and str(key).endswith("_attention"))
+    ]
+
+
+def _one_of(given: Mapping[Any, Any], named: Sequence[str], label: str | None) -> Mapping[str, Any]:
+    """The settings of one type of layer."""
+    if label not in named:
+        raise ValueError(f"layer_type: expected one of {', '.join(named)}, got {label!r}: their frequencies differ")
+    if given[label] is None:
+        raise ValueError(f"layer_type: expected layers that turn, got {label!r}, which have no positions")
+    for name, value in given.items():
+        if name not in named and name not in given[label] and value not in (None, "default"):
+            raise ValueError(
+                f"{name}: expected it in the rule of each kind of layer, got {value!r} beside them; put it into "
+                f"{label!r}"
+            )
+    return given[label]
+
+
+def _speaks(name: str) -> bool:
+    return bool(SPEAKS.search(name)) or name in WIDTHS
+
+
+def _as_file(config: Any) -> Mapping[str, Any]:
+    """A configuration as the dictionary of its file."""
+    if isinstance(config, Mapping):
+        return config
+    if hasattr(config, "to_dict") and hasattr(config, "model_type"):
+        return config.to_dict()
+    found = {}
+    for name in dir(config):
+        if not name.startswith("_"):
+            with suppress(Exception):  # whatever a foreign property raises
+                if not callable(value := getattr(config, name)):
+                    found[name] = value
+    return found
+
+
+def _text_part(file: Mapping[str, Any], known: Mapping[str, Any]) -> tuple[Mapping[str, Any], str, Mapping[str, Any]]:
+    """The part for text of a larger configuration, the name of its family, and what holds where it is such a part."""
+    kind = str(file.get("model_type") or "")
+    entry = known.get(kind, {})
+    if "in" in entry:
+        part: Any = file
+        missing = False
+        for step in entry["in"].split("."):
+            missing = part.get(step) is None
+            part = {} if missing else _as_file(part[step])
+        own = str(part.get("model_type") or entry["as"])
+        if part and (own == kind or "in" in known.get(own, {})):
+            own = entry["as"]
+        if part:
+            return part, own, {n: entry[n] for n in ("set", "rule") if n in entry} if own == entry["as"] else {}
+        if not missing:
+            return part, own, {n: entry[n] for n in ("set", "rule") if n in entry}
+        if entry.get("flat"):
+            return {k: v for k, v in file.items() if not isinstance(v, Mapping) or k in RULES}, entry["as"], {}
+        if not any(True for _ in _inside(file)):
+            return {}, entry["as"], {"set": entry.get("alone", entry.get("set", {}))}
+    if not entry or "in" in entry:
+        for part in _inside(file):
+            inner, own, more = _text_part(part, known)
+            if own or any(_speaks(str(n)) or n == "hidden_size" for n in inner):
+                return inner, own or entry.get("as", kind), more
+    return file, kind, {}
+
+
+def _inside(file: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """What may be the part for text where the family does not say it."""
+    for name in TEXT:
+        if (part := file.get(name)) and not isinstance(part, str | int | float | list):
+            yield _as_file(part)

@@ -1,0 +1,675 @@
+"""The table of families that `rope_settings` reads by, made from the installed classes of transformers, and its check.
+
+``python -m tests.algebra.hf_families`` prints how each family's own file is read, in three forms, beside the rotary
+embedding that its class builds from the same file; with ``--write`` the table is made anew first.
+
+Each class is asked, not read: it gets a file with one key of an odd value, and the frequencies of its rotary embedding
+show what the key is for. What no frequency shows is said in `KNOWN`.
+"""
+
+import argparse
+import copy
+import importlib
+import inspect
+import json
+import re
+import sys
+import warnings
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from rope_lab.algebra.hf_rope import SPEAKS, WIDTHS
+from rope_lab.algebra.hf_schedules import rope_settings
+from rope_lab.audit.probe_table import probe_results
+
+DATA = Path(__file__).resolve().parents[2] / "rope_lab" / "algebra" / "hf_families.json"
+ODD = 123456.0  # a base that no family has
+ALPHA = {"alpha": True}
+KNOWN: dict[str, dict[str, Any]] = {  # what a list of frequencies does not show: read in the code of each family
+    "codegen": {
+        "only": [],
+        "width": [],
+        "rotary_dim": True,
+        "base": [],
+        "set": {"rope_theta": 10000.0, "rotary_dim": 64},
+    },
+    "gptj": {"only": [], "width": [], "rotary_dim": True, "base": [], "set": {"rope_theta": 10000.0, "rotary_dim": 64}},
+    "roformer": {"only": [], "width": [], "base": [], "set": {"rope_theta": 10000.0}},
+    "dbrx": {"base": ["attn_config.rope_theta", "rope_theta"]},  # its class loses the base of its published file
+    "esm": {"needs": {"position_embedding_type": [["rotary"], "absolute"]}},
+    "evolla": {"needs": {"position_embedding_type": [["rotary"], "rotary"]}},
+    "granitemoehybrid": {"needs": {"position_embedding_type": [["rope"], None]}},
+    "molmo2_text": {"some": "rope_scaling_layers"},
+    "falcon": {"needs": {"alibi": [[False], False]}},
+    "zamba2": {"needs": {"use_mem_rope": [[True], False]}},
+    "wav2vec2-conformer": {"needs": {"position_embeddings_type": [["rotary"], "relative"]}},
+    "wav2vec2-bert": {"needs": {"position_embeddings_type": [["rotary"], "relative_key"]}},
+    "exaone4": {"still_with": "sliding_window"},
+    "exaone_moe": {"still_with": "sliding_window"},
+    "deepseek_v4": {
+        "of": {
+            "sliding_attention": "main",
+            "compressed_sparse_attention": "compress",
+            "heavily_compressed_attention": "compress",
+        },
+        "yarn": {"attention_factor": 1.0},
+    },
+    "dots3_note_text": {
+        "kinds": {
+            "indexed_attention": {
+                "set": {"qk_rope_head_dim": 64, "rope_theta": 80000000.0},
+                "width": ["qk_rope_head_dim"],
+            },
+            "sliding_attention": {
+                "set": {"swa_qk_rope_head_dim": 64, "rope_theta": 50000.0},
+                "width": ["swa_qk_rope_head_dim"],
+                "base": ["swa_rope_theta"],
+            },
+        }
+    },
+    "step3p5": {
+        "kinds": {
+            "full_attention": {"share": ["partial_rotary_factors"], "scaled": True},
+            "sliding_attention": {"share": ["partial_rotary_factors"]},
+        },
+        "set": {"head_dim": 128, "rope_theta": 10000.0},
+        "layers": ["full_attention"],
+    },
+    "ultrabert": {
+        "kinds": {
+            "full_attention": {"set": {"rope_theta": 2560000.0}},
+            "sliding_attention": {"set": {"rope_theta": 10000.0}},
+        }
+    },
+    "granite_swa": {"layer_base": "layer_rope_theta"},
+    "granitemoe_swa": {"layer_base": "layer_rope_theta"},
+    "muse_glimmer_text": {"still": ["full_attention"]},
+    "muse_spark_text": {"still": ["full_attention"]},
+    "hunyuan_v1_dense": ALPHA,
+    "hunyuan_v1_moe": ALPHA,
+    "hunyuan_vl_text": ALPHA | {"own_order": True},  # its sections go over both halves of a head
+    "ernie4_5_vl_moe_text": {"own_order": True, "base": ["rope_theta"]},
+    "phi3": {"types": {"yarn": "longrope"}, "only": ["default", "longrope"]},
+    "phi4_multimodal": {"types": {"yarn": "longrope"}, "only": ["default", "longrope"]},
+    "phimoe": {"mscales": True, "only": ["default", "longrope"]},
+}
+
+
+KIND = str | None
+Seen = dict[KIND, tuple[np.ndarray, float]]  # the list and the attention factor of each kind of layer
+SHARES = ("partial_rotary_factor", "rotary_pct", "rope_pct")
+BASES = ("rope_theta", "rotary_emb_base", "global_rope_theta", "local_rope_theta", "rope_local_base_freq",
+         "swa_rope_theta", "compress_rope_theta", "rotary_embedding_base")  # fmt: skip
+SIZES = ("hidden_size", "num_attention_heads")
+# Families that turn by places of images or frames, or whose width is a sum of their own.
+OWN = re.compile(
+    r"(?<!granite4_)vision|_image_(?!text)|image_model|vit|sam[23_]|mlcd|dinov3|sapiens|vjepa|pixtral|_dit$|ocr2_encoder"
+    r"|loftr|edgetam|esmfold|seamless|clvp_encoder|pe_.*encoder|video_(mask|prompt|encoder)"
+)
+NOT_A_SIZE = re.compile(
+    "_token|vocab|_id$|layer|expert|window|mamba|conv|linear|intermediate|moe|lora|position|num_key"
+)
+OTHERS = re.compile("audio|tokenizer|_ctc|diarization|speechlm|sam3$|blt$|streaming_encoder")  # where nothing was found
+
+
+# --- what the installed classes do ----------------------------------------------------------------------------------
+
+
+@cache
+def classes() -> dict[str, Any]:
+    """The configuration class of each model type that can be built without an argument."""
+    import transformers
+
+    transformers.logging.set_verbosity_error()
+    found = {}
+    names = importlib.import_module("transformers.models.auto.configuration_auto").CONFIG_MAPPING_NAMES
+    for kind in names:
+        try:
+            found[kind] = transformers.CONFIG_MAPPING[kind]
+            found[kind]()
+        except Exception:
+            found.pop(kind, None)
+    return found
+
+
+def made(kind: str, file: dict[str, Any]) -> Any:
+    """The configuration that a family makes of a file, or None where it refuses it."""
+    try:
+        return classes()[kind].from_dict(copy.deepcopy(file))
+    except Exception:
+        return None
+
+
+@cache
+def rotary_classes(Config: Any) -> list[Any]:
+    """What may make the tables for text of a family, the class whose parameter names this configuration first."""
+    import torch
+
+    try:
+        home = importlib.import_module(Config.__module__.replace("configuration_", "modeling_"))
+    except ImportError:
+        return []
+    found = []
+    for name, item in vars(home).items():
+        if not (inspect.isclass(item) and issubclass(item, torch.nn.Module) and re.search("Rotary|Rope|RoPE", name)):
+            continue
+        if re.search("Attention|(?<!Granite4)Vision|(?<!Higgs)Audio|DiT", name):
+            continue
+        hints = inspect.signature(item.__init__).parameters
+        hint = hints["config"].annotation if "config" in hints else None
+        found.append((getattr(hint, "__name__", hint) != Config.__name__, name, item))
+    return [item for *_, item in sorted(found, key=lambda one: one[:2])]
+
+
+def module_of(config: Any) -> Any:
+    """The rotary embedding that a configuration builds, or None."""
+    for Class in rotary_classes(type(config)):
+        try:
+            made = Class(config)
+        except Exception:
+            continue
+        if any(name.endswith("inv_freq") for name, _ in made.named_buffers()):
+            return made
+    return None
+
+
+def seen(config: Any) -> Seen:
+    """The frequencies by which the installed class turns; none where it has no rotary embedding for text."""
+    if config is None:
+        return {}
+    if config.model_type in ("gptj", "codegen", "roformer"):
+        return {None: (_of_a_table(config), 1.0)}
+    module, found = module_of(config), {}
+    for name, list_ in module.named_buffers() if module is not None else ():
+        if name.endswith("inv_freq") and "original" not in name:
+            kind = name.removesuffix("inv_freq").rstrip("_") or None
+            factor = getattr(module, f"{kind}_attention_scaling" if kind else "attention_scaling", 1.0)
+            found[kind] = list_.double().numpy().copy(), float(factor)
+    return found
+
+
+def _of_a_table(config: Any) -> np.ndarray:
+    """Where a function makes the table: the angles of position 1."""
+    width = getattr(config, "rotary_dim", None) or config.hidden_size // config.num_attention_heads
+    home = importlib.import_module(type(config).__module__.replace("configuration_", "modeling_"))
+    if config.model_type == "roformer":
+        table = home.RoFormerSinusoidalPositionalEmbedding(2, width)
+        table = table.create_weight() if hasattr(table, "create_weight") else table.weight
+    else:
+        table = home.create_sinusoidal_positions(2, width)
+    sin, cos = table[1].detach().double().numpy().reshape(2, -1)
+    return np.arctan2(sin, cos)
+
+
+def text_of(config: Any) -> tuple[str, Any]:
+    """The part of a configuration that is for text, and the path to it."""
+    try:
+        text = config.get_text_config(decoder=True)
+    except Exception:
+        return "", config
+    for path, part in _parts(config):
+        if part is text or (path == "" and type(part) is type(text)):
+            return path, part
+    return "", config
+
+
+def _parts(config: Any, path: str = "", depth: int = 3) -> Iterator[tuple[str, Any]]:
+    yield path, config
+    for name, value in vars(config).items() if depth else ():
+        if hasattr(value, "to_dict") and hasattr(value, "model_type"):
+            yield from _parts(value, f"{path}.{name}".lstrip("."), depth - 1)
+
+
+# --- the table -------------------------------------------------------------------------------------------------------
+
+
+def table() -> dict[str, Any]:
+    """What `rope_settings` reads by: see the docstring of `rope_lab.algebra.hf_rope` for its fields."""
+    import transformers
+
+    families: dict[str, Any] = {}
+    still, own, whole, heard = [], [], {}, set()
+    for kind in classes():
+        path, text = text_of(made(kind, {}) or classes()[kind]())
+        if path:
+            whole[kind] = path, text.model_type
+            continue
+        if OWN.search(kind) and rotary_like(classes()[kind]):
+            own.append(kind)
+            continue
+        found = family(kind)
+        if found is None:
+            (own if rotary_like(classes()[kind]) and OTHERS.search(kind) else still).append(kind)
+        else:
+            families[kind], names = found
+            heard |= names
+    for kind, (path, inner) in whole.items():
+        if inner in still or inner in own:
+            (still if inner in still else own).append(kind)
+        elif inner in families:
+            flat = moved(kind, {"rope_theta": ODD}) or moved(kind, {"head_dim": 6})
+            families[kind] = {"in": path, "as": inner} | ({"flat": True} if flat else {}) | of_a_part(kind, path, inner)
+    used = {name for entry in families.values() for name in _used(entry)}
+    return {
+        "transformers": transformers.__version__,
+        "still": sorted(still),
+        "own": sorted(own),
+        "inert": sorted(heard - used - {*BASES, *SHARES, *WIDTHS, "rotary_dim", "rope_scaling_layers"}),
+        "families": dict(sorted(families.items())),
+    }
+
+
+def of_a_part(kind: str, path: str, inner: str) -> dict[str, Any]:
+    """What holds in the part for text of a larger configuration and not in its family alone.
+
+    ``set`` where the part leaves it out, ``alone`` where there is no such part.
+    """
+    file: dict[str, Any] = {"vocab_size": 777}
+    for step in reversed(path.split(".")):
+        file = {step: file}
+    usual, found = _sizes(made(inner, {})), {}
+    for field, config in {"set": made(kind, file), "alone": made(kind, {})}.items():
+        if config is not None and (own := _sizes(text_of(config)[1])) != usual:
+            found[field] = {n: v for n, v in own.items() if v != usual.get(n)}
+            if (
+                own.get("head_dim", 0) * own.get("num_attention_heads", 0) != own.get("hidden_size")
+                and "head_dim" in own
+            ):
+                found[field]["head_dim"] = own["head_dim"]
+    file = {"rope_theta": ODD}
+    for step in reversed(path.split(".")):
+        file = {step: file}
+    read, alone = (
+        seen(text_of(c)[1]) if c is not None else {} for c in (made(kind, file), made(inner, {"rope_theta": ODD}))
+    )
+    if read and alone and not _same(read, alone):  # the class has a rule with a base of its own there
+        found["rule"] = {
+            "rope_type": "default",
+            "rope_theta": found.get("set", usual).get("rope_theta", usual["rope_theta"]),
+        }
+    return {f: v for f, v in found.items() if f != "alone" or v != found.get("set")}
+
+
+def _sizes(config: Any) -> dict[str, Any]:
+    content = config.to_dict()
+    aliases = getattr(type(config), "attribute_map", {})
+    found = {n: content.get(aliases.get(n, n)) for n in (*SIZES, "head_dim", "max_position_embeddings")}
+    found |= {n: v for n, v in (content.get("rope_parameters") or {}).items() if n == "rope_theta"}
+    return {n: v for n, v in found.items() if isinstance(v, int | float)}
+
+
+def rotary_like(Config: Any) -> bool:
+    """Whether the code of a configuration speaks of a rotary embedding."""
+    try:
+        home = importlib.import_module(Config.__module__.replace("configuration_", "modeling_"))
+    except ImportError:
+        return False
+    return any(re.search("Rotary|Rope|RoPE", name) for name in vars(home))
+
+
+def moved(kind: str, file: dict[str, Any]) -> bool:
+    """Whether a key on top of a larger configuration changes the rotation of its text part."""
+    lists = [seen(text_of(config)[1]) if (config := made(kind, f)) is not None else {} for f in ({}, file)]
+    return all(lists) and not _same(*lists)
+
+
+def _same(one: Seen, other: Seen) -> bool:
+    return one.keys() == other.keys() and all(
+        len(one[k][0]) == len(other[k][0]) and np.allclose(one[k][0], other[k][0], rtol=1e-4) for k in one
+    )
+
+
+def _used(entry: dict[str, Any]) -> set[str]:
+    """Every name that a family's entry reads."""
+    found = {name for key in ("base", "share", "width") for name in entry.get(key, ())} | set(entry.get("needs", ()))
+    found |= {name for names in entry.get("names", {}).values() for name in names}
+    return found.union(*(_used(kind) for kind in entry.get("kinds", {}).values()))
+
+
+def family(kind: str) -> tuple[dict[str, Any], set[str]] | None:
+    """The entry of a family, and the keys of its class that speak of rotation; None where nothing turns."""
+    Config = classes()[kind]
+    default = made(kind, {})
+    rules = getattr(default, "rope_parameters", None) or {}
+    labels = [k for k, v in rules.items() if isinstance(v, dict) or (v is None and k.endswith("attention"))]
+    layers = {"layer_types": labels, "num_hidden_layers": len(labels)} if len(labels) > 1 else {}
+    if layers and len(seen(made(kind, layers))) < len(seen(default)):
+        layers = {}
+    if layers and set(seen(made(kind, layers))) != {k for k in labels if rules[k] is not None}:
+        layers = {}
+
+    asked: dict[str, Seen] = {}
+
+    def ask(**file: Any) -> Seen:
+        key = json.dumps(file, sort_keys=True)
+        if key not in asked:
+            asked[key] = seen(made(kind, layers | file))
+        return asked[key]
+
+    first = ask()
+    if not first and kind != "cohere_compass_text":
+        return None
+    content = default.to_dict()
+    source = inspect.getsource(sys.modules[Config.__module__])
+    aliases = getattr(Config, "attribute_map", {})
+    names = {
+        *content,
+        *re.findall(r'kwargs\.(?:pop|get|setdefault)\(\s*"(\w+)"', source),
+        *aliases,
+        *aliases.values(),
+    } | {"head_dim"}
+    heard = {n for n in names if SPEAKS.search(n) or n in WIDTHS} - {"rope_parameters", "rope_scaling"}
+    role = {real: alias for alias, real in aliases.items()}
+    entry: dict[str, Any] = {}
+    parts: dict[KIND, dict[str, Any]] = {k: {"set": {}} for k in first}
+    standard = {"rope_scaling": {"rope_type": "default"}}
+
+    # the width of a head, and the names of the sizes that it is derived from
+    sizes = {n: content.get(aliases.get(n, n)) for n in SIZES}
+    derived: set[KIND] = set()  # where the width is hidden_size / heads unless a file says it
+    for name in sorted(
+        n for n in names if isinstance(content.get(n), int | None) and not isinstance(content.get(n), bool)
+    ):
+        if name in (
+            "rope_parameters",
+            "rope_scaling",
+            "per_layer_config",
+            "layer_types",
+            *BASES,
+            *SHARES,
+        ) or NOT_A_SIZE.search(name):
+            continue
+        alias = role.get(name, name)
+        alias = aliases[name] if aliases.get(name) in SIZES else alias
+        value = content.get(name)
+        for odd in [2 * value] if value else [2 * (sizes["hidden_size"] or 1), 48, 96]:
+            got = ask(**{name: odd})
+            if got.keys() != first.keys() or all(len(got[k][0]) == len(first[k][0]) for k in first):
+                continue
+            if name == "rotary_dim":
+                entry["rotary_dim"] = True
+            elif alias in SIZES:
+                derived |= {k for k in first if len(got[k][0]) != len(first[k][0])}
+                if name != alias:
+                    entry.setdefault("names", {}).setdefault(alias, []).append(name)
+            elif not value and name != "head_dim" and all(len(got[k][0]) == 2 * len(first[k][0]) for k in first):
+                entry.setdefault("names", {}).setdefault("hidden_size", []).append(name)
+            else:
+                for k in first:
+                    if len(got[k][0]) != len(first[k][0]):
+                        parts[k].setdefault("width", []).append(name)
+            break
+    for name, size in sizes.items():
+        if (real := aliases.get(name, name)) not in (name, *entry.get("names", {}).get(name, ())):
+            entry.setdefault("names", {}).setdefault(name, []).append(real)
+        if isinstance(size, int):
+            entry.setdefault("set", {})[name] = size
+    for name in ("max_position_embeddings", "original_max_position_embeddings", "qk_nope_head_dim"):
+        if isinstance(value := content.get(aliases.get(name, name)), int):
+            entry.setdefault("set", {})[name] = value
+            if name in aliases:
+                entry.setdefault("names", {}).setdefault(name, []).append(aliases[name])
+
+    for k, part in parts.items():
+        part.setdefault("width", [])
+        rule = rules.get(k) if k in rules else rules if k is None else {}
+        rule = dict(rule or {})
+        planes = len(first[k][0])
+        share = rule.get("partial_rotary_factor")
+        for name in part.get("width", []):
+            here = content.get(aliases.get(name, name))
+            if k in (kinds_ := content.get("layer_types") or ()):
+                here = _of_one(content.get("per_layer_config"), kinds_.index(k)).get(name, here)
+            if isinstance(here, int) and k not in derived:
+                part["set"][name] = here
+            elif name == "global_head_dim":
+                part["set"][name] = 2 * planes
+        # the share
+        turned = {n: [ask(**{n: odd}) for odd in (0.5, 0.25)] for n in SHARES}
+        shares = [n for n, found in turned.items() if any(k in one and len(one[k][0]) != planes for one in found)]
+        if shares:
+            part["share"] = shares
+        proportional = rule.get("rope_type") == "proportional"
+        whole = next(iter(part["set"].values()), None) or (
+            sizes["hidden_size"] // sizes["num_attention_heads"]
+            if all(isinstance(v, int) for v in sizes.values())
+            else None
+        )
+        turns = (
+            share
+            if share and whole and not proportional and (int(whole * share) + 1) // 2 == planes != whole // 2
+            else None
+        )
+        if turns:
+            part["set"]["partial_rotary_factor"] = turns
+        if not (shares and turns):  # then a width that turns is that of the head's part
+            part.get("width", []).sort(key=lambda n: n != "qk_rope_head_dim")
+        # the base
+        plain = ask(**standard)
+        under = standard if plain else {}
+        part["base"] = [n for n in BASES if _base_of(ask(**under, **{n: ODD}).get(k)) == ODD]
+        free = [n for n in BASES if _base_of(ask(**{n: ODD}).get(k)) == ODD]
+        base = rule.get("rope_theta", getattr(default, "rope_theta", getattr(default, "rotary_embedding_base", 10000)))
+        part["set"]["rope_theta"] = float(base)
+        inside = {n: v for n, v in rule.items() if n not in ("type", "partial_rotary_factor", "rope_theta")}
+        if part["base"] and not free and not proportional:
+            inside |= {"rope_theta": base}
+            part["set"].pop("rope_theta")
+            if plain.get(k):
+                part["set"]["rope_theta"] = float(_base_of(plain[k], known=getattr(Config, "default_theta", 1e4)))
+        if turns and k in plain and len(plain[k][0]) != planes:
+            inside |= {"partial_rotary_factor": part["set"].pop("partial_rotary_factor")}
+        if proportional:
+            inside |= {"partial_rotary_factor": share}
+        if inside != {"rope_type": "default"} and inside:
+            part["rule"] = inside
+        if k is not None:  # what a rule in the file must say itself
+            bare = ask(rope_parameters={label: {"rope_type": "default"} for label in labels}).get(k)
+            based = ask(rope_parameters={label: {"rope_type": "default", "rope_theta": ODD} for label in labels}).get(k)
+            own = part.get("rule", {})
+            if bare is None and not part["base"] and "rope_theta" in part["set"]:
+                own = {"rope_theta": part["set"].pop("rope_theta"), **own}
+            if turns and based is not None and len(based[0]) != planes:
+                own = {"partial_rotary_factor": part["set"].pop("partial_rotary_factor"), **own}
+            if own:
+                part["rule"] = own
+            others = {o: {"rope_type": "default", "rope_theta": ODD} for o in labels if o != k}
+            if others and k in (got := ask(rope_parameters=others)) and _same({k: got[k]}, {k: first[k]}):
+                part["fills"] = True
+        scaled = ask(rope_scaling={"rope_type": "linear", "factor": 4.0}).get(k)
+        flat = plain.get(k) or first[k]
+        slowed = scaled is not None and len(scaled[0]) and np.isclose(scaled[0][0] / flat[0][0], 0.25)
+        if k is None and not slowed:
+            entry["only"] = ["default"]
+        if k is not None and slowed:
+            part["scaled"] = True
+    halves = {"rope_type": "default", "rope_theta": 1e4, "partial_rotary_factor": 0.25}
+    for k, found in ask(rope_parameters={k: dict(halves) for k in labels} if labels else halves).items():
+        if k in parts and len(found[0]) == len(first[k][0]) and "partial_rotary_factor" not in parts[k]["set"]:
+            parts[k]["whole"] = True
+    if None in parts:
+        part = parts.pop(None)
+        entry["set"] = entry.get("set", {}) | part.pop("set")
+        entry |= part
+    else:
+        entry["kinds"] = parts
+        for k in labels:
+            if rules[k] is None:
+                parts[k] = {"still": True, "set": dict(next(iter(parts.values()))["set"])}
+            elif k not in parts:  # its default has no layer of this kind
+                like = next(iter(parts.values()))
+                kept = {n: v for n, v in like["set"].items() if n not in ("rope_theta", "partial_rotary_factor")}
+                parts[k] = {**like, "set": kept, "rule": rules[k]}
+    if kinds := sorted(set(getattr(default, "layer_types", None) or ())):
+        entry["layers"] = kinds
+    entry |= _dealt(default)
+    if (quiet := _still().get(kind)) and "kinds" not in entry:
+        entry["still"] = quiet
+    entry |= KNOWN.get(kind, {}) | {"set": entry.get("set", {}) | KNOWN.get(kind, {}).get("set", {})}
+    return _short(entry), heard
+
+
+def _of_one(layers: Any, i: int) -> dict[str, Any]:
+    """What one layer has for itself."""
+    own = layers.get(i, layers.get(str(i))) if isinstance(layers, dict) else layers[i] if layers else None
+    return own or {}
+
+
+def _base_of(found: tuple[np.ndarray, float] | None, known: Any = ODD) -> float:
+    """The base of a list with one; ``known`` where it is close to it."""
+    if found is None or len(found[0]) < 2 or found[0][1] <= 0:
+        return 0.0
+    if not np.isclose(found[0][0], 1):
+        return 0.0
+    for turning in (2 * len(found[0]), 2 * len(found[0]) - 1):  # a width may be odd
+        base = found[0][1] ** (-turning / 2)
+        if isinstance(known, float | int) and abs(base / known - 1) < 1e-3:
+            return float(known)
+    return round(found[0][1] ** -float(len(found[0])))
+
+
+def _short(entry: dict[str, Any]) -> dict[str, Any]:
+    """An entry without what is common to most families."""
+    if entry.get("base") == ["rope_theta"]:
+        del entry["base"]
+    if entry.get("width") == ["head_dim"]:
+        del entry["width"]
+    if "kinds" in entry:
+        entry["kinds"] = {k: _short(part) for k, part in entry["kinds"].items()}
+    return {k: v for k, v in entry.items() if v not in ({}, None)}
+
+
+def _dealt(config: Any) -> dict[str, Any]:
+    """M-RoPE: the sections that hold where a file has none, and whether the planes go to the axes in turn."""
+    module = module_of(config)
+    sections = getattr(module, "mrope_section", None)
+    if not isinstance(sections, list) or len(sections) != 3:
+        return {}
+    import torch
+
+    moved = []
+    for axis in range(3):
+        place = torch.zeros(3, 1, 1)
+        place[axis] = 1.0
+        try:
+            cos, sin = module(torch.zeros(1, 1, 8), place)
+        except Exception:
+            return {"sections": sections}
+        moved.append(torch.atan2(sin, cos).flatten()[: cos.shape[-1] // 2] != 0)
+    return {"sections": sections} | ({"in_turn": True} if moved[1][1] else {})
+
+
+@cache
+def _still() -> dict[str, list[str]]:
+    """The kinds of layer that do not turn, from the table of probed models."""
+    found: dict[str, list[str]] = {}
+    for row in probe_results()["rows"]:
+        if row.get("skipped") or row["model"] not in classes():
+            continue
+        config = text_of(classes()[row["model"]]())[1]
+        kinds = getattr(config, "layer_types", None) or ()
+        quiet = {i for a in row["answers"] for i in a["layers"] if a["words"][:1] == ["no rotation"]}
+        turns = {i for a in row["answers"] for i in a["layers"] if a["queries"]}
+        names = {kinds[i] for i in quiet if i < len(kinds)} - {kinds[i] for i in turns if i < len(kinds)}
+        if names and turns:
+            found[config.model_type] = sorted(names)
+    return found
+
+
+def text_of_table(made_: dict[str, Any]) -> str:
+    """The table as JSON with a family in each line."""
+    head = json.dumps({k: v for k, v in made_.items() if k != "families"})[:-1]
+    rows = ",\n".join(f" {json.dumps(k)}: {json.dumps(v, separators=(',', ':'))}" for k, v in made_["families"].items())
+    return head.replace('], "', '],\n"') + ',\n"families": {\n' + rows + "\n}}\n"
+
+
+# --- the check ------------------------------------------------------------------------------------------------------
+
+FORMS = ("as saved", "without RoPE keys", "before transformers 5")
+
+
+def file_of(kind: str, form: str) -> dict[str, Any]:
+    """The file that a family's default configuration is saved as, in one of three forms."""
+    whole = json.loads(json.dumps(classes()[kind]().to_dict(), default=str))
+    whole.pop("transformers_version", None)
+    path, _ = text_of(classes()[kind]())
+    file = whole
+    for step in path.split(".") if path else ():
+        file = file[step]
+    if form == FORMS[0]:
+        return whole
+    rules = file.get("rope_parameters") or {}
+    for name in [n for n in file if SPEAKS.search(n) and n not in WIDTHS and "layers" not in n]:
+        del file[name]
+    if form == FORMS[2] and rules:
+        entry = _entry(str(file.get("model_type") or kind))
+        kinds = {k: v for k, v in rules.items() if isinstance(v, dict)}
+        for k, one in kinds.items() or [(None, rules)]:
+            mine = entry.get("kinds", {}).get(k, entry)
+            rule = dict(one)
+            for field, name in (("base", "rope_theta"), ("share", "partial_rotary_factor")):
+                own = mine.get(field, ["rope_theta"] if field == "base" else [])
+                if (value := rule.pop(name, None)) is not None and (own or k is None):
+                    file.setdefault(own[0] if own else name, value)
+            if not kinds:
+                file["rope_scaling"] = None if set(rule) <= {"rope_type", "type"} else rule
+    return whole
+
+
+def _entry(kind: str) -> dict[str, Any]:
+    return json.loads(DATA.read_text())["families"].get(kind, {})
+
+
+def verdict(kind: str, form: str) -> tuple[str, str]:
+    """How one form of a family's file is read: "read", "refused" or "wrong", and why; "none" without a reference."""
+    file = file_of(kind, form)
+    want = seen(text_of(config)[1]) if (config := made(kind, file)) is not None else {}
+    if not want:
+        return "none", "its class refuses it" if config is None else "no rotary embedding"
+    refused = ""
+    for k, (theirs, factor) in want.items():
+        try:
+            found = rope_settings(copy.deepcopy(file), layer_type=k)
+            width = found.rotary_dim or found.head_dim
+            ours = found.schedule.at(1).frequencies(width, base=found.base)
+        except (TypeError, ValueError) as error:
+            refused = str(error)
+            continue
+        if found.schedule.attention_factor != factor and abs(found.schedule.attention_factor - factor) > 1e-6:
+            return "wrong", f"{k}: factor {found.schedule.attention_factor}, its class has {factor}"
+        if len(ours) != len(theirs):
+            return "wrong", f"{k}: {len(ours)} planes, its class has {len(theirs)}"
+        if not np.allclose(np.sort(ours), np.sort(theirs), rtol=2e-5):
+            return "wrong", f"{k}: slowest plane {min(ours):.4g}, its class has {min(theirs):.4g}"
+    return ("refused", refused) if refused else ("read", "")
+
+
+def all_families() -> list[str]:
+    """Every family whose default configuration has a rotary embedding for text, and all that the table names."""
+    known = json.loads(DATA.read_text())
+    return sorted(set(known["families"]) & set(classes()))
+
+
+def main() -> int:
+    """Print the table; 1 if a file is read wrongly."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--write", action="store_true", help=f"make {DATA.name} anew first")
+    warnings.filterwarnings("ignore")
+    if parser.parse_args().write:
+        DATA.write_text(text_of_table(table()), encoding="utf-8")
+    counts: dict[str, int] = {}
+    for kind in all_families():
+        for form in FORMS:
+            said, why = verdict(kind, form)
+            counts[f"{form}: {said}"] = counts.get(f"{form}: {said}", 0) + 1
+            print(f"{kind:40} {form:22} {said:8} {why}".rstrip())
+    print(*(f"{count:5} {name}" for name, count in sorted(counts.items())), sep="\n")
+    return int(any(name.endswith("wrong") for name in counts))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -136,7 +136,7 @@ class _Rope:
         return int(value)
 
     def widths(self, suffix: str) -> tuple[int, int]:
-        """Of a head, and of what turns in it; with MLA no more than that counts."""
+        """The width of a head, and of the part that turns; with MLA that part alone counts."""
         head_dim = self.number(f"key_length{suffix}", group="attention.") or self.number(
             "key_length", group="attention."
         )
@@ -176,7 +176,7 @@ class _Rope:
         return counts[:-1] if len(counts) == 4 and not counts[-1] else counts
 
     def schedule(self, planes: int | None) -> Schedule:
-        """What becomes of the frequencies of so many planes; None: of as many as there are divisors."""
+        """The schedule of so many planes; None: of as many planes as there are divisors."""
         kind = self.keys.get(f"{self.arch}.rope.scaling.type", "linear")
         if kind not in ("none", "linear", "yarn", "longrope"):
             raise ValueError(f"{self.arch}.rope.scaling.type: expected none, linear, yarn or longrope, got {kind!r}")

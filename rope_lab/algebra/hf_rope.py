@@ -98,7 +98,7 @@ class Part:
     # --- what a field says -------------------------------------------------------------------------------------------
 
     def get(self, name: str) -> Any:
-        """What stands beside the rule under a name or another name for it, or what holds in the family without it."""
+        """The value beside the rule, under its name or another name for it, or the family's own without one."""
         own = self.entry.get("names", {}).get(name, ())
         found = next((v for n in (name, *own) if (v := self.file.get(n)) is not None), None)
         return self.entry.get("set", {}).get(name) if found is None else self._of_layers(name, found)
@@ -112,8 +112,11 @@ class Part:
                 f"partial_rotary_factor: expected 1, since {self.kind} turns the whole head, got {said!r}; leave it "
                 "out, or name the family that turns a part"
             )
-        heads = (self._whole_head, self.file.get("head_dim"), self._of_one_layer().get("head_dim"))
-        fits = isinstance(said, int | float) and any(h and round(h * said) == self.width[1] for h in heads)
+        width, own = self.width[1], self._of_one_layer().get("head_dim")
+        heads = [h for h in (self._whole_head, self.file.get("head_dim"), own) if isinstance(h, int | float) and h]
+        fits = True  # what is no number is refused where it is read
+        if isinstance(said, int | float) and isinstance(width, int | float):
+            fits = any(abs(h * said - width) <= 0.5 for h in heads)
         if said not in (None, 1) and self.of_part and self.known and not fits:
             raise ValueError(
                 f"partial_rotary_factor: expected the share of {self.width[1]} in a head of {self._whole_head}, got "
@@ -122,10 +125,9 @@ class Part:
         return self.found("share", "partial_rotary_factor")
 
     @property
-    def _whole_head(self) -> int:
+    def _whole_head(self) -> float:
         """The width of a head of which a part turns."""
-        rest = self.file.get("qk_nope_head_dim", self.entry.get("set", {}).get("qk_nope_head_dim", 0))
-        return int(self.width[1] or 0) + int(rest)
+        return sum(n for n in (self.width[1], self.get("qk_nope_head_dim")) if isinstance(n, int | float))
 
     def found(self, field: str, name: str) -> tuple[str, Any]:
         """The name and value of what the family keeps under ``field``: in the rule, beside it, or what holds."""
@@ -175,7 +177,7 @@ class Part:
 
     @property
     def rotary_dim(self) -> Any:
-        """How many coordinates turn, where a key says it and no share does."""
+        """The number of coordinates that turn, where a key says it and no share does."""
         if not self.entry.get("rotary_dim"):
             return None
         shares = [self.rule.get("partial_rotary_factor"), *map(self.file.get, self._names("share", []))]
@@ -215,12 +217,14 @@ class Part:
         return turning[0]
 
     def _of_one_layer(self) -> Mapping[str, Any]:
-        """What a layer of this kind has for itself (``per_layer_config``)."""
+        """The settings that a layer of this kind has for itself (``per_layer_config``)."""
         layers, kinds = self.file.get("per_layer_config"), self.file.get("layer_types") or ()
-        if not layers or self.layer_type not in kinds:
+        if not layers or not isinstance(kinds, list | tuple) or self.layer_type not in kinds:
             return {}
         i = list(kinds).index(self.layer_type)
-        own = layers.get(i, layers.get(str(i))) if isinstance(layers, Mapping) else layers[i]
+        if isinstance(layers, list):
+            layers = dict(enumerate(layers))
+        own = layers.get(i, layers.get(str(i))) if isinstance(layers, Mapping) else None
         return own if isinstance(own, Mapping) else {}
 
     # --- the rule ----------------------------------------------------------------------------------------------------
@@ -264,7 +268,7 @@ class Part:
         return rule
 
     def _rule_of_a_kind(self, new: Any, old: Any, kinds: Any, label: str | None) -> Mapping[str, Any]:
-        """Where the family has a rule for each kind of layer."""
+        """The rule of one kind of layer, in a family that has one for each."""
         if not types(new) and types(old):
             new, old = old, {}
         named = list(kinds)
@@ -374,7 +378,9 @@ class Part:
         if self.layer_type is None:
             return
         given = self.file.get("layer_types")
-        named = set(given if isinstance(given, list) else ()) | set(self.entry.get("layers", ()))
+        named = {k for k in (given if isinstance(given, list) else ()) if isinstance(k, str)} | set(
+            self.entry.get("layers", ())
+        )
         if self.file.get("sliding_window"):
             named |= {"sliding_attention"}
         if any("sliding_window_pattern" in str(name) for name in self.file):
@@ -451,7 +457,7 @@ class Part:
                 elif "theta" in name or "base" in name:
                     agrees = value in (bases if name not in self._same_in_all(name) else {base})
                 elif "pct" in name or "factor" in name or "percent" in name:
-                    agrees = int((self._whole_head if self.of_part else width) * value) == turning
+                    agrees = (self._whole_head if self.of_part else width) * value // 1 == turning
                 elif name == "rotary_dim":
                     agrees = value == turning
                 else:  # where a head has a part that turns, the width of all of it is another
@@ -485,6 +491,8 @@ def _one_of(given: Mapping[Any, Any], named: Sequence[str], label: str | None) -
         raise ValueError(f"layer_type: expected one of {', '.join(named)}, got {label!r}: their frequencies differ")
     if given[label] is None:
         raise ValueError(f"layer_type: expected layers that turn, got {label!r}, which have no positions")
+    if not isinstance(given[label], Mapping):
+        raise TypeError(f"{label}: expected a dictionary with the rule of these layers, got {given[label]!r}")
     for name, value in given.items():
         if name not in named and name not in given[label] and value not in (None, "default"):
             raise ValueError(
@@ -543,7 +551,7 @@ def _text_part(file: Mapping[str, Any], known: Mapping[str, Any]) -> tuple[Mappi
 
 
 def _inside(file: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """What may be the part for text where the family does not say it."""
+    """The nested parts that may be the one for text, where the family does not say which is."""
     for name in TEXT:
         if (part := file.get(name)) and not isinstance(part, str | int | float | list):
             yield _as_file(part)

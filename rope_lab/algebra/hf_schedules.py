@@ -195,6 +195,12 @@ class _Settings:
             raise ValueError(f"{key}: expected a number of at least 0, got {value}; leave it out for the usual one")
         return value
 
+    def divisors(self, key: str) -> tuple[Any, ...]:
+        """A list of numbers above 0."""
+        if not (found := _list(key, self[key])):
+            raise ValueError(f"{key}: expected a divisor for each plane, got none; look at the model's config.json")
+        return tuple(_above_zero(key, value) for value in found)
+
     @property
     def window(self) -> int:
         """The length of the training: what stands beside the settings counts first, as in the library."""
@@ -241,8 +247,8 @@ MAKERS: dict[str, Callable[[_Settings], Schedule]] = {
         factor=s.needed("factor"), window=s.window, slow=s.needed("low_freq_factor"), fast=s.needed("high_freq_factor")
     ),
     "longrope": lambda s: LongRoPE(
-        short=_list("short_factor", s["short_factor"]),
-        long=_list("long_factor", s["long_factor"]),
+        short=s.divisors("short_factor"),
+        long=s.divisors("long_factor"),
         window=s.window,
         factor=s.factor,
         given=s.number("attention_factor"),

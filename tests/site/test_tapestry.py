@@ -35,19 +35,50 @@ LLAMA31 = {
     },
 }
 DYNAMIC = {"head_dim": 64, "rope_scaling": {"type": "dynamic", "factor": 2.0}, "max_position_embeddings": 2048}
-READ = [
-    (YARN, {"head_dim": 64, "rotary": 64, "base": 50000.0, "window": 1024, "scaling": "yarn", "factor": 4.0}),
-    (V5, {"head_dim": 32, "rotary": 32, "base": 1e6, "window": 2048, "scaling": "linear", "factor": 8.0}),
-    (NEOX, {"head_dim": 96, "rotary": 24, "base": 10000.0, "scaling": "none"}),
-    (LLAMA31, {"window": 8192, "scaling": "llama3", "factor": 8.0, "low": 1.0, "high": 4.0}),
-    (DYNAMIC, {"scaling": "ntk", "factor": 3.0, "base": 10000.0}),
+GPT_OSS = {"model_type": "gpt_oss"}  # its family's default, whose ramp is not rounded
+GEMMA = {"model_type": "gemma3", "text_config": {"rope_scaling": {"rope_type": "linear", "factor": 8.0}}}
+READ = [  # a file, the state, and words of what is told
+    (
+        YARN,
+        {"head_dim": 64, "rotary": 64, "base": 50000.0, "window": 1024, "scaling": "yarn", "factor": 4.0},
+        "mine: 32",
+    ),
+    (V5, {"head_dim": 32, "rotary": 32, "base": 1e6, "window": 2048, "scaling": "linear", "factor": 8.0}, "16 planes"),
+    (NEOX, {"head_dim": 96, "rotary": 24, "base": 10000.0, "scaling": "none"}, "(12 of them turn)"),
+    (LLAMA31, {"window": 8192, "scaling": "llama3", "factor": 8.0, "low": 1.0, "high": 4.0}, "from a window of 8,192"),
+    (DYNAMIC, {"scaling": "ntk", "factor": 3.0, "base": 10000.0}, "drawn for a text of 4,096 positions"),
+    (GPT_OSS, {"scaling": "yarn", "factor": 32.0, "window": 4096, "whole": False}, "its ramp not rounded"),
+    (GEMMA, {"base": 1e6, "scaling": "linear"}, "(the file names none; this is the default of gemma3_text)"),
+    (GEMMA, {"factor": 8.0}, "Its layers of full_attention are drawn; sliding_attention has 128 planes, base 10,000."),
+    ({"model_type": "gemma4_text"}, {"head_dim": 512, "rotary": 128, "base": 1e6**0.25}, "exponents of the whole head"),
+    (
+        {"model_type": "llama4_text", "rope_scaling": LLAMA31["rope_scaling"] | {"high_freq_factor": 1.0}},
+        {"high": 1.0},
+        "Its layers of full_attention do not turn.",
+    ),
+    (
+        {"head_dim": 8, "rope_scaling": {"type": "mrope", "mrope_section": [1, 1, 2]}},
+        {"rotary": 8},
+        "3 axes (1, 1, 2 planes)",
+    ),
+    (
+        {
+            "model_type": "phi3",
+            "rope_scaling": {"type": "longrope", "short_factor": [1.0] * 48, "long_factor": [2.0] * 48},
+        },
+        {"scaling": "none"},
+        "The divisors are read and not drawn",
+    ),
 ]
 REFUSED = [
     ("no json", "expected a file of JSON"),
-    ("{}", "expected head_dim, or hidden_size and num_attention_heads"),
-    (json.dumps({"head_dim": 64, "rope_scaling": {"type": "longrope"}}), "got longrope"),
+    ("{}", "head_dim: expected it, or hidden_size and num_attention_heads"),
+    (json.dumps({"head_dim": 64, "rope_scaling": {"type": "spiral"}}), "got 'spiral', which is not known here"),
+    (json.dumps({"head_dim": 64, "rope_theta": "10000"}), "rope_theta: expected a number, got '10000'"),
+    (json.dumps({"model_type": "bert"}), "expected a family that turns, got bert"),
+    (json.dumps({"head_dim": 64, "rope_theta": -1}), "rope_theta: expected a number above 0, got -1"),
     (json.dumps({"head_dim": 7}), "expected an even head_dim, got 7"),
-    (json.dumps({"head_dim": 64, "rope_theta": -1}), "expected base from"),
+    (json.dumps({"head_dim": 64, "rope_theta": 1}), "expected base from 1.5"),
     (json.dumps({"head_dim": 64, "rotary_dim": 128}), "at most head_dim = 64"),
 ]
 
@@ -120,9 +151,9 @@ def test_keys_do_what_a_drag_does(show):
     expect(page.locator("svg text", has_text="96 planes do not turn")).to_be_visible()
 
 
-@pytest.mark.parametrize(("config", "expected"), READ, ids=lambda part: str(part.get("scaling", ""))[:9])
+@pytest.mark.parametrize(("config", "expected", "told"), READ, ids=[told for *_, told in READ])
 @pytest.mark.parametrize("way", ["chosen", "dropped"])
-def test_a_configuration_is_read(show, tmp_path, config, expected, way):
+def test_a_configuration_is_read(show, tmp_path, config, expected, told, way):
     page = show(Tapestry())
     text = json.dumps(config)
     if way == "chosen":
@@ -139,12 +170,13 @@ def test_a_configuration_is_read(show, tmp_path, config, expected, way):
             text,
         )
     expect(page.get_by_label("model")).to_have_value("yours")
+    expect(page.locator(".rope-told")).to_contain_text(told)
     page.get_by_role("button", name="Link to this state").click()
     pairs = dict(pair.split(":") for pair in page.evaluate("location.hash").split("=")[1].split(";"))
-    kinds = {name: str if name in ("scaling", "model") else float for name in pairs}
-    found = {name: kinds[name](text) for name, text in pairs.items()}
+    kinds = {"scaling": str, "model": str, "whole": lambda text: text == "true"}
+    found = {name: kinds.get(name, float)(text) for name, text in pairs.items()}
     state = {**Tapestry().state(), **found}
-    assert {name: state[name] for name in expected} == expected
+    assert {name: state[name] for name in expected} == pytest.approx(expected)
     values = Tapestry.compute({**state, **{name: int(state[name]) for name in ("head_dim", "rotary", "window")}})
     assert score(page) == f"{values['logit']:.3f}".replace("-", "−")
     assert f"{values['never']} of {values['turning']}" in page.locator('dd[data-name="never"]').inner_text()

@@ -1,6 +1,6 @@
 import { html, number, plain } from "../../show/widgets/draw.js";
 import { widget } from "../../show/widgets/kit.js";
-import { read } from "./tapestry_config.js";
+import { parse, read } from "./tapestry_config.js";
 import { shapesOf, tell } from "./tapestry_weights.js";
 
 const TURN = 2 * Math.PI;
@@ -11,16 +11,18 @@ const powers = (width, base) => Array.from({ length: width / 2 }, (_, i) => base
 const settings = (state) => state.models[state.model] ?? state;
 
 /** The frequencies of all planes of a head; planes that stand still are 0. */
-function frequencies({ head_dim, rotary, base, window, scaling, factor, low, high }) {
+function frequencies({ head_dim, rotary, base, window, scaling, factor, low, high, whole: rounded }) {
   let theta = powers(rotary, base);
   const mix = (kept) => theta.map((t, i) => kept(t, i) * t + ((1 - kept(t, i)) * t) / factor);
   if (scaling === "linear") theta = theta.map((t) => t / factor);
   if (scaling === "ntk" && rotary > 2) theta = powers(rotary, base * factor ** (rotary / (rotary - 2)));
-  if (scaling === "llama3") theta = mix((t) => clip(((window * t) / TURN - low) / (high - low)));
+  const turns = (t) => (window * t) / TURN;
+  if (scaling === "llama3")
+    theta = mix((t) => (low === high ? Number(turns(t) >= low) : clip((turns(t) - low) / (high - low))));
   if (scaling === "yarn") {
-    const plane = (turns) => (rotary * Math.log(window / (TURN * turns))) / (2 * Math.log(base));
-    const first = Math.max(Math.floor(plane(high)), 0),
-      last = Math.min(Math.ceil(plane(low)), rotary - 1);
+    const plane = (times) => (rotary * Math.log(window / (TURN * times))) / (2 * Math.log(base));
+    const first = Math.max(rounded ? Math.floor(plane(high)) : plane(high), 0),
+      last = Math.min(rounded ? Math.ceil(plane(low)) : plane(low), rotary - 1);
     theta = mix((_, i) => 1 - clip((i - first) / (last - first || 0.001)));
   }
   return [...theta, ...Array((head_dim - rotary) / 2).fill(0)];
@@ -145,6 +147,7 @@ function models(ui, row) {
   );
   ui.ranges.model = [...names, "yours"];
   ui.ranges.scaling = ["none", "linear", "ntk", "yarn", "llama3"];
+  ui.ranges.whole = [false, true];
   for (const key of ["head_dim", "rotary", "window"]) ui.ranges[key] = [...ui.limits[key], 1];
   for (const key of ["base", "factor", "low", "high"]) ui.ranges[key] = [...ui.limits[key], 1e-6];
   list.addEventListener("change", () => ui.set({ model: list.value }));
@@ -162,7 +165,7 @@ function models(ui, row) {
         file.value = "";
         return;
       }
-      const found = read(JSON.parse(await files[0].text()), ui.limits);
+      const found = read(parse(await files[0].text()), ui.limits);
       brought = found.name || "your model";
       own.textContent = brought;
       told.textContent = found.told;

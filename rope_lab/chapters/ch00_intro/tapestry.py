@@ -1,7 +1,7 @@
 """The cover's widget: every plane of a head at every position, and the key as the query sees it."""
 
 import numpy as np
-from traitlets import Enum, Float, Int
+from traitlets import Bool, Enum, Float, Int
 
 from rope_lab.algebra import schedule
 from rope_lab.algebra.frequency_schedules import NTK, Linear, Llama3, Schedule, Yarn
@@ -25,7 +25,7 @@ def _model(
     high: float = 4.0,
 ) -> dict:
     given = {"head_dim": head_dim, "rotary": rotary or head_dim, "base": base, "window": window}
-    return given | {"scaling": scaling, "factor": factor, "low": low, "high": high}
+    return given | {"scaling": scaling, "factor": factor, "low": low, "high": high, "whole": True}
 
 
 # As their published configurations have it. The window is that of the training before any stretch.
@@ -50,10 +50,12 @@ def frequencies_of(
     factor: float = 1.0,
     low: float = 1.0,
     high: float = 4.0,
+    whole: bool = True,
 ) -> np.ndarray:
     """The frequencies of all planes of a head as a model's configuration asks for them; planes that stand still are 0.
 
-    ``scaling`` names one of the schedules of `rope_lab.algebra`; ``low`` and ``high`` are its ``slow`` and ``fast``.
+    ``scaling`` names one of the schedules of `rope_lab.algebra`; ``low`` and ``high`` are its ``slow`` and ``fast``,
+    and ``whole`` is that of YaRN.
 
     >>> frequencies_of(head_dim=8, rotary=4, base=100.0, window=64)
     array([1. , 0.1, 0. , 0. ])
@@ -61,7 +63,7 @@ def frequencies_of(
     made = {
         "linear": lambda: Linear(factor),
         "ntk": lambda: NTK(factor) if rotary > 2 else Schedule(),  # one plane has no base to change
-        "yarn": lambda: Yarn(factor, window, low, high),
+        "yarn": lambda: Yarn(factor, window, low, high, whole=whole),
         "llama3": lambda: Llama3(factor, window, low, high),
     }.get(scaling, Schedule)()
     return np.pad(made.frequencies(rotary, base=base), (0, (head_dim - rotary) // 2))
@@ -94,6 +96,7 @@ class Tapestry(Widget):
     factor = state(Float(1.0, min=1.0, max=10000.0))
     low = state(Float(1.0, min=0.01, max=1000.0))
     high = state(Float(32.0, min=0.02, max=10000.0))
+    whole = state(Bool(True))
     models = constant(MODELS)
     columns = constant(COLUMNS)
 

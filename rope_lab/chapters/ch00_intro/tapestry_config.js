@@ -1,67 +1,718 @@
-// What a model's config.json says about its rotation, in the words of the widget `tapestry`.
+// What a model's config.json says of its rotation: the twin of rope_lab.algebra.rope_settings, which explains each step.
+// Both read by one table, and refuse with the same words (tests/chapters/ch00_intro/test_tapestry_config.py).
 
-const KINDS = {
-  default: "none",
-  mrope: "none",
-  linear: "linear",
-  ntk: "ntk",
-  dynamic: "ntk",
-  yarn: "yarn",
-  llama3: "llama3",
+import TABLE from "../../algebra/hf_families.json";
+
+const names = ([text]) => text.trim().split(/\s+/);
+const AUTO = "load it with transformers.AutoConfig.from_pretrained and give the object, or write the settings yourself";
+const SPEAKS = /(?<!p)rope|rotary|theta|yarn|alibi|(^|_)ntk/;
+const WIDTHS = names`head_dim kv_channels attention_head_dim global_head_dim swa_head_dim d_kv d_head dim_head head_size
+  size_per_head n_rot rotary_ndims qk_rope_head_dim`;
+const RULES = ["rope_parameters", "rope_scaling"];
+const SECTIONS = ["mrope_section", "xdrope_section", "mrope_interleaved"];
+const OF_RULES = names`rope_type type rope_theta partial_rotary_factor factor original_max_position_embeddings beta_fast
+  beta_slow mscale mscale_all_dim attention_factor truncate low_freq_factor high_freq_factor short_factor long_factor
+  mrope_section mrope_interleaved interleaved max_position_embeddings llama_4_scaling_beta finetuned`;
+const FLAGS = /^(rotary|rope|use_(rope|rotary)(_pos_emb|_position_embeddings?|_embeddings?)?)$/;
+const INERT =
+  /^((\w+_)?(m?rope|rotary)_(interleaved?|deltas|traditional|in_fp32|fusion|layout)|original_rope|apply_rope_fusion)$/;
+const FOR_TEXT = names`text_config llm_config language_config language_model_config thinker_config text_model_config
+  decoder decoder_config talker_config`;
+const COMMON = {
+  width: ["head_dim"],
+  base: ["rope_theta", "rotary_emb_base"],
+  share: ["partial_rotary_factor", "rotary_pct", "rope_pct"],
+  rotary_dim: true,
+  names: { hidden_size: ["n_embd", "d_model", "dim"], num_attention_heads: ["n_head", "n_heads"] },
 };
+const NO_POSITIONS = names`nope none absolute learned alibi relative relative_key sinusoidal`;
+const OLDER = { su: "longrope", dynamic_ntk: "dynamic", mrope: "default", xdrope: "dynamic" };
 
-/** The rules of rotation: of transformers 5 (rope_parameters, maybe one for each kind of layer), or of earlier files. */
-function rulesOf(config) {
-  const given = config.rope_parameters ?? config.rope_scaling ?? {};
-  return given.full_attention ?? given.main ?? given;
+// --- values as Python has them ---
+
+/** A number that Python writes in another way than JavaScript: 10000.0, or a long whole number. */
+class Written extends Number {
+  constructor(value, text) {
+    super(value);
+    this.text = text;
+  }
+}
+const asFloat = (x) => new Written(x, ofFloat(x));
+function ofFloat(x) {
+  if (!Number.isFinite(x)) return `${x}`.toLowerCase().replace("inity", "");
+  const [digits, power] = x.toExponential().split("e");
+  if (power >= -4 && power < 16) return `${Object.is(x, -0) ? "-0" : x}${Number.isInteger(x) ? ".0" : ""}`;
+  return `${digits}e${power[0]}${power.slice(1).padStart(2, "0")}`;
 }
 
-/** The numbers of a configuration: { settings, name, told }. Throws what it cannot read, with the mend. */
+/** A file of JSON, in which Python also takes NaN and Infinity; a whole number with a point stays one. */
+export function parse(text) {
+  const token = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?|NaN|-?Infinity/g;
+  const marked = text.replace(token, (t) => (/^"|^-?(0|[1-9]\d{0,14})$/.test(t) ? t : `{"\\u0000":"${t}"}`));
+  const whole = (x) => (Number.isInteger(x) ? asFloat(x) : x);
+  const value = (t) => (/^-?\d+$/.test(t) ? new Written(t, `${BigInt(t)}`) : whole(Number(t)));
+  return JSON.parse(marked, (_, v) => (isDict(v) && Object.hasOwn(v, "\0") ? value(v["\0"]) : v));
+}
+
+const isNumber = (v) => typeof v === "number" || v instanceof Written;
+const isDict = (v) => v !== null && typeof v === "object" && !Array.isArray(v) && !(v instanceof Written);
+const holds = (v) => (isNumber(v) ? +v !== 0 : isDict(v) ? Object.keys(v).length > 0 : v?.length !== 0 && Boolean(v));
+const or = (v, usual) => (holds(v) ? v : usual);
+const counts = (v) => isNumber(v) || typeof v === "boolean";
+const same = (a, b) => (a ?? null) === (b ?? null) || (counts(a) && counts(b) && +a === +b);
+const at = (dict, key) => (isDict(dict) && Object.hasOwn(dict, key) ? (dict[key] ?? undefined) : undefined);
+const once = (list) => list.filter((v, i) => list.findIndex((other) => same(v, other)) === i);
+
+const SHORT = { "\\": "\\\\", "\n": "\\n", "\r": "\\r", "\t": "\\t", "'": "\\'", " ": " " };
+function escaped(sign) {
+  const code = sign.codePointAt(0).toString(16);
+  if (code.length < 3) return SHORT[sign] ?? `\\x${code.padStart(2, "0")}`;
+  return code.length < 5 ? `\\u${code.padStart(4, "0")}` : `\\U${code.padStart(8, "0")}`;
+}
+/** What Python's repr says of a value. */
+function repr(v) {
+  if (v instanceof Written) return v.text;
+  if (typeof v === "number") return Number.isInteger(v) ? `${v}` : ofFloat(v);
+  if (typeof v === "boolean") return v ? "True" : "False";
+  if (Array.isArray(v)) return `[${v.map(repr).join(", ")}]`;
+  if (isDict(v))
+    return `{${Object.entries(v)
+      .map((pair) => pair.map(repr).join(": "))
+      .join(", ")}}`;
+  if (typeof v !== "string") return "None";
+  if (v.includes("'") && !v.includes('"')) return `"${v.replace(/[\\\p{C}\p{Z}]/gu, escaped)}"`;
+  return `'${v.replace(/['\\\p{C}\p{Z}]/gu, escaped)}'`;
+}
+const str = (v) => (typeof v === "string" ? v : repr(v));
+
+/** Refuse with these words, which may go over several lines; a list is written with commas. */
+function refuse(words, ...values) {
+  const text = (v) => (Array.isArray(v) ? v.join(", ") : v);
+  throw new Error(
+    words.map((part, i) => part.replace(/\n\s*/g, " ") + (i < values.length ? text(values[i]) : "")).join(""),
+  );
+}
+function aNumber(name, v) {
+  if (!isNumber(v)) refuse`${name}: expected a number, got ${repr(v)}; write it without quotes, such as 4.0`;
+  if (Number.isFinite(+v) || v instanceof Written) return v;
+  return refuse`${name}: expected a finite number, got ${repr(v)}; look for a division by zero`;
+}
+function above(name, v) {
+  if (aNumber(name, v) > 0) return v;
+  return refuse`${name}: expected a number above 0, got ${repr(v)}; look at the model's config.json`;
+}
+function aWhole(name, v, least = 2) {
+  const right = isNumber(v) && Number.isInteger(+v);
+  if (right && v >= least) return +v;
+  return refuse`${name}: expected a whole number of at least ${least}, got ${right ? +v : repr(v)}; write it as a whole
+    number, such as 64, without quotes`;
+}
+function aFlag(name, v) {
+  if (typeof v === "boolean") return v;
+  return refuse`${name}: expected true or false, got ${repr(v)}; write it without quotes`;
+}
+function aList(name, v) {
+  if (Array.isArray(v)) return v;
+  return refuse`${name}: expected a list of numbers, got ${repr(v)}; write it in brackets`;
+}
+
+// --- which part turns, and under which names ---
+
+const speaks = (name) => SPEAKS.test(name) || WIDTHS.includes(name);
+const asFile = (v) => (isDict(v) ? v : counts(v) ? { real: v } : {}); // what Python's dir finds in a number
+const familyOf = (kind) => at(TABLE.families, kind);
+const isRule = (k, v) => isDict(v) || (v === null && k.endsWith("_attention"));
+const types = (given) => Object.keys(given).filter((k) => isRule(k, given[k]));
+
+/** The part for text of a larger configuration, the name of its family, and what holds where it is such a part. */
+function textPart(file) {
+  const kind = str(or(at(file, "model_type"), "")),
+    entry = familyOf(kind) ?? {},
+    inside = FOR_TEXT.map((name) => at(file, name)).filter((v) => isDict(v) && holds(v));
+  if (entry.in) {
+    const steps = entry.in.split("."),
+      found = steps.slice(0, -1).reduce((dict, step) => asFile(at(dict, step)), file),
+      last = at(found, steps.at(-1)),
+      part = asFile(last),
+      own = str(or(at(part, "model_type"), entry.as)),
+      family = holds(part) && (own === kind || familyOf(own)?.in) ? entry.as : own;
+    if (last !== undefined)
+      return [part, family, family === entry.as ? { set: entry.set ?? {}, rule: entry.rule } : {}];
+    const flat = Object.entries(file).filter(([k, v]) => !isDict(v) || RULES.includes(k));
+    if (entry.flat) return [Object.fromEntries(flat), entry.as];
+    if (!inside.length) return [{}, entry.as, { set: entry.alone ?? entry.set ?? {} }];
+  }
+  for (const part of !holds(entry) || entry.in ? inside : []) {
+    const [inner, own, more] = textPart(part);
+    if (own || Object.keys(inner).some((n) => speaks(n) || n === "hidden_size"))
+      return [inner, own || (entry.as ?? kind), more];
+  }
+  return [file, kind];
+}
+
+class Part {
+  constructor(config, layer) {
+    const [file, kind, { set, rule } = {}] = textPart(asFile(config));
+    Object.assign(this, { file, kind, layer, known: Boolean(familyOf(kind)), entry: familyOf(kind) ?? COMMON });
+    if (set) this.entry = { ...this.entry, rule: rule ?? this.entry.rule, set: { ...this.entry.set, ...set } };
+    this.kinds = this.entry.kinds ?? {};
+    this.refuseWhatDoesNotTurn();
+    this.rule = this.ruleOf();
+    this.refuseKeys();
+  }
+
+  has(name) {
+    return at(this.file, name);
+  }
+  get(name) {
+    const found = [name, ...(this.entry.names?.[name] ?? [])].map((n) => this.has(n)).find((v) => v !== undefined);
+    return found === undefined ? at(this.entry.set, name) : this.ofLayers(name, found);
+  }
+  /** The name, the value, and whether it is what holds in the family. */
+  found(field, name) {
+    if (at(this.rule, name) !== undefined) return [name, this.rule[name], this.byDefault];
+    for (const own of this.names(field, [name])) {
+      const value = own.split(".").reduce(at, this.file);
+      if (value !== undefined) return [own, this.ofLayers(own, value)];
+    }
+    return [name, this.usual(name), true];
+  }
+  usual(name) {
+    return at(this.mine.set, name) ?? at(this.entry.set, name);
+  }
+  names(field, usual = []) {
+    return this.mine[field] ?? this.entry[field] ?? (field === "share" ? [] : usual);
+  }
+  get width() {
+    const own = this.ofOneLayer(),
+      all = this.widths();
+    for (const name of all) {
+      const key = name.includes("qk_rope") ? "qk_rope_head_dim" : "head_dim",
+        value = Object.hasOwn(own, key) ? at(own, key) : this.has(name);
+      if (value !== undefined) return [name, this.ofLayers(name, value)];
+    }
+    const name = all.find((n) => !Object.hasOwn(this.file, n) && holds(this.usual(n)));
+    return name ? [name, this.usual(name)] : ["head_dim"];
+  }
+  get base() {
+    const own = this.entry.layer_base;
+    return own && Array.isArray(this.has(own))
+      ? [own, this.ofLayers(own, this.has(own))]
+      : this.found("base", "rope_theta");
+  }
+  get rotaryDim() {
+    const shares = [at(this.rule, "partial_rotary_factor"), ...this.names("share").map((n) => this.has(n))];
+    return this.entry.rotary_dim && shares.every((v) => v === undefined) ? this.get("rotary_dim") : undefined;
+  }
+  /** Not that of the part that turns where a share of the whole head says it. */
+  widths() {
+    const all = this.names("width", ["head_dim"]),
+      shared = this.known && this.names("share").length && all.length > 1;
+    return shared ? all.filter((n) => !n.includes("qk_rope")) : all;
+  }
+  get ofPart() {
+    return this.width[0].includes("qk_rope") && !(this.known && this.names("share").length);
+  }
+  get wholeHead() {
+    return [this.width[1], this.get("qk_nope_head_dim")].filter(counts).reduce((sum, n) => sum + +n, 0);
+  }
+  get share() {
+    const said = at(this.rule, "partial_rotary_factor") ?? 1,
+      plain = !Object.hasOwn(this.rule, "rope_type") || this.rule.rope_type === "default",
+      [name, width] = this.width;
+    if (!same(said, 1) && plain && (this.mine.whole ?? this.entry.whole))
+      refuse`partial_rotary_factor: expected 1, since ${this.kind} turns the whole head, got ${repr(said)}; leave it out, or
+        name the family that turns a part`;
+    const whole = this.wholeHead,
+      heads = [whole, this.has("head_dim"), at(this.ofOneLayer(), "head_dim")].filter((h) => counts(h) && +h);
+    const fits = !counts(said) || !counts(width) || heads.some((h) => Math.abs(h * said - width) <= 0.5);
+    if (!same(said, 1) && this.ofPart && this.known && !fits)
+      refuse`partial_rotary_factor: expected the share of ${repr(width)} in a head of ${whole}, got ${repr(said)}; ${name}
+        says how much turns`;
+    return this.found("share", "partial_rotary_factor");
+  }
+
+  ofLayers(name, value) {
+    const kinds = this.has("layer_types");
+    if (!Array.isArray(value) || (value.length < 2 && !same(value.length, this.has("num_hidden_layers")))) return value;
+    let mine = value;
+    if (Array.isArray(kinds) && this.layer !== undefined) {
+      if (value.length < kinds.length)
+        refuse`${name}: expected a value for each of ${kinds.length} layers, got ${value.length}; ${AUTO}`;
+      mine = value.filter((_, i) => kinds[i] === this.layer);
+    }
+    const turning = mine.every(counts) ? once(mine).filter(holds) : mine;
+    if (turning.length !== 1 || typeof turning[0] === "boolean")
+      refuse`${name}: expected a number, got a list with one value for each layer, which differ here; give
+        layer_type, and layer_types in the file, or one layer's value as a number`;
+    return turning[0];
+  }
+  ofOneLayer() {
+    const layers = this.has("per_layer_config"),
+      kinds = this.has("layer_types"),
+      i = holds(layers) && Array.isArray(kinds) ? kinds.indexOf(this.layer) : -1;
+    return i >= 0 && isDict(layers[i]) ? layers[i] : {};
+  }
+
+  ruleOf() {
+    const [fresh, old] = RULES.map((name) => {
+      const value = or(this.has(name), {});
+      if (isDict(value)) return value;
+      return refuse`${name}: expected a dictionary, got ${repr(value)}; write such as {"rope_type": "linear", "factor": 4.0}`;
+    });
+    if (this.entry.only?.length === 0 && (holds(fresh) || holds(old)))
+      refuse`${RULES[holds(fresh) ? 0 : 1]}: expected none in a file of ${this.kind}, whose class reads no rule, got
+        ${repr(or(fresh, old))}; leave it out`;
+    const label = at(this.entry.of, this.layer) ?? this.layer;
+    this.mine = at(this.kinds, label) ?? {};
+    if (holds(this.kinds)) return this.ruleOfKind(fresh, old, label);
+    if (holds(old) && types(fresh).length && !types(old).length)
+      refuse`rope_scaling: expected it or rope_parameters for each of ${types(fresh)}, got both, which the families of
+        transformers read differently; put the scaling into rope_parameters`;
+    const rule = or(old, fresh);
+    if (types(rule).length) return oneOf(rule, types(rule), label);
+    this.refuseUnknownLayers();
+    const given = or(rule, this.mistral());
+    this.byDefault = !holds(given);
+    return this.byDefault ? (this.entry.rule ?? {}) : given;
+  }
+  ruleOfKind(fresh, old, label) {
+    const own = Object.keys(this.kinds),
+      scaled = own.some((k) => this.kinds[k].scaled);
+    if (!types(fresh).length && types(old).length) [fresh, old] = [old, {}];
+    if (holds(fresh) && !types(fresh).length) {
+      if (!scaled || !this.entry.of)
+        refuse`layer_type: expected rope_parameters for each of ${own} in a file of ${this.kind}, got one rule for all;
+          write rope_parameters={${repr(own[0])}: {...}, ...}`;
+      [fresh, old] = [{}, or(old, fresh)];
+      for (const name of ["rope_theta", "partial_rotary_factor"])
+        if (at(old, name) !== undefined)
+          refuse`${name}: expected it beside the rule in a file of ${this.kind}, got ${repr(old[name])} in one for all;
+            write rope_parameters for each kind`;
+    }
+    let rule = this.mine.rule ?? {};
+    if (!own.includes(label) || Object.hasOwn(fresh, label) || this.mine.still)
+      rule = oneOf({ [label]: null, ...fresh }, own, label);
+    else if (holds(fresh) && !this.mine.fills)
+      refuse`layer_type: expected a rule for ${repr(label)} in rope_parameters, got ${types(fresh)}; add it`;
+    else this.byDefault = true;
+    if (holds(old) && !scaled)
+      refuse`rope_scaling: expected rope_parameters for each of ${own}, which ${this.kind} reads, got a scaling beside
+        them; put it there`;
+    if (Object.hasOwn(old, "type") && !Object.hasOwn(old, "rope_type") && !this.entry.of)
+      refuse`type: expected rope_type in the rope_scaling of ${this.kind}, whose class reads that, got ${repr(old.type)};
+        rename it`;
+    if (this.mine.scaled) rule = { ...rule, ...old };
+    const type = Object.hasOwn(rule, "rope_type") ? rule.rope_type : rule.type;
+    return this.entry.of && type === "yarn" ? { ...this.entry.yarn, ...rule } : rule;
+  }
+  /** The block `yarn` of Mistral's params.json as a rule. */
+  mistral() {
+    if (this.kind || !isDict(this.has("yarn"))) return {};
+    const { beta, alpha, apply_scale, ...rest } = this.has("yarn");
+    const factor = apply_scale === false ? { attention_factor: asFloat(1) } : {};
+    return { rope_type: "yarn", beta_fast: beta ?? null, beta_slow: alpha ?? null, ...factor, ...rest };
+  }
+
+  refuseWhatDoesNotTurn() {
+    const { kind, file } = this,
+      needs = this.entry.needs ?? {};
+    if (TABLE.still.includes(kind))
+      refuse`model_type: expected a family that turns, got ${kind}, which has no rotary embedding`;
+    if (TABLE.own.includes(kind))
+      refuse`model_type: expected a family that turns by one list of frequencies, got ${kind}, which turns by places
+        of images or frames, or in a way of its own; make the table (axial_frequencies has those of images) and take
+        RotaryConfig.of_axes`;
+    for (const [name, [turning, usual]] of Object.entries(needs)) {
+      const said = Object.hasOwn(file, name) ? file[name] : usual;
+      if (!turning.some((v) => same(v, said)))
+        refuse`${name}: expected ${turning.map(repr).join(" or ")}, under which ${kind} turns, got ${repr(said)}: it
+          has no rotary embedding`;
+    }
+    for (const name of ["position_embedding_type", "position_embeddings_type"])
+      if (!(name in needs) && NO_POSITIONS.includes(this.has(name)))
+        refuse`${name}: expected 'rope', got ${repr(file[name])}: it has no rotary embedding`;
+    if (kind && !this.known && !Object.keys(file).some((n) => speaks(n) && file[n] !== null))
+      refuse`model_type: expected a family of transformers ${TABLE.transformers}, or settings of the rotation, got
+        ${repr(kind)} without any; ${AUTO}`;
+    this.refuseStillLayers();
+  }
+  refuseStillLayers() {
+    const { entry, layer } = this,
+      kinds = this.has("layer_types"),
+      lists = ["no_rope_layers", "layer_rope_theta"]
+        .map((n) => this.has(n))
+        .filter((v) => Array.isArray(v) && v.length);
+    let quiet = Array.isArray(entry.still) && entry.still.includes(layer);
+    if (entry.still_with && this.file[entry.still_with] === null) quiet = false;
+    if (lists.length && Array.isArray(kinds) && kinds.includes(layer))
+      quiet = lists.some((one) => !one.some((v, i) => holds(v) && kinds[i] === layer));
+    else if (lists.length && !lists.some((one) => one.some(holds))) quiet = true;
+    if (quiet)
+      refuse`layer_type: expected layers that turn, got ${repr(layer)}, which have no positions in ${this.kind}`;
+  }
+  refuseUnknownLayers() {
+    const given = this.has("layer_types"),
+      named = [...(Array.isArray(given) ? given : []), ...(this.entry.layers ?? [])].filter(
+        (k) => typeof k === "string",
+      );
+    const patterned = Object.keys(this.file).some((n) => n.includes("sliding_window_pattern"));
+    if (patterned || holds(this.has("sliding_window"))) named.push("sliding_attention");
+    if (patterned || !named.length) named.push("full_attention");
+    if (this.layer !== undefined && !named.includes(this.layer))
+      refuse`layer_type: expected one of ${once(named).sort()} or None, got ${repr(this.layer)}, which neither the file
+        nor its family names; add layer_types, or rope_parameters for each`;
+  }
+  refuseKeys() {
+    const { alpha, own_order, mscales } = this.entry,
+      known = [...OF_RULES, ...(alpha ? ["alpha"] : []), ...(own_order ? ["xdrope_section"] : [])];
+    if (mscales) known.push("short_mscale", "long_mscale");
+    for (const [name, value] of Object.entries(this.rule))
+      if (!known.includes(name) && value !== null && !isDict(value))
+        refuse`${name}: expected a setting of a rule that we know, got ${repr(value)}; ${AUTO}`;
+  }
+  refuseWhatDisagrees({ base, width, turning, plain }) {
+    const { entry, kind } = this,
+      { some, needs = {} } = entry,
+      told = some && this.has(some),
+      all = Array.isArray(told) && same(told.length, this.has("num_hidden_layers")) && told.every((v, i) => same(v, i));
+    if (told !== undefined && !plain && !all)
+      refuse`${some}: expected all layers, got ${repr(told)}: the others have no scaling; ${AUTO}`;
+    const ofPart = this.ofPart,
+      kinds = Object.values(this.kinds);
+    let read = [...RULES, ...SECTIONS, "layer_rope_theta", "no_rope_layers", "no_rope_layer_interval", some];
+    read.push(...Object.keys(needs), ...(this.known ? [] : ["yarn", "qk_rope_head_dim"]));
+    for (const { base: one = [], share = [], width: two = [], set = {} } of [entry, ...kinds])
+      read.push(...[...one, ...share, ...two].map((n) => n.split(".")[0]), ...Object.keys(set));
+    const unread = this.names("width").filter((n) => !this.widths().includes(n));
+    read = read.filter((n) => !unread.includes(n));
+    // a rule that the family has by itself stands in place of what is beside it
+    for (const [name, field] of this.byDefault
+      ? [
+          ["rope_theta", "base"],
+          ["partial_rotary_factor", "share"],
+        ]
+      : [])
+      if (Object.hasOwn(this.rule, name))
+        read = read.filter((n) => n !== name && !this.names(field, [name]).includes(n));
+    const bases = kinds.map((k) => ({ ...k.set, ...k.rule }).rope_theta).filter((v) => v !== undefined),
+      alone = once(kinds.filter((k) => k.set).map((k) => k.set.rope_theta)).length === 1 && kinds.some((k) => k.base);
+    for (const [name, given] of Object.entries(this.file)) {
+      const own = alone && name === "rope_theta"; // only some kinds of layer read it: it must say what was read
+      if (given === null || !speaks(name) || (FLAGS.test(name) && given === true)) continue;
+      if (FLAGS.test(name) && given === false) refuse`${name}: expected true, got false: it has no rotary embedding`;
+      if (!holds(given) && (!isNumber(given) || WIDTHS.includes(name))) continue;
+      if ((read.includes(name) && !own) || TABLE.inert.includes(name) || INERT.test(name)) continue;
+      let value = given;
+      try {
+        value = this.ofLayers(name, given);
+      } catch {}
+      if (name === "rope_type" && value === "default") continue;
+      let agrees =
+        same(value, turning) || (name !== "rotary_dim" && (same(value, width) || (ofPart && name === "head_dim")));
+      if (same(value, 1) && /ratio|scal/.test(name)) agrees = true;
+      else if (/theta|base/.test(name)) agrees = [base, ...(own ? [] : bases)].some((one) => same(one, value));
+      else if (/pct|factor|percent/.test(name))
+        agrees = Math.floor((ofPart ? this.wholeHead : width) * value) === turning;
+      if (!agrees || !isNumber(value))
+        refuse`${name}: expected a setting that ${kind || "this reader"} has, got ${repr(value)}, which speaks of
+          rotation and is not read there; ${AUTO}`;
+    }
+  }
+}
+
+/** The rule of one kind of layer. */
+function oneOf(given, named, label) {
+  if (!named.includes(label))
+    refuse`layer_type: expected one of ${named}, got ${repr(label)}: their frequencies differ`;
+  if (given[label] === null) refuse`layer_type: expected layers that turn, got ${repr(label)}, which have no positions`;
+  if (!isDict(given[label]))
+    refuse`${label}: expected a dictionary with the rule of these layers, got ${repr(given[label])}`;
+  for (const [name, value] of Object.entries(given))
+    if (!named.includes(name) && !Object.hasOwn(given[label], name) && value !== null && value !== "default")
+      refuse`${name}: expected it in the rule of each kind of layer, got ${repr(value)} beside them; put it into
+        ${repr(label)}`;
+  return given[label];
+}
+
+// --- the schedule ---
+
+const plainly = (v) => (v === undefined ? null : +v);
+
+/** What a rule says, as a schedule of rope_lab.algebra needs it. */
+class Settings {
+  constructor(part, name, share) {
+    Object.assign(this, { part, name, share, given: part.rule });
+  }
+  one(key) {
+    if (at(this.given, key) !== undefined) return this.given[key];
+    return refuse`${key}: expected a value for rope_type ${repr(this.name)}, got none among
+      ${repr(Object.keys(this.given).sort())}; look for it in the model's config.json`;
+  }
+  needed(key) {
+    return +above(key, this.one(key));
+  }
+  number(key) {
+    return at(this.given, key) === undefined ? undefined : this.needed(key);
+  }
+  scale(key) {
+    const value = at(this.given, key);
+    if (value !== undefined && aNumber(key, value) < 0)
+      refuse`${key}: expected a number of at least 0, got ${repr(value)}; leave it out for the usual one`;
+    return value;
+  }
+  divisors(key) {
+    const list = aList(key, this.one(key));
+    if (!list.length) refuse`${key}: expected a divisor for each plane, got none; look at the model's config.json`;
+    return list.map((v) => +above(key, v));
+  }
+  get window() {
+    const name = "original_max_position_embeddings",
+      value = this.part.get(name) ?? at(this.given, name);
+    return value === undefined ? this.longest : aWhole(name, value);
+  }
+  get longest() {
+    const value = this.part.get("max_position_embeddings");
+    if (value !== undefined) return aWhole("max_position_embeddings", value);
+    return refuse`max_position_embeddings: expected the window of ${repr(this.name)}, got none; add it`;
+  }
+  get factor() {
+    return this.number("factor") ?? this.longest / this.window;
+  }
+}
+
+const MAKERS = {
+  default: () => ({ name: "Schedule" }),
+  linear: (s) => ({ name: "Linear", factor: s.needed("factor") }),
+  dynamic: (s) => ({ name: "DynamicNTK", factor: s.needed("factor"), window: s.longest }),
+  yarn(s) {
+    const { factor, window, given: rule } = s,
+      slow = or(s.scale("beta_slow"), asFloat(1)),
+      fast = or(s.scale("beta_fast"), asFloat(32)),
+      [mscale, mscale_all_dim] = ["mscale", "mscale_all_dim"].map((key) => plainly(s.scale(key))),
+      given = plainly(s.number("attention_factor")),
+      whole = rule.truncate !== null && aFlag("truncate", at(rule, "truncate") ?? true);
+    if (slow > fast)
+      refuse`Yarn: expected beta_slow up to beta_fast, got ${repr(slow)} and ${repr(fast)}; exchange them`;
+    return { name: "Yarn", factor, window, slow: +slow, fast: +fast, mscale, mscale_all_dim, given, whole };
+  },
+  llama3(s) {
+    const made = { name: "Llama3", factor: s.needed("factor"), window: s.window },
+      [slow, fast] = ["low_freq_factor", "high_freq_factor"].map((key) => above(key, s.one(key)));
+    if (slow > fast)
+      refuse`Llama3: expected fewer turns for slow planes than for fast ones, or as many, got ${repr(slow)} and
+        ${repr(fast)}; the usual pairs are 1 and 32, 1 and 4`;
+    return { ...made, slow: +slow, fast: +fast };
+  },
+  longrope(s) {
+    const [short, long] = ["short_factor", "long_factor"].map((key) => s.divisors(key)),
+      { window, factor } = s,
+      given = plainly(s.number("attention_factor"));
+    if (short.length === long.length) return { name: "LongRoPE", short, long, window, factor, given };
+    return refuse`long: expected ${short.length} divisors, as short has, got ${long.length}`;
+  },
+  proportional(s) {
+    const factor = s.number("factor") ?? 1;
+    if (s.share <= 1) return { name: "Proportional", share: +s.share, factor };
+    return refuse`share: expected a number from 0 to 1, got ${repr(s.share)}; 1 turns every plane`;
+  },
+};
+
+function scheduleOf(s, { alpha, mscales }) {
+  if (alpha && s.name === "dynamic" && holds(at(s.given, "alpha"))) return { name: "NTK", factor: s.needed("alpha") };
+  const keys = mscales && s.name === "longrope" ? ["short_mscale", "long_mscale"] : [],
+    [short, long] = keys.map((key) => (s.number(key) === undefined ? undefined : s.given[key]));
+  if (!same(short, long))
+    refuse`long_mscale: expected ${repr(short)}, as short_mscale is, got ${repr(long)}: here one factor is for every
+      length; make the two schedules with LongRoPE(given=...)`;
+  const made = MAKERS[s.name](s);
+  return short === undefined ? made : { ...made, given: +short };
+}
+
+function nameOf(rule, entry) {
+  const said = or(at(rule, "rope_type"), at(rule, "type")),
+    factor = at(rule, "factor");
+  if (said === undefined && factor !== undefined && !same(factor, 1))
+    refuse`rope_type: expected the kind of scaling that factor ${repr(factor)} belongs to, got none; add it, such as
+      "rope_type": "linear"`;
+  const first = holds(said) ? (at(OLDER, str(said)) ?? str(said)) : "default",
+    name = at(entry.types, first) ?? first;
+  if (Object.hasOwn(MAKERS, name)) return name;
+  return refuse`rope_type: expected one of ${Object.keys(MAKERS)}, got ${repr(name)}, which is not known here; ${AUTO}`;
+}
+
+/** The width of a head, and whether it is that of the part that turns. */
+function headOf(part, share) {
+  let [name, width] = part.width;
+  const own = part.has("qk_rope_head_dim");
+  if (!part.known && share === 1 && own !== undefined && aWhole("qk_rope_head_dim", own, 0))
+    [name, width] = ["qk_rope_head_dim", own];
+  if (width !== undefined && aWhole(name, width, 0)) return [aWhole(name, width), part.ofPart];
+  const [size, heads] = ["hidden_size", "num_attention_heads"].map((key) => part.get(key));
+  if (size === undefined || heads === undefined)
+    refuse`head_dim: expected it, or hidden_size and num_attention_heads, got neither; add one, or load the whole file
+      with transformers.AutoConfig and give the object`;
+  const count = aWhole("num_attention_heads", heads, 1);
+  return [Math.floor(aWhole("hidden_size", size) / count), false];
+}
+
+function sectionsOf(part, turning) {
+  const places = SECTIONS.slice(0, 2).flatMap((name) => [part.rule, part.file].map((dict) => [name, at(dict, name)]));
+  let [name, value] = places.find(([, v]) => v !== undefined) ?? [SECTIONS[0]];
+  if (value !== undefined && part.entry.own_order)
+    refuse`${name}: expected planes that go to the axes in a row or in turn, got ${part.kind}, whose class has an order
+      of its own; make the table and take RotaryConfig.of_axes`;
+  const usual = part.entry.sections;
+  if (value === undefined && usual && 2 * usual.reduce((sum, n) => sum + n, 0) === turning) value = usual;
+  if (value !== undefined) return aList(name, value).map((count) => aWhole(name, count, 0));
+  if (![at(part.rule, "rope_type"), at(part.rule, "type")].includes("mrope")) return null;
+  return refuse`mrope_section: expected a value for rope_type 'mrope', got none; look for it in the model's config.json`;
+}
+
+/** What is read of one kind of layer, and the part of the file that it stands in. */
+function readLayer(file, layer) {
+  const part = new Part(file, layer),
+    name = nameOf(part.rule, part.entry);
+  const [shareName, shareValue = 1] = part.share,
+    share = aNumber(shareName, shareValue);
+  if (share < 0)
+    refuse`partial_rotary_factor: expected a number of at least 0, got ${repr(share)}; 1 turns the whole head`;
+  const [head_dim, ofPart] = headOf(part, +share),
+    [baseName, baseValue] = part.base;
+  if (baseValue === undefined && part.known)
+    refuse`${baseName}: expected the base in the rule of this kind of layer in ${part.kind}, got none; add it`;
+  if (baseValue === undefined && (part.kind || Object.hasOwn(part.file, "dim")))
+    refuse`${baseName}: expected the base of ${part.kind || "a params.json"}, of which no default is known,
+      got none; add it`;
+  const base = +above(baseName, baseValue ?? 10000),
+    schedule = scheduleOf(new Settings(part, name, share), part.entry);
+  let turning = name === "proportional" || ofPart ? head_dim : Math.trunc(head_dim * share);
+  if (part.rotaryDim !== undefined) turning = aWhole("rotary_dim", part.rotaryDim);
+  const { only = [name] } = part.entry,
+    planes = Math.floor(turning / 2);
+  if (only.length && !only.includes(name))
+    refuse`rope_type: expected ${only.join(" or ")} in a file of ${part.kind}, got ${repr(name)}; ${AUTO}`;
+  if (schedule.short && schedule.short.length !== planes)
+    refuse`short_factor: expected one divisor for each of ${planes} planes, got ${schedule.short.length}; look at head_dim
+      and partial_rotary_factor`;
+  const sections = sectionsOf(part, turning);
+  part.refuseWhatDisagrees({ base, width: head_dim, turning, plain: name === "default" });
+  const inTurn = at(part.rule, SECTIONS[2]) ?? part.has(SECTIONS[2]) ?? false;
+  const interleaved = sections !== null && (aFlag(SECTIONS[2], inTurn) || Boolean(part.entry.in_turn));
+  return {
+    part,
+    found: { head_dim, base, rotary_dim: turning === head_dim ? null : turning, schedule, sections, interleaved },
+  };
+}
+
+/** What `rope_settings` returns for a file, or an error with the words of its refusal. */
+export const rope = (file, layer) => readLayer(file, layer ?? undefined).found;
+
+// --- what the cloth can draw of it ---
+
+const said = (x) => x.toLocaleString("en-US", { maximumFractionDigits: 4 });
+const IN_WORDS = {
+  Schedule: () => "",
+  Linear: (s) => `, linear scaling by ${said(s.factor)}`,
+  NTK: (s) => `, NTK scaling by ${said(s.factor)}`,
+  DynamicNTK: (s) => `, dynamic NTK scaling by ${said(s.factor)} beyond a window of ${said(s.window)}`,
+  Yarn: (s) =>
+    `, YaRN by ${said(s.factor)} from a window of ${said(s.window)}${s.whole ? "" : ", its ramp not rounded"}`,
+  Llama3: (s) => `, Llama 3's scaling by ${said(s.factor)} from a window of ${said(s.window)}`,
+  LongRoPE: (s) => `, LongRoPE with one list of divisors up to ${said(s.window)} positions and another beyond`,
+  Proportional: (s) =>
+    `, with the exponents of the whole head${s.factor === 1 ? "" : `, divided by ${said(s.factor)}`}`,
+};
+/** How many coordinates turn: a share of the planes is at rest, or of the coordinates. */
+const turningOf = ({ head_dim, rotary_dim, schedule: { name, share } }) =>
+  name === "Proportional" ? 2 * Math.floor((share * head_dim) / 2) : (rotary_dim ?? head_dim);
+function inWords(found, usual = "") {
+  const { head_dim, base, schedule } = found,
+    turning = turningOf(found),
+    part = turning === head_dim ? "" : ` (${said(turning / 2)} of them turn)`;
+  return `${said(head_dim / 2)} planes${part}, base ${said(base)}${usual}${IN_WORDS[schedule.name](schedule)}`;
+}
+
+/** The kinds of layer that a file may have rules for. */
+function layersOf(file) {
+  const [part, kind] = textPart(asFile(file)),
+    { kinds = {}, layers = [], still = [] } = familyOf(kind) ?? {};
+  const ruled = once([...RULES.flatMap((name) => types(at(part, name) ?? {})), ...Object.keys(kinds)]);
+  const given = at(part, "layer_types"),
+    all = ruled.length ? ruled : once([...(Array.isArray(given) ? given : []), ...layers, ...still]);
+  return all.sort((a, b) => (b === "full_attention") - (a === "full_attention"));
+}
+
+/** What to say of the kinds of layer that are not shown. */
+function othersOf(shown, tried) {
+  const other = tried.filter(({ found }) => found && JSON.stringify(found) !== JSON.stringify(shown.found)),
+    still = tried.filter(({ error }) => error?.message.includes("no positions")).map(({ layer }) => layer);
+  const told = other.map(({ layer, found }) => `; ${layer} has ${inWords(found)}`).join("");
+  return (
+    (told && ` ${shown.layer ? `Its layers of ${shown.layer} are drawn` : "Not all layers are alike"}${told}.`) +
+    (still.length ? ` Its layers of ${still.join(" and ")} do not turn.` : "")
+  );
+}
+
+/** The state of the widget for a file: { settings, name, told }. Throws what it cannot read or draw, with the mend. */
 export function read(file, limits) {
-  const config = { ...file, ...file.text_config },
-    rules = rulesOf(config);
-  const first = (...values) => values.find((value) => typeof value === "number");
-  const heads = first(config.num_attention_heads, config.n_head),
-    width = first(config.hidden_size, config.n_embd);
-  const head_dim = first(config.qk_rope_head_dim, config.head_dim, config.n_rot, width / heads);
-  if (!Number.isInteger(head_dim))
-    throw new Error(
-      "expected head_dim, or hidden_size and num_attention_heads; got neither. Is it a model's config.json?",
-    );
-  const share = first(rules.partial_rotary_factor, config.partial_rotary_factor, config.rotary_pct, 1);
-  const rotary = first(config.rotary_dim, 2 * Math.floor((head_dim * share) / 2));
-  const kind = rules.rope_type ?? rules.type ?? "default",
-    scaling = KINDS[kind];
-  if (!scaling)
-    throw new Error(
-      `expected one of ${Object.keys(KINDS).join(", ")} as rope_type, got ${kind}, which is not drawn here`,
-    );
-  const base = first(rules.rope_theta, config.rope_theta, config.rotary_emb_base, config.rope_base);
-  const longest = first(config.max_position_embeddings, config.n_positions, config.n_ctx, 4096);
-  const s = first(rules.factor, 1);
+  const tried = [undefined, ...layersOf(file)].map((layer) => {
+    try {
+      return { layer, ...readLayer(file, layer) };
+    } catch (error) {
+      return { layer, error };
+    }
+  });
+  const shown = tried.find((one) => one.found);
+  if (!shown) throw (/layer_type/.test(tried[0].error.message) ? (tried[1] ?? tried[0]) : tried[0]).error;
+  const { found, part } = shown,
+    { head_dim, base, schedule: s, sections } = found;
+  const windows = ["original_max_position_embeddings", "max_position_embeddings"].map(
+    (key) => part.has(key) ?? part.get(key),
+  );
   const settings = {
     head_dim,
-    rotary,
-    base: base ?? 10000,
-    window: first(rules.original_max_position_embeddings, config.original_max_position_embeddings, longest),
-    scaling,
-    factor: kind === "dynamic" ? s * s - s + 1 : s, // as it is for a text s times as long as the window
-    low: first(scaling === "yarn" ? rules.beta_slow : rules.low_freq_factor, 1),
-    high: first(scaling === "yarn" ? rules.beta_fast : rules.high_freq_factor, scaling === "yarn" ? 32 : 4),
+    rotary: turningOf(found),
+    base,
+    window: s.window ?? +(windows.find(isNumber) ?? 4096),
+    scaling: { Linear: "linear", NTK: "ntk", DynamicNTK: "ntk", Yarn: "yarn", Llama3: "llama3" }[s.name] ?? "none",
+    factor: s.name === "LongRoPE" ? 1 : (s.factor ?? 1),
+    low: s.slow ?? 1,
+    high: s.fast ?? 4,
+    whole: s.whole ?? true,
   };
+  let more = "";
+  if (s.name === "DynamicNTK") {
+    const times = Math.max(s.factor, 1);
+    settings.factor = s.factor * times - (s.factor - 1);
+    more += ` It is drawn for a text of ${said(times * s.window)} positions.`;
+  }
+  if (s.name === "Proportional")
+    Object.assign(settings, {
+      base: base ** (settings.rotary / head_dim),
+      scaling: s.factor === 1 ? "none" : "linear",
+    });
+  if (s.name === "LongRoPE") more += " The divisors are read and not drawn: the cloth has the frequencies before them.";
+  if (s.given !== 1 && (s.given || ("given" in s && s.factor > 1 && !(s.mscale && s.mscale === s.mscale_all_dim))))
+    more += " Its factor on the attention is not drawn.";
+  if (sections)
+    more += ` Places have ${sections.length} axes (${sections.join(", ")} planes); this is text, where all axes have one position.`;
   for (const [name, value] of Object.entries(settings)) {
     const [least, most] = limits[name] ?? [value, value];
     if (typeof value === "number" && !(value >= least && value <= most))
-      throw new Error(`expected ${name} from ${least} to ${most}, got ${value}`);
+      throw new Error(`expected ${name} from ${said(least)} to ${said(most)} to draw it, got ${said(value)}`);
   }
   for (const name of ["head_dim", "rotary"])
     if (settings[name] % 2)
       throw new Error(`expected an even ${name}, got ${settings[name]}: planes have two coordinates`);
-  if (rotary > head_dim)
-    throw new Error(`expected at most head_dim = ${head_dim} coordinates that turn, got ${rotary}`);
-  const name = String(config._name_or_path || config.model_type || "")
+  if (settings.rotary > head_dim)
+    throw new Error(`expected at most head_dim = ${head_dim} coordinates that turn, got ${settings.rotary}`);
+  const [, value, usual] = part.base,
+    whose = part.known ? `the default of ${part.kind}` : "the usual one";
+  const none = value === undefined || usual ? ` (the file names none; this is ${whose})` : "";
+  const name = str(or(at(file, "_name_or_path"), or(at(file, "model_type"), "")))
     .split("/")
     .at(-1);
-  const told = `${name || "your model"}: ${head_dim / 2} planes, base ${settings.base.toLocaleString("en-US")}`;
-  return { settings, name, told: base ? `${told}.` : `${told} (the file names none; this is the usual one).` };
+  const told = `${name || "your model"}: ${inWords(found, none)}.${more}${othersOf(shown, tried.slice(1))}`;
+  return { settings, name, told };
 }

@@ -5,6 +5,7 @@ into a pure ``compute(state)`` and a drawing; the class has the same ``compute``
 """
 
 import inspect
+import json
 import re
 from html import escape
 from math import floor, isfinite
@@ -23,6 +24,7 @@ _KIT = Path(__file__).resolve().parent
 _VIEW = "application/vnd.jupyter.widget-view+json"
 _SHARED = ("draw", "controls", "kit")  # scripts of every widget; another that some share is named where it is imported
 _FROM = re.compile(r'^import [^;]*? from "(\.\.?/[\w./]+\.js)";\n', re.MULTILINE)
+_DATA = re.compile(r'^import (\w+) from "(\.\.?/[\w./]+\.json)";\n', re.MULTILINE)
 _COMMENT = re.compile(r"^\s*(//.*|/\*\*.*\*/)\n", re.MULTILINE)
 _INDENT = re.compile(r"^ +", re.MULTILINE)
 
@@ -52,16 +54,26 @@ def _is_bounded(trait: traitlets.TraitType) -> bool:
     return all(end is not None and isfinite(end) for end in ends)
 
 
+def _read(script: Path) -> str:
+    """A script, with the JSON that it imports in its place: a page from file:// can fetch no data."""
+
+    def constant(found: re.Match) -> str:
+        data = json.loads((script.parent / found[2]).read_text(encoding="utf-8"))
+        return f"const {found[1]} = {json.dumps(data, separators=(',', ':'))};\n"
+
+    return _DATA.sub(constant, script.read_text(encoding="utf-8"))
+
+
 def join(script: Path) -> str:
     """The kit, a widget's script and what that imports, as one module: a module made from text cannot import a file.
 
     The files keep their ``import`` and ``export`` lines, so an editor understands them; here they go, with comments and
-    indentation: every page carries its widgets' scripts.
+    indentation: every page carries its widgets' scripts. A file of JSON that one imports stands in it as a constant.
     """
-    own = script.read_text(encoding="utf-8")
+    own = _read(script)
     imported = [(script.parent / path).resolve() for path in _FROM.findall(own)]
     shared = dict.fromkeys([*(_KIT / f"{name}.js" for name in _SHARED), *imported])
-    before = "".join(file.read_text(encoding="utf-8") for file in shared)
+    before = "".join(map(_read, shared))
     text = re.sub(r"^export ", "", before, flags=re.MULTILINE) + own
     return _INDENT.sub("", _COMMENT.sub("", _FROM.sub("", text)))
 

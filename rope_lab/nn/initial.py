@@ -19,9 +19,11 @@ def initialise(model: nn.Module, *, seed: int, std: float) -> None:
     """Matrices from N(0, std^2), each from the stream of its own name; vectors of norms 1 and biases 0.
 
     Two models with the same seed agree, to the last bit, in every parameter that has the same name and shape in both.
-    Drawn on the CPU in float32, whatever the device.
+    Drawn on the CPU in float32, whatever the device; on the meta device, which holds no numbers, nothing is drawn.
     """
     for name, p in model.named_parameters():
+        if p.is_meta:
+            continue
         if p.ndim >= 2:
             drawn = torch.empty(p.shape, device="cpu", dtype=torch.float32)  # whatever torch's defaults are at the time
             p.copy_(drawn.normal_(std=std, generator=generator_for(seed, name)))

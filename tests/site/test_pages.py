@@ -99,6 +99,15 @@ def waiting(folder) -> list[str]:
     return sorted(name for name, text in pages.items() if VIEW in text and not starts.search(text.split("</head>")[0]))
 
 
+def test_a_chapter_has_the_number_of_its_file(html):
+    """Sphinx counts the pages of the numbered parts: a chapter left out would shift all that follow."""
+    numbers = {path.name[:2]: path.read_text("utf-8") for path in (html / "book").glob("[0-9][0-9]_*.html")}
+    assert len(numbers) > 20
+    for number, text in numbers.items():
+        assert f'<h1><span class="section-number">{int(number)}. </span>' in text
+        assert set(re.findall(r'class="eqno">\((\d+)\.', text)) <= {str(int(number))}
+
+
 def test_widgets_do_not_wait(html):
     assert VIEW in (html / "book" / "01_one_plane.html").read_text("utf-8")
     nothing(waiting(html))

@@ -202,7 +202,8 @@ class ExperimentCards:
     def words(self) -> str:
         """``5 of 45 runs``; ``all 45 runs``; and how many cards belong to no run of the experiment as it is now."""
         runs = len(self.asked.runs)
-        outdated = sum(card.config_hash not in {run.digest for run in self.asked.runs} for card in self.cards)
+        asked = {run.digest for run in self.asked.runs}
+        outdated = sum(card.config_hash not in asked for card in self.cards)
         said = f"all {runs} runs" if self.done == runs else f"{self.done} of {runs} runs"
         return f"{said}; cards of another setting: {outdated}" if outdated else said
 

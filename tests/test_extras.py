@@ -95,7 +95,7 @@ def test_the_core_needs_no_extra(name, without_extras):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("step", [10, pytest.param(1, marks=pytest.mark.deep)])
+@pytest.mark.parametrize("step", [30, pytest.param(1, marks=pytest.mark.deep)])
 def test_the_ledger_runs_with_the_core(step, without_extras):
     done = without_extras(THE_LEDGER.format(step=step))
     assert done.returncode == 0, done.stderr

@@ -8,7 +8,7 @@ import pytest
 from ipywidgets.embed import embed_data
 
 from rope_lab.show import style
-from tests.site.pages import CHAPTER, IN_BOTH, ROOT, Server, Site, page_names, visiting
+from tests.site.pages import IN_BOTH, ROOT, Server, Site, page_names, visiting
 
 LOADER = ROOT / "book" / "_static" / "rope-widgets.js"
 
@@ -19,12 +19,12 @@ def together(name: str, way: str, *marks):
     return pytest.param((name, way), id=visit, marks=[pytest.mark.xdist_group(visit), *marks])
 
 
-def visits(*, chapters=True):
-    """Each page by both ways. The deep run asks the second, by turns http and file, but of chapters."""
+def visits(*, every=1):
+    """Each page by both ways. The deep run asks the second, by turns http and file, and what ``every`` leaves out."""
     for place, name in enumerate(page_names()):
-        both = name in IN_BOTH or (chapters and CHAPTER.fullmatch(name))
         for turn, way in enumerate(("http", "file")):
-            yield together(name, way, *([] if both or turn == place % 2 else [pytest.mark.deep]))
+            now = turn == place % 2 and place % every == 0
+            yield together(name, way, *([] if now or name in IN_BOTH else [pytest.mark.deep]))
 
 
 @pytest.fixture(scope="session")

@@ -22,7 +22,7 @@ ROOT = Path(__file__).resolve().parents[2]
 MADE_BY_SPHINX = ("404", "genindex", "prf-prf", "search")  # prf-prf lists the theorems
 DESK, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
 CHAPTER = re.compile(r"book/\d\d_\w+")
-# These are opened both ways, and asked in both themes: what frames a page is the same on all.
+# These are opened both ways in each run, and asked in both themes: what frames a page is the same on all.
 IN_BOTH = {"book/intro", "book/01_one_plane", "notebooks/01_one_plane", "search"}
 CHECKS = Path(__file__).with_name("checks.js")
 

@@ -445,7 +445,7 @@ def _adapter(model: Any) -> Any:
             f"model: expected a torch module or a Decoder, got {type(model).__name__}; give an object with "
             "read(tokens), begin() and extend(tokens, cache)"
         )
-    return _Ours if "caches" in parameters_of(model.forward) else _Transformers
+    return _Ours if hasattr(model, "new_caches") else _Transformers
 
 
 class _Ours:

@@ -199,10 +199,8 @@ class GPT(nn.Module):
     def _expect_window(self, positions: Tensor) -> Tensor:
         """Positions that the model knows: within its window, and rows of its table where they are added."""
         added = self.config.positions == "absolute"
-        if added and positions.is_floating_point():
-            raise TypeError(
-                f"positions: expected whole numbers, got {positions.dtype}; between two rows of a table is none"
-            )
+        if added and not torch.compiler.is_compiling() and bool((positions % 1 != 0).any()):
+            raise ValueError("positions: expected whole numbers, got others; between two rows of a table is none")
         if not torch.compiler.is_compiling() and positions.numel():
             low, high = positions.min().item(), positions.max().item()
             if high > self.config.seq_len - 1 or (added and low < 0):

@@ -4,6 +4,7 @@ from . import (
     audits as audits,
     constructions as constructions,
     conversion as conversion,
+    decoding as decoding,
     fingerprints as fingerprints,
     foreign_code as foreign_code,
     frequency_rule as frequency_rule,
@@ -31,6 +32,12 @@ from .audits import (
     lines as lines,
 )
 from .conversion import permute_rotary as permute_rotary, permute_state as permute_state
+from .decoding import (
+    Decoder as Decoder,
+    DecodingReport as DecodingReport,
+    DecodingRow as DecodingRow,
+    decoding_test as decoding_test,
+)
 from .fingerprints import Axis as Axis, Fingerprint as Fingerprint, fingerprint as fingerprint
 from .frequency_rule import Rule as Rule, explain as explain
 from .gallery import GALLERY as GALLERY, Mistake as Mistake

@@ -11,6 +11,7 @@ from rich.console import Console
 from rich.table import Table
 
 from rope_lab.audit.audits import as_text
+from rope_lab.audit.decoding import decoding_test
 from rope_lab.audit.foreign_code import TargetError, TimeUpError, time_limit
 from rope_lab.audit.model_probes import model_probe, probe_all
 from rope_lab.audit.shift_tests import shift_all, shift_lines, shift_test
@@ -21,10 +22,13 @@ from rope_lab.training.files import reason
 
 
 def audit_model(model: str, *, as_json: bool, out: Path | None, seconds: float) -> bool:
-    """Move one model, or a tiny one of every family. True where relativity is kept, or lost by design alone."""
+    """Move one model and let it decode, or move a tiny one of every family.
+
+    True where relativity is kept, or lost by design alone, and decoding gives what reading gives.
+    """
     if model == "all":
         return _every(as_json=as_json, out=out, seconds=seconds)
-    return _asked(shift_test, model, as_json=as_json, seconds=seconds)
+    return _asked(model, shift_test, decoding_test, as_json=as_json, seconds=seconds)
 
 
 def probe_model(model: str, *, as_json: bool, out: Path | None, seconds: float) -> bool:
@@ -36,25 +40,31 @@ def probe_model(model: str, *, as_json: bool, out: Path | None, seconds: float) 
         found = _measured(lambda: probe_all(limit=seconds, told=_told), out)
         _shown(found, _probe_table, as_json=as_json)
         return True
-    return _asked(model_probe, model, as_json=as_json, seconds=seconds)
+    return _asked(model, model_probe, as_json=as_json, seconds=seconds)
 
 
-def _asked(ask: Any, model: str, *, as_json: bool, seconds: float) -> bool:
+def _asked(model: str, *questions: Any, as_json: bool, seconds: float) -> bool:
+    """Print the answers to each question, or why there is none. JSON is one row, with decoding under its name."""
+    said: list[Any] = []
     try:
         with redirect_stdout(sys.stderr), time_limit(seconds):
-            seen = ask(load_model(Path(model)) if exists(model) else tiny_model(model), name=model)
+            loaded = load_model(Path(model)) if exists(model) else tiny_model(model)
+            for ask in questions:
+                try:
+                    said.append(ask(loaded, name=model))
+                except TargetError as why:
+                    said.append(str(why))
     except TargetError as why:
-        return _skipped(model, str(why), as_json=as_json)
+        said.append(str(why))
     except TimeUpError:
-        return _skipped(model, f"no answer within {seconds:g} seconds", as_json=as_json)
-    print(json.dumps(seen.row, indent=2) if as_json else printable(seen, keep="\n"))
-    return seen.ok
-
-
-def _skipped(model: str, why: str, *, as_json: bool) -> bool:
-    said = printable(f"skipped: {why}", keep="\n")
-    print(json.dumps({"model": model, "skipped": why}, indent=2) if as_json else said)
-    return False
+        said.append(f"no answer within {seconds:g} seconds")
+    if as_json:
+        row, *more = ({"model": model, "skipped": one} if isinstance(one, str) else one.row for one in said)
+        print(json.dumps(row | ({"decoding": more[0]} if more else {}), indent=2))
+    else:
+        texts = [f"skipped: {one}" if isinstance(one, str) else one for one in said]
+        print("\n\n".join(printable(text, keep="\n") for text in texts))
+    return all(not isinstance(one, str) and one.ok for one in said)
 
 
 def _every(*, as_json: bool, out: Path | None, seconds: float) -> bool:

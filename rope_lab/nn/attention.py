@@ -11,11 +11,11 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from rope_lab.algebra.placements import ROLES
-from rope_lab.nn.cache import KVCache, first_position
+from rope_lab.nn.cache import KVCache, places
 from rope_lab.nn.complex_linear import ComplexLinear
 from rope_lab.nn.heads import ProjectionConfig
 from rope_lab.nn.rotary import Rotary, RotaryConfig
-from rope_lab.nn.tensor_arguments import expect_heads, expect_stream
+from rope_lab.nn.tensor_arguments import expect_heads, expect_mask, expect_stream
 
 __all__ = ["AttentionConfig", "CausalAttention", "KVCache", "attend"]
 
@@ -35,16 +35,32 @@ class AttentionConfig(ProjectionConfig):
         super().__post_init__()
         for role in self.rotated:
             self._expect_rotation(role, self.turning(role))
+        if len(axes := {self._axes_of(role) for role in self.rotated}) > 1:
+            raise ValueError(f"expected rotations of as many axes, got {axes}: one call gives one place to each token")
 
     def turning(self, role: str) -> RotaryConfig | None:
         """The rotation of ``role``: ``rotary_vo`` for v and o where it is given, ``rotary`` for everything else."""
         return self.rotary_vo if role in "vo" and self.rotary_vo is not None else self.rotary
+
+    @property
+    def axes(self) -> int | None:
+        """The number of coordinates of a place; None: a place is one number."""
+        return next((self._axes_of(role) for role in self.rotated), None)
+
+    def _axes_of(self, role: str) -> int | None:
+        rotary = self.turning(role)
+        return None if rotary is None or rotary.vectors is None else rotary.axes
 
     def _expect_rotation(self, role: str, rotary: RotaryConfig | None) -> None:
         if rotary is None:
             raise ValueError(f"expected a RotaryConfig to rotate {role!r} with, got none: pass rotary=")
         if rotary.head_dim != self.width:
             raise ValueError(f"expected a rotation of head_dim {self.width}, got {rotary.head_dim}")
+        if role == "o" and rotary.attention_factor != 1:
+            raise ValueError(
+                f"expected no attention factor where o turns, got {rotary.attention_factor}: the turn back would "
+                "stretch once more. Give values and outputs a rotation of their own, rotary_vo="
+            )
         if not self.complex_linear:
             return
         if rotary.layout != self.layout:
@@ -99,44 +115,67 @@ class CausalAttention(nn.Module):
         return ComplexLinear(*shape, layout=config.layout, in_heads=in_heads, out_heads=out_heads, bias=config.bias)
 
     def forward(
-        self, x: Float[Tensor, "*batch T d_model"], *, offset: int = 0, cache: KVCache | None = None
+        self,
+        x: Float[Tensor, "*batch T d_model"],
+        *,
+        offset: int = 0,
+        cache: KVCache | None = None,
+        positions: Any = None,
+        mask: Tensor | None = None,
     ) -> Float[Tensor, "*batch T d_model"]:
         """Attend over x, the first token of which stands at ``offset``, or continue the text that a cache has seen.
+
+        Positions turn and hide nothing: who sees whom goes by the order of the tokens in cache and x, unless a mask
+        says otherwise. A draft tree and texts packed into one row need both.
 
         Args:
             x: (..., T, d_model), in the dtype of the weights unless autocast is on.
             offset: the position of the first token; 0 beside a cache, which has its own.
             cache: where the rotated keys and values of earlier tokens are, and where these are added.
+            positions: where the tokens of x stand, (T,) or (B, T); (T, axes) or (B, T, axes) for a rotation of several
+                axes. None: one after the other.
+            mask: booleans (T, S) or (batch, T, S), true where a token may look at one of all S tokens, those held
+                first. None: each token sees those before it and itself.
 
         Returns:
             (..., T, d_model), in the dtype of the weights.
 
         Raises:
-            TypeError: if x has another dtype than the weights, or the cache is not a `KVCache`.
-            ValueError: if x has another shape, or if an offset other than 0 stands beside a cache.
+            TypeError: if x has another dtype than the weights, the cache is not a `KVCache`, positions are no real
+                numbers or in a half type, or the mask is not of booleans.
+            ValueError: if x, positions or mask have another shape, if an offset other than 0 stands beside a cache or
+                positions, if a token may look at nothing, or if a cache filled with positions is gone on without.
         """
         expect_stream(x, next(self.q.parameters()), d_model=self.config.d_model)
-        start = first_position(offset, cache, kind=KVCache)
-        q, k, v = (self._turn(role, self._heads(role, getattr(self, role)(x)), start) for role in "qkv")
+        if mask is not None:
+            mask = expect_mask(mask, x.shape[:-1], keys=x.shape[-2] + (cache.seen if isinstance(cache, KVCache) else 0))
+        where = places(
+            x.shape[:-1], offset=offset, cache=cache, positions=positions, kind=KVCache, axes=self.config.axes
+        )
+        q, k, v = (self._turn(role, self._heads(role, getattr(self, role)(x)), where) for role in "qkv")
         if cache is not None:
             k, v = cache.extend(k, v)  # (..., kv_heads, seen, hd)
-        y = self._turn("o", attend(q, k, v), start)  # (..., H, T, hd)
+        y = self._turn("o", attend(q, k, v, mask=mask), where)  # (..., H, T, hd)
         return self.o(y.transpose(-3, -2).flatten(-2))  # (..., T, d_model)
 
     def _heads(self, role: str, x: Tensor) -> Tensor:
         return x.unflatten(-1, (self.config.heads(role), self.config.width)).transpose(-3, -2)  # (..., H, T, hd)
 
-    def _turn(self, role: str, x: Tensor, start: int) -> Tensor:
+    def _turn(self, role: str, x: Tensor, where: dict[str, Any]) -> Tensor:
         rotary = self.rotary_vo if role in "vo" else self.rotary
         if rotary is None or role not in self.config.rotated:
             return x
-        return rotary(x, offset=start, inverse=role == "o")  # o turns back
+        return rotary(x, **where, inverse=role == "o")  # o turns back
 
 
 def attend(
-    q: Float[Tensor, "*heads T head_dim"], k: Float[Tensor, "*kv_heads S head_dim"], v: Float[Tensor, "*kv_heads S hd"]
+    q: Float[Tensor, "*heads T head_dim"],
+    k: Float[Tensor, "*kv_heads S head_dim"],
+    v: Float[Tensor, "*kv_heads S hd"],
+    *,
+    mask: Tensor | None = None,
 ) -> Float[Tensor, "*heads T hd"]:
-    """Scaled dot-product attention of the last T of S tokens, each to the tokens up to itself.
+    """Scaled dot-product attention of the last T of S tokens, each to the tokens up to itself, or as a mask says.
 
     On a CPU half types attend in float32: their backward pass takes up to five times as long in short windows.
 
@@ -144,6 +183,7 @@ def attend(
         q: (..., heads, T, head_dim), the queries of the last T tokens.
         k: (..., kv_heads, S, head_dim). Where q has g times as many heads, each of k and v serves g neighbours.
         v: (..., kv_heads, S, hd).
+        mask: booleans that broadcast to (..., heads, T, S), true where a query sees a key. None: by order.
 
     Returns:
         (..., heads, T, hd), in the dtype of q.
@@ -155,10 +195,12 @@ def attend(
     expect_heads(q, k, v)
     if q.device.type == "cpu" and q.dtype in (torch.bfloat16, torch.float16):
         with torch.autocast("cpu", enabled=False):
-            return attend(q.float(), k.float(), v.float()).to(q.dtype)
+            return attend(q.float(), k.float(), v.float(), mask=mask).to(q.dtype)
     T, past = q.shape[-2], k.shape[-2] - q.shape[-2]
     # Fewer heads of k and v: no copies of them. torch 2.4 has no such argument.
     shared: dict[str, Any] = {} if q.shape[:-2] == k.shape[:-2] else {"enable_gqa": True}
+    if mask is not None:
+        return F.scaled_dot_product_attention(q, k, v, attn_mask=mask, **shared)
     if past == 0:
         return F.scaled_dot_product_attention(q, k, v, is_causal=True, **shared)
     seen = None if T == 1 else torch.ones(T, past + T, dtype=torch.bool, device=q.device).tril(past)

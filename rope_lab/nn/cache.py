@@ -2,25 +2,55 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from typing import Any
+
 import torch
 from torch import Tensor
 
-from rope_lab.nn.tensor_arguments import expect_count, expect_vectors
+from rope_lab.nn.tensor_arguments import expect_count, expect_standing, expect_vectors
 
 
 class Cache:
     """The tokens that one layer has seen so far: what it keeps of them, and the position of the first.
 
-    The position of a token has one home, its cache: a layer or a model that is given a cache takes the position from
-    there and refuses another one beside it.
+    Place, slot and order are three numbers. The place turns a token; it is counted here from ``offset`` on, unless it
+    is given with each call. The slot is the row in which the token is held, and the order, which the mask goes by, is
+    that of the rows unless a mask is given. The caller's tensors are copied; those handed out are for reading.
     """
 
     def __init__(self, *, offset: int = 0) -> None:
         self.offset = expect_count(offset, name="offset")
+        self.given_from: int | None = None  # the first row whose place was given, and is not offset + row
 
     def tensors(self) -> tuple[Tensor, ...]:
         """The tensors held, each (..., seen, width); nothing before the first token."""
         raise NotImplementedError
+
+    def hold(self, tensors: Sequence[Tensor]) -> None:
+        """Hold these tensors in the place of `tensors`; none: hold nothing."""
+        raise NotImplementedError
+
+    def cut(self, seen: int) -> None:
+        """Keep the first ``seen`` tokens alone, as when a draft is rejected. Nothing has to be turned.
+
+        Raises:
+            TypeError, ValueError: If ``seen`` is not a whole number, or more than are held.
+
+        >>> cache = LatentCache()
+        >>> _ = cache.extend(torch.ones(2, 5, 12))
+        >>> cache.cut(3)
+        >>> cache.seen, cache.position
+        (3, 3)
+        """
+        if expect_count(seen, name="seen") > self.seen:
+            raise ValueError(f"seen: expected at most {self.seen}, the tokens held, got {seen}; say how many stay")
+        self.hold([x[..., :seen, :].clone() for x in self.tensors()] if seen else [])
+
+    @property
+    def counts(self) -> bool:
+        """Whether the tokens held stand one after the other from ``offset`` on, so that the next place is known."""
+        return self.given_from is None or self.seen <= self.given_from
 
     @property
     def seen(self) -> int:
@@ -29,7 +59,7 @@ class Cache:
 
     @property
     def position(self) -> int:
-        """The position of the next token."""
+        """The position of the next token, where the cache counts."""
         return self.offset + self.seen
 
     @property
@@ -62,6 +92,10 @@ class KVCache(Cache):
         """Keys and values, or nothing."""
         return () if self.k is None or self.v is None else (self.k, self.v)
 
+    def hold(self, tensors: Sequence[Tensor]) -> None:
+        """Hold these keys and values, or nothing."""
+        self.k, self.v = tensors or (None, None)
+
     def extend(self, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
         """Add the keys and values of further tokens.
 
@@ -85,8 +119,8 @@ class KVCache(Cache):
                 f"{tuple(v.shape)}; give both as (..., kv_heads, tokens, head_dim)"
             )
         if self.k is None or self.v is None:
-            self.k, self.v = k, v
-            return k, v
+            self.k, self.v = k.clone(), v.clone()  # else a change of the caller's tensor would change what is held
+            return self.k, self.v
         if (v.shape[-1], k.dtype, v.dtype) != (self.v.shape[-1], self.k.dtype, self.v.dtype):
             raise ValueError(
                 f"cache: expected keys and values like those held, {self.k.dtype}, {self.v.dtype}, values "
@@ -120,6 +154,10 @@ class LatentCache(Cache):
         """The latents, or nothing."""
         return () if self.held is None else (self.held,)
 
+    def hold(self, tensors: Sequence[Tensor]) -> None:
+        """Hold this one tensor, or nothing."""
+        (self.held,) = tensors or (None,)
+
     def extend(self, new: Tensor) -> Tensor:
         """Add the latents of further tokens.
 
@@ -142,26 +180,62 @@ class LatentCache(Cache):
             )
         if held is not None and new.dtype != held.dtype:
             raise ValueError(f"cache: expected {held.dtype}, as held, got {new.dtype}; start a LatentCache anew")
-        self.held = new if held is None else torch.cat((held, new), -2)
+        self.held = new.clone() if held is None else torch.cat((held, new), -2)
         return self.held
 
 
-def first_position(offset: int, cache: Cache | None, *, kind: type[Cache]) -> int:
-    """The position of the first new token: the cache knows, and ``offset`` says it where there is none.
+def places(
+    shape: Sequence[int],
+    *,
+    offset: int,
+    cache: Cache | None,
+    positions: Any,
+    kind: type[Cache],
+    axes: int | None = None,
+) -> dict[str, Any]:
+    """Where new tokens of ``shape`` (..., T) stand, as a `Rotary` takes it: ``positions=``, or ``offset=``.
+
+    The positions given say it; else the cache knows the first; else ``offset`` is it.
 
     Raises:
-        TypeError: if the cache is not of the ``kind`` that the layer fills.
-        ValueError: if an offset stands beside a cache, or is not a whole number of at least 0.
+        TypeError: if the cache is not of the ``kind`` that the layer fills, or positions are no real numbers.
+        ValueError: if two of the three say it, if an offset is not a whole number of at least 0, if there is not one
+            position for each token, or if the cache holds tokens at places that were given and now there are none.
     """
     offset = expect_count(offset, name="offset")
-    if cache is None:
-        return offset
-    if not isinstance(cache, kind):
+    if cache is not None and not isinstance(cache, kind):
         raise TypeError(
             f"cache: expected a {kind.__name__}, got {type(cache).__name__}; each layer takes one of its own"
         )
-    if offset:
+    if offset and positions is not None:
+        raise ValueError(f"offset: expected 0 beside positions, got {offset}; add it to the positions")
+    if offset and cache is not None:
         raise ValueError(
             f"offset: expected 0 beside a cache, got {offset}; say it once: {kind.__name__}(offset={offset})"
         )
-    return cache.position
+    if positions is not None:
+        positions = expect_standing(positions, shape, axes=axes)
+    if cache is None:
+        return {"offset": offset} if positions is None else {"positions": positions}
+    expect_counting(cache, positions)
+    if cache.counts:
+        cache.given_from = None if _go_on(positions, cache.position, axes) else cache.seen
+    return {"offset": cache.position} if positions is None else {"positions": positions}
+
+
+def expect_counting(cache: Cache, positions: Any = None) -> None:
+    """Refuse to count on behind tokens whose places were given."""
+    if positions is None and not cache.counts:
+        raise ValueError(
+            f"positions: expected some, got none: the tokens held from row {cache.given_from} on stand at places that "
+            "were given, so where the next one stands is not known; write positions="
+        )
+
+
+def _go_on(positions: Tensor | None, start: int, axes: int | None) -> bool:
+    """Whether the positions are those that the cache would count."""
+    if positions is None:
+        return True
+    if axes is not None or torch.compiler.is_compiling():  # a compiled graph cannot look at values
+        return False
+    return bool((positions == torch.arange(start, start + positions.shape[-1], device=positions.device)).all())

@@ -129,6 +129,8 @@ def drop_tokens(model: GPT | Layer, caches: Caches, start: int, stop: int) -> Ex
             f"start, stop: expected 0 <= start <= stop <= {seen}, the tokens held, got {start} and {stop}; count rows "
             "of the cache, not positions of the text"
         )
+    if start < stop < seen:
+        _expect_counted(pairs)
     _rebuild(
         model,
         [(layer, cache, [Piece(cache, 0, start, 0), Piece(cache, stop, seen, start - stop)]) for layer, cache in pairs],
@@ -163,7 +165,9 @@ def splice_tokens(model: GPT | Layer, caches: Caches, chunk: Caches, *, at: int 
     >>> splice_tokens(layer, cache, chunk), cache.seen
     (Exact(positions=True, layers=1), 8)
     """
-    pairs, others = _pairs(model, caches), [cache for _, cache in _pairs(model, chunk, name="chunk")]
+    pairs, chunks = _pairs(model, caches), _pairs(model, chunk, name="chunk")
+    _expect_counted([*pairs, *chunks])
+    others = [cache for _, cache in chunks]
     first, new = pairs[0][1], others[0]
     at = first.seen if at is None else expect_count(at, name="at")
     if at > first.seen:
@@ -213,6 +217,16 @@ def _pairs(model: GPT | Layer, caches: Caches, *, name: str = "caches") -> list[
     return list(zip(layers, caches, strict=True))
 
 
+def _expect_counted(pairs: list[tuple[Layer, Cache]]) -> None:
+    """Refuse to close or open a gap between tokens that do not stand one after the other."""
+    for _, cache in pairs:
+        if not cache.counts:
+            raise ValueError(
+                f"caches: expected tokens that stand one after the other, got places that were given from row "
+                f"{cache.given_from} on; drop those at the end, or read the text again with the positions you mean"
+            )
+
+
 def _rebuild(model: GPT | Layer, plan: list[tuple[Layer, Cache, list[Piece]]], *, by: int = 0) -> None:
     """Put each cache together from its pieces. Everything is made before anything is changed."""
     offset = plan[0][1].offset + by
@@ -230,11 +244,7 @@ def _rebuild(model: GPT | Layer, plan: list[tuple[Layer, Cache, list[Piece]]], *
             )
     made = [[_move(layer, piece) for piece in pieces if piece.stop > piece.start] for layer, _, pieces in plan]
     for (_, cache, _), moved in zip(plan, made, strict=True):
-        held = [torch.cat(parts, -2) for parts in zip(*moved, strict=True)]
-        if isinstance(cache, KVCache):
-            cache.k, cache.v = (held[0], held[1]) if held else (None, None)
-        elif isinstance(cache, LatentCache):
-            cache.held = held[0] if held else None
+        cache.hold([torch.cat(parts, -2) for parts in zip(*moved, strict=True)])
         cache.offset = offset
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Any, Literal, get_args
 
 import torch
 import torch.nn.functional as F
@@ -16,12 +16,12 @@ from rope_lab.algebra.arguments import expect_even
 from rope_lab.algebra.budget import ModelShape
 from rope_lab.algebra.rotation import frequencies
 from rope_lab.nn.attention import AttentionConfig, CausalAttention
-from rope_lab.nn.cache import Cache, KVCache, LatentCache
+from rope_lab.nn.cache import Cache, KVCache, LatentCache, expect_counting
 from rope_lab.nn.heads import HeadsConfig, ProjectionConfig, expect_sizes, fields_of
 from rope_lab.nn.initial import initialise
 from rope_lab.nn.latent_attention import LatentConfig, SharedLatentAttention, SplicedLatentAttention
 from rope_lab.nn.rotary import RotaryConfig
-from rope_lab.nn.tensor_arguments import expect_count, expect_prompt, expect_tokens, expect_vocabulary
+from rope_lab.nn.tensor_arguments import expect_count, expect_prompt, expect_standing, expect_tokens, expect_vocabulary
 
 BlockKind = Literal["gpt2", "llama"]
 Positions = Literal["none", "absolute", "rotary"]
@@ -126,7 +126,7 @@ class GPT(nn.Module):
     torch.Size([1, 3, 10])
     """
 
-    sinusoids: Tensor
+    sinusoids: Tensor | None  # no buffer: a buffer is in no state dict, and lost where the meta device gets memory
 
     def __init__(self, config: GPTConfig, *, seed: int = 0) -> None:
         super().__init__()
@@ -135,7 +135,7 @@ class GPT(nn.Module):
         self.blocks = nn.ModuleList(Block(config) for _ in range(config.n_layers))
         self.norm = norm(config)
         self.head = None if config.tied else nn.Linear(config.d_model, config.vocab_size, bias=False)
-        self.register_buffer("sinusoids", sinusoids(config), persistent=False)
+        self.sinusoids = _sinusoids_on(config, torch.get_default_device())
         initialise(self, seed=seed, std=config.std)
         with torch.no_grad():  # the two layers that write into the residual stream start smaller, as GPT-2's do
             for name, p in self.blocks.named_parameters():
@@ -143,26 +143,40 @@ class GPT(nn.Module):
                     p.div_(math.sqrt(2 * config.n_layers))
 
     def forward(
-        self, tokens: Int[Tensor, "batch T"], *, offset: int = 0, caches: Sequence[Cache] | None = None
+        self,
+        tokens: Int[Tensor, "batch T"],
+        *,
+        offset: int = 0,
+        caches: Sequence[Cache] | None = None,
+        positions: Any = None,
+        mask: Tensor | None = None,
     ) -> Float[Tensor, "batch T vocab"]:
         """Logits of the token after each of T tokens, which continue the text that the caches have seen.
+
+        Positions hide nothing: who sees whom goes by the order of the tokens, unless a mask says otherwise.
 
         Args:
             tokens: (batch, T), int64 or int32.
             offset: the position of the first token; 0 beside caches, which have their own.
             caches: one for each block, all at one position; it is where the first of the tokens stands.
+            positions: (T,) or (batch, T), where the tokens stand; None: one after the other.
+            mask: booleans (T, S) or (batch, T, S) over all S tokens, those held first; as `CausalAttention` takes it.
 
         Returns:
             (batch, T, vocab), in the dtype of the weights.
 
         Raises:
-            TypeError: if the tokens are not whole numbers.
+            TypeError: if the tokens are not whole numbers, or as `CausalAttention` raises it.
             ValueError: if they reach beyond position ``seq_len``, if there are not as many caches as blocks, if an
-                offset other than 0 stands beside caches, and, on a CPU, if the vocabulary lacks a token.
+                offset other than 0 stands beside caches or positions, if positions or mask do not fit, and, on a CPU,
+                if the vocabulary lacks a token.
         """
         expect_tokens(tokens)
-        start = self._first_position(caches) if caches is not None else expect_count(offset, name="offset")
-        if (end := start + tokens.shape[-1]) > self.config.seq_len:
+        start = expect_count(offset, name="offset") if caches is None else self._first_position(caches, positions)
+        end = start + tokens.shape[-1]
+        if positions is not None:
+            positions = self._expect_window(expect_standing(positions, tokens.shape))
+        elif end > self.config.seq_len:
             longest = self.config.seq_len
             raise ValueError(
                 f"expected at most {longest} positions of context, got {end}: {end - start} from {start} on"
@@ -174,20 +188,58 @@ class GPT(nn.Module):
             raise
         if self.config.positions == "absolute":
             scale = math.sqrt(self.config.d_model) if self.config.absolute == "vaswani" else 1.0
-            x = scale * x + self.sinusoids[start:end]  # (batch, T, d_model)
+            self._follow(x.device)  # assign=True has moved the parameters alone
+            rows = slice(start, end) if positions is None else positions.to(x.device, torch.int64)
+            x = scale * x + self.sinusoids[rows].to(x.dtype)  # type: ignore[index]  # (batch, T, d_model)
         for i, block in enumerate(self.blocks):
-            x = block(x, offset=offset, cache=caches[i] if caches else None)  # (batch, T, d_model)
+            cache = caches[i] if caches else None
+            x = block(x, offset=offset, cache=cache, positions=positions, mask=mask)  # (batch, T, d_model)
         return F.linear(self.norm(x), (self.head or self.embedding).weight)  # (batch, T, vocab)
 
-    def _first_position(self, caches: Sequence[Cache] | None) -> int:
+    def _expect_window(self, positions: Tensor) -> Tensor:
+        """Positions that the model knows: within its window, and rows of its table where they are added."""
+        added = self.config.positions == "absolute"
+        if added and not torch.compiler.is_compiling() and bool((positions % 1 != 0).any()):
+            raise ValueError("positions: expected whole numbers, got others; between two rows of a table is none")
+        if not torch.compiler.is_compiling() and positions.numel():
+            low, high = positions.min().item(), positions.max().item()
+            if high > self.config.seq_len - 1 or (added and low < 0):
+                raise ValueError(
+                    f"positions: expected 0 to {self.config.seq_len - 1}, a place in the context of the model, got "
+                    f"{low} to {high}; a larger seq_len takes them"
+                )
+        return positions
+
+    def _follow(self, device: torch.device) -> None:
+        """Have the sinusoids on this device, made anew: on the meta device there is nothing to copy."""
+        if self.sinusoids is not None and self.sinusoids.device != device:
+            self.sinusoids = _sinusoids_on(self.config, device)
+
+    def _apply(self, fn, recurse=True):
+        """Follow ``module.to(device)`` with the sinusoids, but not its dtype."""
+        super()._apply(fn, recurse)
+        self._follow(fn(torch.empty(0)).device)
+        return self
+
+    def new_caches(self, *, offset: int = 0) -> list[Cache]:
+        """Empty caches, one for each block, for a text that begins at ``offset``.
+
+        >>> model = GPT(GPTConfig(vocab_size=10, n_layers=2, n_heads=2, d_model=8))
+        >>> [cache.position for cache in model.new_caches(offset=3)]
+        [3, 3]
+        """
+        kind = KVCache if self.config.d_latent is None else LatentCache
+        return [kind(offset=offset) for _ in self.blocks]
+
+    def _first_position(self, caches: Sequence[Cache], positions: Any) -> int:
         """The position of the first new token: the caches know, and have to agree."""
-        if caches is None:
-            return 0
         if len(caches) != len(self.blocks):
             raise ValueError(f"caches: expected {len(self.blocks)}, one for each block, got {len(caches)}")
         if any(cache.position != caches[0].position for cache in caches):
             places = ", ".join(str(cache.position) for cache in caches)
             raise ValueError(f"caches: expected all at one position, got {places}; start each with the same offset")
+        for cache in caches:
+            expect_counting(cache, positions)
         return caches[0].position
 
     @torch.no_grad()
@@ -225,8 +277,7 @@ class GPT(nn.Module):
             raise ValueError(f"top_k: expected at least 1 token to choose from, got {top_k!r}; None chooses from all")
         if not 0 <= temperature < math.inf:  # not a number is refused here too
             raise ValueError(f"temperature: expected a finite number of at least 0, got {temperature}")
-        caches = [KVCache() if self.config.d_latent is None else LatentCache() for _ in self.blocks]
-        new = tokens
+        caches, new = self.new_caches(), tokens
         for _ in range(n_tokens):
             logits = self(new, caches=caches)[:, -1].float()  # (batch, vocab)
             if top_k is not None:
@@ -249,18 +300,22 @@ class Block(nn.Module):
         self.attention_norm, self.attention = norm(config), attention_layer(config.attention)
         self.mlp_norm, self.mlp = norm(config), MLP(config)
 
-    def forward(self, x: Tensor, *, offset: int = 0, cache: Cache | None) -> Tensor:
+    def forward(
+        self, x: Tensor, *, offset: int = 0, cache: Cache | None, positions: Any = None, mask: Tensor | None = None
+    ) -> Tensor:
         """Add attention and then the MLP to the stream.
 
         Args:
             x: (batch, T, d_model).
             offset: The position of the first token; 0 beside a cache, which has its own.
             cache: Where the keys and values of earlier tokens are, and where these are added. None: there are none.
+            positions, mask: As `GPT.forward` takes them.
 
         Returns:
             (batch, T, d_model), in the dtype of the weights.
         """
-        x = x + self.attention(self.attention_norm(x), offset=offset, cache=cache)  # (batch, T, d_model)
+        given = {} if positions is None and mask is None else {"positions": positions, "mask": mask}
+        x = x + self.attention(self.attention_norm(x), offset=offset, cache=cache, **given)  # (batch, T, d_model)
         return x + self.mlp(self.mlp_norm(x))  # (batch, T, d_model)
 
 
@@ -298,6 +353,13 @@ def norm(config: GPTConfig) -> nn.Module:
     if config.block == "llama":
         return nn.RMSNorm(config.d_model, eps=1e-5)
     return nn.LayerNorm(config.d_model, bias=config.bias)
+
+
+def _sinusoids_on(config: GPTConfig, device: torch.device) -> Tensor | None:
+    """The sinusoids with the same numbers on every device: those of the CPU."""
+    with torch.device("cpu"):
+        made = sinusoids(config)
+    return None if made is None else made.to(device)
 
 
 def sinusoids(config: GPTConfig) -> Tensor | None:

@@ -10,6 +10,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 import torch.nn.functional as F
@@ -17,10 +18,10 @@ from jaxtyping import Float
 from torch import Tensor, nn
 
 from rope_lab.algebra.arguments import expect_even
-from rope_lab.nn.cache import LatentCache, first_position
+from rope_lab.nn.cache import LatentCache, places
 from rope_lab.nn.heads import HeadsConfig, expect_sizes
 from rope_lab.nn.rotary import Rotary, RotaryConfig
-from rope_lab.nn.tensor_arguments import expect_stream
+from rope_lab.nn.tensor_arguments import expect_mask, expect_stream
 
 
 @dataclass(frozen=True)
@@ -53,10 +54,15 @@ class _OnLatent(nn.Module):
         self.up_v = nn.Parameter(torch.randn(up) / config.d_latent**0.5)
         self.o = nn.Linear(inner, config.d_model, bias=False)
 
-    def _start(self, x: Tensor, offset: int, cache: LatentCache | None) -> int:
-        """The position of the first token of x; what cannot be attended over is refused here."""
+    def _places(
+        self, x: Tensor, mask: Tensor | None, *, cache: LatentCache | None, **said: Any
+    ) -> tuple[dict[str, Any], Tensor | None]:
+        """Where the tokens of x stand, and the mask; what cannot be attended over is refused here."""
         expect_stream(x, self.q.weight, d_model=self.config.d_model)
-        return first_position(offset, cache, kind=LatentCache)
+        if mask is not None:
+            held = cache.seen if isinstance(cache, LatentCache) else 0
+            mask = expect_mask(mask, x.shape[:-1], keys=x.shape[-2] + held)
+        return places(x.shape[:-1], cache=cache, kind=LatentCache, **said), mask
 
     def _queries(self, x: Tensor) -> Tensor:
         return self.q(x).unflatten(-1, (self.config.n_heads, -1)).transpose(-3, -2)  # (..., H, T, hd)
@@ -102,15 +108,21 @@ class SharedLatentAttention(_OnLatent):
         self.rotary = Rotary(turns, length=config.length)
 
     def forward(
-        self, x: Float[Tensor, "*batch T d_model"], *, offset: int = 0, cache: LatentCache | None = None
+        self,
+        x: Float[Tensor, "*batch T d_model"],
+        *,
+        offset: int = 0,
+        cache: LatentCache | None = None,
+        positions: Any = None,
+        mask: Tensor | None = None,
     ) -> Float[Tensor, "*batch T d_model"]:
         """Attend as `CausalAttention.forward` does, with a `LatentCache`: it takes, gives and refuses the same."""
-        start = self._start(x, offset, cache)
-        q = self.rotary(self._queries(x) @ self.up_k, offset=start)  # (..., H, T, d_latent): W_k^T q, turned
-        c = self.rotary(self.c(x), offset=start)  # (..., T, d_latent): turned once, here
+        where, mask = self._places(x, mask, offset=offset, cache=cache, positions=positions)
+        q = self.rotary(self._queries(x) @ self.up_k, **where)  # (..., H, T, d_latent): W_k^T q, turned
+        c = self.rotary(self.c(x), **where)  # (..., T, d_latent): turned once, here
         held = cache.extend(c) if cache is not None else c
-        y = _attend(q, held.unsqueeze(-3), held.unsqueeze(-3), width=self.config.width)
-        y = self.rotary(y, offset=start, inverse=True)  # before W_v
+        y = _attend(q, held.unsqueeze(-3), held.unsqueeze(-3), width=self.config.width, mask=mask)
+        y = self.rotary(y, **where, inverse=True)  # before W_v
         return self._mix(y @ self.up_v.transpose(-1, -2))
 
 
@@ -150,26 +162,36 @@ class SplicedLatentAttention(_OnLatent):
         self.rotary = Rotary(turns, length=config.length)
 
     def forward(
-        self, x: Float[Tensor, "*batch T d_model"], *, offset: int = 0, cache: LatentCache | None = None
+        self,
+        x: Float[Tensor, "*batch T d_model"],
+        *,
+        offset: int = 0,
+        cache: LatentCache | None = None,
+        positions: Any = None,
+        mask: Tensor | None = None,
     ) -> Float[Tensor, "*batch T d_model"]:
         """Attend as `CausalAttention.forward` does, with a `LatentCache`: it takes, gives and refuses the same."""
-        config, start = self.config, self._start(x, offset, cache)
+        config = self.config
+        where, mask = self._places(x, mask, offset=offset, cache=cache, positions=positions)
         q, c, width = self._queries(x), self.c(x), self.config.width + self.config.d_rope
         q_rope = self.q_rope(x).unflatten(-1, (config.n_heads, -1)).transpose(-3, -2)  # (..., H, T, d_rope)
-        q_rope, k_rope = self.rotary(q_rope, offset=start), self.rotary(self.k_rope(x), offset=start)
+        q_rope, k_rope = self.rotary(q_rope, **where), self.rotary(self.k_rope(x), **where)
         if cache is None:
             k = c.unsqueeze(-3) @ self.up_k.transpose(-1, -2)  # (..., H, T, hd)
             v = c.unsqueeze(-3) @ self.up_v.transpose(-1, -2)
             keys = torch.cat((k, k_rope.unsqueeze(-3).expand(*k.shape[:-1], -1)), -1)
-            return self._mix(_attend(torch.cat((q, q_rope), -1), keys, v, width=width))
+            return self._mix(_attend(torch.cat((q, q_rope), -1), keys, v, width=width, mask=mask))
         held = cache.extend(torch.cat((c, k_rope), -1)).unsqueeze(-3)  # (..., 1, seen, d_latent + d_rope)
-        y = _attend(torch.cat((q @ self.up_k, q_rope), -1), held, held[..., : config.d_latent], width=width)
+        y = _attend(torch.cat((q @ self.up_k, q_rope), -1), held, held[..., : config.d_latent], width=width, mask=mask)
         return self._mix(y @ self.up_v.transpose(-1, -2))
 
 
-def _attend(q: Tensor, k: Tensor, v: Tensor, *, width: int) -> Tensor:
-    """Causal attention of the last T of S tokens, divided by the root of ``width``; k and v may serve all heads."""
+def _attend(q: Tensor, k: Tensor, v: Tensor, *, width: int, mask: Tensor | None) -> Tensor:
+    """Attention of the last T of S tokens, causal where no mask is given; k and v may serve all heads.
+
+    Scores are divided by the root of ``width``.
+    """
     T, S = q.shape[-2], k.shape[-2]
     k, v = (x.expand(*q.shape[:-2], *x.shape[-2:]) for x in (k, v))
-    seen = torch.ones(T, S, dtype=torch.bool, device=q.device).tril(S - T)
+    seen = torch.ones(T, S, dtype=torch.bool, device=q.device).tril(S - T) if mask is None else mask
     return F.scaled_dot_product_attention(q, k, v, attn_mask=seen, scale=width**-0.5)

@@ -1,8 +1,10 @@
 """What the layers expect of tensors. A refusal says what was expected, what came, and how to fix it."""
 
+from collections.abc import Sequence
 from numbers import Integral
 from typing import Any
 
+import numpy as np
 import torch
 from torch import Tensor
 
@@ -32,14 +34,57 @@ def expect_places(places: Any, *, axes: int) -> Tensor:
 
 def _expect_finite(positions: Any) -> Tensor:
     if not isinstance(positions, Tensor):
-        positions = torch.from_numpy(expect_real(positions, name="positions"))
+        array = expect_real(positions, name="positions")
+        _expect_wide(np.asarray(positions).dtype, np.finfo)
+        positions = torch.from_numpy(array)
     if positions.dtype == torch.bool or positions.is_complex():
         raise TypeError(f"positions: expected real numbers, got dtype {positions.dtype}; a mask says which, not where")
+    if positions.is_floating_point():
+        _expect_wide(positions.dtype, torch.finfo)
     # Looking at values would break a compiled graph; integers are always finite.
     if positions.is_floating_point() and not torch.compiler.is_compiling() and not positions.isfinite().all():
         first = positions[~positions.isfinite()][0].item()
         raise ValueError(f"positions: expected finite numbers, got {first}; look for a division by zero")
     return positions
+
+
+def _expect_wide(dtype: Any, finfo: Any) -> None:
+    """Refuse positions in a half type: a table in float64 cannot bring back what a cast of the positions has lost."""
+    if dtype.itemsize < 4 and (dtype.is_floating_point if isinstance(dtype, torch.dtype) else dtype.kind == "f"):
+        raise TypeError(
+            f"positions: expected integers, float32 or float64, got {dtype}, without {2 / float(finfo(dtype).eps) + 1:.0f}; "
+            "keep them in int64 from torch.arange on: a cast back comes too late"
+        )
+
+
+def expect_standing(positions: Any, shape: Sequence[int], *, axes: int | None = None) -> Tensor:
+    """Return where the tokens of ``shape`` (..., T) stand: (T,) or (B, T), and behind these ``axes`` if not None."""
+    found = expect_positions(positions) if axes is None else expect_places(positions, axes=axes)
+    each = tuple(found.shape if axes is None else found.shape[:-1])
+    if each[-1] != shape[-1] or (len(each) == 2 and (len(shape) < 2 or each[0] not in (1, shape[0]))):
+        raise ValueError(
+            f"positions: expected one for each token, (T,) or (B, T) of {tuple(shape)}, got {each}; give those of the "
+            "new tokens alone: earlier ones are turned already"
+        )
+    return found
+
+
+def expect_mask(mask: Any, shape: Sequence[int], *, keys: int) -> Tensor:
+    """Return who may look where, as attention takes it: (..., 1, T, keys) for queries of ``shape`` (..., T)."""
+    if not isinstance(mask, Tensor) or mask.dtype != torch.bool:
+        got = f"dtype {mask.dtype}" if isinstance(mask, Tensor) else type(mask).__name__
+        raise TypeError(
+            f"mask: expected a tensor of booleans, true where one may look, got {got}; write order[:, None] >= order"
+        )
+    batch = mask.shape[:-2]
+    if mask.shape[-2:] != (shape[-1], keys) or (batch and batch != torch.Size(shape[:-1])):
+        raise ValueError(
+            f"mask: expected ({shape[-1]}, {keys}), a row for each new token and a column for each token held or new, "
+            f"or one such for each text of the batch, got {tuple(mask.shape)}; columns stand in the order of the cache"
+        )
+    if not torch.compiler.is_compiling() and not mask.any(-1).all():
+        raise ValueError("mask: expected a token to look at for each, got a row without one; let each see itself")
+    return mask.unsqueeze(-3)
 
 
 def expect_floating(x: Any, *, name: str = "x") -> None:

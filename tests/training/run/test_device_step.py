@@ -46,8 +46,8 @@ def test_a_step_stays_on_its_device(stand_in, scheme):
     assert learner.nats(*batches[0]).device.type == "meta"
 
 
-def test_control_a_table_left_on_the_cpu_is_found(stand_in):
+def test_control_a_tensor_left_on_the_cpu_is_found(stand_in):
     learner, batches = made(stand_in, positions="absolute", absolute="embedding")
-    learner.model.sinusoids = torch.zeros(16, 16)
+    learner.model.norm.weight = torch.nn.Parameter(torch.ones_like(learner.model.norm.weight, device="cpu"))
     with pytest.raises(RuntimeError, match="device"):
         learner.step(*batches[0], lr=1e-3)

@@ -1,0 +1,319 @@
+"""Decoding against reading: planted faults are found and named; right models are blamed for nothing."""
+
+# ruff: noqa: ARG005 - a counter need not use its arguments
+from types import SimpleNamespace
+
+import pytest
+import torch
+from torch import nn
+
+from rope_lab.audit import decoding_test, tiny_model
+from rope_lab.audit.decoding import STILL_SEEN
+from rope_lab.audit.foreign_code import TargetError
+from rope_lab.nn import GPT, KVCache, Rotary
+from tests.audit.implementations import gpt
+
+
+def wrong(report):
+    return {row.what: row.cause for row in report.rows if not row.ok}
+
+
+class Miscounting(Rotary):
+    """A rotary that starts at another place than it is told, with every answer of its own counter."""
+
+    def __init__(self, config, start):
+        super().__init__(config)
+        self.start = start
+
+    def forward(self, x, *, positions=None, offset=0, inverse=False):
+        start = offset if positions is not None else self.start(offset, x.shape[-2])
+        return super().forward(x, positions=positions, offset=start, inverse=inverse)
+
+
+def miscounting(start, **settings):
+    model = gpt(**settings).requires_grad_(False)
+    for block in model.blocks:
+        block.attention.rotary = block.attention.rotary_vo = Miscounting(block.attention.rotary.config, start)
+    return model
+
+
+PROMPT, PIECES = "a prompt, then one by one", "a prompt, then 7, 1, 3"
+MISCOUNTED = {
+    "single tokens one too far": (lambda s, t: s + (t == 1), PROMPT, "an offset of +1 after the first call"),
+    "only single ones": (lambda s, t: s + (t == 1), PIECES, "single tokens stand +1"),
+    "single ones from 0": (lambda s, t: s * (t > 1), PIECES, "single tokens count from 0"),
+    "one too few": (lambda s, t: max(s - 1, 0), "in chunks of 3", "an offset of -1 after the first call"),
+    "from 0 after the prompt": (lambda s, t: 0, PROMPT, "each call counts from 0"),
+    "a chunk twice": (lambda s, t: s + t * (s > 0), "in chunks of 7", "its own tokens pass for earlier ones"),
+    "the offset twice": (lambda s, t: 2 * s, "token by token", "the offset is counted twice"),
+    "the end of the prompt": (lambda s, t: min(s, 8), PROMPT, "later calls stand where the first one ended"),
+    "chunks alone": (lambda s, t: s + 2 * (s > 0 and t == 3), "in chunks of 3", "an offset of +2 after the first"),
+    "chunks of 7 alone": (lambda s, t: s - (s > 0 and t == 7), "in chunks of 7", ""),
+}
+
+
+@pytest.mark.parametrize("name", MISCOUNTED)
+def test_a_counter_that_is_off_is_found_and_the_places_named(name):
+    start, what, cause = MISCOUNTED[name]
+    seen = decoding_test(miscounting(start))
+    assert not seen.ok
+    assert cause in wrong(seen)[what]
+    assert what in seen.verdict
+    row = next(row for row in seen.rows if row.what == what)
+    assert row.first > 0
+    assert row.off > 1e-3
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float64])
+def test_in_every_precision(dtype):
+    assert not decoding_test(miscounting(lambda s, t: s + (t == 1)).to(dtype)).ok
+    seen = decoding_test(miscounting(lambda s, t: s).to(dtype))
+    assert seen.ok
+    assert "OFF" not in str(seen)
+    assert seen.row["ok"]
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [
+        {"positions": "none"},
+        {"positions": "absolute"},
+        {"rotated": "qkvo"},
+        {"rotated": "v"},
+        {"n_kv_heads": 1, "block": "llama"},
+        {"d_latent": 8},
+        {"d_latent": 8, "d_rope": 4},
+    ],
+)
+def test_right_models_of_ours_are_blamed_for_nothing(settings):
+    seen = decoding_test(gpt(**settings))
+    assert seen.verdict == "decodes as it reads"  # and all was asked
+
+
+def test_a_constant_shift_is_a_fault_where_positions_are_absolute():
+    seen = decoding_test(miscounting(lambda s, t: s + 1 * (s > 0), rotated="v"))
+    assert wrong(seen)[PROMPT] == "an offset of +1 after the first call"
+
+
+class Kept(KVCache):
+    """A rollback that forgets to drop keys: it only counts back."""
+
+    def cut(self, seen):
+        self.offset -= self.seen - seen
+
+
+class CountsOn(KVCache):
+    """A rollback that drops keys and goes on counting."""
+
+    def cut(self, seen):
+        self.offset += self.seen - seen
+        super().cut(seen)
+
+
+def with_caches(kind):
+    class Model(GPT):
+        def new_caches(self, *, offset=0):
+            return [kind(offset=offset) for _ in self.blocks]
+
+    return Model(gpt().config)
+
+
+def test_a_rollback_that_leaves_something():
+    assert wrong(decoding_test(with_caches(Kept))) == {"after a rollback": STILL_SEEN}
+    assert wrong(decoding_test(with_caches(CountsOn))) == {
+        "after a rollback": "places count on behind the dropped tokens"
+    }
+    assert decoding_test(with_caches(KVCache)).ok
+
+
+class Leaves(GPT):
+    """The last key of an earlier request is the first of the next one."""
+
+    held = None
+
+    def new_caches(self, *, offset=0):
+        before, self.held = self.held, super().new_caches(offset=offset)
+        for old, new in zip(before or [], self.held, strict=False):
+            new.extend(old.k[..., -1:, :], old.v[..., -1:, :])
+            new.offset -= 1
+        return self.held
+
+
+def test_an_earlier_request_that_leaves_a_key():
+    seen = wrong(decoding_test(Leaves(gpt().config)))
+    assert seen["after another request"].endswith("it changes decoding")
+    assert PROMPT not in seen  # each question has a copy of its own
+
+
+class Drifting(GPT):
+    """Requests add up."""
+
+    requests = 0
+
+    def new_caches(self, *, offset=0):
+        self.requests += 1
+        return super().new_caches(offset=offset)
+
+    def forward(self, tokens, **more):
+        return super().forward(tokens, **more) * (1 + 0.1 * (self.requests > 1))
+
+
+def test_an_earlier_request_that_changes_reading():
+    seen = decoding_test(Drifting(gpt().config))
+    assert "changes reading and decoding" in wrong(seen)["after another request"]
+
+
+class Blind(GPT):
+    """Each call is read alone, or reads its own later tokens."""
+
+    def __init__(self, config, *, ahead):
+        super().__init__(config)
+        self.ahead = ahead
+
+    def forward(self, tokens, *, caches=None, **more):
+        if caches is None:
+            return super().forward(tokens, **more)
+        logits = super().forward(tokens, caches=caches, **more)
+        return logits.flip(1).cumsum(1).flip(1) if self.ahead else super().forward(tokens)
+
+
+def test_what_a_call_sees():
+    assert "the cache is not read" in wrong(decoding_test(Blind(gpt().config, ahead=False)))[PROMPT]
+    seen = wrong(decoding_test(Blind(gpt().config, ahead=True)))
+    assert seen["in chunks of 3"] == "a token sees later ones of its call"
+    assert "token by token" not in seen
+
+
+class Past:
+    """A cache as transformers has it."""
+
+    def __init__(self, caches, leaves=False):
+        self.caches, self.leaves = caches, leaves
+
+    def get_seq_length(self):
+        return self.caches[0].seen
+
+    def crop(self, count):
+        assert count < 0
+        for each in self.caches if not self.leaves else ():
+            each.cut(each.seen + count)
+
+
+class Foreign(nn.Module):
+    """Called as a model of transformers is; ``fault`` names what is wrong."""
+
+    def __init__(self, fault="", **settings):
+        super().__init__()
+        self.inner, self.fault = gpt(**settings), fault
+
+    def forward(self, input_ids, attention_mask=None, position_ids=None, past_key_values=None, use_cache=None):
+        past = past_key_values or (Past(self.inner.new_caches(), self.fault == "crop") if use_cache else None)
+        seen, count = (past.caches[0].seen if past else 0), input_ids.shape[1]
+        slots = torch.arange(seen + count)
+        if position_ids is None:
+            position_ids = slots[seen:] + (self.fault == "counts" and seen > 0)
+        if self.fault == "slots" and seen:
+            position_ids = slots[seen:]
+        mask = slots[seen:, None] >= slots
+        if attention_mask is not None and self.fault != "unmasked":
+            itself = slots[seen:, None] == slots
+            mask = (mask & attention_mask.bool()[:, None]) | itself
+        more = {"caches": past.caches} if past else {}
+        logits = self.inner(input_ids, positions=position_ids, mask=mask, **more)
+        return SimpleNamespace(logits=logits, past_key_values=past)
+
+
+@pytest.mark.parametrize(
+    ("fault", "what", "cause"),
+    [
+        ("counts", PROMPT, "an offset of +1 after the first call"),
+        ("crop", "after a rollback", STILL_SEEN),
+        ("slots", "left padding in a batch", "padding shifts the positions: later calls stand at their slot"),
+        ("unmasked", "left padding in a batch", "the padding is seen"),
+    ],
+)
+@pytest.mark.parametrize("settings", [{}, {"positions": "absolute"}])
+def test_faults_of_what_is_called_as_transformers_are(fault, what, cause, settings):
+    seen = wrong(decoding_test(Foreign(fault, **settings)))
+    assert seen[what] == cause
+    assert decoding_test(Foreign(**settings)).verdict == "decodes as it reads"
+
+
+class Mine:
+    """A decoder of the caller's, of the fewest methods."""
+
+    def __init__(self, model):
+        self.model = model.requires_grad_(False)
+
+    def read(self, tokens):
+        return self.model(tokens)
+
+    def begin(self):
+        return self.model.new_caches()
+
+    def extend(self, tokens, cache):
+        return self.model(tokens, caches=cache), cache
+
+
+def test_a_decoder_of_the_callers_own():
+    seen = decoding_test(Mine(gpt()), length=16, name="mine")
+    assert seen.ok
+    assert [row.refused for row in seen.rows if row.refused] == ["it has no drop", "its begin takes no padding"]
+    assert seen.verdict == "decodes as it reads; 2 of 8 not asked"
+    assert "<pre>mine: decoding" in seen._repr_html_()
+    assert wrong(decoding_test(Mine(miscounting(lambda s, t: s + (t == 1)))))[PROMPT] == "no known cause fits"
+
+
+class Forgetful(nn.Module):
+    """A model without a cache."""
+
+    def __init__(self):
+        super().__init__()
+        self.inner = gpt()
+
+    def forward(self, input_ids, attention_mask=None):
+        assert attention_mask is None or attention_mask.all()
+        return self.inner(input_ids)
+
+
+def test_a_model_without_a_cache_is_not_asked():
+    seen = decoding_test(Forgetful())
+    assert seen.ok
+    assert seen.verdict.startswith("not asked: Forgetful takes neither past_key_values nor caches")
+    assert all(row.refused for row in seen.rows)
+
+
+def test_the_model_is_left_as_it_was():
+    model = gpt()
+    before = {name: value.clone() for name, value in model.state_dict().items()}
+    decoding_test(model)
+    assert all(torch.equal(value, before[name]) for name, value in model.state_dict().items())
+    assert torch.get_default_dtype() == torch.float32
+    assert model.training
+
+
+@pytest.mark.usefixtures("untyped")
+def test_what_cannot_be_asked():
+    with pytest.raises(TypeError, match="model: expected a torch module or a Decoder, got str"):
+        decoding_test("llama")
+    with pytest.raises(ValueError, match="length: expected a whole number of at least 8"):
+        decoding_test(gpt(), length=3)
+    with pytest.raises(TargetError, match="the model raised"):
+        decoding_test(nn.Linear(2, 2))
+
+
+@pytest.mark.parametrize("family", ["llama", "gemma3_text"])
+def test_families_of_transformers(family):
+    pytest.importorskip("transformers")
+    seen = decoding_test(tiny_model(family), length=20)
+    assert seen.ok
+    assert sum(bool(row.refused) for row in seen.rows) == 0
+
+
+def test_a_window_shorter_than_the_text_is_no_fault():
+    transformers = pytest.importorskip("transformers")
+    small = tiny_model("mistral").config.to_dict() | {"sliding_window": 6}
+    model = transformers.MistralForCausalLM(transformers.MistralConfig(**small)).eval()
+    seen = decoding_test(model)
+    assert seen.ok
+    assert [row.what for row in seen.rows if row.refused] in ([], ["after a rollback"])  # its cache may refuse to crop

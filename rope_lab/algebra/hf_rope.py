@@ -132,7 +132,8 @@ class Part:
     def width(self) -> tuple[str, Any]:
         """The name and the width of a head of this kind of layer; None where it is to be derived."""
         own, names = self._of_one_layer(), self._names("width", [])
-        if len(names) > 1 and "head_dim" in names and self.file.get("head_dim", 0) is None:
+        usual = "head_dim" in {**self.entry.get("set", {}), **self._mine("set", {})}
+        if len(names) > 1 and usual and "head_dim" in names and self.file.get("head_dim", 0) is None:
             raise ValueError(
                 f"head_dim: expected a width, got null, for which the class of {self.kind} takes hidden_size / "
                 "num_attention_heads; leave it out"

@@ -700,7 +700,7 @@ def main() -> int:
     counts: dict[str, int] = {}
     wrong = []
     for kind in all_families():
-        for form in FORMS:
+        for form in FORMS if kind in table_["families"] else FORMS[:2]:  # a new one has no older spelling
             said, why = verdict(kind, form)
             counts[f"{form}: {said}"] = counts.get(f"{form}: {said}", 0) + 1
             line = f"{kind:40} {form:22} {said:8} {'' if kind in table_['families'] else '(not in the table) '}{why}"

@@ -168,7 +168,7 @@ class Part {
     const own = this.ofOneLayer(),
       all = this.widths();
     const both = this.names("width");
-    if (both.length > 1 && both.includes("head_dim") && this.file.head_dim === null)
+    if (both.length > 1 && both.includes("head_dim") && this.usual("head_dim") && this.file.head_dim === null)
       refuse`head_dim: expected a width, got null, for which the class of ${this.kind} takes hidden_size /
         num_attention_heads; leave it out`;
     for (const name of all) {

@@ -3,8 +3,9 @@
 `rope_settings` is what to call. This module answers its questions from a table, ``hf_families.json``, which
 ``python -m tests.algebra.hf_families --write`` makes by asking every configuration class of the installed transformers.
 The table has ``still`` (families without a rotary embedding), ``own`` (families that turn by places of images,
-or in a way of their own),
-``inert`` (keys that say nothing of frequencies), and an entry for each family. Its fields, all of them optional:
+or in a way of their own), ``inert`` (keys that say nothing of frequencies), ``words`` (written by hand: which names
+speak of rotation or of widths, what a rule may say, and how a file of no family is read), and an entry for each family.
+Its fields, all of them optional:
 
 - ``in``, ``as``, ``flat``: where the part for text is, its family, and whether its keys may stand on top instead;
   then ``set`` is what holds in such a part, and ``alone`` where there is none.
@@ -15,7 +16,9 @@ or in a way of their own),
   scaling that the class takes.
 - ``kinds``: an entry for each kind of layer with a rule of its own, in which ``scaled`` means that a scaling for all is
   for this kind, and ``still`` that it does not turn. ``of``: which rule a kind of layer has.
-  ``fills``: it has its default beside rules for other kinds.
+  ``fills``: it has its default beside rules for other kinds. ``nests``: such rules may stand in ``rope_scaling`` too.
+  ``all``: they count if each kind has one, and then nothing beside them does. ``typed``: there ``type`` is not read.
+- ``must``: what such a rule, or one in ``rope_scaling``, has to name, since without it the class takes another default.
 - ``layers``: kinds of layer that share one rule. ``still``: those that do not turn (``still_with``: if this is set).
 - ``needs``: settings under which the model turns at all, and what they are where the file has none.
 - ``sections``, ``in_turn``, ``own_order``: M-RoPE. ``rotary_dim``: that key says the width that turns.
@@ -35,39 +38,19 @@ from importlib import resources
 from typing import Any
 
 AUTO = "load it with transformers.AutoConfig.from_pretrained and give the object, or write the settings yourself"
-SPEAKS = re.compile(r"(?<!p)rope|rotary|theta|yarn|alibi|(^|_)ntk")  # names that speak of rotation
-WIDTHS = (
-    *("head_dim", "kv_channels", "attention_head_dim", "global_head_dim", "swa_head_dim", "qk_rope_head_dim"),
-    *("d_kv", "d_head", "dim_head", "head_size", "size_per_head", "n_rot", "rotary_ndims"),
-)
 RULES = ("rope_parameters", "rope_scaling")
 SECTIONS = ("mrope_section", "xdrope_section", "mrope_interleaved")
-OF_RULES = {  # what a rule may say, whatever its type: the library reads what the type needs
-    *("rope_type", "type", "rope_theta", "partial_rotary_factor", "factor", "attention_factor", "mscale"),
-    *("original_max_position_embeddings", "max_position_embeddings", "beta_fast", "beta_slow", "mscale_all_dim"),
-    *("truncate", "low_freq_factor", "high_freq_factor", "short_factor", "long_factor", "mrope_section"),
-    *("mrope_interleaved", "interleaved", "llama_4_scaling_beta", "finetuned"),
-}
-FLAGS = re.compile(r"rotary|rope|use_(rope|rotary)(_pos_emb|_position_embeddings?|_embeddings?)?")  # whether it turns
-INERT = re.compile(  # of published files: in which layout and precision, and what a call hands on
-    r"(\w+_)?(m?rope|rotary)_(interleaved?|deltas|traditional|in_fp32|fusion|layout)|original_rope|apply_rope_fusion"
-)
-TEXT = ("text_config", "llm_config", "language_config", "language_model_config", "thinker_config", "text_model_config",
-        "decoder", "decoder_config", "talker_config")  # fmt: skip
-COMMON: dict[str, Any] = {  # a file that names no family, or one that we do not know
-    "width": ["head_dim"],
-    "base": ["rope_theta", "rotary_emb_base"],
-    "share": ["partial_rotary_factor", "rotary_pct", "rope_pct"],
-    "rotary_dim": True,
-    "names": {"hidden_size": ["n_embd", "d_model", "dim"], "num_attention_heads": ["n_head", "n_heads"]},
-}
-NO_POSITIONS = ("nope", "none", "absolute", "learned", "alibi", "relative", "relative_key", "sinusoidal")
 
 
 @cache
 def families() -> dict[str, Any]:
     """The table, read once and when it is first needed."""
     return json.loads((resources.files("rope_lab.algebra") / "hf_families.json").read_text(encoding="utf-8"))
+
+
+def words(name: str) -> Any:
+    """A list of names, or a pattern of them, that holds for all families."""
+    return families()["words"][name]
 
 
 class Part:
@@ -84,11 +67,11 @@ class Part:
 
     def __init__(self, config: Any, layer_type: str | None) -> None:
         self.is_file = isinstance(config, Mapping)
-        self.by_default = False  # whether the rule is the family's
+        self.by_default = self.nested = False  # whether the rule is the family's; whether each kind has one
         self.file, self.kind, more = _text_part(_as_file(config), families()["families"])
         self.layer_type = layer_type
         self.known = self.kind in families()["families"]
-        self.entry = families()["families"].get(self.kind, COMMON)
+        self.entry = families()["families"].get(self.kind) or words("common")
         if more:
             self.entry = {**self.entry, **more, "set": {**self.entry.get("set", {}), **more.get("set", {})}}
         self._refuse_what_does_not_turn()
@@ -106,23 +89,27 @@ class Part:
     @property
     def share(self) -> tuple[str, Any]:
         """The name and the share of a head that turns."""
-        said = self.rule.get("partial_rotary_factor")
-        if said not in (None, 1) and self._mine("whole") and self.rule.get("rope_type", "default") == "default":
+        name, said = self.found("share", "partial_rotary_factor")
+        plain = (self.rule.get("rope_type") or self.rule.get("type") or "default") in ("default", "mrope")
+        if said not in (None, 1) and plain and self._mine("whole"):
             raise ValueError(
-                f"partial_rotary_factor: expected 1, since {self.kind} turns the whole head, got {said!r}; leave it "
-                "out, or name the family that turns a part"
+                f"{name}: expected 1, since {self.kind} turns the whole head, got {said!r}; leave it out, or name the "
+                "family that turns a part"
             )
         width, own = self.width[1], self._of_one_layer().get("head_dim")
         heads = [h for h in (self._whole_head, self.file.get("head_dim"), own) if isinstance(h, int | float) and h]
+        usual = self.entry.get("set", {})
+        if usual.get("head_dim", 0) in (0, usual.get("qk_rope_head_dim")) and isinstance(width, int | float):
+            heads.append(width)  # its class calls the part that turns a head
         fits = True  # what is no number is refused where it is read
         if isinstance(said, int | float) and isinstance(width, int | float):
             fits = any(abs(h * said - width) <= 0.5 for h in heads)
-        if said not in (None, 1) and self.of_part and self.known and not fits:
+        if said is not None and self.of_part and self.known and not fits:
             raise ValueError(
                 f"partial_rotary_factor: expected the share of {self.width[1]} in a head of {self._whole_head}, got "
                 f"{said!r}; {self.width[0]} says how much turns"
             )
-        return self.found("share", "partial_rotary_factor")
+        return name, said
 
     @property
     def _whole_head(self) -> float:
@@ -144,7 +131,13 @@ class Part:
     @property
     def width(self) -> tuple[str, Any]:
         """The name and the width of a head of this kind of layer; None where it is to be derived."""
-        own = self._of_one_layer()
+        own, names = self._of_one_layer(), self._names("width", [])
+        usual = "head_dim" in {**self.entry.get("set", {}), **self._mine("set", {})}
+        if len(names) > 1 and usual and "head_dim" in names and self.file.get("head_dim", 0) is None:
+            raise ValueError(
+                f"head_dim: expected a width, got null, for which the class of {self.kind} takes hidden_size / "
+                "num_attention_heads; leave it out"
+            )
         for name in self._widths():
             value = own.get("qk_rope_head_dim" if "qk_rope" in name else "head_dim", self.file.get(name))
             if value is not None:
@@ -257,21 +250,47 @@ class Part:
                     f"rope_scaling: expected it or rope_parameters for each of {', '.join(types(new))}, got both, "
                     "which the families of transformers read differently; put the scaling into rope_parameters"
                 )
+            if self.entry.get("only") == ["default"] and old and (new or set(old) - {"rope_type", "type"}):
+                raise ValueError(
+                    f"rope_scaling: expected rope_parameters in a file of {self.kind}, whose class reads that alone, "
+                    f"got {old!r}; put it there"
+                )
             rule = (old or new) if self.is_file else (new or old)
             if named := types(rule):
-                rule = _one_of(rule, named, label)
+                rule, self.nested = _one_of(rule, named, label), True
             else:
                 self._refuse_unknown_layers()
+                if old and rule is old:
+                    self._refuse_without(rule, "rope_scaling", self.entry)
                 rule = rule or self._mistral()
-                self.by_default = not rule
-                rule = rule or self.entry.get("rule", {})
+                self.by_default = not rule and self.file.get(RULES[0]) is None
+                rule = self.entry.get("rule", {}) if self.by_default else rule
         return rule
+
+    def _refuse_without(self, rule: Mapping[str, Any], where: str, entry: Mapping[str, Any]) -> None:
+        """Refuse a rule that leaves out what its class has another default for in this place."""
+        for name in entry.get("must", ()):
+            if rule.get(name) is None:
+                raise ValueError(
+                    f"{name}: expected it in {where} in a file of {self.kind}, whose class has another default there, "
+                    "got none; add it"
+                )
 
     def _rule_of_a_kind(self, new: Any, old: Any, kinds: Any, label: str | None) -> Mapping[str, Any]:
         """The rule of one kind of layer, in a family that has one for each."""
-        if not types(new) and types(old):
+        self.nested = True
+        if not types(new) and types(old) and self.entry.get("nests"):
             new, old = old, {}
         named = list(kinds)
+        if types(new) and self.entry.get("all"):
+            here = named if "of" in self.entry else self.file.get("layer_types") or self.entry.get("layers", named)
+            if missing := [k for k in named if k in here and not isinstance(new.get(k), Mapping)]:
+                raise ValueError(
+                    f"layer_type: expected a rule for {missing[0]!r} in rope_parameters, got {', '.join(types(new))}; "
+                    "add it"
+                )
+            kinds = {k: {**v, "base": [], "share": [], "scaled": False} for k, v in kinds.items()}
+            self.entry, self.mine = {**self.entry, "kinds": kinds}, kinds.get(label, {})
         if new and not types(new):
             if not any(kind.get("scaled") for kind in kinds.values()) or "of" not in self.entry:
                 raise ValueError(
@@ -279,37 +298,41 @@ class Part:
                     f"got one rule for all; write rope_parameters={{{next(iter(kinds))!r}: {{...}}, ...}}"
                 )
             new, old = {}, old or new
-            for name in ("rope_theta", "partial_rotary_factor"):
-                if old.get(name) is not None:
-                    raise ValueError(
-                        f"{name}: expected it beside the rule in a file of {self.kind}, got {old[name]!r} in one for "
-                        "all; write rope_parameters for each kind"
-                    )
+        for name in ("rope_theta", "partial_rotary_factor") if "of" in self.entry else ():
+            if old.get(name) is not None:
+                raise ValueError(
+                    f"{name}: expected it beside the rule in a file of {self.kind}, got {old[name]!r} in one for all; "
+                    "write rope_parameters for each kind"
+                )
         if label not in named:
             raise ValueError(f"layer_type: expected one of {', '.join(named)}, got {label!r}: their frequencies differ")
         if label in new or self.mine.get("still"):
             rule = _one_of({label: None, **new}, named, label)
+            self._refuse_without(rule, f"the rule of {label!r}", self.mine)
         else:
             if new and not self.mine.get("fills"):
                 raise ValueError(
                     f"layer_type: expected a rule for {label!r} in rope_parameters, got {', '.join(types(new))}; add it"
                 )
             rule = self.mine.get("rule", {})
+            if not old and self.file.get(RULES[0]) is not None:
+                self._refuse_without({}, f"the rule of {label!r}", self.mine)
             self.by_default = True
         if old:
-            if not any(kind.get("scaled") for kind in kinds.values()):
+            if types(old) or not any(kind.get("scaled") for kind in kinds.values()):
                 raise ValueError(
                     f"rope_scaling: expected rope_parameters for each of {', '.join(kinds)}, which {self.kind} reads, "
                     "got a scaling beside them; put it there"
                 )
-            if "type" in old and "rope_type" not in old and "of" not in self.entry:
-                raise ValueError(
-                    f"type: expected rope_type in the rope_scaling of {self.kind}, whose class reads that, got "
-                    f"{old['type']!r}; rename it"
-                )
             if self.mine.get("scaled"):
                 rule = {**rule, **old}
-        if "of" in self.entry and rule.get("rope_type", rule.get("type")) == "yarn":
+        for one, read in ((old, "of" in self.entry), (rule, not self.entry.get("typed"))):
+            if "type" in one and "rope_type" not in one and not read:
+                raise ValueError(
+                    f"type: expected rope_type in a rule of {self.kind}, whose class reads that, got {one['type']!r}; "
+                    "rename it"
+                )
+        if label not in new and rule.get("rope_type", rule.get("type")) == "yarn":
             rule = {**self.entry.get("yarn", {}), **rule}
         return rule
 
@@ -347,7 +370,7 @@ class Part:
                     "it has no rotary embedding"
                 )
         for name in ("position_embedding_type", "position_embeddings_type"):
-            if name not in self.entry.get("needs", {}) and self.file.get(name) in NO_POSITIONS:
+            if name not in self.entry.get("needs", {}) and self.file.get(name) in words("no_positions"):
                 raise ValueError(f"{name}: expected 'rope', got {self.file[name]!r}: it has no rotary embedding")
         if self.kind and not self.known and not any(_speaks(n) and v is not None for n, v in self.file.items()):
             raise ValueError(
@@ -399,14 +422,19 @@ class Part:
         extra |= {"xdrope_section"} if self.entry.get("own_order") else set()
         extra |= {"short_mscale", "long_mscale"} if self.entry.get("mscales") else set()
         for name, value in self.rule.items():
-            if name not in OF_RULES | extra and value is not None and not isinstance(value, Mapping):
+            if name not in {*words("rule"), *extra} and value is not None and not isinstance(value, Mapping):
                 raise ValueError(f"{name}: expected a setting of a rule that we know, got {value!r}; {AUTO}")
+        if self.nested and self.rule.get("truncate", True) is not True:
+            raise ValueError(
+                f"truncate: expected it in a rule for all layers, got {self.rule['truncate']!r} in that of one kind, "
+                "where transformers does not read it; leave it out, or make Yarn(whole=False) yourself"
+            )
 
-    def refuse_what_disagrees(self, *, base: float, width: int, turning: int, plain: bool) -> None:
-        """Refuse a key beside the rule that speaks of rotation, is not read, and does not say what was read.
+    def refuse_what_disagrees(self, *, base: tuple[str, Any], width: int, turning: int, plain: bool) -> None:
+        """Refuse a missing base, and the keys that speak of rotation, are not read, and do not say what was read.
 
         Args:
-            base: The base that was read.
+            base: The name and the base that was read; None where there is none.
             width: The width of a head.
             turning: How many of its coordinates turn.
             plain: Whether the schedule is one base.
@@ -414,38 +442,22 @@ class Part:
         some = self.entry.get("some")
         if some and not plain and self.file.get(some) not in (None, list(range(self.file.get("num_hidden_layers", 0)))):
             raise ValueError(f"{some}: expected all layers, got {self.file[some]}: the others have no scaling; {AUTO}")
-        read = {
-            *RULES,
-            *SECTIONS,
-            "layer_rope_theta",
-            "no_rope_layers",
-            "no_rope_layer_interval",
-            *self.entry.get("needs", ()),
-            some,
-        }
-        for entry in (self.entry, *self.entry.get("kinds", {}).values()):
-            read |= {n.partition(".")[0] for f in ("base", "share", "width") for n in entry.get(f, ())}
-            read |= set(entry.get("set", ()))
-        read -= set(self._names("width", [])) - set(self._widths())
-        if not self.known:
-            read |= {"yarn", "qk_rope_head_dim"}
-        if self.by_default:  # a rule that the family has by itself stands in place of what is beside it
-            read -= {n for n in self.rule if n in ("rope_theta", "partial_rotary_factor")}
-            for name, field in (("rope_theta", "base"), ("partial_rotary_factor", "share")):
-                read -= set(self._names(field, [name])) if name in self.rule else set()
-        kinds = [{**k.get("set", {}), **k.get("rule", {})} for k in self.entry.get("kinds", {}).values()]
-        bases = {base, *(k["rope_theta"] for k in kinds if "rope_theta" in k)}
+        read = self._read() | {some}
+        kinds = self.entry.get("kinds", {}).values()
+        usual = [{**k.get("set", {}), **k.get("rule", {})} for k in kinds]
+        bases = {base[1], *(k["rope_theta"] for k in usual if "rope_theta" in k)}
+        unread = {}
         for name in map(str, self.file):
             value = self.file[name]
-            if value is None or not _speaks(name) or (FLAGS.fullmatch(name) and value is True):
+            if value is None or not _speaks(name) or (re.search(words("flags"), name) and value is True):
                 continue
-            if FLAGS.fullmatch(name) and value is False:
+            if re.search(words("flags"), name) and value is False:
                 raise ValueError(f"{name}: expected true, got false: it has no rotary embedding")
-            if value is False or value in ([], {}, "") or (value == 0 and name in WIDTHS):
+            if value is False or value in ([], {}, "") or (value == 0 and name in words("widths")):
                 continue
             if name in read and name not in self._same_in_all(name):
                 continue
-            if name in families()["inert"] or INERT.fullmatch(name):
+            if name in families()["inert"] or re.search(words("inert"), name):
                 continue
             with suppress(ValueError):
                 value = self._of_layers(name, value)
@@ -455,7 +467,7 @@ class Part:
                 if value == 1 and re.search("ratio|scal", name):
                     agrees = True
                 elif "theta" in name or "base" in name:
-                    agrees = value in (bases if name not in self._same_in_all(name) else {base})
+                    agrees = value in (bases if name not in self._same_in_all(name) else {base[1]})
                 elif "pct" in name or "factor" in name or "percent" in name:
                     agrees = (self._whole_head if self.of_part else width) * value // 1 == turning
                 elif name == "rotary_dim":
@@ -464,10 +476,46 @@ class Part:
                     agrees = value in (width, turning) or (self.of_part and name == "head_dim")
                 if agrees:
                     continue
+            unread[name] = value
+        names, values = ", ".join(unread), ", ".join(map(repr, unread.values()))
+        if base[1] is None:
+            beside = f", and beside it {names}, not read there" if unread else ""
             raise ValueError(
-                f"{name}: expected a setting that {self.kind or 'this reader'} has, got {value!r}, which speaks of "
-                f"rotation and is not read there; {AUTO}"
+                f"{base[0]}: expected the base of {self.kind or 'a params.json'}, of which no default is known, got "
+                f"none{beside}; add it" + (f", or {AUTO}" if unread else "")
             )
+        if unread:
+            raise ValueError(
+                f"{names}: expected settings that {self.kind or 'this reader'} has, got {values}, which speak of "
+                f"rotation and are not read there; {AUTO}"
+            )
+
+    def _read(self) -> set[str]:
+        """The keys beside the rule that this family reads for this kind of layer."""
+        read = {
+            *RULES,
+            *SECTIONS,
+            "layer_rope_theta",
+            "no_rope_layers",
+            "no_rope_layer_interval",
+            *self.entry.get("needs", ()),
+        }
+        kinds = self.entry.get("kinds", {}).values()
+        for entry in (self.entry, *kinds):
+            read |= {n.partition(".")[0] for f in ("base", "share", "width") for n in entry.get(f, ())}
+            read |= set(entry.get("set", ())) - {"rope_theta", "partial_rotary_factor"}
+        if any("base" not in entry for entry in kinds or [self.entry]):
+            read |= {"rope_theta"}
+        if "partial_rotary_factor" not in self._names("share", []):  # of this kind of layer
+            read -= {"partial_rotary_factor"}
+        read -= set(self._names("width", [])) - set(self._widths())
+        if not self.known:
+            read |= {"yarn", "qk_rope_head_dim"}
+        if self.by_default:  # a rule that the family has by itself stands in place of what is beside it
+            read -= {n for n in self.rule if n in ("rope_theta", "partial_rotary_factor")}
+            for name, field in (("rope_theta", "base"), ("partial_rotary_factor", "share")):
+                read -= set(self._names(field, [name])) if name in self.rule else set()
+        return read
 
     def _same_in_all(self, name: str) -> tuple[str, ...]:
         """A base that only some kinds of layer read, though all have the same default: it must say what was read."""
@@ -503,7 +551,7 @@ def _one_of(given: Mapping[Any, Any], named: Sequence[str], label: str | None) -
 
 
 def _speaks(name: str) -> bool:
-    return bool(SPEAKS.search(name)) or name in WIDTHS
+    return bool(re.search(words("speaks"), name)) or name in words("widths")
 
 
 def _as_file(config: Any) -> Mapping[str, Any]:
@@ -552,6 +600,6 @@ def _text_part(file: Mapping[str, Any], known: Mapping[str, Any]) -> tuple[Mappi
 
 def _inside(file: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     """The nested parts that may be the one for text, where the family does not say which is."""
-    for name in TEXT:
+    for name in words("text"):
         if (part := file.get(name)) and not isinstance(part, str | int | float | list):
             yield _as_file(part)

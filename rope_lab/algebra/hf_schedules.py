@@ -18,11 +18,8 @@ from jaxtyping import Float64
 
 from rope_lab.algebra.arguments import expect_number, expect_whole
 from rope_lab.algebra.frequency_schedules import NTK, DynamicNTK, Linear, Llama3, LongRoPE, Proportional, Schedule, Yarn
-from rope_lab.algebra.hf_rope import AUTO, SECTIONS, Part
+from rope_lab.algebra.hf_rope import AUTO, SECTIONS, Part, words
 from rope_lab.algebra.many_axes import interleaved_frequencies, section_frequencies
-
-# Names that earlier configurations have.
-OLDER = {"su": "longrope", "dynamic_ntk": "dynamic", "mrope": "default", "xdrope": "dynamic"}
 
 
 @dataclass(frozen=True)
@@ -107,8 +104,8 @@ def rope_settings(config: Any, *, layer_type: str | None = None) -> RopeSettings
     if share < 0:
         raise ValueError(f"partial_rotary_factor: expected a number of at least 0, got {share}; 1 turns the whole head")
     head_dim, of_part = _head_dim(part, share)
-    base = float(_above_zero(*_base(part)))
-    schedule = _schedule(_Settings(name, given, get, share), part.entry)
+    base = _base(part)
+    schedule = _schedule(_Settings(name, given, get, share, part.nested), part.entry)
     turning = head_dim if name == "proportional" or of_part else int(head_dim * share)
     if (said := part.rotary_dim) is not None:
         turning = _whole("rotary_dim", said)
@@ -123,7 +120,7 @@ def rope_settings(config: Any, *, layer_type: str | None = None) -> RopeSettings
     part.refuse_what_disagrees(base=base, width=head_dim, turning=turning, plain=name == "default")
     return RopeSettings(
         head_dim,
-        base,
+        float(base[1]),
         None if turning == head_dim else turning,
         schedule,
         sections,
@@ -153,11 +150,8 @@ def _base(part: Part) -> tuple[str, Any]:
             f"{name}: expected the base in the rule of this kind of layer in {part.kind}, got none; add it"
         )
     if value is None and (part.kind or "dim" in part.file):
-        raise ValueError(
-            f"{name}: expected the base of {part.kind or 'a params.json'}, of which no default is known, got none; "
-            "add it"
-        )
-    return _default((name, value), 10000.0)
+        return name, None
+    return name, _above_zero(*_default((name, value), 10000.0))
 
 
 def _default(found: tuple[str, Any], value: Any) -> tuple[str, Any]:
@@ -172,6 +166,7 @@ class _Settings:
     given: Mapping[str, Any]
     get: Callable[[str], Any]
     share: float
+    nested: bool
 
     def __getitem__(self, key: str) -> Any:
         if (value := self.given.get(key)) is None:
@@ -203,8 +198,9 @@ class _Settings:
 
     @property
     def window(self) -> int:
-        """The length of the training: what stands beside the settings counts first, as in the library."""
-        name, value = _found((self.get, self.given.get), "original_max_position_embeddings")
+        """The length of the training: what stands beside a rule for all counts first, as in the library."""
+        places = (self.given.get,) if self.nested else (self.get, self.given.get)
+        name, value = _found(places, "original_max_position_embeddings")
         return self.longest if value is None else _whole(name, value)
 
     @property
@@ -290,7 +286,7 @@ def _name(given: Mapping[str, Any], entry: Mapping[str, Any]) -> str:
             f"rope_type: expected the kind of scaling that factor {factor!r} belongs to, got none; add it, such as "
             '"rope_type": "linear"'
         )
-    name = OLDER.get(str(said), str(said)) if said else "default"
+    name = words("older").get(str(said), str(said)) if said else "default"
     name = entry.get("types", {}).get(name, name)
     if name not in MAKERS:
         raise ValueError(

@@ -31,7 +31,7 @@ from dataclasses import dataclass
 from typing import Any, get_args
 
 from rope_lab.algebra.frequency_schedules import Linear, Proportional, Schedule
-from rope_lab.algebra.hf_rope import TEXT
+from rope_lab.algebra.hf_rope import words
 from rope_lab.algebra.hf_schedules import RopeSettings, rope_settings
 from rope_lab.audit.foreign_code import TargetError, TimeUpError, parameters_of, told
 
@@ -257,7 +257,7 @@ def given_parts(given: dict[str, Any], classes: list[Any], *, prefer: str) -> li
             if all(hasattr(part, "to_dict") for part in inside):  # else it has no place for a part of the file
                 found += parts(whole, prefer=prefer)
         for name, value in given.items() if not kind and not found else ():
-            if isinstance(value, dict) and (name in TEXT or "model_type" in value):
+            if isinstance(value, dict) and (name in words("text") or "model_type" in value):
                 with suppress(TargetError):
                     found += given_parts(value, classes, prefer=prefer)
     if found:

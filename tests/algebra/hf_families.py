@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 
-from rope_lab.algebra.hf_rope import SPEAKS, WIDTHS
+from rope_lab.algebra.hf_rope import words
 from rope_lab.algebra.hf_schedules import rope_settings
 from rope_lab.audit import probe_results
 
@@ -57,6 +57,7 @@ KNOWN: dict[str, dict[str, Any]] = {  # what a list of frequencies does not show
             "heavily_compressed_attention": "compress",
         },
         "yarn": {"attention_factor": 1.0},
+        "all": True,
     },
     "dots3_note_text": {
         "kinds": {
@@ -68,6 +69,7 @@ KNOWN: dict[str, dict[str, Any]] = {  # what a list of frequencies does not show
                 "set": {"swa_qk_rope_head_dim": 64, "rope_theta": 50000.0},
                 "width": ["swa_qk_rope_head_dim"],
                 "base": ["swa_rope_theta"],
+                "must": ["rope_theta"],
             },
         }
     },
@@ -78,12 +80,22 @@ KNOWN: dict[str, dict[str, Any]] = {  # what a list of frequencies does not show
         },
         "set": {"head_dim": 128, "rope_theta": 10000.0},
         "layers": ["full_attention"],
+        "all": True,
     },
     "ultrabert": {
         "kinds": {
-            "full_attention": {"set": {"rope_theta": 2560000.0}},
-            "sliding_attention": {"set": {"rope_theta": 10000.0}},
-        }
+            "full_attention": {"set": {"rope_theta": 2560000.0}, "whole": True, "must": ["rope_theta"]},
+            "sliding_attention": {"set": {"rope_theta": 10000.0}, "whole": True, "must": ["rope_theta"]},
+        },
+        "all": True,
+    },
+    "neomme": {"typed": True, "nests": None},  # in rope_scaling its rules have other shares
+    "cosmos3_edge_text": {"width": ["head_dim"], "set": {"head_dim": 128}},  # its sections hold the width
+    # A plain rule, or one in rope_scaling without a share, turns more than the part of a head that it is for.
+    "mistral4": {
+        "only": ["linear", "dynamic", "yarn", "llama3", "longrope"],
+        "whole": None,
+        "must": ["partial_rotary_factor"],
     },
     "granite_swa": {"layer_base": "layer_rope_theta"},
     "granitemoe_swa": {"layer_base": "layer_rope_theta"},
@@ -117,6 +129,11 @@ OTHERS = re.compile("audio|tokenizer|_ctc|diarization|speechlm|sam3$|blt$|stream
 
 
 # --- what the installed classes do ----------------------------------------------------------------------------------
+
+
+def speaks(name: str) -> bool:
+    """Whether a name speaks of rotation or of a width."""
+    return bool(re.search(words("speaks"), name)) or name in words("widths")
 
 
 @cache
@@ -258,7 +275,8 @@ def table() -> dict[str, Any]:
         "transformers": transformers.__version__,
         "still": sorted(still),
         "own": sorted(own),
-        "inert": sorted(heard - used - {*BASES, *SHARES, *WIDTHS, "rotary_dim", "rope_scaling_layers"}),
+        "inert": sorted(heard - used - {*BASES, *SHARES, *words("widths"), "rotary_dim", "rope_scaling_layers"}),
+        "words": json.loads(DATA.read_text())["words"],  # written by hand, there alone
         "families": dict(sorted(families.items())),
     }
 
@@ -362,7 +380,7 @@ def family(kind: str) -> tuple[dict[str, Any], set[str]] | None:  # noqa: C901
         *aliases,
         *aliases.values(),
     } | {"head_dim"}
-    heard = {n for n in names if SPEAKS.search(n) or n in WIDTHS} - {"rope_parameters", "rope_scaling"}
+    heard = {n for n in names if speaks(n)} - {"rope_parameters", "rope_scaling"}
     role = {real: alias for alias, real in aliases.items()}
     entry: dict[str, Any] = {}
     parts: dict[KIND, dict[str, Any]] = {k: {"set": {}} for k in first}
@@ -477,6 +495,14 @@ def family(kind: str) -> tuple[dict[str, Any], set[str]] | None:  # noqa: C901
                 own = {"partial_rotary_factor": part["set"].pop("partial_rotary_factor"), **own}
             if own:
                 part["rule"] = own
+            must = []
+            if bare is not None and not np.isclose(_base_of(bare), part["set"].get("rope_theta", 0) or _base_of(bare)):
+                must.append("rope_theta")
+            slow = {label: {"rope_type": "linear", "factor": 4.0, "rope_theta": ODD} for label in labels}
+            if based is not None and k in (slow := ask(rope_parameters=slow)) and len(slow[k][0]) != len(based[0]):
+                must.append("partial_rotary_factor")
+            if must:
+                part["must"] = must
             others = {o: {"rope_type": "default", "rope_theta": ODD} for o in labels if o != k}
             if others and k in (got := ask(rope_parameters=others)) and _same({k: got[k]}, {k: first[k]}):
                 part["fills"] = True
@@ -497,9 +523,13 @@ def family(kind: str) -> tuple[dict[str, Any], set[str]] | None:  # noqa: C901
         entry |= part
     else:
         entry["kinds"] = parts
+        nested = {label: {"rope_type": "default", "rope_theta": ODD} for label in labels}
+        if labels and all(_base_of(found) == ODD for found in ask(rope_scaling=nested).values()):
+            entry["nests"] = True
         for k in labels:
             if rules[k] is None:
-                parts[k] = {"still": True, "set": dict(next(iter(parts.values()))["set"])}
+                like = next(iter(parts.values()))
+                parts[k] = {"still": True, "set": dict(like["set"]), "whole": like.get("whole")}
             elif k not in parts:  # its default has no layer of this kind
                 like = next(iter(parts.values()))
                 kept = {n: v for n, v in like["set"].items() if n not in ("rope_theta", "partial_rotary_factor")}
@@ -603,7 +633,7 @@ def file_of(kind: str, form: str) -> dict[str, Any]:
     if form == FORMS[0]:
         return whole
     rules = file.get("rope_parameters") or {}
-    for name in [n for n in file if SPEAKS.search(n) and n not in WIDTHS and "layers" not in n]:
+    for name in [n for n in file if speaks(n) and n not in words("widths") and "layers" not in n]:
         del file[name]
     if form == FORMS[2] and rules:
         entry = _entry(str(file.get("model_type") or kind))
@@ -639,6 +669,8 @@ def verdict(kind: str, form: str) -> tuple[str, str]:
         except (TypeError, ValueError) as error:
             refused = str(error)
             continue
+        except Exception as error:
+            return "wrong", f"{k}: raised {error!r}"
         if found.schedule.attention_factor != factor and abs(found.schedule.attention_factor - factor) > 1e-6:
             return "wrong", f"{k}: factor {found.schedule.attention_factor}, its class has {factor}"
         if len(ours) != len(theirs):
@@ -649,26 +681,33 @@ def verdict(kind: str, form: str) -> tuple[str, str]:
 
 
 def all_families() -> list[str]:
-    """Every family whose default configuration has a rotary embedding for text, and all that the table names."""
+    """Every family of the installed transformers but those of which the table says that they do not turn, or how."""
     known = json.loads(DATA.read_text())
-    return sorted(set(known["families"]) & set(classes()))
+    return sorted(set(classes()) - {*known["still"], *known["own"]})
 
 
 def main() -> int:
-    """Print the table; 1 if a file is read wrongly."""
+    """Print the table, also of another transformers than the one it was made from; 1 if a file is read wrongly."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--write", action="store_true", help=f"make {DATA.name} anew first")
     warnings.filterwarnings("ignore")
     if parser.parse_args().write:
         DATA.write_text(text_of_table(table()), encoding="utf-8")
+    import transformers
+
+    table_ = json.loads(DATA.read_text())
+    print(f"transformers {transformers.__version__}, and a table of {table_['transformers']}")
     counts: dict[str, int] = {}
+    wrong = []
     for kind in all_families():
-        for form in FORMS:
+        for form in FORMS if kind in table_["families"] else FORMS[:2]:  # a new one has no older spelling
             said, why = verdict(kind, form)
             counts[f"{form}: {said}"] = counts.get(f"{form}: {said}", 0) + 1
-            print(f"{kind:40} {form:22} {said:8} {why}".rstrip())
-    print(*(f"{count:5} {name}" for name, count in sorted(counts.items())), sep="\n")
-    return int(any(name.endswith("wrong") for name in counts))
+            line = f"{kind:40} {form:22} {said:8} {'' if kind in table_['families'] else '(not in the table) '}{why}"
+            print(line.rstrip())
+            wrong += [line] if said == "wrong" else []
+    print(*(f"{count:5} {name}" for name, count in sorted(counts.items())), *wrong, sep="\n")
+    return int(bool(wrong))
 
 
 if __name__ == "__main__":

@@ -86,6 +86,14 @@ def test_every_family_s_own_file_in_three_forms(family):
         assert said != "refused" or ("expected " in why and ("; " in why or "no rotary" in why)), f"{form}: {why}"
 
 
+@pytest.mark.deep
+def test_every_family_is_in_the_table_as_the_command_writes_it():
+    transformers = pytest.importorskip("transformers")
+    if transformers.__version__ != families()["transformers"]:
+        pytest.skip("the table was made from another transformers")
+    assert hf_families.text_of_table(hf_families.table()) == hf_families.DATA.read_text(encoding="utf-8")
+
+
 def test_control_the_check_sees_a_wrong_base(monkeypatch):
     pytest.importorskip("transformers")
     entry = families()["families"]["mixtral"]
@@ -108,6 +116,14 @@ GEMMA = {"model_type": "gemma3_text", "head_dim": 32}
 NESTED = {"sliding_attention": {"rope_theta": 7.0}, "full_attention": {"rope_type": "linear", "factor": 2.0}}
 YARN = {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 64}
 MSCALES = {"type": "longrope", "short_factor": [1, 2], "long_factor": [1, 4], "short_mscale": 1.2, "long_mscale": 1.2}
+LINEAR = {"rope_type": "linear", "factor": 2.0}
+FULL = {"full_attention": LINEAR | {"rope_theta": 1e4}}
+BOTH = FULL | {"sliding_attention": {"rope_theta": 5e4}}
+STEP = {"model_type": "step3p5", "layer_types": [*BOTH], "num_hidden_layers": 2}
+PLAIN_BOTH = {k: {"rope_type": "default"} for k in BOTH}
+HALVES = {k: rule | {"partial_rotary_factor": 0.5} for k, rule in BOTH.items()}
+GPT = {"model_type": "gpt_oss", "rope_parameters": {}}
+MISTRAL, MIMO = {"model_type": "mistral4"}, {"model_type": "mimo_v2_flash"}
 REFUSED = {  # a file, and the name that its refusal begins with
     "a base of another family": (LLAMA | {"rotary_emb_base": 5e5}, "rotary_emb_base"),
     "a base for other layers": (LLAMA | {"rope_local_base_freq": 7.0}, "rope_local_base_freq"),
@@ -131,6 +147,21 @@ REFUSED = {  # a file, and the name that its refusal begins with
     "a base for one kind of two": ({"model_type": "olmo3", "rope_theta": 7e4}, "rope_theta"),
     "two factors": ({"model_type": "phimoe", "rope_scaling": MSCALES | {"long_mscale": 1.3}}, "long_mscale"),
     "a list for layers without kinds": (LLAMA | {"rope_theta": [5.0, 6.0, 5.0, 6.0]}, "rope_theta"),
+    "a plain rule for a part of a head": (MISTRAL | {"rope_parameters": {"rope_theta": 7.0}}, "rope_type"),
+    "a rule without its share": (MISTRAL | {"rope_scaling": YARN}, "partial_rotary_factor"),
+    "a scaled rule without its share": (MIMO | {"rope_parameters": BOTH}, "partial_rotary_factor"),
+    "a rule without its base": ({"model_type": "lfm3", "rope_parameters": PLAIN_BOTH}, "rope_theta"),
+    "a scaling beside rules that stand alone": (STEP | {"rope_parameters": BOTH, "rope_scaling": YARN}, "rope_scaling"),
+    "a base beside rules that stand alone": (STEP | {"rope_parameters": BOTH, "rope_theta": 3.0}, "rope_theta"),
+    "a rule for one kind of two": (STEP | {"rope_parameters": FULL}, "layer_type"),
+    "rules in a scaling": (GEMMA | {"rope_scaling": NESTED}, "rope_scaling"),
+    "truncate in one kind": (GEMMA | {"rope_parameters": {"full_attention": YARN | {"truncate": False}}}, "truncate"),
+    "a share beside a plain rule": (GPT | {"partial_rotary_factor": 0.5}, "partial_rotary_factor"),
+    "a base that no class reads": ({"model_type": "gptj", "rope_theta": 5e5}, "rope_theta"),
+    "a scaling that no class reads": ({"model_type": "cohere2_moe", "rope_scaling": {"rope_theta": 7}}, "rope_scaling"),
+    "a width of nothing": ({"model_type": "deepseek_v3", "head_dim": None}, "head_dim"),
+    "two keys of nobody": (LLAMA | {"rope_wobble": 3, "rope_ratio": 50}, "rope_wobble, rope_ratio"),
+    "a key of nobody and no base": ({"model_type": "chatglm", "head_dim": 64, "rope_ratio": 50}, "rope_theta"),
     "a block of Mistral's with another key": ({"dim": 64, "n_heads": 4, "yarn": {"wobble": 2}}, "wobble"),
 }  # fmt: skip
 
@@ -139,11 +170,12 @@ REFUSED = {  # a file, and the name that its refusal begins with
 def test_what_is_not_understood_is_refused_by_its_name(case):
     file, name = REFUSED[case]
     kind = "sliding_attention" if file["model_type" if "model_type" in file else "dim"] in TWO_KINDS else None
-    with pytest.raises((TypeError, ValueError), match=rf"^{name}: expected .*(; |no rotary embedding|differ)"):
+    kind = "full_attention" if case in ("truncate in one kind", "a rule for one kind of two") else kind
+    with pytest.raises((TypeError, ValueError), match=rf"^{name}\w*: expected .*(; |no rotary embedding|differ)"):
         rope_settings(file, layer_type=kind)
 
 
-TWO_KINDS = ("gemma3_text", "gemma4_text", "olmo3")
+TWO_KINDS = ("gemma3_text", "gemma4_text", "lfm3", "mimo_v2_flash", "olmo3", "step3p5")
 READ = {  # a file, a kind of layer, and the list
     "the same base under another name": (LLAMA | {"rotary_emb_base": 10000}, None, theta(16, 1e4)),
     "the same width under another name": (LLAMA | {"kv_channels": 16}, None, theta(16, 1e4)),
@@ -167,6 +199,18 @@ READ = {  # a file, a kind of layer, and the list
         None,
         theta(8, 1e4 * 50.0 ** (8 / 6)),
     ),
+    "the window in the rule of one kind": (
+        GEMMA | {"rope_parameters": {"full_attention": YARN}, "original_max_position_embeddings": 9},
+        "full_attention",
+        algebra.Yarn(factor=4.0, window=64).frequencies(32, base=1e6),
+    ),
+    "an empty rule is a plain one": (GPT, None, theta(64, 150000.0)),
+    "a share in a rule of one kind": (
+        MIMO | {"rope_parameters": HALVES},
+        "full_attention",
+        theta(96, 1e4) / 2,
+    ),
+    "rules that stand alone": (STEP | {"rope_parameters": BOTH}, "full_attention", theta(128, 1e4) / 2),
     "a base for each layer": (
         {"model_type": "granite_swa", "hidden_size": 64, "num_attention_heads": 8, "layer_rope_theta": [9.0, 0]}
         | {"layer_types": ["sliding_attention", "full_attention"]},
@@ -179,6 +223,11 @@ READ = {  # a file, a kind of layer, and the list
         theta(4, 1e6) / [1, 2],
     ),
 }  # fmt: skip
+
+
+def test_all_that_is_not_understood_is_named_at_once():
+    with pytest.raises(ValueError, match=r"^rope_theta: .*beside it rope_ratio, rope_wobble, not read"):
+        rope_settings({"model_type": "chatglm", "head_dim": 64, "rope_ratio": 50, "rope_wobble": 2})
 
 
 @pytest.mark.parametrize("case", READ)

@@ -3,30 +3,11 @@
 
 import TABLE from "../../algebra/hf_families.json";
 
-const names = ([text]) => text.trim().split(/\s+/);
 const AUTO = "load it with transformers.AutoConfig.from_pretrained and give the object, or write the settings yourself";
-const SPEAKS = /(?<!p)rope|rotary|theta|yarn|alibi|(^|_)ntk/;
-const WIDTHS = names`head_dim kv_channels attention_head_dim global_head_dim swa_head_dim d_kv d_head dim_head head_size
-  size_per_head n_rot rotary_ndims qk_rope_head_dim`;
 const RULES = ["rope_parameters", "rope_scaling"];
 const SECTIONS = ["mrope_section", "xdrope_section", "mrope_interleaved"];
-const OF_RULES = names`rope_type type rope_theta partial_rotary_factor factor original_max_position_embeddings beta_fast
-  beta_slow mscale mscale_all_dim attention_factor truncate low_freq_factor high_freq_factor short_factor long_factor
-  mrope_section mrope_interleaved interleaved max_position_embeddings llama_4_scaling_beta finetuned`;
-const FLAGS = /^(rotary|rope|use_(rope|rotary)(_pos_emb|_position_embeddings?|_embeddings?)?)$/;
-const INERT =
-  /^((\w+_)?(m?rope|rotary)_(interleaved?|deltas|traditional|in_fp32|fusion|layout)|original_rope|apply_rope_fusion)$/;
-const FOR_TEXT = names`text_config llm_config language_config language_model_config thinker_config text_model_config
-  decoder decoder_config talker_config`;
-const COMMON = {
-  width: ["head_dim"],
-  base: ["rope_theta", "rotary_emb_base"],
-  share: ["partial_rotary_factor", "rotary_pct", "rope_pct"],
-  rotary_dim: true,
-  names: { hidden_size: ["n_embd", "d_model", "dim"], num_attention_heads: ["n_head", "n_heads"] },
-};
-const NO_POSITIONS = names`nope none absolute learned alibi relative relative_key sinusoidal`;
-const OLDER = { su: "longrope", dynamic_ntk: "dynamic", mrope: "default", xdrope: "dynamic" };
+const WORDS = TABLE.words;
+const [SPEAKS, FLAGS, INERT] = ["speaks", "flags", "inert"].map((name) => new RegExp(WORDS[name]));
 
 // --- values as Python has them ---
 
@@ -118,7 +99,7 @@ function aList(name, v) {
 
 // --- which part turns, and under which names ---
 
-const speaks = (name) => SPEAKS.test(name) || WIDTHS.includes(name);
+const speaks = (name) => SPEAKS.test(name) || WORDS.widths.includes(name);
 const asFile = (v) => (isDict(v) ? v : counts(v) ? { real: v } : {}); // what Python's dir finds in a number
 const familyOf = (kind) => at(TABLE.families, kind);
 const isRule = (k, v) => isDict(v) || (v === null && k.endsWith("_attention"));
@@ -128,7 +109,7 @@ const types = (given) => Object.keys(given).filter((k) => isRule(k, given[k]));
 function textPart(file) {
   const kind = str(or(at(file, "model_type"), "")),
     entry = familyOf(kind) ?? {},
-    inside = FOR_TEXT.map((name) => at(file, name)).filter((v) => isDict(v) && holds(v));
+    inside = WORDS.text.map((name) => at(file, name)).filter((v) => isDict(v) && holds(v));
   if (entry.in) {
     const steps = entry.in.split("."),
       found = steps.slice(0, -1).reduce((dict, step) => asFile(at(dict, step)), file),
@@ -153,7 +134,7 @@ function textPart(file) {
 class Part {
   constructor(config, layer) {
     const [file, kind, { set, rule } = {}] = textPart(asFile(config));
-    Object.assign(this, { file, kind, layer, known: Boolean(familyOf(kind)), entry: familyOf(kind) ?? COMMON });
+    Object.assign(this, { file, kind, layer, known: Boolean(familyOf(kind)), entry: familyOf(kind) ?? WORDS.common });
     if (set) this.entry = { ...this.entry, rule: rule ?? this.entry.rule, set: { ...this.entry.set, ...set } };
     this.kinds = this.entry.kinds ?? {};
     this.refuseWhatDoesNotTurn();
@@ -186,6 +167,10 @@ class Part {
   get width() {
     const own = this.ofOneLayer(),
       all = this.widths();
+    const both = this.names("width");
+    if (both.length > 1 && both.includes("head_dim") && this.usual("head_dim") && this.file.head_dim === null)
+      refuse`head_dim: expected a width, got null, for which the class of ${this.kind} takes hidden_size /
+        num_attention_heads; leave it out`;
     for (const name of all) {
       const key = name.includes("qk_rope") ? "qk_rope_head_dim" : "head_dim",
         value = Object.hasOwn(own, key) ? at(own, key) : this.has(name);
@@ -217,19 +202,22 @@ class Part {
     return [this.width[1], this.get("qk_nope_head_dim")].filter(counts).reduce((sum, n) => sum + +n, 0);
   }
   get share() {
-    const said = at(this.rule, "partial_rotary_factor") ?? 1,
-      plain = !Object.hasOwn(this.rule, "rope_type") || this.rule.rope_type === "default",
-      [name, width] = this.width;
-    if (!same(said, 1) && plain && (this.mine.whole ?? this.entry.whole))
-      refuse`partial_rotary_factor: expected 1, since ${this.kind} turns the whole head, got ${repr(said)}; leave it out, or
-        name the family that turns a part`;
+    const found = this.found("share", "partial_rotary_factor"),
+      [own, said] = found,
+      plain = ["default", "mrope"].includes(or(or(at(this.rule, "rope_type"), at(this.rule, "type")), "default")),
+      [name, width] = this.width,
+      { head_dim = 0, qk_rope_head_dim } = this.entry.set ?? {};
+    if (said !== undefined && !same(said, 1) && plain && (this.mine.whole ?? this.entry.whole))
+      refuse`${own}: expected 1, since ${this.kind} turns the whole head, got ${repr(said)}; leave it out, or name the
+        family that turns a part`;
     const whole = this.wholeHead,
       heads = [whole, this.has("head_dim"), at(this.ofOneLayer(), "head_dim")].filter((h) => counts(h) && +h);
+    if ([0, qk_rope_head_dim].includes(head_dim) && counts(width)) heads.push(width); // its class calls that a head
     const fits = !counts(said) || !counts(width) || heads.some((h) => Math.abs(h * said - width) <= 0.5);
-    if (!same(said, 1) && this.ofPart && this.known && !fits)
+    if (said !== undefined && this.ofPart && this.known && !fits)
       refuse`partial_rotary_factor: expected the share of ${repr(width)} in a head of ${whole}, got ${repr(said)}; ${name}
         says how much turns`;
-    return this.found("share", "partial_rotary_factor");
+    return found;
   }
 
   ofLayers(name, value) {
@@ -255,6 +243,7 @@ class Part {
   }
 
   ruleOf() {
+    this.nested = false;
     const [fresh, old] = RULES.map((name) => {
       const value = or(this.has(name), {});
       if (isDict(value)) return value;
@@ -269,42 +258,74 @@ class Part {
     if (holds(old) && types(fresh).length && !types(old).length)
       refuse`rope_scaling: expected it or rope_parameters for each of ${types(fresh)}, got both, which the families of
         transformers read differently; put the scaling into rope_parameters`;
+    const more = Object.keys(old).some((name) => !["rope_type", "type"].includes(name));
+    if (`${this.entry.only}` === "default" && holds(old) && (holds(fresh) || more))
+      refuse`rope_scaling: expected rope_parameters in a file of ${this.kind}, whose class reads that alone, got
+        ${repr(old)}; put it there`;
     const rule = or(old, fresh);
-    if (types(rule).length) return oneOf(rule, types(rule), label);
+    this.nested = types(rule).length > 0;
+    if (this.nested) return oneOf(rule, types(rule), label);
     this.refuseUnknownLayers();
+    if (holds(old)) this.refuseWithout(rule, "rope_scaling", this.entry);
     const given = or(rule, this.mistral());
-    this.byDefault = !holds(given);
+    this.byDefault = !holds(given) && this.has(RULES[0]) === undefined;
     return this.byDefault ? (this.entry.rule ?? {}) : given;
   }
+  /** Refuse a rule that leaves out what its class has another default for in this place. */
+  refuseWithout(rule, where, { must = [] }) {
+    for (const name of must)
+      if (at(rule, name) === undefined)
+        refuse`${name}: expected it in ${where} in a file of ${this.kind}, whose class has another default there, got
+          none; add it`;
+  }
   ruleOfKind(fresh, old, label) {
-    const own = Object.keys(this.kinds),
-      scaled = own.some((k) => this.kinds[k].scaled);
-    if (!types(fresh).length && types(old).length) [fresh, old] = [old, {}];
+    const own = Object.keys(this.kinds);
+    this.nested = true;
+    if (!types(fresh).length && types(old).length && this.entry.nests) [fresh, old] = [old, {}];
+    if (types(fresh).length && this.entry.all) {
+      const here = this.entry.of ? own : or(this.has("layer_types"), this.entry.layers ?? own),
+        missing = own.find((k) => here.includes(k) && !isDict(fresh[k]));
+      if (missing)
+        refuse`layer_type: expected a rule for ${repr(missing)} in rope_parameters, got ${types(fresh)}; add it`;
+      const alone = (k) => [k, { ...this.kinds[k], base: [], share: [], scaled: false }];
+      this.kinds = Object.fromEntries(own.map(alone));
+      this.mine = at(this.kinds, label) ?? {};
+    }
+    const scaled = own.some((k) => this.kinds[k].scaled);
     if (holds(fresh) && !types(fresh).length) {
       if (!scaled || !this.entry.of)
         refuse`layer_type: expected rope_parameters for each of ${own} in a file of ${this.kind}, got one rule for all;
           write rope_parameters={${repr(own[0])}: {...}, ...}`;
       [fresh, old] = [{}, or(old, fresh)];
-      for (const name of ["rope_theta", "partial_rotary_factor"])
-        if (at(old, name) !== undefined)
-          refuse`${name}: expected it beside the rule in a file of ${this.kind}, got ${repr(old[name])} in one for all;
-            write rope_parameters for each kind`;
     }
+    for (const name of this.entry.of ? ["rope_theta", "partial_rotary_factor"] : [])
+      if (at(old, name) !== undefined)
+        refuse`${name}: expected it beside the rule in a file of ${this.kind}, got ${repr(old[name])} in one for all;
+          write rope_parameters for each kind`;
     let rule = this.mine.rule ?? {};
-    if (!own.includes(label) || Object.hasOwn(fresh, label) || this.mine.still)
+    const where = `the rule of ${repr(label)}`;
+    if (!own.includes(label) || Object.hasOwn(fresh, label) || this.mine.still) {
       rule = oneOf({ [label]: null, ...fresh }, own, label);
-    else if (holds(fresh) && !this.mine.fills)
+      this.refuseWithout(rule, where, this.mine);
+    } else if (holds(fresh) && !this.mine.fills)
       refuse`layer_type: expected a rule for ${repr(label)} in rope_parameters, got ${types(fresh)}; add it`;
-    else this.byDefault = true;
-    if (holds(old) && !scaled)
+    else {
+      if (!holds(old) && this.has(RULES[0]) !== undefined) this.refuseWithout({}, where, this.mine);
+      this.byDefault = true;
+    }
+    if (holds(old) && (types(old).length || !scaled))
       refuse`rope_scaling: expected rope_parameters for each of ${own}, which ${this.kind} reads, got a scaling beside
         them; put it there`;
-    if (Object.hasOwn(old, "type") && !Object.hasOwn(old, "rope_type") && !this.entry.of)
-      refuse`type: expected rope_type in the rope_scaling of ${this.kind}, whose class reads that, got ${repr(old.type)};
-        rename it`;
     if (this.mine.scaled) rule = { ...rule, ...old };
+    for (const [one, read] of [
+      [old, this.entry.of],
+      [rule, !this.entry.typed],
+    ])
+      if (Object.hasOwn(one, "type") && !Object.hasOwn(one, "rope_type") && !read)
+        refuse`type: expected rope_type in a rule of ${this.kind}, whose class reads that, got ${repr(one.type)};
+          rename it`;
     const type = Object.hasOwn(rule, "rope_type") ? rule.rope_type : rule.type;
-    return this.entry.of && type === "yarn" ? { ...this.entry.yarn, ...rule } : rule;
+    return !Object.hasOwn(fresh, label) && type === "yarn" ? { ...this.entry.yarn, ...rule } : rule;
   }
   /** The block `yarn` of Mistral's params.json as a rule. */
   mistral() {
@@ -330,7 +351,7 @@ class Part {
           has no rotary embedding`;
     }
     for (const name of ["position_embedding_type", "position_embeddings_type"])
-      if (!(name in needs) && NO_POSITIONS.includes(this.has(name)))
+      if (!(name in needs) && WORDS.no_positions.includes(this.has(name)))
         refuse`${name}: expected 'rope', got ${repr(file[name])}: it has no rotary embedding`;
     if (kind && !this.known && !Object.keys(file).some((n) => speaks(n) && file[n] !== null))
       refuse`model_type: expected a family of transformers ${TABLE.transformers}, or settings of the rotation, got
@@ -365,13 +386,17 @@ class Part {
   }
   refuseKeys() {
     const { alpha, own_order, mscales } = this.entry,
-      known = [...OF_RULES, ...(alpha ? ["alpha"] : []), ...(own_order ? ["xdrope_section"] : [])];
+      known = [...WORDS.rule, ...(alpha ? ["alpha"] : []), ...(own_order ? ["xdrope_section"] : [])];
     if (mscales) known.push("short_mscale", "long_mscale");
     for (const [name, value] of Object.entries(this.rule))
       if (!known.includes(name) && value !== null && !isDict(value))
         refuse`${name}: expected a setting of a rule that we know, got ${repr(value)}; ${AUTO}`;
+    const { truncate = true } = this.rule;
+    if (this.nested && truncate !== true)
+      refuse`truncate: expected it in a rule for all layers, got ${repr(truncate)} in that of one kind, where transformers
+        does not read it; leave it out, or make Yarn(whole=False) yourself`;
   }
-  refuseWhatDisagrees({ base, width, turning, plain }) {
+  refuseWhatDisagrees({ base: [baseName, base], width, turning, plain }) {
     const { entry, kind } = this,
       { some, needs = {} } = entry,
       told = some && this.has(some),
@@ -382,8 +407,14 @@ class Part {
       kinds = Object.values(this.kinds);
     let read = [...RULES, ...SECTIONS, "layer_rope_theta", "no_rope_layers", "no_rope_layer_interval", some];
     read.push(...Object.keys(needs), ...(this.known ? [] : ["yarn", "qk_rope_head_dim"]));
+    const usual = ["rope_theta", "partial_rotary_factor"];
     for (const { base: one = [], share = [], width: two = [], set = {} } of [entry, ...kinds])
-      read.push(...[...one, ...share, ...two].map((n) => n.split(".")[0]), ...Object.keys(set));
+      read.push(
+        ...[...one, ...share, ...two].map((n) => n.split(".")[0]),
+        ...Object.keys(set).filter((n) => !usual.includes(n)),
+      );
+    if ((kinds.length ? kinds : [entry]).some((one) => !one.base)) read.push("rope_theta");
+    if (!this.names("share").includes(usual[1])) read = read.filter((n) => n !== usual[1]); // of this kind of layer
     const unread = this.names("width").filter((n) => !this.widths().includes(n));
     read = read.filter((n) => !unread.includes(n));
     // a rule that the family has by itself stands in place of what is beside it
@@ -395,13 +426,14 @@ class Part {
       : [])
       if (Object.hasOwn(this.rule, name))
         read = read.filter((n) => n !== name && !this.names(field, [name]).includes(n));
-    const bases = kinds.map((k) => ({ ...k.set, ...k.rule }).rope_theta).filter((v) => v !== undefined),
+    const left = {},
+      bases = kinds.map((k) => ({ ...k.set, ...k.rule }).rope_theta).filter((v) => v !== undefined),
       alone = once(kinds.filter((k) => k.set).map((k) => k.set.rope_theta)).length === 1 && kinds.some((k) => k.base);
     for (const [name, given] of Object.entries(this.file)) {
       const own = alone && name === "rope_theta"; // only some kinds of layer read it: it must say what was read
       if (given === null || !speaks(name) || (FLAGS.test(name) && given === true)) continue;
       if (FLAGS.test(name) && given === false) refuse`${name}: expected true, got false: it has no rotary embedding`;
-      if (!holds(given) && (!isNumber(given) || WIDTHS.includes(name))) continue;
+      if (!holds(given) && (!isNumber(given) || WORDS.widths.includes(name))) continue;
       if ((read.includes(name) && !own) || TABLE.inert.includes(name) || INERT.test(name)) continue;
       let value = given;
       try {
@@ -414,10 +446,17 @@ class Part {
       else if (/theta|base/.test(name)) agrees = [base, ...(own ? [] : bases)].some((one) => same(one, value));
       else if (/pct|factor|percent/.test(name))
         agrees = Math.floor((ofPart ? this.wholeHead : width) * value) === turning;
-      if (!agrees || !isNumber(value))
-        refuse`${name}: expected a setting that ${kind || "this reader"} has, got ${repr(value)}, which speaks of
-          rotation and is not read there; ${AUTO}`;
+      if (!agrees || !isNumber(value)) left[name] = value;
     }
+    const names = Object.keys(left);
+    if (base === undefined && names.length)
+      refuse`${baseName}: expected the base of ${kind || "a params.json"}, of which no default is known, got none, and
+        beside it ${names}, not read there; add it, or ${AUTO}`;
+    if (base === undefined)
+      refuse`${baseName}: expected the base of ${kind || "a params.json"}, of which no default is known, got none; add it`;
+    if (names.length)
+      refuse`${names}: expected settings that ${kind || "this reader"} has, got ${Object.values(left).map(repr)}, which speak
+        of rotation and are not read there; ${AUTO}`;
   }
 }
 
@@ -468,7 +507,7 @@ class Settings {
   }
   get window() {
     const name = "original_max_position_embeddings",
-      value = this.part.get(name) ?? at(this.given, name);
+      value = (this.part.nested ? undefined : this.part.get(name)) ?? at(this.given, name);
     return value === undefined ? this.longest : aWhole(name, value);
   }
   get longest() {
@@ -535,7 +574,7 @@ function nameOf(rule, entry) {
   if (said === undefined && factor !== undefined && !same(factor, 1))
     refuse`rope_type: expected the kind of scaling that factor ${repr(factor)} belongs to, got none; add it, such as
       "rope_type": "linear"`;
-  const first = holds(said) ? (at(OLDER, str(said)) ?? str(said)) : "default",
+  const first = holds(said) ? (at(WORDS.older, str(said)) ?? str(said)) : "default",
     name = at(entry.types, first) ?? first;
   if (Object.hasOwn(MAKERS, name)) return name;
   return refuse`rope_type: expected one of ${Object.keys(MAKERS)}, got ${repr(name)}, which is not known here; ${AUTO}`;
@@ -581,10 +620,8 @@ function readLayer(file, layer) {
     [baseName, baseValue] = part.base;
   if (baseValue === undefined && part.known)
     refuse`${baseName}: expected the base in the rule of this kind of layer in ${part.kind}, got none; add it`;
-  if (baseValue === undefined && (part.kind || Object.hasOwn(part.file, "dim")))
-    refuse`${baseName}: expected the base of ${part.kind || "a params.json"}, of which no default is known,
-      got none; add it`;
-  const base = +above(baseName, baseValue ?? 10000),
+  const asked = part.kind || Object.hasOwn(part.file, "dim"),
+    base = baseValue === undefined && asked ? undefined : +above(baseName, baseValue ?? 10000),
     schedule = scheduleOf(new Settings(part, name, share), part.entry);
   let turning = name === "proportional" || ofPart ? head_dim : Math.trunc(head_dim * share);
   if (part.rotaryDim !== undefined) turning = aWhole("rotary_dim", part.rotaryDim);
@@ -596,7 +633,7 @@ function readLayer(file, layer) {
     refuse`short_factor: expected one divisor for each of ${planes} planes, got ${schedule.short.length}; look at head_dim
       and partial_rotary_factor`;
   const sections = sectionsOf(part, turning);
-  part.refuseWhatDisagrees({ base, width: head_dim, turning, plain: name === "default" });
+  part.refuseWhatDisagrees({ base: [baseName, base], width: head_dim, turning, plain: name === "default" });
   const inTurn = at(part.rule, SECTIONS[2]) ?? part.has(SECTIONS[2]) ?? false;
   const interleaved = sections !== null && (aFlag(SECTIONS[2], inTurn) || Boolean(part.entry.in_turn));
   return {

@@ -14,7 +14,7 @@ import pytest
 
 import rope_lab.chapters.ch00_intro
 from rope_lab.algebra import DynamicNTK, LongRoPE, Schedule, rope_settings
-from rope_lab.algebra.hf_rope import OF_RULES, TEXT, WIDTHS, families
+from rope_lab.algebra.hf_rope import families, words
 from rope_lab.chapters.ch00_intro.tapestry import MODELS, Tapestry, frequencies_of
 from rope_lab.show.widgets.kit import join
 from tests.algebra import hf_families
@@ -60,8 +60,8 @@ NAMES += [
     "sliding_window",
     "num_hidden_layers",
     "alibi",
-    *OF_RULES,
-    *WIDTHS,
+    *words("rule"),
+    *words("widths"),
 ]
 VALUES = [None, True, False, 0, -1, 2, 64, 64.0, 0.0, 0.5, 1e6, 1e16, 1.5e-7, math.inf, math.nan, "64", "it's", "llama"]
 VALUES += [
@@ -91,7 +91,9 @@ def mutated(rng):
         elif how == 2:
             file["model_type"] = rng.choice([*FAMILIES])
         elif how == 3:
-            file = {rng.choice(TEXT): file} | ({"model_type": rng.choice([*FAMILIES])} if rng.random() < 0.5 else {})
+            file = {rng.choice(words("text")): file} | (
+                {"model_type": rng.choice([*FAMILIES])} if rng.random() < 0.5 else {}
+            )
         else:
             part[rng.choice([key, rng.choice(NAMES)])] = copy.deepcopy(rng.choice(VALUES))
     return file

@@ -195,11 +195,11 @@ class _Asked:
 
         self.model, self.made = model, _adapter(model)
         self.wide, self.dtype = self.made is not None, ""
-        config = getattr(model, "config", None)
+        config: Any = getattr(model, "config", None)
         config = config.get_text_config(decoder=True) if hasattr(config, "get_text_config") else config
         if length is None:
             spans = [getattr(config, each, None) for each in ("sliding_window", "attention_chunk_size")]
-            windows = [getattr(config, each, None) for each in ("max_position_embeddings", "seq_len")]
+            windows = [getattr(config, each, None) for each in ("max_position_embeddings", "seq_len", "index_topk")]
             wanted = max(LENGTH, *(span + 20 for span in spans if type(span) is int and 0 < span <= 256), LENGTH)
             length = min(wanted, *(w for w in windows if type(w) is int and w >= SHORTEST), wanted)
         parameter = next(model.parameters(), None) if self.made else None
@@ -223,7 +223,7 @@ class _Asked:
         self.base = self(lambda d: d.read(self.text))
 
     def __call__(self, do: Callable[[Any], Any]) -> Any:
-        """What ``do`` gets from the decoder, for a module around a fresh copy."""
+        """Return what ``do`` gets from the decoder, for a module around a fresh copy."""
         import torch
 
         from rope_lab.audit.shift_runs import Watched
@@ -240,6 +240,10 @@ class _Asked:
             with Watched(wide=True, attended=nothing, valued=nothing):
                 return do(self.made(copy.deepcopy(self.model).eval().double()))
 
+    def decoded(self, tokens: Any, cuts: Sequence[int]) -> Any:
+        """The logits of these tokens, decoded in pieces of these sizes."""
+        return self(lambda d: _decode(d, tokens, cuts))
+
     def row(self, what: str, ask: Callable[[], tuple[Any, Any, Callable[[], str]]], floor: float = 0.0) -> DecodingRow:
         """Compare what should be with what is; where it differs, find out why."""
         try:
@@ -248,6 +252,7 @@ class _Asked:
             return DecodingRow(what, refused=str(reason))
         floor = max(floor, self.narrow_floor) if what == f"in {self.dtype}" else max(floor, _eps(right) ** 0.5)
         off, first = _apart(right, found, floor)
+        first = None if first is None else first % self.length  # two texts may stand side by side
         return DecodingRow(what, off, floor, first, "" if off <= floor else explain())
 
     def fits(self, found: Any, tokens: Any, *, keep: Any = slice(None), positions: list[int] | None = None) -> bool:
@@ -268,13 +273,13 @@ class _Asked:
         """The text in pieces of these sizes, against its reading."""
 
         def ask() -> tuple[Any, Any, Callable[[], str]]:
-            found = self(lambda d: _decode(d, self.text, cuts))
+            found = self.decoded(self.text, cuts)
             return self.base, found, lambda: self.why(found, cuts)
 
         return self.row(what, ask)
 
     def why(self, found: Any, cuts: list[int]) -> str:
-        """What explains logits that were decoded in such pieces."""
+        """Name what explains logits that were decoded in such pieces."""
         import torch
 
         for words, positions in _positions_of(cuts):
@@ -291,7 +296,7 @@ class _Asked:
         if ends:
             last = ends[-1]
             changed[:, last] = self.other[:, last]
-            same = self(lambda d: _decode(d, changed, cuts))[:, :last]
+            same = self.decoded(changed, cuts)[:, :last]
             if _apart(found[:, :last], same)[0] > _eps(found) ** 0.5:
                 return "a token sees later ones of its call"
         return UNKNOWN
@@ -323,7 +328,7 @@ class _Asked:
                 return "places count on behind the dropped tokens"
             return UNKNOWN
 
-        return self(lambda d: _decode(d, self.text, [first, 3] + [1] * (self.length - kept))), found, why
+        return self.decoded(self.text, [first, 3] + [1] * (self.length - kept)), found, why
 
     def padded(self, first: int, pads: int) -> tuple[Any, Any, Callable[[], str]]:
         """A text and a shorter one behind ``pads`` tokens of padding, against each alone."""
@@ -340,7 +345,7 @@ class _Asked:
         self.expect_own_places()
         both = self(do)
         short = [first - pads, *cuts[1:]]
-        right = [self(lambda d, t=t, c=c: _decode(d, t, c)) for t, c in ((self.text, cuts), (self.text[:, :n], short))]
+        right = [self.decoded(self.text, cuts), self.decoded(self.text[:, :n], short)]
         found = both[1:, pads:]
 
         def why() -> str:
@@ -373,7 +378,7 @@ class _Asked:
         """Reading and decoding after one request that ended, and one that was left in its middle."""
         import torch
 
-        right = self.base, self(lambda d: _decode(d, self.text, cuts))
+        right = self.base, self.decoded(self.text, cuts)
 
         def do(d: Any) -> Any:
             _decode(d, self.other, cuts)
@@ -389,7 +394,7 @@ class _Asked:
         """Decoding against reading as the model is, where rounding is as large as it is in reading."""
         self.wide = False
         try:
-            right, found = self(lambda d: d.read(self.text)), self(lambda d: _decode(d, self.text, cuts))
+            right, found = self(lambda d: d.read(self.text)), self.decoded(self.text, cuts)
         finally:
             self.wide = True
         self.narrow_floor = max(_eps(right) ** 0.5, ALIKE * _apart(self.base, right)[0])
@@ -435,7 +440,7 @@ def _embeddings(model: Any) -> Iterator[Any]:
 
 
 def _adapter(model: Any) -> Any:
-    """What makes a `Decoder` of a module; None for a decoder itself."""
+    """Return what makes a `Decoder` of a module; None for a decoder itself."""
     from torch import nn
 
     if all(callable(getattr(model, each, None)) for each in ("read", "begin", "extend")):

@@ -193,7 +193,7 @@ def places(
     kind: type[Cache],
     axes: int | None = None,
 ) -> dict[str, Any]:
-    """Where new tokens of ``shape`` (..., T) stand, as a `Rotary` takes it: ``positions=``, or ``offset=``.
+    """Say where new tokens of ``shape`` (..., T) stand, as a `Rotary` takes it: ``positions=``, or ``offset=``.
 
     The positions given say it; else the cache knows the first; else ``offset`` is it.
 

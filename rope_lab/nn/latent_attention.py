@@ -57,7 +57,7 @@ class _OnLatent(nn.Module):
     def _places(
         self, x: Tensor, mask: Tensor | None, *, cache: LatentCache | None, **said: Any
     ) -> tuple[dict[str, Any], Tensor | None]:
-        """Where the tokens of x stand, and the mask; what cannot be attended over is refused here."""
+        """Return where the tokens of x stand, and the mask; what cannot be attended over is refused here."""
         expect_stream(x, self.q.weight, d_model=self.config.d_model)
         if mask is not None:
             held = cache.seen if isinstance(cache, LatentCache) else 0

@@ -51,9 +51,10 @@ def _expect_finite(positions: Any) -> Tensor:
 def _expect_wide(dtype: Any, finfo: Any) -> None:
     """Refuse positions in a half type: a table in float64 cannot bring back what a cast of the positions has lost."""
     if dtype.itemsize < 4 and (dtype.is_floating_point if isinstance(dtype, torch.dtype) else dtype.kind == "f"):
+        lost = f"{2 / float(finfo(dtype).eps) + 1:.0f}"
         raise TypeError(
-            f"positions: expected integers, float32 or float64, got {dtype}, without {2 / float(finfo(dtype).eps) + 1:.0f}; "
-            "keep them in int64 from torch.arange on: a cast back comes too late"
+            f"positions: expected integers, float32 or float64, got {dtype}, which has no {lost}; keep them in int64 "
+            "from torch.arange on: a cast back comes too late"
         )
 
 

@@ -8,7 +8,9 @@
   "use strict";
   const [MOST, ALL] = [5, 40]; // of a page, and of the book
   // Words of a question that say nothing of its subject; a few more than Sphinx leaves out.
-  const FILLERS = new Set("a after am can do doe from get got ha have how i me my so what when which whi with you".split(" "));
+  const FILLERS = new Set(
+    "a after am can do doe from get got ha have how i me my so what when which whi with you".split(" "),
+  );
   const { sections, words } = globalThis.ropeSections;
   // biome-ignore lint/correctness/noUndeclaredVariables: of searchtools.js
   const [search, scores, stems] = [Search, Scorer, new Stemmer()];
@@ -94,7 +96,7 @@
       ways.className = "search-ways";
       ways.innerHTML =
         'Look through the <a href="book/symptoms.html">index by symptom</a>, or ask your own code: ' +
-        "<code>rope-lab audit my_package.rope:apply_rotary</code> (<a href=\"book/17_which_rope.html\">chapter 17</a>).";
+        '<code>rope-lab audit my_package.rope:apply_rotary</code> (<a href="book/17_which_rope.html">chapter 17</a>).';
       search.output.before(ways);
     }
     return results;

@@ -9,7 +9,8 @@ from itertools import accumulate
 import pytest
 from docutils import nodes
 from search_sections import ENGLISH, index, sections_of
-from symptom_pages import anchor as anchor_of, rows
+from symptom_pages import anchor as anchor_of
+from symptom_pages import rows
 
 from tests.site_ext.tiny_book import ROOT, build
 
@@ -114,7 +115,7 @@ console.log(JSON.stringify(typed.map((one) => ask(one).map(([page, , anchor]) =>
 
 
 def hits(pages, typed):
-    """For each of the words that are typed, with words that must not be there, the addresses that the page's script finds."""
+    """The addresses that the page's script finds, for each pair: what is typed, and words that must not be there."""
     if not shutil.which("node"):
         pytest.skip("Node.js is absent")
     script = (ROOT / "book" / "_static" / "search_sections.js").read_text(encoding="utf-8")

@@ -56,12 +56,12 @@
     for (const section of new Set(found.flatMap(([, each]) => [...each.keys()]))) {
       if (without.has(section)) continue;
       const [page, anchor, title, also] = sections[section];
-      const name = stemmed(`${title} ${also}`);
+      const [called, names] = [stemmed(title), stemmed(also)];
       let [hits, named, weight, least] = [0, 0, 0, 9];
       for (const [at, [word, each]] of found.entries()) {
         if (!each.has(section)) continue;
         hits += 1;
-        named += name.has(word);
+        named += called.has(word) ? 1 : 0.9 * names.has(word);
         weight += rare[at] / most;
         least = Math.min(least, each.get(section));
       }

@@ -1,4 +1,4 @@
-"""The witnesses of the page "Found in the wild" run, and show what the page says of them."""
+"""What pages show of transformers: committed with the code that printed it, printed again where it is installed."""
 
 import contextlib
 import io
@@ -7,25 +7,55 @@ from pathlib import Path
 
 import pytest
 
-PAGE = Path(__file__).resolve().parents[1] / "book/found_in_the_wild.md"
-CELL = re.compile(r"```\{code-cell\} ipython3\n(:tags:[^\n]*\n\n)?(.*?)```", re.DOTALL)
+BOOK = Path(__file__).resolve().parents[1] / "book"
+# A cell that the build runs, or code that it shows, with what that printed; a fold may end between the two.
+CODE = re.compile(
+    r"```(?:\{code-cell\} ipython3\n(?::tags:[^\n]*\n\n)?|python\n)(.*?)```(?:(?:\s+:::)?\s+```text\n(.*?)```)?",
+    re.DOTALL,
+)
+NUMBER = re.compile(r"-?\d+\.\d+(?:e[+-]\d+)?")
+PAGES = ("found_in_the_wild", "01_one_plane", "03_two_layouts", "19_longer_texts", "21_many_axes")
 
 
-@pytest.fixture(scope="module")
-def said():
-    """What each witness prints, all in one module as on the page."""
+def told(page):
+    """What the page says that its code printed, and what it prints now; up to the last such code."""
     pytest.importorskip("transformers")
-    module, printed = {}, []
-    for _, code in CELL.findall(PAGE.read_text(encoding="utf-8")):
+    pairs = CODE.findall((BOOK / f"{page}.md").read_text(encoding="utf-8"))
+    last = max(at for at, (_, printed) in enumerate(pairs) if printed)
+    module, found = {"display": print}, []
+    for code, printed in pairs[: last + 1]:
         out = io.StringIO()
         with contextlib.redirect_stdout(out):
-            exec(compile(code, PAGE.name, "exec"), module)
-        printed.append(out.getvalue())
-    return printed[1:]
+            exec(compile(code, page, "exec"), module)
+        if printed:
+            found.append((printed.strip(), out.getvalue().strip()))
+    return found
+
+
+@pytest.mark.parametrize("page", PAGES)
+@pytest.mark.filterwarnings("ignore")  # of cells that draw
+def test_a_page_shows_what_its_code_prints(page):
+    for committed, now in told(page):
+        assert NUMBER.sub("#", now).split() == NUMBER.sub("#", committed).split()
+        numbers = [[float(number) for number in NUMBER.findall(text)] for text in (now, committed)]
+        assert numbers[0] == pytest.approx(numbers[1], rel=0.2, abs=0.011)
+
+
+def test_no_page_says_that_something_is_not_installed():
+    pages = {
+        path.name: path.read_text(encoding="utf-8") for path in BOOK.glob("*.md") if not path.name.startswith("api")
+    }
+    assert [name for name, text in pages.items() if re.search(r"not installed|is installed here", text)] == []
 
 
 def numbers(text, before):
     return [float(number) for number in re.findall(rf"{before} (-?[\d.]+(?:e-?\d+)?)", text)]
+
+
+@pytest.fixture(scope="module")
+def said():
+    """What each witness of the page "Found in the wild" is shown to print."""
+    return [printed for _, printed in CODE.findall((BOOK / "found_in_the_wild.md").read_text(encoding="utf-8"))]
 
 
 def test_one_distance_has_three_scores(said):

@@ -10,7 +10,7 @@ from symptom_pages import COMMAND, ROWS, printed, rows
 from tests.test_public_names import unknown_names
 
 ROOT = ROWS.parents[1]
-FIELDS = {"heading", "group", "symptom", "causes", "test", "sees", "page", "section", "seen"}
+FIELDS = {"heading", "also", "group", "symptom", "causes", "test", "sees", "page", "section", "seen"}
 named = pytest.mark.parametrize("row", rows(), ids=lambda row: make_id(row["heading"]))
 
 
@@ -22,6 +22,7 @@ def headings(page: str) -> list[str]:
 def test_a_row_is_whole(row):
     assert FIELDS <= set(row) <= FIELDS | {"question", "threads"}
     assert not row["heading"].endswith(".")
+    assert len(row["also"].split(", ")) >= 4  # words that people type, not a sentence
     assert all(words.endswith((".", "?")) for words in (row["symptom"], *row["causes"].values()))
     assert isinstance(row["seen"], date)
 

@@ -1,4 +1,4 @@
-"""Pages and labs where transformers is absent or old: each cell that asks for it says so in words, and goes on."""
+"""Labs where transformers is absent or old: each cell that asks for it says so in words, and goes on."""
 
 import contextlib
 import io
@@ -37,9 +37,6 @@ def asked(page: Path) -> list[str]:
 @pytest.mark.parametrize(
     ("page", "says"),
     [
-        ("book/01_one_plane.md", "Transformers is not installed"),
-        ("book/03_two_layouts.md", "transformers, with Llama 4, is not installed"),
-        ("book/19_longer_texts.md", "transformers 5 is not installed"),
         ("notebooks/01_one_plane.ipynb", "pip install -U transformers"),
         ("notebooks/17_which_rope.ipynb", "transformers is not installed"),
         ("notebooks/19_longer_texts.ipynb", "transformers 5 is not installed"),

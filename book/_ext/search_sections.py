@@ -21,7 +21,8 @@ UNSEEN = (nodes.section, nodes.raw, nodes.math, nodes.math_block, nodes.comment,
 
 INNER = {"proof-content", "exercise-content", "solution-content"}  # the text in a box: a part of the section around it
 
-Section = tuple[str, str, dict[str, int]]  # its anchor, its title, and how often it has a stem
+# Its anchor, its title, other words for it (a paragraph of the class "also"), and how often it has a stem.
+Section = tuple[str, str, str, dict[str, int]]
 
 
 def own_text(node: nodes.Node) -> Iterator[str]:
@@ -44,7 +45,8 @@ def sections_of(doctree: nodes.document) -> list[Section]:
     for section in doctree.findall(lambda node: isinstance(node, nodes.section) and not is_inner(node)):
         words = (word for text in own_text(section) for word in language.split(text))
         stems = Counter(language.stem(word) for word in words if language.word_filter(word))
-        sections.append((section["ids"][0] if sections else "", section[0].astext(), dict(stems)))
+        also = " ".join(node.astext() for node in section if "also" in node.get("classes", ()))
+        sections.append((section["ids"][0] if sections else "", section[0].astext(), also, dict(stems)))
     return sections
 
 
@@ -52,12 +54,12 @@ def index(pages: dict[str, list[Section]]) -> dict[str, Any]:
     """For each stem the sections that have it: how many sections further on, and how often, ``[step, count, ...]``."""
     sections, words, last = [], dict[str, list[int]](), dict[str, int]()
     for page, found in sorted(pages.items()):
-        for anchor, title, stems in found:
+        for anchor, title, also, stems in found:
             here = len(sections)
             for stem, count in stems.items():
                 words.setdefault(stem, []).extend((here - last.get(stem, 0), count))
                 last[stem] = here
-            sections.append((page, anchor, title))
+            sections.append((page, anchor, title, also))
     return {"sections": sections, "words": words}
 
 

@@ -1,8 +1,8 @@
 """``{symptoms}``: the index by symptom, made from ``book/symptoms.yml``, whose head says what a row holds.
 
-For each row: the symptom as a heading, a few lines of code, what they print, which likely cause each answer speaks
-for, and links to the section of the book and to threads. The code runs when the page is read, and what it prints must
-hold what the row says is seen.
+For each row: the symptom as a heading, what people also call it, a few lines of code, what they print, which likely
+cause each answer speaks for, and links to the section of the book and to threads. The code runs when the page is read,
+and what it prints must hold what the row says is seen.
 """
 
 import contextlib
@@ -84,6 +84,7 @@ class Symptoms(SphinxDirective):
         return nodes.section(
             "",
             nodes.title("", row["heading"]),
+            nodes.paragraph("", "", nodes.emphasis("", "Also called: "), nodes.Text(row["also"]), classes=["also"]),
             *self.myst(row["symptom"]),
             code,
             shown,

@@ -9,6 +9,7 @@
   const table = document.querySelector("table.atlas");
   const fields = [...form.querySelectorAll("input, select")];
   const count = form.querySelector("output");
+  const own = form.querySelector(".atlas-own"); // the command for a class that is not here
 
   const asked = () => fields.filter(({ value }) => value).map(({ name, value }) => [name, value]);
 
@@ -29,6 +30,7 @@
     const number = rows.filter((row) => !row.hidden).length;
     count.textContent = `${number ? "" : "Nothing is found: "}${number} of ${rows.length} rows`;
     table.hidden = !number;
+    own.hidden = number > 0;
   }
 
   function remember() {

@@ -1,6 +1,7 @@
 """The atlas as a table that a reader searches: a row for each code, with the classes that share it folded under it.
 
-The filter is hidden until atlas.js of the book serves it. Without the script the table stands there whole.
+The filter is hidden until atlas.js of the book serves it. Without the script the table stands there whole. A page may
+show the filter first, and the table further down: they are attributes of their own.
 """
 
 from __future__ import annotations
@@ -13,8 +14,9 @@ from typing import Any
 
 __all__ = ["AtlasTable"]
 
-CAUTIONS = {"survives casting": "a cast spoils it"}  # a law that a class can fail only by what others do with it
-HEADINGS = ("class", "layout", "rotated", "direction", "base or rule", "laws")
+CAST = "survives casting"  # a law that a class can fail only by what others do with it
+HEADINGS = ("class", "layout", "rotated", "direction", "base or rule", "laws", "a cast")
+OWN = "rope-lab audit my_package.rope:MyRotary"
 
 
 class AtlasTable:
@@ -22,6 +24,10 @@ class AtlasTable:
 
     Args:
         libraries: For each library its name, version, date and rows.
+
+    Attributes:
+        form: The filter as HTML.
+        table: The table as HTML.
 
     >>> AtlasTable([{"library": "mine", "version": "1", "date": "2026-11-01", "rows": []}])
     0 rows, mine 1 of 2026-11-01
@@ -36,12 +42,19 @@ class AtlasTable:
         return f"{len(self.rows)} rows, {self.about}"
 
     def _repr_html_(self) -> str:
+        return self.form + self.table
+
+    @property
+    def form(self) -> str:
+        chosen = [facts(library, row) for library, row in self.rows]
+        return filter_form("A class, a model, a word", chosen, label="Filter the atlas", own=OWN)
+
+    @property
+    def table(self) -> str:
         head = "".join(f'<th scope="col">{name}</th>' for name in HEADINGS)
         body = "".join(self._row(library, row) for library, row in self.rows)
-        chosen = [facts(library, row) for library, row in self.rows]
-        form = filter_form("A class, a model, a word", chosen, label="Filter the atlas")
         return (
-            f'{form}<div class="rope-table"><div class="pst-scrollable-table-container" tabindex="0" '
+            f'<div class="rope-table"><div class="pst-scrollable-table-container" tabindex="0" '
             f'role="region" aria-label="The atlas: {escape(self.about)}"><table class="table atlas">'
             f"<thead><tr>{head}</tr></thead><tbody>{body}</tbody></table></div></div>"
         )
@@ -60,8 +73,8 @@ class AtlasTable:
         return f'<tr {marks}><th scope="row">{name}{_fold(row)}</th>{rest}</tr>'
 
 
-def filter_form(words: str, facts: Sequence[dict[str, str]], *, label: str) -> str:
-    """The form that atlas.js serves: a field for words, and a choice for each fact of the rows."""
+def filter_form(words: str, facts: Sequence[dict[str, str]], *, label: str, own: str) -> str:
+    """The form that atlas.js serves: a field for words, a choice for each fact, a command where nothing is found."""
     fields = []
     for name in facts[0] if facts else ():
         counted = Counter(fact[name] for fact in facts)
@@ -74,16 +87,27 @@ def filter_form(words: str, facts: Sequence[dict[str, str]], *, label: str) -> s
         f'<form class="ledger-filter" id="atlas-filter" role="search" aria-label="{label}" hidden>'
         f'<label class="ledger-words">{words} <input type="search" name="q" autocomplete="off">'
         f'</label>{"".join(fields)}<p><output aria-live="polite">{len(facts)} rows</output> '
-        '<button type="reset">Show all</button></p></form>'
+        '<button type="reset">Show all</button></p>'
+        f'<p class="atlas-own" hidden>Ask your own: <code>{own}</code></p></form>'
     )
 
 
 def facts(library: str, row: dict[str, Any]) -> dict[str, str]:
-    """The facts that a row can be chosen by: library, layout, and how its laws stand."""
+    """The facts that a row can be chosen by: library, layout, how its laws stand, and what a cast does."""
     if row["skipped"]:
-        return {"library": library, "layout": "not answered", "laws": "not answered"}
-    laws = "broken" if row["broken_laws"] else "by design" if row["by_design"] else "all hold"
-    return {"library": library, "layout": row["layout"].partition(",")[0].partition(" (")[0], "laws": laws}
+        return {"library": library} | dict.fromkeys(("layout", "laws", "cast"), "not answered")
+    laws = "broken" if row["broken_laws"] else "by design" if row["by_design"] else "all asked hold"
+    layout = row["layout"].partition(",")[0].partition(" (")[0]
+    return {"library": library, "layout": layout, "laws": laws, "cast": cast(row)}
+
+
+def cast(row: dict[str, Any]) -> str:
+    """What `module.to(torch.bfloat16)` does; a row that keeps no list of what was not asked does not say."""
+    if row.get("cautions", {}).get(CAST):
+        return "spoils it"
+    if CAST in row.get("not_asked", {}) or (len(row.get("axes", ())) > 1 and "not_asked" not in row):
+        return "not asked"
+    return "harmless" if "not_asked" in row else "not recorded"
 
 
 def cells(row: dict[str, Any]) -> list[str]:
@@ -97,13 +121,15 @@ def cells(row: dict[str, Any]) -> list[str]:
         base = f"base {bases.pop()} on each axis"
     if len(axes) > 1:
         base += "; planes by axis: " + ", ".join(f"{axis['planes']}" for axis in axes)
-    laws = [*row["broken_laws"], *(f"{law} (by design)" for law in row["by_design"])]
+    laws = ", ".join([*row["broken_laws"], *(f"{law} (by design)" for law in row["by_design"])]) or "all asked hold"
+    unasked = ", ".join(law for law in row.get("not_asked", {}) if law != CAST)
     return [
         row["layout"],
         f"{row['rotated_dims']} of {row['head_dim']}",
         {1: "+1", -1: "\N{MINUS SIGN}1", 0: "mixed"}[row["direction"]],
         with_commas(base),
-        "; ".join([", ".join(laws) or "all hold", *(f"mind: {CAUTIONS[law]}" for law in row.get("cautions", {}))]),
+        f"{laws}; not asked: {unasked}" if unasked else laws,
+        cast(row),
     ]
 
 
@@ -131,7 +157,9 @@ def _fold(row: dict[str, Any]) -> str:
     shared = "".join(f"<li><code>{escape(target)}</code></li>" for target in row["shared"])
     words = f"and {len(row['shared'])} more" if row["shared"] else "how to repeat it"
     about = f"<p>{escape(row['about'])}</p>" if row.get("about") else ""
-    about += "".join(f"<p>{escape(f'{CAUTIONS[law]}: {words}')}</p>" for law, words in row.get("cautions", {}).items())
+    said = [("a cast spoils it", why) for why in row.get("cautions", {}).values()]
+    said += [(f"not asked, {law}", why) for law, why in row.get("not_asked", {}).items()]
+    about += "".join(f"<p>{escape(f'{what}: {why}')}</p>" for what, why in said)
     return (
         f"<details><summary>{words}</summary>{about}<p><code>rope-lab audit {escape(row['target'])}</code></p>"
         f"<p>{escape(row['file'])}, line {row['line']}</p>{f'<ul>{shared}</ul>' if shared else ''}</details>"

@@ -40,7 +40,8 @@ class FamilyTable:
         head = "".join(f'<th scope="col">{name}</th>' for name in HEADINGS)
         all_facts = [self._facts(row, answer) for row, answer in self.rows]
         body = "".join(self._row(*found, facts) for found, facts in zip(self.rows, all_facts, strict=True))
-        form = filter_form("A family, a function, a word", all_facts, label="Filter the families")
+        own = "rope-lab audit --model config.json --probe"
+        form = filter_form("A family, a function, a word", all_facts, label="Filter the families", own=own)
         return (
             f'{form}<div class="rope-table"><div class="pst-scrollable-table-container" tabindex="0" '
             f'role="region" aria-label="The families: {escape(self.about)}"><table class="table atlas families">'

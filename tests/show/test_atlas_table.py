@@ -2,7 +2,7 @@
 
 from rope_lab.audit import atlas
 from rope_lab.show import AtlasTable
-from rope_lab.show.atlas_table import cells, facts, with_calls, with_commas, with_joints
+from rope_lab.show.atlas_table import cast, cells, facts, with_calls, with_commas, with_joints
 
 ROW = {
     "name": "Rotary",
@@ -32,14 +32,19 @@ def test_a_row_in_words():
         "\N{MINUS SIGN}1",
         "YaRN, factor 4; planes by axis: 4, 4",
         "preserves length (by design)",
+        "not asked",
     ]
     each = cells(ROW | {"axes": [{"planes": 4, "base": 1e4}, {"planes": 2, "base": 1e4}]})
     assert each[3] == "base 10,000 on each axis; planes by axis: 4, 2"
     minded = cells(ROW | {"by_design": {}, "cautions": {"survives casting": "keep it in float32"}})
-    assert minded[4] == "all hold; mind: a cast spoils it"
-    assert facts("pack", ROW) == {"library": "pack", "layout": "half-split", "laws": "by design"}
+    assert minded[4:] == ["all asked hold", "spoils it"]
+    assert facts("pack", ROW) == {"library": "pack", "layout": "half-split", "laws": "by design", "cast": "not asked"}
     assert facts("pack", ROW | {"broken_laws": {"relative": "1"}})["laws"] == "broken"
-    assert facts("pack", ROW | {"by_design": {}})["laws"] == "all hold"
+    assert facts("pack", ROW | {"by_design": {}})["laws"] == "all asked hold"
+    asked = ROW | {"by_design": {}, "not_asked": {"gradient": "no torch"}}
+    assert cells(asked)[4:] == ["all asked hold; not asked: gradient", "harmless"]
+    assert cast(ROW | {"not_asked": {"survives casting": "no module"}}) == "not asked"
+    assert cast(ROW | {"axes": []}) == "not recorded"  # an older row: it does not say what was asked
 
 
 def test_the_table_holds_the_command_and_who_shares_the_code_and_escapes_what_a_library_says():

@@ -6,6 +6,7 @@ import pytest
 
 from tests.site.checks import nothing
 from tests.site.pages import page_names, visiting
+from tests.site_ext.test_search_sections import TYPED
 
 RESULTS = "#search-results ul.search li"
 
@@ -72,13 +73,25 @@ def test_a_page_that_is_its_title_stands_there_once(reader):
     assert sum(address.endswith("book/05_generators.html") for address in found) == 1
 
 
-def test_sections_stand_above_pages_with_scattered_words(reader):
-    scores = {}
-    for link in (search(reader, "wavelength cosine"), reader.page.locator(f"{RESULTS} > a").all())[1]:
-        inside = "#" in link.get_attribute("href")
-        scores.setdefault(inside, []).append(float(link.get_attribute("data-score")))
-    assert scores[True]
-    assert min(scores[True]) > max(scores.get(False, [0]))
+@pytest.mark.parametrize("typed", TYPED)
+def test_a_symptom_stands_among_the_first_three(reader, typed):
+    assert any(address.endswith(f"symptoms.html#{TYPED[typed]}") for address in search(reader, typed)[:3])
+
+
+def test_one_word_of_several_is_enough_and_more_of_them_rank_higher(reader):
+    found = search(reader, "zyzzyvaquux wavelength cosine")
+    scores = [float(link.get_attribute("data-score")) for link in reader.page.locator(f"{RESULTS} > a").all()]
+    assert len(found) > 5
+    assert scores == sorted(scores, reverse=True)
+    assert scores[0] - scores[-1] > 1  # two words of two, and one
+
+
+def test_with_no_hit_it_says_where_to_go(reader):
+    search(reader, "zyzzyvaquux")
+    ways = reader.page.locator("#search-results .search-ways")
+    assert "rope-lab audit" in ways.inner_text()
+    ways.get_by_role("link", name="index by symptom").click()
+    reader.page.wait_for_url("**/symptoms.html")
 
 
 def test_a_result_leads_to_the_section_with_the_word(reader):

@@ -9,6 +9,7 @@ from tests.site_ext import tiny_book
 PAGE = "# Index\n\n```{symptoms}\n```\n"
 ROWS = """
 - heading: "It's late"
+  also: "tardy, behind time"
   group: Clocks
   symptom: "A clock is late, by `an hour`."
   causes:
@@ -35,6 +36,7 @@ def test_a_row_has_its_anchor_its_output_and_its_links(tmp_path, monkeypatch):
     text, warnings = build(tmp_path, monkeypatch, ROWS)
     assert warnings == ""
     assert '<section id="it-s-late">' in text
+    assert '<p class="also"><em>Also called: </em>tardy, behind time</p>' in text
     assert 'href="#it-s-late"' in text
     assert re.search(r'class="symptom-output.*?<pre>(<span></span>)?12\n</pre>', text, re.DOTALL)
     assert 'href="ledger.html#what-is-shown"' in text

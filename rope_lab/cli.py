@@ -95,6 +95,9 @@ def audit(
     targets: Annotated[Path | None, typer.Option(help="A file: MODULE:NAME and settings on each line.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
     as_jsonl: Annotated[bool, typer.Option("--jsonl", help="With --targets: print a line of JSON for each.")] = False,
+    window: Annotated[
+        int | None, typer.Option(help="How many positions there are; default: the configuration's, else 2^20.")
+    ] = None,
     seconds: Limit = 120.0,
     out: Annotated[
         Path | None, typer.Option(help="With --all or --model all: the table as JSON. With --targets: JSON lines.")
@@ -103,7 +106,7 @@ def audit(
     """Say which RoPE this is: fingerprint and laws of an implementation, asked in a process of its own.
 
     An audit runs the target with your rights: its process of its own is no sandbox. A module in the current folder is
-    found if it is the one you name. Exit status 1 if a law is broken and not by design.
+    found if it is the one you name. Exit status 1 if a law is broken and not by design, or a problem is printed.
     """
     if [every, bool(target), targets is not None, model is not None].count(True) != 1:
         raise typer.BadParameter(
@@ -123,12 +126,15 @@ def audit(
         raise typer.BadParameter("goes with a TARGET; with --all each row has its own", param_hint="--set")
     if head_dim is not None and every:
         raise typer.BadParameter("goes with a TARGET; with --all each library has its own", param_hint="--head-dim")
+    if window is not None and (every or probe or model == "all"):
+        raise typer.BadParameter("goes with a TARGET, --targets or one --model", param_hint="--window")
     if layer_type is not None and every:
         raise typer.BadParameter("goes with a TARGET; with --all each row has its own", param_hint="--layer-type")
     with _user_errors():
         from rope_lab.commands import audit_commands
 
-        settings = audit_commands.settings_of(change or [], config, head_dim=head_dim, layer_type=layer_type)
+        options = {"head_dim": head_dim, "layer_type": layer_type, "window": window}
+        settings = audit_commands.settings_of(change or [], config, **options)
         if target:
             fine = audit_commands.audit_target(target, as_json=as_json, seconds=seconds, **settings)
         elif model is not None:
@@ -137,7 +143,7 @@ def audit(
             if probe:
                 fine = shift_commands.probe_model(model, as_json=as_json, out=out, seconds=seconds)
             else:
-                fine = shift_commands.audit_model(model, as_json=as_json, out=out, seconds=seconds)
+                fine = shift_commands.audit_model(model, as_json=as_json, out=out, seconds=seconds, window=window)
         elif targets:
             fine = audit_commands.audit_list(targets, settings=settings, out=out, as_jsonl=as_jsonl, seconds=seconds)
         else:

@@ -5,6 +5,7 @@ from . import (
     constructions as constructions,
     conversion as conversion,
     decoding as decoding,
+    far_positions as far_positions,
     fingerprints as fingerprints,
     foreign_code as foreign_code,
     frequency_rule as frequency_rule,

@@ -28,6 +28,7 @@ from rope_lab.audit.constructions import (
     given_parts,
     head_widths,
     layer_types,
+    longest_of,
     required,
     rule_of,
     width_of,
@@ -170,7 +171,7 @@ def _family(
     _expect_axis(axis, way)
     found = _of_way(way, axis, _about(config, settings, given), type(rotary).__name__)
     settings_of, unread = rule_of(config, layer_type)
-    return replace(found, built=Built(rotary, settings_of, window_of(config), unread))
+    return replace(found, built=Built(rotary, settings_of, window_of(config), unread, longest_of(config)))
 
 
 def _expect_axis(axis: int | None, way: Way) -> None:
@@ -250,7 +251,7 @@ def _with_function(Class: Any, apply: Any, width: int, settings: dict[str, Any])
     def both(x: Any, n: Any) -> Any:
         return turn(x, x.clone(), *tables(tensor(x), n))
 
-    return Adapted(lambda x, n: both(x, n)[0], width, keys=lambda x, n: both(x, n)[1])
+    return _with_module(Adapted(lambda x, n: both(x, n)[0], width, keys=lambda x, n: both(x, n)[1]), made)
 
 
 def _module(Class: Any, head_dim: int, asked: int | None, layer_type: str | None, settings: dict[str, Any]) -> Adapted:
@@ -404,7 +405,7 @@ def _with_angles(apply: Any, home: Any, head_dim: int, settings: dict[str, Any])
         angles = rotary(tensor(x).new_tensor(positions.tolist(), dtype=dtype))
         return apply(angles, x) if angles_first else apply(x, *angles)
 
-    return Adapted(f, head_dim)
+    return _with_module(Adapted(f, head_dim), rotary)
 
 
 def _from_module(home: Any, name: str) -> Any:

@@ -165,6 +165,8 @@ KEPT = (
     "broken_laws",
     "by_design",
     "cautions",
+    "not_asked",
+    "problems",
 )
 
 

@@ -19,16 +19,21 @@ from datetime import date
 from importlib import resources
 from typing import Any
 
-from rope_lab.algebra.arguments import expect_even
+from rope_lab.algebra.arguments import expect_even, expect_whole
 from rope_lab.algebra.hf_schedules import RopeSettings
 from rope_lab.audit.adapters import Adapted, adapt
 from rope_lab.audit.constructions import scaled
+from rope_lab.audit.far_positions import LEAST
 from rope_lab.audit.fingerprints import Axis, Fingerprint, arrangement, axes_of, fingerprint
 from rope_lab.audit.foreign_code import TargetError, TimeUpError, expect_target, find, guarded, time_limit, version
 from rope_lab.audit.gallery import Mistake, like_in_gallery
 from rope_lab.audit.law_suite import Law, laws, module_laws
 
 LIMIT = 120.0  # seconds; an audit takes one or two
+LENGTHS_ALONE = (  # problems of one callable that are none of a pair which shares a factor
+    "lengths change with the position",
+    "not orthogonal: lengths and angles between vectors change",
+)
 
 # A law that is broken, a word of what was seen, and how people who meet it call it: a heading of the index by symptom.
 CALLED = (
@@ -57,8 +62,9 @@ class Audit:
 
     @property
     def ok(self) -> bool:
-        """Whether the target was audited, and no law is broken otherwise than by design."""
-        return not self.skipped and not any(law.broken for law in self.laws)
+        """Whether the target was audited, no law is broken otherwise than by design, and no problem was seen."""
+        fine = self.fingerprint is None or self.fingerprint.ok
+        return not self.skipped and fine and not any(law.broken for law in self.laws)
 
     @property
     def row(self) -> dict[str, Any]:
@@ -74,6 +80,7 @@ class Audit:
             "broken_laws": broken,
             "by_design": by_design,
             "cautions": {law.name: law.caution for law in self.laws if law.caution},
+            "not_asked": {law.name: law.saw.partition(": ")[2] for law in self.laws if not law.asked},
             "axes": [asdict(axis) for axis in self.axes],
         }
         if self.like:
@@ -84,7 +91,14 @@ class Audit:
 
 
 def examine(
-    name: str, f: Any, *, head_dim: int, keys: Any = None, about: str = "", settings: RopeSettings | None = None
+    name: str,
+    f: Any,
+    *,
+    head_dim: int,
+    keys: Any = None,
+    about: str = "",
+    settings: RopeSettings | None = None,
+    window: int | None = None,
 ) -> Audit:
     """The fingerprint and the laws of one callable; ``keys`` turns k, if f does not.
 
@@ -95,17 +109,25 @@ def examine(
         keys: The callable that turns k. Default: f.
         about: A remark that the row of the table carries.
         settings: What the model's configuration says, if known; it serves the words of the fingerprint alone.
+        window: How many positions there are, at least 16. Default: 2^20.
 
     Returns:
         An `Audit`. An error that f raises is not passed on, but breaks a law.
 
     Raises:
         TypeError: If head_dim is not an integer.
-        ValueError: If head_dim is not positive and even.
+        ValueError: If head_dim is not positive and even, or window below 16.
     """
-    checked = laws(f, head_dim=head_dim, keys=keys)
+    checked = laws(f, head_dim=head_dim, keys=keys, window=window)
     like = like_in_gallery(f, head_dim=head_dim) if any(law.broken for law in checked) else None
-    seen = fingerprint(f, head_dim=head_dim, settings=settings)
+    seen = fingerprint(f, head_dim=head_dim, settings=settings, window=window)
+    if any(law.name == "isometry" and law.by_design for law in checked):  # the pair is sound; f was asked without it
+        told = [text for text in seen.problems if text in LENGTHS_ALONE]
+        seen = replace(
+            seen,
+            problems=tuple(text for text in seen.problems if text not in told),
+            notes=(*seen.notes, *(f"{text}, as the laws tell" for text in told)),
+        )
     return Audit(name, seen, tuple(checked), about, like=like)
 
 
@@ -116,6 +138,7 @@ def audit(
     layer_type: str | None = None,
     name: str | None = None,
     limit: float | None = LIMIT,
+    window: int | None = None,
     **settings: Any,
 ) -> Audit:
     """Audit what a target names: a function, class or module of an installed library or of your own.
@@ -129,6 +152,7 @@ def audit(
         layer_type: Which kind of layer, where the configuration has frequencies for each kind.
         name: What the audit is called. Default: the target.
         limit: Seconds after which the audit is given up, in the main thread of a system with alarms; None: never.
+        window: How many positions there are, at least 16. Default: what the configuration says, else 2^20.
         **settings: Passed to the configuration of the target, or to its class.
 
     Returns:
@@ -137,7 +161,7 @@ def audit(
 
     Raises:
         TypeError: If head_dim is not an integer.
-        ValueError: If the target is not of that form, or head_dim is not positive and even.
+        ValueError: If the target is not of that form, head_dim is not positive and even, or window is below 16.
 
     >>> audit("rope_lab.audit.gallery:right", head_dim=8).fingerprint.direction
     1
@@ -147,6 +171,8 @@ def audit(
     expect_target(target)
     if head_dim is not None:
         expect_even(head_dim, name="head_dim")
+    if window is not None:
+        expect_whole(window, name="window", least=LEAST)
     called = name or target
     try:
         with time_limit(limit), guarded(f"asking {target.partition(':')[2]}"):
@@ -160,10 +186,10 @@ def audit(
                 keys=adapted.keys,
                 about=adapted.about,
                 settings=scaled(adapted.built.settings) if adapted.built else None,
+                window=window or (adapted.built and adapted.built.sold),
             )
-            if adapted.built is not None and adapted.axes == 1:
-                more = module_laws(adapted.f, adapted.head_dim, adapted.built)
-                seen = replace(seen, laws=(*seen.laws, *more))
+            more = module_laws(adapted.f, adapted.head_dim, adapted.built, axes=adapted.axes)
+            seen = replace(seen, laws=(*seen.laws, *more))
             return _with_axes(seen, adapted)
     except TargetError as reason:
         return Audit(called, skipped=str(reason), choices=reason.choices)
@@ -384,7 +410,8 @@ def lines(table: dict[str, Any]) -> list[list[str]]:
         table: What `audit_all` or `conventions` returned.
 
     Returns:
-        Six strings for each row. A row that was skipped has its name, the reason and four empty strings.
+        Six strings for each row; a law that was not asked is named as such. A row that was skipped has its name, the
+        reason and four empty strings.
     """
     found = []
     for row in table["rows"]:
@@ -394,7 +421,9 @@ def lines(table: dict[str, Any]) -> list[list[str]]:
         base = f"{row['base']:g}" if row["base"] else row["scheme"]
         direction = {1: "+1", -1: "-1", 0: "mixed"}[row["direction"]]
         laws_left = [*row["broken_laws"], *(f"{law} (by design)" for law in row.get("by_design", {}))]
-        broken = ", ".join(laws_left) or "all hold"
+        unasked = ", ".join(row.get("not_asked", {}))
+        broken = ", ".join(laws_left) or ("the others hold" if unasked else "all hold")
+        broken += f"; not asked: {unasked}" if unasked else ""
         width = f"{row['rotated_dims']} of {row['head_dim']}"
         found.append([row["name"], row["layout"], width, direction, base, broken])
     return found

@@ -334,6 +334,7 @@ class Built:
     settings: RopeSettings | None
     window: int | None  # the longest text of training, where the configuration has one
     unread: str = ""  # why there are no settings
+    sold: int | None = None  # the longest text that the configuration admits
 
 
 def rule_of(config: Any, layer_type: str | None) -> tuple[RopeSettings | None, str]:
@@ -354,6 +355,13 @@ def window_of(config: Any) -> int | None:
     rule = getattr(config, "rope_parameters", None) or {}
     found = rule.get("original_max_position_embeddings") or getattr(config, "max_position_embeddings", None)
     return found if isinstance(found, int) else None
+
+
+def longest_of(config: Any) -> int | None:
+    """The longest text that a configuration admits, where it names one of 16 tokens or more."""
+    names = ("max_position_embeddings", "max_seq_len", "max_sequence_length", "n_positions", "n_ctx")
+    found = [getattr(config, name, None) for name in names]
+    return next((n for n in found if isinstance(n, int) and n >= 16), None)
 
 
 def width_of(config: Any, layer_type: str | None) -> int:

@@ -25,11 +25,22 @@ from typing import Any
 
 import numpy as np
 
-from rope_lab.algebra.arguments import expect_even
+from rope_lab.algebra.arguments import expect_even, expect_whole
 from rope_lab.algebra.hf_schedules import RopeSettings
+from rope_lab.audit.far_positions import FLOOR, LEAST, WINDOW, far_turns
 from rope_lab.audit.foreign_code import restored
 from rope_lab.audit.frequency_rule import Rule, explain
-from rope_lab.audit.probe import TURNED, Matrices, Probe, RefusedError, basis_matrices, measure
+from rope_lab.audit.probe import (
+    HEADS,
+    TURNED,
+    Matrices,
+    OneHead,
+    Probe,
+    RefusedError,
+    basis_matrices,
+    measure,
+    own_heads,
+)
 
 FAR = (1009, 10007, 100003)  # primes: a half type rounds each of them
 
@@ -87,7 +98,9 @@ class Fingerprint:
         return "\n".join(f"{name:<14}{text}" for name, text in rows)
 
 
-def fingerprint(f: Any, *, head_dim: int, settings: RopeSettings | None = None) -> Fingerprint:
+def fingerprint(
+    f: Any, *, head_dim: int, settings: RopeSettings | None = None, window: int | None = None
+) -> Fingerprint:
     r"""Read layout, width, direction, base and precision of a rotary embedding off its answers.
 
     $f(e_j, n) = \mathcal R_n e_j$: the basis vectors give the matrix of each position n. Coordinates that mix are a
@@ -101,6 +114,7 @@ def fingerprint(f: Any, *, head_dim: int, settings: RopeSettings | None = None) 
         settings: What the model's configuration says, if known, as `rope_lab.algebra.rope_settings` reads it. It
             serves the words of ``scheme`` alone: they name what frequencies cannot, NTK-aware scaling and LongRoPE,
             and say where the list or the attention factor is another than that of the configuration.
+        window: How many positions there are, at least 16. Default: 2^20. Thousands of them are asked.
 
     Returns:
         A `Fingerprint`, with angles in radians. All of it is computed in float64 from what f returns. f alone cannot
@@ -108,22 +122,44 @@ def fingerprint(f: Any, *, head_dim: int, settings: RopeSettings | None = None) 
 
     Raises:
         TypeError: If head_dim is not an integer.
-        ValueError: If head_dim is not positive and even. An error that f raises is not passed on: it is reported in
-            ``problems``.
+        ValueError: If head_dim is not positive and even, or window below 16. An error that f raises is not passed on:
+            it is reported in ``problems``.
 
     >>> fingerprint(lambda x, n: x, head_dim=4).problems
     ('nothing turns: f returns x at every position',)
     """
-    head_dim = expect_even(head_dim, name="head_dim")
+    window = WINDOW if window is None else expect_whole(window, name="window", least=LEAST)
+    return _asked(f, expect_even(head_dim, name="head_dim"), settings, window, everywhere=True)
+
+
+def near_fingerprint(f: Any, *, head_dim: int, settings: RopeSettings | None = None) -> Fingerprint:
+    """The fingerprint from the positions alone that it is read from: for an f whose every position costs a model."""
+    return _asked(f, head_dim, settings, WINDOW, everywhere=False)
+
+
+def _asked(f: Any, head_dim: int, settings: RopeSettings | None, window: int, *, everywhere: bool) -> Fingerprint:
     with restored(), np.errstate(all="ignore"):  # an f that overflows shows in the answer
         try:
             probe = Probe(f, head_dim=head_dim)
-            return _read(probe, measure(probe, far=FAR), head_dim, settings)
+            seen = measure(probe, far=FAR, window=window)
+            if not seen.linear and seen.problems[-1].endswith("treated alike") and _heads_differ(probe):
+                probe = OneHead(probe)
+                seen = measure(probe, far=FAR, window=window)
+                seen.notes.append(f"each head has its own frequencies: these are those of head 0 of {HEADS}")
+            return _read(probe, seen, head_dim, settings, window if everywhere else None)
         except RefusedError as refusal:
             return _blank(head_dim, str(refusal))
 
 
-def _read(probe: Probe, seen: Matrices, head_dim: int, settings: RopeSettings | None) -> Fingerprint:
+def _heads_differ(probe: Probe) -> bool:
+    """Whether each head turns by frequencies of its own."""
+    x = np.random.default_rng(4).normal(size=(2, HEADS, 5, probe.head_dim))
+    return own_heads(probe, x, (1, 4, 2, 9, 6), tolerance=64 * max(FLOOR, probe.eps))
+
+
+def _read(
+    probe: Probe, seen: Matrices, head_dim: int, settings: RopeSettings | None, window: int | None
+) -> Fingerprint:
     problems = [*probe.remarks, *seen.problems]
     if not seen.linear:
         return _blank(head_dim, *problems, dtype=probe.dtype, form=probe.form)
@@ -158,9 +194,12 @@ def _read(probe: Probe, seen: Matrices, head_dim: int, settings: RopeSettings | 
         problems.append("mismatched cos/sin layout: the two coordinates of a pair turn by different angles")
     elif not orthogonal:
         problems.append("not orthogonal: lengths and angles between vectors change")
-    unsteady = seen.unsteady(theta, probe.eps) if orthogonal or factor_alone else None
+    unsteady = seen.unsteady(theta, probe.eps, window=window or WINDOW) if orthogonal or factor_alone else None
     if unsteady:
         problems.append("position {0} does not turn {0} times as far as position 1: off by {1:.1e}".format(*unsteady))
+    elif window and seen.coupled and (orthogonal or factor_alone) and not seen.problems:
+        far = far_turns(probe, window=window)
+        problems += [far.words] if far.wrong is not None else []
     if len(directions) > 1 and not unsteady:
         problems.append("some planes turn the other way")
     if probe.dtype != probe.form.split(",")[0].split()[1]:
@@ -265,15 +304,18 @@ class Corrected(Probe):
     def _call(self, form, x, positions):
         return super()._call(form, x, positions) @ self.inverse.T
 
+    def gradient(self, x, positions, g):
+        return super().gradient(x, positions, g @ self.inverse)
+
 
 def start_of(probe: Probe) -> Start | None:
-    r"""The map that f applies at position 0 if this map has a harmless name, else None.
+    r"""The map that f applies at position 0 if it does no harm, and is not the identity; else None.
 
     With $f(x, n) = S\,\mathcal R_n x$ and one matrix S for all positions, $S^{-1}f$ is a rotation. A law that f breaks
-    and $S^{-1}f$ keeps is broken by design if S is a factor on lengths (YaRN), an order of the coordinates (DeepSeek's
-    way of pairing neighbours), or a turn $\mathcal R_c$ (counting from c); any other S is a fault. In every case
-    $S^\top S$ commutes with the rotation. A logit is $q^\top \mathcal R_m^\top S^\top S\,\mathcal R_n k$, so only then
-    does it see the offset alone.
+    and $S^{-1}f$ keeps is broken by design if $S^\top S$ commutes with the rotation: a logit is
+    $q^\top \mathcal R_m^\top S^\top S\,\mathcal R_n k$, so it sees the offset alone. That is so of a factor on lengths
+    (YaRN), an order of the coordinates (DeepSeek's way of pairing neighbours), a turn $\mathcal R_c$ (counting from c),
+    and any other orthogonal map after the turn.
 
     >>> from rope_lab.algebra.layouts import rotate_elementwise
     >>> scaled = Probe(lambda x, n: 1.5 * rotate_elementwise(x, n, theta=[1.0, 0.1]), head_dim=4)
@@ -282,23 +324,44 @@ def start_of(probe: Probe) -> Start | None:
     >>> start_of(Probe(lambda x, n: rotate_elementwise(x, n + 1, theta=[1.0, 0.1]), head_dim=4)).words
     'positions count from 1'
     """
+    found = starts_of(probe, probe)
+    return found[0] if found else None
+
+
+def starts_of(q: Probe, k: Probe) -> tuple[Start, Start] | None:
+    r"""The maps S and T that q and k apply at position 0, if the pair of them does no harm; else None.
+
+    $S^\top T$ must be symmetric and positive, so that it turns nothing, and commute with the rotation.
+    """
     try:
-        first, second = basis_matrices(probe, (0, 1))
+        maps = [basis_matrices(p, (0, 1, 5)) for p in ((q,) if q is k else (q, k))]
     except RefusedError:
         return None
-    tolerance = 16 * max(probe.eps, 2.0**-22)
-    gram = first.T @ first
-    lengths = np.sqrt(np.diag(gram))
-    if not (lengths > tolerance).all() or np.abs(gram - np.diag(lengths**2)).max() > tolerance * lengths.max() ** 2:
+    tolerance = 16 * max(q.eps, k.eps, 2.0**-22)
+    if not all(np.isfinite(m).all() and np.abs(m).max() < 1e100 for m in maps):
         return None
-    factor = lengths[np.abs(lengths - 1).argmax()]
-    if not np.isclose(np.minimum(abs(lengths - 1), abs(lengths - factor)), 0, atol=tolerance * factor).all():
+    if any((sizes := np.linalg.svd(m[0])[1]).min() <= tolerance * sizes.max() for m in maps):
         return None
-    step = np.linalg.inv(first) @ second
-    if np.abs(gram @ step - step @ gram).max() > tolerance * lengths.max() ** 2:
+    cross = maps[0][0].T @ maps[-1][0]
+    cross /= np.abs(cross).max()
+    if np.abs(cross - cross.T).max() > tolerance or np.linalg.eigvalsh(cross + cross.T).min() <= tolerance:
         return None
+    steps = [np.linalg.solve(m[0], later) for m in maps for later in m[1:]]
+    if max(np.abs(cross @ step - step @ cross).max() for step in steps) > 2 * tolerance * max(
+        map(np.max, map(abs, steps))
+    ):
+        return None
+    found = [Start(m[0], _start_words(m[0], step, tolerance)) for m, step in zip(maps, steps[::2], strict=True)]
+    return (found[0], found[-1]) if any(start.words for start in found) else None
+
+
+def _start_words(start: np.ndarray, step: np.ndarray, tolerance: float) -> str:
+    """A map without inverse lengths as words: its factors, and the orthogonal map that remains."""
+    left, sizes, right = np.linalg.svd(start)
+    factor, turned = sizes[np.abs(sizes - 1).argmax()], left @ right
     words = [f"a constant factor {factor:.6g} on lengths"] if abs(factor - 1) > tolerance else []
-    turned = first / lengths  # an orthogonal matrix
+    if not np.isclose(np.minimum(abs(sizes - 1), abs(sizes - factor)), 0, atol=tolerance * factor).all():
+        words = [f"constant factors {sizes.min():.6g} to {sizes.max():.6g} on lengths"]
     if np.abs(np.abs(turned).max(axis=1) - 1).max() <= tolerance:
         order = np.abs(turned).argmax(axis=1)
         if (order != np.arange(len(order))).any():
@@ -307,10 +370,8 @@ def start_of(probe: Probe) -> Start | None:
             words.append("coordinates change sign")
     else:
         offset = _offset(turned, step, tolerance)
-        if offset is None:
-            return None
-        words.append(f"positions count from {offset:.6g}")
-    return Start(first, ", ".join(words)) if words else None
+        words.append("one orthogonal map after the turn" if offset is None else f"positions count from {offset:.6g}")
+    return ", ".join(words)
 
 
 def _offset(turned: np.ndarray, step: np.ndarray, tolerance: float) -> float | None:
@@ -367,8 +428,8 @@ def axes_of(along: Callable[[int | None], Any], *, axes: int, head_dim: int) -> 
         axes: How many there are.
         head_dim: The width of a head.
     """
-    together = fingerprint(along(None), head_dim=head_dim)
-    single = [fingerprint(along(a), head_dim=head_dim) for a in range(axes)]
+    together = near_fingerprint(along(None), head_dim=head_dim)
+    single = [near_fingerprint(along(a), head_dim=head_dim) for a in range(axes)]
     order = {pair: i for i, pair in enumerate(together.pairs)}
     one_list = together.base is not None and sum(len(seen.pairs) for seen in single) == len(together.pairs)
     found = []

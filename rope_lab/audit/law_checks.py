@@ -18,11 +18,10 @@ from typing import Any
 
 import numpy as np
 
+from rope_lab.audit.far_positions import DRIFT, FLOOR, WINDOW, far_turns
 from rope_lab.audit.foreign_code import in_a_line
-from rope_lab.audit.probe import Probe, RefusedError
+from rope_lab.audit.probe import Probe, RefusedError, own_heads
 
-FLOOR = 4e-6  # cos and sin that were rounded to float32, with a margin
-DRIFT = 2.5e-7  # radians per position that an angle in float32 may be off: n theta rounded once, with a margin
 FAR_OUT = (15, 127, 255, 256, 1020, 1023, 4095, 4096, 8191, 16384, 32767)  # with the last of 8 and of 16 bits
 REACHES = (16385, *(2**k - 1 for k in range(14, 3, -1)))
 Finding = tuple[bool | np.bool_, str, str]  # whether it holds, what was seen, the positions that were tried
@@ -36,6 +35,7 @@ class Subject:
     k: Probe
     x: np.ndarray
     y: np.ndarray
+    window: int = WINDOW  # positions from this one on are not promised
 
     @property
     def rounding(self) -> float:
@@ -54,8 +54,36 @@ class Subject:
 
     @cached_property
     def reach(self) -> int:
-        """The farthest of some positions that both callables answer: a table may end."""
-        for n in REACHES:
+        """The farthest of some positions within the window that both callables answer: a table may end."""
+        return self._answered(sorted({min(n, self.window - 1) for n in REACHES}, reverse=True))
+
+    @cached_property
+    def beyond(self) -> int:
+        """The farthest of these positions that both answer, whatever the window."""
+        return self._answered(REACHES)
+
+    @cached_property
+    def own_heads(self) -> bool:
+        """Whether each head has its own frequencies."""
+        at = (1, 4, 2, 9, 6)
+        return any(own_heads(p, self.x, at, tolerance=4 * self.tolerance(10)) for p in _callables(self))
+
+    @cached_property
+    def shared(self) -> bool:
+        """Whether q and k change lengths by inverse factors, and their scores depend on the offset alone."""
+        if self.q is self.k or _isometry(self)[0]:
+            return False
+        at = [self.fit([0, 1, 17, 254, 1001], top=1001), np.zeros(5, dtype=int)]
+        moved, still = (_score(self, n, n) for n in at)
+        return bool(np.abs(moved - still).max() <= self.score_tolerance() and _relativity(self)[0])
+
+    @property
+    def sides(self) -> tuple[tuple[Probe, Probe], ...]:
+        """The pairs that must be relative: q with k where they are so together alone, else each with itself."""
+        return ((self.q, self.k),) if self.shared else tuple((p, p) for p in _callables(self))
+
+    def _answered(self, reaches: Iterable[int]) -> int:
+        for n in reaches:
             try:
                 for p in (self.q, self.k):
                     p(self.x, (n,) * 5)
@@ -119,11 +147,12 @@ def _group(s: Subject) -> Finding:
 def _inverse(s: Subject) -> Finding:
     """f(f(x, n), -n) = x where negative positions are answered; where they are not, the transpose undoes f."""
     at = s.fit([1, 2, 9, 30, 200], top=200)
-    for p in _callables(s):
-        turned = p(s.x, at)
-        miss = np.abs((turned * p(s.y, at)).sum(-1) - (s.x * s.y).sum(-1)).max()  # f^T f = I
+    for p, other in s.sides:
+        miss = np.abs((p(s.x, at) * other(s.y, at)).sum(-1) - (s.x * s.y).sum(-1)).max()  # f^T g = I
         if miss > s.score_tolerance():
             return False, f"the transpose does not undo it: off by {miss:.1e}", f"positions {at.tolist()}"
+    for p in _callables(s):
+        turned = p(s.x, at)
         try:
             back = np.abs(p(turned, -at) - s.x).max()
             between = p(s.x, at + 0.5)
@@ -179,7 +208,7 @@ def _decoding(s: Subject) -> Finding:
         steps = np.concatenate([p(s.x[..., t : t + 1, :], at[t : t + 1]) for t in range(5)], axis=-2)
         chunks = np.concatenate([p(s.x[..., :2, :], at[:2]), p(s.x[..., 2:, :], at[2:])], axis=-2)
         p(np.repeat(s.x, 3, axis=-2), s.fit(np.arange(15) + 40, top=54))
-        far = p(s.x, (0, 1, 2, 3, s.reach))
+        far = p(s.x, (0, 1, 2, 3, s.beyond))
         far[..., 4, :] = whole[..., 4, :]
         again = {"after a longer call": p(s.x, at), "with a far token in the same call": far}
         for way, other in ({"token by token": steps, "in two chunks": chunks} | again).items():
@@ -191,11 +220,13 @@ def _decoding(s: Subject) -> Finding:
 
 def _far(s: Subject) -> Finding:
     """One step is one step and n steps are n steps, far out as at the start: also where integers overflow."""
-    reached, worst, tried = 0, 0.0, f"n = {FAR_OUT[0]} to {FAR_OUT[-1]}: from n to n + 1, from n to 2 n"
-    start = {p: scores_at(p, s.x, s.y, 0, 1) for p in _callables(s)}
-    for n in FAR_OUT:
+    reached, worst = 0, 0.0
+    far_out = [n for n in FAR_OUT if n + 1 < s.window]
+    tried = f"n = {far_out[0]} to {far_out[-1]}: from n to n + 1, from n to 2 n"
+    start = {side: scores_at(side, s.x, s.y, 0, 1) for side in s.sides}
+    for n in far_out:
         try:
-            step, p = _largest({p: scores_at(p, s.x, s.y, n, n + 1) - start[p] for p in _callables(s)})
+            step, p = _largest({side: scores_at(side, s.x, s.y, n, n + 1) - start[side] for side in s.sides})
         except RefusedError as refusal:
             if not reached:
                 return True, in_a_line(f"not asked: {refusal}"), f"position {n}"
@@ -203,23 +234,181 @@ def _far(s: Subject) -> Finding:
         reached = n
         if step > s.score_tolerance(n):
             reason = diagnose_step(p, s.x, s.y, n, off=step, tolerance=s.rounding)
-            return False, f"the step from {n} to {n + 1} is off by {step:.1e}: {reason}", f"position {n}"
+            said = f"the step from {n} to {n + 1} is off by {step:.1e}: {reason}{_first_wrong(s, reason)}"
+            return False, said, f"position {n}"
         worst = max(worst, step)
+        if 2 * n >= s.window:
+            continue
         try:
-            misses = {p: scores_at(p, s.x, s.y, n, 2 * n) - scores_at(p, s.x, s.y, 0, n) for p in _callables(s)}
+            near = {side: scores_at(side, s.x, s.y, 0, n) for side in s.sides}
+            misses = {side: scores_at(side, s.x, s.y, n, 2 * n) - near[side] for side in s.sides}
         except RefusedError:
             continue  # n is answered and 2 n is not: a table that ends
         jump, p = _largest(misses)
-        if jump > s.score_tolerance(2 * n):
+        if jump > s.score_tolerance(2 * n) * (max(1.0, float(np.abs(near[p]).max())) if s.shared else 1.0):
             reason = diagnose_token(p, s.x, 2 * n, tolerance=s.rounding) or f"the turn is not the one from 0 to {n}"
-            return False, f"from {n} to {2 * n} it is off by {jump:.1e}: {reason}", f"positions 0, {n}, {2 * n}"
-        worst = max(worst, jump)
-    return True, f"off by {worst:.1e} up to position {reached}", tried
+            said = f"from {n} to {2 * n} it is off by {jump:.1e}: {reason}{_first_wrong(s, reason)}"
+            return False, said, f"positions 0, {n}, {2 * n}"
+        worst = max(worst, 0.0 if s.shared else jump)
+    return _to_the_window(s, worst, tried)
 
 
-def _largest(misses: dict[Probe, np.ndarray]) -> tuple[float, Probe]:
-    """The largest miss, and the callable that has it."""
-    return max(((float(np.abs(miss).max()), p) for p, miss in misses.items()), key=lambda pair: pair[0])
+def _first_wrong(s: Subject, reason: str) -> str:
+    """The first wrong position of thousands, unless it depends on the call which position is wrong."""
+    if "a call that" in reason:
+        return ""
+    with suppress(RefusedError):
+        wrong = [seen for p in _callables(s) if (seen := far_turns(p, window=s.window, any_length=s.shared)).wrong]
+        return f"; the first wrong position found is {min(seen.wrong or 0 for seen in wrong)}" if wrong else ""
+    return ""
+
+
+def _to_the_window(s: Subject, worst: float, tried: str) -> Finding:
+    """Each plane at thousands of positions up to the window, and the first that is wrong."""
+    reached, left = s.window, ""
+    for p in _callables(s):
+        seen = far_turns(p, window=s.window, any_length=s.shared)
+        tried_too = f"{tried}; {seen.asked} positions below {s.window}"
+        if seen.wrong is not None:
+            return False, seen.words, tried_too
+        reached, worst, left = min(reached, seen.reached), max(worst, seen.worst), left or seen.unasked
+    return True, f"off by {worst:.1e} up to position {reached}{f'; not asked: {left}' if left else ''}", tried_too
+
+
+Side = tuple[Probe, Probe]
+
+
+def _largest(misses: dict[Side, np.ndarray]) -> tuple[float, Side]:
+    """The largest miss, and the side that has it."""
+    return max(((float(np.abs(miss).max()), side) for side, miss in misses.items()), key=lambda pair: pair[0])
+
+
+LONG_CALLS = (4200, 1100, 300, 70, 20)  # tokens: no multiples of a tile
+ELEMENTS = 1_600_000  # of an x at most
+WIDE = 67  # heads, and entries of a batch
+
+
+def _rows_of_a_call(s: Subject) -> Finding:
+    """Row i of a long call, and of a wide one, is what it is in a call of its own."""
+    tried, left = "", []
+    for p in _callables(s):
+        for name, x, at in _large_calls(s):
+            axis = {"row": 2, "batch entry": 0, "head": 1}[name]
+            if name == "head" and s.own_heads:  # their number may choose their frequencies
+                left.append("heads, which have frequencies of their own")
+                continue
+            try:
+                wrong = _first_unlike(p, x, at, axis, s.rounding * float(np.abs(x).max()) * 2 + s.tolerance(at.max()))
+            except RefusedError as refusal:
+                if name != "row":
+                    left.append(f"{x.shape[axis]} {name}s: {refusal}")
+                continue
+            size, shape = x.shape[axis], "x".join(map(str, x.shape))
+            if wrong:
+                return False, f"from {name} {wrong[0]} of a call of {size} on: {wrong[1]}", f"x ({shape})"
+            if name == "row":
+                tried = tried or f"x ({shape})"
+    if not tried:
+        return True, "not asked: calls of 20 tokens are refused", ""
+    said = f"; not asked: {in_a_line(left[0])}" if left else ""
+    return True, f"the same in large calls and in small ones{said}", f"{tried}, {WIDE} heads, a batch of {WIDE}"
+
+
+def _large_calls(s: Subject) -> Iterable[tuple[str, np.ndarray, np.ndarray]]:
+    """What is large, x, and positions: a text in order, texts that restart, many heads, many entries of a batch."""
+    rng, d = np.random.default_rng(7), s.q.head_dim
+    longest = next((n for n in LONG_CALLS if 4 * n * d <= ELEMENTS and _answers(s, n)), 0)
+    if longest:
+        x = rng.normal(size=(2, 2 if not s.own_heads else 3, longest, d))
+        yield "row", x, np.arange(longest) % (s.reach + 1)
+        some = min(longest, 700)
+        restarts = np.concatenate([np.arange(n) for n in (3, 14, 33, 70, 150, 500)])[:some]
+        yield "row", x[:, :, :some], restarts % (s.reach + 1)
+    at = s.fit(np.array([3, 0, 17, 40, 9]), top=40)
+    yield "batch entry", rng.normal(size=(WIDE, 3, 5, d)), at
+    yield "head", rng.normal(size=(1, WIDE, 5, d)), at
+
+
+def _answers(s: Subject, length: int) -> bool:
+    x = np.ones((2, 3, length, s.q.head_dim))
+    try:
+        for p in _callables(s):
+            p(x, np.arange(length) % (s.reach + 1))
+    except RefusedError:
+        return False
+    return True
+
+
+def _first_unlike(p: Probe, x: np.ndarray, at: np.ndarray, axis: int, allowed: float) -> tuple[int, str] | None:
+    """The first part along an axis that is answered otherwise in this call than in a small one, and how; or None.
+
+    All parts are compared with themselves at another place of the call, and some with a small call.
+    """
+    size, rng = x.shape[axis], np.random.default_rng(8)
+    far, order = int(at.argmax()), rng.permutation(size)
+    y = p(x, at)
+    mixed = p(np.take(x, order, axis), at[order] if axis == 2 else at)
+
+    def small(i: int, x: np.ndarray, y: np.ndarray, at: np.ndarray) -> float:
+        """How far part i is from its answer in a call of its own, which reaches as far as the large one."""
+        parts = [i, far] if axis == 2 else [i] if axis == 0 else [i, (i + 1) % size, (i + 2) % size]
+        alone = p(np.take(x, parts, axis), at[parts] if axis == 2 else at)
+        return float(np.abs(np.take(alone, 0, axis) - np.take(y, i, axis)).max())
+
+    edges = [2**k + c for k in range(13) for c in (-1, 0, 1)]
+    some = sorted({n for n in (0, size - 1, *edges, *rng.integers(0, size, 6).tolist()) if n < size})
+    off = {i: small(i, x, y, at) for i in some}
+    wrong = [i for i in some if off[i] > allowed]
+    if wrong:
+        first = wrong[0]
+        last = max((i for i in some if i < first), default=-1)
+        while first - last > 1:
+            middle = (first + last) // 2
+            if small(middle, x, y, at) > allowed:
+                first = middle
+            else:
+                last = middle
+        return first, f"off by {max(off.values()):.1e} from the same in a small call"
+    axes = tuple(i for i in range(4) if i != axis)
+    unlike = np.flatnonzero(np.abs(np.take(y, order, axis) - mixed).max(axis=axes) > allowed)
+    for i in unlike[:8]:
+        if (miss := small(int(order[i]), x, y, at)) > allowed:
+            return int(order[i]), f"off by {miss:.1e} from the same in a small call"
+    if len(unlike):
+        return int(unlike[0]), "another order of the same gives another answer"
+    return None
+
+
+def _gradient(s: Subject) -> Finding:
+    """The gradient of g f(x, n) is the turn back of g: u times it is g times f(u, n), for every u."""
+    length = next((n for n in (*LONG_CALLS[1:], 5) if 6 * n * s.q.head_dim <= ELEMENTS and _answers(s, n)), 5)
+    at = np.arange(length) % (s.reach + 1)
+    x, g, *u = np.random.default_rng(9).normal(size=(4, 2, 3, length, s.q.head_dim))
+    tried = f"x (2, 3, {length}, {s.q.head_dim}), positions 0 to {at.max()}"
+    for p in _callables(s):
+        grad = p.gradient(x, at, g)
+        if grad is None:
+            return True, "not asked: called with numpy, whose arrays carry no gradient", tried
+        misses = [(v * grad).sum(-1) - (g * p(v, at)).sum(-1) for v in u]
+        allowed = 2 * s.score_tolerance()
+        if not (worst := float(np.nan_to_num(np.abs(misses), nan=np.inf).max())) <= allowed:
+            row = int(np.flatnonzero(~(np.abs(misses).max(axis=(0, 1, 2)) <= allowed))[0])
+            return False, f"off by {worst:.1e}, first in row {row}: {_wrong_way(p, grad, g, at, allowed)}", tried
+    return True, f"the turn back: off by {np.abs(misses).max():.1e}", tried
+
+
+def _wrong_way(p: Probe, grad: np.ndarray, g: np.ndarray, at: np.ndarray, allowed: float) -> str:
+    """What the gradient is, where it is not the turn back."""
+    still = np.flatnonzero(np.abs(grad).max(axis=(0, 1, 2)) == 0)
+    if len(still) == grad.shape[-1]:
+        return "it is 0"
+    if len(still):
+        return f"none reaches {len(still)} coordinates, the first of them {still[0]}"
+    if np.abs(grad - p(g, at)).max() <= allowed:
+        return "it turns further, and should turn back"
+    if np.abs(grad - g).max() <= allowed:
+        return "it is not turned"
+    return "it is not the turn back"
 
 
 def diagnose_axis(p: Probe, x: np.ndarray, at: np.ndarray, *, tolerance: float) -> str | None:
@@ -236,6 +425,8 @@ def diagnose_axis(p: Probe, x: np.ndarray, at: np.ndarray, *, tolerance: float) 
         heads = [" and ".join(map(str, np.flatnonzero(moves))) for moves in (turning, ~turning)]
         return f"of the heads {heads[0]} turn with the position, {heads[1]} do not"
     for axis, name in ((1, "head"), (0, "batch entry")):
+        if axis == 1 and not ignored and own_heads(p, x, at, tolerance=tolerance):
+            continue
         if np.abs(np.roll(p(np.roll(x, 1, axis=axis), at), -1, axis=axis) - y).max() > tolerance:
             return f"it turns with the {name}" + (", not with the position" if ignored else "")
     if ignored and np.abs(y - x).max() > tolerance:
@@ -253,22 +444,22 @@ def diagnose_axis(p: Probe, x: np.ndarray, at: np.ndarray, *, tolerance: float) 
 STEPS = 8  # in a row: a half type, where it first rounds, puts at most five neighbours into one place
 
 
-def scores_at(p: Probe, x: np.ndarray, y: np.ndarray, m: int, n: int) -> np.ndarray:
+def scores_at(side: Side, x: np.ndarray, y: np.ndarray, m: int, n: int) -> np.ndarray:
     """The scores of x at position m with y at position n."""
-    return (p(x, (m,) * 5) * p(y, (n,) * 5)).sum(axis=-1)
+    return (side[0](x, (m,) * 5) * side[1](y, (n,) * 5)).sum(axis=-1)
 
 
-def diagnose_step(p: Probe, x: np.ndarray, y: np.ndarray, n: int, *, off: float, tolerance: float) -> str:
+def diagnose_step(side: Side, x: np.ndarray, y: np.ndarray, n: int, *, off: float, tolerance: float) -> str:
     """Describe what is wrong with the step from n to n + 1.
 
     ``off`` is the error of its scores; ``tolerance`` is what the answer's own rounding may change.
     """
-    problem = diagnose_token(p, x, n + 1, tolerance=tolerance)
+    problem = diagnose_token(side, x, n + 1, tolerance=tolerance)
     if problem:
         return problem
     try:
-        still = all(np.array_equal(p(x, (m,) * 5), p(x, (n,) * 5)) for m in range(n, n + STEPS + 1))
-        turns = [scores_at(p, x, y, m, m + 1) for m in range(n, n + STEPS)]
+        still = all(np.array_equal(side[0](x, (m,) * 5), side[0](x, (n,) * 5)) for m in range(n, n + STEPS + 1))
+        turns = [scores_at(side, x, y, m, m + 1) for m in range(n, n + STEPS)]
     except RefusedError:  # a table that ends here
         return "the turn is not the one from 0 to 1"
     if still:
@@ -278,8 +469,11 @@ def diagnose_step(p: Probe, x: np.ndarray, y: np.ndarray, n: int, *, off: float,
     return "the steps there are equal to each other, but not to the step from 0 to 1, as with other frequencies"
 
 
-def diagnose_token(p: Probe, x: np.ndarray, n: int, *, tolerance: float) -> str:
+def diagnose_token(side: Side, x: np.ndarray, n: int, *, tolerance: float) -> str:
     """Describe what is wrong with a token at n that rounded or cut positions do not explain; or an empty string."""
+    p = side[0]
+    if p is not side[1]:
+        return ""  # of a pair that shares a factor neither keeps lengths
     long, short = (np.linalg.norm(p(x, (m,) * 5), axis=-1) for m in (n, 0))
     worst = (long / short).flat[np.abs(long / short - 1).argmax()]
     if abs(worst - 1) > tolerance:
@@ -305,7 +499,7 @@ def _far_call(p: Probe, s: Subject, *, end: int) -> np.ndarray | None:
 
     It may be refused: what it leaves behind counts all the same.
     """
-    for last in (end, min(s.reach, end)):
+    for last in (end, min(s.beyond, end)):
         try:
             return p(_text(s, LONG), np.append(np.minimum(np.arange(LONG - 1), last), last))[..., :-1, :]
         except RefusedError:
@@ -377,6 +571,8 @@ CHECKS: dict[str, Check] = {
     "non-vacuity": _not_vacuous,
     "cached decoding": _decoding,
     "long positions": _far,
+    "rows of a call": _rows_of_a_call,
+    "gradient": _gradient,
     # Of state, and last: their calls may leave something behind.
     "earlier dtypes": _earlier_dtypes,
     "earlier calls": _earlier_calls,

@@ -9,20 +9,22 @@
 """
 
 from collections.abc import Callable, Iterable
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from rope_lab.algebra.arguments import expect_even
+from rope_lab.algebra.arguments import expect_even, expect_whole
 from rope_lab.algebra.hf_schedules import RopeSettings
 from rope_lab.audit.constructions import Built
 from rope_lab.audit.conversion import printed_layout
-from rope_lab.audit.fingerprints import Corrected, fingerprint, start_of
+from rope_lab.audit.far_positions import LEAST, WINDOW
+from rope_lab.audit.fingerprints import Corrected, fingerprint, starts_of
 from rope_lab.audit.foreign_code import restored
 from rope_lab.audit.frequency_rule import named
 from rope_lab.audit.law_checks import CHECKS, DRIFT, FLOOR, Check, Subject
-from rope_lab.audit.probe import Probe, RefusedError, basis_matrices
+from rope_lab.audit.probe import NoGradientError, Probe, RefusedError, basis_matrices
 
 EXPECTABLE = (
     "layout",
@@ -51,12 +53,18 @@ class Law:
     caution: str = ""  # what to mind, where it depends on the caller whether anything breaks
 
     @property
+    def asked(self) -> bool:
+        """Whether anything was asked; else ``saw`` says why not."""
+        return not self.saw.startswith("not asked")
+
+    @property
     def broken(self) -> bool:
         """Whether the law does not hold, and neither by design nor by what the caller does."""
         return not self.ok and not self.by_design and not self.caution
 
     def __str__(self) -> str:
-        mark = "FAIL" if self.broken else "ok  " if self.ok else "note" if self.by_design else "care"
+        mark = "FAIL" if self.broken else "note" if self.by_design else "care"
+        mark = mark if not self.ok else "ok  " if self.asked else "----"
         said = f"; by design: {self.by_design}" if self.by_design else f"; {self.caution}" if self.caution else ""
         return f"{mark}  {self.name:<17} {self.saw}{said}"
 
@@ -68,11 +76,13 @@ def laws(
     keys: Any = None,
     expected: dict[str, Any] | None = None,
     settings: RopeSettings | None = None,
+    window: int | None = None,
 ) -> list[Law]:
     r"""Check isometry, the group law, relativity and the other laws of a rotary embedding, one by one.
 
     $|\mathcal R_n x| = |x|$, $\mathcal R_0 = I$, $\mathcal R_m \mathcal R_n = \mathcal R_{m+n}$,
-    $(\mathcal R_m q)^\top \mathcal R_n k = q^\top \mathcal R_{n-m} k$, and that something turns at all.
+    $(\mathcal R_m q)^\top \mathcal R_n k = q^\top \mathcal R_{n-m} k$, and that something turns at all. The pair of q
+    and k is asked first, then each: what leaves every logit a function of the offset is no fault.
 
     Args:
         f: The callable ``f(x, positions)`` that turns q, as in `fingerprint`.
@@ -82,17 +92,20 @@ def laws(
             Each entry is a law of its own.
         settings: What the model's configuration says, as `rope_lab.algebra.rope_settings` reads it. They add the law
             "configured rule": frequencies and attention factor are those of the configuration.
+        window: How many positions there are, at least 16: nothing is asked of those beyond but that they leave others
+            as they are. Default: what the settings say, else 2^20.
 
     Returns:
-        A list of `Law`: thirteen laws and one for each expectation. If f does not answer at all, only the first. The
+        A list of `Law`: fifteen laws and one for each expectation. If f does not answer at all, only the first. The
         tolerance follows the dtype that f returns, and allows angles in float32. A law that is broken by nothing but a
-        constant factor, another order of the coordinates or another first position says so in ``by_design``. What
-        f sets for the whole process is put back.
+        constant factor, one orthogonal map after the turn or another first position says so in ``by_design``, and so
+        do frequencies of each head, factors that q and k share, and a function built for inference. A law that could
+        not be asked says "not asked", and why. What f sets for the whole process is put back.
 
     Raises:
         TypeError: If head_dim is not an integer.
-        ValueError: If head_dim is not positive and even, or expected names a field that no fingerprint has. An error
-            that f raises is not passed on: it breaks a law.
+        ValueError: If head_dim is not positive and even, window is below 16, or expected names a field that no
+            fingerprint has. An error that f raises is not passed on: it breaks a law.
 
     Claims: `unsaid.norm`, `blog.inner-chain`.
 
@@ -101,8 +114,12 @@ def laws(
     """
     head_dim = expect_even(head_dim, name="head_dim")
     _expect_fields(expected or {})
+    if window is None:
+        said = getattr(settings.schedule, "window", None) if settings else None
+        window = said if isinstance(said, int) and said >= LEAST else WINDOW
+    window = expect_whole(window, name="window", least=LEAST)
     with restored():
-        return [*_asked(f, head_dim, keys, expected or {}), *_as_configured(f, head_dim, keys, settings)]
+        return [*_asked(f, head_dim, keys, expected or {}, window), *_as_configured(f, head_dim, keys, settings)]
 
 
 def _as_configured(f: Any, head_dim: int, keys: Any, settings: RopeSettings | None) -> list[Law]:
@@ -119,18 +136,20 @@ def _as_configured(f: Any, head_dim: int, keys: Any, settings: RopeSettings | No
     return [next((law for law in found if law.broken), found[0])]
 
 
-def _asked(f: Any, head_dim: int, keys: Any, expected: dict[str, Any]) -> list[Law]:
+def _asked(f: Any, head_dim: int, keys: Any, expected: dict[str, Any], window: int) -> list[Law]:
     try:
         q = Probe(f, head_dim=head_dim)
         k = q if keys is None else Probe(keys, head_dim=head_dim)
-        subject = Subject(q, k, *np.random.default_rng(2).normal(size=(2, 2, 3, 5, head_dim)))
+        subject = Subject(q, k, *np.random.default_rng(2).normal(size=(2, 2, 3, 5, head_dim)), window)
     except RefusedError as refusal:
         return [Law("answers", False, str(refusal), f"x (2, 3, 4, {head_dim}), positions 0, 1, 2, 5")]
     found = [Law("answers", True, q.form, f"x (2, 3, 4, {head_dim})")]
     with np.errstate(all="ignore"):  # an f that overflows breaks a law and makes no noise
-        found += [_law(name, check, subject) for name, check in CHECKS.items()]
+        last = sorted(CHECKS, key=LAST.__contains__)  # it goes beyond the calls whose traces the laws of state look for
+        said = {name: _law(name, CHECKS[name], subject) for name in last}
+        found += [said[name] for name in CHECKS]
         found = _told_apart(found, subject)
-    return found + list(_as_expected({"q": f} if keys is None else {"q": f, "k": keys}, head_dim, expected))
+    return found + list(_as_expected({"q": f} if keys is None else {"q": f, "k": keys}, head_dim, expected, window))
 
 
 def _law(name: str, check: Check, subject: Subject) -> Law:
@@ -138,23 +157,28 @@ def _law(name: str, check: Check, subject: Subject) -> Law:
         ok, saw, tried = check(subject)
     except RefusedError as refusal:
         return Law(name, False, str(refusal), (check.__doc__ or "").split("\n")[0])
+    except NoGradientError as missing:
+        return Law(name, False, str(missing), "", by_design="built for inference, and no layer to train")
     return Law(name, bool(ok), saw, tried)
 
 
 def _told_apart(found: list[Law], subject: Subject) -> list[Law]:
     """Mark as broken by design the laws that hold once what harms nothing is divided out; return all laws."""
-    if all(law.ok for law in found):
-        return found
-    starts = [start_of(p) for p in (subject.q, subject.k)]
-    q, k = starts
-    if q is None or k is None or q.words != k.words or np.abs(q.matrix - k.matrix).max() > subject.rounding:
-        return found
-    turned = Corrected(subject.q, q)
-    alone = Subject(turned, turned if subject.k is subject.q else Corrected(subject.k, k), subject.x, subject.y)
-    held = {law.name: law.ok or _law(law.name, CHECKS[law.name], alone).ok for law in found[1:]}
-    if not held["non-vacuity"]:
-        return found
-    return [law if law.ok or not held.get(law.name) else replace(law, by_design=q.words) for law in found]
+    broken = {law.name for law in found if law.broken}
+    notes = {}
+    if "non-vacuity" not in broken and subject.own_heads:
+        notes["non-vacuity"] = "each head has its own frequencies"
+    if broken and (starts := starts_of(subject.q, subject.k)):
+        q, k = starts
+        turned = Corrected(subject.q, q)
+        other = turned if subject.k is subject.q else Corrected(subject.k, k)
+        alone = Subject(turned, other, subject.x, subject.y, subject.window)
+        words = q.words if q.words == k.words else f"queries: {q.words or 'nothing'}; keys: {k.words or 'nothing'}"
+        if _law("non-vacuity", CHECKS["non-vacuity"], alone).ok:
+            notes |= {name: words for name in broken & CHECKS.keys() if _law(name, CHECKS[name], alone).ok}
+    if "isometry" in broken - notes.keys() and subject.shared:
+        notes["isometry"] = "queries and keys change their lengths by inverse factors"
+    return [replace(law, ok=False, by_design=notes[law.name]) if law.name in notes else law for law in found]
 
 
 def _expect_fields(expected: dict[str, Any]) -> None:
@@ -166,10 +190,10 @@ def _expect_fields(expected: dict[str, Any]) -> None:
             )
 
 
-def _as_expected(subjects: dict[str, Any], head_dim: int, expected: dict[str, Any]) -> Iterable[Law]:
+def _as_expected(subjects: dict[str, Any], head_dim: int, expected: dict[str, Any], window: int) -> Iterable[Law]:
     if not expected:
         return
-    prints = {name: fingerprint(f, head_dim=head_dim) for name, f in subjects.items()}
+    prints = {name: fingerprint(f, head_dim=head_dim, window=window) for name, f in subjects.items()}
     for field, wanted in expected.items():
         meant = printed_layout(wanted) if field == "layout" else wanted
         got = {name: getattr(seen, field) for name, seen in prints.items()}
@@ -190,27 +214,31 @@ def _plain(value: Any) -> Any:
     return [_plain(item) for item in value] if isinstance(value, (list, tuple)) else value
 
 
+LAST = ("long positions",)
 STEPS = (0, 1, 64, 1000)
 SCALE = 1e-4  # the relative error that a length factor may have
 CAST = 1e-3  # radians at position 1000 that a cast may change: float32 itself changes a tenth of that
 
 
-def module_laws(f: Callable[[Any, Any], Any], head_dim: int, built: Built) -> list[Law]:
+def module_laws(f: Callable[[Any, Any], Any], head_dim: int, built: Built | None, *, axes: int = 1) -> list[Law]:
     """The laws of a built module.
 
     Args:
         f: The module as f(x, positions).
         head_dim: The width of a head.
-        built: The module, and what its configuration says.
+        built: The module, and what its configuration says; None where there is no module of torch.
+        axes: How many axes its positions have; f is asked along all of them.
 
     Returns:
         "configured rule" where there is a configuration, which says why it was not asked if that cannot be read; and
         "survives casting", which cautions and is never broken: who loads a model in bfloat16 need not cast its module.
     """
+    if built is None:
+        return [Law("survives casting", True, "not asked: no module of torch was built that could be cast", "")]
     try:
         probe = Probe(f, head_dim=head_dim)
         rule = [Law("configured rule", True, f"not asked: {built.unread}", "the configuration")] if built.unread else []
-        if built.settings is not None:
+        if built.settings is not None and axes == 1:
             rule = [configured_rule(probe, built.settings, window=built.window)]
         return [*rule, _survives_casting(probe, built.module)]
     except (RefusedError, np.linalg.LinAlgError):
@@ -277,23 +305,32 @@ def _survives_casting(probe: Probe, module: Any) -> Law:
     """Check that a module turns as before once it went to bfloat16 and came back as far as its code brings it."""
     import torch
 
-    name, tried = "survives casting", f"position {max(STEPS)}, after module.to(torch.bfloat16)"
+    name, last, before = "survives casting", max(STEPS), None
+    for last in (max(STEPS), 255, 31, 3):  # pictures and tables may end before
+        with suppress(RefusedError):
+            before = basis_matrices(probe, (0, last))
+            break
+    tried = f"position {last}, after module.to(torch.bfloat16)"
+    if before is None:
+        return Law(name, True, "not asked: position 3 is refused", tried)
     if not any(t.is_floating_point() for t in (*module.buffers(), *module.parameters())):
         return Law(name, True, "the module holds no numbers that a cast could change", tried)
-    before = basis_matrices(probe, STEPS)
     cached = [key for part in module.modules() for key, held in vars(part).items() if isinstance(held, torch.Tensor)]
     if cached:
         return Law(name, True, f"not asked: {cached[0]} keeps what earlier calls made", tried)
     kept = [(part, dict(part._buffers)) for part in module.modules()]
+    learned = [(parameter, parameter.data) for parameter in module.parameters()]
     try:
         module.to(torch.bfloat16)
-        after = basis_matrices(probe, STEPS)
+        after = basis_matrices(probe, (0, last))
     except RefusedError as refusal:
         return Law(name, False, str(refusal), tried, caution="a cast module does not answer")
     finally:
         module.float()
         for part, buffers in kept:
             part._buffers.update(buffers)
+        for parameter, numbers in learned:
+            parameter.data = numbers
     miss = np.abs(after[-1] - before[-1]).max()
     if miss <= CAST:
         return Law(name, True, f"off by {miss:.1e}", tried)

@@ -24,13 +24,12 @@ from torch import Tensor, nn
 
 from rope_lab.algebra.hf_schedules import RopeSettings
 from rope_lab.audit.constructions import rule_of, scaled
-from rope_lab.audit.fingerprints import Fingerprint, fingerprint
+from rope_lab.audit.fingerprints import Fingerprint, near_fingerprint
 from rope_lab.audit.foreign_code import TargetError, guarded
-from rope_lab.audit.shift_runs import TOKENS, Run, Runner, expect_finite, movement
+from rope_lab.audit.shift_runs import Run, Runner, expect_finite, movement, window_of
 from rope_lab.audit.tiny_models import LIMIT, Row, ask_families, shipped, tiny_model
 
 FLOOR = 1e-8  # in float64: what moves by less stands still
-WINDOWS = ("original_max_position_embeddings", "max_position_embeddings", "n_positions", "n_ctx", "max_seq_len")
 ROUNDED = 1e-6  # what tables that are stored in float32 may miss by
 OF_QUERIES_AND_KEYS = ("q_", "k_", "kv_", "query", "key", "qk")  # in names of norms no narrower than the stream
 WIDEST = 512  # of a head: wider ones need more tokens than are run
@@ -154,17 +153,17 @@ def model_probe(model: Any, *, name: str | None = None, seed: int = 0) -> ModelP
     width = max(q.shape[-1] for pairs in base.attended.values() for q, _ in pairs)
     if width > WIDEST:
         raise TargetError(f"a head of {width} is too wide to be probed; expected at most {WIDEST}")
-    rows = -(-2 * width // TOKENS)
+    rows = -(-2 * width // ask.length)
     generator = torch.Generator().manual_seed(seed)
     inputs = [torch.randn(rows, *x.shape[1:], generator=generator, dtype=x.dtype).to(x.device) for x in base.inputs]
     given = Run(inputs=inputs)
     functions = _functions(ask, base)
     before, after = _norms(ask, base)
     runs: dict[int, Run] = {}
-    window = _window(model)
+    window = window_of(model)
 
     def run(n: int) -> Run:
-        if n + TOKENS > window:
+        if n + ask.length > window:
             raise TargetError(f"position {n} is beyond the context of the training")
         if n not in runs:
             with ExitStack() as stack:
@@ -212,7 +211,7 @@ def _read(run: Any, layer: int, which: int, settings: RopeSettings | None) -> Fi
         return np.einsum("tij,...tj->...ti", maps, v)
 
     _map(x, _flat(run(1).attended[layer][at][which]))  # its refusal is the layer's
-    return fingerprint(f, head_dim=x.shape[1], settings=settings)
+    return near_fingerprint(f, head_dim=x.shape[1], settings=settings)
 
 
 def _settings(model: Any, layer: int) -> RopeSettings | None:
@@ -243,7 +242,7 @@ def _functions(ask: Runner, base: Run) -> dict[int, tuple[str, ...]]:
         with followed(ask) as ended:
             ask(n, given=base)
         calls.append(ended)
-    return turning_names(*calls, floor=FLOOR)
+    return turning_names(*calls, floor=FLOOR, length=ask.length)
 
 
 def _norms(ask: Runner, base: Run) -> tuple[dict[int, tuple[str, ...]], dict[int, tuple[str, ...]]]:
@@ -277,15 +276,6 @@ def _norms(ask: Runner, base: Run) -> tuple[dict[int, tuple[str, ...]], dict[int
         side = after if moves else before
         side[i] = (*side.get(i, ()), name)
     return before, after
-
-
-def _window(model: Any) -> int:
-    """Positions of the training, as the configuration says; else more than is asked."""
-    config = getattr(model, "config", None)
-    rules = getattr(config, "rope_parameters", None) or getattr(config, "rope_scaling", None)
-    first = rules.get(WINDOWS[0]) if isinstance(rules, dict) else None
-    found = [first, *(getattr(config, name, None) for name in WINDOWS), getattr(config, "seq_len", None)]
-    return next((n for n in found if isinstance(n, int) and n > TOKENS), 1 << 20)
 
 
 def _same(a: Fingerprint, b: Fingerprint) -> bool:
@@ -346,10 +336,10 @@ def followed(ask: Runner) -> Iterator[list[Call]]:
 
     def profile(frame: Any, event: str, arg: Any) -> None:
         if event == "call":
-            stack.append(_begun(frame, ask.now[0], next(numbers)))
+            stack.append(_begun(frame, ask.now[0], next(numbers), ask.length))
         elif event == "return" and stack:
             call = stack.pop()
-            if call is not None and not ask.met and (returned := _tensors([arg])):
+            if call is not None and not ask.met and (returned := _tensors([arg], ask.length)):
                 call.returned = returned
                 ended.append(call)
 
@@ -361,7 +351,7 @@ def followed(ask: Runner) -> Iterator[list[Call]]:
         sys.setprofile(before)
 
 
-def turning_names(old: list[Call], new: list[Call], *, floor: float) -> dict[int, tuple[str, ...]]:
+def turning_names(old: list[Call], new: list[Call], *, floor: float, length: int) -> dict[int, tuple[str, ...]]:
     """The functions of each layer that turned what stood still before them, from two runs at two positions.
 
     A function that gives a vector back in another order, also where it does not turn it, is named as such. Its
@@ -376,7 +366,7 @@ def turning_names(old: list[Call], new: list[Call], *, floor: float) -> dict[int
             continue
         turned.append(a.number)
         names = found.setdefault(a.layer, [])
-        name = a.name + ORDERS[_order(a)]
+        name = a.name + ORDERS[_order(a, length)]
         if name not in names:
             names.append(name)
     return {layer: tuple(names) for layer, names in found.items()}
@@ -390,11 +380,11 @@ def _turned(a: Call, b: Call, floor: float) -> bool:
     return any(s in still or (s not in moving and s.numel() in {t.numel() for t in still}) for s in moved)
 
 
-def _order(call: Call) -> str:
+def _order(call: Call, length: int) -> str:
     """At position 0, where nothing turns, the same numbers come back: in which order?"""
     for y in call.returned:
         for x in call.given:
-            if x.shape == y.shape and x.shape[-2] == TOKENS:
+            if x.shape == y.shape and x.shape[-2] == length:
                 first, last = x[..., 0, :], y[..., 0, :]
                 same = torch.allclose(first.sort(-1).values, last.sort(-1).values, rtol=0, atol=1e-9)
                 if same and not torch.allclose(first, last, rtol=0, atol=1e-9):
@@ -403,20 +393,20 @@ def _order(call: Call) -> str:
     return "same"
 
 
-def _begun(frame: Any, layer: int, number: int) -> Call | None:
+def _begun(frame: Any, layer: int, number: int, length: int) -> Call | None:
     module = frame.f_globals.get("__name__") or ""
     code = frame.f_code
     written = module and not code.co_filename.startswith("<")  # in a file, not made by a decorator
     if layer < 0 or not written or module.partition(".")[0] in PASSING or module.startswith("rope_lab.audit"):
         return None
     values = [frame.f_locals.get(name) for name in code.co_varnames[: code.co_argcount + code.co_kwonlyargcount]]
-    return Call(f"{module}:{code.co_qualname}", layer, number, _tensors(values), [])
+    return Call(f"{module}:{code.co_qualname}", layer, number, _tensors(values, length), [])
 
 
-def _tensors(values: list[Any]) -> list[Tensor]:
+def _tensors(values: list[Any], length: int) -> list[Tensor]:
     """The floating-point tensors among these, and in tuples among these, as they are now."""
     flat = [x for value in values for x in (value if isinstance(value, tuple | list) else (value,))]
-    return [x.clone() for x in flat if isinstance(x, Tensor) and x.is_floating_point() and TOKENS in x.shape]
+    return [x.clone() for x in flat if isinstance(x, Tensor) and x.is_floating_point() and length in x.shape]
 
 
 KEPT = ("layout", "rotated_dims", "head_dim", "direction", "base", "scheme")

@@ -37,6 +37,10 @@ class RefusedError(RopeLabError):
     """The callable gave no answer that can be used; the message says what it did instead."""
 
 
+class NoGradientError(RopeLabError):
+    """No gradient reaches x, and the callable need not give one; the message says why."""
+
+
 @dataclass(frozen=True)
 class Form:
     """One way of handing over x and positions."""
@@ -90,6 +94,29 @@ class Probe:
         for other, dtype in zip(others, dtypes, strict=True):
             other._form, other.remarks = replace(self._form, dtype=dtype), []
         return others
+
+    def gradient(self, x: np.ndarray, positions: Any, g: np.ndarray) -> np.ndarray | None:
+        """The gradient of the sum of g f(x, positions) with respect to x, by the backward of torch; None without torch.
+
+        Raises:
+            RefusedError: If the backward raises, or the gradient is cut off on its way.
+            NoGradientError: If f is built for inference.
+        """
+        form = replace(self._form, backend="torch")
+        at, rows = np.asarray(positions), [(x, g)]
+        if form.rank < 4:
+            flat = [a.reshape(-1, *a.shape[-2:]) for a in (x, g)]
+            rows = [tuple(flat)] if form.rank == 3 else list(zip(*flat, strict=True))  # type: ignore[list-item]
+        native = self._form.backend == "torch"
+        try:
+            found = [_pulled(self.f, form, a, at, b, native=native) for a, b in rows]
+        except (RefusedError, NoGradientError):
+            raise
+        except Exception as error:  # such as an answer on a device without numbers
+            if native:
+                raise RefusedError(f"its gradient cannot be read: {in_a_line(error)}") from error
+            return None
+        return None if any(part is None for part in found) else np.stack(found).reshape(x.shape)  # type: ignore[arg-type]
 
     @property
     def eps(self) -> float:
@@ -192,6 +219,73 @@ def _take_back(form: Form, answer: Any, shape: tuple[int, ...], positions: np.nd
     return y, dtype
 
 
+def _pulled(f: Any, form: Form, x: np.ndarray, at: np.ndarray, g: np.ndarray, *, native: bool) -> np.ndarray | None:
+    """What `Probe.gradient` returns, for x as f takes it; ``native`` where f was found to answer torch."""
+    try:
+        import torch
+    except ImportError:
+        return None
+    leaf, positions, _ = _hand_over(form, x, at)
+    leaf.requires_grad_(True)
+    watched, failed = _watched(), None
+    with warnings.catch_warnings(), torch.enable_grad():
+        warnings.simplefilter("ignore")
+        try:
+            with watched:
+                y = f(leaf * 1, positions)  # no leaf, so that a function may work in place
+        except TimeUpError:
+            raise
+        except BaseException as error:
+            if by_user(error):
+                raise
+            failed = told(error)
+        if failed is None and isinstance(y, torch.Tensor) and y.requires_grad:
+            try:
+                (grad,) = torch.autograd.grad(y, leaf, torch.as_tensor(g).to(y), allow_unused=True)
+            except BaseException as error:
+                if by_user(error) or isinstance(error, TimeUpError):
+                    raise
+                raise RefusedError(f"its backward raised {told(error)}") from error
+            if grad is None:
+                raise RefusedError("the answer depends on x, and no gradient reaches x: it is cut off")
+            return _plain(grad).astype(np.float64)
+    if not native:
+        return None
+    if watched.seen[:1] == ["cut"] and "numpy" not in watched.seen:
+        raise RefusedError("no gradient reaches x: it is cut off, as by detach()")
+    why = {"off": "it runs without gradients", "cut": "it leaves torch", "numpy": "it leaves torch"}
+    said = why.get(watched.seen[0]) if watched.seen else failed and f"it raised {failed} where x asks for one"
+    raise NoGradientError(f"no gradient reaches x: {said or 'its answer carries none'}")
+
+
+def _watched() -> Any:
+    """A mode that notes in ``seen`` how an x that asks for gradients loses them: numpy, switched off, or cut."""
+    import torch
+    from torch.overrides import TorchFunctionMode
+
+    arrays = ("numpy", "__array__", "tolist", "__dlpack__")
+
+    class Watched(TorchFunctionMode):
+        seen: list[str] = []  # noqa: RUF012 - replaced for each mode below
+
+        def __torch_function__(self, func, types, args=(), kwargs=None):
+            name, asks = (
+                getattr(func, "__name__", ""),
+                any(isinstance(a, torch.Tensor) and a.requires_grad for a in args),
+            )
+            if name in arrays:
+                self.seen.append("numpy")
+            elif asks and not torch.is_grad_enabled() and name != "__get__":
+                self.seen.append("off")
+            elif asks and (name in ("detach", "detach_") or getattr(func, "__self__", None) is torch.Tensor.data):
+                self.seen.append("cut")
+            return func(*args, **(kwargs or {}))
+
+    mode = Watched()
+    mode.seen = []
+    return mode
+
+
 def _plain(array: Any) -> np.ndarray:
     if hasattr(array, "detach"):  # numpy has no bfloat16: float64 holds every half type exactly
         array = array.detach().cpu()
@@ -208,6 +302,39 @@ def _quiet(backend: str) -> Iterator[None]:
         yield
 
 
+class OneHead(Probe):
+    """A callable asked in its first head alone, in calls that have as many heads as other questions."""
+
+    def __init__(self, probe: Probe) -> None:
+        self.__dict__.update(probe.__dict__)
+
+    def _call(self, form, x, positions):
+        padded = np.zeros((x.shape[0] * x.shape[1], HEADS, *x.shape[2:]))
+        padded[:, 0] = x.reshape(-1, *x.shape[2:])
+        return super()._call(form, padded, positions)[:, 0].reshape(x.shape)
+
+
+def own_heads(p: Probe, x: np.ndarray, at: Any, *, tolerance: float) -> bool:
+    """Whether the heads of x turn otherwise than each other, each by the positions and by nothing of other heads."""
+    at = np.asarray(at)
+    y, other = p(x, at), p(x, at + 1 + np.arange(len(at)))
+    if np.abs(np.roll(p(np.roll(x, 1, axis=1), at), -1, axis=1) - y).max() <= tolerance:
+        return False
+    ratio = np.linalg.norm(y, axis=-1) / np.linalg.norm(x, axis=-1)
+    turning = (np.abs(other - y).max(axis=(0, 2, 3)) > tolerance).all()
+    if not turning or np.ptp(ratio, axis=1).max() > tolerance / 16:
+        return False
+    for head in range(x.shape[1]):
+        alone = np.zeros_like(x)
+        alone[:, head] = x[:, head]
+        answer = p(alone, at)
+        answer[:, head] -= y[:, head]
+        if np.abs(answer).max() > tolerance:
+            return False
+    return True
+
+
+HEADS = 3  # in the questions that tell heads apart
 LADDER = tuple(2**k for k in range(17))  # an angle known at n is known well enough at 2n to count its full turns
 FINE = tuple(2.0**k for k in range(-10, 0))  # where fractions are answered: they tell frequencies above pi
 NEAR = (0, 3, 5, 6, 7)
@@ -295,14 +422,15 @@ class Matrices:
         turns = self.turns
         return {n: float(np.abs(np.angle(turns[self.positions.index(n)] * np.exp(-1j * n * theta))).max()) for n in far}
 
-    def unsteady(self, theta: np.ndarray, eps: float) -> tuple[int, float] | None:
-        """A position n whose turn is not n times one turn, and the miss in radians; None if there is none."""
+    def unsteady(self, theta: np.ndarray, eps: float, *, window: int) -> tuple[int, float] | None:
+        """A position n below the window whose turn is not n times one turn, and the miss in radians; or None."""
         first, miss = self.M[self.positions.index(1)], np.zeros(len(self.positions))
         for t, n in enumerate(self.positions):
             if self.coupled:
                 miss[t] = np.abs(np.angle(self.turns[t] * np.exp(-1j * n * theta))).max(initial=0.0)
             elif n <= SHORT:
                 miss[t] = np.abs(self.M[t] - np.linalg.matrix_power(first, n)).max()
+        miss *= np.array(self.positions) < window
         if (miss <= 4e-6 + 2 * eps + 5e-6 * np.array(self.positions)).all():
             return None
         t = int((miss > miss.max() / 2).argmax())  # the first where it is plain to see
@@ -338,7 +466,7 @@ class Matrices:
         return bool(np.abs(np.swapaxes(self.M, 1, 2) @ self.M - eye).max() <= 16 * max(eps, 2.0**-23))
 
 
-def measure(probe: Probe, *, far: tuple[int, ...]) -> Matrices:
+def measure(probe: Probe, *, far: tuple[int, ...], window: int = LIMITS[0] + 1) -> Matrices:
     """Ask f for the basis vectors at small, doubled and long positions; and test whether these matrices describe f.
 
     If a table ends somewhere, the positions beyond its end are left out. Raises `RefusedError` if f answers at a few
@@ -346,7 +474,7 @@ def measure(probe: Probe, *, far: tuple[int, ...]) -> Matrices:
     """
     refusal = None
     for limit in LIMITS:
-        positions = tuple(sorted(n for n in {*LADDER, *NEAR, *far} if n <= limit))
+        positions = tuple(sorted(n for n in {*(n for n in LADDER if n < window), *NEAR, *far} if n <= limit))
         try:
             seen = _fitted(probe, positions)
             break
@@ -385,6 +513,7 @@ def _fitted(probe: Probe, positions: tuple[int, ...]) -> Matrices:
 def _undo_start(seen: Matrices, eps: float) -> None:
     """Divide out what f does at position 0, if that is orthogonal: R_n is what remains."""
     start = seen.M[seen.positions.index(0)]
+    start = start / max(np.linalg.norm(start) / len(start) ** 0.5, 1e-9)  # a factor on all is told elsewhere
     eye, tolerance = np.eye(len(start)), 16 * max(eps, 2.0**-23)
     if np.abs(start - eye).max() <= tolerance or np.abs(start.T @ start - eye).max() > tolerance:
         return

@@ -16,7 +16,10 @@ from torch.overrides import TorchFunctionMode
 
 from rope_lab.audit.foreign_code import TargetError, guarded, parameters_of
 
-TOKENS = 11  # an odd number: no width of a head, so that scores are told from values by their shape
+# The tokens of a text: prime numbers, and so no width of a head, so that scores are told from values by their shape.
+# The longest is beyond the tiles of most kernels; a model whose window is short is asked with fewer.
+LENGTHS = (131, 67, 31, 11)
+WINDOWS = ("original_max_position_embeddings", "max_position_embeddings", "n_positions", "n_ctx", "max_seq_len")
 NARROW = (torch.float32, torch.float16, torch.bfloat16)
 CASTS = {Tensor.float: Tensor.double, Tensor.half: Tensor.double, Tensor.bfloat16: Tensor.double}
 PRODUCTS = (torch.matmul, Tensor.matmul, Tensor.__matmul__)
@@ -36,9 +39,9 @@ class Run:
 class Watched(TorchFunctionMode):
     """Notes queries and keys where they meet, and the values; with ``wide`` every narrow type becomes float64."""
 
-    def __init__(self, *, wide: bool, attended: Any, valued: Any) -> None:
+    def __init__(self, *, wide: bool, length: int, attended: Any, valued: Any) -> None:
         super().__init__()
-        self.wide, self.attended, self.valued = wide, attended, valued
+        self.wide, self.length, self.attended, self.valued = wide, length, attended, valued
 
     def __torch_function__(self, func, types, args=(), kwargs=None):
         kwargs = kwargs or {}
@@ -53,9 +56,9 @@ class Watched(TorchFunctionMode):
             self.valued(v)
         elif func in PRODUCTS and len(args) == 2 and all(isinstance(a, Tensor) and a.ndim == 4 for a in args):
             a, b = args
-            if a.shape[-2] == b.shape[-1] == TOKENS and a.shape[-1] == b.shape[-2] != TOKENS:
+            if a.shape[-2] == b.shape[-1] == self.length and a.shape[-1] == b.shape[-2] != self.length:
                 self.attended(a, b.transpose(-1, -2))
-            elif a.shape[-2] == a.shape[-1] == b.shape[-2] == TOKENS:
+            elif a.shape[-2] == a.shape[-1] == b.shape[-2] == self.length:
                 self.valued(b)
         return func(*args, **kwargs)
 
@@ -65,11 +68,12 @@ def _wide(value: Any) -> Any:
 
 
 class Runner:
-    """Calls of one model at chosen positions. The model itself is not changed: a copy of it is asked."""
+    """Calls of one model at chosen positions, with ``length`` tokens. It is not changed: a copy of it is asked."""
 
     def __init__(self, model: Any, *, wide: bool, seed: int = 0) -> None:
         self.how = how_called(model)
         self.wide = wide
+        self.length = next((n for n in LENGTHS if 4 * n <= window_of(model)), LENGTHS[-1])
         self.model = copy.deepcopy(model).eval()
         self.model = self.model.double() if wide else self.model
         self.layers = layers_of(self.model)
@@ -78,7 +82,7 @@ class Runner:
         words = next(m.num_embeddings for m in self.model.modules() if isinstance(m, nn.Embedding))
         generator = torch.Generator().manual_seed(seed)
         device = next(self.model.parameters()).device
-        self.tokens = torch.randint(min(4, words - 1), words, (1, TOKENS), generator=generator).to(device)
+        self.tokens = torch.randint(min(4, words - 1), words, (1, self.length), generator=generator).to(device)
 
     @torch.no_grad()
     def __call__(self, *shifts: int, given: Run | None = None, row: int | None = 0) -> Run:
@@ -90,12 +94,12 @@ class Runner:
         kept = slice(None) if row is None else slice(row, row + 1)
 
         def attended(q: Any, k: Any) -> None:
-            if now[0] >= 0 and q.shape[-2] == TOKENS == k.shape[-2]:
+            if now[0] >= 0 and q.shape[-2] == self.length == k.shape[-2]:
                 self.met = True
                 seen.attended.setdefault(now[0], []).append((q[kept].clone(), k[kept].clone()))
 
         def valued(v: Any) -> None:
-            if now[0] >= 0 and v.shape[-2] == TOKENS:
+            if now[0] >= 0 and v.shape[-2] == self.length:
                 seen.values.setdefault(now[0], []).append(v[kept].clone())
 
         def enter(i: int) -> Any:
@@ -121,7 +125,7 @@ class Runner:
                 stack.callback(layer.register_forward_hook(leave).remove)
             stack.enter_context(_default_dtype(self.wide))
             stack.enter_context(guarded(f"the model, asked at position {max(shifts)},"))
-            stack.enter_context(Watched(wide=self.wide, attended=attended, valued=valued))
+            stack.enter_context(Watched(wide=self.wide, length=self.length, attended=attended, valued=valued))
             answer = self._ask(shifts)
         seen.logits = getattr(answer, "logits", answer)[kept]
         return seen
@@ -140,12 +144,14 @@ class Runner:
         return [movement(a, b) for a, b in zip(clean.outputs, other.outputs, strict=True)]
 
     def _ask(self, shifts: tuple[int, ...]) -> Any:
-        tokens = self.tokens.expand(len(shifts), TOKENS)
+        tokens = self.tokens.expand(len(shifts), self.length)
         if self.how == "offset":
             if len(set(shifts)) > 1:
                 raise TargetError("rows at different positions need position_ids; this model takes an offset")
             return self.model(tokens, offset=shifts[0])
-        positions = torch.tensor(shifts, device=tokens.device)[:, None] + torch.arange(TOKENS, device=tokens.device)
+        positions = torch.tensor(shifts, device=tokens.device)[:, None] + torch.arange(
+            self.length, device=tokens.device
+        )
         options: dict[str, Any] = {
             "attention_mask": torch.ones_like(tokens)
         }  # without it a far row can pass for a packed text
@@ -173,6 +179,15 @@ def how_called(model: Any) -> str:
         if name in taken:
             return name
     raise TargetError(f"{type(model).__name__} takes no position_ids, so its tokens cannot be moved")
+
+
+def window_of(model: Any) -> int:
+    """Positions of the training, as the configuration says; else more than is asked."""
+    config = getattr(model, "config", None)
+    rules = getattr(config, "rope_parameters", None) or getattr(config, "rope_scaling", None)
+    first = rules.get(WINDOWS[0]) if isinstance(rules, dict) else None
+    found = [first, *(getattr(config, name, None) for name in WINDOWS), getattr(config, "seq_len", None)]
+    return next((n for n in found if isinstance(n, int) and n > LENGTHS[-1]), 1 << 20)
 
 
 def layers_of(model: nn.Module) -> list[nn.Module]:

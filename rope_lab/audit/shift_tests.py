@@ -170,7 +170,12 @@ class ShiftReport:
 
 
 def shift_test(
-    model: Any, *, shifts: Sequence[int] | None = None, name: str | None = None, seed: int = 0
+    model: Any,
+    *,
+    shifts: Sequence[int] | None = None,
+    name: str | None = None,
+    seed: int = 0,
+    window: int | None = None,
 ) -> ShiftReport:
     """Move all positions of a causal model together: hidden states and logits stay if it is relative.
 
@@ -183,9 +188,11 @@ def shift_test(
         model: A loaded model of transformers that takes ``position_ids``, or one of ours, which takes ``offset``. Two
             copies are made of it, one in float64.
         shifts: Positive whole numbers. Default: 1, 16, 256, 4096, and the longest context of the configuration. Those
-            that the model refuses are left out, and the report says so.
+            that the model refuses are left out, and the report says so. Each is asked of up to 131 tokens, in any case
+            of at most a quarter of the window.
         name: What the report is called. Default: the model's class.
         seed: Of the tokens.
+        window: The farthest default shift. Default: the longest context of the configuration, else none beyond 4096.
 
     Returns:
         A `ShiftReport`: print it, or read ``lost``, ``causes`` and ``verdict``.
@@ -195,7 +202,7 @@ def shift_test(
         ValueError: If a shift is not positive or beyond what float64 can tell, or none is given.
         TargetError: If the model takes no positions, has no layers to watch, cannot be called, or answers NaN.
     """
-    asked = _shifts(model, shifts)
+    asked = _shifts(model, shifts, window)
     expect_whole(seed, name="seed", least=0)
     own, wide = Runner(model, wide=False, seed=seed), Runner(model, wide=True, seed=seed)
     bases = own(0), wide(0)
@@ -258,11 +265,14 @@ def _turned(base: Run, forced: Run, layer: int) -> float:
     return max((movement(old[i], new[i]) for old, new in pairs for i in (0, 1)), default=0.0)
 
 
-def _shifts(model: Any, shifts: Sequence[int] | None) -> tuple[int, ...]:
+def _shifts(model: Any, shifts: Sequence[int] | None, window: int | None) -> tuple[int, ...]:
     """The shifts to ask, in order."""
+    if window is not None:
+        expect_whole(window, name="window", least=1)
     if shifts is None:
-        window = getattr(getattr(model, "config", None), "max_position_embeddings", None)
-        shifts = (*SHIFTS, window) if isinstance(window, int) and window > 0 else SHIFTS
+        said = getattr(getattr(model, "config", None), "max_position_embeddings", None)
+        shifts = (*SHIFTS, said) if isinstance(said, int) and said > 0 else SHIFTS
+        shifts = shifts if window is None else (*(shift for shift in SHIFTS if shift < window), window)
     listed = isinstance(shifts, Iterable) and not isinstance(shifts, str)
     if not listed or any(isinstance(s, bool) or not isinstance(s, int) for s in shifts):
         raise TypeError(f"shifts: expected a list of whole numbers, got {shifts!r}; such as (1, 16, 256)")

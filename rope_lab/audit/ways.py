@@ -22,6 +22,7 @@ tensor([[[[0.5400, 0.8400]]]])
 
 import importlib
 import inspect
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -341,12 +342,13 @@ def _asked(call: Callable[[Any], Any], x: Any, positions: Any, *, single: bool) 
 def groups(positions: Any, *, single: bool) -> list[list[int]]:
     """The numbers of the tokens, so that no two of one group have the same position; with ``single`` each alone."""
     found: list[list[int]] = []
+    met: Counter[Any] = Counter()
     for t, n in enumerate(positions):
-        fitting = next((g for g in found if not single and all(positions[s] != n for s in g)), None)
-        if fitting is None:
-            found.append([t])
-        else:
-            fitting.append(t)
+        number = t if single else met[n]  # a place that was met before goes into the next group
+        met[n] += 1
+        if number == len(found):
+            found.append([])
+        found[number].append(t)
     return found
 
 

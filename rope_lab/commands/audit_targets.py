@@ -10,13 +10,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from rope_lab.algebra.arguments import expect_even
+from rope_lab.algebra.arguments import expect_even, expect_whole
+from rope_lab.audit.far_positions import LEAST
 from rope_lab.audit.foreign_code import expect_target
 from rope_lab.commands.audit_process import Auditor, folder_of
 from rope_lab.errors import ArgumentError, FileError, checking_arguments
 from rope_lab.training.files import expect_file, reason, replacing
 
-OURS = ("target", "name", "limit")  # arguments of `audit` that are no settings
+OURS = ("target", "name", "limit", "window")  # arguments of `audit` that are no settings
 ROW = '{"target": '  # how each line of our answers begins
 
 
@@ -84,10 +85,13 @@ def expect_writable(out: Path | None) -> None:
 
 
 def expect_settings(settings: Mapping[str, Any]) -> None:
-    """Refuse a width of heads that cannot turn, which the process that audits could say only by ending."""
+    """Refuse a width of heads that cannot turn, and a window too short, which the auditing process could not say."""
     if settings.get("head_dim") is not None:
         with checking_arguments():
             expect_even(settings["head_dim"], name="head_dim")
+    if settings.get("window") is not None:
+        with checking_arguments():
+            expect_whole(settings["window"], name="window", least=LEAST)
 
 
 def parse(line: str) -> Question | None:

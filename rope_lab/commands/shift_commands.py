@@ -4,12 +4,14 @@ import json
 import sys
 from collections.abc import Callable
 from contextlib import redirect_stdout
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from rich.console import Console
 from rich.table import Table
 
+from rope_lab.algebra.arguments import expect_whole
 from rope_lab.audit.audits import as_text
 from rope_lab.audit.decoding import decoding_test
 from rope_lab.audit.foreign_code import TargetError, TimeUpError, time_limit
@@ -17,18 +19,21 @@ from rope_lab.audit.model_probes import model_probe, probe_all
 from rope_lab.audit.shift_tests import shift_all, shift_lines, shift_test
 from rope_lab.audit.tiny_models import exists, load_model, tiny_model
 from rope_lab.commands.audit_targets import expect_writable
-from rope_lab.errors import FileError, printable
+from rope_lab.errors import FileError, checking_arguments, printable
 from rope_lab.training.files import reason
 
 
-def audit_model(model: str, *, as_json: bool, out: Path | None, seconds: float) -> bool:
+def audit_model(model: str, *, as_json: bool, out: Path | None, seconds: float, window: int | None = None) -> bool:
     """Move one model and let it decode, or move a tiny one of every family.
 
     True where relativity is kept, or lost by design alone, and decoding gives what reading gives.
     """
     if model == "all":
         return _every(as_json=as_json, out=out, seconds=seconds)
-    return _asked(model, shift_test, decoding_test, as_json=as_json, seconds=seconds)
+    if window is not None:
+        with checking_arguments():
+            expect_whole(window, name="window", least=1)
+    return _asked(model, partial(shift_test, window=window), decoding_test, as_json=as_json, seconds=seconds)
 
 
 def probe_model(model: str, *, as_json: bool, out: Path | None, seconds: float) -> bool:

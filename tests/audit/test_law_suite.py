@@ -18,7 +18,10 @@ from rope_lab.audit.constructions import Built
 from rope_lab.audit.gallery import right
 from rope_lab.audit.law_suite import configured_rule, module_laws
 from rope_lab.audit.probe import TURNED, Probe
+from tests.audit.faulty_modules import CASES
+from tests.audit.faulty_modules import asked as laws_of
 from tests.audit.implementations import HOSTILE, MISCOUNTED, from_table, in_narrow_torch, in_torch, rotary
+from tests.deep import sampled
 
 NAMES = [
     "answers",
@@ -31,6 +34,8 @@ NAMES = [
     "non-vacuity",
     "cached decoding",
     "long positions",
+    "rows of a call",
+    "gradient",
     "earlier dtypes",
     "earlier calls",
     "batch neighbours",
@@ -53,7 +58,8 @@ def broken(f, **options):
 @settings(max_examples=30)
 def test_a_correct_implementation_is_never_flagged(layout, base, planes, beyond, direction, dtype, torched):
     f = rotary(layout=layout, base=base, rotary_dim=2 * planes, direction=direction, dtype=dtype)
-    assert broken(in_torch(f) if torched else f, head_dim=2 * (planes + beyond)) == []
+    found = laws(in_torch(f) if torched else f, head_dim=2 * (planes + beyond))
+    assert [law.name for law in found if law.broken] == []
 
 
 @pytest.mark.parametrize("length", [64, 512, 2048])
@@ -82,7 +88,9 @@ def test_every_law_says_where_it_was_asked():
         "relativity": "m = [0, 5, 11, 2, 60], n = [3, 1, 7, 40, 9]",
         "non-vacuity": "m = [1, 4, 2, 9, 6], n = m + 0, 1, 2, 5",
         "cached decoding": "positions 0 to 4",
-        "long positions": "n = 15 to 32767: from n to n + 1, from n to 2 n",
+        "long positions": "n = 15 to 32767: from n to n + 1, from n to 2 n; 3435 positions below 1048576",
+        "rows of a call": "x (2x2x4200x8), 67 heads, a batch of 67",
+        "gradient": "x (2, 3, 1100, 8), positions 0 to 1099",
         "earlier dtypes": "positions 0 to 10, before and after a longer text in a dtype of fewer bits",
         "earlier calls": "11 tokens from position 0 and from 7, before and after 29 tokens that end far out",
         "batch neighbours": "a batch of one, and the same row third of 7, positions [2, 0, 9, 4, 3]",
@@ -196,7 +204,7 @@ OTHERWISE = {  # the turn is wrong far out -> what is seen of it, and nothing th
     ),
     "a table that ends in a slower part": (
         lambda x, n: right(x, np.where(n > 4095, n / 4, n) / (np.max(n) < 4100)),
-        "the turn is not the one from 0 to 1$",
+        "the turn is not the one from 0 to 1; the first wrong position found is 4096$",
     ),
 }
 
@@ -264,7 +272,7 @@ def named_in(page):
 def test_the_page_explains_every_law_and_no_other():
     page = (Path(__file__).resolve().parents[2] / "book/17_which_rope.md").read_text()
     assert named_in(page) == NAMES
-    assert len(NAMES) == 13  # the page counts them
+    assert len(NAMES) == 15  # the page counts them
     assert named_in(page.replace("**isometry**", "isometry")) != NAMES  # the control
 
 
@@ -275,11 +283,21 @@ def test_an_expectation_may_come_from_a_saved_fingerprint():
 
 
 ORDER = np.array([4, 0, 5, 1, 6, 2, 7, 3])
+MIX = np.linalg.qr(np.random.default_rng(0).normal(size=(8, 8)))[0]
 HARMLESS = {
     "a factor": (lambda x, n: 1.25 * right(x, n), "a constant factor 1.25 on lengths"),
     "another order": (lambda x, n: right(x, n)[..., ORDER], "the answer has its coordinates in another order"),
     "counting from one": (lambda x, n: right(x, np.asarray(n) + 1), "positions count from 1"),
     "counting from a half": (lambda x, n: right(x, np.asarray(n) + 0.5), "positions count from 0.5"),
+    "another mix": (lambda x, n: right(x, n) @ MIX, "one orthogonal map after the turn"),
+    "each plane from elsewhere": (
+        lambda x, n: right(x, n) @ np.kron(np.eye(4), [[0.6, 0.8], [-0.8, 0.6]]),
+        "one orthogonal map after the turn",
+    ),
+    "a factor on each plane": (
+        lambda x, n: right(x, n) * np.tile([1.0, 2, 3, 4], 2),
+        "constant factors 1 to 4 on lengths",
+    ),
     "two of them": (
         lambda x, n: 0.5 * right(x, np.asarray(n) - 3),
         "a constant factor 0.5 on lengths, positions count from -3",
@@ -316,8 +334,7 @@ BROKEN = {
     "a factor on half of each plane": lambda x, n: right(x, n) * np.repeat([1.2, 1], 4),
     "a factor on one coordinate": lambda x, n: right(x, n) * np.array([1.5, *[1] * 7]),
     "nothing turns": lambda x, n: 2 * x,  # noqa: ARG005
-    "another mix": lambda x, n: right(x, n) @ np.linalg.qr(np.random.default_rng(0).normal(size=(8, 8)))[0],
-    "each plane from elsewhere": lambda x, n: right(x, n) @ np.kron(np.eye(4), [[0.6, 0.8], [-0.8, 0.6]]),
+    "a mix without an inverse": lambda x, n: right(x, n) @ np.diag([1.0] * 7 + [0]) @ MIX,
 }
 
 
@@ -346,8 +363,37 @@ def test_the_gallery_keeps_its_faults():
     assert harmless == {"counting from one"}
 
 
-def test_another_start_is_a_problem_still():
-    assert TURNED in fingerprint(BROKEN["another mix"], head_dim=8).problems
+def test_one_orthogonal_map_after_the_turn_is_a_note_of_the_fingerprint():
+    seen = fingerprint(HARMLESS["another mix"][0], head_dim=8)
+    assert (TURNED in seen.problems, seen.notes) == (False, ("one orthogonal map after the turn",))
+
+
+def test_a_window_ends_what_is_asked():
+    """A table that is read beyond its end is sound for a model of so many positions, and for no other."""
+
+    def cut(x, n):
+        return right(x, np.minimum(n, 39_999))
+
+    (found,) = [law for law in laws(cut, head_dim=8) if law.broken]
+    assert found.saw.endswith("; the first wrong position found is 40000")
+    assert not any(law.broken for law in laws(cut, head_dim=8, window=40_000))
+    assert fingerprint(cut, head_dim=8, window=40_000).ok
+    assert not fingerprint(cut, head_dim=8, window=40_001).ok
+
+
+@pytest.mark.usefixtures("untyped")
+@pytest.mark.parametrize("window", [15, 2.0, True])
+def test_a_window_is_a_whole_number(window):
+    for ask in (laws, fingerprint):
+        with pytest.raises((TypeError, ValueError), match="window: expected a whole number of at least 16"):
+            ask(right, head_dim=8, window=window)
+
+
+def test_what_was_not_asked_is_not_said_to_hold():
+    found = {law.name: law for law in laws(right, head_dim=8)}
+    assert not found["gradient"].asked
+    assert str(found["gradient"]).startswith("----  gradient          not asked: called with numpy")
+    assert all(law.asked for name, law in found.items() if name != "gradient")
 
 
 PLAIN = {"head_dim": 16, "rope_theta": 10000.0, "max_position_embeddings": 2048}
@@ -492,3 +538,36 @@ def test_a_rule_that_we_do_not_know_is_not_asked():
     bare = SimpleNamespace(buffers=lambda: (), parameters=lambda: ())
     (law,) = module_laws(module, 16, Built(bare, None, None))
     assert law.saw == "the module holds no numbers that a cast could change"
+
+
+NAMED = {f"{law}: {name}": (law, faulty, twin) for law, name, faulty, twin in CASES}
+IN_EACH_RUN = [
+    "rows of a call: rows from 24 on are not turned",
+    "rows of a call: heads from 32 on are not turned",
+    "long positions: a table of 200000 rows that is read beyond",
+    "long positions: a sine that drifts",
+    "gradient: turns further, interleaved",
+    "gradient: is cut off",
+    "gradient: of the second half of the width",
+    "isometry: the same decay on both",
+    "relativity: factors on coordinates, twice",
+    "non-vacuity: pairs across heads",
+    "non-vacuity: one head is not turned",
+]
+
+
+def test_the_table_is_large_and_its_names_differ():
+    assert len(NAMED) == len(CASES) >= 60
+    assert len({law for law, *_ in CASES}) == 15
+
+
+@pytest.mark.parametrize("name", sampled(list(NAMED), IN_EACH_RUN))
+def test_the_fault_is_found_and_the_twin_is_not_blamed(name):
+    law, faulty, twin = NAMED[name]
+    assert law in laws_of(faulty)[0]
+    assert laws_of(twin)[0] == []
+
+
+@pytest.mark.parametrize("name", ["is zero", "is missing"])
+def test_a_function_built_for_inference_gets_a_note(name):
+    assert laws_of(NAMED[f"gradient: {name}"][2]) == ([], ["gradient"])

@@ -30,7 +30,7 @@
     const number = rows.filter((row) => !row.hidden).length;
     count.textContent = `${number ? "" : "Nothing is found: "}${number} of ${rows.length} rows`;
     table.hidden = !number;
-    own.hidden = number > 0;
+    if (own) own.hidden = number > 0;
   }
 
   function remember() {

@@ -61,7 +61,7 @@
       for (const [at, [word, each]] of found.entries()) {
         if (!each.has(section)) continue;
         hits += 1;
-        named += called.has(word) ? 1 : 0.9 * names.has(word);
+        named += called.has(word) ? 1 : 0.98 * names.has(word);
         weight += rare[at] / most;
         least = Math.min(least, each.get(section));
       }

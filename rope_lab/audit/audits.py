@@ -186,7 +186,7 @@ def audit(
                 keys=adapted.keys,
                 about=adapted.about,
                 settings=scaled(adapted.built.settings) if adapted.built else None,
-                window=window or (adapted.built and adapted.built.sold),
+                window=window or (adapted.built.sold if adapted.built else None),
             )
             more = module_laws(adapted.f, adapted.head_dim, adapted.built, axes=adapted.axes)
             seen = replace(seen, laws=(*seen.laws, *more))

@@ -140,7 +140,8 @@ def _asked(f: Any, head_dim: int, keys: Any, expected: dict[str, Any], window: i
     try:
         q = Probe(f, head_dim=head_dim)
         k = q if keys is None else Probe(keys, head_dim=head_dim)
-        subject = Subject(q, k, *np.random.default_rng(2).normal(size=(2, 2, 3, 5, head_dim)), window)
+        x, y = np.random.default_rng(2).normal(size=(2, 2, 3, 5, head_dim))
+        subject = Subject(q, k, x, y, window)
     except RefusedError as refusal:
         return [Law("answers", False, str(refusal), f"x (2, 3, 4, {head_dim}), positions 0, 1, 2, 5")]
     found = [Law("answers", True, q.form, f"x (2, 3, 4, {head_dim})")]

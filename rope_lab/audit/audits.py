@@ -422,7 +422,7 @@ def lines(table: dict[str, Any]) -> list[list[str]]:
         direction = {1: "+1", -1: "-1", 0: "mixed"}[row["direction"]]
         laws_left = [*row["broken_laws"], *(f"{law} (by design)" for law in row.get("by_design", {}))]
         unasked = ", ".join(row.get("not_asked", {}))
-        broken = ", ".join(laws_left) or ("the others hold" if unasked else "all hold")
+        broken = ", ".join(laws_left) or ("all asked hold" if unasked else "all hold")
         broken += f"; not asked: {unasked}" if unasked else ""
         width = f"{row['rotated_dims']} of {row['head_dim']}"
         found.append([row["name"], row["layout"], width, direction, base, broken])

@@ -361,7 +361,11 @@ def longest_of(config: Any) -> int | None:
     """The longest text that a configuration admits, where it names one of 16 tokens or more."""
     names = ("max_position_embeddings", "max_seq_len", "max_sequence_length", "n_positions", "n_ctx")
     found = [getattr(config, name, None) for name in names]
-    return next((n for n in found if isinstance(n, int) and n >= 16), None)
+    longest = next((n for n in found if isinstance(n, int) and n >= 16), None)
+    rule = getattr(config, "rope_parameters", None) or {}
+    if longest and rule.get("rope_type") == "dynamic":  # the length named is that of the training
+        return int(longest * rule.get("factor", 1))
+    return longest
 
 
 def width_of(config: Any, layer_type: str | None) -> int:

@@ -231,13 +231,14 @@ class _Asked:
         def nothing(*_: Any) -> None:
             pass
 
+        watched = Watched(wide=True, length=0, attended=nothing, valued=nothing)
         with guarded("the model"), torch.no_grad():
             if self.made is None:
                 return do(self.model)
             if not self.wide:
                 return do(self.made(copy.deepcopy(self.model).eval()))
             torch.set_default_dtype(torch.float64)  # `guarded` puts it back
-            with Watched(wide=True, attended=nothing, valued=nothing):
+            with watched:
                 return do(self.made(copy.deepcopy(self.model).eval().double()))
 
     def decoded(self, tokens: Any, cuts: Sequence[int]) -> Any:

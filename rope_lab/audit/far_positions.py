@@ -216,7 +216,7 @@ def _right(asked: _Asked, n: int, theta: np.ndarray, allowed: np.ndarray, *, any
 
 
 def _words(asked: _Asked, first: int, off: str) -> str:
-    """What happens from the first wrong position on."""
+    """Say what happens from the first wrong position on."""
     try:
         turn, _ = asked.turns(np.array([0, first - 1, first, first + 1, first + 2]), any_length=True)
     except RefusedError:

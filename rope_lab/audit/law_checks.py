@@ -315,7 +315,7 @@ def _rows_of_a_call(s: Subject) -> Finding:
 
 
 def _large_calls(s: Subject) -> Iterable[tuple[str, np.ndarray, np.ndarray]]:
-    """What is large, x, and positions: a text in order, texts that restart, many heads, many entries of a batch."""
+    """List what is large, x, positions: a text in order, texts that restart, many heads, many entries of a batch."""
     rng, d = np.random.default_rng(7), s.q.head_dim
     longest = next((n for n in LONG_CALLS if 4 * n * d <= ELEMENTS and _answers(s, n)), 0)
     if longest:
@@ -350,7 +350,7 @@ def _first_unlike(p: Probe, x: np.ndarray, at: np.ndarray, axis: int, allowed: f
     mixed = p(np.take(x, order, axis), at[order] if axis == 2 else at)
 
     def small(i: int, x: np.ndarray, y: np.ndarray, at: np.ndarray) -> float:
-        """How far part i is from its answer in a call of its own, which reaches as far as the large one."""
+        """Return how far part i is from its answer in a call of its own, which reaches as far as the large one."""
         parts = [i, far] if axis == 2 else [i] if axis == 0 else [i, (i + 1) % size, (i + 2) % size]
         alone = p(np.take(x, parts, axis), at[parts] if axis == 2 else at)
         return float(np.abs(np.take(alone, 0, axis) - np.take(y, i, axis)).max())
@@ -398,7 +398,7 @@ def _gradient(s: Subject) -> Finding:
 
 
 def _wrong_way(p: Probe, grad: np.ndarray, g: np.ndarray, at: np.ndarray, allowed: float) -> str:
-    """What the gradient is, where it is not the turn back."""
+    """Say what the gradient is, where it is not the turn back."""
     still = np.flatnonzero(np.abs(grad).max(axis=(0, 1, 2)) == 0)
     if len(still) == grad.shape[-1]:
         return "it is 0"

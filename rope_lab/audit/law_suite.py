@@ -115,8 +115,11 @@ def laws(
     head_dim = expect_even(head_dim, name="head_dim")
     _expect_fields(expected or {})
     if window is None:
-        said = getattr(settings.schedule, "window", None) if settings else None
-        window = said if isinstance(said, int) and said >= LEAST else WINDOW
+        schedule = (
+            settings.schedule if settings else None
+        )  # it is sold for the window of its training, times its factor
+        said = int(getattr(schedule, "window", 0) * getattr(schedule, "factor", 1))
+        window = said if said >= LEAST else WINDOW
     window = expect_whole(window, name="window", least=LEAST)
     with restored():
         return [*_asked(f, head_dim, keys, expected or {}, window), *_as_configured(f, head_dim, keys, settings)]

@@ -26,7 +26,7 @@ from rope_lab.algebra.hf_schedules import RopeSettings
 from rope_lab.audit.constructions import rule_of, scaled
 from rope_lab.audit.fingerprints import Fingerprint, near_fingerprint
 from rope_lab.audit.foreign_code import TargetError, guarded
-from rope_lab.audit.shift_runs import Run, Runner, expect_finite, movement, window_of
+from rope_lab.audit.shift_runs import LENGTHS, Run, Runner, expect_finite, movement, window_of
 from rope_lab.audit.tiny_models import LIMIT, Row, ask_families, shipped, tiny_model
 
 FLOOR = 1e-8  # in float64: what moves by less stands still
@@ -145,9 +145,12 @@ def model_probe(model: Any, *, name: str | None = None, seed: int = 0) -> ModelP
         TypeError: If model is no torch module.
         TargetError: If the model takes no positions, has no layers to watch, or cannot be called.
     """
-    ask = Runner(model, wide=True, seed=seed)
-    base = ask(0)
-    expect_finite(base)
+    for length in (None, LENGTHS[-1]):  # a layer that compresses a long text reads a short one as it is
+        ask = Runner(model, wide=True, seed=seed, length=length)
+        base = ask(0)
+        expect_finite(base)
+        if any(base.attended.values()):
+            break
     if not any(base.attended.values()):
         raise TargetError("no queries and keys were seen to meet: this model may have no attention of the usual form")
     width = max(q.shape[-1] for pairs in base.attended.values() for q, _ in pairs)

@@ -220,7 +220,7 @@ def _take_back(form: Form, answer: Any, shape: tuple[int, ...], positions: np.nd
 
 
 def _pulled(f: Any, form: Form, x: np.ndarray, at: np.ndarray, g: np.ndarray, *, native: bool) -> np.ndarray | None:
-    """What `Probe.gradient` returns, for x as f takes it; ``native`` where f was found to answer torch."""
+    """Return what `Probe.gradient` does, for x as f takes it; ``native`` where f was found to answer torch."""
     try:
         import torch
     except ImportError:

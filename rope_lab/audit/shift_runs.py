@@ -70,10 +70,10 @@ def _wide(value: Any) -> Any:
 class Runner:
     """Calls of one model at chosen positions, with ``length`` tokens. It is not changed: a copy of it is asked."""
 
-    def __init__(self, model: Any, *, wide: bool, seed: int = 0) -> None:
+    def __init__(self, model: Any, *, wide: bool, seed: int = 0, length: int | None = None) -> None:
         self.how = how_called(model)
         self.wide = wide
-        self.length = next((n for n in LENGTHS if 4 * n <= window_of(model)), LENGTHS[-1])
+        self.length = length or next((n for n in LENGTHS if 4 * n <= window_of(model)), LENGTHS[-1])
         self.model = copy.deepcopy(model).eval()
         self.model = self.model.double() if wide else self.model
         self.layers = layers_of(self.model)

@@ -102,7 +102,7 @@ def facts(library: str, row: dict[str, Any]) -> dict[str, str]:
 
 
 def cast(row: dict[str, Any]) -> str:
-    """What `module.to(torch.bfloat16)` does; a row that keeps no list of what was not asked does not say."""
+    """Say what `module.to(torch.bfloat16)` does; a row that keeps no list of what was not asked does not say."""
     if row.get("cautions", {}).get(CAST):
         return "spoils it"
     if CAST in row.get("not_asked", {}) or (len(row.get("axes", ())) > 1 and "not_asked" not in row):

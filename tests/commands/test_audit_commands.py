@@ -103,7 +103,7 @@ def test_no_target_of_a_list_keeps_the_next_from_being_asked(tmp_path, monkeypat
     assert all("non-vacuity" in line for line in (forged, closed, left))
     assert all("answers" in line for line in (stopped, escaped))
     assert "no answer within 20 seconds" in forks
-    assert right.endswith("10000, all hold")
+    assert right.endswith("10000, all asked hold; not asked: gradient, survives casting")
     assert "\x1b" not in done.output
     for pid in (tmp_path / "left").read_text().split():
         with pytest.raises(ProcessLookupError):

@@ -1,7 +1,8 @@
 """Search leads to the section where the words stand: Sphinx's index knows the pages only.
 
 When a page is read, the words of each of its sections are counted, without those of the sections inside it, and
-stemmed as Sphinx does. The search page gets them all in ``_static/section-words.js``, and search_sections.js uses them.
+stemmed as Sphinx does. The search page gets them all in ``_static/section-words.js``, and search_sections.js uses them. The words in Sphinx's
+own index, by which nobody looks then, are left out of it.
 """
 
 import json
@@ -102,6 +103,12 @@ def write(app: Sphinx, exception: Exception | None = None) -> None:
     target.parent.mkdir(exist_ok=True)
     told = json.dumps(index(known(app.env)), ensure_ascii=False, separators=(",", ":"))
     target.write_text(f"globalThis.ropeSections = {told};\n", encoding="utf-8")
+    target = Path(app.outdir, "searchindex.js")
+    if target.exists():
+        begin, end = "Search.setIndex(", ")"
+        known_to_sphinx = json.loads(target.read_text(encoding="utf-8").removeprefix(begin).removesuffix(end))
+        told = json.dumps(known_to_sphinx | {"terms": {}, "titleterms": {}}, separators=(",", ":"))
+        target.write_text(f"{begin}{told}{end}", encoding="utf-8")
 
 
 def setup(app: Sphinx) -> ExtensionMetadata:
@@ -110,4 +117,4 @@ def setup(app: Sphinx) -> ExtensionMetadata:
     app.connect("env-merge-info", merge)
     app.connect("html-page-context", link)
     app.connect("build-finished", write)
-    return {"version": "1", "env_version": 1, "parallel_read_safe": True, "parallel_write_safe": True}
+    return {"version": "1", "env_version": 2, "parallel_read_safe": True, "parallel_write_safe": True}

@@ -53,6 +53,13 @@ def test_a_word_belongs_to_the_innermost_section(made):
     assert places(made[1], "nowher") == {}
 
 
+def test_no_word_stands_in_two_indexes(made):
+    text = (made[0] / "out" / "searchindex.js").read_text(encoding="utf-8")
+    index_of_sphinx = json.loads(re.fullmatch(r"Search\.setIndex\((.*)\)", text)[1])
+    assert (index_of_sphinx["terms"], index_of_sphinx["titleterms"]) == ({}, {})
+    assert "Turning" in index_of_sphinx["alltitles"]
+
+
 def test_the_scripts_are_on_the_search_page_alone(made):
     out = made[0] / "out"
     scripts = {name: (out / name).read_text(encoding="utf-8") for name in ("search.html", "book/01_one_plane.html")}

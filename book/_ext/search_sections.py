@@ -1,8 +1,8 @@
 """Search leads to the section where the words stand: Sphinx's index knows the pages only.
 
 When a page is read, the words of each of its sections are counted, without those of the sections inside it, and
-stemmed as Sphinx does. The search page gets them all in ``_static/section-words.js``, and search_sections.js uses them. The words in Sphinx's
-own index, by which nobody looks then, are left out of it.
+stemmed as Sphinx does. The search page gets them all in ``_static/section-words.js``, and search_sections.js uses
+them. The words in Sphinx's own index, by which nobody looks then, are left out of it.
 """
 
 import json

@@ -18,7 +18,7 @@ from rope_lab.audit.constructions import Built
 from rope_lab.audit.gallery import right
 from rope_lab.audit.law_suite import configured_rule, module_laws
 from rope_lab.audit.probe import TURNED, Probe
-from tests.audit.faulty_modules import CASES
+from tests.audit.faulty_modules import CASES, As, left
 from tests.audit.faulty_modules import asked as laws_of
 from tests.audit.implementations import HOSTILE, MISCOUNTED, from_table, in_narrow_torch, in_torch, rotary
 from tests.deep import sampled
@@ -571,3 +571,9 @@ def test_the_fault_is_found_and_the_twin_is_not_blamed(name):
 @pytest.mark.parametrize("name", ["is zero", "is missing"])
 def test_a_function_built_for_inference_gets_a_note(name):
     assert laws_of(NAMED[f"gradient: {name}"][2]) == ([], ["gradient"])
+
+
+def test_the_first_wrong_row_is_named_also_where_each_second_one_is_right():
+    second = left(lambda i, _: (i > 40) & (i % 2 == 1))
+    (rows,) = [law for law in laws(As(second), head_dim=8) if law.name == "rows of a call"]
+    assert rows.saw.startswith("from row 41 of a call")

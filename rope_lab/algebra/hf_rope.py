@@ -40,6 +40,8 @@ from typing import Any
 AUTO = "load it with transformers.AutoConfig.from_pretrained and give the object, or write the settings yourself"
 RULES = ("rope_parameters", "rope_scaling")
 SECTIONS = ("mrope_section", "xdrope_section", "mrope_interleaved")
+OF_ONE_LAYER = ("head_dim", "qk_rope_head_dim")  # what a layer may have for itself
+SIZES = (*RULES, "hidden_size", "num_attention_heads")
 
 
 @cache
@@ -83,8 +85,17 @@ class Part:
     def get(self, name: str) -> Any:
         """The value beside the rule, under its name or another name for it, or the family's own without one."""
         own = self.entry.get("names", {}).get(name, ())
-        found = next((v for n in (name, *own) if (v := self.file.get(n)) is not None), None)
-        return self.entry.get("set", {}).get(name) if found is None else self._of_layers(name, found)
+        found = {n: v for n in (name, *own) if (v := self.file.get(n)) is not None}
+        self._refuse_two(found)
+        return self._of_layers(name, next(iter(found.values()))) if found else self.entry.get("set", {}).get(name)
+
+    def _refuse_two(self, found: Mapping[str, Any]) -> None:
+        """Refuse two names of one setting that say different things: which one a class takes is an accident."""
+        if any(value != next(iter(found.values())) for value in found.values()):
+            raise ValueError(
+                f"{' and '.join(found)}: expected one value, since {self.kind} has them for one setting, got "
+                f"{', '.join(map(repr, found.values()))}; leave one out"
+            )
 
     @property
     def share(self) -> tuple[str, Any]:
@@ -138,10 +149,20 @@ class Part:
                 f"head_dim: expected a width, got null, for which the class of {self.kind} takes hidden_size / "
                 "num_attention_heads; leave it out"
             )
-        for name in self._widths():
-            value = own.get("qk_rope_head_dim" if "qk_rope" in name else "head_dim", self.file.get(name))
-            if value is not None:
-                return name, self._of_layers(name, value)
+        found = {
+            name: self._of_layers(name, value)
+            for name in self._widths()
+            if (value := own.get("qk_rope_head_dim" if "qk_rope" in name else "head_dim", self.file.get(name)))
+            is not None
+        }
+        if found:
+            self._refuse_two(found)
+            return next(iter(found.items()))
+        if "per_layer_config" in self.file and "global_head_dim" in self._widths():
+            raise ValueError(
+                f"per_layer_config: expected head_dim in it, or beside it, for {self.layer_type!r}, since {self.kind} "
+                "takes no default of these layers beside per_layer_config, got none; add it"
+            )
         for name in self._widths():
             if name not in self.file and (
                 value := self._mine("set", {}).get(name, self.entry.get("set", {}).get(name))
@@ -210,15 +231,39 @@ class Part:
         return turning[0]
 
     def _of_one_layer(self) -> Mapping[str, Any]:
-        """The settings that a layer of this kind has for itself (``per_layer_config``)."""
-        layers, kinds = self.file.get("per_layer_config"), self.file.get("layer_types") or ()
-        if not layers or not isinstance(kinds, list | tuple) or self.layer_type not in kinds:
-            return {}
-        i = list(kinds).index(self.layer_type)
-        if isinstance(layers, list):
-            layers = dict(enumerate(layers))
-        own = layers.get(i, layers.get(str(i))) if isinstance(layers, Mapping) else None
-        return own if isinstance(own, Mapping) else {}
+        """The settings that the layers of this kind have for themselves (``per_layer_config``, by number of layer)."""
+        given, kinds = self.file.get("per_layer_config") or {}, self.file.get("layer_types")
+        layers = dict(
+            given.items() if isinstance(given, Mapping) else enumerate(given) if isinstance(given, list) else [(0, 0)]
+        )
+        wrong = [
+            str(i)
+            for i, own in layers.items()
+            if not (re.fullmatch("[+-]?[0-9]+", str(i)) and isinstance(own, Mapping))
+        ]
+        if wrong:
+            raise ValueError(
+                "per_layer_config: expected a dictionary under the number of each layer that differs, got other things "
+                f"under {', '.join(sorted(wrong))}; {AUTO}"
+            )
+        layers = {int(i): own for i, own in layers.items()}
+        count = self.file.get("num_hidden_layers")
+        mine = list(range(count if isinstance(count, int) else max(layers, default=-1) + 2))
+        if isinstance(kinds, list | tuple) and self.layer_type in kinds:
+            mine = [i for i, kind in enumerate(kinds) if kind == self.layer_type]
+        said: dict[str, Any] = {}
+        for name in sorted({n for own in layers.values() for n in own if _speaks(n) or n in SIZES}):
+            usual = self.file.get(name)
+            found = [layers.get(i, {}).get(name, usual) for i in mine]
+            if name not in OF_ONE_LAYER:
+                found.append(usual)
+            if len(values := dict.fromkeys(map(repr, found))) > 1:
+                raise ValueError(
+                    f"per_layer_config: expected one {name} for all layers of a kind, got {' and '.join(values)}; give "
+                    "layer_type, and layer_types in the file, or write the settings of one layer yourself"
+                )
+            said[name] = found[0]
+        return {name: value for name, value in said.items() if value is not None}
 
     # --- the rule ----------------------------------------------------------------------------------------------------
 

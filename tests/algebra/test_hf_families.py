@@ -113,6 +113,7 @@ def test_nearly_every_family_is_read():
 
 LLAMA = {"model_type": "llama", "hidden_size": 64, "num_attention_heads": 4, "max_position_embeddings": 512}
 GEMMA = {"model_type": "gemma3_text", "head_dim": 32}
+GEMMA4 = {"model_type": "gemma4_text", "layer_types": ["sliding_attention", "full_attention", "sliding_attention"]}
 NESTED = {"sliding_attention": {"rope_theta": 7.0}, "full_attention": {"rope_type": "linear", "factor": 2.0}}
 YARN = {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 64}
 MSCALES = {"type": "longrope", "short_factor": [1, 2], "long_factor": [1, 4], "short_mscale": 1.2, "long_mscale": 1.2}
@@ -124,6 +125,7 @@ PLAIN_BOTH = {k: {"rope_type": "default"} for k in BOTH}
 HALVES = {k: rule | {"partial_rotary_factor": 0.5} for k, rule in BOTH.items()}
 GPT = {"model_type": "gpt_oss", "rope_parameters": {}}
 MISTRAL, MIMO = {"model_type": "mistral4"}, {"model_type": "mimo_v2_flash"}
+NO_WIDTH = "no width beside layers"
 REFUSED = {  # a file, and the name that its refusal begins with
     "a base of another family": (LLAMA | {"rotary_emb_base": 5e5}, "rotary_emb_base"),
     "a base for other layers": (LLAMA | {"rope_local_base_freq": 7.0}, "rope_local_base_freq"),
@@ -160,6 +162,12 @@ REFUSED = {  # a file, and the name that its refusal begins with
     "a base that no class reads": ({"model_type": "gptj", "rope_theta": 5e5}, "rope_theta"),
     "a scaling that no class reads": ({"model_type": "cohere2_moe", "rope_scaling": {"rope_theta": 7}}, "rope_scaling"),
     "a width of nothing": ({"model_type": "deepseek_v3", "head_dim": None}, "head_dim"),
+    "two widths": ({"model_type": "deepseek_v3", "head_dim": 96, "qk_rope_head_dim": 64}, "qk_rope_head_dim and head"),
+    "two names of one size": ({"model_type": "dbrx", "d_model": 96, "hidden_size": 64}, "hidden_size and d_model"),
+    "layers of a kind that differ": (GEMMA4 | {"per_layer_config": {"00": {"head_dim": 8}}}, "per_layer_config"),
+    "a base for layers": (GEMMA4 | {"per_layer_config": [{"rope_theta": 9.0}, {}, {"rope_theta": 9.0}]}, "per_layer"),
+    "layers without a number": (GEMMA4 | {"per_layer_config": {"first": {"head_dim": 8}}}, "per_layer_config"),
+    NO_WIDTH: (GEMMA4 | {"per_layer_config": None}, "per_layer_config"),
     "two keys of nobody": (LLAMA | {"rope_wobble": 3, "rope_ratio": 50}, "rope_wobble, rope_ratio"),
     "a key of nobody and no base": ({"model_type": "chatglm", "head_dim": 64, "rope_ratio": 50}, "rope_theta"),
     "a block of Mistral's with another key": ({"dim": 64, "n_heads": 4, "yarn": {"wobble": 2}}, "wobble"),
@@ -170,13 +178,23 @@ REFUSED = {  # a file, and the name that its refusal begins with
 def test_what_is_not_understood_is_refused_by_its_name(case):
     file, name = REFUSED[case]
     kind = "sliding_attention" if file["model_type" if "model_type" in file else "dim"] in TWO_KINDS else None
-    kind = "full_attention" if case in ("truncate in one kind", "a rule for one kind of two") else kind
+    kind = "full_attention" if case in ("truncate in one kind", "a rule for one kind of two", NO_WIDTH) else kind
     with pytest.raises((TypeError, ValueError), match=rf"^{name}\w*: expected .*(; |no rotary embedding|differ)"):
         rope_settings(file, layer_type=kind)
 
 
 TWO_KINDS = ("gemma3_text", "gemma4_text", "lfm3", "mimo_v2_flash", "olmo3", "step3p5")
 READ = {  # a file, a kind of layer, and the list
+    "a width for some layers, as it is saved": (
+        GEMMA4 | {"global_head_dim": 16, "per_layer_config": {"01": {"head_dim": 8, "num_key_value_heads": 1}}},
+        "full_attention",
+        theta(8, 1e6) * [1, 0, 0, 0],
+    ),
+    "layers beside that width": (
+        GEMMA4 | {"head_dim": 16, "per_layer_config": {"01": {"head_dim": 8}}},
+        "sliding_attention",
+        theta(16, 1e4),
+    ),
     "the same base under another name": (LLAMA | {"rotary_emb_base": 10000}, None, theta(16, 1e4)),
     "the same width under another name": (LLAMA | {"kv_channels": 16}, None, theta(16, 1e4)),
     "a layout": (LLAMA | {"rope_interleave": True, "rope_deltas": 3}, None, theta(16, 1e4)),

@@ -6,6 +6,8 @@ import TABLE from "../../algebra/hf_families.json";
 const AUTO = "load it with transformers.AutoConfig.from_pretrained and give the object, or write the settings yourself";
 const RULES = ["rope_parameters", "rope_scaling"];
 const SECTIONS = ["mrope_section", "xdrope_section", "mrope_interleaved"];
+const OF_ONE_LAYER = ["head_dim", "qk_rope_head_dim"];
+const SIZES = [...RULES, "hidden_size", "num_attention_heads"];
 const WORDS = TABLE.words;
 const [SPEAKS, FLAGS, INERT] = ["speaks", "flags", "inert"].map((name) => new RegExp(WORDS[name]));
 
@@ -146,8 +148,10 @@ class Part {
     return at(this.file, name);
   }
   get(name) {
-    const found = [name, ...(this.entry.names?.[name] ?? [])].map((n) => this.has(n)).find((v) => v !== undefined);
-    return found === undefined ? at(this.entry.set, name) : this.ofLayers(name, found);
+    const all = [name, ...(this.entry.names?.[name] ?? [])].map((n) => [n, this.has(n)]),
+      found = all.filter(([, value]) => value !== undefined);
+    this.refuseTwo(found);
+    return found.length ? this.ofLayers(name, found[0][1]) : at(this.entry.set, name);
   }
   /** The name, the value, and whether it is what holds in the family. */
   found(field, name) {
@@ -171,11 +175,16 @@ class Part {
     if (both.length > 1 && both.includes("head_dim") && this.usual("head_dim") && this.file.head_dim === null)
       refuse`head_dim: expected a width, got null, for which the class of ${this.kind} takes hidden_size /
         num_attention_heads; leave it out`;
-    for (const name of all) {
+    const found = all.flatMap((name) => {
       const key = name.includes("qk_rope") ? "qk_rope_head_dim" : "head_dim",
-        value = Object.hasOwn(own, key) ? at(own, key) : this.has(name);
-      if (value !== undefined) return [name, this.ofLayers(name, value)];
-    }
+        value = at(own, key) ?? this.has(name);
+      return value === undefined ? [] : [[name, this.ofLayers(name, value)]];
+    });
+    this.refuseTwo(found);
+    if (found.length) return found[0];
+    if (Object.hasOwn(this.file, "per_layer_config") && all.includes("global_head_dim"))
+      refuse`per_layer_config: expected head_dim in it, or beside it, for ${repr(this.layer)}, since ${this.kind} takes no
+        default of these layers beside per_layer_config, got none; add it`;
     const name = all.find((n) => !Object.hasOwn(this.file, n) && holds(this.usual(n)));
     return name ? [name, this.usual(name)] : ["head_dim"];
   }
@@ -235,11 +244,40 @@ class Part {
         layer_type, and layer_types in the file, or one layer's value as a number`;
     return turning[0];
   }
+  /** What the layers of this kind have for themselves. */
   ofOneLayer() {
-    const layers = this.has("per_layer_config"),
+    const given = or(this.has("per_layer_config"), {}),
       kinds = this.has("layer_types"),
-      i = holds(layers) && Array.isArray(kinds) ? kinds.indexOf(this.layer) : -1;
-    return i >= 0 && isDict(layers[i]) ? layers[i] : {};
+      all = isDict(given) || Array.isArray(given) ? Object.entries(given) : [["0", 0]],
+      wrong = all.filter(([i, own]) => !(/^[+-]?\d+$/.test(i) && isDict(own))).map(([i]) => i);
+    if (wrong.length)
+      refuse`per_layer_config: expected a dictionary under the number of each layer that differs, got other things under
+        ${wrong.sort()}; ${AUTO}`;
+    const layers = new Map(all.map(([i, own]) => [+i, own])),
+      said = this.has("num_hidden_layers"),
+      count = Number.isInteger(said) ? said : Math.max(-1, ...layers.keys()) + 2,
+      mine =
+        Array.isArray(kinds) && kinds.includes(this.layer)
+          ? kinds.flatMap((kind, i) => (kind === this.layer ? [i] : []))
+          : Array.from({ length: count }, (_, i) => i),
+      names = [...new Set([...layers.values()].flatMap(Object.keys))].filter((n) => speaks(n) || SIZES.includes(n));
+    const own = names.sort().map((name) => {
+      const usual = this.has(name),
+        found = mine.map((i) => (Object.hasOwn(layers.get(i) ?? {}, name) ? at(layers.get(i), name) : usual));
+      if (!OF_ONE_LAYER.includes(name)) found.push(usual);
+      const values = [...new Set(found.map(repr))];
+      if (values.length > 1)
+        refuse`per_layer_config: expected one ${name} for all layers of a kind, got ${values.join(" and ")}; give
+          layer_type, and layer_types in the file, or write the settings of one layer yourself`;
+      return [name, found[0]];
+    });
+    return Object.fromEntries(own.filter(([, value]) => value !== undefined));
+  }
+  /** Two names of one setting that say different things: which one a class takes is an accident. */
+  refuseTwo(found) {
+    if (found.some(([, value]) => !same(value, found[0][1])))
+      refuse`${found.map(([n]) => n).join(" and ")}: expected one value, since ${this.kind} has them for one setting, got
+        ${found.map(([, v]) => repr(v)).join(", ")}; leave one out`;
   }
 
   ruleOf() {

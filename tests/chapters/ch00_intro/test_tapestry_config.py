@@ -37,11 +37,21 @@ PUBLISHED = [
     row["file"] for row in json.loads(Path(hf_families.__file__).with_name("published_files.json").read_text())
 ]
 FAMILIES = families()["families"]
+GEMMA4 = {
+    "model_type": "gemma4_text",
+    "num_hidden_layers": 4,
+    "layer_types": ["sliding_attention", "full_attention"] * 2,
+}
 FILES = [  # those of the package's own tests, and each family's default
     *PUBLISHED,
     *(PLAIN | more for more in (*KINDS.values(), *RANGES.values())),
     *(PLAIN | {"rope_scaling": rule} for rule in (YARN, LONG, LLAMA_3, LLAMA_3 | {"high_freq_factor": 1.0})),
     *({"model_type": kind} for kind in (*FAMILIES, *families()["still"][:9], *families()["own"][:9], "nobody's")),
+    *(
+        GEMMA4 | {"per_layer_config": {i: {"head_dim": 8}, "03": own}}
+        for i in ("01", "2")
+        for own in ({"head_dim": 8}, {})
+    ),
 ]
 NAMES = [
     "model_type",
@@ -76,6 +86,11 @@ VALUES += [
     LONG,
 ]
 VALUES += [{"full_attention": {"rope_theta": 5e4}, "sliding_attention": None}, {"beta": 64, "factor": 4.0, "alpha": 1}]
+VALUES += [
+    {"00": {"head_dim": 64}, "1": {"head_dim": 8}},
+    {"+2": {"head_dim": 64.0, "rope_theta": 1e6}},
+    [{}, {"head_dim": 8}],
+]
 
 
 def mutated(rng):

@@ -87,7 +87,7 @@ VALUES += [
 ]
 VALUES += [{"full_attention": {"rope_theta": 5e4}, "sliding_attention": None}, {"beta": 64, "factor": 4.0, "alpha": 1}]
 VALUES += [
-    {"00": {"head_dim": 64}, "1": {"head_dim": 8}},
+    {"00": {"head_dim": 64}, "01": {"head_dim": 8}},
     {"+2": {"head_dim": 64.0, "rope_theta": 1e6}},
     [{}, {"head_dim": 8}],
 ]

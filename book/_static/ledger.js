@@ -14,30 +14,34 @@
   const count = form.querySelector("output");
   const texts = new Map(); // made when somebody searches
   let coming = null; // what is folded under the rows, from ledger_bodies.py
+  const due = new Set(); // rows that were opened and are not yet filled: all of them together have 40,000 elements
 
-  /** Fill the entries, once: their script is loaded when it is first needed. */
-  function entries() {
+  /** Fill some entries, each once: the script that has them all is loaded when it is first needed. */
+  function fill(some) {
+    for (const row of some) due.add(row);
     coming ??= new Promise((done) => {
-      const script = document.createElement("script");
-      script.src = form.dataset.entries;
-      script.onload = () => done(fill());
+      const script = Object.assign(document.createElement("script"), { src: form.dataset.entries, onload: done });
       script.onerror = () => {
         coming = null; // the entries lead to the Markdown copy; the next one that is opened asks again
         script.remove();
       };
       document.head.append(script);
     });
-    return coming;
+    return coming.then(() => new Promise(requestAnimationFrame)).then(put); // many may be opened at once
   }
 
-  function fill() {
-    for (const row of rows) {
+  function put() {
+    const bodies = globalThis.ropeLedgerEntries,
+      empty = [...due].filter(({ id }) => id in bodies);
+    due.clear();
+    if (!empty.length) return;
+    for (const row of empty) {
       while (row.lastElementChild.matches(":not(summary)")) row.lastElementChild.remove();
-      row.insertAdjacentHTML("beforeend", globalThis.ropeLedgerEntries[row.id]);
+      row.insertAdjacentHTML("beforeend", bodies[row.id]);
+      delete bodies[row.id];
+      copyButtons(row);
     }
-    delete globalThis.ropeLedgerEntries;
     texts.clear();
-    copyButtons();
     const measure = () => dispatchEvent(new Event("resize")); // for what measures the page
     measure();
     document.fonts.ready.then(measure); // an entry may be the first to need a font
@@ -45,13 +49,12 @@
   }
 
   /** A button beside each check, as copybutton.js makes them. It listens to the whole page, so it serves these too. */
-  function copyButtons() {
+  function copyButtons(row) {
     // biome-ignore-start lint/correctness/noUndeclaredVariables: of copybutton.js
     if (typeof iconCopy === "undefined") return;
-    const words = messages[locale].copy;
-    for (const [index, code] of document.querySelectorAll(".ledger-entry .highlight pre").entries()) {
-      code.id = `check${index}`;
-      const button = `<button class="copybtn o-tooltip--left" data-tooltip="${words}" data-clipboard-target="#${code.id}">`;
+    for (const [index, code] of row.querySelectorAll(".highlight pre").entries()) {
+      code.id = `check${rows.indexOf(row)}-${index}`;
+      const button = `<button class="copybtn o-tooltip--left" data-tooltip="${messages[locale].copy}" data-clipboard-target="#${code.id}">`;
       code.insertAdjacentHTML("afterend", `${button}${iconCopy}</button>`);
     }
     // biome-ignore-end lint/correctness/noUndeclaredVariables: of copybutton.js
@@ -87,9 +90,8 @@
 
   /** Show the rows that match. The entry that the address names stays, also when it does not match. */
   function filter() {
-    const named = target(),
-      wanted = asked();
-    if (wanted.some(([name]) => name === "q")) entries();
+    const [named, wanted] = [target(), asked()];
+    if (wanted.some(([name]) => name === "q")) fill(rows);
     let number = 0;
     for (const row of rows) {
       const matching = matches(row, wanted);
@@ -136,7 +138,7 @@
     row.open = true;
     const show = () => row.scrollIntoView({ behavior: "instant" });
     show();
-    entries().then(show);
+    fill([row]).then(show);
   }
 
   /** The picture is one stop of the Tab key; the arrow keys, Home and End go from dot to dot. */
@@ -167,7 +169,7 @@
   kinds.disabled = false;
   if (dots.length) dots[0].tabIndex = 0;
   document.querySelector(".ledger-picture").addEventListener("keydown", walk);
-  for (const row of rows) row.addEventListener("toggle", entries);
+  for (const row of rows) row.addEventListener("toggle", () => fill([row]));
   form.addEventListener("submit", (event) => event.preventDefault());
   for (const place of [form, kinds])
     place.addEventListener("input", () => {

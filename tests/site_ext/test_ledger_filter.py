@@ -151,7 +151,7 @@ def test_an_entry_that_is_opened_tells_everything(page, address):
     expect(page.locator(".ledger-entry[open] .ledger-check")).to_be_visible()
     expect(page.locator(".ledger-entry[open]")).not_to_contain_text("The full entry stands in")
     page.locator(".ledger-entry > summary").last.click()
-    assert page.locator(".ledger-check").count() == len(ids())  # all came at once
+    expect(page.locator(".ledger-check")).to_have_count(2)  # the page of all entries has 40,000 elements
     assert page.locator("script[src*=ledger-entries]").count() == 1
 
 

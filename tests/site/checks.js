@@ -28,11 +28,6 @@ window.siteChecks = (() => {
 
   /** Wait for fonts, and open what is folded, so that the checks see it. */
   async function settle() {
-    document.head.append(
-      Object.assign(document.createElement("style"), {
-        textContent: "*, ::before, ::after { transition: none !important; }",
-      }),
-    ); // no colours that are on their way
     all("details").forEach((fold) => {
       fold.open = true;
     });

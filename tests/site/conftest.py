@@ -2,13 +2,14 @@
 
 import html as markup
 import json
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 from ipywidgets.embed import embed_data
 
 from rope_lab.show import style
-from tests.site.pages import IN_BOTH, ROOT, Server, Site, page_names, visiting
+from tests.site.pages import CHAPTER, IN_BOTH, ROOT, Server, Site, page_names, visiting
 
 LOADER = ROOT / "book" / "_static" / "rope-widgets.js"
 
@@ -20,11 +21,15 @@ def together(name: str, way: str, *marks):
 
 
 def visits(*, every=1):
-    """Each page by both ways. The deep run asks the second, by turns http and file, and what ``every`` leaves out."""
-    for place, name in enumerate(page_names()):
-        for turn, way in enumerate(("http", "file")):
-            now = turn == place % 2 and place % every == 0
-            yield together(name, way, *([] if now or name in IN_BOTH else [pytest.mark.deep]))
+    """Each page by both ways, chapters first. Each run has one way of each chapter, and of a third of the others.
+
+    The deep run has the rest, and what ``every`` leaves out.
+    """
+    for chapters, step in ((True, every), (False, 3 * every)):
+        for place, name in enumerate(n for n in page_names() if bool(CHAPTER.fullmatch(n)) == chapters):
+            for turn, way in enumerate(("http", "file")):
+                now = turn == place % 2 and place % step == 0
+                yield together(name, way, *([] if now or name in IN_BOTH else [pytest.mark.deep]))
 
 
 @pytest.fixture(scope="session")
@@ -52,27 +57,24 @@ def planted_site(html, tmp_path_factory):
         yield Site(folder, server)
 
 
-@pytest.fixture(scope="session", params=[together("planted", way) for way in ("http", "file")])
-def planted(request, planted_site, browser):
-    """The wrong page, open: on a desk and on a phone."""
-    name, way = request.param
-    local = way == "file"
-    with visiting(browser, planted_site, name, phone=local, local=local) as open_page:
-        yield open_page
+def open_both_ways(name):
+    """A fixture: this page of the two, open on a desk and on a phone."""
+
+    @pytest.fixture(scope="session", name=name, params=[together(name, way) for way in ("http", "file")])
+    def fixture(request, planted_site, browser):
+        local = request.param[1] == "file"
+        with visiting(browser, planted_site, name, phone=local, local=local) as open_page:
+            yield open_page
+
+    return fixture
 
 
-@pytest.fixture(scope="session", params=[together("sound", way) for way in ("http", "file")])
-def sound(request, planted_site, browser):
-    """The right page, open likewise."""
-    name, way = request.param
-    local = way == "file"
-    with visiting(browser, planted_site, name, phone=local, local=local) as open_page:
-        yield open_page
+planted, sound = open_both_ways("planted"), open_both_ways("sound")
 
 
-@pytest.fixture
-def show(browser, tmp_path):
-    """Open a page with the given widgets; at the end, no script may have complained that was not expected to.
+@contextmanager
+def showing(browser, folder):
+    """A function that opens a page with the given widgets; in the end no script may have complained unexpectedly.
 
     The time of a paused page stands still until ``page.clock`` runs it.
     """
@@ -85,7 +87,7 @@ def show(browser, tmp_path):
         state = script.format("state", json.dumps(found["manager_state"]).replace("</", r"<\/"))
         head = f'<!doctype html><html lang="en"><title>Widgets</title><style>{style.css()}</style>{state}'
         loader = f'<script src="{markup.escape(LOADER.as_uri())}"></script>'
-        (tmp_path / "page.html").write_text(f"{head}{loader}<main>{views}</main></html>", encoding="utf-8")
+        (folder / "page.html").write_text(f"{head}{loader}<main>{views}</main></html>", encoding="utf-8")
         contexts.append(browser.new_context(**{"reduced_motion": "reduce", **context}))
         page = contexts[-1].new_page()
         if not complains:
@@ -93,7 +95,7 @@ def show(browser, tmp_path):
             page.on("pageerror", lambda error: complaints.append(str(error)))
         if paused:
             page.clock.install(time=0)
-        page.goto((tmp_path / "page.html").as_uri() + after)
+        page.goto((folder / "page.html").as_uri() + after)
         if paused:
             page.wait_for_selector(".rope-widget[data-ready]")
             page.clock.pause_at(3600)
@@ -103,3 +105,10 @@ def show(browser, tmp_path):
     for context in contexts:
         context.close()
     assert not complaints
+
+
+@pytest.fixture
+def show(browser, tmp_path):
+    """A function that opens a page with the given widgets, closed after the test."""
+    with showing(browser, tmp_path) as open_page:
+        yield open_page

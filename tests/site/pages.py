@@ -23,8 +23,11 @@ MADE_BY_SPHINX = ("404", "genindex", "prf-prf", "search")  # prf-prf lists the t
 DESK, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
 CHAPTER = re.compile(r"book/\d\d_\w+")
 # These are opened both ways in each run, and asked in both themes: what frames a page is the same on all.
-IN_BOTH = {"book/intro", "book/01_one_plane", "notebooks/01_one_plane", "search"}
+IN_BOTH = {"book/intro", "book/01_one_plane", "search"}
 CHECKS = Path(__file__).with_name("checks.js")
+# No colours that are on their way. From the start: a sheet that comes later has all styles of the page worked out anew.
+NO_TRANSITIONS = """document.adoptedStyleSheets = [new CSSStyleSheet()];
+document.adoptedStyleSheets[0].replaceSync("*, ::before, ::after { transition: none !important }");"""
 
 
 def toc_pages(entry) -> list[str]:
@@ -36,12 +39,14 @@ def toc_pages(entry) -> list[str]:
 
 
 def page_names() -> list[str]:
-    """The pages to visit: of the site that ROPE_LAB_SITE names, or of the table of contents."""
-    if "ROPE_LAB_SITE" in os.environ:
-        html = Path(os.environ["ROPE_LAB_SITE"]).resolve()
-        names = [page.relative_to(html).with_suffix("").as_posix() for page in html.rglob("*.html")]
-        return sorted(name for name in names if not name.startswith("_static/") and name != "index")
-    return [*toc_pages(yaml.safe_load((ROOT / "_toc.yml").read_text())), *MADE_BY_SPHINX]
+    """The pages to visit, in the order of the contents; of the site that ROPE_LAB_SITE names, what is there."""
+    listed = [*toc_pages(yaml.safe_load((ROOT / "_toc.yml").read_text())), *MADE_BY_SPHINX]
+    if "ROPE_LAB_SITE" not in os.environ:
+        return listed
+    html = Path(os.environ["ROPE_LAB_SITE"]).resolve()
+    names = sorted(page.relative_to(html).with_suffix("").as_posix() for page in html.rglob("*.html"))
+    built = [name for name in names if not name.startswith("_static/") and name != "index"]
+    return sorted(built, key=lambda name: listed.index(name) if name in listed else len(listed))
 
 
 class Server:
@@ -152,6 +157,7 @@ def visiting(browser: Browser, site: Site, name: str, *, phone: bool = False, lo
     )
     context.set_default_timeout(60_000)  # a busy machine takes half a minute for the ledger
     context.add_init_script(path=CHECKS)
+    context.add_init_script(NO_TRANSITIONS)
     try:
         page = context.new_page()
         visit = Visit(page, name, phone, (site.file,) if local else (site.http,))

@@ -46,7 +46,7 @@ CHROMIUM = [
     "--disable-sync",
     "--disable-background-networking",
     "--disable-component-update",
-    "--js-flags=--max-lazy --no-opt",  # a page lives too short for code that is compiled a second time
+    "--js-flags=--max-lazy --no-turbofan",  # a page lives too short for what is optimised to the last
     "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE 127.0.0.1",  # the network is closed
 ]
 

@@ -8,6 +8,7 @@ from playwright.sync_api import expect
 from safetensors.numpy import save
 
 from rope_lab.chapters.ch00_intro.tapestry import COLUMNS, Tapestry
+from tests.site.conftest import showing
 
 YARN = {
     "model_type": "mine",
@@ -100,6 +101,20 @@ WEIGHTS = [  # names and shapes, and what they tell
 ]
 
 
+@pytest.fixture(scope="module")
+def cover(browser, tmp_path_factory):
+    with showing(browser, tmp_path_factory.mktemp("cover")) as show:
+        yield show(Tapestry())
+
+
+@pytest.fixture
+def page(cover):
+    """The cover's widget as its page gave it: opened once for all tests that leave nothing behind but its state."""
+    cover.get_by_role("button", name="Reset").click()
+    expect(cover.get_by_label("model")).to_have_value("Llama 3 8B")
+    return cover
+
+
 def score(page):
     return page.locator('dd[data-name="logit"]').inner_text()
 
@@ -119,8 +134,7 @@ def pixels(page, number):
     return page.locator(".rope-loom canvas").nth(number).evaluate("c => c.toDataURL()")
 
 
-def test_one_word_changes_the_strip_and_the_cloth_does_not(show):
-    page = show(Tapestry())
+def test_one_word_changes_the_strip_and_the_cloth_does_not(page):
     box = page.locator(".rope-loom svg").bounding_box()
     wide = page.locator(".rope-loom canvas").first.bounding_box()["width"] / COLUMNS
     word = box["x"] + (value(page, "n") + 0.5) * wide
@@ -136,8 +150,7 @@ def test_one_word_changes_the_strip_and_the_cloth_does_not(show):
     assert pixels(page, 1) != before[2]
 
 
-def test_keys_do_what_a_drag_does(show):
-    page = show(Tapestry())
+def test_keys_do_what_a_drag_does(page):
     before = score(page)
     page.locator('input[data-name="shift"]').press("End")
     assert score(page) == before
@@ -151,10 +164,11 @@ def test_keys_do_what_a_drag_does(show):
     expect(page.locator("svg text", has_text="96 planes do not turn")).to_be_visible()
 
 
-@pytest.mark.parametrize(("config", "expected", "told"), READ, ids=[told for *_, told in READ])
-@pytest.mark.parametrize("way", ["chosen", "dropped"])
-def test_a_configuration_is_read(show, tmp_path, config, expected, told, way):
-    page = show(Tapestry())
+CASES = [("chosen", *case) for case in READ] + [("dropped", *READ[0])]
+
+
+@pytest.mark.parametrize(("way", "config", "expected", "told"), CASES)
+def test_a_configuration_is_read(page, tmp_path, way, config, expected, told):
     text = json.dumps(config)
     if way == "chosen":
         file = tmp_path / "config.json"
@@ -182,8 +196,7 @@ def test_a_configuration_is_read(show, tmp_path, config, expected, told, way):
     assert f"{values['never']} of {values['turning']}" in page.locator('dd[data-name="never"]').inner_text()
 
 
-def test_names_and_shapes_of_weights_are_told(show, tmp_path):
-    page = show(Tapestry())
+def test_names_and_shapes_of_weights_are_told(page, tmp_path):
     sent = []
     page.on("request", lambda request: sent.append(request.url))
     file = tmp_path / "model.safetensors"
@@ -204,8 +217,7 @@ def test_names_and_shapes_of_weights_are_told(show, tmp_path):
     expect(page.get_by_label("model")).to_have_value("Llama 3 8B")
 
 
-def test_a_configuration_read_before_counts_the_heads_of_weights(show, tmp_path):
-    page = show(Tapestry())
+def test_a_configuration_read_before_counts_the_heads_of_weights(page, tmp_path):
     weights = save({name: np.zeros(shape, np.float16) for name, shape in PLAIN.items()})
     for name, content in [("config.json", b'{"head_dim": 8, "rope_theta": 1e4}'), ("model.safetensors", weights)]:
         (tmp_path / name).write_bytes(content)
@@ -214,8 +226,7 @@ def test_a_configuration_read_before_counts_the_heads_of_weights(show, tmp_path)
 
 
 @pytest.mark.parametrize(("text", "said"), REFUSED)
-def test_a_file_that_is_none_is_answered(show, tmp_path, text, said):
-    page = show(Tapestry())
+def test_a_file_that_is_none_is_answered(page, tmp_path, text, said):
     (tmp_path / "config.json").write_text(text)
     page.locator("input[type=file]").set_input_files(tmp_path / "config.json")
     expect(page.locator(".rope-told")).to_contain_text(said)
@@ -230,6 +241,12 @@ def test_a_picture_is_saved_under_the_models_name(show):
     head = saved.value.path().read_bytes()[:24]
     assert head[:8] == b"\x89PNG\r\n\x1a\n"
     assert (int.from_bytes(head[16:20]), int.from_bytes(head[20:24])) == (2400, 1260)
+
+
+def test_the_cover_shrinks_with_its_sheet(page):
+    """Nothing is drawn anew between screen and paper: the cloth is placed in shares of its frame."""
+    styles = page.locator(".rope-loom canvas").evaluate_all("all => all.map((c) => c.style.cssText)")
+    assert ["px" in style for style in styles] == [False, False]
 
 
 def test_the_ink_follows_the_theme(show):

@@ -1,6 +1,7 @@
 """Search finds a word with no server behind it, and finds nothing for a word that is not there."""
 
 import re
+from urllib.parse import quote_plus
 
 import pytest
 
@@ -11,34 +12,44 @@ from tests.site_ext.test_search_sections import TYPED
 RESULTS = "#search-results ul.search li"
 
 
-def search(visit, word: str) -> list[str]:
+def ask(page, word: str) -> list[str]:
     """Ask as a reader does, with the button or Ctrl+K of any page; the addresses of the results."""
-    visit.page.keyboard.press("Control+k")
-    field = visit.page.locator("dialog input[type=search], .search-button__search-container input[type=search]").first
+    page.keyboard.press("Control+k")
+    field = page.locator("dialog input[type=search], .search-button__search-container input[type=search]").first
     field.fill(word)
-    with visit.page.expect_navigation(url=re.compile(r"search\.html\?q=")):
+    with page.expect_navigation(url=re.compile(r"search\.html\?q=")):
         field.press("Enter")
-    visit.page.wait_for_function(
+    return results(page)
+
+
+def results(page) -> list[str]:
+    page.wait_for_function(
         "() => /found|did not match/i.test(document.querySelector('#search-results')?.innerText ?? '')"
     )
-    return [link.get_attribute("href") for link in visit.page.locator(f"{RESULTS} > a").all()]
+    return page.locator(f"{RESULTS} > a").evaluate_all("all => all.map((link) => link.getAttribute('href'))")
 
 
-@pytest.fixture
+def search(reader, words: str) -> list[str]:
+    """The results at the address to which ``ask`` leads."""
+    reader.goto(f"search.html?q={quote_plus(words)}")
+    return results(reader)
+
+
+@pytest.fixture(scope="module")
 def reader(browser, site):
-    """Somebody who has opened the book's first page."""
-    with visiting(browser, site, page_names()[0]) as visit:
-        yield visit
+    """One page for all searches."""
+    page = browser.new_page(base_url=site.http)
+    yield page
+    page.close()
 
 
 @pytest.mark.parametrize("local", [False, True], ids=["http", "file"])
 def test_search(browser, site, local):
     root, chapter = page_names()[0], next(name for name in page_names() if re.match(r"book/\d\d_", name))
-    with visiting(browser, site, chapter, local=local) as visit:
-        words = re.findall(r"[a-z]{6,}", visit.page.locator("main p").first.inner_text().lower())
-        assert words, "the chapter's first paragraph has no long word to look for"
+    text = (site.html / f"{chapter}.html").read_text(encoding="utf-8")
+    words = re.findall(r"[a-z]{6,}", re.search(r"<main.*?<p\b[^>]*><span>(.*?)</span>", text, re.DOTALL)[1].lower())
     with visiting(browser, site, root, local=local) as visit:
-        found = search(visit, words[0])
+        found = ask(visit.page, words[0])
         assert any(chapter.split("/")[-1] in address for address in found)
         visit.page.locator(f"{RESULTS} > a").first.click()
         visit.page.wait_for_load_state("load")
@@ -48,13 +59,9 @@ def test_search(browser, site, local):
 
 def test_a_summary_is_of_the_article_alone(reader):
     assert search(reader, "wavelength")
-    reader.page.locator(f"{RESULTS} p.context").first.wait_for()
-    for told in reader.page.locator(f"{RESULTS} p.context").all_inner_texts():
+    reader.locator(f"{RESULTS} p.context").first.wait_for()
+    for told in reader.locator(f"{RESULTS} p.context").all_inner_texts():
         assert not re.search(r"\bColab\b|\bContents\b|chapter \d+ of \d+", told), told
-
-
-def test_control_search(reader):
-    assert search(reader, "zyzzyvaquux") == []
 
 
 def test_a_symptom_is_found_in_the_words_of_those_who_meet_it(reader):
@@ -73,6 +80,7 @@ def test_a_page_that_is_its_title_stands_there_once(reader):
     assert sum(address.endswith("book/05_generators.html") for address in found) == 1
 
 
+@pytest.mark.deep(keep=3)  # tests/site_ext/test_search_sections.py asks all without a browser
 @pytest.mark.parametrize("typed", TYPED)
 def test_a_symptom_stands_among_the_first_three(reader, typed):
     assert any(address.endswith(f"symptoms.html#{TYPED[typed]}") for address in search(reader, typed)[:3])
@@ -80,18 +88,18 @@ def test_a_symptom_stands_among_the_first_three(reader, typed):
 
 def test_one_word_of_several_is_enough_and_more_of_them_rank_higher(reader):
     found = search(reader, "zyzzyvaquux wavelength cosine")
-    scores = [float(link.get_attribute("data-score")) for link in reader.page.locator(f"{RESULTS} > a").all()]
+    scores = [float(link.get_attribute("data-score")) for link in reader.locator(f"{RESULTS} > a").all()]
     assert len(found) > 5
     assert scores == sorted(scores, reverse=True)
     assert scores[0] - scores[-1] > 1  # two words of two, and one
 
 
 def test_with_no_hit_it_says_where_to_go(reader):
-    search(reader, "zyzzyvaquux")
-    ways = reader.page.locator("#search-results .search-ways")
+    assert search(reader, "zyzzyvaquux") == []
+    ways = reader.locator("#search-results .search-ways")
     assert "rope-lab audit" in ways.inner_text()
     ways.get_by_role("link", name="index by symptom").click()
-    reader.page.wait_for_url("**/symptoms.html")
+    reader.wait_for_url("**/symptoms.html")
 
 
 def test_a_result_leads_to_the_section_with_the_word(reader):
@@ -99,9 +107,7 @@ def test_a_result_leads_to_the_section_with_the_word(reader):
     inside = ["#" in address for address in found]
     assert inside[0]
     assert sum(inside) >= 3
-    with reader.page.expect_navigation():
-        reader.page.locator(f"{RESULTS} > a").first.click()
-    section = reader.page.evaluate(
-        "() => document.getElementById(decodeURIComponent(location.hash.slice(1))).innerText"
-    )
+    with reader.expect_navigation():
+        reader.locator(f"{RESULTS} > a").first.click()
+    section = reader.evaluate("() => document.getElementById(decodeURIComponent(location.hash.slice(1))).innerText")
     assert "wavelength" in section.lower()

@@ -13,11 +13,17 @@ READING = 1200  # ms of the page's clock: a little longer than a section must be
 PLACE = "planes-that-never-turn-once"
 
 
-@pytest.fixture(params=[False, True], ids=["http", "file"])
+@pytest.fixture
 def chapter(request, browser, site):
     """A chapter that is open for the first time: on a desk over http, on a phone from a file."""
     with visiting(browser, site, CHAPTER, phone=request.param, local=request.param, clock=True) as visit:
         yield visit
+
+
+HTTP, FILE = (  # in each run; the other way in the deep run
+    pytest.mark.parametrize("chapter", [way, pytest.param(not way, marks=pytest.mark.deep)], indirect=True)
+    for way in (False, True)
+)
 
 
 def way(page):
@@ -60,6 +66,7 @@ def answer(form, *, right):
     form.locator("[type=submit]").click()
 
 
+@FILE
 def test_continue_leads_back_to_where_the_reader_stopped(chapter):
     page = chapter.page
     read(page, PLACE)
@@ -78,9 +85,13 @@ def test_control_whoever_has_not_been_here_has_nothing_to_continue(browser, site
         assert not visit.page.locator(".way-foot").count()
 
 
+@HTTP
 def test_a_chapter_is_read_when_its_sections_were_seen_up_to_keep(chapter):
     page = chapter.page
     every = sections(page)
+    read(page, every[-1])  # the control: a jump to the end is no reading
+    assert not way(page).get("chapters", {}).get("02_many_planes", {}).get("read")
+    assert marks(page) == {}
     core = every[: every.index("keep") + 1]
     for section in core[:-1]:
         read(page, section)
@@ -90,13 +101,7 @@ def test_a_chapter_is_read_when_its_sections_were_seen_up_to_keep(chapter):
     assert marks(page) == {"02": "(read)"}
 
 
-def test_control_a_jump_to_the_end_is_no_reading(chapter):
-    page = chapter.page
-    read(page, sections(page)[-1])
-    assert not way(page).get("chapters", {}).get("02_many_planes", {}).get("read")
-    assert marks(page) == {}
-
-
+@FILE
 def test_answers_are_marked_and_all_is_forgotten_on_request(chapter):
     page = chapter.page
     for form in page.locator("form.quiz[data-kind=prediction]").all():
@@ -117,15 +122,7 @@ def test_answers_are_marked_and_all_is_forgotten_on_request(chapter):
     assert page.locator("form.quiz:not([data-state=open])").count() == 0
 
 
-def test_control_who_does_not_confirm_keeps_it(chapter):
-    page = chapter.page
-    answer(page.locator("form.quiz[data-kind=prediction]").first, right=True)
-    read(page, PLACE)
-    page.on("dialog", lambda asked: asked.dismiss())
-    page.locator(".way-forget").evaluate("button => button.click()")
-    assert way(page)["last"]["section"] == PLACE
-
-
+@FILE
 def test_the_line_grows_with_the_page(chapter):
     page = chapter.page
     grown = "parseFloat(getComputedStyle(document.querySelector('.way-line')).scale)"
@@ -138,6 +135,7 @@ LINES = """[...document.querySelectorAll(".bd-links a")]
   .map((link) => [link.href, link.offsetTop, link.offsetHeight, link.offsetWidth].join(" "))"""
 
 
+@HTTP
 def test_marks_move_no_line_of_the_side_bar(chapter):
     page = chapter.page
     page.reload()  # the visit has unfolded what folds
@@ -154,10 +152,14 @@ def test_marks_move_no_line_of_the_side_bar(chapter):
     assert page.evaluate(LINES) == before
 
 
+@FILE
 def test_marks_and_their_foot_can_be_read(chapter):
     page = chapter.page
     answer(page.locator("form.quiz[data-kind=prediction]").first, right=True)
     read(page, PLACE)
+    page.on("dialog", lambda asked: asked.dismiss())
+    page.locator(".way-forget").evaluate("button => button.click()")
+    assert way(page)["last"]["section"] == PLACE  # who does not confirm keeps it
     if chapter.phone:  # the side bar, as its button shows it
         page.evaluate("document.querySelector('.primary-toggle').click()")
     for scheme in ("light", "dark"):

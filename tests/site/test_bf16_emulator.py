@@ -36,8 +36,8 @@ def patterns():
     return np.unique(np.concatenate([halves.ravel(), ties.ravel().clip(0, 2**32 - 1).astype(np.uint32)]))
 
 
-def disagreements(name, script, blank):
-    words = patterns()
+def disagreements(name, script, blank, every=1):
+    words = patterns()[::every]
     numbers = words.view(np.float32)
     theirs = torch.from_numpy(numbers.copy()).to(TORCH[name]).view(torch.int16).numpy().view(np.uint16)
     answer = blank.evaluate(RUN, [script, f"{name}Bits", b64encode(words.tobytes()).decode()])
@@ -62,4 +62,4 @@ def test_bit_for_bit(name, blank):
 )
 def test_control_a_wrong_rounding_is_reported(name, right, wrong, blank):
     assert right in BfPositions._esm
-    assert disagreements(name, BfPositions._esm.replace(right, wrong), blank) > 0
+    assert disagreements(name, BfPositions._esm.replace(right, wrong), blank, every=7) > 0

@@ -12,7 +12,7 @@ CHAPTERS = [name for name in page_names() if re.fullmatch(r"book/\d\d_\w+", name
 
 def wrong_in_captions(text: str, chapter: int) -> list[str]:
     """Pictures without a caption, and numbers that do not count from 1."""
-    page = BeautifulSoup(text, "html.parser")
+    page = BeautifulSoup(re.sub("(?s)<(m-tex|svg|script)\\b.*?</\\1>", "", text), "html.parser")
     framed = [picture.find_parent("figure") for picture in page.select("div.rope-svg")]
     found = [f"picture {n} has no caption" for n, one in enumerate(framed, 1) if not (one and one.figcaption)]
     numbers = [number.get_text().strip() for number in page.select("figcaption .caption-number")]

@@ -32,16 +32,12 @@ def dead(html, page: str, text: str) -> list[str]:
 
 
 @pytest.mark.parametrize("name", PAGES)
-def test_a_page_has_a_clean_copy(html, name):
+def test_a_page_has_a_clean_copy_and_names_it(html, name):
     text = (html / f"{name}.md").read_text(encoding="utf-8")
     assert re.match(r"# \S.*\n\n> \S.*\n\n", text), text[:200]
     assert remnants(text) == []
     assert dead(html, name, text) == []
     assert len(re.findall(r"^```", text, re.MULTILINE)) % 2 == 0
-
-
-@pytest.mark.parametrize("name", PAGES)
-def test_a_page_names_its_copy(html, name):
     head = (html / f"{name}.html").read_text(encoding="utf-8").partition("</head>")[0]
     assert f'<link rel="alternate" type="text/markdown" href="{name.rpartition("/")[2]}.md"' in head
 

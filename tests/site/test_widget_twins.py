@@ -27,7 +27,7 @@ def blank(browser):
     page.close()
 
 
-@pytest.mark.parametrize("states", [10, pytest.param(40, marks=pytest.mark.deep)])
+@pytest.mark.parametrize("states", [5, pytest.param(40, marks=pytest.mark.deep)])
 @pytest.mark.parametrize("cls", catalogue(), ids=lambda cls: cls.slug)
 def test_twins_agree(cls, states, blank):
     assert not disagreements(cls, cls._esm, blank, states)

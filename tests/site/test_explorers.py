@@ -17,8 +17,10 @@ CUT = """(root) => {
 }"""
 
 
-@pytest.mark.parametrize("cls", [OrderingExplorer, LearningCurves], ids=lambda cls: cls.slug)
-@pytest.mark.parametrize("width", [360, 768])
+@pytest.mark.deep(keep=2)
+@pytest.mark.parametrize(
+    ("cls", "width"), [(OrderingExplorer, 360), (LearningCurves, 360), (LearningCurves, 768), (OrderingExplorer, 768)]
+)
 def test_no_name_of_any_experiment_is_cut(cls, width, show):
     page = show(cls(), viewport={"width": width, "height": 800})
     choice = page.locator('select[data-name="panel"]')

@@ -23,19 +23,14 @@ AXIS = """() => [...document.querySelectorAll("section > .marked > div.math, sec
 })"""
 
 
-def test_no_formula_is_beheaded(visit: Visit):
+def test_no_formula_is_beheaded_and_a_numbered_one_fits_a_phone(visit: Visit):
     assert visit.page.evaluate(BEHEADED) == []
+    assert not visit.phone or visit.page.evaluate(WIDE) == []
 
 
-def test_a_numbered_formula_fits_a_phone(visit: Visit):
-    if visit.phone:
-        assert visit.page.evaluate(WIDE) == []
-
-
-@pytest.mark.parametrize("name", ["04_relative_identity", "12_what_crope_removes"])
-def test_numbered_or_not_formulas_stand_on_one_axis(browser, site, name):
+def test_numbered_or_not_formulas_stand_on_one_axis(browser, site):
     page = browser.new_page(viewport=DESK)
-    page.goto(f"{site.file}book/{name}.html")
+    page.goto(f"{site.file}book/04_relative_identity.html")
     still(page)
     beside = page.evaluate(AXIS)
     assert len(beside) > 4
@@ -48,12 +43,12 @@ def test_numbered_or_not_formulas_stand_on_one_axis(browser, site, name):
     page.close()
 
 
-@pytest.mark.parametrize("screen", [DESK, PHONE], ids=["desk", "phone"])
-@pytest.mark.parametrize("name", ["01_one_plane", "04_relative_identity"])
-def test_nothing_moves_while_a_chapter_loads(browser, site, name, screen):
+@pytest.mark.deep(keep=2)
+@pytest.mark.parametrize(("number", "screen"), [("01", DESK), ("04", DESK), ("04", PHONE), ("01", PHONE)])
+def test_nothing_moves_while_a_chapter_loads(browser, site, number, screen):
     context = browser.new_context(viewport=screen, reduced_motion="reduce")
     page = context.new_page()
-    page.goto(f"{site.http}book/{name}.html")
+    page.goto(f"{site.http}book/{next((site.html / 'book').glob(f'{number}_*.html')).name}")
     assert shift(page) < 0.05
     page.add_style_tag(content="article { padding-top: 200px !important }")
     assert shift(page) > 0.05  # the control
@@ -71,8 +66,8 @@ def test_letters_wear_the_inks_of_the_figures(browser, site):
     page.close()
 
 
-@pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize("way", ["http", "file"])
+@pytest.mark.deep(keep=2)
+@pytest.mark.parametrize(("way", "scheme"), [("http", "light"), ("http", "dark"), ("file", "dark"), ("file", "light")])
 def test_the_first_paint_has_the_theme_of_the_screen(browser, site, way, scheme):
     context = browser.new_context(viewport=PHONE, color_scheme=scheme)
     page = context.new_page()

@@ -5,6 +5,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
+from tests.deep import sampled
 from tests.site.pages import CHAPTER, DESK, PHONE, page_names, shift
 
 CHAPTERS = [name for name in page_names() if CHAPTER.fullmatch(name)]
@@ -62,9 +63,7 @@ def test_the_chapters_with_a_figure_are_these(html):
     assert found == WITH_FIGURE
 
 
-@pytest.mark.parametrize(
-    "number", [number if number % 3 == 0 else pytest.param(number, marks=pytest.mark.deep) for number in WITH_FIGURE]
-)
+@pytest.mark.parametrize("number", sampled(WITH_FIGURE, WITH_FIGURE[2::6]))
 def test_the_figure_waits_for_the_guess_and_remembers_it(number, open_page):
     page = open_page(chapter(number))
     form, control = hero(page)

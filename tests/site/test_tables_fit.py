@@ -14,9 +14,9 @@ BEYOND = """tables => tables.map((table) => {
 @pytest.mark.parametrize(
     ("name", "widths", "tables"),
     [
-        ("15_crope_tables", (390, 768), "table.folds"),
-        ("16_nine_placements", (390,), "table.folds"),
-        ("result_cards", (390,), "table.folds"),
+        ("16_nine_placements", (390, 768), "table.folds"),
+        pytest.param("15_crope_tables", (390, 768), "table.folds", marks=pytest.mark.deep),
+        pytest.param("result_cards", (390,), "table.folds", marks=pytest.mark.deep),
         ("17_which_rope", (768,), ".rope-table table"),
         ("atlas", (1280,), "table.atlas"),
         ("speed", (1280, 768), ".rope-table table"),
@@ -41,6 +41,7 @@ def test_the_bar_of_a_chapter_fits_the_smallest_phone(browser, site, name):
     page.close()
 
 
+@pytest.mark.deep(keep=2)
 @pytest.mark.parametrize("name", ["01_one_plane", "02_many_planes", "14_tiny_gpt", "15_crope_tables"])
 def test_code_in_a_fold_is_not_cut_while_there_is_room(browser, site, name):
     page = browser.new_page(viewport={"width": 768, "height": 900})

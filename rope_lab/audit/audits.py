@@ -24,7 +24,7 @@ from rope_lab.algebra.hf_schedules import RopeSettings
 from rope_lab.audit.adapters import Adapted, adapt
 from rope_lab.audit.constructions import scaled
 from rope_lab.audit.far_positions import LEAST
-from rope_lab.audit.fingerprints import Axis, Fingerprint, arrangement, axes_of, fingerprint
+from rope_lab.audit.fingerprints import Axis, Fingerprint, arrangement, axes_of, fingerprint, near_fingerprint
 from rope_lab.audit.foreign_code import TargetError, TimeUpError, expect_target, find, guarded, time_limit, version
 from rope_lab.audit.gallery import Mistake, like_in_gallery
 from rope_lab.audit.law_suite import Law, laws, module_laws
@@ -120,7 +120,9 @@ def examine(
     """
     checked = laws(f, head_dim=head_dim, keys=keys, window=window)
     like = like_in_gallery(f, head_dim=head_dim) if any(law.broken for law in checked) else None
-    seen = fingerprint(f, head_dim=head_dim, settings=settings, window=window)
+    kept = all(law.ok and law.asked for law in checked if law.name in ("answers", "isometry", "long positions"))
+    read = near_fingerprint if kept else fingerprint  # thousands of positions need not be asked twice
+    seen = read(f, head_dim=head_dim, settings=settings, window=window)
     if any(law.name == "isometry" and law.by_design for law in checked):  # the pair is sound; f was asked without it
         told = [text for text in seen.problems if text in LENGTHS_ALONE]
         seen = replace(

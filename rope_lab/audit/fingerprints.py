@@ -132,9 +132,11 @@ def fingerprint(
     return _asked(f, expect_even(head_dim, name="head_dim"), settings, window, everywhere=True)
 
 
-def near_fingerprint(f: Any, *, head_dim: int, settings: RopeSettings | None = None) -> Fingerprint:
-    """The fingerprint from the positions alone that it is read from: for an f whose every position costs a model."""
-    return _asked(f, head_dim, settings, WINDOW, everywhere=False)
+def near_fingerprint(
+    f: Any, *, head_dim: int, settings: RopeSettings | None = None, window: int | None = None
+) -> Fingerprint:
+    """The fingerprint from the positions alone that it is read from: for an f that was or cannot be asked at all."""
+    return _asked(f, head_dim, settings, window or WINDOW, everywhere=False)
 
 
 def _asked(f: Any, head_dim: int, settings: RopeSettings | None, window: int, *, everywhere: bool) -> Fingerprint:
@@ -146,7 +148,7 @@ def _asked(f: Any, head_dim: int, settings: RopeSettings | None, window: int, *,
                 probe = OneHead(probe)
                 seen = measure(probe, far=FAR, window=window)
                 seen.notes.append(f"each head has its own frequencies: these are those of head 0 of {HEADS}")
-            return _read(probe, seen, head_dim, settings, window if everywhere else None)
+            return _read(probe, seen, head_dim, settings, window, everywhere=everywhere)
         except RefusedError as refusal:
             return _blank(head_dim, str(refusal))
 
@@ -158,7 +160,7 @@ def _heads_differ(probe: Probe) -> bool:
 
 
 def _read(
-    probe: Probe, seen: Matrices, head_dim: int, settings: RopeSettings | None, window: int | None
+    probe: Probe, seen: Matrices, head_dim: int, settings: RopeSettings | None, window: int, *, everywhere: bool
 ) -> Fingerprint:
     problems = [*probe.remarks, *seen.problems]
     if not seen.linear:
@@ -194,10 +196,10 @@ def _read(
         problems.append("mismatched cos/sin layout: the two coordinates of a pair turn by different angles")
     elif not orthogonal:
         problems.append("not orthogonal: lengths and angles between vectors change")
-    unsteady = seen.unsteady(theta, probe.eps, window=window or WINDOW) if orthogonal or factor_alone else None
+    unsteady = seen.unsteady(theta, probe.eps, window=window) if orthogonal or factor_alone else None
     if unsteady:
         problems.append("position {0} does not turn {0} times as far as position 1: off by {1:.1e}".format(*unsteady))
-    elif window and seen.coupled and (orthogonal or factor_alone) and not seen.problems:
+    elif everywhere and seen.coupled and (orthogonal or factor_alone) and not seen.problems:
         far = far_turns(probe, window=window)
         problems += [far.words] if far.wrong is not None else []
     if len(directions) > 1 and not unsteady:

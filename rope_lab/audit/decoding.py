@@ -193,7 +193,8 @@ class _Asked:
     def __init__(self, model: Any, *, length: int | None, seed: int) -> None:
         import torch
 
-        self.model, self.made = model, _adapter(model)
+        self.model, self.made, self.doubled = model, _adapter(model), None
+        self.readings: dict[Any, Any] = {}  # by tokens and places
         self.wide, self.dtype = self.made is not None, ""
         config: Any = getattr(model, "config", None)
         config = config.get_text_config(decoder=True) if hasattr(config, "get_text_config") else config
@@ -238,8 +239,12 @@ class _Asked:
             if not self.wide:
                 return do(self.made(copy.deepcopy(self.model).eval()))
             torch.set_default_dtype(torch.float64)  # `guarded` puts it back
+            if self.doubled is None:
+                with watched:
+                    self.doubled = copy.deepcopy(self.model).eval().double()
+            copied = copy.deepcopy(self.doubled)
             with watched:
-                return do(self.made(copy.deepcopy(self.model).eval().double()))
+                return do(self.made(copied))
 
     def decoded(self, tokens: Any, cuts: Sequence[int]) -> Any:
         """The logits of these tokens, decoded in pieces of these sizes."""
@@ -260,14 +265,14 @@ class _Asked:
         """Whether a reading of these tokens, at these places, gives what was found."""
         if positions is not None and min(positions) < 0:
             return False
+        asked = str((tokens.tolist(), positions))  # a fresh copy would answer the same again
         try:
-            seen = self(
-                lambda d: (
-                    d.read(tokens) if positions is None else d.read(tokens, positions=tokens.new_tensor(positions))
-                )
-            )
+            if asked not in self.readings:
+                places = {} if positions is None else {"positions": tokens.new_tensor(positions)}
+                self.readings[asked] = self(lambda d: d.read(tokens, **places))
         except TargetError:
             return False
+        seen = self.readings[asked]
         return _apart(seen[:, keep], found)[0] <= _eps(found) ** 0.5
 
     def cut(self, what: str, cuts: list[int]) -> DecodingRow:

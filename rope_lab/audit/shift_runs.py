@@ -47,8 +47,10 @@ class Watched(TorchFunctionMode):
         kwargs = kwargs or {}
         if self.wide:
             func = CASTS.get(func, func)
-            args = tuple(_wide(a) for a in args)
-            kwargs = {name: _wide(value) for name, value in kwargs.items()}
+            if torch.dtype in map(type, args):  # most calls name none, and there are thousands in a run
+                args = tuple(_wide(a) for a in args)
+            if kwargs:
+                kwargs = {name: _wide(value) for name, value in kwargs.items()}
         if func is torch.nn.functional.scaled_dot_product_attention:
             names = enumerate(("query", "key", "value"))
             q, k, v = (kwargs.get(n, args[i] if i < len(args) else None) for i, n in names)

@@ -40,8 +40,12 @@ for line in sys.stdin:
         os.chdir(folder)
         for number, name in enumerate(("stdin", "stdout", "stderr")):
             os.dup2(os.open(name, os.O_RDWR | os.O_CREAT), number)
-        exec(code, {{"__name__": "__main__"}})
-        sys.exit()
+        status = 0
+        try: exec(code, {{"__name__": "__main__"}})
+        except SystemExit as done: status = done.code or 0
+        except BaseException: status = sys.excepthook(*sys.exc_info()) or 1
+        sys.stdout.flush(), sys.stderr.flush()
+        os._exit(status)  # to take torch down would cost each child a second
     print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
 """
 EVERY_MODULE = """

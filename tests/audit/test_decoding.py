@@ -237,6 +237,10 @@ class Foreign(nn.Module):
 def test_faults_of_what_is_called_as_transformers_are(fault, what, cause, settings):
     seen = wrong(ask(Foreign(fault, **settings)))
     assert seen[what] == cause
+
+
+@pytest.mark.parametrize("settings", [{}, {"positions": "absolute"}])
+def test_what_is_called_as_transformers_are_is_blamed_for_nothing(settings):
     assert ask(Foreign(**settings)).verdict == "decodes as it reads"
 
 

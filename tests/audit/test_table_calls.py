@@ -7,7 +7,7 @@ from rope_lab.audit.audits import audit
 from rope_lab.audit.gallery import GALLERY
 from rope_lab.audit.table_calls import cos_sin_function
 from rope_lab.commands import audit_commands
-from tests.audit.implementations import module_in
+from tests.audit.implementations import Here, module_in
 
 CLASS = """
 import torch
@@ -152,7 +152,8 @@ def test_mistakes_of_the_gallery_are_found_by_the_law_that_it_names(name, text, 
     assert mistake.caught_by in broken(examined(text, change))
 
 
-def test_what_was_done_with_the_tables_is_printed(examined, capsys):
+def test_what_was_done_with_the_tables_is_printed(examined, capsys, monkeypatch):
+    monkeypatch.setattr(audit_commands, "Auditor", Here)
     examined(CLASS)
     assert audit_commands.audit_target("own_tables:RotaryEmbedding", head_dim=8)
     assert (

@@ -6,10 +6,12 @@ import pytest
 from typer.testing import CliRunner
 
 from rope_lab.cli import app
+from rope_lab.commands import audit_commands
 from rope_lab.commands.audit_process import Auditor
 from rope_lab.commands.audit_targets import Question, answered, ask_all, parse, read_settings
 from rope_lab.errors import FileError
 from tests.audit.family import TEXT
+from tests.audit.implementations import Here
 
 LIST = """
 # what is asked
@@ -22,6 +24,7 @@ listed_family:no_such_name
 
 def test_a_list_is_answered_once(tmp_path, monkeypatch):
     """Settings of the line; a row for each kind of layer; what is answered is not asked again."""
+    monkeypatch.setattr(audit_commands, "Auditor", Here)
     monkeypatch.syspath_prepend(tmp_path)
     (tmp_path / "listed_family.py").write_text(TEXT, encoding="utf-8")
     (tmp_path / "list.txt").write_text(LIST, encoding="utf-8")

@@ -226,8 +226,9 @@ class RunConfig:
 
         A field at its default is left out, so a field added later, whose default means "as before", renames no run.
         """
-        values = self.to_dict()
-        said = {f.name: values[f.name] for f in fields(self) if values[f.name] != _default(f)}
+        known = {f.name: f for f in fields(self) if getattr(self, f.name) != f.default}  # few, of some forty
+        values = json.loads(json.dumps({name: getattr(self, name) for name in known}))
+        said = {name: value for name, value in values.items() if value != _default(known[name])}
         return hashlib.sha256(json.dumps(said, sort_keys=True).encode()).hexdigest()[:16]
 
     @property

@@ -242,7 +242,8 @@ def every_mistake_by_name(law, rng):
     missed = 0
     for mistake in audit.GALLERY:
         broken = {seen.name for seen in mistake.examine(head_dim=8) if not seen.ok}
-        missed += law(mistake) not in broken
+        if law(mistake) not in broken:
+            return 1.0
     for layout in ("interleaved", "half"):
         theta = rng.choice([-1, 1]) * rotation.frequencies(8, base=np.exp(rng.uniform(3, 13)))
 

@@ -97,10 +97,9 @@ def test_every_law_says_where_it_was_asked():
     }
 
 
-@pytest.mark.parametrize("head_dim", [8, 32])
 @pytest.mark.parametrize("mistake", GALLERY, ids=lambda m: m.name)
-def test_each_mistake_is_caught_by_name(mistake, head_dim):
-    found = {law.name: law.ok for law in mistake.examine(head_dim=head_dim)}
+def test_each_mistake_is_caught_by_name(mistake):
+    found = {law.name: law.ok for law in mistake.examine(head_dim=32)}
     assert found[mistake.caught_by] is False
 
 

@@ -135,7 +135,7 @@ def fingerprint(
 def near_fingerprint(
     f: Any, *, head_dim: int, settings: RopeSettings | None = None, window: int | None = None
 ) -> Fingerprint:
-    """The fingerprint from the positions alone that it is read from: for an f that was or cannot be asked at all."""
+    """The fingerprint from the positions alone that it is read from: all others were asked, or each costs a model."""
     return _asked(f, head_dim, settings, window or WINDOW, everywhere=False)
 
 

@@ -67,7 +67,8 @@ class Signs(SphinxPostTransform):
         for mark in list(self.document.findall(mark_node)):  # those that stand under no equation
             if not self.on_title(mark):
                 leave_place(mark)
-        claims = [name for name in dict.fromkeys(mark["name"] for mark in marks) if name in load()]
+        ledger = load()
+        claims = [name for name in dict.fromkeys(mark["name"] for mark in marks) if name in ledger]
         if claims and LEDGER in self.env.found_docs:
             entries = self.entries()
             texts = [entries[place] for place in (f"claim-{name}".lower() for name in claims) if place in entries]
@@ -103,7 +104,8 @@ class Signs(SphinxPostTransform):
     def signs(self, marks: list[mark_node], places: list[str]) -> str:
         """The sign and the words beside it, or only the places where there is nothing to show."""
         shown = "".join(f'<span class="mark-place" id="{escape(place)}"></span>' for place in places)
-        claims = [load()[mark["name"]] for mark in marks if mark["kind"] == "claim" and mark["name"] in load()]
+        ledger = load()
+        claims = [ledger[mark["name"]] for mark in marks if mark["kind"] == "claim" and mark["name"] in ledger]
         defined = [mark["name"] for mark in marks if mark["kind"] == "defines"]
         if claims:
             sign, words = SIGNS[claims[0].evidence]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pkgutil
 from fnmatch import fnmatchcase
+from functools import cache
 from importlib import import_module
 from types import ModuleType
 
@@ -13,9 +14,14 @@ TRAINS = ("experiments*", "measures", "task", "diagonal_rnn", "offset_head", "gr
 
 def modules(pattern: str) -> list[ModuleType]:
     """Import the modules of all rooms whose own name matches, such as "claims_*"; in the order of the rooms."""
+    return [import_module(name) for name in _names(*__path__) if fnmatchcase(name.rpartition(".")[2], pattern)]
+
+
+@cache
+def _names(*folders: str) -> list[str]:
+    """The modules of all rooms: a process looks for them once, since the ledger is asked for thousands of times."""
     return [
-        import_module(f"{room.name}.{module.name}")
-        for room in pkgutil.iter_modules(__path__, f"{__name__}.")
+        f"{room.name}.{module.name}"
+        for room in pkgutil.iter_modules(folders, f"{__name__}.")
         for module in pkgutil.iter_modules(import_module(room.name).__path__)
-        if fnmatchcase(module.name, pattern)
     ]

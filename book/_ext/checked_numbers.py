@@ -76,6 +76,8 @@ def pages_with_numbers(_: Sphinx, env: BuildEnvironment) -> list[str]:
 
 def fill(app: Sphinx, doctree: nodes.document, docname: str) -> None:
     """Put the numbers in their places."""
+    if not app.env.metadata[docname].get("counts"):
+        return  # most pages show none, and to count takes a while
     numbers = counted(app.env)
     for node in list(doctree.findall(count_node)):
         if node["name"] not in numbers:

@@ -43,7 +43,7 @@ SIGNED = re.compile(r'<dt class="sig .*?</dt>|<nav class="bd-toc-nav.*?</nav>', 
 BLANK = '<span class="w"> </span>'
 WORD = re.compile(r'<span class="pre">([^<]*)</span>')
 
-# What is removed from every page, as regular expressions.
+# What is removed from the head of every page, as regular expressions.
 DROPPED = (
     # From file:// a preload with crossorigin is refused and logged as an error; the scripts are loaded anyway.
     r'[ \t]*<link rel="preload"[^>]*>\n?',
@@ -126,11 +126,13 @@ def plain_lines(signature: re.Match[str]) -> str:
 
 def fix_page(text: str) -> str:
     """Leave out what a page can do without, name its arrows, and choose its theme before it is drawn."""
+    head, end, rest = text.partition("</head>")
     for pattern in DROPPED:
-        text = re.sub(pattern, "", text)
+        head = re.sub(pattern, "", head)
     for file, marks in SPARE.items():
         if not re.search(marks, text):
-            text = re.sub(LINK.format(file=file), "", text)
+            head = re.sub(LINK.format(file=file), "", head)
+    text = f"{head}{end}{rest}"
     text = SIGNED.sub(lambda names: WORD.sub(r"\1", names[0].replace(BLANK, " ")), text)
     if logo := LOGO.search(text):
         text = BUTTON.sub(rf"\1{HOME.format(logo[1])}", text)

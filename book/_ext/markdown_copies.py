@@ -18,10 +18,10 @@ from sphinx.application import Sphinx
 from sphinx.util.typing import ExtensionMetadata
 
 # What serves the page and not its reader.
-DROPPED = (
-    "[hidden], script, style, button, input, .headerlink, .opener, .argument, .chapter-links, .marks, .claims-of-page, "
-    ".quiz-plain, .quiz-says, .quiz-feedback, .quiz-where, .settled-says, .settled-form, .ledger-filter, "
-    ".toctree-wrapper"
+DROPPED = {"script", "style", "button", "input"}
+DROPPED_CLASSES = set(
+    "headerlink opener argument chapter-links marks claims-of-page quiz-plain quiz-says quiz-feedback quiz-where "
+    "settled-says settled-form ledger-filter toctree-wrapper".split()
 )
 LANGUAGE = re.compile(r"highlight-(\w+)")
 
@@ -93,12 +93,17 @@ def tex(math: Tag) -> str:
 def copy(body: str, about: str, page: str, pages: set[str]) -> str:
     """The copy of one page: its title, the line ``about`` that says what it is about, and the rest."""
     soup = BeautifulSoup(re.sub("(?s)<m-tex.*?</m-tex>", "", body), "html.parser")  # formulas have TeX beside them
-    for node in soup.select(DROPPED):
+    for node in soup.find_all(dropped):
         node.decompose()
-    for link in soup.select("a[href]"):
+    for link in soup.find_all("a", href=True):
         retarget(link, page, pages)
     title, _, text = plain(soup).partition("\n")
     return f"{title}\n\n> {about}\n{text}"
+
+
+def dropped(tag: Tag) -> bool:
+    """Whether a tag serves the page and not its reader; a selector asks the same in six times the time."""
+    return tag.name in DROPPED or "hidden" in tag.attrs or not DROPPED_CLASSES.isdisjoint(tag.get("class") or ())
 
 
 def retarget(link: Tag, page: str, pages: set[str]) -> None:

@@ -13,6 +13,7 @@ import sys
 import time
 from pathlib import Path
 
+from book import kernels
 from book._ext.page_inputs import inputs_of_pages
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -37,7 +38,8 @@ def build(root: Path = ROOT) -> int:
         "OMP_NUM_THREADS": "1",  # small products wait longer for idle threads than they take
         **os.environ,
     }
-    status = subprocess.run(command, check=False, env=own).returncode
+    with kernels.forked(own) as env:
+        status = subprocess.run(command, check=False, env=env).returncode
     if status or not index.exists():
         shutil.rmtree(doctrees, ignore_errors=True)
         print("The book did not build: the warnings above are errors. Fix them and run the same command again.")

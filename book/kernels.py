@@ -1,8 +1,8 @@
 """Kernels for the pages of a build, forked from one process that has imported what most of them import.
 
-Half a hundred kernels that each import PyTorch anew cost minutes. Jupyter starts this file in place of a kernel; it asks
-the one process for a fork, and lives as long as that. The one process has imported libraries and nothing else, so a
-page starts as in a new kernel. Wherever it does not answer, this file becomes an ordinary kernel.
+Half a hundred kernels that each import PyTorch anew cost minutes. Jupyter starts this file in place of a kernel; it
+asks the one process for a fork, and lives as long as that. The one process has imported libraries and nothing else, so
+a page starts as in a new kernel. Wherever it does not answer, this file becomes an ordinary kernel.
 """
 
 import json
@@ -46,7 +46,7 @@ def ask(address: str, arguments: list[str]) -> None:
     """Live as long as a forked kernel, or become an ordinary one."""
     with suppress(OSError), socket.socket(socket.AF_UNIX) as asked:
         asked.connect(address)
-        told = {"arguments": arguments, "folder": os.getcwd(), "env": dict(os.environ)}
+        told = {"arguments": arguments, "folder": os.getcwd(), "env": dict(os.environ)}  # noqa: PTH109  (slow to import)
         asked.sendall(json.dumps(told).encode() + b"\n")
         if kernel := asked.makefile().readline():
             signal.signal(signal.SIGINT, lambda *_: os.kill(int(kernel), signal.SIGINT))

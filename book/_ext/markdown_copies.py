@@ -19,10 +19,9 @@ from sphinx.util.typing import ExtensionMetadata
 
 # What serves the page and not its reader.
 DROPPED = {"script", "style", "button", "input"}
-DROPPED_CLASSES = set(
-    "headerlink opener argument chapter-links marks claims-of-page quiz-plain quiz-says quiz-feedback quiz-where "
-    "settled-says settled-form ledger-filter toctree-wrapper".split()
-)
+DROPPED_CLASSES = {"headerlink", "opener", "argument", "chapter-links", "marks", "claims-of-page", "toctree-wrapper"}
+DROPPED_CLASSES |= {"quiz-plain", "quiz-says", "quiz-feedback", "quiz-where"}
+DROPPED_CLASSES |= {"settled-says", "settled-form", "ledger-filter"}
 LANGUAGE = re.compile(r"highlight-(\w+)")
 
 

@@ -18,7 +18,8 @@ from sphinx.environment import BuildEnvironment
 from sphinx.search import languages
 from sphinx.util.typing import ExtensionMetadata
 
-ENGLISH = languages["en"]({})
+ENGLISH = languages["en"]
+LANGUAGE = ENGLISH({})
 UNSEEN = (nodes.section, nodes.raw, nodes.math, nodes.math_block, nodes.comment, nodes.system_message)
 
 INNER = {"proof-content", "exercise-content", "solution-content"}  # the text in a box: a part of the section around it
@@ -30,7 +31,7 @@ Section = tuple[str, str, str, dict[str, int]]
 @cache
 def stem(word: str) -> str:
     """The stem of a word; the same few thousand words stand on all pages."""
-    return ENGLISH.stem(word)
+    return LANGUAGE.stem(word)
 
 
 def own_text(node: nodes.Node) -> Iterator[str]:
@@ -50,8 +51,8 @@ def sections_of(doctree: nodes.document) -> list[Section]:
     """The sections of a page in their order; the anchor of the first, which is the page, is empty."""
     sections: list[Section] = []
     for section in doctree.findall(lambda node: isinstance(node, nodes.section) and not is_inner(node)):
-        words = (word for text in own_text(section) for word in ENGLISH.split(text))
-        stems = Counter(stem(word) for word in words if ENGLISH.word_filter(word))
+        words = (word for text in own_text(section) for word in LANGUAGE.split(text))
+        stems = Counter(stem(word) for word in words if LANGUAGE.word_filter(word))
         also = " ".join(node.astext() for node in section if "also" in node.get("classes", ()))
         sections.append((section["ids"][0] if sections else "", section[0].astext(), also, dict(stems)))
     return sections

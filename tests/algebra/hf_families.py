@@ -200,6 +200,9 @@ def seen(config: Any) -> Seen:
         return {}
     if config.model_type in ("gptj", "codegen", "roformer"):
         return {None: (_of_a_table(config), 1.0)}
+    if (bases := [b for b in getattr(config, "layer_rope_theta", None) or () if b]) and len(set(bases)) == 1:
+        config = copy.deepcopy(config)  # its model makes one for each base, by these
+        config.rope_parameters = {**config.rope_parameters, "rope_theta": bases[0]}
     module, found = module_of(config), {}
     for name, list_ in module.named_buffers() if module is not None else ():
         if name.endswith("inv_freq") and "original" not in name:
@@ -654,9 +657,71 @@ def _entry(kind: str) -> dict[str, Any]:
     return json.loads(DATA.read_text())["families"].get(kind, {})
 
 
-def verdict(kind: str, form: str) -> tuple[str, str]:
-    """How one form of a family's file is read: "read", "refused" or "wrong", and why; "none" without a reference."""
+PLAIN = {"rope_type": "default", "rope_theta": ODD}
+LINEAR = {"rope_type": "linear", "factor": 4.0}
+YARN = {"rope_type": "yarn", "factor": 4.0}
+OLD = {"type": "linear", "factor": 4.0}
+RANGES = {"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0}
+WINDOW = {"original_max_position_embeddings": 1024}
+ONE_OF_TWO = {"layer_types": ["sliding_attention", "full_attention"], "num_hidden_layers": 2}
+CHANGES: dict[str, dict[str, Any]] = {  # what a file may say besides: each of them in every family
+    **{n: {n: ODD} for n in BASES},
+    **{f"{n} {x}": {n: x} for n in SHARES for x in (0.5, 1.0)},
+    **{n: {n: 48} for n in ("rotary_dim", "qk_rope_head_dim", *words("widths"))},
+    "no width": {"head_dim": None},
+    "sizes": {"hidden_size": 1536, "num_attention_heads": 12},
+    **{
+        f"{where}: {name}": {where: rule}
+        for where in ("rope_parameters", "rope_scaling")
+        for name, rule in {
+            "null": None,
+            "empty": {},
+            "a base alone": {"rope_theta": ODD},
+            "plain": PLAIN,
+            "a share": PLAIN | {"partial_rotary_factor": 0.5},
+            "a share of one": PLAIN | {"partial_rotary_factor": 1.0},
+            "linear": LINEAR,
+            "linear with a base": LINEAR | {"rope_theta": ODD},
+            "linear with a share": LINEAR | {"rope_theta": ODD, "partial_rotary_factor": 0.5},
+            "linear of old": OLD,
+            "yarn": YARN,
+            "yarn with a window": YARN | WINDOW | {"rope_theta": ODD},
+            "yarn with more": YARN | WINDOW | {"mscale": 0.7, "mscale_all_dim": 1.0, "beta_fast": 20.0},
+            "yarn, not rounded": YARN | WINDOW | {"truncate": False},
+            "llama3": RANGES | WINDOW | {"rope_theta": ODD},
+            "dynamic": {"rope_type": "dynamic", "factor": 2.0, "rope_theta": ODD},
+            "proportional": {"rope_type": "proportional", "rope_theta": ODD, "partial_rotary_factor": 0.5},
+            "sections": {"type": "mrope", "mrope_section": [8, 12, 12]},
+            "for each kind": {"full_attention": PLAIN, "sliding_attention": PLAIN | {"rope_theta": 777.0}},
+            "for one kind": {"full_attention": PLAIN},
+            "linear for one kind": {"full_attention": PLAIN | LINEAR, "sliding_attention": PLAIN},
+        }.items()
+    },
+    "a base beside a rule": {"rope_parameters": LINEAR, "rope_theta": ODD},
+    "a base beside a rule of old": {"rope_scaling": OLD, "rope_theta": ODD},
+    "both rules": {"rope_scaling": LINEAR, "rope_parameters": PLAIN},
+    "two shares": {"partial_rotary_factor": 0.25, "rope_parameters": PLAIN | {"partial_rotary_factor": 0.5}},
+    "a window": {"max_position_embeddings": 8192, "rope_scaling": YARN},
+    "two windows": {"max_position_embeddings": 8192, "rope_scaling": YARN, "original_max_position_embeddings": 2048},
+    "a width for a layer": ONE_OF_TWO | {"per_layer_config": {"01": {"head_dim": 48}}},
+    "a width for a layer and for its kind": ONE_OF_TWO
+    | {"per_layer_config": {1: {"head_dim": 48}}, "global_head_dim": 96},
+    "no widths for layers": {"per_layer_config": None},
+    "a base for a layer": {"per_layer_config": {"0": {"rope_theta": 5.0}}},
+}
+
+
+def verdict(kind: str, form: str, change: str = "", *, on_top: bool = False) -> tuple[str, str]:
+    """How one form of a family's file is read: "read", "refused" or "wrong", and why; "none" without a reference.
+
+    With a change of `CHANGES`, in its part for text or on top of a larger file.
+    """
     file = file_of(kind, form)
+    path, _ = text_of(classes()[kind]())
+    part = file
+    for step in path.split(".") if path and not on_top else ():
+        part = part[step]
+    part.update(copy.deepcopy(CHANGES.get(change, {})))
     want = seen(text_of(config)[1]) if (config := made(kind, file)) is not None else {}
     if not want:
         return "none", "its class refuses it" if config is None else "no rotary embedding"
@@ -680,6 +745,18 @@ def verdict(kind: str, form: str) -> tuple[str, str]:
     return ("refused", refused) if refused else ("read", "")
 
 
+def changed(kind: str) -> list[str]:
+    """The changes of a family's files that are read otherwise than its class reads them, without a word."""
+    larger = text_of(classes()[kind]())[0] != ""
+    asked = [(form, change, top) for form in FORMS for change in CHANGES for top in (False, True)[: 1 + larger]]
+    found = {one: verdict(kind, *one[:2], on_top=one[2]) for one in asked}
+    return [
+        f"{kind} {form}, {change}{' on top' * top}: {why}"
+        for (form, change, top), (said, why) in found.items()
+        if said == "wrong"
+    ]
+
+
 def all_families() -> list[str]:
     """Every family of the installed transformers but those of which the table says that they do not turn, or how."""
     known = json.loads(DATA.read_text())
@@ -690,8 +767,10 @@ def main() -> int:
     """Print the table, also of another transformers than the one it was made from; 1 if a file is read wrongly."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--write", action="store_true", help=f"make {DATA.name} anew first")
+    parser.add_argument("--changed", action="store_true", help=f"ask also {len(CHANGES)} changes of each file")
     warnings.filterwarnings("ignore")
-    if parser.parse_args().write:
+    options = parser.parse_args()
+    if options.write:
         DATA.write_text(text_of_table(table()), encoding="utf-8")
     import transformers
 
@@ -706,6 +785,8 @@ def main() -> int:
             line = f"{kind:40} {form:22} {said:8} {'' if kind in table_['families'] else '(not in the table) '}{why}"
             print(line.rstrip())
             wrong += [line] if said == "wrong" else []
+        if options.changed:
+            wrong += changed(kind)
     print(*(f"{count:5} {name}" for name, count in sorted(counts.items())), *wrong, sep="\n")
     return int(bool(wrong))
 

@@ -86,6 +86,13 @@ def test_every_family_s_own_file_in_three_forms(family):
         assert said != "refused" or ("expected " in why and ("; " in why or "no rotary" in why)), f"{form}: {why}"
 
 
+@pytest.mark.parametrize("family", sampled(sorted(families()["families"]), ("dbrx", "gemma4_text", "granite_swa")))
+def test_every_family_s_changed_files(family):
+    """A file with one thing changed, as files of readers are: as its class reads it, or refused."""
+    pytest.importorskip("transformers")
+    assert family not in hf_families.classes() or not hf_families.changed(family)
+
+
 @pytest.mark.deep
 def test_every_family_is_in_the_table_as_the_command_writes_it():
     transformers = pytest.importorskip("transformers")

@@ -41,7 +41,7 @@ AUTO = "load it with transformers.AutoConfig.from_pretrained and give the object
 RULES = ("rope_parameters", "rope_scaling")
 SECTIONS = ("mrope_section", "xdrope_section", "mrope_interleaved")
 OF_ONE_LAYER = ("head_dim", "qk_rope_head_dim")  # what a layer may have for itself
-SIZES = (*RULES, "hidden_size", "num_attention_heads")
+SIZES = ("hidden_size", "num_attention_heads")
 
 
 @cache
@@ -156,12 +156,14 @@ class Part:
             is not None
         }
         if found:
-            self._refuse_two(found)
+            default = {**self.entry.get("set", {}), **self._mine("set", {})}
+            if len({default.get(name) for name in found}) == 1:  # one setting: where not, the first one counts
+                self._refuse_two(found)
             return next(iter(found.items()))
         if "per_layer_config" in self.file and "global_head_dim" in self._widths():
             raise ValueError(
-                f"per_layer_config: expected head_dim in it, or beside it, for {self.layer_type!r}, since {self.kind} "
-                "takes no default of these layers beside per_layer_config, got none; add it"
+                f"per_layer_config: expected head_dim in it for {self.layer_type!r}, since {self.kind} has no default "
+                "of these layers beside it, got none; add it"
             )
         for name in self._widths():
             if name not in self.file and (
@@ -243,16 +245,19 @@ class Part:
         ]
         if wrong:
             raise ValueError(
-                "per_layer_config: expected a dictionary under the number of each layer that differs, got other things "
-                f"under {', '.join(sorted(wrong))}; {AUTO}"
+                "per_layer_config: expected a dictionary for the number of each layer, got other things for "
+                f"{', '.join(sorted(wrong))}; {AUTO}"
             )
         layers = {int(i): own for i, own in layers.items()}
         count = self.file.get("num_hidden_layers")
         mine = list(range(count if isinstance(count, int) else max(layers, default=-1) + 2))
         if isinstance(kinds, list | tuple) and self.layer_type in kinds:
             mine = [i for i, kind in enumerate(kinds) if kind == self.layer_type]
+        said_here = {name: value for name, value in self.file.items() if value is not None}
+        known = {**self.entry.get("set", {}), **self._mine("set", {}), **said_here}
+        derived = not any(known.get(name) for name in self._widths())
         said: dict[str, Any] = {}
-        for name in sorted({n for own in layers.values() for n in own if _speaks(n) or n in SIZES}):
+        for name in sorted({n for own in layers.values() for n in own if _speaks(n) or (derived and n in SIZES)}):
             usual = self.file.get(name)
             found = [layers.get(i, {}).get(name, usual) for i in mine]
             if name not in OF_ONE_LAYER:

@@ -133,13 +133,18 @@ def fingerprint(
 
 
 def near_fingerprint(
-    f: Any, *, head_dim: int, settings: RopeSettings | None = None, window: int | None = None
+    f: Any, *, head_dim: int, settings: RopeSettings | None = None, window: int | None = None, factor: bool = True
 ) -> Fingerprint:
-    """The fingerprint from the positions alone that it is read from: all others were asked, or each costs a model."""
-    return _asked(f, head_dim, settings, window or WINDOW, everywhere=False)
+    """The fingerprint from the positions alone that it is read from: all others were asked, or each costs a model.
+
+    Without ``factor`` f was fitted from one position to another, where a factor on all of them cannot be seen.
+    """
+    return _asked(f, head_dim, settings, window or WINDOW, everywhere=False, factor=factor)
 
 
-def _asked(f: Any, head_dim: int, settings: RopeSettings | None, window: int, *, everywhere: bool) -> Fingerprint:
+def _asked(
+    f: Any, head_dim: int, settings: RopeSettings | None, window: int, *, everywhere: bool, factor: bool = True
+) -> Fingerprint:
     with restored(), np.errstate(all="ignore"):  # an f that overflows shows in the answer
         try:
             probe = Probe(f, head_dim=head_dim)
@@ -148,7 +153,7 @@ def _asked(f: Any, head_dim: int, settings: RopeSettings | None, window: int, *,
                 probe = OneHead(probe)
                 seen = measure(probe, far=FAR, window=window)
                 seen.notes.append(f"each head has its own frequencies: these are those of head 0 of {HEADS}")
-            return _read(probe, seen, head_dim, settings, window, everywhere=everywhere)
+            return _read(probe, seen, head_dim, settings, window, everywhere=everywhere, factor=factor)
         except RefusedError as refusal:
             return _blank(head_dim, str(refusal))
 
@@ -160,7 +165,14 @@ def _heads_differ(probe: Probe) -> bool:
 
 
 def _read(
-    probe: Probe, seen: Matrices, head_dim: int, settings: RopeSettings | None, window: int, *, everywhere: bool
+    probe: Probe,
+    seen: Matrices,
+    head_dim: int,
+    settings: RopeSettings | None,
+    window: int,
+    *,
+    everywhere: bool,
+    factor: bool,
 ) -> Fingerprint:
     problems = [*probe.remarks, *seen.problems]
     if not seen.linear:
@@ -170,9 +182,8 @@ def _read(
     width = head_dim if layout.startswith("half-split over") else 2 * len(theta)
     scale, steady = seen.scale(probe.eps)
     rest = width // 2 - len(theta)  # planes of the formula that stand still
-    rule = explain(
-        np.pad(theta, (0, rest)), width=width, doubt=np.pad(doubt, (0, rest)), scale=scale, settings=settings
-    )
+    every, unsure = np.pad(theta, (0, rest)), np.pad(doubt, (0, rest))
+    rule = explain(every, width=width, doubt=unsure, scale=scale if factor else None, settings=settings)
     over = width
     odd = _over_odd_width(rule, theta, doubt, width)
     if odd is not None:
@@ -217,7 +228,7 @@ def _read(
         base_residual=rule.residual,
         frequencies=tuple(np.abs(theta).tolist()),
         scheme=rule.scheme,
-        scale=None if scale is None else round(scale, 12),
+        scale=None if scale is None or not factor else round(scale, 12),
         orthogonal=orthogonal,
         dtype=probe.dtype,
         precision=_precision(error, probe.eps) if not problems or orthogonal else "unknown",

@@ -14,7 +14,7 @@ The families of the installed transformers, a tiny model of each, are probed as 
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack, contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from itertools import count
 from typing import Any
 
@@ -214,7 +214,10 @@ def _read(run: Any, layer: int, which: int, settings: RopeSettings | None) -> Fi
         return np.einsum("tij,...tj->...ti", maps, v)
 
     _map(x, _flat(run(1).attended[layer][at][which]))  # its refusal is the layer's
-    return near_fingerprint(f, head_dim=x.shape[1], settings=settings)
+    found = near_fingerprint(f, head_dim=x.shape[1], settings=settings, factor=False)
+    if settings is not None and settings.schedule.attention_factor != 1:
+        found = replace(found, scheme=f"{found.scheme}; its attention factor was not asked")
+    return found
 
 
 def _settings(model: Any, layer: int) -> RopeSettings | None:

@@ -7,7 +7,7 @@ const AUTO = "load it with transformers.AutoConfig.from_pretrained and give the 
 const RULES = ["rope_parameters", "rope_scaling"];
 const SECTIONS = ["mrope_section", "xdrope_section", "mrope_interleaved"];
 const OF_ONE_LAYER = ["head_dim", "qk_rope_head_dim"];
-const SIZES = [...RULES, "hidden_size", "num_attention_heads"];
+const SIZES = ["hidden_size", "num_attention_heads"];
 const WORDS = TABLE.words;
 const [SPEAKS, FLAGS, INERT] = ["speaks", "flags", "inert"].map((name) => new RegExp(WORDS[name]));
 
@@ -180,11 +180,11 @@ class Part {
         value = at(own, key) ?? this.has(name);
       return value === undefined ? [] : [[name, this.ofLayers(name, value)]];
     });
-    this.refuseTwo(found);
+    if (once(found.map(([n]) => this.usual(n))).length === 1) this.refuseTwo(found);
     if (found.length) return found[0];
     if (Object.hasOwn(this.file, "per_layer_config") && all.includes("global_head_dim"))
-      refuse`per_layer_config: expected head_dim in it, or beside it, for ${repr(this.layer)}, since ${this.kind} takes no
-        default of these layers beside per_layer_config, got none; add it`;
+      refuse`per_layer_config: expected head_dim in it for ${repr(this.layer)}, since ${this.kind} has no default of these
+        layers beside it, got none; add it`;
     const name = all.find((n) => !Object.hasOwn(this.file, n) && holds(this.usual(n)));
     return name ? [name, this.usual(name)] : ["head_dim"];
   }
@@ -244,14 +244,13 @@ class Part {
         layer_type, and layer_types in the file, or one layer's value as a number`;
     return turning[0];
   }
-  /** What the layers of this kind have for themselves. */
   ofOneLayer() {
     const given = or(this.has("per_layer_config"), {}),
       kinds = this.has("layer_types"),
       all = isDict(given) || Array.isArray(given) ? Object.entries(given) : [["0", 0]],
       wrong = all.filter(([i, own]) => !(/^[+-]?\d+$/.test(i) && isDict(own))).map(([i]) => i);
     if (wrong.length)
-      refuse`per_layer_config: expected a dictionary under the number of each layer that differs, got other things under
+      refuse`per_layer_config: expected a dictionary for the number of each layer, got other things for
         ${wrong.sort()}; ${AUTO}`;
     const layers = new Map(all.map(([i, own]) => [+i, own])),
       said = this.has("num_hidden_layers"),
@@ -260,7 +259,10 @@ class Part {
         Array.isArray(kinds) && kinds.includes(this.layer)
           ? kinds.flatMap((kind, i) => (kind === this.layer ? [i] : []))
           : Array.from({ length: count }, (_, i) => i),
-      names = [...new Set([...layers.values()].flatMap(Object.keys))].filter((n) => speaks(n) || SIZES.includes(n));
+      derived = !this.widths().some((n) => holds(this.has(n) ?? this.usual(n))),
+      names = [...new Set([...layers.values()].flatMap(Object.keys))].filter(
+        (n) => speaks(n) || (derived && SIZES.includes(n)),
+      );
     const own = names.sort().map((name) => {
       const usual = this.has(name),
         found = mine.map((i) => (Object.hasOwn(layers.get(i) ?? {}, name) ? at(layers.get(i), name) : usual));
@@ -273,7 +275,6 @@ class Part {
     });
     return Object.fromEntries(own.filter(([, value]) => value !== undefined));
   }
-  /** Two names of one setting that say different things: which one a class takes is an accident. */
   refuseTwo(found) {
     if (found.some(([, value]) => !same(value, found[0][1])))
       refuse`${found.map(([n]) => n).join(" and ")}: expected one value, since ${this.kind} has them for one setting, got

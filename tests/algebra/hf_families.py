@@ -785,8 +785,9 @@ def main() -> int:
             line = f"{kind:40} {form:22} {said:8} {'' if kind in table_['families'] else '(not in the table) '}{why}"
             print(line.rstrip())
             wrong += [line] if said == "wrong" else []
-        if options.changed:
-            wrong += changed(kind)
+        if options.changed and (found := changed(kind)):
+            print(*found, sep="\n", flush=True)  # at once: all families take half an hour
+            wrong += found
     print(*(f"{count:5} {name}" for name, count in sorted(counts.items())), *wrong, sep="\n")
     return int(bool(wrong))
 

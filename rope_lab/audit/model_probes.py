@@ -12,7 +12,7 @@ The families of the installed transformers, a tiny model of each, are probed as 
 """
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager
 from dataclasses import asdict, dataclass, replace
 from itertools import count
@@ -418,15 +418,13 @@ def _tensors(values: list[Any], length: int) -> list[Tensor]:
 KEPT = ("layout", "rotated_dims", "head_dim", "direction", "base", "scheme")
 
 
-def probe_all(
-    families: Sequence[str] | None = None, *, limit: float = LIMIT, told: Callable[[str], None] | None = None
-) -> dict[str, Any]:
+def probe_all(families: Sequence[str] | None = None, *, limit: float = LIMIT, **options: Any) -> dict[str, Any]:
     """Probe a tiny model of each family.
 
     Args:
         families: Their names. Default: all of the installed transformers that have a causal model.
         limit: Seconds that one may take.
-        told: Called with the name of each family when it is done.
+        **options: ``rows``, answers of before, and ``told``, called after each one: see `ask_families`.
 
     Returns:
         The date, the versions, and ``rows``: for each family what turns in which layers, or why it was skipped.
@@ -434,7 +432,7 @@ def probe_all(
     Raises:
         MissingPackageError: If transformers is not installed.
     """
-    return ask_families(_row, families, limit=limit, told=told)
+    return ask_families(_row, families, limit=limit, **options)
 
 
 def _row(name: str) -> Row:

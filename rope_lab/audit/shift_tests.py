@@ -371,12 +371,13 @@ def _factored(before: Tensor, after: Tensor) -> float:
     return movement(before * factor, torch.as_tensor(after))
 
 
-def shift_all(families: Sequence[str] | None = None, *, limit: float = LIMIT) -> dict[str, Any]:
+def shift_all(families: Sequence[str] | None = None, *, limit: float = LIMIT, **options: Any) -> dict[str, Any]:
     """Move a tiny model of each family.
 
     Args:
         families: Their names. Default: all of the installed transformers that have a causal model.
         limit: Seconds that one may take.
+        **options: ``rows``, answers of before, and ``told``, called after each one: see `ask_families`.
 
     Returns:
         The date, the versions, and ``rows``: for each family its verdict, or why it was skipped.
@@ -384,7 +385,7 @@ def shift_all(families: Sequence[str] | None = None, *, limit: float = LIMIT) ->
     Raises:
         MissingPackageError: If transformers is not installed.
     """
-    return ask_families(_row, families, limit=limit)
+    return ask_families(_row, families, limit=limit, **options)
 
 
 def _row(name: str) -> Row:

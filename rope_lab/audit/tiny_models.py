@@ -333,7 +333,8 @@ def ask_families(
     families: Sequence[str] | None,
     *,
     limit: float,
-    told: Callable[[str], None] | None = None,
+    rows: Sequence[Row] = (),
+    told: Callable[[str, dict[str, Any]], None] | None = None,
 ) -> dict[str, Any]:
     """Ask for the row of each family.
 
@@ -341,7 +342,8 @@ def ask_families(
         ask: From a family's name to its row. A `TargetError` skips the family, and its words stand in the row.
         families: Their names. None: all of the installed transformers that have a causal model.
         limit: Seconds that one may take.
-        told: Called with the name of each family when it is done.
+        rows: Answers of before: their families are not asked again.
+        told: Called after each answer with the name of its family and the table so far.
 
     Returns:
         The date, the versions, and ``rows``: what was asked for, or "model" and "skipped", the reason.
@@ -352,18 +354,23 @@ def ask_families(
     >>> ask_families(lambda name: {"model": name, "skipped": None}, ["mine"], limit=1)["rows"]
     [{'model': 'mine', 'skipped': None}]
     """
-    rows = []
-    for name in causal_families() if families is None else families:
-        rows.append(_row(ask, name, limit))
-        if told:
-            told(name)
-    return {
-        "date": date.today().isoformat(),
-        "python": platform.python_version(),
-        "torch": version("torch"),
-        "transformers": version("transformers"),
-        "rows": rows,
-    }
+    names, known = list(causal_families() if families is None else families), {row["model"]: row for row in rows}
+
+    def table() -> dict[str, Any]:
+        return head() | {"rows": [known[name] for name in names if name in known]}
+
+    for name in names:
+        if name not in known:
+            known[name] = _row(ask, name, limit)
+            if told:
+                told(name, table())
+    return table()
+
+
+def head() -> dict[str, Any]:
+    """The date, and the versions that a table of families is about."""
+    versions = {"python": platform.python_version(), "torch": version("torch"), "transformers": version("transformers")}
+    return {"date": date.today().isoformat()} | versions
 
 
 def _row(ask: Callable[[str], Row], name: str, limit: float) -> Row:

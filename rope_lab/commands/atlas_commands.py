@@ -1,6 +1,5 @@
 """What `rope-lab atlas` does: ask every distinct code of a library once, and keep each answer as it comes."""
 
-import json
 import platform
 import sys
 from collections.abc import Sequence
@@ -15,9 +14,8 @@ from rope_lab.audit.atlas_rows import Definition, atlas, by_body, definitions, d
 from rope_lab.audit.audits import as_text, lines
 from rope_lab.audit.foreign_code import version
 from rope_lab.commands.audit_process import Auditor, folder_of
-from rope_lab.commands.audit_targets import expect_writable
-from rope_lab.errors import ArgumentError, FileError, printable
-from rope_lab.training.files import reason, replacing
+from rope_lab.commands.audit_targets import expect_writable, kept, write
+from rope_lab.errors import ArgumentError, printable
 
 TRIED = 3  # copies that are asked in turn, until one answers
 
@@ -48,16 +46,15 @@ def survey(package: str, *, out: Path | None, seconds: float) -> dict[str, Any]:
         )
     head = {"library": package, "version": version(package), "date": date.today().isoformat()}
     head |= {"python": platform.python_version(), "torch": version("torch")}
-    rows = _kept(out, head)
-    done = {kept["body"] for kept in rows}
+    rows = kept(out, head, same=("library", "version"), has="body")
+    done = {one["body"] for one in rows}
     with Auditor(seconds=seconds) as auditor:
         for number, (body, shared) in enumerate(bodies.items(), 1):
             if body in done:
                 continue
             rows += ask(auditor, shared)
             print(f"{number} of {len(bodies)}: {printable(rows[-1]['target'])}", file=sys.stderr)
-            if out:
-                _write(out, head | {"rows": rows})
+            write(out, as_text(head | {"rows": rows}))
     return head | {"rows": rows}
 
 
@@ -82,40 +79,16 @@ def show(answers: dict[str, Any]) -> None:
         "laws that do not hold",
     )
     table = Table(*headings, title=f"{answers['library']} {answers['version']}, {answers['date']}")
-    for kept, line in zip(answers["rows"], lines(answers), strict=True):
-        table.add_row(printable(line[0]), str(1 + len(kept["shared"])), *map(printable, line[1:]))
+    for one, line in zip(answers["rows"], lines(answers), strict=True):
+        table.add_row(printable(line[0]), str(1 + len(one["shared"])), *map(printable, line[1:]))
     Console().print(table)
 
 
 def compare(now: dict[str, Any]) -> None:
     """Print what differs from the answers that the book has."""
-    before = next((kept for kept in atlas() if kept["library"] == now["library"]), None)
+    before = next((one for one in atlas() if one["library"] == now["library"]), None)
     if before is None:
         raise ArgumentError(f"--compare: the book has no answers about {now['library']}")
     lines_of = differences(before["rows"], now["rows"])
     print(f"{now['library']} {before['version']} of {before['date']}, and {now['version']} of {now['date']}:")
     print(printable("\n".join(lines_of), keep="\n") or "nothing changed")
-
-
-def _kept(out: Path | None, head: dict[str, Any]) -> list[dict[str, Any]]:
-    if out is None or not out.exists():
-        return []
-    try:
-        before = json.loads(out.read_text(encoding="utf-8"))
-        same = all(before[key] == head[key] for key in ("library", "version"))
-    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
-        raise FileError(f"--out: expected a file of this command or none, got {out}: {error}; name another") from error
-    if not same:
-        raise FileError(
-            f"--out: expected answers about {head['library']} {head['version']}, got {out} about {before['library']} "
-            f"{before['version']}; name another file, or remove this one"
-        )
-    return before["rows"]
-
-
-def _write(out: Path, answers: dict[str, Any]) -> None:
-    try:
-        with replacing(out) as file:
-            file.write(as_text(answers).encode())
-    except OSError as error:
-        raise FileError(f"--out: expected a file that can be written, got {out}: {reason(error)}") from error

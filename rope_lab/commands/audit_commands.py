@@ -22,6 +22,7 @@ from rope_lab.commands.audit_targets import (
     read_json,
     read_settings,
     read_targets,
+    write,
 )
 from rope_lab.errors import ArgumentError, FileError, printable
 from rope_lab.training.files import reason
@@ -102,11 +103,7 @@ def audit_library(*, as_json: bool = False, out: Path | None = None) -> bool:
     with redirect_stdout(sys.stderr):
         results: dict[str, Any] = audits.audit_all()
     text = audits.as_text(results)
-    if out:
-        try:
-            out.write_text(text, encoding="utf-8")
-        except OSError as error:
-            raise FileError(f"--out: expected a file that can be written, got {out}: {reason(error)}") from error
+    write(out, text)
     if as_json:
         print(text, end="")
         return True

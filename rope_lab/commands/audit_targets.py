@@ -18,6 +18,7 @@ from rope_lab.errors import ArgumentError, FileError, checking_arguments
 from rope_lab.training.files import expect_file, reason, replacing
 
 OURS = ("target", "name", "limit", "window")  # arguments of `audit` that are no settings
+TIME_UP = "no answer within"  # how the reason of a row begins that another limit may answer
 ROW = '{"target": '  # how each line of our answers begins
 
 
@@ -82,6 +83,41 @@ def expect_writable(out: Path | None) -> None:
     """Find out before the work whether --out can be written, and make its folder."""
     if out is not None:
         expect_file(out, option="--out")
+
+
+def kept(out: Path | None, head: Mapping[str, Any], *, same: Iterable[str], has: str) -> list[dict[str, Any]]:
+    """The rows of a table that stand in ``out`` already, but for those that ran out of time; [] where there is none.
+
+    Raises:
+        FileError: If another file stands there, answers without ``has``, or others than ``head`` in one of ``same``.
+    """
+    if out is None or not out.exists():
+        return []
+    try:
+        before = json.loads(out.read_text(encoding="utf-8"))
+        differ = [name for name in same if before[name] != head[name]]
+        rows = [row for row in before["rows"] if not str(row["skipped"]).startswith(TIME_UP)]
+        if not all(row["skipped"] or has in row for row in rows):
+            raise KeyError(has)
+    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+        raise FileError(f"--out: expected a file of this command or none, got {out}: {error}; name another") from error
+    if differ:
+        now, then = (" ".join(str(table[name]) for name in same) for table in (head, before))
+        raise FileError(
+            f"--out: expected answers about {now}, got {out} about {then}; name another file, or remove this one"
+        )
+    return rows
+
+
+def write(out: Path | None, text: str) -> None:
+    """Write an answer whole or not at all."""
+    if out is None:
+        return
+    try:
+        with replacing(out) as file:
+            file.write(text.encode())
+    except OSError as error:
+        raise FileError(f"--out: expected a file that can be written, got {out}: {reason(error)}") from error
 
 
 def expect_settings(settings: Mapping[str, Any]) -> None:

@@ -17,10 +17,11 @@ from rope_lab.audit.decoding import decoding_test
 from rope_lab.audit.foreign_code import TargetError, TimeUpError, time_limit
 from rope_lab.audit.model_probes import model_probe, probe_all
 from rope_lab.audit.shift_tests import shift_all, shift_lines, shift_test
-from rope_lab.audit.tiny_models import exists, load_model, tiny_model
-from rope_lab.commands.audit_targets import expect_writable
-from rope_lab.errors import FileError, checking_arguments, printable
-from rope_lab.training.files import reason
+from rope_lab.audit.tiny_models import exists, head, load_model, tiny_model
+from rope_lab.commands.audit_targets import expect_writable, kept, write
+from rope_lab.errors import checking_arguments, printable
+
+Ask = Callable[..., Any]
 
 
 def audit_model(model: str, *, as_json: bool, out: Path | None, seconds: float, window: int | None = None) -> bool:
@@ -29,7 +30,7 @@ def audit_model(model: str, *, as_json: bool, out: Path | None, seconds: float, 
     True where relativity is kept, or lost by design alone, and decoding gives what reading gives.
     """
     if model == "all":
-        return _every(as_json=as_json, out=out, seconds=seconds)
+        return _every(shift_all, _shift_table, has="relative", as_json=as_json, out=out, seconds=seconds)
     if window is not None:
         with checking_arguments():
             expect_whole(window, name="window", least=1)
@@ -42,9 +43,7 @@ def probe_model(model: str, *, as_json: bool, out: Path | None, seconds: float) 
     True where every layer was read and no fault was seen; of all families, always: a refusal is a finding.
     """
     if model == "all":
-        found = _measured(lambda: probe_all(limit=seconds, told=_told), out)
-        _shown(found, _probe_table, as_json=as_json)
-        return True
+        return _every(probe_all, _probe_table, has="answers", as_json=as_json, out=out, seconds=seconds)
     return _asked(model, model_probe, as_json=as_json, seconds=seconds)
 
 
@@ -72,30 +71,24 @@ def _asked(model: str, *questions: Any, as_json: bool, seconds: float) -> bool:
     return all(not isinstance(one, str) and one.ok for one in said)
 
 
-def _every(*, as_json: bool, out: Path | None, seconds: float) -> bool:
-    _shown(_measured(lambda: shift_all(limit=seconds), out), _shift_table, as_json=as_json)
-    return True
+def _every(ask: Ask, table: Ask, *, has: str, as_json: bool, out: Path | None, seconds: float) -> bool:
+    """Ask about all families and show the table. Each answer is written into ``out``; what stands there is kept."""
 
+    def told(family: str, results: dict[str, Any]) -> None:
+        print(family, file=sys.stderr)
+        write(out, as_text(results))
 
-def _measured(ask: Callable[[], dict[str, Any]], out: Path | None) -> dict[str, Any]:
-    """A table of all families; ``out`` gets it as JSON."""
     expect_writable(out)
     with redirect_stdout(sys.stderr):
-        results = ask()
-    if out:
-        try:
-            out.write_text(as_text(results), encoding="utf-8")
-        except OSError as error:
-            raise FileError(f"--out: expected a file that can be written, got {out}: {reason(error)}") from error
-    return results
-
-
-def _shown(results: dict[str, Any], table: Callable[[dict[str, Any], str], Table], *, as_json: bool) -> None:
+        rows = kept(out, head(), same=("transformers", "torch"), has=has)
+        results = ask(limit=seconds, rows=rows, told=told)
+    write(out, as_text(results))
     if as_json:
         print(as_text(results), end="")
     else:
         title = f"{results['date']}: transformers {results['transformers']}, torch {results['torch']}"
         Console().print(table(results, title))
+    return True
 
 
 def _shift_table(results: dict[str, Any], title: str) -> Table:
@@ -114,7 +107,3 @@ def _probe_table(results: dict[str, Any], title: str) -> Table:
         for answer in row["answers"]:
             table.add_row(row["model"], ", ".join(map(str, answer["layers"])), answer["words"][0])
     return table
-
-
-def _told(family: str) -> None:
-    print(family, file=sys.stderr)

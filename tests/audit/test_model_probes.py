@@ -251,13 +251,17 @@ def test_what_raises_or_has_no_end_is_a_row_in_words(monkeypatch):
         raise {"bug": ZeroDivisionError("in foreign code"), "large": TargetError("it stays large")}[name]
 
     monkeypatch.setattr(module, "tiny_model", fails)
-    seen = []
-    rows = probe_all(["bug", "large"], told=seen.append)["rows"]
+    seen, mine = [], {"model": "mine", "skipped": None}
+    rows = probe_all(["bug", "mine", "large"], rows=[mine], told=lambda *of: seen.append(of))["rows"]
+    assert rows.pop(1) == mine
     assert [row["skipped"] for row in rows] == [
         "probing it raised ZeroDivisionError: in foreign code",
         "it stays large",
     ]
-    assert seen == ["bug", "large"]
+    assert [(name, [row["model"] for row in table["rows"]]) for name, table in seen] == [
+        ("bug", ["bug", "mine"]),
+        ("large", ["bug", "mine", "large"]),
+    ]
 
     def sleeps(_):
         while True:

@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 
 from rope_lab.audit import audits
 from rope_lab.audit.audits import LIBRARY
+from rope_lab.audit.tiny_models import ask_families, head
 from rope_lab.cli import app
 from rope_lab.commands import audit_commands, shift_commands
 from rope_lab.commands.audit_process import folder_of
@@ -275,23 +276,38 @@ def test_a_probe_prints_the_layers_and_needs_one_model(monkeypatch):
     assert run("--all", "--probe").exit_code == 2
 
 
-def test_every_family_is_probed_into_one_file(monkeypatch, tmp_path):
-    rows = [
-        {"model": "small", "skipped": None, "ok": True, "layers": 1, "answers": [{"layers": [0], "words": ["half"]}]},
-        {"model": "large", "skipped": "it stays large"},
-    ]
-    found = {"date": "2026-11-01", "torch": "2", "transformers": "5", "rows": rows}
+def test_every_family_is_probed_into_one_file_which_goes_on_where_it_stopped(monkeypatch, tmp_path):
+    asked, rows = (
+        [],
+        [
+            {
+                "model": "small",
+                "skipped": None,
+                "ok": True,
+                "layers": 1,
+                "answers": [{"layers": [0], "words": ["half"]}],
+            },
+            {"model": "large", "skipped": "it stays large"},
+        ],
+    )
 
-    def probed(*, limit, told):
-        told("small")
-        return found | {"limit": limit}
+    def answer(name):
+        asked.append(name)
+        if asked == ["small", "large"]:
+            raise KeyboardInterrupt
+        return next(row for row in rows if row["model"] == name)
 
-    monkeypatch.setattr(shift_commands, "probe_all", probed)
+    names = [row["model"] for row in rows]
+    monkeypatch.setattr(shift_commands, "probe_all", lambda **options: ask_families(answer, names, **options))
     out = tmp_path / "new" / "families.json"
+    assert run("--model", "all", "--probe", "--limit", "7", "--out", str(out)).exit_code == 130
+    assert json.loads(out.read_text())["rows"] == rows[:1]
     shown = run("--model", "all", "--probe", "--limit", "7", "--out", str(out))
-    assert shown.exit_code == 0
+    assert (shown.exit_code, asked) == (0, ["small", "large", "large"])
     assert "not answered: it stays large" in shown.stdout
-    assert json.loads(out.read_text()) == found | {"limit": 7.0}
+    assert json.loads(out.read_text()) == head() | {"rows": rows}
     assert json.loads(run("--model", "all", "--probe", "--json").stdout)["rows"] == rows
+    refused = run("--model", "all", "--out", str(out))  # another question than the file answers
+    assert (refused.exit_code, "expected a file of this command or none" in refused.stderr) == (1, True)
     (tmp_path / "taken").mkdir()
     assert run("--model", "all", "--probe", "--out", str(tmp_path / "taken")).exit_code == 1

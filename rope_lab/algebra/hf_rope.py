@@ -108,7 +108,9 @@ class Part:
                 "family that turns a part"
             )
         width, own = self.width[1], self._of_one_layer().get("head_dim")
-        heads = [h for h in (self._whole_head, self.file.get("head_dim"), own) if isinstance(h, int | float) and h]
+        heads = [
+            h for h in (self._whole_head(width), self.file.get("head_dim"), own) if isinstance(h, int | float) and h
+        ]
         usual = self.entry.get("set", {})
         if usual.get("head_dim", 0) in (0, usual.get("qk_rope_head_dim")) and isinstance(width, int | float):
             heads.append(width)  # its class calls the part that turns a head
@@ -117,15 +119,14 @@ class Part:
             fits = any(abs(h * said - width) <= 0.5 for h in heads)
         if said is not None and self.of_part and self.known and not fits:
             raise ValueError(
-                f"partial_rotary_factor: expected the share of {self.width[1]} in a head of {self._whole_head}, got "
+                f"partial_rotary_factor: expected the share of {width} in a head of {self._whole_head(width)}, got "
                 f"{said!r}; {self.width[0]} says how much turns"
             )
         return name, said
 
-    @property
-    def _whole_head(self) -> float:
-        """The width of a head of which a part turns."""
-        return sum(n for n in (self.width[1], self.get("qk_nope_head_dim")) if isinstance(n, int | float))
+    def _whole_head(self, part: Any) -> float:
+        """The width of a head of which this part turns."""
+        return sum(n for n in (part, self.get("qk_nope_head_dim")) if isinstance(n, int | float))
 
     def found(self, field: str, name: str) -> tuple[str, Any]:
         """The name and value of what the family keeps under ``field``: in the rule, beside it, or what holds."""
@@ -159,6 +160,9 @@ class Part:
             default = {**self.entry.get("set", {}), **self._mine("set", {})}
             if len({default.get(name) for name in found}) == 1:  # one setting: where not, the first one counts
                 self._refuse_two(found)
+            elif len(found) > 1 and "qk_nope_head_dim" in default:  # its head_dim is that of the whole head
+                whole = self._whole_head(found["qk_rope_head_dim"])
+                self._refuse_two({"head_dim": found["head_dim"], "qk_nope_head_dim + qk_rope_head_dim": whole})
             return next(iter(found.items()))
         if "per_layer_config" in self.file and "global_head_dim" in self._widths():
             raise ValueError(
@@ -519,7 +523,7 @@ class Part:
                 elif "theta" in name or "base" in name:
                     agrees = value in (bases if name not in self._same_in_all(name) else {base[1]})
                 elif "pct" in name or "factor" in name or "percent" in name:
-                    agrees = (self._whole_head if self.of_part else width) * value // 1 == turning
+                    agrees = (self._whole_head(self.width[1]) if self.of_part else width) * value // 1 == turning
                 elif name == "rotary_dim":
                     agrees = value == turning
                 else:  # where a head has a part that turns, the width of all of it is another

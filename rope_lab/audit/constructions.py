@@ -371,9 +371,7 @@ def longest_of(config: Any) -> int | None:
 def width_of(config: Any, layer_type: str | None) -> int:
     """The width of a head, that of this kind of layer where they differ."""
     if layer_type is not None and hasattr(config, "per_layer_config"):
-        with suppress(
-            KeyError, ValueError
-        ):  # where the kinds of the configuration are no kinds of layers, one width serves all
+        with suppress(KeyError, ValueError):  # where its kinds are no kinds of layers, one width serves all
             config = config.per_layer_config[layer_type]
     return getattr(config, "head_dim", None) or config.hidden_size // config.num_attention_heads
 

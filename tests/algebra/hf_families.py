@@ -200,7 +200,8 @@ def seen(config: Any) -> Seen:
         return {}
     if config.model_type in ("gptj", "codegen", "roformer"):
         return {None: (_of_a_table(config), 1.0)}
-    if (bases := [b for b in getattr(config, "layer_rope_theta", None) or () if b]) and len(set(bases)) == 1:
+    bases = [b for b in getattr(config, "layer_rope_theta", None) or () if b]
+    if config.model_type in ("granite_swa", "granitemoe_swa") and len(set(bases)) == 1:
         config = copy.deepcopy(config)  # its model makes one for each base, by these
         config.rope_parameters = {**config.rope_parameters, "rope_theta": bases[0]}
     module, found = module_of(config), {}

@@ -158,6 +158,7 @@ REFUSED = {  # a file, and the name that its refusal begins with
     "a list for layers without kinds": (LLAMA | {"rope_theta": [5.0, 6.0, 5.0, 6.0]}, "rope_theta"),
     "a plain rule for a part of a head": (MISTRAL | {"rope_parameters": {"rope_theta": 7.0}}, "rope_type"),
     "a rule without its share": (MISTRAL | {"rope_scaling": YARN}, "partial_rotary_factor"),
+    "a head that is not its parts": (MISTRAL | {"head_dim": 48, "qk_rope_head_dim": 64}, "head_dim and qk_nope.*"),
     "a scaled rule without its share": (MIMO | {"rope_parameters": BOTH}, "partial_rotary_factor"),
     "a rule without its base": ({"model_type": "lfm3", "rope_parameters": PLAIN_BOTH}, "rope_theta"),
     "a scaling beside rules that stand alone": (STEP | {"rope_parameters": BOTH, "rope_scaling": YARN}, "rope_scaling"),

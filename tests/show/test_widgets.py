@@ -55,7 +55,7 @@ class TestEach:
         assert "import " not in script
         assert script.count("export default") == 1
         data = sum(map(len, re.findall(r"^const \w+ = \{\".*\};$", script, re.MULTILINE)))  # JSON that stands in it
-        assert len(script) - data + len(cls._css) < 94_000
+        assert len(script) - data + len(cls._css) < 95_000
         assert data < 60_000
 
     def test_unknown_state_is_refused(self, cls):

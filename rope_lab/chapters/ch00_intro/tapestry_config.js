@@ -181,6 +181,8 @@ class Part {
       return value === undefined ? [] : [[name, this.ofLayers(name, value)]];
     });
     if (once(found.map(([n]) => this.usual(n))).length === 1) this.refuseTwo(found);
+    else if (found.length > 1 && this.usual("qk_nope_head_dim"))
+      this.refuseTwo([found[1], ["qk_nope_head_dim + qk_rope_head_dim", this.wholeHead(found[0][1])]]);
     if (found.length) return found[0];
     if (Object.hasOwn(this.file, "per_layer_config") && all.includes("global_head_dim"))
       refuse`per_layer_config: expected head_dim in it for ${repr(this.layer)}, since ${this.kind} has no default of these
@@ -207,8 +209,8 @@ class Part {
   get ofPart() {
     return this.width[0].includes("qk_rope") && !(this.known && this.names("share").length);
   }
-  get wholeHead() {
-    return [this.width[1], this.get("qk_nope_head_dim")].filter(counts).reduce((sum, n) => sum + +n, 0);
+  wholeHead(part = this.width[1]) {
+    return [part, this.get("qk_nope_head_dim")].filter(counts).reduce((sum, n) => sum + +n, 0);
   }
   get share() {
     const found = this.found("share", "partial_rotary_factor"),
@@ -219,7 +221,7 @@ class Part {
     if (said !== undefined && !same(said, 1) && plain && (this.mine.whole ?? this.entry.whole))
       refuse`${own}: expected 1, since ${this.kind} turns the whole head, got ${repr(said)}; leave it out, or name the
         family that turns a part`;
-    const whole = this.wholeHead,
+    const whole = this.wholeHead(),
       heads = [whole, this.has("head_dim"), at(this.ofOneLayer(), "head_dim")].filter((h) => counts(h) && +h);
     if ([0, qk_rope_head_dim].includes(head_dim) && counts(width)) heads.push(width); // its class calls that a head
     const fits = !counts(said) || !counts(width) || heads.some((h) => Math.abs(h * said - width) <= 0.5);
@@ -484,7 +486,7 @@ class Part {
       if (same(value, 1) && /ratio|scal/.test(name)) agrees = true;
       else if (/theta|base/.test(name)) agrees = [base, ...(own ? [] : bases)].some((one) => same(one, value));
       else if (/pct|factor|percent/.test(name))
-        agrees = Math.floor((ofPart ? this.wholeHead : width) * value) === turning;
+        agrees = Math.floor((ofPart ? this.wholeHead() : width) * value) === turning;
       if (!agrees || !isNumber(value)) left[name] = value;
     }
     const names = Object.keys(left);

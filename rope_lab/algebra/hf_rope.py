@@ -37,7 +37,9 @@ from functools import cache
 from importlib import resources
 from typing import Any
 
-AUTO = "load it with transformers.AutoConfig.from_pretrained and give the object, or write the settings yourself"
+YOURSELF = "write RotaryConfig(head_dim=..., base=...) yourself"
+LAYER = "give layer_type, and layer_types in the file, or one layer's value alone"
+LEAVE = f"leave out what its code does not read, or {YOURSELF}"
 RULES = ("rope_parameters", "rope_scaling")
 SECTIONS = ("mrope_section", "xdrope_section", "mrope_interleaved")
 OF_ONE_LAYER = ("head_dim", "qk_rope_head_dim")  # what a layer may have for itself
@@ -69,6 +71,8 @@ class Part:
 
     def __init__(self, config: Any, layer_type: str | None) -> None:
         self.is_file = isinstance(config, Mapping)
+        if config is None or isinstance(config, str | bytes | int | float | list | tuple):
+            raise TypeError(f"config: expected a dictionary, got {repr(config)[:40]}; give what config.json holds")
         self.by_default = self.nested = False  # whether the rule is the family's; whether each kind has one
         self.file, self.kind, more = _text_part(_as_file(config), families()["families"])
         self.layer_type = layer_type
@@ -103,10 +107,7 @@ class Part:
         name, said = self.found("share", "partial_rotary_factor")
         plain = (self.rule.get("rope_type") or self.rule.get("type") or "default") in ("default", "mrope")
         if said not in (None, 1) and plain and self._mine("whole"):
-            raise ValueError(
-                f"{name}: expected 1, since {self.kind} turns the whole head, got {said!r}; leave it out, or name the "
-                "family that turns a part"
-            )
+            raise ValueError(f"{name}: expected 1, since {self.kind} turns the whole head, got {said!r}; leave it out")
         width, own = self.width[1], self._of_one_layer().get("head_dim")
         heads = [
             h for h in (self._whole_head(width), self.file.get("head_dim"), own) if isinstance(h, int | float) and h
@@ -225,14 +226,13 @@ class Part:
         if not isinstance(kinds, list) or self.layer_type is None:
             mine = list(value)
         elif len(value) < len(kinds):
-            raise ValueError(f"{name}: expected a value for each of {len(kinds)} layers, got {len(value)}; {AUTO}")
+            raise ValueError(f"{name}: expected a value for each of {len(kinds)} layers, got {len(value)}; {YOURSELF}")
         else:
             mine = [v for v, kind in zip(value, kinds, strict=False) if kind == self.layer_type]
         turning = [v for v in dict.fromkeys(mine) if v] if all(isinstance(v, int | float) for v in mine) else mine
         if len(turning) != 1 or isinstance(turning[0], bool):
             raise ValueError(
-                f"{name}: expected a number, got a list with one value for each layer, which differ here; give "
-                "layer_type, and layer_types in the file, or one layer's value as a number"
+                f"{name}: expected a number, got a list with one value for each layer, which differ here; {LAYER}"
             )
         return turning[0]
 
@@ -250,11 +250,12 @@ class Part:
         if wrong:
             raise ValueError(
                 "per_layer_config: expected a dictionary for the number of each layer, got other things for "
-                f"{', '.join(sorted(wrong))}; {AUTO}"
+                f"{', '.join(sorted(wrong))}; {YOURSELF}"
             )
         layers = {int(i): own for i, own in layers.items()}
         count = self.file.get("num_hidden_layers")
-        mine = list(range(count if isinstance(count, int) else max(layers, default=-1) + 2))
+        top = max(layers, default=-1) + 2  # the last of these stands for all that have nothing
+        mine: Sequence[int] = range(min(count, top) if isinstance(count, int) else top)
         if isinstance(kinds, list | tuple) and self.layer_type in kinds:
             mine = [i for i, kind in enumerate(kinds) if kind == self.layer_type]
         said_here = {name: value for name, value in self.file.items() if value is not None}
@@ -268,8 +269,8 @@ class Part:
                 found.append(usual)
             if len(values := dict.fromkeys(map(repr, found))) > 1:
                 raise ValueError(
-                    f"per_layer_config: expected one {name} for all layers of a kind, got {' and '.join(values)}; give "
-                    "layer_type, and layer_types in the file, or write the settings of one layer yourself"
+                    f"per_layer_config: expected one {name} for all layers of a kind, got {' and '.join(values)}; "
+                    f"{LAYER}"
                 )
             said[name] = found[0]
         return {name: value for name, value in said.items() if value is not None}
@@ -302,7 +303,7 @@ class Part:
             if self.is_file and old and types(new) and not types(old):
                 raise ValueError(
                     f"rope_scaling: expected it or rope_parameters for each of {', '.join(types(new))}, got both, "
-                    "which the families of transformers read differently; put the scaling into rope_parameters"
+                    "which families read differently; put the scaling into rope_parameters"
                 )
             if self.entry.get("only") == ["default"] and old and (new or set(old) - {"rope_type", "type"}):
                 raise ValueError(
@@ -349,7 +350,7 @@ class Part:
             if not any(kind.get("scaled") for kind in kinds.values()) or "of" not in self.entry:
                 raise ValueError(
                     f"layer_type: expected rope_parameters for each of {', '.join(kinds)} in a file of {self.kind}, "
-                    f"got one rule for all; write rope_parameters={{{next(iter(kinds))!r}: {{...}}, ...}}"
+                    f"got one rule for all; write one for each"
                 )
             new, old = {}, old or new
         for name in ("rope_theta", "partial_rotary_factor") if "of" in self.entry else ():
@@ -408,7 +409,8 @@ class Part:
         table = families()
         if self.kind in table["still"]:
             raise ValueError(
-                f"model_type: expected a family that turns, got {self.kind}, which has no rotary embedding"
+                f"model_type: expected a family that turns, got {self.kind}, which has no rotary embedding in transformers; "
+                f"if its own code turns, {YOURSELF}"
             )
         if self.kind in table["own"]:
             raise ValueError(
@@ -424,12 +426,15 @@ class Part:
                     "it has no rotary embedding"
                 )
         for name in ("position_embedding_type", "position_embeddings_type"):
-            if name not in self.entry.get("needs", {}) and self.file.get(name) in words("no_positions"):
-                raise ValueError(f"{name}: expected 'rope', got {self.file[name]!r}: it has no rotary embedding")
+            said = self.file.get(name)
+            if self.known and said == "absolute":  # what a file says by default where its class does not read it
+                continue
+            if name not in self.entry.get("needs", {}) and said in words("no_positions"):
+                raise ValueError(f"{name}: expected 'rope', got {said!r}: it has no rotary embedding")
         if self.kind and not self.known and not any(_speaks(n) and v is not None for n, v in self.file.items()):
             raise ValueError(
                 f"model_type: expected a family of transformers {table['transformers']}, or settings of the rotation, "
-                f"got {self.kind!r} without any; {AUTO}"
+                f"got {self.kind!r} without any; add its rope_theta, or {YOURSELF}"
             )
         self._refuse_still_layers()
 
@@ -467,7 +472,7 @@ class Part:
         if self.layer_type not in named:
             raise ValueError(
                 f"layer_type: expected one of {', '.join(sorted(named))} or None, got {self.layer_type!r}, which "
-                "neither the file nor its family names; add layer_types, or rope_parameters for each"
+                "neither the file nor its family names; add layer_types"
             )
 
     def _refuse_keys(self) -> None:
@@ -477,11 +482,11 @@ class Part:
         extra |= {"short_mscale", "long_mscale"} if self.entry.get("mscales") else set()
         for name, value in self.rule.items():
             if name not in {*words("rule"), *extra} and value is not None and not isinstance(value, Mapping):
-                raise ValueError(f"{name}: expected a setting of a rule that we know, got {value!r}; {AUTO}")
+                raise ValueError(f"{name}: expected a setting of a rule that we know, got {value!r}; {LEAVE}")
         if self.nested and self.rule.get("truncate", True) is not True:
             raise ValueError(
                 f"truncate: expected it in a rule for all layers, got {self.rule['truncate']!r} in that of one kind, "
-                "where transformers does not read it; leave it out, or make Yarn(whole=False) yourself"
+                "where it is not read; leave it out"
             )
 
     def refuse_what_disagrees(self, *, base: tuple[str, Any], width: int, turning: int, plain: bool) -> None:
@@ -495,14 +500,15 @@ class Part:
         """
         some = self.entry.get("some")
         if some and not plain and self.file.get(some) not in (None, list(range(self.file.get("num_hidden_layers", 0)))):
-            raise ValueError(f"{some}: expected all layers, got {self.file[some]}: the others have no scaling; {AUTO}")
+            raise ValueError(
+                f"{some}: expected all layers, got {self.file[some]}: the others have no scaling; {YOURSELF}"
+            )
         read = self._read() | {some}
         kinds = self.entry.get("kinds", {}).values()
         usual = [{**k.get("set", {}), **k.get("rule", {})} for k in kinds]
         bases = {base[1], *(k["rope_theta"] for k in usual if "rope_theta" in k)}
         unread = {}
-        for name in map(str, self.file):
-            value = self.file[name]
+        for name, value in ((str(name), value) for name, value in self.file.items()):
             if value is None or not _speaks(name) or (re.search(words("flags"), name) and value is True):
                 continue
             if re.search(words("flags"), name) and value is False:
@@ -515,14 +521,14 @@ class Part:
                 continue
             with suppress(ValueError):
                 value = self._of_layers(name, value)
-            if name == "rope_type" and value == "default":
+            if (name, value) == ("rope_type", "default") or (name[:3] == "qk_" and self.file.get("use_mla") is False):
                 continue
             if isinstance(value, int | float) and not isinstance(value, bool):
                 if value == 1 and re.search("ratio|scal", name):
                     agrees = True
                 elif "theta" in name or "base" in name:
                     agrees = value in (bases if name not in self._same_in_all(name) else {base[1]})
-                elif "pct" in name or "factor" in name or "percent" in name:
+                elif re.search("pct|factor|percent|fraction", name):
                     agrees = (self._whole_head(self.width[1]) if self.of_part else width) * value // 1 == turning
                 elif name == "rotary_dim":
                     agrees = value == turning
@@ -535,13 +541,11 @@ class Part:
         if base[1] is None:
             beside = f", and beside it {names}, not read there" if unread else ""
             raise ValueError(
-                f"{base[0]}: expected the base of {self.kind or 'a params.json'}, of which no default is known, got "
-                f"none{beside}; add it" + (f", or {AUTO}" if unread else "")
+                f"{base[0]}: expected the base of {self.kind or 'a params.json'}, got none{beside}; add it"
             )
         if unread:
             raise ValueError(
-                f"{names}: expected settings that {self.kind or 'this reader'} has, got {values}, which speak of "
-                f"rotation and are not read there; {AUTO}"
+                f"{names}: expected settings that {self.kind or 'this reader'} reads for its rotation, got {values}; {LEAVE}"
             )
 
     def _read(self) -> set[str]:
@@ -574,7 +578,7 @@ class Part:
     def _same_in_all(self, name: str) -> tuple[str, ...]:
         """A base that only some kinds of layer read, though all have the same default: it must say what was read."""
         kinds = [k for k in self.entry.get("kinds", {}).values() if "set" in k]
-        alone = len({k["set"].get("rope_theta") for k in kinds}) == 1
+        alone = len({k["set"].get("rope_theta") or i for i, k in enumerate(kinds)}) == 1
         return (name,) if alone and name == "rope_theta" and any("base" in k for k in kinds) else ()
 
 
@@ -594,7 +598,9 @@ def _one_of(given: Mapping[Any, Any], named: Sequence[str], label: str | None) -
     if given[label] is None:
         raise ValueError(f"layer_type: expected layers that turn, got {label!r}, which have no positions")
     if not isinstance(given[label], Mapping):
-        raise TypeError(f"{label}: expected a dictionary with the rule of these layers, got {given[label]!r}")
+        raise TypeError(
+            f"{label}: expected a dictionary with the rule of these layers, got {given[label]!r}; write it so"
+        )
     for name, value in given.items():
         if name not in named and name not in given[label] and value not in (None, "default"):
             raise ValueError(

@@ -18,7 +18,7 @@ from jaxtyping import Float64
 
 from rope_lab.algebra.arguments import expect_number, expect_whole
 from rope_lab.algebra.frequency_schedules import NTK, DynamicNTK, Linear, Llama3, LongRoPE, Proportional, Schedule, Yarn
-from rope_lab.algebra.hf_rope import AUTO, SECTIONS, Part, words
+from rope_lab.algebra.hf_rope import SECTIONS, YOURSELF, Part, words
 from rope_lab.algebra.many_axes import interleaved_frequencies, section_frequencies
 
 
@@ -101,8 +101,8 @@ def rope_settings(config: Any, *, layer_type: str | None = None) -> RopeSettings
     given, get = part.rule, part.get
     name = _name(given, part.entry)
     share = _number(*_default(part.share, 1.0))
-    if share < 0:
-        raise ValueError(f"partial_rotary_factor: expected a number of at least 0, got {share}; 1 turns the whole head")
+    if not 0 <= share <= 1:
+        raise ValueError(f"partial_rotary_factor: expected a number from 0 to 1, got {share}; 1 turns the whole head")
     head_dim, of_part = _head_dim(part, share)
     base = _base(part)
     schedule = _schedule(_Settings(name, given, get, share, part.nested), part.entry)
@@ -110,7 +110,7 @@ def rope_settings(config: Any, *, layer_type: str | None = None) -> RopeSettings
     if (said := part.rotary_dim) is not None:
         turning = _whole("rotary_dim", said)
     if part.only(name):
-        raise ValueError(f"rope_type: expected {part.only(name)} in a file of {part.kind}, got {name!r}; {AUTO}")
+        raise ValueError(f"rope_type: expected {part.only(name)} in a file of {part.kind}, got {name!r}; {YOURSELF}")
     if isinstance(schedule, LongRoPE) and len(schedule.short) != turning // 2:
         raise ValueError(
             f"short_factor: expected one divisor for each of {turning // 2} planes, got {len(schedule.short)}; look at "
@@ -193,7 +193,9 @@ class _Settings:
     def divisors(self, key: str) -> tuple[Any, ...]:
         """A list of numbers above 0."""
         if not (found := _list(key, self[key])):
-            raise ValueError(f"{key}: expected a divisor for each plane, got none; look at the model's config.json")
+            raise ValueError(
+                f"{key}: expected a divisor for each plane, got none; look for it in the model's config.json"
+            )
         return tuple(_above_zero(key, value) for value in found)
 
     @property
@@ -290,7 +292,7 @@ def _name(given: Mapping[str, Any], entry: Mapping[str, Any]) -> str:
     name = entry.get("types", {}).get(name, name)
     if name not in MAKERS:
         raise ValueError(
-            f"rope_type: expected one of {', '.join(MAKERS)}, got {name!r}, which is not known here; {AUTO}"
+            f"rope_type: expected one of {', '.join(MAKERS)}, got {name!r}, which is not known here; {YOURSELF}"
         )
     return name
 
@@ -301,7 +303,7 @@ def _head_dim(part: Part, share: float) -> tuple[int, bool]:
     A width of 0 says that there is no such part, as in GLM-5.
     """
     name, width = part.width
-    own = None if part.known or share != 1 else part.file.get("qk_rope_head_dim")
+    own = None if part.known or share != 1 or part.file.get("use_mla") is False else part.file.get("qk_rope_head_dim")
     if own is not None and _whole("qk_rope_head_dim", own, least=0):
         name, width = "qk_rope_head_dim", own
     if width is not None and _whole(name, width, least=0):
@@ -309,8 +311,8 @@ def _head_dim(part: Part, share: float) -> tuple[int, bool]:
     width, heads = part.get("hidden_size"), part.get("num_attention_heads")
     if width is None or heads is None:
         raise ValueError(
-            "head_dim: expected it, or hidden_size and num_attention_heads, got neither; add one, or load the whole "
-            "file with transformers.AutoConfig and give the object"
+            "head_dim: expected it, or hidden_size and num_attention_heads, got neither among "
+            f"{list(part.file)[:5]}; give the model's config.json, or add one"
         )
     heads = _whole("num_attention_heads", heads, least=1)
     return _whole("hidden_size", width) // heads, False  # a remainder is lost, as in the library's own GLM-4.5V
@@ -325,19 +327,23 @@ def _found(places: Iterable[Callable[[str], Any]], *names: str, default: Any = N
 
 
 def _number(name: str, value: Any) -> Any:
-    return expect_number(value, name=name, fix="write it without quotes, such as 4.0")
+    found = expect_number(value, name=name, fix="write it without quotes, such as 4.0")
+    if isinstance(found, int) and abs(found) >= 2**1024:  # no float holds it
+        raise ValueError(f"{name}: expected a finite number, got {value!r}; look for a division by zero")
+    return found
 
 
 def _above_zero(name: str, value: Any) -> Any:
     if not _number(name, value) > 0:
-        raise ValueError(f"{name}: expected a number above 0, got {value}; look at the model's config.json")
+        raise ValueError(f"{name}: expected a number above 0, got {value}; look for it in the model's config.json")
     return value
 
 
 def _whole(name: str, value: Any, *, least: int = 2) -> int:
     if isinstance(value, float) and value.is_integer():  # as some files have it: 4096.0
         value = int(value)
-    return expect_whole(value, name=name, least=least, fix="write it as a whole number, such as 64, without quotes")
+    fix = "write it without quotes, such as 64"
+    return expect_whole(value, name=name, least=least, most=2**31, fix=fix)
 
 
 def _flag(name: str, value: Any) -> bool:

@@ -8,6 +8,7 @@ show what the key is for. What no frequency shows is said in `KNOWN`.
 """
 
 import argparse
+import contextlib
 import copy
 import importlib
 import inspect
@@ -161,14 +162,22 @@ def made(kind: str, file: dict[str, Any]) -> Any:
         return None
 
 
+def home_of(Config: Any) -> Any:
+    """The module of a family's model; where it has only a configuration, that of the class which AutoModel takes."""
+    from transformers.models.auto.modeling_auto import MODEL_MAPPING_NAMES as MODELS
+
+    with contextlib.suppress(ImportError):
+        return importlib.import_module(Config.__module__.replace("configuration_", "modeling_"))
+    model = getattr(importlib.import_module("transformers"), str(MODELS.get(Config.model_type)), None)
+    return sys.modules.get(getattr(model, "__module__", ""))
+
+
 @cache
 def rotary_classes(Config: Any) -> list[Any]:
     """What may make the tables for text of a family, the class whose parameter names this configuration first."""
     import torch
 
-    try:
-        home = importlib.import_module(Config.__module__.replace("configuration_", "modeling_"))
-    except ImportError:
+    if (home := home_of(Config)) is None:
         return []
     found = []
     for name, item in vars(home).items():
@@ -326,11 +335,8 @@ def _sizes(config: Any) -> dict[str, Any]:
 
 def rotary_like(Config: Any) -> bool:
     """Whether the code of a configuration speaks of a rotary embedding."""
-    try:
-        home = importlib.import_module(Config.__module__.replace("configuration_", "modeling_"))
-    except ImportError:
-        return False
-    return any(re.search("Rotary|Rope|RoPE", name) for name in vars(home))
+    home = home_of(Config)
+    return home is not None and any(re.search("Rotary|Rope|RoPE", name) for name in vars(home))
 
 
 def moved(kind: str, file: dict[str, Any]) -> bool:

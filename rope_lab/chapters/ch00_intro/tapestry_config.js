@@ -3,7 +3,11 @@
 
 import TABLE from "../../algebra/hf_families.json";
 
-const AUTO = "load it with transformers.AutoConfig.from_pretrained and give the object, or write the settings yourself";
+const YOURSELF = "write RotaryConfig(head_dim=..., base=...) yourself";
+const LAYER = "give layer_type, and layer_types in the file, or one layer's value alone";
+const LOOK = "look for it in the model's config.json";
+const STILL = "it has no rotary embedding";
+const LEAVE = `leave out what its code does not read, or ${YOURSELF}`;
 const RULES = ["rope_parameters", "rope_scaling"];
 const SECTIONS = ["mrope_section", "xdrope_section", "mrope_interleaved"];
 const OF_ONE_LAYER = ["head_dim", "qk_rope_head_dim"];
@@ -77,18 +81,17 @@ function refuse(words, ...values) {
 }
 function aNumber(name, v) {
   if (!isNumber(v)) refuse`${name}: expected a number, got ${repr(v)}; write it without quotes, such as 4.0`;
-  if (Number.isFinite(+v) || v instanceof Written) return v;
+  if (Number.isFinite(+v)) return v;
   return refuse`${name}: expected a finite number, got ${repr(v)}; look for a division by zero`;
 }
 function above(name, v) {
   if (aNumber(name, v) > 0) return v;
-  return refuse`${name}: expected a number above 0, got ${repr(v)}; look at the model's config.json`;
+  return refuse`${name}: expected a number above 0, got ${repr(v)}; ${LOOK}`;
 }
 function aWhole(name, v, least = 2) {
   const right = isNumber(v) && Number.isInteger(+v);
-  if (right && v >= least) return +v;
-  return refuse`${name}: expected a whole number of at least ${least}, got ${right ? +v : repr(v)}; write it as a whole
-    number, such as 64, without quotes`;
+  if (right && v >= least && v <= 2 ** 31) return +v;
+  return refuse`${name}: expected a whole number from ${least} to ${2 ** 31}, got ${right ? BigInt(+v) : repr(v)}; write it without quotes, such as 64`;
 }
 function aFlag(name, v) {
   if (typeof v === "boolean") return v;
@@ -135,7 +138,9 @@ function textPart(file) {
 
 class Part {
   constructor(config, layer) {
-    const [file, kind, { set, rule } = {}] = textPart(asFile(config));
+    if (!isDict(config))
+      refuse`config: expected a dictionary, got ${repr(config).slice(0, 40)}; give what config.json holds`;
+    const [file, kind, { set, rule } = {}] = textPart(config);
     Object.assign(this, { file, kind, layer, known: Boolean(familyOf(kind)), entry: familyOf(kind) ?? WORDS.common });
     if (set) this.entry = { ...this.entry, rule: rule ?? this.entry.rule, set: { ...this.entry.set, ...set } };
     this.kinds = this.entry.kinds ?? {};
@@ -219,8 +224,7 @@ class Part {
       [name, width] = this.width,
       { head_dim = 0, qk_rope_head_dim } = this.entry.set ?? {};
     if (said !== undefined && !same(said, 1) && plain && (this.mine.whole ?? this.entry.whole))
-      refuse`${own}: expected 1, since ${this.kind} turns the whole head, got ${repr(said)}; leave it out, or name the
-        family that turns a part`;
+      refuse`${own}: expected 1, since ${this.kind} turns the whole head, got ${repr(said)}; leave it out`;
     const whole = this.wholeHead(),
       heads = [whole, this.has("head_dim"), at(this.ofOneLayer(), "head_dim")].filter((h) => counts(h) && +h);
     if ([0, qk_rope_head_dim].includes(head_dim) && counts(width)) heads.push(width); // its class calls that a head
@@ -237,13 +241,12 @@ class Part {
     let mine = value;
     if (Array.isArray(kinds) && this.layer !== undefined) {
       if (value.length < kinds.length)
-        refuse`${name}: expected a value for each of ${kinds.length} layers, got ${value.length}; ${AUTO}`;
+        refuse`${name}: expected a value for each of ${kinds.length} layers, got ${value.length}; ${YOURSELF}`;
       mine = value.filter((_, i) => kinds[i] === this.layer);
     }
     const turning = mine.every(counts) ? once(mine).filter(holds) : mine;
     if (turning.length !== 1 || typeof turning[0] === "boolean")
-      refuse`${name}: expected a number, got a list with one value for each layer, which differ here; give
-        layer_type, and layer_types in the file, or one layer's value as a number`;
+      refuse`${name}: expected a number, got a list with one value for each layer, which differ here; ${LAYER}`;
     return turning[0];
   }
   ofOneLayer() {
@@ -253,14 +256,14 @@ class Part {
       wrong = all.filter(([i, own]) => !(/^[+-]?\d+$/.test(i) && isDict(own))).map(([i]) => i);
     if (wrong.length)
       refuse`per_layer_config: expected a dictionary for the number of each layer, got other things for
-        ${wrong.sort()}; ${AUTO}`;
+        ${wrong.sort()}; ${YOURSELF}`;
     const layers = new Map(all.map(([i, own]) => [+i, own])),
       said = this.has("num_hidden_layers"),
-      count = Number.isInteger(said) ? said : Math.max(-1, ...layers.keys()) + 2,
+      top = Math.max(-1, ...layers.keys()) + 2,
       mine =
         Array.isArray(kinds) && kinds.includes(this.layer)
           ? kinds.flatMap((kind, i) => (kind === this.layer ? [i] : []))
-          : Array.from({ length: count }, (_, i) => i),
+          : Array.from({ length: isNumber(said) ? Math.min(said, top) : top }, (_, i) => i),
       derived = !this.widths().some((n) => holds(this.has(n) ?? this.usual(n))),
       names = [...new Set([...layers.values()].flatMap(Object.keys))].filter(
         (n) => speaks(n) || (derived && SIZES.includes(n)),
@@ -271,8 +274,7 @@ class Part {
       if (!OF_ONE_LAYER.includes(name)) found.push(usual);
       const values = [...new Set(found.map(repr))];
       if (values.length > 1)
-        refuse`per_layer_config: expected one ${name} for all layers of a kind, got ${values.join(" and ")}; give
-          layer_type, and layer_types in the file, or write the settings of one layer yourself`;
+        refuse`per_layer_config: expected one ${name} for all layers of a kind, got ${values.join(" and ")}; ${LAYER}`;
       return [name, found[0]];
     });
     return Object.fromEntries(own.filter(([, value]) => value !== undefined));
@@ -297,8 +299,7 @@ class Part {
     this.mine = at(this.kinds, label) ?? {};
     if (holds(this.kinds)) return this.ruleOfKind(fresh, old, label);
     if (holds(old) && types(fresh).length && !types(old).length)
-      refuse`rope_scaling: expected it or rope_parameters for each of ${types(fresh)}, got both, which the families of
-        transformers read differently; put the scaling into rope_parameters`;
+      refuse`rope_scaling: expected it or rope_parameters for each of ${types(fresh)}, got both, which families read differently; put the scaling into rope_parameters`;
     const more = Object.keys(old).some((name) => !["rope_type", "type"].includes(name));
     if (`${this.entry.only}` === "default" && holds(old) && (holds(fresh) || more))
       refuse`rope_scaling: expected rope_parameters in a file of ${this.kind}, whose class reads that alone, got
@@ -336,7 +337,7 @@ class Part {
     if (holds(fresh) && !types(fresh).length) {
       if (!scaled || !this.entry.of)
         refuse`layer_type: expected rope_parameters for each of ${own} in a file of ${this.kind}, got one rule for all;
-          write rope_parameters={${repr(own[0])}: {...}, ...}`;
+          write one for each`;
       [fresh, old] = [{}, or(old, fresh)];
     }
     for (const name of this.entry.of ? ["rope_theta", "partial_rotary_factor"] : [])
@@ -380,7 +381,8 @@ class Part {
     const { kind, file } = this,
       needs = this.entry.needs ?? {};
     if (TABLE.still.includes(kind))
-      refuse`model_type: expected a family that turns, got ${kind}, which has no rotary embedding`;
+      refuse`model_type: expected a family that turns, got ${kind}, which has no rotary embedding in transformers;
+        if its own code turns, ${YOURSELF}`;
     if (TABLE.own.includes(kind))
       refuse`model_type: expected a family that turns by one list of frequencies, got ${kind}, which turns by places
         of images or frames, or in a way of its own; make the table (axial_frequencies has those of images) and take
@@ -388,15 +390,14 @@ class Part {
     for (const [name, [turning, usual]] of Object.entries(needs)) {
       const said = Object.hasOwn(file, name) ? file[name] : usual;
       if (!turning.some((v) => same(v, said)))
-        refuse`${name}: expected ${turning.map(repr).join(" or ")}, under which ${kind} turns, got ${repr(said)}: it
-          has no rotary embedding`;
+        refuse`${name}: expected ${turning.map(repr).join(" or ")}, under which ${kind} turns, got ${repr(said)}: ${STILL}`;
     }
     for (const name of ["position_embedding_type", "position_embeddings_type"])
-      if (!(name in needs) && WORDS.no_positions.includes(this.has(name)))
-        refuse`${name}: expected 'rope', got ${repr(file[name])}: it has no rotary embedding`;
+      if (!(name in needs || (this.known && file[name] === "absolute")) && WORDS.no_positions.includes(this.has(name)))
+        refuse`${name}: expected 'rope', got ${repr(file[name])}: ${STILL}`;
     if (kind && !this.known && !Object.keys(file).some((n) => speaks(n) && file[n] !== null))
       refuse`model_type: expected a family of transformers ${TABLE.transformers}, or settings of the rotation, got
-        ${repr(kind)} without any; ${AUTO}`;
+        ${repr(kind)} without any; add its rope_theta, or ${YOURSELF}`;
     this.refuseStillLayers();
   }
   refuseStillLayers() {
@@ -423,7 +424,7 @@ class Part {
     if (patterned || !named.length) named.push("full_attention");
     if (this.layer !== undefined && !named.includes(this.layer))
       refuse`layer_type: expected one of ${once(named).sort()} or None, got ${repr(this.layer)}, which neither the file
-        nor its family names; add layer_types, or rope_parameters for each`;
+        nor its family names; add layer_types`;
   }
   refuseKeys() {
     const { alpha, own_order, mscales } = this.entry,
@@ -431,11 +432,10 @@ class Part {
     if (mscales) known.push("short_mscale", "long_mscale");
     for (const [name, value] of Object.entries(this.rule))
       if (!known.includes(name) && value !== null && !isDict(value))
-        refuse`${name}: expected a setting of a rule that we know, got ${repr(value)}; ${AUTO}`;
+        refuse`${name}: expected a setting of a rule that we know, got ${repr(value)}; ${LEAVE}`;
     const { truncate = true } = this.rule;
     if (this.nested && truncate !== true)
-      refuse`truncate: expected it in a rule for all layers, got ${repr(truncate)} in that of one kind, where transformers
-        does not read it; leave it out, or make Yarn(whole=False) yourself`;
+      refuse`truncate: expected it in a rule for all layers, got ${repr(truncate)} in that of one kind, where it is not read; leave it out`;
   }
   refuseWhatDisagrees({ base: [baseName, base], width, turning, plain }) {
     const { entry, kind } = this,
@@ -443,7 +443,7 @@ class Part {
       told = some && this.has(some),
       all = Array.isArray(told) && same(told.length, this.has("num_hidden_layers")) && told.every((v, i) => same(v, i));
     if (told !== undefined && !plain && !all)
-      refuse`${some}: expected all layers, got ${repr(told)}: the others have no scaling; ${AUTO}`;
+      refuse`${some}: expected all layers, got ${repr(told)}: the others have no scaling; ${YOURSELF}`;
     const ofPart = this.ofPart,
       kinds = Object.values(this.kinds);
     let read = [...RULES, ...SECTIONS, "layer_rope_theta", "no_rope_layers", "no_rope_layer_interval", some];
@@ -469,35 +469,35 @@ class Part {
         read = read.filter((n) => n !== name && !this.names(field, [name]).includes(n));
     const left = {},
       bases = kinds.map((k) => ({ ...k.set, ...k.rule }).rope_theta).filter((v) => v !== undefined),
-      alone = once(kinds.filter((k) => k.set).map((k) => k.set.rope_theta)).length === 1 && kinds.some((k) => k.base);
+      alone =
+        once(kinds.filter((k) => k.set).map((k, i) => or(k.set.rope_theta, i))).length === 1 &&
+        kinds.some((k) => k.base);
     for (const [name, given] of Object.entries(this.file)) {
       const own = alone && name === "rope_theta"; // only some kinds of layer read it: it must say what was read
       if (given === null || !speaks(name) || (FLAGS.test(name) && given === true)) continue;
-      if (FLAGS.test(name) && given === false) refuse`${name}: expected true, got false: it has no rotary embedding`;
+      if (FLAGS.test(name) && given === false) refuse`${name}: expected true, got false: ${STILL}`;
       if (!holds(given) && (!isNumber(given) || WORDS.widths.includes(name))) continue;
       if ((read.includes(name) && !own) || TABLE.inert.includes(name) || INERT.test(name)) continue;
       let value = given;
       try {
         value = this.ofLayers(name, given);
       } catch {}
-      if (name === "rope_type" && value === "default") continue;
+      if ((name === "rope_type" && value === "default") || (/^qk_/.test(name) && this.file.use_mla === false)) continue;
       let agrees =
         same(value, turning) || (name !== "rotary_dim" && (same(value, width) || (ofPart && name === "head_dim")));
       if (same(value, 1) && /ratio|scal/.test(name)) agrees = true;
       else if (/theta|base/.test(name)) agrees = [base, ...(own ? [] : bases)].some((one) => same(one, value));
-      else if (/pct|factor|percent/.test(name))
+      else if (/pct|factor|percent|fraction/.test(name))
         agrees = Math.floor((ofPart ? this.wholeHead() : width) * value) === turning;
       if (!agrees || !isNumber(value)) left[name] = value;
     }
     const names = Object.keys(left);
-    if (base === undefined && names.length)
-      refuse`${baseName}: expected the base of ${kind || "a params.json"}, of which no default is known, got none, and
-        beside it ${names}, not read there; add it, or ${AUTO}`;
+    const beside = names.length ? `, and beside it ${names.join(", ")}, not read there` : "";
     if (base === undefined)
-      refuse`${baseName}: expected the base of ${kind || "a params.json"}, of which no default is known, got none; add it`;
+      refuse`${baseName}: expected the base of ${kind || "a params.json"}, got none${beside};
+        add it`;
     if (names.length)
-      refuse`${names}: expected settings that ${kind || "this reader"} has, got ${Object.values(left).map(repr)}, which speak
-        of rotation and are not read there; ${AUTO}`;
+      refuse`${names}: expected settings that ${kind || "this reader"} reads for its rotation, got ${Object.values(left).map(repr)}; ${LEAVE}`;
   }
 }
 
@@ -507,7 +507,7 @@ function oneOf(given, named, label) {
     refuse`layer_type: expected one of ${named}, got ${repr(label)}: their frequencies differ`;
   if (given[label] === null) refuse`layer_type: expected layers that turn, got ${repr(label)}, which have no positions`;
   if (!isDict(given[label]))
-    refuse`${label}: expected a dictionary with the rule of these layers, got ${repr(given[label])}`;
+    refuse`${label}: expected a dictionary with the rule of these layers, got ${repr(given[label])}; write it so`;
   for (const [name, value] of Object.entries(given))
     if (!named.includes(name) && !Object.hasOwn(given[label], name) && value !== null && value !== "default")
       refuse`${name}: expected it in the rule of each kind of layer, got ${repr(value)} beside them; put it into
@@ -527,7 +527,7 @@ class Settings {
   one(key) {
     if (at(this.given, key) !== undefined) return this.given[key];
     return refuse`${key}: expected a value for rope_type ${repr(this.name)}, got none among
-      ${repr(Object.keys(this.given).sort())}; look for it in the model's config.json`;
+      ${repr(Object.keys(this.given).sort())}; ${LOOK}`;
   }
   needed(key) {
     return +above(key, this.one(key));
@@ -543,7 +543,7 @@ class Settings {
   }
   divisors(key) {
     const list = aList(key, this.one(key));
-    if (!list.length) refuse`${key}: expected a divisor for each plane, got none; look at the model's config.json`;
+    if (!list.length) refuse`${key}: expected a divisor for each plane, got none; ${LOOK}`;
     return list.map((v) => +above(key, v));
   }
   get window() {
@@ -618,20 +618,26 @@ function nameOf(rule, entry) {
   const first = holds(said) ? (at(WORDS.older, str(said)) ?? str(said)) : "default",
     name = at(entry.types, first) ?? first;
   if (Object.hasOwn(MAKERS, name)) return name;
-  return refuse`rope_type: expected one of ${Object.keys(MAKERS)}, got ${repr(name)}, which is not known here; ${AUTO}`;
+  return refuse`rope_type: expected one of ${Object.keys(MAKERS)}, got ${repr(name)}, which is not known here; ${YOURSELF}`;
 }
 
 /** The width of a head, and whether it is that of the part that turns. */
 function headOf(part, share) {
   let [name, width] = part.width;
   const own = part.has("qk_rope_head_dim");
-  if (!part.known && share === 1 && own !== undefined && aWhole("qk_rope_head_dim", own, 0))
+  if (
+    !part.known &&
+    share === 1 &&
+    part.file.use_mla !== false &&
+    own !== undefined &&
+    aWhole("qk_rope_head_dim", own, 0)
+  )
     [name, width] = ["qk_rope_head_dim", own];
   if (width !== undefined && aWhole(name, width, 0)) return [aWhole(name, width), part.ofPart];
   const [size, heads] = ["hidden_size", "num_attention_heads"].map((key) => part.get(key));
   if (size === undefined || heads === undefined)
-    refuse`head_dim: expected it, or hidden_size and num_attention_heads, got neither; add one, or load the whole file
-      with transformers.AutoConfig and give the object`;
+    refuse`head_dim: expected it, or hidden_size and num_attention_heads, got neither among ${repr(Object.keys(part.file).slice(0, 5))};
+      give the model's config.json, or add one`;
   const count = aWhole("num_attention_heads", heads, 1);
   return [Math.floor(aWhole("hidden_size", size) / count), false];
 }
@@ -646,7 +652,7 @@ function sectionsOf(part, turning) {
   if (value === undefined && usual && 2 * usual.reduce((sum, n) => sum + n, 0) === turning) value = usual;
   if (value !== undefined) return aList(name, value).map((count) => aWhole(name, count, 0));
   if (![at(part.rule, "rope_type"), at(part.rule, "type")].includes("mrope")) return null;
-  return refuse`mrope_section: expected a value for rope_type 'mrope', got none; look for it in the model's config.json`;
+  return refuse`mrope_section: expected a value for rope_type 'mrope', got none; ${LOOK}`;
 }
 
 /** What is read of one kind of layer, and the part of the file that it stands in. */
@@ -655,8 +661,8 @@ function readLayer(file, layer) {
     name = nameOf(part.rule, part.entry);
   const [shareName, shareValue = 1] = part.share,
     share = aNumber(shareName, shareValue);
-  if (share < 0)
-    refuse`partial_rotary_factor: expected a number of at least 0, got ${repr(share)}; 1 turns the whole head`;
+  if (share < 0 || share > 1)
+    refuse`partial_rotary_factor: expected a number from 0 to 1, got ${repr(share)}; 1 turns the whole head`;
   const [head_dim, ofPart] = headOf(part, +share),
     [baseName, baseValue] = part.base;
   if (baseValue === undefined && part.known)
@@ -669,7 +675,7 @@ function readLayer(file, layer) {
   const { only = [name] } = part.entry,
     planes = Math.floor(turning / 2);
   if (only.length && !only.includes(name))
-    refuse`rope_type: expected ${only.join(" or ")} in a file of ${part.kind}, got ${repr(name)}; ${AUTO}`;
+    refuse`rope_type: expected ${only.join(" or ")} in a file of ${part.kind}, got ${repr(name)}; ${YOURSELF}`;
   if (schedule.short && schedule.short.length !== planes)
     refuse`short_factor: expected one divisor for each of ${planes} planes, got ${schedule.short.length}; look at head_dim
       and partial_rotary_factor`;

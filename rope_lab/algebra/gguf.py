@@ -28,21 +28,22 @@ from rope_lab.algebra.hf_schedules import RopeSettings
 # ggml-org/llama.cpp, with the names in src/llama-arch.cpp, at the commit 00395eb285c7, read on 2026-11-26. Its
 # converter permutes q and k of those whose weights turn halves in transformers and that turn neighbours here, as Llama.
 TABLE = """
-interleaved: llama llada llama4 deci baichuan starcoder internlm2 minicpm xverse command-r cohere2 cohere2moe olmo
+interleaved: llama llada llama4 deci baichuan internlm2 minicpm xverse command-r cohere2 cohere2moe olmo
 arctic deepseek deepseek2 deepseek2-ocr deepseek32 deepseek4 plm chatglm glm4 granite granitemoe granitehybrid
 chameleon bailingmoe neo-bert smollm3 arcee ernie4_5 ernie4_5-moe mistral3 eagle3 mistral4 llama-embed maincoder
 glm-dsa;
-half: falcon falcon-h1 grok dbrx bert jina-bert-v3 modern-bert nomic-bert nomic-bert-moe eurobert stablelm bitnet qwen
+half: falcon falcon-h1 grok dbrx jina-bert-v3 modern-bert nomic-bert nomic-bert-moe eurobert stablelm bitnet qwen
 qwen2 dream qwen2moe qwen3 qwen3moe llada-moe rnd1 olmo2 olmoe phi2 phi3 phimoe plamo plamo2 plamo3 gemma gemma2 gemma3
 gemma3n gemma4 gemma4-assistant gemma-embedding starcoder2 openelm gptneox codeshell orion nemotron exaone exaone4
 exaone-moe minicpm3 bailingmoe2 dots1 hunyuan-moe jais2 gpt-oss hunyuan-dense hy_v3 lfm2 lfm2moe smallthinker seed_oss
 grovemoe apertus minimax-m2 cogvlm pangu-embedded afmoe laguna qwen3next mimo2 step35 talkie mellum dflash glm4moe
 hunyuan_vl qwen2vl paddleocr qwen3vl qwen3vlmoe qwen35 qwen35moe;
-none: clip gpt2 gptj mpt refact bloom mamba mamba2 jamba jina-bert-v2 t5 t5encoder jais rwkv6 rwkv6qwen2 rwkv7 arwkv7
-wavtokenizer-dec nemotron_h nemotron_h_moe kimi-linear"""
+none: bert starcoder clip gpt2 gptj mpt refact bloom mamba mamba2 jamba jina-bert-v2 t5 t5encoder jais rwkv6
+rwkv6qwen2 rwkv7 arwkv7 wavtokenizer-dec nemotron_h nemotron_h_moe kimi-linear"""
 LAYOUTS = {arch: part.split(":")[0].strip() for part in TABLE.split(";") for arch in part.split(":")[1].split()}
 IN_A_ROW = ("qwen2vl", "paddleocr", "glm4", "glm4moe")  # how planes go to the axes: by sections, or in turn
 IN_TURN = ("qwen3vl", "qwen3vlmoe", "qwen35", "qwen35moe")
+ALIKE = ("cohere2", "exaone4", "gpt-oss", "llama4")  # sliding layers have the base and the scaling of all
 PLAIN_IN_WINDOWS = ("gemma3", "gemma3n", "gemma-embedding")  # sliding layers are never scaled, and have a base of 10000
 
 DIVISORS = FREQS, LONG, SHORT = ("rope_freqs.weight", "rope_factors_long.weight", "rope_factors_short.weight")
@@ -52,6 +53,7 @@ KNOWN = re.compile(
 )
 KINDS = "BbHhIif?saQqd"  # of values, as struct has them; s a text, a an array
 KEPT = 1 << 20  # bytes: longer values are passed over
+AGAIN = "convert it again"
 LAYER_TYPES = ("full_attention", "sliding_attention")
 
 
@@ -75,6 +77,9 @@ def gguf_settings(source: Any, *, layer_type: str | None = None) -> RopeSettings
     rope = _Rope(source)
     if LAYOUTS.get(rope.arch) == "none":
         raise ValueError(f"general.architecture: expected one that turns, got {rope.arch!r}, which has no rotation")
+    off = rope.keys.get(f"{rope.arch}.rope.scaling.finetuned") is False  # so llama.cpp knows Granite without positions
+    if (rope.arch.startswith("granite") and off) or rope.keys.get("baichuan.block_count") == 40:  # ALiBi
+        raise ValueError(f"general.architecture: expected a model that turns, got one of {rope.arch} without rotation")
     for key, value in rope.keys.items():
         known = key in DIVISORS or KNOWN.fullmatch(key.removeprefix(f"{rope.arch}.rope.")) or value in (None, 0)
         if not known and re.search("rope|rotary|theta", key) and not key.startswith(("general.", "tokenizer.")):
@@ -126,13 +131,13 @@ class _Rope:
         if value is None or expect_number(value, name=key, fix="a list has one for each layer; give one of them") == 0:
             return None
         if value < 0:
-            raise ValueError(f"{key}: expected a number above 0, got {value}; convert it again")
+            raise ValueError(f"{key}: expected a number above 0, got {value}; {AGAIN}")
         return float(str(np.float32(value)))  # as it was written: 0.1 and not 0.10000000149
 
     def whole(self, name: str, *, group: str = "rope.", default: float | None = None) -> int:
         value = self.number(name, group=group) or default
         if value is None or value != int(value):
-            raise ValueError(f"{self.arch}.{group}{name}: expected a whole number, got {value}; convert it again")
+            raise ValueError(f"{self.arch}.{group}{name}: expected a whole number, got {value}; {AGAIN}")
         return int(value)
 
     def widths(self, suffix: str) -> tuple[int, int]:
@@ -144,7 +149,9 @@ class _Rope:
             head_dim = self.whole("embedding_length", group="") // self.whole("head_count", group="attention.")
         count = self.whole(f"dimension_count{suffix}", default=self.number("dimension_count") or head_dim)
         if count > head_dim or count % 2:
-            raise ValueError(f"{self.arch}.rope.dimension_count: expected an even number up to {head_dim}, got {count}")
+            raise ValueError(
+                f"{self.arch}.rope.dimension_count: expected an even number up to {head_dim:g}, got {count}; {AGAIN}"
+            )
         return (count if self.number("kv_lora_rank", group="attention.") else int(head_dim)), count
 
     def is_window(self, layer_type: str | None) -> bool:
@@ -154,6 +161,10 @@ class _Rope:
         other = scaled or (self.number("freq_base") or 10000.0) != 10000.0  # than what they have where nothing is said
         narrow = self.number("sliding_window", group="attention.") or math.inf
         within = narrow < (self.number("context_length", group="") or 0) and other
+        near_alone = self.arch in ("cohere2", "llama4") or (self.arch == "exaone4" and narrow < math.inf)
+        if near_alone and layer_type == "full_attention":
+            raise ValueError(f"layer_type: expected layers that turn, got {layer_type!r}, which have no positions here")
+        within = within and self.arch not in ALIKE
         differ = within or self.arch in PLAIN_IN_WINDOWS or any(map(own.fullmatch, self.keys))
         if layer_type not in (LAYER_TYPES if differ else (None, *LAYER_TYPES)):
             why = ": their frequencies differ, or may" if differ else ""
@@ -179,11 +190,15 @@ class _Rope:
         """The schedule of so many planes; None: of as many planes as there are divisors."""
         kind = self.keys.get(f"{self.arch}.rope.scaling.type", "linear")
         if kind not in ("none", "linear", "yarn", "longrope"):
-            raise ValueError(f"{self.arch}.rope.scaling.type: expected none, linear, yarn or longrope, got {kind!r}")
+            raise ValueError(
+                f"{self.arch}.rope.scaling.type: expected none, linear, yarn or longrope, got {kind!r}; {AGAIN}"
+            )
         given = {name: self.keys[name] for name in DIVISORS if name in self.keys}
         for name, divisors in given.items():
             if planes not in (None, len(divisors)):
-                raise ValueError(f"{name}: expected a divisor for each of {planes} planes, got {len(divisors)}")
+                raise ValueError(
+                    f"{name}: expected a divisor for each of {planes} planes, got {len(divisors)}; {AGAIN}"
+                )
         factor = self.number("scaling.factor") or self.number("scale_linear") or 1.0
         stretch = self.number("scaling.attn_factor") or 1.0
         if kind == "longrope" or {LONG, SHORT} & given.keys():

@@ -409,8 +409,8 @@ class Part:
         table = families()
         if self.kind in table["still"]:
             raise ValueError(
-                f"model_type: expected a family that turns, got {self.kind}, which has no rotary embedding in transformers; "
-                f"if its own code turns, {YOURSELF}"
+                f"model_type: expected a family that turns, got {self.kind}, which has no rotary embedding in "
+                f"transformers; if its own code turns, {YOURSELF}"
             )
         if self.kind in table["own"]:
             raise ValueError(
@@ -508,7 +508,8 @@ class Part:
         usual = [{**k.get("set", {}), **k.get("rule", {})} for k in kinds]
         bases = {base[1], *(k["rope_theta"] for k in usual if "rope_theta" in k)}
         unread = {}
-        for name, value in ((str(name), value) for name, value in self.file.items()):
+        for key, value in self.file.items():
+            name = str(key)
             if value is None or not _speaks(name) or (re.search(words("flags"), name) and value is True):
                 continue
             if re.search(words("flags"), name) and value is False:
@@ -520,7 +521,7 @@ class Part:
             if name in families()["inert"] or re.search(words("inert"), name):
                 continue
             with suppress(ValueError):
-                value = self._of_layers(name, value)
+                value = self._of_layers(name, value)  # noqa: PLW2901
             if (name, value) == ("rope_type", "default") or (name[:3] == "qk_" and self.file.get("use_mla") is False):
                 continue
             if isinstance(value, int | float) and not isinstance(value, bool):
@@ -545,7 +546,8 @@ class Part:
             )
         if unread:
             raise ValueError(
-                f"{names}: expected settings that {self.kind or 'this reader'} reads for its rotation, got {values}; {LEAVE}"
+                f"{names}: expected settings that {self.kind or 'this reader'} reads for its rotation, got {values}; "
+                f"{LEAVE}"
             )
 
     def _read(self) -> set[str]:

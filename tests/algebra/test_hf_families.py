@@ -119,6 +119,7 @@ def test_nearly_every_family_is_read():
 
 
 LLAMA = {"model_type": "llama", "hidden_size": 64, "num_attention_heads": 4, "max_position_embeddings": 512}
+GLM = {"model_type": "glm", "head_dim": 16}
 GEMMA = {"model_type": "gemma3_text", "head_dim": 32}
 GEMMA4 = {"model_type": "gemma4_text", "layer_types": ["sliding_attention", "full_attention", "sliding_attention"]}
 NESTED = {"sliding_attention": {"rope_theta": 7.0}, "full_attention": {"rope_type": "linear", "factor": 2.0}}
@@ -178,6 +179,11 @@ REFUSED = {  # a file, and the name that its refusal begins with
     NO_WIDTH: (GEMMA4 | {"per_layer_config": None}, "per_layer_config"),
     "two keys of nobody": (LLAMA | {"rope_wobble": 3, "rope_ratio": 50}, "rope_wobble, rope_ratio"),
     "a key of nobody and no base": ({"model_type": "chatglm", "head_dim": 64, "rope_ratio": 50}, "rope_theta"),
+    "no file at all": ([], "config"),
+    "a file beside the model's": ({"peft_type": "LORA", "r": 8}, "head_dim"),
+    "more than a float": (LLAMA | {"rope_theta": 10**400}, "rope_theta"),
+    "more than a head": (GLM | {"partial_rotary_factor": 1e308}, "partial_rotary_factor"),
+    "wider than memory": ({"head_dim": 2**63}, "head_dim"),
     "a block of Mistral's with another key": ({"dim": 64, "n_heads": 4, "yarn": {"wobble": 2}}, "wobble"),
 }  # fmt: skip
 
@@ -185,7 +191,7 @@ REFUSED = {  # a file, and the name that its refusal begins with
 @pytest.mark.parametrize("case", REFUSED)
 def test_what_is_not_understood_is_refused_by_its_name(case):
     file, name = REFUSED[case]
-    kind = "sliding_attention" if file["model_type" if "model_type" in file else "dim"] in TWO_KINDS else None
+    kind = "sliding_attention" if "model_type" in file and file["model_type"] in TWO_KINDS else None
     kind = "full_attention" if case in ("truncate in one kind", "a rule for one kind of two", NO_WIDTH) else kind
     with pytest.raises((TypeError, ValueError), match=rf"^{name}\w*: expected .*(; |no rotary embedding|differ)"):
         rope_settings(file, layer_type=kind)
@@ -203,6 +209,11 @@ READ = {  # a file, a kind of layer, and the list
         "sliding_attention",
         theta(16, 1e4),
     ),
+    "absolute, by default": (LLAMA | {"position_embedding_type": "absolute"}, None, theta(16, 1e4)),
+    "no MLA": ({"use_mla": False, "qk_rope_head_dim": 64, "head_dim": 16}, None, theta(16, 1e4)),
+    "the other kind's base": ({"model_type": "mimo_v2_flash", "rope_theta": 5e6}, "sliding_attention", theta(64, 1e4)),
+    "a key that is no text": ({None: 3, "head_dim": 16, "num_hidden_layers": 10**400}, None, theta(16, 1e4)),
+    "a model of Llama's": ({"model_type": "internlm3", "head_dim": 16, "rope_theta": 7.0}, None, theta(16, 7.0)),
     "the same base under another name": (LLAMA | {"rotary_emb_base": 10000}, None, theta(16, 1e4)),
     "the same width under another name": (LLAMA | {"kv_channels": 16}, None, theta(16, 1e4)),
     "a layout": (LLAMA | {"rope_interleave": True, "rope_deltas": 3}, None, theta(16, 1e4)),
@@ -297,3 +308,11 @@ def test_the_table_says_what_it_was_made_from():
     for name, entry in table["families"].items():
         assert "in" not in entry or entry["as"] in table["families"], name
     assert not set(table["families"]) & {*table["still"], *table["own"]}
+
+
+def test_no_refusal_sends_to_an_object_that_is_refused_alike():
+    """Of a class's keys its object keeps all: what helps is to leave one out, or to write the settings."""
+    transformers = pytest.importorskip("transformers")
+    for config in (file := LLAMA | {"rope_wobble": 3}, transformers.LlamaConfig.from_dict(file)):
+        with pytest.raises(ValueError, match=r"^rope_wobble: .*leave out .*, or write RotaryConfig\("):
+            rope_settings(config)

@@ -250,6 +250,10 @@ def given_parts(given: dict[str, Any], classes: list[Any], *, prefer: str) -> li
         whole = auto.CONFIG_MAPPING[kind].from_dict(given)
         found = [part for part in parts(whole, prefer=prefer) if isinstance(part, tuple(classes))]
     else:
+        size = rf"{words('speaks')}|^(hidden_size|head_dim|{'|'.join(words('common')['names']['hidden_size'])})$"
+        inner = any(name.endswith("_config") and value and isinstance(value, dict) for name, value in given.items())
+        if not (kind or inner or any(re.search(size, str(name)) for name in given)):  # such as a tokenizer's file
+            named = []
         own = [Config for Config in named if kind in (None, getattr(Config, "model_type", None))]
         found = []
         for whole in (Config.from_dict(given) for Config in own):

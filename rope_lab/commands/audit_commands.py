@@ -42,6 +42,8 @@ def settings_of(changes: list[str], config: Path | None, **options: Any) -> dict
             raise FileError(f"--config: expected a config.json, got {config}: {reason(error)}") from error
         except ValueError as error:
             raise ArgumentError(f"--config: expected JSON, got {config}: {error}") from error
+        if not isinstance(settings["config"], dict):
+            raise ArgumentError(f"--config: expected a dictionary, got another value in {config}; give a config.json")
     return settings
 
 

@@ -198,6 +198,7 @@ def test_a_given_configuration_is_the_one_that_is_asked(target, config, turned, 
         (LLAMA_4, {"config": {"model_type": "llama", **TEXT}}, "a part for Llama4TextConfig, got model_type 'llama'"),
         (LLAMA_4, {"config": {"text_config": TEXT, "model_type": "nobody's"}}, 'got model_type "nobody\'s"'),
         (LLAMA_4, {"config": {"inner_config": TEXT}}, "no model_type and the keys inner_config"),
+        (LLAMA_4, {"config": {"peft_type": "LORA", "auto": {"a": 1}}}, "no model_type and the keys peft_type, auto"),
         (
             GPT_J,
             {"config": {"model_type": "codegen", "rotary_dim": 8}},

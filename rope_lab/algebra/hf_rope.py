@@ -117,7 +117,8 @@ class Part:
             heads.append(width)  # its class calls the part that turns a head
         fits = True  # what is no number is refused where it is read
         if isinstance(said, int | float) and isinstance(width, int | float):
-            fits = any(abs(h * said - width) <= 0.5 for h in heads)
+            with suppress(OverflowError):  # and what no float holds
+                fits = any(abs(h * said - width) <= 0.5 for h in heads)
         if said is not None and self.of_part and self.known and not fits:
             raise ValueError(
                 f"partial_rotary_factor: expected the share of {width} in a head of {self._whole_head(width)}, got "

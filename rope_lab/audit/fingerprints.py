@@ -311,14 +311,14 @@ class Corrected(Probe):
     """A callable with its start divided out."""
 
     def __init__(self, probe: Probe, start: Start) -> None:
-        self.__dict__.update(probe.__dict__)
+        self.__dict__.update(probe.__dict__, first=None)
         self.inverse = np.linalg.inv(start.matrix)
 
     def _call(self, form, x, positions):
         return super()._call(form, x, positions) @ self.inverse.T
 
-    def gradient(self, x, positions, g):
-        return super().gradient(x, positions, g @ self.inverse)
+    def gradient(self, x, positions, g, *, between=None):
+        return super().gradient(x, positions, g @ self.inverse, between=between)
 
 
 def start_of(probe: Probe) -> Start | None:

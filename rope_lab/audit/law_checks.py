@@ -14,13 +14,14 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import product
 from typing import Any
 
 import numpy as np
 
 from rope_lab.audit.far_positions import DRIFT, FLOOR, WINDOW, far_turns
 from rope_lab.audit.foreign_code import in_a_line
-from rope_lab.audit.probe import Probe, RefusedError, own_heads
+from rope_lab.audit.probe import EPS, Probe, RefusedError, own_heads
 
 FAR_OUT = (15, 127, 255, 256, 1020, 1023, 4095, 4096, 8191, 16384, 32767)  # with the last of 8 and of 16 bits
 REACHES = (16385, *(2**k - 1 for k in range(14, 3, -1)))
@@ -272,7 +273,32 @@ def _to_the_window(s: Subject, worst: float, tried: str) -> Finding:
         if seen.wrong is not None:
             return False, seen.words, tried_too
         reached, worst, left = min(reached, seen.reached), max(worst, seen.worst), left or seen.unasked
+    if trouble := _in_fewer_bits(s):
+        return False, trouble, tried
     return True, f"off by {worst:.1e} up to position {reached}{f'; not asked: {left}' if left else ''}", tried_too
+
+
+FEWER = (0, 1, 2, 3, 100, 257, 1001, 2049, 4095)  # positions that a half type rounds, or multiplies wrongly
+
+
+def _in_fewer_bits(s: Subject) -> str:
+    """What goes wrong for an x of fewer bits, beyond the rounding of x and of the tables; or an empty string."""
+    at = s.fit(FEWER, top=FEWER[-1])
+    for p in _callables(s):
+        x = np.random.default_rng(3).choice([-1.0, 1.0], size=(2, 3, len(at), p.head_dim))  # exact in every type
+        right = p(x, at)
+        for narrow in p.narrowed():
+            try:
+                miss = np.abs(narrow(x, at) - right).max(axis=(0, 1, 3))
+            except RefusedError:
+                continue
+            if narrow.remarks:
+                return f"in {narrow.asked_in} it {narrow.remarks[0]}"
+            bad = np.flatnonzero(miss > np.abs(right).max() * (8 * EPS[narrow.asked_in] + 2 * DRIFT * at))
+            if len(bad):
+                saw = f"an x in {narrow.asked_in} turns otherwise at position {at[bad[0]]}: off by {miss[bad[0]]:.1e}"
+                return f"{saw}, as with positions or angles that are rounded to the type of x"
+    return ""
 
 
 Side = tuple[Probe, Probe]
@@ -301,13 +327,19 @@ def _rows_of_a_call(s: Subject) -> Finding:
                 wrong = _first_unlike(p, x, at, axis, s.rounding * float(np.abs(x).max()) * 2 + s.tolerance(at.max()))
             except RefusedError as refusal:
                 if name != "row":
-                    left.append(f"{x.shape[axis]} {name}s: {refusal}")
+                    left.append(f"{name} of {x.shape[axis]}: {refusal}")
                 continue
             size, shape = x.shape[axis], "x".join(map(str, x.shape))
             if wrong:
                 return False, f"from {name} {wrong[0]} of a call of {size} on: {wrong[1]}", f"x ({shape})"
             if name == "row":
                 tried = tried or f"x ({shape})"
+        view = np.ascontiguousarray(s.x.swapaxes(1, 2)).swapaxes(1, 2)
+        try:
+            if (off := float(np.abs(p(view, (3, 0, 7, 1, 4)) - p(s.x, (3, 0, 7, 1, 4))).max())) > s.tolerance(7):
+                return False, f"x as a view of (batch, T, heads, head_dim): off by {off:.1e} from its copy", "5 tokens"
+        except RefusedError as refusal:
+            left.append(f"x as a view of (batch, T, heads, head_dim): {refusal}")
     if not tried:
         return True, "not asked: calls of 20 tokens are refused", ""
     said = f"; not asked: {in_a_line(left[0])}" if left else ""
@@ -321,11 +353,14 @@ def _large_calls(s: Subject) -> Iterable[tuple[str, np.ndarray, np.ndarray]]:
     if longest:
         x = rng.normal(size=(2, 2 if not s.own_heads else 3, longest, d))
         yield "row", x, np.arange(longest) % (s.reach + 1)
-        some = min(longest, 700)
+        some = min(longest, 699)
         restarts = np.concatenate([np.arange(n) for n in (3, 14, 33, 70, 150, 500)])[:some]
         yield "row", x[:, :, :some], restarts % (s.reach + 1)
+        some = 1 << min(longest, 256).bit_length() - 1  # whole tiles, and no tail
+        yield "row", x[:, :, :some], np.arange(some) % (s.reach + 1)
     at = s.fit(np.array([3, 0, 17, 40, 9]), top=40)
-    yield "batch entry", rng.normal(size=(WIDE, 3, 5, d)), at
+    size = max(5, min(longest, 331, ELEMENTS // (3 * WIDE * d)))  # of a narrow head more rows than 16 bits count
+    yield "batch entry", rng.normal(size=(WIDE, 3, size, d)), np.resize(at, size)
     yield "head", rng.normal(size=(1, WIDE, 5, d)), at
 
 
@@ -384,19 +419,35 @@ def _first_unlike(p: Probe, x: np.ndarray, at: np.ndarray, axis: int, allowed: f
 def _gradient(s: Subject) -> Finding:
     """The gradient of g f(x, n) is the turn back of g: u times it is g times f(u, n), for every u."""
     length = next((n for n in (*LONG_CALLS[1:], 5) if 6 * n * s.q.head_dim <= ELEMENTS and _answers(s, n)), 5)
-    at = np.arange(length) % (s.reach + 1)
-    x, g, *u = np.random.default_rng(9).normal(size=(4, 2, 3, length, s.q.head_dim))
-    tried = f"x (2, 3, {length}, {s.q.head_dim}), positions 0 to {at.max()}"
-    for p in _callables(s):
-        grad = p.gradient(x, at, g)
+    far, mixed = np.array([s.reach, 0, s.reach // 2, s.reach // 3, 1]), s.fit(np.array([3, 0, 17, 40, 9]), top=40)
+    calls = {  # the batch, heads and positions of each; another call may come before the backward
+        f"{length} rows": (2, 3, np.arange(length) % (s.reach + 1), None),
+        f"a batch of {WIDE}": (WIDE, 3, mixed, None),
+        f"{WIDE} heads": (1, WIDE, mixed, None),
+        "a single token": (2, 3, mixed[2:3], None),
+        "far positions": (2, 3, far, None),
+        "another call before the backward": (2, 3, mixed, mixed[::-1].copy()),
+    }
+    tried, left, worst = ", ".join(calls), "", 0.0
+    for p, (name, (batch, heads, at, between)) in product(_callables(s), calls.items()):
+        x, g, *u = np.random.default_rng(9).normal(size=(4, batch, heads, len(at), s.q.head_dim))
+        if len(at) == 5:  # as behind attention: tokens lie before heads in the memory
+            g = np.ascontiguousarray(g.swapaxes(1, 2)).swapaxes(1, 2)
+        try:
+            turned = [p(v, at) for v in u]
+        except RefusedError as refusal:
+            left = left or f"{name}: {refusal}"
+            continue
+        grad = p.gradient(x, at, g, between=between)
         if grad is None:
             return True, "not asked: called with numpy, whose arrays carry no gradient", tried
-        misses = [(v * grad).sum(-1) - (g * p(v, at)).sum(-1) for v in u]
-        allowed = 2 * s.score_tolerance()
-        if not (worst := float(np.nan_to_num(np.abs(misses), nan=np.inf).max())) <= allowed:
+        misses = [(v * grad).sum(-1) - (g * y).sum(-1) for v, y in zip(u, turned, strict=True)]
+        allowed = 2 * s.score_tolerance() * max(1.0, *(float(np.abs(y).max() / np.abs(u).max()) for y in turned))
+        worst = max(worst, off := float(np.nan_to_num(np.abs(misses), nan=np.inf).max()))
+        if not off <= allowed:
             row = int(np.flatnonzero(~(np.abs(misses).max(axis=(0, 1, 2)) <= allowed))[0])
-            return False, f"off by {worst:.1e}, first in row {row}: {_wrong_way(p, grad, g, at, allowed)}", tried
-    return True, f"the turn back: off by {np.abs(misses).max():.1e}", tried
+            return False, f"{name}: off by {off:.1e}, first in row {row}: {_wrong_way(p, grad, g, at, allowed)}", tried
+    return True, f"the turn back: off by {worst:.1e}" + (f"; not asked: {in_a_line(left)}" if left else ""), tried
 
 
 def _wrong_way(p: Probe, grad: np.ndarray, g: np.ndarray, at: np.ndarray, allowed: float) -> str:
@@ -517,14 +568,19 @@ def _earlier_calls(s: Subject) -> Finding:
         before = p(_text(s, SHORT), at)
         elsewhere = p(_text(s, SHORT), moved)
         beside = p(_text(s, OTHER), np.append(moved, moved[:2]))[..., :SHORT, :]  # a length that was not asked before
+        inner = np.r_[moved[0], moved[-2:0:-1], moved[-1]]  # what is told by its length, its ends or its sum
+        others = p(_text(s, OTHER), np.append(inner, inner[:2]))[..., :SHORT, :]
+        other = p(_text(s, SHORT), inner)
         middle = _far_call(p, s, end=MIDDLE)
         _far_call(p, s, end=END)
         again = _far_call(p, s, end=MIDDLE)  # before a short text, which may set a schedule back
         after = p(_text(s, SHORT), at)
         ways = {
             "of the same length at other positions": elsewhere - beside,
+            "of the same length and ends": other - others,
             "that was longer and went farther": after - before,
             "that went farther": again - middle if again is not None and middle is not None else 0.0,
+            "that was the first of all": 0.0 if p.first is None else p(*p.first[:2]) - p.first[2],
         }
         for way, miss in ways.items():
             if (worst := np.abs(miss).max()) > s.tolerance(SHORT + 6):

@@ -28,7 +28,13 @@ from rope_lab.algebra.arguments import expect_even
 from rope_lab.audit.foreign_code import TimeUpError, by_user, in_a_line, told
 from rope_lab.errors import RopeLabError
 
-SHAPES = {4: "(batch, heads, T, head_dim)", 3: "(batch, T, head_dim)", 2: "(T, head_dim)"}
+SHAPES = {
+    4: "(batch, heads, T, head_dim)",
+    5: "(batch, T, heads, head_dim)",
+    3: "(batch, T, head_dim)",
+    2: "(T, head_dim)",
+}
+RANKS = (4, 3, 2, 5)  # what is tried, in this order; 5 is rank 4 with the tokens before the heads
 RotaryCallable = Callable[[Any, Any], Any]  # f(x, positions)
 EPS = {"float64": 2.0**-52, "float32": 2.0**-23, "float16": 2.0**-10, "bfloat16": 2.0**-7}
 
@@ -48,7 +54,7 @@ class Form:
     backend: str  # "numpy" or "torch"
     dtype: str  # of x
     whole: bool  # positions as integers; else as floats
-    rank: int  # axes of x
+    rank: int  # axes of x, of `RANKS`
 
     def __str__(self) -> str:
         floats = "float64" if self.dtype == "float64" else "float32"
@@ -72,6 +78,7 @@ class Probe:
         self.f, self.head_dim = f, expect_even(head_dim, name="head_dim")
         self.dtype = self.library = "unknown"  # of what f returns
         self.remarks: list[str] = []
+        self.first: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None  # x, positions and answer of the first call
         if not callable(f):
             raise RefusedError(f"is not callable: {type(f).__name__}")
         self._form = self._find()
@@ -95,8 +102,10 @@ class Probe:
             other._form, other.remarks = replace(self._form, dtype=dtype), []
         return others
 
-    def gradient(self, x: np.ndarray, positions: Any, g: np.ndarray) -> np.ndarray | None:
+    def gradient(self, x: np.ndarray, positions: Any, g: np.ndarray, *, between: Any = None) -> np.ndarray | None:
         """The gradient of the sum of g f(x, positions) with respect to x, by the backward of torch; None without torch.
+
+        With ``between`` f is called at these positions before the backward.
 
         Raises:
             RefusedError: If the backward raises, or the gradient is cut off on its way.
@@ -104,19 +113,24 @@ class Probe:
         """
         form = replace(self._form, backend="torch")
         at, rows = np.asarray(positions), [(x, g)]
-        if form.rank < 4:
+        if form.rank == 5:
+            rows = [(x.swapaxes(1, 2), g.swapaxes(1, 2))]
+        elif form.rank < 4:
             flat = [a.reshape(-1, *a.shape[-2:]) for a in (x, g)]
             rows = [tuple(flat)] if form.rank == 3 else list(zip(*flat, strict=True))  # type: ignore[list-item]
         native = self._form.backend == "torch"
         try:
-            found = [_pulled(self.f, form, a, at, b, native=native) for a, b in rows]
+            found = [_pulled(self.f, form, a, at, b, native=native, between=between) for a, b in rows]
         except (RefusedError, NoGradientError):
             raise
         except Exception as error:  # such as an answer on a device without numbers
             if native:
                 raise RefusedError(f"its gradient cannot be read: {in_a_line(error)}") from error
             return None
-        return None if any(part is None for part in found) else np.stack(found).reshape(x.shape)  # type: ignore[arg-type]
+        if any(part is None for part in found):
+            return None
+        whole = np.stack(found)  # type: ignore[arg-type]
+        return whole[0].swapaxes(1, 2) if form.rank == 5 else whole.reshape(x.shape)
 
     @property
     def eps(self) -> float:
@@ -129,7 +143,7 @@ class Probe:
         failures = []
         for form in self._forms():
             try:
-                self._call(form, x, positions)
+                self.first = x, positions, self._call(form, x, positions)
             except RefusedError as refusal:
                 failures.append((form, str(refusal)))
             else:
@@ -143,12 +157,12 @@ class Probe:
     def _forms(self) -> Iterator[Form]:
         torch_first = "torch" in sys.modules and isinstance(self.f, sys.modules["torch"].nn.Module)
         if not torch_first:
-            yield from (Form("numpy", "float64", whole, rank) for rank, whole in product((4, 3, 2), (True, False)))
+            yield from (Form("numpy", "float64", whole, rank) for rank, whole in product(RANKS, (True, False)))
         try:
             import torch  # noqa: F401
         except ImportError:
             return
-        for dtype, rank, whole in product(("float64", "float32", "bfloat16", "float16"), (4, 3, 2), (True, False)):
+        for dtype, rank, whole in product(("float64", "float32", "bfloat16", "float16"), RANKS, (True, False)):
             yield Form("torch", dtype, whole, rank)
 
     def _call(self, form: Form, x: np.ndarray, positions: np.ndarray) -> np.ndarray:
@@ -156,6 +170,8 @@ class Probe:
         if form.rank == 2:
             rows = [self._once(form, row, positions) for row in x.reshape(-1, length, width)]
             return np.stack(rows).reshape(x.shape)
+        if form.rank == 5:
+            return self._once(form, np.ascontiguousarray(x.swapaxes(1, 2)), positions).swapaxes(1, 2)
         shape = x.shape if form.rank == 4 else (batch * heads, length, width)
         return self._once(form, x.reshape(shape), positions).reshape(x.shape)
 
@@ -171,6 +187,7 @@ class Probe:
                     raise
                 raise RefusedError(f"raised {told(error)}") from error
             try:
+                answer = _answer(answer)
                 y, dtype = _take_back(form, answer, x.shape, positions)
             except RefusedError:
                 raise
@@ -197,7 +214,15 @@ def _hand_over(form: Form, x: np.ndarray, positions: np.ndarray) -> tuple[Any, A
 
     floats = torch.float64 if form.dtype == "float64" else torch.float32
     tensor = torch.tensor(x, dtype=getattr(torch, form.dtype))
+    if x.ndim == 4 and not x.flags.c_contiguous and x.swapaxes(1, 2).flags.c_contiguous:
+        tensor = tensor.transpose(1, 2).contiguous().transpose(1, 2)  # a view, as behind the projection of a layer
     return tensor, torch.tensor(positions, dtype=torch.int64 if whole else floats), _plain(tensor).copy()
+
+
+def _answer(given: Any) -> Any:
+    """What f returned, or the one array in the tuple that it returned."""
+    arrays = [part for part in given if hasattr(part, "shape")] if isinstance(given, tuple | list) else []
+    return arrays[0] if len(arrays) == 1 else given
 
 
 def _take_back(form: Form, answer: Any, shape: tuple[int, ...], positions: np.ndarray) -> tuple[np.ndarray, str]:
@@ -213,13 +238,16 @@ def _take_back(form: Form, answer: Any, shape: tuple[int, ...], positions: np.nd
     if dtype not in EPS:
         raise RefusedError(f"returned dtype {dtype}, expected {form.dtype}")
     y = _plain(answer).astype(np.float64)
-    broken = ~np.isfinite(y).reshape(-1, *y.shape[-2:]).all(axis=(0, 2))
+    tokens = y.swapaxes(1, 2) if form.rank == 5 else y
+    broken = ~np.isfinite(tokens).reshape(-1, len(positions), y.shape[-1]).all(axis=(0, 2))
     if broken.any():
         raise RefusedError(f"returned NaN or infinity at position {positions[broken][0]:g}")
     return y, dtype
 
 
-def _pulled(f: Any, form: Form, x: np.ndarray, at: np.ndarray, g: np.ndarray, *, native: bool) -> np.ndarray | None:
+def _pulled(
+    f: Any, form: Form, x: np.ndarray, at: np.ndarray, g: np.ndarray, *, native: bool, between: Any
+) -> np.ndarray | None:
     """Return what `Probe.gradient` does, for x as f takes it; ``native`` where f was found to answer torch."""
     try:
         import torch
@@ -232,7 +260,9 @@ def _pulled(f: Any, form: Form, x: np.ndarray, at: np.ndarray, g: np.ndarray, *,
         warnings.simplefilter("ignore")
         try:
             with watched:
-                y = f(leaf * 1, positions)  # no leaf, so that a function may work in place
+                y = _answer(f(leaf * 1, positions))  # no leaf, so that a function may work in place
+                if between is not None:
+                    f(leaf.detach().clone(), _hand_over(form, x, between)[1])
         except TimeUpError:
             raise
         except BaseException as error:
@@ -306,7 +336,7 @@ class OneHead(Probe):
     """A callable asked in its first head alone, in calls that have as many heads as other questions."""
 
     def __init__(self, probe: Probe) -> None:
-        self.__dict__.update(probe.__dict__)
+        self.__dict__.update(probe.__dict__, first=None)
 
     def _call(self, form, x, positions):
         padded = np.zeros((x.shape[0] * x.shape[1], HEADS, *x.shape[2:]))

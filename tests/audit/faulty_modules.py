@@ -177,6 +177,13 @@ CASES = [
     *((ROWS, f"heads from {n} on are not turned", left(lambda i, _, n=n: i >= n, axis=1), rot) for n in (8, 32)),
     *((ROWS, f"entries of the batch from {n} on", left(lambda i, _, n=n: i >= n, axis=0), rot) for n in (8, 48)),
     (ROWS, "odd entries of a large batch", left(lambda i, n: (i % 2 == 1) & (n > 16), axis=0), rot),
+    (ROWS, "all rows of a batch counted in 16 bits", lambda x, p: torch.where(torch.arange(x[..., 0].numel()).view(x.shape[:3])
+        [..., None] >= 65_535, x, rot(x, p)), tiled(331)),
+    (ROWS, "a view of x, read as it lies in the memory", lambda x, p: rot(x if x.is_contiguous() or x.numel() < x.shape[-1]
+        else torch.as_strided(x, x.shape, torch.empty(x.shape).stride()), p), lambda x, p: rot(x.contiguous(), p)),
+    (FAR, "positions in the type of x", lambda x, p: rot(x, p.to(x.dtype)), lambda x, p: rot(x.float(), p).to(x.dtype)
+        if x.dtype != torch.float64 else rot(x, p)),
+    (FAR, "frequencies in the type of x", lambda x, p: rot(x, p, theta=THETA.to(x.dtype).double()), float32),
     *((FAR, f"a table of {n} rows that is read beyond", table(n, refuse=False), table(n, refuse=True))
         for n in (40_000, 2**17, 200_000, 1_000_000)),
     *((FAR, f"positions from {n} on begin again", counted(lambda p, n=n: p.abs() % n * p.sign()), counted(
@@ -209,6 +216,10 @@ CASES = [
     (GRAD, "of the second head", backward(lambda g, p: partly(g, p, rot, np.s_[:, 1])), backward(back)),
     (GRAD, "of the first entry of a batch alone", backward(lambda g, p: partly(g, p, 0.0, np.s_[1:])), backward(back)),
     (GRAD, "one place too far", backward(lambda g, p: back(g, p + 1)), backward(back)),
+    (GRAD, "of heads from 8 on", backward(lambda g, p: partly(g, p, 0.0, np.s_[:, 8:])), backward(back)),
+    (GRAD, "counts from 0", backward(lambda g, p: back(g, torch.arange(len(p)))), backward(back)),
+    (GRAD, "of a single token", backward(lambda g, p: back(g, p) if len(p) > 1 else g), backward(back)),
+    (GRAD, "of far positions", backward(lambda g, p: back(g, p.clamp(max=5000))), backward(back)),
     ("isometry", "the same decay on both", (decays(1), decays(1)), (decays(1), decays(-1))),
     (PAIR, "a decay of coordinates", (decays(1, False), decays(-1, False)), (decays(1, per=300), decays(-1, per=300))),
     (PAIR, "a decay on queries alone", (decays(1), rot), (times(D**-0.5), rot)),
@@ -241,6 +252,7 @@ CASES = [
     ("group law", "a root of the position", counted(lambda p: p.sign() * p.abs().double().sqrt()), rot),
     ("inverse", "no negative turn", counted(lambda p: p.abs()), table(70_000, refuse=True)),
     ("earlier dtypes", "the table is cast in place", Kept(cast=True), Kept()),
+    ("earlier calls", "kept by length and ends", Kept(key=lambda x, p: (len(p), int(p[0]), int(p[-1]), int(p.sum()))), Kept()),
     ("earlier calls", "kept by length", Kept(key=lambda x, p: len(p)), Kept(key=lambda x, p: tuple(p.tolist()))),
     ("batch neighbours", "the mean of the batch", lambda x, p: rot(x - 1e-3 * x.mean(0) * (len(x) > 1), p), rot),
     ("answers", "NaN at 2", lambda x, p: rot(x, p) * torch.where(p == 2, torch.nan, 1.0)[:, None].to(x.dtype), float32),

@@ -39,8 +39,12 @@ from rope_lab.audit.constructions import (
 from rope_lab.audit.foreign_code import TargetError, parameters_of, told
 from rope_lab.audit.probe import RotaryCallable
 from rope_lab.audit.table_calls import (
+    COS_SIN_POSITIONS,
+    KEYS,
     PLACES,
+    QUERIES,
     SIDES,
+    TABLES,
     apply_cos_sin,
     cos_sin_function,
     for_both,
@@ -51,11 +55,14 @@ from rope_lab.audit.table_calls import (
     whole_rows,
 )
 from rope_lab.audit.ways import (
+    OFFSETS,
     PICTURE,
     Way,
+    by_offset,
     find_way,
     functions_beside,
     in_pictures,
+    of_mlx,
     rotary_class_of,
     size_words,
     turns_pictures,
@@ -120,6 +127,8 @@ def adapt(target: Any, *, head_dim: int | None = None, layer_type: str | None = 
         return _tables_and_apply(target, head_dim, layer_type, settings)
     if inspect.isclass(target):
         return _module(target, usual, head_dim, layer_type, settings)
+    if found := _by_names(target, names, usual):
+        return found
     if len([p for p in parameters if p.default is p.empty]) > 2:
         raise TargetError(f"no adapter for the parameters {', '.join(names)}; wrap it as f(x, positions)")
     if settings or layer_type is not None:
@@ -301,12 +310,46 @@ def _own_call(made: Any, names: list[str], head_dim: int, axis: int | None, abou
         return _with_module(swapped, made)
     if names[:1] == ["inputs"] and "positions" in names:  # Keras: (batch, T, heads, d)
         return Adapted(lambda x, n: made(tensor(x).transpose(1, 2), positions=n).transpose(1, 2), head_dim)
-    if whole := whole_sequence_call(made, names):
-        said = "takes no positions: asked with one token at each place"
-        return _with_module(Adapted(whole_sequences(whole, longest=1024), head_dim, about=said), made)
     if names == ["x"] and hasattr(made, "named_buffers") and turns_pictures(made, head_dim=head_dim):
         return _with_module(_of_pictures(made, head_dim, axis, about), made)
+    if found := _by_names(made, names, head_dim):
+        return _with_module(found, made)
+    if whole := whole_sequence_call(made, names, head_dim=head_dim):
+        said = "takes no positions: asked with one token at each place"
+        keys = whole_sequence_call(made, names, head_dim=head_dim, which=1) if names[:2] == ["q", "k"] else None
+        f, k = (None if call is None else whole_sequences(call, longest=1024) for call in (whole, keys))
+        return _with_module(Adapted(f, head_dim, keys=k, about=said), made)
     return None
+
+
+def _by_names(call: Any, names: list[str], head_dim: int) -> Adapted | None:
+    """What turns x and takes an offset, or turns q and k by positions, or x by position_ids; else None."""
+    if names[1:2] and names[1] in OFFSETS and not of_mlx(call):
+        said = f"asked by its {names[1]}, a call for each run of positions"
+        return Adapted(by_offset(call, names[1], head_dim=head_dim), head_dim, about=said)
+    at = next((name for name in names if name in COS_SIN_POSITIONS), None)
+    if at is None or set(names) & set(TABLES):
+        return None
+    q, k = (next((name for name in names if name in known and name != at), None) for known in (QUERIES, KEYS))
+    plain = at != "position_ids" if inspect.isfunction(call) else names[:2] == ["x", "positions"]
+    if q is None or (k is None and plain):  # f(x, positions) as it is
+        return None
+
+    def both(x: Any, n: Any, batch: bool = at == "position_ids") -> Any:
+        given = {q: tensor(x), at: n[None] if batch else n} | ({} if k is None else {k: x.clone()})
+        answer = call(**given)
+        return answer if k else (answer,)
+
+    if k is None:  # it may as well give tables
+        import torch
+
+        sample = [(2, 3, 4, head_dim), (2, 4, head_dim), (2, 4, 3, head_dim)]
+        for shape in sample:
+            with suppress(Exception):
+                if both(torch.ones(shape), torch.arange(4))[0].shape == shape:
+                    return Adapted(lambda x, n: both(x, n)[0], head_dim)
+        return None
+    return Adapted(lambda x, n: both(x, n)[0], head_dim, keys=lambda x, n: both(x, n)[1])
 
 
 def _with_module(found: Adapted, made: Any) -> Adapted:

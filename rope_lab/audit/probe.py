@@ -92,6 +92,11 @@ class Probe:
         """The dtype of the x that f is called with."""
         return self._form.dtype
 
+    @property
+    def alone(self) -> bool:
+        """Whether f gets one head of one entry of a batch at a time."""
+        return self._form.rank == 2
+
     def narrowed(self) -> "list[Probe]":
         """Probes that call f with numbers of fewer bits: one for each such dtype, the narrowest first."""
         library = self._form.backend

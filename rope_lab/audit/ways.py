@@ -24,6 +24,7 @@ import importlib
 import inspect
 from collections import Counter
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -299,33 +300,77 @@ def whole_sequences(call: Callable[[Any], Any], *, longest: int) -> RotaryCallab
     return f
 
 
-def whole_sequence_call(module: Any, names: list[str]) -> Callable[[Any], Any] | None:
+def whole_sequence_call(module: Any, names: list[str], *, head_dim: int, which: int = 0) -> Callable[[Any], Any] | None:
     """The call of a module that takes sequences from position 0 on, for numpy; None if it is no such module.
 
     Args:
         module: The rotary embedding.
-        names: The names of the parameters of its call: (x, key) of Equinox, (q, k), or (x, offset).
+        names: The names of the parameters of its call: (x, key) of Equinox, (q, k), (x, offset) of MLX, or x alone.
+        head_dim: The width of a head.
+        which: 0 for queries, 1 for keys, where it takes both.
     """
     if names == ["x", "key"]:
         import jax
 
         return jax.vmap(module)
-    if names[:2] not in (["q", "k"], ["x", "offset"]) or set(names[2:]) & set(PLACES):
-        return None
-    both = names[0] == "q"
-    if any(owner.__module__.partition(".")[0] == "mlx" for owner in type(module).__mro__):
+    both = names[:2] == ["q", "k"] and not set(names[2:]) & set(PLACES)
+    if of_mlx(module) and (both or names[:2] == ["x", "offset"]):
         import mlx.core as mx
 
         return lambda x: np.array(module(mx.array(x)))
+    if not both and (names != ["x"] or not hasattr(module, "named_buffers")):
+        return None
+    import torch
 
-    def call(x: Any) -> Any:
-        import torch
-
-        given = torch.from_numpy(x)
+    def call(x: Any, axis: int | None = None) -> Any:
+        given = torch.from_numpy(x) if axis is None else torch.from_numpy(x).unsqueeze(axis)
         with torch.no_grad():
-            return (module(given, given.clone())[0] if both else module(given)).numpy()
+            y = module(given, given.clone())[which] if both else module(given)
+        return (y if axis is None else y.squeeze(axis)).numpy()
 
-    return call
+    sample = np.tile(np.linspace(0.5, 1.5, head_dim, dtype=np.float32), (2, 5, 1))
+    for axis in (None, 1, 2):  # (batch, T, head_dim), or with an axis of heads before or behind the tokens
+        with suppress(Exception):
+            y = call(sample, axis)
+            if y.shape == sample.shape and np.ptp(y, axis=1).max() > SAME and np.ptp(y, axis=0).max() < SAME:
+                return lambda x, axis=axis: call(x, axis)
+    return call if both else None
+
+
+def of_mlx(module: Any) -> bool:
+    """Whether a module is one of MLX."""
+    return any(owner.__module__.partition(".")[0] == "mlx" for owner in type(module).__mro__)
+
+
+OFFSETS = ("offset", "start_pos", "position_offset", "seq_offset", "past_len")
+
+
+def by_offset(call: Any, name: str, *, head_dim: int) -> RotaryCallable:
+    """f(x, positions) of a call that takes x and the place of its first token, under this name.
+
+    Each run of positions that follow each other is one call, so that the offset is asked.
+    """
+    import torch
+
+    first = False  # tokens before heads: the same vector in all of them then turns along that axis
+    with suppress(Exception), torch.no_grad():
+        y = call(torch.linspace(0.5, 1.5, head_dim).expand(1, 3, 4, head_dim).clone(), **{name: 0})
+        moves = [bool((y.diff(dim=axis).abs() > SAME).any()) for axis in (1, 2)]
+        first = moves == [True, False]
+
+    def f(x: Any, positions: Any) -> Any:
+        if not hasattr(x, "detach") or positions.is_floating_point():
+            raise IndexError("an offset is whole, and x a tensor of torch")
+        n, swap = positions.tolist(), first and x.ndim == 4
+        ends = [i for i in range(1, len(n) + 1) if i == len(n) or n[i] != n[i - 1] + 1]
+        runs = [
+            (x[..., a:b, :].transpose(1, 2) if swap else x[..., a:b, :], n[a])
+            for a, b in zip([0, *ends], ends, strict=False)
+        ]
+        turned = [call(part, **{name: start}) for part, start in runs]
+        return torch.cat([y.transpose(1, 2) if swap else y for y in turned], dim=-2)
+
+    return f
 
 
 def _asked(call: Callable[[Any], Any], x: Any, positions: Any, *, single: bool) -> Any:
@@ -364,7 +409,13 @@ def turns_pictures(module: Any, *, head_dim: int) -> bool:
     try:
         with torch.no_grad():
             y = module(x)
-        return isinstance(y, torch.Tensor) and y.shape == x.shape and not bool((y - x).abs().max() < SAME)
+            if not isinstance(y, torch.Tensor) or y.shape != x.shape or bool((y - x).abs().max() < SAME):
+                return False
+            alone = torch.zeros_like(x)
+            alone[..., 2, 3] = x[..., 2, 3]  # of a sequence the last axis would be a head's, whose coordinates mix
+            y = module(alone)
+            y[..., 2, 3] = 0
+            return bool((y.abs() < SAME).all())
     except (KeyboardInterrupt, TimeUpError):
         raise
     except BaseException:

@@ -90,7 +90,8 @@ def test_every_law_says_where_it_was_asked():
         "cached decoding": "positions 0 to 4",
         "long positions": "n = 15 to 32767: from n to n + 1, from n to 2 n; 3435 positions below 1048576",
         "rows of a call": "x (2x2x4200x8), 67 heads, a batch of 67",
-        "gradient": "1100 rows, a batch of 67, 67 heads, a single token, far positions, another call before the backward",
+        "gradient": "1100 rows, a batch of 67, 67 heads, a single token, far positions, "
+        "another call before the backward",
         "earlier dtypes": "positions 0 to 10, before and after a longer text in a dtype of fewer bits",
         "earlier calls": "11 tokens from position 0 and from 7, before and after 29 tokens that end far out",
         "batch neighbours": "a batch of one, and the same row third of 7, positions [2, 0, 9, 4, 3]",

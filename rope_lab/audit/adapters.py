@@ -317,8 +317,8 @@ def _own_call(made: Any, names: list[str], head_dim: int, axis: int | None, abou
     if whole := whole_sequence_call(made, names, head_dim=head_dim):
         said = "takes no positions: asked with one token at each place"
         keys = whole_sequence_call(made, names, head_dim=head_dim, which=1) if names[:2] == ["q", "k"] else None
-        f, k = (None if call is None else whole_sequences(call, longest=1024) for call in (whole, keys))
-        return _with_module(Adapted(f, head_dim, keys=k, about=said), made)
+        k = None if keys is None else whole_sequences(keys, longest=1024)
+        return _with_module(Adapted(whole_sequences(whole, longest=1024), head_dim, keys=k, about=said), made)
     return None
 
 

@@ -12,6 +12,7 @@ torch is imported when a model is asked.
 
 import copy
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import asdict, dataclass
 from html import escape
 from itertools import accumulate
@@ -21,9 +22,15 @@ from rope_lab.algebra.arguments import expect_whole
 from rope_lab.audit.foreign_code import TargetError, guarded, parameters_of
 
 LENGTH, SHORTEST = 24, 8  # tokens of the text
+LONG = 300  # of a long one, in few calls: beyond the blocks of most caches
 ALIKE = 16  # how many times coarser than reading decoding may round in the model's own precision
+MANY = 64  # tokens of a text at most, for which each window is a guess
 UNKNOWN = "no known cause fits"
 STILL_SEEN = "the dropped tokens are still seen"
+
+
+class WrittenError(TargetError):
+    """A decoder writes into the tokens that it is given."""
 
 
 class Decoder(Protocol):
@@ -107,14 +114,15 @@ class DecodingReport:
 
 
 def decoding_test(model: Any, *, length: int | None = None, name: str | None = None, seed: int = 0) -> DecodingReport:
-    """Hold decoding against reading: token by token, in chunks, after a rollback, padded, after another request.
+    """Hold decoding against reading: token by token, in chunks, after a rollback, in batches, among other requests.
 
-    A module is copied for each question, so that nothing is left from an earlier one, and asked in float64 where that
-    works: what differs there is no rounding. Its own precision is one more row.
+    The model is copied for each question, so that nothing is left from an earlier one, and a module is asked in float64
+    where that works: what differs there is no rounding. Its own precision is one more row.
 
     Args:
         model: A causal model of transformers, one of ours, or a `Decoder` of yours around any other.
-        length: Tokens of the text. Default: 24, and more than the sliding window where that is short.
+        length: Tokens of the text. Default: 24, and more than the sliding window where that is short; and once 300, or
+            as many as the context of the training has, in a few calls.
         name: What the report is called. Default: the class.
         seed: Of the tokens.
 
@@ -146,9 +154,14 @@ def decoding_test(model: Any, *, length: int | None = None, name: str | None = N
             "a prompt, then 7, 1, 3": _cut([first] + [7, 1, 3] * n, n),
         }.items()
     ]
+    if length is None and (long := asked.longest) > n:
+        cuts = [long // 2, 1, long // 3, 1, long - long // 2 - long // 3 - 2]
+        rows.append(asked.row(f"{long} tokens in large chunks", lambda: asked.long(cuts)))
     rows.append(asked.row("after a rollback", lambda: asked.rollback(first)))
     rows.append(asked.row("left padding in a batch", lambda: asked.padded(first, min(5, first - 1))))
+    rows.append(asked.row("a batch of two", lambda: asked.batch(one_by_one)))
     rows.append(asked.row("after another request", lambda: asked.again(one_by_one)))
+    rows.append(asked.row("beside another request", lambda: asked.beside(one_by_one)))
     if asked.wide and asked.dtype != "float64":
         rows.append(asked.row(f"in {asked.dtype}", lambda: asked.narrow(one_by_one)))
     return DecodingReport(name or type(model).__name__, "float64" if asked.wide else asked.dtype, tuple(rows))
@@ -167,6 +180,7 @@ def _starts(s: int, t: int, i: int, first: int) -> dict[str, int]:
         **{f"single tokens stand {d:+d}": s + d * (t == 1) for d in (1, -1)},
         "each call counts from 0": 0,
         "single tokens count from 0": s * (t > 1),
+        "chunks behind the first call count from 0": s * (t == 1),
         "later calls stand where the first one ended": first,
         "a chunk is counted twice: its own tokens pass for earlier ones": s + t,
         "the offset is counted twice": 2 * s,
@@ -185,6 +199,10 @@ def _positions_of(cuts: Sequence[int]) -> Iterator[tuple[str, list[int]]]:
     for words in tables[0]:
         yield words, [(table[words] if i else 0) + k for i, table in enumerate(tables) for k in range(cuts[i])]
     yield "all tokens of a call stand at its first place", [s for i, s in enumerate(starts) for _ in range(cuts[i])]
+    for w in range(2, starts[-1] + 1) if sum(cuts) <= MANY else ():
+        places = [min(s, w) + k for s, t in zip(starts, cuts, strict=True) for k in range(t)]
+        yield f"later calls stand at {w}: places are counted in a cache that drops old tokens", places
+        yield f"places of later calls begin again at {w}", [p % w if p >= cuts[0] else p for p in range(sum(cuts))]
 
 
 class _Asked:
@@ -235,6 +253,8 @@ class _Asked:
         watched = Watched(wide=True, length=0, attended=nothing, valued=nothing)
         with guarded("the model"), torch.no_grad():
             if self.made is None:
+                with suppress(Exception):  # what cannot be copied is asked itself
+                    return do(copy.deepcopy(self.model))
                 return do(self.model)
             if not self.wide:
                 return do(self.made(copy.deepcopy(self.model).eval()))
@@ -254,6 +274,8 @@ class _Asked:
         """Compare what should be with what is; where it differs, find out why."""
         try:
             right, found, explain = ask()
+        except WrittenError as reason:
+            return DecodingRow(what, float("inf"), floor, 0, str(reason))
         except TargetError as reason:
             return DecodingRow(what, refused=str(reason))
         floor = max(floor, self.narrow_floor) if what == f"in {self.dtype}" else max(floor, _eps(right) ** 0.5)
@@ -316,8 +338,8 @@ class _Asked:
         def do(d: Any) -> Any:
             if not hasattr(d, "drop"):
                 raise TargetError("it has no drop")
-            a, cache = d.extend(self.text[:, :first], d.begin())
-            b, cache = d.extend(torch.cat((self.text[:, first:kept], wrong), 1), cache)
+            a, cache = _extended(d, self.text[:, :first], d.begin())
+            b, cache = _extended(d, torch.cat((self.text[:, first:kept], wrong), 1), cache)
             return torch.cat(
                 (a, b[:, :3], _decode(d, self.text[:, kept:], [1] * (self.length - kept), d.drop(cache, 2))), 1
             )
@@ -380,6 +402,56 @@ class _Asked:
         if _apart(self.base, given)[0] > _eps(given) ** 0.5:
             raise TargetError("with the places 0, 1, 2, ... handed in it reads otherwise than without")
 
+    @property
+    def longest(self) -> int:
+        """Tokens of a long text: no more than the context of the training has."""
+        from rope_lab.audit.shift_runs import window_of
+
+        return LONG if self.made is None else min(LONG, window_of(self.model))
+
+    def long(self, cuts: list[int]) -> tuple[Any, Any, Callable[[], str]]:
+        """A text longer than usual, in few calls."""
+        import torch
+
+        text = torch.cat([self.text] * -(-sum(cuts) // self.length), 1)[:, : sum(cuts)]
+        right, found = self(lambda d: d.read(text)), self.decoded(text, cuts)
+
+        def why() -> str:
+            return next((words for words, at in _positions_of(cuts) if self.fits(found, text, positions=at)), UNKNOWN)
+
+        return right, found, why
+
+    def batch(self, cuts: list[int]) -> tuple[Any, Any, Callable[[], str]]:
+        """Two texts of one length in a batch, against each alone."""
+        import torch
+
+        right = [self.decoded(each, cuts) for each in (self.text, self.other)]
+        both = self.decoded(torch.cat((self.text, self.other)), cuts)
+        found = both[:1], both[1:]
+        wrong = [i for i in (0, 1) if _apart(right[i], found[i])[0] > _eps(both) ** 0.5]
+        words = f"not as each alone: row {' and '.join(map(str, wrong))} of the batch"
+        return torch.cat(right, 1), torch.cat(found, 1), lambda: words
+
+    def beside(self, cuts: list[int]) -> tuple[Any, Any, Callable[[], str]]:
+        """Two requests, a call of each in turn."""
+        import torch
+
+        texts = self.text, self.other
+
+        def do(d: Any) -> Any:
+            caches: list[Any] = [d.begin(), d.begin()]
+            parts: tuple[list[Any], list[Any]] = ([], [])
+            for pieces in zip(*(text.split(cuts, 1) for text in texts), strict=True):
+                for i, piece in enumerate(pieces):
+                    logits, caches[i] = _extended(d, piece, caches[i])
+                    parts[i].append(logits)
+            return torch.cat([torch.cat(part, 1) for part in parts], 1)
+
+        found, right = self(do), torch.cat([self.decoded(text, cuts) for text in texts], 1)
+        if self.made is None and _apart(right, found)[0] > _eps(found) ** 0.5:  # its cache may be its own
+            raise TargetError("it holds one request at a time: two at once get other logits than each alone")
+        return right, found, lambda: "two requests at once change each other"
+
     def again(self, cuts: list[int]) -> tuple[Any, Any, Callable[[], str]]:
         """Reading and decoding after one request that ended, and one that was left in its middle."""
         import torch
@@ -388,7 +460,7 @@ class _Asked:
 
         def do(d: Any) -> Any:
             _decode(d, self.other, cuts)
-            d.extend(self.other[:, :5], d.begin())
+            _extended(d, self.other[:, :5], d.begin())
             return d.read(self.text), _decode(d, self.text, cuts)
 
         found = self(do)
@@ -415,11 +487,20 @@ def _decode(d: Any, tokens: Any, cuts: Sequence[int], cache: Any = None) -> Any:
 
     cache, parts = d.begin() if cache is None else cache, []
     for piece in tokens.split(list(cuts), 1):
-        logits, cache = d.extend(piece, cache)
-        if logits.shape[:2] != piece.shape:
-            raise TargetError(f"it gives logits {tuple(logits.shape)} for tokens {tuple(piece.shape)}")
+        logits, cache = _extended(d, piece, cache)
         parts.append(logits)
     return torch.cat(parts, 1)
+
+
+def _extended(d: Any, piece: Any, cache: Any) -> tuple[Any, Any]:
+    """What a decoder answers to some tokens, which it must leave as they are."""
+    given = piece.clone()
+    logits, cache = d.extend(given, cache)
+    if not bool((given == piece).all()):
+        raise WrittenError("it writes into the tokens that it is given")
+    if logits.shape[:2] != piece.shape:
+        raise TargetError(f"it gives logits {tuple(logits.shape)} for tokens {tuple(piece.shape)}")
+    return logits, cache
 
 
 def _eps(logits: Any) -> float:

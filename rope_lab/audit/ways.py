@@ -26,6 +26,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -333,7 +334,7 @@ def whole_sequence_call(module: Any, names: list[str], *, head_dim: int, which: 
         with suppress(Exception):
             y = call(sample, axis)
             if y.shape == sample.shape and np.ptp(y, axis=1).max() > SAME and np.ptp(y, axis=0).max() < SAME:
-                return lambda x, axis=axis: call(x, axis)
+                return partial(call, axis=axis)
     return call if both else None
 
 

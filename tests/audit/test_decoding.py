@@ -264,9 +264,65 @@ def test_a_decoder_of_the_callers_own():
     seen = decoding_test(Mine(gpt()), length=16, name="mine")
     assert seen.ok
     assert [row.refused for row in seen.rows if row.refused] == ["it has no drop", "its begin takes no padding"]
-    assert seen.verdict == "decodes as it reads; 2 of 8 not asked"
+    assert seen.verdict == "decodes as it reads; 2 of 10 not asked"
     assert "<pre>mine: decoding" in seen._repr_html_()
     assert wrong(ask(Mine(miscounting(lambda s, t: s + (t == 1)))))[PROMPT] == "no known cause fits"
+
+
+class Faulty(Mine):
+    """A decoder whose extend is another one: change(own extend, tokens, cache)."""
+
+    def __init__(self, change):
+        super().__init__(gpt())
+        self.change = change
+
+    def extend(self, tokens, cache):
+        return self.change(super().extend, tokens, cache)
+
+
+def first_row(extend, tokens, cache):
+    return extend(tokens[:1].expand_as(tokens) if cache[0].seen else tokens, cache)
+
+
+def no_large_chunks(extend, tokens, cache):
+    logits, cache = extend(tokens, cache)
+    return logits * (1 if tokens.shape[1] < 40 else 1.1), cache
+
+
+def writes(extend, tokens, cache):
+    answer = extend(tokens.clone(), cache)
+    tokens.zero_()
+    return answer
+
+
+def test_batches_large_chunks_and_tokens_that_are_written_into():
+    assert wrong(decoding_test(Faulty(first_row))) == {"a batch of two": "not as each alone: row 1 of the batch"}
+    assert [*wrong(decoding_test(Faulty(no_large_chunks)))] == ["300 tokens in large chunks"]
+    assert "it writes into the tokens" in wrong(decoding_test(Faulty(writes)))[PROMPT]
+    right = decoding_test(Faulty(lambda extend, tokens, cache: extend(tokens, cache)))
+    assert right.ok
+
+
+class Single(Mine):
+    """One cache for all requests, which begin anew; with ``kept`` they do not."""
+
+    def __init__(self, kept=False):
+        super().__init__(gpt())
+        self.cache, self.kept = self.model.new_caches(), kept
+
+    def begin(self):
+        self.cache = self.cache if self.kept else self.model.new_caches()
+        return {}
+
+    def extend(self, tokens, cache):
+        return self.model(tokens, caches=self.cache), cache
+
+
+def test_one_cache_for_all_requests():
+    refused = {row.what: row.refused for row in ask(Single()).rows}
+    assert ask(Single()).ok
+    assert refused["beside another request"].startswith("it holds one request at a time")
+    assert "an earlier request leaves something" in wrong(ask(Single(kept=True)))["after another request"]
 
 
 class Forgetful(nn.Module):

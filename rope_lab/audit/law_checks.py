@@ -337,6 +337,8 @@ def _rows_of_a_call(s: Subject) -> Finding:
                 return False, f"from {name} {wrong[0]} of a call of {size} on: {wrong[1]}", f"x ({shape})"
             if name == "row":
                 tried = tried or f"x ({shape})"
+        if trouble := _of_some_size(s, p):
+            return False, trouble, "each size"
         view = np.ascontiguousarray(s.x.swapaxes(1, 2)).swapaxes(1, 2)
         try:
             if (off := float(np.abs(p(view, (3, 0, 7, 1, 4)) - p(s.x, (3, 0, 7, 1, 4))).max())) > s.tolerance(7):
@@ -347,6 +349,27 @@ def _rows_of_a_call(s: Subject) -> Finding:
         return True, "not asked: calls of 20 tokens are refused", ""
     said = f"; not asked: {in_a_line(left[0])}" if left else ""
     return True, f"the same in large calls and in small ones{said}", f"{tried}, {WIDE} heads, a batch of {WIDE}"
+
+
+SIZES = {"tokens": (2, 40), "heads": (1, 13), "entries of a batch": (0, 13)}  # each size below: the axis, and how many
+
+
+def _of_some_size(s: Subject, p: Probe) -> str:
+    """The first small size of a call whose answer is not the one in a larger call; or an empty string."""
+    for name, (axis, most) in SIZES.items():
+        if axis < 2 and (p.alone or s.own_heads):
+            continue
+        shape = [2, 2, 5, p.head_dim]
+        shape[axis] = most
+        x, at = np.random.default_rng(10).normal(size=shape), s.fit(np.arange(shape[2]), top=shape[2] - 1)
+        with suppress(RefusedError):
+            whole = p(x, at)
+            for size in range(1, most):
+                part = np.take(x, range(size), axis)
+                off = np.abs(p(part, at[: part.shape[2]]) - np.take(whole, range(size), axis)).max()
+                if off > s.rounding * np.abs(x).max() + s.tolerance(at.max()):
+                    return f"{name}: {size} in a call are answered otherwise than among {most}: off by {off:.1e}"
+    return ""
 
 
 def _large_calls(s: Subject) -> Iterable[tuple[str, np.ndarray, np.ndarray]]:

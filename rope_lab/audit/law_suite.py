@@ -24,7 +24,7 @@ from rope_lab.audit.fingerprints import Corrected, fingerprint, starts_of
 from rope_lab.audit.foreign_code import restored
 from rope_lab.audit.frequency_rule import named
 from rope_lab.audit.law_checks import CHECKS, DRIFT, FLOOR, Check, Subject
-from rope_lab.audit.probe import NoGradientError, Probe, RefusedError, basis_matrices
+from rope_lab.audit.probe import NoGradientError, Probe, RefusedError, Tempered, basis_matrices
 
 EXPECTABLE = (
     "layout",
@@ -99,8 +99,8 @@ def laws(
         A list of `Law`: fifteen laws and one for each expectation. If f does not answer at all, only the first. The
         tolerance follows the dtype that f returns, and allows angles in float32. A law that is broken by nothing but a
         constant factor, one orthogonal map after the turn or another first position says so in ``by_design``, and so
-        do frequencies of each head, factors that q and k share, and a function built for inference. A law that could
-        not be asked says "not asked", and why. What f sets for the whole process is put back.
+        do frequencies of each head, factors that q and k share, a length temperature, and a function built for
+        inference. A law that could not be asked says "not asked", and why. What f sets for the process is put back.
 
     Raises:
         TypeError: If head_dim is not an integer.
@@ -182,6 +182,12 @@ def _told_apart(found: list[Law], subject: Subject) -> list[Law]:
             notes |= {name: words for name in broken & CHECKS.keys() if _law(name, CHECKS[name], alone).ok}
     if "isometry" in broken - notes.keys() and subject.shared:
         notes["isometry"] = "queries and keys change their lengths by inverse factors"
+    of_length = (broken & {"isometry", "inverse", "group law", "relativity", "long positions"}) - notes.keys()
+    if of_length and subject.k is not subject.q:
+        alone = Subject(Tempered(subject.q), subject.k, subject.x, subject.y, subject.window)
+        if all(_law(name, CHECKS[name], alone).ok for name in of_length):
+            words = "length temperature: queries have a factor of their position, keys have none"
+            notes |= dict.fromkeys(of_length, words)
     return [replace(law, ok=False, by_design=notes[law.name]) if law.name in notes else law for law in found]
 
 

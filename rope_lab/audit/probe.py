@@ -78,6 +78,7 @@ class Probe:
         self.f, self.head_dim = f, expect_even(head_dim, name="head_dim")
         self.dtype = self.library = "unknown"  # of what f returns
         self.remarks: list[str] = []
+        self._before: tuple[Any, np.ndarray] | None = None  # the last small answer, as f gave it and as it was
         self.first: tuple[np.ndarray, np.ndarray, np.ndarray] | None = None  # x, positions and answer of the first call
         if not callable(f):
             raise RefusedError(f"is not callable: {type(f).__name__}")
@@ -201,6 +202,11 @@ class Probe:
                 raise RefusedError(f"{read}: {in_a_line(error)}") from error
             self._remark(not np.array_equal(_plain(given), before), "writes into the x it is given")
             self._remark(not np.array_equal(_plain(at), positions), "writes into the positions it is given")
+            if self._before is not None:
+                self._remark(
+                    not np.array_equal(_plain(self._before[0]), self._before[1]), "writes into an earlier answer"
+                )
+            self._before = (answer, y) if y.size <= SMALL else None
         self.dtype, self.library = dtype, type(answer).__module__.partition(".")[0]
         return y
 
@@ -349,6 +355,18 @@ class OneHead(Probe):
         return super()._call(form, padded, positions)[:, 0].reshape(x.shape)
 
 
+class Tempered(Probe):
+    """A callable without the factor that all vectors of one position share."""
+
+    def __init__(self, probe: Probe) -> None:
+        self.__dict__.update(probe.__dict__, first=None)
+
+    def _call(self, form, x, positions):
+        y = super()._call(form, x, positions)
+        size = np.sqrt((y**2).sum((0, 1, 3)) / np.maximum((x**2).sum((0, 1, 3)), 1e-300))
+        return y / np.where(size > 0, size, 1.0)[:, None]
+
+
 def own_heads(p: Probe, x: np.ndarray, at: Any, *, tolerance: float) -> bool:
     """Whether the heads of x turn otherwise than each other, each by the positions and by nothing of other heads."""
     at = np.asarray(at)
@@ -369,6 +387,7 @@ def own_heads(p: Probe, x: np.ndarray, at: Any, *, tolerance: float) -> bool:
     return True
 
 
+SMALL = 4096  # numbers of an answer that is looked at again
 HEADS = 3  # in the questions that tell heads apart
 LADDER = tuple(2**k for k in range(17))  # an angle known at n is known well enough at 2n to count its full turns
 FINE = tuple(2.0**k for k in range(-10, 0))  # where fractions are answered: they tell frequencies above pi

@@ -253,3 +253,49 @@ def test_heads_that_do_not_turn_are_named():
 
     law = next(law for law in laws(first_only, head_dim=8) if law.name == "non-vacuity")
     assert law.saw == "of the heads 0 turn with the position, 1 and 2 do not"
+
+
+def turned(x, start):
+    return in_torch(rotary())(x, torch.arange(start, start + x.shape[-2]))
+
+
+def forms(fault=False):
+    """Modules that turn x by an offset, both layouts of it, q with k, q with k by positions, or x by position_ids."""
+
+    class Offset(torch.nn.Module):
+        def __init__(self, dim):
+            super().__init__()
+            self.dim = dim
+
+        def forward(self, x, offset=0):
+            return turned(x, 0 if fault else offset)
+
+    class TokensFirst(Offset):
+        def forward(self, x, offset=0):
+            _batch, length, _heads, _dim = x.shape
+            return turned(x.transpose(1, 2), offset + (fault and length == 1)).transpose(1, 2)
+
+    class Both(Offset):
+        def forward(self, q, k):
+            return turned(q, 0), k if fault else turned(k, 0)
+
+    class Alone(Offset):
+        def forward(self, x):
+            return turned(x, 0) * (1 + fault * torch.arange(x.shape[-2])[:, None] / 8)
+
+    class Placed(Offset):
+        def forward(self, q, k, positions):
+            return in_torch(rotary())(q, positions), in_torch(rotary())(k, -positions if fault else positions)
+
+    class Ids(Offset):
+        def forward(self, x, position_ids):
+            return in_torch(rotary())(x, position_ids[0].fmod(64 if fault else 2**40))
+
+    return {kind.__name__: kind for kind in (Offset, TokensFirst, Both, Alone, Placed, Ids)}
+
+
+@pytest.mark.parametrize("name", forms())
+def test_offsets_keys_and_position_ids_are_asked(name):
+    for fault in (False, True):
+        found = adapt(forms(fault)[name], head_dim=8)
+        assert any(law.broken for law in laws(found.f, head_dim=8, keys=found.keys, window=256)) is fault

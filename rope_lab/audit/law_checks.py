@@ -385,7 +385,7 @@ def _large_calls(s: Subject) -> Iterable[tuple[str, np.ndarray, np.ndarray]]:
         some = 1 << min(longest, 256).bit_length() - 1  # whole tiles, and no tail
         yield "row", x[:, :, :some], np.arange(some) % (s.reach + 1)
     at = s.fit(np.array([3, 0, 17, 40, 9]), top=40)
-    size = max(5, min(longest, 331, ELEMENTS // (3 * WIDE * d)))  # of a narrow head more rows than 16 bits count
+    size = 331 if 3 * WIDE * 331 * d <= ELEMENTS and longest >= 331 else 5  # in all more rows than 16 bits count
     yield "batch entry", rng.normal(size=(WIDE, 3, size, d)), np.arange(size)[::-1] % (s.reach + 1)
     yield "head", rng.normal(size=(1, WIDE, 5, d)), at
 

@@ -20,6 +20,7 @@ HALVES = ["Llama", "GPT-NeoX", "Phi"]
 INSTALLED = [*HALVES, "GPT-J", "Cohere", "GLM", "Llama 4", "rotary-embedding-torch", "x-transformers"]
 
 
+@pytest.mark.deep(keep=5)
 @pytest.mark.parametrize("name", INSTALLED)
 def test_a_peer_is_identified_and_keeps_every_law(name):
     seen = audit(ENTRIES[name].target, **ENTRIES[name].settings)

@@ -55,6 +55,7 @@ MISCOUNTED = {
 }
 
 
+@pytest.mark.deep(keep=5)
 @pytest.mark.parametrize("name", MISCOUNTED)
 def test_a_counter_that_is_off_is_found_and_the_places_named(name):
     start, what, cause = MISCOUNTED[name]
@@ -76,6 +77,7 @@ def test_in_every_precision(dtype):
     assert seen.row["ok"]
 
 
+@pytest.mark.deep(keep=4)
 @pytest.mark.parametrize(
     "settings",
     [
@@ -224,6 +226,7 @@ class Foreign(nn.Module):
         return SimpleNamespace(logits=logits, past_key_values=past)
 
 
+@pytest.mark.deep(keep=4)
 @pytest.mark.parametrize(
     ("fault", "what", "cause"),
     [

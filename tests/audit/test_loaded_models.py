@@ -210,6 +210,7 @@ def test_a_llama_of_transformers():
     assert (rotary.expected, broken(rotary)) == ({"rotated_dims": 16, "base": 5e5}, [])
 
 
+@pytest.mark.deep(keep=1)  # tests/audit/test_adapters.py asks the other kind
 @pytest.mark.parametrize(("kind", "base", "width"), [("sliding_attention", 1e4, 256), ("full_attention", 1e6, 128)])
 def test_gemma_4_has_two_lists_and_two_widths(kind, base, width):
     from transformers.models.gemma4 import modeling_gemma4

@@ -28,7 +28,7 @@ from torch import Tensor, nn
 from rope_lab.algebra.arguments import expect_whole
 from rope_lab.audit.foreign_code import TargetError
 from rope_lab.audit.shift_runs import Run, Runner, expect_finite, movement
-from rope_lab.audit.tiny_models import LIMIT, Row, ask_families, shipped, tiny_model
+from rope_lab.audit.tiny_models import LIMIT, Row, ask_families, head, shipped, tiny_model
 
 ROUNDING = "rounding, coarser than the type of the weights"
 START = "position 0 is told apart"
@@ -156,17 +156,17 @@ class ShiftReport:
 
     def __str__(self) -> str:
         shifts = ", ".join(map(str, self.shifts))
-        head = f"{self.model}\nmoved by       {shifts}\n" + (f"not asked      {self.refused}\n" if self.refused else "")
+        top = f"{self.model}\nmoved by       {shifts}\n" + (f"not asked      {self.refused}\n" if self.refused else "")
         rows = [("", "", "float64", "noise", self.dtype, ""), *self._rows()]
         lines = "\n".join(f"{a:<9} {b:<6} {c:>9} {d:>9} {e:>9}  {f}".rstrip() for a, b, c, d, e, f in rows)
-        return f"{head}{lines}\n{'logits':<16} {self.logits:>9.1e} {'':>9} {self.logits_rounding:>9.1e}\n{self.verdict}"
+        return f"{top}{lines}\n{'logits':<16} {self.logits:>9.1e} {'':>9} {self.logits_rounding:>9.1e}\n{self.verdict}"
 
     def _repr_html_(self) -> str:
         names = ("where", "", "float64", "noise", self.dtype, "what")
-        head = "".join(f'<th scope="col">{escape(name)}</th>' for name in names)
+        titles = "".join(f'<th scope="col">{escape(name)}</th>' for name in names)
         body = "".join("<tr>" + "".join(f"<td>{escape(x)}</td>" for x in row) + "</tr>" for row in self._rows())
         title = escape(f"{self.model}: {self.verdict}")
-        return f"<table><caption>{title}</caption><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+        return f"<table><caption>{title}</caption><thead><tr>{titles}</tr></thead><tbody>{body}</tbody></table>"
 
 
 def shift_test(
@@ -454,34 +454,33 @@ SCHEDULES: dict[str, dict[str, Any]] = {
 }
 
 
-def length_dependence() -> dict[str, Any]:
+def length_dependence(*, stored: bool = False) -> dict[str, Any]:
     """The movement of a short text's logits in a tiny Llama of the installed transformers, under each schedule.
 
     The model has two layers, random weights in float64 and a window of 32; the short text has 20 tokens (40 where it
     comes after a long one), the long one 60.
 
-    Returns:
-        Under "version" that of transformers, and under "rows" for each schedule the largest change of a logit: beside
-        a long text in one batch, after a long text, and with all positions moved by 1000. Empty where transformers is
-        not installed, or is too old for ``rope_parameters``.
+    Args:
+        stored: Give the table that is shipped. It is given as well where transformers is absent, or older than 5.
 
-    >>> seen = length_dependence()
-    >>> not seen or seen["rows"]["linear"][0] < 1e-9 < seen["rows"]["dynamic"][0]
+    Returns:
+        The date, the versions, and under "rows" for each schedule the largest change of a logit: beside a long text in
+        one batch, after a long text, and with all positions moved by 1000.
+
+    >>> seen = length_dependence(stored=True)
+    >>> seen["rows"]["linear"][0] < 1e-9 < seen["rows"]["dynamic"][0]
     True
     """
     try:
-        import transformers
+        from transformers import __version__ as installed
     except ImportError:
-        return {}
-    if int(transformers.__version__.partition(".")[0]) < 5:
-        return {}
-    return {
-        "version": transformers.__version__,
-        "rows": {name: _changes(name, settings) for name, settings in SCHEDULES.items()},
-    }
+        installed = "0"
+    if stored or int(installed.partition(".")[0]) < 5:
+        return shipped("length_dependence.json")
+    return head() | {"rows": {name: _changes(name, settings) for name, settings in SCHEDULES.items()}}
 
 
-def _changes(name: str, settings: dict[str, Any]) -> tuple[float, float, float]:
+def _changes(name: str, settings: dict[str, Any]) -> list[float]:
     draw = torch.Generator().manual_seed(1)
     short, long = (torch.randint(64, (1, n), generator=draw) for n in (20, 60))
     padded = torch.cat((short, torch.zeros(1, 40, dtype=torch.long)), 1)
@@ -496,7 +495,7 @@ def _changes(name: str, settings: dict[str, Any]) -> tuple[float, float, float]:
         after = model(middle).logits
         here, there = (_model(name, settings)(short, position_ids=at + k).logits for k in (0, 1000))
     pairs = ((beside, alone), (after, before), (there, here))
-    return tuple(float((a - b).abs().max()) for a, b in pairs)  # type: ignore[return-value]
+    return [float(f"{(a - b).abs().max():.1e}") for a, b in pairs]
 
 
 def _model(name: str, settings: dict[str, Any]) -> Any:

@@ -9,7 +9,16 @@ import pytest
 import torch
 from torch import nn
 
-from rope_lab.audit import GALLERY, load_model, shift_all, shift_lines, shift_results, shift_test, tiny_model
+from rope_lab.audit import (
+    GALLERY,
+    length_dependence,
+    load_model,
+    shift_all,
+    shift_lines,
+    shift_results,
+    shift_test,
+    tiny_model,
+)
 from rope_lab.audit import shift_tests as cause
 from rope_lab.audit.foreign_code import TargetError
 from rope_lab.errors import MissingPackageError
@@ -231,6 +240,12 @@ def test_every_family_moves_as_the_committed_row_says(family):
     if not row["skipped"]:  # digits of a rounding error differ between machines
         row |= {name: pytest.approx(row[name], rel=9, abs=1e-14) for name in ("logits", "rounding")}
     assert committed == row
+
+
+def test_what_depends_on_the_length_is_what_the_book_shows():
+    pytest.importorskip("transformers", minversion="5")
+    now, then = length_dependence()["rows"], length_dependence(stored=True)["rows"]
+    assert {name: pytest.approx(row, rel=0.2, abs=1e-9) for name, row in now.items()} == then
 
 
 def test_dynamic_scaling_is_found_by_a_neighbour(tmp_path):

@@ -108,7 +108,9 @@ class NTK(Schedule):
 
     def _made(self, theta: Frequencies, _base: float) -> Frequencies:
         if len(theta) < 2:
-            raise ValueError("width: expected at least 4 for NTK, got 2: one plane has no base to change")
+            raise ValueError(
+                "width: expected at least 4 for NTK, got 2: one plane has no base to change; leave NTK out"
+            )
         return theta * self.factor ** (-np.arange(len(theta)) / (len(theta) - 1))
 
 
@@ -316,7 +318,9 @@ class LongRoPE(Schedule):
         for name in ("short", "long"):
             object.__setattr__(self, name, _divisors(getattr(self, name), name=name))
         if len(self.short) != len(self.long):
-            raise ValueError(f"long: expected {len(self.short)} divisors, as short has, got {len(self.long)}")
+            raise ValueError(
+                f"long: expected {len(self.short)} divisors, as short has, got {len(self.long)}; give each plane one in both"
+            )
 
     @property
     def attention_factor(self) -> float:

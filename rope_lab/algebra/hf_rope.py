@@ -35,7 +35,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from functools import cache
 from importlib import resources
+from types import SimpleNamespace
 from typing import Any
+
+import numpy as np
 
 YOURSELF = "write RotaryConfig(head_dim=..., base=...) yourself"
 LAYER = "give layer_type, and layer_types in the file, or one layer's value alone"
@@ -97,7 +100,7 @@ class Part:
         """Refuse two names of one setting that say different things: which one a class takes is an accident."""
         if any(value != next(iter(found.values())) for value in found.values()):
             raise ValueError(
-                f"{' and '.join(found)}: expected one value, since {self.kind} has them for one setting, got "
+                f"{' and '.join(found)}: expected one value, since {self.kind or 'this file'} has them for one setting, got "
                 f"{', '.join(map(repr, found.values()))}; leave one out"
             )
 
@@ -139,6 +142,8 @@ class Part:
             for step in own.split("."):
                 value = value.get(step) if isinstance(value, Mapping) else None
             if value is not None:
+                if not self.known:
+                    self._refuse_two({n: v for n in self._names(field, []) if (v := self.file.get(n)) is not None})
                 return own, self._of_layers(own, value)
         return name, self._mine("set", {}).get(name, self.entry.get("set", {}).get(name))
 
@@ -468,12 +473,17 @@ class Part:
             named |= {"sliding_attention"}
         if any("sliding_window_pattern" in str(name) for name in self.file):
             named |= {"full_attention", "sliding_attention"}
-        if not named:
-            named = {"full_attention"}
+        if named <= set(words("still")):
+            named |= {"full_attention"}
         if self.layer_type not in named:
             raise ValueError(
                 f"layer_type: expected one of {', '.join(sorted(named))} or None, got {self.layer_type!r}, which "
                 "neither the file nor its family names; add layer_types"
+            )
+        if self.layer_type in words("still"):
+            raise ValueError(
+                f"layer_type: expected layers that turn, got {self.layer_type!r}, which have no positions in "
+                f"{self.kind or 'this file'}; if its own code turns them, {YOURSELF}"
             )
 
     def _refuse_keys(self) -> None:
@@ -499,6 +509,12 @@ class Part:
             turning: How many of its coordinates turn.
             plain: Whether the schedule is one base.
         """
+        if self.file.get("use_scaled_rope") is True and plain:
+            raise ValueError(
+                "use_scaled_rope: expected the scaling, got True, which does not say its factor (8 in Llama 3.1, 32 in "
+                'Llama 3.2); write "rope_scaling": {"rope_type": "llama3", "factor": ..., "low_freq_factor": 1, '
+                '"high_freq_factor": 4, "original_max_position_embeddings": 8192} in its place'
+            )
         some = self.entry.get("some")
         if some and not plain and self.file.get(some) not in (None, list(range(self.file.get("num_hidden_layers", 0)))):
             raise ValueError(
@@ -620,16 +636,25 @@ def _speaks(name: str) -> bool:
 def _as_file(config: Any) -> Mapping[str, Any]:
     """A configuration as the dictionary of its file."""
     if isinstance(config, Mapping):
-        return config
+        return _plain(config)
     if hasattr(config, "to_dict") and hasattr(config, "model_type"):
-        return config.to_dict()
+        return _plain(config.to_dict())
     found = {}
     for name in dir(config):
         if not name.startswith("_"):
             with suppress(Exception):  # whatever a foreign property raises
                 if not callable(value := getattr(config, name)):
                     found[name] = value
-    return found
+    return _plain(found)
+
+
+def _plain(value: Any) -> Any:
+    """A value as JSON has it: mappings, sequences and numbers of other libraries too."""
+    if isinstance(value, Mapping):
+        return {name: _plain(one) for name, one in value.items()}
+    if isinstance(value, Sequence) and not isinstance(value, str | bytes):
+        return [*map(_plain, value)]
+    return value.item() if isinstance(value, np.generic) else value
 
 
 def _text_part(file: Mapping[str, Any], known: Mapping[str, Any]) -> tuple[Mapping[str, Any], str, Mapping[str, Any]]:
@@ -651,18 +676,42 @@ def _text_part(file: Mapping[str, Any], known: Mapping[str, Any]) -> tuple[Mappi
             return part, own, {n: entry[n] for n in ("set", "rule") if n in entry}
         if entry.get("flat"):
             return {k: v for k, v in file.items() if not isinstance(v, Mapping) or k in RULES}, entry["as"], {}
-        if not any(True for _ in _inside(file)):
+        if not any(True for _ in _inside(file, known)):
             return {}, entry["as"], {"set": entry.get("alone", entry.get("set", {}))}
     if not entry or "in" in entry:
-        for part in _inside(file):
+        for part in _inside(file, known):
             inner, own, more = _text_part(part, known)
             if own or any(_speaks(str(n)) or n == "hidden_size" for n in inner):
                 return inner, own or entry.get("as", kind), more
     return file, kind, {}
 
 
-def _inside(file: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    """The nested parts that may be the one for text, where the family does not say which is."""
+def _inside(file: Mapping[str, Any], known: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """The nested parts that may be the one for text: under the usual names, or the only one that turns."""
     for name in words("text"):
         if (part := file.get(name)) and not isinstance(part, str | int | float | list):
             yield _as_file(part)
+    if not _says(file):
+        found = {
+            name: part
+            for name, value in file.items()
+            if (isinstance(value, Mapping | SimpleNamespace) or hasattr(value, "model_type"))
+            and not re.search(words("aside"), str(name))
+            and _turns(part := _as_file(value), known)
+        }
+        if len(found) > 1:
+            raise ValueError(
+                f"{' and '.join(map(str, found))}: expected one part that turns, got {len(found)}; give one of "
+                f"them, such as config[{next(iter(found))!r}]"
+            )
+        yield from found.values()
+
+
+def _says(file: Mapping[str, Any]) -> bool:
+    """Whether something in a part speaks of rotation."""
+    return any(_speaks(str(n)) and v not in (None, False, "", [], {}) for n, v in file.items())
+
+
+def _turns(file: Mapping[str, Any], known: Mapping[str, Any]) -> bool:
+    part, kind, _ = _text_part(file, known)
+    return kind in known or (_says(part) and kind not in families()["still"] and kind not in families()["own"])

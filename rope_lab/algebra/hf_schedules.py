@@ -188,7 +188,7 @@ class _Settings:
         """A number of at least 0, or None where none is given; 0 counts as none in the library."""
         if (value := self.given.get(key)) is not None and _number(key, value) < 0:
             raise ValueError(f"{key}: expected a number of at least 0, got {value}; leave it out for the usual one")
-        return value
+        return self.number(key) if value else value
 
     def divisors(self, key: str) -> tuple[Any, ...]:
         """A list of numbers above 0."""
@@ -274,7 +274,8 @@ def _sections(part: Part, turning: int) -> tuple[int, ...] | None:
 
 
 def _in_turn(part: Part) -> bool:
-    said = _flag(*_found((part.rule.get, part.file.get), SECTIONS[2], default=False))
+    names = SECTIONS[2:] if part.known else (SECTIONS[2], "interleaved")
+    said = _flag(*_found((part.rule.get, part.file.get), *names, default=False))
     return bool(part.entry.get("in_turn")) or said
 
 
@@ -334,8 +335,10 @@ def _number(name: str, value: Any) -> Any:
 
 
 def _above_zero(name: str, value: Any) -> Any:
-    if not _number(name, value) > 0:
-        raise ValueError(f"{name}: expected a number above 0, got {value}; look for it in the model's config.json")
+    if not 1e-100 <= _number(name, value) <= 1e100:  # beyond them a quotient is no number of a float
+        raise ValueError(
+            f"{name}: expected a number above 0, from 1e-100 to 1e100, got {value}; look for it in the model's config.json"
+        )
     return value
 
 

@@ -280,7 +280,7 @@ def test_a_whole_configuration_object_with_a_kind_of_layer(family):
     pytest.importorskip("transformers")
     whole = hf_families.classes()[family]()
     _, text = hf_families.text_of(whole)
-    kind = text.layer_types[0]  # of all these the first layer turns, or its rule is that of all
+    kind = next(k for k in text.layer_types if k != "linear_attention")  # those do not turn
     for config in (whole, text):
         found = rope_settings(config, layer_type=kind)
         made = found.schedule.frequencies(found.rotary_dim or found.head_dim, base=found.base)

@@ -13,7 +13,7 @@ const SECTIONS = ["mrope_section", "xdrope_section", "mrope_interleaved"];
 const OF_ONE_LAYER = ["head_dim", "qk_rope_head_dim"];
 const SIZES = ["hidden_size", "num_attention_heads"];
 const WORDS = TABLE.words;
-const [SPEAKS, FLAGS, INERT] = ["speaks", "flags", "inert"].map((name) => new RegExp(WORDS[name]));
+const [SPEAKS, FLAGS, INERT, ASIDE] = ["speaks", "flags", "inert", "aside"].map((name) => new RegExp(WORDS[name]));
 
 // --- values as Python has them ---
 
@@ -85,8 +85,8 @@ function aNumber(name, v) {
   return refuse`${name}: expected a finite number, got ${repr(v)}; look for a division by zero`;
 }
 function above(name, v) {
-  if (aNumber(name, v) > 0) return v;
-  return refuse`${name}: expected a number above 0, got ${repr(v)}; ${LOOK}`;
+  if (aNumber(name, v) >= 1e-100 && v <= 1e100) return v;
+  return refuse`${name}: expected a number above 0, from 1e-100 to 1e100, got ${repr(v)}; ${LOOK}`;
 }
 function aWhole(name, v, least = 2) {
   const right = isNumber(v) && Number.isInteger(+v);
@@ -113,8 +113,7 @@ const types = (given) => Object.keys(given).filter((k) => isRule(k, given[k]));
 /** The part for text of a larger configuration, the name of its family, and what holds where it is such a part. */
 function textPart(file) {
   const kind = str(or(at(file, "model_type"), "")),
-    entry = familyOf(kind) ?? {},
-    inside = WORDS.text.map((name) => at(file, name)).filter((v) => isDict(v) && holds(v));
+    entry = familyOf(kind) ?? {};
   if (entry.in) {
     const steps = entry.in.split("."),
       found = steps.slice(0, -1).reduce((dict, step) => asFile(at(dict, step)), file),
@@ -126,14 +125,30 @@ function textPart(file) {
       return [part, family, family === entry.as ? { set: entry.set ?? {}, rule: entry.rule } : {}];
     const flat = Object.entries(file).filter(([k, v]) => !isDict(v) || RULES.includes(k));
     if (entry.flat) return [Object.fromEntries(flat), entry.as];
-    if (!inside.length) return [{}, entry.as, { set: entry.alone ?? entry.set ?? {} }];
+    if (insideOf(file).next().done) return [{}, entry.as, { set: entry.alone ?? entry.set ?? {} }];
   }
-  for (const part of !holds(entry) || entry.in ? inside : []) {
+  for (const part of !holds(entry) || entry.in ? insideOf(file) : []) {
     const [inner, own, more] = textPart(part);
     if (own || Object.keys(inner).some((n) => speaks(n) || n === "hidden_size"))
       return [inner, own || (entry.as ?? kind), more];
   }
   return [file, kind];
+}
+
+/** The nested parts that may be the one for text: under the usual names, or the only one that turns. */
+function* insideOf(file) {
+  yield* WORDS.text.map((name) => at(file, name)).filter((v) => isDict(v) && holds(v));
+  if (says(file)) return;
+  const found = Object.entries(file).filter(([name, v]) => isDict(v) && !ASIDE.test(name) && turns(v));
+  if (found.length > 1)
+    refuse`${found.map(([name]) => name).join(" and ")}: expected one part that turns, got ${found.length}; give one of
+      them, such as config[${repr(found[0][0])}]`;
+  yield* found.map(([, v]) => v);
+}
+const says = (file) => Object.keys(file).some((name) => speaks(name) && holds(file[name]));
+function turns(file) {
+  const [part, kind] = textPart(file);
+  return familyOf(kind) || (says(part) && ![...TABLE.still, ...TABLE.own].includes(kind));
 }
 
 class Part {
@@ -163,7 +178,15 @@ class Part {
     if (at(this.rule, name) !== undefined) return [name, this.rule[name], this.byDefault];
     for (const own of this.names(field, [name])) {
       const value = own.split(".").reduce(at, this.file);
-      if (value !== undefined) return [own, this.ofLayers(own, value)];
+      if (value !== undefined) {
+        if (!this.known)
+          this.refuseTwo(
+            this.names(field)
+              .map((n) => [n, this.has(n)])
+              .filter(([, v]) => v !== undefined),
+          );
+        return [own, this.ofLayers(own, value)];
+      }
     }
     return [name, this.usual(name), true];
   }
@@ -281,7 +304,7 @@ class Part {
   }
   refuseTwo(found) {
     if (found.some(([, value]) => !same(value, found[0][1])))
-      refuse`${found.map(([n]) => n).join(" and ")}: expected one value, since ${this.kind} has them for one setting, got
+      refuse`${found.map(([n]) => n).join(" and ")}: expected one value, since ${this.kind || "this file"} has them for one setting, got
         ${found.map(([, v]) => repr(v)).join(", ")}; leave one out`;
   }
 
@@ -421,10 +444,13 @@ class Part {
       );
     const patterned = Object.keys(this.file).some((n) => n.includes("sliding_window_pattern"));
     if (patterned || holds(this.has("sliding_window"))) named.push("sliding_attention");
-    if (patterned || !named.length) named.push("full_attention");
+    if (patterned || named.every((k) => WORDS.still.includes(k))) named.push("full_attention");
     if (this.layer !== undefined && !named.includes(this.layer))
       refuse`layer_type: expected one of ${once(named).sort()} or None, got ${repr(this.layer)}, which neither the file
         nor its family names; add layer_types`;
+    if (WORDS.still.includes(this.layer))
+      refuse`layer_type: expected layers that turn, got ${repr(this.layer)}, which have no positions in
+        ${this.kind || "this file"}; if its own code turns them, ${YOURSELF}`;
   }
   refuseKeys() {
     const { alpha, own_order, mscales } = this.entry,
@@ -442,6 +468,10 @@ class Part {
       { some, needs = {} } = entry,
       told = some && this.has(some),
       all = Array.isArray(told) && same(told.length, this.has("num_hidden_layers")) && told.every((v, i) => same(v, i));
+    if (this.file.use_scaled_rope === true && plain)
+      refuse`use_scaled_rope: expected the scaling, got True, which does not say its factor (8 in Llama 3.1, 32 in Llama
+        3.2); write "rope_scaling": {"rope_type": "llama3", "factor": ..., "low_freq_factor": 1, "high_freq_factor": 4,
+        "original_max_position_embeddings": 8192} in its place`;
     if (told !== undefined && !plain && !all)
       refuse`${some}: expected all layers, got ${repr(told)}: the others have no scaling; ${YOURSELF}`;
     const ofPart = this.ofPart,
@@ -539,7 +569,7 @@ class Settings {
     const value = at(this.given, key);
     if (value !== undefined && aNumber(key, value) < 0)
       refuse`${key}: expected a number of at least 0, got ${repr(value)}; leave it out for the usual one`;
-    return value;
+    return holds(value) ? above(key, value) : value;
   }
   divisors(key) {
     const list = aList(key, this.one(key));
@@ -589,7 +619,7 @@ const MAKERS = {
       { window, factor } = s,
       given = plainly(s.number("attention_factor"));
     if (short.length === long.length) return { name: "LongRoPE", short, long, window, factor, given };
-    return refuse`long: expected ${short.length} divisors, as short has, got ${long.length}`;
+    return refuse`long: expected ${short.length} divisors, as short has, got ${long.length}; give each plane one in both`;
   },
   proportional(s) {
     const factor = s.number("factor") ?? 1;
@@ -681,8 +711,10 @@ function readLayer(file, layer) {
       and partial_rotary_factor`;
   const sections = sectionsOf(part, turning);
   part.refuseWhatDisagrees({ base: [baseName, base], width: head_dim, turning, plain: name === "default" });
-  const inTurn = at(part.rule, SECTIONS[2]) ?? part.has(SECTIONS[2]) ?? false;
-  const interleaved = sections !== null && (aFlag(SECTIONS[2], inTurn) || Boolean(part.entry.in_turn));
+  const named = [SECTIONS[2], ...(part.known ? [] : ["interleaved"])],
+    inTurn = named.find((n) => (at(part.rule, n) ?? part.has(n)) !== undefined) ?? named[0],
+    taken = sections !== null && aFlag(inTurn, at(part.rule, inTurn) ?? part.has(inTurn) ?? false);
+  const interleaved = taken || (sections !== null && Boolean(part.entry.in_turn));
   return {
     part,
     found: { head_dim, base, rotary_dim: turning === head_dim ? null : turning, schedule, sections, interleaved },

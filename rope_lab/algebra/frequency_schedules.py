@@ -319,7 +319,7 @@ class LongRoPE(Schedule):
             object.__setattr__(self, name, _divisors(getattr(self, name), name=name))
         if len(self.short) != len(self.long):
             raise ValueError(
-                f"long: expected {len(self.short)} divisors, as short has, got {len(self.long)}; give each plane one in both"
+                f"long: expected {len(self.short)} divisors, as short has, got {len(self.long)}; give each plane one"
             )
 
     @property

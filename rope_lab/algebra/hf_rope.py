@@ -74,7 +74,7 @@ class Part:
 
     def __init__(self, config: Any, layer_type: str | None) -> None:
         self.is_file = isinstance(config, Mapping)
-        if config is None or isinstance(config, str | bytes | int | float | list | tuple):
+        if config is None or isinstance(config, str | bytes | int | float | list | tuple | type):
             raise TypeError(f"config: expected a dictionary, got {repr(config)[:40]}; give what config.json holds")
         self.by_default = self.nested = False  # whether the rule is the family's; whether each kind has one
         self.file, self.kind, more = _text_part(_as_file(config), families()["families"])
@@ -100,8 +100,8 @@ class Part:
         """Refuse two names of one setting that say different things: which one a class takes is an accident."""
         if any(value != next(iter(found.values())) for value in found.values()):
             raise ValueError(
-                f"{' and '.join(found)}: expected one value, since {self.kind or 'this file'} has them for one setting, got "
-                f"{', '.join(map(repr, found.values()))}; leave one out"
+                f"{' and '.join(found)}: expected one value, since {self.kind or 'this file'} has them for one "
+                f"setting, got {', '.join(map(repr, found.values()))}; leave one out"
             )
 
     @property
@@ -153,10 +153,7 @@ class Part:
         own, names = self._of_one_layer(), self._names("width", [])
         usual = "head_dim" in {**self.entry.get("set", {}), **self._mine("set", {})}
         if len(names) > 1 and usual and "head_dim" in names and self.file.get("head_dim", 0) is None:
-            raise ValueError(
-                f"head_dim: expected a width, got null, for which the class of {self.kind} takes hidden_size / "
-                "num_attention_heads; leave it out"
-            )
+            raise ValueError(words("null").format(self.kind))
         found = {
             name: self._of_layers(name, value)
             for name in self._widths()
@@ -414,16 +411,9 @@ class Part:
     def _refuse_what_does_not_turn(self) -> None:
         table = families()
         if self.kind in table["still"]:
-            raise ValueError(
-                f"model_type: expected a family that turns, got {self.kind}, which has no rotary embedding in "
-                f"transformers; if its own code turns, {YOURSELF}"
-            )
+            raise ValueError(words("rest").format(self.kind))
         if self.kind in table["own"]:
-            raise ValueError(
-                f"model_type: expected a family that turns by one list of frequencies, got {self.kind}, which turns by "
-                "places of images or frames, or in a way of its own; make the table (axial_frequencies has those of "
-                "images) and take RotaryConfig.of_axes"
-            )
+            raise ValueError(words("own").format(self.kind))
         for name, (turning, default) in self.entry.get("needs", {}).items():
             said = self.file.get(name, default)
             if said not in turning:
@@ -510,11 +500,7 @@ class Part:
             plain: Whether the schedule is one base.
         """
         if self.file.get("use_scaled_rope") is True and plain:
-            raise ValueError(
-                "use_scaled_rope: expected the scaling, got True, which does not say its factor (8 in Llama 3.1, 32 in "
-                'Llama 3.2); write "rope_scaling": {"rope_type": "llama3", "factor": ..., "low_freq_factor": 1, '
-                '"high_freq_factor": 4, "original_max_position_embeddings": 8192} in its place'
-            )
+            raise ValueError(words("scaled"))
         some = self.entry.get("some")
         if some and not plain and self.file.get(some) not in (None, list(range(self.file.get("num_hidden_layers", 0)))):
             raise ValueError(
@@ -654,7 +640,9 @@ def _plain(value: Any) -> Any:
         return {name: _plain(one) for name, one in value.items()}
     if isinstance(value, Sequence) and not isinstance(value, str | bytes):
         return [*map(_plain, value)]
-    return value.item() if isinstance(value, np.generic) else value
+    if isinstance(value, SimpleNamespace):
+        return _plain(vars(value))
+    return value.tolist() if isinstance(value, np.generic | np.ndarray) else value
 
 
 def _text_part(file: Mapping[str, Any], known: Mapping[str, Any]) -> tuple[Mapping[str, Any], str, Mapping[str, Any]]:
@@ -692,10 +680,10 @@ def _inside(file: Mapping[str, Any], known: Mapping[str, Any]) -> Iterator[Mappi
         if (part := file.get(name)) and not isinstance(part, str | int | float | list):
             yield _as_file(part)
     if not _says(file):
-        found = {
+        found: dict[str, Mapping[str, Any]] = {
             name: part
             for name, value in file.items()
-            if (isinstance(value, Mapping | SimpleNamespace) or hasattr(value, "model_type"))
+            if (isinstance(value, Mapping) or hasattr(value, "model_type"))
             and not re.search(words("aside"), str(name))
             and _turns(part := _as_file(value), known)
         }

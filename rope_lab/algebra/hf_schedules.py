@@ -337,7 +337,8 @@ def _number(name: str, value: Any) -> Any:
 def _above_zero(name: str, value: Any) -> Any:
     if not 1e-100 <= _number(name, value) <= 1e100:  # beyond them a quotient is no number of a float
         raise ValueError(
-            f"{name}: expected a number above 0, from 1e-100 to 1e100, got {value}; look for it in the model's config.json"
+            f"{name}: expected a number above 0, from 1e-100 to 1e100, got {value}; look for it in the model's "
+            "config.json"
         )
     return value
 

@@ -209,6 +209,11 @@ def build(
     errors = []
     prefer = "vision" if is_vision(Class.__name__) else "text"
     classes = config_classes(Class)
+    refused = rule_of(given, layer_type)[1] if given and prefer == "text" else ""
+    if refused.startswith("layer_type"):
+        refused = rule_of(given, "full_attention")[1]
+    if re.search("expected a (finite |whole )?number(?!, got a list)", refused):  # its class fails, or has no numbers
+        raise TargetError(f"config: {refused}")
     for Config in [None] if given else classes:
         try:
             if Config is None:
@@ -234,7 +239,8 @@ def build(
                 errors.append(told(error))
     if not errors:
         raise TargetError(f"{Class.__name__} takes no config whose class it names; wrap it as f(x, positions)")
-    raise TargetError(f"{Class.__name__} cannot be built: {errors[0]}")
+    why = errors[0] if refused.startswith("layer_type") else refused or errors[0]
+    raise TargetError(f"{Class.__name__} cannot be built: {why}")
 
 
 def given_parts(given: dict[str, Any], classes: list[Any], *, prefer: str) -> list[Any]:
@@ -249,6 +255,9 @@ def given_parts(given: dict[str, Any], classes: list[Any], *, prefer: str) -> li
     if auto and known:
         whole = auto.CONFIG_MAPPING[kind].from_dict(given)
         found = [part for part in parts(whole, prefer=prefer) if isinstance(part, tuple(classes))]
+        for name, value in given.items():  # a part that the class has no place for: its default would be asked
+            if isinstance(value, dict) and "model_type" in value and not re.search(words("aside"), name):
+                found = found if hasattr(getattr(whole, name, None), "to_dict") else []
     else:
         size = rf"{words('speaks')}|^(hidden_size|head_dim|{'|'.join(words('common')['names']['hidden_size'])})$"
         inner = any(name.endswith("_config") and value and isinstance(value, dict) for name, value in given.items())

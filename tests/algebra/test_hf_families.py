@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import MappingProxyType, SimpleNamespace
 
 import numpy as np
 import pytest
@@ -147,6 +148,13 @@ REFUSED = {  # a file, and the name that its refusal begins with
     "alpha in a family without it": (LLAMA | {"rope_scaling": {"type": "dynamic", "factor": 2, "alpha": 9}}, "alpha"),
     "positions of another kind": (LLAMA | {"position_embedding_type": "nope"}, "position_embedding_type"),
     "a flag that nothing turns": (LLAMA | {"use_rope": False}, "use_rope"),
+    "two parts that turn": ({"draft": LLAMA, "target": LLAMA, "vision": LLAMA}, "draft and target"),
+    "two bases and no family": ({"head_dim": 8, "rope_theta": 7, "rotary_emb_base": 9}, "rope_theta and rotary_emb_base"),
+    "a key of a rule beside it": ({"head_dim": 8, "low_freq_factor": 2.0}, "low_freq_factor"),
+    "a scaling without its factor": ({"head_dim": 8, "use_scaled_rope": True}, "use_scaled_rope"),
+    "a base that no float divides by": (LLAMA | {"rope_theta": 1e-320}, "rope_theta"),
+    "an end of YaRN beyond floats": (LLAMA | {"rope_scaling": YARN | {"beta_fast": 1e308}}, "beta_fast"),
+    "a flag of another name": (LLAMA | {"rope_embeddings": False}, "rope_embeddings"),
     "a family that nobody has": ({"model_type": "wug", "hidden_size": 64, "num_attention_heads": 4}, "model_type"),
     "an unknown family without a base": ({"model_type": "wug", "head_dim": 64, "rope_scaling": YARN}, "rope_theta"),
     "a family that does not turn": ({"model_type": "bert"}, "model_type"),
@@ -230,6 +238,8 @@ READ = {  # a file, a kind of layer, and the list
         theta(8, 6.0),
     ),
     "deep": ({"model_type": "wug", "language_config": {"text_config": GEMMA}}, "sliding_attention", theta(32, 1e4)),
+    "under another name": ({"hidden_size": 9, "my_part": {"a": LLAMA}, "vision": LLAMA}, None, theta(16, 1e4)),
+    "of mappings": (SimpleNamespace(head_dim=8, rope_scaling=MappingProxyType(LINEAR)), None, theta(8, 1e4) / 2),
     "beside a width": ({"hidden_size": 9, "llm_config": LLAMA}, None, theta(16, 1e4)),
     "HunYuan's alpha": (
         {"model_type": "hunyuan_v1_moe", "head_dim": 8, "rope_scaling": {"type": "xdrope", "alpha": 50.0, "factor": 1}},

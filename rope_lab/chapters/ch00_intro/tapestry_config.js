@@ -167,9 +167,11 @@ class Part {
   has(name) {
     return at(this.file, name);
   }
+  said(names) {
+    return names.map((n) => [n, this.has(n)]).filter(([, value]) => value !== undefined);
+  }
   get(name) {
-    const all = [name, ...(this.entry.names?.[name] ?? [])].map((n) => [n, this.has(n)]),
-      found = all.filter(([, value]) => value !== undefined);
+    const found = this.said([name, ...(this.entry.names?.[name] ?? [])]);
     this.refuseTwo(found);
     return found.length ? this.ofLayers(name, found[0][1]) : at(this.entry.set, name);
   }
@@ -179,12 +181,7 @@ class Part {
     for (const own of this.names(field, [name])) {
       const value = own.split(".").reduce(at, this.file);
       if (value !== undefined) {
-        if (!this.known)
-          this.refuseTwo(
-            this.names(field)
-              .map((n) => [n, this.has(n)])
-              .filter(([, v]) => v !== undefined),
-          );
+        if (!this.known) this.refuseTwo(this.said(this.names(field)));
         return [own, this.ofLayers(own, value)];
       }
     }
@@ -201,8 +198,7 @@ class Part {
       all = this.widths();
     const both = this.names("width");
     if (both.length > 1 && both.includes("head_dim") && this.usual("head_dim") && this.file.head_dim === null)
-      refuse`head_dim: expected a width, got null, for which the class of ${this.kind} takes hidden_size /
-        num_attention_heads; leave it out`;
+      refuse`${WORDS.null.replace("{}", this.kind)}`;
     const found = all.flatMap((name) => {
       const key = name.includes("qk_rope") ? "qk_rope_head_dim" : "head_dim",
         value = at(own, key) ?? this.has(name);
@@ -404,12 +400,9 @@ class Part {
     const { kind, file } = this,
       needs = this.entry.needs ?? {};
     if (TABLE.still.includes(kind))
-      refuse`model_type: expected a family that turns, got ${kind}, which has no rotary embedding in transformers;
-        if its own code turns, ${YOURSELF}`;
+      refuse`${WORDS.rest.replace("{}", kind)}`;
     if (TABLE.own.includes(kind))
-      refuse`model_type: expected a family that turns by one list of frequencies, got ${kind}, which turns by places
-        of images or frames, or in a way of its own; make the table (axial_frequencies has those of images) and take
-        RotaryConfig.of_axes`;
+      refuse`${WORDS.own.replace("{}", kind)}`;
     for (const [name, [turning, usual]] of Object.entries(needs)) {
       const said = Object.hasOwn(file, name) ? file[name] : usual;
       if (!turning.some((v) => same(v, said)))
@@ -434,8 +427,11 @@ class Part {
     if (lists.length && Array.isArray(kinds) && kinds.includes(layer))
       quiet = lists.some((one) => !one.some((v, i) => holds(v) && kinds[i] === layer));
     else if (lists.length && !lists.some((one) => one.some(holds))) quiet = true;
-    if (quiet)
-      refuse`layer_type: expected layers that turn, got ${repr(layer)}, which have no positions in ${this.kind}`;
+    if (quiet) this.refuseStill();
+  }
+  refuseStill(more = "") {
+    const where = this.kind || "this file";
+    refuse`layer_type: expected layers that turn, got ${repr(this.layer)}, which have no positions in ${where}${more}`;
   }
   refuseUnknownLayers() {
     const given = this.has("layer_types"),
@@ -448,9 +444,7 @@ class Part {
     if (this.layer !== undefined && !named.includes(this.layer))
       refuse`layer_type: expected one of ${once(named).sort()} or None, got ${repr(this.layer)}, which neither the file
         nor its family names; add layer_types`;
-    if (WORDS.still.includes(this.layer))
-      refuse`layer_type: expected layers that turn, got ${repr(this.layer)}, which have no positions in
-        ${this.kind || "this file"}; if its own code turns them, ${YOURSELF}`;
+    if (WORDS.still.includes(this.layer)) this.refuseStill(`; if its own code turns them, ${YOURSELF}`);
   }
   refuseKeys() {
     const { alpha, own_order, mscales } = this.entry,
@@ -469,9 +463,7 @@ class Part {
       told = some && this.has(some),
       all = Array.isArray(told) && same(told.length, this.has("num_hidden_layers")) && told.every((v, i) => same(v, i));
     if (this.file.use_scaled_rope === true && plain)
-      refuse`use_scaled_rope: expected the scaling, got True, which does not say its factor (8 in Llama 3.1, 32 in Llama
-        3.2); write "rope_scaling": {"rope_type": "llama3", "factor": ..., "low_freq_factor": 1, "high_freq_factor": 4,
-        "original_max_position_embeddings": 8192} in its place`;
+      refuse`${WORDS.scaled}`;
     if (told !== undefined && !plain && !all)
       refuse`${some}: expected all layers, got ${repr(told)}: the others have no scaling; ${YOURSELF}`;
     const ofPart = this.ofPart,
@@ -619,7 +611,7 @@ const MAKERS = {
       { window, factor } = s,
       given = plainly(s.number("attention_factor"));
     if (short.length === long.length) return { name: "LongRoPE", short, long, window, factor, given };
-    return refuse`long: expected ${short.length} divisors, as short has, got ${long.length}; give each plane one in both`;
+    return refuse`long: expected ${short.length} divisors, as short has, got ${long.length}; give each plane one`;
   },
   proportional(s) {
     const factor = s.number("factor") ?? 1;
@@ -672,9 +664,12 @@ function headOf(part, share) {
   return [Math.floor(aWhole("hidden_size", size) / count), false];
 }
 
+function placed(part, names) {
+  const all = names.flatMap((name) => [part.rule, part.file].map((dict) => [name, at(dict, name)]));
+  return all.find(([, v]) => v !== undefined) ?? [names[0]];
+}
 function sectionsOf(part, turning) {
-  const places = SECTIONS.slice(0, 2).flatMap((name) => [part.rule, part.file].map((dict) => [name, at(dict, name)]));
-  let [name, value] = places.find(([, v]) => v !== undefined) ?? [SECTIONS[0]];
+  let [name, value] = placed(part, SECTIONS.slice(0, 2));
   if (value !== undefined && part.entry.own_order)
     refuse`${name}: expected planes that go to the axes in a row or in turn, got ${part.kind}, whose class has an order
       of its own; make the table and take RotaryConfig.of_axes`;
@@ -711,10 +706,8 @@ function readLayer(file, layer) {
       and partial_rotary_factor`;
   const sections = sectionsOf(part, turning);
   part.refuseWhatDisagrees({ base: [baseName, base], width: head_dim, turning, plain: name === "default" });
-  const named = [SECTIONS[2], ...(part.known ? [] : ["interleaved"])],
-    inTurn = named.find((n) => (at(part.rule, n) ?? part.has(n)) !== undefined) ?? named[0],
-    taken = sections !== null && aFlag(inTurn, at(part.rule, inTurn) ?? part.has(inTurn) ?? false);
-  const interleaved = taken || (sections !== null && Boolean(part.entry.in_turn));
+  const [flag, inTurn = false] = placed(part, part.known ? SECTIONS.slice(2) : [SECTIONS[2], "interleaved"]);
+  const interleaved = sections !== null && (aFlag(flag, inTurn) || Boolean(part.entry.in_turn));
   return {
     part,
     found: { head_dim, base, rotary_dim: turning === head_dim ? null : turning, schedule, sections, interleaved },

@@ -149,7 +149,7 @@ REFUSED = {  # a file, and the name that its refusal begins with
     "positions of another kind": (LLAMA | {"position_embedding_type": "nope"}, "position_embedding_type"),
     "a flag that nothing turns": (LLAMA | {"use_rope": False}, "use_rope"),
     "two parts that turn": ({"draft": LLAMA, "target": LLAMA, "vision": LLAMA}, "draft and target"),
-    "two bases and no family": ({"head_dim": 8, "rope_theta": 7, "rotary_emb_base": 9}, "rope_theta and rotary_emb_base"),
+    "two bases, no family": ({"head_dim": 8, "rope_theta": 7, "rotary_emb_base": 9}, "rope_theta and rotary_emb_base"),
     "a key of a rule beside it": ({"head_dim": 8, "low_freq_factor": 2.0}, "low_freq_factor"),
     "a scaling without its factor": ({"head_dim": 8, "use_scaled_rope": True}, "use_scaled_rope"),
     "a base that no float divides by": (LLAMA | {"rope_theta": 1e-320}, "rope_theta"),

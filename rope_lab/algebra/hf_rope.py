@@ -681,11 +681,11 @@ def _inside(file: Mapping[str, Any], known: Mapping[str, Any]) -> Iterator[Mappi
             yield _as_file(part)
     if not _says(file):
         found: dict[str, Mapping[str, Any]] = {
-            name: part
+            name: inner
             for name, value in file.items()
             if (isinstance(value, Mapping) or hasattr(value, "model_type"))
             and not re.search(words("aside"), str(name))
-            and _turns(part := _as_file(value), known)
+            and _turns(inner := _as_file(value), known)
         }
         if len(found) > 1:
             raise ValueError(

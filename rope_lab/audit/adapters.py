@@ -232,6 +232,9 @@ def _made(Class: Any, head_dim: int, settings: dict[str, Any], *, asked: bool = 
         found = Arguments(settings, "") if alone else arguments(Class, width=head, asked=asked, settings=settings)
         try:
             made = Class(*width, **found.given)
+            made = (
+                made.eval() if hasattr(made, "named_buffers") else made
+            )  # in training some move coordinates by chance
             return made, Arguments(dict(zip([first], width, strict=False)) | found.given, found.about)
         except Exception as error:
             given = ", ".join([*map(str, width), *(f"{name}={value}" for name, value in found.given.items())])
@@ -243,10 +246,25 @@ def _made(Class: Any, head_dim: int, settings: dict[str, Any], *, asked: bool = 
 
 def _tables_and_apply(apply: Any, head_dim: int | None, layer_type: str | None, settings: dict[str, Any]) -> Adapted:
     """apply(q, k, cos, sin): tables from RotaryEmbedding(dim), or from a family's class with its configuration."""
-    Class = rotary_class_of(apply)
+    width = 64 if head_dim is None else head_dim
+    try:
+        Class = rotary_class_of(apply)
+    except TargetError:
+        builders = [f for f in vars(import_module(apply.__module__)).values() if inspect.isfunction(f)]
+        builders = [f for f in builders if builds_tables(f.__name__, required(f))]
+        if not builders:
+            raise
+        return _of_builder(builders[0], width, settings, asked=head_dim is not None, apply=apply)
     if _is_configured(Class):
         return _family(Class, [apply], head_dim, layer_type, settings)
-    return _with_function(Class, apply, 64 if head_dim is None else head_dim, settings)
+    try:
+        return _with_function(Class, apply, width, settings)
+    except TargetError as refused:
+        made, built = _made(Class, width, settings)
+        try:
+            return _with_module(_of_tables(made, Class, built, width, None, None, functions=[apply]), made)
+        except TargetError:
+            raise refused from None
 
 
 def _with_function(Class: Any, apply: Any, width: int, settings: dict[str, Any]) -> Adapted:
@@ -256,10 +274,11 @@ def _with_function(Class: Any, apply: Any, width: int, settings: dict[str, Any])
     if tables is None:
         said = f"{Class.__name__}({width}) gives no tables (cos, sin) for positions or seq_len"
         raise TargetError(f"{said}; wrap it as f(x, positions)")
-    turn = for_both(apply)
+    turn, numbered = for_both(apply), "position_ids" in required(apply)
 
     def both(x: Any, n: Any) -> Any:
-        return turn(x, x.clone(), *tables(tensor(x), n))
+        rows = {"position_ids": n.new_ones(1, len(n)).cumsum(1) - 1} if numbered else {}  # of the rows looked up
+        return turn(x, x.clone(), *tables(tensor(x), n), **rows)
 
     return _with_module(Adapted(lambda x, n: both(x, n)[0], width, keys=lambda x, n: both(x, n)[1]), made)
 
@@ -366,13 +385,22 @@ def _of_pictures(made: Any, head_dim: int, axis: int | None, about: str) -> Adap
     return _of_way(way, axis, about, type(made).__name__)
 
 
-def _of_tables(made: Any, owner: Any, built: Arguments, head_dim: int, axes: int | None, axis: int | None) -> Adapted:
-    """A module or a function that gives tables, with the function beside it that applies them, found by trying."""
+def _of_tables(
+    made: Any,
+    owner: Any,
+    built: Arguments,
+    head_dim: int,
+    axes: int | None,
+    axis: int | None,
+    *,
+    functions: list[Any] | None = None,
+) -> Adapted:
+    """A module or a function that gives tables, with the function that applies them, given or beside it, by trying."""
     widths = [sum(v) if isinstance(v, tuple | list) else v for n, v in built.given.items() if n in (*WIDTHS, *AXES)]
     way = find_way(
         made,
         None,
-        functions=functions_beside(owner, None),
+        functions=functions or functions_beside(owner, None),
         widths=widths or [head_dim],
         which={},
         cut=None,
@@ -383,8 +411,8 @@ def _of_tables(made: Any, owner: Any, built: Arguments, head_dim: int, axes: int
     return _of_way(way, axis, built.about, owner.__name__)
 
 
-def _of_builder(function: Any, width: int, settings: dict[str, Any], *, asked: bool) -> Adapted:
-    """A function that builds tables for a width, with the function beside it that applies them."""
+def _of_builder(function: Any, width: int, settings: dict[str, Any], *, asked: bool, apply: Any = None) -> Adapted:
+    """A function that builds tables for a width, with the function that applies them; default: one beside it."""
     settings = dict(settings)
     axis = settings.pop("axis", None)
     built = arguments(function, width=width, asked=asked, settings=settings, later=(*PLACES, *SIDES))
@@ -400,7 +428,8 @@ def _of_builder(function: Any, width: int, settings: dict[str, Any], *, asked: b
     kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
     tables.__name__ = function.__name__
     tables.__dict__["__signature__"] = inspect.Signature([inspect.Parameter(name, kind) for name in open_names])
-    return _of_tables(tables, function, replace(built, given=given), width, None, axis)
+    functions = None if apply is None else [apply]
+    return _of_tables(tables, function, replace(built, given=given), width, None, axis, functions=functions)
 
 
 def _sines_first(

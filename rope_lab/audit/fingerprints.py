@@ -214,7 +214,7 @@ def _read(
         far = far_turns(probe, window=window)
         problems += [far.words] if far.wrong is not None else []
     if len(directions) > 1 and not unsteady:
-        problems.append("some planes turn the other way")
+        notes.append("some planes turn the other way")  # each is relative by itself
     if probe.dtype != probe.form.split(",")[0].split()[1]:
         said = f"returns {probe.dtype} for {probe.form.split(',')[0].split()[1]}"
         (notes if probe.library not in ("numpy", "torch") else problems).append(said)
@@ -366,6 +366,20 @@ def starts_of(q: Probe, k: Probe) -> tuple[Start, Start] | None:
         return None
     found = [Start(m[0], _start_words(m[0], step, tolerance)) for m, step in zip(maps, steps[::2], strict=True)]
     return (found[0], found[-1]) if any(start.words for start in found) else None
+
+
+def apart(q: Probe, k: Probe) -> float | None:
+    """How much farther keys stand than queries, where each counts from a first position of its own; else None."""
+    try:
+        maps = [basis_matrices(p, (0, 1)) for p in (q, k)]
+    except RefusedError:
+        return None
+    tolerance = 16 * max(q.eps, k.eps, 2.0**-22)
+    eye = np.eye(q.head_dim)
+    if not all(np.isfinite(m).all() and np.abs(n @ n.T - eye).max() <= tolerance for m in maps for n in m):
+        return None
+    first = [_offset(m[0], m[0].T @ m[1], tolerance) for m in maps]
+    return None if first[0] is None or first[1] is None or first[0] == first[1] else first[1] - first[0]
 
 
 def _start_words(start: np.ndarray, step: np.ndarray, tolerance: float) -> str:

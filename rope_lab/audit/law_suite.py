@@ -20,7 +20,7 @@ from rope_lab.algebra.hf_schedules import RopeSettings
 from rope_lab.audit.constructions import Built
 from rope_lab.audit.conversion import printed_layout
 from rope_lab.audit.far_positions import LEAST, WINDOW
-from rope_lab.audit.fingerprints import Corrected, fingerprint, starts_of
+from rope_lab.audit.fingerprints import Corrected, apart, fingerprint, starts_of
 from rope_lab.audit.foreign_code import restored
 from rope_lab.audit.frequency_rule import named
 from rope_lab.audit.law_checks import CHECKS, DRIFT, FLOOR, Check, Subject
@@ -188,7 +188,15 @@ def _told_apart(found: list[Law], subject: Subject) -> list[Law]:
         if all(_law(name, CHECKS[name], alone).ok for name in of_length):
             words = "length temperature: queries have a factor of their position, keys have none"
             notes |= dict.fromkeys(of_length, words)
-    return [replace(law, ok=False, by_design=notes[law.name]) if law.name in notes else law for law in found]
+    found = [replace(law, ok=False, by_design=notes[law.name]) if law.name in notes else law for law in found]
+    if (
+        "identity at zero" in broken - notes.keys()
+        and subject.k is not subject.q
+        and (c := apart(subject.q, subject.k))
+    ):
+        words = f"; keys stand {c:+g} from queries, at every position"
+        found = [replace(law, saw=law.saw + words) if law.name == "identity at zero" else law for law in found]
+    return found
 
 
 def _expect_fields(expected: dict[str, Any]) -> None:

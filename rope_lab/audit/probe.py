@@ -206,7 +206,7 @@ class Probe:
                 self._remark(
                     not np.array_equal(_plain(self._before[0]), self._before[1]), "writes into an earlier answer"
                 )
-            self._before = (answer, y) if y.size <= SMALL else None
+            self._before = (answer, y.copy()) if y.size <= SMALL else None  # y is the caller's, who may write into it
         self.dtype, self.library = dtype, type(answer).__module__.partition(".")[0]
         return y
 

@@ -18,7 +18,7 @@ schedules make a text depend on its neighbours, on the past, or on its place.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from html import escape
 from typing import Any
 
@@ -27,7 +27,7 @@ from torch import Tensor, nn
 
 from rope_lab.algebra.arguments import expect_whole
 from rope_lab.audit.foreign_code import TargetError
-from rope_lab.audit.shift_runs import Run, Runner, expect_finite, movement
+from rope_lab.audit.shift_runs import Run, Runner, expect_finite, movement, window_of
 from rope_lab.audit.tiny_models import LIMIT, Row, ask_families, head, shipped, tiny_model
 
 ROUNDING = "rounding, coarser than the type of the weights"
@@ -87,6 +87,8 @@ class ShiftReport:
     layers: tuple[LayerShift, ...]
     logits: float  # movement of the logits, in float64
     logits_rounding: float  # and in the model's own precision
+    tokens: tuple[int, ...] = ()  # of the texts: of each shift, and of the one that was asked once
+    unasked: str = ""  # which rows of a text were not
 
     @property
     def lost(self) -> tuple[LayerShift, ...]:
@@ -156,7 +158,10 @@ class ShiftReport:
 
     def __str__(self) -> str:
         shifts = ", ".join(map(str, self.shifts))
+        more = f", and once of {self.tokens[1]}" if self.tokens[1:] else ""
         top = f"{self.model}\nmoved by       {shifts}\n" + (f"not asked      {self.refused}\n" if self.refused else "")
+        top += f"a text of      {self.tokens[0]} tokens{more}\n" if self.tokens else ""
+        top += f"not asked      {self.unasked}\n" if self.unasked else ""
         rows = [("", "", "float64", "noise", self.dtype, ""), *self._rows()]
         lines = "\n".join(f"{a:<9} {b:<6} {c:>9} {d:>9} {e:>9}  {f}".rstrip() for a, b, c, d, e, f in rows)
         return f"{top}{lines}\n{'logits':<16} {self.logits:>9.1e} {'':>9} {self.logits_rounding:>9.1e}\n{self.verdict}"
@@ -188,8 +193,8 @@ def shift_test(
         model: A loaded model of transformers that takes ``position_ids``, or one of ours, which takes ``offset``. Two
             copies are made of it, one in float64.
         shifts: Positive whole numbers. Default: 1, 16, 256, 4096, and the longest context of the configuration. Those
-            that the model refuses are left out, and the report says so. Each is asked of up to 131 tokens, in any case
-            of at most a quarter of the window.
+            that the model refuses are left out, and the report says so. Each is asked of up to 131 tokens, and one of
+            up to 1031 where the window is twice as long; the report says of how many.
         name: What the report is called. Default: the model's class.
         seed: Of the tokens.
         window: The farthest default shift. Default: the longest context of the configuration, else none beyond 4096.
@@ -247,9 +252,45 @@ def shift_test(
         elif coarse(i):
             causes = (ROUNDING,)
         layers.append(LayerShift(i, moved, floor, narrow, turns, causes))
+    layers, tokens, unasked = _in_a_long_text(wide, layers, done, eps=torch.finfo(parameter.dtype).eps)
     rounding, logits, _ = worst(lambda base, runs: movement(base.logits, runs[0].logits))
     dtype = str(parameter.dtype).removeprefix("torch.")
-    return ShiftReport(name or type(model).__name__, dtype, tuple(done), refused, tuple(layers), logits, rounding)
+    what = name or type(model).__name__
+    return ShiftReport(what, dtype, tuple(done), refused, tuple(layers), logits, rounding, tokens, unasked)
+
+
+def _in_a_long_text(
+    ask: Runner, layers: list[LayerShift], shifts: Sequence[int], *, eps: float
+) -> tuple[list[LayerShift], tuple[int, ...], str]:
+    """The layers with what the rows of a long text add, how many tokens were asked, and which rows were not.
+
+    The shift is about the largest that stays in the window: tables end, and rows far out may be another matter.
+    """
+    short, far = (ask.length,), ask.longer()
+    if far is None:
+        return layers, short, f"rows of a text beyond {ask.length}: its window is {window_of(ask.model)}"
+    shift = max((s for s in shifts if s + far.length <= window_of(ask.model)), default=shifts[0])
+    shift = max(1, shift - 1)  # odd: what is rounded in pairs or blocks stays at an even one
+    try:
+        base = far(0)
+        moved = far(shift, given=base)
+    except TargetError as reason:
+        return layers, short, f"rows of a text beyond {ask.length}: {reason}"
+    found = []
+    for layer in layers:
+        i, off = layer.layer, _moved(base, (moved, moved), layer.layer)
+        floor = max(layer.floor, MARGIN * torch.finfo(torch.float64).eps * (shift + far.length))
+        if layer.relative and i >= 0 and off > floor:
+            floor = max(floor, STORED * far.stored_noise(shift, given=base, eps=eps)[i])
+        if layer.relative and i >= 0 and off > floor:
+            change = (moved.outputs[i] - base.outputs[i]).abs().amax(dim=(0, 2))
+            row = int((change > floor * base.outputs[i].abs().max()).nonzero()[0])
+            causes = causes_of(far, base, layer=i, shift=shift, floor=floor)
+            where = f", in a text of {far.length} tokens from row {row} on"
+            found.append(replace(layer, moved=off, floor=floor, causes=tuple(f"{c}{where}" for c in causes)))
+        else:
+            found.append(layer)
+    return found, (*short, far.length), f"rows of a text beyond {far.length}"
 
 
 def _moved(base: Run, runs: tuple[Run, Run], layer: int) -> float:

@@ -205,7 +205,10 @@ def whole_rows(at: Any, end: int | None = None) -> Any:
 QUERIES = ("q", "xq", "query", "query_layer", "query_states", "x", "tensor", "hidden_states", "t")
 KEYS = ("k", "xk", "key", "key_layer", "key_states")
 VALUES = ("v", "value", "value_layer")
-TABLES = ("cos", "sin", "freqs_cis", "freqs_ci", "freqs", "cos_sin", "sinusoidal_pos", "rotary_emb", "image_rotary_emb")
+TABLES = (
+    *("cos", "sin", "freqs_cis", "freqs_ci", "freqs", "cos_sin", "sinusoidal_pos"),
+    *("rotary_emb", "image_rotary_emb", "rope_cache"),
+)
 
 Turn = Callable[[Any, tuple[Any, ...], Any], list[Any]]  # x, tables, positions -> x turned as q (and as k)
 
@@ -236,7 +239,7 @@ def other_settings(function: Any) -> list[dict[str, Any]]:
 
 
 def apply_calls(function: Any, **settings: Any) -> Iterator[Turn]:
-    """The ways to call it, the usual one first: heads before tokens, tokens before heads, no batch.
+    """The ways to call it, the usual one first: tokens behind heads, before them, no batch, before all.
 
     ``settings`` go to every call.
     """
@@ -270,7 +273,10 @@ def apply_calls(function: Any, **settings: Any) -> Iterator[Turn]:
         flat = x.reshape(-1, *x.shape[-2:])
         return [y.reshape(x.shape) for y in run(flat, tables, positions)]
 
-    yield from (heads_first, tokens_first, no_batch, no_heads)
+    def tokens_outside(x: Any, tables: tuple[Any, ...], positions: Any) -> list[Any]:
+        return [y.permute(1, 2, 0, 3) for y in run(x.permute(2, 0, 1, 3), tables, positions)]
+
+    yield from (heads_first, tokens_first, no_batch, no_heads, tokens_outside)
     if asked == ["sin", "cos"]:  # a module may give them in this order too
         yield from map(_other_order, (heads_first, tokens_first, no_batch, no_heads))
 
@@ -330,6 +336,7 @@ def _equal(a: Any, b: Any) -> bool:
 CosSinFunction = Callable[[Any, Any], tuple[Any, Any]]
 COS_SIN_POSITIONS = ("positions", "position_ids", "position", "pos", "t")
 COS_SIN_LENGTHS = ("seq_len", "seq_length", "length")
+MOST = 2**17  # rows of a table that is made for a length: more cost a gigabyte
 
 
 def cos_sin_function(module: Any, *, head_dim: int) -> CosSinFunction | None:
@@ -348,7 +355,7 @@ def cos_sin_function(module: Any, *, head_dim: int) -> CosSinFunction | None:
         if asked in COS_SIN_POSITIONS:
             cos, sin = module(*before, **{asked: positions[None] if asked == "position_ids" else positions})
             return cos, sin
-        cos, sin = module(*before, **{asked: int(whole_rows(positions).max()) + 1})
+        cos, sin = module(*before, **{asked: int(whole_rows(positions, MOST).max()) + 1})
         return cos[..., positions, :], sin[..., positions, :]
 
     try:

@@ -19,7 +19,7 @@ from rope_lab.audit.foreign_code import TargetError, guarded, parameters_of
 # The tokens of a text: prime numbers, and so no width of a head, so that scores are told from values by their shape.
 # The longest is beyond the tiles of most kernels; a model whose window is short is asked with fewer.
 LENGTHS = (131, 67, 31, 11)
-LONG = (1031, 521, 257)  # of one more text, which is asked once
+LONG = (1031, 521, 257, 131)  # of one more text, which is asked once
 WINDOWS = ("original_max_position_embeddings", "max_position_embeddings", "n_positions", "n_ctx", "max_seq_len")
 NARROW = (torch.float32, torch.float16, torch.bfloat16)
 CASTS = {Tensor.float: Tensor.double, Tensor.half: Tensor.double, Tensor.bfloat16: Tensor.double}
@@ -88,8 +88,8 @@ class Runner:
         self.tokens = torch.randint(min(4, words - 1), words, (1, self.length), generator=generator).to(device)
 
     def longer(self) -> "Runner | None":
-        """The same copy of the model, asked with a longer text of half its window at most; None if that is short."""
-        length = next((n for n in LONG if 2 * n <= window_of(self.model) and n > self.length), None)
+        """The same copy of the model, asked with a longer text within its window; None if that is short."""
+        length = next((n for n in LONG if 4 * n <= 3 * window_of(self.model) and n > self.length), None)
         if length is None:
             return None
         far = copy.copy(self)

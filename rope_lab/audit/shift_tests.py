@@ -194,7 +194,7 @@ def shift_test(
             copies are made of it, one in float64.
         shifts: Positive whole numbers. Default: 1, 16, 256, 4096, and the longest context of the configuration. Those
             that the model refuses are left out, and the report says so. Each is asked of up to 131 tokens, and one of
-            up to 1031 where the window is twice as long; the report says of how many.
+            up to 1031 where the window has room; the report says of how many.
         name: What the report is called. Default: the model's class.
         seed: Of the tokens.
         window: The farthest default shift. Default: the longest context of the configuration, else none beyond 4096.

@@ -218,6 +218,7 @@ CASES = [
     (GRAD, "one place too far", backward(lambda g, p: back(g, p + 1)), backward(back)),
     (ROWS, "calls of 16 rows", lambda x, p: rot(x, p * (len(p) != 16)), tiled(16)),
     (ROWS, "the last of 8 heads", left(lambda i, n: (i == n - 1) & (n % 8 == 0), axis=1), rot),
+    (ROWS, "calls of 512 rows", lambda x, p: rot(x, p * (len(p) != 512)), counted(lambda p: p if len(p) > 1 else p[2**30])),
     (GRAD, "of heads from 8 on", backward(lambda g, p: partly(g, p, 0.0, np.s_[:, 8:])), backward(back)),
     (GRAD, "counts from 0", backward(lambda g, p: back(g, torch.arange(len(p)))), backward(back)),
     (GRAD, "of a single token", backward(lambda g, p: back(g, p) if len(p) > 1 else g), backward(back)),

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rope_lab.algebra import axial_frequencies, interleaved_frequencies, mixed_frequencies, section_frequencies
+from rope_lab.algebra.layouts import rotate_elementwise
 from rope_lab.audit import fingerprint
 from rope_lab.audit.fingerprints import FAR, _precision, arrangement, axes_of
 from rope_lab.audit.gallery import mismatched_tables, right
@@ -487,3 +488,15 @@ def test_a_part_at_the_end_of_a_head_is_named():
     seen = fingerprint(turned, head_dim=16)
     assert (len(seen.pairs) * 2, seen.pairs[0]) == (8, (8, 9))
     assert "begin at 8" in seen.notes[0]
+
+
+def test_what_is_relative_is_no_problem():
+    """Planes may turn either way, and each head by frequencies of its own."""
+
+    def f(x, n):
+        theta = np.array([1.0, -0.1])
+        return np.stack([rotate_elementwise(x[:, h], n, theta=theta / (h + 1)) for h in range(x.shape[1])], 1)
+
+    seen = fingerprint(f, head_dim=4)
+    assert (seen.problems, seen.direction) == ((), 0)
+    assert [note[:27] for note in seen.notes] == ["some planes turn the other ", "each head has its own frequ"]

@@ -93,6 +93,19 @@ def test_a_planted_fault_is_found_in_its_layer(name):
     assert cause.DIFFERENT in seen._repr_html_() or name in LENGTHS
 
 
+@pytest.mark.parametrize(
+    "of", [lambda n: n * (torch.arange(len(n)) < 200), lambda n: n // 2 * 2 if len(n) > 200 else n]
+)
+def test_a_fault_of_long_texts_is_found_and_the_length_that_was_asked_is_said(of):
+    model = gpt()
+    model.blocks[1].attention.rotary = Turning(lambda x, n: turned(x, of(n)[:, None] * theta(x.shape[-1])).to(x.dtype))
+    seen = shift_test(model)
+    assert not seen.ok
+    assert "lost in layer 1" in seen.verdict
+    assert ", in a text of 257 tokens from row" in seen.verdict
+    assert "a text of      67 tokens, and once of 257\nnot asked      rows of a text beyond 257" in str(seen)
+
+
 @pytest.mark.parametrize("name", NOTHING)
 def test_a_layer_whose_queries_never_move_is_told_from_a_relative_one(name):
     seen = shift_test(planted(MISTAKES[name]), shifts=SHIFTS)

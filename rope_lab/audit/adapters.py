@@ -342,7 +342,7 @@ def _own_call(made: Any, names: list[str], head_dim: int, axis: int | None, abou
 
 
 def _by_names(call: Any, names: list[str], head_dim: int) -> Adapted | None:
-    """What turns x and takes an offset, or turns q and k by positions, or x by position_ids; else None."""
+    """The function that turns x by an offset, q and k by positions, or x by position_ids; None without one."""
     if names[1:2] and names[1] in OFFSETS and not of_mlx(call):
         said = f"asked by its {names[1]}, a call for each run of positions"
         return Adapted(by_offset(call, names[1], head_dim=head_dim), head_dim, about=said)

@@ -493,7 +493,7 @@ def _decode(d: Any, tokens: Any, cuts: Sequence[int], cache: Any = None) -> Any:
 
 
 def _extended(d: Any, piece: Any, cache: Any) -> tuple[Any, Any]:
-    """What a decoder answers to some tokens, which it must leave as they are."""
+    """The answer of a decoder to some tokens, which it must leave as they are."""
     given = piece.clone()
     logits, cache = d.extend(given, cache)
     if not bool((given == piece).all()):

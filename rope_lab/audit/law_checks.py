@@ -292,7 +292,7 @@ FEWER = (0, 1, 2, 3, 100, 257, 1001, 2049, 4095)  # positions that a half type r
 
 
 def _in_fewer_bits(s: Subject) -> str:
-    """What goes wrong for an x of fewer bits, beyond the rounding of x and of the tables; or an empty string."""
+    """The fault for an x of fewer bits, beyond the rounding of x and of the tables; or an empty string."""
     at = s.fit(FEWER, top=FEWER[-1])
     for p in _callables(s):
         x = np.random.default_rng(3).choice([-1.0, 1.0], size=(2, 3, len(at), p.head_dim))  # exact in every type

@@ -231,7 +231,7 @@ def _hand_over(form: Form, x: np.ndarray, positions: np.ndarray) -> tuple[Any, A
 
 
 def _answer(given: Any) -> Any:
-    """What f returned, or the one array in the tuple that it returned."""
+    """The array that f returned, alone or as the one in a tuple."""
     arrays = [part for part in given if hasattr(part, "shape")] if isinstance(given, tuple | list) else []
     return arrays[0] if len(arrays) == 1 else given
 

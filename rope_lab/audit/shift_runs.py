@@ -88,7 +88,7 @@ class Runner:
         self.tokens = torch.randint(min(4, words - 1), words, (1, self.length), generator=generator).to(device)
 
     def longer(self) -> "Runner | None":
-        """The same copy of the model, asked with a longer text within its window; None if that is short."""
+        """Ask the same copy of the model with a longer text within its window; None if that is short."""
         length = next((n for n in LONG if 4 * n <= 3 * window_of(self.model) and n > self.length), None)
         if length is None:
             return None

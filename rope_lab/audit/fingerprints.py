@@ -369,7 +369,7 @@ def starts_of(q: Probe, k: Probe) -> tuple[Start, Start] | None:
 
 
 def apart(q: Probe, k: Probe) -> float | None:
-    """The positions by which keys stand farther than queries, where each counts from a first position of its own; else None."""
+    """The positions by which keys stand farther than queries, where each has a first position; else None."""
     try:
         maps = [basis_matrices(p, (0, 1)) for p in (q, k)]
     except RefusedError:

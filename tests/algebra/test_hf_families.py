@@ -114,9 +114,11 @@ def test_nearly_every_family_is_read():
     """At least 95 of 100 of the families, in each form."""
     pytest.importorskip("transformers")
     for form in hf_families.FORMS:
-        said = [hf_families.verdict(family, form)[0] for family in hf_families.all_families()]
-        assert said.count("read") >= 0.95 * (len(said) - said.count("none")), form
-        assert said.count("wrong") == 0
+        said = {family: hf_families.verdict(family, form) for family in hf_families.all_families()}
+        assert {family: why for family, (how, why) in said.items() if how == "wrong"} == {}, form
+        refused = {family: why for family, (how, why) in said.items() if how == "refused"}
+        asked = sum(how != "none" for how, _ in said.values())
+        assert len(refused) <= 0.05 * asked, (form, refused)
 
 
 LLAMA = {"model_type": "llama", "hidden_size": 64, "num_attention_heads": 4, "max_position_embeddings": 512}

@@ -58,6 +58,13 @@ class TestEach:
         assert len(script) - data + len(cls._css) < 95_000
         assert data < 60_000
 
+    def test_no_name_stands_twice_in_a_script(self, cls, monkeypatch):  # no browser would start it
+        monkeypatch.setattr(kit, "_INDENT", re.compile("(?!)"))
+        script = join(Path(inspect.getfile(cls)).with_suffix(".js"))
+        names = re.findall(r"^(?:const|let|class|(?:async )?function\*?) (\w+)", script, re.MULTILINE)
+        assert len(names) > 20
+        assert [name for name in names if names.count(name) > 1] == []
+
     def test_unknown_state_is_refused(self, cls):
         with pytest.raises(TypeError, match="has no state 'nonsense'; it has: "):
             cls(nonsense=1)

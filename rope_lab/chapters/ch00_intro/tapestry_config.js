@@ -4,7 +4,7 @@
 import TABLE from "../../algebra/hf_families.json";
 
 const YOURSELF = "write RotaryConfig(head_dim=..., base=...) yourself";
-const LAYER = "give layer_type, and layer_types in the file, or one layer's value alone";
+const ONE_LAYER = "give layer_type, and layer_types in the file, or one layer's value alone";
 const LOOK = "look for it in the model's config.json";
 const STILL = "it has no rotary embedding";
 const LEAVE = `leave out what its code does not read, or ${YOURSELF}`;
@@ -265,7 +265,7 @@ class Part {
     }
     const turning = mine.every(counts) ? once(mine).filter(holds) : mine;
     if (turning.length !== 1 || typeof turning[0] === "boolean")
-      refuse`${name}: expected a number, got a list with one value for each layer, which differ here; ${LAYER}`;
+      refuse`${name}: expected a number, got a list with one value for each layer, which differ here; ${ONE_LAYER}`;
     return turning[0];
   }
   ofOneLayer() {
@@ -293,7 +293,7 @@ class Part {
       if (!OF_ONE_LAYER.includes(name)) found.push(usual);
       const values = [...new Set(found.map(repr))];
       if (values.length > 1)
-        refuse`per_layer_config: expected one ${name} for all layers of a kind, got ${values.join(" and ")}; ${LAYER}`;
+        refuse`per_layer_config: expected one ${name} for all layers of a kind, got ${values.join(" and ")}; ${ONE_LAYER}`;
       return [name, found[0]];
     });
     return Object.fromEntries(own.filter(([, value]) => value !== undefined));

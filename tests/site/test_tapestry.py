@@ -77,7 +77,10 @@ REFUSED = [
     (json.dumps({"head_dim": 64, "rope_scaling": {"type": "spiral"}}), "got 'spiral', which is not known here"),
     (json.dumps({"head_dim": 64, "rope_theta": "10000"}), "rope_theta: expected a number, got '10000'"),
     (json.dumps({"model_type": "bert"}), "expected a family that turns, got bert"),
-    (json.dumps({"head_dim": 64, "rope_theta": -1}), "rope_theta: expected a number above 0, from 1e-100 to 1e100, got -1"),
+    (
+        json.dumps({"head_dim": 64, "rope_theta": -1}),
+        "rope_theta: expected a number above 0, from 1e-100 to 1e100, got -1",
+    ),
     (json.dumps({"head_dim": 7}), "expected an even head_dim, got 7"),
     (json.dumps({"head_dim": 64, "rope_theta": 1}), "expected base from 1.5"),
     (json.dumps({"head_dim": 64, "rotary_dim": 128}), "at most head_dim = 64"),

@@ -9,8 +9,11 @@ from types import ModuleType
 import pytest
 from page_inputs import cells
 
+from rope_lab.audit import length_dependence
+
 ROOT = Path(__file__).resolve().parents[1]
 ASKS = ("transformers.", "length_dependence")
+STORED = length_dependence(stored=True)
 
 
 def old():
@@ -39,7 +42,7 @@ def asked(page: Path) -> list[str]:
     [
         ("notebooks/01_one_plane.ipynb", "pip install -U transformers"),
         ("notebooks/17_which_rope.ipynb", "transformers is not installed"),
-        ("notebooks/19_longer_texts.ipynb", "Asked of transformers 5.23.0 on 2026-"),
+        ("notebooks/19_longer_texts.ipynb", f"Asked of transformers {STORED['transformers']} on {STORED['date']}"),
         ("notebooks/21_many_axes.ipynb", "transformers is absent, or of another version"),
     ],
 )

@@ -232,9 +232,8 @@ def _made(Class: Any, head_dim: int, settings: dict[str, Any], *, asked: bool = 
         found = Arguments(settings, "") if alone else arguments(Class, width=head, asked=asked, settings=settings)
         try:
             made = Class(*width, **found.given)
-            made = (
-                made.eval() if hasattr(made, "named_buffers") else made
-            )  # in training some move coordinates by chance
+            if hasattr(made, "named_buffers"):  # in training some move coordinates by chance
+                made = made.eval()
             return made, Arguments(dict(zip([first], width, strict=False)) | found.given, found.about)
         except Exception as error:
             given = ", ".join([*map(str, width), *(f"{name}={value}" for name, value in found.given.items())])

@@ -123,9 +123,8 @@ def examine(
     kept = all(law.ok and law.asked for law in checked if law.name in ("answers", "isometry", "long positions"))
     read = near_fingerprint if kept else fingerprint  # thousands of positions need not be asked twice
     seen = read(f, head_dim=head_dim, settings=settings, window=window)
-    if any(
-        law.name in ("isometry", "long positions") and law.by_design for law in checked
-    ):  # the pair is sound; f was asked without it
+    sound = ("isometry", "long positions")  # the pair is; f was asked without it
+    if any(law.name in sound and law.by_design for law in checked):
         told = [text for text in seen.problems if text in LENGTHS_ALONE]
         seen = replace(
             seen,

@@ -253,9 +253,10 @@ class _Asked:
         watched = Watched(wide=True, length=0, attended=nothing, valued=nothing)
         with guarded("the model"), torch.no_grad():
             if self.made is None:
+                own = self.model
                 with suppress(Exception):  # what cannot be copied is asked itself
-                    return do(copy.deepcopy(self.model))
-                return do(self.model)
+                    own = copy.deepcopy(self.model)
+                return do(own)
             if not self.wide:
                 return do(self.made(copy.deepcopy(self.model).eval()))
             torch.set_default_dtype(torch.float64)  # `guarded` puts it back

@@ -399,10 +399,8 @@ class Part {
   refuseWhatDoesNotTurn() {
     const { kind, file } = this,
       needs = this.entry.needs ?? {};
-    if (TABLE.still.includes(kind))
-      refuse`${WORDS.rest.replace("{}", kind)}`;
-    if (TABLE.own.includes(kind))
-      refuse`${WORDS.own.replace("{}", kind)}`;
+    if (TABLE.still.includes(kind)) refuse`${WORDS.rest.replace("{}", kind)}`;
+    if (TABLE.own.includes(kind)) refuse`${WORDS.own.replace("{}", kind)}`;
     for (const [name, [turning, usual]] of Object.entries(needs)) {
       const said = Object.hasOwn(file, name) ? file[name] : usual;
       if (!turning.some((v) => same(v, said)))
@@ -462,8 +460,7 @@ class Part {
       { some, needs = {} } = entry,
       told = some && this.has(some),
       all = Array.isArray(told) && same(told.length, this.has("num_hidden_layers")) && told.every((v, i) => same(v, i));
-    if (this.file.use_scaled_rope === true && plain)
-      refuse`${WORDS.scaled}`;
+    if (this.file.use_scaled_rope === true && plain) refuse`${WORDS.scaled}`;
     if (told !== undefined && !plain && !all)
       refuse`${some}: expected all layers, got ${repr(told)}: the others have no scaling; ${YOURSELF}`;
     const ofPart = this.ofPart,

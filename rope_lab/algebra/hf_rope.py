@@ -455,6 +455,11 @@ class Part:
     def _refuse_unknown_layers(self) -> None:
         if self.layer_type is None:
             return
+        if self.layer_type in words("still"):
+            raise ValueError(
+                f"layer_type: expected layers that turn, got {self.layer_type!r}, which have no positions in "
+                f"{self.kind or 'this file'}; if its own code turns them, {YOURSELF}"
+            )
         given = self.file.get("layer_types")
         named = {k for k in (given if isinstance(given, list) else ()) if isinstance(k, str)} | set(
             self.entry.get("layers", ())
@@ -469,11 +474,6 @@ class Part:
             raise ValueError(
                 f"layer_type: expected one of {', '.join(sorted(named))} or None, got {self.layer_type!r}, which "
                 "neither the file nor its family names; add layer_types"
-            )
-        if self.layer_type in words("still"):
-            raise ValueError(
-                f"layer_type: expected layers that turn, got {self.layer_type!r}, which have no positions in "
-                f"{self.kind or 'this file'}; if its own code turns them, {YOURSELF}"
             )
 
     def _refuse_keys(self) -> None:

@@ -20,7 +20,7 @@ HALVES = ["Llama", "GPT-NeoX", "Phi"]
 INSTALLED = [*HALVES, "GPT-J", "Cohere", "GLM", "Llama 4", "rotary-embedding-torch", "x-transformers"]
 
 
-@pytest.mark.deep(keep=5)
+@pytest.mark.deep(keep=3)
 @pytest.mark.parametrize("name", INSTALLED)
 def test_a_peer_is_identified_and_keeps_every_law(name):
     seen = audit(ENTRIES[name].target, **ENTRIES[name].settings)
@@ -46,6 +46,7 @@ def test_the_numbers_of_llama_3_are_those_of_its_released_configuration():
     assert SCALINGS["Llama-3 scaling"] == {"rope_type": "llama3"} | released
 
 
+@pytest.mark.deep(keep=2)
 @pytest.mark.parametrize("kind", SCALINGS)
 def test_scaled_frequencies_are_those_of_transformers(kind):
     """The measured frequencies are the module's own inv_freq; where one base fits, the report says so."""
@@ -171,6 +172,7 @@ PART = {"model_type": "llama4_text", **TEXT}
 SMALL_J = {"model_type": "gptj", "n_embd": 64, "n_head": 2, "rotary_dim": 8, "n_positions": 2048}
 
 
+@pytest.mark.deep(keep=2)
 @pytest.mark.parametrize(
     ("target", "config", "turned", "base"),
     [
@@ -295,6 +297,7 @@ def forms(fault=False):
     return {kind.__name__: kind for kind in (Offset, TokensFirst, Both, Alone, Placed, Ids)}
 
 
+@pytest.mark.deep(keep=2)
 @pytest.mark.parametrize("name", forms())
 def test_offsets_keys_and_position_ids_are_asked(name):
     for fault in (False, True):

@@ -198,6 +198,7 @@ def test_the_list_of_a_schedule_is_named_by_its_own_name_with_its_settings(name,
     assert found.origin == pytest.approx(base, rel=1e-4)
 
 
+@pytest.mark.deep(keep=6)
 @pytest.mark.parametrize("name", MADE)
 def test_a_rotation_made_with_a_schedule_is_called_by_its_name(name):
     schedule, base = MADE[name]

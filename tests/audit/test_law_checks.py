@@ -32,6 +32,7 @@ def test_a_small_mistake_is_seen(name):
     assert not asked(f, law).ok
 
 
+@pytest.mark.deep(keep=3)
 @pytest.mark.parametrize(
     "name", ["linear", "isometry", "identity at zero", "group law", "inverse", "cached decoding", "long positions"]
 )
@@ -144,6 +145,7 @@ STATE = {  # what stays behind -> the law of state that sees it, and what it say
 }
 
 
+@pytest.mark.deep(keep=3)
 @pytest.mark.parametrize("name", STATE)
 def test_each_way_of_remembering_is_seen(name):
     made, law, words = STATE[name]

@@ -98,6 +98,7 @@ def test_every_law_says_where_it_was_asked():
     }
 
 
+@pytest.mark.deep(keep=8)
 @pytest.mark.parametrize("mistake", GALLERY, ids=lambda m: m.name)
 def test_each_mistake_is_caught_by_name(mistake):
     found = {law.name: law for law in mistake.examine(head_dim=32)}
@@ -105,6 +106,7 @@ def test_each_mistake_is_caught_by_name(mistake):
     assert any(law.broken for law in found.values()) == (mistake.name != "counting from one")
 
 
+@pytest.mark.deep(keep=8)
 @pytest.mark.parametrize("mistake", GALLERY, ids=lambda m: m.name)
 def test_control_what_they_meant_is_not_caught(mistake):
     """The same expectations, asked of the right implementation, of the base that was meant."""
@@ -148,6 +150,7 @@ def test_a_hostile_callable_breaks_a_law_and_raises_nothing(name):
     assert found or name == "narrows"  # float32 for float64 is lawful
 
 
+@pytest.mark.deep(keep=4)
 @pytest.mark.parametrize("name", MISCOUNTED)
 def test_miscounted_positions_break_a_law(name):
     """Integers that overflow, a count that ends or starts again: also where every near step is right."""
@@ -210,6 +213,7 @@ OTHERWISE = {  # the turn is wrong far out -> what is seen of it, and nothing th
 }
 
 
+@pytest.mark.deep(keep=5)
 @pytest.mark.parametrize("name", OTHERWISE)
 @pytest.mark.filterwarnings("ignore:divide by zero:RuntimeWarning")  # how the table ends
 def test_long_positions_say_what_is_seen_of_a_wrong_turn(name):
@@ -219,6 +223,7 @@ def test_long_positions_say_what_is_seen_of_a_wrong_turn(name):
     assert re.search(seen, found.saw)
 
 
+@pytest.mark.deep(keep=2)
 @pytest.mark.parametrize("head_dim", [8, 64])
 @pytest.mark.parametrize("dtype", [torch.bfloat16, torch.float16])
 def test_what_answers_in_half_precision_only(dtype, head_dim):
@@ -311,6 +316,7 @@ def on_half(x, n):
     return y
 
 
+@pytest.mark.deep(keep=4)
 @pytest.mark.parametrize("name", HARMLESS)
 def test_it_is_named_and_nothing_is_broken(name):
     f, words = HARMLESS[name]

@@ -125,6 +125,7 @@ FAMILIES = {
 }
 
 
+@pytest.mark.deep(keep=2)
 @pytest.mark.parametrize("family", FAMILIES)
 def test_families_by_what_they_do(family):
     pytest.importorskip("transformers")

@@ -81,6 +81,7 @@ def broken(seen):
     return {law.name for law in seen.laws if not law.ok and not law.caution}
 
 
+@pytest.mark.deep(keep=6)
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize(
     ("width", "layout", "about"),
@@ -102,7 +103,7 @@ def test_tables_alone(way, width, layout, about, examined):
     assert (print_.precision, seen.about) == ("float32", about)
 
 
-@pytest.mark.deep(keep=10)  # each way, text and kind, not all of them with each other
+@pytest.mark.deep(keep=6)  # each way, text and kind, not all of them with each other
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize(
     ("layout", "text", "changes"),

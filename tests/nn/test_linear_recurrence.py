@@ -94,6 +94,7 @@ def test_a_saved_state_resumes(case, cut):
     torch.testing.assert_close(last, end, rtol=0, atol=1e-10)
 
 
+@pytest.mark.deep(keep=12)
 @pytest.mark.parametrize("length", [1, 5, 17, 300])
 @pytest.mark.parametrize("shape", [(), (2,), (2, 1), (2, 2)])
 def test_gradients(length, shape):

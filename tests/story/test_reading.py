@@ -108,7 +108,7 @@ EACH = {
 }
 
 
-@pytest.mark.deep(keep=9)
+@pytest.mark.deep(keep=5)
 @pytest.mark.parametrize("name", EACH)
 def test_each_knob_is_what_its_formula_says(name):
     knobs = Knobs(**EACH[name])

@@ -432,6 +432,7 @@ class Part {
     refuse`layer_type: expected layers that turn, got ${repr(this.layer)}, which have no positions in ${where}${more}`;
   }
   refuseUnknownLayers() {
+    if (WORDS.still.includes(this.layer)) this.refuseStill(`; if its own code turns them, ${YOURSELF}`);
     const given = this.has("layer_types"),
       named = [...(Array.isArray(given) ? given : []), ...(this.entry.layers ?? [])].filter(
         (k) => typeof k === "string",
@@ -442,7 +443,6 @@ class Part {
     if (this.layer !== undefined && !named.includes(this.layer))
       refuse`layer_type: expected one of ${once(named).sort()} or None, got ${repr(this.layer)}, which neither the file
         nor its family names; add layer_types`;
-    if (WORDS.still.includes(this.layer)) this.refuseStill(`; if its own code turns them, ${YOURSELF}`);
   }
   refuseKeys() {
     const { alpha, own_order, mscales } = this.entry,

@@ -143,13 +143,16 @@ class Runner:
         return seen
 
     def stored_noise(self, shift: int, *, given: Run, eps: float) -> list[float]:
-        """The movement of each layer's answer when every stored table changes by one unit of its rounding."""
+        """The movement of each layer's answer when every stored table changes by its rounding and its angles'."""
         tables = [b for b in self.model.buffers() if b.is_floating_point()]
         kept = [b.clone() for b in tables]
         clean = self(shift, given=given)
         generator = torch.Generator().manual_seed(0)
         for table in tables:
             table.mul_(1 + eps * (2 * torch.rand(table.shape, generator=generator).to(table) - 1))
+            if table.dim() > 1:  # a row for each position: an angle of so many radians, rounded before its cosine
+                row = torch.arange(table.shape[-2]).to(table)[:, None]
+                table.add_(eps * row * (2 * torch.rand(table.shape, generator=generator).to(table) - 1))
         other = self(shift, given=given)
         for table, old in zip(tables, kept, strict=True):
             table.copy_(old)

@@ -283,7 +283,7 @@ def _in_a_long_text(
         if layer.relative and i >= 0 and off > floor:
             floor = max(floor, STORED * far.stored_noise(shift, given=base, eps=eps)[i])
         if layer.relative and i >= 0 and off > floor:
-            change = (moved.outputs[i] - base.outputs[i]).abs().amax(dim=(0, 2))
+            change = (moved.outputs[i] - base.outputs[i]).abs().transpose(0, 1).flatten(1).amax(1)  # streams, too
             row = int((change > floor * base.outputs[i].abs().max()).nonzero()[0])
             causes = causes_of(far, base, layer=i, shift=shift, floor=floor)
             where = f", in a text of {far.length} tokens from row {row} on"

@@ -242,6 +242,7 @@ FAMILIES = {
     "hunyuan_v1_dense": f"{cause.NORM} (self_attn.query_layernorm, self_attn.key_layernorm)",
     "ministral3": cause.TEMPERATURE,
     "gpt2": cause.ABSOLUTE,
+    "codegen": "",  # sines of angles that float32 had rounded, stored
 }
 
 

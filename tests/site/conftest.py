@@ -32,6 +32,13 @@ def visits(*, every=1):
                 yield together(name, way, *([] if now or name in IN_BOTH else [pytest.mark.deep]))
 
 
+@pytest.fixture(scope="module")
+def blank(browser):
+    page = browser.new_page()
+    yield page
+    page.close()
+
+
 @pytest.fixture(scope="session")
 def site(html):
     with Server(html) as server:

@@ -19,13 +19,6 @@ RUN = """async ([script, name, words]) => {
 }"""  # as base64: a list of some 700,000 numbers would take many seconds each way
 
 
-@pytest.fixture(scope="module")
-def blank(browser):
-    page = browser.new_page()
-    yield page
-    page.close()
-
-
 def patterns():
     """Each upper half of a float32 with the lower halves around a tie; and around each float16, with its midpoints."""
     upper = np.arange(2**16, dtype=np.uint32) << 16

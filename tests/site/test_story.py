@@ -109,13 +109,6 @@ def test_control_another_rotation_writes_another_text(show, book):
 
 
 @pytest.fixture(scope="module")
-def blank(browser):
-    page = browser.new_page()
-    yield page
-    page.close()
-
-
-@pytest.fixture(scope="module")
 def logits(blank):
     """The browser and Python: (script, names of cases) -> the largest difference of any logit."""
     model = load_story(dtype=torch.float64)

@@ -20,13 +20,6 @@ RUN = """async ([script, states]) => {
 }"""
 
 
-@pytest.fixture(scope="module")
-def blank(browser):
-    page = browser.new_page()
-    yield page
-    page.close()
-
-
 @pytest.mark.parametrize("states", [5, pytest.param(40, marks=pytest.mark.deep)])
 @pytest.mark.parametrize("cls", catalogue(), ids=lambda cls: cls.slug)
 def test_twins_agree(cls, states, blank):

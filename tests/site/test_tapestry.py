@@ -89,6 +89,7 @@ REFUSED = [
 ATTENTION = {"q_proj": (64, 32), "k_proj": (32, 32), "v_proj": (32, 32)}
 PLAIN = {f"model.layers.{n}.self_attn.{part}.weight": shape for n in range(3) for part, shape in ATTENTION.items()}
 NORMS = {f"model.layers.{n}.self_attn.{part}_norm.weight": (16,) for n in range(3) for part in "qk"}
+GATE = {"model.layers.0.self_attn.o_proj.weight": (32, 32)}
 TOWER = {f"vision.layers.0.attn.{part}_proj.weight": (48, 48) for part in "qk"}
 FUSED = {"gpt_neox.layers.0.attention.query_key_value.weight": (96, 32), "rotary_emb.inv_freq": (4,)}
 META = {f"layers.{n}.attention.w{part}.weight": (32, 32) for n in range(2) for part in "qk"}
@@ -100,7 +101,10 @@ WEIGHTS = [  # names and shapes, and what they tell
     (FUSED, ["one matrix, as a rule head by head (query_key_value, 96 by 32)", "no name of a norm"]),
     (META, ["whose code pairs neighbours: by name"]),
     (LATENT, ["keys come from a latent", "(kv_a_proj_with_mqa, 40 by 32)"]),
-    ({"lm_head.weight": (8, 4)}, ["expected projections of queries and keys"]),
+    ({"h.0.self_attention.query_key_value.weight": (48, 32)}, ["does not tell the order (query_key_value, 48 by 32)"]),
+    (PLAIN | NORMS | GATE, ["half of q's rows are a gate", "heads of 16 these are 2 heads of q and 2 of k"]),
+    ({"blocks.0.attn.to_q.weight": (32, 32), "blocks.0.attn.norm_q.weight": (8,)}, ["of diffusers", "have 8 ent"]),
+    ({"lm_head.weight": (8, 4)}, ["expected projections of queries and keys", "choose the file that holds the layers"]),
 ]
 
 
@@ -213,7 +217,8 @@ def test_names_and_shapes_of_weights_are_told(page, tmp_path):
         for part in words:
             expect(page.locator(".rope-told")).to_contain_text(part)
     whole = save({name: np.zeros(shape, np.float16) for name, shape in PLAIN.items()})
-    for broken, words in [(whole[:300], "or a part of one"), (b"hello" * 9, "another file"), (b"", "another file")]:
+    packed = (save({"h.0.q_proj.weight": np.zeros((64, 1), np.uint8)}), "in U8, whose shape is that of packed numbers")
+    for broken, words in [(whole[:300], "or a part of one"), (b"hello" * 9, "another file"), (b"", "another"), packed]:
         told(broken)
         expect(page.locator(".rope-told")).to_contain_text(words)
     assert not sent

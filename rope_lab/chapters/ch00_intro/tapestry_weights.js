@@ -6,24 +6,31 @@ const ALONE = [
   [/(?:^|\.)(q|k|v)_proj\.(?:weight|kernel)$/, "transformers"],
   [/(?:^|\.)(?:attention\.)?w(q|k|v)\.weight$/, "Meta"],
   [/(?:^|\.)linear_(q|k|v)\.weight$/, "Megatron"],
+  [/(?:^|\.)(q|k|v)(?:uery|ey|alue)\.(?:weight|kernel)$/, "BERT"],
+  [/(?:^|\.)to_(q|k|v)\.weight$/, "diffusers"],
   [/(?:^|\.)attention\.(q|k|v)\.weight$/, "ours"],
 ];
+const NO_ORDER = "q, k and v are one matrix, and its name does not tell the order";
 const TOGETHER = [
+  // and how many times its columns the rows are, where that is what the words go by
   [/(?:^|\.)qkv_proj\.weight$/, "q, k and v are one matrix, as a rule one under the other"],
-  [/(?:^|\.)query_key_value\.weight$/, "q, k and v are one matrix, as a rule head by head"],
+  [/(?:^|\.)query_key_value\.weight$/, "q, k and v are one matrix, as a rule head by head", 3],
   [/(?:^|\.)linear_qkv\.weight$/, "q, k and v are one matrix, as a rule group by group"],
-  [
-    /(?:^|\.)(?:W_pack|Wqkv|c_attn|wqkv|qkv)\.weight$/,
-    "q, k and v are one matrix, and its name does not tell the order",
-  ],
+  [/(?:^|\.)(?:W_pack|Wqkv|c_attn|wqkv|qkv)\.weight$/, NO_ORDER],
+  [/(?:^|\.)in_proj_weight$/, "q, k and v are one matrix, as torch's own attention has it: one under the other"],
   [/(?:^|\.)kv_a_proj_with_mqa\.weight$/, "keys come from a latent, and its last rows are the key that turns"],
 ];
-const NORM = /(?:^|\.)(q|k|query|key)_?(?:ln|norm|layernorm|layer_norm)\.(?:weight|scale)$/;
+const NORM = /(?:^|\.)(?:(?:q|k|query|key)_?(?:ln|norm|layernorm|layer_norm)|norm_(?:q|k))\.(?:weight|scale)$/;
+const OUT = /(?:^|\.)(?:o_proj|wo|to_out\.0)\.weight$/;
+const PACKED = /(?:^|[._])(?:q|k|v|qkv|query|key|query_key_value|c_attn|W_pack)(?:_proj)?\.q?weight(?:_packed)?$/;
 const LAYOUT = {
   transformers:
     "The names are those of transformers, where most families pair halves, and some, such as GPT-J, Cohere and Llama 4, pair neighbours",
   Meta: "The names are those of Meta's own files, whose code pairs neighbours",
   Megatron: "The names are those of Megatron, which pairs halves unless it is told otherwise",
+  BERT: "Names such as query and key are those of BERT's kin, of which RoFormer pairs neighbours and ESM halves",
+  diffusers:
+    "The names are those of diffusers, where most models pair neighbours, and some, such as Stable Audio, pair halves",
   ours: "The names are those of this book's models, whose layout stands in a configuration beside the file",
 };
 
@@ -43,6 +50,12 @@ export async function shapesOf(file) {
   for (const [name, tensor] of tensors)
     if (!Array.isArray(tensor?.shape) || !tensor.shape.every((n) => Number.isSafeInteger(n) && n >= 0))
       throw new Error(`expected a shape of ${name}, got ${JSON.stringify(tensor?.shape)}; download the file again`);
+  const packed = tensors.find(([name, { dtype }]) => PACKED.test(name) && !/^B?F/.test(dtype));
+  if (packed)
+    throw new Error(
+      `expected projections in floating-point numbers, got ${packed[0]} in ${packed[1].dtype}, whose shape is that of ` +
+        "packed numbers; choose a file of the model before it was quantized",
+    );
   return Object.fromEntries(tensors.map(([name, tensor]) => [name, tensor.shape]));
 }
 
@@ -50,6 +63,7 @@ export async function shapesOf(file) {
 function stack(tensors, width) {
   const rows = { q: new Set(), k: new Set(), v: new Set() },
     norms = new Set(),
+    outs = new Set(),
     kinds = new Set(),
     said = new Set();
   let turning = "";
@@ -61,16 +75,24 @@ function stack(tensors, width) {
         kinds.add(kind);
       }
     }
-    for (const [pattern, words] of TOGETHER)
-      if (pattern.test(name)) said.add(`${words} (${name.split(".").at(-2)}, ${shape.join(" by ")})`);
+    for (const [pattern, words, times] of TOGETHER)
+      if (pattern.test(name))
+        said.add(
+          `${times && shape[0] !== times * shape[1] ? NO_ORDER : words} (${name.split(".").at(-2)}, ${shape.join(" by ")})`,
+        );
+    if (OUT.test(name)) outs.add(shape[1]);
     if (NORM.test(name)) norms.add(shape.join(" by "));
     if (/inv_freq$/.test(name)) turning = `a stored list of frequencies turns ${2 * shape.at(-1)} coordinates`;
   }
   const list = (set) => [...set].join(" or ") || "none";
   if (rows.q.size) said.add(`q has ${list(rows.q)} rows, k ${list(rows.k)}, v ${list(rows.v)}`);
   if (!said.size) return null;
+  const [q] = rows.q,
+    gated = rows.q.size === 1 && outs.size === 1 && q === 2 * [...outs][0];
+  if (gated) said.add("half of q's rows are a gate, since the output takes half as many");
   const head = width ?? Number([...norms].find((n) => !n.includes(" ") && !rows.q.has(Number(n))));
   const counts = ["q", "k"].map((part) => (rows[part].size === 1 ? [...rows[part]][0] / head : Number.NaN));
+  if (gated) counts[0] /= 2;
   if (counts.every(Number.isInteger))
     said.add(`with heads of ${head} these are ${counts[0]} heads of q and ${counts[1]} of k`);
   else if (rows.q.size) said.add("how wide a head is, config.json tells");
@@ -99,7 +121,9 @@ export function tell(shapes, width) {
     );
   }
   if (!told.length)
-    throw new Error("expected projections of queries and keys among the names, got none that is known here");
+    throw new Error(
+      "expected projections of queries and keys among the names, got none that is known here; choose the file that holds the layers themselves",
+    );
   for (const kind of kinds) told.push(`${LAYOUT[kind]}: by name, not measured.`);
   return told.join(" ");
 }

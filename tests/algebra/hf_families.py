@@ -156,10 +156,14 @@ def classes() -> dict[str, Any]:
 
 def made(kind: str, file: dict[str, Any]) -> Any:
     """The configuration that a family makes of a file, or None where it refuses it."""
+    Config = classes()[kind]
+    defaults = copy.deepcopy(Config.sub_configs_defaults)  # GlmAsr's writes the keys of a file into them
     try:
-        return classes()[kind].from_dict(copy.deepcopy(file))
+        return Config.from_dict(copy.deepcopy(file))
     except Exception:
         return None
+    finally:
+        Config.sub_configs_defaults = defaults
 
 
 def home_of(Config: Any) -> Any:

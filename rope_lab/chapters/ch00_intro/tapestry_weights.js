@@ -12,7 +12,7 @@ const ALONE = [
 ];
 const NO_ORDER = "q, k and v are one matrix, and its name does not tell the order";
 const TOGETHER = [
-  // and how many times its columns the rows are, where that is what the words go by
+  // the last: how many times the columns the rows are, where the words are true of that alone
   [/(?:^|\.)qkv_proj\.weight$/, "q, k and v are one matrix, as a rule one under the other"],
   [/(?:^|\.)query_key_value\.weight$/, "q, k and v are one matrix, as a rule head by head", 3],
   [/(?:^|\.)linear_qkv\.weight$/, "q, k and v are one matrix, as a rule group by group"],
@@ -22,7 +22,6 @@ const TOGETHER = [
 ];
 const NORM = /(?:^|\.)(?:(?:q|k|query|key)_?(?:ln|norm|layernorm|layer_norm)|norm_(?:q|k))\.(?:weight|scale)$/;
 const OUT = /(?:^|\.)(?:o_proj|wo|to_out\.0)\.weight$/;
-const PACKED = /(?:^|[._])(?:q|k|v|qkv|query|key|query_key_value|c_attn|W_pack)(?:_proj)?\.q?weight(?:_packed)?$/;
 const LAYOUT = {
   transformers:
     "The names are those of transformers, where most families pair halves, and some, such as GPT-J, Cohere and Llama 4, pair neighbours",
@@ -50,7 +49,10 @@ export async function shapesOf(file) {
   for (const [name, tensor] of tensors)
     if (!Array.isArray(tensor?.shape) || !tensor.shape.every((n) => Number.isSafeInteger(n) && n >= 0))
       throw new Error(`expected a shape of ${name}, got ${JSON.stringify(tensor?.shape)}; download the file again`);
-  const packed = tensors.find(([name, { dtype }]) => PACKED.test(name) && !/^B?F/.test(dtype));
+  const known = (name) => [...ALONE, ...TOGETHER].some(([pattern]) => pattern.test(name));
+  const packed = tensors.find(
+    ([name, { dtype }]) => !/^B?F/.test(dtype) && known(name.replace(/qweight$|weight_packed$/, "weight")),
+  );
   if (packed)
     throw new Error(
       `expected projections in floating-point numbers, got ${packed[0]} in ${packed[1].dtype}, whose shape is that of ` +
@@ -87,12 +89,11 @@ function stack(tensors, width) {
   const list = (set) => [...set].join(" or ") || "none";
   if (rows.q.size) said.add(`q has ${list(rows.q)} rows, k ${list(rows.k)}, v ${list(rows.v)}`);
   if (!said.size) return null;
-  const [q] = rows.q,
-    gated = rows.q.size === 1 && outs.size === 1 && q === 2 * [...outs][0];
-  if (gated) said.add("half of q's rows are a gate, since the output takes half as many");
+  const [q, k, v, out] = [rows.q, rows.k, rows.v, outs].map((set) => (set.size === 1 ? [...set][0] : Number.NaN));
+  const gated = q === 2 * out && k === v; // values as wide as keys: the output takes the heads of q, and no more
+  if (gated) said.add("half of q's rows are a gate, as a rule: the output takes half as many");
   const head = width ?? Number([...norms].find((n) => !n.includes(" ") && !rows.q.has(Number(n))));
-  const counts = ["q", "k"].map((part) => (rows[part].size === 1 ? [...rows[part]][0] / head : Number.NaN));
-  if (gated) counts[0] /= 2;
+  const counts = [(gated ? out : q) / head, k / head];
   if (counts.every(Number.isInteger))
     said.add(`with heads of ${head} these are ${counts[0]} heads of q and ${counts[1]} of k`);
   else if (rows.q.size) said.add("how wide a head is, config.json tells");

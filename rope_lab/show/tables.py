@@ -55,11 +55,12 @@ class Table:
                     row[column] += "\N{PUNCTUATION SPACE}"
 
     def _repr_html_(self) -> str:
-        head = "".join(f'<th scope="col" style="{self._style(n, n)}">{escape(n)}</th>' for n in self.headings)
+        head = "".join(f'<th scope="col"{self._kind(n, n)}>{escape(n)}</th>' for n in self.headings)
         body = "".join(f"<tr>{''.join(map(self._cell, self.headings, row))}</tr>" for row in self.rows)
         label = escape(self.caption, quote=True).replace("`", "")
         return (
-            f'<div class="rope-table"><p style="margin: 1.5rem 0 .5rem"><strong>{_code(self.caption)}</strong></p>'
+            _STYLE
+            + f'<div class="rope-table"><p style="margin: 1.5rem 0 .5rem"><strong>{_code(self.caption)}</strong></p>'
             f'<div class="pst-scrollable-table-container" tabindex="0" role="region" aria-label="{label}">'
             f'<table class="table{" folds" if self.folds else ""}" '
             'style="font-size: .9rem; font-variant-numeric: tabular-nums">'
@@ -73,15 +74,23 @@ class Table:
 
     def _cell(self, name: str, text: str) -> str:
         what = f' data-what="{escape(name, quote=True)}"' if self.folds else ""
-        return f'<td{what} style="{self._style(name, text)}">{_code(text)}</td>'
+        return f"<td{what}{self._kind(name, text)}>{_code(text)}</td>"
 
-    def _style(self, name: str, text: str) -> str:
-        side = f"text-align: {'right' if name in self.right else 'left'}"
+    def _kind(self, name: str, text: str) -> str:
+        """The classes of a cell: a style in each would be half of a long table's weight."""
+        kinds = ["right"] if name in self.right else []
         if re.fullmatch("`[^`]*`", text) or (len(text) <= 24 and any(c.isdigit() for c in text)):
-            return f"{side}; white-space: nowrap"  # a name or a number does not break, words may
-        return f"{side}; min-width: 15em" if len(text) > 24 else side
+            kinds.append("whole")  # a name or a number does not break, words may
+        elif len(text) > 24:
+            kinds.append("wide")
+        return f' class="{" ".join(kinds)}"' if kinds else ""
 
 
+# With the table and not with the pages: a lab in Colab has no style sheet of ours, and aligns all cells right.
+_STYLE = (
+    "<style>.rope-table table :is(th, td) {text-align: left} .rope-table table .right {text-align: right} "
+    ".rope-table .whole {white-space: nowrap} .rope-table .wide {min-width: 15em}</style>"
+)
 _NUMBER = re.compile(r"[+\N{MINUS SIGN}]?[\d,]+(?:\.(\d+))?")
 
 

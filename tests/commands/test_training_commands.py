@@ -255,6 +255,14 @@ def test_the_doctor_prints_what_it_found_and_what_a_table_would_take(run, monkey
     assert "first `rope-lab data get ptb`" in shown.stdout.replace("\n", " ")
     found = json.loads(run("doctor", "--json").stdout)
     assert [row["rung"] for row in found["predicted"]] == ["cpu", "colab", "paper"]
+    assert {row["said"].partition(";")[0] for row in found["predicted"]} == {
+        "(predicted from the count of multiplications)"
+    }
+    monkeypatch.setattr(doctor_commands.torch.cuda, "is_available", lambda: True)
+    monkeypatch.setattr(doctor_commands, "own_speed", lambda run, **_: run.train_tokens / 3600)
+    own = json.loads(run("doctor", "--json").stdout)["predicted"][2]  # a small model would leave a GPU waiting
+    assert own["said"].startswith("(predicted from its own steps, not compiled)")
+    assert own["seconds"] == pytest.approx(54 * 3600, rel=0.05)
     broken = Answer("forward, float32", "wrong", "too coarse")
     monkeypatch.setattr(doctor_commands, "examine", lambda _: iter([broken]))
     wrong = run("doctor")

@@ -30,7 +30,7 @@ def curves(found: Sequence[Card], *, since: int = 100) -> Picture:
     names = [name for name in _LOOK if any(card.variant == name for card in found)]
     ends = ", ".join(f"{name} {_mean(found, name, 'valid_loss')[1][-1]:.2f}" for name in names)
     desc = (
-        "Two panels of falling curves, training loss above and validation loss below, each the mean over the seeds. "
+        "Two panels, training loss above and validation loss below, each the mean over the seeds. "
         f"At the last step the validation losses are: {ends}."
     )
     with figure(title="Training and validation loss of three models", desc=desc, size=(4.8, 5.2)) as fig:
@@ -45,6 +45,7 @@ def curves(found: Sequence[Card], *, since: int = 100) -> Picture:
                     dash,
                     color=LIGHT[ink],
                     marker=marker if kind == "valid_loss" else None,
+                    markevery=-(-len(steps) // 25),
                     lw=1.8,
                     ms=5,
                     label=name,

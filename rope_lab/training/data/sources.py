@@ -17,7 +17,6 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-import pooch
 from requests import RequestException
 from tqdm import tqdm
 
@@ -234,6 +233,8 @@ def fetch(url: str, target: Path, *, sha256: str) -> Path:
     Raises:
         DownloadError: no answer, another text than the pinned one, or a folder that cannot be written. Nothing is kept.
     """
+    import pooch  # only here: a machine without a network reads the files that it was given
+
     pooch.get_logger().setLevel("ERROR")  # what is fetched, the caller says
     folder = pooch.create(
         target.parent,
@@ -242,9 +243,7 @@ def fetch(url: str, target: Path, *, sha256: str) -> Path:
         urls={target.name: url},
         retry_if_failed=RETRIES,
     )
-    http = pooch.HTTPDownloader(
-        timeout=TIMEOUT_S, stream=False
-    )  # at once: the files are small, and no socket stays open
+    http = pooch.HTTPDownloader(timeout=TIMEOUT_S, stream=False)  # at once: the files are small, no socket stays open
     try:
         folder.fetch(target.name, downloader=http)
     except RequestException as error:

@@ -158,14 +158,14 @@ class Patient:
 
         right, here = self._reference(), self._learner(RUN)
         error = _error(moved(here, self._here()), moved(right, self.batch))
-        self.speed = self._speed(here)
+        self.speed = _speed(here, self._here())
         answer = _compared(name, error, "updates", f"the way that all weights went in {RUN.steps} updates")
         return replace(answer, tokens_per_s=self.speed)
 
     def half(self, name: str, precision: str) -> Answer:
         here = self._learner(replace(RUN, precision=precision))
         error = _error(_gradients(here, self._here()), _gradients(self._reference(), self.batch))
-        answer, speed = _compared(name, error, "halves", "all gradients"), self._speed(here)
+        answer, speed = _compared(name, error, "halves", "all gradients"), _speed(here, self._here())
         answer = replace(answer, tokens_per_s=speed)
         if self.speed is None or not answer.fine:
             return answer
@@ -183,7 +183,7 @@ class Patient:
         fast = self._learner(replace(RUN, model=one, compile="always"))
         error = _error(_gradients(fast, self._here()), _gradients(plain, self._here()))
         answer = _compared(name, error, "gradient", "all gradients, against the same model not compiled")
-        times = self._speed(fast) / self._speed(plain)
+        times = _speed(fast, self._here()) / _speed(plain, self._here())
         return replace(answer, said=f"{answer.said}; {times:.2f} times as fast")
 
     def _learner(self, run: RunConfig) -> Learner:
@@ -197,23 +197,6 @@ class Patient:
 
     def _here(self) -> tuple[Tensor, Tensor]:
         return self.batch[0].to(self.group.device), self.batch[1].to(self.group.device)
-
-    def _speed(self, learner: Learner) -> float:
-        """Tokens a second of training steps: the fastest of those that fit into a second, three at least."""
-        batch = self._here()
-        times: list[float] = []
-        learner.step(*batch, lr=0.0)
-        while len(times) < 3 or sum(times) < 1:
-            self._settle()
-            begun = time.perf_counter()
-            learner.step(*batch, lr=0.0)
-            self._settle()
-            times.append(time.perf_counter() - begun)
-        return RUN.batch_size * RUN.seq_len / min(times)
-
-    def _settle(self) -> None:
-        if self.kind == "cuda":
-            torch.cuda.synchronize(self.group.device)
 
 
 def multiplications(run: RunConfig, *, vocab_size: int) -> float:
@@ -232,20 +215,56 @@ def multiplications(run: RunConfig, *, vocab_size: int) -> float:
     return 3 * run.train_tokens * _per_token(model_config(run, vocab_size=vocab_size))
 
 
-def predicted_seconds(run: RunConfig, tokens_per_s: float, *, vocab_size: int) -> float:
-    """Predict the seconds of a run by counting: its multiplications, at the speed of the small model's.
+def predicted_seconds(run: RunConfig, tokens_per_s: float, *, vocab_size: int, timed: tuple[RunConfig, int]) -> float:
+    """Predict the seconds of a run by counting: its multiplications, at the speed of a run that was timed.
 
     Args:
         run: The run.
-        tokens_per_s: The speed that `examine` measured, of its own small model.
+        tokens_per_s: The speed that was measured.
         vocab_size: Of the run's tokenizer.
+        timed: The run that was measured, and the size of its vocabulary.
 
     Returns:
-        Seconds, a float, validations left out. It is a prediction: large products run faster than small ones, and a
-        compiled model faster than this one.
+        Seconds, a float, validations left out. It is a prediction: the closer the two runs, the better.
     """
-    a_second = multiplications(RUN, vocab_size=VOCABULARY) / RUN.train_tokens * tokens_per_s
+    a_second = multiplications(timed[0], vocab_size=timed[1]) / timed[0].train_tokens * tokens_per_s
     return multiplications(run, vocab_size=vocab_size) / a_second
+
+
+def own_speed(run: RunConfig, *, vocab_size: int, device: str | None = None) -> float:
+    """Tokens a second of a run's own steps, without the compiler and without validations.
+
+    A GPU waits most of the time where a model is small: there the speed of the small model that `examine` times says
+    nothing of a larger one, which on an H200 was a hundred times as fast as predicted from it.
+
+    Args:
+        run: The run.
+        vocab_size: Of its tokenizer; the tokens are random.
+        device: "cpu", "cuda" or "cuda:N"; default: a GPU where there is one.
+    """
+    with processes(device) as group:
+        plain = replace(run, compile="never")
+        learner = Learner(plain, model_config(plain, vocab_size=vocab_size), group, notice=lambda _: None)
+        ids = torch.randint(vocab_size, (run.batch_size, run.seq_len + 1), device=group.device)
+        return _speed(learner, (ids[:, :-1].contiguous(), ids[:, 1:].contiguous()))
+
+
+def _speed(learner: Learner, batch: tuple[Tensor, Tensor]) -> float:
+    """Tokens a second of training steps: the fastest of those that fit into a second, three at least."""
+    device, times = learner.group.device, list[float]()
+    learner.step(*batch, lr=0.0)
+    while len(times) < 3 or sum(times) < 1:
+        _settle(device)
+        begun = time.perf_counter()
+        learner.step(*batch, lr=0.0)
+        _settle(device)
+        times.append(time.perf_counter() - begun)
+    return batch[0].numel() / min(times)
+
+
+def _settle(device: torch.device) -> None:
+    if device.type == "cuda":
+        torch.cuda.synchronize(device)
 
 
 @cache

@@ -103,8 +103,29 @@ def test_no_card_of_a_smaller_rung_makes_a_row_of_the_paper():
 def test_what_the_page_says_of_the_cpu_rung():
     for name in ("absolute-at-cpu", "four-tied-at-cpu", "three-tied-at-cpu"):
         assert outcome(f"book.{name}") == "reproduced"
+    assert max(c.loss("final") - c.loss("best") for c in CPU) == 0
     assert not intervals.paired(CPU, "CRoPE QKV", "RoPE").decided  # three seeds, all above, and yet undecided
     assert outcome("crope.train-order") == "reproduced"
+
+
+def test_what_the_page_says_of_the_paper_s_setting():
+    found = cards.load_all("crope-table1", "paper")
+    assert all(outcome(f"book.{name}") == "reproduced" for name in ("final-is-memory", "tied-remembers-less"))
+    for corpus, end, best in (("WikiText-2", -1.1, 0.13), ("PTB", -1.8, 0.22)):
+        runs = [card for card in found if card.setting == corpus]
+        assert intervals.paired(runs, "absolute scaled", "RoPE").mean == pytest.approx(end, abs=0.05)
+        assert intervals.paired(runs, "absolute scaled", "RoPE", metric="best").mean == pytest.approx(best, abs=0.005)
+        tied = intervals.paired(runs, "CRoPE QKV", "RoPE", metric="best")
+        assert not tied.decided
+        assert tied.half > 0.02
+        gain = [intervals.paired(runs, name, "RoPE").mean for name in ("absolute scaled", "CRoPE QKV")]
+        assert 5 < gain[0] / gain[1] < 11.1
+        assert all(1000 <= card.best["step"] <= 3000 for card in runs)
+    assert {outcome(f"crope.{name}") for name in ("table1.ptb", "table1.wikitext2", "abs.negligible")} == {
+        "not reproduced"
+    }
+    ends = [c.loss(metric) for metric in ("final", "best") for c in found if (c.setting, c.variant) == ("PTB", "RoPE")]
+    assert [round(float(np.mean(part)), 2) for part in (ends[:3], ends[3:])] == [7.14, 3.89]
 
 
 def test_what_the_page_says_of_the_same_runs_made_again():

@@ -1,6 +1,7 @@
 """The doctor finds a device that computes wrongly, and says of a sound one what it can do."""
 
 from dataclasses import replace
+from functools import partial
 
 import pytest
 import torch
@@ -18,7 +19,7 @@ def quick(monkeypatch):
     """A model of 16 channels, speeds without a clock, and no compiler."""
     run = tiny(precision="float32", compile="never", steps=3, warmup=2)
     monkeypatch.setattr(doctor, "RUN", run)
-    monkeypatch.setattr(doctor.Patient, "_speed", lambda _, learner: SPEEDS[learner.config.precision])
+    monkeypatch.setattr(doctor, "_speed", lambda learner, _: SPEEDS[learner.config.precision])
     monkeypatch.setattr(doctor.environment, "why_not_compile", lambda _: "no C++ compiler (g++)")
 
 
@@ -94,11 +95,13 @@ def test_a_device_that_is_none():
 def test_the_prediction_counts_multiplications():
     run = replace(doctor.RUN, steps=10)
     speed, size = 1000.0, doctor.VOCABULARY
-    same = doctor.predicted_seconds(run, speed, vocab_size=size)
+    predict = partial(doctor.predicted_seconds, vocab_size=size, timed=(doctor.RUN, size))
+    same = predict(run, speed)
     assert same == pytest.approx(10 * run.batch_size * run.seq_len / speed)  # its own model: tokens over speed
-    assert doctor.predicted_seconds(replace(run, steps=20), speed, vocab_size=size) == pytest.approx(2 * same)
+    assert predict(replace(run, steps=20), speed) == pytest.approx(2 * same)
     wide = {**run.model, "d_model": 256}
-    assert 2 < doctor.predicted_seconds(replace(run, model=wide), speed, vocab_size=size) / same < 4
+    assert 2 < predict(replace(run, model=wide), speed) / same < 4
+    assert 0 < doctor.own_speed(tiny(compile="always"), vocab_size=64, device="cpu") < 1e9  # of its own steps
 
 
 @pytest.fixture

@@ -52,7 +52,7 @@ def curves(found: Sequence[Card], *, since: int = 100) -> Picture:
                 )
             axes.set(ylabel="loss, nats per token", title=title)
         below.set_xlabel("step")
-        below.legend(loc="upper right", fontsize=10)
+        above.legend(loc="upper right", fontsize=10)
     return fig.picture
 
 

@@ -129,7 +129,7 @@ def adapt(target: Any, *, head_dim: int | None = None, layer_type: str | None = 
         return _module(target, usual, head_dim, layer_type, settings)
     if found := _by_names(target, names, usual):
         return found
-    if len([p for p in parameters if p.default is p.empty]) > 2:
+    if len([p for p in parameters if p.default is p.empty]) > 2 or any("seqlens" in name for name in names[:2]):
         raise TargetError(f"no adapter for the parameters {', '.join(names)}; wrap it as f(x, positions)")
     if settings or layer_type is not None:
         named = ", ".join([*settings, *([] if layer_type is None else ["layer_type"])])
@@ -250,7 +250,7 @@ def _tables_and_apply(apply: Any, head_dim: int | None, layer_type: str | None, 
         Class = rotary_class_of(apply)
     except TargetError:
         builders = [f for f in vars(import_module(apply.__module__)).values() if inspect.isfunction(f)]
-        builders = [f for f in builders if builds_tables(f.__name__, required(f))]
+        builders = [f for f in builders if builds_tables(f.__name__, parameter_names(f))]
         if not builders:
             raise
         return _of_builder(builders[0], width, settings, asked=head_dim is not None, apply=apply)
@@ -334,7 +334,7 @@ def _own_call(made: Any, names: list[str], head_dim: int, axis: int | None, abou
         return _with_module(found, made)
     if whole := whole_sequence_call(made, names, head_dim=head_dim):
         said = "takes no positions: asked with one token at each place"
-        keys = whole_sequence_call(made, names, head_dim=head_dim, which=1) if names[:2] == ["q", "k"] else None
+        keys = whole_sequence_call(made, names, head_dim=head_dim, which=1) if names[1:2] and names[1] in KEYS else None
         k = None if keys is None else whole_sequences(keys, longest=1024)
         return _with_module(Adapted(whole_sequences(whole, longest=1024), head_dim, keys=k, about=said), made)
     return None
@@ -342,9 +342,16 @@ def _own_call(made: Any, names: list[str], head_dim: int, axis: int | None, abou
 
 def _by_names(call: Any, names: list[str], head_dim: int) -> Adapted | None:
     """The function that turns x by an offset, q and k by positions, or x by position_ids; None without one."""
-    if names[1:2] and names[1] in OFFSETS and not of_mlx(call):
-        said = f"asked by its {names[1]}, a call for each run of positions"
-        return Adapted(by_offset(call, names[1], head_dim=head_dim), head_dim, about=said)
+    both_offset = names[2:3] if names[1:2] and names[1] in KEYS else []
+    if (place := next(iter(both_offset or names[1:2]), "")) in OFFSETS and names[0] != "qkv" and not of_mlx(call):
+        said = f"asked by its {place}, a call for each run of positions"
+        if not both_offset:
+            return Adapted(by_offset(call, place, head_dim=head_dim), head_dim, about=said)
+
+        def turned(which: int) -> RotaryCallable:
+            return by_offset(lambda x, **start: call(x, x.clone(), **start)[which], place, head_dim=head_dim)
+
+        return Adapted(turned(0), head_dim, keys=turned(1), about=said)
     at = next((name for name in names if name in COS_SIN_POSITIONS), None)
     if at is None or set(names) & set(TABLES):
         return None
@@ -356,7 +363,8 @@ def _by_names(call: Any, names: list[str], head_dim: int) -> Adapted | None:
     def both(x: Any, n: Any, batch: bool = at == "position_ids") -> Any:
         given = {q: tensor(x), at: n[None] if batch else n} | ({} if k is None else {k: x.clone()})
         answer = call(**given)
-        return answer if k else (answer,)
+        answer = tuple(answer.values()) if isinstance(answer, dict) else answer
+        return answer if isinstance(answer, tuple | list) else (answer,)
 
     if k is None:  # it may as well give tables
         import torch
@@ -415,10 +423,11 @@ def _of_builder(function: Any, width: int, settings: dict[str, Any], *, asked: b
     settings = dict(settings)
     axis = settings.pop("axis", None)
     built = arguments(function, width=width, asked=asked, settings=settings, later=(*PLACES, *SIDES))
-    needed = list(required(function))
-    open_names = [n for n in needed if n in LENGTHS and n not in settings][:1] or [
-        n for n in needed if n not in built.given
-    ]
+    needed, every = list(required(function)), parameter_names(function)
+    lengths, later = ([n for n in some if n in LENGTHS and n not in settings][:1] for some in (needed, every))
+    open_names = lengths or [n for n in needed if n not in built.given] or later
+    if not any(n in WIDTHS for n in needed):
+        built.given.update({n: width for n in every if n in WIDTHS and n not in settings})
     given = {name: value for name, value in built.given.items() if name not in open_names}
 
     def tables(*at: Any) -> Any:

@@ -36,30 +36,14 @@ from rope_lab.algebra.hf_schedules import RopeSettings, rope_settings
 from rope_lab.audit.foreign_code import TargetError, TimeUpError, parameters_of, told
 
 WIDTHS = (
-    "dim",
-    "dims",
-    "head_dim",
-    "embed_dim",
-    "attention_head_dim",
-    "hidden_size",
-    "n_elem",
-    "rotary_dim",
-    "rotated_dims",
-    "d",
+    *("dim", "dims", "head_dim", "embed_dim", "attention_head_dim", "hidden_size", "n_elem", "rotary_dim"),
+    *("rotated_dims", "d", "d_k", "d_head", "dim_head", "head_size", "kv_channels"),
 )
 AXES = ("axes_dim", "axes_dims", "rope_axes_dim", "rope_dim", "axes_dims_rope")
 BASES = ("theta", "base", "rope_theta", "max_wavelength", "max_period")
 LENGTHS = (
-    "seq_len",
-    "seq_length",
-    "length",
-    "end",
-    "max_seq_len",
-    "max_len",
-    "max_seq_length",
-    "max_position_embeddings",
-    "max_input_length",
-    "context_length",
+    *("seq_len", "seq_length", "length", "end", "max_seq_len", "max_len", "max_seq_length", "seqlen", "max_seqlen"),
+    *("max_position_embeddings", "max_input_length", "context_length", "block_size", "max_length", "num_tokens"),
 )
 PATCHES = ("patch_size", "patch_size_t")
 COUNTS = ("ndim", "n_dims", "num_axes")  # of the axes of the positions
@@ -175,6 +159,8 @@ def _chosen(made: Any, name: str, parameter: inspect.Parameter, width: int) -> A
         return 2
     if parameter.annotation in (bool, "bool"):
         return False
+    if name == "dtype" and "torch" in sys.modules:
+        return sys.modules["torch"].float32
     raise TargetError(f"{made.__name__} needs {name}, and no class beside it has a default for that; set it")
 
 

@@ -108,8 +108,9 @@ def fingerprint(
     $\mathrm{base}^{-2i/r}$, where r is the number of coordinates that turn.
 
     Args:
-        f: ``f(x, positions)``, any callable on numpy or torch arrays, with x (batch, heads, T, head_dim),
-            (batch, T, head_dim) or (T, head_dim), and positions (T,). The forms are tried one after the other.
+        f: ``f(x, positions)``, any callable on numpy or torch arrays. The forms are tried one after the other: x
+            (batch, heads, T, head_dim), (batch, T, head_dim), (T, head_dim), or with T before heads or in front of
+            all; positions (T,) or (batch, T). ``form`` names the first that it answers.
         head_dim: The width of a head, a positive even integer.
         settings: What the model's configuration says, if known, as `rope_lab.algebra.rope_settings` reads it. It
             serves the words of ``scheme`` alone: they name what frequencies cannot, NTK-aware scaling and LongRoPE,

@@ -33,8 +33,11 @@ SHAPES = {
     5: "(batch, T, heads, head_dim)",
     3: "(batch, T, head_dim)",
     2: "(T, head_dim)",
+    6: "(T, batch, heads, head_dim)",
+    7: "(T, heads, head_dim)",
 }
-RANKS = (4, 3, 2, 5)  # what is tried, in this order; 5 is rank 4 with the tokens before the heads
+RANKS = (4, 3, 2, 5, 6, 7)  # what is tried, in this order; those behind 4 name another order of its axes
+ORDERS = {5: (0, 2, 1, 3), 6: (2, 0, 1, 3), 7: (1, 0, 2)}  # of the axes, as f is given them
 RotaryCallable = Callable[[Any, Any], Any]  # f(x, positions)
 EPS = {"float64": 2.0**-52, "float32": 2.0**-23, "float16": 2.0**-10, "bfloat16": 2.0**-7}
 
@@ -54,11 +57,30 @@ class Form:
     backend: str  # "numpy" or "torch"
     dtype: str  # of x
     whole: bool  # positions as integers; else as floats
-    rank: int  # axes of x, of `RANKS`
+    rank: int  # of `RANKS`
+    rows: bool = False  # positions (batch, T), the same in each row
 
     def __str__(self) -> str:
         floats = "float64" if self.dtype == "float64" else "float32"
-        return f"{self.backend} {self.dtype}, x {SHAPES[self.rank]}, positions {'int64' if self.whole else floats}"
+        shape = " (batch, T), all rows alike" if self.rows else ""
+        whole = "int64" if self.whole else floats
+        return f"{self.backend} {self.dtype}, x {SHAPES[self.rank]}, positions {whole}{shape}"
+
+    def given(self, x: np.ndarray) -> list[np.ndarray]:
+        """The parts of x (batch, heads, T, head_dim) that f is called with, one after the other, as it takes them."""
+        if self.rank == 4:
+            return [x]  # also a view stays one
+        if self.rank == 7:
+            return [np.ascontiguousarray(row.transpose(ORDERS[7])) for row in x]
+        if self.rank in ORDERS:
+            return [np.ascontiguousarray(x.transpose(ORDERS[self.rank]))]
+        flat = x.reshape(-1, *x.shape[-2:])
+        return [flat] if self.rank == 3 else list(flat)
+
+    def taken(self, parts: list[np.ndarray], shape: tuple[int, ...]) -> np.ndarray:
+        """The answers to `given` in the shape of x."""
+        back = np.argsort(ORDERS.get(self.rank, ()))
+        return np.stack([part.transpose(back) if len(back) else part for part in parts]).reshape(shape)
 
 
 class Probe:
@@ -118,12 +140,7 @@ class Probe:
             NoGradientError: If f is built for inference.
         """
         form = replace(self._form, backend="torch")
-        at, rows = np.asarray(positions), [(x, g)]
-        if form.rank == 5:
-            rows = [(x.swapaxes(1, 2), g.swapaxes(1, 2))]
-        elif form.rank < 4:
-            flat = [a.reshape(-1, *a.shape[-2:]) for a in (x, g)]
-            rows = [tuple(flat)] if form.rank == 3 else list(zip(*flat, strict=True))  # type: ignore[list-item]
+        at, rows = np.asarray(positions), list(zip(form.given(x), form.given(g), strict=True))
         native = self._form.backend == "torch"
         try:
             found = [_pulled(self.f, form, a, at, b, native=native, between=between) for a, b in rows]
@@ -135,8 +152,7 @@ class Probe:
             return None
         if any(part is None for part in found):
             return None
-        whole = np.stack(found)  # type: ignore[arg-type]
-        return whole[0].swapaxes(1, 2) if form.rank == 5 else whole.reshape(x.shape)
+        return form.taken(found, x.shape)  # type: ignore[arg-type]
 
     @property
     def eps(self) -> float:
@@ -164,22 +180,18 @@ class Probe:
         torch_first = "torch" in sys.modules and isinstance(self.f, sys.modules["torch"].nn.Module)
         if not torch_first:
             yield from (Form("numpy", "float64", whole, rank) for rank, whole in product(RANKS, (True, False)))
+            yield from (Form("numpy", "float64", True, rank, rows=True) for rank in (4, 5))
         try:
             import torch  # noqa: F401
         except ImportError:
             return
         for dtype, rank, whole in product(("float64", "float32", "bfloat16", "float16"), RANKS, (True, False)):
             yield Form("torch", dtype, whole, rank)
+        for dtype, rank in product(("float64", "float32", "bfloat16"), (4, 5)):
+            yield Form("torch", dtype, True, rank, rows=True)
 
     def _call(self, form: Form, x: np.ndarray, positions: np.ndarray) -> np.ndarray:
-        batch, heads, length, width = x.shape
-        if form.rank == 2:
-            rows = [self._once(form, row, positions) for row in x.reshape(-1, length, width)]
-            return np.stack(rows).reshape(x.shape)
-        if form.rank == 5:
-            return self._once(form, np.ascontiguousarray(x.swapaxes(1, 2)), positions).swapaxes(1, 2)
-        shape = x.shape if form.rank == 4 else (batch * heads, length, width)
-        return self._once(form, x.reshape(shape), positions).reshape(x.shape)
+        return form.taken([self._once(form, part, positions) for part in form.given(x)], x.shape)
 
     def _once(self, form: Form, x: np.ndarray, positions: np.ndarray) -> np.ndarray:
         given, at, before = _hand_over(form, x, positions)
@@ -201,7 +213,7 @@ class Probe:
                 read = f"returned {type(answer).__name__}, which cannot be read"
                 raise RefusedError(f"{read}: {in_a_line(error)}") from error
             self._remark(not np.array_equal(_plain(given), before), "writes into the x it is given")
-            self._remark(not np.array_equal(_plain(at), positions), "writes into the positions it is given")
+            self._remark(not (_plain(at) == positions).all(), "writes into the positions it is given")
             if self._before is not None:
                 self._remark(
                     not np.array_equal(_plain(self._before[0]), self._before[1]), "writes into an earlier answer"
@@ -220,18 +232,21 @@ def _hand_over(form: Form, x: np.ndarray, positions: np.ndarray) -> tuple[Any, A
     whole = form.whole and np.array_equal(positions, np.round(positions))
     if form.backend == "numpy":
         given = x.astype(form.dtype)
-        return given, positions.astype(np.int64 if whole else np.float64), given.astype(np.float64)
+        at = positions.astype(np.int64 if whole else np.float64)
+        return given, np.tile(at, (len(x), 1)) if form.rows else at, given.astype(np.float64)
     import torch
 
     floats = torch.float64 if form.dtype == "float64" else torch.float32
     tensor = torch.tensor(x, dtype=getattr(torch, form.dtype))
     if x.ndim == 4 and not x.flags.c_contiguous and x.swapaxes(1, 2).flags.c_contiguous:
         tensor = tensor.transpose(1, 2).contiguous().transpose(1, 2)  # a view, as behind the projection of a layer
-    return tensor, torch.tensor(positions, dtype=torch.int64 if whole else floats), _plain(tensor).copy()
+    places = torch.tensor(positions, dtype=torch.int64 if whole else floats)
+    return tensor, places.repeat(len(x), 1) if form.rows else places, _plain(tensor).copy()
 
 
 def _answer(given: Any) -> Any:
-    """The array that f returned, alone or as the one in a tuple."""
+    """The array that f returned, alone or as the one in a tuple or under a name."""
+    given = tuple(given.values()) if isinstance(given, dict) else given
     arrays = [part for part in given if hasattr(part, "shape")] if isinstance(given, tuple | list) else []
     return arrays[0] if len(arrays) == 1 else given
 
@@ -249,7 +264,7 @@ def _take_back(form: Form, answer: Any, shape: tuple[int, ...], positions: np.nd
     if dtype not in EPS:
         raise RefusedError(f"returned dtype {dtype}, expected {form.dtype}")
     y = _plain(answer).astype(np.float64)
-    tokens = y.swapaxes(1, 2) if form.rank == 5 else y
+    tokens = y.transpose(np.argsort(ORDERS[form.rank])) if form.rank in ORDERS else y
     broken = ~np.isfinite(tokens).reshape(-1, len(positions), y.shape[-1]).all(axis=(0, 2))
     if broken.any():
         raise RefusedError(f"returned NaN or infinity at position {positions[broken][0]:g}")

@@ -334,7 +334,7 @@ def _equal(a: Any, b: Any) -> bool:
 
 
 CosSinFunction = Callable[[Any, Any], tuple[Any, Any]]
-COS_SIN_POSITIONS = ("positions", "position_ids", "position", "pos", "t")
+COS_SIN_POSITIONS = ("positions", "position_ids", "position", "pos", "token_positions", "pos_ids", "t")
 COS_SIN_LENGTHS = ("seq_len", "seq_length", "length")
 MOST = 2**17  # rows of a table that is made for a length: more cost a gigabyte
 

@@ -35,7 +35,9 @@ from rope_lab.audit.constructions import is_vision
 from rope_lab.audit.foreign_code import TargetError, TimeUpError, parameters_of, told
 from rope_lab.audit.probe import RotaryCallable
 from rope_lab.audit.table_calls import (
+    KEYS,
     PLACES,
+    QUERIES,
     SAME,
     TableCall,
     Turn,
@@ -314,12 +316,12 @@ def whole_sequence_call(module: Any, names: list[str], *, head_dim: int, which: 
         import jax
 
         return jax.vmap(module)
-    both = names[:2] == ["q", "k"] and not set(names[2:]) & set(PLACES)
+    both = len(names) > 1 and names[0] in QUERIES and names[1] in KEYS and not set(names[2:]) & set(PLACES)
     if of_mlx(module) and (both or names[:2] == ["x", "offset"]):
         import mlx.core as mx
 
         return lambda x: np.array(module(mx.array(x)))
-    if not both and (names != ["x"] or not hasattr(module, "named_buffers")):
+    if not both and (len(names) != 1 or names[0][:1] != "x" or not hasattr(module, "named_buffers")):
         return None
     import torch
 
@@ -343,7 +345,7 @@ def of_mlx(module: Any) -> bool:
     return any(owner.__module__.partition(".")[0] == "mlx" for owner in type(module).__mro__)
 
 
-OFFSETS = ("offset", "start_pos", "position_offset", "seq_offset", "past_len")
+OFFSETS = ("offset", "start_pos", "position_offset", "seq_offset", "past_len", "past_length", "start", "seqlen_offset")
 
 
 def by_offset(call: Any, name: str, *, head_dim: int) -> RotaryCallable:
@@ -354,8 +356,16 @@ def by_offset(call: Any, name: str, *, head_dim: int) -> RotaryCallable:
     import torch
 
     first = False  # tokens before heads: the same vector in all of them then turns along that axis
+    sample = torch.linspace(0.5, 1.5, head_dim).expand(1, 3, 4, head_dim).clone()
+    of_numpy = False
+    with suppress(Exception):
+        of_numpy = isinstance(call(sample.numpy(), **{name: 0}), np.ndarray)
+
+    def ask(x: Any, start: int) -> Any:
+        return torch.from_numpy(call(x.numpy(), **{name: start})) if of_numpy else call(x, **{name: start})
+
     with suppress(Exception), torch.no_grad():
-        y = call(torch.linspace(0.5, 1.5, head_dim).expand(1, 3, 4, head_dim).clone(), **{name: 0})
+        y = ask(sample, 0)
         moves = [bool((y.diff(dim=axis).abs() > SAME).any()) for axis in (1, 2)]
         first = moves == [True, False]
 
@@ -368,7 +378,7 @@ def by_offset(call: Any, name: str, *, head_dim: int) -> RotaryCallable:
             (x[..., a:b, :].transpose(1, 2) if swap else x[..., a:b, :], n[a])
             for a, b in zip([0, *ends], ends, strict=False)
         ]
-        turned = [call(part, **{name: start}) for part, start in runs]
+        turned = [ask(part, start) for part, start in runs]
         return torch.cat([y.transpose(1, 2) if swap else y for y in turned], dim=-2)
 
     return f

@@ -250,6 +250,7 @@ CASES = [
     ("non-vacuity", "the place in the call", lambda x, p: rot(x, torch.arange(len(p))), rot),
     ("cached decoding", "a single token from 0", counted(lambda p: p * (len(p) > 1)), counted(lambda p: p.clone())),
     ("cached decoding", "a single token too far", counted(lambda p: p + (len(p) == 1)), lambda x, p: rot(x, p[None, None])),
+    ("cached decoding", "a single token beyond 4096", counted(lambda p: p + ((len(p) == 1) & (p > 4096))), counted(lambda p: p.clone())),
     ("cached decoding", "the first row of a batch", lambda x, p: rot(x, p) if len(p) > 1
         else torch.cat((rot(x[:1], p), x[1:])), float32),
     ("linear", "a norm inside", lambda x, p: rot(x, p) * (1 + 0.01 * x.norm(dim=-1, keepdim=True)), rot),

@@ -2,6 +2,7 @@
 
 import copy
 
+import numpy as np
 import pytest
 import torch
 from transformers import LlamaConfig, LlamaForCausalLM
@@ -263,7 +264,7 @@ def turned(x, start):
 
 
 def forms(fault=False):
-    """Modules that turn x by an offset, both layouts of it, q with k, q with k by positions, or x by position_ids."""
+    """What turns x by an offset, both layouts, q with k, these by positions or an offset, or x by position_ids."""
 
     class Offset(torch.nn.Module):
         def __init__(self, dim):
@@ -294,7 +295,24 @@ def forms(fault=False):
         def forward(self, x, position_ids):
             return in_torch(rotary())(x, position_ids[0].fmod(64 if fault else 2**40))
 
-    return {kind.__name__: kind for kind in (Offset, TokensFirst, Both, Alone, Placed, Ids)}
+    class Named(Offset):
+        def forward(self, query, key, token_positions):
+            y = in_torch(rotary())(key, -token_positions if fault else token_positions)
+            return {"query": in_torch(rotary())(query, token_positions), "key": y}
+
+    class BothFrom(Offset):
+        def forward(self, q, k, start_pos=0):
+            return turned(q, start_pos), turned(k, start_pos + (fault and k.shape[-2] == 1))
+
+    class OfNumpy:
+        def __init__(self, head_size):
+            self.head_size = head_size
+
+        def __call__(self, x, past_length=0):
+            return rotary()(x, np.arange(x.shape[-2]) + (0 if fault else past_length))
+
+    kinds = (Offset, TokensFirst, Both, Alone, Placed, Ids, Named, BothFrom, OfNumpy)
+    return {kind.__name__: kind for kind in kinds}
 
 
 @pytest.mark.deep(keep=2)

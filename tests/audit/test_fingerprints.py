@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from rope_lab.algebra import axial_frequencies, interleaved_frequencies, mixed_frequencies, section_frequencies
 from rope_lab.algebra.layouts import rotate_elementwise
-from rope_lab.audit import fingerprint
+from rope_lab.audit import fingerprint, laws
 from rope_lab.audit.fingerprints import FAR, _precision, arrangement, axes_of
 from rope_lab.audit.gallery import mismatched_tables, right
 from rope_lab.audit.ways import whole_sequences
@@ -267,18 +267,35 @@ def test_a_list_for_texts_beyond_a_window(window, up_to):
     assert seen.problems[0].endswith(f"in the same call; this holds up to {up_to}")
 
 
-@pytest.mark.parametrize("shape", [(3, "(batch, T, head_dim)"), (2, "(T, head_dim)")])
-def test_fewer_axes(shape):
-    rank, name = shape
+ORDERS = {  # whether f takes x and n so, and how the axes of x lie
+    "x (batch, T, head_dim)": (lambda x, n: x.shape[1:-1] == n.shape, (0, 1, 2)),
+    "x (T, head_dim)": (lambda x, n: x.shape[:-1] == n.shape, (0, 1)),
+    "x (T, batch, heads, head_dim)": (lambda x, n: x.ndim == 4 and len(x) == len(n), (1, 2, 0, 3)),
+    "x (T, heads, head_dim)": (lambda x, n: x.ndim == 3 and len(x) == len(n), (1, 0, 2)),
+    "positions int64 (batch, T), all rows alike": (lambda x, n: n.shape == (len(x), x.shape[-2]), (0, 1, 2, 3)),
+}
+
+
+@pytest.mark.parametrize("name", ORDERS)
+@pytest.mark.parametrize("count", [None, lambda n: n // 2 * 2, lambda n: n[::-1], lambda n: n * (len(n) > 1)])
+def test_another_order_of_axes_is_asked_and_excuses_nothing(name, count):
+    takes, order = ORDERS[name]
 
     def f(x, n):
-        if x.ndim != rank:
-            raise ValueError(f"{rank} axes wanted")
-        return rotary()(x, n)
+        if not takes(x, n):
+            raise ValueError("another order wanted")
+        n = n[0] if n.ndim > 1 else n
+        return rotary()(x.transpose(order), n if count is None else count(n)).transpose(np.argsort(order))
 
     seen = fingerprint(f, head_dim=8)
-    assert seen.base == 10000.0
     assert name in seen.form
+    assert any(law.broken for law in laws(f, head_dim=8)) == (count is not None)
+
+
+def test_an_answer_may_have_a_name_and_a_batch_is_no_text():
+    assert fingerprint(lambda x, n: {"x": rotary()(x, n)}, head_dim=8).base == 10000.0
+    assert not fingerprint(lambda x, n: rotary()(x.swapaxes(0, -2), n[: len(x)]).swapaxes(0, -2), head_dim=8).ok
+    assert not fingerprint(lambda x, n: rotary()(x.swapaxes(1, -2), n[: x.shape[1]]).swapaxes(1, -2), head_dim=8).ok
 
 
 def test_positions_that_must_be_floats():

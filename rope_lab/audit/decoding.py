@@ -33,6 +33,10 @@ class WrittenError(TargetError):
     """A decoder writes into the tokens that it is given."""
 
 
+class OtherShapeError(TargetError):
+    """A decoder gives logits for more or fewer tokens; a fault where it was seen to give one for each."""
+
+
 class Decoder(Protocol):
     """What `decoding_test` asks for. Tokens are (batch, T), logits (batch, T, vocab); a cache is whatever you like.
 
@@ -275,10 +279,11 @@ class _Asked:
         """Compare what should be with what is; where it differs, find out why."""
         try:
             right, found, explain = ask()
-        except WrittenError as reason:
-            return DecodingRow(what, float("inf"), floor, 0, str(reason))
         except TargetError as reason:
+            if isinstance(reason, WrittenError) or (isinstance(reason, OtherShapeError) and self.answered):
+                return DecodingRow(what, float("inf"), floor, 0, str(reason))
             return DecodingRow(what, refused=str(reason))
+        self.answered = True
         floor = max(floor, self.narrow_floor) if what == f"in {self.dtype}" else max(floor, _eps(right) ** 0.5)
         off, first = _apart(right, found, floor)
         first = None if first is None else first % self.length  # two texts may stand side by side
@@ -454,13 +459,20 @@ class _Asked:
         return right, found, lambda: "two requests at once change each other"
 
     def again(self, cuts: list[int]) -> tuple[Any, Any, Callable[[], str]]:
-        """Reading and decoding after one request that ended, and one that was left in its middle."""
+        """Reading and decoding after requests that ended, and one that was left in its middle.
+
+        The others share nothing with the text, the ends of its prompt, or the first half of it: by such a part a cache
+        of prompts may have been kept.
+        """
         import torch
 
         right = self.base, self.decoded(self.text, cuts)
 
         def do(d: Any) -> Any:
-            _decode(d, self.other, cuts)
+            for shared in ([], [0, cuts[0] - 1], [*range(cuts[0] // 2)]):
+                earlier = self.other.clone()
+                earlier[:, shared] = self.text[:, shared]
+                _decode(d, earlier, cuts)
             _extended(d, self.other[:, :5], d.begin())
             return d.read(self.text), _decode(d, self.text, cuts)
 
@@ -479,7 +491,7 @@ class _Asked:
         self.narrow_floor = max(_eps(right) ** 0.5, ALIKE * _apart(self.base, right)[0])
         return right, found, lambda: "rounding, coarser than that of reading"
 
-    narrow_floor = 0.0
+    narrow_floor, answered = 0.0, False
 
 
 def _decode(d: Any, tokens: Any, cuts: Sequence[int], cache: Any = None) -> Any:
@@ -500,7 +512,7 @@ def _extended(d: Any, piece: Any, cache: Any) -> tuple[Any, Any]:
     if not bool((given == piece).all()):
         raise WrittenError("it writes into the tokens that it is given")
     if logits.shape[:2] != piece.shape:
-        raise TargetError(f"it gives logits {tuple(logits.shape)} for tokens {tuple(piece.shape)}")
+        raise OtherShapeError(f"it gives logits {tuple(logits.shape)} for tokens {tuple(piece.shape)}")
     return logits, cache
 
 

@@ -1,6 +1,7 @@
 """Decoding against reading: planted faults are found and named; right models are blamed for nothing."""
 
 # ruff: noqa: ARG005 - a counter need not use its arguments
+import copy
 from functools import partial
 from types import SimpleNamespace
 
@@ -327,6 +328,34 @@ def test_one_cache_for_all_requests():
     assert ask(Single()).ok
     assert refused["beside another request"].startswith("it holds one request at a time")
     assert "an earlier request leaves something" in wrong(ask(Single(kept=True)))["after another request"]
+
+
+class Prompts(Single):
+    """Keeps prompts by a part of theirs, and answers the next one that has it."""
+
+    def __init__(self, part):
+        super().__init__()
+        self.part, self.known = part, {}
+
+    def begin(self):
+        return None
+
+    def extend(self, tokens, cache):
+        first, cache = cache is None, cache or self.model.new_caches()
+        part = tuple(tokens[0, self.part].tolist())
+        if first and part in self.known:
+            return copy.deepcopy(self.known[part])
+        answer = self.model(tokens, caches=cache), cache
+        if first:
+            self.known[part] = copy.deepcopy(answer)
+        return answer
+
+
+@pytest.mark.parametrize("part", [slice(1), slice(-1, None), slice(4), slice(0)])
+def test_prompts_that_are_taken_for_another(part):
+    assert ask(Prompts(slice(None))).ok
+    seen = wrong(ask(Prompts(part)))["after another request"]
+    assert "an earlier request leaves something" in seen or "logits (1, 4, 32) for tokens (1, 5)" in seen
 
 
 class Forgetful(nn.Module):

@@ -37,7 +37,7 @@ from rope_lab.audit.constructions import (
     wrong_layer_type,
 )
 from rope_lab.audit.foreign_code import TargetError, parameters_of, told
-from rope_lab.audit.probe import RotaryCallable
+from rope_lab.audit.probe import Probe, RefusedError, RotaryCallable
 from rope_lab.audit.table_calls import (
     COS_SIN_POSITIONS,
     KEYS,
@@ -315,6 +315,9 @@ def _module(Class: Any, head_dim: int, asked: int | None, layer_type: str | None
     try:
         found = _of_tables(made, Class, built, head_dim, axes, axis)
     except TargetError as error:
+        with suppress(RefusedError):  # it may turn x itself
+            if len(names) > 1 and names[0][:1] == "x" and names[1] in PLACES and Probe(made, head_dim=head_dim):
+                return _with_module(Adapted(made, head_dim), made)
         raise refused or error from error
     if refused and found.axes == 1:  # the function beside it wants other tables than these
         raise refused

@@ -334,8 +334,12 @@ def _rows_of_a_call(s: Subject) -> Finding:
             if name == "head" and s.own_heads:  # their number may choose their frequencies
                 left.append("heads, which have frequencies of their own")
                 continue
-            if name != "row" and p.alone:
-                left.append("heads and entries of a batch, as it takes x (T, head_dim)")
+            if (name != "row" and p.alone) or (name == "head" and p.heads):
+                left.append(
+                    f"heads, as it takes heads={p.heads}"
+                    if p.heads
+                    else "heads and entries of a batch, as it takes x (T, head_dim)"
+                )
                 continue
             try:
                 wrong = _first_unlike(p, x, at, axis, s.rounding * float(np.abs(x).max()) * 2 + s.tolerance(at.max()))

@@ -37,6 +37,7 @@ SHAPES = {
     7: "(T, heads, head_dim)",
 }
 RANKS = (4, 3, 2, 5, 6, 7)  # what is tried, in this order; those behind 4 name another order of its axes
+INSISTED = (4, 8, 6, 2, 1, 12, 16, 32)  # heads that f may insist on, tried last
 ORDERS = {5: (0, 2, 1, 3), 6: (2, 0, 1, 3), 7: (1, 0, 2)}  # of the axes, as f is given them
 RotaryCallable = Callable[[Any, Any], Any]  # f(x, positions)
 EPS = {"float64": 2.0**-52, "float32": 2.0**-23, "float16": 2.0**-10, "bfloat16": 2.0**-7}
@@ -59,15 +60,21 @@ class Form:
     whole: bool  # positions as integers; else as floats
     rank: int  # of `RANKS`
     rows: bool = False  # positions (batch, T), the same in each row
+    heads: int = 0  # that f takes at a time, where it takes no other number
 
     def __str__(self) -> str:
         floats = "float64" if self.dtype == "float64" else "float32"
         shape = " (batch, T), all rows alike" if self.rows else ""
         whole = "int64" if self.whole else floats
-        return f"{self.backend} {self.dtype}, x {SHAPES[self.rank]}, positions {whole}{shape}"
+        x = SHAPES[self.rank].replace("heads", f"heads={self.heads}" if self.heads else "heads")
+        return f"{self.backend} {self.dtype}, x {x}, positions {whole}{shape}"
 
     def given(self, x: np.ndarray) -> list[np.ndarray]:
         """The parts of x (batch, heads, T, head_dim) that f is called with, one after the other, as it takes them."""
+        if self.heads and x.shape[1] != self.heads:  # as many calls as it takes, the last filled up with the first head
+            filled = np.concatenate((x, x[:, :1].repeat(-x.shape[1] % self.heads, axis=1)), axis=1)
+            groups = np.split(filled, filled.shape[1] // self.heads, axis=1)
+            return [part for group in groups for part in self.given(group)]
         if self.rank == 4:
             return [x]  # also a view stays one
         if self.rank == 7:
@@ -80,7 +87,8 @@ class Form:
     def taken(self, parts: list[np.ndarray], shape: tuple[int, ...]) -> np.ndarray:
         """The answers to `given` in the shape of x."""
         back = np.argsort(ORDERS.get(self.rank, ()))
-        return np.stack([part.transpose(back) if len(back) else part for part in parts]).reshape(shape)
+        parts = [part.transpose(back) if len(back) else part for part in parts]
+        return np.concatenate(parts, axis=1)[:, : shape[1]] if self.heads else np.stack(parts).reshape(shape)
 
 
 class Probe:
@@ -119,6 +127,11 @@ class Probe:
     def alone(self) -> bool:
         """Whether f gets one head of one entry of a batch at a time."""
         return self._form.rank == 2
+
+    @property
+    def heads(self) -> int:
+        """The number of heads that f takes, where it takes no other; else 0."""
+        return self._form.heads
 
     def narrowed(self) -> "list[Probe]":
         """Probes that call f with numbers of fewer bits: one for each such dtype, the narrowest first."""
@@ -166,14 +179,17 @@ class Probe:
         for form in self._forms():
             try:
                 self.first = x, positions, self._call(form, x, positions)
+                if form.rank == 3:  # six rows may be the six heads that f insists on
+                    self._call(form, x[:1], positions)
             except RefusedError as refusal:
                 failures.append((form, str(refusal)))
             else:
                 self.remarks.clear()
                 return form
         # A wrong answer says more than an error; among errors, the one of the library that f is written for says most.
-        answered = [(form, text) for form, text in failures if text.startswith("returned")]
-        form, text = (answered or [(f, t) for f, t in failures if f.backend == failures[-1][0].backend])[0]
+        usual = [(form, text) for form, text in failures if not form.heads]
+        answered = [(form, text) for form, text in usual if text.startswith("returned")]
+        form, text = (answered or [(f, t) for f, t in usual if f.backend == usual[-1][0].backend])[0]
         raise RefusedError(f"{text} (called with {form})")
 
     def _forms(self) -> Iterator[Form]:
@@ -189,6 +205,9 @@ class Probe:
             yield Form("torch", dtype, whole, rank)
         for dtype, rank in product(("float64", "float32", "bfloat16"), (4, 5)):
             yield Form("torch", dtype, True, rank, rows=True)
+        libraries = [*([] if torch_first else [("numpy", "float64")]), ("torch", "float64"), ("torch", "float32")]
+        for heads, (library, dtype), rank in product(INSISTED, libraries, (4, 5)):
+            yield Form(library, dtype, True, rank, heads=heads)
 
     def _call(self, form: Form, x: np.ndarray, positions: np.ndarray) -> np.ndarray:
         return form.taken([self._once(form, part, positions) for part in form.given(x)], x.shape)

@@ -292,6 +292,26 @@ def test_another_order_of_axes_is_asked_and_excuses_nothing(name, count):
     assert any(law.broken for law in laws(f, head_dim=8)) == (count is not None)
 
 
+@pytest.mark.parametrize("heads", [1, 4, 6, 8])
+@pytest.mark.parametrize("count", [None, lambda n: n[::-1], lambda n: n + (len(n) == 1)])
+def test_a_number_of_heads_that_f_insists_on(heads, count):
+    bases = np.linspace(1e3, 1e5, heads)[:, None]
+    theta = torch.from_numpy(bases ** (-np.arange(4) / 4))
+
+    def f(x, n):
+        n = n if count is None else torch.as_tensor(count(n.numpy()).copy())
+        angles, (a, b) = n[None, :, None] * theta[:, None], x.chunk(2, -1)
+        if x.shape[-3] != heads:
+            raise ValueError(f"{heads} heads wanted")
+        return torch.cat((a * angles.cos() - b * angles.sin(), a * angles.sin() + b * angles.cos()), -1)
+
+    assert f"x (batch, heads={heads}, T, head_dim)" in fingerprint(f, head_dim=8).form
+    found = laws(f, head_dim=8, window=4096)
+    assert any(law.broken for law in found) == (count is not None)
+    said = f"as it takes heads={heads}" if heads == 1 else "heads, which have frequencies of their own"
+    assert count is not None or any(said in law.saw for law in found)  # many at once were not asked
+
+
 def test_an_answer_may_have_a_name_and_a_batch_is_no_text():
     assert fingerprint(lambda x, n: {"x": rotary()(x, n)}, head_dim=8).base == 10000.0
     assert not fingerprint(lambda x, n: rotary()(x.swapaxes(0, -2), n[: len(x)]).swapaxes(0, -2), head_dim=8).ok

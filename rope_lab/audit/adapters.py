@@ -378,7 +378,24 @@ def _by_names(call: Any, names: list[str], head_dim: int) -> Adapted | None:
                 if both(torch.ones(shape), torch.arange(4))[0].shape == shape:
                     return Adapted(lambda x, n: both(x, n)[0], head_dim)
         return None
-    return Adapted(lambda x, n: both(x, n)[0], head_dim, keys=lambda x, n: both(x, n)[1])
+    ask, said = _in_one_row(both, head_dim) if names[0] == at else (both, "")
+    return Adapted(lambda x, n: ask(x, n)[0], head_dim, keys=lambda x, n: ask(x, n)[1], about=said)
+
+
+def _in_one_row(both: Any, head_dim: int) -> tuple[Any, str]:
+    """The call of q and k, or one that gives tokens in one row, (T, heads * head_dim), where it takes those (vLLM)."""
+    import torch
+
+    def rows(x: Any, n: Any) -> Any:
+        turned = [both(row.transpose(0, 1).flatten(1), n) for row in tensor(x)]
+        return [torch.stack([y[i].view(x.shape[2], -1, head_dim).transpose(0, 1) for y in turned]) for i in (0, 1)]
+
+    same = torch.linspace(0.5, 1.5, head_dim).expand(1, 3, 4, head_dim).clone()
+    for ask, said in ((both, ""), (rows, "asked with tokens in one row, (T, heads * head_dim)")):
+        with suppress(Exception):  # what turns the same vector otherwise in another head reads it in another order
+            if bool((ask(same, torch.arange(4))[0].diff(dim=1).abs() < 1e-3).all()):
+                return ask, said
+    return both, ""
 
 
 def _with_module(found: Adapted, made: Any) -> Adapted:

@@ -304,6 +304,14 @@ def forms(fault=False):
         def forward(self, q, k, start_pos=0):
             return turned(q, start_pos), turned(k, start_pos + (fault and k.shape[-2] == 1))
 
+    class Packed(Offset):
+        def forward(self, positions, query, key):
+            def turn(x, n):
+                rows = x.reshape(len(positions), -1, 8).transpose(0, 1)
+                return in_torch(rotary())(rows, n).transpose(0, 1).reshape(x.shape)
+
+            return turn(query, positions), turn(key, positions + (fault and len(positions) == 1))
+
     class OfNumpy:
         def __init__(self, head_size):
             self.head_size = head_size
@@ -311,7 +319,7 @@ def forms(fault=False):
         def __call__(self, x, past_length=0):
             return rotary()(x, np.arange(x.shape[-2]) + (0 if fault else past_length))
 
-    kinds = (Offset, TokensFirst, Both, Alone, Placed, Ids, Named, BothFrom, OfNumpy)
+    kinds = (Offset, TokensFirst, Both, Alone, Placed, Ids, Named, BothFrom, Packed, OfNumpy)
     return {kind.__name__: kind for kind in kinds}
 
 

@@ -6,7 +6,6 @@ from typing import get_args
 
 import numpy as np
 
-from rope_lab.chapters.ch15_crope_tables.claims_crope import train_end
 from rope_lab.claims.ledger import claim
 from rope_lab.training.results import cards, intervals
 from rope_lab.training.results.intervals import along
@@ -206,7 +205,7 @@ def tied_remembers_less():
     held = _paper_runs("CRoPE QKV")
     if held is None:
         return "not attempted"
-    losses = {(c.setting, c.variant, c.seed): (train_end(c), c.loss()) for runs in held for c in runs}
+    losses = {(c.setting, c.variant, c.seed): (c.train_loss, c.loss()) for runs in held for c in runs}
     pairs = [(losses[corpus, "CRoPE QKV", seed], own) for (corpus, name, seed), own in losses.items() if name == "RoPE"]
     less = all(tied[0] > own[0] and tied[1] < own[1] for tied, own in pairs)
     return "reproduced" if less else "not reproduced"

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from fractions import Fraction
 from itertools import pairwise
-from statistics import fmean
 
 from rope_lab.claims.entry import Erratum
 from rope_lab.claims.ledger import claim
@@ -333,15 +332,9 @@ def negligible():
 
 
 def training_gap(found, variant: str, reference: str) -> intervals.Interval:
-    """Training loss at the end of the run: a difference paired by seed."""
-    one, other = ({card.seed: train_end(card) for card in found if card.variant == v} for v in (variant, reference))
+    """Training loss at the end of the run, one stage of the schedule: a difference paired by seed."""
+    one, other = ({card.seed: card.train_loss for card in found if card.variant == v} for v in (variant, reference))
     return intervals.interval(one[seed] - other[seed] for seed in sorted(one.keys() & other.keys()))
-
-
-def train_end(card: cards.Card) -> float:
-    """The mean training loss over the last tenth of the run, one stage of the schedule, in nats per token."""
-    losses = card.curve["train_loss"]
-    return fmean(losses[-max(1, len(losses) // 10) :])
 
 
 @claim(

@@ -16,6 +16,7 @@ import json
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, fields
 from pathlib import Path
+from statistics import fmean
 from typing import Any, Literal, get_args
 
 from rope_lab.errors import ArgumentError, FileError, RopeLabError, printable
@@ -66,6 +67,12 @@ class Card:
         if metric not in get_args(Metric):
             raise ValueError(f"metric: expected one of {', '.join(get_args(Metric))}, got {metric!r}")
         return float(getattr(self, metric)["loss"])
+
+    @property
+    def train_loss(self) -> float:
+        """The mean training loss over the last tenth of the run, in nats per token."""
+        losses = [loss for loss in self.curve["train_loss"] if loss is not None]
+        return fmean(losses[-max(1, len(losses) // 10) :])
 
     @property
     def setting(self) -> str:

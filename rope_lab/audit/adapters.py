@@ -315,13 +315,22 @@ def _module(Class: Any, head_dim: int, asked: int | None, layer_type: str | None
     try:
         found = _of_tables(made, Class, built, head_dim, axes, axis)
     except TargetError as error:
-        with suppress(RefusedError):  # it may turn x itself
-            if len(names) > 1 and names[0][:1] == "x" and names[1] in PLACES and Probe(made, head_dim=head_dim):
-                return _with_module(Adapted(made, head_dim), made)
+        if len(names) > 1 and names[0][:1] == "x" and names[1] in PLACES and _turns(made, head_dim):
+            return _with_module(Adapted(made, head_dim), made)
         raise refused or error from error
     if refused and found.axes == 1:  # the function beside it wants other tables than these
         raise refused
     return _with_module(found, made)
+
+
+def _turns(made: Any, head_dim: int) -> bool:
+    """Whether a module answers x and positions itself, with two tokens as among four: places of two axes do not."""
+    with suppress(RefusedError):
+        probe = Probe(made, head_dim=head_dim)
+        if probe.first is not None:
+            x, n, y = probe.first
+            return bool((abs(probe(x[..., 1:3, :], n[1:3]) - y[..., 1:3, :]) < 1e-2).all())
+    return False
 
 
 def _own_call(made: Any, names: list[str], head_dim: int, axis: int | None, about: str) -> Adapted | None:

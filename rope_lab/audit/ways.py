@@ -337,6 +337,9 @@ def whole_sequence_call(module: Any, names: list[str], *, head_dim: int, which: 
             y = call(sample, axis)
             if y.shape == sample.shape and np.ptp(y, axis=1).max() > SAME and np.ptp(y, axis=0).max() < SAME:
                 return partial(call, axis=axis)
+    with suppress(Exception):
+        if np.ptp(call(sample), axis=0).max() > SAME:  # its text lies along the first axis
+            return None
     return call if both else None
 
 

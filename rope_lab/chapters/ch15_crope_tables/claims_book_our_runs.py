@@ -169,7 +169,7 @@ def fast_planes():
 
 
 @claim(
-    "book.final-is-memory",
+    "book.final-against-best",
     statement=r"In our runs of the CRoPE paper's setting (GPT-2's tokenizer, no dropout, $10\,000$ steps), on "
     r"WikiText-2 and Penn Treebank, the final loss turns the order of the best one around: absolute positions end "
     r"below RoPE, and at their best lie above it, each by an interval that leaves zero out. Every model ends at least "
@@ -178,7 +178,7 @@ def fast_planes():
     correction=r"Stated after a look at the runs.",
     witness=r"Final and best losses of three seeds on each corpus, in chapter 15's table.",
 )
-def final_is_memory():
+def final_against_best():
     held = _paper_runs("absolute scaled")
     if held is None:
         return "not attempted"
@@ -193,7 +193,7 @@ def final_is_memory():
 
 
 @claim(
-    "book.tied-remembers-less",
+    "book.tied-overfits-less",
     statement=r"In the same runs the model with Q, K and V complex-linear ends above RoPE in training loss and below "
     r"it in validation loss, in every seed on both corpora.",
     verdict="empirical",
@@ -201,7 +201,7 @@ def final_is_memory():
     r"statement as it stands was made after a look at the runs. Of the best losses the seeds decide nothing.",
     witness=r"Training and final losses of three seeds on each corpus, in chapter 15's table.",
 )
-def tied_remembers_less():
+def tied_overfits_less():
     held = _paper_runs("CRoPE QKV")
     if held is None:
         return "not attempted"

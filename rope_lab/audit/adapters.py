@@ -372,8 +372,10 @@ def _by_names(call: Any, names: list[str], head_dim: int) -> Adapted | None:
     if q is None or (k is None and plain):  # f(x, positions) as it is
         return None
 
-    def both(x: Any, n: Any, batch: bool = at == "position_ids") -> Any:
-        given = {q: tensor(x), at: n[None] if batch else n} | ({} if k is None else {k: x.clone()})
+    def both(x: Any, n: Any) -> Any:
+        if at == "position_ids" and n.ndim == 1:
+            raise ValueError("position_ids are (batch, T)")
+        given = {q: tensor(x), at: n} | ({} if k is None else {k: x.clone()})
         answer = call(**given)
         answer = tuple(answer.values()) if isinstance(answer, dict) else answer
         return answer if isinstance(answer, tuple | list) else (answer,)
@@ -384,7 +386,8 @@ def _by_names(call: Any, names: list[str], head_dim: int) -> Adapted | None:
         sample = [(2, 3, 4, head_dim), (2, 4, head_dim), (2, 4, 3, head_dim)]
         for shape in sample:
             with suppress(Exception):
-                if both(torch.ones(shape), torch.arange(4))[0].shape == shape:
+                places = torch.arange(4).expand(*([2] if at == "position_ids" else []), 4)
+                if [y.shape for y in both(torch.ones(shape), places)] == [shape]:
                     return Adapted(lambda x, n: both(x, n)[0], head_dim)
         return None
     ask, said = _in_one_row(both, head_dim) if names[0] == at else (both, "")

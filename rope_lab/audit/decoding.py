@@ -461,19 +461,20 @@ class _Asked:
     def again(self, cuts: list[int]) -> tuple[Any, Any, Callable[[], str]]:
         """Reading and decoding after requests that ended, and one that was left in its middle.
 
-        The others share nothing with the text, the ends of its prompt, or the first half of it: by such a part a cache
-        of prompts may have been kept.
+        Each shares all of the prompt but one token: by a part that leaves out the first, the last or one in the
+        middle a cache of prompts may be kept. The last one's prompt begins with the whole prompt.
         """
         import torch
 
         right = self.base, self.decoded(self.text, cuts)
 
         def do(d: Any) -> Any:
-            for shared in ([], [0, cuts[0] - 1], [*range(cuts[0] // 2)]):
-                earlier = self.other.clone()
-                earlier[:, shared] = self.text[:, shared]
+            end = cuts[0]
+            for unlike in (0, end // 2, end - 1):
+                earlier = torch.cat((self.text[:, :end], self.other[:, end:]), 1)
+                earlier[:, unlike] = self.other[:, unlike]
                 _decode(d, earlier, cuts)
-            _extended(d, self.other[:, :5], d.begin())
+            _extended(d, self.text[:, : end + 1], d.begin())
             return d.read(self.text), _decode(d, self.text, cuts)
 
         found = self(do)

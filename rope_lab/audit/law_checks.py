@@ -329,7 +329,7 @@ def _rows_of_a_call(s: Subject) -> Finding:
     """Row i of a long call, and of a wide one, is what it is in a call of its own."""
     tried, left = "", []
     for p in _callables(s):
-        for name, x, at in _large_calls(s):
+        for name, x, at in _large_calls(s, rows=p.rows):
             axis = {"row": 2, "batch entry": 0, "head": 1}[name]
             if name == "head" and s.own_heads:  # their number may choose their frequencies
                 left.append("heads, which have frequencies of their own")
@@ -349,7 +349,8 @@ def _rows_of_a_call(s: Subject) -> Finding:
                 continue
             size, shape = x.shape[axis], "x".join(map(str, x.shape))
             if wrong:
-                return False, f"from {name} {wrong[0]} of a call of {size} on: {wrong[1]}", f"x ({shape})"
+                own = ", each at positions of its own" if at.ndim == 2 else ""
+                return False, f"from {name} {wrong[0]} of a call of {size}{own} on: {wrong[1]}", f"x ({shape})"
             if name == "row":
                 tried = tried or f"x ({shape})"
         if trouble := _of_some_size(s, p):
@@ -402,8 +403,11 @@ def _of_some_size(s: Subject, p: Probe) -> str:
     return ""
 
 
-def _large_calls(s: Subject) -> Iterable[tuple[str, np.ndarray, np.ndarray]]:
-    """List what is large, x, positions: a text in order, texts that restart, many heads, many entries of a batch."""
+def _large_calls(s: Subject, *, rows: bool) -> Iterable[tuple[str, np.ndarray, np.ndarray]]:
+    """List what is large, x, positions: a text in order, texts that restart, many heads, many entries of a batch.
+
+    With ``rows`` the entries of the batch stand at positions of their own, each.
+    """
     rng, d = np.random.default_rng(7), s.q.head_dim
     longest = next((n for n in LONG_CALLS if 4 * n * d <= ELEMENTS and _answers(s, n)), 0)
     if longest:
@@ -416,7 +420,8 @@ def _large_calls(s: Subject) -> Iterable[tuple[str, np.ndarray, np.ndarray]]:
         yield "row", x[:, :, :some], np.arange(some) % (s.reach + 1)
     at = s.fit(np.array([3, 0, 17, 40, 9]), top=40)
     size = 331 if 3 * WIDE * 331 * d <= ELEMENTS and longest >= 331 else 5  # in all more rows than 16 bits count
-    yield "batch entry", rng.normal(size=(WIDE, 3, size, d)), np.arange(size)[::-1] % (s.reach + 1)
+    places = np.arange(size)[::-1] + (np.arange(WIDE)[:, None] if rows else 0)
+    yield "batch entry", rng.normal(size=(WIDE, 3, size, d)), places % (s.reach + 1)
     yield "head", rng.normal(size=(1, WIDE, 5, d)), at
 
 
@@ -438,12 +443,13 @@ def _first_unlike(p: Probe, x: np.ndarray, at: np.ndarray, axis: int, allowed: f
     size, rng = x.shape[axis], np.random.default_rng(8)
     far, order = int(at.argmax()), rng.permutation(size)
     y = p(x, at)
-    mixed = p(np.take(x, order, axis), at[order] if axis == 2 else at)
+    placed = axis == 2 or at.ndim == 2  # each part has positions of its own
+    mixed = p(np.take(x, order, axis), at[order] if placed else at)
 
     def small(i: int, x: np.ndarray, y: np.ndarray, at: np.ndarray) -> float:
         """Return how far part i is from its answer in a call of its own, which reaches as far as the large one."""
         parts = [i, far] if axis == 2 else [i] if axis == 0 else [i, (i + 1) % size, (i + 2) % size]
-        alone = p(np.take(x, parts, axis), at[parts] if axis == 2 else at)
+        alone = p(np.take(x, parts, axis), at[parts] if placed else at)
         return float(np.abs(np.take(alone, 0, axis) - np.take(y, i, axis)).max())
 
     edges = [2**k + c for k in range(13) for c in (-1, 0, 1)]

@@ -59,12 +59,12 @@ class Form:
     dtype: str  # of x
     whole: bool  # positions as integers; else as floats
     rank: int  # of `RANKS`
-    rows: bool = False  # positions (batch, T), the same in each row
+    rows: bool = False  # positions (batch, T)
     heads: int = 0  # that f takes at a time, where it takes no other number
 
     def __str__(self) -> str:
         floats = "float64" if self.dtype == "float64" else "float32"
-        shape = " (batch, T), all rows alike" if self.rows else ""
+        shape = " (batch, T)" if self.rows else ""
         whole = "int64" if self.whole else floats
         x = SHAPES[self.rank].replace("heads", f"heads={self.heads}" if self.heads else "heads")
         return f"{self.backend} {self.dtype}, x {x}, positions {whole}{shape}"
@@ -94,8 +94,9 @@ class Form:
 class Probe:
     """A callable ``f(x, positions)``, tried in the usual forms and then always called in the first that works.
 
-    Called with x (batch, heads, T, head_dim) and T positions it returns float64 of the same shape. ``form`` says how f
-    is called, ``dtype`` what f returns, and ``remarks`` what f did besides: that it writes into its arguments.
+    Called with x (batch, heads, T, head_dim) and T positions it returns float64 of the same shape; where ``rows`` is
+    true, also with positions (batch, T). ``form`` says how f is called, ``dtype`` what f returns, and ``remarks`` what
+    f did besides: that it writes into its arguments.
 
     Raises:
         RefusedError: If f gives no answer that can be used, when it is called or already here. An error that f raises
@@ -132,6 +133,11 @@ class Probe:
     def heads(self) -> int:
         """The number of heads that f takes, where it takes no other; else 0."""
         return self._form.heads
+
+    @property
+    def rows(self) -> bool:
+        """Whether f takes positions of each entry of a batch."""
+        return self._form.rows
 
     def narrowed(self) -> "list[Probe]":
         """Probes that call f with numbers of fewer bits: one for each such dtype, the narrowest first."""
@@ -252,7 +258,7 @@ def _hand_over(form: Form, x: np.ndarray, positions: np.ndarray) -> tuple[Any, A
     if form.backend == "numpy":
         given = x.astype(form.dtype)
         at = positions.astype(np.int64 if whole else np.float64)
-        return given, np.tile(at, (len(x), 1)) if form.rows else at, given.astype(np.float64)
+        return given, np.tile(at, (len(x), 1)) if form.rows and at.ndim == 1 else at, given.astype(np.float64)
     import torch
 
     floats = torch.float64 if form.dtype == "float64" else torch.float32
@@ -260,7 +266,7 @@ def _hand_over(form: Form, x: np.ndarray, positions: np.ndarray) -> tuple[Any, A
     if x.ndim == 4 and not x.flags.c_contiguous and x.swapaxes(1, 2).flags.c_contiguous:
         tensor = tensor.transpose(1, 2).contiguous().transpose(1, 2)  # a view, as behind the projection of a layer
     places = torch.tensor(positions, dtype=torch.int64 if whole else floats)
-    return tensor, places.repeat(len(x), 1) if form.rows else places, _plain(tensor).copy()
+    return tensor, places.repeat(len(x), 1) if form.rows and places.ndim == 1 else places, _plain(tensor).copy()
 
 
 def _answer(given: Any) -> Any:
@@ -284,9 +290,9 @@ def _take_back(form: Form, answer: Any, shape: tuple[int, ...], positions: np.nd
         raise RefusedError(f"returned dtype {dtype}, expected {form.dtype}")
     y = _plain(answer).astype(np.float64)
     tokens = y.transpose(np.argsort(ORDERS[form.rank])) if form.rank in ORDERS else y
-    broken = ~np.isfinite(tokens).reshape(-1, len(positions), y.shape[-1]).all(axis=(0, 2))
+    broken = ~np.isfinite(tokens).reshape(-1, positions.shape[-1], y.shape[-1]).all(axis=(0, 2))
     if broken.any():
-        raise RefusedError(f"returned NaN or infinity at position {positions[broken][0]:g}")
+        raise RefusedError(f"returned NaN or infinity at position {positions[..., broken].flat[0]:g}")
     return y, dtype
 
 

@@ -26,6 +26,7 @@ def test_the_index_has_each_symptom():
     assert {heading for *_, heading in CALLED} <= {row["heading"] for row in rows()}
 
 
+@pytest.mark.deep(keep=3)
 @pytest.mark.parametrize(
     ("name", "heading"),
     [

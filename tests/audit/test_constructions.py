@@ -123,6 +123,7 @@ def test_what_builds_tables_and_what_calls_it_is_in_the_inventory(other):
     assert names == ["AxesPosEmbed", "PairPosEmbed", "KernelRotary", "precompute_freqs_cis", "compute_rope_2d"]
 
 
+@pytest.mark.deep
 def test_the_part_of_each_axis_is_that_of_the_model_beside(other):
     seen = audit(f"{other}:AxesPosEmbed")
     assert [len(axis.planes) for axis in seen.axes] == [4, 2, 2]
@@ -141,6 +142,7 @@ def test_a_setting_goes_before_what_a_model_says(other):
     assert wrong.skipped == "axis: expected a number below 3, got 3: it has 3 axes"
 
 
+@pytest.mark.deep
 def test_a_block_of_patches_is_asked_along_each_side(other):
     seen = audit(f"{other}:BlockPosEmbed")
     assert [len(axis.planes) for axis in seen.axes] == [4, 2, 2]
@@ -165,6 +167,7 @@ def test_a_function_that_builds_complex_tables(other):
     assert seen.ok
 
 
+@pytest.mark.deep
 def test_a_function_that_builds_tables_of_rows_and_columns(other):
     seen = audit(f"{other}:compute_rope_2d", head_dim=16)
     assert [(len(axis.planes), axis.base) for axis in seen.axes] == [(4, 100.0), (4, 100.0)]

@@ -56,7 +56,7 @@ MISCOUNTED = {
 }
 
 
-@pytest.mark.deep(keep=3)
+@pytest.mark.deep(keep=1)
 @pytest.mark.parametrize("name", MISCOUNTED)
 def test_a_counter_that_is_off_is_found_and_the_places_named(name):
     start, what, cause = MISCOUNTED[name]
@@ -69,7 +69,7 @@ def test_a_counter_that_is_off_is_found_and_the_places_named(name):
     assert row.off > 1e-3
 
 
-@pytest.mark.deep(keep=1)
+@pytest.mark.deep
 @pytest.mark.parametrize("dtype", [torch.float32, torch.bfloat16, torch.float64])
 def test_in_every_precision(dtype):
     assert not ask(miscounting(lambda s, t: s + (t == 1)).to(dtype)).ok
@@ -79,7 +79,7 @@ def test_in_every_precision(dtype):
     assert seen.row["ok"]
 
 
-@pytest.mark.deep(keep=3)
+@pytest.mark.deep(keep=1)
 @pytest.mark.parametrize(
     "settings",
     [
@@ -125,6 +125,7 @@ def with_caches(kind):
     return Model(gpt().config)
 
 
+@pytest.mark.deep
 def test_a_rollback_that_leaves_something():
     assert wrong(ask(with_caches(Kept))) == {"after a rollback": STILL_SEEN}
     assert wrong(ask(with_caches(CountsOn))) == {"after a rollback": "places count on behind the dropped tokens"}
@@ -163,6 +164,7 @@ class Drifting(GPT):
         return super().forward(tokens, **more) * (1 + 0.1 * (self.requests > 1))
 
 
+@pytest.mark.deep
 def test_an_earlier_request_that_changes_reading():
     seen = ask(Drifting(gpt().config))
     assert "changes reading and decoding" in wrong(seen)["after another request"]
@@ -182,6 +184,7 @@ class Blind(GPT):
         return logits.flip(1).cumsum(1).flip(1) if self.ahead else super().forward(tokens)
 
 
+@pytest.mark.deep
 def test_what_a_call_sees():
     assert "the cache is not read" in wrong(ask(Blind(gpt().config, ahead=False)))[PROMPT]
     seen = wrong(ask(Blind(gpt().config, ahead=True)))
@@ -228,7 +231,7 @@ class Foreign(nn.Module):
         return SimpleNamespace(logits=logits, past_key_values=past)
 
 
-@pytest.mark.deep(keep=3)
+@pytest.mark.deep(keep=1)
 @pytest.mark.parametrize(
     ("fault", "what", "cause"),
     [
@@ -244,6 +247,7 @@ def test_faults_of_what_is_called_as_transformers_are(fault, what, cause, settin
     assert seen[what] == cause
 
 
+@pytest.mark.deep(keep=1)
 @pytest.mark.parametrize("settings", [{}, {"positions": "absolute"}])
 def test_what_is_called_as_transformers_are_is_blamed_for_nothing(settings):
     assert ask(Foreign(**settings)).verdict == "decodes as it reads"
@@ -265,6 +269,7 @@ class Mine:
         return self.model(tokens, caches=cache), cache
 
 
+@pytest.mark.deep
 def test_a_decoder_of_the_callers_own():
     seen = decoding_test(Mine(gpt()), length=16, name="mine")
     assert seen.ok
@@ -300,6 +305,7 @@ def writes(extend, tokens, cache):
     return answer
 
 
+@pytest.mark.deep
 def test_batches_large_chunks_and_tokens_that_are_written_into():
     assert wrong(decoding_test(Faulty(first_row))) == {"a batch of two": "not as each alone: row 1 of the batch"}
     assert [*wrong(decoding_test(Faulty(no_large_chunks)))] == ["300 tokens in large chunks"]
@@ -351,11 +357,12 @@ class Prompts(Single):
         return answer
 
 
-@pytest.mark.parametrize("part", [slice(1), slice(-1, None), slice(4), slice(0)])
+@pytest.mark.deep(keep=2)
+@pytest.mark.parametrize("part", [slice(1), slice(-1, None), slice(4), slice(-3, None), slice(0)])
 def test_prompts_that_are_taken_for_another(part):
     assert ask(Prompts(slice(None))).ok
     seen = wrong(ask(Prompts(part)))["after another request"]
-    assert "an earlier request leaves something" in seen or "logits (1, 4, 32) for tokens (1, 5)" in seen
+    assert "an earlier request leaves something" in seen or "for tokens (1, " in seen
 
 
 class Forgetful(nn.Module):
@@ -396,6 +403,7 @@ def test_what_cannot_be_asked():
         ask(nn.Linear(2, 2))
 
 
+@pytest.mark.deep(keep=1)
 @pytest.mark.parametrize("family", ["llama", "gemma3_text"])
 def test_families_of_transformers(family):
     pytest.importorskip("transformers")
@@ -404,6 +412,7 @@ def test_families_of_transformers(family):
     assert sum(bool(row.refused) for row in seen.rows) == 0
 
 
+@pytest.mark.deep
 def test_a_window_shorter_than_the_text_is_no_fault():
     transformers = pytest.importorskip("transformers")
     small = tiny_model("mistral").config.to_dict() | {"sliding_window": 6}

@@ -23,6 +23,7 @@ from tests.audit.implementations import HOSTILE, MISCOUNTED, frequencies, from_t
 LAYOUTS = {"interleaved": "interleaved", "half": "half-split"}
 
 
+@pytest.mark.deep
 @given(
     layout=st.sampled_from(sorted(LAYOUTS)),
     base=st.floats(2.0, 1e8),
@@ -272,10 +273,11 @@ ORDERS = {  # whether f takes x and n so, and how the axes of x lie
     "x (T, head_dim)": (lambda x, n: x.shape[:-1] == n.shape, (0, 1)),
     "x (T, batch, heads, head_dim)": (lambda x, n: x.ndim == 4 and len(x) == len(n), (1, 2, 0, 3)),
     "x (T, heads, head_dim)": (lambda x, n: x.ndim == 3 and len(x) == len(n), (1, 0, 2)),
-    "positions int64 (batch, T), all rows alike": (lambda x, n: n.shape == (len(x), x.shape[-2]), (0, 1, 2, 3)),
+    "positions int64 (batch, T)": (lambda x, n: n.shape == (len(x), x.shape[-2]), (0, 1, 2, 3)),
 }
 
 
+@pytest.mark.deep(keep=6)
 @pytest.mark.parametrize("name", ORDERS)
 @pytest.mark.parametrize("count", [None, lambda n: n // 2 * 2, lambda n: n[::-1], lambda n: n * (len(n) > 1)])
 def test_another_order_of_axes_is_asked_and_excuses_nothing(name, count):
@@ -284,14 +286,32 @@ def test_another_order_of_axes_is_asked_and_excuses_nothing(name, count):
     def f(x, n):
         if not takes(x, n):
             raise ValueError("another order wanted")
-        n = n[0] if n.ndim > 1 else n
-        return rotary()(x.transpose(order), n if count is None else count(n)).transpose(np.argsort(order))
+        if n.ndim > 1:
+            return np.stack([turned(row, own) for row, own in zip(x, n, strict=True)])
+        return turned(x.transpose(order), n).transpose(np.argsort(order))
+
+    def turned(x, n):
+        return rotary()(x, n if count is None else count(n))
 
     seen = fingerprint(f, head_dim=8)
     assert name in seen.form
     assert any(law.broken for law in laws(f, head_dim=8)) == (count is not None)
 
 
+@pytest.mark.parametrize("used", [lambda n: n, lambda n: n[:1], lambda n: n[::-1]])
+def test_each_entry_of_a_batch_is_turned_by_its_own_positions(used):
+    def f(x, n):
+        if n.shape != (len(x), x.shape[-2]):
+            raise ValueError("positions (batch, T) wanted")
+        return np.stack([rotary()(row, own) for row, own in zip(x, np.broadcast_to(used(n), n.shape), strict=True)])
+
+    said = [str(law) for law in laws(f, head_dim=8) if law.broken]
+    right = np.array_equal(used(np.array([[0, 1], [5, 6]])), [[0, 1], [5, 6]])
+    assert right == (not said)
+    assert right or "positions of its own" in said[0]
+
+
+@pytest.mark.deep(keep=3)
 @pytest.mark.parametrize("heads", [1, 4, 6, 8])
 @pytest.mark.parametrize("count", [None, lambda n: n[::-1], lambda n: n + (len(n) == 1)])
 def test_a_number_of_heads_that_f_insists_on(heads, count):

@@ -198,7 +198,7 @@ def test_the_list_of_a_schedule_is_named_by_its_own_name_with_its_settings(name,
     assert found.origin == pytest.approx(base, rel=1e-4)
 
 
-@pytest.mark.deep(keep=6)
+@pytest.mark.deep(keep=2)
 @pytest.mark.parametrize("name", MADE)
 def test_a_rotation_made_with_a_schedule_is_called_by_its_name(name):
     schedule, base = MADE[name]
@@ -208,6 +208,7 @@ def test_a_rotation_made_with_a_schedule_is_called_by_its_name(name):
     assert seen.scheme in str(seen)
 
 
+@pytest.mark.deep(keep=2)
 @pytest.mark.parametrize("name", BY_SETTINGS)
 def test_with_its_configuration_a_list_is_named_that_no_list_alone_tells(name):
     schedule, made, words = BY_SETTINGS[name]

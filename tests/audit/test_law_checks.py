@@ -26,13 +26,14 @@ SMALL = {  # a mistake -> the law with a small tolerance for it
 }
 
 
+@pytest.mark.deep(keep=3)
 @pytest.mark.parametrize("name", SMALL)
 def test_a_small_mistake_is_seen(name):
     f, law = SMALL[name]
     assert not asked(f, law).ok
 
 
-@pytest.mark.deep(keep=3)
+@pytest.mark.deep(keep=1)
 @pytest.mark.parametrize(
     "name", ["linear", "isometry", "identity at zero", "group law", "inverse", "cached decoding", "long positions"]
 )
@@ -145,7 +146,7 @@ STATE = {  # what stays behind -> the law of state that sees it, and what it say
 }
 
 
-@pytest.mark.deep(keep=3)
+@pytest.mark.deep(keep=1)
 @pytest.mark.parametrize("name", STATE)
 def test_each_way_of_remembering_is_seen(name):
     made, law, words = STATE[name]
@@ -199,6 +200,7 @@ def test_control_a_sound_one_has_no_axis_to_name():
     assert diagnose_axis(Probe(rotary(), head_dim=4), X, AT, tolerance=1e-6) is None
 
 
+@pytest.mark.deep
 def test_what_is_expected_is_compared_to_five_digits_and_for_q_and_k():
     base = {"base": 10000.0}
     for other, ok in ((10000.0, True), (10005.0, False)):

@@ -210,7 +210,7 @@ def test_a_llama_of_transformers():
     assert (rotary.expected, broken(rotary)) == ({"rotated_dims": 16, "base": 5e5}, [])
 
 
-@pytest.mark.deep(keep=1)  # tests/audit/test_adapters.py asks the other kind
+@pytest.mark.deep  # tests/audit/test_adapters.py asks the other kind
 @pytest.mark.parametrize(("kind", "base", "width"), [("sliding_attention", 1e4, 256), ("full_attention", 1e6, 128)])
 def test_gemma_4_has_two_lists_and_two_widths(kind, base, width):
     from transformers.models.gemma4 import modeling_gemma4
@@ -233,6 +233,7 @@ def shape(lines):
     return [line.split("off by")[0].split("moves by")[0].split("residual")[0].split("error")[0][:40] for line in lines]
 
 
+@pytest.mark.deep
 def test_the_stored_example_is_what_is_measured():
     then, now = llama_example(), measure()
     assert [law[:2] for law in then["laws"]] == [law[:2] for law in now["laws"]]

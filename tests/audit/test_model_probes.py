@@ -32,6 +32,7 @@ def test_our_own_model():
 YARN = {"rope_type": "yarn", "factor": 4.0, "original_max_position_embeddings": 512, "rope_theta": 10000.0}
 
 
+@pytest.mark.deep(keep=1)
 @pytest.mark.parametrize(
     ("rule", "words"),
     [(YARN, "Yarn(factor=4, window=512), from base 10000"), (None, "base 10000"), ({"rope_type": "new"}, "no single")],
@@ -138,6 +139,7 @@ def test_families_by_what_they_do(family):
         assert [name.partition(":")[2] for name in layer.functions] == [function]
 
 
+@pytest.mark.deep
 def test_norms_before_and_after_and_a_layer_without_rotation():
     pytest.importorskip("transformers")
     before, after = model_probe(tiny_model("qwen3")), model_probe(tiny_model("llama4_text"))
@@ -148,6 +150,7 @@ def test_norms_before_and_after_and_a_layer_without_rotation():
     assert "layer 3: no rotation" in str(after)
 
 
+@pytest.mark.deep
 def test_a_layer_in_which_nothing_was_seen_to_meet_is_not_called_still():
     """The last layer of DeepSeek-V4 turns queries and compressed keys, in a product that this test does not know."""
     pytest.importorskip("transformers")
@@ -157,6 +160,7 @@ def test_a_layer_in_which_nothing_was_seen_to_meet_is_not_called_still():
     assert seen.layers[3].words == ("no queries and keys were seen to meet",)
 
 
+@pytest.mark.deep
 def test_only_norms_that_queries_or_keys_pass_are_named():
     """In diffllama a norm stands behind the attention, as narrow as a head; zaya has one in the router of its MLP."""
     pytest.importorskip("transformers")
@@ -191,6 +195,7 @@ IN_EACH_RUN = [
 ]
 
 
+@pytest.mark.deep(keep=3)
 @pytest.mark.parametrize("family", sampled([row["model"] for row in probe_results()["rows"]], IN_EACH_RUN))
 def test_every_family_has_the_committed_row(family, monkeypatch):
     pytest.importorskip("transformers")

@@ -83,6 +83,7 @@ def theta(width):
     return 100.0 ** (-torch.arange(0, width, 2).double() / width)
 
 
+@pytest.mark.deep(keep=3)
 @pytest.mark.parametrize("name", DIFFERENT + LENGTHS)
 def test_a_planted_fault_is_found_in_its_layer(name):
     seen = shift_test(planted(MISTAKES[name]), shifts=SHIFTS)
@@ -113,6 +114,7 @@ def test_a_layer_whose_queries_never_move_is_told_from_a_relative_one(name):
     assert [layer.turns for layer in seen.layers] == [False, True, False]
 
 
+@pytest.mark.deep(keep=4)
 @pytest.mark.parametrize("name", LAWFUL)
 def test_what_a_shift_cannot_see_is_blamed_for_nothing(name):
     seen = shift_test(planted(MISTAKES[name]), shifts=SHIFTS)
@@ -246,6 +248,7 @@ FAMILIES = {
 }
 
 
+@pytest.mark.deep(keep=1)
 @pytest.mark.parametrize("family", sampled([row["model"] for row in shift_results()["rows"]], FAMILIES))
 def test_every_family_moves_as_the_committed_row_says(family):
     pytest.importorskip("transformers")

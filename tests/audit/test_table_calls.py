@@ -81,7 +81,7 @@ def broken(seen):
     return {law.name for law in seen.laws if not law.ok and not law.caution}
 
 
-@pytest.mark.deep(keep=6)
+@pytest.mark.deep(keep=3)
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize(
     ("width", "layout", "about"),
@@ -103,7 +103,7 @@ def test_tables_alone(way, width, layout, about, examined):
     assert (print_.precision, seen.about) == ("float32", about)
 
 
-@pytest.mark.deep(keep=6)  # each way, text and kind, not all of them with each other
+@pytest.mark.deep(keep=3)  # each way, text and kind, not all of them with each other
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize(
     ("layout", "text", "changes"),
@@ -147,12 +147,14 @@ MISTAKES = [
 ]
 
 
+@pytest.mark.deep(keep=2)
 @pytest.mark.parametrize(("name", "text", "change"), MISTAKES, ids=[name for name, *_ in MISTAKES])
 def test_mistakes_of_the_gallery_are_found_by_the_law_that_it_names(name, text, change, examined):
     (mistake,) = [mistake for mistake in GALLERY if mistake.name == name]
     assert mistake.caught_by in broken(examined(text, change))
 
 
+@pytest.mark.deep
 def test_what_was_done_with_the_tables_is_printed(examined, capsys, monkeypatch):
     monkeypatch.setattr(audit_commands, "Auditor", Here)
     examined(CLASS)

@@ -32,6 +32,7 @@ def answered(name, **options):
     return seen
 
 
+@pytest.mark.deep
 def test_a_class_for_images_is_asked_itself_and_not_the_class_for_text():
     seen = answered("OwnVisionRotaryEmbedding")
     assert seen.fingerprint.head_dim == 24
@@ -41,6 +42,7 @@ def test_a_class_for_images_is_asked_itself_and_not_the_class_for_text():
     assert seen.ok
 
 
+@pytest.mark.deep
 def test_one_axis_is_a_setting():
     seen = answered("OwnVisionRotaryEmbedding", axis=0)
     assert (seen.fingerprint.rotated_dims, seen.fingerprint.base) == (12, 10000.0)
@@ -66,6 +68,7 @@ def test_a_given_configuration_counts():
     assert seen.about.startswith("TextConfig as the given configuration sets it")
 
 
+@pytest.mark.deep
 def test_planes_of_one_list_shared_out_over_axes():
     seen = answered("OwnSectionsRotaryEmbedding")
     assert [axis.planes for axis in seen.axes] == [(0, 3, 6), (1, 4, 7), (2, 5)]
@@ -73,6 +76,7 @@ def test_planes_of_one_list_shared_out_over_axes():
     assert answered("OwnSectionsRotaryEmbedding", axis=1).fingerprint.base == 500000.0
 
 
+@pytest.mark.deep
 def test_each_kind_of_layer_has_its_answer():
     target = "own_family:OwnLayersRotaryEmbedding"
     assert audit(target).skipped.startswith("layer_type: expected one of near, far, got None")
@@ -208,6 +212,7 @@ def pictures_library(tmp_path, monkeypatch):
         yield write(PICTURES)
 
 
+@pytest.mark.deep
 def test_a_picture_is_asked_by_its_rows_and_columns(pictures):
     seen = audit(f"{pictures}:PictureRotary", head_dim=16)
     assert seen.ok
@@ -218,6 +223,7 @@ def test_a_picture_is_asked_by_its_rows_and_columns(pictures):
     assert min(map(min, one.fingerprint.pairs)) == 8
 
 
+@pytest.mark.deep
 def test_a_size_that_sets_the_angles_is_said(pictures):
     seen = audit(f"{pictures}:EdgesRotary", head_dim=16)
     assert "whose size sets the angles" in seen.about
@@ -231,6 +237,7 @@ def test_more_than_half_a_turn_between_two_patches_is_refused(pictures):
     )
 
 
+@pytest.mark.deep
 def test_sines_first_and_as_many_axes_as_the_head_has_room_for(pictures):
     seen = audit(f"{pictures}:CoordinatesRotary", head_dim=64)
     assert [len(axis.planes) for axis in seen.axes] == [10, 10, 10]
@@ -239,6 +246,7 @@ def test_sines_first_and_as_many_axes_as_the_head_has_room_for(pictures):
     assert {law.name for law in seen.laws if law.broken} == set()
 
 
+@pytest.mark.deep
 def test_a_number_of_axes_that_nobody_says_is_two_and_is_said(pictures):
     seen = audit(f"{pictures}:CountedRotary", head_dim=64)
     assert [len(axis.planes) for axis in seen.axes] == [10, 10]
@@ -246,6 +254,7 @@ def test_a_number_of_axes_that_nobody_says_is_two_and_is_said(pictures):
     assert len(audit(f"{pictures}:CountedRotary", head_dim=64, ndim=3).axes) == 3
 
 
+@pytest.mark.deep
 def test_cosines_first_for_a_function_that_takes_sines_first(pictures):
     """Exchanged, all would turn by a quarter at position 0; either order of the pictures is told by that."""
     both = [audit(f"{pictures}:{name}Rotary", head_dim=64).fingerprint for name in ("Exchanged", "Coordinates")]

@@ -27,6 +27,7 @@ def warnings(capfd) -> list[str]:
     return [line for line in capfd.readouterr().err.splitlines() if " WARNING: " in line]
 
 
+@pytest.mark.deep
 @pytest.mark.slow
 def test_a_failed_build_stays_failed(pages, capfd, monkeypatch):
     monkeypatch.setenv("PYTHONPATH", os.pathsep.join((str(pages), *sys.path)))

@@ -99,6 +99,7 @@ def test_an_unchanged_book_is_not_built_again(book, capsys, monkeypatch):
     assert len(calls) == 2
 
 
+@pytest.mark.deep
 def test_every_executed_page_of_this_book_uses_a_module_of_ours():
     for page in page_inputs.executed_pages(ROOT):
         assert page_inputs.inputs_of(page, ROOT), page

@@ -59,6 +59,7 @@ def test_verify_speaks_json_and_nothing_else():
     assert all(row["ok"] is True and row["control_rejected"] is True for row in rows)
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("changes", [{"control": 1}, {"holds": 2}])
 @pytest.mark.usefixtures("room")
 def test_verify_names_what_fails(changes):
@@ -156,6 +157,7 @@ def test_the_command_starts_light():
     assert done.stdout.strip() == "[]"
 
 
+@pytest.mark.deep
 def test_a_terminal_without_unicode_loses_a_sign_and_nothing_else():
     code = "from rope_lab.cli import main; main()"
     narrow = {**os.environ, "PYTHONIOENCODING": "ascii", "COLUMNS": "30"}  # columns end in an ellipsis

@@ -97,6 +97,7 @@ cli.main()
 """
 
 
+@pytest.mark.deep
 def test_a_bug_shows_its_traceback():
     """A ValueError of ours, a RuntimeError of torch and an OSError that no user caused."""
     done = subprocess.run(

@@ -92,6 +92,7 @@ def without_extras(server, tmp_path):
     return lambda code: server(code, tmp_path)
 
 
+@pytest.mark.deep(keep=2)
 @pytest.mark.parametrize("name", ["algebra", "nn", "audit", "claims", "training.results", "errors", "cli"])
 def test_the_core_needs_no_extra(name, without_extras):
     done = without_extras(EVERY_MODULE.format(name=f"rope_lab.{name}"))
@@ -114,6 +115,7 @@ def test_control_what_an_extra_is_for_does_not_load_without_it(name, missing, wi
     assert f"No module named '{missing}" in done.stderr
 
 
+@pytest.mark.deep(keep=1)
 @pytest.mark.parametrize(
     "arguments",
     [["verify", "blog.props"], ["audit", "rope_lab.audit.gallery:right"], ["results", "placements"], ["--help"]],
@@ -123,6 +125,7 @@ def test_a_command_of_the_core_runs(arguments, without_extras):
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.deep(keep=1)
 @pytest.mark.parametrize("arguments", [["data", "list"], ["data", "get", "ptb"], ["train", "--set", "steps=1"]])
 def test_a_command_that_needs_an_extra_names_it(arguments, without_extras):
     done = without_extras(COMMAND.format(arguments=arguments))
@@ -140,10 +143,12 @@ def test_another_missing_module_shows_its_traceback(tmp_path):
     assert "No module named 'scipy" in done.stderr
 
 
+@pytest.mark.deep
 def test_the_command_knows_the_extras():
     assert {(module, extra) for extra in ("lab", "train") for module in EXTRAS[extra]} == set(cli.EXTRAS.items())
 
 
+@pytest.mark.deep
 def test_no_extra_repeats_the_core():
     core = {re.split(r"[<>=!~ ]", line)[0].replace("-", "_") for line in PROJECT["dependencies"]}
     assert not core & set.union(*EXTRAS.values())

@@ -32,6 +32,7 @@ def told(page):
     return found
 
 
+@pytest.mark.deep(keep=1)
 @pytest.mark.parametrize("page", PAGES)
 @pytest.mark.filterwarnings("ignore")  # of cells that draw
 def test_a_page_shows_what_its_code_prints(page):

@@ -314,6 +314,7 @@ def loaded_by(statement):
     return {name.partition(".")[0] for name in done.stdout.split()}
 
 
+@pytest.mark.deep
 def test_the_package_is_light():
     """It loads nothing but itself and the standard library; the parts load what they need when they are named."""
     assert loaded_by("import rope_lab") <= {"rope_lab"} | sys.stdlib_module_names

@@ -126,7 +126,7 @@ def test_every_night_runs_every_part():
 def test_no_file_of_tests_is_lost_between_the_lanes():
     """The lanes of .ci/run are each other's complement; the second names the folders that a browser's tests lie in."""
     first, second = re.findall(r"ARGS='(.*)'", (ROOT / ".ci" / "run").read_text(encoding="utf-8"))
-    assert first == '-n 2 -m "not site"'
+    assert first == '-n 1 -m "not site"'
     assert second == f"-m site {' '.join(conftest.SITE)}"
     files = {path.relative_to(ROOT).parts[1] for path in ROOT.glob("tests/**/test_*.py")}
     loose = {name for name in files if name.endswith(".py")}

@@ -27,6 +27,7 @@ def test_a_row_is_whole(row):
     assert isinstance(row["seen"], date)
 
 
+@pytest.mark.deep(keep=20)
 @named
 def test_the_test_of_a_row_shows_what_it_says(row):
     assert re.search(row["sees"], printed(row["test"]))

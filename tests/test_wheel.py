@@ -121,6 +121,7 @@ def test_the_wheel_holds_every_file_of_the_package(wheel):
     assert held == {str(path) for path in house.files(ROOT) if path.parts[0] == "rope_lab"}
 
 
+@pytest.mark.deep
 def test_every_module_and_the_model_load_from_the_wheel(reader, tmp_path):
     code = EVERY_MODULE.format(name="rope_lab") + "from rope_lab.story import load_story\nload_story()"
     run = subprocess.run([reader, "-Ic", code], check=False, capture_output=True, cwd=tmp_path)
@@ -174,6 +175,7 @@ def what_pip_would_install(wheel: Path, python: Path, report: Path) -> set[str]:
     return {item["metadata"]["name"].lower() for item in json.loads(report.read_text())["install"]}
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("release", sampled(COLAB, ["oldest"]))
 def test_installing_over_colab_changes_neither_torch_nor_numpy(release, wheel, tmp_path):
     installed = what_pip_would_install(wheel, pretend(tmp_path / "colab", COLAB[release]), tmp_path / "report.json")

@@ -36,6 +36,7 @@ def asked(page: Path) -> list[str]:
     return code[: last + 1]
 
 
+@pytest.mark.deep(keep=1)
 @pytest.mark.usefixtures("without")
 @pytest.mark.parametrize(
     ("page", "says"),

@@ -15,6 +15,7 @@ def test_number(number, worker_id, tmp_path):
 """
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(("mark", "workers"), [('@pytest.mark.xdist_group("one")', 1), ("", 2)])
 def test_a_group_is_run_by_one_worker_and_others_by_all(tmp_path, mark, workers):
     (tmp_path / "test_numbers.py").write_text(TESTS.format(mark=mark))

@@ -75,6 +75,7 @@ def test_a_published_file(row):
     assert file == row["file"]  # nothing is written into the caller's file
 
 
+@pytest.mark.deep(keep=6)
 @pytest.mark.parametrize("family", sampled(sorted(k for k in families()["families"]), SAMPLE))
 def test_every_family_s_own_file_in_three_forms(family):
     """As saved, without RoPE keys, and as before transformers 5: as its class reads it, or refused with a way on."""
@@ -87,6 +88,7 @@ def test_every_family_s_own_file_in_three_forms(family):
         assert said != "refused" or ("expected " in why and ("; " in why or "no rotary" in why)), f"{form}: {why}"
 
 
+@pytest.mark.deep(keep=1)
 @pytest.mark.parametrize("family", sampled(sorted(families()["families"]), ("dbrx", "gemma4_text", "granite_swa")))
 def test_every_family_s_changed_files(family):
     """A file with one thing changed, as files of readers are: as its class reads it, or refused."""
@@ -302,6 +304,7 @@ def test_a_whole_configuration_object_with_a_kind_of_layer(family):
             rope_settings(config, layer_type="banana")
 
 
+@pytest.mark.deep
 def test_a_file_is_read_in_milliseconds_and_the_table_when_it_is_needed():
     code = "import rope_lab.nn.rotary; from rope_lab.algebra.hf_rope import families as f; assert not f.cache_info()[3]"
     subprocess.run([sys.executable, "-c", code], check=True, timeout=120)

@@ -48,7 +48,7 @@ def test_the_numbers_of_llama_3_are_those_of_its_released_configuration():
     assert SCALINGS["Llama-3 scaling"] == {"rope_type": "llama3"} | released
 
 
-@pytest.mark.deep(keep=1)
+@pytest.mark.deep
 @pytest.mark.parametrize("kind", SCALINGS)
 def test_scaled_frequencies_are_those_of_transformers(kind):
     """The measured frequencies are the module's own inv_freq; where one base fits, the report says so."""

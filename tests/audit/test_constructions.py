@@ -134,6 +134,7 @@ def test_the_part_of_each_axis_is_that_of_the_model_beside(other):
     assert seen.ok
 
 
+@pytest.mark.deep
 def test_a_setting_goes_before_what_a_model_says(other):
     seen = audit(f"{other}:AxesPosEmbed", theta=100.0, axis=1)
     assert (seen.fingerprint.base, len(seen.axes)) == (100.0, 3)
@@ -154,12 +155,14 @@ def test_tables_that_depend_on_the_size_of_the_block_are_refused(other):
     assert "its tables depend on the size of the block" in audit(f"{other}:SizedPosEmbed").skipped
 
 
+@pytest.mark.deep
 def test_q_and_k_without_positions(other):
     seen = audit(f"{other}:PairPosEmbed", head_dim=8)
     assert (seen.fingerprint.layout, seen.fingerprint.base) == ("interleaved", 10000.0)
     assert "one token at each place" in seen.about
 
 
+@pytest.mark.deep
 def test_a_function_that_builds_complex_tables(other):
     seen = audit(f"{other}:precompute_freqs_cis", theta=1e6)
     assert (seen.fingerprint.layout, seen.fingerprint.base) == ("interleaved", 1e6)
@@ -201,6 +204,7 @@ def test_tables_of_repeated_entries_are_applied_in_their_own_pairs():
         repeated_entries(x, torch.rand(2, 4), torch.rand(2, 4))
 
 
+@pytest.mark.deep
 def test_the_version_is_that_of_what_installs_the_package():
     assert version("PIL") == version("pillow") is not None
     assert version("no_such_package") is None

@@ -145,6 +145,7 @@ class Leaves(GPT):
         return self.held
 
 
+@pytest.mark.deep
 def test_an_earlier_request_that_leaves_a_key():
     seen = wrong(ask(Leaves(gpt().config)))
     assert seen["after another request"].endswith("it changes decoding")
@@ -384,6 +385,7 @@ def test_a_model_without_a_cache_is_not_asked():
     assert all(row.refused for row in seen.rows)
 
 
+@pytest.mark.deep
 def test_the_model_is_left_as_it_was():
     model = gpt()
     before = {name: value.clone() for name, value in model.state_dict().items()}

@@ -47,6 +47,7 @@ def test_the_keys_are_asked_as_well(name):
     assert not asked(rotary(), name, keys=wrong).ok
 
 
+@pytest.mark.deep
 def test_another_order_at_zero_is_reported():
     found = asked(lambda x, n: rotary()(x, n)[..., ::-1], "identity at zero")
     assert not found.ok
@@ -168,6 +169,7 @@ def test_a_table_that_is_asked_between_its_rows_is_reported_and_not_flagged(cut)
     assert "(a table: keep n >= 0)" in found.saw
 
 
+@pytest.mark.deep
 def test_the_keys_table_may_end_first():
     long, short = rotary(layout="half"), from_table(length=64)
     for q, k in ((long, short), (short, long)):

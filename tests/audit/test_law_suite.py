@@ -63,6 +63,7 @@ def test_a_correct_implementation_is_never_flagged(layout, base, planes, beyond,
     assert [law.name for law in found if law.broken] == []
 
 
+@pytest.mark.deep(keep=1)
 @pytest.mark.parametrize("length", [64, 512, 2048])
 def test_a_table_that_ends_is_not_flagged(length):
     """Nor is one that reads negative positions from its end: it is told, where the inverse is asked."""
@@ -152,7 +153,7 @@ def test_a_hostile_callable_breaks_a_law_and_raises_nothing(name):
     assert found or name == "narrows"  # float32 for float64 is lawful
 
 
-@pytest.mark.deep(keep=4)
+@pytest.mark.deep(keep=2)
 @pytest.mark.parametrize("name", MISCOUNTED)
 def test_miscounted_positions_break_a_law(name):
     """Integers that overflow, a count that ends or starts again: also where every near step is right."""
@@ -172,6 +173,7 @@ def far_out(f):
     return next(law for law in laws(f, head_dim=16) if law.name == "long positions")
 
 
+@pytest.mark.deep(keep=2)
 @pytest.mark.parametrize("name", STRETCHED)
 def test_long_positions_blame_a_length_where_a_length_changes(name):
     """The turn is right at every position: it is the length that is another, and the verdict says by how much."""
@@ -256,6 +258,7 @@ def test_keys_are_turned_by_their_own_function():
     assert "relativity" in broken(right, keys=rotary(layout="half", base=9000.0), head_dim=8)
 
 
+@pytest.mark.deep(keep=1)
 @pytest.mark.parametrize("name", ["half", "half-split"])
 def test_a_layout_is_expected_under_either_of_its_names(name):
     found = laws(right, head_dim=8, expected={"layout": name})[-1]
@@ -318,7 +321,7 @@ def on_half(x, n):
     return y
 
 
-@pytest.mark.deep(keep=4)
+@pytest.mark.deep(keep=2)
 @pytest.mark.parametrize("name", HARMLESS)
 def test_it_is_named_and_nothing_is_broken(name):
     f, words = HARMLESS[name]
@@ -346,6 +349,7 @@ BROKEN = {
 }
 
 
+@pytest.mark.deep(keep=2)
 @pytest.mark.parametrize("name", BROKEN)
 def test_control_other_things_stay_broken(name):
     found = laws(BROKEN[name], head_dim=8)

@@ -69,6 +69,7 @@ def broken(rotary):
     return [law.name for law in found if not law.ok]
 
 
+@pytest.mark.deep
 def test_a_model_is_asked_under_its_own_configuration():
     rotary = rotary_of(StandIn(VisionRotaryEmbedding(), StandInRotaryEmbedding(configuration())))
     seen = fingerprint(rotary, head_dim=rotary.head_dim)
@@ -82,6 +83,7 @@ def test_control_a_module_that_runs_another_base_than_the_configuration_says():
     assert broken(rotary_of(StandIn(module))) == ["expected base"]
 
 
+@pytest.mark.deep
 def test_part_of_a_head():
     """The family's attention cuts the turning coordinates off itself; the adapter does the same and says so."""
     rotary = rotary_of(StandIn(StandInRotaryEmbedding(configuration(partial_rotary_factor=0.5))))

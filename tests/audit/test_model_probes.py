@@ -126,7 +126,7 @@ FAMILIES = {
 }
 
 
-@pytest.mark.deep(keep=2)
+@pytest.mark.deep
 @pytest.mark.parametrize("family", FAMILIES)
 def test_families_by_what_they_do(family):
     pytest.importorskip("transformers")

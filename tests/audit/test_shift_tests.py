@@ -182,6 +182,7 @@ def test_a_norm_after_the_turn_with_equal_weights_is_harmless():
     assert shift_test(model, shifts=SHIFTS).relative
 
 
+@pytest.mark.deep(keep=2)
 @pytest.mark.parametrize(
     ("settings", "causes"),
     [

@@ -103,7 +103,7 @@ def test_tables_alone(way, width, layout, about, examined):
     assert (print_.precision, seen.about) == ("float32", about)
 
 
-@pytest.mark.deep(keep=3)  # each way, text and kind, not all of them with each other
+@pytest.mark.deep(keep=1)  # each way, text and kind, not all of them with each other
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize(
     ("layout", "text", "changes"),

@@ -49,18 +49,21 @@ def test_one_axis_is_a_setting():
     assert audit("own_family:OwnVisionRotaryEmbedding", axis=2).skipped.startswith("axis: expected a number below 2, g")
 
 
+@pytest.mark.deep
 def test_a_composite_configuration_is_looked_through():
     seen = answered("OwnTextRotaryEmbedding")
     assert (seen.fingerprint.base, seen.fingerprint.head_dim) == (500000.0, 16)
     assert seen.about.startswith("as TextConfig() sets it")
 
 
+@pytest.mark.deep
 def test_a_setting_of_the_rotation_goes_where_the_configuration_keeps_it():
     seen = answered("OwnTextRotaryEmbedding", rope_theta=1000.0)
     assert seen.fingerprint.base == 1000.0
     assert seen.about.startswith("TextConfig with rope_theta set for this audit")
 
 
+@pytest.mark.deep
 def test_a_given_configuration_counts():
     given = {"text_config": {"hidden_size": 128, "rope_parameters": {"rope_type": "default", "rope_theta": 2e4}}}
     seen = answered("OwnTextRotaryEmbedding", config=given)
@@ -105,6 +108,7 @@ def test_the_order_of_arguments_is_found(module):
     assert answered("OwnTextRotaryEmbedding").fingerprint.base == 500000.0
 
 
+@pytest.mark.deep
 def test_a_static_method_may_apply_the_tables(module):
     method = "class Attention(nn.Module):\n    @staticmethod\n    def turn(query, key, sin, cos):\n"
     body = "        return query * cos[:, None] + quarter(query) * sin[:, None], key\n\n"
@@ -113,6 +117,7 @@ def test_a_static_method_may_apply_the_tables(module):
     assert "applied by turn" in answered("OwnTextRotaryEmbedding").about
 
 
+@pytest.mark.deep
 def test_the_last_coordinates_turn_where_heads_are_nope_then_rope(module):
     module(
         ("self.__dict__.update(more)", "self.head_dim, self.qk_nope_head_dim = 32, 16"),

@@ -22,7 +22,7 @@ def planted(check=lambda subject: subject == 1, **changes) -> Claim:
     return LEDGER[name]
 
 
-@pytest.mark.deep(keep=90)  # the book's build runs each, and warns of one that fails
+@pytest.mark.deep(keep=45)  # the book's build runs each, and warns of one that fails
 @pytest.mark.parametrize("name", load())
 def test_each_claim_holds_and_its_control_is_rejected(name):
     result, entry = run(LEDGER[name]), LEDGER[name]

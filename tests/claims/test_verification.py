@@ -100,6 +100,7 @@ def test_the_bar_reaches_its_end():
         assert [r.claim.id for r in run_all("cross", console=console)] == [entry.id for entry in select("cross")]
 
 
+@pytest.mark.deep
 def test_every_id_is_readable_in_a_narrow_terminal(capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     assert show("ch1")

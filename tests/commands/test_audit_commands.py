@@ -57,6 +57,7 @@ def test_what_is_by_design_does_not_fail():
     assert "note  identity at zero" in done.output
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(
     ("does", "said"),
     [
@@ -97,6 +98,7 @@ def forks(x, positions):
 """
 
 
+@pytest.mark.deep
 @pytest.mark.skipif(sys.platform != "linux", reason="it forks; and elsewhere what left its group is not found")
 def test_no_target_of_a_list_keeps_the_next_from_being_asked(tmp_path, monkeypatch):
     """They lie where one stands, beside files that have names of the standard library and must not run."""
@@ -178,6 +180,7 @@ def test_what_is_no_file_is_said_and_not_waited_for(option, tmp_path):
     assert run("--model", "x" * 5000).output.startswith("skipped: expected a config.json or the name of a family")
 
 
+@pytest.mark.deep
 def test_what_the_target_prints_is_not_in_the_json(tmp_path, monkeypatch):
     loud = "print('loading')\ndef f(x, positions):\n    print('called')\n    return x\n"
     (tmp_path / "audit_loud.py").write_text(loud, encoding="utf-8")
@@ -216,6 +219,7 @@ def test_a_limit_that_no_clock_has_is_refused_before_anything_is_asked(command, 
     assert "expected a finite number above 0, got" in " ".join(done.output.split())
 
 
+@pytest.mark.deep
 def test_the_table_is_written_and_read(tmp_path, monkeypatch, capsys):
     few = tuple(entry for entry in LIBRARY if entry.name in ("Llama", "x-transformers", "Equinox"))
     monkeypatch.setattr(audit_commands.audits, "audit_all", lambda whole=audits.audit_all: whole(few))
@@ -233,6 +237,7 @@ def test_a_table_that_cannot_be_written_is_told_before_the_work(tmp_path, monkey
     assert (done.exit_code, "Traceback" in done.output) == (1, False)
 
 
+@pytest.mark.deep
 def test_a_whole_model_from_a_config(tmp_path):
     pytest.importorskip("transformers")
     path = tmp_path / "config.json"
@@ -245,6 +250,7 @@ def test_a_whole_model_from_a_config(tmp_path):
 LLAMA = "transformers.models.llama.modeling_llama:LlamaRotaryEmbedding"
 
 
+@pytest.mark.deep
 @pytest.mark.usefixtures("here")
 def test_a_schedule_is_named_by_the_configuration_that_was_given(tmp_path):
     pytest.importorskip("transformers")

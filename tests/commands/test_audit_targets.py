@@ -22,6 +22,7 @@ listed_family:no_such_name
 """
 
 
+@pytest.mark.deep
 def test_a_list_is_answered_once(tmp_path, monkeypatch):
     """Settings of the line; a row for each kind of layer; what is answered is not asked again."""
     monkeypatch.setattr(audit_commands, "Auditor", Here)

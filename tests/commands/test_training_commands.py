@@ -147,6 +147,7 @@ def test_results_come_as_a_table_and_as_json(run, tmp_path):
     assert plain["rows"][0]["verdict"] == "better, as published"
 
 
+@pytest.mark.deep
 def test_results_without_a_name_list_the_experiments(run, tmp_path):
     run_of = experiment("placements").runs[0]
     made = card(run_of.variant, 0, experiment="placements", config=run_of.to_dict(), config_hash=run_of.digest)

@@ -168,6 +168,7 @@ def test_the_same_examples_on_every_run():
     assert [repr(check(ROTATE, _raises)) for _ in range(3)][2] == repr(check(ROTATE, _raises))
 
 
+@pytest.mark.deep
 def test_nothing_is_left_on_disk(tmp_path):
     code = "from rope_lab.exercises import check; print(check('ch01.rotate', lambda x, m, theta: x))"
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, check=True)

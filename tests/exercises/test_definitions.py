@@ -33,7 +33,7 @@ def prove(item: Question | Task) -> str:
     return "" if right == [item.answer] and len(truth) == len(item.choices) else f"truth() finds {right} right"
 
 
-@pytest.mark.deep(keep=40)
+@pytest.mark.deep(keep=20)
 @pytest.mark.parametrize("name", ALL)
 def test_every_definition_is_proven(name):
     assert prove(ALL[name]) == ""

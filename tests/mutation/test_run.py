@@ -75,6 +75,7 @@ def tree(tmp_path):
     return tmp_path
 
 
+@pytest.mark.deep
 def test_a_module_without_tests_of_its_own_is_asked_for_its_examples(tree):
     path = tree / "rope_lab" / "algebra" / "twice.py"
     tests = run.own_tests(tree, "rope_lab/algebra/twice.py")
@@ -84,6 +85,7 @@ def test_a_module_without_tests_of_its_own_is_asked_for_its_examples(tree):
     assert run.passed(tree, tests, 60) == 1
 
 
+@pytest.mark.deep
 def test_pytest_that_cannot_run_kills_no_mutant(tree):
     with pytest.raises(RuntimeError, match=r"pytest could not run tests/nowhere.py: status 4"):
         run.passed(tree, ["tests/nowhere.py"], 60)

@@ -100,6 +100,7 @@ def far(found, expected) -> float:
     return np.abs(np.asarray(found.detach(), dtype=float) - expected).max() / np.abs(expected).max()
 
 
+@pytest.mark.deep(keep=30)
 @pytest.mark.parametrize("layout", ["half", "interleaved"])
 @pytest.mark.parametrize("rotated", SUBSETS)
 @pytest.mark.parametrize(

@@ -124,6 +124,7 @@ CASES = {
 cases = pytest.mark.parametrize("case", CASES)
 
 
+@pytest.mark.deep(keep=40)
 @layers
 @cases
 def test_a_layer_holds_what_a_fresh_reading_holds(name, case):
@@ -187,6 +188,7 @@ def test_control_where_positions_are_not_relative_one_layer_is_exact():
     assert apart(here[1], there[1]) > 1e-2
 
 
+@pytest.mark.deep(keep=16)
 @models
 @cases
 def test_a_model_is_exact_in_as_many_layers_as_the_operation_says(name, case):

@@ -17,6 +17,7 @@ def found_anew(monkeypatch):
     monkeypatch.setattr(compiled, "loops", compiled.loops.__wrapped__)
 
 
+@pytest.mark.deep(keep=1)
 @pytest.mark.parametrize(
     "call", [lambda v: linear_rnn(v, gamma=0.99, theta=[1.0, 0.2]), lambda v: decay_scan(v, gamma=0.99)]
 )

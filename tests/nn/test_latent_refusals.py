@@ -135,6 +135,7 @@ def test_control_the_spliced_latent_may_be_odd():
     assert FORMS["spliced"](d_latent=7)(ones(1, 2, 12)).shape == (1, 2, 12)
 
 
+@pytest.mark.deep
 @forms
 def test_the_checks_compile(form):
     torch.compiler.reset()

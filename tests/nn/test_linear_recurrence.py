@@ -47,6 +47,7 @@ def reference(v, gamma, theta):
     return torch.from_numpy(np.array(found)).reshape(v.shape)
 
 
+@pytest.mark.deep(keep=1)
 @given(cases())
 def test_equals_the_definition(case):
     v, gamma, theta = case
@@ -82,6 +83,7 @@ def test_control_another_layout_is_another_recurrence():
     assert (h[0] - h[1]).abs().max() > 0.1
 
 
+@pytest.mark.deep(keep=1)
 @given(cases(), st.integers(0, 260))
 def test_a_saved_state_resumes(case, cut):
     v, gamma, theta = case
@@ -94,7 +96,7 @@ def test_a_saved_state_resumes(case, cut):
     torch.testing.assert_close(last, end, rtol=0, atol=1e-10)
 
 
-@pytest.mark.deep(keep=12)
+@pytest.mark.deep(keep=4)
 @pytest.mark.parametrize("length", [1, 5, 17, 300])
 @pytest.mark.parametrize("shape", [(), (2,), (2, 1), (2, 2)])
 def test_gradients(length, shape):
@@ -187,6 +189,7 @@ def test_a_rate_that_was_changed_in_place_is_another():
     assert torch.equal(found, linear_rnn(v, gamma=0.5, theta=[2.0, 0.5])[0])
 
 
+@pytest.mark.deep(keep=1)
 def test_tables_of_large_rates_are_not_kept(form):
     """A decay for each row of a large batch: sixteen such tables would hold many times the memory of v."""
     v, gamma, theta = torch.randn(64, 16, 20, 16), 0.9 + 0.1 * torch.rand(64, 16, 1), torch.rand(8)
@@ -304,6 +307,7 @@ def test_torchs_defaults_change_nothing():
     assert torch.equal(found, expected)
 
 
+@pytest.mark.deep(keep=1)
 @pytest.mark.filterwarnings("ignore:.torch.jit.script:DeprecationWarning")  # torch's own forward mode, at its first use
 def test_forward_derivatives_are_right_or_refused():
     """The rate is read as numbers, so a derivative in it would be lost without a word."""

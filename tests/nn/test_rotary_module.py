@@ -99,7 +99,7 @@ def test_a_table_made_while_sampling_serves_training(layout, length):
     assert x.grad is not None
 
 
-@pytest.mark.deep(keep=2)
+@pytest.mark.deep
 @pytest.mark.usefixtures("untyped")
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("rotary_dim", [None, 6])

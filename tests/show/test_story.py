@@ -16,6 +16,7 @@ def test_both_texts_stand_there_without_a_script():
     assert "(layout): “Once upon a time, there was a little goth mist" in widget.fallback()
 
 
+@pytest.mark.deep
 def test_the_texts_are_in_the_state_when_it_is_shown(monkeypatch):
     monkeypatch.setattr("rope_lab.show.widgets.kit.display", lambda *_, **__: None)
     widget = Story(shift=1000)
@@ -27,6 +28,7 @@ def test_the_texts_are_in_the_state_when_it_is_shown(monkeypatch):
     assert told["change"] < 1e-9
 
 
+@pytest.mark.deep
 def test_a_story_goes_on_after_its_end():
     told = Story(n_tokens=300, pairing="half")._texts()
     assert len(told["trained"]) == len(told["altered"]) == told["prompt"] + 300

@@ -60,6 +60,7 @@ def test_a_colour_of_query_names_a_query(label):
     assert "var(--rope-query," in borrow("query", label).svg
 
 
+@pytest.mark.deep(keep=4)
 @pytest.mark.parametrize("role", style.RESERVED)
 @pytest.mark.parametrize("label", ["", r"a frequency", r"$\theta_i$"])
 def test_a_borrowed_colour_is_refused(role, label):

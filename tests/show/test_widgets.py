@@ -35,12 +35,14 @@ class TestEach:
             assert set(drawn) == set(cls.state_names())
             assert {name: value for name, value in cls(**drawn).state().items() if name in drawn} == drawn
 
+    @pytest.mark.deep(keep=12)
     def test_words(self, cls):
         widget = cls()
         assert len(widget.title.split()) >= 3
         assert len(widget.fallback().split()) >= 15
         assert widget.fallback() in repr(widget._repr_mimebundle_())
 
+    @pytest.mark.deep(keep=4)
     def test_a_page_without_scripts_still_says_it(self, cls, monkeypatch):
         shown = []
         monkeypatch.setattr(kit, "display", lambda data, **_: shown.append(data))

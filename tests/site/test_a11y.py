@@ -1,7 +1,7 @@
 """axe-core on each page: nothing serious or critical, on a desk (1280, light) and on a phone (390, dark).
 
 What frames a page, its side bars say, is the same on all of them: a few pages are asked in both themes at both widths.
-Of the others each third that is visited is asked by one of its two ways, and all by both in the deep run.
+Of the others each second that is visited is asked by one of its two ways, and all by both in the deep run.
 """
 
 import pytest
@@ -12,7 +12,7 @@ from tests.site.conftest import visits
 from tests.site.pages import IN_BOTH, page_names
 
 
-@pytest.mark.parametrize("visit", list(visits(every=3)), indirect=True)
+@pytest.mark.parametrize("visit", list(visits(every=2)), indirect=True)
 def test_axe(visit):
     own, other = ("dark", "light") if visit.phone else ("light", "dark")
     for scheme in (other, own) if visit.name in IN_BOTH else (own,):

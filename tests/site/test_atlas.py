@@ -54,6 +54,7 @@ def nothing_is_found(page, everything):
     expect(page.locator(SHOWN)).to_have_count(everything)
 
 
+@pytest.mark.deep
 def test_a_choice_stands_in_the_address_and_comes_back(atlas_page):
     page = atlas_page(way="http")
     page.locator("#atlas-filter [name=laws]").select_option("by design")

@@ -45,6 +45,7 @@ def test_bit_for_bit(name, blank):
     assert disagreements(name, BfPositions._esm, blank) == 0
 
 
+@pytest.mark.deep(keep=1)
 @pytest.mark.parametrize(
     ("name", "right", "wrong"),
     [

@@ -20,6 +20,7 @@ def wrong_in_captions(text: str, chapter: int) -> list[str]:
     return found + ([] if numbers == wanted else [f"the numbers are {', '.join(numbers)}"])
 
 
+@pytest.mark.deep(keep=12)
 @pytest.mark.parametrize("name", CHAPTERS)
 def test_every_picture_has_a_numbered_caption(html, name):
     text = (html / f"{name}.html").read_text(encoding="utf-8")

@@ -17,7 +17,7 @@ CUT = """(root) => {
 }"""
 
 
-@pytest.mark.deep(keep=2)
+@pytest.mark.deep(keep=1)
 @pytest.mark.parametrize(
     ("cls", "width"), [(OrderingExplorer, 360), (LearningCurves, 360), (LearningCurves, 768), (OrderingExplorer, 768)]
 )

@@ -28,6 +28,7 @@ def test_no_formula_is_beheaded_and_a_numbered_one_fits_a_phone(visit: Visit):
     assert not visit.phone or visit.page.evaluate(WIDE) == []
 
 
+@pytest.mark.deep
 def test_numbered_or_not_formulas_stand_on_one_axis(browser, site):
     page = browser.new_page(viewport=DESK)
     page.goto(f"{site.file}book/04_relative_identity.html")

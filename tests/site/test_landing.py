@@ -50,7 +50,7 @@ def open_page(browser):
         context.close()
 
 
-@pytest.mark.deep(keep=2)
+@pytest.mark.deep(keep=1)
 @pytest.mark.parametrize(("start", "link", "way", "width"), CASES)
 def test_a_link_lands_where_it_says(open_page, site, start, link, way, width):
     page = open_page(width)

@@ -45,6 +45,7 @@ def test_nothing_jumps_and_the_first_screen_says_what_it_is_and_where_to_go(land
     assert shift(page) > MOST  # the control
 
 
+@pytest.mark.deep
 def test_doors_lead_where_they_say(landing):
     page = landing()
     home = page.url
@@ -56,6 +57,7 @@ def test_doors_lead_where_they_say(landing):
         assert page.locator("h1").first.inner_text()
 
 
+@pytest.mark.deep
 def test_a_number_is_the_one_that_its_page_shows(landing, site):
     page = landing()
     links = page.locator(".checked-numbers a").evaluate_all(

@@ -30,6 +30,7 @@ def chapter(browser, site):
         context.close()
 
 
+@pytest.mark.deep(keep=1)
 @pytest.mark.parametrize(("name", "way"), [("01_one_plane", "http"), ("12_what_crope_removes", "file")])
 def test_pointing_opens_a_card_and_leaving_shuts_it(chapter, name, way):
     page = chapter(name, way=way)
@@ -82,6 +83,7 @@ def test_a_finger_opens_a_sheet_at_the_foot_of_a_phone(chapter):
     page.wait_for_function(f"!{OPEN}")
 
 
+@pytest.mark.deep
 def test_signs_can_be_hidden_and_stay_hidden(chapter):
     page = chapter("01_one_plane")
     assert page.locator(f"{SIGN}:visible").count()
@@ -108,6 +110,7 @@ def first(page, link):
     return found
 
 
+@pytest.mark.deep(keep=1)
 @pytest.mark.parametrize(("name", "link", "way"), REFERENCES)
 def test_a_reference_previews_what_it_leads_to(chapter, name, link, way):
     page = chapter(name, way=way)
@@ -122,6 +125,7 @@ def test_a_reference_previews_what_it_leads_to(chapter, name, link, way):
     page.wait_for_url(to)
 
 
+@pytest.mark.deep
 def test_the_keyboard_previews_a_reference_and_goes_there(chapter):
     page = chapter("06_block_diagonalisation")
     found = first(page, REFERENCES[0][1])
@@ -147,6 +151,7 @@ def test_a_finger_sees_the_preview_first_and_goes_by_its_link(chapter):
     page.wait_for_url(to)
 
 
+@pytest.mark.deep
 def test_a_dot_of_the_ledger_shows_its_claim_and_leads_to_its_entry(chapter):
     page = chapter("ledger")
     dot = first(page, ".ledger-picture .print")

@@ -43,6 +43,7 @@ def show(browser, tmp_path):
         context.close()
 
 
+@pytest.mark.deep(keep=3)
 @pytest.mark.parametrize("name", MOVING)
 def test_a_figure_plays_once_and_ends_as_it_was_drawn(name, show):
     page = show(name)

@@ -63,6 +63,7 @@ def test_the_chapters_with_a_figure_are_these(html):
     assert found == WITH_FIGURE
 
 
+@pytest.mark.deep(keep=2)
 @pytest.mark.parametrize("number", sampled(WITH_FIGURE, WITH_FIGURE[2::6]))
 def test_the_figure_waits_for_the_guess_and_remembers_it(number, open_page):
     page = open_page(chapter(number))
@@ -114,6 +115,7 @@ def follows(page, control):
     )
 
 
+@pytest.mark.deep
 def test_the_clocks_of_chapter_2_do_not_tell_the_answer_before_it(open_page):
     page = open_page(chapter(2))
     assert shift(page) < 0.05  # nothing jumps when the figure starts

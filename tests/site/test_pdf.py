@@ -127,6 +127,7 @@ def taken(browser, html):
     context.close()
 
 
+@pytest.mark.deep
 def test_choices_of_the_ledger_stay_on_the_screen(taken):
     assert "Kind of claim" not in taken("book/ledger")
 
@@ -137,6 +138,7 @@ def test_the_small_model_hands_over_its_texts_and_no_empty_picture(taken):
     assert html.count('class="rope-figure') == 1  # the curve; heads and clocks are drawn once the model is loaded
 
 
+@pytest.mark.deep
 def test_a_book_with_many_tags_is_finished(tmp_path):
     """The array of tags of the whole book is longer than what pypdf reads by default."""
     draft = PdfWriter()

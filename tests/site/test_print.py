@@ -25,6 +25,7 @@ ANSWERS = """() => [...document.querySelectorAll(":is(form.quiz, .task) details"
 SHUT = "() => [...document.querySelectorAll('details:is(.fold, .hide):not([open])')].length"
 
 
+@pytest.mark.deep(keep=1)
 @pytest.mark.parametrize("name", ["book/01_one_plane", "book/14_tiny_gpt"])
 def test_a_printed_chapter_is_whole(browser, site, name):
     with visiting(browser, site, name) as visit:
@@ -61,6 +62,7 @@ def printed(browser, site, name):
     return [" ".join(sheet.extract_text().split()) for sheet in sheets]
 
 
+@pytest.mark.deep(keep=1)
 @pytest.mark.parametrize(
     ("name", "above", "below"),
     [
@@ -82,10 +84,12 @@ def test_an_exercise_and_the_cell_that_checks_it_share_a_sheet(browser, site):
         assert asked == answered
 
 
+@pytest.mark.deep
 def test_the_last_sheet_is_not_empty(browser, site):
     assert "The lab of this chapter" in printed(browser, site, "book/11_sigma_basis")[-1]
 
 
+@pytest.mark.deep
 def test_answers_below_their_question_stay_closed_on_paper(browser, site):
     sheets = " ".join(printed(browser, site, "book/newer_encodings"))
     assert "Is there a pair of families for it" in sheets
@@ -93,6 +97,7 @@ def test_answers_below_their_question_stay_closed_on_paper(browser, site):
     assert "A polynomial of degree 2" not in sheets
 
 
+@pytest.mark.deep
 def test_a_date_is_not_cut_on_paper(browser, site):
     with visiting(browser, site, "book/symptoms") as visit:
         article = visit.page.locator("article")
@@ -110,6 +115,7 @@ def test_a_date_is_not_cut_on_paper(browser, site):
         assert set(entries.evaluate_all("all => all.map((li) => getComputedStyle(li).breakInside)")) == {"avoid"}
 
 
+@pytest.mark.deep
 def test_the_board_that_the_screen_hides_is_printed_after_its_question(browser, site):
     with visiting(browser, site, "book/16_nine_placements") as visit:
         board = visit.page.locator(".tag_on-paper svg")
@@ -120,7 +126,7 @@ def test_the_board_that_the_screen_hides_is_printed_after_its_question(browser, 
         assert question.bounding_box()["y"] < board.bounding_box()["y"]
 
 
-@pytest.mark.deep(keep=2)
+@pytest.mark.deep(keep=1)
 @pytest.mark.parametrize("name", ["17_which_rope", "15_crope_tables", "atlas", "result_cards"])
 def test_no_column_of_a_table_is_lost_on_paper(browser, site, name):
     page = browser.new_page(viewport=PAPER)
@@ -154,6 +160,7 @@ KEPT = """() => Object.fromEntries([".quiz-settled", ".rope-choice label", ".rop
 }))"""
 
 
+@pytest.mark.deep
 def test_a_printed_figure_keeps_its_cells_and_what_is_chosen(browser, site):
     with visiting(browser, site, "book/08_rope_on_values") as visit:
         visit.page.emulate_media(media="print")
@@ -188,6 +195,7 @@ def test_the_rows_of_all_cards_are_on_the_screen_alone(browser, site):
     assert seen == [(True, True), (False, True)]
 
 
+@pytest.mark.deep
 def test_a_wide_formula_in_a_line_is_not_cut_on_paper(browser, site):
     page = browser.new_page(viewport={"width": 390, "height": 844})
     page.goto(f"{site.file}book/ledger.html")

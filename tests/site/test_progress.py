@@ -101,6 +101,7 @@ def test_a_chapter_is_read_when_its_sections_were_seen_up_to_keep(chapter):
     assert marks(page) == {"02": "(read)"}
 
 
+@pytest.mark.deep
 @FILE
 def test_answers_are_marked_and_all_is_forgotten_on_request(chapter):
     page = chapter.page
@@ -135,6 +136,7 @@ LINES = """[...document.querySelectorAll(".bd-links a")]
   .map((link) => [link.href, link.offsetTop, link.offsetHeight, link.offsetWidth].join(" "))"""
 
 
+@pytest.mark.deep
 @HTTP
 def test_marks_move_no_line_of_the_side_bar(chapter):
     page = chapter.page
@@ -152,6 +154,7 @@ def test_marks_move_no_line_of_the_side_bar(chapter):
     assert page.evaluate(LINES) == before
 
 
+@pytest.mark.deep
 @FILE
 def test_marks_and_their_foot_can_be_read(chapter):
     page = chapter.page
@@ -181,6 +184,7 @@ def test_the_list_at_the_side_shows_the_page_that_is_open(browser, site):
             visit.page.wait_for_function(inside)
 
 
+@pytest.mark.deep
 def test_what_stays_above_the_list_does_not_cover_the_page_that_is_open(browser, site):
     """The list is put back so that the entry lies under the search, which stays."""
     page = browser.new_context(viewport=DESK).new_page()

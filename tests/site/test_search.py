@@ -43,6 +43,7 @@ def reader(browser, site):
     page.close()
 
 
+@pytest.mark.deep(keep=1)
 @pytest.mark.parametrize("local", [False, True], ids=["http", "file"])
 def test_search(browser, site, local):
     root, chapter = page_names()[0], next(name for name in page_names() if re.match(r"book/\d\d_", name))
@@ -57,6 +58,7 @@ def test_search(browser, site, local):
         nothing(visit.foreign_requests + visit.refused + visit.errors)
 
 
+@pytest.mark.deep
 def test_a_summary_is_of_the_article_alone(reader):
     assert search(reader, "wavelength")
     reader.locator(f"{RESULTS} p.context").first.wait_for()
@@ -69,18 +71,20 @@ def test_a_symptom_is_found_in_the_words_of_those_who_meet_it(reader):
     assert any(address.endswith("symptoms.html#fine-for-twenty-words-then-gibberish") for address in found)
 
 
+@pytest.mark.deep
 def test_a_title_stands_above_what_mentions_it(reader):
     found = search(reader, "precision")
     assert found[0].endswith("18_precision.html")
     assert len({address for address in found if "18_precision.html" in address}) > 1  # its sections, further down
 
 
+@pytest.mark.deep
 def test_a_page_that_is_its_title_stands_there_once(reader):
     found = search(reader, "generators")
     assert sum(address.endswith("book/05_generators.html") for address in found) == 1
 
 
-@pytest.mark.deep(keep=3)  # tests/site_ext/test_search_sections.py asks all without a browser
+@pytest.mark.deep(keep=1)  # tests/site_ext/test_search_sections.py asks all without a browser
 @pytest.mark.parametrize("typed", TYPED)
 def test_a_symptom_stands_among_the_first_three(reader, typed):
     assert any(address.endswith(f"symptoms.html#{TYPED[typed]}") for address in search(reader, typed)[:3])

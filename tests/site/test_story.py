@@ -122,10 +122,12 @@ def logits(blank):
     return compare
 
 
+@pytest.mark.deep
 def test_logits_are_those_of_the_twin(logits):
     assert logits(join(SCRIPT), *ALTERED) < TOLERANCE
 
 
+@pytest.mark.deep(keep=2)
 @pytest.mark.parametrize(
     ("right", "wrong", "seen"),
     [
@@ -184,6 +186,7 @@ def test_a_chapter_shows_its_knob_alone(show, book):
     expect(reading(page, "change")).to_have_text(re.compile(r"10−\d+|^0.000$"))
 
 
+@pytest.mark.deep(keep=1)
 @pytest.mark.parametrize(
     ("content", "says"),
     [
@@ -253,6 +256,7 @@ def test_a_link_carries_the_prompt_and_the_knobs(show):
     assert [words(again, side).text_content() for side in ("trained", "altered")] == texts
 
 
+@pytest.mark.deep
 @pytest.mark.usefixtures("book")
 def test_each_symptom_sets_its_knobs_and_names_its_chapter(show):
     page = show(Story())

@@ -174,6 +174,7 @@ def test_keys_do_what_a_drag_does(page):
 CASES = [("chosen", *case) for case in READ] + [("dropped", *READ[0])]
 
 
+@pytest.mark.deep(keep=4)
 @pytest.mark.parametrize(("way", "config", "expected", "told"), CASES)
 def test_a_configuration_is_read(page, tmp_path, way, config, expected, told):
     text = json.dumps(config)

@@ -32,6 +32,7 @@ def reading(page, name):
     return page.locator(f'dd[data-name="{name}"]')
 
 
+@pytest.mark.deep(keep=1)
 @pytest.mark.parametrize("width", [390, 1280])
 def test_every_widget_starts_and_fits(width, show):
     page = show(*(cls() for cls in catalogue()), viewport={"width": width, "height": 800})
@@ -51,6 +52,7 @@ def test_every_widget_starts_and_fits(width, show):
     assert unnamed(page) == []
 
 
+@pytest.mark.deep
 def test_shifting_both_leaves_the_logit_and_moving_one_does_not(show):
     page = show(TwoHands(m=2, n=7))
     before = reading(page, "logit").inner_text()
@@ -81,6 +83,7 @@ def test_a_hand_follows_the_pointer_and_its_sliders_follow_the_hand(show):
     assert page.locator("[data-drag=q]").bounding_box() == moved
 
 
+@pytest.mark.deep
 def test_motion_eases_unless_the_reader_wants_none(show):
     for reduced, still in (("reduce", True), ("no-preference", False)):
         page = show(TwoHands(m=0, n=0, k_angle=0.0, q_angle=0.0), reduced_motion=reduced, paused=True)
@@ -133,6 +136,7 @@ def test_who_wants_no_motion_walks_step_by_step(show):
         expect(slider(page, "shift")).to_have_value(value)
 
 
+@pytest.mark.deep
 def test_a_logarithmic_slider_walks_by_factors_and_its_arrows_by_one(show):
     page = show(BfPositions(n=1), reduced_motion="no-preference", paused=True)
     where, reach = slider(page, "n"), BfPositions().traits()["n"].max
@@ -200,6 +204,7 @@ def unnamed(page) -> list[str]:
     return found
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("seed", [1, pytest.param(2, marks=pytest.mark.deep)])
 def test_the_colours_of_query_key_value_and_output_are_for_those_alone(seed, show):
     widgets = [cls(**random_state(cls, np.random.default_rng(seed))) for cls in catalogue()]
@@ -223,6 +228,7 @@ def test_reset_restores_the_state_that_the_page_gave(show):
     expect(slider(page, "n")).to_have_value("9")
 
 
+@pytest.mark.deep
 def test_link_holds_the_state_of_several_widgets(show):
     page = show(TwoHands(), ShiftSentence(), TwoHands(), after="#two_hands=m:11")
     expect(slider(page, "m").first).to_have_value("11")
@@ -269,6 +275,7 @@ def test_arrow_keys_stay_in_the_widget_and_shortcuts_leave_it(show):
     assert page.evaluate("keys") == ["Control", "s"]
 
 
+@pytest.mark.deep(keep=1)
 @pytest.mark.parametrize(
     ("right", "wrong", "says"),
     [
@@ -291,6 +298,7 @@ def test_a_control_that_needs_python_says_so(show):
     expect(slider(page, "m")).to_be_visible()
 
 
+@pytest.mark.deep
 def test_a_progress_bar_is_no_control(show):
     bar = HBox([HTML("100%"), FloatProgress(80, max=80), HTML("80/80")])  # as tqdm puts it together
     page = show(bar, IntSlider())
@@ -321,6 +329,7 @@ def test_steps_stop_at_both_ends_and_keep_the_focus(show):
     expect(forward).to_be_focused()
 
 
+@pytest.mark.deep
 def test_a_cell_of_the_board_is_empty_until_its_placement_is_tried(show):
     page = show(PlacementBoard())
     cells = page.locator(".rope-board button")
@@ -337,6 +346,7 @@ def test_a_cell_of_the_board_is_empty_until_its_placement_is_tried(show):
     expect(cells.filter(has_text="?")).to_have_count(16)
 
 
+@pytest.mark.deep
 def test_the_calculator_asks_before_it_tells(show):
     page = show(CacheCalculator())
     expect(reading(page, "gqa")).to_have_text("?")
@@ -346,6 +356,7 @@ def test_the_calculator_asks_before_it_tells(show):
     expect(reading(page, "mha")).to_have_text("20 texts, 4 GiB each")
 
 
+@pytest.mark.deep
 def test_the_texts_that_fit_are_tiles_of_their_true_size(show):
     page = show(CacheCalculator())
     # The boxes of the first scheme's tiles, in pixels of the strip: [how many, width of a whole one, width of a line].
@@ -368,6 +379,7 @@ def test_the_texts_that_fit_are_tiles_of_their_true_size(show):
     expect(page.locator(".rope-cache_calculator path.wrong")).not_to_have_count(0)  # one text is larger than the card
 
 
+@pytest.mark.deep
 def test_the_proof_shows_hands_and_where_they_part(show):
     page = show(ProofStepper(variant="layouts"))
     hands, ghosts = (page.locator(f".rope-proof_stepper svg path.fill{kind}") for kind in (":not(.wrong)", ".wrong"))
@@ -394,6 +406,7 @@ def test_an_arrow_follows_the_value_step_by_step(show):
     assert gone[2] / gone[1] == pytest.approx(0.9 * np.exp(0.5j), abs=1e-3)
 
 
+@pytest.mark.deep
 def test_the_budget_shows_bars_and_folds_its_shape(show):
     page = show(BudgetCalculator())
     expect(slider(page, "log_width")).to_be_visible()
@@ -408,6 +421,7 @@ def test_the_budget_shows_bars_and_folds_its_shape(show):
     assert 0 < int(slider(page, "vocab").input_value()) < 50
 
 
+@pytest.mark.deep
 def test_a_puzzle_has_an_address_and_a_score(show):
     page = show(FingerprintPlayground(), after="?puzzle=17")
     state = FingerprintPlayground(puzzle=17).state()
@@ -438,6 +452,7 @@ def test_the_sixty_puzzles_are_sixty():
     assert len({tuple(setting.values()) for setting in settings}) == 60
 
 
+@pytest.mark.deep
 def test_each_row_of_the_table_has_its_verdict_beside_it(show):
     page = show(TableExplorer(margin=0.02))
     ends = {
@@ -453,6 +468,7 @@ def test_each_row_of_the_table_has_its_verdict_beside_it(show):
         assert verdict == f"the interval {ends[row['verdict']]}"
 
 
+@pytest.mark.deep
 def test_a_reader_moves_a_sentence_of_their_own(show):
     page = show(ShiftSentence(shift=9))
     line = page.get_by_label("your own words")
@@ -472,6 +488,7 @@ def test_what_a_finger_holds_is_large_enough(show):
     assert min(heights) >= 44
 
 
+@pytest.mark.deep
 def test_two_clocks_show_what_a_cast_does_to_the_word_before(show):
     page = show(BfPositions(n=256))
     logits = page.locator(".rope-bf16_positions svg text", has_text="logit")
@@ -480,6 +497,7 @@ def test_two_clocks_show_what_a_cast_does_to_the_word_before(show):
     expect(logits).to_have_text(["logit 0.686", "logit 1.000"])  # 256 and 257 fall on one position
 
 
+@pytest.mark.deep
 def test_a_reader_orders_the_nine_before_anything_is_shown(show):
     page = show(OrderingExplorer(revealed=False), viewport={"width": 800, "height": 900})
     names = page.locator(".rope-ordering .rope-name")
@@ -507,6 +525,7 @@ def test_a_reader_orders_the_nine_before_anything_is_shown(show):
     expect(page.locator(".rope-orders")).to_be_hidden()
 
 
+@pytest.mark.deep
 def test_a_factor_of_the_formula_turns_what_it_turns(show):
     page = show(Ride(shift=7), viewport={"width": 1000, "height": 900})
     drawn = page.locator(".rope-ride svg > g").first
@@ -531,6 +550,7 @@ def test_a_factor_of_the_formula_turns_what_it_turns(show):
     expect(scene).to_have_attribute("aria-pressed", "true")
 
 
+@pytest.mark.deep
 def test_a_tapped_word_reads_and_the_query_carries_its_reader_along(show):
     page = show(Ride(), viewport={"width": 390, "height": 900}, has_touch=True)
     page.locator(".rope-ride .hit").nth(4).tap()

@@ -20,6 +20,7 @@ RUN = """async ([script, states]) => {
 }"""
 
 
+@pytest.mark.deep(keep=16)
 @pytest.mark.parametrize("states", [5, pytest.param(40, marks=pytest.mark.deep)])
 @pytest.mark.parametrize("cls", catalogue(), ids=lambda cls: cls.slug)
 def test_twins_agree(cls, states, blank):

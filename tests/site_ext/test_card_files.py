@@ -19,6 +19,7 @@ def written(tmp_path_factory):
     return out / "_static"
 
 
+@pytest.mark.deep
 def test_each_card_comes_back(written):
     found = [Card(**blocks) for blocks in json.loads((written / "cards.json").read_text("utf-8"))]
     committed = load_every()
@@ -26,6 +27,7 @@ def test_each_card_comes_back(written):
     assert sorted(found, key=key) == sorted(committed, key=key)
 
 
+@pytest.mark.deep
 def test_the_table_has_a_row_for_each(written):
     rows = list(csv.DictReader((written / "cards.csv").read_text(encoding="utf-8").splitlines()))
     assert len(rows) == len(load_every())

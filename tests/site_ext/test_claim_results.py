@@ -136,6 +136,7 @@ def test_a_broken_file_is_no_obstacle(book, text):
     assert build(book)[1] == 1
 
 
+@pytest.mark.deep
 def test_every_claim_of_the_book_has_a_digest_and_the_algebra_is_in_it(tmp_path):
     one = claim_results.Results(tmp_path / "none.json")
     assert [name for name, entry in load().items() if not one.digest(entry)] == []

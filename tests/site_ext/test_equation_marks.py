@@ -55,6 +55,7 @@ def plant(**changes):
     claim("book.planted", **entry | changes)(lambda subject: subject == 1)
 
 
+@pytest.mark.deep
 def test_every_form_of_equation_is_seen_and_counted_also_from_the_cache(tmp_path):
     for page in (FORMS, None):  # the second build reads only the ledger's page
         app, told, warnings = build(tmp_path, page, "ch1")

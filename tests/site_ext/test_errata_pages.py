@@ -35,6 +35,7 @@ def page(html, tmp_path_factory):
     return *errata(folder), ledger_entries(folder)
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize(("item", "claims"), errata_items(), ids=lambda value: getattr(value, "id", ""))
 def test_an_item_says_what_where_and_who(page, item, claims):
     words, text, warnings, entries = page
@@ -50,12 +51,14 @@ def test_an_item_says_what_where_and_who(page, item, claims):
     assert item.affected in words
 
 
+@pytest.mark.deep
 def test_an_item_that_names_another_claim_leads_to_it(page):
     text = BeautifulSoup(page[1], "html.parser")
     (said,) = [body for body in text.select("dl.erratum dd") if "(see crope.eq27-sign)" in body.get_text()]
     assert said.a["href"] == "ledger.html#claim-crope.eq27-sign"
 
 
+@pytest.mark.deep
 @pytest.mark.parametrize("name", [name for name, claim in load().items() if claim.mend])
 def test_a_slip_is_shown_printed_above_what_to_read(page, name):
     claim = load()[name]
@@ -86,6 +89,7 @@ def test_the_numbers_beside_a_slip_are_computed_now(tmp_path, ledger):
     assert "gives \\(0.2500, 0.7500\\)" in words
 
 
+@pytest.mark.deep
 def test_chips_say_the_kind_in_polite_words(page):
     text = BeautifulSoup(page[1], "html.parser")
 
@@ -97,10 +101,12 @@ def test_chips_say_the_kind_in_polite_words(page):
     assert chips("crope-half") == ["two readings", "matters for numbers"]
 
 
+@pytest.mark.deep
 def test_the_numbers_on_the_page(page):
     assert [int(number) for number in re.findall(r"<h\d>(\d+)\. ", page[1])] == list(range(1, 17))
 
 
+@pytest.mark.deep
 def test_an_item_comes_with_its_claims(tmp_path, ledger):
     for name in [name for name in ledger if not name.startswith("blog.")]:
         del ledger[name]
@@ -113,6 +119,7 @@ def test_an_item_comes_with_its_claims(tmp_path, ledger):
     assert "3 items." in words
 
 
+@pytest.mark.deep
 def test_two_things_are_not_printed(page):
     assert "RoPER" not in page[0]
     assert "seventh cell" not in page[0]

@@ -59,6 +59,7 @@ def test_a_choice_hides_the_others_and_is_kept_in_the_address(page, address):
     assert shown(page) == ids()
 
 
+@pytest.mark.deep
 def test_words_are_looked_for_in_the_whole_entry(page, address):
     page.goto(address)
     page.fill("[name=q]", "SWAPS moves")
@@ -126,6 +127,7 @@ def test_the_arrow_keys_walk_the_picture_and_enter_opens_the_entry(page, address
     page.wait_for_function("id => document.getElementById(id).open", arg=lines[1][0].removeprefix("#"))
 
 
+@pytest.mark.deep(keep=2)
 @pytest.mark.parametrize(
     "query", ["?kind=nobody", "?source=nobody", "?q=&chapter=99", "?unknown=1", "#claim-nothing", "#%20"]
 )

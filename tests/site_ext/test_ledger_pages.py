@@ -61,6 +61,7 @@ def plain(text: str) -> str:
     return html.unescape(re.sub(r"\s+", " ", re.sub(r"<[^>]+>", "", text)))
 
 
+@pytest.mark.deep(keep=8)
 @pytest.mark.parametrize("name", [c.id for c in select("ch1")])
 def test_an_entry_tells_everything(page, name):
     text, app = page
@@ -113,6 +114,7 @@ def test_the_picture_has_a_dot_for_each_claim_and_a_row_for_each_chapter(page):
     assert heading.startswith(f"1. One {sum(claim.chapter == 1 for claim in load().values())} claims: ")
 
 
+@pytest.mark.deep
 def test_each_kind_is_a_chip_with_its_number(page):
     text = BeautifulSoup(page[0], "html.parser")
     chips = {chip.input["value"]: int(chip.b.get_text()) for chip in text.select(".ledger-chips label")}
@@ -127,6 +129,7 @@ def test_the_code_of_a_check_has_the_colours_of_the_theme(page):
     assert html.unescape(code.get_text()) == check_source(load()["blog.angle"]) + "\n"
 
 
+@pytest.mark.deep
 def test_another_page_counts_and_leads_to_what_it_counted(tmp_path, ledger):
     for name in [name for name in ledger if not name.startswith("blog.")]:
         del ledger[name]

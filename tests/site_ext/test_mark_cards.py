@@ -58,6 +58,7 @@ def beside(page, formula):
     return box.select(".marks > a")
 
 
+@pytest.mark.deep
 def test_a_sign_says_what_stands_behind_its_formula(page):
     (sign,) = beside(page, r"R_m^\top")
     assert (sign.get_text(), sign["aria-label"]) == ("✓", "Proved: su19.rot-law")

@@ -103,6 +103,7 @@ def test_letters_of_queries_keys_values_and_outputs_wear_their_colours(worn, tex
     assert worn(tex, letters) == coloured
 
 
+@pytest.mark.deep
 def test_a_page_says_which_bare_letters_it_means(tmp_path):
     for head, marked in (("", 0), ("---\nmath_letters: qk\n---\n", 2)):
         build(tmp_path, f"{head}# One\n\nThe query $q$, the key $k$.\n", extensions=["mathematics"])
@@ -151,6 +152,7 @@ def test_a_formula_carries_no_style_in_full_and_no_space_to_hear(made):
     assert not re.search(r"<math>.*?<mspace", text)
 
 
+@pytest.mark.deep(keep=2)
 @pytest.mark.parametrize(
     ("tex", "drawn"),
     [
@@ -221,6 +223,7 @@ def test_glyphs_stand_where_mathjax_set_them(browser, tmp_path, monkeypatch):
     assert control != light  # without the rules for what stands in an index
 
 
+@pytest.mark.deep(keep=1)
 @pytest.mark.parametrize(
     ("tex", "why"),
     [

@@ -128,6 +128,7 @@ def test_a_chapter_opens_with_its_question_its_figure_and_its_facts(tmp_path):
     assert links == ["01_one.html", "../notebooks/02_two.html", "#code"]
 
 
+@pytest.mark.deep(keep=2)
 @pytest.mark.parametrize(
     ("old", "new", "said"),
     [

@@ -213,6 +213,7 @@ def test_a_task_shows_the_solution_that_is_tested(page):
     assert plain.index("Hint") < plain.index("Solution")
 
 
+@pytest.mark.deep(keep=3)
 @pytest.mark.parametrize(
     ("text", "says"),
     [
@@ -331,6 +332,7 @@ class Form:
         self.form.get_by_role("button", name="Start again").click()
 
 
+@pytest.mark.deep
 def test_hint_after_two_tries_and_memory(tab):
     form = Form(tab, "ch01.between")
     form.submit()
@@ -451,6 +453,7 @@ def test_the_keyboard_is_enough(tab):
     assert tab.evaluate("document.activeElement.matches('#quiz-ch01-shift summary')")
 
 
+@pytest.mark.deep(keep=1)
 @pytest.mark.parametrize("kept", ["{", "null", json.dumps({"key": "of an older question", "tries": 1, "given": "A"})])
 def test_what_was_kept_may_be_odd(tab, kept):
     tab.evaluate("(kept) => localStorage.setItem('rope-lab:quiz-ch01-between', kept)", kept)
@@ -513,6 +516,7 @@ def test_a_foreseen_choice_is_told_why_it_is_wrong(settled_tab):
     expect(form.says).to_have_text("Not yet.")
 
 
+@pytest.mark.deep
 def test_a_foreseen_number_is_told_why_it_is_wrong(settled_tab):
     form = Form(settled_tab, "ch01.sixth")
     for given, said in {

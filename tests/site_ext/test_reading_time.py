@@ -36,6 +36,7 @@ PAGES = {
 }
 
 
+@pytest.mark.deep(keep=2)
 @pytest.mark.parametrize(("page", "core", "every"), PAGES.values(), ids=PAGES)
 def test_minutes_are_those_counted_by_hand(tmp_path, page, core, every):
     assert minutes(tmp_path, page)[0] == (core, every)

@@ -33,6 +33,7 @@ def test_a_chapter_and_its_lab_share_a_card():
     assert found["book/ledger"][0] == "book"
 
 
+@pytest.mark.deep
 def test_cards_are_drawn_once_and_named_for_the_pages(tmp_path):
     app = application(tmp_path, "https://name.org/")
     social_cards.make(app, environment())

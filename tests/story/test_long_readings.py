@@ -23,6 +23,7 @@ def test_another_base_is_another_base_whichever_way_it_is_asked(model):
     torch.testing.assert_close(there, knob, atol=1e-4, rtol=0)
 
 
+@pytest.mark.deep
 def test_each_schedule_has_its_bins_and_linear_scaling_costs_most(model):
     found = beyond_window(model, names=("as trained", "linear"), factor=2, width=256, n_tokens=2100)
     assert {name: len(row) for name, row in found.items()} == {"as trained": 4, "linear": 4}

@@ -30,11 +30,13 @@ def slow(text):
         parts[best[1] : best[1] + 2] = [best[2]]
 
 
+@pytest.mark.deep
 @given(TEXTS)
 def test_every_text_comes_back(text):
     assert TOKENIZER.decode(TOKENIZER.encode(text)) == text
 
 
+@pytest.mark.deep
 @given(TEXTS)
 def test_the_ids_are_those_of_the_slow_loop(text):
     assert TOKENIZER.encode(text, bos=False) == slow(text)

@@ -108,7 +108,7 @@ EACH = {
 }
 
 
-@pytest.mark.deep(keep=5)
+@pytest.mark.deep(keep=1)
 @pytest.mark.parametrize("name", EACH)
 def test_each_knob_is_what_its_formula_says(name):
     knobs = Knobs(**EACH[name])
@@ -142,12 +142,14 @@ def test_the_half_split_knob_is_half_split_code():
     assert torch.allclose(code(TOKENS), logits(MODEL, TOKENS, knobs=Knobs(layout="half")), atol=1e-9)
 
 
+@pytest.mark.deep
 def test_a_window_that_drops_nothing_is_no_window():
     assert moved(window=48) < 1e-9
     assert moved(window=48, sinks=4, returned=True) < 1e-9
     assert moved(window=47) > 1e-6  # control
 
 
+@pytest.mark.deep
 def test_without_first_tokens_re_turning_changes_nothing():
     """Everything that is held moves together. With first tokens kept, their distance shrinks."""
     ways = [logits(MODEL, TOKENS, knobs=Knobs(window=12, returned=r)) for r in (False, True)]
@@ -156,6 +158,7 @@ def test_without_first_tokens_re_turning_changes_nothing():
     assert (ways[0] - ways[1]).abs().max() > 0.1
 
 
+@pytest.mark.deep
 def test_texts():
     model = load_story()
     assert tell(model, TOKENIZER, n_tokens=256) == published_text()

@@ -71,6 +71,7 @@ def llama(model):
     return peer.requires_grad_(False)
 
 
+@pytest.mark.deep(keep=1)
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
 @pytest.mark.parametrize("carried", [lambda model: model, half_split], ids=["interleaved", "half"])
 def test_it_writes_the_published_text_to_the_letter(dtype, carried):
@@ -88,6 +89,7 @@ def test_control_half_split_code_with_the_same_weights_writes_another_text():
     assert not published_text().startswith(text)
 
 
+@pytest.mark.deep
 def test_the_logits_are_those_of_transformers_in_both_layouts():
     model = load_story(dtype=torch.float64)
     carried = half_split(model)

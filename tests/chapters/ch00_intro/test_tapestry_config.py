@@ -160,6 +160,7 @@ def test_files_are_read_alike_or_refused_in_the_same_words(tmp_path):
     assert min(read, cases - read) > 500
 
 
+@pytest.mark.deep(keep=1)
 @pytest.mark.parametrize(
     "wrong",
     [('"beta_fast"', '"beta_slow"'), ("without quotes", "with none"), ("Math.trunc", "Math.ceil"), ("\\\\n", "n")],

@@ -27,6 +27,7 @@ def test_elsewhere_they_differ(words):
     assert abs(found["trained"] - found["run"]) > 0.1
 
 
+@pytest.mark.deep
 @given(offset=st.integers(0, REACH), start=starts, words=words)
 def test_neither_head_sees_where_the_words_stand(offset, start, words):
     here, there = at(offset=offset, words=words), at(offset=offset, words=words, start=start)

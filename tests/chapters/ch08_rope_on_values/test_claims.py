@@ -22,6 +22,7 @@ def test_a_rotation_with_a_lost_minus(monkeypatch):
     assert holding(exact | {"su19.abs-list", "su19.o-rope-def", "unsaid.vo-freq", "book.vo-complex"}) == set()
 
 
+@pytest.mark.deep
 def test_a_rule_that_forgets_the_values(monkeypatch):
     monkeypatch.setattr(placements, "is_relative", lambda x: ("q" in x) == ("k" in x))
     assert failing("ch8") == {"book.four-of-sixteen"}

@@ -21,6 +21,7 @@ def by_definition(layer, x):
     return torch.stack(out, dim=1)
 
 
+@pytest.mark.deep(keep=1)
 @pytest.mark.parametrize("decay", ["complex", "real", "signed"])
 def test_the_layer_is_its_definition(decay):
     layer = DiagonalRNN(3, 8, 5, decay=decay, seed=1).double()

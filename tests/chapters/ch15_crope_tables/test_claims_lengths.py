@@ -56,6 +56,7 @@ def test_control_another_end_of_the_tied_model(plant, steps, by):
     assert outcome_of(BY_LENGTH) == "not reproduced"
 
 
+@pytest.mark.deep(keep=2)
 @pytest.mark.parametrize(
     ("steps", "by"), [(250, -0.03), (500, 0.03), (500, -0.02), (1000, 0.02), (2000, -0.02), (2000, 0.02)]
 )

@@ -101,6 +101,7 @@ def test_penn_treebank_s_eight_seeds(plant):
     assert outcome_of(name) == "not attempted"
 
 
+@pytest.mark.deep(keep=1)
 @pytest.mark.parametrize(("variant", "by"), [(TIED, -0.1), ("CRoPE QKVO", 0.2), ("absolute scaled", -0.28)])
 def test_pg19_s_eight_seeds(plant, variant, by):
     name, where = "book.open-on-pg19", "crope-confirm-pg19"
@@ -118,6 +119,7 @@ def lifted(card, by, *, step):
     return replace(moved(card, by), curve=card.curve | {"valid_loss": losses})
 
 
+@pytest.mark.deep(keep=1)
 @pytest.mark.parametrize(
     ("variant", "seed", "by", "step"),
     [

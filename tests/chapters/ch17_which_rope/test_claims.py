@@ -65,6 +65,7 @@ def test_a_converter_that_goes_the_other_way(monkeypatch):
     assert failing("book.audit-[!g]*") == {"book.audit-convert"}
 
 
+@pytest.mark.deep
 def test_a_law_that_always_holds_is_missed_in_the_gallery(monkeypatch):
     laws = audit.law_suite.CHECKS
     monkeypatch.setitem(laws, "non-vacuity", lambda _: (True, "", ""))

@@ -11,6 +11,7 @@ PICTURES = ["longer_text_schedules", "longer_text_controls", "along_the_stream"]
 TABLES = ["longer_texts_table", "longer_texts_verdicts", "stream_table", "stream_verdicts"]
 
 
+@pytest.mark.deep(keep=1)
 @pytest.mark.parametrize("name", PICTURES)
 def test_a_picture_says_its_numbers_in_words(name):
     picture = getattr(figures, name)()
@@ -18,6 +19,7 @@ def test_a_picture_says_its_numbers_in_words(name):
     assert "Thin lines are seeds" in picture.desc
 
 
+@pytest.mark.deep
 def test_the_first_and_the_last_bin_stand_in_the_description():
     found = cards.load_all("longer-texts", "cpu")
     rows = long_contexts.bins(found, "YaRN").values()

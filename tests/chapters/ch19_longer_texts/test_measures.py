@@ -24,6 +24,7 @@ def run(tmp_path_factory):
         return train(config, out=tmp_path_factory.mktemp("run"), corpus=TinyCorpus(), progress=False)
 
 
+@pytest.mark.deep
 def test_every_schedule_has_its_bins_before_and_every_fixed_one_after_the_tuning(run):
     found = run.card.measured["longer texts"]
     assert (found["length"], found["width"]) == (128, 8)
@@ -34,6 +35,7 @@ def test_every_schedule_has_its_bins_before_and_every_fixed_one_after_the_tuning
         assert np.isfinite(losses).all()
 
 
+@pytest.mark.deep
 def test_within_the_first_window_dynamic_ntk_is_the_trained_model_and_others_are_not(run):
     before = run.card.measured["longer texts"]["before"]
     for name in ("dynamic NTK", "dynamic NTK, keys kept"):
@@ -59,6 +61,7 @@ def test_a_tuning_reads_long_texts_under_its_schedule(monkeypatch):
     assert not torch.equal(one.blocks[0].attention.q.weight, other.blocks[0].attention.q.weight)
 
 
+@pytest.mark.deep
 def test_the_weights_of_the_run_are_those_without_the_measure(run, tmp_path):
     plain = train(tiny(steps=3, precision="float32", model=CLEAR), out=tmp_path, corpus=TinyCorpus(), progress=False)
     for a, b in zip(load_model(run.folder).parameters(), load_model(plain.folder).parameters(), strict=True):

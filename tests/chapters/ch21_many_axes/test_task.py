@@ -54,6 +54,7 @@ def test_the_control_without_positions_cannot_answer():
     assert max(card.measured["columns"]["8"] for card in FOUND if card.variant == "no positions") < 0.3
 
 
+@pytest.mark.deep
 def test_a_short_run_of_the_task(monkeypatch):
     monkeypatch.setitem(TASK.config, "steps", 3)
     card = run_task(TASK, "axial", 0)

@@ -35,6 +35,7 @@ def changed(card, **blocks):
     )
 
 
+@pytest.mark.deep
 @pytest.mark.slow
 def test_which_cards_of_the_book_belong():
     """The help of `rope-lab cards check` names those that do not."""
@@ -247,6 +248,7 @@ NOT_PACKS = {
 }
 
 
+@pytest.mark.deep(keep=6)
 @pytest.mark.parametrize(("data", "said"), NOT_PACKS.values(), ids=NOT_PACKS)
 def test_what_is_no_pack_is_refused_in_words(data, said, tmp_path):
     (tmp_path / "bad.jsonl.gz").write_bytes(data)

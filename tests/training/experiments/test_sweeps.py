@@ -175,6 +175,7 @@ def test_out_of_time_the_rest_is_left(setup, seconds):
     assert not written(setup().results)
 
 
+@pytest.mark.deep
 def test_local_processes_have_one_thread_each_and_the_allocator_s_settings(setup):
     report = sweep(runs("well", "fails", "well"), setup(executor="local", jobs=2))
     assert len(report.done) == 2
@@ -196,6 +197,7 @@ with interrupts():
 """
 
 
+@pytest.mark.deep(keep=1)
 @pytest.mark.usefixtures("setup")
 @pytest.mark.parametrize("by", [signal.SIGTERM, signal.SIGHUP])
 def test_an_interrupted_sweep_lets_its_runs_save_and_leaves_none_behind(tmp_path, monkeypatch, by):
@@ -274,6 +276,7 @@ def made():
             yield experiment(name, rung)
 
 
+@pytest.mark.deep(keep=16)
 @pytest.mark.parametrize("found", list(made()), ids=lambda found: f"{found.name}-{found.rung}")
 def test_an_experiment_s_runs_are_distinct_seed_major_and_paired(found):
     assert len({run.digest for run in found.runs}) == len(found.runs)
@@ -304,6 +307,7 @@ def test_the_paper_rung_is_the_paper_s_setting():
     assert {run.corpus for run in experiment("crope-table1", "paper").runs} == {"wikitext-2", "ptb", "pg19"}
 
 
+@pytest.mark.deep
 def test_every_model_of_an_experiment_can_be_built():
     for run in itertools.chain.from_iterable(found.runs for found in made()):
         GPTConfig(**run.model)

@@ -130,6 +130,7 @@ def test_a_card_in_another_experiments_folder_is_refused(tmp_path):
 LINES = sorted(cards.RESULTS.glob("*/*.jsonl"))
 
 
+@pytest.mark.deep(keep=10)
 @pytest.mark.parametrize("path", LINES, ids=[f"{path.parent.name}-{path.stem}" for path in LINES])
 def test_the_committed_cards_are_lines_by_name_and_each_comes_back_to_the_byte(path, tmp_path):
     found = [cards.parsed(where, data) for where, data in cards.texts(path)]

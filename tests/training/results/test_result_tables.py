@@ -35,6 +35,7 @@ def the_cards(root):
     return next(found for found in experiment_cards(root=root) if found.asked == ASKED)
 
 
+@pytest.mark.deep
 def test_none_some_all(tmp_path, model_card):
     assert the_cards(tmp_path).words == "0 of 9 runs"
     fill(tmp_path, model_card, ASKED.runs[:4])
@@ -49,6 +50,7 @@ def test_a_card_of_another_setting_is_counted_apart(tmp_path, model_card):
     assert the_cards(tmp_path).words == "1 of 9 runs; cards of another setting: 1"
 
 
+@pytest.mark.deep
 def test_every_experiment_at_every_rung_says_its_command():
     for found in experiment_cards():
         assert experiment(found.asked.name, found.asked.rung).runs

@@ -38,6 +38,7 @@ def made(group, **model):
     return learner, Batches(stream, seq_len=16, batch_size=4, steps=3, seed=0, device=group.device)
 
 
+@pytest.mark.deep(keep=2)
 @pytest.mark.parametrize("scheme", SCHEMES)
 def test_a_step_stays_on_its_device(stand_in, scheme):
     learner, batches = made(stand_in, **SCHEMES[scheme])

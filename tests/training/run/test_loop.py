@@ -63,6 +63,7 @@ def train_losses(folder, **fields):
     return [loss for loss in curve["train_loss"] if loss is not None]
 
 
+@pytest.mark.deep
 def test_where_windows_begin_changes_nothing_for_relative_positions_and_much_for_others(tmp_path):
     for rotated, changes in (("qk", False), ("qkvo", False), ("q", True), ("v", True)):
         model = {**LLAMA, "rotated": rotated}
@@ -74,6 +75,7 @@ def test_where_windows_begin_changes_nothing_for_relative_positions_and_much_for
         assert (anywhere == pytest.approx(at_0, abs=1e-5)) is not changes
 
 
+@pytest.mark.deep(keep=1)
 @pytest.mark.parametrize("precision", ["float32", "bfloat16"])
 @pytest.mark.parametrize("bos", [False, True])
 def test_the_same_seed_gives_the_same_bits_twice_and_another_seed_does_not(tmp_path, precision, bos):
@@ -109,6 +111,7 @@ def test_the_final_loss_is_the_saved_models_own(tmp_path):
     assert card.final["loss"] == pytest.approx(nats / 300, abs=1e-5)
 
 
+@pytest.mark.deep
 def test_micro_batches_change_the_memory_and_not_the_result(tmp_path, monkeypatch):
     whole = run(tmp_path / "whole", precision="float32")
     monkeypatch.setattr(learner, "MEMORY", 1)
@@ -267,6 +270,7 @@ def outside(folder, *launcher, **fields):
     return run(folder, **fields)
 
 
+@pytest.mark.deep
 @pytest.mark.slow
 def test_two_processes_match_one(tmp_path):
     """Under torchrun, with gloo: each takes half of the batch, and all agree to float32's rounding."""
@@ -280,6 +284,7 @@ def test_two_processes_match_one(tmp_path):
     assert max((a - b).abs().max().item() for a, b in pairs) < 1e-3
 
 
+@pytest.mark.deep
 @pytest.mark.slow
 @pytest.mark.skipif(environment.why_not_compile("cpu") is not None, reason="torch.compile needs g++ and Python headers")
 @pytest.mark.parametrize("starts", sampled([1, 129], [1]))

@@ -25,6 +25,7 @@ def run(tmp_path_factory):
     return train(config, out=folder, corpus=TinyCorpus(), progress=False)
 
 
+@pytest.mark.deep
 def test_the_card_holds_what_was_asked_and_survives_the_disk(run):
     card = cards.read(run.folder / run.card.file_name)
     assert set(card.measured) == set(EVERYTHING)
@@ -37,11 +38,13 @@ def test_a_run_that_asks_for_nothing_writes_no_such_block(tmp_path):
     assert cards.read(tmp_path / ended.card.file_name).measured == {}
 
 
+@pytest.mark.deep
 def test_windows_of_the_training_length_give_the_validation_loss(run):
     assert run.card.measured["length 16"]["loss"] == pytest.approx(run.card.final["loss"], abs=1e-5)
     assert "beyond" not in run.card.measured["length 16"]
 
 
+@pytest.mark.deep
 def test_the_parts_of_a_longer_window_average_to_its_loss(run):
     found = run.card.measured["length 32"]
     assert min(found["inside"], found["beyond"]) < found["loss"] < max(found["inside"], found["beyond"])

@@ -65,6 +65,7 @@ KILLS = [
 ]
 
 
+@pytest.mark.deep
 @pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="the kills happen in forked children")
 def test_kills_leave_no_trace_in_the_result(tmp_path):
@@ -82,6 +83,7 @@ def test_kills_leave_no_trace_in_the_result(tmp_path):
     assert resumed.card.volatile["starts"] > whole.card.volatile["starts"]
 
 
+@pytest.mark.deep
 def test_a_resumed_run_would_differ_without_the_optimizers_state(tmp_path):
     """The control of the test above: what a checkpoint must hold cannot be left out unnoticed."""
     whole = train(tiny(), out=tmp_path / "whole", corpus=TinyCorpus(), threads=1, progress=False)

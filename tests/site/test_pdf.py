@@ -138,7 +138,6 @@ def test_the_small_model_hands_over_its_texts_and_no_empty_picture(taken):
     assert html.count('class="rope-figure') == 1  # the curve; heads and clocks are drawn once the model is loaded
 
 
-@pytest.mark.deep
 def test_a_book_with_many_tags_is_finished(tmp_path):
     """The array of tags of the whole book is longer than what pypdf reads by default."""
     draft = PdfWriter()

@@ -461,8 +461,8 @@ class _Asked:
     def again(self, cuts: list[int]) -> tuple[Any, Any, Callable[[], str]]:
         """Reading and decoding after requests that ended, and one that was left in its middle.
 
-        Each shares all of the prompt but one token: by a part that leaves out the first, the last or one in the
-        middle a cache of prompts may be kept. The last one's prompt begins with the whole prompt.
+        One shares nothing with the prompt, others all but a token, one begins with the whole: by a part of a prompt
+        what was kept may be found. The last shares nothing, so that what it leaves is seen.
         """
         import torch
 
@@ -470,11 +470,12 @@ class _Asked:
 
         def do(d: Any) -> Any:
             end = cuts[0]
-            for unlike in (0, end // 2, end - 1):
+            for unlike in ([*range(end)], [0], [end // 2], [end - 1]):
                 earlier = torch.cat((self.text[:, :end], self.other[:, end:]), 1)
                 earlier[:, unlike] = self.other[:, unlike]
                 _decode(d, earlier, cuts)
-            _extended(d, self.text[:, : end + 1], d.begin())
+            for left in (self.text[:, : end + 1], self.other[:, :5]):
+                _extended(d, left, d.begin())
             return d.read(self.text), _decode(d, self.text, cuts)
 
         found = self(do)

@@ -404,10 +404,7 @@ def _of_some_size(s: Subject, p: Probe) -> str:
 
 
 def _large_calls(s: Subject, *, rows: bool) -> Iterable[tuple[str, np.ndarray, np.ndarray]]:
-    """List what is large, x, positions: a text in order, texts that restart, many heads, many entries of a batch.
-
-    With ``rows`` the entries of the batch stand at positions of their own, each.
-    """
+    """List what is large, x, positions: a text in order, texts that restart, many heads, many entries of a batch."""
     rng, d = np.random.default_rng(7), s.q.head_dim
     longest = next((n for n in LONG_CALLS if 4 * n * d <= ELEMENTS and _answers(s, n)), 0)
     if longest:
@@ -420,7 +417,7 @@ def _large_calls(s: Subject, *, rows: bool) -> Iterable[tuple[str, np.ndarray, n
         yield "row", x[:, :, :some], np.arange(some) % (s.reach + 1)
     at = s.fit(np.array([3, 0, 17, 40, 9]), top=40)
     size = 331 if 3 * WIDE * 331 * d <= ELEMENTS and longest >= 331 else 5  # in all more rows than 16 bits count
-    places = np.arange(size)[::-1] + (np.arange(WIDE)[:, None] if rows else 0)
+    places = np.arange(size)[::-1] + (np.arange(WIDE)[:, None] if rows else 0)  # rows: each entry at its own
     yield "batch entry", rng.normal(size=(WIDE, 3, size, d)), places % (s.reach + 1)
     yield "head", rng.normal(size=(1, WIDE, 5, d)), at
 

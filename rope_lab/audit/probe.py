@@ -255,10 +255,11 @@ class Probe:
 def _hand_over(form: Form, x: np.ndarray, positions: np.ndarray) -> tuple[Any, Any, np.ndarray]:
     """Fresh copies in the form's own library, and what x was after rounding to its dtype."""
     whole = form.whole and np.array_equal(positions, np.round(positions))
+    positions = np.tile(positions, (len(x), 1)) if form.rows and positions.ndim == 1 else positions
     if form.backend == "numpy":
         given = x.astype(form.dtype)
         at = positions.astype(np.int64 if whole else np.float64)
-        return given, np.tile(at, (len(x), 1)) if form.rows and at.ndim == 1 else at, given.astype(np.float64)
+        return given, at, given.astype(np.float64)
     import torch
 
     floats = torch.float64 if form.dtype == "float64" else torch.float32
@@ -266,7 +267,7 @@ def _hand_over(form: Form, x: np.ndarray, positions: np.ndarray) -> tuple[Any, A
     if x.ndim == 4 and not x.flags.c_contiguous and x.swapaxes(1, 2).flags.c_contiguous:
         tensor = tensor.transpose(1, 2).contiguous().transpose(1, 2)  # a view, as behind the projection of a layer
     places = torch.tensor(positions, dtype=torch.int64 if whole else floats)
-    return tensor, places.repeat(len(x), 1) if form.rows and places.ndim == 1 else places, _plain(tensor).copy()
+    return tensor, places, _plain(tensor).copy()
 
 
 def _answer(given: Any) -> Any:

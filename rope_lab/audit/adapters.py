@@ -372,24 +372,29 @@ def _by_names(call: Any, names: list[str], head_dim: int) -> Adapted | None:
     if q is None or (k is None and plain):  # f(x, positions) as it is
         return None
 
+    import torch
+
     def both(x: Any, n: Any) -> Any:
-        if at == "position_ids" and n.ndim == 1:
+        if of_rows and n.ndim == 1:
             raise ValueError("position_ids are (batch, T)")
-        given = {q: tensor(x), at: n} | ({} if k is None else {k: x.clone()})
+        given = {q: tensor(x), at: n[None] if of_one else n} | ({} if k is None else {k: x.clone()})
         answer = call(**given)
         answer = tuple(answer.values()) if isinstance(answer, dict) else answer
         return answer if isinstance(answer, tuple | list) else (answer,)
 
-    if k is None:  # it may as well give tables
-        import torch
-
-        sample = [(2, 3, 4, head_dim), (2, 4, head_dim), (2, 4, 3, head_dim)]
-        for shape in sample:
+    def turns(places: Any) -> bool:
+        for shape in ((2, 3, 4, head_dim), (2, 4, head_dim), (2, 4, 3, head_dim)):
             with suppress(Exception):
-                places = torch.arange(4).expand(*([2] if at == "position_ids" else []), 4)
-                if [y.shape for y in both(torch.ones(shape), places)] == [shape]:
-                    return Adapted(lambda x, n: both(x, n)[0], head_dim)
-        return None
+                if [y.shape for y in both(torch.ones(shape), places)] == [shape] * (1 if k is None else 2):
+                    return True
+        return False
+
+    of_rows, of_one = at == "position_ids", False
+    if of_rows and not turns(torch.arange(4).expand(2, 4)):  # it may take one row for all
+        of_rows, of_one = False, True
+    if k is None:  # it may as well give tables
+        asked = torch.arange(4).expand(2, 4) if of_rows else torch.arange(4)
+        return Adapted(lambda x, n: both(x, n)[0], head_dim) if turns(asked) else None
     ask, said = _in_one_row(both, head_dim) if names[0] == at else (both, "")
     return Adapted(lambda x, n: ask(x, n)[0], head_dim, keys=lambda x, n: ask(x, n)[1], about=said)
 

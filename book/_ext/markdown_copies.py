@@ -22,6 +22,7 @@ DROPPED = {"script", "style", "button", "input"}
 DROPPED_CLASSES = {"headerlink", "opener", "argument", "chapter-links", "marks", "claims-of-page", "toctree-wrapper"}
 DROPPED_CLASSES |= {"quiz-plain", "quiz-says", "quiz-feedback", "quiz-where"}
 DROPPED_CLASSES |= {"settled-says", "settled-form", "ledger-filter"}
+TOLD = re.compile(r"(?s)<(?:title|desc)\b.*?</(?:title|desc)>")  # what a picture says of itself
 LANGUAGE = re.compile(r"highlight-(\w+)")
 
 
@@ -91,13 +92,20 @@ def tex(math: Tag) -> str:
 
 def copy(body: str, about: str, page: str, pages: set[str]) -> str:
     """The copy of one page: its title, the line ``about`` that says what it is about, and the rest."""
-    soup = BeautifulSoup(re.sub("(?s)<m-tex.*?</m-tex>", "", body), "html.parser")  # formulas have TeX beside them
+    soup = BeautifulSoup(light(body), "html.parser")
     for node in soup.find_all(dropped):
         node.decompose()
     for link in soup.find_all("a", href=True):
         retarget(link, page, pages)
     title, _, text = plain(soup).partition("\n")
     return f"{title}\n\n> {about}\n{text}"
+
+
+def light(body: str) -> str:
+    """A page without half of its tags, which say nothing in a copy: parsing them takes longer than all else here."""
+    body = re.sub("(?s)<m-tex.*?</m-tex>", "", body)  # formulas have TeX beside them
+    body = re.sub("(?s)<pre>.*?</pre>", lambda pre: re.sub("</?span[^>]*>", "", pre[0]), body)  # the colours of code
+    return re.sub("(?s)(<svg[^>]*>)(.*?)</svg>", lambda svg: f"{svg[1]}{''.join(TOLD.findall(svg[2]))}</svg>", body)
 
 
 def dropped(tag: Tag) -> bool:

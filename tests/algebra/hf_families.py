@@ -140,23 +140,27 @@ def speaks(name: str) -> bool:
 @cache
 def classes() -> dict[str, Any]:
     """The configuration class of each model type that can be built without an argument."""
+    names = importlib.import_module("transformers.models.auto.configuration_auto").CONFIG_MAPPING_NAMES
+    return {kind: found for kind in names if (found := class_of(kind))}
+
+
+@cache
+def class_of(kind: str) -> Any:
+    """The configuration class of one model type; None where there is none that can be built without an argument."""
     import transformers
 
     transformers.logging.set_verbosity_error()
-    found = {}
-    names = importlib.import_module("transformers.models.auto.configuration_auto").CONFIG_MAPPING_NAMES
-    for kind in names:
-        try:
-            found[kind] = transformers.CONFIG_MAPPING[kind]
-            found[kind]()
-        except Exception:
-            found.pop(kind, None)
+    try:
+        found = transformers.CONFIG_MAPPING[kind]
+        found()
+    except Exception:
+        return None
     return found
 
 
 def made(kind: str, file: dict[str, Any]) -> Any:
     """The configuration that a family makes of a file, or None where it refuses it."""
-    Config = classes()[kind]
+    Config = class_of(kind)
     defaults = copy.deepcopy(Config.sub_configs_defaults)  # GlmAsr's writes the keys of a file into them
     try:
         return Config.from_dict(copy.deepcopy(file))
@@ -268,16 +272,16 @@ def table() -> dict[str, Any]:
     families: dict[str, Any] = {}
     still, own, whole, heard = [], [], {}, set()
     for kind in classes():
-        path, text = text_of(made(kind, {}) or classes()[kind]())
+        path, text = text_of(made(kind, {}) or class_of(kind)())
         if path:
             whole[kind] = path, text.model_type
             continue
-        if OWN.search(kind) and rotary_like(classes()[kind]):
+        if OWN.search(kind) and rotary_like(class_of(kind)):
             own.append(kind)
             continue
         found = family(kind)
         if found is None:
-            (own if rotary_like(classes()[kind]) and OTHERS.search(kind) else still).append(kind)
+            (own if rotary_like(class_of(kind)) and OTHERS.search(kind) else still).append(kind)
         else:
             families[kind], names = found
             heard |= names
@@ -364,7 +368,7 @@ def _used(entry: dict[str, Any]) -> set[str]:
 
 def family(kind: str) -> tuple[dict[str, Any], set[str]] | None:  # noqa: C901
     """The entry of a family, and the keys of its class that speak of rotation; None where nothing turns."""
-    Config = classes()[kind]
+    Config = class_of(kind)
     default = made(kind, {})
     rules = getattr(default, "rope_parameters", None) or {}
     labels = [k for k, v in rules.items() if isinstance(v, dict) or (v is None and k.endswith("attention"))]
@@ -612,9 +616,9 @@ def _still() -> dict[str, list[str]]:
     """The kinds of layer that do not turn, from the table of probed models."""
     found: dict[str, list[str]] = {}
     for row in probe_results()["rows"]:
-        if row.get("skipped") or row["model"] not in classes():
+        if row.get("skipped") or not class_of(row["model"]):
             continue
-        config = text_of(classes()[row["model"]]())[1]
+        config = text_of(class_of(row["model"])())[1]
         kinds = getattr(config, "layer_types", None) or ()
         quiet = {i for a in row["answers"] for i in a["layers"] if a["words"][:1] == ["no rotation"]}
         turns = {i for a in row["answers"] for i in a["layers"] if a["queries"]}
@@ -638,9 +642,9 @@ FORMS = ("as saved", "without RoPE keys", "before transformers 5")
 
 def file_of(kind: str, form: str) -> dict[str, Any]:
     """The file that a family's default configuration is saved as, in one of three forms."""
-    whole = json.loads(json.dumps(classes()[kind]().to_dict(), default=str))
+    whole = json.loads(json.dumps(class_of(kind)().to_dict(), default=str))
     whole.pop("transformers_version", None)
-    path, _ = text_of(classes()[kind]())
+    path, _ = text_of(class_of(kind)())
     file = whole
     for step in path.split(".") if path else ():
         file = file[step]
@@ -728,7 +732,7 @@ def verdict(kind: str, form: str, change: str = "", *, on_top: bool = False) -> 
     With a change of `CHANGES`, in its part for text or on top of a larger file.
     """
     file = file_of(kind, form)
-    path, _ = text_of(classes()[kind]())
+    path, _ = text_of(class_of(kind)())
     part = file
     for step in path.split(".") if path and not on_top else ():
         part = part[step]
@@ -758,7 +762,7 @@ def verdict(kind: str, form: str, change: str = "", *, on_top: bool = False) -> 
 
 def changed(kind: str) -> list[str]:
     """The changes of a family's files that are read otherwise than its class reads them, without a word."""
-    larger = text_of(classes()[kind]())[0] != ""
+    larger = text_of(class_of(kind)())[0] != ""
     asked = [(form, change, top) for form in FORMS for change in CHANGES for top in (False, True)[: 1 + larger]]
     found = {one: verdict(kind, *one[:2], on_top=one[2]) for one in asked}
     return [

@@ -80,7 +80,7 @@ def test_a_published_file(row):
 def test_every_family_s_own_file_in_three_forms(family):
     """As saved, without RoPE keys, and as before transformers 5: as its class reads it, or refused with a way on."""
     pytest.importorskip("transformers")
-    if family not in hf_families.classes():
+    if not hf_families.class_of(family):
         pytest.skip(f"the installed transformers has no {family}")
     for form in hf_families.FORMS:
         said, why = hf_families.verdict(family, form)
@@ -93,7 +93,7 @@ def test_every_family_s_own_file_in_three_forms(family):
 def test_every_family_s_changed_files(family):
     """A file with one thing changed, as files of readers are: as its class reads it, or refused."""
     pytest.importorskip("transformers")
-    assert family not in hf_families.classes() or not hf_families.changed(family)
+    assert not hf_families.class_of(family) or not hf_families.changed(family)
 
 
 @pytest.mark.deep
@@ -292,7 +292,7 @@ def test_what_is_understood_is_read(case):
 @pytest.mark.parametrize("family", ["gemma3", "gemma3n", "gemma4", "t5gemma2", "cohere2_vision", "qwen3_5", "llama4"])
 def test_a_whole_configuration_object_with_a_kind_of_layer(family):
     pytest.importorskip("transformers")
-    whole = hf_families.classes()[family]()
+    whole = hf_families.class_of(family)()
     _, text = hf_families.text_of(whole)
     kind = next(k for k in text.layer_types if k != "linear_attention")  # those do not turn
     for config in (whole, text):

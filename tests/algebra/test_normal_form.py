@@ -105,6 +105,7 @@ def test_clusters(theta, odd):
     assert misses_orthogonal(Q @ core @ Q.T) <= BAR
 
 
+@pytest.mark.deep(keep=1)
 @pytest.mark.parametrize("d", [64, 255, 256])
 def test_large(d):
     rng = np.random.default_rng(d)

@@ -231,9 +231,10 @@ function spread(ends, top, bottom, least = 17) {
 }
 
 /** The place of a plot: where there is room, the names of its lines stand at their ends, the widest one whole. */
-function boxOf(fig, names, top) {
+function boxOf(fig, { names, steps }, top) {
   const wide = fig.width > 520,
-    margin = wide ? 22 + Math.max(...widths(fig, names, "small rope-chosen")) : 16;
+    half = widths(fig, [number(steps.at(-1), 0)], "small muted")[0] / 2, // of the last step, which stands under the end
+    margin = wide ? 22 + Math.max(...widths(fig, names, "small rope-chosen")) : Math.max(16, half);
   return { wide, box: [52, top(wide), fig.width - margin, fig.height - 44] };
 }
 
@@ -245,7 +246,7 @@ function drawCurves(fig, { panels, kind }, now, grid) {
     room = Math.max(0.05, (high - low) * 0.08);
   const last = [reference, variant].filter(Boolean),
     rest = names.filter((name) => !last.includes(name));
-  const { wide, box } = boxOf(fig, names, (wide) => (wide ? 28 : rest.length ? 88 : 68)), // narrow: names stand above
+  const { wide, box } = boxOf(fig, now, (wide) => (wide ? 28 : rest.length ? 88 : 68)), // narrow: names stand above
     [left, top, right, bottom] = box;
   const look = (name) => (name === variant ? "two" : name === reference ? "" : "muted");
   fig.clear(
@@ -293,7 +294,7 @@ function drawCurves(fig, { panels, kind }, now, grid) {
 
 function drawStrip(fig, now, grid) {
   const { names, differences, steps, index, variant, reference } = now,
-    { wide, box } = boxOf(fig, names, () => 8),
+    { wide, box } = boxOf(fig, now, () => 8),
     [left, top, right, bottom] = box;
   if (!differences.some(({ difference }) => difference !== null)) {
     fig.clear("No two variants share a seed yet.");

@@ -7,6 +7,7 @@ import pytest
 from rope_lab.chapters.ch19_longer_texts.base_bound import WINDOWS, BaseBound, islands
 
 
+@pytest.mark.deep(keep=1)
 @pytest.mark.parametrize("window", WINDOWS)
 def test_the_islands_are_computed(window):
     shipped = BaseBound().islands[window]

@@ -82,13 +82,15 @@ clean:
 	$(IN) -m pip install --quiet --no-deps --editable .
 	@touch $@
 
-# uv for speed. torch is left to pip, whose configuration may name a build; so is all where uv finds no way. Without its
-# configuration: that of `make lock` resolves for the oldest Python, and would install the pins of that one. Python compiles
-# what is imported, a seventh of all.
+# uv for speed. pip alone fetches torch, since its configuration may name a build (2.13.0+cpu is newer than 2.13.0, so uv
+# takes the file that lies there), and does all where uv finds no way. Without uv's configuration: that of `make lock`
+# resolves for the oldest Python, and would install the pins of that one. Python compiles what is imported, a seventh of all.
 .venv/dev: requirements-dev.txt pyproject.toml | .venv/bin/pip
-	$(IN) -m pip install --quiet -c requirements-dev.txt torch uv
-	$(IN) -m uv pip install --no-config --quiet -r requirements-dev.txt || $(IN) -m pip install --quiet -r requirements-dev.txt
-	$(IN) -m pip install --quiet --no-deps --editable .
+	$(IN) -m pip install --quiet -c requirements-dev.txt uv
+	$(IN) -m pip download --quiet --no-deps -c requirements-dev.txt -d .venv/torch torch
+	$(IN) -m uv pip install --no-config --quiet --find-links .venv/torch -r requirements-dev.txt || $(IN) -m pip install --quiet -r requirements-dev.txt
+	$(IN) -m uv pip install --no-config --quiet --no-deps --editable . || $(IN) -m pip install --quiet --no-deps --editable .
+	@rm -rf .venv/torch
 	@touch .venv/book $@
 
 node_modules/.bin/biome: package.json   # for lint only; it brings nothing but its own binary: no lockfile

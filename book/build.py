@@ -17,7 +17,7 @@ from book import kernels
 from book._ext.page_inputs import inputs_of_pages
 
 ROOT = Path(__file__).resolve().parents[1]
-# The doctrees are many objects that stay: at Python's own thresholds a sixth of the time goes into looking at them again.
+# The doctrees are many objects that stay: at Python's own thresholds a sixth of the time goes into looking at them.
 JUPYTER_BOOK = "import gc; gc.set_threshold(50_000, 20, 100); from jupyter_book.cli.main import main; main()"
 
 

@@ -31,7 +31,10 @@ PARTS = {  # what follows the interpreter; an item NAME=VALUE before it is a var
         f"ROPE_LAB_CHECKED_CALLS=inf {QUICK} {' '.join(f'--ignore=tests/{folder}' for folder in (*FOLDERS, 'site'))}",
     ],
     "site": [f'{PYTEST} -m "deep and site" tests/site tests/site_ext'],
-    "tests": [f'{PYTEST} -m "deep and not (site or wheel)" -k "not every_family" --ignore=tests/site'],
+    "tests": [
+        "-m pytest -m deep -k ray_takes tests/training",  # alone: Ray gives itself half a minute to start, and no more
+        f'{PYTEST} -m "deep and not (site or wheel)" -k "not (every_family or ray_takes)" --ignore=tests/site',
+    ],
 }
 
 

@@ -88,7 +88,7 @@ clean:
 .venv/dev: requirements-dev.txt pyproject.toml | .venv/bin/pip
 	$(IN) -m pip install --quiet -c requirements-dev.txt uv
 	$(IN) -m pip download --quiet --no-deps -c requirements-dev.txt -d .venv/torch torch
-	$(IN) -m uv pip install --no-config --quiet --find-links .venv/torch -r requirements-dev.txt || $(IN) -m pip install --quiet -r requirements-dev.txt
+	$(IN) -m uv pip install --no-config --quiet -f .venv/torch -r requirements-dev.txt || $(IN) -m pip install --quiet -r requirements-dev.txt
 	$(IN) -m uv pip install --no-config --quiet --no-deps --editable . || $(IN) -m pip install --quiet --no-deps --editable .
 	@rm -rf .venv/torch
 	@touch .venv/book $@

@@ -293,7 +293,7 @@ function drawCurves(fig, { panels, kind }, now, grid) {
 }
 
 function drawStrip(fig, now, grid) {
-  const { names, differences, steps, index, variant, reference } = now,
+  const { differences, steps, index, variant, reference } = now,
     { wide, box } = boxOf(fig, now, () => 8),
     [left, top, right, bottom] = box;
   if (!differences.some(({ difference }) => difference !== null)) {

@@ -314,8 +314,8 @@ def cards_check(
 
     This compares what a card says with what the book asks for. It proves nothing: numbers can be invented.
 
-    Of the book's own cards 133 do not belong. The toys complex-rnn, one-head and grid-question are in no list of
-    `rope-lab sweep`. 64 cards of crope-confirm-lengths and 10 of crope-rates-lengths name a commit that was changed.
+    Of the book's own cards 74 do not belong: 64 of crope-confirm-lengths and 10 of crope-rates-lengths name a commit
+    that was changed.
     """
     with _user_errors():
         from rope_lab.commands import card_commands

@@ -9,7 +9,6 @@ import inspect
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from importlib import import_module
 from typing import Any
 
@@ -502,15 +501,15 @@ def _sines_first(
         whole, turning = head_dim or width_of(config, None), config.rotary_dim
         about = _about(config, settings, given)
 
-    @lru_cache(maxsize=1)  # calls of one length follow each other
-    def table(length):
-        return home.create_sinusoidal_positions(length, turning)
+    held = [home.create_sinusoidal_positions(1, turning)]  # the model makes one table of all its positions
 
     def f(x, positions):
         import torch
 
         x = tensor(x).transpose(1, 2)
-        rows = table(int(whole_rows(positions).max()) + 1)[positions][None]
+        if len(held[0]) <= (last := int(whole_rows(positions).max())):
+            held[0] = home.create_sinusoidal_positions(2 ** last.bit_length(), turning)
+        rows = held[0][positions][None]
         sin, cos = rows.chunk(2, dim=-1)
         return torch.cat((apply(x[..., :turning], sin, cos), x[..., turning:]), dim=-1).transpose(1, 2)
 

@@ -25,14 +25,15 @@ SIZES = {  # what configurations of transformers call their sizes, and how small
     "ffn_hidden_size moe_intermediate_size shared_expert_intermediate_size moe_shared_expert_intermediate_size "
     "expert_ffn_hidden_size lru_width intermediate_size_mlp word_embed_proj_dim embedding_size hidden_size_per_layer "
     "shared_intermediate_size encoder_ffn_dim decoder_ffn_dim vocab_size_per_layer_input dim_ff rotary_emb_dim",
-    32: "index_head_dim attention_hidden_size kv_channels moe_latent_size",
+    # With few heads an indexer, which has a ReLU, gives many keys a score of 0; of equal scores none is the higher one.
+    32: "index_head_dim index_n_heads attention_hidden_size kv_channels moe_latent_size",
     16: "head_dim global_head_dim swa_head_dim qk_rope_head_dim qk_nope_head_dim v_head_dim q_lora_rank kv_lora_rank "
     "o_lora_rank linear_key_head_dim linear_value_head_dim swa_v_head_dim attention_head_dim dim_head "
     "mamba_d_head mamba_head_dim hidden_size_per_layer_input kda_head_dim num_mem_blocks",
     8: "mamba_d_state ssm_state_size state_size mamba_d_ssm laurel_rank n_routed_experts_group index_topk rotary_dim",
     4: "num_attention_heads n_head n_heads num_heads decoder_attention_heads encoder_attention_heads num_local_experts "
-    "num_experts n_routed_experts moe_num_experts linear_num_value_heads mamba_num_heads index_n_heads "
-    "swa_num_attention_heads linear_num_key_heads num_expert",
+    "num_experts n_routed_experts moe_num_experts linear_num_value_heads mamba_num_heads swa_num_attention_heads "
+    "linear_num_key_heads num_expert",
     2: "num_hidden_layers n_layer n_layers num_layers decoder_layers encoder_layers num_experts_per_tok "
     "num_experts_per_token moe_topk moe_k top_k num_key_value_heads num_kv_heads n_head_kv multi_query_group_num "
     "swa_num_key_value_heads",

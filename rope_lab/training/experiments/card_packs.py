@@ -15,11 +15,12 @@ from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from rope_lab.errors import ArgumentError, FileError, RopeLabError, printable
 from rope_lab.training.data.corpora import known_hashes
 from rope_lab.training.data.sources import CorpusError
-from rope_lab.training.experiments.catalogue import experiment
+from rope_lab.training.experiments.catalogue import experiment, names
 from rope_lab.training.files import content, reason, replacing
 from rope_lab.training.results import cards
 from rope_lab.training.results.cards import Card, CardError
@@ -174,12 +175,36 @@ def faults_of(card: Card, runs: Runs | None = None) -> list[str]:
     Returns:
         Sentences: what was expected, what was got, and the mend.
     """
+    if card.experiment not in names() and (said := _of_a_small_task(card)) is not None:
+        return [printable(fault) for fault in (*said, _of_the_code(card)) if fault is not None]
     runs = runs or (lambda name, rung: {run.digest for run in experiment(name, rung).runs})
     faults = (
         _of_the_experiment(card, runs),
         *(rule(card) for rule in (_of_its_run, _of_the_texts, _of_the_code, _to_its_end)),
     )
     return [printable(fault) for fault in faults if fault is not None]
+
+
+def _of_a_small_task(card: Card) -> list[str] | None:
+    """What a card says otherwise than the small task of its experiment; None where there is no such task."""
+    from rope_lab.training.experiments.small_tasks import SHOWN, config_hash, small_tasks  # with torch
+
+    if not (task := small_tasks().get(card.experiment)):
+        return None
+    if card.rung != "cpu" or card.variant not in task.variants or card.seed not in task.seeds:
+        got = f"{card.variant}, seed {card.seed}, at {card.rung}"
+        return [f"variant: expected a run of {task.experiment} at cpu, got {got}"]
+    config = task.run_config(card.variant, card.seed)
+    steps = config["steps"]
+    said: dict[str, tuple[Any, Any]] = {
+        "config": (config, card.config),
+        "config_hash": (config_hash(config), card.config_hash),
+        "data": ({"corpus": task.corpus, "tokenizer": "none", "vocab_size": task.classes, "hashes": {}}, card.data),
+        "curve.step": ([step + 1 for step in range(0, steps, SHOWN)], card.curve["step"]),
+        "final.step": (steps, card.final["step"]),
+    }
+    wrong = ((name, *pair) for name, pair in said.items() if pair[0] != pair[1])
+    return [f"{name}: expected {want}, as the task says, got {got}; rerun the run" for name, want, got in wrong]
 
 
 def _of_its_run(card: Card) -> str | None:

@@ -14,9 +14,11 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
+from rope_lab import chapters
 from rope_lab.training.results import cards
 from rope_lab.training.run import environment
 
+SHOWN = 20  # every how many steps a card says the loss
 NO_ANSWER = -100  # where nothing is asked: cross_entropy leaves it out
 Asked = tuple[Tensor, Tensor]  # a model's logits for a fresh batch, (..., classes), and the answers, (...)
 
@@ -39,6 +41,11 @@ class SmallTask:
     def run_config(self, variant: str, seed: int) -> dict[str, Any]:
         """The settings that decide a run; the hash of its card is made of them."""
         return self.config | self.variants[variant] | {"variant": variant, "seed": seed}
+
+
+def small_tasks() -> dict[str, SmallTask]:
+    """The small tasks of the book by experiment: the ``TASK`` of the rooms."""
+    return {module.TASK.experiment: module.TASK for module in chapters.modules("task")}
 
 
 def fit(model: nn.Module, ask: Callable[[], Asked], *, steps: int, rate: float) -> list[float]:
@@ -101,7 +108,7 @@ def run_task(task: SmallTask, variant: str, seed: int) -> cards.Card:
     losses = task.train(model, config)
     wall = time.monotonic() - begin
     end = {"step": config["steps"], **task.validate(model, config)}
-    shown = range(0, config["steps"], 20)
+    shown = range(0, config["steps"], SHOWN)
     sizes = {name: p.numel() for name, p in model.named_parameters()}
     return cards.Card(
         experiment=task.experiment,

@@ -23,6 +23,7 @@ from rope_lab.audit.foreign_code import TargetError, guarded, parameters_of
 
 LENGTH, SHORTEST = 24, 8  # tokens of the text
 LONG = 300  # of a long one, in few calls: beyond the blocks of most caches
+PARTS = 5e-7  # of the largest logit: what parts that stay in float32 round, such as tables of angles
 ALIKE = 16  # how many times coarser than reading decoding may round in the model's own precision
 MANY = 64  # tokens of a text at most, for which each window is a guess
 UNKNOWN = "no known cause fits"
@@ -284,7 +285,7 @@ class _Asked:
                 return DecodingRow(what, float("inf"), floor, 0, str(reason))
             return DecodingRow(what, refused=str(reason))
         self.answered = True
-        floor = max(floor, self.narrow_floor) if what == f"in {self.dtype}" else max(floor, _eps(right) ** 0.5)
+        floor = max(floor, self.narrow_floor if what == f"in {self.dtype}" else max(_eps(right) ** 0.5, PARTS))
         off, first = _apart(right, found, floor)
         first = None if first is None else first % self.length  # two texts may stand side by side
         return DecodingRow(what, off, floor, first, "" if off <= floor else explain())

@@ -9,11 +9,12 @@ import pytest
 import torch
 from torch import nn
 
-from rope_lab.audit import decoding_test, tiny_model
+from rope_lab.audit import decoding_test, probe_results, tiny_model
 from rope_lab.audit.decoding import STILL_SEEN
 from rope_lab.audit.foreign_code import TargetError
 from rope_lab.nn import GPT, KVCache, Rotary
 from tests.audit.implementations import gpt
+from tests.deep import sampled
 
 ask = partial(decoding_test, length=12)
 
@@ -405,13 +406,26 @@ def test_what_cannot_be_asked():
         ask(nn.Linear(2, 2))
 
 
+OTHERWISE = {  # the families that transformers 5.23 decodes otherwise than it reads
+    "deepseek_v4": {"after a rollback", "left padding in a batch"},  # pooled blocks stay, and padding moves them
+    "nemotron_h": {"token by token", "a prompt, then one by one", "a prompt, then 7, 1, 3"},  # 3e-4, in single steps
+    "prophetnet": {"token by token", "a prompt, then one by one", "left padding in a batch", "in float32"},
+    "trocr": {"left padding in a batch"},  # absolute positions count the padding
+}
+
+
 @pytest.mark.deep(keep=1)
-@pytest.mark.parametrize("family", ["llama", "gemma3_text"])
-def test_families_of_transformers(family):
+@pytest.mark.parametrize("family", sampled([row["model"] for row in probe_results()["rows"]], ["llama", "gemma3_text"]))
+def test_every_family_decodes_as_it_reads(family):
     pytest.importorskip("transformers")
-    seen = decoding_test(tiny_model(family), length=12)
-    assert seen.ok
-    assert sum(bool(row.refused) for row in seen.rows) == 0
+    if family == "kimi_linear":
+        pytest.skip("its linear attention takes minutes for a dozen tokens on a CPU")
+    try:
+        seen = decoding_test(tiny_model(family))
+    except TargetError as reason:
+        pytest.skip(str(reason))
+    assert wrong(seen).keys() == OTHERWISE.get(family, set())
+    assert family not in ("llama", "gemma3_text") or not any(row.refused for row in seen.rows)
 
 
 @pytest.mark.deep

@@ -186,7 +186,7 @@ def faults_of(card: Card, runs: Runs | None = None) -> list[str]:
 
 
 def _of_a_small_task(card: Card) -> list[str] | None:
-    """What a card says otherwise than the small task of its experiment; None where there is no such task."""
+    """The faults of a card whose experiment is a small task; None where there is no such task."""
     from rope_lab.training.experiments.small_tasks import SHOWN, config_hash, small_tasks  # with torch
 
     if not (task := small_tasks().get(card.experiment)):

@@ -89,7 +89,6 @@ def test_a_card_of_a_small_task_belongs_or_says_why(experiment):
         ({"config": {"rate": 0.5}}, "config: expected "),
         ({"config_hash": "0" * 16}, "config_hash: expected "),
         ({"seed": 77}, f"variant: expected a run of {experiment} at cpu, got {card.variant}, seed 77, at cpu"),
-        ({"variant": "best"}, "variant: expected "),
         ({"data": {"corpus": "ptb"}}, "data: expected "),
         ({"curve": {name: column[:-1] for name, column in card.curve.items()}}, "curve.step: expected "),
         ({"final": {"step": 7}}, "final.step: expected "),

@@ -82,7 +82,7 @@ clean:
 	$(IN) -m pip install --quiet --no-deps --editable .
 	@touch $@
 
-# uv for speed. pip alone fetches torch, since its configuration may name a build (2.13.0+cpu is newer than 2.13.0, so uv
+# uv for speed. pip alone fetches torch, since its configuration may name a build (X+cpu counts as newer than X, so uv
 # takes the file that lies there), and does all where uv finds no way. Without uv's configuration: that of `make lock`
 # resolves for the oldest Python, and would install the pins of that one. Python compiles what is imported, a seventh of all.
 .venv/dev: requirements-dev.txt pyproject.toml | .venv/bin/pip

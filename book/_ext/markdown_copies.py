@@ -102,7 +102,7 @@ def copy(body: str, about: str, page: str, pages: set[str]) -> str:
 
 
 def light(body: str) -> str:
-    """A page without half of its tags, which say nothing in a copy: parsing them takes longer than all else here."""
+    """The page without the half of its tags that say nothing in a copy, and that take long to parse."""
     body = re.sub("(?s)<m-tex.*?</m-tex>", "", body)  # formulas have TeX beside them
     body = re.sub("(?s)<pre>.*?</pre>", lambda pre: re.sub("</?span[^>]*>", "", pre[0]), body)  # the colours of code
     return re.sub("(?s)(<svg[^>]*>)(.*?)</svg>", lambda svg: f"{svg[1]}{''.join(TOLD.findall(svg[2]))}</svg>", body)

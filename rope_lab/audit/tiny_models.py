@@ -25,7 +25,7 @@ SIZES = {  # what configurations of transformers call their sizes, and how small
     "ffn_hidden_size moe_intermediate_size shared_expert_intermediate_size moe_shared_expert_intermediate_size "
     "expert_ffn_hidden_size lru_width intermediate_size_mlp word_embed_proj_dim embedding_size hidden_size_per_layer "
     "shared_intermediate_size encoder_ffn_dim decoder_ffn_dim vocab_size_per_layer_input dim_ff rotary_emb_dim",
-    32: "index_head_dim index_n_heads attention_hidden_size kv_channels moe_latent_size",  # few index heads: ties
+    32: "index_head_dim index_n_heads attention_hidden_size kv_channels moe_latent_size",  # few index heads score alike
     16: "head_dim global_head_dim swa_head_dim qk_rope_head_dim qk_nope_head_dim v_head_dim q_lora_rank kv_lora_rank "
     "o_lora_rank linear_key_head_dim linear_value_head_dim swa_v_head_dim attention_head_dim dim_head "
     "mamba_d_head mamba_head_dim hidden_size_per_layer_input kda_head_dim num_mem_blocks",

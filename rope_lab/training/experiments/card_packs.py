@@ -197,14 +197,15 @@ def _of_a_small_task(card: Card) -> list[str] | None:
     config = task.run_config(card.variant, card.seed)
     steps = config["steps"]
     said: dict[str, tuple[Any, Any]] = {
-        "config": (config, card.config),
+        **{f"config.{key}": (config.get(key), card.config.get(key)) for key in config | card.config},
         "config_hash": (config_hash(config), card.config_hash),
         "data": ({"corpus": task.corpus, "tokenizer": "none", "vocab_size": task.classes, "hashes": {}}, card.data),
         "curve.step": ([step + 1 for step in range(0, steps, SHOWN)], card.curve["step"]),
         "final.step": (steps, card.final["step"]),
+        "best": (card.final, card.best),
     }
     wrong = ((name, *pair) for name, pair in said.items() if pair[0] != pair[1])
-    return [f"{name}: expected {want}, as the task says, got {got}; rerun the run" for name, want, got in wrong]
+    return [f"{name}: expected {want!s:.90}, as the task says, got {got!s:.90}; rerun it" for name, want, got in wrong]
 
 
 def _of_its_run(card: Card) -> str | None:

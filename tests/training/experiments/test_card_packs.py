@@ -86,12 +86,13 @@ def test_a_card_of_a_small_task_belongs_or_says_why(experiment):
     card = cards.load_all(experiment, RUNG)[0]
     assert faults_of(card) == []
     for change, said in (
-        ({"config": {"rate": 0.5}}, "config: expected "),
+        ({"config": {"rate": 0.5}}, "config.rate: expected "),
         ({"config_hash": "0" * 16}, "config_hash: expected "),
         ({"seed": 77}, f"variant: expected a run of {experiment} at cpu, got {card.variant}, seed 77, at cpu"),
         ({"data": {"corpus": "ptb"}}, "data: expected "),
         ({"curve": {name: column[:-1] for name, column in card.curve.items()}}, "curve.step: expected "),
-        ({"final": {"step": 7}}, "final.step: expected "),
+        ({"final": {"step": 7}, "best": {"step": 7}}, "final.step: expected "),
+        ({"best": {"loss": 0.0}}, "best: expected "),
         ({"volatile": {"commit": "a" * 40 + "+"}}, "volatile.commit: expected the commit of the code"),
     ):
         (fault,) = faults_of(changed(card, **change))

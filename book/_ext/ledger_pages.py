@@ -30,7 +30,7 @@ from ledger_text import CORRECTION, KINDS, check_source, coloured, evidence, fac
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 
-from rope_lab.claims import SOURCES, Result, select
+from rope_lab.claims import LABELS, SOURCES, Result, select
 from rope_lab.claims.errata import erratum_of
 from rope_lab.claims.verification import outcome_words, summary
 
@@ -230,7 +230,7 @@ class Count(SphinxRole):
 
 
 def words(name: str, value: str) -> str:
-    return SOURCES[value] if name == "source" else value
+    return {"source": SOURCES, "evidence": LABELS}.get(name, {}).get(value, value)
 
 
 def html(text: str) -> nodes.raw:

@@ -10,18 +10,12 @@ from itertools import groupby
 from pygments.lexers import PythonLexer
 from pygments.token import STANDARD_TYPES, Comment, Keyword, Name, Operator, String
 
-from rope_lab.claims import Claim, Result
+from rope_lab.claims import LABELS, Claim, Result
 from rope_lab.claims.verification import control_words, outcome_words
 
 CORRECTION = {"false": "Read instead", "conditional": "Condition", "ambiguous": "Readings"}
-EVIDENCE = {
-    "exact": "Proved in exact arithmetic",
-    "numeric": "Residual",
-    "experiment": "By experiment",
-    "read": "Read in the source",
-}
 TO_THE_LINTER = re.compile(r"# noqa: [A-Z0-9, ]+? - |  # noqa: [A-Z0-9, ]+$", re.MULTILINE)
-SUBJECTS = ("computed", "tolerance", "holds", "printed", "control")
+SUBJECTS = ("computed", "tolerance", "cases", "holds", "printed", "control")
 # What a reader asks for: each claim is of one kind, and each kind has a shape of its own in the picture.
 KINDS = {
     "print": "Wrong in print",
@@ -48,7 +42,7 @@ def facts(result: Result) -> list[str]:
         sign = "≤" if result.residual <= claim.tolerance else ">"
         numbers = f" {result.residual:.0e} {sign} {claim.tolerance:.0e}"
     control = [] if claim.evidence in ("read", "experiment") else [f"control {control_words(result)}"]
-    return [claim.words, f"{claim.evidence}{numbers}", *control, "fails" if result.failed else result.outcome]
+    return [claim.words, f"{LABELS[claim.evidence]}{numbers}", *control, "fails" if result.failed else result.outcome]
 
 
 def state(result: Result) -> str:
@@ -58,13 +52,17 @@ def state(result: Result) -> str:
 
 def evidence(result: Result) -> str:
     """Say what was run and what came out, in a sentence or two; no seconds, which differ from build to build."""
-    claim, words = result.claim, EVIDENCE[result.claim.evidence]
+    claim, words = result.claim, LABELS[result.claim.evidence].capitalize()
     if result.failed or claim.evidence == "experiment":
         return f"{words}: {outcome_words(result)}."
     if claim.evidence == "read":
         return f"{words} on {claim.date}; nothing was run."
-    if claim.evidence == "numeric":
-        words = f"{words} {result.residual:.0e}, tolerance {claim.tolerance:.0e}"
+    if claim.evidence == "exact":
+        words = "Exact, by computer algebra or whole numbers"
+    if claim.cases:
+        words = f"{words}: {claim.cases}"
+    if result.residual is not None:
+        words = f"{words}. Residual {result.residual:.0e}, tolerance {claim.tolerance:.0e}"
     printed = " So is the formula as printed." if result.printed_rejected else ""
     by = "" if result.control_residual is None else f", with residual {result.control_residual:.1g}"
     return f"{words}. The control is rejected{by}.{printed}"

@@ -1,7 +1,8 @@
-"""What a reader sees of the marks: a small sign beside an equation's number, and a card with what stands behind it.
+"""What a reader sees of the marks: a few words beside an equation's number, and a card with what stands behind it.
 
-The sign says what this book has for the formula above: proved, checked on numbers, measured, or a definition. Beside
-it, and only where a source prints something else, a few words say how. Both open the card (mark_cards.js); without
+The words say how this book knows the formula above: proved on this page, exact, checked in cases, and so on; where it
+rests on several claims, the weakest of them. Below, and only where a source prints something else, a tag says how. Both
+open the card (mark_cards.js); without
 JavaScript they lead to the ledger. Lines of a proof show no sign. A mark of a theorem stands on its title line. In
 running text a mark is a place that the ledger leads to, and no more. All claims of a page are listed at its end.
 """
@@ -14,7 +15,7 @@ from typing import Any
 
 from claim_results import result
 from docutils import nodes
-from equation_marks import mark_node, marks_under
+from equation_marks import compared, mark_node, marks_under, proved
 from folds import fold_node, fold_summary
 from ledger_pages import entry_node
 from ledger_text import CORRECTION, state
@@ -24,15 +25,9 @@ from sphinx.transforms.post_transforms import SphinxPostTransform
 from sphinx.util.typing import ExtensionMetadata
 from sphinx_proof.nodes import NODE_TYPES, proof_node
 
-from rope_lab.claims import Claim, load
+from rope_lab.claims import LABELS, Claim, load
 
-SIGNS = {
-    "exact": ("✓", "Proved"),
-    "numeric": ("≈", "Checked on numbers"),
-    "experiment": ("±", "Measured"),
-    "read": ("¶", "Read in the source"),
-    "defines": (":=", "A definition"),
-}
+PROVED = "proved on this page"
 SHOWN = ("Evidence", *CORRECTION.values(), "Note", "Witness", "Source")  # of an entry, on its card
 WHO = {"su19": "Su, part 19", "su6": "Su, part 6", "blog": "The article", "crope": "CRoPE"}  # who printed something
 TAGS = {"false": "printed otherwise", "conditional": "a condition is not said", "ambiguous": "can be read in two ways"}
@@ -61,25 +56,33 @@ class Signs(SphinxPostTransform):
         if not marks:
             return
         self.page = self.env.docname
+        self.proved = proved(self.env, self.page)
         for equation in list(self.document.findall(nodes.math_block)):
             if under := marks_under(equation):
                 self.beside(equation, under)
         for mark in list(self.document.findall(mark_node)):  # those that stand under no equation
-            if not self.on_title(mark):
+            if mark["kind"] == "proves":
+                drop(mark)
+            elif not self.on_title(mark):
                 leave_place(mark)
         ledger = load()
         claims = [name for name in dict.fromkeys(mark["name"] for mark in marks) if name in ledger]
         if claims and LEDGER in self.env.found_docs:
             entries = self.entries()
-            texts = [entries[place] for place in (f"claim-{name}".lower() for name in claims) if place in entries]
+            read = compared(self.env, self.page)
+            texts = [
+                card_text(entry, proved=name in self.proved, read=read.get(name))
+                for name in claims
+                if (entry := entries.get(f"claim-{name}".lower())) is not None
+            ]
             (self.document.next_node(nodes.section) or self.document).append(self.listed(claims))
-            add_cards(self.document, map(card_text, texts))
+            add_cards(self.document, texts)
 
     def beside(self, equation: nodes.math_block, under: list[mark_node]) -> None:
         """Put the sign of an equation beside it; on a line of a proof, leave only the place."""
         text = under[0].parent
         proven = inside(equation, proof_node) is not None
-        shown = [mark for mark in under if mark["kind"] != "step" and not proven]
+        shown = [mark for mark in under if mark["kind"] in ("claim", "defines") and not proven]
         places = [place for mark in under for place in mark["ids"]]
         for mark in under:
             drop(mark)
@@ -108,15 +111,19 @@ class Signs(SphinxPostTransform):
         claims = [ledger[mark["name"]] for mark in marks if mark["kind"] == "claim" and mark["name"] in ledger]
         defined = [mark["name"] for mark in marks if mark["kind"] == "defines"]
         if claims:
-            sign, words = SIGNS[claims[0].evidence]
-            label = f"{words}: {', '.join(claim.id for claim in claims)}"
-            shown += self.link(f"mark-sign mark-{claims[0].evidence}", claims, sign, f' aria-label="{label}"')
+            weakest = max((self.strength(claim) for claim in claims), key=[PROVED, *LABELS.values()].index)
+            label = f"{weakest}: {', '.join(claim.id for claim in claims)}"
+            shown += self.link("mark-sign", claims, weakest, f' aria-label="{label}"')
             shown += "".join(self.link("mark-tag", [claim], words) for claim in claims if (words := tag(claim)))
         elif defined:
-            sign, words = SIGNS["defines"]
             to = f"{self.uri('book/notation')}#notation-{defined[0].lower()}"
-            shown += f'<a class="mark-sign mark-defines" href="{to}" aria-label="{words}: {defined[0]}">{sign}</a>'
+            label = f"definition: {defined[0]}"
+            shown += f'<a class="mark-sign mark-defines" href="{to}" aria-label="{label}">definition</a>'
         return f'<span class="marks">{shown}</span>'
+
+    def strength(self, claim: Claim) -> str:
+        """The words for how this page knows a claim."""
+        return PROVED if claim.id in self.proved else LABELS[claim.evidence]
 
     def link(self, kind: str, claims: list[Claim], text: str, more: str = "") -> str:
         """A sign or a tag: a link to the ledger, which mark_cards.js turns into the way to a card."""
@@ -204,13 +211,16 @@ def add_cards(document: nodes.document, cards: Iterable[card_node]) -> None:
     holder.extend(cards)
 
 
-def card_text(entry: entry_node) -> card_node:
-    """The text of one claim's card: the statement, its condition, the outcome, the witness."""
+def card_text(entry: entry_node, *, proved: bool, read: str | None) -> card_node:
+    """The text of one claim's card: the statement, what this page adds, its condition, the outcome, the witness."""
     fields = next(entry.findall(nodes.field_list))
     named = {field[0].astext(): field for field in fields}
     text = card_node(ids=[f"card-{entry['ids'][0]}"])
     sentence = next(node for node in entry.findall(nodes.inline) if "ledger-sentence" in node["classes"])
     text += nodes.paragraph("", "", *(node.deepcopy() for node in sentence))
+    added = ["Proved on this page, and checked besides."] if proved else []
+    added += [f"The text of the formula was compared with this entry on {read}."] if read else []
+    text += [nodes.paragraph("", " ".join(added))] if added else []
     text += nodes.field_list("", *(named[name].deepcopy() for name in SHOWN if name in named), classes=["mark-fields"])
     return text
 

@@ -1,5 +1,6 @@
 from . import ledger as ledger, verification as verification
 from .entry import (
+    LABELS as LABELS,
     SOURCES as SOURCES,
     Claim as Claim,
     Erratum as Erratum,

@@ -2,21 +2,36 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from types import CodeType, FunctionType
 from typing import Any, Literal, get_args
 
 from rope_lab.claims.mend import printed_formula
 from rope_lab.errors import RopeLabError
 
-Evidence = Literal["exact", "numeric", "experiment", "read"]
+Evidence = Literal["exact", "cases", "numeric", "experiment", "read"]
 Verdict = Literal["true", "conditional", "false", "ambiguous", "empirical"]
 Tier = Literal["core", "minor", "empirical", "unsaid"]
 Outcome = Literal["holds", "fails", "reproduced", "not reproduced", "not attempted", "read"]
 TESTED = tuple(f"rope_lab.{name}" for name in ("algebra", "nn", "audit", "training"))  # what the checks are about
 EXPERIMENT = ("reproduced", "not reproduced", "not attempted")
+LABELS = {
+    "exact": "exact",
+    "cases": "checked in cases",
+    "numeric": "checked on random numbers",
+    "experiment": "by experiment",
+    "read": "read in the source",
+}
+"""Each evidence -> the words that a reader sees."""
+# Names of what computes with floats or draws numbers, which no exact check may use.
+INEXACT = re.compile(
+    r"allclose|approx|atol|choice|complex(64|128)|default_rng|evalf|float(32|64)?|fsum|hypot|isclose|linalg|longdouble|"
+    r"matrix_rank|mpf|mpmath|(standard_)?normal|random|rtol|tolerance|torch|uniform"
+)
 
 SOURCES = {
     "su19": "Su, part 19: RoPE on values",
@@ -72,6 +87,7 @@ class Claim:
     printed: Any = None
     control: Any = None
     tolerance: float = 0.0
+    cases: str = ""  # which cases the check goes through, where the statement says more: "head_dim 2, 4 and 6"
     date: str = ""  # for a claim that was read: when
 
     @property
@@ -137,9 +153,9 @@ def malformed(entry: Claim) -> str:
             return f"unknown {field} {got!r}; known: {', '.join(get_args(kind))}"
     if not entry.statement.strip() or not entry.locus.strip():
         return "statement= and locus= must say something"
-    if entry.evidence in ("exact", "numeric"):
+    if entry.evidence in ("exact", "cases", "numeric"):
         if entry.holds is None or entry.control is None:
-            return "an exact or numeric check needs holds= and control="
+            return "a check needs holds= and control="
         if entry.verdict == "false" and entry.printed is None:
             return "a claim that is wrong as printed needs printed=, which the check must reject"
         for name in ("holds", "printed", "control"):
@@ -150,8 +166,13 @@ def malformed(entry: Claim) -> str:
         return "computed= goes with numbers in [[...]] in witness=, and only with them"
     if entry.erratum and not entry.erratum.id.startswith(f"{entry.source}-"):
         return f"the id of its erratum starts with '{entry.source}-', got {entry.erratum.id!r}"
-    if (entry.evidence == "numeric") != (entry.tolerance > 0):
-        return "tolerance= is a positive number, and goes with numeric evidence alone"
+    if entry.tolerance < 0 or (entry.evidence == "numeric") > (entry.tolerance > 0):
+        return "tolerance= is a positive number"
+    if entry.evidence == "exact" and (found := inexact(entry)):
+        return (
+            f"an exact check has no floats, no tolerance and no random numbers, and this one has {', '.join(found)}; "
+            "use SymPy or whole numbers, or say cases= or tolerance="
+        )
     if entry.evidence == "read" and not (
         entry.date and entry.holds is entry.printed is entry.control is entry.computed is None
     ):
@@ -167,3 +188,32 @@ def malformed(entry: Claim) -> str:
     if entry.differs and (entry.verdict == "true" or re.search(r"[$`]", entry.differs)):
         return "differs= is a few plain words, and goes with a verdict other than 'true'"
     return ""
+
+
+def inexact(entry: Claim) -> list[str]:
+    """What an exact check has that is not exact: floats, and the names of what computes with them or draws numbers.
+
+    Its candidates and the functions of the same room that it calls are looked at too, and none of the package is.
+    """
+    found: set[str] = set()
+    parts, module = (entry.check, entry.holds, entry.printed, entry.control), entry.check.__module__
+    for code in {code for part in parts for code in _codes(part, module)}:
+        found |= {repr(constant) for constant in code.co_consts if isinstance(constant, float | complex)}
+        found |= {name for name in (*code.co_names, *code.co_varnames) if INEXACT.fullmatch(name)}
+    return sorted(found)
+
+
+def _codes(part: Any, module: str) -> Iterator[CodeType]:
+    """The code of a function, of those inside it, and of those of the same module that it names."""
+    called = [inspect.unwrap(part)] if isinstance(part, FunctionType) and part.__module__ == module else []
+    for function in called:  # it grows as it is read
+        codes = [function.__code__]
+        for code in codes:
+            codes += [inner for inner in code.co_consts if isinstance(inner, CodeType)]
+            named = [function.__globals__.get(name) for name in code.co_names]
+            called += [
+                other
+                for other in named
+                if isinstance(other, FunctionType) and other.__module__ == module and other not in called
+            ]
+        yield from codes

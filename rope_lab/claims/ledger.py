@@ -1,18 +1,20 @@
 """The ledger's mechanism: a claim, its evidence, its control, and how they are run.
 
-A claim is one small function with the decorator `claim`. For the kinds "exact" and "numeric" the function takes the
+A claim is one small function with the decorator `claim`. For the kinds "exact", "cases" and "numeric" it takes the
 thing under test as its first argument, and the decorator names three candidates for that place:
 
 * ``holds``: what is true (the statement, or its correction); the check must accept it;
 * ``printed``: what the source prints, for a claim that is wrong as printed; the check must reject it;
 * ``control``: a deliberately wrong variant; the check must reject it, or the check is worth nothing.
 
-An exact check returns True or False. A numeric check returns a residual, which is compared with ``tolerance``.
+An exact check returns True or False, for all that the statement says, by computer algebra or whole numbers: one with a
+float is refused. Where the check goes through some cases of a wider statement, ``cases`` says which and how many. A
+numeric check draws numbers and returns a residual, which is compared with ``tolerance``; with ``cases`` it draws none.
 An experiment check returns "reproduced", "not reproduced" or "not attempted". A read claim runs nothing.
 
 An entry says only what its place does not. Its module, ``chapters/chNN_topic/claims_SOURCE.py``, says the chapter;
-the evidence is "read" if there is a ``date``, "numeric" if there is a ``tolerance``, "experiment" if there are no
-candidates, and "exact" otherwise.
+the evidence is "read" if there is a ``date``, "cases" if there are ``cases``, "numeric" if there is a ``tolerance``,
+"experiment" if there are no candidates, and "exact" otherwise.
 
 A check sees the code as it is when it runs: a candidate that is a function of the package is looked up again by its
 name, and another one calls the package itself: ``lambda a: rotation.rotation_2d(-a)``.
@@ -135,6 +137,8 @@ def claim(
 def _evidence(entry: dict[str, Any]) -> Evidence:
     if "date" in entry:
         return "read"
+    if "cases" in entry:
+        return "cases"
     if "tolerance" in entry:
         return "numeric"
     return "exact" if {"holds", "printed", "control"} & entry.keys() else "experiment"
@@ -216,12 +220,13 @@ def _judge(entry: Claim, subject: Any) -> tuple[bool, float | None]:
     """Does the check accept this subject? Every judgement of a claim draws the same random numbers."""
     if is_named(subject) and subject.__module__.startswith(TESTED):
         subject = getattr(sys.modules[subject.__module__], subject.__name__)
-    if entry.evidence == "exact":
-        answer = entry.check(subject)
+    drawn = (np.random.default_rng(0),) if entry.evidence == "numeric" else ()
+    answer = entry.check(subject, *drawn)
+    if not entry.tolerance:
         if not isinstance(answer, bool):
-            raise TypeError(f"an exact check returns True or False, got {answer!r}")
+            raise TypeError(f"a check without a tolerance returns True or False, got {answer!r}")
         return answer, None
-    residual = float(entry.check(subject, np.random.default_rng(0)))
+    residual = float(answer)
     return math.isfinite(residual) and residual <= entry.tolerance, residual
 
 

@@ -13,7 +13,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
 from rich.table import Table
 from rich.text import Text
 
-from rope_lab.claims.entry import Result
+from rope_lab.claims.entry import LABELS, Result
 from rope_lab.claims.ledger import run, select
 
 __all__ = ["counts", "row", "run_all", "show", "sources", "summary", "table", "timing"]
@@ -69,7 +69,7 @@ def _finite(number: float | None) -> float | None:
 def counts(results: Iterable[Result]) -> dict[str, dict[str, int]]:
     """Count the outcomes of each kind of evidence; the kinds are never added up."""
     outcomes = Counter((r.claim.evidence, "fails" if r.failed else r.outcome) for r in results)
-    kinds = [kind for kind in ("exact", "numeric", "experiment", "read") if any(kind == k for k, _ in outcomes)]
+    kinds = [kind for kind in LABELS if any(kind == k for k, _ in outcomes)]
     return {kind: {outcome: outcomes[k, outcome] for k, outcome in sorted(outcomes) if k == kind} for kind in kinds}
 
 

@@ -27,11 +27,11 @@ def planted(check=lambda subject: subject == 1, **changes) -> Claim:
 def test_each_claim_holds_and_its_control_is_rejected(name):
     result, entry = run(LEDGER[name]), LEDGER[name]
     assert not result.failed, result
-    if entry.evidence in ("exact", "numeric"):
+    if entry.evidence in ("exact", "cases", "numeric"):
         assert result.ok is True
         assert result.control_rejected is True
         assert result.printed_rejected is (None if entry.printed is None else True)
-    if entry.evidence == "numeric":  # a tolerance tuned until the control just fails would be no control
+    if entry.tolerance:  # one tuned until the control just fails would be no control
         assert result.control_residual > 1e3 * entry.tolerance
 
 
@@ -53,6 +53,7 @@ def test_a_module_of_claims_says_source_and_chapter():
     [
         ({}, "exact"),
         ({"tolerance": 1e-9}, "numeric"),
+        ({"tolerance": 1e-9, "cases": "one"}, "cases"),
         ({"holds": None, "control": None}, "experiment"),
         ({"holds": None, "control": None, "date": "2026-01-31"}, "read"),
     ],
@@ -68,7 +69,7 @@ def test_what_an_entry_need_not_say():
 
 def test_a_function_of_the_package_is_looked_up_when_the_check_runs(monkeypatch):
     entry = planted(
-        lambda turn: bool(turn(0.0)[0, 0] == 1.0), holds=rotation.rotation_2d, control=lambda _: np.zeros((2, 2))
+        lambda turn: bool(turn(0)[0, 0] == 1), holds=rotation.rotation_2d, control=lambda _: np.zeros((2, 2))
     )
     assert run(entry).ok is True
     monkeypatch.setattr(rotation, "rotation_2d", lambda _: np.zeros((2, 2)))
@@ -109,6 +110,25 @@ def test_an_exact_check_says_true_or_false(answer):
     result = run(planted(lambda _: answer))
     assert result.failed
     assert "returns True or False" in result.error
+
+
+def looked_at(answer):
+    return abs(answer - 1) < 1e-9
+
+
+@pytest.mark.parametrize(
+    ("check", "found"),
+    [
+        (lambda answer: answer == 1.0, "1.0"),
+        (lambda answer: looked_at(answer) and True, "1e-09"),
+        (lambda answer: bool(np.isclose(answer, 1)), "isclose"),
+        (lambda answer: (lambda: float(answer) == 1)(), "float"),
+    ],
+)
+def test_an_exact_check_with_a_float_is_refused(check, found):
+    with pytest.raises(MalformedClaimError, match=rf"an exact check has no floats, .* this one has {found}"):
+        planted(check)
+    assert planted(check, cases="one").evidence == "cases"
 
 
 def test_an_exception_is_a_failure_and_the_others_still_run():

@@ -19,7 +19,7 @@ def result(outcome="holds", evidence="exact", control=True, printed=None, error=
 
 def test_rows_are_plain_data():
     rows = json.loads(json.dumps([row(run(entry)) for entry in select("blog.*")]))
-    assert {entry["kind"] for entry in rows} == {"exact", "numeric", "read"}
+    assert {entry["kind"] for entry in rows} == {"exact", "cases", "numeric", "read"}
     for entry in rows:
         if entry["kind"] == "read":
             assert (entry["ok"], entry["control_rejected"], entry["outcome"]) == (None, None, "read")
@@ -27,7 +27,7 @@ def test_rows_are_plain_data():
         assert {name: type(entry[name]) for name in FIELDS} == FIELDS
         assert entry["ok"] is True
         assert entry["control_rejected"] is True
-        assert (entry["residual"] is None) == (entry["kind"] == "exact")
+        assert (entry["residual"] is None) == (entry["tolerance"] is None)
 
 
 def test_a_residual_that_is_no_number_is_still_json():

@@ -74,9 +74,14 @@ Words first, {claim}`blog.props`.
 
 $$ 3 = 3 $$
 {claim}`blog.nothing` {step}`blog.nothing` {defines}`nothing`
+
+```{prf:proof}
+Of nothing.
+```
 """
     for given in (page, None):
-        _, told, warnings = build(tmp_path, given)
+        _, told, warnings = build(tmp_path, given, extensions=["sphinx_proof"])
+        assert "a proof of nothing" in warnings
         for line in (3, 5):
             assert re.search(rf"01_one_plane.md:{line}: WARNING: equation without a mark: add {{claim}}", warnings)
         assert warnings.count("equation without a mark") == 2

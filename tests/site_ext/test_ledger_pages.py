@@ -88,7 +88,7 @@ def test_a_row_says_the_sentence_first_and_then_the_result(page):
     assert row.startswith(known.statement.partition("$")[0].strip())
     assert row.endswith("true · exact · control rejected · holds · su19.rot-law")
     row = plain(re.search(r"<summary>.*?</summary>", entry(page[0], "blog.angle"), re.DOTALL)[0])
-    assert re.search(r"numeric \de-\d\d ≤ 1e-\d\d", row), row
+    assert re.search(r"checked on random numbers \de-\d\d ≤ 1e-\d\d", row), row
     assert plain(entry(page[0], "blog.angle")).count("At position") == 1  # and not again below
 
 
@@ -157,7 +157,7 @@ def test_mathematics_is_inline(page):
     assert "$" not in prose
     assert prose.count('<span class="math notranslate nohighlight"') > 40
     assert '<div class="math' not in prose
-    slip = entry(text, "blog.output-sum")
+    slip = entry(prose, "blog.output-sum")
     assert "as printed: a slip" in slip
     assert "Read instead" in slip
     assert "false" not in plain(slip).lower()

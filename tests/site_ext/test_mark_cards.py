@@ -32,7 +32,7 @@ It holds. {claim}`unsaid.norm`
 ```
 
 ```{prf:proof}
-So:
+{proves}`unsaid.norm` So:
 
 $$ 3 = 3 $$
 {claim}`blog.inner-chain`
@@ -59,12 +59,12 @@ def beside(page, formula):
 
 
 @pytest.mark.deep
-def test_a_sign_says_what_stands_behind_its_formula(page):
+def test_words_say_how_a_formula_is_known(page):
     (sign,) = beside(page, r"R_m^\top")
-    assert (sign.get_text(), sign["aria-label"]) == ("✓", "Proved: su19.rot-law")
+    assert (sign.get_text(), sign["aria-label"]) == ("exact", "exact: su19.rot-law")
     assert sign["href"] == "ledger.html#claim-su19.rot-law"
     (sign,) = beside(page, "R = 1")
-    assert sign.get_text() == ":="
+    assert sign.get_text() == "definition"
 
 
 def test_a_sentence_goes_on_after_its_formula_without_a_mark(page):
@@ -82,13 +82,15 @@ def test_lines_of_a_proof_have_no_sign_and_can_be_found(page):
 def test_words_stand_only_where_the_source_prints_something_else(page):
     sign, words = beside(page, r"\alpha_{m,i}")
     assert sign["data-claims"] == "blog.output-sum blog.angle"
+    assert sign.get_text() == "checked on random numbers"  # the weaker of an exact claim and another
     assert words.get_text() == "The article: printed otherwise"
     assert len(page.select(".mark-tag")) == 1
 
 
 def test_a_theorem_has_its_sign_on_its_title_line(page):
     (sign,) = page.select(".theorem > .admonition-title > .marks > a")
-    assert sign["data-claims"] == "unsaid.norm"
+    assert (sign["data-claims"], sign.get_text()) == ("unsaid.norm", "proved on this page")
+    assert "Proved on this page" in page.select_one("[id='card-claim-unsaid.norm']").get_text()
 
 
 def test_each_sign_has_its_card_and_each_claim_its_line(page):

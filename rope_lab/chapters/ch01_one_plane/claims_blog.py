@@ -4,7 +4,7 @@ import numpy as np
 import sympy as sp
 from scipy import special
 
-from rope_lab.algebra import latent, rotation, symbolic
+from rope_lab.algebra import latent, placements, rotation, symbolic
 from rope_lab.claims import exact
 from rope_lab.claims.entry import Erratum
 from rope_lab.claims.ledger import claim
@@ -54,16 +54,16 @@ def softmax_of_the_scaled_logit(weights, rng):
         "Whoever copies the formula into code: nothing would be mixed.",
         matters="code",
     ),
+    tolerance=1e-12,
     holds=lambda weights, values, _: sum(w * v for w, v in zip(weights, values, strict=True)),
     printed=lambda weights, values, n: sum(w * values[n] for w in weights),
     control=lambda weights, values, _: sum(w * v for w, v in zip(weights, values[::-1], strict=True)),
 )
-def each_value_counts_with_its_own_weight(output):
-    weights = sp.Rational(1, 2), sp.Rational(1, 3), sp.Rational(1, 6)
-    values = sp.symbols("v_1:4")
-    mixed = sp.expand(output(weights, values, 2))
-    at_witness = mixed.subs(dict(zip(values, (1, 2, 6), strict=True)))
-    return all(mixed.coeff(v) == w for v, w in zip(values, weights, strict=True)) and at_witness == sp.Rational(13, 6)
+def each_value_counts_with_its_own_weight(output, rng):
+    (q, k, v), at = rng.normal(size=(3, 6, 4)), np.arange(6)
+    common = {"q_positions": at, "k_positions": at, "rotated": "qk", "theta": rotation.frequencies(4), "causal": False}
+    weights = placements.attention_weights(q, k, **common)
+    return np.abs([output(row, v, 2) for row in weights] - placements.attention(q, k, v, **common)).max()
 
 
 def _logits(q, k, q_positions, k_positions):
@@ -195,13 +195,12 @@ def every_line_of_the_derivation(inverse):
     locus="Tip",
     statement=r"Rotations of a plane obey $R_m R_n = R_{m+n}$, $R_m^{-1} = R_m^\top$ and $R_m^{-1} = R_{-m}$.",
     witness=r"A reflection is orthogonal too, so it passes $M^{-1} = M^\top$, and fails the other two.",
-    holds=exact.rotation_2d,
-    control=lambda angle: exact.rotation_2d(angle) * sp.diag(1, -1),  # a reflection
+    holds=+1,
+    control=-1,  # a reflection
 )
-def group_law_and_inverse(R):
-    identity = sp.eye(2)
-    return (
-        symbolic.same(R(a) * R(b), R(a + b))
-        and symbolic.same(R(a).T * R(a), identity)
-        and symbolic.same(R(-a) * R(a), identity)
-    )
+def group_law_and_inverse(side):
+    def R(angle):
+        return exact.rotation_2d(angle) * sp.diag(1, side)
+
+    inverses = all(symbolic.same(inverse * R(a), sp.eye(2)) for inverse in (R(a).T, R(-a)))
+    return inverses and symbolic.same(R(a) * R(b), R(a + b))

@@ -120,9 +120,10 @@ def what_commutes_with_a_rotation(family):
     solutions = sp.solve([sp.expand(entry / sp.sin(theta)) for entry in conditions], list(M), dict=True)
     all_that_commute = M.subs(solutions[0])
     free = sorted(all_that_commute.free_symbols, key=str)
-    of_the_family = family(*sp.symbols("a b"))
-    commutes = symbolic.same(of_the_family * R, R * of_the_family)
-    return commutes and len(solutions) == 1 and len(free) == len(of_the_family.free_symbols) == 2
+    W = family(*sp.symbols("a b"))
+    relative = symbolic.same(exact.rotation_2d(a).T * W * exact.rotation_2d(b), W * exact.rotation_2d(b - a))
+    commutes = symbolic.same(W * R, R * W)
+    return relative and commutes and len(solutions) == 1 and len(free) == len(W.free_symbols) == 2
 
 
 @claim(

@@ -32,6 +32,12 @@ def weights_of_each_query_sum_to_one(weights, rng):
     return max(np.abs(a @ np.tile(same_value, (7, 1)) - same_value).max(), np.abs(ratio - 1).max())
 
 
+def _holds_in_one_plane_more() -> bool:
+    """The step of chapter 4, from k dimensions to k + 2: what one plane has, any number of them has."""
+    *_, put_in, goal = symbolic.induction_step(m, n)
+    return put_in == goal
+
+
 @claim(
     "su19.rot-law",
     locus="Basic Review, last formula",
@@ -45,7 +51,7 @@ def transposed_rotation_times_rotation(offset):
     def R(position):
         return exact.rotation_matrix(position, theta=theta)
 
-    return symbolic.same(R(m).T * R(n), R(offset(m, n)))
+    return _holds_in_one_plane_more() and symbolic.same(R(m).T * R(n), R(offset(m, n)))
 
 
 @claim(
@@ -64,4 +70,5 @@ def logit_sees_the_offset_only(between):
         return (q.T * between(exact.rotation_matrix(m, theta=theta), exact.rotation_matrix(n, theta=theta)) * k)[0]
 
     by_offset = (q.T * exact.rotation_matrix(n - m, theta=theta) * k)[0]
-    return symbolic.same(logit(m, n), by_offset) and symbolic.same(logit(m + shift, n + shift), logit(m, n))
+    moved = symbolic.same(logit(m + shift, n + shift), logit(m, n))
+    return moved and symbolic.same(logit(m, n), by_offset) and _holds_in_one_plane_more()

@@ -17,6 +17,7 @@ theta = sp.symbols("theta_1:4", real=True)
     statement=r"The matrix with one plane's rotation after another along its diagonal is a rotation itself: "
     r"$\mathcal R \mathcal R^\top = I$ and $\det \mathcal R = 1$.",
     witness=r"Mirror one of the planes instead: $M M^\top = I$ still, but $\det M = -1$.",
+    cases="three planes",
     holds=lambda R: R,
     control=lambda R: R * sp.diag(1, 1, 1, -1, 1, 1),  # the second plane mirrored
 )

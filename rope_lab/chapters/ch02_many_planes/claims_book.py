@@ -65,6 +65,7 @@ def no_logit_leaves_the_bound(bound, rng):
     r"frequency by $s$: $\mathcal R_{n/s}$ with $\theta$ is $\mathcal R_n$ with $\theta / s$. Two half steps make one, "
     r"$\mathcal R_{1/2} \mathcal R_{1/2} = \mathcal R_1$.",
     witness=r"A quarter turn per position: position $\tfrac12$ is an eighth of a turn.",
+    cases="two planes",
     holds=lambda t, s: t / s,
     control=lambda t, s: t * s,
 )
@@ -149,6 +150,7 @@ def mean_square_of_a_lottery(mean_square, rng):
     computed=lambda: tuple(
         schedule.logit_variance([0, 1], theta=[np.pi / 2], q_moments=np.diag([1.9, 0.1]), k_moments=np.diag([1.9, 0.1]))
     ),
+    cases="two planes",
     holds=lambda a, b: sp.diag(a, a, b, b),
     control=lambda a, b: sp.diag(a, b, a, b),  # as much in every plane, but not evenly spread in it
 )

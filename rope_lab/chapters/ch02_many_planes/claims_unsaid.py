@@ -84,6 +84,7 @@ def logarithmic_rough_and_flat(law, rng):
     computed=lambda: rotation.logits(
         [[0, 0, 1, 0]], [[0, 0, 1, 0]], q_positions=[0], k_positions=[9], theta=[1, 0]
     ).item(),
+    cases="one plane that turns, and one that stands still",
     holds=lambda n, t: exact.rotation_matrix(n, theta=(t, 0)),
     control=lambda n, t: exact.rotation_matrix(n, theta=(t, 0)) * sp.diag(1, 1, exact.rotation_2d(1)),  # a fixed turn
 )

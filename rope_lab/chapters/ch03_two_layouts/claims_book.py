@@ -18,6 +18,7 @@ n = sp.Symbol("n", real=True)
     "book.layout-shuffle",
     statement=r"Half-split coordinate $j$ is interleaved coordinate $p(j) = 2j \bmod (d - 1)$; the last stays last.",
     witness=r"$d = 6$: $0, 2, 4$, then $6 \bmod 5 = 1$, $8 \bmod 5 = 3$, and $5$.",
+    cases="every even head_dim up to 128",
     holds=lambda j, d: 2 * j % (d - 1),
     control=lambda j, d: 2 * j % d,  # one too many
 )
@@ -35,6 +36,7 @@ def doubling(p):
     witness=r"$d = 64$: $63$ has the divisors $1, 3, 7, 9, 21, 63$, which give $1 + 1 + 2 + 1 + 2 + 6$ cycles; with "
     r"the last coordinate $[[14]]$.",
     computed=lambda: len(layouts.cycles(rotation.layout_permutation(64))),
+    cases="every even head_dim up to 128",
     holds=1,
     control=0,  # the coordinate that stays last forgotten
 )
@@ -55,6 +57,7 @@ def cycles_by_divisors(last):
     witness=r"Odd coordinate $2j + 1$ passes $k - 1 - j$ even ones, and the sum over $j$ is $k(k-1)/2$. "
     r"$k = 2$: $[[-1]]$; $k = 4$: $[[+1]]$.",
     computed=lambda: tuple(layouts.parity(rotation.layout_permutation(2 * k)) for k in (2, 4)),
+    cases="1 to 64 planes",
     holds=lambda k: k * (k - 1) // 2,
     control=lambda k: k - 1,  # as if each of the moves were an exchange
 )
@@ -88,6 +91,7 @@ def _moved(row):
     statement=r"The fewest exchanges that put $d$ rows in order are $d$ minus the number of cycles of their "
     r"permutation.",
     witness=r"All 120 orders of five rows, by trying every exchange. An exchange changes the number of cycles by one.",
+    cases="all 120 orders of five rows",
     holds=layouts.minimal_swaps,
     control=layouts.minimal_moves,
 )
@@ -100,6 +104,7 @@ def fewest_swaps(count):
     statement=r"The fewest moves that put $d$ rows in order are $d$ minus the length of a longest increasing "
     r"subsequence.",
     witness=r"All 120 orders of five rows, by trying every move. Rows that are never moved keep their order.",
+    cases="all 120 orders of five rows",
     holds=layouts.minimal_moves,
     control=layouts.minimal_swaps,
 )
@@ -112,6 +117,7 @@ def fewest_moves(count):
     statement=r"A rotation is the square of the rotation half as far, $\mathcal R_n = \mathcal R_{n/2}^2$; so its "
     r"determinant is a square of $\pm 1$, in either layout.",
     witness=r"A reflection has determinant $-1$, and no real matrix squares to it.",
+    cases="two planes, in both layouts",
     holds=sp.Rational(1, 2),
     control=sp.Rational(1, 3),  # a third of the way
 )

@@ -234,12 +234,10 @@ def a_factor_in_front(factor, rng):
     control=lambda M: M * M,  # a reflection has M M = I as well, and so has many a matrix that is not orthogonal
 )
 def one_family_needs_an_orthogonal_step(product):
-    for size in (2, 3):
-        M = sp.Matrix(size, size, sp.symbols(f"m_1:{size**2 + 1}"))  # any step at all, no entry is given a value
-        gap = M.adjugate().T - M.det() * M  # zero exactly if M^-T = M: A_1 = B_1 with A_0 cancelled, times det M
-        if not symbolic.same(M.T * gap, M.det() * (sp.eye(size) - product(M))):
-            return False
-    return True  # so where the gap is zero and det M is not, the product is I
+    M, first = (sp.MatrixSymbol(name, symbolic.K, symbolic.K) for name in "MQ")  # of any size
+    query, key = M.T.I * first, M * first  # both at position 1: in one family they are equal
+    by_query, by_key = ((M.T * one * first.I).doit() for one in (query, key))  # and then so are these two
+    return bool(by_query == sp.Identity(symbolic.K) and by_key == product(M))
 
 
 @claim(
@@ -252,11 +250,12 @@ def one_family_needs_an_orthogonal_step(product):
 )
 def decay_from_two_families(sign):
     g = sp.Symbol("gamma", positive=True)
-    query = g**m * exact.rotation_matrix(m, theta=thetas[:2])
-    keys = g ** (sign * n) * exact.rotation_matrix(n, theta=thetas[:2])
-    goal = exact.rotation_matrix(n - m, theta=thetas[:2])
+    query = g**m * exact.rotation_matrix(m, theta=thetas[:1])
+    keys = g ** (sign * n) * exact.rotation_matrix(n, theta=thetas[:1])
+    goal = exact.rotation_matrix(n - m, theta=thetas[:1])
     scale = sp.powsimp(g**m * g ** (sign * n) / g ** (m - n))
-    return scale == 1 and symbolic.same(sp.simplify((query.T * keys) / g ** (m - n)), goal)
+    *_, put_in, more = symbolic.induction_step(m, n)  # one plane here, and each further one is a step
+    return put_in == more and scale == 1 and symbolic.same(sp.simplify((query.T * keys) / g ** (m - n)), goal)
 
 
 @claim(
@@ -340,6 +339,7 @@ _KNOWN = (
     r"block of order $s$ around a plane $2s$.",
     witness=r"RoPE with ALiBi's bias in one plane, $\cos r - r/8$: $[[4]]$.",
     computed=lambda: finite_width.hankel_rank(_at(lambda r: sp.cos(r) - sp.Rational(r, 8), 10)),
+    cases="ten functions, each with a matrix of ten rows, in numbers of 100 digits",
     holds=lambda terms: sum(count * (power + 1) for count, power in terms),
     control=lambda terms: sum(count for count, _ in terms),  # the powers forgotten
 )
@@ -362,6 +362,7 @@ def _cut_off(g):
     r"differences $\log(2 + r) - \log(1 + r)$ and $\sqrt{r+1} - \sqrt r$. Of $20$ rows of $1/(1+i+j)$, $[[20]]$ are "
     r"independent.",
     computed=lambda: finite_width.hankel_rank(_at(lambda r: Fraction(1, 1 + r), 20)),
+    cases="four functions, each with 2, 5, 9, 14 and 20 rows, in numbers of 100 digits",
     holds=lambda g: g,
     control=_cut_off,
 )
@@ -376,6 +377,7 @@ def no_width_is_enough(seen):
     r"masked half, if $L$ divides $N$. It is a mask and no encoding of finite width, though its matrix has rank $L$.",
     witness=r"$L = 8$: tokens $0, 8, 16, \ldots$ as keys and $7, 15, 23, \ldots$ as queries make a triangle with ones "
     r"on its diagonal.",
+    cases="a window of 8 offsets and 64 tokens",
     holds=lambda r: int(r < 8),
     control=lambda r: Fraction(1, 2) ** r,  # a decay: below the diagonal it is small and not 0
 )
@@ -391,17 +393,21 @@ def a_triangle_of_rows(g):
     statement=r"If $(M - I)^w = 0$, the entries of $M^n$ are polynomials in $n$ of degree below $w$: "
     r"$M^n = \sum_{k<w} \binom nk (M - I)^k$. ALiBi's shear is the case $w = 2$.",
     witness=r"$w = 3$: $M^n = I + n(M - I) + \tfrac{n(n-1)}{2}(M - I)^2$.",
+    cases="sizes 2, 3 and 4",
     holds=lambda k: sp.expand_func(sp.binomial(n, k)),
     control=lambda k: n**k / sp.factorial(k),  # as in an exponential
 )
 def powers_of_a_unipotent_step(weight):
     for size in (2, 3, 4):
         entries = sp.symbols(f"a_1:{size * size + 1}")
-        N = sp.Matrix(size, size, lambda i, j: entries[size * i + j] if j > i else 0)  # noqa: B023
-        power = sum((weight(k) * N**k for k in range(size)), sp.zeros(size, size))
-        step = sp.expand(power * (sp.eye(size) + N) - power.subs(n, n + 1))
-        if step != sp.zeros(size, size) or power.subs(n, 0) != sp.eye(size):
-            return False
+        upper = sp.Matrix(size, size, lambda i, j: entries[size * i + j] if j > i else 0)  # noqa: B023
+        polynomial = [int(sp.binomial(r, size - 1)) for r in range(2 * size)]
+        ours = sp.Matrix(finite_width.relative_features(polynomial, width=size).step.round().astype(int))
+        for N in (upper, ours - sp.eye(size)):
+            power = sum((weight(k) * N**k for k in range(size)), sp.zeros(size, size))
+            step = sp.expand(power * (sp.eye(size) + N) - power.subs(n, n + 1))
+            if step != sp.zeros(size, size) or power.subs(n, 0) != sp.eye(size):
+                return False
     return True
 
 
@@ -421,7 +427,9 @@ def a_turn_with_a_shear(above):
 
     R = exact.rotation_2d(theta)
     M = sp.Matrix(sp.BlockMatrix([[R, above(R)], [sp.zeros(2, 2), R]]))
-    return symbolic.same(power(n) * M, power(n + 1)) and power(0) == sp.eye(4)
+    between = (power(-m) * power(n))[:2, 2:]  # from the key in the second plane to the query in the first
+    logit = symbolic.same(between, (n - m) * exact.rotation_2d((n - m) * theta))
+    return logit and symbolic.same(power(n) * M, power(n + 1)) and power(0) == sp.eye(4)
 
 
 def _boost(count, rate):

@@ -16,9 +16,10 @@ NOTHING, IN_FRONT = (0, 0, 0, 0, 0), (-1, -1, -1, -1, -1)
     differs="the source (a blog post) leaves out one condition, R_0 = I",
     mend=r"\mathcal R_n = O^n \quad [+\mathcal R_0 = I+]",
     correction=r"These are exactly the solutions with $\mathcal R_0 = I$. All of them are "
-    r"$U\,\mathrm{diag}(O^n, 0)\,U^\top$. The check solves one dimension completely; chapter 4 proves the rest.",
+    r"$U\,\mathrm{diag}(O^n, 0)\,U^\top$; chapter 4 proves it.",
     witness=r"One dimension: the solutions are exactly $0$, $1$ and $(-1)^n$, and $0$ is no power of an orthogonal "
     r"number.",
+    cases="one dimension, solved for the positions -2 to 2",
     holds={NOTHING} | POWERS,
     printed=POWERS,
     control={NOTHING, IN_FRONT} | POWERS,  # a factor -1 in front of 1^n: not a solution

@@ -19,10 +19,13 @@ x, y, z = sp.symbols("x y z", real=True)
     witness=r"The quarter turn: $(x_1, x_2)$ moves along $(-x_2, x_1)$, which is perpendicular to it.",
     holds=lambda B, v: (v.T * (B + B.T) * v)[0],
     control=lambda B, v: (v.T * (B - B.T) * v)[0],
+    cases="matrices of size 3, of any entries",
 )
 def lengths_change_by_the_symmetric_part(rate):
     B = sp.Matrix(3, 3, sp.symbols("b_1:4_1:4", real=True))
     v, h = sp.Matrix(sp.symbols("x_1:4", real=True)), sp.Symbol("h", real=True)
+    N = B.upper_triangular(1)  # its series ends with the square
+    exact.tied(sp.eye(3) + h * N + (h * N) ** 2 / 2, lambda at: generators.exponential(np.vectorize(at)(h * N)))
     moved = v + h * B * v  # e^(hB) v up to h^2, which a derivative at 0 does not see
     if sp.expand((moved.T * moved)[0].diff(h).subs(h, 0) - rate(B, v)) != 0:
         return False
@@ -46,10 +49,8 @@ def the_witness_in_closed_form(stretch):
     turn = exact.rotation_2d(2 * sp.pi * t)
     R = sp.Matrix([[turn[0, 0], stretch * turn[0, 1]], [turn[1, 0] / stretch, turn[1, 1]]])
     k = sp.Symbol("k", integer=True)
-    floats = generators.exponential(np.array(B / 4, dtype=float))
-    tied = np.allclose(floats, np.array(R.subs(t, sp.Rational(1, 4)), dtype=float), rtol=0.0, atol=1e-12)
-    solves = symbolic.same(R.diff(t), R * B) and R.subs(t, 0) == sp.eye(2)
-    return bool(tied and solves and R.subs(t, k) == sp.eye(2))
+    solves = symbolic.same(R.diff(t), R * B) and R.subs(t, 0) == R.subs(t, k) == sp.eye(2)
+    return solves and exact.tied(R, lambda at: generators.exponential(np.vectorize(at)(t * B))) == R
 
 
 @claim(
@@ -62,11 +63,14 @@ def the_witness_in_closed_form(stretch):
 )
 def two_dimensions_completely(factor):
     # det e^B = e^(tr B) = 1, so tr B = 0 and B^2 = -w^2 I; with w > 0, e^B = cos(w) I + sin(w)/w B.
-    # (With w imaginary the factor is sinh, with w = 0 it is 1: never zero.)
+    # With w = is imaginary the factor is sinh(s)/s, with w = 0 it is 1: never zero.
     s = sp.Symbol("s", positive=True)
     B = sp.Matrix([[x, -y], [z, -x]])
     if sp.expand(B**2 + sp.det(B) * sp.eye(2)) != sp.zeros(2, 2):
         return False
+    w = sp.sqrt(sp.det(B))
+    closed = sp.cos(w) * sp.eye(2) + sp.sin(w) / w * B
+    exact.tied(closed, lambda at: generators.exponential(np.vectorize(at)(B)))
     # A rotation has equal entries on the diagonal and opposite ones beside it: s x = 0 and s (z - y) = 0.
     R = B * s
     if {sp.expand(R[0, 0] - R[1, 1]), sp.expand(R[0, 1] + R[1, 0])} != {2 * s * x, s * z - s * y}:
@@ -75,8 +79,9 @@ def two_dimensions_completely(factor):
         return False
     k = sp.Symbol("k", integer=True, positive=True)
     free = factor(k * sp.pi) == 0 and factor(sp.pi / 2) != 0  # where sin(w) = 0 nothing is asked of x, y, z
-    witness = np.array([[0, -2 * np.pi], [np.pi / 2, 0]])
-    return bool(free and sp.cos(k * sp.pi) == (-1) ** k and np.allclose(generators.exponential(witness), -np.eye(2)))
+    witness = closed.subs({x: 0, y: 2 * sp.pi, z: sp.pi / 2})
+    positive = (sp.sin(sp.I * s) / (sp.I * s)).is_positive
+    return bool(free and positive and sp.cos(k * sp.pi) == (-1) ** k and witness == -sp.eye(2))
 
 
 def _mixed(first, second, c):
@@ -100,13 +105,11 @@ def a_slanted_basis_of_two_aliases(turn):
     S = sp.BlockMatrix([[identity, c * identity], [nothing, identity]]).as_explicit()
     J, K = (sp.Matrix([[0, -f], [f, 0]]) for f in (theta, theta + turn))
     B = sp.BlockMatrix([[J, c * (K - J)], [nothing, K]]).as_explicit()
-    if sp.expand(S * sp.diag(J, K) * S.inv() - B) != sp.zeros(4, 4):
+    if sp.expand(S * sp.diag(J, K) * S.inv() - B) != sp.zeros(4, 4) or sp.solve((B + B.T)[0, 3], c) != [0]:
         return False
     R = S * exact.rotation_matrix(k, theta=[theta, theta + turn]) * S.inv()  # e^(kB)
-    floats = generators.exponential(3 * _mixed(1.0, 1.0 + float(turn), 0.5))
-    plain = rotation.rotation_matrix(3, theta=[1.0, 1.0])
-    tied = np.allclose(floats, plain, rtol=0.0, atol=1e-10)
-    return bool(tied and symbolic.same(R.applyfunc(sp.expand), exact.rotation_matrix(k, theta=[theta, theta])))
+    exact.tied(R, lambda at: generators.exponential(at(k) * _mixed(at(theta), at(theta + turn), at(c))))
+    return symbolic.same(R.applyfunc(sp.expand), exact.rotation_matrix(k, theta=[theta, theta]))
 
 
 @claim(
@@ -140,7 +143,7 @@ SIX = sp.symbols("b_21 b_31 b_41 b_32 b_42 b_43", real=True)
 
 
 def _skew(entries) -> sp.Matrix:
-    """The exact twin of `generators.skew_4d`, after a look at it."""
+    """The exact twin of `generators.skew_4d`."""
     b21, b31, b41, b32, b42, b43 = entries
     lower = sp.Matrix([[0, 0, 0, 0], [b21, 0, 0, 0], [b31, b32, 0, 0], [b41, b42, b43, 0]])
     return lower - lower.T
@@ -152,8 +155,10 @@ def _halves(entries, signs):
     return _skew([(e + f) / 2 for e, f in pairs]), _skew([(e - f) / 2 for e, f in pairs])
 
 
-def _floats(matrix, values):
-    return np.array(matrix.subs(dict(zip(SIX, values, strict=True))), dtype=float)
+def _radii(crossed):
+    """The squares of r_+ and r_-."""
+    b21, b31, b41, b32, b42, b43 = SIX
+    return tuple((b21 + s * b43) ** 2 + (b31 + s * crossed * b42) ** 2 + (b41 + s * b32) ** 2 for s in (1, -1))
 
 
 THREE_ONE = generators.skew_4d([3.0, 0, 0, 0, 0, 1])  # b_21 and b_43
@@ -172,16 +177,16 @@ THREE_ONE = generators.skew_4d([3.0, 0, 0, 0, 0, 1])  # b_21 and b_43
 )
 def two_commuting_halves(signs):
     S, A = _halves(SIX, signs)
-    values = [3, -1, 2, 5, 7, -4]
-    B = generators.skew_4d([float(v) for v in values])
-    both = zip((S, A), generators.halves_4d(B), strict=True)
-    if not all(np.array_equal(_floats(one, values), half) for one, half in both):
+    plus, minus = _radii(signs[1])
+    zeros = S + A - _skew(SIX), 4 * S**2 + plus * sp.eye(4), 4 * A**2 + minus * sp.eye(4), S * A - A * S
+    if any(sp.expand(matrix) != sp.zeros(4, 4) for matrix in zeros):
         return False
-    if not np.array_equal(_floats(_skew(SIX), values), B) or sp.expand(S + A - _skew(SIX)) != sp.zeros(4, 4):
-        return False
-    plus, minus = (sum(half[i, 0] ** 2 for i in (1, 2, 3)) for half in (S, A))  # r^2 / 4
-    squares = sp.expand(S**2 + plus * sp.eye(4)), sp.expand(A**2 + minus * sp.eye(4))
-    return all(matrix == sp.zeros(4, 4) for matrix in (*squares, sp.expand(S * A - A * S)))
+    three = sp.Matrix.vstack(_skew(SIX), S, A)
+
+    def by_code(at):
+        return np.vstack([B := generators.skew_4d([at(entry) for entry in SIX]), *generators.halves_4d(B)])
+
+    return exact.tied(three, by_code) == three
 
 
 @claim(
@@ -197,17 +202,14 @@ def two_commuting_halves(signs):
     control=+1,  # the sign of the crossed pair forgotten
 )
 def two_angles_in_closed_form(crossed):
-    b21, b31, b41, b32, b42, b43 = SIX
-    plus = (b21 + b43) ** 2 + (b31 + crossed * b42) ** 2 + (b41 + b32) ** 2
-    minus = (b21 - b43) ** 2 + (b31 - crossed * b42) ** 2 + (b41 - b32) ** 2
+    plus, minus = _radii(crossed)
     first, second = ((sp.sqrt(plus) + sign * sp.sqrt(minus)) / 2 for sign in (1, -1))
     w = sp.Symbol("w")
     wanted = sp.expand((w**2 + first**2) * (w**2 + second**2))  # the planes' eigenvalues are +- i theta
-    values = dict(zip(SIX, (3, -1, 2, 5, 7, -4), strict=True))
-    by_code = generators.angles_4d(generators.skew_4d([float(v) for v in values.values()]))
-    by_hand = [abs(float(angle.subs(values))) for angle in (first, second)]
-    same = sp.expand(_skew(SIX).charpoly(w).as_expr() - wanted) == 0
-    return bool(same and np.allclose(by_code, by_hand, rtol=0.0, atol=1e-12))
+    if sp.expand(_skew(SIX).charpoly(w).as_expr() - wanted) != 0:
+        return False
+    angles = sp.Matrix([[first, second]])
+    return exact.tied(angles, lambda at: generators.angles_4d(generators.skew_4d([at(b) for b in SIX]))) == angles
 
 
 # --- the series, and the integers ---
@@ -256,4 +258,6 @@ def what_the_integers_see(fold, rng):
         folded_apart = np.abs(fold(one) - fold(unrelated)).max()
         worst = max(worst, np.abs(traces(one) - traces(fold(one))).max(), np.abs(fold(one) - fold(other)).max())
         worst = max(worst, float((apart > 1e-6) != (folded_apart > 1e-6)))
+        rest = np.mod(one, 2 * np.pi)
+        worst = max(worst, np.abs(np.sort(fold(one)) - np.sort(np.minimum(rest, 2 * np.pi - rest))).max())
     return float(worst)

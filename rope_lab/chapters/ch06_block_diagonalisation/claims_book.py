@@ -73,11 +73,13 @@ def closed_form_in_four_dimensions(sign):
     wanted = wanted.subs(square[1], total - square[0]).expand()
     # theta_0^2 + theta_1^2 = Sigma and theta_0^2 theta_1^2 = Pf^2: the coefficients of the characteristic polynomial
     agrees = sp.expand(polynomial - (t**4 + total * t**2 + pfaffian**2)) == 0 and wanted.coeff(t, 2) == sp.expand(total)
-    numbers = (3, -1, 2, 1, 5, -2)
-    at = dict(zip(ENTRIES, numbers, strict=True))
-    roots = [float(sp.sqrt((total + s * 2 * sp.Abs(pfaffian)).subs(at))) for s in (1, -1)]
-    theta = normal_form.skew_normal_form(np.array(_generator(numbers), dtype=float)).theta
-    return bool(agrees and np.allclose([theta[0] + theta[1], theta[0] - theta[1]], roots))
+    roots = sp.Matrix([[sp.sqrt(total + s * 2 * sp.Abs(pfaffian)) for s in (1, -1)]])
+
+    def by_code(at):
+        theta = normal_form.skew_normal_form(np.vectorize(at)(_generator(ENTRIES))).theta
+        return np.array([theta[0] + theta[1], theta[0] - theta[1]])
+
+    return agrees and exact.tied(roots, by_code) == roots
 
 
 @claim(
@@ -130,12 +132,13 @@ def planes_of_an_orthogonal_matrix(middle, rng):
     r"exactly those that turn and stretch each plane by itself: $d$ numbers. Hence $P$ is unique up to them, and with "
     r"$P$ orthogonal up to a turn in each plane.",
     witness=r"$d = 4$: four numbers for the angles $2, 1$; eight for $1, 1$, because then planes can be mixed.",
-    holds=(2, 1),
+    holds=sp.symbols("theta_0:2", positive=True),
     control=(1, 1),
+    cases="two planes",
 )
 def what_commutes_with_the_blocks(angles):
     t = sp.Symbol("t", real=True)
-    generator = exact.rotation_matrix(t, theta=[sp.Integer(angle) for angle in angles]).diff(t).subs(t, 0)
+    generator = exact.rotation_matrix(t, theta=angles).diff(t).subs(t, 0)
     letters = sp.symbols("z_0:16")
     Z = sp.Matrix(4, 4, letters)
     solved = sp.linsolve(list(generator * Z - Z * generator), letters)
@@ -156,16 +159,16 @@ def what_commutes_with_the_blocks(angles):
     witness=r"$\theta = 1$ and $s_r = \cos 2r$: $s_0 + s_2 - 2\cos(1)\,s_1 = [[0.796]]$.",
     computed=lambda: np.cos(0) + np.cos(4) - 2 * np.cos(1) * np.cos(2),
     holds=1,
-    control=2,  # the frequency of another head
+    control=2,  # twice the frequency: another head
 )
-def logits_remember_the_frequency(frequency):
-    r = sp.Symbol("r", real=True)
+def logits_remember_the_frequency(times):
+    r, theta = sp.symbols("r theta", real=True)
     q, k = sp.Matrix(sp.symbols("q_1:3")), sp.Matrix(sp.symbols("k_1:3"))
 
     def logit(at):
-        return (q.T * exact.rotation_2d(frequency * at) * k)[0]
+        return (q.T * exact.rotation_2d(times * theta * at) * k)[0]
 
-    return symbolic.same(logit(r) + logit(r + 2), 2 * sp.cos(1) * logit(r + 1))
+    return symbolic.same(logit(r) + logit(r + 2), 2 * sp.cos(theta) * logit(r + 1))
 
 
 @claim(
@@ -174,17 +177,24 @@ def logits_remember_the_frequency(frequency):
     r"exactly if the $B_h$ commute. The normal form of a generic combination of them then gives it.",
     witness=r"One plane: all generators are multiples of $J$ and commute. From $d = 4$ on, most pairs do not.",
     tolerance=1e-10,
-    holds=lambda P, _: P,
-    control=lambda P, rng: _basis(rng, len(P)),  # the second head turns in planes of its own
+    holds=lambda B, C: B @ C - C @ B,
+    control=lambda B, C: B @ C + C @ B,  # the sign
 )
-def one_basis_for_a_group(second_basis, rng):
-    P = _basis(rng, 6)
-    quarter = rotation.rotation_2d(np.pi / 2)
-    B, C = (basis @ np.kron(np.diag(rng.normal(size=3)), quarter) @ basis.T for basis in (P, second_basis(P, rng)))
-    common = normal_form.skew_normal_form(_skew(B + np.sqrt(2) * C) / 2).P
+def one_basis_for_a_group(bracket, rng):
     outside = 1.0 - np.kron(np.eye(3), np.ones((2, 2)))
-    apart = max(np.abs(outside * (common.T @ one @ common)).max() for one in (B, C))
-    return max(apart, np.abs(B @ C - C @ B).max())
+
+    def generator(P):
+        return P @ np.kron(np.diag(rng.normal(size=3)), rotation.rotation_2d(np.pi / 2)) @ P.T
+
+    def measured(B, C):
+        P = normal_form.skew_normal_form(B + np.sqrt(2) * C).P
+        return max(np.abs(outside * (P.T @ one @ P)).max() for one in (B, C)), np.abs(bracket(B, C)).max()
+
+    P = _basis(rng, 6)
+    B = generator(P)
+    alike = [*measured(B, generator(P)), *measured(B, B @ B @ B)]  # in the same planes; and a cube commutes
+    alone = measured(B, generator(_basis(rng, 6)))  # in planes of its own
+    return max(alike) if min(alone) > 0.01 else np.inf
 
 
 @claim(
@@ -226,7 +236,8 @@ def a_norm_before_the_rotation(gains, rng):
     after = rotation.logits(
         normed(x @ new.W_q[0].T), normed(x @ new.W_k[0].T), q_positions=places, k_positions=places, theta=form.theta
     )
-    return np.abs(after - before).max()
+    u = rng.normal(size=(3, 4))
+    return max(np.abs(after - before).max(), np.abs(normed(u @ form.P) - normed(u) @ form.P).max())
 
 
 @claim(
@@ -252,4 +263,6 @@ def a_norm_after_the_rotation(key_gains, rng):
     logits = [
         (query_gains * normed(turns[m] @ q)) @ (np.array(key_gains) * normed(turns[m + 1] @ k)) for m in (0, 2, 4)
     ]
-    return float(max(worst, np.ptp(logits)))
+    G = np.diag(query_gains * key_gains)
+    moved = [normed(q) @ turns[m].T @ G @ turns[m + 1] @ normed(k) for m in (0, 2, 4)]
+    return float(max(worst, np.ptp(logits), np.abs(np.subtract(logits, moved)).max()))

@@ -47,6 +47,7 @@ def _logits_of_the_mirror():
     holds=((HALF_TURN, ANY), (HALF_TURN, (sp.pi,)), (FLIP, (0, sp.pi))),
     printed=((FLIP, ANY),),
     control=((FLIP, (sp.pi,)),),  # one plane at a half turn: it flips both components
+    cases="a half turn and a mirror of the plane, with one query and one key",
 )
 def logits_of_the_powers(cases):
     return all(_reproduced(O, planes) for O, planes in cases)  # noqa: E741

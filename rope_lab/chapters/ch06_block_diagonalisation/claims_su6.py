@@ -41,7 +41,7 @@ def planes_of_a_skew_matrix(rebuilt, rng):
     for B in cases:
         form = normal_form.skew_normal_form(B)
         gap = np.linalg.norm(rebuilt(form) - B) / max(float(np.linalg.norm(B)), 1.0)
-        worst = max(worst, gap, np.abs(form.P.T @ form.P - np.eye(len(B))).max())
+        worst = max(worst, gap, np.abs(form.P.T @ form.P - np.eye(len(B))).max(), np.diff([*form.theta, 0.0]).max())
     return worst
 
 
@@ -61,11 +61,13 @@ SHEARED = sp.Matrix([[1, 2, 0, 1], [0, 1, 3, 0], [1, 0, 1, 2], [0, 0, 0, 1]])  #
     control=lambda P: P.T,  # right for an orthogonal P only
 )
 def the_exponential_follows_the_basis(back):
+    P, L, F = (sp.MatrixSymbol(letter, symbolic.K, symbolic.K) for letter in "PLF")  # F' = L F, and F = I at the start
+    starts = (P * back(P)).doit() == sp.Identity(symbolic.K)
+    if not starts or (P * L * back(P) * P * F * back(P)).doit() != P * L * F * back(P):
+        return False
     turn = exact.rotation_matrix(n, theta=thetas)
-    generator = turn.diff(n).subs(n, 0)
-    family = SHEARED * turn * back(SHEARED)
-    step = SHEARED * generator * back(SHEARED)
-    return symbolic.same(family.subs(n, 0), sp.eye(4)) and symbolic.same(family.diff(n), step * family)
+    step, family = (SHEARED * matrix * back(SHEARED) for matrix in (turn.diff(n).subs(n, 0), turn))
+    return exact.tied(family, lambda at: generators.exponential(np.vectorize(at)(n * step))) == family
 
 
 @claim(
@@ -86,6 +88,7 @@ def the_basis_moves_into_query_and_key(moved, rng):
         new_q, new_k = moved(W_q, W_k, P)
         rope = rotation.logits(x @ new_q[0].T, x @ new_k[0].T, q_positions=range(4), k_positions=range(4), theta=theta)
         worst = max(worst, np.abs(rope - direct).max())
+        worst = max(worst, np.abs(new_q[0] - P.T @ W_q[0]).max(), np.abs(P @ new_k[0] - W_k[0]).max())
     return worst
 
 

@@ -20,6 +20,7 @@ from rope_lab.claims import exact
 from rope_lab.claims.ledger import claim
 
 theta = sp.Symbol("theta", real=True)
+SLANTED = sp.Matrix([[2, -2, 1], [1, 2, 2], [2, 1, -2]]) / 3  # orthogonal, with determinant -1
 
 
 @claim(
@@ -34,9 +35,9 @@ def twice_is_nothing(flip):
     O = exact.rotation_2d(theta) * flip  # noqa: E741 - the book's letter
     line = sp.Matrix([sp.cos(theta / 2), sp.sin(theta / 2)])
     across = exact.rotation_2d(sp.pi / 2) * line
-    there = orthogonal_powers.mirror(np.array(across.subs(theta, 0.8), dtype=float).ravel())
-    tied = np.allclose(there, np.array(O.subs(theta, 0.8), dtype=float))
-    return bool(tied and symbolic.same(O * O, sp.eye(2)) and symbolic.same(O * line, line))
+    reverses = symbolic.same(flip * exact.rotation_2d(theta), exact.rotation_2d(-theta) * flip)
+    holds = reverses and symbolic.same(O * O, sp.eye(2)) and symbolic.same(O * line, line)
+    return holds and exact.tied(O, lambda at: orthogonal_powers.mirror([at(entry) for entry in across])) == O
 
 
 @claim(
@@ -47,20 +48,15 @@ def twice_is_nothing(flip):
     control=+1,  # a rotation of the plane or of four dimensions need not
 )
 def it_flips_an_axis(det):
-    a, b, c = sp.symbols("a b c", real=True)
-    skew = {2: sp.Matrix([[0, a], [-a, 0]]), 3: sp.Matrix([[0, a, b], [-a, 0, c], [-b, -c, 0]])}
-    for size, S in skew.items():
-        eye = sp.eye(size)
-        # Cayley's form, of nearly all there are. O is N / s, and everything is multiplied by s.
-        N, s = (eye - S) * (eye + S).adjugate() * sp.diag(*[1] * (size - 1), det), (eye + S).det()
-        if sp.expand(s * (N + s * eye) - N * (s * eye + N).T) != sp.zeros(size):
-            return False
-        if sp.expand((N + s * eye).det()) != 0:
-            return False
-        floats = np.array((N / s).subs({a: 0.3, b: -1.2, c: 0.7}), dtype=float)
+    O, eye, p = sp.MatrixSymbol("O", symbolic.K, symbolic.K), sp.Identity(symbolic.K), sp.Symbol("p")  # noqa: E741
+    product = O * (eye + O).T
+    right = sp.det(product).subs({sp.det(O): det, sp.det((eye + O).T): p})  # p = det(O + I), or of the transpose
+    if sp.expand(product).subs(O * O.T, eye).doit() != O + eye or sp.solve(right - p, p) != [0]:
+        return False
+    for matrix in (SLANTED, sp.diag(1, SLANTED)):
+        floats = np.array(3 * matrix).astype(int) / 3
         v = orthogonal_powers.adapted_axis(floats)
-        if np.abs(floats @ v + v).max() > 1e-12:
-            return False
+        exact.tied(sp.zeros(1, len(v)), lambda _, gap=floats @ v + v: gap)
     return True
 
 
@@ -72,6 +68,7 @@ def it_flips_an_axis(det):
     r"coordinate axis does not.",
     holds=lambda turn, v: turn * v,
     control=lambda turn, v: turn.T * v,  # carried the other way
+    cases="the plane, with all its turns and mirrors",
 )
 def a_mirror_is_carried_along(carried):
     def mirror(v):
@@ -79,12 +76,13 @@ def a_mirror_is_carried_along(carried):
 
     a, t = sp.symbols("a t", real=True)
     v = sp.Matrix([sp.cos(a), sp.sin(a)])
-    there = orthogonal_powers.mirror([np.cos(0.4), np.sin(0.4)])
-    tied = np.allclose(np.array(mirror(v.subs(a, 0.4)), dtype=float), there)
+    M = exact.tied(mirror(v), lambda at: orthogonal_powers.mirror([at(entry) for entry in v]))
     for O in (exact.rotation_2d(t), exact.rotation_2d(t) * sp.diag(1, -1)):  # noqa: E741
-        if not symbolic.same(O * mirror(v) * O.T, mirror(carried(O, v))):
+        gap = O * M - M * O  # no gap, exactly if O v and v have the product 1 or -1
+        commutes = symbolic.same((gap.T * gap).trace(), 8 - 8 * (v.T * O * v)[0] ** 2)
+        if not commutes or not symbolic.same(O * M * O.T, mirror(carried(O, v))):
             return False
-    return tied
+    return True
 
 
 @claim(
@@ -125,22 +123,23 @@ def _turn(rng, d):
     statement=r"Coordinates $q'$ and $k'$ on the flipped axis add $(-1)^{n-m} q' k'$ to the logit: one sign for even "
     r"offsets, the other for odd ones. A plane with $\theta = \pi$ does the same for two coordinates.",
     witness=r"$q' = k' = 1$: the logit gains $1$ at even offsets and loses $1$ at odd ones.",
-    holds=lambda m, n: 1 - 2 * ((n - m) % 2),
-    control=lambda m, n: 1 - 2 * (m * n % 2),  # signs, but not of the offset
+    holds=lambda m, n: (-1) ** (n - m),
+    control=lambda m, n: (-1) ** (m * n),  # signs, but not of the offset
 )
 def a_sign_for_even_and_odd(sign):
+    m, n = sp.symbols("m n", integer=True)
+    signs = (-1) ** m * (-1) ** n
     q, k = sp.Matrix(sp.symbols("q_1:4")), sp.Matrix(sp.symbols("k_1:4"))
-    O = sp.diag(exact.rotation_2d(sp.pi / 2), -1)  # noqa: E741
-    half = exact.rotation_2d(sp.pi)
-    for m in range(-2, 3):
-        for n in range(-2, 3):
-            logit = ((O**m * q).T * (O**n * k))[0]
-            plane = (q[:2, 0].T * (exact.rotation_2d(sp.pi / 2) ** (n - m)) * k[:2, 0])[0]
-            if sp.expand(logit - plane - sign(m, n) * q[2] * k[2]) != 0:
-                return False
-            if (half**m).T * half**n != sign(m, n) * sp.eye(2):
-                return False
-    return True
+
+    def power(place):
+        return sp.diag(exact.rotation_2d(place * theta), (-1) ** place)
+
+    if sp.simplify(signs - sign(m, n)) != 0 or not symbolic.same(power(n + 1), power(n) * power(1)):
+        return False
+    logit = ((power(m) * q).T * power(n) * k)[0]
+    plane = (q[:2, 0].T * exact.rotation_2d((n - m) * theta) * k[:2, 0])[0]
+    half = (power(m).T * power(n)).subs(theta, sp.pi)
+    return symbolic.same(logit - plane, signs * q[2] * k[2]) and half == signs * sp.eye(3)
 
 
 @claim(
@@ -175,16 +174,19 @@ def turns_and_one_sign(parity, rng):
     witness=r"$O = \begin{pmatrix} 0 & 1\\ 1 & 0 \end{pmatrix}$, $v = (1, -1)$: $M_v = O$ and $O_+ = I$.",
     holds=lambda v: v,
     control=lambda v: sp.eye(v.rows)[:, -1],  # a coordinate axis
+    cases="two matrices, with the powers -1, 1, 2 and 3",
 )
 def the_power_of_commuting_factors(axis):
-    slanted = sp.Matrix([[2, -2, 1], [1, 2, 2], [2, 1, -2]]) / 3  # orthogonal
-    beside = slanted * sp.diag(exact.rotation_2d(sp.pi / 3), -1) * slanted.T
-    for O, v in ((sp.Matrix([[0, 1], [1, 0]]), sp.Matrix([1, -1])), (beside, slanted[:, 2])):  # noqa: E741
+    beside = SLANTED * sp.diag(exact.rotation_2d(sp.pi / 3), -1) * SLANTED.T
+    for O, v in ((sp.Matrix([[0, 1], [1, 0]]), sp.Matrix([1, -1])), (beside, SLANTED[:, 2])):  # noqa: E741
         w = axis(v)
         M = sp.eye(O.rows) - 2 * w * w.T / (w.T * w)[0]
         O_plus = O * M
         floats = orthogonal_powers.split_off(np.array(O, dtype=float), axis=np.array(w, dtype=float).ravel())
         if not all(np.allclose(np.array(x, dtype=float), y) for x, y in zip((O_plus, M), floats, strict=True)):
+            return False
+        B = orthogonal_powers.skew_logarithm(floats[0])
+        if not all(np.allclose(expm(n * B), np.array(O_plus**n, dtype=float)) for n in (1, 2, 3, -1)):
             return False
         if v != -O * v or any(sp.simplify(M**n * O_plus**n - O**n) != sp.zeros(O.rows) for n in (1, 2, 3, -1)):
             return False
@@ -201,9 +203,10 @@ def the_power_of_commuting_factors(axis):
     witness=r"$C = (1, 1)$ and $x = (1, -1)$: the left side is $0$, the right side $1$.",
     holds=lambda row: sum(entry != 0 for entry in row) <= 1 and min(row) >= 0,
     control=lambda row: sum(entry != 0 for entry in row) <= 1,  # the sign forgotten
+    cases="125 rows of three whole numbers",
 )
 def what_a_relu_lets_through(criterion):
-    # Row by row; whole numbers are exact. The places try each entry alone, and each two against one another.
+    # Row by row. The places try each entry alone, and each two against one another.
     places = [np.array(x, dtype=float) for x in product((-1, 0, 1), repeat=3)]
     for row in product((-2, -1, 0, 1, 3), repeat=3):
         C = np.array([row], dtype=float)
@@ -219,23 +222,20 @@ def what_a_relu_lets_through(criterion):
     r"places $p$, $p'$ exactly if $B_1 B_2 = B_2 B_1$.",
     witness=r"Turns about two axes of space do not commute, and the law fails.",
     tolerance=1e-10,
-    holds=lambda P, Q: (P, P),  # noqa: ARG005 - one basis for both generators
-    control=lambda P, Q: (P, Q),
+    holds=lambda B_1, B_2: B_1 @ B_2 - B_2 @ B_1,
+    control=lambda B_1, B_2: B_1 @ B_2 + B_2 @ B_1,  # the sign
 )
-def the_law_on_a_grid(bases, rng):
+def the_law_on_a_grid(bracket, rng):
     worst = 0.0
     for planes in (1, 2):
         P, Q = (np.linalg.qr(rng.normal(size=(2 * planes, 2 * planes)))[0] for _ in range(2))
-        theta = rng.normal(size=(2, planes))
-        B_1, B_2 = (
-            basis @ block_diag(*generator_2d(row)) @ basis.T for basis, row in zip(bases(P, Q), theta, strict=True)
-        )
-        B_1, B_2 = (B_1 - B_1.T) / 2, (B_2 - B_2.T) / 2
-        law = grid_positions.grid_law_residual(B_1, B_2, span=(-1.0, 0.0, 1.5))
-        commute = np.abs(B_1 @ B_2 - B_2 @ B_1).max()
-        if (law > 1e-6) != (commute > 1e-6):
-            return np.inf  # the one without the other
-        worst = max(worst, law)
+        first, *others = (B @ block_diag(*generator_2d(rng.normal(size=planes))) @ B.T for B in (P, P, Q))
+        for second in others:  # in the basis of the first, and in one of its own
+            law = grid_positions.grid_law_residual(first, second, span=(-1.0, 0.0, 1.5))
+            gap = np.abs(bracket(first, second)).max()
+            if (law > 1e-6) != (gap > 1e-6):
+                return np.inf  # the one without the other
+            worst = max(worst, law, gap) if gap < 1e-6 else worst
     return worst
 
 
@@ -270,11 +270,14 @@ def the_order_of_two_turns(axes):
     control=lambda x, y, theta: np.hypot(x * theta[:, 0], y * theta[:, 1]),  # a distance in the place of a sum
 )
 def each_plane_its_own_direction(angle, rng):
-    worst = 0.0
-    for theta in (rng.normal(size=(3, 2)), many_axes.axial_frequencies(8, base=9.0)):
-        P = np.linalg.qr(rng.normal(size=(2 * len(theta), 2 * len(theta))))[0]
-        B_1, B_2 = (P @ block_diag(*generator_2d(column)) @ P.T for column in theta.T)
-        B_1, B_2 = (B_1 - B_1.T) / 2, (B_2 - B_2.T) / 2
+    axial, A = many_axes.axial_frequencies(8, base=9.0), rng.normal(size=(6, 6)) / 4
+    worst = np.abs(np.concatenate([axial[:2, 1], axial[2:, 0]])).max()
+    Q, B = np.linalg.qr(rng.normal(size=(8, 8)))[0], A - A.T
+    # A matrix commutes with its cube. The planes are found from the two generators.
+    for pair in ((B, B @ B @ B), [Q @ block_diag(*generator_2d(column)) @ Q.T for column in axial.T]):
+        B_1, B_2 = ((one - one.T) / 2 for one in pair)
+        P = normal_form.skew_normal_form(B_1 + np.sqrt(2) * B_2).P
+        theta = np.stack([(P.T @ one @ P)[1::2, ::2].diagonal() for one in (B_1, B_2)], axis=-1)
         for x, y in ((1.0, 2.0), (-3.0, 0.5), (4.0, -1.0)):
             claimed = P @ block_diag(*(rotation.rotation_2d(a) for a in angle(x, y, theta))) @ P.T
             worst = max(worst, np.abs(grid_positions.grid_turn(x, y, B_1=B_1, B_2=B_2) - claimed).max())

@@ -18,11 +18,12 @@ from rope_lab.claims.ledger import claim
         [exact.rotation_2d(n * sp.pi)[0, 0] for n in range(4)],
         sum(exact.rotation_2d(n * sp.pi)[0, 0] for n in range(2)),
     ),
-    holds=exact.rotation_2d,
-    control=lambda angle: sp.eye(2),  # noqa: ARG005 - the normaliser left without rotation
+    holds=1,
+    control=0,  # the normaliser left without rotation
 )
-def a_sum_of_weights_that_vanishes(relative):
-    feature = sp.Matrix(linear_attention.relu([1.0, -1.0]).astype(int).tolist())
-    kernels = [(feature.T * relative(offset * sp.pi) * feature)[0] for offset in (0, -1)]
-    third = (feature.T * relative(2 * sp.pi / 3) * feature)[0]  # negative, and not at an angle of the schedule's choice
-    return bool(kernels[1] < 0 and sum(kernels) == 0 and third < 0)
+def a_sum_of_weights_that_vanishes(turns):
+    feature = sp.Matrix(linear_attention.relu([1, -1]).astype(int).tolist())
+    # At an offset of 0 and of -1; and a negative one that is not at an angle of the schedule's choice.
+    angles = 0, -sp.pi, 2 * sp.pi / 3
+    here, back, third = ((feature.T * exact.rotation_2d(turns * angle) * feature)[0] for angle in angles)
+    return bool(here == -back == 1 and third < 0)

@@ -46,6 +46,7 @@ def _fates() -> dict[str, str]:
     statement=r"Of the sixteen placements exactly four are relative: those that rotate both of $q, k$ or neither, and "
     r"both of $v, o$ or neither.",
     witness=r"V, O, QKV, QKO: one token is enough. Q or K alone: two tokens are enough.",
+    cases="one plane; positions, angle and contents are symbols",
     holds=placements.is_relative,
     control=lambda subset: len(subset) % 2 == 0,  # an even number of rotations: counts qv, qo, kv and ko as well
 )
@@ -104,12 +105,15 @@ def two_tokens(turns, rng):
     statement=r"Of the twelve others, four (V, O, QKV, QKO) keep their weights, and a shift only turns the frame of "
     r"the output. In the other eight, those with $q$ or $k$ alone, the weights themselves move.",
     witness=r"KVO is one of the eight: values and outputs are in order, and the layer is absolute.",
+    cases="one plane; positions, angle and contents are symbols",
     holds={"frame": {"v", "o", "qkv", "qko"}, "weights": {"q", "k", "qv", "qo", "kv", "ko", "qvo", "kvo"}},
     control={"frame": {"v", "o", "qkv", "qko", "qvo", "kvo"}, "weights": {"q", "k", "qv", "qo", "kv", "ko"}},
 )
 def three_fates(sorted_by_fate):
     fates = _fates()
-    return all({x for x in fates if fates[x] == fate} == those for fate, those in sorted_by_fate.items())
+    by = {"v": s, "o": -s}  # "frame": the output is turned by the shift, and nothing else happens
+    turned = all(symbolic.same(_arrival(m + s, n + s, x), R(by[x]) * _arrival(m, n, x)) for x in by)
+    return turned and all({x for x in fates if fates[x] == fate} == those for fate, those in sorted_by_fate.items())
 
 
 @claim(
@@ -159,6 +163,7 @@ def each_value_arrives_turned(offset, rng):
     r"R_n$. It depends on $n - m$ alone exactly if $W_o$ commutes with $\mathcal R_1$; in one plane, with $\theta$ no "
     r"multiple of $\pi$, exactly if $W_o = aI + bJ$.",
     witness=r"$W_o = \mathrm{diag}(1, -1)$, a mirror: $R_m^\top W_o R_n = W_o R_{m+n}$.",
+    cases="one plane; the angle and all weights are symbols",
     holds=lambda a, b, _: sp.Matrix([[a, -b], [b, a]]),
     control=lambda a, b, d: sp.Matrix([[a, b], [b, d]]),  # symmetric: no better than any other
 )
@@ -178,6 +183,7 @@ def after_the_projection(kind):
     r"\mathrm{diag}(1, -1)$ in each plane, $W_o\, \mathcal R_m\, v = (W_o F)\, \mathcal R_m^\top\, (F v)$, and a model "
     r"learns $F W_v$ as easily as $W_v$.",
     witness=r"$F R_\varphi F = R_{-\varphi}$: in a mirror a turn goes the other way.",
+    cases="one plane; the angle and all weights are symbols",
     holds=sp.diag(1, -1),
     control=-sp.eye(2),  # a change of sign is no mirror
 )

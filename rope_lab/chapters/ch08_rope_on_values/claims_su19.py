@@ -33,6 +33,7 @@ def _tokens(rng, T=6, heads=()):
     witness=r"One token, a quarter turn per position, $v = (1, 0)$: the output is $([[1, 0]])$ at position 0 and "
     r"$([[0, 1]])$ at position 1.",
     computed=lambda: tuple(rotation.rotate([1, 0], n, theta=[np.pi / 2]).tolist() for n in (0, 1)),
+    cases="two planes and two tokens, all numbers symbols",
     holds=lambda shift, y: R(shift) * y,
     control=lambda shift, y: R(shift).T * y,  # the frame turned the wrong way
 )
@@ -52,6 +53,7 @@ def values_alone_turn_the_frame(moved):
     r"are. In the article they are, plain or by QK-RoPE.",
     witness=r"Two tokens, a quarter turn per position: at $m = 1$ the earlier value arrives as $R_{-1} v_0$, turned by "
     r"a quarter the other way.",
+    cases="two planes and two tokens, all numbers symbols",
     holds=lambda mixed: R(m).T * mixed,
     control=lambda mixed: R(m) * mixed,  # turned on instead of back
 )
@@ -68,6 +70,7 @@ def the_output_turns_back(back):
     correction=r"Precisely: whatever direction $u$ reads the output, $u^\top \mathcal R_m^\top \mathcal R_n v = "
     r"(\mathcal R_m u)^\top (\mathcal R_n v)$. The reader plays the query's part, the value that of the key.",
     witness=r"$u = v$ at offset 0: both sides are $|v|^2$.",
+    cases="two planes, all numbers symbols",
     holds=lambda u: R(m) * u,
     control=lambda u: R(m).T * u,
 )

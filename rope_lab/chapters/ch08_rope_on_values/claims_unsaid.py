@@ -16,20 +16,24 @@ from rope_lab.claims.ledger import claim
     witness=r"Values at $\theta$, outputs back at $\theta'$: alone, at $m = n$, the value arrives turned by "
     r"$m(\theta - \theta')$.",
     tolerance=1e-11,
-    holds=lambda _, vo: (vo, vo),
-    control=lambda qk, vo: (vo, qk),  # the output turns back at the queries' frequencies
+    holds=lambda qk, vo: (qk, qk, vo, vo),  # of q, k, v and o
+    control=lambda qk, vo: (qk, qk, vo, qk),  # the output turns back at the queries' frequencies
 )
-def frequencies_of_their_own(pair, rng):
+def frequencies_of_their_own(four, rng):
     q, k, v = rng.normal(size=(3, 6, 6))
-    theta, other = rotation.frequencies(6, base=50.0), np.array([0.9, 0.4, 0.01])
-    of_v, of_o = pair(theta, other)
+    qk, vo = rotation.frequencies(6, base=50.0), np.array([0.9, 0.4, 0.01])
 
-    def y(shift):
+    def y(shift, of_q, of_k, of_v, of_o):
         at = np.arange(6) + shift
-        mixed = placements.attention(q, k, v, q_positions=at, k_positions=at, rotated="qkv", theta=theta, theta_vo=of_v)
-        return rotation.rotate(mixed, -at, theta=of_o)
+        here: dict[str, Any] = {"q_positions": at, "k_positions": at, "theta": of_q, "theta_vo": of_v}
+        keys = rotation.rotate(k, at, theta=of_k - of_q)  # the layer turns them by of_q more
+        return rotation.rotate(placements.attention(q, keys, v, rotated="qkv", **here), -at, theta=of_o)
 
-    return max(np.abs(y(shift) - y(0)).max() for shift in (1, 7, -20))
+    moved = [
+        max(np.abs(y(shift, *their) - y(0, *their)).max() for shift in (1, 7, -20))
+        for their in (four(qk, vo), (qk, vo, vo, vo), (qk, qk, vo, qk))
+    ]
+    return moved[0] if min(moved[1:]) > 0.01 else 1.0  # without k as q, or o as v, a shift is seen
 
 
 @claim(

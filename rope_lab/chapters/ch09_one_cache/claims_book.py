@@ -24,6 +24,7 @@ SMALL = cache_size.CacheShape("small", 2, 6, 3, 4, latent=10, rope=2)
         cache_size.numbers_per_token("mla", V2),
         cache_size.numbers_per_token("mla", V2) / cache_size.numbers_per_token("mqa", V2),
     ),
+    cases="two shapes: DeepSeek-V2 and a small one",
     holds=lambda H, G, d, d_c, d_r: (2 * H * d, 2 * G * d, 2 * d, d_c + d_r, d_c),
     control=lambda H, G, d, d_c, d_r: (2 * H * d, 2 * G * d, 2 * d, 2 * d_c + d_r, d_c),  # a value apart from the key
 )
@@ -49,6 +50,7 @@ def numbers_kept(formulas):
         cache_size.products_per_pair("mla", V2, absorbed=True) // V2.heads,
         cache_size.products_per_pair("shared", V2, absorbed=True) // V2.heads,
     ),
+    cases="two shapes: DeepSeek-V2 and a small one",
     holds=lambda d, d_c, d_r: (2 * d + d_r, 2 * d_c + d_r, 2 * d_c),
     control=lambda d, d_c, d_r: (2 * d + d_r, d_c + d + d_r, 2 * d_c),  # values of width d, absorbed all the same
 )
@@ -67,14 +69,17 @@ def products_of_a_pair(formulas):
     r"head spends on it for its logit and its weighted sum.",
     witness=r"One plane: $x\cos\varphi - y\sin\varphi$ and $x\sin\varphi + y\cos\varphi$, four products; one head: "
     r"two for the logit, two for the sum.",
+    cases="one plane in symbols, and the counts of two shapes",
     holds=4,
     control=2,  # as if each coordinate met one number
 )
 def a_head_more(per_plane):
     angle, x, y = sp.symbols("phi x y", real=True)
     products = sum(len(sp.Add.make_args(entry)) for entry in exact.rotation_2d(angle) * sp.Matrix([x, y]))
-    one_head = cache_size.products_per_pair("shared", cache_size.CacheShape("", 1, 1, 1, 2, latent=2), absorbed=True)
-    return products == per_plane == one_head
+    return products == per_plane and all(  # a latent has latent / 2 planes
+        2 * cache_size.products_per_pair("shared", shape, absorbed=True) == shape.heads * shape.latent * per_plane
+        for shape in (V2, SMALL)
+    )
 
 
 @claim(
@@ -82,6 +87,7 @@ def a_head_more(per_plane):
     statement=r"MLA's logit is $q_m^\top W_k c_n + (\mathcal R_m q_m^r)^\top \mathcal R_n k_n^r = q_m^\top W_k c_n + "
     r"(q_m^r)^\top \mathcal R_{n-m} k_n^r$: positions enter through their difference, and $c_n$ is not turned.",
     witness=r"At $m = n$ the rotary part is $(q^r)^\top k^r$, wherever the two stand.",
+    cases="a query of width 2, a latent of width 3 and one plane, all numbers symbols",
     holds=lambda m, n: n - m,
     control=lambda m, n: n + m,  # the transpose dropped
 )
@@ -111,6 +117,7 @@ def _kernel_is_kept(W, R):
     r"itself. Then $X$ can be chosen with an inverse, and $W \mathcal R_n = X^n W$ for all whole $n$.",
     witness=r"Two planes with different angles. $W$ reads the first plane: its kernel is the second, $X$ exists. "
     r"$W$ reads half of each: the kernel has dimension two as well, and there is no $X$.",
+    cases="28 matrices of one or two rows, on two planes",
     holds=_kernel_is_kept,
     control=lambda W, R: len(W.nullspace()) % 2 == 0,  # only the dimension is looked at  # noqa: ARG005
 )
@@ -141,6 +148,7 @@ def _turns_both_ways(W, R):
     r"$W \mathcal R_n = \mathcal R_n' W$, with $\mathcal R_n'$ the rotation of the smaller space at the same speed.",
     witness=r"From two planes to one, $W$ is $(w_1, w_2)$ with complex entries, and the rotation is the factor "
     r"$e^{\mathrm i n\theta}$ on either side of it.",
+    cases="from two planes to one, all numbers symbols",
     holds=1,
     control=-1,  # conjugate-linear in the second plane
 )

@@ -73,6 +73,7 @@ def absorbed_is_expanded(given, rng):
     statement=r"If the keys are $\mathcal R_n c_n$ and the values $c_n$, then either both are cached, which doubles "
     r"the cache, or the cached latents are turned again at each step.",
     witness=r"Three tokens of width 2: 12 numbers kept and 3 vectors turned, or 6 numbers and $1 + 2 + 3 = 6$ vectors.",
+    cases="3 settings of tokens and width",
     holds=lambda tokens, width: {
         "two caches": (2 * tokens * width, tokens),
         "turn again": (tokens * width, tokens * (tokens + 1) // 2),
@@ -153,6 +154,7 @@ def _rank_after_one_step():
     r"$\frac35$ and $\frac5{13}$: $W_v$ over $W_v \mathcal R_1$ has rank [[4]], so the rows of $W_v \mathcal R_1$ "
     r"are no combinations of those of $W_v$.",
     computed=_rank_after_one_step,
+    cases="one matrix of 2 rows and 4 columns",
     holds=((1, 0, 1, 0), (0, 1, 0, 2)),
     control=((1, 0, 0, 0), (0, 1, 0, 0)),  # a whole plane: this one has a training form
 )

@@ -3,31 +3,22 @@
 import numpy as np
 import sympy as sp
 
-from rope_lab.algebra import recurrence, widely_linear
+from rope_lab.algebra import recurrence, symbolic
 from rope_lab.claims import exact
 from rope_lab.claims.ledger import claim
 
 gamma, theta = sp.symbols("gamma theta", positive=True)
 phi = sp.Symbol("varphi", real=True)
-STEPS = 4
-V = [sp.Matrix(sp.symbols(f"x_{t} y_{t}", real=True)) for t in range(STEPS)]
+m, n = sp.symbols("m n", integer=True)
+u, v = (sp.Matrix(sp.symbols(f"{name}_1:3", real=True)) for name in "uv")
 
 
 def _turn(offset):
     return exact.rotation_2d(offset * theta)
 
 
-def _zero(expression) -> bool:
-    """Whether an expression in cosines, sines and exponentials vanishes."""
-    return sp.simplify(sp.expand(sp.expand_complex(expression).rewrite(sp.exp))) == 0
-
-
-def _by_definition(m):
-    """R_m^T times the sum over n <= m of gamma^(m-n) R_n v_n."""
-    total = sp.zeros(2, 1)
-    for n in range(m + 1):
-        total += gamma ** (m - n) * _turn(n) * V[n]
-    return _turn(m).T * total
+def _number(vector):
+    return vector[0] + sp.I * vector[1]
 
 
 @claim(
@@ -41,16 +32,18 @@ def _by_definition(m):
         *recurrence.impulse_response(2, gamma=0.9, theta=[0])[::-1, 0].real,
         recurrence.convolved([[1, 0], [1, 0]], gamma=0.9, theta=[0])[1, 0],
     ),
+    cases="one plane, any number of steps",
     holds=+1,
     control=-1,  # R_(i-j): turned the other way
 )
 def decaying_weights(sign):
-    for m in range(STEPS):
-        total = sp.zeros(2, 1)
-        for n in range(m + 1):
-            total += gamma ** (m - n) * _turn(sign * (n - m)) * V[n]
-        if not all(_zero(entry) for entry in _by_definition(m) - total):
-            return False
+    term = gamma ** (m - n) * _turn(sign * (n - m)) * v
+    if not symbolic.same(_turn(m).T * gamma ** (m - n) * _turn(n) * v, term):  # one term of the sum stands for all
+        return False
+    exact.tied(
+        sum((term.subs({m: 3, n: step}) for step in range(4)), start=sp.zeros(2, 1)),
+        lambda at: recurrence.decay_attention([[at(x) for x in v]] * 4, gamma=at(gamma), theta=at(theta))[-1:].T,
+    )
     return True
 
 
@@ -62,13 +55,12 @@ def decaying_weights(sign):
     correction=r"Remark: with $\tilde v = v_1 + \mathrm i v_2$ in each plane. The whole complex number is kept, "
     r"not its real part.",
     witness=r"A quarter turn takes $(1, 0)$ to $(0, 1)$, which is $\mathrm i \cdot 1$.",
+    cases="one plane, with a symbol for the angle",
     holds=sp.exp(sp.I * phi),
     control=sp.exp(-sp.I * phi),  # the conjugate: x_1 - i x_2 turns like this
 )
 def one_complex_number(factor):
-    x, y = V[0]
-    turned = exact.rotation_2d(phi) * V[0]
-    return _zero(turned[0] + sp.I * turned[1] - factor * (x + sp.I * y))
+    return symbolic.same(_number(exact.rotation_2d(phi) * v), factor * _number(v))
 
 
 @claim(
@@ -83,18 +75,15 @@ def one_complex_number(factor):
     control=gamma * sp.exp(sp.I * theta),  # the other sign of theta
 )
 def the_recurrence(rate):
-    h = sp.Integer(0)
-    for t, v in enumerate(V):
-        h = rate * h + v[0] + sp.I * v[1]
-        out = _by_definition(t)
-        if not _zero(h - out[0] - sp.I * out[1]):
-            return False
-    numbers = {gamma: sp.Rational(4, 5), theta: sp.Rational(7, 10)}
-    here = [complex((rate**n).subs(numbers).evalf(20)) for n in range(STEPS)]  # and the float64 reference says so too
-    pulse = np.zeros((STEPS, 2))
-    pulse[0, 0] = 1
-    there = widely_linear.to_complex(recurrence.recurrent(pulse, gamma=0.8, theta=0.7))[:, 0]
-    return bool(np.allclose(here, there, rtol=0, atol=1e-12))
+    # The output is R_n^T u, where u is the sum of gamma^(n-j) R_j v_j so far; one more step from any u:
+    before, after = _turn(n).T * u, _turn(n + 1).T * (gamma * u + _turn(n + 1) * v)
+    if not symbolic.same(_number(after), rate * _number(before) + _number(v)):
+        return False
+    exact.tied(
+        sp.Matrix([(rate**step).as_real_imag() for step in range(4)]),
+        lambda at: recurrence.recurrent([[1, 0]] + 3 * [[0, 0]], gamma=at(gamma), theta=at(theta)),
+    )
+    return True
 
 
 @claim(
@@ -103,23 +92,30 @@ def the_recurrence(rate):
     statement=r"A linear RNN with complex decay is in theory more complete than one with purely real decay.",
     correction=r"Remark, what it means: no finite sum $\sum_k c_k \lambda_k^n$ with real $\lambda_k$ equals "
     r"$\gamma^n \cos n\theta$ for all $n \ge 0$, unless $\theta$ is a multiple of $\pi$. On a window of $L$ steps, $L$ "
-    r"different real decays fit any kernel.",
+    r"different real decays fit any kernel (claim book.decay-window).",
     witness=r"$\theta = \pi$: the kernel is $(-\gamma)^n$, one real decay.",
     holds=sp.cos,
     control=sp.cosh,  # half the sum of two real decays
 )
 def its_recurrence_has_no_real_root(first):
     """The shortest recurrence of a sum of exponentials has exactly their bases as roots: here none of them is real."""
-    c, x = sp.symbols("c x")
-    kernel = [gamma**n * sp.chebyshevt_poly(n, c) for n in range(8)]  # cos(n theta) is a polynomial in cos(theta)
-    here = [complex(k.subs({gamma: 0.9, c: first(0.7)})).real for k in kernel]
-    if first is sp.cos and not np.allclose(here, recurrence.impulse_response(8, gamma=0.9, theta=0.7)[:, 0].real):
+
+    def kernel(n):
+        return gamma**n * first(n * theta)
+
+    x, both, square = sp.Symbol("x"), 2 * gamma * first(theta), (gamma * sp.sin(theta)) ** 2
+    laws = [
+        (kernel(n + 2), both * kernel(n + 1) - gamma**2 * kernel(n)),
+        (kernel(1) ** 2 - kernel(0) * kernel(2), square),  # unless sin(theta) = 0, no shorter recurrence
+        (sp.discriminant(x**2 - both * x + gamma**2, x), -4 * square),  # and no real root
+    ]
+    if not all(symbolic.same(*law) for law in laws):
         return False
-    b, a = -sp.Matrix([kernel[0:2], kernel[1:3]]).inv() * sp.Matrix(kernel[2:4])
-    if any(sp.cancel(kernel[n + 2] + a * kernel[n + 1] + b * kernel[n]) != 0 for n in range(6)):
-        return False
-    discriminant = sp.cancel(sp.discriminant(x**2 + a * x + b, x)).subs(c, first(theta))
-    return sp.simplify(discriminant + 4 * gamma**2 * sp.sin(theta) ** 2) == 0  # negative unless sin(theta) = 0
+    exact.tied(
+        sp.Matrix([kernel(step) for step in range(8)]),
+        lambda at: recurrence.impulse_response(8, gamma=at(gamma), theta=at(theta)).real,
+    )
+    return True
 
 
 @claim(

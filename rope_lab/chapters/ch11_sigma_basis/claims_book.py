@@ -42,16 +42,22 @@ def parts():
     control=+1,  # the sign of J W J
 )
 def linear_plus_conjugate(sign):
-    J, J_in = times_i(4), times_i(2)
-    W = sp.Matrix(4, 2, sp.symbols("w_0:8"))
-    turned = J * W * J_in
-    linear, conjugate = (W + sign * turned) / 2, (W - sign * turned) / 2
-    rejoined = (linear + conjugate - W).expand() == sp.zeros(4, 2)
-    commutes = (J * linear - linear * J_in).expand() == sp.zeros(4, 2)
-    anticommutes = (J * conjugate + conjugate * J_in).expand() == sp.zeros(4, 2)
-    values = np.arange(1.0, 9.0).reshape(4, 2)
-    ours = np.array(linear.subs(dict(zip(W, values.ravel(), strict=True))), dtype=float)
-    return rejoined and commutes and anticommutes and bool((ours == widely_linear.split(values)[0]).all())
+    # J and K multiply by i on the two sides, in any sizes: nothing more is used of them than J^2 = K^2 = -1.
+    J, K, W, A, B = sp.symbols("J K W A B", commutative=False)
+
+    def half(V, sign):
+        return sp.expand(V + sign * J * V * K) / 2
+
+    def zero(word, known):
+        return sp.expand(sp.expand(word).subs(known).subs({J**2: -1, K**2: -1})) == 0
+
+    linear, conjugate = half(W, sign), half(W, -sign)
+    words = linear + conjugate - W, J * linear - linear * K, J * conjugate + conjugate * K
+    made = all(zero(word, {}) for word in words)
+    alone = zero(half(A + B, sign) - A, {J * A: A * K, J * B: -B * K})  # of any such sum A is this half
+    J_4, J_2, V = widely_linear.times_i(4), widely_linear.times_i(2), np.arange(8).reshape(4, 2)
+    ours = np.array_equal(2 * widely_linear.split(V)[0], V + sign * J_4 @ V @ J_2)
+    return made and alone and ours and np.array_equal(J_4 @ J_4, -np.eye(4))
 
 
 @claim(
@@ -75,6 +81,7 @@ def one_block(read):
     statement=r"A real map is complex-linear exactly if it commutes with $J$: if it does not matter whether one turns "
     r"by a quarter before it or after it.",
     witness=r"$\sigma_3 J = -J \sigma_3$: a mirror turns the other way.",
+    cases="one block",
     holds=lambda J: J * M - M * J,
     control=lambda J: J * M + M * J,
 )
@@ -95,6 +102,7 @@ def commutator(bracket):
         *(float(part[0, 0].real) for part in widely_linear.complex_parts(np.diag([3, 1]))),
         *widely_linear.energies(np.diag([3, 1])),
     ),
+    cases="one block",
     holds=2,
     control=1,  # as if a complex number were written once
 )
@@ -102,7 +110,7 @@ def pythagoras(factor):
     A, B = parts()
     total = factor * sum(sp.re(part) ** 2 + sp.im(part) ** 2 for part in (A, B))
     symbols = sp.expand(total - sum(entry**2 for entry in M)) == 0
-    return symbols and widely_linear.energies([[3, 0], [0, 1]]) == (factor * 4.0, factor * 1.0)
+    return symbols and widely_linear.energies([[3, 0], [0, 1]]) == (factor * 4, factor)
 
 
 @claim(
@@ -111,6 +119,7 @@ def pythagoras(factor):
     r"|W_-|^2$ for every complex-linear $C$, with the halves $W_+$ and $W_-$ of $W$.",
     witness=r"$W = \mathrm{diag}(1, 0)$: nearest is $[[\tfrac12]] I$, and what is left has energy $[[\tfrac12]]$.",
     computed=lambda: (float(widely_linear.split(np.diag([1, 0]))[0][0, 0]), widely_linear.energies(np.diag([1, 0]))[1]),
+    cases="one block",
     holds=lambda a, b: sp.Matrix([[a, -b], [b, a]]),
     control=lambda a, b: sp.Matrix([[a, b], [b, a]]),  # not complex-linear
 )

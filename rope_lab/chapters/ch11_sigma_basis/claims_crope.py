@@ -15,8 +15,10 @@ def sigma(k):
     return sp.Matrix(widely_linear.SIGMA[k].astype(int))
 
 
-def block(*coordinates):
-    return sum((a * sigma(k) for k, a in enumerate(coordinates)), sp.zeros(2, 2))
+def block(p, q, r, s):
+    """The combination of the four, after a look at the algebra."""
+    made = p * sigma(0) + q * sigma(1) + r * sigma(2) + s * sigma(3)
+    return exact.tied(made, lambda at: widely_linear.join([[complex(at(p), at(r))]], [[complex(at(s), at(q))]]))
 
 
 def complexified(vector):
@@ -76,6 +78,7 @@ def turns_and_mirrors(degrees):
     r"$\sigma_3$ anticommute with it. Block by block: $2n^2$ of the $4n^2$ dimensions.",
     witness=r"$a + \mathrm i b$ is the block $\begin{pmatrix} a & -b\\ b & a\end{pmatrix} = a\,\sigma_0 + "
     r"b\,\sigma_2$.",
+    cases="a weight of 2 by 3 planes",
     holds={0, 2},
     control={0, 3},  # the diagonal ones
 )
@@ -87,7 +90,7 @@ def two_of_the_four(used):
     J = sp.Matrix(widely_linear.times_i(2).astype(int))
     commuting = {k for k in range(4) if J * sigma(k) == sigma(k) * J}
     anticommuting = {k for k in range(4) if J * sigma(k) == -sigma(k) * J}
-    a, b = torch.arange(6.0).reshape(2, 3), torch.arange(6.0, 12.0).reshape(2, 3)
+    a, b = torch.arange(12.0).reshape(2, 2, 3)
     built = real_matrix(a, b, out_groups=2, in_groups=3).double().numpy()  # the layer's own weight, interleaved
     in_layer = {k for k in range(4) if widely_linear.sigma_coordinates(built)[..., k].any()}
     return commuting == used == in_layer and anticommuting == {0, 1, 2, 3} - used
@@ -126,7 +129,7 @@ def a_mirror_and_a_stretch(angle):
     coordinates = (0, r * sp.sin(angle(line)), 0, r * sp.cos(angle(line)))
     unit = [np.eye(16)[i].reshape(4, 4) for i in range(16)]
     missing = sum((E * widely_linear.split(E)[1]).sum() for E in unit)  # the trace of the projection
-    return bool(symbolic.same(r * mirror, block(*coordinates)) and missing == 16 / 2)
+    return bool(symbolic.same(r * mirror, block(*coordinates)) and missing == 8)
 
 
 @claim(
@@ -159,12 +162,12 @@ def one_vector_goes_anywhere(factors):
     control=(4, 4, 4),  # as if each family could do it alone
 )
 def two_vectors_at_once(reached):
-    first, second = sp.Matrix([1, 2]), sp.Matrix([-1, 3])  # not parallel
-
-    def dimension(family):
-        return sp.Matrix([[*(sigma(k) * first), *(sigma(k) * second)] for k in family]).rank()
-
-    return (dimension((0, 2)), dimension((1, 3)), dimension((0, 1, 2, 3))) == reached
+    u, v = sp.symbols("u v", real=True)
+    M = block(*COORDINATES)
+    images = sp.Matrix([*(M * sp.Matrix([x, y])), *(M * sp.Matrix([u, v]))]).jacobian(COORDINATES)
+    independent = sp.expand(images.det() - 4 * (x * v - y * u) ** 2) == 0  # all four, unless the two are parallel
+    once = images.subs({x: 1, y: 2, u: -1, v: 3})
+    return independent and tuple(once[:, k].rank() for k in ([0, 2], [1, 3], [0, 1, 2, 3])) == reached
 
 
 @claim(
@@ -189,6 +192,7 @@ def what_mirrors_add(dimensions):
         W_q, W_k = (sum((sp.Symbol(f"{side}_{k}") * sigma(k) for k in used), sp.zeros(2, 2)) for side in "qk")
         # R_n is cos + sin J in one plane, so these two forms are the whole family over offsets.
         family = sp.Matrix([*(W_q.T * W_k), *(W_q.T * J * W_k)])
+        # One rank for all invertible weights: another W_q S and W_k T only change the bases of the same forms.
         generic = dict(zip(names, (3, -1, 2, 5, 7, 1, -4, 11), strict=False))
         return family.jacobian(names).subs(generic).rank()
 

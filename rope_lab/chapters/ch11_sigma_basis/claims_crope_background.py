@@ -3,17 +3,20 @@
 import numpy as np
 import sympy as sp
 
-from rope_lab.algebra import rotation, symbolic
+from rope_lab.algebra import additive_head, latent, placements, rotation, symbolic
 from rope_lab.claims import exact
 from rope_lab.claims.entry import Erratum
 from rope_lab.claims.ledger import claim
 
 m, n = sp.symbols("m n", real=True)
-LOGITS = sp.Matrix([[1, 2, sp.Rational(1, 2)], [1, -1, 3], [0, 0, -2]])  # row m: the query, column n: the key
+S = sp.IndexedBase("s", real=True)  # S[m, n]: the logit of the query m and the key n
+query, key, other, L = sp.symbols("m n j L", integer=True, positive=True)
 
 
-def softmax(S, row, keys):
-    return {j: sp.exp(S[row, j]) / sum(sp.exp(S[row, i]) for i in keys) for j in keys}
+def softmax(logits):
+    """The weights of one row, after a look at the algebra."""
+    powers = sp.Matrix([sp.exp(s) for s in logits])
+    return exact.tied(powers / sum(powers), lambda at: latent.softmax([at(s) for s in logits])[:, None])
 
 
 @claim(
@@ -26,25 +29,34 @@ def softmax(S, row, keys):
     correction=r"The sentence restricts the keys to $n \le m$; the formulas do not: eq 3 sums over $j = 1, \dots, L$. "
     r"We read them with the restriction.",
     witness=r"Three words: with the sum as printed, the first output changes when the third value does.",
+    cases="three words",
     holds=lambda row, _: range(row + 1),
     control=lambda _, length: range(length),  # the sum as it stands in eq 3
 )
 def the_past_only(keys):
-    values = sp.symbols("v_0:3", real=True)
-    for row in range(3):
-        weights = softmax(LOGITS, row, keys(row, 3))
-        output = sum(weight * values[j] for j, weight in weights.items())
-        if any(sp.diff(output, later) != 0 for later in values[row + 1 :]):
+    values, words, x = sp.symbols("v_0:3", real=True), range(3), np.eye(3)
+    ours = placements.attention_weights(x, x, q_positions=words, k_positions=words, rotated="", theta=[1])
+    for row in words:
+        seen = keys(row, 3)
+        output = softmax(range(len(seen))).dot([values[j] for j in seen])
+        if any(sp.diff(output, later) != 0 for later in values[row + 1 :]) or set(seen) != {*np.flatnonzero(ours[row])}:
             return False
     return True
 
 
-def _weights(denominator):
-    return sp.Matrix(3, 3, lambda row, j: sp.exp(LOGITS[row, j]) / denominator(LOGITS, row, j))
+def _weight(term):
+    """The weight of one key among L: the exponential of its logit, divided by the sum of the terms."""
+    return sp.exp(S[query, key]) / sp.Sum(term(query, key, other), (other, 1, L))
 
 
-def _sum_over_keys(S, row, _):
-    return sum(sp.exp(S[row, i]) for i in range(3))
+def _sum_over_keys(weights):
+    return sp.simplify(sp.Sum(weights, (key, 1, L))).as_dummy()
+
+
+def _as_in_the_algebra(weight):
+    logits = sp.symbols("s_1:4", real=True)
+    named = {S[query, place]: logits[place - 1] for place in (1, 2, 3)}
+    return sp.simplify(weight.subs({key: 1, L: 3}).doit().subs(named) - softmax(logits)[0]) == 0
 
 
 @claim(
@@ -59,11 +71,7 @@ def _sum_over_keys(S, row, _):
     r"version we read.",
     witness=r"Logits $(1, 2)$: as printed the weights are $e/3$ and $e^2/3$, together $[[3.37]]$ "
     r"instead of $[[1]]$. Logits $(1, -1)$: the printed denominator is $[[0]]$.",
-    computed=lambda: (
-        float(sum(np.exp([1, 2])) / sum([1, 2])),
-        float(sum(softmax(sp.Matrix([[1, 2]]), 0, (0, 1)).values())),
-        sum([1, -1]),
-    ),
+    computed=lambda: (float(sum(np.exp([1, 2])) / sum([1, 2])), float(sum(softmax([1, 2]))), sum([1, -1])),
     erratum=Erratum(
         7,
         "crope-softmax",
@@ -72,12 +80,12 @@ def _sum_over_keys(S, row, _):
         matters="code",
         also=("crope.eq3",),
     ),
-    holds=_sum_over_keys,
-    printed=lambda S, row, _: sum(S[row, i] for i in range(3)),
-    control=lambda S, _, j: sum(sp.exp(S[i, j]) for i in range(3)),  # the sum over the queries
+    holds=lambda m, _, j: sp.exp(S[m, j]),
+    printed=lambda m, _, j: S[m, j],
+    control=lambda _, n, j: sp.exp(S[j, n]),  # the sum over the queries
 )
-def weights_sum_to_one(denominator):
-    return all(sp.simplify(sum(_weights(denominator).row(row)) - 1) == 0 for row in range(3))
+def weights_sum_to_one(term):
+    return _sum_over_keys(_weight(term)) == 1 and _as_in_the_algebra(_weight(term))
 
 
 @claim(
@@ -87,14 +95,12 @@ def weights_sum_to_one(denominator):
     tier="minor",
     correction=r"With eq 2 as corrected there; no slip of its own.",
     witness=r"If all values are equal, the output is that value.",
-    holds=_sum_over_keys,
-    control=lambda S, row, _: sum(S[row, i] for i in range(3)),  # the denominator as eq 2 has it
+    holds=lambda m, _, j: sp.exp(S[m, j]),
+    control=lambda m, _, j: S[m, j],  # the denominator as eq 2 has it
 )
-def equal_values_come_back(denominator):
-    v = sp.Symbol("v")
-    weights = _weights(denominator)
-    positive = all(w.is_positive for w in weights)
-    return positive and all(sp.simplify(sum(weights[row, j] * v for j in range(3)) - v) == 0 for row in range(3))
+def equal_values_come_back(term):
+    v, weight = sp.Symbol("v"), _weight(term)
+    return bool(weight.is_positive) and _sum_over_keys(weight * v) == v and _as_in_the_algebra(weight)
 
 
 @claim(
@@ -108,11 +114,18 @@ def equal_values_come_back(denominator):
     control=0,  # position with word forgotten
 )
 def four_terms(position_with_word):
-    W_q, W_k = (sp.Matrix(2, 2, sp.symbols(f"{name}_0:4")) for name in "qk")
-    x, p, y, r = (sp.Matrix(sp.symbols(f"{name}_0:2")) for name in "xpyr")
-    M = W_q.T * W_k
-    terms = x.T * M * y + x.T * M * r + position_with_word * p.T * M * y + p.T * M * r
-    return ((x + p).T * M * (y + r) - terms).expand() == sp.zeros(1, 1)
+    def terms(x, p, M, y, r):
+        return x * M * y + x * M * r + position_with_word * p * M * y + p * M * r
+
+    x, p, M, y, r = sp.symbols("x p M y r", commutative=False)  # of any sizes
+    head = additive_head.parabola_head(4)  # whole numbers: five coordinates of the word, then three of the position
+    (q_word, q_place), (k_word, k_place) = (
+        [sp.Matrix(head.embed(0, place).astype(int) * (np.arange(8) // 5 == part)) for part in (0, 1)]
+        for place in (2, 3)
+    )
+    form = sp.Matrix((head.W_q.T @ head.W_k).astype(int))
+    ours = terms(q_word.T, q_place.T, form, k_word, k_place)[0] == int(head.logits(m=2, kind=0)[3])
+    return ours and sp.expand((x + p) * M * (y + r) - terms(x, p, M, y, r)) == 0
 
 
 @claim(
@@ -126,6 +139,7 @@ def four_terms(position_with_word):
     r"logit, say, is the case of two more coordinates in which words are zero.",
     witness=r"$\tilde p_r = (0, b_r, 1)$ and $W_q^\top W_k = \mathrm{diag}(M, N)$ with $N = \begin{pmatrix} 0 & 1\\ 0 "
     r"& 0\end{pmatrix}$: the logit is $x^\top M y + b_{m-n}$.",
+    cases="words of two coordinates",
     holds=lambda: sp.Matrix([[0, 1], [0, 0]]),
     control=lambda: sp.eye(2),  # then the bias would be squared
 )
@@ -135,6 +149,13 @@ def a_bias_is_a_special_case(block):
     p = sp.Matrix([0, 0, b, 1])
     longer = [sp.Matrix.vstack(word, sp.zeros(2, 1)) + p for word in (x, y)]
     logit = longer[0].T * sp.diag(M, block()) * longer[1]
+    maps = sp.diag(x, sp.eye(2)), sp.diag(M * y, block())  # of a head that knows one word
+    exact.tied(
+        logit,
+        lambda at: additive_head.AdditiveHead(
+            np.array([[at(b), 1]]), *(np.array([[at(w) for w in row] for row in W.tolist()]) for W in maps), kinds=1
+        ).logits(m=0, kind=0)[:, None],
+    )
     return (logit - x.T * M * y - sp.Matrix([[b]])).expand() == sp.zeros(1, 1)
 
 
@@ -156,8 +177,10 @@ def a_bias_is_a_special_case(block):
 )
 def as_many_planes_as_pairs(planes):
     # A word of D components must fit the matrix, whatever the length L of the text.
+    half, length = sp.symbols("k L", integer=True, positive=True)
     sizes = [(2, 1), (4, 3), (8, 8), (128, 1024)]
-    return all(rotation.rotation_matrix(1.0, theta=np.ones(planes(D, L))).shape == (D, D) for D, L in sizes)
+    fits = all(rotation.rotation_matrix(1, theta=np.ones(planes(D, L))).shape == (D, D) for D, L in sizes)
+    return fits and 2 * planes(2 * half, length) == 2 * half
 
 
 @claim(
@@ -166,6 +189,7 @@ def as_many_planes_as_pairs(planes):
     statement=r"$x_m^\top W_q^\top \mathcal R_m^\top \mathcal R_n W_k\, x_n = x_m^\top W_q^\top \mathcal R_{m-n}^\top "
     r"W_k\, x_n$.",
     witness=r"$\mathcal R_{m-n}^\top = \mathcal R_{n-m}$: the law of chapter 4, written with the other offset.",
+    cases="two planes",
     holds=lambda R: R.T,
     control=lambda R: R,  # the transpose dropped
 )

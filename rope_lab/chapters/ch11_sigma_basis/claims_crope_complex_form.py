@@ -26,16 +26,12 @@ def unit_matrices(size):
     statement=r"A real projection $W$ is in general no complex-linear map of the embedding, read as complex numbers.",
     witness=r"$\mathrm{diag}(1, 0)$ sends $1$ to $1$ and $\mathrm i$ to $0$, and not to $\mathrm i$. A matrix with a "
     r"single entry is half complex-linear and half conjugate-linear.",
-    holds=0.5,
-    control=0.0,  # as if every weight alone were complex-linear
+    holds=(2, 2),
+    control=(4, 0),  # as if every weight alone were complex-linear
 )
-def each_weight_is_half_and_half(share):
-    for layout in ("interleaved", "half"):
-        for E in unit_matrices(4):
-            linear, conjugate = widely_linear.energies(E, layout=layout)
-            if linear + conjugate != 1 or conjugate != share:
-                return False
-    return True
+def each_weight_is_half_and_half(energies):
+    weights = [2 * E for E in unit_matrices(4)]
+    return all(widely_linear.energies(W, layout=of) == energies for of in ("interleaved", "half") for W in weights)
 
 
 @claim(
@@ -50,12 +46,15 @@ def each_weight_is_half_and_half(share):
 def parameters_of_the_layer(count):
     from rope_lab.nn.complex_linear import ComplexLinear
 
+    k = sp.Symbol("k", integer=True, positive=True)
     for D in (2, 4, 128):
         layer = ComplexLinear(D, D, layout="interleaved")
         if sum(p.numel() for p in layer.parameters()) != count(D):
             return False
     # The same number is the dimension of the space of complex-linear maps: the trace of the projection on it.
-    return all(sum((E * widely_linear.split(E)[0]).sum() for E in unit_matrices(D)) == count(D) for D in (2, 4, 6))
+    return count(2 * k) == (2 * k) ** 2 / 2 and all(
+        sum((E * widely_linear.split(E)[0]).sum() for E in unit_matrices(D)) == count(D) for D in (2, 4, 6)
+    )
 
 
 @claim(
@@ -64,6 +63,7 @@ def parameters_of_the_layer(count):
     statement=r"A query and a key become complex: $\tilde q = (q_1 + \mathrm i q_2,\ q_3 + \mathrm i q_4, \dots)$.",
     correction=r"A remark: this fixes the interleaved layout.",
     witness=r"$(1, 2, 3, 4) \mapsto (1 + 2\mathrm i, 3 + 4\mathrm i)$.",
+    cases="8 coordinates",
     holds=lambda x: x[0::2] + 1j * x[1::2],
     control=lambda x: x[: len(x) // 2] + 1j * x[len(x) // 2 :],  # the pairs of the half-split layout
 )
@@ -81,6 +81,7 @@ def pairs_of_neighbours(complexify):
     statement=r"$\tilde{\mathcal R}_m = \mathrm{diag}(e^{\mathrm i m\theta_1}, \dots, e^{\mathrm i m\theta_{D/2}})$ "
     r"does to $\tilde q$ what $\mathcal R_m$ does to $q$.",
     witness=r"$e^{\mathrm i\varphi}(q_1 + \mathrm i q_2)$ has the real part $q_1\cos\varphi - q_2\sin\varphi$.",
+    cases="two planes",
     holds=+1,
     control=-1,  # the turn in the other direction
 )
@@ -123,6 +124,7 @@ def _with_and_without_conjugate():
         matters="code",
         also=("crope.eq12", "crope.eq13", "crope.eq27-sign", "crope.eq28-form", "crope.realform"),
     ),
+    cases="all pairs of unit vectors with 6 coordinates",
     holds=lambda q, k: (q.conj() @ k).real,
     printed=lambda q, k: (q @ k).real,
     control=lambda q, k: (q.conj() @ k).imag,  # the cross product
@@ -155,6 +157,7 @@ def _phase(angle):
     r"printed it is the logit of $q$ with every second component negated.",
     witness=r"$q = k = (0, 1)$, $m = n$: $[[-1]]$ as printed, $[[1]]$ in eq 7.",
     computed=lambda: _with_and_without_conjugate()[::-1],
+    cases="one plane",
     holds=lambda q, R, k: sp.conjugate(q) * sp.conjugate(R) * k,
     printed=lambda q, R, k: q * sp.conjugate(R) * k,
     control=lambda q, R, k: sp.conjugate(q) * R * k,  # the star on the rotation dropped
@@ -163,7 +166,7 @@ def the_logit_in_complex_form(form):
     (q, q_tilde), (k, k_tilde) = _plane("q"), _plane("k")
     logit = (exact.rotation_2d(m * theta) * q).dot(exact.rotation_2d(n * theta) * k)
     said = sp.re(sp.expand(form(q_tilde, _phase((m - n) * theta), k_tilde)))
-    return symbolic.same(sp.Matrix([[said]]), sp.Matrix([[logit]]))  # one plane; the others add
+    return symbolic.same(sp.Matrix([[said]]), sp.Matrix([[logit]]))
 
 
 @claim(
@@ -212,17 +215,17 @@ def the_logit_with_complex_weights(form, rng):
     computed=lambda: tuple(
         float(x @ np.diag([1, -1]) @ x) for x in ([1, 0], rotation.rotate([1, 0], 1, theta=[np.pi / 2]))
     ),
-    holds=lambda W: (W - J * W * J) / 2,
-    control=lambda W: W,  # real weights as they come
+    holds=lambda W, J: (W - J * W * J) / 2,
+    control=lambda W, _: W,  # real weights as they come
 )
 def a_common_phase_changes_no_logit(weights):
-    for E in unit_matrices(2):  # the projection of the check is that of the algebra
-        ours, E_exact = widely_linear.split(E)[0], sp.Matrix(E.astype(int))
-        if np.abs(np.array((E_exact - J * E_exact * J) / 2, dtype=float) - ours).max() > 0:
-            return False
-    W_q, W_k = (weights(sp.Matrix(2, 2, sp.symbols(f"{name}_0:4", real=True))) for name in "ab")
-    form = W_q.T * exact.rotation_2d((n - m) * theta) * W_k  # the logit of x and y is x^T form y
-    turned = J.T * form * J
-    mirror, identity = sp.diag(1, -1), sp.eye(2)
-    witness = J.T * (mirror.T * identity) * J != mirror.T * identity
-    return bool(witness and (turned - form).expand() == sp.zeros(2, 2))
+    J_2 = widely_linear.times_i(2)
+    ours = all(np.array_equal(2 * widely_linear.split(E)[0], E - J_2 @ E @ J_2) for E in unit_matrices(2))
+    R, mirror = exact.rotation_2d((n - m) * theta), sp.diag(1, -1)
+    # The logit of x and y is x^T W_q^T R W_k y. In any size: of i only i^2 = -1 is used, of R that it commutes with i.
+    i, W_qT, turn, W_k = sp.symbols("i W_qT R W_k", commutative=False)
+    form = weights(W_qT, i) * (turn - i * turn * i) / 2 * weights(W_k, i)
+    c, s = sp.symbols("c s")  # of the phase: c^2 + s^2 = 1
+    change = (c - s * i) * form * (c + s * i) - (c**2 + s**2) * form
+    witness = J.T * mirror * J != mirror and J * R == R * J
+    return ours and witness and sp.expand(sp.expand(change).subs(i**2, -1)) == 0

@@ -11,7 +11,7 @@ from rope_lab.claims.ledger import claim
 
 
 def flipped(W):
-    return W * np.resize([1.0, -1.0], len(W))[:, None]
+    return W * np.resize([1, -1], len(W))[:, None]
 
 
 @claim(
@@ -21,6 +21,7 @@ def flipped(W):
     r"$\tilde x = x + 0\mathrm i$, with as many parameters in $Q$, $K$ and $V$.",
     witness=r"One plane: $\tilde q = (w_1 + \mathrm i w_2)\, x = w_1 x + \mathrm i\, w_2 x$. Two rows of $W$ are one "
     r"complex row.",
+    cases="random whole numbers for (d, n) = (2, 2) and (4, 6)",
     holds=complex_forms.widen,
     control=lambda W: complex_forms.widen(flipped(W)),  # the conjugate row
 )
@@ -29,7 +30,7 @@ def twice_the_width(widened):
 
     rng = np.random.default_rng(0)
     for d, n in ((2, 2), (4, 6)):
-        W, x = rng.integers(-9, 9, (d, n)).astype(float), rng.integers(-9, 9, (5, n)).astype(float)
+        W, x = rng.integers(-9, 9, (d, n)), rng.integers(-9, 9, (5, n))
         wide = widened(W)
         same = (complex_forms.real_input(x) @ wide.T == x @ W.T).all()  # integers: no rounding
         built = sum(p.numel() for p in ComplexLinear(2 * n, d, layout="interleaved").parameters())
@@ -51,6 +52,7 @@ def twice_the_width(widened):
         for d, n in ((4, 4), (2, 8), (4, 8))
         for c in (False, True)
     ),
+    cases="(d, n) = (4, 4), (2, 8) and (4, 8)",
     holds=lambda d, n: (d * (2 * n - d), n * d + d * (n - d) // 2),
     control=lambda d, n: (d * (2 * n - d), d * (2 * n - d) // 2),  # half
 )
@@ -110,6 +112,7 @@ def _by_formula(turns):
     witness=r"$d = 4$, $n = 6$, RoPE and CRoPE: distinct $[[44]]$ and $[[20]]$, equal $[[40]]$ and $[[16]]$, opposite "
     r"$[[40]]$ and $[[20]]$, one at $0$ or at $\pi$ $[[42]]$ and $[[20]]$.",
     computed=lambda: tuple(dimension for case in list(CASES.values())[:4] for dimension in _by_formula(case)),
+    cases="(d, n) = (4, 6) and five pairs of frequencies",
     holds=((44, 20), (40, 16), (40, 20), (42, 20), (42, 20)),
     control=((44, 20), (40, 16), (40, 16), (42, 18), (42, 18)),  # as if the last three cost CRoPE something too
 )

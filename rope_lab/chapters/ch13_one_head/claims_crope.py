@@ -3,7 +3,7 @@
 import numpy as np
 import sympy as sp
 
-from rope_lab.algebra import one_head, rotation, schedule, widely_linear
+from rope_lab.algebra import one_head, rotation, schedule, symbolic, widely_linear
 from rope_lab.claims import exact
 from rope_lab.claims.entry import Erratum
 from rope_lab.claims.ledger import claim
@@ -13,8 +13,8 @@ THETA = rotation.frequencies(64)
 NEAR = np.arange(-9, 10)
 
 
-def _logit(q, k=(1, 0)):
-    return (sp.Matrix([q]) * exact.rotation_2d(r * theta) * sp.Matrix(k))[0]
+def _logit(q, k=(1, 0), thetas=(theta,)):
+    return (sp.Matrix([q]) * exact.rotation_matrix(r, theta=thetas) * sp.Matrix(k))[0]
 
 
 @claim(
@@ -31,6 +31,7 @@ def _logit(q, k=(1, 0)):
     witness=r"One plane: $\mathrm{Re}[\overline{e^{-\mathrm i\theta}} e^{\mathrm i r\theta}] = \cos((r + 1)\theta)$, "
     r"largest at $r = [[-1]]$.",
     computed=lambda: NEAR[one_head.offset_logits(NEAR, offset=-1, theta=THETA).argmax()],
+    cases="one plane at any frequency, and 32 planes in numbers",
     holds=+1,
     printed=-1,
     control=+2,  # the query of the other token
@@ -54,15 +55,29 @@ def one_ahead(sign):
     differs="printed without the dagger and Re",
     witness=r"$\tilde q = e^{-\mathrm i\theta}$, $\tilde k = 1$, one place from the wanted key: $e^{\mathrm i\theta}$, "
     r"which is not real.",
+    cases="two planes, with any vectors, offset and frequencies",
     holds=lambda q, k, turn: sp.re(sp.conjugate(q) * turn * k),
     printed=lambda q, k, turn: q * turn * k,
     control=lambda q, k, turn: sp.re(q * turn * k),  # the real part alone
 )
 def the_logit_in_complex_numbers(form):
-    a, b, c, d = sp.symbols("a b c d", real=True)
-    turn = sp.cos(r * theta) + sp.I * sp.sin(r * theta)
-    found = sp.expand(form(a + sp.I * b, c + sp.I * d, turn), complex=True)
-    return sp.expand(found - _logit((a, b), (c, d))) == 0
+    s, *qk = sp.symbols("s q_0:4 k_0:4", real=True)
+    thetas = sp.symbols("theta_0:2", real=True)
+    cosines = exact.tied(
+        sp.Matrix([sum(sp.cos((r - s) * t) for t in thetas)]),
+        lambda at: one_head.offset_logits(at(r), offset=at(s), theta=[at(t) for t in thetas]),
+    )
+
+    def number(x, y):
+        return x + sp.I * y
+
+    def logit(q, k):
+        turned = (number(sp.cos(r * t), sp.sin(r * t)) for t in thetas)
+        return sp.expand(sum(map(form, q, k, turned)), complex=True)
+
+    q0, q1, k0, k1 = map(number, qk[::2], qk[1::2])
+    ahead = logit([number(sp.cos(s * t), sp.sin(s * t)) for t in thetas], (1, 1))
+    return symbolic.same(logit((q0, q1), (k0, k1)), _logit(qk[:4], qk[4:], thetas)) and symbolic.same(ahead, cosines)
 
 
 @claim(
@@ -81,11 +96,12 @@ def the_logit_in_complex_numbers(form):
     computed=lambda: tuple(
         one_head.target_weight(64, theta=rotation.frequencies(128), amplitude=c) for c in (1, 128**-0.5)
     ),
+    cases="width 8, one and two places ahead, 64 keys on a side; the limit at width 1,048,576",
     tolerance=1e-6,
     holds=400.0,
     control=1.0,  # no amplitude
 )
-def any_size_with_an_amplitude(amplitude, _rng):
+def any_size_with_an_amplitude(amplitude):
     theta = rotation.frequencies(8)
     keys = np.arange(-64, 65)
     worst = 0.0
@@ -107,13 +123,14 @@ def any_size_with_an_amplitude(amplitude, _rng):
     correction=r"Read $\cos 2\theta_t$ and $\sin 2\theta_t$ for the second token, $+\sin\theta_t$ for the first (see "
     r"`crope.eq27-sign`), and the indices $2t - 1$ and $2t$.",
     witness=r"As printed, the two queries are equal.",
+    cases="one plane at any frequency, and two planes in numbers",
     holds=lambda s: (sp.cos(s * theta), sp.sin(s * theta)),
     printed=lambda _: (sp.cos(theta), -sp.sin(theta)),
     control=lambda s: (sp.cos(s * theta), -sp.sin(s * theta)),  # the angle corrected, the sign not
 )
 def the_queries_in_real_form(query):
-    ours = one_head.offset_query(2, theta=[0.3])
-    same = np.allclose(ours, [float(entry.subs(theta, 0.3)) for entry in query(2)])
+    ours = one_head.offset_query(2, theta=[0.3, 0.7])
+    same = np.allclose(ours, [float(entry.subs(theta, t)) for t in (0.3, 0.7) for entry in query(2)])
     return same and all(sp.simplify(_logit(query(s)) - sp.cos((r - s) * theta)) == 0 for s in (1, 2))
 
 
@@ -168,11 +185,12 @@ def the_projection_gives_the_query(query, rng):
     r"softmax.",
     witness=r"Sum $-1$: the wanted key has the *lowest* logit. Sum $0$: no query. Sum $\mathrm i$: the top is "
     r"elsewhere.",
+    cases="sums of 1, -1, 0 and i, with 32 planes and 19 keys",
     tolerance=1e-4,
     holds=1.0,
     control=-1.0,
 )
-def the_common_sum(total, _rng):
+def the_common_sum(total):
     W, keys = one_head.token_projection([1, 2], theta=THETA, width=8), np.arange(-9, 10)
 
     def miss(value):
@@ -241,11 +259,12 @@ def one_layer_is_enough(amplitude, rng):
     locus="4.3",
     statement=r"This solution lies in the subspace of CRoPE.",
     witness=r"$\tilde W_q$ and $\tilde W_k$ are complex matrices: as real ones they commute with $J$.",
+    cases="32 planes, embeddings of 8 complex coordinates",
     tolerance=1e-12,
     holds=lambda A: (A, 0 * A),
     control=lambda A: (0 * A, A),  # the same numbers, acting on the conjugate
 )
-def the_solution_is_complex_linear(parts, _rng):
+def the_solution_is_complex_linear(parts):
     W = widely_linear.join(*parts(one_head.token_projection([1, 2], theta=THETA, width=8)))
     return float(np.abs(widely_linear.times_i(64) @ W - W @ widely_linear.times_i(16)).max())
 
@@ -261,11 +280,12 @@ def the_solution_is_complex_linear(parts, _rng):
     r"complex "
     r"numbers they are parallel, and no matrix of rank one comes nearer than $[[0.348]]$.",
     computed=lambda: np.linalg.svd(one_head.token_projection([1, 2], theta=[1.0, 0.3], width=2), compute_uv=False)[1],
+    cases="two kinds of token, with the frequencies 1 and 0.3",
     tolerance=1e-6,
     holds=2,  # complex coordinates of the embedding
     control=1,
 )
-def complex_width(coordinates, _rng):
+def complex_width(coordinates):
     queries = one_head.token_projection([1, 2], theta=[1.0, 0.3], width=2)
     singular = np.linalg.svd(queries, compute_uv=False)
     return float(singular[coordinates:].sum())
@@ -279,11 +299,12 @@ def complex_width(coordinates, _rng):
     correction=r"A remark: in a causal model these lie in the future. There the mirror image is meant, $i - 1$ and "
     r"$i - 2$.",
     witness=r"Under a mask, the head made for $+1$ finds the nearest it may see: itself.",
+    cases="32 planes, and keys up to 30 places back",
     tolerance=1e-4,
     holds=-1,
     control=+1,
 )
-def the_causal_mirror(sign, _rng):
+def the_causal_mirror(sign):
     past = np.arange(-30, 1)
     tops = (past[one_head.offset_logits(past, offset=sign * s, theta=THETA).argmax()] for s in (1, 2))
     return float(sum(abs(int(top) - sign * s) for top, s in zip(tops, (1, 2), strict=True)))

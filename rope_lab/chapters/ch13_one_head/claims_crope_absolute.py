@@ -6,6 +6,7 @@ import numpy as np
 import sympy as sp
 
 from rope_lab.algebra import additive_head, one_head, rotation
+from rope_lab.claims import exact
 from rope_lab.claims.entry import Erratum
 from rope_lab.claims.ledger import claim
 
@@ -24,7 +25,8 @@ def least_weight(head, rng, *, queries=9):
 @claim(
     "crope.eq24",
     locus="4.3, eq 24",
-    statement=r"The task asks that the logit of the wanted key be far above all others.",
+    statement=r"The task asks that the logit of the wanted key be far above all others, so that it gets nearly all of "
+    r"the weight.",
     tier="minor",
     correction=r"In numbers: a lead of $\ln\frac{(N-1)(1-\epsilon)}{\epsilon}$ over $N - 1$ equal others gives it the "
     r"weight $1 - \epsilon$.",
@@ -34,9 +36,13 @@ def least_weight(head, rng, *, queries=9):
     control=lambda N, e: sp.log(N * (1 - e) / e),  # the wanted key counted among the others
 )
 def how_far_above(lead):
-    N, e = sp.symbols("N epsilon", positive=True)
-    weight = 1 / (1 + (N - 1) * sp.exp(-lead(N, e)))
-    return sp.simplify(weight - (1 - e)) == 0
+    N, e, ahead = sp.symbols("N epsilon lead", positive=True)
+    weight = 1 / (1 + (N - 1) * sp.exp(-ahead))
+    circle = 2 * np.pi * np.arange(9) / 9  # four keys on either side: at each of them, these cosines add up to 0
+    exact.tied(
+        sp.Matrix([weight.subs(N, 9)]), lambda at: one_head.target_weight(4, theta=circle, amplitude=at(ahead) / 9)
+    )
+    return sp.simplify(weight.subs(ahead, lead(N, e)) - (1 - e)) == 0
 
 
 def _reads(*, kinds, positions):
@@ -135,11 +141,12 @@ def a_window_can_be_done(tilt, rng):
     witness=r"$(1, n, n^2)$ reaches the bound exactly on the keys $1, \dots, N-1$. The sinusoidal head needs 7 % "
     r"more at "
     r"$N = 1024$; its largest weight grows like $N$.",
+    cases="windows of 16 and 128, and keys up to 16, 128 and 200 places away",
     tolerance=1e-9,
     holds=lambda N, lead: additive_head.least_tilt_range(N, margin=lead),
     control=lambda N, lead: 2 * lead,  # noqa: ARG005 - the same for every window
 )
-def linear_against_constant(bound, _rng):
+def linear_against_constant(bound):
     worst = 0.0
     for window in (16, 128):
         tilt = additive_head.parabola_head(window, steepness=5.0).tilt()

@@ -5,23 +5,27 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from rope_lab.algebra import rotation, widely_linear
+from rope_lab.algebra import additive_head, rotation, widely_linear
 from rope_lab.claims.entry import Erratum
 from rope_lab.claims.ledger import claim
 
 
+def _logit(u, v, e, f):
+    """The logit of u in the place e and v in the place f, where places are added and W = I."""
+    W = np.column_stack((v, u, np.eye(len(u))))  # two kinds of token, then the place
+    return additive_head.AdditiveHead(np.stack((e, f)), W, W, 2).logits(m=0, kind=1)[1]
+
+
 def _sum_against_part(bound, rng, *, large, small):
-    """(u + e)^T (v + f) against u^T v: the worst of many draws, and of parallel vectors that reach the bound."""
+    """The logit against u^T v: the worst of many draws, and of parallel vectors that reach the bound."""
     worst = 0.0
     for _ in range(200):
-        u, v = large * rng.normal(size=(2, 16))
-        e, f = small * rng.normal(size=(2, 16))
-        norms = [float(np.linalg.norm(z)) for z in (u, v, e, f)]
-        worst = max(worst, abs((u + e) @ (v + f) - u @ v) - bound(*norms))
+        drawn = np.array([[large], [large], [small], [small]]) * rng.normal(size=(4, 16))
+        norms = np.linalg.norm(drawn, axis=1)
         one = rng.normal(size=16) / 4
-        parallel = [float(np.linalg.norm(z * one)) for z in norms]
-        reached = abs((norms[0] + norms[2]) * (norms[1] + norms[3]) - norms[0] * norms[1]) * float(one @ one)
-        worst = max(worst, abs(reached - bound(*parallel)) / reached)
+        apart, reached = (abs(_logit(*uvef) - uvef[0] @ uvef[1]) for uvef in (drawn, np.outer(norms, one)))
+        allowed = bound(*norms)
+        worst = max(worst, apart - allowed, abs(reached / (allowed * (one @ one)) - 1))
     return worst
 
 
@@ -76,8 +80,12 @@ def long_positions(bound, rng):
     control=lambda x2, _, d2: x2 - d2 / 2,  # lengths taken to be equal
 )
 def similar_and_long(formula):
-    x, y = (sp.Matrix(sp.symbols(f"{name}_0:3", real=True)) for name in "xy")
-    return sp.expand(formula(x.dot(x), y.dot(y), (x - y).dot(x - y)) - x.dot(y)) == 0
+    i, n = sp.symbols("i n", integer=True, positive=True)
+    x, y = (sp.IndexedBase(name)[i] for name in "xy")
+    xx, yy, dd, xy = (sp.Sum(term, (i, 1, n)) for term in (x**2, y**2, (x - y) ** 2, x * y))  # of any width n
+    u, v = np.array([[1, -2, 4], [3, 0, 5]])
+    ours = _logit(u, v, 0 * u, 0 * v) == formula(u @ u, v @ v, (u - v) @ (u - v))
+    return bool(ours) and sp.factor_terms(sp.expand(formula(xx, yy, dd) - xy)) == 0
 
 
 @claim(
@@ -100,12 +108,13 @@ def similar_and_long(formula):
         matters="code",
         also=("crope.eq16-index",),
     ),
+    cases="width 32 and a window of 100",
     tolerance=1e-4,
     holds=lambda theta: theta,
     printed=lambda theta: theta[::-1],
     control=lambda theta: np.concatenate((theta[::2], theta[1::2])),
 )
-def the_slow_planes_come_last(order, _rng):
+def the_slow_planes_come_last(order):
     slow = 1 / order(rotation.frequencies(32)) > 10 * 100 * (1 + 1e-9)
     return float((~slow[np.argmax(slow) :]).sum()) if slow.sum() == 3 else np.inf
 
@@ -154,12 +163,13 @@ def _errors_of_the_two_readings():
     witness=r"$D = 32$, window 100, $l_t = 14$: from $x_{14}$ on, a logit may err by $[[2]]$; from $x_{27}$ on, by "
     r"$[[0.06]]$.",
     computed=_errors_of_the_two_readings,
+    cases="width 32, a window of 100 and plane 14",
     tolerance=1e-9,
     holds=lambda plane: 2 * plane - 1,
     printed=lambda plane: plane,
     control=lambda plane: 2 * plane - 3,  # one plane too early
 )
-def the_first_coordinate(first, _rng):
+def the_first_coordinate(first):
     theta = rotation.frequencies(32)
     return max(0.0, _largest_error(first(14), w=100, theta=theta) - 2 * np.sin(100 * theta[13] / 2))
 
@@ -171,11 +181,12 @@ def the_first_coordinate(first, _rng):
     correction=r"In numbers: it errs by at most $2 \sin(w \theta_{l_t}/2)\, |x||y|$ if $w\theta_{l_t} \le \pi$.",
     witness=r"$D = 32$, $w = 100$, the last three planes: $[[0.056]]\, |x||y|$.",
     computed=lambda: 100 * rotation.frequencies(32)[-3],
+    cases="width 32 and three pairs of plane and window",
     tolerance=1e-12,
     holds=lambda w, slowest: 2 * np.sin(w * slowest / 2),
     control=lambda w, slowest: 1 - np.cos(w * slowest),  # as if x and y were parallel
 )
-def slow_planes_hardly_turn(bound, _rng):
+def slow_planes_hardly_turn(bound):
     theta = rotation.frequencies(32)
     return max(
         abs(_largest_error(2 * plane - 1, w=w, theta=theta) - bound(w, theta[plane - 1]))
@@ -189,9 +200,14 @@ def slow_planes_hardly_turn(bound, _rng):
     statement=r"CRoPE can do this in the same way.",
     tier="minor",
     witness=r"The projections of the example are $W = I$, and $I$ is complex-linear.",
-    holds=lambda: np.eye(8),
-    control=lambda: np.diag([1.0, -1.0] * 4),
+    cases="width 32, a window of 100 and the last three planes",
+    tolerance=1e-12,
+    holds=lambda A: (A, 0 * A),
+    control=lambda A: (0 * A, A),  # the same numbers, acting on the conjugate
 )
-def the_identity_is_complex_linear(weight):
-    linear, conjugate = widely_linear.split(weight())
-    return bool((linear == np.eye(8)).all() and not conjugate.any())
+def the_weights_are_complex_linear(parts):
+    theta = rotation.frequencies(32)
+    W = widely_linear.join(*parts(np.diag(np.arange(1, 17) >= 14)))  # I, on the planes from the 14th on
+    R = rotation.rotation_matrix(np.arange(101), theta=theta)
+    error = np.linalg.norm(W.T @ R @ W - W.T @ W, ord=2, axis=(1, 2)).max()
+    return max(np.abs(widely_linear.split(W)[1]).max(), error - 2 * np.sin(100 * theta[13] / 2))

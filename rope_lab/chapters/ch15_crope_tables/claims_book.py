@@ -6,9 +6,11 @@ from fractions import Fraction
 from typing import Any
 
 import numpy as np
+import sympy as sp
 
 from rope_lab.algebra import budget, pairing
 from rope_lab.algebra.widely_linear import times_i
+from rope_lab.chapters.ch15_crope_tables import table_explorer
 from rope_lab.claims.ledger import claim
 
 
@@ -17,24 +19,25 @@ from rope_lab.claims.ledger import claim
     statement=r"The interval $\bar d \pm h$ lies within $\pm\delta$ exactly if $\delta \ge |\bar d| + h$.",
     witness=r"$+0.02 \pm 0.03$: no margin below $0.05$ will do, though the interval holds zero.",
     holds=lambda d, h: abs(d) + h,
-    control=lambda d, h: max(abs(d), h),  # the interval is not centred at zero
+    control=lambda d, h: sp.Max(abs(d), h),  # the interval is not centred at zero
 )
 def smallest_margin(formula):
-    def inside(d, h, margin):
-        return -margin <= d - h and d + h <= margin
-
-    tight = []
-    for d, h in ((Fraction(2, 100), Fraction(3, 100)), (Fraction(-5, 7), Fraction(1, 9)), (Fraction(0), Fraction(1))):
-        margin = formula(d, h)
-        tight.append(inside(d, h, margin) and not inside(d, h, margin - Fraction(1, 10**9)))
+    d, h = sp.symbols("d h", real=True)
+    least = sp.Max(h - d, h + d)  # how far the two ends lie from zero, to the left and to the right
+    tight = [least.rewrite(sp.Abs) == formula(d, h)]
+    for mean, half in ((2, 3), (-5, 1), (0, 1)):
+        margins = (formula(mean, half), formula(mean, half) - 1)
+        tight.append([table_explorer.verdict(mean, half, margin) for margin in margins] == ["within", "open"])
     return all(tight)
 
 
 @claim(
     "book.work-of-a-token",
     statement=r"Training a GPT of width $d$ with $L$ layers, an MLP of $4d$, a vocabulary $V$ and windows of $T$ "
-    r"tokens takes $6\,(V d + L\,(12 d^2 + (T+1)\,d))$ floating-point operations for each token in matrix products.",
+    r"tokens takes $6\,(V d + L\,(12 d^2 + (T+1)\,d))$ floating-point operations in matrix products for each token, on "
+    r"the mean over a window.",
     tier="minor",
+    cases="3 models, each with another window",
     correction=r"An operation is one multiplication or one addition. The backward pass takes twice the forward pass.",
     witness=r"$V = 3$, $d = 2$, $L = 1$, $T = 1$: $6\,(6 + 48 + 4) = [[348]]$.",
     computed=lambda: 6 * (3 * 2 + 12 * 2**2 + 2 * 2),
@@ -43,8 +46,8 @@ def smallest_margin(formula):
 )
 def work_of_a_token(formula):
     def counted(V, d, L, T):
-        seen = sum(2 * t * d for t in range(1, T + 1))  # query t meets t keys, and mixes t values
-        products = T * V * d + L * (T * (4 * d * d + 2 * d * 4 * d) + seen)
+        shape = budget.ModelShape(width=d, heads=1, layers=L, vocab=V)
+        products = sum(budget.multiplications(shape, context=t)["total"] for t in range(1, T + 1))
         return Fraction(2 * 3 * products, T)
 
     return all(formula(*shape) == counted(*shape) for shape in ((3, 2, 1, 1), (5, 4, 2, 7), (50304, 128, 4, 1024)))
@@ -54,6 +57,7 @@ def work_of_a_token(formula):
     "book.equal-parameters",
     statement=r"Four complex-linear projections save $2 d^2$ weights in each layer: as many as $d$ hidden units of a "
     r"gpt2 MLP have.",
+    cases="widths 8, 16 and 128",
     witness=r"$d = 4$: four matrices save $8$ weights each, and $4$ hidden units have $8$ weights each.",
     holds=lambda d: d,
     control=lambda d: 2 * d,  # as if a hidden unit had d weights, not d in and d out

@@ -7,9 +7,11 @@ something that the ``cpu`` rung can show too; what else our runs show is entered
 
 from __future__ import annotations
 
+from dataclasses import replace
 from fractions import Fraction
 from itertools import pairwise
 
+from rope_lab.chapters.ch15_crope_tables import experiments
 from rope_lab.claims.entry import Erratum
 from rope_lab.claims.ledger import claim
 from rope_lab.training.results import cards, intervals
@@ -64,11 +66,10 @@ def squared_z(row: str, one: str, other: str) -> Fraction:
     control=(163_840_000, Fraction(1, 1000) * Fraction(4, 5) ** 10),  # one decay too many
 )
 def training_budget(tokens_and_rate):
-    rate, tokens = Fraction(1, 1000), 0
-    for step in range(10_000):
-        rate *= Fraction(4, 5) if step and step % 1000 == 0 else 1
-        tokens += 16 * 1024
-    return (tokens, rate) == tokens_and_rate
+    run = experiments.table1("paper").runs[0]
+    decays = int(replace(run, lr=1, decay=2).learning_rate(run.steps - 1)).bit_length() - 1  # doubled so many times
+    rate = Fraction(str(run.lr)) * Fraction(str(run.decay)) ** decays
+    return (run.train_tokens, rate) == tokens_and_rate
 
 
 @claim(

@@ -2,7 +2,7 @@
 
 import math
 from fractions import Fraction
-from itertools import pairwise, permutations, product
+from itertools import combinations, pairwise, permutations, product
 
 import numpy as np
 from scipy import stats
@@ -76,6 +76,7 @@ def _any_two(ours, theirs):
     statement=r"The number $D$ of pairs that two orders of $n$ things put the other way round is the least number of "
     r"exchanges of neighbours that lead from one order to the other. Kendall's "
     r"$\tau = 1 - 2D / \binom n2$ is the share of pairs in the same order less the share of the others.",
+    cases="all orders of 2, 3, 4 and 5 things",
     witness=r"From $abc$ to $cba$: three pairs, [[three]] exchanges, $\tau = [[-1]]$. One exchange of $a$ and $c$ "
     r"would do it, but they are no neighbours.",
     computed=lambda: (
@@ -105,6 +106,7 @@ def _tossed(n):
     "book.kendall-counts",
     statement=r"Of the $n!$ orders of $n$ things, $c_D$ are $D$ exchanges away from a given one, where "
     r"$\sum_D c_D x^D = \prod_{k=1}^n (1 + x + \dots + x^{k-1})$.",
+    cases="all orders of 1 to 6 things",
     witness=r"$n = 3$: $(1 + x)(1 + x + x^2) = [[1 + 2x + 2x^2 + x^3]]$, [[six]] orders. Three tossed coins would give "
     r"$1, 3, 3, 1$ of eight: but $a<b$, $b<c$, $c<a$ is no order.",
     computed=lambda: ("{} + {}x + {}x^2 + x^3".format(*rankings.orders_at(3)), sum(rankings.orders_at(3))),
@@ -126,6 +128,7 @@ def counts_of_orders(counts):
     statement=r"Spearman's $\rho = 1 - 6 \sum d_i^2 / (n^3 - n)$, with $d_i$ the differences of the ranks, is the "
     r"ordinary correlation of the two lists of ranks.",
     tier="minor",
+    cases="all orders of 2, 3, 4 and 5 things",
     witness=r"$n = 3$, last two exchanged: $\sum d^2 = 2$, $\rho = 1 - 12/24 = [[\tfrac12]]$.",
     computed=lambda: rankings.spearman_rho(_named("abc"), _named("acb")),
     holds=lambda n, squares: 1 - Fraction(6 * squares, n**3 - n),
@@ -173,19 +176,22 @@ def p_at_the_rim(p_of, rng):
 @claim(
     "book.holm",
     statement=r"Sort $N$ p-values, and keep going while the $k$-th is at most $\alpha/(N - k + 1)$. If $N_0$ of the "
-    r"comparisons are between equals and one of those is kept, then one of their p-values is at most $\alpha/N_0$. "
-    r"So a false decision has probability at most $\alpha$, whatever depends on what.",
+    r"comparisons are between equals and one of those is kept, then one of their p-values is at most $\alpha/N_0$.",
+    correction=r"So a false decision has probability at most $\alpha$, whatever depends on what: each of the $N_0$ "
+    r"p-values is so small with probability at most $\alpha/N_0$.",
+    cases="2, 3 and 4 comparisons, each p-value at one of the bounds or a little above it",
     witness=r"$N = 2$, both equal: the smaller p must be at most $\alpha/2$. Without the correction $\alpha$ would do, "
     r"and two chances would come to nearly $2\alpha$.",
-    holds=lambda p: rankings.holm(p, level=0.25),
-    control=lambda p: [name for name in p if p[name] <= 0.25],
+    holds=lambda p, level: rankings.holm(p, level=level),
+    control=lambda p, level: [name for name in p if p[name] <= level],
 )
 def one_false_decision(keep):
-    grid = (0.0, 0.0625, 0.08, 0.1, 0.125, 0.2, 0.25, 0.6)
-    for values in product(grid, repeat=3):
-        kept = set(keep(dict(enumerate(values))))
-        for equal in ((0,), (0, 1), (0, 2), (1, 2), (0, 1, 2)):
-            if kept & set(equal) and min(values[i] for i in equal) > 0.25 / len(equal):
+    level = 0.05
+    for N in (2, 3, 4):
+        some = [set(equal) for size in range(1, N + 1) for equal in combinations(range(N), size)]
+        for values in product([level / k * by for k in range(1, N + 1) for by in (1.0, 1.05)], repeat=N):
+            kept = set(keep(dict(enumerate(values)), level))
+            if any(kept & equal and min(values[i] for i in equal) > level / len(equal) for equal in some):
                 return False
     return True
 
@@ -199,19 +205,18 @@ def _wrapping(window, head_dim, base, *, turn=0.5):
     "book.wrapping-planes",
     statement=r"In a window of $T$ positions, the planes that turn by more than half a turn are the first "
     r"$\lceil \tfrac d2 \ln(T/\pi) / \ln \mathrm{base} \rceil$ of the $\tfrac d2$, where that is between $0$ and all.",
-    tolerance=1e-9,
+    cases="36 settings of window, head_dim and base",
     witness=r"$d = 16$, $T = 64$: [[six]] of [[eight]] planes with base $100$, [[three]] of eight with base $10^4$.",
     computed=lambda: (_wrapping(64, 16, 100.0), 8, _wrapping(64, 16, 1e4)),
     holds=_wrapping,
     control=lambda *shape: _wrapping(*shape, turn=1.0),  # a whole turn
 )
-def wrapping_planes(count, rng):
-    del rng  # a table of cases
-    residual = 0.0
-    for window, head_dim, base in product((64, 512, 1024, 4096), (16, 64, 128), (100.0, 1e4, 5e5)):
-        turns = schedule.turns(window, theta=rotation.frequencies(head_dim, base=base))
-        residual = max(residual, abs(count(window, head_dim, base) - int((turns > 0.5).sum())))
-    return residual
+def wrapping_planes(count):
+    def counted(window, head_dim, base):
+        return (schedule.turns(window, theta=rotation.frequencies(head_dim, base=base)) > 0.5).sum()
+
+    settings = product((64, 512, 1024, 4096), (16, 64, 128), (100.0, 1e4, 5e5))
+    return all(count(*setting) == counted(*setting) for setting in settings)
 
 
 def _pairs(one, other):

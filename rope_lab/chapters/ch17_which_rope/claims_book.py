@@ -1,7 +1,7 @@
 """What chapter 17 says on its own account: what a call tells, the instruments, and what a list of frequencies says."""
 
 import math
-from itertools import pairwise
+from itertools import pairwise, product
 
 import numpy as np
 import sympy as sp
@@ -28,6 +28,7 @@ def _exact_turn(position, layout):
     "book.audit-column",
     statement=r"The answer to a unit vector $e_a$ has two entries: $\cos n\theta_i$ at $a$ and $\pm\sin n\theta_i$ at "
     r"its partner $b > a$, plus for counter-clockwise and minus for clockwise.",
+    cases="2 planes, in each layout and direction",
     witness=r"Half-split, $d = 4$, $a = 0$: $\cos n\theta_0$ at $0$ and $\sin n\theta_0$ at $2$.",
     holds=+1,
     control=-1,  # the two directions taken for each other
@@ -112,10 +113,10 @@ def one_sign_turns_the_direction(M):
     return symbolic.same(M * exact.rotation_2d(phi) * M, exact.rotation_2d(-phi))
 
 
-def _by_planes(position, layout):
-    """The matrix of `_exact_turn`, put together plane by plane instead of reordered."""
+def _by_planes(position, layout, freqs):
+    """A matrix like that of `_exact_turn`, put together plane by plane instead of reordered."""
     R = sp.zeros(4, 4)
-    for frequency, pair in zip(thetas, rotation.planes(4, layout=layout).tolist(), strict=True):
+    for frequency, pair in zip(freqs, rotation.planes(4, layout=layout).tolist(), strict=True):
         block = exact.rotation_2d(position * frequency)
         for row, a in enumerate(pair):
             for column, b in enumerate(pair):
@@ -136,17 +137,18 @@ def _signed_permutation(direction, layout, *, flip=True):
     "book.audit-carry",
     statement=r"Layout, direction and the order of the planes are a choice of coordinates: a permutation $S$ with "
     r"signs gives $S \mathcal R_n S^\top = \mathcal R'_n$.",
-    witness=r"From interleaved, counter-clockwise, to each of the four kinds, with symbols for $n$ and $\theta_i$.",
+    cases="2 planes, in each layout, direction and order",
+    witness=r"From interleaved, counter-clockwise, to each of the eight kinds, with symbols for $n$ and $\theta_i$.",
     holds=True,
     control=False,  # the coordinates reordered, the signs forgotten
 )
 def every_kind_from_one(flip):
     R = exact.rotation_matrix(n, theta=thetas)
-    for layout in LAYOUTS:
-        for direction in (1, -1):
-            S = _signed_permutation(direction, layout, flip=flip)
-            if not symbolic.same(S * R * S.T, _by_planes(direction * n, layout)):
-                return False
+    for layout, direction, order in product(LAYOUTS, (1, -1), ((0, 1), (1, 0))):
+        S = _signed_permutation(direction, layout, flip=flip)
+        S *= sp.eye(4)[[2 * plane + side for plane in order for side in (0, 1)], :]
+        if not symbolic.same(S * R * S.T, _by_planes(direction * n, layout, [thetas[i] for i in order])):
+            return False
     return True
 
 
@@ -154,6 +156,7 @@ def every_kind_from_one(flip):
     "book.audit-trace",
     statement=r"The sum of the diagonal of $\mathcal R_t$ is $d - r + 2 \sum_i \cos t\theta_i$, where $r$ coordinates "
     r"turn. It is the same in each layout and direction.",
+    cases="2 planes beside 3 coordinates that do not turn",
     witness=r"$t = 0$: $d - r + 2 \cdot r/2 = d$.",
     holds=2,
     control=1,  # each plane has two coordinates on the diagonal
@@ -172,6 +175,7 @@ def trace_of_a_turn(each):
     "book.audit-spectrum",
     statement=r"If $A \mathcal R_t A^{-1} = \mathcal R'_t$ for all real $t$, with any invertible $A$, then both have "
     r"the same list of frequencies, apart from order and sign.",
+    cases="2 planes and one matrix A",
     witness=r"The even derivatives of the trace at $t = 0$ are the power sums of the $\theta_i^2$, and power sums "
     r"determine the numbers. A sum of the odd powers would see the sign; it does not occur.",
     holds=2,
@@ -179,7 +183,8 @@ def trace_of_a_turn(each):
 )
 def trace_tells_the_power_sums(step):
     t = sp.Symbol("t", real=True)
-    trace = exact.rotation_matrix(t, theta=thetas).trace()
+    A = sp.Matrix(4, 4, lambda i, j: (i + 1) ** j)
+    trace = sp.expand((A * exact.rotation_matrix(t, theta=thetas) * A.inv()).trace())
     for k in (1, 2, 3):
         found = sp.diff(trace, t, step * k).subs(t, 0)
         if not symbolic.same(found, 2 * (-1) ** k * sum(freq ** (step * k) for freq in thetas)):
@@ -319,16 +324,16 @@ def a_larger_base(power, rng):
     r"$-\ln s$ and has the old slope.",
     witness=r"$s = 4$: position 4 turns the first plane by 1 radian, as position 1 did.",
     tolerance=1e-12,
-    holds=lambda theta, s: theta / s,
-    control=lambda theta, s: theta * s,
+    holds=lambda s: frequency_schedules.Linear(factor=s),
+    control=lambda s: frequency_schedules.NTK(factor=s),
 )
-def slower_clock_or_shorter_steps(scaled, rng):
-    theta, s, x = rotation.frequencies(8), rng.uniform(2, 16), rng.normal(size=8)
-    positions = np.array([1.0, 7.0, -3.5])
-    one = rotation.rotate(x, positions / s, theta=theta)
-    other = rotation.rotate(x, positions, theta=scaled(theta, s))
-    line = np.log(scaled(theta, s)) - np.log(rotation.frequencies(8)) + np.log(s)
-    return max(np.abs(one - other).max(), np.abs(line).max())
+def slower_clock_or_shorter_steps(rule, rng):
+    base, s, x, positions = np.exp(rng.uniform(2, 12)), rng.uniform(2, 16), rng.normal(size=8), [1.0, 7.0, -3.5]
+    theta = rule(s).frequencies(8, base=base)
+    one = rotation.rotate(x, np.divide(positions, s), theta=rotation.frequencies(8, base=base))
+    other = (x[::2] + 1j * x[1::2]) * np.exp(1j * np.outer(positions, theta))
+    line = np.log(theta) + np.log(s) + np.arange(0, 8, 2) / 8 * np.log(base)
+    return max(np.abs(one[:, ::2] + 1j * one[:, 1::2] - other).max(), np.abs(line).max())
 
 
 def _slowed(theta, kept, s):

@@ -27,6 +27,7 @@ m, n, theta, phi = sp.symbols("m n theta varphi", real=True)
     statement=r"A format with $p$ significant bits has the integer $n$, within its range, exactly if $n = 2^k j$ "
     r"with $j < 2^p$.",
     witness=r"$p = 8$: $256 = 2^8 \cdot 1$ and $258 = 2 \cdot 129$ are there, $257$ is not.",
+    cases="bfloat16 up to 131,072 and float16 up to 32,768",
     holds=lambda j, p: j < 2**p,
     control=lambda j, p: j < 2 ** (p - 1),  # the leading 1, which is not stored, not counted
 )
@@ -50,6 +51,7 @@ def integers_that_a_format_has(short_enough):
         half_precision.spacing(100_000, dtype="bfloat16").item(),
         np.abs(half_precision.round_to(np.arange(2**16, 2**17), dtype="bfloat16") - np.arange(2**16, 2**17)).max(),
     ),
+    cases="bfloat16 up to 131,072 and float16 up to 32,768",
     holds=lambda e, p: 2 ** (e - p + 1),
     control=lambda e, p: 2 ** (e - p),
 )
@@ -73,6 +75,7 @@ def steps_between_powers_of_two(step):
     r"$2^p + (k - p)\,2^{p-1} + 1$, if the format reaches $2^k$.",
     witness=r"bfloat16 and $2^{17} = 131{,}072$ positions: $256 + 9 \cdot 128 + 1 = [[1409]]$.",
     computed=lambda: len(np.unique(half_precision.round_to(np.arange(2**17), dtype="bfloat16"))),
+    cases="bfloat16 up to 131,072 and float16 up to 32,768",
     holds=lambda k, p: 2**p + (k - p) * 2 ** (p - 1) + 1,
     control=lambda k, p: 2**p + (k - p) * 2**p + 1,  # as if each doubling brought as many as there were
 )
@@ -90,6 +93,7 @@ def positions_that_are_left(count):
     statement=r"Let the format have the position $n$ exactly. If frequency and product are each rounded to $p$ bits, "
     r"the angle errs by at most $n\,\theta\,(2u + u^2)$ with $u = 2^{-p}$.",
     witness=r"float32, $u = 2^{-24}$, has every integer up to $2^{24}$. The first plane, $\theta = 1$, does not err.",
+    cases="float32, 8 positions and 64 frequencies",
     holds=lambda: Rounding(position="float32", theta="float32", angle="float32"),
     control=lambda: Rounding(position="bfloat16", theta="float32", angle="float32"),  # the position cast on the way
 )
@@ -139,10 +143,12 @@ def exact_turn(angle):
     control=lambda e_m, e_n: e_n + e_m,
 )
 def the_difference_of_the_errors(gap):
-    e_m, e_n = sp.symbols("epsilon_m epsilon_n", real=True)
-    q, k = sp.Matrix([1, 0]), sp.Matrix([sp.cos(phi), sp.sin(phi)])
+    e_m, e_n, at, q_length, k_length = sp.symbols("epsilon_m epsilon_n alpha q k", real=True)
+    q = q_length * sp.Matrix([sp.cos(at), sp.sin(at)])
+    k = k_length * sp.Matrix([sp.cos(at + phi), sp.sin(at + phi)])
     turned_q, turned_k = exact.rotation_2d(m * theta + e_m) * q, exact.rotation_2d(n * theta + e_n) * k
-    return symbolic.same((turned_q.T * turned_k)[0], sp.cos(phi + (n - m) * theta + gap(e_m, e_n)))
+    added = q_length * k_length * sp.cos(phi + (n - m) * theta + gap(e_m, e_n))
+    return symbolic.same((turned_q.T * turned_k)[0], added)
 
 
 @claim(

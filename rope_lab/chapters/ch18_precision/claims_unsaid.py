@@ -19,6 +19,7 @@ HALVES = {"bfloat16": 8, "float16": 11}  # significant bits
         half_precision.round_to(2049, dtype="float16").item(),
         half_precision.round_to(257, dtype="bfloat16").item(),
     ),
+    cases="bfloat16 and float16",
     holds=lambda n, dtype: half_precision.round_to(n, dtype=dtype),
     control=lambda n, _: half_precision.round_to(n, dtype="float32"),  # the cast left out
 )

@@ -146,6 +146,7 @@ def _reached(rule):
     witness=r"$\beta = 32$: below $[[8.94]]$. Llama 2, $s = 16$, with rounded ends as the code has them: "
     r"$[[25]]$ of 64 planes differ by more than 1 %, the worst by $[[3.04]]$.",
     computed=lambda: (31 / math.log(32), *_yarn_gap(Yarn(factor=16, window=4096), width=128, base=1e4)),
+    cases="12 settings of beta, factor, window and base",
     holds=lambda beta: (beta - 1) / math.log(beta),
     control=lambda beta: (beta - 1) / math.log(beta) / 2,
 )
@@ -311,6 +312,7 @@ def _digits(base, offset, *, head_dim=128):
         longer_texts.lowest_decay(32768, theta=rotation.frequencies(128, base=1e6)).offset,
         _digits(10**6, 28259),
     ),
+    cases="head_dim 128, 11 bases at 3 lengths",
     holds=lambda base, passing: base in passing,
     control=lambda base, passing: base >= min(passing),  # a lower bound
 )
@@ -340,11 +342,12 @@ def the_bound_has_islands(says):
     r"cosine integral, $\mathrm{Ci}(x_0) = 0$, that is $b > 1.622\, L$.",
     witness=r"$x_0 = [[0.6165]]$, so $L = 8192$ asks for $b > [[13287.8]]$. Heads of 128 need far more.",
     computed=lambda: (_first_zero(), 8192 / _first_zero()),
+    cases="L = 4096 and 32768",
     tolerance=1e-4,
     holds=lambda: 1 * _first_zero(),
     control=lambda: 1 / (2 * np.pi),  # a slowest plane that ends its turn with the text
 )
-def the_bound_of_wide_heads(zero, _rng):
+def the_bound_of_wide_heads(zero):
     misses = []
     for length in (4096, 32768):
         bound = brentq(_lowest_of_many, length / 2, 10.0 * length, args=(np.arange(1.0, length),))

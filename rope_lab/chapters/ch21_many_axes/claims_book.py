@@ -70,21 +70,16 @@ def common_planes(family, rng):
     statement=r"In $d$ dimensions at most $\lfloor d/2 \rfloor$ independent skew generators commute with one another: "
     r"one for each plane. More axes than planes share their turns.",
     witness=r"What commutes with one generator in general position is a space of dimension $\lfloor d/2 \rfloor$.",
+    cases="3 to 6 dimensions",
     holds=lambda d: d // 2,
     control=lambda d: d - 1,
 )
 def the_largest_family(count):
-    rng = np.random.default_rng(3)
     for d in (3, 4, 5, 6):
-        B = _skew(rng, d)
-        basis = []
-        for i in range(d):
-            for j in range(i):
-                E = np.zeros((d, d))
-                E[i, j], E[j, i] = 1.0, -1.0
-                basis.append(E)
-        commutators = np.array([(B @ E - E @ B).ravel() for E in basis])
-        if len(basis) - np.linalg.matrix_rank(commutators, tol=1e-9) != count(d):
+        B = np.pad(generators.generator_matrix(range(1, d // 2 + 1)), (0, d % 2))  # each plane turns at its own pace
+        e = np.eye(d)
+        basis = [np.outer(e[i], e[j]) - np.outer(e[j], e[i]) for i in range(d) for j in range(i)]
+        if len(basis) - np.linalg.matrix_rank([(B @ E - E @ B).ravel() for E in basis]) != count(d):
             return False
     return True
 
@@ -110,11 +105,12 @@ def _quarters(x, y, *, common):
     witness=r"Quarter turns about two axes of space, offset $(1, 1)$: the logit is $[[0.197]]$ from $(0, 0)$ and "
     r"$[[-0.324]]$ from $(1, 0)$.",
     computed=lambda: (_quarters(0, 0, common=False), _quarters(1, 0, common=False)),
+    cases="one pair of generators, 4 places",
     tolerance=1e-10,
     holds=True,  # one plane for both
     control=False,
 )
-def the_logit_moves(common, rng):  # noqa: ARG001
+def the_logit_moves(common):
     made = [_quarters(x, y, common=common) for x, y in ((0, 0), (1, 0), (0, 1), (2, -1))]
     return max(made) - min(made)
 
@@ -214,6 +210,7 @@ def _wavelengths(table):
         for pair, unit in zip(_wavelengths(many_axes.section_frequencies(QWEN2, base=1e6)), (1, 1, 1000), strict=True)
         for w in pair
     ),
+    cases="two lists of sections",
     holds=many_axes.section_frequencies,
     control=many_axes.interleaved_frequencies,
 )
@@ -253,10 +250,11 @@ def how_far_the_width_turns(bound, rng):
         float(many_axes.largest_turns(many_axes.interleaved_frequencies(QWEN3, base=5e6), steps=64)[2]),
         _wavelengths(many_axes.interleaved_frequencies(QWEN3, base=5e6))[2][0],
     ),
+    cases="three lists of sections",
     holds=many_axes.interleaved_frequencies,
     control=many_axes.section_frequencies,
 )
-def one_plane_after_the_other(make, rng):  # noqa: ARG001
+def one_plane_after_the_other(make):
     misses = []
     for sections in (QWEN3, [2, 1, 1], [11, 11, 10]):
         d = 2 * sum(sections)
@@ -270,6 +268,7 @@ def one_plane_after_the_other(make, rng):  # noqa: ARG001
     statement=r"Interleaved with sections $s$, the planes from $3\max(s_2, s_3)$ on are all of the first axis.",
     witness=r"$[24, 20, 20]$: the last $[[4]]$ of 64 planes turn with time alone.",
     computed=lambda: int(np.argmax(many_axes.interleaved_frequencies(QWEN3)[::-1].argmax(axis=1) > 0)),
+    cases="three lists of sections",
     holds=lambda s: 3 * max(s[1:]),
     control=lambda s: 3 * max(s[1:]) - 3,
 )
@@ -283,6 +282,7 @@ def time_keeps_the_slowest(start):
     statement=r"An axial table that is fed columns before rows is the same table with its blocks exchanged, so a "
     r"permutation of the head repairs it. By sections no permutation does: the axes own different frequencies.",
     witness=r"$d = 4$: exchange the first plane with the second.",
+    cases="a head of 16 coordinates and two axes",
     holds=lambda: many_axes.axial_frequencies(16),
     control=lambda: many_axes.section_frequencies([4, 4]),
 )
@@ -318,6 +318,7 @@ def counted_row_by_row(step, rng):
     r"+ 1$ planes of an axis make a full turn.",
     witness=r"$32 \times 32$ patches and 16 planes: $[[3]]$ with base 10000, $[[6]]$ with base 100.",
     computed=lambda: tuple(_full_turns(32, 16, base) for base in (1e4, 100.0)),
+    cases="4 settings of side, planes and base",
     holds=lambda n, P, base: floor(P * log(n / tau) / log(base)) + 1,
     control=lambda n, P, base: floor(P * log(n) / log(base)) + 1,  # a radian taken for a turn
 )

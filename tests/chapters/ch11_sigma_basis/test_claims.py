@@ -1,8 +1,9 @@
-"""Break a piece of the algebra, and the claims of chapter 11 notice."""
+"""Break a piece of the algebra, and the claims of chapter 11 notice; what the sigma board says in words."""
 
 import numpy as np
 
 from rope_lab.algebra import rotation, widely_linear
+from rope_lab.chapters.ch11_sigma_basis.sigma_board import SigmaBoard
 from tests.claims.broken import holding
 
 
@@ -39,3 +40,8 @@ def test_a_turn_the_other_way(monkeypatch):
     right = rotation.rotation_2d
     monkeypatch.setattr(rotation, "rotation_2d", lambda angle: right(-np.asarray(angle)))
     assert holding({"crope.eq7", "crope.eq10", "crope.eq12", "book.transpose-sum", "book.dagger-offset"}) == set()
+
+
+def test_the_words_of_the_board_name_the_share():
+    assert "85% is complex-linear" in SigmaBoard().fallback()
+    assert "none is complex-linear" in SigmaBoard(a0=0.0, a1=0.0, a2=0.0, a3=0.0).fallback()

@@ -111,23 +111,12 @@ def test_what_the_page_says_of_the_cpu_rung():
 def test_what_the_page_says_of_the_paper_s_setting():
     found = cards.load_all("crope-table1", "paper")
     assert all(outcome(f"book.{name}") == "reproduced" for name in ("final-against-best", "tied-overfits-less"))
-    for corpus, end, best in (("WikiText-2", -1.1, 0.13), ("PTB", -1.8, 0.22)):
+    for corpus in ("WikiText-2", "PTB"):
         runs = [card for card in found if card.setting == corpus]
-        assert intervals.paired(runs, "absolute scaled", "RoPE", metric="best").mean == pytest.approx(best, abs=0.005)
         tied = intervals.paired(runs, "CRoPE QKV", "RoPE", metric="best")
         assert not tied.decided
         assert tied.half > 0.02
-        gain = [intervals.paired(runs, name, "RoPE").mean for name in ("absolute scaled", "CRoPE QKV")]
-        assert gain[0] == pytest.approx(end, abs=0.05)
-        assert 5 < gain[0] / gain[1] < 11.1
-        assert all(1000 <= card.best["step"] <= 3000 for card in runs)
     assert {outcome(f"crope.{n}") for n in ("table1.ptb", "table1.wikitext2", "abs.negligible")} == {"not reproduced"}
-    for corpus, share in (("PTB", 1 / 7), ("PG-19", 2 / 5)):  # of a run's time: validations and checkpoints
-        made = [card.volatile for card in found if card.setting == corpus]
-        learning = [16 * 1024 * 10_000 / v["tokens_per_s"] / v["wall_s"] for v in made]
-        assert 1 - np.mean(learning) == pytest.approx(share, abs=0.03)
-    ends = [c.loss(metric) for metric in ("final", "best") for c in found if (c.setting, c.variant) == ("PTB", "RoPE")]
-    assert [round(float(np.mean(part)), 2) for part in (ends[:3], ends[3:])] == [7.14, 3.89]
 
 
 def test_what_the_page_says_of_the_same_runs_made_again():
@@ -136,25 +125,17 @@ def test_what_the_page_says_of_the_same_runs_made_again():
     assert abs(abs(first.mean) - first.half) < 0.001  # by a hair
     assert abs(abs(again.mean) - again.half) < 0.001
     assert abs(first.mean - again.mean) < 0.001
-    assert 0.045 < first.mean + first.half < 0.055  # five hundredths of a nat
 
 
 def test_what_the_page_says_of_table_2():
     found = cards.load_all("crope-table2", "cpu")
     loss = {(c.setting, c.variant, c.seed): c.loss() for c in found}
-    for name in ("RoPE", "CRoPE QKV", "absolute scaled"):  # half the width is ahead, by more than a tenth
-        assert np.mean([loss["row 4", name, s] - loss["row 3", name, s] for s in range(3)]) < -0.1
-    row2 = intervals.paired([c for c in found if c.setting == "row 2"], "CRoPE QKV", "RoPE")
-    assert row2.decided
-    assert row2.mean < -0.099  # the tenth of a nat that nobody tuned
-    gaps = [loss[row, "CRoPE QKV", s] - loss[row, name, s] for row, name, s in loss if name == "RoPE"]
-    assert -4 < np.mean(gaps) / intervals.paired(CPU, "CRoPE QKV", "RoPE").mean < -3  # about three times as much
     outlier, *others = (loss["row 4", "RoPE", s] for s in range(3))
     assert outlier - max(others) > 5 * abs(others[0] - others[1])
     assert {c.config["lr"] for name in SAME_RATE for c in cards.load_all(name, "cpu")} == {0.002}
 
 
-def test_what_the_page_says_of_equal_parameters_and_of_longer_runs():
+def test_what_the_page_says_of_equal_parameters():
     found = cards.load_all("crope-equal-parameters", "cpu")
     size = {c.variant: c.parameters["total"] for c in found}
     half = {c.parameters["total"] for c in CPU if c.variant == "half width"}
@@ -165,8 +146,6 @@ def test_what_the_page_says_of_equal_parameters_and_of_longer_runs():
     assert min(narrow.mean, tied.mean) > 0
     gaps = intervals.paired(CPU, "CRoPE QKVO", "half width")
     assert abs(gaps.mean - gaps.half) < 0.001  # its end nearly touches zero
-    ends = [intervals.paired(f, "CRoPE QKV", "RoPE") for f in (CPU, cards.load_all("crope-longer", "cpu"))]
-    assert 0.4 < ends[1].mean / ends[0].mean < 0.6  # about half
 
 
 def test_the_prediction_asks_about_the_cards_numbers():

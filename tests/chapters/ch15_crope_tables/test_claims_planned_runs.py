@@ -135,25 +135,8 @@ def test_what_the_page_says_of_the_plan():
     assert outcomes() == ["reproduced"] * 3
     primary = {f.name: f for f in plan_answers.answers()}
     for name in ("CRoPE QKV minus RoPE", "CRoPE QKVO minus RoPE"):
-        assert -0.036 < primary[name].interval.mean < -0.024  # about three hundredths
         assert primary[name].beyond_margin
-    ways, _, holds = primary["CRoPE QKV minus RoPE, size of QKV"].left_out(3)
-    assert 0.6 < holds / ways < 0.72  # in a third of the ways zero is inside again
-    assert abs(primary["CRoPE QKV minus RoPE, size of QKV"].interval.mean) > 0.02
     assert primary["CRoPE QKV minus RoPE, size of QKV"].interval.half > primary["CRoPE QKV minus RoPE"].interval.half
     for finding in plan_answers.answers(plan_answers.NARROWED):
         assert not finding.interval.decided  # the narrower MLP is level with RoPE, as far as the seeds can tell
     assert all(f.left_out(3)[1] == 0 for f in primary.values())
-
-
-def test_what_the_page_says_of_the_rates():
-    loss = {(c.variant, c.config["lr"], c.seed): c.loss() for c in cards.load_all("crope-rates", "cpu")}
-    mean = {(name, rate): sum(loss[name, rate, s] for s in RATE_SEEDS) / len(RATE_SEEDS) for name, rate, _ in loss}
-    cost = mean["RoPE", 0.002] - mean["RoPE", 0.004]
-    assert 0.09 < cost < 0.12  # a tenth of a nat, five times the margin
-    assert 4.5 < cost / plan_answers.MARGIN < 6
-    for name in ("crope-table1", "crope-afterwards"):
-        old = cards.load_all(name, "cpu")
-        of = {(c.variant, c.seed): c.loss() for c in old}
-        gaps = [of[tied, s] - of["RoPE", s] for tied, s in of if tied.startswith("CRoPE") and ("RoPE", s) in of]
-        assert max(map(abs, gaps)) < cost

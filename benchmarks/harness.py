@@ -9,6 +9,7 @@ the CPU's own: with one thread it shows what a wall clock would on a quiet machi
 import json
 import os
 import platform
+import re
 import shutil
 import statistics
 import subprocess
@@ -19,6 +20,8 @@ from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
+
+from rope_lab.training.run.environment import cpu_name
 
 ROOT = Path(__file__).resolve().parents[1]
 CARDS = ROOT / "benchmarks" / "cards"
@@ -79,12 +82,13 @@ def ratios(seconds: dict[str, list[float]], *, to: str) -> dict[str, dict[str, f
 
 
 def card(name: str, *, packages: Iterable[str], **measured: Any) -> dict[str, Any]:
-    """What was measured, with date, versions and machine: enough to judge it, nothing that names a person or a path."""
+    """What was measured, with code, date, versions and machine: enough to judge it, nothing that names a person."""
     return {
         "name": name,
         "date": datetime.now(UTC).date().isoformat(),
+        "commit": (_git("rev-parse", "HEAD") or "") + "+" * bool(_git("status", "--porcelain", "--", *code(name))),
         "machine": {
-            "cpu": _cpu(),
+            "cpu": cpu_name(),
             "cores": os.cpu_count(),
             "system": platform.system(),
             "arch": platform.machine(),
@@ -97,6 +101,32 @@ def card(name: str, *, packages: Iterable[str], **measured: Any) -> dict[str, An
     }
 
 
+def code(name: str) -> list[str]:
+    """The files behind a benchmark's numbers: its module, and what that imports of ours."""
+    text = (ROOT / f"benchmarks/{name}.py").read_text(encoding="utf-8")
+    modules = [f"benchmarks.{name}", *re.findall(r"(?m)^ *from ((?:benchmarks|rope_lab)[\w.]*) import", text)]
+    return [f"{p}.py" if (ROOT / f"{p}.py").exists() else p for p in (m.replace(".", "/") for m in modules)]
+
+
+def since(card: dict[str, Any]) -> str:
+    """What has changed in the code of a card since its commit, in words, as far as git knows it here."""
+    if not (made := card.get("commit", "")).strip("+"):
+        return "the card names no commit: nobody can say"
+    if made.endswith("+"):
+        return "it was changed when it was measured, and is in no commit"
+    if (changed := _git("diff", "--name-only", made, "--", *code(card["name"]))) is None:
+        return "cannot be known where the page was built: it has no git, or not this commit"
+    return f"changed: {', '.join(changed.split())}" if changed else "has not changed"
+
+
+def _git(*arguments: str) -> str | None:
+    own = os.environ | {"GIT_CEILING_DIRECTORIES": str(ROOT.parent)}  # a clone that lies around ours says nothing of it
+    if shutil.which("git") is None:
+        return None
+    done = subprocess.run(["git", *arguments], cwd=ROOT, env=own, capture_output=True, text=True, check=False)
+    return None if done.returncode else done.stdout.strip()
+
+
 def can_compile() -> bool:
     """Whether torch.compile has what it needs on a CPU: g++."""
     return shutil.which("g++") is not None
@@ -107,10 +137,3 @@ def _version(package: str) -> str:
         return version(package)
     except PackageNotFoundError:
         return "not installed"
-
-
-def _cpu() -> str:
-    path = Path("/proc/cpuinfo")
-    lines = path.read_text(encoding="utf-8").splitlines() if path.exists() else []
-    models = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
-    return next(models, platform.processor() or "unknown")

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -184,3 +185,34 @@ def test_python_m_runs_nothing_of_the_folder_one_stands_in(tmp_path):
     assert (done.returncode, done.stderr) == (0, "")
     assert "placements" in done.stdout
     assert "ran the folder" in python_m("timeit", "-n1", "import typer").stderr  # the control: another module
+
+
+def test_a_benchmark_s_card_names_its_commit_and_the_page_what_has_changed_since(tmp_path, monkeypatch):
+    from benchmarks import harness
+
+    def write(file, text):
+        (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / file).write_text(text)
+
+    write("benchmarks/toy.py", "from benchmarks.harness import card\nfrom rope_lab.nn.rotary import rotate\n")
+    for file in ("benchmarks/harness.py", "rope_lab/nn/rotary.py", "rope_lab/nn/gpt.py"):
+        write(file, "")
+    monkeypatch.setattr(harness, "ROOT", tmp_path)
+    card = harness.card("toy", packages=["torch", "no-such-package"])
+    assert card["commit"] == ""
+    assert set(card["versions"]) == {"python", "torch", "no-such-package"}
+    assert "names no commit" in harness.since(card)
+    for arguments in ("init -q", "add .", "-c user.name=x -c user.email=x@example.com commit -qm one"):
+        subprocess.run(["git", *arguments.split()], cwd=tmp_path, check=True)
+    card = harness.card("toy", packages=[])
+    assert re.fullmatch("[0-9a-f]{40}", card["commit"])
+    write("rope_lab/nn/gpt.py", "A = 1\n")
+    assert harness.since(card) == "has not changed"  # in what the benchmark imports
+    write("rope_lab/nn/rotary.py", "A = 1\n")
+    assert harness.since(card) == "changed: rope_lab/nn/rotary.py"
+    changed = harness.card("toy", packages=[])
+    assert changed["commit"] == card["commit"] + "+"
+    assert "in no commit" in harness.since(changed)
+    assert "cannot be known" in harness.since(card | {"commit": "a" * 40})
+    monkeypatch.setenv("PATH", "")
+    assert "cannot be known" in harness.since(card)

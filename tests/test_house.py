@@ -1,5 +1,6 @@
 """The size of the house: what counts where, the same with git and without, and each way in which it is refused."""
 
+import ast
 import subprocess
 
 import pytest
@@ -84,3 +85,24 @@ def test_the_command_prints_the_table_and_fails_by_name(tree, monkeypatch, capsy
     assert house.main() == 1
     errors = [line for line in capsys.readouterr().out.splitlines() if line.startswith("error: ")]
     assert [line.split(":")[1] for line in errors] == [" rope_lab/nn", " files"]
+
+
+def idle(source):
+    """The tests of a module that may end before they ask: by a bare ``return``, or all of them below an ``if``."""
+    for test in ast.walk(ast.parse(source)):
+        if isinstance(test, ast.FunctionDef) and test.name.startswith("test"):
+            ifs = [node for node in ast.walk(test) if isinstance(node, ast.If) and not node.orelse]
+            ends = [node for node in ifs if isinstance(node.body[0], ast.Return) and node.body[0].value is None]
+            if ends or (test.body[-1] in ifs and len(test.body) == 1):
+                yield test.name
+
+
+def test_no_test_ends_before_it_asks():
+    files = sorted((house.ROOT / "tests").rglob("test_*.py"))
+    assert {path.name: found for path in files if (found := [*idle(path.read_text(encoding="utf-8"))])} == {}
+
+
+@pytest.mark.parametrize("body", ["if a: return\n  assert a", "for b in a:\n   if b: return", "if a: assert a"])
+def test_control_a_test_that_ends_before_it_asks_is_seen(body):
+    assert [*idle(f"def test_it(a):\n  {body}\n")] == ["test_it"]
+    assert [*idle("def test_it(a):\n  if a:\n    assert a\n    return\n  assert not a\n")] == []

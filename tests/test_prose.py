@@ -182,6 +182,46 @@ def dead_links(name: str, text: str, root: Path) -> list[str]:
     return [t for t in targets if ":" not in t and not (root / name).parent.joinpath(t).exists()]
 
 
+# Pages that speak of what was measured: a number of theirs is printed by {measured}, or by a cell.
+MEASURING = ("1[3-9]_*", "2?_*", "speed", "small_model", "result_cards", "run_the_tables")
+PARTS = r"(?:half|halves|(?:quarter|third|fifth|sixth|seventh|eighth|ninth|tenth|hundredth|thousandth)s?)"
+SMALL = "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|fifty"
+NUMBER = rf"(?:\d[\d,]*(?:\.\d+)?|\b(?:(?:{SMALL}|an?) )?(?:hundred|thousand)|\b(?:{SMALL}))"
+TYPED = re.compile(
+    rf"\b(?:an?|few|several|{SMALL}|than|about) {PARTS}\b|\b{NUMBER}(?: (?:and|to|or) {NUMBER})? (?:nats?|times|%|per "
+    rf"cent|seconds?|minutes?|hours?|days?)(?!\w)|\btwice\b|\d of (?:the )?\d|\bin ten\b|\d\.\d",
+    re.IGNORECASE,
+)
+OF_RUNS = re.compile(
+    r"\b(?:loss\w*|nats?|perplexity|seeds?|runs?|train\w*|fast|faster|slower|speed|accura\w+|right|leads?|margin|ahead|"
+    r"behind|below|above|gap|lower\w*|higher|costs?|damage|GPU|took|takes?|decided|measured|interval|agree|differ|falls|"
+    r"shares?|questions|lose|ways|grows)\b"
+)
+NO_RESULT = {  # numbers of such sentences that nobody measured, and why
+    r"\b(?:5|95|99) %": "how often an interval holds, or Holm's rule",
+    r"\b0\.02\b": "the margin of the plan",
+    r"\b0\.0(?:005|01|02|04|057|08|113|16)\b(?! nats)": "a learning rate of a list of runs",
+    r"[sS]ection \d\.\d": "an address",
+    "A hundredth of a nat is one per cent|three times, since going backwards takes twice": "mathematics",
+    "half of all projections|keeps one half of what|mean share is one half": "mathematics",
+    r"0\.77 to 0\.08, and the neighbours have 0\.07|only 0\.17|0\.69 to 1\.89 nats|0\.40 to 0\.77|2\.6%": "mathematics",
+    r"several thousandths of a radian|familiar 1\.96|about 1\.2 standard": "mathematics",
+    r"6\.584|4\.02 on Penn|is not twice as wide": "published",
+    "16 times (?:as many|the data)|two and four times as long|stretched four times": "a setting",
+    "four times the steps|five times as long|140 times|160 times the|sets a tenth of": "a setting",
+    r"(?:trained|run|read|model) twice|1\.0\*\* is as|also twice as|0\.01 nats worse": "no result",
+}
+
+
+def typed_numbers(page: str) -> list[str]:
+    """Sentences that state a measured number and have it from nobody."""
+    text = re.sub(r"\A---\n.*?\n---\n|\$\$.*?\$\$", "", page, flags=re.DOTALL)
+    text = re.sub(r"^([^\S\n]*)```(?:\{code-cell\}|\w+\n).*?^\1```$", "", text, flags=re.MULTILINE | re.DOTALL)
+    text = re.sub(r"\{[\w:-]+\}`[^`]*`|\$[^$]*\$|`[^`]*`|\]\([^)]*\)", "", text)
+    told = [" ".join(s.split()) for part in text.split("\n\n") for s in re.split(r"(?<=[.?!:])\s+", part)]
+    return [s for s in told if OF_RUNS.search(s) and TYPED.search(re.sub("|".join(NO_RESULT), "", s))]
+
+
 # --- the repository as it is ----------------------------------------------------------------------------------------
 
 URL = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["urls"]["Repository"]
@@ -197,9 +237,17 @@ def test_a_chapter_has_its_head_and_its_end(chapter):
     assert wrong_in_shape((ROOT / f"book/{chapter}.md").read_text(), ROOT) == []
 
 
-@pytest.mark.parametrize("page", sorted(path.stem for path in ROOT.glob("book/*.md")))
+@pytest.mark.parametrize("page", sorted(p.stem for p in ROOT.glob("book/*.md") if SHOWN.search(p.read_text("utf-8"))))
 def test_the_code_of_a_page_has_short_lines(page):
     assert long_lines((ROOT / f"book/{page}.md").read_text(encoding="utf-8")) == []
+
+
+def test_no_measured_number_is_typed():
+    pages = {page.stem: page.read_text("utf-8") for name in MEASURING for page in ROOT.glob(f"book/{name}.md")}
+    assert len(pages) == 13
+    assert {name: found for name, page in pages.items() if (found := typed_numbers(page))} == {}
+    unused = [what for what in NO_RESULT if not any(re.search(what, " ".join(page.split())) for page in pages.values())]
+    assert unused == []
 
 
 def test_labs_share_one_first_cell():
@@ -310,6 +358,24 @@ def test_control_long_lines(fence, long):
     assert long_lines(page.replace("ipython3\n", "ipython3\n:tags: [remove-input]\n\n")) == (
         long_lines(page) if "python\n" in fence and "ipython3" not in fence else []
     )
+
+
+@pytest.mark.parametrize(
+    "sentence",
+    [
+        "Both end below RoPE in every seed, by about three hundredths of a nat.",
+        "On the mean it needs 8 % fewer steps, and the interval holds zero.",
+        "The old rate costs RoPE a tenth of a nat. That is five times the margin.",
+        "The interval of the five that stay holds zero in 18 of the 56 ways.",
+        "The losses agree to a few thousandths.",
+        "It answers more than nine questions in ten.",
+        "In the same number of steps they got little more than half right.",
+        "It ends at 7.14, a loss that is twice\nwhat it was.",
+    ],
+)
+def test_control_a_typed_number(sentence):
+    assert typed_numbers(f"# T\n\nSo it is. {sentence}\n")
+    assert typed_numbers(re.sub(TYPED, "{measured}`ch15.lead, .2f`", sentence.replace(" five times", ""))) == []
 
 
 def test_control_bootstrap():

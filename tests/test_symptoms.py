@@ -44,9 +44,10 @@ def test_the_answer_stands_where_the_row_says(row):
     assert row["section"] in headings(row["page"])
 
 
-@named
-def test_threads_are_written_in_full(row):
-    assert all(re.fullmatch(r"[\w.-]+/[\w.-]+#\d+", thread) for thread in row.get("threads", ()))
+def test_threads_are_written_in_full():
+    threads = [thread for row in rows() for thread in row.get("threads", ())]
+    assert len(threads) > 20
+    assert [one for one in threads if not re.fullmatch(r"[\w.-]+/[\w.-]+#\d+", one)] == []
 
 
 def test_the_tables_of_questions_name_threads_of_their_rows():

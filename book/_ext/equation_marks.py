@@ -22,6 +22,7 @@ say of what: with -W each of these stops the build.
 import hashlib
 import re
 from collections import Counter
+from functools import cache
 from pathlib import Path
 from typing import Any, cast
 
@@ -43,8 +44,6 @@ from rope_lab.claims.verification import outcome_words
 
 log = logging.getLogger(__name__)
 KINDS = ("claim", "step", "defines")
-COMPARED = yaml.safe_load(Path(__file__).parents[1].joinpath("compared.yml").read_text(encoding="utf-8"))
-"""Page -> when its formulas were read against their claims, and the print of each."""
 SPACE = re.compile(r"\s+|\\[,;:! ]|\\q?quad\b")  # in TeX: it says nothing
 
 
@@ -106,6 +105,13 @@ def collect(app: Sphinx, doctree: nodes.document) -> None:
             mark["ids"].append(place)
 
 
+@cache
+def comparisons(root: str) -> dict[str, dict[str, Any]]:
+    """The day on which the formulas of each page were read against their claims, and the print of each."""
+    listed = Path(root, "book", "compared.yml")
+    return yaml.safe_load(listed.read_text(encoding="utf-8")) if listed.exists() else {}
+
+
 def print_of(tex: str, marks: list[tuple[str, str]]) -> str:
     """Eight digits for a formula, its marks and what their claims state."""
     ledger = load()
@@ -120,7 +126,7 @@ def proved(env: BuildEnvironment, page: str) -> set[str]:
 
 def compared(env: BuildEnvironment, page: str) -> dict[str, str]:
     """The day on which each claim under a formula of a page was compared with it."""
-    read = COMPARED.get(page.removeprefix("book/"), {}).get("read")
+    read = comparisons(env.srcdir).get(page.removeprefix("book/"), {}).get("read")
     marks = [mark for _, marks, _ in env.metadata[page].get("equations", ()) for mark in marks]
     return {name: f"{read:%d %B %Y}".lstrip("0") for kind, name in marks if kind == "claim"} if read else {}
 
@@ -145,7 +151,7 @@ def report(app: Sphinx, env: BuildEnvironment) -> None:
     equations = [(page, *equation) for page, notes in env.metadata.items() for equation in notes.get("equations", ())]
     under = {(page, kind, name) for page, _, marks, _ in equations for kind, name in marks}
     for page, line, marks, tex in equations:
-        known = COMPARED.get(page.removeprefix("book/"))
+        known = comparisons(env.srcdir).get(page.removeprefix("book/"))
         if known and (now := print_of(tex, marks)) not in known["formulas"].split():
             log.warning(
                 "this formula, its marks or what they state changed: compare them, then put %s into book/compared.yml",

@@ -43,7 +43,7 @@ def inputs_of(page: Path, root: Path) -> set[Path]:
     if "rope_lab" in modules:
         return set(files(root, ["rope_lab"]))  # it may use any part of the package
     cards = any("benchmarks/cards" in cell for cell in code)
-    return module_inputs(modules, root) | set(files(root, ["benchmarks/cards"]) if cards else ())
+    return module_inputs(modules, root) | set(files(root, ["benchmarks", "rope_lab/nn"]) if cards else ())
 
 
 def cells(page: Path) -> list[str]:

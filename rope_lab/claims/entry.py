@@ -191,7 +191,7 @@ def malformed(entry: Claim) -> str:
 
 
 def inexact(entry: Claim) -> list[str]:
-    """What an exact check has that is not exact: floats, and the names of what computes with them or draws numbers.
+    """The parts of an exact check that are not exact: floats, and names of what computes with them or draws numbers.
 
     Its candidates and the functions of the same room that it calls are looked at too, and none of the package is.
     """

@@ -7,6 +7,7 @@ its rotations from here, and a sign that is broken in either of them breaks the 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 import numpy as np
 import sympy as sp
@@ -39,7 +40,7 @@ def rotation_matrix(position: sp.Expr | float, *, theta: Sequence[sp.Expr | floa
     )
 
 
-def tied(exact: sp.Matrix, floats: Callable[[Callable[..., float]], np.ndarray]) -> sp.Matrix:
+def tied(exact: sp.Matrix, floats: Callable[[Callable[..., float]], Any]) -> sp.Matrix:
     """``exact`` itself, after a look at what code in float64 gives where its symbols are numbers.
 
     Args:

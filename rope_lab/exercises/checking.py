@@ -1,41 +1,51 @@
 """Answers to a reader: `check` looks for an example where theirs and the solution differ, and shows the smallest.
 
 Hypothesis draws the examples, the same ones on every run, and keeps nothing on disk. Whatever the reader's function
-does, they get a `Reply`, never a traceback.
+does, they get a `Reply`, never a traceback; a `_Guard` stands around each call, ends one that runs too long, and undoes
+what it changed in the libraries.
 """
 
 from __future__ import annotations
 
+import builtins
 import copy
 import inspect
 import io
+import signal
+import sys
 import tempfile
 import warnings
 from collections import Counter
 from collections.abc import Callable
-from contextlib import redirect_stdout
+from contextlib import redirect_stderr, redirect_stdout, suppress
 from dataclasses import dataclass, replace
+from operator import is_
 from typing import Any
 
 import numpy as np
 
-from rope_lab.exercises.comparing import differs, kind, plain, show
+from rope_lab.exercises.comparing import differs, kind, plain, same, show
 from rope_lab.exercises.core import LETTERS, Question, Task, exercise
 from rope_lab.exercises.reply import Reply
 
 EXAMPLES = 100  # drawn per check: well under a second for anything a reader writes here
+SECONDS = 10.0  # for one call of the reader's function, where there are signals
 HINT_AFTER, SOLUTION_AFTER = 2, 3  # wrong tries
+WATCHED = {"builtins", "cmath", "copy", "itertools", "math", "numpy", "rope_lab", "scipy"}  # and what lies in them
 
 _TRIES: Counter[str] = Counter()  # wrong tries of this session, by exercise
 
 
 @dataclass(frozen=True)
 class _Attempt:
-    """What one call of a reader's function did."""
+    """What one call of a reader's function did, in words."""
 
-    value: Any
-    raised: str
-    printed: str
+    arguments: tuple
+    fault: str  # "" for a right result
+    shown: str = ""  # the result, or the error
+    printed: str = ""
+    ended: bool = False  # it ran too long
+    empty: bool = False  # it returned nothing
 
 
 def check(name: str, answer: Any) -> Reply:
@@ -56,8 +66,15 @@ def check(name: str, answer: Any) -> Reply:
     >>> check("ch01.one-logit", 0.5).ok
     True
     """
-    item = exercise(name)
-    reply = _answer_question(item, answer) if isinstance(item, Question) else _answer_task(item, answer)
+    item, guard = exercise(name), _Guard()
+    try:
+        reply = _answer_question(item, answer) if isinstance(item, Question) else _answer_task(item, answer, guard)
+    except KeyboardInterrupt:
+        return Reply(item.id, False, "You stopped the check: call it again for an answer.", judged=False)
+    except BaseException as error:  # their own class may raise anything wherever it is looked at
+        reply = Reply(item.id, False, f"What you handed over cannot be read: it raised {_described(error)}.")
+    finally:
+        guard.restore()
     if not reply.judged:
         return reply
     if reply.ok:
@@ -106,27 +123,25 @@ def _answer_question(item: Question, answer: Any) -> Reply:
     return Reply(item.id, ok, item.why if ok else f"Not yet. {feedback}".rstrip())
 
 
-def _answer_task(task: Task, fn: Any) -> Reply:
+def _answer_task(task: Task, fn: Any, guard: _Guard | None = None) -> Reply:
     if problem := _uncallable(task, fn):
         return Reply(task.id, False, problem)
-    failing, seen, flaky = _search(task, fn)
+    guard = guard or _Guard()
+    failing, seen, flaky = _search(task, fn, guard)
     if failing is None:
         return Reply(task.id, True, f"It holds on all {len(seen)} examples.")
-    attempt, target = _run(fn, failing), _run(task.solution, failing).value
-    says = _complaint(task, failing, attempt)
-    if flaky or not says:
-        says = "your function gives different results for one and the same input"
+    says = "your function gives different results for one and the same input" if flaky else failing.fault
     names = inspect.signature(task.solution).parameters
     return Reply(
         task.id,
         False,
         says[0].upper() + says[1:].rstrip(".") + ".",
-        call=_typed(task.name, dict(zip(names, failing, strict=True))),
-        yours=attempt.raised or show(attempt.value),
-        target=show(target),
-        printed=attempt.printed,
-        diagnosis=_diagnosis(task, fn, seen[:40]),
-        judged=bool(attempt.raised) or (attempt.value is not None and attempt.value is not ...),
+        call=_typed(task.name, dict(zip(names, failing.arguments, strict=True))),
+        yours=failing.shown,
+        target=show(task.solution(*copy.deepcopy(failing.arguments))),
+        printed=failing.printed,
+        diagnosis="" if failing.ended else _diagnosis(task, fn, seen[:40], guard),
+        judged=not failing.empty,
     )
 
 
@@ -155,34 +170,72 @@ def _uncallable(task: Task, fn: Any) -> str:
     return ""
 
 
-def _search(task: Task, fn: Callable, *, smallest: bool = True) -> tuple[tuple | None, list[tuple], bool]:
+def _search(
+    task: Task, fn: Callable, guard: _Guard | None = None, *, smallest: bool = True
+) -> tuple[_Attempt | None, list[tuple], bool]:
     """The smallest example where the function is wrong (or None), those seen, and whether it contradicted itself.
 
     Without ``smallest`` it is the first one that was met, which takes a fifth of the time.
     """
     from hypothesis import Phase, configuration, errors, find, settings  # here: importing the package stays light
 
+    guard = guard or _Guard()
     seen: list[tuple] = []
-    wrong: list[tuple] = []
+    wrong: list[_Attempt] = []
+    ended: list[_Attempt] = []
 
     def fails(arguments: tuple) -> bool:
+        if ended:  # each further example could take as long
+            return False
         seen.append(arguments)
-        if bad := bool(_complaint(task, arguments, _run(fn, arguments))):
-            wrong.append(arguments)
-        return bad
+        attempt = guard.call(fn, arguments, _fault(task, arguments))
+        (ended if attempt.ended else wrong if attempt.fault else []).append(attempt)
+        return bool(attempt.fault) and not attempt.ended
 
     phases = (Phase.generate, Phase.shrink) if smallest else (Phase.generate,)
     quick = settings(max_examples=EXAMPLES, derandomize=True, database=None, deadline=None, phases=phases)
+    flaky = False
     try:
         with tempfile.TemporaryDirectory() as folder:  # what Hypothesis notes about loaded modules is thrown away
             configuration.set_hypothesis_home_dir(folder)
-            return find(task.examples, fails, settings=quick), seen, False
+            find(task.examples, fails, settings=quick)
     except errors.NoSuchExample:
-        return None, seen, False
+        pass
     except errors.Flaky:
-        return wrong[-1], seen, True
+        flaky = not ended
     finally:
         configuration.set_hypothesis_home_dir(None)
+    return next(iter(ended or wrong[-1:]), None), seen, flaky
+
+
+def _fault(task: Task, arguments: tuple) -> Callable[[Any], str]:
+    """A function that says what is wrong with a result, or "". The solution runs now, before the reader's function."""
+    target = task.solution(*copy.deepcopy(arguments))
+
+    def fault(value: Any) -> str:
+        if task.judge is None:
+            return differs(value, target, task.tolerance)
+        return differs(value, target, None) or task.judge(value, *copy.deepcopy(arguments))
+
+    return fault
+
+
+def _diagnosis(task: Task, fn: Callable, seen: list[tuple], guard: _Guard) -> str:
+    """The known mistake that gives the reader's own numbers on every example seen, if there is one."""
+    for sentence, mistake in task.mistakes.items():
+        for arguments in seen:
+            try:
+                target = mistake(*copy.deepcopy(arguments))
+            except Exception:  # a mistake may fail where the reader's function does not
+                break
+            if guard.call(fn, arguments, lambda value: differs(value, target, task.tolerance)).fault:  # noqa: B023
+                break
+        else:
+            return f"It looks as if {sentence}."
+    return ""
+
+
+# --- around a call ---
 
 
 class _Kept(io.StringIO):
@@ -192,39 +245,106 @@ class _Kept(io.StringIO):
         pass
 
 
-def _text(error: BaseException) -> str:
+def _described(error: BaseException) -> str:
     try:
-        return str(error)
-    except Exception:  # their own __str__ may be what fails
-        return "an error that cannot be shown"
+        return f"{type(error).__name__}: {error}".removesuffix(": ")
+    except BaseException:  # their own __str__ may be what fails
+        return f"{type(error).__name__}: an error that cannot be shown"
 
 
-def _run(fn: Callable, arguments: tuple) -> _Attempt:
-    """Call on a copy of the arguments, so that a function that writes into them harms no one."""
-    printed = _Kept()
-    try:
-        with redirect_stdout(printed), warnings.catch_warnings():
+class _Guard:
+    """Calls a reader's function, ends it after a while, and keeps the libraries as they were when it was made."""
+
+    def __init__(self) -> None:
+        self.modules = {name: sys.modules[name] for name in list(sys.modules) if name.split(".")[0] in WATCHED}
+        ours = [vars(module).values() for name, module in self.modules.items() if name.startswith("rope_lab")]
+        classes = {c for values in ours for c in values if isinstance(c, type) and "rope_lab" in str(c.__module__)}
+        holders: list[Any] = [*self.modules.values(), *classes]
+        self.before = [(holder, dict(vars(holder))) for holder in holders]
+        self.builtins = (vars(builtins), dict(vars(builtins)))
+        self.running, self.ended = False, 0
+
+    def restore(self) -> None:
+        """Undo what was put into the watched modules and our classes, or taken out of them."""
+        now, before = self.builtins
+        now.update(before)  # first, and without a builtin: the lines below need them
+        sys.modules.update(self.modules)
+        for holder, before in self.before:
+            now = vars(holder)
+            if len(now) == len(before) and all(map(is_, now.values(), before.values())):
+                continue
+            for name in {*now, *before}:
+                if name in before and now.get(name, self) is not before[name]:
+                    setattr(holder, name, before[name])
+                elif name not in before and f"{holder.__name__}.{name}" not in sys.modules:
+                    with suppress(AttributeError, TypeError):  # what Python itself keeps in a class stays
+                        delattr(holder, name)
+
+    def call(self, fn: Callable, arguments: tuple, fault_of: Callable[[Any], str]) -> _Attempt:
+        """Call on a copy of the arguments, and look at the result while the libraries are as they were.
+
+        Raises:
+            KeyboardInterrupt: If Ctrl-C came meanwhile, even if the function caught it.
+        """
+        printed, given, restore = _Kept(), copy.deepcopy(arguments), self.restore
+        fault, shown, empty, doing = "", "", False, "your function raised"
+        limit, before = sys.getrecursionlimit(), (redirect_stderr(sys.stderr), np.errstate(), np.printoptions())
+        with redirect_stdout(printed), warnings.catch_warnings(), before[0], before[1], before[2]:
             warnings.simplefilter("ignore")
-            value = fn(*copy.deepcopy(arguments))
-    except (Exception, SystemExit) as error:  # whatever the reader's function does is an answer, and is shown
-        return _Attempt(None, f"{type(error).__name__}: {_text(error)}", printed.getvalue())
-    return _Attempt(value, "", printed.getvalue())
+            try:
+                self._set_alarm()
+                value = fn(*given)
+                restore()
+                doing = "what your function returned cannot be read: it raised"
+                fault, shown, empty = fault_of(value), show(value), value is None or value is ...
+                if not fault and not same(given, arguments):
+                    fault = "the result is right, but your function changes what it was given: work on a copy"
+                self.running = False
+            except BaseException as error:  # whatever the reader's function does is an answer, and is shown
+                self.running = False
+                restore()
+                if isinstance(error, KeyboardInterrupt):
+                    self.ended = self.ended or signal.SIGINT
+                shown = _described(error)
+                fault = f"{doing} {shown}"
+            finally:
+                self.running = False
+                self._take_alarm_back()
+                sys.setrecursionlimit(limit)
+                restore()
+        if self.ended == signal.SIGINT:
+            raise KeyboardInterrupt
+        if self.ended:
+            shown = f"no result after {SECONDS:g} seconds"
+            fault = f"your function was stopped after {SECONDS:g} seconds: look for a loop that does not end"
+        return _Attempt(arguments, fault, shown, printed.getvalue(), bool(self.ended), empty)
 
+    def _set_alarm(self) -> None:
+        """Let the clock and Ctrl-C end the call; without signals (a browser, Windows, a thread) nothing does."""
+        self.running, self.ended, self.handlers, self.tracer = True, 0, {}, sys.gettrace()
+        with suppress(AttributeError, ValueError):
+            for number in (signal.SIGALRM, signal.SIGINT):
+                self.handlers[number] = signal.signal(number, self._stop)
+            self.timer = signal.setitimer(signal.ITIMER_REAL, SECONDS, 0.01)
 
-def _complaint(task: Task, arguments: tuple, attempt: _Attempt) -> str:
-    """The fault of this result, or ""."""
-    if attempt.raised:
-        return f"your function raised {attempt.raised}"
-    target = task.solution(*copy.deepcopy(arguments))
-    if task.judge is None:
-        return differs(attempt.value, target, task.tolerance)
-    return differs(attempt.value, target, None) or task.judge(attempt.value, *copy.deepcopy(arguments))
+    def _take_alarm_back(self) -> None:
+        sys.settrace(self.tracer)
+        if self.handlers:
+            signal.setitimer(signal.ITIMER_REAL, *self.timer)
+        for number, handler in self.handlers.items():
+            signal.signal(number, handler or signal.SIG_DFL)
 
+    def _stop(self, number: int, frame: Any) -> None:
+        """Raise in the reader's code. It may catch that, so every further line of theirs will raise as well."""
+        if self.ended != signal.SIGINT and (self.running or number == signal.SIGINT):
+            self.ended = number
+        if self.running and "hypothesis" not in frame.f_code.co_filename:  # its hooks lose errors
+            sys.settrace(self._again)
+            while frame is not None and frame.f_code.co_filename != __file__:
+                frame.f_trace, frame = self._again, frame.f_back
+            raise KeyboardInterrupt
 
-def _diagnosis(task: Task, fn: Callable, seen: list[tuple]) -> str:
-    """The known mistake that gives the reader's own numbers on every example seen, if there is one."""
-    for sentence, mistake in task.mistakes.items():
-        pairs = [(_run(fn, arguments), _run(mistake, arguments)) for arguments in seen]
-        if all(not a.raised and not b.raised and not differs(a.value, b.value, task.tolerance) for a, b in pairs):
-            return f"It looks as if {sentence}."
-    return ""
+    def _again(self, _: Any, event: str, __: Any) -> Callable:
+        if event == "line" and self.running:
+            signal.raise_signal(self.ended)
+        return self._again

@@ -9,8 +9,13 @@ import numpy as np
 
 def kind(value: Any) -> str:
     """A value in words: ``an array of shape (2, 2)``, ``'eh' of type str``."""
-    if isinstance(value, np.ndarray) or hasattr(value, "detach"):
-        return f"an array of shape {tuple(value.shape)}" if len(value.shape) else f"one number, {value}"
+    try:
+        if isinstance(value, np.ndarray) or hasattr(value, "detach"):
+            return f"an array of shape {tuple(value.shape)}" if len(value.shape) else f"one number, {value}"
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # a class of theirs that has `detach` and no shape
+        return f"an object of type {type(value).__name__}"
     return "nothing (None)" if value is None else f"{show(value):.60} of type {type(value).__name__}"
 
 
@@ -22,7 +27,9 @@ def show(value: Any) -> str:
             if isinstance(value, tuple) and len(value) > 1 and (len(text) > 72 or "\n" in text):
                 parts = [repr(part).replace("\n", "\n ") for part in value]
                 text = "(" + ",\n ".join(parts) + ")"
-    except Exception:  # their own __repr__ may be what fails
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # their own __repr__ may be what fails
         return f"an object of type {type(value).__name__}"
     return text if len(text) <= 1000 else f"{text[:1000]} ..."
 
@@ -33,6 +40,17 @@ def plain(value: Any) -> Any:
         return value
     value = value.detach().cpu()
     return value.float() if str(value.dtype) == "torch.bfloat16" else value
+
+
+def same(one: Any, other: Any) -> bool:
+    """Whether two arguments hold the same: arrays, numbers, and lists, tuples or dictionaries of them."""
+    if isinstance(other, np.ndarray):
+        return isinstance(one, np.ndarray) and np.array_equal(one, other)
+    if isinstance(other, dict):
+        return same([*one.items()], [*other.items()])
+    if isinstance(other, (list, tuple)):
+        return len(one) == len(other) and all(map(same, one, other))
+    return bool(one == other)
 
 
 def differs(yours: Any, target: Any, tolerance: float | None) -> str:
@@ -55,7 +73,9 @@ def differs(yours: Any, target: Any, tolerance: float | None) -> str:
     wanted = ("True or False" if t.dtype.kind == "b" else "a number") if t.ndim == 0 else "an array of numbers"
     try:
         y = np.asarray(plain(yours))
-    except Exception:  # ragged lists, odd objects: anything a reader may return
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # ragged lists, odd objects: anything a reader may return
         return f"expected {wanted}, got {kind(yours)}"
     if y.dtype.kind not in ("b" if t.dtype.kind == "b" else "iufc"):
         return f"expected {wanted}, got {kind(yours)}"

@@ -17,16 +17,16 @@ class Turn:
     head_dim: int
     base: float
     layout: Layout
-    direction: int  # +1 counter-clockwise, -1 clockwise
+    direction: int | tuple[int, ...]  # +1 counter-clockwise, -1 clockwise, or a factor for each plane
     rotary_dim: int = 0  # the first so many coordinates turn; 0: all of them
 
     def __call__(self, x, n):
         x, width = np.array(x, dtype=float), self.rotary_dim or self.head_dim
-        theta = rotation.frequencies(width, base=self.base)
-        x[..., :width] = rotation.rotate(x[..., :width], self.direction * n, theta=theta, layout=self.layout)
+        theta = rotation.frequencies(width, base=self.base) * self.direction
+        x[..., :width] = rotation.rotate(x[..., :width], n, theta=theta, layout=self.layout)
         return x
 
     def __repr__(self) -> str:
-        way = "counter-clockwise" if self.direction > 0 else "clockwise"
+        way = {1: "counter-clockwise", -1: "clockwise"}.get(self.direction, f"{self.direction} times")  # type: ignore
         part = f", rotary_dim={self.rotary_dim}" if self.rotary_dim else ""
         return f"(x, n) -> x turned {way}, head_dim={self.head_dim}, base={self.base:g}, {self.layout}{part}"

@@ -114,7 +114,8 @@ def card_table(found: Sequence[Card], *, caption: str) -> Table:
         caption: What the table shows, in words.
 
     Returns:
-        A `Table`, with a first column for the setting if a card has one; losses in nats per token.
+        A `Table`, with a first column for the setting if a card has one; losses in nats per token. Of a commit it has
+        8 letters, and the word "changed" where the card has a ``+`` behind it: the code that ran was another.
 
     Raises:
         ValueError: If the caption is empty.
@@ -134,7 +135,7 @@ def card_table(found: Sequence[Card], *, caption: str) -> Table:
                 f"{final['sd']:.3f}",
                 f"{card.parameters['total']:,}",
                 f"{volatile['tokens_per_s']:,.0f}",
-                f"`{volatile['commit'][:8]}`",
+                f"`{volatile['commit'][:8] or 'none'}`" + ", changed" * volatile["commit"].endswith("+"),
                 volatile["date"][:10],
                 volatile["device"],
             ]

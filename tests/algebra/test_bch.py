@@ -32,7 +32,7 @@ def exact_exponential(N):
 
 @given(st.integers(0, 2**32 - 1), st.integers(0, 2**32 - 1))
 def test_exact_for_nilpotent_matrices(one, other):
-    """In seven dimensions every product of seven strictly upper triangular matrices is zero: order 6 is everything."""
+    """In five dimensions every product of five strictly upper triangular matrices is zero: order 4 is everything."""
     A, B = nilpotent(one, 5), nilpotent(other, 5)
     Z = exponent(A.astype(float), B.astype(float), order=4)
     rational = sp.Matrix(5, 5, lambda i, j: sp.nsimplify(Fraction(Z[i, j]).limit_denominator(1000)))

@@ -93,7 +93,9 @@ def test_every_family_s_own_file_in_three_forms(family):
 def test_every_family_s_changed_files(family):
     """A file with one thing changed, as files of readers are: as its class reads it, or refused."""
     pytest.importorskip("transformers")
-    assert not hf_families.class_of(family) or not hf_families.changed(family)
+    if not hf_families.class_of(family):
+        pytest.skip(f"the installed transformers has no {family}")
+    assert hf_families.changed(family) == []
 
 
 @pytest.mark.deep

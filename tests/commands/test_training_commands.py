@@ -377,6 +377,34 @@ def test_a_tree_without_git_reads_its_commit_from_a_file(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize(
+    ("says", "expected"),
+    [
+        ({"url": "https://x.org", "vcs_info": {"vcs": "git", "commit_id": "a" * 40}}, "a" * 40),
+        ({"url": "https://x.org", "vcs_info": {"vcs": "hg", "commit_id": "12"}}, ""),
+        ({"url": "file:///home/x", "dir_info": {"editable": True}}, ""),
+        ({"url": "file:///home/x", "dir_info": {}}, ""),
+        ([], ""),
+        (None, ""),
+    ],
+)
+def test_an_installed_package_names_the_commit_that_pip_took_it_from(tmp_path, monkeypatch, says, expected):
+    place = tmp_path / "rope_lab" / "training" / "run" / "environment.py"
+    own = tmp_path / "rope_lab-0.1.0.dist-info"
+    own.mkdir()
+    (own / "METADATA").write_text("Metadata-Version: 2.1\nName: rope-lab\nVersion: 0.1.0\n")
+    if says is not None:
+        (own / "direct_url.json").write_text(json.dumps(says))
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
+    monkeypatch.setattr(environment, "__file__", str(place))
+    place.parent.mkdir(parents=True)
+    place.touch()
+    assert environment.commit() == expected
+    monkeypatch.setattr(environment, "__file__", str(tmp_path / "other" / "rope_lab" / "training" / "run" / "x.py"))
+    assert environment.commit() == ""  # the control: what runs is another copy
+
+
+@pytest.mark.parametrize(
     ("changed", "sign"),
     [
         ("nn/rotary.py", "+"),

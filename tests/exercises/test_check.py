@@ -2,8 +2,14 @@
 
 # ruff: noqa: ARG001, ARG005  (wrong functions ignore their arguments)
 
+import builtins
+import math
+import signal
 import subprocess
 import sys
+import threading
+import time
+from contextlib import suppress
 from dataclasses import replace
 from itertools import count
 
@@ -15,7 +21,7 @@ from hypothesis import strategies as st
 
 from rope_lab.algebra.rotation import rotation_2d
 from rope_lab.exercises import Task, check, checking, core, exercise, solution
-from rope_lab.exercises.comparing import differs
+from rope_lab.exercises.comparing import differs, show
 
 ROTATE = "ch01.rotate"
 
@@ -72,6 +78,23 @@ def _writes(x, m, theta):
     return x
 
 
+def _writes_what_is_right(x, m, theta):
+    x[:] = right(x, m, theta)
+    return x
+
+
+class Hostile:
+    def __getattribute__(self, name):
+        raise GeneratorExit(name)
+
+
+def _throws(error):
+    def throw(x, m, theta):
+        raise error
+
+    return throw
+
+
 @pytest.mark.parametrize(
     ("fn", "says"),
     [
@@ -79,6 +102,12 @@ def _writes(x, m, theta):
         (_raises, "Your function raised KeyError: 'odd'."),
         (lambda x, m, theta: exit(), "Your function raised SystemExit"),
         (_writes, "The numbers differ."),
+        (_writes_what_is_right, "The result is right, but your function changes what it was given: work on a copy."),
+        (_throws(BaseException("no")), "Your function raised BaseException: no."),
+        (_throws(GeneratorExit()), "Your function raised GeneratorExit."),
+        (lambda x, m, theta: type("Exits", (), {"__array__": sys.exit})(), "Expected an array of numbers, got "),
+        (lambda x, m, theta: type("Odd", (), {"detach": 1})(), "Expected an array of numbers, got an object"),
+        (lambda x, m, theta: Hostile(), "Expected an array of numbers, got an object of type Hostile."),
         (lambda x, m, theta: x[0], "Expected an array of shape (2,), got "),
         (lambda x, m, theta: x[:, None], "Expected an array of shape (2,), got an array of shape (2, 1)."),
         (lambda x, m, theta: x * np.nan, "The result holds NaN, which is not a number."),
@@ -104,6 +133,100 @@ def test_wrong_functions_get_words(fn, says):
     assert not reply.ok
     assert reply.says.startswith(says)
     assert reply.judged
+
+
+@pytest.mark.parametrize("name", [ROTATE, "ch01.between", "ch01.one-logit"])
+def test_an_answer_that_cannot_be_read_gets_words(name):
+    assert not check(name, Hostile()).ok
+
+
+# --- around a call ---
+
+
+def _sometimes_for_ever(x, m, theta):
+    while m > 3:
+        pass
+    return right(x, m, theta)
+
+
+def _catches_all(x, m, theta):
+    while True:
+        with suppress(BaseException):
+            time.sleep(0.01)
+
+
+def _catches(what):
+    def fn(x, m, theta):
+        with suppress(BaseException):
+            what()
+        return right(x, m, theta)
+
+    return fn
+
+
+STOPPED = "Your function was stopped after 0.2 seconds: look for a loop that does not end."
+INTERRUPTED = "You stopped the check: call it again for an answer."
+
+
+@pytest.mark.skipif(not hasattr(signal, "setitimer"), reason="nothing ends a loop there")
+@pytest.mark.parametrize(
+    ("fn", "says"),
+    [
+        (_sometimes_for_ever, STOPPED),
+        (_catches_all, STOPPED),
+        (_catches(lambda: time.sleep(9)), STOPPED),
+        (lambda x, m, theta: type("Endless", (), {"__array__": lambda *a, **k: _catches_all(0, 0, 0)})(), STOPPED),
+        (lambda x, m, theta: signal.raise_signal(signal.SIGINT), INTERRUPTED),
+        (_catches(lambda: signal.raise_signal(signal.SIGINT)), INTERRUPTED),
+        (_throws(KeyboardInterrupt()), INTERRUPTED),
+    ],
+)
+def test_the_clock_and_ctrl_c_end_a_call(fn, says, monkeypatch):
+    monkeypatch.setattr(checking, "SECONDS", 0.2)
+    before = signal.getsignal(signal.SIGALRM), signal.getsignal(signal.SIGINT), sys.gettrace()
+    reply = check(ROTATE, fn)
+    assert (reply.says, reply.judged, reply.ok) == (says, says == STOPPED, False)
+    assert (signal.getsignal(signal.SIGALRM), signal.getsignal(signal.SIGINT), sys.gettrace()) == before
+    assert signal.getitimer(signal.ITIMER_REAL)[0] == 0
+
+
+def test_there_may_be_no_signals(monkeypatch):
+    replies = []
+    thread = threading.Thread(target=lambda: replies.append(check(ROTATE, right)))
+    thread.start()
+    thread.join()
+    monkeypatch.delattr(signal, "SIGALRM", raising=False)
+    assert [reply.ok for reply in [*replies, check(ROTATE, right), check(ROTATE, clockwise)]] == [True, True, False]
+
+
+def _patches_libraries(x, m, theta):
+    np.cos = math.cos = lambda angle: 1.0
+    np.sin = math.sin = lambda angle: 0.0
+    core.np = checking.np = None
+    checking.differs = lambda *args: ""
+    checking._Guard.restore = lambda self: None
+    core.Task.new = 1
+    del math.tau
+    sys.modules["numpy"] = sys.stderr = None
+    builtins.len = builtins.sum = print
+    sys.setrecursionlimit(900)
+    np.seterr(all="raise")
+    return x
+
+
+def test_what_a_function_patches_is_put_back():
+    def state():
+        ours = (checking.np, checking.differs, checking._Guard.restore, hasattr(core, "np"), hasattr(core.Task, "new"))
+        libraries = (np.cos, np.sin, math.cos, math.tau, len, sum, sys.modules["numpy"], sys.stderr)
+        return ours, libraries, sys.getrecursionlimit(), np.geterr()
+
+    before = state()
+    assert check(ROTATE, _patches_libraries).says == "The numbers differ."
+    assert state() == before
+
+
+def test_a_long_tuple_stands_below_itself():
+    assert show((np.zeros((2, 2)), 1)) == "(array([[0., 0.],\n        [0., 0.]]),\n 1)"
 
 
 def test_the_example_is_the_smallest_and_stands_beside_the_target():

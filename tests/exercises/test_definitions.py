@@ -1,20 +1,28 @@
 """Every definition is proven by running it; a malformed one is refused, and says why."""
 
+import ast
+import inspect
 import math
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import accumulate
 from pathlib import Path
 
 import pytest
+from cosmic_ray.ast import ast_nodes, get_ast
+from cosmic_ray.mutating import mutate_code
+from cosmic_ray.plugins import get_operator
 from hypothesis import strategies as st
 
-from rope_lab.exercises import Question, Task, core, exercise, load
+from rope_lab.exercises import Question, Task, checking, core, exercise, load
 from rope_lab.exercises.checking import _answer_task, _search
 from rope_lab.exercises.core import LETTERS
+from tests.mutation import run
 
 BOOK = Path(__file__).resolve().parents[2] / "book"
 ALL = load()
+TASKS = {name: item for name, item in ALL.items() if isinstance(item, Task)}
 
 
 def prove(item: Question | Task) -> str:
@@ -39,7 +47,7 @@ def test_every_definition_is_proven(name):
     assert prove(ALL[name]) == ""
 
 
-@pytest.mark.parametrize("name", [name for name, item in ALL.items() if isinstance(item, Task)])
+@pytest.mark.parametrize("name", TASKS)
 def test_solutions_fit_a_page(name):
     source = ALL[name].source
     assert max(map(len, source.splitlines())) <= 76
@@ -64,6 +72,99 @@ def test_what_is_defined_stands_on_the_page(prefix):
     shown = re.findall(r"^[`:]{3,}\{(quiz|task)\} (\S+)", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
     defined = [(("task" if isinstance(i, Task) else "quiz"), n) for n, i in ALL.items() if n.startswith(prefix)]
     assert shown == defined
+
+
+# --- wrong answers: mutants of each solution, and some that readers may give ---
+
+SILLY = {"LShift", "RShift", "BitOr", "BitAnd", "BitXor", "Mod", "Pow", "FloorDiv"}  # nobody writes these by mistake
+
+
+def _made(task: Task, code: str):
+    names = dict(inspect.unwrap(task.solution).__globals__)  # the tests wrap it
+    exec(code, names)
+    return names[task.name]
+
+
+def _ways(node: ast.AST) -> Iterator[ast.AST]:
+    """What is left of a node after a term, a keyword, an index or a transpose was lost, or two arguments exchanged."""
+    match node:
+        case ast.BinOp():
+            yield from (node.left, node.right)
+        case ast.Attribute(value=value, attr="T" | "real") | ast.Subscript(value=value):
+            yield value
+        case ast.Call(func=func, args=args, keywords=keywords):
+            if len(args) > 1:
+                yield ast.Call(func, [args[1], args[0], *args[2:]], keywords)
+            yield from (ast.Call(func, args, [k for k in keywords if k is not one]) for one in keywords)
+
+
+def _changed(code: str) -> Iterator[str]:
+    nodes = list(ast_nodes(get_ast(code)))
+    for name in [name for names in run._kinds().values() for name in names]:
+        old, new = [*name.split("_"), "", ""][1:3]
+        if new not in SILLY or old in SILLY:
+            for i in range(sum(len(list(get_operator(name)().mutation_positions(node))) for node in nodes)):
+                yield mutate_code(code, get_operator(name)(), i)
+    begins = [0, *accumulate(len(line) for line in code.splitlines(keepends=True))]
+    for node in ast.walk(ast.parse(code)):
+        for new in _ways(node):
+            first, last = begins[node.lineno - 1] + node.col_offset, begins[node.end_lineno - 1] + node.end_col_offset
+            yield f"{code[:first]}({ast.unparse(new)}){code[last:]}"
+
+
+def mutants(task: Task) -> dict:
+    """The solution with one thing changed, by the line before and after."""
+    before, found = ast.unparse(ast.parse(task.source)), {}
+    for code in _changed(task.source):
+        after = ast.unparse(ast.parse(code))
+        if after != before:
+            lines = zip(before.splitlines(), [*after.splitlines(), ""], strict=False)
+            old, new = next((a.strip(), b.strip()) for a, b in lines if a != b)
+            found[f"`{old}` -> `{new}`"] = _made(task, after)
+    return found
+
+
+@pytest.mark.deep(keep=3)
+@pytest.mark.parametrize("name", TASKS)
+def test_a_changed_solution_is_refused(name, monkeypatch):
+    """All but those that survivors.md lists, because they change no answer."""
+    monkeypatch.setattr(checking, "SECONDS", 1.0)
+    equivalent = run.LISTED.read_text(encoding="utf-8")
+    lives = [what for what, fn in mutants(TASKS[name]).items() if _search(TASKS[name], fn, smallest=False)[0] is None]
+    assert [what for what in lives if f"- {name}: {what}" not in equivalent] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "right"),
+    [
+        ("ch20.move-down", r"np.asarray\(theta\)", "np.array([1, 0.1, 0.01])", False),
+        ("ch21.plane-turns", "place, row", "place[:2], row[:2]", False),
+        ("ch21.plane-turns", r"\[.*\]", "np.array(table) @ place", True),
+        ("ch02.rotate-partial", r"np.array\(.*\)", "x", False),
+        ("ch02.unfinished", "2 [*] np.pi", "6.28", False),
+        ("ch02.unfinished", "2 [*] np.pi", "6.28318", False),
+        ("ch02.unfinished", "2 [*] np.pi", "6.28318530718", True),
+        ("ch05.power", "60", "25", False),
+        ("ch05.power", "60", "40", True),
+        ("ch08.fate", "1, 2, 5", "1,", False),
+        ("ch08.fate", "1, 2, 5", "5,", False),
+        ("ch08.fate", "1, 2, 5", "2, 3, 4", True),
+        *[
+            ("ch08.fate", r"(moved_\w+), (\w+)\)", rf"\1{of}, \2{of})", False)
+            for of in ("[0]", "[1]", "[2]", "[3]", ".sum(0)")
+        ],
+        ("ch16.still-decided", ">", ">=", False),
+        ("ch16.still-decided", r"level / \(len\(p\) - k\)", "1 - (1 - level) ** (1 / (len(p) - k))", False),
+        ("ch16.still-decided", r"value > level / (.*):", r"value * \1 > level:", True),
+        ("ch17.signed-frequencies", r"arctan2\(.*\]\)\)", "arctan(y[b] / y[a]))", False),
+        ("ch17.signed-frequencies", r"arctan2\(.*\]\)\)", "arcsin(y[b]))", False),
+        ("ch17.signed-frequencies", r"arctan2\(.*\]\)\)", "sign(y[b]) * np.arccos(y[a]))", True),
+    ],
+)
+def test_other_ways_to_write_it(name, old, new, right):
+    code, count = re.subn(old, new, TASKS[name].source)
+    assert count
+    assert (_search(TASKS[name], _made(TASKS[name], code), smallest=False)[0] is None) == right
 
 
 # --- controls: what must be refused ---

@@ -12,7 +12,6 @@ not name must die.
 import argparse
 import ast
 import functools
-import gc
 import os
 import signal
 import sys
@@ -32,6 +31,7 @@ BAR = 0.9  # of those that change anything
 KINDS = ("exact", "cases", "numeric")
 ABOUT = tuple(str(PACKAGE / name) for name in ("algebra", "nn", "audit", "training"))
 REFUSALS = ("arguments", "tensor_arguments")  # modules that say no to a caller: the claims are not about these
+CACHED = functools._lru_cache_wrapper
 LIMIT = 120  # seconds; a mutant that runs longer is dead
 
 
@@ -48,8 +48,7 @@ def lines_of(entry: Claim) -> dict[Path, set[int]]:
         ours = frame.f_code.co_filename.startswith(ABOUT) and frame.f_code.co_name != "<module>"
         return within if ours else None
 
-    for cached in _caches():
-        cached.cache_clear()
+    _forget()
     sys.settrace(enter)
     try:
         assert not run(entry).failed, entry.id
@@ -109,13 +108,12 @@ def put(mutant: Mutant) -> int:
     changed = mutate_code(path.read_text(encoding="utf-8"), get_operator(mutant.operator)(), mutant.occurrence)
     new = {code.co_qualname: code for code in _codes(compile(changed, str(path), "exec"))}
     done = 0
-    for function in [found for found in gc.get_objects() if isinstance(found, FunctionType)]:
+    for function in _functions():
         old, other = function.__code__, new.get(function.__code__.co_qualname)
         if other and old.co_filename == str(path) and other != old and other.co_freevars == old.co_freevars:
             function.__code__ = other
             done += 1
-    for cached in _caches():
-        cached.cache_clear()
+    _forget()
     return done
 
 
@@ -126,9 +124,30 @@ def _codes(code: CodeType):
             yield from _codes(inner)
 
 
-def _caches() -> list:
-    wrappers = [found for found in gc.get_objects() if isinstance(found, functools._lru_cache_wrapper)]
-    return [found for found in wrappers if (found.__module__ or "").startswith("rope_lab")]
+def _members() -> list:
+    """What the modules of the package hold, and what their classes hold."""
+    ours = [module for name, module in sys.modules.items() if name.startswith("rope_lab")]
+    held = [one for module in ours for one in vars(module).values()]
+    classes = {one for one in held if type(one) is type and one.__module__.startswith("rope_lab")}
+    return held + [one for kind in classes for one in vars(kind).values()]
+
+
+def _functions() -> set[FunctionType]:
+    """The functions under all of these: what a property, a class method or a decorator holds, too."""
+    inner = ("__wrapped__", "__func__", "fget", "func")
+    found, held = set(), _members()
+    for one in held:  # it grows as it is read
+        if isinstance(one, FunctionType):
+            found.add(one)
+        if isinstance(one, FunctionType | property | classmethod | staticmethod | functools.cached_property | CACHED):
+            held += [under for name in inner if (under := getattr(one, name, None)) is not None]
+    return found
+
+
+def _forget() -> None:
+    for one in _members():
+        if isinstance(one, CACHED):
+            one.cache_clear()
 
 
 def outcome(mutant: Mutant, entry: Claim, others: list[Claim]) -> str:

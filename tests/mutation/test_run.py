@@ -1,8 +1,11 @@
 """The mutation run itself: what it changes, what it leaves alone, that its sample is stable, and when it fails."""
 
+from dataclasses import replace
+
 import pytest
 
-from tests.mutation import run
+from rope_lab.claims import load
+from tests.mutation import claims, run
 
 CODE = """def shorter(x: int = 3, *, by: int | None = None) -> int | None:
     if x < 2:
@@ -96,3 +99,13 @@ def test_the_tests_with_another_name_exist():
         assert (run.PACKAGE / f"{module}.py").exists(), module
         missing = [file for file in run.own_tests(run.ROOT, f"rope_lab/{module}.py") if not (run.ROOT / file).exists()]
         assert not missing, module
+
+
+@pytest.mark.deep
+def test_a_claim_notices_a_fault_in_the_lines_that_it_runs_and_a_check_of_nothing_does_not():
+    entry = load()["book.rotation-addition"]
+    (mutant,) = claims.drawn(entry, 1)
+    assert claims.outcome(mutant, entry, []) == "claim"
+    blind = replace(entry, check=lambda turned: turned is entry.holds, witness_numbers=(), computed=None)
+    assert claims.outcome(mutant, blind, []) == "lives"
+    assert claims.outcome(mutant, blind, [entry]) == "neighbour"

@@ -9,7 +9,7 @@ import pytest
 from ipywidgets.embed import embed_data
 
 from rope_lab.show import style
-from tests.site.pages import CHAPTER, IN_BOTH, ROOT, Server, Site, page_names, visiting
+from tests.site.pages import CHAPTER, IN_BOTH, ROOT, Server, Site, has, page_names, visiting
 
 LOADER = ROOT / "book" / "_static" / "rope-widgets.js"
 
@@ -30,6 +30,18 @@ def visits(*, every=1):
             for turn, way in enumerate(("http", "file")):
                 now = place % step == 0 and turn == place // step % 2
                 yield together(name, way, *([] if now or name in IN_BOTH else [pytest.mark.deep]))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(config, items):
+    """Leave out the visits in which a test marked ``where`` has nothing to ask.
+
+    A shorter list of pages would not do: pytest keeps a page open for the tests that have it at one place of the list.
+    """
+    marked = [(item, mark.args) for item in items if (mark := item.get_closest_marker("where"))]
+    out = {item for item, words in marked if not has(item.callspec.params["visit"][0], *words)}
+    config.hook.pytest_deselected(items=[item for item in items if item in out])
+    items[:] = [item for item in items if item not in out]
 
 
 @pytest.fixture(scope="module")

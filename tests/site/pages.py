@@ -49,6 +49,13 @@ def page_names() -> list[str]:
     return sorted(built, key=lambda name: listed.index(name) if name in listed else len(listed))
 
 
+@functools.cache
+def has(name: str, words: str) -> bool:
+    """Whether the source of a page has these words, a regular expression."""
+    sources = [ROOT / f"{name}{suffix}" for suffix in (".md", ".ipynb")]
+    return any(path.is_file() and re.search(words, path.read_text("utf-8")) for path in sources)
+
+
 class Server:
     """A folder served on loopback. ``log`` keeps (status, path, bytes) of all that was asked for."""
 

@@ -4,13 +4,25 @@ import pytest
 
 from tests.site import checks
 from tests.site.checks import nothing
+from tests.site.pages import has, page_names
+
+QUIZ, WIDGET = r"\{quiz\}", "from rope_lab.show.widgets import"
 
 
+def test_the_pages_with_a_quiz_or_a_widget_are_asked_and_no_others(html):
+    for name in page_names():
+        text = (html / f"{name}.html").read_text("utf-8")
+        assert has(name, QUIZ) == ('class="quiz' in text), name
+        assert has(name, WIDGET) == ("vnd.jupyter.widget-view+json" in text), name
+
+
+@pytest.mark.where(WIDGET)
 def test_widgets_answer(visit):
     nothing(checks.idle_widgets(visit.page, touch=visit.phone))
     nothing(visit.errors)
 
 
+@pytest.mark.where(QUIZ)
 def test_quizzes_answer(visit):
     nothing(checks.untold_mistakes(visit.page))
     nothing(checks.silent_forms(visit.page))

@@ -2,6 +2,8 @@
 
 import pytest
 
+from tests.site import checks
+from tests.site.checks import nothing
 from tests.site.pages import DESK, PHONE, Visit, shift, still
 
 # The top of a glyph above the box that clips it, in pixels: a transpose that has lost its bar.
@@ -23,7 +25,8 @@ AXIS = """() => [...document.querySelectorAll("section > .marked > div.math, sec
 })"""
 
 
-def test_no_formula_is_beheaded_and_a_numbered_one_fits_a_phone(visit: Visit):
+def test_mathematics_is_typeset_none_of_it_beheaded_and_a_numbered_formula_fits_a_phone(visit: Visit):
+    nothing(checks.unset_mathematics(visit.page) + checks.literal_tex(visit.page))
     assert visit.page.evaluate(BEHEADED) == []
     assert not visit.phone or visit.page.evaluate(WIDE) == []
 

@@ -23,10 +23,6 @@ def test_nothing_leaves_the_machine_or_fails_and_the_console_is_quiet(visit):
     nothing(visit.foreign_requests + visit.refused + visit.errors)
 
 
-def test_mathematics_is_typeset(visit):
-    nothing(checks.unset_mathematics(visit.page) + checks.literal_tex(visit.page))
-
-
 def test_no_sideways_scroll(visit):
     nothing(checks.sideways(visit.page))
 

@@ -1,12 +1,14 @@
 """Marks under equations: each form is seen, and what is wrong stays wrong when the build is repeated."""
 
+import random
 import re
 
 import pytest
+from equation_marks import comparisons, print_of
 
 from rope_lab.algebra import rotation
 from rope_lab.claims import claim
-from tests.site_ext.tiny_book import build
+from tests.site_ext.tiny_book import ROOT, build
 
 FORMS = r"""# One plane
 
@@ -127,3 +129,27 @@ def test_a_verdict_that_changed_is_shown_at_once(tmp_path, ledger):
         html = (tmp_path / "out" / "book" / "01_one_plane.html").read_text(encoding="utf-8")
         assert f"book.planted</a> · {words} ·" in html
         page = None
+
+
+FORMULA = re.compile(r"\$\$(.+?)\$\$(?: *\([\w-]+\))?[ ]*\n(?:[> ]*\n)?[> ]*((?:\{\w+\}`[^`]+`\s*)*)", re.DOTALL)
+PAGES = sorted(page for page in (ROOT / "book").glob("*.md") if "$$" in page.read_text(encoding="utf-8"))
+
+
+def formulas(page):
+    """The displayed formulas of a page with their marks, as a reader of its source finds them."""
+    for tex, marks in FORMULA.findall(page.read_text(encoding="utf-8")):
+        found = re.findall(r"\{(claim|step|defines)\}`([^`]+)`", marks)
+        yield re.sub(r"^>", "", tex, flags=re.MULTILINE), found
+
+
+def test_a_sign_that_changed_in_a_formula_is_noticed():
+    compared = comparisons(ROOT)
+    assert set(compared) == {page.stem for page in PAGES}
+    places = [
+        (page, tex, marks, at) for page in PAGES for tex, marks in formulas(page) for at in re.finditer("[+-]", tex)
+    ]
+    for page, tex, marks, at in random.Random(20).sample(places, 120):
+        known = compared[page.stem]["formulas"].split()
+        other = tex[: at.start()] + {"+": "-", "-": "+"}[at[0]] + tex[at.end() :]
+        assert print_of(tex, marks) in known
+        assert print_of(other, marks) not in known

@@ -1,5 +1,7 @@
 """What the article on RoPE's two layouts says about one plane."""
 
+from typing import Any
+
 import numpy as np
 import sympy as sp
 from scipy import special
@@ -61,9 +63,15 @@ def softmax_of_the_scaled_logit(weights, rng):
 )
 def each_value_counts_with_its_own_weight(output, rng):
     (q, k, v), at = rng.normal(size=(3, 6, 4)), np.arange(6)
-    common = {"q_positions": at, "k_positions": at, "rotated": "qk", "theta": rotation.frequencies(4), "causal": False}
-    weights = placements.attention_weights(q, k, **common)
-    return np.abs([output(row, v, 2) for row in weights] - placements.attention(q, k, v, **common)).max()
+    where: Any = {
+        "q_positions": at,
+        "k_positions": at,
+        "rotated": "qk",
+        "theta": rotation.frequencies(4),
+        "causal": False,
+    }
+    weights = placements.attention_weights(q, k, **where)
+    return np.abs([output(row, v, 2) for row in weights] - placements.attention(q, k, v, **where)).max()
 
 
 def _logits(q, k, q_positions, k_positions):

@@ -82,7 +82,10 @@ def logit_is_the_cosine_of_the_angle_between(angle):
     length_q, length_k = sp.symbols("r_q r_k", positive=True)
     q = length_q * sp.Matrix([sp.cos(a), sp.sin(a)])
     k = length_k * sp.Matrix([sp.cos(b), sp.sin(b)])
-    return symbolic.same((q.T * exact.rotation_2d(delta) * k)[0], length_q * length_k * sp.cos(angle))
+    cosine = length_q * length_k * sp.cos(angle)
+    logit = (exact.rotation_2d(m * theta) * q).dot(exact.rotation_2d(n * theta) * k)  # here delta is (n - m) theta
+    turned_key = symbolic.same((q.T * exact.rotation_2d(delta) * k)[0], cosine)
+    return turned_key and symbolic.same(logit, cosine.subs(delta, (n - m) * theta))
 
 
 @claim(

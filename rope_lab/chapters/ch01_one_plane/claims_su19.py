@@ -1,9 +1,11 @@
 """What "RoPE on values" reviews before it begins: attention, the rotation law, the relative logit."""
 
+from typing import Any
+
 import numpy as np
 import sympy as sp
 
-from rope_lab.algebra import rotation, symbolic
+from rope_lab.algebra import placements, rotation, symbolic
 from rope_lab.claims import exact
 from rope_lab.claims.ledger import claim
 
@@ -25,11 +27,13 @@ theta = sp.symbols("theta_0 theta_1", real=True)
 )
 def weights_of_each_query_sum_to_one(weights, rng):
     q, k = rng.normal(size=(2, 7, 8))
-    here = np.zeros(7)  # everyone at position 0: R_0 = I, so these are plain dot products
-    s = rotation.logits(q, k, q_positions=here, k_positions=here, theta=rotation.frequencies(8))
-    a, same_value = weights(s), rng.normal(size=8)
+    common: Any = {"q_positions": np.zeros(7), "k_positions": np.zeros(7), "theta": rotation.frequencies(8)}
+    s = rotation.logits(q, k, **common)  # everyone at position 0: R_0 = I, so these are plain dot products
+    a, same_value, v = weights(s), rng.normal(size=8), rng.normal(size=(7, 8))
+    mixed = placements.attention(q * np.sqrt(8), k, v, rotated="", causal=False, **common)  # the root undoes the scale
     ratio = a[:, 1:] / a[:, :1] / np.exp([[q_m @ (k_n - k[0]) for k_n in k[1:]] for q_m in q])
-    return max(np.abs(a @ np.tile(same_value, (7, 1)) - same_value).max(), np.abs(ratio - 1).max())
+    equal = np.abs(a @ np.tile(same_value, (7, 1)) - same_value).max()
+    return max(equal, np.abs(ratio - 1).max(), np.abs(a @ v - mixed).max())
 
 
 def _holds_in_one_plane_more() -> bool:

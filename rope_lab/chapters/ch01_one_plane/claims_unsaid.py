@@ -53,5 +53,8 @@ def bias_and_a_common_shift(encode, rng):
     def logit(m, n):
         return encode(q, b_q, m) @ encode(k, b_k, n)
 
-    by_offset = (q + b_q) @ rotation.rotation_2d(3 * 0.7) @ (k + b_k)
-    return max(abs(logit(shift, 3 + shift) - by_offset) for shift in (0, 1, 2, 40, -0.5))
+    def by_offset(offset):
+        return (q + b_q) @ rotation.rotation_2d(offset * 0.7) @ (k + b_k)
+
+    pairs = [(shift, offset) for shift in (0, 1, 2, 40, -0.5) for offset in (3, 0, -7.5)]
+    return max(abs(logit(shift, offset + shift) - by_offset(offset)) for shift, offset in pairs)

@@ -100,6 +100,7 @@ SCORES = (
     Score("(R_m q) . k", lambda q, k, m, _: (_turn(m) @ q) @ k),
     Score("(R_m q) . (R_-n k)", lambda q, k, m, n: (_turn(m) @ q) @ (_turn(-n) @ k)),
     Score("(W R_m q) . (W R_n k)", lambda q, k, m, n: (_W @ _turn(m) @ q) @ (_W @ _turn(n) @ k)),
+    Score("q . k + (m + n) / 100", lambda q, k, m, n: q @ k + (m + n) / 100),
     Score("q . k - |m| + |n|", lambda q, k, m, n: q @ k - abs(m) + abs(n)),
 )
 

@@ -66,13 +66,16 @@ def logarithmic_rough_and_flat(law, rng):
     misses = np.abs(schedule.dense_decay(far, base=1e12) - law(far, 1e12)).max()
     near, planes = np.geomspace(30, 300, 12), rotation.frequencies(65536)
     trend = np.abs(schedule.decay(near, theta=planes) - schedule.dense_decay(near)).max() < 1e-3
-    f = schedule.decay(np.arange(13), theta=rotation.frequencies(128))
+    head, turn, keys_at = rotation.frequencies(128), rng.uniform(0, 2 * np.pi, size=64), np.arange(13)
+    x = np.stack([np.cos(turn), np.sin(turn)], axis=-1).reshape(1, 128)  # as long in each plane: its logit at 0 is 64
+    f = schedule.decay(keys_at, theta=head)
+    equal = np.abs(rotation.logits(x, np.tile(x, (13, 1)), q_positions=[0], k_positions=keys_at, theta=head) / 64 - f)
     A, lengths = rng.normal(size=(8, 8)), rng.uniform(0.5, 2, size=4)
     variance = schedule.logit_variance(
         np.arange(40), theta=rotation.frequencies(8), q_moments=A @ A.T, k_moments=np.diag(np.repeat(lengths, 2))
     )
     rises = f[12] > f[11] and (np.diff(f[:12]) < 0).all()
-    return max(misses, np.ptp(variance) / variance[0]) if trend and rises else np.inf
+    return max(misses, equal.max(), np.ptp(variance) / variance[0]) if trend and rises else np.inf
 
 
 @claim(

@@ -53,10 +53,15 @@ def _count(head_dim, condition) -> int:
     return int(sum(condition(i) for i in range(head_dim // 2)))
 
 
-_sizes = st.tuples(
-    st.integers(1, 64).map(lambda n: 2 * n),
-    st.sampled_from([100.0, 10000.0, 500000.0, 1000000.0]),
-    st.integers(7, 200000),
+def _near_a_wavelength(head_dim, base, i, beyond):
+    """The last window in which a plane does not complete a turn, or the first in which it does."""
+    return head_dim, base, int(2 * np.pi * base ** (2 * (i % (head_dim // 2)) / head_dim)) + beyond
+
+
+_widths = st.integers(1, 64).map(lambda n: 2 * n)
+_bases = st.sampled_from([100.0, 10000.0, 500000.0, 1000000.0])
+_sizes = st.tuples(_widths, _bases, st.integers(7, 200000)) | st.builds(
+    _near_a_wavelength, _widths, _bases, st.integers(0, 63), st.integers(0, 1)
 )
 
 
@@ -84,7 +89,7 @@ def _partial_cases(draw):
     planes = draw(st.integers(1, 4))
     turning = draw(st.integers(1, planes))
     x = draw(st.lists(_float(-3, 3), min_size=2 * planes, max_size=2 * planes).map(np.array))
-    return x, draw(_float(-20, 20)), frequencies(2 * turning)
+    return x, draw(_float(-20, 20)), np.array(draw(st.lists(_float(0, 2), min_size=turning, max_size=turning)))
 
 
 EXERCISES = (

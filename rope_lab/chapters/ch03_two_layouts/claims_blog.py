@@ -226,7 +226,7 @@ def moves_not_swaps(count):
     computed=lambda: tuple(
         np.linalg.det(rotation.rotation_matrix(1, theta=[1, 0.1])[np.ix_(p, columns)])
         for p in [rotation.layout_permutation(4)]
-        for columns in (range(4), p)
+        for columns in (np.arange(4), p)
     ),
     cases="head_dim 2, 4, 6 and 8",
     holds=lambda exchanges: exchanges,
@@ -240,7 +240,8 @@ def the_exchanges_are_even_in_total(of_columns):
             R = R.elementary_row_op("n<->m", row1=a, row2=b)
         for a, b in columns:
             R = R.elementary_col_op("n<->m", col1=a, col2=b)
-        if interleaved(d) != R or (len(rows) + len(columns)) % 2:
+        sign = permutation(d).det()  # sgn(p): each exchange of rows changes it
+        if interleaved(d) != R or sign != (-1) ** len(rows) or (len(rows) + len(columns)) % 2:
             return False
     return True
 
@@ -269,4 +270,5 @@ def logits_after_reordering(carry, rng):
     common = {"q_positions": at, "k_positions": at, "theta": rotation.frequencies(d)}
     one = rotation.logits(x @ W_q.T, x @ W_k.T, **common)
     other = rotation.logits(x @ carry(W_q).T, x @ carry(W_k).T, **common, layout="half")
-    return np.abs(one - other).max()
+    q, k = (carry(rotation.rotate(x @ W.T, at, theta=common["theta"]).T).T for W in (W_q, W_k))  # first turned
+    return max(np.abs(one - other).max(), np.abs(q @ k.T - other).max())

@@ -53,9 +53,9 @@ def cycles_by_divisors(last):
 
 @claim(
     "book.layout-parity",
-    statement=r"With $k = d/2$ planes the permutation has the sign $(-1)^{k(k-1)/2}$.",
-    witness=r"Odd coordinate $2j + 1$ passes $k - 1 - j$ even ones, and the sum over $j$ is $k(k-1)/2$. "
-    r"$k = 2$: $[[-1]]$; $k = 4$: $[[+1]]$.",
+    statement=r"With $h = d/2$ planes the permutation has the sign $(-1)^{h(h-1)/2}$.",
+    witness=r"Odd coordinate $2j + 1$ passes $h - 1 - j$ even ones, and the sum over $j$ is $h(h-1)/2$. "
+    r"$h = 2$: $[[-1]]$; $h = 4$: $[[+1]]$.",
     computed=lambda: tuple(layouts.parity(rotation.layout_permutation(2 * k)) for k in (2, 4)),
     cases="1 to 64 planes",
     holds=lambda k: k * (k - 1) // 2,
@@ -150,7 +150,10 @@ def a_mix_up_is_quiet(kinds, rng):
         q_m = rotation.rotate(q, m, theta=theta, layout=kinds[0])
         return q_m @ rotation.rotate(k, at, theta=theta, layout=kinds[1])
 
-    moved = max(abs(logit(s, 3.0 + s) - logit(0.0, 3.0)) for s in (1.0, 17.0, -4.5))
+    def by_offset(offset):
+        return q @ rotation.rotation_matrix(offset, theta=theta, layout="half") @ k
+
+    moved = max(abs(logit(s, r + s) - by_offset(r)) for s in (0.0, 1.0, 17.0, -4.5) for r in (3.0, -8.5))
     return max(moved, *(abs(logit(s, s) - q @ k) for s in (0.0, 1.0, 40.0)))
 
 

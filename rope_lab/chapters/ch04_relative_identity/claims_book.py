@@ -70,9 +70,9 @@ def base_case_and_step(R):
 
 @claim(
     "book.relative-basis",
-    statement=r"Another orthonormal basis, the same law: if $R_n$ satisfies it and $P$ is orthogonal, so does "
-    r"$P R_n P^\top$. The half-split layout is the case where $P$ is a permutation.",
-    witness=r"$P = 2I$ is not orthogonal: the left side is multiplied by $16$, the right side by $4$.",
+    statement=r"Another orthonormal basis, the same law: if $R_n$ satisfies it and $U$ is orthogonal, so does "
+    r"$U R_n U^\top$. The half-split layout is the case where $U$ is a permutation.",
+    witness=r"$U = 2I$ is not orthogonal: the left side is multiplied by $16$, the right side by $4$.",
     tolerance=1e-12,
     holds=lambda Q: Q,
     control=lambda Q: 2 * Q,
@@ -83,10 +83,10 @@ def the_law_in_another_basis(change, rng):
     def turn(n, **layout):
         return rotation.rotation_matrix(n, theta=theta, **layout)
 
-    P = change(np.linalg.qr(rng.normal(size=(6, 6)))[0])
+    U = change(np.linalg.qr(rng.normal(size=(6, 6)))[0])
     swap = np.eye(6)[rotation.layout_permutation(6)]
     halves = max(np.abs(swap @ turn(n) @ swap.T - turn(n, layout="half")).max() for n in range(-3, 4))
-    return max(halves, solutions.law_residual(lambda n: P @ turn(n) @ P.T))
+    return max(halves, solutions.law_residual(lambda n: U @ turn(n) @ U.T))
 
 
 @claim(
@@ -451,7 +451,9 @@ def one_grows_and_one_falls(two, rng):
     P, worst = rotation.rotation_2d(np.pi / 4), 0.0
     for rate in rng.uniform(0.1, 1.0, size=4):
         for count in (-3, 1, 2.5):
-            worst = max(worst, np.abs(_boost(count, rate) - P @ two(count * rate) @ P.T).max())
+            c, s = np.cosh(count * rate), np.sinh(count * rate)
+            for boost in (_boost(count, rate), np.array([[c, s], [s, c]])):
+                worst = max(worst, np.abs(boost - P @ two(count * rate) @ P.T).max())
     return worst
 
 
@@ -467,5 +469,6 @@ def one_grows_and_one_falls(two, rng):
 def the_query_goes_back(place, rng):
     worst = 0.0
     for m, n in rng.uniform(-2, 2, size=(6, 2)):
-        worst = max(worst, np.abs(_boost(place(m), 0.8).T @ _boost(n, 0.8) - _boost(n - m, 0.8)).max())
+        for query, seen in ((place(m), n - m), (m, m + n)):
+            worst = max(worst, np.abs(_boost(query, 0.8).T @ _boost(n, 0.8) - _boost(seen, 0.8)).max())
     return worst

@@ -43,6 +43,7 @@ FAMILIES = (
     Family("T diag(1, -1)^n", lambda n: _turn(1) @ _power(_FLIP, n)),
     Family("diag(1, -1)^n", lambda n: _power(_FLIP, n)),
     Family("diag((-1)^n, 0)", lambda n: np.diag([(-1.0) ** n, 0.0])),
+    Family("the identity if 3 divides n, else diag(1, -1)", lambda n: np.diag([1.0, -1.0 if n % 3 else 1.0])),
     Family("T^|n|", lambda n: _turn(abs(n))),
     Family("T^(n^2)", lambda n: _turn(n * n)),
     Family("minus diag(1, 0)", lambda _: np.diag([-1.0, 0.0])),

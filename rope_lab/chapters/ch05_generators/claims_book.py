@@ -63,7 +63,7 @@ def the_witness_in_closed_form(stretch):
 )
 def two_dimensions_completely(factor):
     # det e^B = e^(tr B) = 1, so tr B = 0 and B^2 = -w^2 I; with w > 0, e^B = cos(w) I + sin(w)/w B.
-    # With w = is imaginary the factor is sinh(s)/s, with w = 0 it is 1: never zero.
+    # With an imaginary w the factor is sinh(s)/s, s = |w|, and with w = 0 it is 1: never zero.
     s = sp.Symbol("s", positive=True)
     B = sp.Matrix([[x, -y], [z, -x]])
     if sp.expand(B**2 + sp.det(B) * sp.eye(2)) != sp.zeros(2, 2):

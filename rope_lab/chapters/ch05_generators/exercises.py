@@ -58,6 +58,7 @@ def _matrix(entries):
 
 _quarters = st.integers(-4, 4).map(lambda k: k / 4)
 _squares = st.sampled_from([1, 4, 9]).flatmap(lambda k: st.lists(_quarters, min_size=k, max_size=k)).map(_matrix)
+_ones = st.sampled_from([np.ones((3, 3)), -np.ones((3, 3))])  # the longest series that the statement allows
 
 
 # --- the second task: does a generator serve positions of this spacing? ---
@@ -167,7 +168,7 @@ EXERCISES = (
         array of the shape of `B`.
         """,
         solution=power,
-        examples=st.tuples(_squares, st.integers(-12, 12).map(lambda k: k / 4)),
+        examples=st.tuples(_squares | _ones, st.integers(-12, 12).map(lambda k: k / 4) | st.just(3.0)),
         mistakes={
             r"every entry by itself is put into the exponential": lambda B, n: np.exp(n * B),
             r"the series stops after the linear term": lambda B, n: np.eye(len(B)) + n * B,
@@ -186,7 +187,7 @@ EXERCISES = (
         multiples of `step`, and `False` otherwise. You may use `scipy.linalg.expm`.
         """,
         solution=serves,
-        examples=st.tuples(st.one_of(_ellipse, _growing), _steps),
+        examples=st.tuples(_ellipse | _growing | _ellipse.map(lambda B: np.pad(B, (0, 1))), _steps),
         mistakes={
             r"it asks whether $B$ is skew": lambda B, step: np.allclose(B.T, -B),  # noqa: ARG005
             r"it looks at position 1, whatever the step is": lambda B, step: serves(B, 1.0),  # noqa: ARG005

@@ -56,7 +56,7 @@ def it_flips_an_axis(det):
     for matrix in (SLANTED, sp.diag(1, SLANTED)):
         floats = np.array(3 * matrix).astype(int) / 3
         v = orthogonal_powers.adapted_axis(floats)
-        exact.tied(sp.zeros(1, len(v)), lambda _, gap=floats @ v + v: gap)
+        exact.tied(sp.zeros(1, len(v)), lambda at: at(0) + floats @ v + v)  # noqa: B023 - called at once
     return True
 
 
@@ -229,7 +229,7 @@ def the_law_on_a_grid(bracket, rng):
     worst = 0.0
     for planes in (1, 2):
         P, Q = (np.linalg.qr(rng.normal(size=(2 * planes, 2 * planes)))[0] for _ in range(2))
-        first, *others = (B @ block_diag(*generator_2d(rng.normal(size=planes))) @ B.T for B in (P, P, Q))
+        first, *others = (basis @ block_diag(*generator_2d(rng.normal(size=planes))) @ basis.T for basis in (P, P, Q))
         for second in others:  # in the basis of the first, and in one of its own
             law = grid_positions.grid_law_residual(first, second, span=(-1.0, 0.0, 1.5))
             gap = np.abs(bracket(first, second)).max()
@@ -287,7 +287,8 @@ def each_plane_its_own_direction(angle, rng):
 @claim(
     "book.grid-one-direction",
     statement=r"Generators that are multiples of one, $B_1 = w_1 B$ and $B_2 = w_2 B$, commute, and the head then "
-    r"knows of a place the number $w_1 x + w_2 y$ alone: it cannot tell places apart on a line across $w$.",
+    r"knows of a place the number $w_1 x + w_2 y$ alone, $R_{x,y} = e^{(w_1 x + w_2 y)B}$: it cannot tell places apart "
+    r"on a line across $w$.",
     witness=r"$w = (1, 2)$: the places $(0, 0)$ and $(2, -1)$ have one turn.",
     tolerance=1e-12,
     holds=lambda theta: theta,
@@ -298,8 +299,6 @@ def blind_across_one_direction(second, rng):
     B_1, B_2 = (P @ block_diag(*generator_2d(row)) @ P.T for row in (theta, 2 * second(theta)))
     B_1, B_2 = (B_1 - B_1.T) / 2, (B_2 - B_2.T) / 2
     return max(
-        np.abs(
-            grid_positions.grid_turn(x, y, B_1=B_1, B_2=B_2) - grid_positions.grid_turn(x + 2, y - 1, B_1=B_1, B_2=B_2)
-        ).max()
-        for x, y in ((0.0, 0.0), (1.0, 3.0))
+        np.abs(grid_positions.grid_turn(x, y, B_1=B_1, B_2=B_2) - expm((x + 2 * y) * B_1)).max()
+        for x, y in ((2.0, -1.0), (1.0, 3.0), (3.0, 2.0))  # 0 and twice 7: two places on a line across w are one
     )

@@ -308,7 +308,7 @@ def too_few_zeros_for_a_relu(basis):
         sorted_O = O.extract(order, order)
         if sorted_O[:2, 2:].is_zero_matrix and sorted_O * J == J * sorted_O:
             return False
-    # C^-1 diag(2 x 2 blocks) C with a positive monomial C has at most two entries in each row that are not 0.
+    # C^-1 diag(2 x 2 blocks) C with a positive monomial C has at most two entries in each row that are not 0; O has 4.
     printed = sp.Matrix([[32, 56, 7, -4], [-56, 32, 4, 7], [7, -4, 32, 56], [4, 7, -56, 32]]) / 65
     return printed == O and not linear_attention.relu_blocks(step)
 

@@ -83,8 +83,14 @@ def _plane_angles(v, angles):
 
 
 _numbers = st.integers(-8, 8).map(lambda n: n / 4)
-_vectors = st.lists(_numbers, min_size=4, max_size=4).map(np.array)
-_schedules = st.lists(st.tuples(_numbers, _numbers), min_size=2, max_size=2).map(np.array)
+
+
+@st.composite
+def _on_a_grid(draw):
+    planes = draw(st.integers(1, 3))
+    v = draw(st.lists(_numbers, min_size=2 * planes, max_size=2 * planes))
+    theta = draw(st.lists(st.tuples(_numbers, _numbers), min_size=planes, max_size=planes))
+    return np.array(v), draw(_numbers), draw(_numbers), np.array(theta)
 
 
 EXERCISES = (
@@ -175,7 +181,7 @@ EXERCISES = (
         $x\,\theta_{i,1} + y\,\theta_{i,2}$ radians, counter-clockwise.
         """,
         solution=grid_rotate,
-        examples=st.tuples(_vectors, _numbers, _numbers, _schedules),
+        examples=_on_a_grid(),
         mistakes={
             r"it turns clockwise": lambda v, x, y, theta: grid_rotate(v, -x, -y, theta),
             r"x and y change places": lambda v, x, y, theta: grid_rotate(v, y, x, theta),

@@ -119,7 +119,8 @@ def three_fates(sorted_by_fate):
 @claim(
     "book.vo-frame",
     statement=r"For any weights, V is VO seen from another frame, and O is NoPE seen from another frame: "
-    r"$y^{V}_m = \mathcal R_m\, y^{VO}_m$ and $y^{O}_m = \mathcal R_m^\top\, y^{\varnothing}_m$.",
+    r"$y^{V}_m = \mathcal R_m\, y^{VO}_m$ and $y^{O}_m = \mathcal R_m^\top\, y^{\varnothing}_m$. If the weights are "
+    r"relative, a shift by $s$ turns $y^{V}_m$ by $\mathcal R_s$ and $y^{O}_m$ by $\mathcal R_s^\top$.",
     witness=r"The output's rotation is the only difference in each pair, and it acts last.",
     tolerance=1e-12,
     holds=+1,
@@ -127,16 +128,14 @@ def three_fates(sorted_by_fate):
 )
 def one_frame_and_another(sign, rng):
     x, theta, at = rng.normal(size=(3, 6, 6)), rotation.frequencies(6, base=50.0), np.arange(6) + 4.0
-    here: dict[str, Any] = {"q_positions": at, "k_positions": at, "theta": theta}
-    residual = 0.0
-    for weights in ("", "q", "k", "qk"):
-        y = {rest: placements.attention(*x, rotated=weights + rest, **here) for rest in ("", "v", "o", "vo")}
-        residual = max(
-            residual,
-            np.abs(y["v"] - rotation.rotate(y["vo"], sign * at, theta=theta)).max(),
-            np.abs(y["o"] - rotation.rotate(y[""], -sign * at, theta=theta)).max(),
-        )
-    return residual
+
+    def output(rotated, by=0.0):
+        return placements.attention(*x, q_positions=at + by, k_positions=at + by, rotated=rotated, theta=theta)
+
+    turned: list[Any] = [(output(a + "v"), output(a + "vo"), at) for a in ("", "q", "k", "qk")]
+    turned += [(output(a + "o"), output(a), -at) for a in ("", "q", "k", "qk")]
+    turned += [(output(a + b, 3.0), output(a + b), by) for a in ("", "qk") for b, by in (("v", 3.0), ("o", -3.0))]
+    return max(np.abs(there - rotation.rotate(y, sign * by, theta=theta)).max() for there, y, by in turned)
 
 
 @claim(
@@ -209,5 +208,6 @@ def equal_values_interfere(factor, rng):
             nothing[:1], nothing, np.tile(v, (T, 1)), q_positions=[T - 1], k_positions=at, rotated="vo", theta=theta
         )[0]
         before, after = (np.hypot(x[::2], x[1::2]) for x in (v, y))
-        residual = max(residual, np.abs(after - factor(T, theta) * before).max())
+        quotient = np.abs((1 - np.exp(-1j * T * theta)) / (1 - np.exp(-1j * theta))) / T  # the sum, before the sines
+        residual = max(residual, *(np.abs(after - f * before).max() for f in (factor(T, theta), quotient)))
     return residual

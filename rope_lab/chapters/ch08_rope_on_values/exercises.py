@@ -62,8 +62,8 @@ _quarters = st.integers(-4, 4).map(lambda n: n / 4)
 
 @st.composite
 def _rows(draw):
-    """Weights of three or four words, their values, and a frequency."""
-    T = draw(st.integers(3, 4))
+    """Weights of one to four words, their values, and a frequency."""
+    T = draw(st.integers(1, 4))
     parts = np.array(draw(st.lists(st.integers(1, 4), min_size=T, max_size=T)), dtype=float)
     v = np.array(draw(st.lists(st.tuples(_quarters, _quarters), min_size=T, max_size=T)), dtype=float)
     return parts / parts.sum(), v, draw(st.integers(1, 6)) / 4
@@ -74,18 +74,44 @@ def _rows(draw):
 
 @dataclass(frozen=True)
 class Head:
-    """A head with random contents: called with a shift, it gives weights (4, 4) and outputs (4, 2)."""
+    """A head with random contents: called with a shift, it gives weights (4, 4) and outputs (4, 2).
+
+    It comes back after ``period`` places, moves only with every second or third one (``every``), and of what moves
+    it shows a row or two (``shown``).
+    """
 
     rotated: str
     seed: int
+    period: float = 2 * np.pi / 0.7
+    every: int = 1
+    shown: str = "all words"
 
     def __call__(self, shift) -> tuple[np.ndarray, np.ndarray]:
         q, k, v = np.random.default_rng(self.seed).normal(size=(3, 4, 2))
-        here = _ALONG | {"q_positions": np.arange(4) + shift, "k_positions": np.arange(4) + shift}
-        return attention_weights(q, k, rotated=self.rotated, **here), attention(q, k, v, rotated=self.rotated, **here)
+
+        def at(place):
+            here = {"q_positions": np.arange(4) + place, "k_positions": np.arange(4) + place}
+            here |= {"rotated": self.rotated, "theta": [2 * np.pi / self.period]}
+            return attention_weights(q, k, **here), attention(q, k, v, **here)
+
+        moves = zip(at(0), at(shift // self.every), strict=True)
+        return tuple(start + _SHOWN[self.shown] @ (end - start) for start, end in moves)
 
     def __repr__(self) -> str:
-        return f"a head that rotates {self.rotated.upper() or 'nothing'}"
+        after = f"back after {self.period:.3g} places, {self.every} at a time, shows {self.shown}"
+        return f"a head that rotates {self.rotated.upper() or 'nothing'}, {after}"
+
+
+_SHOWN = {"all words": np.eye(4)} | {f"word {i}": np.diag(np.eye(4)[i]) for i in range(4)}
+_SHOWN["word 2 against word 3"] = np.outer([0, 0, 1, -1], [0, 0, 0.1, 0])  # all sums over the words stay
+_HEADS = st.builds(Head, st.sampled_from(PLACEMENTS), st.integers(0, 99)) | st.builds(
+    Head,
+    st.sampled_from(PLACEMENTS),
+    st.integers(0, 99),
+    st.sampled_from([2, 5]),
+    st.sampled_from([1, 2]),
+    st.sampled_from([*_SHOWN]),
+)
 
 
 def fate(head):
@@ -207,16 +233,17 @@ EXERCISES = (
         An instrument. `head` is a function: `head(shift)` gives the weights, shape `(4, 4)`, and the outputs, shape
         `(4, 2)`, of a causal head of four words of which the first stands at `shift`, a whole number. Write
         `fate(head)`. It returns `0` if no shift moves anything, `1` if the weights stay and the outputs move, and `2`
-        if the weights move. Compare with `np.allclose`.
+        if the weights move. Compare with `np.allclose`. For the heads that `check` draws, shifts up to 5 are enough.
         """,
         solution=fate,
-        examples=st.tuples(st.builds(Head, st.sampled_from(PLACEMENTS), st.integers(0, 99))),
+        examples=st.tuples(_HEADS),
         mistakes={
             r"only the outputs are looked at": _outputs_only,
             r"only the first word is looked at": _first_word_only,
             r"lengths of outputs are compared, not outputs": _lengths_only,
         },
-        hint=r"Call `head(0)` once and `head` at one or two other places. Ask about the weights first.",
+        hint=r"Call `head(0)` once and `head` at several other places: some heads come back after a few. Ask about the "
+        r"weights first.",
         why=r"The first word of a causal head attends to itself alone. Its weights cannot move, so it tells $v$ and "
         r"$o$ apart and knows nothing of $q$ and $k$. The proof in the chapter uses just that.",
     ),

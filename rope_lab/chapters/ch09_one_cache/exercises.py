@@ -40,16 +40,14 @@ def _step(q, c, cache, theta, *, place=0, back=-1, keep_plain=False, turn_query=
     return rotate(softmax(s) @ cache, back * m, theta=theta), cache
 
 
-_THETA = np.array([1.0, 0.1])
+def _state(seed, rows, planes):
+    """A query, a latent and a cache of some rows, or of none."""
+    rng = np.random.default_rng(seed)
+    drawn = rng.normal(size=(2 + rows, 2 * planes)).round(2)
+    return drawn[0], drawn[1], drawn[2:], rng.uniform(0.1, 2, size=planes).round(2)
 
 
-def _state(seed, rows):
-    """A query, a latent and a cache of some rows."""
-    drawn = np.random.default_rng(seed).normal(size=(2 + rows, 4)).round(2)
-    return drawn[0], drawn[1], drawn[2:], _THETA
-
-
-_states = st.builds(_state, st.integers(0, 9999), st.integers(1, 5))
+_states = st.builds(_state, st.integers(0, 9999), st.integers(0, 5), st.integers(1, 3))
 
 
 # --- the second task: is there a training form? ---
@@ -61,7 +59,9 @@ def has_training_form(W, theta):
     return bool(rank(np.vstack([W, WR])) == rank(W))
 
 
-_FREQUENCIES = np.array([1.0, 0.4, 0.1])
+_FREQUENCIES = st.sampled_from(  # two planes alike, three alike, half a turn, a quarter of one
+    [(1.0, 0.4, 0.1), (1.0, 1.0, 0.1), (0.4, 0.4, 0.4), (1.0, 0.4, np.pi), (1.0, np.pi / 2, 0.1)]
+).map(np.array)
 _PLANES = [np.eye(6)[2 * i : 2 * i + 2] for i in range(3)]
 _MIXES = (
     _PLANES[0],
@@ -174,7 +174,7 @@ EXERCISES = (
         `rotation.rotation_matrix(1.0, theta=theta)` is $\mathcal R_1$.
         """,
         solution=has_training_form,
-        examples=st.tuples(st.sampled_from(_MIXES), st.just(_FREQUENCIES)),
+        examples=st.tuples(st.sampled_from(_MIXES), _FREQUENCIES),
         mistakes={
             r"only the dimension of the kernel is looked at": lambda W, theta: bool(  # noqa: ARG005
                 (W.shape[1] - np.linalg.matrix_rank(W)) % 2 == 0

@@ -3,7 +3,7 @@
 import numpy as np
 import sympy as sp
 
-from rope_lab.algebra import recurrence, symbolic
+from rope_lab.algebra import recurrence, rotation, symbolic
 from rope_lab.claims import exact
 from rope_lab.claims.ledger import claim
 
@@ -135,8 +135,10 @@ def its_recurrence_has_no_real_root(first):
 )
 def retention_has_a_complex_state(run, rng):
     q, k, v = rng.normal(size=(20, 4)), rng.normal(size=(20, 4)), rng.normal(size=(20, 3))
-    theta_ = np.array([1.0, 0.3])
-    return float(np.abs(run(q, k, v, 0.9, theta_) - recurrence.retention(q, k, v, gamma=0.9, theta=theta_)).max())
+    theta_, since = np.array([1.0, 0.3]), np.arange(20) - 19  # n - t at the last step
+    expected = recurrence.retention(q, k, v, gamma=0.9, theta=theta_)
+    S = (rotation.rotate(k, since, theta=theta_).T * 0.9**-since) @ v  # the state as a sum over the past
+    return float(max(np.abs(run(q, k, v, 0.9, theta_) - expected).max(), np.abs(S.T @ q[-1] - expected[-1]).max()))
 
 
 @claim(

@@ -58,7 +58,7 @@ def gradient(g, gamma, theta):
 
 _parts = st.integers(-8, 8).map(lambda n: n / 4)
 _numbers = st.builds(complex, _parts, _parts)
-_sequences = st.lists(_numbers, min_size=2, max_size=6).map(np.array)
+_sequences = st.lists(_numbers, min_size=1, max_size=6).map(np.array)
 _decays = st.integers(2, 9).map(lambda n: n / 10)
 _turns = st.integers(1, 12).map(lambda n: n / 4)
 

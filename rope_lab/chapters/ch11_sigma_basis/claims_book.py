@@ -263,7 +263,8 @@ def a_phase_for_all(weights, rng):
             rotation.logits(w @ W_q.T, w @ W_k.T, q_positions=positions, k_positions=positions, theta=freq)
             for w in (x, turned)
         )
-        worst = max(worst, np.abs(after - before).max())
+        row, turned_row = (widely_linear.to_complex(w @ W_q.T).conj() for w in (x, turned))
+        worst = max(worst, np.abs(after - before).max(), np.abs(turned_row - np.exp(-1j * angle) * row).max())
     return worst
 
 
@@ -289,5 +290,6 @@ def a_quarter_turn_of_the_query(layout, rng):
         z = (z_q.conj() * z_k * np.exp(1j * (n - m) * theta)).sum()
         turned = rotation.logits((J @ q)[None], k[None], q_positions=[m], k_positions=[n], theta=theta)[0, 0]
         after = J @ rotation.rotate(q[None], [m], theta=theta)[0] @ rotation.rotate(k[None], [n], theta=theta)[0]
-        misses += [abs(turned - z.imag), abs(after - z.imag)]
+        plain = rotation.logits(q[None], k[None], q_positions=[m], k_positions=[n], theta=theta)[0, 0]
+        misses += [abs(plain - z.real), abs(turned - z.imag), abs(after - z.imag)]
     return max(misses)

@@ -150,12 +150,12 @@ def a_bias_is_a_special_case(block):
     longer = [sp.Matrix.vstack(word, sp.zeros(2, 1)) + p for word in (x, y)]
     logit = longer[0].T * sp.diag(M, block()) * longer[1]
     maps = sp.diag(x, sp.eye(2)), sp.diag(M * y, block())  # of a head that knows one word
-    exact.tied(
-        logit,
-        lambda at: additive_head.AdditiveHead(
-            np.array([[at(b), 1]]), *(np.array([[at(w) for w in row] for row in W.tolist()]) for W in maps), kinds=1
-        ).logits(m=0, kind=0)[:, None],
-    )
+
+    def head(at):
+        positions, W_q, W_k = (np.array(W.applyfunc(at), dtype=float) for W in (sp.Matrix([[b, 1]]), *maps))
+        return additive_head.AdditiveHead(positions, W_q, W_k, kinds=1).logits(m=0, kind=0)[:, None]
+
+    exact.tied(logit, head)
     return (logit - x.T * M * y - sp.Matrix([[b]])).expand() == sp.zeros(1, 1)
 
 

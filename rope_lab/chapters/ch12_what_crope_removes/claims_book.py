@@ -7,17 +7,21 @@ import numpy as np
 from rope_lab.algebra import complex_forms, dimension_counts, pairing, rotation, widely_linear
 from rope_lab.claims.ledger import claim
 
+OFFSETS = (-2, 0, 1, 5)
+
 
 def forms(W_q, W_k, theta):
     """The form of one head at some offsets."""
-    return np.array([W_q.T @ rotation.rotation_matrix(at, theta=theta) @ W_k for at in (-2, 0, 1, 5)])
+    return np.array([W_q.T @ rotation.rotation_matrix(at, theta=theta) @ W_k for at in OFFSETS])
 
 
 @claim(
     "book.gauge",
-    statement=r"$\tilde q_i \to \tilde q_i / \bar\lambda_i$ and $\tilde k_i \to \lambda_i \tilde k_i$, with a complex "
-    r"number $\lambda_i \ne 0$ for each plane, changes no logit at any offset. With distinct frequencies, none of them "
-    r"$0$ or $\pi$, no other direction in $(W_q, W_k)$ is free at a generic point.",
+    statement=r"The logit at the offset $\Delta$ is $\mathrm{Re} \sum_i e^{\mathrm i \Delta\theta_i}\, "
+    r"\overline{\tilde q_i}\, \tilde k_i$, with a complex row of $W_q$ and of $W_k$ for each plane. So "
+    r"$\tilde q_i \to \tilde q_i / \bar\lambda_i$ and $\tilde k_i \to \lambda_i \tilde k_i$, with a complex number "
+    r"$\lambda_i \ne 0$ for each plane, changes no logit at any offset. With distinct frequencies, none of them $0$ or "
+    r"$\pi$, no other direction in $(W_q, W_k)$ is free at a generic point.",
     tolerance=1e-11,
     witness=r"$\lambda = 2$: halve the queries and double the keys. $\lambda = \mathrm i$: turn both by a quarter.",
     holds=complex_forms.gauge,
@@ -32,7 +36,9 @@ def a_factor_for_each_plane(others, rng):
         W_q, W_k = rng.normal(size=(2, 4, 6))
         factors = rng.uniform(0.5, 2, 2) * np.exp(1j * rng.uniform(0.5, 2.5, 2))
         q, k = others(W_q, W_k, factors)
-        worst = max(worst, np.abs(forms(q, k, theta) - forms(W_q, W_k, theta)).max())
+        u, v = (W[::2] + 1j * W[1::2] for W in (W_q, W_k))  # two real rows are one complex row
+        planes = [(u.conj().T * np.exp(1j * at * np.array(theta)) @ v).real for at in OFFSETS]
+        worst = max(worst, *(np.abs(forms(a, b, theta) - planes).max() for a, b in ((q, k), (W_q, W_k))))
     for c in (False, True):  # and the free directions are as many as the real numbers in the factors
         rank = dimension_counts.jacobian_rank(head_dim=4, width=6, complex_linear=c, offsets=range(5))
         free = dimension_counts.weight_dimension(head_dim=4, width=6, complex_linear=c) - rank

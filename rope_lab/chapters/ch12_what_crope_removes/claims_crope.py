@@ -331,5 +331,6 @@ def with_the_output_projection(reading):
     control="qkvo",  # W_o halved as well
 )
 def with_the_feed_forward_layer(reading):
-    plain, full = (budget.saving(shape, reading, of="block") for shape in (PAPER, PAPER_FULL))
-    return plain == Fraction(1, 8) and percent(full) == 12.4
+    plain = [budget.saving(PAPER, reading, of=of) for of in ("qkv", "attention", "block")]
+    full = budget.saving(PAPER_FULL, reading, of="block")
+    return plain == [Fraction(1, 2), Fraction(3, 8), Fraction(1, 8)] and percent(full) == 12.4

@@ -112,7 +112,7 @@ def _by_formula(turns):
     witness=r"$d = 4$, $n = 6$, RoPE and CRoPE: distinct $[[44]]$ and $[[20]]$, equal $[[40]]$ and $[[16]]$, opposite "
     r"$[[40]]$ and $[[20]]$, one at $0$ or at $\pi$ $[[42]]$ and $[[20]]$.",
     computed=lambda: tuple(dimension for case in list(CASES.values())[:4] for dimension in _by_formula(case)),
-    cases="(d, n) = (4, 6) and five pairs of frequencies",
+    cases="(d, n) = (4, 6) and five pairs of frequencies; (6, 8) and three equal ones",
     holds=((44, 20), (40, 16), (40, 20), (42, 20), (42, 20)),
     control=((44, 20), (40, 16), (40, 16), (42, 18), (42, 18)),  # as if the last three cost CRoPE something too
 )
@@ -122,4 +122,6 @@ def frequencies_that_meet(formula):
         ranks = tuple(dimension_counts.jacobian_rank(**shape, offsets=range(5), turns=turns) for shape in shapes)
         if not ranks == dimensions == _by_formula(turns):
             return False
-    return True
+    wide: list[dict[str, Any]] = [{"head_dim": 6, "width": 8, "complex_linear": c} for c in (False, True)]
+    three = [dimension_counts.jacobian_rank(**shape, offsets=range(3), turns=3 * [TURN]) for shape in wide]
+    return three == [2 * 3 * (2 * 8 - 3), 2 * 3 * (8 - 3)]

@@ -47,7 +47,7 @@ def _matrix(planes, width, numbers):
 
 
 _numbers = st.lists(st.integers(-9, 9), min_size=7, max_size=23)
-_matrices = st.builds(_matrix, st.integers(2, 3), st.integers(2, 5), _numbers)
+_matrices = st.builds(_matrix, st.integers(1, 3), st.integers(1, 5), _numbers)
 _even = st.builds(_matrix, st.integers(1, 3), st.sampled_from([2, 4, 6]), _numbers)
 
 

@@ -91,9 +91,9 @@ def the_lead_over_a_neighbour(lead):
 @claim(
     "book.head-tilt",
     statement=r"With added positions the logit is $A_{mn} + B^t_n$ for a token of kind $t$, up to a term that all keys "
-    r"of the row share. If kind 1 leads at $m + 1$ by $\varepsilon$ and kind 2 at $m + 2$, then $a_n = B^2_n - B^1_n$ "
-    r"has $a_{m+2} - a_{m+1} \ge 2\varepsilon$.",
-    witness=r"$(1, n, n^2)$: $a_n = 2cn + \text{const}$, and the lead is $c$.",
+    r"of the row share. If kind 1 leads at $m + 1$ by $\varepsilon$ and kind 2 at $m + 2$, then the tilt "
+    r"$\tau_n = B^2_n - B^1_n$ has $\tau_{m+2} - \tau_{m+1} \ge 2\varepsilon$.",
+    witness=r"$(1, n, n^2)$: $\tau_n = 2cn + \text{const}$, and the lead is $c$.",
     holds=+1,
     control=-1,  # the second demand the wrong way round
 )

@@ -8,7 +8,7 @@ from rope_lab.claims import exact
 from rope_lab.claims.entry import Erratum
 from rope_lab.claims.ledger import claim
 
-r, theta = sp.symbols("r theta", real=True)
+r, s, theta = sp.symbols("r s theta", real=True)
 THETA = rotation.frequencies(64)
 NEAR = np.arange(-9, 10)
 
@@ -31,16 +31,16 @@ def _logit(q, k=(1, 0), thetas=(theta,)):
     witness=r"One plane: $\mathrm{Re}[\overline{e^{-\mathrm i\theta}} e^{\mathrm i r\theta}] = \cos((r + 1)\theta)$, "
     r"largest at $r = [[-1]]$.",
     computed=lambda: NEAR[one_head.offset_logits(NEAR, offset=-1, theta=THETA).argmax()],
-    cases="one plane at any frequency, and 32 planes in numbers",
+    cases="one plane at any frequency and for any offset, and 32 planes in numbers",
     holds=+1,
     printed=-1,
     control=+2,  # the query of the other token
 )
 def one_ahead(sign):
-    query = (sp.cos(sign * theta), sp.sin(sign * theta))
-    ours = one_head.offset_query(1, theta=THETA)
-    same = np.allclose(widely_linear.to_complex(ours), np.exp(1j * sign * THETA))
-    return same and sp.simplify(_logit(query) - sp.cos((r - 1) * theta)) == 0
+    query = (sp.cos(sign * s * theta), sp.sin(sign * s * theta))
+    ours = [widely_linear.to_complex(one_head.offset_query(ahead, theta=THETA)) for ahead in (1, 2)]
+    same = np.allclose(ours, np.exp(1j * sign * np.outer((1, 2), THETA)))
+    return same and sp.simplify(_logit(query) - sp.cos((r - s) * theta)) == 0
 
 
 @claim(
@@ -61,7 +61,7 @@ def one_ahead(sign):
     control=lambda q, k, turn: sp.re(q * turn * k),  # the real part alone
 )
 def the_logit_in_complex_numbers(form):
-    s, *qk = sp.symbols("s q_0:4 k_0:4", real=True)
+    qk = sp.symbols("q_0:4 k_0:4", real=True)
     thetas = sp.symbols("theta_0:2", real=True)
     cosines = exact.tied(
         sp.Matrix([sum(sp.cos((r - s) * t) for t in thetas)]),

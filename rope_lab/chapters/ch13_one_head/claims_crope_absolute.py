@@ -115,7 +115,12 @@ def the_query_keeps_both(query, rng):
     control=0.5,  # half the tilt: both kinds of token see the point between
 )
 def a_window_can_be_done(tilt, rng):
-    short = 0.0
+    short, head = 0.0, additive_head.sinusoid_head(64)
+    theta, n, b, c = rotation.frequencies(128), np.arange(64), head.W_q[-1, 1], np.linalg.norm(head.W_q[0])
+    slow = theta[theta * 64 <= 1][0]
+    for m, (kind, side) in ((m, way) for m in (0, 30, 61) for way in ((0, -1), (1, 1))):  # its formula on the page
+        said = c * np.cos(np.outer(n - m - 1.5, theta)).sum(axis=1) + side * b * np.sin((n - 63 / 2) * slow)
+        short = max(short, np.abs(head.logits(m=m, kind=kind) / said - 1).max())
     for build, window, least in (
         (additive_head.parabola_head, 64, 0.986),
         (additive_head.parabola_head, 1000, 0.986),

@@ -1,5 +1,7 @@
 """CRoPE's second example (its section 4.2): compare positions, and what becomes of the sum of cosines."""
 
+from typing import Any
+
 import numpy as np
 import sympy as sp
 
@@ -166,7 +168,8 @@ def near_perfect(weight):
 )
 def one_constant_coordinate(embeddings):
     X, at, theta = np.array(embeddings), np.arange(3), [1.0, 0.1]
-    q, where = X[:, [0, 0, 0, 0]], {"q_positions": at, "k_positions": at, "theta": theta}  # the first coordinate alone
+    q = X[:, [0, 0, 0, 0]]  # the first coordinate alone
+    where: Any = {"q_positions": at, "k_positions": at, "theta": theta}
     logits = rotation.logits(q, q, **where)
     compares = np.allclose(logits, 4 * schedule.decay(at - at[:, None], theta=theta))
     seen = placements.attention(q, q, X[:, 1:], rotated="qk", causal=False, **where)

@@ -10,9 +10,8 @@ from rope_lab.claims.ledger import claim
     "unsaid.recurrence",
     locus="in none of the sources",
     statement=r"With finitely many planes the logits are almost periodic in the offset. Among the offsets $1, \dots, "
-    r"Q^p$ "
-    r"there is one at which each of the $p$ planes is within $2\pi/Q$ of where it began, whatever the frequencies. So "
-    r"over all integers no wanted key keeps a lead.",
+    r"C^p$ there is one at which each of the $p$ planes is within $2\pi/C$ of where it began, whatever the "
+    r"frequencies. So over all integers no wanted key keeps a lead.",
     witness=r"One plane, $\theta = 1$: $\cos 710 = 1 - [[1.8 \cdot 10^{-9}]]$. Two planes, $\theta = (1, 0.01)$: the "
     r"mean cosine at $84823$ is $[[0.999999]]$.",
     computed=lambda: (1 - schedule.decay(710, theta=[1]), schedule.decay(84823, theta=[1, 0.01])),

@@ -72,11 +72,10 @@ def _lead_of_the_softmax(share, theta, window):
     return np.log(2 * window * share / (1 - share)) / neighbour_gap(theta)
 
 
-_thetas = st.sampled_from([8, 16, 32, 64]).map(frequencies)
+_thetas = st.sampled_from([(8, 1e4), (16, 500.0), (16, 1e4), (64, 1e4)]).map(lambda d: frequencies(d[0], base=d[1]))
 _offsets = st.lists(st.integers(-6, 6), min_size=1, max_size=3, unique=True).filter(any).map(np.array)
-_heads = st.tuples(_offsets, _thetas, st.integers(1, 4)).map(
-    lambda drawn: (drawn[0], np.linspace(1, drawn[2], len(drawn[0])), drawn[1])
-)
+_weights = st.lists(st.integers(-4, 4).filter(bool).map(lambda n: n / 2), min_size=3, max_size=3).map(np.array)
+_heads = st.tuples(_offsets, _weights, _thetas).map(lambda drawn: (drawn[0], drawn[1][: len(drawn[0])], drawn[2]))
 
 EXERCISES = (
     Question(
@@ -178,7 +177,7 @@ EXERCISES = (
         """,
         solution=amplitude_for,
         judge=_judge_amplitude,
-        examples=st.tuples(st.sampled_from([0.6, 0.9, 0.99]), _thetas, st.integers(2, 40)),
+        examples=st.tuples(st.sampled_from([0.55, 0.6, 0.75, 0.9, 0.99]), _thetas, st.integers(1, 40)),
         mistakes={
             r"every other key counted as a neighbour": _lead_of_the_softmax,
             r"the keys on one side only": lambda share, theta, window: amplitude_for(

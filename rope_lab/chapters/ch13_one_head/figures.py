@@ -125,6 +125,15 @@ def tilted(*, m: int = 6, window: int = 16) -> Picture:
     return fig.picture
 
 
+def _moved() -> tuple[float, ...]:
+    """Shares of right answers of the heads with absolute positions that were moved about: every seed, every length."""
+    runs = [card for card in cards.load_all("one-head", "cpu") if card.variant == "absolute, moved"]
+    return tuple(share for card in runs for share in card.measured["accuracy"])
+
+
+MEASURED = {"moved": _moved}
+
+
 def trained_heads() -> Picture:
     """Share of right answers against the length of the test sentence, a line for each seed, from the cards."""
     runs = cards.load_all("one-head", "cpu")

@@ -162,5 +162,5 @@ def t_interval(make, rng):
 
 
 def _held(t, n):
-    """How often t s / sqrt(n) reaches from the mean of n normal numbers to the true one: s is spread as chi."""
+    """The share of samples of n numbers whose mean lies within t s / sqrt(n) of the true one: s is spread as chi."""
     return stats.chi(n - 1).expect(lambda chi: math.erf(t * chi / math.sqrt(2 * (n - 1))))

@@ -10,6 +10,8 @@ from matplotlib.patches import FancyBboxPatch
 
 from rope_lab.show.style import LIGHT
 from rope_lab.show.svg import Picture, figure
+from rope_lab.training.results import cards
+from rope_lab.training.results.intervals import Interval, paired
 
 __all__ = ["paired_seeds", "stream"]
 
@@ -88,6 +90,14 @@ def _box(axes: Axes, x: float, y: float, name: str) -> None:
         )
     )
     axes.text(x, y, name, ha="center", va="center", fontsize=10.5, zorder=4)
+
+
+def _unit() -> Interval:
+    """The loss with positions of amplitude one on small embeddings, minus that of RoPE."""
+    return paired(cards.load_all("crope-table1-readings", "cpu"), "absolute unit", "RoPE")
+
+
+MEASURED = {"unit": lambda: _unit().mean, "unit-in-halves": lambda: _unit().mean / _unit().half}
 
 
 def paired_seeds(one: Sequence[float], other: Sequence[float], *, names: tuple[str, str]) -> Picture:

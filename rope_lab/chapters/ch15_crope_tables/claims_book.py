@@ -10,7 +10,7 @@ import sympy as sp
 
 from rope_lab.algebra import budget, pairing
 from rope_lab.algebra.widely_linear import times_i
-from rope_lab.chapters.ch15_crope_tables import table_explorer
+from rope_lab.chapters.ch15_crope_tables import plan_answers
 from rope_lab.claims.ledger import claim
 
 
@@ -27,7 +27,7 @@ def smallest_margin(formula):
     tight = [least.rewrite(sp.Abs) == formula(d, h)]
     for mean, half in ((2, 3), (-5, 1), (0, 1)):
         margins = (formula(mean, half), formula(mean, half) - 1)
-        tight.append([table_explorer.verdict(mean, half, margin) for margin in margins] == ["within", "open"])
+        tight.append([plan_answers.verdict(mean, half, margin) for margin in margins] == ["within", "open"])
     return all(tight)
 
 

@@ -30,6 +30,24 @@ Comparisons = Collection[tuple[str, str]]
 Model = tuple[str, str]  # a variant in a setting
 
 
+def verdict(difference: float | None, half: float | None, margin: float) -> str:
+    """The verdict of the interval ``difference ± half`` on differences larger than ``margin``.
+
+    >>> verdict(0.024, 0.025, 0.02), verdict(0.024, 0.025, 0.05), verdict(0.253, 0.002, 0.05)
+    ('open', 'within', 'worse')
+    """
+    if difference is None:
+        return "no shared seed"
+    if half is None:
+        return "one seed"
+    low, high = difference - half, difference + half
+    if low > margin:
+        return "worse"
+    if high < -margin:
+        return "better"
+    return "within" if -margin <= low and high <= margin else "open"
+
+
 def own_rates() -> Mapping[str, float]:
     """Each variant's best rate, by the plan's rule and the cards of ``crope-rates``.
 

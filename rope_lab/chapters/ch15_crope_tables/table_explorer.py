@@ -10,6 +10,7 @@ from statistics import fmean
 import traitlets
 from traitlets import Enum, Float, List, Unicode
 
+from rope_lab.chapters.ch15_crope_tables.plan_answers import verdict
 from rope_lab.show.widgets.kit import Widget, state
 from rope_lab.show.widgets.runs import by_seed, committed, interval, quantiles, shown
 from rope_lab.training.results import cards
@@ -97,24 +98,6 @@ def _panel(experiment: str, rung: str, setting: str, runs: Sequence[Card]) -> di
             for card in runs
         ],
     }
-
-
-def verdict(difference: float | None, half: float | None, margin: float) -> str:
-    """The verdict of the interval ``difference ± half`` on differences larger than ``margin``.
-
-    >>> verdict(0.024, 0.025, 0.02), verdict(0.024, 0.025, 0.05), verdict(0.253, 0.002, 0.05)
-    ('open', 'within', 'worse')
-    """
-    if difference is None:
-        return "no shared seed"
-    if half is None:
-        return "one seed"
-    low, high = difference - half, difference + half
-    if low > margin:
-        return "worse"
-    if high < -margin:
-        return "better"
-    return "within" if -margin <= low and high <= margin else "open"
 
 
 class TableExplorer(Widget):

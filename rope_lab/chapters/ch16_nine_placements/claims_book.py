@@ -191,6 +191,9 @@ def one_false_decision(keep):
         some = [set(equal) for size in range(1, N + 1) for equal in combinations(range(N), size)]
         for values in product([level / k * by for k in range(1, N + 1) for by in (1.0, 1.05)], repeat=N):
             kept = set(keep(dict(enumerate(values)), level))
+            meets = [p <= level / (N - k + 1) for k, p in enumerate(sorted(values), start=1)]
+            if len(kept) != [*meets, False].index(False):
+                return False
             if any(kept & equal and min(values[i] for i in equal) > level / len(equal) for equal in some):
                 return False
     return True

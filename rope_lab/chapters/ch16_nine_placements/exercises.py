@@ -114,8 +114,17 @@ def _step_up(p, level):
 
 
 _p_values = st.tuples(
-    st.lists(st.sampled_from((0.001, 0.005, 0.009, 0.012, 0.018, 0.03, 0.04, 0.2)), min_size=2, max_size=7),
+    st.lists(st.sampled_from((0.001, 0.005, 0.009, 0.012, 0.018, 0.03, 0.04, 0.2)), min_size=1, max_size=7),
     st.sampled_from((0.05, 0.1)),
+)
+_AT_A_BOUND = (  # and just above one: 1 - (1 - level)^(1/N) is a little larger than level / N
+    ([0.05], 0.05),
+    ([0.1, 0.03], 0.1),
+    ([0.03, 0.025], 0.05),
+    ([0.0126, 0.02, 0.02, 0.02], 0.05),
+    ([0.0252, 0.001, 0.03], 0.05),
+    ([0.034, 0.04, 0.04], 0.1),
+    ([0.0125, 0.04, 0.0125, 0.04], 0.05),
 )
 
 
@@ -218,7 +227,7 @@ EXERCISES = (
         r"\dots$, as long as it is at most `level` divided by $N - k + 1$; stop at the first that is not. Return how "
         r"many were kept.",
         solution=still_decided,
-        examples=_p_values,
+        examples=_p_values | st.sampled_from(_AT_A_BOUND),
         mistakes={
             r"no correction at all": lambda p, level: sum(x <= level for x in p),
             r"the divisor stays at N": lambda p, level: sum(x <= level / len(p) for x in p),

@@ -250,6 +250,21 @@ def one_cache_table(found: Sequence[Card]) -> Table:
     return Table(headings, rows, caption="One cache, at the `cpu` rung", right=headings[1:])
 
 
+def _older() -> float:
+    """The largest difference of a run's loss in the two lists."""
+    loss = {(card.variant, card.seed): card.loss() for card in cards.load_all(JUDGED, "cpu")}
+    return max(abs(loss[card.variant, card.seed] - card.loss()) for card in cards.load_all("placements", "cpu"))
+
+
+def _shifted() -> float:
+    """The least that a run of the five absolute placements loses where windows begin elsewhere."""
+    runs = [card for card in cards.load_all(JUDGED, "cpu") if card.variant in ("Q", "K", "V", "O", "QKV")]
+    return min(card.measured["shift 8"]["loss"] - card.loss() for card in runs)
+
+
+MEASURED = {"older-list": _older, "shifted": _shifted}
+
+
 def _cached(card: Card) -> int:
     """Numbers that one layer keeps for one token."""
     model = card.config["model"]

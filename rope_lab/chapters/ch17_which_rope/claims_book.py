@@ -1,7 +1,7 @@
 """What chapter 17 says on its own account: what a call tells, the instruments, and what a list of frequencies says."""
 
 import math
-from itertools import pairwise, product
+from itertools import combinations, pairwise, product
 
 import numpy as np
 import sympy as sp
@@ -200,9 +200,9 @@ def trace_tells_the_power_sums(step):
 HEADS, D, R, WIDTH = 3, 10, 6, 12  # three planes: with two, the way there and the way back are the same
 
 
-def _head_logits(W_q, W_k, x, *, layout):
+def _head_logits(W_q, W_k, x, *, layout, way=1):
     """The logits of every head, the first R coordinates turned."""
-    at, theta, logits = np.arange(len(x), dtype=float), rotation.frequencies(R), []
+    at, theta, logits = np.arange(len(x), dtype=float), way * rotation.frequencies(R), []
     for head in range(HEADS):
         rows = slice(head * D, head * D + D)
         turned = []
@@ -231,7 +231,9 @@ def converted_weights_keep_the_logits(rotary_dim, rng):
         for W in (W_q, W_k)
     ]
     one, other = _head_logits(W_q, W_k, x, layout="interleaved"), _head_logits(there[0], there[1], x, layout="half")
-    return np.abs(one - other).max()
+    signs = np.tile([1] * (R // 2) + [-1] * (R // 2) + [1] * (D - R), HEADS)[:, None]  # and the other direction
+    back = _head_logits(signs * there[0], signs * there[1], x, layout="half", way=-1)
+    return max(np.abs(one - other).max(), np.abs(one - back).max())
 
 
 @claim(
@@ -301,9 +303,9 @@ def two_bases_one_embedding(power, rng):
 
 @claim(
     "book.audit-ntk",
-    statement=r"The base $\mathrm{base} \cdot s^{r/(r-2)}$ leaves the first plane as it is and makes the last one $s$ "
-    r"times slower. It is a base like any other.",
-    witness=r"$r = 4$, base $10000$, $s = 4$: the base is $[[160000]]$, and $\theta_1 = [[1/400]]$.",
+    statement=r"The base $\mathrm{base} \cdot \sigma^{r/(r-2)}$ leaves the first plane as it is and makes the last one "
+    r"$\sigma$ times slower. It is a base like any other.",
+    witness=r"$r = 4$, base $10000$, $\sigma = 4$: the base is $[[160000]]$, and $\theta_1 = [[1/400]]$.",
     computed=lambda: (10000 * 4 ** (4 / (4 - 2)), float(rotation.frequencies(4, base=160000)[1])),
     tolerance=1e-12,
     holds=lambda r: r / (r - 2),
@@ -320,9 +322,9 @@ def a_larger_base(power, rng):
 
 @claim(
     "book.audit-interpolation",
-    statement=r"Positions divided by $s$ and frequencies divided by $s$ are the same embedding. Its line starts at "
-    r"$-\ln s$ and has the old slope.",
-    witness=r"$s = 4$: position 4 turns the first plane by 1 radian, as position 1 did.",
+    statement=r"Positions divided by $\sigma$ and frequencies divided by $\sigma$ are the same embedding. Its line "
+    r"starts at $-\ln \sigma$ and has the old slope.",
+    witness=r"$\sigma = 4$: position 4 turns the first plane by 1 radian, as position 1 did.",
     tolerance=1e-12,
     holds=lambda s: frequency_schedules.Linear(factor=s),
     control=lambda s: frequency_schedules.NTK(factor=s),
@@ -344,7 +346,8 @@ def _slowed(theta, kept, s):
     "book.schedule-llama3",
     statement=r"Llama 3 says its rule by wavelengths $\lambda_i$ in a window of $L$ positions: below $L/4$ a plane "
     r"stays, above $L$ it is $s$ times slower, and between them a share $(L/\lambda_i - 1)/3$ stays. This is by parts, "
-    r"with $1$ and $4$ turns.",
+    r"$\theta_i\bigl(\gamma_i + \frac{1-\gamma_i}{s}\bigr)$ with $\gamma_i = \mathrm{clip}\bigl(\frac{L/\lambda_i - "
+    r"\alpha}{\beta - \alpha}, 0, 1\bigr)$, for $\alpha = 1$ and $\beta = 4$ turns.",
     witness=r"$s = 8$, $L = 8192$, base $500000$, $d = 128$: the first $[[29]]$ planes stay, the last $[[29]]$ are "
     r"$8$ times slower.",
     computed=lambda: _stay_and_slow(frequency_schedules.Llama3(factor=8, window=8192)),
@@ -363,6 +366,10 @@ def llama3_is_by_parts(pair, rng):
         parts = frequency_schedules.ByParts(factor=s, window=L, slow=slow, fast=fast)
         named = frequency_schedules.Llama3(factor=s, window=L)
         misses += [np.abs(made.frequencies(width, base=base) / printed - 1).max() for made in (parts, named)]
+        a, b = rng.uniform(0.3, 2), rng.uniform(3, 40)  # by parts itself, with any two numbers of turns
+        ramp = np.clip((L / waves - a) / (b - a), 0, 1)
+        parts = frequency_schedules.ByParts(factor=s, window=L, slow=a, fast=b)
+        misses.append(np.abs(parts.frequencies(width, base=base) / _slowed(theta, ramp, s) - 1).max())
     return max(misses)
 
 
@@ -376,7 +383,7 @@ def _stay_and_slow(rule):
     "book.schedule-yarn",
     statement=r"YaRN's code is not YaRN's paper. Of a plane that makes $r$ turns in the window, between $\alpha$ and "
     r"$\beta$, the paper keeps the share $(r - \alpha)/(\beta - \alpha)$. The code, before it rounds its ends to whole "
-    r"planes, keeps $\ln(r/\alpha) / \ln(\beta/\alpha)$, which is more.",
+    r"planes or cuts them off, keeps $\ln(r/\alpha) / \ln(\beta/\alpha)$, which is more.",
     witness=r"$s = 4$, $L = 4096$, base $10000$, $d = 128$: plane $33$ keeps $[[0.499]]$ in the code, and $[[0.15]]$ "
     r"in the paper.",
     computed=lambda: (
@@ -428,36 +435,25 @@ def a_window_is_known_up_to_the_turns(changed, rng):
     return max(misses)
 
 
-def _pairings(left):
-    """Every way to make pairs of an even number of things: (n - 1)(n - 3)... of them."""
-    if not left:
-        yield ()
-        return
-    first, rest = left[0], left[1:]
-    for i, other in enumerate(rest):
-        for more in _pairings(rest[:i] + rest[i + 1 :]):
-            yield ((first, other), *more)
-
-
 @claim(
     "book.audit-one-call",
-    statement=r"If $f$ is known to be rotary, one call is enough: for almost every $x$ exactly one way to pair the "
-    r"coordinates keeps the length in each pair, $y_a^2 + y_b^2 = x_a^2 + x_b^2$.",
-    witness=r"All [[105]] pairings of eight coordinates. A unit vector is not enough: it leaves [[15]] of them.",
-    computed=lambda: (math.prod(range(1, 8, 2)), math.prod(range(1, 6, 2))),
+    statement=r"If $f$ is known to be rotary, one call is enough: for almost every $x$, two turning coordinates keep "
+    r"their length, $y_a^2 + y_b^2 = x_a^2 + x_b^2$, exactly if they are a plane.",
+    witness=r"All [[28]] pairs of eight coordinates. A unit vector is not enough: it leaves [[16]] of them.",
+    computed=lambda: (math.comb(8, 2), 1 + math.comb(6, 2)),
     tolerance=1e-9,
     holds=lambda rng: rng.normal(size=8),
     control=lambda rng: np.eye(8)[rng.integers(8)],
 )
-def one_pairing_fits(question, rng):
+def only_planes_keep_the_length(question, rng):
     theta = rotation.frequencies(8, base=100.0)
     for layout in ("interleaved", "half"):
         for direction in (1, -1):
             x = question(rng)
             y = rotation.rotate(x, direction, theta=theta, layout=layout)
             gap = y**2 - x**2
-            fit = [p for p in _pairings(tuple(range(8))) if max(abs(gap[a] + gap[b]) for a, b in p) < 1e-9]
-            if fit != [tuple(map(tuple, rotation.planes(8, layout=layout).tolist()))]:
+            fit = [[a, b] for a, b in combinations(range(8), 2) if abs(gap[a] + gap[b]) < 1e-9]
+            if fit != rotation.planes(8, layout=layout).tolist():
                 return 1.0
     return 0.0
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from hypothesis import strategies as st
 
@@ -71,11 +73,8 @@ def _each(turn, pairs, read):
     return np.array([read(turn(np.eye(size)[a], 1), a, b) for a, b in pairs])
 
 
-_TURNS = [
-    Turn(head_dim, base, layout, direction)
-    for layout in ("interleaved", "half")
-    for head_dim, base, direction in [(4, 10000.0, 1), (8, 500.0, -1), (6, 100.0, 1), (16, 10000.0, -1)]
-]
+_HEADS: list[tuple[int, float, Any]] = [(4, 10000.0, 1), (8, 500.0, -1), (6, 100.0, (3, -2, -8)), (16, 10000.0, -1)]
+_TURNS = [Turn(*head[:2], layout, head[2]) for layout in ("interleaved", "half") for head in _HEADS]
 
 
 def _question(turn):

@@ -193,7 +193,8 @@ def packed(mask, rng):
 @claim(
     "book.cache-padding",
     statement=r"Padding on the left that nothing sees changes nothing, whether positions count from the first slot or "
-    r"from the first word, as long as keys and queries count alike.",
+    r"from the first word, as long as keys and queries count alike: $\mathcal R_{m+c}^\top \mathcal R_{n+c} = "
+    r"\mathcal R_{n-m}$.",
     tolerance=1e-12,
     witness=r"Four slots of padding: keys counted from the slot and queries from the word see every offset four too "
     r"large.",
@@ -210,6 +211,10 @@ def padded(counted, rng):
         np.abs(_attention(q, k, v, q_at=q_at, k_at=k_at, seen=seen, theta=theta)[4:] - right).max()
         for q_at, k_at in counted(slot)
     ]
+    for q_at, k_at in counted(slot):
+        m_turn, n_turn = (rotation.rotation_matrix(at, theta=theta) for at in (q_at[:, None], k_at))
+        by_offset = rotation.rotation_matrix(slot - slot[:, None], theta=theta)
+        misses.append(np.abs(m_turn.swapaxes(-1, -2) @ n_turn - by_offset).max())
     return max(misses)
 
 
@@ -226,10 +231,12 @@ def moved_by_a_vector(axis_of, rng):
     theta, axis = rotation.frequencies(8), np.array([0, 0, 1, 1])
     first, second = (generators.generator_matrix(theta * (axis == a)) for a in (0, 1))
     x, y, a, b = rng.normal(size=4) * 5
-    key = grid_positions.grid_turn(x, y, B_1=first, B_2=second) @ rng.normal(size=8)
-    right = grid_positions.grid_turn(a, b, B_1=first, B_2=second) @ key
-    by = np.array([a, b])[axis_of(axis)]
-    return float(np.abs(rotation.rotate(key, 1.0, theta=by * theta) - right).max())
+    key, there, shift = (
+        grid_positions.grid_turn(*place, B_1=first, B_2=second) for place in ((x, y), (x + a, y + b), (a, b))
+    )
+    k, by = rng.normal(size=8), np.array([a, b])[axis_of(axis)]
+    turned = rotation.rotate(key @ k, 1.0, theta=by * theta)
+    return float(max(np.abs(turned - there @ k).max(), np.abs(shift @ key - there).max()))
 
 
 @claim(
@@ -386,7 +393,8 @@ def too_small_a_turn(angle, rng):
         for ratio in (1.0, 2.0, 8.0):
             pairs = _pairs(rng, dtype, ratio=ratio)
             after = rounded_cache.turned_again(pairs, theta=[angle(dtype, ratio)], steps=3, store=dtype)
-            misses.append(np.abs(after - pairs).max())
+            phi, half_step = rounded_cache.still_below(dtype, ratio=ratio), 2.0 ** -(FORMATS[dtype].bits + 1)
+            misses += [np.abs(after - pairs).max(), abs((phi * ratio + phi**2 / 2) / half_step - 1)]
     return max(misses)
 
 

@@ -54,7 +54,12 @@ def move_down(held, dropped, theta):
     return held * np.exp(-1j * dropped * np.asarray(theta))
 
 
-_keys = st.lists(st.complex_numbers(max_magnitude=10, allow_nan=False, allow_infinity=False), min_size=3, max_size=3)
+_planes = st.tuples(st.complex_numbers(max_magnitude=10), st.integers(0, 200).map(lambda n: n / 100))
+_caches = st.builds(
+    lambda planes, dropped: (np.array([key for key, _ in planes]), dropped, np.array([theta for _, theta in planes])),
+    st.lists(_planes, min_size=1, max_size=4),
+    st.integers(0, 50),
+)
 
 
 EXERCISES = (
@@ -114,7 +119,7 @@ EXERCISES = (
         r"a cached key. `dropped` tokens in front of it go, a whole number. `theta` has the planes' frequencies. "
         r"Return the key at its new place, as an array.",
         solution=move_down,
-        examples=st.tuples(_keys.map(np.array), st.integers(0, 50), st.just(np.array([1.0, 0.1, 0.01])).map(np.array)),
+        examples=_caches,
         mistakes={
             "turned the wrong way": lambda held, dropped, theta: move_down(held, -dropped, theta),
             "every plane by the first frequency": lambda held, dropped, theta: move_down(held, dropped, theta[:1]),

@@ -29,7 +29,7 @@ def logit_of(q, k, table, *, angles=many_axes.plane_angles):
 @claim(
     "book.axes-offset",
     statement=r"In place $p$ plane $i$ turns by $p\cdot\theta_i$, with one frequency vector $\theta_i$ for each plane. "
-    r"Then a logit depends on the offset vector $p' - p$ alone.",
+    r"Then a logit depends on the offset vector $p' - p$ alone, and is $q^\top \mathcal R_{p'-p}\, k$.",
     tolerance=1e-10,
     witness=r"Axial, mixed, by sections and interleaved: each table at two pairs of places with one offset.",
     holds=many_axes.plane_angles,
@@ -41,7 +41,7 @@ def the_offset_vector(angles, rng):
         q, k = rng.normal(size=(2, 12))
         here, there, by = rng.integers(-9, 10, size=(3, table.shape[1])).astype(float)
         logit = logit_of(q, k, table, angles=angles)
-        misses.append(abs(logit(here, here + by) - logit(there, there + by)))
+        misses += [abs(logit(p, p + by) - q @ turn(k, angles(by, table))) for p in (here, there)]
     return max(misses)
 
 

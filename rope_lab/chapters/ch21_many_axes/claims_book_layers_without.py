@@ -167,8 +167,9 @@ def products_of_gains(of_keys, rng):
 
 @claim(
     "book.norm-sum",
-    statement=r"With unequal products $a$ and $b$ in a plane, the logit of $q = k = (1, 0)$ is $\tfrac{a+b}{2} "
-    r"\cos (n-m)\theta + \tfrac{a-b}{2}\cos (n+m)\theta$: the second term sees the sum of the positions.",
+    statement=r"With unequal products $a$ and $b$ in a plane, the logit of the normed $q = k = (1, 0)$ is "
+    r"$\tfrac{a+b}{2} \cos (n-m)\theta + \tfrac{a-b}{2}\cos (n+m)\theta$: the second term sees the sum of the "
+    r"positions.",
     witness=r"$a = 4$, $b = 1$, $\theta = \pi/2$, offset $0$: $[[4]]$ at place 0 and $[[1]]$ at place 1.",
     computed=lambda: tuple(
         float(

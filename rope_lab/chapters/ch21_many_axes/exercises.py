@@ -36,6 +36,14 @@ def plane_turns(place, table):
     return [float(np.dot(place, row)) for row in table]
 
 
+@st.composite
+def _places(draw):
+    axes, planes = draw(st.integers(1, 4)), draw(st.integers(1, 4))
+    row = st.lists(st.floats(-2, 2), min_size=axes, max_size=axes)
+    place = st.lists(st.integers(-9, 9).map(float), min_size=axes, max_size=axes)
+    return draw(place), draw(st.lists(row, min_size=planes, max_size=planes))
+
+
 EXERCISES = (
     Question(
         id="ch21.predict-width",
@@ -90,14 +98,11 @@ EXERCISES = (
         statement=r"Write `plane_turns(place, table)`. `place` is a list of coordinates, and `table` has a row for "
         r"each plane with one frequency for each coordinate. Return the list of angles by which the planes turn.",
         solution=plane_turns,
-        examples=st.tuples(
-            st.lists(st.integers(-9, 9).map(float), min_size=2, max_size=2),
-            st.lists(st.lists(st.floats(-2, 2), min_size=2, max_size=2), min_size=3, max_size=3),
-        ),
+        examples=_places(),
         mistakes={
             "the first coordinate for all planes": lambda place, table: [place[0] * sum(row) for row in table],
             "a distance in place of a sum": lambda place, table: [
-                float(np.hypot(place[0] * row[0], place[1] * row[1])) for row in table
+                float(np.linalg.norm(np.multiply(place, row))) for row in table
             ],
             "coordinates exchanged": lambda place, table: plane_turns(place[::-1], table),
         },

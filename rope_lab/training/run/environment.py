@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import platform
 import re
@@ -75,10 +76,11 @@ def versions() -> dict[str, str]:
 
 
 def commit() -> str:
-    """The commit that a run's code was checked out at, with a ``+`` when the code differs; empty outside a checkout.
+    """The commit that a run's code was checked out at, with a ``+`` when the code differs; empty where nothing says it.
 
     A tree that was carried to a machine without git has no history: there the file ``COMMIT`` beside pyproject.toml is
-    read, which ``git rev-parse HEAD > COMMIT`` wrote where the tree was clean.
+    read, which ``git rev-parse HEAD > COMMIT`` wrote where the tree was clean. Of a package that pip or uv installed
+    from a commit, as each lab on Colab does, the installation has noted which (PEP 610).
     """
     package = Path(__file__).resolve().parents[2]
 
@@ -91,7 +93,7 @@ def commit() -> str:
         changed = git("status", "--porcelain", "--untracked-files=no", "algebra", "nn", "training", *rooms)
         return git("rev-parse", "HEAD").strip() + ("+" if changed else "")
     except (OSError, subprocess.CalledProcessError):
-        return _carried(package.parent)
+        return _carried(package.parent) or _installed(package)
 
 
 def _carried(tree: Path) -> str:
@@ -99,6 +101,15 @@ def _carried(tree: Path) -> str:
         if (tree / "pyproject.toml").is_file() and not (tree / ".git").exists() and (tree / "COMMIT").is_file():
             said = (tree / "COMMIT").read_text(encoding="utf-8").strip()
             return said if re.fullmatch(r"[0-9a-f]{40}\+?", said) else ""
+    return ""
+
+
+def _installed(package: Path) -> str:
+    with contextlib.suppress(metadata.PackageNotFoundError, LookupError, TypeError, ValueError):
+        own = metadata.distribution("rope-lab")
+        if Path(str(own.locate_file("rope_lab"))).resolve() == package.resolve():  # and not another copy
+            said = json.loads(own.read_text("direct_url.json") or "")["vcs_info"]["commit_id"]
+            return said if re.fullmatch(r"[0-9a-f]{40}", said) else ""
     return ""
 
 

@@ -125,12 +125,11 @@ def test_begun_anywhere_the_board_has_the_losses_of_shifted_windows(now):
 
 
 def test_what_the_page_says_of_the_older_list():
-    """The same order of means, losses that agree to a few thousandths, and a pair whose word turned."""
+    """The same order of means, and a pair whose word turned."""
     pairs = {(c.variant, c.seed): [c.loss()] for c in FOUND}
     for c in OLDER:
         pairs[c.variant, c.seed].append(c.loss())
     assert len(pairs) == 45
-    assert max(abs(one - other) for one, other in pairs.values()) < 0.003
     means = [{n: sum(pairs[n, s][i] for s in range(5)) for n in SAID} for i in (0, 1)]
     assert sorted(SAID, key=means[0].get) == sorted(SAID, key=means[1].get)
     words = [intervals.paired(found, "V", "O").decided for found in (OLDER, FOUND)]

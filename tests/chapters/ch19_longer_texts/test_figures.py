@@ -1,9 +1,12 @@
-"""Figures and tables of long contexts: they say what the cards say, and need cards."""
+"""Figures and tables of long contexts say what the cards say, and need cards; the islands of the base are computed."""
+
+import re
 
 import pytest
 
 from rope_lab.chapters.ch19_longer_texts import figures as own
 from rope_lab.chapters.ch19_longer_texts import results as long_contexts
+from rope_lab.chapters.ch19_longer_texts.base_bound import WINDOWS, BaseBound, islands
 from rope_lab.show import figures
 from rope_lab.training.results import cards
 
@@ -55,3 +58,11 @@ def test_without_cards_the_command_is_named(name, monkeypatch):
     monkeypatch.setattr(own.cards, "load_all", lambda *_: [])
     with pytest.raises(ValueError, match=r"rope-lab sweep (longer-texts|cache-stream) --rung cpu"):
         getattr(figures, name)()
+
+
+@pytest.mark.deep(keep=1)
+@pytest.mark.parametrize("window", WINDOWS)
+def test_the_islands_are_computed(window):
+    shipped = BaseBound().islands[window]
+    assert shipped == islands(int(window))
+    assert len(re.findall("o+", shipped)) > 1  # so the smallest base that passes is no lower bound

@@ -1,10 +1,12 @@
-"""The proof stepper: the proof holds for every state, and each mistake breaks a line of its own."""
+"""The proof stepper, where each mistake breaks a line of its own; and the finite widths, which are counted."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from rope_lab.chapters.ch04_relative_identity import figures_newer_encodings as newer_encodings
 from rope_lab.chapters.ch04_relative_identity.proof_stepper import VARIANTS, ProofStepper
+from rope_lab.show.figures import finite_widths
 
 LINE = {"proof": -1, "transpose": 1, "sign": 2, "layouts": 3, "square": 4}
 positions = st.integers(-8, 8)
@@ -25,3 +27,12 @@ def test_each_mistake_breaks_its_own_line(variant, m, step, theta):
 
 def test_a_query_at_zero_hides_the_missing_transpose():
     assert ProofStepper.compute(ProofStepper(variant="transpose", m=0).state())["breaks"] == -1
+
+
+def test_the_widths_in_words_are_those_that_are_counted(monkeypatch):
+    said = finite_widths().desc
+    for words in ("a decay 1;", "a plane of RoPE 2;", "ALiBi's bias 2;", "also shears 4;", "three planes 6."):
+        assert words in said
+    assert "log(1 + r), 12" in said
+    monkeypatch.setattr(newer_encodings, "hankel_rank", len)
+    assert "a plane of RoPE 23;" in finite_widths().desc

@@ -36,11 +36,11 @@ It holds.
 ```{prf:proof}
 :class: fold
 
-It does.
+{proves}`unsaid.norm` It does.
 ```
 
 ```{prf:proof}
-Seen.
+{proves}`unsaid.norm` Seen.
 ```
 """
 
@@ -53,7 +53,7 @@ def test_a_fold_takes_the_rest_of_its_section_or_its_own_content(tmp_path):
     app, _, warnings = build(tmp_path, PAGE, extensions=["sphinx_proof", "folds"])
     assert warnings == ""
     page = soup(tmp_path)
-    rest, answer, proof = page.select("details.fold")
+    rest, answer, proof, _ = page.select("details.fold")  # and the claims of the page
     assert rest.summary.get_text() == "Where the half comes from."
     assert rest.summary.strong.get_text() == "half"
     assert [p.get_text() for p in rest.select("p")] == ["Goes away.", "Goes away too."]

@@ -13,6 +13,7 @@ import argparse
 import ast
 import functools
 import os
+import re
 import signal
 import sys
 import time
@@ -66,7 +67,9 @@ def _refusals(path: Path) -> set[int]:
     found: set[int] = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         refuses = isinstance(node, ast.If) and isinstance(node.body[-1], ast.Raise)
-        if refuses or (isinstance(node, ast.Assign | ast.Expr) and "expect_" in ast.unparse(node)):
+        asks = isinstance(node, ast.Assign | ast.Expr) and "expect_" in ast.unparse(node)
+        named = isinstance(node, ast.FunctionDef) and re.match(r"_?expect_|_positive|__post_init__", node.name)
+        if refuses or asks or named:
             found |= set(range(node.lineno, node.end_lineno + 1))
     return found
 

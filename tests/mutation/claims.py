@@ -25,7 +25,7 @@ from cosmic_ray.mutating import mutate_code
 from cosmic_ray.plugins import get_operator
 
 from rope_lab.claims import Claim, load, run, select
-from tests.mutation.run import LISTED, PACKAGE, ROOT, Mutant, _hash, _mutant, sites
+from tests.mutation.run import LISTED, PACKAGE, ROOT, Mutant, _definitions, _hash, _mutant, sites
 
 EACH = 10  # mutants of a claim
 BAR = 0.9  # of those that change anything
@@ -95,14 +95,18 @@ _sites = functools.cache(sites)
 
 
 @functools.cache
-def _source(path: Path) -> list[str]:
-    return [line.strip() for line in path.read_text(encoding="utf-8").splitlines()]
+def _source(path: Path) -> list[tuple[str, str]]:
+    """The function around each line of a module, and the line."""
+    code = path.read_text(encoding="utf-8")
+    around = _definitions(ast.parse(code))
+    return [(around[number], line.strip()) for number, line in enumerate(code.splitlines(), 1)]
 
 
 def _lines(path: Path, site: str) -> list[int]:
-    """The lines of a site: all that read like it."""
-    line = site.partition(": ")[2].rsplit(" ", 2)[0]
-    return [number for number, text in enumerate(_source(path), 1) if text == line]
+    """The lines of a site: all of its function that read like it."""
+    where, _, line = site.partition(": ")
+    asked = where.rpartition(", ")[2], line.rsplit(" ", 2)[0]
+    return [number for number, known in enumerate(_source(path), 1) if known == asked]
 
 
 def put(mutant: Mutant) -> int:

@@ -104,6 +104,18 @@ def the_rotary_part_is_relative(offset):
 
     cached = c.col_join(R(n) * k_r)  # what MLA keeps, and what its query becomes
     query = (W_k.T * q).col_join(R(m) * q_r)
+    own = sp.Matrix([1, 0, 0])  # the latent of the query's own token, which has no rotary key and the value 0
+    lead = (query.T * cached)[0] - (q.T * W_k * own)[0]
+
+    def second_output(at):
+        q_, c_, q_r_, k_r_, W_k_, own_ = (np.array(M.applyfunc(at), dtype=float) for M in (q, c, q_r, k_r, W_k, own))
+        words, keys = np.hstack((c_, own_)).T, np.hstack((k_r_, 0 * k_r_)).T
+        queries, turned = (np.hstack((0 * x, x)).T[None] for x in (q_, q_r_))
+        places = {"positions": [at(n), at(m)], "theta": [at(theta)]}
+        W_v = np.eye(3)[None, 1:2]
+        return latent.spliced(queries, words, q_rope=turned, k_rope=keys, W_k=W_k_[None], W_v=W_v, **places)[0, 1]
+
+    exact.tied(sp.Matrix([c[1] / (1 + sp.exp(-lead))]), second_output)
     return symbolic.same(query.T * cached, q.T * W_k * c + q_r.T * R(offset(m, n)) * k_r)
 
 

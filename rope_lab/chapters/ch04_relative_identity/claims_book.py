@@ -228,7 +228,7 @@ def a_factor_in_front(factor, rng):
 @claim(
     "book.relative-one-family",
     statement=r"Let queries and keys have families of their own, $Q_m = M^{-m\top} Q_0$ and $K_n = M^n K_0$. If the "
-    r"two are one family, then $M$ is orthogonal.",
+    r"two are one family of invertible matrices, then $M$ is orthogonal.",
     witness=r"$n = 1$, $Q_0 = K_0$ invertible: $M^{-\top} Q_0 = M Q_0$, so $M^\top M = I$.",
     holds=lambda M: M.T * M,
     control=lambda M: M * M,  # a reflection has M M = I as well, and so has many a matrix that is not orthogonal
@@ -336,7 +336,7 @@ _KNOWN = (
     "book.width-list",
     statement=r"The width of $\sum_k p_k(r)\,\lambda_k^r$ is the sum of $1 + \deg p_k$ over the different "
     r"$\lambda_k \ne 0$. A decay has 1, a plane of RoPE or xPos 2, ALiBi's bias 2, a head of $p$ planes $2p$, a Jordan "
-    r"block of order $s$ around a plane $2s$.",
+    r"block of order $s$ around a plane $2s$, if the frequencies differ and none is a multiple of $\pi$.",
     witness=r"RoPE with ALiBi's bias in one plane, $\cos r - r/8$: $[[4]]$.",
     computed=lambda: finite_width.hankel_rank(_at(lambda r: sp.cos(r) - sp.Rational(r, 8), 10)),
     cases="ten functions, each with a matrix of ten rows, in numbers of 100 digits",

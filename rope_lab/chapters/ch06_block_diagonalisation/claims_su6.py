@@ -97,10 +97,10 @@ def the_basis_moves_into_query_and_key(moved, rng):
     locus="after eq 10, and Summary",
     statement=r"In softmax attention $P^\top$ and $P^{-1}$ can be absorbed into $W_q$ and $W_k$. So the block-diagonal "
     r"form of RoPE loses no generality.",
-    correction=r"True of what the article asks: whether this form loses anything against $e^{nB}$. In models more has to "
-    r"hold. The frequencies are free: with a fixed schedule generality is lost. One $B$ for each key head. Between the "
-    r"weights and the rotation stands nothing that $P$ does not pass. $d$ is even. It is about which functions a model "
-    r"has, not about how it learns them.",
+    correction=r"True of what the article asks: whether this form loses anything against $e^{nB}$. In models more has "
+    r"to hold. The frequencies are free: with a fixed schedule generality is lost. One $B$ for each key head. Between "
+    r"the weights and the rotation stands nothing that $P$ does not pass. $d$ is even. It is about which functions a "
+    r"model has, not about how it learns them.",
     witness=r"$d = 2$: with $\theta = 1$ no weights give $\cos 2(n-m)$: $s_0 + s_2 - 2\cos(1)\,s_1 = [[0.796]] \ne 0$.",
     computed=lambda: np.cos(0) + np.cos(4) - 2 * np.cos(1) * np.cos(2),
     tolerance=1e-10,

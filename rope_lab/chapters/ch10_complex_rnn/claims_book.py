@@ -286,7 +286,7 @@ def even_steps_and_odd_steps(squared):
     statement=r"For $0 < \theta < \pi$ the kernel $\gamma^n \cos n\theta$ changes sign infinitely often: any stretch "
     r"of one and a half turns holds a positive and a negative value.",
     witness=r"A quarter turn: $1, 0, -\gamma^2, 0, \gamma^4$, and so on.",
-    cases="40 angles, over 400 steps",
+    cases="40 angles, over 400 steps, with the decay 0.95",
     holds=lambda theta: theta,
     control=lambda theta: 0 * theta,  # a real decay, which keeps its sign
 )

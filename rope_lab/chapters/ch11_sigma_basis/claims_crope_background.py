@@ -171,6 +171,7 @@ def a_bias_is_a_special_case(block):
     r"frequencies themselves are not given.",
     witness=r"$D = 4$ and a sequence of $L = 3$ words: [[two]] planes, so $\theta_1$ and $\theta_2$.",
     computed=lambda: len(rotation.frequencies(4)),
+    cases="four sizes, and the blocks of two planes in symbols",
     holds=lambda D, _: D // 2,
     printed=lambda _, L: L,
     control=lambda D, _: D,  # one frequency for each coordinate
@@ -180,7 +181,9 @@ def as_many_planes_as_pairs(planes):
     half, length = sp.symbols("k L", integer=True, positive=True)
     sizes = [(2, 1), (4, 3), (8, 8), (128, 1024)]
     fits = all(rotation.rotation_matrix(1, theta=np.ones(planes(D, L))).shape == (D, D) for D, L in sizes)
-    return fits and 2 * planes(2 * half, length) == 2 * half
+    m, *theta = sp.symbols("m theta_1 theta_2", real=True)
+    blocks = sp.diag(*(exact.rotation_2d(m * t) for t in theta))
+    return fits and 2 * planes(2 * half, length) == 2 * half and exact.rotation_matrix(m, theta=theta) == blocks
 
 
 @claim(

@@ -137,7 +137,7 @@ def no_coordinate_is_reserved(rank):
     witness=r"$d = 4$, $n = 6$: $[[44]]$ and $[[20]]$. And a case where counting would mislead: one offset, $d = n$. "
     r"Fix $W_q = I$, and half of the parameters make all of the forms.",
     computed=lambda: tuple(family_rank(4, 6, complex_linear=c) for c in BOTH),
-    cases="(d, n) = (2, 4) and (4, 6)",
+    cases="(d, n) = (2, 4) and (4, 6), and (4, 4) at one offset",
     holds=lambda d, n: (2 * d * n - d, d * n - d),
     control=lambda d, n: (2 * d * n, d * n),  # the parameters
 )

@@ -72,6 +72,7 @@ def values_lose_less(formula):
     r"takes $4$, and $3$ by Gauss's rule. The cache stays as it is.",
     witness=r"$(a + \mathrm i b)(x + \mathrm i y)$ has the products $ax$, $by$, $ay$, $bx$. Gauss: $a(x + y)$, $(a + "
     r"b)y$, $(b - a)x$.",
+    cases="one complex weight in symbols, and the counts of one model",
     holds=(Fraction(1, 2), Fraction(1), Fraction(3, 4), Fraction(1)),
     control=(Fraction(1, 2), Fraction(1, 2), Fraction(3, 8), Fraction(1, 2)),  # all of it halved with the parameters
 )

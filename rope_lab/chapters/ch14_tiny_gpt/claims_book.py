@@ -128,6 +128,7 @@ def paired_start(make):
     statement=r"The variance of a difference is $s_{a-b}^2 = s_a^2 + s_b^2 - 2\, s_{ab}$, with the covariance $s_{ab}$ "
     r"over the seeds. What two variants of a seed have in common cancels.",
     witness=r"$a = (1, 2, 3)$, $b = (0, 1, 2)$: both have variance $1$, and their difference has none.",
+    cases="one seed in symbols, and the intervals of two lists",
     holds=-2,
     control=0,  # unpaired: as if the two had nothing in common
 )

@@ -154,7 +154,7 @@ def gains_equal_in_pairs(gains, rng):
 @claim(
     "book.norm-products",
     statement=r"After the turn only the products of the gains count, $g^q_a g^k_a$: the logit is relative for all "
-    r"vectors exactly if the two products of each pair are equal.",
+    r"vectors exactly if the two products are equal in each pair that turns by no multiple of $\pi$.",
     tolerance=1e-10,
     witness=r"Gains $(1, 2)$ on the query and $(2, 1)$ on the key: both products are $2$.",
     holds=lambda g: 1.0 / g,

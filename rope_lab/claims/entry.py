@@ -195,25 +195,37 @@ def inexact(entry: Claim) -> list[str]:
 
     Its candidates and the functions of the same room that it calls are looked at too, and none of the package is.
     """
-    found: set[str] = set()
     parts, module = (entry.check, entry.holds, entry.printed, entry.control), entry.check.__module__
-    for code in {code for part in parts for code in _codes(part, module)}:
-        found |= {repr(constant) for constant in code.co_consts if isinstance(constant, float | complex)}
+    found = {repr(number) for part in parts for number in _floats(part)}
+    for code, names in [run for part in parts for run in _codes(part, module)]:
+        values = (*code.co_consts, *(names[name] for name in code.co_names if name in names))
+        found |= {repr(number) for value in values for number in _floats(value)}
         found |= {name for name in (*code.co_names, *code.co_varnames) if INEXACT.fullmatch(name)}
     return sorted(found)
 
 
-def _codes(part: Any, module: str) -> Iterator[CodeType]:
-    """The code of a function, of those inside it, and of those of the same module that it names."""
+def _floats(value: Any) -> Iterator[float | complex]:
+    """The floats of a value, also inside of a container."""
+    if isinstance(value, float | complex):
+        yield value
+    elif isinstance(value, tuple | list | set | frozenset):
+        for inner in value:
+            yield from _floats(inner)
+    elif isinstance(value, dict):
+        yield from _floats((*value, *value.values()))
+
+
+def _codes(part: Any, module: str) -> Iterator[tuple[CodeType, dict[str, Any]]]:
+    """The code of a function, of those inside it and of those of its module that it names, each with its globals."""
     called = [inspect.unwrap(part)] if isinstance(part, FunctionType) and part.__module__ == module else []
     for function in called:  # it grows as it is read
         codes = [function.__code__]
         for code in codes:
             codes += [inner for inner in code.co_consts if isinstance(inner, CodeType)]
-            named = [function.__globals__.get(name) for name in code.co_names]
+            named = [inspect.unwrap(one) for name in code.co_names if callable(one := function.__globals__.get(name))]
             called += [
                 other
                 for other in named
                 if isinstance(other, FunctionType) and other.__module__ == module and other not in called
             ]
-        yield from codes
+        yield from ((code, function.__globals__) for code in codes)

@@ -112,8 +112,11 @@ def test_an_exact_check_says_true_or_false(answer):
     assert "returns True or False" in result.error
 
 
+LIMIT = 1e-9
+
+
 def looked_at(answer):
-    return abs(answer - 1) < 1e-9
+    return abs(answer - 1) < LIMIT
 
 
 @pytest.mark.parametrize(
@@ -129,6 +132,12 @@ def test_an_exact_check_with_a_float_is_refused(check, found):
     with pytest.raises(MalformedClaimError, match=rf"an exact check has no floats, .* this one has {found}"):
         planted(check)
     assert planted(check, cases="one").evidence == "cases"
+
+
+@pytest.mark.parametrize("subject", [1.5, (1, [1.5]), {"a": 1.5}, lambda: 1.5])
+def test_a_candidate_with_a_float_is_refused(subject):
+    with pytest.raises(MalformedClaimError, match=r"this one has 1\.5"):
+        planted(lambda given: given == subject, holds=subject)
 
 
 def test_an_exception_is_a_failure_and_the_others_still_run():

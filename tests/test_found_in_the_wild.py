@@ -14,7 +14,7 @@ CODE = re.compile(
     re.DOTALL,
 )
 NUMBER = re.compile(r"-?\d+\.\d+(?:e[+-]\d+)?")
-PAGES = ("found_in_the_wild", "01_one_plane", "03_two_layouts", "21_many_axes")
+PAGES = ("found_in_the_wild", "01_one_plane", "03_two_layouts", "21_norms_and_layers")
 
 
 def told(page):

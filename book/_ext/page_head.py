@@ -1,4 +1,4 @@
-"""What a page says of itself to machines: description, tags for links that are shared, address, sitemap, 404, the root.
+"""What a page says of itself to machines: description, tags for links, address, sitemap, 404, root, old addresses.
 
 All absolute addresses come from one setting, ``html: baseurl:`` in ``_config.yml``. While it is empty, or names an
 example, nothing absolute is written.
@@ -173,15 +173,11 @@ def finish(app: Sphinx, exception: Exception | None) -> None:
     """Write the page at the root and the sitemap, and let the page for wrong addresses work from any folder."""
     if exception or app.builder.format != "html":
         return
-    out, base, config = Path(app.outdir), app.config.html_baseurl, app.config
-    if config.root_doc != "index":
-        to = app.builder.get_target_uri(config.root_doc)
-        head = (out / to).read_text(encoding="utf-8").partition("</head>")[0]
-        icon = f"_static/{Path(config.html_favicon).name}" if config.html_favicon else "data:,"
-        title = re.search(r"<title>(.*?)</title>", head, re.DOTALL)
-        said = "\n    ".join(TAG.findall(head))
-        text = ROOT.format(lang=config.language or "en", to=to, title=title[1] if title else "", tags=said, icon=icon)
-        write(out / "index.html", text)
+    out, base = Path(app.outdir), app.config.html_baseurl
+    if app.config.root_doc != "index":
+        lead_on(app, "index", app.config.root_doc)
+    for old, new in app.config.moved_pages.items():
+        lead_on(app, old, new)
     if base:
         pages = [base + app.builder.get_target_uri(page) for page in sorted(app.env.found_docs)]
         listed = "".join(f"  <url><loc>{escape(page)}</loc></url>\n" for page in pages)
@@ -194,6 +190,22 @@ def finish(app: Sphinx, exception: Exception | None) -> None:
         (out / "sitemap.xml").unlink(missing_ok=True)
 
 
+def lead_on(app: Sphinx, old: str, new: str) -> None:
+    """Write a page that leads to another one, and from a place of a page that has moved to the same place."""
+    builder, config = app.builder, app.config
+    head = Path(builder.get_outfilename(new)).read_text(encoding="utf-8").partition("</head>")[0]  # type: ignore[attr-defined]
+    title = re.search(r"<title>(.*?)</title>", head, re.DOTALL)
+    above = "../" * old.count("/")
+    icon = f"{above}_static/{Path(config.html_favicon).name}" if config.html_favicon else "data:,"
+    to, said = above + builder.get_target_uri(new), TAG.findall(head)
+    if old in config.moved_pages:
+        said.append(f'<script>location.replace("{to}" + location.hash)</script>')
+    text = ROOT.format(
+        lang=config.language or "en", to=to, title=title[1] if title else "", tags="\n    ".join(said), icon=icon
+    )
+    write(Path(app.outdir, f"{old}.html"), text)
+
+
 def write(path: Path, text: str) -> None:
     """Write a file only if its text changes."""
     if not path.exists() or path.read_text(encoding="utf-8") != text:
@@ -202,6 +214,7 @@ def write(path: Path, text: str) -> None:
 
 def setup(app: Sphinx) -> ExtensionMetadata:
     app.add_config_value("head_title", "", "html", str)  # of the root page, whose heading is no name of a book
+    app.add_config_value("moved_pages", {}, "html", dict)  # an old address of a page, and the page
     app.connect("config-inited", clean_address)
     app.connect("html-page-context", write_head)
     app.connect("html-collect-pages", missing_page)

@@ -168,17 +168,20 @@ Exercise = Question | Task
 
 
 def modules() -> dict[str, ModuleType]:
-    """Every chapter's module of exercises, by the prefix of its ids: ``{"ch01": <module ...>}``."""
+    """Every chapter's module of exercises, by chapter: ``{"ch01": <module ...>}``."""
     return {module.__name__.split(".")[-2][:4]: module for module in chapters.modules("exercises")}
 
 
 def load() -> dict[str, Exercise]:
-    """Import every chapter's module and return its exercises by id, in the order of chapters and pages."""
+    """Import every chapter's module and return its exercises by id, in the order of chapters and pages.
+
+    An id keeps the chapter of its birth when its exercise moves: readers' answers are kept under it.
+    """
     by_id: dict[str, Exercise] = {}
-    for prefix, module in modules().items():
+    for module in modules().values():
         for item in module.EXERCISES:
-            if item.id in by_id or not item.id.startswith(prefix + "."):
-                raise ValueError(f"{module.__name__}: the id {item.id!r} must start with '{prefix}.' and be used once")
+            if item.id in by_id:
+                raise ValueError(f"{module.__name__}: expected an id that no other exercise has, got {item.id!r}")
             by_id[item.id] = item
     return by_id
 

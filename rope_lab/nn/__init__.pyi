@@ -17,7 +17,7 @@ from . import (
     tensor_arguments as tensor_arguments,
 )
 from rope_lab.chapters.ch10_complex_rnn import diagonal_rnn as diagonal_rnn
-from rope_lab.chapters.ch21_many_axes import grid_reader as grid_reader
+from rope_lab.chapters.ch07_many_axes import grid_reader as grid_reader
 from rope_lab.chapters.ch13_one_head import offset_head as offset_head
 from .attention import AttentionConfig as AttentionConfig, CausalAttention as CausalAttention, attend as attend
 from .cache import Cache as Cache, KVCache as KVCache, LatentCache as LatentCache

@@ -56,11 +56,11 @@ def test_solutions_fit_a_page(name):
 
 @pytest.mark.parametrize("prefix", core.modules())
 def test_a_chapter_predicts_and_then_asks(prefix):
-    items = [item for name, item in ALL.items() if name.startswith(prefix)]
+    items = core.modules()[prefix].EXERCISES
     predictions = [item for item in items if isinstance(item, Question) and item.kind == "prediction"]
     assert len(predictions) >= 1
     assert items[0] is predictions[0]
-    assert 2 <= len(items) - len(predictions) <= 4
+    assert 2 <= len(items) - len(predictions) <= (7 if prefix == "ch05" else 4)  # 5 keeps those of two chapters
 
 
 @pytest.mark.parametrize("prefix", core.modules())
@@ -70,7 +70,7 @@ def test_what_is_defined_stands_on_the_page(prefix):
     if page is None:
         pytest.skip(f"chapter {prefix[2:]} has no page yet")
     shown = re.findall(r"^[`:]{3,}\{(quiz|task)\} (\S+)", page.read_text(encoding="utf-8"), flags=re.MULTILINE)
-    defined = [(("task" if isinstance(i, Task) else "quiz"), n) for n, i in ALL.items() if n.startswith(prefix)]
+    defined = [(("task" if isinstance(i, Task) else "quiz"), i.id) for i in core.modules()[prefix].EXERCISES]
     assert shown == defined
 
 
@@ -284,16 +284,13 @@ def test_controls_of_the_proof():
     assert "the solution fails" in prove(_task(judge=lambda result, x: "never"))  # noqa: ARG005
 
 
-def test_ids_are_used_once_and_belong_to_their_chapter(monkeypatch):
+def test_ids_are_used_once(monkeypatch):
     class Chapter:
         __name__ = "ch02_many_planes"
         EXERCISES = (_question(),)
 
-    monkeypatch.setattr(core, "modules", lambda: {"ch02": Chapter})
-    with pytest.raises(ValueError, match=r"'ch01\.x' must start with 'ch02\.' and be used once"):
-        load()
     monkeypatch.setattr(core, "modules", lambda: {"ch01": Chapter, "ch01.": Chapter})
-    with pytest.raises(ValueError, match="be used once"):
+    with pytest.raises(ValueError, match=r"an id that no other exercise has, got 'ch01\.x'"):
         load()
 
 

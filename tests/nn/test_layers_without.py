@@ -2,7 +2,7 @@
 
 import pytest
 
-from rope_lab.chapters.ch21_many_axes.claims_book_layers_without import _listed
+from rope_lab.chapters.ch21_norms_and_layers.claims_book import _listed
 from tests.nn.peer import load
 
 

@@ -38,6 +38,9 @@ def toc_pages(entry) -> list[str]:
     return own + [name for key in ("parts", "chapters", "sections") for name in toc_pages(entry.get(key, []))]
 
 
+MOVED = yaml.safe_load((ROOT / "_config.yml").read_text())["sphinx"]["config"]["moved_pages"]  # each with a test
+
+
 def page_names() -> list[str]:
     """The pages to visit, in the order of the contents; of the site that ROPE_LAB_SITE names, what is there."""
     listed = [*toc_pages(yaml.safe_load((ROOT / "_toc.yml").read_text())), *MADE_BY_SPHINX]
@@ -45,7 +48,7 @@ def page_names() -> list[str]:
         return listed
     html = Path(os.environ["ROPE_LAB_SITE"]).resolve()
     names = sorted(page.relative_to(html).with_suffix("").as_posix() for page in html.rglob("*.html"))
-    built = [name for name in names if not name.startswith("_static/") and name != "index"]
+    built = [name for name in names if not name.startswith("_static/") and name not in {"index", *MOVED}]
     return sorted(built, key=lambda name: listed.index(name) if name in listed else len(listed))
 
 

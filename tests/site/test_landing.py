@@ -17,7 +17,7 @@ CASES = [
     (LEDGER, 'a[href*="01_one_plane.html#mark-"]', "http", 1440),
     ("book/errata", MARK, "http", 390),
     ("book/api_nn", MARK, "http", 1280),
-    ("book/15_crope_tables", 'a[href*="#table-2"]', "http", 1280),
+    ("book/crope_laboratory", 'a[href*="#table-2"]', "http", 1280),
 ]
 FOLLOW = """a => {
   if (a.dataset.claims) {

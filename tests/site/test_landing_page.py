@@ -5,7 +5,7 @@ from urllib.parse import urljoin
 
 import pytest
 
-from tests.site.pages import shift
+from tests.site.pages import MOVED, shift
 
 MOST = 0.05  # of layout shift; a search engine calls more than 0.1 bad
 DOORS = ("01_one_plane.html", "17_which_rope.html", "ledger.html")
@@ -84,7 +84,8 @@ def test_the_map_has_every_part_with_its_picture(landing):
 
 def heads(html):
     for path in sorted(html.rglob("*.html")):
-        if not str(path.relative_to(html)).startswith("_static/"):
+        name = path.relative_to(html).with_suffix("").as_posix()
+        if not name.startswith("_static/") and name not in MOVED:
             yield path.relative_to(html).as_posix(), path.read_text("utf-8").partition("</head>")[0]
 
 
@@ -97,6 +98,16 @@ def test_every_page_has_one_description_of_its_own(html):
         assert 20 <= len(found[0]) <= 300, name
         told.setdefault(found[0], []).append(name)
     assert [names for names in told.values() if len(names) > 1] == [["book/intro.html", "index.html"]]
+
+
+@pytest.mark.parametrize("local", [False, True])
+@pytest.mark.parametrize("old", MOVED)
+def test_an_old_address_leads_to_the_page_and_to_the_place_of_a_page(browser, site, old, local):
+    page = browser.new_page()
+    page.goto(f"{site.file if local else site.http}{old}.html#exercises")
+    page.wait_for_url(f"**/{MOVED[old]}.html#exercises")
+    assert page.locator("h1").locator("visible=true").inner_text()
+    page.close()
 
 
 def test_the_root_has_title_and_tags(html):

@@ -11,7 +11,7 @@ from book import pdf
 from tests.site.pages import ROOT
 
 pytestmark = pytest.mark.xdist_group("pdf")  # one worker prints
-PARTS = [("I. Rotate", ["book/01_one_plane"]), ("II. Complete", ["book/07_orthogonal_powers"])]
+PARTS = [("I. Rotate", ["book/01_one_plane"]), ("II. Complete", ["book/07_many_axes"])]
 FEWEST = 150  # letters on a sheet, below which it is nearly empty
 
 
@@ -67,7 +67,7 @@ def test_the_contents_name_the_sheet_on_which_a_section_stands(made):
 
 def test_a_sheet_has_its_running_head_and_its_number(made):
     reader, _ = made
-    number = pdf.sheets(reader)["book-07_orthogonal_powers"] + 1
+    number = pdf.sheets(reader)["book-07_many_axes"] + 1
     text = on_sheet(reader, number)
     assert "II. Complete" in text
     assert "7. Orthogonal powers" in text

@@ -127,7 +127,7 @@ def test_the_board_that_the_screen_hides_is_printed_after_its_question(browser, 
 
 
 @pytest.mark.deep(keep=1)
-@pytest.mark.parametrize("name", ["17_which_rope", "15_crope_tables", "atlas", "result_cards"])
+@pytest.mark.parametrize("name", ["17_which_rope", "crope_laboratory", "atlas", "result_cards"])
 def test_no_column_of_a_table_is_lost_on_paper(browser, site, name):
     page = browser.new_page(viewport=PAPER)
     page.goto(f"{site.file}book/{name}.html")

@@ -20,8 +20,8 @@ ADDRESS = "https://name.org/rope-lab"
 
 @pytest.fixture
 def built(tmp_path):
-    def build(address, root="index"):
-        more = {"html_baseurl": address, "html_title": "RoPE Lab", "root_doc": root}
+    def build(address, root="index", moved=()):
+        more = {"html_baseurl": address, "html_title": "RoPE Lab", "root_doc": root, "moved_pages": dict(moved)}
         _, _, warnings = tiny_book.build(
             tmp_path, PAGE, extensions=["page_head"], head_title="The book: proved", **more
         )
@@ -88,6 +88,17 @@ def test_with_an_address_pages_sitemap_and_404_carry_it(built, address):
 def test_an_address_that_is_none_is_a_warning(built):
     _, warnings = built("name.org/rope-lab")
     assert "expected an address like https://name.org/rope-lab/, got 'name.org/rope-lab'" in warnings
+
+
+@pytest.mark.parametrize("address", ["", ADDRESS])
+def test_an_old_address_leads_on(built, address):
+    out, _ = built(address, moved={"book/one": "book/01_one_plane"})
+    old, new = ((out / "book" / name).read_text() for name in ("one.html", "01_one_plane.html"))
+    assert 'location.replace("../book/01_one_plane.html" + location.hash)' in old
+    assert 'url=../book/01_one_plane.html"' in old
+    assert tag(old, "og:url") == tag(new, "og:url")
+    assert "location.replace" not in new
+    assert 'href="../_static/' in old or 'href="data:,"' in old
 
 
 @pytest.mark.parametrize("address", ["", ADDRESS])

@@ -1,4 +1,4 @@
-"""Chapter 5, Generators: which matrices B may stand in exp(nB), and what two of them have in common."""
+"""Chapter 5: what may stand between two positions, which lists of frequencies agree, and which steps have a half."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ import math
 
 import numpy as np
 from hypothesis import strategies as st
-from scipy.linalg import expm
+from scipy.linalg import block_diag, expm
 
 from rope_lab.algebra import generators, rotation
+from rope_lab.algebra.orthogonal_powers import mirror, orthogonal_power
+from rope_lab.algebra.rotation import rotation_2d
 from rope_lab.exercises.core import Question, Task
 
 
@@ -78,6 +80,60 @@ _growing = st.sampled_from([0.1, -0.2]).map(lambda rate: np.array([[rate, -1.0],
 _steps = st.sampled_from([0.25, 0.5, 1.0, 2.0])
 
 
+# --- steps with a mirror ---
+
+
+_FLIP = np.diag([1.0, -1.0])
+
+
+def _squared() -> list[bool]:
+    turn = rotation_2d(np.deg2rad(40))
+    square = orthogonal_power(turn @ _FLIP, 2)
+    offered = (turn @ turn, turn @ turn @ _FLIP, np.eye(2), _FLIP)
+    return [bool(np.allclose(square, matrix)) for matrix in offered]
+
+
+def _has_half(*blocks) -> bool:
+    try:
+        half = orthogonal_power(block_diag(*blocks), 0.5)
+    except ValueError:
+        return False
+    return bool(np.allclose(half @ half, block_diag(*blocks)))
+
+
+def _order() -> float:
+    O = block_diag(rotation_2d(2 * np.pi / 3), -1.0)  # noqa: E741 - the book's letter
+    return float(next(n for n in range(1, 99) if np.allclose(orthogonal_power(O, n), np.eye(3))))
+
+
+def commuting_mirror(step):
+    values, vectors = np.linalg.eig(step)
+    v = vectors[:, np.argmin(np.abs(values + 1))].real
+    return np.eye(len(step)) - 2 * np.outer(v, v) / (v @ v)
+
+
+def _judge_mirror(M, step) -> str:
+    M = np.asarray(M, dtype=float)
+    if M.shape != step.shape:
+        return f"M has the shape {M.shape}, the step has {step.shape}."
+    if not np.allclose(M @ M, np.eye(len(step)), atol=1e-7) or not np.allclose(M, M.T, atol=1e-7):
+        return "M is no mirror: it should be symmetric, and M M should be I."
+    if not np.isclose(np.trace(M), len(step) - 2, atol=1e-7):
+        return "M is no mirror along one axis: exactly one of its eigenvalues should be -1."
+    if not np.allclose(step @ M, M @ step, atol=1e-6):
+        return "M does not commute with the step."
+    return ""
+
+
+@st.composite
+def _mirrored(draw):
+    """An orthogonal 3 x 3 matrix with determinant -1, in a random basis; its angle is not near 0 or a half turn."""
+    rng = np.random.default_rng(draw(st.integers(0, 2**32 - 1)))
+    angle = draw(st.sampled_from([0.4, 1.0, 1.9, 2.6, -0.8, -2.2]))
+    P = np.linalg.qr(rng.normal(size=(3, 3)))[0]
+    return (P @ block_diag(rotation_2d(angle), -1.0) @ P.T,)
+
+
 EXERCISES = (
     Question(
         id="ch05.predict-squeeze",
@@ -103,6 +159,27 @@ EXERCISES = (
         why=r"The faster hand makes one additional turn per position, so half a turn per token. After an odd number of "
         r"tokens the hands are opposite, after an even number they agree. Opposite hands mean that this plane's part "
         r"of the logit has the wrong sign.",
+    ),
+    Question(
+        id="ch07.predict-mirror",
+        kind="prediction",
+        prompt=r"In the plane, let $O$ do two things: first flip the second coordinate, then turn by $40°$. What does "
+        r"$O$ do if it is applied twice?",
+        choices=(
+            r"It turns by $80°$.",
+            r"It flips and then turns by $80°$.",
+            r"Nothing: $O^2 = I$.",
+            r"It flips the second coordinate.",
+        ),
+        answer="C",
+        truth=_squared,
+        feedback={
+            "A": r"The two turns do not simply add. There is a flip between them.",
+            "B": r"Count the flips: there are two of them.",
+            "D": r"Try the point $(1, 0)$. After the first step it stands at $40°$; flip it, and turn again.",
+        },
+        why=r"The second flip turns the first turn round: flip, $+40°$, flip, $+40°$ is $-40°$ and then $+40°$. So "
+        r"every power of $O$ is $O$ or $I$.",
     ),
     Question(
         id="ch05.predict-angles",
@@ -138,6 +215,66 @@ EXERCISES = (
         why=r"$5 - 2\pi = -1.283\dots$, the same matrix at every whole $n$. Mirroring one axis makes it $+1.283\dots$.",
     ),
     Question(
+        id="ch07.half-step",
+        prompt=r"Positions are halved, so that a model needs $O^{1/2}$: a real matrix that, done twice, is $O$. For "
+        r"which $O$ is there one?",
+        choices=(
+            r"$\mathrm{diag}(1, -1)$",
+            r"$\mathrm{diag}(-1, -1)$",
+            r"$\mathrm{diag}(-1, -1, -1)$",
+            r"$\mathrm{diag}(R_\varphi, -1)$ with $\varphi = 0.7$",
+        ),
+        answer="B",
+        truth=lambda: [
+            _has_half(*blocks) for blocks in ((1.0, -1.0), (-1.0, -1.0), (-1.0, -1.0, -1.0), (rotation_2d(0.7), -1.0))
+        ],
+        feedback={
+            "A": r"A flip would have to be half done. Compare determinants.",
+            "C": r"Two of the three minus signs pair up. What about the third?",
+            "D": r"The plane can be halved. Can the last coordinate?",
+        },
+        hint=r"What is the determinant of a matrix that is done twice?",
+        why=r"$\det S^2 = (\det S)^2$ is not negative, so only the second is left. It is a half turn, and the quarter "
+        r"turn is half of it. The third has three $-1$: two pair up, one stays.",
+    ),
+    Task(
+        id="ch05.serves",
+        statement=r"""
+        Write `serves(B, step)`. It returns `True` if $e^{nB}$ satisfies the law at all positions $n$ that are whole
+        multiples of `step`, and `False` otherwise. You may use `scipy.linalg.expm`.
+        """,
+        solution=serves,
+        examples=st.tuples(_ellipse | _growing | _ellipse.map(lambda B: np.pad(B, (0, 1))), _steps),
+        mistakes={
+            r"it asks whether $B$ is skew": lambda B, step: np.allclose(B.T, -B),  # noqa: ARG005
+            r"it looks at position 1, whatever the step is": lambda B, step: serves(B, 1.0),  # noqa: ARG005
+            r"it asks for the determinant 1 only": lambda B, step: np.isclose(np.linalg.det(expm(step * B)), 1),
+        },
+        hint=r"The positions are $0, \pm s, \pm 2s, \dots$, so the family is made of the powers of one matrix. Which "
+        r"one, and what does chapter 4 ask of it?",
+        why=r"With $O = e^{sB}$ the family is $O^k$, and the law holds exactly if $O$ is orthogonal. The finer the "
+        r"step, the more generators are refused; in the limit only the skew ones remain.",
+    ),
+    Task(
+        id="ch07.commuting-mirror",
+        statement=r"""
+        The step $O$ is an orthogonal $3 \times 3$ matrix with determinant $-1$. Write `commuting_mirror(step)`, where
+        `step` is $O$: the matrix $M = I - 2 v v^\top / v^\top v$ of a mirror along one axis, such that $O M = M O$.
+        """,
+        solution=commuting_mirror,
+        examples=_mirrored(),
+        judge=_judge_mirror,
+        mistakes={
+            r"the mirror flips the last coordinate": lambda step: np.diag([1.0, 1.0, -1.0]),  # noqa: ARG005
+            r"the identity commutes with everything, and is no mirror": lambda step: np.eye(3),  # noqa: ARG005
+            r"minus the identity commutes too, and flips three axes": lambda step: -np.eye(3),  # noqa: ARG005
+            r"the axis is a column of O": lambda step: mirror(step[:, 0]),
+        },
+        hint=r"$O M_v O^\top = M_{Ov}$, so $v$ has to be an eigenvector. Which eigenvalue does every such $O$ have?",
+        why=r"`np.linalg.eig` returns complex vectors, because a turn has no real ones; the one for $-1$ is real. The "
+        r"package takes it from the normal form, which never leaves the real numbers.",
+    ),
+    Question(
         id="ch05.between",
         prompt=r"A model has the frequencies $(1, 0.5)$ and reads whole positions. Somebody replaces the two "
         r"frequencies by others and adapts the basis inside $W_q$ and $W_k$, and no logit changes. Then the positions "
@@ -160,6 +297,22 @@ EXERCISES = (
         why=r"Order and sign are a change of basis, at all real positions. A whole extra turn is invisible at whole "
         r"positions and is half a turn at $n = \tfrac12$: a factor $-1$. Half a turn more is $-1$ at $n = 1$ already.",
     ),
+    Question(
+        id="ch07.order",
+        prompt=r"In three dimensions $O = P\,\mathrm{diag}(R_{2\pi/3}, -1)\,P^\top$. What is the smallest $n > 0$ with "
+        r"$O^n = I$?",
+        answer=6.0,
+        tolerance=0.1,
+        truth=_order,
+        feedback={
+            "3": r"The plane is back after 3 steps. Where is the flipped axis then?",
+            "2": r"The flipped axis is back after 2 steps. Where is the plane then?",
+            "12": r"It is back then, but not for the first time.",
+        },
+        hint=r"The plane is back after $3$ steps. When is the flipped axis back?",
+        why=r"The plane needs a multiple of $3$, the axis a multiple of $2$: so $6$. After $3$ steps $O^3$ is the "
+        r"mirror alone: the parity channel has split itself off.",
+    ),
     Task(
         id="ch05.power",
         statement=r"""
@@ -179,23 +332,5 @@ EXERCISES = (
         why=r"For large $nB$ the terms grow before they shrink, and digits are lost. The package halves the matrix "
         r"until it is small, and then squares the result as often.",
         tolerance=1e-8,
-    ),
-    Task(
-        id="ch05.serves",
-        statement=r"""
-        Write `serves(B, step)`. It returns `True` if $e^{nB}$ satisfies the law at all positions $n$ that are whole
-        multiples of `step`, and `False` otherwise. You may use `scipy.linalg.expm`.
-        """,
-        solution=serves,
-        examples=st.tuples(_ellipse | _growing | _ellipse.map(lambda B: np.pad(B, (0, 1))), _steps),
-        mistakes={
-            r"it asks whether $B$ is skew": lambda B, step: np.allclose(B.T, -B),  # noqa: ARG005
-            r"it looks at position 1, whatever the step is": lambda B, step: serves(B, 1.0),  # noqa: ARG005
-            r"it asks for the determinant 1 only": lambda B, step: np.isclose(np.linalg.det(expm(step * B)), 1),
-        },
-        hint=r"The positions are $0, \pm s, \pm 2s, \dots$, so the family is made of the powers of one matrix. Which "
-        r"one, and what does chapter 4 ask of it?",
-        why=r"With $O = e^{sB}$ the family is $O^k$, and the law holds exactly if $O$ is orthogonal. The finer the "
-        r"step, the more generators are refused; in the limit only the skew ones remain.",
     ),
 )

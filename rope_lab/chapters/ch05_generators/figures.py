@@ -1,13 +1,15 @@
-"""Chapter 5's static figures: two generators as winds, and two frequencies that whole positions cannot tell apart."""
+"""Chapter 5's static figures: two winds, two aliases, and the powers of a turn and of a mirror."""
 
 import numpy as np
 from matplotlib.axes import Axes
 
 from rope_lab.algebra.generators import exponential, generator_2d
-from rope_lab.show.style import LIGHT
+from rope_lab.algebra.orthogonal_powers import orthogonal_power, split_off
+from rope_lab.algebra.rotation import rotation_2d
+from rope_lab.show.style import FLAG, LIGHT
 from rope_lab.show.svg import Picture, figure, line
 
-__all__ = ["two_aliases", "two_winds"]
+__all__ = ["three_powers", "two_aliases", "two_winds"]
 
 SKEW = generator_2d(2 * np.pi)
 WITNESS = np.array([[0.0, -4 * np.pi], [np.pi, 0.0]])
@@ -87,3 +89,55 @@ def two_aliases(*, theta: float = 1.0, last: int = 4) -> Picture:
         axes.set_title(r"$\cos(n\theta)$", fontsize=12, loc="left")
         axes.legend(loc="lower right", bbox_to_anchor=(1.0, 1.0), ncols=2, frameon=False, fontsize=11, borderpad=0)
     return fig.picture
+
+
+def three_powers(*, angle: float = 0.7, last: int = 4, rows: int = 3) -> Picture:
+    """The letter F under the powers of a turn, of a mirror and then this turn, and under what part 6 prints for it.
+
+    Args:
+        angle: The turn of one step, in radians.
+        last: The highest power.
+        rows: How many of the three to draw.
+
+    Returns:
+        A `Picture`: inline SVG with title and description.
+    """
+    turn = rotation_2d(angle)
+    O = turn @ np.diag([1.0, -1.0])  # noqa: E741 - the book's letter
+    O_plus, I_minus = split_off(O, axis=[0.0, 1.0])
+    every = (
+        ("a turn", "one", lambda n: orthogonal_power(turn, n)),
+        ("mirror,\nturn", "two", lambda n: orthogonal_power(O, n)),
+        ("a printed\nformula", "wrong", lambda n: orthogonal_power(I_minus, n) @ orthogonal_power(O_plus, n)),
+    )
+    desc = (
+        f"Rows of the letter F, for powers 0 to {last}. First row: a turn goes round step by step. Second row: a "
+        "mirror followed by the same turn gives the same mirror image at every odd power and the upright letter at "
+        "every even one."
+    )
+    if rows == len(every):
+        desc += " Third row: what part 6 prints for the second row agrees with it at power 0 only."
+    with figure(title="Powers of a turn, and of a mirror and a turn", desc=desc, size=(5.0, 0.3 + rows)) as fig:
+        grid = fig.subplots(rows, last + 1)
+        for row, (name, role, power) in zip(grid, every[:rows], strict=True):
+            for n, axes in enumerate(row):
+                _letter(axes, power(n), role)
+                for part in [*axes.lines[2:], *axes.patches]:
+                    if n:
+                        fig.plays(
+                            part, turn=angle if name == "a turn" else 0.0, appear=True, begin=n - 0.8, seconds=0.8
+                        )
+            row[0].text(-1.5, 0, name, ha="right", va="center", fontsize=11)
+        for n, axes in enumerate(grid[0]):
+            axes.set_title(f"$n = {n}$", fontsize=12)
+    return fig.picture
+
+
+def _letter(axes: Axes, matrix: np.ndarray, role: str) -> None:
+    axes.set(xlim=(-1.3, 1.3), ylim=(-1.3, 1.3), aspect="equal")
+    axes.axis("off")
+    for x, y in (([-1.2, 1.2], [0.0, 0.0]), ([0.0, 0.0], [-1.2, 1.2])):
+        axes.plot(x, y, color=LIGHT["hair"], lw=0.8)
+    image = FLAG @ matrix.T
+    axes.fill(*image.T, facecolor=LIGHT[role], alpha=0.22, lw=0)
+    axes.plot(*np.vstack([image, image[:1]]).T, color=LIGHT[role], lw=1.6)

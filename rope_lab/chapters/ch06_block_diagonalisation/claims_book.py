@@ -1,9 +1,11 @@
 """What chapter 6 says on its own account: the closed form in four dimensions, the freedom of P, and the conditions."""
 
+from itertools import product
+
 import numpy as np
 import sympy as sp
 
-from rope_lab.algebra import absorption, normal_form, rotation, symbolic
+from rope_lab.algebra import absorption, linear_attention, normal_form, rotation, symbolic
 from rope_lab.claims import exact
 from rope_lab.claims.ledger import claim
 
@@ -266,3 +268,23 @@ def a_norm_after_the_rotation(key_gains, rng):
     G = np.diag(query_gains * key_gains)
     moved = [normed(q) @ turns[m].T @ G @ turns[m + 1] @ normed(k) for m in (0, 2, 4)]
     return float(max(worst, np.ptp(logits), np.abs(np.subtract(logits, moved)).max()))
+
+
+@claim(
+    "book.relu-monomial",
+    statement=r"A matrix passes through a ReLU, $\mathrm{relu}(C x) = C\,\mathrm{relu}(x)$ for all $x$, exactly if "
+    r"each row has at most one entry that is not $0$, and that entry is positive.",
+    witness=r"$C = (1, 1)$ and $x = (1, -1)$: the left side is $0$, the right side $1$.",
+    holds=lambda row: sum(entry != 0 for entry in row) <= 1 and min(row) >= 0,
+    control=lambda row: sum(entry != 0 for entry in row) <= 1,  # the sign forgotten
+    cases="125 rows of three whole numbers",
+)
+def what_a_relu_lets_through(criterion):
+    # Row by row. The places try each entry alone, and each two against one another.
+    places = [np.array(x, dtype=float) for x in product((-1, 0, 1), repeat=3)]
+    for row in product((-2, -1, 0, 1, 3), repeat=3):
+        C = np.array([row], dtype=float)
+        passes = all((linear_attention.relu(C @ x) == C @ linear_attention.relu(x)).all() for x in places)
+        if passes != criterion(row):
+            return False
+    return True

@@ -1,15 +1,19 @@
-"""Part 6 on its main point: a general rotation is the block-diagonal one in another basis, and the weights take it."""
+"""Part 6 on its main point: a general rotation is the block-diagonal one in another basis, and who takes it."""
+
+from itertools import permutations
 
 import numpy as np
 import sympy as sp
 from scipy.linalg import block_diag, expm
 
-from rope_lab.algebra import absorption, generators, normal_form, rotation, symbolic
+from rope_lab.algebra import absorption, generators, linear_attention, normal_form, rotation, symbolic
 from rope_lab.claims import exact
 from rope_lab.claims.ledger import claim
 
 # Angles of the planes: all different, repeated, zero, and so near to each other that only rounding keeps them apart.
 ANGLES = ((1.0,), (2.0, 0.5), (1.0, 1.0), (0.0, 0.0), (3.0, 0.0, 1.0), (1.0, 1.0 + 1e-13, 1.0 - 1e-13, 1e-9))
+LINEAR = "Completeness Analysis, eq 11"
+QUARTER = exact.rotation_2d(sp.pi / 2)
 
 
 def _skew(A):
@@ -122,3 +126,77 @@ def any_generator_becomes_rope(frequencies, rng):
             after = rotation.logits(q, k, q_positions=places, k_positions=places, theta=theta[g])
             worst = max(worst, np.abs(after - before[h]).max())
     return worst / np.abs(before).max()
+
+
+@claim(
+    "su6.linattn-identity",
+    locus=LINEAR,
+    statement=r"If $B = P \Lambda P^{-1}$, then $\phi(q)^\top e^{(n-m)B} \varphi(k) = (P^\top \phi(q))^\top "
+    r"e^{(n-m)\Lambda} (P^{-1} \varphi(k))$ for any feature maps.",
+    tier="minor",
+    witness=r"The two new matrices stand outside the feature maps.",
+    tolerance=1e-10,
+    holds=np.linalg.inv,
+    control=lambda P: P.T,  # as if P were orthogonal
+)
+def the_basis_moves_to_the_features(key_side, rng):
+    theta = np.array([0.9, 0.31])
+    Lambda = block_diag(*generators.generator_2d(theta))
+    # Each plane stretched by a number of its own: P is not orthogonal, and B is still skew.
+    P = np.linalg.qr(rng.normal(size=(4, 4)))[0] @ np.diag([1.5, 1.5, 0.6, 0.6])
+    B = P @ Lambda @ np.linalg.inv(P)
+    worst = np.abs(B + B.T).max()
+    for offset in (-3, 0, 1, 8):
+        q, k = rng.normal(size=(2, 4))
+        blocks = rotation.rotation_matrix(offset, theta=theta)
+        for feature in (linear_attention.relu, np.exp):
+            left = linear_attention.kernel(q, k, expm(offset * B), feature=feature)
+            right = (P.T @ feature(q)) @ blocks @ (key_side(P) @ feature(k))
+            worst = max(worst, abs(left - right))
+    return worst
+
+
+@claim(
+    "su6.linattn-not-absorbable",
+    locus=LINEAR + ", the sentences after it",
+    statement=r"With a nonlinear feature map, $P^\top$ and $P^{-1}$ need not be absorbable into the projections.",
+    correction=r"For ReLU and the same $d$: absorbable for all $W_q$, $W_k$ exactly if $e^B$ is a row of plane "
+    r"rotations once its coordinates are sorted. In $d = 2$ it always is, so the smallest even $d$ with a "
+    r"witness is $4$.",
+    witness=r"$P = \tfrac12 H_4$ (Hadamard), cosines $\tfrac35$ and $\tfrac5{13}$: $e^B$ is rational and has no entry "
+    r"$0$. What a ReLU lets through has at least eight.",
+    holds=lambda: sp.Matrix(4, 4, lambda i, j: sp.Rational(*linear_attention.mixed_basis()[i][j].as_integer_ratio())),
+    control=lambda: sp.Matrix([[1, 0, 0, 0], [0, 0, 1, 0], [0, 1, 0, 0], [0, 0, 0, 1]]),  # a permutation: absorbed
+)
+def too_few_zeros_for_a_relu(basis):
+    P = basis()
+    turns = [exact.rotation_2d(sp.acos(sp.Rational(3, 5))), exact.rotation_2d(sp.acos(sp.Rational(5, 13)))]
+    O = P * sp.diag(*turns) * P.T  # noqa: E741
+    eye = sp.eye(4)
+    if eye != P.T * P or eye != O.T * O or O.det() != 1:
+        return False
+    *planes, step = (np.array(65 * matrix).astype(int) / 65 for matrix in (*turns, O))  # whole numbers over 65
+    if not all(linear_attention.relu_blocks(plane) for plane in planes):  # d = 2: no witness
+        return False
+    J = sp.diag(QUARTER, QUARTER)
+    for order in permutations(range(4)):  # a row of turns keeps the first two apart, and commutes with J
+        sorted_O = O.extract(order, order)
+        if sorted_O[:2, 2:].is_zero_matrix and sorted_O * J == J * sorted_O:
+            return False
+    # C^-1 diag(2 x 2 blocks) C with a positive monomial C has at most two entries in each row that are not 0; O has 4.
+    printed = sp.Matrix([[32, 56, 7, -4], [-56, 32, 4, 7], [7, -4, 32, 56], [4, 7, -56, 32]]) / 65
+    return printed == O and not linear_attention.relu_blocks(step)
+
+
+@claim(
+    "su6.linattn-improve",
+    locus="Completeness Analysis, its last sentence",
+    statement=r"Two more parameter matrices, behind the feature maps, may improve linear attention.",
+    verdict="empirical",
+    tier="empirical",
+    correction=r"The book trains no linear attention with positions. What is proven is that these matrices can add "
+    r"functions (su6.linattn-not-absorbable), not that they help.",
+    date="2026-11-28",
+)
+def two_matrices_behind_the_features():
+    """A suggestion: the article trains nothing, and neither do we."""

@@ -6,7 +6,7 @@ from rope_lab.chapters.ch15_crope_tables import (
     figures_planned_comparison as planned_comparison,
 )
 from rope_lab.chapters.ch05_generators import figures as generators
-from rope_lab.chapters.ch21_many_axes import figures_grid_answers as grid_answers, figures as many_axes
+from rope_lab.chapters.ch07_many_axes import figures_grid_answers as grid_answers, figures as many_axes
 from rope_lab.chapters.ch00_intro import figures as introduction
 from rope_lab.chapters.ch19_longer_texts import figures as long_contexts
 from rope_lab.chapters.ch02_many_planes import figures as many_planes
@@ -18,7 +18,6 @@ from rope_lab.chapters.ch16_nine_placements import figures as nine_placements
 from rope_lab.chapters.ch09_one_cache import figures as one_cache
 from rope_lab.chapters.ch13_one_head import figures as one_head
 from rope_lab.chapters.ch01_one_plane import figures as one_plane
-from rope_lab.chapters.ch07_orthogonal_powers import figures as orthogonal_powers
 from rope_lab.chapters.ch18_precision import figures as precision
 from rope_lab.chapters.ch08_rope_on_values import figures as rope_on_values
 from rope_lab.chapters.ch11_sigma_basis import figures as sigma_basis
@@ -33,8 +32,12 @@ from rope_lab.chapters.ch10_complex_rnn.figures import (
     fading_and_turning as fading_and_turning,
 )
 from rope_lab.chapters.ch15_crope_tables.figures import curves as curves, layers as layers, planes as planes
-from rope_lab.chapters.ch05_generators.figures import two_aliases as two_aliases, two_winds as two_winds
-from rope_lab.chapters.ch21_many_axes.figures_grid_answers import (
+from rope_lab.chapters.ch05_generators.figures import (
+    three_powers as three_powers,
+    two_aliases as two_aliases,
+    two_winds as two_winds,
+)
+from rope_lab.chapters.ch07_many_axes.figures_grid_answers import (
     grid_question as grid_question,
     grid_question_verdicts as grid_question_verdicts,
 )
@@ -50,9 +53,10 @@ from rope_lab.chapters.ch19_longer_texts.figures import (
     stream_table as stream_table,
     stream_verdicts as stream_verdicts,
 )
-from rope_lab.chapters.ch21_many_axes.figures import (
+from rope_lab.chapters.ch07_many_axes.figures import (
     three_interleavings as three_interleavings,
     turns_of_tables as turns_of_tables,
+    two_routes as two_routes,
 )
 from rope_lab.chapters.ch02_many_planes.figures import angles_met as angles_met, one_turn as one_turn
 from rope_lab.chapters.ch04_relative_identity.figures_newer_encodings import finite_widths as finite_widths
@@ -74,7 +78,6 @@ from rope_lab.chapters.ch13_one_head.figures import (
     trained_heads as trained_heads,
 )
 from rope_lab.chapters.ch01_one_plane.figures import forward_and_back as forward_and_back, same_offset as same_offset
-from rope_lab.chapters.ch07_orthogonal_powers.figures import three_powers as three_powers, two_routes as two_routes
 from rope_lab.chapters.ch15_crope_tables.figures_planned_comparison import (
     answer_table as answer_table,
     difference_by_rate as difference_by_rate,
@@ -99,10 +102,7 @@ from rope_lab.chapters.ch08_rope_on_values.figures import arrivals as arrivals, 
 from rope_lab.chapters.ch11_sigma_basis.figures import four_maps as four_maps, two_halves as two_halves
 from rope_lab.chapters.ch14_tiny_gpt.figures import paired_seeds as paired_seeds, stream as stream
 from rope_lab.chapters.ch03_two_layouts.figures import two_pairings as two_pairings, two_patterns as two_patterns
-from rope_lab.chapters.ch12_what_crope_removes.figures import (
-    many_pairings as many_pairings,
-    three_halves as three_halves,
-)
+from rope_lab.chapters.ch12_what_crope_removes.figures import free_numbers as free_numbers, three_halves as three_halves
 from rope_lab.chapters.ch17_which_rope.figures import (
     four_answers as four_answers,
     one_answer as one_answer,

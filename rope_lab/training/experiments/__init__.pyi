@@ -12,7 +12,7 @@ from rope_lab.chapters.ch15_crope_tables import (
     experiments_planned as planned,
     experiments_planned_more as planned_more,
 )
-from rope_lab.chapters.ch21_many_axes import task as grid_question
+from rope_lab.chapters.ch07_many_axes import task as grid_question
 from rope_lab.chapters.ch19_longer_texts import experiments as long_contexts
 from rope_lab.chapters.ch13_one_head import task as offsets
 from rope_lab.chapters.ch16_nine_placements import experiments as placement_orders

@@ -1,4 +1,4 @@
-"""Chapter 21's widget: a patch that is moved over a grid, and rows of clocks for time, height and width."""
+"""Chapter 7's widget: a patch that is moved over a grid, and rows of clocks for time, height and width."""
 
 import numpy as np
 from traitlets import Enum, Float

@@ -1,4 +1,4 @@
-"""The figure and the table of the cards of ``grid-question`` (chapter 21); both need the committed cards."""
+"""The figure and the table of the cards of ``grid-question`` (chapter 7); both need the committed cards."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def _cards() -> list[Card]:
     runs = cards.load_all("grid-question", "cpu")
     if not runs:
         raise ValueError(
-            "expected cards of grid-question, found none; `python -m rope_lab.chapters.ch21_many_axes.task` makes them"
+            "expected cards of grid-question, found none; `python -m rope_lab.chapters.ch07_many_axes.task` makes them"
         )
     return runs
 

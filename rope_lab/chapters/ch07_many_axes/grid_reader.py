@@ -1,4 +1,4 @@
-"""One layer that answers for one cell of a grid: the model of chapter 21's small task."""
+"""One layer that answers for one cell of a grid: the model of chapter 7's small task."""
 
 import math
 

@@ -1,6 +1,6 @@
-"""Chapter 21's small task: what stands k columns to the right of the marked cell, or k rows below it?
+"""Chapter 7's small task: what stands k columns to the right of the marked cell, or k rows below it?
 
-``python -m rope_lab.chapters.ch21_many_axes.task`` makes the cards again, in some minutes on one core.
+``python -m rope_lab.chapters.ch07_many_axes.task`` makes the cards again, in some minutes on one core.
 
 A grid of 8 x 8 cells holds symbols from 0 to 7, one cell is marked, and k is 1, 2 or 3; the answer lies on the grid. A
 layer with two heads of 16 planes answers. The models differ in the table of their frequencies alone, all of base
@@ -44,7 +44,7 @@ from rope_lab.algebra.many_axes import (
     mixed_frequencies,
     section_frequencies,
 )
-from rope_lab.chapters.ch21_many_axes.grid_reader import GridReader
+from rope_lab.chapters.ch07_many_axes.grid_reader import GridReader
 from rope_lab.nn.rotary import RotaryConfig
 from rope_lab.training.experiments.small_tasks import SmallTask, fit, losses_of, share_right, write_cards
 

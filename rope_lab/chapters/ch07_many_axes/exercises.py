@@ -1,31 +1,19 @@
-"""Chapter 21: places with several coordinates, norms around the turn, and layers that do not turn."""
+"""Chapter 7: places with several coordinates."""
+
+from __future__ import annotations
 
 import numpy as np
 from hypothesis import strategies as st
+from scipy.linalg import block_diag
 
 from rope_lab.algebra.many_axes import interleaved_frequencies, largest_turns, section_frequencies
+from rope_lab.algebra.rotation import rotation_2d
 from rope_lab.exercises.core import Question, Task
 
 
 def _how_far_the_width():
     far = largest_turns(section_frequencies([16, 24, 24], base=1e6), steps=64)[2]
     return [far > 20, 1 < far < 20, 0.1 < far < 1, far < 0.1]
-
-
-def _who_sees_the_order():
-    """Causal attention without positions: the last word's output, with the earlier words in another order."""
-    rng = np.random.default_rng(4)
-    words, order = rng.normal(size=(6, 4)), [3, 1, 4, 0, 2, 5]
-    weights = rng.normal(size=(2, 3, 4, 4))
-
-    def last(x, layers):
-        for W_q, W_k, W_v in weights[:layers]:
-            shares = np.tril(np.exp(np.tanh(x @ W_q) @ np.tanh(x @ W_k).T))
-            x = x + shares / shares.sum(axis=1, keepdims=True) @ (x @ W_v)
-        return x[-1]
-
-    one, two = (not np.allclose(last(words, layers), last(words[order], layers)) for layers in (1, 2))
-    return [not one and not two, one and two, not one and two, one and not two]
 
 
 def _wavelength():
@@ -44,6 +32,32 @@ def _places(draw):
     return draw(place), draw(st.lists(row, min_size=planes, max_size=planes))
 
 
+def grid_rotate(v, x, y, theta):
+    out = np.empty(len(v))
+    for i, (a, b) in enumerate(theta):
+        angle = x * a + y * b
+        c, s = np.cos(angle), np.sin(angle)
+        out[2 * i] = c * v[2 * i] - s * v[2 * i + 1]
+        out[2 * i + 1] = s * v[2 * i] + c * v[2 * i + 1]
+    return out
+
+
+def _plane_angles(v, angles):
+    blocks = block_diag(*(rotation_2d(angle) for angle in angles))
+    return blocks @ v
+
+
+_numbers = st.integers(-8, 8).map(lambda n: n / 4)
+
+
+@st.composite
+def _on_a_grid(draw):
+    planes = draw(st.integers(1, 3))
+    v = draw(st.lists(_numbers, min_size=2 * planes, max_size=2 * planes))
+    theta = draw(st.lists(st.tuples(_numbers, _numbers), min_size=planes, max_size=planes))
+    return np.array(v), draw(_numbers), draw(_numbers), np.array(theta)
+
+
 EXERCISES = (
     Question(
         id="ch21.predict-width",
@@ -60,22 +74,6 @@ EXERCISES = (
             "A": r"So far turns the fastest plane of time. Which planes are left for the width?",
             "B": r"That is nearer to the height, whose fastest plane is plane 16.",
             "C": r"Compute $10^{6 \cdot (-40/64)}$, and take it times 64.",
-        },
-    ),
-    Question(
-        id="ch21.predict-order",
-        kind="prediction",
-        prompt=r"Layers of attention without any positions, with a causal mask. Exchange the earlier words of a text. "
-        r"Which of them give the last word another output?",
-        choices=("neither one layer nor two", "one layer and two", "two layers, but not one", "one layer, but not two"),
-        answer="C",
-        truth=_who_sees_the_order,
-        why=r"One layer adds up over the earlier words, and a sum has no order. But in its output each word has read "
-        r"what stood before *it*. The second layer reads that.",
-        feedback={
-            "A": r"The mask lets a word read those before it. What has the second word read, and the fifth?",
-            "B": r"In one layer the last word adds up over all words before it. Has a sum an order?",
-            "D": r"What one layer makes, a second one reads.",
         },
     ),
     Question(
@@ -108,5 +106,25 @@ EXERCISES = (
         },
         hint=r"Each angle is the product of two vectors: $p \cdot \theta_i$.",
         why=r"All schemes of the chapter are this function with another table.",
+    ),
+    Task(
+        id="ch07.grid-rotate",
+        statement=r"""
+        Positions on a grid. `v` has $d$ entries, neighbours make a plane; `theta` has one row for each plane, with two
+        numbers. Write `grid_rotate(v, x, y, theta)`: plane $i$ of `v` turned by
+        $x\,\theta_{i,1} + y\,\theta_{i,2}$ radians, counter-clockwise.
+        """,
+        solution=grid_rotate,
+        examples=_on_a_grid(),
+        mistakes={
+            r"it turns clockwise": lambda v, x, y, theta: grid_rotate(v, -x, -y, theta),
+            r"x and y change places": lambda v, x, y, theta: grid_rotate(v, y, x, theta),
+            r"the angle is a distance": lambda v, x, y, theta: _plane_angles(
+                v, np.hypot(x * theta[:, 0], y * theta[:, 1])
+            ),
+            r"y is forgotten": lambda v, x, y, theta: grid_rotate(v, x, 0.0, theta),  # noqa: ARG005
+        },
+        hint=r"One angle for each plane: `theta @ [x, y]`. Then it is chapter 2's rotation.",
+        why=r"The axial form is the case where each row of `theta` has a zero.",
     ),
 )

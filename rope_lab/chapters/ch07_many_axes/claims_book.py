@@ -1,4 +1,4 @@
-"""Chapter 21, places with several coordinates: what a logit sees, what commutes, what a table gives to each axis."""
+"""Chapter 7, places with several coordinates: what a logit sees, what commutes, what a table gives to each axis."""
 
 from math import floor, log, tau
 

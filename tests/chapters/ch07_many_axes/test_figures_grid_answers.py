@@ -3,8 +3,8 @@
 from statistics import fmean
 
 import pytest
+from rope_lab.chapters.ch07_many_axes import figures_grid_answers as grid_answers
 
-from rope_lab.chapters.ch21_many_axes import figures_grid_answers as grid_answers
 from rope_lab.show import figures
 from rope_lab.training.results import cards, interval
 
@@ -32,5 +32,5 @@ def test_the_verdicts_are_paired_by_seed(monkeypatch):
 @pytest.mark.parametrize("name", ["grid_question", "grid_question_verdicts"])
 def test_without_cards_the_command_is_named(name, monkeypatch):
     monkeypatch.setattr(grid_answers.cards, "load_all", lambda *_: [])
-    with pytest.raises(ValueError, match=r"ch21_many_axes\.task"):
+    with pytest.raises(ValueError, match=r"ch07_many_axes\.task"):
         getattr(figures, name)()

@@ -1,1 +1,0 @@
-"""Chapter 21: Many axes, and layers that do not turn."""

@@ -1,0 +1,1 @@
+"""Chapter 21: Norms, and layers that do not turn."""

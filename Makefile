@@ -53,7 +53,7 @@ lock: .venv/dev                 # resolve the pinned requirements anew
 newest: .venv/dev               # the labs with the newest versions that the loose bounds allow
 	ROPE_LAB_NEWEST=1 $(IN) -m pytest -m "deep or not deep" tests/test_wheel.py
 
-mutants: .venv/dev              # 300 small changes of algebra, nn and audit: do their tests notice? About half an hour
+mutants: .venv/dev              # 450 small changes of algebra, nn, audit, training, exercises, book/_ext: do their tests notice? About an hour
 	nice -n 10 $(IN) tests/mutation/run.py $(ARGS)
 
 lint: .venv/dev node_modules/.bin/biome

@@ -30,6 +30,7 @@ PARTS = {  # what follows the interpreter; an item NAME=VALUE before it is a var
     ],
     "labs": [f"{PYTEST} -m deep tests/test_wheel.py"],
     "mutation": [f"tests/mutation/run.py {folder}" for folder in ("algebra", "nn", "audit")],
+    "mutation-training": [f"tests/mutation/run.py {folder}" for folder in ("training", "exercises", "book/_ext")],
     "signatures": [
         *(f"ROPE_LAB_CHECKED_CALLS=inf {QUICK} tests/{folder}" for folder in FOLDERS),
         f"ROPE_LAB_CHECKED_CALLS=inf {QUICK} {' '.join(f'--ignore=tests/{folder}' for folder in (*FOLDERS, 'site'))}",

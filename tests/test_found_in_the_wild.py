@@ -83,3 +83,9 @@ def test_the_table_of_another_type_comes_back(said):
 def test_the_list_of_the_longer_text_stays(said):
     used, new = numbers(said[5], "slowest frequency")
     assert used < new / 2
+
+
+def test_a_default_keeps_a_key_a_text_its_length_and_single_tokens_their_path(said):
+    assert [line.count("rotary") for line in said[6].splitlines()] == [0, 1]
+    assert min(numbers(said[7], "off by")[:2]) > 0.01 > numbers(said[7], "off by")[2]
+    assert [line.rpartition(": ")[2] for line in said[8].split("\n")[:2]] == ["other logits", "the same"]

@@ -183,7 +183,7 @@ def dead_links(name: str, text: str, root: Path) -> list[str]:
 
 
 # Pages that speak of what was measured: a number of theirs is printed by {measured}, or by a cell.
-MEASURING = ("1[3-9]_*", "2?_*", "speed", "small_model", "result_cards", "run_the_tables")
+MEASURING = ("1[3-9]_*", "2?_*", "speed", "small_model", "result_cards", "run_the_tables", "crope_laboratory")
 PARTS = r"(?:half|halves|(?:quarter|third|fifth|sixth|seventh|eighth|ninth|tenth|hundredth|thousandth)s?)"
 SMALL = "one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve|twenty|fifty"
 NUMBER = rf"(?:\d[\d,]*(?:\.\d+)?|\b(?:(?:{SMALL}|an?) )?(?:hundred|thousand)|\b(?:{SMALL}))"
@@ -222,6 +222,31 @@ def typed_numbers(page: str) -> list[str]:
     return [s for s in told if OF_RUNS.search(s) and TYPED.search(re.sub("|".join(NO_RESULT), "", s))]
 
 
+REPORTS = re.compile(
+    r"(?<!\ba )\b(?:paper|article|blog|source|authors?|Su)\b[^.?!:;]{0,40}?\b(?:says?|reports?|prints?)\b"
+)
+MARKED = re.compile(r"\{(?:claim|cite|cite:t)\}`|\]\(https?://")
+AS_READ = (  # what a source says and no mark beside it backs: the claim stands at a formula below, or nobody is meant
+    "on which the chapter says something",
+    "The paper says no, and it is right",
+    "The paper says that for wide heads the sum of cosines becomes a delta",
+    "The paper says that a single layer cannot do the task then",
+    "The article does not say where its windows begin",
+    "The paper says so too",
+    "The column *printed* is",
+)
+
+
+def unmarked_reports(page: str) -> list[str]:
+    """Sentences that put something into a source's mouth, in a paragraph without a claim, a citation or a link."""
+    text = re.sub(
+        r"^([^\S\n]*)```(?:\{code-cell\}|\w+\n).*?^\1```$|^#[^\n]*$", "", page, flags=re.MULTILINE | re.DOTALL
+    )
+    bare = [part for part in re.split(r"\n\s*\n", text) if not MARKED.search(part)]
+    told = [" ".join(s.split()) for part in bare for s in re.split(r"(?<=[.?!])\s+", part)]
+    return [s for s in told if REPORTS.search(s) and not any(known in s for known in AS_READ)]
+
+
 # --- the repository as it is ----------------------------------------------------------------------------------------
 
 URL = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["urls"]["Repository"]
@@ -244,10 +269,16 @@ def test_the_code_of_a_page_has_short_lines(page):
 
 def test_no_measured_number_is_typed():
     pages = {page.stem: page.read_text("utf-8") for name in MEASURING for page in ROOT.glob(f"book/{name}.md")}
-    assert len(pages) == 13
+    assert len(pages) == 14
     assert {name: found for name, page in pages.items() if (found := typed_numbers(page))} == {}
     unused = [what for what in NO_RESULT if not any(re.search(what, " ".join(page.split())) for page in pages.values())]
     assert unused == []
+
+
+def test_no_sentence_is_put_into_a_source_s_mouth():
+    pages = {page.stem: page.read_text("utf-8") for page in ROOT.glob("book/*.md")}
+    assert {name: found for name, page in pages.items() if (found := unmarked_reports(page))} == {}
+    assert [known for known in AS_READ if not any(known in " ".join(page.split()) for page in pages.values())] == []
 
 
 def test_labs_share_one_first_cell():
@@ -376,6 +407,12 @@ def test_control_long_lines(fence, long):
 def test_control_a_typed_number(sentence):
     assert typed_numbers(f"# T\n\nSo it is. {sentence}\n")
     assert typed_numbers(re.sub(TYPED, "{measured}`ch15.lead, .2f`", sentence.replace(" five times", ""))) == []
+
+
+@pytest.mark.parametrize("said", ["The paper says that the gap closes.", "In the article, Su reports\nfewer steps."])
+def test_control_a_report_without_a_mark(said):
+    assert unmarked_reports(f"# T\n\nSo it is. {said}\n\nElsewhere. {{claim}}`su6.x`\n")
+    assert unmarked_reports(f"# T\n\nSo it is. {said} {{claim}}`su6.x`\n") == []
 
 
 def test_control_bootstrap():

@@ -121,6 +121,15 @@ def test_the_wheel_holds_every_file_of_the_package(wheel):
     assert held == {str(path) for path in house.files(ROOT) if path.parts[0] == "rope_lab"}
 
 
+@pytest.mark.skipif(not (ROOT / ".git").exists(), reason="a tree without git: its wheel names no commit")
+def test_the_wheel_names_the_commit_that_it_was_built_from(wheel):
+    git = ["git", "-C", str(ROOT), "rev-parse", "HEAD"]
+    with zipfile.ZipFile(wheel) as held:
+        (note,) = (name for name in held.namelist() if name.endswith(".dist-info/extra_metadata/COMMIT"))
+        said = held.read(note).decode()
+    assert said.removesuffix("+") == subprocess.run(git, check=True, capture_output=True, text=True).stdout.strip()
+
+
 @pytest.mark.deep
 def test_every_module_and_the_model_load_from_the_wheel(reader, tmp_path):
     code = EVERY_MODULE.format(name="rope_lab") + "from rope_lab.story import load_story\nload_story()"

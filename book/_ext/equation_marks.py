@@ -97,10 +97,10 @@ def collect(app: Sphinx, doctree: nodes.document) -> None:
         for proof in doctree.findall(proof_node)
         if not any(mark["kind"] == "proves" for mark in proof.findall(mark_node))
     ]
-    places = set()  # the ledger's page leads to the first mark of each claim
+    places = set()  # the ledger's page leads to the first mark of each claim, and its card to its proof
     for mark in doctree.findall(mark_node):
-        place = f"mark-{mark['name']}".lower()
-        if mark["kind"] in ("claim", "step") and place not in places:
+        place = f"{'proof' if mark['kind'] == 'proves' else 'mark'}-{mark['name']}".lower()
+        if mark["kind"] != "defines" and place not in places:
             places.add(place)
             mark["ids"].append(place)
 
@@ -189,4 +189,4 @@ def setup(app: Sphinx) -> ExtensionMetadata:
     app.connect("config-inited", verdicts)
     app.connect("doctree-read", collect)
     app.connect("env-updated", report)
-    return {"version": "2", "env_version": 4, "parallel_read_safe": True, "parallel_write_safe": True}
+    return {"version": "2", "env_version": 5, "parallel_read_safe": True, "parallel_write_safe": True}

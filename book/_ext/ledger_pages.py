@@ -172,7 +172,7 @@ def chips(results: list[Result]) -> str:
         f'<i class="claim-shape {value}"></i>{title} <b>{number}</b></label>'
         for value, (title, number) in choices.items()
     )
-    return f'<fieldset class="ledger-chips" disabled><legend>Kind of claim</legend>{buttons}</fieldset>'
+    return f'<fieldset class="ledger-chips" disabled><legend>Group of claims</legend>{buttons}</fieldset>'
 
 
 def picture(chapters: list[tuple[int, list[Result]]]) -> list[nodes.Node]:

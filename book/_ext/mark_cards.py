@@ -61,9 +61,7 @@ class Signs(SphinxPostTransform):
             if under := marks_under(equation):
                 self.beside(equation, under)
         for mark in list(self.document.findall(mark_node)):  # those that stand under no equation
-            if mark["kind"] == "proves":
-                drop(mark)
-            elif not self.on_title(mark):
+            if not self.on_title(mark):
                 leave_place(mark)
         ledger = load()
         claims = [name for name in dict.fromkeys(mark["name"] for mark in marks) if name in ledger]
@@ -218,9 +216,13 @@ def card_text(entry: entry_node, *, proved: bool, read: str | None) -> card_node
     text = card_node(ids=[f"card-{entry['ids'][0]}"])
     sentence = next(node for node in entry.findall(nodes.inline) if "ledger-sentence" in node["classes"])
     text += nodes.paragraph("", "", *(node.deepcopy() for node in sentence))
-    added = ["Proved on this page, and checked besides."] if proved else []
-    added += [f"The text of the formula was compared with this entry on {read}."] if read else []
-    text += [nodes.paragraph("", " ".join(added))] if added else []
+    added = nodes.paragraph("", "")
+    if proved:
+        place = entry["ids"][0].replace("claim-", "#proof-", 1)
+        link = nodes.reference("", "Proved on this page", internal=True, refuri=place)
+        added += [link, nodes.Text(", and checked besides. ")]
+    added += [nodes.Text(f"The text of the formula was compared with this entry on {read}.")] if read else []
+    text += [added] if proved or read else []
     text += nodes.field_list("", *(named[name].deepcopy() for name in SHOWN if name in named), classes=["mark-fields"])
     return text
 

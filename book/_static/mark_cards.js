@@ -35,6 +35,8 @@
   card.popover = "auto";
   card.setAttribute("role", "dialog");
   document.body.append(card);
+  const close = Object.assign(document.createElement("button"), { type: "button", className: "mark-close" });
+  close.textContent = "Close";
 
   let owner = null, // the sign or reference whose card is open
     pinned = false, // opened by a click: the pointer may leave
@@ -61,15 +63,12 @@
       entry.removeAttribute("id");
       for (const inner of entry.querySelectorAll("[id]")) inner.removeAttribute("id");
     }
-    card.replaceChildren(...entries);
+    card.replaceChildren(close, ...entries);
     card.setAttribute("aria-label", previews.includes(sign) ? "Preview" : "What stands behind this");
     if (card.querySelector(".mark-more")) return;
-    const more = document.createElement("p");
-    more.className = "mark-more";
-    const link = document.createElement("a");
-    link.href = sign.href;
-    link.textContent = sign.dataset.claims ? "The check, in the ledger" : "Open the entry";
-    more.append(link);
+    const more = Object.assign(document.createElement("p"), { className: "mark-more" });
+    const textContent = sign.dataset.claims ? "The check, in the ledger" : "Open the entry";
+    more.append(Object.assign(document.createElement("a"), { href: sign.href, textContent }));
     card.append(more);
   }
 
@@ -107,13 +106,15 @@
   card.addEventListener("toggle", (event) => {
     if (event.newState === "closed" && owner && !card.matches(":popover-open")) shut(); // Escape, or a click beside it
   });
-  addEventListener("keydown", (event) => {
-    if (event.key !== "Escape" || !owner) return;
+  const leave = (event) => {
+    if ((event.type === "keydown" && event.key !== "Escape") || !owner) return;
     event.preventDefault();
     const back = card.contains(document.activeElement) ? owner : null;
     shut();
     back?.focus({ focusVisible: false });
-  });
+  };
+  addEventListener("keydown", leave);
+  close.addEventListener("click", leave);
   card.addEventListener("click", ({ target }) => {
     if (target.closest("a")) shut(); // its link may lead to this page
   });

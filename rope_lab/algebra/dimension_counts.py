@@ -1,6 +1,6 @@
 r"""Half of what? How many dimensions the weights, the forms at one offset and the whole relative families have.
 
-A head of width d on a stream of width n computes $x^\top F_\Delta\, y$ with $F_\Delta = W_q^\top R_\Delta W_k$ and
+A head of width d on a stream of width D computes $x^\top F_\Delta\, y$ with $F_\Delta = W_q^\top R_\Delta W_k$ and
 $\Delta = n - m$. Each count has a closed formula, and `jacobian_rank` finds the same number from the weights alone, in
 integers modulo a prime: no rounding, no threshold. A rank modulo a prime, at one point, is never above the true one,
 and the formula, which counts matrices of a given rank, is never below it. Where they agree, both are right.
@@ -49,11 +49,11 @@ Turn = tuple[Fraction | int, Fraction | int]
 
 
 def weight_dimension(*, head_dim: int, width: int, complex_linear: bool) -> int:
-    """Free numbers in $W_q$ and $W_k$ together: $2dn$, or $dn$ if they are complex-linear.
+    """Free numbers in $W_q$ and $W_k$ together: $2dD$, or $dD$ if they are complex-linear.
 
     Args:
         head_dim: d, even.
-        width: n of the stream, even.
+        width: D of the stream, even.
         complex_linear: Whether the projections are.
 
     Returns:
@@ -75,13 +75,13 @@ def weight_dimension(*, head_dim: int, width: int, complex_linear: bool) -> int:
 def form_dimension(*, head_dim: int, width: int, complex_linear: bool) -> int:
     r"""Dimension of the set of forms $W_q^\top R_\Delta W_k$ at one fixed offset.
 
-    $r\,(2n - r)$ with $r = \min(d, n)$: real n x n matrices of rank r. Complex-linear: half of that, the real dimension
-    of complex n/2 x n/2 matrices of rank r/2.
+    $r\,(2D - r)$ with $r = \min(d, D)$: real D x D matrices of rank r. Complex-linear: half of that, the real dimension
+    of complex D/2 x D/2 matrices of rank r/2.
 
     Args:
         head_dim: d, even.
-        width: n of the stream, even.
-        complex_linear: Whether the projections are; then it is half, the real dimension of complex n/2 x n/2 matrices
+        width: D of the stream, even.
+        complex_linear: Whether the projections are; then it is half, the real dimension of complex D/2 x D/2 matrices
             of rank r/2.
 
     Returns:
@@ -104,15 +104,15 @@ def form_dimension(*, head_dim: int, width: int, complex_linear: bool) -> int:
 def family_dimension(*, head_dim: int, width: int, complex_linear: bool, theta: ArrayLike | None = None) -> int:
     r"""Dimension of the set of families $\{W_q^\top R_\Delta W_k\}_\Delta$, all whole offsets at once.
 
-    $d(2n - 1)$ for distinct frequencies, and $d(n - 1)$ if complex-linear. A group of g planes that share a frequency
-    counts $2r(2n - r)$, $r = \min(g, n)$; one at 0 or $\pi$ counts $s(2n - s)$, $s = \min(2g, n)$; complex-linear $2r(n
-    - r)$ with $r = \min(g, n/2)$.
+    $d(2D - 1)$ for distinct frequencies, and $d(D - 1)$ if complex-linear. A group of g planes that share a frequency
+    counts $2r(2D - r)$, $r = \min(g, D)$; one at 0 or $\pi$ counts $s(2D - s)$, $s = \min(2g, D)$; complex-linear $2r(D
+    - r)$ with $r = \min(g, D/2)$.
 
     Dense weights do not tell $\theta$ from $-\theta$; complex-linear ones do. Whole offsets see frequencies mod $2\pi$.
 
     Args:
         head_dim: d, even.
-        width: n of the stream, even.
+        width: D of the stream, even.
         complex_linear: Whether the projections are.
         theta: (d/2,), radians per position; None: all distinct, and none of them 0 or $\pi$.
 
@@ -175,11 +175,11 @@ def gauge_dimension(*, head_dim: int) -> int:
 def value_dimension(*, head_dim: int, width: int, complex_linear: bool) -> int:
     r"""Dimension of the set of products $W_o W_v$ of one head, with $W_o$ real and free.
 
-    $d(2n - d)$, and $nd + \tfrac12 d(n - d)$ for a complex-linear $W_v$; here $d \le n$.
+    $d(2D - d)$, and $dD + \tfrac12 d(D - d)$ for a complex-linear $W_v$; here $d \le D$.
 
     Args:
         head_dim: d, even, at most the width.
-        width: n of the stream, even.
+        width: D of the stream, even.
         complex_linear: Whether $W_v$ is.
 
     Returns:
@@ -213,7 +213,7 @@ def jacobian_rank(
 
     Args:
         head_dim: d, even.
-        width: n of the stream, even.
+        width: D of the stream, even.
         complex_linear: Whether the projections are.
         offsets: Which offsets; one gives a form's count, ``range(head_dim + 1)`` the family's.
         turns: (cos, sin) of each plane as fractions; None: distinct ones.
@@ -249,7 +249,7 @@ def value_rank(*, head_dim: int, width: int, complex_linear: bool, seed: int = 0
 
     Args:
         head_dim: d, even.
-        width: n of the stream, even.
+        width: D of the stream, even.
         complex_linear: Whether $W_v$ is.
         seed: Of the random point.
 

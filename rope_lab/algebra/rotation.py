@@ -100,7 +100,9 @@ def planes(head_dim: int, *, layout: Layout = "interleaved") -> Int[np.ndarray, 
     """
     head_dim, layout = expect_even(head_dim, name="head_dim"), expect_layout(layout)
     index = np.arange(head_dim)
-    return index.reshape(-1, 2) if layout == "interleaved" else index.reshape(2, -1).T
+    if layout == "interleaved":
+        return index.reshape(-1, 2)
+    return index.reshape(2, -1).T
 
 
 def layout_permutation(head_dim: int) -> Int[np.ndarray, "head_dim"]:

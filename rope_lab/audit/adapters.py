@@ -36,10 +36,11 @@ from rope_lab.audit.constructions import (
     wrong_layer_type,
 )
 from rope_lab.audit.foreign_code import TargetError, parameters_of, told
-from rope_lab.audit.probe import Probe, RefusedError, RotaryCallable
+from rope_lab.audit.probe import OfBoth, Probe, RefusedError, RotaryCallable
 from rope_lab.audit.table_calls import (
     COS_SIN_POSITIONS,
     KEYS,
+    MOST,
     PLACES,
     QUERIES,
     SIDES,
@@ -209,9 +210,9 @@ def _of_way(way: Way, axis: int | None, about: str, name: str) -> Adapted:
     elif way.shape not in ("(1, T)", "(T,)"):
         remarks.append(f"asked with {way.shape}")
     return Adapted(
-        lambda x, n: turn(x, n)[0],
+        OfBoth(turn),
         way.head_dim,
-        keys=lambda x, n: turn(x, n)[-1],
+        keys=OfBoth(turn, -1),
         about="; ".join(remarks),
         along=None if way.axes < 2 else lambda a: lambda x, n: way.along(a)(x, n)[0],
         axes=way.axes,
@@ -278,7 +279,7 @@ def _with_function(Class: Any, apply: Any, width: int, settings: dict[str, Any])
         rows = {"position_ids": n.new_ones(1, len(n)).cumsum(1) - 1} if numbered else {}  # of the rows looked up
         return turn(x, x.clone(), *tables(tensor(x), n), **rows)
 
-    return _with_module(Adapted(lambda x, n: both(x, n)[0], width, keys=lambda x, n: both(x, n)[1]), made)
+    return _with_module(Adapted(OfBoth(both), width, keys=OfBoth(both, -1)), made)
 
 
 def _module(Class: Any, head_dim: int, asked: int | None, layer_type: str | None, settings: dict[str, Any]) -> Adapted:
@@ -395,7 +396,7 @@ def _by_names(call: Any, names: list[str], head_dim: int) -> Adapted | None:
         asked = torch.arange(4).expand(2, 4) if of_rows else torch.arange(4)
         return Adapted(lambda x, n: both(x, n)[0], head_dim) if turns(asked) else None
     ask, said = _in_one_row(both, head_dim) if names[0] == at else (both, "")
-    return Adapted(lambda x, n: ask(x, n)[0], head_dim, keys=lambda x, n: ask(x, n)[1], about=said)
+    return Adapted(OfBoth(ask), head_dim, keys=OfBoth(ask, -1), about=said)
 
 
 def _in_one_row(both: Any, head_dim: int) -> tuple[Any, str]:
@@ -517,11 +518,15 @@ def _sines_first(
 
 
 def _with_angles(apply: Any, home: Any, head_dim: int, settings: dict[str, Any]) -> Adapted:
-    """rotary-embedding-torch and x-transformers: a module gives the angles, a function applies them."""
+    """A module gives the angles, a function applies them: rotary-embedding-torch, x-transformers, Megatron."""
     rotary = _from_module(home, "RotaryEmbedding")(head_dim, **settings)
     angles_first = next(iter(parameters_of(apply))) == "freqs"
+    of_length = next(iter(parameters_of(getattr(rotary, "forward", rotary))), "") in LENGTHS
 
     def f(x, positions):
+        if of_length:  # Megatron: angles (length, 1, 1, head_dim) for x (T, batch, heads, head_dim)
+            angles = rotary(int(whole_rows(positions, MOST).max()) + 1)[positions]
+            return apply(tensor(x).permute(2, 0, 1, 3), angles).permute(1, 2, 0, 3)
         dtype = next(held.dtype for held in (*rotary.parameters(), *rotary.buffers()) if held.is_floating_point())
         angles = rotary(tensor(x).new_tensor(positions.tolist(), dtype=dtype))
         return apply(angles, x) if angles_first else apply(x, *angles)

@@ -124,7 +124,7 @@ def examine(
     read = near_fingerprint if kept else fingerprint  # thousands of positions need not be asked twice
     seen = read(f, head_dim=head_dim, settings=settings, window=window)
     sound = ("isometry", "long positions")  # the pair is; f was asked without it
-    if any(law.name in sound and law.by_design for law in checked):
+    if any(law.name in sound and (law.by_design or law.caution) for law in checked):
         told = [text for text in seen.problems if text in LENGTHS_ALONE]
         seen = replace(
             seen,

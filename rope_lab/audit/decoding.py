@@ -5,7 +5,10 @@
 | places that are off | a reading with the tokens at other places, handed in, gives what decoding gave |
 | a cache that is not read | each call, read as a text of its own, gives what decoding gave |
 | later tokens in sight | the answers change with a later token of the same call |
-| dropped tokens, or padding, in sight | a reading of the text with them gives what decoding gave |
+| a reading that knows its length | the first tokens, read alone, get other answers than at the head of the text |
+| a path of its own for a single token | the same calls without single tokens give what reading gave |
+| dropped tokens, or padding, in sight | a reading with them gives what decoding gave, or others change the answers |
+| padding that is counted | other tokens there change nothing |
 
 torch is imported when a model is asked.
 """
@@ -26,7 +29,7 @@ LONG = 300  # of a long one, in few calls: beyond the blocks of most caches
 PARTS = 5e-7  # of the largest logit: what parts that stay in float32 round, such as tables of angles
 ALIKE = 16  # how many times coarser than reading decoding may round in the model's own precision
 MANY = 64  # tokens of a text at most, for which each window is a guess
-UNKNOWN = "no known cause fits"
+UNKNOWN = "no known cause fits; next, compare what each layer gives in both ways: the first that differs has it"
 STILL_SEEN = "the dropped tokens are still seen"
 
 
@@ -168,7 +171,7 @@ def decoding_test(model: Any, *, length: int | None = None, name: str | None = N
     rows.append(asked.row("after another request", lambda: asked.again(one_by_one)))
     rows.append(asked.row("beside another request", lambda: asked.beside(one_by_one)))
     if asked.wide and asked.dtype != "float64":
-        rows.append(asked.row(f"in {asked.dtype}", lambda: asked.narrow(one_by_one)))
+        rows.append(asked.row(f"in {asked.dtype}", lambda: asked.narrow(one_by_one, wide=rows[1].cause)))
     return DecodingReport(name or type(model).__name__, "float64" if asked.wide else asked.dtype, tuple(rows))
 
 
@@ -334,7 +337,19 @@ class _Asked:
             same = self.decoded(changed, cuts)[:, :last]
             if _apart(found[:, :last], same)[0] > _eps(found) ** 0.5:
                 return "a token sees later ones of its call"
+        if cuts[0] < self.length and self.apart(self.base[:, : cuts[0]], lambda d: d.read(self.text[:, : cuts[0]])):
+            return "reading depends on the length of the text: its first tokens alone are read otherwise"
+        head = max(cuts[0], 2) + (self.length - max(cuts[0], 2)) % 2
+        pairs = _cut([head] + [2] * self.length, self.length)
+        if 1 in cuts and self.apart(self.base, lambda d: _decode(d, self.text, pairs)) is False:
+            return "a call of a single token is answered otherwise than the same token in a longer call"
         return UNKNOWN
+
+    def apart(self, right: Any, do: Callable[[Any], Any]) -> bool | None:
+        """Whether what ``do`` gets differs from what is right; None where it is refused."""
+        with suppress(TargetError):
+            return _apart(right, self(do))[0] > _eps(right) ** 0.5
+        return None
 
     def rollback(self, first: int) -> tuple[Any, Any, Callable[[], str]]:
         """Three tokens of the text and two wrong ones come as drafts, and the two are dropped."""
@@ -342,7 +357,7 @@ class _Asked:
 
         kept, wrong = first + 3, self.other[:, :2]
 
-        def do(d: Any) -> Any:
+        def do(d: Any, wrong: Any = wrong) -> Any:
             if not hasattr(d, "drop"):
                 raise TargetError("it has no drop")
             a, cache = _extended(d, self.text[:, :first], d.begin())
@@ -361,7 +376,8 @@ class _Asked:
                 return STILL_SEEN
             if self.fits(found, self.text, positions=[*range(kept), *range(kept + 2, self.length + 2)]):
                 return "places count on behind the dropped tokens"
-            return UNKNOWN
+            others = self.apart(found, lambda d: do(d, self.text[:, :2]))
+            return f"{STILL_SEEN}: other ones there change what follows" if others else UNKNOWN
 
         return self.decoded(self.text, [first, 3] + [1] * (self.length - kept)), found, why
 
@@ -371,8 +387,9 @@ class _Asked:
 
         n, cuts = self.length - pads, [first] + [1] * (self.length - first)
         batch = torch.cat((self.text, torch.cat((self.other[:, :pads], self.text[:, :n]), 1)))
+        others = torch.cat((self.text, torch.cat((self.text[:, -pads:], self.text[:, :n]), 1)))
 
-        def do(d: Any) -> Any:
+        def do(d: Any, batch: Any = batch) -> Any:
             if "padding" not in parameters_of(d.begin):
                 raise TargetError("its begin takes no padding")
             return _decode(d, batch, cuts, d.begin(padding=[0, pads]))
@@ -396,7 +413,12 @@ class _Asked:
                 if self.fits(found, self.text[:, :n], positions=places):
                     return words
             seen = self.fits(found, batch[1:], keep=slice(pads, None), positions=[0] * pads + [*range(n)])
-            return "the padding is seen" if seen else UNKNOWN
+            if seen:
+                return "the padding is seen"
+            again = self(lambda d: do(d, others))[1:, pads:]
+            if _apart(found, again)[0] > _eps(found) ** 0.5:
+                return "the padding is seen: other tokens there change the answers"
+            return "the padding is counted: other tokens there change nothing, and how many there are does"
 
         return torch.cat((right[0], right[1]), 1), torch.cat((both[:1], found), 1), why
 
@@ -484,15 +506,15 @@ class _Asked:
         words = f"an earlier request leaves something behind: it changes {' and '.join(changes)}"
         return torch.cat(right, 1), torch.cat(found, 1), lambda: words
 
-    def narrow(self, cuts: list[int]) -> tuple[Any, Any, Callable[[], str]]:
-        """Decoding against reading as the model is, where rounding is as large as it is in reading."""
+    def narrow(self, cuts: list[int], *, wide: str) -> tuple[Any, Any, Callable[[], str]]:
+        """Decoding against reading as the model is; what was wrong in float64, ``wide``, explains this too."""
         self.wide = False
         try:
             right, found = self(lambda d: d.read(self.text)), self.decoded(self.text, cuts)
         finally:
             self.wide = True
         self.narrow_floor = max(_eps(right) ** 0.5, ALIKE * _apart(self.base, right)[0])
-        return right, found, lambda: "rounding, coarser than that of reading"
+        return right, found, lambda: wide or "rounding, coarser than that of reading"
 
     narrow_floor, answered = 0.0, False
 

@@ -24,7 +24,17 @@ from rope_lab.audit.fingerprints import Corrected, apart, fingerprint, starts_of
 from rope_lab.audit.foreign_code import restored
 from rope_lab.audit.frequency_rule import named
 from rope_lab.audit.law_checks import CHECKS, DRIFT, FLOOR, Check, Subject
-from rope_lab.audit.probe import NoGradientError, Probe, RefusedError, Tempered, basis_matrices
+from rope_lab.audit.probe import (
+    EPS,
+    Coarse,
+    NoGradientError,
+    OfBoth,
+    Partner,
+    Probe,
+    RefusedError,
+    Tempered,
+    basis_matrices,
+)
 
 EXPECTABLE = (
     "layout",
@@ -100,7 +110,8 @@ def laws(
         tolerance follows the dtype that f returns, and allows angles in float32. A law that is broken by nothing but a
         constant factor, one orthogonal map after the turn or another first position says so in ``by_design``, and so
         do frequencies of each head, factors that q and k share, a length temperature, and a function built for
-        inference. A law that could not be asked says "not asked", and why. What f sets for the process is put back.
+        inference. Factors without the keys that undo them, and tables of fewer bits than x, are a ``caution``. A law
+        that could not be asked says "not asked", and why. What f sets for the process is put back.
 
     Raises:
         TypeError: If head_dim is not an integer.
@@ -150,10 +161,21 @@ def _asked(f: Any, head_dim: int, keys: Any, expected: dict[str, Any], window: i
     found = [Law("answers", True, q.form, f"x (2, 3, 4, {head_dim})")]
     with np.errstate(all="ignore"):  # an f that overflows breaks a law and makes no noise
         last = sorted(CHECKS, key=LAST.__contains__)  # it goes beyond the calls whose traces the laws of state look for
-        said = {name: _law(name, CHECKS[name], subject) for name in last}
+        once = Subject(q, q, x, y, window)
+        said = {name: _once_for_both(name, subject, once) for name in last}
         found += [said[name] for name in CHECKS]
         found = _told_apart(found, subject)
     return found + list(_as_expected({"q": f} if keys is None else {"q": f, "k": keys}, head_dim, expected, window))
+
+
+def _once_for_both(name: str, s: Subject, once: Subject) -> Law:
+    """One law of q and k. While each call gives both the same answer, what q is asked, k was asked by the same call."""
+    q, k = s.q.f, s.k.f
+    if name != "gradient" and isinstance(q, OfBoth) and isinstance(k, OfBoth) and q.both is k.both and q.alike:
+        found = _law(name, CHECKS[name], once)
+        if q.alike:
+            return found
+    return _law(name, CHECKS[name], s)
 
 
 def _law(name: str, check: Check, subject: Subject) -> Law:
@@ -182,13 +204,14 @@ def _told_apart(found: list[Law], subject: Subject) -> list[Law]:
             notes |= {name: words for name in broken & CHECKS.keys() if _law(name, CHECKS[name], alone).ok}
     if "isometry" in broken - notes.keys() and subject.shared:
         notes["isometry"] = "queries and keys change their lengths by inverse factors"
-    of_length = (broken & {"isometry", "inverse", "group law", "relativity", "long positions"}) - notes.keys()
+    of_length = (broken & OF_LENGTH) - notes.keys()
     if of_length and subject.k is not subject.q:
         alone = Subject(Tempered(subject.q), subject.k, subject.x, subject.y, subject.window)
         if all(_law(name, CHECKS[name], alone).ok for name in of_length):
             words = "length temperature: queries have a factor of their position, keys have none"
             notes |= dict.fromkeys(of_length, words)
     found = [replace(law, ok=False, by_design=notes[law.name]) if law.name in notes else law for law in found]
+    found = _with_cautions(found, subject, broken - notes.keys())
     if (
         "identity at zero" in broken - notes.keys()
         and subject.k is not subject.q
@@ -197,6 +220,40 @@ def _told_apart(found: list[Law], subject: Subject) -> list[Law]:
         words = f"; keys stand {c:+g} from queries, at every position"
         found = [replace(law, saw=law.saw + words) if law.name == "identity at zero" else law for law in found]
     return found
+
+
+OF_LENGTH = {"isometry", "inverse", "group law", "relativity", "long positions"}
+
+
+def _with_cautions(found: list[Law], s: Subject, broken: set[str]) -> list[Law]:
+    """Caution where tables of few bits, or factors whose partner was not handed in, are all that breaks laws."""
+    with suppress(RefusedError):
+        held = [_held_in(p) for p in (s.q, s.k)] if broken and broken <= OF_LENGTH else []
+        if any(held):
+            q, k = (Coarse(p, dtype) if dtype else p for p, dtype in zip((s.q, s.k), held, strict=True))
+            alone = Subject(q, q if s.k is s.q else k, s.x, s.y, s.window)
+            words = f"its tables hold {held[0] or held[1]}: ask with an x of that type"
+        elif held and s.k is s.q:
+            alone = Subject(s.q, Partner(s.q), s.x, s.y, s.window)
+            words = "factors as of xPos: scores depend on the offset alone if keys have the inverse ones; hand in keys="
+        else:
+            return found
+        if all(_law(n, CHECKS[n], alone).ok or (n == "isometry" and alone.shared) for n in broken):
+            return [replace(law, caution=words) if law.name in broken else law for law in found]
+    return found
+
+
+def _held_in(p: Probe) -> str:
+    """The half type whose numbers all entries of the turns are, where x has more bits; or an empty string."""
+    entries = basis_matrices(p, (1, 2, 3, 5))
+    single = entries.astype(np.float32)
+    if (single != entries).any() or not (entries % 1).any():
+        return ""
+    halves = {
+        "bfloat16": not (single.view(np.uint32) % 2**16).any(),
+        "float16": (single.astype(np.float16) == single).all(),
+    }
+    return next((dtype for dtype, fits in halves.items() if fits and p.eps < EPS[dtype]), "")
 
 
 def _expect_fields(expected: dict[str, Any]) -> None:

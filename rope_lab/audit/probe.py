@@ -12,10 +12,11 @@
 """
 
 import copy
+import inspect
 import sys
 import warnings
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import product
@@ -41,6 +42,24 @@ INSISTED = (4, 8, 6, 2, 1, 12, 16, 32)  # heads that f may insist on, tried last
 ORDERS = {5: (0, 2, 1, 3), 6: (2, 0, 1, 3), 7: (1, 0, 2)}  # of the axes, as f is given them
 RotaryCallable = Callable[[Any, Any], Any]  # f(x, positions)
 EPS = {"float64": 2.0**-52, "float32": 2.0**-23, "float16": 2.0**-10, "bfloat16": 2.0**-7}
+
+
+@dataclass
+class OfBoth:
+    """One answer of a call that turns q and k: ``both(x, positions)[which]``."""
+
+    both: Callable[[Any, Any], Any]
+    which: int = 0
+    alike: bool = True  # whether the two answers had the same bits in every call so far
+
+    def __call__(self, x: Any, positions: Any) -> Any:
+        y = self.both(x, positions)
+        q, k = y[0], y[-1]
+        if self.alike and q is not k:
+            self.alike = False
+            with suppress(AttributeError, RuntimeError, TypeError):  # answers without numbers
+                self.alike = q.dtype == k.dtype and q.shape == k.shape and bool((q == k).all())
+        return y[self.which]
 
 
 class RefusedError(RopeLabError):
@@ -106,7 +125,8 @@ class Probe:
     """
 
     def __init__(self, f: Any, *, head_dim: int) -> None:
-        self.f, self.head_dim = f, expect_even(head_dim, name="head_dim")
+        self.head_dim = expect_even(head_dim, name="head_dim")
+        self.f, self.in_place = _by_keyword(f), _works_in_place(f)
         self.dtype = self.library = "unknown"  # of what f returns
         self.remarks: list[str] = []
         self._before: tuple[Any, np.ndarray] | None = None  # the last small answer, as f gave it and as it was
@@ -230,14 +250,15 @@ class Probe:
                     raise
                 raise RefusedError(f"raised {told(error)}") from error
             try:
-                answer = _answer(answer)
+                answer = _answer(given if answer is None and self.in_place else answer)
                 y, dtype = _take_back(form, answer, x.shape, positions)
             except RefusedError:
                 raise
             except Exception as error:  # it looks like an array and cannot be read as one
                 read = f"returned {type(answer).__name__}, which cannot be read"
                 raise RefusedError(f"{read}: {in_a_line(error)}") from error
-            self._remark(not np.array_equal(_plain(given), before), "writes into the x it is given")
+            written = not self.in_place and not np.array_equal(_plain(given), before)
+            self._remark(written, "writes into the x it is given")
             self._remark(not (_plain(at) == positions).all(), "writes into the positions it is given")
             if self._before is not None:
                 self._remark(
@@ -250,6 +271,23 @@ class Probe:
     def _remark(self, happened: bool, remark: str) -> None:
         if happened and remark not in self.remarks:
             self.remarks.append(remark)
+
+
+def _works_in_place(f: Any) -> bool:
+    """Whether the name says that it writes into x: one underscore at its end, as in torch."""
+    name = getattr(f, "__name__", "")
+    return name.endswith("_") and not name.endswith("__")
+
+
+def _by_keyword(f: Any) -> Any:
+    """f(x, positions) of a function that takes its positions, or both, by name alone."""
+    with suppress(TypeError, ValueError):
+        asked = [p for p in inspect.signature(f).parameters.values() if p.kind < p.VAR_KEYWORD and p.default is p.empty]
+        names = [p.name for p in asked if p.kind is p.KEYWORD_ONLY]
+        places = bool(names) and ("pos" in names[-1] or len(names[-1]) == 1)
+        if len(asked) == 2 and places and not any(word in names[-1] for word in ("start", "offset")):
+            return lambda x, n: f(**{names[0]: x, names[1]: n}) if len(names) == 2 else f(x, **{names[0]: n})
+    return f
 
 
 def _hand_over(form: Form, x: np.ndarray, positions: np.ndarray) -> tuple[Any, Any, np.ndarray]:
@@ -312,7 +350,9 @@ def _pulled(
         warnings.simplefilter("ignore")
         try:
             with watched:
-                y = _answer(f(leaf * 1, positions))  # no leaf, so that a function may work in place
+                given = leaf * 1  # no leaf, so that a function may work in place
+                y = f(given, positions)
+                y = _answer(given if y is None else y)
                 if between is not None:
                     f(leaf.detach().clone(), _hand_over(form, x, between)[1])
         except TimeUpError:
@@ -406,6 +446,31 @@ class Tempered(Probe):
         y = super()._call(form, x, positions)
         size = np.sqrt((y**2).sum((0, 1, 3)) / np.maximum((x**2).sum((0, 1, 3)), 1e-300))
         return y / np.where(size > 0, size, 1.0)[:, None]
+
+
+class Coarse(Probe):
+    """A callable whose tables hold numbers of fewer bits than its answers: as far as those are rounded."""
+
+    def __init__(self, probe: Probe, dtype: str) -> None:
+        self.__dict__.update(probe.__dict__, first=None)
+        self.held = dtype
+
+    @property
+    def eps(self) -> float:
+        return EPS[self.held]
+
+
+class Partner(Probe):
+    """What turns keys where a callable turns queries and changes the lengths in each plane: by the inverse factors."""
+
+    def __init__(self, probe: Probe) -> None:
+        self.__dict__.update(probe.__dict__, first=None)
+        links = np.abs(basis_matrices(probe, (1, 2, 3, 5))).max(axis=0) > 1e-6
+        self.planes = (links | links.T | np.eye(probe.head_dim, dtype=bool)).astype(float)
+
+    def _call(self, form, x, positions):
+        y = super()._call(form, x, positions)
+        return y * (x**2 @ self.planes) / np.maximum(y**2 @ self.planes, 1e-300)
 
 
 def own_heads(p: Probe, x: np.ndarray, at: Any, *, tolerance: float) -> bool:

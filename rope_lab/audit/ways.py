@@ -358,9 +358,8 @@ def by_offset(call: Any, name: str, *, head_dim: int) -> RotaryCallable:
     """
     import torch
 
-    first = False  # tokens before heads: the same vector in all of them then turns along that axis
-    sample = torch.linspace(0.5, 1.5, head_dim).expand(1, 3, 4, head_dim).clone()
-    of_numpy = False
+    sample = torch.linspace(0.5, 1.5, head_dim).expand(3, 3, 4, head_dim).clone()
+    of_numpy, along = False, 2  # the axis of tokens: the same vector in all of them turns along it alone
     with suppress(Exception):
         of_numpy = isinstance(call(sample.numpy(), **{name: 0}), np.ndarray)
 
@@ -369,20 +368,22 @@ def by_offset(call: Any, name: str, *, head_dim: int) -> RotaryCallable:
 
     with suppress(Exception), torch.no_grad():
         y = ask(sample, 0)
-        moves = [bool((y.diff(dim=axis).abs() > SAME).any()) for axis in (1, 2)]
-        first = moves == [True, False]
+        turning = [axis for axis in (0, 1, 2) if bool((y.diff(dim=axis).abs() > SAME).any())]
+        along = turning[0] if len(turning) == 1 else 2
+    order = {0: (2, 0, 1, 3), 1: (0, 2, 1, 3), 2: (0, 1, 2, 3)}[along]
+    back = sorted(range(4), key=order.__getitem__)
 
     def f(x: Any, positions: Any) -> Any:
         if not hasattr(x, "detach") or positions.is_floating_point():
             raise IndexError("an offset is whole, and x a tensor of torch")
-        n, swap = positions.tolist(), first and x.ndim == 4
+        n, swap = positions.tolist(), along < 2 and x.ndim == 4
         ends = [i for i in range(1, len(n) + 1) if i == len(n) or n[i] != n[i - 1] + 1]
         runs = [
-            (x[..., a:b, :].transpose(1, 2) if swap else x[..., a:b, :], n[a])
+            (x[..., a:b, :].permute(order) if swap else x[..., a:b, :], n[a])
             for a, b in zip([0, *ends], ends, strict=False)
         ]
         turned = [ask(part, start) for part, start in runs]
-        return torch.cat([y.transpose(1, 2) if swap else y for y in turned], dim=-2)
+        return torch.cat([y.permute(back) if swap else y for y in turned], dim=-2)
 
     return f
 

@@ -39,7 +39,7 @@ def row(result: Result) -> dict[str, Any]:
     """One result as plain data. ``ok`` is null for what was read or not attempted: not a failure, not green.
 
     >>> from rope_lab.claims import select, run
-    >>> row(run(select("blog.props")[0]))["kind"]
+    >>> row(run(select("blog.props")[0]))["evidence"]
     'exact'
     """
     entry = result.claim
@@ -49,7 +49,7 @@ def row(result: Result) -> dict[str, Any]:
         "chapter": entry.chapter,
         "tier": entry.tier,
         "verdict": entry.verdict,
-        "kind": entry.evidence,
+        "evidence": entry.evidence,
         "ok": result.ok,
         "outcome": result.outcome,
         "control_rejected": result.control_rejected,
@@ -117,7 +117,7 @@ def outcome_words(result: Result) -> str:
 def table(results: Iterable[Result]) -> Table:
     """One line for each claim."""
     shown = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
-    for heading in ("claim", "verdict", "kind", "residual", "control", "outcome"):
+    for heading in ("claim", "verdict", "evidence", "residual", "control", "outcome"):
         shown.add_column(heading, no_wrap=heading == "claim")
     for r in results:
         residual = "" if r.residual is None else f"{r.residual:.0e}"

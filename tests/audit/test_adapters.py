@@ -14,7 +14,7 @@ from rope_lab.audit.adapters import adapt
 from rope_lab.audit.audits import LIBRARY, SCALINGS, audit
 from rope_lab.audit.foreign_code import TargetError, find
 from rope_lab.nn.rotary import Rotary, RotaryConfig
-from tests.audit.implementations import in_torch, rotary
+from tests.audit.implementations import in_torch, module_in, rotary
 
 ENTRIES = {entry.name: entry for entry in LIBRARY}
 HALVES = ["Llama", "GPT-NeoX", "Phi"]
@@ -284,6 +284,10 @@ def forms(fault=False):
             _batch, length, _heads, _dim = x.shape
             return turned(x.transpose(1, 2), offset + (fault and length == 1)).transpose(1, 2)
 
+    class TokensOutside(Offset):  # (T, batch, heads, d)
+        def forward(self, x, offset=0):
+            return turned(x.permute(1, 2, 0, 3), 0 if fault else offset).permute(2, 0, 1, 3)
+
     class Both(Offset):
         def forward(self, q, k):
             return turned(q, 0), k if fault else turned(k, 0)
@@ -325,7 +329,7 @@ def forms(fault=False):
         def __call__(self, x, past_length=0):
             return rotary()(x, np.arange(x.shape[-2]) + (0 if fault else past_length))
 
-    kinds = (Offset, TokensFirst, Both, Alone, Placed, Ids, Named, BothFrom, Packed, OfNumpy)
+    kinds = (Offset, TokensFirst, TokensOutside, Both, Alone, Placed, Ids, Named, BothFrom, Packed, OfNumpy)
     return {kind.__name__: kind for kind in kinds}
 
 
@@ -335,3 +339,26 @@ def test_offsets_keys_and_position_ids_are_asked(name):
     for fault in (False, True):
         found = adapt(forms(fault)[name], head_dim=8)
         assert any(law.broken for law in laws(found.f, head_dim=8, keys=found.keys, window=256)) is fault
+
+
+MEGATRON = """
+import torch
+class RotaryEmbedding(torch.nn.Module):
+    def __init__(self, dim):
+        super().__init__()
+        self.theta = 1e4 ** (-torch.arange(dim // 2).double() / (dim // 2))
+    def forward(self, max_seq_len, offset=0):
+        angle = (torch.arange(max_seq_len) + offset)[:, None] * self.theta
+        return torch.cat((angle, angle), -1)[:, None, None]
+def apply_rotary_pos_emb(t, freqs):
+    a, b = t.chunk(2, -1)
+    return t * freqs.cos().to(t.dtype) + torch.cat((-b, a), -1) * freqs.sin().to(t.dtype)
+"""
+
+
+@pytest.mark.parametrize("fault", [False, True])
+def test_angles_of_a_length_and_what_applies_them_tokens_first(tmp_path, monkeypatch, fault):
+    with module_in(tmp_path, monkeypatch, "of_megatron") as write:
+        name = write(MEGATRON.replace("-b, a", "b, a") if fault else MEGATRON)
+        seen = audit(f"{name}:apply_rotary_pos_emb", head_dim=8, window=4096)
+        assert (seen.skipped, seen.ok) == (None, not fault)

@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -17,8 +18,8 @@ from rope_lab.audit import GALLERY, fingerprint, laws
 from rope_lab.audit.constructions import Built
 from rope_lab.audit.gallery import right
 from rope_lab.audit.law_suite import configured_rule, module_laws
-from rope_lab.audit.probe import TURNED, Probe
-from tests.audit.faulty_modules import CASES, As, left
+from rope_lab.audit.probe import TURNED, OfBoth, Probe
+from tests.audit.faulty_modules import CASES, THETA, As, decays, left, rot
 from tests.audit.faulty_modules import asked as laws_of
 from tests.audit.implementations import HOSTILE, MISCOUNTED, from_table, in_narrow_torch, in_torch, rotary
 from tests.deep import sampled
@@ -585,3 +586,75 @@ def test_the_first_wrong_row_is_named_also_where_each_second_one_is_right():
     second = left(lambda i, _: (i > 40) & (i % 2 == 1))
     (rows,) = [law for law in laws(As(second), head_dim=8) if law.name == "rows of a call"]
     assert rows.saw.startswith("from row 41 of a call")
+
+
+def beside(f, g):
+    """q and k of one call: that of k is another answer of it."""
+    return (both := OfBoth(lambda x, p: (f(x, p), g(x, p)))), replace(both, which=-1)
+
+
+@pytest.mark.parametrize(
+    "name", ["rows from 100 on are not turned", "a table of 200000 rows that is read beyond", "is not turned"]
+)
+def test_keys_that_come_with_the_queries_are_asked_by_the_same_calls(name):
+    law, _, faulty, _ = next(case for case in CASES if case[1] == name)
+    for f, g in ((rot, faulty), (rot, rot)):
+        q, k = beside(f, g)
+        found = [each.name for each in laws(q, head_dim=8, keys=k) if each.broken]
+        assert (law in found) is (g is faulty)
+        assert found == [] or g is faulty
+
+
+def held_in(dtype, theta=THETA):
+    def f(x, p):
+        angle = p.double()[:, None] * theta
+        cos, sin = (table.to(dtype).to(x.dtype) for table in (angle.cos(), angle.sin()))
+        a, b = x.chunk(2, -1)
+        return torch.cat((a * cos - b * sin, a * sin + b * cos), -1)
+
+    return f
+
+
+CAUTIONED = {  # what is broken only in the hands of who asks it so, with its faulty neighbour
+    "a decay alone": (decays(1), decays(1, False), "if keys have the inverse ones"),
+    "a growth alone": (decays(-1), lambda x, p: decays(-1)(x, p.clamp(max=700)), "if keys have the inverse ones"),
+    "bfloat16 tables": (
+        held_in(torch.bfloat16),
+        lambda x, p: held_in(torch.bfloat16)(x, p.clamp(max=700)),
+        "hold bfloat16",
+    ),
+    "float16 tables": (
+        held_in(torch.float16),
+        lambda x, p: held_in(torch.float16)(x, p.clamp(max=5000)),
+        "hold float16",
+    ),
+}
+
+
+@pytest.mark.deep(keep=2)
+@pytest.mark.parametrize("name", CAUTIONED)
+def test_a_partner_or_a_type_that_is_missing_is_a_caution(name):
+    right, faulty, words = CAUTIONED[name]
+    found = [law for law in laws(right, head_dim=8) if not law.ok]
+    assert found
+    assert all(words in law.caution and not law.broken for law in found)
+    assert any(law.broken for law in laws(faulty, head_dim=8))
+
+
+def by_keyword(x, *, positions):
+    return rot(x, positions)
+
+
+def turn_(x, positions):
+    x.copy_(rot(x, positions))
+
+
+def writes(x, positions):
+    return x.copy_(rot(x, positions))
+
+
+def test_positions_by_name_and_work_in_place():
+    for f in (by_keyword, turn_):
+        assert all(law.ok for law in laws(f, head_dim=8))
+    assert broken(writes, head_dim=8)[:1] == ["linear"]  # the control: its name does not say so
+    assert "relativity" in broken(lambda x, *, positions: rot(x, positions.double() ** 2), head_dim=8)

@@ -9,7 +9,7 @@ from rich.console import Console
 from rope_lab.claims import Claim, Result, load, run, select, verification
 from rope_lab.claims.verification import counts, outcome_words, row, run_all, show, sources, summary, table, timing
 
-FIELDS = {"id": str, "source": str, "verdict": str, "kind": str, "outcome": str, "seconds": float}
+FIELDS = {"id": str, "source": str, "verdict": str, "evidence": str, "outcome": str, "seconds": float}
 
 
 def result(outcome="holds", evidence="exact", control=True, printed=None, error="") -> Result:
@@ -19,9 +19,9 @@ def result(outcome="holds", evidence="exact", control=True, printed=None, error=
 
 def test_rows_are_plain_data():
     rows = json.loads(json.dumps([row(run(entry)) for entry in select("blog.*")]))
-    assert {entry["kind"] for entry in rows} == {"exact", "cases", "numeric", "read"}
+    assert {entry["evidence"] for entry in rows} == {"exact", "cases", "numeric", "read"}
     for entry in rows:
-        if entry["kind"] == "read":
+        if entry["evidence"] == "read":
             assert (entry["ok"], entry["control_rejected"], entry["outcome"]) == (None, None, "read")
             continue
         assert {name: type(entry[name]) for name in FIELDS} == FIELDS
@@ -91,7 +91,7 @@ def test_the_slowest_is_named():
 
 
 def test_json_has_what_a_program_needs():
-    assert {"id", "source", "verdict", "kind", "ok", "control_rejected", "seconds"} <= row(result()).keys()
+    assert {"id", "source", "verdict", "evidence", "ok", "control_rejected", "seconds"} <= row(result()).keys()
 
 
 def test_the_bar_reaches_its_end():

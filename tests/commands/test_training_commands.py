@@ -400,6 +400,9 @@ def test_an_installed_package_names_the_commit_that_pip_took_it_from(tmp_path, m
     place.parent.mkdir(parents=True)
     place.touch()
     assert environment.commit() == expected
+    (own / "extra_metadata").mkdir()  # as hatch_build.py notes it in a wheel
+    (own / "extra_metadata" / "COMMIT").write_text("b" * 40 + "+")
+    assert environment.commit() == (expected if says and "vcs_info" in says else "b" * 40 + "+")
     monkeypatch.setattr(environment, "__file__", str(tmp_path / "other" / "rope_lab" / "training" / "run" / "x.py"))
     assert environment.commit() == ""  # the control: what runs is another copy
 

@@ -217,7 +217,7 @@ def _patches_libraries(x, m, theta):
 def test_what_a_function_patches_is_put_back():
     def state():
         ours = (checking.np, checking.differs, checking._Guard.restore, hasattr(core, "np"), hasattr(core.Task, "new"))
-        libraries = (np.cos, np.sin, math.cos, math.tau, len, sum, sys.modules["numpy"], sys.stderr)
+        libraries = (np.cos, np.sin, math.cos, math.tau, len, sum, sys.modules["numpy"], sys.stderr, type(np.pi))
         return ours, libraries, sys.getrecursionlimit(), np.geterr()
 
     before = state()
@@ -227,6 +227,14 @@ def test_what_a_function_patches_is_put_back():
 
 def test_a_long_tuple_stands_below_itself():
     assert show((np.zeros((2, 2)), 1)) == "(array([[0., 0.],\n        [0., 0.]]),\n 1)"
+
+
+def test_a_call_that_is_long_has_a_line_for_each_argument():
+    typed = checking._typed
+    assert typed("f", {"a": 1, "name": (2, 3)}) == "f(a=1, name=(2, 3))"
+    rows = "f(\n    A=array([[1., 0.],\n             [0., 1.]]),\n    b=1,\n)"
+    assert typed("f", {"A": np.eye(2), "b": 1}) == rows
+    assert typed("f", {"a": 10**50, "b": 10**20}) == f"f(\n    a={10**50},\n    b={10**20},\n)"
 
 
 def test_the_example_is_the_smallest_and_stands_beside_the_target():

@@ -1,7 +1,8 @@
 """Mutation testing: change one thing in the package, run the tests that should notice, and count the changes that live.
 
-    make mutants                                     # 300 mutants of algebra, nn and audit
-    python tests/mutation/run.py nn                  # those of them that lie in nn
+    make mutants                                     # 300 mutants of algebra, nn and audit, and 150 of training,
+                                                     # exercises and book/_ext
+    python tests/mutation/run.py nn book/_ext        # those of them that lie there
     python tests/mutation/run.py --sample 40 algebra/layouts.py
 
 Cosmic Ray makes the mutants: another operator, comparison, number, constant, keyword or exception, a loop that never
@@ -10,8 +11,8 @@ does. Annotations and the words of an error message are left alone.
 
 A mutant runs, in a copy of the tree, first the tests and docstring examples of its own module (those named like it, and
 those in TESTED_BY), then those tests of its folder that name the module, or all of them if it has none of its own; the
-quickest first, which is measured on the copy as it is. One that lives must stand in survivors.md with a reason; if it
-does not, the run fails and names it.
+quickest first, which is measured on the copy as it is. What is marked site, wheel, slow or deep does not run. One that
+lives must stand in survivors.md with a reason; if it does not, the run fails and names it.
 """
 
 import argparse
@@ -38,9 +39,6 @@ from cosmic_ray.plugins import get_operator, operator_names
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGE = ROOT / "rope_lab"
 LISTED = Path(__file__).with_name("survivors.md")
-FOLDERS = ("algebra", "nn", "audit")
-SIZE = 300  # of the fixed sample
-BAR = 0.95  # of the mutants that change anything
 SLOW = 5  # times as long as without the mutant, and two minutes: a mutant that runs longer is dead
 LIMIT = 900  # seconds for a file of tests as it is
 MEMORY = 24 * 2**30  # bytes of address space; so is one that wants more
@@ -48,6 +46,7 @@ FORK = multiprocessing.get_context("fork")
 LAYERS = ("layer_refusals", "attention", "rotary_module")
 ASKED = ("adapters", "loaded_models", "table_calls", "ways")
 LAWS = ("law_suite", "law_checks")
+QUICK = "not (site or wheel or slow)"  # and nothing deep, which conftest.py leaves out
 TESTED_BY = {  # the tests of a module, where they bear another name
     "audit/adapters": ASKED,
     "audit/audits": ("adapters",),
@@ -70,7 +69,37 @@ TESTED_BY = {  # the tests of a module, where they bear another name
     "nn/recurrence/running_sums": ("linear_recurrence",),
     "nn/tensor_arguments": (*LAYERS, "latent_refusals"),
     "algebra/arguments": ("wrong_kinds", "generators", "rotation"),
+    "exercises/checking": ("check",),
+    "exercises/comparing": ("check",),
+    "exercises/core": ("definitions", "check"),
+    "exercises/reply": ("check",),
+    "training/data/sources": ("corpora",),
+    "training/experiments/catalogue": ("sweeps",),
+    "training/experiments/worker": ("sweeps",),
+    "training/fields": ("config", "cards"),
+    "training/results/flat_cards": ("card_files",),
+    "training/run/distributed": ("capabilities", "loop"),
+    "training/run/environment": ("capabilities", "training_commands"),
+    "training/run/learner": ("capabilities", "loop"),
+    "training/run/run_record": ("loop",),
+    "training/run/signals": ("loop", "resume"),
+    "training/run/validation": ("loop",),
+    "book/_ext/ledger_text": ("ledger_pages",),
+    "book/_ext/page_inputs": ("build_inputs", "claim_results"),
+    "book/_ext/part_map": ("argument",),
 }
+
+
+@dataclass(frozen=True)
+class Sample:
+    """A fixed sample."""
+
+    folders: tuple[str, ...]  # of the package, or from the root
+    size: int
+    bar: float  # the share of the mutants that change anything which must die
+
+
+SAMPLES = (Sample(("algebra", "nn", "audit"), 300, 0.95), Sample(("training", "exercises", "book/_ext"), 150, 0.9))
 
 
 @dataclass(frozen=True)
@@ -108,7 +137,7 @@ def sites(path: Path) -> dict[str, list[tuple[str, int]]]:
                 "/,",
             )  # not an operator, but the end of some arguments
             if not marker and not any(first <= (line, column) < last for first, last in silent):
-                where = f"{path.relative_to(PACKAGE).as_posix()}, {definitions[line]}"
+                where = f"{_name(path)}, {definitions[line]}"
                 site = f"{where}: {lines[line - 1].strip()} {column} {kind}"
                 found.setdefault(site, []).extend((name, occurrence) for name in names)
     return found
@@ -129,29 +158,31 @@ def sample(paths: list[Path], size: int) -> list[Mutant]:
 
 
 def modules(names: Collection[str]) -> list[Path]:
-    return [p for name in names for p in sorted(PACKAGE.rglob("*.py")) if _inside(p, name)]
+    every = sorted([*PACKAGE.rglob("*.py"), *ROOT.glob("book/_ext/*.py")])
+    return [p for name in names for p in every if _inside(_name(p), name)]
 
 
-def fixed(names: Collection[str], size: int = SIZE) -> list[Mutant]:
-    """Those mutants of the fixed sample that lie in some folders or modules: the same ones, whichever are asked for."""
-    here = {f"rope_lab/{path.relative_to(PACKAGE).as_posix()}" for path in modules(names)}
-    return [mutant for mutant in sample(modules(FOLDERS), size) if mutant.path in here]
+def fixed(names: Collection[str]) -> list[Mutant]:
+    """The mutants of the fixed samples that lie in some folders or modules: the same ones, whichever are asked for."""
+    here = {path.relative_to(ROOT).as_posix() for path in modules(names)}
+    asked = [one for one in SAMPLES if here & {p.relative_to(ROOT).as_posix() for p in modules(one.folders)}]
+    return [mutant for one in asked for mutant in sample(modules(one.folders), one.size) if mutant.path in here]
 
 
 def _mutant(path: Path, site: str, operator: str, occurrence: int) -> Mutant | None:
     """The mutant, if it is Python and another program."""
     code = path.read_text(encoding="utf-8")
-    changed = mutate_code(code, get_operator(operator)(), occurrence)
     try:
+        changed = mutate_code(code, get_operator(operator)(), occurrence)
         if changed is None or ast.dump(ast.parse(changed)) == ast.dump(ast.parse(code)):
             return None
-    except SyntaxError:  # the star before keyword-only arguments is an operator to Cosmic Ray
+    except (SyntaxError, AttributeError):  # of Cosmic Ray: the star before keyword-only arguments; `except (a.B, C)`
         return None
     old, new = code.splitlines(), changed.splitlines()
-    before, after = next((a, b) for a, b in zip(old, [*new, ""], strict=False) if a != b)
-    after = "" if len(new) < len(old) else after  # a decorator is gone
+    first = next(i for i, (a, b) in enumerate(zip(old, [*new, ""], strict=False)) if a != b)
+    before, after = " ".join(old[first : first + 1 + len(old) - len(new)]), new[first]  # a decorator is gone, or none
     where = site.partition(": ")[0]
-    return Mutant(f"rope_lab/{where.partition(', ')[0]}", where, operator, occurrence, _line(before), _line(after))
+    return Mutant(path.relative_to(ROOT).as_posix(), where, operator, occurrence, _line(before), _line(after))
 
 
 def _kinds() -> dict[str, list[str]]:
@@ -198,20 +229,24 @@ def _definitions(tree: ast.Module) -> defaultdict[int, str]:
 Outcome = Literal["killed", "too slow", "survived"]
 
 
+def _tests(tree: Path, path: str) -> Path:
+    return tree / "tests" / ("site_ext" if path.startswith("book/_ext/") else path.split("/")[1])
+
+
 def own_tests(tree: Path, path: str) -> list[str]:
     """The tests of a module, and the module itself for its examples."""
-    folder, stem = tree / "tests" / path.split("/")[1], Path(path).stem
+    folder, stem = _tests(tree, path), Path(path).stem
     named = sorted(folder.rglob(f"test_{stem}*.py"))
     others = TESTED_BY.get(path.removeprefix("rope_lab/").removesuffix(".py"), ())
-    named += [folder / f"test_{name}.py" for name in others]
+    for name in others:  # in its folder, or elsewhere
+        named += sorted(folder.rglob(f"test_{name}.py")) or sorted((tree / "tests").rglob(f"test_{name}.py"))
     return [path, *dict.fromkeys(str(p.relative_to(tree)) for p in named)]
 
 
 def folder_tests(tree: Path, path: str) -> list[str]:
     """The tests of the folder that name the module; for a module without tests of its own, the whole folder's."""
     own, stem = own_tests(tree, path), Path(path).stem
-    folder = tree / "tests" / path.split("/")[1]
-    files = [str(p.relative_to(tree)) for p in sorted(folder.rglob("test_*.py"))]
+    files = [str(p.relative_to(tree)) for p in sorted(_tests(tree, path).rglob("test_*.py"))]
     named = [file for file in files if re.search(rf"\b{stem}\b", (tree / file).read_text(encoding="utf-8"))]
     return [file for file in (named if len(own) > 1 else files) if file not in own]
 
@@ -263,7 +298,7 @@ def _pytest(tree: Path, tests: list[str], compile_once: bool) -> None:
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     sys.path.insert(0, str(tree))
     sys.dont_write_bytecode = not compile_once  # a mutant must leave nothing behind
-    options = ["-x", "-p", "no:cacheprovider", "--hypothesis-profile=mutation", "--doctest-modules"]
+    options = ["-x", "-p", "no:cacheprovider", "--hypothesis-profile=mutation", "--doctest-modules", "-m", QUICK]
     flags = ["-o", "doctest_optionflags=NORMALIZE_WHITESPACE ELLIPSIS"]
     # Named, or pytest would not load it for the examples of a module alone, and the profile would be unknown.
     os._exit(pytest.main([*options, *flags, "tests/conftest.py", *tests]))
@@ -339,35 +374,42 @@ def run(chosen: list[Mutant], workers: int) -> dict[Mutant, Outcome]:
 
 
 def report(found: dict[Mutant, Outcome]) -> int:
-    """Print the score; 1 if a survivor is not listed, or too few of the mutants that change anything die."""
+    """Print the score of each sample; 1 if a survivor is not listed, or too few that change anything die."""
     listed = LISTED.read_text(encoding="utf-8")
     equivalent = listed.partition("## Equivalent")[2].partition("\n## ")[0]
-    survivors = sorted(mutant.name for mutant, end in found.items() if end == "survived")
-    unlisted = [name for name in survivors if name not in listed]
-    nothing = [name for name in survivors if name in equivalent]
-    counted = len(found) - len(nothing)
-    killed = len(found) - len(survivors)
-    print(f"{len(found)} mutants: {killed} killed, {len(survivors)} survived, {len(nothing)} of them equivalent")
-    print(f"killed of those that are not equivalent: {killed / max(1, counted):.1%}; the bar is {BAR:.0%}")
-    for name in unlisted:
-        print(f"not in {LISTED.name}: {name}")
-    return int(bool(unlisted) or killed < BAR * counted)
+    failed = False
+    for bar in sorted({_bar(mutant) for mutant in found}):
+        ends = {mutant.name: end for mutant, end in found.items() if _bar(mutant) == bar}
+        survivors = sorted(name for name, end in ends.items() if end == "survived")
+        unlisted = [name for name in survivors if name not in listed]
+        nothing = [name for name in survivors if name in equivalent]
+        counted = len(ends) - len(nothing)
+        killed = len(ends) - len(survivors)
+        print(f"{len(ends)} mutants: {killed} killed, {len(survivors)} survived, {len(nothing)} of them equivalent")
+        print(f"killed of those that are not equivalent: {killed / max(1, counted):.1%}; the bar is {bar:.0%}")
+        print("".join(f"not in {LISTED.name}: {name}\n" for name in unlisted), end="")
+        failed |= bool(unlisted) or killed < bar * counted
+    return int(failed)
+
+
+def _bar(mutant: Mutant) -> float:
+    """That of the sample in whose folders it lies; elsewhere that of the first."""
+    return next((one.bar for one in SAMPLES for name in one.folders if _inside(mutant.where, name)), SAMPLES[0].bar)
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("only", nargs="*", default=FOLDERS, help="folders or modules of rope_lab")
+    parser.add_argument("only", nargs="*", help="folders or modules of rope_lab, or of book/_ext")
     parser.add_argument(
-        "--sample", type=int, help=f"draw so many mutants there; else those of the {SIZE} that lie there"
+        "--sample", type=int, help="draw so many mutants there; else those of the fixed samples that lie there"
     )
     parser.add_argument("--workers", type=int, default=2, help="how many at a time")
     parser.add_argument("--list", action="store_true", help="print the sample and stop")
     given = parser.parse_args()
-    chosen = sample(modules(given.only), given.sample) if given.sample else fixed(given.only)
+    only = given.only or [name for one in SAMPLES for name in one.folders]
+    chosen = sample(modules(only), given.sample) if given.sample else fixed(only)
     if not chosen:
-        parser.error(
-            f"expected folders or modules that hold some of the sample, got {' '.join(given.only)}; give --sample"
-        )
+        parser.error(f"expected folders or modules that hold some of the sample, got {' '.join(only)}; give --sample")
     if given.list:
         print(*(mutant.name for mutant in chosen), sep="\n")
         return 0
@@ -385,9 +427,13 @@ def _left_out(folder: str, names: list[str]) -> set[str]:
     return {name for name in names if name.startswith(".") or name == "__pycache__" or name in here}
 
 
-def _inside(path: Path, name: str) -> bool:
-    relative = path.relative_to(PACKAGE).as_posix()
-    return relative == name or relative.startswith(f"{name}/")
+def _name(path: Path) -> str:
+    """The path of a module in the package, or else from the root."""
+    return path.relative_to(PACKAGE if path.is_relative_to(PACKAGE) else ROOT).as_posix()
+
+
+def _inside(module: str, name: str) -> bool:
+    return module == name or module.startswith(f"{name}/")
 
 
 if __name__ == "__main__":

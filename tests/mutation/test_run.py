@@ -16,9 +16,10 @@ CODE = """def shorter(x: int = 3, *, by: int | None = None) -> int | None:
 
 @pytest.fixture
 def module(tmp_path, monkeypatch):
-    monkeypatch.setattr(run, "PACKAGE", tmp_path)
-    path = tmp_path / "algebra" / "short.py"
-    path.parent.mkdir()
+    monkeypatch.setattr(run, "ROOT", tmp_path)
+    monkeypatch.setattr(run, "PACKAGE", tmp_path / "rope_lab")
+    path = tmp_path / "rope_lab" / "algebra" / "short.py"
+    path.parent.mkdir(parents=True)
     path.write_text(CODE)
     return path
 
@@ -37,19 +38,32 @@ def test_a_sample_stays_when_other_lines_come_and_go(module):
     assert run.sample([module], 2) == run.sample([module], 2)
 
 
-def test_a_folder_s_mutants_are_those_of_the_whole_sample(module):
-    other = module.parents[1] / "nn" / "other.py"
-    other.parent.mkdir()
-    other.write_text(CODE)
-    whole, *parts = (run.fixed(names, 5) for names in (run.FOLDERS, ["algebra"], ["nn/other.py"]))
+@pytest.mark.usefixtures("module")
+def test_a_folder_s_mutants_are_those_of_the_whole_sample(monkeypatch):
+    for other in ("rope_lab/nn/other.py", "book/_ext/more.py"):
+        path = run.ROOT / other
+        path.parent.mkdir(parents=True)
+        path.write_text(CODE)
+    samples = run.Sample(("algebra", "nn"), 5, 0.9), run.Sample(("book/_ext",), 3, 0.9)
+    monkeypatch.setattr(run, "SAMPLES", samples)
+    whole, *parts = (run.fixed(names) for names in (["algebra", "nn"], ["algebra"], ["nn/other.py"]))
     assert len(whole) == 5
     assert all(parts)
     assert sorted(parts[0] + parts[1], key=lambda mutant: mutant.name) == whole
+    outside = run.fixed(["book/_ext"])
+    assert {mutant.path for mutant in outside} == {"book/_ext/more.py"}
+    assert all(mutant.name.startswith("book/_ext/more.py, shorter: ") for mutant in outside)
+    assert run.fixed(["algebra", "nn", "book/_ext"]) == whole + outside
 
 
-def ends(survivor: str, others: int) -> dict:
-    dead = {run.Mutant("", "a.py, f", "", i, "x", f"y{i}"): "killed" for i in range(others)}
-    return {**dead, run.Mutant("", f"a.py, {survivor}", "", 0, "x < 1", "x <= 1"): "survived"}
+def test_what_is_to_be_caught_is_not_the_name_of_a_module(module):
+    module.write_text("try:\n    x = 1\nexcept (a.Error, OSError):\n    x = 2\n")
+    assert "except (a.Error, CosmicRayTestingException):" in {mutant.after for mutant in run.sample([module], 9)}
+
+
+def ends(survivor: str, others: int, *, folder: str = "") -> dict:
+    dead = {run.Mutant("", f"{folder}a.py, f", "", i, "x", f"y{i}"): "killed" for i in range(others)}
+    return {**dead, run.Mutant("", f"{folder}a.py, {survivor}", "", 0, "x < 1", "x <= 1"): "survived"}
 
 
 @pytest.mark.parametrize(
@@ -65,6 +79,15 @@ def test_a_survivor_must_be_listed_and_few_may_live(survivor, others, status, tm
     monkeypatch.setattr(run, "LISTED", listed)
     assert run.report(ends(survivor, others)) == status
     assert ("not in survivors.md: a.py, unlisted" in capsys.readouterr().out) == (survivor == "unlisted")
+
+
+def test_each_sample_has_its_own_bar(tmp_path, monkeypatch):
+    listed = tmp_path / "survivors.md"
+    listed.write_text("".join(f"- {name}/a.py, listed: `x < 1` -> `x <= 1`. Why.\n" for name in ("nn", "training")))
+    monkeypatch.setattr(run, "LISTED", listed)
+    assert run.report(ends("listed", 9, folder="training/")) == 0
+    assert run.report(ends("listed", 9, folder="nn/")) == 1
+    assert run.report({**ends("listed", 999, folder="training/"), **ends("listed", 9, folder="nn/")}) == 1
 
 
 @pytest.fixture
@@ -95,10 +118,11 @@ def test_pytest_that_cannot_run_kills_no_mutant(tree):
 
 
 def test_the_tests_with_another_name_exist():
-    for module in run.TESTED_BY:
-        assert (run.PACKAGE / f"{module}.py").exists(), module
-        missing = [file for file in run.own_tests(run.ROOT, f"rope_lab/{module}.py") if not (run.ROOT / file).exists()]
-        assert not missing, module
+    for module, others in run.TESTED_BY.items():
+        path = f"{module}.py" if module.startswith("book/") else f"rope_lab/{module}.py"
+        assert (run.ROOT / path).exists(), module
+        names = {file.rpartition("/")[2] for file in run.own_tests(run.ROOT, path)}
+        assert {f"test_{name}.py" for name in others} <= names, module
 
 
 @pytest.mark.deep

@@ -1,9 +1,13 @@
-"""The strip under the title of a part's first chapter."""
+"""The strip under the title of a part's first chapter, and the map of all parts."""
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import argument
+import part_map
 import yaml
+from bs4 import BeautifulSoup
+from docutils import nodes
 
 ROOT = Path(__file__).resolve().parents[2]
 ENTRIES = {
@@ -40,3 +44,14 @@ def test_control_a_part_without_an_entry_is_told(caplog):
     made = argument.parts({**CAPTIONS, "III. Values": ["book/04_four"]}, ENTRIES)
     assert [part.word for part in made] == ["turn", "families"]
     assert "'III. Values'" in caplog.text
+
+
+def test_the_map_shows_a_part_with_its_sentence_and_numbered_chapters():
+    titles = {"book/03_three": nodes.title("", "Three & more"), "book/12_twelve": nodes.title("", "Twelve")}
+    builder = SimpleNamespace(get_relative_uri=lambda _, page: f"{page}.html")
+    app = SimpleNamespace(builder=builder, env=SimpleNamespace(titles=titles))
+    card = BeautifulSoup(part_map.card(app, "index", "II. Complete", [*titles], "There are more."), "html.parser")
+    assert card.svg
+    assert [said.get_text() for said in card.select(".part-card > p")] == ["Part II · Complete", "There are more."]
+    assert [item.get_text() for item in card.select("li")] == ["3 Three & more", "12 Twelve"]
+    assert [link["href"] for link in card.select("li a")] == ["book/03_three.html", "book/12_twelve.html"]

@@ -114,7 +114,7 @@ def test_a_page_says_another_number_when_the_cards_have_changed(tmp_path, monkey
 
 @pytest.mark.parametrize(
     ("asked", "told"),
-    [("ch15.led, .2f", r"expected one of ch13.moved, .*got 'ch15.led'"), ("ch15.lead, tenths", "ask for digits")],
+    [("ch15.led, .2f", r"expected one of ch01.gain, .*got 'ch15.led'"), ("ch15.lead, tenths", "ask for digits")],
 )
 def test_control_a_number_that_nobody_measured_or_can_say_is_refused(tmp_path, asked, told):
     with pytest.raises(Exception, match=told):

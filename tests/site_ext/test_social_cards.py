@@ -3,10 +3,13 @@
 from pathlib import Path
 from types import SimpleNamespace
 
+import matplotlib.colors
 import matplotlib.image
+import numpy as np
 import pytest
 import social_cards
 from docutils import nodes
+from matplotlib.backends.backend_agg import FigureCanvasAgg
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -31,6 +34,42 @@ def test_a_chapter_and_its_lab_share_a_card():
     assert found["book/01_one_plane"] == found["notebooks/01_one_plane"]
     assert found["book/01_one_plane"] == ("01_one_plane", "Part I. Rotate", "1. One plane")
     assert found["book/ledger"][0] == "book"
+
+
+def test_a_card_is_drawn_once_for_all_its_pages(tmp_path, monkeypatch):
+    def drawn(path, *_):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch(exist_ok=False)
+
+    monkeypatch.setattr(social_cards, "draw", drawn)
+    monkeypatch.setattr(social_cards, "first_figure", lambda _: None)
+    app = application(tmp_path, "https://name.org/")
+    for _ in range(2):
+        social_cards.make(app, environment())
+        assert set(app.social_cards) == environment().found_docs
+        assert {tmp_path / name for name in app.social_cards.values()} == set(tmp_path.rglob("*.png"))
+    assert app.social_cards["book/01_one_plane"] == app.social_cards["notebooks/01_one_plane"]
+
+
+def test_the_cloth_is_paper_where_a_plane_points_forwards_and_ink_where_it_points_backwards():
+    shown = []
+    axes = SimpleNamespace(imshow=lambda image, **_: shown.append(image), axis=lambda _: None)
+    social_cards.cloth(axes, columns=4, planes=2)
+    paper, ink = (np.array(matplotlib.colors.to_rgb(name)) for name in (social_cards.PAPER, social_cards.INK))
+    assert shown[0].shape == (2, 4, 3)
+    assert np.allclose(shown[0][:, 0], paper)
+    assert np.allclose(shown[0][0, 3], paper + 0.9 * (1 - np.cos(3)) / 2 * (ink - paper))
+
+
+@pytest.mark.parametrize("title", ["6. Block diagonalisation", "1. One plane"])
+def test_a_title_ends_before_the_picture(title, monkeypatch, tmp_path):
+    sheets = []
+    monkeypatch.setattr(social_cards.Figure, "savefig", lambda sheet, _: sheets.append(sheet))
+    monkeypatch.setattr(social_cards, "imread", lambda _: np.zeros((2, 2, 3)))
+    social_cards.draw(tmp_path / "card.png", "Part I. Rotate", title, SimpleNamespace(png=lambda **_: None))
+    words = next(text for text in sheets[0].texts if text.get_text().startswith(title[:2]))
+    ends = words.get_window_extent(FigureCanvasAgg(sheets[0]).get_renderer()).x1
+    assert 400 < ends < 600
 
 
 @pytest.mark.deep

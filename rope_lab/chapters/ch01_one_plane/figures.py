@@ -1,6 +1,7 @@
-"""Chapter 1's static figures: two hands after a common shift, and a turn that undoes part of another."""
+"""Chapter 1's static figures: two hands after a common shift, a turn that undoes part of another, three losses."""
 
 from math import atan2, cos, pi, sin
+from statistics import fmean
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -9,8 +10,9 @@ from matplotlib.patches import Arc, Circle, Wedge
 from rope_lab.algebra.rotation import rotate
 from rope_lab.show.style import LIGHT
 from rope_lab.show.svg import Picture, figure, line
+from rope_lab.training.results import cards
 
-__all__ = ["forward_and_back", "same_offset"]
+__all__ = ["forward_and_back", "same_offset", "what_positions_bring"]
 
 _Q, _K, _THETA = np.array([0.88, 0.28]), np.array([0.82, -0.3]), 0.35
 
@@ -40,6 +42,43 @@ def same_offset(*, m: int = 1, n: int = 5, shift: int = 7) -> Picture:
         for name in axes.texts[:3]:
             fig.plays(name, turn=shift * _THETA, upright=True, seconds=2.5)
     return fig.picture
+
+
+def what_positions_bring() -> Picture:
+    """Validation loss of three models that differ in their positions alone, mean of the seeds, from the cards.
+
+    Returns:
+        A `Picture`: inline SVG with title and description.
+
+    Raises:
+        ValueError: If a model has no card.
+    """
+    found = cards.load_all("crope-afterwards", "cpu")
+    told = {"NoPE": "no positions", "absolute scaled": "sinusoids added", "RoPE": "rotation"}
+    lines = {}
+    for variant in told:
+        own = [card.curve for card in found if card.variant == variant]
+        if not own:
+            raise ValueError(f"expected cards of crope-afterwards with {variant}; `rope-lab sweep` makes them")
+        read = [i for i, loss in enumerate(own[0]["valid_loss"]) if loss is not None and own[0]["step"][i] >= 100]
+        lines[variant] = [(own[0]["step"][i], fmean(curve["valid_loss"][i] for curve in own)) for i in read]
+    ends = ", ".join(f"{told[name]} {points[-1][1]:.2f}" for name, points in lines.items())
+    desc = f"Three falling lines of validation loss against training steps. At the end: {ends} nats for each token."
+    with figure(title="What positions bring", desc=desc, size=(4.8, 2.9)) as fig:
+        axes = fig.subplots()
+        looks = ((":", "top"), ("--", "bottom"), ("-", "center"))
+        for (name, points), (dash, side) in zip(lines.items(), looks, strict=True):
+            axes.plot(*zip(*points, strict=True), dash, color=LIGHT["ink"], lw=1.8)
+            axes.text(points[-1][0] + 8, points[-1][1], told[name], va=side, fontsize=11)
+        axes.set(xlabel="step", ylabel="loss, nats per token", xlim=(90, 670), xticks=range(100, 501, 100))
+    return fig.picture
+
+
+MEASURED = {"gain": lambda: _end("NoPE") - _end("RoPE"), "sinusoids": lambda: _end("absolute scaled") - _end("NoPE")}
+
+
+def _end(variant: str) -> float:
+    return fmean(card.loss() for card in cards.load_all("crope-afterwards", "cpu") if card.variant == variant)
 
 
 def forward_and_back(*, m: int = 1, n: int = 5) -> Picture:

@@ -237,7 +237,9 @@ def one_family_needs_an_orthogonal_step(product):
     M, first = (sp.MatrixSymbol(name, symbolic.K, symbolic.K) for name in "MQ")  # of any size
     query, key = M.T.I * first, M * first  # both at position 1: in one family they are equal
     by_query, by_key = ((M.T * one * first.I).doit() for one in (query, key))  # and then so are these two
-    return bool(by_query == sp.Identity(symbolic.K) and by_key == product(M))
+    turn = exact.rotation_2d(thetas[0])  # RoPE is such a family; a turn that stretches is not
+    ours = symbolic.same(product(turn), sp.eye(2)) and not symbolic.same(product(2 * turn), sp.eye(2))
+    return bool(by_query == sp.Identity(symbolic.K) and by_key == product(M)) and ours
 
 
 @claim(

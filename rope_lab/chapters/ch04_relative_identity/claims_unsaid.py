@@ -22,9 +22,9 @@ def _differs(product) -> float:
 @claim(
     "unsaid.general-qk",
     locus="in none of the sources",
-    statement=r"Let queries and keys be mapped by families of their own, and let $Q_0^\top K_0$ be invertible. Then "
-    r"$Q_m^\top K_n$ depends on $n - m$ alone exactly if $Q_m = M^{-m\top} Q_0$ and $K_n = M^n K_0$ for one "
-    r"invertible $M$.",
+    statement=r"Let queries and keys be mapped by families of square matrices of their own, one for each whole "
+    r"position, and let $Q_0^\top K_0$ be invertible. Then $Q_m^\top K_n$ depends on $n - m$ alone if and only if "
+    r"$Q_m = M^{-m\top} Q_0$ and $K_n = M^n K_0$ for one invertible $M$.",
     witness=r"A decay is allowed: $M = \tfrac{1}{\gamma} R_1$ makes the product $\gamma^{m-n} R_{n-m}$.",
     tolerance=1e-9,
     holds=lambda M, A_0, m: np.linalg.inv(_power(M, m)).T @ A_0,

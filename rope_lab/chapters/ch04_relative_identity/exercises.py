@@ -166,8 +166,9 @@ EXERCISES = (
     ),
     Question(
         id="ch04.rank-one",
-        prompt=r"A family of $2 \times 2$ matrices satisfies the law at all whole positions. Its $R_0$ has rank one, "
-        r"and $R_1 \ne R_0$. What is the trace of $R_7$, the sum of its two diagonal entries?",
+        prompt=r"You test code that builds a family of $2 \times 2$ matrices, and look at the trace, the sum of "
+        r"the diagonal entries. The family satisfies the law at all whole positions, $R_0$ has rank one, and "
+        r"$R_1 \ne R_0$. What must the trace of $R_7$ be?",
         answer=-1.0,
         tolerance=0.01,
         truth=_trace_of_a_rank_one_solution,

@@ -95,26 +95,36 @@ def one_more_plane() -> Picture:
 
 
 def three_steps() -> Picture:
-    """The letter F under M^0, M^1 and M^2, for a turn, a turn that grows, and a shear."""
-    kinds = (
-        ("a turn\n(RoPE)", rotation_2d(0.7)),
-        ("a turn that\ngrows (xPos)", rotation_2d(0.7) / 0.8),
-        ("a shear\n(ALiBi)", np.array([[1.0, 0.6], [0.0, 1.0]])),
+    """The letter F under M^0, M^1 and M^2, and the logit of a key further and further back, for three steps M."""
+    kinds = (  # with the axis along which the key points; the query points along the first
+        ("a turn\n(RoPE)", rotation_2d(0.7), 0),
+        ("a turn that\ngrows (xPos)", rotation_2d(0.7) / 0.8, 0),
+        ("a shear\n(ALiBi)", np.array([[1.0, 0.6], [0.0, 1.0]]), 1),
     )
     desc = (
         "Three columns, one for each step M, and three rows for M to the power 0, 1 and 2. A turn rotates the letter F "
         "by the same angle at each step. A turn that grows rotates it and makes it larger by the same factor at each "
-        "step. A shear leans it over, by the same amount at each step, and its base stays where it is."
+        "step. A shear leans it over, by the same amount at each step, and its base stays where it is. A fourth row "
+        "shows the logit while the key moves 12 words back: under the turn it swings, under the turn that grows it "
+        "swings and fades, under the shear it falls along a straight line."
     )
-    with figure(title="Three steps that a key may take", desc=desc, size=(3.6, 4.1)) as fig:
-        grid = fig.subplots(3, 3)
-        for column, (name, step) in enumerate(kinds):
+    with figure(title="Three steps that a key may take, and the logit", desc=desc, size=(3.6, 5.0)) as fig:
+        grid = fig.subplots(4, 3)
+        for column, (name, step, axis) in enumerate(kinds):
+            logits = [np.linalg.matrix_power(step, -back)[0, axis] for back in range(13)]
+            grid[3, column].plot(logits, "o-", color=LIGHT["two"], ms=3, lw=1.4, clip_on=False)
+            grid[3, column].axhline(0, color=LIGHT["hair"], lw=0.8)
+            grid[3, column].set(xlim=(-2, 14))
+            grid[3, column].axis("off")
             grid[0, column].set_title(name, fontsize=11)
             for n in range(3):
                 _letter(grid[n, column], np.linalg.matrix_power(step, n))
                 grid[n, column].set(xlim=(-1.75, 1.75), ylim=(-1.75, 1.75))
         for n, name in enumerate(("$I$", "$M$", "$M^2$")):
             grid[n, 0].text(-2.0, 0, name, fontsize=15, ha="right", va="center")
+        grid[3, 0].text(-3.0, 0, "logit", fontsize=11, ha="right", va="center")
+        below = {"transform": grid[3, 1].transAxes, "ha": "center", "va": "top", "color": LIGHT["muted"]}
+        grid[3, 1].text(0.5, -0.06, r"words back $\rightarrow$", fontsize=10, **below)
     return fig.picture
 
 
@@ -122,15 +132,15 @@ def opposite_steps() -> Picture:
     """Positions in a row: keys take the step $M$ to the next, queries its inverse transposed; between: $M^{n-m}$."""
     desc = (
         "Positions 0 to 5 in a row. Above them an arrow leads from each position to the next: a key takes the step M. "
-        "Below them the arrows of the query, each with the step M to the power minus 1, transposed. A query at "
-        "position 1 and a key at position 4 are marked, and between them stands M to the power of the offset, here 3."
+        "Below them the arrows of the query, each with the step M to the power minus 1, transposed. A key at "
+        "position 1 and a query at position 4 are marked, and between them stands M to the power of the offset, -3."
     )
     with figure(title="A step for keys, its inverse transposed for queries", desc=desc, size=(3.6, 2.3)) as fig:
         axes = fig.subplots()
         axes.set(xlim=(-0.5, 5.5), ylim=(-1.75, 2.1), aspect="equal")
         axes.axis("off")
         for n in range(6):
-            role = {1: "query", 4: "key"}.get(n)
+            role = {1: "key", 4: "query"}.get(n)
             axes.text(n, 0, f"${n}$", ha="center", va="center", fontsize=13, color=LIGHT[role or "muted"])
         for side, role in ((1, "key"), (-1, "query")):
             for n in range(5):
@@ -140,5 +150,5 @@ def opposite_steps() -> Picture:
         axes.text(2.5, 0.86, "keys: $M$", ha="center", va="center", color=LIGHT["key"])
         axes.text(2.5, -0.95, r"queries: $(M^{-1})^\top$", ha="center", va="center", color=LIGHT["query"])
         axes.plot([1, 1, 4, 4], [1.25, 1.45, 1.45, 1.25], color=LIGHT["ink"], lw=1)
-        axes.text(2.5, 1.8, "$M^{n-m} = M^{3}$", ha="center", va="center", fontsize=13)
+        axes.text(2.5, 1.8, "$M^{n-m} = M^{-3}$", ha="center", va="center", fontsize=13)
     return fig.picture

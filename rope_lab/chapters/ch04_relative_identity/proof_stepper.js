@@ -128,15 +128,15 @@ function build(ui) {
   };
 }
 
-const side = (width) => Math.min(46, (width - 66) / 8);
+const side = (width) => Math.min(46, (width - 58) / 8);
 const dial = (width) => side(width) - 6; // the radius of a clock: two stand below each matrix
 const hand = (matrix, plane, axis = 0) => [0, 1].map((row) => matrix[2 * plane + row][2 * plane + axis]);
 
 function draw(fig, { line, variant, m, n }, { factors, values, gaps }) {
   const cell = side(fig.width),
     block = 4 * cell,
-    left = (fig.width - 2 * block - 50) / 2,
-    right = left + block + 50,
+    left = (fig.width - 2 * block - 42) / 2,
+    right = left + block + 42,
     top = 44;
   const [one, two] = line ? [values[line - 1], values[line]] : factors;
   const fails = gaps[line] > 1e-9,
@@ -211,14 +211,14 @@ function draw(fig, { line, variant, m, n }, { factors, values, gaps }) {
             y: at[1] + cell / 2 + cell * 0.11,
             "text-anchor": "middle",
             class: `cell ${zero ? "muted" : ""}`,
-            style: `font-size:${Math.min(14, cell * 0.32).toFixed(1)}px`,
+            style: `font-size:${Math.min(14, cell * 0.28).toFixed(1)}px`,
           },
           zero ? "0" : number(value, 2),
         );
       }),
     );
   });
-  fig.text([left + block + 25, top + block / 2 + 9], sign, "sign");
+  fig.text([left + block + 21, top + block / 2 + 9], sign, "sign");
   const R = dial(fig.width),
     cy = top + block + 24 + R;
   [one, two].forEach((matrix, k) => {

@@ -30,8 +30,8 @@ class ProofStepper(Widget):
     title = "Proof stepper: the relative law line by line, with its numbers"
     line = state(Int(0, min=0, max=LINES - 1))
     variant = state(Enum(VARIANTS, default_value="proof"))
-    m = state(Int(2, min=-8, max=8))
-    n = state(Int(5, min=-8, max=8))
+    m = state(Int(5, min=-8, max=8))
+    n = state(Int(2, min=-8, max=8))
     theta = state(Float(0.6, min=0.0, max=1.5))
     slower = constant(SLOWER)
 

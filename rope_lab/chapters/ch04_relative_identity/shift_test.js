@@ -57,7 +57,7 @@ function build(ui) {
   ui.play("shift", { label: "Move on", seconds: 5 });
   return (state, values) => {
     const count = values.stays.filter(Boolean).length,
-      told = state.shift ? `${count} of ${cases.length}` : "nothing moved yet";
+      told = state.shift ? `${count} of ${cases.length}` : "not moved";
     write({ stays: told });
     draw(ui, fig, cases, state, values);
     ui.say(

@@ -11,7 +11,7 @@ __all__ = ["ShiftTest"]
 
 QUERY = (0.9, -0.4, 0.7, 0.8, -0.6, 1.0, 0.5, -0.3)
 KEY = (0.6, 0.8, -0.2, 0.9, 0.7, 0.5, -0.4, 0.6)
-AT = (3, 8)  # positions of query and key before they move
+AT = (8, 3)  # positions of query and key before they move
 GAMMA, OTHER_BASE, REACH = 0.95, 500000.0, 40
 
 # Each case: what its query and its key have that plain RoPE with base 10,000 has not.

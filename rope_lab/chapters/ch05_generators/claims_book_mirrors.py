@@ -163,7 +163,7 @@ def turns_and_one_sign(parity, rng):
     witness=r"$O = \begin{pmatrix} 0 & 1\\ 1 & 0 \end{pmatrix}$, $v = (1, -1)$: $M_v = O$ and $O_+ = I$.",
     holds=lambda v: v,
     control=lambda v: sp.eye(v.rows)[:, -1],  # a coordinate axis
-    cases="two matrices, with the powers -1, 1, 2 and 3",
+    cases="two coordinates exchanged, and a turn by 60 degrees beside a mirror, with the powers -1, 1, 2 and 3",
 )
 def the_power_of_commuting_factors(axis):
     beside = SLANTED * sp.diag(exact.rotation_2d(sp.pi / 3), -1) * SLANTED.T

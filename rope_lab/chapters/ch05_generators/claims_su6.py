@@ -72,7 +72,7 @@ def second_order_of_the_series(coefficient):
     holds=lambda B, positions: B.T == -B if positions == "real" else _law(B, 1),
     printed=lambda B, positions: B.T == -B,  # noqa: ARG005 - whatever the positions are
     control=lambda B, positions: _law(B, 1),  # noqa: ARG005 - whole positions taken for all
-    cases="six matrices of size 2, at the positions 1, 2, 3, 1/2, 1/4 and the root of 2",
+    cases="a circle, three ellipses, a symmetric matrix and a shear; positions 1, 2, 3, 1/2, 1/4 and the root of 2",
 )
 def who_satisfies_the_law(condition):
     for B in GENERATORS:

@@ -70,18 +70,31 @@ def common_planes(family, rng):
     statement=r"In $d$ dimensions at most $\lfloor d/2 \rfloor$ independent skew generators commute with one another: "
     r"one for each plane. More axes than planes share their turns.",
     witness=r"What commutes with one generator in general position is a space of dimension $\lfloor d/2 \rfloor$.",
-    cases="3 to 6 dimensions",
+    cases="3 to 6 dimensions, each from a generator with different, with equal and with one single pace",
     holds=lambda d: d // 2,
     control=lambda d: d - 1,
 )
 def the_largest_family(count):
     for d in (3, 4, 5, 6):
-        B = np.pad(generators.generator_matrix(range(1, d // 2 + 1)), (0, d % 2))  # each plane turns at its own pace
         e = np.eye(d)
         basis = [np.outer(e[i], e[j]) - np.outer(e[j], e[i]) for i in range(d) for j in range(i)]
-        if len(basis) - np.linalg.matrix_rank([(B @ E - E @ B).ravel() for E in basis]) != count(d):
-            return False
+        for paces in {tuple(range(1, d // 2 + 1)), (1,) * (d // 2), (1,) + (0,) * (d // 2 - 1)}:
+            if len(_grown(np.pad(generators.generator_matrix(paces), (0, d % 2)), basis)) != count(d):
+                return False
     return True
+
+
+def _grown(first, basis):
+    """A family that begins with one generator and takes in whatever commutes with all of it and is new."""
+    family = [first]
+    while True:
+        rows = np.array([np.concatenate([(F @ E - E @ F).ravel() for F in family]) for E in basis]).T
+        free = np.linalg.svd(rows)[2][np.linalg.matrix_rank(rows) :]
+        found = (sum(c * E for c, E in zip(v, basis, strict=True)) for v in free)
+        new = [N for N in found if np.linalg.matrix_rank([F.ravel() for F in [*family, N]]) > len(family)]
+        if not new:
+            return family
+        family.append(new[0])
 
 
 def _skew(rng, size):
@@ -210,7 +223,7 @@ def _wavelengths(table):
         for pair, unit in zip(_wavelengths(many_axes.section_frequencies(QWEN2, base=1e6)), (1, 1, 1000), strict=True)
         for w in pair
     ),
-    cases="two lists of sections",
+    cases="the sections [22, 21, 21] and [24, 20, 20], with the base 1,000,000",
     holds=many_axes.section_frequencies,
     control=many_axes.interleaved_frequencies,
 )
@@ -250,7 +263,7 @@ def how_far_the_width_turns(bound, rng):
         float(many_axes.largest_turns(many_axes.interleaved_frequencies(QWEN3, base=5e6), steps=64)[2]),
         _wavelengths(many_axes.interleaved_frequencies(QWEN3, base=5e6))[2][0],
     ),
-    cases="three lists of sections",
+    cases="the sections [24, 20, 20], [2, 1, 1] and [11, 11, 10], 64 patches, base 5,000,000",
     holds=many_axes.interleaved_frequencies,
     control=many_axes.section_frequencies,
 )
@@ -268,7 +281,7 @@ def one_plane_after_the_other(make):
     statement=r"Interleaved with sections $s$, the planes from $3\max(s_2, s_3)$ on are all of the first axis.",
     witness=r"$[24, 20, 20]$: the last $[[4]]$ of 64 planes turn with time alone.",
     computed=lambda: int(np.argmax(many_axes.interleaved_frequencies(QWEN3)[::-1].argmax(axis=1) > 0)),
-    cases="three lists of sections",
+    cases="the sections [24, 20, 20], [5, 3, 3] and [9, 4, 4]",
     holds=lambda s: 3 * max(s[1:]),
     control=lambda s: 3 * max(s[1:]) - 3,
 )
@@ -314,16 +327,18 @@ def counted_row_by_row(step, rng):
 
 @claim(
     "book.axes-vision-base",
-    statement=r"On a grid of side $n$ with $P$ planes for each axis, $\lfloor P \ln(n/2\pi) / \ln \mathrm{base}\rfloor "
+    statement=r"On a grid of side $n$ with $P$ planes for each axis, and with $2\pi \le n < 2\pi\,\mathrm{base}$, "
+    r"$\lfloor P \ln(n/2\pi) / \ln \mathrm{base}\rfloor "
     r"+ 1$ planes of an axis make a full turn.",
     witness=r"$32 \times 32$ patches and 16 planes: $[[3]]$ with base 10000, $[[6]]$ with base 100.",
     computed=lambda: tuple(_full_turns(32, 16, base) for base in (1e4, 100.0)),
-    cases="4 settings of side, planes and base",
+    cases="(side, planes, base) = (32, 16, 10000), (32, 16, 100), (64, 20, 10000), (16, 8, 50), "
+    "(7, 16, 100), (628, 16, 100)",
     holds=lambda n, P, base: floor(P * log(n / tau) / log(base)) + 1,
     control=lambda n, P, base: floor(P * log(n) / log(base)) + 1,  # a radian taken for a turn
 )
 def turns_on_a_small_grid(count):
-    cases = [(32, 16, 1e4), (32, 16, 100.0), (64, 20, 1e4), (16, 8, 50.0)]
+    cases = [(32, 16, 1e4), (32, 16, 100.0), (64, 20, 1e4), (16, 8, 50.0), (7, 16, 100.0), (628, 16, 100.0)]
     return all(_full_turns(*case) == count(*case) for case in cases)
 
 

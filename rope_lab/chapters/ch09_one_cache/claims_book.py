@@ -24,7 +24,7 @@ SMALL = cache_size.CacheShape("small", 2, 6, 3, 4, latent=10, rope=2)
         cache_size.numbers_per_token("mla", V2),
         cache_size.numbers_per_token("mla", V2) / cache_size.numbers_per_token("mqa", V2),
     ),
-    cases="two shapes: DeepSeek-V2 and a small one",
+    cases="two shapes: DeepSeek-V2, and six heads of width 4 on a latent of 10",
     holds=lambda H, G, d, d_c, d_r: (2 * H * d, 2 * G * d, 2 * d, d_c + d_r, d_c),
     control=lambda H, G, d, d_c, d_r: (2 * H * d, 2 * G * d, 2 * d, 2 * d_c + d_r, d_c),  # a value apart from the key
 )
@@ -50,7 +50,7 @@ def numbers_kept(formulas):
         cache_size.products_per_pair("mla", V2, absorbed=True) // V2.heads,
         cache_size.products_per_pair("shared", V2, absorbed=True) // V2.heads,
     ),
-    cases="two shapes: DeepSeek-V2 and a small one",
+    cases="two shapes: DeepSeek-V2, and six heads of width 4 on a latent of 10",
     holds=lambda d, d_c, d_r: (2 * d + d_r, 2 * d_c + d_r, 2 * d_c),
     control=lambda d, d_c, d_r: (2 * d + d_r, d_c + d + d_r, 2 * d_c),  # values of width d, absorbed all the same
 )
@@ -69,7 +69,7 @@ def products_of_a_pair(formulas):
     r"head spends on it for its logit and its weighted sum.",
     witness=r"One plane: $x\cos\varphi - y\sin\varphi$ and $x\sin\varphi + y\cos\varphi$, four products; one head: "
     r"two for the logit, two for the sum.",
-    cases="one plane in symbols, and the counts of two shapes",
+    cases="one plane in symbols, and the counts of DeepSeek-V2 and of six heads on a latent of 10",
     holds=4,
     control=2,  # as if each coordinate met one number
 )

@@ -73,7 +73,7 @@ def absorbed_is_expanded(given, rng):
     statement=r"If the keys are $\mathcal R_n c_n$ and the values $c_n$, then either both are cached, which doubles "
     r"the cache, or the cached latents are turned again at each step.",
     witness=r"Three tokens of width 2: 12 numbers kept and 3 vectors turned, or 6 numbers and $1 + 2 + 3 = 6$ vectors.",
-    cases="3 settings of tokens and width",
+    cases="(tokens, width) = (1, 2), (3, 2) and (7, 4)",
     holds=lambda tokens, width: {
         "two caches": (2 * tokens * width, tokens),
         "turn again": (tokens * width, tokens * (tokens + 1) // 2),

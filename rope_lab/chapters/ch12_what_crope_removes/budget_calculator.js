@@ -1,8 +1,7 @@
-import { html, number } from "../../show/widgets/draw.js";
+import { number } from "../../show/widgets/draw.js";
 import { widget } from "../../show/widgets/kit.js";
 
 const PARTS = ["$Q$, $K$ and $V$", "attention", "the block", "the model"];
-const MOST = 0.5; // no reading saves more than half of anything
 const PRESETS = {
   "the paper's size": { log_width: 7, layers: 4, mlp: 8, vocab: 50, tied: true, bias: false },
   "a 7B shape": { log_width: 12, layers: 32, mlp: 8.0625, vocab: 32, tied: false, bias: false },
@@ -36,26 +35,25 @@ const size = (count) => {
 };
 
 function build(ui) {
-  const row = html("div", { class: "rope-models", role: "group", "aria-label": "Shapes" });
-  ui.panel.append(row);
-  for (const [name, shape] of Object.entries(PRESETS)) ui.button(name, () => ui.set(shape), { host: row });
   const fig = ui.figure({ label: "What is saved of four wholes", height: () => 274 });
-  ui.choice("reading", {
-    label: "section 5.1 read as",
-    options: { qkv: "Q, K, V", qkvo: "all four", narrow: "narrow heads" },
-  });
-  ui.slider("log_width", { label: "width $n$", step: 1, show: (v) => String(2 ** v) });
+  ui.slider("log_width", { label: "width $D$ of the stream", step: 1, show: (v) => String(2 ** v) });
   const rest = ui.more("The rest of the model's shape");
-  ui.slider("mlp", { label: "MLP weights, in units of $n^2$", step: 0.0625, look: "one", host: rest });
+  ui.slider("mlp", { label: "MLP weights, in units of $D^2$", step: 0.0625, look: "one", host: rest });
   ui.slider("vocab", { label: "vocabulary, thousands", step: 1, look: "two", host: rest });
   ui.slider("layers", { label: "layers", step: 1, host: rest });
+  ui.choice("reading", {
+    label: "what is halved (section 5.1)",
+    options: { qkv: "Q, K, V", qkvo: "all four", narrow: "each head" },
+    host: rest,
+  });
   ui.toggle("tied", { label: "one matrix for embedding and head", host: rest });
   ui.toggle("bias", { label: "biases and norms", host: rest });
+  ui.tries(PRESETS);
   const write = ui.readout({ block: "saved of the block", saved: "parameters saved", model: "of the model's" });
 
   return (state, values) => {
     write({
-      block: ui.locked ? "?" : percent(values.share[2]),
+      block: percent(values.share[2]),
       saved: size(values.saved[3]),
       model: size(values.whole[3]),
     });
@@ -73,33 +71,22 @@ function draw(ui, fig, state, { whole, saved, share }) {
     right = fig.width - 14,
     row = (fig.height - 34) / 4,
     tall = Math.min(20, row - 30),
-    X = (s) => left + (s / MOST) * (right - left);
-  fig.clear(
-    ui.locked
-      ? "Four empty bars, one for each whole of which something is saved."
-      : `Shares saved: ${PARTS.map((part, i) => `${part.replaceAll("$", "")} ${percent(share[i])}`).join(", ")}.`,
-  );
-  for (const s of [0, 0.125, 0.25, 0.375, 0.5]) {
+    X = (s) => left + s * (right - left);
+  fig.clear(`Shares saved: ${PARTS.map((part, i) => `${part.replaceAll("$", "")} ${percent(share[i])}`).join(", ")}.`);
+  for (const s of [0, 0.25, 0.5, 0.75, 1]) {
     fig.line([X(s), 22], [X(s), 4 * row + 4], "hair");
-    fig.text(
-      [X(s), 4 * row + 22],
-      `${number(100 * s, s % 0.25 ? 1 : 0)}\u00a0%`,
-      "small muted",
-      s === 0 ? "start" : s === 0.5 ? "end" : "middle",
-    );
+    fig.text([X(s), 4 * row + 22], `${100 * s}\u00a0%`, "small muted", { 0: "start", 1: "end" }[s] ?? "middle");
   }
   PARTS.forEach((part, i) => {
     const y = row * i + 16;
     fig.text([left, y], `saved of ${part}`, "small", "start");
     fig.rect([left, y + 9], [right - left, tall], "line thin muted");
-    if (ui.locked) return;
     fig.text([fig.width - 2, y], percent(share[i]), "small", "end");
     fig.rect([left, y + 9], [X(share[i]) - left, tall], i === 2 ? "fill one" : i === 3 ? "fill two" : "fill muted");
   });
   // The ends of the two lower bars can be dragged: each asks for another size of what stands beside attention.
   const n2 = state.layers * 4 ** state.log_width,
-    asked = (x) => Math.max(1e-4, ((x - left) / (right - left)) * MOST);
-  if (ui.locked) return;
+    asked = (x) => Math.max(1e-4, (x - left) / (right - left));
   const grip = (name, i, patch) => {
     const at = [X(share[i]), row * i + 25 + tall / 2];
     fig.circle(at, 6, "paper");

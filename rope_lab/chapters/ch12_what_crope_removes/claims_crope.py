@@ -33,7 +33,7 @@ def percent(share):
     mend=r"\tfrac12\ \text{ of }\ [-\text{the attention block}-][+Q, K, V+]",
     correction=r"Half of the $Q$, $K$ and $V$ projections, as the introduction says. With the output projection it is "
     r"the paper's own $37.5\,\%$ (its section 6.1).",
-    witness=r"$1.5\,n^2$ of $3n^2$ are $[[1/2]]$; of $4n^2$ they are $[[3/8]]$.",
+    witness=r"$1.5\,D^2$ of $3D^2$ are $[[1/2]]$; of $4D^2$ they are $[[3/8]]$.",
     computed=lambda: tuple(budget.saving(PAPER, "qkv", of=of) for of in ("qkv", "attention")),
     erratum=Erratum(
         14,
@@ -58,14 +58,14 @@ def half_of_what_is_called_attention(shares):
     verdict="ambiguous",
     correction=r"A remark: the word is meant as an experience, and section 3.2 says that the space of functions gets "
     r"smaller. What is redundant exactly, in RoPE and in CRoPE, is one complex factor for each plane: $d$ of the "
-    r"$2dn$ parameters in $(W_q, W_k)$ of a head.",
-    witness=r"$d = 32$, $n = 128$: $[[32]]$ of $[[8192]]$, or $[[0.39]]\,\%$.",
+    r"$2dD$ parameters in $(W_q, W_k)$ of a head.",
+    witness=r"$d = 32$, $D = 128$: $[[32]]$ of $[[8192]]$, or $[[0.39]]\,\%$.",
     computed=lambda: (
         dimension_counts.gauge_dimension(head_dim=32),
         2 * 32 * 128,
         100 * dimension_counts.gauge_dimension(head_dim=32) / (2 * 32 * 128),
     ),
-    cases="(d, n) = (2, 4), (4, 4) and (4, 6)",
+    cases="(d, D) = (2, 4), (4, 4) and (4, 6)",
     holds=lambda n: Fraction(1, 2 * n),
     control=lambda n: Fraction(n, 2 * n),  # the half that is removed
 )
@@ -133,11 +133,11 @@ def no_coordinate_is_reserved(rank):
     statement=r"That the model with complex weights is another one follows by counting parameters.",
     verdict="conditional",
     correction=r"Fewer parameters alone do not make fewer functions. Here the dimensions of the functions do differ: "
-    r"$2dn - d$ against $dn - d$ for each head.",
-    witness=r"$d = 4$, $n = 6$: $[[44]]$ and $[[20]]$. And a case where counting would mislead: one offset, $d = n$. "
+    r"$2dD - d$ against $dD - d$ for each head.",
+    witness=r"$d = 4$, $D = 6$: $[[44]]$ and $[[20]]$. And a case where counting would mislead: one offset, $d = D$. "
     r"Fix $W_q = I$, and half of the parameters make all of the forms.",
     computed=lambda: tuple(family_rank(4, 6, complex_linear=c) for c in BOTH),
-    cases="(d, n) = (2, 4) and (4, 6), and (4, 4) at one offset",
+    cases="(d, D) = (2, 4) and (4, 6), and (4, 4) at one offset",
     holds=lambda d, n: (2 * d * n - d, d * n - d),
     control=lambda d, n: (2 * d * n, d * n),  # the parameters
 )
@@ -154,17 +154,17 @@ def dimensions_and_not_parameters(formulas):
     locus="3.2; figure 1",
     statement=r"The function space of CRoPE is half of that of RoPE.",
     verdict="conditional",
-    correction=r"In dimensions: exactly half for the weights, $dn$ of $2dn$; exactly half for the form at one offset, "
-    r"$\tfrac12 d(2n - d)$ of $d(2n - d)$ with $d \le n$; a little less for the family over all offsets, $d(n - 1)$ of "
-    r"$d(2n - 1)$ with distinct frequencies.",
+    correction=r"In dimensions: exactly half for the weights, $dD$ of $2dD$; exactly half for the form at one offset, "
+    r"$\tfrac12 d(2D - d)$ of $d(2D - d)$ with $d \le D$; a little less for the family over all offsets, $d(D - 1)$ of "
+    r"$d(2D - 1)$ with distinct frequencies.",
     differs="the source does not say half of what",
-    witness=r"$D = 2$: $[[2]]$ of $[[6]]$. $d = 32$, $n = 128$: $[[4064]]$ of $[[8160]]$.",
+    witness=r"$d = D = 2$: $[[2]]$ of $[[6]]$. $d = 32$, $D = 128$: $[[4064]]$ of $[[8160]]$.",
     computed=lambda: tuple(
         dimension_counts.family_dimension(head_dim=d, width=n, complex_linear=c)
         for d, n in ((2, 2), (32, 128))
         for c in (True, False)
     ),
-    cases="(d, n) = (2, 2), (2, 6), (4, 4) and (4, 6)",
+    cases="(d, D) = (2, 2), (2, 6), (4, 4) and (4, 6)",
     holds=lambda d, n: ((2 * d * n, d * (2 * n - d), d * (2 * n - 1)), (d * n, d * (2 * n - d) // 2, d * (n - 1))),
     control=lambda d, n: (
         (2 * d * n, d * (2 * n - d), d * (2 * n - 1)),
@@ -196,7 +196,7 @@ def three_halves(formulas):
     correction=r"A remark: as book-keeping it is true. But more head dimensions do not bring the lost functions back: "
     r"with complex weights no logit sees a common phase, however wide the head. A doubled embedding does, for the "
     r"parameters of RoPE.",
-    witness=r"$n = 2$: the forms of complex-linear heads span $2$ dimensions at every $d$, those of real heads $4$.",
+    witness=r"$D = 2$: the forms of complex-linear heads span $2$ dimensions at every $d$, those of real heads $4$.",
     cases="heads of width 2, 4 and 8 on a stream of width 2",
     holds=(2, 4),
     control=(4, 4),  # as if a wider head made up for it
@@ -323,8 +323,8 @@ def with_the_output_projection(reading):
     "crope.savings.block",
     locus="6.1",
     statement=r"With a feed-forward layer of ratio $4$ the saving is $12.5\,\%$.",
-    correction=r"A remark: exactly, without biases and norms and with a whole $W_o$. With them it is $12.4\,\%$; with "
-    r"$W_o$ halved too, $16.7\,\%$.",
+    correction=r"A remark: exactly, without biases and norms and with a whole $W_o$. With them it is $12.4\,\%$. "
+    r"Without them, and with $W_o$ halved too, it is $16.7\,\%$.",
     witness=r"$1.5/12$.",
     cases="the shape of the paper's model, with and without biases and norms",
     holds="qkv",
@@ -333,4 +333,5 @@ def with_the_output_projection(reading):
 def with_the_feed_forward_layer(reading):
     plain = [budget.saving(PAPER, reading, of=of) for of in ("qkv", "attention", "block")]
     full = budget.saving(PAPER_FULL, reading, of="block")
-    return plain == [Fraction(1, 2), Fraction(3, 8), Fraction(1, 8)] and percent(full) == 12.4
+    halved = budget.saving(PAPER, "qkvo", of="block") == Fraction(1, 6)
+    return plain == [Fraction(1, 2), Fraction(3, 8), Fraction(1, 8)] and percent(full) == 12.4 and halved

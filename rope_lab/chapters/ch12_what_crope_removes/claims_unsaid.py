@@ -17,11 +17,11 @@ def flipped(W):
 @claim(
     "unsaid.crope-width",
     locus="beside crope",
-    statement=r"RoPE on an embedding of width $n$ is CRoPE on an embedding of width $2n$, restricted to real inputs "
+    statement=r"RoPE on an embedding of width $D$ is CRoPE on an embedding of width $2D$, restricted to real inputs "
     r"$\tilde x = x + 0\mathrm i$, with as many parameters in $Q$, $K$ and $V$.",
     witness=r"One plane: $\tilde q = (w_1 + \mathrm i w_2)\, x = w_1 x + \mathrm i\, w_2 x$. Two rows of $W$ are one "
     r"complex row.",
-    cases="random whole numbers for (d, n) = (2, 2) and (4, 6)",
+    cases="random whole numbers for (d, D) = (2, 2) and (4, 6)",
     holds=complex_forms.widen,
     control=lambda W: complex_forms.widen(flipped(W)),  # the conjugate row
 )
@@ -43,16 +43,16 @@ def twice_the_width(widened):
     "unsaid.crope-v",
     locus="beside crope",
     statement=r"Values are not rotated. With $W_o$ real and free, the products $W_o W_v$ of one head have dimension "
-    r"$d(2n - d)$; with a complex-linear $W_v$ it is $nd + \tfrac12 d(n - d)$. That is not half, and nothing is lost "
-    r"where $d = n$.",
-    witness=r"$(d, n) = (4, 4)$: $[[16]]$ and $[[16]]$. $(2, 8)$: $[[28]]$ and $[[22]]$. $(4, 8)$: $[[48]]$ and "
+    r"$d(2D - d)$; with a complex-linear $W_v$ it is $dD + \tfrac12 d(D - d)$. That is not half, and nothing is lost "
+    r"where $d = D$.",
+    witness=r"$(d, D) = (4, 4)$: $[[16]]$ and $[[16]]$. $(2, 8)$: $[[28]]$ and $[[22]]$. $(4, 8)$: $[[48]]$ and "
     r"$[[40]]$.",
     computed=lambda: tuple(
         dimension_counts.value_dimension(head_dim=d, width=n, complex_linear=c)
         for d, n in ((4, 4), (2, 8), (4, 8))
         for c in (False, True)
     ),
-    cases="(d, n) = (4, 4), (2, 8) and (4, 8)",
+    cases="(d, D) = (4, 4), (2, 8) and (4, 8)",
     holds=lambda d, n: (d * (2 * n - d), n * d + d * (n - d) // 2),
     control=lambda d, n: (d * (2 * n - d), d * (2 * n - d) // 2),  # half
 )
@@ -110,10 +110,10 @@ def _by_formula(turns):
     locus="beside crope and su6",
     statement=r"Where frequencies coincide modulo $2\pi$, the family over all offsets has fewer dimensions. For RoPE "
     r"also where $\theta$ meets $-\theta$, and at $0$ and $\pi$. For CRoPE nowhere else.",
-    witness=r"$d = 4$, $n = 6$, RoPE and CRoPE: distinct $[[44]]$ and $[[20]]$, equal $[[40]]$ and $[[16]]$, opposite "
+    witness=r"$d = 4$, $D = 6$, RoPE and CRoPE: distinct $[[44]]$ and $[[20]]$, equal $[[40]]$ and $[[16]]$, opposite "
     r"$[[40]]$ and $[[20]]$, one at $0$ or at $\pi$ $[[42]]$ and $[[20]]$.",
     computed=lambda: tuple(dimension for case in list(CASES.values())[:4] for dimension in _by_formula(case)),
-    cases="(d, n) = (4, 6) and five pairs of frequencies; (6, 8) and three equal ones",
+    cases="(d, D) = (4, 6) and five pairs of frequencies; (6, 8) and three equal ones",
     holds=((44, 20), (40, 16), (40, 20), (42, 20), (42, 20)),
     control=((44, 20), (40, 16), (40, 16), (42, 18), (42, 18)),  # as if the last three cost CRoPE something too
 )

@@ -11,6 +11,11 @@ from rope_lab.algebra import budget, complex_forms, dimension_counts, widely_lin
 from rope_lab.exercises.core import Question, Task
 
 
+def _ways_that_are_left() -> list[bool]:
+    left = dimension_counts.jacobian_rank(head_dim=2, width=2, complex_linear=True, offsets=range(3))
+    return [left == said for said in (6, 4, 3, 2)]
+
+
 def _saving_of_a_block() -> list[bool]:
     share = budget.saving(budget.ModelShape(width=128, heads=4, layers=1), "qkv", of="block")
     return [share == Fraction(said) for said in ("1/2", "3/8", "1/4", "1/8")]
@@ -67,10 +72,30 @@ def _over_the_given_pairing(W):
 
 EXERCISES = (
     Question(
+        id="ch12.predict-ways",
+        kind="prediction",
+        prompt=r"Take the smallest head: a word has two coordinates, and so have its query and its key. Its weights "
+        r"are eight real numbers. If you change them a little, in every way, the logits at all offsets together "
+        r"change in six independent ways. Complex weights are only four real numbers. In how many of the six ways can "
+        r"they change the logits?",
+        choices=("All six.", "Four.", "Three.", "Two."),
+        answer="D",
+        truth=_ways_that_are_left,
+        feedback={
+            "A": r"Then the removed half would be redundant. But four numbers cannot change in six independent ways.",
+            "B": r"There are four numbers, but not each change of them shows in a logit. Halve the query and double "
+            r"the key.",
+            "C": r"Half of the weights is gone, so half of six is a good guess. The same changes that real weights "
+            r"hide from the logits are hidden here as well, and here they are a larger part.",
+        },
+        why=r"Of the eight real numbers two never show in a logit, because the factors of query and key cancel. Of the "
+        r"four numbers of complex weights the same two never show, and two of six ways are left: a third.",
+    ),
+    Question(
         id="ch12.predict-block",
         kind="prediction",
         prompt=r"CRoPE makes $W_q$, $W_k$ and $W_v$ complex-linear: half of their numbers are gone. The output "
-        r"projection keeps its $n^2$ weights, and the MLP its $8n^2$. What share of the block's parameters is saved?",
+        r"projection keeps its $D^2$ weights, and the MLP its $8D^2$. What share of the block's parameters is saved?",
         choices=("A half.", "Three eighths.", "A quarter.", "An eighth."),
         answer="D",
         truth=_saving_of_a_block,
@@ -79,7 +104,7 @@ EXERCISES = (
             "B": r"That is the share of attention with its output projection. The MLP is still missing.",
             "C": r"The MLP has two matrices, and each has four times as many weights as one projection.",
         },
-        why=r"In units of $n^2$: $Q$, $K$, $V$ and $O$ have one each, the MLP has $2 \cdot 4 = 8$. Three halves out "
+        why=r"In units of $D^2$: $Q$, $K$, $V$ and $O$ have one each, the MLP has $2 \cdot 4 = 8$. Three halves out "
         r"of twelve are an eighth. Of attention it is three eighths, and of $Q$, $K$, $V$ alone a half.",
     ),
     Question(
@@ -118,15 +143,15 @@ EXERCISES = (
             "18.75": r"You divided by attention without sharing. The whole has become smaller as well.",
             "0.3": r"The right share, and the field asks for percent.",
         },
-        hint=r"In units of $n^2$: $Q$ and $O$ are $1$ each. What are $K$ and $V$ now?",
+        hint=r"In units of $D^2$: $Q$ and $O$ are $1$ each. What are $K$ and $V$ now?",
         why=r"$1 + \tfrac14 + \tfrac14 = \tfrac32$ of $\tfrac52$ can be halved: $\tfrac34 / \tfrac52 = 0.3$. Sharing "
         r"keys and values has already taken a part of what CRoPE would save.",
     ),
     Task(
         id="ch12.twice-the-width",
         statement=r"""
-        Write `widened(W)`. `W` is a real matrix of shape $(d, n)$ in the interleaved layout. Return the complex
-        matrix of shape $(d/2, n)$ which, applied to $x + 0\mathrm i$, gives the query $Wx$ in complex form.
+        Write `widened(W)`. `W` is a real matrix of shape $(d, D)$ in the interleaved layout. Return the complex
+        matrix of shape $(d/2, D)$ which, applied to $x + 0\mathrm i$, gives the query $Wx$ in complex form.
         """,
         solution=widened,
         examples=st.tuples(_matrices),
@@ -136,7 +161,7 @@ EXERCISES = (
             r"this is the nearest complex-linear map, halved": lambda W: widened(W) / 2,
         },
         hint=r"The query's first complex number is $(Wx)_0 + \mathrm i\,(Wx)_1$. Both are linear in the real $x$.",
-        why=r"Two real rows are one complex row. The numbers are the same, $dn$ of them: the parameter count of RoPE.",
+        why=r"Two real rows are one complex row. The numbers are the same, $dD$ of them: the parameter count of RoPE.",
     ),
     Task(
         id="ch12.best-energy",

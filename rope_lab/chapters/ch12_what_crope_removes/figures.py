@@ -1,14 +1,13 @@
-"""Chapter 12's static figures: three halves in squares, and one map seen over many pairings of its input."""
+"""Chapter 12's static figures: three halves in squares, and the free numbers of a matrix of small rank."""
 
 import numpy as np
 from matplotlib.patches import Rectangle
 
-from rope_lab.algebra import dimension_counts, pairing
-from rope_lab.algebra.widely_linear import times_i
+from rope_lab.chapters.ch12_what_crope_removes.half_of_what import COUNTS
 from rope_lab.show.style import LIGHT
 from rope_lab.show.svg import Picture, figure
 
-__all__ = ["many_pairings", "three_halves"]
+__all__ = ["free_numbers", "three_halves"]
 
 
 def three_halves(head_dim: int = 2, width: int = 2) -> Picture:
@@ -21,8 +20,7 @@ def three_halves(head_dim: int = 2, width: int = 2) -> Picture:
     Returns:
         A `Picture`: inline SVG with title and description.
     """
-    of = (dimension_counts.weight_dimension, dimension_counts.form_dimension, dimension_counts.family_dimension)
-    counts = [[count(head_dim=head_dim, width=width, complex_linear=c) for c in (False, True)] for count in of]
+    counts = [[count(head_dim=head_dim, width=width, complex_linear=c) for c in (False, True)] for count in COUNTS]
     names = ("weights", "one offset", "all offsets")
     said = ", ".join(f"{name} {kept} of {whole}" for name, (whole, kept) in zip(names, counts, strict=True))
     desc = f"Three rows of squares, one for each dimension. What complex-linear weights keep is filled: {said}."
@@ -34,54 +32,34 @@ def three_halves(head_dim: int = 2, width: int = 2) -> Picture:
         for row, (name, (whole, kept)) in enumerate(zip(names, counts, strict=True)):
             axes.text(-0.3, -1.2 * row, name, ha="right", va="center", fontsize=12)
             for i in range(whole):
-                fill = {"facecolor": LIGHT["linear"]} if i < kept else {"facecolor": "none", "ls": (0, (3, 2))}
-                axes.add_patch(
-                    Rectangle(
-                        (i + 0.07, -1.2 * row - 0.43),
-                        0.86,
-                        0.86,
-                        lw=1.2,
-                        **fill,
-                        edgecolor=LIGHT["linear" if i < kept else "conjugate"],
-                    )
-                )
+                stays, at = i < kept, (i + 0.07, -1.2 * row - 0.43)
+                hue, fill, dash = ("linear", LIGHT["linear"], "-") if stays else ("conjugate", "none", (0, (3, 2)))
+                axes.add_patch(Rectangle(at, 0.86, 0.86, lw=1.2, facecolor=fill, edgecolor=LIGHT[hue], ls=dash))
             axes.text(whole + 0.3, -1.2 * row, f"{kept} of {whole}", ha="left", va="center", fontsize=12)
     return fig.picture
 
 
-def many_pairings(size: int = 64, drawn: int = 200, *, seed: int = 0) -> Picture:
-    """Shares of a complex-linear map and of a random one: over random pairings, the given one, and the best.
+def free_numbers(size: int = 6, rank: int = 2) -> Picture:
+    """The free numbers of two square matrices, as filled squares: of this rank, and of rank one.
 
     Args:
-        size: Rows and columns of both maps, even.
-        drawn: Number of random pairings.
-        seed: Seed of the maps and the pairings.
+        size: Rows and columns of both.
+        rank: Rank of the first, smaller than its size.
 
     Returns:
         A `Picture`: inline SVG with title and description.
     """
-    rng = np.random.default_rng(seed)
-    dense = rng.normal(size=(size, size))
-    maps = {"complex-linear": pairing.linear_part(dense, times_i(size)), "random": dense}
-    others = [pairing.random_pairing(size, rng) for _ in range(drawn)]
-    rows = []
-    for name, W in maps.items():
-        pairings = (times_i(size), pairing.best_pairing(W))
-        given, best = (pairing.linear_share(W, J) for J in pairings)
-        rows.append((name, np.array([pairing.linear_share(W, J) for J in others]), given, best))
-    desc = "Two rows of marks between a share of 0.4 and of 1. " + ". ".join(
-        f"The {name} map: {shares.min():.2f} to {shares.max():.2f} over random pairings, {given:.2f} over the given "
-        f"pairing, {best:.2f} over the best"
-        for name, shares, given, best in rows
+    desc = "Two square matrices. " + " ".join(
+        f"Of rank {r}: filled are whole columns, {r} in number, and as many squares of each other column."
+        for r in (rank, 1)
     )
-    with figure(title="One map over many pairings", desc=desc + ".", size=(4.4, 2.2)) as fig:
-        axes = fig.subplots()
-        for row, (name, shares, given, best) in enumerate(rows):
-            jitter = rng.uniform(-0.14, 0.14, drawn)
-            axes.plot(shares, jitter - row, ls="", marker=".", ms=3, color=LIGHT["muted"])
-            axes.plot([given], [-row], ls="", marker="s", ms=12, mfc="none", mew=1.6, color=LIGHT["two"])
-            axes.plot([best], [-row], ls="", marker="P", ms=7, color=LIGHT["linear"])
-            axes.text(0.4, 0.3 - row, name, ha="left", va="bottom", fontsize=11)
-        axes.set(xlim=(0.39, 1.03), ylim=(-1.4, 0.75), xlabel="complex-linear share", yticks=[])
-        axes.spines["left"].set_visible(False)
+    with figure(title="How many free numbers a matrix of small rank has", desc=desc, size=(4.4, 2.1)) as fig:
+        for axes, r in zip(fig.subplots(1, 2), (rank, 1), strict=True):
+            axes.set(xlim=(0, size), ylim=(size, -1.2), aspect="equal")
+            axes.axis("off")
+            axes.text(size / 2, -0.3, f"rank {r}: {r * (2 * size - r)} of {size**2}", ha="center", fontsize=12)
+            for row, column in np.ndindex(size, size):
+                at, free = (column + 0.07, row + 0.07), column < r or row < r
+                fill = LIGHT["one" if column < r else "two"] if free else "none"
+                axes.add_patch(Rectangle(at, 0.86, 0.86, lw=0 if free else 1, fc=fill, edgecolor=LIGHT["muted"]))
     return fig.picture

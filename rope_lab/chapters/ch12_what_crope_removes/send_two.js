@@ -24,18 +24,18 @@ function build(ui) {
     height: (width) => Math.min(width, 400),
   });
   ui.choice("kind", {
-    label: "one map for both",
+    label: "one map for both arrows",
     options: { whole: "any real", linear: "complex", conjugate: "conjugate" },
   });
   for (const [name, label, look] of [
-    ["u1", "target of $z_1$, across", "one"],
-    ["v1", "target of $z_1$, up", "one"],
-    ["u2", "target of $z_2$, across", "two"],
-    ["v2", "target of $z_2$, up", "two"],
+    ["u1", "target 1, across", "one"],
+    ["v1", "target 1, up", "one"],
+    ["u2", "target 2, across", "two"],
+    ["v2", "target 2, up", "two"],
   ])
     ui.slider(name, { label, step: 0.01, look });
   ui.tries({ "both to one target": { u1: 0.5, v1: 0.8, u2: 0.5, v2: 0.8 }, "a real map": { kind: "whole" } });
-  const write = ui.readout({ first: "the first misses by", second: "the second misses by" });
+  const write = ui.readout({ first: "target 1 is missed by", second: "target 2 is missed by" });
   return (state, values) => {
     const [one, two] = values.miss.map((gap) => number(gap));
     write({ first: one, second: two });
@@ -61,31 +61,34 @@ function draw(ui, fig, { u1, v1, u2, v2, sources }, { images, miss }) {
   fig.line(at([-side, 0]), at([side, 0]), "hair");
   fig.line(at([0, -side]), at([0, side]), "hair");
   const targets = [
-    [u1, v1],
-    [u2, v2],
-  ];
+      [u1, v1],
+      [u2, v2],
+    ],
+    discs = targets.map(at),
+    apart = ([x, y], [u, v]) => Math.hypot(x - u, y - v),
+    together = apart(...discs) < 22; // two numbers would be printed on each other
   sources.forEach((z, i) => {
     const look = ["one", "two"][i],
       image = images.slice(2 * i, 2 * i + 2),
-      [tx, ty] = away(z, 0.16);
+      [tip, beside] = [away(z, 0.16), at([z[0] / 2 + 0.14, z[1] / 2 - 0.14])],
+      [x, y] = discs.some((disc) => apart(disc, tip) < 30) ? beside : tip;
     fig.line(at([0, 0]), at(z), `thin ${look}`);
-    fig.text([tx, ty + 5], `$z_${i + 1}$`, `small ${look}`);
     fig.hand(at([0, 0]), at(image), look);
-    if (miss[i] > 0.005) fig.hand(at(image), at(targets[i]), "wrong");
-    if (miss[i] > 0.4) {
-      const [x, y] = at([(image[0] + targets[i][0]) / 2, (image[1] + targets[i][1]) / 2]);
-      fig.text([x + 8, y + 4], number(miss[i]), "small wrong", "start");
-    }
+    const from = at(image),
+      far = apart(from, discs[i]);
+    if (far > 14)
+      fig.hand(
+        from,
+        discs[i].map((c, k) => c + (11 * (from[k] - c)) / far),
+        "wrong",
+      ); // to the disc's edge
+    fig.text([x, y + 5], `$z_${i + 1}$`, `small ${look}`);
   });
-  const [left, right] = targets.map(at),
-    close = Math.abs(left[0] - right[0]) < 70 && Math.abs(left[1] - right[1]) < 18; // their labels would be one
-  targets.forEach((w, i) => {
-    const look = ["one", "two"][i],
-      [x, y] = at(w);
-    fig.circle([x, y], 8, `paper ${look}`);
-    fig.circle([x, y], 2.5, `fill ${look}`);
-    if (close && i === 1) fig.text([x + 14, y + 4], "target 2", `small ${look}`, "start");
-    else fig.text([x, y + (w[1] < 0 && !close ? 26 : -15)], `target ${i + 1}`, `small ${look}`);
+  discs.forEach(([x, y], i) => {
+    const look = ["one", "two"][i];
+    fig.circle([x, y], 11, `paper ${look}`);
+    if (!together) fig.text([x, y + 5], String(i + 1), `small ${look}`);
+    else if (i) fig.text([x, y - 18], "both targets", "small");
     fig.handle(["w1", "w2"][i], [x, y], ([X, Y]) => {
       const [u, v] = [ui.nearest("u1", (X - cx) / scale), ui.nearest("v1", (cy - Y) / scale)];
       ui.set(i ? { u2: u, v2: v } : { u1: u, v1: v }, { now: true });

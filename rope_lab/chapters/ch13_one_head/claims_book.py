@@ -68,7 +68,8 @@ def the_nearest_is_the_closest(form):
 
 @claim(
     "book.head-leak",
-    statement=r"The lead over a neighbour is $\sum_i (1 - \cos\theta_i) = \frac d2 (1 - g(1)) + \frac12 "
+    statement=r"With the usual frequencies, a base of at least 10 and amplitude 1, the lead over a neighbour is "
+    r"$\sum_i (1 - \cos\theta_i) = \frac d2 (1 - g(1)) + \frac12 "
     r"(\cos\tfrac1{\mathrm{base}} - \cos 1) + O(1/d)$. So in a fixed window, with keys on both sides, the wanted key's "
     r"softmax weight $a$ obeys $1 - a \sim 2 e^{-\sum_i (1 - \cos\theta_i)}$.",
     witness=r"Base $10^4$: one nat of lead takes about $[[77]]$ dimensions.",

@@ -38,8 +38,8 @@ _ALL_THREE: dict[str, Any] = {
 @claim(
     "crope.eq14-15",
     locus="4.1, eqs 14 and 15",
-    statement=r"If embeddings are much longer than position vectors, the logit of absolute encoding is about "
-    r"$x_m^\top x_n$.",
+    statement=r"If $W_q = W_k = I$ and embeddings are much longer than position vectors, the logit of absolute "
+    r"encoding is about $x_m^\top x_n$.",
     verdict="conditional",
     tier="minor",
     correction=r"Small against $|x|^2$, and not small as such: the difference is at most $|x||p'| + |p||x'| + "
@@ -56,11 +56,13 @@ def long_embeddings(bound, rng):
 @claim(
     "crope.eq19-20",
     locus="4.2, eqs 19 and 20",
-    statement=r"If embeddings are much shorter than position vectors, the logit is about $p_m^\top p_n$.",
+    statement=r"If $W_q = W_k = I$ and embeddings are much shorter than position vectors, the logit is about "
+    r"$p_m^\top p_n$.",
     verdict="conditional",
     tier="minor",
-    correction=r"The same bound with the roles exchanged: small against $|p|^2$.",
-    witness=r"The same numbers, exchanged.",
+    correction=r"Small against $|p|^2$, and not small as such: the difference is at most $|x||p'| + |p||x'| + "
+    r"|x||x'|$.",
+    witness=r"The numbers of crope.eq14-15, exchanged.",
     tolerance=1e-9,
     **_ALL_THREE,
 )

@@ -61,7 +61,7 @@ def perplexity(formula, rng):
     statement=r"A GPT of width $d$ with $L$ layers, an MLP of width $h$, a vocabulary of $V$ tokens, a tied head and "
     r"no biases has $V d + L\,(4 d^2 + 2 d h) + (2L + 1)\, d$ parameters. Each complex-linear projection saves "
     r"$\tfrac12 d^2$ in each layer.",
-    cases="3 small models",
+    cases="(V, d, L, h) = (3, 4, 1, 16) as it is, (11, 8, 2, 24) with QKV complex-linear, (7, 16, 3, 64) with QKVO",
     witness=r"$V = 3$, $d = 4$, $L = 1$, $h = 16$: $12 + (64 + 128) + 12 = [[216]]$.",
     computed=lambda: 12 + (4 * 4**2 + 2 * 4 * 16) + 3 * 4,
     holds=lambda V, d, L, h, c: V * d + L * (4 * d**2 + 2 * d * h) + (2 * L + 1) * d - L * c * d**2 // 2,

@@ -1,4 +1,4 @@
-"""What chapter 15 says on its own account: margins, counted work, and shares over a pairing."""
+"""What chapter 15 and its laboratory say on their own account: margins, counted work, and shares over a pairing."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from rope_lab.claims.ledger import claim
 
 @claim(
     "book.smallest-margin",
-    statement=r"The interval $\bar d \pm h$ lies within $\pm\delta$ exactly if $\delta \ge |\bar d| + h$.",
+    statement=r"The interval $\bar d \pm h$ lies within $\pm\delta$ if and only if $\delta \ge |\bar d| + h$.",
     witness=r"$+0.02 \pm 0.03$: no margin below $0.05$ will do, though the interval holds zero.",
     holds=lambda d, h: abs(d) + h,
     control=lambda d, h: sp.Max(abs(d), h),  # the interval is not centred at zero
@@ -37,7 +37,7 @@ def smallest_margin(formula):
     r"tokens takes $6\,(V d + L\,(12 d^2 + (T+1)\,d))$ floating-point operations in matrix products for each token, on "
     r"the mean over a window.",
     tier="minor",
-    cases="3 models, each with another window",
+    cases="(V, d, L, T) = (3, 2, 1, 1), (5, 4, 2, 7) and (50304, 128, 4, 1024)",
     correction=r"An operation is one multiplication or one addition. The backward pass takes twice the forward pass.",
     witness=r"$V = 3$, $d = 2$, $L = 1$, $T = 1$: $6\,(6 + 48 + 4) = [[348]]$.",
     computed=lambda: 6 * (3 * 2 + 12 * 2**2 + 2 * 2),

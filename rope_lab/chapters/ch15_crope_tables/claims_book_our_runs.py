@@ -1,4 +1,4 @@
-"""What chapter 15 says of the runs that came with the book: one verdict for each statement, from the cards alone."""
+"""What chapter 15 and its laboratory say of the runs that came with the book: a verdict for each, from the cards."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def _worse(*gaps: list[intervals.Interval] | None) -> str:
     statement=r"At the cpu rung all three readings of “absolute” end above RoPE, and the two of Table 1's list above "
     r"CRoPE too, each by an interval that leaves zero out.",
     verdict="empirical",
-    witness=r"The paired differences over three seeds, in chapter 15's table.",
+    witness=r"The paired differences over three seeds, in a table of the CRoPE laboratory.",
 )
 def absolute_at_cpu():
     names = ("absolute scaled", "absolute vaswani")
@@ -50,7 +50,7 @@ def absolute_at_cpu():
     statement=r"At the cpu rung a model with Q, K, V and O complex-linear ends above RoPE, by an interval that leaves "
     r"zero out.",
     verdict="empirical",
-    witness=r"The paired difference over three seeds, in chapter 15's table.",
+    witness=r"The paired difference over three seeds, in a table of the CRoPE laboratory.",
 )
 def four_tied_at_cpu():
     return _worse(_gaps("crope-table1", ("CRoPE QKVO", "RoPE")))
@@ -78,7 +78,7 @@ def three_tied_at_cpu():
     r"the mean gap from the first half of the run to the second.",
     verdict="empirical",
     correction=r"Stated after a look at the runs.",
-    witness=r"The difference at every validation, in chapter 15's table.",
+    witness=r"The difference at every validation, in a table of the CRoPE laboratory.",
 )
 def gap_along_the_run():
     gaps = along(cards.load_all("crope-longer", "cpu"), "CRoPE QKV", "RoPE")
@@ -97,7 +97,7 @@ def gap_along_the_run():
     verdict="empirical",
     correction=r"A share over the best pairing depends on the spread of the singular values too, which training "
     r"changes; see book.orthogonal-pairing. The bound 0.02 was chosen after a look at one seed.",
-    witness=r"The shares before and after training, in chapter 15's table.",
+    witness=r"The shares before and after training, in a table of the CRoPE laboratory.",
 )
 def trained_are_not_linear():
     shares = [c.measured["halves"] for c in cards.load_all("crope-afterwards", "cpu") if c.variant == "RoPE"]
@@ -122,7 +122,7 @@ def trained_are_not_linear():
     r"tuned as long; and the best pairing of each layer does better than the one laid out, before and after.",
     verdict="empirical",
     correction=r"Stated after a look at the first seed.",
-    witness=r"The losses before and after, in chapter 15's table.",
+    witness=r"The losses before and after, in a table of the CRoPE laboratory.",
 )
 def projection_heals():
     losses = [c.measured["projected"] for c in cards.load_all("crope-afterwards", "cpu") if c.variant == "RoPE"]
@@ -146,7 +146,7 @@ def projection_heals():
     r"positions: the interval of the differences, paired by seed, leaves zero out.",
     verdict="empirical",
     correction=r"A pattern that was seen after the runs, not one that was predicted.",
-    witness=r"The differences seed by seed, in chapter 15's table.",
+    witness=r"The differences seed by seed, in a table of the CRoPE laboratory.",
 )
 def fast_planes():
     found = [c for c in cards.load_all("crope-afterwards", "cpu") if "halves" in c.measured]

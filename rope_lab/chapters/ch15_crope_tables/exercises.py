@@ -94,23 +94,6 @@ EXERCISES = (
         r"$\tfrac14$ when there is no difference at all.",
     ),
     Question(
-        id="ch15.random-pairing",
-        prompt=r"A real matrix is *exactly* complex-linear over one pairing of its inputs. You do not know which, and "
-        r"look at it over a pairing drawn at random. How much of it will look complex-linear, on average?",
-        choices=("All of it.", "Three quarters.", "Half of it.", "Nothing."),
-        answer="C",
-        truth=_over_random_pairings,
-        hint=r"A pairing $J$ and its reverse $-J$ are equally likely. What do the two shares add up to?",
-        feedback={
-            "A": "Only over the pairing for which it was made, and this one was drawn blindly.",
-            "B": "A random pairing is not nearly the right one. Is it any nearer to the right one than to its reverse?",
-            "D": r"Nothing would be left over the *reverse* of the right pairing. A random one is no nearer to it "
-            r"than to the right one.",
-        },
-        why=r"The shares over $J$ and over $-J$ add up to one, for every map. Both pairings are equally likely, so the "
-        r"mean is one half. A share of one half is what you find when you look in the wrong basis, whatever is there.",
-    ),
-    Question(
         id="ch15.yardstick",
         prompt=r"Take “told apart” to mean: the two losses differ by more than $2\sqrt{s_a^2 + s_b^2}$, with $s$ the "
         r"number after ±. In how many of the six rows, three of Table 1 and rows 2 to 4 of Table 2, are absolute "
@@ -150,5 +133,22 @@ EXERCISES = (
         hint=r"The interval ends at $\bar d - h$ and $\bar d + h$. Which of the two is farther from zero, and how far?",
         why=r"The farther end lies at $|\bar d| + h$. A paper that wants to show that a difference is negligible can "
         r"print this one number.",
+    ),
+    Question(
+        id="ch15.random-pairing",
+        prompt=r"A real matrix is *exactly* complex-linear over one pairing of its inputs. You do not know which, and "
+        r"look at it over a pairing drawn at random. How much of it will look complex-linear, on average?",
+        choices=("All of it.", "Three quarters.", "Half of it.", "Nothing."),
+        answer="C",
+        truth=_over_random_pairings,
+        hint=r"A pairing $J$ and its reverse $-J$ are equally likely. What do the two shares add up to?",
+        feedback={
+            "A": "Only over the pairing for which it was made, and this one was drawn blindly.",
+            "B": "A random pairing is not nearly the right one. Is it any nearer to the right one than to its reverse?",
+            "D": r"Nothing would be left over the *reverse* of the right pairing. A random one is no nearer to it "
+            r"than to the right one.",
+        },
+        why=r"The shares over $J$ and over $-J$ add up to one, for every map. Both pairings are equally likely, so the "
+        r"mean is one half. A share of one half is what you find when you look in the wrong basis, whatever is there.",
     ),
 )

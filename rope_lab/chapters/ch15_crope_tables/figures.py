@@ -17,23 +17,25 @@ _LOOK = {"RoPE": ("ink", "-", "o"), "CRoPE QKV": ("linear", "--", "s"), "absolut
 _PAIRINGS = ("random", "laid out", "best of all layers", "best", "best of one")
 
 
-def curves(found: Sequence[Card], *, since: int = 100) -> Picture:
+def curves(found: Sequence[Card], *, corpus: str, since: int = 100) -> Picture:
     """Training and validation loss of three models, mean over the seeds, from step ``since`` on.
 
     Args:
         found: Result cards of one experiment.
+        corpus: The corpus whose runs are drawn.
         since: The first training step to draw.
 
     Returns:
         A `Picture`: inline SVG with title and description.
     """
+    found = [card for card in found if card.setting == corpus]
     names = [name for name in _LOOK if any(card.variant == name for card in found)]
     ends = ", ".join(f"{name} {_mean(found, name, 'valid_loss')[1][-1]:.2f}" for name in names)
     desc = (
         "Two panels, training loss above and validation loss below, each the mean over the seeds. "
         f"At the last step the validation losses are: {ends}."
     )
-    with figure(title="Training and validation loss of three models", desc=desc, size=(4.8, 5.2)) as fig:
+    with figure(title=f"Training and validation loss of three models on {corpus}", desc=desc, size=(4.8, 5.2)) as fig:
         above, below = fig.subplots(2, 1, sharex=True, sharey=True)
         for axes, kind, title in ((above, "train_loss", "training"), (below, "valid_loss", "validation")):
             for name in names:
@@ -50,7 +52,7 @@ def curves(found: Sequence[Card], *, since: int = 100) -> Picture:
                     ms=5,
                     label=name,
                 )
-            axes.set(ylabel="loss, nats per token", title=title)
+            axes.set(ylabel="loss, nats per token", title=f"{corpus}, {title}")
         below.set_xlabel("step")
         above.legend(loc="upper right", fontsize=10)
     return fig.picture

@@ -37,6 +37,18 @@ def _between(*variants: str) -> tuple[float, ...]:
     return tuple(means[name][rate] - means[name][0.0057] for name in variants for rate in (0.004, 0.008))
 
 
+def _farthest_end() -> float:
+    """The largest distance from zero in the intervals at close rates, of tied and of narrowed models."""
+    found = [*plan_answers.at_best_of_close_rates(), *plan_answers.at_best_of_close_rates(plan_answers.NARROWED)]
+    return max(abs(finding.interval.mean) + finding.interval.half for finding in found)
+
+
+def _longest() -> tuple[float, float]:
+    """The mean lead of RoPE after 2,000 steps, and the end of its interval."""
+    gap = run_lengths.compared()[2000].interval
+    return gap.mean, gap.mean + gap.half
+
+
 def _zero_inside() -> tuple[int, int]:
     """In how many of all ways the interval of five seeds holds zero, for QKV beside the narrower MLP."""
     ways, _, leaves_out = plan_answers.answers()[2].left_out(3)
@@ -54,13 +66,6 @@ def _in_s(experiment: str) -> tuple[float, ...]:
     printed = cards.published(experiment)["losses"]
     rows = [printed[row] for row in printed if row != "row 1"]
     return tuple((x - y) / (s**2 + t**2) ** 0.5 for row in rows for (x, s), (y, t) in [(row["absolute"], row["RoPE"])])
-
-
-def _spread_grows() -> tuple[float, ...]:
-    """The numbers after the sign in rows 2 to 4 over those of PG-19 in Table 1, model by model."""
-    before = cards.published("crope-table1")["losses"]["PG-19"]
-    rows = cards.published("crope-table2")["losses"]
-    return tuple(rows[row][name][1] / before[name][1] for row in rows if row != "row 1" for name in before)
 
 
 def _best_steps() -> tuple[float, ...]:
@@ -155,12 +160,14 @@ MEASURED: dict[str, Callable[[], float | tuple[float, ...]]] = {
     "between": lambda: _between("RoPE")[0],
     "between-in-leads": lambda: tuple(_between("RoPE")[0] / lead for lead in _leads()),
     "between-grid": lambda: _between(*_ROTATED),
+    "farthest-end": _farthest_end,
+    "longest-mean": lambda: _longest()[0],
+    "longest-end": lambda: _longest()[1],
     "zero-inside": _zero_inside,
     "fewer-steps": lambda: _steps(-1),
     "more-steps": lambda: _steps(1),
     "absolute-in-s": lambda: _in_s("crope-table2"),
     "table1-in-s": lambda: min(_in_s("crope-table1")),
-    "spread-grows": _spread_grows,
     "absolute-ends": lambda: tuple(-_paper(_ABSOLUTE, setting=corpus) for corpus in _SMALL),
     "absolute-best": lambda: tuple(_paper(_ABSOLUTE, setting=corpus, metric="best") for corpus in _SMALL),
     "absolute-gain": lambda: tuple(_paper(_ABSOLUTE, setting=c) / _paper(_TIED, setting=c) for c in _SMALL),

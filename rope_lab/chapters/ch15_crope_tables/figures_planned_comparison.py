@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from statistics import fmean
 from typing import Any
 
+from rope_lab.chapters.ch15_crope_tables.plan_answers import MARGIN
 from rope_lab.show.style import LIGHT
 from rope_lab.show.svg import Picture, figure
 from rope_lab.show.tables import Table
@@ -142,39 +143,53 @@ def four_lengths(ends: _Losses, more: Mapping[int, Sequence[float]]) -> Picture:
 
 
 def difference_by_rate(
-    found: Iterable[Card], *, variant: str = "CRoPE QKV", reference: str = "RoPE", margin: float = 0.02
+    found: Iterable[Card], *, close: Iterable[Card], variant: str = "CRoPE QKV", reference: str = "RoPE"
 ) -> Picture:
     """The paired difference of two models at each common rate: a mark for each seed, and the mean.
 
     Args:
         found: Cards of a sweep over rates.
+        close: Cards of other seeds, some of them at rates between; a rate that one of the models lacks is left out.
         variant: The variant whose loss comes first.
         reference: The variant whose loss is subtracted.
-        margin: Half the width of the band that is drawn around zero, in nats.
 
     Returns:
         A `Picture`: inline SVG with title and description.
     """
-    losses = _by_rate(found)
-    gaps = {
-        rate: [of[seed] - losses[reference][rate][seed] for seed in sorted(of)]
-        for rate, of in sorted(losses[variant].items())
-    }
-    read = "; ".join(f"{rate:g}: " + " ".join(f"{gap:+.3f}" for gap in own) for rate, own in gaps.items())
+    gaps, others = (_gaps(_by_rate(runs), variant, reference) for runs in (found, close))
+    read = "; ".join(
+        f"{rate:g}: " + " ".join(f"{gap:+.3f}" for gap in own) for each in (gaps, others) for rate, own in each.items()
+    )
     desc = f"{variant} minus {reference} at each rate, one number for each seed. {read}."
-    with figure(title="The sign of a difference turns with the rate", desc=desc, size=(4.9, 3.0)) as fig:
+    with figure(title="The sign of a difference turns with the rate", desc=desc, size=(4.9, 3.2)) as fig:
         axes = fig.subplots()
-        axes.axhspan(-margin, margin, color=LIGHT["hair"], alpha=0.6, lw=0)
+        axes.axhspan(-MARGIN, MARGIN, color=LIGHT["hair"], alpha=0.6, lw=0)
         axes.axhline(0, color=LIGHT["ink"], lw=1.2)
-        for rate, own in gaps.items():
-            axes.plot([rate] * len(own), own, "o", ms=5, color=LIGHT["ink"], alpha=0.5)
-            axes.plot(rate, fmean(own), "_", ms=18, mew=2.5, color=LIGHT["two"])
-        axes.set(xscale="log", xlabel="learning rate, the same for both", ylabel=f"{variant} minus {reference}")
-        axes.set_yscale("symlog", linthresh=2 * margin)
+        for each, aside, fill, name in (
+            (gaps, 0.94, LIGHT["ink"], "three seeds"),
+            (others, 1.06, "none", "eight others"),
+        ):
+            for rate, own in each.items():
+                x = rate * (aside if rate in gaps and rate in others else 1)
+                axes.plot([x] * len(own), own, "o", ms=5, color=LIGHT["ink"], mfc=fill, alpha=0.5)
+                axes.plot(x, fmean(own), "_", ms=11, mew=2.5, color=LIGHT["two"])
+            axes.plot([], [], "o", ms=5, color=LIGHT["ink"], mfc=fill, alpha=0.5, label=name)
+        axes.set(xscale="log", xlabel="learning rate, the same for both", ylabel=f"{variant} minus {reference}, nats")
+        axes.set_yscale("symlog", linthresh=2 * MARGIN)
         axes.set_yticks(ticks := [-0.5, -0.1, -0.02, 0, 0.02, 0.1], [f"{tick:+g}" if tick else "0" for tick in ticks])
-        axes.set_xticks(list(gaps), [f"{rate:g}" for rate in gaps])
+        between = others.keys() - gaps.keys()
+        marked = sorted({*gaps, *between})
+        axes.set_xticks(marked, [f"\n{rate:g}" if rate in between else f"{rate:g}" for rate in marked])
         axes.minorticks_off()
+        axes.legend(loc="lower left", fontsize=10)
     return fig.picture
+
+
+def _gaps(losses: _Losses, variant: str, reference: str) -> dict[float, list[float]]:
+    """The differences at each rate that both models have, seed by seed."""
+    one, other = losses[variant], losses[reference]
+    both = {rate: sorted(one[rate].keys() & other[rate].keys()) for rate in sorted(one.keys() & other.keys())}
+    return {rate: [one[rate][seed] - other[rate][seed] for seed in seeds] for rate, seeds in both.items()}
 
 
 def five_answers(corpora: Mapping[str, Sequence[Finding]], *, far: float = 0.1) -> Picture:

@@ -1,9 +1,12 @@
-"""The comparisons of the plan (``book/plan.md``), with the cards that its runs left."""
+"""The comparisons of the plan (``book/plan.md``) with the cards that its runs left, and again at closer rates."""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping
+from math import log
 from statistics import fmean
+
+import numpy as np
 
 from rope_lab.chapters.ch15_crope_tables import experiments_planned_more as planned_more
 from rope_lab.chapters.ch15_crope_tables.experiments_planned import BETWEEN, RATE_SEEDS, RATES, SEEDS, VARIANTS
@@ -12,6 +15,7 @@ from rope_lab.training.experiments.rate_choice import Losses, UndecidedError, be
 from rope_lab.training.results import cards
 from rope_lab.training.results.cards import Card
 from rope_lab.training.results.equivalence import Finding, family
+from rope_lab.training.results.intervals import Interval, interval
 
 MARGIN = 0.02  # nats per token: what the plan calls too small to matter
 PRIMARY = (  # (variant, reference): the plan's five
@@ -21,6 +25,7 @@ PRIMARY = (  # (variant, reference): the plan's five
     ("CRoPE QKVO", "RoPE, size of QKVO"),
     ("absolute scaled", "RoPE"),
 )
+ROTATED = PRIMARY[:4]
 NARROWED = (("RoPE, size of QKV", "RoPE"), ("RoPE, size of QKVO", "RoPE"))  # one more, exploratory
 TABLE2_ROWS = ("width 128, decay every 800", "width 128, decay every 400", "width 64, decay every 400")
 TABLE2_MODELS = ("RoPE", "CRoPE QKV", "absolute scaled")
@@ -138,39 +143,104 @@ def answers(comparisons: Comparisons = PRIMARY, *, rate: float | None = None) ->
     return family(found, margin=MARGIN)
 
 
-def means_at_close_rates() -> dict[str, dict[float, float]]:
-    """The mean final loss of each rotated variant at rates that are closer than the grid, over its seeds.
+def close_cards() -> list[Card]:
+    """The cards of the eight judging seeds at rates closer than the grid: `crope-confirm` and `crope-between`."""
+    return [*cards.load_all("crope-confirm", "cpu"), *cards.load_all("crope-between", "cpu")]
 
-    Returns:
-        Nats per token, by variant and rate, with the cards of ``crope-confirm`` and ``crope-between``; empty while a
-        card is missing.
-    """
-    losses = losses_by_rate([*cards.load_all("crope-confirm", "cpu"), *cards.load_all("crope-between", "cpu")])
+
+def _close_losses() -> Losses:
+    """The final losses of each rotated model at its close rates, in nats per token; empty while a card is missing."""
+    found = losses_by_rate(close_cards())
     rotated = [variant for variant in VARIANTS if variant != "absolute scaled"]
+    close = {v: (0.004, BETWEEN[0], 0.008, *(BETWEEN[1:] if v.startswith("CRoPE") else ())) for v in rotated}
     try:
-        return {
-            variant: {
-                rate: fmean(losses[variant][rate][seed] for seed in SEEDS)
-                for rate in (0.004, BETWEEN[0], 0.008, *(BETWEEN[1:] if variant.startswith("CRoPE") else ()))
-            }
-            for variant in rotated
-        }
+        return {v: {rate: {seed: found[v][rate][seed] for seed in SEEDS} for rate in close[v]} for v in rotated}
     except KeyError:
         return {}
 
 
-def at_best_of_close_rates() -> list[Finding]:
-    """The comparisons of rotated models, each at the best of the close rates on the very seeds that judge.
+def means_at_close_rates(seeds: Collection[int] = SEEDS) -> dict[str, dict[float, float]]:
+    """The mean final loss of each rotated variant at rates that are closer than the grid.
+
+    Args:
+        seeds: The seeds over which the mean is taken. Default: all eight.
 
     Returns:
-        The exploratory findings, in the order of the plan; empty while a card is missing.
+        Nats per token, by variant and rate; empty while a card is missing.
     """
-    means = means_at_close_rates()
-    if not means:
+    return {v: {rate: fmean(at[s] for s in seeds) for rate, at in own.items()} for v, own in _close_losses().items()}
+
+
+def best_of_close_rates(seeds: Collection[int] = SEEDS) -> dict[str, float]:
+    """The best of the close rates over some seeds, by variant: the lowest mean loss; empty while a card is missing."""
+    return {variant: min(own, key=own.__getitem__) for variant, own in means_at_close_rates(seeds).items()}
+
+
+def at_best_of_close_rates(comparisons: Comparisons = ROTATED) -> list[Finding]:
+    """The comparisons of rotated models, each at the best of the close rates on the very seeds that judge.
+
+    Args:
+        comparisons: Pairs of a variant and its reference.
+
+    Returns:
+        The exploratory findings, in the order of the comparisons; empty while a card is missing.
+    """
+    rates = best_of_close_rates()
+    return family(differences(close_cards(), comparisons, rates=rates), margin=MARGIN) if rates else []
+
+
+def judged_by_the_eighth() -> list[Finding]:
+    """The four comparisons, each seed judged at the rates that the seven others choose."""
+    if not best_of_close_rates():
         return []
-    rates = {variant: min(own, key=own.__getitem__) for variant, own in means.items()}
-    found = [*cards.load_all("crope-confirm", "cpu"), *cards.load_all("crope-between", "cpu")]
-    return family(differences(found, PRIMARY[:4], rates=rates), margin=MARGIN)
+    rates = {seed: best_of_close_rates(set(SEEDS) - {seed}) for seed in SEEDS}
+    folds = [differences(close_cards(), ROTATED, rates=own, seeds=(seed,)) for seed, own in rates.items()]
+    return family({name: [fold[name][0] for fold in folds] for name in folds[0]}, margin=MARGIN)
+
+
+def on_parabolas(comparisons: Comparisons = ROTATED) -> list[Finding]:
+    """Comparisons of rotated models at the lowest points of parabolas, in the logarithm of the rate.
+
+    Each model has one parabola through its three means around the best rate, which says where the lowest point is, and
+    one through the three losses of each seed, which is read there.
+
+    Args:
+        comparisons: Pairs of a variant and its reference.
+
+    Returns:
+        The exploratory findings, in the order of the comparisons; empty while a card is missing.
+    """
+    lowest = {variant: _at_the_bottom(own) for variant, own in _close_losses().items()}
+    pairs = {f"{one} minus {other}": (lowest[one], lowest[other]) for one, other in comparisons} if lowest else {}
+    return family({name: [a[s] - b[s] for s in SEEDS] for name, (a, b) in pairs.items()}, margin=MARGIN)
+
+
+def _at_the_bottom(own: Mapping[float, Mapping[int, float]]) -> dict[int, float]:
+    """Each seed's parabola where the parabola of the means is lowest."""
+    means = {rate: fmean(at.values()) for rate, at in sorted(own.items())}
+    place = list(means).index(min(means, key=means.__getitem__))
+    three = list(means)[place - 1 : place + 2]
+    x = [log(rate) for rate in three]
+    a, b, _ = np.polyfit(x, [means[rate] for rate in three], 2)
+    return {s: float(np.polyval(np.polyfit(x, [own[rate][s] for rate in three], 2), -b / (2 * a))) for s in SEEDS}
+
+
+def one_processor(variant: str, reference: str) -> Interval | None:
+    """A variant minus its reference at the best of the close rates, where one kind of processor has run both.
+
+    Args:
+        variant: The model whose loss comes first.
+        reference: The model whose loss is subtracted.
+
+    Returns:
+        The difference with its 95 % interval, in nats per token; None while a seed has no such runs.
+    """
+    rates, again = best_of_close_rates(), cards.load_all("crope-confirm-lengths", "cpu")
+    runs = [*cards.load_all("crope-between", "cpu"), *(card for card in again if card.config["steps"] == 500)]
+    of = {(c.variant, c.volatile["device"], c.seed): c.loss() for c in runs if c.config["lr"] == rates.get(c.variant)}
+    both = [(loss, of.get((reference, *one[1:]))) for one, loss in of.items() if one[0] == variant]
+    gaps = [loss - other for loss, other in both if other is not None]
+    return interval(gaps) if len(gaps) == len(SEEDS) else None
 
 
 def losses_elsewhere(question: str, models: Iterable[Model]) -> dict[tuple[Model, int], float]:

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from statistics import fmean
 
 import traitlets
 from traitlets import Enum, Float, List, Unicode
 
+from rope_lab.chapters.ch15_crope_tables import plan_answers
 from rope_lab.chapters.ch15_crope_tables.plan_answers import verdict
 from rope_lab.show.widgets.kit import Widget, state
 from rope_lab.show.widgets.runs import by_seed, committed, interval, quantiles, shown
 from rope_lab.training.results import cards
 from rope_lab.training.results.cards import Card
 
-__all__ = ["TableExplorer", "at_own_rates", "panels_of", "rows_at_own_rates", "verdict"]
+__all__ = ["TableExplorer", "at_own_rates", "panels_of", "verdict"]
 
 _EMPTY = {"panel": "", "names": [], "reference": "", "rows": []}
 
@@ -36,45 +37,41 @@ def panels_of(found: Iterable[Card]) -> list[dict]:
     return [_panel(*where, own) for where, own in groups.items()]
 
 
-def at_own_rates(found: Iterable[Card], *, reference: str = "RoPE") -> list[dict]:
-    """One more panel of an experiment that has each variant at its own rate and at the reference's: the own ones.
+def at_own_rates(found: Iterable[Card], own: Mapping[str, float], *, named: str, experiment: str = "") -> list[dict]:
+    """One panel of runs at several rates: of each variant those at its own one.
 
     Args:
-        found: Result cards of one experiment, with rates in their configurations.
-        reference: The variant whose rate the others have beside their own.
+        found: Result cards with rates in their configurations.
+        own: The rate of each variant; a variant without one is left out.
+        named: What the panel calls this choice, such as "each at its own best rate".
+        experiment: The name of the panel, where the cards are of several experiments. Default: the cards' own.
 
     Returns:
-        A list of one dict as `panels_of` gives them, empty where the reference has no card.
-    """
-    found = list(found)
-    rates: dict[str, set[float]] = {}
-    for card in found:
-        rates.setdefault(card.variant, set()).add(card.config["lr"])
-    if reference not in rates:
-        return []
-    own = {name: (some - rates[reference]) or some for name, some in rates.items()}
-    named = {"setting": "each at its own best rate"}
-    return panels_of(
-        replace(card, config={**card.config, **named}) for card in found if card.config["lr"] in own[card.variant]
-    )
-
-
-def rows_at_own_rates(found: Iterable[Card]) -> list[dict]:
-    """One panel for each row of experiments that have each variant at its own rate only: rates do not part a row.
-
-    Args:
-        found: Result cards in settings named "ROW, rate RATE".
-
-    Returns:
-        One dict for each row, as `panels_of` gives them.
+        A list of one dict as `panels_of` gives them, empty where no card is at such a rate.
     """
     return panels_of(
-        replace(
-            card,
-            config={**card.config, "setting": f"{card.setting.rpartition(', rate ')[0]}, each at its own best rate"},
-        )
+        replace(card, experiment=experiment or card.experiment, config={**card.config, "setting": named})
         for card in found
+        if card.config["lr"] == own.get(card.variant)
     )
+
+
+def _five_tables() -> list[dict]:
+    """The tables of the chapter: at close rates, on the plan's grid, after more steps, at the old rate, the paper's."""
+    planned, close = committed("crope-confirm"), plan_answers.best_of_close_rates()
+    long = [card for card in committed("crope-confirm-lengths") if card.config["steps"] == 2000]
+    old, paper = (
+        [card for card in cards.load_all("crope-table1", rung) if card.setting == "WikiText-2"]
+        for rung in ("cpu", "paper")
+    )
+    named = "each at its own best rate"
+    return [
+        *at_own_rates([*planned, *committed("crope-between")], close, named="closer rates", experiment="crope-between"),
+        *at_own_rates(planned, plan_answers.own_rates(), named=named),
+        *panels_of(replace(card, config={**card.config, "setting": f"2,000 steps, {named}"}) for card in long),
+        *panels_of(old),
+        *panels_of(paper),
+    ]
 
 
 def _panel(experiment: str, rung: str, setting: str, runs: Sequence[Card]) -> dict:
@@ -121,9 +118,7 @@ class TableExplorer(Widget):
 
     @traitlets.default("panels")
     def _committed(self) -> list[dict]:
-        apart = committed("crope-confirm-*")
-        others = [card for card in committed("crope-*") if not card.experiment.startswith("crope-confirm-")]
-        return [*at_own_rates(committed("crope-confirm")), *rows_at_own_rates(apart), *panels_of(others)]
+        return _five_tables()
 
     @staticmethod
     def compute(state: dict) -> dict:
@@ -152,10 +147,9 @@ class TableExplorer(Widget):
 
     def fallback(self) -> str:
         return (
-            f"Interactive figure: the runs of CRoPE's experiments whose result cards come with the book, in "
-            f"{len(self.panels)} tables, as differences to a reference, paired by seed, with 95 % intervals and the "
-            "published differences beside them. One moves a margin and sees which differences are smaller, which are "
-            "larger, and which stay open."
+            f"Interactive figure: CRoPE's experiments in {len(self.panels)} tables, as differences to a reference, "
+            "paired by seed, with 95 % intervals and the published differences beside them. One moves a margin and "
+            "sees which differences are smaller, which are larger, and which stay open."
         )
 
 

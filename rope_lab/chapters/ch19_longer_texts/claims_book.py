@@ -147,7 +147,7 @@ def _reached(rule):
     witness=r"$\beta = 32$: below $[[8.94]]$. Llama 2, $s = 16$, with rounded ends as the code has them: "
     r"$[[25]]$ of 64 planes differ by more than 1 %, the worst by $[[3.04]]$.",
     computed=lambda: (31 / math.log(32), *_yarn_gap(Yarn(factor=16, window=4096), width=128, base=1e4)),
-    cases="18 settings of beta, factor, window and base",
+    cases="beta 4 and 32, factors 2, 16 and 1e6, (base, window) = (1e4, 202), (1e4, 4096) and (1e6, 32768)",
     holds=lambda beta: (beta - 1) / math.log(beta),
     control=lambda beta: (beta - 1) / math.log(beta) / 2,
 )

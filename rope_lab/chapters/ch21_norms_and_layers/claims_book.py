@@ -16,10 +16,11 @@ m, n, theta = sp.symbols("m n theta", real=True)
 # --- a part of a head -----------------------------------------------------------------------------------------------
 
 
-def _moved(config):
-    x = torch.ones(1, config.head_dim, dtype=torch.float64)
-    turned = rotary.rotate(x, rotary.rotary_table([1.0], config, dtype=torch.float64))
-    return set(torch.nonzero((turned - x)[0]).flatten().tolist())
+def _pairs(config):
+    """Who turns with whom: the entries above the diagonal of the matrix."""
+    x = torch.eye(config.head_dim, dtype=torch.float64)
+    turned = rotary.rotate(x, rotary.rotary_table([1.0] * config.head_dim, config, dtype=torch.float64))
+    return {(a, b) for a, b in torch.nonzero(turned).tolist() if a < b}
 
 
 @claim(
@@ -29,16 +30,15 @@ def _moved(config):
     r"two blocks turn: $0$ to $r/2 - 1$ and $d/2$ to $d/2 + r/2 - 1$.",
     witness=r"$d = 16$, $p = 1/2$: one block of 8, or two blocks of 4.",
     cases="heads of 16, 24 and 32 coordinates",
-    holds=lambda d, r: {*range(r // 2), *range(d // 2, d // 2 + r // 2)},
-    control=lambda _d, r: set(range(r)),
+    holds=lambda d, r: {(i, i + d // 2) for i in range(r // 2)},
+    control=lambda _d, r: {(i, i + r // 2) for i in range(r // 2)},
 )
-def which_coordinates_turn(of_the_whole_head):
+def who_turns_with_whom(of_the_whole_head):
     for d, r in ((16, 8), (24, 6), (32, 8)):
-        over_width = _moved(rotary.RotaryConfig(d, layout="half", rotary_dim=r))
         schedule = frequency_schedules.Proportional(share=r / d)
-        if over_width != set(range(r)):
+        if _pairs(rotary.RotaryConfig(d, layout="half", rotary_dim=r)) != {(i, i + r // 2) for i in range(r // 2)}:
             return False
-        if _moved(rotary.RotaryConfig(d, layout="half", schedule=schedule)) != of_the_whole_head(d, r):
+        if _pairs(rotary.RotaryConfig(d, layout="half", schedule=schedule)) != of_the_whole_head(d, r):
             return False
     return True
 
@@ -333,19 +333,28 @@ def moved_by_777(added, rng):
 
 @claim(
     "book.nope-wrong-way",
-    statement=r"A list with 1 for a layer that turns, read as 1 for a layer without rotation, exchanges both kinds: "
-    r"three quarters of the layers lose their rotation, and one quarter gets one that it never had.",
+    statement=r"A list with 1 for a layer that turns and 0 for each fourth, read as 1 for a layer without rotation, "
+    r"exchanges both kinds: three quarters of the layers lose their rotation, and one quarter gets one that it never "
+    r"had.",
     tolerance=1e-9,
     witness=r"Four layers and the list $(1, 1, 1, 0)$: read rightly $[[3]]$ layers turn, read the other way $[[1]]$.",
     computed=lambda: (sum(_listed(4)), sum(1 - one for one in _listed(4))),
-    holds=lambda one: one == 1,
-    control=lambda one: one == 0,
+    holds=(3 / 4, 1 / 4),
+    control=(1 / 4, 3 / 4),  # as if the list were read rightly
 )
-def the_list_read(reading, rng):
-    x, seed = torch.from_numpy(rng.normal(size=(1, 7, 16))), rng.integers(1000)
-    right = [(True, 100.0)] * 3 + [(False, 100.0)]
-    read = [(reading(one), 100.0) for one in _listed(4)]
-    return float((_layers(seed, right, x, offset=0) - _layers(seed, read, x, offset=0)).abs().max())
+def the_list_read(lost_and_got, rng):
+    listed = _listed(8)
+    right, read = ([_notices_order(one == turning, rng) for one in listed] for turning in (1, 0))
+    lost = sum(a and not b for a, b in zip(right, read, strict=True)) / 8
+    got = sum(b and not a for a, b in zip(right, read, strict=True)) / 8
+    return max(abs(lost - lost_and_got[0]), abs(got - lost_and_got[1]))
+
+
+def _notices_order(turns, rng):
+    """Whether the last word of one layer notices that two words before it changed places."""
+    seed, x = rng.integers(1000), torch.from_numpy(rng.normal(size=(1, 7, 16)))
+    a, b = (_layers(seed, [(turns, 100.0)], y, offset=0)[0, -1] for y in (x, x[:, [1, 0, 2, 3, 4, 5, 6]]))
+    return float((a - b).abs().max()) > 1e-6
 
 
 def _listed(layers, *, every=4):

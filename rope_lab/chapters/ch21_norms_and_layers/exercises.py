@@ -1,8 +1,10 @@
 """Chapter 21: norms around the turn, and layers that do not turn."""
 
 import numpy as np
+from hypothesis import strategies as st
 
-from rope_lab.exercises.core import Question
+from rope_lab.algebra.rotation import rotate
+from rope_lab.exercises.core import Question, Task
 
 
 def _who_sees_the_order():
@@ -21,7 +23,75 @@ def _who_sees_the_order():
     return [not one and not two, one and two, not one and two, one and not two]
 
 
+def _logits(g_q, g_k, places=(0, 1, 5)) -> list[float]:
+    """A logit of two planes that turn, at one offset and several places, with norms and gains after the turn."""
+    q, k = np.array([0.8, 0.5, -0.3, 0.9]), np.array([0.9, -0.4, 0.7, 0.2])
+
+    def normed(x, gains, n):
+        turned = rotate(x, n, theta=[1.0, 0.3])
+        return gains * turned / np.sqrt(np.mean(turned**2))
+
+    return [float(normed(q, g_q, n + 3) @ normed(k, g_k, n)) for n in places]
+
+
+def _which_gains_stay() -> list[bool]:
+    offered = (([2, 3, 2, 3], [1, 1, 1, 1]), ([2, 2, 3, 3], [1, 1, 1, 1]), ([2, 3, 4, 5], [1 / 2, 1 / 3, 1 / 2, 2 / 5]))
+    stay = [bool(np.ptp(_logits(np.array(g_q), np.array(g_k))) < 1e-9) for g_q, g_k in offered]
+    return [stay == wish for wish in ([True, False, False], [False, True, False], [False, True, True], [False] * 3)]
+
+
+def stays_relative(g_q, g_k, theta):
+    for i, angle in enumerate(theta):
+        turns = not np.isclose(np.sin(angle), 0)
+        first, second = (g_q[j] * g_k[j] for j in (2 * i, 2 * i + 1))
+        if turns and not np.isclose(first, second):
+            return False
+    return True
+
+
+_gains = st.sampled_from([-1.0, 0.5, 1.0, 2.0])
+
+
+@st.composite
+def _gains_around_a_turn(draw):
+    """Gains of some planes: equal products in most, and angles among which some do not turn."""
+    g_q, g_k, theta = [], [], []
+    for _ in range(draw(st.integers(1, 3))):
+        a, b, product = draw(_gains), draw(_gains), draw(_gains)
+        g_q += [a, b]
+        g_k += [product / a, draw(st.sampled_from([product, product, 2 * product, -product])) / b]
+        theta.append(draw(st.sampled_from([1.0, 0.01, 2.5, 0.0, np.pi, 2 * np.pi])))
+    return g_q, g_k, theta
+
+
+def _what_the_logit_does() -> list[bool]:
+    """One plane with the gains 1.6 and 0.8 after the turn: the logit while both words move along."""
+    at = np.arange(200)
+    query, key = (rotate(np.tile(x, (200, 1)), at + by, theta=[0.2]) for x, by in (([0.8, 0.5], 3), ([0.9, -0.4], 0)))
+    logits = np.sum(query * key * [1.6, 0.8], axis=1)
+    steps = np.diff(logits)
+    stays, falls, rises = np.ptp(logits) < 1e-9, (steps < 0).all(), (steps > 0).all()
+    return [bool(stays), bool(falls), not (stays or falls or rises), bool(rises)]
+
+
 EXERCISES = (
+    Question(
+        id="ch21.predict-norm",
+        kind="prediction",
+        prompt=r"One plane. The key is turned by its position, then normalised, then multiplied by two gains: its "
+        r"first component by $1.6$, its second by $0.8$. Query and key move along the text together, so their distance "
+        r"stays. What does the logit do?",
+        choices=("It stays.", "It falls with each step.", "It swings up and down.", "It rises with each step."),
+        answer="C",
+        truth=_what_the_logit_does,
+        feedback={
+            "A": r"A turn keeps the length of the key. Do the gains keep it, wherever the key points?",
+            "B": r"After a whole turn of the plane everything is where it was.",
+            "D": r"A turn comes back. Where is the key after one whole turn of the plane?",
+        },
+        why=r"The gains stretch the circle on which the key turns to an ellipse. Where the key stands on it depends on "
+        r"the position, so the logit does too.",
+    ),
     Question(
         id="ch21.predict-order",
         kind="prediction",
@@ -37,5 +107,47 @@ EXERCISES = (
             "B": r"In one layer the last word adds up over all words before it. Has a sum an order?",
             "D": r"What one layer makes, a second one reads.",
         },
+    ),
+    Question(
+        id="ch21.gains",
+        prompt=r"A norm stands *after* the turn, with gains $g^q$ for queries and $g^k$ for keys. The planes are "
+        r"neighbours, (0, 1) and (2, 3), and both turn. (i) $g^q = (2, 3, 2, 3)$, $g^k = (1, 1, 1, 1)$. "
+        r"(ii) $g^q = (2, 2, 3, 3)$, $g^k = (1, 1, 1, 1)$. (iii) $g^q = (2, 3, 4, 5)$, "
+        r"$g^k = (\tfrac12, \tfrac13, \tfrac12, \tfrac25)$. Which of them keep every logit relative?",
+        choices=("(i) alone", "(ii) alone", "(ii) and (iii)", "none of them"),
+        answer="C",
+        truth=_which_gains_stay,
+        feedback={
+            "A": r"(i) repeats with the right period for the half-split layout. Which coordinates make a plane here?",
+            "B": r"Only the products $g^q g^k$ count. What are they in (iii)?",
+            "D": r"In (ii) both coordinates of each plane are stretched alike. Does a circle become an ellipse?",
+        },
+        hint=r"Multiply the gains of query and key, and compare within each plane.",
+        why=r"The products are $(2, 3 \mid 2, 3)$, $(2, 2 \mid 3, 3)$ and $(1, 1 \mid 2, 2)$. In (ii) and (iii) they "
+        r"agree within each plane.",
+    ),
+    Task(
+        id="ch21.stays-relative",
+        statement=r"""
+        A norm stands after the turn. `g_q` and `g_k` are lists of the gains of query and key, neighbours make a plane,
+        and plane $i$ turns by `theta[i]` radians for each position. Write `stays_relative(g_q, g_k, theta)`: `True` if
+        all logits depend on the offset alone at whole positions, whatever the query and the key are, or else `False`.
+        """,
+        solution=stays_relative,
+        examples=_gains_around_a_turn(),
+        mistakes={
+            r"the gains of the query alone": lambda g_q, g_k, theta: stays_relative(g_q, [1.0] * len(g_k), theta),
+            r"planes that do not turn count, too": lambda g_q, g_k, theta: stays_relative(g_q, g_k, [1.0] * len(theta)),
+            r"a half turn counts as a turn": lambda g_q, g_k, theta: stays_relative(
+                g_q, g_k, [0.0 if angle % (2 * np.pi) == 0 else 1.0 for angle in theta]
+            ),
+            r"one plane is enough": lambda g_q, g_k, theta: any(
+                stays_relative(g_q[2 * i : 2 * i + 2], g_k[2 * i : 2 * i + 2], [theta[i]]) for i in range(len(theta))
+            ),
+            r"the signs are forgotten": lambda g_q, g_k, theta: stays_relative(np.abs(g_q), np.abs(g_k), theta),
+        },
+        hint=r"The theorem on a norm after the turn has the condition. A turn by a multiple of $\pi$ "
+        r"multiplies both coordinates by one sign.",
+        why=r"Only the products of the gains count, and only in planes that turn.",
     ),
 )

@@ -15,6 +15,7 @@ from rope_lab.chapters.ch04_relative_identity import (
     figures as relative_identity,
 )
 from rope_lab.chapters.ch16_nine_placements import figures as nine_placements
+from rope_lab.chapters.ch21_norms_and_layers import figures as norms_and_layers
 from rope_lab.chapters.ch09_one_cache import figures as one_cache
 from rope_lab.chapters.ch13_one_head import figures as one_head
 from rope_lab.chapters.ch01_one_plane import figures as one_plane
@@ -70,6 +71,7 @@ from rope_lab.chapters.ch16_nine_placements.figures import (
     one_cache_table as one_cache_table,
     relations as relations,
 )
+from rope_lab.chapters.ch21_norms_and_layers.figures import circle_or_ellipse as circle_or_ellipse
 from rope_lab.chapters.ch09_one_cache.figures import bytes_for_each_token as bytes_for_each_token, one_step as one_step
 from rope_lab.chapters.ch13_one_head.figures import (
     no_delta as no_delta,
@@ -77,7 +79,11 @@ from rope_lab.chapters.ch13_one_head.figures import (
     tilted as tilted,
     trained_heads as trained_heads,
 )
-from rope_lab.chapters.ch01_one_plane.figures import forward_and_back as forward_and_back, same_offset as same_offset
+from rope_lab.chapters.ch01_one_plane.figures import (
+    forward_and_back as forward_and_back,
+    same_offset as same_offset,
+    what_positions_bring as what_positions_bring,
+)
 from rope_lab.chapters.ch15_crope_tables.figures_planned_comparison import (
     answer_table as answer_table,
     difference_by_rate as difference_by_rate,

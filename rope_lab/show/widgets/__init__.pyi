@@ -19,6 +19,7 @@ from rope_lab.chapters.ch17_which_rope import fingerprint_playground as fingerpr
 from rope_lab.chapters.ch10_complex_rnn import impulse_response as impulse_response
 from . import kit as kit, runs as runs, story as story
 from rope_lab.chapters.ch14_tiny_gpt import learning_curves as learning_curves, seed_spread as seed_spread
+from rope_lab.chapters.ch21_norms_and_layers import norm_around_turn as norm_around_turn
 from rope_lab.chapters.ch16_nine_placements import nine_equals as nine_equals, ordering_explorer as ordering_explorer
 from rope_lab.chapters.ch07_many_axes import patch_grid as patch_grid
 from rope_lab.chapters.ch08_rope_on_values import placement_board as placement_board
@@ -41,6 +42,7 @@ from rope_lab.chapters.ch17_which_rope.fingerprint_playground import Fingerprint
 from rope_lab.chapters.ch12_what_crope_removes.half_of_what import HalfOfWhat as HalfOfWhat
 from rope_lab.chapters.ch10_complex_rnn.impulse_response import ImpulseResponse as ImpulseResponse
 from rope_lab.chapters.ch14_tiny_gpt.learning_curves import LearningCurves as LearningCurves, panels_of as panels_of
+from rope_lab.chapters.ch21_norms_and_layers.norm_around_turn import NormAroundTurn as NormAroundTurn
 from rope_lab.chapters.ch16_nine_placements.nine_equals import NineEquals as NineEquals
 from rope_lab.chapters.ch16_nine_placements.ordering_explorer import OrderingExplorer as OrderingExplorer
 from rope_lab.chapters.ch07_many_axes.patch_grid import PatchGrid as PatchGrid

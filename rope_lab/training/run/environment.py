@@ -80,7 +80,7 @@ def commit() -> str:
 
     A tree that was carried to a machine without git has no history: there the file ``COMMIT`` beside pyproject.toml is
     read, which ``git rev-parse HEAD > COMMIT`` wrote where the tree was clean. Of a package that pip or uv installed
-    from a commit, as each lab on Colab does, the installation has noted which (PEP 610).
+    from a commit, as each lab on Colab does, the installation has noted which (PEP 610), and of a wheel hatch_build.py.
     """
     package = Path(__file__).resolve().parents[2]
 
@@ -93,23 +93,23 @@ def commit() -> str:
         changed = git("status", "--porcelain", "--untracked-files=no", "algebra", "nn", "training", *rooms)
         return git("rev-parse", "HEAD").strip() + ("+" if changed else "")
     except (OSError, subprocess.CalledProcessError):
-        return _carried(package.parent) or _installed(package)
+        said = _carried(package.parent) or _installed(package)
+        return said if re.fullmatch(r"[0-9a-f]{40}\+?", said) else ""
 
 
 def _carried(tree: Path) -> str:
-    with contextlib.suppress(OSError, ValueError):
-        if (tree / "pyproject.toml").is_file() and not (tree / ".git").exists() and (tree / "COMMIT").is_file():
-            said = (tree / "COMMIT").read_text(encoding="utf-8").strip()
-            return said if re.fullmatch(r"[0-9a-f]{40}\+?", said) else ""
-    return ""
+    file = tree / "COMMIT"
+    ours = (tree / "pyproject.toml").is_file() and not (tree / ".git").exists() and file.is_file()
+    return file.read_text(encoding="utf-8", errors="replace").strip() if ours else ""
 
 
 def _installed(package: Path) -> str:
-    with contextlib.suppress(metadata.PackageNotFoundError, LookupError, TypeError, ValueError):
+    with contextlib.suppress(metadata.PackageNotFoundError):
         own = metadata.distribution("rope-lab")
         if Path(str(own.locate_file("rope_lab"))).resolve() == package.resolve():  # and not another copy
-            said = json.loads(own.read_text("direct_url.json") or "")["vcs_info"]["commit_id"]
-            return said if re.fullmatch(r"[0-9a-f]{40}", said) else ""
+            with contextlib.suppress(LookupError, TypeError, ValueError):
+                return str(json.loads(own.read_text("direct_url.json") or "")["vcs_info"]["commit_id"])
+            return own.read_text("extra_metadata/COMMIT") or ""
     return ""
 
 

@@ -1,6 +1,7 @@
 """What chapter 5's widget shows of whole turns that are added to the angle."""
 
 import numpy as np
+
 from rope_lab.chapters.ch05_generators.powers_of_o import PowersOfO
 
 

@@ -3,8 +3,8 @@
 from statistics import fmean
 
 import pytest
-from rope_lab.chapters.ch07_many_axes import figures_grid_answers as grid_answers
 
+from rope_lab.chapters.ch07_many_axes import figures_grid_answers as grid_answers
 from rope_lab.show import figures
 from rope_lab.training.results import cards, interval
 

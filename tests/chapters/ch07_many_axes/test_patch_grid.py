@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+
 from rope_lab.chapters.ch07_many_axes.patch_grid import PatchGrid
 
 SCHEMES = ["sections", "interleaved", "axial", "mixed"]

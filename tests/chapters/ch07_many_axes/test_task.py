@@ -2,10 +2,10 @@
 
 import pytest
 import torch
+
 from rope_lab.chapters.ch07_many_axes import task as grid_question
 from rope_lab.chapters.ch07_many_axes.grid_reader import GridReader
 from rope_lab.chapters.ch07_many_axes.task import FARTHEST, TASK, grids, places, rotation
-
 from rope_lab.nn.rotary import RotaryConfig
 from rope_lab.training.experiments.small_tasks import config_hash, run_task
 from rope_lab.training.results import cards

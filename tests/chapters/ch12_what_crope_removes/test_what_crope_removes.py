@@ -1,4 +1,4 @@
-"""Chapter 12's widgets against the algebra: the budget's shares, and who can reach which targets."""
+"""Chapter 12's pictures against the algebra: the budget's shares, who can reach which targets, and what is left."""
 
 import numpy as np
 import pytest
@@ -7,20 +7,22 @@ from rope_lab.algebra.budget import ModelShape, saving
 from rope_lab.algebra.widely_linear import complex_parts
 from rope_lab.chapters.ch12_what_crope_removes.budget_calculator import BudgetCalculator
 from rope_lab.chapters.ch12_what_crope_removes.figures import three_halves
+from rope_lab.chapters.ch12_what_crope_removes.half_of_what import HalfOfWhat
 from rope_lab.chapters.ch12_what_crope_removes.send_two import SOURCES, SendTwo
+from rope_lab.exercises import exercise
 
 
 def test_a_seven_billion_shape_saves_what_the_page_says():
-    values = BudgetCalculator.compute(
-        BudgetCalculator(log_width=12, layers=32, mlp=8.0625, vocab=32, tied=False).state()
-    )
+    state = BudgetCalculator(log_width=12, layers=32, mlp=8.0625, vocab=32, tied=False).state()
     shape = ModelShape(width=4096, heads=32, layers=32, vocab=32_000, mlp_width=11_008, mlp_matrices=3, tied=False)
-    assert values["share"][3] == float(saving(shape, "qkv", of="model"))
+    assert BudgetCalculator.compute(state)["share"][3] == float(saving(shape, "qkv", of="model"))
 
 
 def test_the_words_name_all_four_shares():
-    said = BudgetCalculator().fallback()
-    assert all(share in said for share in ("50.0 % of Q, K and V", "37.5 % of attention", "12.5 % of the block"))
+    assert all(
+        share in BudgetCalculator().fallback()
+        for share in ("50.0 % of Q, K and V", "37.5 % of attention", "12.5 % of the block")
+    )
 
 
 @pytest.mark.parametrize("seed", range(5))
@@ -47,5 +49,8 @@ def test_the_best_factor_is_a_least_square():
     assert abs(complex_parts(map_of_both)[1]).max() < 1e-12  # and it is complex-linear
 
 
-def test_the_figure_counts_what_it_draws():
+def test_the_pictures_count_what_they_draw():
     assert "weights 4 of 8, one offset 2 of 4, all offsets 2 of 6" in three_halves().desc
+    opener = HalfOfWhat.compute(HalfOfWhat().state())
+    assert opener["whole"][2] == 6
+    assert opener["left"][2] == [6, 4, 3, 2]["ABCD".index(exercise("ch12.predict-ways").answer)]

@@ -1,4 +1,4 @@
-"""A rate between the two best, and two processors: the real cards, and planted ones that turn each claim."""
+"""A rate between the two best, and three checks of it: the real cards, and planted ones that turn each claim."""
 
 from dataclasses import replace
 
@@ -64,6 +64,50 @@ def test_control_another_end_between_the_rates(plant, variant, by):
     assert outcome(CLOSE) == "not reproduced"
 
 
+CHECKS = (
+    "book.narrower-at-close-rates",
+    "book.judged-by-the-eighth",
+    "book.close-rates-on-parabolas",
+    "book.close-rates-on-one-processor",
+)
+
+
+def test_the_checks(plant):
+    assert [outcome(name) for name in CHECKS] == ["reproduced"] * 4
+    plant("crope-between", lambda card: None if (card.variant, card.seed) == ("RoPE", 7) else card)
+    assert [outcome(name) for name in CHECKS] == ["not attempted"] * 4
+
+
+@pytest.mark.parametrize(
+    ("variant", "rate", "seed", "by", "turned"),
+    [
+        ("RoPE", 0.0057, None, 0.012, CHECKS[0]),  # the narrowed models are ahead, and one of the two too far
+        ("RoPE", 0.004, 5, -0.24, CHECKS[1]),  # one seed alone turns the choice
+        ("CRoPE QKV", 0.0057, None, -0.03, CHECKS[2]),
+        ("RoPE", 0.0057, None, -0.012, CHECKS[3]),
+        ("RoPE, size of QKV", 0.0057, None, 0.012, CHECKS[3]),
+    ],
+)
+def test_control_the_checks(plant, variant, rate, seed, by, turned):
+    where = "crope-confirm" if rate == 0.004 else "crope-between"
+    plant(where, lambda c: higher(c, by * ((c.variant, c.config["lr"], seed or c.seed) == (variant, rate, c.seed))))
+    assert outcome(turned) == "not reproduced"
+
+
+def test_control_another_processor_on_one_side(plant):
+    plant("crope-between", lambda card: replace(card, volatile=card.volatile | {"device": "another"}))
+    assert outcome(CHECKS[3]) == "not attempted"
+
+
+def test_a_parabola_is_read_at_the_lowest_point_of_the_means():
+    own = {
+        rate: {s: (place - 1.25) ** 2 + s * place for s in plan_answers.SEEDS} for place, rate in enumerate((1, 2, 4))
+    }
+    found = plan_answers._at_the_bottom(
+        {r: {s: x - 6.5 * p for s, x in of.items()} for p, (r, of) in enumerate(own.items())}
+    )
+    assert found == pytest.approx({s: (s - 6.5) * 1.25 for s in plan_answers.SEEDS})
+
+
 def test_the_tied_models_are_best_where_they_were():
-    means = plan_answers.means_at_close_rates()
-    assert {min(own, key=own.get) for name, own in means.items() if name.startswith("CRoPE")} == {0.008}
+    assert {rate for name, rate in plan_answers.best_of_close_rates().items() if name.startswith("CRoPE")} == {0.008}

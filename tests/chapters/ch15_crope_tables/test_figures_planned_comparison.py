@@ -49,3 +49,18 @@ def test_lengths_are_drawn_and_the_shares_said():
     said = planned_comparison.four_lengths(ends, {100: [-0.1, -0.1], 200: [0.05, 0.15]})._repr_html_()
     assert "how many more steps CRoPE QKV needs: 100 steps: -10.0 ± 0.0 %; 200 steps: +10.0 ± 63.5 %" in said
     assert said.count(">200<") == 1  # the two panels share their steps
+
+
+def test_a_difference_stands_at_each_rate_that_both_models_have():
+    scan = [
+        card(m, s, 3 + x, config={"lr": r})
+        for r, x in ((0.1, 0.0), (0.4, 0.1))
+        for m in ("RoPE", "CRoPE QKV")
+        for s in range(3)
+    ]
+    close = [card(m, s, 3 + (m != "RoPE"), config={"lr": 0.2}) for m in ("RoPE", "CRoPE QKV") for s in (3, 4)]
+    close += [card("CRoPE QKV", 3, 9.0, config={"lr": 0.8})]
+    said = planned_comparison.difference_by_rate(scan, close=close)._repr_html_()
+    assert "0.1: +0.000 +0.000 +0.000; 0.4: +0.000 +0.000 +0.000; 0.2: +1.000 +1.000." in said
+    assert ">0.2<" in said
+    assert ">0.8<" not in said

@@ -6,13 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from rope_lab.chapters.ch15_crope_tables.table_explorer import (
-    TableExplorer,
-    at_own_rates,
-    panels_of,
-    rows_at_own_rates,
-    verdict,
-)
+from rope_lab.chapters.ch15_crope_tables import plan_answers
+from rope_lab.chapters.ch15_crope_tables.table_explorer import TableExplorer, at_own_rates, panels_of, verdict
 from rope_lab.training.results import cards, intervals
 from tests.training.tiny import card
 
@@ -66,7 +61,7 @@ def test_no_interval_no_verdict():
     assert compute([card for card in FOUND if card.variant == "NoPE"])["panel"] == ""
 
 
-def test_the_first_panel_has_each_model_at_its_own_rate():
+def test_a_panel_has_each_model_at_its_own_rate():
     rates = {"RoPE": (4e-3,), "tied": (4e-3, 8e-3), "absolute": (4e-3,)}
     made = [
         card(name, seed, 3 + seed + rate, config={"lr": rate, "setting": f"rate {rate}"})
@@ -74,33 +69,25 @@ def test_the_first_panel_has_each_model_at_its_own_rate():
         for rate in some
         for seed in range(3)
     ]
-    (panel,) = at_own_rates(made)
-    assert panel["key"] == "demo cpu each at its own best rate"
-    assert {(run["variant"], round(run["final"] % 1, 4)) for run in panel["runs"]} == {
-        ("RoPE", 0.004),
-        ("tied", 0.008),
-        ("absolute", 0.004),
+    own = {"RoPE": 4e-3, "tied": 8e-3}
+    (panel,) = at_own_rates(made, own, named="each at its own")
+    assert panel["key"] == "demo cpu each at its own"
+    assert {(run["variant"], round(run["final"] % 1, 4)) for run in panel["runs"]} == set(own.items())
+    assert len(panel["runs"]) == 6
+    assert at_own_rates(made, own, named="own", experiment="two lists")[0]["key"] == "two lists cpu own"
+    assert at_own_rates(made, {"RoPE": 1.0}, named="none") == []
+
+
+def test_five_tables_of_the_chapter():
+    panels = {panel["key"]: len(panel["runs"]) for panel in TableExplorer().panels}
+    assert panels == {
+        "crope-between cpu closer rates": 40,
+        "crope-confirm cpu each at its own best rate": 48,
+        "crope-confirm-lengths cpu 2,000 steps, each at its own best rate": 16,
+        "crope-table1 cpu WikiText-2": 18,
+        "crope-table1 paper WikiText-2": 9,
     }
-    assert len(panel["runs"]) == 9
-    assert at_own_rates([c for c in made if c.variant != "RoPE"]) == []
-
-
-def test_a_row_holds_each_model_at_its_own_rate():
-    made = [
-        card(name, seed, 3 + seed, experiment="demo", config={"lr": rate, "setting": f"{row}, rate {rate}"})
-        for name, rate in (("RoPE", 4e-3), ("tied", 8e-3))
-        for row in ("wide", "narrow")
-        for seed in range(3)
-    ]
-    panels = rows_at_own_rates(made)
-    assert [panel["key"] for panel in panels] == [
-        "demo cpu wide, each at its own best rate",
-        "demo cpu narrow, each at its own best rate",
-    ]
-    assert all(len(panel["runs"]) == 6 and set(panel["names"]) == {"RoPE", "tied"} for panel in panels)
-
-
-def test_the_committed_cards_are_all_there():
-    again = "crope-confirm cpu each at its own best rate"
-    runs = sum(len(panel["runs"]) for panel in TableExplorer().panels if panel["key"] != again)
-    assert runs == len(cards.load_every("crope-*"))
+    gaps = [finding.interval for finding in plan_answers.at_best_of_close_rates()[:2]]
+    rows = {row["variant"]: row for row in TableExplorer.compute(TableExplorer().state())["rows"]}
+    for name, gap in zip(("CRoPE QKV", "CRoPE QKVO"), gaps, strict=True):
+        assert (rows[name]["difference"], rows[name]["half"]) == pytest.approx((gap.mean, gap.half), abs=1e-5)

@@ -63,6 +63,7 @@ def test_gpt2_s_known_ids_and_special_token():
     gpt2 = byte_pairs("gpt2")
     assert gpt2.encode("Hello world").tolist() == [15496, 995]
     assert gpt2.vocab_size == 50_257
+    assert byte_pairs("gpt2") is gpt2  # its merges are read once
     assert gpt2.decode([50_256]) == "<|endoftext|>"
     assert gpt2.encode("<|endoftext|>").max() < 50_256  # text that looks like it is only text
 

@@ -1,6 +1,7 @@
 """A sweep does each run once, in order, survives what happens to it, and means the same to each executor."""
 
 import contextlib
+import io
 import itertools
 import json
 import os
@@ -16,7 +17,7 @@ import pytest
 
 from rope_lab.errors import MissingPackageError
 from rope_lab.nn.gpt import GPTConfig
-from rope_lab.training.experiments import catalogue
+from rope_lab.training.experiments import catalogue, sweeps, worker
 from rope_lab.training.experiments.catalogue import RUNGS, experiment
 from rope_lab.training.experiments.sweeps import Setup, _settle, is_done, sweep
 from rope_lab.training.experiments.worker import STOPPED, TRAIN, UNDER_WAY
@@ -45,11 +46,11 @@ def train(config, *, out, corpus, time_budget_s=None, **_):
                 time.sleep(0.1)
         except KeyboardInterrupt:
             (out / "saved").touch()
-            return SimpleNamespace(card=None)
+            return SimpleNamespace(card=None, reason="interrupted")
     if mood == "stops" or time_budget_s == 0:
-        return SimpleNamespace(card=None)
+        return SimpleNamespace(card=None, reason="time")
     end = {"step": config.steps, "loss": 3.0 + 0.1 * config.seed + 0.01 * len(config.variant), "sd": 0.1, "batches": 2}
-    return SimpleNamespace(card=Card(
+    return SimpleNamespace(reason="finished", card=Card(
         experiment=config.experiment, rung=config.rung, variant=config.variant, seed=config.seed,
         config=config.to_dict(), config_hash=config.digest, parameters={"total": 1}, final=end, best=end,
         data={"corpus": config.corpus, "tokenizer": config.tokenizer, "vocab_size": corpus.vocab_size, "hashes": {}},
@@ -149,6 +150,15 @@ def test_an_interrupted_run_stops_the_whole_sweep(setup, monkeypatch):
     assert len(begun) == 1
 
 
+@pytest.mark.parametrize(("mood", "status"), [("well", 0), ("stops", STOPPED)])
+def test_a_worker_keeps_the_card_of_its_order_and_says_how_it_ended(setup, monkeypatch, mood, status):
+    (config,) = runs(mood)
+    order = worker.Order(config.to_dict(), str(setup().runs), train=setup().train)
+    monkeypatch.setattr(sys, "stdin", io.StringIO(worker.request(order, setup().results)))
+    assert worker.main() == status
+    assert is_done(config, setup().results) is (mood == "well")
+
+
 @pytest.mark.usefixtures("untyped")
 @pytest.mark.parametrize("ending", [STOPPED, UNDER_WAY, 1])
 def test_a_worker_s_status_says_how_its_run_ended(setup, ending):
@@ -174,6 +184,36 @@ def test_out_of_time_the_rest_is_left(setup, seconds):
     report = sweep(runs("well", "well"), setup(time_budget_s=seconds))
     assert len(report.stopped) == 2
     assert not written(setup().results)
+
+
+@pytest.mark.usefixtures("untyped")
+@pytest.mark.parametrize("limit", [None, 60.0])
+def test_a_local_run_gets_one_thread_and_the_time_that_is_left_and_is_told_with_its_seconds(setup, monkeypatch, limit):
+    now, asked, told = [1000.0], [], []
+
+    class Ended:
+        """A worker that has done its run when it is looked at."""
+
+        returncode = 0
+
+        def __init__(self, *_, env, **__):
+            self.stdin = contextlib.nullcontext(
+                SimpleNamespace(write=lambda data: asked.append((json.loads(data), env)))
+            )
+
+        def poll(self):
+            return 0
+
+    monkeypatch.setattr(sweeps, "Worker", Ended)
+    clock = SimpleNamespace(monotonic=lambda: now[0], sleep=lambda _: now.append(now.pop() + 20))
+    monkeypatch.setattr(sweeps, "time", clock)
+    monkeypatch.setattr(sweeps.tqdm, "write", lambda _, text, **__: told.append(text))
+    listed = runs("well", "well")
+    report = sweep(listed, setup(executor="local", time_budget_s=limit))
+    assert report.done == [config.name for config in listed]
+    assert told == [f"{config.name}: done in 20 s" for config in listed]
+    assert [order["order"]["time_budget_s"] for order, _ in asked] == ([None, None] if limit is None else [60, 40])
+    assert {(order["order"]["threads"], env["OMP_NUM_THREADS"]) for order, env in asked} == {(1, "1")}
 
 
 @pytest.mark.deep
@@ -254,6 +294,19 @@ def test_ray_takes_the_same_list(cluster):
         assert there.loss() == pytest.approx(ours.loss(), abs=1e-3)
 
 
+def test_a_cluster_gets_as_many_runs_at_a_time_as_there_are_jobs(setup, monkeypatch):
+    held = []  # at each wait for one of them
+    ray = SimpleNamespace(
+        is_initialized=lambda: True,
+        remote=lambda _: SimpleNamespace(options=lambda **_: SimpleNamespace(remote=lambda order: order.carry_out)),
+        wait=lambda references, num_returns: held.append(len(references)) or (references[:num_returns], []),
+        get=lambda carry_out: carry_out(),
+    )
+    monkeypatch.setitem(sys.modules, "ray", ray)
+    report = sweep(runs("well", "fails", "well"), setup(executor="ray", jobs=2))
+    assert (len(report.done), len(report.failed), held) == (2, 1, [2, 2, 1])
+
+
 def test_without_ray_the_extra_is_named(setup, monkeypatch):
     monkeypatch.setitem(sys.modules, "ray", None)
     with pytest.raises(MissingPackageError, match=r"expected Ray installed, found none; pip install 'rope-lab\[ray\]'"):
@@ -319,6 +372,15 @@ def test_an_unknown_experiment_or_rung_is_told_what_there_is():
         experiment("table9")
     with pytest.raises(ValueError, match="expected one of cpu, colab, paper, got 'moon'"):
         experiment("placements", "moon")
+
+
+def test_runs_are_chosen_by_names_that_exist():
+    found = experiment("crope-table1")
+    pair = [run.variant for run in found.runs][:2]
+    chosen = found.chosen(variants=[f"{pair[0]} ,{pair[1]}"], seeds=["1"])
+    assert {(run.variant, run.seed) for run in chosen} == {(variant, 1) for variant in pair}
+    with pytest.raises(ValueError, match=r"variant: expected one of .*RoPE.*, got 'ropes'"):
+        found.chosen(variants=[f"{pair[0]},ropes"])
 
 
 def test_one_run_is_changed_field_by_field():

@@ -37,6 +37,7 @@ DAMAGE = [
     ("parameters", {"total": 3.5}),
     ("volatile.tokens_per_s", math.inf),
     ("volatile", None),
+    ("measured", 3),
 ]
 
 
@@ -92,6 +93,11 @@ def test_what_is_no_file_is_not_waited_for(tmp_path):
             cards.read(path)
     with pytest.raises(CardError, match="File name too long"):
         cards.read(tmp_path / ("x" * 5000))
+
+
+def test_the_training_loss_is_the_mean_over_the_last_tenth():
+    curve = {"step": list(range(1, 29)), "train_loss": [*map(float, range(27)), None], "valid_loss": [None] * 28}
+    assert card(curve=curve).train_loss == 25.5
 
 
 def test_a_field_of_a_newer_version_is_refused(tmp_path):

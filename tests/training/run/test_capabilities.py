@@ -80,3 +80,14 @@ def test_what_a_device_lacks_for_compiling(device, lacks, monkeypatch, tmp_path)
     monkeypatch.setattr(environment.shutil, "which", lambda _: None)
     monkeypatch.delenv("CXX", raising=False)
     assert ("no C++ compiler" in environment.why_not_compile(device)) is (device == "cpu")
+
+
+@pytest.mark.parametrize(("maker_says", "name"), [("M5", "M5"), ("", "arm64")])
+def test_a_processor_has_a_name_where_no_file_has_it(maker_says, name, monkeypatch):
+    def absent(*_):
+        raise FileNotFoundError
+
+    monkeypatch.setattr(environment.Path, "read_text", absent)
+    monkeypatch.setattr(environment.platform, "processor", lambda: maker_says)
+    monkeypatch.setattr(environment.platform, "machine", lambda: "arm64")
+    assert environment.cpu_name() == name

@@ -93,6 +93,7 @@ def test_a_run_goes_on_from_all_that_was_saved_and_a_model_needs_less(name, fold
     assert load_model(folder)
 
 
+PARTIAL = ".checkpoint.json.0123abcd.partial"
 FOREIGN = (".notes.partial", "step-best.safetensors", "step-1000.safetensors", "model.safetensors", ".a.json.partial")
 
 
@@ -114,12 +115,20 @@ def test_what_no_index_named_stays(folder):
     assert len(contents(folder)) == len(FOREIGN) + 2
 
 
-@pytest.mark.parametrize("name", ["step-best.safetensors", "run-seed0.json", ".checkpoint.json.0123abcd.partial"])
-def test_files_of_our_names_without_an_index_are_refused_and_stay(name, tmp_path):
-    (tmp_path / name).write_text("mine")
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("step-best.safetensors", "mine"),
+        ("run-seed0.json", "mine"),
+        (PARTIAL, "mine"),
+        (PARTIAL, '{"ours": ["step-0000000-' + 99 * "x"),  # begins like what a kill left, and is longer
+    ],
+)
+def test_files_of_our_names_without_an_index_are_refused_and_stay(name, text, tmp_path):
+    (tmp_path / name).write_text(text)
     with pytest.raises(CheckpointError, match=rf"checkpoint\.json of this run, got none beside {name}: .* or choose"):
         go_on(tmp_path)
-    assert contents(tmp_path) == {name: b"mine"}
+    assert contents(tmp_path) == {name: text.encode()}
 
 
 @pytest.mark.parametrize("lost", [None, Path.touch, lambda index: index.symlink_to("nowhere"), os.mkfifo, os.mkdir])
@@ -134,7 +143,7 @@ def test_a_lost_index_costs_no_weights(lost, folder):
 
 
 def test_what_a_kill_left_of_the_first_index_is_no_obstacle(tmp_path):
-    (tmp_path / ".checkpoint.json.0123abcd.partial").write_text('{"ours": ["step-00000')
+    (tmp_path / PARTIAL).write_text('{"ours": ["step-00000')
     go_on(tmp_path)
     assert len(contents(tmp_path)) == 2
 

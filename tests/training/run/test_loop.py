@@ -3,9 +3,12 @@
 import errno
 import math
 import os
+import re
 import subprocess
 import sys
+from importlib import metadata
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import torch
@@ -13,10 +16,13 @@ import torch
 from rope_lab.errors import ArgumentError
 from rope_lab.nn.gpt import GPT
 from rope_lab.training.data.batches import Batches
-from rope_lab.training.run import environment, learner
+from rope_lab.training.run import checkpoint, environment, learner, run_record
 from rope_lab.training.run.checkpoint import CheckpointError
-from rope_lab.training.run.learner import micro_batch, model_config
-from rope_lab.training.run.loop import NonFiniteLossError, load_model, train
+from rope_lab.training.run.config import DEFAULT_RUN
+from rope_lab.training.run.distributed import Processes
+from rope_lab.training.run.learner import expect_memory, micro_batch, model_config
+from rope_lab.training.run.loop import NonFiniteLossError, Run, load_model, train
+from rope_lab.training.run.run_record import Record
 from tests.deep import sampled
 from tests.training.tiny import MODEL, TinyCorpus, found, tiny, weights
 
@@ -99,6 +105,7 @@ def test_it_learns_and_the_card_says_what_happened(tmp_path):
     assert card.parameters["total"] == sum(p.numel() for p in load_model(tmp_path).parameters())
     assert card.config_hash == tiny(steps=150, eval_every=50).digest
     assert card.volatile["threads"] == 1
+    assert card.volatile["versions"]["torch"] == metadata.version("torch")
 
 
 def test_the_final_loss_is_the_saved_models_own(tmp_path):
@@ -127,6 +134,33 @@ def test_the_papers_step_is_cut_to_fit_eight_gigabytes():
     assert micro_batch(paper, rows=16, memory=1e12) == 16
     assert 16 % rows == 0
     assert micro_batch(paper, rows=10**9 + 7, memory=1e12) == 1  # a prime, and it does not count down to it
+    small = model_config(tiny(), vocab_size=29)
+    row = 16 * (16 * 29 + 4 * 2 * (14 * 16 + 6 * 64 + 4 * 2 * 8))  # tokens x (the logits' bytes + those of two blocks)
+    assert [micro_batch(small, rows=4, memory=bytes_) for bytes_ in (2 * row - 1, 2 * row)] == [1, 2]
+
+
+WEIGHTS = 29 * 16 + 2 * (4 * 16 * 16 + 2 * 16 * 64)
+LONG = {"seq_len": 1024, "batch_size": 1}
+
+
+@pytest.mark.parametrize(
+    ("fields", "trained", "what", "needed"),
+    [
+        ({}, False, "about 6.61e+03 parameters", 4 * WEIGHTS),
+        ({}, True, "about 6.61e+03 parameters", 16 * WEIGHTS),  # weight, gradient and two moments
+        (LONG, False, "positions up to 1.02e+03", 8 * 1024 * 8),
+        (LONG, True, "the logits of one window of validation", 8 * 1024 * 29),
+        ({"eval_batch_size": 1000}, True, "the logits of a batch of validation", 4 * 1000 * 16 * 29),
+    ],
+)
+def test_what_a_run_needs_is_counted_to_the_byte(fields, trained, what, needed, monkeypatch):
+    run = tiny(**fields)
+    model = model_config(run, vocab_size=29)
+    monkeypatch.setattr(learner, "_memory", lambda _: needed)
+    assert expect_memory(model, run=run if trained else None) is model
+    monkeypatch.setattr(learner, "_memory", lambda _: needed - 1)
+    with pytest.raises(ArgumentError, match=f"got {re.escape(what)}, which take"):
+        expect_memory(model, run=run if trained else None)
 
 
 @pytest.mark.parametrize(
@@ -177,6 +211,44 @@ def test_ctrl_c_ends_after_the_step_with_a_checkpoint(tmp_path, monkeypatch):
     assert found(run(tmp_path / "parts")) == found(run(tmp_path / "whole"))
 
 
+def test_a_checkpoint_is_saved_when_it_is_due(tmp_path, monkeypatch):
+    steps, save = [], checkpoint.save
+
+    def saved(folder, *, tensors, state):
+        steps.append(state["step"])
+        save(folder, tensors=tensors, state=state)
+
+    monkeypatch.setattr(checkpoint, "save", saved)
+    train(tiny(), out=tmp_path, corpus=CORPUS, threads=1, checkpoint_every=15, progress=False)
+    assert steps == [0, 15, 30, 40]
+
+
+def test_the_clock_counts_all_steps_but_the_first_of_each_start(monkeypatch):
+    now = [0.0]
+    monkeypatch.setattr(run_record, "time", SimpleNamespace(monotonic=lambda: now[0]))
+    record = Record(tiny())
+    assert record.tokens_per_s == 0
+    for speed in (64 / 2.5, 64 / 2.5):  # of four windows with 16 tokens each
+        for seconds in (9.0, 2.0, 3.0):
+            with record.stopwatch:
+                now[0] += seconds
+        assert record.tokens_per_s == speed
+        record = Record(tiny(), record.to_dict())
+    assert (record.state["starts"], record.state["wall_s"]) == (3, 28.0)
+
+
+def test_where_windows_begin_is_the_same_in_all_versions(tmp_path):
+    """Another stream of random numbers would change each card whose windows begin anywhere."""
+    run = Run(tiny(starts=129, steps=6, model=LLAMA), tmp_path, CORPUS, Processes(torch.device("cpu")), False)
+    assert run.starts.tolist() == [67, 114, 128, 71, 39, 103]
+
+
+def test_the_run_of_no_config_is_a_small_one_that_ends_with_a_validation():
+    model = model_config(DEFAULT_RUN, vocab_size=1024)
+    assert (model.n_layers, model.width) == (4, 32)
+    assert DEFAULT_RUN.steps % DEFAULT_RUN.eval_every == 0
+
+
 def test_a_finished_run_returns_its_card_without_training(tmp_path, monkeypatch):
     first = run(tmp_path)
     monkeypatch.setattr(learner.Learner, "step", lambda *_: pytest.fail("trained again"))
@@ -190,7 +262,7 @@ def test_another_runs_folder_is_refused(tmp_path):
 
 
 def test_a_loss_that_is_not_finite_stops_with_step_and_config(tmp_path):
-    with pytest.raises(NonFiniteLossError, match=r"got (nan|inf) at step [2-9] of 40.*\"lr\": 1e\+30"):
+    with pytest.raises(NonFiniteLossError, match=r"got (nan|inf) at step 2 of 40.*\"lr\": 1e\+30"):
         run(tmp_path, lr=1e30, clip=0.0, schedule="constant", precision="float32")
 
 

@@ -1,11 +1,14 @@
-"""Table 2 at tuned rates in chapter 15: planted cards that turn each claim, and the sentences of the page."""
+"""Table 2 at tuned rates, and four lengths: planted cards that turn each claim, and the sentences of the pages."""
+
+from dataclasses import replace
 
 import pytest
 
 from rope_lab.chapters.ch15_crope_tables import experiments_planned_more as planned_more
 from rope_lab.chapters.ch15_crope_tables import plan_answers
-from rope_lab.chapters.ch15_crope_tables.claims_book_table2 import FAST, MODELS, NARROW, RATES, SLOW
+from rope_lab.chapters.ch15_crope_tables.claims_book_exploratory import FAST, MODELS, NARROW, RATES, SLOW
 from rope_lab.chapters.ch15_crope_tables.experiments_planned import RATE_SEEDS, SEEDS
+from rope_lab.chapters.ch15_crope_tables.run_lengths import PLAIN, TIED
 from rope_lab.claims import verify
 from rope_lab.training.results import cards
 from tests.training.tiny import card
@@ -142,3 +145,79 @@ def test_what_the_page_says_of_the_eight_seeds():
     found = plan_answers.table2()
     assert min(f.interval.mean for name, f in found.items() if name.startswith("width")) > 0.1
     assert all(f.left_out(3)[1] == 0 for name, f in found.items() if name.startswith("width"))
+
+
+BY_LENGTH, MORE, IN_STEPS, DOUBLING = NAMES = (
+    "book.tied-by-length",
+    "book.tied-after-more-steps",
+    "book.tied-in-steps",
+    "book.doubling-the-run",
+)
+
+
+@pytest.fixture
+def plant_lengths(monkeypatch):
+    real = cards.load_all
+
+    def planted(of):
+        """The cards of the comparison as ``of(card)`` changes them; None takes a card out."""
+
+        def load(name, rung):
+            found = real(name, rung)
+            if name != "crope-confirm-lengths":
+                return found
+            return [changed for changed in map(of, found) if changed is not None]
+
+        monkeypatch.setattr(cards, "load_all", load)
+
+    return planted
+
+
+def moved(variant, steps, by):
+    """All seeds of a model at one length, or one of them, end elsewhere."""
+
+    def of(card):
+        here = card.variant == variant and card.config["steps"] == steps
+        return replace(card, final=card.final | {"loss": card.final["loss"] + by}) if here else card
+
+    return of
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_what_the_page_says_of_four_lengths(name):
+    assert outcomes([name])[0] == "reproduced"
+
+
+@pytest.mark.parametrize(
+    ("steps", "by"), [(250, -0.03), (250, 0.06), (500, 0.03), (1000, -0.04), (1000, 0.04), (2000, 0.03), (2000, -0.012)]
+)
+def test_control_another_end_of_the_tied_model(plant_lengths, steps, by):
+    plant_lengths(moved(TIED, steps, by))
+    assert outcomes([BY_LENGTH])[0] == "not reproduced"
+
+
+@pytest.mark.deep(keep=2)
+@pytest.mark.parametrize(
+    ("steps", "by"), [(250, -0.03), (500, 0.03), (500, -0.02), (1000, 0.02), (2000, -0.02), (2000, 0.02)]
+)
+def test_control_another_share_of_steps(plant_lengths, steps, by):
+    plant_lengths(moved(TIED, steps, by))
+    assert outcomes([IN_STEPS])[0] == "not reproduced"
+
+
+@pytest.mark.parametrize(("steps", "by"), [(250, -0.1), (1000, 0.1), (2000, 0.1)])
+def test_control_a_doubling_that_gains_less(plant_lengths, steps, by):
+    plant_lengths(moved(PLAIN, steps, by))
+    assert outcomes([DOUBLING])[0] == "not reproduced"
+
+
+@pytest.mark.parametrize(("steps", "by"), [(500, 0.04), (1000, 0.02), (2000, -0.0015), (2000, -0.02)])
+def test_control_more_steps_that_change_nothing(plant_lengths, steps, by):
+    plant_lengths(moved(TIED, steps, by))
+    assert outcomes([MORE]) == ["not reproduced"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_missing_card_is_no_attempt(plant_lengths, name):
+    plant_lengths(lambda card: None if (card.variant, card.seed, card.config["steps"]) == (PLAIN, 7, 1000) else card)
+    assert outcomes([name])[0] == "not attempted"

@@ -1,4 +1,4 @@
-"""Note in a wheel the commit that it was built from: the cards that it trains then name it, as those of a checkout do."""
+"""Note in a wheel the commit that it was built from: the cards that it trains name it, as those of a checkout do."""
 
 import subprocess
 import tempfile

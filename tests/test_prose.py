@@ -13,6 +13,13 @@ from pathlib import Path
 import pytest
 import yaml
 
+from rope_lab.claims import LABELS, SOURCES, load
+from rope_lab.exercises import Task
+from rope_lab.exercises import load as tasks
+from rope_lab.show import Table, widgets
+from rope_lab.training.results import experiment_cards
+from rope_lab.training.results.cards import load_every
+
 ROOT = Path(__file__).resolve().parents[1]
 TEXT = {".md", ".py", ".js", ".css", ".ipynb", ".toml", ".yml", ".yaml", ".cff", ".bib", ".json", ".html", ".svg", ""}
 # Generated, or a reader's own.
@@ -307,6 +314,114 @@ def test_layouts_are_spelled_one_way():
 def test_links_between_files_lead_somewhere():
     written = {n: t for n, t in FILES.items() if n.endswith(".md")}
     assert {n: dead_links(n, t, ROOT) for n, t in written.items() if dead_links(n, t, ROOT)} == {}
+
+
+# --- what the front pages promise, and what holds it ----------------------------------------------------------------
+
+
+def items(page: str, item: str, title: str = "") -> list[str]:
+    """What a page lists, or its section of this title."""
+    text = FILES[page]
+    return re.findall(item, text.partition(f"# {title}\n")[2].partition("\n#")[0] if title else text, re.MULTILINE)
+
+
+def every_chapter_moves() -> bool:
+    moves = re.compile(rf"^(?:\w+ = )?(?:{'|'.join(widgets.__all__)})\(", re.MULTILINE)
+    return all(any(moves.search(body) for _, body in SHOWN.findall(FILES[f"book/{c}.md"])) for c in chapters(ROOT))
+
+
+def the_tours_fit() -> bool:
+    first, further = re.search(r"An engineer's tour, (.*)\n", FILES[INTRO])[1].split("With a third hour, ")
+    hours = [len(re.findall(r"\]\(", chapter)) / 2 for chapter in (first, *further.split(", or "))]
+    return "reading_limit: 30 " in FILES["_config.yml"] and hours[0] <= 2 and max(hours[1:]) <= 1
+
+
+def each_commit_stands_whole() -> bool:
+    (cell,) = (body for _, body in SHOWN.findall(FILES["book/result_cards.md"]) if "of_all, groups" in body)
+    exec(cell.partition("\n\n")[2], shown := {"Table": Table})
+    return {row[0] for row in shown["rows"]} == {f"`{card.volatile['commit'][:40]}`" for card in load_every()}
+
+
+README, INTRO, HOW = "README.md", "book/intro.md", "book/how_checked.md"
+DEFINES, MUTANTS, PUBLISH = r"^([^\n(]+?)(?: \(.*\))?\n: ", "tests/mutation/run.py", ".github/workflows/publish.yml"
+FOLDED = r"^:::\{fold\}(?:(?!\n:::$)(?s:.))*?\{prf:theorem\} (.*)"
+TRUE = {  # (page, its words): whether they are true
+    (README, "## Two commands"): lambda: len(items(README, r"^make \w+ ", "Two commands")) == 2,
+    (README, "## Three ways"): lambda: len(items(README, r"^\| \w", "Three ways to read it")) == 3,
+    (README, "## Four places"): lambda: len(items(README, r"^- \[", "Four places to begin")) == 4,
+    (README, "Every chapter has a figure that moves"): every_chapter_moves,
+    (README, "What four published texts say"): lambda: len(SOURCES.keys() - {"cross", "unsaid", "book"}) == 4,
+    (README, "with the smallest example"): lambda: all(c.witness for c in load().values() if c.verdict == "false"),
+    (INTRO, "every chapter has a figure that moves"): every_chapter_moves,
+    (INTRO, "and four expensive things"): lambda: len(items(INTRO, r"^- \*\*", "Why care")) == 4,
+    (INTRO, "has the five things that break models most often, with five figures and three problems"): lambda: (
+        [len(items("book/thirty_minutes.md", item)) for item in (r"^## \d", r"^[A-Z]\w+\(.*\)$", r"^\d\. ")]
+        == [5, 5, 3]
+    ),
+    (INTRO, "An engineer's tour, two hours"): the_tours_fit,
+    (INTRO, "main theorems are never folded"): lambda: (
+        sum(len(items(f, FOLDED)) for f in FILES if f.endswith(".md")) == 1
+    ),
+    (INTRO, "Each release has both"): lambda: {"zip", "pdf"} <= {*items(PUBLISH, r"make (\w+)")},
+    (HOW, "five kinds of evidence"): lambda: items(HOW, DEFINES)[:5] == list(LABELS),
+    (HOW, "### The words"): lambda: {w.lower() for w in items(HOW, DEFINES)[5:]} == {c.words for c in load().values()},
+    (HOW, "to twelve decimals"): lambda: "atol=1e-12" in FILES["rope_lab/claims/exact.py"],
+    (HOW, "names or counts them"): lambda: all(c.cases for c in load().values() if c.evidence == "cases"),
+    (HOW, "So every check that is exact, in cases or on random numbers has a **control**"): lambda: all(
+        (c.control is None) == (c.evidence in ("experiment", "read")) for c in load().values()
+    ),
+    (HOW, "for `algebra`, `nn`, `audit`, `training`, `exercises` and `book/_ext`"): lambda: (
+        items(MUTANTS, r"Sample\(\((.*?)\)") == ['"algebra", "nn", "audit"', '"training", "exercises", "book/_ext"']
+    ),
+    (HOW, "a few typical wrong"): lambda: min(len(t.mistakes) for t in tasks().values() if isinstance(t, Task)) > 1,
+    (HOW, "what it cannot decide"): lambda: all(held.asked.limits.strip() for held in experiment_cards()),
+    ("book/result_cards.md", "Here each commit stands whole"): each_commit_stands_whole,
+}
+HELD = """
+README With Python 3.11 to 3.14: test_make test_all_places_name_the_same_versions_of_python
+README wrong variant that the same check: claims/test_ledger test_a_malformed_claim_is_refused_by_name
+README light and dark, desktop and phone: site/test_a11y test_axe
+book/intro No chapter's core path is longer: site_ext/test_reading_time test_a_chapter_above_the_limit_is_a_warning
+book/intro asks for a **prediction**: exercises/test_definitions test_a_chapter_predicts_and_then_asks
+book/intro each with a small test: test_symptoms test_the_test_of_a_row_shows_what_it_says
+book/intro Each chapter has a lab: test_prose test_every_listed_page_exists_with_its_lab
+book/intro the first cell installs what is needed: test_prose test_labs_share_one_first_cell
+book/how_checked the ledger refuses one: claims/test_ledger test_an_exact_check_with_a_float_is_refused
+book/how_checked If a control passes, the tests fail: claims/test_ledger test_each_claim_holds_and_its_control_is
+book/how_checked what is printed must be rejected: claims/test_ledger test_a_malformed_claim_is_refused_by_name
+book/how_checked and must agree with the text: claims/test_witness test_control_verify_fails_for_a_wrong_witness
+book/how_checked they speak of the weakest: site_ext/test_mark_cards test_words_say_how_a_formula_is_known
+book/how_checked on a proof that does not say of what: site_ext/test_equation_marks test_what_is_wrong_is_told
+book/how_checked It fails when a sign of the formula: site_ext/test_equation_marks test_a_sign_that_changed_in_a_formula
+book/how_checked notebooks are stored without outputs: test_prose test_labs_are_stored_clean
+book/how_checked No measured number is typed: test_prose test_no_measured_number_is_typed
+book/how_checked one for each layout: nn/test_peers test_interleaved_is_rotary_embedding_torch
+book/how_checked at least one for each: nn/test_peers test_half_is_transformers_llama
+book/how_checked are listed with a reason: mutation/test_run test_a_survivor_must_be_listed_and_few_may_live
+book/how_checked the two must agree: exercises/test_definitions test_every_definition_is_proven
+book/how_checked to nine decimals: site/test_widget_twins test_twins_agree
+book/how_checked a request that leaves the machine: site/test_pages test_control_requests
+book/how_checked a message in the console: site/test_pages test_control_console
+book/how_checked does not answer a key or a drag: site/test_answers test_control_widgets
+book/how_checked scrolls sideways on a phone: site/test_pages test_control_sideways
+book/how_checked leaves its target out of view: site/test_landing test_a_link_lands_where_it_says
+book/how_checked mathematics that was not typeset: site/test_pages test_control_mathematics
+book/how_checked fault in the light or the dark theme: site/test_a11y test_control_axe
+book/how_checked the curve and the losses: training/results/test_cards test_a_missing_field_is_named
+"""
+
+
+@pytest.mark.parametrize(("page", "words"), TRUE)
+def test_what_a_front_page_says_of_itself_is_true(page, words):
+    assert words in " ".join(FILES[page].split())
+    assert TRUE[page, words]()
+
+
+@pytest.mark.parametrize("row", HELD.strip().splitlines())
+def test_what_a_front_page_promises_has_its_test(row):
+    page, words, file, test = re.fullmatch(r"(\S+) (.*): (\S+) (\S+)", row).groups()
+    assert words in " ".join(FILES[f"{page}.md"].split())
+    assert f"def {test}" in (ROOT / f"tests/{file}.py").read_text(encoding="utf-8")
 
 
 # --- controls: each check finds a planted fault ---------------------------------------------------------------------

@@ -195,9 +195,9 @@ def drop(mark: mark_node) -> None:
 
 
 def leave_place(mark: mark_node) -> None:
-    """A mark in running text: nothing to see, and a place to lead to."""
+    """A mark in running text: nothing to see, and a place to lead to if it is the first of its claim."""
     spans = "".join(f'<span class="mark-place" id="{escape(place)}"></span>' for place in mark["ids"])
-    mark.replace_self(html(spans))
+    mark.replace_self(html(spans)) if spans else drop(mark)
 
 
 def add_cards(document: nodes.document, cards: Iterable[card_node]) -> None:

@@ -206,6 +206,7 @@ def _patches_libraries(x, m, theta):
     checking.differs = lambda *args: ""
     checking._Guard.restore = lambda self: None
     core.Task.new = 1
+    np.pi = np.float32(np.pi)  # equal to what it was, in the precision of the one
     del math.tau
     sys.modules["numpy"] = sys.stderr = None
     builtins.len = builtins.sum = print
@@ -214,6 +215,7 @@ def _patches_libraries(x, m, theta):
     return x
 
 
+@pytest.mark.usefixtures("untyped")  # the check of a signature, made at the first call, needs builtins too
 def test_what_a_function_patches_is_put_back():
     def state():
         ours = (checking.np, checking.differs, checking._Guard.restore, hasattr(core, "np"), hasattr(core.Task, "new"))

@@ -1,7 +1,7 @@
 """The API reference: sentences are no types, signatures are readable, names of claims lead to the ledger."""
 
 import pytest
-from api_reference import BREAK, NAME, PLACES, entry, restructured, shorter, turned, with_sentences
+from api_reference import BREAK, NAME, PLACES, entry, escaped, restructured, shorter, sources, turned, with_sentences
 from sphinx.ext.napoleon import GoogleDocstring
 
 DOCSTRING = ["Count.", "", "Returns:", "    A table: one row for each model."]
@@ -46,6 +46,14 @@ def test_a_constant_has_its_own_sentence_and_stands_under_its_letter():
     assert lines[0] == ".. py:data:: PLACEMENTS"
     assert "   :module: rope_lab.algebra" in lines
     assert any("All 16 subsets" in line for line in lines)
+
+
+def test_a_folder_s_names_stand_under_their_modules():
+    assert "Rotary" in sources("rope_lab.nn")["rope_lab.nn.rotary"]
+
+
+def test_what_would_be_a_mark_is_escaped_with_its_word():
+    assert escaped("of x_ and *y | z, a_b") == r"of x\_ and \*y \| z, a_b"
 
 
 def test_an_empty_text_is_code():

@@ -26,7 +26,10 @@ def test_a_lab_leads_back_and_on():
 
 def test_nothing_leads_beyond_the_ends():
     assert [link.kind for link in links(CHAPTERS, LABS, "book/01_one")] == ["next-chapter", "this-lab"]
-    assert [link.kind for link in links(CHAPTERS, LABS, "book/03_three")] == ["this-lab", "previous-chapter"]
+    assert links(CHAPTERS, LABS, "book/03_three") == [
+        Link("this-lab", "Run this chapter", "notebooks/03_three"),
+        Link("previous-chapter", "Previous chapter", "book/02_two"),
+    ]
     assert [link.kind for link in links(CHAPTERS, LABS, "notebooks/03_three")] == ["this-chapter"]
     onward = links(CHAPTERS, LABS, "book/03_three", after="book/newer")
     assert onward[0] == Link("next-chapter", "Next", "book/newer")

@@ -4,9 +4,12 @@ import html
 import re
 import shutil
 from dataclasses import replace
+from types import SimpleNamespace
 
+import errata_pages
 import pytest
 from bs4 import BeautifulSoup
+from docutils import nodes
 
 from rope_lab.claims import load
 from rope_lab.claims.errata import errata_items
@@ -87,6 +90,27 @@ def test_the_numbers_beside_a_slip_are_computed_now(tmp_path, ledger):
     words, _, _ = errata(tmp_path)
     assert "gives \\(0.1234, 0.8766\\)" in words
     assert "gives \\(0.2500, 0.7500\\)" in words
+
+
+def test_an_id_between_backquotes_leads_to_its_entry_and_code_does_not():
+    linked = "{ref}`crope.eq27-sign <claim-crope.eq27-sign>`"
+    assert errata_pages.with_links("See `crope.eq27-sign`, not `R_n`.") == f"See {linked}, not `R_n`."
+
+
+def test_what_is_wrong_is_struck_and_what_to_read_is_underlined():
+    claim = next(claim for claim in load().values() if "[-" in claim.mend and "[+" in claim.mend)
+    printed, read = (next(field.findall(nodes.math)).astext() for field in errata_pages.slip(claim))
+    assert (r"\cancel" in printed, r"\underline" in printed) == (True, False)
+    assert (r"\cancel" in read, r"\underline" in read) == (False, True)
+
+
+def test_a_picture_is_named_where_there_is_one_and_its_chapter_is_in_the_book():
+    page = SimpleNamespace(env=SimpleNamespace(found_docs={"book/04_relative_identity"}))
+    shown = [
+        errata_pages.Errata.picture(page, SimpleNamespace(picture=picture), chapter)
+        for picture, chapter in (("fig-one", 4), ("", 4), ("fig-one", 5))
+    ]
+    assert shown == ["{ref}`in chapter 4 <fig-one>`", "", ""]
 
 
 @pytest.mark.deep

@@ -58,7 +58,6 @@ def beside(page, formula):
     return box.select(".marks > a")
 
 
-@pytest.mark.deep
 def test_words_say_how_a_formula_is_known(page):
     (sign,) = beside(page, r"R_m^\top")
     assert (sign.get_text(), sign["aria-label"]) == ("exact", "exact: su19.rot-law")

@@ -53,6 +53,7 @@ def test_every_formula_is_there_with_glyphs_words_and_tex(soup):
         assert formula.select("m-heard > math")
         assert formula.find("m-math")["aria-hidden"] == "true"
     assert formulas[0].math.get_text() == "qm"
+    assert [formula.math.get("display") for formula in formulas] == [None] * 4 + ["block"] * 2
     assert "\\" not in soup.get_text()
 
 

@@ -3,6 +3,7 @@
 import io
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import openers
 import pytest
@@ -28,6 +29,18 @@ def test_a_chapter_says_its_part_and_its_place(page, said, lit):
     assert " ".join(re.sub(r"<[^>]+>", " ", line).split()) == said
     assert [bool(tick) for tick in re.findall(r"<s( class='lit')?>", line)].index(True) == lit
     assert line.count("class='lit'") == 1
+
+
+def test_the_line_stands_above_the_title_of_a_chapter_alone(monkeypatch):
+    monkeypatch.setattr(openers, "chapters_by_part", lambda _: dict(PARTS))
+    shown = {page: {"body": "<h1>"} for page in ("book/02_two", "book/ledger")} | {"book/01_one": {}}
+    for page, context in shown.items():
+        openers.open_chapter(SimpleNamespace(env=None), page, "page.html", context, None)
+    assert shown == {
+        "book/02_two": {"body": openers.line(PARTS, "book/02_two") + "<h1>"},
+        "book/ledger": {"body": "<h1>"},
+        "book/01_one": {},  # a page that Sphinx writes without a body
+    }
 
 
 def test_control_another_page_has_no_place():
@@ -126,6 +139,12 @@ def test_a_chapter_opens_with_its_question_its_figure_and_its_facts(tmp_path):
     ]
     links = [link["href"] for link in facts.select("a")]
     assert links == ["01_one.html", "../notebooks/02_two.html", "#code"]
+
+
+def test_control_each_figure_without_a_prediction_is_told(caplog):
+    page = nodes.section("", *(nodes.container(classes=["tag_opener"]) for _ in range(2)))
+    openers.arrange(SimpleNamespace(env=None), page)
+    assert caplog.text.count("a cell tagged opener stands on a page without a prediction") == 2
 
 
 @pytest.mark.deep(keep=2)

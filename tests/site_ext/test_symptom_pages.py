@@ -39,6 +39,7 @@ def test_a_row_has_its_anchor_its_output_and_its_links(tmp_path, monkeypatch):
     assert '<p class="also"><em>Also called: </em>tardy, behind time</p>' in text
     assert 'href="#it-s-late"' in text
     assert re.search(r'class="symptom-output.*?<pre>(<span></span>)?12\n</pre>', text, re.DOTALL)
+    assert 'class="highlight-python' in text
     assert 'href="ledger.html#what-is-shown"' in text
     assert 'href="https://github.com/someone/clocks/issues/7"' in text
     assert "looked up 2026-11-23" in text

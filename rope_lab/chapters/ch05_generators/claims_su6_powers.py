@@ -200,7 +200,7 @@ def _named_powers():
     holds=lambda matrix, n: _mirror_first(matrix, n, _adapted),
     printed=lambda matrix, n: _mirror_first(matrix, n, _coordinate),
     control=lambda matrix, n: _mirror_last(matrix, n, _coordinate),  # in their own order, and still not the power
-    cases="two coordinates exchanged, a slanted mirror of size 3, a turn by 60 degrees beside a mirror; n = -1, 1, 2, 3",
+    cases="two coordinates exchanged, a mirror of size 3, a turn by 60 degrees beside a mirror; n = -1, 1, 2 and 3",
 )
 def the_power_of_a_product(formula):
     turned = sp.diag(exact.rotation_2d(sp.pi / 3), -1)  # a plane beside a mirror, in a slanted rational basis

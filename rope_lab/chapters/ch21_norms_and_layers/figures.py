@@ -42,8 +42,8 @@ def _panel(axes: Axes, title: str, key_at) -> None:
             if not angle:
                 axes.annotate(
                     role,
-                    hand,
-                    xytext=(-14, 9) if role == "query" else (6, 2),
+                    (hand[0], hand[1]),
+                    xytext=(-26, 9) if role == "query" else (6, 2),
                     textcoords="offset points",
                     fontsize=11,
                     color=LIGHT[role],

@@ -62,6 +62,7 @@ function drawPlane(fig, { first, second, place }, { query, key, logit }, locked)
   });
   if (!locked) fig.path(rim, "line thin key");
   const foot = query.map((x) => (x * logit) / 2); // a normed query has length √2
+  fig.line(at(query.map((x) => -2 * x)), at(query.map((x) => 2 * x)), "thin faint query");
   fig.line(at(key), at(foot), "thin dash muted");
   fig.hand(at([0, 0]), at(query), "query");
   fig.hand(at([0, 0]), at(key), "key");

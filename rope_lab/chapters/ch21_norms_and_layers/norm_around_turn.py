@@ -8,7 +8,7 @@ from rope_lab.show.widgets.kit import Widget, constant, state
 
 __all__ = ["NormAroundTurn"]
 
-CONTENT = {"query": [0.8, 0.5], "key": [0.9, -0.4]}
+CONTENT = {"query": [0.8, 0.5], "key": [0.94, 0.34]}
 THETA, REACH = 0.2, 40
 
 

@@ -116,7 +116,7 @@ def outcome_words(result: Result) -> str:
 
 def table(results: Iterable[Result]) -> Table:
     """One line for each claim."""
-    shown = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
+    shown = Table(box=None, pad_edge=False, padding=(0, 1, 0, 0))
     for heading in ("claim", "verdict", "evidence", "residual", "control", "outcome"):
         shown.add_column(heading, no_wrap=heading == "claim")
     for r in results:

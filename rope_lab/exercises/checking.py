@@ -344,7 +344,7 @@ class _Guard:
                 frame.f_trace, frame = self._again, frame.f_back
             raise KeyboardInterrupt
 
-    def _again(self, _: Any, event: str, __: Any) -> Callable:
-        if event == "line" and self.running:
+    def _again(self, frame: Any, event: str, _: Any) -> Callable:
+        if event == "line" and self.running and "hypothesis" not in frame.f_code.co_filename:
             signal.raise_signal(self.ended)
         return self._again

@@ -50,6 +50,7 @@ def test_a_constant_has_its_own_sentence_and_stands_under_its_letter():
 
 def test_a_folder_s_names_stand_under_their_modules():
     assert "Rotary" in sources("rope_lab.nn")["rope_lab.nn.rotary"]
+    assert sources("rope_lab.training.experiments")["rope_lab.chapters.ch10_complex_rnn"] == []  # `task as counting`
 
 
 def test_what_would_be_a_mark_is_escaped_with_its_word():

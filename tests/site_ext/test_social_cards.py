@@ -61,7 +61,7 @@ def test_the_cloth_is_paper_where_a_plane_points_forwards_and_ink_where_it_point
     assert np.allclose(shown[0][0, 3], paper + 0.9 * (1 - np.cos(3)) / 2 * (ink - paper))
 
 
-@pytest.mark.parametrize("title", ["6. Block diagonalisation", "1. One plane"])
+@pytest.mark.parametrize("title", ["12. What CRoPE removes", "8. RoPE on values"])
 def test_a_title_ends_before_the_picture(title, monkeypatch, tmp_path):
     sheets = []
     monkeypatch.setattr(social_cards.Figure, "savefig", lambda sheet, _: sheets.append(sheet))

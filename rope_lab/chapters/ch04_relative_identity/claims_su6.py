@@ -48,7 +48,7 @@ def _law(R) -> bool:
         picture="picture-every-solution",
         also=("su6.bch-implies-skew", "su19.general-solution"),
     ),
-    cases="zero, one coordinate (two ways), the identity, quarter turns, a mirror (two ways), growth; at -2 to 2",
+    cases="zero, one coordinate (two ways), the identity, quarter turns, a mirror (two ways), growth; n = -2 to 2",
     holds=lambda R: _law(R) and R(0) == sp.eye(2),
     printed=_law,
     control=lambda R: R(0) == sp.eye(2),  # the condition without the law

@@ -351,10 +351,11 @@ TRUE = {  # (page, its words): whether they are true
     (README, "## Four places"): lambda: len(items(README, r"^- \[", "Four places to begin")) == 4,
     (README, "Every chapter has a figure that moves"): every_chapter_moves,
     (README, "What four published texts say"): lambda: len(SOURCES.keys() - {"cross", "unsaid", "book"}) == 4,
+    (README, "changes 450 places"): lambda: sum(map(int, items(MUTANTS, r"Sample\(\(.*?\), (\d+), 0.9"))) == 450,
     (README, "with the smallest example"): lambda: all(c.witness for c in load().values() if c.verdict == "false"),
     (INTRO, "every chapter has a figure that moves"): every_chapter_moves,
     (INTRO, "and four expensive things"): lambda: len(items(INTRO, r"^- \*\*", "Why care")) == 4,
-    (INTRO, "has the five things that break models most often, with five figures and three problems"): lambda: (
+    (INTRO, "has five things on which models break, with five figures and three problems"): lambda: (
         [len(items("book/thirty_minutes.md", item)) for item in (r"^## \d", r"^[A-Z]\w+\(.*\)$", r"^\d\. ")]
         == [5, 5, 3]
     ),

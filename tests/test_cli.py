@@ -68,7 +68,7 @@ def test_verify_names_what_fails(changes):
     done = call("verify", "book.[pr]*")
     assert done.exit_code == 1
     assert "book.planted fails" in " ".join(done.stderr.split())
-    assert "book.rotation-length" not in done.stderr
+    assert "book.rotation-addition" not in done.stderr
     rows = {row["id"]: row for row in json.loads(call("verify", "book.planted", "--json").stdout)}
     assert rows["book.planted"]["ok"] is False
 

@@ -1,11 +1,12 @@
 """How long a page takes to read: ``{aims}`` says it on the page, ``{chapter-map}`` lists it for all chapters.
 
-The reader is an engineer with school mathematics: `WORDS` words a minute, `EQUATION` seconds for a displayed equation,
-`CODE` seconds for a line of code that is shown, and `ACTIVE` minutes for the widget and the exercises. The core path
-is what is not folded. A chapter whose core path is longer than ``reading_limit`` minutes is a warning, and warnings
-stop the build.
+The reader is an engineer with school mathematics: `WORDS` words a minute, `CELLS` words of tables, written or made by
+a cell, `EQUATION` seconds for a displayed equation, `CODE` seconds for a line of code that is shown, and `ACTIVE`
+minutes for the widget and the exercises. The core path is what is not folded. A chapter whose core path is longer than
+``reading_limit`` minutes is a warning, and warnings stop the build.
 """
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from math import ceil
@@ -21,8 +22,8 @@ from sphinx.util.docutils import SphinxDirective
 from sphinx.util.typing import ExtensionMetadata
 
 log = logging.getLogger(__name__)
-WORDS, EQUATION, CODE, ACTIVE = 150, 35, 3.5, 5
-HIDDEN = ("tag_remove-input", "tag_remove-cell")
+WORDS, CELLS, EQUATION, CODE, ACTIVE = 150, 450, 35, 3.5, 5
+TABLE, TAG = re.compile(r"<table\b.*?</table>", re.DOTALL), re.compile(r"<[^>]*>")
 FOLDED = ("tag_hide-input", "tag_hide-cell")
 APART = ("quiz", "task")  # exercises: their time is in ACTIVE
 
@@ -32,17 +33,22 @@ class Count:
     """What there is to read."""
 
     words: int = 0
+    cells: int = 0  # words of tables
     equations: int = 0
     lines: int = 0
 
     @property
     def minutes(self) -> int:
         """Whole minutes, rounded up."""
-        return ceil(self.words / WORDS + (self.equations * EQUATION + self.lines * CODE) / 60 + ACTIVE)
+        words = self.words / WORDS + self.cells / CELLS
+        return ceil(words + (self.equations * EQUATION + self.lines * CODE) / 60 + ACTIVE)
 
 
 def pieces(node: nodes.Node, *, folded: bool = False) -> Iterator[tuple[nodes.Node, bool]]:
-    """The texts, equations and codes under a node, in order, and whether each of them is folded."""
+    """The texts, equations, codes and tables under a node, in order, and whether each of them is folded."""
+    if isinstance(node, nodes.table):
+        yield node, folded
+        return
     if isinstance(node, (nodes.Text, nodes.math, nodes.math_block, nodes.literal_block)):
         yield node, folded
         return
@@ -50,11 +56,15 @@ def pieces(node: nodes.Node, *, folded: bool = False) -> Iterator[tuple[nodes.No
         return
     classes = set(node.get("classes", ())) if isinstance(node, nodes.Element) else set()
     attributes = node.get("attributes", {}) if isinstance(node, nodes.Element) else {}
-    if classes & {"cell_output", *HIDDEN} or set(attributes.get("class", "").split()) & set(APART):
+    if "cell_output" in classes:
+        yield from ((output, folded) for output in node.findall(nodes.raw))
+        return
+    if set(attributes.get("class", "").split()) & set(APART):
         return
     inner = folded or bool(classes & set(FOLDED)) or folds_proof(node) or isinstance(node, fold_node)
     for child in node.children:
-        yield from pieces(child, folded=folded if isinstance(child, fold_summary) else inner)
+        seen = isinstance(child, fold_summary) or ("tag_hide-input" in classes and "cell_output" in child["classes"])
+        yield from pieces(child, folded=folded if seen else inner)
         if isinstance(child, fold_node) and child["rest"]:
             inner = True
 
@@ -69,6 +79,10 @@ def count(doctree: nodes.Node) -> tuple[Count, Count]:
         for total in [every] if folded else [core, every]:
             if isinstance(piece, nodes.math_block):
                 total.equations += "output" not in piece["classes"]
+            elif isinstance(piece, nodes.table):
+                total.cells += sum(len(cell.astext().split()) for cell in piece.findall(nodes.entry))
+            elif isinstance(piece, nodes.raw):
+                total.cells += sum(len(TAG.sub(" ", table).split()) for table in TABLE.findall(piece.astext()))
             elif isinstance(piece, nodes.literal_block):
                 total.lines += sum(bool(line.strip()) for line in piece.astext().splitlines())
             else:

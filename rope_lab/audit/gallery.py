@@ -267,6 +267,7 @@ GALLERY = (
         norm_leak,
         "isometry",
         "Put the inverse factor on k.",
+        keys=norm_leak,  # alone it could be one half of xPos
     ),
     Mistake("q only", "The keys were forgotten.", right, "non-vacuity", "Turn k as well.", keys=no_op),
     Mistake(

@@ -232,7 +232,7 @@ def test_one_id_is_one_claim():
         ("blog.*", lambda c: c.source == "blog"),
         ("su19", lambda c: c.source == "su19"),
         ("ch1", lambda c: c.chapter == 1),
-        ("*.rotation-length", lambda c: c.id == "book.rotation-length"),
+        ("*.rotation-addition", lambda c: c.id == "book.rotation-addition"),
     ],
 )
 def test_select(pattern, all_of_them):

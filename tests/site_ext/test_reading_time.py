@@ -1,6 +1,8 @@
 """The minutes of a page: counted by hand here, and by the extension there."""
 
 import pytest
+import reading_time
+from docutils import nodes
 
 from tests.site_ext.tiny_book import build
 
@@ -17,7 +19,11 @@ EQUATION = "$$ 1 = 1 $$\n{step}`blog.props`\n\n"
 CODE = "```python\n" + "x = 1\n\n" * 60 + "```\n"  # 60 lines and 60 empty ones: 3.5 minutes
 
 
+TABLE = "| a |\n|---|\n" + "| word word word |\n" * 150  # 451 words, a minute and a word
+
 PAGES = {
+    "a table": (f"# One\n\n{TABLE}\n", 7, 7),
+    "a table in a fold": (f"# One\n\n## Two\n\n:::{{fold}} Three\n{TABLE}\n:::\n", 6, 7),
     "a minute of words": (f"# One plane\n\n{WORDS}\n", 6, 6),
     "a word more": (f"# One plane\n\n{WORDS} another\n", 7, 7),
     "a formula in a line is one word": (f"# One plane\n\n{WORDS[:-5]} $a b c$\n", 6, 6),
@@ -55,6 +61,20 @@ def test_a_chapter_above_the_limit_is_a_warning_on_every_build(tmp_path):
     for page in (f"# One plane\n\n{WORDS}\n", None):
         assert "the core path takes 6 minutes, and 5 is the limit" in minutes(tmp_path, page, reading_limit=5)[2]
     assert minutes(tmp_path, None, reading_limit=6)[2] == ""
+
+
+@pytest.mark.parametrize(
+    ("tag", "core", "every"),
+    [("", (6, 1, 451), (6, 1, 451)), ("tag_hide-input", (6, 0, 451), (6, 1, 451)), ("tag_hide-cell", (6, 0, 0), None)],
+)
+def test_a_table_that_a_cell_makes_counts_and_its_words_for_terminals_do_not(tag, core, every):
+    html = "<style>.a {b: c}</style><p>no word</p><table><tr>" + "<td class='x'>word</td>" * 451 + "</tr></table>"
+    made = nodes.container("", nodes.raw("", html, format="html"), nodes.literal_block("", "so | many\n"))
+    cell = nodes.container("", nodes.container("", nodes.literal_block("", "x = 1")), made, classes=[tag])
+    made["classes"] = ["cell_output"]
+    found = reading_time.count(nodes.section("", nodes.paragraph("", "six words stand before the cell"), cell))
+    expected = core, every or (6, 1, 451)
+    assert tuple((part.words, part.lines, part.cells) for part in found) == expected
 
 
 def test_aims_are_one_paragraph(tmp_path):

@@ -1,4 +1,4 @@
-"""What chapter 1 says on its own account: what a turn keeps, what is not seen, and a plane's logit by angles."""
+"""What chapter 1 says on its own account: how turns add, what is not seen, and a plane's logit by angles."""
 
 import numpy as np
 import sympy as sp
@@ -9,18 +9,6 @@ from rope_lab.claims.ledger import claim
 
 a, b, delta, theta = sp.symbols("alpha beta delta theta", real=True)
 x = sp.Matrix(sp.symbols("x_1:3", real=True))
-
-
-@claim(
-    "book.rotation-length",
-    statement=r"A rotation keeps the length of every vector: $|R_\theta x| = |x|$.",
-    witness=r"$(x_1\cos\theta - x_2\sin\theta)^2 + (x_1\sin\theta + x_2\cos\theta)^2 = x_1^2 + x_2^2$.",
-    holds=lambda R: R,
-    control=lambda R: sp.Matrix([[R[0, 0], -R[0, 1]], [R[1, 0], R[1, 1]]]),  # the minus forgotten
-)
-def length_is_kept(matrix):
-    turned = matrix(exact.rotation_2d(theta)) * x
-    return symbolic.same(turned.dot(turned), x.dot(x))
 
 
 @claim(
@@ -39,18 +27,6 @@ def addition_theorems(sign):
     sine = sp.sin(a) * sp.cos(b) - sign * sp.cos(a) * sp.sin(b)
     by_entry = sp.Matrix([[cosine, -sine], [sine, cosine]])
     return symbolic.same(product, exact.rotation_2d(a + b)) and symbolic.same(product, by_entry)
-
-
-@claim(
-    "book.rotation-at-zero",
-    statement=r"Position 0 changes nothing, $R_0 = I$, and a full turn comes back: $R_{\theta + 2\pi} = R_\theta$.",
-    witness=r"Half a turn does not come back: $R_\pi = -I$.",
-    holds=2 * sp.pi,
-    control=sp.pi,
-)
-def zero_and_full_turn(turn):
-    again = exact.rotation_2d(theta + turn)
-    return symbolic.same(exact.rotation_2d(0), sp.eye(2)) and symbolic.same(again, exact.rotation_2d(theta))
 
 
 @claim(
@@ -127,19 +103,6 @@ def what_commutes_with_a_rotation(family):
     relative = symbolic.same(exact.rotation_2d(a).T * W * exact.rotation_2d(b), W * exact.rotation_2d(b - a))
     commutes = symbolic.same(W * R, R * W)
     return relative and commutes and len(solutions) == 1 and len(free) == len(W.free_symbols) == 2
-
-
-@claim(
-    "book.rotate-one-side",
-    statement=r"It does not matter who is turned: $q^\top (R_\delta k) = (R_{-\delta}\, q)^\top k$.",
-    witness=r"$q = (1, 0)$, $k = (0, 1)$, a quarter turn: both sides are $[[-1]]$.",
-    computed=lambda: rotation.logits([[1, 0]], [[0, 1]], q_positions=[0], k_positions=[1], theta=[np.pi / 2]).item(),
-    holds=lambda angle: -angle,
-    control=lambda angle: angle,
-)
-def turning_the_key_or_the_query_back(opposite):
-    q, k = sp.Matrix(sp.symbols("q_1:3", real=True)), sp.Matrix(sp.symbols("k_1:3", real=True))
-    return symbolic.same(q.T * exact.rotation_2d(delta) * k, (exact.rotation_2d(opposite(delta)) * q).T * k)
 
 
 # A plane's logit with the angles of the contents taken out of it.

@@ -167,7 +167,8 @@ THREE_ONE = generators.skew_4d([3.0, 0, 0, 0, 0, 1])  # b_21 and b_43
 @claim(
     "book.four-halves",
     statement=r"A skew $4 \times 4$ matrix is a sum $B = B_+ + B_-$ of skew matrices with $B_+B_- = B_-B_+$ and "
-    r"$B_\pm^2 = -\tfrac14 r_\pm^2 I$.",
+    r"$B_\pm^2 = -\tfrac14 r_\pm^2 I$, with $r_\pm^2 = (b_{21} \pm b_{43})^2 + (b_{31} \mp b_{42})^2 + (b_{41} \pm "
+    r"b_{32})^2$.",
     witness=r"$b_{21} = 3$, $b_{43} = 1$: $B_+$ turns both planes by $[[2]]$, $B_-$ by $[[1]]$ and $[[-1]]$.",
     computed=lambda: tuple(
         generators.halves_4d(THREE_ONE)[half][at] for half, at in ((0, (1, 0)), (1, (1, 0)), (1, (3, 2)))

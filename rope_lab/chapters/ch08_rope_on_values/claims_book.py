@@ -173,7 +173,9 @@ def after_the_projection(kind):
     # And only those: the entries of the commutator are sin(theta) times b + c and a - d.
     commutator = R(1) * general - general * R(1)
     only = symbolic.same(commutator, sp.sin(t) * sp.Matrix([[-(b + c), a - d], [a - d, b + c]]))
-    return relative and only
+    # Relative asks, of the places 0 and 1, that this be W: times R(1), the difference is the commutator.
+    hence = symbolic.same(R(1) * (R(1).T * general * R(1) - general), -commutator)
+    return relative and only and hence
 
 
 @claim(

@@ -126,14 +126,14 @@ def pythagoras(factor):
 def a_right_angle(linear):
     a, b = sp.symbols("a b", real=True)
     J, C = times_i(2), linear(a, b)
-    plus, minus = (M - J * M * J) / 2, (M + J * M * J) / 2
+    halves = sp.Matrix.vstack((M - J * M * J) / 2, (M + J * M * J) / 2)
+    exact.tied(halves, lambda at: np.vstack(widely_linear.split([[at(p), at(q)], [at(r), at(s)]])))
+    plus, minus = halves[:2, :], halves[2:, :]
 
     def energy(matrix):
         return sum(entry**2 for entry in matrix)
 
-    exact_here = sp.expand(energy(M - C) - energy(plus - C) - energy(minus)) == 0
-    left = widely_linear.split([[1, 0], [0, 0]])
-    return exact_here and left[0].tolist() == [[0.5, 0], [0, 0.5]] and float((left[1] ** 2).sum()) == 0.5
+    return sp.expand(energy(M - C) - energy(plus - C) - energy(minus)) == 0
 
 
 @claim(

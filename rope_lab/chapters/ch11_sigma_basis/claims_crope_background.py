@@ -135,7 +135,7 @@ def four_terms(position_with_word):
     r"p_{m-n})$.",
     verdict="conditional",
     tier="minor",
-    correction=r"A remark. The form is relative. We read “common choice” as an umbrella: a bias $b_{m-n}$ added to the "
+    correction=r"The form is relative. We read “common choice” as an umbrella: a bias $b_{m-n}$ added to the "
     r"logit, say, is the case of two more coordinates in which words are zero.",
     witness=r"$\tilde p_r = (0, b_r, 1)$ and $W_q^\top W_k = \mathrm{diag}(M, N)$ with $N = \begin{pmatrix} 0 & 1\\ 0 "
     r"& 0\end{pmatrix}$: the logit is $x^\top M y + b_{m-n}$.",

@@ -22,6 +22,10 @@ def least_weight(head, rng, *, queries=9):
     return worst
 
 
+def _lead(N, e):
+    return sp.log((N - 1) * (1 - e) / e)
+
+
 @claim(
     "crope.eq24",
     locus="4.3, eq 24",
@@ -31,8 +35,8 @@ def least_weight(head, rng, *, queries=9):
     correction=r"In numbers: a lead of $\ln\frac{(N-1)(1-\epsilon)}{\epsilon}$ over $N - 1$ equal others gives it the "
     r"weight $1 - \epsilon$.",
     witness=r"$N = 1000$, $\epsilon = 0.01$: a lead of $[[11.5]]$.",
-    computed=lambda: float(np.log(999 * 0.99 / 0.01)),
-    holds=lambda N, e: sp.log((N - 1) * (1 - e) / e),
+    computed=lambda: float(_lead(1000, sp.Rational(1, 100))),
+    holds=_lead,
     control=lambda N, e: sp.log(N * (1 - e) / e),  # the wanted key counted among the others
 )
 def how_far_above(lead):

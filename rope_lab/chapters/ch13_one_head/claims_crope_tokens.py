@@ -45,7 +45,7 @@ _ALL_THREE: dict[str, Any] = {
     correction=r"Small against $|x|^2$, and not small as such: the difference is at most $|x||p'| + |p||x'| + "
     r"|p||p'|$, and that is reached. Softmax sees differences as such.",
     witness=r"$x = x' = 100$, $p = p' = 1$ in one dimension: $[[10201]]$ against $[[10000]]$.",
-    computed=lambda: ((100 + 1) ** 2, 100**2),
+    computed=lambda: tuple(_logit(*(np.array([at]) for at in (100.0, 100.0, p, p))) for p in (1.0, 0.0)),
     tolerance=1e-9,
     **_ALL_THREE,
 )

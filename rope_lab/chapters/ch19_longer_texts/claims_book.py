@@ -36,8 +36,8 @@ def _lists(rule, *, width=128, base=500000.0):
     r"of its first turn.",
     witness=r"Llama 3 8B, $L = 8192$: $[[29]]$ of 64 planes do not complete a turn.",
     computed=lambda: int((schedule.turns(WINDOW, theta=rotation.frequencies(128, base=5e5)) < 1).sum()),
-    holds=lambda L, theta: L * theta >= 2 * np.pi,
-    control=lambda L, theta: L * theta >= np.pi,  # half a turn
+    holds=lambda L, theta: schedule.turns(L, theta=[theta])[0] >= 1,
+    control=lambda L, theta: schedule.turns(L, theta=[theta])[0] >= 0.5,
     tolerance=1e-9,
 )
 def what_a_plane_has_met(met, rng):

@@ -374,9 +374,9 @@ def _pairs(rng, dtype, *, ratio):
 
 @claim(
     "book.cache-frozen",
-    statement=r"A cached pair, with coordinates that differ by a factor of at most $r$, stands still under a turn by "
-    r"$\varphi$ if $\varphi r + \varphi^2/2 < 2^{-p-1}$: each coordinate would change by less than half the way to its "
-    r"next number.",
+    statement=r"A cached pair of numbers with $p$ significant bits, which differ by a factor of at most $r$, stands "
+    r"still under a turn by $\varphi$ if $\varphi r + \varphi^2/2 < 2^{-p-1}$: each coordinate would change by less "
+    r"than half the way to its next number.",
     witness=r"bfloat16, $r = 1$: below $[[0.00195]]$ radians nothing moves. Of the 64 planes of a head with base "
     r"10,000, a shift by one place turns the last $[[20]]$ by less.",
     computed=lambda: (

@@ -261,6 +261,13 @@ def _stack(x, weights, causal):
     return x
 
 
+def _shares_of_the_mark(T):
+    """What each of T words sees of a mark on the first, where all weights are equal."""
+    mark, nothing = torch.zeros(1, 1, T, 2, dtype=torch.float64), torch.zeros(1, 1, T, 2, dtype=torch.float64)
+    mark[..., 0, 0] = 1.0
+    return attention.attend(nothing, nothing, mark)[0, 0, :, 0].numpy()
+
+
 @claim(
     "book.nope-count",
     statement=r"One causal layer without positions can count if the first word is marked: equal attention gives the "
@@ -268,16 +275,12 @@ def _stack(x, weights, causal):
     cases="the first nine places",
     tolerance=1e-12,
     witness=r"The fourth word sees $[[0.25]]$ of the mark.",
-    computed=lambda: 1 / 4,
+    computed=lambda: float(_shares_of_the_mark(4)[3]),
     holds=lambda n: 1 / (n + 1),
     control=lambda n: np.full(len(n), 1.0),
 )
 def the_share_of_the_mark(share):
-    T = 9
-    mark, nothing = torch.zeros(1, 1, T, 2, dtype=torch.float64), torch.zeros(1, 1, T, 2, dtype=torch.float64)
-    mark[..., 0, 0] = 1.0
-    seen = attention.attend(nothing, nothing, mark)[0, 0, :, 0].numpy()
-    return float(np.abs(seen - share(np.arange(T))).max())
+    return float(np.abs(_shares_of_the_mark(9) - share(np.arange(9))).max())
 
 
 @claim(

@@ -418,8 +418,13 @@ function build(ui) {
       for (const { side, text } of texts) spelled(text, vocabulary, shown[side], at, prompt);
       const word =
         wordsOf(vocabulary, trained.slice(0, at + 1)).length - wordsOf(vocabulary, trained.slice(0, prompt)).length;
+      const costly = curve && losses ? costlyFrom(losses) : 0;
       verdict.textContent =
         at < 0 ? "Word for word the same." : `They part at word ${Math.max(1, word)} after the prompt.`;
+      if (costly > 64) {
+        const token = 10 * Math.round(costly / 10);
+        verdict.textContent += ` From about token ${token} on the altered loss is more than a nat higher.`;
+      }
     } else verdict.textContent = "Touch the figure, and the model writes here.";
     tell({
       change: losses ? small(change) : "…",
@@ -487,8 +492,20 @@ function spelled(place, vocabulary, tokens, at, prompt) {
     return [space, html(look, from < prompt ? { class: "rope-prompt" } : {}, ...inner)];
   });
   place.replaceChildren(...nodes.flat());
+  const mark = place.querySelector("mark"),
+    top = (of) => of.getBoundingClientRect().top;
+  place.scrollTop = 0;
+  if (mark) place.scrollTop = top(mark) - top(place) - place.clientHeight / 2;
 }
 const byte = (value) => value.toString(16).toUpperCase().padStart(2, "0");
+
+/** The token from which on every 32 tokens cost the altered model more than a nat each, beyond the other; 0 if none. */
+function costlyFrom({ trained, altered }) {
+  const more = altered.map((loss, i) => loss - trained[i]);
+  let from = 0;
+  for (let i = more.length - 32; i >= 0 && mean(more.slice(i, i + 32)) > 1; i--) from = i + 16;
+  return from;
+}
 
 function drawLoss(fig, losses, prompt) {
   if (!losses) return;

@@ -344,7 +344,6 @@ def each_commit_stands_whole() -> bool:
 
 README, INTRO, HOW = "README.md", "book/intro.md", "book/how_checked.md"
 DEFINES, MUTANTS, PUBLISH = r"^([^\n(]+?)(?: \(.*\))?\n: ", "tests/mutation/run.py", ".github/workflows/publish.yml"
-FOLDED = r"^:::\{fold\}(?:(?!\n:::$)(?s:.))*?\{prf:theorem\} (.*)"
 TRUE = {  # (page, its words): whether they are true
     (README, "## Two commands"): lambda: len(items(README, r"^make \w+ ", "Two commands")) == 2,
     (README, "## Three ways"): lambda: len(items(README, r"^\| \w", "Three ways to read it")) == 3,
@@ -360,9 +359,6 @@ TRUE = {  # (page, its words): whether they are true
         == [5, 5, 3]
     ),
     (INTRO, "An engineer's tour, two hours"): the_tours_fit,
-    (INTRO, "main theorems are never folded"): lambda: (
-        sum(len(items(f, FOLDED)) for f in FILES if f.endswith(".md")) == 1
-    ),
     (INTRO, "Each release has both"): lambda: {"zip", "pdf"} <= {*items(PUBLISH, r"make (\w+)")},
     (HOW, "five kinds of evidence"): lambda: items(HOW, DEFINES)[:5] == list(LABELS),
     (HOW, "### The words"): lambda: {w.lower() for w in items(HOW, DEFINES)[5:]} == {c.words for c in load().values()},

@@ -286,8 +286,8 @@ def alias(theta: ArrayLike) -> Float64[np.ndarray, "planes"]:
 
     $\min(\theta \bmod 2\pi,\ 2\pi - \theta \bmod 2\pi)$, the larger first
 
-    Two lists of one length give the same rotations on the integers, up to an orthogonal change of basis, exactly if
-    their aliases agree.
+    Two lists of one length give the same rotations on the integers, up to an orthogonal change of basis, if
+    and only if their aliases agree.
 
     Args:
         theta: (planes,), radians per position.

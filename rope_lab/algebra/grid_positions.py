@@ -1,4 +1,4 @@
-r"""Positions with two coordinates: one generator for each, and the law that holds exactly if the two commute.
+r"""Positions with two coordinates: one generator for each, and the law that holds if and only if the two commute.
 
 >>> J = np.array([[0.0, -1.0], [1.0, 0.0]])
 >>> grid_turn(0.25, 0.25, B_1=np.pi * J, B_2=np.pi * J).round(12) + 0.0  # a quarter turn

@@ -255,8 +255,8 @@ def training_form(W: ArrayLike, *, theta: ArrayLike) -> tuple[Float64[np.ndarray
 
     $X = W \mathcal R_1 W^+$; the residual is the Frobenius norm of $W \mathcal R_1 (I - W^+ W)$, and no $X$ has less.
 
-    If it is zero, values $v_n = W c_n$ of width $d_v$ can be made first and turned afterwards. That is so exactly when
-    $\mathcal R_1$ maps the kernel of W to itself.
+    If it is zero, values $v_n = W c_n$ of width $d_v$ can be made first and turned afterwards. That is so if and only
+    if $\mathcal R_1$ maps the kernel of W to itself.
 
     Args:
         W: (d_v, d_c).

@@ -64,8 +64,8 @@ def kernel(
 def relu_blocks(O: ArrayLike, *, tolerance: float = 1e-12) -> bool:  # noqa: E741 - the book's letter
     r"""Is an orthogonal matrix a row of plane rotations once its coordinates are sorted, and not otherwise mixed?
 
-    True exactly if a permutation $\Pi$ makes $\Pi O \Pi^\top = \mathrm{diag}(R_{\theta_0}, R_{\theta_1}, \ldots)$. With
-    a ReLU before the rotation these are the O that ordinary RoPE of the same width can imitate for all $W_q$, $W_k$.
+    True if and only if a permutation $\Pi$ makes $\Pi O \Pi^\top = \mathrm{diag}(R_{\theta_0}, R_{\theta_1}, \ldots)$.
+    With a ReLU before the rotation these are the O that ordinary RoPE of equal width can imitate for all $W_q$, $W_k$.
 
     Args:
         O: (d, d), orthogonal, d even.

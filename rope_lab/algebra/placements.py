@@ -206,7 +206,7 @@ def moved(
         shift: how far every token moves, any real number.
 
     Returns:
-        The two maxima. Both are zero for every shift and all contents exactly if the placement is relative.
+        The two maxima. Both are zero for every shift and all contents if and only if the placement is relative.
 
     Claims:
         `su19.abs-list`

@@ -196,7 +196,7 @@ def spearman_p(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> Fraction:
 def paired_p(differences: ArrayLike) -> float:
     r"""The p-value of paired differences: two-sided, from Student's t with n - 1 degrees of freedom.
 
-    $p = P\bigl(|t_{n-1}| \ge |\bar d| \sqrt n / s\bigr)$; below 0.05 exactly where the 95 % interval leaves zero out
+    $p = P\bigl(|t_{n-1}| \ge |\bar d| \sqrt n / s\bigr)$; below 0.05 if and only if the 95 % interval leaves zero out
 
     Args:
         differences: Two at least, of any unit.

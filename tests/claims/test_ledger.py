@@ -1,10 +1,12 @@
 """The ledger's mechanism: what it accepts, what it refuses, and what it calls green."""
 
 import math
+from pathlib import Path
 
 import numpy as np
 import pytest
 
+import rope_lab
 from rope_lab.algebra import rotation
 from rope_lab.algebra.half_precision import Rounding
 from rope_lab.claims import LEDGER, Claim, Erratum, MalformedClaimError, claim, load, run, select, verify
@@ -237,6 +239,14 @@ def test_one_id_is_one_claim():
 )
 def test_select(pattern, all_of_them):
     assert select(pattern) == [c for c in load().values() if all_of_them(c)]
+
+
+def test_each_experiment_names_the_lists_of_its_cards():
+    lists = {folder.name for folder in (Path(rope_lab.__file__).parent / "results").iterdir()}
+    for entry in load().values():
+        if entry.evidence == "experiment":
+            said = {word.strip("`.,;()") for word in f"{entry.statement} {entry.correction} {entry.witness}".split()}
+            assert said & lists, entry.id
 
 
 def test_select_nothing():

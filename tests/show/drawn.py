@@ -18,7 +18,7 @@ STEPS = {
     "cache_calculator": {"head_dim": 32, "latent": 64, "rope": 16, "log_context": 1},
     "cached_keys": {"moves": 1},
     "learning_curves": {"at": 1},
-    "patch_grid": {"column": 1, "row": 1, "frame": 1, "start": 1},
+    "patch_grid": {"column": 1, "row": 1, "frame": 1, "start": 1, "stride": 1},
     "powers_of_o": {"n": 1 / 4},
 }
 

@@ -87,7 +87,7 @@ function build(ui) {
   const place = (v) => whole(v + ui.state.shift);
   ui.slider("m", { label: "query at position", step: 1, look: "query", show: place });
   ui.slider("n", { label: "key at position", step: 1, look: "key", show: place });
-  ui.slider("shift", { label: "both moved along by", step: 1, show: whole });
+  ui.slider("shift", { label: "both moved along by", step: 1, scale: "log", show: whole });
   const row = ui.panel.appendChild(html("div", { class: "rope-row" }));
   ui.play("shift", { label: "Walk both along", perSecond: 20, host: row });
   ui.button("To the end of the window", () => ui.set({ shift: edge(ui) }), { host: row });

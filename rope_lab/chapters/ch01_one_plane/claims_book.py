@@ -85,7 +85,7 @@ def logits_after_a_shift(moves, rng):
 
 @claim(
     "book.commutes-in-plane",
-    statement=r"A $2 \times 2$ matrix commutes with every rotation exactly if it is "
+    statement=r"A $2 \times 2$ matrix commutes with every rotation if and only if it is "
     r"$\begin{pmatrix} a & -b \\ b & a \end{pmatrix}$, a rotation times a number. Only such a $W_q^\top W_k$ may stand "
     r"behind the rotations without spoiling the relative logit.",
     witness=r"$\mathrm{diag}(1, 0)$ does not: it takes a quarter turn of $(1, 0)$ to $0$, not to $(0, 1)$.",

@@ -67,7 +67,7 @@ function build(ui) {
     turned: "turned all the way round by now",
     strange: "turned farther than in training (barred)",
     neighbours: "the fastest hand turns, from word to word",
-    logit: "logit of equal $q$ and $k$, from 1",
+    logit: "logit of equal $q$ and $k$, 1 at offset 0",
   });
   ui.slider("log_n", {
     label: "key at position $n$, query at 0",

@@ -87,6 +87,6 @@ class ClockBank(Widget):
             f"{values['never']} of them complete no turn in the {WINDOW} positions of training. With the key "
             f"{values['n']:,.0f} positions after the query, {values['strange']} clocks have turned farther than in "
             f"training. Squeezed positions, a larger base or a stretch by parts bring them back. Below, the logit of "
-            f"an equal query and key against their offset: it falls like a logarithm, and roughly; it is "
+            f"an equal query and key against their offset: it falls roughly like a logarithm, and it is "
             f"{values['logit']:.3f} here."
         )

@@ -154,20 +154,20 @@ EXERCISES = (
     Question(
         id="ch02.flat-spread",
         prompt=r"Queries and keys are drawn independently, with mean zero, and so are the planes of each. "
-        r"*Round* means: in each plane, every direction is as likely as any other. *Long* means: in each plane, "
+        r"*Round* means: in each plane, every direction is as likely as any other. *Stretched*: in each plane, "
         r"one axis has a variance of 1.9 and the other of 0.1. For which pair is the variance of the logit the same at "
         r"every offset?",
         choices=(
-            r"query long and key long, both along the first axis of each plane",
-            r"query long along the first axis, key round, with a different size in each plane",
-            r"query long along the first axis, key long along the second",
+            r"query stretched and key stretched, both along the first axis of each plane",
+            r"query stretched along the first axis, key round, with a different size in each plane",
+            r"query stretched along the first axis, key stretched along the second",
         ),
         answer="B",
         truth=_spreads_that_are_flat,
         hint=r"Turn the key by an offset, and compare the cloud of all keys before and after. For which of the three "
         r"does the cloud look as before?",
         why=r"A round key looks the same after any turn: $\mathcal R_r M_k \mathcal R_r^\top = M_k$. One round partner "
-        r"is enough, and the planes may differ in size. If neither is round, the offset shows.",
+        r"is enough, and the planes may differ in size. If neither is round, the variance may change with the offset.",
         feedback={
             "A": r"At offset 0 the two long axes lie on top of each other. Now turn one of them by a right angle.",
             "C": r"At offset 0 the long axis of one lies on the short axis of the other. Now turn one of them by a "

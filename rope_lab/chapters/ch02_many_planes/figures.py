@@ -76,7 +76,7 @@ def angles_met(*, head_dim: int = 128, base: float = 500000.0, window: int = 819
         f"is the whole circle for the fast planes and falls off for the slow ones. A text twice as long adds angles in "
         f"{new} planes."
     )
-    with figure(title="Which angles occur in training", desc=desc, size=(5.0, 2.6)) as fig:
+    with figure(title="The part of the circle that each plane meets in training", desc=desc, size=(5.0, 2.6)) as fig:
         axes = fig.subplots()
         axes.set(xlabel="plane $i$", xlim=(-1, len(planes)), ylim=(0, 1.05))
         axes.set_yticks([0, 0.5, 1], ["0", "half", "whole"])

@@ -53,7 +53,7 @@ def _against_the_matrix(fast, rng, layout):
     witness=r"$d = 64$ and twenty positions up to $\pm 1000$: nothing but rounding is left.",
     tolerance=1e-11,
     holds=lambda x, at, theta: layouts.rotate_elementwise(x, at, theta=theta),
-    control=lambda x, at, theta: layouts.rotate_elementwise(x, -at, theta=theta),  # the minus on the other coordinate
+    control=lambda x, at, theta: layouts.rotate_elementwise(x, -at, theta=theta),  # the minus on the other component
 )
 def elementwise_interleaved(fast, rng):
     return _against_the_matrix(fast, rng, "interleaved")
@@ -124,7 +124,7 @@ def who_turns_with_whom(pairs):
     verdict="empirical",
     date="2026-11-21",
     tier="minor",
-    correction=r"True of Meta's code, which views neighbouring coordinates as complex numbers (llama/model.py in "
+    correction=r"True of Meta's code, which views neighbouring components as complex numbers (llama/model.py in "
     r"meta-llama/llama). Hugging Face's LLaMA is half-split, and its converter permutes the rows of $W_q$ and $W_k$ "
     r"(transformers, issue 25199).",
 )

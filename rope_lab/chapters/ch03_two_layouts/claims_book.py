@@ -16,7 +16,7 @@ n = sp.Symbol("n", real=True)
 
 @claim(
     "book.layout-shuffle",
-    statement=r"Half-split coordinate $j$ is interleaved coordinate $p(j) = 2j \bmod (d - 1)$; the last stays last.",
+    statement=r"Half-split component $j$ is interleaved component $p(j) = 2j \bmod (d - 1)$; the last stays last.",
     witness=r"$d = 6$: $0, 2, 4$, then $6 \bmod 5 = 1$, $8 \bmod 5 = 3$, and $5$.",
     cases="every even head_dim up to 128",
     holds=lambda j, d: 2 * j % (d - 1),
@@ -31,14 +31,14 @@ def doubling(p):
 @claim(
     "book.layout-cycles",
     statement=r"The permutation has $1 + \sum_{e \mid d - 1} \varphi(e) / \mathrm{ord}_e(2)$ cycles, where "
-    r"$\varphi(e)$ counts the numbers up to $e$ without a common factor with it and $\mathrm{ord}_e(2)$ is the first "
-    r"power of two that leaves the remainder 1.",
+    r"$\varphi(e)$ counts the numbers up to $e$ without a common factor with it and $\mathrm{ord}_e(2)$ is the "
+    r"least $t \ge 1$ for which $e$ divides $2^t - 1$.",
     witness=r"$d = 64$: $63$ has the divisors $1, 3, 7, 9, 21, 63$, which give $1 + 1 + 2 + 1 + 2 + 6$ cycles; with "
-    r"the last coordinate $[[14]]$.",
+    r"the last component $[[14]]$.",
     computed=lambda: len(layouts.cycles(rotation.layout_permutation(64))),
     cases="every even head_dim up to 128",
     holds=1,
-    control=0,  # the coordinate that stays last forgotten
+    control=0,  # the component that stays last forgotten
 )
 def cycles_by_divisors(last):
     def order(e):
@@ -54,7 +54,7 @@ def cycles_by_divisors(last):
 @claim(
     "book.layout-parity",
     statement=r"With $h = d/2$ planes the permutation has the sign $(-1)^{h(h-1)/2}$.",
-    witness=r"Odd coordinate $2j + 1$ passes $h - 1 - j$ even ones, and the sum over $j$ is $h(h-1)/2$. "
+    witness=r"Odd component $2j + 1$ passes $h - 1 - j$ even ones, and the sum over $j$ is $h(h-1)/2$. "
     r"$h = 2$: $[[-1]]$; $h = 4$: $[[+1]]$.",
     computed=lambda: tuple(layouts.parity(rotation.layout_permutation(2 * k)) for k in (2, 4)),
     cases="1 to 64 planes",
@@ -159,8 +159,8 @@ def a_mix_up_is_quiet(kinds, rng):
 
 @claim(
     "book.layout-vectors",
-    statement=r"A vector with one entry per channel that acts between projection and rotation, a bias or the gain of a "
-    r"norm on $q$ and $k$, is permuted with the rows.",
+    statement=r"A vector with one entry per component that acts between projection and rotation, a bias or the gain of "
+    r"a norm on $q$ and $k$, is permuted with the rows.",
     witness=r"A layer with biases and gains: with them permuted the logits agree, without they do not.",
     tolerance=1e-11,
     holds=lambda vector: vector[rotation.layout_permutation(len(vector))],

@@ -1,4 +1,4 @@
-"""Chapter 3, Two layouts: which coordinates turn together, and what the choice asks of the weights."""
+"""Chapter 3, Two layouts: which components turn together, and what the choice asks of the weights."""
 
 from __future__ import annotations
 
@@ -112,7 +112,7 @@ def partners(turn, head_dim):
 
 
 def _partners_by(seen):
-    """A wrong attempt: ``seen(turn, probe)`` is looked at, the probe's own coordinate left out."""
+    """A wrong attempt: ``seen(turn, probe)`` is looked at, the probe's own component left out."""
 
     def attempt(turn, head_dim):
         guesses = []
@@ -134,8 +134,8 @@ EXERCISES = (
     Question(
         id="ch03.predict-mixup",
         kind="prediction",
-        prompt=r"A model was trained with neighbouring coordinates as planes: 0 and 1, 2 and 3, and so on. Its weights "
-        r"are loaded into code that turns coordinate $i$ together with $i + d/2$, in queries and in keys. All shapes "
+        prompt=r"A model was trained with neighbouring components as planes: 0 and 1, 2 and 3, and so on. Its weights "
+        r"are loaded into code that turns component $i$ together with $i + d/2$, in queries and in keys. All shapes "
         r"fit. What can you say about the logits?",
         choices=(
             r"Right at offset 0, wrong elsewhere; they depend on both positions.",
@@ -153,25 +153,25 @@ EXERCISES = (
             "D": r"You saw that the wrong code is a rotation, too. Then look at a word that is compared with itself.",
         },
         why=r"Each layout by itself is a family of rotations with the relative law, and both start from the identity. "
-        r"So the logits depend on the offset alone, and at offset 0 nothing has turned. But the coordinates of each "
+        r"So the logits depend on the offset alone, and at offset 0 nothing has turned. But the components of each "
         r"plane are now turned with two different frequencies.",
     ),
     Question(
         id="ch03.way-back",
-        prompt=r"A head has 128 coordinates, and only the first 32 turn (`rotary_dim=32`). Its weights are half-split, "
+        prompt=r"A head has 128 components, and only the first 32 turn (`rotary_dim=32`). Its weights are half-split, "
         r"and you reorder the rows for interleaved code. Counted from zero, which old row becomes row 5?",
         answer=18,
         tolerance=0.1,
         truth=lambda: layouts.projection_permutation(1, 128, rotary_dim=32, to="interleaved")[5],
         hint=r"In interleaved code rows 4 and 5 are plane 2. Which two rows are plane 2 in half-split code with 32 "
-        r"turning coordinates?",
+        r"turning components?",
         feedback={
             "10": r"That is the other direction: the row that half-split code wants in place 5.",
             "66": r"You added half of the head. The planes lie within the part that turns.",
             "2": r"That is the first member of the plane; row 5 is the second one.",
             "5": r"Only the rows behind the turning part stay where they are.",
         },
-        why=r"Row $5 = 2 \cdot 2 + 1$ is the second member of plane 2. In half-split order with 32 turning coordinates "
+        why=r"Row $5 = 2 \cdot 2 + 1$ is the second member of plane 2. In half-split order with 32 turning components "
         r"plane 2 consists of rows $2$ and $2 + 16 = 18$.",
     ),
     Task(
@@ -213,25 +213,25 @@ EXERCISES = (
     Task(
         id="ch03.find-layout",
         statement=r"Write `partners(turn, head_dim)`. You get a function `turn(x, n)` that rotates a vector `x` of "
-        r"shape `(head_dim,)` as for position `n`. Return an array of `head_dim` numbers: for each coordinate the one "
-        r"that turns together with it, and the coordinate itself if it does not turn at all. You may only call `turn` "
+        r"shape `(head_dim,)` as for position `n`. Return an array of `head_dim` numbers: for each component the one "
+        r"that turns together with it, and the component itself if it does not turn at all. You may only call `turn` "
         r"and look.",
         solution=partners,
         examples=st.sampled_from(_TURNS).map(lambda turn: (turn, turn.head_dim)),
         mistakes={
-            "every coordinate was filled, so every coordinate changes": _partners_by(
+            "every component was filled, so every component changes": _partners_by(
                 lambda turn, probe: np.abs(turn(np.ones(len(probe)), 1) - 1)
             ),
             "at position 0 nothing turns": _partners_by(lambda turn, probe: np.abs(turn(probe, 0))),
             "the sign was not taken off: one of the two partners comes out negative": _partners_by(
                 lambda turn, probe: turn(probe, 1)
             ),
-            "a coordinate that does not turn was given a partner": _always_somebody,
+            "a component that does not turn was given a partner": _always_somebody,
         },
-        hint=r"Turn a vector that is zero except in coordinate $j$. Its partner is the other coordinate that comes out "
+        hint=r"Turn a vector that is zero except in component $j$. Its partner is the other component that comes out "
         r"different from zero; if there is none, $j$ does not turn.",
-        why=r"The first entry decides the layout: 1 means interleaved, half of the turning coordinates means "
+        why=r"The first entry decides the layout: 1 means interleaved, half of the turning components means "
         r"half-split. The last part of the book turns this into an instrument that also reads off the base, the "
-        r"direction and how many coordinates turn.",
+        r"direction and how many components turn.",
     ),
 )

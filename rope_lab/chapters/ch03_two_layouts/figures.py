@@ -23,9 +23,9 @@ def two_patterns(*, head_dim: int = 8) -> Picture:
     pairs = {layout: planes(head_dim, layout=layout) for layout in ("interleaved", "half")}
     listed = {layout: ", ".join(f"{a} with {b}" for a, b in own.tolist()) for layout, own in pairs.items()}
     desc = (
-        f"Above, interleaved: {head_dim // 2} blocks of two by two along the diagonal; coordinates turn in the pairs "
+        f"Above, interleaved: {head_dim // 2} blocks of two by two along the diagonal; components turn in the pairs "
         f"{listed['interleaved']}. Below, half-split: four diagonals, one in each quarter of the matrix; the pairs are "
-        f"{listed['half']}. The half-split order of coordinates is {', '.join(map(str, layout_permutation(head_dim)))}."
+        f"{listed['half']}. The half-split order of components is {', '.join(map(str, layout_permutation(head_dim)))}."
     )
     title = "One rotation, two layouts: blocks along the diagonal, or four diagonals"
     with figure(title=title, desc=desc, size=(3.5, 7.2)) as fig:
@@ -69,7 +69,7 @@ def _pattern(axes: Axes, pairs: np.ndarray, size: int) -> None:
 
 
 def two_pairings(*, head_dim: int = 8) -> Picture:
-    """A row of coordinates: arcs above join the pairs of the interleaved layout, arcs below the half-split ones.
+    """A row of components: arcs above join the pairs of the interleaved layout, arcs below the half-split ones.
 
     Args:
         head_dim: Width of the head, even.
@@ -80,10 +80,10 @@ def two_pairings(*, head_dim: int = 8) -> Picture:
     above, below = (planes(head_dim, layout=layout).tolist() for layout in ("interleaved", "half"))
     listed = [", ".join(f"{a} with {b}" for a, b in own) for own in (above, below)]
     desc = (
-        f"The coordinates 0 to {head_dim - 1} in a row. Short arcs above them, interleaved: {listed[0]}. "
+        f"The components 0 to {head_dim - 1} in a row. Short arcs above them, interleaved: {listed[0]}. "
         f"Long arcs below them, half-split: {listed[1]}."
     )
-    with figure(title="Who turns with whom, in two layouts", desc=desc, size=(3.6, 2.5)) as fig:
+    with figure(title="Which components turn together in each layout", desc=desc, size=(3.6, 2.5)) as fig:
         axes = fig.subplots()
         axes.set(xlim=(-0.5, head_dim - 0.5), ylim=(-2.9, 1.9), aspect="equal")
         axes.axis("off")

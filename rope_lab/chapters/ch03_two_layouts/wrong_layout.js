@@ -6,7 +6,7 @@ const D = 8,
 const frequencies = (d, base) => Array.from({ length: d / 2 }, (_, i) => base ** ((-2 * i) / d));
 const half = (d) => Array.from({ length: d / 2 }, (_, i) => [i, i + d / 2]);
 const neighbours = (d) => Array.from({ length: d / 2 }, (_, i) => [2 * i, 2 * i + 1]);
-/** The two coordinates of a plane, turned. */
+/** The two components of a plane, turned. */
 const turned = (x, [a, b], angle) => [
   x[a] * Math.cos(angle) - x[b] * Math.sin(angle),
   x[a] * Math.sin(angle) + x[b] * Math.cos(angle),
@@ -78,7 +78,7 @@ function build(ui) {
     label: "the second head's weights",
     options: { loaded: "as they are", permuted: "rows permuted" },
   });
-  ui.slider("words", { label: "pair of words", step: 1 });
+  ui.slider("words", { label: "which pair of words", step: 1 });
   ui.tries({ "12 apart": { offset: 12 }, "12 apart, rows permuted": { offset: 12, weights: "permuted" } });
 
   return (state, values) => {
@@ -162,7 +162,7 @@ function drawMean(fig, { offset }, { mean, mean_llama: llama }) {
     box: [36, 30, fig.width - 10, 146],
     yticks: [0, 0.5, 1, 1.5],
     xlabel: "offset $n-m$",
-    ylabel: "error over random words, in spreads",
+    ylabel: "error over random words ÷ spread of the logits",
   });
   fig.path(
     mean.map((value, r) => [X(r), Y(value)]),

@@ -70,7 +70,7 @@ class WrongLayout(Widget):
         near, far = (self.compute(self.state() | {"offset": offset}) for offset in (0, 16))
         return (
             "Interactive figure: two heads with the same weights compare the same two words. The first head pairs the "
-            "coordinates as in training, the second pairs them in the other layout. At offset 0 both logits are "
+            "components as in training, the second pairs them in the other layout. At offset 0 both logits are "
             f"{near['trained']:.2f}; at offset 16 they are {far['trained']:.2f} and {far['run']:.2f}. On average over "
             f"random words the error grows from 0 to {far['mean'][16]:.2f} of the spread of the logits."
         )

@@ -5,7 +5,8 @@ from fractions import Fraction
 import numpy as np
 import sympy as sp
 
-from rope_lab.algebra import finite_width, generators, rotation, solutions, symbolic
+from rope_lab.algebra import finite_width, generators, longer_texts, rotation, schedule, solutions, symbolic
+from rope_lab.chapters.ch04_relative_identity import key_order
 from rope_lab.claims import exact
 from rope_lab.claims.ledger import claim
 
@@ -416,8 +417,9 @@ def powers_of_a_unipotent_step(weight):
 @claim(
     "book.width-jordan",
     statement=r"$M = \begin{pmatrix} R_\theta & R_\theta\\ 0 & R_\theta \end{pmatrix}$ has the powers "
-    r"$M^n = \begin{pmatrix} R_{n\theta} & n R_{n\theta}\\ 0 & R_{n\theta} \end{pmatrix}$. With the query in the first "
-    r"plane and the key in the second the logit is $(n - m)\, q^\top R_{(n-m)\theta}\, k$.",
+    r"$M^n = \begin{pmatrix} R_{n\theta} & n R_{n\theta}\\ 0 & R_{n\theta} \end{pmatrix}$. Step keys "
+    r"by $M$ and queries by $(M^{-1})^\top$, the query in the first plane and the key in the second: the logit is "
+    r"$(n - m)\, q^\top R_{(n-m)\theta}\, k$.",
     witness=r"$n = 2$: the block above is $R_\theta R_\theta + R_\theta R_\theta = 2 R_{2\theta}$.",
     holds=lambda R: R,
     control=lambda R: sp.eye(2),  # noqa: ARG005 - Jordan's own form, with a 1: its power has n R_{(n-1) theta}
@@ -473,4 +475,78 @@ def the_query_goes_back(place, rng):
     for m, n in rng.uniform(-2, 2, size=(6, 2)):
         for query, seen in ((place(m), n - m), (m, m + n)):
             worst = max(worst, np.abs(_boost(query, 0.8).T @ _boost(n, 0.8) - _boost(seen, 0.8)).max())
+    return worst
+
+
+# Two keys that change their order when both are held at another place.
+
+
+def _of_llama_3():
+    flips = key_order.order_flips(131072, theta=rotation.frequencies(128, base=5e5))
+    return tuple(flips[[999, 8191, 131071]])
+
+
+@claim(
+    "book.order-flips",
+    statement=r"Let the difference of two keys be normal, with the same spread in every direction, and independent of "
+    r"the query $q$. Hold both keys at one place, and then $r$ places away. The order of their scores changes with "
+    r"probability $\arccos f(r)/\pi$, where $f(r) = \sum_i |q_i|^2 \cos(r\theta_i) / \sum_i |q_i|^2$: for a query of "
+    r"equal length in each plane the mean cosine. A score's mean square change is $2(1 - f(r))$ of its mean square. "
+    r"At two random places of a window of $L$ the probability is the mean, "
+    r"$\frac{2}{\pi L^2} \sum_{r=1}^{L-1} (L - r) \arccos f(r)$.",
+    witness=r"$d = 128$, base $5 \cdot 10^5$: $[[0.318]]$ in a window of $1000$, $[[0.376]]$ in $8192$, $[[0.447]]$ in "
+    r"$131072$.",
+    computed=_of_llama_3,
+    tolerance=1e-4,
+    holds=lambda f: np.arccos(f) / np.pi,
+    control=lambda f: np.arccos(f) / (2 * np.pi),  # one wedge, and not the one on its other side
+)
+def two_turned_queries_and_two_wedges(chance, rng):
+    theta, worst = rotation.frequencies(8, base=50.0), 0.0
+    circle = np.exp(2j * np.pi * (np.arange(40_000) + 0.5) / 40_000).view(float).reshape(-1, 2)
+    for r, sizes in zip(rng.integers(1, 400, size=3), (np.ones(4), *rng.uniform(0.3, 3, size=(2, 4))), strict=True):
+        q = (sizes * np.exp(1j * rng.uniform(0, 2 * np.pi, size=4))).view(float)
+        here, there = rotation.rotate(q, [0, -r], theta=theta)  # what the difference of the keys is multiplied by
+        across = there - (there @ here) / (here @ here) * here
+        shadows = circle @ [x / np.sqrt(x @ x) for x in (here, across)]
+        f, found = sizes**2 @ np.cos(r * theta) / (q @ q), []
+        for keys in (shadows, rng.normal(size=(10_000, 8))):
+            first, later = (
+                rotation.logits(q[None], keys, q_positions=[0], k_positions=np.full(len(keys), n), theta=theta)[0]
+                for n in (0, r)
+            )
+            found += [((first * later < 0).mean(), ((first - later) ** 2).mean() / (first**2).mean())]
+        (counted, moved), (drawn, _) = found
+        if abs(drawn - counted) > 0.03:
+            return np.inf
+        worst = max(worst, abs(counted - chance(f)), abs(moved - 2 * (1 - f)))
+    apart = schedule.decay(np.abs(np.subtract.outer(np.arange(9), np.arange(9))), theta=theta)
+    return max(worst, abs(chance(np.minimum(apart, 1)).mean() - key_order.order_flips(9, theta=theta)[-1]))
+
+
+@claim(
+    "book.resting-planes",
+    statement=r"Let a share $p$ of $P$ planes rest, and let the others have different frequencies between $0$ and "
+    r"$\pi$. Along an ever longer text the mean cosine $f$ has the mean $p$ and the variance $(1 - p)/2P$. So in a "
+    r"head of many planes the probability of `book.order-flips` tends to $\arccos(p)/\pi$: to $1/2$ if none rests.",
+    witness=r"$32$ of $64$ planes at rest, base $10^4$: $[[0.333]]$ in a window of $131072$; with none at rest "
+    r"$[[0.500]]$.",
+    computed=lambda: tuple(
+        key_order.order_flips(131072, theta=np.where(np.arange(64) < 64 - rest, rotation.frequencies(128), 0))[-1]
+        for rest in (32, 0)
+    ),
+    tolerance=2.5e-4,
+    holds=key_order.resting_limit,
+    control=lambda share: 0.5,  # noqa: ARG005 - a coin, whatever rests
+)
+def only_resting_planes_agree_far_away(limit, rng):
+    worst = 0.0
+    for share in (0, 0.25, 0.5, 0.75, 1):
+        theta = (np.arange(512) + rng.uniform(0.2, 0.8, size=512)) * 3 / 512
+        theta[: round(512 * share)] = 0
+        f = longer_texts.decay_along(30_000, theta=theta)
+        if not np.isclose(f.var(), (1 - share) / 1024, rtol=0.1, atol=1e-12):
+            return np.inf
+        flips = key_order.order_flips(30_000, theta=theta)[-1]
+        worst = max(worst, abs(f.mean() - share), abs(flips - limit(share)))
     return worst

@@ -63,7 +63,7 @@ def the_definition_admits_exactly_the_powers(definition):
     statement=r"For every orthogonal $O$, also a reflection, $\mathcal R_n = O^n$ satisfies "
     r"$\mathcal R_m^\top \mathcal R_n = \mathcal R_{n-m}$.",
     correction=r"Positions are integers here, negative ones included.",
-    witness=r"$O = \mathrm{diag}(1, -1)$: $O^m O^n$ flips the second coordinate exactly if $n - m$ is odd.",
+    witness=r"$O = \mathrm{diag}(1, -1)$: $O^m O^n$ flips the second coordinate if and only if $n - m$ is odd.",
     tolerance=1e-12,
     holds=lambda Q: Q,
     control=lambda Q: Q @ (np.eye(len(Q)) + np.diag(np.full(len(Q), 0.1))),  # each step stretches by a tenth

@@ -164,24 +164,6 @@ EXERCISES = (
         r"and the angle that belongs to $n - m$ is $(n-m)^2\,\theta$. With $m = 1$, $n = 2$: $3\theta$ against "
         r"$\theta$.",
     ),
-    Question(
-        id="ch04.rank-one",
-        prompt=r"You test code that builds a family of $2 \times 2$ matrices, and look at the trace, the sum of "
-        r"the diagonal entries. The family satisfies the law at all whole positions, $R_0$ has rank one, and "
-        r"$R_1 \ne R_0$. What must the trace of $R_7$ be?",
-        answer=-1.0,
-        tolerance=0.01,
-        truth=_trace_of_a_rank_one_solution,
-        hint=r"Write $R_n = U\,\mathrm{diag}(O^n, 0)\,U^\top$. Here $O$ is one number, and it is orthogonal.",
-        feedback={
-            "1": r"That is the trace of $R_0$. If $R_7$ had it too, $R_1$ would be $R_0$.",
-            "0": r"The block of rank one does not vanish: $R_7^\top R_7 = R_0$, and $R_0$ has rank one.",
-            "-2": r"That would be $-I$, of rank two.",
-            "7": r"The position is an exponent here, not a factor.",
-        },
-        why=r"An orthogonal number is $1$ or $-1$. It is not $1$, or $R_1$ would be $R_0$. So "
-        r"$R_7 = U\,\mathrm{diag}((-1)^7, 0)\,U^\top$, and a change of basis keeps the trace: $-1$.",
-    ),
     Task(
         id="ch04.key-map",
         statement=r"""
@@ -220,5 +202,23 @@ EXERCISES = (
         hint=r"Two loops over positions, one comparison. For the rank: $R_0$ is a projection, so its trace counts.",
         why=r"The trace of a projection is the dimension of the space it projects on. `np.linalg.matrix_rank` says "
         r"the same.",
+    ),
+    Question(
+        id="ch04.rank-one",
+        prompt=r"You test code that builds a family of $2 \times 2$ matrices, and look at the trace, the sum of "
+        r"the diagonal entries. The family satisfies the law at all whole positions, $R_0$ has rank one, and "
+        r"$R_1 \ne R_0$. What must the trace of $R_7$ be?",
+        answer=-1.0,
+        tolerance=0.01,
+        truth=_trace_of_a_rank_one_solution,
+        hint=r"Write $R_n = U\,\mathrm{diag}(O^n, 0)\,U^\top$. Here $O$ is one number, and it is orthogonal.",
+        feedback={
+            "1": r"That is the trace of $R_0$. If $R_7$ had it too, $R_1$ would be $R_0$.",
+            "0": r"The block of rank one does not vanish: $R_7^\top R_7 = R_0$, and $R_0$ has rank one.",
+            "-2": r"That would be $-I$, of rank two.",
+            "7": r"The position is an exponent here, not a factor.",
+        },
+        why=r"An orthogonal number is $1$ or $-1$. It is not $1$, or $R_1$ would be $R_0$. So "
+        r"$R_7 = U\,\mathrm{diag}((-1)^7, 0)\,U^\top$, and a change of basis keeps the trace: $-1$.",
     ),
 )

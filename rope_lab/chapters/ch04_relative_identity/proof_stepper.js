@@ -44,7 +44,7 @@ export function compute({ variant, m, n, theta, slower }) {
 
 const VARIANTS = {
   proof: ["as proven", ""],
-  transpose: ["no transpose", "The code multiplies $R_m$ by $R_n$ and forgets to transpose."],
+  transpose: ["no transpose", "The code multiplies $ℛ_m$ by $ℛ_n$ and forgets to transpose."],
   sign: ["a sign flipped", "Each block has + sine in both corners: it is no rotation any more."],
   layouts: ["layouts mixed", "The query turns neighbours, the key turns halves."],
   square: ["squared angles", "Position $n$ turns by $n|n|θ$: the square of the position, with its sign."],
@@ -53,13 +53,13 @@ const BLOCKS = (one, two) => `diag($${one}$, $${two}$)`;
 const LINES = [
   [
     (v) => (v === "transpose" ? "multiply, without a transpose" : "transpose one, multiply"),
-    (v) => (v === "transpose" ? "$R_mR_n$" : "$R_m^⊤R_n$"),
+    (v) => (v === "transpose" ? "$ℛ_mℛ_n$" : "$ℛ_m^⊤ℛ_n$"),
   ],
-  [() => "transpose each block", () => `${BLOCKS("R_{mθ₀}^⊤", "R_{mθ₁}^⊤")} $R_n$`],
-  [() => "a transposed block turns back", () => `${BLOCKS("R_{-mθ₀}", "R_{-mθ₁}")} $R_n$`],
+  [() => "transpose each block", () => `${BLOCKS("R_{mθ₀}^⊤", "R_{mθ₁}^⊤")} $ℛ_n$`],
+  [() => "a transposed block turns back", () => `${BLOCKS("R_{-mθ₀}", "R_{-mθ₁}")} $ℛ_n$`],
   [() => "multiply block by block", () => BLOCKS("R_{-mθ₀}R_{nθ₀}", "R_{-mθ₁}R_{nθ₁}")],
   [() => "angles add", () => BLOCKS("R_{(n-m)θ₀}", "R_{(n-m)θ₁}")],
-  [() => "collect the blocks", () => "$R_{n-m}$"],
+  [() => "collect the blocks", () => "$ℛ_{n-m}$"],
 ];
 
 const verdict = ({ variant }, { breaks, gaps }) => {
@@ -159,7 +159,7 @@ function draw(fig, { line, variant, m, n }, { factors, values, gaps }) {
         )
         .join("; ")}.`,
   );
-  const titles = line ? [`line ${line}`, `line ${line + 1}`] : [variant === "transpose" ? "$R_m$" : "$R_m^⊤$", "$R_n$"];
+  const titles = line ? [`line ${line}`, `line ${line + 1}`] : [variant === "transpose" ? "$ℛ_m$" : "$ℛ_m^⊤$", "$ℛ_n$"];
   const looks = line ? ["one", "one"] : ["query", "key"];
   [
     [one, left],

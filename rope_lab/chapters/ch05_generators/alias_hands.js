@@ -49,7 +49,7 @@ function draw(fig, { scale }, { slow, fast, apart }) {
     fig.line([cx, cy], [cx + R * 0.95 * hand[0], cy - R * 0.95 * hand[1]], "line");
     fig.hand([cx, cy], [cx + R * 0.95 * fast[i][0], cy - R * 0.95 * fast[i][1]], "muted");
     fig.circle([cx, cy], 2.5, "fill");
-    fig.text([cx, cy + R + 18], `${cell > 96 ? "token " : ""}${i} at ${place(scale * i)}`, "small muted");
+    fig.text([cx, cy + R + 18], `${cell > 120 ? "token " : ""}${i} at ${place(scale * i)}`, "small muted");
   });
 }
 

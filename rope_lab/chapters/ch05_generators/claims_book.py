@@ -15,7 +15,7 @@ x, y, z = sp.symbols("x y z", real=True)
 @claim(
     "book.generator-velocity",
     statement=r"Along $x_t = e^{tB} x$ the velocity is $B x_t$, and $\frac{\mathrm d}{\mathrm dt} |x_t|^2 = x_t^\top "
-    r"(B + B^\top)\, x_t$. It is zero for every $x$ exactly if $B^\top = -B$.",
+    r"(B + B^\top)\, x_t$. It is zero for every $x$ if and only if $B^\top = -B$.",
     witness=r"The quarter turn: $(x_1, x_2)$ moves along $(-x_2, x_1)$, which is perpendicular to it.",
     holds=lambda B, v: (v.T * (B + B.T) * v)[0],
     control=lambda B, v: (v.T * (B - B.T) * v)[0],
@@ -115,7 +115,8 @@ def a_slanted_basis_of_two_aliases(turn):
 @claim(
     "book.slow-skew",
     statement=r"If $e^B$ is orthogonal and every eigenvalue of $B$ has an imaginary part of size less than $\pi$, then "
-    r"$B^\top = -B$. At $\pi$ itself it fails.",
+    r"$B^\top = -B$.",
+    correction=r"At $\pi$ itself it fails; see book.plane-generators.",
     witness=r"$\begin{pmatrix} 0 & -2\pi \\ \pi/2 & 0 \end{pmatrix}$ has the eigenvalues $\pm \mathrm i\pi$; it is not "
     r"skew.",
     tolerance=1e-8,
@@ -236,7 +237,7 @@ def the_series_to_order_four(sign):
 @claim(
     "book.alias-classes",
     statement=r"Two lists of frequencies give the same rotations at all whole positions, up to one orthogonal change "
-    r"of basis, exactly if they agree after each is reduced modulo $2\pi$, folded into $[0, \pi]$, and sorted.",
+    r"of basis, if and only if they agree after each is reduced modulo $2\pi$, folded into $[0, \pi]$, and sorted.",
     witness=r"$\theta = 5$ and $2\pi - 5 = [[1.283]]\dots$: mirror images at every whole $n$.",
     computed=lambda: float(generators.alias([5.0])[0]),
     tolerance=1e-9,

@@ -51,7 +51,7 @@ def it_flips_an_axis(det):
 
 @claim(
     "book.mirror-commutes",
-    statement=r"$O M_v O^\top = M_{Ov}$. So the mirror along $v$ commutes with an orthogonal $O$ exactly if "
+    statement=r"$O M_v O^\top = M_{Ov}$. So the mirror along $v$ commutes with an orthogonal $O$ if and only if "
     r"$O v = v$ or $O v = -v$.",
     witness=r"$O = \begin{pmatrix} 0 & 1\\ 1 & 0 \end{pmatrix}$: the mirror along $(1, -1)$ commutes, the one along a "
     r"coordinate axis does not.",
@@ -67,7 +67,7 @@ def a_mirror_is_carried_along(carried):
     v = sp.Matrix([sp.cos(a), sp.sin(a)])
     M = exact.tied(mirror(v), lambda at: orthogonal_powers.mirror([at(entry) for entry in v]))
     for O in (exact.rotation_2d(t), exact.rotation_2d(t) * sp.diag(1, -1)):  # noqa: E741
-        gap = O * M - M * O  # no gap, exactly if O v and v have the product 1 or -1
+        gap = O * M - M * O  # no gap if and only if O v and v have the product 1 or -1
         commutes = symbolic.same((gap.T * gap).trace(), 8 - 8 * (v.T * O * v)[0] ** 2)
         if not commutes or not symbolic.same(O * M * O.T, mirror(carried(O, v))):
             return False

@@ -19,7 +19,7 @@ def _power(B: sp.Matrix, time) -> sp.Matrix:
 
 
 def _law(B: sp.Matrix, step) -> bool:
-    """Does e^(nB) satisfy the law at all whole multiples of the step? Exactly if one step is orthogonal."""
+    """Does e^(nB) satisfy the law at all whole multiples of the step? If and only if one step is orthogonal."""
     R = _power(B, step)
     return symbolic.same(R.T * R, sp.eye(2))
 

@@ -17,6 +17,12 @@ SWAP = QUARTER * FLIP  # exchanges two coordinates
 _RATIONAL = sp.Matrix([[1, 2, 2], [2, 1, -2], [2, -2, 1]]) / 3  # orthogonal, with determinant -1
 
 
+def _is_no_square(O: sp.Matrix) -> bool:  # noqa: E741
+    """Whether the determinant forbids it: every S S has a square for its determinant, and so has every exponential."""
+    S = sp.Matrix(2, 2, sp.symbols("a b c d", real=True))
+    return sp.expand((S * S).det() - S.det() ** 2) == 0 and bool(O.det() < 0)
+
+
 def _has_logarithm(O: sp.Matrix) -> bool:  # noqa: E741 - the book's letter
     """Whether `skew_logarithm` finds one, or refuses because of the determinant."""
     try:
@@ -38,10 +44,7 @@ def _has_logarithm(O: sp.Matrix) -> bool:  # noqa: E741 - the book's letter
     control=-sp.eye(2),  # two mirrors: this one is an exponential
 )
 def no_real_matrix_done_twice(O):  # noqa: E741
-    S = sp.Matrix(2, 2, sp.symbols("a b c d", real=True))
-    squared = sp.expand((S * S).det() - S.det() ** 2) == 0  # for every S, so no S S has a negative determinant
-    orthogonal = sp.eye(2) == O.T * O
-    return bool(squared and orthogonal and O.det() < 0 and not _has_logarithm(O))
+    return bool(sp.eye(2) == O.T * O and _is_no_square(O) and not _has_logarithm(O))
 
 
 @claim(
@@ -82,7 +85,7 @@ def a_family_that_is_no_exponential(O):  # noqa: E741
     turn = exact.rotation_2d(theta)
     contained = all(symbolic.same(exact.rotation_2d(n * theta), turn**n) for n in range(4))
     contained = contained and sp.exp(x) ** k == sp.exp(k * x)
-    return bool(contained and obeys and not _has_logarithm(O))
+    return bool(contained and obeys and _is_no_square(O) and not _has_logarithm(O))
 
 
 @claim(

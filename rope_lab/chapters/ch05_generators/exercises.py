@@ -139,8 +139,8 @@ EXERCISES = (
         id="ch05.predict-squeeze",
         kind="prediction",
         prompt=r"Think of the two planes as two clock hands. One turns by $1$ radian per position, the other by "
-        r"$1 + 2\pi$. You see one hand for each token, because before the halving one lies on the other. After it, "
-        r"token $1$ stands at position $\tfrac12$, token $2$ at $1$, and so on. How do the two hands compare then?",
+        r"$1 + 2\pi$. Before the halving the two hands coincide, so you see one for each token. After it, token $1$ "
+        r"stands at position $\tfrac12$, token $2$ at $1$, and so on. How do the two hands compare then?",
         choices=(
             r"They point in the same direction at every token.",
             r"They point in opposite directions at every second token.",
@@ -252,7 +252,7 @@ EXERCISES = (
         },
         hint=r"The positions are $0, \pm s, \pm 2s, \dots$, so the family is made of the powers of one matrix. Which "
         r"one, and what does chapter 4 ask of it?",
-        why=r"With $O = e^{sB}$ the family is $O^k$, and the law holds exactly if $O$ is orthogonal. The finer the "
+        why=r"With $O = e^{sB}$ the family is $O^k$, and the law holds if and only if $O$ is orthogonal. The finer the "
         r"step, the more generators are refused; in the limit only the skew ones remain.",
     ),
     Task(

@@ -4,7 +4,7 @@ import numpy as np
 from matplotlib.axes import Axes
 
 from rope_lab.algebra.generators import exponential, generator_2d
-from rope_lab.algebra.orthogonal_powers import orthogonal_power, split_off
+from rope_lab.algebra.orthogonal_powers import orthogonal_power
 from rope_lab.algebra.rotation import rotation_2d
 from rope_lab.show.style import FLAG, LIGHT
 from rope_lab.show.svg import Picture, figure, line
@@ -91,37 +91,29 @@ def two_aliases(*, theta: float = 1.0, last: int = 4) -> Picture:
     return fig.picture
 
 
-def three_powers(*, angle: float = 0.7, last: int = 4, rows: int = 3) -> Picture:
-    """The letter F under the powers of a turn, of a mirror and then this turn, and under what part 6 prints for it.
+def three_powers(*, angle: float = 0.7, last: int = 4) -> Picture:
+    """The letter F under the powers of a turn, and of a mirror and then this turn.
 
     Args:
         angle: The turn of one step, in radians.
         last: The highest power.
-        rows: How many of the three to draw.
 
     Returns:
         A `Picture`: inline SVG with title and description.
     """
     turn = rotation_2d(angle)
     O = turn @ np.diag([1.0, -1.0])  # noqa: E741 - the book's letter
-    O_plus, I_minus = split_off(O, axis=[0.0, 1.0])
-    every = (
-        ("a turn", "one", lambda n: orthogonal_power(turn, n)),
-        ("mirror,\nturn", "two", lambda n: orthogonal_power(O, n)),
-        ("a printed\nformula", "wrong", lambda n: orthogonal_power(I_minus, n) @ orthogonal_power(O_plus, n)),
-    )
+    rows = (("a turn", "one", turn), ("mirror,\nturn", "two", O))
     desc = (
-        f"Rows of the letter F, for powers 0 to {last}. First row: a turn goes round step by step. Second row: a "
+        f"Two rows of the letter F, for powers 0 to {last}. First row: a turn goes round step by step. Second row: a "
         "mirror followed by the same turn gives the same mirror image at every odd power and the upright letter at "
         "every even one."
     )
-    if rows == len(every):
-        desc += " Third row: what part 6 prints for the second row agrees with it at power 0 only."
-    with figure(title="Powers of a turn, and of a mirror and a turn", desc=desc, size=(5.0, 0.3 + rows)) as fig:
-        grid = fig.subplots(rows, last + 1)
-        for row, (name, role, power) in zip(grid, every[:rows], strict=True):
+    with figure(title="Powers of a turn, and of a mirror and a turn", desc=desc, size=(5.0, 2.3)) as fig:
+        grid = fig.subplots(len(rows), last + 1)
+        for row, (name, role, step) in zip(grid, rows, strict=True):
             for n, axes in enumerate(row):
-                _letter(axes, power(n), role)
+                _letter(axes, orthogonal_power(step, n), role)
                 for part in [*axes.lines[2:], *axes.patches]:
                     if n:
                         fig.plays(

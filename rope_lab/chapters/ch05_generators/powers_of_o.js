@@ -91,11 +91,10 @@ function build(ui) {
     height: () => 200,
     host: ui.below,
   });
-  const write = ui.readout({ angle: "angle per step", det: "determinant of $O^n$", gap: "printed step misses by" });
+  const write = ui.readout({ angle: "angle per step", det: "determinant of $O^n$" });
   ui.slider("n", { label: "power $n$, in steps of ¼", step: 0.25, look: "one", show: place });
   ui.slider("theta", { label: "angle $θ$ of the turn", min: -3.14, max: 3.14, step: 0.01, show: radians });
   ui.toggle("mirror", { label: "a mirror first: $O = R_θ$ diag(1, −1)" });
-  ui.toggle("printed", { label: "compare with the printed step (dashed)" });
   ui.slider("wraps", {
     label: "whole turns added to $θ$",
     step: 1,
@@ -103,6 +102,9 @@ function build(ui) {
     show: (v) => number(v, 0),
   });
   ui.play("n", { label: "Walk through the powers", perSecond: 5 });
+  const more = ui.more("A published formula");
+  ui.toggle("printed", { label: "compare with it (dashed)", host: more });
+  const miss = ui.readout({ gap: "it misses $O^n$ by" }, { host: more });
   ui.tries({ "half a mirror": { mirror: true, n: 0.5 }, "a mirror twice": { mirror: true, n: 2 } });
 
   return (state, values) => {
@@ -111,8 +113,8 @@ function build(ui) {
     write({
       angle: wraps ? `${number(theta)} ${wraps > 0 ? "+" : "−"} ${Math.abs(wraps)}·2π` : radians(theta),
       det: values.exists ? number(values.det, 0) : "–",
-      gap: !mirror || !values.exists ? "–" : number(values.gap),
     });
+    miss({ gap: !mirror || !values.exists ? "–" : number(values.gap) });
     drawPlane(ui, plane, state, values);
     drawStrip(ui, strip, state, values);
     const gap = mirror && printed && values.exists ? ` The printed step differs by ${number(values.gap)}.` : "";

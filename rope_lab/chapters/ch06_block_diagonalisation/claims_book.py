@@ -176,7 +176,7 @@ def logits_remember_the_frequency(times):
 @claim(
     "book.absorb-shared-keys",
     statement=r"Query heads that share a key head, with a generator $B_h$ each: one change of basis serves all of them "
-    r"exactly if the $B_h$ commute. The normal form of a generic combination of them then gives it.",
+    r"if and only if the $B_h$ commute. The normal form of a generic combination of them then gives it.",
     witness=r"One plane: all generators are multiples of $J$ and commute. From $d = 4$ on, most pairs do not.",
     tolerance=1e-10,
     holds=lambda B, C: B @ C - C @ B,
@@ -201,8 +201,9 @@ def one_basis_for_a_group(bracket, rng):
 
 @claim(
     "book.absorb-norm",
-    statement=r"Normalise queries and keys between the weights and the rotation. An orthogonal $P$ passes through the "
-    r"norm, and through one gain for all channels: the absorption stays exact. Gains for single channels stop it.",
+    statement=r"Put an RMS norm on queries and keys between the weights and the rotation. An orthogonal $P$ passes "
+    r"through the norm, and through one gain for all components: the absorption stays exact. Gains for single ones "
+    r"stop it in general.",
     witness=r"$P$ the quarter turn, gains $(1, 2)$, $u = (1, 0)$: $P^\top(g \odot u) = ([[0, -1]])$, and "
     r"$g \odot P^\top u = ([[0, -2]])$.",
     computed=lambda: (
@@ -272,7 +273,7 @@ def a_norm_after_the_rotation(key_gains, rng):
 
 @claim(
     "book.relu-monomial",
-    statement=r"A matrix passes through a ReLU, $\mathrm{relu}(C x) = C\,\mathrm{relu}(x)$ for all $x$, exactly if "
+    statement=r"A matrix passes through a ReLU, $\mathrm{relu}(C x) = C\,\mathrm{relu}(x)$ for all $x$, if and only if "
     r"each row has at most one entry that is not $0$, and that entry is positive.",
     witness=r"$C = (1, 1)$ and $x = (1, -1)$: the left side is $0$, the right side $1$.",
     holds=lambda row: sum(entry != 0 for entry in row) <= 1 and min(row) >= 0,

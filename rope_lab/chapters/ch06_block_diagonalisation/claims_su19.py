@@ -37,7 +37,7 @@ def _logits_of_the_mirror():
     statement=r"Every orthogonal solution $O^n$ is the rotation in $2 \times 2$ blocks after fixed matrices have been "
     r"absorbed.",
     verdict="conditional",
-    correction=r"True for $\det O = 1$ and even $d$; a pair of $-1$ is a half turn. For $\det O = -1$ one channel "
+    correction=r"True for $\det O = 1$ and even $d$; a pair of $-1$ is a half turn. For $\det O = -1$ one component "
     r"$(-1)^n$ is left that no rotation of the same size has. Two more dimensions suffice, one for odd $d$, with "
     r"planes of frequency $0$ and $\pi$ that are half used.",
     witness=r"$O = \mathrm{diag}(1, -1)$, $q = (1, 2)$, $k = (1, 1)$: logits $[[3, -1, 3]], \dots$. In one plane a "

@@ -160,7 +160,7 @@ def the_basis_moves_to_the_features(key_side, rng):
     "su6.linattn-not-absorbable",
     locus=LINEAR + ", the sentences after it",
     statement=r"With a nonlinear feature map, $P^\top$ and $P^{-1}$ need not be absorbable into the projections.",
-    correction=r"For ReLU and the same $d$: absorbable for all $W_q$, $W_k$ exactly if $e^B$ is a row of plane "
+    correction=r"For ReLU and the same $d$: absorbable for all $W_q$, $W_k$ if and only if $e^B$ is a row of plane "
     r"rotations once its coordinates are sorted. In $d = 2$ it always is, so the smallest even $d$ with a "
     r"witness is $4$.",
     witness=r"$P = \tfrac12 H_4$ (Hadamard), cosines $\tfrac35$ and $\tfrac5{13}$: $e^B$ is rational and has no entry "

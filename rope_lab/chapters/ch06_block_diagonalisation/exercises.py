@@ -156,7 +156,7 @@ EXERCISES = (
         prompt=r"Between the projection and the rotation a model applies one of these to the query. Through which of "
         r"them does every orthogonal $P^\top$ pass, so that it can go on into $W_q$?",
         choices=(
-            r"RMS norm, with a learned gain for each channel.",
+            r"RMS norm, with a learned gain for each component.",
             r"RMS norm without gains.",
             r"ReLU.",
             r"Adding a bias that itself stays as it is.",
@@ -170,8 +170,8 @@ EXERCISES = (
             "D": r"With the same bias on both sides the difference is $b - P^\top b$.",
         },
         hint=r"$P^\top$ passes through $f$ if $f(P^\top u) = P^\top f(u)$ for every $u$. Try a quarter turn.",
-        why=r"An RMS norm divides by a length, and $P^\top$ keeps lengths. Gains and ReLU know one channel from "
-        r"another, and $P^\top$ mixes channels. A bias is no obstacle if it is turned too: $b \to P^\top b$.",
+        why=r"An RMS norm divides by a length, and $P^\top$ keeps lengths. Gains and ReLU know one component from "
+        r"another, and $P^\top$ mixes components. A bias is no obstacle if it is turned too: $b \to P^\top b$.",
     ),
     Task(
         id="ch06.plane-of",

@@ -11,7 +11,7 @@ from rope_lab.show.widgets.kit import Widget, constant, state
 __all__ = ["FallingApart"]
 
 NAMES = ("b12", "b13", "b14", "b23", "b24", "b34")
-REST = (0.6, -0.5)  # the start's third and fourth coordinates
+REST = (0.6, -0.5)  # the start's coordinates 2 and 3
 
 
 class FallingApart(Widget):
@@ -22,7 +22,7 @@ class FallingApart(Widget):
 
     >>> values = FallingApart.compute(FallingApart(s=1.0).state())
     >>> round(values["outside"], 12), [round(speed, 3) for speed in values["theta"]]
-    (0.0, [1.326, 0.52])
+    (0.0, [1.315, 0.547])
     """
 
     title = "Falling apart: one orbit, two bases"
@@ -31,12 +31,12 @@ class FallingApart(Widget):
     x1 = state(Float(0.8, min=-1.0, max=1.0))
     x2 = state(Float(0.6, min=-1.0, max=1.0))
     rest = constant(list(REST))
-    b12 = state(Float(-0.7, min=-1.5, max=1.5))
-    b13 = state(Float(-0.4, min=-1.5, max=1.5))
-    b14 = state(Float(0.4, min=-1.5, max=1.5))
+    b12 = state(Float(-0.9, min=-1.5, max=1.5))
+    b13 = state(Float(-0.3, min=-1.5, max=1.5))
+    b14 = state(Float(0.2, min=-1.5, max=1.5))
     b23 = state(Float(-0.3, min=-1.5, max=1.5))
     b24 = state(Float(0.8, min=-1.5, max=1.5))
-    b34 = state(Float(-0.7, min=-1.5, max=1.5))
+    b34 = state(Float(-0.6, min=-1.5, max=1.5))
 
     @staticmethod
     def compute(state: dict) -> dict:
@@ -64,7 +64,7 @@ class FallingApart(Widget):
         r, q = values["radii"]
         return (
             "Interactive figure: the orbit of a point under a skew matrix in four dimensions, drawn in the coordinates "
-            "1, 2 and 3, 4. In the given coordinates it is a tangle. A slider turns the basis to P, and there it is "
+            "0, 1 and 2, 3. In the given coordinates it is a tangle. A slider turns the basis to P, and there it is "
             f"two circles: radius {r:.2f} at {fast:.2f} radians per position, radius {q:.2f} at {slow:.2f}."
         )
 

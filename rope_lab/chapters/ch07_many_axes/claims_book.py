@@ -234,8 +234,8 @@ def ranges_apart(make):
 
 @claim(
     "book.axes-width",
-    statement=r"By sections $s_1, s_2, s_3$ the width turns across $n$ patches by at most "
-    r"$n\,\mathrm{base}^{-(s_1 + s_2)/(s_1 + s_2 + s_3)}$.",
+    statement=r"By sections of $c_1, c_2, c_3$ planes the width turns across $n$ patches by at most "
+    r"$n\,\mathrm{base}^{-(c_1 + c_2)/(c_1 + c_2 + c_3)}$.",
     tolerance=1e-10,
     witness=r"Qwen2-VL, 64 patches: $[[0.0114]]$ radians for the width and $[[2.02]]$ for the height.",
     computed=lambda: tuple(

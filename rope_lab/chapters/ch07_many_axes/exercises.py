@@ -17,7 +17,7 @@ def _how_far_the_width():
 
 
 def _wavelength():
-    return float(2 * np.pi / interleaved_frequencies([24, 20, 20], base=5e6)[2, 2])
+    return float(2 * np.pi / interleaved_frequencies([24, 20, 20], base=1e6)[2, 2])
 
 
 def plane_turns(place, table):
@@ -78,17 +78,17 @@ EXERCISES = (
     ),
     Question(
         id="ch21.wavelength",
-        prompt=r"Interleaved M-RoPE with sections $[24, 20, 20]$ and base $5 \cdot 10^6$. How many patches make a full "
+        prompt=r"Interleaved M-RoPE with sections $[24, 20, 20]$ and base $10^6$. How many patches make a full "
         r"turn of the fastest plane of the width?",
-        answer=10.18,
+        answer=9.68,
         tolerance=0.06,
         unit="patches",
         truth=_wavelength,
         hint=r"It is plane 2 of 64: $\theta_2 = \mathrm{base}^{-2/64}$.",
-        why=r"$2\pi / \theta_2 = 2\pi \cdot (5\cdot 10^6)^{1/32} = 10.2$.",
+        why=r"$2\pi / \theta_2 = 2\pi \cdot 10^{6/32} = 9.68$.",
         feedback={
             "6.28": r"This is plane 0, which turns with time.",
-            "8": r"This is plane 1, which turns with the height.",
+            "7.8": r"This is plane 1, which turns with the height.",
         },
     ),
     Task(

@@ -43,7 +43,7 @@ def turns_of_tables() -> Picture:
         axes.set_yticks([])
         axes.spines["left"].set_visible(False)
         axes.axvline(2 * np.pi, color=LIGHT["muted"], lw=1, dashes=(4, 3))
-        axes.text(2 * np.pi, -1.6, "a whole turn", ha="right", fontsize=10, color=LIGHT["muted"])
+        axes.text(5, -1.6, "a whole turn", ha="right", fontsize=10, color=LIGHT["muted"])
         for row, (name, table) in enumerate(tables.items()):
             top = 4.4 * row
             axes.text(5e-6, top - 1.0, name, fontsize=11, va="center", weight="bold")

@@ -47,7 +47,7 @@ def grid_question() -> Picture:
         f"Share of right answers on grids of {sizes[0]}, the trained size, and of {sizes[1]}; small marks are seeds, "
         f"bars 95 % intervals of the mean; the line is a guess. Means at both sizes: {shares_by_name}."
     )
-    with figure(title="What stands k columns to the right, or k rows below?", desc=desc, size=(5.2, 3.8)) as fig:
+    with figure(title="What stands so many columns to the right, or rows below?", desc=desc, size=(5.2, 3.8)) as fig:
         panels = fig.subplots(1, 2, sharex=True, sharey=True)
         for axes, asks in zip(panels, ASKS, strict=True):
             axes.axvline(1 / runs[0].data["vocab_size"], color=LIGHT["muted"], lw=0.8)
@@ -60,7 +60,7 @@ def grid_question() -> Picture:
                     axes.plot(shares, [at + lower] * len(shares), marker, ms=2.5, color=LIGHT[ink], alpha=0.5)
                     label = f"{size} × {size}" + (", as trained" if size == sizes[0] else "")
                     axes.plot(span.mean, at + lower, marker, ms=5, color=LIGHT[ink], label=None if at else label)
-            axes.set(title=asks, xlim=(0, 1.02), xlabel="share right")
+            axes.set(title=asks, xlim=(-0.03, 1.05), xlabel="share right")
         panels[0].set_xticks([0, 0.5, 1], ["0", "0.5", "1"])
         panels[0].set_yticks(range(len(names)), names)
         panels[0].invert_yaxis()

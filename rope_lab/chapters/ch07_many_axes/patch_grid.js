@@ -15,10 +15,10 @@ function spread(planes) {
 }
 
 /** The turn from the marked patch to the moved one: of some planes along each axis, and of every plane by all axes. */
-export function compute({ column, row, frame, start, scheme, tables, fixed }) {
+export function compute({ column, row, frame, start, stride, scheme, tables, fixed }) {
   const table = tables[scheme],
-    one = [0, start + fixed[0], start + fixed[1]],
-    other = [frame, start + row, start + column],
+    one = [0, start + stride * fixed[0], start + stride * fixed[1]],
+    other = [frame, start + stride * row, start + stride * column],
     away = other.map((x, a) => x - one[a]);
   const angle = (place, i) => place.reduce((sum, x, a) => sum + x * table[a][i], 0),
     between = table[0].map((_, i) => angle(other, i) - angle(one, i));
@@ -65,10 +65,12 @@ function build(ui) {
     label: "the planes are given to the axes",
     options: { sections: "by sections", interleaved: "interleaved", axial: "axial", mixed: "mixed" },
   });
-  ui.slider("column", { label: "column of the moved patch", step: 1, look: "two", show: step });
-  ui.slider("row", { label: "row", step: 1, look: "one", show: step });
+  const cells = (v) => step(v * ui.state.stride);
+  ui.slider("column", { label: "column of the moved patch", step: 1, look: "two", show: cells });
+  ui.slider("row", { label: "row", step: 1, look: "one", show: cells });
   ui.slider("frame", { label: "frame", step: 1, look: "muted", show: step });
   ui.slider("start", { label: "both patches: rows and columns further", step: 1, show: step });
+  ui.slider("stride", { label: "patches from one cell to the next", step: 1, show: step });
   const write = ui.readout({
     width: "width's fastest hand has turned",
     logit: "logit of equal vectors",
@@ -77,7 +79,7 @@ function build(ui) {
   });
 
   return (state, values) => {
-    const offset = [state.frame, state.row - state.fixed[0], state.column - state.fixed[1]];
+    const offset = [state.frame, ...[state.row, state.column].map((x, i) => state.stride * (x - state.fixed[i]))];
     const told =
       `${AXES.map((axis, a) => `${axis} ${values.planes[a] || none}`).join(", ")} of ${values.between.length} planes. ` +
       `The moved patch lies ${away(offset[0], "video frame", ["before", "later"])}, ` +
@@ -96,7 +98,7 @@ function build(ui) {
   };
 }
 
-function drawGrid(fig, { row, column, frame, start, fixed }, ui, told) {
+function drawGrid(fig, { row, column, frame, start, stride, fixed }, ui, told) {
   fig.clear(told);
   const left = 34,
     top = 26,
@@ -104,8 +106,8 @@ function drawGrid(fig, { row, column, frame, start, fixed }, ui, told) {
     middle = (place) => [left + (place[1] + 0.5) * cell, top + (place[0] + 0.5) * cell];
   for (let i = 0; i < SIZE; i++) {
     const name = i % 2 === 0 || cell > 34;
-    if (name) fig.text([left + (i + 0.5) * cell, top - 8], step(start + i), "small muted");
-    if (name) fig.text([left - 6, top + (i + 0.5) * cell + 4], step(start + i), "small muted", "end");
+    if (name) fig.text([left + (i + 0.5) * cell, top - 8], step(start + stride * i), "small muted");
+    if (name) fig.text([left - 6, top + (i + 0.5) * cell + 4], step(start + stride * i), "small muted", "end");
     for (let j = 0; j < SIZE; j++)
       fig.rect([left + j * cell + 1, top + i * cell + 1], [cell - 2, cell - 2], "line hair");
   }
@@ -121,14 +123,11 @@ function drawGrid(fig, { row, column, frame, start, fixed }, ui, told) {
   fig.text([other[0], other[1] + 5], "k", "own");
   if (frame) {
     const half = cell * 0.4, // beside the patch or below it, where q does not stand
-      side = column < fixed[1] ? Math.min(Math.floor(column), 2) - 1 : column > SIZE - 3 ? 1 : 2,
-      place = side === 2 ? [other[0] + half + 5, other[1] + 4] : [other[0] + side * half, other[1] + half + 14];
-    fig.text(
-      place,
-      away(frame, "video frame", ["before", "later"]),
-      "small",
-      { "-1": "start", 0: "middle", 1: "end" }[side] ?? "start",
-    );
+      right = column > SIZE - 5,
+      place = right
+        ? [other[0] + half, other[1] + (row > SIZE - 2 ? -half - 5 : half + 14)]
+        : [other[0] + half + 5, other[1] + 4];
+    fig.text(place, away(frame, "video frame", ["before", "later"]), "small", right ? "end" : "start");
   }
   fig.handle("k", other, ([x, y]) =>
     ui.set(

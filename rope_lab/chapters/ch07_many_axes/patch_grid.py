@@ -14,7 +14,7 @@ from rope_lab.show.widgets.kit import Widget, constant, state
 __all__ = ["PatchGrid"]
 
 WIDTH, SIZE = 128, 8  # of a head, and patches on a side of the window
-FIXED = (3.0, 3.0)  # row and column of the marked patch in the window; its frame is 0
+FIXED = (3.0, 0.0)  # row and column of the marked patch in the window; its frame is 0
 SHOWN, FAR = 6, 64.0  # clocks of an axis at most, and the steps of a reading
 _SPREAD = np.pi * (np.arange(WIDTH // 4) + 0.5) / (WIDTH // 4)  # where a model draws its angles and then learns
 
@@ -36,7 +36,7 @@ class PatchGrid(Widget):
     r"""The turn from the marked patch to the moved one, plane by plane and axis by axis.
 
     State: ``row``, ``column`` and ``frame`` of the moved patch in the window; ``start``, the row and column of a large
-    picture where the window begins; ``scheme``.
+    picture where the window begins; ``stride``, the patches from one cell of the window to the next; ``scheme``.
 
     >>> values = PatchGrid.compute(PatchGrid(scheme="sections").state())
     >>> values["planes"], round(values["far"][2], 3)  # across 64 patches the width turns by a hundredth of a radian
@@ -48,6 +48,7 @@ class PatchGrid(Widget):
     row = state(Float(5.0, min=0.0, max=SIZE - 1.0))
     frame = state(Float(2.0, min=0.0, max=7.0))
     start = state(Float(0.0, min=0.0, max=100.0))
+    stride = state(Float(1.0, min=1.0, max=9.0))
     scheme = state(Enum(list(_TABLES), default_value="sections"))
     # (axes, planes) for each scheme, in radians per step; so many digits make less than 1e-9 of a turn here
     tables = constant({name: [[float(f"{x:.12g}") for x in row] for row in table.T] for name, table in _TABLES.items()})
@@ -56,8 +57,10 @@ class PatchGrid(Widget):
     @staticmethod
     def compute(state: dict) -> dict:
         table = np.array(state["tables"][state["scheme"]])
-        one = np.array([0.0, state["start"] + state["fixed"][0], state["start"] + state["fixed"][1]])
-        other = np.array([state["frame"], state["start"] + state["row"], state["start"] + state["column"]])
+        one, other = (
+            np.array([frame, *(state["start"] + state["stride"] * np.array(cell))])
+            for frame, cell in ((0.0, state["fixed"]), (state["frame"], [state["row"], state["column"]]))
+        )
         turns = table * (other - one)[:, None]  # (axes, planes)
         between = other @ table - one @ table  # of each plane, by all axes
         own = table * one[:, None]  # of the marked patch

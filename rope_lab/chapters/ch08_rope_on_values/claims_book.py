@@ -159,8 +159,8 @@ def each_value_arrives_turned(offset, rng):
 @claim(
     "book.o-after",
     statement=r"Put the turn back after $W_o$, and between the two rotations stands $\mathcal R_m^\top W_o\, \mathcal "
-    r"R_n$. It depends on $n - m$ alone exactly if $W_o$ commutes with $\mathcal R_1$; in one plane, with $\theta$ no "
-    r"multiple of $\pi$, exactly if $W_o = aI + bJ$.",
+    r"R_n$. It depends on $n - m$ alone if and only if $W_o$ commutes with $\mathcal R_1$; in one plane, with $\theta$ "
+    r"no multiple of $\pi$, if and only if $W_o = aI + bJ$.",
     witness=r"$W_o = \mathrm{diag}(1, -1)$, a mirror: $R_m^\top W_o R_n = W_o R_{m+n}$.",
     cases="one plane; the angle and all weights are symbols",
     holds=lambda a, b, _: sp.Matrix([[a, -b], [b, a]]),
@@ -181,8 +181,8 @@ def after_the_projection(kind):
 @claim(
     "book.o-sign",
     statement=r"Rotating the output alone, forward or back, gives the same set of functions: with the mirror $F = "
-    r"\mathrm{diag}(1, -1)$ in each plane, $W_o\, \mathcal R_m\, v = (W_o F)\, \mathcal R_m^\top\, (F v)$, and a model "
-    r"learns $F W_v$ as easily as $W_v$.",
+    r"\mathrm{diag}(1, -1)$ in each plane, $W_o\, \mathcal R_m\, v = (W_o F)\, \mathcal R_m^\top\, (F v)$, and "
+    r"$F W_v$ is as free as $W_v$.",
     witness=r"$F R_\varphi F = R_{-\varphi}$: in a mirror a turn goes the other way.",
     cases="one plane; the angle and all weights are symbols",
     holds=sp.diag(1, -1),

@@ -152,7 +152,7 @@ EXERCISES = (
         r"outputs wherever the sentence stands?",
         choices=(
             r"In two: nothing rotated, or $q$ with $k$.",
-            r"In four: queries must suit keys, and values must suit outputs.",
+            r"In four: $q$ and $k$ must be treated alike, and so must $v$ and $o$.",
             r"In eight: whenever an even number of the four is rotated.",
             r"In fifteen: all but the one that rotates all four.",
         ),

@@ -106,7 +106,7 @@ function build(ui) {
   const write = ui.readout({
     weights_moved: "weights moved by",
     output_moved: "output moved by",
-    length_moved: "its length by",
+    length_moved: "its length changed by",
   });
   const rare = ui.more("Two more switches");
   ui.choice("turn", { label: "a rotated output turns", options: { back: "back", on: "onward" }, host: rare });
@@ -127,7 +127,7 @@ function build(ui) {
       cell.className = `rope-button fate-${tried[i] ? fate : "open"}`;
     });
     const same = fates.filter((fate, i) => tried[i] && fate === "same").length;
-    count.textContent = `Tried ${tried.filter(Boolean).length} of 16. The same everywhere: ${same}.`;
+    count.textContent = `Tried ${tried.filter(Boolean).length} of 16. Of these, ${same} ${same === 1 ? "says" : "say"} same.`;
     write(
       Object.fromEntries(["weights_moved", "output_moved", "length_moved"].map((key) => [key, number(values[key], 3)])),
     );

@@ -134,7 +134,7 @@ function drawBars(
     const asked = 2 ** ((x - left) / unit + floor) / each;
     ui.set({ latent: ui.nearest("latent", asked) }, { now: true });
   });
-  fig.text([left, foot + 34], "above: key, below: value; no gap: one tensor in both roles", "small muted", "start");
+  fig.text([left, foot + 34], "upper stripe: key; lower stripe: value", "small muted", "start");
 }
 
 const CARD = 60, // from one card to the next
@@ -172,7 +172,7 @@ function drawCards(fig, { told, memory }, { fit, text }) {
     const d = pieces.map(([start, end]) => tile(left, from, wide, start, Math.max(end, start + 1))).join("");
     fig.add("path", { d, class: "fill one tiles" });
   });
-  const foot = `one tile: one text; three lines: ${bytes(memory)}`;
+  const foot = `a tile is one text; three lines are ${bytes(memory)}`;
   fig.text([left, fig.height - 6], foot, "small muted", "start");
 }
 

@@ -125,8 +125,8 @@ def _kernel_is_kept(W, R):
 
 @claim(
     "book.latent-training",
-    statement=r"There is a matrix $X$ with $W \mathcal R_1 = X W$ exactly if $\mathcal R_1$ maps the kernel of $W$ to "
-    r"itself. Then $X$ can be chosen with an inverse, and $W \mathcal R_n = X^n W$ for all whole $n$.",
+    statement=r"There is a matrix $X$ with $W \mathcal R_1 = X W$ if and only if $\mathcal R_1$ maps the kernel of $W$ "
+    r"to itself. Then $X$ can be chosen with an inverse, and $W \mathcal R_n = X^n W$ for all whole $n$.",
     witness=r"Two planes with different angles. $W$ reads the first plane: its kernel is the second, $X$ exists. "
     r"$W$ reads half of each: the kernel has dimension two as well, and there is no $X$.",
     cases="28 matrices of one or two rows, on two planes",
@@ -156,8 +156,8 @@ def _turns_both_ways(W, R):
 
 @claim(
     "book.latent-one-speed",
-    statement=r"If all planes of the latent turn at one speed, every complex-linear $W$ has a training form: "
-    r"$W \mathcal R_n = \mathcal R_n' W$, with $\mathcal R_n'$ the rotation of the smaller space at the same speed.",
+    statement=r"If all planes of the latent have one frequency, every complex-linear $W$ has a training form: "
+    r"$W \mathcal R_n = \mathcal R_n' W$, with $\mathcal R_n'$ the rotation of the smaller space by the same angle.",
     witness=r"From two planes to one, $W$ is $(w_1, w_2)$ with complex entries, and the rotation is the factor "
     r"$e^{\mathrm i n\theta}$ on either side of it.",
     cases="from two planes to one, all numbers symbols",

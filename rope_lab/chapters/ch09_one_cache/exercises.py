@@ -135,13 +135,13 @@ EXERCISES = (
         feedback={
             "A": "It reads half of each plane. A vector that it does not see, such as $(0, 1, 0, 0)$, is turned into "
             "one that it sees.",
-            "B": "It adds the two planes, and they turn at different speeds. Two that cancel now do not cancel after a "
+            "B": "It adds the two planes, and their frequencies differ. Two that cancel now do not cancel after a "
             "step.",
         },
         hint=r"What is the kernel of each, and where does the rotation send it?",
         why=r"The third reads the second plane whole, through an invertible matrix $A$; its kernel is the first plane, "
         r"and planes stay where they are. $X = A R A^{-1}$ with the rotation $R$ of that plane. The second adds two "
-        r"planes that turn at two speeds: the vector $(1, 0, -1, 0)$ is in its kernel, and turned it is not.",
+        r"planes of two frequencies: the vector $(1, 0, -1, 0)$ is in its kernel, and turned it is not.",
     ),
     Task(
         id="ch09.decode-step",

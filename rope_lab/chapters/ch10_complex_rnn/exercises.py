@@ -66,9 +66,9 @@ EXERCISES = (
     Question(
         id="ch10.predict-signs",
         kind="prediction",
-        prompt=r"A recurrent layer with three real numbers remembers a word $n$ steps back by three decays: "
-        r"$c_1 \lambda_1^n + c_2 \lambda_2^n + c_3 \lambda_3^n$, with $0 < \lambda_k < 1$. You may choose the $c_k$ "
-        r"and the $\lambda_k$. How often can the sum change its sign, over all $n = 0, 1, 2, \dots$?",
+        prompt=r"A recurrent layer keeps three real numbers and multiplies each by its decay, $0 < \lambda_k < 1$, at "
+        r"every step. A word $n$ steps back counts as $c_1 \lambda_1^n + c_2 \lambda_2^n + c_3 \lambda_3^n$. You may "
+        r"choose the $c_k$ and the $\lambda_k$. How often can the sum change its sign, over all $n = 0, 1, 2, \dots$?",
         choices=(
             r"As often as you like, if they are chosen well.",
             r"Three times at most.",

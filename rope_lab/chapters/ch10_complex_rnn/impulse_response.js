@@ -62,7 +62,7 @@ function build(ui) {
     left: "left of the value: length, real part",
     changes: `sign changes in ${ui.state.steps} steps`,
     fit_changes: "sign changes of the real decays",
-    missed: "what they miss",
+    missed: "of the curve they miss",
   });
   ui.slider("n", { label: "steps since the value came in, $n$", step: 1, look: "value" });
   ui.play("n", { label: "Step by step", perSecond: 5 });

@@ -78,8 +78,8 @@ def one_block(read):
 
 @claim(
     "book.commutes-with-j",
-    statement=r"A real map is complex-linear exactly if it commutes with $J$: if it does not matter whether one turns "
-    r"by a quarter before it or after it.",
+    statement=r"A real map is complex-linear if and only if it commutes with $J$: if it does not matter whether one "
+    r"turns by a quarter before it or after it.",
     witness=r"$\sigma_3 J = -J \sigma_3$: a mirror turns the other way.",
     cases="one block",
     holds=lambda J: J * M - M * J,

@@ -63,7 +63,7 @@ def parameters_of_the_layer(count):
     statement=r"A query and a key become complex: $\tilde q = (q_1 + \mathrm i q_2,\ q_3 + \mathrm i q_4, \dots)$.",
     correction=r"A remark: this fixes the interleaved layout.",
     witness=r"$(1, 2, 3, 4) \mapsto (1 + 2\mathrm i, 3 + 4\mathrm i)$.",
-    cases="8 coordinates",
+    cases="8 components",
     holds=lambda x: x[0::2] + 1j * x[1::2],
     control=lambda x: x[: len(x) // 2] + 1j * x[len(x) // 2 :],  # the pairs of the half-split layout
 )
@@ -124,7 +124,7 @@ def _with_and_without_conjugate():
         matters="code",
         also=("crope.eq12", "crope.eq13", "crope.eq27-sign", "crope.eq28-form", "crope.realform"),
     ),
-    cases="all pairs of unit vectors with 6 coordinates",
+    cases="all pairs of unit vectors with 6 components",
     holds=lambda q, k: (q.conj() @ k).real,
     printed=lambda q, k: (q @ k).real,
     control=lambda q, k: (q.conj() @ k).imag,  # the cross product

@@ -184,6 +184,6 @@ EXERCISES = (
         },
         hint=r"Two linear equations for the two unknowns $A$ and $B$. `np.linalg.solve` takes complex numbers.",
         why=r"The determinant is $z_0\bar z_1 - \bar z_0 z_1$, which is $-2\mathrm i$ times the area between the "
-        r"arrows. It is zero exactly if they are parallel.",
+        r"arrows. It is zero if and only if they are parallel.",
     ),
 )

@@ -48,10 +48,10 @@ function build(ui) {
     options: { whole: "whole map", linear: "complex-linear", conjugate: "conjugate" },
   });
   for (const [name, label, look] of [
-    ["a0", "$a_0$ of $σ_0$, identity", "linear"],
-    ["a2", "$a_2$ of $σ_2$, quarter turn", "linear"],
-    ["a1", "$a_1$ of $σ_1$, mirror at 45°", "conjugate"],
-    ["a3", "$a_3$ of $σ_3$, mirror at the first axis", "conjugate"],
+    ["a0", "identity, $a_0$ of $σ_0$", "linear"],
+    ["a2", "quarter turn, $a_2$ of $σ_2$", "linear"],
+    ["a1", "mirror at 45°, $a_1$ of $σ_1$", "conjugate"],
+    ["a3", "mirror at the first axis, $a_3$ of $σ_3$", "conjugate"],
   ])
     ui.slider(name, { label, step: 0.01, look });
   ui.tries({
@@ -59,7 +59,7 @@ function build(ui) {
     "a mirror": { a0: 0, a1: 0.7, a2: 0, a3: 0.7 },
     "half of each": { a0: 0.5, a1: 0, a2: 0, a3: 0.5 },
   });
-  const write = ui.readout({ axes: "half axes of the circle’s image", determinant: "determinant" });
+  const write = ui.readout({ axes: "half axes of the ellipse", determinant: "determinant" });
 
   return (state, values) => {
     const { linear, conjugate, determinant, axes } = values,

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from rope_lab.algebra import budget, dimension_counts, widely_linear
+from rope_lab.algebra import budget, dimension_counts, rotation, widely_linear
 from rope_lab.claims import exact
 from rope_lab.claims.entry import Erratum
 from rope_lab.claims.ledger import claim
@@ -194,8 +194,8 @@ def three_halves(formulas):
     statement=r"The parameters that are saved can be spent on more dimensions to rotate.",
     verdict="conditional",
     correction=r"A remark: as book-keeping it is true. But more head dimensions do not bring the lost functions back: "
-    r"with complex weights no logit sees a common phase, however wide the head. A doubled embedding does, for the "
-    r"parameters of RoPE.",
+    r"with complex weights no logit sees a common phase, however wide the head (book.common-phase). A doubled "
+    r"embedding does, for the parameters of RoPE (unsaid.crope-width).",
     witness=r"$D = 2$: the forms of complex-linear heads span $2$ dimensions at every $d$, those of real heads $4$.",
     cases="heads of width 2, 4 and 8 on a stream of width 2",
     holds=(2, 4),
@@ -206,7 +206,11 @@ def wider_heads_reach_no_further(dimensions):
         tuple(dimension_counts.jacobian_rank(head_dim=d, width=2, complex_linear=c, offsets=[1]) for c in (True, False))
         for d in (2, 4, 8)
     }
-    return reached == {dimensions}
+    most = {  # and no head reaches more: the rank is from below, and this from above
+        tuple(dimension_counts.form_dimension(head_dim=d, width=2, complex_linear=c) for c in (True, False))
+        for d in (2, 4, 8)
+    }
+    return reached == most == {dimensions}
 
 
 def eq30(planes):
@@ -244,8 +248,8 @@ def free_numbers_of_eq30(count):
     locus="5.1, eq 30",
     statement=r"The weight of eq 30 is the complex-linear weight of section 3.",
     correction=r"A remark: applied to columns it is $\tilde W = A - \mathrm i B$, applied to rows ($xW$) it is $A + "
-    r"\mathrm i B$. Its pairs are neighbours, the interleaved layout; under half-split rotations its rows must be "
-    r"permuted first, or it does not commute with them.",
+    r"\mathrm i B$. Its pairs are neighbours, the interleaved layout; under half-split rotations its rows and its "
+    r"columns must be permuted first, or it does not commute with them.",
     witness=r"One block, $a = 0$, $b = 1$: $(1, 0)$ goes to $(0, -1)$, so the factor is $-\mathrm i$.",
     cases="a matrix of two planes by two",
     holds=lambda a, b: a - sp.I * b,
@@ -254,11 +258,16 @@ def free_numbers_of_eq30(count):
 def eq30_as_a_complex_matrix(read):
     W, a, b = eq30(2)
     J, half = (sp.Matrix(widely_linear.times_i(4, layout=at).astype(int)) for at in ("interleaved", "half"))
-    fits = (W * J - J * W).expand() == sp.zeros(4, 4) and (W * half - half * W).expand() != sp.zeros(4, 4)
+    P = sp.eye(4)[rotation.layout_permutation(4).tolist(), :]
+    commutes = [
+        (X * j - j * X).expand() == sp.zeros(4, 4) for X, j in ((W, J), (P * W * P.T, half), (W, half), (P * W, half))
+    ]
+    fits = commutes == [True, True, False, False]
     values = dict(zip([*a, *b], (1, 2, -3, 5, 4, 0, 7, -2), strict=True))
     A, B = widely_linear.complex_parts(np.array(W.subs(values), dtype=float))
+    rows = widely_linear.complex_parts(np.array(W.T.subs(values), dtype=float))[0]  # x W, as a map of x
     said = np.array(read(a, b).subs(values), dtype=complex)
-    return bool(fits and (said == A).all() and not B.any())
+    return bool(fits and (said == A).all() and (rows == said.conj().T).all() and not B.any())
 
 
 @claim(

@@ -75,21 +75,21 @@ EXERCISES = (
         id="ch12.predict-ways",
         kind="prediction",
         prompt=r"Take the smallest head: a word has two coordinates, and so have its query and its key. Its weights "
-        r"are eight real numbers. If you change them a little, in every way, the logits at all offsets together "
-        r"change in six independent ways. Complex weights are only four real numbers. In how many of the six ways can "
-        r"they change the logits?",
+        r"are eight real numbers. Change them a little, in any way you like: the list of logits at all offsets moves, "
+        r"but only in six independent directions. Complex weights are only four real numbers. In how many of the six "
+        r"directions can they move the list?",
         choices=("All six.", "Four.", "Three.", "Two."),
         answer="D",
         truth=_ways_that_are_left,
         feedback={
-            "A": r"Then the removed half would be redundant. But four numbers cannot change in six independent ways.",
+            "A": r"Then the removed half would be redundant. But four numbers do not move in six directions.",
             "B": r"There are four numbers, but not each change of them shows in a logit. Halve the query and double "
             r"the key.",
             "C": r"Half of the weights is gone, so half of six is a good guess. The same changes that real weights "
             r"hide from the logits are hidden here as well, and here they are a larger part.",
         },
         why=r"Of the eight real numbers two never show in a logit, because the factors of query and key cancel. Of the "
-        r"four numbers of complex weights the same two never show, and two of six ways are left: a third.",
+        r"four numbers of complex weights the same two never show, and two of six directions are left: a third.",
     ),
     Question(
         id="ch12.predict-block",

@@ -1,13 +1,14 @@
-"""Chapter 12's static figures: three halves in squares, and the free numbers of a matrix of small rank."""
+"""Chapter 12's static figures: three halves in squares, free numbers of a matrix, and what a head's width buys."""
 
 import numpy as np
 from matplotlib.patches import Rectangle
 
+from rope_lab.algebra import widely_linear
 from rope_lab.chapters.ch12_what_crope_removes.half_of_what import COUNTS
 from rope_lab.show.style import LIGHT
 from rope_lab.show.svg import Picture, figure
 
-__all__ = ["free_numbers", "three_halves"]
+__all__ = ["free_numbers", "three_halves", "what_width_buys"]
 
 
 def three_halves(head_dim: int = 2, width: int = 2) -> Picture:
@@ -62,4 +63,40 @@ def free_numbers(size: int = 6, rank: int = 2) -> Picture:
                 at, free = (column + 0.07, row + 0.07), column < r or row < r
                 fill = LIGHT["one" if column < r else "two"] if free else "none"
                 axes.add_patch(Rectangle(at, 0.86, 0.86, lw=0 if free else 1, fc=fill, edgecolor=LIGHT["muted"]))
+    return fig.picture
+
+
+def what_width_buys(width: int = 8) -> Picture:
+    """The share of a random form that heads of growing width miss, with real weights and with complex-linear ones.
+
+    At the offset 0 real weights of width d give every form of rank at most d, and complex-linear ones those of them
+    that commute with J. What the nearest one misses is in the singular values (Eckart and Young).
+
+    Args:
+        width: Width of the stream, even.
+
+    Returns:
+        A `Picture`: inline SVG with title and description.
+    """
+    form = np.random.default_rng(0).normal(size=(width, width))
+    linear, rest = widely_linear.split(form)
+    wide = np.arange(0, 2 * width + 1, 2)
+
+    def missed(matrix: np.ndarray, besides: float = 0.0) -> list[float]:
+        values = np.linalg.svd(matrix, compute_uv=False) ** 2
+        return [float(np.sqrt((values[d:].sum() + besides) / (form**2).sum())) for d in wide]
+
+    real, tied = missed(form), missed(linear, float((rest**2).sum()))
+    desc = (
+        f"The share of a form of {width} by {width} numbers that the nearest head misses, against the width of the "
+        f"head. With real weights it falls to 0 at width {width}. With complex-linear weights it falls to "
+        f"{tied[-1]:.2f} and stays there, however wide the head is."
+    )
+    with figure(title="A wider head does not bring it back", desc=desc, size=(4.4, 2.4)) as fig:
+        axes = fig.subplots()
+        axes.plot(wide, tied, "o-", color=LIGHT["linear"])
+        axes.plot(wide, real, "s--", color=LIGHT["muted"])
+        axes.text(wide[-1], tied[-1] + 0.05, "complex-linear", ha="right", color=LIGHT["linear"])
+        axes.text(wide[-1], 0.05, "real", ha="right", color=LIGHT["muted"])
+        axes.set(xlabel="width of the head", ylabel="share missed", ylim=(-0.03, 1.05), xticks=wide[::2])
     return fig.picture

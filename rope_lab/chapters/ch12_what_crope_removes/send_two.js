@@ -70,7 +70,7 @@ function draw(ui, fig, { u1, v1, u2, v2, sources }, { images, miss }) {
   sources.forEach((z, i) => {
     const look = ["one", "two"][i],
       image = images.slice(2 * i, 2 * i + 2),
-      [tip, beside] = [away(z, 0.16), at([z[0] / 2 + 0.14, z[1] / 2 - 0.14])],
+      [tip, beside] = [away(z, 0.16), at([0.75 * z[0] + 0.14, 0.75 * z[1] - 0.14])],
       [x, y] = discs.some((disc) => apart(disc, tip) < 30) ? beside : tip;
     fig.line(at([0, 0]), at(z), `thin ${look}`);
     fig.hand(at([0, 0]), at(image), look);

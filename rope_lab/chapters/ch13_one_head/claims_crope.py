@@ -88,15 +88,16 @@ def the_logit_in_complex_numbers(form):
     r"as desired.",
     verdict="conditional",
     mend=r"[+\mathrm{softmax}\,+] s_{mn} \to \delta(m + 1 - n)",
-    correction=r"As with equations 21 and 23. The attention is as desired: after softmax, for large $D$, or at any "
-    r"$D$ for "
-    r"a large amplitude. The normalised logits next to the wanted one tend to $g(1)$, for base $10^4$ to $0.974$.",
+    correction=r"As with equations 21 and 23. The attention is as desired: after softmax, for large $D$, or at any $D$ "
+    r"for a large amplitude. The normalised logits next to the wanted one tend to $g(1) = \int_0^1 "
+    r"\cos(\mathrm{base}^{-u})\,du$, for base $10^4$ to $0.974$.",
     witness=r"$D = 128$, 64 keys on either side: weight $[[0.769]]$ on the wanted key, and $[[0.062]]$ with $1/\sqrt "
     r"D$.",
     computed=lambda: tuple(
         one_head.target_weight(64, theta=rotation.frequencies(128), amplitude=c) for c in (1, 128**-0.5)
     ),
-    cases="width 8, one and two places ahead, 64 keys on a side; the limit at width 1,048,576",
+    cases="width 8, one and two places ahead, 64 keys on a side; width 4,096 with the amplitude 1; the limit at width "
+    "1,048,576",
     tolerance=1e-6,
     holds=400.0,
     control=1.0,  # no amplitude
@@ -108,8 +109,9 @@ def any_size_with_an_amplitude(amplitude):
     for offset in (1, 2):
         weights = np.exp(amplitude * (one_head.offset_logits(keys, offset=offset, theta=theta) - len(theta)))
         worst = max(worst, 1 - weights[64 + offset] / weights.sum())
+    wide = one_head.target_weight(64, theta=rotation.frequencies(4096), amplitude=1)
     dense = abs(schedule.decay(1, theta=rotation.frequencies(2**20)) - schedule.dense_decay(1.0))
-    return max(worst, dense - 1e-6)
+    return max(worst, 1 - wide, dense - 1e-6)
 
 
 @claim(

@@ -172,8 +172,10 @@ def _errors_of_the_two_readings():
     control=lambda plane: 2 * plane - 3,  # one plane too early
 )
 def the_first_coordinate(first):
-    theta = rotation.frequencies(32)
-    return max(0.0, _largest_error(first(14), w=100, theta=theta) - 2 * np.sin(100 * theta[13] / 2))
+    theta, at = rotation.frequencies(32), first(14)
+    R = rotation.rotation_matrix(100, theta=theta)[at - 1 :, at - 1 :]
+    whole = np.abs(R @ R.T - np.eye(len(R))).max()  # no plane is cut in two
+    return max(abs(_largest_error(at, w=100, theta=theta) - 2 * np.sin(100 * theta[13] / 2)), whole)
 
 
 @claim(

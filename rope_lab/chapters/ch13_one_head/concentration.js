@@ -39,10 +39,10 @@ function build(ui) {
   });
   ui.tries({ "$d$ = 8": { head_dim: "8" }, "$d$ = 2048": { head_dim: "2048" } });
   const write = ui.readout({
-    ratio: "a neighbour's logit, from the top's 1",
+    ratio: "a neighbour's logit / the largest",
     lead: "lead over a neighbour, in nats",
     weight: "weight of the wanted key",
-    here: "the key you hold: logit, weight",
+    here: "the key you hold: logit / the largest, weight",
   });
   ui.choice("kind", { label: "the token says", options: { next: "next", "next-next": "next-next" } });
   ui.slider("key", { label: "key at offset $n - m$", step: 1, look: "key", show: signed });
@@ -71,7 +71,7 @@ function build(ui) {
       look: "key",
       title: "logit / largest",
       at: 0,
-      words: `Logits from the top's 1: ${number(values.ratio, 3)} at the wanted key's neighbours.`,
+      words: `Logits, divided by the largest: ${number(values.ratio, 3)} at the wanted key's neighbours.`,
     });
     drawRow(ui, lower, state, values, {
       numbers: values.weights,

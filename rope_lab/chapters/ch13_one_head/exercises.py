@@ -81,9 +81,9 @@ EXERCISES = (
     Question(
         id="ch13.predict-concentration",
         kind="prediction",
-        prompt=r"A head looks for the next word; no mask hides it. Its logit is $\tfrac d2$ at the wanted key, and "
-        r"smaller at the key beside it: their *ratio* is below 1. Among the keys up to 32 places away, softmax gives "
-        r"the wanted one a *weight*. What happens to ratio and weight when the number of dimensions $d$ grows?",
+        prompt=r"A head looks for the next word; no mask hides it. Its logit is $\tfrac d2$ at the wanted key. The "
+        r"*ratio* is the logit at the key beside it, divided by this. Among the keys up to 32 places away, softmax "
+        r"gives the wanted one a *weight*. What happens to ratio and weight as $d$, the width of the head, grows?",
         choices=(
             r"The ratio falls towards 0, and the weight goes to 1.",
             r"The ratio stays near 1, and still the weight goes to 1.",
@@ -130,8 +130,8 @@ EXERCISES = (
         id="ch13.tilt",
         prompt=r"A head with absolute positions looks one or two places ahead, everywhere in a window of $1002$ "
         r"positions, and "
-        r"the wanted key leads by $5$ nats. How far must the part of the logit that the token's kind adds reach at "
-        r"least, from its lowest key to its highest?",
+        r"the wanted key leads by $5$ nats. The tilt at a key is what *next-next* adds to its logit, less what *next* "
+        r"adds. How far must the tilt reach at least, from its lowest key to its highest?",
         answer=10000.0,
         tolerance=1.0,
         unit="nats",

@@ -17,13 +17,14 @@ def the_task() -> Picture:
         "Eight tokens in a row; each says next or next-next. An arrow leads from a token that says next to the token "
         "beside it, and from one that says next-next to the token after that."
     )
-    with figure(title="Look as far as the token says", desc=desc, size=(4.8, 1.3)) as fig:
+    with figure(title="Each token points as far ahead as it says", desc=desc, size=(4.8, 1.3)) as fig:
         axes = fig.subplots()
         axes.set(xlim=(-0.5, 8.3), ylim=(-0.8, 0.9))
         axes.axis("off")
         for m, s in enumerate(kinds):
             look = LIGHT["one"] if s == 1 else LIGHT["two"]
-            axes.text(m, 0, "n" if s == 1 else "nn", ha="center", va="center", fontsize=12, color=look)
+            word = "next" if s == 1 else "next-\nnext"
+            axes.text(m, 0, word, ha="center", va="center", fontsize=10, color=look, linespacing=1.1)
             axes.text(m, -0.55, f"${m}$", ha="center", va="center", fontsize=10.5, color=LIGHT["muted"])
             axes.annotate(
                 "",
@@ -69,7 +70,7 @@ def no_delta(*, sizes: tuple[int, ...] = (32, 128, 1024), reach: int = 12) -> Pi
             wide = np.exp(d / 2 * (schedule.decay(np.arange(-64, 65), theta=theta) - 1))
             right.plot(k, (wide / wide.sum())[64 - reach : 65 + reach], color=LIGHT[ink], linestyle=dash, lw=1.6)
             right.text(1.5, weights[d] - 0.02, f"$d = {d}$", color=LIGHT[ink], fontsize=11, va="top")
-        left.set(title="logit, from the top's 1", ylim=(0, 1.06))
+        left.set(title="logit / largest", ylim=(0, 1.06))
         right.set(title="softmax weight")
         fig.supxlabel("distance from the wanted key", fontsize=11)
         return fig.picture
@@ -131,7 +132,11 @@ def _moved() -> tuple[float, ...]:
     return tuple(share for card in runs for share in card.measured["accuracy"])
 
 
-MEASURED = {"moved": _moved}
+def _worst(name: str) -> float:
+    return min(card.measured["accuracy"][-1] for card in cards.load_all("one-head", "cpu") if card.variant == name)
+
+
+MEASURED = {"moved": _moved, "worst-rope": lambda: _worst("RoPE"), "worst-crope": lambda: _worst("CRoPE")}
 
 
 def trained_heads() -> Picture:
@@ -143,7 +148,7 @@ def trained_heads() -> Picture:
         f"{name}: on average {values[0]:.2f} at 32, {values[1]:.2f} at 64, {values[-1]:.2f} at 512."
         for name, values in mean.items()
     )
-    with figure(title="Trained on 32 tokens", desc=desc, size=(4.8, 3.4)) as fig:
+    with figure(title="Five heads of each kind, trained on sentences of 32 tokens", desc=desc, size=(4.8, 3.4)) as fig:
         axes = fig.subplots()
         lengths = runs[0].measured["length"]
         axes.set(
@@ -162,11 +167,6 @@ def trained_heads() -> Picture:
                 lw=1.1,
                 linestyle=dashes[card.variant],
             )
-        for name, words in (
-            ("RoPE", "RoPE"),
-            ("CRoPE", "CRoPE"),
-            ("absolute", "absolute"),
-            ("absolute, moved", "absolute,\nmoved"),
-        ):
-            axes.text(560, mean[name][-1], words, color=LIGHT[looks[name]], fontsize=10, va="center")
+        for name, look in looks.items():
+            axes.text(560, mean[name][-1], name.replace(" ", "\n"), color=LIGHT[look], fontsize=10, va="center")
     return fig.picture

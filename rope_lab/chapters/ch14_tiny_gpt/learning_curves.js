@@ -67,14 +67,15 @@ function build(ui) {
   if (empty(ui)) return () => {};
   const curves = ui.figure({
     label: "Loss against step",
-    height: (width) => Math.min(380, Math.max(320, width * 0.75)),
+    height: (width) => Math.min(320, Math.max(280, width * 0.75)),
   });
   ui.ranges.panel = panels.map((panel) => panel.key);
   ui.ranges.variant = ui.ranges.reference = names;
-  select(ui, compute, "panel", "experiment, rung, setting", ({ panel }) => ({
-    options: ui.ranges.panel,
-    value: panel,
-  }));
+  if (panels.length > 1)
+    select(ui, compute, "panel", "experiment, rung, setting", ({ panel }) => ({
+      options: ui.ranges.panel,
+      value: panel,
+    }));
   select(ui, compute, "variant", "variant", (now) => ({
     options: now.names.filter((name) => name !== now.reference),
     value: now.variant,
@@ -97,7 +98,7 @@ function build(ui) {
   ui.choice("kind", { label: "loss", options: { validation: "validation", training: "training" }, host: other });
   ui.choice("scale", { label: "steps", options: { linear: "linear", log: "logarithmic" }, host: other });
   const told = ui.below.appendChild(html("p", { class: "rope-told two" })); // it breaks where a line is too short for it
-  const strip = ui.figure({ label: "Paired difference against step", height: () => 170, host: ui.below });
+  const strip = ui.figure({ label: "Paired difference against step", height: () => 150, host: ui.below });
   const table = losses(ui);
   for (const fig of [curves, strip]) follow(ui, fig);
 

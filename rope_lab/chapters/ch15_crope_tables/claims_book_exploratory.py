@@ -75,7 +75,8 @@ def sign_turns():
     r"128 ends below width 64 in each of eight seeds, with RoPE, with CRoPE QKV and with absolute positions.",
     verdict="empirical",
     correction=r"Stated after a look at the runs; the plan calls them exploratory.",
-    witness=r"Three comparisons, eight seeds, in a table of the CRoPE laboratory.",
+    witness=r"Three comparisons, eight seeds, in a table of the CRoPE laboratory. Cards: `crope-confirm-table2`, "
+    r"`crope-rates-table2`.",
 )
 def wide_is_ahead():
     findings = plan_answers.table2()
@@ -92,7 +93,8 @@ def wide_is_ahead():
     r"in the whole 95 % interval where it has the decay every 400 steps, and holds zero at width 64.",
     verdict="empirical",
     correction=r"Stated after a look at the runs; the plan calls them exploratory.",
-    witness=r"Three comparisons, eight seeds, in a table of the CRoPE laboratory.",
+    witness=r"Three comparisons, eight seeds, in a table of the CRoPE laboratory. Cards: `crope-confirm-table2`, "
+    r"`crope-rates-table2`.",
 )
 def tied_gains_nothing():
     findings = plan_answers.table2()
@@ -117,7 +119,8 @@ SIDES = {250: 0, 500: -1, 1000: 0, 2000: 1}  # steps: where the interval of the 
     verdict="empirical",
     correction=r"Stated after a look at the runs. Exploratory, as the plan says: it cannot change the answers of "
     r"500 steps.",
-    witness=r"Four lengths, eight seeds, in a table of the CRoPE laboratory.",
+    witness=r"Four lengths, eight seeds, in a table of the CRoPE laboratory. Cards: `crope-confirm-lengths`, "
+    r"`crope-rates`, `crope-rates-lengths`.",
 )
 def by_length():
     findings = run_lengths.compared()
@@ -135,7 +138,8 @@ def by_length():
     verdict="empirical",
     correction=r"Stated after a look at the runs. The rates are a factor of two apart, and after 500 steps closer "
     r"rates move the mean by more than the margin.",
-    witness=r"Three lengths, eight seeds, in a table of the CRoPE laboratory.",
+    witness=r"Three lengths, eight seeds, in a table of the CRoPE laboratory. Cards: `crope-confirm-lengths`, "
+    r"`crope-rates`, `crope-rates-lengths`.",
 )
 def after_more_steps():
     found = {steps: finding.interval for steps, finding in run_lengths.compared().items()}
@@ -154,7 +158,8 @@ def after_more_steps():
     r"cent more.",
     verdict="empirical",
     correction=r"Stated after a look at the runs. The four intervals are not corrected for their number.",
-    witness=r"Four lengths, eight seeds, in the third column of the laboratory's table of lengths.",
+    witness=r"Four lengths, eight seeds, in the third column of the laboratory's table of lengths. Cards: "
+    r"`crope-confirm-lengths`, `crope-rates`, `crope-rates-lengths`.",
 )
 def in_steps():
     shares = {steps: interval(own) for steps, own in run_lengths.more_steps().items()}
@@ -171,7 +176,7 @@ def in_steps():
     r"quarter of a nat or more.",
     verdict="empirical",
     correction=r"Stated after a look at the runs.",
-    witness=r"Four lengths, eight seeds.",
+    witness=r"Four lengths, eight seeds. Cards: `crope-confirm-lengths`, `crope-rates`, `crope-rates-lengths`.",
 )
 def doubling():
     means = [fmean(own.values()) for own in run_lengths.ends(run_lengths.PLAIN).values()]

@@ -34,7 +34,8 @@ def _outcomes(corpus: str) -> dict[str, str]:
     r"each of three seeds at the rate 0.002, and below it in each seed at the highest rate that both were given.",
     verdict="empirical",
     correction=r"Stated after a look at the runs.",
-    witness=r"Three corpora, two rates, three seeds, in chapter 15 and the CRoPE laboratory.",
+    witness=r"Three corpora, two rates, three seeds, in chapter 15 and the CRoPE laboratory. Cards: `crope-rates`, "
+    r"`crope-rates-pg19`, `crope-rates-ptb`.",
 )
 def sign_turns():
     for name in LISTS.values():
@@ -52,7 +53,8 @@ def sign_turns():
     r"the margin of 0.02 nats in each of the three seeds that chose the rates.",
     verdict="empirical",
     correction=r"Stated after a look at the runs. Seeds that chose a rate do not judge it.",
-    witness=r"Two corpora, three seeds, in chapter 15 and the CRoPE laboratory.",
+    witness=r"Two corpora, three seeds, in chapter 15 and the CRoPE laboratory. Cards: `crope-rates`, "
+    r"`crope-rates-pg19`, `crope-rates-ptb`.",
 )
 def level():
     gaps = []
@@ -74,7 +76,8 @@ def level():
     verdict="empirical",
     correction=r"Stated after a look at the runs. Exploratory, as the plan says: it cannot change the answers of "
     r"WikiText-2.",
-    witness=r"Five comparisons, eight seeds, in a table of the CRoPE laboratory.",
+    witness=r"Five comparisons, eight seeds, in a table of the CRoPE laboratory. Cards: `crope-rates-ptb`, "
+    r"`crope-confirm-ptb`.",
 )
 def on_penn_treebank():
     outcomes = _outcomes("Penn Treebank")
@@ -96,7 +99,8 @@ def on_penn_treebank():
     verdict="empirical",
     correction=r"Stated after a look at the runs. Exploratory, as the plan says: it cannot change the answers of "
     r"WikiText-2.",
-    witness=r"Five comparisons, eight seeds, in a table of the CRoPE laboratory.",
+    witness=r"Five comparisons, eight seeds, in a table of the CRoPE laboratory. Cards: `crope-rates-pg19`, "
+    r"`crope-confirm-pg19`.",
 )
 def open_on_pg19():
     outcomes = _outcomes("PG-19")
@@ -129,7 +133,8 @@ def _validated(card: Card) -> dict[int, float]:
     r"and one run of RoPE with the size of QKVO above its own, in the end by more than a tenth.",
     verdict="empirical",
     correction=r"Stated after a look at the runs. We do not know why.",
-    witness=r"Sixteen runs of two models, and eight on WikiText-2.",
+    witness=r"Sixteen runs of two models, and eight on WikiText-2. Cards: `crope-confirm`, `crope-confirm-pg19`, "
+    r"`crope-rates`, `crope-rates-pg19`.",
 )
 def stands_apart():
     home, rates = plan_answers.own_rates()[PLAIN], plan_answers.rates_elsewhere("pg19")

@@ -69,7 +69,7 @@ def _below_in_each_seed(*names: str) -> bool:
     verdict="empirical",
     correction=r"The source says that the difference is negligible. Ours holds for one small model, one corpus and "
     r"rates a factor of two apart.",
-    witness=r"The first two of five primary comparisons, in chapter 15's table.",
+    witness=r"The first two of five primary comparisons, in chapter 15's table. Cards: `crope-confirm`, `crope-rates`.",
 )
 def tied_at_own_rates():
     names = ("CRoPE QKV minus RoPE", "CRoPE QKVO minus RoPE")
@@ -83,7 +83,8 @@ def tied_at_own_rates():
     r"an MLP that is narrower by as many weights. The plan's outcome is “better” for both, and no way to leave three "
     r"seeds out turns it.",
     verdict="empirical",
-    witness=r"The third and the fourth of five primary comparisons, in chapter 15's table.",
+    witness=r"The third and the fourth of five primary comparisons, in chapter 15's table. Cards: `crope-confirm`, "
+    r"`crope-rates`.",
 )
 def tied_against_narrower():
     return _answered("better", "CRoPE QKV minus RoPE, size of QKV", "CRoPE QKVO minus RoPE, size of QKVO")
@@ -94,7 +95,7 @@ def tied_against_narrower():
     statement=r"Under the plan, each model at its own best rate, absolute positions of the embedding's size end above "
     r"RoPE, by more than the margin of 0.02 nats in the whole 99 % interval.",
     verdict="empirical",
-    witness=r"The last of five primary comparisons, in chapter 15's table.",
+    witness=r"The last of five primary comparisons, in chapter 15's table. Cards: `crope-confirm`, `crope-rates`.",
 )
 def absolute_at_own_rates():
     found = _answered("worse", "absolute scaled minus RoPE")
@@ -174,7 +175,7 @@ def _level(findings):
     r"the two.",
     verdict="empirical",
     correction=r"Stated after a look at the runs, and exploratory.",
-    witness=r"Three models, three rates, eight seeds, in chapter 15's table.",
+    witness=r"Three models, three rates, eight seeds, in chapter 15's table. Cards: `crope-between`, `crope-confirm`.",
 )
 def narrower_at_close_rates():
     return _level(plan_answers.at_best_of_close_rates(plan_answers.NARROWED))
@@ -187,7 +188,7 @@ def narrower_at_close_rates():
     r"the four comparisons keep all their differences.",
     verdict="empirical",
     correction=r"Stated after a look at the runs.",
-    witness=r"Eight seeds, five models, three rates or four.",
+    witness=r"Eight seeds, five models, three rates or four. Cards: `crope-between`, `crope-confirm`.",
 )
 def judged_by_the_eighth():
     findings, again = plan_answers.at_best_of_close_rates(), plan_answers.judged_by_the_eighth()
@@ -205,7 +206,8 @@ def judged_by_the_eighth():
     r"that are level within the margin of 0.02 nats, after Holm's correction over the four.",
     verdict="empirical",
     correction=r"Stated after a look at the runs.",
-    witness=r"Five models, three rates each, eight seeds, in chapter 15's table.",
+    witness=r"Five models, three rates each, eight seeds, in a table of the CRoPE laboratory. Cards: `crope-between`, "
+    r"`crope-confirm`.",
 )
 def level_on_parabolas():
     return _level(plan_answers.on_parabolas())
@@ -218,7 +220,7 @@ def level_on_parabolas():
     r"intervals of CRoPE QKV's differences to both hold zero and lie within the margin of 0.02 nats.",
     verdict="empirical",
     correction=r"Stated after a look at the runs.",
-    witness=r"Twenty-four runs, in chapter 15's table.",
+    witness=r"Twenty-four runs, in a table of the CRoPE laboratory.",
 )
 def level_on_one_processor():
     found = (plan_answers.one_processor("CRoPE QKV", plain) for plain in ("RoPE", "RoPE, size of QKV"))

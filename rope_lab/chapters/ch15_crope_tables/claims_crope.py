@@ -279,7 +279,7 @@ def _entry(name: str, table: str, setting: str, correction: str) -> None:
         tier="empirical",
         correction=correction,
         witness=f"CRoPE minus RoPE: ${float(cells['CRoPE QKV'][0] - cells['RoPE'][0]):+.4f}$; absolute minus RoPE: "
-        f"${float(cells['absolute'][0] - cells['RoPE'][0]):+.4f}$.",
+        f"${float(cells['absolute'][0] - cells['RoPE'][0]):+.4f}$. Cards: `crope-{table}`.",
     )
     def check():
         return _row(f"crope-{table}", setting)
@@ -300,12 +300,12 @@ _entry("table1.ptb", "table1", "PTB", _WHICH + _OVERFITTED)
 @claim(
     "crope.table2.row1",
     locus="Table 2",
-    statement=r"Final validation loss on PG-19 with batch 16, length 1024, width 128, decay 0.8 each 1000 steps: "
-    r"$6.802 \pm 0.032$, $6.581 \pm 0.033$, $6.584 \pm 0.032$.",
+    statement=r"Final validation loss on PG-19 with absolute positions, RoPE and CRoPE, batch 16, length 1024, width "
+    r"128, decay 0.8 each 1000 steps: $6.802 \pm 0.032$, $6.581 \pm 0.033$, $6.584 \pm 0.032$.",
     verdict="empirical",
     tier="empirical",
     correction=r"The PG-19 row of Table 1, and judged with it.",
-    witness=r"CRoPE minus RoPE: $+0.003$; absolute minus RoPE: $+0.221$.",
+    witness=r"CRoPE minus RoPE: $+0.003$; absolute minus RoPE: $+0.221$. Cards: `crope-table1`.",
 )
 def row1():
     return _row("crope-table1", "PG-19")
@@ -323,7 +323,7 @@ for _k in (2, 3, 4):
     correction=r"Printed are validation differences of $+0.0027$, $+0.0086$ and $-0.0054$; in sample there is a figure "
     r"only. We would call it reproduced if the intervals of both differences lay within $\pm 0.02$ on all three "
     r"corpora, at the paper rung; that was fixed before any such run. They do not on WikiText-2 and Penn Treebank.",
-    witness=r"WikiText-2: $5.3730 - 5.3644 = [[+0.0086]]$.",
+    witness=r"WikiText-2: $5.3730 - 5.3644 = [[+0.0086]]$. Cards: `crope-table1`.",
     computed=lambda: gap("WikiText-2", "CRoPE QKV", "RoPE"),
 )
 def negligible():
@@ -349,6 +349,7 @@ def training_gap(found, variant: str, reference: str) -> intervals.Interval:
     locus="6.1",
     statement=r"Training loss: RoPE has the lowest, absolute positions the highest, and CRoPE lies between, close to "
     r"RoPE.",
+    witness=r"Cards: `crope-table1`.",
     verdict="empirical",
     tier="empirical",
     correction=r"A figure only. Judged by the order at the cpu rung, where no token is read twice, and on each corpus "

@@ -14,7 +14,7 @@ from rope_lab.exercises.core import Question, Task
 
 # --- the prediction: three seeds, all on one side ---
 
-GAPS = np.array([0.035, 0.024, 0.014])
+GAPS = np.array([0.0346, 0.0242, 0.0143])
 
 
 def _half(d, *, quantile=0.975, ddof=1, root=True):
@@ -31,14 +31,14 @@ def _three_seeds() -> list[bool]:
 
 # --- the yardstick: two numbers after ± ---
 
-# Loss and the number after ±, absolute and RoPE: Table 1, then rows 2 to 4 of Table 2.
+# Loss and the number after ±, absolute and CRoPE QKV: Table 1, then rows 2 to 4 of Table 2.
 _ROWS = (
-    (6.8025, 0.0318, 6.5809, 0.0333),
-    (5.7486, 0.0274, 5.3644, 0.0279),
-    (4.4288, 0.0224, 4.0212, 0.0243),
-    (6.874, 0.117, 6.658, 0.113),
-    (6.822, 0.110, 6.607, 0.107),
-    (6.907, 0.115, 6.699, 0.111),
+    (6.8025, 0.0318, 6.5836, 0.0317),
+    (5.7486, 0.0274, 5.373, 0.0255),
+    (4.4288, 0.0224, 4.0158, 0.0233),
+    (6.874, 0.117, 6.627, 0.110),
+    (6.822, 0.110, 6.584, 0.106),
+    (6.907, 0.115, 6.700, 0.113),
 )
 
 
@@ -74,7 +74,7 @@ EXERCISES = (
         id="ch15.predict-three-seeds",
         kind="prediction",
         prompt=r"A model with half of these weights is trained with three seeds. It ends a little *above* its rival "
-        r"each time: by $+0.035$, $+0.024$ and $+0.014$ nats. What does the 95 % interval of these differences say?",
+        r"each time: by $0.0346$, $0.0242$ and $0.0143$ nats. What does the 95 % interval of these differences say?",
         choices=(
             r"Worse, by a good margin: the interval begins above $0.01$.",
             r"Worse, but barely: it begins between $0$ and $0.01$.",
@@ -89,15 +89,15 @@ EXERCISES = (
             "B": r"You are close: work out $4.30 \cdot s_d / \sqrt 3$ and compare it with the mean.",
             "D": "The differences are above zero, and a larger loss is worse.",
         },
-        why=r"The mean is $0.024$, the standard deviation $0.0105$, and with three seeds $t_{0.975,\,2} = 4.30$. "
-        r"Half the width is $4.30 \cdot 0.0105 / \sqrt 3 \approx 0.026$. Three equal signs alone come with probability "
+        why=r"The mean is $0.0244$, the standard deviation $0.0102$, and for three seeds $t_{0.975,\,2} = 4.30$. "
+        r"Half the width is $4.30 \cdot 0.0102 / \sqrt 3 \approx 0.025$. Three equal signs alone come with probability "
         r"$\tfrac14$ when there is no difference at all.",
     ),
     Question(
         id="ch15.yardstick",
         prompt=r"Take “told apart” to mean: the two losses differ by more than $2\sqrt{s_a^2 + s_b^2}$, with $s$ the "
         r"number after ±. In how many of the six rows, three of Table 1 and rows 2 to 4 of Table 2, are absolute "
-        r"positions and RoPE told apart?",
+        r"positions and *CRoPE* told apart?",
         answer=3,
         tolerance=0.1,
         unit="rows",
@@ -110,7 +110,7 @@ EXERCISES = (
             "0": "Look at Table 1 again: there the gap is several times the root.",
             "2": "Table 1 has three rows, one for each corpus.",
         },
-        why=r"All of Table 1, none of the others: there the root is about $0.16$ and the gap about $0.21$. So “within "
+        why=r"All of Table 1, none of the others: there the root is about $0.16$ and the gap below $0.25$. So “within "
         r"noise” by this yardstick cannot be read as “no difference”.",
     ),
     Task(

@@ -60,6 +60,9 @@ const BRIEF = {
   open: () => "across",
 };
 const ROW = 78; // from one row of the picture to the next
+const OURS = "Filled disc with its bar: our mean difference with its 95\u00a0% interval. Small rings: the seeds.",
+  PAPERS =
+    " Diamond with a thin bar: the difference that the paper prints, with the root of its two squared ± numbers.";
 const said = (row, margin, known = words) => (known[row.verdict] ?? words[row.verdict])(number(margin, 3));
 
 function build(ui) {
@@ -73,27 +76,23 @@ function build(ui) {
   ui.slider("margin", { label: "margin $δ$", step: 0.001, show: (v) => `${number(v, 3)} nats` });
   ui.ranges.panel = panels.map((panel) => panel.key);
   ui.ranges.reference = [...new Set(panels.flatMap((panel) => panel.names))];
-  select(ui, compute, "panel", "experiment, rung, row", ({ panel }) => ({ options: ui.ranges.panel, value: panel }));
+  select(ui, compute, "panel", "list of runs", ({ panel }) => ({ options: ui.ranges.panel, value: panel }));
   select(ui, compute, "reference", "minus the reference", ({ names, reference }) => ({
     options: names,
     value: reference,
   }));
   ui.choice("metric", { label: "loss", options: { final: "final", best: "best" } });
   ui.choice("view", { label: "view", options: { near: "near zero", all: "everything" } });
-  ui.below.append(
-    html(
-      "p",
-      { class: "rope-legend" },
-      "Filled disc with its bar: our mean difference with its 95\u00a0% interval; small rings: the seeds. Diamond " +
-        "with a thin bar: the difference the paper prints, with the root of its two squared ± numbers. Each interval is read alone: many of them together err more often.",
-    ),
-  );
+  const legend = html("p", { class: "rope-legend" });
+  ui.below.append(legend);
   return (state, values) => {
     if (values.rows.length !== count) {
       count = values.rows.length;
       fig.fit(fig.width);
     }
     draw(ui, fig, state, values);
+    const printed = values.rows.some(({ published }) => published !== null);
+    legend.textContent = `${OURS}${printed ? PAPERS : ""} Each interval is read alone: many together err more often.`;
     ui.say(
       `Margin ${number(state.margin, 3)}. ` +
         (values.rows.map((row) => `${row.variant} ${written(row)}: ${said(row, state.margin)}`).join(". ") ||

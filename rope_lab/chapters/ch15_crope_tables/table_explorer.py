@@ -64,14 +64,14 @@ def _five_tables() -> list[dict]:
         [card for card in cards.load_all("crope-table1", rung) if card.setting == "WikiText-2"]
         for rung in ("cpu", "paper")
     )
-    named = "each at its own best rate"
-    return [
-        *at_own_rates([*planned, *committed("crope-between")], close, named="closer rates", experiment="crope-between"),
-        *at_own_rates(planned, plan_answers.own_rates(), named=named),
-        *panels_of(replace(card, config={**card.config, "setting": f"2,000 steps, {named}"}) for card in long),
-        *panels_of(old),
-        *panels_of(paper),
-    ]
+    tables = {
+        "closer rates": at_own_rates([*planned, *committed("crope-between")], close, named="", experiment="close"),
+        "coarse grid": at_own_rates(planned, plan_answers.own_rates(), named=""),
+        "coarse grid, 2,000 steps": panels_of(long),
+        "one rate, 0.002": panels_of(old),
+        "the paper's setting, 10,000 steps": panels_of(paper),
+    }
+    return [{**panel, "key": key} for key, panels in tables.items() for panel in panels]
 
 
 def _panel(experiment: str, rung: str, setting: str, runs: Sequence[Card]) -> dict:
@@ -100,7 +100,7 @@ def _panel(experiment: str, rung: str, setting: str, runs: Sequence[Card]) -> di
 class TableExplorer(Widget):
     r"""Differences to a reference, paired by seed, with 95 % intervals; the published ones; and a margin $\delta$.
 
-    State: the ``panel`` (experiment, rung, setting), the ``metric`` (final or best loss), the ``reference`` ("" for the
+    State: the ``panel`` (a list of runs), the ``metric`` (final or best loss), the ``reference`` ("" for the
     panel's own), the ``margin`` in nats, and the ``view`` (near zero, or everything). A difference is "within" if its
     interval lies in $\pm\delta$, "worse" or "better" if it lies beyond, and "open" if it does neither.
 

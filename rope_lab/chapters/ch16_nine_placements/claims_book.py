@@ -154,7 +154,7 @@ def _normal_p(differences):
 
 @claim(
     "book.paired-p",
-    statement=r"The p-value of paired differences is $0.05$ exactly where the 95 % interval ends at zero: shift the "
+    statement=r"The p-value of paired differences is $0.05$ if and only if the 95 % interval ends at zero: shift the "
     r"differences so that their mean is $t_{0.975,\,n-1}\, s/\sqrt n$.",
     tier="minor",
     tolerance=1e-6,
@@ -232,6 +232,7 @@ def _pairs(one, other):
     "book.nope-has-no-base",
     statement=r"A NoPE model rotates nothing. Its runs in the experiments with base $100$ and base $10^4$ have the "
     r"same seeds, and end at the same loss to the last bit.",
+    witness=r"Cards: `placements`, `placements-base1e4`.",
     verdict="empirical",
     tier="minor",
 )
@@ -266,7 +267,7 @@ def _elsewhere(card):
     r"rise by more than $0.4$ nats.",
     verdict="empirical",
     correction=r"The first half follows from chapter 8. The size of the second was seen in the runs.",
-    witness=r"Nine placements, five seeds, in chapter 16's figure.",
+    witness=r"Nine placements, five seeds, in chapter 16's figure. Cards: `placements-shifted`.",
 )
 def shift_keeps_relative():
     moved = _by_seed(JUDGED, lambda card: _elsewhere(card) - card.measured["shift 8"]["from 0"])
@@ -283,7 +284,7 @@ def shift_keeps_relative():
     r"where the same models read the same windows from random positions.",
     verdict="empirical",
     correction=r"The plan asked whether QKV keeps its place. The answer was seen in the runs.",
-    witness=r"Five orders of nine, and five more.",
+    witness=r"Five orders of nine, and five more. Cards: `placements-shifted`.",
 )
 def shift_and_qkv():
     at_0, elsewhere = (
@@ -302,7 +303,7 @@ def shift_and_qkv():
     r"ends within $0.005$ nats of where it ended before.",
     verdict="empirical",
     correction=r"The plan asked only for QKV's place. The rest was seen in the runs.",
-    witness=r"Six placements, five seeds, in chapter 16's figure.",
+    witness=r"Six placements, five seeds, in chapter 16's figure. Cards: `placements-anywhere`, `placements-shifted`.",
 )
 def trained_anywhere():
     before, after = _by_seed(JUDGED, _elsewhere), _by_seed("placements-anywhere", _elsewhere)
@@ -339,6 +340,7 @@ def base_gap(variant):
     "book.base-and-v",
     statement=r"In a window of $64$ positions, values that turn alone do less harm with base $10^4$ than with base "
     r"$100$: the loss of V is lower.",
+    witness=r"Cards: `placements`, `placements-base1e4`.",
     verdict="empirical",
     correction=r"A first look at one seed suggested it. Three seeds point the same way, and their interval holds zero.",
 )
@@ -353,6 +355,7 @@ def base_and_v():
     "book.one-cache-loss",
     statement=r"At equal bytes of cache, one shared latent that is turned, with the output turned back, reaches a "
     r"lower loss than MLA's splice.",
+    witness=r"Cards: `one-cache`.",
     verdict="empirical",
     correction=r"Part 19 suggests the shared form and does not train it. The question is ours.",
 )

@@ -64,7 +64,8 @@ def _run(relations: Iterable[tuple[str, ...]]) -> str:
     verdict="empirical",
     correction=r"It is a true summary of the article's own nine numbers, one for each placement and without error "
     r"bars. Our runs are small (five seeds each), and they put the nine in another order.",
-    witness=r"In our runs QKV beats both K and VO, QKVO beats QK, and Q beats NoPE. O and V cannot be told from NoPE.",
+    witness=r"In our runs QKV beats both K and VO, QKVO beats QK, and Q beats NoPE. O and V cannot be told from NoPE. "
+    r"Cards: `placements-shifted`.",
 )
 def chain():
     return _run(CHAIN)
@@ -77,7 +78,7 @@ def chain():
     verdict="empirical",
     correction=r"True of the article's table. Our small runs agree with the first two parts. They disagree with the "
     r"third: there QKVO is better than QK, by little.",
-    witness=r"The paired differences of QKVO and QK over five seeds.",
+    witness=r"The paired differences of QKVO and QK over five seeds. Cards: `placements-shifted`.",
 )
 def between_nothing_and_qk():
     return _run(BETWEEN)

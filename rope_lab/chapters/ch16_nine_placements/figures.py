@@ -38,7 +38,7 @@ def against_nope() -> Picture:
     spans = {name: intervals.interval(own[name]) for name in names}
     listed = "; ".join(f"{name} {spans[name]}, published {printed[name] - printed['NoPE']:+.3f}" for name in names)
     desc = f"Loss minus the loss of NoPE, in nats per token, below zero is better. {listed}."
-    with figure(title="Eight placements, minus nothing rotated", desc=desc, size=(5.0, 4.4)) as fig:
+    with figure(title="The loss of eight placements, minus that of NoPE", desc=desc, size=(5.0, 4.4)) as fig:
         axes = fig.subplots()
         axes.set(xlabel="loss minus the loss of NoPE", ylim=(len(names) - 0.4, -0.9))
         axes.set_yticks(range(len(names)), names)
@@ -110,7 +110,7 @@ def begun_elsewhere() -> Picture:
         (shifted, "trained from 0, read anywhere", "D", LIGHT["two"], 0.0),
         (anywhere, "trained and read anywhere", "s", LIGHT["linear"], 0.28),
     )
-    with figure(title="The same windows, begun elsewhere", desc=desc, size=(5.2, 4.6)) as fig:
+    with figure(title="Losses in windows that begin at 0, or anywhere", desc=desc, size=(5.2, 4.6)) as fig:
         axes = fig.subplots()
         axes.set(xlabel="loss, nats per token", ylim=(len(names) - 0.3, -0.7))
         axes.set_yticks(range(len(names)), names)
@@ -147,7 +147,7 @@ def longer_windows() -> Table:
         ]
         for name in names
     ]
-    headings = ["rotated", "1 to 64", *(f"65 to {length}" for length in lengths)]
+    headings = ["rotated", "tokens 1 to 64", *(f"tokens 65 to {length}" for length in lengths)]
     caption = "Loss at the tokens of longer windows, mean of five seeds"
     return Table(headings, rows, caption=caption, right=headings[1:])
 
@@ -194,8 +194,8 @@ def relations() -> Table:
         gap = intervals.paired(runs, other, one)
         word = "undecided" if not gap.decided else "as published" if gap.mean * there > 0 else "the other way"
         rows.append([f"{one} {sign} {other}", f"{there:+.3f}", str(gap), word])
-    headings = ["article", "gap there", "gap here, 95 %", "verdict"]
-    return Table(headings, rows, caption="The article's chain, relation by relation", right=headings[1:3])
+    headings = ["the article says", "its gap", "our gap, 95 %", "verdict"]
+    return Table(headings, rows, caption="The article's relations, its gaps and ours, in nats", right=headings[1:3])
 
 
 def crossing(one: str, other: str) -> Picture:
@@ -247,7 +247,7 @@ def one_cache_table(found: Sequence[Card]) -> Table:
             ]
         )
     headings = ["variant", "cached numbers", "parameters", "seeds", "loss", f"minus {reference}"]
-    return Table(headings, rows, caption="One cache, at the `cpu` rung", right=headings[1:])
+    return Table(headings, rows, caption="Four ways to keep a cache, and their mean loss in nats", right=headings[1:])
 
 
 def _older() -> float:

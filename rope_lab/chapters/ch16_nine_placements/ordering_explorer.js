@@ -117,7 +117,7 @@ function build(ui) {
   });
   const most = Math.max(...panels.map(({ steps }) => steps.length)) - 1;
   ui.slider("at", {
-    label: "looked at",
+    label: "validation",
     min: 0,
     max: most,
     step: 1,
@@ -126,7 +126,7 @@ function build(ui) {
       return `step ${steps[index]}`;
     },
   });
-  const write = ui.readout({ gap: "difference", verdict: "so", counts: "all pairs", tau: "Kendall's $τ$" });
+  const write = ui.readout({ gap: "difference", verdict: "verdict", counts: "all pairs", tau: "Kendall's $τ$" });
   const heading = (look) => ui.below.appendChild(html("p", { class: `rope-heading ${look}` })); // as long as its names
   const pair = heading("rope-chosen two");
   const strip = ui.figure({ label: "Paired differences, seed by seed", height: () => 154, host: ui.below });

@@ -79,7 +79,7 @@ def whole_positions_see_a_frequency_up_to_a_turn(more):
 @claim(
     "book.audit-gauge",
     statement=r"Let the $F_n$ and $F'_n$ be invertible. Both give the same logit for all queries, keys and positions "
-    r"exactly if $F'_n = C F_n$ with one orthogonal matrix $C$ for all positions.",
+    r"if and only if $F'_n = C F_n$ with one orthogonal matrix $C$ for all positions.",
     witness=r"$C$ a permutation: code that reads neighbours and writes halves. $C = R_1$: code that starts to count at "
     r"one. With a $C_n$ that depends on $n$ the logits differ.",
     tolerance=1e-12,
@@ -266,7 +266,7 @@ def every_mistake_by_name(law, rng):
 
 @claim(
     "book.audit-base-line",
-    statement=r"A list of frequencies has a base exactly if $\ln \theta_i$ is proportional to $u_i = 2i/r$; then "
+    statement=r"A list of frequencies has a base if and only if $\ln \theta_i$ is proportional to $u_i = 2i/r$; then "
     r"$\ln \mathrm{base}$ is minus the slope.",
     witness=r"$\theta_0 = 1$ for every base. So a list that starts elsewhere has none.",
     tolerance=1e-12,
@@ -438,7 +438,7 @@ def a_window_is_known_up_to_the_turns(changed, rng):
 @claim(
     "book.audit-one-call",
     statement=r"If $f$ is known to be rotary, one call is enough: for almost every $x$, two turning coordinates keep "
-    r"their length, $y_a^2 + y_b^2 = x_a^2 + x_b^2$, exactly if they are a plane.",
+    r"their length, $y_a^2 + y_b^2 = x_a^2 + x_b^2$, if and only if they are a plane.",
     witness=r"All [[28]] pairs of eight coordinates. A unit vector is not enough: it leaves [[16]] of them.",
     computed=lambda: (math.comb(8, 2), 1 + math.comb(6, 2)),
     tolerance=1e-9,

@@ -24,7 +24,7 @@ m, n, theta, phi = sp.symbols("m n theta varphi", real=True)
 
 @claim(
     "book.half-integers",
-    statement=r"A format with $p$ significant bits has the integer $n$, within its range, exactly if $n = 2^k j$ "
+    statement=r"A format with $p$ significant bits has the integer $n$, within its range, if and only if $n = 2^k j$ "
     r"with $j < 2^p$.",
     witness=r"$p = 8$: $256 = 2^8 \cdot 1$ and $258 = 2 \cdot 129$ are there, $257$ is not.",
     cases="bfloat16 up to 131,072 and float16 up to 32,768",

@@ -95,7 +95,7 @@ def longer_texts_table() -> Table:
 
 def longer_texts_verdicts() -> Table:
     """The primary comparisons of ``longer-texts``, each with its interval over the seeds."""
-    return _verdicts(long_contexts.beyond_gaps(_cards("longer-texts")), "What the plan compares", digits=2)
+    return _verdicts(long_contexts.beyond_gaps(_cards("longer-texts")), "The plan's comparisons, in nats", digits=2)
 
 
 def along_the_stream() -> Picture:
@@ -140,7 +140,7 @@ def stream_verdicts() -> Table:
     """The comparisons of ``cache-stream``, each with its interval over the seeds, in thousandths of a nat."""
     gaps = long_contexts.stream_gaps(_cards("cache-stream"))
     thousandths = {name: {seed: 1000 * gap for seed, gap in row.items()} for name, row in gaps.items()}
-    return _verdicts(thousandths, "What the plan compares, in thousandths of a nat", digits=2)
+    return _verdicts(thousandths, "The plan's comparisons, in thousandths of a nat", digits=2)
 
 
 def story_beyond_table(read: Mapping[str, Sequence[float]], *, width: int = 256) -> Table:

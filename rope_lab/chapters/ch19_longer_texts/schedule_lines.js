@@ -51,7 +51,7 @@ function build(ui) {
     height: (width) => (width < 420 ? 360 : 430),
   });
   const write = ui.readout({
-    count: "planes at angles never met in training",
+    count: "planes that meet new angles on the way",
     reach: "the list reaches",
     neighbours: "the fastest hand turns, from word to word",
   });
@@ -68,7 +68,7 @@ function build(ui) {
   return (state, values) => {
     const told =
       `A text of ${windows(state.log_windows)} windows, schedule ${state.scheme}: ${values.count} of ${state.planes} ` +
-      `planes end at angles never met in training.`;
+      `planes meet angles on the way that they never met in training.`;
     write({
       count: `${values.count} of ${state.planes}`,
       reach: `${number(values.reach, 2)} windows`,
@@ -107,7 +107,7 @@ function draw(fig, { scheme, planes, window }, { lines, turns, new: fresh }, loc
   }
   if (locked) {
     fig.text([right, middle + 18], `plane 0 to ${planes - 1}, fast to slow`, "small muted", "end");
-    fig.text([(left + right) / 2, (middle + bottom) / 2 + 10], "turns in training: shown after your answer", "muted");
+    fig.text([(left + right) / 2, (middle + bottom) / 2 + 10], "turns: shown after your answer", "small muted");
     return;
   }
   const top = middle + 26,
@@ -129,7 +129,7 @@ function draw(fig, { scheme, planes, window }, { lines, turns, new: fresh }, loc
   }
   fig.text([left, fig.height - 8], "fast", "small muted", "start");
   fig.text([right, fig.height - 8], "slow", "small muted", "end");
-  if (fresh.some(Boolean)) fig.text([(left + right) / 2, fig.height - 8], "marked: at new angles", "small wrong");
+  if (fresh.some(Boolean)) fig.text([(left + right) / 2, fig.height - 8], "marked: new angles", "small wrong");
 }
 
 export default widget({ compute, build, smooth: ["log_windows"] });

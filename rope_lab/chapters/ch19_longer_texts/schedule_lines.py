@@ -19,7 +19,7 @@ class ScheduleLines(Widget):
     r"""A text of ``2 ** log_windows`` trained windows, read under one of five schedules.
 
     State: ``log_windows``, whose power of two is the length of the text in windows and the factor of each schedule;
-    ``window``, the length of the training; ``scheme``.
+    ``window``, the length of the training; ``scheme``. Values: ``count``, how many planes meet new angles on the way.
 
     >>> values = ScheduleLines.compute(ScheduleLines(log_windows=3.0, scheme="NTK").state())
     >>> values["count"], round(values["reach"], 2)
@@ -59,7 +59,7 @@ class ScheduleLines(Widget):
         shown = {**self.state(), "log_windows": self.log_windows or 3.0}
         told = {name: self.compute({**shown, "scheme": name}) for name in SCHEMES}
         words = "; ".join(
-            f"{name}: {values['count']} planes at new angles, neighbours {values['neighbours']:.2f} rad apart"
+            f"{name}: {values['count']} planes meet new angles, neighbours {values['neighbours']:.2f} rad apart"
             for name, values in told.items()
         )
         return (

@@ -342,8 +342,8 @@ def another_list(angles, rng):
 
 @claim(
     "book.cache-ranges",
-    statement=r"Over all positions the largest coordinate of a turned pair $(A, B)$ is $\sqrt{A^2 + B^2}$, in both of "
-    r"its channels.",
+    statement=r"Over all real positions the largest coordinate of a turned pair $(A, B)$, in size, is $\sqrt{A^2 + "
+    r"B^2}$ in both of its channels. Whole positions come as near as one likes if $\theta/\pi$ is irrational.",
     tolerance=1e-4,
     witness=r"An outlier of $10$ beside a $1$: before the turn one channel needs a range of $10$, after it both need "
     r"$[[10.05]]$. A pair $(1, 1)$ goes to $[[1.41]]$ in both.",
@@ -354,8 +354,9 @@ def another_list(angles, rng):
 def ranges_after_the_turn(ranges, rng):
     misses = []
     for A, B in ((10.0, 1.0), *np.abs(rng.normal(size=(5, 2)))):
-        orbit = rotation.rotate(np.array([A, B]), np.arange(4000), theta=[1.0])
-        misses.append(np.abs(np.abs(orbit).max(axis=0) / ranges(A, B) - 1).max())
+        for theta, at in ((1.0, np.arange(4000)), (0.5 * np.pi, np.linspace(0, 4, 4001))):  # whole, and real ones
+            orbit = rotation.rotate(np.array([A, B]), at, theta=[theta])
+            misses.append(np.abs(np.abs(orbit).max(axis=0) / ranges(A, B) - 1).max())
     return max(misses)
 
 

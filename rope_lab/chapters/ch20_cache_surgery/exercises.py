@@ -67,8 +67,8 @@ EXERCISES = (
         id="ch20.predict-planes",
         kind="prediction",
         prompt=r"The head has 64 planes, from $\theta_0 = 1$ down to about $0.0001$ radians per place. Its cache holds "
-        r"bfloat16. A thousand times the oldest token goes, and all keys are turned back by one place. In which planes "
-        r"are the keys most wrong afterwards?",
+        r"bfloat16. A thousand times, the oldest token is dropped and all keys are turned back by one place. In which "
+        r"planes are the keys most wrong afterwards?",
         choices=("the fast ones", "those in the middle", "the slowest ones", "in none, the turns add up"),
         answer="B",
         truth=_which_planes,

@@ -60,7 +60,10 @@ from rope_lab.chapters.ch07_many_axes.figures import (
     two_routes as two_routes,
 )
 from rope_lab.chapters.ch02_many_planes.figures import angles_met as angles_met, one_turn as one_turn
-from rope_lab.chapters.ch04_relative_identity.figures_newer_encodings import finite_widths as finite_widths
+from rope_lab.chapters.ch04_relative_identity.figures_newer_encodings import (
+    finite_widths as finite_widths,
+    three_kinds_of_step as three_kinds_of_step,
+)
 from rope_lab.chapters.ch16_nine_placements.figures import (
     against_nope as against_nope,
     base_and_plane as base_and_plane,
@@ -108,7 +111,11 @@ from rope_lab.chapters.ch08_rope_on_values.figures import arrivals as arrivals, 
 from rope_lab.chapters.ch11_sigma_basis.figures import four_maps as four_maps, two_halves as two_halves
 from rope_lab.chapters.ch14_tiny_gpt.figures import paired_seeds as paired_seeds, stream as stream
 from rope_lab.chapters.ch03_two_layouts.figures import two_pairings as two_pairings, two_patterns as two_patterns
-from rope_lab.chapters.ch12_what_crope_removes.figures import free_numbers as free_numbers, three_halves as three_halves
+from rope_lab.chapters.ch12_what_crope_removes.figures import (
+    free_numbers as free_numbers,
+    three_halves as three_halves,
+    what_width_buys as what_width_buys,
+)
 from rope_lab.chapters.ch17_which_rope.figures import (
     four_answers as four_answers,
     one_answer as one_answer,

@@ -23,7 +23,11 @@ from rope_lab.chapters.ch21_norms_and_layers import norm_around_turn as norm_aro
 from rope_lab.chapters.ch16_nine_placements import nine_equals as nine_equals, ordering_explorer as ordering_explorer
 from rope_lab.chapters.ch07_many_axes import patch_grid as patch_grid
 from rope_lab.chapters.ch08_rope_on_values import placement_board as placement_board
-from rope_lab.chapters.ch04_relative_identity import proof_stepper as proof_stepper, shift_test as shift_test
+from rope_lab.chapters.ch04_relative_identity import (
+    order_flips as order_flips,
+    proof_stepper as proof_stepper,
+    shift_test as shift_test,
+)
 from rope_lab.chapters.ch01_one_plane import ride as ride, two_hands as two_hands
 from rope_lab.chapters.ch15_crope_tables import seed_interval as seed_interval, table_explorer as table_explorer
 from rope_lab.chapters.ch00_intro import shift_sentence as shift_sentence, tapestry as tapestry
@@ -44,6 +48,7 @@ from rope_lab.chapters.ch10_complex_rnn.impulse_response import ImpulseResponse 
 from rope_lab.chapters.ch14_tiny_gpt.learning_curves import LearningCurves as LearningCurves, panels_of as panels_of
 from rope_lab.chapters.ch21_norms_and_layers.norm_around_turn import NormAroundTurn as NormAroundTurn
 from rope_lab.chapters.ch16_nine_placements.nine_equals import NineEquals as NineEquals
+from rope_lab.chapters.ch04_relative_identity.order_flips import OrderFlips as OrderFlips
 from rope_lab.chapters.ch16_nine_placements.ordering_explorer import OrderingExplorer as OrderingExplorer
 from rope_lab.chapters.ch07_many_axes.patch_grid import PatchGrid as PatchGrid
 from rope_lab.chapters.ch08_rope_on_values.placement_board import PlacementBoard as PlacementBoard

@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rope_lab.chapters.ch04_relative_identity import figures_newer_encodings as newer_encodings
+from rope_lab.chapters.ch04_relative_identity.key_order import resting_limit
 from rope_lab.chapters.ch04_relative_identity.proof_stepper import VARIANTS, ProofStepper
 from rope_lab.show.figures import finite_widths
 
@@ -36,3 +37,8 @@ def test_the_widths_in_words_are_those_that_are_counted(monkeypatch):
     assert "log(1 + r), 12" in said
     monkeypatch.setattr(newer_encodings, "hankel_rank", len)
     assert "a plane of RoPE 23;" in finite_widths().desc
+
+
+def test_a_share_is_no_percentage():
+    with pytest.raises(ValueError, match="planes at rest over all planes"):
+        resting_limit(25)

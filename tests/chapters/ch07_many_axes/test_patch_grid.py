@@ -40,5 +40,5 @@ def test_every_plane_has_one_axis_but_in_the_mixed_table():
 
 
 def test_the_patch_on_the_marked_one_turns_nothing():
-    values = told(row=3.0, column=3.0, frame=0.0)
+    values = told(row=3.0, column=0.0, frame=0.0)
     assert (values["logit"], values["width"], set(values["between"])) == (1.0, 0.0, {0.0})

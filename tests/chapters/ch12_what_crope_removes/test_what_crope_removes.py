@@ -6,7 +6,7 @@ import pytest
 from rope_lab.algebra.budget import ModelShape, saving
 from rope_lab.algebra.widely_linear import complex_parts
 from rope_lab.chapters.ch12_what_crope_removes.budget_calculator import BudgetCalculator
-from rope_lab.chapters.ch12_what_crope_removes.figures import three_halves
+from rope_lab.chapters.ch12_what_crope_removes.figures import three_halves, what_width_buys
 from rope_lab.chapters.ch12_what_crope_removes.half_of_what import HalfOfWhat
 from rope_lab.chapters.ch12_what_crope_removes.send_two import SOURCES, SendTwo
 from rope_lab.exercises import exercise
@@ -51,6 +51,7 @@ def test_the_best_factor_is_a_least_square():
 
 def test_the_pictures_count_what_they_draw():
     assert "weights 4 of 8, one offset 2 of 4, all offsets 2 of 6" in three_halves().desc
+    assert "it falls to 0.68 and stays there" in what_width_buys().desc
     opener = HalfOfWhat.compute(HalfOfWhat().state())
     assert opener["whole"][2] == 6
     assert opener["left"][2] == [6, 4, 3, 2]["ABCD".index(exercise("ch12.predict-ways").answer)]

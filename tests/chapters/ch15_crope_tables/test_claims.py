@@ -152,7 +152,7 @@ def test_the_prediction_asks_about_the_cards_numbers():
     loss = {(c.variant, c.seed): c.loss() for c in CPU}
     gaps = [loss["CRoPE QKV", seed] - loss["RoPE", seed] for seed in range(3)]
     asked = exercise("ch15.predict-three-seeds").prompt
-    assert [f"$+{gap:.3f}$" in asked for gap in gaps] == [True] * 3
+    assert [f"${gap:.4f}$" in asked for gap in gaps] == [True] * 3
 
 
 def planted_halves(monkeypatch, laid_out, before, after):
@@ -203,8 +203,8 @@ def test_control_projections(monkeypatch, changed):
     assert planted_projections(monkeypatch, **changed) == "not reproduced"
 
 
-def planted_gaps(monkeypatch, *gaps):
-    """One seed for each list: what CRoPE is above RoPE by, at every validation."""
+def planted_gaps(monkeypatch, *gaps, before=(0.05, -0.02, 0.0)):
+    """One seed for each list: what CRoPE is above RoPE by, at every validation, and more at the end of short runs."""
 
     def cast(variant, seed, losses):
         curve = {"step": [10 * i for i in range(len(losses))], "train_loss": losses, "valid_loss": losses}
@@ -212,7 +212,9 @@ def planted_gaps(monkeypatch, *gaps):
 
     made = [cast("RoPE", seed, [3.0] * len(gap)) for seed, gap in enumerate(gaps)]
     made += [cast("CRoPE QKV", seed, [3.0 + by for by in gap]) for seed, gap in enumerate(gaps)]
-    monkeypatch.setattr(cards, "load_all", lambda *_, **__: made)
+    short = [cast("RoPE", seed, [3.0]) for seed in range(len(gaps))]
+    short += [cast("CRoPE QKV", seed, [3.0 + gap[-1] + before[seed]]) for seed, gap in enumerate(gaps)]
+    monkeypatch.setattr(cards, "load_all", lambda name, *_, **__: short if name == "crope-table1" else made)
     return outcome("book.gap-along-the-run")
 
 
@@ -236,6 +238,7 @@ def test_gaps(monkeypatch):
 )
 def test_control_gaps(monkeypatch, gaps):
     assert planted_gaps(monkeypatch, *gaps) == "not reproduced"
+    assert planted_gaps(monkeypatch, *OPEN, before=(-0.05, 0.02, 0.0)) == "not reproduced"  # larger than before
 
 
 def planted_planes(monkeypatch, turned, still):

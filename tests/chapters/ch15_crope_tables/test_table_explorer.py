@@ -81,11 +81,11 @@ def test_a_panel_has_each_model_at_its_own_rate():
 def test_five_tables_of_the_chapter():
     panels = {panel["key"]: len(panel["runs"]) for panel in TableExplorer().panels}
     assert panels == {
-        "crope-between cpu closer rates": 40,
-        "crope-confirm cpu each at its own best rate": 48,
-        "crope-confirm-lengths cpu 2,000 steps, each at its own best rate": 16,
-        "crope-table1 cpu WikiText-2": 18,
-        "crope-table1 paper WikiText-2": 9,
+        "closer rates": 40,
+        "coarse grid": 48,
+        "coarse grid, 2,000 steps": 16,
+        "one rate, 0.002": 18,
+        "the paper's setting, 10,000 steps": 9,
     }
     gaps = [finding.interval for finding in plan_answers.at_best_of_close_rates()[:2]]
     rows = {row["variant"]: row for row in TableExplorer.compute(TableExplorer().state())["rows"]}

@@ -127,7 +127,10 @@ def score(page):
 
 
 def value(page, name):
-    return int(page.locator(f'input[data-name="{name}"]').input_value())
+    slider = page.locator(f'input[data-name="{name}"]')
+    if name == "shift":  # its track is logarithmic
+        return int(slider.get_attribute("aria-valuetext").replace(",", ""))
+    return int(slider.input_value())
 
 
 def drag(page, x, y, by):

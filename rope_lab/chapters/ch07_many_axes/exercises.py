@@ -64,14 +64,14 @@ EXERCISES = (
         kind="prediction",
         prompt=r"A model has 64 planes, from one list with base $10^6$. The first 16 turn with time, the next 24 with "
         r"the height, the last 24 with the width. A frame of the video is 64 patches wide. By how much does the "
-        r"fastest plane of the width turn from the left edge to the right one?",
+        r"fastest plane of the width turn across the whole frame?",
         choices=("many whole turns", "about a turn", "about a tenth of a turn", "almost not at all"),
         answer="D",
         truth=_how_far_the_width,
         why=r"The width has the last 24 planes of the list, and they are its slowest: plane 40 turns by $10^{-3.75}$ "
         r"radians for each patch. Across 64 patches that is a hundredth of a radian.",
         feedback={
-            "A": r"So far turns the fastest plane of time. Which planes are left for the width?",
+            "A": r"The fastest plane of time turns that far. Which planes are left for the width?",
             "B": r"That is nearer to the height, whose fastest plane is plane 16.",
             "C": r"Compute $10^{6 \cdot (-40/64)}$, and take it times 64.",
         },

@@ -199,6 +199,6 @@ EXERCISES = (
         hint=r"First the list of differences, one for each seed in both: `[a[s] - b[s] for s in a if s in b]`. "
         r"Then `std(ddof=1)`, and `stats.t.ppf(0.975, n - 1)`.",
         why=r"Losses of one seed rise and fall together, because parameters and batches are shared. The differences do "
-        r"not carry that noise, so their interval is narrower than one made of the two spreads.",
+        r"not carry that noise. Where it is most of the noise, their interval is narrower than that of two spreads.",
     ),
 )

@@ -43,10 +43,10 @@ def _farthest_end() -> float:
     return max(abs(finding.interval.mean) + finding.interval.half for finding in found)
 
 
-def _longest() -> tuple[float, float]:
-    """The mean lead of RoPE after 2,000 steps, and the end of its interval."""
+def _longest() -> tuple[float, float, float]:
+    """The mean lead of RoPE after 2,000 steps, and the two ends of its interval."""
     gap = run_lengths.compared()[2000].interval
-    return gap.mean, gap.mean + gap.half
+    return gap.mean, gap.mean - gap.half, gap.mean + gap.half
 
 
 def _zero_inside() -> tuple[int, int]:
@@ -162,7 +162,8 @@ MEASURED: dict[str, Callable[[], float | tuple[float, ...]]] = {
     "between-grid": lambda: _between(*_ROTATED),
     "farthest-end": _farthest_end,
     "longest-mean": lambda: _longest()[0],
-    "longest-end": lambda: _longest()[1],
+    "longest-start": lambda: _longest()[1],
+    "longest-end": lambda: _longest()[2],
     "zero-inside": _zero_inside,
     "fewer-steps": lambda: _steps(-1),
     "more-steps": lambda: _steps(1),

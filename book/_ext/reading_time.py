@@ -24,7 +24,7 @@ from sphinx.util.typing import ExtensionMetadata
 log = logging.getLogger(__name__)
 WORDS, CELLS, EQUATION, CODE, ACTIVE = 150, 450, 35, 3.5, 5
 TABLE, TAG = re.compile(r"<table\b.*?</table>", re.DOTALL), re.compile(r"<[^>]*>")
-FOLDED = ("tag_hide-input", "tag_hide-cell")
+FOLDED = {"tag_hide-input": "cell_input", "tag_hide-output": "cell_output"}  # the part of a cell that a tag folds
 APART = ("quiz", "task")  # exercises: their time is in ACTIVE
 
 
@@ -61,10 +61,10 @@ def pieces(node: nodes.Node, *, folded: bool = False) -> Iterator[tuple[nodes.No
         return
     if set(attributes.get("class", "").split()) & set(APART):
         return
-    inner = folded or bool(classes & set(FOLDED)) or folds_proof(node) or isinstance(node, fold_node)
+    inner = folded or "tag_hide-cell" in classes or folds_proof(node) or isinstance(node, fold_node)
     for child in node.children:
-        seen = isinstance(child, fold_summary) or ("tag_hide-input" in classes and "cell_output" in child["classes"])
-        yield from pieces(child, folded=folded if seen else inner)
+        part = any(FOLDED[tag] in child["classes"] for tag in classes & FOLDED.keys())
+        yield from pieces(child, folded=folded if isinstance(child, fold_summary) else inner or part)
         if isinstance(child, fold_node) and child["rest"]:
             inner = True
 

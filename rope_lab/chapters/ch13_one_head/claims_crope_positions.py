@@ -34,10 +34,9 @@ def falls_on_the_whole(form):
     )
     pairs = ((m, n) for m in (0, 3, 50) for n in (0, 7, 300))
     residual = max(abs(p[m] @ p[n] - form(m, n, theta)) for m, n in pairs)
-    ranges = [schedule.decay(np.arange(10**k + 1, 10 ** (k + 1) + 1), theta=theta) for k in (1, 2, 3)]
-    ranges[0] = schedule.decay(np.arange(1, 101), theta=theta)
-    means = [one.mean() for one in ranges]
-    falls = means == sorted(means, reverse=True) and max(one.max() for one in ranges) < schedule.decay(0, theta=theta)
+    far = schedule.decay(np.arange(10_001), theta=theta)
+    means = [part.mean() for part in np.split(far[1:], [100, 1000])]
+    falls = means == sorted(means, reverse=True) and far[1:].max() < far[0]
     return residual if rises and falls else np.inf
 
 

@@ -3,7 +3,7 @@
 The reader is an engineer with school mathematics: `WORDS` words a minute, `CELLS` words of tables, written or made by
 a cell, `EQUATION` seconds for a displayed equation, `CODE` seconds for a line of code that is shown, and `ACTIVE`
 minutes for the widget and the exercises. The core path is what is not folded. A chapter whose core path is longer than
-``reading_limit`` minutes is a warning, and warnings stop the build.
+``reading_limit`` minutes, or than ``reading_limits`` says for it, is a warning, and warnings stop the build.
 """
 
 import re
@@ -134,9 +134,9 @@ def measure(app: Sphinx, doctree: nodes.document) -> None:
 
 def report(app: Sphinx, env: BuildEnvironment) -> list[str]:
     """Warn of chapters that are too long; write the pages with a map again, for the minutes may have changed."""
-    limit = app.config.reading_limit
     for page, notes in env.metadata.items():
         core, _ = notes.get("minutes", (0, 0))
+        limit = app.config.reading_limits.get(page, app.config.reading_limit)
         if limit and CHAPTER.fullmatch(page) and core > limit:
             log.warning("the core path takes %d minutes, and %d is the limit: fold or cut", core, limit, location=page)
     chapters = {page: notes["minutes"] for page, notes in env.metadata.items() if CHAPTER.fullmatch(page)}
@@ -179,6 +179,7 @@ def pass_by(self: Any, node: nodes.Element) -> None:
 def setup(app: Sphinx) -> ExtensionMetadata:
     app.setup_extension("folds")
     app.add_config_value("reading_limit", 0, "", int)  # minutes; 0 for none
+    app.add_config_value("reading_limits", {}, "", dict)  # of single pages
     for node in (aims_node, map_node):
         app.add_node(node, html=(pass_by, pass_by))
     app.add_directive("aims", Aims)

@@ -35,7 +35,7 @@ from rope_lab.audit.constructions import (
     window_of,
     wrong_layer_type,
 )
-from rope_lab.audit.foreign_code import TargetError, parameters_of, told
+from rope_lab.audit.foreign_code import OFFSETS, TargetError, by_offset, parameters_of, told
 from rope_lab.audit.probe import OfBoth, Probe, RefusedError, RotaryCallable
 from rope_lab.audit.table_calls import (
     COS_SIN_POSITIONS,
@@ -55,10 +55,8 @@ from rope_lab.audit.table_calls import (
     whole_rows,
 )
 from rope_lab.audit.ways import (
-    OFFSETS,
     PICTURE,
     Way,
-    by_offset,
     find_way,
     functions_beside,
     in_pictures,

@@ -205,13 +205,19 @@ def _told_apart(found: list[Law], subject: Subject) -> list[Law]:
     if "isometry" in broken - notes.keys() and subject.shared:
         notes["isometry"] = "queries and keys change their lengths by inverse factors"
     of_length = (broken & OF_LENGTH) - notes.keys()
-    if of_length and subject.k is not subject.q:
-        alone = Subject(Tempered(subject.q), subject.k, subject.x, subject.y, subject.window)
-        if all(_law(name, CHECKS[name], alone).ok for name in of_length):
+    tempered = False
+    if of_length:
+        even, one = Tempered(subject.q), subject.k is subject.q
+        alone = Subject(even, even if one else subject.k, subject.x, subject.y, subject.window)
+        tempered = all(_law(name, CHECKS[name], alone).ok for name in of_length)
+        if tempered and not one:
             words = "length temperature: queries have a factor of their position, keys have none"
             notes |= dict.fromkeys(of_length, words)
     found = [replace(law, ok=False, by_design=notes[law.name]) if law.name in notes else law for law in found]
     found = _with_cautions(found, subject, broken - notes.keys())
+    if tempered:  # what is asked alone may be the queries' function only
+        words = "; without its factor of the position it holds: if keys have none, hand them in with keys="
+        found = [replace(law, saw=law.saw + words) if law.name in of_length and law.broken else law for law in found]
     if (
         "identity at zero" in broken - notes.keys()
         and subject.k is not subject.q

@@ -12,7 +12,6 @@
 """
 
 import copy
-import inspect
 import sys
 import warnings
 from collections.abc import Callable, Iterator
@@ -26,7 +25,7 @@ import numpy as np
 from jaxtyping import Float64
 
 from rope_lab.algebra.arguments import expect_even
-from rope_lab.audit.foreign_code import TimeUpError, by_user, in_a_line, told
+from rope_lab.audit.foreign_code import OFFSETS, SAME, TimeUpError, by_offset, by_user, in_a_line, parameters_of, told
 from rope_lab.errors import RopeLabError
 
 SHAPES = {
@@ -126,7 +125,7 @@ class Probe:
 
     def __init__(self, f: Any, *, head_dim: int) -> None:
         self.head_dim = expect_even(head_dim, name="head_dim")
-        self.f, self.in_place = _by_keyword(f), _works_in_place(f)
+        self.f, self.in_place = _by_name(f, self.head_dim), _works_in_place(f)
         self.dtype = self.library = "unknown"  # of what f returns
         self.remarks: list[str] = []
         self._before: tuple[Any, np.ndarray] | None = None  # the last small answer, as f gave it and as it was
@@ -279,15 +278,31 @@ def _works_in_place(f: Any) -> bool:
     return name.endswith("_") and not name.endswith("__")
 
 
-def _by_keyword(f: Any) -> Any:
-    """f(x, positions) of a function that takes its positions, or both, by name alone."""
+def _by_name(f: Any, head_dim: int) -> Any:
+    """f(x, positions) of what takes its positions, or both, by name alone, or the place of its first token."""
     with suppress(TypeError, ValueError):
-        asked = [p for p in inspect.signature(f).parameters.values() if p.kind < p.VAR_KEYWORD and p.default is p.empty]
-        names = [p.name for p in asked if p.kind is p.KEYWORD_ONLY]
-        places = bool(names) and ("pos" in names[-1] or len(names[-1]) == 1)
-        if len(asked) == 2 and places and not any(word in names[-1] for word in ("start", "offset")):
-            return lambda x, n: f(**{names[0]: x, names[1]: n}) if len(names) == 2 else f(x, **{names[0]: n})
+        every = parameters_of(getattr(f, "forward", f)).values()
+        named = [p for p in every if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
+        asked = [p for p in named if p.default is p.empty]
+        if len(named) > 1 >= len(asked) - 1:
+            x, at = named[:2]
+            given = f if x.kind is not x.KEYWORD_ONLY else lambda value, **where: f(**{x.name: value}, **where)
+            if at.name in OFFSETS:
+                return _counted_on(given, at.name, head_dim) or f
+            if at in asked and at.kind is at.KEYWORD_ONLY and ("pos" in at.name or len(at.name) == 1):
+                return lambda value, n: given(value, **{at.name: n})
     return f
+
+
+def _counted_on(f: Any, name: str, head_dim: int) -> Any:
+    """f(x, positions) of a call that counts on from one place; None if it turns two equal tokens alike."""
+    with suppress(Exception):
+        import torch
+
+        turned = by_offset(f, name, head_dim=head_dim)
+        first, second = turned(torch.ones(1, 1, 2, head_dim), torch.tensor([0, 1]))[0, 0]
+        return turned if bool((first - second).abs().max() > SAME) else None
+    return None
 
 
 def _hand_over(form: Form, x: np.ndarray, positions: np.ndarray) -> tuple[Any, Any, np.ndarray]:

@@ -40,6 +40,7 @@ VALUES = "values turn, and nothing turns them back"
 DIFFERENT = "queries and keys turn differently"
 LENGTHS = "lengths of queries or keys change with the position"
 UNKNOWN = "no known cause fits"
+LONG = ", in a text of "
 BY_DESIGN = (
     START,
     ABSOLUTE,
@@ -112,8 +113,9 @@ class ShiftReport:
 
     @property
     def causes(self) -> tuple[str, ...]:
-        """All causes, each once."""
-        return tuple(dict.fromkeys(cause for layer in self.layers for cause in layer.causes))
+        """All causes, each once: what a short text shows in one layer is not told again of a long text in another."""
+        found = dict.fromkeys(cause for layer in self.layers for cause in layer.causes)
+        return tuple(c for c in found if LONG not in c or c.partition(LONG)[0] not in found)
 
     @property
     def verdict(self) -> str:
@@ -286,7 +288,7 @@ def _in_a_long_text(
             change = (moved.outputs[i] - base.outputs[i]).abs().transpose(0, 1).flatten(1).amax(1)  # streams, too
             row = int((change > floor * base.outputs[i].abs().max()).nonzero()[0])
             causes = causes_of(far, base, layer=i, shift=shift, floor=floor)
-            where = f", in a text of {far.length} tokens from row {row} on"
+            where = f"{LONG}{far.length} tokens from row {row} on"
             found.append(replace(layer, moved=off, floor=floor, causes=tuple(f"{c}{where}" for c in causes)))
         else:
             found.append(layer)

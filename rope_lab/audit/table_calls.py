@@ -30,7 +30,7 @@ from rope_lab.algebra.arguments import Layout
 from rope_lab.algebra.layouts import quarter_turn
 from rope_lab.audit.constructions import LENGTHS, LONGEST, required
 from rope_lab.audit.conversion import printed_layout
-from rope_lab.audit.foreign_code import parameters_of
+from rope_lab.audit.foreign_code import SAME, parameters_of
 from rope_lab.audit.probe import RotaryCallable
 
 Tables = Callable[[Any, Any], tuple[Any, ...]]  # x, P -> cosines and sines, or angles
@@ -85,7 +85,6 @@ PLACES = ("ids", "pos", "coords", "grid", "t", "positions", "position_ids")
 SIDES = ("frames", "height", "width")
 GRID = 96  # patches along each side, where a module takes an image
 SIDE = 4  # patches along the shortest side
-SAME = 1e-4
 VOLUME = 2**15  # patches of a block, where a module takes a video or the sides of a block
 
 

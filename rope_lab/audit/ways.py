@@ -32,13 +32,12 @@ from typing import Any
 import numpy as np
 
 from rope_lab.audit.constructions import is_vision
-from rope_lab.audit.foreign_code import TargetError, TimeUpError, parameters_of, told
+from rope_lab.audit.foreign_code import SAME, TargetError, TimeUpError, parameters_of, told
 from rope_lab.audit.probe import RotaryCallable
 from rope_lab.audit.table_calls import (
     KEYS,
     PLACES,
     QUERIES,
-    SAME,
     TableCall,
     Turn,
     apply_calls,
@@ -346,46 +345,6 @@ def whole_sequence_call(module: Any, names: list[str], *, head_dim: int, which: 
 def of_mlx(module: Any) -> bool:
     """Whether a module is one of MLX."""
     return any(owner.__module__.partition(".")[0] == "mlx" for owner in type(module).__mro__)
-
-
-OFFSETS = ("offset", "start_pos", "position_offset", "seq_offset", "past_len", "past_length", "start", "seqlen_offset")
-
-
-def by_offset(call: Any, name: str, *, head_dim: int) -> RotaryCallable:
-    """f(x, positions) of a call that takes x and the place of its first token, under this name.
-
-    Each run of positions that follow each other is one call, so that the offset is asked.
-    """
-    import torch
-
-    sample = torch.linspace(0.5, 1.5, head_dim).expand(3, 3, 4, head_dim).clone()
-    of_numpy, along = False, 2  # the axis of tokens: the same vector in all of them turns along it alone
-    with suppress(Exception):
-        of_numpy = isinstance(call(sample.numpy(), **{name: 0}), np.ndarray)
-
-    def ask(x: Any, start: int) -> Any:
-        return torch.from_numpy(call(x.numpy(), **{name: start})) if of_numpy else call(x, **{name: start})
-
-    with suppress(Exception), torch.no_grad():
-        y = ask(sample, 0)
-        turning = [axis for axis in (0, 1, 2) if bool((y.diff(dim=axis).abs() > SAME).any())]
-        along = turning[0] if len(turning) == 1 else 2
-    order = {0: (2, 0, 1, 3), 1: (0, 2, 1, 3), 2: (0, 1, 2, 3)}[along]
-    back = sorted(range(4), key=order.__getitem__)
-
-    def f(x: Any, positions: Any) -> Any:
-        if not hasattr(x, "detach") or positions.is_floating_point():
-            raise IndexError("an offset is whole, and x a tensor of torch")
-        n, swap = positions.tolist(), along < 2 and x.ndim == 4
-        ends = [i for i in range(1, len(n) + 1) if i == len(n) or n[i] != n[i - 1] + 1]
-        runs = [
-            (x[..., a:b, :].permute(order) if swap else x[..., a:b, :], n[a])
-            for a, b in zip([0, *ends], ends, strict=False)
-        ]
-        turned = [ask(part, start) for part, start in runs]
-        return torch.cat([y.permute(back) if swap else y for y in turned], dim=-2)
-
-    return f
 
 
 def _asked(call: Callable[[Any], Any], x: Any, positions: Any, *, single: bool) -> Any:

@@ -653,8 +653,40 @@ def writes(x, positions):
     return x.copy_(rot(x, positions))
 
 
+class CountsOn(torch.nn.Module):
+    def forward(self, x, offset: int = 0):
+        return rot(x, torch.arange(x.shape[-2]) + offset)
+
+
 def test_positions_by_name_and_work_in_place():
-    for f in (by_keyword, turn_):
+    for f in (by_keyword, turn_, CountsOn()):
         assert all(law.ok for law in laws(f, head_dim=8))
     assert broken(writes, head_dim=8)[:1] == ["linear"]  # the control: its name does not say so
     assert "relativity" in broken(lambda x, *, positions: rot(x, positions.double() ** 2), head_dim=8)
+    assert "relativity" in broken(lambda x, *, offset: CountsOn()(x, offset // 2), head_dim=8)
+
+
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x, *, start_pos: CountsOn()(x, start_pos),
+        lambda *, x, offset=0: CountsOn()(x, offset),
+        lambda *, x, position_ids: rot(x, position_ids),
+        lambda x, start=0: rot(x, start),  # which names its positions as others name the first of them
+    ],
+)
+def test_the_place_of_the_first_token_is_told_from_the_positions_of_all(f):
+    x, positions = np.random.default_rng(0).normal(size=(1, 2, 5, 8)), np.array([7, 8, 9, 2, 40])
+    assert Probe(f, head_dim=8)(x, positions) == pytest.approx(Probe(rot, head_dim=8)(x, positions))
+
+
+def test_a_length_temperature_is_blamed_alone_with_the_next_step_and_is_none_beside_its_keys():
+    def tempered(x, positions):
+        return rot(x, positions) * (1 + 0.1 * torch.log1p(positions // 512))[..., None].to(x.dtype)
+
+    alone = [law for law in laws(tempered, head_dim=8) if law.broken]
+    assert alone
+    assert all("hand them in with keys=" in law.saw for law in alone)
+    assert not any(law.broken for law in laws(tempered, head_dim=8, keys=rot))
+    leaning = lambda x, n: tempered(x, n) + 0.01 * n[..., None] * x.flip(-1)  # noqa: E731
+    assert not any("keys=" in law.saw for law in laws(leaning, head_dim=8))

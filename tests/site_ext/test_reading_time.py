@@ -61,6 +61,7 @@ def test_a_chapter_above_the_limit_is_a_warning_on_every_build(tmp_path):
     for page in (f"# One plane\n\n{WORDS}\n", None):
         assert "the core path takes 6 minutes, and 5 is the limit" in minutes(tmp_path, page, reading_limit=5)[2]
     assert minutes(tmp_path, None, reading_limit=6)[2] == ""
+    assert "and 4 is the limit" in minutes(tmp_path, None, reading_limit=6, reading_limits={"book/01_one_plane": 4})[2]
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ True
 import inspect
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, is_dataclass, replace
 from importlib import import_module
 from typing import Any
 
@@ -24,6 +24,7 @@ from rope_lab.audit.constructions import (
     build,
     builds_tables,
     changed,
+    config_classes,
     cut_of,
     given_parts,
     head_widths,
@@ -150,8 +151,14 @@ def _reads_configurations(target: Any) -> bool:
 
 
 def _is_configured(Class: Any) -> bool:
-    """Whether a class is built from a configuration and not from a width."""
-    return "config" in parameters_of(Class.__init__)
+    """Whether a class is built from a family's configuration and not from a width."""
+    return "config" in parameters_of(Class.__init__) and _record(Class) is Class
+
+
+def _record(Class: Any) -> Any:
+    """The dataclass that a class takes as its one argument, whose fields then are what it needs; else the class."""
+    taken = config_classes(Class) if list(required(Class)) == ["config"] else []
+    return taken[0] if len(taken) == 1 and is_dataclass(taken[0]) and not hasattr(taken[0], "to_dict") else Class
 
 
 def _family(
@@ -220,16 +227,18 @@ def _of_way(way: Way, axis: int | None, about: str, name: str) -> Adapted:
 
 def _made(Class: Any, head_dim: int, settings: dict[str, Any], *, asked: bool = False) -> tuple[Any, Arguments]:
     """An instance of a class that takes the width of a head, and the arguments that it was built with."""
-    needed = [name for name in required(Class) if name not in settings]
-    first = next(iter(parameters_of(Class)), "")
+    taken = _record(Class)
+    needed = [name for name in required(taken) if name not in settings]
+    first = next(iter(parameters_of(taken)), "")
     alone = set(needed) <= {first} and first not in (*AXES, *BASES, *LENGTHS)
     named = first in needed or first in WIDTHS or (asked and "dim" in first)
     refused: list[TargetError] = []
     for head in (head_dim,) if asked else (head_dim, THREE_AXES):
         width = (head,) if alone and first and named else ()
-        found = Arguments(settings, "") if alone else arguments(Class, width=head, asked=asked, settings=settings)
+        found = Arguments(settings, "") if alone else arguments(taken, width=head, asked=asked, settings=settings)
         try:
-            made = Class(*width, **found.given)
+            made = taken(*width, **found.given)
+            made = made if taken is Class else Class(made)
             if hasattr(made, "named_buffers"):  # in training some move coordinates by chance
                 made = made.eval()
             return made, Arguments(dict(zip([first], width, strict=False)) | found.given, found.about)

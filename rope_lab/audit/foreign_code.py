@@ -57,13 +57,14 @@ class TargetError(RopeLabError):
 
 
 def expect_target(target: str) -> tuple[str, str]:
-    """Module and name of a target. Raises ValueError if it is not of the form MODULE:NAME."""
+    """Module and name of a target, MODULE:NAME or FILE.py:NAME. Raises ValueError if it has another form."""
     module, colon, name = target.partition(":")
+    module = module.removesuffix(".py")
     if not all(module.split(".")) or not colon or not name:
         raise ArgumentError(f"target: expected MODULE:NAME, got {target!r}; such as my_package.rope:apply_rotary")
     if set(module) & set("/\\"):
         raise ArgumentError(
-            f"target: expected MODULE:NAME, got the path {target!r}; stand in its folder and name the file without .py"
+            f"target: expected MODULE:NAME, got the path {target!r}; stand in its folder and name the file alone"
         )
     return module, name
 

@@ -289,7 +289,7 @@ def _by_name(f: Any, head_dim: int) -> Any:
             given = f if x.kind is not x.KEYWORD_ONLY else lambda value, **where: f(**{x.name: value}, **where)
             if at.name in OFFSETS:
                 return _counted_on(given, at.name, head_dim) or f
-            if at in asked and at.kind is at.KEYWORD_ONLY and ("pos" in at.name or len(at.name) == 1):
+            if at.kind is at.KEYWORD_ONLY and ("pos" in at.name or (at in asked and len(at.name) == 1)):
                 return lambda value, n: given(value, **{at.name: n})
     return f
 

@@ -13,6 +13,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
+from rope_lab.audit.foreign_code import expect_target
 from rope_lab.errors import ArgumentError, printable
 from rope_lab.processes import Worker
 
@@ -42,7 +43,7 @@ class Auditor:
         Raises:
             ValueError: If the target's module lies in the current folder, and another one of its name is installed.
         """
-        path, token = [*sys.path, *folder_of(target.partition(":")[0])], secrets.token_hex(16)
+        path, token = [*sys.path, *folder_of(expect_target(target)[0])], secrets.token_hex(16)
         worker = self.worker or self._start()
         question = {"token": token, "path": path, "target": target, "options": options | {"limit": None}}
         self._begin(_say, worker.stdin, json.dumps(question) + "\n")

@@ -161,7 +161,7 @@ def read_targets(path: Path) -> list[Question]:
         try:
             question = parse(line)
             if question:
-                folder_of(question.target.partition(":")[0])  # which of two modules was meant is asked before the work
+                folder_of(expect_target(question.target)[0])  # which of two modules was meant is asked before the work
         except ArgumentError as error:
             raise ArgumentError(f"{path}, line {number}: {error}") from error
         if question:

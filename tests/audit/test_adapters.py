@@ -1,6 +1,7 @@
 """Other people's libraries, named correctly; and a model of transformers carried into the other layout."""
 
 import copy
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -362,3 +363,30 @@ def test_angles_of_a_length_and_what_applies_them_tokens_first(tmp_path, monkeyp
         name = write(MEGATRON.replace("-b, a", "b, a") if fault else MEGATRON)
         seen = audit(f"{name}:apply_rotary_pos_emb", head_dim=8, window=4096)
         assert (seen.skipped, seen.ok) == (None, not fault)
+
+
+@dataclass
+class Settings:
+    head_dim: int
+    theta: float
+    layout: str = "interleaved"
+
+
+class Configured(torch.nn.Module):
+    def __init__(self, config: Settings):
+        super().__init__()
+        self.config = config
+
+    def forward(self, x, *, positions=None):
+        width = self.config.head_dim
+        theta = self.config.theta ** (-np.arange(0, width, 2) / width)
+        positions = torch.arange(x.shape[-2]) if positions is None else positions
+        return torch.from_numpy(rotate_elementwise(x.numpy(), positions.numpy(), theta=theta))
+
+
+def test_a_class_is_built_from_the_fields_of_its_own_dataclass():
+    found = adapt(Configured, head_dim=8, theta=500.0)
+    assert (found.head_dim, fingerprint(found.f, head_dim=8).base) == (8, pytest.approx(500))
+    with pytest.raises(TargetError, match="unexpected keyword argument 'sections'"):
+        adapt(Configured, sections=3)
+    assert fingerprint(adapt(Rotary, base=50.0).f, head_dim=64).base == pytest.approx(50)

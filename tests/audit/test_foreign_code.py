@@ -108,6 +108,7 @@ def test_a_builtin_without_a_signature_is_skipped():
     ("target", "said"),
     [
         (":f", "expected MODULE:NAME, got ':f'"),
+        (".py:f", "expected MODULE:NAME"),
         (".:f", "expected MODULE:NAME"),
         ("..mine:f", "expected MODULE:NAME"),
         ("folder/mine.py:f", "got the path 'folder/mine.py:f'; stand in its folder"),

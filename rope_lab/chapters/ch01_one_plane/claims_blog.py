@@ -30,10 +30,12 @@ theta = sp.Symbol("theta", real=True)
 def softmax_of_the_scaled_logit(weights, rng):
     d, positions = 8, np.arange(6.0)
     q, k = rng.normal(size=(2, 6, d))
-    s = rotation.logits(q, k, q_positions=positions, k_positions=positions, theta=rotation.frequencies(d))
+    at: Any = {"q_positions": positions, "k_positions": positions, "theta": rotation.frequencies(d)}
+    s = rotation.logits(q, k, **at)
     alpha = weights(s, d)
     log_ratio = np.log(alpha[:, 1:] / alpha[:, :1]) - (s[:, 1:] - s[:, :1]) / d**0.5
-    return max(np.abs(alpha.sum(axis=-1) - 1).max(), np.abs(log_ratio).max())
+    ours = np.abs(alpha - placements.attention_weights(q, k, **at, rotated="qk", causal=False)).max()
+    return max(np.abs(alpha.sum(axis=-1) - 1).max(), np.abs(log_ratio).max(), ours)
 
 
 @claim(
@@ -105,11 +107,11 @@ def _logits(q, k, q_positions, k_positions):
 def score_ignores_shifts_and_other_keys(score, rng):
     q, k = rng.normal(size=(1, 2)), rng.normal(size=(3, 2))
     at, keys_at = np.array([4.0]), np.array([1.0, 2.0, 6.5])
-    before = score(q, k, at, keys_at)[0, 0]
-    shifted = score(q, k, at + 11.25, keys_at + 11.25)[0, 0]
+    before, *row = score(q, k, at, keys_at)[0]
+    shifted = score(q, k, at + 11.25, keys_at + 11.25)[0]  # if all logits of a query stay, so do its weights
     others = score(q, np.vstack([k[:1], rng.normal(size=(2, 2))]), at, np.array([1.0, 9.0, 3.0]))[0, 0]
     apart = score(q, k, at, keys_at + 0.5)[0, 0]  # the key alone moves: a score that stays put sees no distance
-    return max(abs(shifted - before), abs(others - before), float(abs(apart - before) < 1e-3))
+    return max(np.abs(shifted - [before, *row]).max(), abs(others - before), float(abs(apart - before) < 1e-3))
 
 
 @claim(

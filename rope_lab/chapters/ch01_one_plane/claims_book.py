@@ -1,5 +1,7 @@
 """What chapter 1 says on its own account: how turns add, what is not seen, and a plane's logit by angles."""
 
+from typing import Any
+
 import numpy as np
 import sympy as sp
 
@@ -102,6 +104,8 @@ def what_commutes_with_a_rotation(family):
     W = family(*sp.symbols("a b"))
     relative = symbolic.same(exact.rotation_2d(a).T * W * exact.rotation_2d(b), W * exact.rotation_2d(b - a))
     commutes = symbolic.same(W * R, R * W)
+    # Only such: a relative logit is at (s, s) what it is at (0, 0), so R^T M R = M, and that is M R = R M.
+    commutes &= symbolic.same(R * (R.T * M * R - M), conditions)
     return relative and commutes and len(solutions) == 1 and len(free) == len(W.free_symbols) == 2
 
 
@@ -130,7 +134,8 @@ def lengths_and_one_phase(phase):
 @claim(
     "book.polar-peak",
     statement=r"In such a plane every query and key has its largest logit at the same offset, $-\delta/\theta$. In "
-    r"RoPE the angles $\alpha$ and $\beta$ of query and key move it to $(\alpha - \beta)/\theta$.",
+    r"RoPE the angles $\alpha$ and $\beta$ of query and key move it to $(\alpha - \beta)/\theta$. Both come back "
+    r"every $2\pi/\theta$ positions.",
     witness=r"$\delta = 0$: no content can make a plane look one step back.",
     tolerance=1e-12,
     holds=lambda x, angle: np.array([np.hypot(*x) * np.cos(angle), np.hypot(*x) * np.sin(angle)]),
@@ -139,12 +144,9 @@ def lengths_and_one_phase(phase):
 def one_best_offset(content, rng):
     theta, delta, worst = 0.7, -1.2, 0.0
     for q, k in rng.normal(size=(8, 2, 2)):
-        logit = rotation.logits(
-            content(q, 0.0)[None],
-            content(k, delta)[None],
-            q_positions=[0.0],
-            k_positions=[-delta / theta],
-            theta=[theta],
-        )[0, 0]
-        worst = max(worst, 1 - logit / (np.hypot(*q) * np.hypot(*k)))
-    return abs(worst)
+        angle = np.arctan2(q[1], q[0]) - np.arctan2(k[1], k[0])
+        for query, key, best in ((content(q, 0.0), content(k, delta), -delta / theta), (q, k, angle / theta)):
+            at: dict[str, Any] = {"k_positions": best + 2 * np.pi / theta * np.arange(-1, 2), "theta": [theta]}
+            seen = rotation.logits(query[None], np.tile(key, (3, 1)), q_positions=[0.0], **at)
+            worst = max(worst, np.abs(1 - seen / (np.hypot(*q) * np.hypot(*k))).max())  # none is larger: unsaid.norm
+    return worst

@@ -16,7 +16,7 @@ def _minus_forgotten(x, positions, theta):
     "unsaid.norm",
     locus="in none of the sources",
     statement=r"A rotation keeps the length, $|\mathcal R_n x| = |x|$, in each plane too; so no logit exceeds "
-    r"$|q|\,|k|$, at any offset.",
+    r"$|q|\,|k|$ in size, at any offset.",
     witness=r"$x = (3, 4)$ has length [[5]] at every position.",
     computed=lambda: float(np.linalg.norm(rotation.rotate([3, 4], 7, theta=[1]))),
     tolerance=1e-12,
@@ -32,7 +32,7 @@ def lengths_survive(turn, rng):
         for x, after in ((q, q_turned), (k, k_turned))
     ]
     bound = np.linalg.norm(q, axis=-1) * np.linalg.norm(k, axis=-1)
-    return max(np.max(growth), np.max((q_turned * k_turned).sum(axis=-1) / bound) - 1)
+    return max(np.max(growth), np.max(np.abs((q_turned * k_turned).sum(axis=-1)) / bound) - 1)
 
 
 @claim(

@@ -36,8 +36,5 @@ def whole_layer(carry, rng):
     W_q, W_k, W_v = rng.normal(size=(3, HEADS * D, WIDTH)) / 3
     W_o, x = rng.normal(size=(WIDTH, HEADS * D)) / 5, rng.normal(size=(6, WIDTH))
     p = layouts.projection_permutation(HEADS, D)
-    there = carry(W_q, W_k, W_v, W_o, p)
-    return np.abs(
-        layer(W_q, W_k, W_v, W_o, x, layout="interleaved")
-        - layer(there[0], there[1], there[2], there[3], x, layout="half")
-    ).max()
+    a, b, c, e = carry(W_q, W_k, W_v, W_o, p)
+    return np.abs(layer(W_q, W_k, W_v, W_o, x, layout="interleaved") - layer(a, b, c, e, x, layout="half")).max()

@@ -48,10 +48,10 @@ def order_flips(length: int, *, theta: ArrayLike) -> Float64[np.ndarray, "length
 def resting_limit(share: float) -> float:
     r"""The limit of `order_flips` in ever longer windows, for a head with many planes and a share of them at rest.
 
-    $\arccos(p) / \pi$
+    $\arccos(\rho) / \pi$
 
     Args:
-        share: p, from 0 to 1.
+        share: $\rho$, from 0 to 1.
 
     Returns:
         A float from 0 to 1/2.

@@ -4,7 +4,7 @@ import numpy as np
 import sympy as sp
 from scipy.linalg import logm
 
-from rope_lab.algebra import bch, generators, rotation, symbolic
+from rope_lab.algebra import bch, generators, orthogonal_powers, rotation, symbolic
 from rope_lab.claims import exact
 from rope_lab.claims.ledger import claim
 
@@ -115,7 +115,7 @@ def a_slanted_basis_of_two_aliases(turn):
 @claim(
     "book.slow-skew",
     statement=r"If $e^B$ is orthogonal and every eigenvalue of $B$ has an imaginary part of size less than $\pi$, then "
-    r"$B^\top = -B$.",
+    r"$B^\top = -B$, and no other such $B$ has this $e^B$.",
     correction=r"At $\pi$ itself it fails; see book.plane-generators.",
     witness=r"$\begin{pmatrix} 0 & -2\pi \\ \pi/2 & 0 \end{pmatrix}$ has the eigenvalues $\pm \mathrm i\pi$; it is not "
     r"skew.",
@@ -131,10 +131,11 @@ def slow_generators_are_skew(extra, rng):
         worst = max(worst, np.abs(step.T @ step - np.eye(4)).max(), np.abs(B + B.T).max())
         slow = generators.exponential(_mixed(theta, theta + 0.5, 0.7))  # in the strip, not skew: not orthogonal
         worst = max(worst, float(generators.is_orthogonal(slow, tolerance=0.01)))
-    for d in (2, 3, 5):  # and the logarithm with its eigenvalues in the strip, found from the step alone
+    for d in (2, 3, 5):  # and the logarithm with its eigenvalues in the strip is B, found from the step alone
         A = rng.normal(size=(d, d))
-        found = logm(generators.exponential((A - A.T) / 2))
-        worst = max(worst, np.abs(found + found.T).max())
+        B = 3 * (A - A.T) / np.linalg.norm(A - A.T, 2)
+        step = generators.exponential(B)
+        worst = max(worst, *(np.abs(log(step) - B).max() for log in (logm, orthogonal_powers.skew_logarithm)))
     return float(worst)
 
 

@@ -42,10 +42,13 @@ def it_flips_an_axis(det):
     right = sp.det(product).subs({sp.det(O): det, sp.det((eye + O).T): p})  # p = det(O + I), or of the transpose
     if sp.expand(product).subs(O * O.T, eye).doit() != O + eye or sp.solve(right - p, p) != [0]:
         return False
+
+    def flipped(at):
+        v = orthogonal_powers.adapted_axis(one := np.vectorize(at)(matrix))
+        return [*(one @ v + v), v @ v]
+
     for matrix in (SLANTED, sp.diag(1, SLANTED)):
-        floats = np.array(3 * matrix).astype(int) / 3
-        v = orthogonal_powers.adapted_axis(floats)
-        exact.tied(sp.zeros(1, len(v)), lambda at: at(0) + floats @ v + v)  # noqa: B023 - called at once
+        exact.tied(sp.Matrix([[0] * matrix.rows + [1]]), flipped)
     return True
 
 

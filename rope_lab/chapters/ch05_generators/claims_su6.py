@@ -4,6 +4,7 @@ import numpy as np
 import sympy as sp
 
 from rope_lab.algebra import bch, generators, symbolic
+from rope_lab.algebra.orthogonal_powers import skew_logarithm
 from rope_lab.claims import exact
 from rope_lab.claims.ledger import claim
 
@@ -77,6 +78,9 @@ def second_order_of_the_series(coefficient):
 def who_satisfies_the_law(condition):
     for B in GENERATORS:
         whole = all(_law(B, step) for step in (1, 2, 3))
+        if whole:  # and some skew matrix makes the same step
+            step = _power(B, 1)
+            exact.tied(step, lambda at: generators.power(skew_logarithm(np.vectorize(at)(step)), 1))  # noqa: B023
         real = whole and all(_law(B, step) for step in (sp.Rational(1, 2), sp.Rational(1, 4), sp.sqrt(2)))
         if bool(condition(B, "whole")) != whole or bool(condition(B, "real")) != real:
             return False
@@ -87,6 +91,7 @@ def who_satisfies_the_law(condition):
     "su6.exp-orth",
     locus="General Orthogonal Solution, first line",
     statement=r"If $B^\top = -B$, then $(e^B)^\top e^B = I$.",
+    correction=r"And with it the relative law at all real $m$ and $n$: $(e^{mB})^\top e^{nB} = e^{(n-m)B}$.",
     witness=r"One plane: $R_\theta^\top R_\theta = I$.",
     tolerance=1e-12,
     holds=lambda A: (A - A.T) / 2,
@@ -95,8 +100,10 @@ def who_satisfies_the_law(condition):
 def skew_makes_orthogonal(part, rng):
     worst = 0.0
     for d in (2, 3, 8):
-        R = generators.exponential(part(rng.normal(size=(d, d))))
-        worst = max(worst, float(np.abs(R.T @ R - np.eye(d)).max()))
+        B, (here, there) = part(rng.normal(size=(d, d))), 2 * rng.normal(size=2)
+        at_one, at_here, at_there, apart = (generators.exponential(x * B) for x in (1, here, there, there - here))
+        gaps = at_one.T @ at_one - np.eye(d), at_here.T @ at_there - apart
+        worst = max(worst, float(np.abs(gaps).max()))
     return worst
 
 

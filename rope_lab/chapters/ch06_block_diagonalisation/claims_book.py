@@ -96,9 +96,9 @@ def closed_form_in_four_dimensions(sign):
 )
 def projection_on_the_faster_plane(projection, rng):
     worst = 0.0
-    for _ in range(3):
+    for speeds in ([2.0, 0.5], [3.0, 0.0], [1.0, 0.9]):
         basis = _basis(rng, 4)
-        B = _skew(basis @ np.kron(np.diag([2.0, 0.5]), rotation.rotation_2d(np.pi / 2)) @ basis.T) / 2
+        B = _skew(basis @ np.kron(np.diag(speeds), rotation.rotation_2d(np.pi / 2)) @ basis.T) / 2
         form = normal_form.skew_normal_form(B)
         plane = form.P[:, :2]
         worst = max(worst, np.abs(projection(B, *form.theta) - plane @ plane.T).max())
@@ -184,13 +184,21 @@ def logits_remember_the_frequency(times):
 )
 def one_basis_for_a_group(bracket, rng):
     outside = 1.0 - np.kron(np.eye(3), np.ones((2, 2)))
+    x, W_q, W_k = rng.normal(size=(4, 8)), rng.normal(size=(2, 6, 8)), rng.normal(size=(1, 6, 8))
 
     def generator(P):
         return P @ np.kron(np.diag(rng.normal(size=3)), rotation.rotation_2d(np.pi / 2)) @ P.T
 
     def measured(B, C):
         P = normal_form.skew_normal_form(B + np.sqrt(2) * C).P
-        return max(np.abs(outside * (P.T @ one @ P)).max() for one in (B, C)), np.abs(bracket(B, C)).max()
+        new, inside = absorption.absorb(W_q, W_k, P=P), [P.T @ one @ P for one in (B, C)]
+        gaps = [  # of each query head: its logits as it was, and with the one new key weight and planes that turn
+            absorption.attention_logits(x, W_q[h : h + 1], W_k, B=one, positions=places)[0]
+            - rotation.logits(q, k, q_positions=places, k_positions=places, theta=turned[1::2, ::2].diagonal())
+            for h, (one, turned) in enumerate(zip((B, C), inside, strict=True))
+            for q, k, places in [(x @ new.W_q[h].T, x @ new.W_k[0].T, np.arange(4.0))]
+        ]
+        return np.abs(outside * inside).max(), np.abs(gaps).max(), np.abs(bracket(B, C)).max()
 
     P = _basis(rng, 6)
     B = generator(P)

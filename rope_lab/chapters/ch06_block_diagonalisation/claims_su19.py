@@ -8,12 +8,13 @@ from rope_lab.claims import exact
 from rope_lab.claims.ledger import claim
 
 FLIP, HALF_TURN = sp.diag(1, -1), sp.diag(-1, -1)
+ODD = sp.diag(exact.rotation_2d(sp.pi / 2), -1)
 ANY = sp.Symbol("c", real=True)  # the cosine of one plane's angle, to be solved for
 
 
 def _reproduced(O, planes) -> bool:  # noqa: E741 - the book's letter
-    """Are the logits of the powers of O also those of rotating planes, for q = (1, 2) and k = (1, 1)?"""
-    q, k = sp.Matrix([1, 2]), sp.Matrix([1, 1])
+    """Are the logits of the powers of O also those of rotating planes, for q = (1, 2, ...) and k = (1, 1, ...)?"""
+    q, k = sp.Matrix(range(1, O.rows + 1)), sp.ones(O.rows, 1)
     logits = sp.Matrix([(q.T * O**r * k)[0] for r in range(6)])
     if planes is ANY:  # one plane: each logit is c times twice its neighbours' mean, with a cosine c
         found = sp.solve([logits[r + 2] + logits[r] - 2 * ANY * logits[r + 1] for r in range(4)], ANY, dict=True)
@@ -44,10 +45,10 @@ def _logits_of_the_mirror():
     r"logit's two neighbours add to $2\cos\theta$ times itself: $[[6]] = -2\cos\theta$, and no angle has the cosine "
     r"$[[-3]]$.",
     computed=_logits_of_the_mirror,
-    holds=((HALF_TURN, ANY), (HALF_TURN, (sp.pi,)), (FLIP, (0, sp.pi))),
+    holds=((HALF_TURN, ANY), (HALF_TURN, (sp.pi,)), (FLIP, (0, sp.pi)), (ODD, (sp.pi / 2, sp.pi))),
     printed=((FLIP, ANY),),
     control=((FLIP, (sp.pi,)),),  # one plane at a half turn: it flips both components
-    cases="a half turn and a mirror of the plane, with one query and one key",
+    cases="a half turn, a mirror of the plane and a mirror beside a quarter turn, with one query and one key each",
 )
 def logits_of_the_powers(cases):
     return all(_reproduced(O, planes) for O, planes in cases)  # noqa: E741

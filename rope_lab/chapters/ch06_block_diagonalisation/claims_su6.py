@@ -167,6 +167,7 @@ def the_basis_moves_to_the_features(key_side, rng):
     r"$0$. What a ReLU lets through has at least eight.",
     holds=lambda: sp.Matrix(4, 4, lambda i, j: sp.Rational(*linear_attention.mixed_basis()[i][j].as_integer_ratio())),
     control=lambda: sp.Matrix([[1, 0, 0, 0], [0, 0, 1, 0], [0, 1, 0, 0], [0, 0, 0, 1]]),  # a permutation: absorbed
+    cases="the witness of four dimensions in all orders of its coordinates, and two turns of the plane",
 )
 def too_few_zeros_for_a_relu(basis):
     P = basis()

@@ -125,7 +125,7 @@ function build(ui) {
   });
   const words = ui.stage.appendChild(html("p", { class: "rope-verdict" }));
   ui.slider("s", {
-    label: "from the given basis (0) to that of the planes (1)",
+    label: "turn of the axes: as given (0), along the planes (1)",
     step: 0.01,
     look: "two",
     show: (v) => (v === 1 ? "$P$" : number(v)),
@@ -135,8 +135,8 @@ function build(ui) {
   ui.play("t", { label: "Let it run", perSecond: 30 });
   const table = ui.figure({ label: "The matrix B in the turned basis", height: () => 4 * 34 + 36, host: ui.panel });
   const write = ui.readout({
-    fast: "first plane, $θ_0$",
-    slow: "second plane, $θ_1$",
+    fast: "speed in the first plane, $θ_0$",
+    slow: "speed in the second plane, $θ_1$",
     outside: "largest entry outside the blocks",
   });
   const row = ui.below.appendChild(html("div", { class: "rope-presets" }));

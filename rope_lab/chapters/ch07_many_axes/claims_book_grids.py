@@ -92,9 +92,10 @@ def each_plane_its_own_direction(angle, rng):
 )
 def blind_across_one_direction(second, rng):
     theta, P = np.array([1.0, 0.3, 0.05]), np.linalg.qr(rng.normal(size=(6, 6)))[0]
-    B_1, B_2 = (P @ block_diag(*generator_2d(row)) @ P.T for row in (theta, 2 * second(theta)))
+    w_1, w_2 = rng.normal(size=2)
+    B, B_1, B_2 = (P @ block_diag(*generator_2d(row)) @ P.T for row in (theta, w_1 * theta, w_2 * second(theta)))
     B_1, B_2 = (B_1 - B_1.T) / 2, (B_2 - B_2.T) / 2
     return max(
-        np.abs(grid_positions.grid_turn(x, y, B_1=B_1, B_2=B_2) - expm((x + 2 * y) * B_1)).max()
-        for x, y in ((2.0, -1.0), (1.0, 3.0), (3.0, 2.0))  # 0 and twice 7: two places on a line across w are one
+        np.abs(grid_positions.grid_turn(x, y, B_1=B_1, B_2=B_2) - expm((w_1 * x + w_2 * y) * B)).max()
+        for x, y in ((w_2, -w_1), (1.0, 3.0), (1.0 + w_2, 3.0 - w_1))  # the first is 0; the others are across from w
     )

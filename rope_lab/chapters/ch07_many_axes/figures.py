@@ -5,12 +5,7 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 
 from rope_lab.algebra.grid_positions import grid_turn
-from rope_lab.algebra.many_axes import (
-    axial_frequencies,
-    interleaved_frequencies,
-    mixed_frequencies,
-    section_frequencies,
-)
+from rope_lab.chapters.ch07_many_axes.patch_grid import TABLES
 from rope_lab.show.style import LIGHT
 from rope_lab.show.svg import Picture, figure, line
 
@@ -23,14 +18,7 @@ MARKERS = ("s", "^", "o")
 
 def turns_of_tables() -> Picture:
     """The turn of every plane of a head of 128 along each axis across 64 patches, for four tables."""
-    vision = ((0, 0), (1, 0))  # these know no time
-    tables = {
-        "sections": section_frequencies([16, 24, 24], base=1e6),
-        "interleaved": interleaved_frequencies([24, 20, 20], base=5e6),
-        "axial": np.pad(axial_frequencies(128, base=10000.0), vision),
-        "mixed": np.pad(mixed_frequencies(128, angles=0.5, base=10.0), vision),
-    }
-    far = {name: [float(np.abs(column).max() * STEPS) for column in table.T] for name, table in tables.items()}
+    far = {name: [float(np.abs(column).max() * STEPS) for column in table.T] for name, table in TABLES.items()}
     desc = (
         f"Four rows of dots, one dot for each plane and axis; to the right, the turn across {STEPS} steps on a "
         "logarithmic scale, with a line at a whole turn. The fastest plane of height and of width: "
@@ -44,7 +32,7 @@ def turns_of_tables() -> Picture:
         axes.spines["left"].set_visible(False)
         axes.axvline(2 * np.pi, color=LIGHT["muted"], lw=1, dashes=(4, 3))
         axes.text(5, -1.6, "a whole turn", ha="right", fontsize=10, color=LIGHT["muted"])
-        for row, (name, table) in enumerate(tables.items()):
+        for row, (name, table) in enumerate(TABLES.items()):
             top = 4.4 * row
             axes.text(5e-6, top - 1.0, name, fontsize=11, va="center", weight="bold")
             for a, (axis, marker) in enumerate(zip(AXES, MARKERS, strict=True)):

@@ -24,7 +24,7 @@ def _vision(table):
     return np.pad(table, ((0, 0), (1, 0)))
 
 
-_TABLES = {
+TABLES = {
     "sections": section_frequencies([16, 24, 24], base=1e6),
     "interleaved": interleaved_frequencies([24, 20, 20], base=5e6),
     "axial": _vision(axial_frequencies(WIDTH, base=10000.0)),
@@ -49,9 +49,9 @@ class PatchGrid(Widget):
     frame = state(Float(2.0, min=0.0, max=7.0))
     start = state(Float(0.0, min=0.0, max=100.0))
     stride = state(Float(1.0, min=1.0, max=9.0))
-    scheme = state(Enum(list(_TABLES), default_value="sections"))
+    scheme = state(Enum(list(TABLES), default_value="sections"))
     # (axes, planes) for each scheme, in radians per step; so many digits make less than 1e-9 of a turn here
-    tables = constant({name: [[float(f"{x:.12g}") for x in row] for row in table.T] for name, table in _TABLES.items()})
+    tables = constant({name: [[float(f"{x:.12g}") for x in row] for row in table.T] for name, table in TABLES.items()})
     fixed = constant(list(FIXED))
 
     @staticmethod
@@ -80,7 +80,7 @@ class PatchGrid(Widget):
         }
 
     def fallback(self) -> str:
-        told = {name: self.compute({**self.state(), "scheme": name}) for name in _TABLES}
+        told = {name: self.compute({**self.state(), "scheme": name}) for name in TABLES}
         words = "; ".join(f"{name}: {_listed(values['far'])} radians" for name, values in told.items())
         return (
             "Interactive figure: one patch of a grid is fixed and one is moved, and rows of clocks show the turn from "

@@ -1,5 +1,6 @@
 """What chapter 8 says on its own account: four of sixteen, three fates, and where the turn back may stand."""
 
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -41,10 +42,19 @@ def _fates() -> dict[str, str]:
     return {x + y: fate if keeps[x] else "weights" for x in ("", "q", "k", "qk") for y, fate in rest.items()}
 
 
+def _lone_turns() -> bool:
+    """Whether a shift by s turns the one side that is rotated, by R_s or back by R_s, and changes nothing else."""
+    logits = {"q": (R(m) * q).T * R(-s) * k, "k": q.T * R(s) * R(n) * k}
+    arrivals = {"v": R(s) * _arrival(m, n, "v"), "o": R(-s) * _arrival(m, n, "o")}
+    return all(symbolic.same(_logit(m + s, n + s, x), y[0]) for x, y in logits.items()) and all(
+        symbolic.same(_arrival(m + s, n + s, x), y) for x, y in arrivals.items()
+    )
+
+
 @claim(
     "book.four-of-sixteen",
-    statement=r"Of the sixteen placements exactly four are relative: those that rotate both of $q, k$ or neither, and "
-    r"both of $v, o$ or neither.",
+    statement=r"If a step turns some plane by no multiple of $2\pi$, exactly four of the sixteen placements are "
+    r"relative: those that rotate both of $q, k$ or neither, and both of $v, o$ or neither.",
     witness=r"V, O, QKV, QKO: one token is enough. Q or K alone: two tokens are enough.",
     cases="one plane; positions, angle and contents are symbols",
     holds=placements.is_relative,
@@ -52,7 +62,9 @@ def _fates() -> dict[str, str]:
 )
 def four_of_sixteen(relative):
     fates = _fates()
-    return set(fates) == set(placements.PLACEMENTS) and all(relative(x) == (fates[x] == "") for x in fates)
+    steps = symbolic.same((R(1) - sp.eye(2)).det(), 2 - 2 * sp.cos(t))  # 0 at multiples of 2 pi: else a step is seen
+    found = set(fates) == set(placements.PLACEMENTS) and all(relative(x) == (fates[x] == "") for x in fates)
+    return steps and _lone_turns() and found
 
 
 @claim(
@@ -78,8 +90,8 @@ def one_token(turns, rng):
 @claim(
     "book.two-tokens",
     statement=r"Two tokens at $s$ and $s+1$, the later one with a key and a value of zero. The query at $s+1$ gives "
-    r"the earlier one the weight $1/(1 + e^{-z})$. With Q alone, $z = (\mathcal R_{s+1}\, q)^\top k$ moves with $s$; "
-    r"with K alone, $z = q^\top \mathcal R_s\, k$ does.",
+    r"the earlier one the weight $1/(1 + e^{-z})$. Up to the divisor, $z = (\mathcal R_{s+1}\, q)^\top k$ with Q alone "
+    r"and $z = q^\top \mathcal R_s\, k$ with K alone, and the weight moves with $s$.",
     tier="minor",
     witness=r"K alone, half a turn per position, $q = k = (1, 0)$: $z$ is $[[1]]$ at $s = 0$ and $[[-1]]$ at $s = 1$, "
     r"without the divisor.",
@@ -92,11 +104,13 @@ def two_tokens(turns, rng):
     q, k, theta = rng.normal(size=6), rng.normal(size=6), rotation.frequencies(6, base=50.0)
     keys, residual = np.stack([k, np.zeros(6)]), 0.0
     for rotated, angle in turns.items():
+        weights: list[np.ndarray] = []
         for s in (0, 3, 40):
             here: dict[str, Any] = {"q_positions": [s + 1], "k_positions": [s, s + 1], "theta": theta}
             found = placements.attention_weights(q[None], keys, rotated=rotated, **here)[0, 0]
             z = q @ rotation.rotate(k, angle(s), theta=theta) / np.sqrt(6)
-            residual = max(residual, abs(found - 1 / (1 + np.exp(-z))))
+            residual, weights = max(residual, abs(found - 1 / (1 + np.exp(-z)))), [*weights, found]
+        residual = max(residual, float(np.ptp(weights) < 0.01))
     return residual
 
 
@@ -110,10 +124,8 @@ def two_tokens(turns, rng):
     control={"frame": {"v", "o", "qkv", "qko", "qvo", "kvo"}, "weights": {"q", "k", "qv", "qo", "kv", "ko"}},
 )
 def three_fates(sorted_by_fate):
-    fates = _fates()
-    by = {"v": s, "o": -s}  # "frame": the output is turned by the shift, and nothing else happens
-    turned = all(symbolic.same(_arrival(m + s, n + s, x), R(by[x]) * _arrival(m, n, x)) for x in by)
-    return turned and all({x for x in fates if fates[x] == fate} == those for fate, those in sorted_by_fate.items())
+    found = [({x for x, its in _fates().items() if its == fate}, those) for fate, those in sorted_by_fate.items()]
+    return _lone_turns() and all(same == those for same, those in found)
 
 
 @claim(
@@ -134,7 +146,8 @@ def one_frame_and_another(sign, rng):
 
     turned: list[Any] = [(output(a + "v"), output(a + "vo"), at) for a in ("", "q", "k", "qk")]
     turned += [(output(a + "o"), output(a), -at) for a in ("", "q", "k", "qk")]
-    turned += [(output(a + b, 3.0), output(a + b), by) for a in ("", "qk") for b, by in (("v", 3.0), ("o", -3.0))]
+    for a, by in product(("", "qk"), (1.0, 3.0, -20.5)):
+        turned += [(output(a + "v", by), output(a + "v"), by), (output(a + "o", by), output(a + "o"), -by)]
     return max(np.abs(there - rotation.rotate(y, sign * by, theta=theta)).max() for there, y, by in turned)
 
 

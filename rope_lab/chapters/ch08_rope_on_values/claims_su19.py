@@ -8,7 +8,7 @@ from rope_lab.claims import exact
 from rope_lab.claims.ledger import claim
 
 m, n, p, s = sp.symbols("m n p s", real=True)
-a, b = sp.symbols("a b", positive=True)  # two weights of one row: numbers, or functions of the offset
+a, b = sp.symbols("a b", real=True)  # two weights of one row: numbers, or functions of the offset
 theta = sp.symbols("theta_0 theta_1", real=True)
 u, v, w = (sp.Matrix(sp.symbols(f"{name}_1:5", real=True)) for name in "uvw")
 
@@ -88,7 +88,10 @@ def a_reader_is_a_query(turned):
     r"What is not said is the sign in the run that rotates the output alone. There it does not matter: the two signs "
     r"give the same set of functions (claim book.o-sign).",
     witness=r"$\mathcal R_m$ in place of $\mathcal R_m^\top$ leaves $\mathcal R_{m+n}$: with a quarter turn per "
-    r"position and $m = n$, that is $I$ at 0 and $-I$ at 1.",
+    r"position and $m = n$, the value $(1, 0)$ arrives as $([[1, 0]])$ at 0 and as $([[-1, 0]])$ at 1.",
+    computed=lambda: tuple(
+        rotation.rotate(rotation.rotate([1, 0], n, theta=[np.pi / 2]), n, theta=[np.pi / 2]).tolist() for n in (0, 1)
+    ),
     tolerance=1e-11,
     holds=-1,
     control=+1,
@@ -114,8 +117,8 @@ NINE = ("qk", "qkvo", "k", "vo", "qkv", "", "o", "q", "v")  # the placements of 
     locus="Simple Experiments, note under the list",
     statement=r"Of the nine placements in the list, those that rotate exactly one of Q, K, V, O, and QKV, are absolute "
     r"encodings.",
-    correction=r"Of all sixteen subsets exactly four are relative: none, QK, VO and QKVO. The English text points to "
-    r"“points 4 and 5” of a list that has lost its numbers.",
+    correction=r"Of all sixteen subsets four are relative (claim book.four-of-sixteen): none, QK, VO and QKVO. The "
+    r"English text points to “points 4 and 5” of a list that has lost its numbers.",
     witness=r"K alone, two tokens, a quarter turn per position: the two logits of $q = k_0 = k_1 = (1, 0)$ are "
     r"$([[1, 0]])$ at positions 0 and 1, and $([[0, -1]])$ at 1 and 2.",
     computed=lambda: tuple(
@@ -127,9 +130,9 @@ NINE = ("qk", "qkvo", "k", "vo", "qkv", "", "o", "q", "v")  # the placements of 
 )
 def which_of_nine_see_a_shift(absolute, rng):
     (q, k, v), here = _tokens(rng)
-    change = {x: max(placements.moved(q, k, v, shift=7, rotated=x, **here)) for x in NINE}
-    too_still = [x for x in absolute if change[x] < 0.01]
-    return max(float(bool(too_still)), *(change[x] for x in NINE if x not in absolute))
+    change = {(x, s): placements.moved(q, k, v, shift=s, rotated=x, **here)[1] for x in NINE for s in (1, 7, -20)}
+    too_still = [x for x, s in change if x in absolute and change[x, s] < 0.01]
+    return max(float(bool(too_still)), *(change[x, s] for x, s in change if x not in absolute))
 
 
 @claim(

@@ -56,13 +56,12 @@ def who_notices_an_exchange(blind, rng):
         "k_positions": np.arange(7),
         "theta": rotation.frequencies(6, base=50.0),
     }
-    order = np.roll(np.arange(7), 2)
-    change = {}
+    orders, change = (np.roll(np.arange(7), 2), [0, 4, 2, 3, 1, 5, 6]), {}  # all of them move; two change places
     for rotated in placements.PLACEMENTS:
-        before, after = (
+        before, *after = (
             placements.attention(q, *pairs, rotated=rotated, causal=False, **here)
-            for pairs in ((k, v), (k[order], v[order]))
+            for pairs in ((k, v), *((k[order], v[order]) for order in orders))
         )
-        change[rotated] = np.abs(before - after).max()
-    deaf = [rotated for rotated in placements.PLACEMENTS if rotated not in blind and change[rotated] < 0.01]
-    return max(float(bool(deaf)), *(change[rotated] for rotated in blind))
+        change[rotated] = [np.abs(before - there).max() for there in after]
+    deaf = [rotated for rotated in placements.PLACEMENTS if rotated not in blind and min(change[rotated]) < 0.01]
+    return max(float(bool(deaf)), *(max(change[rotated]) for rotated in blind))

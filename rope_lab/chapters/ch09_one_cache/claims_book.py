@@ -33,17 +33,18 @@ def numbers_kept(formulas):
         counted = formulas(shape.heads, shape.kv_heads, shape.head_dim, shape.latent, shape.rope)
         if tuple(cache_size.numbers_per_token(scheme, shape) for scheme in cache_size.SCHEMES) != counted:
             return False
-        kept = [shape.layers * number * 2 for number in counted]
-        if [cache_size.bytes_per_token(scheme, shape, size=2) for scheme in cache_size.SCHEMES] != kept:
-            return False
+        for size in (1, 2, 4):
+            kept = [shape.layers * number * size for number in counted]
+            if [cache_size.bytes_per_token(scheme, shape, size=size) for scheme in cache_size.SCHEMES] != kept:
+                return False
     x, theta = np.ones((5, 10)), np.arange(1.0, 6.0)  # and what a decoding run really keeps
     return latent.decode(x, x, "undo", positions=range(5), theta=theta).numbers == 5 * formulas(6, 3, 4, 10, 2)[-1]
 
 
 @claim(
     "book.latent-cost",
-    statement=r"Multiplications of one query with one key, over $H$ heads: $H(2d + d_r)$ if each head makes its own "
-    r"keys and values, $H(2d_c + d_r)$ on the latent itself, $2Hd_c$ for the shared form.",
+    statement=r"Multiplications of one query with one key, for logit and weighted sum of $H$ heads: $H(2d + d_r)$ if "
+    r"each head has made its own keys and values, $H(2d_c + d_r)$ on the latent itself, $2Hd_c$ for the shared form.",
     witness=r"$d = 128$, $d_c = 512$, $d_r = 64$: $[[320]]$, $[[1088]]$ and $[[1024]]$ for each head.",
     computed=lambda: (
         cache_size.products_per_pair("mla", V2, absorbed=False) // V2.heads,

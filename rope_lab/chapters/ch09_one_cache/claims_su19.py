@@ -63,8 +63,11 @@ def weights_over_the_latents(logit, rng):
 )
 def absorbed_is_expanded(given, rng):
     q, c, W_k, W_v = draw(rng, (3, T, D_C), (T, D_C), (3, D_C, D_C), (3, 4, D_C))
-    apart = latent.absorbed(q, c, W_k=given(W_k), W_v=W_v) - latent.expanded(q, c, W_k=W_k, W_v=W_v)
-    return np.abs(apart).max()
+    wide, narrow = (q, given(W_k), W_k), (q[..., :5], W_k[:, :5], W_k[:, :5])  # heads as wide as the latent, and less
+    return max(
+        np.abs(latent.absorbed(x, c, W_k=to, W_v=W_v) - latent.expanded(x, c, W_k=made, W_v=W_v)).max()
+        for x, to, made in (wide, narrow)
+    )
 
 
 @claim(
@@ -109,11 +112,12 @@ def what_the_two_ways_keep_and_turn(counted):
 )
 def a_shift_turns_the_output(action, rng):
     q, c = draw(rng, (T, D_C), (T, D_C))
-    theta, shift = rotation.frequencies(D_C), 4.0
-    here, there = (
-        latent.decode(q, c, "turned values", positions=np.arange(T) + s, theta=theta).outputs for s in (0.0, shift)
-    )
-    return np.abs(there - here @ action(rotation.rotation_matrix(shift, theta=theta)).T).max()
+    theta, shifts = rotation.frequencies(D_C), (0.0, 1.0, 4.0, -20.5)
+    runs = [latent.decode(q, c, "turned values", positions=np.arange(T) + s, theta=theta) for s in shifts]
+    if any(run.numbers != c.size for run in runs):  # one tensor
+        return 1.0
+    turns = [action(rotation.rotation_matrix(s, theta=theta)) for s in shifts]
+    return max(np.abs(run.outputs - runs[0].outputs @ R.T).max() for run, R in zip(runs, turns, strict=True))
 
 
 @claim(

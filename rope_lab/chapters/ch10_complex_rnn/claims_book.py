@@ -8,7 +8,7 @@ import numpy as np
 import sympy as sp
 from numpy.lib.stride_tricks import sliding_window_view
 
-from rope_lab.algebra import recurrence, rotation
+from rope_lab.algebra import latent, recurrence, rotation
 from rope_lab.algebra.widely_linear import to_complex, to_real
 from rope_lab.claims import exact
 from rope_lab.claims.ledger import claim
@@ -27,7 +27,7 @@ def _residual(form, rng, **decay):
 def _wrong_way(v, **decay):
     """Rotated, decayed, and not rotated back."""
     o = recurrence.rotate_then_decay(v, **decay)
-    return to_real(to_complex(o) * np.exp(1j * np.outer(np.arange(1, len(v) + 1), THETA)))
+    return to_real(to_complex(o) * np.exp(1j * np.outer(np.arange(1, len(v) + 1), decay["theta"])))
 
 
 @claim(
@@ -40,7 +40,7 @@ def _wrong_way(v, **decay):
     control=_wrong_way,
 )
 def a_real_decay_in_a_turning_frame(form, rng):
-    return _residual(form, rng, gamma=0.9, theta=THETA)
+    return _residual(form, rng, gamma=rng.uniform(0.5, 1, size=2), theta=rng.uniform(0.1, 3, size=2))
 
 
 def _circular(v, **decay):
@@ -72,11 +72,13 @@ def a_convolution(form, rng):
     control=lambda _: 1,  # the carry decays by one step only
 )
 def ends_of_chunks(power, rng):
-    v, K = rng.normal(size=(48, 4)), 8
-    whole = recurrence.recurrent(v, gamma=0.9, theta=THETA)[K - 1 :: K]
-    ends = np.array([recurrence.recurrent(part, gamma=0.9, theta=THETA)[-1] for part in v.reshape(-1, K, 4)])
-    carried = recurrence.recurrent(ends, gamma=0.9 ** power(K), theta=power(K) * THETA)
-    return float(np.abs(carried - whole).max())
+    v, gamma, theta, worst = rng.normal(size=(48, 4)), rng.uniform(0.5, 1), rng.uniform(0.1, 3, size=2), 0.0
+    whole = recurrence.recurrent(v, gamma=gamma, theta=theta)
+    for K in (1, 2, 8, 24):
+        ends = np.array([recurrence.recurrent(part, gamma=gamma, theta=theta)[-1] for part in v.reshape(-1, K, 4)])
+        carried = recurrence.recurrent(ends, gamma=gamma ** power(K), theta=power(K) * theta)
+        worst = max(worst, float(np.abs(carried - whole[K - 1 :: K]).max()))
+    return worst
 
 
 @claim(
@@ -89,11 +91,14 @@ def ends_of_chunks(power, rng):
     control=lambda t, _: t,  # multiplied back as if the values had been counted from the beginning
 )
 def a_running_sum(exponent, rng):
-    K, rate = 32, 0.9 * np.exp(-1j * np.asarray(THETA))
-    v, t = rng.normal(size=(K, 4)), np.arange(1, K + 1)[:, None]
-    sums = np.cumsum(rate ** (K - t) * to_complex(v), axis=0)
-    found = to_real(rate ** exponent(t, K) * sums)
-    return float(np.abs(found - recurrence.recurrent(v, gamma=0.9, theta=THETA)).max())
+    gamma, theta, worst = rng.uniform(0.8, 1), rng.uniform(0.1, 3, size=2), 0.0
+    rate = gamma * np.exp(-1j * theta)
+    for K in (1, 2, 7, 32):
+        v, t = rng.normal(size=(K, 4)), np.arange(1, K + 1)[:, None]
+        sums = np.cumsum(rate ** (K - t) * to_complex(v), axis=0)
+        found = to_real(rate ** exponent(t, K) * sums)
+        worst = max(worst, float(np.abs(found - recurrence.recurrent(v, gamma=gamma, theta=theta)).max()))
+    return worst
 
 
 @claim(
@@ -118,7 +123,7 @@ def the_gradient_runs_back(sign, rng):
     statement=r"Softmax of the logits $-(m-n) \ln(1/\gamma)$ over $1 \le n \le m$ gives the weights "
     r"$\gamma^{m-n} (1-\gamma) / (1-\gamma^m)$: those of the recurrence, divided by a sum that depends on $m$.",
     witness=r"$m = 2$, $\gamma = \tfrac12$: the weights $\tfrac12, 1$ become $[[\tfrac13, \tfrac23]]$.",
-    computed=lambda: np.divide([0.5, 1], 1.5).tolist(),
+    computed=lambda: latent.softmax([-math.log(2), 0]).tolist(),
     holds=lambda m: (1 - gamma**m) / (1 - gamma),
     control=lambda _: 1 / (1 - gamma),  # the sum over an endless past
 )
@@ -154,7 +159,7 @@ def one_turn_by_the_sum(axes, rng):
         turn[np.ix_(plane, plane)] = rotation.rotation_2d(angle)
         return turn
 
-    phi = rng.uniform(0, 3, size=len(axes))
+    phi = rng.uniform(-3, 3, size=len(axes))
     turned = np.eye(3)
     for axis, angle in zip(axes, phi, strict=True):
         turned = about(axis, angle) @ turned
@@ -248,8 +253,8 @@ def few_sign_changes(bound):
     for N in (2, 3, 4, 5):
         sums, changes = [_alternating(N)], []
         for _ in range(10):
-            decays = sorted({Fraction(int(x), 20) for x in rng.integers(1, 20, size=N)})
-            sums.append((decays, [Fraction(int(c)) for c in rng.integers(-9, 10, size=len(decays))]))
+            decays = [Fraction(int(x), 20) for x in rng.choice(np.arange(1, 20), size=N, replace=False)]
+            sums.append((decays, [Fraction(int(c)) for c in rng.integers(1, 10, size=N) * rng.choice([-1, 1], size=N)]))
         for decays, weights in sums:  # in fractions, where zero is zero; our kernels say the same
             values = np.array(_sum_of_decays(decays, weights, 60), dtype=float)
             kernels = recurrence.impulse_response(60, gamma=np.array(decays, dtype=float), theta=0).real
@@ -325,14 +330,15 @@ def _vandermonde(decays):
 @claim(
     "book.decay-bell",
     statement=r"A layer of 16 numbers with complex decay learns to say how many steps ago a bell rang, modulo 7, over "
-    r"128 steps: at least 99 of 100 answers are right with every seed. With real decays of equal number, positive or "
-    r"of both signs, fewer than 30 of 100 are.",
+    r"128 steps: after 400 updates at the one rate 0.02, at least 99 of 100 answers are right with every seed of five "
+    r"or more. With 16 real decays, positive or of both signs, trained in the same way, fewer than 30 of 100 are.",
     verdict="empirical",
     tier="empirical",
-    witness="The cards of the experiment complex-rnn.",
+    witness="The cards of the experiment complex-rnn at the rung cpu.",
 )
 def the_bell():
-    found = cards.load_all("complex-rnn", "cpu")
+    setting = {"state": 16, "length": 128, "steps": 400, "rate": 0.02}
+    found = [card for card in cards.load_all("complex-rnn", "cpu") if setting.items() <= card.config.items()]
     right = {
         name: [card.final["accuracy"] for card in found if card.variant == name]
         for name in ("complex decay", "real decay", "signed decay")

@@ -41,8 +41,8 @@ def decaying_weights(sign):
     if not symbolic.same(_turn(m).T * gamma ** (m - n) * _turn(n) * v, term):  # one term of the sum stands for all
         return False
     exact.tied(
-        sum((term.subs({m: 3, n: step}) for step in range(4)), start=sp.zeros(2, 1)),
-        lambda at: recurrence.decay_attention([[at(x) for x in v]] * 4, gamma=at(gamma), theta=at(theta))[-1:].T,
+        sum((step * term.subs({m: 3, n: step}) for step in range(4)), start=sp.zeros(2, 1)).T,
+        lambda at: recurrence.decay_attention(np.outer(range(4), [*map(at, v)]), gamma=at(gamma), theta=at(theta))[3],
     )
     return True
 
@@ -135,10 +135,10 @@ def its_recurrence_has_no_real_root(first):
 )
 def retention_has_a_complex_state(run, rng):
     q, k, v = rng.normal(size=(20, 4)), rng.normal(size=(20, 4)), rng.normal(size=(20, 3))
-    theta_, since = np.array([1.0, 0.3]), np.arange(20) - 19  # n - t at the last step
-    expected = recurrence.retention(q, k, v, gamma=0.9, theta=theta_)
-    S = (rotation.rotate(k, since, theta=theta_).T * 0.9**-since) @ v  # the state as a sum over the past
-    return float(max(np.abs(run(q, k, v, 0.9, theta_) - expected).max(), np.abs(S.T @ q[-1] - expected[-1]).max()))
+    g, theta_, since = rng.uniform(0.5, 1), rng.uniform(0.1, 3, size=2), np.arange(20) - 19  # n - t at the last step
+    expected = recurrence.retention(q, k, v, gamma=g, theta=theta_)
+    S = (rotation.rotate(k, since, theta=theta_).T * g**-since) @ v  # the state as a sum over the past
+    return float(max(np.abs(run(q, k, v, g, theta_) - expected).max(), np.abs(S.T @ q[-1] - expected[-1]).max()))
 
 
 @claim(

@@ -14,18 +14,18 @@ LAWS = (  # frequencies that fill up with the number of planes, and the limit of
     (lambda u: 1e4**-u, lambda r: schedule.dense_decay(r, base=1e4)),
     (lambda u: u, lambda r: np.sin(r) / r),
     (lambda u: 2 * np.pi * u, lambda r: 0.0 * r),
+    (lambda u: np.pi * u, lambda r: 0.0 * r),  # half the circle: its mirror image is the other half
 )
 
 
 @claim(
     "book.head-limit",
-    statement=r"Let the frequencies of a head with $p$ planes be $\theta_i = f(i/p)$ for a continuous $f$ on $[0, "
-    r"1]$. As "
-    r"$p \to \infty$ the logit at distance $r$ from the wanted key, divided by $p$, tends to $\int_0^1 \cos(r f(u))\,"
-    r"\mathrm du$. For whole numbers $r$ this is $\delta(r)$ if and only if $f$ spreads evenly over the circle, where "
-    r"$\theta$ and $-\theta$ count as one.",
+    statement=r"Let the frequencies of a head with $p$ planes be $\theta_i = f(i/p)$ for a continuous $f$ on $[0, 1]$. "
+    r"As $p \to \infty$ the logit at distance $r$ from the wanted key, divided by $p$, tends to $\int_0^1 \cos(r "
+    r"f(u))\,\mathrm du$. For whole numbers $r$ this is $\delta(r)$ if and only if $f$ spreads evenly over the circle, "
+    r"where $\theta$ and $-\theta$ count as one.",
     witness=r"$f(u) = \mathrm{base}^{-u}$: $g(r)$. $f(u) = u$: $\sin r / r$. $f(u) = 2\pi u$: $\delta(r)$.",
-    cases="three laws, offsets up to 39, 16,384 planes",
+    cases="four laws, two of them even, offsets up to 39, 16,384 planes; the page proves the “only if”",
     tolerance=1e-4,
     holds=lambda r, limit: limit(r),
     control=lambda r, limit: np.where(r == 1, limit(r), 0),  # a delta with a shoulder, for every law
@@ -41,10 +41,10 @@ def _lost(r, base):
 
 @claim(
     "book.head-nearest",
-    statement=r"$1 - g(r) = \frac 1{\ln \mathrm{base}} \int_{r/\mathrm{base}}^r \frac{1 - \cos t}{t}\,\mathrm dt$, "
-    r"and for "
-    r"a base of at least 10 no whole $r \ge 2$ has a smaller value than $r = 1$.",
-    witness=r"Base $10^4$: $0.0260$ at $r = 1$, $0.0919$ at $r = 2$.",
+    statement=r"$1 - g(r) = \frac 1{\ln \mathrm{base}} \int_{r/\mathrm{base}}^r \frac{1 - \cos t}{t}\,\mathrm dt$, and "
+    r"for a base of at least 10 no whole $r \ge 2$ has a smaller value than $r = 1$.",
+    witness=r"Base $10^4$: $[[0.0260]]$ at $r = 1$, $[[0.0920]]$ at $r = 2$.",
+    computed=lambda: tuple(1 - schedule.dense_decay([1, 2])),
     cases="the integral at 8 points, and whole offsets below 3,000 at four bases",
     tolerance=1e-8,
     holds=_lost,
@@ -74,14 +74,14 @@ def the_nearest_is_the_closest(form):
     r"softmax weight $a$ obeys $1 - a \sim 2 e^{-\sum_i (1 - \cos\theta_i)}$.",
     witness=r"Base $10^4$: one nat of lead takes about $[[77]]$ dimensions.",
     computed=lambda: round(2 / (1 - schedule.dense_decay(1.0).item())),
-    cases="bases 100 and 10,000, width 65,536, eight keys on a side",
+    cases="bases 10, 100 and 10,000, width 65,536, eight keys on a side",
     tolerance=1e-4,
     holds=lambda d, b: d / 2 * (1 - float(schedule.dense_decay(1.0, base=b))) + (np.cos(1 / b) - np.cos(1)) / 2,
     control=lambda d, b: d / 2 * (1 - float(schedule.dense_decay(1.0, base=b))),  # the end of the sum left out
 )
 def the_lead_over_a_neighbour(lead):
     d, gaps = 2**16, []
-    for base in (100.0, 1e4):
+    for base in (10.0, 100.0, 1e4):
         theta = rotation.frequencies(d, base=base)
         behind = d / 2 * (1 - schedule.decay(np.arange(1, 9), theta=theta))
         both = abs(float(np.log(np.exp(behind[0] - behind).sum())))  # the neighbours outweigh all the others
@@ -108,8 +108,7 @@ def the_two_demands_add_up(sign):
 @claim(
     "book.head-parabola",
     statement=r"$2(m + s)\,n - n^2 = -(n - m - s)^2 + (m + s)^2$: a product of a query that knows $m$ and $s$, and a "
-    r"key "
-    r"that knows $n$ and $n^2$.",
+    r"key that knows $n$ and $n^2$.",
     witness=r"$m = 5$, $s = 2$: the top of $14 n - n^2$ is at $n = [[7]]$.",
     computed=lambda: int(np.argmax(14 * np.arange(20) - np.arange(20) ** 2)),
     holds=lambda m, n, s: -((n - m - s) ** 2) + (m + s) ** 2,
@@ -125,10 +124,9 @@ def a_parabola_over_the_keys(form):
 @claim(
     "book.head-trained",
     statement=r"One head of width 64, trained on sentences of 32 tokens to look one or two places ahead, with five "
-    r"seeds. "
-    r"RoPE, CRoPE and absolute positions all get at least 99 of 100 right at 32. At 64, RoPE and CRoPE still do with "
-    r"most seeds and never fall below 95; absolute positions get fewer than 65. "
-    r"Moved about while it trains, the absolute head gets between 50 and 65 at every length.",
+    r"seeds. RoPE, CRoPE and absolute positions all get at least 99 of 100 right at 32. At 64, RoPE and CRoPE still do "
+    r"with most seeds and never fall below 95; absolute positions get fewer than 65. Moved about while it trains, the "
+    r"absolute head gets between 50 and 65 at every length.",
     verdict="empirical",
     tier="empirical",
     witness="The cards of the experiment one-head.",

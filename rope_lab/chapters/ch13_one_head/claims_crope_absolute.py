@@ -65,16 +65,14 @@ def _reads(*, kinds, positions):
     "crope.eq25-26",
     locus="4.3, eqs 25 and 26",
     statement=r"The task asks that the keys keep the position only, $W_k(x + p) \approx W_k p$, and the queries the "
-    r"token "
-    r"only, $W_q(x + p) \approx W_q x$; the two are in tension.",
+    r"token only, $W_q(x + p) \approx W_q x$; the two are in tension.",
     verdict="false",
     mend=r"W_k(x + p) \approx W_k p[-, \quad W_q(x + p) \approx W_q x-]",
     correction=r"The first is a fair demand, and it can be met exactly: let content and position use different "
     r"coordinates. The second is not needed, and cannot be: a query that has lost its position has the same logits "
     r"everywhere. It must keep both. So the tension is not forced.",
     witness=r"Positions $(1, n, n^2)$: weight at least $[[0.986]]$ on the wanted key of every query. Without the "
-    r"position in "
-    r"the query, two queries at different places have one row of logits.",
+    r"position in the query, two queries at different places have one row of logits.",
     computed=lambda: (
         f"{np.floor(1000 * least_weight(additive_head.parabola_head(64), np.random.default_rng(0))) / 1000}"
     ),
@@ -105,9 +103,9 @@ def the_query_keeps_both(query, rng):
     r"impossible for it.",
     verdict="conditional",
     correction=r"Right for all $i$ at once, if the position vectors are bounded, as sinusoids are, and the lead is "
-    r"to be "
-    r"uniform. On any finite window one head can do it: with the logits $-c\,(n - m - s)^2$ from $p_n = (1, n, n^2)$, "
-    r"or with the usual sinusoids.",
+    r"to be uniform: that follows from `book.head-tilt`. On any finite window one head can do it with the logits "
+    r"$-c\,(n - m - s)^2$ from $p_n = (1, n, n^2)$; where the slowest plane is nearly straight over the window, one "
+    r"with the usual sinusoids can.",
     differs="the source says that no such head exists",
     witness=r"$(1, n, n^2)$: weight at least $[[0.986]]$ for 64 and for 1000 positions, and in fact for all $i$, as "
     r"these are not bounded. Sinusoids with $D = 128$: at least $0.9999$ for 1024 positions.",
@@ -137,6 +135,12 @@ def a_window_can_be_done(tilt, rng):
     return max(0.0, short)
 
 
+def _sinusoids_at_1024():
+    short, long = (additive_head.sinusoid_head(window, margin=1.0) for window in (512, 1024))
+    reach = np.ptp(long.tilt()[1:]) / additive_head.least_tilt_range(1024, margin=1.0)
+    return reach, long.W_q.max() / short.W_q.max(), round(5 * 32 / one_head.neighbour_gap(rotation.frequencies(64)))
+
+
 @claim(
     "crope.toy-advantage",
     locus="4.3, last paragraph",
@@ -145,11 +149,12 @@ def a_window_can_be_done(tilt, rng):
     correction=r"The advantage is one of size. With absolute positions, what the token adds to the logits must span at "
     r"least $2\varepsilon (N - 2)$ over a window of $N$, where $\varepsilon$ is the lead of the wanted key. With "
     r"RoPE or "
-    r"CRoPE an amplitude that does not depend on $N$ will do.",
+    r"CRoPE an amplitude that does not depend on $N$ will do, in windows shorter than the first return of the logits.",
     differs="the source does not say how large the advantage is",
-    witness=r"$(1, n, n^2)$ reaches the bound exactly on the keys $1, \dots, N-1$. The sinusoidal head needs 7 % "
-    r"more at "
-    r"$N = 1024$; its largest weight grows like $N$.",
+    witness=r"$(1, n, n^2)$ reaches the bound exactly on the keys $1, \dots, N-1$. The sinusoidal head needs "
+    r"$[[1.07]]$ times as much at $N = 1024$, and its largest weight is $[[2.0]]$ times that at $N = 512$. A rotated "
+    r"head of 64 dimensions that leads by 5 nats has logits up to $[[148]]$.",
+    computed=_sinusoids_at_1024,
     cases="windows of 16 and 128, and keys up to 16, 128 and 200 places away",
     tolerance=1e-9,
     holds=lambda N, lead: additive_head.least_tilt_range(N, margin=lead),

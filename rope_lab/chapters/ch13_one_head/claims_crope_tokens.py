@@ -78,15 +78,15 @@ def long_positions(bound, rng):
     tier="minor",
     correction=r"Among tokens of equal length: $x^\top y = \tfrac12 (|x|^2 + |y|^2 - |x - y|^2)$.",
     witness=r"$(1, 0)^\top (3, 0) = 3$ is larger than $(1, 0)^\top (1, 0) = 1$.",
-    holds=lambda x2, y2, d2: (x2 + y2 - d2) / 2,
-    control=lambda x2, _, d2: x2 - d2 / 2,  # lengths taken to be equal
+    holds=lambda x2, y2, d2: sp.Rational(1, 2) * (x2 + y2 - d2),
+    control=lambda x2, _, d2: x2 - sp.Rational(1, 2) * d2,  # lengths taken to be equal
 )
 def similar_and_long(formula):
     i, n = sp.symbols("i n", integer=True, positive=True)
     x, y = (sp.IndexedBase(name)[i] for name in "xy")
     xx, yy, dd, xy = (sp.Sum(term, (i, 1, n)) for term in (x**2, y**2, (x - y) ** 2, x * y))  # of any width n
     u, v = np.array([[1, -2, 4], [3, 0, 5]])
-    ours = _logit(u, v, 0 * u, 0 * v) == formula(u @ u, v @ v, (u - v) @ (u - v))
+    ours = 2 * _logit(u, v, 0 * u, 0 * v) == int(2 * formula(*(sp.Integer(w @ w) for w in (u, v, u - v))))
     return bool(ours) and sp.factor_terms(sp.expand(formula(xx, yy, dd) - xy)) == 0
 
 
@@ -214,4 +214,4 @@ def the_weights_are_complex_linear(parts):
     W = widely_linear.join(*parts(np.diag(np.arange(1, 17) >= 14)))  # I, on the planes from the 14th on
     R = rotation.rotation_matrix(np.arange(101), theta=theta)
     error = np.linalg.norm(W.T @ R @ W - W.T @ W, ord=2, axis=(1, 2)).max()
-    return max(np.abs(widely_linear.split(W)[1]).max(), error - 2 * np.sin(100 * theta[13] / 2))
+    return max(np.abs(widely_linear.split(W)[1]).max(), abs(error - 2 * np.sin(100 * theta[13] / 2)))

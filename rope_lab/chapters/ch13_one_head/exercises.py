@@ -98,16 +98,13 @@ EXERCISES = (
             "D": r"The ratio is right. But softmax looks at differences of logits, and the logits grow.",
         },
         why=r"The ratio tends to $0.974$, for base $10^4$. But softmax looks at differences: the same 2.6 % of a "
-        r"growing logit "
-        r"grow as well. At $d = 1024$ they are $13.6$, and the weight is above $0.9999$.",
+        r"growing logit grow as well. At $d = 1024$ they are $13.6$, and the weight is above $0.9999$.",
     ),
     Question(
         id="ch13.printed-query",
         prompt=r"Somebody gives a head the query $\tilde q = (e^{-2\mathrm i\theta_0}, e^{-2\mathrm i\theta_1}, "
-        r"\dots)$, and every "
-        r"key is $(1, 1, \dots)$. The logit is $\mathrm{Re}[\tilde q^\dagger e^{\mathrm i(n-m)\theta}\, \tilde k]$. "
-        r"Which key gets "
-        r"the most weight?",
+        r"\dots)$, and every key is $(1, 1, \dots)$. The logit is $\mathrm{Re}[\tilde q^\dagger e^{\mathrm "
+        r"i(n-m)\theta}\, \tilde k]$. Which key gets the most weight?",
         choices=(
             r"The one two places ahead, $n = m + 2$.",
             r"The next one, $n = m + 1$.",
@@ -122,16 +119,14 @@ EXERCISES = (
             "D": r"At $n = m$ the phases are $2\theta_i$, and they do not vanish.",
         },
         hint=r"The dagger conjugates: $e^{-2\mathrm i\theta}$ becomes $e^{+2\mathrm i\theta}$. For which $n - m$ do "
-        r"all the "
-        r"phases vanish at once?",
+        r"all the phases vanish at once?",
         why=r"The phases are $(n - m + 2)\,\theta_i$. They vanish together at $n - m = -2$.",
     ),
     Question(
         id="ch13.tilt",
         prompt=r"A head with absolute positions looks one or two places ahead, everywhere in a window of $1002$ "
-        r"positions, and "
-        r"the wanted key leads by $5$ nats. The tilt at a key is what *next-next* adds to its logit, less what *next* "
-        r"adds. How far must the tilt reach at least, from its lowest key to its highest?",
+        r"positions, and the wanted key leads by $5$ nats. The tilt at a key is what *next-next* adds to its logit, "
+        r"less what *next* adds. How far must the tilt reach at least, from its lowest key to its highest?",
         answer=10000.0,
         tolerance=1.0,
         unit="nats",
@@ -184,11 +179,9 @@ EXERCISES = (
                 share / (2 - share), theta, window
             ),
         },
-        hint=r"The weight is $1 / (1 + 2\sum_{k=1}^{w} e^{-c\,b_k})$ with $b_k = \sum_i (1 - \cos k\theta_i)$, and "
-        r"it grows "
-        r"with $c$. Halve an interval again and again.",
+        hint=r"The weight is $1 / (1 + 2\sum_{k=1}^{w} e^{-c\,b_k})$ with $b_k = \sum_i (1 - \cos k\theta_i)$, and it "
+        r"grows with $c$. Halve an interval again and again.",
         why=r"The amplitude does not grow with the window for long: far keys are far below. With few planes it does, "
-        r"when some "
-        r"offset comes back near to 0.",
+        r"when some offset comes back near to 0.",
     ),
 )

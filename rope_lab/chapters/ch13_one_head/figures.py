@@ -5,7 +5,7 @@ import numpy as np
 from rope_lab.algebra import additive_head, one_head, rotation, schedule
 from rope_lab.show.style import LIGHT
 from rope_lab.show.svg import Picture, figure
-from rope_lab.training.results import cards
+from rope_lab.training.results import cards, intervals
 
 __all__ = ["no_delta", "the_task", "tilted", "trained_heads"]
 
@@ -136,7 +136,21 @@ def _worst(name: str) -> float:
     return min(card.measured["accuracy"][-1] for card in cards.load_all("one-head", "cpu") if card.variant == name)
 
 
-MEASURED = {"moved": _moved, "worst-rope": lambda: _worst("RoPE"), "worst-crope": lambda: _worst("CRoPE")}
+def _ahead() -> tuple[float, ...]:
+    """Return by how many points CRoPE gets more right than RoPE in the longest sentences, seed by seed."""
+    runs = cards.load_all("one-head", "cpu")
+    right = {(c.variant, c.seed): 100 * c.measured["accuracy"][-1] for c in runs}
+    return tuple(right["CRoPE", seed] - right["RoPE", seed] for seed in {c.seed for c in runs})
+
+
+MEASURED = {
+    "moved": _moved,
+    "worst-rope": lambda: _worst("RoPE"),
+    "worst-crope": lambda: _worst("CRoPE"),
+    "leads": _ahead,
+    "lead": lambda: intervals.interval(_ahead()).mean,
+    "lead-half": lambda: intervals.interval(_ahead()).half,
+}
 
 
 def trained_heads() -> Picture:
@@ -160,13 +174,8 @@ def trained_heads() -> Picture:
         axes.text(29, 0.06, "guessing", fontsize=10, color=LIGHT["muted"])
         dashes = {"RoPE": "-", "CRoPE": "-.", "absolute": "--", "absolute, moved": ":"}
         for card in runs:
-            axes.plot(
-                lengths,
-                card.measured["accuracy"],
-                color=LIGHT[looks[card.variant]],
-                lw=1.1,
-                linestyle=dashes[card.variant],
-            )
+            colour, dash = LIGHT[looks[card.variant]], dashes[card.variant]
+            axes.plot(lengths, card.measured["accuracy"], color=colour, lw=1.1, linestyle=dash)
         for name, look in looks.items():
             axes.text(560, mean[name][-1], name.replace(" ", "\n"), color=LIGHT[look], fontsize=10, va="center")
     return fig.picture

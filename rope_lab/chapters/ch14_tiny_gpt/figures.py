@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from statistics import fmean, stdev
+from statistics import correlation, fmean, stdev
 
 from matplotlib.axes import Axes
 from matplotlib.patches import FancyBboxPatch
@@ -11,7 +11,7 @@ from matplotlib.patches import FancyBboxPatch
 from rope_lab.show.style import LIGHT
 from rope_lab.show.svg import Picture, figure
 from rope_lab.training.results import cards
-from rope_lab.training.results.intervals import Interval, paired
+from rope_lab.training.results.intervals import Interval, paired, t_quantile
 
 __all__ = ["paired_seeds", "stream"]
 
@@ -97,7 +97,21 @@ def _unit() -> Interval:
     return paired(cards.load_all("crope-table1-readings", "cpu"), "absolute unit", "RoPE")
 
 
-MEASURED = {"unit": lambda: _unit().mean, "unit-in-halves": lambda: _unit().mean / _unit().half}
+def _luck(name: str, setting: str) -> tuple[float, float, float]:
+    """Over the seeds of added sinusoids and RoPE: correlation, and half of the gap's interval, paired and not."""
+    runs = sorted((c for c in cards.load_all(name, "cpu") if c.setting == setting), key=lambda card: card.seed)
+    one, other = ([c.loss() for c in runs if c.variant == v] for v in ("absolute scaled", "RoPE"))
+    apart = t_quantile(0.975, 2 * len(one) - 2) * ((stdev(one) ** 2 + stdev(other) ** 2) / len(one)) ** 0.5
+    return correlation(one, other), paired(runs, "absolute scaled", "RoPE").half, apart
+
+
+MEASURED = {
+    "unit": lambda: _unit().mean,
+    "unit-in-halves": lambda: _unit().mean / _unit().half,
+    "correlation": lambda: _luck("crope-table1", "WikiText-2")[0],
+    "correlation-15": lambda: _luck("crope-confirm", "WikiText-2, rate 0.004")[0],
+    "halves-15": lambda: _luck("crope-confirm", "WikiText-2, rate 0.004")[1:],
+}
 
 
 def paired_seeds(one: Sequence[float], other: Sequence[float], *, names: tuple[str, str]) -> Picture:

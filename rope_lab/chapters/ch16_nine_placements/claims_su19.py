@@ -9,11 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
+from rope_lab.chapters.ch16_nine_placements.experiments import ANYWHERE
 from rope_lab.claims.ledger import claim
 from rope_lab.training.results import cards, intervals
 
 JUDGED = "placements-shifted"  # the runs made under the plan; the older list "placements" has the same ones
 RUNG = "cpu"
+SETTING = "rung `cpu`, {corpus}, windows of {seq_len}, {steps:,} steps, the rate {lr} for all, untuned".format_map(
+    ANYWHERE
+)
 LEAST = 3  # seeds that both must have: two give an interval that decides nothing
 
 CHAIN = (
@@ -63,9 +67,9 @@ def _run(relations: Iterable[tuple[str, ...]]) -> str:
     r"of Q, V and O.",
     verdict="empirical",
     correction=r"It is a true summary of the article's own nine numbers, one for each placement and without error "
-    r"bars. Our runs are small (five seeds each), and they put the nine in another order.",
+    r"bars. Our runs (base 100, five seeds each) are small, and they put the nine in another order.",
     witness=r"In our runs QKV beats both K and VO, QKVO beats QK, and Q beats NoPE. O and V cannot be told from NoPE. "
-    r"Cards: `placements-shifted`.",
+    rf"Cards: `placements-shifted` ({SETTING}).",
 )
 def chain():
     return _run(CHAIN)

@@ -111,7 +111,7 @@ def placements_base(rung: str) -> Experiment | None:
     chosen = {variant: PLACEMENTS[variant] for variant in ("NoPE", "V", "VO", "QK")}
     name, model = "placements-base1e4", {**LLAMA, "base": 1e4}
     runs = make_runs(name, rung, chosen, seeds=range(3), settings=_ALONE, model=model, **_PLACEMENTS_CPU)
-    about = "The usual base 1e4 in a window of 64 tokens, where two thirds of the planes hardly turn"
+    about = "The usual base 1e4 in a window of 64 tokens, where five of eight planes stay below half a turn"
     return Experiment(name, rung, about, "A foil to placements, for one question: V's sign.", "NoPE", runs)
 
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from matplotlib.ticker import MultipleLocator
 
+from rope_lab.chapters.ch16_nine_placements.claims_book import base_gap
 from rope_lab.chapters.ch16_nine_placements.claims_su19 import BETWEEN, CHAIN, JUDGED
 from rope_lab.show.style import LIGHT
 from rope_lab.show.svg import Picture, figure
@@ -139,14 +140,8 @@ def longer_windows() -> Table:
         return fmean(c.measured[f"length {length}"][part] for c in runs if c.variant == name)
 
     names = sorted({c.variant for c in runs}, key=lambda name: mean(name, lengths[0], "beyond"))
-    rows = [
-        [
-            name,
-            f"{mean(name, lengths[0], 'inside'):.3f}",
-            *(f"{mean(name, length, 'beyond'):.3f}" for length in lengths),
-        ]
-        for name in names
-    ]
+    parts = ((lengths[0], "inside"), *((length, "beyond") for length in lengths))
+    rows = [[name, *(f"{mean(name, *part):.3f}" for part in parts)] for name in names]
     headings = ["rotated", "tokens 1 to 64", *(f"tokens 65 to {length}" for length in lengths)]
     caption = "Loss at the tokens of longer windows, mean of five seeds"
     return Table(headings, rows, caption=caption, right=headings[1:])
@@ -183,16 +178,17 @@ def base_and_plane(*, window: int = 64, head_dim: int = 16) -> Picture:
 
 
 def relations() -> Table:
-    """Each relation of the article's chain, the two gaps, and what the runs say: the three words of the board.
+    """Each relation of the article's chain, the two gaps, and what the runs say, in the words of the board.
 
-    The sign of the article's own gap is what "as published" means, also where the article says "about equal".
+    Where the article says "about equal", a decided gap is "told apart".
     """
     runs, printed = cards.load_all(JUDGED, "cpu"), cards.published("placements")["losses"][""]
     rows = []
     for one, other, *about in dict.fromkeys((*CHAIN, *BETWEEN)):
         there, sign = printed[other] - printed[one], "about equal to" if about else "better than"
         gap = intervals.paired(runs, other, one)
-        word = "undecided" if not gap.decided else "as published" if gap.mean * there > 0 else "the other way"
+        decided = "told apart" if about else "as published" if gap.mean * there > 0 else "the other way"
+        word = decided if gap.decided else "undecided"
         rows.append([f"{one} {sign} {other}", f"{there:+.3f}", str(gap), word])
     headings = ["the article says", "its gap", "our gap, 95 %", "verdict"]
     return Table(headings, rows, caption="The article's relations, its gaps and ours, in nats", right=headings[1:3])
@@ -236,16 +232,8 @@ def one_cache_table(found: Sequence[Card]) -> Table:
         own = [card for card in found if card.variant == name]
         both = {c.seed for c in own} & {c.seed for c in found if c.variant == reference}
         gap = "reference" if name == reference else str(intervals.paired(found, name, reference)) if both else "no pair"
-        rows.append(
-            [
-                name,
-                str(_cached(own[0])),
-                f"{own[0].parameters['total']:,}",
-                str(len(own)),
-                f"{fmean(card.loss() for card in own):.3f}",
-                gap,
-            ]
-        )
+        total, loss = own[0].parameters["total"], fmean(card.loss() for card in own)
+        rows.append([name, str(_cached(own[0])), f"{total:,}", str(len(own)), f"{loss:.3f}", gap])
     headings = ["variant", "cached numbers", "parameters", "seeds", "loss", f"minus {reference}"]
     return Table(headings, rows, caption="Four ways to keep a cache, and their mean loss in nats", right=headings[1:])
 
@@ -262,7 +250,19 @@ def _shifted() -> float:
     return min(card.measured["shift 8"]["loss"] - card.loss() for card in runs)
 
 
-MEASURED = {"older-list": _older, "shifted": _shifted}
+def _same_places() -> int:
+    """Count the places of the order that one placement holds in all seeds."""
+    runs = sorted(cards.load_all(JUDGED, "cpu"), key=Card.loss)
+    orders = [[c.variant for c in runs if c.seed == seed] for seed in {c.seed for c in runs}]
+    return sum(len(set(place)) == 1 for place in zip(*orders, strict=True))
+
+
+MEASURED = {
+    "older-list": _older,
+    "shifted": _shifted,
+    "same-places": _same_places,
+    "base-room": lambda: tuple(gap.half for gap in map(base_gap, ("QK", "VO")) if gap),
+}
 
 
 def _cached(card: Card) -> int:

@@ -43,8 +43,8 @@ def integers_that_a_format_has(short_enough):
 
 @claim(
     "book.spacing",
-    statement=r"Between $2^e$ and $2^{e+1}$ the numbers of a format with $p$ significant bits lie $2^{e-p+1}$ apart, "
-    r"and rounding moves a position by at most half of that. Some position in there moves by exactly half.",
+    statement=r"Between $2^e$ and $2^{e+1}$ the numbers of a format with $p \le e$ significant bits lie $2^{e-p+1}$ "
+    r"apart, and rounding moves a position by at most half of that. Some position in there moves by exactly half.",
     witness=r"bfloat16 between $65{,}536$ and $131{,}072$: steps of $[[512]]$, and a position moves by up to "
     r"$[[256]]$.",
     computed=lambda: (
@@ -91,7 +91,7 @@ def positions_that_are_left(count):
 @claim(
     "book.angle-error",
     statement=r"Let the format have the position $n$ exactly. If frequency and product are each rounded to $p$ bits, "
-    r"the angle errs by at most $n\,\theta\,(2u + u^2)$ with $u = 2^{-p}$.",
+    r"both in the format's normal range, the angle errs by at most $n\,\theta\,(2u + u^2)$ with $u = 2^{-p}$.",
     witness=r"float32, $u = 2^{-24}$, has every integer up to $2^{24}$. The first plane, $\theta = 1$, does not err.",
     cases="float32, 8 positions and 64 frequencies",
     holds=lambda: Rounding(position="float32", theta="float32", angle="float32"),
@@ -156,19 +156,23 @@ def the_difference_of_the_errors(gap):
     statement=r"So the logit errs by at most $\sum_i |q_i|\,|k_i|\,|\varepsilon_{n,i} - \varepsilon_{m,i}|$.",
     tolerance=1e-9,
     witness=r"A cosine moves by no more than its angle.",
-    holds=lambda **data: half_precision.rounded_logits(rounding=Rounding(angle="float32"), **data),
-    control=lambda **data: half_precision.rounded_logits(rounding=Rounding(position="bfloat16"), **data),
+    holds=lambda e_m, e_n: np.abs(e_n - e_m),
+    control=lambda e_m, e_n: np.abs(np.abs(e_n) - np.abs(e_m)),  # the sizes alone: one angle too far, one too short
 )
-def a_bound_on_the_logit(rounded, rng):
+def a_bound_on_the_logit(gap, rng):
     q, k = rng.normal(size=(2, 128))
-    at = {"q_positions": FAR, "k_positions": FAR - 3, "theta": THETA}
-    plain = half_precision.rounded_logits(q, k, rounding=Rounding(), **at)
-    error = [
-        half_precision.rounded_angles(x, theta=THETA, rounding=Rounding(angle="float32")) - np.multiply.outer(x, THETA)
-        for x in (FAR, FAR - 3)
-    ]
-    lengths = np.hypot(q[::2], q[1::2]) * np.hypot(k[::2], k[1::2])
-    return max(0.0, float((np.abs(rounded(q=q, k=k, **at) - plain) - np.abs(error[1] - error[0]) @ lengths).max()))
+    worst, far = 0.0, np.append(FAR, rng.integers(0, 2**17, size=400))
+    for rounding in (Rounding(angle="float32"), Rounding(theta="bfloat16"), Rounding(position="bfloat16")):
+        at = {"q_positions": far, "k_positions": far - 3, "theta": THETA}
+        e_m, e_n = (
+            half_precision.rounded_angles(x, theta=THETA, rounding=rounding) - np.multiply.outer(x, THETA)
+            for x in (far, far - 3)
+        )
+        for one in (k, np.where(np.arange(128) < 2, k, 0)):  # a key of all planes, and one of the first plane alone
+            exact, cast = (half_precision.rounded_logits(q, one, rounding=how, **at) for how in (Rounding(), rounding))
+            lengths = np.hypot(q[::2], q[1::2]) * np.hypot(one[::2], one[1::2])
+            worst = max(worst, float((np.abs(cast - exact) - gap(e_m, e_n) @ lengths).max()))
+    return worst
 
 
 @claim(

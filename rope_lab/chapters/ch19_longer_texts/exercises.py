@@ -12,12 +12,15 @@ LLAMA, WINDOW = frequencies(128, base=500000.0), 8192
 
 
 def _new_hands():
-    """Count the hands that end an eight times longer text in a direction that they never had."""
-    angles, count = np.arange(WINDOW), 0
+    """Count the hands that point, somewhere in an eight times longer text, in a direction that they never had."""
+    count, turn = 0, 2 * np.pi
     for theta in LLAMA:
-        end = (8 * WINDOW - 1) * theta
-        gap = np.abs((end - angles * theta + np.pi) % (2 * np.pi) - np.pi).min()
-        count += int(gap > theta)  # up to a step of its own it is no new direction
+        had = np.sort(np.arange(WINDOW) * theta % turn)
+        had = np.array([had[-1] - turn, *had, had[0] + turn])
+        later = np.arange(WINDOW, 8 * WINDOW) * theta % turn
+        after = np.searchsorted(had, later)
+        gap = np.minimum(later - had[after - 1], had[after] - later).max()
+        count += int(gap > theta)  # up to a step it is no new direction
     return count
 
 
@@ -26,8 +29,9 @@ def _without_a_turn():
 
 
 def _how_many_are_new():
-    count = _new_hands()
-    return [count == 0, 0.25 * len(LLAMA) < count < 0.5 * len(LLAMA), count == len(LLAMA), 0 < count <= 3]
+    count, hands = _new_hands(), len(LLAMA)
+    between = hands / 3 < count < hands / 2 and count == _without_a_turn()
+    return [count == 0, between, count == hands, 0 < count <= 3]
 
 
 def _what_the_neighbour_does():
@@ -85,15 +89,13 @@ EXERCISES = (
         id="ch19.predict-new-angles",
         kind="prediction",
         prompt=r"A head has 64 clock hands, fast and slow. It was trained on texts of 8,192 tokens. Now it reads a "
-        r"text eight times as long. At the end of that text, how many of its hands point where they never pointed in "
-        r"training?",
+        r"text eight times as long. On the way, how many of its hands come to directions that they never had?",
         choices=("none, hands go round", "between a third and a half, the slow ones", "all", "only the fastest ones"),
         answer="B",
         truth=_how_many_are_new,
         why=r"A hand that made a whole turn in training has been everywhere. A slow hand has not: it stopped somewhere "
         r"on its first turn, and now it goes on. In Llama 3 8B "
-        + f"{_without_a_turn()} of {len(LLAMA)} hands are slow in this sense. At the very end of eight windows "
-        f"{_without_a_turn() - _new_hands()} of them happen to be back at old directions, so {_new_hands()} are new.",
+        + f"{_without_a_turn()} of {len(LLAMA)} hands are slow in this sense.",
         feedback={
             "A": r"A hand that goes round has been everywhere. Do all hands go round within 8,192 tokens?",
             "C": r"The fastest hand makes a turn in six tokens. Is there a direction that it never had?",

@@ -95,7 +95,7 @@ function draw(fig, { scheme, planes, window }, { lines, turns, new: fresh }, loc
     ylabel: "",
     at: -7,
   });
-  fig.text([4, 12], "log of radians per token", "small muted", "start");
+  fig.text([4, 12], "radians per token, powers of ten", "small muted", "start");
   for (const [name, list] of Object.entries(lines))
     fig.path(
       list.map((y, i) => [X(i), Y(y)]),

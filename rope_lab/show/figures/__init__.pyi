@@ -114,6 +114,7 @@ from rope_lab.chapters.ch03_two_layouts.figures import two_pairings as two_pairi
 from rope_lab.chapters.ch12_what_crope_removes.figures import (
     free_numbers as free_numbers,
     three_halves as three_halves,
+    two_planes as two_planes,
     what_width_buys as what_width_buys,
 )
 from rope_lab.chapters.ch17_which_rope.figures import (

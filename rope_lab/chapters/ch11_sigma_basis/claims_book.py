@@ -110,7 +110,9 @@ def pythagoras(factor):
     A, B = parts()
     total = factor * sum(sp.re(part) ** 2 + sp.im(part) ** 2 for part in (A, B))
     symbols = sp.expand(total - sum(entry**2 for entry in M)) == 0
-    return symbols and widely_linear.energies([[3, 0], [0, 1]]) == (factor * 4, factor)
+    turned = times_i(2) * M * times_i(2)
+    right_angle = sp.expand(sum((M - turned).multiply_elementwise(M + turned))) == 0
+    return symbols and right_angle and widely_linear.energies([[3, 0], [0, 1]]) == (factor * 4, factor)
 
 
 @claim(
@@ -263,8 +265,10 @@ def a_phase_for_all(weights, rng):
             rotation.logits(w @ W_q.T, w @ W_k.T, q_positions=positions, k_positions=positions, theta=freq)
             for w in (x, turned)
         )
-        row, turned_row = (widely_linear.to_complex(w @ W_q.T).conj() for w in (x, turned))
-        worst = max(worst, np.abs(after - before).max(), np.abs(turned_row - np.exp(-1j * angle) * row).max())
+        worst = max(worst, np.abs(after - before).max())
+        for W, sign, bar in ((W_q, -1, np.conj), (W_k, +1, np.asarray)):  # the row of the query, and the key
+            one, turned_one = (bar(widely_linear.to_complex(w @ W.T)) for w in (x, turned))
+            worst = max(worst, np.abs(turned_one - np.exp(sign * 1j * angle) * one).max())
     return worst
 
 

@@ -116,8 +116,8 @@ def turn_and_stretch(sign):
     locus="3.2, figure 2 (b)",
     statement=r"What CRoPE's blocks leave out are reflections: $c\,\sigma_1 + d\,\sigma_3$ is a mirror times a length. "
     r"The mirror's line stands at half the angle of $d + \mathrm i c$.",
-    correction=r"In any size the missing part is $\tfrac12 (W + JWJ)$, blocks of scaled mirrors. It holds half of the "
-    r"expected energy of a matrix with independent entries of equal variance.",
+    correction=r"In any size the missing part is $\tfrac12 (W + JWJ)$, block by block a scaled mirror. It holds half "
+    r"of the expected energy of a matrix with independent entries of mean $0$ and equal variance.",
     witness=r"$\sigma_1$: $d + \mathrm i c = \mathrm i$ has the angle $90^\circ$, and the line stands at $45^\circ$.",
     holds=lambda line: 2 * line,
     control=lambda line: line,  # the angle not halved
@@ -127,9 +127,12 @@ def a_mirror_and_a_stretch(angle):
     turn = exact.rotation_2d(line)
     mirror = turn * sp.diag(1, -1) * turn.T
     coordinates = (0, r * sp.sin(angle(line)), 0, r * sp.cos(angle(line)))
-    unit = [np.eye(16)[i].reshape(4, 4) for i in range(16)]
-    missing = sum((E * widely_linear.split(E)[1]).sum() for E in unit)  # the trace of the projection
-    return bool(symbolic.same(r * mirror, block(*coordinates)) and missing == 8)
+    for rows, columns in ((2, 2), (2, 6), (4, 4)):
+        missing = [widely_linear.split(E)[1] for E in np.eye(rows * columns).reshape(-1, rows, columns)]
+        mirrors = [widely_linear.sigma_coordinates(part)[..., [0, 2]] for part in missing]
+        if np.any(mirrors) or any((part**2).sum() * 2 != 1 for part in missing):  # a half of the energy of each entry
+            return False
+    return symbolic.same(r * mirror, block(*coordinates))
 
 
 @claim(
@@ -166,8 +169,9 @@ def two_vectors_at_once(reached):
     M = block(*COORDINATES)
     images = sp.Matrix([*(M * sp.Matrix([x, y])), *(M * sp.Matrix([u, v]))]).jacobian(COORDINATES)
     independent = sp.expand(images.det() - 4 * (x * v - y * u) ** 2) == 0  # all four, unless the two are parallel
+    alone = [sp.expand(images[:2, k].det() ** 2 - (x**2 + y**2) ** 2) == 0 for k in ([0, 2], [1, 3])]  # two of them
     once = images.subs({x: 1, y: 2, u: -1, v: 3})
-    return independent and tuple(once[:, k].rank() for k in ([0, 2], [1, 3], [0, 1, 2, 3])) == reached
+    return independent and all(alone) and tuple(once[:, k].rank() for k in ([0, 2], [1, 3], [0, 1, 2, 3])) == reached
 
 
 @claim(

@@ -205,7 +205,7 @@ def the_law_with_the_other_offset(turned_back):
 @claim(
     "crope.remark.rel-extra-params",
     locus="1",
-    statement=r"Earlier relative schemes need parameters of their own for positions.",
+    statement=r"The relative schemes that the paper names need parameters of their own for positions.",
     date="2026-11-21",
     tier="minor",
     witness=r"A learned bias for each offset is one number more for each offset and head.",
@@ -216,7 +216,7 @@ def extra_parameters():
 
 @claim(
     "crope.remark.context",
-    locus="1, 2.3, end of 4.3, 6.1",
+    locus="abstract, 1, 2.3, end of 4.3, 6.1",
     statement=r"Context: rotary positions are the state of the art; positions affect how training goes; the complex "
     r"form is more natural to interpret; it combines with quantisation, pruning, experts and early exit.",
     verdict="empirical",

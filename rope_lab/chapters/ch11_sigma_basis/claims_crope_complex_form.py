@@ -26,6 +26,7 @@ def unit_matrices(size):
     statement=r"A real projection $W$ is in general no complex-linear map of the embedding, read as complex numbers.",
     witness=r"$\mathrm{diag}(1, 0)$ sends $1$ to $1$ and $\mathrm i$ to $0$, and not to $\mathrm i$. A matrix with a "
     r"single entry is half complex-linear and half conjugate-linear.",
+    cases="all matrices of 4 by 4 with a single entry, in both layouts",
     holds=(2, 2),
     control=(4, 0),  # as if every weight alone were complex-linear
 )
@@ -48,8 +49,8 @@ def parameters_of_the_layer(count):
 
     k = sp.Symbol("k", integer=True, positive=True)
     for D in (2, 4, 128):
-        layer = ComplexLinear(D, D, layout="interleaved")
-        if sum(p.numel() for p in layer.parameters()) != count(D):
+        layers = [ComplexLinear(D, D, layout="interleaved", bias=bias) for bias in (False, True)]
+        if [sum(p.numel() for p in layer.parameters()) for layer in layers] != [count(D), count(D) + D]:
             return False
     # The same number is the dimension of the space of complex-linear maps: the trace of the projection on it.
     return count(2 * k) == (2 * k) ** 2 / 2 and all(

@@ -20,8 +20,9 @@ def forms(W_q, W_k, theta):
     statement=r"The logit at the offset $\Delta$ is $\mathrm{Re} \sum_i e^{\mathrm i \Delta\theta_i}\, "
     r"\overline{\tilde q_i}\, \tilde k_i$, with a complex row of $W_q$ and of $W_k$ for each plane. So "
     r"$\tilde q_i \to \tilde q_i / \bar\lambda_i$ and $\tilde k_i \to \lambda_i \tilde k_i$, with a complex number "
-    r"$\lambda_i \ne 0$ for each plane, changes no logit at any offset. With distinct frequencies, none of them $0$ or "
-    r"$\pi$, no other direction in $(W_q, W_k)$ is free at a generic point.",
+    r"$\lambda_i \ne 0$ for each plane, changes no logit at any offset. With distinct frequencies between $0$ and "
+    r"$\pi$, no other direction in $(W_q, W_k)$ is free at a generic point: counted for $(d, D) = (2, 4)$, $(4, 4)$ "
+    r"and $(4, 6)$.",
     tolerance=1e-11,
     witness=r"$\lambda = 2$: halve the queries and double the keys. $\lambda = \mathrm i$: turn both by a quarter.",
     holds=complex_forms.gauge,
@@ -39,10 +40,10 @@ def a_factor_for_each_plane(others, rng):
         u, v = (W[::2] + 1j * W[1::2] for W in (W_q, W_k))  # two real rows are one complex row
         planes = [(u.conj().T * np.exp(1j * at * np.array(theta)) @ v).real for at in OFFSETS]
         worst = max(worst, *(np.abs(forms(a, b, theta) - planes).max() for a, b in ((q, k), (W_q, W_k))))
-    for c in (False, True):  # and the free directions are as many as the real numbers in the factors
-        rank = dimension_counts.jacobian_rank(head_dim=4, width=6, complex_linear=c, offsets=range(5))
-        free = dimension_counts.weight_dimension(head_dim=4, width=6, complex_linear=c) - rank
-        if free != dimension_counts.gauge_dimension(head_dim=4):
+    for (d, n), c in product(((2, 4), (4, 4), (4, 6)), (False, True)):  # and the free directions are as many as the
+        rank = dimension_counts.jacobian_rank(head_dim=d, width=n, complex_linear=c, offsets=range(d + 1))
+        free = dimension_counts.weight_dimension(head_dim=d, width=n, complex_linear=c) - rank
+        if free != dimension_counts.gauge_dimension(head_dim=d):  # real numbers in the factors
             return np.inf
     return worst
 
@@ -70,6 +71,7 @@ def no_head_is_wide_enough(nearest, rng):
         best = (columns @ np.linalg.lstsq(columns, F.ravel(), rcond=1e-9)[0]).reshape(n, n)
         over_phases = np.mean([turn.T @ F @ turn for turn in (np.eye(n), J)], axis=0)  # two phases are enough
         worst = max(worst, np.abs(nearest(F) - best).max(), np.abs(nearest(F) - over_phases).max())
+        worst = max(worst, abs(np.linalg.norm(F - best) - np.linalg.norm(widely_linear.split(F)[1])))
     return worst
 
 

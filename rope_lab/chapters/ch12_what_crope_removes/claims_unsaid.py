@@ -10,10 +10,6 @@ from rope_lab.algebra import budget, complex_forms, dimension_counts, widely_lin
 from rope_lab.claims.ledger import claim
 
 
-def flipped(W):
-    return W * np.resize([1, -1], len(W))[:, None]
-
-
 @claim(
     "unsaid.crope-width",
     locus="beside crope",
@@ -23,7 +19,7 @@ def flipped(W):
     r"complex row.",
     cases="random whole numbers for (d, D) = (2, 2) and (4, 6)",
     holds=complex_forms.widen,
-    control=lambda W: complex_forms.widen(flipped(W)),  # the conjugate row
+    control=lambda W: complex_forms.widen(W * np.resize([1, -1], len(W))[:, None]),  # the conjugate row
 )
 def twice_the_width(widened):
     from rope_lab.nn.complex_linear import ComplexLinear
@@ -42,9 +38,9 @@ def twice_the_width(widened):
 @claim(
     "unsaid.crope-v",
     locus="beside crope",
-    statement=r"Values are not rotated. With $W_o$ real and free, the products $W_o W_v$ of one head have dimension "
-    r"$d(2D - d)$; with a complex-linear $W_v$ it is $dD + \tfrac12 d(D - d)$. That is not half, and nothing is lost "
-    r"where $d = D$.",
+    statement=r"Values are not rotated. With $W_o$ real and free, the products $W_o W_v$ of one head with $d \le D$ "
+    r"have dimension $d(2D - d)$; with a complex-linear $W_v$ it is $dD + \tfrac12 d(D - d)$. That is not half, and "
+    r"nothing is lost where $d = D$.",
     witness=r"$(d, D) = (4, 4)$: $[[16]]$ and $[[16]]$. $(2, 8)$: $[[28]]$ and $[[22]]$. $(4, 8)$: $[[48]]$ and "
     r"$[[40]]$.",
     computed=lambda: tuple(
@@ -123,6 +119,8 @@ def frequencies_that_meet(formula):
         ranks = tuple(dimension_counts.jacobian_rank(**shape, offsets=range(5), turns=turns) for shape in shapes)
         if not ranks == dimensions == _by_formula(turns):
             return False
+    if [dimension_counts.family_dimension(**shape, theta=[1, 1 + 2 * np.pi]) for shape in shapes] != [40, 16]:
+        return False  # a whole turn more is the same frequency
     wide: list[dict[str, Any]] = [{"head_dim": 6, "width": 8, "complex_linear": c} for c in (False, True)]
     three = [dimension_counts.jacobian_rank(**shape, offsets=range(3), turns=3 * [TURN]) for shape in wide]
     return three == [2 * 3 * (2 * 8 - 3), 2 * 3 * (8 - 3)]

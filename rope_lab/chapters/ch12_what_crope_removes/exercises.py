@@ -36,8 +36,9 @@ def _what_brings_it_back() -> list[bool]:
 
 
 def _saving_with_shared_heads() -> float:
-    q, k, v, o = 1, Fraction(1, 4), Fraction(1, 4), 1
-    return float((q + k + v) / 2 / (q + k + v + o))
+    return float(
+        100 * budget.saving(budget.ModelShape(width=128, heads=4, kv_heads=1, layers=1), "qkv", of="attention")
+    )
 
 
 # --- the first task: twice the width ---
@@ -74,22 +75,22 @@ EXERCISES = (
     Question(
         id="ch12.predict-ways",
         kind="prediction",
-        prompt=r"Take the smallest head: a word has two coordinates, and so have its query and its key. Its weights "
-        r"are eight real numbers. Change them a little, in any way you like: the list of logits at all offsets moves, "
-        r"but only in six independent directions. Complex weights are only four real numbers. In how many of the six "
-        r"directions can they move the list?",
+        prompt=r"In the smallest head, a word, a query and a key have two coordinates each, so $W_q$ and $W_k$ have "
+        r"four numbers each. Change these eight a little: the logits, at all offsets together, change in only six "
+        r"independent ways, because some changes cancel. With complex weights $W_q$ is one complex number and $W_k$ "
+        r"another, four real numbers in all. How many of the six ways are left?",
         choices=("All six.", "Four.", "Three.", "Two."),
         answer="D",
         truth=_ways_that_are_left,
         feedback={
-            "A": r"Then the removed half would be redundant. But four numbers do not move in six directions.",
+            "A": r"Then the removed half would be redundant. But four numbers cannot change in six independent ways.",
             "B": r"There are four numbers, but not each change of them shows in a logit. Halve the query and double "
             r"the key.",
             "C": r"Half of the weights is gone, so half of six is a good guess. The same changes that real weights "
             r"hide from the logits are hidden here as well, and here they are a larger part.",
         },
         why=r"Of the eight real numbers two never show in a logit, because the factors of query and key cancel. Of the "
-        r"four numbers of complex weights the same two never show, and two of six directions are left: a third.",
+        r"four numbers of complex weights two never show either, and two of the six ways are left: a third.",
     ),
     Question(
         id="ch12.predict-block",
@@ -136,7 +137,7 @@ EXERCISES = (
         answer=30.0,
         tolerance=0.1,
         unit="percent",
-        truth=lambda: 100 * _saving_with_shared_heads(),
+        truth=_saving_with_shared_heads,
         feedback={
             "37.5": r"That is the model without sharing. Here $W_k$ and $W_v$ are smaller from the start.",
             "50": r"That is the share of $W_q$, $W_k$ and $W_v$. Attention has the output projection too.",

@@ -1,4 +1,4 @@
-"""Chapter 12's static figures: three halves in squares, free numbers of a matrix, and what a head's width buys."""
+"""Chapter 12's static figures: a weight in blocks, three halves, free numbers of a matrix, what a width buys."""
 
 import numpy as np
 from matplotlib.patches import Rectangle
@@ -8,20 +8,41 @@ from rope_lab.chapters.ch12_what_crope_removes.half_of_what import COUNTS
 from rope_lab.show.style import LIGHT
 from rope_lab.show.svg import Picture, figure
 
-__all__ = ["free_numbers", "three_halves", "what_width_buys"]
+__all__ = ["free_numbers", "three_halves", "two_planes", "what_width_buys"]
 
 
-def three_halves(head_dim: int = 2, width: int = 2) -> Picture:
-    """One square for each dimension of a head: weights, the form at one offset, the family; what stays is filled.
-
-    Args:
-        head_dim: Width of the head, even.
-        width: Width of the stream, even.
+def two_planes() -> Picture:
+    """A weight of two planes by two, real and complex: its free numbers, filled, and those that repeat them.
 
     Returns:
         A `Picture`: inline SVG with title and description.
     """
-    counts = [[count(head_dim=head_dim, width=width, complex_linear=c) for c in (False, True)] for count in COUNTS]
+    desc = (
+        "Two tables of 4 by 4 numbers, each in four blocks of 2 by 2. On the left all 16 are filled. On the right the "
+        "first column of a block is filled, with a and b, say, and the second column repeats them: minus b and a."
+    )
+    with figure(title="A real weight of two planes, and a complex one", desc=desc, size=(4.4, 2.3)) as fig:
+        for axes, name, free in zip(fig.subplots(1, 2), ("real: 16", "complex: 8"), (2, 1), strict=True):
+            axes.set(xlim=(-0.1, 4.4), ylim=(4.4, -1), aspect="equal")
+            axes.axis("off")
+            axes.text(2.15, -0.3, name, ha="center", fontsize=12)
+            for row, column in np.ndindex(4, 4):
+                x, y, full = column + 0.3 * (column // 2), row + 0.3 * (row // 2), column % 2 < free
+                fill, ink, edge = (LIGHT["linear"], "paper", "linear") if full else ("none", "muted", "muted")
+                axes.add_patch(Rectangle((x, y), 0.9, 0.9, facecolor=fill, edgecolor=LIGHT[edge]))
+                a, b = ("ab", "cd", "ef", "gh")[2 * (row // 2) + column // 2]  # of the block
+                letter = (a, f"\u2212{b}", b, a)[2 * (row % 2) + column % 2] if free == 1 else ""
+                axes.text(x + 0.45, y + 0.48, letter, ha="center", va="center", fontsize=11, color=LIGHT[ink])
+    return fig.picture
+
+
+def three_halves() -> Picture:
+    """One square for each dimension of the smallest head: weights, form at one offset, family; what stays is filled.
+
+    Returns:
+        A `Picture`: inline SVG with title and description.
+    """
+    counts = [[count(head_dim=2, width=2, complex_linear=c) for c in (False, True)] for count in COUNTS]
     names = ("weights", "one offset", "all offsets")
     said = ", ".join(f"{name} {kept} of {whole}" for name, (whole, kept) in zip(names, counts, strict=True))
     desc = f"Three rows of squares, one for each dimension. What complex-linear weights keep is filled: {said}."
@@ -40,23 +61,19 @@ def three_halves(head_dim: int = 2, width: int = 2) -> Picture:
     return fig.picture
 
 
-def free_numbers(size: int = 6, rank: int = 2) -> Picture:
-    """The free numbers of two square matrices, as filled squares: of this rank, and of rank one.
-
-    Args:
-        size: Rows and columns of both.
-        rank: Rank of the first, smaller than its size.
+def free_numbers() -> Picture:
+    """The free numbers of two square matrices, as filled squares: of rank two, and of rank one.
 
     Returns:
         A `Picture`: inline SVG with title and description.
     """
     desc = "Two square matrices. " + " ".join(
         f"Of rank {r}: filled are whole columns, {r} in number, and as many squares of each other column."
-        for r in (rank, 1)
+        for r in (2, 1)
     )
     with figure(title="How many free numbers a matrix of small rank has", desc=desc, size=(4.4, 2.1)) as fig:
-        for axes, r in zip(fig.subplots(1, 2), (rank, 1), strict=True):
-            axes.set(xlim=(0, size), ylim=(size, -1.2), aspect="equal")
+        for axes, r in zip(fig.subplots(1, 2), (2, 1), strict=True):
+            axes.set(xlim=(0, size := 6), ylim=(size, -1.2), aspect="equal")
             axes.axis("off")
             axes.text(size / 2, -0.3, f"rank {r}: {r * (2 * size - r)} of {size**2}", ha="center", fontsize=12)
             for row, column in np.ndindex(size, size):
@@ -66,19 +83,16 @@ def free_numbers(size: int = 6, rank: int = 2) -> Picture:
     return fig.picture
 
 
-def what_width_buys(width: int = 8) -> Picture:
+def what_width_buys() -> Picture:
     """The share of a random form that heads of growing width miss, with real weights and with complex-linear ones.
 
     At the offset 0 real weights of width d give every form of rank at most d, and complex-linear ones those of them
     that commute with J. What the nearest one misses is in the singular values (Eckart and Young).
 
-    Args:
-        width: Width of the stream, even.
-
     Returns:
         A `Picture`: inline SVG with title and description.
     """
-    form = np.random.default_rng(0).normal(size=(width, width))
+    form = np.random.default_rng(0).normal(size=(width := 8, width))
     linear, rest = widely_linear.split(form)
     wide = np.arange(0, 2 * width + 1, 2)
 

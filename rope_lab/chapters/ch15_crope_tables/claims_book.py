@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from itertools import product
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from rope_lab.algebra import budget, pairing
 from rope_lab.algebra.widely_linear import times_i
 from rope_lab.chapters.ch15_crope_tables import plan_answers
 from rope_lab.claims.ledger import claim
+from rope_lab.training.results.intervals import Interval
 
 
 @claim(
@@ -24,11 +26,13 @@ from rope_lab.claims.ledger import claim
 def smallest_margin(formula):
     d, h = sp.symbols("d h", real=True)
     least = sp.Max(h - d, h + d)  # how far the two ends lie from zero, to the left and to the right
-    tight = [least.rewrite(sp.Abs) == formula(d, h)]
-    for mean, half in ((2, 3), (-5, 1), (0, 1)):
-        margins = (formula(mean, half), formula(mean, half) - 1)
-        tight.append([plan_answers.verdict(mean, half, margin) for margin in margins] == ["within", "open"])
-    return all(tight)
+    cases = product(range(-3, 4), range(4), range(8))  # and our functions for whole numbers
+    met = all(
+        plan_answers.smallest_margin(Interval(mean, half, 2)) == formula(mean, half)
+        and (plan_answers.verdict(mean, half, margin) == "within") == (margin >= formula(mean, half))
+        for mean, half, margin in cases
+    )
+    return least.rewrite(sp.Abs) == formula(d, h) and met
 
 
 @claim(
@@ -77,7 +81,7 @@ def equal_parameters(units):
 @claim(
     "book.share-of-the-reverse",
     statement=r"What of a map is complex-linear over a pairing $J$ and what is complex-linear over $-J$ add up to the "
-    r"whole. So the mean share over random pairings is one half, whatever the map.",
+    r"whole. So if each pairing is as likely as its reverse, the mean share is one half, whatever the map.",
     tolerance=1e-12,
     witness=r"The mirror $\mathrm{diag}(1, -1)$: nothing of it over $J$, all of it over $-J$.",
     holds=lambda W, J: 1 - pairing.linear_share(W, J, out_heads=2),

@@ -12,7 +12,7 @@ from statistics import fmean, stdev
 
 from rope_lab.chapters.ch15_crope_tables import plan_answers, run_lengths
 from rope_lab.training.results import cards
-from rope_lab.training.results.intervals import interval, paired
+from rope_lab.training.results.intervals import Interval, interval, paired
 
 _ROTATED = ("RoPE", "RoPE, size of QKV", "RoPE, size of QKVO")
 _SMALL = ("WikiText-2", "PTB")  # the corpora that the paper's setting reads many times
@@ -37,16 +37,14 @@ def _between(*variants: str) -> tuple[float, ...]:
     return tuple(means[name][rate] - means[name][0.0057] for name in variants for rate in (0.004, 0.008))
 
 
-def _farthest_end() -> float:
-    """The largest distance from zero in the intervals at close rates, of tied and of narrowed models."""
+def _level_at_half() -> tuple[int, int]:
+    """The number of intervals at close rates that lie within half the margin, and of all."""
     found = [*plan_answers.at_best_of_close_rates(), *plan_answers.at_best_of_close_rates(plan_answers.NARROWED)]
-    return max(abs(finding.interval.mean) + finding.interval.half for finding in found)
+    return sum(plan_answers.smallest_margin(f.interval) <= plan_answers.MARGIN / 2 for f in found), len(found)
 
 
-def _longest() -> tuple[float, float, float]:
-    """The mean lead of RoPE after 2,000 steps, and the two ends of its interval."""
-    gap = run_lengths.compared()[2000].interval
-    return gap.mean, gap.mean - gap.half, gap.mean + gap.half
+def _ends(gap: Interval) -> tuple[float, float]:
+    return gap.mean - gap.half, gap.mean + gap.half
 
 
 def _zero_inside() -> tuple[int, int]:
@@ -97,17 +95,7 @@ def _on_pg19(variant: str) -> list[float]:
 
 def _scatter() -> float:
     rate = plan_answers.own_rates()["RoPE"]
-    home = [c.loss() for c in cards.load_all("crope-confirm", "cpu") if (c.variant, c.config["lr"]) == ("RoPE", rate)]
-    return stdev(_on_pg19("RoPE")) / stdev(home)
-
-
-def _processors() -> float:
-    """The largest difference of a run's loss on two kinds of processor."""
-    first, second = (
-        {(c.variant, c.config["lr"], c.seed): c.loss() for c in cards.load_all(name, "cpu") if c.config["steps"] == 500}
-        for name in ("crope-confirm", "crope-confirm-lengths")
-    )
-    return max(abs(first[run] - second[run]) for run in first.keys() & second.keys())
+    return stdev(_on_pg19("RoPE")) / stdev(plan_answers.tried("crope-confirm")["RoPE"][rate].values())
 
 
 def _old_table2(one: str, row: str, other: str, beside: str) -> float:
@@ -119,12 +107,11 @@ def _old_table2(one: str, row: str, other: str, beside: str) -> float:
 
 def _table2_costs() -> list[float]:
     """The price of the old rate for each wide model of Table 2, beside its best rate."""
-    losses: dict[tuple[str, str], dict[float, list[float]]] = {}
-    for card in cards.load_all("crope-rates-table2", "cpu"):
-        row, _, rate = card.setting.rpartition(", rate ")
-        losses.setdefault((row, card.variant), {}).setdefault(float(rate), []).append(card.loss())
+    of_rows = plan_answers.tried_in_table2()
     wide = [
-        {r: fmean(x) for r, x in of.items()} for (row, _), of in losses.items() if row in plan_answers.TABLE2_ROWS[:2]
+        {rate: fmean(x.values()) for rate, x in of.items()}
+        for row in plan_answers.TABLE2_ROWS[:2]
+        for of in of_rows[row].values()
     ]
     return [means[0.002] - min(means.values()) for means in wide]
 
@@ -160,10 +147,9 @@ MEASURED: dict[str, Callable[[], float | tuple[float, ...]]] = {
     "between": lambda: _between("RoPE")[0],
     "between-in-leads": lambda: tuple(_between("RoPE")[0] / lead for lead in _leads()),
     "between-grid": lambda: _between(*_ROTATED),
-    "farthest-end": _farthest_end,
-    "longest-mean": lambda: _longest()[0],
-    "longest-start": lambda: _longest()[1],
-    "longest-end": lambda: _longest()[2],
+    "level-at-half": _level_at_half,
+    "longest-mean": lambda: run_lengths.compared()[2000].interval.mean,
+    "longest": lambda: _ends(run_lengths.compared()[2000].interval),
     "zero-inside": _zero_inside,
     "fewer-steps": lambda: _steps(-1),
     "more-steps": lambda: _steps(1),
@@ -184,12 +170,14 @@ MEASURED: dict[str, Callable[[], float | tuple[float, ...]]] = {
     "pg19-scatter": _scatter,
     "pg19-below": lambda: _on_pg19("RoPE")[1] - _on_pg19("RoPE")[0],
     "pg19-above": lambda: _on_pg19("RoPE, size of QKVO")[-1] - _on_pg19("RoPE, size of QKVO")[-2],
-    "processors": _processors,
+    "processors": lambda: max(abs(one.loss() - two.loss()) for one, two in plan_answers.on_two_processors()),
     "table2-lead": lambda: tuple(
         -_old_table2(_TIED, row, "RoPE", row) / _gap("crope-table1", _TIED) for row in ("row 2", "row 3", "row 4")
     ),
     "half-width-lead": lambda: min(_old_table2(m, "row 3", m, "row 4") for m in plan_answers.TABLE2_MODELS),
     "table2-old-rate": lambda: min(_table2_costs()),
+    "table2-slow": lambda: _ends(next(iter(plan_answers.table2().values())).interval),
+    "half-width": lambda: _ends(paired(cards.load_all("crope-table1", "cpu"), "half width", "RoPE")),
     "stand-apart": _stand_apart,
     "doubling": lambda: min(
         before - after for before, after in pairwise(fmean(x.values()) for x in run_lengths.ends("RoPE").values())

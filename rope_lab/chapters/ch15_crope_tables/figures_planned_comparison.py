@@ -6,10 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from statistics import fmean
 from typing import Any
 
-from rope_lab.chapters.ch15_crope_tables.plan_answers import MARGIN
+from rope_lab.chapters.ch15_crope_tables.plan_answers import MARGIN, gaps_by_rate
 from rope_lab.show.style import LIGHT
 from rope_lab.show.svg import Picture, figure
 from rope_lab.show.tables import Table
+from rope_lab.training.experiments.rate_choice import losses_by_rate
 from rope_lab.training.results.cards import Card
 from rope_lab.training.results.equivalence import Finding
 from rope_lab.training.results.intervals import interval
@@ -29,13 +30,6 @@ NBSP = "\N{NO-BREAK SPACE}"
 _Losses = Mapping[str, Mapping[float, Mapping[int, float]]]  # variant, rate (or steps), seed
 
 
-def _by_rate(runs: Iterable[Card]) -> _Losses:
-    losses: dict[str, dict[float, dict[int, float]]] = {}
-    for card in runs:
-        losses.setdefault(card.variant, {}).setdefault(card.config["lr"], {})[card.seed] = card.loss()
-    return losses
-
-
 def loss_by_rate(found: Iterable[Card]) -> Picture:
     """Final loss against the learning rate: a line through the means, a mark for each seed, one panel for each kind.
 
@@ -45,7 +39,7 @@ def loss_by_rate(found: Iterable[Card]) -> Picture:
     Returns:
         A `Picture`: inline SVG with title and description.
     """
-    losses = _by_rate(found)
+    losses = losses_by_rate(found)
     panels: list[list[str]] = [
         [name for name in _LOOK if name in losses and not name.startswith("absolute")],
         [name for name in ("RoPE", "absolute scaled") if name in losses],
@@ -73,7 +67,7 @@ def rows_by_rate(found: Iterable[Card], *, rows: Sequence[str]) -> Picture:
     of: dict[str, list[Card]] = {}
     for card in found:
         of.setdefault(card.setting.rpartition(", rate ")[0], []).append(card)
-    panels = {row: _by_rate(of[row]) for row in rows}
+    panels = {row: losses_by_rate(of[row]) for row in rows}
     best = "; ".join(f"{row}: {_best(losses)}" for row, losses in panels.items())
     desc = f"For each row of the table, curves over a logarithmic axis of rates. The lowest means: {best}."
     size = (4.9, 1.0 + 2.3 * len(rows))
@@ -156,7 +150,7 @@ def difference_by_rate(
     Returns:
         A `Picture`: inline SVG with title and description.
     """
-    gaps, others = (_gaps(_by_rate(runs), variant, reference) for runs in (found, close))
+    gaps, others = (gaps_by_rate(losses_by_rate(runs), variant, reference) for runs in (found, close))
     read = "; ".join(
         f"{rate:g}: " + " ".join(f"{gap:+.3f}" for gap in own) for each in (gaps, others) for rate, own in each.items()
     )
@@ -183,13 +177,6 @@ def difference_by_rate(
         axes.minorticks_off()
         axes.legend(loc="lower left", fontsize=10)
     return fig.picture
-
-
-def _gaps(losses: _Losses, variant: str, reference: str) -> dict[float, list[float]]:
-    """The differences at each rate that both models have, seed by seed."""
-    one, other = losses[variant], losses[reference]
-    both = {rate: sorted(one[rate].keys() & other[rate].keys()) for rate in sorted(one.keys() & other.keys())}
-    return {rate: [one[rate][seed] - other[rate][seed] for seed in seeds] for rate, seeds in both.items()}
 
 
 def five_answers(corpora: Mapping[str, Sequence[Finding]], *, far: float = 0.1) -> Picture:

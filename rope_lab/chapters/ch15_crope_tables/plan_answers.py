@@ -53,6 +53,15 @@ def verdict(difference: float | None, half: float | None, margin: float) -> str:
     return "within" if -margin <= low and high <= margin else "open"
 
 
+def smallest_margin(gap: Interval) -> float:
+    """Return how far the farther end of an interval is from zero: no smaller margin holds the whole of it.
+
+    >>> smallest_margin(Interval(-5, 1, 8))
+    6
+    """
+    return abs(gap.mean) + gap.half
+
+
 def own_rates() -> Mapping[str, float]:
     """Each variant's best rate, by the plan's rule and the cards of ``crope-rates``.
 
@@ -75,6 +84,19 @@ def tried(name: str) -> Losses:
         Nested dictionaries: the variant, the rate, the seed; the loss in nats per token.
     """
     return losses_by_rate(cards.load_all(name, "cpu"))
+
+
+def tried_in_table2() -> dict[str, Losses]:
+    """The final losses of Table 2's list of rates, by row, variant, rate and seed."""
+    found = cards.load_all("crope-rates-table2", "cpu")
+    return {row: losses_by_rate(c for c in found if c.setting.startswith(f"{row}, rate ")) for row in TABLE2_ROWS}
+
+
+def gaps_by_rate(losses: Losses, one: str = "CRoPE QKV", other: str = "RoPE") -> dict[float, list[float]]:
+    """The differences of two models at each rate that both have, one for each seed that both have there."""
+    a, b = losses.get(one, {}), losses.get(other, {})
+    both = {rate: sorted(a[rate].keys() & b[rate].keys()) for rate in sorted(a.keys() & b.keys())}
+    return {rate: [a[rate][seed] - b[rate][seed] for seed in seeds] for rate, seeds in both.items()}
 
 
 def rates_elsewhere(question: str) -> dict[Model, float]:
@@ -241,6 +263,15 @@ def one_processor(variant: str, reference: str) -> Interval | None:
     both = [(loss, of.get((reference, *one[1:]))) for one, loss in of.items() if one[0] == variant]
     gaps = [loss - other for loss, other in both if other is not None]
     return interval(gaps) if len(gaps) == len(SEEDS) else None
+
+
+def on_two_processors() -> list[tuple[Card, Card]]:
+    """The runs of 500 steps that both `crope-confirm` and `crope-confirm-lengths` have, as pairs of cards."""
+    first, second = (
+        {(c.variant, c.config["lr"], c.seed): c for c in cards.load_all(name, "cpu") if c.config["steps"] == 500}
+        for name in ("crope-confirm", "crope-confirm-lengths")
+    )
+    return [(first[run], second[run]) for run in first.keys() & second.keys()]
 
 
 def losses_elsewhere(question: str, models: Iterable[Model]) -> dict[tuple[Model, int], float]:

@@ -7,6 +7,7 @@ import pytest
 
 from rope_lab.algebra import pairing
 from rope_lab.algebra.widely_linear import times_i
+from rope_lab.chapters.ch15_crope_tables import plan_answers
 from rope_lab.claims import load, verify
 from rope_lab.exercises import exercise
 from rope_lab.training.results import cards, intervals
@@ -156,10 +157,12 @@ def test_the_prediction_asks_about_the_cards_numbers():
 
 
 def planted_halves(monkeypatch, laid_out, before, after):
+    bests = ("best of all layers", "best", "best of one")
+
     def found(*_, **__):
         share = {
-            "trained": {"laid out": {"q": [laid_out], "k": [0.5]}, "best": {"q": [after], "k": [after]}},
-            "untrained": {"laid out": {"q": [0.5], "k": [0.5]}, "best": {"q": [before], "k": [before]}},
+            when: {"laid out": {"q": [q], "k": [0.5]}} | {name: {"q": [best], "k": [best]} for name in bests}
+            for when, q, best in (("trained", laid_out, after), ("untrained", 0.5, before))
         }
         return [replace(CPU[0], variant="RoPE", seed=seed, measured={"halves": share}) for seed in range(3)]
 
@@ -256,7 +259,7 @@ def test_planes(monkeypatch):
     assert planted_planes(monkeypatch, 0.05, 0.0) == "reproduced"
 
 
-@pytest.mark.parametrize("slopes", [(0.05, 0.05), (-0.05, -0.1), (0.0, 0.05)])
+@pytest.mark.parametrize("slopes", [(0.05, 0.05), (-0.05, -0.1), (0.0, 0.05), (0.05, -0.02)])
 def test_control_planes(monkeypatch, slopes):
     assert planted_planes(monkeypatch, *slopes) == "not reproduced"
 
@@ -290,6 +293,19 @@ def test_a_wrong_sign_in_the_share_is_seen(monkeypatch):
 
     monkeypatch.setattr(pairing, "linear_part", wrong)
     assert outcome("book.orthogonal-pairing") == "fails"
+
+
+@pytest.mark.parametrize("wrong", [lambda gap: gap.mean + gap.half, lambda gap: abs(gap.mean) - gap.half])
+def test_a_wrong_margin_is_seen(monkeypatch, wrong):
+    monkeypatch.setattr(plan_answers, "smallest_margin", wrong)
+    assert outcome("book.smallest-margin") == "fails"
+
+
+def test_control_one_seed_below_in_the_runs_made_again(monkeypatch):
+    real = cards.load_all
+    below = {AFTER: lambda c: replace(c, final=c.final | {"loss": 9.0}) if (c.variant, c.seed) == ("RoPE", 1) else c}
+    monkeypatch.setattr(cards, "load_all", lambda name, rung: [*map(below.get(name, lambda c: c), real(name, rung))])
+    assert outcome("book.three-tied-at-cpu") == "not reproduced"
 
 
 def test_a_share_of_the_wrong_size_is_seen(monkeypatch):

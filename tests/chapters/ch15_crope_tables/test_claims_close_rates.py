@@ -5,14 +5,10 @@ from dataclasses import replace
 import pytest
 
 from rope_lab.chapters.ch15_crope_tables import plan_answers
-from rope_lab.claims import verify
 from rope_lab.training.results import cards
+from tests.chapters.ch15_crope_tables.test_claims import outcome
 
 PROCESSORS, CLOSE = "book.two-processors", "book.close-rates"
-
-
-def outcome(name):
-    return next(iter(verify(name))).outcome
 
 
 @pytest.fixture

@@ -7,15 +7,15 @@ import pytest
 from rope_lab.chapters.ch15_crope_tables import experiments_planned as planned
 from rope_lab.chapters.ch15_crope_tables import experiments_planned_more as planned_more
 from rope_lab.chapters.ch15_crope_tables.claims_book_other_corpora import LISTS, NARROWEST, PLAIN, TIED
-from rope_lab.claims import verify
 from rope_lab.training.results import cards
+from tests.chapters.ch15_crope_tables.test_claims import outcome
 
 NAMES = ("book.sign-turns-on-three-corpora", "book.level-on-two-corpora")
 REAL = {name: cards.load_all(name, "cpu") for name in LISTS.values()}
 
 
 def outcomes():
-    return [next(iter(verify(name))).outcome for name in NAMES]
+    return [outcome(name) for name in NAMES]
 
 
 @pytest.fixture
@@ -68,10 +68,6 @@ def test_a_missing_card_is_no_attempt(change):
     assert outcomes() == ["not attempted"] * 2
 
 
-def outcome_of(name):
-    return next(iter(verify(name))).outcome
-
-
 @pytest.fixture
 def plant(monkeypatch):
     real = cards.load_all
@@ -94,22 +90,22 @@ def moved(card, by):
 
 def test_penn_treebank_s_eight_seeds(plant):
     name, where = "book.tied-on-penn-treebank", "crope-confirm-ptb"
-    assert outcome_of(name) == "reproduced"
+    assert outcome(name) == "reproduced"
     plant(where, lambda card: moved(card, 0.03) if card.variant == TIED else card)
-    assert outcome_of(name) == "not reproduced"
+    assert outcome(name) == "not reproduced"
     plant(where, lambda _: None)
-    assert outcome_of(name) == "not attempted"
+    assert outcome(name) == "not attempted"
 
 
 @pytest.mark.deep(keep=1)
 @pytest.mark.parametrize(("variant", "by"), [(TIED, -0.1), ("CRoPE QKVO", 0.2), ("absolute scaled", -0.28)])
 def test_pg19_s_eight_seeds(plant, variant, by):
     name, where = "book.open-on-pg19", "crope-confirm-pg19"
-    assert outcome_of(name) == "reproduced"
+    assert outcome(name) == "reproduced"
     plant(where, lambda card: moved(card, by) if card.variant == variant else card)
-    assert outcome_of(name) == "not reproduced"
+    assert outcome(name) == "not reproduced"
     plant(where, lambda card: None if card.seed == 7 else card)
-    assert outcome_of(name) == "not attempted"
+    assert outcome(name) == "not attempted"
 
 
 def lifted(card, by, *, step):
@@ -131,7 +127,7 @@ def lifted(card, by, *, step):
 )
 def test_control_a_run_on_pg19_that_does_not_stand_apart(plant, variant, seed, by, step):
     name, where = "book.pg19-stands-apart", "crope-confirm-pg19"
-    assert outcome_of(name) == "reproduced"
+    assert outcome(name) == "reproduced"
 
     def of(card):
         if (card.variant, card.seed) != (variant, seed):
@@ -139,12 +135,12 @@ def test_control_a_run_on_pg19_that_does_not_stand_apart(plant, variant, seed, b
         return lifted(card, by, step=step) if step == 500 else lifted(lifted(card, by, step=200), -by, step=300)
 
     plant(where, of)
-    assert outcome_of(name) == "not reproduced"
+    assert outcome(name) == "not reproduced"
 
 
 def test_control_runs_on_wikitext_that_scatter_as_far(plant):
     name = "book.pg19-stands-apart"
     plant("crope-confirm", lambda card: moved(card, 0.05) if card.seed == 3 else card)
-    assert outcome_of(name) == "not reproduced"
+    assert outcome(name) == "not reproduced"
     plant("crope-confirm", lambda card: None if card.seed == 3 else card)
-    assert outcome_of(name) == "not attempted"
+    assert outcome(name) == "not attempted"

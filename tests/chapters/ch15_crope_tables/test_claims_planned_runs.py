@@ -4,15 +4,11 @@ import pytest
 
 from rope_lab.chapters.ch15_crope_tables import plan_answers
 from rope_lab.chapters.ch15_crope_tables.experiments_planned import RATE_SEEDS, RATES, SEEDS, VARIANTS
-from rope_lab.claims import verify
 from rope_lab.training.results import cards
+from tests.chapters.ch15_crope_tables.test_claims import outcome
 from tests.training.tiny import card
 
 OWN = {name: 0.004 if name in ("RoPE", "absolute scaled") else 0.008 for name in VARIANTS}
-
-
-def outcome(name):
-    return next(iter(verify(name))).outcome
 
 
 def scanned(best=OWN, gap=None):

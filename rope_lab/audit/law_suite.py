@@ -215,7 +215,7 @@ def _told_apart(found: list[Law], subject: Subject) -> list[Law]:
             notes |= dict.fromkeys(of_length, words)
     found = [replace(law, ok=False, by_design=notes[law.name]) if law.name in notes else law for law in found]
     found = _with_cautions(found, subject, broken - notes.keys())
-    if tempered:  # what is asked alone may be the queries' function only
+    if tempered and "relativity" in of_length:  # what is asked alone may be the queries' function only
         words = "; without its factor of the position it holds: if keys have none, hand them in with keys="
         found = [replace(law, saw=law.saw + words) if law.name in of_length and law.broken else law for law in found]
     if (

@@ -140,7 +140,7 @@ def two_dimensions_in_the_head_are_enough(turn, rng):
     locus="before eq 5",
     statement=r"The projection comes first, the rotation second: $R_m (W x)$.",
     correction=r"The order matters. $W_q R_m x$ against $W_k R_n y$ gives a relative logit for all $x$, $y$ only if "
-    r"$W_q^\top W_k$ commutes with the rotations.",
+    r"$W_q^\top W_k$ commutes with the rotations: `book.commutes-in-plane`.",
     witness=r"$W_q^\top W_k = \mathrm{diag}(1, 0)$, a quarter turn per position, $x = y = (1, 0)$: rotated first, the "
     r"logit is $[[1]]$ at $m = n = 0$ and $[[0]]$ at $m = n = 1$.",
     computed=lambda: tuple(rotation.rotate([1, 0], n, theta=[np.pi / 2])[0] ** 2 for n in (0, 1)),

@@ -34,8 +34,8 @@ def blocks_along_the_diagonal(matrix, rng):
 @claim(
     "su6.simplest-cost",
     locus="after eq 7",
-    statement=r"The block form is cheap: $2d$ entries that are not zero, so $2d$ multiplications for one vector. In a "
-    r"random orthonormal basis the same rotation is a full matrix, which needs $d^2$.",
+    statement=r"The block form is cheap: at most $2d$ entries that are not zero, so $2d$ multiplications for one "
+    r"vector. In a random orthonormal basis the same rotation is a full matrix, which needs $d^2$.",
     tier="minor",
     witness=r"$d = 128$: $[[256]]$ against $[[16384]]$.",
     computed=lambda: (np.count_nonzero(rotation.rotation_matrix(1.0, theta=rotation.frequencies(128))), 128**2),

@@ -346,7 +346,7 @@ _KNOWN = (
     "book.width-list",
     statement=r"The width of $\sum_k p_k(r)\,\lambda_k^r$ is the sum of $1 + \deg p_k$ over the different "
     r"$\lambda_k \ne 0$. A decay has 1, a plane of RoPE or xPos 2, ALiBi's bias 2, a head of $p$ planes $2p$, a Jordan "
-    r"block of order $s$ around a plane $2s$, if the frequencies differ and none is a multiple of $\pi$.",
+    r"block of order $s$ around a plane $2s$, if the frequencies are distinct and lie strictly between 0 and $\pi$.",
     witness=r"RoPE with ALiBi's bias in one plane, $\cos r - r/8$: $[[4]]$.",
     computed=lambda: finite_width.hankel_rank(_at(lambda r: sp.cos(r) - sp.Rational(r, 8), 10)),
     cases="ten functions, each with a matrix of ten rows, in numbers of 100 digits",

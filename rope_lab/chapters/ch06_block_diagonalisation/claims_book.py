@@ -28,6 +28,11 @@ def _skew(A):
     return A - A.T
 
 
+def normed(u):
+    """RMS norm, without gains."""
+    return u / np.sqrt(np.mean(u**2, axis=-1, keepdims=True))
+
+
 @claim(
     "book.plane-of-an-eigenvector",
     statement=r"Let $B$ be skew and $B^2 u = -\theta^2 u$ with $|u| = 1$, $\theta > 0$. Then $v = Bu/\theta$ is of "
@@ -223,8 +228,8 @@ def one_basis_for_a_group(bracket, rng):
     control=(1.0, 2.0, 0.5, 1.5),
 )
 def a_norm_before_the_rotation(gains, rng):
-    def normed(u):
-        return np.array(gains) * u / np.sqrt(np.mean(u**2, axis=-1, keepdims=True))
+    def gained(u):
+        return np.array(gains) * normed(u)
 
     x, W_q, W_k = rng.normal(size=(4, 6)), rng.normal(size=(1, 4, 6)), rng.normal(size=(1, 4, 6))
     form = normal_form.skew_normal_form(_skew(rng.normal(size=(4, 4))))
@@ -243,12 +248,12 @@ def a_norm_before_the_rotation(gains, rng):
             ]
         )
 
-    before = general(normed(x @ W_q[0].T), normed(x @ W_k[0].T))
+    before = general(gained(x @ W_q[0].T), gained(x @ W_k[0].T))
     after = rotation.logits(
-        normed(x @ new.W_q[0].T), normed(x @ new.W_k[0].T), q_positions=places, k_positions=places, theta=form.theta
+        gained(x @ new.W_q[0].T), gained(x @ new.W_k[0].T), q_positions=places, k_positions=places, theta=form.theta
     )
     u = rng.normal(size=(3, 4))
-    return max(np.abs(after - before).max(), np.abs(normed(u @ form.P) - normed(u) @ form.P).max())
+    return max(np.abs(after - before).max(), np.abs(gained(u @ form.P) - gained(u) @ form.P).max())
 
 
 @claim(
@@ -256,17 +261,14 @@ def a_norm_before_the_rotation(gains, rng):
     statement=r"Normalise queries and keys after the rotation. Without gains the norm may as well stand before it. "
     r"With gains $g$ for queries and $g'$ for keys the logit depends on the offset alone if the products $g_i g'_i$ "
     r"are equal within each plane; in general it does not.",
-    witness=r"One plane, $\theta = \pi/2$, $q = k = (1, 0)$, products $(1, 4)$: at $m = n = 0$ the logit is $[[1]]$, "
-    r"at $m = n = 1$ it is $[[4]]$.",
-    computed=lambda: tuple(x**2 + 4 * y**2 for x, y in rotation.rotation_2d([0, np.pi / 2])[:, :, 0]),
+    witness=r"One plane, $\theta = \pi/2$, $q = k = (1, 0)$, products $(1, 4)$: at $m = n = 0$ the logit is $[[2]]$, "
+    r"at $m = n = 1$ it is $[[8]]$.",
+    computed=lambda: tuple(x**2 + 4 * y**2 for x, y in map(normed, rotation.rotation_2d([0, np.pi / 2])[:, :, 0])),
     tolerance=1e-10,
     holds=(0.5, 2.0, 3.0, 0.25),
     control=(0.5, 1.5, 3.0, 0.25),
 )
 def a_norm_after_the_rotation(key_gains, rng):
-    def normed(u):
-        return u / np.sqrt(np.mean(u**2, axis=-1, keepdims=True))
-
     theta, query_gains = np.array([1.3, 0.4]), np.array([2.0, 0.5, 1.0, 12.0])  # products (1, 1, 3, 3) for `holds`
     q, k = rng.normal(size=(2, 4))
     turns = rotation.rotation_matrix([0.0, 3.0, 5.5, 8.5, -20.0, -17.0], theta=theta)

@@ -330,8 +330,9 @@ def _vandermonde(decays):
 @claim(
     "book.decay-bell",
     statement=r"A layer of 16 numbers with complex decay learns to say how many steps ago a bell rang, modulo 7, over "
-    r"128 steps: after 400 updates at the one rate 0.02, at least 99 of 100 answers are right with every seed of five "
-    r"or more. With 16 real decays, positive or of both signs, trained in the same way, fewer than 30 of 100 are.",
+    r"128 steps: after 400 updates of Adam at the one peak rate 0.02, at least 99 of 100 answers are right with every "
+    r"seed of five or more. With 16 real decays, positive or of both signs, trained in the same way, fewer than 30 of "
+    r"100 are.",
     verdict="empirical",
     tier="empirical",
     witness="The cards of the experiment complex-rnn at the rung cpu.",

@@ -71,8 +71,8 @@ def _reads(*, kinds, positions):
     correction=r"The first is a fair demand, and it can be met exactly: let content and position use different "
     r"coordinates. The second is not needed, and cannot be: a query that has lost its position has the same logits "
     r"everywhere. It must keep both. So the tension is not forced.",
-    witness=r"Positions $(1, n, n^2)$: weight at least $[[0.986]]$ on the wanted key of every query. Without the "
-    r"position in the query, two queries at different places have one row of logits.",
+    witness=r"Positions $(1, n, n^2)$, $c = 5$: weight at least $[[0.986]]$ on the wanted key of every query. Without "
+    r"the position in the query, two queries at different places have one row of logits.",
     computed=lambda: (
         f"{np.floor(1000 * least_weight(additive_head.parabola_head(64), np.random.default_rng(0))) / 1000}"
     ),
@@ -92,7 +92,7 @@ def _reads(*, kinds, positions):
 )
 def the_query_keeps_both(query, rng):
     head = additive_head.parabola_head(64)
-    blind = not (head.W_k[:, head.kinds : head.kinds + head.content]).any()  # equation 25, exactly
+    blind = not head.W_k[:, : head.kinds + head.content].any()  # equation 25, exactly
     return max(0.0, 0.986 - least_weight(query(head), rng)) if blind else np.inf
 
 

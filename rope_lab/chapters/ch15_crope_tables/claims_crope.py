@@ -51,6 +51,12 @@ def squared_z(row: str, one: str, other: str) -> Fraction:
     return (a - b) ** 2 / (s**2 + t**2)
 
 
+def _ratio(row: str, one: str, other: str) -> tuple[float, float, float]:
+    """The difference, the root of the two squared spreads, and the one over the other."""
+    z = float(squared_z(row, one, other)) ** 0.5
+    return (difference := float(abs(gap(row, one, other)))), difference / z, z
+
+
 # --- arithmetic on what is printed ---
 
 
@@ -139,11 +145,8 @@ def growth_of_the_second_number(lowest_and_highest):
     r"$\sqrt{s_a^2 + s_b^2}$ in every row, with $s$ the number after ±.",
     correction=r"True of the tables. But a difference that is not seen has not been shown to be absent: by the same "
     r"yardstick absolute positions and RoPE lie less than two units apart in the three rows with batch 2.",
-    witness=r"The largest is WikiText-2: $[[0.0086]] / 0.0378 = [[0.228]]$.",
-    computed=lambda: (
-        gap("WikiText-2", "CRoPE QKV", "RoPE"),
-        float(squared_z("WikiText-2", "CRoPE QKV", "RoPE")) ** 0.5,
-    ),
+    witness=r"The largest is WikiText-2: $[[0.0086]] / [[0.0378]] = [[0.228]]$.",
+    computed=lambda: _ratio("WikiText-2", "CRoPE QKV", "RoPE"),
     holds=Fraction(23, 100),
     control=Fraction(1, 5),
 )
@@ -159,8 +162,8 @@ def within_noise(limit):
     r"times $\sqrt{s_a^2 + s_b^2}$.",
     correction=r"True of Table 1, of which it is said. In rows 2 to 4 of Table 2 the same ratio is between $1.28$ and "
     r"$1.56$.",
-    witness=r"PG-19: $0.2216 / 0.0460 = [[4.81]]$; Penn Treebank: $0.4076 / 0.0331 = [[12.3]]$.",
-    computed=lambda: tuple(float(squared_z(row, "absolute", "RoPE")) ** 0.5 for row in ("PG-19", "PTB")),
+    witness=r"PG-19: $[[0.2216]] / [[0.0460]] = [[4.81]]$; Penn Treebank: $[[0.4076]] / [[0.0330]] = [[12.3]]$.",
+    computed=lambda: (*_ratio("PG-19", "absolute", "RoPE"), *_ratio("PTB", "absolute", "RoPE")),
     holds=(Fraction(48, 10), Fraction(128, 100), Fraction(156, 100)),
     control=(Fraction(5), Fraction(128, 100), Fraction(156, 100)),
 )

@@ -112,8 +112,8 @@ def how_far_a_larger_base_reaches(windows, rng):
 @claim(
     "book.longer-parts-reach",
     statement=r"By parts with $\alpha = 1$, every plane with less than one turn in the window is slowed by all of "
-    r"$s$. So the list reaches $sL$ tokens: no plane is at an angle that it never met. Llama 3's rule, YaRN's "
-    r"paper and YaRN's code all do.",
+    r"$s$. So the list reaches $sL$ tokens: no plane is at an angle that it never met, up to half a step. Llama 3's "
+    r"rule, YaRN's paper and YaRN's code all do.",
     witness=r"Llama 3.1, $s = 8$: $[[65536]]$ tokens. With $\alpha = \tfrac12$ it would be $[[32874]]$.",
     computed=lambda: (
         _reached(Llama3(factor=8, window=WINDOW)),

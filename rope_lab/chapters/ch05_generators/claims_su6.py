@@ -40,8 +40,8 @@ GENERATORS = (  # 2 x 2, trace 0
     locus="General Exponential Solution, eq 3",
     statement=r"$e^{mB^\top} e^{nB} = \exp\bigl(mB^\top + nB + \tfrac12 mn\,[B^\top, B] + \dots\bigr)$, the rest of "
     r"total degree three or more in $m$ and $n$.",
-    correction=r"As a series in $m$ and $n$. It converges where $|mB^\top| + |nB| < \ln 2$, so not at whole positions "
-    r"when $B$ is large.",
+    correction=r"As a series in $m$ and $n$. Where $|mB^\top| + |nB| < \ln 2$ it is known to converge; further out, "
+    r"as at whole positions when $B$ is large, it need not.",
     witness=r"$B^\top = -B$: all commutators vanish and the exponent is $(n-m)B$.",
     holds=sp.Rational(1, 2),
     control=-sp.Rational(1, 2),  # the commutator the other way round

@@ -116,8 +116,9 @@ def turn_and_stretch(sign):
     locus="3.2, figure 2 (b)",
     statement=r"What CRoPE's blocks leave out are reflections: $c\,\sigma_1 + d\,\sigma_3$ is a mirror times a length. "
     r"The mirror's line stands at half the angle of $d + \mathrm i c$.",
-    correction=r"In any size the missing part is $\tfrac12 (W + JWJ)$, block by block a scaled mirror. It holds half "
-    r"of the expected energy of a matrix with independent entries of mean $0$ and equal variance.",
+    correction=r"The missing part is $\tfrac12 (W + JWJ)$, in any size (`book.split`), block by block a scaled "
+    r"mirror. It holds half of the expected energy of a matrix with independent entries of mean $0$ and equal "
+    r"variance.",
     witness=r"$\sigma_1$: $d + \mathrm i c = \mathrm i$ has the angle $90^\circ$, and the line stands at $45^\circ$.",
     holds=lambda line: 2 * line,
     control=lambda line: line,  # the angle not halved
@@ -128,7 +129,10 @@ def a_mirror_and_a_stretch(angle):
     mirror = turn * sp.diag(1, -1) * turn.T
     coordinates = (0, r * sp.sin(angle(line)), 0, r * sp.cos(angle(line)))
     for rows, columns in ((2, 2), (2, 6), (4, 4)):
-        missing = [widely_linear.split(E)[1] for E in np.eye(rows * columns).reshape(-1, rows, columns)]
+        whole, J = np.eye(rows * columns).reshape(-1, rows, columns), widely_linear.times_i
+        missing = np.array([widely_linear.split(E)[1] for E in whole])
+        if (2 * missing != whole + J(rows) @ whole @ J(columns)).any():
+            return False
         mirrors = [widely_linear.sigma_coordinates(part)[..., [0, 2]] for part in missing]
         if np.any(mirrors) or any((part**2).sum() * 2 != 1 for part in missing):  # a half of the energy of each entry
             return False

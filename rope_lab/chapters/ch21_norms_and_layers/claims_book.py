@@ -391,7 +391,8 @@ def the_name_says_the_opposite():
 @claim(
     "book.two-bases",
     statement=r"Where layers have bases of their own, a cached key is turned on with the base of its own layer. With "
-    r"that of another layer every plane but the first misses its place.",
+    r"that of another layer every plane but the first misses its place, if the bases are rational and it moves by a "
+    r"whole number of steps.",
     tolerance=1e-11,
     witness=r"Bases 10000 and 1000000, as local and global layers have.",
     holds=1e4,

@@ -24,12 +24,12 @@ def gauge(
 ) -> tuple[Float64[np.ndarray, "head_dim width"], Float64[np.ndarray, "head_dim width"]]:
     r"""Other weights of one head with the same logits at every offset: one complex factor for each plane.
 
-    $\tilde q_i \to \tilde q_i / \bar\lambda_i, \qquad \tilde k_i \to \lambda_i\, \tilde k_i$
+    $\tilde q_i \to \tilde q_i / \bar c_i, \qquad \tilde k_i \to c_i\, \tilde k_i$
 
     Args:
         W_q: (d, n), outputs in rows.
         W_k: (d, n), outputs in rows.
-        factors: (d/2,), complex, none 0.
+        factors: (d/2,), $c_i$, complex, none 0.
         layout: "interleaved" or "half".
 
     Returns:

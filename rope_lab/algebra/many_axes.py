@@ -71,8 +71,8 @@ def mixed_frequencies(head_dim: int, *, angles: ArrayLike, base: float = 10.0) -
     r"""The mixed form in two axes: the vectors of the axial form, turned by an angle.
 
     Planes i and i + head_dim/4 have the vectors $\theta_i (\cos\alpha_i, \sin\alpha_i)$ and
-    $\theta_i (-\sin\alpha_i, \cos\alpha_i)$. With $\alpha = 0$ they are axial. Models draw the angles and then learn
-    all vectors.
+    $\theta_i (-\sin\alpha_i, \cos\alpha_i)$. With $\alpha = 0$ they are axial. Models draw one angle and then
+    learn all vectors.
 
     Source: RoPE-Mixed of arXiv 2403.13298, whose code draws one angle for each head.
 

@@ -139,8 +139,8 @@ EXERCISES = (
         id="ch05.predict-squeeze",
         kind="prediction",
         prompt=r"Think of the two planes as two clock hands. One turns by $1$ radian per position, the other by "
-        r"$1 + 2\pi$. Before the halving the two hands coincide, so you see one for each token. After it, token $1$ "
-        r"stands at position $\tfrac12$, token $2$ at $1$, and so on. How do the two hands compare then?",
+        r"$1 + 2\pi$. Before the halving the two hands coincide, so at every token you see a single hand. After it, "
+        r"token $1$ stands at position $\tfrac12$, token $2$ at $1$, and so on. How do the two hands compare then?",
         choices=(
             r"They point in the same direction at every token.",
             r"They point in opposite directions at every second token.",

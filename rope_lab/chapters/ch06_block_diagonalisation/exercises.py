@@ -135,8 +135,8 @@ EXERCISES = (
     ),
     Question(
         id="ch06.two-speeds",
-        prompt=r"Of a skew $4 \times 4$ matrix you know $b_{12} = 2$, $b_{14} = 3$, $b_{34} = 2$; the other entries "
-        r"above the diagonal are $0$. How fast does its faster plane turn?",
+        prompt=r"Count the entries from 1. Of a skew $4 \times 4$ matrix you know $b_{12} = 2$, $b_{14} = 3$, "
+        r"$b_{34} = 2$; the other entries above the diagonal are $0$. How fast does its faster plane turn?",
         answer=4.0,
         tolerance=0.01,
         unit="radians per position",

@@ -16,7 +16,7 @@ __all__ = ["PatchGrid"]
 WIDTH, SIZE = 128, 8  # of a head, and patches on a side of the window
 FIXED = (3.0, 0.0)  # row and column of the marked patch in the window; its frame is 0
 SHOWN, FAR = 6, 64.0  # clocks of an axis at most, and the steps of a reading
-_SPREAD = np.pi * (np.arange(WIDTH // 4) + 0.5) / (WIDTH // 4)  # where a model draws its angles and then learns
+_SPREAD = np.pi * (np.arange(WIDTH // 4) + 0.5) / (WIDTH // 4)  # a model draws one angle, and learning spreads it
 
 
 def _vision(table):

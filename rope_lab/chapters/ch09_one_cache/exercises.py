@@ -85,19 +85,19 @@ EXERCISES = (
         r"positions, $k_n = \mathcal R_n c_n$. To save memory you use the turned vectors as values too."
         r" Now the same text begins five positions later. What happens to the outputs?",
         choices=(
-            r"Nothing. The weights are relative, so the outputs are.",
+            r"Nothing. The attention weights are relative, so the outputs are.",
             r"Every output is turned, all by one and the same rotation.",
             r"They change in a way that no single rotation explains.",
         ),
         answer="B",
         truth=_what_a_shift_does,
         feedback={
-            "A": "You looked at the weights only. What they weigh has changed: each value has been turned further.",
+            "A": "You looked at the attention weights. What they weigh has changed: each value was turned further.",
             "C": "You expected that turns of different sizes mix. But each value is turned further by the same five "
             "positions.",
         },
-        why=r"The weights do not move. Every value has been turned by $\mathcal R_5$ more, and a sum of turned vectors "
-        r"is the turned sum. One rotation, known in advance, the same for all tokens: that can be undone.",
+        why=r"The attention weights stay. Every value has been turned by $\mathcal R_5$ more, and a sum of turned "
+        r"vectors is the turned sum. One rotation, known in advance, the same for all tokens: that can be undone.",
     ),
     Question(
         id="ch09.bytes",

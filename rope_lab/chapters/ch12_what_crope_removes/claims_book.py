@@ -19,12 +19,12 @@ def forms(W_q, W_k, theta):
     "book.gauge",
     statement=r"The logit at the offset $\Delta$ is $\mathrm{Re} \sum_i e^{\mathrm i \Delta\theta_i}\, "
     r"\overline{\tilde q_i}\, \tilde k_i$, with a complex row of $W_q$ and of $W_k$ for each plane. So "
-    r"$\tilde q_i \to \tilde q_i / \bar\lambda_i$ and $\tilde k_i \to \lambda_i \tilde k_i$, with a complex number "
-    r"$\lambda_i \ne 0$ for each plane, changes no logit at any offset. With distinct frequencies between $0$ and "
+    r"$\tilde q_i \to \tilde q_i / \bar c_i$ and $\tilde k_i \to c_i \tilde k_i$, with a complex number "
+    r"$c_i \ne 0$ for each plane, changes no logit at any offset. With distinct frequencies between $0$ and "
     r"$\pi$, no other direction in $(W_q, W_k)$ is free at a generic point: counted for $(d, D) = (2, 4)$, $(4, 4)$ "
     r"and $(4, 6)$.",
     tolerance=1e-11,
-    witness=r"$\lambda = 2$: halve the queries and double the keys. $\lambda = \mathrm i$: turn both by a quarter.",
+    witness=r"$c_i = 2$: halve the queries and double the keys. $c_i = \mathrm i$: turn both by a quarter.",
     holds=complex_forms.gauge,
     control=lambda W_q, W_k, factors: (
         complex_forms.gauge(W_q, W_k, factors.conj())[0],  # the conjugate left out

@@ -84,7 +84,7 @@ def free_numbers() -> Picture:
 
 
 def what_width_buys() -> Picture:
-    """The share of a random form that heads of growing width miss, with real weights and with complex-linear ones.
+    """The share of a random form's length that heads of growing width miss, with real and with complex-linear weights.
 
     At the offset 0 real weights of width d give every form of rank at most d, and complex-linear ones those of them
     that commute with J. What the nearest one misses is in the singular values (Eckart and Young).
@@ -102,8 +102,8 @@ def what_width_buys() -> Picture:
 
     real, tied = missed(form), missed(linear, float((rest**2).sum()))
     desc = (
-        f"The share of a form of {width} by {width} numbers that the nearest head misses, against the width of the "
-        f"head. With real weights it falls to 0 at width {width}. With complex-linear weights it falls to "
+        f"The share of the length of a form of {width} by {width} numbers that the nearest head misses, against the "
+        f"width of the head. With real weights it falls to 0 at width {width}. With complex-linear weights it falls to "
         f"{tied[-1]:.2f} and stays there, however wide the head is."
     )
     with figure(title="A wider head does not bring it back", desc=desc, size=(4.4, 2.4)) as fig:
@@ -112,5 +112,5 @@ def what_width_buys() -> Picture:
         axes.plot(wide, real, "s--", color=LIGHT["muted"])
         axes.text(wide[-1], tied[-1] + 0.05, "complex-linear", ha="right", color=LIGHT["linear"])
         axes.text(wide[-1], 0.05, "real", ha="right", color=LIGHT["muted"])
-        axes.set(xlabel="width of the head", ylabel="share missed", ylim=(-0.03, 1.05), xticks=wide[::2])
+        axes.set(xlabel="width of the head", ylabel="missed, in length", ylim=(-0.03, 1.05), xticks=wide[::2])
     return fig.picture

@@ -81,9 +81,10 @@ EXERCISES = (
     Question(
         id="ch13.predict-concentration",
         kind="prediction",
-        prompt=r"A head looks for the next word; no mask hides it. Its logit is $\tfrac d2$ at the wanted key. The "
-        r"*ratio* is the logit at the key beside it, divided by this. Among the keys up to 32 places away, softmax "
-        r"gives the wanted one a *weight*. What happens to ratio and weight as $d$, the width of the head, grows?",
+        prompt=r"A head looks for the next word; no mask hides it. Its logit is $\tfrac d2$ at the wanted key. "
+        r"Divide the logit of the key beside it by this, and call the result the *ratio*. Among the keys up to 32 "
+        r"places away, softmax gives the wanted one a *weight*. What happens to ratio and weight as $d$, the width of "
+        r"the head, grows?",
         choices=(
             r"The ratio falls towards 0, and the weight goes to 1.",
             r"The ratio stays near 1, and still the weight goes to 1.",

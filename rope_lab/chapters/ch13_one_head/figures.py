@@ -145,6 +145,9 @@ def _ahead() -> tuple[float, ...]:
 
 MEASURED = {
     "moved": _moved,
+    "beyond": lambda: tuple(
+        c.measured["accuracy"][1] for c in cards.load_all("one-head", "cpu") if c.variant == "absolute"
+    ),
     "worst-rope": lambda: _worst("RoPE"),
     "worst-crope": lambda: _worst("CRoPE"),
     "leads": _ahead,

@@ -112,8 +112,8 @@ EXERCISES = (
         choices=("About 0.0002.", "About 0.002.", "About 0.02.", "About 0.2."),
         answer="C",
         truth=_how_far_apart,
-        why=r"So two variants that differ by 0.02 may differ by luck alone. With one run of each, luck can make "
-        r"such a difference, or hide it.",
+        why=r"These are the best and the worst of eight. Two single runs are usually closer, and now and then they "
+        r"are 0.02 apart. So with one run of each of two variants, luck can make such a difference, or hide it.",
         feedback={
             "A": r"So little comes from rounding. Other initial weights and batches lead to another model.",
             "B": r"One run ends nearly where the next one does, and the best and the worst of eight are farther apart.",

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import combinations
 from statistics import correlation, fmean, stdev
 
 from matplotlib.axes import Axes
 from matplotlib.patches import FancyBboxPatch
 
+from rope_lab.chapters.ch14_tiny_gpt.exercises import same_model
 from rope_lab.show.style import LIGHT
 from rope_lab.show.svg import Picture, figure
 from rope_lab.training.results import cards
@@ -111,6 +113,10 @@ MEASURED = {
     "correlation": lambda: _luck("crope-table1", "WikiText-2")[0],
     "correlation-15": lambda: _luck("crope-confirm", "WikiText-2, rate 0.004")[0],
     "halves-15": lambda: _luck("crope-confirm", "WikiText-2, rate 0.004")[1:],
+    "same": lambda: tuple(same_model().values()),
+    "same-s": lambda: stdev(same_model().values()),
+    "two-apart": lambda: fmean(abs(a - b) for a, b in combinations(same_model().values(), 2)),
+    "far-pairs": lambda: sum(abs(a - b) > 0.02 for a, b in combinations(same_model().values(), 2)),
 }
 
 

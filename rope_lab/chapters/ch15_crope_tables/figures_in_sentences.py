@@ -37,6 +37,12 @@ def _between(*variants: str) -> tuple[float, ...]:
     return tuple(means[name][rate] - means[name][0.0057] for name in variants for rate in (0.004, 0.008))
 
 
+def _close_steps() -> tuple[float, ...]:
+    """The larger of the two rises of a model's mean loss from its best close rate to a neighbour."""
+    found = [[own[rate] for rate in sorted(own)] for own in plan_answers.means_at_close_rates().values()]
+    return tuple(max(own[(at := own.index(min(own))) - 1], own[at + 1]) - min(own) for own in found)
+
+
 def _level_at_half() -> tuple[int, int]:
     """The number of intervals at close rates that lie within half the margin, and of all."""
     found = [*plan_answers.at_best_of_close_rates(), *plan_answers.at_best_of_close_rates(plan_answers.NARROWED)]
@@ -148,6 +154,7 @@ MEASURED: dict[str, Callable[[], float | tuple[float, ...]]] = {
     "between-in-leads": lambda: tuple(_between("RoPE")[0] / lead for lead in _leads()),
     "between-grid": lambda: _between(*_ROTATED),
     "level-at-half": _level_at_half,
+    "close-step": _close_steps,
     "longest-mean": lambda: run_lengths.compared()[2000].interval.mean,
     "longest": lambda: _ends(run_lengths.compared()[2000].interval),
     "zero-inside": _zero_inside,
@@ -177,6 +184,8 @@ MEASURED: dict[str, Callable[[], float | tuple[float, ...]]] = {
     "half-width-lead": lambda: min(_old_table2(m, "row 3", m, "row 4") for m in plan_answers.TABLE2_MODELS),
     "table2-old-rate": lambda: min(_table2_costs()),
     "table2-slow": lambda: _ends(next(iter(plan_answers.table2().values())).interval),
+    "tied-at-old": lambda: _ends(paired(cards.load_all("crope-table1", "cpu"), "CRoPE QKVO", "RoPE")),
+    "ptb-lead": lambda: tuple(-end for end in _ends(plan_answers.by_corpus()["Penn Treebank"][0].interval)),
     "half-width": lambda: _ends(paired(cards.load_all("crope-table1", "cpu"), "half width", "RoPE")),
     "stand-apart": _stand_apart,
     "doubling": lambda: min(

@@ -8,7 +8,7 @@ import numpy as np
 from scipy import stats
 
 from rope_lab.algebra import rankings, rotation, schedule
-from rope_lab.chapters.ch16_nine_placements.claims_su19 import JUDGED, LEAST, SETTING
+from rope_lab.chapters.ch16_nine_placements.claims_su19 import BETWEEN, JUDGED, LEAST, SETTING, judge
 from rope_lab.claims.ledger import claim
 from rope_lab.training.results import cards, intervals
 
@@ -246,6 +246,18 @@ def no_base():
     if len(pairs) < LEAST:
         return "not attempted"
     return "reproduced" if all(one.loss() == other.loss() for one, other in pairs) else "not reproduced"
+
+
+@claim(
+    "book.vo-between",
+    statement=r"VO ends below NoPE and above QK: over five seeds both paired 95 % intervals leave zero out.",
+    witness=rf"Cards: `placements-shifted` ({SETTING}).",
+    verdict="empirical",
+)
+def values_between_nothing_and_scores():
+    found = cards.load_all(JUDGED, "cpu")
+    said = {judge(found, *pair)[1] for pair in BETWEEN[:2]}
+    return "not attempted" if "no runs" in said else "reproduced" if said == {"as said"} else "not reproduced"
 
 
 RELATIVE = ("NoPE", "QK", "VO", "QKVO")

@@ -80,9 +80,9 @@ def chain():
     locus="Some Thoughts, first paragraph",
     statement=r"VO is better than NoPE and worse than QK, and adding VO to QK brings no gain.",
     verdict="empirical",
-    correction=r"True of the article's table. Our small runs agree with the first two parts. They disagree with the "
-    r"third: there QKVO is better than QK, by little.",
-    witness=r"The paired differences of QKVO and QK over five seeds. Cards: `placements-shifted`.",
+    correction=r"True of the article's table. Our small runs agree with the first two parts (`book.vo-between`). They "
+    r"disagree with the third: there QKVO is better than QK, by little, and undecided without seed 0.",
+    witness=rf"The paired differences of QKVO and QK over five seeds. Cards: `placements-shifted` ({SETTING}).",
 )
 def between_nothing_and_qk():
     return _run(BETWEEN)

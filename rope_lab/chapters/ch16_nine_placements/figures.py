@@ -9,6 +9,7 @@ from typing import Any
 
 from matplotlib.ticker import MultipleLocator
 
+from rope_lab.algebra import rankings
 from rope_lab.chapters.ch16_nine_placements.claims_book import base_gap
 from rope_lab.chapters.ch16_nine_placements.claims_su19 import BETWEEN, CHAIN, JUDGED
 from rope_lab.show.style import LIGHT
@@ -257,7 +258,14 @@ def _same_places() -> int:
     return sum(len(set(place)) == 1 for place in zip(*orders, strict=True))
 
 
+def _chance() -> float:
+    """The chance that a random order comes as near to the article's as ours does."""
+    runs, printed = cards.load_all(JUDGED, "cpu"), cards.published("placements")["losses"][""]
+    return float(rankings.kendall_p({n: fmean(c.loss() for c in runs if c.variant == n) for n in printed}, printed))
+
+
 MEASURED = {
+    "chance": _chance,
     "older-list": _older,
     "shifted": _shifted,
     "same-places": _same_places,

@@ -6,10 +6,21 @@ import numpy as np
 
 from rope_lab.algebra.arguments import Layout
 from rope_lab.algebra.rotation import frequencies, rotate
+from rope_lab.audit import shift_results
 from rope_lab.show.style import LIGHT
 from rope_lab.show.svg import Picture, figure
 
 __all__ = ["four_answers", "one_answer", "schedule_lines"]
+
+
+def _shifted() -> tuple[int, int, int]:
+    """The families that were asked; those that a shift changes; and those of them that add absolute positions."""
+    asked = [row for row in shift_results()["rows"] if not row["skipped"]]
+    causes = [row["causes"] for row in asked if not row["relative"]]
+    return len(asked), len(causes), causes.count(["absolute positions added"])
+
+
+MEASURED = {"moved": lambda: _shifted()[1::-1], "added": lambda: _shifted()[:0:-1]}
 
 
 def four_answers(*, head_dim: int = 8, position: float = 1.0) -> Picture:
@@ -97,7 +108,7 @@ def schedule_lines(lists: Mapping[str, Sequence[float]]) -> Picture:
         raise ValueError(f"expected one to {len(looks)} lists of frequencies, got {len(lists)}; each needs a look")
     ends = ", ".join(f"{name} from {theta[0]:.3g} to {theta[-1]:.2g}" for name, theta in lists.items())
     with figure(
-        title="Lists of frequencies: a base is a straight line that starts at one",
+        title="Lists of frequencies: a base is a straight line that starts at the frequency 1",
         desc=f"Logarithm of the frequency against the place of the plane. {ends}.",
         size=(4.8, 3.8),
     ) as fig:

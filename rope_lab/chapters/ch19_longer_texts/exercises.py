@@ -105,8 +105,8 @@ EXERCISES = (
     Question(
         id="ch19.predict-neighbour",
         kind="prediction",
-        prompt=r"A server uses dynamic NTK. It reads a short text alone, and then once more in a batch, beside a "
-        r"long text. Do the logits of the short text change?",
+        prompt=r"A server runs on transformers and uses dynamic NTK. It reads a short text alone, and then once more "
+        r"in a batch, beside a long text. Do the logits of the short text change?",
         choices=(
             "no, texts of a batch do not see each other",
             "yes, by rounding",
@@ -127,12 +127,12 @@ EXERCISES = (
         id="ch19.wavelength",
         prompt=r"Llama 3.1 slows its planes by up to 8, for a window of 8,192 tokens, with 1 and 4 turns. A plane had "
         r"a wavelength of 4,000 tokens. What is it now, in tokens?",
-        answer=9287.0,
+        answer=9288.0,
         tolerance=60.0,
         unit="tokens",
         truth=_new_wavelength,
         hint=r"It made $8192/4000 = 2.048$ turns. Which share of its *frequency* stays?",
-        why=r"The share $(2.048 - 1)/3 = 0.349$ stays. The frequency is multiplied by $0.349 + 0.651/8 = 0.431$, and "
+        why=r"The share $(2.048 - 1)/3 = 0.349$ stays. The frequency is multiplied by $0.349 + 0.651/8 = 0.4307$, and "
         r"the wavelength is divided by it.",
         feedback={
             "4000": r"Only planes with four turns or more stay.",

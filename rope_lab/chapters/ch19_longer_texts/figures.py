@@ -6,7 +6,7 @@ The two of the published small model show what `beyond_window` and `through_wind
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from statistics import fmean
 
 from matplotlib.axes import Axes
@@ -175,6 +175,21 @@ def story_stream_table(read: Mapping[str, Sequence[float]]) -> Table:
     return Table(headings, rows, caption="The published small model: nats for each token", right=headings[1:])
 
 
+def _mean(part: Callable[..., long_contexts.BySeed], scheme: str = "as trained", **which: str) -> float:
+    return fmean(part(_cards("longer-texts"), scheme, **which).values())
+
+
+def _lost(variant: str) -> float:
+    return _mean(long_contexts.beyond, variant=variant) - _mean(long_contexts.inside, variant=variant)
+
+
+MEASURED = {
+    "tuned": lambda: tuple(_mean(long_contexts.beyond, when=when) for when in ROLES),
+    "gained": lambda: _mean(long_contexts.beyond, when="after") - _mean(long_contexts.beyond, "YaRN", when="after"),
+    "left": lambda: tuple(_lost(variant) / _lost("RoPE") for variant in ("NoPE", "small base")),
+}
+
+
 def _later(runs: Sequence[Card], way: str) -> str:
     """Mean of the second half, minus that of keys turned anew in float32, in words."""
     halves = (long_contexts.later_half(runs, name) for name in (way, "re-turned"))
@@ -218,8 +233,7 @@ def _panel(axes: Axes, runs: Sequence[Card], scheme: str, variant: str, *, title
 def _finish(fig, grid, runs: Sequence[Card]) -> None:
     length = runs[0].measured["longer texts"]["length"]
     for axes in grid.flat:
-        axes.set_xlim(0, length)
-        axes.set_xticks([0, length // 2, length])
+        axes.set(xlim=(0, length), xticks=[0, length // 2, length])
     for axes in grid[:, 0]:
         axes.set_ylabel("loss, nats")
     for axes in grid[-1]:

@@ -4,7 +4,7 @@ A page, a figure and a claim take their numbers from here. The plan stands in ``
 
 >>> from rope_lab.training.results import cards, interval
 >>> gaps = beyond_gaps(cards.load_all("longer-texts", "cpu"))
->>> interval(gaps["NTK-aware minus linear, after tuning"].values()).decided
+>>> interval(gaps["NTK-aware minus linear, beyond, tuned"].values()).decided
 True
 """
 
@@ -84,9 +84,9 @@ def beyond_gaps(found: Sequence[Card]) -> dict[str, BySeed]:
     """
     asked = {
         "RoPE as trained: beyond minus inside": (beyond(found), inside(found)),
-        "NTK-aware minus linear, before tuning": (beyond(found, "NTK-aware"), beyond(found, "linear")),
-        "YaRN with its factor minus without, before tuning": (beyond(found, "YaRN"), beyond(found, "YaRN, no factor")),
-        "NTK-aware minus linear, after tuning": (
+        "NTK-aware minus linear, beyond, untuned": (beyond(found, "NTK-aware"), beyond(found, "linear")),
+        "YaRN with factor minus without, beyond, untuned": (beyond(found, "YaRN"), beyond(found, "YaRN, no factor")),
+        "NTK-aware minus linear, beyond, tuned": (
             beyond(found, "NTK-aware", when="after"),
             beyond(found, "linear", when="after"),
         ),

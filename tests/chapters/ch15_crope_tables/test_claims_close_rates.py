@@ -80,6 +80,7 @@ def test_the_checks(plant):
         ("RoPE", 0.0057, None, 0.012, CHECKS[0]),  # the narrowed models are ahead, and one of the two too far
         ("RoPE", 0.004, 5, -0.24, CHECKS[1]),  # one seed alone turns the choice
         ("CRoPE QKV", 0.0057, None, -0.03, CHECKS[2]),
+        ("RoPE, size of QKVO", 0.0057, None, 0.0025, CHECKS[2]),  # the four with a tied model stay level
         ("RoPE", 0.0057, None, -0.012, CHECKS[3]),
         ("RoPE, size of QKV", 0.0057, None, 0.012, CHECKS[3]),
     ],

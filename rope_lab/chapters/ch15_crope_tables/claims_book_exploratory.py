@@ -7,7 +7,6 @@ from statistics import fmean
 
 from rope_lab.chapters.ch15_crope_tables import plan_answers, run_lengths
 from rope_lab.claims.ledger import claim
-from rope_lab.training.experiments.rate_choice import Losses
 from rope_lab.training.results.intervals import interval
 
 SLOW, FAST, NARROW = plan_answers.TABLE2_ROWS
@@ -16,7 +15,7 @@ RATES = (0.00025, 0.0005, 0.001, 0.002)  # each model in each row has these
 SEEDS = (0, 1, 2)
 
 
-def _tried() -> dict[str, Losses]:
+def _tried() -> dict[str, plan_answers.Losses]:
     """Final losses by row, model, rate and seed; empty while a card is missing."""
     losses = plan_answers.tried_in_table2()
     asked = [own.get(model, {}).get(rate, {}) for own in losses.values() for model in MODELS for rate in RATES]

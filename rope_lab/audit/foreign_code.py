@@ -204,7 +204,7 @@ def restored() -> Iterator[None]:
     of Python, numpy and torch, the current folder, the standard streams, and what Ctrl-C does.
     """
     here, streams = Path.cwd(), (sys.stdin, sys.stdout, sys.stderr)
-    plain, errors, torch = random.getstate(), np.geterr(), _torch_state()
+    plain, errors, torch = random.getstate(), np.geterr(), torch_state()
     numbers = np.random.get_state()  # noqa: NPY002 - the state that a target may change is the old one
     before = signal.getsignal(signal.SIGINT)
     listens = threading.current_thread() is threading.main_thread() and before is not None
@@ -232,7 +232,7 @@ def restored() -> Iterator[None]:
             os.chdir(here)
 
 
-def _torch_state() -> dict[str, Any] | None:
+def torch_state() -> dict[str, Any] | None:
     """The settings of torch for the process; None while torch is not loaded, or half loaded."""
     torch: Any = sys.modules.get("torch")
     if not hasattr(torch, "get_default_device"):
@@ -246,8 +246,15 @@ def _torch_state() -> dict[str, Any] | None:
     }
 
 
+def changed_torch(before: dict[str, Any] | None) -> str:
+    """The first setting of torch, but for its random numbers, that is not as before; or an empty string."""
+    now = torch_state() if before else None
+    names = [name for name in now or () if before and name != "set_rng_state" and now and now[name] != before[name]]
+    return names[0].removeprefix("set_") if names else ""
+
+
 def _set_torch(before: dict[str, Any] | None) -> None:
-    now = _torch_state()
+    now = torch_state()
     if now is None:
         return
     torch: Any = sys.modules["torch"]

@@ -10,6 +10,7 @@ Why a law is broken is asked further: along which axis a callable turns, and wha
 [True, False]
 """
 
+import math
 from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
@@ -183,22 +184,28 @@ def _score(s: Subject, m: np.ndarray, n: np.ndarray) -> np.ndarray:
 
 
 def _not_vacuous(s: Subject) -> Finding:
-    """Something turns, q and k both, with the position of each token and not along another axis."""
-    at = np.array([1, 4, 2, 9, 6])
+    """Something turns, q and k both, by the position of each token and along no other axis; slow planes far out."""
+    near = _turning(s, np.array([1, 4, 2, 9, 6]))
+    far = near if near[0] else _turning(s, s.fit(np.array([1000, 4000, 2000, 9000, 6000]), top=15000))
+    return far if far[0] else near
+
+
+def _turning(s: Subject, at: np.ndarray) -> Finding:
     moved: dict[str, bool] = {}
     for name, p in (("q", s.q), ("k", s.k)):
-        trouble = diagnose_axis(p, s.x, at, tolerance=4 * s.tolerance(10))
+        trouble = diagnose_axis(p, s.x, at, tolerance=4 * s.tolerance(at.max()), step=max(1, int(at.min())))
         if trouble:
             return False, trouble, f"positions {at.tolist()}, each token's changed by itself; heads and batch exchanged"
-        moved[name] = bool(np.abs(p(s.x, at) - s.x).max() > 10 * s.tolerance())
+        moved[name] = bool(np.abs(p(s.x, at) - s.x).max() > 10 * s.tolerance(at.max() - 9))
     if not any(moved.values()):
         return False, "nothing turns: f returns x", f"positions {at.tolist()}"
     if not all(moved.values()):
         turning, still = sorted(moved, key=lambda name: moved[name], reverse=True)
         return False, f"{turning} turns, {still} does not", f"positions {at.tolist()}"
-    spread = float(np.ptp([_score(s, at, at + c) for c in (0, 1, 2, 5)], axis=0).max())
-    tried = f"m = {at.tolist()}, n = m + 0, 1, 2, 5"
-    return spread > 10 * s.tolerance(), f"a score moves by {spread:.2g} with the offset", tried
+    offsets = [c * int(at.min()) for c in (0, 1, 2, 5)]
+    spread = float(np.ptp([_score(s, at, s.fit(at + c, top=at.max() + c)) for c in offsets], axis=0).max())
+    tried = f"m = {at.tolist()}, n = m + {', '.join(map(str, offsets))}"
+    return spread > 10 * s.tolerance(at.max() - 9), f"a score moves by {spread:.2g} with the offset", tried
 
 
 def _decoding(s: Subject) -> Finding:
@@ -321,7 +328,7 @@ def _largest(misses: dict[Side, np.ndarray]) -> tuple[float, Side]:
 
 
 LONG_CALLS = (4200, 1100, 300, 70, 20)  # tokens: no multiples of a tile
-ELEMENTS = 1_600_000  # of an x at most
+ELEMENTS = 1_700_000  # of an x at most
 WIDE = 67  # heads, and entries of a batch
 
 
@@ -353,8 +360,8 @@ def _rows_of_a_call(s: Subject) -> Finding:
                 return False, f"from {name} {wrong[0]} of a call of {size}{own} on: {wrong[1]}", f"x ({shape})"
             if name == "row":
                 tried = tried or f"x ({shape})"
-        if trouble := _of_some_size(s, p):
-            return False, trouble, "each size"
+        if trouble := _of_some_size(s, p) or _of_some_kind(s, p):
+            return False, trouble, "calls of many sizes and kinds"
         view = np.ascontiguousarray(s.x.swapaxes(1, 2)).swapaxes(1, 2)
         try:
             if (off := float(np.abs(p(view, (3, 0, 7, 1, 4)) - p(s.x, (3, 0, 7, 1, 4))).max())) > s.tolerance(7):
@@ -403,12 +410,50 @@ def _of_some_size(s: Subject, p: Probe) -> str:
     return ""
 
 
+# Entries of a batch, heads, tokens and the first position of a call; and whether x is a part of packed q, k and v.
+KINDS = (
+    *((16, 16, 1, n, False) for n in (16, 1000)),
+    *((1, 3, 1, n, False) for n in (7, 63, 255, 300, 1023, 2048, 5000, 9300, 12000, 16384, 40000, 70000)),
+    *((4, 8, 1, n, False) for n in (100, 4097, 8191, 33000)),
+    *((1, heads, 66, 0, heads == 8) for heads in (8, 16, 28, 32, 40, 64)),
+    *((16, 4, 34, 0, False), (2, 4, 128, 0, True)),
+    *((1, 1, 300, n, False) for n in (5000, 12000, 20000, 40000, 100000)),
+)
+
+
+def _of_some_kind(s: Subject, p: Probe) -> str:
+    """The first call of `KINDS`, in each dtype, whose answer is not the one of small calls; or an empty string."""
+    drawn = np.random.default_rng(13).normal(size=64 * 66 * p.head_dim)
+    for narrow in (p, *p.narrowed()[-2:]):
+        for batch, most, length, start, packed in KINDS if narrow is p else KINDS[::2]:
+            heads, end = 3 if s.own_heads else most, start + length - 1
+            if end >= s.window:
+                continue
+            shape = (batch, length, 3 if packed else 1, heads, p.head_dim)
+            x = drawn[: math.prod(shape)].reshape(shape)[:, :, -1].swapaxes(1, 2)
+            x = x if packed else np.ascontiguousarray(x)
+            at = np.arange(start, end + 1)
+            tokens = sorted({0, length // 3, max(0, length - 2), length - 1})
+            some = [0, batch - 1], [0, 1, 2] if s.own_heads else [0, heads - 1], tokens
+            lies = tokens + [length - 1] * (5 - len(tokens))  # a small call has five tokens, and reaches as far
+            with suppress(RefusedError):
+                small = narrow(x[np.ix_(*some[:2], lies)], at[lies])[:, :, : len(tokens)]
+                off = float(np.abs(narrow(x, at)[np.ix_(*some)] - small).max())
+                if off > 2 * float(np.abs(x).max()) * (max(FLOOR, 8 * narrow.eps) + DRIFT * end):
+                    kind = f"{batch}x{heads}x{length} in {narrow.asked_in}{', a part of packed q, k and v' * packed}"
+                    return f"a call of {kind} from position {start} on is not answered as small ones: off by {off:.1e}"
+    return ""
+
+
 def _large_calls(s: Subject, *, rows: bool) -> Iterable[tuple[str, np.ndarray, np.ndarray]]:
     """List what is large, x, positions: a text in order, texts that restart, many heads, many entries of a batch."""
     rng, d = np.random.default_rng(7), s.q.head_dim
-    longest = next((n for n in LONG_CALLS if 4 * n * d <= ELEMENTS and _answers(s, n)), 0)
+    batch, heads = 2, 3 if s.own_heads else 2
+    if 4 * LONG_CALLS[0] * d > ELEMENTS >= heads * LONG_CALLS[0] * d:  # rather fewer of them than a shorter text
+        batch = 1
+    longest = next((n for n in LONG_CALLS if batch * heads * n * d <= ELEMENTS and _answers(s, n)), 0)
     if longest:
-        x = rng.normal(size=(2, 2 if not s.own_heads else 3, longest, d))
+        x = rng.normal(size=(batch, heads, longest, d))
         yield "row", x, np.arange(longest) % (s.reach + 1)
         some = min(longest, 699)
         restarts = np.concatenate([np.arange(n) for n in (3, 14, 33, 70, 150, 500)])[:some]
@@ -475,25 +520,39 @@ def _first_unlike(p: Probe, x: np.ndarray, at: np.ndarray, axis: int, allowed: f
     return None
 
 
+NARROW = ("16 heads of a batch of 16", "far positions")  # what is asked of x in fewer bits, too
+
+
 def _gradient(s: Subject) -> Finding:
     """The gradient of g f(x, n) is the turn back of g: u times it is g times f(u, n), for every u."""
     length = next((n for n in (*LONG_CALLS[1:], 5) if 6 * n * s.q.head_dim <= ELEMENTS and _answers(s, n)), 5)
     far, mixed = np.array([s.reach, 0, s.reach // 2, s.reach // 3, 1]), s.fit(np.array([3, 0, 17, 40, 9]), top=40)
+    long = LONG_CALLS[0] if 3 * LONG_CALLS[0] * s.q.head_dim <= ELEMENTS and _answers(s, LONG_CALLS[0]) else 5
     calls = {  # the batch, heads and positions of each; another call may come before the backward
         f"{length} rows": (2, 3, np.arange(length) % (s.reach + 1), None),
         f"a batch of {WIDE}": (WIDE, 3, mixed, None),
         f"{WIDE} heads": (1, WIDE, mixed, None),
+        "16 heads of a batch of 16": (16, 16, mixed, None),
+        f"a text of {long} rows": (1, 1, np.arange(long) % (s.reach + 1), None),
         "a single token": (2, 3, mixed[2:3], None),
         "far positions": (2, 3, far, None),
         "another call before the backward": (2, 3, mixed, mixed[::-1].copy()),
     }
     tried, left, worst = ", ".join(calls), "", 0.0
-    for p, (name, (batch, heads, at, between)) in product(_callables(s), calls.items()):
+    narrow = [
+        (n, f"{name} in {n.asked_in}", calls[name]) for p in _callables(s) for n in p.narrowed() for name in NARROW
+    ]
+    for p, name, (batch, heads, at, between) in [
+        *((p, name, call) for p, (name, call) in product(_callables(s), calls.items())),
+        *narrow,
+    ]:
         if p.alone and WIDE in (batch, heads):
             continue
         x, g, *u = np.random.default_rng(9).normal(size=(4, batch, heads, len(at), s.q.head_dim))
         if len(at) == 5:  # as behind attention: tokens lie before heads in the memory
             g = np.ascontiguousarray(g.swapaxes(1, 2)).swapaxes(1, 2)
+        if name == "far positions":
+            x, g = np.ascontiguousarray(x.swapaxes(1, 2)).swapaxes(1, 2), np.broadcast_to(1.0, x.shape)
         try:
             turned = [p(v, at) for v in u]
         except RefusedError as refusal:
@@ -503,7 +562,8 @@ def _gradient(s: Subject) -> Finding:
         if grad is None:
             return True, "not asked: called with numpy, whose arrays carry no gradient", tried
         misses = [(v * grad).sum(-1) - (g * y).sum(-1) for v, y in zip(u, turned, strict=True)]
-        allowed = 2 * s.score_tolerance() * max(1.0, *(float(np.abs(y).max() / np.abs(u).max()) for y in turned))
+        size = max(1.0, *(float(np.abs(y).max() / np.abs(u).max()) for y in turned))
+        allowed = size * max(2 * s.score_tolerance(), 32 * p.eps * p.head_dim**0.5)
         worst = max(worst, off := float(np.nan_to_num(np.abs(misses), nan=np.inf).max()))
         if not off <= allowed:
             row = int(np.flatnonzero(~(np.abs(misses).max(axis=(0, 1, 2)) <= allowed))[0])
@@ -525,14 +585,14 @@ def _wrong_way(p: Probe, grad: np.ndarray, g: np.ndarray, at: np.ndarray, allowe
     return "it is not the turn back"
 
 
-def diagnose_axis(p: Probe, x: np.ndarray, at: np.ndarray, *, tolerance: float) -> str | None:
+def diagnose_axis(p: Probe, x: np.ndarray, at: np.ndarray, *, tolerance: float, step: int = 1) -> str | None:
     """Describe what is wrong with the axis, or return None.
 
     ``x`` is (batch, heads, T, head_dim), ``at`` (T,). If batch entries or heads are exchanged, the answers must be
-    exchanged in the same way; if one position changes, the answer for one token must change.
+    exchanged in the same way; if one position changes (by some ``step``), the answer for one token must change.
     """
     y = p(x, at)
-    other = p(x, at + 1 + np.arange(len(at)))
+    other = p(x, at + step * (1 + np.arange(len(at))))
     ignored = np.abs(other - y).max() <= tolerance
     turning = np.abs(other - y).max(axis=(0, 2, 3)) > tolerance
     if turning.any() and not turning.all():
@@ -547,7 +607,7 @@ def diagnose_axis(p: Probe, x: np.ndarray, at: np.ndarray, *, tolerance: float) 
         return "it turns by the place in the sequence and ignores the positions"
     for t in range(len(at)):
         moved = at.copy()
-        moved[t] += 3
+        moved[t] += 3 * step
         touched = np.abs(p(x, moved) - y).max(axis=(0, 1, 3)) > tolerance
         touched[t] = False
         if touched.any():

@@ -21,7 +21,7 @@ from rope_lab.audit.constructions import Built
 from rope_lab.audit.conversion import printed_layout
 from rope_lab.audit.far_positions import LEAST, WINDOW
 from rope_lab.audit.fingerprints import Corrected, apart, fingerprint, starts_of
-from rope_lab.audit.foreign_code import restored
+from rope_lab.audit.foreign_code import changed_torch, restored, torch_state
 from rope_lab.audit.frequency_rule import named
 from rope_lab.audit.law_checks import CHECKS, DRIFT, FLOOR, Check, Subject
 from rope_lab.audit.probe import (
@@ -151,6 +151,7 @@ def _as_configured(f: Any, head_dim: int, keys: Any, settings: RopeSettings | No
 
 
 def _asked(f: Any, head_dim: int, keys: Any, expected: dict[str, Any], window: int) -> list[Law]:
+    before = torch_state()
     try:
         q = Probe(f, head_dim=head_dim)
         k = q if keys is None else Probe(keys, head_dim=head_dim)
@@ -164,6 +165,12 @@ def _asked(f: Any, head_dim: int, keys: Any, expected: dict[str, Any], window: i
         once = Subject(q, q, x, y, window)
         said = {name: _once_for_both(name, subject, once) for name in last}
         found += [said[name] for name in CHECKS]
+        written = next((remark for p in (q, k) for remark in p.remarks), "")
+        if written and said["linear"].ok:  # in a call of another law
+            found[found.index(said["linear"])] = replace(said["linear"], ok=False, saw=written)
+        if (left := changed_torch(before)) and said["earlier calls"].ok:
+            words = f"it changes torch for the whole process: {left} is another after its calls"
+            found[found.index(said["earlier calls"])] = replace(said["earlier calls"], ok=False, saw=words)
         found = _told_apart(found, subject)
     return found + list(_as_expected({"q": f} if keys is None else {"q": f, "k": keys}, head_dim, expected, window))
 
@@ -295,7 +302,7 @@ def _plain(value: Any) -> Any:
     return [_plain(item) for item in value] if isinstance(value, (list, tuple)) else value
 
 
-LAST = ("long positions",)
+LAST = ("gradient", "rows of a call", "long positions")
 STEPS = (0, 1, 64, 1000)
 SCALE = 1e-4  # the relative error that a length factor may have
 CAST = 1e-3  # radians at position 1000 that a cast may change: float32 itself changes a tenth of that

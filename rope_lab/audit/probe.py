@@ -37,7 +37,7 @@ SHAPES = {
     7: "(T, heads, head_dim)",
 }
 RANKS = (4, 3, 2, 5, 6, 7)  # what is tried, in this order; those behind 4 name another order of its axes
-INSISTED = (4, 8, 6, 2, 1, 12, 16, 32)  # heads that f may insist on, tried last
+INSISTED = (4, 8, 6, 2, 1, 12, 16, 32, 28, 40, 64)  # heads that f may insist on, tried last
 ORDERS = {5: (0, 2, 1, 3), 6: (2, 0, 1, 3), 7: (1, 0, 2)}  # of the axes, as f is given them
 RotaryCallable = Callable[[Any, Any], Any]  # f(x, positions)
 EPS = {"float64": 2.0**-52, "float32": 2.0**-23, "float16": 2.0**-10, "bfloat16": 2.0**-7}
@@ -79,11 +79,12 @@ class Form:
     rank: int  # of `RANKS`
     rows: bool = False  # positions (batch, T)
     heads: int = 0  # that f takes at a time, where it takes no other number
+    ints: str = "int64"  # positions that are integers
 
     def __str__(self) -> str:
         floats = "float64" if self.dtype == "float64" else "float32"
         shape = " (batch, T)" if self.rows else ""
-        whole = "int64" if self.whole else floats
+        whole = self.ints if self.whole else floats
         x = SHAPES[self.rank].replace("heads", f"heads={self.heads}" if self.heads else "heads")
         return f"{self.backend} {self.dtype}, x {x}, positions {whole}{shape}"
 
@@ -190,7 +191,12 @@ class Probe:
             return None
         if any(part is None for part in found):
             return None
-        return form.taken(found, x.shape)  # type: ignore[arg-type]
+        grads, answers = zip(*found, strict=True)
+        y = form.taken(list(answers), x.shape)
+        plain = self._call(form, x, at) if x.size < FEW else y
+        if not (off := float(np.abs(y - plain).max())) <= 8 * EPS[form.dtype] * max(1.0, float(np.abs(plain).max())):
+            raise RefusedError(f"where x asks for a gradient, its answer is another: off by {off:.1e}")
+        return form.taken(list(grads), x.shape)
 
     @property
     def eps(self) -> float:
@@ -222,6 +228,7 @@ class Probe:
         if not torch_first:
             yield from (Form("numpy", "float64", whole, rank) for rank, whole in product(RANKS, (True, False)))
             yield from (Form("numpy", "float64", True, rank, rows=True) for rank in (4, 5))
+            yield from (Form("numpy", "float32", True, rank) for rank in RANKS)
         try:
             import torch  # noqa: F401
         except ImportError:
@@ -230,6 +237,8 @@ class Probe:
             yield Form("torch", dtype, whole, rank)
         for dtype, rank in product(("float64", "float32", "bfloat16"), (4, 5)):
             yield Form("torch", dtype, True, rank, rows=True)
+        for dtype, rank in product(("float64", "float32", "bfloat16"), RANKS):
+            yield Form("torch", dtype, True, rank, ints="int32")
         libraries = [*([] if torch_first else [("numpy", "float64")]), ("torch", "float64"), ("torch", "float32")]
         for heads, (library, dtype), rank in product(INSISTED, libraries, (4, 5)):
             yield Form(library, dtype, True, rank, heads=heads)
@@ -316,11 +325,19 @@ def _hand_over(form: Form, x: np.ndarray, positions: np.ndarray) -> tuple[Any, A
     import torch
 
     floats = torch.float64 if form.dtype == "float64" else torch.float32
-    tensor = torch.tensor(x, dtype=getattr(torch, form.dtype))
-    if x.ndim == 4 and not x.flags.c_contiguous and x.swapaxes(1, 2).flags.c_contiguous:
-        tensor = tensor.transpose(1, 2).contiguous().transpose(1, 2)  # a view, as behind the projection of a layer
-    places = torch.tensor(positions, dtype=torch.int64 if whole else floats)
+    tensor = _laid_out(x, getattr(torch, form.dtype))
+    places = _laid_out(positions, getattr(torch, form.ints) if whole else floats)
     return tensor, places, _plain(tensor).copy()
+
+
+def _laid_out(x: np.ndarray, dtype: Any) -> Any:
+    """A copy in torch that lies in memory as the array does: also a view stays one."""
+    import torch
+
+    steps = [step // x.itemsize for step in x.strides]
+    if x.flags.c_contiguous or min(steps) < 1:
+        return torch.tensor(x, dtype=dtype)
+    return torch.empty_strided(x.shape, steps, dtype=dtype).copy_(torch.from_numpy(x))
 
 
 def _answer(given: Any) -> Any:
@@ -352,8 +369,8 @@ def _take_back(form: Form, answer: Any, shape: tuple[int, ...], positions: np.nd
 
 def _pulled(
     f: Any, form: Form, x: np.ndarray, at: np.ndarray, g: np.ndarray, *, native: bool, between: Any
-) -> np.ndarray | None:
-    """Return what `Probe.gradient` does, for x as f takes it; ``native`` where f was found to answer torch."""
+) -> tuple[np.ndarray, np.ndarray] | None:
+    """The gradient of `Probe.gradient`, and f's answer; ``native`` where f was found to answer torch."""
     try:
         import torch
     except ImportError:
@@ -385,7 +402,7 @@ def _pulled(
                 raise RefusedError(f"its backward raised {told(error)}") from error
             if grad is None:
                 raise RefusedError("the answer depends on x, and no gradient reaches x: it is cut off")
-            return _plain(grad).astype(np.float64)
+            return _plain(grad).astype(np.float64), _plain(y.detach()).astype(np.float64)
     if not native:
         return None
     if watched.seen[:1] == ["cut"] and "numpy" not in watched.seen:
@@ -508,6 +525,7 @@ def own_heads(p: Probe, x: np.ndarray, at: Any, *, tolerance: float) -> bool:
     return True
 
 
+FEW = 100_000  # numbers of an answer that is asked for once more
 SMALL = 4096  # numbers of an answer that is looked at again
 HEADS = 3  # in the questions that tell heads apart
 LADDER = tuple(2**k for k in range(17))  # an angle known at n is known well enough at 2n to count its full turns

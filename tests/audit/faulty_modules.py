@@ -37,6 +37,25 @@ def counted(count, **more):
     return lambda x, p: rot(x, count(p), **more)
 
 
+def native(f):
+    """A kernel for numbers of fewer bits, beside plain code for float64."""
+    return lambda x, p: rot(x, p) if x.dtype == torch.float64 else f(x, p)
+
+
+def under_grad(f):
+    """A path of its own where x asks for a gradient."""
+    return lambda x, p: f(x, p) if x.requires_grad else rot(x, p)
+
+
+def unpacked(x):
+    """x read as if it were (batch, T, heads, head_dim) in memory, wherever it is no copy of its own."""
+    _, h, t, d = x.shape
+    return x if x.is_contiguous() else x.as_strided(x.shape, (t * h * d, d, h * d, 1), 0)
+
+
+slow = counted(lambda p: p, theta=THETA * 1e-5)
+
+
 def left(where, **more):
     """Some parts along an axis of a call are left as they are: where(their numbers, how many there are)."""
     axis = more.get("axis", -2)
@@ -261,6 +280,18 @@ CASES = [
     ("earlier calls", "kept by length and ends", Kept(key=lambda x, p: (len(p), int(p[0]), int(p[-1]), int(p.sum()))), Kept()),
     ("earlier calls", "kept by length", Kept(key=lambda x, p: len(p)), Kept(key=lambda x, p: tuple(p.tolist()))),
     ("batch neighbours", "the mean of the batch", lambda x, p: rot(x - 1e-3 * x.mean(0) * (len(x) > 1), p), rot),
+    ("rows of a call", "a half kernel of 64 rows", native(left(lambda i, n: i >= 64)), native(tiled(64))),
+    ("gradient", "a half kernel turns on", native(backward(rot)), native(backward(lambda g, p: rot(g, p, way=-1.0)))),
+    ("gradient", "another forward for training", under_grad(lambda x, p: (rot(x, p + 1) - rot(x, p)).detach() + rot(x, p)),
+        under_grad(lambda x, p: rot(x, p.clone()))),
+    ("linear", "writes into a single token", lambda x, p: x.copy_(rot(x, p)) if len(p) == 1 else rot(x, p), rot),
+    ("rows of a call", "a single token of one stream", lambda x, p: x.clone() if len(x) == len(p) == 1 else rot(x, p), rot),
+    ("rows of a call", "a single token in 16 bits", counted(lambda p: p.to(torch.int16) if len(p) == 1 else p), rot),
+    ("rows of a call", "packed queries read as alone", lambda x, p: rot(unpacked(x), p), lambda x, p: rot(x.contiguous(), p)),
+    ("rows of a call", "32 heads exchanged", lambda x, p: rot(x[:, torch.arange(32) ^ 1] if x.shape[1] == 32 else x, p), rot),
+    ("rows of a call", "a long text far out", counted(lambda p: p.to(torch.int16) if len(p) >= 256 else p), rot),
+    ("earlier calls", "leaves another default dtype", lambda x, p: (torch.set_default_dtype(torch.bfloat16), rot(x, p))[1], rot),
+    ("non-vacuity", "one of slow heads is not turned", by_head(lambda h: slow if h != 1 else lambda x, p: x), slow),
     ("answers", "NaN at 2", lambda x, p: rot(x, p) * torch.where(p == 2, torch.nan, 1.0)[:, None].to(x.dtype), float32),
 ]  # fmt: skip
 

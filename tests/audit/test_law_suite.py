@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from rope_lab.algebra.half_precision import round_to
 from rope_lab.algebra.hf_schedules import rope_settings
+from rope_lab.algebra.layouts import rotate_elementwise
 from rope_lab.audit import GALLERY, fingerprint, laws
 from rope_lab.audit.constructions import Built
 from rope_lab.audit.gallery import right
@@ -93,8 +94,8 @@ def test_every_law_says_where_it_was_asked():
         "cached decoding": "positions 0 to 4",
         "long positions": "n = 15 to 32767: from n to n + 1, from n to 2 n; 3435 positions below 1048576",
         "rows of a call": "x (2x2x4200x8), 67 heads, a batch of 67",
-        "gradient": "1100 rows, a batch of 67, 67 heads, a single token, far positions, "
-        "another call before the backward",
+        "gradient": "1100 rows, a batch of 67, 67 heads, 16 heads of a batch of 16, a text of 4200 rows, "
+        "a single token, far positions, another call before the backward",
         "earlier dtypes": "positions 0 to 10, before and after a longer text in a dtype of fewer bits",
         "earlier calls": "11 tokens from position 0 and from 7, before and after 29 tokens that end far out",
         "batch neighbours": "a batch of one, and the same row third of 7, positions [2, 0, 9, 4, 3]",
@@ -690,3 +691,26 @@ def test_a_length_temperature_is_blamed_alone_with_the_next_step_and_is_none_bes
     assert not any(law.broken for law in laws(tempered, head_dim=8, keys=rot))
     leaning = lambda x, n: tempered(x, n) + 0.01 * n[..., None] * x.flip(-1)  # noqa: E731
     assert not any("keys=" in law.saw for law in laws(leaning, head_dim=8))
+
+
+def test_wide_heads_are_asked_in_long_calls_too():
+    theta = 1e4 ** (-torch.arange(64).double() / 64)
+
+    def alone(x, p):
+        row = torch.arange(len(p))[:, None]
+        return torch.where((row == 1500) & (len(p) > 1501), x, rot(x, p, theta=theta))
+
+    assert "rows of a call" in [law.name for law in laws(As(alone), head_dim=128) if law.broken]
+
+
+def test_callables_that_insist_on_a_dtype_are_asked_in_it():
+    def singles(x, n):
+        if x.dtype != np.float32:
+            raise TypeError("float32 only")
+        return rotate_elementwise(x, n, theta=THETA.numpy()).astype(np.float32)
+
+    def short(x, p):
+        return rot(x, p.long()) if p.dtype == torch.int32 else 1 / 0
+
+    assert [Probe(f, head_dim=8).form.split(", ")[0] for f in (singles, short)] == ["numpy float32", "torch float64"]
+    assert Probe(short, head_dim=8).form.endswith("int32")

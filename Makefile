@@ -9,7 +9,7 @@ WORKERS := -n auto --maxprocesses 4 --dist loadgroup  # one page visit, one work
 
 unexport PYTHONDONTWRITEBYTECODE   # or each worker compiles the rewritten tests anew
 
-.PHONY: book test quick deep serve lab wheel zip pdf lock newest mutants lint clean
+.PHONY: book test quick deep serve lab wheel zip pdf figures lock newest mutants lint clean
 .DELETE_ON_ERROR:
 
 book: .venv/book
@@ -35,8 +35,8 @@ conf.py: _config.yml _toc.yml .venv/dev   # the way out of Jupyter Book 1: the s
 lab: .venv/book
 	$(IN) -m jupyterlab notebooks
 
-wheel: .venv/dev
-	$(IN) -m build --wheel --outdir dist .
+wheel: .venv/bin/pip            # in an environment of its own, which pip makes: nothing else is installed
+	.venv/bin/pip wheel --quiet --no-deps --wheel-dir dist .
 
 zip: book                       # the offline book: unpack it and open index.html
 	mkdir -p dist
@@ -45,6 +45,9 @@ zip: book                       # the offline book: unpack it and open index.htm
 
 pdf: book .venv/dev             # the book as one PDF, printed by Chromium
 	$(IN) -m book.pdf
+
+figures: book .venv/dev         # every figure as SVG and PNG, every widget as PNG, for slides
+	$(IN) -m book.figure_files
 
 lock: .venv/dev                 # resolve the pinned requirements anew
 	.venv/bin/uv pip compile pyproject.toml --extra lab --extra train --extra book --extra fast -o requirements.txt
@@ -78,6 +81,7 @@ clean:
 		echo "$(PYTHON) cannot make a virtual environment; on Debian or Ubuntu: sudo apt-get install python$$($(call version,$(PYTHON)))-venv"; exit 1; }
 
 .venv/book: requirements.txt pyproject.toml | .venv/bin/pip
+	@echo "Installing what builds the book into .venv (some minutes and 1.5 GB, the first time)"
 	$(IN) -m pip install --quiet -r requirements.txt
 	$(IN) -m pip install --quiet --no-deps --editable .
 	@touch $@
@@ -86,6 +90,7 @@ clean:
 # takes the file that lies there), and does all where uv finds no way. Without uv's configuration: that of `make lock`
 # resolves for the oldest Python, and would install the pins of that one. Python compiles what is imported, a seventh of all.
 .venv/dev: requirements-dev.txt pyproject.toml | .venv/bin/pip
+	@echo "Installing what builds and tests the book into .venv (some minutes and 2.7 GB, the first time)"
 	$(IN) -m pip install --quiet -c requirements-dev.txt uv
 	$(IN) -m pip download --quiet --no-deps -c requirements-dev.txt -d .venv/torch torch
 	$(IN) -m uv pip install --no-config --quiet -f .venv/torch -r requirements-dev.txt || $(IN) -m pip install --quiet -r requirements-dev.txt

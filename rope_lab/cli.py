@@ -12,21 +12,9 @@ from typing import Annotated, NoReturn
 import typer
 
 import rope_lab
-from rope_lab.errors import RopeLabError, printable
+from rope_lab.errors import MissingPackageError, RopeLabError, near, printable
 
-EXTRAS = {  # what a command may need beside the core, and the extra that brings it
-    "anywidget": "lab",
-    "hypothesis": "lab",
-    "ipywidgets": "lab",
-    "matplotlib": "lab",
-    "pooch": "train",
-    "requests": "train",
-    "tiktoken": "train",
-    "tqdm": "train",
-    "traitlets": "lab",
-}
-
-app = typer.Typer(add_completion=False, no_args_is_help=True, pretty_exceptions_show_locals=False)
+app = typer.Typer(no_args_is_help=True, pretty_exceptions_show_locals=False)
 
 
 def _version(wanted: bool) -> bool:
@@ -53,7 +41,7 @@ def root(
     """RoPE Lab: the instruments behind the book on rotary position embeddings."""
 
 
-@app.command()
+@app.command(epilog="Example: rope-lab verify ch1")
 def verify(
     pattern: Annotated[str, typer.Argument(help="An id, a pattern (blog.*), a source (su6), a chapter (ch4).")] = "*",
     as_json: Annotated[bool, typer.Option("--json", help="Print the results as JSON.")] = False,
@@ -70,10 +58,11 @@ def verify(
         raise typer.Exit(1)
 
 
+Quiet = Annotated[bool, typer.Option("--quiet", help="Show no progress.")]
 Limit = Annotated[float, typer.Option("--limit", callback=_limit, help="Seconds that a target may take.")]
 
 
-@app.command()
+@app.command(epilog="Example: rope-lab audit mine.py:rotate --head-dim 128")
 def audit(
     target: Annotated[str | None, typer.Argument(help="MODULE:NAME of a function, class or module.")] = None,
     head_dim: Annotated[int | None, typer.Option(help="Width of a head; default: the library's own, else 64.")] = None,
@@ -152,7 +141,7 @@ def audit(
         raise typer.Exit(1)
 
 
-@app.command()
+@app.command(epilog="Example: rope-lab atlas transformers --compare")
 def atlas(
     package: Annotated[str, typer.Argument(help="A package that is installed here, such as transformers.")],
     out: Annotated[Path | None, typer.Option(help="A file of JSON; what it answers is not asked again.")] = None,
@@ -169,7 +158,7 @@ def atlas(
         (atlas_commands.compare if compare else atlas_commands.show)(found)
 
 
-@app.command()
+@app.command(epilog="Example: rope-lab bench rotary")
 def bench(
     name: Annotated[str, typer.Argument(help="A file of benchmarks/, such as rotary.")],
     as_json: Annotated[bool, typer.Option("--json", help="Print the card as JSON instead of a table.")] = False,
@@ -191,7 +180,7 @@ def bench(
         _stop("rope-lab bench needs a clone of the repository: an installed wheel does not carry benchmarks/.")
     if name not in files:
         known = ", ".join(sorted(files)) or "none"
-        raise typer.BadParameter(f"no benchmark {name!r}; there is: {known}", param_hint="NAME")
+        raise typer.BadParameter(f"no benchmark {name!r}; there is: {known}{near(name, files)}", param_hint="NAME")
     sys.path.insert(0, str(clone))
     module = importlib.import_module(f"benchmarks.{name}")
     card = module.run()
@@ -201,7 +190,7 @@ def bench(
         Console().print(module.table(card))
 
 
-@app.command()
+@app.command(epilog="Example: rope-lab train --set model.positions=none --minutes 2")
 def train(
     config: Annotated[Path | None, typer.Argument(help="A run's config, JSON; default: a short run.")] = None,
     change: Annotated[list[str] | None, typer.Option("--set", help="FIELD=VALUE or model.FIELD=VALUE.")] = None,
@@ -209,6 +198,7 @@ def train(
     device: Annotated[str | None, typer.Option(help="cpu or cuda; default: a GPU where there is one.")] = None,
     threads: Annotated[int | None, typer.Option(help="Threads of torch.")] = None,
     minutes: Annotated[float | None, typer.Option(help="Stop cleanly after this time; the same call resumes.")] = None,
+    quiet: Quiet = False,
 ) -> None:
     """Train one run, or go on with it, and write its result card.
 
@@ -217,12 +207,29 @@ def train(
     with _user_errors():
         from rope_lab.commands import training_commands
 
-        status = training_commands.train_run(config, change or [], out, device, threads, minutes)
+        status = training_commands.train_run(config, change or [], out, device, threads, minutes, quiet=quiet)
     if status:
         raise typer.Exit(status)
 
 
-@app.command()
+@app.command(epilog="Example: rope-lab write runs/NAME --prompt 'ROMEO:'")
+def write(
+    run: Annotated[Path, typer.Argument(help="The folder of a run, such as runs/NAME.")],
+    prompt: Annotated[str, typer.Option(help="How the text begins.")] = "\n",
+    tokens: Annotated[
+        int | None, typer.Option(min=1, help="How many tokens to add; default: 100, or as many as the model reads.")
+    ] = None,
+    temperature: Annotated[float, typer.Option(min=0.0, help="0 takes the likeliest token each time.")] = 0.8,
+    seed: Annotated[int, typer.Option(help="Of the drawing: the same seed, the same text.")] = 0,
+) -> None:
+    """Let the model of a run write on from a prompt."""
+    with _user_errors():
+        from rope_lab.commands import run_commands
+
+        run_commands.write(run, prompt, tokens=tokens, temperature=temperature, seed=seed)
+
+
+@app.command(epilog="Example: rope-lab sweep demo")
 def sweep(
     name: Annotated[str, typer.Argument(help="An experiment, such as crope-table1 or placements.")],
     rung: Annotated[str, typer.Option(help="cpu, colab or paper.")] = "cpu",
@@ -236,6 +243,7 @@ def sweep(
     variants: Annotated[list[str] | None, typer.Option(help="Only these variants: one, or more with commas.")] = None,
     seeds: Annotated[list[str] | None, typer.Option(help="Only these seeds, such as 0,1.")] = None,
     corpora: Annotated[list[str] | None, typer.Option(help="Only these corpora, such as wikitext-2.")] = None,
+    quiet: Quiet = False,
 ) -> None:
     """Do every run of an experiment that has no card yet, and pack the cards into one file.
 
@@ -258,33 +266,58 @@ def sweep(
             executor=executor,
             gpus=gpus,
             device=device,
+            progress=not quiet,
         )
     if status:
         raise typer.Exit(status)
 
 
-@app.command()
+@app.command(epilog="Example: rope-lab results placements")
 def results(
-    name: Annotated[str | None, typer.Argument(help="An experiment; default: list them all.")] = None,
+    names: Annotated[
+        list[str] | None,
+        typer.Argument(metavar="[NAME]", help="An experiment, or the folders of your own runs; default: a list."),
+    ] = None,
     rung: Annotated[str, typer.Option(help="cpu, colab or paper.")] = "cpu",
     results: Annotated[Path | None, typer.Option(help="Folder of the cards; default: those of the book.")] = None,
     reference: Annotated[str | None, typer.Option(help="The variant that differences are taken to.")] = None,
     best: Annotated[bool, typer.Option("--best", help="Each run's lowest validation loss.")] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
+    as_csv: Annotated[bool, typer.Option("--csv", help="Print a line for each card instead of a table.")] = False,
 ) -> None:
-    """Show what an experiment's cards say: means, paired differences with 95 % intervals, the published numbers."""
+    """Show what an experiment's cards say: means, paired differences with 95 % intervals, the published numbers.
+
+    Of folders of runs it prints the losses beside each other, and what differs between their configs.
+    """
     with _user_errors():
-        from rope_lab.commands import training_commands
+        from rope_lab.commands import run_commands, training_commands
         from rope_lab.training.results.cards import Metric
 
-        if name is None:
+        metric: Metric = "best" if best else "final"
+        folders = [Path(name) for name in names or ()]
+        if len(folders) > 1 or any(folder.is_dir() for folder in folders):
+            run_commands.compare(folders, metric=metric, as_json=as_json, as_csv=as_csv)
+        elif as_csv:
+            training_commands.print_csv(names[0] if names else None, rung, results)
+        elif not names:
             training_commands.list_experiments(results, as_json=as_json)
         else:
-            metric: Metric = "best" if best else "final"
-            training_commands.show_results(name, rung, results, reference, metric, as_json=as_json)
+            training_commands.show_results(names[0], rung, results, reference, metric, as_json=as_json)
 
 
-@app.command()
+@app.command(epilog="Example: rope-lab exercises ch03 --answers > sheet.md")
+def exercises(
+    chapter: Annotated[str | None, typer.Argument(help="A chapter, such as ch03 or 3; default: all.")] = None,
+    answers: Annotated[bool, typer.Option("--answers", help="With the answers.")] = False,
+) -> None:
+    """Print the exercises of pages and labs as Markdown, for a sheet of paper."""
+    with _user_errors():
+        from rope_lab.commands import exercise_commands
+
+        exercise_commands.sheet(chapter, answers=answers)
+
+
+@app.command(epilog="Example: rope-lab doctor --device cpu")
 def doctor(
     device: Annotated[str | None, typer.Option(help="cpu or cuda; default: a GPU where there is one.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
@@ -306,7 +339,7 @@ app.add_typer(cards, name="cards")
 CardSource = Annotated[Path, typer.Argument(help="A .jsonl.gz that a sweep wrote, or a folder of cards.")]
 
 
-@cards.command("check")
+@cards.command("check", epilog="Example: rope-lab cards check results")
 def cards_check(
     source: CardSource, as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of lines.")] = False
 ) -> None:
@@ -325,7 +358,7 @@ def cards_check(
         raise typer.Exit(1)
 
 
-@cards.command("add")
+@cards.command("add", epilog="Example: rope-lab cards add placements-colab.jsonl.gz")
 def cards_add(
     source: CardSource,
     results: Annotated[Path, typer.Option(help="Folder of the cards.")] = Path("rope_lab/results"),
@@ -345,20 +378,21 @@ app.add_typer(data, name="data")
 DataFolder = Annotated[Path | None, typer.Option("--root", help="The data folder; default: the user's cache.")]
 
 
-@data.command("get")
+@data.command("get", epilog="Example: rope-lab data get wikitext-2")
 def data_get(
     name: Annotated[str, typer.Argument(help="A corpus, such as wikitext-2.")],
     force: Annotated[bool, typer.Option("--force", help="Fetch damaged files anew too.")] = False,
     root: DataFolder = None,
+    quiet: Quiet = False,
 ) -> None:
     """Fetch a corpus and check every file's sha256. After a break the same command goes on with what is absent."""
     with _user_errors():
         from rope_lab.commands import data_commands
 
-        data_commands.get_data(name, force=force, root=root)
+        data_commands.get_data(name, force=force, root=root, progress=not quiet)
 
 
-@data.command("list")
+@data.command("list", epilog="Example: rope-lab data list")
 def data_list(root: DataFolder = None) -> None:
     """Every corpus: size, licence, whether it is here."""
     with _user_errors():
@@ -367,7 +401,7 @@ def data_list(root: DataFolder = None) -> None:
         data_commands.list_data(root)
 
 
-@data.command("verify")
+@data.command("verify", epilog="Example: rope-lab data verify wikitext-2")
 def data_verify(
     name: Annotated[str | None, typer.Argument(help="A corpus; default: all that are here.")] = None,
     root: DataFolder = None,
@@ -389,9 +423,9 @@ def _user_errors() -> Iterator[None]:
     except RopeLabError as error:
         _stop(str(error))
     except ModuleNotFoundError as error:
-        if (missing := error.name or "") not in EXTRAS:
+        if (missing := MissingPackageError.of("This command", error)) is None:
             raise
-        _stop(f"This command needs {missing}, which is not installed: pip install 'rope-lab[{EXTRAS[missing]}]'")
+        _stop(str(missing))
     except KeyboardInterrupt:
         _stop("Stopped. The same command goes on from here.", status=130)
 

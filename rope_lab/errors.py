@@ -7,7 +7,19 @@ expected, what came, and what to do.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from difflib import get_close_matches
+
+EXTRAS = {  # what something may need beside the core, and the extra that brings it
+    "anywidget": "lab",
+    "hypothesis": "lab",
+    "ipywidgets": "lab",
+    "matplotlib": "lab",
+    "pooch": "train",
+    "requests": "train",
+    "tiktoken": "train",
+    "traitlets": "lab",
+}
 
 
 class RopeLabError(Exception):
@@ -25,6 +37,14 @@ class FileError(RopeLabError, OSError):
 class MissingPackageError(RopeLabError, ImportError):
     """A package that the user asked for and that is not installed."""
 
+    @classmethod
+    def of(cls, what: str, error: ModuleNotFoundError) -> MissingPackageError | None:
+        """The error in words, where one of our extras brings what ``what`` needs; None for any other module."""
+        missing = (error.name or "").partition(".")[0]
+        if missing not in EXTRAS:
+            return None
+        return cls(f"{what} needs {missing}, which is not installed: pip install 'rope-lab[{EXTRAS[missing]}]'")
+
 
 def printable(text: object, *, keep: str = "") -> str:
     """Return what a stranger wrote with control characters, which a terminal would obey, as escapes; but for ``keep``.
@@ -33,6 +53,18 @@ def printable(text: object, *, keep: str = "") -> str:
     'seed 1\\\\x1b[2J\\\\n2 of 2 cards belong'
     """
     return "".join(c if c.isprintable() or c in keep else c.encode("unicode_escape").decode() for c in str(text))
+
+
+def near(got: object, known: Iterable[str]) -> str:
+    """Return the question that belongs behind an error: which known names are close to the one that was written.
+
+    >>> near("placement", ["demo", "placements"])
+    '; did you mean placements?'
+    >>> near("x", ["demo", "placements"])
+    ''
+    """
+    close = get_close_matches(str(got), list(known), n=3, cutoff=0.6)
+    return f"; did you mean {' or '.join(close)}?" if close else ""
 
 
 @contextlib.contextmanager

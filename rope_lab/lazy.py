@@ -10,6 +10,8 @@ from importlib.util import resolve_name
 from pathlib import Path
 from typing import Any
 
+from rope_lab.errors import MissingPackageError
+
 
 def attach(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:
     """Return the ``__getattr__``, ``__dir__`` and ``__all__`` of a folder, from the ``__init__.pyi`` beside it.
@@ -28,7 +30,14 @@ def attach(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], 
     def load(name: str) -> Any:
         if name not in homes:
             raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        module, own = homes[name]
+        try:
+            return find(name, *homes[name])
+        except ModuleNotFoundError as error:
+            if (missing := MissingPackageError.of(f"{package}.{name}", error)) is None:
+                raise
+            raise missing from error
+
+    def find(name: str, module: str, own: str) -> Any:
         if module == package or not hasattr(home := importlib.import_module(module), own):  # it is a module itself
             return importlib.import_module(f"{module}.{own}")
         if name == module.rpartition(".")[2]:  # importing a.f has bound the module to a.f; the function comes before it

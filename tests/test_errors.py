@@ -113,7 +113,7 @@ def test_a_bug_shows_its_traceback():
     [
         (["train", "--set", "steps=-1"], "RunConfig.steps: expected a whole number, at least 1, got -1"),
         (["train", "no-such-file.json"], "no-such-file.json: expected a run's config, got No such file or directory"),
-        (["results", "table9"], "experiment: expected one of crope-table1, "),
+        (["results", "table9"], "experiment: expected a name such as placements, got 'table9'; `rope-lab results`"),
         (["results", "placements", "--reference", "XPOS"], "reference: expected one of K, "),
         (["sweep", "placements", "--executor", "slurm"], "executor: expected one of local, inline, ray, got 'slurm'"),
         (["audit", "rope_lab.audit.gallery:right", "--head-dim", "7"], "head_dim: expected a positive even integer"),

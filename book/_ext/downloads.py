@@ -11,7 +11,11 @@ from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 from sphinx.util.typing import ExtensionMetadata
 
-FILES = {"rope-lab.pdf": "The book as one PDF", "rope-lab-book.zip": "The website as a zip that works offline"}
+FILES = {
+    "rope-lab.pdf": "The book as one PDF",
+    "rope-lab-book.zip": "The website as a zip that works offline",
+    "rope-lab-figures.zip": "Every figure as SVG and PNG, and the widgets as PNG",
+}
 
 
 class downloads_node(nodes.General, nodes.Element):  # noqa: N801  (docutils names its nodes in lower case)

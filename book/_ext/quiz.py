@@ -81,7 +81,7 @@ class FromExercises(SphinxDirective):
         if not isinstance(item, self.kind):
             raise self.error(f"{item.id} is a {type(item).__name__.lower()}; show it with its own directive")
         # The page is read again when the definition changes.
-        for home in [module for module in modules().values() if item.id in [each.id for each in module.EXERCISES]]:
+        for home in [module for module in modules().values() if item in module.EXERCISES]:
             self.env.note_dependency(str(home.__file__))
         return item
 

@@ -46,7 +46,7 @@ from rope_lab.claims.entry import (
     malformed,
 )
 from rope_lab.claims.witness import disagreement, split_witness
-from rope_lab.errors import RopeLabError
+from rope_lab.errors import RopeLabError, near
 
 LEDGER: dict[str, Claim] = {}
 """Id -> claim, as far as modules of claims have been imported; `load` imports them all."""
@@ -171,7 +171,7 @@ def select(pattern: str = "*") -> list[Claim]:
     if not claims:
         raise NoSuchClaimError(
             f"no claim matches {pattern!r}; try an id, a pattern such as 'blog.*', a source "
-            f"({', '.join(SOURCES)}) or a chapter such as ch1"
+            f"({', '.join(SOURCES)}) or a chapter such as ch1{near(pattern, [*load(), *SOURCES])}"
         )
     return claims
 

@@ -11,12 +11,12 @@ from rope_lab.training.data import sources
 from rope_lab.training.files import make_folder
 
 
-def get_data(name: str, *, force: bool, root: Path | None) -> None:
+def get_data(name: str, *, force: bool, root: Path | None, progress: bool) -> None:
     """Fetch a corpus; its licence is said first."""
     corpus = sources.lookup(name)
     make_folder(sources.data_folder(root), option="--root" if root else "data folder")
     print(f"{name}: {corpus.about}. Licence: {corpus.licence}.")
-    folder = sources.get(name, root=root, force=force)
+    folder = sources.get(name, root=root, force=force, progress=progress)
     print(f"{name}: {len(corpus.files)} files checked. Data folder: {folder}")
 
 

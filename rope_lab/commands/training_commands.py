@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from rich.console import Console
 from rich.table import Table
 
+from rope_lab.commands import run_commands
 from rope_lab.errors import ArgumentError, FileError
 from rope_lab.training.experiments.catalogue import experiment
 from rope_lab.training.files import expect_file, expect_folder, kind, make_folder, reason
@@ -34,6 +35,8 @@ def train_run(
     device: str | None,
     threads: int | None,
     minutes: float | None,
+    *,
+    quiet: bool,
 ) -> int:
     """Train one run and say where its card lies; the exit status: 0 with a card, `UNFINISHED` or `INTERRUPTED`.
 
@@ -52,12 +55,13 @@ def train_run(
     _advise({run.precision}, device)
     folder = out or Path("runs") / run.name
     expect_folder(folder, option="--out")
-    ended = train(run, out=folder, device=device, threads=threads, time_budget_s=budget)
+    ended = train(run, out=folder, device=device, threads=threads, time_budget_s=budget, progress=not quiet)
     if ended.card is None:
         print(f"Stopped ({ended.reason}) after {ended.step} of {run.steps} steps. The same command goes on from here.")
         return INTERRUPTED if ended.reason == "interrupted" else UNFINISHED
     final = ended.card.final
     print(f"Validation loss {final['loss']:.4f} after {final['step']} steps. Card: {folder / ended.card.file_name}")
+    run_commands.tell_next(ended.card, folder)
     return 0
 
 
@@ -174,6 +178,15 @@ def list_experiments(root: Path | None, *, as_json: bool) -> None:
     for each in listed:
         shown.add_row(each.asked.name, each.asked.rung, each.words, each.asked.about)
     Console().print(shown)
+
+
+def print_csv(name: str | None, rung: str, root: Path | None) -> None:
+    """Print the cards of an experiment, or all that there are, one line each."""
+    from rope_lab.training.results import flat_cards
+    from rope_lab.training.results.cards import load_all, load_every
+
+    found = load_every(root=root) if name is None else load_all(experiment(name, rung).name, rung, root=root)
+    print(flat_cards.as_csv(found), end="")
 
 
 def show_results(

@@ -1,8 +1,9 @@
 """The definitions behind every exercise: a question the page asks, a task the lab checks.
 
 One definition serves both. A chapter's module ``exercises.py`` ends in ``EXERCISES``, a tuple of `Question` and
-`Task` in the order of the page; `load` collects them. Texts are MyST in raw strings, mathematics inline between
-dollar signs. A malformed definition is refused when it is made, so the import fails and says why.
+`Task` in the order of the page, and in ``LAB``, those that its lab alone asks, in the order of the lab. `load` collects
+them. Texts are MyST in raw strings, mathematics inline between dollar signs. A malformed definition is refused when it
+is made, so the import fails and says why.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from types import ModuleType
 from typing import Any, Literal
 
 from rope_lab import chapters
+from rope_lab.errors import MissingPackageError
 
 LETTERS = "ABCDEFGH"
 
@@ -96,15 +98,19 @@ class Question:
         return text if gap <= (self.tolerance or 0) and not self.accepts(given) else ""
 
     @property
+    def lettered(self) -> list[tuple[str, str]]:
+        """The choices with their letters."""
+        return list(zip(LETTERS, self.choices, strict=False))
+
+    @property
     def shown_answer(self) -> str:
         """The answer in words: ``B``, or ``1.5 radians``."""
         return self.answer if isinstance(self.answer, str) else f"{self.answer:.10g} {self.unit}".strip()
 
     def _repr_markdown_(self) -> str:
-        lines = [inspect.cleandoc(self.prompt), ""]
-        lines += [f"- **{letter}** {choice}" for letter, choice in zip(LETTERS, self.choices, strict=False)]
-        example = '"A"' if self.choices else "1.25"
-        return "\n".join([*lines, "", f'Then call `check("{self.id}", {example})` with your own answer.'])
+        lines = [inspect.cleandoc(self.prompt), "", *(f"- **{letter}** {choice}" for letter, choice in self.lettered)]
+        kind = "the letter" if self.choices else f"your number{self.unit and f', in {self.unit}'}"
+        return "\n".join([*lines, "", f'Then put {kind} in place of the dots: `check("{self.id}", ...)`.'])
 
     __repr__ = _repr_markdown_  # not the dataclass's own, which would tell the answer
 
@@ -169,17 +175,20 @@ Exercise = Question | Task
 
 def modules() -> dict[str, ModuleType]:
     """Every chapter's module of exercises, by chapter: ``{"ch01": <module ...>}``."""
-    return {module.__name__.split(".")[-2][:4]: module for module in chapters.modules("exercises")}
+    try:
+        return {module.__name__.split(".")[-2][:4]: module for module in chapters.modules("exercises")}
+    except ModuleNotFoundError as error:
+        raise MissingPackageError.of("rope_lab.exercises", error) or error from error
 
 
 def load() -> dict[str, Exercise]:
-    """Import every chapter's module and return its exercises by id, in the order of chapters and pages.
+    """Import every chapter's module and return its exercises by id, in the order of chapters, pages and labs.
 
     An id keeps the chapter of its birth when its exercise moves: readers' answers are kept under it.
     """
     by_id: dict[str, Exercise] = {}
     for module in modules().values():
-        for item in module.EXERCISES:
+        for item in (*module.EXERCISES, *getattr(module, "LAB", ())):
             if item.id in by_id:
                 raise ValueError(f"{module.__name__}: expected an id that no other exercise has, got {item.id!r}")
             by_id[item.id] = item

@@ -418,3 +418,27 @@ def test_equal_within_the_tolerance_and_not_beyond(numbers, tolerance):
     assert differs(target, target, tolerance) == ""
     assert differs(target + slack * 0.9, target, tolerance) == ""
     assert differs(target + slack * 1.1, target, tolerance) == "the numbers differ"
+
+
+def test_an_untouched_function_is_told_that_it_is_the_readers_and_sees_a_telling_example():
+    task = exercise("ch01.rotate")
+
+    def rotate(x, m, theta): ...
+
+    reply = check(task.id, rotate)
+    assert (reply.ok, reply.judged, reply.says) == (False, False, "`rotate` is yours to write.")
+    made = {"rotate": task.solution, "array": np.array}
+    assert not differs(eval(reply.call, made), eval(reply.target, made), 1e-6)
+    wrong = [
+        mistake
+        for mistake in task.mistakes.values()
+        if differs(eval(reply.call, made | {"rotate": mistake}), eval(reply.target, made), 1e-6)
+    ]
+    assert len(wrong) == len(task.mistakes)
+
+
+def test_control_a_function_that_only_returns_nothing_is_told_so():
+    def rotate(x, m, theta):
+        _ = x * m * theta
+
+    assert "a `return` is missing" in check("ch01.rotate", rotate).says

@@ -13,14 +13,15 @@ import lzma
 import os
 import tarfile
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from urllib.parse import urlsplit
 
-from requests import RequestException
 from tqdm import tqdm
 
-from rope_lab.errors import RopeLabError
+from rope_lab.errors import RopeLabError, near
 from rope_lab.training.files import reason
 
 PACKAGED = Path(__file__).parent
@@ -95,7 +96,7 @@ def lookup(name: str, known: Registry | None = None) -> Source:
     """
     known = registry() if known is None else known
     if name not in known:
-        raise CorpusError(f"corpus: expected one of {', '.join(known)}, got {name!r}")
+        raise CorpusError(f"corpus: expected one of {', '.join(known)}, got {name!r:.80}{near(name, known)}")
     return known[name]
 
 
@@ -203,8 +204,6 @@ def get(
         CorpusError: no corpus of that name, or a damaged file.
         DownloadError: a file that could not be fetched.
     """
-    from rope_lab.training.data.sources import fetch  # loads an HTTP client, which nothing else needs
-
     corpus, target = lookup(name, known), data_folder(root)
     absent = [file for file in corpus.files if force or locate(file.path, root) is None]
     if not force and corpus.archive and locate(corpus.archive[0], root):
@@ -234,6 +233,8 @@ def fetch(url: str, target: Path, *, sha256: str) -> Path:
         DownloadError: no answer, another text than the pinned one, or a folder that cannot be written. Nothing is kept.
     """
     import pooch  # only here: a machine without a network reads the files that it was given
+    from requests import ConnectionError as NoConnectionError
+    from requests import RequestException
 
     pooch.get_logger().setLevel("ERROR")  # what is fetched, the caller says
     folder = pooch.create(
@@ -246,6 +247,10 @@ def fetch(url: str, target: Path, *, sha256: str) -> Path:
     http = pooch.HTTPDownloader(timeout=TIMEOUT_S, stream=False)  # at once: the files are small, no socket stays open
     try:
         folder.fetch(target.name, downloader=http)
+    except NoConnectionError as error:
+        raise DownloadError(
+            f"{target.name}: no connection to {urlsplit(url).netloc}; once there is one, the same command goes on"
+        ) from error
     except RequestException as error:
         raise DownloadError(
             f"{target.name}: expected the file from {url}, got {type(error).__name__}: {error}; call again to go on"
@@ -257,4 +262,7 @@ def fetch(url: str, target: Path, *, sha256: str) -> Path:
             f"{target}: expected a folder that can be written, got {reason(error)}; "
             "free some space or set ROPE_LAB_CACHE to another folder"
         ) from error
+    finally:
+        with suppress(OSError):
+            target.parent.rmdir()  # an empty folder is nothing that was fetched
     return target

@@ -22,13 +22,15 @@ from dataclasses import dataclass
 from functools import cache, cached_property
 from importlib.resources import files
 from operator import index
-from typing import Protocol, SupportsIndex, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, SupportsIndex, runtime_checkable
 
 import numpy as np
-import tiktoken
 from jaxtyping import UInt
 
 from rope_lab.errors import ArgumentError
+
+if TYPE_CHECKING:
+    from tiktoken import Encoding
 
 RANKS_SHA256 = "306cd27f03c1a714eca7108e03d66b7dc042abe8c258b44c199a7ed9838dd930"  # r50k_base, as tiktoken pins it
 GPT2_RANKS = 50_256  # the rest of GPT-2's vocabulary is one special token
@@ -78,7 +80,9 @@ class BytePairs:
         return f"r50k_base:{RANKS_SHA256[:16]}:{self.size}"
 
     @cached_property
-    def encoding(self) -> tiktoken.Encoding:
+    def encoding(self) -> Encoding:
+        import tiktoken  # only here: a model of a run needs its tokenizer's size alone
+
         special = {"<|endoftext|>": self.size} if self.special else {}
         ranks = {token: rank for token, rank in gpt2_ranks().items() if rank < self.size}
         return tiktoken.Encoding(self.name, pat_str=PIECES, mergeable_ranks=ranks, special_tokens=special)

@@ -96,6 +96,8 @@ def check(source: str | Path) -> list[Checked]:
     """
     path = Path(source)
     try:
+        if not path.exists():
+            raise PackError(f"{source}: expected a pack (.jsonl.gz) or a folder of cards, found nothing of that name")
         texts = _in_folder(path) if path.is_dir() else _in_pack(path)
         runs = cache(lambda name, rung: {run.digest for run in experiment(name, rung).runs})
         checks: dict[str, Checked] = {}

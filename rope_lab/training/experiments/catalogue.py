@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import contextlib
 import functools
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from rope_lab import chapters
-from rope_lab.errors import ArgumentError
+from rope_lab.errors import ArgumentError, near
 from rope_lab.training.run.config import RunConfig
 
 RUNGS = ("cpu", "colab", "paper")
@@ -50,9 +50,10 @@ def experiment(name: str, rung: str = "cpu") -> Experiment:
     45
     """
     if name not in _makers():
-        raise ArgumentError(f"experiment: expected one of {', '.join(_makers())}, got {name!r}")
+        there = near(name, _makers()) or "; `rope-lab results` lists them"
+        raise ArgumentError(f"experiment: expected a name such as placements, got {name!r:.80}{there}")
     if rung not in RUNGS:
-        raise ArgumentError(f"rung: expected one of {', '.join(RUNGS)}, got {rung!r}")
+        raise ArgumentError(f"rung: expected one of {', '.join(RUNGS)}, got {rung!r:.80}{near(rung, RUNGS)}")
     entry = _makers()[name](rung)
     if entry is None:
         raise ArgumentError(f"experiment {name!r}: expected a rung of {', '.join(rungs(name))}, got {rung!r}")
@@ -113,13 +114,14 @@ class Experiment:
         return runs
 
 
-def _names(what: str, text: str, there: Iterable[str]) -> Iterable[str]:
+def _names(what: str, text: str, there: Collection[str]) -> Iterable[str]:
     """The names in a text with commas between them; a name may have commas itself ("RoPE, size of QKV")."""
     parts = text.split(",")
     while parts:
         ends = (end for end in range(len(parts), 0, -1) if ",".join(parts[:end]).strip() in there)
         if (end := next(ends, 0)) == 0:
-            raise ArgumentError(f"{what}: expected one of {'; '.join(there)}, got {parts[0].strip()!r:.80}")
+            got = parts[0].strip()
+            raise ArgumentError(f"{what}: expected one of {'; '.join(there)}, got {got!r:.80}{near(got, there)}")
         yield ",".join(parts[:end]).strip()
         del parts[:end]
 

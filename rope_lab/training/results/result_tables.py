@@ -13,7 +13,7 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
-from rope_lab.errors import ArgumentError, printable
+from rope_lab.errors import ArgumentError, near, printable
 from rope_lab.training.experiments.catalogue import Experiment, every_experiment, experiment
 from rope_lab.training.results import cards
 from rope_lab.training.results.cards import Card, Metric
@@ -121,7 +121,8 @@ def summary(
         )
     variants = sorted({card.variant for card in runs})
     if reference is not None and reference not in variants:
-        raise ArgumentError(printable(f"reference: expected one of {', '.join(variants)}, got {reference!r}"))
+        there = f"{', '.join(variants)}, got {reference!r:.80}{near(reference, variants)}"
+        raise ArgumentError(printable(f"reference: expected one of {there}"))
     reference = reference or asked.reference  # where a sweep has not come to it yet, differences are left out
     printed = cards.published(name)
     wanted = {config.digest for config in asked.runs}

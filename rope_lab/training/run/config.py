@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import MISSING, Field, asdict, dataclass, field, fields
 from typing import Any
 
-from rope_lab.errors import ArgumentError
+from rope_lab.errors import ArgumentError, near
 from rope_lab.training.fields import (
     BLOCK,
     COUNT,
@@ -182,11 +182,9 @@ class RunConfig:
             raise ArgumentError(f"expected JSON, got {text!r:.80}: {error}") from error
         if not isinstance(values, Mapping):
             raise ArgumentError(f"expected the fields of a RunConfig as a JSON object, got {values!r:.80}")
-        if unknown := set(values) - FIELDS.keys():
-            known = ", ".join(FIELDS)
-            raise ArgumentError(
-                f"expected fields of RunConfig, got {', '.join(sorted(unknown)):.200}; there are: {known}"
-            )
+        if unknown := sorted(set(values) - FIELDS.keys()):
+            there = near(unknown[0], FIELDS) or f"; there are: {', '.join(FIELDS)}"
+            raise ArgumentError(f"expected fields of RunConfig, got {', '.join(unknown):.200}{there}")
         tuples: dict[str, Any] = {name: tuple(v) if isinstance(v, list) else v for name, v in values.items()}
         return cls(**tuples)  # JSON has no tuples
 
@@ -264,7 +262,7 @@ def _default(f: Field) -> Any:
 
 
 DEFAULT_RUN = RunConfig(
-    experiment="demo",
+    experiment="first",
     variant="RoPE",
     model={"block": "gpt2", "n_layers": 4, "n_heads": 4, "d_model": 128},
     seq_len=128,

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Protocol, runtime_checkable
+from typing import Literal, Protocol, overload, runtime_checkable
 
 import numpy as np
 import torch
@@ -21,6 +21,7 @@ from rope_lab.nn.counts import count_parameters
 from rope_lab.nn.gpt import GPT
 from rope_lab.training.data import corpora
 from rope_lab.training.data.batches import Batches
+from rope_lab.training.data.tokenizers import Tokenizer, byte_pairs
 from rope_lab.training.fields import is_whole
 from rope_lab.training.files import clear_partials, exclusive
 from rope_lab.training.results import cards
@@ -118,19 +119,36 @@ def train(
         return Run(config, Path(out), streams, group, progress).go(checkpoint_every, time_budget_s)
 
 
-def load_model(folder: str | Path) -> GPT:
+@overload
+def load_model(folder: str | Path, *, tokenizer: Literal[False] = False) -> GPT: ...
+@overload
+def load_model(folder: str | Path, *, tokenizer: Literal[True]) -> tuple[GPT, Tokenizer]: ...
+def load_model(folder: str | Path, *, tokenizer: bool = False) -> GPT | tuple[GPT, Tokenizer]:
     """The model of a run, with the weights that lie in its folder.
 
     Args:
         folder: The folder that the run was trained in, its `out`.
+        tokenizer: Whether the run's tokenizer is wanted, too. One at word level is made from the run's corpus.
 
     Returns:
-        The model on the CPU, with the weights of the run's last checkpoint.
+        The model on the CPU, with the weights of the run's last checkpoint; with ``tokenizer=True`` both.
 
     Raises:
         CheckpointError: If there is no run in the folder, or a damaged one.
         ArgumentError: If the run's config is not one that this version reads.
+        CorpusError: If the tokenizer needs a corpus that is not here.
     """
+    run, model = load_run(folder)
+    return (model, tokenizer_of(run)) if tokenizer else model
+
+
+def tokenizer_of(run: RunConfig) -> Tokenizer:
+    """The tokenizer of a run; one at word level is made from the run's corpus."""
+    return byte_pairs(run.tokenizer) or corpora.load(run.corpus, tokenizer=run.tokenizer).tokenizer
+
+
+def load_run(folder: str | Path) -> tuple[RunConfig, GPT]:
+    """The config of a run and its model, as `load_model` loads it."""
     saved = checkpoint.load(Path(folder), fields=("config", "vocab_size"))
     if saved is None:
         raise checkpoint.CheckpointError(f"expected a run in {folder}, found none: train it there first")
@@ -144,7 +162,7 @@ def load_model(folder: str | Path) -> GPT:
         model.load_state_dict(weights)
     except RuntimeError as error:
         raise checkpoint.CheckpointError(f"{folder}: expected the weights of its config, got {error}") from error
-    return model
+    return run, model
 
 
 class Run:

@@ -63,7 +63,7 @@ def test_the_cards_of_the_book_belong(experiment):
         ({"config": {"lr": 0.5}}, "config_hash: expected "),
         ({"config": {"colour": 1}}, "config: expected fields of RunConfig, got colour"),
         ({"config_hash": "0" * 16}, f"config_hash: expected a run of {NAME} at {RUNG}, got {'0' * 16}"),
-        ({"experiment": "mine"}, "experiment: expected one of "),
+        ({"experiment": "mine"}, "experiment: expected a name such as placements, got 'mine'"),
         ({"rung": "huge"}, "rung: expected one of cpu, colab, paper, got 'huge'"),
         ({"seed": 77}, "seed: expected "),
         ({"variant": "best"}, "variant: expected "),
@@ -276,7 +276,7 @@ def test_what_is_no_file_is_not_waited_for(tmp_path):
     for source in (tmp_path / "pipe", Path("/dev/null"), Path("/dev/zero")):
         with pytest.raises(PackError, match="got what is no file: a folder, a pipe or a device"):
             check(source)
-    with pytest.raises(PackError, match="No such file"):
+    with pytest.raises(PackError, match="found nothing of that name"):
         check(tmp_path / "absent.jsonl.gz")
     with pytest.raises(PackError, match="File name too long"):
         check(tmp_path / ("x" * 5000))

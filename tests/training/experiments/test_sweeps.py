@@ -368,8 +368,10 @@ def test_every_model_of_an_experiment_can_be_built():
 
 
 def test_an_unknown_experiment_or_rung_is_told_what_there_is():
-    with pytest.raises(ValueError, match=r"expected one of crope-table1, .*got 'table9'"):
+    with pytest.raises(ValueError, match=r"got 'table9'; `rope-lab results` lists them"):
         experiment("table9")
+    with pytest.raises(ValueError, match="got 'placement'; did you mean placements"):
+        experiment("placement")
     with pytest.raises(ValueError, match="expected one of cpu, colab, paper, got 'moon'"):
         experiment("placements", "moon")
 

@@ -1,0 +1,223 @@
+"""Pictures in one call, for who works in a lab: maps, curves, bars and points, in the book's one look.
+
+Each returns a :class:`~rope_lab.show.svg.Picture`; who wants more draws with :func:`~rope_lab.show.svg.figure`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+from matplotlib.patches import PathPatch
+from matplotlib.path import Path
+from matplotlib.ticker import LogLocator, MaxNLocator, NullFormatter
+
+from rope_lab.show import style
+from rope_lab.show.svg import Picture, Sheet, figure, line
+
+__all__ = ["bars", "curves", "maps", "points"]
+
+# In this order, and again from the start: what is compared in a lab is rarely a query or a key.
+_KINDS = ("one", "linear", "conjugate", "two", "wrong")
+_WIDEST = 128  # rows or columns of a map: its cells are shapes in the page
+_SHADES = 32  # of a map: the cells of a shade are one shape
+
+
+def maps(
+    named: Mapping[str, Any],
+    *,
+    title: str,
+    across: str = "key position",
+    down: str = "query position",
+    signed: bool = False,
+) -> Picture:
+    """Draw matrices side by side as maps: the larger the number, the darker the cell.
+
+    Args:
+        named: Matrices of shape (rows, columns), at most 128 each way, by the words above them; NumPy or torch.
+        title: What the maps show, in words.
+        across: What a column is.
+        down: What a row is.
+        signed: Whether numbers below zero have an ink of their own; otherwise the smallest number is blank paper.
+
+    Returns:
+        The picture; all maps share one scale, which its description names.
+
+    >>> maps({"a": np.eye(3)}, title="The identity").desc
+    'a: 3 rows and 3 columns, from 0 to 1.'
+    """
+    tables = {words: _array(table, dims=2) for words, table in named.items()}
+    if not tables or max(max(table.shape) for table in tables.values()) > _WIDEST:
+        sizes = {words: table.shape for words, table in tables.items()}
+        raise ValueError(f"expected one to five matrices of at most {_WIDEST} rows and columns, got {sizes}")
+    low, high = min(t.min() for t in tables.values()), max(t.max() for t in tables.values())
+    zero = 0.0 if signed else low
+    reach = max(abs(high - zero), abs(low - zero)) or 1.0
+    said = [
+        f"{w}: {len(t)} rows and {t.shape[1]} columns, from {t.min():.3g} to {t.max():.3g}." for w, t in tables.items()
+    ]
+    with figure(title=title, desc=" ".join(said), size=(max(3.2, min(7.6, 2.6 * len(tables))), 2.9)) as fig:
+        row = fig.subplots(1, len(tables), squeeze=False)[0]
+        for ax, (words, table) in zip(row, tables.items(), strict=True):
+            for role, part in (("one", table - zero), ("conjugate", zero - table))[: 2 if signed else 1]:
+                shades = np.clip(np.ceil(part / reach * _SHADES - 1e-9), 0, _SHADES).astype(int)
+                for shade in np.unique(shades[shades > 0]):
+                    ink: dict[str, Any] = {"facecolor": style.LIGHT[role], "alpha": shade / _SHADES, "linewidth": 0}
+                    ax.add_patch(PathPatch(_cells(shades == shade), **ink))
+            ax.set(title=words, xlabel=across, xlim=(-0.5, table.shape[1] - 0.5), ylim=(len(table) - 0.5, -0.5))
+            ax.set_aspect("equal" if 0.4 < len(table) / table.shape[1] < 2.5 else "auto")
+            for axis in (ax.xaxis, ax.yaxis):
+                axis.set_major_locator(MaxNLocator(4, integer=True))
+        fig.axes[0].set_ylabel(down)
+    return fig.picture
+
+
+def curves(named: Mapping[str, Any], x: Any = None, *, title: str, across: str, up: str, log: str = "") -> Picture:
+    """Draw curves, each with its words at its end.
+
+    Args:
+        named: The heights of each curve, shape (points,), by its words.
+        x: Where the points stand, shape (points,); left out, they are counted from 0.
+        title: What the curves show, in words.
+        across: What the horizontal axis is, with its unit.
+        up: What the vertical axis is, with its unit.
+        log: The axes with a logarithmic scale: "", "x", "y" or "xy".
+
+    Returns:
+        The picture.
+
+    >>> curves({"rises": [0, 1, 4]}, title="Squares", across="number", up="square").desc
+    'rises: from 0 to 4, between 0 and 4.'
+    """
+    heights = {words: _array(row, dims=1) for words, row in named.items()}
+    places = {words: np.arange(len(y)) if x is None else _array(x, dims=1) for words, y in heights.items()}
+    for words, y in heights.items():
+        if len(y) != len(places[words]):
+            raise ValueError(
+                f"expected a place for each height of {words!r}: {len(y)} heights, got {len(places[words])} places"
+            )
+    said = [
+        f"{w}: from {y[0]:.3g} to {y[-1]:.3g}, between {y.min():.3g} and {y.max():.3g}." for w, y in heights.items()
+    ]
+    with figure(title=title, desc=" ".join(said), size=(6.4, 3.0)) as fig:
+        ax = _axes(fig, across, up, log)
+        for i, (words, y) in enumerate(heights.items()):
+            ax.plot(places[words], y, label=words, **line(_KINDS[i % len(_KINDS)]))
+        _few_ticks(ax, log)
+        if len(heights) > 1:
+            fig.legend(loc="outside upper left", ncols=min(4, len(heights)))
+    return fig.picture
+
+
+def bars(named: Mapping[str, Any], *, title: str, along: str, limit: float | None = None) -> Picture:
+    """Draw lying bars with their numbers.
+
+    Args:
+        named: The length of each bar, by its words.
+        title: What the bars show, in words.
+        along: What a length is, with its unit.
+        limit: Where a line across all bars stands, such as chance; none by default.
+
+    Returns:
+        The picture.
+
+    >>> bars({"half": 0.5}, title="A half", along="share").desc
+    'half: 0.5.'
+    """
+    lengths = dict(zip(named, _array([_bare(value) for value in named.values()], dims=1).tolist(), strict=True))
+    said = " ".join(f"{words}: {value:.3g}." for words, value in lengths.items())
+    with figure(title=title, desc=said, size=(6.4, 0.8 + 0.34 * len(lengths))) as fig:
+        ax = fig.subplots()
+        ax.barh(list(lengths), list(lengths.values()), color=style.LIGHT["one"], alpha=0.45, height=0.62)
+        for place, value in enumerate(lengths.values()):
+            ax.annotate(f"{value:.3g}", (max(value, 0), place), (4, 0), textcoords="offset points", va="center")
+        if limit is not None:
+            ax.axvline(limit, color=style.LIGHT["wrong"], linewidth=1.5, linestyle=(0, (3, 3)))
+        ax.set(xlabel=along)
+        ax.margins(x=0.12)
+        ax.invert_yaxis()
+    return fig.picture
+
+
+def points(
+    named: Mapping[str, Any], *, title: str, across: str, up: str, log: str = "", circle: bool = False
+) -> Picture:
+    """Draw clouds of points, a marker for each cloud.
+
+    Args:
+        named: Points of shape (points, 2) by the words of their cloud; complex numbers of shape (points,) too.
+        title: What the points show, in words.
+        across: What the horizontal axis is.
+        up: What the vertical axis is.
+        log: The axes with a logarithmic scale: "", "x", "y" or "xy".
+        circle: Whether the unit circle is drawn and both axes have one scale, as for eigenvalues.
+
+    Returns:
+        The picture.
+
+    >>> points({"i": [1j]}, title="One number", across="real", up="imaginary", circle=True).desc
+    'i: 1 points.'
+    """
+    clouds = {words: _plane(cloud) for words, cloud in named.items()}
+    said = " ".join(f"{words}: {len(cloud)} points." for words, cloud in clouds.items())
+    with figure(title=title, desc=said, size=(4.2, 4.0) if circle else (6.0, 3.2)) as fig:
+        ax = _axes(fig, across, up, log)
+        if circle:
+            turn = np.linspace(0, 2 * np.pi, 181)
+            ax.plot(np.cos(turn), np.sin(turn), color=style.LIGHT["hair"], linewidth=1)
+            ax.set_aspect("equal")
+        for i, (words, cloud) in enumerate(clouds.items()):
+            role = style.ROLES[_KINDS[i % len(_KINDS)]]
+            ax.plot(*cloud.T, linestyle="", marker=role.marker, color=role.light, alpha=0.8, label=words)
+        _few_ticks(ax, log)
+        if len(clouds) > 1:
+            fig.legend(loc="outside upper left", ncols=2 if circle else min(4, len(clouds)))
+    return fig.picture
+
+
+def _array(numbers: Any, *, dims: int) -> np.ndarray:
+    """The numbers in float64, from lists, NumPy or torch; a number that is not finite is refused."""
+    found = np.asarray(_bare(numbers), dtype=float)
+    if found.ndim != dims or not found.size or not np.isfinite(found).all():
+        what = "a row of finite numbers" if dims == 1 else "a matrix of finite numbers"
+        raise ValueError(f"expected {what}, got an array of shape {found.shape}")
+    return found
+
+
+def _bare(numbers: Any) -> Any:
+    """What NumPy can read: a tensor without its gradient."""
+    return numbers.detach().cpu() if hasattr(numbers, "detach") else numbers
+
+
+def _plane(cloud: Any) -> np.ndarray:
+    cloud = np.asarray(_bare(cloud))
+    return _array(np.stack([cloud.real, cloud.imag], axis=-1) if np.iscomplexobj(cloud) else cloud, dims=2)
+
+
+def _axes(fig: Sheet, across: str, up: str, log: str) -> Any:
+    ax = fig.subplots()
+    ax.set(xlabel=across, ylabel=up)
+    ax.set_xscale("log" if "x" in log else "linear")
+    ax.set_yscale("log" if "y" in log else "linear")
+    return ax
+
+
+def _few_ticks(ax: Any, log: str) -> None:
+    """On a logarithmic axis of less than two decades label 1, 2 and 5; its minor ticks would run into each other."""
+    for axis, (low, high) in ((ax.xaxis, ax.get_xlim()), (ax.yaxis, ax.get_ylim())):
+        if axis.axis_name in log and high < 100 * low:
+            axis.set_major_locator(LogLocator(subs=(1, 2, 5)))
+            axis.set_major_formatter("{x:g}")
+            axis.set_minor_formatter(NullFormatter())
+
+
+def _cells(mask: np.ndarray) -> Path:
+    """The outline of all cells where the mask is true; neighbours in a row are one box."""
+    boxes = []
+    for row, marks in enumerate(mask):
+        edges = np.flatnonzero(np.diff(np.concatenate([[0], marks.astype(int), [0]])))
+        for left, right in edges.reshape(-1, 2) - 0.5:
+            corners = [(left, row - 0.5), (right, row - 0.5), (right, row + 0.5), (left, row + 0.5), (left, row - 0.5)]
+            boxes.append(Path(np.array(corners), closed=True))
+    return Path.make_compound_path(*boxes)

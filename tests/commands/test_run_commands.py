@@ -1,0 +1,78 @@
+"""What one does with one's own runs, from the command line: train, let it write, compare."""
+
+import csv
+import io
+import json
+
+import pytest
+from typer.testing import CliRunner
+
+from rope_lab import cli, load_model
+from rope_lab.commands.run_commands import spark
+
+TINY = ["model.n_layers=1", "model.d_model=16", "steps=6", "eval_every=2", "eval_tokens=512", "log_every=2"]
+
+
+def invoke(*arguments, status=0):
+    done = CliRunner().invoke(cli.app, [str(argument) for argument in arguments])
+    assert done.exit_code == status, done.output
+    return done.stdout if status == 0 else done.stderr
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory):
+    """Two runs that differ in their rate, and what `train` printed of the second."""
+    folder = tmp_path_factory.mktemp("runs")
+    shared = [argument for change in [*TINY, "precision=float32", "bos=true"] for argument in ("--set", change)]
+    for rate in ("0.001", "0.01"):
+        said = invoke("train", *shared, "--set", f"lr={rate}", "--out", folder / rate, "--quiet")
+    return folder / "0.001", folder / "0.01", said
+
+
+def test_a_finished_run_shows_its_curve_and_names_what_comes_next(runs):
+    said = runs[2].splitlines()
+    assert [line.split(" ")[0] for line in said[1:3]] == ["train", "valid"]
+    assert f"rope-lab write {runs[1]} --prompt 'ROMEO:'" in said[3]
+    assert "tokenizer=True" in said[-1]
+
+
+def test_a_run_writes_the_same_text_for_the_same_seed(runs):
+    once, again, other = (
+        invoke("write", runs[0], "--prompt", "ROMEO:", "--tokens", 12, "--seed", seed) for seed in (1, 1, 2)
+    )
+    assert once.startswith("ROMEO:")
+    assert once == again != other
+
+
+def test_what_cannot_be_written_is_said(runs, tmp_path):
+    assert "at most 128 tokens together" in invoke("write", runs[0], "--tokens", 500, status=1)
+    assert "found none: train it there first" in invoke("write", tmp_path, status=1)
+
+
+def test_runs_stand_beside_each_other(runs):
+    first, second = json.loads(invoke("results", *runs[:2], "--json"))
+    assert (first["differs"], second["differs"]) == ({}, {"lr": 0.01})
+    assert second["difference"] == pytest.approx(second["loss"] - first["loss"])
+    assert "lr 0.01" in " ".join(invoke("results", *runs[:2]).split())
+
+
+def test_runs_and_experiments_are_tables_for_a_spreadsheet(runs):
+    own = list(csv.DictReader(io.StringIO(invoke("results", *runs[:2], "--csv"))))
+    assert [row["lr"] for row in own] == ["0.001", "0.01"]
+    committed = list(csv.DictReader(io.StringIO(invoke("results", "placements", "--csv"))))
+    assert {row["experiment"] for row in committed} == {"placements"}
+
+
+def test_what_is_no_run_is_said(runs, tmp_path):
+    assert "got nothing of that name" in invoke("results", runs[0], tmp_path / "absent", status=1)
+    assert "expected one result card, got none" in invoke("results", runs[0], tmp_path, status=1)
+
+
+def test_a_model_comes_with_its_tokenizer(runs):
+    model, tokenizer = load_model(runs[0], tokenizer=True)
+    assert model.config.vocab_size == tokenizer.vocab_size + 1  # the token that begins a window
+    assert tokenizer.decode(tokenizer.encode("ROMEO:")) == "ROMEO:"
+
+
+def test_a_level_row_is_drawn():
+    assert spark([2.0, 2.0, 2.0], width=3) == "▁▁▁"

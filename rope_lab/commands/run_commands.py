@@ -115,7 +115,7 @@ def _card(folder: Path) -> Card:
 
 
 def _changes(first: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
-    """What a config has otherwise than the first, by field; those of the model under their own names."""
+    """Return what a config has otherwise than the first, by field; those of the model under their own names."""
     here, there = _flat(first), _flat(other)
     names = sorted(name for name in {*here, *there} if here.get(name) != there.get(name))
     return {name: there.get(name, "as by default") for name in names}

@@ -132,6 +132,7 @@ def _answer_task(task: Task, fn: Any, guard: _Guard | None = None) -> Reply:
         return Reply(task.id, False, problem)
     if getattr(getattr(fn, "__code__", None), "co_code", b"") == UNTOUCHED:
         call, target = _telling(task)
+        target = "" if task.judge else target  # one right result of many would give the riddle away
         return Reply(task.id, False, f"`{task.name}` is yours to write.", call=call, target=target, judged=False)
     guard = guard or _Guard()
     failing, seen, flaky = _search(task, fn, guard)

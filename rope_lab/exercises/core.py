@@ -109,7 +109,7 @@ class Question:
 
     def _repr_markdown_(self) -> str:
         lines = [inspect.cleandoc(self.prompt), "", *(f"- **{letter}** {choice}" for letter, choice in self.lettered)]
-        kind = "the letter" if self.choices else f"your number{self.unit and f', in {self.unit}'}"
+        kind = "the letter" if self.choices else f"your number{self.unit and f', in {self.unit},'}"
         return "\n".join([*lines, "", f'Then put {kind} in place of the dots: `check("{self.id}", ...)`.'])
 
     __repr__ = _repr_markdown_  # not the dataclass's own, which would tell the answer

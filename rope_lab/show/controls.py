@@ -20,8 +20,8 @@ def play(draw: Callable[..., Any], /, **controls: Any) -> None:
 
     Args:
         draw: Takes one argument for each control, by name, and returns what a cell would show, such as a picture.
-        controls: By name, what ``ipywidgets.interact`` takes: ``(0, 10)`` or ``(0.0, 1.0, 0.1)`` for a slider, a list
-            of choices, True or False, or a widget.
+        controls: By name, what ``ipywidgets.interact`` takes: ``(0, 10)`` or ``(0.0, 1.0, 0.1)`` for a slider, which
+            starts in its middle, a list of choices, True or False, or a widget: ``FloatSlider(0.2, min=0, max=1)``.
 
     Raises:
         ValueError: If a control is none of these.

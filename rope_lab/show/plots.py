@@ -31,15 +31,17 @@ def maps(
     across: str = "key position",
     down: str = "query position",
     signed: bool = False,
+    full: float | None = None,
 ) -> Picture:
-    """Draw matrices side by side as maps: the larger the number, the darker the cell.
+    """Draw matrices side by side as maps: the larger the number, the stronger the ink of the cell.
 
     Args:
         named: Matrices of shape (rows, columns), at most 128 each way, by the words above them; NumPy or torch.
-        title: What the maps show, in words.
+        title: What the maps show, in words; readers hear it and see it in a tooltip, and no title is drawn.
         across: What a column is.
         down: What a row is.
         signed: Whether numbers below zero have an ink of their own; otherwise the smallest number is blank paper.
+        full: The number that has all the ink, and those beyond it; by default the largest, however small that is.
 
     Returns:
         The picture; all maps share one scale, which its description names.
@@ -50,14 +52,14 @@ def maps(
     tables = {words: _array(table, dims=2) for words, table in named.items()}
     if not tables or max(max(table.shape) for table in tables.values()) > _WIDEST:
         sizes = {words: table.shape for words, table in tables.items()}
-        raise ValueError(f"expected one to five matrices of at most {_WIDEST} rows and columns, got {sizes}")
+        raise ValueError(f"expected matrices of at most {_WIDEST} rows and columns, got {sizes}")
     low, high = min(t.min() for t in tables.values()), max(t.max() for t in tables.values())
     zero = 0.0 if signed else low
-    reach = max(abs(high - zero), abs(low - zero)) or 1.0
+    reach = (max(abs(high - zero), abs(low - zero)) if full is None else full - zero) or 1.0
     said = [
         f"{w}: {len(t)} rows and {t.shape[1]} columns, from {t.min():.3g} to {t.max():.3g}." for w, t in tables.items()
     ]
-    with figure(title=title, desc=" ".join(said), size=(max(3.2, min(7.6, 2.6 * len(tables))), 2.9)) as fig:
+    with figure(title=title, desc=" ".join(said), size=(max(4.2, min(7.6, 2.6 * len(tables))), 2.9)) as fig:
         row = fig.subplots(1, len(tables), squeeze=False)[0]
         for ax, (words, table) in zip(row, tables.items(), strict=True):
             for role, part in (("one", table - zero), ("conjugate", zero - table))[: 2 if signed else 1]:
@@ -103,7 +105,8 @@ def curves(named: Mapping[str, Any], x: Any = None, *, title: str, across: str, 
     with figure(title=title, desc=" ".join(said), size=(6.4, 3.0)) as fig:
         ax = _axes(fig, across, up, log)
         for i, (words, y) in enumerate(heights.items()):
-            ax.plot(places[words], y, label=words, **line(_KINDS[i % len(_KINDS)]))
+            look = line(_KINDS[i % len(_KINDS)]) | ({} if len(heights) > 1 else {"linestyle": "-"})
+            ax.plot(places[words], y, label=words, **look)
         _few_ticks(ax, log)
         if len(heights) > 1:
             fig.legend(loc="outside upper left", ncols=min(4, len(heights)))
@@ -131,7 +134,7 @@ def bars(named: Mapping[str, Any], *, title: str, along: str, limit: float | Non
         ax = fig.subplots()
         ax.barh(list(lengths), list(lengths.values()), color=style.LIGHT["one"], alpha=0.45, height=0.62)
         for place, value in enumerate(lengths.values()):
-            ax.annotate(f"{value:.3g}", (max(value, 0), place), (4, 0), textcoords="offset points", va="center")
+            ax.annotate(f"{value:,.4g}", (max(value, 0), place), (4, 0), textcoords="offset points", va="center")
         if limit is not None:
             ax.axvline(limit, color=style.LIGHT["wrong"], linewidth=1.5, linestyle=(0, (3, 3)))
         ax.set(xlabel=along)
@@ -186,7 +189,7 @@ def _array(numbers: Any, *, dims: int) -> np.ndarray:
 
 
 def _bare(numbers: Any) -> Any:
-    """What NumPy can read: a tensor without its gradient."""
+    """Return what NumPy can read: a tensor without its gradient."""
     return numbers.detach().cpu() if hasattr(numbers, "detach") else numbers
 
 

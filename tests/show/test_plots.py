@@ -53,7 +53,7 @@ def test_curves_are_told_apart_by_ink_and_dash():
     ("draw", "says"),
     [
         (lambda: plots.maps({"a": np.zeros((129, 3))}, title="t"), r"at most 128 rows and columns, got .*129"),
-        (lambda: plots.maps({}, title="t"), "expected one to five matrices"),
+        (lambda: plots.maps({}, title="t"), "expected matrices of at most"),
         (
             lambda: plots.maps({"a": [1.0, 2.0]}, title="t"),
             r"expected a matrix of finite numbers, got an array of shape \(2,\)",
@@ -71,3 +71,7 @@ def test_what_cannot_be_drawn_is_refused(draw, says):
 def test_a_short_logarithmic_axis_has_few_labels():
     drawn = plots.curves({"a": [1, 2, 3]}, [20, 60, 300], title="t", across="x", up="y", log="x").svg
     assert re.findall(r">(\d+)</text>", drawn)[:4] == ["20", "50", "100", "200"]
+
+
+def test_a_map_can_be_told_what_full_ink_is():
+    assert levels(plots.maps({"a": [[0.0, 0.25]]}, title="t", full=1.0)) == {0.25}

@@ -18,7 +18,8 @@ def test_links_stand_there_when_the_book_has_an_address(tmp_path, base):
     assert warnings == ""
     page = BeautifulSoup((tmp_path / "out" / "book" / "01_one_plane.html").read_text(encoding="utf-8"), "html.parser")
     found = [link["href"] for link in page.select(".downloads a")]
-    files = [f"{REPOSITORY}/releases/latest/download/{name}" for name in ("rope-lab.pdf", "rope-lab-book.zip", "rope-lab-figures.zip")]
+    names = ("rope-lab.pdf", "rope-lab-book.zip", "rope-lab-figures.zip")
+    files = [f"{REPOSITORY}/releases/latest/download/{name}" for name in names]
     assert found == (files if base else [])
 
 

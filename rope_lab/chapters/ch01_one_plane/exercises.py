@@ -225,3 +225,76 @@ EXERCISES = (
         r"rotations. So a model projects first and rotates after.",
     ),
 )
+
+
+# --- what the lab alone asks: aim at a distance, and see what else is hit ---
+
+
+def aim(k, back, theta):
+    return rotate(k, -back, theta)
+
+
+def _false_friend() -> float:
+    k, theta = np.array([1.0, 0.5]), 1.0
+    near = [aim(k, 3, theta) @ rotate(k, -back, theta) >= 0.99 * (k @ k) for back in range(4, 200)]
+    return 4 + near.index(True)
+
+
+def _alias() -> float:
+    r, q, k = np.arange(-9, 10), np.array([1.0, 0.5]), np.array([-0.3, 2.0])
+    angles = np.arange(0, 2 * np.pi, 1e-3)
+    miss = np.abs(np.tensordot(q, rotate(k, r[:, None], angles) - rotate(k, r[:, None], 7.0), 1))
+    return float(angles[miss.max(axis=0).argmin()])
+
+
+LAB = (
+    Task(
+        id="ch01.aim",
+        statement=r"Write `aim(k, back, theta)`. `k` is a key of shape `(2,)` before any turn. Return the query of the "
+        r"same length, also before any turn, whose logit is the largest when this key stands `back` positions *before* "
+        r"the query. Each position turns by `theta` radians.",
+        solution=aim,
+        examples=st.tuples(_vectors, st.integers(0, 9), _float(0.1, 3)),
+        mistakes={
+            "it looks ahead": rotate,
+            "it looks at its own place": lambda k, back, theta: k,  # noqa: ARG005
+            "it is longer than the key": lambda k, back, theta: 2 * aim(k, back, theta),
+            "it points away": lambda k, back, theta: -aim(k, back, theta),
+        },
+        hint=r"The logit is $q^\top R_{n-m}\, k$. What is $n - m$ here, and when is the dot product of two vectors of "
+        r"given lengths the largest?",
+    ),
+    Question(
+        id="ch01.false-friend",
+        prompt=r"A plane turns by one radian per position, and a query is aimed at the distance 3. Which is the next "
+        r"distance whose logit is at least 99 % of the largest one?",
+        answer=28,
+        tolerance=0.1,
+        unit="positions",
+        truth=_false_friend,
+        hint=r"The logit is $\cos(r - 3)$ times a constant. Try the distances $r$ from 4 on.",
+        feedback={
+            "9": r"After six more radians the hand is near, but $\cos 6 = 0.96$.",
+            "25": r"That is how much further it is. The query was aimed at 3.",
+            "47": r"It is nearer to whole turns. An earlier one is good enough.",
+        },
+        why=r"25 radians are nearly four turns, $8\pi = 25.13$. A hand that turns by one radian never comes back "
+        r"exactly, since $\pi$ is irrational, and it comes back as nearly as you like.",
+    ),
+    Question(
+        id="ch01.alias",
+        prompt=r"A plane turns by 7 radians per position, and positions are whole numbers. Which angle between 0 and "
+        r"$2\pi$ gives the same logits at all offsets?",
+        answer=0.7168,
+        tolerance=0.002,
+        unit="radians",
+        truth=_alias,
+        hint=r"What does a whole turn more per position change at whole positions?",
+        feedback={
+            "5.566": r"That hand turns the other way round. Its logits agree only for some queries and keys.",
+            "3.858": r"You took off half a turn.",
+        },
+        why=r"$7 - 2\pi$: a whole turn more for each position changes nothing. At position 0.5 it is half a turn, and "
+        r"the two differ.",
+    ),
+)

@@ -213,3 +213,79 @@ EXERCISES = (
         r"holds for it unchanged.",
     ),
 )
+
+
+# --- what the lab alone asks: a base for a window, an order upset, far words that are louder ---
+
+
+def _growth_of_the_base() -> float:
+    def base_for(window: int) -> float:
+        low, high = 1.0, 1e12
+        for _ in range(60):
+            middle = np.sqrt(low * high)
+            low, high = (low, middle) if unfinished(128, middle, window) >= 32 else (middle, high)
+        return float(high)
+
+    return base_for(16384) / base_for(8192)
+
+
+def _first_rise() -> float:
+    f = schedule.decay(np.arange(100), theta=frequencies(128))
+    return int(np.argmax(f[1:] > f[:-1])) + 1
+
+
+def _how_much_louder() -> float:
+    across = {"q_moments": np.diag(np.tile([1.9, 0.1], 4)), "k_moments": np.diag(np.tile([0.1, 1.9], 4))}
+    near, far = (schedule.logit_variance(r, theta=frequencies(8), **across) for r in (0, np.arange(100, 200000, 7)))
+    return float(far.mean() / near)
+
+
+LAB = (
+    Question(
+        id="ch02.base-for-window",
+        prompt=r"A head has 64 planes. `base_for(window)` is the smallest base at which 32 of them never complete a "
+        r"turn in the window. The window doubles. By which factor must this base grow?",
+        answer=4,
+        tolerance=0.04,
+        truth=_growth_of_the_base,
+        hint=r"Halve an interval of bases again and again: `unfinished(128, base, window)` grows with the base. "
+        r"Do it for 8192 and for 16384.",
+        feedback={
+            "2": r"With twice the base the slowest plane is nearly twice as slow. The plane in the middle is not.",
+            "1.414": r"It is the other way round: the plane in the middle slows with the root of the base.",
+        },
+        why=r"The plane in the middle, $i = d/4$, has the wavelength $2\pi\,\mathrm{base}^{1/2}$. To double it takes "
+        r"four times the base.",
+    ),
+    Question(
+        id="ch02.first-rise",
+        prompt=r"Query and key are equal, with the same length in each of 64 planes, and the base is 10,000. Which is "
+        r"the smallest offset whose logit is larger than that of the offset before it?",
+        answer=12,
+        tolerance=0.1,
+        unit="positions",
+        truth=_first_rise,
+        hint=r"Compare `f[1:]` with `f[:-1]`. `np.argmax` finds the first `True`; to which offset does it belong?",
+        feedback={"11": r"That is the last one before the rise.", "10": r"You counted two places too early."},
+        why=r"The fastest plane has made nearly two turns, $4\pi = 12.6$, and some others come round as well.",
+    ),
+    Question(
+        id="ch02.louder-far",
+        prompt=r"Independent $q$ and $k$ have mean zero and independent components, and in each plane one axis has a "
+        r"variance of 1.9 and the other of 0.1. You choose which. How many times as large as at offset 0 can the "
+        r"variance of the logit be, on average over offsets at which all planes have turned many times?",
+        answer=1 / 0.19,
+        tolerance=0.1,
+        unit="times",
+        truth=_how_much_louder,
+        hint=r"At offset 0 the logit should be small: what must long axes do there? And what do they do after a "
+        r"quarter of a turn?",
+        feedback={
+            "0.5525": r"Your words are quieter when they are far apart. Which axis of the key should be the long one?",
+            "1": r"One round partner makes the spread flat. Stretch both.",
+            "9.526": r"That is the largest spread of one plane, after a quarter of a turn. Take the average.",
+        },
+        why=r"Put the long axes of the keys across those of the queries. A plane then adds $2 - 1.62 \cos 2r\theta_i$, "
+        r"which is 0.38 at offset 0 and 2 on average.",
+    ),
+)

@@ -8,6 +8,7 @@ import numpy as np
 from hypothesis import strategies as st
 
 from rope_lab.algebra import layouts, rotation
+from rope_lab.algebra.arguments import Layout
 from rope_lab.exercises.core import Question, Task
 from rope_lab.exercises.turn import Turn
 
@@ -233,5 +234,97 @@ EXERCISES = (
         why=r"The first entry decides the layout: 1 means interleaved, half of the turning components means "
         r"half-split. The last part of the book turns this into an instrument that also reads off the base, the "
         r"direction and how many components turn.",
+    ),
+)
+
+
+# --- what the lab alone asks: stripes, half repairs, and a deck of cards ---
+
+
+def only_offset(S):
+    return bool(np.allclose(S[1:, 1:], S[:-1, :-1]))
+
+
+def _logits_by_offset(size: int, bend: str):
+    m, n = np.arange(size)[:, None], np.arange(size)
+    S = np.cos(0.7 * (m + n if bend == "other diagonals" else n - m))
+    if bend == "beside the middle":
+        S[-1, -2] += 1
+    elif bend == "an end of the middle":
+        S[-1, -1] += 1
+    elif bend == "the middle":
+        S = S + np.diag(np.arange(1.0, size + 1))
+    elif bend == "rows":
+        S = S + m
+    return (S,)
+
+
+_BENDS = ("nothing", "other diagonals", "beside the middle", "an end of the middle", "the middle", "rows")
+
+
+def _settings_with_stripes() -> float:
+    p, theta, at = rotation.layout_permutation(8), rotation.frequencies(8), np.arange(9)
+    q, k = np.random.default_rng(3).normal(size=(2, 8))
+    both: tuple[Layout, Layout] = ("half", "interleaved")
+    Q, K = ([rotation.rotate(y, at, theta=theta, layout=c) for c in both for y in (x, x[p])] for x in (q, k))
+    return sum(only_offset(a @ b.T) for a in Q for b in K)
+
+
+def _largest_deck() -> float:
+    def home(cards: int) -> bool:
+        row = deck = np.arange(cards)
+        return any(np.array_equal(row := row[rotation.layout_permutation(cards)], deck) for _ in range(8))
+
+    return max(cards for cards in range(2, 101, 2) if home(cards))
+
+
+LAB = (
+    Task(
+        id="ch03.stripes",
+        statement=r"`S` is a square matrix of logits, with a row for each query position and a column for each key "
+        r"position, both $0, 1, 2, \dots$ Write `only_offset(S)`: `True` if the logits depend on the offset alone, "
+        r"that is, if all entries of a diagonal are equal up to rounding, and `False` otherwise.",
+        solution=only_offset,
+        examples=st.tuples(st.integers(2, 7), st.sampled_from(_BENDS)).map(lambda case: _logits_by_offset(*case)),
+        mistakes={
+            "only the main diagonal is looked at": lambda S: bool(np.allclose(np.diag(S), S[0, 0])),
+            "the main diagonal is left out": lambda S: all(np.ptp(np.diag(S, r)) < 1e-9 for r in range(1, len(S))),
+            "the other diagonals, from right to left": lambda S: only_offset(S[::-1]),
+        },
+        hint=r"One step down and one to the right leads along a diagonal. Compare `S` without its first row and column "
+        r"with `S` without its last ones.",
+    ),
+    Question(
+        id="ch03.sixteen",
+        prompt=r"The code of q and the code of k are interleaved or half-split, and the rows of q and those of k are "
+        r"reordered or not: sixteen settings. In how many of them do the logits depend on the offset alone?",
+        answer=8,
+        tolerance=0.1,
+        unit="settings",
+        truth=_settings_with_stripes,
+        hint=r"Look at the settings in which your test says yes. What do the two codes have in common?",
+        feedback={
+            "2": r"In two settings the logits are as trained. More settings have stripes.",
+            "4": r"Half a repair counts too: are there stripes if the rows of q alone are reordered?",
+            "16": r"Run q in one code and k in the other, and look at the map again.",
+        },
+        why=r"It is those in which q and k run the same code. With reordered rows of q alone, the logit is "
+        r"$q^\top P^\top \mathcal R^{\text{half}}_{n-m}\, k$: the offset alone, and wrong even at offset 0.",
+    ),
+    Question(
+        id="ch03.deck",
+        prompt=r"The components of a deck are put into half-split order again and again. Which is the largest deck of "
+        r"at most 100 cards, an even number, that is home after 8 times or sooner?",
+        answer=86,
+        tolerance=0.1,
+        unit="cards",
+        truth=_largest_deck,
+        hint=r"Each time, place $j$ gets the card of place $2j$, modulo the number of cards less one. When is $2^8$ "
+        r"the same as 1?",
+        feedback={
+            "52": r"The deck of bridge needs eight. A larger one does it as well.",
+            "64": r"It needs six. A larger one is home after eight.",
+        },
+        why=r"$2^8 - 1 = 255 = 3 \cdot 85$, so doubling eight times changes nothing modulo 85: that is a deck of 86.",
     ),
 )

@@ -114,6 +114,35 @@ def _rank_after(R, pairs) -> int:
     return -1
 
 
+# --- in the lab: the law as a map, a mistake in a table, and a law for keys that stand behind the query ---
+
+
+def defect(R, size):
+    table = np.zeros((size, size))
+    for m in range(size):
+        for n in range(size):
+            table[m, n] = np.abs(R(m).T @ R(n) - R(n - m)).max()
+    return table
+
+
+def _turned(size, change):
+    """Return the same function with something changed: the distance of what ``change`` gives for each two positions."""
+    return np.array([[np.abs(change(m, n)).max() for n in range(size)] for m in range(size)])
+
+
+def one_sided(positions):
+    return rotation_2d(np.abs(positions))
+
+
+def _judge_one_sided(result, positions) -> str:
+    R = dict(zip(positions.tolist(), np.asarray(result, dtype=float), strict=True))
+    pairs = [(m, n) for m in range(max(R) + 1) for n in range(max(R) + 1)]
+    broken = [(m, n) for m, n in pairs if not np.allclose(R[m].T @ R[n], R[n - m])]
+    if late := [(m, n) for m, n in broken if m <= n]:
+        return f"The law fails for the query at {late[0][0]} and the key at {late[0][1]}."
+    return "" if broken else "The law holds for keys before the query, too."
+
+
 EXERCISES = (
     Question(
         id="ch04.predict-two-maps",
@@ -220,5 +249,52 @@ EXERCISES = (
         },
         why=r"An orthogonal number is $1$ or $-1$. It is not $1$, or $R_1$ would be $R_0$. So "
         r"$R_7 = U\,\mathrm{diag}((-1)^7, 0)\,U^\top$, and a change of basis keeps the trace: $-1$.",
+    ),
+)
+
+LAB = (
+    Task(
+        id="ch04.defect",
+        statement=r"""
+        `R(n)` is a square matrix for each whole number `n`, negative ones too. Write `defect(R, size)`: a
+        square array of that size. Its entry in row $m$ and column $n$, both counted from $0$, is the largest entry of
+        $|R_m^\top R_n - R_{n-m}|$.
+        """,
+        solution=defect,
+        examples=st.tuples(st.sampled_from(FAMILIES), st.integers(1, 5)),
+        mistakes={
+            r"the transpose is not there": lambda R, size: _turned(size, lambda m, n: R(m) @ R(n) - R(n - m)),
+            r"the offset is $m - n$": lambda R, size: _turned(size, lambda m, n: R(m).T @ R(n) - R(m - n)),
+            r"rows and columns are exchanged": lambda R, size: defect(R, size).T,
+        },
+        hint=r"Two loops over `range(size)`. `R(m).T @ R(n) - R(n - m)` is a matrix; what is the largest of its sizes?",
+    ),
+    Question(
+        id="ch04.suspect",
+        prompt=r"Two entries of the table have traded places. What is the smaller of their two positions?",
+        answer=16,
+        tolerance=0.1,
+        truth=lambda: float(np.random.default_rng(4).choice(np.arange(1, 24), 2, replace=False).min()),
+        feedback={"22": r"This is one of the two. Which is the other, smaller one?"},
+        hint=r"Look for the rows of the map that are spoiled nearly everywhere: `defect(suspect, 24).sum(axis=1)`.",
+        why=r"The law asks the table three times: for $R_m$, for $R_n$ and for $R_{n-m}$. So one wrong entry spoils a "
+        r"row, a column and two diagonals.",
+    ),
+    Task(
+        id="ch04.one-sided",
+        statement=r"""
+        `positions` is an array of whole numbers from $-N$ to $N$. Write `one_sided(positions)`: an array with one
+        $2 \times 2$ matrix $R_n$ for each of them. The law $R_m^\top R_n = R_{n-m}$ holds for all $m$ and $n$ with
+        $0 \le m \le n \le N$, and it fails for some with $0 \le n < m \le N$. Many families are right.
+        """,
+        solution=one_sided,
+        examples=st.tuples(st.integers(2, 4).map(lambda n: np.arange(-n, n + 1))),
+        judge=_judge_one_sided,
+        mistakes={
+            r"the law holds everywhere": lambda positions: rotation_2d(0.5 * positions),
+            r"the angle grows with the square": lambda positions: rotation_2d(0.5 * positions**2),
+        },
+        hint=r"With $m \le n$ the law never asks for a matrix at a negative position. What may stand there?",
+        why=r"Only pairs with the key before the query tie $R_{-n}$ to $R_n$. The test needs both orders.",
     ),
 )

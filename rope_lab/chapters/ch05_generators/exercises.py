@@ -134,6 +134,28 @@ def _mirrored(draw):
     return (P @ block_diag(rotation_2d(angle), -1.0) @ P.T,)
 
 
+# --- in the lab: all frequencies through the same dots, and a formula that is right by luck ---
+
+
+def same_dots(theta, limit):
+    turns = 2 * np.pi * np.arange(limit)
+    found = np.concatenate([turns + theta, turns - theta])
+    return np.sort(found[(found >= 0) & (found <= limit)])
+
+
+def _survivors() -> float:
+    found, halves = same_dots(1.0, 100.0), np.arange(20) / 2
+    return float(sum(np.allclose(np.cos(theta * halves), np.cos(halves)) for theta in found))
+
+
+def _right_power() -> float:
+    """The n from -6 to 6, besides 0, at which the last axis serves for ten random steps with determinant -1."""
+    rng, M, power = np.random.default_rng(0), mirror([0.0, 0, 1]), np.linalg.matrix_power
+    steps = np.linalg.qr(rng.normal(size=(10, 3, 3)))[0]
+    steps *= -np.linalg.det(steps)[:, None, None]
+    return float(*(n for n in range(-6, 7) if n and np.allclose(power(M, n) @ power(steps @ M, n), power(steps, n))))
+
+
 EXERCISES = (
     Question(
         id="ch05.predict-squeeze",
@@ -332,5 +354,53 @@ EXERCISES = (
         why=r"For large $nB$ the terms grow before they shrink, and digits are lost. The package halves the matrix "
         r"until it is small, and then squares the result as often.",
         tolerance=1e-8,
+    ),
+)
+
+LAB = (
+    Task(
+        id="ch05.same-dots",
+        statement=r"""
+        At whole positions $n$ somebody sees $\cos n\theta$, with $0 < \theta < \pi$. Write `same_dots(theta, limit)`:
+        all frequencies from $0$ to `limit` with the same cosines at all whole positions, sorted, in an
+        array. The first of them is $\theta$ itself; `limit` is larger than $\pi$.
+        """,
+        solution=same_dots,
+        examples=st.tuples(st.integers(1, 30).map(lambda k: k / 10), st.integers(4, 30).map(float)),
+        mistakes={
+            r"$2\pi k - \theta$ is forgotten": lambda theta, limit: np.arange(theta, limit, 2 * np.pi),
+            r"half turns are added, and not whole ones": lambda theta, limit: np.arange(theta, limit, np.pi),
+            r"the list ends after one whole turn": lambda theta, limit: same_dots(theta, min(limit, 2 * np.pi)),
+        },
+        hint=r"$\cos n\theta$ stays the same for $\theta + 2\pi$ and for $-\theta$. Which numbers can you reach?",
+        why=r"These are $2\pi k + \theta$ and $2\pi k - \theta$, and no others: the dot at $n = 1$ allows no more.",
+    ),
+    Question(
+        id="ch05.survivors",
+        prompt=r"Take all frequencies from 0 to 100 that share the cosines of $\theta = 1$ at whole positions. How "
+        r"many of them share its cosines at half positions, too?",
+        answer=16,
+        tolerance=0.1,
+        truth=_survivors,
+        feedback={
+            "32": r"So many pass at whole positions. Try position $\tfrac12$.",
+            "8": r"So many of the kind $2\pi k + \theta$. The other kind has survivors, too.",
+        },
+        hint=r"Compare `np.cos(t * halves)` with `np.cos(halves)` for each `t` in your list; `halves` is "
+        r"`np.arange(20) / 2`.",
+        why=r"Half positions see a frequency modulo $4\pi$. So every second whole turn is found out, and half of "
+        r"the 32 stay. At any one spacing infinitely many frequencies pass, if there is no limit.",
+    ),
+    Question(
+        id="ch05.right-power",
+        prompt=r"Split the mirror of the last axis off, $O = O_+ M$. At which whole $n$, besides $0$, is "
+        r"$O^n = M^n O_+^n$ for every $O$? Negative ones count.",
+        answer=-1,
+        tolerance=0.1,
+        truth=_right_power,
+        feedback={"1": r"There the formula says $O_+ M = M O_+$, and in general this is false."},
+        hint=r"Try several seeds, and look at the left part of the picture.",
+        why=r"$O^{-1} = (O_+ M)^{-1} = M^{-1} O_+^{-1}$: an inverse exchanges the two factors. This is the order "
+        r"in the formula.",
     ),
 )

@@ -23,7 +23,7 @@ def two_winds() -> Picture:
         "ellipse, twice as wide as it is high. In both the point is back at its start at every whole "
         "position; at a quarter and at three quarters of a step the two differ in length."
     )
-    with figure(title="Two generators, one family on whole positions", desc=desc, size=(5.0, 2.4)) as fig:
+    with figure(title="Two generators with the same matrices at whole positions", desc=desc, size=(5.0, 2.4)) as fig:
         left, right = fig.subplots(1, 2)
         for axes, B, title in ((left, SKEW, "the distance stays"), (right, WITNESS, "the distance changes")):
             way = _wind(axes, B, title)

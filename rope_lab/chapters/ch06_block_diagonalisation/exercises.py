@@ -110,6 +110,30 @@ _bases = st.builds(
     st.integers(1, 4).map(lambda n: n / 8),
 )
 
+# --- in the lab: the slowest plane of a matrix, and the speeds of a head that shows its logits alone ---
+
+
+def _slowest() -> float:
+    B = _skew(np.random.default_rng(6).normal(size=(8, 8)))
+    return float(skew_normal_form(2.8 * B / np.linalg.norm(B, 2)).theta[-1])
+
+
+def speeds(s, planes):
+    windows = np.lib.stride_tricks.sliding_window_view(s, 2 * planes + 1)
+    recurrence = np.linalg.svd(windows)[2][-1]
+    angles = np.angle(np.roots(recurrence))
+    return np.sort(angles[angles > 0])
+
+
+def _signal(quarters, phase):
+    """Logits at the offsets 0 to 31 with these speeds, in quarters of a radian per position, and their number."""
+    waves = [(1 + i / 2) * np.cos(k / 4 * np.arange(32) + phase + i) for i, k in enumerate(sorted(quarters))]
+    return np.sum(waves, axis=0), len(waves)
+
+
+_signals = st.builds(_signal, st.sets(st.integers(1, 11), min_size=1, max_size=3), st.integers(0, 5).map(float))
+
+
 EXERCISES = (
     Question(
         id="ch06.predict-general",
@@ -146,8 +170,9 @@ EXERCISES = (
             "1": r"This is the slower of the two.",
             "2": r"The entries $b_{12}$ and $b_{34}$ alone would give this. But $b_{14}$ turns as well.",
         },
-        hint=r"In four dimensions $\theta_0^2 + \theta_1^2$ is the sum of the squares of the six entries, here "
-        r"$17$, and $\theta_0 \theta_1 = |b_{12} b_{34} - b_{13} b_{24} + b_{14} b_{23}|$, here $4$.",
+        hint=r"$P$ changes neither the sum of the squares of all entries nor the determinant. So "
+        r"$\theta_0^2 + \theta_1^2$ is the sum of the squares of the six entries, here $17$, and "
+        r"$\theta_0 \theta_1 = |b_{12} b_{34} - b_{13} b_{24} + b_{14} b_{23}|$, here $4$.",
         why=r"$(\theta_0 + \theta_1)^2 = 17 + 8$ and $(\theta_0 - \theta_1)^2 = 17 - 8$: the sum is $5$ and "
         r"the difference $3$. So the speeds are $4$ and $1$.",
     ),
@@ -210,5 +235,44 @@ EXERCISES = (
         hint=r"Write $q^\top P\, e^{(n-m)\Lambda} P^{-1} k$ and put brackets around what belongs to the query. It "
         r"stands there transposed.",
         why=r"$q^\top P = (P^\top q)^\top$. For an orthogonal $P$, $P^{-1} = P^\top$ and both weights get one factor.",
+    ),
+)
+
+LAB = (
+    Question(
+        id="ch06.slowest-plane",
+        prompt=r"Here `B` is the matrix of eight components in the lab. How fast does its slowest plane turn? Three "
+        r"digits after the point are enough.",
+        answer=0.3239,
+        tolerance=0.002,
+        unit="radians per position",
+        truth=_slowest,
+        feedback={"2.8": r"This is the fastest plane. It is the first that `peel` finds."},
+        hint=r"Eight components have four planes: `peel(B, 4)` returns the axes and the speeds.",
+        why=r"`peel` takes the fastest plane away first, so the slowest one is found last. What is left then is zero.",
+    ),
+    Task(
+        id="ch06.speeds",
+        statement=r"""
+        The array `s` holds the logits at the offsets 0, 1, 2 and so on, of a head with $p$ = `planes` planes. All its
+        speeds are different and lie between $0$ and $\pi$. Then the logits obey a recurrence: there are numbers
+        $c_0, \dots, c_{2p}$, not all zero, with $c_0 s_r + c_1 s_{r+1} + \dots + c_{2p} s_{r+2p} = 0$ for every $r$.
+        The polynomial with these coefficients has the roots $e^{\mathrm i\theta}$ and $e^{-\mathrm i\theta}$ for each
+        speed $\theta$. Write `speeds(s, planes)`: the speeds, sorted, in an array.
+        """,
+        solution=speeds,
+        examples=st.tuples(_signals).map(lambda one: one[0]),
+        mistakes={
+            r"each speed is there with both signs": lambda s, planes: np.sort(
+                np.r_[speeds(s, planes), -speeds(s, planes)]
+            ),
+            r"these are the cosines of the speeds": lambda s, planes: np.sort(np.cos(speeds(s, planes))),
+            r"the fastest speed comes first": lambda s, planes: speeds(s, planes)[::-1],
+        },
+        hint=r"`np.lib.stride_tricks.sliding_window_view(s, 2 * planes + 1)` holds all the windows. The last row of "
+        r"`np.linalg.svd(windows)[2]` is perpendicular to each of them. Then `np.roots` and `np.angle`.",
+        why=r"For one plane the recurrence is $s_r - 2\cos\theta\, s_{r+1} + s_{r+2} = 0$. For more planes multiply "
+        r"the polynomials.",
+        tolerance=1e-6,
     ),
 )

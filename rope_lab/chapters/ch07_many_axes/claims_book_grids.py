@@ -15,7 +15,7 @@ from rope_lab.claims.ledger import claim
 @claim(
     "book.grid-commute",
     statement=r"$R_{x,y} = e^{xB_1 + yB_2}$ with skew $B_1$ and $B_2$ satisfies $R_p^\top R_{p'} = R_{p'-p}$ for all "
-    r"places $p$, $p'$ if and only if $B_1 B_2 = B_2 B_1$.",
+    r"real places $p$, $p'$ if and only if $B_1 B_2 = B_2 B_1$.",
     witness=r"Turns about two axes of space do not commute, and the law fails.",
     tolerance=1e-10,
     holds=lambda B_1, B_2: B_1 @ B_2 - B_2 @ B_1,

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from scipy.linalg import block_diag
 
 from rope_lab.algebra.many_axes import interleaved_frequencies, largest_turns, section_frequencies
-from rope_lab.algebra.rotation import rotation_2d
+from rope_lab.algebra.rotation import frequencies, rotation_2d
 from rope_lab.exercises.core import Question, Task
 
 
@@ -62,9 +62,9 @@ EXERCISES = (
     Question(
         id="ch21.predict-width",
         kind="prediction",
-        prompt=r"A model has 64 planes, from one list with base $10^6$. The first 16 turn with time, the next 24 with "
-        r"the height, the last 24 with the width. A frame of the video is 64 patches wide. By how much does the "
-        r"fastest plane of the width turn across the whole frame?",
+        prompt=r"A model has 64 planes, from one list with base $10^6$: as in chapter 2, plane $i$ turns by "
+        r"$10^{-6i/64}$. The first 16 turn with time, the next 24 with the height, the last 24 with the width. A "
+        r"frame of the video is 64 patches wide. By how much does the fastest plane of the width turn across it?",
         choices=("many whole turns", "about a turn", "about a tenth of a turn", "almost not at all"),
         answer="D",
         truth=_how_far_the_width,
@@ -126,5 +126,60 @@ EXERCISES = (
         },
         hint=r"One angle for each plane: `theta @ [x, y]`. Then it is chapter 2's rotation.",
         why=r"The axial form is the case where each row of `theta` has a zero.",
+    ),
+)
+
+
+# --- what the lab alone asks: a patch looks for its place, and a picture gets another width ---
+
+
+def find_place(seen, keys):
+    agreement = keys @ seen
+    return int(np.argmax(agreement))
+
+
+def _keys(seed: int, places: int, planes: int) -> tuple[np.ndarray, np.ndarray]:
+    """A turned key with noise, and the keys of all places, of one length."""
+    rng = np.random.default_rng(seed)
+    angles = rng.uniform(0, 2 * np.pi, size=(places, planes))
+    keys = np.stack([np.cos(angles), np.sin(angles)], axis=-1).reshape(places, -1)
+    return keys[rng.integers(places)] + 0.3 * rng.normal(size=2 * planes), keys
+
+
+def _column_in_a_wider_picture() -> float:
+    n, there, width = np.arange(10 * 12), 5 * 12 + 6 + 8, 12
+    return float(np.cos(np.outer(n - there, frequencies(32))).sum(axis=1).argmax() % width)
+
+
+LAB = (
+    Task(
+        id="ch07.find-place",
+        statement=r"""
+        A patch has lost its place. `seen` is its key, turned by that place, with some noise: an array of length $d$.
+        `keys` has a row for each place of the picture: the key as it would look there, without noise. All rows have
+        one length. Write `find_place(seen, keys)`: the number of the row that agrees best with `seen`.
+        """,
+        solution=find_place,
+        examples=st.builds(_keys, st.integers(0, 9999), st.integers(2, 9), st.integers(1, 4)),
+        mistakes={
+            r"the row that agrees least is taken": lambda seen, keys: int(np.argmin(keys @ seen)),
+            r"the sign of the agreement is lost": lambda seen, keys: int(np.argmax(np.abs(keys @ seen))),
+            r"only the first plane is looked at": lambda seen, keys: int(np.argmax(keys[:, :2] @ seen[:2])),
+        },
+        hint=r"It is what attention does: `keys @ seen` has a logit for each place.",
+        why=r"Where all keys have one length, the largest product belongs to the nearest key.",
+    ),
+    Question(
+        id="ch07.other-width",
+        prompt=r"The head that counts patches row by row learned on pictures of 8 columns to look at the patch below. "
+        r"Now a picture has 12 columns, and the marked patch stands in row 5, column 6, both counted from 0. In which "
+        r"column does the head look?",
+        answer=2,
+        tolerance=0.1,
+        truth=_column_in_a_wider_picture,
+        feedback={"6": "It would be right below if the head knew rows. It counts 8 patches on."},
+        hint=r"Give the experiment the width, the row and the column, and look for the strongest cell of the map.",
+        why=r"It counts 8 patches on, and the row ends after column 11: it looks at column $6 + 8 - 12 = 2$ of the "
+        r"next row.",
     ),
 )

@@ -248,3 +248,79 @@ EXERCISES = (
         r"$o$ apart and knows nothing of $q$ and $k$. The proof in the chapter uses just that.",
     ),
 )
+
+
+# --- what the lab alone asks ---
+
+
+def is_relative(rotated):
+    logits = ("q" in rotated) == ("k" in rotated)
+    return logits and ("v" in rotated) == ("o" in rotated)
+
+
+def _blind_shift() -> int:
+    x, at = np.random.default_rng(8).normal(size=(3, 6, 6)), np.arange(6)
+    along: dict[str, Any] = {"q_positions": at, "k_positions": at, "theta": 2 * np.pi / np.array([4.0, 6.0, 10.0])}
+    shifts = range(1, 99)
+    return next(s for s in shifts if all(max(moved(*x, shift=s, rotated=p, **along)) < 1e-9 for p in PLACEMENTS))
+
+
+def _groups() -> int:
+    x, n = np.random.default_rng(8).normal(size=(3, 6, 2)), np.arange(6)
+
+    def at(rotated: str, places: np.ndarray) -> list[np.ndarray]:
+        here: dict[str, Any] = {"q_positions": places, "k_positions": places, "rotated": rotated, "theta": [0.7]}
+        return [attention_weights(*x[:2], **here), attention(*x, **here)]
+
+    def still(rotated: str) -> tuple[bool, ...]:
+        pairs = [zip(at(rotated, n), at(rotated, moved_on), strict=True) for moved_on in (n + 3, 2 * n)]
+        return tuple(np.allclose(*pair) for both in pairs for pair in both)
+
+    return len({still(rotated) for rotated in PLACEMENTS})
+
+
+LAB = (
+    Task(
+        id="ch08.your-rule",
+        statement=r"""
+        `rotated` is a word of some of the letters q, k, v and o, such as `"qkv"`; `""` says that nothing is rotated.
+        Write `is_relative(rotated)`: `True` if no shift of the text moves any output, whatever the words hold, and
+        `False` otherwise.
+        """,
+        solution=is_relative,
+        examples=st.tuples(st.sampled_from(PLACEMENTS)),
+        mistakes={
+            r"only the number of letters is looked at": lambda rotated: len(rotated) % 2 == 0,
+            r"only q and k are looked at": lambda rotated: ("q" in rotated) == ("k" in rotated),
+            r"only v and o are looked at": lambda rotated: ("v" in rotated) == ("o" in rotated),
+        },
+        hint=r"Which rotation can undo that of q, and which one that of v? Ask about both pairs.",
+    ),
+    Question(
+        id="ch08.blind-shift",
+        prompt=r"A head has three planes that come back after $4$, $6$ and $10$ positions. Which is the smallest "
+        r"shift above zero at which *all* sixteen placements pass the shift test?",
+        answer=60,
+        tolerance=0.1,
+        unit="positions",
+        truth=_blind_shift,
+        feedback={"240": "At 240 all planes have come back, but not for the first time."},
+        hint=r"Give the experiment `periods = (4, 6, 10)` and look at V: where does its curve touch zero?",
+        why=r"All planes have made whole turns there: it is the smallest common multiple of $4$, $6$ and $10$.",
+    ),
+    Question(
+        id="ch08.groups",
+        prompt=r"Ask four things of each placement. When the text is shifted: do the weights move, do the outputs? "
+        r"When it is stretched: do the weights move, do the outputs? Into how many groups with the same four answers "
+        r"do the sixteen placements fall?",
+        answer=6,
+        tolerance=0.1,
+        unit="groups",
+        truth=_groups,
+        feedback={"3": "You asked about the shift alone. A stretch tells more."},
+        hint=r"Make a tuple of four truth values for each placement, with `change(...) < 1e-9`, and count the "
+        r"different ones: `len(set(...))`.",
+        why=r"They are $\{\varnothing\}$, $\{VO\}$, $\{V, O\}$, $\{QK, QKVO\}$, $\{QKV, QKO\}$, and the eight whose "
+        r"weights move with a shift.",
+    ),
+)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from hypothesis import strategies as st
 
@@ -190,5 +192,79 @@ EXERCISES = (
         r"combinations? Compare two ranks.",
         why=r"If the rows of $W \mathcal R_1$ add nothing to those of $W$, the rank stays. `latent.training_form` "
         r"finds the best $X$ with a pseudoinverse and says how far it misses.",
+    ),
+)
+
+
+# --- what the lab alone asks: a place that leaks out, and a mistake that a shift does not show ---
+
+
+def how_far(here, there, theta):
+    turned = [rotate(here, s, theta=theta) for s in range(100)]
+    return int(np.argmin([np.abs(y - there).max() for y in turned]))
+
+
+_FIRST = np.array([1, 1j, 0, 0, 0, 0])  # the first plane as a complex number
+
+
+def _two_places(seed: int, s: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Outputs, the same ones turned by s positions, and the frequencies; the numbers are a little off."""
+    rng, theta = np.random.default_rng(seed), np.array([1.0, 0.3, 0.05])
+    here = rng.normal(size=(4, 6))
+    return here, rotate(here, s, theta=theta) + 1e-6 * rng.normal(size=(4, 6)), theta
+
+
+def _mistakes(shift: int, *, back: float = -1.0, late: int = 0, gains=1.0, base=10_000.0) -> np.ndarray:
+    """Outputs for six tokens that begin at ``shift``, with one thing changed."""
+    (q, c), n = np.random.default_rng(9).normal(size=(2, 6, 8)), np.arange(6) + shift
+    kept, asked = gains * rotate(c, n, theta=frequencies(8)), rotate(q, n + late, theta=frequencies(8))
+    y = np.array([softmax(kept[: m + 1] @ asked[m]) @ kept[: m + 1] for m in range(6)])
+    return rotate(y, back * (n + late), theta=frequencies(8, base=base))
+
+
+def _unseen() -> list[bool]:
+    wrong: tuple[dict[str, Any], ...] = ({"back": 0.0}, {"base": 500.0}, {"gains": np.linspace(1, 2, 8)}, {"late": 1})
+    still = [np.allclose(_mistakes(5, **change), _mistakes(0, **change)) for change in wrong]
+    return [s and not np.allclose(_mistakes(0, **c), _mistakes(0)) for s, c in zip(still, wrong, strict=True)]
+
+
+LAB = (
+    Question(
+        id="ch09.unseen",
+        prompt=r"Which of these decoders gives wrong outputs, and the shift test says that all is well?",
+        choices=(
+            r"It does not turn the sum back.",
+            r"It turns the sum back with other frequencies.",
+            r"It multiplies the rotated latents by gains that differ inside a plane.",
+            r"It believes that each query stands one position later, when it turns the query and when it turns back.",
+        ),
+        answer="D",
+        truth=_unseen,
+        feedback={
+            "A": "Its outputs turn with the shift.",
+            "B": "Two turns that differ do not cancel, and a shift makes the difference larger.",
+            "C": "Such gains do not commute with the rotation, so the products change with the position.",
+        },
+        hint=r"In the picture, look for a decoder whose bar is long against the right one and zero for the shift.",
+        why=r"All offsets are wrong by the same one position, wherever the text stands. So the layer is relative, and "
+        r"it is another layer. Only a comparison with a right one shows it.",
+    ),
+    Task(
+        id="ch09.how-far",
+        statement=r"""
+        Two outputs of a decoder that does not turn back, for one text at two places: `here` and `there`, arrays of
+        shape $(T, d)$. Write `how_far(here, there, theta)`: by how many positions was the text moved? It is a whole
+        number from 0 to 99. `rotation.rotate(x, s, theta=theta)` turns all rows by `s` positions.
+        """,
+        solution=how_far,
+        examples=st.builds(_two_places, st.integers(0, 9999), st.integers(0, 99)),
+        mistakes={
+            r"it turns there instead of here": lambda here, there, theta: how_far(there, here, theta),
+            r"the turns that are complete are lost": lambda here, there, theta: round(
+                float(np.angle(np.vdot(here @ _FIRST, there @ _FIRST)) % (2 * np.pi) / theta[0])
+            ),
+        },
+        hint=r"Try all hundred numbers: which one brings `here` nearest to `there`? `np.argmin` finds it.",
+        why=r"The harm is one rotation, so the outputs tell where the text begins, and it can be undone.",
     ),
 )

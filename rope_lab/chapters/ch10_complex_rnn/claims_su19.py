@@ -127,7 +127,7 @@ def its_recurrence_has_no_real_root(first):
     correction=r"So for LRU, whose state takes in the values. RetNet rotates queries and keys and leaves values alone: "
     r"$S_t = \gamma \mathcal R_1^\top S_{t-1} + k_t v_t^\top$. With linear attention, QK-RoPE already gives a "
     r"complex decay.",
-    differs="the source counts it among rotated values",
+    differs="the source (a blog post) counts RetNet among networks with rotated values",
     witness=r"One key, one value, both $1$ in the first plane: $S$ is turned at each step, and no $v$ ever was.",
     tolerance=1e-11,
     holds=lambda q, k, v, g, t: recurrence.retention_recurrent(q, k, v, gamma=g, theta=t),

@@ -56,6 +56,41 @@ def gradient(g, gamma, theta):
     return np.array(out[::-1])
 
 
+# --- in the lab: a counter with one plane, and the repair of a trained one ---
+
+
+def readout(modulus):
+    angles = 2 * np.pi * np.arange(modulus) / modulus
+    return np.array([np.cos(angles), -np.sin(angles)])
+
+
+def _judge_readout(C, modulus) -> str:
+    C, n = np.array(C, dtype=float), np.arange(2 * modulus)
+    if C.shape != (2, modulus):
+        return f"It has the shape {C.shape}; expected are 2 rows and {modulus} columns."
+    state = np.exp(-2j * np.pi * n / modulus)
+    scores = np.column_stack([state.real, state.imag]) @ C
+    right = scores[n, n % modulus]
+    scores[n, n % modulus] = -np.inf
+    wrong = n[~(right - scores.max(axis=1) > 1e-9)]  # NaN is wrong, too
+    return f"After {wrong[0]} steps the score of {wrong[0] % modulus} is not the largest." if len(wrong) else ""
+
+
+def _repairs() -> list[bool]:
+    from rope_lab.nn import DiagonalRNN
+    from rope_lab.training.experiments import counting_accuracy, train_counting
+
+    layer = DiagonalRNN(1, 16, 7, decay="complex", seed=0)
+    train_counting(layer, steps=200, length=64, rate=0.03)
+    found, turn = {name: value.clone() for name, value in layer.state_dict().items()}, 2 * np.pi / 7
+    theta, b = found["theta"], found["b"]
+    whole, counts = (theta / turn).round() * turn, []
+    for angles, bias in ((whole, b), (theta, 0 * b), (whole, 0 * b)):
+        layer.load_state_dict(found | {"theta": angles, "b": bias})
+        counts.append(counting_accuracy(layer, length=512) > 0.99)
+    return [*counts, not any(counts)]
+
+
 _parts = st.integers(-8, 8).map(lambda n: n / 4)
 _numbers = st.builds(complex, _parts, _parts)
 _sequences = st.lists(_numbers, min_size=1, max_size=6).map(np.array)
@@ -155,5 +190,49 @@ EXERCISES = (
         hint=r"$v_t$ acts on $h_t, h_{t+1}, \dots$, each through one more factor. Transposed, a rotation turns back.",
         why=r"It is the recurrence from the other end with $\gamma e^{+\mathrm i\theta}$. So the backward pass costs "
         r"what the forward pass costs.",
+    ),
+)
+
+LAB = (
+    Question(
+        id="ch10.two-faults",
+        prompt=r"The layer was trained on 64 steps. Which repair makes it count through 512 steps?",
+        choices=(
+            r"Round every angle to a whole number of sevenths of a turn.",
+            r"Set the bias of the read-out to zero.",
+            r"Only the two together.",
+            r"None of these.",
+        ),
+        answer="C",
+        truth=_repairs,
+        feedback={
+            "A": r"The state fades and the bias does not. Late in the sequence the bias alone decides.",
+            "B": r"An angle that is a little wrong is wrong by that much at each step, and the steps add up.",
+            "D": r"Try all four combinations of the two switches.",
+        },
+        hint=r"Each repair alone has a curve. Look at its right end.",
+        why=r"A small error of an angle grows with the steps, and a bias outlasts a state that fades. Each is harmless "
+        r"on 64 steps, so training had no reason to remove it.",
+    ),
+    Task(
+        id="ch10.clock-readout",
+        statement=r"""
+        A plane turns by $2\pi/m$ in each step. So $n$ steps after the bell its state is a positive number times
+        $(\cos 2\pi n/m,\ -\sin 2\pi n/m)$. Write `readout(modulus)`: an array of shape $(2, m)$. The state times this
+        array gives a score for each answer $0, \dots, m - 1$, and the score of $n$ modulo $m$ must be the largest.
+        Many arrays are right.
+        """,
+        solution=readout,
+        examples=st.tuples(st.integers(3, 12)),
+        judge=_judge_readout,
+        mistakes={
+            r"it counts backwards": lambda m: readout(m) * [[1], [-1]],
+            r"every answer is one too large": lambda m: np.roll(readout(m), -1, axis=1),
+            r"the two rows have traded places": lambda m: readout(m)[::-1],
+            r"the cosine alone can't tell $n$ from $-n$": lambda m: readout(m) * [[1], [0]],
+        },
+        hint=r"A dot product of two arrows of one length is largest if they point the same way.",
+        why=r"Column $n$ is the arrow of the state after $n$ steps. A state that fades keeps its direction, so the "
+        r"order of the scores stays.",
     ),
 )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from hypothesis import strategies as st
 
@@ -82,6 +84,28 @@ _two = st.builds(
     st.integers(5, 26).map(lambda n: n / 10),
     st.tuples(_places, _places),
 )
+
+# --- in the lab: the four sliders of a map, and the phases after which nothing shows ---
+
+
+def sliders(M):
+    (p, q), (r, s) = M
+    return np.array([p + s, q + r, r - q, p - s]) / 2
+
+
+def _first_return(bias: float) -> float:
+    """The smallest common phase above zero that brings the logits of real weights back."""
+    rng = np.random.default_rng(0)
+    W_q, W_k, words = rng.normal(size=(3, 4, 4))
+
+    def logits(phase):
+        x = widely_linear.to_real(np.exp(1j * phase) * widely_linear.to_complex(words))
+        places: dict[str, Any] = {"q_positions": np.arange(4.0), "k_positions": np.arange(4.0), "theta": [1.0, 0.1]}
+        return rotation.logits(x @ W_q.T + bias, x @ W_k.T, **places)
+
+    phases = np.arange(1, 97) * np.pi / 48
+    return float(next(phase for phase in phases if np.allclose(logits(phase), logits(0.0))))
+
 
 EXERCISES = (
     Question(
@@ -185,5 +209,59 @@ EXERCISES = (
         hint=r"Two linear equations for the two unknowns $A$ and $B$. `np.linalg.solve` takes complex numbers.",
         why=r"The determinant is $z_0\bar z_1 - \bar z_0 z_1$, which is $-2\mathrm i$ times the area between the "
         r"arrows. It is zero if and only if they are parallel.",
+    ),
+)
+
+_entry = st.integers(-9, 9).map(lambda n: n / 4)
+
+LAB = (
+    Task(
+        id="ch11.four-sliders",
+        statement=r"""
+        Write `sliders(M)`. `M` is a real $2 \times 2$ array. Return the array $(a_0, a_1, a_2, a_3)$ with
+        $M = a_0\sigma_0 + a_1\sigma_1 + a_2\sigma_2 + a_3\sigma_3$. Here $\sigma_0$ is the identity, $\sigma_1$ has
+        the rows $(0, 1)$ and $(1, 0)$, $\sigma_2$ has $(0, -1)$ and $(1, 0)$, and $\sigma_3$ has $(1, 0)$ and
+        $(0, -1)$.
+        """,
+        solution=sliders,
+        examples=st.tuples(st.tuples(*[_entry] * 4).map(lambda e: np.array(e).reshape(2, 2))),
+        mistakes={
+            r"every slider is twice as large": lambda M: 2 * sliders(M),
+            r"the quarter turn has the wrong sign": lambda M: sliders(M) * [1, 1, -1, 1],
+            r"$\sigma_1$ and $\sigma_2$ have traded places": lambda M: sliders(M)[[0, 2, 1, 3]],
+            r"these are the four entries of M": np.ravel,
+        },
+        hint=r"Each entry of $M$ is a sum of two sliders: the left upper one is $a_0 + a_3$. Which other entry has the "
+        r"same two?",
+        why=r"$a_0 + \mathrm i a_2$ is the complex-linear half and $a_3 + \mathrm i a_1$ the conjugate-linear one.",
+    ),
+    Question(
+        id="ch11.smallest-phase",
+        prompt=r"All words are multiplied by $e^{\mathrm i\varphi}$. With real weights the attention map changes, and "
+        r"at some $\varphi$ it is as it was at $0$. What is the smallest such $\varphi > 0$?",
+        answer=np.pi,
+        tolerance=0.06,
+        unit="radians",
+        truth=lambda: _first_return(0.0),
+        feedback={
+            "2pi": r"There the words themselves are back. Does the map come back earlier?",
+            "pi/2": r"A quarter turn changes the map as far as it can go. Go on turning.",
+        },
+        hint=r"What does half a turn do to a query, and what to a key?",
+        why=r"Half a turn multiplies every word by $-1$. Query and key both change their sign, and their product "
+        r"does not.",
+    ),
+    Question(
+        id="ch11.phase-with-bias",
+        prompt=r"Now the queries have a bias, $W_q x + b$, and the keys have none. What is the smallest $\varphi > 0$ "
+        r"that brings the map back?",
+        answer=2 * np.pi,
+        tolerance=0.06,
+        unit="radians",
+        truth=lambda: _first_return(1.0),
+        feedback={"pi": r"There all keys have changed their sign. Has the query done so, with its bias?"},
+        hint=r"The bias does not turn with the words. What does its product with a key do?",
+        why=r"The bias times a key has the phase once, and not twice. So it is back only after a whole turn, with "
+        r"complex weights as well: a bias makes even these see the phase.",
     ),
 )

@@ -158,7 +158,7 @@ def dimensions_and_not_parameters(formulas):
     correction=r"In dimensions: exactly half for the weights, $dD$ of $2dD$; exactly half for the form at one offset, "
     r"$\tfrac12 d(2D - d)$ of $d(2D - d)$ with $d \le D$; a little less for the family over all offsets, $d(D - 1)$ of "
     r"$d(2D - 1)$ with distinct frequencies between $0$ and $\pi$.",
-    differs="the source does not say half of what",
+    differs="the source (section 3.2) does not say half of what",
     witness=r"$d = D = 2$: $[[2]]$ of $[[6]]$. $d = 32$, $D = 128$: $[[4064]]$ of $[[8160]]$.",
     computed=lambda: tuple(
         dimension_counts.family_dimension(head_dim=d, width=n, complex_linear=c)

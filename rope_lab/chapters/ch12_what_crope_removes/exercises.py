@@ -71,6 +71,39 @@ def _over_the_given_pairing(W):
     return widely_linear.energies(W)[0]
 
 
+# --- in the lab: knobs that move nothing, phases to average over, a vocabulary ---
+
+
+def silent(J):
+    return len(J) - int(np.linalg.matrix_rank(J))
+
+
+def _knobs(rows, rank, columns, numbers):
+    """Integers of a small rank: a row for each knob."""
+    left, right = np.resize(numbers, (rows, rank)), np.resize(numbers[::-1], (rank, columns))
+    return (left @ right).astype(float)
+
+
+_sizes = [st.integers(low, high) for low, high in ((2, 5), (1, 3), (2, 5))]
+
+
+def _fewest_phases() -> float:
+    form, turn = np.random.default_rng(0).normal(size=(4, 4)), widely_linear.times_i(4)
+
+    def mean(count):
+        turns = [np.cos(a) * np.eye(4) + np.sin(a) * turn for a in 2 * np.pi * np.arange(count) / count]
+        return np.mean([T.T @ form @ T for T in turns], axis=0)
+
+    return next(n for n in range(1, 20) if np.allclose(mean(n), complex_forms.phase_average(form)))
+
+
+def _vocabulary_for_a_tenth() -> float:
+    def saved(vocab):
+        return budget.saving(budget.ModelShape(width=128, heads=4, layers=4, vocab=vocab), "qkv", of="model")
+
+    return next(vocab for vocab in range(1, 10_000) if saved(vocab) <= Fraction(1, 10))
+
+
 EXERCISES = (
     Question(
         id="ch12.predict-ways",
@@ -183,5 +216,57 @@ EXERCISES = (
         hint=r"$\tfrac12|W|^2$ plus the angles of $A = W^\top J_{\mathrm{out}} W$. The singular values of a skew "
         r"matrix are its angles, each twice.",
         why=r"The pairing that reaches it turns every plane of $A$ as $A$ does. It is `pairing.best_pairing(W)`.",
+    ),
+)
+
+LAB = (
+    Task(
+        id="ch12.silent",
+        statement=r"""
+        Every row of the array `J` belongs to one knob of a machine and says how all outputs change if this knob is
+        turned a little. Write `silent(J)`: in how many independent ways can one turn several knobs at once so that no
+        output changes?
+        """,
+        solution=silent,
+        examples=st.tuples(st.builds(_knobs, *_sizes, st.lists(st.integers(-9, 9), min_size=5, max_size=15))),
+        mistakes={
+            r"these are the ways that *do* change the outputs": np.linalg.matrix_rank,
+            r"it counts outputs in the place of knobs": lambda J: silent(J.T),
+            r"it counts only single knobs that move nothing": lambda J: int((~J.any(axis=1)).sum()),
+        },
+        hint=r"`np.linalg.matrix_rank` counts the independent rows. All other ways to turn the knobs are silent.",
+        why=r"As many knobs as rows, less the independent changes: this is the dimension of the left null space.",
+    ),
+    Question(
+        id="ch12.few-phases",
+        prompt=r"The mean of a form is taken over $n$ phases, spread evenly over the whole turn. What is the smallest "
+        r"$n$ for which it is blind to every common phase, whatever the form?",
+        answer=3,
+        tolerance=0.1,
+        truth=_fewest_phases,
+        feedback={
+            "1": r"One phase is the form itself, and nothing has been averaged.",
+            "2": r"The phases are $0$ and $\pi$, and half a turn of all words changes no form.",
+            "4": r"Four are enough. Are fewer?",
+        },
+        hint=r"Put the slider on 1, 2, 3 and so on, and compare the two maps on the right.",
+        why=r"What a complex head can't see goes with $e^{2\mathrm i\varphi}$. Its mean over $n$ even phases is zero "
+        r"unless $n$ divides $2$.",
+    ),
+    Question(
+        id="ch12.vocabulary",
+        prompt=r"The paper's model has the width 128, 4 heads and 4 layers. With which vocabulary would complex-linear "
+        r"$W_q$, $W_k$ and $W_v$ save a tenth of all its parameters?",
+        answer=1536,
+        tolerance=16,
+        unit="entries",
+        truth=_vocabulary_for_a_tenth,
+        feedback={
+            "7680": r"The embedding alone would then be ten times the saving. The blocks belong to the model, too.",
+            "50257": r"That is the paper's own vocabulary. It leaves much less than a tenth.",
+        },
+        hint=r"The saving does not depend on the vocabulary. Ten times the saving is the whole model.",
+        why=r"Each layer saves $\tfrac32 D^2$ of $12 D^2$. Four layers save $6 D^2$, a tenth of $60 D^2$. The blocks "
+        r"have $48 D^2$, so the embedding has $12 D^2 = 12 \cdot 128 \cdot D$.",
     ),
 )

@@ -111,6 +111,7 @@ MEASURED = {
     "unit": lambda: _unit().mean,
     "unit-in-halves": lambda: _unit().mean / _unit().half,
     "correlation": lambda: _luck("crope-table1", "WikiText-2")[0],
+    "halves": lambda: _luck("crope-table1", "WikiText-2")[1:],
     "correlation-15": lambda: _luck("crope-confirm", "WikiText-2, rate 0.004")[0],
     "halves-15": lambda: _luck("crope-confirm", "WikiText-2, rate 0.004")[1:],
     "same": lambda: tuple(same_model().values()),

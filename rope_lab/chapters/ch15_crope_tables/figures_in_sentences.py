@@ -10,6 +10,8 @@ from functools import partial
 from itertools import pairwise
 from statistics import fmean, stdev
 
+import numpy as np
+
 from rope_lab.chapters.ch15_crope_tables import plan_answers, run_lengths
 from rope_lab.training.results import cards
 from rope_lab.training.results.intervals import Interval, interval, paired
@@ -37,16 +39,23 @@ def _between(*variants: str) -> tuple[float, ...]:
     return tuple(means[name][rate] - means[name][0.0057] for name in variants for rate in (0.004, 0.008))
 
 
-def _close_steps() -> tuple[float, ...]:
-    """The larger of the two rises of a model's mean loss from its best close rate to a neighbour."""
+def _close_steps(side: Callable[..., float]) -> tuple[float, ...]:
+    """The larger or the smaller of the two rises of a model's mean loss from its best close rate to a neighbour."""
     found = [[own[rate] for rate in sorted(own)] for own in plan_answers.means_at_close_rates().values()]
-    return tuple(max(own[(at := own.index(min(own))) - 1], own[at + 1]) - min(own) for own in found)
+    return tuple(side(own[(at := own.index(min(own))) - 1], own[at + 1]) - min(own) for own in found)
 
 
-def _level_at_half() -> tuple[int, int]:
-    """The number of intervals at close rates that lie within half the margin, and of all."""
-    found = [*plan_answers.at_best_of_close_rates(), *plan_answers.at_best_of_close_rates(plan_answers.NARROWED)]
-    return sum(plan_answers.smallest_margin(f.interval) <= plan_answers.MARGIN / 2 for f in found), len(found)
+def _parabola_misses() -> tuple[float, ...]:
+    """The misses of the parabolas through the close rates of QKVO and QKV: from the mean losses at the rate 0.004."""
+    own = (sorted(plan_answers.means_at_close_rates()[variant].items()) for variant in ("CRoPE QKVO", _TIED))
+    both = [np.array([(np.log(rate / at[0][0]), loss - at[0][1]) for rate, loss in at[1:]]) for at in own]
+    return tuple(abs(float(np.polyfit(three[:, 0], three[:, 1], 2)[-1])) for three in both)
+
+
+def _margins() -> list[float]:
+    """The smallest margins of the six comparisons at close rates, in order."""
+    found = (plan_answers.at_best_of_close_rates(pairs) for pairs in (plan_answers.ROTATED, plan_answers.NARROWED))
+    return sorted(plan_answers.smallest_margin(finding.interval) for own in found for finding in own)
 
 
 def _ends(gap: Interval) -> tuple[float, float]:
@@ -153,8 +162,14 @@ MEASURED: dict[str, Callable[[], float | tuple[float, ...]]] = {
     "between": lambda: _between("RoPE")[0],
     "between-in-leads": lambda: tuple(_between("RoPE")[0] / lead for lead in _leads()),
     "between-grid": lambda: _between(*_ROTATED),
-    "level-at-half": _level_at_half,
-    "close-step": _close_steps,
+    "level-at-half": lambda: (sum(own <= plan_answers.MARGIN / 2 for own in _margins()), len(_margins())),
+    "least-room": lambda: plan_answers.MARGIN - _margins()[-1],
+    "close-step": lambda: _close_steps(max),
+    "close-step-better": lambda: _close_steps(min),
+    "parabola-misses": _parabola_misses,
+    "one-processor": lambda: max(
+        plan_answers.smallest_margin(gap) for name in _ROTATED[:2] if (gap := plan_answers.one_processor(_TIED, name))
+    ),
     "longest-mean": lambda: run_lengths.compared()[2000].interval.mean,
     "longest": lambda: _ends(run_lengths.compared()[2000].interval),
     "zero-inside": _zero_inside,

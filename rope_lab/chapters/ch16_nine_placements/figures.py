@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from itertools import combinations
 from statistics import fmean
 from typing import Any
@@ -77,7 +77,7 @@ def every_pair() -> Picture:
         decided = "as published" if span.mean > 0 else "the other way"
         words[column, row] = decided if span.decided else "undecided"
     listed = "; ".join(f"{names[row]} minus {names[column]} {word}" for (column, row), word in words.items())
-    with figure(title="Every pair of nine placements", desc=f"{listed}.", size=(4.2, 3.8)) as fig:
+    with figure(title="Every pair, the row minus the column, in five seeds", desc=f"{listed}.", size=(4.2, 3.8)) as fig:
         axes = fig.subplots()
         axes.set(xlim=(-0.5, len(names) - 1.5), ylim=(len(names) - 0.5, 0.5), aspect="equal")
         axes.set_xticks(range(len(names) - 1), names[:-1], rotation=45)
@@ -264,11 +264,22 @@ def _chance() -> float:
     return float(rankings.kendall_p({n: fmean(c.loss() for c in runs if c.variant == n) for n in printed}, printed))
 
 
+def _reach(name: str, one: str, other: str, *, loss: Callable[[Card], float] = Card.loss) -> float:
+    """The upper end of the 95 % interval of a paired difference."""
+    of = {(card.variant, card.seed): loss(card) for card in cards.load_all(name, "cpu")}
+    both = sorted(seed for variant, seed in of if variant == one and (other, seed) in of)
+    gap = intervals.interval(of[one, seed] - of[other, seed] for seed in both)
+    return gap.mean + gap.half
+
+
 MEASURED = {
     "chance": _chance,
     "older-list": _older,
     "shifted": _shifted,
     "same-places": _same_places,
+    "harm-left": lambda: tuple(_reach(JUDGED, name, "NoPE") for name in "VO"),
+    "cache-room": lambda: _reach("one-cache", "shared latent", "spliced latent"),
+    "qkv-and-v": lambda: _reach("placements-anywhere", "V", "QKV", loss=lambda c: c.measured["shift 8"]["loss"]),
     "base-room": lambda: tuple(gap.half for gap in map(base_gap, ("QK", "VO")) if gap),
 }
 

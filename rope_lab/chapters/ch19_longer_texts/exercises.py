@@ -3,7 +3,7 @@
 import numpy as np
 from hypothesis import strategies as st
 
-from rope_lab.algebra.frequency_schedules import DynamicNTK, Llama3
+from rope_lab.algebra.frequency_schedules import NTK, Divided, DynamicNTK, Llama3
 from rope_lab.algebra.rotation import frequencies
 from rope_lab.algebra.schedule import turns
 from rope_lab.exercises.core import Question, Task
@@ -83,6 +83,39 @@ _settings = st.tuples(
     st.sampled_from([1.0, 2.0]),
     st.sampled_from([4.0, 32.0]),
 )
+
+
+def new_planes(trained, used, window, length):
+    met = window * np.asarray(trained)
+    further = length * np.asarray(used) > met
+    return int(((met < 2 * np.pi) & further).sum())
+
+
+def _factor_of_ntk():
+    old = frequencies(128, base=10000.0)
+    new = (new_planes(old, NTK(s).frequencies(128, base=10000.0), 4096, 4 * 4096) for s in range(1, 50))
+    return float(list(new).index(0) + 1)
+
+
+def _which_hand_moves_the_break():
+    """Each hand a third faster: with which one do the places 1792 to 2303 get worse by more than a nat?"""
+    from torch import no_grad
+    from torch.nn.functional import cross_entropy
+
+    from rope_lab.nn import read_long
+    from rope_lab.story import load_story, story_stream
+
+    model, text = load_story(), story_stream()[:2305]
+
+    def loss(divisors):
+        with no_grad():
+            seen = read_long(model, text[None, :-1], schedule=Divided(divisors))
+        return cross_entropy(seen[0, 1792:], text[1793:])
+
+    lists = [tuple(0.7 if i == plane else 1.0 for i in range(4)) for plane in range(4)]
+    far = [float(loss(divisors) - loss((1.0,) * 4)) for divisors in lists]
+    return [gap > 1 and gap == max(far) for gap in far]
+
 
 EXERCISES = (
     Question(
@@ -173,5 +206,61 @@ EXERCISES = (
         },
         hint=r"The turns are `window * theta / (2 * np.pi)`, and `np.clip` keeps a share between 0 and 1.",
         why=r"With 1 and 4 turns this is Llama 3's rule. With 1 and 32 it is the one of YaRN's paper.",
+    ),
+)
+
+LAB = (
+    Question(
+        id="ch19.which-hand",
+        prompt=r"One hand decides where this model breaks. Which of its four?",
+        choices=("plane 1, the fastest", "plane 2", "plane 3", "plane 4, the slowest"),
+        answer="D",
+        truth=_which_hand_moves_the_break,
+        hint=r"Make one hand faster: a divisor of 0.7 for it alone, 1 for the others. Does the break move?",
+        why=r"With $0.7$ the break comes at about $0.7$ of the old place, and with $0.5$ at half of it. So it comes at "
+        r"a certain *angle* of plane 4. That angle is far beyond the $0.51$ radians of the training.",
+        feedback={"C": r"This one costs something everywhere. Does the *place* of the break move?"},
+    ),
+    Task(
+        id="ch19.new-planes",
+        statement=r"Write `new_planes(trained, used, window, length)`. A plane that turned by less than $2\pi$ in "
+        r"`window` tokens met the angles up to `window * trained` only. Return how many such planes turn further than "
+        r"that in `length` tokens, with the frequencies `used`. Both lists are arrays.",
+        solution=new_planes,
+        examples=st.builds(
+            lambda base, s, window, longer: (
+                frequencies(16, base=base),
+                NTK(s).frequencies(16, base=base),
+                window,
+                longer * window,
+            ),
+            st.sampled_from([100.0, 10000.0]),
+            st.sampled_from([1.0, 2.0, 50.0]),
+            st.integers(2, 200),
+            st.sampled_from([1, 4]),
+        ),
+        mistakes={
+            "planes with a whole turn are counted": lambda trained, used, window, length: int(
+                (length * used > window * trained).sum()
+            ),
+            "the new list is not looked at": lambda trained, used, window, length: new_planes(  # noqa: ARG005
+                trained, trained, window, length
+            ),
+            "half a turn": lambda trained, used, window, length: int(
+                ((window * trained < np.pi) & (length * used > window * trained)).sum()
+            ),
+        },
+        hint=r"Two conditions, joined by `&`, and `.sum()`.",
+    ),
+    Question(
+        id="ch19.ntk-factor",
+        prompt=r"Llama 2 has heads of 128, base 10,000 and a window of 4,096. Which is the smallest whole factor of "
+        r"NTK-aware scaling with which no plane is at a new angle in a text of four windows?",
+        answer=7.0,
+        tolerance=0.5,
+        truth=_factor_of_ntk,
+        hint=r"`NTK(factor=s).frequencies(128, base=10_000.0)` for `s` from 1 on, and your `new_planes`.",
+        why=r"The first plane without a whole turn has the number $i^* = 46$, and $4^{63/46} = 6.7$.",
+        feedback={"4": r"Then only the very last plane is slowed by 4, and the others by less."},
     ),
 )

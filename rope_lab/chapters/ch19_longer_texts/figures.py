@@ -11,6 +11,7 @@ from statistics import fmean
 
 from matplotlib.axes import Axes
 
+from rope_lab.algebra.rankings import holm, paired_p
 from rope_lab.chapters.ch19_longer_texts import results as long_contexts
 from rope_lab.chapters.ch19_longer_texts.results import When
 from rope_lab.show.style import LIGHT
@@ -18,7 +19,7 @@ from rope_lab.show.svg import Picture, figure, line
 from rope_lab.show.tables import Table
 from rope_lab.training.results import cards
 from rope_lab.training.results.cards import Card
-from rope_lab.training.results.intervals import interval
+from rope_lab.training.results.intervals import Interval, interval
 
 __all__ = [
     "along_the_stream",
@@ -183,10 +184,25 @@ def _lost(variant: str) -> float:
     return _mean(long_contexts.beyond, variant=variant) - _mean(long_contexts.inside, variant=variant)
 
 
+def _decided() -> tuple[int, int]:
+    """The plan's comparisons that Holm's rule keeps, and those that their own intervals decide."""
+    gaps = {name: list(row.values()) for name, row in long_contexts.beyond_gaps(_cards("longer-texts")).items()}
+    alone = [name for name, row in gaps.items() if interval(row).decided]
+    return len(holm({name: paired_p(row) for name, row in gaps.items()})), len(alone)
+
+
+def _gained() -> Interval:
+    tuned = (long_contexts.beyond(_cards("longer-texts"), name, when="after") for name in ("as trained", "YaRN"))
+    return interval(long_contexts.minus(*tuned).values())
+
+
 MEASURED = {
     "tuned": lambda: tuple(_mean(long_contexts.beyond, when=when) for when in ROLES),
-    "gained": lambda: _mean(long_contexts.beyond, when="after") - _mean(long_contexts.beyond, "YaRN", when="after"),
-    "left": lambda: tuple(_lost(variant) / _lost("RoPE") for variant in ("NoPE", "small base")),
+    "gained": lambda: _gained().mean,
+    "gained half": lambda: _gained().half,
+    "kept": _decided,
+    "lost": lambda: _lost("RoPE"),
+    "lost by controls": lambda: tuple(_lost(variant) for variant in ("NoPE", "small base")),
 }
 
 

@@ -54,6 +54,30 @@ def move_down(held, dropped, theta):
     return held * np.exp(-1j * dropped * np.asarray(theta))
 
 
+def _worst(block, store):
+    """The worst plane after 1,024 places, the median of 64 keys."""
+    keys = np.random.default_rng(5).normal(size=(64, 128))
+    miss = rounded_cache.turn_miss(keys, theta=THETA, steps=1024 // block, by=block, store=store)
+    return np.median(miss, axis=0).max()
+
+
+def _smallest_block(store):
+    return float(next(b for b in (2**k for k in range(11)) if _worst(b, store) < 0.06))
+
+
+def first_wrong(here, there):
+    wrong = np.abs(here - there).max(axis=(1, 2)) > 1e-6
+    return int(np.append(wrong, True).argmax())
+
+
+def _read_twice(layer, token, by):
+    here, there = np.ones((2, 2, 2, 1))
+    there[layer:, token] += by
+    return here, there
+
+
+_reads = st.builds(_read_twice, st.integers(0, 2), st.integers(0, 1), st.sampled_from([1.0, -1.0, 1e-8]))
+
 _planes = st.tuples(st.complex_numbers(max_magnitude=10), st.integers(0, 200).map(lambda n: n / 100))
 _caches = st.builds(
     lambda planes, dropped: (np.array([key for key, _ in planes]), dropped, np.array([theta for _, theta in planes])),
@@ -127,5 +151,51 @@ EXERCISES = (
         },
         hint=r"A key at place $n$ was multiplied by $e^{\mathrm i n\theta_i}$. Its new place is $n$ minus `dropped`.",
         why=r"The key's own place is not needed. This is why a cache can be mended at all.",
+    ),
+)
+
+LAB = (
+    Task(
+        id="ch20.first-wrong",
+        statement=r"Write `first_wrong(here, there)`. Both are arrays of keys: layers, tokens, coordinates. Return the "
+        r"number of the first layer, counted from 0, in which some coordinate differs by more than $10^{-6}$. If no "
+        r"layer differs, return the number of layers.",
+        solution=first_wrong,
+        examples=_reads,
+        mistakes={
+            "the first token that differs": lambda here, there: int(
+                np.append(np.abs(here - there).max(axis=(0, 2)) > 1e-6, True).argmax()
+            ),
+            "the sign is forgotten": lambda here, there: int(
+                np.append((here - there).max(axis=(1, 2)) > 1e-6, True).argmax()
+            ),
+            "rounding counts as well": lambda here, there: int(
+                np.append((here != there).any(axis=(1, 2)), True).argmax()
+            ),
+            "0 where nothing differs": lambda here, there: int((np.abs(here - there).max(axis=(1, 2)) > 1e-6).argmax()),
+        },
+        hint="Take the largest difference of each layer first. Then look for the first one that is too large.",
+    ),
+    Question(
+        id="ch20.smallest-block",
+        prompt=r"A cache in bfloat16 forgets 1,024 tokens, in blocks of $B$, a power of two. Which is the smallest $B$ "
+        r"with which the worst plane misses less than 6 % of its length?",
+        answer=32.0,
+        tolerance=0.5,
+        unit="tokens",
+        truth=lambda: _smallest_block("bfloat16"),
+        hint=r"Change `block` above until the top of the curve lies below 0.06.",
+        why=r"A plane stands still if $B\theta < 2^{-9}$. Then it lags by $1024\,\theta$, which is less than $2/B$.",
+        feedback={"1": r"The block of one token is the worst of all.", "1024": r"This is right too, but not smallest."},
+    ),
+    Question(
+        id="ch20.half-block",
+        prompt=r"And for float16, with the same 6 %? A power of two.",
+        answer=4.0,
+        tolerance=0.5,
+        unit="tokens",
+        truth=lambda: _smallest_block("float16"),
+        hint=r"float16 has three binary digits more than bfloat16.",
+        why=r"Its steps are eight times as fine, so a turn that survives may be eight times as small.",
     ),
 )

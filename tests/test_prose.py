@@ -239,7 +239,6 @@ AS_READ = (  # what a source says and no mark beside it backs: the claim stands 
     "The paper says that for wide heads the sum of cosines becomes a delta",
     "The paper says that a single layer cannot do the task then",
     "The article does not say where its windows begin",
-    "The paper says so too",
     "The column *printed* is",
 )
 

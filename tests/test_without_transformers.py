@@ -41,10 +41,8 @@ def asked(page: Path) -> list[str]:
 @pytest.mark.parametrize(
     ("page", "says"),
     [
-        ("notebooks/01_one_plane.ipynb", "pip install -U transformers"),
         ("notebooks/17_which_rope.ipynb", "transformers is not installed"),
         ("notebooks/19_longer_texts.ipynb", f"Asked of transformers {STORED['transformers']} on {STORED['date']}"),
-        ("notebooks/07_many_axes.ipynb", "transformers is absent, or of another version"),
     ],
 )
 @pytest.mark.filterwarnings("ignore")  # of cells that draw

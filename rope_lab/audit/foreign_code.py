@@ -242,6 +242,7 @@ def torch_state() -> dict[str, Any] | None:
         "set_default_device": torch.get_default_device(),
         "set_grad_enabled": torch.is_grad_enabled(),
         "use_deterministic_algorithms": torch.are_deterministic_algorithms_enabled(),
+        "manual_seed": torch.initial_seed(),
         "set_rng_state": torch.random.get_rng_state(),
     }
 

@@ -360,18 +360,37 @@ def _rows_of_a_call(s: Subject) -> Finding:
                 return False, f"from {name} {wrong[0]} of a call of {size}{own} on: {wrong[1]}", f"x ({shape})"
             if name == "row":
                 tried = tried or f"x ({shape})"
-        if trouble := _of_some_size(s, p) or _of_some_kind(s, p):
+        if trouble := _of_some_size(s, p, left) or _of_some_kind(s, p, left) or _of_some_memory(s, p, left):
             return False, trouble, "calls of many sizes and kinds"
-        view = np.ascontiguousarray(s.x.swapaxes(1, 2)).swapaxes(1, 2)
-        try:
-            if (off := float(np.abs(p(view, (3, 0, 7, 1, 4)) - p(s.x, (3, 0, 7, 1, 4))).max())) > s.tolerance(7):
-                return False, f"x as a view of (batch, T, heads, head_dim): off by {off:.1e} from its copy", "5 tokens"
-        except RefusedError as refusal:
-            left.append(f"x as a view of (batch, T, heads, head_dim): {refusal}")
     if not tried:
         return True, "not asked: calls of 20 tokens are refused", ""
     said = f"; not asked: {in_a_line(left[0])}" if left else ""
-    return True, f"the same in large calls and in small ones{said}", f"{tried}, {WIDE} heads, a batch of {WIDE}"
+    kinds = f"{WIDE} heads, a batch of {WIDE}, {len(SIZES)} sizes, {len(KINDS)} kinds, views"
+    return True, f"the same in large calls and in small ones{said}", f"{tried}, {kinds}"
+
+
+def _of_some_memory(s: Subject, p: Probe, left: list[str]) -> str:
+    """The first way to lie in memory, or to repeat positions, in which a call is answered otherwise; or nothing."""
+    at, one = np.array([3, 0, 7, 1, 4]), s.x[:, :, :1]
+    views = {
+        "x as a view of (batch, T, heads, head_dim)": (np.ascontiguousarray(s.x.swapaxes(1, 2)).swapaxes(1, 2), at),
+        "x of one token, expanded to five": (np.broadcast_to(one, s.x.shape), at),
+        "positions as each second entry of a longer row": (s.x, np.repeat(at, 2)[::2]),
+    }
+    if not p.rows and s.x.shape[0] > 1:
+        views["positions of each entry of a batch"] = (s.x, np.stack([at, at[::-1]])[np.arange(s.x.shape[0]) % 2])
+    for asked, (name, (x, places)) in product((p, *p.narrowed()), views.items()):
+        try:
+            y = asked(x, places)
+            plain = [asked(x.copy()[i : i + 1], (at, at[::-1])[i % 2 * (places.ndim - 1)]) for i in range(len(x))]
+        except RefusedError as refusal:
+            if places.ndim == 1:  # who takes positions (T,) need not take others
+                left.append(f"{name}: {refusal}")
+            continue
+        off = float(np.abs(y - np.concatenate(plain)).max())
+        if off > s.tolerance(7) + 8 * asked.eps * float(np.abs(x).max()):
+            return f"{name} in {asked.asked_in}: off by {off:.1e}"
+    return ""
 
 
 # The axis, the largest size, and which of the smaller ones are asked: the small, round ones, and some by chance.
@@ -385,7 +404,7 @@ SIZES: tuple[tuple[str, int, int, Iterable[int]], ...] = (
 )
 
 
-def _of_some_size(s: Subject, p: Probe) -> str:
+def _of_some_size(s: Subject, p: Probe, left: list[str]) -> str:
     """The first size of a call whose answer is not the one in a larger call; or an empty string."""
     for name, axis, largest, asked in SIZES:
         if axis < 2 and (p.alone or s.own_heads):
@@ -396,17 +415,23 @@ def _of_some_size(s: Subject, p: Probe) -> str:
         shape = [2, 2, 5, p.head_dim] if small else [1, 1, 5, p.head_dim]
         shape[axis] = most
         x, at = np.random.default_rng(10).normal(size=shape), s.fit(np.arange(shape[2]), top=shape[2] - 1)
-        at = at if small else np.roll(at, 1)  # each of them reaches as far: for schedules by the length
-        with suppress(RefusedError):
-            whole = p(x, at) if sizes else x
-            for size in sizes:
-                part = np.take(x, range(size), axis)
-                try:
-                    off = np.abs(p(part, at[: part.shape[2]]) - np.take(whole, range(size), axis)).max()
-                except RefusedError:
-                    continue
-                if off > s.rounding * np.abs(x).max() + s.tolerance(at.max()):
-                    return f"{name}: {size} in a call are answered otherwise than among {most}: off by {off:.1e}"
+        # Each of them reaches as far, for schedules by the length; and in no order, for who counts on from the first.
+        at = np.roll(at, 1) if not small else at if axis < 2 else np.roll(np.random.default_rng(15).permutation(at), 1)
+        asked_of = [(size, list(range(size))) for size in sizes] + [(most, [*range(most)[:1], *range(most)[-4:]])]
+        try:
+            whole = p(x, at)
+        except RefusedError as refusal:
+            left.append(f"{most} {name}: {refusal}")
+            continue
+        for size, places in asked_of:
+            part = np.take(x, places, axis)
+            try:
+                off = np.abs(p(part, at[places] if axis == 2 else at) - np.take(whole, places, axis)).max()
+            except RefusedError as refusal:
+                left.append(f"{len(places)} {name}: {refusal}")
+                continue
+            if off > s.rounding * np.abs(x).max() + s.tolerance(at.max()):
+                return f"{name}: {size} in a call are answered otherwise than among {most}: off by {off:.1e}"
     return ""
 
 
@@ -421,7 +446,7 @@ KINDS = (
 )
 
 
-def _of_some_kind(s: Subject, p: Probe) -> str:
+def _of_some_kind(s: Subject, p: Probe, left: list[str]) -> str:
     """The first call of `KINDS`, in each dtype, whose answer is not the one of small calls; or an empty string."""
     drawn = np.random.default_rng(13).normal(size=64 * 66 * p.head_dim)
     for narrow in (p, *p.narrowed()[-2:]):
@@ -436,12 +461,15 @@ def _of_some_kind(s: Subject, p: Probe) -> str:
             tokens = sorted({0, length // 3, max(0, length - 2), length - 1})
             some = [0, batch - 1], [0, 1, 2] if s.own_heads else [0, heads - 1], tokens
             lies = tokens + [length - 1] * (5 - len(tokens))  # a small call has five tokens, and reaches as far
-            with suppress(RefusedError):
+            kind = f"{batch}x{heads}x{length} in {narrow.asked_in}{', a part of packed q, k and v' * packed}"
+            try:
                 small = narrow(x[np.ix_(*some[:2], lies)], at[lies])[:, :, : len(tokens)]
                 off = float(np.abs(narrow(x, at)[np.ix_(*some)] - small).max())
-                if off > 2 * float(np.abs(x).max()) * (max(FLOOR, 8 * narrow.eps) + DRIFT * end):
-                    kind = f"{batch}x{heads}x{length} in {narrow.asked_in}{', a part of packed q, k and v' * packed}"
-                    return f"a call of {kind} from position {start} on is not answered as small ones: off by {off:.1e}"
+            except RefusedError as refusal:
+                left.append(f"{kind} from position {start} on: {refusal}")
+                continue
+            if off > 2 * float(np.abs(x).max()) * (max(FLOOR, 8 * narrow.eps) + DRIFT * end):
+                return f"a call of {kind} from position {start} on is not answered as small ones: off by {off:.1e}"
     return ""
 
 

@@ -137,7 +137,9 @@ class Probe:
         self.form = str(self._form)
 
     def __call__(self, x: Any, positions: Any) -> Float64[np.ndarray, "*batch T head_dim"]:
-        return self._call(self._form, np.asarray(x, dtype=np.float64), np.asarray(positions))
+        x = np.asarray(x, dtype=np.float64)
+        x = x.copy() if self.in_place and 0 in x.strides else x  # nobody can write into what is expanded
+        return self._call(self._form, x, np.asarray(positions))
 
     @property
     def asked_in(self) -> str:
@@ -182,7 +184,8 @@ class Probe:
         at, rows = np.asarray(positions), list(zip(form.given(x), form.given(g), strict=True))
         native = self._form.backend == "torch"
         try:
-            found = [_pulled(self.f, form, a, at, b, native=native, between=between) for a, b in rows]
+            asked: dict[str, Any] = {"native": native, "in_place": self.in_place, "between": between}
+            found = [_pulled(self.f, form, a, at, b, **asked) for a, b in rows]
         except (RefusedError, NoGradientError):
             raise
         except Exception as error:  # such as an answer on a device without numbers
@@ -327,6 +330,8 @@ def _hand_over(form: Form, x: np.ndarray, positions: np.ndarray) -> tuple[Any, A
     floats = torch.float64 if form.dtype == "float64" else torch.float32
     tensor = _laid_out(x, getattr(torch, form.dtype))
     places = _laid_out(positions, getattr(torch, form.ints) if whole else floats)
+    if places.is_contiguous():  # a part of a longer row, as positions often are
+        places = torch.cat((places.new_zeros(1), places.reshape(-1)))[1:].view(places.shape)
     return tensor, places, _plain(tensor).copy()
 
 
@@ -335,8 +340,10 @@ def _laid_out(x: np.ndarray, dtype: Any) -> Any:
     import torch
 
     steps = [step // x.itemsize for step in x.strides]
+    if 0 in steps and x.shape[steps.index(0)] > 1:  # expanded: the same numbers again and again
+        return torch.tensor(x[tuple(slice(None if step else 1) for step in steps)], dtype=dtype).expand(x.shape)
     if x.flags.c_contiguous or min(steps) < 1:
-        return torch.tensor(x, dtype=dtype)
+        return torch.tensor(np.ascontiguousarray(x), dtype=dtype)
     return torch.empty_strided(x.shape, steps, dtype=dtype).copy_(torch.from_numpy(x))
 
 
@@ -368,7 +375,7 @@ def _take_back(form: Form, answer: Any, shape: tuple[int, ...], positions: np.nd
 
 
 def _pulled(
-    f: Any, form: Form, x: np.ndarray, at: np.ndarray, g: np.ndarray, *, native: bool, between: Any
+    f: Any, form: Form, x: np.ndarray, at: np.ndarray, g: np.ndarray, *, native: bool, in_place: bool, between: Any
 ) -> tuple[np.ndarray, np.ndarray] | None:
     """The gradient of `Probe.gradient`, and f's answer; ``native`` where f was found to answer torch."""
     try:
@@ -384,6 +391,7 @@ def _pulled(
             with watched:
                 given = leaf * 1  # no leaf, so that a function may work in place
                 y = f(given, positions)
+                written = not (in_place or y is None or torch.equal(given.detach(), leaf.detach()))
                 y = _answer(given if y is None else y)
                 if between is not None:
                     f(leaf.detach().clone(), _hand_over(form, x, between)[1])
@@ -393,6 +401,10 @@ def _pulled(
             if by_user(error):
                 raise
             failed = told(error)
+        if not torch.is_grad_enabled():
+            raise RefusedError("it leaves the gradients of torch switched off")
+        if failed is None and written:
+            raise RefusedError("it writes into the x it is given where that asks for a gradient")
         if failed is None and isinstance(y, torch.Tensor) and y.requires_grad:
             try:
                 (grad,) = torch.autograd.grad(y, leaf, torch.as_tensor(g).to(y), allow_unused=True)

@@ -293,6 +293,18 @@ CASES = [
     ("earlier calls", "leaves another default dtype", lambda x, p: (torch.set_default_dtype(torch.bfloat16), rot(x, p))[1], rot),
     ("non-vacuity", "one of slow heads is not turned", by_head(lambda h: slow if h != 1 else lambda x, p: x), slow),
     ("answers", "NaN at 2", lambda x, p: rot(x, p) * torch.where(p == 2, torch.nan, 1.0)[:, None].to(x.dtype), float32),
+    (ROWS, "positions read as if they lay side by side", lambda x, p: rot(x, p.as_strided(p.shape, (1,), p.storage_offset())),
+        lambda x, p: rot(x, p.contiguous())),
+    (ROWS, "each entry of a batch at the positions of the first", lambda x, p: rot(x, p[0] if p.ndim > 1 else p),
+        lambda x, p: torch.cat([rot(x[i : i + 1], n) for i, n in enumerate(p)]) if p.ndim > 1 else rot(x, p)),
+    (ROWS, "the last of exactly 4,096 rows", left(lambda i, n: (i == n - 1) & (n == 4096)), tiled(4096)),
+    (ROWS, "a half type reads a view as if it lay in one piece", lambda x, p: rot(x, p) if x.dtype == torch.float64 else
+        rot(x.as_strided(x.shape, torch.empty(x.shape).stride()), p), lambda x, p: rot(x.contiguous(), p)),
+    (GRAD, "training writes into x", lambda x, p: (rot(x.clone(), p), x.data.mul_(1 + x.requires_grad / 2))[0],
+        rot),
+    (GRAD, "gradients are switched off", lambda x, p: (rot(x, p), torch.set_grad_enabled(False))[0], rot),
+    ("earlier calls", "torch is seeded for the process", lambda x, p: (torch.manual_seed(0), rot(x, p))[1],
+        lambda x, p: (torch.Generator().manual_seed(0), rot(x, p))[1]),
 ]  # fmt: skip
 
 

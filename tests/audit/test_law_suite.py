@@ -93,7 +93,7 @@ def test_every_law_says_where_it_was_asked():
         "non-vacuity": "m = [1, 4, 2, 9, 6], n = m + 0, 1, 2, 5",
         "cached decoding": "positions 0 to 4",
         "long positions": "n = 15 to 32767: from n to n + 1, from n to 2 n; 3435 positions below 1048576",
-        "rows of a call": "x (2x2x4200x8), 67 heads, a batch of 67",
+        "rows of a call": "x (2x2x4200x8), 67 heads, a batch of 67, 5 sizes, 31 kinds, views",
         "gradient": "1100 rows, a batch of 67, 67 heads, 16 heads of a batch of 16, a text of 4200 rows, "
         "a single token, far positions, another call before the backward",
         "earlier dtypes": "positions 0 to 10, before and after a longer text in a dtype of fewer bits",

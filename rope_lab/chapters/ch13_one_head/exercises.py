@@ -186,3 +186,51 @@ EXERCISES = (
         r"when some offset comes back near to 0.",
     ),
 )
+
+
+def _smallest_width() -> float:
+    return next(d for d in range(2, 1000, 2) if target_weight(64, theta=frequencies(d)) >= 0.99)
+
+
+def _ghost() -> float:
+    """Where a head of four planes comes nearest to its top again, 10 to 400 places from the wanted key."""
+    far = np.arange(10, 401)
+    return float(far[decay(far, theta=frequencies(8)).argmax()])
+
+
+LAB = (
+    Question(
+        id="ch13.smallest-width",
+        prompt=r"The amplitude is 1, the base $10^4$, and keys stand up to 64 places to either side of the wanted one. "
+        r"Which is the smallest even width $d$ at which the wanted key gets at least $0.99$ of the weight?",
+        answer=390.0,
+        tolerance=1.0,
+        truth=_smallest_width,
+        feedback={
+            "256": r"There the needed amplitude is still above 1.",
+            "512": r"There the amplitude 1 is enough, but a narrower head can do it too.",
+            "204": r"This is the width for the weight 0.9.",
+        },
+        hint=r"Your `amplitude_for` falls as the width grows. Give the experiment widths between 256 and 512, and go "
+        r"closer where the two lines cross.",
+        why=r"The lead over a neighbour grows in proportion to $d$. By the chapter's law the missing weight is about "
+        r"$2e^{(\cos 1 - 1)/2}\,e^{-\frac d2 (1 - g(1))}$, and it has to fall to $0.01$.",
+    ),
+    Question(
+        id="ch13.ghost",
+        prompt=r"A head of width 8 has the base $10^4$, so $\theta = (1, 0.1, 0.01, 0.001)$. How far from the wanted "
+        r"key is its worst ghost, from 10 to 400 places?",
+        answer=63.0,
+        tolerance=0.5,
+        unit="places",
+        truth=_ghost,
+        feedback={
+            "44": r"There the first plane has nearly come round (seven turns). Where is the second one?",
+            "377": r"There the two quick planes have come round, but the third has made more than half a turn.",
+            "1": r"That is the neighbour. A ghost stands at least 10 places away.",
+        },
+        hint=r"Keep width and base as they are. `at` holds the distances, `logit` the curve: where has `logit[10:]` its top?",
+        why=r"After $20\pi \approx 62.8$ places the first plane has turned ten times and the second once. The two slow "
+        r"planes have hardly moved.",
+    ),
+)

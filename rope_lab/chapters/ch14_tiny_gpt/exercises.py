@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 
 import numpy as np
 from hypothesis import strategies as st
@@ -200,5 +201,76 @@ EXERCISES = (
         r"Then `std(ddof=1)`, and `stats.t.ppf(0.975, n - 1)`.",
         why=r"Losses of one seed rise and fall together, because parameters and batches are shared. The differences do "
         r"not carry that noise. Where it is most of the noise, their interval is narrower than that of two spreads.",
+    ),
+)
+
+
+# --- the lab: tables that count letters ---
+
+
+def table_loss(train, valid, size):
+    pairs = Counter(zip(*train, strict=True))
+    contexts = Counter(train[0])
+    p = []
+    for seen, token in zip(*valid, strict=True):
+        n = pairs[seen, token] + 1
+        p.append(n / (contexts[seen] + size))
+    return -np.mean(np.log(p))
+
+
+def _how_many_letters() -> list[bool]:
+    """Tables of no letter, of one, two and three: which has the least loss on text that it has not counted."""
+    from rope_lab.training.data import corpora
+
+    corpus = corpora.load("tinyshakespeare", tokenizer="bpe-256")
+    texts = corpus.train[:400_000].tolist(), corpus.valid[:20_000].tolist()
+    rows = [[(list(zip(*(x[i : i - 3] for i in sees), strict=True)), x[3:]) for x in texts] for sees in ((2,), (1, 2))]
+    rows = [[([0] * (len(x) - 3), x[3:]) for x in texts], *rows]
+    rows.append([(list(zip(x, x[1:], x[2:], strict=False))[: len(x) - 3], x[3:]) for x in texts])
+    losses = [float(table_loss(*pair, 256)) for pair in rows]
+    return [loss == min(losses) for loss in losses]
+
+
+_texts = st.lists(st.tuples(st.integers(0, 3), st.integers(0, 4)), min_size=1, max_size=12).map(
+    lambda pairs: tuple(map(list, zip(*pairs, strict=True)))
+)
+
+LAB = (
+    Task(
+        id="ch14.table-loss",
+        statement=r"""
+        Write `table_loss(train, valid, size)`. Each text is two lists of one length: what the table sees at each place,
+        and the token that comes next. After $c$ the table gives the token $t$ the probability
+        $(n_{ct} + 1) / (n_c + \mathrm{size})$. Here $n_{ct}$ says how often $t$ came after $c$ in `train`, $n_c$ how
+        often $c$ stood there at all, and `size` is the number of different tokens. Return the mean of $-\ln p$ over
+        `valid`. What a table sees may be a tuple; `collections.Counter` counts it.
+        """,
+        solution=table_loss,
+        examples=st.tuples(_texts, _texts, st.integers(5, 9)),
+        mistakes={
+            "the text that is counted is also the one that is judged": lambda a, _, size: table_loss(a, a, size),
+            "the loss is a sum": lambda a, b, size: len(b[0]) * table_loss(a, b, size),
+            "the table does not look at what stands before": lambda a, b, size: table_loss(
+                ([0] * len(a[0]), a[1]), ([0] * len(b[0]), b[1]), size
+            ),
+            "the logarithm has base 2": lambda a, b, size: table_loss(a, b, size) / np.log(2),
+        },
+        hint=r"`Counter(zip(*train))` counts the pairs. A pair that never came counts 0.",
+        why=r"The 1 keeps every probability above zero, so that a pair that never came does not cost infinitely much.",
+    ),
+    Question(
+        id="ch14.how-many-letters",
+        prompt=r"Tables have counted the first 400,000 letters of the text. Which has the smallest loss on the first "
+        r"20,000 letters of the validation text?",
+        choices=("It sees no letter.", "The last one.", "The last two.", "The last three."),
+        answer="C",
+        truth=_how_many_letters,
+        feedback={
+            "A": r"It knows only how often each letter occurs. After a q, for example, one can know more.",
+            "B": r"One letter helps much. Does a second one still help?",
+            "D": r"It knows more, but how often has it seen each three letters? Try it.",
+        },
+        hint=r"Give the experiment one more table, `(1, 2, 3)`.",
+        why=r"With each letter more the table has more rows, and each row has been seen less often.",
     ),
 )

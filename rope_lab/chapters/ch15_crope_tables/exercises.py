@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import combinations
 
 import numpy as np
 from hypothesis import strategies as st
@@ -11,6 +12,8 @@ from scipy import stats
 from rope_lab.algebra.pairing import linear_share, random_pairing
 from rope_lab.algebra.widely_linear import times_i
 from rope_lab.exercises.core import Question, Task
+from rope_lab.training.experiments.rate_choice import losses_by_rate
+from rope_lab.training.results import plan_answers
 
 # --- the prediction: three seeds, all on one side ---
 
@@ -150,5 +153,99 @@ EXERCISES = (
         },
         why=r"The shares over $J$ and over $-J$ add up to one, for every map. Both pairings are equally likely, so the "
         r"mean is one half. A share of one half is what you find when you look in the wrong basis, whatever is there.",
+    ),
+)
+
+
+# --- what the lab alone asks: each model at its best of what was tried, all such stories, and all choices of seeds ---
+
+
+def at_own_best(a, b):
+    best_a = min(a, key=lambda rate: np.mean(a[rate]))
+    best_b = min(b, key=lambda rate: np.mean(b[rate]))
+    return a[best_a] - b[best_b]
+
+
+def _at_the_first_s_best(a, b):
+    rate = min(a, key=lambda r: np.mean(a[r]))
+    return a[rate] - b[min(b, key=lambda r: abs(r - rate))]
+
+
+def _two_models(table):
+    rows = np.array(table) / 1000
+    return dict(zip((0.004, 0.0057, 0.008), rows[:3], strict=True)), dict(zip((0.004, 0.008), rows[3:], strict=True))
+
+
+_TABLES = st.lists(st.lists(st.integers(3300, 3400), min_size=4, max_size=4), min_size=5, max_size=5)
+
+
+def _close(variant: str) -> dict[float, np.ndarray]:
+    rates = losses_by_rate(plan_answers.close_cards())[variant]
+    return {rate: np.array([of[seed] for seed in sorted(of)]) for rate, of in rates.items() if 0.003 < rate < 0.012}
+
+
+def _choices(own: dict[float, np.ndarray]) -> list[dict[float, np.ndarray]]:
+    return [{r: own[r] for r in c} for k in range(1, len(own) + 1) for c in combinations(own, k)]
+
+
+def _stories_below_zero() -> float:
+    ours, theirs = _choices(_close("CRoPE QKV")), _choices(_close("RoPE"))
+    return sum(bool(d.mean() + _half(d) < 0) for d in (at_own_best(a, b) for a in ours for b in theirs))
+
+
+def _seeds_enough() -> float:
+    d = at_own_best(_close("CRoPE QKV"), _close("RoPE"))
+    return min(k for k in range(2, 9) if all(smallest_margin(c) <= 0.02 for c in combinations(d, k)))
+
+
+LAB = (
+    Task(
+        id="ch15.at-own-best",
+        statement=r"Write `at_own_best(a, b)`. Each argument is a dictionary from learning rates to arrays of losses, "
+        r"one for each seed; the two may have different rates. Each model takes the rate at which its own mean loss is "
+        r"lowest. Return the array of differences there, `a` minus `b`, seed by seed. `np` is there.",
+        solution=at_own_best,
+        examples=_TABLES.map(_two_models),
+        mistakes={
+            "both models got the rate of the first, or the nearest to it": _at_the_first_s_best,
+            "each seed took a rate of its own": lambda a, b: (
+                np.min([*a.values()], axis=0) - np.min([*b.values()], axis=0)
+            ),
+            "it is `b` minus `a`": lambda a, b: -at_own_best(a, b),
+            "the rate with the one luckiest seed was taken": lambda a, b: (
+                a[min(a, key=lambda r: a[r].min())] - b[min(b, key=lambda r: b[r].min())]
+            ),
+            "the first rate of each was taken": lambda a, b: a[min(a)] - b[min(b)],
+        },
+        hint=r"`min(a, key=...)` gives a rate of `a`: the key is the mean of `a[rate]`.",
+        why=r"It is fair to the models, and it still depends on which rates were tried.",
+    ),
+    Question(
+        id="ch15.stories",
+        prompt=r"CRoPE QKV minus RoPE, eight seeds, no seed left out: in how many of the 105 stories is CRoPE QKV "
+        r"*better*, with the whole 95 % interval below zero?",
+        answer=28,
+        tolerance=0.1,
+        unit="stories",
+        truth=_stories_below_zero,
+        hint=r"Count those of `gaps` for which `gap.mean + gap.half` is below zero. Have you put the models back?",
+        feedback={
+            "19": "In these stories the interval lies above zero: a larger loss is worse.",
+            "47": "These leave zero out on either side. Count the lower side alone.",
+            "8": "These lie below the margin. Ask for those below zero.",
+        },
+        why=r"In all of them RoPE was never tried at $0.0057$. Where it was, no choice for CRoPE QKV makes it better.",
+    ),
+    Question(
+        id="ch15.seeds-enough",
+        prompt=r"CRoPE QKV and RoPE, each at its best of all close rates. How many seeds must count at least, so that "
+        r"*every* choice of so many of the eight has its 95 % interval within $\pm 0.02$ nats?",
+        answer=6,
+        tolerance=0.1,
+        unit="seeds",
+        truth=_seeds_enough,
+        hint=r"Where does the curve of the worst choice cross the margin? Print `lines` if the picture is too small.",
+        feedback={"5": "Not every choice of five: look at the worst one.", "2": "That is the best choice of two."},
+        why=r"With six or more no lawyer can choose seeds that leave the margin. Of five, the worst choice does.",
     ),
 )

@@ -11,10 +11,11 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from rope_lab.algebra.placements import moved
-from rope_lab.algebra.rankings import exchanges
+from rope_lab.algebra.rankings import exchanges, paired_p
 from rope_lab.algebra.rotation import frequencies
 from rope_lab.algebra.schedule import turns
 from rope_lab.exercises.core import Question, Task
+from rope_lab.training.results import cards
 
 # --- the prediction: nine equals, all pairs compared ---
 
@@ -237,5 +238,95 @@ EXERCISES = (
         hint=r"`enumerate(sorted(p))` counts from 0, so the divisor is `len(p) - k`. Use `break`.",
         why=r"The first bound is `level / N`, as if all were equal in truth. With each decision one comparison "
         r"fewer can be a false one, and the next bound is a little wider.",
+    ),
+)
+
+
+# --- what the lab alone asks: the smallest change that turns a verdict, and how often equals are told apart ---
+
+
+def verdict(d):
+    return int(np.sign(np.mean(d))) * (paired_p(np.array(d, dtype=float)) < 0.05)
+
+
+def fewest(d):
+    for k in range(1, len(d) - 1):
+        rests = combinations(d, len(d) - k)
+        if any(verdict(rest) != verdict(d) for rest in rests):
+            return k
+    return len(d) - 1
+
+
+def _of_the_mean(d):
+    ways = range(1, len(d) - 1)
+    sides = (k for k in ways if any(np.mean(x) * np.mean(d) < 0 for x in combinations(d, len(d) - k)))
+    return next(sides, len(d) - 1)
+
+
+def _hang_on_one_seed() -> float:
+    loss: dict[str, dict[int, float]] = {}
+    for card in cards.load_all("placements-shifted", "cpu"):
+        loss.setdefault(card.variant, {})[card.seed] = card.loss()
+    return sum(fewest([loss[a][s] - loss[b][s] for s in range(5)]) == 1 for a, b in combinations(loss, 2))
+
+
+def _equals_told_apart() -> list[bool]:
+    d, hit = np.random.default_rng(16).normal(size=(40_000, 5)), np.zeros(40_000, dtype=bool)
+    for rest in (range(5), *combinations(range(5), 4)):
+        x, n = d[:, list(rest)], len(rest)
+        hit |= np.abs(x.mean(1)) > stats.t.ppf(0.975, n - 1) * x.std(1, ddof=1) / np.sqrt(n)
+    return [bool(abs(hit.mean() - guess) < 0.01) for guess in (0.05, 0.1, 0.17, 0.26)]
+
+
+LAB = (
+    Task(
+        id="ch16.fewest",
+        statement=r"Write `fewest(d)`. `d` is a list of at least three paired differences, one for each seed, and "
+        r"`verdict` and `combinations` are there. Return the smallest number of seeds that somebody must leave out so "
+        r"that the verdict of the rest is not `verdict(d)`. A verdict needs at least two seeds: if none of these "
+        r"choices turns it, return `len(d) - 1`.",
+        solution=fewest,
+        examples=st.lists(st.integers(-5, 14), min_size=3, max_size=6).map(lambda d: (d,)),
+        mistakes={
+            "only the first seeds are left out": lambda d: next(
+                (k for k in range(1, len(d) - 1) if verdict(d[k:]) != verdict(d)), len(d) - 1
+            ),
+            "the seeds that stay are counted": lambda d: len(d) - fewest(d),
+            "the sign of the mean alone is watched": _of_the_mean,
+            "only one seed is ever left out": lambda d: (
+                1 if any(verdict(rest) != verdict(d) for rest in combinations(d, len(d) - 1)) else len(d) - 1
+            ),
+        },
+        hint=r"Try $k = 1, 2, \dots$ in turn. `combinations(d, len(d) - k)` gives every choice of the seeds that stay.",
+        why=r"The smallest change that turns a verdict says more about it than the verdict does.",
+    ),
+    Question(
+        id="ch16.one-seed",
+        prompt=r"At the last step, with windows from position 0: for how many of the 36 pairs is it enough to leave "
+        r"out *one* seed to turn the verdict of the five?",
+        answer=4,
+        tolerance=0.1,
+        unit="pairs",
+        truth=_hang_on_one_seed,
+        hint=r"`gaps('step 2000')` has the differences of every pair. Ask your `fewest` about each of them.",
+        feedback={"3": "A verdict can also turn from undecided to decided.", "1": "Count the decided pairs too."},
+        why=r"Two of them are verdicts against the article, one is as published, and one was undecided. The others "
+        r"need two seeds or more.",
+    ),
+    Question(
+        id="ch16.lawyer-luck",
+        prompt=r"Two things are equally good, and each has five seeds. A lawyer may leave out one seed, any one, or "
+        r"none. How often can he show a verdict other than 0?",
+        choices=("In 5 % of the worlds.", "In about 10 %.", "In about 17 %.", "In about 26 %."),
+        answer="C",
+        truth=_equals_told_apart,
+        hint=r"Put `left_out = 1` in the experiment and look at the bar for one pair.",
+        feedback={
+            "A": "So often with all five seeds. The lawyer has six intervals to choose from.",
+            "B": "He has five more intervals, and not only one.",
+            "D": r"That would be $1 - 0.95^6$, for six independent intervals. His share most of their seeds.",
+        },
+        why=r"He has six intervals, and each misses zero in 5 % of the worlds. They share seeds, so they often miss "
+        r"together; else it would be $1 - 0.95^6 \approx 0.26$.",
     ),
 )

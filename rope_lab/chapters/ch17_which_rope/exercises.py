@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from hypothesis import strategies as st
 
-from rope_lab.algebra import rotation
+from rope_lab.algebra import half_precision, rotation
 from rope_lab.exercises.core import Question, Task
 from rope_lab.exercises.turn import Turn
 
@@ -224,5 +224,75 @@ EXERCISES = (
         },
         hint=r"$\mathrm{diag}(1, -1)\, R_\varphi\, \mathrm{diag}(1, -1) = R_{-\varphi}$.",
         why=r"One sign in each plane. Exchanging the two rows of each plane does it as well: that is another mirror.",
+    ),
+)
+
+
+# --- the game of the lab: 36 suspects ---
+
+
+def remaining(answers, seen):
+    return np.flatnonzero(np.abs(answers - seen).max(axis=1) <= 1e-6)
+
+
+def _case(rows: int, numbers: int, seed: int):
+    rng = np.random.default_rng(seed)
+    answers = rng.integers(-1, 2, size=(rows, numbers)) / 2
+    return answers, answers[rng.integers(rows)] + 1e-9
+
+
+def _first_that_names_all() -> float:
+    n = np.arange(300.0)
+    clocks = n, n + 1, half_precision.round_to(n, dtype="bfloat16")
+    each = [
+        rotation.rotate(np.eye(8)[:, None], m, theta=way * rotation.frequencies(8, base=base), layout=layout)
+        for layout in ("interleaved", "half")
+        for way in (1, -1)
+        for base in (500.0, 10_000.0, 500_000.0)
+        for m in clocks
+    ]
+    apart = np.stack(each).round(6) + 0.0  # (suspects, coordinates, positions, 8)
+    return float(next(i for i in range(300) for a in apart[:, :, i].swapaxes(0, 1) if len(np.unique(a, axis=0)) == 36))
+
+
+LAB = (
+    Task(
+        id="ch17.remaining",
+        statement=r"""
+        `answers` has a row for each suspect: the numbers that this suspect would give to a question. `seen` is the row
+        that the sealed one has given. Write `remaining(answers, seen)`: an array with the numbers of the suspects that
+        it can still be, counted from 0. Equal means here: no number is off by more than $10^{-6}$.
+        """,
+        solution=remaining,
+        examples=st.builds(_case, st.integers(1, 6), st.integers(1, 3), st.integers(0, 99)),
+        mistakes={
+            r"one equal number is enough": lambda answers, seen: np.flatnonzero(
+                np.abs(answers - seen).min(axis=-1) < 1e-6
+            ),
+            r"those who answer otherwise are kept": lambda answers, seen: np.flatnonzero(
+                np.abs(answers - seen).max(axis=-1) > 1e-6
+            ),
+            r"signs are not compared": lambda answers, seen: remaining(np.abs(answers), np.abs(seen)),
+            r"equal to the last digit is too strict": lambda answers, seen: np.flatnonzero(
+                (answers == seen).all(axis=-1)
+            ),
+        },
+        hint=r"Take the largest difference in each row, and `np.flatnonzero` of a comparison.",
+        why=r"A question is as good as the list that it leaves.",
+    ),
+    Question(
+        id="ch17.one-question",
+        prompt=r"Which is the smallest position at which a single unit vector names every one of the 36 suspects?",
+        answer=257.0,
+        tolerance=0.1,
+        truth=_first_that_names_all,
+        hint=r"Up to which position does bfloat16 have every whole number? Let the map begin a little before.",
+        why=r"257 is the first position that bfloat16 does not have: it becomes 256, while who counts from one is at "
+        r"258. Coordinate 2 does it, whose plane turns at another speed for each base, in both layouts.",
+        feedback={
+            "256": r"bfloat16 has 256 exactly, so the suspects that round are not seen yet.",
+            "259": r"bfloat16 makes 260 of 259, and so does who counts from one: the two are alike there.",
+            "261": r"This works, and there is a smaller one.",
+        },
     ),
 )

@@ -163,3 +163,77 @@ EXERCISES = (
         why=r"This is what processors and libraries do. The widget of this chapter does it in JavaScript.",
     ),
 )
+
+
+# --- what the lab alone asks ---
+
+
+def lost(table):
+    return np.flatnonzero((table[1:] == table[:-1]).all(axis=1)) + 1
+
+
+def _few_turns(rows: int, planes: int, seed: int):
+    real, imaginary = np.random.default_rng(seed).integers(0, 2, size=(2, rows, planes))
+    return (real + 1j * imaginary,)
+
+
+def _first_lost() -> float:
+    n, where = np.arange(4000), Rounding(angle="bfloat16")
+    return float(lost(half_precision.rounded_turns(n, theta=THETA, rounding=where))[0])
+
+
+def _crossing() -> float:
+    n, where = np.arange(2**15, 2**16), Rounding(theta="float32", angle="float32")
+    errors = half_precision.turn_errors(n, theta=THETA, rounding=where).max(axis=-1)
+    return float(n[errors > np.sqrt(2) * 2.0**-9][0])
+
+
+LAB = (
+    Task(
+        id="ch18.lost",
+        statement=r"`table` has a row for each position and a column for each plane: rounded cosine and sine as one "
+        r"complex number. Write `lost(table)`: an array with the numbers of the rows, counted from 0, that equal the "
+        r"row before in *every* plane.",
+        solution=lost,
+        examples=st.builds(_few_turns, st.integers(2, 8), st.integers(1, 2), st.integers(0, 99)),
+        mistakes={
+            "one plane that stands still is enough": lambda table: (
+                np.flatnonzero((table[1:] == table[:-1]).any(axis=-1)) + 1
+            ),
+            "the row before the lost one is counted": lambda table: lost(table) - 1,
+            "only the cosines are compared": lambda table: lost(table.real),
+            "every row is compared with the first": lambda table: (
+                np.flatnonzero((table[1:] == table[0]).all(axis=-1)) + 1
+            ),
+        },
+        hint=r"Compare `table[1:]` with `table[:-1]`. Row 0 of this comparison is about row 1 of the table.",
+        why=r"Whatever a model computes from such a row, it computes from the row before as well.",
+    ),
+    Question(
+        id="ch18.first-lost",
+        prompt=r"The angles are rounded to bfloat16, and the base is 500,000. Which is the first lost token of a head "
+        r"with head_dim 128?",
+        answer=2379.0,
+        tolerance=0.5,
+        truth=_first_lost,
+        hint=r"The last bar has the number, and `found[0]` has all its digits.",
+        why=r"Each of the 64 planes stands still at tokens of its own. Where the width doubles, the old planes "
+        r"stay among the new ones, so the first token at which all of them do cannot come sooner.",
+        feedback={
+            "257": r"This is the first token that a rounded position loses. Here the angles are rounded.",
+            "2380": r"This is a rounded number. Print `found[0]`.",
+            "2378": r"This is the token before it, which it cannot be told from.",
+        },
+    ),
+    Question(
+        id="ch18.crossing",
+        prompt=r"About from which position on do float32 angles (head_dim 128, base 500,000) err by more than "
+        r"$\sqrt2 \cdot 2^{-9}$, which a table in bfloat16 never does?",
+        answer=45000.0,
+        tolerance=8000.0,
+        truth=_crossing,
+        hint=r"In the picture the rising curve meets the flat one. Print `starts` and the errors beside it.",
+        why=r"The error of an angle grows with the position and that of a table does not. In a text of 128 thousand "
+        r"tokens the angles do the greater harm in the larger part.",
+    ),
+)

@@ -229,7 +229,8 @@ LAB = (
             "377": r"There the two quick planes have come round, but the third has made more than half a turn.",
             "1": r"That is the neighbour. A ghost stands at least 10 places away.",
         },
-        hint=r"Keep width and base as they are. `at` holds the distances, `logit` the curve: where has `logit[10:]` its top?",
+        hint=r"Keep width and base as they are. `at` holds the distances, `logit` the curve. Where is the top of "
+        r"`logit[10:]`?",
         why=r"After $20\pi \approx 62.8$ places the first plane has turned ten times and the second once. The two slow "
         r"planes have hardly moved.",
     ),

@@ -121,14 +121,18 @@ def long_lines(page: str) -> list[str]:
 
 
 def wrong_in_bootstrap(notebooks: dict[str, str], url: str) -> list[str]:
-    """One first cell for all labs; it installs from the repository's address and leaves torch and numpy alone."""
-    first = {name: "".join(cells(text)[0]["source"]) for name, text in notebooks.items()}
-    found, model = [], next(iter(first.values()))
-    for name, cell in first.items():
-        if cell != model:
+    """One first cell for all labs, but for the extra that a lab needs; it leaves torch and numpy alone."""
+    found, model = [], {}
+    for name, text in notebooks.items():
+        cell, *rest = ["".join(c["source"]) for c in cells(text)]
+        trains = "rope_lab.training.data" in "".join(rest)  # its tokenizers come with another extra
+        extras, module = ("lab,train", "tiktoken") if trains else ("lab", "anywidget")
+        if cell != model.setdefault(trains, cell):
             found.append(f"{name}: its first cell differs from the others'")
-        if f'package = "rope-lab[lab,train] @ git+{url}"\n' not in cell or cell.count("{package}") != 2:
-            found.append(f"{name}: the first cell should install and name the package from {url}")
+        if f'package = "rope-lab[{extras}] @ git+{url}"\n' not in cell or cell.count("{package}") != 2:
+            found.append(f"{name}: the first cell should install and name the package with [{extras}] from {url}")
+        if re.findall(r'"(\w+)"\)\):', cell) != [module]:
+            found.append(f"{name}: the first cell should look for {module} last")
         if re.search(r"%pip install[^\n]*(torch|numpy|-U\b|--upgrade)", cell):
             found.append(f"{name}: the first cell changes torch or numpy")
     return found
@@ -530,6 +534,8 @@ def test_control_bootstrap():
     good = next(iter(labs(ROOT).values()))
     assert "differs" in wrong_in_bootstrap({"a": good, "b": good.replace("Run this cell", "Run that cell")}, URL)[0]
     assert "should install" in wrong_in_bootstrap({"a": good}, "https://github.com/somebody/rope-lab")[0]
+    trains = good.replace("from rope_lab import", "from rope_lab.training.data import")
+    assert "with [lab,train]" in wrong_in_bootstrap({"a": trains}, URL)[0]
     assert "changes torch" in wrong_in_bootstrap({"a": good.replace("install -q", "install -q -U")}, URL)[0]
 
 

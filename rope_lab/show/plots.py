@@ -105,11 +105,11 @@ def curves(named: Mapping[str, Any], x: Any = None, *, title: str, across: str, 
     with figure(title=title, desc=" ".join(said), size=(6.4, 3.0)) as fig:
         ax = _axes(fig, across, up, log)
         for i, (words, y) in enumerate(heights.items()):
-            look = line(_KINDS[i % len(_KINDS)]) | ({} if len(heights) > 1 else {"linestyle": "-"})
+            look = line(_KINDS[i % len(_KINDS)]) | ({} if i else {"linestyle": "-"})
             ax.plot(places[words], y, label=words, **look)
         _few_ticks(ax, log)
         if len(heights) > 1:
-            fig.legend(loc="outside upper left", ncols=min(4, len(heights)))
+            fig.legend(loc="outside upper left", ncols=min(4, len(heights)), handlelength=4)
     return fig.picture
 
 
@@ -134,7 +134,10 @@ def bars(named: Mapping[str, Any], *, title: str, along: str, limit: float | Non
         ax = fig.subplots()
         ax.barh(list(lengths), list(lengths.values()), color=style.LIGHT["one"], alpha=0.45, height=0.62)
         for place, value in enumerate(lengths.values()):
-            ax.annotate(f"{value:,.4g}", (max(value, 0), place), (4, 0), textcoords="offset points", va="center")
+            side: dict[str, Any] = {"xytext": (4 if value >= 0 else -4, 0), "ha": "left" if value >= 0 else "right"}
+            ax.annotate(f"{value:,.4g}", (value, place), textcoords="offset points", va="center", **side)
+        if min(lengths.values()) < 0:
+            ax.axvline(0, color=style.LIGHT["muted"], linewidth=1)
         if limit is not None:
             ax.axvline(limit, color=style.LIGHT["wrong"], linewidth=1.5, linestyle=(0, (3, 3)))
         ax.set(xlabel=along)

@@ -44,8 +44,8 @@ def test_tensors_that_learn_are_drawn():
 
 
 def test_curves_are_told_apart_by_ink_and_dash():
-    drawn = plots.curves({"a": [1, 2], "b": [2, 1]}, title="t", across="x", up="y").svg
-    assert {"--rope-one", "--rope-linear"} <= set(re.findall(r"--rope-(?:one|linear)", drawn))
+    drawn = plots.curves({"a": [1, 2], "b": [2, 1], "c": [1, 1]}, title="t", across="x", up="y").svg
+    assert {"--rope-one", "--rope-linear", "--rope-conjugate"} <= set(re.findall(r"--rope-[a-z]+", drawn))
     assert len(set(re.findall(r"stroke-dasharray: ([\d., ]+)", drawn))) > 1
 
 

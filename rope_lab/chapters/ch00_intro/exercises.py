@@ -83,7 +83,10 @@ LAB = (
         truth=_from_which_token,
         hint="Set `altered = Knobs(frozen=(4,))` and read the curve where it crosses 0.5. Make `width` 16.",
         why="Up to about there the model hardly misses plane 4. A test with short texts cannot show this fault.",
-        feedback={"512": "There the window ends. Where does the curve leave zero?"},
+        feedback={
+            "512": "There the window ends. Where does the curve pass one half?",
+            "314": "There it begins to leave zero. Where is it above one half?",
+        },
     ),
     Question(
         id="ch00.second-fault",

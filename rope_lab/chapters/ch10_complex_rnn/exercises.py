@@ -73,7 +73,7 @@ def _judge_readout(C, modulus) -> str:
     right = scores[n, n % modulus]
     scores[n, n % modulus] = -np.inf
     wrong = n[~(right - scores.max(axis=1) > 1e-9)]  # NaN is wrong, too
-    return f"After {wrong[0]} steps the score of {wrong[0] % modulus} is not the largest." if len(wrong) else ""
+    return f"After {wrong[0]} step(s) the score of {wrong[0] % modulus} is not the largest." if len(wrong) else ""
 
 
 def _repairs() -> list[bool]:

@@ -193,7 +193,7 @@ def _smallest_width() -> float:
 
 
 def _ghost() -> float:
-    """Where a head of four planes comes nearest to its top again, 10 to 400 places from the wanted key."""
+    """The place where a head of four planes comes nearest to its top again, 10 to 400 places from the wanted key."""
     far = np.arange(10, 401)
     return float(far[decay(far, theta=frequencies(8)).argmax()])
 

@@ -223,11 +223,11 @@ def _how_many_letters() -> list[bool]:
     from rope_lab.training.data import corpora
 
     corpus = corpora.load("tinyshakespeare", tokenizer="bpe-256")
-    texts = corpus.train[:400_000].tolist(), corpus.valid[:20_000].tolist()
-    rows = [[(list(zip(*(x[i : i - 3] for i in sees), strict=True)), x[3:]) for x in texts] for sees in ((2,), (1, 2))]
-    rows = [[([0] * (len(x) - 3), x[3:]) for x in texts], *rows]
-    rows.append([(list(zip(x, x[1:], x[2:], strict=False))[: len(x) - 3], x[3:]) for x in texts])
-    losses = [float(table_loss(*pair, 256)) for pair in rows]
+    texts, losses = (corpus.train[:400_000].tolist(), corpus.valid[:20_000].tolist()), []
+    for letters in range(4):
+        contexts = [[tuple(x[i - letters : i]) for i in range(3, len(x))] for x in texts]
+        train, valid = ((seen, x[3:]) for seen, x in zip(contexts, texts, strict=True))
+        losses.append(float(table_loss(train, valid, 256)))
     return [loss == min(losses) for loss in losses]
 
 

@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 
 from rope_lab import cli, load_model
 from rope_lab.commands.run_commands import spark
+from rope_lab.training.run.environment import MALLOC
 
 TINY = ["model.n_layers=1", "model.d_model=16", "steps=6", "eval_every=2", "eval_tokens=512", "log_every=2"]
 
@@ -24,8 +25,12 @@ def runs(tmp_path_factory):
     """Two runs that differ in their rate, and what `train` printed of the second."""
     folder = tmp_path_factory.mktemp("runs")
     shared = [argument for change in [*TINY, "precision=float32", "bos=true"] for argument in ("--set", change)]
-    for rate in ("0.001", "0.01"):
-        said = invoke("train", *shared, "--set", f"lr={rate}", "--out", folder / rate, "--quiet")
+    with pytest.MonkeyPatch.context() as patch:
+        for name, value in MALLOC.items():  # set already, so that no command starts this Python over
+            patch.setenv(name, value)
+        patch.setenv("ROPE_LAB_CACHE", str(folder / "cache"))
+        for rate in ("0.001", "0.01"):
+            said = invoke("train", *shared, "--set", f"lr={rate}", "--out", folder / rate, "--quiet")
     return folder / "0.001", folder / "0.01", said
 
 

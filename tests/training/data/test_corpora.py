@@ -87,11 +87,11 @@ def test_another_text_than_the_pinned_one_never_gets_the_name(server, tmp_path, 
     with pytest.raises(DownloadError, match=r"train\.txt") as refused:
         get(server, tmp_path)
     assert message in str(refused.value)
-    assert not list((tmp_path / "hands").iterdir())
+    assert not (tmp_path / "hands").exists()
 
 
 def test_no_server_is_said_in_a_sentence(server, tmp_path):
-    with pytest.raises(DownloadError, match=r"train\.txt: expected the file from http.*ConnectionError"):
+    with pytest.raises(DownloadError, match=r"train\.txt: no connection to 127\.0\.0\.1:9; once there is one"):
         sources.get("hands", root=tmp_path, progress=False, known=known(server, url="http://127.0.0.1:9/"))
 
 

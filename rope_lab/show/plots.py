@@ -21,6 +21,7 @@ __all__ = ["bars", "curves", "maps", "points"]
 # In this order, and again from the start: what is compared in a lab is rarely a query or a key.
 _KINDS = ("one", "linear", "conjugate", "two", "wrong")
 _WIDEST = 128  # rows or columns of a map: its cells are shapes in the page
+_WIDTH = 5.2  # inches: on a phone the words are still large enough to read
 _SHADES = 32  # of a map: the cells of a shade are one shape
 
 
@@ -59,9 +60,15 @@ def maps(
     said = [
         f"{w}: {len(t)} rows and {t.shape[1]} columns, from {t.min():.3g} to {t.max():.3g}." for w, t in tables.items()
     ]
-    with figure(title=title, desc=" ".join(said), size=(max(4.2, min(7.6, 2.6 * len(tables))), 2.9)) as fig:
-        row = fig.subplots(1, len(tables), squeeze=False)[0]
-        for ax, (words, table) in zip(row, tables.items(), strict=True):
+    with figure(
+        title=title,
+        desc=" ".join(said),
+        size=(2.6 * min(2, len(tables)) if len(tables) > 1 else 4.2, 2.8 * -(-len(tables) // 2)),
+    ) as fig:
+        columns = min(2, len(tables))  # more of them would be too small to read on a phone
+        places = list(fig.subplots(-(-len(tables) // columns), columns, squeeze=False).flat)
+        for place, (words, table) in enumerate(tables.items()):
+            ax = places[place]
             for role, part in (("one", table - zero), ("conjugate", zero - table))[: 2 if signed else 1]:
                 shades = np.clip(np.ceil(part / reach * _SHADES - 1e-9), 0, _SHADES).astype(int)
                 for shade in np.unique(shades[shades > 0]):
@@ -71,7 +78,10 @@ def maps(
             ax.set_aspect("equal" if 0.4 < len(table) / table.shape[1] < 2.5 else "auto")
             for axis in (ax.xaxis, ax.yaxis):
                 axis.set_major_locator(MaxNLocator(4, integer=True))
-        fig.axes[0].set_ylabel(down)
+            if place % columns == 0:
+                ax.set_ylabel(down)
+        for ax in places[len(tables) :]:  # what is left in the last row
+            ax.axis("off")
     return fig.picture
 
 
@@ -102,7 +112,7 @@ def curves(named: Mapping[str, Any], x: Any = None, *, title: str, across: str, 
     said = [
         f"{w}: from {y[0]:.3g} to {y[-1]:.3g}, between {y.min():.3g} and {y.max():.3g}." for w, y in heights.items()
     ]
-    with figure(title=title, desc=" ".join(said), size=(6.4, 3.0)) as fig:
+    with figure(title=title, desc=" ".join(said), size=(_WIDTH, 3.0)) as fig:
         ax = _axes(fig, across, up, log)
         for i, (words, y) in enumerate(heights.items()):
             look = line(_KINDS[i % len(_KINDS)]) | ({} if i else {"linestyle": "-"})
@@ -130,7 +140,7 @@ def bars(named: Mapping[str, Any], *, title: str, along: str, limit: float | Non
     """
     lengths = dict(zip(named, _array([_bare(value) for value in named.values()], dims=1).tolist(), strict=True))
     said = " ".join(f"{words}: {value:.3g}." for words, value in lengths.items())
-    with figure(title=title, desc=said, size=(6.4, 0.8 + 0.34 * len(lengths))) as fig:
+    with figure(title=title, desc=said, size=(_WIDTH, 0.8 + 0.34 * len(lengths))) as fig:
         ax = fig.subplots()
         ax.barh(list(lengths), list(lengths.values()), color=style.LIGHT["one"], alpha=0.45, height=0.62)
         for place, value in enumerate(lengths.values()):
@@ -167,7 +177,7 @@ def points(
     """
     clouds = {words: _plane(cloud) for words, cloud in named.items()}
     said = " ".join(f"{words}: {len(cloud)} points." for words, cloud in clouds.items())
-    with figure(title=title, desc=said, size=(4.2, 4.0) if circle else (6.0, 3.2)) as fig:
+    with figure(title=title, desc=said, size=(4.2, 4.0) if circle else (_WIDTH, 3.2)) as fig:
         ax = _axes(fig, across, up, log)
         if circle:
             turn = np.linspace(0, 2 * np.pi, 181)

@@ -13,7 +13,7 @@ def test_the_pages_with_a_quiz_or_a_widget_are_asked_and_no_others(html):
     for name in page_names():
         text = (html / f"{name}.html").read_text("utf-8")
         assert has(name, QUIZ) == ('class="quiz' in text), name
-        assert has(name, WIDGET) == ("vnd.jupyter.widget-view+json" in text), name
+        assert has(name, f"{WIDGET}|\\bplay\\(") == ("vnd.jupyter.widget-view+json" in text), name
 
 
 @pytest.mark.where(WIDGET)

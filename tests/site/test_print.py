@@ -77,7 +77,7 @@ def test_no_sheet_stays_white_before_what_is_tall(browser, site, name, above, be
 
 def test_an_exercise_and_the_cell_that_checks_it_share_a_sheet(browser, site):
     sheets = printed(browser, site, "notebooks/03_two_layouts")
-    for name in ("ch03.find-layout", "ch03.rotate-half", "ch03.to-half", "ch03.way-back"):
+    for name in ("ch03.find-layout", "ch03.rotate-half", "ch03.to-half", "ch03.stripes"):
         asked = [number for number, sheet in enumerate(sheets) if f'exercise("{name}")' in sheet]
         answered = [number for number, sheet in enumerate(sheets) if f"{name}:" in sheet]
         assert asked
@@ -172,14 +172,14 @@ def test_a_printed_figure_keeps_its_cells_and_what_is_chosen(browser, site):
 
 def test_a_widget_is_printed_with_its_code_and_the_way_back_to_the_top_is_not(browser, site):
     """Nothing of no height stands between them: a sheet would end there. The way back would stand over the text."""
-    with visiting(browser, site, "notebooks/03_two_layouts") as visit:
+    with visiting(browser, site, "notebooks/12_what_crope_removes") as visit:
         visit.page.set_viewport_size(PAPER)
         button = visit.page.locator("#pst-back-to-top")
         button.evaluate("(button) => { button.style.display = 'block' }")  # as the theme's script does
         assert button.is_visible()
         visit.page.emulate_media(media="print")
         assert not button.is_visible()
-        between = visit.page.locator(".cell:has(.rope-widget) > .cell_output > .text_html")
+        between = visit.page.locator(".cell:has(.rope-widget .rope) > .cell_output > .text_html")
         styles = between.evaluate_all("all => all.map((box) => getComputedStyle(box).display)")
         assert set(styles) == {"none"}
 

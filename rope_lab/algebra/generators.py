@@ -9,7 +9,6 @@ True
 import numpy as np
 from jaxtyping import Float64
 from numpy.typing import ArrayLike
-from scipy.linalg import block_diag
 
 from rope_lab.algebra.arguments import expect_frequencies, expect_real, expect_skew, expect_square
 
@@ -116,6 +115,16 @@ def power(B: ArrayLike, n: ArrayLike) -> Float64[np.ndarray, "*positions d d"]:
     B, n = expect_skew(B), expect_real(n, name="n")
     every = [exponential(position * B) for position in n.ravel()]
     return np.array(every).reshape(*n.shape, *B.shape)
+
+
+def block_diag(*blocks: ArrayLike) -> np.ndarray:
+    """Return the matrix with these blocks along its diagonal, in the dtype that holds them all; a number is 1 x 1."""
+    given = [np.atleast_2d(block) for block in blocks]
+    rows, columns = np.cumsum([block.shape for block in given], axis=0).T
+    matrix = np.zeros((rows[-1], columns[-1]), dtype=np.result_type(*given))
+    for block, row, column in zip(given, rows, columns, strict=True):
+        matrix[row - block.shape[0] : row, column - block.shape[1] : column] = block
+    return matrix
 
 
 def generator_2d(theta: ArrayLike) -> Float64[np.ndarray, "*angles 2 2"]:
@@ -301,8 +310,7 @@ def alias(theta: ArrayLike) -> Float64[np.ndarray, "planes"]:
     >>> alias([1.0, 2 * np.pi - 1.0, 2 * np.pi + 0.5]).round(12)
     array([1. , 1. , 0.5])
     """
-    theta = expect_frequencies(theta)
-    turned = np.mod(theta, 2 * np.pi)
+    turned = np.mod(expect_frequencies(theta), 2 * np.pi)
     return np.sort(np.minimum(turned, 2 * np.pi - turned))[::-1]
 
 

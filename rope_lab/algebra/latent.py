@@ -15,9 +15,9 @@ from typing import Literal, NamedTuple, get_args
 import numpy as np
 from jaxtyping import Float64
 from numpy.typing import ArrayLike
-from scipy import special
 
 from rope_lab.algebra.arguments import expect_one_of, expect_real
+from rope_lab.algebra.placements import row_softmax
 from rope_lab.algebra.rotation import rotation_matrix
 
 Way = Literal["two caches", "turn again", "turned values", "undo"]
@@ -54,7 +54,7 @@ def softmax(s: ArrayLike) -> Float64[np.ndarray, "keys"]:
     s = expect_real(s, name="s")
     if s.ndim != 1 or not len(s):
         raise ValueError(f"s: expected the logits of one query, (keys,) with a key at least, got shape {s.shape}")
-    return special.softmax(s)
+    return row_softmax(s)
 
 
 def expanded(

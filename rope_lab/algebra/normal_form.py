@@ -16,10 +16,9 @@ from typing import NamedTuple
 import numpy as np
 from jaxtyping import Float64
 from numpy.typing import ArrayLike
-from scipy.linalg import block_diag, schur
 
 from rope_lab.algebra.arguments import expect_orthogonal, expect_skew
-from rope_lab.algebra.generators import generator_2d
+from rope_lab.algebra.generators import block_diag, generator_2d
 from rope_lab.algebra.rotation import rotation_2d
 
 __all__ = ["OrthogonalForm", "SkewForm", "orthogonal_normal_form", "skew_normal_form"]
@@ -35,8 +34,7 @@ class SkewForm(NamedTuple):
     def blocks(self) -> Float64[np.ndarray, "d d"]:
         r"""$\Lambda = \mathrm{diag}(J_{\theta_0}, J_{\theta_1}, \ldots)$ with $J_\theta = \theta\,(0, -1; 1, 0)$; for
         an odd d one more 0 at the end."""
-        rest = np.zeros((len(self.P) % 2,) * 2)
-        return block_diag(*generator_2d(self.theta), rest)
+        return block_diag(*generator_2d(self.theta), np.zeros((len(self.P) % 2,) * 2))
 
 
 class OrthogonalForm(NamedTuple):
@@ -84,8 +82,7 @@ def skew_normal_form(B: ArrayLike, *, tolerance: float = 1e-10) -> SkewForm:
     """
     B = expect_skew(B, tolerance=tolerance)
     size = np.abs(B).max() or 1.0
-    T, Q = schur(B / size, output="real")
-    paired, single = _cut(T)
+    T, Q, paired, single = _schur(B / size)
     # A 1 x 1 block is a 0; two zeros are a plane that does not turn.
     paired += list(zip(single[0::2], single[1::2], strict=False))
     angle = np.array([(T[b, a] - T[a, b]) / 2 if b == a + 1 and T[b, a] != 0 else 0.0 for a, b in paired])
@@ -124,8 +121,7 @@ def orthogonal_normal_form(O: ArrayLike, *, tolerance: float = 1e-8) -> Orthogon
     >>> orthogonal_normal_form(-np.eye(3)).theta.round(6), orthogonal_normal_form(-np.eye(3)).signs
     (array([3.141593]), array([-1.]))
     """
-    T, Q = schur(expect_orthogonal(O, name="O", tolerance=tolerance), output="real")
-    paired, single = _cut(T)
+    T, Q, paired, single = _schur(expect_orthogonal(O, name="O", tolerance=tolerance))
     angle = [np.arctan2(T[b, a] - T[a, b], T[a, a] + T[b, b]) for a, b in paired]
     signs = []
     for sign, turn in ((1.0, 0.0), (-1.0, np.pi)):
@@ -138,9 +134,11 @@ def orthogonal_normal_form(O: ArrayLike, *, tolerance: float = 1e-8) -> Orthogon
     return OrthogonalForm(np.column_stack([*P, *last]), theta, np.array([sign for sign, _ in signs]))
 
 
-def _cut(T: np.ndarray) -> tuple[list[tuple[int, int]], list[int]]:
-    """The places of the 2 x 2 and of the 1 x 1 blocks of a real Schur form. LAPACK writes exact zeros between."""
-    paired, single, i = [], [], 0
+def _schur(A: np.ndarray) -> tuple[np.ndarray, np.ndarray, list[tuple[int, int]], list[int]]:
+    """T and Q, and the places of the 2 x 2 and of the 1 x 1 blocks of T. LAPACK writes exact zeros between."""
+    from scipy.linalg import schur  # only here: SciPy is large to load where a page computes
+
+    (T, Q), paired, single, i = schur(A, output="real"), [], [], 0
     while i < len(T):
         if i + 1 < len(T) and T[i + 1, i] != 0.0:
             paired.append((i, i + 1))
@@ -148,7 +146,7 @@ def _cut(T: np.ndarray) -> tuple[list[tuple[int, int]], list[int]]:
         else:
             single.append(i)
             i += 1
-    return paired, single
+    return T, Q, paired, single
 
 
 def _sorted_planes(Q, paired, angle) -> tuple[list[np.ndarray], Float64[np.ndarray, "planes"]]:

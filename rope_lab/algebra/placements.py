@@ -13,7 +13,6 @@ from itertools import combinations
 import numpy as np
 from jaxtyping import Float64
 from numpy.typing import ArrayLike
-from scipy.special import softmax
 
 from rope_lab.algebra.arguments import Layout, expect_real
 from rope_lab.algebra.rotation import rotate
@@ -112,12 +111,8 @@ def attention_weights(
     >>> attention_weights([[1.0, 0.0]], [[1.0, 0.0]] * 2, q_positions=[1], k_positions=[0, 1], rotated="", theta=[1.0])
     array([[0.5, 0.5]])
     """
-    q, m, k, n = (
-        _at(q, q_positions, name="q"),
-        expect_real(q_positions, name="q_positions"),
-        _at(k, k_positions, name="k"),
-        expect_real(k_positions, name="k_positions"),
-    )
+    q, m = _at(q, q_positions, name="q"), expect_real(q_positions, name="q_positions")
+    k, n = _at(k, k_positions, name="k"), expect_real(k_positions, name="k_positions")
     letters = roles(rotated)
     q = rotate(q, m, theta=theta, layout=layout) if "q" in letters else q
     k = rotate(k, n, theta=theta, layout=layout) if "k" in letters else k
@@ -127,7 +122,13 @@ def attention_weights(
         if not seen.any(axis=1).all():
             raise ValueError(f"k_positions: expected a key at or before each query, got keys at {n}, queries at {m}")
         s = np.where(seen, s, -np.inf)
-    return softmax(s, axis=-1)
+    return row_softmax(s)
+
+
+def row_softmax(s: np.ndarray) -> np.ndarray:
+    r"""Return $e^{s_n} / \sum_j e^{s_j}$ along the last axis of float64 logits; one of $-\infty$ gets the weight 0."""
+    a = np.exp(s - s.max(axis=-1, keepdims=True))  # no exponent above 0: nothing overflows
+    return a / a.sum(axis=-1, keepdims=True)
 
 
 def attention(

@@ -15,7 +15,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy import stats
 
 from rope_lab.algebra.arguments import expect_real, expect_whole
 
@@ -213,6 +212,8 @@ def paired_p(differences: ArrayLike) -> float:
     >>> round(paired_p([1.0, 2.0, 3.0]), 4)
     0.0742
     """
+    from scipy import stats
+
     d = expect_real(differences, name="differences")
     if d.ndim != 1 or len(d) < 2:
         raise ValueError(f"differences: expected two at least, in one list, got shape {d.shape}")

@@ -8,7 +8,6 @@
 import numpy as np
 from jaxtyping import Float64
 from numpy.typing import ArrayLike
-from scipy.special import sici
 
 from rope_lab.algebra.arguments import expect_base, expect_frequencies, expect_real
 from rope_lab.algebra.rotation import frequencies, rotation_matrix
@@ -116,6 +115,8 @@ def dense_decay(offsets: ArrayLike, *, base: float = 10000.0) -> Float64[np.ndar
     array([0.974 , 0.6824, 0.4368, 0.1877])
     """
     offsets, base = _positive(offsets), _above_one(base)
+    from scipy.special import sici
+
     return np.asarray((sici(offsets)[1] - sici(offsets / base)[1]) / np.log(base))
 
 

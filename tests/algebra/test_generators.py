@@ -1,17 +1,20 @@
 """Generators: laws, the independent check by SciPy, refusals, controls."""
 
 import re
+import subprocess
+import sys
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy.linalg import expm
+from scipy import linalg
 
 from rope_lab.algebra.arguments import expect_skew
 from rope_lab.algebra.generators import (
     alias,
     angles_4d,
+    block_diag,
     exponential,
     generator_2d,
     generator_matrix,
@@ -41,10 +44,36 @@ def skew(seed, d, scale=1.0):
     return A - A.T
 
 
+@pytest.mark.parametrize("dtype", [int, np.float32, float, complex, object])
+def test_blocks_along_the_diagonal_are_scipys(dtype):
+    blocks = np.eye(2, dtype=dtype), np.zeros((0, 3), dtype=dtype), [[1, 2], [3, 4]], [5, 6], 7
+    for some in (blocks[:2], blocks, blocks[1:] * 20):
+        found, target = block_diag(*some), linalg.block_diag(*some)
+        assert (found.dtype, found.tolist()) == (target.dtype, target.tolist())
+
+
+WITHOUT_SCIPY = """
+import sys; sys.modules["scipy"] = None
+import numpy as np
+from rope_lab import algebra
+assert all(hasattr(algebra, name) for name in algebra.__all__)
+theta, x, at = [1.0, 0.1], np.eye(5, 4), np.arange(5)
+assert np.allclose(algebra.rotate(x, 3, theta=theta).T, algebra.power(algebra.generator_matrix(theta), 3) @ x.T)
+y = algebra.attention(x, x, x, q_positions=at, k_positions=at, rotated="qkvo", theta=theta)
+assert np.allclose(y, algebra.decode(x / 2, x, "undo", positions=at, theta=theta).outputs)  # 2: the root of the width
+algebra.skew_normal_form(np.zeros((2, 2)))  # the control: a Schur form is SciPy's
+"""
+
+
+def test_what_computes_nothing_of_scipys_needs_no_scipy():
+    done = subprocess.run([sys.executable, "-c", WITHOUT_SCIPY], check=False, capture_output=True, text=True)
+    assert re.search("in _schur\n.*No module named 'scipy.linalg'", done.stderr, re.DOTALL)
+
+
 @given(d=st.integers(1, 9), seed=seeds, scale=st.sampled_from([1e-12, 0.1, 1.0, 30.0]))
 def test_exponential_is_scipys(d, seed, scale):
     A = scale / d * np.random.default_rng(seed).normal(size=(d, d))
-    target = expm(A)
+    target = linalg.expm(A)
     np.testing.assert_allclose(exponential(A), target, atol=1e-11 * (1 + scale) * np.abs(target).max())
 
 
@@ -52,7 +81,7 @@ def test_exponential_is_scipys(d, seed, scale):
 def test_power_is_scipys_and_orthogonal(d, seed, n):
     B = skew(seed, d)
     R = power(B, n)
-    np.testing.assert_allclose(R, expm(n * B), atol=1e-11)
+    np.testing.assert_allclose(R, linalg.expm(n * B), atol=1e-11)
     assert is_orthogonal(R)
     assert np.linalg.det(R) > 0
 
@@ -92,7 +121,7 @@ def test_four_dimensions_in_closed_form(entries, n):
     np.testing.assert_allclose(S @ A, A @ S, atol=1e-13)
     for half in (S, A):
         np.testing.assert_allclose(half @ half, -np.sum(half**2) / 4 * np.eye(4), atol=1e-13)
-    np.testing.assert_allclose(power_4d(B, n), expm(n * B), atol=1e-11)
+    np.testing.assert_allclose(power_4d(B, n), linalg.expm(n * B), atol=1e-11)
     found = np.sort(np.abs(np.linalg.eigvals(B).imag))[::-1]
     np.testing.assert_allclose(np.repeat(angles_4d(B), 2), found, atol=1e-7)  # eigvals is weak at equal angles
 
@@ -100,7 +129,7 @@ def test_four_dimensions_in_closed_form(entries, n):
 @pytest.mark.parametrize("entries", SPECIAL)
 def test_four_dimensions_where_angles_meet(entries):
     B = skew_4d(entries)
-    np.testing.assert_allclose(power_4d(B, 1.7), expm(1.7 * B), atol=1e-13)
+    np.testing.assert_allclose(power_4d(B, 1.7), linalg.expm(1.7 * B), atol=1e-13)
     first, second = angles_4d(B)
     assert first >= second >= 0
     np.testing.assert_allclose(first**2 + second**2, np.sum(np.square(entries)), atol=1e-13)

@@ -4,8 +4,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy import special
 
-from rope_lab.algebra.placements import PLACEMENTS, attention, attention_weights, is_relative, moved, roles
+from rope_lab.algebra.placements import PLACEMENTS, attention, attention_weights, is_relative, moved, roles, row_softmax
 from rope_lab.algebra.rotation import frequencies, rotation_matrix
 
 THETA = frequencies(6, base=50.0)
@@ -85,6 +86,13 @@ def test_weights_sum_to_one_and_look_back():
     np.testing.assert_allclose(a.sum(axis=1), 1)
     assert (np.triu(a, 1) == 0).all()
     assert (attention_weights(q, k, rotated="k", **along(causal=False)) > 0).all()
+
+
+@given(seeds, st.sampled_from([1e-3, 1.0, 1e3, 1e300]), st.sampled_from([(5,), (3, 5), (2, 3, 1)]))
+def test_the_weights_of_a_row_are_scipys(seed, scale, shape):
+    s = scale * np.random.default_rng(seed).normal(size=shape)
+    s[..., 1:][s[..., 1:] < 0] = -np.inf
+    np.testing.assert_allclose(row_softmax(s), special.softmax(s, axis=-1), rtol=1e-15, atol=0)
 
 
 @pytest.mark.parametrize("f", [attention_weights, attention, moved])

@@ -4,7 +4,6 @@ from typing import Any
 
 import numpy as np
 import sympy as sp
-from scipy import special
 
 from rope_lab.algebra import latent, placements, rotation, symbolic
 from rope_lab.claims import exact
@@ -101,7 +100,7 @@ def _logits(q, k, q_positions, k_positions):
     ),
     tolerance=1e-12,
     holds=_logits,
-    printed=lambda q, k, q_positions, k_positions: special.softmax(_logits(q, k, q_positions, k_positions), axis=-1),
+    printed=lambda q, k, q_positions, k_positions: placements.row_softmax(_logits(q, k, q_positions, k_positions)),
     control=lambda q, k, q_positions, k_positions: _logits(q, k, q_positions, 0 * k_positions),  # keys left unrotated
 )
 def score_ignores_shifts_and_other_keys(score, rng):

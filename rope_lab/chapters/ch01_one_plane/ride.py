@@ -1,9 +1,9 @@
 """Chapters 1, 8 and 9: a sentence of hands, seen from the ground or from the seat of the query that reads it."""
 
 import numpy as np
-from scipy.special import softmax
 from traitlets import Bool, Enum, Float, Int
 
+from rope_lab.algebra.latent import softmax
 from rope_lab.algebra.rotation import frequencies, rotate
 from rope_lab.show.widgets.kit import Widget, constant, state
 

@@ -1,9 +1,9 @@
 """What "Completeness" says about the usual block form: how it looks, and what it costs."""
 
 import numpy as np
-from scipy.linalg import block_diag
 
 from rope_lab.algebra import rotation
+from rope_lab.algebra.generators import block_diag
 from rope_lab.claims.ledger import claim
 
 

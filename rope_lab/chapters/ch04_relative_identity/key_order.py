@@ -40,7 +40,7 @@ def order_flips(length: int, *, theta: ArrayLike) -> Float64[np.ndarray, "length
     """
     flips = np.arccos(np.clip(decay_along(length, theta=theta), -1, 1)) / np.pi
     flips[0] = 0.0  # of a place with itself, where rounding would count
-    r = np.arange(length)
+    r = np.arange(length, dtype=float)  # whole numbers of 32 bits, as some machines have them, would overflow
     L = r + 1
     return 2 * (L * np.cumsum(flips) - np.cumsum(r * flips)) / L**2
 

@@ -3,7 +3,6 @@
 from math import floor, log, tau
 
 import numpy as np
-from scipy.linalg import block_diag
 
 from rope_lab.algebra import generators, grid_positions, many_axes, normal_form, rotation, schedule
 from rope_lab.claims.ledger import claim
@@ -58,7 +57,7 @@ def common_planes(family, rng):
     worst = 0.0
     for size in (4, 5, 7):
         B, shared = _skew(rng, size), np.linalg.qr(rng.normal(size=(size, size)))[0]
-        inside = block_diag(*[np.ones((2, 2))] * (size // 2), *[np.ones((1, 1))] * (size % 2))
+        inside = generators.block_diag(*[np.ones((2, 2))] * (size // 2), *[np.ones((1, 1))] * (size % 2))
         # Powers of one generator; and those of axial columns, of which each turns one plane and rests in the others.
         columns = [np.pad(generators.generator_matrix(row), (0, size % 2)) for row in np.eye(size // 2)]
         for made in (family(B / np.linalg.norm(B, 2), rng), [shared @ A @ shared.T for A in columns]):

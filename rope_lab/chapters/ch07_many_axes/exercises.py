@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 from hypothesis import strategies as st
-from scipy.linalg import block_diag
 
+from rope_lab.algebra.generators import block_diag
 from rope_lab.algebra.many_axes import interleaved_frequencies, largest_turns, section_frequencies
 from rope_lab.algebra.rotation import frequencies, rotation_2d
 from rope_lab.exercises.core import Question, Task

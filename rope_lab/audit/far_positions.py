@@ -61,7 +61,7 @@ def head_maps(p: Probe, positions: np.ndarray) -> np.ndarray:
     """The matrix of each head at each position, (heads, T, head_dim, head_dim), all heads asked at once."""
     d = p.head_dim
     eye = np.broadcast_to(np.eye(d)[:, None, None, :], (d, HEADS, len(positions), d))
-    return np.ascontiguousarray(p(eye, positions).transpose(1, 2, 3, 0))
+    return p(eye, positions).transpose(1, 2, 3, 0)
 
 
 def _as_far_as_answered(p: Probe, positions: list[int]) -> np.ndarray:
@@ -110,11 +110,12 @@ class _Asked:
 
     def __init__(self, p: Probe, *, near: int) -> None:
         self.p = p
-        maps = _as_far_as_answered(p, [n for n in SEEN if n < max(near, 2)])
+        seen = SEEN[:: 2 if p.head_dim >= 256 else 1]  # of a wide head each map costs much
+        maps = _as_far_as_answered(p, [n for n in seen if n < max(near, 2)])
         eye, parted = np.eye(p.head_dim), []
         for head in maps:
-            back = np.linalg.inv(head[0])
-            still = (back == eye).all()
+            still = (head[0] == eye).all()
+            back = eye if still else np.linalg.inv(head[0])
             rows, leak = planes_of(head if still else back @ head, eps=p.eps)
             to = rows if still else rows @ back
             parted.append((_parts(to.real), _parts(to.imag), leak))
@@ -200,7 +201,8 @@ def far_turns(p: Probe, *, window: int, any_length: bool = False) -> Far:
     for k in range(int(at[-1]).bit_length()):
         octave = slice(*np.searchsorted(at, (2**k, 2 ** (k + 1))))
         n = at[octave, None]
-        miss[octave] = np.hypot(np.abs(turn[octave] - np.exp(1j * n * theta)), rest[octave])
+        off = (turn[octave].real - np.cos(n * theta)) ** 2 + (turn[octave].imag - np.sin(n * theta)) ** 2
+        miss[octave] = np.sqrt(off + rest[octave] ** 2)
         allowed[octave] = rounding * (2 + n / known) + DRIFT * n * np.abs(theta)
         if n[0] == 2**k and (miss[octave][0] <= allowed[octave][0]).all():  # this one is known, and foretells the next
             theta, known = theta + np.angle(turn[octave][0] * np.exp(-1j * n[0] * theta)) / n[0], 2**k

@@ -193,8 +193,8 @@ def _read(
     ideal = rule.base ** (-2.0 * np.arange(len(theta)) / over) if rule.base else np.abs(theta)
     error = seen.angle_error(np.sign(theta) * ideal)
     orthogonal = seen.orthogonal(probe.eps)
-    even = seen.over(scale or 1.0)
-    factor_alone = even.orthogonal(probe.eps)
+    even = seen if orthogonal else seen.over(scale or 1.0)
+    factor_alone = orthogonal or even.orthogonal(probe.eps)
     if TURNED in problems and (start := start_of(probe)):  # a first position, which harms nothing
         problems.remove(TURNED)
         notes.append(start.words)

@@ -147,6 +147,33 @@ def by_offset(call: Any, name: str, *, head_dim: int) -> Callable[[Any, Any], An
     return f
 
 
+def by_name(f: Any, head_dim: int) -> Any:
+    """f(x, positions) of what takes its positions, or both, by name alone, or the place of its first token."""
+    with suppress(TypeError, ValueError):
+        every = parameters_of(getattr(f, "forward", f)).values()
+        named = [p for p in every if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
+        asked = [p for p in named if p.default is p.empty]
+        if len(named) > 1 >= len(asked) - 1:
+            x, at = named[:2]
+            given = f if x.kind is not x.KEYWORD_ONLY else lambda value, **where: f(**{x.name: value}, **where)
+            if at.name in OFFSETS:
+                return _counted_on(given, at.name, head_dim) or f
+            if at.kind is at.KEYWORD_ONLY and ("pos" in at.name or (at in asked and len(at.name) == 1)):
+                return lambda value, n: given(value, **{at.name: n})
+    return f
+
+
+def _counted_on(f: Any, name: str, head_dim: int) -> Any:
+    """f(x, positions) of a call that counts on from one place; None if it turns two equal tokens alike."""
+    with suppress(Exception):
+        import torch
+
+        turned = by_offset(f, name, head_dim=head_dim)
+        first, second = turned(torch.ones(1, 1, 2, head_dim), torch.tensor([0, 1]))[0, 0]
+        return turned if bool((first - second).abs().max() > SAME) else None
+    return None
+
+
 def version(package: str) -> str | None:
     """The version of what installs a package, whatever its own name is; None if that is not installed."""
     try:

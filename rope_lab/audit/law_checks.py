@@ -11,18 +11,18 @@ Why a law is broken is asked further: along which axis a callable turns, and wha
 """
 
 import math
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property
-from itertools import pairwise, product
+from functools import cache, cached_property, partial
+from itertools import chain, pairwise, product
 from typing import Any
 
 import numpy as np
 
 from rope_lab.audit.far_positions import DRIFT, FLOOR, WINDOW, far_turns
 from rope_lab.audit.foreign_code import in_a_line
-from rope_lab.audit.probe import EPS, Probe, RefusedError, own_heads
+from rope_lab.audit.probe import EPS, FEW, Probe, RefusedError, own_heads
 
 FAR_OUT = (15, 127, 255, 256, 1020, 1023, 4095, 4096, 8191, 16384, 32767)  # with the last of 8 and of 16 bits
 REACHES = (16385, *(2**k - 1 for k in range(14, 3, -1)))
@@ -150,7 +150,7 @@ def _inverse(s: Subject) -> Finding:
     """f(f(x, n), -n) = x where negative positions are answered; where they are not, the transpose undoes f."""
     at = s.fit([1, 2, 9, 30, 200], top=200)
     for p, other in s.sides:
-        miss = np.abs((p(s.x, at) * other(s.y, at)).sum(-1) - (s.x * s.y).sum(-1)).max()  # f^T g = I
+        miss = np.abs(_dot(p(s.x, at), other(s.y, at)) - _dot(s.x, s.y)).max()  # f^T g = I
         if miss > s.score_tolerance():
             return False, f"the transpose does not undo it: off by {miss:.1e}", f"positions {at.tolist()}"
     for p in _callables(s):
@@ -179,8 +179,12 @@ def _relativity(s: Subject) -> Finding:
     return ok, f"a score moves by {worst:.1e} when both positions move by {step}", f"m = {m.tolist()}, n = {n.tolist()}"
 
 
+def _dot(x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    return np.einsum("...i,...i", x, y)
+
+
 def _score(s: Subject, m: np.ndarray, n: np.ndarray) -> np.ndarray:
-    return (s.q(s.x, m) * s.k(s.y, n)).sum(axis=-1)
+    return _dot(s.q(s.x, m), s.k(s.y, n))
 
 
 def _not_vacuous(s: Subject) -> Finding:
@@ -342,11 +346,8 @@ def _rows_of_a_call(s: Subject) -> Finding:
                 left.append("heads, which have frequencies of their own")
                 continue
             if (name != "row" and p.alone) or (name == "head" and p.heads):
-                left.append(
-                    f"heads, as it takes heads={p.heads}"
-                    if p.heads
-                    else "heads and entries of a batch, as it takes x (T, head_dim)"
-                )
+                alone = "heads and entries of a batch, as it takes x (T, head_dim)"
+                left.append(f"heads, as it takes heads={p.heads}" if p.heads else alone)
                 continue
             try:
                 wrong = _first_unlike(p, x, at, axis, s.rounding * float(np.abs(x).max()) * 2 + s.tolerance(at.max()))
@@ -360,7 +361,7 @@ def _rows_of_a_call(s: Subject) -> Finding:
                 return False, f"from {name} {wrong[0]} of a call of {size}{own} on: {wrong[1]}", f"x ({shape})"
             if name == "row":
                 tried = tried or f"x ({shape})"
-        if trouble := _of_some_size(s, p, left) or _of_some_kind(s, p, left) or _of_some_memory(s, p, left):
+        if trouble := _first_call_unlike(s, p, left):
             return False, trouble, "calls of many sizes and kinds"
     if not tried:
         return True, "not asked: calls of 20 tokens are refused", ""
@@ -369,8 +370,26 @@ def _rows_of_a_call(s: Subject) -> Finding:
     return True, f"the same in large calls and in small ones{said}", f"{tried}, {kinds}"
 
 
-def _of_some_memory(s: Subject, p: Probe, left: list[str]) -> str:
-    """The first way to lie in memory, or to repeat positions, in which a call is answered otherwise; or nothing."""
+def _first_call_unlike(s: Subject, p: Probe, left: list[str]) -> str:
+    """The first of many calls that is not answered as the same in another call; or an empty string."""
+    for words, asked, x, at, part, right, allowed in chain(_sizes(s, p), _kinds(s, p), _views(s, p)):
+        try:
+            off = float(np.abs(right() - asked(x, at)[part]).max())
+        except RefusedError as refusal:
+            if at.ndim == 1:  # who takes positions (T,) need not take others
+                left.append(f"{words}: {refusal}")
+            continue
+        if off > allowed:
+            return f"a call of {words} is not answered as the same in another call: off by {off:.1e}"
+    return ""
+
+
+# In words, who is asked, x, positions, the part that is compared, what it should be, and how far it may be off.
+Call = tuple[str, Probe, np.ndarray, np.ndarray, Any, Callable[[], np.ndarray], float]
+
+
+def _views(s: Subject, p: Probe) -> Iterator[Call]:
+    """Yield ways to lie in memory, and to repeat positions."""
     at, one = np.array([3, 0, 7, 1, 4]), s.x[:, :, :1]
     views = {
         "x as a view of (batch, T, heads, head_dim)": (np.ascontiguousarray(s.x.swapaxes(1, 2)).swapaxes(1, 2), at),
@@ -380,17 +399,10 @@ def _of_some_memory(s: Subject, p: Probe, left: list[str]) -> str:
     if not p.rows and s.x.shape[0] > 1:
         views["positions of each entry of a batch"] = (s.x, np.stack([at, at[::-1]])[np.arange(s.x.shape[0]) % 2])
     for asked, (name, (x, places)) in product((p, *p.narrowed()), views.items()):
-        try:
-            y = asked(x, places)
-            plain = [asked(x.copy()[i : i + 1], (at, at[::-1])[i % 2 * (places.ndim - 1)]) for i in range(len(x))]
-        except RefusedError as refusal:
-            if places.ndim == 1:  # who takes positions (T,) need not take others
-                left.append(f"{name}: {refusal}")
-            continue
-        off = float(np.abs(y - np.concatenate(plain)).max())
-        if off > s.tolerance(7) + 8 * asked.eps * float(np.abs(x).max()):
-            return f"{name} in {asked.asked_in}: off by {off:.1e}"
-    return ""
+        allowed = s.tolerance(7) + 8 * asked.eps * float(np.abs(x).max())
+        for i in range(len(x)):
+            alone = partial(asked, x[i : i + 1].copy(), (places if places.ndim == 1 else places[i]).copy())
+            yield f"{name} in {asked.asked_in}", asked, x, places, np.s_[i : i + 1], alone, allowed
 
 
 # The axis, the largest size, and which of the smaller ones are asked: the small, round ones, and some by chance.
@@ -404,35 +416,25 @@ SIZES: tuple[tuple[str, int, int, Iterable[int]], ...] = (
 )
 
 
-def _of_some_size(s: Subject, p: Probe, left: list[str]) -> str:
-    """The first size of a call whose answer is not the one in a larger call; or an empty string."""
+def _sizes(s: Subject, p: Probe) -> Iterator[Call]:
+    """Yield calls of each size of `SIZES`, which should be answered as a part of the largest."""
     for name, axis, largest, asked in SIZES:
         if axis < 2 and (p.alone or s.own_heads):
             continue
         small = largest <= 40
         most = largest if small else min(largest, s.reach + 1)  # as many tokens as places
-        sizes = [size for size in asked if size < most]
         shape = [2, 2, 5, p.head_dim] if small else [1, 1, 5, p.head_dim]
         shape[axis] = most
         x, at = np.random.default_rng(10).normal(size=shape), s.fit(np.arange(shape[2]), top=shape[2] - 1)
         # Each of them reaches as far, for schedules by the length; and in no order, for who counts on from the first.
         at = np.roll(at, 1) if not small else at if axis < 2 else np.roll(np.random.default_rng(15).permutation(at), 1)
-        asked_of = [(size, list(range(size))) for size in sizes] + [(most, [*range(most)[:1], *range(most)[-4:]])]
-        try:
-            whole = p(x, at)
-        except RefusedError as refusal:
-            left.append(f"{most} {name}: {refusal}")
-            continue
-        for size, places in asked_of:
-            part = np.take(x, places, axis)
-            try:
-                off = np.abs(p(part, at[places] if axis == 2 else at) - np.take(whole, places, axis)).max()
-            except RefusedError as refusal:
-                left.append(f"{len(places)} {name}: {refusal}")
-                continue
-            if off > s.rounding * np.abs(x).max() + s.tolerance(at.max()):
-                return f"{name}: {size} in a call are answered otherwise than among {most}: off by {off:.1e}"
-    return ""
+        whole, allowed = cache(partial(p, x, at)), s.rounding * np.abs(x).max() + s.tolerance(at.max())
+        for size in (*(n for n in asked if n < most), most):
+            places: Any = slice(size) if size < most else [0, *range(most - 4, most)]
+            part, own = (slice(None),) * axis + (places,), at[places] if axis == 2 else at
+            right = lambda whole=whole, part=part: whole()[part]  # noqa: E731
+            words = f"{size if size < most else 5} {name}, of {most}"
+            yield words, p, np.ascontiguousarray(x[part]), own, (), right, allowed
 
 
 # Entries of a batch, heads, tokens and the first position of a call; and whether x is a part of packed q, k and v.
@@ -446,31 +448,25 @@ KINDS = (
 )
 
 
-def _of_some_kind(s: Subject, p: Probe, left: list[str]) -> str:
-    """The first call of `KINDS`, in each dtype, whose answer is not the one of small calls; or an empty string."""
+def _kinds(s: Subject, p: Probe) -> Iterator[Call]:
+    """Yield the calls of `KINDS`, in several dtypes, which should be answered as small ones."""
     drawn = np.random.default_rng(13).normal(size=64 * 66 * p.head_dim)
+    size = 2 * float(np.abs(drawn).max())
     for narrow in (p, *p.narrowed()[-2:]):
         for batch, most, length, start, packed in KINDS if narrow is p else KINDS[::2]:
             heads, end = 3 if s.own_heads else most, start + length - 1
             if end >= s.window:
                 continue
             shape = (batch, length, 3 if packed else 1, heads, p.head_dim)
-            x = drawn[: math.prod(shape)].reshape(shape)[:, :, -1].swapaxes(1, 2)
+            x, at = drawn[: math.prod(shape)].reshape(shape)[:, :, -1].swapaxes(1, 2), np.arange(start, end + 1)
             x = x if packed else np.ascontiguousarray(x)
-            at = np.arange(start, end + 1)
             tokens = sorted({0, length // 3, max(0, length - 2), length - 1})
-            some = [0, batch - 1], [0, 1, 2] if s.own_heads else [0, heads - 1], tokens
             lies = tokens + [length - 1] * (5 - len(tokens))  # a small call has five tokens, and reaches as far
+            some = np.ix_([0, batch - 1], [0, 1, 2] if s.own_heads else [0, heads - 1], lies)
             kind = f"{batch}x{heads}x{length} in {narrow.asked_in}{', a part of packed q, k and v' * packed}"
-            try:
-                small = narrow(x[np.ix_(*some[:2], lies)], at[lies])[:, :, : len(tokens)]
-                off = float(np.abs(narrow(x, at)[np.ix_(*some)] - small).max())
-            except RefusedError as refusal:
-                left.append(f"{kind} from position {start} on: {refusal}")
-                continue
-            if off > 2 * float(np.abs(x).max()) * (max(FLOOR, 8 * narrow.eps) + DRIFT * end):
-                return f"a call of {kind} from position {start} on is not answered as small ones: off by {off:.1e}"
-    return ""
+            allowed = size * (max(FLOOR, 8 * narrow.eps) + DRIFT * end)
+            alone = partial(narrow, x[some], at[lies])
+            yield f"{kind} from position {start} on", narrow, x, at, some, alone, allowed
 
 
 def _large_calls(s: Subject, *, rows: bool) -> Iterable[tuple[str, np.ndarray, np.ndarray]]:
@@ -570,13 +566,14 @@ def _gradient(s: Subject) -> Finding:
     narrow = [
         (n, f"{name} in {n.asked_in}", calls[name]) for p in _callables(s) for n in p.narrowed() for name in NARROW
     ]
-    for p, name, (batch, heads, at, between) in [
-        *((p, name, call) for p, (name, call) in product(_callables(s), calls.items())),
-        *narrow,
-    ]:
+    most = max(batch * heads * len(at) for batch, heads, at, _ in calls.values()) * s.q.head_dim
+    drawn = np.random.default_rng(9).normal(size=(4, most))
+    plain = [(p, name, call) for p, (name, call) in product(_callables(s), calls.items())]
+    for p, name, (batch, heads, at, between) in plain + narrow:
         if p.alone and WIDE in (batch, heads):
             continue
-        x, g, *u = np.random.default_rng(9).normal(size=(4, batch, heads, len(at), s.q.head_dim))
+        shape = (batch, heads, len(at), s.q.head_dim)
+        x, g, *u = (row[: math.prod(shape)].reshape(shape) for row in drawn[: 4 if math.prod(shape) < FEW else 3])
         if len(at) == 5:  # as behind attention: tokens lie before heads in the memory
             g = np.ascontiguousarray(g.swapaxes(1, 2)).swapaxes(1, 2)
         if name == "far positions":
@@ -589,7 +586,7 @@ def _gradient(s: Subject) -> Finding:
         grad = p.gradient(x, at, g, between=between)
         if grad is None:
             return True, "not asked: called with numpy, whose arrays carry no gradient", tried
-        misses = [(v * grad).sum(-1) - (g * y).sum(-1) for v, y in zip(u, turned, strict=True)]
+        misses = [_dot(v, grad) - _dot(g, y) for v, y in zip(u, turned, strict=True)]
         size = max(1.0, *(float(np.abs(y).max() / np.abs(u).max()) for y in turned))
         allowed = size * max(2 * s.score_tolerance(), 32 * p.eps * p.head_dim**0.5)
         worst = max(worst, off := float(np.nan_to_num(np.abs(misses), nan=np.inf).max()))
@@ -648,7 +645,7 @@ STEPS = 8  # in a row: a half type, where it first rounds, puts at most five nei
 
 def scores_at(side: Side, x: np.ndarray, y: np.ndarray, m: int, n: int) -> np.ndarray:
     """The scores of x at position m with y at position n."""
-    return (side[0](x, (m,) * 5) * side[1](y, (n,) * 5)).sum(axis=-1)
+    return _dot(side[0](x, (m,) * 5), side[1](y, (n,) * 5))
 
 
 def diagnose_step(side: Side, x: np.ndarray, y: np.ndarray, n: int, *, off: float, tolerance: float) -> str:

@@ -126,9 +126,7 @@ def laws(
     head_dim = expect_even(head_dim, name="head_dim")
     _expect_fields(expected or {})
     if window is None:
-        schedule = (
-            settings.schedule if settings else None
-        )  # it is sold for the window of its training, times its factor
+        schedule = settings.schedule if settings else None  # sold for the window of its training, times its factor
         said = int(getattr(schedule, "window", 0) * getattr(schedule, "factor", 1))
         window = said if said >= LEAST else WINDOW
     window = expect_whole(window, name="window", least=LEAST)
@@ -225,11 +223,8 @@ def _told_apart(found: list[Law], subject: Subject) -> list[Law]:
     if tempered and "relativity" in of_length:  # what is asked alone may be the queries' function only
         words = "; without its factor of the position it holds: if keys have none, hand them in with keys="
         found = [replace(law, saw=law.saw + words) if law.name in of_length and law.broken else law for law in found]
-    if (
-        "identity at zero" in broken - notes.keys()
-        and subject.k is not subject.q
-        and (c := apart(subject.q, subject.k))
-    ):
+    unlike = "identity at zero" in broken - notes.keys() and subject.k is not subject.q
+    if unlike and (c := apart(subject.q, subject.k)):
         words = f"; keys stand {c:+g} from queries, at every position"
         found = [replace(law, saw=law.saw + words) if law.name == "identity at zero" else law for law in found]
     return found
@@ -373,7 +368,8 @@ def configured_rule(probe: Probe, settings: RopeSettings, *, window: int | None)
         theta[: len(own)] = own
         factors[length] = float(np.linalg.norm(maps[0], axis=0).max()), schedule.attention_factor
         for n, turned in zip(STEPS[1:], maps[1:], strict=False):
-            angles = np.sort(np.abs(np.angle(np.linalg.eigvals(np.linalg.solve(maps[0], turned)))))[::2]
+            alone = turned if (maps[0] == np.eye(len(turned))).all() else np.linalg.solve(maps[0], turned)
+            angles = np.sort(np.abs(np.angle(np.linalg.eigvals(alone))))[::2]
             expected = np.sort(np.abs(np.angle(np.exp(1j * n * theta))))
             miss = np.abs(angles - expected).max()
             if miss > (near := 8 * max(FLOOR, probe.eps) + 4 * DRIFT * n):

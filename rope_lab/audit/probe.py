@@ -25,7 +25,7 @@ import numpy as np
 from jaxtyping import Float64
 
 from rope_lab.algebra.arguments import expect_even
-from rope_lab.audit.foreign_code import OFFSETS, SAME, TimeUpError, by_offset, by_user, in_a_line, parameters_of, told
+from rope_lab.audit.foreign_code import TimeUpError, by_name, by_user, in_a_line, told
 from rope_lab.errors import RopeLabError
 
 SHAPES = {
@@ -107,7 +107,9 @@ class Form:
         """The answers to `given` in the shape of x."""
         back = np.argsort(ORDERS.get(self.rank, ()))
         parts = [part.transpose(back) if len(back) else part for part in parts]
-        return np.concatenate(parts, axis=1)[:, : shape[1]] if self.heads else np.stack(parts).reshape(shape)
+        if self.heads:
+            return np.concatenate(parts, axis=1)[:, : shape[1]]
+        return (parts[0] if len(parts) == 1 else np.stack(parts)).reshape(shape)
 
 
 class Probe:
@@ -126,7 +128,7 @@ class Probe:
 
     def __init__(self, f: Any, *, head_dim: int) -> None:
         self.head_dim = expect_even(head_dim, name="head_dim")
-        self.f, self.in_place = _by_name(f, self.head_dim), _works_in_place(f)
+        self.f, self.in_place = by_name(f, self.head_dim), _works_in_place(f)
         self.dtype = self.library = "unknown"  # of what f returns
         self.remarks: list[str] = []
         self._before: tuple[Any, np.ndarray] | None = None  # the last small answer, as f gave it and as it was
@@ -195,10 +197,11 @@ class Probe:
         if any(part is None for part in found):
             return None
         grads, answers = zip(*found, strict=True)
-        y = form.taken(list(answers), x.shape)
-        plain = self._call(form, x, at) if x.size < FEW else y
-        if not (off := float(np.abs(y - plain).max())) <= 8 * EPS[form.dtype] * max(1.0, float(np.abs(plain).max())):
-            raise RefusedError(f"where x asks for a gradient, its answer is another: off by {off:.1e}")
+        if x.size < FEW:
+            y, plain = form.taken(list(answers), x.shape), self._call(form, x, at)
+            off, size = (float(np.abs(part).max()) for part in (y - plain, plain))
+            if not off <= 8 * EPS[form.dtype] * max(1.0, size):
+                raise RefusedError(f"where x asks for a gradient, its answer is another: off by {off:.1e}")
         return form.taken(list(grads), x.shape)
 
     @property
@@ -250,7 +253,8 @@ class Probe:
         return form.taken([self._once(form, part, positions) for part in form.given(x)], x.shape)
 
     def _once(self, form: Form, x: np.ndarray, positions: np.ndarray) -> np.ndarray:
-        given, at, before = _hand_over(form, x, positions)
+        given, at = _hand_over(form, x, positions)
+        before = None if self.in_place else _hand_over(form, x, positions)[0]
         with _quiet(form.backend):
             try:
                 answer = self.f(given, at)
@@ -268,13 +272,12 @@ class Probe:
             except Exception as error:  # it looks like an array and cannot be read as one
                 read = f"returned {type(answer).__name__}, which cannot be read"
                 raise RefusedError(f"{read}: {in_a_line(error)}") from error
-            written = not self.in_place and not np.array_equal(_plain(given), before)
-            self._remark(written, "writes into the x it is given")
+            kept = before is None or (given.shape == before.shape and bool((given == before).all()))
+            self._remark(not kept, "writes into the x it is given")
             self._remark(not (_plain(at) == positions).all(), "writes into the positions it is given")
             if self._before is not None:
-                self._remark(
-                    not np.array_equal(_plain(self._before[0]), self._before[1]), "writes into an earlier answer"
-                )
+                same = np.array_equal(_plain(self._before[0]), self._before[1])
+                self._remark(not same, "writes into an earlier answer")
             self._before = (answer, y.copy()) if y.size <= SMALL else None  # y is the caller's, who may write into it
         self.dtype, self.library = dtype, type(answer).__module__.partition(".")[0]
         return y
@@ -290,49 +293,19 @@ def _works_in_place(f: Any) -> bool:
     return name.endswith("_") and not name.endswith("__")
 
 
-def _by_name(f: Any, head_dim: int) -> Any:
-    """f(x, positions) of what takes its positions, or both, by name alone, or the place of its first token."""
-    with suppress(TypeError, ValueError):
-        every = parameters_of(getattr(f, "forward", f)).values()
-        named = [p for p in every if p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)]
-        asked = [p for p in named if p.default is p.empty]
-        if len(named) > 1 >= len(asked) - 1:
-            x, at = named[:2]
-            given = f if x.kind is not x.KEYWORD_ONLY else lambda value, **where: f(**{x.name: value}, **where)
-            if at.name in OFFSETS:
-                return _counted_on(given, at.name, head_dim) or f
-            if at.kind is at.KEYWORD_ONLY and ("pos" in at.name or (at in asked and len(at.name) == 1)):
-                return lambda value, n: given(value, **{at.name: n})
-    return f
-
-
-def _counted_on(f: Any, name: str, head_dim: int) -> Any:
-    """f(x, positions) of a call that counts on from one place; None if it turns two equal tokens alike."""
-    with suppress(Exception):
-        import torch
-
-        turned = by_offset(f, name, head_dim=head_dim)
-        first, second = turned(torch.ones(1, 1, 2, head_dim), torch.tensor([0, 1]))[0, 0]
-        return turned if bool((first - second).abs().max() > SAME) else None
-    return None
-
-
-def _hand_over(form: Form, x: np.ndarray, positions: np.ndarray) -> tuple[Any, Any, np.ndarray]:
-    """Fresh copies in the form's own library, and what x was after rounding to its dtype."""
+def _hand_over(form: Form, x: np.ndarray, positions: np.ndarray) -> tuple[Any, Any]:
+    """Fresh copies of x and positions in the form's own library."""
     whole = form.whole and np.array_equal(positions, np.round(positions))
     positions = np.tile(positions, (len(x), 1)) if form.rows and positions.ndim == 1 else positions
     if form.backend == "numpy":
-        given = x.astype(form.dtype)
-        at = positions.astype(np.int64 if whole else np.float64)
-        return given, at, given.astype(np.float64)
+        return x.astype(form.dtype), positions.astype(np.int64 if whole else np.float64)
     import torch
 
     floats = torch.float64 if form.dtype == "float64" else torch.float32
-    tensor = _laid_out(x, getattr(torch, form.dtype))
     places = _laid_out(positions, getattr(torch, form.ints) if whole else floats)
     if places.is_contiguous():  # a part of a longer row, as positions often are
         places = torch.cat((places.new_zeros(1), places.reshape(-1)))[1:].view(places.shape)
-    return tensor, places, _plain(tensor).copy()
+    return _laid_out(x, getattr(torch, form.dtype)), places
 
 
 def _laid_out(x: np.ndarray, dtype: Any) -> Any:
@@ -366,7 +339,9 @@ def _take_back(form: Form, answer: Any, shape: tuple[int, ...], positions: np.nd
     dtype = str(answer.dtype).removeprefix("torch.")
     if dtype not in EPS:
         raise RefusedError(f"returned dtype {dtype}, expected {form.dtype}")
-    y = _plain(answer).astype(np.float64)
+    y = _plain(answer).astype(np.float64, copy=dtype == "float64")  # else it is a copy already
+    if np.isfinite(y.sum()):
+        return y, dtype
     tokens = y.transpose(np.argsort(ORDERS[form.rank])) if form.rank in ORDERS else y
     broken = ~np.isfinite(tokens).reshape(-1, positions.shape[-1], y.shape[-1]).all(axis=(0, 2))
     if broken.any():
@@ -382,7 +357,7 @@ def _pulled(
         import torch
     except ImportError:
         return None
-    leaf, positions, _ = _hand_over(form, x, at)
+    leaf, positions = _hand_over(form, x, at)
     leaf.requires_grad_(True)
     watched, failed = _watched(), None
     with warnings.catch_warnings(), torch.enable_grad():
@@ -414,7 +389,7 @@ def _pulled(
                 raise RefusedError(f"its backward raised {told(error)}") from error
             if grad is None:
                 raise RefusedError("the answer depends on x, and no gradient reaches x: it is cut off")
-            return _plain(grad).astype(np.float64), _plain(y.detach()).astype(np.float64)
+            return _plain(grad).astype(np.float64, copy=False), _plain(y.detach()).astype(np.float64)
     if not native:
         return None
     if watched.seen[:1] == ["cut"] and "numpy" not in watched.seen:
@@ -435,10 +410,8 @@ def _watched() -> Any:
         seen: list[str] = []  # noqa: RUF012 - replaced for each mode below
 
         def __torch_function__(self, func, types, args=(), kwargs=None):
-            name, asks = (
-                getattr(func, "__name__", ""),
-                any(isinstance(a, torch.Tensor) and a.requires_grad for a in args),
-            )
+            name = getattr(func, "__name__", "")
+            asks = any(isinstance(a, torch.Tensor) and a.requires_grad for a in args)
             if name in arrays:
                 self.seen.append("numpy")
             elif asks and not torch.is_grad_enabled() and name != "__get__":
@@ -667,8 +640,14 @@ class Matrices:
         return bool(units and np.abs(one - other).max() > close)
 
     def orthogonal(self, eps: float) -> bool:
-        eye = np.eye(self.M.shape[-1])
-        return bool(np.abs(np.swapaxes(self.M, 1, 2) @ self.M - eye).max() <= 16 * max(eps, 2.0**-23))
+        if self.coupled:  # of a wide head a product of the whole matrices takes hundreds of times as long
+            i, turns = np.arange(self.M.shape[-1]), self.links.any(axis=0)
+            j = np.where(turns, self.links.argmax(axis=0), i)
+            a, b = self.M[:, i, i], self.M[:, j, i] * turns
+            off = np.stack([a**2 + b**2 - 1, (a * self.M[:, i, j] + b * self.M[:, j, j]) * turns])
+        else:
+            off = np.swapaxes(self.M, 1, 2) @ self.M - np.eye(self.M.shape[-1])
+        return bool(np.abs(off).max() <= 16 * max(eps, 2.0**-23))
 
 
 def measure(probe: Probe, *, far: tuple[int, ...], window: int = LIMITS[0] + 1) -> Matrices:
@@ -696,7 +675,8 @@ def measure(probe: Probe, *, far: tuple[int, ...], window: int = LIMITS[0] + 1) 
                 f"angles change when a far position is in the same call; this holds up to {short.positions[-1]}"
             )
             seen = short
-    if seen.linear and np.abs(seen.M - seen.M[0]).max() <= 8 * probe.eps * np.abs(seen.M[0]).max():
+    still = 8 * probe.eps * np.abs(seen.M[0]).max()
+    if seen.linear and all(np.abs(M - seen.M[0]).max() <= still for M in seen.M):
         same = np.abs(seen.M[0] - np.eye(probe.head_dim)).max() <= 8 * probe.eps
         seen.problems.append(f"nothing turns: {'f returns x' if same else 'f is the same map'} at every position")
     elif seen.linear:
@@ -742,7 +722,7 @@ def _first(numbers: list[int]) -> str:
 def basis_matrices(probe: Probe, positions: tuple[float, ...]) -> np.ndarray:
     """The matrix of each position, (T, head_dim, head_dim): its column j is the answer to e_j."""
     eye = np.broadcast_to(np.eye(probe.head_dim)[:, None, None, :], (probe.head_dim, 1, len(positions), probe.head_dim))
-    return np.ascontiguousarray(probe(eye, positions)[:, 0].transpose(1, 2, 0))
+    return probe(eye, positions)[:, 0].transpose(1, 2, 0)
 
 
 def _unlike_a_matrix(probe: Probe, seen: Matrices) -> list[str]:

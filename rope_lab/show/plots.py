@@ -5,7 +5,7 @@ Each returns a :class:`~rope_lab.show.svg.Picture`; who wants more draws with :f
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -31,6 +31,8 @@ def maps(
     title: str,
     across: str = "key position",
     down: str = "query position",
+    columns: Sequence[Any] = (),
+    rows: Sequence[Any] = (),
     signed: bool = False,
     full: float | None = None,
 ) -> Picture:
@@ -41,6 +43,8 @@ def maps(
         title: What the maps show, in words; readers hear it and see it in a tooltip, and no title is drawn.
         across: What a column is.
         down: What a row is.
+        columns: Words below the columns of each map, in place of their numbers.
+        rows: Words beside the rows, from the top, in place of their numbers.
         signed: Whether numbers below zero have an ink of their own; otherwise the smallest number is blank paper.
         full: The number that has all the ink, and those beyond it; by default the largest, however small that is.
 
@@ -60,15 +64,10 @@ def maps(
     said = [
         f"{w}: {len(t)} rows and {t.shape[1]} columns, from {t.min():.3g} to {t.max():.3g}." for w, t in tables.items()
     ]
-    with figure(
-        title=title,
-        desc=" ".join(said),
-        size=(2.6 * min(2, len(tables)) if len(tables) > 1 else 4.2, 2.8 * -(-len(tables) // 2)),
-    ) as fig:
-        columns = min(2, len(tables))  # more of them would be too small to read on a phone
-        places = list(fig.subplots(-(-len(tables) // columns), columns, squeeze=False).flat)
-        for place, (words, table) in enumerate(tables.items()):
-            ax = places[place]
+    wide, high = min(2, len(tables)), -(-len(tables) // 2)  # three in a row would be too small to read on a phone
+    with figure(title=title, desc=" ".join(said), size=(2.6 * wide if wide > 1 else 4.2, 2.8 * high)) as fig:
+        places = list(fig.subplots(high, wide, squeeze=False).flat)
+        for place, (ax, words, table) in enumerate(zip(places, tables, tables.values(), strict=False)):
             for role, part in (("one", table - zero), ("conjugate", zero - table))[: 2 if signed else 1]:
                 shades = np.clip(np.ceil(part / reach * _SHADES - 1e-9), 0, _SHADES).astype(int)
                 for shade in np.unique(shades[shades > 0]):
@@ -76,9 +75,13 @@ def maps(
                     ax.add_patch(PathPatch(_cells(shades == shade), **ink))
             ax.set(title=words, xlabel=across, xlim=(-0.5, table.shape[1] - 0.5), ylim=(len(table) - 0.5, -0.5))
             ax.set_aspect("equal" if 0.4 < len(table) / table.shape[1] < 2.5 else "auto")
-            for axis in (ax.xaxis, ax.yaxis):
+            for axis, names, n in ((ax.xaxis, columns, table.shape[1]), (ax.yaxis, rows, len(table))):
                 axis.set_major_locator(MaxNLocator(4, integer=True))
-            if place % columns == 0:
+                if len(names) not in (0, n):
+                    raise ValueError(f"expected {n} words for the rows or columns of {words!r}, got {list(names)}")
+                if len(names):
+                    axis.set_ticks(range(n), map(str, names))
+            if place % wide == 0:
                 ax.set_ylabel(down)
         for ax in places[len(tables) :]:  # what is left in the last row
             ax.axis("off")
@@ -106,9 +109,7 @@ def curves(named: Mapping[str, Any], x: Any = None, *, title: str, across: str, 
     places = {words: np.arange(len(y)) if x is None else _array(x, dims=1) for words, y in heights.items()}
     for words, y in heights.items():
         if len(y) != len(places[words]):
-            raise ValueError(
-                f"expected a place for each height of {words!r}: {len(y)} heights, got {len(places[words])} places"
-            )
+            raise ValueError(f"expected {len(y)} places for {words!r}, one for each height, got {len(places[words])}")
     said = [
         f"{w}: from {y[0]:.3g} to {y[-1]:.3g}, between {y.min():.3g} and {y.max():.3g}." for w, y in heights.items()
     ]
@@ -123,7 +124,7 @@ def curves(named: Mapping[str, Any], x: Any = None, *, title: str, across: str, 
     return fig.picture
 
 
-def bars(named: Mapping[str, Any], *, title: str, along: str, limit: float | None = None) -> Picture:
+def bars(named: Mapping[str, Any], *, title: str, along: str, limit: float | None = None, log: bool = False) -> Picture:
     """Draw lying bars with their numbers.
 
     Args:
@@ -131,6 +132,7 @@ def bars(named: Mapping[str, Any], *, title: str, along: str, limit: float | Non
         title: What the bars show, in words.
         along: What a length is, with its unit.
         limit: Where a line across all bars stands, such as chance; none by default.
+        log: Whether the axis is logarithmic; the bars then begin at 1, and no length may be smaller.
 
     Returns:
         The picture.
@@ -139,6 +141,8 @@ def bars(named: Mapping[str, Any], *, title: str, along: str, limit: float | Non
     'half: 0.5.'
     """
     lengths = dict(zip(named, _array([_bare(value) for value in named.values()], dims=1).tolist(), strict=True))
+    if log and min(lengths.values()) < 1:
+        raise ValueError(f"expected lengths of at least 1 on a logarithmic axis, got {min(lengths.values()):.3g}")
     said = " ".join(f"{words}: {value:.3g}." for words, value in lengths.items())
     with figure(title=title, desc=said, size=(_WIDTH, 0.8 + 0.34 * len(lengths))) as fig:
         ax = fig.subplots()
@@ -150,8 +154,10 @@ def bars(named: Mapping[str, Any], *, title: str, along: str, limit: float | Non
             ax.axvline(0, color=style.LIGHT["muted"], linewidth=1)
         if limit is not None:
             ax.axvline(limit, color=style.LIGHT["wrong"], linewidth=1.5, linestyle=(0, (3, 3)))
-        ax.set(xlabel=along)
-        ax.margins(x=0.12)
+        ax.set(xlabel=along, xmargin=0.12 if min(lengths.values()) >= 0 else 0.25)
+        if log:
+            ax.set(xscale="log", xlim=(1, max(10, max(lengths.values()) ** 1.15)))
+            ax.xaxis.set_major_formatter("{x:g}")
         ax.invert_yaxis()
     return fig.picture
 
@@ -213,9 +219,7 @@ def _plane(cloud: Any) -> np.ndarray:
 
 def _axes(fig: Sheet, across: str, up: str, log: str) -> Any:
     ax = fig.subplots()
-    ax.set(xlabel=across, ylabel=up)
-    ax.set_xscale("log" if "x" in log else "linear")
-    ax.set_yscale("log" if "y" in log else "linear")
+    ax.set(xlabel=across, ylabel=up, **{f"{axis}scale": "log" for axis in log})
     return ax
 
 
@@ -232,7 +236,7 @@ def _cells(mask: np.ndarray) -> Path:
     """The outline of all cells where the mask is true; neighbours in a row are one box."""
     boxes = []
     for row, marks in enumerate(mask):
-        edges = np.flatnonzero(np.diff(np.concatenate([[0], marks.astype(int), [0]])))
+        edges = np.flatnonzero(np.diff(marks.astype(int), prepend=0, append=0))
         for left, right in edges.reshape(-1, 2) - 0.5:
             corners = [(left, row - 0.5), (right, row - 0.5), (right, row + 0.5), (left, row + 0.5), (left, row - 0.5)]
             boxes.append(Path(np.array(corners), closed=True))

@@ -64,7 +64,9 @@ def _over_random_pairings() -> list[bool]:
 
 
 def smallest_margin(d):
-    return abs(np.mean(d)) + _half(d)
+    n = len(d)
+    half = stats.t.ppf(0.975, n - 1) * np.std(d, ddof=1) / np.sqrt(n)
+    return abs(np.mean(d)) + half
 
 
 _examples = st.lists(st.integers(-60, 60).map(lambda n: n / 1000), min_size=3, max_size=6, unique=True).map(

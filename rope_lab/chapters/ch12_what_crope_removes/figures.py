@@ -106,7 +106,7 @@ def what_width_buys() -> Picture:
         f"width of the head. With real weights it falls to 0 at width {width}. With complex-linear weights it falls to "
         f"{tied[-1]:.2f} and stays there, however wide the head is."
     )
-    with figure(title="A wider head does not bring it back", desc=desc, size=(4.4, 2.4)) as fig:
+    with figure(title="A complex-linear head misses a part, however wide it is", desc=desc, size=(4.4, 2.4)) as fig:
         axes = fig.subplots()
         axes.plot(wide, tied, "o-", color=LIGHT["linear"])
         axes.plot(wide, real, "s--", color=LIGHT["muted"])

@@ -47,7 +47,7 @@ function build(ui) {
   ui.choice("kind", { label: "the token says", options: { next: "next", "next-next": "next-next" } });
   ui.slider("key", { label: "key at offset $n - m$", step: 1, look: "key", show: signed });
   ui.slider("log_amplitude", {
-    label: "amplitude $c$",
+    label: "logit scale",
     step: 0.05,
     show: (v) => number(10 ** v, v < 0 ? 3 : 1),
   });

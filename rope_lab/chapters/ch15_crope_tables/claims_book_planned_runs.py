@@ -63,7 +63,7 @@ def _below_in_each_seed(*names: str) -> bool:
     r"zero in all 56 ways to leave three of the seeds out.",
     verdict="empirical",
     correction=r"The source says that the difference is negligible. Ours holds for one small model, one corpus and "
-    r"rates a factor of two apart; at closer rates both are level with RoPE: see book.close-rates.",
+    r"rates a factor of two apart; at close rates both are level with RoPE: see book.close-rates.",
     witness=r"The first two of five primary comparisons, in chapter 15's table. Cards: `crope-confirm`, `crope-rates`.",
 )
 def tied_at_own_rates():
@@ -79,7 +79,7 @@ def tied_at_own_rates():
     r"outcome is “better” for both, and the mean difference stays below zero in all 56 ways to leave three of the "
     r"seeds out.",
     verdict="empirical",
-    correction=r"So it is with rates a factor of two apart; at closer rates they are level: see book.close-rates.",
+    correction=r"So it is with rates a factor of two apart; at close rates they are level: see book.close-rates.",
     witness=r"The third and the fourth of five primary comparisons, in chapter 15's table. Cards: `crope-confirm`, "
     r"`crope-rates`.",
 )

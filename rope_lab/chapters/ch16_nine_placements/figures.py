@@ -179,7 +179,7 @@ def base_and_plane(*, window: int = 64, head_dim: int = 16) -> Picture:
 
 
 def relations() -> Table:
-    """Each relation of the article's chain, the two gaps, and what the runs say, in the words of the board.
+    """Each relation of the article's chain, the two gaps, and what the runs say.
 
     Where the article says "about equal", a decided gap is "told apart".
     """
@@ -188,7 +188,7 @@ def relations() -> Table:
     for one, other, *about in dict.fromkeys((*CHAIN, *BETWEEN)):
         there, sign = printed[other] - printed[one], "about equal to" if about else "better than"
         gap = intervals.paired(runs, other, one)
-        decided = "told apart" if about else "as published" if gap.mean * there > 0 else "the other way"
+        decided = "told apart" if about else "as said" if gap.mean * there > 0 else "the other way"
         word = decided if gap.decided else "undecided"
         rows.append([f"{one} {sign} {other}", f"{there:+.3f}", str(gap), word])
     headings = ["the article says", "its gap", "our gap, 95 %", "verdict"]

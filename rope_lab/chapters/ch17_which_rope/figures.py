@@ -45,7 +45,7 @@ def four_answers(*, head_dim: int = 8, position: float = 1.0) -> Picture:
         for other in [int(np.abs(answers[layout, way][1:]).argmax()) + 1]
     )
     with figure(
-        title="One question, four answers",
+        title="What four rotary embeddings make of one unit vector",
         desc=f"The unit vector 0 goes in at position {position:g}. {listed}.",
         size=(4.8, 4.0),
     ) as fig:

@@ -81,7 +81,7 @@ def test_a_panel_has_each_model_at_its_own_rate():
 def test_five_tables_of_the_chapter():
     panels = {panel["key"]: len(panel["runs"]) for panel in TableExplorer().panels}
     assert panels == {
-        "closer rates": 40,
+        "close rates": 40,
         "coarse grid": 48,
         "coarse grid, 2,000 steps": 16,
         "one rate, 0.002": 18,

@@ -166,7 +166,7 @@ def test_trained_anywhere_qkv_ends_beside_v_and_three_are_better_than_nothing():
 
 def test_the_table_of_relations_and_the_table_of_caches():
     said = {row[0]: row[-1] for row in pictures.relations().rows}
-    assert said["QK better than VO"] == "as published"
+    assert said["QK better than VO"] == "as said"
     assert (said["VO better than QKV"], said["QK about equal to QKVO"]) == ("the other way", "told apart")
     assert said["K about equal to VO"] == "undecided"
     sizes = {

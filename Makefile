@@ -9,7 +9,7 @@ WORKERS := -n auto --maxprocesses 4 --dist loadgroup  # one page visit, one work
 
 unexport PYTHONDONTWRITEBYTECODE   # or each worker compiles the rewritten tests anew
 
-.PHONY: book test quick deep serve lab wheel zip pdf figures lock newest mutants lint clean
+.PHONY: book test quick deep serve lab wheel zip zip-live pdf figures lock newest mutants lint clean
 .DELETE_ON_ERROR:
 
 book: .venv/book
@@ -39,9 +39,14 @@ wheel: .venv/bin/pip            # in an environment of its own, which pip makes:
 	.venv/bin/pip wheel --quiet --no-deps --wheel-dir dist .
 
 zip: book                       # the offline book: unpack it and open index.html
-	mkdir -p dist
-	cd _build && rm -rf rope-lab-book && cp -r html rope-lab-book && cp ../LICENSE ../LICENSE-text ../THIRD_PARTY.md rope-lab-book/ \
-		&& $(CURDIR)/$(IN) -m zipfile -c ../dist/rope-lab-book.zip rope-lab-book && rm -rf rope-lab-book
+	$(call zipped,rope-lab-book,rm -rf rope-lab-book/live)
+
+zip-live: book                  # the same with the Python that its pages run: seven times as large
+	$(call zipped,rope-lab-book-live,true)
+
+zipped = mkdir -p dist && cd _build && rm -rf rope-lab-book && cp -r html rope-lab-book && $(2) \
+	&& cp ../LICENSE ../LICENSE-text ../THIRD_PARTY.md rope-lab-book/ \
+	&& $(CURDIR)/$(IN) -m zipfile -c ../dist/$(1).zip rope-lab-book && rm -rf rope-lab-book
 
 pdf: book .venv/dev             # the book as one PDF, printed by Chromium
 	$(IN) -m book.pdf

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from book import kernels
 from book._ext.page_inputs import inputs_of_pages
+from book.live.make import make
 
 ROOT = Path(__file__).resolve().parents[1]
 # The doctrees are many objects that stay: at Python's own thresholds a sixth of the time goes into looking at them.
@@ -25,8 +26,11 @@ def build(root: Path = ROOT) -> int:
     """Build ``root``/_build/html; the exit status is 0 only if there was no warning."""
     out, start = root / "_build", time.monotonic()
     record, doctrees = out / "inputs.json", out / ".doctrees"
+    if live := make(root, out / "live"):
+        print(live, flush=True)
     command = [sys.executable, "-c", JUPYTER_BOOK, "build", str(root), "-W", "-n", "--keep-going"]
     before, now = read(record), inputs_of_pages(root)
+    now["site"] += live
     index = out / "html" / "index.html"
     if before == now and index.exists():
         print(f"Nothing has changed since the last build, which had no warning. Open {index.as_uri()}")

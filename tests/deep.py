@@ -29,13 +29,14 @@ PARTS = {  # what follows the interpreter; an item NAME=VALUE before it is a var
         f'{PYTEST} -m deep -k "every_family and not decodes" tests/audit tests/algebra tests/chapters/ch00_intro'
     ],
     "labs": [f"{PYTEST} -m deep tests/test_wheel.py"],
+    "live": [f"{PYTEST} -m deep tests/site/test_live.py"],
     "mutation": [f"tests/mutation/run.py {folder}" for folder in ("algebra", "nn", "audit")],
     "mutation-training": [f"tests/mutation/run.py {folder}" for folder in ("training", "exercises", "book/_ext")],
     "signatures": [
         *(f"ROPE_LAB_CHECKED_CALLS=inf {QUICK} tests/{folder}" for folder in FOLDERS),
         f"ROPE_LAB_CHECKED_CALLS=inf {QUICK} {' '.join(f'--ignore=tests/{folder}' for folder in (*FOLDERS, 'site'))}",
     ],
-    "site": [f'{PYTEST} -m "deep and site" tests/site tests/site_ext'],
+    "site": [f'{PYTEST} -m "deep and site" --ignore=tests/site/test_live.py tests/site tests/site_ext'],
     "tests": [
         "-m pytest -m deep -k ray_takes tests/training",  # alone: Ray gives itself half a minute to start, and no more
         f'{PYTEST} -m "deep and not (site or wheel)" -k "not (every_family or ray_takes)" --ignore=tests/site',

@@ -1,7 +1,7 @@
 """Print the size of the house by room, and fail where one is above its ceiling in house.toml: the end of `make lint`.
 
 A room is a folder of the package or of `book`, all chapters together, or another folder at the top. What counts is the
-lines of its Python and JavaScript, of `book/_static` the style sheets too, and of pages and labs their own lines.
+lines of its Python and JavaScript, of `book/_static` and `book/live` the style sheets too, and of pages and labs their own lines.
 """
 
 import os
@@ -42,7 +42,7 @@ def files(root: Path) -> list[PurePath]:
 def room_of(path: PurePath) -> str | None:
     """The room that a file's lines count for; nothing for data, settings and text outside pages."""
     folder, kind = path.parent.parts, path.suffix
-    if kind in CODE or (kind == ".css" and folder[:2] == ("book", "_static")):
+    if kind in CODE or (kind == ".css" and folder[:2] in (("book", "_static"), ("book", "live"))):
         return "/".join(folder[: 2 if folder[:1] in (("rope_lab",), ("book",)) else 1]) or "."
     return {(("book",), ".md"): "pages", (("notebooks",), ".ipynb"): "labs"}.get((folder, kind))
 

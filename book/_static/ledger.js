@@ -40,6 +40,7 @@
       row.insertAdjacentHTML("beforeend", bodies[row.id]);
       delete bodies[row.id];
       copyButtons(row);
+      row.dispatchEvent(new Event("filled"));
     }
     texts.clear();
     const measure = () => dispatchEvent(new Event("resize")); // for what measures the page

@@ -35,6 +35,7 @@
   card.popover = "auto";
   card.setAttribute("role", "dialog");
   document.body.append(card);
+  new ResizeObserver(() => owner && put()).observe(card); // a check that is run makes it longer
   const close = Object.assign(document.createElement("button"), { type: "button", className: "mark-close" });
   close.textContent = "Close";
 
@@ -50,20 +51,24 @@
       return;
     }
     const sign = owner.getBoundingClientRect(),
-      { offsetWidth: width, offsetHeight: height } = card;
-    const left = Math.max(8, Math.min(sign.right - width, innerWidth - width - 8));
-    const below = sign.bottom + 6 + height <= innerHeight || sign.top < height + 6;
-    card.style.cssText = `position: fixed; inset: auto; left: ${left}px; top: ${below ? sign.bottom + 6 : sign.top - 6 - height}px`;
+      left = Math.max(8, Math.min(sign.right - card.offsetWidth, innerWidth - card.offsetWidth - 8)),
+      room = { below: innerHeight - sign.bottom - 14, above: sign.top - 14 };
+    const height = Math.min(card.scrollHeight + 2, 0.6 * innerHeight);
+    const below = height <= room.below || room.below >= room.above;
+    const most = Math.min(height, Math.max(160, below ? room.below : room.above));
+    card.style.cssText = `position: fixed; inset: auto; left: ${left}px; max-height: ${most}px; top: ${below ? sign.bottom + 6 : sign.top - 6 - most}px`;
   }
 
   function fill(sign) {
     const names = sign.dataset.claims?.split(" ").map((name) => `claim-${name}`) ?? [place(sign)];
     const entries = names.map(text).filter(Boolean);
     for (const entry of entries) {
+      entry.dataset.entry = entry.id;
       entry.removeAttribute("id");
       for (const inner of entry.querySelectorAll("[id]")) inner.removeAttribute("id");
     }
     card.replaceChildren(close, ...entries);
+    card.dispatchEvent(new CustomEvent("mark-card", { bubbles: true })); // buttons.js adds a run
     card.setAttribute("aria-label", previews.includes(sign) ? "Preview" : "What stands behind this");
     if (card.querySelector(".mark-more")) return;
     const more = Object.assign(document.createElement("p"), { className: "mark-more" });

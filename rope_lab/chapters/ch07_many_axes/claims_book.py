@@ -133,9 +133,9 @@ def the_logit_moves(common):
 @claim(
     "book.axes-additive",
     statement=r"Where each plane turns with one axis alone (axial, by sections, interleaved) the logit of an offset is "
-    r"a sum with one term for each axis: $s(x, y) = f(x) + g(y)$. A mixed table has in general no such form.",
+    r"a sum with one term for each axis: $s(h, w) = f(h) + g(w)$. A mixed table has in general no such form.",
     tolerance=1e-10,
-    witness=r"$s(x, y) - s(x, 0) - s(0, y) + s(0, 0) = 0$ for all offsets.",
+    witness=r"$s(h, w) - s(h, 0) - s(0, w) + s(0, 0) = 0$ for all offsets.",
     holds=lambda: [TABLES["axial"], TABLES["sections"], TABLES["interleaved"]],
     control=lambda: [TABLES["mixed"]],
 )
@@ -314,21 +314,21 @@ def rows_and_columns_exchanged(make):
 
 @claim(
     "book.axes-flat",
-    statement=r"Patches counted row by row, $n = Wy + x$, are the table of vectors $\theta_i (1, W)$. Its logits "
-    r"cannot tell the offset $(x, y)$ from $(x - W, y + 1)$.",
+    statement=r"Patches counted row by row, $n = Wh + w$, are the table of vectors $\theta_i (W, 1)$. Its logits "
+    r"cannot tell the offset $(h, w)$ from $(h + 1, w - W)$.",
     tolerance=1e-9,
     witness=r"The last patch of a row and the first of the next row are neighbours.",
-    holds=lambda W: [-W, 1],
-    control=lambda W: [W, 1],  # the sign
+    holds=lambda W: [1, -W],
+    control=lambda W: [1, W],  # the sign
 )
 def counted_row_by_row(step, rng):
     W = int(rng.integers(2, 30))
     theta = rotation.frequencies(12, base=50.0)
     q, k = rng.normal(size=(2, 12))
-    logit = logit_of(q, k, theta[:, None] * [1.0, W])
+    logit = logit_of(q, k, theta[:, None] * [W, 1.0])
     zero, offset = np.zeros(2), rng.integers(-7, 8, size=2).astype(float)
-    as_one = rotation.frequencies(12, base=50.0) * (offset @ [1, W])
-    same = np.abs(many_axes.plane_angles(offset, theta[:, None] * [1.0, W]) - as_one).max()
+    as_one = rotation.frequencies(12, base=50.0) * (offset @ [W, 1])
+    same = np.abs(many_axes.plane_angles(offset, theta[:, None] * [W, 1.0]) - as_one).max()
     return max(float(same), abs(logit(zero, offset) - logit(zero, offset + step(W))))
 
 

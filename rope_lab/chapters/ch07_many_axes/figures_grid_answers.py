@@ -16,7 +16,7 @@ from rope_lab.training.results.intervals import interval
 __all__ = ["grid_question", "grid_question_verdicts"]
 
 Asks = Literal["columns", "rows"]
-ASKS: tuple[Asks, ...] = ("columns", "rows")
+ASKS: tuple[Asks, ...] = ("rows", "columns")
 ORDER = (
     "sections",
     "interleaved",
@@ -47,7 +47,7 @@ def grid_question() -> Picture:
         f"Share of right answers on grids of {sizes[0]}, the trained size, and of {sizes[1]}; small marks are seeds, "
         f"bars 95 % intervals of the mean; the line is a guess. Means at both sizes: {shares_by_name}."
     )
-    with figure(title="What stands so many columns to the right, or rows below?", desc=desc, size=(5.2, 3.8)) as fig:
+    with figure(title="What stands so many rows below, or columns to the right?", desc=desc, size=(5.2, 3.8)) as fig:
         panels = fig.subplots(1, 2, sharex=True, sharey=True)
         for axes, asks in zip(panels, ASKS, strict=True):
             axes.axvline(1 / runs[0].data["vocab_size"], color=LIGHT["muted"], lw=0.8)

@@ -66,9 +66,9 @@ function build(ui) {
     options: { sections: "by sections", interleaved: "interleaved", axial: "axial", mixed: "mixed" },
   });
   const cells = (v) => step(v * ui.state.stride);
+  ui.slider("frame", { label: "frame of the moved patch", step: 1, look: "muted", show: step });
+  ui.slider("row", { label: "row of the moved patch", step: 1, look: "one", show: cells });
   ui.slider("column", { label: "column of the moved patch", step: 1, look: "two", show: cells });
-  ui.slider("row", { label: "row", step: 1, look: "one", show: cells });
-  ui.slider("frame", { label: "frame", step: 1, look: "muted", show: step });
   ui.slider("start", { label: "both patches: rows and columns further", step: 1, show: step });
   ui.slider("stride", { label: "patches from one cell to the next", step: 1, show: step });
   const write = ui.readout({

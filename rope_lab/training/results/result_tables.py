@@ -9,10 +9,6 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from rich import box
-from rich.table import Table
-from rich.text import Text
-
 from rope_lab.errors import ArgumentError, near, printable
 from rope_lab.training.experiments.catalogue import Experiment, every_experiment, experiment
 from rope_lab.training.results import cards
@@ -152,8 +148,12 @@ def plain(found: dict[str, Any]) -> dict[str, Any]:
     return {**found, "rows": listed}
 
 
-def table(found: dict[str, Any]) -> Table:
-    """The summary as a table for the terminal."""
+def table(found: dict[str, Any]) -> Any:
+    """The summary as a table of rich, for the terminal."""
+    from rich import box
+    from rich.table import Table
+    from rich.text import Text
+
     shown = Table(
         title=f"{found['about']} ({found['experiment']}, {found['rung']}: {found['cards']} of {found['runs']} runs)",
         caption="\n".join(filter(None, (found["limits"], found["source"]))),

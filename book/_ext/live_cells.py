@@ -1,0 +1,114 @@
+"""Mark the cells and claims that run in the page, and bring their scripts; name each page's security policy.
+
+``_build/live`` was made before (`book.live.make`), with a record of what ran when the build tried it. Without a record
+a page has no buttons, and is otherwise the same.
+"""
+
+import base64
+import gzip
+import json
+import shutil
+from html import escape
+from pathlib import Path
+from typing import Any
+
+from docutils import nodes
+from sphinx.application import Sphinx
+from sphinx.util.typing import ExtensionMetadata
+
+from rope_lab.claims import load
+
+# Blobs inherit it, so the worker that runs a reader's Python reaches no network whatever it tries. `file:` stands for
+# "self" where the book is opened as a file.
+POLICY = (
+    "default-src 'self' file: data: blob: 'unsafe-inline' 'unsafe-eval'; connect-src 'none'; object-src 'none'; "
+    "worker-src blob:; base-uri 'self'"
+)
+PAGE = ("buttons.js", "runner.js", "panels.js", "live.css")  # served as they are
+PACKED = ("worker.js", "page.py")  # handed over as bytes
+HERE = Path(__file__).parents[1] / "live"
+
+
+def read(app: Sphinx) -> None:
+    """Keep the record for this build."""
+    file = Path(app.srcdir, "_build", "live", "record.json")
+    app.live_record = json.loads(file.read_text(encoding="utf-8")) if file.exists() else None  # type: ignore[attr-defined]
+
+
+def mark(app: Sphinx, doctree: nodes.document, docname: str) -> None:
+    """Give each cell of a page its place among those that run there, or say that it does not run."""
+    record: dict[str, Any] | None = app.live_record  # type: ignore[attr-defined]
+    kept = record["pages"].get(docname.removeprefix("book/"), []) if record else []
+    at = 0
+    for code in doctree.findall(nodes.literal_block):
+        cell = code.parent.parent if code.parent is not None else None
+        if cell is None or "cell_input" not in code.parent.get("classes", ()):
+            continue
+        for index in range(at, len(kept)):
+            one = kept[index]
+            if not one["hidden"] and one["code"].strip() == code.astext().strip():
+                torch = one["why"] == "torch"
+                cell["classes"].append(f"live-{'no-torch' if torch else 'no'}" if one["why"] else f"live-{index}")
+                at = index + 1
+                break
+
+
+def bring(
+    app: Sphinx,
+    pagename: str,
+    templatename: str,  # noqa: ARG001  (Sphinx fixes the signature)
+    context: dict[str, Any],
+    doctree: nodes.document | None,  # noqa: ARG001
+) -> None:
+    """Name the policy in the head of each page, and the scripts in that of a page with something to run."""
+    tags = [f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">']
+    record: dict[str, Any] | None = app.live_record  # type: ignore[attr-defined]
+    body = context.get("body", "")
+    if record and any(word in body for word in (" live-", 'class="ledger-entry"', 'class="mark-texts"')):
+        root = context["pathto"]("live", 1)
+        page = pagename.removeprefix("book/")
+        lab = f"notebooks/{page}"
+        to = context["pathto"](lab) if lab in app.env.found_docs else ""
+        run = {name for name, claim in record["claims"].items() if not claim["why"]}
+        never = " ".join(sorted(name.lower() for name in load() if name not in run))
+        whole = len(run) if pagename == "book/ledger" else ""
+        tags.append(f'<link rel="stylesheet" href="{root}/live.css">')
+        tags.append(
+            f'<script defer src="{root}/buttons.js" data-page="{escape(page)}" data-lab="{escape(to)}" '
+            f'data-never="{escape(never)}" data-all="{whole}"></script>'
+        )
+    context["metatags"] = "\n    ".join([*tags, context.get("metatags", "")])
+
+
+def write(app: Sphinx, exception: Exception | None) -> None:
+    """Put the scripts into the site."""
+    record: dict[str, Any] | None = app.live_record  # type: ignore[attr-defined]
+    out, made = Path(app.outdir, "live"), Path(app.srcdir, "_build", "live")
+    if exception or app.builder.format != "html":
+        return
+    shutil.rmtree(out, ignore_errors=True)
+    if record is None:
+        return
+    shutil.copytree(made, out, ignore=shutil.ignore_patterns("record.json"))
+    for name in PAGE:
+        shutil.copy(HERE / name, out / name)
+    claims = {name.lower(): {"id": name, **claim} for name, claim in record["claims"].items()}
+    manifest = {name: record[name] for name in ("sizes", "modules", "lock", "pages")}
+    manifest |= {"claims": claims, "mark": record["key"][:16]}
+    for name in PACKED:
+        put(out, name, (HERE / name).read_bytes())
+    put(out, "manifest", json.dumps(manifest).encode())
+
+
+def put(out: Path, name: str, content: bytes) -> None:
+    """Write a file as a script that hands it over, as pack.js does."""
+    text = base64.b64encode(gzip.compress(content, mtime=0)).decode()
+    (out / f"{name}.js").write_text(f'ropeLive.put("{name}", "{text}");\n', encoding="utf-8")
+
+
+def setup(app: Sphinx) -> ExtensionMetadata:
+    app.connect("builder-inited", read)
+    app.connect("doctree-resolved", mark)
+    app.connect("html-page-context", bring, priority=900)
+    app.connect("build-finished", write)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -1,0 +1,245 @@
+"""The Python side of a page that runs: its cells, the checks of the ledger. It lives in the reader's browser.
+
+The page's script calls `cell` and `check`; each returns what JSON can carry. A package that is not loaded yet
+is answered with its bundle under ``missing``: the page loads it and begins again with the first cell.
+"""
+
+import ast
+import builtins
+import contextlib
+import dataclasses
+import importlib
+import inspect
+import linecache
+import math
+import pkgutil
+import re
+import sys
+import textwrap
+import traceback
+from typing import Any
+
+NEVER = {"torch", "transformers", "tokenizers", "safetensors", "numba", "ray"}  # no browser has them
+BUNDLES: dict[str, str] = {}
+"""Top-level module -> the bundle that has it; `start` fills it."""
+loaded: set[str] = set()
+"""Bundles that are there."""
+space: dict[str, Any] = {}
+"""The names of the page's cells."""
+
+
+def start(bundles: dict[str, list[str]]) -> None:
+    """Take the modules of each bundle, by their names."""
+    BUNDLES.update({module: bundle for bundle, modules in bundles.items() for module in modules})
+    begin()
+
+
+def begin() -> None:
+    """Forget the names of the cells; what was imported stays."""
+    space.clear()
+    space.update(__name__="__main__", __builtins__=builtins)
+
+
+def bundle_of(module: str) -> str:
+    """Return the bundle that has a module; empty where none has."""
+    return BUNDLES.get(".".join(module.split(".")[:2])) or BUNDLES.get(module.partition(".")[0], "")
+
+
+def wants(code: str) -> list[str]:
+    """Return the bundles that some code imports from and that are not there; none for what is not Python."""
+    try:
+        tree = ast.parse(code)
+    except SyntaxError:
+        return []
+    names = [alias.name for node in ast.walk(tree) if isinstance(node, ast.Import) for alias in node.names]
+    names += [
+        node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module and not node.level
+    ]
+    return sorted({bundle for name in names if (bundle := bundle_of(name))} - loaded)
+
+
+def cell(code: str, number: int) -> dict[str, Any]:
+    """Run one cell as a notebook does: the value of a last expression is shown.
+
+    Returns:
+        ``error``, its traceback from the cell on, or ``missing``, a bundle, or ``shown``, a list of (type, text).
+    """
+    file = f"cell {number}"
+    linecache.cache[file] = (len(code), None, code.splitlines(keepends=True), file)
+    shown: list[tuple[str, str]] = []
+    try:
+        tree, last = ast.parse(code, file), None
+        if tree.body and isinstance(tree.body[-1], ast.Expr):
+            last = ast.Expression(tree.body.pop().value)  # type: ignore[attr-defined]
+        exec(compile(tree, file, "exec"), space)
+        if last is not None:
+            value = eval(compile(last, file, "eval"), space)
+            shown += display(value)
+        shown += figures()
+    except BaseException as error:  # SystemExit and KeyboardInterrupt of a cell are the cell's own
+        return failure(error, file)
+    return {"shown": shown}
+
+
+def display(value: Any) -> list[tuple[str, str]]:
+    """Return what a notebook shows of a value: a table or a figure where it has one, its repr elsewhere."""
+    if value is None:
+        return []
+    for kind, method in (("text/html", "_repr_html_"), ("image/svg+xml", "_repr_svg_")):
+        if not isinstance(value, type) and (made := getattr(value, method, None)) and (text := made()):
+            return [(kind, str(text))]
+    if type(value).__module__ == "matplotlib.figure":
+        return [drawn(value)]
+    return [("text/plain", repr(value))]
+
+
+def drawn(figure: Any) -> tuple[str, str]:
+    """Return a figure of matplotlib as SVG."""
+    import io
+
+    text = io.StringIO()
+    figure.savefig(text, format="svg", bbox_inches="tight")
+    return "image/svg+xml", text.getvalue()
+
+
+def figures() -> list[tuple[str, str]]:
+    """Return the open figures of pyplot, and close them."""
+    pyplot: Any = sys.modules.get("matplotlib.pyplot")
+    if pyplot is None:
+        return []
+    found = [drawn(pyplot.figure(number)) for number in pyplot.get_fignums()]
+    pyplot.close("all")
+    return found
+
+
+def failure(error: BaseException, file: str = "") -> dict[str, Any]:
+    """Return a missing bundle, or the package that no page has, or the traceback from the reader's own line on."""
+    cause: BaseException | None = error
+    while cause is not None and not (isinstance(cause, ModuleNotFoundError) or getattr(cause, "name_from", "")):
+        cause = cause.__cause__ or cause.__context__
+    name = ".".join(part for part in (getattr(cause, "name", ""), getattr(cause, "name_from", "")) if part)
+    if missing := lacking(name):
+        return {"missing": missing}
+    if (top := name.partition(".")[0]) in NEVER:
+        return {"error": f"{top} does not run in a page", "needs": top}
+    told = traceback.TracebackException.from_exception(error, compact=True)
+    frames = list(told.stack)
+    own = next((i for i, frame in enumerate(frames) if frame.filename == file), len(frames))
+    told.stack = traceback.StackSummary.from_list(frames[own:])
+    return {"error": "".join(told.format()).rstrip()}
+
+
+def lacking(module: str) -> str:
+    """Return the bundle that a failure lacks: that of a module that was not found, or the cards if there are none."""
+    if (bundle := bundle_of(module)) and bundle not in loaded:
+        return bundle
+    return "results" if "rope_lab.training.results.cards" in sys.modules and "results" not in loaded else ""
+
+
+# --- the ledger ----------------------------------------------------------------------------------------------------
+
+
+def check(claim_id: str, module: str, candidate: str | None = None) -> dict[str, Any]:
+    """Run a claim; ``candidate``, Python that ends with an expression, takes the place of what holds.
+
+    Args:
+        claim_id: Which.
+        module: The module that enters it into the ledger.
+        candidate: The text of the candidate. Default: the one of the module.
+
+    Returns:
+        What JSON can carry of the result, with the texts of its candidates; or what `failure` returns.
+    """
+    file = "candidate"
+    try:
+        names = vars(importlib.import_module(module))
+        from rope_lab.claims.ledger import LEDGER, run
+
+        claim = LEDGER[claim_id]
+        if candidate is not None:
+            linecache.cache[file] = (len(candidate), None, candidate.splitlines(keepends=True), file)
+            tree = ast.parse(candidate, file)
+            if not tree.body or not isinstance(tree.body[-1], ast.Expr):
+                return {"error": "expected Python that ends with an expression, the candidate; got none: write it last"}
+            last = ast.Expression(tree.body.pop().value)  # type: ignore[attr-defined]
+            own = dict(names)
+            exec(compile(tree, file, "exec"), own)
+            claim = dataclasses.replace(claim, holds=eval(compile(last, file, "eval"), own))
+        result = run(claim)
+    except BaseException as error:
+        return failure(error, file)
+    not_found = re.search(r"No module named '([\w.]+)'", result.error)
+    if result.error and (missing := lacking(not_found[1] if not_found else "")):
+        return {"missing": missing}
+    fields = (
+        "outcome",
+        "failed",
+        "residual",
+        "control_rejected",
+        "control_residual",
+        "printed_rejected",
+        "seconds",
+        "error",
+    )
+    told = {name: plain(getattr(result, name)) for name in fields}
+    return {**told, "tolerance": claim.tolerance, "witness": bool(claim.computed), "texts": candidates(claim)}
+
+
+def plain(value: Any) -> Any:
+    """Return what JSON can carry: None for a number that is not finite."""
+    return None if isinstance(value, float) and not math.isfinite(value) else value
+
+
+def candidates(claim: Any) -> dict[str, str]:
+    """Return the candidates that a claim has, as its module writes them: ``holds``, ``control``, ``printed``."""
+    source = inspect.getsource(sys.modules[claim.check.__module__])
+    calls = [
+        call
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.FunctionDef)
+        for call in node.decorator_list
+    ]
+    for call in calls:
+        if isinstance(call, ast.Call) and call.args and getattr(call.args[0], "value", None) == claim.id:
+            parts = {str(key.arg): ast.get_source_segment(source, key.value) or "" for key in call.keywords}
+            return {name: textwrap.dedent(parts[name]) for name in ("holds", "control", "printed") if name in parts}
+    return {}
+
+
+# --- what the build asks before it offers anything -----------------------------------------------------------------
+
+
+def try_cells(cells: list[str]) -> list[dict[str, Any]]:
+    """Run the cells of a page in order; return why each cannot run, empty if it can, and the names of generators."""
+    begin()
+    why = [why_not(cell(code, number)) for number, code in enumerate(cells)]
+    drawn = [name for name, value in space.items() if type(value).__name__ in ("Generator", "RandomState")]
+    return [{"why": reason, "drawn": drawn} for reason in why]
+
+
+def try_claims() -> dict[str, dict[str, str]]:
+    """Run all claims but those that were read; return the module of each, and why it cannot run here.
+
+    Of a module that cannot be imported nobody can say here which claims it has.
+    """
+    told: dict[str, dict[str, str]] = {}
+    rooms = importlib.import_module("rope_lab.chapters")
+    for room in pkgutil.iter_modules(rooms.__path__, "rope_lab.chapters."):
+        folder = importlib.import_module(room.name)
+        for module in pkgutil.iter_modules(folder.__path__, f"{room.name}."):
+            if module.name.rpartition(".")[2].startswith("claims_"):
+                with contextlib.suppress(ModuleNotFoundError):
+                    importlib.import_module(module.name)
+    from rope_lab.claims.ledger import LEDGER, run
+
+    for name, claim in LEDGER.items():
+        if claim.evidence != "read":
+            result = run(claim)
+            never = re.search("|".join(NEVER), result.error)
+            why = never[0] if never else result.error or ("it fails here" if result.failed else "")
+            told[name] = {"module": claim.check.__module__, "why": why}
+    return told
+
+
+def why_not(answer: dict[str, Any]) -> str:
+    return answer.get("needs") or answer.get("missing") or answer.get("error", "").rpartition("\n")[2]

@@ -1,0 +1,177 @@
+"""Python in the page: what runs there prints what the build printed, and what a reader writes harms nothing."""
+
+import base64
+import gzip
+import json
+import re
+
+import pytest
+from playwright.sync_api import expect
+
+from book.live.make import cells_of
+from tests.deep import sampled
+from tests.site.pages import ROOT, visiting
+
+PAGES = ["01_one_plane", "05_generators", "16_nine_placements"]  # in each run; a page with a figure, one with cards
+ENDED = "bar => ['done', 'stopped'].includes(bar.dataset.state)"
+PATIENCE = 180_000  # milliseconds: a first run starts Python, beside other tests
+BEFORE_A_CLICK = 10_000  # bytes
+GONE = "fetch XMLHttpRequest WebSocket EventSource indexedDB caches Worker navigator importScripts postMessage".split()
+
+
+@pytest.fixture(scope="module")
+def live(html):
+    if not (html / "live").is_dir():
+        pytest.skip("the book was built without Python in its pages")
+    return html / "live"
+
+
+def manifest(live) -> dict:
+    text = (live / "manifest.js").read_text().split('"')[3]
+    return json.loads(gzip.decompress(base64.b64decode(text)))
+
+
+def opened(page):
+    page.evaluate("document.querySelectorAll('article details:not(.ledger-entry)').forEach(one => { one.open = true; })")
+    return page
+
+
+def pressed(page, bar, name="Run"):
+    bar.get_by_role("button", name=name, exact=True).click()
+    page.wait_for_function(ENDED, arg=bar.element_handle(), timeout=PATIENCE)
+    return bar
+
+
+def pages_with_cells() -> list[str]:
+    return sorted(page.stem for page in (ROOT / "book").glob("*.md") if any(not c["hidden"] for c in cells_of(page)))
+
+
+@pytest.mark.parametrize("name", sampled(pages_with_cells(), PAGES))
+@pytest.mark.parametrize("local", [True, pytest.param(False, marks=pytest.mark.deep)])
+def test_every_cell_prints_what_the_build_printed(browser, site, live, name, local):
+    there = [cell for cell in manifest(live)["pages"].get(name, []) if not (cell["hidden"] or cell["why"])]
+    with visiting(browser, site, f"book/{name}", local=local) as visit:
+        page = opened(visit.page)
+        bars = page.locator(".cell > .live-bar:not(.live-no)")
+        assert bars.count() == len(there)
+        verdicts = {}
+        for index in range(bars.count()):
+            bar = pressed(page, bars.nth(index))
+            verdicts[index] = bar.get_attribute("data-verdict")
+        assert set(verdicts.values()) <= {"same", "silent"}, verdicts
+        assert not visit.foreign_requests + visit.refused + visit.errors
+
+
+def test_a_page_loads_little_before_a_click(live):
+    first = sum((live / name).stat().st_size for name in ("buttons.js", "live.css"))
+    assert first < BEFORE_A_CLICK
+
+
+@pytest.fixture(scope="module")
+def page(browser, site, live):  # noqa: ARG001 - without Python there is nothing to visit
+    with visiting(browser, site, "book/05_generators", local=True) as visit:
+        page = opened(visit.page)
+        page.visit = visit
+        bar = pressed(page, page.locator(".cell > .live-bar").first)
+        bar.get_by_role("button", name="Edit").click()
+        yield page
+
+
+def ran(page, code: str):
+    """Run a text of one's own in the first cell; the bar and what it shows."""
+    bar = page.locator(".cell > .live-bar").first
+    page.locator(".live-code").fill(code)
+    return pressed(page, bar), page.locator(".cell > .live-output").first
+
+
+def test_an_own_text_runs_and_its_errors_name_the_line(page):
+    bar, out = ran(page, "x = 6\nx * 7")
+    expect(out).to_have_text("42")
+    assert bar.get_attribute("data-verdict") == "edited"
+    bar, out = ran(page, "x = 1\nx.nothing")
+    expect(out.locator(".live-error")).to_contain_text("line 2")
+    expect(out.locator(".live-error")).to_contain_text("AttributeError")
+
+
+def test_a_table_is_shown_without_what_could_run(page):
+    page.on("dialog", lambda dialog: pytest.fail(dialog.message))
+    _, out = ran(
+        page,
+        'class A:\n    def _repr_html_(self):\n        return "<img src=x onerror=alert(1)><table><tr><td onclick=alert(2)>'
+        'five</td></tr></table><script>alert(3)</script>"\nA()',
+    )
+    expect(out.locator("td")).to_have_text("five")
+    assert out.locator("img, script, [onclick]").count() == 0
+
+
+def test_what_leads_out_of_the_worker_is_gone(page):
+    _, out = ran(page, f"import js\nprint([name for name in {GONE!r} if getattr(js, name, None) is not None])")
+    expect(out).to_have_text("[]")
+    _, out = ran(page, 'import js\nprint(js.Function.new("return typeof fetch + typeof indexedDB")())')
+    expect(out).to_have_text("undefinedundefined")
+
+
+def test_the_policy_stops_what_is_not_gone(page, site):
+    before = len(site.server.log)
+    address = f"{site.server.url}_static/fonts.js"
+    _, out = ran(page, f"import js\nfor _ in range(2): js.Function.new(\"import('{address}').catch(() => 0)\")()\nprint(1)")
+    expect(out).to_have_text("1")
+    page.wait_for_timeout(300)
+    assert len(site.server.log) == before
+
+
+def test_an_endless_loop_is_stopped_and_python_starts_anew(page):
+    page.locator(".live-code").fill("print('begun')\nwhile True: pass")
+    bar = page.locator(".cell > .live-bar").first
+    bar.get_by_role("button", name="Run", exact=True).click()
+    expect(page.locator(".cell > .live-output").first).to_have_text("begun", timeout=PATIENCE)
+    assert page.evaluate("1 + 1") == 2
+    pressed(page, bar, "Stop")
+    expect(bar.locator(".live-status")).to_contain_text("Stopped")
+    _, out = ran(page, "print(2)")
+    expect(out).to_have_text("2")
+
+
+def test_reset_brings_the_printed_text_back(page):
+    bar = page.locator(".cell > .live-bar").first
+    bar.get_by_role("button", name="Reset").click()
+    assert pressed(page, bar).get_attribute("data-verdict") == "same"
+
+
+def test_a_check_runs_in_its_card_and_rejects_a_wrong_candidate(page):
+    page.locator("a.mark-sign[data-claims]").first.click()
+    card = page.locator(".mark-card")
+    pressed(page, card.locator(".live-bar").first, "Run this check")
+    expect(card.locator(".live-said").first).to_contain_text("It holds")
+    expect(card.locator(".live-said").first).to_contain_text("The control, a wrong one, is rejected")
+    second = card.locator(".live-output .live-bar").first
+    pressed(page, second, "Put the wrong one in")
+    expect(card.locator(".live-said").first).to_contain_text("The check rejects it")
+    pressed(page, second, "Put the right one back")
+    expect(card.locator(".live-said").first).to_contain_text("It holds")
+
+
+def test_the_ledger_offers_what_runs_here_and_goes_on_after_a_stop(browser, site, live):
+    claims = manifest(live)["claims"]
+    whole = sum(not claim["why"] for claim in claims.values())
+    assert {claim["why"] for claim in claims.values()} <= {"", "torch"}
+    with visiting(browser, site, "book/ledger", local=True) as visit:
+        bar = visit.page.locator("#ledger-filter + .live-bar")
+        bar.get_by_role("button", name=f"Run all {whole} checks here").click()
+        expect(visit.page.locator("[data-ran=yes]").nth(11)).to_be_attached(timeout=PATIENCE)
+        pressed(visit.page, bar, "Stop")
+        had = visit.page.locator("[data-ran=yes]").count()
+        bar.get_by_role("button", name=re.compile("Run all")).click()
+        expect(visit.page.locator("[data-ran=yes]").nth(had + 3)).to_be_attached(timeout=PATIENCE)
+        assert visit.page.locator("[data-ran=no]").count() == 0
+        pressed(visit.page, bar, "Stop")
+
+
+@pytest.mark.deep
+def test_every_claim_of_the_ledger_comes_out_here_as_in_the_build(browser, site, live):
+    with visiting(browser, site, "book/ledger", local=True) as visit:
+        bar = visit.page.locator("#ledger-filter + .live-bar")
+        bar.get_by_role("button", name=re.compile("Run all")).click()
+        visit.page.wait_for_function(ENDED, arg=bar.element_handle(), timeout=600_000)
+        whole = sum(not claim["why"] for claim in manifest(live)["claims"].values())
+        expect(bar.locator(".live-status")).to_contain_text(f"All {whole} came out as the book says")

@@ -1,0 +1,252 @@
+"""Python in the book's pages: what it is made of, which cells are offered, and what a run tells the reader."""
+
+import hashlib
+import importlib
+import inspect
+import json
+import pkgutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from book.live import make, parts, trial
+from book.live import page as side
+from rope_lab.claims.ledger import LEDGER
+
+GOOD, WRONG = (hashlib.sha256(content).hexdigest() for content in (b"good", b"wrong"))
+
+
+def test_an_absent_or_damaged_file_is_fetched_and_a_sound_one_is_not(tmp_path):
+    file = tmp_path / "kept" / "a.whl"
+    for _ in range(2):
+        parts.have({file: GOOD}, lambda into: (into / "a.whl").write_bytes(b"good"))
+        parts.have({file: GOOD}, lambda _: pytest.fail("fetched again"))
+        assert (list(file.parent.iterdir()), file.read_bytes()) == ([file], b"good")
+        file.write_bytes(b"damaged")
+
+
+@pytest.mark.parametrize(("name", "got"), [("a.whl", WRONG[:12]), ("b.whl", "no such file")])
+def test_wrong_content_is_refused_by_name_and_nothing_is_left(tmp_path, name, got):
+    with pytest.raises(parts.MissingPartError, match=rf"a\.whl: expected the sha256 {GOOD[:12]}\.\.\., got {got}"):
+        parts.have({tmp_path / "a.whl": GOOD}, lambda into: (into / name).write_bytes(b"wrong"))
+    assert not list(tmp_path.iterdir())
+
+
+def test_a_command_that_fails_is_told_by_its_last_line():
+    parts.called(lambda: subprocess.CompletedProcess([], 0, "", "a note"))
+    for stderr, told in [("first\nno net\n\n", "no net"), ("", "status 7")]:
+        with pytest.raises(parts.MissingPartError, match=f"^{told}$"):
+            parts.called(lambda: subprocess.CompletedProcess([], 7, "", stderr))  # noqa: B023
+
+
+def test_the_package_goes_along_without_its_commands_and_results(tmp_path):
+    kept = ["rope_lab/__init__.pyi", "rope_lab/algebra/a.py", "rope_lab/story/table.json"]
+    for name in [*kept, "rope_lab/commands/c.py", "rope_lab/results/r.json", "rope_lab/show/s.js", "tests/t.py"]:
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(name)
+    files = parts.package_files(tmp_path)
+    assert [file.relative_to(tmp_path).as_posix() for file in files] == kept
+    with zipfile.ZipFile(parts.archive(tmp_path, files, tmp_path / "own.zip")) as packed:
+        assert {name: packed.read(name).decode() for name in packed.namelist()} == {name: name for name in kept}
+
+
+def test_cells_are_read_with_their_options(tmp_path):
+    page = tmp_path / "a.md"
+    hidden = "```{code-cell} ipython3\n:name: x\n:tags: [remove-input, other]\n\na = 1\n```\n"
+    page.write_text(f"{hidden}Words.\n```python\nno = 1\n```\n```{{code-cell}}\n:tags: [other]\nb\n\nc\n```\n")
+    cells = [(cell["code"], cell["hidden"]) for cell in make.cells_of(page)]
+    assert cells == [("a = 1", True), ("b\n\nc", False)]
+
+
+def test_a_hidden_cell_is_kept_where_a_later_one_reads_its_names():
+    codes = ["#\na = 1", "#\ndef f(): a", "#\nc = 1", "#\nimport b.c", "#\nimport os", "f, b", "#\nf = 2"]
+    kept = make.needed([{"code": code, "hidden": code.startswith("#")} for code in codes])
+    assert [cell["code"] for cell in kept] == ["#\na = 1", "#\ndef f(): a", "#\nimport b.c", "f, b"]
+
+
+def answered(codes: list[str], *, broken=(), drawn=()) -> list[dict]:
+    answers = [{"why": "torch" if at in broken else "", "drawn": drawn} for at in range(len(codes))]
+    return make.with_answers([{"code": code, "hidden": False} for code in codes], answers, Path(__file__).parents[1])
+
+
+def test_a_cell_runs_after_those_that_it_needs():
+    for codes, after in [
+        ("import math; b = 1; a = math.pi; a", [0, 2]),  # through a; not what nothing reads
+        ("a = []; a.append(1); print(1); a", [0, 1]),  # what may have changed a
+        ("import math; math.pi; math.e", [0]),  # a module is not changed by its use
+        ("c = 1; f = lambda: c; f()", [0, 1]),
+    ]:
+        assert answered(codes.split("; "))[-1]["after"] == after, codes
+
+
+def test_a_cell_that_would_draw_other_numbers_is_not_offered():
+    codes = ["rng = new()", "torch.tensor(rng.normal())", "rng.normal()", "print(1)"]
+    assert [cell["why"] for cell in answered(codes, broken=[1], drawn=["rng"])] == ["", "torch", "torch", ""]
+    found = [(cell["why"], cell["after"]) for cell in answered(codes, broken=[1])]  # without a generator
+    assert found == [("", []), ("torch", [0]), ("", [0]), ("", [])]
+
+
+@pytest.fixture
+def checkout(tmp_path, monkeypatch) -> SimpleNamespace:
+    """A checkout of one page, with parts that are there; nothing is packed, and ``jobs`` tells what would be."""
+    for name, text in {
+        "book/one.md": "```{code-cell}\na = 1\n```\n",
+        "rope_lab/a.py": "import numpy",
+        "cache/live/a": "",
+    }.items():
+        (tmp_path / name).parent.mkdir(parents=True)
+        (tmp_path / name).write_text(text)
+    jobs = []
+
+    def node(job, _):
+        jobs.append(len(job["bundles"]))
+        for one in [*job["bundles"], *job["files"]]:
+            Path(one["out"]).write_text("packed")
+
+    def tried(pages, *_):
+        told = {name: [{"why": ""} for _ in cells] for name, cells in pages.items()}
+        return {"pages": told, "claims": {"a": {"module": "rope_lab.a", "why": "torch"}}}
+
+    named = [name for bundle in parts.RECIPE["bundles"].values() for name in bundle]
+    core = dict.fromkeys(parts.CORE, b"") | {parts.LOCK: b'{"info": {}}'}
+    monkeypatch.setenv("ROPE_LAB_CACHE", str(tmp_path / "cache"))
+    monkeypatch.setattr(parts, "core", lambda _: core)
+    monkeypatch.setattr(parts, "wheels", lambda kept, _: {name: kept / name for name in named})
+    monkeypatch.setattr(make, "node", node)
+    monkeypatch.setattr(make, "tried", tried)
+    return SimpleNamespace(root=tmp_path, out=tmp_path / "out", jobs=jobs)
+
+
+def test_what_has_not_changed_is_not_packed_again(checkout):
+    said = "Python in the pages: 1 of 1 cells and 0 of 1 claims run there."
+    assert make.make(checkout.root, checkout.out) == make.make(checkout.root, checkout.out) == said
+    others = len(parts.RECIPE["bundles"]) - 1
+    assert checkout.jobs == [others, 3]  # other people's packages, then ours
+    record = json.loads((checkout.out / "record.json").read_text())
+    assert record["pages"]["one"] == [{"code": "a = 1", "hidden": False, "needs": [], "why": "", "after": []}]
+    assert record["claims"] == {"a": {"module": "rope_lab.a", "why": "torch", "needs": ["numpy"]}}
+    assert {*parts.RECIPE["bundles"], "rooms", "results"} <= record["sizes"].keys()
+    (checkout.root / "rope_lab" / "a.py").write_text("import scipy")
+    make.make(checkout.root, checkout.out)
+    assert checkout.jobs == [others, 3, 3]
+
+
+def test_without_its_parts_the_book_says_so_and_keeps_no_record(checkout, monkeypatch):
+    def missing(_):
+        raise parts.MissingPartError("no network")
+
+    make.make(checkout.root, checkout.out)
+    (checkout.root / "rope_lab" / "a.py").write_text("import scipy")
+    monkeypatch.setattr(parts, "core", missing)
+    said = "The book is built without Python in its pages: no network"
+    assert make.make(checkout.root, checkout.out) == said
+    assert not list(checkout.out.iterdir())
+    assert make.make(checkout.root / "book", checkout.out) == ""  # it has no package
+
+
+def test_a_trial_has_what_the_bundles_bring_and_nothing_else():
+    door = trial.Door(make.MODULES)
+    assert door.find_spec("torch") is door.find_spec("yaml") is None
+    assert all(door.find_spec(name) for name in ("json", "numpy", "jaxtyping", "rope_lab"))
+
+
+@pytest.fixture
+def page():
+    """The Python side of a page as it is when the page has nothing."""
+    importlib.reload(side).start(make.MODULES)
+    side.loaded.add("results")  # another test may have asked for the cards
+    return side
+
+
+def test_a_cell_shows_its_last_value_and_keeps_its_names(page, capsys):
+    assert page.cell("a = 6\nprint('said')\na * 7", 0) == {"shown": [("text/plain", "42")]}
+    assert capsys.readouterr().out == "said\n"
+    assert page.cell("b = a", 1) == page.cell("None", 2) == page.cell("", 3) == {"shown": []}
+    table = "class T:\n    _repr_html_ = lambda self: '<table>' if b else None\n"
+    assert page.cell(f"{table}T()", 4) == {"shown": [("text/html", "<table>")]}
+    assert page.cell("b = 0\nT()", 5)["shown"][0][0] == "text/plain"
+
+
+def test_an_error_begins_at_the_readers_own_line(page):
+    lines = page.cell("import json\ndef f(x):\n    return json.loads(x)\n\nf('{')", 3)["error"].splitlines()
+    assert lines[1:4] == ['  File "cell 3", line 5, in <module>', "    f('{')", '  File "cell 3", line 3, in f']
+    assert lines[-1].startswith("json.decoder.JSONDecodeError")
+    for code, last in {"raise SystemExit(3)": "SystemExit: 3", "a\nb = (": "SyntaxError: '(' was never closed"}.items():
+        told = page.cell(code, 2)["error"]
+        assert told.endswith(last)
+        assert f'File "cell 2", line {len(code.splitlines())}' in told
+
+
+def test_a_package_that_no_page_has_and_one_that_is_not_loaded_are_told_apart(page, monkeypatch):
+    for name in ("torch", "sympy"):
+        monkeypatch.setitem(sys.modules, name, None)
+    assert page.cell("import torch", 0)["needs"] == "torch"
+    code = "try:\n    import sympy\nexcept ImportError as error:\n    raise ValueError from error"
+    assert page.cell(code, 0) == {"missing": "sympy"}
+    page.loaded.add("sympy")
+    assert "ModuleNotFoundError" in page.cell("import sympy", 0)["error"]
+    error = ImportError(name="rope_lab")  # what `from rope_lab import chapters` raises where there are no rooms
+    error.name_from = "chapters"
+    assert page.failure(error) == {"missing": "rooms"}
+    page.loaded.clear()
+    monkeypatch.setitem(sys.modules, "rope_lab.training.results.cards", None)
+    assert page.cell("1 / 0", 0) == {"missing": "results"}  # a card may be what was not there
+
+
+def test_a_page_knows_which_bundles_a_text_wants(page):
+    page.loaded.add("scipy")
+    text = "import numpy.linalg, os, scipy\nfrom rope_lab.chapters.ch01_one_plane import figures\nfrom . import sympy"
+    assert page.wants(text) == ["numpy", "rooms"]
+    assert page.wants("import numpy\nx = (") == []
+
+
+ROOM = "rope_lab.chapters.ch01_one_plane.claims_"
+CLAIMS = [("book.rotation-addition", f"{ROOM}book"), ("blog.output-sum", f"{ROOM}blog")]  # exact; numeric
+
+
+@pytest.mark.parametrize(("claim", "others"), [(CLAIMS[0], ["control"]), (CLAIMS[1], ["printed", "control"])])
+def test_a_check_rejects_another_text_in_the_place_of_what_holds(page, claim, others):
+    told = page.check(*claim)
+    assert (told["outcome"], told["control_rejected"], told["error"]) == ("holds", True, "")
+    assert (told["residual"] is None) == (told["tolerance"] == 0)
+    json.dumps(told, allow_nan=False)
+    assert {*(texts := told["texts"])} == {"holds", *others}
+    assert page.check(*claim, texts["holds"])["outcome"] == "holds"
+    assert {page.check(*claim, f"own = {texts[name]}\nown")["outcome"] for name in others} == {"fails"}
+
+
+def test_a_text_that_is_no_candidate_is_told(page):
+    ask = CLAIMS[1]
+    assert 'File "candidate", line 1' in page.check(*ask, "lambda a: (")["error"]
+    for text in ("", "a = 1"):
+        assert "expected Python that ends with an expression" in page.check(*ask, text)["error"]
+    assert page.check(*ask, "lambda *_: 1 / 0")["error"] == "ZeroDivisionError: division by zero"
+    ask = *CLAIMS[1], "def own(*_):\n    import sympy.nothing\nown"
+    assert page.check(*ask) == {"missing": "sympy"}
+    page.loaded.add("sympy")
+    assert "sympy.nothing" in page.check(*ask)["error"]
+
+
+@pytest.mark.parametrize("room", ["ch01_one_plane", "ch03_two_layouts"])
+def test_the_texts_of_candidates_are_those_of_the_source(page, room):
+    folder = importlib.import_module(f"rope_lab.chapters.{room}")
+    named = [one.name for one in pkgutil.iter_modules(folder.__path__, f"{folder.__name__}.") if ".claims_" in one.name]
+    spaces = {name: vars(importlib.import_module(name)) for name in named}
+    for claim in [claim for claim in LEDGER.values() if claim.check.__module__ in spaces]:
+        texts = page.candidates(claim)
+        assert {*texts} == {name for name in ("holds", "control", "printed") if getattr(claim, name) is not None}
+        for name, text in texts.items():
+            own, made = getattr(claim, name), eval(text, dict(spaces[claim.check.__module__]))
+            first = f"{name}={text.splitlines()[0]}"  # of a lambda, which no other one equals
+            assert made == own or first in inspect.getsource(own).splitlines()[0], (claim.id, name)
+
+
+def test_the_build_learns_which_cells_do_not_run_and_what_draws(page, monkeypatch):
+    monkeypatch.setitem(sys.modules, "torch", None)
+    told = page.try_cells(["import numpy\nrng = numpy.random.default_rng(0)", "import torch", "1", "1 / 0"])
+    assert [answer["why"] for answer in told] == ["", "torch", "", "ZeroDivisionError: division by zero"]
+    assert {*told[0]["drawn"]} == {*told[3]["drawn"]} == {"rng"}

@@ -1,7 +1,7 @@
 """Make what Python in the page needs: ``live/`` of the site, and of each cell and claim whether it runs there.
 
-The build tries every cell and every claim in the very Python that a reader will get, under Node; what ran there is
-offered. Where the parts cannot be had, the book is built without it, and the build says so in one sentence.
+The build tries every cell and every claim with what a page has and nothing else; what ran there is offered. Where the
+parts cannot be had, the book is built without Python in its pages, and the build says so in one sentence.
 """
 
 import ast

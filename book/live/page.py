@@ -8,6 +8,7 @@ import ast
 import builtins
 import contextlib
 import dataclasses
+import functools
 import importlib
 import inspect
 import linecache
@@ -192,18 +193,18 @@ def plain(value: Any) -> Any:
 
 def candidates(claim: Any) -> dict[str, str]:
     """Return the candidates that a claim has, as its module writes them: ``holds``, ``control``, ``printed``."""
-    source = inspect.getsource(sys.modules[claim.check.__module__])
-    calls = [
-        call
-        for node in ast.walk(ast.parse(source))
-        if isinstance(node, ast.FunctionDef)
-        for call in node.decorator_list
-    ]
-    for call in calls:
-        if isinstance(call, ast.Call) and call.args and getattr(call.args[0], "value", None) == claim.id:
-            parts = {str(key.arg): ast.get_source_segment(source, key.value) or "" for key in call.keywords}
-            return {name: textwrap.dedent(parts[name]) for name in ("holds", "control", "printed") if name in parts}
-    return {}
+    source, entered = _entered(claim.check.__module__)
+    parts = {key.arg: key.value for key in entered.get(claim.id, ()) if key.arg in ("holds", "control", "printed")}
+    return {str(name): textwrap.dedent(ast.get_source_segment(source, part) or "") for name, part in parts.items()}
+
+
+@functools.cache
+def _entered(module: str) -> tuple[str, dict[str, list[ast.keyword]]]:
+    """The text of a module, and of each claim that it enters what is given by a name."""
+    source = inspect.getsource(sys.modules[module])
+    functions = [node for node in ast.parse(source).body if isinstance(node, ast.FunctionDef)]
+    calls = [call for node in functions for call in node.decorator_list if isinstance(call, ast.Call) and call.args]
+    return source, {str(getattr(call.args[0], "value", "")): call.keywords for call in calls}
 
 
 # --- what the build asks before it offers anything -----------------------------------------------------------------

@@ -17,7 +17,7 @@ def get_data(name: str, *, force: bool, root: Path | None, progress: bool) -> No
     make_folder(sources.data_folder(root), option="--root" if root else "data folder")
     print(f"{name}: {corpus.about}. Licence: {corpus.licence}.")
     folder = sources.get(name, root=root, force=force, progress=progress)
-    print(f"{name}: {len(corpus.files)} files checked. Data folder: {folder}")
+    print(f"{name}: files checked: {len(corpus.files)}. Data folder: {folder}")
 
 
 def list_data(root: Path | None) -> None:
@@ -41,7 +41,7 @@ def verify_data(name: str | None, root: Path | None) -> bool:
             continue
         try:
             count = sum(1 for _ in sources.texts(corpus, root))
-            print(f"{corpus.name}: {count} files as they should be")
+            print(f"{corpus.name}: as it should be, files read: {count}")
         except sources.CorpusError as error:
             fine = False
             print(error)

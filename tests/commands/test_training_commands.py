@@ -186,7 +186,8 @@ def test_data_get_says_the_licence_before_it_fetches(run, monkeypatch, tmp_path)
 
 
 def test_data_verify_finds_damage(run, tmp_path):
-    assert run("data", "verify").exit_code == 0
+    fine = run("data", "verify")
+    assert (fine.exit_code, fine.stdout.splitlines()[0]) == (0, "tinyshakespeare: as it should be, files read: 1")
     (tmp_path / "cache" / "tinyshakespeare").mkdir(parents=True)
     (tmp_path / "cache" / "tinyshakespeare" / "input.txt").write_text("not Shakespeare")
     wrong = run("data", "verify")

@@ -1,7 +1,8 @@
 """Print the size of the house by room, and fail where one is above its ceiling in house.toml: the end of `make lint`.
 
 A room is a folder of the package or of `book`, all chapters together, or another folder at the top. What counts is the
-lines of its Python and JavaScript, of `book/_static` and `book/live` the style sheets too, and of pages and labs their own lines.
+lines of its Python and JavaScript, of `book/_static` and `book/live` the style sheets too, and of pages and labs their
+own lines.
 """
 
 import os

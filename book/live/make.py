@@ -103,7 +103,7 @@ def make(root: Path, out: Path) -> str:
 
 
 def tried(pages: dict[str, list[str]], root: Path, place: Path) -> dict[str, Any]:
-    """What trial.py tells of the cells of the pages, and of the claims."""
+    """Return what trial.py tells of the cells of the pages, and of the claims."""
     file = place / "trial.json"
     file.write_text(json.dumps({"modules": MODULES, "pages": pages}), encoding="utf-8")
     own = {**os.environ, "PYTHONPATH": str(root), "OMP_NUM_THREADS": "1", "MPLBACKEND": "agg"}

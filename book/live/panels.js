@@ -27,14 +27,16 @@ globalThis.ropePanels = (() => {
     status.before(end);
     if (focused) end.focus({ preventScroll: true });
     bar.dataset.state = "runs";
+    let over = false; // what still loads says nothing more
     try {
       await work((words) => {
-        if (status.textContent !== words) status.textContent = words;
+        if (!over && status.textContent !== words) status.textContent = words;
       });
     } catch (error) {
       status.textContent = error.message;
       bar.dataset.state = "stopped";
     }
+    over = true;
     for (const one of others) one.disabled = false;
     if (end === document.activeElement) focused?.focus({ preventScroll: true });
     end.remove();

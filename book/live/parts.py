@@ -123,14 +123,19 @@ def have(files: dict[Path, str], fetch: Callable[[Path], None]) -> None:
         for file, sha256 in files.items():
             new = Path(place, file.name)
             if not sound(new, sha256):
-                got = hashlib.sha256(new.read_bytes()).hexdigest()[:12] if new.exists() else "no such file"
+                got = sha256_of(new)[:12] if new.exists() else "no such file"
                 raise MissingPartError(f"{file.name}: expected the sha256 {sha256[:12]}..., got {got}")
             new.replace(file)
 
 
 def sound(file: Path, sha256: str) -> bool:
     """Whether a file is there and has its hash."""
-    return file.exists() and hashlib.sha256(file.read_bytes()).hexdigest() == sha256
+    return file.exists() and sha256_of(file) == sha256
+
+
+def sha256_of(file: Path) -> str:
+    """Return the sha256 of a file's content, in hexadecimal digits."""
+    return hashlib.sha256(file.read_bytes()).hexdigest()
 
 
 def package_files(root: Path) -> list[Path]:

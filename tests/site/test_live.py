@@ -165,6 +165,12 @@ def test_a_check_runs_in_its_card_and_rejects_a_wrong_candidate(page):
     expect(card.locator(".live-said").first).to_contain_text("It holds")
 
 
+def come_out(page, number):
+    """Wait for so many rows; ``expect`` would take a picture of the whole page at each look."""
+    enough = "number => document.querySelectorAll('[data-ran=yes]').length >= number"
+    page.wait_for_function(enough, arg=number, polling=250, timeout=PATIENCE)
+
+
 def test_the_ledger_offers_what_runs_here_and_goes_on_after_a_stop(browser, site, live):
     claims = manifest(live)["claims"]
     whole = sum(not claim["why"] for claim in claims.values())
@@ -172,11 +178,11 @@ def test_the_ledger_offers_what_runs_here_and_goes_on_after_a_stop(browser, site
     with visiting(browser, site, "book/ledger", local=True) as visit:
         bar = visit.page.locator("#ledger-filter + .live-bar")
         bar.get_by_role("button", name=f"Run all {whole} checks here").click()
-        expect(visit.page.locator("[data-ran=yes]").nth(11)).to_be_attached(timeout=PATIENCE)
+        come_out(visit.page, 12)
         pressed(visit.page, bar, "Stop")
         had = visit.page.locator("[data-ran=yes]").count()
         bar.get_by_role("button", name=re.compile("Run all")).click()
-        expect(visit.page.locator("[data-ran=yes]").nth(had + 3)).to_be_attached(timeout=PATIENCE)
+        come_out(visit.page, had + 4)
         assert visit.page.locator("[data-ran=no]").count() == 0
         pressed(visit.page, bar, "Stop")
 

@@ -8,7 +8,7 @@ import json
 import sys
 from importlib import import_module
 from importlib.abc import MetaPathFinder
-from importlib.machinery import PathFinder
+from importlib.metadata import MetadataPathFinder
 from pathlib import Path
 from typing import Any
 
@@ -34,7 +34,7 @@ class Door(MetaPathFinder):
         known = {name.partition(".")[0] for names in modules.values() for name in names}
         self.known, self.usual = known | ALSO | set(sys.stdlib_module_names), list(sys.meta_path)
 
-    find_distributions = staticmethod(PathFinder.find_distributions)  # versions of packages are asked for there
+    find_distributions = staticmethod(MetadataPathFinder.find_distributions)  # versions of packages are asked for there
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> Any:
         if name.partition(".")[0] not in self.known and not name.startswith("_sysconfigdata"):

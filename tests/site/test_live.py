@@ -14,6 +14,7 @@ from tests.site.pages import ROOT, visiting
 
 PAGES = ["01_one_plane", "05_generators", "16_nine_placements"]  # in each run; a page with a figure, one with cards
 ENDED = "bar => ['done', 'stopped'].includes(bar.dataset.state)"
+pytestmark = pytest.mark.xdist_group("live")  # Python is started once for the tests of one page
 PATIENCE = 180_000  # milliseconds: a first run starts Python, beside other tests
 BEFORE_A_CLICK = 10_000  # bytes
 GONE = [
@@ -178,11 +179,11 @@ def test_the_ledger_offers_what_runs_here_and_goes_on_after_a_stop(browser, site
     with visiting(browser, site, "book/ledger", local=True) as visit:
         bar = visit.page.locator("#ledger-filter + .live-bar")
         bar.get_by_role("button", name=f"Run all {whole} checks here").click()
-        come_out(visit.page, 12)
+        come_out(visit.page, 4)
         pressed(visit.page, bar, "Stop")
         had = visit.page.locator("[data-ran=yes]").count()
         bar.get_by_role("button", name=re.compile("Run all")).click()
-        come_out(visit.page, had + 4)
+        come_out(visit.page, had + 2)
         assert visit.page.locator("[data-ran=no]").count() == 0
         pressed(visit.page, bar, "Stop")
 

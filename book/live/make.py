@@ -98,7 +98,9 @@ def make(root: Path, out: Path) -> str:
     held = sum(not claim["why"] for claim in told["claims"].values())
     said = f"Python in the pages: {run} of {len(shown)} cells and {held} of {len(told['claims'])} claims run there."
     whole = {"key": key, "said": said, "pages": found, "claims": claims}
-    record.write_text(json.dumps(whole | {"sizes": sizes, "modules": MODULES, "lock": lock}), encoding="utf-8")
+    new = record.with_suffix(".new")  # in one step: a build that is interrupted leaves no half record
+    new.write_text(json.dumps(whole | {"sizes": sizes, "modules": MODULES, "lock": lock}), encoding="utf-8")
+    new.replace(record)
     return said
 
 
@@ -150,7 +152,7 @@ def node(job: dict[str, Any], place: Path) -> None:
     file.write_text(json.dumps(job), encoding="utf-8")
     done = subprocess.run([NODE, HERE / "pack.js", file], check=False, capture_output=True, text=True)
     if done.returncode:
-        raise RuntimeError(f"pack.js: expected to pack and try what runs in a page, got\n{done.stderr}")
+        raise RuntimeError(f"pack.js: expected to pack what runs in a page, got\n{done.stderr}")
 
 
 def cells_of(page: Path) -> list[dict[str, Any]]:

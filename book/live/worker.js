@@ -13,8 +13,18 @@
 
   function say(text) {
     if (printed > OUT) return;
-    printed += text.length + 1;
-    port.postMessage({ out: printed > OUT ? "\n[the rest of what it prints is left out]\n" : `${text}\n` });
+    printed += text.length;
+    port.postMessage({ out: printed > OUT ? "\n[the rest of what it prints is left out]\n" : text });
+  }
+
+  /** What Python writes, as it comes: also a line that has no end. */
+  function stream() {
+    const own = new TextDecoder();
+    const write = (bytes) => {
+      say(own.decode(bytes, { stream: true }));
+      return bytes.length;
+    };
+    return { write };
   }
 
   /** A module from its bytes; from a file Chromium starts no module worker, but a classic one may import a blob. */
@@ -39,8 +49,8 @@
       createPyodideModule: loaded[1].default,
       lockFileContents: lock,
     });
-    python.setStdout({ batched: say });
-    python.setStderr({ batched: say });
+    python.setStdout(stream());
+    python.setStderr(stream());
     python.globals.set("_source", decoder.decode(files["page.py"]));
     python.globals.set("_bundles", JSON.stringify(bundles));
     python.runPython(`import json, sys, types
@@ -74,7 +84,9 @@ del _source, _bundles`);
 
   function call({ name, given }) {
     python.globals.set("_given", JSON.stringify(given));
-    return JSON.parse(python.runPython(`json.dumps(rope_live.${name}(*json.loads(_given)))`));
+    const told = JSON.parse(python.runPython(`json.dumps(rope_live.${name}(*json.loads(_given)))`));
+    python.runPython("sys.stdout.flush(); sys.stderr.flush()");
+    return told;
   }
 
   const work = { start, bundle, call };

@@ -101,6 +101,7 @@ def test_an_own_text_runs_and_its_errors_name_the_line(page):
     bar, out = ran(page, "x = 6\nx * 7")
     expect(out).to_have_text("42")
     assert bar.get_attribute("data-verdict") == "edited"
+    assert "no end" in ran(page, "print('no end', end='')")[1].inner_text()
     bar, out = ran(page, "x = 1\nx.nothing")
     expect(out.locator(".live-error")).to_contain_text("line 2")
     expect(out.locator(".live-error")).to_contain_text("AttributeError")

@@ -13,7 +13,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from book.live import make, parts, trial
+from book.live import cells, make, parts, trial
 from book.live import page as side
 from rope_lab.claims.ledger import LEDGER
 
@@ -58,19 +58,19 @@ def test_cells_are_read_with_their_options(tmp_path):
     page = tmp_path / "a.md"
     hidden = "```{code-cell} ipython3\n:name: x\n:tags: [remove-input, other]\n\na = 1\n```\n"
     page.write_text(f"{hidden}Words.\n```python\nno = 1\n```\n```{{code-cell}}\n:tags: [other]\nb\n\nc\n```\n")
-    cells = [(cell["code"], cell["hidden"]) for cell in make.cells_of(page)]
-    assert cells == [("a = 1", True), ("b\n\nc", False)]
+    found = [(cell["code"], cell["hidden"]) for cell in cells.cells_of(page)]
+    assert found == [("a = 1", True), ("b\n\nc", False)]
 
 
 def test_a_hidden_cell_is_kept_where_a_later_one_reads_its_names():
     codes = ["#\na = 1", "#\ndef f(): a", "#\nc = 1", "#\nimport b.c", "#\nimport os", "f, b", "#\nf = 2"]
-    kept = make.needed([{"code": code, "hidden": code.startswith("#")} for code in codes])
+    kept = cells.needed([{"code": code, "hidden": code.startswith("#")} for code in codes])
     assert [cell["code"] for cell in kept] == ["#\na = 1", "#\ndef f(): a", "#\nimport b.c", "f, b"]
 
 
 def answered(codes: list[str], *, broken=(), drawn=()) -> list[dict]:
     answers = [{"why": "torch" if at in broken else "", "drawn": drawn} for at in range(len(codes))]
-    return make.with_answers([{"code": code, "hidden": False} for code in codes], answers, Path(__file__).parents[1])
+    return cells.with_answers([{"code": code, "hidden": False} for code in codes], answers, Path(__file__).parents[1])
 
 
 def test_a_cell_runs_after_those_that_it_needs():
@@ -108,8 +108,8 @@ def checkout(tmp_path, monkeypatch) -> SimpleNamespace:
             Path(one["out"]).write_text("packed")
 
     def tried(pages, *_):
-        told = {name: [{"why": ""} for _ in cells] for name, cells in pages.items()}
-        return {"pages": told, "claims": {"a": {"module": "rope_lab.a", "why": "torch"}}}
+        told = {name: {"answers": [{"why": ""} for _ in shown]} for name, shown in pages.items()}
+        return {"pages": told, "claims": {"a": {"module": "rope_lab.a", "inputs": "1", "why": "torch"}}}
 
     named = [name for bundle in parts.RECIPE["bundles"].values() for name in bundle]
     core = dict.fromkeys(parts.CORE, b"") | {parts.LOCK: b'{"info": {}}'}
@@ -149,7 +149,7 @@ def test_without_its_parts_the_book_says_so_and_keeps_no_record(checkout, monkey
 
 
 def test_a_trial_has_what_the_bundles_bring_and_nothing_else():
-    door = trial.Door(make.MODULES)
+    door = trial.Door(cells.MODULES)
     assert door.find_spec("torch") is door.find_spec("yaml") is None
     assert all(door.find_spec(name) for name in ("json", "numpy", "jaxtyping", "rope_lab"))
 
@@ -157,7 +157,7 @@ def test_a_trial_has_what_the_bundles_bring_and_nothing_else():
 @pytest.fixture
 def page():
     """The Python side of a page as it is when the page has nothing."""
-    importlib.reload(side).start(make.MODULES)
+    importlib.reload(side).start(cells.MODULES)
     side.loaded.add("results")  # another test may have asked for the cards
     return side
 
@@ -249,7 +249,7 @@ def test_the_texts_of_candidates_are_those_of_the_source(page, room):
 
 def test_the_build_learns_which_cells_do_not_run_and_what_draws(page, monkeypatch):
     monkeypatch.setitem(sys.modules, "torch", None)
-    told = page.try_cells(["import numpy\nrng = numpy.random.default_rng(0)", "import torch", "1", "1 / 0"])
+    told = trial.try_cells(page, ["import numpy\nrng = numpy.random.default_rng(0)", "import torch", "1", "1 / 0"])
     assert [answer["why"] for answer in told] == ["", "torch", "", "ZeroDivisionError: division by zero"]
     assert {*told[0]["drawn"]} == {*told[3]["drawn"]} == {"rng"}
 
@@ -280,3 +280,46 @@ def test_a_damaged_cache_of_scripts_is_packed_anew(tmp_path, monkeypatch, harm):
     assert len(runs) == (harm != "sound")
     assert {file.stem for file in out.iterdir()} == {*names, *parts.CORE}
     assert (out / "numpy.js").read_text() == "numpy"
+
+
+def test_a_claim_is_run_once_and_its_result_is_the_builds(page, monkeypatch):
+    from rope_lab.chapters.ch01_one_plane import claims_blog  # noqa: F401 - enters its claims
+
+    some = {name: LEDGER[name] for name in ("blog.output-sum", "blog.props")}
+    monkeypatch.setattr("rope_lab.claims.ledger.LEDGER", some)
+    monkeypatch.setattr(trial.pkgutil, "iter_modules", lambda *_: [])
+    kept, saved = [], []
+    results = SimpleNamespace(digest=lambda claim: f"{claim.id} 1", kept=kept, save=saved.extend)
+    results.keep = lambda result, now: kept.append((result.claim.id, now, result.outcome))
+    told = trial.try_claims(page, {"gone": {}}, results)
+    assert kept == saved == [(name, f"{name} 1", "holds") for name in some]
+    assert told == {
+        name: {"module": claim.check.__module__, "inputs": f"{name} 1", "why": ""} for name, claim in some.items()
+    }
+    kept.clear()
+    assert trial.try_claims(page, told, results) == told
+    assert kept == []
+    told["blog.props"]["inputs"] = "other"
+    trial.try_claims(page, told, results)
+    assert [name for name, *_ in kept] == ["blog.props"]
+
+
+def test_only_pages_that_have_changed_are_tried_again(tmp_path, monkeypatch):
+    jobs = []
+
+    def run(command, **_):
+        jobs.append(json.loads(Path(command[-1]).read_text()))
+        told = {
+            "pages": {name: [{"why": ""} for _ in codes] for name, codes in jobs[-1]["pages"].items()},
+            "claims": {},
+        }
+        return subprocess.CompletedProcess(command, 0, json.dumps(told), "")
+
+    monkeypatch.setattr(make.subprocess, "run", run)
+    pages, inputs = {"one": [{"code": "1"}], "two": [{"code": "2"}]}, {"one": "a", "two": "b"}
+    nothing = {"pages": {}, "claims": {}}
+    first = make.tried(pages, inputs, nothing, tmp_path, tmp_path)
+    assert make.tried(pages, inputs, first, tmp_path, tmp_path) == first
+    assert make.tried(pages | {"one": [{"code": "3"}]}, inputs, first, tmp_path, tmp_path) != first
+    make.tried(pages, inputs | {"two": "c"}, first, tmp_path, tmp_path)
+    assert [[*job["pages"]] for job in jobs] == [["one", "two"], [], ["one"], ["two"]]

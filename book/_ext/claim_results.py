@@ -1,5 +1,6 @@
 """The results of the claims: each is run once, and again when something that it depends on has changed.
 
+The build's trial of what runs in a page (`book.live.trial`) leaves here what it ran, so that nothing is run twice.
 What a check depends on is its own file, what that imports inside ``rope_lab``, the result cards if it reads them, and
 the libraries that do the arithmetic. A digest of these stands beside each result in ``_build/claim-results.json``. A
 claim that fails is never kept, and `rope-lab verify` neither reads this file nor writes it.
@@ -8,6 +9,7 @@ claim that fails is never kept, and `rope-lab verify` neither reads this file no
 import inspect
 import json
 import sys
+from collections.abc import Iterable
 from importlib.metadata import version
 from pathlib import Path
 
@@ -51,10 +53,14 @@ class Results:
             return Result(entry, **old["result"])
         self.ran += 1
         result = run(entry)
-        self.kept.pop(entry.id, None)
-        if now and not result.failed:
-            self.kept[entry.id] = {"inputs": now, "result": {name: getattr(result, name) for name in FIELDS}}
+        self.keep(result, now)
         return result
+
+    def keep(self, result: Result, now: str) -> None:
+        """Keep a result for later builds, unless it fails or nobody knows what it depends on."""
+        self.kept.pop(result.claim.id, None)
+        if now and not result.failed:
+            self.kept[result.claim.id] = {"inputs": now, "result": {name: getattr(result, name) for name in FIELDS}}
 
     def digest(self, entry: Claim) -> str:
         """The digest of all that the check depends on; empty for one from outside the package, run each time."""
@@ -71,8 +77,8 @@ class Results:
     def told(self) -> str:
         return f"{len(self.found)} claims, {self.ran} of them run now"
 
-    def save(self) -> None:
-        known = load()
+    def save(self, known: Iterable[str]) -> None:
+        """Write the results of the claims that are known."""
         kept = {name: self.kept[name] for name in sorted(self.kept) if name in known}
         self.store.parent.mkdir(parents=True, exist_ok=True)
         new = self.store.with_suffix(".new")
@@ -96,5 +102,5 @@ def result(app, claim_id: str) -> Result:
 
 def setup(app):
     app.claim_results = Results(Path(app.outdir).parent / "claim-results.json")
-    app.connect("build-finished", lambda app, _: app.claim_results.save())
+    app.connect("build-finished", lambda app, _: app.claim_results.save(load()))
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

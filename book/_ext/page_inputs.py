@@ -12,8 +12,6 @@ import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from IPython.core.inputtransformer2 import TransformerManager
-
 DISCOVERED = {  # what finds modules in the rooms of the chapters, and what these are called
     "rope_lab.claims.ledger": "claims_*.py",
     "rope_lab.exercises.core": "exercises.py",
@@ -57,6 +55,8 @@ def cells(page: Path) -> list[str]:
 
 def as_python(cell: str) -> str:
     """A cell in plain Python: lines that start with % or ! become calls, a cell that starts with %% keeps its body."""
+    from IPython.core.inputtransformer2 import TransformerManager  # the trial of the pages has none
+
     return TransformerManager().transform_cell(re.sub(r"\A%%.*\n", "", cell))
 
 

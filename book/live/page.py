@@ -6,14 +6,12 @@ is answered with its bundle under ``missing``: the page loads it and begins agai
 
 import ast
 import builtins
-import contextlib
 import dataclasses
 import functools
 import importlib
 import inspect
 import linecache
 import math
-import pkgutil
 import re
 import sys
 import textwrap
@@ -205,42 +203,3 @@ def _entered(module: str) -> tuple[str, dict[str, list[ast.keyword]]]:
     functions = [node for node in ast.parse(source).body if isinstance(node, ast.FunctionDef)]
     calls = [call for node in functions for call in node.decorator_list if isinstance(call, ast.Call) and call.args]
     return source, {str(getattr(call.args[0], "value", "")): call.keywords for call in calls}
-
-
-# --- what the build asks before it offers anything -----------------------------------------------------------------
-
-
-def try_cells(cells: list[str]) -> list[dict[str, Any]]:
-    """Run the cells of a page in order; return why each cannot run, empty if it can, and the names of generators."""
-    begin()
-    why = [why_not(cell(code, number)) for number, code in enumerate(cells)]
-    drawn = [name for name, value in space.items() if type(value).__name__ in ("Generator", "RandomState")]
-    return [{"why": reason, "drawn": drawn} for reason in why]
-
-
-def try_claims() -> dict[str, dict[str, str]]:
-    """Run all claims but those that were read; return the module of each, and why it cannot run here.
-
-    Of a module that cannot be imported nobody can say here which claims it has.
-    """
-    told: dict[str, dict[str, str]] = {}
-    rooms = importlib.import_module("rope_lab.chapters")
-    for room in pkgutil.iter_modules(rooms.__path__, "rope_lab.chapters."):
-        folder = importlib.import_module(room.name)
-        for module in pkgutil.iter_modules(folder.__path__, f"{room.name}."):
-            if module.name.rpartition(".")[2].startswith("claims_"):
-                with contextlib.suppress(ModuleNotFoundError):
-                    importlib.import_module(module.name)
-    from rope_lab.claims.ledger import LEDGER, run
-
-    for name, claim in LEDGER.items():
-        if claim.evidence != "read":
-            result = run(claim)
-            never = re.search("|".join(NEVER), result.error)
-            why = never[0] if never else result.error or ("it fails here" if result.failed else "")
-            told[name] = {"module": claim.check.__module__, "why": why}
-    return told
-
-
-def why_not(answer: dict[str, Any]) -> str:
-    return answer.get("needs") or answer.get("missing") or answer.get("error", "").rpartition("\n")[2]

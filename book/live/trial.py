@@ -4,7 +4,10 @@ A process of its own: every module that no bundle brings is refused at the door,
 the browser, `page`, under the build's own interpreter; what only a browser can show, the tests of the site look for.
 """
 
+import contextlib
 import json
+import pkgutil
+import re
 import sys
 from importlib import import_module
 from importlib.abc import MetaPathFinder
@@ -24,7 +27,7 @@ ALSO = {
     "pyparsing",
     "pytz",
 }
-ALSO |= {"six", "sortedcontainers", "wadler_lindig", "book"}  # of the bundles' own, and this file
+ALSO |= {"six", "wadler_lindig", "book", "claim_results", "page_inputs"}  # of the bundles' own, and this file
 
 
 class Door(MetaPathFinder):
@@ -49,13 +52,58 @@ def main(file: str) -> None:
     for name in [name for name in sys.modules if name.partition(".")[0] in ("rope_lab", "torch", "numpy")]:
         del sys.modules[name]  # a .pth file may have brought some
     sys.meta_path[:] = [Door(job["modules"])]
+    sys.path.append(str(Path(__file__).parents[1] / "_ext"))
     page = import_module("book.live.page")
     page.start(job["modules"])
     page.loaded.update(job["modules"], ["results"])
     out, sys.stdout = sys.stdout, Path(file).with_name("said").open("w", encoding="utf-8")
-    told = {"pages": {name: page.try_cells(cells) for name, cells in job["pages"].items()}, "claims": page.try_claims()}
+    results = import_module("claim_results").Results(Path(job["store"]))
+    told = {
+        "pages": {name: try_cells(page, cells) for name, cells in job["pages"].items()},
+        "claims": try_claims(page, job["claims"], results),
+    }
     sys.stdout = out
     print(json.dumps(told))
+
+
+def try_cells(page: Any, cells: list[str]) -> list[dict[str, Any]]:
+    """Run the cells of a page in order; return why each cannot run, empty if it can, and the names of generators."""
+    page.begin()
+    answers = [page.cell(code, number) for number, code in enumerate(cells)]
+    why = [got.get("needs") or got.get("missing") or got.get("error", "").rpartition("\n")[2] for got in answers]
+    drawn = [name for name, value in page.space.items() if type(value).__name__ in ("Generator", "RandomState")]
+    return [{"why": reason, "drawn": drawn} for reason in why]
+
+
+def try_claims(page: Any, before: dict[str, dict[str, str]], results: Any) -> dict[str, dict[str, str]]:
+    """Run the claims that can be run and are not in ``before`` as they are; hand what came out to the build's results.
+
+    Returns:
+        Of each claim its module, the digest of its inputs, and why it cannot run here. Of a module that cannot be
+        imported nobody can say here which claims it has.
+    """
+    told: dict[str, dict[str, str]] = {}
+    rooms = import_module("rope_lab.chapters")
+    for room in pkgutil.iter_modules(rooms.__path__, "rope_lab.chapters."):
+        folder = import_module(room.name)
+        for module in pkgutil.iter_modules(folder.__path__, f"{room.name}."):
+            if module.name.rpartition(".")[2].startswith("claims_"):
+                with contextlib.suppress(ModuleNotFoundError):
+                    import_module(module.name)
+    ledger = import_module("rope_lab.claims.ledger")
+    for name, claim in ledger.LEDGER.items():
+        now, old = results.digest(claim), before.get(name)
+        if claim.evidence != "read" and not (now and old and old["inputs"] == now):
+            result = ledger.run(claim)
+            never = re.search("|".join(page.NEVER), result.error)
+            why = never[0] if never else result.error or ("it fails here" if result.failed else "")
+            old = {"module": claim.check.__module__, "inputs": now, "why": why}
+            if not why:
+                results.keep(result, now)
+        if old:
+            told[name] = old
+    results.save(results.kept)
+    return told
 
 
 if __name__ == "__main__":

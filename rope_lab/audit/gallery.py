@@ -10,6 +10,7 @@
 
 import copy
 import inspect
+from collections.abc import Collection
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -36,9 +37,9 @@ class Mistake:
     keys: RotaryCallable | None = None
     expected: dict[str, Any] = field(default_factory=dict)  # what its author meant, if no law alone can know it
 
-    def examine(self, *, head_dim: int = 8) -> list[Law]:
-        """Check every law of `laws` on this mistake, with nothing in its memory."""
-        return laws(copy.deepcopy(self.f), head_dim=head_dim, keys=self.keys, expected=self.expected)
+    def examine(self, *, head_dim: int = 8, only: Collection[str] | None = None) -> list[Law]:
+        """Check the laws of `laws`, all or `only` some, on this mistake, with nothing in its memory."""
+        return laws(copy.deepcopy(self.f), head_dim=head_dim, keys=self.keys, expected=self.expected, only=only)
 
 
 def right(x: np.ndarray, positions: np.ndarray, *, base: float = 10000.0, layout: Layout = "half") -> np.ndarray:

@@ -119,6 +119,16 @@ def test_control_what_they_meant_is_not_caught(mistake):
     assert broken(f, head_dim=8, expected=meant) == []
 
 
+@pytest.mark.parametrize("mistake", [*GALLERY[:3], *GALLERY[-3:]], ids=lambda m: m.name)
+def test_what_is_asked_alone_is_told_as_among_all(mistake):
+    whole = {law.name: law.ok for law in mistake.examine()}
+    some = {law.name: law.ok for law in mistake.examine(only=["relativity", mistake.caught_by])}
+    expected = {name for name in whole if name.startswith("expected ")}
+    assert some == {name: whole[name] for name in {"answers", "relativity", mistake.caught_by} | expected}
+    with pytest.raises(ValueError, match="expected names of laws, got 'symmetry'; use some of: linear, isometry"):
+        mistake.examine(only=["symmetry"])
+
+
 def test_the_gallery_is_large_and_its_names_differ():
     names = {m.name for m in GALLERY}
     assert len(names) == len(GALLERY) >= 12

@@ -109,7 +109,8 @@ def checkout(tmp_path, monkeypatch) -> SimpleNamespace:
 
     def tried(pages, *_):
         told = {name: {"answers": [{"why": ""} for _ in shown]} for name, shown in pages.items()}
-        return {"pages": told, "claims": {"a": {"module": "rope_lab.a", "inputs": "1", "why": "torch"}}}
+        claims = {"a": {"module": "rope_lab.a", "inputs": "1", "why": "torch"}}
+        return {"pages": told, "claims": claims, "tasks": {"b": {"module": "rope_lab.a", "why": ""}}}
 
     named = [name for bundle in parts.RECIPE["bundles"].values() for name in bundle]
     core = dict.fromkeys(parts.CORE, b"") | {parts.LOCK: b'{"info": {}}'}
@@ -122,7 +123,7 @@ def checkout(tmp_path, monkeypatch) -> SimpleNamespace:
 
 
 def test_what_has_not_changed_is_not_packed_again(checkout):
-    said = "Python in the pages: 1 of 1 cells and 0 of 1 claims run there."
+    said = "Python in the pages: 1 of 1 cells, 0 of 1 claims and 1 of 1 exercises in code run there."
     assert make.make(checkout.root, checkout.out) == make.make(checkout.root, checkout.out) == said
     others = len(parts.RECIPE["bundles"]) - 1
     assert checkout.jobs == [others, 3]  # other people's packages, then ours
@@ -323,3 +324,54 @@ def test_only_pages_that_have_changed_are_tried_again(tmp_path, monkeypatch):
     assert make.tried(pages | {"one": [{"code": "3"}]}, inputs, first, tmp_path, tmp_path) != first
     make.tried(pages, inputs | {"two": "c"}, first, tmp_path, tmp_path)
     assert [[*job["pages"]] for job in jobs] == [["one", "two"], [], ["one"], ["two"]]
+
+
+def test_an_exercise_is_judged_by_the_check_of_the_labs(page):
+    ask = "ch01.rotate", "rope_lab.chapters.ch01_one_plane.exercises"
+    task = page.draw(*ask)
+    told = page.answer(*ask, task.source)
+    assert (told["ok"], told["judged"], told["rows"], told["mistake"]) == (True, True, [], -1)
+    untouched = page.answer(*ask, f"def {task.signature}:\n    ...")
+    assert (untouched["ok"], untouched["judged"]) == (False, False)
+    wrong = f"def {task.signature}:\n    return np.zeros(2)"
+    replies = [page.answer(*ask, wrong) for _ in range(3)]
+    assert [(told["ok"], told["hint"], told["solution"]) for told in replies] == [
+        (False, False, False),
+        (False, True, False),
+        (False, True, True),
+    ]
+    assert [name for name, _ in replies[0]["rows"]] == ["example", "yours", "target"]
+    json.dumps(replies)
+
+
+TURN = """
+def rotate(x, m, theta):
+    c, s = np.cos({0}), np.sin({0})
+    return np.array([c * x[0] - s * x[1], s * x[0] + c * x[1]])
+"""
+
+
+@pytest.mark.parametrize(("angle", "place"), [("-m * theta", 0), ("np.radians(m) * theta", 2), ("theta + m", -1)])
+def test_a_known_mistake_is_named_by_its_place(page, angle, place):
+    ask = "ch01.rotate", "rope_lab.chapters.ch01_one_plane.exercises"
+    told = [page.answer(*ask, TURN.format(angle))["mistake"] for _ in range(2)]
+    assert told[-1] == place  # a diagnosis comes with the hint
+    assert page.answer(*ask, TURN.format("m * theta"))["ok"]
+
+
+def test_a_text_that_is_no_answer_is_told(page):
+    ask = "ch01.rotate", "rope_lab.chapters.ch01_one_plane.exercises"
+    assert "expected a function named rotate, got none" in page.answer(*ask, "def turn(x): ...")["error"]
+    assert 'File "your answer", line 1' in page.answer(*ask, "def rotate(")["error"]
+    assert page.answer(*ask, "rotate = 3")["ok"] is page.answer(*ask, "rotate = ...")["ok"] is False
+
+
+def test_the_build_learns_which_exercises_run(page, monkeypatch):
+    rooms = importlib.import_module("rope_lab.exercises.core").modules
+    some = {"ch01": rooms()["ch01"], "ch03": rooms()["ch03"]}
+    monkeypatch.setattr("rope_lab.exercises.core.modules", lambda: some)
+    told = trial.try_tasks(page)
+    assert {task["why"] for task in told.values()} == {""}
+    assert {"ch01.rotate", "ch03.to-half"} < {*told}
+    monkeypatch.setitem(sys.modules, "hypothesis", None)
+    assert all("hypothesis" in task["why"] for task in trial.try_tasks(page).values())

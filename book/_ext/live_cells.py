@@ -24,9 +24,11 @@ POLICY = (
     "default-src 'self' file: data: blob: 'unsafe-inline' 'unsafe-eval'; connect-src 'none'; object-src 'none'; "
     "worker-src blob:; base-uri 'self'"
 )
-PAGE = ("buttons.js", "runner.js", "panels.js", "live.css")  # served as they are
 PACKED = ("worker.js", "page.py")  # handed over as bytes
+STARTS = (" live-", 'class="ledger-entry"', 'class="mark-texts"', 'class="task"')  # what gets a button
 HERE = Path(__file__).parents[1] / "live"
+PANELS = sorted(file.name for file in HERE.glob("*_panel.js"))
+PAGE = ("buttons.js", "runner.js", "panels.js", "live.css", *PANELS)  # served as they are
 
 
 def read(app: Sphinx) -> None:
@@ -65,18 +67,20 @@ def bring(
     tags = [f'<meta http-equiv="Content-Security-Policy" content="{policy}">']  # the search reads what it finds
     record: dict[str, Any] | None = app.live_record  # type: ignore[attr-defined]
     body = context.get("body", "")
-    if record and any(word in body for word in (" live-", 'class="ledger-entry"', 'class="mark-texts"')):
+    if record and any(word in body for word in STARTS):
         root = context["pathto"]("live", 1)
         page = pagename.removeprefix("book/")
         lab = f"notebooks/{page}"
         to = context["pathto"](lab) if lab in app.env.found_docs else ""
         run = {name for name, claim in record["claims"].items() if not claim["why"]}
-        never = " ".join(sorted(name.lower() for name in load() if name not in run))
+        never = {name.lower() for name in load() if name not in run}
+        never |= {place(name) for name, task in record["tasks"].items() if task["why"]}
+        left = escape(" ".join(sorted(never)))
         whole = len(run) if pagename == "book/ledger" else ""
         tags.append(f'<link rel="stylesheet" href="{root}/live.css">')
         tags.append(
             f'<script defer src="{root}/buttons.js" data-page="{escape(page)}" data-lab="{escape(to)}" '
-            f'data-never="{escape(never)}" data-all="{whole}"></script>'
+            f'data-never="{left}" data-all="{whole}"></script>'
         )
     context["metatags"] = "\n    ".join([*tags, context.get("metatags", "")])
 
@@ -95,10 +99,16 @@ def write(app: Sphinx, exception: Exception | None) -> None:
         shutil.copy(HERE / name, out / name)
     claims = {name.lower(): {"id": name, **claim} for name, claim in record["claims"].items()}
     manifest = {name: record[name] for name in ("sizes", "modules", "lock", "pages")}
-    manifest |= {"claims": claims, "mark": record["key"][:16]}
+    tasks = {place(name): {"id": name, **task} for name, task in record["tasks"].items()}
+    manifest |= {"claims": claims, "tasks": tasks, "mark": record["key"][:16]}
     for name in PACKED:
         put(out, name, (HERE / name).read_bytes())
     put(out, "manifest", json.dumps(manifest).encode())
+
+
+def place(task: str) -> str:
+    """Return the id of a task's element on its page."""
+    return f"task-{task.replace('.', '-')}"
 
 
 def put(out: Path, name: str, content: bytes) -> None:

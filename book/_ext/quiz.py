@@ -290,12 +290,17 @@ class TaskOnPage(FromExercises):
                     nodes.literal("", f'check("{task.id}", {task.name})'),
                     nodes.Text(" draws examples and shows the first one that goes wrong."),
                 ),
-                self.fold("Hint", *self.blocks(task.hint)),
-                self.fold("Solution", self.code(task.source), *self.blocks(task.why)),
+                html("div", *self.diagnoses(task), class_="task-mistakes", role="status"),
+                self.fold("Hint", *self.blocks(task.hint), class_="task-hint"),
+                self.fold("Solution", self.code(task.source), *self.blocks(task.why), class_="task-solution"),
                 class_="task",
                 id="task-" + task.id.replace(".", "-"),
             )
         ]
+
+    def diagnoses(self, task: Task) -> list[tag]:
+        """What the page says of each known mistake, hidden until somebody makes it here."""
+        return [html("div", *self.blocks(f"It looks as if {words}."), hidden="") for words in task.mistakes]
 
     def lab(self) -> list[nodes.Node]:
         """The words before the call that checks an answer, with a link to the lab of the page if it has one."""

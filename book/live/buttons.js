@@ -1,26 +1,24 @@
-/* A button below each cell that runs in the page, in each card and entry of a claim, and above the ledger. That is all that
-   a page loads of its Python; the rest comes when one of them is pressed. A classic script: modules do not load from file://. */
-(() => {
+/* A button below each cell that runs in the page, in each task, in each card and entry of a claim, and above the ledger. That
+   is all that a page loads of its Python; the rest comes when one of them is pressed. A classic script: modules do not load
+   from file://. */
+globalThis.ropeButtons = (() => {
   const { dataset, src } = document.currentScript;
   const root = src.replace(/[^/]*$/, "");
-  let coming;
+  let coming; // what all panels need
 
-  /** Call a function of panels.js, which comes with the first press. */
-  async function panels(name, ...given) {
-    coming ??= ["runner.js", "panels.js"].reduce(
-      (before, file) =>
-        before.then(
-          () =>
-            new Promise((resolve, reject) => {
-              const script = Object.assign(document.createElement("script"), { src: root + file, onload: resolve });
-              script.onerror = () => reject(new Error(`${file} is missing: load the page again`));
-              document.head.append(script);
-            }),
-        ),
-      Promise.resolve(),
-    );
+  const script = (file) =>
+    new Promise((resolve, reject) => {
+      const tag = make("script", { src: root + file, onload: resolve });
+      tag.onerror = () => reject(new Error(`${file} is missing: load the page again`));
+      document.head.append(tag);
+    });
+
+  /** Call the panel of this kind, which comes with the first press. */
+  async function panel(kind, ...given) {
+    coming ??= script("runner.js").then(() => script("panels.js"));
     await coming;
-    return globalThis.ropePanels[name](...given);
+    if (!globalThis.ropePanels[kind]) await script(`${kind}_panel.js`);
+    return globalThis.ropePanels[kind](...given);
   }
 
   function make(kind, properties = {}, ...children) {
@@ -29,23 +27,27 @@
     return element;
   }
 
-  function button(words, press) {
+  function button(words, press, once = false) {
     const made = make("button", { type: "button", textContent: words });
-    made.addEventListener("click", press, { once: true });
+    made.addEventListener("click", press, { once });
     return made;
   }
 
   /** A bar with a button that hands the bar over. */
-  function bar(words, name, ...given) {
+  function bar(words, kind, ...given) {
     const status = make("span", { className: "live-status", role: "status" });
     const made = make("div", { className: "live-bar" });
     made.append(
-      button(words, () => {
-        panels(name, made, ...given).catch((error) => {
-          coming = null;
-          status.textContent = error.message;
-        });
-      }),
+      button(
+        words,
+        () => {
+          panel(kind, made, ...given).catch((error) => {
+            coming = null;
+            status.textContent = error.message;
+          });
+        },
+        true,
+      ),
       status,
     );
     return made;
@@ -64,6 +66,9 @@
   }
 
   const never = new Set(dataset.never.split(" "));
+  for (const task of document.querySelectorAll("div.task[id]")) {
+    if (!never.has(task.id)) task.querySelector(".task-mistakes")?.before(bar("Answer it here", "task", task));
+  }
   const offer = (element, id) => {
     const name = /^(?:card-)?claim-(.+)/.exec(id)?.[1];
     if (name && !never.has(name) && !element.querySelector(".live-bar"))
@@ -74,5 +79,6 @@
   });
   const entries = [...document.querySelectorAll("details.ledger-entry")];
   for (const entry of entries) entry.addEventListener("filled", () => offer(entry, entry.id));
-  if (dataset.all) document.querySelector("#ledger-filter")?.after(bar(`Run all ${dataset.all} checks here`, "all"));
+  if (dataset.all) document.querySelector("#ledger-filter")?.after(bar(`Run all ${dataset.all} checks here`, "ledger"));
+  return { make, button };
 })();

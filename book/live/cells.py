@@ -13,6 +13,7 @@ MODULES = {  # of each bundle what is imported by its name
     "scipy": ["scipy"],
     "sympy": ["sympy", "mpmath"],
     "matplotlib": ["matplotlib"],
+    "hypothesis": ["hypothesis"],
     "rope_lab": ["rope_lab", "jaxtyping"],
     "rooms": ["rope_lab.chapters"],
 }

@@ -63,23 +63,26 @@ def make(root: Path, out: Path) -> str:
         name: cells.with_answers(cells.needed(all_), told["pages"][name]["answers"], root)
         for name, all_ in pages.items()
     }
-    lacks = {
-        module: cells.bundles({module}, "", root) for module in {claim["module"] for claim in told["claims"].values()}
-    }
-    claims = {
-        name: {"module": claim["module"], "why": claim["why"], "needs": lacks[claim["module"]]}
-        for name, claim in told["claims"].items()
-    }
+    claims, tasks = (with_needs(told[kind], root) for kind in ("claims", "tasks"))
     shown = [cell for page in found.values() for cell in page if not cell["hidden"]]
-    run, held = (sum(not one["why"] for one in some) for some in (shown, claims.values()))
-    said = f"Python in the pages: {run} of {len(shown)} cells and {held} of {len(claims)} claims run there."
-    whole = {"key": key, "side": side, "said": said, "tried": told, "pages": found, "claims": claims}
+    run, held, answered = (sum(not one["why"] for one in some) for some in (shown, claims.values(), tasks.values()))
+    said = f"Python in the pages: {run} of {len(shown)} cells, {held} of {len(claims)} claims and {answered} of "
+    said += f"{len(tasks)} exercises in code run there."
+    whole = {"key": key, "side": side, "said": said, "tried": told, "pages": found, "claims": claims, "tasks": tasks}
     whole |= {"sizes": {file.stem: file.stat().st_size for file in sorted(out.glob("*.js"))}}
     whole |= {"modules": cells.MODULES, "lock": json.loads(core[parts.LOCK])["info"]}
     new = record.with_suffix(".new")  # in one step: a build that is interrupted leaves no half record
     new.write_text(json.dumps(whole), encoding="utf-8")
     new.replace(record)
     return said
+
+
+def with_needs(told: dict[str, dict[str, str]], root: Path) -> dict[str, dict[str, Any]]:
+    """Claims or tasks with the bundles that their modules import at once."""
+    needs = {module: cells.bundles({module}, "", root) for module in {one["module"] for one in told.values()}}
+    return {
+        name: {"module": one["module"], "why": one["why"], "needs": needs[one["module"]]} for name, one in told.items()
+    }
 
 
 def ours(root: Path, own: list[Path], cards: list[Path], wheels: dict[str, Path], place: Path, out: Path) -> None:
@@ -90,11 +93,10 @@ def ours(root: Path, own: list[Path], cards: list[Path], wheels: dict[str, Path]
         "rooms": parts.archive(root, rooms, place / "rooms.zip"),
         "results": parts.archive(root, cards, place / "results.zip"),
     }
+    others = {"rope_lab": [str(wheels[name]) for name in parts.RECIPE["bundles"]["rope_lab"]]}
     bundles = [
-        {"name": name, "archives": [str(archive)], "out": str(out / f"{name}.js")} for name, archive in archives.items()
-    ]
-    bundles[0]["archives"] = [str(wheels[name]) for name in parts.RECIPE["bundles"]["rope_lab"]] + bundles[0][
-        "archives"
+        {"name": name, "archives": [*others.get(name, ()), str(archive)], "out": str(out / f"{name}.js")}
+        for name, archive in archives.items()
     ]
     node({"core": str(place), "bundles": bundles, "files": []}, place)
 
@@ -126,7 +128,7 @@ def tried(
         raise RuntimeError(f"trial.py: expected to try what runs in a page, got\n{done.stderr}")
     told = json.loads(done.stdout)
     new = {name: {"inputs": inputs[name], "code": code[name], "answers": told["pages"][name]} for name in left}
-    return {"pages": kept | new, "claims": told["claims"]}
+    return {**told, "pages": kept | new}
 
 
 def library(kept: Path, place: Path, wheels: dict[str, Path], out: Path) -> None:

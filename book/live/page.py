@@ -1,6 +1,6 @@
-"""The Python side of a page that runs: its cells, the checks of the ledger. It lives in the reader's browser.
+"""The Python side of a page that runs: its cells, the checks of the ledger, the exercises. It lives in the browser.
 
-The page's script calls `cell` and `check`; each returns what JSON can carry. A package that is not loaded yet
+The page's script calls `cell`, `check` and `answer`; each returns what JSON can carry. A package that is not loaded yet
 is answered with its bundle under ``missing``: the page loads it and begins again with the first cell.
 """
 
@@ -203,3 +203,50 @@ def _entered(module: str) -> tuple[str, dict[str, list[ast.keyword]]]:
     functions = [node for node in ast.parse(source).body if isinstance(node, ast.FunctionDef)]
     calls = [call for node in functions for call in node.decorator_list if isinstance(call, ast.Call) and call.args]
     return source, {str(getattr(call.args[0], "value", "")): call.keywords for call in calls}
+
+
+# --- exercises -----------------------------------------------------------------------------------------------------
+
+
+def answer(exercise_id: str, module: str, code: str) -> dict[str, Any]:
+    """Ask the check of an exercise about the function in a reader's text, which has numpy as ``np``.
+
+    Args:
+        exercise_id: Which.
+        module: The module that defines it.
+        code: The text.
+
+    Returns:
+        What the `Reply` says: ``mistake`` is the place of a known mistake among the task's, ``hint`` and ``solution``
+        say whether it is time for them; or what `failure` returns.
+    """
+    file = "your answer"
+    linecache.cache[file] = (len(code), None, code.splitlines(keepends=True), file)
+    try:
+        import numpy as np
+
+        from rope_lab.exercises import check
+
+        task = draw(exercise_id, module)
+        own: dict[str, Any] = {"__name__": "__main__", "np": np}
+        exec(compile(code, file, "exec"), own)
+        if task.name not in own:
+            return {"error": f"expected a function named {task.name}, got none: keep the name of the first line"}
+        reply = check(task, own[task.name])
+    except BaseException as error:  # SystemExit of a reader's text is his own
+        return failure(error, file)
+    known = [f"It looks as if {sentence}." for sentence in task.mistakes]
+    mistake = known.index(reply.diagnosis) if reply.diagnosis in known else -1
+    told = {"ok": reply.ok, "judged": reply.judged, "says": reply.says, "rows": reply.rows, "mistake": mistake}
+    return {**told, "hint": bool(reply.hint), "solution": bool(reply.where)}
+
+
+def draw(exercise_id: str, module: str) -> Any:
+    """Return a task whose solution has run on one example, so that nothing it needs is missing."""
+    from hypothesis import find, settings
+
+    room = importlib.import_module(module)
+    task = next(item for item in room.EXERCISES if item.id == exercise_id)
+    quick = settings(max_examples=20, database=None, derandomize=True, deadline=None)
+    find(task.examples, lambda arguments: (task.solution(*arguments), True)[1], settings=quick)
+    return task

@@ -25,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from rope_lab.exercises.comparing import differs, kind, plain, same, show
-from rope_lab.exercises.core import LETTERS, Question, Task, exercise
+from rope_lab.exercises.core import LETTERS, Exercise, Question, Task, exercise
 from rope_lab.exercises.reply import Reply
 from rope_lab.exercises.scoring import note
 
@@ -51,11 +51,11 @@ class _Attempt:
     empty: bool = False  # it returned nothing
 
 
-def check(name: str, answer: Any) -> Reply:
+def check(name: str | Exercise, answer: Any) -> Reply:
     """Compare the reader's function (or, for a question, their letter or number) with the solution.
 
     Args:
-        name: The id of the exercise, such as "ch01.rotate".
+        name: The id of the exercise, such as "ch01.rotate"; or the exercise.
         answer: For a task, the reader's function itself. For a question, the letter of a choice or a number, in the
             unit that the question names.
 
@@ -69,7 +69,7 @@ def check(name: str, answer: Any) -> Reply:
     >>> check("ch01.one-logit", 0.5).ok
     True
     """
-    item, guard = exercise(name), _Guard()
+    item, guard = exercise(name) if isinstance(name, str) else name, _Guard()
     try:
         reply = _answer_question(item, answer) if isinstance(item, Question) else _answer_task(item, answer, guard)
     except KeyboardInterrupt:
@@ -82,13 +82,13 @@ def check(name: str, answer: Any) -> Reply:
         return reply
     note(item.id, right=reply.ok)
     if reply.ok:
-        tries = _TRIES.pop(name, 0) + 1
+        tries = _TRIES.pop(item.id, 0) + 1
         return replace(reply, says=f"Right{f', after {tries} tries' if tries > 1 else ''}. {reply.says}")
-    _TRIES[name] += 1
-    if _TRIES[name] < HINT_AFTER:
+    _TRIES[item.id] += 1
+    if _TRIES[item.id] < HINT_AFTER:
         return replace(reply, diagnosis="")
-    where = f'`print(solution("{name}"))` shows the solution.'
-    return replace(reply, hint=item.hint, where=where if _TRIES[name] >= SOLUTION_AFTER else "")
+    where = f'`print(solution("{item.id}"))` shows the solution.'
+    return replace(reply, hint=item.hint, where=where if _TRIES[item.id] >= SOLUTION_AFTER else "")
 
 
 def solution(name: str) -> str:

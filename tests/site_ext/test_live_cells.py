@@ -20,6 +20,7 @@ RECORD = {
     "key": "0123456789abcdef, and more",
     "pages": {"01_one_plane": [{"code": code, "hidden": hidden, "why": why} for code, hidden, why in TOLD]},
     "claims": {"blog.props": {"module": "m", "why": ""}, "blog.angle": {"module": "m", "why": "torch"}},
+    "tasks": {"ch01.rotate": {"module": "m", "why": ""}, "ch02.unfinished": {"module": "m", "why": "an error"}},
     **{key: {} for key in ("sizes", "modules", "lock")},
 }
 
@@ -77,8 +78,9 @@ def test_only_a_page_with_something_to_run_has_its_script(built):
     for name, script in scripts.items():
         assert (script["src"], script["data-page"], script["data-lab"]) == ("../live/buttons.js", name, "")
         never = script["data-never"].split()
-        assert {"blog.angle", "blog.llama-layout"} <= {*never}  # one that does not run there, and one that was read
-        assert "blog.props" not in never
+        # One claim that does not run there, one that was read, and an exercise that does not run.
+        assert {"blog.angle", "blog.llama-layout", "task-ch02-unfinished"} <= {*never}
+        assert not {"blog.props", "task-ch01-rotate"} & {*never}
 
 
 def unpacked(file) -> bytes:
@@ -98,6 +100,7 @@ def test_the_site_has_the_scripts_of_this_build(built):
         assert content == (live_cells.HERE / name).read_bytes()
     manifest = json.loads(unpacked(built.out / "manifest.js"))
     assert manifest["claims"]["blog.props"] == {"id": "blog.props", "module": "m", "why": ""}
+    assert manifest["tasks"]["task-ch01-rotate"] == {"id": "ch01.rotate", "module": "m", "why": ""}
     assert (manifest["pages"], manifest["mark"]) == (RECORD["pages"], "0123456789abcdef")
 
 

@@ -57,7 +57,7 @@ def test_the_package_goes_along_without_its_commands_and_results(tmp_path):
 def test_cells_are_read_with_their_options(tmp_path):
     page = tmp_path / "a.md"
     hidden = "```{code-cell} ipython3\n:name: x\n:tags: [remove-input, other]\n\na = 1\n```\n"
-    page.write_text(f"{hidden}Words.\n```python\nno = 1\n```\n```{{code-cell}}\n:tags: [other]\nb\n\nc\n```\n")
+    page.write_text(f"{hidden}Words.\n```python\nno = 1\n```\n```{{code-cell}}\n:tags: [hide-input]\nb\n\nc\n```\n")
     found = [(cell["code"], cell["hidden"]) for cell in cells.cells_of(page)]
     assert found == [("a = 1", True), ("b\n\nc", False)]
 
@@ -182,6 +182,11 @@ def test_an_error_begins_at_the_readers_own_line(page):
         told = page.cell(code, 2)["error"]
         assert told.endswith(last)
         assert f'File "cell 2", line {len(code.splitlines())}' in told
+
+
+def test_what_a_page_cannot_do_is_said_in_words(page):
+    assert "write the text into the code" in page.cell("name = input('Who? ')", 0)["error"]
+    assert "A page has one thread" in page.cell("raise RuntimeError(\"can't start new thread\")", 0)["error"]
 
 
 def test_a_package_that_no_page_has_and_one_that_is_not_loaded_are_told_apart(page, monkeypatch):

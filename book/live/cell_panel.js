@@ -81,6 +81,7 @@
       field.rows = field.value.split("\n").length + 1;
       code.hidden = true;
       code.after(field);
+      code.closest("details")?.setAttribute("open", "");
       edit.hidden = true;
       reset.hidden = false;
       field.focus();

@@ -17,7 +17,7 @@ MODULES = {  # of each bundle what is imported by its name
     "rope_lab": ["rope_lab", "jaxtyping"],
     "rooms": ["rope_lab.chapters"],
 }
-HIDDEN = {"remove-input", "remove-cell", "hide-input"}
+HIDDEN = {"remove-input", "remove-cell"}  # what is folded, a reader may open
 OPTIONS = re.compile(r"^:tags:\s*\[(.*)\]", re.MULTILINE)
 FENCE = re.compile(r"^```{code-cell}.*\n((?::.*\n)*)\n*((?s:.*?))^```", re.MULTILINE)
 

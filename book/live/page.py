@@ -36,7 +36,11 @@ def start(bundles: dict[str, list[str]]) -> None:
 def begin() -> None:
     """Forget the names of the cells; what was imported stays."""
     space.clear()
-    space.update(__name__="__main__", __builtins__=builtins)
+    space.update(__name__="__main__", __builtins__=builtins, input=no_input)
+
+
+def no_input(prompt: object = "") -> str:  # noqa: ARG001  (the signature of Python's own)
+    raise RuntimeError("expected a text at hand, got a call of input(): a page asks nobody; write the text into the code")
 
 
 def bundle_of(module: str) -> str:
@@ -121,6 +125,8 @@ def failure(error: BaseException, file: str = "") -> dict[str, Any]:
         return {"missing": missing}
     if (top := name.partition(".")[0]) in NEVER:
         return {"error": f"{top} does not run in a page", "needs": top}
+    if "can't start new thread" in str(error):
+        error.add_note("A page has one thread: take the work out of the thread, or run it in the lab.")
     told = traceback.TracebackException.from_exception(error, compact=True)
     frames = list(told.stack)
     own = next((i for i, frame in enumerate(frames) if frame.filename == file), len(frames))

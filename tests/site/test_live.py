@@ -8,8 +8,9 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from book.live.make import cells_of
+from book.live.cells import cells_of
 from tests.deep import sampled
+from tests.site import checks
 from tests.site.pages import ROOT, visiting
 
 PAGES = ["01_one_plane", "05_generators", "16_nine_placements"]  # in each run; a page with a figure, one with cards
@@ -107,6 +108,22 @@ def test_an_own_text_runs_and_its_errors_name_the_line(page):
     expect(out.locator(".live-error")).to_contain_text("AttributeError")
 
 
+def test_a_figure_is_shown_as_a_picture(page):
+    _, out = ran(page, "import matplotlib.pyplot as plt\nplt.plot([1, 2])\nplt.show()")
+    picture = out.locator("img.live-figure")
+    picture.wait_for()
+    assert picture.evaluate("one => one.decode().then(() => one.naturalWidth)") > 100
+    assert checks.serious_to_axe(page) == []
+
+
+def test_enter_keeps_the_indentation(page):
+    page.locator(".live-code").fill("")
+    page.locator(".live-code").press_sequentially("for i in range(2):\nif i:\nprint(i)\nprint(2)")
+    assert page.locator(".live-code").input_value() == (
+        "for i in range(2):\n    if i:\n        print(i)\n        print(2)"
+    )
+
+
 def test_a_table_is_shown_without_what_could_run(page):
     page.on("dialog", lambda dialog: pytest.fail(dialog.message))
     _, out = ran(
@@ -165,6 +182,71 @@ def test_a_check_runs_in_its_card_and_rejects_a_wrong_candidate(page):
     expect(card.locator(".live-said").first).to_contain_text("The check rejects it")
     pressed(page, second, "Put the right one back")
     expect(card.locator(".live-said").first).to_contain_text("It holds")
+
+
+@pytest.fixture
+def exercise(browser, site, live):  # noqa: ARG001 - without Python there is nothing to answer
+    """The exercise of chapter 1, with its field open."""
+    with visiting(browser, site, "book/01_one_plane", local=True) as visit:
+        task = visit.page.locator("#task-ch01-rotate")
+        task.get_by_role("button", name="Answer it here").click()
+        task.locator(".live-code").wait_for()
+        task.visit = visit
+        yield task
+
+
+def answered(task, code: str) -> str:
+    """Hand an answer in; what is said of it."""
+    task.locator(".live-code").fill(code)
+    pressed(task.page, task.locator(".live-bar"), "Check")
+    return task.locator(".live-output").inner_text()
+
+
+def test_an_exercise_is_judged_on_its_page_and_the_text_stays(exercise):
+    stub = exercise.locator(".live-code").input_value()
+    assert "is yours to write" in answered(exercise, stub)
+    wrong = TURN.format("-m * theta")
+    assert "example" in answered(exercise, wrong)
+    assert "A hint stands below" in answered(exercise, wrong)
+    assert exercise.locator(".task-mistakes").inner_text().strip() == "It looks as if it turns clockwise."
+    assert exercise.locator(".task-hint").get_attribute("open") is not None
+    assert checks.serious_to_axe(exercise.page) == []
+    assert "Right" in answered(exercise, TURN.format("m * theta"))
+    assert exercise.locator(".task-mistakes").inner_text().strip() == ""
+    exercise.page.reload()
+    exercise.get_by_role("button", name="Answer it here").click()
+    exercise.locator(".live-code").wait_for()
+    assert exercise.locator(".live-code").input_value() == TURN.format("m * theta")
+    exercise.get_by_role("button", name="Start again").click()
+    assert exercise.locator(".live-code").input_value() == stub
+    exercise.get_by_role("button", name="Put my text back").click()
+    assert exercise.locator(".live-code").input_value() == TURN.format("m * theta")
+    assert not exercise.visit.foreign_requests + exercise.visit.refused + exercise.visit.errors
+
+
+TURN = """def rotate(x, m, theta):
+    c, s = np.cos({0}), np.sin({0})
+    return np.array([c * x[0] - s * x[1], s * x[0] + c * x[1]])
+"""
+
+
+def pages_with_tasks() -> list[str]:
+    return sorted(page.stem for page in (ROOT / "book").glob("*.md") if "```{task}" in page.read_text())
+
+
+@pytest.mark.deep
+@pytest.mark.parametrize("name", pages_with_tasks())
+def test_each_solution_is_right_on_its_page(browser, site, live, name):
+    tasks = manifest(live)["tasks"]
+    with visiting(browser, site, f"book/{name}", local=True) as visit:
+        page = opened(visit.page)
+        for task in page.locator("div.task").all():
+            entry = tasks[task.get_attribute("id")]
+            room = f"import {entry['module']} as room\nglobals().update(vars(room))\n"  # with the helpers of its module
+            task.get_by_role("button", name="Answer it here").click()
+            task.locator(".live-code").wait_for()
+            said = answered(task, room + task.locator(".task-solution .highlight pre").inner_text())
+            assert "Right" in said, (entry["id"], said)
 
 
 def come_out(page, number):

@@ -21,7 +21,7 @@ KINDS = {
     "print": "Wrong in print",
     "conditional": "True under a condition",
     "unsettled": "Not settled",
-    "measured": "Measured and reproduced",
+    "measured": "Seen in our runs",
     "true": "True",
 }
 COLOURED = (Keyword, Operator.Word, String, Comment, Name.Function, Name.Decorator)

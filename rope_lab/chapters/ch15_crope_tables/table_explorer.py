@@ -67,9 +67,9 @@ def _five_tables() -> list[dict]:
     tables = {
         "close rates": at_own_rates([*planned, *committed("crope-between")], close, named="", experiment="close"),
         "coarse grid": at_own_rates(planned, plan_answers.own_rates(), named=""),
-        "coarse grid, 2,000 steps": panels_of(long),
-        "one rate, 0.002": panels_of(old),
-        "the paper's setting, 10,000 steps": panels_of(paper),
+        "2,000 steps": panels_of(long),
+        "one rate": panels_of(old),
+        "the paper's setting": panels_of(paper),
     }
     return [{**panel, "key": key} for key, panels in tables.items() for panel in panels]
 

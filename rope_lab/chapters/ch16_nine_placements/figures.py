@@ -2,32 +2,39 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from itertools import combinations
-from statistics import fmean
+from statistics import fmean, median
 from typing import Any
 
 from matplotlib.ticker import MultipleLocator
 
 from rope_lab.algebra import rankings
+from rope_lab.chapters.ch16_nine_placements import experiments_rates as planned
+from rope_lab.chapters.ch16_nine_placements import rate_answers
 from rope_lab.chapters.ch16_nine_placements.claims_book import base_gap
 from rope_lab.chapters.ch16_nine_placements.claims_su19 import BETWEEN, CHAIN, JUDGED
 from rope_lab.show.style import LIGHT
 from rope_lab.show.svg import Picture, figure
 from rope_lab.show.tables import Table
+from rope_lab.training.experiments.rate_choice import lowest
 from rope_lab.training.results import cards, intervals
 from rope_lab.training.results.cards import Card
+from rope_lab.training.results.equivalence import Finding
 from rope_lab.training.results.intervals import along
 
 __all__ = [
     "against_nope",
     "base_and_plane",
     "begun_elsewhere",
+    "by_rate",
     "crossing",
     "every_pair",
     "longer_windows",
     "one_cache_table",
     "relations",
+    "while_it_is_open",
 ]
 
 
@@ -132,6 +139,40 @@ def begun_elsewhere() -> Picture:
     return fig.picture
 
 
+def by_rate() -> Picture:
+    """Loss against the rate where windows begin anywhere; a best rate has a large mark, open while its grid grows."""
+    losses, waits = rate_answers.losses_of_rates(), {run.variant for run in rate_answers.missing()}
+    means = {name: {rate: fmean(of.values()) for rate, of in sorted(at.items())} for name, at in losses.items()}
+    best = {name: lowest(at, seeds=planned.RATE_SEEDS) for name, at in losses.items()}
+    listed = "; ".join(f"{name} {at[best[name]]:.3f} at {best[name]:g}" for name, at in means.items())
+    desc = f"Loss over a logarithmic axis of rates. The lowest means: {listed}."
+    rates, low = sorted({rate for at in means.values() for rate in at}), 0.0
+    with figure(title="Nine placements at several learning rates", desc=desc, size=(5.2, 5.6)) as fig:
+        axes = fig.subplots()
+        axes.set(xscale="log", xlabel="learning rate", ylabel="loss, nats", xlim=(rates[0] / 1.08, rates[-1] * 1.35))
+        for name, at in sorted(means.items(), key=lambda item: [*item[1].values()][-1]):
+            ink = LIGHT["muted"] if name == "NoPE" else LIGHT["two" if name in ("QK", "VO", "QKVO") else "ink"]
+            axes.plot(list(at), list(at.values()), color=ink, lw=1.4)
+            for rate, of in losses[name].items():
+                axes.plot([rate] * len(of), list(of.values()), ".", ms=3.5, color=ink, alpha=0.6)
+            axes.plot(best[name], at[best[name]], "o", ms=7, color=ink, mfc="none" if name in waits else ink)
+            low = max(low + 0.027, [*at.values()][-1] - 0.012)  # names do not lie on each other
+            axes.text(rates[-1] * 1.07, low, name, color=ink, fontsize=10, va="center")
+        axes.set_xticks(rates, [f"{rate:g}" for rate in rates])
+        axes.minorticks_off()
+    return fig.picture
+
+
+def while_it_is_open() -> Table:
+    """The second plan's comparisons in the seeds that choose: at one rate for all, and at rates of the two others."""
+    pairs = zip(rate_answers.at_one_rate(), rate_answers.of_choosing_seeds(), strict=True)
+    wait = {run.variant for run in rate_answers.missing()}
+    rows = [[a.name, str(a.interval), "no rate yet" if wait & {*a.name.split()} else str(b.interval)] for a, b in pairs]
+    headings = ["comparison", "0.004 for all, 95 %", "rates that the two other seeds choose, 95 %"]
+    caption = "Difference of losses in nats, three seeds, below zero the first is better. Exploratory: no verdicts"
+    return Table(headings, rows, caption=caption, right=headings[1:], folds=True)
+
+
 def longer_windows() -> Table:
     """Each placement in windows two and four times as long as those of training: at known places, and beyond them."""
     runs = cards.load_all(JUDGED, "cpu")
@@ -192,7 +233,8 @@ def relations() -> Table:
         word = decided if gap.decided else "undecided"
         rows.append([f"{one} {sign} {other}", f"{there:+.3f}", str(gap), word])
     headings = ["the article says", "its gap", "our gap, 95 %", "verdict"]
-    return Table(headings, rows, caption="The article's relations, its gaps and ours, in nats", right=headings[1:3])
+    caption = "The article's relations, its gaps and ours, in nats. Above zero the second loses, by so much"
+    return Table(headings, rows, caption=caption, right=headings[1:3])
 
 
 def crossing(one: str, other: str) -> Picture:
@@ -258,6 +300,24 @@ def _same_places() -> int:
     return sum(len(set(place)) == 1 for place in zip(*orders, strict=True))
 
 
+def _gain() -> float:
+    """The largest mean gain from 0.004 to a best rate inside its grid, in the seeds that chose it."""
+    waits, losses = {run.variant for run in rate_answers.missing()}, rate_answers.losses_of_rates()
+    means = {name: {rate: fmean(of.values()) for rate, of in at.items()} for name, at in losses.items()}
+    return max(at[0.004] - min(at.values()) for name, at in means.items() if name not in waits)
+
+
+def _kept(found: list[Finding]) -> tuple[int, int]:
+    """Count the comparisons that Holm's rule over the plan's families keeps, and those that have numbers."""
+    return sum(f.outcome in ("better", "worse") for f in found), sum(math.isfinite(f.differences[0]) for f in found)
+
+
+def _still_to_run() -> tuple[float, float]:
+    """The runs that the second plan asks for, so far, and has not; and their minutes, by the cards' median."""
+    runs = len(rate_answers.missing()) + len(planned.PLACEMENTS) * len(planned.SEEDS)
+    return runs, runs * median(card.volatile["wall_s"] for card in cards.load_all("placements-rates", "cpu")) / 60
+
+
 def _chance() -> float:
     """The chance that a random order comes as near to the article's as ours does."""
     runs, printed = cards.load_all(JUDGED, "cpu"), cards.published("placements")["losses"][""]
@@ -280,6 +340,13 @@ MEASURED = {
     "harm-left": lambda: tuple(_reach(JUDGED, name, "NoPE") for name in "VO"),
     "cache-room": lambda: _reach("one-cache", "shared latent", "spliced latent"),
     "qkv-and-v": lambda: _reach("placements-anywhere", "V", "QKV", loss=lambda c: c.measured["shift 8"]["loss"]),
+    "rate-runs": lambda: float(len(cards.load_all("placements-rates", "cpu"))),
+    "rate-next": lambda: tuple({run.lr for run in rate_answers.missing()}),
+    "rates-gain": _gain,
+    "kept-at-one-rate": lambda: _kept(rate_answers.at_one_rate()),
+    "kept-at-others": lambda: _kept(rate_answers.of_choosing_seeds()),
+    "still-to-run": lambda: _still_to_run()[0],
+    "open-minutes": lambda: _still_to_run()[1],
     "base-room": lambda: tuple(gap.half for gap in map(base_gap, ("QK", "VO")) if gap),
 }
 

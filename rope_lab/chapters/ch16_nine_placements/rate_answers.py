@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from itertools import combinations
 
@@ -10,6 +11,7 @@ from rope_lab.chapters.ch16_nine_placements.experiments import PLACEMENTS
 from rope_lab.training.experiments.rate_choice import Losses, losses_by_rate, lowest
 from rope_lab.training.results import cards
 from rope_lab.training.results.equivalence import Finding, family
+from rope_lab.training.run.config import RunConfig
 
 MARGIN = 0.02  # nats per token: within it two placements are called level
 LEVEL = 0.025  # of each family, so that both together have 5 %
@@ -46,14 +48,26 @@ def with_rates_of_others() -> list[Finding]:
         UndecidedError: If the cards of ``placements-rates`` do not decide a rate.
     """
     losses = _at_own_rates()
-    if not losses:
+    return _compared({name: of | _at_rates_of_others()[name] for name, of in losses.items()}) if losses else []
+
+
+def missing() -> list[RunConfig]:
+    """List the runs of ``placements-rates`` that the plan asks for so far, and that have no card."""
+    asked, tried = planned.rates("cpu"), losses_of_rates()
+    return [run for run in (asked.runs if asked else ()) if run.seed not in tried.get(run.variant, {}).get(run.lr, {})]
+
+
+def of_choosing_seeds() -> list[Finding]:
+    """The comparisons with the choosing seeds alone, each at rates that the two others choose: exploratory.
+
+    They are empty while a card of the first grid is missing. While a placement's grid grows, its differences are no
+    numbers: its comparisons are undecided, and count in Holm's correction.
+    """
+    waiting = missing()
+    if any(run.lr in planned.FIRST for run in waiting):
         return []
-    tried, chosen = _tried(), rates_of_pairs()
-    for pair, rates in chosen.items():
-        (left,) = set(planned.RATE_SEEDS) - set(pair)
-        for name, rate in rates.items():
-            losses[name][left] = tried[name][rate][left]
-    return _compared(losses)
+    no_rate = {run.variant: dict.fromkeys(planned.RATE_SEEDS, math.nan) for run in waiting}
+    return _compared(_at_rates_of_others() | no_rate)
 
 
 def rates_of_pairs() -> dict[tuple[int, ...], dict[str, float]]:
@@ -62,7 +76,7 @@ def rates_of_pairs() -> dict[tuple[int, ...], dict[str, float]]:
     Returns:
         The rate of each placement, by pair of seeds. It may lie at an edge.
     """
-    tried = _tried()
+    tried = losses_of_rates()
     pairs = combinations(planned.RATE_SEEDS, 2)
     return {pair: {name: lowest(_whole(tried[name]), seeds=pair) for name in PLACEMENTS} for pair in pairs}
 
@@ -76,13 +90,25 @@ def at_one_rate(rate: float = 0.004) -> list[Finding]:
     Returns:
         The findings; empty while a card is missing.
     """
-    tried = _tried()
+    tried = losses_of_rates()
     losses = {name: tried.get(name, {}).get(rate, {}) for name in PLACEMENTS}
     whole = all(set(of) == set(planned.RATE_SEEDS) for of in losses.values())
     return _compared(losses) if whole else []
 
 
-def _tried() -> Losses:
+def _at_rates_of_others() -> dict[str, dict[int, float]]:
+    """The choosing seeds' losses, each at the rate that the two others choose."""
+    tried = losses_of_rates()
+    losses: dict[str, dict[int, float]] = {}
+    for pair, rates in rates_of_pairs().items():
+        (left,) = set(planned.RATE_SEEDS) - set(pair)
+        for name, rate in rates.items():
+            losses.setdefault(name, {})[left] = tried[name][rate][left]
+    return losses
+
+
+def losses_of_rates() -> Losses:
+    """The losses of ``placements-rates``, by placement, rate and seed."""
     return losses_by_rate(cards.load_all("placements-rates", "cpu"), loss=planned.loss_anywhere)
 
 

@@ -184,6 +184,28 @@ def test_control_one_run_trained_anywhere_that_disagrees_is_seen(monkeypatch, va
     assert outcome("book.trained-anywhere") == "not reproduced"
 
 
+@pytest.mark.parametrize(
+    ("variant", "seed", "rates", "by", "said"),
+    [
+        ("K", 0, {}, 0, "reproduced"),  # nothing is changed
+        ("K", 1, {0.008}, -0.2, "not reproduced"),  # one run ends ahead of NoPE
+        ("QKV", 2, {0.002}, -0.15, "not reproduced"),  # one run ends ahead of a run of K
+        ("QKVO", 2, {0.002, 0.00283, 0.004, 0.00566, 0.008}, -0.1, "not reproduced"),  # never behind QK
+    ],
+)
+def test_what_is_said_of_five_rates(monkeypatch, variant, seed, rates, by, said):
+    found = [
+        replace(c, measured={"shift 8": {"loss": c.measured["shift 8"]["loss"] + by}})
+        if (c.variant, c.seed) == (variant, seed) and c.config["lr"] in rates
+        else c
+        for c in cards.load_all("placements-rates", "cpu")
+    ]
+    monkeypatch.setattr(cards, "load_all", lambda *_: found)
+    assert outcome("book.placements-over-rates") == said
+    found.pop()
+    assert outcome("book.placements-over-rates") == "not attempted"
+
+
 def test_no_cards_are_no_attempt_at_our_own_claims_either(monkeypatch):
     monkeypatch.setattr(cards, "load_all", lambda *_, **__: [])
     for name in (
@@ -193,6 +215,7 @@ def test_no_cards_are_no_attempt_at_our_own_claims_either(monkeypatch):
         "book.shift-keeps-relative",
         "book.shift-and-qkv",
         "book.trained-anywhere",
+        "book.placements-over-rates",
     ):
         assert outcome(name) == "not attempted"
 

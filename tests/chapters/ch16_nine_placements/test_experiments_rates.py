@@ -1,6 +1,7 @@
 """Nine placements at their own rates: how many runs, how a grid grows, when rates are there, and the plan's answers."""
 
 from itertools import pairwise
+from math import isnan
 
 import pytest
 
@@ -170,6 +171,19 @@ def test_a_choosing_seed_is_judged_at_the_rates_of_the_two_others(ended):
     k = next(found for found in rate_answers.with_rates_of_others() if found.name == "K minus NoPE").differences
     assert len(k) == 8
     assert k[:3] == pytest.approx([0.2, 0.2, 0.1], abs=0.01)  # seed 2 has no profit from its own lucky rate
+    alone = [found.differences for found in rate_answers.of_choosing_seeds()]
+    assert alone == [found.differences[:3] for found in rate_answers.with_rates_of_others()]
+
+
+def test_while_a_grid_grows_its_placement_has_no_numbers_and_counts_in_the_family(held, monkeypatch):
+    held += [measured(run, OWN[run.variant]) for run in experiment("placements-rates").runs]
+    monkeypatch.setattr(cards, "load_all", lambda *_: held)
+    assert {(run.variant, run.lr) for run in rate_answers.missing()} == {("V", 0.0113), ("O", 0.00141)}
+    numbers = {found.name: found.differences for found in rate_answers.of_choosing_seeds()}
+    assert len(numbers) == 11
+    assert [name for name, own in numbers.items() if isnan(own[0])] == ["O minus NoPE", "V minus NoPE"]
+    held.pop()
+    assert rate_answers.of_choosing_seeds() == []
 
 
 @pytest.mark.usefixtures("ended")

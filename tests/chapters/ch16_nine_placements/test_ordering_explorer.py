@@ -7,6 +7,7 @@ import pytest
 
 from rope_lab.algebra import rankings
 from rope_lab.chapters.ch16_nine_placements import figures as pictures
+from rope_lab.chapters.ch16_nine_placements import rate_answers
 from rope_lab.chapters.ch16_nine_placements.claims_su19 import JUDGED
 from rope_lab.chapters.ch16_nine_placements.ordering_explorer import OrderingExplorer, panel_of
 from rope_lab.training.results import cards, intervals
@@ -144,6 +145,18 @@ def test_the_picture_of_windows_begun_elsewhere_says_its_numbers():
         "QK 3.066, 3.066, trained anywhere 3.066",
     ):
         assert said in desc
+
+
+def test_what_the_page_says_of_rates_and_of_the_first_three_places():
+    assert "QKV 3.599 at 0.008" in pictures.by_rate().desc
+    rows = {row[0]: row[1:] for row in pictures.while_it_is_open().rows}
+    assert [name for name, own in rows.items() if own[1] == "no rate yet"] == ["QKV minus NoPE", "QKV minus K"]
+    both = (rate_answers.at_one_rate(), rate_answers.of_choosing_seeds())
+    kept = [{one.name for one in found if one.outcome in ("better", "worse")} for found in both]
+    assert rows.keys() - kept[0] == {"QKVO minus QK"}
+    assert kept[0] - kept[1] == {"QKV minus NoPE", "QKV minus K"}
+    orders = {tuple(c.variant for c in sorted(FOUND, key=cards.Card.loss) if c.seed == seed)[:3] for seed in range(5)}
+    assert orders == {("QKVO", "QK", "QKV")}
 
 
 def test_longer_windows_leave_the_relative_four_ahead_and_qkv_last():

@@ -364,6 +364,12 @@ def test_a_known_mistake_is_named_by_its_place(page, angle, place):
     assert page.answer(*ask, TURN.format("m * theta"))["ok"]
 
 
+def test_a_browser_has_signals_and_no_clock_for_them(page, monkeypatch):
+    monkeypatch.delattr("signal.setitimer")
+    ask = "ch01.rotate", "rope_lab.chapters.ch01_one_plane.exercises"
+    assert page.answer(*ask, TURN.format("m * theta"))["ok"]
+
+
 def test_a_text_that_is_no_answer_is_told(page):
     ask = "ch01.rotate", "rope_lab.chapters.ch01_one_plane.exercises"
     assert "expected a function named rotate, got none" in page.answer(*ask, "def turn(x): ...")["error"]

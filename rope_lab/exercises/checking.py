@@ -347,9 +347,10 @@ class _Guard:
         """Let the clock and Ctrl-C end the call; without signals (a browser, Windows, a thread) nothing does."""
         self.running, self.ended, self.handlers, self.tracer = True, 0, {}, sys.gettrace()
         with suppress(AttributeError, ValueError):
+            clock = signal.setitimer
             for number in (signal.SIGALRM, signal.SIGINT):
                 self.handlers[number] = signal.signal(number, self._stop)
-            self.timer = signal.setitimer(signal.ITIMER_REAL, SECONDS, 0.01)
+            self.timer = clock(signal.ITIMER_REAL, SECONDS, 0.01)
 
     def _take_alarm_back(self) -> None:
         sys.settrace(self.tracer)

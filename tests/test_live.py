@@ -156,8 +156,9 @@ def test_a_trial_has_what_the_bundles_bring_and_nothing_else():
 
 
 @pytest.fixture
-def page():
+def page(monkeypatch):
     """The Python side of a page as it is when the page has nothing."""
+    monkeypatch.setenv("MPLBACKEND", "agg")  # or the page's own choice would stay
     importlib.reload(side).start(cells.MODULES)
     side.loaded.add("results")  # another test may have asked for the cards
     return side
@@ -185,7 +186,7 @@ def test_an_error_begins_at_the_readers_own_line(page):
 
 
 def test_what_a_page_cannot_do_is_said_in_words(page):
-    assert "write the text into the code" in page.cell("name = input('Who? ')", 0)["error"]
+    assert "which a page does not have: write it down" in page.cell("name = input('Who? ')", 0)["error"]
     assert "A page has one thread" in page.cell("raise RuntimeError(\"can't start new thread\")", 0)["error"]
 
 

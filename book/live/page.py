@@ -12,10 +12,12 @@ import importlib
 import inspect
 import linecache
 import math
+import os
 import re
 import sys
 import textwrap
 import traceback
+import warnings
 from typing import Any
 
 NEVER = {"torch", "transformers", "tokenizers", "safetensors", "numba", "ray"}  # no browser has them
@@ -30,6 +32,8 @@ space: dict[str, Any] = {}
 def start(bundles: dict[str, list[str]]) -> None:
     """Take the modules of each bundle, by their names."""
     BUNDLES.update({module: bundle for bundle, modules in bundles.items() for module in modules})
+    os.environ["MPLBACKEND"] = "agg"  # figures that are open at the end of a cell are shown; plt.show() need not do it
+    warnings.filterwarnings("ignore", "FigureCanvasAgg is non-interactive")
     begin()
 
 
@@ -40,7 +44,7 @@ def begin() -> None:
 
 
 def no_input(prompt: object = "") -> str:  # noqa: ARG001  (the signature of Python's own)
-    raise RuntimeError("expected a text at hand, got a call of input(): a page asks nobody; write the text into the code")
+    raise RuntimeError("expected a text in the code, got a call of input(), which a page does not have: write it down")
 
 
 def bundle_of(module: str) -> str:

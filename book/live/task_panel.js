@@ -34,7 +34,7 @@
 
   globalThis.ropePanels.task = (bar, task) => {
     const key = `rope-lab:${task.id}`;
-    const stub = text(task.querySelector(".highlight pre"));
+    const stub = `${text(task.querySelector(".highlight pre"))}\n`;
     const hint = task.querySelector(".task-hint");
     const mistakes = [...task.querySelectorAll(".task-mistakes > div")];
     const out = make("div", { className: "live-output", hidden: true });
@@ -76,7 +76,7 @@
       other = stub;
       again.textContent = "Start again";
     });
-    write(kept(key) || `${stub}\n`);
+    write(kept(key) || stub);
     bar.querySelector("button").replaceWith(button("Check", run), again);
     bar.before(field);
     bar.after(out);

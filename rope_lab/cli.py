@@ -3,18 +3,72 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import io
+import os
+import re
 import sys
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import typer
+from typer.core import TyperGroup
 
 import rope_lab
-from rope_lab.errors import MissingPackageError, RopeLabError, near, printable
+from rope_lab.errors import MissingPackageError, RopeLabError, printable
 
-app = typer.Typer(no_args_is_help=True, pretty_exceptions_show_locals=False)
+NAMED = (errno.ENAMETOOLONG, errno.ELOOP, errno.EACCES, errno.EPERM, errno.EROFS)
+FULL = (errno.EPIPE, errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
+LACKS = r"allocate memory|out of memory|failed to map segment"  # words of torch and of the system
+
+
+class Commands(TyperGroup):
+    """All commands. What the user or the machine can put right ends in one sentence; a bug keeps its traceback."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            if status := super().invoke(ctx):  # what a command returns
+                raise typer.Exit(int(status))
+        except KeyboardInterrupt:
+            _stop("Stopped. The same command goes on from here.", status=130)
+
+    def main(self, *arguments: Any, **options: Any) -> Any:
+        try:
+            try:
+                return super().main(*arguments, **options)
+            finally:
+                sys.stdout.flush()
+        except (Exception, SystemExit) as end:  # of a broken pipe rich and typer make an exit of their own
+            if (sentence := told(end.__context__ if isinstance(end, SystemExit) else end)) is None:
+                raise
+            _stop(sentence)
+
+
+def told(error: BaseException | None) -> str | None:
+    """Say what an error asks of the user; None for a bug."""
+    if isinstance(error, RopeLabError):
+        return str(error)
+    if isinstance(error, ModuleNotFoundError):
+        return str(MissingPackageError.of("This command", error) or "") or None
+    if isinstance(error, MemoryError) or re.search(LACKS, str(error)):
+        return f"expected more memory than there is, got {type(error).__name__}; ask for less, or end other programs"
+    if isinstance(error, OSError) and error.errno in NAMED and error.filename is not None:
+        return f"expected a file or folder that can be used, got {error.filename}: {error.strerror}; name another"
+    if isinstance(error, OSError) and error.errno in FULL and error.filename is None:
+        with contextlib.suppress(OSError, ValueError):  # what is left over, Python would try to write at its end
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return f"expected room for what is written, got {error.strerror}; free some, or send the output elsewhere"
+    return None
+
+
+def _stop(sentence: str, *, status: int = 1) -> NoReturn:
+    with contextlib.suppress(OSError):
+        short = re.sub(r"(\S{100})\S{200,}(\S{20})", r"\1...\2", sentence)
+        typer.echo(printable(short, keep="\n"), err=True)
+    raise SystemExit(status)
+
+
+app = typer.Typer(cls=Commands, no_args_is_help=True, pretty_exceptions_show_locals=False)
 
 
 def _version(wanted: bool) -> bool:
@@ -28,9 +82,7 @@ def _limit(seconds: float) -> float:
     from rope_lab.audit.foreign_code import LONGEST
 
     if not 0 < seconds <= LONGEST:  # not a number compares with nothing
-        raise typer.BadParameter(
-            f"expected a finite number above 0, got {seconds:g}, at most {LONGEST:g}; leave it out for 120"
-        )
+        raise typer.BadParameter(f"expected a finite number above 0, got {seconds:g}, at most {LONGEST:g}; default 120")
     return seconds
 
 
@@ -45,17 +97,14 @@ def root(
 def verify(
     pattern: Annotated[str, typer.Argument(help="An id, a pattern (blog.*), a source (su6), a chapter (ch4).")] = "*",
     as_json: Annotated[bool, typer.Option("--json", help="Print the results as JSON.")] = False,
-) -> None:
+) -> int:
     """Run the checks of the claims ledger. Exit status 1, and a name, if one fails."""
-    with _user_errors():
-        from rope_lab.claims import NoSuchClaimError, verification
+    from rope_lab.claims import NoSuchClaimError, verification
 
-        try:
-            fine = verification.show(pattern, as_json=as_json)
-        except NoSuchClaimError as error:
-            raise typer.BadParameter(str(error), param_hint="PATTERN") from None
-    if not fine:
-        raise typer.Exit(1)
+    try:
+        return not verification.show(pattern, as_json=as_json)
+    except NoSuchClaimError as error:
+        raise typer.BadParameter(str(error), param_hint="PATTERN") from None
 
 
 Quiet = Annotated[bool, typer.Option("--quiet", help="Show no progress.")]
@@ -66,79 +115,58 @@ Limit = Annotated[float, typer.Option("--limit", callback=_limit, help="Seconds 
 def audit(
     target: Annotated[str | None, typer.Argument(help="MODULE:NAME of a function, class or module.")] = None,
     head_dim: Annotated[int | None, typer.Option(help="Width of a head; default: the library's own, else 64.")] = None,
-    layer_type: Annotated[
-        str | None, typer.Option(help="Which kind of layer, where a family has frequencies for each kind.")
-    ] = None,
+    layer_type: Annotated[str | None, typer.Option(help="Which kind of layer, where each has frequencies.")] = None,
     every: Annotated[bool, typer.Option("--all", help="Every known library that is installed: the table.")] = False,
-    change: Annotated[
-        list[str] | None, typer.Option("--set", help="NAME=VALUE, such as axis=0 or rope_type=yarn.")
-    ] = None,
+    change: Annotated[list[str] | None, typer.Option("--set", help="NAME=VALUE, such as rope_type=yarn.")] = None,
     config: Annotated[Path | None, typer.Option(help="A config.json to build the target from.")] = None,
-    model: Annotated[
-        str | None,
-        typer.Option(help="Move a whole model: a family such as llama, a config.json, a folder with weights, or all."),
-    ] = None,
-    probe: Annotated[
-        bool, typer.Option("--probe", help="With --model: say what turns in each layer, and where.")
-    ] = False,
+    model: Annotated[str | None, typer.Option(help="A whole model: a family, config.json, folder, or all.")] = None,
+    probe: Annotated[bool, typer.Option("--probe", help="With --model: what turns in each layer, and where.")] = False,
     targets: Annotated[Path | None, typer.Option(help="A file: MODULE:NAME and settings on each line.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
     as_jsonl: Annotated[bool, typer.Option("--jsonl", help="With --targets: print a line of JSON for each.")] = False,
-    window: Annotated[
-        int | None, typer.Option(help="How many positions there are; default: the configuration's, else 2^20.")
-    ] = None,
+    window: Annotated[int | None, typer.Option(help="How many positions; default: the config's, or 2^20.")] = None,
     seconds: Limit = 120.0,
-    out: Annotated[
-        Path | None, typer.Option(help="With --all or --model all: the table as JSON. With --targets: JSON lines.")
-    ] = None,
-) -> None:
+    out: Annotated[Path | None, typer.Option(help="--all, --model all: a table of JSON; --targets: lines.")] = None,
+) -> int:
     """Say which RoPE this is: fingerprint and laws of an implementation, asked in a process of its own.
 
     An audit runs the target with your rights: its process of its own is no sandbox. A module in the current folder is
     found if it is the one you name. Exit status 1 if a law is broken and not by design, or a problem is printed.
     """
-    if [every, bool(target), targets is not None, model is not None].count(True) != 1:
-        raise typer.BadParameter(
-            "give a TARGET such as my_module:rotate, or --targets FILE, or --model PATH, or --all", param_hint="TARGET"
-        )
-    if model is not None and (change or config or head_dim is not None or layer_type is not None):
-        raise typer.BadParameter("takes its settings from a config.json", param_hint="--model")
-    if probe and model is None:
-        raise typer.BadParameter("goes with --model PATH, the name of a family, or all", param_hint="--probe")
-    if out and model not in (None, "all"):
-        raise typer.BadParameter("goes with --model all; one model is written with --json > FILE", param_hint="--out")
-    if out and target:
-        raise typer.BadParameter("goes with --all; a single audit is written with --json > FILE", param_hint="--out")
-    if as_jsonl and targets is None:
-        raise typer.BadParameter("goes with --targets", param_hint="--jsonl")
-    if (change or config) and every:
-        raise typer.BadParameter("goes with a TARGET; with --all each row has its own", param_hint="--set")
-    if head_dim is not None and every:
-        raise typer.BadParameter("goes with a TARGET; with --all each library has its own", param_hint="--head-dim")
-    if window is not None and (every or probe or model == "all"):
-        raise typer.BadParameter("goes with a TARGET, --targets or one --model", param_hint="--window")
-    if layer_type is not None and every:
-        raise typer.BadParameter("goes with a TARGET; with --all each row has its own", param_hint="--layer-type")
-    with _user_errors():
-        from rope_lab.commands import audit_commands
+    asked = [every, bool(target), targets is not None, model is not None]
+    ways = "give a TARGET such as my_module:rotate, or --targets FILE, or --model PATH, or --all"
+    own = bool(change or config) or head_dim is not None or layer_type is not None
+    for wrong, hint, said in (
+        (asked.count(True) != 1, "TARGET", ways),
+        (model is not None and own, "--model", "takes its settings from a config.json"),
+        (probe and model is None, "--probe", "goes with --model PATH, the name of a family, or all"),
+        (out and (target or model not in (None, "all")), "--out", "goes with --all; one audit: --json > FILE"),
+        (as_jsonl and targets is None, "--jsonl", "goes with --targets"),
+        (every and (change or config), "--set", "goes with a TARGET; with --all each row has its own"),
+        (every and head_dim is not None, "--head-dim", "goes with a TARGET; with --all each library has its own"),
+        (every and layer_type is not None, "--layer-type", "goes with a TARGET; with --all each row has its own"),
+        (window is not None and (every or probe or model == "all"), "--window", "goes with one TARGET or --model"),
+    ):
+        if wrong:
+            raise typer.BadParameter(said, param_hint=hint)
+    from rope_lab.commands import audit_commands
 
-        options = {"head_dim": head_dim, "layer_type": layer_type, "window": window}
-        settings = audit_commands.settings_of(change or [], config, **options)
-        if target:
-            fine = audit_commands.audit_target(target, as_json=as_json, seconds=seconds, **settings)
-        elif model is not None:
-            from rope_lab.commands import shift_commands
+    options = {"head_dim": head_dim, "layer_type": layer_type, "window": window}
+    settings = audit_commands.settings_of(change or [], config, **options)
+    if target:
+        fine = audit_commands.audit_target(target, as_json=as_json, seconds=seconds, **settings)
+    elif model is not None:
+        from rope_lab.commands import shift_commands
 
-            if probe:
-                fine = shift_commands.probe_model(model, as_json=as_json, out=out, seconds=seconds)
-            else:
-                fine = shift_commands.audit_model(model, as_json=as_json, out=out, seconds=seconds, window=window)
-        elif targets:
-            fine = audit_commands.audit_list(targets, settings=settings, out=out, as_jsonl=as_jsonl, seconds=seconds)
+        if probe:
+            fine = shift_commands.probe_model(model, as_json=as_json, out=out, seconds=seconds)
         else:
-            fine = audit_commands.audit_library(as_json=as_json, out=out)
-    if not fine:
-        raise typer.Exit(1)
+            fine = shift_commands.audit_model(model, as_json=as_json, out=out, seconds=seconds, window=window)
+    elif targets:
+        fine = audit_commands.audit_list(targets, settings=settings, out=out, as_jsonl=as_jsonl, seconds=seconds)
+    else:
+        fine = audit_commands.audit_library(as_json=as_json, out=out, seconds=seconds)
+    return not fine
 
 
 @app.command(epilog="Example: rope-lab atlas transformers --compare")
@@ -151,11 +179,10 @@ def atlas(
     seconds: Limit = 120.0,
 ) -> None:
     """Audit every rotary embedding that a package defines: each distinct code once, with all that share it."""
-    with _user_errors():
-        from rope_lab.commands import atlas_commands
+    from rope_lab.commands import atlas_commands
 
-        found = atlas_commands.survey(package, out=out, seconds=seconds)
-        (atlas_commands.compare if compare else atlas_commands.show)(found)
+    found = atlas_commands.survey(package, out=out, seconds=seconds)
+    (atlas_commands.compare if compare else atlas_commands.show)(found)
 
 
 @app.command(epilog="Example: rope-lab bench rotary")
@@ -164,30 +191,9 @@ def bench(
     as_json: Annotated[bool, typer.Option("--json", help="Print the card as JSON instead of a table.")] = False,
 ) -> None:
     """Measure speed side by side with the peers. Needs a clone of the repository."""
-    import importlib
-    import json
-    import re
+    from rope_lab.commands import doctor_commands
 
-    from rich.console import Console
-
-    clone = Path(rope_lab.__file__).resolve().parents[1]
-    files = {
-        path.stem
-        for path in (clone / "benchmarks").glob("*.py")
-        if re.search(r"^def run\(", path.read_text(encoding="utf-8"), re.MULTILINE)
-    }
-    if not (clone / "pyproject.toml").is_file():
-        _stop("rope-lab bench needs a clone of the repository: an installed wheel does not carry benchmarks/.")
-    if name not in files:
-        known = ", ".join(sorted(files)) or "none"
-        raise typer.BadParameter(f"no benchmark {name!r}; there is: {known}{near(name, files)}", param_hint="NAME")
-    sys.path.insert(0, str(clone))
-    module = importlib.import_module(f"benchmarks.{name}")
-    card = module.run()
-    if as_json:
-        typer.echo(json.dumps(card, indent=2))
-    else:
-        Console().print(module.table(card))
+    doctor_commands.bench(name, as_json=as_json)
 
 
 @app.command(epilog="Example: rope-lab train --set model.positions=none --minutes 2")
@@ -199,34 +205,28 @@ def train(
     threads: Annotated[int | None, typer.Option(help="Threads of torch.")] = None,
     minutes: Annotated[float | None, typer.Option(help="Stop cleanly after this time; the same call resumes.")] = None,
     quiet: Quiet = False,
-) -> None:
+) -> int:
     """Train one run, or go on with it, and write its result card.
 
     Exit status 0 once there is a card, 75 where --minutes ran out before, 130 after Ctrl-C, 1 for what is refused.
     """
-    with _user_errors():
-        from rope_lab.commands import training_commands
+    from rope_lab.commands import training_commands
 
-        status = training_commands.train_run(config, change or [], out, device, threads, minutes, quiet=quiet)
-    if status:
-        raise typer.Exit(status)
+    return training_commands.train_run(config, change or [], out, device, threads, minutes, quiet=quiet)
 
 
 @app.command(epilog="Example: rope-lab write runs/NAME --prompt 'ROMEO:'")
 def write(
     run: Annotated[Path, typer.Argument(help="The folder of a run, such as runs/NAME.")],
     prompt: Annotated[str, typer.Option(help="How the text begins.")] = "\n",
-    tokens: Annotated[
-        int | None, typer.Option(min=1, help="How many tokens to add; default: 100, or as many as the model reads.")
-    ] = None,
+    tokens: Annotated[int | None, typer.Option(min=1, help="How many; default: 100, or what the model reads.")] = None,
     temperature: Annotated[float, typer.Option(min=0.0, help="0 takes the likeliest token each time.")] = 0.8,
     seed: Annotated[int, typer.Option(help="Of the drawing: the same seed, the same text.")] = 0,
 ) -> None:
     """Let the model of a run write on from a prompt."""
-    with _user_errors():
-        from rope_lab.commands import run_commands
+    from rope_lab.commands import run_commands
 
-        run_commands.write(run, prompt, tokens=tokens, temperature=temperature, seed=seed)
+    run_commands.write(run, prompt, tokens=tokens, temperature=temperature, seed=seed)
 
 
 @app.command(epilog="Example: rope-lab sweep demo")
@@ -244,32 +244,17 @@ def sweep(
     seeds: Annotated[list[str] | None, typer.Option(help="Only these seeds, such as 0,1.")] = None,
     corpora: Annotated[list[str] | None, typer.Option(help="Only these corpora, such as wikitext-2.")] = None,
     quiet: Quiet = False,
-) -> None:
+) -> int:
     """Do every run of an experiment that has no card yet, and pack the cards into one file.
 
     Exit status 0 once all have their cards, 1 if a run failed, 130 after Ctrl-C, 75 where --minutes ran out or another
     process has runs under way: the same command goes on.
     """
-    with _user_errors():
-        from rope_lab.commands import training_commands
+    from rope_lab.commands import training_commands
 
-        status = training_commands.run_sweep(
-            name,
-            rung,
-            minutes=minutes,
-            variants=variants or (),
-            seeds=seeds or (),
-            corpora=corpora or (),
-            results=results,
-            runs=runs,
-            jobs=jobs,
-            executor=executor,
-            gpus=gpus,
-            device=device,
-            progress=not quiet,
-        )
-    if status:
-        raise typer.Exit(status)
+    chosen: dict[str, Any] = {"variants": variants or (), "seeds": seeds or (), "corpora": corpora or ()}
+    chosen |= {"results": results, "runs": runs, "jobs": jobs, "executor": executor, "gpus": gpus, "device": device}
+    return training_commands.run_sweep(name, rung, minutes=minutes, **chosen, progress=not quiet)
 
 
 @app.command(epilog="Example: rope-lab results placements")
@@ -289,20 +274,19 @@ def results(
 
     Of folders of runs it prints the losses beside each other, and what differs between their configs.
     """
-    with _user_errors():
-        from rope_lab.commands import run_commands, training_commands
-        from rope_lab.training.results.cards import Metric
+    from rope_lab.commands import run_commands, training_commands
+    from rope_lab.training.results.cards import Metric
 
-        metric: Metric = "best" if best else "final"
-        folders = [Path(name) for name in names or ()]
-        if len(folders) > 1 or any(folder.is_dir() for folder in folders):
-            run_commands.compare(folders, metric=metric, as_json=as_json, as_csv=as_csv)
-        elif as_csv:
-            training_commands.print_csv(names[0] if names else None, rung, results)
-        elif not names:
-            training_commands.list_experiments(results, as_json=as_json)
-        else:
-            training_commands.show_results(names[0], rung, results, reference, metric, as_json=as_json)
+    metric: Metric = "best" if best else "final"
+    folders = [Path(name) for name in names or ()]
+    if len(folders) > 1 or any(folder.is_dir() for folder in folders):
+        run_commands.compare(folders, metric=metric, as_json=as_json, as_csv=as_csv)
+    elif as_csv:
+        training_commands.print_csv(names[0] if names else None, rung, results)
+    elif not names:
+        training_commands.list_experiments(results, as_json=as_json)
+    else:
+        training_commands.show_results(names[0], rung, results, reference, metric, as_json=as_json)
 
 
 @app.command(epilog="Example: rope-lab exercises ch03 --answers > sheet.md")
@@ -311,27 +295,23 @@ def exercises(
     answers: Annotated[bool, typer.Option("--answers", help="With the answers.")] = False,
 ) -> None:
     """Print the exercises of pages and labs as Markdown, for a sheet of paper."""
-    with _user_errors():
-        from rope_lab.commands import exercise_commands
+    from rope_lab.commands import exercise_commands
 
-        exercise_commands.sheet(chapter, answers=answers)
+    exercise_commands.sheet(chapter, answers=answers)
 
 
 @app.command(epilog="Example: rope-lab doctor --device cpu")
 def doctor(
     device: Annotated[str | None, typer.Option(help="cpu or cuda; default: a GPU where there is one.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of a table.")] = False,
-) -> None:
+) -> int:
     """Say what this machine can train, how fast, and whether it computes rightly: in about a minute.
 
     Exit status 1 if something is wrong. What is slow or absent is said, and costs only time.
     """
-    with _user_errors():
-        from rope_lab.commands import doctor_commands
+    from rope_lab.commands import doctor_commands
 
-        fine = doctor_commands.show(device, as_json=as_json)
-    if not fine:
-        raise typer.Exit(1)
+    return not doctor_commands.show(device, as_json=as_json)
 
 
 cards = typer.Typer(no_args_is_help=True, help="Result cards from another machine: are they the book's, and take them.")
@@ -342,7 +322,7 @@ CardSource = Annotated[Path, typer.Argument(help="A .jsonl.gz that a sweep wrote
 @cards.command("check", epilog="Example: rope-lab cards check results")
 def cards_check(
     source: CardSource, as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of lines.")] = False
-) -> None:
+) -> int:
     """Say of each card why it does not belong to this version of the book. Exit status 1 if one does not.
 
     This compares what a card says with what the book asks for. It proves nothing: numbers can be invented.
@@ -350,27 +330,21 @@ def cards_check(
     Of the book's own cards 74 do not belong: 64 of crope-confirm-lengths and 10 of crope-rates-lengths name a commit
     that was changed.
     """
-    with _user_errors():
-        from rope_lab.commands import card_commands
+    from rope_lab.commands import card_commands
 
-        fine = card_commands.check(source, as_json=as_json)
-    if not fine:
-        raise typer.Exit(1)
+    return not card_commands.check(source, as_json=as_json)
 
 
 @cards.command("add", epilog="Example: rope-lab cards add placements-colab.jsonl.gz")
 def cards_add(
     source: CardSource,
     results: Annotated[Path, typer.Option(help="Folder of the cards.")] = Path("rope_lab/results"),
-    keep: Annotated[
-        bool, typer.Option("--keep", help="Keep a card that differs from a new one, take the rest.")
-    ] = False,
+    keep: Annotated[bool, typer.Option("--keep", help="Keep a card that differs from a new one.")] = False,
 ) -> None:
     """Take cards in, if all of them belong. A card that is there already is never replaced."""
-    with _user_errors():
-        from rope_lab.commands import card_commands
+    from rope_lab.commands import card_commands
 
-        card_commands.add(source, results=results, keep=keep)
+    card_commands.add(source, results=results, keep=keep)
 
 
 data = typer.Typer(no_args_is_help=True, help="The corpora: what they are, fetching them, checking them.")
@@ -386,56 +360,34 @@ def data_get(
     quiet: Quiet = False,
 ) -> None:
     """Fetch a corpus and check every file's sha256. After a break the same command goes on with what is absent."""
-    with _user_errors():
-        from rope_lab.commands import data_commands
+    from rope_lab.commands import data_commands
 
-        data_commands.get_data(name, force=force, root=root, progress=not quiet)
+    data_commands.get_data(name, force=force, root=root, progress=not quiet)
 
 
 @data.command("list", epilog="Example: rope-lab data list")
 def data_list(root: DataFolder = None) -> None:
     """Every corpus: size, licence, whether it is here."""
-    with _user_errors():
-        from rope_lab.commands import data_commands
+    from rope_lab.commands import data_commands
 
-        data_commands.list_data(root)
+    data_commands.list_data(root)
 
 
 @data.command("verify", epilog="Example: rope-lab data verify wikitext-2")
 def data_verify(
     name: Annotated[str | None, typer.Argument(help="A corpus; default: all that are here.")] = None,
     root: DataFolder = None,
-) -> None:
+) -> int:
     """Read every file that is here and check its sha256."""
-    with _user_errors():
-        from rope_lab.commands import data_commands
+    from rope_lab.commands import data_commands
 
-        fine = data_commands.verify_data(name, root)
-    if not fine:
-        raise typer.Exit(1)
-
-
-@contextlib.contextmanager
-def _user_errors() -> Iterator[None]:
-    """Say what the user can put right in one sentence; a bug keeps its traceback."""
-    try:
-        yield
-    except RopeLabError as error:
-        _stop(str(error))
-    except ModuleNotFoundError as error:
-        if (missing := MissingPackageError.of("This command", error)) is None:
-            raise
-        _stop(str(missing))
-    except KeyboardInterrupt:
-        _stop("Stopped. The same command goes on from here.", status=130)
-
-
-def _stop(sentence: str, *, status: int = 1) -> NoReturn:
-    typer.echo(printable(sentence, keep="\n"), err=True)
-    raise typer.Exit(status)
+    return not data_commands.verify_data(name, root)
 
 
 def main() -> None:
+    if sys.stdout is None:  # closed; then the first file that is opened would get what others print
+        _stop("expected an output that is open, got a closed one; send it to a file, or to /dev/null")
+    sys.stderr = sys.stderr or Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - until the end
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a sign that the terminal cannot show costs the sign alone

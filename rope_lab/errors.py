@@ -55,7 +55,7 @@ def printable(text: object, *, keep: str = "") -> str:
     return "".join(c if c.isprintable() or c in keep else c.encode("unicode_escape").decode() for c in str(text))
 
 
-def near(got: object, known: Iterable[str]) -> str:
+def near(got: object, known: Iterable[str], *, cutoff: float = 0.6) -> str:
     """Return the question that belongs behind an error: which known names are close to the one that was written.
 
     >>> near("placement", ["demo", "placements"])
@@ -63,7 +63,7 @@ def near(got: object, known: Iterable[str]) -> str:
     >>> near("x", ["demo", "placements"])
     ''
     """
-    close = get_close_matches(str(got), list(known), n=3, cutoff=0.6)
+    close = get_close_matches(str(got), list(known), n=3, cutoff=cutoff)
     return f"; did you mean {' or '.join(close)}?" if close else ""
 
 

@@ -1,11 +1,14 @@
 """One family of errors: what the user can put right is one sentence, and a bug shows its traceback."""
 
 import ast
+import errno
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from typer.main import get_command
 from typer.testing import CliRunner
 
 import rope_lab
@@ -14,6 +17,7 @@ from rope_lab.audit.foreign_code import TargetError
 from rope_lab.audit.probe import RefusedError
 from rope_lab.claims import MalformedClaimError, NoSuchClaimError
 from rope_lab.errors import ArgumentError, FileError, MissingPackageError, RopeLabError, checking_arguments
+from rope_lab.reading import MOST
 from rope_lab.training.data.sources import CorpusError, DownloadError
 from rope_lab.training.experiments.card_packs import PackError
 from rope_lab.training.experiments.catalogue import NotYetError
@@ -21,6 +25,7 @@ from rope_lab.training.experiments.rate_choice import UndecidedError
 from rope_lab.training.files import CheckpointError, UnderWayError
 from rope_lab.training.results.cards import CardError
 from rope_lab.training.run.loop import NonFiniteLossError
+from tests.audit.implementations import Here
 
 PACKAGE = Path(rope_lab.__file__).parent
 BUILT_IN = {  # what `except` caught before there was a family, it catches now
@@ -157,3 +162,93 @@ def test_a_folder_that_cannot_be_written_is_one_sentence(tmp_path, monkeypatch):
     done = CliRunner().invoke(cli.app, ["audit", "--all", "--out", str(tmp_path / "file" / "table.json")])
     assert isinstance(done.exception, SystemExit)
     assert "--out: expected a folder" in done.stderr
+
+
+BAD = {  # what can lie under the name of a file of JSON
+    "a folder": Path.mkdir,
+    "a pipe": os.mkfifo,
+    "nothing": lambda _: None,
+    "empty": Path.touch,
+    "a list": lambda path: path.write_text("[]"),
+    "no JSON": lambda path: path.write_text('{"model_type": "llama"'),
+    "no text": lambda path: path.write_bytes(b"\xff\x80\x00"),
+    "too deep": lambda path: path.write_text('{"model": ' + "[" * 300 + "]" * 300 + "}"),
+    "deeper": lambda path: path.write_text("[" * 100_000),
+    "5,000 digits": lambda path: path.write_text('{"seed": ' + "1" * 5000 + "}"),
+    "too large": lambda path: path.write_text(" " * (MOST + 1)),
+}
+READ = [["train"], ["audit", "os:f", "--config"], ["audit", "--model"], ["cards", "check"], ["cards", "add"]]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="pipes that have names are of POSIX")
+@pytest.mark.parametrize("command", READ, ids=" ".join)
+@pytest.mark.parametrize("kind", BAD)
+def test_whatever_is_wrong_with_a_file_is_one_sentence(kind, command, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("rope_lab.training.run.environment.tuned", lambda **_: None)
+    monkeypatch.setattr("rope_lab.commands.shift_commands.Auditor", Here)
+    BAD[kind](tmp_path / "mine.json")
+    for name in ("mine.json", "a" * 300 + ".json")[: 1 + (kind == "nothing")]:
+        done = CliRunner().invoke(cli.app, [*command, name])
+        assert isinstance(done.exception, SystemExit), done.exception
+        assert done.exit_code == 1
+        assert "expected" in done.output
+        assert (name[:60] in done.output, len(done.output) < 1500) == (True, True)
+    assert [path.name for path in tmp_path.iterdir()] == ["mine.json"] * (kind != "nothing")
+
+
+def commands(group=None, names=()):
+    """Every command by its words."""
+    for name, each in (group or get_command(cli.app)).commands.items():
+        yield from commands(each, (*names, name)) if hasattr(each, "commands") else [(*names, name)]
+
+
+def fails(error):
+    def does(*_, **__):
+        raise error
+
+    return does
+
+
+def test_an_output_that_takes_nothing_is_one_sentence_for_every_command(monkeypatch, capsys):
+    reads, writes = os.pipe()
+    os.close(reads)
+    for full, got in ((True, "No space left on device"), (False, "Broken pipe")):
+        for command in [(), *commands()]:
+            with os.fdopen(os.open("/dev/full", os.O_WRONLY) if full else os.dup(writes), "w") as stream:
+                monkeypatch.setattr(sys, "stdout", stream)
+                with pytest.raises(SystemExit) as ended:
+                    cli.app([*command, "--help"])
+            said = f"expected room for what is written, got {got}; free some, or send the output elsewhere\n"
+            assert (ended.value.code, capsys.readouterr().err) == (1, said)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        MemoryError(),
+        RuntimeError("DefaultCPUAllocator: can't allocate memory"),
+        OSError(errno.ENOMEM, "Cannot allocate memory"),
+    ],
+)
+def test_too_little_memory_is_one_sentence(error, monkeypatch):
+    monkeypatch.setattr("rope_lab.commands.exercise_commands.sheet", fails(error))
+    done = CliRunner().invoke(cli.app, ["exercises"])
+    assert (done.exit_code, done.stderr) == (
+        1,
+        f"expected more memory than there is, got {type(error).__name__}; ask for less, or end other programs\n",
+    )
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a full disk of one's own is a device of Linux")
+def test_the_installed_command_says_so_too():
+    """What is written at the very end as well; and an output that is closed before the beginning."""
+    for redirected, said in (
+        (">/dev/full", "No space left on device"),
+        (">&-", "a closed one"),
+        ("| true", "Broken pipe"),
+    ):
+        call = f"{sys.executable} -c 'from rope_lab.cli import main; main()' data list {redirected}"
+        done = subprocess.run(["bash", "-o", "pipefail", "-c", call], capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stderr.count("\n")) == (1, 1), done.stderr
+        assert said in done.stderr

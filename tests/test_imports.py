@@ -18,7 +18,7 @@ PACKAGE = Path(rope_lab.__file__).parent
 # What of ours a subpackage may import, beside itself; what stands in OPEN all may. A name reaches everything below it,
 # and of two lines that fit a module the longer one counts. "chapters" is the finder alone: no module of the library or
 # of the kit knows a room.
-OPEN = ("errors", "lazy", "processes")
+OPEN = ("errors", "lazy", "processes", "reading")
 BASICS = ("training.fields", "training.files")  # small helpers of training, for the standard library alone
 RUN = ("algebra", "nn", "training.data", "training.results.cards", "chapters", *BASICS)
 ALLOWED = {
@@ -55,6 +55,7 @@ STDLIB_ONLY = {
     "rope_lab.errors",
     "rope_lab.lazy",
     "rope_lab.processes",
+    "rope_lab.reading",
     "rope_lab.training",
     "rope_lab.training.fields",
     "rope_lab.training.files",

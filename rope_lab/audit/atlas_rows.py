@@ -86,11 +86,12 @@ def _folders(package: str, folders: Sequence[str]) -> list[Path]:
         spec = find_spec(top) or PathFinder.find_spec(top, list(folders))
     except ValueError:  # a module that was made without one
         spec = None
+    mend = f"name one that lies in {top}" if spec else f"pip install {top.replace('_', '-')}, if it is called so there"
     for number, _ in enumerate(inside, 2):
         name = ".".join(package.split(".")[:number])
         spec = PathFinder.find_spec(name, spec.submodule_search_locations or []) if spec else None
     if spec is None:
-        raise TargetError(f"{package} is not installed")
+        raise TargetError(f"{package}: expected an installed package, got none; {mend}")
     if spec.submodule_search_locations:
         return [Path(folder) for folder in spec.submodule_search_locations]
     raise TargetError(f"{package} is one module and no package: ask rope-lab audit for what it defines")

@@ -358,11 +358,12 @@ LIBRARY = (
 )
 
 
-def audit_all(entries: tuple[Entry, ...] = LIBRARY) -> dict[str, Any]:
+def audit_all(entries: tuple[Entry, ...] = LIBRARY, *, ask: Any = None) -> dict[str, Any]:
     """Audit every entry of a list of targets, by default those of `LIBRARY`.
 
     Args:
         entries: The targets, each with its package and the settings for its configuration.
+        ask: What gives the row of a target, called as `audit` is. Default: an audit in this process.
 
     Returns:
         A table that can be written as JSON, with the date, the versions of Python and of the libraries, and a row for
@@ -371,10 +372,10 @@ def audit_all(entries: tuple[Entry, ...] = LIBRARY) -> dict[str, Any]:
     Raises:
         ValueError: If a target does not have the form MODULE:NAME.
     """
-    rows = []
+    ask, rows = ask or (lambda target, **options: audit(target, **options).row), []
     for entry in entries:
-        seen = audit(entry.target, name=entry.name, layer_type=entry.layer_type, **entry.settings)
-        rows.append({"library": entry.package, "target": entry.target} | seen.row)
+        row = ask(entry.target, name=entry.name, layer_type=entry.layer_type, **entry.settings)
+        rows.append({"library": entry.package, "target": entry.target} | row)
     packages = {entry.package: version(entry.package) for entry in entries}
     return {
         "date": date.today().isoformat(),

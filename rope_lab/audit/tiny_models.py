@@ -15,8 +15,9 @@ from importlib import import_module, resources
 from pathlib import Path
 from typing import Any
 
-from rope_lab.audit.foreign_code import TargetError, TimeUpError, guarded, in_a_line, time_limit, told, version
-from rope_lab.errors import MissingPackageError
+from rope_lab.audit.foreign_code import TargetError, TimeUpError, guarded, in_a_line, time_limit, version
+from rope_lab.errors import FileError, MissingPackageError
+from rope_lab.reading import parse_json, read
 
 WEIGHTS = (".safetensors", ".bin", ".pt", ".pth", ".ckpt", ".h5", ".msgpack", ".gguf", ".npz", ".pkl")
 LARGEST = 20_000_000  # parameters of a model that is still called tiny
@@ -280,9 +281,9 @@ def _config(source: Any, transformers: Any) -> Any:
     path = Path(source)
     path = path / "config.json" if path.is_dir() else path
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
-    except (OSError, ValueError, RecursionError) as error:
-        raise TargetError(f"expected a config.json, got {path}: {told(error)}") from error
+        content = read(path, expected="a config.json", parse=parse_json)
+    except FileError as error:
+        raise TargetError(str(error)) from error
     kind = content.get("model_type") if isinstance(content, dict) else None
     if not isinstance(kind, str) or kind not in transformers.CONFIG_MAPPING:
         raise TargetError(f"{path}: expected a model_type that the installed transformers knows, got {kind!r}")
@@ -332,7 +333,7 @@ def ask_families(
     ask: Callable[[str], Row],
     families: Sequence[str] | None,
     *,
-    limit: float,
+    limit: float | None,
     rows: Sequence[Row] = (),
     told: Callable[[str, dict[str, Any]], None] | None = None,
 ) -> dict[str, Any]:
@@ -341,7 +342,7 @@ def ask_families(
     Args:
         ask: From a family's name to its row. A `TargetError` skips the family, and its words stand in the row.
         families: Their names. None: all of the installed transformers that have a causal model.
-        limit: Seconds that one may take.
+        limit: Seconds that one may take; None where ``ask`` has its own limit.
         rows: Answers of before: their families are not asked again.
         told: Called after each answer with the name of its family and the table so far.
 
@@ -373,7 +374,7 @@ def head() -> dict[str, Any]:
     return {"date": date.today().isoformat()} | versions
 
 
-def _row(ask: Callable[[str], Row], name: str, limit: float) -> Row:
+def _row(ask: Callable[[str], Row], name: str, limit: float | None) -> Row:
     try:
         with time_limit(limit):
             return ask(name)

@@ -8,17 +8,39 @@ import contextlib
 import json
 import os
 import sys
+from pathlib import Path
 from typing import Any, TextIO
 
 from rope_lab.audit.audits import audit_every, report
+from rope_lab.audit.foreign_code import find
+from rope_lab.audit.tiny_models import exists, load_model, tiny_model
+from rope_lab.errors import RopeLabError
 
 encode = json.JSONEncoder().encode  # bound before a target can put another json.dumps in place
 
 
 def answer(question: dict[str, Any]) -> list[dict[str, Any]]:
-    """The audits that one question asks for: their rows, their text, and whether they found nothing broken."""
+    """Return the rows that one question asks for, their text, and whether they found nothing broken."""
+    if "model" in question:
+        return _of_a_model(question["model"], question["asks"])
     found = audit_every(question["target"], **question["options"])
     return [{"row": seen.row, "text": report(seen), "ok": seen.ok} for seen in found]
+
+
+def _of_a_model(name: str, asks: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
+    """Ask one model by each function of ``asks``, with its options; the rows, or why there is none."""
+    said, loaded = list[dict[str, Any]](), None
+    for ask, options in asks.items():
+        try:
+            loaded = loaded or (load_model(Path(name)) if exists(name) else tiny_model(name))
+            seen = find(ask)(loaded, name=name, **options)
+            told = {} if isinstance(seen, dict) else {"text": str(seen), "ok": seen.ok}
+            said.append({"row": seen if isinstance(seen, dict) else seen.row} | told)
+        except RopeLabError as error:
+            said.append({"row": {"model": name, "skipped": str(error)}, "text": f"skipped: {error}", "ok": False})
+            if loaded is None:
+                break
+    return said
 
 
 def serve(questions: TextIO, answers: TextIO) -> None:

@@ -2,7 +2,6 @@
 
 import json
 import sys
-from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Any
 
@@ -16,16 +15,14 @@ from rope_lab.commands.audit_targets import (
     Question,
     answered,
     ask_all,
-    expect_readable,
     expect_settings,
     expect_writable,
-    read_json,
     read_settings,
     read_targets,
     write,
 )
 from rope_lab.errors import ArgumentError, FileError, printable
-from rope_lab.training.files import reason
+from rope_lab.reading import parse_json, read, reason
 
 COLUMNS = ("what", "layout", "rotated", "direction", "base", "laws that do not hold")
 
@@ -35,13 +32,7 @@ def settings_of(changes: list[str], config: Path | None, **options: Any) -> dict
     settings = read_settings(changes) | {name: value for name, value in options.items() if value is not None}
     expect_settings(settings)
     if config is not None:
-        expect_readable("--config", config)
-        try:
-            settings["config"] = read_json(config.read_text(encoding="utf-8"))
-        except OSError as error:
-            raise FileError(f"--config: expected a config.json, got {config}: {reason(error)}") from error
-        except ValueError as error:
-            raise ArgumentError(f"--config: expected JSON, got {config}: {error}") from error
+        settings["config"] = read(config, expected="a config.json", option="--config", parse=parse_json)
         if not isinstance(settings["config"], dict):
             raise ArgumentError(f"--config: expected a dictionary, got another value in {config}; give a config.json")
     return settings
@@ -99,11 +90,13 @@ def _one_line(row: dict[str, Any]) -> str:
     return printable(": ".join([line[0], ", ".join(part for part in line[1:] if part)]))
 
 
-def audit_library(*, as_json: bool = False, out: Path | None = None) -> bool:
+def audit_library(*, as_json: bool = False, out: Path | None = None, seconds: float = audits.LIMIT) -> bool:
     """Every entry of the library, as a table; ``out`` gets it as JSON. True: a law that does not hold is a finding."""
     expect_writable(out)
-    with redirect_stdout(sys.stderr):
-        results: dict[str, Any] = audits.audit_all()
+    with Auditor(seconds=seconds) as auditor:
+        results: dict[str, Any] = audits.audit_all(
+            ask=lambda *named, **options: auditor.ask(*named, **options)[0]["row"]
+        )
     text = audits.as_text(results)
     write(out, text)
     if as_json:

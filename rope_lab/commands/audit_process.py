@@ -16,13 +16,14 @@ from typing import Any
 from rope_lab.audit.foreign_code import expect_target
 from rope_lab.errors import ArgumentError, printable
 from rope_lab.processes import Worker
+from rope_lab.reading import parse_json
 
 STARTS = 60.0  # seconds
 LINE = 1 << 26  # characters of an answer at most
 
 
 class Auditor:
-    """A process that audits targets. It is started when it is first asked, and anew after it was stopped.
+    """A process that audits targets and models. It is started when it is first asked, and anew after it was stopped.
 
     ``seconds`` is the time that one target may take, with whatever it starts.
     """
@@ -43,16 +44,23 @@ class Auditor:
         Raises:
             ValueError: If the target's module lies in the current folder, and another one of its name is installed.
         """
-        path, token = [*sys.path, *folder_of(expect_target(target)[0])], secrets.token_hex(16)
-        worker = self.worker or self._start()
-        question = {"token": token, "path": path, "target": target, "options": options | {"limit": None}}
-        self._begin(_say, worker.stdin, json.dumps(question) + "\n")
+        path = [*sys.path, *folder_of(expect_target(target)[0])]
+        question = {"path": path, "target": target, "options": options | {"limit": None}}
+        return self._put(question, name=options.get("name", target))
+
+    def ask_model(self, model: str, asks: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
+        """Ask a model by functions: a dict of their options by MODULE:NAME. A row of each, or one that says why not."""
+        return self._put({"path": sys.path, "model": model, "asks": asks}, model=model)
+
+    def _put(self, question: dict[str, Any], **named: str) -> list[dict[str, Any]]:
+        token, worker = secrets.token_hex(16), self.worker or self._start()
+        self._begin(_say, worker.stdin, json.dumps(question | {"token": token}) + "\n")
         answer = self._answer(token)
         if isinstance(answer, list):
             return answer
         if not self._stop():
             answer += "; a process that it started may still run: its output is open"
-        return [{"row": {"name": target, "skipped": answer}, "text": f"skipped: {answer}", "ok": False}]
+        return [{"row": named | {"skipped": answer}, "text": f"skipped: {answer}", "ok": False}]
 
     def _answer(self, token: str) -> list[dict[str, Any]] | str:
         """The answer that brings the token, or why there is none."""
@@ -65,8 +73,8 @@ class Auditor:
                 break
             if line is None:
                 return f"the process that asked it ended (status {self.worker.wait()})"
-            with contextlib.suppress(ValueError, RecursionError):  # a target wrote it
-                found = json.loads(line)
+            with contextlib.suppress(ArgumentError):  # a target wrote it
+                found = parse_json(line)
                 if isinstance(found, dict) and found.get("token") == token:
                     said = found.get("answers")
                     return said if isinstance(said, list) else f"its answer could not be told: {found.get('failed')}"
@@ -119,7 +127,8 @@ def _hear(stream: Any, lines: "queue.Queue[str | None]") -> None:
 
 def _relay(stream: Any) -> None:
     for line in iter(lambda: stream.readline(1 << 16), ""):
-        sys.stderr.write(printable(line, keep="\n"))
+        with contextlib.suppress(OSError):  # nobody reads it
+            sys.stderr.write(printable(line, keep="\n"))
 
 
 def _wait(worker: Worker, hearing: threading.Thread, lines: "queue.Queue[str | None]") -> None:

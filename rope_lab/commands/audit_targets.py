@@ -15,7 +15,8 @@ from rope_lab.audit.far_positions import LEAST
 from rope_lab.audit.foreign_code import expect_target
 from rope_lab.commands.audit_process import Auditor, folder_of
 from rope_lab.errors import ArgumentError, FileError, checking_arguments
-from rope_lab.training.files import expect_file, reason, replacing
+from rope_lab.reading import parse_json, read, reason
+from rope_lab.training.files import expect_file, replacing
 
 OURS = ("target", "name", "limit", "window")  # arguments of `audit` that are no settings
 TIME_UP = "no answer within"  # how the reason of a row begins that another limit may answer
@@ -50,33 +51,13 @@ def read_settings(changes: Iterable[str]) -> dict[str, Any]:
         if not equals or not name.isidentifier() or name in OURS:
             raise ArgumentError(f"--set: expected NAME=VALUE, got {change!r}; such as layer_type=full_attention")
         try:
-            settings[name] = read_json(value)
-        except ValueError as error:
-            if isinstance(error.__cause__, RecursionError):
+            settings[name] = parse_json(value)
+        except ArgumentError as error:
+            if not isinstance(error.__cause__, json.JSONDecodeError):
                 raise ArgumentError(f"--set: expected a value, got {value[:20]}..., {error}") from error
             settings[name] = value
     expect_settings(settings)
     return settings
-
-
-def read_json(text: str) -> Any:
-    """JSON that can be written again, as a question is. Raises ValueError for what is too deep as well."""
-    try:
-        value = json.loads(text)
-        json.dumps([[[value]]])
-    except RecursionError as error:
-        raise ValueError("nested too deeply") from error
-    return value
-
-
-def expect_readable(option: str, path: Path) -> None:
-    """Refuse what is there and no file: reading a pipe waits for a writer, and a device may never end."""
-    try:
-        other = path.exists() and not path.is_file()
-    except (OSError, ValueError) as error:
-        raise FileError(f"{option}: expected the name of a file, got {str(path)[:60]}...: {error}"[:200]) from error
-    if other:
-        raise FileError(f"{option}: expected a file, got {path}, which is none; name a file")
 
 
 def expect_writable(out: Path | None) -> None:
@@ -93,13 +74,13 @@ def kept(out: Path | None, head: Mapping[str, Any], *, same: Iterable[str], has:
     """
     if out is None or not out.exists():
         return []
+    before = read(out, expected="a file of this command or none", option="--out", parse=parse_json)
     try:
-        before = json.loads(out.read_text(encoding="utf-8"))
         differ = [name for name in same if before[name] != head[name]]
         rows = [row for row in before["rows"] if not str(row["skipped"]).startswith(TIME_UP)]
         if not all(row["skipped"] or has in row for row in rows):
             raise KeyError(has)
-    except (OSError, ValueError, KeyError, TypeError, RecursionError) as error:
+    except (KeyError, TypeError) as error:
         raise FileError(f"--out: expected a file of this command or none, got {out}: {error}; name another") from error
     if differ:
         now, then = (" ".join(str(table[name]) for name in same) for table in (head, before))
@@ -150,12 +131,7 @@ def read_targets(path: Path) -> list[Question]:
         FileError: If it cannot be read, or has none.
         ValueError: If a line has another form.
     """
-    expect_readable("--targets", path)
-    try:
-        lines = path.read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError) as error:
-        said = reason(error) if isinstance(error, OSError) else "no text in UTF-8"
-        raise FileError(f"--targets: expected a file with MODULE:NAME on each line, got {path}: {said}") from error
+    lines = read(path, expected="a file with MODULE:NAME on each line", option="--targets").splitlines()
     questions = []
     for number, line in enumerate(lines, 1):
         try:
@@ -182,8 +158,8 @@ def answered(path: Path | None) -> set[str]:
     expect_writable(path)
     if path is None or not path.exists():
         return set()
+    text = read(path, expected="answers of this command", option="--out", most=1 << 30)
     try:
-        text = path.read_text(encoding="utf-8")
         lines = text.splitlines()
         if lines and not text.endswith("\n"):
             lines = _without_torn(lines)
@@ -193,8 +169,6 @@ def answered(path: Path | None) -> set[str]:
         if text and not text.endswith("\n"):
             with replacing(path) as file:
                 file.write("".join(line + "\n" for line in lines).encode())
-    except UnicodeDecodeError as error:
-        raise FileError(f"--out: expected answers of this command, got {path}: no text in UTF-8") from error
     except FileError:
         raise
     except OSError as error:
@@ -205,9 +179,9 @@ def answered(path: Path | None) -> set[str]:
 def _key(line: str) -> str | None:
     """The key of the question that a line answers; None for another line."""
     try:
-        row = json.loads(line)
+        row = parse_json(line)
         return Question(row["target"], row["settings"]).key
-    except (ValueError, KeyError, TypeError, RecursionError):
+    except (ValueError, KeyError, TypeError, RecursionError):  # the last: it is written again for the key
         return None
 
 
@@ -218,7 +192,7 @@ def _without_torn(lines: list[str]) -> list[str]:
         return lines
     if not whole or (question := _key(whole[-1])) is None:
         return whole
-    row = json.loads(whole[-1])
+    row = parse_json(whole[-1])
     start = json.dumps({"target": row["target"], "settings": row["settings"]})[:-1]
     if last.startswith(start) or start.startswith(last):
         while whole and _key(whole[-1]) == question:

@@ -7,6 +7,7 @@ from pathlib import Path
 from rich.console import Console
 from rich.table import Table
 
+from rope_lab.errors import printable
 from rope_lab.training.data import sources
 from rope_lab.training.files import make_folder
 
@@ -16,19 +17,25 @@ def get_data(name: str, *, force: bool, root: Path | None, progress: bool) -> No
     corpus = sources.lookup(name)
     make_folder(sources.data_folder(root), option="--root" if root else "data folder")
     print(f"{name}: {corpus.about}. Licence: {corpus.licence}.")
-    folder = sources.get(name, root=root, force=force, progress=progress)
-    print(f"{name}: files checked: {len(corpus.files)}. Data folder: {folder}")
+    sources.get(name, root=root, force=force, progress=progress)
+    print(f"{name}: files checked: {len(corpus.files)}. {_looked(root)}")
 
 
 def list_data(root: Path | None) -> None:
     """The table of corpora."""
-    shown = Table(caption=f"Data folder: {sources.data_folder(root)}")
+    shown = Table(caption=_looked(root))
     for column in ("corpus", "state", "MB", "about", "licence"):
         shown.add_column(column, justify="right" if column == "MB" else "left")
     for corpus in sources.registry().values():
         size = f"{corpus.size / 1e6:.1f}"
         shown.add_row(corpus.name, sources.state(corpus, root), size, corpus.about, corpus.licence)
     Console().print(shown)
+
+
+def _looked(root: Path | None) -> str:
+    """Say in which folders the files are looked for; the package's own few are not said."""
+    data, *copies = sources.folders(root)[:-1]
+    return printable(f"Data folder: {data}" + "".join(f"; then copies in ROPE_LAB_DATA: {each}" for each in copies))
 
 
 def verify_data(name: str | None, root: Path | None) -> bool:

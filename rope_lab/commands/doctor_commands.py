@@ -1,15 +1,21 @@
-"""What the command `doctor` does once its command line has been read."""
+"""What the commands `doctor` and `bench` do once their command line has been read."""
 
 from __future__ import annotations
 
+import importlib
 import json
+import re
 import sys
 from collections.abc import Iterable, Iterator
+from pathlib import Path
 
 import torch
+import typer
 from rich.console import Console
 from rich.table import Table
 
+import rope_lab
+from rope_lab.errors import FileError, near
 from rope_lab.training.data.sources import lookup, state
 from rope_lab.training.data.tokenizers import size_of
 from rope_lab.training.experiments.catalogue import RUNGS, experiment
@@ -79,3 +85,27 @@ def _table(findings: Iterable[Answer]) -> Table:
 
 def _hours(seconds: float) -> str:
     return f"{seconds / 60:.0f} minutes" if seconds < 7200 else f"{seconds / 3600:,.0f} hours"
+
+
+def bench(name: str, *, as_json: bool) -> None:
+    """Run a benchmark of the clone and print its card, as a table or as JSON."""
+    clone = Path(rope_lab.__file__).resolve().parents[1]
+    files = {
+        path.stem
+        for path in (clone / "benchmarks").glob("*.py")
+        if re.search(r"^def run\(", path.read_text(encoding="utf-8"), re.MULTILINE)
+    }
+    if not (clone / "pyproject.toml").is_file():
+        raise FileError(
+            "rope-lab bench needs a clone of the repository: an installed wheel does not carry benchmarks/."
+        )
+    if name not in files:
+        known = ", ".join(sorted(files)) or "none"
+        raise typer.BadParameter(f"no benchmark {name!r:.80}; there is: {known}{near(name, files)}", param_hint="NAME")
+    sys.path.insert(0, str(clone))
+    module = importlib.import_module(f"benchmarks.{name}")
+    card = module.run()
+    if as_json:
+        print(json.dumps(card, indent=2))
+    else:
+        Console().print(module.table(card))

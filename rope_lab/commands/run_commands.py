@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -37,8 +38,9 @@ def tell_next(card: Card, folder: Path) -> None:
         if len(losses := _losses(card, name)) > 1:
             print(f"{name.replace('_', ' '):16}{losses[0]:.3f} {spark(losses, width=48)} {losses[-1]:.3f}")
     begin = "ROMEO:" if card.data["corpus"] == "tinyshakespeare" else "The"
-    print(f"Let it write:   rope-lab write {folder} --prompt '{begin}'")
-    print(f"Compare it:     rope-lab results {folder} runs/ANOTHER")
+    named = printable(folder)
+    print(f"Let it write:   rope-lab write {named} --prompt '{begin}'")
+    print(f"Compare it:     rope-lab results {named} runs/ANOTHER")
     print(f"In Python:      model, tokenizer = rope_lab.load_model({str(folder)!r}, tokenizer=True)")
 
 
@@ -48,6 +50,10 @@ def write(folder: Path, prompt: str, *, tokens: int | None, temperature: float, 
 
     from rope_lab.training.run.loop import load_run, tokenizer_of
 
+    if not math.isfinite(temperature):
+        raise ArgumentError(f"--temperature: expected a finite number of at least 0, got {temperature}")
+    if not -(2**63) <= seed < 2**64:
+        raise ArgumentError(f"--seed: expected a whole number of 64 bits, got {seed}; take a smaller one")
     run, model = load_run(folder)
     tokenizer = tokenizer_of(run)
     begin = [tokenizer.vocab_size] * run.bos + tokenizer.encode(prompt).tolist()

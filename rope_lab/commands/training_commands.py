@@ -13,9 +13,10 @@ from rich.console import Console
 from rich.table import Table
 
 from rope_lab.commands import run_commands
-from rope_lab.errors import ArgumentError, FileError
+from rope_lab.errors import ArgumentError, printable
+from rope_lab.reading import read
 from rope_lab.training.experiments.catalogue import experiment
-from rope_lab.training.files import expect_file, expect_folder, kind, make_folder, reason
+from rope_lab.training.files import expect_file, expect_folder, make_folder
 from rope_lab.training.results.cards import Metric
 from rope_lab.training.run import environment
 from rope_lab.training.run.config import DEFAULT_RUN, RunConfig
@@ -60,21 +61,16 @@ def train_run(
         print(f"Stopped ({ended.reason}) after {ended.step} of {run.steps} steps. The same command goes on from here.")
         return INTERRUPTED if ended.reason == "interrupted" else UNFINISHED
     final = ended.card.final
-    print(f"Validation loss {final['loss']:.4f} after {final['step']} steps. Card: {folder / ended.card.file_name}")
+    place = printable(folder / ended.card.file_name)
+    print(f"Validation loss {final['loss']:.4f} after {final['step']} steps. Card: {place}")
     run_commands.tell_next(ended.card, folder)
     return 0
 
 
 def _read(config: Path) -> RunConfig:
     try:
-        if (found := kind(config)) not in ("", "a file"):
-            raise FileError(f"{config}: expected a run's config, got {found}")
-        return RunConfig.from_json(config.read_text(encoding="utf-8"))
-    except FileError:
-        raise
-    except OSError as error:
-        raise FileError(f"{config}: expected a run's config, got {reason(error)}") from error
-    except ValueError as error:  # no text, no JSON, no fields of a run: which file it was, is said here
+        return RunConfig.from_json(read(config, expected="a run's config"))
+    except ArgumentError as error:  # no fields of a run: which file it was, is said here
         raise ArgumentError(f"{config}: {error}") from error
 
 

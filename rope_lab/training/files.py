@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from rope_lab.errors import FileError, RopeLabError
+from rope_lab.reading import reason
 
 
 @contextlib.contextmanager
@@ -44,26 +45,6 @@ def replacing(path: Path) -> Iterator[BinaryIO]:
             os.fsync(folder)
         finally:
             os.close(folder)
-
-
-def content(path: Path, *, most: int) -> bytes:
-    """Read a regular file of at most ``most`` bytes.
-
-    Raises:
-        OSError: It cannot be read, is larger, or is a folder, a pipe or a device, which might never end.
-    """
-    if path.exists() and not path.is_file():
-        raise OSError("what is no file: a folder, a pipe or a device")
-    with path.open("rb") as file:
-        data = file.read(most + 1)
-    if len(data) > most:
-        raise OSError(f"more than {most:,} bytes")
-    return data
-
-
-def reason(error: Exception) -> str:
-    """The system's words for a failure, without its number and path."""
-    return getattr(error, "strerror", None) or str(error)
 
 
 def clear_partials(path: Path) -> None:
@@ -183,14 +164,14 @@ class UnderWayError(CheckpointError):
 
 
 @contextlib.contextmanager
-def exclusive(folder: Path) -> Iterator[None]:
-    """Lock ``folder`` while the block runs.
+def exclusive(folder: Path, *, wait: bool = False) -> Iterator[None]:
+    """Lock ``folder`` while the block runs; ``wait`` for another process that has it, or refuse.
 
     The system's own lock on the folder: no file is left behind, and a process that is killed lets go of it. Where there
     is none (Windows, some network disks, a folder that cannot be made) nothing is locked.
 
     Raises:
-        UnderWayError: another process has locked it.
+        UnderWayError: another process has locked it, and ``wait`` is false.
     """
     with contextlib.ExitStack() as stack:
         with contextlib.suppress(ImportError, OSError):
@@ -200,7 +181,7 @@ def exclusive(folder: Path) -> Iterator[None]:
             handle = os.open(folder, os.O_RDONLY)
             stack.callback(os.close, handle)
             try:
-                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                fcntl.flock(handle, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
             except BlockingIOError:
                 raise UnderWayError(
                     f"expected {folder} for this run alone, but another process is training there: wait for it, or "

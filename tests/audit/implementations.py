@@ -182,8 +182,8 @@ def module_in(folder, monkeypatch, name):
 class Here(Auditor):
     """Asks in this process, and answers what comes through a pipe else; another process takes seconds to start."""
 
-    def ask(self, target, **options):
-        return json.loads(json.dumps(worker.answer({"target": target, "options": options | {"limit": None}})))
+    def _put(self, question, **_):
+        return json.loads(json.dumps(worker.answer(question)))
 
 
 def gpt(**settings):

@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from rope_lab.audit import audits
 from rope_lab.audit.audits import LIBRARY
-from rope_lab.audit.tiny_models import ask_families, head
+from rope_lab.audit.tiny_models import head
 from rope_lab.cli import app
 from rope_lab.commands import audit_commands, shift_commands
 from rope_lab.commands.audit_process import folder_of
@@ -28,7 +28,8 @@ def run(*arguments):
 @pytest.fixture
 def here(monkeypatch):
     """Targets are asked in this process: starting another one takes longer than most audits."""
-    monkeypatch.setattr(audit_commands, "Auditor", Here)
+    for commands in (audit_commands, shift_commands):
+        monkeypatch.setattr(commands, "Auditor", Here)
 
 
 def test_a_target():
@@ -156,30 +157,6 @@ def test_the_folder_where_one_stands_counts_for_what_was_named(tmp_path, monkeyp
         assert f"expected one module json, got {tmp_path / 'json.py'} here and {json.__file__}" in done.stderr
 
 
-DEEP = "[" * 100_000 + "]" * 100_000
-
-
-@pytest.mark.parametrize("option", ["--config", "--set", "--out"])
-def test_json_that_is_too_deep_is_said(option, tmp_path):
-    (tmp_path / "deep").write_text(DEEP, encoding="utf-8")
-    (tmp_path / "list.txt").write_text(RIGHT, encoding="utf-8")
-    given = f"x={DEEP}" if option == "--set" else str(tmp_path / "deep")
-    done = run(option, given, *(["--targets", str(tmp_path / "list.txt")] if option == "--out" else [RIGHT]))
-    assert (done.exit_code, done.stdout) == (1, "")
-    assert f"{option}: expected" in done.stderr
-    assert not isinstance(done.exception, RecursionError)
-
-
-@pytest.mark.skipif(sys.platform == "win32", reason="pipes that have names are of POSIX")
-@pytest.mark.parametrize("option", ["--config", "--targets", "--out"])
-def test_what_is_no_file_is_said_and_not_waited_for(option, tmp_path):
-    os.mkfifo(tmp_path / "pipe")
-    done = run(*(["--all"] if option == "--out" else [RIGHT][: option == "--config"]), option, str(tmp_path / "pipe"))
-    assert done.exit_code == 1
-    assert f"{option}: expected a file" in done.stderr
-    assert run("--model", "x" * 5000).output.startswith("skipped: expected a config.json or the name of a family")
-
-
 @pytest.mark.deep
 def test_what_the_target_prints_is_not_in_the_json(tmp_path, monkeypatch):
     loud = "print('loading')\ndef f(x, positions):\n    print('called')\n    return x\n"
@@ -222,7 +199,8 @@ def test_a_limit_that_no_clock_has_is_refused_before_anything_is_asked(command, 
 @pytest.mark.deep
 def test_the_table_is_written_and_read(tmp_path, monkeypatch, capsys):
     few = tuple(entry for entry in LIBRARY if entry.name in ("Llama", "x-transformers", "Equinox"))
-    monkeypatch.setattr(audit_commands.audits, "audit_all", lambda whole=audits.audit_all: whole(few))
+    whole = audits.audit_all
+    monkeypatch.setattr(audit_commands.audits, "audit_all", lambda **asking: whole(few, **asking))
     audit_commands.audit_library(out=tmp_path / "table.json")
     table = json.loads((tmp_path / "table.json").read_text(encoding="utf-8"))
     assert [row["name"] for row in table["rows"]] == ["Llama", "x-transformers", "Equinox"]
@@ -232,12 +210,29 @@ def test_the_table_is_written_and_read(tmp_path, monkeypatch, capsys):
 
 def test_a_table_that_cannot_be_written_is_told_before_the_work(tmp_path, monkeypatch):
     (tmp_path / "file").write_text("")
-    monkeypatch.setattr(audit_commands.audits, "audit_all", lambda: pytest.fail("every library was asked first"))
+    monkeypatch.setattr(audit_commands.audits, "audit_all", lambda **_: pytest.fail("every library was asked first"))
     done = run("--all", "--out", str(tmp_path / "file" / "table.json"))
     assert (done.exit_code, "Traceback" in done.output) == (1, False)
 
 
+@pytest.mark.deep(keep=1)
+@pytest.mark.parametrize(
+    ("does", "limit", "said"),
+    [
+        ("__import__('os')._exit(7)", "99", "the process that asked it ended (status 7)"),
+        ("while True:\n  try: import nothing_there\n  except BaseException: pass", "4", "no answer within 4 seconds"),
+    ],
+)
+def test_a_model_is_loaded_in_a_process_of_its_own(does, limit, said, tmp_path, monkeypatch):
+    monkeypatch.syspath_prepend(tmp_path)
+    (tmp_path / "transformers.py").write_text(does, encoding="utf-8")
+    done = run("--model", "llama", "--limit", limit, "--json")
+    assert (done.exit_code, list(json.loads(done.stdout))) == (1, ["model", "skipped"])
+    assert said in done.stdout
+
+
 @pytest.mark.deep
+@pytest.mark.usefixtures("here")
 def test_a_whole_model_from_a_config(tmp_path):
     pytest.importorskip("transformers")
     path = tmp_path / "config.json"
@@ -263,17 +258,20 @@ def test_a_schedule_is_named_by_the_configuration_that_was_given(tmp_path):
     assert json.loads(plain.output)["scheme"] == "one base"
 
 
+@pytest.mark.usefixtures("here")
 def test_a_model_that_cannot_be_made_is_skipped_in_words():
     pytest.importorskip("transformers")
-    done = run("--model", "no_such_family")
-    assert done.exit_code == 1
-    assert done.output.startswith("skipped: expected a config.json or the name of a family")
+    for name in ("no_such_family", "x" * 5000):
+        done = run("--model", name)
+        assert done.exit_code == 1
+        assert done.output.startswith("skipped: expected a config.json or the name of a family")
     assert run("--model", "llama", "--head-dim", "8").exit_code == 2
 
 
+@pytest.mark.usefixtures("here")
 def test_a_probe_prints_the_layers_and_needs_one_model(monkeypatch):
     ours = GPT(GPTConfig(vocab_size=32, n_layers=2, n_heads=2, d_model=16, seq_len=512, std=0.3, layout="half"))
-    monkeypatch.setattr(shift_commands, "tiny_model", lambda _: ours)
+    monkeypatch.setattr("rope_lab.audit.worker.tiny_model", lambda _: ours)
     shown = run("--model", "ours", "--probe")
     assert shown.exit_code == 0
     assert "layers 0-1: half-split, 8 of 8, counter-clockwise, base 10000" in shown.stdout
@@ -297,14 +295,15 @@ def test_every_family_is_probed_into_one_file_which_goes_on_where_it_stopped(mon
         ],
     )
 
-    def answer(name):
-        asked.append(name)
-        if asked == ["small", "large"]:
-            raise KeyboardInterrupt
-        return next(row for row in rows if row["model"] == name)
+    class Answers(Here):
+        def ask_model(self, name, _):
+            asked.append(name)
+            if asked == ["small", "large"]:
+                raise KeyboardInterrupt
+            return [{"row": next(row for row in rows if row["model"] == name)}]
 
-    names = [row["model"] for row in rows]
-    monkeypatch.setattr(shift_commands, "probe_all", lambda **options: ask_families(answer, names, **options))
+    monkeypatch.setattr(shift_commands, "Auditor", Answers)
+    monkeypatch.setattr("rope_lab.audit.tiny_models.causal_families", lambda: [row["model"] for row in rows])
     out = tmp_path / "new" / "families.json"
     assert run("--model", "all", "--probe", "--limit", "7", "--out", str(out)).exit_code == 130
     assert json.loads(out.read_text())["rows"] == rows[:1]

@@ -51,6 +51,8 @@ def test_a_run_writes_the_same_text_for_the_same_seed(runs):
 
 def test_what_cannot_be_written_is_said(runs, tmp_path):
     assert "at most 128 tokens together" in invoke("write", runs[0], "--tokens", 500, status=1)
+    assert "--temperature: expected a finite number" in invoke("write", runs[0], "--temperature", "inf", status=1)
+    assert "--seed: expected a whole number" in invoke("write", runs[0], "--seed", 10**20, status=1)
     assert "found none: train it there first" in invoke("write", tmp_path, status=1)
 
 
@@ -66,6 +68,10 @@ def test_runs_and_experiments_are_tables_for_a_spreadsheet(runs):
     assert [row["lr"] for row in own] == ["0.001", "0.01"]
     committed = list(csv.DictReader(io.StringIO(invoke("results", "placements", "--csv"))))
     assert {row["experiment"] for row in committed} == {"placements"}
+
+
+def test_the_state_of_a_run_is_no_card(runs):
+    assert "0 of 1 cards belong" in CliRunner().invoke(cli.app, ["cards", "check", str(runs[0])]).stdout
 
 
 def test_what_is_no_run_is_said(runs, tmp_path):

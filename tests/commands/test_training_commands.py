@@ -168,13 +168,16 @@ def test_results_without_cards_name_the_command(run):
     assert "`rope-lab sweep placements --rung colab` makes them" in wrong.stderr
 
 
-def test_data_list_shows_what_is_here_and_every_licence(run):
+def test_data_list_shows_what_is_here_and_every_licence(run, monkeypatch):
     shown = run("data", "list")
     assert shown.exit_code == 0
     for name in sources.registry():
         assert name in shown.stdout
     assert "absent" in shown.stdout
     assert "present" in shown.stdout
+    assert "copies in ROPE_LAB_DATA" not in shown.stdout
+    monkeypatch.setenv("ROPE_LAB_DATA", "/copies")
+    assert "copies in ROPE_LAB_DATA: /copies" in " ".join(run("data", "list").stdout.split())
 
 
 def test_data_get_says_the_licence_before_it_fetches(run, monkeypatch, tmp_path):
@@ -319,11 +322,6 @@ def test_a_file_that_cannot_be_written_is_said_before_the_work(tmp_path, monkeyp
         expect_file(Path(fine), option="--out")
     assert Path("mine").read_text() == "mine"
     assert sorted(os.listdir()) == ["folder", "mine", "new", "out", "pipe"]  # noqa: PTH208 - names alone
-
-
-def test_a_pipe_as_config_does_not_wait(run):
-    os.mkfifo("mine.json")
-    assert "mine.json: expected a run's config, got a pipe" in run("train", "mine.json").stderr
 
 
 def test_runs_are_chosen_by_name_and_a_name_may_hold_a_comma():

@@ -21,10 +21,11 @@ from typing import SupportsIndex
 import numpy as np
 from jaxtyping import UInt
 
+from rope_lab.reading import content, parse_json, reason
 from rope_lab.training.data import sources
 from rope_lab.training.data.sources import CorpusError, Registry, Source
 from rope_lab.training.data.tokenizers import BytePairs, Tokenizer, Words, byte_pairs, lines_of, parse, smallest_dtype
-from rope_lab.training.files import kind, reason, replacing
+from rope_lab.training.files import clear_partials, exclusive, kind, replacing
 
 FORMAT = 1  # of the cached streams: a change of what the code below writes must change it
 SPLITS = ("train", "valid", "test")
@@ -137,7 +138,7 @@ def _cached(corpus: Source, tokenizer: str, hashes: dict[str, str], folder: Path
     try:
         encoder = byte_pairs(tokenizer) or Words(tokenizer, _words(_vocabulary(places[0])))
         train, valid, test = (_stream(place, encoder) for place in places)
-    except (OSError, ValueError, EOFError, RecursionError) as error:  # damaged, or absent in part: it is written again
+    except (OSError, ValueError, EOFError) as error:  # damaged, or absent in part: it is written again
         damaged.append(f"{folder}: expected the streams of {corpus.name} as they were written, got {error}")
         return None
     used = {split: _split_hash(corpus, hashes, split) for split in SPLITS}
@@ -145,9 +146,7 @@ def _cached(corpus: Source, tokenizer: str, hashes: dict[str, str], folder: Path
 
 
 def _words(place: Path) -> tuple[str, ...]:
-    if (found := kind(place)) != "a file":
-        raise ValueError(f"{found or 'nothing'} at {place.name}")
-    words = json.loads(place.read_text("utf-8"))
+    words = parse_json(content(place, most=1 << 30))
     if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
         raise ValueError(f"no list of words in {place.name}")
     return tuple(words)
@@ -189,8 +188,8 @@ def _tokenise(corpus: Source, tokenizer: str, folder: Path, root: str | Path | N
     """Read and check every text, write the streams, and return the hashes by path."""
     hashes: dict[str, str] = {}
     parts: dict[str, list[str]] = {split: [] for split in SPLITS}
-    for file, content, sha256 in sources.texts(corpus, root):
-        text = content.decode("utf-8")
+    for file, data, sha256 in sources.texts(corpus, root):
+        text = data.decode("utf-8")
         hashes[file.path] = sha256
         if corpus.crlf:
             text = text.replace("\r\n", "\n").replace("\r", "\n")
@@ -199,20 +198,25 @@ def _tokenise(corpus: Source, tokenizer: str, folder: Path, root: str | Path | N
     places = {split: _place(corpus, tokenizer, hashes, split, folder) for split in SPLITS}
     encoder: BytePairs | Words | None = byte_pairs(tokenizer)
     try:
-        if encoder is None:
-            lines = itertools.chain.from_iterable(map(lines_of, parts["train"]))
-            encoder = Words.learn(tokenizer, lines, size=parse(tokenizer)[1])
-            with replacing(_vocabulary(places["train"])) as new:
-                new.write(json.dumps(encoder.vocabulary).encode())
-        for split in SPLITS:
-            stream = np.concatenate([encoder.encode(text) for text in parts[split]])
-            if not stream.size:
-                raise CorpusError(f"{corpus.name}: expected tokens in the split {split!r}, got none")
-            whole = io.BytesIO()
-            np.save(whole, stream)
-            with replacing(places[split]) as new:
-                new.write(whole.getbuffer())
-                new.write(_seal(whole.getbuffer(), encoder))
+        with exclusive(folder, wait=True):  # another process may be writing them
+            if _cached(corpus, tokenizer, hashes, folder, []) is not None:
+                return hashes
+            for place in (*places.values(), _vocabulary(places["train"])):
+                clear_partials(place)  # of a kill
+            if encoder is None:
+                lines = itertools.chain.from_iterable(map(lines_of, parts["train"]))
+                encoder = Words.learn(tokenizer, lines, size=parse(tokenizer)[1])
+                with replacing(_vocabulary(places["train"])) as new:
+                    new.write(json.dumps(encoder.vocabulary).encode())
+            for split in SPLITS:
+                stream = np.concatenate([encoder.encode(text) for text in parts[split]])
+                if not stream.size:
+                    raise CorpusError(f"{corpus.name}: expected tokens in the split {split!r}, got none")
+                whole = io.BytesIO()
+                np.save(whole, stream)
+                with replacing(places[split]) as new:
+                    new.write(whole.getbuffer())
+                    new.write(_seal(whole.getbuffer(), encoder))
     except OSError as error:
         raise CorpusError(
             f"{folder}: expected a folder that can be written, got {reason(error)}; "

@@ -22,7 +22,7 @@ from urllib.parse import urlsplit
 from tqdm import tqdm
 
 from rope_lab.errors import RopeLabError, near
-from rope_lab.training.files import reason
+from rope_lab.reading import reason
 
 PACKAGED = Path(__file__).parent
 

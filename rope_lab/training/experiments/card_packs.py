@@ -18,10 +18,11 @@ from pathlib import Path
 from typing import Any
 
 from rope_lab.errors import ArgumentError, FileError, RopeLabError, printable
+from rope_lab.reading import MOST, content, parse_json, reason
 from rope_lab.training.data.corpora import known_hashes
 from rope_lab.training.data.sources import CorpusError
 from rope_lab.training.experiments.catalogue import experiment, names
-from rope_lab.training.files import content, reason, replacing
+from rope_lab.training.files import exclusive, replacing
 from rope_lab.training.results import cards
 from rope_lab.training.results.cards import Card, CardError
 from rope_lab.training.run.config import RunConfig
@@ -136,6 +137,11 @@ def add(source: str | Path, *, root: str | Path, keep: bool = False) -> dict[str
             f"{source}: expected cards that belong, got {len(refused)} of {len(checks)} that do not, such as "
             f"{refused[0].file}: {refused[0].faults[0]}; `rope-lab cards check` names all"
         )
+    with exclusive(Path(root), wait=True):  # two who add at once
+        return _add(source, checks, root=root, keep=keep)
+
+
+def _add(source: str | Path, checks: list[Checked], *, root: str | Path, keep: bool) -> dict[str, list[str]]:
     done: dict[str, list[str]] = {"added": [], "kept": []}
     files: dict[Path, dict[str, Card]] = {}  # the lines of each file, those that were there and the new ones
     changed = set()
@@ -284,7 +290,9 @@ def _checked(at: str, where: str, data: bytes, runs: Runs) -> Checked:
 
 
 def _in_folder(folder: Path) -> Iterator[tuple[str, str, bytes]]:
-    for path in sorted(path for path in folder.rglob("*.json*") if path.suffix in (".json", ".jsonl")):
+    for path in sorted(folder.rglob("*.json*")):
+        if path.suffix not in (".json", ".jsonl") or path.name == "checkpoint.json":  # of a run
+            continue
         at = path.relative_to(folder).as_posix()
         try:
             for where, data in cards.texts(path):
@@ -298,12 +306,12 @@ def _in_pack(source: Path) -> Iterator[tuple[str, str, bytes]]:
     mend = "copy it again, or let `rope-lab sweep` write it again"
     stream = zlib.decompressobj(wbits=31)  # one gzip stream with its checksum
     try:
-        data = stream.decompress(content(source, most=cards.LARGEST), cards.LARGEST)
+        data = stream.decompress(content(source), MOST)
     except zlib.error as error:
         raise PackError(f"{source}: expected a pack of cards, which is gzipped, got {error}; {mend}") from error
     if not stream.eof or stream.unused_data:
         got = "more after its end" if stream.eof else "one that is cut short or larger"
-        raise PackError(f"{source}: expected a whole pack of at most {cards.LARGEST:,} bytes, got {got}; {mend}")
+        raise PackError(f"{source}: expected a whole pack of at most {MOST:,} bytes, got {got}; {mend}")
     if data[257:262] == b"ustar":
         raise PackError(
             f"{source}: expected a pack that states its cards and their hashes, got an older one, a .tar.gz; make a "
@@ -311,10 +319,10 @@ def _in_pack(source: Path) -> Iterator[tuple[str, str, bytes]]:
         )
     head, _, body = data.partition(b"\n")
     try:
-        promise = json.loads(head if len(head) <= HEAD else b"{}")
+        promise = parse_json(head if len(head) <= HEAD else b"{}")
         number, hashes = promise["cards"], promise["sha256"]
         stated = isinstance(hashes, list) and number == len(hashes)
-    except (ValueError, RecursionError, TypeError, KeyError):
+    except (ValueError, TypeError, KeyError):
         stated = False
     if not stated:
         raise PackError(f"{source}: expected a first line with the number of cards and their hashes, got none; {mend}")

@@ -20,12 +20,12 @@ from statistics import fmean
 from typing import Any, Literal, get_args
 
 from rope_lab.errors import ArgumentError, FileError, RopeLabError, printable
+from rope_lab.reading import MOST, content, parse_json, reason
 from rope_lab.training.fields import BLOCK, COUNT, FOLDER_NAME, NAME, NUMBER, TEXT, Kind, are_numbers, is_whole
-from rope_lab.training.files import content, reason, replacing
+from rope_lab.training.files import replacing
 
 SCHEMA = 1
 RESULTS = Path(__file__).resolve().parents[2] / "results"  # the committed cards travel with the package
-LARGEST = 16_000_000  # bytes of one file of cards; the largest of the book has a twentieth of it
 Metric = Literal["final", "best"]
 
 
@@ -192,8 +192,8 @@ def parsed(where: str, data: bytes) -> Card:
         CardError: If the text is not JSON, or has a field that breaks the schema.
     """
     try:
-        blocks = json.loads(data)
-    except (ValueError, RecursionError) as error:  # no JSON, no text, a number of 5,000 digits; or too deep
+        blocks = parse_json(data)
+    except ArgumentError as error:
         raise CardError(f"card {where}: expected JSON, got {error}; rerun the run") from error
     if not isinstance(blocks, dict):
         raise CardError(f"card {where}: expected a JSON object, got {type(blocks).__name__}")
@@ -223,7 +223,7 @@ def texts(path: Path) -> list[tuple[str, bytes]]:
 
 def _content(path: Path) -> tuple[str, bytes]:
     try:
-        return str(path), content(path, most=LARGEST)
+        return str(path), content(path, most=MOST)
     except OSError as error:
         raise CardError(f"card {path}: expected a file that can be read, got {reason(error)}") from error
 

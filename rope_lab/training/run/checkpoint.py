@@ -16,7 +16,9 @@ from typing import Any
 import safetensors.torch
 from torch import Tensor
 
-from rope_lab.training.files import CheckpointError, clear_partials, kind, reason, replacing
+from rope_lab.errors import ArgumentError
+from rope_lab.reading import content, parse_json, reason
+from rope_lab.training.files import CheckpointError, clear_partials, kind, replacing
 
 NAME = "checkpoint.json"
 SEALS = ("tensors", "sha256", "state_sha256", "ours")
@@ -93,8 +95,8 @@ def _read(index: Path) -> dict[str, Any] | None:
     if (existing := kind(index)) not in ("", "a file"):
         raise CheckpointError(f"{index}: expected a file, got {existing}. {_ADVICE.format(index.parent)}")
     try:
-        state = json.loads(index.read_text(encoding="utf-8")) if existing else None
-    except (OSError, ValueError, RecursionError) as error:
+        state = parse_json(content(index, most=1 << 30)) if existing else None
+    except (OSError, ArgumentError) as error:
         raise CheckpointError(f"{index}: expected JSON, got {error}. {_ADVICE.format(index.parent)}") from error
     if state is not None and not isinstance(state, dict):
         wanted = ", ".join(SEALS)

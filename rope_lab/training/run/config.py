@@ -11,6 +11,7 @@ from dataclasses import MISSING, Field, asdict, dataclass, field, fields
 from typing import Any
 
 from rope_lab.errors import ArgumentError, near
+from rope_lab.reading import parse_json
 from rope_lab.training.fields import (
     BLOCK,
     COUNT,
@@ -140,9 +141,9 @@ class RunConfig:
 
     def _expect_possible(self) -> None:
         """Refuse numbers that are fine alone and that no machine can carry out, before memory is asked for them."""
-        if (got := self.steps * self.batch_size) > MOST_WINDOWS:
+        if (got := min(self.steps * self.batch_size, 10**300)) > MOST_WINDOWS:  # so that it can be told as a float
             raise ArgumentError(f"RunConfig: expected steps x batch_size of at most {MOST_WINDOWS:,}, got {got:.3g}")
-        if (got := max(self.batch_size, self.eval_batch_size) * (self.seq_len + 1)) > MOST_TOKENS:
+        if (got := min(max(self.batch_size, self.eval_batch_size) * (self.seq_len + 1), 10**300)) > MOST_TOKENS:
             raise ArgumentError(
                 f"RunConfig: expected at most {MOST_TOKENS:,} tokens in a step, got {got:.3g}: choose a smaller "
                 "seq_len, batch_size or eval_batch_size"
@@ -177,13 +178,13 @@ class RunConfig:
             ArgumentError: not JSON, or a field that does not exist (the message names those that do), or a wrong value.
         """
         try:
-            values = json.loads(text) if isinstance(text, str) else text
-        except (ValueError, RecursionError) as error:  # also numbers of too many digits, brackets in brackets in ...
+            values = parse_json(text) if isinstance(text, str) else text
+        except ArgumentError as error:
             raise ArgumentError(f"expected JSON, got {text!r:.80}: {error}") from error
         if not isinstance(values, Mapping):
             raise ArgumentError(f"expected the fields of a RunConfig as a JSON object, got {values!r:.80}")
         if unknown := sorted(set(values) - FIELDS.keys()):
-            there = near(unknown[0], FIELDS) or f"; there are: {', '.join(FIELDS)}"
+            there = near(unknown[0], FIELDS, cutoff=0.4) or "; those of the model are model.FIELD"
             raise ArgumentError(f"expected fields of RunConfig, got {', '.join(unknown):.200}{there}")
         tuples: dict[str, Any] = {name: tuple(v) if isinstance(v, list) else v for name, v in values.items()}
         return cls(**tuples)  # JSON has no tuples
@@ -205,8 +206,8 @@ class RunConfig:
             block, _, field_name = name.rpartition(".")
             if block not in ("", "model"):
                 raise ArgumentError(f"expected a field of the run or model.FIELD, got {name!r:.80}")
-            with contextlib.suppress(ValueError, RecursionError):  # text needs no quotes
-                value = json.loads(value)
+            with contextlib.suppress(ArgumentError):  # text needs no quotes
+                value = parse_json(value)
             (values["model"] if block else values)[field_name] = value
         return RunConfig.from_json(values)
 

@@ -16,7 +16,7 @@ import numpy as np
 import torch
 from tqdm.auto import tqdm
 
-from rope_lab.errors import ArgumentError, RopeLabError
+from rope_lab.errors import ArgumentError, RopeLabError, printable
 from rope_lab.nn.counts import count_parameters
 from rope_lab.nn.gpt import GPT
 from rope_lab.training.data import corpora
@@ -211,8 +211,11 @@ class Run:
             self.learner.load(saved.tensors, saved.state["scaler"])
             self.recent.copy_(saved.tensors["recent"][: len(self.recent)])  # earlier versions kept log_every of them
         self._save()  # an unwritable folder is found out before the work, not after it
-        steps = {"total": self.config.steps, "initial": self.record.step, "unit": "step", "desc": self.config.variant}
-        with stop_requests() as stop, tqdm(**steps, disable=self.hidden) as self.bar:
+        steps = {"total": self.config.steps, "initial": self.record.step, "unit": "step"}
+        with (
+            stop_requests() as stop,
+            tqdm(**steps, desc=printable(self.config.variant), disable=self.hidden) as self.bar,
+        ):
             stopped = self._steps(checkpoint_every, stop.is_set, deadline)
             card = None if stopped else self._card()
             self._save(card)

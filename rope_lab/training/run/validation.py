@@ -78,5 +78,5 @@ def validate(
     nats_of: list[float] = group.sum(sums).tolist()
     counts = [int((targets != IGNORED).sum()) for _, targets in batches]
     full = [s / count for s, count in zip(nats_of, counts, strict=True) if count == max(counts)]
-    sd = statistics.stdev(full) if len(full) > 1 else 0.0
+    sd = statistics.stdev(full) if len(full) > 1 and all(map(math.isfinite, full)) else 0.0
     return Validation(math.fsum(nats_of) / sum(counts), sd, len(batches), sum(counts))

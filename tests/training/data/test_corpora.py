@@ -181,7 +181,10 @@ def test_a_stream_that_was_cut_short_is_written_again(server, tmp_path):
     first = np.array(load("hands", root=tmp_path, known=known(server)).train)
     (place,) = (tmp_path / "tokens").glob("*-train-*.npy")
     place.write_bytes(place.read_bytes()[:-7])
+    (partial := place.with_name(f".{place.name}.0123abcd.partial")).touch()  # as a kill leaves it
+    (mine := place.with_name(".mine.partial")).touch()
     np.testing.assert_array_equal(load("hands", root=tmp_path, known=known(server)).train, first)
+    assert (partial.exists(), mine.exists()) == (False, True)
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,8 @@ import json
 import os
 import random
 import shutil
+import subprocess
+import sys
 import tarfile
 from pathlib import Path
 
@@ -16,6 +18,7 @@ import pytest
 
 from rope_lab import cli
 from rope_lab.errors import FileError, printable
+from rope_lab.reading import MOST
 from rope_lab.training.experiments.card_packs import PackError, add, check, faults_of, pack
 from rope_lab.training.results import cards
 
@@ -121,6 +124,36 @@ def test_what_is_added_changes_no_line_that_was_there(tmp_path):
         cards.write(card, tmp_path / "there" / NAME / RUNG)  # as a sweep leaves it that made what was missing there
     assert len(add(tmp_path / "here", root=tmp_path / "there")["added"]) == len(every) // 2
     assert cards.places(NAME, RUNG, root=tmp_path / "there")[1].read_bytes() == whole
+
+
+ADDING = """
+import sys, time
+from rope_lab.training.experiments.card_packs import add
+from rope_lab.training.results import cards
+write = cards.write_all
+cards.write_all = lambda *card: (time.sleep(1), write(*card))  # long enough for the other to have read
+print("ready", flush=True)
+sys.stdin.read(1)
+add(sys.argv[1], root="there")
+"""
+
+
+@pytest.mark.skipif(os.name != "posix", reason="the lock is that of POSIX systems")
+def test_two_who_add_at_once_lose_nothing(tmp_path):
+    every, adding = cards.load_all(NAME, RUNG), []
+    for half in ("0", "1"):
+        for card in every[int(half) :: 2]:
+            cards.write(card, tmp_path / half / NAME / RUNG)
+        command = [sys.executable, "-c", ADDING, half]
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+        adding.append(subprocess.Popen(command, cwd=tmp_path, **pipes))
+    assert [process.stdout.readline() for process in adding] == ["ready\n"] * 2
+    for process in adding:
+        process.stdin.close()
+    for process in adding:
+        with process:
+            assert process.wait(120) == 0
+    assert cards.load_all(NAME, RUNG, root=tmp_path / "there") == every
 
 
 def test_a_write_that_fails_leaves_the_old_file_and_the_same_call_goes_on(one, tmp_path, monkeypatch):
@@ -239,11 +272,8 @@ NOT_PACKS = {
     "cut in the middle": (WHOLE[:40], "got one that is cut short"),
     "two in one": (WHOLE + WHOLE, "got more after its end"),
     "a byte behind": (WHOLE + b"\0", "got more after its end"),
-    "a bomb": (
-        gzip.compress(bytes(cards.LARGEST + 1)),
-        "of at most 16,000,000 bytes, got one that is cut short or larger",
-    ),
-    "too large as it lies": (bytes(cards.LARGEST + 1), "got more than 16,000,000 bytes"),
+    "a bomb": (gzip.compress(bytes(MOST + 1)), "of at most 16,000,000 bytes, got one that is cut short or larger"),
+    "too large as it lies": (bytes(MOST + 1), "got more than 16,000,000 bytes"),
     "an older pack": (old_pack(), "got an older one, a .tar.gz; .* `tar xzf "),
     "no first line": (gzip.compress(b""), "expected a first line"),
     "a long first line": (gzip.compress(b" " * 1_000_001 + b"{}\n"), "expected a first line"),

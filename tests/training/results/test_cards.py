@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from rope_lab.errors import ArgumentError
+from rope_lab.reading import MOST
 from rope_lab.training.results import cards
 from rope_lab.training.results.cards import CardError
 from rope_lab.training.run.config import FIELDS, RunConfig
@@ -73,9 +74,12 @@ NO_CARDS = {
     "torn": (b'{"schema": 1', "expected JSON"),
     "a list": (b"[]", "expected a JSON object, got list"),
     "no text": (b"\xff\xfe", "expected JSON"),
-    "too deep": (b"[" * 100_000, "expected JSON, got maximum recursion depth"),
-    "5,000 digits": (b'{"seed": ' + b"1" * 5000 + b"}", "expected JSON, got Exceeds the limit"),
-    "too large": (b" " * (cards.LARGEST + 1), "got more than 16,000,000 bytes"),
+    "too deep": (b"[" * 100_000, "expected JSON, got JSON with more than 200 brackets"),
+    "5,000 digits": (
+        b'{"seed": ' + b"1" * 5000 + b"}",
+        "expected JSON, got JSON with a number of more than 4,300 digits",
+    ),
+    "too large": (b" " * (MOST + 1), "got more than 16,000,000 bytes"),
 }
 
 

@@ -81,7 +81,7 @@ def test_the_schedules():
             for at in ("", ".", "..")
         ),
         ({"experiment": "a\0b"}, "experiment: expected the name of a folder"),
-        ({"steps": 10**20}, "steps x batch_size of at most"),
+        *(({"steps": 10**digits}, "steps x batch_size of at most") for digits in (20, 400)),
         ({"batch_size": 10**9}, "steps x batch_size of at most"),
         ({"seq_len": 10**12}, "tokens in a step, got"),
         ({"eval_batch_size": 10**9}, "tokens in a step, got"),
@@ -107,7 +107,7 @@ def test_every_field_has_its_kind():
 
 
 def test_an_unknown_field_is_named_with_those_that_exist():
-    with pytest.raises(ValueError, match="got learning_rte; there are: experiment"):
+    with pytest.raises(ValueError, match=r"got learning_rte; did you mean \w+"):
         RunConfig.from_json({"learning_rte": 1})
 
 

@@ -9,7 +9,7 @@ WORKERS := -n auto --maxprocesses 4 --dist loadgroup  # one page visit, one work
 
 unexport PYTHONDONTWRITEBYTECODE   # or each worker compiles the rewritten tests anew
 
-.PHONY: book test quick deep serve lab wheel zip zip-live pdf figures lock newest mutants lint clean
+.PHONY: book test quick deep serve lab wheel zip zip-live pdf figures lock newest mutants proofs lint clean
 .DELETE_ON_ERROR:
 
 book: .venv/book
@@ -64,9 +64,12 @@ newest: .venv/dev               # the labs with the newest versions that the loo
 mutants: .venv/dev              # 450 small changes of algebra, nn, audit, training, exercises, book/_ext: do their tests notice? About an hour
 	nice -n 10 $(IN) tests/mutation/run.py $(ARGS)
 
+proofs:                         # the machine-checked core: proved by Coq, and compared with proofs/theorems.json
+	$(or $(PYTHON),python3) proofs/check.py $(ARGS)
+
 lint: .venv/dev node_modules/.bin/biome
 	$(IN) -m ruff check .
-	$(IN) -m ruff format --check rope_lab tests book benchmarks
+	$(IN) -m ruff format --check rope_lab tests book benchmarks proofs
 	$(IN) -m mypy
 	node_modules/.bin/biome ci --error-on-warnings
 	$(IN) tests/house.py       # the lines of each room, and its ceiling

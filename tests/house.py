@@ -1,8 +1,8 @@
 """Print the size of the house by room, and fail where one is above its ceiling in house.toml: the end of `make lint`.
 
 A room is a folder of the package or of `book`, all chapters together, or another folder at the top. What counts is the
-lines of its Python and JavaScript, of `book/_static` and `book/live` the style sheets too, and of pages and labs their
-own lines.
+lines of its Python, JavaScript and Coq, of `book/_static` and `book/live` the style sheets too, and of pages and labs
+their own lines.
 """
 
 import os
@@ -15,7 +15,7 @@ from pathlib import Path, PurePath
 
 ROOT = Path(__file__).resolve().parents[1]
 CEILINGS = Path(__file__).with_name("house.toml")
-CODE = {".py", ".pyi", ".js", ".mjs", ".ts"}
+CODE = {".py", ".pyi", ".js", ".mjs", ".ts", ".v"}
 CHAPTERS = "rope_lab/chapters"
 
 

@@ -27,6 +27,7 @@ from claim_results import result
 from docutils import nodes
 from docutils.statemachine import StringList
 from ledger_text import CORRECTION, KINDS, check_source, coloured, evidence, facts, kind, state
+from machine_checked import machine_checked
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective, SphinxRole
 
@@ -108,6 +109,7 @@ class Ledger(SphinxDirective):
             CORRECTION.get(claim.verdict, "Note"): self.myst(claim.correction),
             "Witness": self.myst(claim.witness),
             "Evidence": self.myst(evidence(answer)),
+            "Machine-checked": machine_checked(claim.id),
             "Source": [] if claim.source == "book" else self.myst(f"{SOURCES[claim.source]}, {claim.locus}"),
             "In the book": [nodes.paragraph("", "", where_node(claim=claim.id, chapter=claim.chapter))],
             "Erratum": self.erratum(claim.id),

@@ -19,6 +19,7 @@ from equation_marks import compared, mark_node, marks_under, proved
 from folds import fold_node, fold_summary
 from ledger_pages import entry_node
 from ledger_text import CORRECTION, state
+from machine_checked import TABLE, folded
 from sphinx.application import Sphinx
 from sphinx.config import Config
 from sphinx.transforms.post_transforms import SphinxPostTransform
@@ -28,7 +29,7 @@ from sphinx_proof.nodes import NODE_TYPES, proof_node
 from rope_lab.claims import LABELS, Claim, load
 
 PROVED = "proved on this page"
-SHOWN = ("Evidence", *CORRECTION.values(), "Note", "Witness", "Source")  # of an entry, on its card
+SHOWN = ("Evidence", "Machine-checked", *CORRECTION.values(), "Note", "Witness", "Source")  # of an entry, on its card
 WHO = {"su19": "Su, part 19", "su6": "Su, part 6", "blog": "The article", "crope": "CRoPE"}  # who printed something
 TAGS = {"false": "printed otherwise", "conditional": "a condition is not said", "ambiguous": "can be read in two ways"}
 LEDGER = "book/ledger"
@@ -223,7 +224,7 @@ def card_text(entry: entry_node, *, proved: bool, read: str | None) -> card_node
         added += [link, nodes.Text(", and checked besides. ")]
     added += [nodes.Text(f"The text of the formula was compared with this entry on {read}.")] if read else []
     text += [added] if proved or read else []
-    text += nodes.field_list("", *(named[name].deepcopy() for name in SHOWN if name in named), classes=["mark-fields"])
+    text += nodes.field_list("", *(folded(named[name]) for name in SHOWN if name in named), classes=["mark-fields"])
     return text
 
 
@@ -264,7 +265,7 @@ def skip(self: Any, node: nodes.Element) -> None:  # noqa: ARG001
 def texts(_: Sphinx, config: Config) -> None:
     """Make the words of all claims a part of the configuration, so that pages whose cards changed are written again."""
     words = repr([(c.id, c.statement, c.verdict, c.correction, c.differs, c.witness) for c in load().values()])
-    config.card_texts = hashlib.sha256(words.encode()).hexdigest()
+    config.card_texts = hashlib.sha256(words.encode() + TABLE.read_bytes()).hexdigest()
 
 
 def setup(app: Sphinx) -> ExtensionMetadata:

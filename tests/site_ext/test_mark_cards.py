@@ -2,8 +2,9 @@
 
 import pytest
 from bs4 import BeautifulSoup
+from machine_checked import table
 
-from tests.site_ext.tiny_book import build
+from tests.site_ext.tiny_book import build, ledger_entries
 
 pytestmark = pytest.mark.xdist_group("mark cards")  # one page, built once
 
@@ -49,7 +50,9 @@ def page(tmp_path_factory):
     _, _, warnings = build(folder, PAGE, "ch1", extensions=["sphinx_proof"])
     assert warnings == ""
     text = (folder / "out" / "book" / "01_one_plane.html").read_text(encoding="utf-8")
-    return BeautifulSoup(text.replace("template", "section"), "html.parser")  # it does not look into a template
+    shown = BeautifulSoup(text.replace("template", "section"), "html.parser")  # it does not look into a template
+    shown.entries = ledger_entries(folder)
+    return shown
 
 
 def beside(page, formula):
@@ -103,6 +106,22 @@ def test_each_sign_has_its_card_and_each_claim_its_line(page):
     assert {line.a.get_text() for line in listed} == claims | {"blog.inner-chain"}
     for line in listed:
         assert page.find(id=line.select("a")[1]["href"].removeprefix("#"))
+
+
+def test_a_card_says_what_is_machine_checked_and_folds_the_formal_statement(page):
+    card = page.select_one("[id='card-claim-su19.rot-law']")
+    rows = [row for row in table()["theorems"] if "su19.rot-law" in row["claims"]]
+    (field,) = (name for name in card.select("dt") if name.get_text().startswith("Machine-checked"))
+    lines = [line.get_text() for line in field.find_next("dd").select("p")]
+    assert [line.partition(" Covers ")[2] for line in lines] == [row["covers"] for row in rows]
+    assert lines[0].startswith("rope_law in proofs/Rope.v, axioms: none. Covers the algebra")
+    assert "axioms: propositional_extensionality, " in lines[1]
+    entry = BeautifulSoup(page.entries["claim-su19.rot-law"], "html.parser")
+    for shown in (card.select_one("details > pre.formal"), entry.select_one("pre.formal")):
+        assert all(row["statement"] in shown.get_text() for row in rows)  # what means something in HTML is escaped
+        assert shown.get_text().startswith(table()["definitions"][rows[0]["uses"][0]])
+    assert not entry.select("details")  # an entry is folded as a whole, and ends where a fold ends
+    assert "Machine-checked" not in page.select_one("[id='card-claim-blog.angle']").get_text()
 
 
 def test_no_id_is_given_twice(page):

@@ -63,9 +63,9 @@ def test_cells_are_read_with_their_options(tmp_path):
 
 
 def test_a_hidden_cell_is_kept_where_a_later_one_reads_its_names():
-    codes = ["#\na = 1", "#\ndef f(): a", "#\nc = 1", "#\nimport b.c", "#\nimport os", "f, b", "#\nf = 2"]
+    codes = ["#\na = 1", "#\ndef f(): a", "#\nc = 1", "#\nimport b.c", "#\nimport os", "#\nf()", "f, b", "#\nf = 2"]
     kept = cells.needed([{"code": code, "hidden": code.startswith("#")} for code in codes])
-    assert [cell["code"] for cell in kept] == ["#\na = 1", "#\ndef f(): a", "#\nimport b.c", "f, b"]
+    assert [cell["code"] for cell in kept] == ["#\na = 1", "#\ndef f(): a", "#\nimport b.c", "#\nf()", "f, b"]
 
 
 def answered(codes: list[str], *, broken=(), drawn=()) -> list[dict]:
@@ -79,6 +79,7 @@ def test_a_cell_runs_after_those_that_it_needs():
         ("a = []; a.append(1); print(1); a", [0, 1]),  # what may have changed a
         ("import math; math.pi; math.e", [0]),  # a module is not changed by its use
         ("c = 1; f = lambda: c; f()", [0, 1]),
+        ("a = new(); def f(): return a.draw(); print(f()); a.draw()", [0, 1, 2]),  # through a function, too
     ]:
         assert answered(codes.split("; "))[-1]["after"] == after, codes
 
@@ -187,7 +188,7 @@ def test_an_error_begins_at_the_readers_own_line(page):
 
 def test_what_a_page_cannot_do_is_said_in_words(page):
     assert "which a page does not have: write it down" in page.cell("name = input('Who? ')", 0)["error"]
-    assert "A page has one thread" in page.cell("raise RuntimeError(\"can't start new thread\")", 0)["error"]
+    assert "A page has one thread" in page.cell('raise RuntimeError("can\'t start new thread")', 0)["error"]
 
 
 def test_a_package_that_no_page_has_and_one_that_is_not_loaded_are_told_apart(page, monkeypatch):

@@ -43,8 +43,10 @@ def mark(app: Sphinx, doctree: nodes.document, docname: str) -> None:
     kept = record["pages"].get(docname.removeprefix("book/"), []) if record else []
     at = 0
     for code in doctree.findall(nodes.literal_block):
-        cell = code.parent.parent if code.parent is not None else None
-        if cell is None or "cell_input" not in code.parent.get("classes", ()):
+        cell = code.parent if code.parent is not None and "cell_input" in code.parent.get("classes", ()) else None
+        while cell is not None and "cell" not in cell.get("classes", ()):  # what is folded lies deeper
+            cell = cell.parent
+        if cell is None:
             continue
         for index in range(at, len(kept)):
             one = kept[index]

@@ -33,12 +33,15 @@ def cells_of(page: Path) -> list[dict[str, Any]]:
 
 
 def needed(cells: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """The cells that a reader sees, and of the others those that bind a name which a later one of these reads."""
+    """The cells that a reader sees, and of the others those whose names or changes a later one of these reads."""
+    codes = [cell["code"] for cell in cells]
+    bodies, variables = functions(codes), {name for code in codes for name in assigned(code)}
     kept, read = [], set()
     for cell in reversed(cells):
-        if not cell["hidden"] or names(cell["code"], ast.Store) & read:
+        used = touched(cell["code"], bodies)
+        if not cell["hidden"] or (stored(cell["code"]) | (used & variables)) & read:
             kept.append(cell)
-            read |= names(cell["code"], ast.Load)
+            read |= used
     return kept[::-1]
 
 
@@ -74,27 +77,47 @@ def with_answers(cells: list[dict[str, Any]], answers: list[dict[str, Any]], roo
     A cell needs what binds a name that it reads, and what reads the same variable, which may have changed it. One that
     draws from a generator after a cell that does not run there would draw other numbers: it is not offered either.
     """
+    codes = [cell["code"] for cell in cells]
+    bodies, variables = functions(codes), {name for code in codes for name in assigned(code)}
+    used = [touched(code, bodies) for code in codes]
     whole: list[dict[str, Any]] = []
-    variables = {name for cell in cells for name in assigned(cell["code"])}
     for at, (cell, answer) in enumerate(zip(cells, answers, strict=True)):
-        reads, after, why = names(cell["code"], ast.Load), [], answer["why"]
+        reads, after, why = used[at], [], answer["why"]
         for above in range(at - 1, -1, -1):
-            code, broken = cells[above]["code"], whole[above]["why"]
-            if broken and names(code, ast.Load) & reads & set(answer.get("drawn", ())):
+            broken = whole[above]["why"]
+            if broken and used[above] & reads & set(answer.get("drawn", ())):
                 why = why or broken
-            if not broken and (names(code, ast.Store) | (names(code, ast.Load) & variables)) & reads:
+            if not broken and (stored(codes[above]) | (used[above] & variables)) & reads:
                 after.append(above)
-                reads |= names(code, ast.Load)
+                reads = reads | used[above]
         needs = bundles(set(page_inputs.imports(cell["code"])), cell["code"], root)
         whole.append({**cell, "needs": needs, "why": why, "after": after[::-1]})
     return whole
 
 
-def names(code: str, use: type[ast.expr_context]) -> set[str]:
-    """The names that some code reads, or those that it binds."""
+def functions(codes: list[str]) -> dict[str, set[str]]:
+    """The functions and classes that some cells define, each with the names that its body reads."""
+    defined = (ast.FunctionDef, ast.ClassDef)
+    nodes = [node for code in codes for node in ast.walk(ast.parse(code)) if isinstance(node, defined)]
+    return {node.name: loaded(node) for node in nodes}
+
+
+def touched(code: str, bodies: dict[str, set[str]]) -> set[str]:
+    """The names that some code reads, and those that the functions read which it names."""
+    found, waiting = set(), loaded(ast.parse(code))
+    while waiting:
+        found |= waiting
+        waiting = {name for one in waiting for name in bodies.get(one, ())} - found
+    return found
+
+
+def loaded(tree: ast.AST) -> set[str]:
+    return {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
+
+
+def stored(code: str) -> set[str]:
+    """The names that some code binds: variables, functions and modules."""
     nodes = list(ast.walk(ast.parse(code)))
-    if use is ast.Load:
-        return {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
     found = assigned(code) | {node.name for node in nodes if isinstance(node, ast.FunctionDef | ast.ClassDef)}
     aliases = [alias for node in nodes if isinstance(node, ast.Import | ast.ImportFrom) for alias in node.names]
     return found | {(alias.asname or alias.name).partition(".")[0] for alias in aliases}

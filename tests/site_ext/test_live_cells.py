@@ -37,6 +37,14 @@ def marked(record, *shown: str) -> list[list[str]]:
     return [cell["classes"][1:] for cell in page.children]
 
 
+def test_the_cell_of_a_folded_code_has_its_place():
+    page, fold = new_document("page"), nodes.container("", classes=["hide"])
+    fold += nodes.container("", nodes.literal_block("a", "a"), classes=["cell_input"])
+    page += nodes.container("", fold, classes=["cell", "tag_hide-input"])
+    live_cells.mark(SimpleNamespace(live_record=RECORD), page, "book/01_one_plane")
+    assert page.children[0]["classes"] == ["cell", "tag_hide-input", "live-1"]
+
+
 def test_a_cell_has_its_place_or_the_word_that_it_does_not_run():
     shown = marked(RECORD, "a", "torch", "of another build", "1 / 0", "a")
     assert shown == [["live-1"], ["live-no-torch"], [], ["live-no"], ["live-4"]]

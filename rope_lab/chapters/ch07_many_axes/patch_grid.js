@@ -72,9 +72,9 @@ function build(ui) {
   ui.slider("start", { label: "both patches: rows and columns further", step: 1, show: step });
   ui.slider("stride", { label: "patches from one cell to the next", step: 1, show: step });
   const write = ui.readout({
-    width: "width's fastest hand has turned",
-    logit: "logit of equal vectors",
-    waves: "width: a turn in, fastest and slowest",
+    width: "the fastest hand of the width has turned",
+    logit: "logit, if query and key are equal",
+    waves: "a whole turn of the width takes, fastest and slowest hand",
     far: `${FAR} steps, in rad: time, height, width`,
   });
 

@@ -47,7 +47,7 @@ function build(ui) {
   ui.choice("kind", { label: "the token says", options: { next: "next", "next-next": "next-next" } });
   ui.slider("key", { label: "key at offset $n - m$", step: 1, look: "key", show: signed });
   ui.slider("log_amplitude", {
-    label: "logit scale",
+    label: "amplitude, a factor on all logits",
     step: 0.05,
     show: (v) => number(10 ** v, v < 0 ? 3 : 1),
   });
@@ -56,7 +56,7 @@ function build(ui) {
     step: 0.1,
     show: (v) => Math.round(10 ** v).toLocaleString("en-US"),
   });
-  ui.button("Scale by $1/√d$", () => ui.set({ log_amplitude: Math.round(ui.compute(ui.state).scaled * 20) / 20 }));
+  ui.button("Divide by $√d$", () => ui.set({ log_amplitude: Math.round(ui.compute(ui.state).scaled * 20) / 20 }));
 
   return (state, values) => {
     write({

@@ -20,7 +20,7 @@ class Concentration(Widget):
     r"""A query at 0 and keys around it: the logit of the key at offset r is $c \sum_i \cos((r - s)\theta_i)$.
 
     State: ``kind`` (the token says "next", s = 1, or "next-next", s = 2), ``head_dim`` as text, ``log_base`` and
-    ``log_amplitude`` (powers of ten; c is the logit scale), and ``key``, the offset of the key that is looked at.
+    ``log_amplitude`` (powers of ten; c is the amplitude), and ``key``, the offset of the key that is looked at.
 
     >>> values = Concentration.compute(Concentration(head_dim="512").state())
     >>> round(values["ratio"], 3), round(values["weight"], 3)

@@ -175,8 +175,8 @@ EXERCISES = (
     ),
     Question(
         id="ch19.temperature",
-        prompt=r"A head has 256 coordinates and turns 64 of them. YaRN multiplies cosines and sines by $m$. What "
-        r"becomes of a logit?",
+        prompt=r"A head has 256 coordinates and turns 64 of them. YaRN multiplies cosines and sines by its attention "
+        r"factor $m$. What becomes of a logit?",
         choices=(
             r"All of it is multiplied by $m^2$.",
             r"The part of the 64 turning coordinates is multiplied by $m^2$, the rest stays.",
@@ -195,8 +195,8 @@ EXERCISES = (
         id="ch19.by-parts",
         statement=r"Write `by_parts(theta, window, factor, slow, fast)`. `theta` is an array of frequencies. A plane "
         r"that makes `fast` turns or more in `window` tokens stays, one with `slow` turns or fewer is slowed by "
-        r"`factor`, and between them the share that stays grows in a straight line with the turns. Return the new "
-        r"frequencies.",
+        r"`factor`, the stretch, and between them the share that stays grows in a straight line with the turns. Return "
+        r"the new frequencies.",
         solution=by_parts,
         examples=_settings,
         mistakes={
@@ -254,7 +254,7 @@ LAB = (
     ),
     Question(
         id="ch19.ntk-factor",
-        prompt=r"Llama 2 has heads of 128, base 10,000 and a window of 4,096. Which is the smallest whole factor of "
+        prompt=r"Llama 2 has heads of 128, base 10,000 and a window of 4,096. Which is the smallest whole stretch of "
         r"NTK-aware scaling with which no plane is at a new angle in a text of four windows?",
         answer=7.0,
         tolerance=0.5,

@@ -180,8 +180,11 @@ def _mean(part: Callable[..., long_contexts.BySeed], scheme: str = "as trained",
     return fmean(part(_cards("longer-texts"), scheme, **which).values())
 
 
-def _lost(variant: str) -> float:
-    return _mean(long_contexts.beyond, variant=variant) - _mean(long_contexts.inside, variant=variant)
+def _lost(variant: str = "RoPE", scheme: str = "as trained") -> Interval:
+    """The loss beyond minus the loss inside, untuned."""
+    which = (_cards("longer-texts"), scheme)
+    ends = (part(*which, variant=variant) for part in (long_contexts.beyond, long_contexts.inside))
+    return interval(long_contexts.minus(*ends).values())
 
 
 def _decided() -> tuple[int, int]:
@@ -201,8 +204,10 @@ MEASURED = {
     "gained": lambda: _gained().mean,
     "gained half": lambda: _gained().half,
     "kept": _decided,
-    "lost": lambda: _lost("RoPE"),
-    "lost by controls": lambda: tuple(_lost(variant) for variant in ("NoPE", "small base")),
+    "lost": lambda: _lost().mean,
+    "lost by controls": lambda: tuple(_lost(variant).mean for variant in ("NoPE", "small base")),
+    "lost untuned": lambda: tuple(_lost(scheme=name).mean for name in ("Llama 3", "YaRN")),
+    "lost untuned half": lambda: tuple(_lost(scheme=name).half for name in ("Llama 3", "YaRN")),
 }
 
 

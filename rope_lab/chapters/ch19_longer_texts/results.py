@@ -85,7 +85,7 @@ def beyond_gaps(found: Sequence[Card]) -> dict[str, BySeed]:
     asked = {
         "RoPE as trained: beyond minus inside": (beyond(found), inside(found)),
         "NTK-aware minus linear, beyond, untuned": (beyond(found, "NTK-aware"), beyond(found, "linear")),
-        "YaRN with factor minus without, beyond, untuned": (beyond(found, "YaRN"), beyond(found, "YaRN, no factor")),
+        "YaRN minus YaRN, no factor, beyond, untuned": (beyond(found, "YaRN"), beyond(found, "YaRN, no factor")),
         "NTK-aware minus linear, beyond, tuned": (
             beyond(found, "NTK-aware", when="after"),
             beyond(found, "linear", when="after"),

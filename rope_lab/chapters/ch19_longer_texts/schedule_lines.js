@@ -5,7 +5,7 @@ const TURN = 2 * Math.PI;
 const NAMES = { none: "none", linear: "interpolation", NTK: "NTK-aware", "Llama 3": "Llama 3", YaRN: "YaRN" };
 const share = (x) => Math.min(1, Math.max(0, x));
 
-/** The list of each schedule for a factor s and a window. */
+/** The list of each schedule for a stretch s and a window. */
 function lists(s, window, base, planes) {
   const width = 2 * planes,
     trained = Array.from({ length: planes }, (_, i) => base ** ((-2 * i) / width)),

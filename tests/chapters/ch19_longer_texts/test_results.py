@@ -2,8 +2,10 @@
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
+from rope_lab.algebra import frequencies
 from rope_lab.chapters.ch19_longer_texts import results as long_contexts
 from rope_lab.nn.long_texts import schedules
 from rope_lab.training.experiments.catalogue import experiment
@@ -25,6 +27,17 @@ def long_card(variant, seed, **losses):
 
 
 FOUND = [long_card(v, s, before=3.0 + s, after=2.0) for v in ("RoPE", "NoPE", "small base") for s in (0, 1)]
+
+
+@pytest.mark.parametrize(("name", "new"), [("Llama 3", True), ("YaRN", True), ("linear", False)])
+def test_whether_offsets_beyond_are_half_a_radian_off_every_combination_of_the_training(name, new):
+    used = schedules(128, factor=8)[name][0].frequencies(32, base=10_000.0)
+    turned, had = (
+        np.exp(1j * np.outer(np.arange(*ends), theta))
+        for ends, theta in (((128, 1020), used), ((128,), frequencies(32)))
+    )
+    off = np.abs(np.angle(turned[:, None] / had)).max(axis=-1).min(axis=1)
+    assert set(off > 0.5 + 1e-9) == {new}
 
 
 def test_inside_is_the_last_bin_of_the_window_and_beyond_the_mean_of_those_after():

@@ -299,7 +299,7 @@ class TaskOnPage(FromExercises):
         ]
 
     def diagnoses(self, task: Task) -> list[tag]:
-        """What the page says of each known mistake, hidden until somebody makes it here."""
+        """Return the sentences about known mistakes, each hidden until somebody makes it here."""
         return [html("div", *self.blocks(f"It looks as if {words}."), hidden="") for words in task.mistakes]
 
     def lab(self) -> list[nodes.Node]:

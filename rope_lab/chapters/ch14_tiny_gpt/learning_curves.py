@@ -23,6 +23,7 @@ _LEFT_OUT = (
     "crope-confirm-lengths",  # four lengths, most of them with one model at a rate: a table of chapter 15
     "crope-rates",  # the plan's choices of a rate: many runs, which chapter 15 shows by rate
     "placements-rates",  # the same of chapter 16
+    "placements-confirm",  # and the runs that judge there, which the plan shows when all are made
     "crope-table2-again",  # runs of crope-table2, made again
     "placements-shifted",  # runs of placements, made again
 )

@@ -11,8 +11,8 @@ from rope_lab.algebra import rankings, rotation, schedule
 from rope_lab.chapters.ch16_nine_placements.claims_su19 import BETWEEN, JUDGED, LEAST, SETTING, judge
 from rope_lab.chapters.ch16_nine_placements.experiments import PLACEMENTS
 from rope_lab.chapters.ch16_nine_placements.experiments_rates import FIRST, RATE_SEEDS
+from rope_lab.chapters.ch16_nine_placements.rate_answers import losses_of_rates
 from rope_lab.claims.ledger import claim
-from rope_lab.training.experiments.rate_choice import losses_by_rate
 from rope_lab.training.results import cards, intervals
 
 ORDER = (("QK", "QKVO"), ("K", "VO"), ("QKV",), ("NoPE",), ("Q", "V", "O"))  # groups, best first
@@ -341,12 +341,12 @@ def trained_anywhere():
     r"each of three seeds QK and QKVO end below VO, VO below NoPE, NoPE below K, Q, V, O and QKV, and K below QKV, "
     r"whichever of the five rates each of the two has. Of QK and QKVO either ends lower, as one takes their rates.",
     verdict="empirical",
-    correction=r"Observed after the runs. These seeds choose the rates of a plan, and those that judge have not run: "
-    r"this is no answer of the plan.",
+    correction=r"Observed after the runs. These seeds choose the rates of a plan, and others judge: this is no "
+    r"answer of the plan.",
     witness=r"Nine placements, five rates, three seeds, one kind of processor. Cards: `placements-rates`.",
 )
 def placements_over_rates():
-    found = losses_by_rate(cards.load_all("placements-rates", "cpu"), loss=_elsewhere)
+    found = losses_of_rates()
     if any(len(found.get(name, {}).get(rate, {})) < len(RATE_SEEDS) for name in PLACEMENTS for rate in FIRST):
         return "not attempted"
     groups = (("QK", "QKVO"), ("VO",), ("NoPE",), ("K", "Q", "V", "O", "QKV"))

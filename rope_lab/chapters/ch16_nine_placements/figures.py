@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+from collections import Counter
 from collections.abc import Callable, Sequence
 from itertools import combinations
 from statistics import fmean, median
@@ -18,7 +18,6 @@ from rope_lab.chapters.ch16_nine_placements.claims_su19 import BETWEEN, CHAIN, J
 from rope_lab.show.style import LIGHT
 from rope_lab.show.svg import Picture, figure
 from rope_lab.show.tables import Table
-from rope_lab.training.experiments.rate_choice import lowest
 from rope_lab.training.results import cards, intervals
 from rope_lab.training.results.cards import Card
 from rope_lab.training.results.equivalence import Finding
@@ -33,8 +32,10 @@ __all__ = [
     "every_pair",
     "longer_windows",
     "one_cache_table",
+    "primary",
+    "rates_and_runs",
     "relations",
-    "while_it_is_open",
+    "seeds_that_choose",
 ]
 
 
@@ -140,11 +141,10 @@ def begun_elsewhere() -> Picture:
 
 
 def by_rate() -> Picture:
-    """Loss against the rate where windows begin anywhere; a best rate has a large mark, open while its grid grows."""
-    losses, waits = rate_answers.losses_of_rates(), {run.variant for run in rate_answers.missing()}
+    """Loss against the rate where windows begin anywhere; the chosen rate of each placement has a large mark."""
+    losses, chosen = rate_answers.losses_of_rates(), planned.own_rates()
     means = {name: {rate: fmean(of.values()) for rate, of in sorted(at.items())} for name, at in losses.items()}
-    best = {name: lowest(at, seeds=planned.RATE_SEEDS) for name, at in losses.items()}
-    listed = "; ".join(f"{name} {at[best[name]]:.3f} at {best[name]:g}" for name, at in means.items())
+    listed = "; ".join(f"{name} {at[chosen[name]]:.3f} at {chosen[name]:g}" for name, at in means.items())
     desc = f"Loss over a logarithmic axis of rates. The lowest means: {listed}."
     rates, low = sorted({rate for at in means.values() for rate in at}), 0.0
     with figure(title="Nine placements at several learning rates", desc=desc, size=(5.2, 5.6)) as fig:
@@ -155,21 +155,50 @@ def by_rate() -> Picture:
             axes.plot(list(at), list(at.values()), color=ink, lw=1.4)
             for rate, of in losses[name].items():
                 axes.plot([rate] * len(of), list(of.values()), ".", ms=3.5, color=ink, alpha=0.6)
-            axes.plot(best[name], at[best[name]], "o", ms=7, color=ink, mfc="none" if name in waits else ink)
+            axes.plot(chosen[name], at[chosen[name]], "o", ms=7, color=ink)
             low = max(low + 0.027, [*at.values()][-1] - 0.012)  # names do not lie on each other
-            axes.text(rates[-1] * 1.07, low, name, color=ink, fontsize=10, va="center")
+            axes.text([*at][-1] * 1.07, low, name, color=ink, fontsize=10, va="center")
         axes.set_xticks(rates, [f"{rate:g}" for rate in rates])
         axes.minorticks_off()
     return fig.picture
 
 
-def while_it_is_open() -> Table:
+def rates_and_runs() -> Table:
+    """The chosen rate of each placement, the rates that two of the three seeds choose, and its runs that judge."""
+    missing = Counter(run.variant for run in rate_answers.missing("placements-confirm"))
+    rows = []
+    for name, rate in planned.own_rates().items():
+        pairs = ", ".join(f"{of[name]:g}" for of in rate_answers.rates_of_pairs().values())
+        rows.append([name, f"{rate:g}", pairs, f"{len(planned.SEEDS) - missing[name]} of {len(planned.SEEDS)}"])
+    headings = ["placement", "rate", "by seeds 0 and 1, 0 and 2, 1 and 2", "judging runs made"]
+    caption = "The rate with the lowest mean over three seeds, and over each two; runs made of the seeds that judge"
+    return Table(headings, rows, caption=caption, right=["rate"], folds=True)
+
+
+def primary() -> Table:
+    """The second plan's eleven primary comparisons: each is open while a card is missing, and then has its outcome."""
+    asked = [f"{one} minus {other}" for pairs in rate_answers.FAMILIES for one, other in pairs]
+    if not (found := rate_answers.answers()):
+        rows = [[*row, "open"] for row in zip(asked, rate_answers.PRINTED, strict=True)]
+        return Table(["comparison", "as in the article", "outcome"], rows, caption="The plan's primary comparisons")
+    rows = []
+    for said, five, eight in zip(rate_answers.PRINTED, found, rate_answers.with_rates_of_others(), strict=True):
+        turn, far = rate_answers.turned(five, eight), " by more than the margin" * five.beyond_margin
+        word = "it turns" if turn else five.outcome + far * (five.outcome in ("better", "worse"))
+        each = ", ".join(f"{gap:+.3f}" for gap in five.differences)
+        rows.append([five.name, each, str(five.interval), str(five.wide), said, word, f"{turn} of 6", eight.outcome])
+    headings = ["comparison", "five seeds", "95 %", "99 %", "as in the article", "outcome", "turned", "with eight"]
+    caption = "Primary comparisons, in nats, below zero the first is better; margin 0.02. Turned: of six means, five "
+    caption += "without a judging seed, one of eight seeds; in those, a seed that chose is at rates of the two others"
+    return Table(headings, rows, caption=caption, right=["95 %", "99 %"], folds=True)
+
+
+def seeds_that_choose() -> Table:
     """The second plan's comparisons in the seeds that choose: at one rate for all, and at rates of the two others."""
     pairs = zip(rate_answers.at_one_rate(), rate_answers.of_choosing_seeds(), strict=True)
-    wait = {run.variant for run in rate_answers.missing()}
-    rows = [[a.name, str(a.interval), "no rate yet" if wait & {*a.name.split()} else str(b.interval)] for a, b in pairs]
+    rows = [[a.name, str(a.interval), str(b.interval)] for a, b in pairs]
     headings = ["comparison", "0.004 for all, 95 %", "rates that the two other seeds choose, 95 %"]
-    caption = "Difference of losses in nats, three seeds, below zero the first is better. Exploratory: no verdicts"
+    caption = "The same in three seeds that choose, in nats, below zero the first is better. Exploratory: no verdicts"
     return Table(headings, rows, caption=caption, right=headings[1:], folds=True)
 
 
@@ -301,21 +330,30 @@ def _same_places() -> int:
 
 
 def _gain() -> float:
-    """The largest mean gain from 0.004 to a best rate inside its grid, in the seeds that chose it."""
-    waits, losses = {run.variant for run in rate_answers.missing()}, rate_answers.losses_of_rates()
-    means = {name: {rate: fmean(of.values()) for rate, of in at.items()} for name, at in losses.items()}
-    return max(at[0.004] - min(at.values()) for name, at in means.items() if name not in waits)
+    """The largest mean gain from 0.004 to a placement's own rate, in the seeds that chose it."""
+    losses, chosen = rate_answers.losses_of_rates(), planned.own_rates()
+    return max(fmean(at[0.004].values()) - fmean(at[chosen[name]].values()) for name, at in losses.items())
 
 
 def _kept(found: list[Finding]) -> tuple[int, int]:
-    """Count the comparisons that Holm's rule over the plan's families keeps, and those that have numbers."""
-    return sum(f.outcome in ("better", "worse") for f in found), sum(math.isfinite(f.differences[0]) for f in found)
+    """Count the comparisons that Holm's rule over the plan's families keeps, and all."""
+    return sum(f.outcome in ("better", "worse") for f in found), len(found)
 
 
-def _still_to_run() -> tuple[float, float]:
-    """The runs that the second plan asks for, so far, and has not; and their minutes, by the cards' median."""
-    runs = len(rate_answers.missing()) + len(planned.PLACEMENTS) * len(planned.SEEDS)
-    return runs, runs * median(card.volatile["wall_s"] for card in cards.load_all("placements-rates", "cpu")) / 60
+def _plan_runs() -> tuple[int, int]:
+    """Count the runs of the second plan that are made, and all that it asks for."""
+    made = sum(len(cards.load_all(name, "cpu")) for name in planned.EXPERIMENTS)
+    return made, made + _still_to_run()
+
+
+def _still_to_run() -> int:
+    """Count the runs that the second plan asks for and has not; at none the page's sentence on them is refused."""
+    return sum(len(rate_answers.missing(name)) for name in planned.EXPERIMENTS)
+
+
+def _minutes_to_run() -> float:
+    """The minutes of the runs that the second plan has not, by the median of its cards."""
+    return _still_to_run() * median(c.volatile["wall_s"] for c in cards.load_all("placements-rates", "cpu")) / 60
 
 
 def _chance() -> float:
@@ -340,13 +378,12 @@ MEASURED = {
     "harm-left": lambda: tuple(_reach(JUDGED, name, "NoPE") for name in "VO"),
     "cache-room": lambda: _reach("one-cache", "shared latent", "spliced latent"),
     "qkv-and-v": lambda: _reach("placements-anywhere", "V", "QKV", loss=lambda c: c.measured["shift 8"]["loss"]),
-    "rate-runs": lambda: float(len(cards.load_all("placements-rates", "cpu"))),
-    "rate-next": lambda: tuple({run.lr for run in rate_answers.missing()}),
+    "plan-runs": _plan_runs,
     "rates-gain": _gain,
     "kept-at-one-rate": lambda: _kept(rate_answers.at_one_rate()),
     "kept-at-others": lambda: _kept(rate_answers.of_choosing_seeds()),
-    "still-to-run": lambda: _still_to_run()[0],
-    "open-minutes": lambda: _still_to_run()[1],
+    "still-to-run": _still_to_run,
+    "open-minutes": _minutes_to_run,
     "base-room": lambda: tuple(gap.half for gap in map(base_gap, ("QK", "VO")) if gap),
 }
 

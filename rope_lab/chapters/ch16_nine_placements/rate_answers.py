@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from itertools import combinations
 
 from rope_lab.chapters.ch16_nine_placements import experiments_rates as planned
@@ -19,6 +20,7 @@ FAMILIES = (  # (placement, reference)
     tuple((name, "NoPE") for name in ("QK", "QKVO", "VO", "K", "QKV", "O", "Q", "V")),
     (("QKVO", "QK"), ("VO", "QK"), ("QKV", "K")),
 )
+PRINTED = ("better",) * 5 + ("worse",) * 3 + ("equivalent", "worse", "worse")  # what would agree with the article
 
 BySeed = Mapping[str, Mapping[int, float]]  # placement -> seed -> loss, each at the rate that the plan gives it there
 
@@ -51,10 +53,16 @@ def with_rates_of_others() -> list[Finding]:
     return _compared({name: of | _at_rates_of_others()[name] for name, of in losses.items()}) if losses else []
 
 
-def missing() -> list[RunConfig]:
-    """List the runs of ``placements-rates`` that the plan asks for so far, and that have no card."""
-    asked, tried = planned.rates("cpu"), losses_of_rates()
-    return [run for run in (asked.runs if asked else ()) if run.seed not in tried.get(run.variant, {}).get(run.lr, {})]
+def turned(answer: Finding, eight: Finding) -> int:
+    """Count the means that turn an answer: of six, one without each judging seed, and that of the eight differences."""
+    return answer.left_out(1)[1] + replace(eight, outcome=answer.outcome).left_out(0)[1]
+
+
+def missing(name: str = "placements-rates") -> list[RunConfig]:
+    """List the runs of one of the plan's two experiments that it asks for so far, and that have no card."""
+    asked = planned.EXPERIMENTS[name]("cpu")
+    held = {(card.variant, card.config["lr"], card.seed) for card in cards.load_all(name, "cpu")}
+    return [run for run in (asked.runs if asked else ()) if (run.variant, run.lr, run.seed) not in held]
 
 
 def of_choosing_seeds() -> list[Finding]:

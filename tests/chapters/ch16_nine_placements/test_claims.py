@@ -8,6 +8,7 @@ from rope_lab.algebra import rankings, rotation
 from rope_lab.chapters.ch16_nine_placements import claims_book as own
 from rope_lab.chapters.ch16_nine_placements import claims_su19 as nine
 from rope_lab.chapters.ch16_nine_placements.claims_su19 import JUDGED
+from rope_lab.chapters.ch16_nine_placements.experiments_rates import FIRST
 from rope_lab.claims import load, verify
 from rope_lab.training.results import cards, intervals
 
@@ -202,6 +203,10 @@ def test_what_is_said_of_five_rates(monkeypatch, variant, seed, rates, by, said)
     ]
     monkeypatch.setattr(cards, "load_all", lambda *_: found)
     assert outcome("book.placements-over-rates") == said
+    beyond = [c for c in found if c.config["lr"] not in FIRST]
+    found[:] = [c for c in found if c not in beyond]
+    assert {c.variant for c in beyond} == {"QKV"}
+    assert outcome("book.placements-over-rates") == said  # it speaks of five rates
     found.pop()
     assert outcome("book.placements-over-rates") == "not attempted"
 

@@ -1,16 +1,20 @@
 """Nine placements at their own rates: how many runs, how a grid grows, when rates are there, and the plan's answers."""
 
+import re
 from itertools import pairwise
 from math import isnan
+from pathlib import Path
 
+import checked_numbers
 import pytest
 
 from rope_lab.chapters.ch16_nine_placements import experiments_rates as planned
-from rope_lab.chapters.ch16_nine_placements import rate_answers
+from rope_lab.chapters.ch16_nine_placements import figures, rate_answers
 from rope_lab.chapters.ch16_nine_placements.experiments import PLACEMENTS
 from rope_lab.chapters.ch16_nine_placements.experiments_rates import FIRST, LADDER, RATE_SEEDS, SEEDS
 from rope_lab.training.experiments.catalogue import NotYetError, experiment, names, rungs
 from rope_lab.training.results import cards
+from rope_lab.training.results.equivalence import Finding
 from tests.training.tiny import card
 
 OWN = dict.fromkeys(PLACEMENTS, 0.004) | {"Q": 0.00283, "V": 0.0113, "O": 0.00141}  # the last two lie beyond the edges
@@ -155,6 +159,51 @@ def test_eleven_comparisons_paired_by_seed_answer_as_planted(ended):
 def test_nothing_is_said_while_a_card_is_missing(ended):
     del ended["placements-confirm"][-1]
     assert rate_answers.answers() == rate_answers.with_rates_of_others() == []
+
+
+@pytest.mark.parametrize("made", [0, 1, 44])
+def test_while_a_run_is_missing_the_page_counts_and_has_no_outcome(ended, made):
+    ended["placements-confirm"] = ended["placements-confirm"][:made]
+    chose = len(ended["placements-rates"])
+    assert figures.MEASURED["plan-runs"]() == (chose + made, chose + 45)
+    assert figures.MEASURED["still-to-run"]() == 45 - made
+    assert figures.MEASURED["open-minutes"]() == pytest.approx((45 - made) * 2 / 60)  # two seconds each
+    assert sum(int(row[-1].removesuffix(" of 5")) for row in figures.rates_and_runs().rows) == made
+    asked = [list(row) for row in zip(words(rate_answers.at_one_rate()), rate_answers.PRINTED, strict=True)]
+    assert figures.primary().rows == [[*row, "open"] for row in asked]
+    plan = (Path(__file__).parents[3] / "book" / "plan.md").read_text(encoding="utf-8")
+    table = re.findall(r"^\| \d+ \| (\w+ minus \w+) \|.*\| (\w+) \|$", plan, re.MULTILINE)
+    assert asked == [[*row] for row in table]
+
+
+def test_when_all_have_run_the_page_has_the_outcomes_and_its_count_asks_for_another_sentence(ended):
+    table = figures.primary()
+    column = table.headings.index("outcome")
+    near = {"QKVO minus QK": "equivalent"}
+    expected = {name: f"{word} by more than the margin" for name, word in words(rate_answers.answers()).items()} | near
+    assert {row[0]: row[column] for row in table.rows} == expected
+    assert {row[column + 1] for row in table.rows} == {"0 of 6"}
+    assert all(row[1].count(",") == 4 for row in table.rows)
+    assert {row[-1] for row in figures.rates_and_runs().rows} == {"5 of 5"}
+    with pytest.raises(ValueError, match="write the sentence anew"):
+        checked_numbers.said(figures.MEASURED["still-to-run"](), ".0f")
+    for c in ended["placements-rates"]:  # control: the three that chose are far on the other side
+        if c.variant == "QKV":
+            c.measured["shift 8"]["loss"] -= 2
+    turned = {row[0]: row[column : column + 2] for row in figures.primary().rows if row[column + 1] != "0 of 6"}
+    assert turned == {name: ["it turns", "1 of 6"] for name in ("QKV minus NoPE", "QKV minus K")}
+
+
+def test_a_mean_with_the_other_sign_or_beyond_the_margin_turns_an_answer():
+    def found(values, outcome):
+        return Finding("", tuple(values), outcome, 0, 0, 0.02)
+
+    low, high = found([-0.1] * 8, "better"), found([0.1] * 8, "worse")
+    assert rate_answers.turned(found([0.3, 0.01, -0.02, 0.0, 0.0], "worse"), high) == 1  # without the first seed
+    assert rate_answers.turned(found([0.1] * 5, "worse"), low) == 1
+    assert rate_answers.turned(found([-0.1] * 5, "better"), high) == 1
+    assert rate_answers.turned(found([0.001] * 5, "equivalent"), high) == 1
+    assert [rate_answers.turned(found([0.1] * 5, word), high) for word in ("worse", "undecided")] == [0, 0]
 
 
 def test_a_choosing_seed_is_judged_at_the_rates_of_the_two_others(ended):

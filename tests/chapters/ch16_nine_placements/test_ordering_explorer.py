@@ -148,13 +148,18 @@ def test_the_picture_of_windows_begun_elsewhere_says_its_numbers():
 
 
 def test_what_the_page_says_of_rates_and_of_the_first_three_places():
-    assert "QKV 3.599 at 0.008" in pictures.by_rate().desc
-    rows = {row[0]: row[1:] for row in pictures.while_it_is_open().rows}
-    assert [name for name, own in rows.items() if own[1] == "no rate yet"] == ["QKV minus NoPE", "QKV minus K"]
-    both = (rate_answers.at_one_rate(), rate_answers.of_choosing_seeds())
-    kept = [{one.name for one in found if one.outcome in ("better", "worse")} for found in both]
-    assert rows.keys() - kept[0] == {"QKVO minus QK"}
-    assert kept[0] - kept[1] == {"QKV minus NoPE", "QKV minus K"}
+    listed = pictures.by_rate().desc.rstrip(".").split("; ")
+    assert {"QKV 3.599 at 0.008", "V 3.604 at 0.00566"} <= {*listed}
+    rates = {row[0]: float(row[1]) for row in pictures.rates_and_runs().rows}
+    assert rates == dict.fromkeys(SAID, 0.00283) | {"V": 0.00566, "O": 0.00566, "QKV": 0.008}
+    assert not rate_answers.missing()
+    qkv = {rate: sum(of.values()) for rate, of in rate_answers.losses_of_rates()["QKV"].items()}
+    assert max(qkv) == 0.0113
+    assert min(qkv.values()) == qkv[0.008] < qkv[0.0113]
+    rows = {row[0]: row[1:] for row in pictures.seeds_that_choose().rows}
+    for found in (rate_answers.at_one_rate(), rate_answers.of_choosing_seeds()):
+        kept = {one.name for one in found if one.outcome in ("better", "worse")}
+        assert rows.keys() - kept == {"QKVO minus QK"}
     orders = {tuple(c.variant for c in sorted(FOUND, key=cards.Card.loss) if c.seed == seed)[:3] for seed in range(5)}
     assert orders == {("QKVO", "QK", "QKV")}
 

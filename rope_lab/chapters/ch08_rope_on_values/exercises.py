@@ -98,8 +98,8 @@ class Head:
         return tuple(start + _SHOWN[self.shown] @ (end - start) for start, end in moves)
 
     def __repr__(self) -> str:
-        after = f"back after {self.period:.3g} places, {self.every} at a time, shows {self.shown}"
-        return f"a head that rotates {self.rotated.upper() or 'nothing'}, {after}"
+        seen = f"back after {self.period:.3g} places, shift s moves by s // {self.every}, seen at {self.shown}"
+        return f"a head that rotates {self.rotated.upper() or 'nothing'}: {seen}"
 
 
 _SHOWN = {"all words": np.eye(4)} | {f"word {i}": np.diag(np.eye(4)[i]) for i in range(4)}
@@ -304,7 +304,10 @@ LAB = (
         tolerance=0.1,
         unit="positions",
         truth=_blind_shift,
-        feedback={"240": "At 240 all planes have come back, but not for the first time."},
+        feedback={
+            "12": "At 12 the planes of 4 and of 6 are back, and that of 10 is not.",
+            "240": "At 240 all planes have come back, but not for the first time.",
+        },
         hint=r"Give the experiment `periods = (4, 6, 10)` and look at V: where does its curve touch zero?",
         why=r"All planes have made whole turns there: it is the smallest common multiple of $4$, $6$ and $10$.",
     ),
@@ -317,7 +320,10 @@ LAB = (
         tolerance=0.1,
         unit="groups",
         truth=_groups,
-        feedback={"3": "You asked about the shift alone. A stretch tells more."},
+        feedback={
+            "3": "You asked about the shift alone. A stretch tells more.",
+            "16": "So many placements there are. Some give the same four answers: V and O, for example.",
+        },
         hint=r"Make a tuple of four truth values for each placement, with `change(...) < 1e-9`, and count the "
         r"different ones: `len(set(...))`.",
         why=r"They are $\{\varnothing\}$, $\{VO\}$, $\{V, O\}$, $\{QK, QKVO\}$, $\{QKV, QKO\}$, and the eight whose "

@@ -162,7 +162,7 @@ function losses(ui) {
     }
     head.textContent =
       `At step ${steps[index]}. Loss in nats per token, mean over the seeds; difference paired by ` +
-      "seed, with its 95\u00a0% interval.";
+      "seed, with its 95\u00a0% interval. The faint lines are one seed each.";
     last.textContent = `minus ${reference}`;
     rows.forEach((row, i) => {
       const { button, own, node } = cells[i];
@@ -241,7 +241,8 @@ function boxOf(fig, { names, steps }, top) {
 
 function drawCurves(fig, { panels, kind }, now, grid) {
   const { names, means, steps, index, variant, reference, panel } = now,
-    all = means.flat();
+    { runs } = panels.find((p) => p.key === panel),
+    all = [...means, ...runs.map((run) => run[kind])].flat(); // no seed leaves the plot
   const low = Math.min(...all),
     high = Math.max(...all),
     room = Math.max(0.05, (high - low) * 0.08);
@@ -257,8 +258,7 @@ function drawCurves(fig, { panels, kind }, now, grid) {
   );
   const { X, Y } = axes(fig, grid, [low - room, high + room], { box, ylabel: `${kind} loss, nats per token` });
   const points = (losses) => losses.map((loss, i) => [X(steps[i]), Y(loss)]);
-  for (const run of panels.find((p) => p.key === panel).runs)
-    fig.path(points(run[kind]), `line thin faint ${look(run.variant)}`);
+  for (const run of runs) fig.path(points(run[kind]), `line thin faint ${look(run.variant)}`);
   fig.line([X(steps[index]), top], [X(steps[index]), bottom], "axis");
   for (const name of [...rest, ...last]) {
     const losses = means[names.indexOf(name)],

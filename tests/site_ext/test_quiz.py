@@ -212,7 +212,7 @@ def test_a_task_shows_the_solution_that_is_tested(page):
     assert 'href="../notebooks/01_x.html"' in text
     assert plain.index("Hint") < plain.index("Solution")
     told = re.search(r'<div class="task-mistakes".*?<details', text, re.DOTALL)[0]
-    said = [html.unescape(one).strip() for one in re.findall(r'<div hidden[^>]*>\s*<p>(.*?)</p>', told, re.DOTALL)]
+    said = [html.unescape(one).strip() for one in re.findall(r"<div hidden[^>]*>\s*<p>(.*?)</p>", told, re.DOTALL)]
     assert said == [f"It looks as if {words}." for words in load()["ch01.rotate"].mistakes]
 
 

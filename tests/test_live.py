@@ -358,7 +358,7 @@ def rotate(x, m, theta):
 """
 
 
-@pytest.mark.parametrize(("angle", "place"), [("-m * theta", 0), ("np.radians(m) * theta", 2), ("theta + m", -1)])
+@pytest.mark.parametrize(("angle", "place"), [("-m * theta", 0), ("np.radians(m) * theta", 2), ("m * theta + 0.1", -1)])
 def test_a_known_mistake_is_named_by_its_place(page, angle, place):
     ask = "ch01.rotate", "rope_lab.chapters.ch01_one_plane.exercises"
     told = [page.answer(*ask, TURN.format(angle))["mistake"] for _ in range(2)]

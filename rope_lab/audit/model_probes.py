@@ -432,12 +432,12 @@ def probe_all(families: Sequence[str] | None = None, *, limit: float = LIMIT, **
     Raises:
         MissingPackageError: If transformers is not installed.
     """
-    return ask_families(lambda name: _row(tiny_model(name), name=name), families, limit=limit, **options)
+    return ask_families(_row, families, limit=limit, **options)
 
 
-def _row(model: Any, *, name: str) -> Row:
+def _row(name: str) -> Row:
     with guarded("probing it"):
-        return probe_row(model_probe(model, name=name))
+        return probe_row(model_probe(tiny_model(name), name=name))
 
 
 def probe_row(seen: ModelProbe) -> Row:

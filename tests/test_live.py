@@ -172,6 +172,9 @@ def test_a_cell_shows_its_last_value_and_keeps_its_names(page, capsys):
     table = "class T:\n    _repr_html_ = lambda self: '<table>' if b else None\n"
     assert page.cell(f"{table}T()", 4) == {"shown": [("text/html", "<table>")]}
     assert page.cell("b = 0\nT()", 5)["shown"][0][0] == "text/plain"
+    assert page.cell("display(1, 'a')\n2", 6) == {
+        "shown": [("text/plain", "1"), ("text/plain", "'a'"), ("text/plain", "2")]
+    }
 
 
 def test_an_error_begins_at_the_readers_own_line(page):

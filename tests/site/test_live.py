@@ -260,6 +260,7 @@ def test_the_ledger_offers_what_runs_here_and_goes_on_after_a_stop(browser, site
     whole = sum(not claim["why"] for claim in claims.values())
     assert {claim["why"] for claim in claims.values()} <= {"", "torch"}
     with visiting(browser, site, "book/ledger", local=True) as visit:
+        visit.page.evaluate("Object.defineProperty(navigator, 'hardwareConcurrency', { get: () => 1 })")  # one engine
         bar = visit.page.locator("#ledger-filter + .live-bar")
         bar.get_by_role("button", name=f"Run all {whole} checks here").click()
         come_out(visit.page, 4)

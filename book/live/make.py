@@ -57,7 +57,7 @@ def make(root: Path, out: Path) -> str:
         library(kept, Path(place), wheels, out)
         ours(root, own, cards, wheels, Path(place), out)
     inputs = {page.stem: f"{side} {page_inputs.digest(page_inputs.inputs_of(page, root))}" for page in sources}
-    before = old.get("tried", {"pages": {}, "claims": {}}) if old.get("side") == side else {"pages": {}, "claims": {}}
+    before = old["tried"] if old.get("side") == side else {"pages": {}, "claims": {}}
     told = tried({name: cells.needed(all_) for name, all_ in pages.items()}, inputs, before, root, out.parent)
     found = {
         name: cells.with_answers(cells.needed(all_), told["pages"][name]["answers"], root)

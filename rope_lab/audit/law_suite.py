@@ -133,10 +133,8 @@ def laws(
         said = int(getattr(schedule, "window", 0) * getattr(schedule, "factor", 1))
         window = said if said >= LEAST else WINDOW
     window = expect_whole(window, name="window", least=LEAST)
-    asked, known = (
-        CHECKS.keys() if only is None else only,
-        [*CHECKS, *(f"expected {field}" for field in expected or {})],
-    )
+    asked = CHECKS.keys() if only is None else only
+    known = [*CHECKS, *(f"expected {field}" for field in expected or {})]
     if unknown := next((name for name in asked if name not in known), ""):
         raise ValueError(f"only: expected names of laws, got {unknown!r}; use some of: {', '.join(known)}")
     with restored():
@@ -168,9 +166,8 @@ def _asked(f: Any, head_dim: int, keys: Any, expected: dict[str, Any], window: i
         return [Law("answers", False, str(refusal), f"x (2, 3, 4, {head_dim}), positions 0, 1, 2, 5")]
     found = [Law("answers", True, q.form, f"x (2, 3, 4, {head_dim})")]
     with np.errstate(all="ignore"):  # an f that overflows breaks a law and makes no noise
-        last = sorted(
-            (name for name in CHECKS if name in only), key=LAST.__contains__
-        )  # it goes beyond the calls whose traces the laws of state look for
+        # Those of `LAST` go beyond the calls whose traces the laws of state look for.
+        last = sorted((name for name in CHECKS if name in only), key=LAST.__contains__)
         once = Subject(q, q, x, y, window)
         said = {name: _once_for_both(name, subject, once) for name in last}
         found += [said[name] for name in CHECKS if name in only]

@@ -432,12 +432,17 @@ def probe_all(families: Sequence[str] | None = None, *, limit: float = LIMIT, **
     Raises:
         MissingPackageError: If transformers is not installed.
     """
-    return ask_families(_row, families, limit=limit, **options)
+    return ask_families(_of_family, families, limit=limit, **options)
 
 
-def _row(name: str) -> Row:
+def _of_family(name: str) -> Row:
     with guarded("probing it"):
-        return probe_row(model_probe(tiny_model(name), name=name))
+        return _row(tiny_model(name), name=name)
+
+
+def _row(model: Any, *, name: str) -> Row:
+    with guarded("probing it"):
+        return probe_row(model_probe(model, name=name))
 
 
 def probe_row(seen: ModelProbe) -> Row:

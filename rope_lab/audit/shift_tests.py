@@ -428,11 +428,11 @@ def shift_all(families: Sequence[str] | None = None, *, limit: float = LIMIT, **
     Raises:
         MissingPackageError: If transformers is not installed.
     """
-    return ask_families(_row, families, limit=limit, **options)
+    return ask_families(lambda name: _row(tiny_model(name), name=name), families, limit=limit, **options)
 
 
-def _row(name: str) -> Row:
-    seen = shift_test(tiny_model(name), name=name)
+def _row(model: Any, *, name: str) -> Row:
+    seen = shift_test(model, name=name)
     row = seen.row
     return {
         "model": name,

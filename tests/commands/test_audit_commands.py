@@ -14,7 +14,7 @@ from rope_lab.audit.audits import LIBRARY
 from rope_lab.audit.tiny_models import head
 from rope_lab.cli import app
 from rope_lab.commands import audit_commands, shift_commands
-from rope_lab.commands.audit_process import folder_of
+from rope_lab.commands.audit_process import Auditor, folder_of
 from rope_lab.nn import GPT, GPTConfig
 from tests.audit.implementations import Here
 
@@ -316,3 +316,10 @@ def test_every_family_is_probed_into_one_file_which_goes_on_where_it_stopped(mon
     assert (refused.exit_code, "expected a file of this command or none" in refused.stderr) == (1, True)
     (tmp_path / "taken").mkdir()
     assert run("--model", "all", "--probe", "--out", str(tmp_path / "taken")).exit_code == 1
+
+
+@pytest.mark.parametrize("rows", [shift_commands.SHIFT, shift_commands.PROBE])
+def test_the_row_of_a_family_comes_from_the_worker(rows):
+    with Auditor(seconds=100) as auditor:
+        (answer,) = auditor.ask_model("llama", {f"{rows}_row": {}})
+    assert (answer["row"]["model"], answer["row"]["skipped"], answer["row"]["layers"]) == ("llama", None, 2)

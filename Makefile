@@ -41,7 +41,7 @@ wheel: .venv/bin/pip            # in an environment of its own, which pip makes:
 zip: book                       # the offline book: unpack it and open index.html
 	$(call zipped,rope-lab-book,rm -rf rope-lab-book/live)
 
-zip-live: book                  # the same with the Python that its pages run: seven times as large
+zip-live: book                  # the same with the Python that its pages run: some 60 MB
 	$(call zipped,rope-lab-book-live,true)
 
 zipped = mkdir -p dist && cd _build && rm -rf rope-lab-book && cp -r html rope-lab-book && $(2) \

@@ -265,6 +265,13 @@ def test_the_build_learns_which_cells_do_not_run_and_what_draws(page, monkeypatc
     assert {*told[0]["drawn"]} == {*told[3]["drawn"]} == {"rng"}
 
 
+def test_a_cell_that_reads_what_a_broken_one_would_bind_is_not_offered(page, monkeypatch):
+    monkeypatch.setitem(sys.modules, "torch", None)
+    told = trial.try_cells(page, ["a = 1", "a = b = 2\nimport torch", "b", "a", "c = b", "c", "nobody"])
+    unknown = "NameError: name 'nobody' is not defined"
+    assert [answer["why"] for answer in told] == ["", "torch", "torch", "", "torch", "torch", unknown]
+
+
 @pytest.mark.parametrize("harm", ["nothing packed yet", "a script is gone", "a script has changed", "sound"])
 def test_a_damaged_cache_of_scripts_is_packed_anew(tmp_path, monkeypatch, harm):
     runs, kept, out = [], tmp_path / "kept", tmp_path / "out"

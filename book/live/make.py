@@ -36,10 +36,10 @@ def make(root: Path, out: Path) -> str:
     if not (root / "rope_lab").is_dir():
         return ""
     own, cards = parts.package_files(root), sorted((root / "rope_lab" / "results").rglob("*.json*"))
-    sources = [page for page in sorted((root / "book").glob("*.md")) if "{code-cell}" in page.read_text()]
-    pages = {page.stem: cells.cells_of(page) for page in sources}
+    pages = {page: its for page in sorted((root / "book").glob("*.md")) if (its := cells.cells_of(page))}
     side = page_inputs.digest([*HERE.glob("*.py"), HERE / "pack.js", HERE / "recipe.json"])
-    key = page_inputs.digest([*own, *cards]) + hashlib.sha256(json.dumps([pages, side]).encode()).hexdigest()
+    texts = json.dumps([[page.stem, its, side] for page, its in pages.items()])
+    key = page_inputs.digest([*own, *cards]) + hashlib.sha256(texts.encode()).hexdigest()
     record, kept = out / "record.json", data_folder() / "live"
     old = json.loads(record.read_text(encoding="utf-8")) if record.exists() else {}
     if old.get("key") == key:
@@ -47,34 +47,46 @@ def make(root: Path, out: Path) -> str:
     shutil.rmtree(out, ignore_errors=True)
     out.mkdir(parents=True)
     try:
-        core = parts.core(kept)
-        wheels = parts.wheels(kept, json.loads(core[parts.LOCK]))
+        lock = packed(root, own, cards, kept, out)
     except parts.MissingPartError as error:
         return f"The book is built without Python in its pages: {error}"
+    whole = {"key": key, "side": side, **asked(pages, side, old, root, out.parent)}
+    whole |= {"sizes": {file.stem: file.stat().st_size for file in sorted(out.glob("*.js"))}}
+    whole |= {"modules": cells.MODULES, "lock": lock}
+    new = record.with_suffix(".new")  # in one step: a build that is interrupted leaves no half record
+    new.write_text(json.dumps(whole), encoding="utf-8")
+    new.replace(record)
+    return whole["said"]
+
+
+def packed(root: Path, own: list[Path], cards: list[Path], kept: Path, out: Path) -> dict[str, Any]:
+    """Put all scripts into ``out``; return what the core's lock says of itself."""
+    core = parts.core(kept)
+    lock = json.loads(core[parts.LOCK])
+    wheels = parts.wheels(kept, lock)
     with tempfile.TemporaryDirectory() as place:
         for name, content in core.items():
             Path(place, name).write_bytes(content)
         library(kept, Path(place), wheels, out)
         ours(root, own, cards, wheels, Path(place), out)
-    inputs = {page.stem: f"{side} {page_inputs.digest(page_inputs.inputs_of(page, root))}" for page in sources}
+    return lock["info"]
+
+
+def asked(
+    pages: dict[Path, list[dict[str, Any]]], side: str, old: dict[str, Any], root: Path, build: Path
+) -> dict[str, Any]:
+    """Ask of each cell, claim and exercise whether it runs in a page; return what the record says of it."""
+    inputs = {page.stem: f"{side} {page_inputs.digest(page_inputs.inputs_of(page, root))}" for page in pages}
     before = old["tried"] if old.get("side") == side else {"pages": {}, "claims": {}}
-    told = tried({name: cells.needed(all_) for name, all_ in pages.items()}, inputs, before, root, out.parent)
-    found = {
-        name: cells.with_answers(cells.needed(all_), told["pages"][name]["answers"], root)
-        for name, all_ in pages.items()
-    }
+    wanted = {page.stem: cells.needed(its) for page, its in pages.items()}
+    told = tried(wanted, inputs, before, root, build)
+    found = {name: cells.with_answers(some, told["pages"][name]["answers"], root) for name, some in wanted.items()}
     claims, tasks = (with_needs(told[kind], root) for kind in ("claims", "tasks"))
     shown = [cell for page in found.values() for cell in page if not cell["hidden"]]
     run, held, answered = (sum(not one["why"] for one in some) for some in (shown, claims.values(), tasks.values()))
     said = f"Python in the pages: {run} of {len(shown)} cells, {held} of {len(claims)} claims and {answered} of "
     said += f"{len(tasks)} exercises in code run there."
-    whole = {"key": key, "side": side, "said": said, "tried": told, "pages": found, "claims": claims, "tasks": tasks}
-    whole |= {"sizes": {file.stem: file.stat().st_size for file in sorted(out.glob("*.js"))}}
-    whole |= {"modules": cells.MODULES, "lock": json.loads(core[parts.LOCK])["info"]}
-    new = record.with_suffix(".new")  # in one step: a build that is interrupted leaves no half record
-    new.write_text(json.dumps(whole), encoding="utf-8")
-    new.replace(record)
-    return said
+    return {"said": said, "tried": told, "pages": found, "claims": claims, "tasks": tasks}
 
 
 def with_needs(told: dict[str, dict[str, str]], root: Path) -> dict[str, dict[str, Any]]:

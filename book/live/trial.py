@@ -15,6 +15,8 @@ from importlib.metadata import MetadataPathFinder
 from pathlib import Path
 from typing import Any
 
+from book.live.cells import stored
+
 ALSO = {
     "PIL",
     "contourpy",
@@ -77,10 +79,24 @@ def main(file: str) -> None:
 
 
 def try_cells(page: Any, cells: list[str]) -> list[dict[str, Any]]:
-    """Run the cells of a page in order; return why each cannot run, empty if it can, and the names of generators."""
+    """Run the cells of a page in order; return why each cannot run, empty if it can, and the names of generators.
+
+    A cell that cannot run leaves no name behind, since a page never runs it; whoever reads one cannot run either.
+    """
     page.begin()
-    answers = [page.cell(code, number) for number, code in enumerate(cells)]
-    why = [got.get("needs") or got.get("missing") or got.get("error", "").rpartition("\n")[2] for got in answers]
+    why: list[str] = []
+    lost: dict[str, str] = {}  # a name -> why the cell that would bind it cannot run
+    for number, code in enumerate(cells):
+        before = dict(page.space)
+        got = page.cell(code, number)
+        why.append(got.get("needs") or got.get("missing") or got.get("error", "").rpartition("\n")[2])
+        unknown = re.match("NameError: name '(.+?)'", why[-1])
+        if unknown and unknown[1] in lost:
+            why[-1] = lost[unknown[1]]
+        if why[-1]:
+            page.space.clear()
+            page.space.update(before)
+            lost |= dict.fromkeys(stored(code), why[-1])
     drawn = [name for name, value in page.space.items() if type(value).__name__ in ("Generator", "RandomState")]
     return [{"why": reason, "drawn": drawn} for reason in why]
 

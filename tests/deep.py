@@ -28,6 +28,10 @@ PARTS = {  # what follows the interpreter; an item NAME=VALUE before it is a var
     "families": [
         f'{PYTEST} -m deep -k "every_family and not decodes" tests/audit tests/algebra tests/chapters/ch00_intro'
     ],
+    "inputs": [
+        f"{PYTEST} -m deep tests/commands/test_bad_inputs.py",
+        "ROPE_LAB_EXAMPLES=150 -m pytest -q -n auto --maxprocesses 4 tests/algebra/test_any_argument.py",
+    ],
     "labs": [f"{PYTEST} -m deep tests/test_wheel.py"],
     "live": [f"{PYTEST} -m deep tests/site/test_live.py"],
     "mutation": [f"tests/mutation/run.py {folder}" for folder in ("algebra", "nn", "audit")],
@@ -39,7 +43,8 @@ PARTS = {  # what follows the interpreter; an item NAME=VALUE before it is a var
     "site": [f'{PYTEST} -m "deep and site" --ignore=tests/site/test_live.py tests/site tests/site_ext'],
     "tests": [
         "-m pytest -m deep -k ray_takes tests/training",  # alone: Ray gives itself half a minute to start, and no more
-        f'{PYTEST} -m "deep and not (site or wheel)" -k "not (every_family or ray_takes)" --ignore=tests/site',
+        f'{PYTEST} -m "deep and not (site or wheel)" -k "not (every_family or ray_takes)" --ignore=tests/site '
+        "--ignore=tests/commands/test_bad_inputs.py",
     ],
 }
 

@@ -12,7 +12,15 @@ from jaxtyping import Float64
 from numpy.typing import ArrayLike
 
 from rope_lab.algebra import rotation
-from rope_lab.algebra.arguments import expect_real, expect_whole
+from rope_lab.algebra.arguments import (
+    LONGEST,
+    WIDEST,
+    expect_float,
+    expect_narrow,
+    expect_real,
+    expect_shapes,
+    expect_whole,
+)
 
 __all__ = ["AdditiveHead", "least_tilt_range", "parabola_head", "sinusoid_head"]
 
@@ -82,7 +90,7 @@ def least_tilt_range(window: int, *, margin: float) -> float:
     10000.0
     """
     window = expect_whole(window, name="window", least=2, fix="with fewer positions there is nothing to tell apart")
-    return 2.0 * float(margin) * (window - 2)
+    return 2.0 * expect_float(margin, name="margin") * (window - 2)
 
 
 def parabola_head(
@@ -109,9 +117,12 @@ def parabola_head(
     >>> parabola_head(5, content=0).logits(m=1, kind=0).tolist()  # 5 (4n - n^2): the top at n = 2
     [0.0, 15.0, 20.0, 15.0, 0.0]
     """
-    n, kinds = np.arange(window, dtype=np.float64), len(offsets)
+    window = expect_whole(window, name="window", least=1, limit=LONGEST)
+    content = expect_whole(content, name="content", least=0, limit=WIDEST)
+    (wanted,) = expect_shapes(offsets=(offsets, "kinds"))
+    n, kinds, steepness = np.arange(window, dtype=np.float64), len(wanted), expect_float(steepness, name="steepness")
     blind = np.zeros((2, content))
-    W_q = np.hstack(([2.0 * np.asarray(offsets), np.zeros(kinds)], blind, [[0, 2, 0], [-1, 0, 0]]))
+    W_q = np.hstack(([2.0 * wanted, np.zeros(kinds)], blind, [[0, 2, 0], [-1, 0, 0]]))
     W_k = np.hstack((np.zeros((2, kinds)), blind, [[0, 1, 0], [0, 0, 1]]))
     return AdditiveHead(np.stack((np.ones(window), n, n**2), axis=1), steepness * W_q, W_k, kinds)
 
@@ -146,7 +157,10 @@ def sinusoid_head(
     >>> int(head.logits(m=30, kind=0).argmax()), int(head.logits(m=30, kind=1).argmax())
     (31, 32)
     """
-    theta, n = rotation.frequencies(head_dim, base=base), np.arange(window)
+    expect_whole(window, name="window", least=2, limit=WIDEST)
+    content = expect_whole(content, name="content", least=0, limit=WIDEST)
+    margin = expect_float(margin, name="margin")
+    theta, n = rotation.frequencies(expect_narrow(head_dim, name="head_dim"), base=base), np.arange(window)
     if not 2 <= window <= 1 / theta[-1]:
         raise ValueError(
             f"window: expected 2 to {int(1 / theta[-1])} positions, over which the slowest plane is nearly straight, "

@@ -1,7 +1,8 @@
 """The checks of arguments that all share: each refusal says what was expected, what came, and the fix."""
 
+import contextlib
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from numbers import Integral, Real
 from typing import Any, Literal, TypeVar
 
@@ -13,6 +14,18 @@ Layout = Literal["interleaved", "half"]
 LAYOUTS: tuple[Layout, ...] = ("interleaved", "half")
 
 Option = TypeVar("Option", bound=str)
+
+WIDEST = 2**20  # of a head or a stream: no model has more
+LONGEST = 2**24  # positions in one table
+
+
+def shown(value: Any) -> str:
+    """Return what came, for a message: short, and without a failure of its own."""
+    try:
+        return f"{value!r:.300}"
+    except Exception:  # a number of more digits than Python prints, or whatever a foreign __repr__ raises
+        return f"a {type(value).__name__} that cannot be printed"
+
 
 # --- names and single numbers ---------------------------------------------------------------------------------------
 
@@ -27,7 +40,7 @@ def expect_one_of(value: Any, options: Iterable[Option], *, name: str, fix: str 
     for option in known:
         if isinstance(value, str) and value == option:
             return option
-    raise ValueError(f"{name}: expected one of {', '.join(known)}, got {value!r}; {fix}")
+    raise ValueError(f"{name}: expected one of {', '.join(known)}, got {shown(value)}; {fix}")
 
 
 def expect_layout(layout: Any) -> Layout:
@@ -35,15 +48,23 @@ def expect_layout(layout: Any) -> Layout:
     if isinstance(layout, str) and layout in LAYOUTS:
         return layout
     raise ValueError(
-        f'layout: expected "interleaved" (pairs 2i, 2i+1) or "half" (pairs i, i+head_dim/2), got {layout!r}; '
+        f'layout: expected "interleaved" (pairs 2i, 2i+1) or "half" (pairs i, i+head_dim/2), got {shown(layout)}; '
         "take the one your weights were trained with"
     )
 
 
 def expect_whole(
-    value: Any, *, name: str, least: int | None = None, most: int | None = None, fix: str = "give it as an int"
+    value: Any,
+    *,
+    name: str,
+    least: int | None = None,
+    most: int | None = None,
+    limit: int | None = None,
+    fix: str = "give it as an int",
 ) -> int:
     """Return ``value`` as an int if it is a whole number from ``least`` to ``most``; True and False are not numbers.
+
+    ``limit`` is a bound of this machine, and no part of the question.
 
     >>> expect_whole(np.int64(3), name="n_heads", least=1)
     3
@@ -53,10 +74,12 @@ def expect_whole(
     else:
         wanted = "a whole number" if least is None else f"a whole number of at least {least}"
     if isinstance(value, bool) or not isinstance(value, Integral):
-        raise TypeError(f"{name}: expected {wanted}, got {value!r}; {fix}")
+        raise TypeError(f"{name}: expected {wanted}, got {shown(value)}; {fix}")
     number = int(value)
     if (least is not None and number < least) or (most is not None and number > most):
-        raise ValueError(f"{name}: expected {wanted}, got {number}; {fix}")
+        raise ValueError(f"{name}: expected {wanted}, got {shown(number)}; {fix}")
+    if limit is not None and number > limit:
+        raise ValueError(f"{name}: expected at most {limit}, got {shown(number)}; more fills the memory or the day")
     return number
 
 
@@ -67,13 +90,22 @@ def expect_even(size: Any, *, name: str) -> int:
     64
     """
     if isinstance(size, bool) or not isinstance(size, Integral):
-        raise TypeError(f"{name}: expected a positive even integer, got {size!r}; give the width as an int, such as 64")
+        raise TypeError(f"{name}: expected a positive even integer, got {shown(size)}; give an int, such as 64")
+    if int(size) > WIDEST:
+        raise ValueError(f"{name}: expected at most {WIDEST}, got {shown(size)}; no model is that wide")
     if size < 2 or size % 2:
         raise ValueError(
-            f"{name}: expected a positive even integer, got {size}; coordinates turn in pairs, so take "
+            f"{name}: expected a positive even integer, got {shown(size)}; coordinates turn in pairs, so take "
             "an even width, or rotate an even part of it with rotary_dim"
         )
     return int(size)
+
+
+def expect_narrow(size: Any, *, name: str) -> int:
+    """Return an even ``size`` of which a square matrix is made, so at most 4096; one of more rows fills the memory."""
+    if (even := expect_even(size, name=name)) > 4096:
+        raise ValueError(f"{name}: expected at most 4096 for a matrix of that width, got {even}; take a smaller one")
+    return even
 
 
 def expect_number(value: Any, *, name: str, fix: str = "give a number, such as 3") -> Any:
@@ -83,22 +115,68 @@ def expect_number(value: Any, *, name: str, fix: str = "give a number, such as 3
     0.5
     """
     if isinstance(value, bool) or not isinstance(value, Real):
-        raise TypeError(f"{name}: expected a number, got {value!r}; {fix}")
+        raise TypeError(f"{name}: expected a number, got {shown(value)}; {fix}")
     if not isinstance(value, Integral) and not math.isfinite(value):  # a long integer need not fit into a float
-        raise ValueError(f"{name}: expected a finite number, got {value!r}; look for a division by zero")
+        raise ValueError(f"{name}: expected a finite number, got {shown(value)}; look for a division by zero")
     return value
+
+
+def expect_float(value: Any, *, name: str, least: float = -math.inf) -> float:
+    """Return ``value`` as a float if it is one finite number of at least ``least``.
+
+    >>> expect_float(3, name="margin", least=0)
+    3.0
+    """
+    try:
+        number = float(expect_number(value, name=name))
+    except OverflowError:  # an integer that no float holds
+        number = math.inf
+    if not least <= number < math.inf:
+        raise ValueError(f"{name}: expected a finite number of at least {least:g}, got {shown(value)}; take another")
+    return number
+
+
+def expect_flag(value: Any, *, name: str) -> bool:
+    """Return ``value`` as a bool if it is True or False."""
+    if not isinstance(value, bool | np.bool_):
+        raise TypeError(f"{name}: expected True or False, got {shown(value)}; say one of them")
+    return bool(value)
+
+
+def expect_rule(value: Any, *, name: str) -> Callable[..., Any]:
+    """Return ``value`` if it can be called."""
+    if not callable(value):
+        raise TypeError(f"{name}: expected a function, got {shown(value)}; such as lambda x: x")
+    return value
+
+
+def expect_kind(value: Any, kind: Any, *, name: str) -> Any:
+    """Return ``value`` if it is of a class, such as a shape of a model or an expression of SymPy."""
+    if not isinstance(value, kind):
+        raise TypeError(f"{name}: expected a {kind.__name__}, got {shown(value)}; build one, or turn it into one")
+    return value
+
+
+def expect_list(values: Any, *, name: str, most: int = 2**16) -> list[Any]:
+    """Return the items of ``values``, at most ``most`` of them, if they have an order and an end."""
+    values = values.tolist() if isinstance(values, np.ndarray) else values
+    if not isinstance(values, Sequence) or isinstance(values, str | bytes):
+        raise TypeError(f"{name}: expected a list, got {shown(values)}; write one item as [x]")
+    if len(values) > most:
+        raise ValueError(f"{name}: expected at most {most} items, got {len(values)}; take fewer")
+    return list(values)
 
 
 def expect_base(base: Any) -> float:
     """Return ``base`` as a float if it is a finite positive number."""
     if isinstance(base, bool) or not isinstance(base, Real):
-        raise TypeError(f"base: expected a positive number, got {base!r}; the usual one is 10000.0")
+        raise TypeError(f"base: expected a positive number, got {shown(base)}; the usual one is 10000.0")
     try:
         number = float(base)
     except OverflowError:  # an integer that no float holds
         number = math.inf
     if not 0 < number < math.inf:
-        raise ValueError(f"base: expected a finite positive number, got {base!r}; the usual one is 10000.0")
+        raise ValueError(f"base: expected a finite positive number, got {shown(base)}; the usual one is 10000.0")
     return number
 
 
@@ -115,13 +193,13 @@ def expect_numbers(values: Any, *, name: str) -> np.ndarray:
         array = np.asarray(values)
     except ValueError as error:  # ragged nesting
         raise ValueError(f"{name}: expected an array of numbers, got a ragged one; make the rows equal") from error
-    except (TypeError, RuntimeError) as error:  # numpy has no bfloat16, and takes no tensor that wants a gradient
+    except Exception as error:  # numpy has no bfloat16, and takes no tensor that wants a gradient
         raise TypeError(
             f"{name}: expected what numpy can hold, got {type(values).__name__}: {error}; "
             "give tensor.detach().cpu().double()"
         ) from error
     if array.dtype.kind not in "iuf":
-        got = f"dtype {array.dtype}" if array.ndim else repr(values)
+        got = f"dtype {array.dtype}" if array.ndim else shown(values)
         raise TypeError(f"{name}: expected real numbers, got {got}; convert with np.asarray(..., dtype=float)")
     with np.errstate(invalid="ignore"):  # a signalling NaN becomes a quiet one: no news
         return array.astype(np.float64)
@@ -134,6 +212,30 @@ def expect_real(values: Any, *, name: str) -> np.ndarray:
         first = array[~np.isfinite(array)].flat[0]
         raise ValueError(f"{name}: expected finite numbers, got {first}; look for a division by zero or an empty slot")
     return array
+
+
+def expect_complex(values: Any, *, name: str) -> np.ndarray:
+    """Return ``values`` as a complex128 array if they are numbers, exact ones too; a mask is zeros and ones."""
+    if isinstance(values, np.ndarray | np.generic | list | tuple | complex):
+        with contextlib.suppress(ValueError, TypeError, OverflowError):  # ragged; what becomes no number
+            if (array := np.asarray(values)).dtype.kind in "biufcO":  # b: zeros and ones; O: exact numbers
+                return array.astype(np.complex128)
+    return expect_numbers(values, name=name).astype(np.complex128)
+
+
+def expect_shapes(**arrays: tuple[Any, str]) -> list[np.ndarray]:
+    """Return arrays in float64 whose axes of one name have one length, given as ``q=(q, "T d"), k=(k, "T d")``."""
+    lengths: dict[str, int] = {}
+    found = []
+    for name, (values, axes) in arrays.items():
+        found.append(array := expect_real(values, name=name))
+        named = dict(zip(axes.split(), array.shape, strict=False))
+        if array.ndim != len(axes.split()) or any(lengths.setdefault(a, n) != n for a, n in named.items()):
+            raise ValueError(
+                f"{name}: expected shape ({', '.join(axes.split())}) with {lengths} as before, got {array.shape}; "
+                "give arrays that fit"
+            )
+    return found
 
 
 def expect_frequencies(theta: ArrayLike) -> Float64[np.ndarray, "planes"]:
@@ -219,7 +321,7 @@ def expect_skew(B: ArrayLike, *, name: str = "B", tolerance: float = 1e-12) -> F
     """
     B = expect_square(B, name=name)
     gap, size = np.abs(B / 2 + B.T / 2).max(), np.abs(B).max()  # halved first: the sum could overflow
-    if gap > tolerance * size / 2:
+    if gap > expect_float(tolerance, name="tolerance") * size / 2:
         raise ValueError(
             f"{name}: expected a skew matrix, {name}^T = -{name}, got one that misses it by {2 * gap:.1e} at a size of "
             f"{size:.1e}; take ({name} - {name}.T) / 2"
@@ -238,7 +340,7 @@ def expect_orthogonal(matrix: ArrayLike, *, name: str, tolerance: float = 1e-8) 
     gap = float(np.abs(matrix).max())
     if gap <= 2:  # an entry of an orthogonal matrix is at most 1; the product of large ones could overflow
         gap = float(np.abs(matrix.T @ matrix - np.eye(len(matrix))).max())
-    if gap > tolerance:
+    if gap > expect_float(tolerance, name="tolerance"):
         raise ValueError(
             f"{name}: expected an orthogonal matrix, {name}^T {name} = I, got one that misses it by {gap:.1e}; "
             "take the Q of np.linalg.qr"

@@ -14,7 +14,7 @@ import sympy as sp
 from jaxtyping import Float64
 from numpy.typing import ArrayLike
 
-from rope_lab.algebra.arguments import expect_square, expect_whole
+from rope_lab.algebra.arguments import expect_kind, expect_square, expect_whole
 
 __all__ = ["X", "Y", "coefficients", "commutator", "exponent", "series"]
 
@@ -39,6 +39,7 @@ def commutator(A: sp.Expr, B: sp.Expr) -> sp.Expr:
     >>> commutator(X, Y)
     X*Y - Y*X
     """
+    A, B = (expect_kind(x, sp.Expr, name=name) for name, x in (("A", A), ("B", B)))
     return sp.expand(A * B - B * A)
 
 
@@ -95,11 +96,12 @@ def series(order: int, *, m: sp.Expr | int = 1, n: sp.Expr | int = 1) -> sp.Expr
     X + X*Y/2 + Y - Y*X/2
     """
     letters = {"X": X, "Y": Y}
+    m, n = (expect_kind(sp.Integer(x) if type(x) is int else x, sp.Expr, name=a) for a, x in (("m", m), ("n", n)))
     return sp.Add(
         *(
             sp.Rational(value.numerator, value.denominator)
-            * sp.sympify(m) ** word.count("X")
-            * sp.sympify(n) ** word.count("Y")
+            * m ** word.count("X")
+            * n ** word.count("Y")
             * sp.Mul(*(letters[letter] for letter in word))
             for word, value in coefficients(order).items()
         )

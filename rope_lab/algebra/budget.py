@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Literal, get_args
 
-from rope_lab.algebra.arguments import expect_one_of, expect_whole
+from rope_lab.algebra.arguments import expect_flag, expect_kind, expect_one_of, expect_whole
 
 Reading = Literal["dense", "qkv", "qkvo", "narrow"]
 READINGS: tuple[Reading, ...] = get_args(Reading)
@@ -90,6 +90,7 @@ def read_as(shape: ModelShape, reading: Reading) -> ModelShape:
     16
     """
     expect_one_of(reading, READINGS, name="reading")
+    expect_kind(shape, ModelShape, name="shape")
     if shape.latent or shape.head_width % 4:
         raise ValueError(
             "expected heads of keys and values, of a width that is a multiple of 4, got "
@@ -121,7 +122,7 @@ def parameters(shape: ModelShape, reading: Reading | None = None) -> dict[str, i
     >>> parameters(ModelShape(width=128, heads=4, layers=1), "qkv")["q"]
     8192
     """
-    shape = shape if reading is None else read_as(shape, reading)
+    shape = expect_kind(shape, ModelShape, name="shape") if reading is None else read_as(shape, reading)
     n, layers, of_latent = shape.width, shape.layers, shape.heads * shape.head_width * shape.latent
     counts = {}
     for role in "qkvo":
@@ -201,13 +202,13 @@ def multiplications(
     12288
     """
     expect_whole(context, name="context", least=1, fix="a token attends to itself")
-    shape = shape if reading is None else read_as(shape, reading)
+    shape = expect_kind(shape, ModelShape, name="shape") if reading is None else read_as(shape, reading)
     if shape.latent:
         raise ValueError(f"latent: expected 0, got {shape.latent}; only heads of keys and values are counted")
     n, layers = shape.width, shape.layers
     counts = {}
     for role in "qkvo":
-        in_complex = (3 if gauss else 4) * (n // 2) * (shape.inner(role) // 2)
+        in_complex = (3 if expect_flag(gauss, name="gauss") else 4) * (n // 2) * (shape.inner(role) // 2)
         counts[role] = layers * (in_complex if role in shape.complex_linear else n * shape.inner(role))
     counts["scores"] = layers * 2 * context * shape.inner("q")
     counts["mlp"] = layers * shape.mlp_matrices * n * shape.hidden
@@ -228,5 +229,5 @@ def cache(shape: ModelShape, reading: Reading | None = None) -> int:
     >>> [cache(ModelShape(width=128, heads=4, layers=1), which) for which in READINGS]
     [256, 256, 256, 128]
     """
-    shape = shape if reading is None else read_as(shape, reading)
+    shape = expect_kind(shape, ModelShape, name="shape") if reading is None else read_as(shape, reading)
     return shape.layers * (shape.latent + shape.rope if shape.latent else shape.inner("k") + shape.inner("v"))

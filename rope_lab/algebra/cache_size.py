@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, get_args
 
-from rope_lab.algebra.arguments import expect_one_of, expect_whole
+from rope_lab.algebra.arguments import expect_flag, expect_kind, expect_one_of, expect_whole
 
 Scheme = Literal["mha", "gqa", "mqa", "mla", "shared"]
 """The type of a scheme's name: one of `SCHEMES`."""
@@ -66,6 +66,7 @@ def numbers_per_token(scheme: Scheme, shape: CacheShape) -> int:
     [1024, 256, 128, 160, 128]
     """
     expect_one_of(scheme, SCHEMES, name="scheme")
+    expect_kind(shape, CacheShape, name="shape")
     if scheme in ("mla", "shared") and not shape.latent:
         raise ValueError(f"latent: expected a width above 0 for the scheme {scheme!r}, got 0; say latent=512, for one")
     groups = {"mha": shape.heads, "gqa": shape.kv_heads, "mqa": 1}
@@ -93,7 +94,7 @@ def bytes_per_token(scheme: Scheme, shape: CacheShape, *, size: int = 2) -> int:
     >>> bytes_per_token("mha", CacheShape("one layer", layers=1, heads=1, kv_heads=1, head_dim=2))
     8
     """
-    return shape.layers * numbers_per_token(scheme, shape) * expect_whole(size, name="size", least=1)
+    return numbers_per_token(scheme, shape) * shape.layers * expect_whole(size, name="size", least=1)
 
 
 def products_per_pair(scheme: Scheme, shape: CacheShape, *, absorbed: bool) -> int:
@@ -119,7 +120,7 @@ def products_per_pair(scheme: Scheme, shape: CacheShape, *, absorbed: bool) -> i
     [320, 1088]
     """
     numbers_per_token(scheme, shape)  # refuses what it refuses
-    on_latent = scheme == "shared" or (scheme == "mla" and absorbed)
+    on_latent = scheme == "shared" or (expect_flag(absorbed, name="absorbed") and scheme == "mla")
     rope = shape.rope if scheme == "mla" else 0
     return shape.heads * (2 * (shape.latent if on_latent else shape.head_dim) + rope)
 

@@ -13,7 +13,7 @@ import numpy as np
 from jaxtyping import Float64
 from numpy.typing import ArrayLike
 
-from rope_lab.algebra.arguments import Layout, expect_even, expect_real, expect_square
+from rope_lab.algebra.arguments import Layout, expect_complex, expect_even, expect_real, expect_shapes, expect_square
 from rope_lab.algebra.widely_linear import join, split, to_complex, to_real
 
 __all__ = ["gauge", "phase_average", "real_input", "widen"]
@@ -45,9 +45,9 @@ def gauge(
     >>> W_q.tolist(), W_k.tolist()
     ([[0.5, 0.0], [0.0, 0.5]], [[2.0, 0.0], [0.0, 2.0]])
     """
-    W_q, W_k = expect_real(W_q, name="W_q"), expect_real(W_k, name="W_k")
+    W_q, W_k = expect_shapes(W_q=(W_q, "d n"), W_k=(W_k, "d n"))
     planes = expect_even(len(W_q), name="rows of W_q") // 2
-    factors = np.asarray(factors, dtype=np.complex128)
+    factors = expect_complex(factors, name="factors")
     if factors.shape != (planes,) or not factors.all():
         raise ValueError(
             f"factors: expected {planes} complex numbers, none of them 0, got {factors}; 1 leaves a plane as it is"

@@ -21,7 +21,7 @@ import numpy as np
 from jaxtyping import Float64, Int64
 from numpy.typing import ArrayLike
 
-from rope_lab.algebra.arguments import expect_even, expect_real
+from rope_lab.algebra.arguments import expect_even, expect_flag, expect_list, expect_real, expect_whole, shown
 from rope_lab.algebra.widely_linear import times_i
 
 __all__ = [
@@ -36,6 +36,7 @@ __all__ = [
 ]
 
 PRIME = 2**31 - 1  # products of two residues fit into an int64
+LARGEST = 2**11  # numbers in a matrix whose rank is found: its square is what is written down
 
 # Planes turn by angles whose cosine and sine are fractions, so nothing is rounded: (3 + 4i)/5, (5 + 12i)/13, ...
 # None of these angles is a rational part of a turn, and no two agree, up to sign or not.
@@ -69,7 +70,7 @@ def weight_dimension(*, head_dim: int, width: int, complex_linear: bool) -> int:
     24
     """
     d, n = _sizes(head_dim, width)
-    return d * n if complex_linear else 2 * d * n
+    return d * n if expect_flag(complex_linear, name="complex_linear") else 2 * d * n
 
 
 def form_dimension(*, head_dim: int, width: int, complex_linear: bool) -> int:
@@ -98,7 +99,7 @@ def form_dimension(*, head_dim: int, width: int, complex_linear: bool) -> int:
     """
     d, n = _sizes(head_dim, width)
     r = min(d, n)
-    return r * (2 * n - r) // (2 if complex_linear else 1)
+    return r * (2 * n - r) // (2 if expect_flag(complex_linear, name="complex_linear") else 1)
 
 
 def family_dimension(*, head_dim: int, width: int, complex_linear: bool, theta: ArrayLike | None = None) -> int:
@@ -138,7 +139,7 @@ def family_dimension(*, head_dim: int, width: int, complex_linear: bool, theta: 
             "give one for each plane"
         )
     total = 0
-    for frequency, planes in _groups(angles, up_to_sign=not complex_linear):
+    for frequency, planes in _groups(angles, up_to_sign=not expect_flag(complex_linear, name="complex_linear")):
         if complex_linear:
             r = min(planes, n // 2)
             total += 2 * r * (n - r)
@@ -197,7 +198,7 @@ def value_dimension(*, head_dim: int, width: int, complex_linear: bool) -> int:
     d, n = _sizes(head_dim, width)
     if d > n:
         raise ValueError(f"head_dim: expected at most the width {n}, got {d}; a wider head adds nothing to W_o W_v")
-    return n * d + d * (n - d) // (2 if complex_linear else 1)
+    return n * d + d * (n - d) // (2 if expect_flag(complex_linear, name="complex_linear") else 1)
 
 
 def jacobian_rank(
@@ -234,11 +235,13 @@ def jacobian_rank(
     d, n = _sizes(head_dim, width)
     if turns is None and d // 2 > len(TURNS):
         raise ValueError(f"head_dim: expected at most {2 * len(TURNS)} without turns, got {d}; give turns, one a plane")
-    turns = TURNS[: d // 2] if turns is None else turns
-    rng = np.random.default_rng(seed)
+    turns = TURNS[: d // 2] if turns is None else expect_list(turns, name="turns")
+    if len(turns) != d // 2 or not all(isinstance(t, tuple) and len(t) == 2 for t in turns):
+        raise ValueError(f"turns: expected {d // 2} pairs of fractions, (cos, sin), got {shown(turns)}; one a plane")
+    rng = np.random.default_rng(expect_whole(seed, name="seed", least=0))
     basis = _basis(d, n, complex_linear)
     W_q, W_k = (np.tensordot(rng.integers(0, PRIME, len(basis)).astype(object), basis, 1) % PRIME for _ in "qk")
-    rotations = [_rotation(turns, offset) for offset in offsets]
+    rotations = [_rotation(turns, offset) for offset in expect_list(offsets, name="offsets")]
     rows = [np.concatenate([(E.T @ R % PRIME @ W_k % PRIME).ravel() for R in rotations]) for E in basis]
     rows += [np.concatenate([(W_q.T @ R % PRIME @ E % PRIME).ravel() for R in rotations]) for E in basis]
     return _rank(np.array(rows))
@@ -263,7 +266,7 @@ def value_rank(*, head_dim: int, width: int, complex_linear: bool, seed: int = 0
     22
     """
     d, n = _sizes(head_dim, width)
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(expect_whole(seed, name="seed", least=0))
     basis = _basis(d, n, complex_linear)
     W_o = rng.integers(0, PRIME, (n, d)).astype(object)
     W_v = np.tensordot(rng.integers(0, PRIME, len(basis)).astype(object), basis, 1) % PRIME
@@ -296,8 +299,10 @@ def _groups(angles: Float64[np.ndarray, " planes"], *, up_to_sign: bool) -> list
 
 def _basis(rows: int, columns: int, complex_linear: bool) -> np.ndarray:
     """A basis of the real, or of the complex-linear, matrices: (dimension, rows, columns), Python integers."""
+    if rows * columns > LARGEST:
+        raise ValueError(f"head_dim, width: expected a product of at most {LARGEST}, got {rows * columns}; take less")
     units = np.eye(rows * columns, dtype=int).reshape(-1, rows, columns)
-    if complex_linear:
+    if expect_flag(complex_linear, name="complex_linear"):
         J_out, J_in = (times_i(size).astype(int) for size in (rows, columns))
         first = units.reshape(rows, columns, rows, columns)[::2].reshape(-1, rows, columns)
         units = first - J_out @ first @ J_in  # one entry in the first row of a plane decides the second row
@@ -310,7 +315,7 @@ def _rotation(turns: Sequence[Turn], offset: int) -> np.ndarray:
     for plane, (cos, sin) in enumerate(turns):
         c, s = (Fraction(v).numerator * pow(Fraction(v).denominator, -1, PRIME) % PRIME for v in (cos, sin))
         block, turn = np.eye(2, dtype=object), np.array([[c, -s], [s, c]], dtype=object)
-        for _ in range(offset):
+        for _ in range(expect_whole(offset, name="offsets", least=0, limit=LARGEST)):
             block = turn @ block % PRIME
         R[2 * plane : 2 * plane + 2, 2 * plane : 2 * plane + 2] = block
     return R

@@ -8,6 +8,7 @@ r"""Which functions of the offset are dot products of vectors of finite width: t
 """
 
 from collections.abc import Sequence
+from fractions import Fraction
 from numbers import Number
 from typing import NamedTuple
 
@@ -17,7 +18,7 @@ import sympy as sp
 from jaxtyping import Float64
 from numpy.typing import ArrayLike
 
-from rope_lab.algebra.arguments import expect_real, expect_whole
+from rope_lab.algebra.arguments import expect_list, expect_real, expect_whole, shown
 
 __all__ = ["RelativeFeatures", "hankel_rank", "relative_features"]
 
@@ -56,8 +57,8 @@ def hankel_rank(values: Sequence[Number | sp.Basic], *, digits: int = 100) -> in
     >>> hankel_rank([sp.cos(r) for r in range(9)]), hankel_rank([sp.Rational(1, 1 + r) for r in range(9)])
     (2, 5)
     """
-    expect_whole(digits, name="digits", least=20)
-    if len(values) % 2 == 0:
+    expect_whole(digits, name="digits", least=20, limit=10_000)
+    if len(values := expect_list(values, name="values")) % 2 == 0:
         raise ValueError(
             f"values: expected an odd number of them, g(0) to g(2N-2) for a matrix of N rows, got {len(values)}; "
             "leave out the last one"
@@ -69,6 +70,8 @@ def hankel_rank(values: Sequence[Number | sp.Basic], *, digits: int = 100) -> in
 
 
 def _to_digits(value: Number | sp.Basic, digits: int) -> mpmath.mpf:
+    if not isinstance(value, int | Fraction | sp.Expr | float | np.integer | np.floating) or isinstance(value, bool):
+        raise TypeError(f"values: expected exact numbers, got {shown(value)}; give integers, fractions or expressions")
     exact = sp.sympify(value)
     if exact.has(sp.Float):
         raise TypeError(

@@ -10,7 +10,7 @@ import numpy as np
 from jaxtyping import Float64
 from numpy.typing import ArrayLike
 
-from rope_lab.algebra.arguments import expect_frequencies, expect_real, expect_skew, expect_square
+from rope_lab.algebra.arguments import expect_float, expect_frequencies, expect_real, expect_skew, expect_square
 
 __all__ = [
     "alias",
@@ -45,7 +45,7 @@ def is_orthogonal(matrix: ArrayLike, *, tolerance: float = 1e-9) -> bool:
     (True, False)
     """
     A = expect_square(matrix, name="matrix")
-    return bool(np.abs(A.T @ A - np.eye(len(A))).max() <= tolerance)
+    return bool(np.abs(A.T @ A - np.eye(len(A))).max() <= expect_float(tolerance, name="tolerance"))
 
 
 def exponential(A: ArrayLike) -> Float64[np.ndarray, "d d"]:
@@ -279,7 +279,7 @@ def power_4d(B: ArrayLike, n: float) -> Float64[np.ndarray, "4 4"]:
     >>> power_4d(skew_4d([np.pi, 0, 0, 0, 0, 0]), 1).round(12).diagonal()
     array([-1., -1.,  1.,  1.])
     """
-    n, result = float(expect_real(n, name="n")), np.eye(4)
+    n, result = expect_float(n, name="n"), np.eye(4)
     for half in halves_4d(B):
         speed = np.linalg.norm(half) / 2
         # sin(n speed) / speed without a division by zero

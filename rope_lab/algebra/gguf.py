@@ -20,9 +20,11 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from rope_lab.algebra.arguments import Layout, expect_number, expect_whole
+from rope_lab.algebra.arguments import Layout, expect_number, expect_whole, shown
 from rope_lab.algebra.frequency_schedules import Divided, Linear, LongRoPE, Schedule, Yarn
 from rope_lab.algebra.hf_schedules import RopeSettings
+from rope_lab.errors import ArgumentError
+from rope_lab.reading import reason
 
 # Which pairs the runtime of an architecture turns: the switch of llama_model_rope_type in src/llama-model.cpp of
 # ggml-org/llama.cpp, with the names in src/llama-arch.cpp, at the commit 00395eb285c7, read on 2026-11-26. Its
@@ -74,6 +76,8 @@ def gguf_settings(source: Any, *, layer_type: str | None = None) -> RopeSettings
 
     Source: ``load_hparams`` and ``llama_context`` of llama.cpp.
     """
+    if not isinstance(layer_type, str | None):
+        raise TypeError(f"layer_type: expected a name or None, got {shown(layer_type)}; such as full_attention")
     rope = _Rope(source)
     if LAYOUTS.get(rope.arch) == "none":
         raise ValueError(f"general.architecture: expected one that turns, got {rope.arch!r}, which has no rotation")
@@ -248,10 +252,18 @@ def gguf_metadata(path: Any) -> dict[str, Any]:
     which the file has no bytes. Of the tensors ``rope_freqs.weight`` and the two lists of LongRoPE are read, no others.
 
     Raises:
-        ValueError: If it is no such file, if it ends before its header does, or if the header contradicts itself.
-        OSError: If it cannot be opened.
+        TypeError: If it is no path.
+        ValueError: If it cannot be opened or is no such file, ends too early, or contradicts itself.
     """
-    with Path(path).open("rb") as file:
+    if not isinstance(path, str | os.PathLike):  # a number would be a file that is open already
+        raise TypeError(f"path: expected the path of a GGUF file, got {shown(path)}; give it as text")
+    try:
+        if Path(path).exists() and not Path(path).is_file():
+            raise OSError("what is no file")
+        file = Path(path).open("rb")  # noqa: SIM115 - closed below
+    except (OSError, ValueError) as error:  # ValueError: a name with a zero byte
+        raise ArgumentError(f"path: expected a GGUF file, got {shown(path)}: {reason(error)}; name another") from error
+    with file:
         return _File(file).header()
 
 

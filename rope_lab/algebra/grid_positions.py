@@ -12,7 +12,7 @@ import numpy as np
 from jaxtyping import Float64
 from numpy.typing import ArrayLike
 
-from rope_lab.algebra.arguments import expect_skew
+from rope_lab.algebra.arguments import expect_float, expect_list, expect_shapes, expect_skew
 from rope_lab.algebra.generators import exponential
 
 __all__ = ["grid_law_residual", "grid_turn"]
@@ -41,7 +41,8 @@ def grid_turn(x: float, y: float, *, B_1: ArrayLike, B_2: ArrayLike) -> Float64[
     array([[-1.,  0.],
            [ 0., -1.]])
     """
-    return exponential(x * expect_skew(B_1, name="B_1") + y * expect_skew(B_2, name="B_2"))
+    first, second = expect_shapes(B_1=(expect_skew(B_1, name="B_1"), "d d"), B_2=(expect_skew(B_2, name="B_2"), "d d"))
+    return exponential(expect_float(x, name="x") * first + expect_float(y, name="y") * second)
 
 
 def grid_law_residual(B_1: ArrayLike, B_2: ArrayLike, *, span: tuple[float, ...] = (-1.0, 0.0, 0.5, 2.0)) -> float:
@@ -62,7 +63,10 @@ def grid_law_residual(B_1: ArrayLike, B_2: ArrayLike, *, span: tuple[float, ...]
     >>> grid_law_residual(J, 2 * J) < 1e-12
     True
     """
-    places = [(x, y) for x in span for y in span]
+    (ends,) = expect_shapes(span=(expect_list(span, name="span", most=8), "places"))
+    if not len(ends):
+        raise ValueError("span: expected one coordinate at least, got none; such as (0.0, 1.0)")
+    places = [(x, y) for x in ends.tolist() for y in ends.tolist()]
     at = {place: grid_turn(*place, B_1=B_1, B_2=B_2) for place in places}
     return max(
         float(np.abs(at[p].T @ at[s] - grid_turn(s[0] - p[0], s[1] - p[1], B_1=B_1, B_2=B_2)).max())

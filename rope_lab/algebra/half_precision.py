@@ -13,7 +13,7 @@ import numpy as np
 from jaxtyping import Complex128, Float64, UInt16
 from numpy.typing import ArrayLike
 
-from rope_lab.algebra.arguments import expect_frequencies, expect_numbers, expect_one_of, expect_real
+from rope_lab.algebra.arguments import expect_frequencies, expect_numbers, expect_one_of, expect_real, shown
 from rope_lab.algebra.widely_linear import to_complex
 
 DType = Literal["float64", "float32", "float16", "bfloat16"]
@@ -88,8 +88,10 @@ def bit_pattern(x: ArrayLike, *, dtype: Literal["float16", "bfloat16"]) -> UInt1
     >>> [format(int(word), "016b") for word in bit_pattern([1.0, 257.0, -2.5], dtype="bfloat16")]
     ['0011111110000000', '0100001110000000', '1100000000100000']
     """
-    if dtype not in ("float16", "bfloat16"):
-        raise ValueError(f'dtype: expected "float16" or "bfloat16", got {dtype!r}; only these two have sixteen bits')
+    if not isinstance(dtype, str) or dtype not in ("float16", "bfloat16"):
+        raise ValueError(
+            f'dtype: expected "float16" or "bfloat16", got {shown(dtype)}; only these two have sixteen bits'
+        )
     rounded = round_to(x, dtype=dtype)
     number = np.where(np.isnan(rounded), 0.0, rounded)  # the casts below are exact: these values fit
     if dtype == "float16":
@@ -265,7 +267,8 @@ def rounded_logits(
     (0.54, -0.416)
     """
     theta = expect_frequencies(theta)
-    shapes = [np.shape(q_positions), np.shape(k_positions)]
+    places = {"q_positions": q_positions, "k_positions": k_positions}
+    shapes = [expect_real(at, name=name).shape for name, at in places.items()]
     if shapes[0] != shapes[1] and () not in shapes:
         raise ValueError(
             f"positions: expected those of q and k in one shape, got {shapes[0]} and {shapes[1]}; they go in pairs"

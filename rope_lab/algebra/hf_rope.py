@@ -31,15 +31,20 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from contextlib import suppress
 from functools import cache
 from importlib import resources
+from numbers import Number
 from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
+from rope_lab.algebra.arguments import shown
+
+# An object of transformers can be iterated too, so what is refused stands here by its kind.
+NOT_A_CONFIG = (np.generic, np.ndarray, str, bytes, bytearray, Number, list, tuple, Set, Iterator, type)
 YOURSELF = "write RotaryConfig(head_dim=..., base=...) yourself"
 LAYER = "give layer_type, and layer_types in the file, or one layer's value alone"
 LEAVE = f"leave out what its code does not read, or {YOURSELF}"
@@ -74,10 +79,12 @@ class Part:
 
     def __init__(self, config: Any, layer_type: str | None) -> None:
         self.is_file = isinstance(config, Mapping)
-        if config is None or isinstance(config, str | bytes | int | float | list | tuple | type):
-            raise TypeError(f"config: expected a dictionary, got {repr(config)[:40]}; give what config.json holds")
+        if config is None or isinstance(config, NOT_A_CONFIG):
+            raise TypeError(f"config: expected a dictionary, got {shown(config):.90}; give what config.json holds")
         self.by_default = self.nested = False  # whether the rule is the family's; whether each kind has one
         self.file, self.kind, more = _text_part(_as_file(config), families()["families"])
+        if layer_type is not None and not isinstance(layer_type, str):
+            raise TypeError(f"layer_type: expected a name or None, got {shown(layer_type)}; such as full_attention")
         self.layer_type = layer_type
         self.known = self.kind in families()["families"]
         self.entry = families()["families"].get(self.kind) or words("common")

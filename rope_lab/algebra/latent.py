@@ -16,7 +16,7 @@ import numpy as np
 from jaxtyping import Float64
 from numpy.typing import ArrayLike
 
-from rope_lab.algebra.arguments import expect_one_of, expect_real
+from rope_lab.algebra.arguments import expect_frequencies, expect_one_of, expect_real, expect_shapes, expect_turning
 from rope_lab.algebra.placements import row_softmax
 from rope_lab.algebra.rotation import rotation_matrix
 
@@ -80,11 +80,12 @@ def expanded(
         (H, T, d_v), float64.
 
     Raises:
-        ValueError: NumPy's, if shapes do not fit.
+        ValueError: If shapes do not fit.
 
     Claims:
         `su19.mla-mqa-approx`
     """
+    q, c, W_k, W_v = expect_shapes(q=(q, "H T d"), c=(c, "T d_c"), W_k=(W_k, "H d d_c"), W_v=(W_v, "H d_v d_c"))
     out = np.zeros((*q.shape[:2], W_v.shape[1]))
     for h in range(q.shape[0]):
         for m in range(q.shape[1]):
@@ -110,6 +111,7 @@ def absorbed(
     Claims:
         `su19.mla-mqa-approx`
     """
+    q, c, W_k, W_v = expect_shapes(q=(q, "H T d"), c=(c, "T d_c"), W_k=(W_k, "H d d_c"), W_v=(W_v, "H d_v d_c"))
     out = np.zeros((*q.shape[:2], W_v.shape[1]))
     for h in range(q.shape[0]):
         for m in range(q.shape[1]):
@@ -149,7 +151,11 @@ def spliced(
     Claims:
         `book.latent-splice`
     """
-    R = rotation_matrix(np.asarray(positions, dtype=float), theta=theta)
+    own = {"q_rope": (q_rope, "H T d_r"), "k_rope": (k_rope, "T d_r"), "positions": (positions, "T")}
+    arrays = expect_shapes(q=(q, "H T d"), c=(c, "T d_c"), W_k=(W_k, "H d d_c"), W_v=(W_v, "H d_v d_c"), **own)
+    q, c, W_k, W_v, q_rope, k_rope, at = arrays
+    expect_turning(k_rope, expect_frequencies(theta), at)
+    R = rotation_matrix(at, theta=theta)
     out = np.zeros((*q.shape[:2], W_v.shape[1]))
     for h in range(q.shape[0]):
         for m in range(q.shape[1]):
@@ -176,6 +182,7 @@ def relative(
         `su19.mla-vo-shared`
     """
     q, c, at = _one_head(q, c, positions)
+    expect_turning(c, expect_frequencies(theta), at)
     out = np.zeros_like(c)
     for m in range(len(c)):
         R = rotation_matrix(at[: m + 1] - at[m], theta=theta)
@@ -225,6 +232,7 @@ def decode(
     expect_one_of(way, WAYS, name="way")
     q, c, at = _one_head(q, c, positions)
     plain, turned, outputs, count = [], [], [], 0  # the two caches; a way leaves the one empty that it does not keep
+    expect_turning(c, expect_frequencies(theta), at)
     R = rotation_matrix(at, theta=theta)
     for m in range(len(c)):
         if way in ("two caches", "turn again"):

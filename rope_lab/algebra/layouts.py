@@ -11,10 +11,12 @@ from numpy.typing import ArrayLike
 
 from rope_lab.algebra import rotation
 from rope_lab.algebra.arguments import (
+    WIDEST,
     Layout,
     expect_even,
     expect_frequencies,
     expect_layout,
+    expect_numbers,
     expect_real,
     expect_turning,
     expect_whole,
@@ -262,7 +264,7 @@ def projection_permutation(
     """
     head_dim, to = expect_even(head_dim, name="head_dim"), expect_layout(to)
     turning = head_dim if rotary_dim is None else expect_even(rotary_dim, name="rotary_dim")
-    n_heads = expect_whole(n_heads, name="n_heads", least=1, fix="take it from the model's configuration")
+    n_heads = expect_whole(n_heads, name="n_heads", least=1, limit=WIDEST, fix="take it from the model's configuration")
     if turning > head_dim:
         raise ValueError(
             f"rotary_dim: expected at most head_dim = {head_dim}, got {turning}; take both from the model's config"
@@ -273,6 +275,7 @@ def projection_permutation(
 
 
 def _permutation(values: ArrayLike) -> list[int]:
+    expect_numbers(values, name="permutation")
     p = np.asarray(values)
     if p.dtype.kind not in "iu":
         raise TypeError(f"permutation: expected integers, got dtype {p.dtype}; an index array is wanted")

@@ -14,7 +14,7 @@ import numpy as np
 from jaxtyping import Float64
 from numpy.typing import ArrayLike
 
-from rope_lab.algebra.arguments import expect_even, expect_real, expect_square
+from rope_lab.algebra.arguments import expect_even, expect_float, expect_real, expect_shapes, expect_square, shown
 
 __all__ = ["hadamard_witness", "kernel", "mixed_basis", "relu", "relu_blocks"]
 
@@ -58,6 +58,9 @@ def kernel(
     >>> kernel(np.array([1.0, -2.0]), np.array([3.0, 4.0]), np.eye(2))
     3.0
     """
+    q, k, R = expect_shapes(q=(q, "d"), k=(k, "d"), R=(R, "d d"))
+    if not callable(feature):
+        raise TypeError(f"feature: expected a function of a vector, got {shown(feature)}; such as relu")
     return float(feature(q) @ R @ feature(k))
 
 
@@ -87,7 +90,7 @@ def relu_blocks(O: ArrayLike, *, tolerance: float = 1e-12) -> bool:  # noqa: E74
     """
     O = expect_square(O, name="O")  # noqa: E741
     expect_even(len(O), name="rows of O")
-    linked = np.abs(O) > tolerance
+    linked = np.abs(O) > expect_float(tolerance, name="tolerance")
     alone = []
     for i in range(len(O)):
         others = [j for j in np.flatnonzero(linked[i] | linked[:, i]) if j != i]

@@ -12,7 +12,7 @@ import numpy as np
 from jaxtyping import Float64
 from numpy.typing import ArrayLike
 
-from rope_lab.algebra.arguments import expect_frequencies, expect_whole
+from rope_lab.algebra.arguments import LONGEST, expect_frequencies, expect_whole
 from rope_lab.algebra.schedule import turns
 
 
@@ -78,7 +78,7 @@ def decay_along(length: int, *, theta: ArrayLike) -> Float64[np.ndarray, "length
     >>> decay_along(3, theta=frequencies(128)).round(3)
     array([1.   , 0.97 , 0.897])
     """
-    expect_whole(length, name="length", least=1)
+    expect_whole(length, name="length", least=1, limit=LONGEST)
     planes = expect_frequencies(theta)
     step = int(np.ceil(np.sqrt(length)))
     wide, fine = np.arange(0, length, step), np.arange(step)

@@ -18,7 +18,15 @@ import numpy as np
 from jaxtyping import Float64
 from numpy.typing import ArrayLike
 
-from rope_lab.algebra.arguments import expect_base, expect_even, expect_real, expect_whole
+from rope_lab.algebra.arguments import (
+    WIDEST,
+    expect_base,
+    expect_even,
+    expect_float,
+    expect_list,
+    expect_real,
+    expect_whole,
+)
 from rope_lab.algebra.rotation import frequencies
 
 __all__ = [
@@ -220,7 +228,7 @@ def largest_turns(table: ArrayLike, *, steps: float) -> Float64[np.ndarray, "axe
     >>> largest_turns(section_frequencies([1, 1], base=100.0), steps=10)
     array([10.,  1.])
     """
-    return np.abs(_expect_table(table)).max(axis=0) * float(expect_real(steps, name="steps"))
+    return np.abs(_expect_table(table)).max(axis=0) * expect_float(steps, name="steps")
 
 
 def _by_axis(theta: np.ndarray, axis: np.ndarray, axes: int) -> Table:
@@ -228,7 +236,10 @@ def _by_axis(theta: np.ndarray, axis: np.ndarray, axes: int) -> Table:
 
 
 def _expect_sections(sections: Sequence[int]) -> list[int]:
-    counts = [expect_whole(n, name="sections", least=0, fix="say how many planes each axis has") for n in sections]
+    counts = [
+        expect_whole(n, name="sections", least=0, limit=WIDEST, fix="say how many planes each axis has")
+        for n in expect_list(sections, name="sections", most=64)
+    ]
     if not sum(counts):
         raise ValueError(f"sections: expected at least one plane, got {counts}; the usual ones are [16, 24, 24]")
     return counts

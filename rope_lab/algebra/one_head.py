@@ -13,7 +13,16 @@ from jaxtyping import Complex128, Float64
 from numpy.typing import ArrayLike
 
 from rope_lab.algebra import rotation, schedule
-from rope_lab.algebra.arguments import expect_base, expect_even, expect_frequencies, expect_real, expect_whole
+from rope_lab.algebra.arguments import (
+    WIDEST,
+    expect_base,
+    expect_even,
+    expect_float,
+    expect_frequencies,
+    expect_real,
+    expect_shapes,
+    expect_whole,
+)
 
 __all__ = [
     "leak_law",
@@ -49,7 +58,7 @@ def offset_query(offset: float, *, theta: ArrayLike) -> Float64[np.ndarray, "hea
     array([0., 1.])
     """
     theta = expect_frequencies(theta)
-    return rotation.rotate(ones_key(len(theta)), offset, theta=theta)
+    return rotation.rotate(ones_key(len(theta)), expect_float(offset, name="offset"), theta=theta)
 
 
 def ones_key(planes: int) -> Float64[np.ndarray, "head_dim"]:
@@ -67,7 +76,7 @@ def ones_key(planes: int) -> Float64[np.ndarray, "head_dim"]:
     >>> ones_key(2)
     array([1., 0., 1., 0.])
     """
-    return np.tile([1.0, 0.0], planes)
+    return np.tile([1.0, 0.0], expect_whole(planes, name="planes", least=0, limit=WIDEST))
 
 
 def offset_logits(offsets: ArrayLike, *, offset: float, theta: ArrayLike) -> Float64[np.ndarray, "keys"]:
@@ -92,6 +101,7 @@ def offset_logits(offsets: ArrayLike, *, offset: float, theta: ArrayLike) -> Flo
     array([0., 1., 0.])
     """
     theta, offsets = expect_frequencies(theta), np.atleast_1d(expect_real(offsets, name="offsets"))
+    expect_shapes(offsets=(offsets, "keys"))
     keys = np.tile(ones_key(len(theta)), (len(offsets), 1))
     query = offset_query(offset, theta=theta)[None]
     return rotation.logits(query, keys, q_positions=[0], k_positions=offsets, theta=theta)[0]
@@ -122,10 +132,10 @@ def token_projection(offsets: ArrayLike, *, theta: ArrayLike, width: int) -> Com
     array([[ 1., -1.,  1., -1.]])
     """
     theta, offsets = expect_frequencies(theta), np.atleast_1d(expect_real(offsets, name="offsets"))
-    if width < 1 or width % len(offsets):
+    if expect_whole(width, name="width", limit=WIDEST) < 1 or not len(offsets) or width % len(offsets):
         raise ValueError(
             f"width: expected a multiple of the {len(offsets)} kinds of token, got {width}; each kind takes every "
-            f"{len(offsets)}-th coordinate, so use {max(1, round(width / len(offsets))) * len(offsets)}"
+            f"{len(offsets)}-th coordinate, so use {max(1, round(width / max(1, len(offsets)))) * max(1, len(offsets))}"
         )
     return np.tile(np.exp(1j * np.outer(theta, offsets)), width // len(offsets))
 
@@ -175,10 +185,10 @@ def target_weight(window: int, *, theta: ArrayLike, amplitude: float = 1.0) -> f
     >>> round(target_weight(64, theta=rotation.frequencies(128)), 3)
     0.769
     """
-    window = expect_whole(window, name="window", least=0, fix="it counts positions on either side")
+    window = expect_whole(window, name="window", least=0, limit=2**20, fix="it counts positions on either side")
     theta = expect_frequencies(theta)
     behind = len(theta) * (1 - schedule.decay(np.arange(-window, window + 1), theta=theta))
-    return float(1 / np.exp(-expect_real(amplitude, name="amplitude") * behind).sum())
+    return float(1 / np.exp(-expect_float(amplitude, name="amplitude") * behind).sum())
 
 
 def leak_law(head_dim: int, *, base: float = 10000.0) -> float:
@@ -233,7 +243,7 @@ def returns(theta: ArrayLike, *, above: float, until: int) -> list[int]:
     >>> returns([1.0], above=0.99, until=1000)
     [25, 44, 333, 710]
     """
-    until = expect_whole(until, name="until", least=1)
+    until = expect_whole(until, name="until", least=1, limit=2**20)
     value = schedule.decay(np.arange(1, until + 1), theta=theta)
-    best = np.maximum.accumulate(np.concatenate(([above], value)))
+    best = np.maximum.accumulate(np.concatenate(([expect_float(above, name="above")], value)))
     return [k for k, (before, now) in enumerate(pairwise(best), start=1) if now > before]

@@ -14,7 +14,7 @@ import numpy as np
 from jaxtyping import Float64
 from numpy.typing import ArrayLike
 
-from rope_lab.algebra.arguments import expect_number, expect_real
+from rope_lab.algebra.arguments import expect_float, expect_number, expect_real
 from rope_lab.algebra.normal_form import SkewForm, orthogonal_normal_form
 
 __all__ = ["adapted_axis", "mirror", "orthogonal_power", "skew_logarithm", "split_off"]
@@ -47,6 +47,7 @@ def orthogonal_power(O: ArrayLike, n: float | np.integer) -> Matrix:  # noqa: E7
            [ 1.,  0.]])
     """
     form, n = orthogonal_normal_form(O), expect_number(n, name="n", fix="give a position, such as 3")
+    expect_float(n, name="n")
     if form.signs.prod() < 0 and n % 1:
         raise ValueError(
             f"n: expected a whole number, because O has determinant -1, got {n:g}; a mirror cannot be done in part"

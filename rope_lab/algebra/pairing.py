@@ -19,7 +19,7 @@ import numpy as np
 from jaxtyping import Float64
 from numpy.typing import ArrayLike
 
-from rope_lab.algebra.arguments import Layout, expect_even, expect_map, expect_real
+from rope_lab.algebra.arguments import Layout, expect_even, expect_kind, expect_map, expect_narrow, expect_real
 from rope_lab.algebra.normal_form import skew_normal_form
 from rope_lab.algebra.widely_linear import times_i
 
@@ -133,7 +133,8 @@ def random_pairing(size: int, rng: np.random.Generator) -> Float64[np.ndarray, "
     >>> bool(np.allclose(J @ J, -np.eye(4)))
     True
     """
-    Q, R = np.linalg.qr(rng.normal(size=(expect_even(size, name="size"),) * 2))
+    expect_kind(rng, np.random.Generator, name="rng")
+    Q, R = np.linalg.qr(rng.normal(size=(expect_narrow(size, name="size"),) * 2))
     Q = Q * np.sign(np.diag(R))
     return Q @ times_i(size) @ Q.T
 

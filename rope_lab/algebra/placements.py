@@ -14,7 +14,7 @@ import numpy as np
 from jaxtyping import Float64
 from numpy.typing import ArrayLike
 
-from rope_lab.algebra.arguments import Layout, expect_real
+from rope_lab.algebra.arguments import Layout, expect_flag, expect_float, expect_real
 from rope_lab.algebra.rotation import rotate
 
 __all__ = ["PLACEMENTS", "ROLES", "attention", "attention_weights", "is_relative", "moved", "roles"]
@@ -117,7 +117,7 @@ def attention_weights(
     q = rotate(q, m, theta=theta, layout=layout) if "q" in letters else q
     k = rotate(k, n, theta=theta, layout=layout) if "k" in letters else k
     s = q @ np.swapaxes(k, -1, -2) / np.sqrt(q.shape[-1])
-    if causal:
+    if expect_flag(causal, name="causal"):
         seen = n <= m[:, None]
         if not seen.any(axis=1).all():
             raise ValueError(f"k_positions: expected a key at or before each query, got keys at {n}, queries at {m}")
@@ -219,6 +219,7 @@ def moved(
     [True, False]
     """
     m, n = expect_real(q_positions, name="q_positions"), expect_real(k_positions, name="k_positions")
+    shift = expect_float(shift, name="shift")
     weights = partial(attention_weights, q, k, rotated=rotated, theta=theta, causal=causal, layout=layout)
     outputs = partial(attention, q, k, v, rotated=rotated, theta=theta, theta_vo=theta_vo, causal=causal, layout=layout)
 
@@ -231,7 +232,7 @@ def moved(
 
 def _at(x: ArrayLike, positions: ArrayLike, *, name: str) -> Float64[np.ndarray, "*batch T width"]:
     """The vectors of x as an array, one for each position."""
-    x, T = expect_real(x, name=name), np.shape(positions)
+    x, T = expect_real(x, name=name), expect_real(positions, name="positions").shape
     if x.ndim < 2 or len(T) != 1 or x.shape[-2] != T[0] or not T[0]:
         raise ValueError(
             f"{name}: expected (..., T, d) with one position for each of at least one token, got shape {x.shape} and "

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from rope_lab.algebra.arguments import expect_real, expect_whole
+from rope_lab.algebra.arguments import expect_float, expect_kind, expect_real, expect_shapes, expect_whole, shown
 
 
 def exchanges(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> int:
@@ -88,7 +88,7 @@ def orders_at(n: int) -> tuple[int, ...]:
     >>> orders_at(4)
     (1, 3, 5, 6, 5, 3, 1)
     """
-    n = expect_whole(n, name="n", least=1, fix="it counts the things to order")
+    n = expect_whole(n, name="n", least=1, limit=100, fix="it counts the things to order")
     counts = [1]
     for k in range(2, n + 1):  # the k-th thing enters at one of k places: 0 to k - 1 exchanges from the end
         longer = [0] * (len(counts) + k - 1)
@@ -246,8 +246,9 @@ def holm(p: Mapping[Any, float], *, level: float = 0.05) -> list[Any]:
     >>> holm({"a": 0.01, "b": 0.04, "c": 0.02, "d": 0.03})
     ['a']
     """
-    for name, value in p.items():
-        if not 0 <= value <= 1:
+    level = expect_float(level, name="level", least=0)
+    for name, value in expect_kind(p, Mapping, name="p").items():
+        if not expect_float(value, name=f"p of {shown(name)}", least=0) <= 1:
             raise ValueError(f"p of {name!r}: expected a number from 0 to 1, got {value!r}")
     kept: list[Any] = []
     for k, name in enumerate(sorted(p, key=p.__getitem__)):
@@ -258,8 +259,12 @@ def holm(p: Mapping[Any, float], *, level: float = 0.05) -> list[Any]:
 
 
 def _two_orders(ours: Mapping[str, Any], theirs: Mapping[str, Any]) -> tuple[list[float], list[float]]:
+    for order, name in ((ours, "ours"), (theirs, "theirs")):
+        expect_shapes(**{name: ([*expect_kind(order, Mapping, name=name).values()], "names")})
     if set(ours) != set(theirs) or len(ours) < 2:
-        raise ValueError(f"expected two orders of the same two or more names, got {sorted(ours)} and {sorted(theirs)}")
+        raise ValueError(
+            f"expected two orders of the same two or more names, got {shown([*ours])} and {shown([*theirs])}"
+        )
     for order in (ours, theirs):
         if len(set(order.values())) < len(order):
             raise ValueError(f"expected different numbers, got a tie in {dict(order)}; give them more digits")

@@ -15,7 +15,14 @@ import numpy as np
 from jaxtyping import Complex128, Float64
 from numpy.typing import ArrayLike
 
-from rope_lab.algebra.arguments import Layout, expect_frequencies, expect_real, expect_whole
+from rope_lab.algebra.arguments import (
+    Layout,
+    expect_float,
+    expect_frequencies,
+    expect_real,
+    expect_turning,
+    expect_whole,
+)
 from rope_lab.algebra.rotation import rotate, rotation_matrix
 from rope_lab.algebra.widely_linear import to_complex, to_real
 
@@ -191,10 +198,10 @@ def impulse_response(length: int, *, gamma: ArrayLike, theta: ArrayLike) -> Comp
     >>> impulse_response(3, gamma=0.5, theta=np.pi).round(12)[:, 0].real
     array([ 1.  , -0.5 ,  0.25])
     """
-    gamma, theta = np.broadcast_arrays(
-        *(np.atleast_1d(expect_real(x, name=n)) for n, x in (("gamma", gamma), ("theta", theta)))
-    )
-    r = np.arange(expect_whole(length, name="length", least=0, fix="it counts steps"))[:, None]
+    gamma, theta = (np.atleast_1d(expect_real(x, name=n)) for n, x in (("gamma", gamma), ("theta", theta)))
+    if max(gamma.ndim, theta.ndim) > 1 or (len(gamma) != len(theta) and 1 not in (len(gamma), len(theta))):
+        raise ValueError(f"gamma: expected one number for each plane of theta, got {gamma.shape} and {theta.shape}")
+    r = np.arange(expect_whole(length, name="length", least=0, limit=2**20, fix="it counts steps"))[:, None]
     with np.errstate(over="ignore"):
         return gamma**r * np.exp(-1j * theta * r)
 
@@ -222,11 +229,11 @@ def retention(
     Claims:
         ``su19.lru-retnet``
     """
-    q, k, v = _three(q, k, v)
+    (q, k, v), gamma = _three(q, k, v), expect_float(gamma, name="gamma")
     at = np.arange(len(q))
     behind = at[:, None] - at
     logits = rotate(q, at, theta=theta) @ rotate(k, at, theta=theta).T
-    return (np.where(behind >= 0, float(gamma) ** np.maximum(behind, 0), 0.0) * logits) @ v
+    return (np.where(behind >= 0, gamma ** np.maximum(behind, 0), 0.0) * logits) @ v
 
 
 def retention_recurrent(
@@ -254,11 +261,12 @@ def retention_recurrent(
     Claims:
         ``su19.lru-retnet``
     """
-    q, k, v = _three(q, k, v)
+    (q, k, v), gamma = _three(q, k, v), expect_float(gamma, name="gamma")
+    expect_turning(q, expect_frequencies(theta), np.zeros(()))
     back = rotation_matrix(1.0, theta=theta).T
     S, outputs = np.zeros((k.shape[1], v.shape[1])), np.empty_like(v)
     for t in range(len(q)):
-        S = float(gamma) * back @ S + np.outer(k[t], v[t])
+        S = gamma * back @ S + np.outer(k[t], v[t])
         outputs[t] = S.T @ q[t]
     return outputs
 

@@ -13,7 +13,14 @@ import numpy as np
 from jaxtyping import Float64
 from numpy.typing import ArrayLike
 
-from rope_lab.algebra.arguments import expect_frequencies, expect_one_of, expect_real, expect_whole
+from rope_lab.algebra.arguments import (
+    expect_float,
+    expect_frequencies,
+    expect_one_of,
+    expect_real,
+    expect_turning,
+    expect_whole,
+)
 from rope_lab.algebra.half_precision import FORMATS, round_to
 from rope_lab.algebra.rotation import rotate
 from rope_lab.algebra.widely_linear import to_complex, to_real
@@ -75,9 +82,10 @@ def turned_again(
     Claims:
         ``book.cache-frozen``, ``book.cache-lag``, ``book.cache-many-turns``
     """
-    turn = np.exp(1j * by * expect_frequencies(theta))
+    turn = np.exp(1j * expect_float(by, name="by") * expect_frequencies(theta))
     x = stored(x, store=store)
-    for _ in range(expect_whole(steps, name="steps", least=0)):
+    expect_turning(x, expect_frequencies(theta), np.zeros(()))
+    for _ in range(expect_whole(steps, name="steps", least=0, limit=2**17)):
         x = stored(to_real(turn * to_complex(x)), store=store)
     return x
 
@@ -99,7 +107,7 @@ def turn_miss(
     array([0.959])
     """
     start = stored(x, store=store)
-    right = rotate(start, steps * by, theta=theta)
+    right = rotate(start, expect_whole(steps, name="steps", least=0) * expect_float(by, name="by"), theta=theta)
     off = turned_again(x, theta=theta, steps=steps, by=by, store=store) - right
     return np.asarray(np.hypot(off[..., ::2], off[..., 1::2]) / np.hypot(start[..., ::2], start[..., 1::2]))
 
@@ -122,5 +130,6 @@ def still_below(dtype: Literal["float32", "float16", "bfloat16"], *, ratio: floa
     >>> round(still_below("bfloat16"), 6)
     0.001951
     """
-    half_step = 2.0 ** -(FORMATS[dtype].bits + 1)
+    half_step = 2.0 ** -(FORMATS[expect_one_of(dtype, FORMATS, name="dtype")].bits + 1)
+    ratio = expect_float(ratio, name="ratio", least=1)
     return float(2 * half_step / (ratio + np.sqrt(ratio**2 + 2 * half_step)))

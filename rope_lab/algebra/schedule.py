@@ -9,7 +9,7 @@ import numpy as np
 from jaxtyping import Float64
 from numpy.typing import ArrayLike
 
-from rope_lab.algebra.arguments import expect_base, expect_frequencies, expect_real
+from rope_lab.algebra.arguments import expect_base, expect_float, expect_frequencies, expect_real
 from rope_lab.algebra.rotation import frequencies, rotation_matrix
 
 
@@ -61,7 +61,7 @@ def turns(window: float, *, theta: ArrayLike) -> Float64[np.ndarray, "planes"]:
     >>> turns(100, theta=frequencies(4)).round(3)
     array([15.915,  0.159])
     """
-    return expect_real(window, name="window") * expect_frequencies(theta) / (2 * np.pi)
+    return expect_float(window, name="window") * expect_frequencies(theta) / (2 * np.pi)
 
 
 def decay(offsets: ArrayLike, *, theta: ArrayLike) -> Float64[np.ndarray, "*offsets"]:

@@ -16,7 +16,18 @@ import sympy as sp
 from jaxtyping import Float
 from numpy.typing import ArrayLike
 
-from rope_lab.algebra.arguments import expect_orthogonal
+from rope_lab.algebra.arguments import (
+    expect_float,
+    expect_kind,
+    expect_list,
+    expect_orthogonal,
+    expect_real,
+    expect_rule,
+    expect_shapes,
+    expect_square,
+    expect_whole,
+    shown,
+)
 
 __all__ = [
     "R_T",
@@ -69,7 +80,7 @@ def by_law(word: sp.Expr, *, offset: Callable = lambda m, n: n - m) -> sp.Expr:
     >>> by_law(R_T(m) * R(n)), by_law(R(m) * R(n))
     (R(-m + n), R(m)*R(n))
     """
-    factors = _factors(word)
+    factors, offset = _factors(word), expect_rule(offset, name="offset")
     for i, (first, second) in enumerate(pairwise(factors)):
         if first.func == R_T and second.func == R:
             index = sp.expand(offset(first.args[0], second.args[0]))
@@ -91,13 +102,15 @@ def by_transpose(word: sp.Expr, *, opposite: Callable = lambda n: -n) -> sp.Expr
     >>> by_transpose(R(n) * R(1))
     R_T(-n)*R(1)
     """
-    *front, last = _factors(word)
+    (*front, last), opposite = _factors(word), expect_rule(opposite, name="opposite")
     return sp.Mul(*(R_T(sp.expand(opposite(f.args[0]))) if f.func == R else f for f in front), last)
 
 
 def _factors(word: sp.Expr) -> list[sp.Expr]:
     """The factors in order: R(1)**2*R(3) as [R(1), R(1), R(3)]."""
-    pairs = (factor.as_base_exp() for factor in sp.Mul.make_args(word))
+    pairs = [factor.as_base_exp() for factor in sp.Mul.make_args(expect_kind(word, sp.Expr, name="word"))]
+    if not all(base.func in (R, R_T) and power.is_Integer and 0 < power < 99 for base, power in pairs):
+        raise ValueError(f"word: expected a product of R and R_T, got {shown(word)}; such as R_T(m) * R(n)")
     return [base for base, power in pairs for _ in range(int(power))]
 
 
@@ -122,7 +135,7 @@ def one_dimensional(*, window: int = 2) -> set[tuple[int, ...]]:
     >>> sorted(one_dimensional(window=1))
     [(-1, 1, -1), (0, 0, 0), (1, 1, 1)]
     """
-    span = range(-window, window + 1)
+    span = range(-expect_whole(window, name="window", least=1, limit=3), window + 1)
     r = {n: sp.Symbol(f"r_{n + window}") for n in span}
     equations = [r[m] * r[n] - r[n - m] for m in span for n in span if n - m in span]
     basis = sp.groebner(equations, *r.values(), order="lex")
@@ -146,7 +159,10 @@ def law_residual(family: Family, *, positions: Iterable[float] = range(-3, 4)) -
     >>> law_residual(turn), law_residual(lambda n: 2 * turn(n))
     (0.0, 2.0)
     """
-    places = list(positions)
+    places = expect_list(positions, name="positions", most=999)
+    expect_shapes(positions=(places, "places"))
+    if not places:
+        raise ValueError("positions: expected one position at least, got none; such as range(-3, 4)")
     pairs = [(m, n) for m in places for n in places]
     return max(float(np.abs(_at(family, m).T @ _at(family, n) - _at(family, n - m)).max()) for m, n in pairs)
 
@@ -173,7 +189,7 @@ def solution(O: ArrayLike, *, basis: ArrayLike) -> Family:  # noqa: E741 - the b
            [0., 0.]])
     """
     U = expect_orthogonal(basis, name="basis")
-    O = expect_orthogonal(O, name="O") if np.size(O) else np.zeros((0, 0))  # noqa: E741
+    O = expect_orthogonal(O, name="O") if expect_real(O, name="O").size else np.zeros((0, 0))  # noqa: E741
     if len(O) > len(U):
         raise ValueError(f"basis: expected at least {len(O)} rows, as many as O has, got {len(U)}; take a larger basis")
     first = U[:, : len(O)]
@@ -204,7 +220,7 @@ def classify(family: Family, *, tolerance: float = 1e-8) -> tuple[Float[np.ndarr
     >>> O
     array([[-1.]])
     """
-    if (gap := law_residual(family)) > tolerance:
+    if (gap := law_residual(family)) > expect_float(tolerance, name="tolerance"):
         raise ValueError(
             f"family: expected R_m^T R_n = R_(n-m), got a difference of {gap:.1e}; "
             "look for a lost transpose, or for a factor that is not orthogonal"
@@ -216,4 +232,12 @@ def classify(family: Family, *, tolerance: float = 1e-8) -> tuple[Float[np.ndarr
 
 
 def _at(family: Family, n: float) -> np.ndarray:
-    return np.asarray(family(n), dtype=float)
+    if not callable(family):
+        raise TypeError(f"family: expected a function of the position, got {shown(family)}; see solution")
+    try:
+        matrix = np.asarray(family(n), dtype=float)
+    except (TypeError, ValueError, OverflowError) as error:
+        raise TypeError(
+            f"family: expected a function from a position to a matrix, got {shown(family)}: {error}"
+        ) from error
+    return expect_square(matrix, name="family(n)")

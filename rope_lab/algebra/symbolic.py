@@ -11,6 +11,8 @@ from collections.abc import Sequence
 
 import sympy as sp
 
+from rope_lab.algebra.arguments import expect_kind
+
 __all__ = ["block_sum", "induction_step", "member", "rotation_2d", "rotation_matrix", "same"]
 
 
@@ -122,6 +124,8 @@ def induction_step(m: sp.Expr, n: sp.Expr) -> list[sp.MatrixExpr]:
     >>> lines[2] == lines[3]
     True
     """
+
+    m, n = (expect_kind(sp.Integer(x) if type(x) is int else x, sp.Expr, name=a) for a, x in (("m", m), ("n", n)))
 
     def family(position):
         return block_sum(member("A", position, K), member("R", position, 2))

@@ -15,7 +15,7 @@ from jaxtyping import Complex128, Float64
 from numpy.typing import ArrayLike
 
 from rope_lab.algebra import rotation
-from rope_lab.algebra.arguments import Layout, expect_even, expect_map, expect_real
+from rope_lab.algebra.arguments import Layout, expect_complex, expect_even, expect_map, expect_real, expect_whole
 
 __all__ = [
     "SIGMA",
@@ -85,7 +85,7 @@ def to_real(
     >>> to_real([1 + 2j, 3 + 4j], layout="half")
     array([1., 3., 2., 4.])
     """
-    z = np.asarray(z, dtype=np.complex128)
+    z = expect_complex(z, name="z")
     first, second = _coordinates(2 * z.shape[-1] if z.ndim else 1, layout=layout, n_heads=n_heads, name="z")
     x = np.empty((*z.shape[:-1], 2 * z.shape[-1]))
     x[..., first], x[..., second] = z.real, z.imag
@@ -210,7 +210,7 @@ def join(
     array([[ 0., -1.],
            [ 1.,  0.]])
     """
-    A, B = np.asarray(A, dtype=np.complex128), np.asarray(B, dtype=np.complex128)
+    A, B = expect_complex(A, name="A"), expect_complex(B, name="B")
     if A.ndim != 2 or A.shape != B.shape:
         raise ValueError(f"A, B: expected two matrices of one shape, got {A.shape} and {B.shape}; give zeros for none")
     a, b = _coordinates(2 * A.shape[0], layout=layout, n_heads=out_heads, name="A")
@@ -318,7 +318,7 @@ def complex_matrix(
 def _coordinates(size: int, *, layout: Layout, n_heads: int, name: str) -> np.ndarray:
     """The first and the second coordinate of every plane, head after head: (2, planes)."""
     size = expect_even(size, name=f"size of {name}" if name != "size" else name)
-    if n_heads < 1 or size % (2 * n_heads):
+    if (n_heads := expect_whole(n_heads, name="heads")) < 1 or size % (2 * n_heads):
         raise ValueError(
             f"{name}: expected whole planes in each of {n_heads} heads, got size {size}; "
             f"a complex number takes two real ones, so use a multiple of {2 * max(1, n_heads)}"

@@ -198,6 +198,8 @@ def permute_state(
 
     Claims: `blog.same-effects`.
     """
+    if not isinstance(state, Mapping):
+        raise TypeError(f"state: expected a dictionary of names and arrays, got {state!r:.90}; give model.state_dict()")
     how = _how(n_heads, n_kv_heads, (layout_from, layout_to), (rotary_start, rotary_dim), parts, fused)
     layers = _meant(_layers(state, _names(state, within, leave), how), every=within is not None)
     moved = {name: _below(layer, name, state[name]) for layer in layers for name in layer.own}

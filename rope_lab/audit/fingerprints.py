@@ -129,7 +129,7 @@ def fingerprint(
     >>> fingerprint(lambda x, n: x, head_dim=4).problems
     ('nothing turns: f returns x at every position',)
     """
-    window = WINDOW if window is None else expect_whole(window, name="window", least=LEAST)
+    window = WINDOW if window is None else expect_whole(window, name="window", least=LEAST, limit=2**40)
     return _asked(f, expect_even(head_dim, name="head_dim"), settings, window, everywhere=True)
 
 

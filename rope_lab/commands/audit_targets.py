@@ -108,7 +108,7 @@ def expect_settings(settings: Mapping[str, Any]) -> None:
             expect_even(settings["head_dim"], name="head_dim")
     if settings.get("window") is not None:
         with checking_arguments():
-            expect_whole(settings["window"], name="window", least=LEAST)
+            expect_whole(settings["window"], name="window", least=LEAST, limit=2**40)
 
 
 def parse(line: str) -> Question | None:

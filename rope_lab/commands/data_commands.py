@@ -40,7 +40,7 @@ def _looked(root: Path | None) -> str:
 
 def verify_data(name: str | None, root: Path | None) -> bool:
     """Check what is here, or the corpus that is named; True if all of it is as it should be."""
-    chosen = [sources.lookup(name)] if name else list(sources.registry().values())
+    chosen = [sources.lookup(name)] if name is not None else list(sources.registry().values())
     fine = True
     for corpus in chosen:
         if name is None and sources.state(corpus, root) == "absent":

@@ -13,7 +13,7 @@ def sheet(chapter: str | None, *, answers: bool) -> None:
     """Print the exercises as Markdown, of one chapter or of all; with their answers where these are asked for."""
     every = load()
     prefixes = list(dict.fromkeys(name.partition(".")[0] for name in every))
-    number = re.fullmatch(r"(?:ch)?(\d+)", chapter or "")
+    number = re.fullmatch(r"(?:ch)?([0-9]{1,9})", chapter or "")
     wanted = f"ch{int(number[1]):02d}" if number else chapter
     if wanted is not None and wanted not in prefixes:
         raise ArgumentError(f"expected a chapter such as ch03 or 3, got {chapter!r:.80}{near(wanted, prefixes)}")

@@ -101,12 +101,15 @@ def run_sweep(
     setup = Setup(**options, time_budget_s=budget)
     if setup.executor == "inline":
         environment.tuned()
-    for option, folder in (("--results", setup.results), ("--runs", setup.runs)):
-        make_folder(folder, option=option)
+    folders = (("--results", setup.results), ("--runs", setup.runs))
+    for option, folder in folders:
+        expect_folder(folder, option=option)
     print(f"{asked.about}: {len(runs)} runs. {asked.limits}", file=sys.stderr)
     for corpus in {run.corpus: None for run in runs}:  # absent data stops here, not in every run
         if sources.state(sources.lookup(corpus)) != "present":
             raise sources.CorpusError(f"{corpus} is not here; `rope-lab data get {corpus}` fetches it")
+    for option, folder in folders:  # made once nothing is left that could be refused
+        make_folder(folder, option=option)
     expect_file(_pack(name, rung, setup), option="--results")
     with interrupts():  # asked to end: the runs under way save and stop
         _advise({run.precision for run in runs}, setup.device)

@@ -53,7 +53,7 @@ def test_what_cannot_be_written_is_said(runs, tmp_path):
     assert "at most 128 tokens together" in invoke("write", runs[0], "--tokens", 500, status=1)
     assert "--temperature: expected a finite number" in invoke("write", runs[0], "--temperature", "inf", status=1)
     assert "--seed: expected a whole number" in invoke("write", runs[0], "--seed", 10**20, status=1)
-    assert "found none: train it there first" in invoke("write", tmp_path, status=1)
+    assert "got no checkpoint there; train it there first" in invoke("write", tmp_path, status=1)
 
 
 def test_runs_stand_beside_each_other(runs):

@@ -187,12 +187,12 @@ def parse(name: str) -> tuple[str, int | None]:
     """
     if name in ("gpt2", "word"):
         return name, None
-    if match := isinstance(name, str) and re.fullmatch(r"(bpe|word)-([1-9][0-9]*)", name):
+    if match := isinstance(name, str) and re.fullmatch(r"(bpe|word)-([1-9][0-9]{0,8})", name):
         kind, size = match[1], int(match[2])
         if (kind == "bpe" and 256 <= size <= GPT2_RANKS) or (kind == "word" and size >= 3):
             return kind, size
     raise ArgumentError(
-        f"tokenizer: expected 'gpt2', 'bpe-N' (256 <= N <= {GPT2_RANKS}), 'word' or 'word-N' (N >= 3), got {name!r}"
+        f"tokenizer: expected 'gpt2', 'bpe-N' (256 <= N <= {GPT2_RANKS}), 'word' or 'word-N' (N >= 3), got {name!r:.80}"
     )
 
 

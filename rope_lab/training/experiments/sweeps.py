@@ -28,7 +28,7 @@ from rope_lab.training.experiments.worker import STOPPED, TRAIN, UNDER_WAY, Orde
 from rope_lab.training.files import UnderWayError, make_folder
 from rope_lab.training.results import cards
 from rope_lab.training.run.config import RunConfig
-from rope_lab.training.run.environment import MALLOC
+from rope_lab.training.run.environment import MALLOC, expect_device
 
 WORKER = "rope_lab.training.experiments.worker"
 SAVING = 30.0  # seconds that a run has to save a checkpoint when it is asked to end
@@ -54,8 +54,11 @@ class Setup:
     def __post_init__(self) -> None:
         if self.executor not in EXECUTORS:
             raise ArgumentError(f"executor: expected one of {', '.join(EXECUTORS)}, got {self.executor!r}")
-        if self.jobs < 1:
-            raise ArgumentError(f"jobs: expected one or more, got {self.jobs}")
+        if not 1 <= self.jobs <= 4096:
+            raise ArgumentError(f"jobs: expected a number from 1 to 4096, got {self.jobs}; take that of the cores")
+        if not 0 <= self.gpus <= 4096:  # not a number compares with nothing
+            raise ArgumentError(f"gpus: expected a finite number of at least 0, got {self.gpus:g}; such as 0.5")
+        expect_device(self.device)
 
 
 @dataclass

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -13,6 +12,7 @@ import torch.distributed as dist
 from torch import Tensor
 
 from rope_lab.errors import ArgumentError
+from rope_lab.training.run.environment import expect_device
 
 
 @dataclass(frozen=True)
@@ -57,8 +57,7 @@ def processes(device: str | None) -> Iterator[Processes]:
     Raises:
         ArgumentError: another device, or a GPU where this torch can use none.
     """
-    if device is not None and not re.fullmatch(r"cpu|cuda(:\d+)?", device):
-        raise ArgumentError(f"device: expected cpu or cuda, got {device!r}; leave it out for a GPU where there is one")
+    expect_device(device)
     kind = device or ("cuda" if torch.cuda.is_available() else "cpu")
     if kind.startswith("cuda") and not torch.cuda.is_available():
         raise ArgumentError(f"device: expected one that this torch can use, got {device!r} without a GPU; take cpu")

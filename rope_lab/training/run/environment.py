@@ -39,6 +39,12 @@ def expect_threads(threads: int) -> None:
         )
 
 
+def expect_device(device: str | None) -> None:
+    """Refuse what is no name of a device; `ArgumentError`. None is torch's own choice."""
+    if device is not None and not re.fullmatch(r"cpu|cuda(:\d{1,3})?", device):
+        raise ArgumentError(f"device: expected cpu or cuda, got {device!r}; leave it out for a GPU where there is one")
+
+
 def tuned(argv: Sequence[str] | None = None, *, threads: int | None = None) -> None:
     """Start this Python over with the settings above, once; returns at once where they are set already.
 

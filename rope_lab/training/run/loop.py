@@ -149,9 +149,13 @@ def tokenizer_of(run: RunConfig) -> Tokenizer:
 
 def load_run(folder: str | Path) -> tuple[RunConfig, GPT]:
     """The config of a run and its model, as `load_model` loads it."""
+    if not isinstance(folder, str | os.PathLike):
+        raise ArgumentError(f"folder: expected the folder of a run, got {type(folder).__name__}; give its path")
     saved = checkpoint.load(Path(folder), fields=("config", "vocab_size"))
     if saved is None:
-        raise checkpoint.CheckpointError(f"expected a run in {folder}, found none: train it there first")
+        raise checkpoint.CheckpointError(
+            f"{str(folder)!r}: expected a run, got no checkpoint there; train it there first"
+        )
     run = RunConfig.from_json(saved.state["config"])
     size = saved.state["vocab_size"]
     if not is_whole(size) or not 1 <= size < 2**31:

@@ -5,6 +5,8 @@ version = $(1) -c 'import sys; print("%d.%d" % sys.version_info[:2])' 2>/dev/nul
 accepted = case " $(PYTHONS) " in (*" $$($(version)) "*) true;; (*) false;; esac
 PYTHON ?= $(shell for p in python3 $(PYTHONS:%=python%); do $(call accepted,$$p) && echo $$p && break; done)
 IN := .venv/bin/python
+TORCH := $(shell sed -n 's/^constraint-dependencies = \["\(.*\)"\]$$/\1/p' pyproject.toml)
+HASHED := --quiet --require-hashes --no-deps -r
 WORKERS := -n auto --maxprocesses 4 --dist loadgroup  # one page visit, one worker; ARGS="-n 0" for none
 
 unexport PYTHONDONTWRITEBYTECODE   # or each worker compiles the rewritten tests anew
@@ -90,25 +92,29 @@ clean:
 
 .venv/book: requirements.txt pyproject.toml | .venv/bin/pip
 	@echo "Installing what builds the book into .venv (some minutes and 1.5 GB, the first time)"
-	$(IN) -m pip install --quiet -r requirements.txt
+	$(IN) -m pip install $(HASHED) requirements.txt
+	$(IN) -m pip install --quiet $(TORCH)
 	$(IN) -m pip install --quiet --no-deps --editable .
 	@touch $@
 
-# uv for speed. pip alone fetches torch, since its configuration may name a build (X+cpu counts as newer than X, so uv
-# takes the file that lies there), and does all where uv finds no way. Without uv's configuration: that of `make lock`
-# resolves for the oldest Python, and would install the pins of that one. Python compiles what is imported, a seventh of all.
+# uv for speed. Each file is compared with its hash, but for torch, whose builds differ, and what its GPU builds bring. pip alone
+# fetches torch, since its configuration may name a build (X+cpu counts as newer than X, so uv takes the file that lies there),
+# and does all where uv finds no way. Without uv's configuration: that of `make lock` resolves for the oldest Python, and would
+# install the pins of that one. Python compiles what is imported, a seventh of all.
 .venv/dev: requirements-dev.txt pyproject.toml | .venv/bin/pip
 	@echo "Installing what builds and tests the book into .venv (some minutes and 2.7 GB, the first time)"
-	$(IN) -m pip install --quiet -c requirements-dev.txt uv
-	$(IN) -m pip download --quiet --no-deps -c requirements-dev.txt -d .venv/torch torch
-	$(IN) -m uv pip install --no-config --quiet -f .venv/torch -r requirements-dev.txt || $(IN) -m pip install --quiet -r requirements-dev.txt
+	@sed -n '/^uv==/,/[^\\]$$/p' requirements-dev.txt > .venv/uv.txt
+	$(IN) -m pip install $(HASHED) .venv/uv.txt
+	$(IN) -m pip download --quiet --no-deps -d .venv/torch $(TORCH)
+	$(IN) -m uv pip install --no-config $(HASHED) requirements-dev.txt || $(IN) -m pip install $(HASHED) requirements-dev.txt
+	$(IN) -m uv pip install --no-config --quiet -f .venv/torch $(TORCH) || $(IN) -m pip install --quiet -f .venv/torch $(TORCH)
 	$(IN) -m uv pip install --no-config --quiet --no-deps --editable . || $(IN) -m pip install --quiet --no-deps --editable .
 	@rm -rf .venv/torch
 	@touch .venv/book $@
 
-node_modules/.bin/biome: package.json   # for lint only; it brings nothing but its own binary: no lockfile
+node_modules/.bin/biome: package-lock.json   # for lint only
 	@command -v npm >/dev/null || { echo "The linter of the scripts needs Node; on Debian or Ubuntu: sudo apt-get install nodejs npm; on macOS: brew install node"; exit 1; }
-	npm install --no-package-lock --no-audit --no-fund --silent
+	npm ci --no-audit --no-fund --silent
 	@touch $@
 
 .PHONY: tools

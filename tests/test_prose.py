@@ -7,12 +7,12 @@ the end plant a fault for each.
 import json
 import os
 import re
-import tomllib
 from pathlib import Path
 
 import pytest
 import yaml
 
+from book._ext.repository import repository
 from rope_lab.claims import LABELS, SOURCES, load
 from rope_lab.exercises import Task
 from rope_lab.exercises import load as tasks
@@ -120,24 +120,6 @@ def long_lines(page: str) -> list[str]:
     return [f"{len(line)} characters: {line}" for body in shown for line in body.splitlines() if len(line) > WIDEST]
 
 
-def wrong_in_bootstrap(notebooks: dict[str, str], url: str) -> list[str]:
-    """One first cell for all labs, but for the extra that a lab needs; it leaves torch and numpy alone."""
-    found, model = [], {}
-    for name, text in notebooks.items():
-        cell, *rest = ["".join(c["source"]) for c in cells(text)]
-        trains = "rope_lab.training.data" in "".join(rest)  # its tokenizers come with another extra
-        extras, module = ("lab,train", "tiktoken") if trains else ("lab", "anywidget")
-        if cell != model.setdefault(trains, cell):
-            found.append(f"{name}: its first cell differs from the others'")
-        if f'package = "rope-lab[{extras}] @ git+{url}"\n' not in cell or cell.count("{package}") != 2:
-            found.append(f"{name}: the first cell should install and name the package with [{extras}] from {url}")
-        if re.findall(r'"(\w+)"\)\):', cell) != [module]:
-            found.append(f"{name}: the first cell should look for {module} last")
-        if re.search(r"%pip install[^\n]*(torch|numpy|-U\b|--upgrade)", cell):
-            found.append(f"{name}: the first cell changes torch or numpy")
-    return found
-
-
 def wrong_in_notebook(text: str) -> list[str]:
     """Stored outputs, counters, lines that a column cuts, MyST directives or roles, repeated ids."""
     book = json.loads(text)
@@ -150,16 +132,14 @@ def wrong_in_notebook(text: str) -> list[str]:
     return found + ([] if len(ids) == len(set(ids)) else ["two cells share an id"])
 
 
-def wrong_addresses(files: dict[str, str], url: str) -> list[str]:
-    """The repository's address, wherever it stands, is the one of pyproject.toml; these files must have it."""
-    found = [
+def wrong_addresses(files: dict[str, str], address: str) -> list[str]:
+    """Files that print an address of a repository of this name , other than its own; pyproject.toml may have one."""
+    return [
         f"{name}: {other}"
         for name, text in files.items()
         for other in re.findall(r"https://github\.com/[\w.-]+/rope-lab\b", text)
-        if other != url
+        if other != address and name != "pyproject.toml"
     ]
-    needed = ("README.md", "CITATION.cff", "_config.yml")
-    return found + [f"{name}: the repository's address is missing" for name in needed if url not in files.get(name, "")]
 
 
 FORBIDDEN = {
@@ -259,7 +239,7 @@ def unmarked_reports(page: str) -> list[str]:
 
 # --- the repository as it is ----------------------------------------------------------------------------------------
 
-URL = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["urls"]["Repository"]
+ADDRESS = repository()[0]
 FILES = texts(ROOT)
 
 
@@ -291,18 +271,13 @@ def test_no_sentence_is_put_into_a_source_s_mouth():
     assert [known for known in AS_READ if not any(known in " ".join(page.split()) for page in pages.values())] == []
 
 
-def test_labs_share_one_first_cell():
-    assert labs(ROOT)
-    assert wrong_in_bootstrap(labs(ROOT), URL) == []
-
-
 @pytest.mark.parametrize("lab", labs(ROOT))
 def test_labs_are_stored_clean(lab):
     assert wrong_in_notebook(labs(ROOT)[lab]) == []
 
 
 def test_one_address():
-    assert wrong_addresses(FILES, URL) == []
+    assert wrong_addresses(FILES, ADDRESS) == []
 
 
 def test_no_forbidden_word():
@@ -385,7 +360,7 @@ book/intro No chapter's core path is longer: site_ext/test_reading_time test_a_c
 book/intro asks for a **prediction**: exercises/test_definitions test_a_chapter_predicts_and_then_asks
 book/intro each with a small test: test_symptoms test_the_test_of_a_row_shows_what_it_says
 book/intro Each chapter has a lab: test_prose test_every_listed_page_exists_with_its_lab
-book/intro the first cell installs what is needed: test_prose test_labs_share_one_first_cell
+book/intro the first cell installs what is needed: test_chain test_with_an_address_of_its_own
 book/how_checked the ledger refuses one: claims/test_ledger test_an_exact_check_with_a_float_is_refused
 book/how_checked If a control passes, the tests fail: claims/test_ledger test_each_claim_holds_and_its_control_is
 book/how_checked what is printed must be rejected: claims/test_ledger test_a_malformed_claim_is_refused_by_name
@@ -530,15 +505,6 @@ def test_control_a_report_without_a_mark(said):
     assert unmarked_reports(f"# T\n\nSo it is. {said} {{claim}}`su6.x`\n") == []
 
 
-def test_control_bootstrap():
-    good = next(iter(labs(ROOT).values()))
-    assert "differs" in wrong_in_bootstrap({"a": good, "b": good.replace("Run this cell", "Run that cell")}, URL)[0]
-    assert "should install" in wrong_in_bootstrap({"a": good}, "https://github.com/somebody/rope-lab")[0]
-    trains = good.replace("from rope_lab import", "from rope_lab.training.data import")
-    assert "with [lab,train]" in wrong_in_bootstrap({"a": trains}, URL)[0]
-    assert "changes torch" in wrong_in_bootstrap({"a": good.replace("install -q", "install -q -U")}, URL)[0]
-
-
 @pytest.mark.parametrize(
     ("change", "said"),
     [
@@ -555,11 +521,9 @@ def test_control_notebook(change, said):
 
 
 def test_control_address():
-    moved = {**FILES, "README.md": FILES["README.md"].replace(URL, "https://github.com/somebody/rope-lab")}
-    assert set(wrong_addresses(moved, URL)) == {
-        "README.md: https://github.com/somebody/rope-lab",
-        "README.md: the repository's address is missing",
-    }
+    other = "https://github.com/somebody/rope-lab"
+    assert wrong_addresses({"README.md": other, "pyproject.toml": other}, "") == [f"README.md: {other}"]
+    assert wrong_addresses({"README.md": other}, other) == []
 
 
 LINES = ["see ../shared/x", "open('/tmp/x')", "cd /home/me/x", "https://example.org/simple"]

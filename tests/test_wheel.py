@@ -19,9 +19,11 @@ import pytest
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 
+from book.address import first_cell
 from tests import house
 from tests.deep import sampled
 from tests.test_extras import EVERY_MODULE
+from tests.test_requirements import pins
 
 ROOT = Path(__file__).resolve().parents[1]
 pytestmark = pytest.mark.xdist_group("wheel")  # one worker makes the environment, once
@@ -66,14 +68,15 @@ def reader(wheel, tmp_path_factory) -> Path:
     into, pip = ["install", "--quiet"], [sys.executable, "-m", "pip", "--python", str(python)]
     if os.environ.get("ROPE_LAB_NEWEST"):
         subprocess.run([*pip, *into, "torch"], check=True, capture_output=True, cwd=home)
-        pins = []
+        pinned = []
     else:  # the very torch that is here, since pip takes a minute to unpack it
         for file in importlib.metadata.files("torch"):
             if ".." not in file.parts and (here := Path(file.locate())).exists():
                 (site / file).parent.mkdir(parents=True, exist_ok=True)
                 shutil.copy2(here, site / file)
-        pins = ["-c", str(ROOT / "requirements.txt")]
-    rest = [*pins, f"{wheel}[lab,train]", "ipykernel"]
+        pinned = ["-c", str(home / "pins.txt")]  # without hashes: with them pip would want one for each package
+        Path(pinned[1]).write_text("\n".join(map(str, pins("requirements.txt"))))
+    rest = [*pinned, f"{wheel}[lab,train]", "ipykernel"]
     uv = [sys.executable, "-m", "uv", "pip", *into, "--no-config", "--python", str(python)]
     if subprocess.run([*uv, *rest], check=False, capture_output=True, cwd=home).returncode:  # pip knows more ways
         subprocess.run([*pip, *into, *rest], check=True, capture_output=True, cwd=home)
@@ -146,9 +149,9 @@ def test_control_a_broken_lab_is_reported(reader, tmp_path):
         execute(lab, reader, tmp_path)
 
 
-def test_bootstrap_outside_colab_stops_with_one_sentence(tmp_path):
-    cell = nbformat.read(LABS[0], as_version=4).cells
-    source = next(c.source for c in cell if c.cell_type == "code")
+@pytest.mark.parametrize("address", ["", "https://github.com/someone/clocks"])
+def test_bootstrap_outside_colab_stops_with_one_sentence(tmp_path, address):
+    source = first_cell("", address, "v1")
     script = tmp_path / "first_cell.py"
     script.write_text(
         "import sys\nsys.modules['rope_lab'] = None\n"
@@ -160,7 +163,7 @@ def test_bootstrap_outside_colab_stops_with_one_sentence(tmp_path):
     said = run.stderr.strip().splitlines()
     assert run.returncode != 0
     assert len(said) == 1, run.stderr
-    assert "pip install" in said[0]
+    assert (f"@ git+{address}@v1" if address else "pip install '.[lab]'") in said[0]
 
 
 def pretend(python_home: Path, packages) -> Path:

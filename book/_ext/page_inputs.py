@@ -18,7 +18,7 @@ DISCOVERED = {  # what finds modules in the rooms of the chapters, and what thes
     "rope_lab.training.experiments.catalogue": "experiments*.py",
     "rope_lab.training.run.measures": "measures.py",
 }
-SITE = ("_config.yml", "_toc.yml", "requirements.txt", "rope_lab", "proofs/theorems.json")
+SITE = ("_config.yml", "_toc.yml", "pyproject.toml", "requirements.txt", "rope_lab", "proofs/theorems.json")
 SITE += tuple(f"book/{name}" for name in ("_ext", "_static", "live", "references.bib"))
 CELL = re.compile(r"^```{code-cell}.*\n(?::.*\n)*((?s:.*?))^```", re.MULTILINE)  # without its options
 

@@ -48,7 +48,7 @@ def standalone(svg: str) -> str:
 def pictures(tab: Page, html: Path, page: str) -> Iterator[Picture]:
     """The figures and widgets of a page, in its order."""
     tab.goto((html / f"{page}.html").as_uri())
-    tab.wait_for_function("[...document.querySelectorAll('.rope-widget')].every(w => w.dataset.ready === 'true')")
+    tab.wait_for_selector(".rope-widget:not([data-ready=true])", state="detached")
     tab.add_style_tag(content=ALONE)
     tab.evaluate(OPEN)
     for kind, chosen in (("figure", ".rope-svg"), ("widget", ".rope-widget")):

@@ -53,9 +53,7 @@ def take(browser_page: Page, html: Path, pages: list[str], page: str, address: s
     """One page of the site as a chapter, with the styles of its widgets and the addresses of its style sheets."""
     browser_page.goto((html / f"{page}.html").as_uri())
     browser_page.wait_for_load_state("load")
-    browser_page.wait_for_function(
-        "[...document.querySelectorAll('.rope-widget')].every(w => w.dataset.ready === 'true')"
-    )
+    browser_page.wait_for_selector(".rope-widget:not([data-ready=true])", state="detached")
     browser_page.evaluate("async () => { await document.fonts.ready }")
     asked = {"page": page, "pages": pages, "address": address}
     made = browser_page.evaluate("asked => bookOnPaper.chapter(asked)", asked)

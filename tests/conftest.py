@@ -5,9 +5,11 @@ package. A test of what a reader sees on bad input asks for the fixture ``untype
 through to the package's own message.
 """
 
+import contextlib
 import os
 import signal
 import sys
+import time
 from pathlib import Path
 
 import jaxtyping
@@ -118,11 +120,26 @@ def ledger():
     LEDGER.update(before)
 
 
+def asked_again(page, expression, *, arg=None, timeout=60_000):
+    """Playwright's ``wait_for_function`` leaves in the page a text to evaluate, which the book's policy forbids."""
+    from playwright.sync_api import Error
+    from playwright.sync_api import TimeoutError as TooLate
+
+    end = time.monotonic() + timeout / 1000
+    while time.monotonic() < end:
+        with contextlib.suppress(Error):  # the page moves on meanwhile
+            if page.evaluate(expression, arg):
+                return
+        page.wait_for_timeout(20)
+    raise TooLate(f"expected within {timeout} ms: {expression}")
+
+
 @pytest.fixture(scope="session")
 def browser():
     """Chromium with the network closed: one for the whole session, since Playwright allows no second beside it."""
-    from playwright.sync_api import sync_playwright
+    from playwright.sync_api import Page, sync_playwright
 
+    Page.wait_for_function = asked_again
     with sync_playwright() as playwright:
         launched = playwright.chromium.launch(executable_path=chromium.path(), args=CHROMIUM)
         yield launched

@@ -61,8 +61,8 @@ def sources(folder: str) -> dict[str, list[str]]:
 
 
 class Public(SphinxDirective):
-    """All public names of one folder, module by module. A name at home in a folder below is a line that leads there.
-    Such lines come first, since they belong to none of the modules.
+    """All public names of one folder, each module a section, under a list of them all. A name at home in a folder below
+    is a line of that list, which leads there.
 
     A long folder is shared by two pages: ``:only:`` names the modules of the one, ``:without:`` those of the other.
     """
@@ -74,18 +74,30 @@ class Public(SphinxDirective):
         folder = self.arguments[0]
         self.env.note_dependency(str(stub_of(folder)))
         chosen = {module: names for module, names in self.chosen(sources(folder), folder).items() if names}
-        lines = ["```{eval-rst}"]
-        for module, names in chosen.items():
-            if (home := home_of(module, folder)) != folder:
-                lines += [f"- :py:obj:`{folder}.{name} <{home}.{name}>`" for name in names]
-        for module, names in chosen.items():
-            if home_of(module, folder) == folder:
-                title = module.removeprefix(f"{folder}.").removeprefix("rope_lab.")
-                lines += ["", f".. rubric:: {title}", "", *first_paragraph(module), ""]
-                for name in names:
-                    lines += entry(folder, module, name)
+        here = {module: names for module, names in chosen.items() if home_of(module, folder) == folder}
+        above = [
+            f"- :py:obj:`{folder}.{name} <{home_of(module, folder)}.{name}>`"
+            for module, names in chosen.items()
+            if module not in here
+            for name in names
+        ]
+        for module, names in here.items():
+            above.append(f"- **{title_of(module)}**: " + ", ".join(f":py:obj:`{n} <{folder}.{n}>`" for n in names))
+        found = self.parsed(above, folder)
+        for module, names in here.items():
+            entries = [line for name in names for line in entry(folder, module, name)]
+            title = title_of(module)
+            section = nodes.section("", nodes.title(title, title), ids=[nodes.make_id(f"{folder}-{title}")], names=[])
+            section += self.parsed([*first_paragraph(module), "", *entries], folder)
+            self.state.document.note_explicit_target(section)
+            found.append(section)
+        return found
+
+    def parsed(self, lines: list[str], folder: str) -> list[nodes.Node]:
+        """The nodes of some lines of reStructuredText."""
         node = nodes.Element()
-        self.state.nested_parse(StringList([*lines, "```"], folder), self.content_offset, node)
+        text = StringList(["```{eval-rst}", *lines, "```"], folder)
+        self.state.nested_parse(text, self.content_offset, node)
         return node.children
 
     def chosen(self, public: dict[str, list[str]], folder: str) -> dict[str, list[str]]:
@@ -123,6 +135,11 @@ def home_of(module: str, folder: str) -> str:
         return folder
     above = module.rpartition(".")[0]
     return above if stub_of(above).exists() else home_of(above, folder)
+
+
+def title_of(module: str) -> str:
+    """The module's name for a reader: what comes after its folder."""
+    return module.rpartition(".")[2]
 
 
 def first_paragraph(module: str) -> list[str]:

@@ -73,7 +73,6 @@ def note(app: Sphinx, env: Any) -> None:
 
 
 def setup(app: Sphinx) -> ExtensionMetadata:
-    app.add_css_file("argument.css")
     app.connect("env-updated", note)
     app.connect("doctree-resolved", place)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

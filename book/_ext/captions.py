@@ -97,7 +97,6 @@ def pass_by(self: Any, node: nodes.Element) -> None:
 def setup(app: Sphinx) -> ExtensionMetadata:
     app.add_node(again_node, html=(pass_by, pass_by))
     app.add_directive("caption", Caption)
-    app.add_css_file("captions.css")
     app.connect("doctree-read", frame, priority=600)  # the minutes count what a page says, not what a picture is called
     app.connect("doctree-resolved", number_again)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -111,7 +111,6 @@ def place(
 
 
 def setup(app: Sphinx) -> ExtensionMetadata:
-    app.add_css_file("chapter_links.css")
     app.connect("html-page-context", link_first_sentence)  # the copy in Markdown, at 550, has it too
     app.connect("html-page-context", place, priority=600)  # after what else stands in the body
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

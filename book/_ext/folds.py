@@ -95,7 +95,7 @@ def setup(app: Sphinx) -> ExtensionMetadata:
     app.add_node(fold_node, html=(visit_fold, depart_fold), **others)
     app.add_node(fold_summary, html=(visit_summary, depart_summary), **others)
     app.add_directive("fold", Fold)
-    app.add_css_file("folds.css")
+    app.add_css_file("boxes.css")
     app.add_js_file("folds.js", loading_method="defer")
     app.connect("doctree-read", check)
     app.connect("doctree-resolved", fill, priority=900)  # after all that looks for sections, marks and references

@@ -1,4 +1,4 @@
-"""Mark the cells and claims that run in the page, and bring their scripts; name each page's security policy.
+"""Mark the cells and claims that run in the page, and bring their scripts.
 
 ``_build/live`` was made before (`book.live.make`), with a record of what ran when the build tried it. Without a record
 a page has no buttons, and is otherwise the same.
@@ -18,12 +18,6 @@ from sphinx.util.typing import ExtensionMetadata
 
 from rope_lab.claims import load
 
-# Blobs inherit it, so the worker that runs a reader's Python reaches no network whatever it tries. `file:` stands for
-# "self" where the book is opened as a file.
-POLICY = (
-    "default-src 'self' file: data: blob: 'unsafe-inline' 'unsafe-eval'; connect-src 'none'; object-src 'none'; "
-    "worker-src blob:; base-uri 'self'"
-)
 PACKED = ("worker.js", "page.py")  # handed over as bytes
 STARTS = (" live-", 'class="ledger-entry"', 'class="mark-texts"', 'class="task"')  # what gets a button
 HERE = Path(__file__).parents[1] / "live"
@@ -64,9 +58,7 @@ def bring(
     context: dict[str, Any],
     doctree: nodes.document | None,  # noqa: ARG001
 ) -> None:
-    """Name the policy in the head of each page, and the scripts in that of a page with something to run."""
-    policy = POLICY.replace("connect-src 'none'", "connect-src 'self'") if pagename == "search" else POLICY
-    tags = [f'<meta http-equiv="Content-Security-Policy" content="{policy}">']  # the search reads what it finds
+    """Name the scripts in the head of a page with something to run."""
     record: dict[str, Any] | None = app.live_record  # type: ignore[attr-defined]
     body = context.get("body", "")
     if record and any(word in body for word in STARTS):
@@ -79,12 +71,11 @@ def bring(
         never |= {place(name) for name, task in record["tasks"].items() if task["why"]}
         left = escape(" ".join(sorted(never)))
         whole = len(run) if pagename == "book/ledger" else ""
-        tags.append(f'<link rel="stylesheet" href="{root}/live.css">')
-        tags.append(
-            f'<script defer src="{root}/buttons.js" data-page="{escape(page)}" data-lab="{escape(to)}" '
+        context["metatags"] += (
+            f'\n    <link rel="stylesheet" href="{root}/live.css">'
+            f'\n    <script defer src="{root}/buttons.js" data-page="{escape(page)}" data-lab="{escape(to)}" '
             f'data-never="{left}" data-all="{whole}"></script>'
         )
-    context["metatags"] = "\n    ".join([*tags, context.get("metatags", "")])
 
 
 def write(app: Sphinx, exception: Exception | None) -> None:

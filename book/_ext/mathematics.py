@@ -37,7 +37,7 @@ GLYPH = re.compile(r"(?<=[.\"])c[0-9A-F]+(?:[ .][A-Z]\w*)?")  # in a class, or w
 FONT_FILE = re.compile(r'url\("(?:[^"]*/)?([^"/]+\.woff)"\)')
 DRAWN = re.compile(r'content: "((?:[^"\\]|\\.)*)"')
 CODE = re.compile(r"\\([0-9A-Fa-f]{1,6}) ?|\\(.)")  # an escape of CSS
-STRETCHED = {"MJXZERO", "MJXTEX", "MJXTEX-I", "MJXTEX-S1", "MJXTEX-S4", "MJXTEX-A"}  # fonts that no glyph's class names
+STRETCHED = {"MJXTEX", "MJXTEX-I", "MJXTEX-S1", "MJXTEX-S4", "MJXTEX-A"}  # fonts that no glyph's class names
 WRITTEN = re.compile(r'<span class="math">\\\((.*?)\\\)</span>', re.DOTALL)  # in HTML that a cell printed
 _FORMULA = r'<span class="math notranslate nohighlight"(?:(?!</span>).)*</span>'
 STOP = re.compile(rf"(?:{_FORMULA}|<a [^>]*>{_FORMULA}</a>)[.,;:?!)\]]+", re.DOTALL)  # a letter may be a link

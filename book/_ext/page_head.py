@@ -1,4 +1,4 @@
-"""What a page says of itself to machines: description, tags for links, address, sitemap, 404, root, old addresses.
+"""What a page says of itself to machines: policy, description, tags, address, sitemap, 404, root, old addresses.
 
 All absolute addresses come from one setting, ``html: baseurl:`` in ``_config.yml``. While it is empty, or names an
 example, nothing absolute is written.
@@ -17,6 +17,13 @@ from sphinx.util import logging
 from sphinx.util.typing import ExtensionMetadata
 
 log = logging.getLogger(__name__)
+# No page reaches another machine, and no worker that runs a reader's Python: a blob inherits it. `file:` stands for
+# "self" where the book is opened as a file.
+POLICY = (
+    "default-src 'self' file:; script-src 'self' file: blob: 'unsafe-inline' 'wasm-unsafe-eval'; "
+    "style-src 'self' file: 'unsafe-inline'; img-src 'self' file: data: blob:; connect-src {asks}; "
+    "worker-src blob:; form-action 'self' file:; object-src 'none'; base-uri 'none'"
+)
 LONGEST = 200  # characters of a description: what a page of results shows, and a little more
 # Pages that nobody should be led to from elsewhere, with what they are: their titles stand in the theme's templates.
 NOT_LISTED = {"search": "Search", "genindex": "Index", "prf-prf": "Theorems and examples", "404": "No page stands here"}
@@ -47,11 +54,17 @@ ROOT = """<!DOCTYPE html>
 <html lang="{lang}">
   <head>
     <meta charset="utf-8">
+    {policy}
     <meta name="viewport" content="width=device-width, initial-scale=1">
     <meta http-equiv="refresh" content="0; url={to}">
     <title>{title}</title>
     {tags}
     <link rel="icon" href="{icon}">
+    <style>
+      :root {{ color-scheme: light dark }}
+      main {{ animation: late 0s 2s both }}
+      @keyframes late {{ from {{ opacity: 0 }} }}
+    </style>
   </head>
   <body><main><h1>{title}</h1><p><a href="{to}">Open the book</a></p></main></body>
 </html>
@@ -139,6 +152,12 @@ def tags(app: Sphinx, page: str, *, title: str, about: str, image: str = "") -> 
     return "\n    ".join(lines)
 
 
+def policy(page: str) -> str:
+    """The tag of a page's content security policy; the search may read the pages that it finds."""
+    allowed = POLICY.format(asks="'self'" if page == "search" else "'none'")
+    return f'<meta http-equiv="Content-Security-Policy" content="{allowed}" />'
+
+
 def write_head(
     app: Sphinx,
     pagename: str,
@@ -152,9 +171,9 @@ def write_head(
     title = re.sub(r"<[^>]+>", "", context.get("title") or NOT_LISTED.get(pagename) or app.config.html_title)
     about = description(doctree, title, app.config.html_title)
     image = getattr(app, "social_cards", {}).get(pagename, "")
-    context["metatags"] = (
-        f"{context.get('metatags', '')}\n    {tags(app, pagename, title=title, about=about, image=image)}"
-    )
+    first = f'{policy(pagename)}\n    <script src="{context["pathto"]("_static/memory.js", 1)}"></script>'
+    about_page = tags(app, pagename, title=title, about=about, image=image)
+    context["metatags"] = f"{first}\n    {context.get('metatags', '')}\n    {about_page}"
     if pagename in NOT_LISTED:
         context["pageurl"] = None  # no canonical address
 
@@ -198,11 +217,9 @@ def lead_on(app: Sphinx, old: str, new: str) -> None:
     above = "../" * old.count("/")
     icon = f"{above}_static/{Path(config.html_favicon).name}" if config.html_favicon else "data:,"
     to, said = above + builder.get_target_uri(new), TAG.findall(head)
-    if old in config.moved_pages:
-        said.append(f'<script>location.replace("{to}" + location.hash)</script>')
-    text = ROOT.format(
-        lang=config.language or "en", to=to, title=title[1] if title else "", tags="\n    ".join(said), icon=icon
-    )
+    said.append(f'<script>location.replace("{to}" + location.hash)</script>')
+    lang, tagged = config.language or "en", "\n    ".join(said)
+    text = ROOT.format(lang=lang, to=to, title=title[1] if title else "", tags=tagged, icon=icon, policy=policy(old))
     write(Path(app.outdir, f"{old}.html"), text)
 
 

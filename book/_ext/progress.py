@@ -21,6 +21,5 @@ class Continue(SphinxDirective):
 
 def setup(app: Sphinx) -> ExtensionMetadata:
     app.add_directive("continue", Continue)
-    app.add_css_file("progress.css")
     app.add_js_file("progress.js", loading_method="defer")
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -69,8 +69,6 @@ SPARE = {
     r"proof\.css": r'class="[^"]*\bproof\b',
     r"exercise\.css": r'class="[^"]*\b(?:exercise|solution)\b',
     r"symptoms\.css": r'class="[^"]*\bsymptom-',
-    r"argument\.css": r'class="argument\b',
-    r"chapter_links\.css": r'class="chapter-links\b',
 }
 LINK = r'[ \t]*<(?:link rel="stylesheet"[^>]*href|script[^>]* src)="[^"]*/{file}(?:\?[^"]*)?"[^>]*>(?:</script>)?\n?'
 
@@ -182,7 +180,7 @@ def fix_site(app: Sphinx, exception: Exception | None) -> None:
 
 
 def setup(app: Sphinx) -> ExtensionMetadata:
-    app.add_css_file("theme_fixes.css", priority=600)  # after the theme's own
+    app.add_css_file("shell.css", priority=600)  # after the theme's own
     app.connect("html-page-context", fix_body)
     app.connect("build-finished", fix_site, priority=900)  # when all pages are written
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -2,13 +2,8 @@
    page is read, before anything is drawn, so nothing moves. */
 {
   const place = document.currentScript.previousElementSibling;
-  let last;
-  try {
-    ({ last } = JSON.parse(localStorage.getItem("rope-lab:way")) ?? {});
-  } catch {
-    /* no memory, nothing to continue */
-  }
-  if (/^\d\d_\w+$/.test(last?.chapter)) {
+  const { last } = globalThis.ropeMemory.way();
+  if (last) {
     const link = document.createElement("a");
     const section = last.section ? `#${encodeURIComponent(last.section)}` : "";
     link.href = `${document.documentElement.dataset.content_root}book/${last.chapter}.html${section}`;

@@ -2,7 +2,7 @@
 (() => {
   "use strict";
   const arrive = () => {
-    const place = location.hash && document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    const place = globalThis.ropeMemory.place();
     if (!place) return;
     let opened = false;
     for (let box = place.closest("details.fold"); box; box = box.parentElement.closest("details.fold")) {

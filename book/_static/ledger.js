@@ -128,7 +128,7 @@
   }
 
   function target() {
-    const row = document.getElementById(decodeURIComponent(location.hash.slice(1)));
+    const row = globalThis.ropeMemory.place();
     return rows.includes(row) ? row : null;
   }
 

@@ -3,7 +3,6 @@
    from a file too. A click on a sign keeps its card open; on anything else it follows the link, as without this script. */
 (() => {
   "use strict";
-  const KEY = "rope-lab:marks"; // "off": a reader who does not want them
   const texts = document.querySelector("template.mark-texts")?.content;
 
   /** What the card says of the place that a link leads to: a text of the page, or a row of the ledger. */
@@ -181,18 +180,10 @@
   button.addEventListener("click", () => {
     const root = document.documentElement;
     root.dataset.marks = root.dataset.marks === "off" ? "on" : "off";
-    try {
-      localStorage.setItem(KEY, root.dataset.marks);
-    } catch {
-      /* a private window forgets */
-    }
+    globalThis.ropeMemory.write("marks", root.dataset.marks);
     show();
   });
-  try {
-    document.documentElement.dataset.marks = localStorage.getItem(KEY) ?? "on";
-  } catch {
-    /* a private window forgets */
-  }
+  document.documentElement.dataset.marks = globalThis.ropeMemory.read("marks", (kept) => kept === "off") ?? "on";
   show();
   list?.append(button);
 })();

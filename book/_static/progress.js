@@ -1,26 +1,13 @@
-/* Where a reader is, kept in this browser (localStorage) and sent nowhere: a line that grows along a chapter, marks
+/* Where a reader is, kept in this browser (memory.js) and sent nowhere: a line that grows along a chapter, marks
    beside the chapters in the side bar, and the place to continue. A classic script: modules do not load from file://. */
 (() => {
   "use strict";
-  const KEY = "rope-lab:way";
   const DWELL = 1000; // ms in view before a section counts as seen: scrolling past is not reading
   const MARKS = { read: "read", predicted: "predicted", done: "exercises done" };
   const CHAPTER = /\/book\/(\d\d_\w+)\.html$/;
 
-  const load = () => {
-    try {
-      return { chapters: {}, ...JSON.parse(localStorage.getItem(KEY)) };
-    } catch {
-      return { chapters: {} };
-    }
-  };
-  const save = (way) => {
-    try {
-      localStorage.setItem(KEY, JSON.stringify(way));
-    } catch {
-      /* a private window forgets */
-    }
-  };
+  const load = globalThis.ropeMemory.way;
+  const save = (way) => globalThis.ropeMemory.write("way", way);
   const made = (name, className, ...content) => {
     const node = document.createElement(name);
     node.className = className;
@@ -51,8 +38,7 @@
 
   function forget() {
     if (!confirm("Forget what you have read and answered in this browser?")) return;
-    const ours = Object.keys(localStorage).filter((key) => key === KEY || key.startsWith("rope-lab:quiz-"));
-    for (const key of ours) localStorage.removeItem(key);
+    globalThis.ropeMemory.forget((name) => name === "way" || name.startsWith("quiz-"));
     location.reload();
   }
 

@@ -1,9 +1,10 @@
 /* Brings the forms of the {quiz} directive to life. A classic script: modules do not load from file://.
    An exercise may be tried again and again. A prediction is committed to once, and only then shows the answer: on its
    form or, if the page has a box of {settled} for it, a verdict on the form and the answer in the box.
-   What a reader answered stays in this browser (localStorage); nothing is sent anywhere. */
+   What a reader answered stays in this browser (memory.js); nothing is sent anywhere. */
 (() => {
   "use strict";
+  const { read, write, brief, lasting } = globalThis.ropeMemory;
   const HINT_AFTER = 2; // wrong tries
 
   const NUMBER = /^([+-]?)(\d+\.?\d*(?:e[+-]?\d+)?|\.\d+(?:e[+-]?\d+)?)?\*?(pi)?$/;
@@ -24,23 +25,6 @@
     return Number.isFinite(value) ? value : NaN;
   }
 
-  const store = {
-    load(id) {
-      try {
-        return JSON.parse(localStorage.getItem(`rope-lab:${id}`)) ?? {};
-      } catch {
-        return {};
-      }
-    },
-    save(id, state) {
-      try {
-        localStorage.setItem(`rope-lab:${id}`, JSON.stringify(state));
-      } catch {
-        /* a private window forgets */
-      }
-    },
-  };
-
   function start(form, changed) {
     const { answer, tolerance, shown } = JSON.parse(atob(form.dataset.key));
     const numeric = tolerance !== null,
@@ -50,11 +34,14 @@
     const feedback = [...form.querySelectorAll(".quiz-feedback > [data-for]")];
     const fields = [...form.querySelectorAll('input[name="answer"]')]; // a figure in the form has controls of its own
     const blank = { key: form.dataset.key, tries: 0, given: "", right: false };
-    let state = { ...blank, ...store.load(form.id) };
-    if (state.key !== blank.key) state = blank; // the question has changed since
-
     const given = () => (numeric ? fields[0].value.trim() : (fields.find((field) => field.checked)?.value ?? ""));
     const judge = (text) => (numeric ? Math.abs(number(text) - answer) <= tolerance : text === answer);
+    const isAnswer = (text) =>
+      brief(text) && (numeric ? !Number.isNaN(number(text)) : fields.some(({ value }) => value === text));
+    const fits = ({ key, tries, given }) =>
+      key === blank.key && Number.isSafeInteger(tries) && (tries > 0 ? isAnswer(given) : tries === 0 && given === "");
+    const found = read(form.id, fits) ?? blank; // another key: the question has changed since
+    let state = { ...blank, tries: found.tries, given: found.given, right: judge(found.given) };
 
     /** What there is to say about this wrong answer. Of foreseen numbers, the nearest within the tolerance. */
     function foreseen() {
@@ -115,7 +102,7 @@
     form.addEventListener("submit", (event) => {
       event.preventDefault();
       const now = given();
-      if (numeric ? Number.isNaN(number(now)) : !now) {
+      if (!isAnswer(now)) {
         says.textContent = numeric ? "Type a number, such as 1.25, -3/4 or pi/6." : "Choose an answer first.";
         if (numeric) {
           fields[0].setAttribute("aria-invalid", "true");
@@ -125,7 +112,7 @@
       }
       const again = state.tries > 0 && now === state.given; // the same answer once more is no new try
       state = { ...state, tries: state.tries + (again ? 0 : 1), given: now, right: judge(now) };
-      store.save(form.id, state);
+      write(form.id, state);
       show();
       if (fold) fold.open = state.right || prediction;
       // The button in focus has just been disabled: on to the figure that now moves, or to the answer.
@@ -135,7 +122,7 @@
 
     form.addEventListener("reset", () => {
       state = blank;
-      store.save(form.id, state);
+      write(form.id, state);
       if (fold) fold.open = false;
       show();
       fields[0].focus(); // the button in focus has just gone
@@ -155,7 +142,8 @@
   const count = () => {
     const done = forms.filter((form) => ["right", "committed"].includes(form.dataset.state)).length;
     progress.textContent =
-      `${done} of ${forms.length} questions on this page answered. ` + "Your answers stay in this browser.";
+      `${done} of ${forms.length} questions on this page answered. ` +
+      (lasting() ? "Your answers stay in this browser." : "This browser keeps no answers: they go with this page.");
   };
   if (forms.length > 1) [...document.querySelectorAll("form.quiz, div.task")].at(-1).after(progress);
   forms.forEach((form) => start(form, count));

@@ -4,28 +4,15 @@
   const { make, button } = globalThis.ropeButtons;
   const { busy } = globalThis.ropePanels;
 
-  const KEY = "rope-lab:ledger-here";
-  /** Claim -> whether it came out as it should: what has run stays when one stops, and as long as the tab. */
-  function kept(mark) {
-    try {
-      const found = JSON.parse(sessionStorage.getItem(KEY));
-      return new Map(found?.mark === mark ? found.done : []);
-    } catch {
-      return new Map(); // a private window forgets
-    }
-  }
-  function keep(mark, done) {
-    try {
-      sessionStorage.setItem(KEY, JSON.stringify({ mark, done: [...done] }));
-    } catch {
-      /* a private window forgets */
-    }
-  }
+  const { read, write } = globalThis.ropeMemory;
+  const KEY = "ledger-here";
 
   globalThis.ropePanels.ledger = async (bar) => {
     const { claims, mark } = await live.known();
     const waiting = Object.keys(claims).filter((id) => !claims[id].why && document.getElementById(`claim-${id}`));
-    const done = kept(mark);
+    // Claim -> whether it came out as it should: what has run stays when one stops, and as long as the tab.
+    const isRun = ([id, ran]) => waiting.includes(id) && typeof ran === "boolean";
+    const done = new Map(read(KEY, (kept) => kept.mark === mark && kept.done.every(isRun), sessionStorage)?.done);
     const meter = make("progress", { max: waiting.length });
     meter.setAttribute("aria-label", "Checks that have run");
     bar.querySelector(".live-status").before(meter);
@@ -44,7 +31,7 @@
             const found = await live.check(id, null, done.size > first ? () => {} : tell, engine);
             done.set(id, Boolean(found.outcome && !found.failed));
             show();
-            keep(mark, done);
+            write(KEY, { mark, done: [...done] }, sessionStorage);
             if (done.size % 10 === 0 || done.size === first + 1) tell(`${done.size} of ${waiting.length}`);
           }
         };

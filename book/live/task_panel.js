@@ -4,22 +4,7 @@
   const { make, button } = globalThis.ropeButtons;
   const { text, busy, editor } = globalThis.ropePanels;
 
-  /** What the reader wrote here before; empty if nothing, or if what is stored is not ours. */
-  function kept(key) {
-    try {
-      const found = JSON.parse(localStorage.getItem(key))?.text;
-      return typeof found === "string" ? found.slice(0, 20_000) : "";
-    } catch {
-      return ""; // a private window forgets
-    }
-  }
-  function keep(key, words) {
-    try {
-      localStorage.setItem(key, JSON.stringify({ text: words }));
-    } catch {
-      /* a private window forgets */
-    }
-  }
+  const { read, write: keep } = globalThis.ropeMemory;
 
   /** A sentence in which `code` stands between backticks. */
   const sentence = (words) =>
@@ -33,7 +18,7 @@
   }
 
   globalThis.ropePanels.task = (bar, task) => {
-    const key = `rope-lab:${task.id}`;
+    const key = task.id;
     const stub = `${text(task.querySelector(".highlight pre"))}\n`;
     const hint = task.querySelector(".task-hint");
     const mistakes = [...task.querySelectorAll(".task-mistakes > div")];
@@ -76,7 +61,7 @@
       other = stub;
       again.textContent = "Start again";
     });
-    write(kept(key) || stub);
+    write(read(key, (words) => typeof words === "string") || stub);
     bar.querySelector("button").replaceWith(button("Check", run), again);
     bar.before(field);
     bar.after(out);

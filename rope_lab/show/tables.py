@@ -22,16 +22,9 @@ class Table:
     """
 
     def __init__(
-        self,
-        headings: Sequence[str],
-        rows: Iterable[Sequence[str]],
-        *,
-        caption: str,
-        right: Iterable[str] = (),
-        folds: bool = False,
+        self, headings: Sequence[str], rows: Iterable[Sequence[str]], *, caption: str, right: Iterable[str] = ()
     ) -> None:
         self.headings, self.caption = list(headings), caption
-        self.folds = folds  # on a phone each row becomes a small block: its name, and below it the cells with theirs
         self.rows = [[_with_minus(str(cell)) for cell in row] for row in rows]
         if not caption.strip():
             raise ValueError(f"expected a caption in words, got {caption!r}: it says what the table shows")
@@ -62,8 +55,8 @@ class Table:
             _STYLE
             + f'<div class="rope-table"><p style="margin: 1.5rem 0 .5rem"><strong>{_code(self.caption)}</strong></p>'
             f'<div class="pst-scrollable-table-container" tabindex="0" role="region" aria-label="{label}">'
-            f'<table class="table{" folds" if self.folds else ""}" '
-            'style="font-size: .9rem; font-variant-numeric: tabular-nums">'
+            '<table class="table" '
+            'style="font-size: .90625rem; font-variant-numeric: tabular-nums">'
             f"<thead><tr>{head}</tr></thead>"
             f"<tbody>{body}</tbody></table></div></div>"
         )
@@ -73,8 +66,7 @@ class Table:
         return "\n".join(lines).replace("`", "")
 
     def _cell(self, name: str, text: str) -> str:
-        what = f' data-what="{escape(name, quote=True)}"' if self.folds else ""
-        return f"<td{what}{self._kind(name, text)}>{_code(text)}</td>"
+        return f"<td{self._kind(name, text)}>{_code(text)}</td>"
 
     def _kind(self, name: str, text: str) -> str:
         """The classes of a cell: a style in each would be half of a long table's weight."""
@@ -228,7 +220,7 @@ def settings_table(found: Iterable[Card], *, caption: str, columns: Sequence[str
         rows.append([f"`{experiment}`" + (f", {setting}" if setting else ""), *chosen])
     headings = ["experiment", *(columns or cells)] if rows else ["experiment", *columns]
     right = {"batch × window", "steps", "width", "rate", "warm-up"} & set(headings)
-    return Table(headings, rows, caption=caption, right=right, folds=True)
+    return Table(headings, rows, caption=caption, right=right)
 
 
 def _by_number(setting: str) -> list[str | int]:

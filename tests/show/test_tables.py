@@ -130,9 +130,3 @@ def test_a_name_alone_does_not_break_and_a_sentence_with_one_does():
     html = Table(["what"], [["`crope-rates`"], ["In `crope-rates` the mean loss is lowest"]], caption="C")._repr_html_()
     assert re.findall(r'<td class="([^"]*)"', html) == ["whole", "wide"]
     assert ".whole {white-space: nowrap}" in html
-
-
-def test_a_cell_of_a_table_that_folds_says_its_column():
-    folds = settings_table(LEARNT[:1], caption="Folds", columns=("rate",))._repr_html_()
-    assert re.findall(r'data-what="([^"]*)"', folds) == ["experiment", "rate"]
-    assert "data-what" not in Table(["rate"], [["1"]], caption="Plain")._repr_html_()

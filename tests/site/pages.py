@@ -144,7 +144,7 @@ class Visit:
             self.failed.append(f"{request.failure}: {request.url}")
 
     def heard(self, said: ConsoleMessage) -> None:
-        if said.type == "error":
+        if said.type in ("error", "warning"):
             self.errors.append(f"{said.text} ({said.location.get('url')})")
 
     def theme(self, scheme: str) -> None:

@@ -7,7 +7,6 @@ import pytest
 from tests.site.checks import nothing, serious_to_axe
 from tests.site.pages import DESK, visiting
 
-KEY = "rope-lab:way"
 CHAPTER = "book/02_many_planes"
 READING = 1200  # ms of the page's clock: a little longer than a section must be in view
 PLACE = "planes-that-never-turn-once"
@@ -27,7 +26,7 @@ HTTP, FILE = (  # in each run; the other way in the deep run
 
 
 def way(page):
-    return json.loads(page.evaluate("key => localStorage.getItem(key)", KEY) or "{}")
+    return page.evaluate("ropeMemory.way()")
 
 
 def read(page, section):
@@ -113,13 +112,13 @@ def test_answers_are_marked_and_all_is_forgotten_on_request(chapter):
     assert marks(page) == {"02": "(predicted, exercises done)"}
     page.reload()
     assert marks(page) == {"02": "(predicted, exercises done)"}
-    page.evaluate("localStorage.setItem('rope-lab:marks', 'off')")  # a setting, not progress
+    page.evaluate("ropeMemory.write('marks', 'off')")  # a setting, not progress
     page.on("dialog", lambda asked: asked.accept())
     with page.expect_navigation():
         page.locator(".way-forget").evaluate("button => button.click()")  # on a phone the side bar is shut
     assert marks(page) == {}
     left = page.evaluate("Object.keys(localStorage).filter(key => key.startsWith('rope-lab:'))")
-    assert left == ["rope-lab:marks"]
+    assert [key.rpartition(":")[2] for key in left] == ["marks"]
     assert page.locator("form.quiz:not([data-state=open])").count() == 0
 
 
@@ -148,7 +147,7 @@ def test_marks_move_no_line_of_the_side_bar(chapter):
     )
     chapters = {name: done for name in names if name}
     assert len(chapters) > 10
-    page.evaluate("([key, way]) => localStorage.setItem(key, way)", [KEY, json.dumps({"chapters": chapters})])
+    page.evaluate("way => ropeMemory.write('way', way)", {"chapters": chapters})
     page.reload()
     assert len(marks(page)) == len(chapters)
     assert page.evaluate(LINES) == before

@@ -11,7 +11,7 @@ from tests.site_ext.tiny_book import build
 @pytest.fixture(scope="module")
 def address(tmp_path_factory):
     folder = tmp_path_factory.mktemp("filter")
-    assert build(folder, "# One\n", "blog.*", ["sphinx_copybutton"])[2] == ""
+    assert build(folder, "# One\n", "blog.*", ["sphinx_copybutton", "page_head"])[2] == ""
     return (folder / "out" / "book" / "ledger.html").as_uri()
 
 

@@ -127,3 +127,18 @@ def test_aims_come_before_the_first_paragraph_and_long_texts_are_cut_at_a_senten
     cut = shortened("word " * 100)
     assert len(cut) <= LONGEST + 1
     assert cut.endswith("word…")
+
+
+def test_every_page_names_a_policy_before_its_first_script_which_is_the_memory(built):
+    out, _ = built("", root="book/01_one_plane", moved={"book/old": "book/01_one_plane"})
+    pages = {file.relative_to(out).as_posix(): file.read_text() for file in out.rglob("*.html")}
+    assert {"index.html", "book/old.html", "404.html", "search.html", "book/ledger.html"} <= pages.keys()
+    for name, text in pages.items():
+        before, _, after = text.partition('<meta http-equiv="Content-Security-Policy" content="')
+        policy = after.partition('"')[0]
+        asks = "'self'" if name == "search.html" else "'none'"  # the search reads the pages that it finds
+        assert f"connect-src {asks};" in policy
+        assert not re.search(r"http|\*|'unsafe-eval'", policy)
+        assert "<script" not in before
+        if 'http-equiv="refresh"' not in text:
+            assert re.search(r"<script[^>]*>", text)[0].endswith('_static/memory.js">')

@@ -54,8 +54,6 @@ LINKS = {
     "proof.css": (SHEET.format("proof.css"), '<div class="proof theorem admonition">'),
     "exercise.css": (SHEET.format("exercise.css"), '<div class="admonition exercise">'),
     "symptoms.css": (SHEET.format("symptoms.css"), '<pre class="symptom-output">'),
-    "argument.css": (SHEET.format("argument.css?v=1"), '<div class="argument docutils">'),
-    "chapter_links.css": (SHEET.format("chapter_links.css"), '<nav class="chapter-links">'),
 }
 
 

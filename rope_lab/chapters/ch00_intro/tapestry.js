@@ -1,14 +1,15 @@
 import { html, number, plain } from "../../show/widgets/draw.js";
 import { widget } from "../../show/widgets/kit.js";
-import { parse, read } from "./tapestry_config.js";
+import { parse, read, together } from "./tapestry_config.js";
 import { shapesOf, tell } from "./tapestry_weights.js";
 
 const TURN = 2 * Math.PI;
+const LARGEST = 16_000_000; // bytes of a configuration, as in rope_lab/reading.py
 const clip = (v) => Math.min(1, Math.max(0, v));
 const powers = (width, base) => Array.from({ length: width / 2 }, (_, i) => base ** ((-2 * i) / width));
 
 /** What is known of the model: from the list, or from the reader's own configuration. */
-const settings = (state) => state.models[state.model] ?? state;
+const settings = (state) => state.models[state.model] ?? together(state);
 
 /** The frequencies of all planes of a head; planes that stand still are 0. */
 function frequencies({ head_dim, rotary, base, window, scaling, factor, low, high, whole: rounded }) {
@@ -165,6 +166,7 @@ function models(ui, row) {
         file.value = "";
         return;
       }
+      if (files[0].size > LARGEST) throw new Error(`expected a config.json, got more than ${whole(LARGEST)} bytes`);
       const found = read(parse(await files[0].text()), ui.limits);
       brought = found.name || "your model";
       own.textContent = brought;
@@ -172,7 +174,7 @@ function models(ui, row) {
       ui.set({ ...found.settings, model: "yours" });
     } catch (error) {
       const why = error instanceof SyntaxError ? "expected a file of JSON, got something else" : error.message;
-      told.textContent = `${files[0].name}: ${why}`;
+      told.textContent = `${files[0].name}: ${why.length > 600 ? `${why.slice(0, 600)}…` : why}`;
     }
     file.value = ""; // so that the same file can be chosen again
   };

@@ -60,6 +60,8 @@ def frequencies_of(
     >>> frequencies_of(head_dim=8, rotary=4, base=100.0, window=64)
     array([1. , 0.1, 0. , 0. ])
     """
+    if head_dim % 2 or rotary > head_dim:
+        raise ValueError(f"expected an even head_dim with room for {rotary} coordinates, got {head_dim}; take more")
     made = {
         "linear": lambda: Linear(factor),
         "ntk": lambda: NTK(factor) if rotary > 2 else Schedule(),  # one plane has no base to change

@@ -34,8 +34,14 @@ function ofFloat(x) {
 
 /** A file of JSON, in which Python also takes NaN and Infinity; a whole number with a point stays one. */
 export function parse(text) {
-  const token = /"(?:[^"\\]|\\.)*"|-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?|NaN|-?Infinity/g;
-  const marked = text.replace(token, (t) => (/^"|^-?(0|[1-9]\d{0,14})$/.test(t) ? t : `{"\\u0000":"${t}"}`));
+  const token = /"(?:[^"\\]|\\.)*"|[[{}\]]|-?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?|NaN|-?Infinity/g;
+  let deep = 0; // the bounds are those of rope_lab/reading.py
+  const marked = text.replace(token, (t) => {
+    deep += { "[": 1, "{": 1, "]": -1, "}": -1 }[t] ?? 0;
+    if (deep > 200) refuse`JSON with more than 200 brackets in brackets`;
+    if (/^-?\d{4301}/.test(t)) refuse`JSON with a number of more than 4,300 digits`;
+    return /^["[{}\]]|^-?(0|[1-9]\d{0,14})$/.test(t) ? t : `{"\\u0000":"${t}"}`;
+  });
   const whole = (x) => (Number.isInteger(x) ? asFloat(x) : x);
   const value = (t) => (/^-?\d+$/.test(t) ? new Written(t, `${BigInt(t)}`) : whole(Number(t)));
   return JSON.parse(marked, (_, v) => (isDict(v) && Object.hasOwn(v, "\0") ? value(v["\0"]) : v));
@@ -154,7 +160,7 @@ function turns(file) {
 class Part {
   constructor(config, layer) {
     if (!isDict(config))
-      refuse`config: expected a dictionary, got ${repr(config).slice(0, 40)}; give what config.json holds`;
+      refuse`config: expected a dictionary, got ${repr(config).slice(0, 90)}; give what config.json holds`;
     const [file, kind, { set, rule } = {}] = textPart(config);
     Object.assign(this, { file, kind, layer, known: Boolean(familyOf(kind)), entry: familyOf(kind) ?? WORDS.common });
     if (set) this.entry = { ...this.entry, rule: rule ?? this.entry.rule, set: { ...this.entry.set, ...set } };
@@ -760,6 +766,17 @@ function othersOf(shown, tried) {
   );
 }
 
+/** The numbers of a cloth, if they go together; a link may have any that are allowed one by one. */
+export function together(own) {
+  for (const name of ["head_dim", "rotary"])
+    if (own[name] % 2) throw new Error(`expected an even ${name}, got ${own[name]}: planes have two coordinates`);
+  if (own.rotary > own.head_dim)
+    throw new Error(`expected at most head_dim = ${own.head_dim} coordinates that turn, got ${own.rotary}`);
+  if (["yarn", "llama3"].includes(own.scaling) && own.low > own.high)
+    throw new Error(`expected low up to high, got ${own.low} and ${own.high}: exchange them`);
+  return own;
+}
+
 /** The state of the widget for a file: { settings, name, told }. Throws what it cannot read or draw, with the mend. */
 export function read(file, limits) {
   const tried = [undefined, ...layersOf(file)].map((layer) => {
@@ -808,17 +825,14 @@ export function read(file, limits) {
     if (typeof value === "number" && !(value >= least && value <= most))
       throw new Error(`expected ${name} from ${said(least)} to ${said(most)} to draw it, got ${said(value)}`);
   }
-  for (const name of ["head_dim", "rotary"])
-    if (settings[name] % 2)
-      throw new Error(`expected an even ${name}, got ${settings[name]}: planes have two coordinates`);
-  if (settings.rotary > head_dim)
-    throw new Error(`expected at most head_dim = ${head_dim} coordinates that turn, got ${settings.rotary}`);
+  together(settings);
   const [, value, usual] = part.base,
     whose = part.known ? `the default of ${part.kind}` : "the usual one";
   const none = value === undefined || usual ? ` (the file names none; this is ${whose})` : "";
   const name = str(or(at(file, "_name_or_path"), or(at(file, "model_type"), "")))
     .split("/")
-    .at(-1);
+    .at(-1)
+    .slice(0, 60);
   const told = `${name || "your model"}: ${inWords(found, none)}.${more}${othersOf(shown, tried.slice(1))}`;
   return { settings, name, told };
 }

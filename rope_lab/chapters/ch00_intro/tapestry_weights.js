@@ -39,13 +39,13 @@ export async function shapesOf(file) {
   const length = size.byteLength === 8 ? Number(new DataView(size).getBigUint64(0, true)) : 0;
   if (length < 2 || length > Math.min(MOST, file.size - 8))
     throw new Error("expected the names and shapes of a safetensors file first, got another file or a part of one");
-  let header;
+  let tensors;
   try {
-    header = JSON.parse(await file.slice(8, 8 + length).text());
+    tensors = Object.entries(JSON.parse(await file.slice(8, 8 + length).text()));
   } catch {
     throw new Error("expected names and shapes at the head of a safetensors file, got no JSON; download it again");
   }
-  const tensors = Object.entries(header).filter(([name]) => name !== "__metadata__");
+  tensors = tensors.filter(([name]) => name !== "__metadata__");
   for (const [name, tensor] of tensors)
     if (!Array.isArray(tensor?.shape) || !tensor.shape.every((n) => Number.isSafeInteger(n) && n >= 0))
       throw new Error(`expected a shape of ${name}, got ${JSON.stringify(tensor?.shape)}; download the file again`);

@@ -35,23 +35,16 @@ def curves(found: Sequence[Card], *, corpus: str, since: int = 100) -> Picture:
         "Two panels, training loss above and validation loss below, each the mean over the seeds. "
         f"At the last step the validation losses are: {ends}."
     )
-    with figure(title=f"Training and validation loss of three models on {corpus}", desc=desc, size=(4.8, 5.2)) as fig:
+    runs = f"{len({card.seed for card in found})} seeds at the rate {found[0].config['lr']:g}"
+    with figure(title=f"Training and validation loss on {corpus}, means of {runs}", desc=desc, size=(4.8, 5.2)) as fig:
         above, below = fig.subplots(2, 1, sharex=True, sharey=True)
         for axes, kind, title in ((above, "train_loss", "training"), (below, "valid_loss", "validation")):
             for name in names:
                 ink, dash, marker = _LOOK[name]
                 steps, losses = (values[_mean(found, name, kind)[0] >= since] for values in _mean(found, name, kind))
-                axes.plot(
-                    steps,
-                    losses,
-                    dash,
-                    color=LIGHT[ink],
-                    marker=marker if kind == "valid_loss" else None,
-                    markevery=-(-len(steps) // 25),
-                    lw=1.8,
-                    ms=5,
-                    label=name,
-                )
+                seen, often = marker if kind == "valid_loss" else None, -(-len(steps) // 25)
+                look = {"marker": seen, "markevery": often, "lw": 1.8, "ms": 5}
+                axes.plot(steps, losses, dash, color=LIGHT[ink], label=name, **look)
             axes.set(ylabel="loss, nats per token", title=f"{corpus}, {title}")
         below.set_xlabel("step")
         above.legend(loc="upper right", fontsize=10)

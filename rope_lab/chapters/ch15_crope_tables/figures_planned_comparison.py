@@ -159,14 +159,15 @@ def difference_by_rate(
         axes = fig.subplots()
         axes.axhspan(-MARGIN, MARGIN, color=LIGHT["hair"], alpha=0.6, lw=0)
         axes.axhline(0, color=LIGHT["ink"], lw=1.2)
-        for each, aside, fill, name in (
-            (gaps, 0.94, LIGHT["ink"], "three seeds"),
-            (others, 1.06, "none", "eight others"),
+        axes.axhspan(-2 * MARGIN, 2 * MARGIN, fc="none", ec=LIGHT["muted"], lw=0.6)  # where the scale changes
+        for each, aside, fill, wide, name in (
+            (gaps, 0.94, LIGHT["ink"], 13, "three seeds"),
+            (others, 1.06, "none", 8, "eight others"),
         ):
             for rate, own in each.items():
                 x = rate * (aside if rate in gaps and rate in others else 1)
                 axes.plot([x] * len(own), own, "o", ms=5, color=LIGHT["ink"], mfc=fill, alpha=0.5)
-                axes.plot(x, fmean(own), "_", ms=11, mew=2.5, color=LIGHT["two"])
+                axes.plot(x, fmean(own), "_", ms=wide, mew=2.5, color=LIGHT["two"])
             axes.plot([], [], "o", ms=5, color=LIGHT["ink"], mfc=fill, alpha=0.5, label=name)
         axes.set(xscale="log", xlabel="learning rate, the same for both", ylabel=f"{variant} minus {reference}, nats")
         axes.set_yscale("symlog", linthresh=2 * MARGIN)

@@ -158,7 +158,7 @@ def story_beyond_table(read: Mapping[str, Sequence[float]], *, width: int = 256)
     headings = ["schedule", *(f"to {(k + 1) * width:,}" for k in range(bins))]
     rows = [[name, *(f"{loss:.2f}" for loss in losses)] for name, losses in read.items()]
     caption = "The published small model: nats for each token"
-    return Table(headings, rows, caption=caption, right=headings[1:], folds=True)
+    return Table(headings, rows, caption=caption, right=headings[1:])
 
 
 def story_stream_table(read: Mapping[str, Sequence[float]]) -> Table:

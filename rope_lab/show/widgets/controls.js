@@ -5,11 +5,9 @@ export const calm = () => matchMedia("(prefers-reduced-motion: reduce)").matches
 // Not a counter: the module is loaded once per model, and each copy would begin with the same number.
 const newId = () => `rope-${Math.random().toString(36).slice(2)}`;
 
-const TEXT = Symbol("any text");
-
 export class Controls {
   controls = []; // each writes the state into one control
-  ranges = {}; // what a link may set: [least, greatest, step], the choices, or TEXT
+  ranges = {}; // what a link may set: [least, greatest, step], the choices, or the longest text
   timers = new Set();
   logarithmic = new Set(); // the names of logarithmic sliders
   watches = new Set(); // observers of the page, to be dropped at the end
@@ -109,7 +107,7 @@ export class Controls {
       "data-name": name,
       autocomplete: "off",
     });
-    this.ranges[name] = TEXT;
+    this.ranges[name] = longest;
     input.addEventListener("input", () => this.set({ [name]: input.value }));
     host.append(html("div", { class: "rope-line" }, html("label", { for: input.id }, ...rich(label)), input));
     this.controls.push(() => {
@@ -119,7 +117,7 @@ export class Controls {
   /** A value of the state as a link has it: in words of a reader, signs that mean something in a link are escaped. */
   written(name) {
     const value = this.model.get(name);
-    return this.ranges[name] === TEXT
+    return typeof this.ranges[name] === "number"
       ? encodeURIComponent(value)
           .replace(/[~!'()*]/g, (c) => `%${c.charCodeAt(0).toString(16)}`)
           .replaceAll("%", "~")
@@ -127,13 +125,15 @@ export class Controls {
   }
   /** And back: what a link says for a name, or undefined if the name cannot have that. */
   read(name, text) {
+    if (!Object.hasOwn(this.ranges, name) || text === undefined) return;
     const allowed = this.ranges[name],
       like = typeof this.initial[name];
-    if (like === "number" && allowed && text && Number.isFinite(Number(text))) return this.nearest(name, Number(text));
-    if (like === "boolean") return text === "true";
-    if (allowed === TEXT && /^([^~]|~[0-9a-f]{2})*$/i.test(text)) {
+    if (like === "number" && text && Number.isFinite(Number(text))) return this.nearest(name, Number(text));
+    if (like === "boolean" && ["true", "false"].includes(text)) return text === "true";
+    if (typeof allowed === "number" && /^([^~]|~[0-9a-f]{2})*$/i.test(text)) {
       try {
-        return decodeURIComponent(text.replaceAll("~", "%"));
+        const words = decodeURIComponent(text.replaceAll("~", "%"));
+        return words.length > allowed ? undefined : words;
       } catch {} // no characters of UTF-8
     }
     if (Array.isArray(allowed) && allowed.includes(text)) return text;

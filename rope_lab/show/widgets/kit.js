@@ -180,6 +180,12 @@ class Ui extends Controls {
         const value = this.read(name, text);
         if (value !== undefined) patch[name] = value;
       }
+      try {
+        this.compute({ ...this.state, ...patch }); // each value is allowed: do they go together?
+      } catch (error) {
+        this.live.textContent = `The link's state cannot be shown: ${error.message}`;
+        return false;
+      }
       this.set(patch);
       return true;
     };

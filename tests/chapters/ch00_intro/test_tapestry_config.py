@@ -16,6 +16,8 @@ import rope_lab.chapters.ch00_intro
 from rope_lab.algebra import DynamicNTK, LongRoPE, Schedule, rope_settings
 from rope_lab.algebra.hf_rope import families, words
 from rope_lab.chapters.ch00_intro.tapestry import MODELS, Tapestry, frequencies_of
+from rope_lab.errors import ArgumentError
+from rope_lab.reading import parse_json
 from rope_lab.show.widgets.kit import join
 from tests.algebra import hf_families
 from tests.algebra.test_hf_schedules import KINDS, LLAMA_3, LONG, PLAIN, RANGES, YARN
@@ -158,6 +160,24 @@ def test_files_are_read_alike_or_refused_in_the_same_words(tmp_path):
     lines, read, cases = differences([*FILES, *(mutated(rng) for _ in range(500))], tmp_path)
     assert not lines, "\n".join(lines[:9])
     assert min(read, cases - read) > 500
+
+
+def test_a_rule_of_any_kind_is_read_or_refused_as_the_package_does(tmp_path):
+    rules = [*VALUES, "constructor", "__proto__", "a" * 20_000, [[1]], {"type": {}}]
+    rules += [{"rope_type": kind, "factor": 2.0} for kind in ("constructor", "toString", "__proto__", None, [], "4")]
+    rules += [{"rope_type": "linear", "factor": factor} for factor in ("4", None, [], math.nan, True)]
+    names = ("rope_scaling", "rope_parameters", "model_type", "constructor")
+    files = [*rules, *({"head_dim": 64, name: rule} for name in names for rule in rules)]
+    lines, read, cases = differences(files, tmp_path, layers=[None])
+    assert not lines, "\n".join(lines[:9])
+    assert min(read, cases - read) > 40
+
+
+def test_a_text_beyond_the_bounds_is_refused_as_the_package_does(tmp_path):
+    for text in ("[" * 201 + "]" * 201, '{"a":' * 100_000, f'{{"head_dim": {"9" * 4301}}}'):
+        with pytest.raises(ArgumentError) as refused:
+            parse_json(text)
+        assert theirs([(text, None)], tmp_path) == [{"refused": str(refused.value)}]
 
 
 @pytest.mark.deep(keep=1)

@@ -23,7 +23,7 @@ APART = {"atlas", "dataframe", "indextable"}  # these have their own way to be n
 
 
 def words(cell: str) -> str:
-    """What a reader sees of a cell; of a formula its letters, as they are heard."""
+    """Return the text of a cell; of a formula its letters, as they are heard."""
     return unescape(re.sub(r"<[^>]+>", "", cell)).strip()
 
 

@@ -120,7 +120,7 @@ def ledger():
     LEDGER.update(before)
 
 
-def asked_again(page, expression, *, arg=None, timeout=60_000):
+def asked_again(page, expression, *, arg=None, timeout=60_000, polling=20):
     """Playwright's ``wait_for_function`` leaves in the page a text to evaluate, which the book's policy forbids."""
     from playwright.sync_api import Error
     from playwright.sync_api import TimeoutError as TooLate
@@ -130,7 +130,7 @@ def asked_again(page, expression, *, arg=None, timeout=60_000):
         with contextlib.suppress(Error):  # the page moves on meanwhile
             if page.evaluate(expression, arg):
                 return
-        page.wait_for_timeout(20)
+        page.wait_for_timeout(polling)
     raise TooLate(f"expected within {timeout} ms: {expression}")
 
 

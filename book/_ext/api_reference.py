@@ -82,11 +82,11 @@ class Public(SphinxDirective):
             for name in names
         ]
         for module, names in here.items():
-            above.append(f"- **{title_of(module)}**: " + ", ".join(f":py:obj:`{n} <{folder}.{n}>`" for n in names))
+            above.append(f"- **{title_of(module, folder)}**: " + ", ".join(f":py:obj:`{n} <{folder}.{n}>`" for n in names))
         found = self.parsed(above, folder)
         for module, names in here.items():
             entries = [line for name in names for line in entry(folder, module, name)]
-            title = title_of(module)
+            title = title_of(module, folder)
             section = nodes.section("", nodes.title(title, title), ids=[nodes.make_id(f"{folder}-{title}")], names=[])
             section += self.parsed([*first_paragraph(module), "", *entries], folder)
             self.state.document.note_explicit_target(section)
@@ -137,9 +137,9 @@ def home_of(module: str, folder: str) -> str:
     return above if stub_of(above).exists() else home_of(above, folder)
 
 
-def title_of(module: str) -> str:
+def title_of(module: str, folder: str) -> str:
     """The module's name for a reader: what comes after its folder."""
-    return module.rpartition(".")[2]
+    return module.removeprefix(f"{folder}.").removeprefix("rope_lab.")
 
 
 def first_paragraph(module: str) -> list[str]:

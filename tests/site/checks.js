@@ -149,6 +149,32 @@ window.siteChecks = (() => {
     return found;
   }
 
+  /** Sizes of type beyond the scale of rope.css, a box with a shadow, and a table that is wider than its frame by a hair. */
+  function strayDesign() {
+    const sizes = new Map(),
+      walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
+    while (walker.nextNode()) {
+      const el = walker.currentNode.parentElement;
+      const apart =
+        "svg, m-tex, script, style, noscript, .rope-math, .rope-sub, .rope-sup, .skip-link, .headerlink, [class*=verdict]";
+      if (!walker.currentNode.data.trim() || el.closest(apart) || !el.checkVisibility()) continue;
+      const size = parseFloat(getComputedStyle(el).fontSize);
+      if (el.getBoundingClientRect().width > 2 && !sizes.has(size))
+        sizes.set(size, start(walker.currentNode.data.trim()));
+    }
+    const found = [...sizes].filter(([size]) => size < 12).map(([size, word]) => `${size} pixels high: ${word}`);
+    if (sizes.size > 10)
+      found.push(`${sizes.size} sizes of type: ${[...sizes].map((one) => one.join(" ")).join("; ")}`);
+    for (const box of all("main :is(.admonition, .proof, .fold, form, .task, .cell_input)"))
+      if (getComputedStyle(box).boxShadow !== "none") found.push(`a shadow: ${start(box.textContent)}`);
+    for (const frame of all("main .pst-scrollable-table-container")) {
+      const over = frame.scrollWidth / frame.clientWidth - 1;
+      if (over > 0.003 && over < 0.08)
+        found.push(`too wide by ${frame.scrollWidth - frame.clientWidth}: ${start(frame.textContent)}`);
+    }
+    return found;
+  }
+
   /** Words in a drawing that run into each other, or a heading whose unseen link stands alone on a line. */
   function crowded() {
     const found = [];
@@ -306,6 +332,7 @@ window.siteChecks = (() => {
     sideways,
     namelessFigures,
     smallLabels,
+    strayDesign,
     crowded,
     kindsOfText,
     seriousToAxe,

@@ -139,18 +139,7 @@ def test_what_leads_out_of_the_worker_is_gone(page):
     _, out = ran(page, f"import js\nprint([name for name in {GONE!r} if getattr(js, name, None) is not None])")
     expect(out).to_have_text("[]")
     _, out = ran(page, 'import js\nprint(js.Function.new("return typeof fetch + typeof indexedDB")())')
-    expect(out).to_have_text("undefinedundefined")
-
-
-def test_the_policy_stops_what_is_not_gone(page, site):
-    before = len(site.server.log)
-    address = f"{site.server.url}_static/fonts.js"
-    _, out = ran(
-        page, f"import js\nfor _ in range(2): js.Function.new(\"import('{address}').catch(() => 0)\")()\nprint(1)"
-    )
-    expect(out).to_have_text("1")
-    page.wait_for_timeout(300)
-    assert len(site.server.log) == before
+    expect(out).to_contain_text("Content Security Policy")  # a text is no script
 
 
 def test_an_endless_loop_is_stopped_and_python_starts_anew(page):

@@ -31,6 +31,10 @@ def test_figures_have_words_that_can_be_read_and_have_room(visit):
     nothing(checks.nameless_figures(visit.page) + checks.small_labels(visit.page) + checks.crowded(visit.page))
 
 
+def test_a_page_keeps_to_the_scale_of_type_and_to_one_kind_of_box(visit):
+    nothing(checks.stray_design(visit.page))
+
+
 def test_weight(visit, record_property):
     first = visit.page.evaluate("() => window.firstWidgetAt")
     if first is not None and not visit.phone:
@@ -122,7 +126,7 @@ def test_control_sound(sound):
     nothing(sound.foreign_requests + sound.refused + sound.errors)
     nothing(checks.unset_mathematics(page) + checks.literal_tex(page))
     nothing(checks.sideways(page) + checks.nameless_figures(page))
-    nothing(checks.small_labels(page) + checks.crowded(page))
+    nothing(checks.small_labels(page) + checks.crowded(page) + checks.stray_design(page))
     nothing(checks.idle_widgets(page, touch=sound.phone) + checks.silent_forms(page))
     for scheme in ("dark", "light"):
         sound.theme(scheme)
@@ -186,6 +190,26 @@ def test_control_figures(planted):
 def test_control_labels(planted):
     (small,) = checks.small_labels(planted.page)
     assert small.startswith("7.0 pixels high: half")
+
+
+def test_control_design(planted):
+    nothing(checks.stray_design(planted.page))
+    try:
+        planted.page.evaluate(STRAY)
+        small, sizes, shadow, table = checks.stray_design(planted.page)
+        assert small.startswith("9.5 pixels high: word")
+        assert sizes.startswith("17 sizes of type")
+        assert shadow.startswith("a shadow: boxed")
+        assert table.startswith("too wide by 20")
+    finally:
+        planted.page.evaluate("() => document.querySelector('#stray').remove()")
+
+
+STRAY = """() => document.querySelector("main").insertAdjacentHTML("beforeend", `<div id="stray">
+  ${Array.from({ length: 12 }, (_, i) => `<i style="font-size: ${9.5 + 3.3 * i}px">word</i>`).join(" ")}
+  <div class="admonition" style="box-shadow: 0 0 2px">boxed</div>
+  <div class="pst-scrollable-table-container" style="width: 400px; overflow: auto">
+    <div style="width: 420px">cells</div></div></div>`)"""
 
 
 def test_control_words_without_room(planted):

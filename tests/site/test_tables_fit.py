@@ -14,9 +14,9 @@ BEYOND = """tables => tables.map((table) => {
 @pytest.mark.parametrize(
     ("name", "widths", "tables"),
     [
-        ("16_nine_placements", (390, 768), "table.folds"),
-        pytest.param("15_crope_tables", (390, 768), "table.folds", marks=pytest.mark.deep),
-        pytest.param("result_cards", (390,), "table.folds", marks=pytest.mark.deep),
+        ("16_nine_placements", (390, 768), "table.cards"),
+        pytest.param("15_crope_tables", (390, 768), "table.cards", marks=pytest.mark.deep),
+        pytest.param("result_cards", (390,), "table.cards", marks=pytest.mark.deep),
         ("17_which_rope", (768,), ".rope-table table"),
         ("atlas", (1280,), "table.atlas"),
         ("speed", (1280, 768), ".rope-table table"),

@@ -82,7 +82,8 @@ class Public(SphinxDirective):
             for name in names
         ]
         for module, names in here.items():
-            above.append(f"- **{title_of(module, folder)}**: " + ", ".join(f":py:obj:`{n} <{folder}.{n}>`" for n in names))
+            links = ", ".join(f":py:obj:`{name} <{folder}.{name}>`" for name in names)
+            above.append(f"- **{title_of(module, folder)}**: {links}")
         found = self.parsed(above, folder)
         for module, names in here.items():
             entries = [line for name in names for line in entry(folder, module, name)]

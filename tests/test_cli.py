@@ -101,12 +101,6 @@ def test_verify_does_not_call_another_error_a_bad_pattern(room):
     assert "PATTERN" not in done.output
 
 
-def test_verify_nothing():
-    done = call("verify", "su20")
-    assert done.exit_code == 2
-    assert "no claim matches" in done.output
-
-
 @pytest.fixture
 def installed(tmp_path, monkeypatch):
     """The package as it lies in site-packages: no clone around it."""
@@ -142,13 +136,6 @@ def test_bench_in_a_clone(installed):
     assert "ratio 1.5" in shown
     assert "form" in shown
     assert json.loads(call("bench", "toy", "--json").stdout) == {"ratio": 1.5}
-
-
-def test_bench_unknown(installed):
-    (installed / "pyproject.toml").touch()
-    done = call("bench", "rope")
-    assert done.exit_code == 2
-    assert "there is: toy" in done.output
 
 
 def test_the_command_starts_light():

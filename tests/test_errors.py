@@ -17,7 +17,6 @@ from rope_lab.audit.foreign_code import TargetError
 from rope_lab.audit.probe import RefusedError
 from rope_lab.claims import MalformedClaimError, NoSuchClaimError
 from rope_lab.errors import ArgumentError, FileError, MissingPackageError, RopeLabError, checking_arguments
-from rope_lab.reading import MOST
 from rope_lab.training.data.sources import CorpusError, DownloadError
 from rope_lab.training.experiments.card_packs import PackError
 from rope_lab.training.experiments.catalogue import NotYetError
@@ -25,7 +24,6 @@ from rope_lab.training.experiments.rate_choice import UndecidedError
 from rope_lab.training.files import CheckpointError, UnderWayError
 from rope_lab.training.results.cards import CardError
 from rope_lab.training.run.loop import NonFiniteLossError
-from tests.audit.implementations import Here
 
 PACKAGE = Path(rope_lab.__file__).parent
 BUILT_IN = {  # what `except` caught before there was a family, it catches now
@@ -113,90 +111,6 @@ def test_a_bug_shows_its_traceback():
     assert all(f"in {bug}" in done.stderr for bug in ("ours", "file", "matrix")), done.stderr
 
 
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (["train", "--set", "steps=-1"], "RunConfig.steps: expected a whole number, at least 1, got -1"),
-        (["train", "no-such-file.json"], "no-such-file.json: expected a run's config, got No such file or directory"),
-        (["results", "table9"], "experiment: expected a name such as placements, got 'table9'; `rope-lab results`"),
-        (["results", "placements", "--reference", "XPOS"], "reference: expected one of K, "),
-        (["sweep", "placements", "--executor", "slurm"], "executor: expected one of local, inline, ray, got 'slurm'"),
-        (["audit", "rope_lab.audit.gallery:right", "--head-dim", "7"], "head_dim: expected a positive even integer"),
-        (["audit", "gallery.py"], "target: expected MODULE:NAME, got 'gallery.py'"),
-        (["data", "get", "moon"], "corpus: expected one of tinyshakespeare, "),
-    ],
-    ids=lambda value: " ".join(value) if isinstance(value, list) else "",
-)
-def test_what_the_user_can_put_right_is_one_sentence(arguments, said, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("rope_lab.training.run.environment.tuned", lambda **_: None)  # which starts Python over
-    done = CliRunner().invoke(cli.app, arguments)
-    assert done.exit_code == 1
-    assert isinstance(done.exception, SystemExit)
-    assert done.stderr.startswith(said)
-    assert done.stderr.count("\n") == 1
-    assert done.stdout == ""
-
-
-@pytest.mark.usefixtures("untyped")
-def test_a_model_that_cannot_be_is_one_sentence(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("rope_lab.training.run.environment.tuned", lambda **_: None)
-    monkeypatch.setattr("rope_lab.training.run.doctor.advice", lambda *_: None)  # it times this machine
-    for wrong in ("model.n_heads=3", "model.head_dim=5", "model.depth=2", "model.layout=spiral"):
-        done = CliRunner().invoke(cli.app, ["train", "--set", wrong, "--out", "here"])
-        assert isinstance(done.exception, SystemExit), wrong
-        assert done.stderr.count("\n") == 1, wrong
-    assert not (tmp_path / "here").exists()
-
-
-def test_a_folder_that_cannot_be_written_is_one_sentence(tmp_path, monkeypatch):
-    monkeypatch.setattr("rope_lab.training.data.sources.state", lambda *_: "present")
-    (tmp_path / "file").write_text("in the way")
-    for option in ("--results", "--runs"):
-        done = CliRunner().invoke(
-            cli.app, ["sweep", "placements", "--minutes", "0", option, str(tmp_path / "file" / "x")]
-        )
-        assert isinstance(done.exception, SystemExit)
-        assert f"{option}: expected a folder" in done.stderr
-    done = CliRunner().invoke(cli.app, ["audit", "--all", "--out", str(tmp_path / "file" / "table.json")])
-    assert isinstance(done.exception, SystemExit)
-    assert "--out: expected a folder" in done.stderr
-
-
-BAD = {  # what can lie under the name of a file of JSON
-    "a folder": Path.mkdir,
-    "a pipe": os.mkfifo,
-    "nothing": lambda _: None,
-    "empty": Path.touch,
-    "a list": lambda path: path.write_text("[]"),
-    "no JSON": lambda path: path.write_text('{"model_type": "llama"'),
-    "no text": lambda path: path.write_bytes(b"\xff\x80\x00"),
-    "too deep": lambda path: path.write_text('{"model": ' + "[" * 300 + "]" * 300 + "}"),
-    "deeper": lambda path: path.write_text("[" * 100_000),
-    "5,000 digits": lambda path: path.write_text('{"seed": ' + "1" * 5000 + "}"),
-    "too large": lambda path: path.write_text(" " * (MOST + 1)),
-}
-READ = [["train"], ["audit", "os:f", "--config"], ["audit", "--model"], ["cards", "check"], ["cards", "add"]]
-
-
-@pytest.mark.skipif(os.name != "posix", reason="pipes that have names are of POSIX")
-@pytest.mark.parametrize("command", READ, ids=" ".join)
-@pytest.mark.parametrize("kind", BAD)
-def test_whatever_is_wrong_with_a_file_is_one_sentence(kind, command, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr("rope_lab.training.run.environment.tuned", lambda **_: None)
-    monkeypatch.setattr("rope_lab.commands.shift_commands.Auditor", Here)
-    BAD[kind](tmp_path / "mine.json")
-    for name in ("mine.json", "a" * 300 + ".json")[: 1 + (kind == "nothing")]:
-        done = CliRunner().invoke(cli.app, [*command, name])
-        assert isinstance(done.exception, SystemExit), done.exception
-        assert done.exit_code == 1
-        assert "expected" in done.output
-        assert (name[:60] in done.output, len(done.output) < 1500) == (True, True)
-    assert [path.name for path in tmp_path.iterdir()] == ["mine.json"] * (kind != "nothing")
-
-
 def commands(group=None, names=()):
     """Every command by its words."""
     for name, each in (group or get_command(cli.app)).commands.items():
@@ -238,17 +152,3 @@ def test_too_little_memory_is_one_sentence(error, monkeypatch):
         1,
         f"expected more memory than there is, got {type(error).__name__}; ask for less, or end other programs\n",
     )
-
-
-@pytest.mark.skipif(os.name != "posix", reason="a full disk of one's own is a device of Linux")
-def test_the_installed_command_says_so_too():
-    """What is written at the very end as well; and an output that is closed before the beginning."""
-    for redirected, said in (
-        (">/dev/full", "No space left on device"),
-        (">&-", "a closed one"),
-        ("| true", "Broken pipe"),
-    ):
-        call = f"{sys.executable} -c 'from rope_lab.cli import main; main()' data list {redirected}"
-        done = subprocess.run(["bash", "-o", "pipefail", "-c", call], capture_output=True, text=True, check=False)
-        assert (done.returncode, done.stderr.count("\n")) == (1, 1), done.stderr
-        assert said in done.stderr

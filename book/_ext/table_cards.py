@@ -11,7 +11,7 @@ from typing import Any
 from sphinx.application import Sphinx
 from sphinx.util.typing import ExtensionMetadata
 
-PHONE, LETTER, BETWEEN = 345, 7.3, 10  # pixels: the width of a phone's text, of a letter, and between two columns
+PHONE, LETTER, BETWEEN = 330, 7.6, 10  # pixels: the width of a phone's text, of a letter, and between two columns
 PROSE = 95  # letters of a row: more of them, in three columns, stand in slivers of one word to the line
 VERDICTS = {"outcome", "verdict"}
 TABLE = re.compile(r'<table class="([^"]*)"(.*?<thead>)(.*?)(</thead>.*?)</table>', re.DOTALL)

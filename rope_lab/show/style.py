@@ -32,7 +32,7 @@ ROLES = {
         Role("key", "#0b62e8", "#74a4ff", (4, 2), "s"),
         Role("value", "#227b40", "#74e48f", (1, 1.6), "^"),
         Role("output", "#8f309d", "#e6b3f4", (6, 2, 1, 2), "D"),
-        Role("linear", "#0b666a", "#93f3e8", (8, 2), "P"),
+        Role("linear", "#0b666a", "#5cc9bf", (8, 2), "P"),
         Role("conjugate", "#6a4700", "#f4b02a", (3, 1.6, 1, 1.6, 1, 1.6), "X"),
         Role("one", "#17233d", "#f6f8fb", (12, 1.5), "v"),
         Role("two", "#7a5c9e", "#b39ddb", (2.5, 1.2), "p"),

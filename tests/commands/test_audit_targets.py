@@ -8,7 +8,7 @@ from typer.testing import CliRunner
 from rope_lab.cli import app
 from rope_lab.commands import audit_commands
 from rope_lab.commands.audit_process import Auditor
-from rope_lab.commands.audit_targets import Question, answered, ask_all, parse, read_settings
+from rope_lab.commands.audit_targets import Question, answered, ask_all, parse
 from rope_lab.errors import FileError
 from tests.audit.family import TEXT
 from tests.audit.implementations import Here
@@ -86,62 +86,10 @@ def test_a_whole_last_line_without_its_end_stays(tmp_path):
     assert rows.read_text(encoding="utf-8") == OTHER + AXES[0]
 
 
-@pytest.mark.parametrize("text", [b'{"model_type": "llama"}', b'{\n "model_type": "llama"\n}\n', b"words", b"\xff\xfe"])
-def test_a_file_of_another_kind_stays_as_it_is(text, tmp_path):
-    (tmp_path / "config.json").write_bytes(text)
-    (tmp_path / "list.txt").write_text("rope_lab.audit.gallery:right\n", encoding="utf-8")
-    arguments = ["audit", "--targets", str(tmp_path / "list.txt"), "--out", str(tmp_path / "config.json")]
-    done = CliRunner().invoke(app, arguments)
-    assert (done.exit_code, done.stdout) == (1, "")
-    assert "--out: expected answers of this command, got" in done.stderr
-    assert (tmp_path / "config.json").read_bytes() == text
-
-
 def test_a_folder_is_no_file_of_answers(tmp_path):
     with pytest.raises(FileError, match="--out: expected a file that can be written"):
         answered(tmp_path)
 
 
-@pytest.mark.parametrize("text", ["", "\n# a:f\n"])
-def test_a_list_without_targets_is_refused(text, tmp_path):
-    (tmp_path / "list.txt").write_text(text, encoding="utf-8")
-    done = CliRunner().invoke(app, ["audit", "--targets", str(tmp_path / "list.txt")])
-    assert done.exit_code == 1
-    assert "--targets: expected MODULE:NAME on one line at least, got none in" in done.stderr
-
-
-@pytest.mark.parametrize(("width", "said"), [("15", "got 15"), ('"a"', "got 'a'"), ("true", "got True")])
-def test_a_width_that_cannot_turn_is_said_with_its_line_before_anything_is_asked(width, said, tmp_path):
-    lines = f"rope_lab.audit.gallery:right\nrope_lab.audit.gallery:right head_dim={width}\n"
-    (tmp_path / "list.txt").write_text(lines, encoding="utf-8")
-    done = CliRunner().invoke(app, ["audit", "--targets", str(tmp_path / "list.txt")])
-    assert (done.exit_code, done.stdout) == (1, "")
-    assert f"list.txt, line 2: head_dim: expected a positive even integer, {said}" in done.stderr
-    whole = CliRunner().invoke(app, ["audit", "--targets", str(tmp_path / "list.txt"), "--head-dim", "15"])
-    assert (whole.exit_code, whole.stdout) == (1, "")
-
-
 def test_remarks_and_empty_lines():
     assert [parse(line) for line in ("", "  # only words")] == [None, None]
-
-
-@pytest.mark.parametrize("change", ["axis", "=3", "a-b=3", "name=x", "limit=3", "target=f"])
-def test_what_is_no_setting_is_refused(change):
-    with pytest.raises(ValueError, match="--set: expected NAME=VALUE, got"):
-        read_settings([change])
-
-
-@pytest.mark.parametrize(
-    ("arguments", "words"),
-    [
-        (["--targets", "no_such_file"], "--targets: expected a file with MODULE:NAME on each line"),
-        (["rope_lab.audit.gallery:right", "--jsonl"], "--jsonl: goes with --targets"),
-        (["--all", "--set", "axis=0"], "--set: goes with a TARGET"),
-        (["rope_lab.audit.gallery:right", "--config", "no_such_file"], "--config: expected a config.json"),
-        (["rope_lab.audit.gallery:right", "--set", "base=3"], "takes no settings, got base"),
-    ],
-)
-def test_what_cannot_be_done_is_said(arguments, words):
-    done = CliRunner().invoke(app, ["audit", *arguments])
-    assert done.exit_code in (1, 2)
-    assert words in " ".join(done.output.split())

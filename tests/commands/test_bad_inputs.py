@@ -29,6 +29,8 @@ TABLE = tomllib.loads(Path(__file__).with_name("bad_inputs.toml").read_text(enco
 SECONDS = 60  # for a call in a process of its own, whatever the machine does beside it
 WORDS = {"{LONG}": "a" * 300, "{LONGER}": "a" * 5000, "{ESC}": "\x1b]0;x\x07\x1b[2J", "{DIGITS}": "1" * 5000}
 WORDS["{DEEP}"] = "[" * 100_000
+RIGHT = b"rope_lab.audit.gallery:right\n"
+MANY = re.compile(r"cards check|sweep crope-table1$")  # they say more than the one sentence
 
 
 def of_card(**changes):
@@ -58,14 +60,17 @@ MADE = {  # what lies in the folder where the calls are made
     "json.py": lambda: b"raise SystemExit('it ran')",
     "json.txt": lambda: b"json:f",
     "large.json": lambda: b" " * (MOST + 1),
+    "lines.json": lambda: b'{\n "model_type": "llama"\n}\n',
     "list.json": lambda: b"[]",
     "more.gz": lambda: packed(of_card()) + b"more",
     "nested.json": lambda: b'{"model": ' + b"[" * 300 + b"]" * 300 + b"}",
     "nested/demo/cpu/x.json": lambda: b"[" * 300 + b"]" * 300,
-    "odd.txt": lambda: b"rope_lab.audit.gallery:right head_dim=15",
+    "odd.txt": lambda: RIGHT + RIGHT.rstrip() + b" head_dim=15",
+    "odd_text.txt": lambda: RIGHT + RIGHT.rstrip() + b' head_dim="a"',
+    "odd_true.txt": lambda: RIGHT + RIGHT.rstrip() + b" head_dim=true",
     "run/checkpoint.json": lambda: b'{"tensors": "../../x", "sha256": "", "config": {}, "vocab_size": 1e999}',
     "settings.txt": lambda: b"# none\n\n",
-    "targets.txt": lambda: b"rope_lab.audit.gallery:right",
+    "targets.txt": lambda: RIGHT,
     "text.json": lambda: b"\xff\x80\x00",
     "wrong.json": lambda: b'{"model_type": "llama", "stepz": 3}',
 }
@@ -74,7 +79,7 @@ MADE = {  # what lies in the folder where the calls are made
 def called():
     """Each row: its words, what a shell adds, and the block that says what is expected."""
     for block in TABLE:
-        for call in block["calls"]:
+        for call in [*block.get("calls", []), *block.get("said", [])]:
             for got in block.get("got", [""]):
                 for after in block.get("after", [""]):
                     yield call.replace("{}", got), after, block
@@ -100,6 +105,7 @@ def folder(tmp_path_factory):
     (place / "folder.json").mkdir()
     os.mkfifo(place / "pipe.json")
     (place / "dead").symlink_to("nowhere")
+    (place / "out").symlink_to("/dev/stdout")
     (place / "loop.json").symlink_to("loop.json")
     return place
 
@@ -132,7 +138,12 @@ def faults(row, status, output, before, after):
     plain = " ".join(output.split())
     found = [f"status {status}"] * (status != block["status"])
     found += [f"no {words!r}" for words in block["words"] if not re.search(words, plain)]
-    found += [word for word in ("Traceback", "\x1b", "\x07") if word in output] + ["long"] * (len(output) > 6000)
+    found += ["no name"] * (block.get("named", False) and words(call)[-1][:60] not in output)
+    said = block.get("said", {}).get(call, "")
+    found += [f"no {said!r}"] * (not output.startswith(said) if status == 1 else said not in plain)
+    found += [word for word in ("Traceback", "\x1b", "\x07") if word in output] + ["long"] * (
+        len(output) > (1500 if status == 1 else 6000)
+    )
     changed = {path for path in before.keys() | after.keys() if before.get(path) != after.get(path)}
     found += [f"{path.name:.50} changed" for path in changed if not path.is_dir() or path not in before]
     return f"{call:.99}: {', '.join(found)}: {plain:.300}" if found else ""
@@ -152,6 +163,8 @@ def here(row):
         signal.alarm(0)
         signal.signal(signal.SIGALRM, before)
     bug = "" if isinstance(done.exception, SystemExit | None) else f"Traceback: {done.exception!r}"
+    if done.exit_code == 1 and not MANY.match(row[0]) and (done.output.count("\n") > 1 or done.output[-1:] != "\n"):
+        bug += "Traceback: expected one sentence"
     return done.exit_code, done.output + bug
 
 
@@ -193,7 +206,7 @@ def test_the_installed_command_answers_so_too(row, around, folder):
 
 
 @pytest.mark.deep
-@pytest.mark.parametrize("block", TABLE, ids=lambda block: block["calls"][0])
+@pytest.mark.parametrize("block", TABLE, ids=lambda block: next(iter(block.get("calls") or block["said"])))
 def test_every_row_through_the_installed_command(block, around, folder):
     assert not (found := "\n".join(walked([row for row in ROWS if row[2] is block], installed, folder, around))), found
 
@@ -201,7 +214,8 @@ def test_every_row_through_the_installed_command(block, around, folder):
 @pytest.mark.parametrize(
     ("status", "output", "fault"),
     [(0, "expected, got", "status 0"), (1, "Traceback expected got", "Traceback"), (1, "no", "no 'expected"),
-     (1, "expected got \x1b[2J", "\x1b"), (1, "expected got" + 6000 * "!", "long")],
+     (1, "expected got \x1b[2J", "\x1b"), (1, "expected got" + 6000 * "!", "long"), (1, "list.json: got", "no 'expected"), (1, "So expected, got", "no 'list.json: '"),
+     (1, "expected, got", "no name")],
 )  # fmt: skip
 def test_control_a_bad_answer_is_seen(status, output, fault, tmp_path):
     row = next(row for row in ROWS if row[0] == "train list.json")

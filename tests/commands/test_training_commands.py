@@ -73,66 +73,6 @@ def test_train_takes_a_config_from_a_card_s_own_block(run, tmp_path):
     assert here.curve == there.curve
 
 
-@pytest.mark.parametrize("minutes", ["nan", "-1", "inf"])
-@pytest.mark.parametrize("command", [("train", *TINY), ("sweep", "crope-table1")], ids=["train", "sweep"])
-def test_a_time_that_no_clock_reaches_is_refused_before_anything_runs(run, tmp_path, command, minutes):
-    wrong = run(*command, "--minutes", minutes)
-    assert wrong.exit_code == 1
-    assert "--minutes: expected a finite number of at least 0" in wrong.stderr
-    assert not list(tmp_path.glob("runs/*"))
-
-
-def test_a_run_without_a_name_is_refused_before_it_trains(run, tmp_path):
-    wrong = run("train", *TINY, "--set", "variant=", "--out", "here")
-    assert wrong.exit_code == 1
-    assert "RunConfig.variant: expected a name" in wrong.stderr
-    assert not (tmp_path / "here").exists()
-
-
-def test_a_field_that_does_not_exist_is_named(run):
-    wrong = run("train", "--set", "stepz=3")
-    assert wrong.exit_code == 1
-    assert "stepz" in wrong.stderr
-    assert "Traceback" not in wrong.output
-
-
-@pytest.mark.parametrize(
-    ("arguments", "said"),
-    [
-        (["--device", "nope"], "device: expected cpu or cuda, got 'nope'"),
-        (["--threads", "0"], "threads: expected at least 1, got 0"),
-        (["--set", "=3"], "expected FIELD=VALUE, such as steps=50, got '=3'"),
-    ],
-)
-def test_an_option_that_means_nothing_is_named(run, arguments, said):
-    wrong = run("train", *TINY, "--out", "here", *arguments)
-    assert (wrong.exit_code, wrong.stdout) == (1, "")
-    assert said in wrong.stderr
-
-
-@pytest.mark.parametrize("folder", ["taken", "taken/below"])
-def test_a_file_in_place_of_the_folder_is_said_before_it_trains(run, tmp_path, folder):
-    (tmp_path / "taken").write_text("mine")
-    wrong = run("train", *TINY, "--out", folder)
-    assert (wrong.exit_code, wrong.stdout) == (1, "")
-    assert f"--out: expected a folder, got {folder}, where taken is a file; name another" in wrong.stderr
-    assert (tmp_path / "taken").read_text() == "mine"
-
-
-@pytest.mark.parametrize("content", [b"{", b"\xff\xfe", b"[1]", b'{"stepz": 3}'])
-def test_a_config_that_is_none_is_named(run, tmp_path, content):
-    (tmp_path / "mine.json").write_bytes(content)
-    wrong = run("train", "mine.json")
-    assert wrong.exit_code == 1
-    assert wrong.stderr.startswith("mine.json: ")
-
-
-def test_a_sweep_of_absent_data_names_the_command_that_fetches_it(run):
-    wrong = run("sweep", "crope-table1")
-    assert wrong.exit_code == 1
-    assert "`rope-lab data get wikitext-2` fetches it" in wrong.stderr
-
-
 def test_results_come_as_a_table_and_as_json(run, tmp_path):
     for variant, loss in (("NoPE", 3.4), ("QK", 3.1)):
         for seed in (0, 1):
@@ -162,12 +102,6 @@ def test_results_without_a_name_list_the_experiments(run, tmp_path):
     assert all(row["done"] == 0 for row in rows if row["experiment"] != "placements")
 
 
-def test_results_without_cards_name_the_command(run):
-    wrong = run("results", "placements", "--rung", "colab", "--results", "results")
-    assert wrong.exit_code == 1
-    assert "`rope-lab sweep placements --rung colab` makes them" in wrong.stderr
-
-
 def test_data_list_shows_what_is_here_and_every_licence(run, monkeypatch):
     shown = run("data", "list")
     assert shown.exit_code == 0
@@ -183,9 +117,6 @@ def test_data_list_shows_what_is_here_and_every_licence(run, monkeypatch):
 def test_data_get_says_the_licence_before_it_fetches(run, monkeypatch, tmp_path):
     monkeypatch.setattr(sources, "get", lambda *_, **__: tmp_path)
     assert "NO OPEN LICENCE" in run("data", "get", "ptb").stdout
-    wrong = run("data", "get", "ptbb")
-    assert wrong.exit_code == 1
-    assert "expected one of tinyshakespeare" in wrong.stderr
 
 
 def test_data_verify_finds_damage(run, tmp_path):
@@ -297,31 +228,15 @@ def test_a_sweep_s_status_says_what_is_left(tmp_path, capsys, report, status):
     assert ("1 under way in another process" in capsys.readouterr().err) == ("under_way" in report)
 
 
-@pytest.mark.parametrize("command", [("train", *TINY), ("sweep", "cache-stream")], ids=["train", "sweep"])
-@pytest.mark.parametrize("out", ["pipe", "/dev/full", "/dev/stdout", "a" * 300, "/proc/mine", "dead/below"])
-def test_a_folder_that_cannot_be_written_is_said_before_the_work(run, tmp_path, command, out):
-    os.mkfifo(tmp_path / "pipe")
-    (tmp_path / "dead").symlink_to("nowhere")
-    wrong = run(*command, "--out" if command[0] == "train" else "--results", out)
-    assert (wrong.exit_code, wrong.stdout) == (1, "")
-    assert f"--{'out' if command[0] == 'train' else 'results'}: expected a folder" in wrong.stderr
-
-
-@pytest.mark.parametrize(
-    "target", ["folder", "pipe", "/dev/full", "/dev/stdout", "out", "/proc/mine", "a" * 300, "a\0"]
-)
-def test_a_file_that_cannot_be_written_is_said_before_the_work(tmp_path, monkeypatch, target):
+def test_a_file_that_can_be_written_stays_as_it_is(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    os.mkfifo("pipe")
-    Path("folder").mkdir()
-    Path("out").symlink_to("/dev/stdout")
-    with pytest.raises(FileError, match="--out: expected a f"):
-        expect_file(Path(target), option="--out")
     Path("mine").write_text("mine")
-    for fine in ("mine", "new/below"):  # the control
+    for fine in ("mine", "new/below"):
         expect_file(Path(fine), option="--out")
+    with pytest.raises(FileError, match="--out: expected a f"):  # no call of a command can hold this name
+        expect_file(Path("a\0"), option="--out")
     assert Path("mine").read_text() == "mine"
-    assert sorted(os.listdir()) == ["folder", "mine", "new", "out", "pipe"]  # noqa: PTH208 - names alone
+    assert sorted(os.listdir()) == ["mine", "new"]  # noqa: PTH208 - names alone
 
 
 def test_runs_are_chosen_by_name_and_a_name_may_hold_a_comma():
@@ -336,12 +251,6 @@ def test_runs_are_chosen_by_name_and_a_name_may_hold_a_comma():
     for wrong in ({"variants": ["ROPE"]}, {"seeds": ["0,99"]}, {"corpora": [""]}):
         with pytest.raises(ValueError, match=r"expected one of .*, got "):
             table.chosen(**wrong)
-
-
-def test_a_sweep_of_chosen_runs_says_what_there_is(run):
-    wrong = run("sweep", "crope-table1", "--variants", "nope")
-    assert wrong.exit_code == 1
-    assert "variant: expected one of " in wrong.stderr
 
 
 def test_what_a_driver_without_the_command_line_imports_stands():

@@ -189,7 +189,7 @@ class Ui extends Controls {
       this.set(patch);
       return true;
     };
-    if (this.readLink()) requestAnimationFrame(() => this.root.scrollIntoView({ block: "center" }));
+    if (this.readLink()) requestAnimationFrame(() => this.root.scrollIntoView({ block: "start" }));
     addEventListener("hashchange", this.readLink);
     this.button(
       "Link to this state",

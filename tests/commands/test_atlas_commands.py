@@ -93,6 +93,15 @@ def test_what_was_answered_before_a_stop_is_kept_and_not_asked_again(answers, tm
     assert [row["body"] for row in json.loads(out.read_text())["rows"]] == ["aaaa", "bbbb"]
 
 
+@pytest.mark.parametrize(("text", "said"), [("no JSON", "a file of this command"), ("{}", "a file of this command")])
+def test_a_file_of_another_kind_stays_as_it_is(answers, tmp_path, text, said):
+    (tmp_path / "pack.json").write_text(text)
+    answers(Answers())
+    with pytest.raises(FileError, match=said):
+        atlas_commands.survey("pack", out=tmp_path / "pack.json", seconds=1)
+    assert (tmp_path / "pack.json").read_text() == text
+
+
 def test_answers_about_another_version_stay_as_they_are(answers, tmp_path):
     out = tmp_path / "pack.json"
     out.write_text(json.dumps({"library": "pack", "version": "0.9", "rows": []}))

@@ -144,7 +144,7 @@ def test_a_public_name_that_needs_an_extra_names_it(name, extra, without_extras)
 
 def test_a_model_loads_with_the_core(without_extras):
     done = without_extras("from rope_lab import load_model\nload_model('no-run')")
-    assert "expected a run in no-run, found none" in done.stderr
+    assert "expected a run, got no checkpoint there" in done.stderr
 
 
 def test_another_missing_module_shows_its_traceback(tmp_path):

@@ -57,7 +57,7 @@ class TestEach:
         assert "import " not in script
         assert script.count("export default") == 1
         data = sum(map(len, re.findall(r"^const \w+ = \{\".*\};$", script, re.MULTILINE)))  # JSON that stands in it
-        assert len(script) - data + len(cls._css) < 97_000
+        assert len(script) - data + len(cls._css) < 98_500
         assert data < 60_000
 
     def test_no_name_stands_twice_in_a_script(self, cls, monkeypatch):  # no browser would start it

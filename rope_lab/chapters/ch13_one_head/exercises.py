@@ -81,7 +81,8 @@ EXERCISES = (
     Question(
         id="ch13.predict-concentration",
         kind="prediction",
-        prompt=r"A head looks for the next word; no mask hides it. Its logit is $\tfrac d2$ at the wanted key. "
+        prompt=r"A head looks for the next word; no mask hides it. "
+        r"Each of its $\tfrac d2$ planes gives 1 at the wanted key, so the logit there is $\tfrac d2$. "
         r"Divide the logit of the key beside it by this, and call the result the *ratio*. Among the keys up to 32 "
         r"places away, softmax gives the wanted one a *weight*. What happens to ratio and weight as $d$, the width of "
         r"the head, grows?",

@@ -24,7 +24,7 @@ def shown(value: Any) -> str:
     try:
         return f"{value!r:.300}"
     except Exception:  # a number of more digits than Python prints, or whatever a foreign __repr__ raises
-        return f"a {type(value).__name__} that cannot be printed"
+        return f"a value of type {type(value).__name__} that cannot be printed"
 
 
 # --- names and single numbers ---------------------------------------------------------------------------------------
@@ -147,6 +147,13 @@ def expect_rule(value: Any, *, name: str) -> Callable[..., Any]:
     """Return ``value`` if it can be called."""
     if not callable(value):
         raise TypeError(f"{name}: expected a function, got {shown(value)}; such as lambda x: x")
+    return value
+
+
+def expect_layer_type(value: Any) -> str | None:
+    """Return the name of a kind of layer, or None, if it is one of these."""
+    if not isinstance(value, str | None):
+        raise TypeError(f"layer_type: expected a name or None, got {shown(value)}; such as full_attention")
     return value
 
 

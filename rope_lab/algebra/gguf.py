@@ -20,7 +20,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
-from rope_lab.algebra.arguments import Layout, expect_number, expect_whole, shown
+from rope_lab.algebra.arguments import Layout, expect_layer_type, expect_number, expect_whole, shown
 from rope_lab.algebra.frequency_schedules import Divided, Linear, LongRoPE, Schedule, Yarn
 from rope_lab.algebra.hf_schedules import RopeSettings
 from rope_lab.errors import ArgumentError
@@ -76,9 +76,7 @@ def gguf_settings(source: Any, *, layer_type: str | None = None) -> RopeSettings
 
     Source: ``load_hparams`` and ``llama_context`` of llama.cpp.
     """
-    if not isinstance(layer_type, str | None):
-        raise TypeError(f"layer_type: expected a name or None, got {shown(layer_type)}; such as full_attention")
-    rope = _Rope(source)
+    rope, layer_type = _Rope(source), expect_layer_type(layer_type)
     if LAYOUTS.get(rope.arch) == "none":
         raise ValueError(f"general.architecture: expected one that turns, got {rope.arch!r}, which has no rotation")
     off = rope.keys.get(f"{rope.arch}.rope.scaling.finetuned") is False  # so llama.cpp knows Granite without positions

@@ -41,7 +41,7 @@ from typing import Any
 
 import numpy as np
 
-from rope_lab.algebra.arguments import shown
+from rope_lab.algebra.arguments import expect_layer_type, shown
 
 # An object of transformers can be iterated too, so what is refused stands here by its kind.
 NOT_A_CONFIG = (np.generic, np.ndarray, str, bytes, bytearray, Number, list, tuple, Set, Iterator, type)
@@ -83,9 +83,7 @@ class Part:
             raise TypeError(f"config: expected a dictionary, got {shown(config):.90}; give what config.json holds")
         self.by_default = self.nested = False  # whether the rule is the family's; whether each kind has one
         self.file, self.kind, more = _text_part(_as_file(config), families()["families"])
-        if layer_type is not None and not isinstance(layer_type, str):
-            raise TypeError(f"layer_type: expected a name or None, got {shown(layer_type)}; such as full_attention")
-        self.layer_type = layer_type
+        self.layer_type = expect_layer_type(layer_type)
         self.known = self.kind in families()["families"]
         self.entry = families()["families"].get(self.kind) or words("common")
         if more:

@@ -14,7 +14,7 @@ import numpy as np
 from jaxtyping import Float64
 from numpy.typing import ArrayLike
 
-from rope_lab.algebra.arguments import expect_even, expect_float, expect_real, expect_shapes, expect_square, shown
+from rope_lab.algebra.arguments import expect_even, expect_float, expect_real, expect_rule, expect_shapes, expect_square
 
 __all__ = ["hadamard_witness", "kernel", "mixed_basis", "relu", "relu_blocks"]
 
@@ -59,8 +59,7 @@ def kernel(
     3.0
     """
     q, k, R = expect_shapes(q=(q, "d"), k=(k, "d"), R=(R, "d d"))
-    if not callable(feature):
-        raise TypeError(f"feature: expected a function of a vector, got {shown(feature)}; such as relu")
+    feature = expect_rule(feature, name="feature")
     return float(feature(q) @ R @ feature(k))
 
 

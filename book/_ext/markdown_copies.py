@@ -130,6 +130,11 @@ def plain(soup: Tag) -> str:
     return re.sub(r"\n{3,}", "\n\n", text).strip() + "\n"
 
 
+def address(app: Sphinx, page: str) -> str:
+    """Where a page stands in the site, without an ending."""
+    return app.builder.get_target_uri(page).removesuffix(".html")
+
+
 def write_copy(
     app: Sphinx,
     pagename: str,
@@ -139,10 +144,12 @@ def write_copy(
 ) -> None:
     """Write the copy of a page, and name it in the page's head."""
     if doctree:
-        to = Path(app.outdir, f"{pagename}.md")
+        to = Path(app.outdir, here := address(app, pagename)).with_suffix(".md")
         to.parent.mkdir(parents=True, exist_ok=True)
         about = description(doctree, app.env.titles[pagename].astext(), app.config.html_title)
-        to.write_text(copy(context["body"], about, pagename, app.env.found_docs), encoding="utf-8")
+        to.write_text(
+            copy(context["body"], about, here, {address(app, page) for page in app.env.found_docs}), encoding="utf-8"
+        )
         link = f'<link rel="alternate" type="text/markdown" href="{to.name}" title="This page in Markdown" />'
         context["metatags"] = f"{context.get('metatags', '')}\n    {link}"
 
@@ -170,7 +177,7 @@ def finish(app: Sphinx, exception: Exception | None) -> None:
     parts = [(part.caption, [one for page in part.files() for one in below(page)]) for part in site.root.subtrees]
     text = listing(
         Path(app.outdir),
-        [("Start", [site.root.docname]), *parts],
+        [("Start", [address(app, site.root.docname)]), *parts],
         title=app.config.project,
         base=app.config.html_baseurl,
     )

@@ -1,4 +1,4 @@
-"""What a page says of itself to machines: policy, description, tags, address, sitemap, 404, root, old addresses.
+"""What a page says of itself to machines: policy, description, tags, address, sitemap, 404, old addresses.
 
 All absolute addresses come from one setting, ``html: baseurl:`` in ``_config.yml``. While it is empty, or names an
 example, nothing absolute is written.
@@ -50,7 +50,7 @@ SIGNS = {  # of TeX, where an alphabet has them; other macros are left out
     "top": "T",
 }
 
-ROOT = """<!DOCTYPE html>
+LEADS_ON = """<!DOCTYPE html>
 <html lang="{lang}">
   <head>
     <meta charset="utf-8">
@@ -60,13 +60,9 @@ ROOT = """<!DOCTYPE html>
     <title>{title}</title>
     {tags}
     <link rel="icon" href="{icon}">
-    <style>
-      :root {{ color-scheme: light dark }}
-      main {{ animation: late 0s 2s both }}
-      @keyframes late {{ from {{ opacity: 0 }} }}
-    </style>
+    <style>:root {{ color-scheme: light dark }}</style>
   </head>
-  <body><main><h1>{title}</h1><p><a href="{to}">Open the book</a></p></main></body>
+  <body><noscript><p><a href="{to}">{title}</a></p></noscript></body>
 </html>
 """
 TAG = re.compile(
@@ -189,13 +185,13 @@ def missing_page(app: Sphinx) -> list[tuple[str, dict[str, Any], str]]:
 
 
 def finish(app: Sphinx, exception: Exception | None) -> None:
-    """Write the page at the root and the sitemap, and let the page for wrong addresses work from any folder."""
+    """Write old addresses and the sitemap, and let the page for wrong addresses work from any folder."""
     if exception or app.builder.format != "html":
         return
     out, base = Path(app.outdir), app.config.html_baseurl
-    if app.config.root_doc != "index":
-        lead_on(app, "index", app.config.root_doc)
-    for old, new in app.config.moved_pages.items():
+    root = app.config.root_doc
+    moved = app.config.moved_pages | ({root: root} if app.builder.get_target_uri(root) != f"{root}.html" else {})
+    for old, new in moved.items():
         lead_on(app, old, new)
     if base:
         pages = [base + app.builder.get_target_uri(page) for page in sorted(app.env.found_docs)]
@@ -217,9 +213,11 @@ def lead_on(app: Sphinx, old: str, new: str) -> None:
     above = "../" * old.count("/")
     icon = f"{above}_static/{Path(config.html_favicon).name}" if config.html_favicon else "data:,"
     to, said = above + builder.get_target_uri(new), TAG.findall(head)
-    said.append(f'<script>location.replace("{to}" + location.hash)</script>')
+    said.append(f'<script>location.replace("{to}" + location.search + location.hash)</script>')
     lang, tagged = config.language or "en", "\n    ".join(said)
-    text = ROOT.format(lang=lang, to=to, title=title[1] if title else "", tags=tagged, icon=icon, policy=policy(old))
+    text = LEADS_ON.format(
+        lang=lang, to=to, title=title[1] if title else "", tags=tagged, icon=icon, policy=policy(old)
+    )
     write(Path(app.outdir, f"{old}.html"), text)
 
 

@@ -108,7 +108,8 @@ def write(app: Sphinx, exception: Exception | None = None) -> None:
         return
     target = Path(app.outdir, "_static", "section-words.js")
     target.parent.mkdir(exist_ok=True)
-    told = json.dumps(index(known(app.env)), ensure_ascii=False, separators=(",", ":"))
+    found = index(known(app.env)) | {"root": app.config.root_doc}
+    told = json.dumps(found, ensure_ascii=False, separators=(",", ":"))
     target.write_text(f"globalThis.ropeSections = {told};\n", encoding="utf-8")
     target = Path(app.outdir, "searchindex.js")
     if target.exists():

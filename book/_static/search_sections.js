@@ -11,7 +11,7 @@
   const FILLERS = new Set(
     "a after am can do doe from get got ha have how i me my so what when which whi with you".split(" "),
   );
-  const { sections, words } = globalThis.ropeSections;
+  const { root, sections, words } = globalThis.ropeSections;
   // biome-ignore lint/correctness/noUndeclaredVariables: of searchtools.js
   const [search, scores, stems] = [Search, Scorer, new Stemmer()];
 
@@ -91,6 +91,7 @@
   const perform = search._performSearch;
   search._performSearch = (...asked) => {
     const results = perform(...asked);
+    for (const result of results) if (result[0] === root) result[0] = "index"; // where front_page.py puts it
     if (!results.length) {
       const ways = document.createElement("p");
       ways.className = "search-ways";

@@ -23,7 +23,7 @@ MADE_BY_SPHINX = ("404", "genindex", "prf-prf", "search")  # prf-prf lists the t
 DESK, PHONE = {"width": 1280, "height": 900}, {"width": 390, "height": 844}
 CHAPTER = re.compile(r"book/\d\d_\w+")
 # These are opened both ways in each run, and asked in both themes: what frames a page is the same on all.
-IN_BOTH = {"book/intro", "book/01_one_plane", "search"}
+IN_BOTH = {"index", "book/01_one_plane", "search"}
 CHECKS = Path(__file__).with_name("checks.js")
 # No colours that are on their way. From the start: a sheet that comes later has all styles of the page worked out anew.
 NO_TRANSITIONS = """document.adoptedStyleSheets = [new CSSStyleSheet()];
@@ -34,11 +34,17 @@ def toc_pages(entry) -> list[str]:
     """The pages that a table of contents names, in its order."""
     if isinstance(entry, list):
         return [name for item in entry for name in toc_pages(item)]
-    own = [entry[key].removesuffix(".md").removesuffix(".ipynb") for key in ("root", "file") if key in entry]
+    own = (
+        ["index"]
+        if "root" in entry
+        else [entry["file"].removesuffix(".md").removesuffix(".ipynb")]
+        if "file" in entry
+        else []
+    )
     return own + [name for key in ("parts", "chapters", "sections") for name in toc_pages(entry.get(key, []))]
 
 
-MOVED = yaml.safe_load((ROOT / "_config.yml").read_text())["sphinx"]["config"]["moved_pages"]  # each with a test
+MOVED = yaml.safe_load((ROOT / "_config.yml").read_text())["sphinx"]["config"]["moved_pages"] | {"book/intro": "index"}
 
 
 def page_names() -> list[str]:
@@ -48,13 +54,14 @@ def page_names() -> list[str]:
         return listed
     html = Path(os.environ["ROPE_LAB_SITE"]).resolve()
     names = sorted(page.relative_to(html).with_suffix("").as_posix() for page in html.rglob("*.html"))
-    built = [name for name in names if not name.startswith("_static/") and name not in {"index", *MOVED}]
+    built = [name for name in names if not name.startswith("_static/") and name not in MOVED]
     return sorted(built, key=lambda name: listed.index(name) if name in listed else len(listed))
 
 
 @functools.cache
 def has(name: str, words: str) -> bool:
     """Whether the source of a page has these words, a regular expression."""
+    name = "book/intro" if name == "index" else name
     sources = [ROOT / f"{name}{suffix}" for suffix in (".md", ".ipynb")]
     return any(path.is_file() and re.search(words, path.read_text("utf-8")) for path in sources)
 
@@ -179,10 +186,7 @@ def visiting(browser: Browser, site: Site, name: str, *, phone: bool = False, lo
         visit.served = (lambda: read(visit.asked)) if local else (lambda: site.server.log[start:])
         if clock:
             page.clock.install()
-        root = name == "index"  # a redirect: over http by its short name, and the visit is to where it leads
-        page.goto(site.file + f"{name}.html" if local else site.http + ("" if root else f"{name}.html"))
-        if root:
-            page.wait_for_url(lambda url: not url.endswith(("/", "/index.html")))
+        page.goto(site.file + f"{name}.html" if local else site.http + ("" if name == "index" else f"{name}.html"))
         page.wait_for_function("siteChecks.started()")
         visit.first_screen = page.evaluate("siteChecks.firstScreen()")
         page.evaluate("siteChecks.settle()")

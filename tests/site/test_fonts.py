@@ -23,7 +23,7 @@ def slow(browser, site):
         for route in late:
             route.continue_()
 
-    page.goto(f"{site.http}book/intro.html", wait_until="domcontentloaded")
+    page.goto(site.http, wait_until="domcontentloaded")
     page.wait_for_function(f'{SEEN} === "hidden"')
     yield page, bring
     context.unroute_all(behavior="ignoreErrors")
@@ -50,6 +50,6 @@ def test_a_font_that_never_comes_holds_no_page_up(slow):
 def test_control_without_the_script_the_page_does_not_wait(browser, site):
     page = browser.new_page()
     page.route("**/_static/fonts.js*", lambda route: route.abort())
-    page.goto(f"{site.http}book/intro.html")
+    page.goto(site.http)
     assert page.evaluate("document.documentElement.dataset.fonts") is None
     page.close()

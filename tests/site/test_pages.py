@@ -43,18 +43,10 @@ def test_weight(visit, record_property):
     assert visit.size - later <= HEAVY
 
 
-def test_the_page_at_the_root_leads_to_the_book(browser, site):
-    for local in (False, True):
-        with visiting(browser, site, "index", local=local) as visit:
-            assert visit.page.url.startswith(visit.ours)
-            assert visit.page.locator("h1").locator("visible=true").inner_text()
-            nothing(visit.foreign_requests + visit.refused + visit.errors)
-
-
 def test_every_built_page_is_visited(html):
     built = {path.relative_to(html).with_suffix("").as_posix() for path in html.rglob("*.html")}
     built = {name for name in built if not name.startswith("_static/")}  # the theme's templates
-    assert built - {"index", *MOVED} == set(page_names())  # what only leads on has tests of its own
+    assert built - {*MOVED} == set(page_names())  # what only leads on has tests of its own
 
 
 def elsewhere(folder) -> list[str]:

@@ -69,7 +69,7 @@ def answer(form, *, right):
 def test_continue_leads_back_to_where_the_reader_stopped(chapter):
     page = chapter.page
     read(page, PLACE)
-    home = page.url.replace("02_many_planes", "intro")
+    home = page.url.replace("book/02_many_planes", "index")
     page.goto(home)
     link = page.locator(".continue a")
     assert link.inner_text() == "2. Many planes, Planes that never turn once"
@@ -79,7 +79,7 @@ def test_continue_leads_back_to_where_the_reader_stopped(chapter):
 
 
 def test_control_whoever_has_not_been_here_has_nothing_to_continue(browser, site):
-    with visiting(browser, site, "book/intro") as visit:
+    with visiting(browser, site, "index") as visit:
         assert not visit.page.locator(".continue").is_visible()
         assert not visit.page.locator(".way-foot").count()
 

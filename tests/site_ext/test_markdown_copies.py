@@ -27,6 +27,7 @@ def test_a_copy_says_what_the_page_says_of_itself_and_keeps_its_aims(tmp_path):
     doctree = nodes.section("", nodes.title("", "One"), nodes.paragraph("", "Text."), aims)
     env = SimpleNamespace(titles={"one": doctree[0]}, found_docs={"one"})
     app = SimpleNamespace(outdir=tmp_path, env=env, config=SimpleNamespace(html_title="Book"))
+    app.builder = SimpleNamespace(get_target_uri=lambda page: f"{page}.html")
     math = '<span class="math notranslate" data-tex="a_b"></span>'
     context = {"body": body(f'<p>Text.</p><p class="aims"><strong>In 5 minutes</strong> you can read {math}</p>')}
     write_copy(app, "one", "page.html", context, doctree)

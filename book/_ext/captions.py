@@ -17,8 +17,11 @@ from sphinx.util.docutils import SphinxDirective
 from sphinx.util.typing import ExtensionMetadata
 
 log = logging.getLogger(__name__)
-CHAPTER = re.compile(r"book/\d\d_\w+")
+NUMBERED = re.compile(r"book/(\d\d_\w+|newer_encodings)")
 TITLE = re.compile(r'<div class="rope-svg">.*?<title id="[^"]*">(.*?)</title>', re.DOTALL)
+
+WIDTH = re.compile(r'<svg\b[^>]*? width="([\d.]+)')
+MEASURE, SHORT = 474, 110  # the width of the text in points, and the characters that the margin has room for
 
 
 class again_node(nodes.General, nodes.Element):  # noqa: N801  (docutils names its nodes in lower case)
@@ -53,7 +56,7 @@ def pictures(doctree: nodes.document) -> Iterator[tuple[nodes.Element, str]]:
 
 def frame(app: Sphinx, doctree: nodes.document) -> None:
     """Put each picture of a chapter into a figure with a caption."""
-    if CHAPTER.fullmatch(app.env.docname):
+    if NUMBERED.fullmatch(app.env.docname):
         known: dict[str, nodes.figure] = {}
         for cell, title in list(pictures(doctree)):
             parent, place = cell.parent, cell.parent.index(cell)
@@ -63,7 +66,8 @@ def frame(app: Sphinx, doctree: nodes.document) -> None:
                 parent.remove(caption)
             if title in known:
                 number = nodes.paragraph("", "", again_node(first=known[title]["ids"][0]))
-                parent[place] = nodes.figure("", cell, nodes.legend("", number))  # a legend has no number of its own
+                again = nodes.legend("", number)  # it has no number of its own
+                parent[place] = nodes.figure("", cell, again, classes=beside(cell))
             else:
                 parent[place] = known[title] = figure(caption, cell, title)
     for lost in doctree.findall(lambda node: isinstance(node, nodes.figure) and len(node) == 1):
@@ -78,7 +82,15 @@ def figure(caption: nodes.figure | None, cell: nodes.Element, title: str) -> nod
     box[0].children = []
     box[0] += [nodes.Text(title if title[-1] in ".?!" else f"{title}."), *([nodes.Text(" "), *words] if words else [])]
     box.insert(0, cell)
+    if len(box[1].astext()) <= SHORT:
+        box["classes"] += beside(cell)
     return box
+
+
+def beside(cell: nodes.Element) -> list[str]:
+    """The class of a figure whose caption may stand in the margin: the picture is no wider than the text."""
+    points = WIDTH.search("".join(raw.astext() for raw in cell.findall(nodes.raw)))
+    return ["beside"] if points and float(points[1]) <= MEASURE else []
 
 
 def number_again(app: Sphinx, doctree: nodes.document, docname: str) -> None:

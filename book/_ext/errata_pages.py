@@ -1,12 +1,13 @@
 """``{errata}``: what to read differently in the sources, made from the ledger.
 
-For each item that a claim brings: chips with what kind of slip it is and what it matters for; where a formula differs,
-the printed one above the one to read, with what differs struck and underlined, and the numbers that the witness gets
-from either, computed now; then what is printed, what to read instead, the smallest witness, who is affected.
+First a list of all items, each with its formula, struck and mended. Then for each item that a claim brings: chips with
+what kind of slip it is and what it matters for; where a formula differs, the printed one above the one to read, with
+what differs struck and underlined, and the numbers that the witness gets from either, computed now; then what is
+printed, what to read instead, the smallest witness, who is affected.
 """
 
 import re
-from itertools import groupby
+from itertools import groupby, starmap
 
 from docutils import nodes
 from docutils.statemachine import StringList
@@ -14,7 +15,7 @@ from sphinx.util.docutils import SphinxDirective
 
 from rope_lab.claims import SOURCES, Claim, Erratum, load
 from rope_lab.claims.errata import errata_items
-from rope_lab.claims.mend import corrected_formula, printed_formula
+from rope_lab.claims.mend import corrected_formula, mended_formula, printed_formula
 from rope_lab.claims.witness import computed_number
 
 KINDS = {"conditional": "needs a condition", "ambiguous": "two readings"}
@@ -29,7 +30,7 @@ class Errata(SphinxDirective):
             part = section(SOURCES[source], f"errata-{source}")
             part += [self.item(*item) for item in items]
             sections.append(part)
-        return [nodes.paragraph("", f"{len(shown)} items.", classes=["errata-count"]), *sections]
+        return [nodes.bullet_list("", *starmap(line, shown), classes=["errata-list"]), *sections]
 
     def item(self, item: Erratum, claims: list[Claim]) -> nodes.section:
         label = f"erratum-{item.id}"
@@ -83,6 +84,14 @@ class Errata(SphinxDirective):
         parent = nodes.Element()
         self.state.nested_parse(StringList(text.splitlines(), self.env.docname), self.content_offset, parent)
         return parent.children
+
+
+def line(item: Erratum, claims: list[Claim]) -> nodes.list_item:
+    """An item in the list of all: its number and title, which lead to it, and the first formula that it mends."""
+    to = nodes.reference("", f"{item.number}. {item.title}", refid=f"erratum-{item.id}", internal=True)
+    mend = next((claim.mend for claim in claims if claim.mend), "")
+    formula = [nodes.Text(" "), nodes.math("", mended_formula(mend))] if mend else []
+    return nodes.list_item("", nodes.paragraph("", "", to, *formula))
 
 
 def with_links(text: str) -> str:

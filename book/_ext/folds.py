@@ -16,6 +16,7 @@ from sphinx_proof.nodes import proof_node
 
 log = logging.getLogger(__name__)
 PROOF = "Proof. "
+SEEN = "What you should see"  # below a question about a widget: a wide page has it in the margin
 
 
 class fold_node(nodes.General, nodes.Element):  # noqa: N801  (docutils names its nodes in lower case)
@@ -36,6 +37,7 @@ class Fold(SphinxDirective):
     def run(self) -> list[nodes.Node]:
         words, messages = self.state.inline_text(" ".join(self.arguments[0].split()), self.lineno)
         node = fold_node("", fold_summary("", "", *words), rest=not self.content)
+        node["classes"] += ["fold-see"] if self.arguments[0] == SEEN else []
         self.set_source_info(node)
         self.state.nested_parse(self.content, self.content_offset, node)
         return [node, *messages]

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 
-__all__ = ["corrected_formula", "printed_formula"]
+__all__ = ["corrected_formula", "mended_formula", "printed_formula"]
 
 _STRUCK, _READ = re.compile(r"\[-(.+?)-\]"), re.compile(r"\[\+(.+?)\+\]")
 
@@ -30,3 +30,12 @@ def corrected_formula(mend: str, *, marks: bool = False) -> str:
     'x^{\\underline{3}}'
     """
     return _READ.sub(r"\\underline{\1}" if marks else r"\1", _STRUCK.sub("", mend))
+
+
+def mended_formula(mend: str) -> str:
+    r"""The formula with what is struck crossed out and, behind it, what is read instead underlined.
+
+    >>> mended_formula("x^{[-2-][+3+]}")
+    'x^{\\cancel{2}\\underline{3}}'
+    """
+    return _READ.sub(r"\\underline{\1}", _STRUCK.sub(r"\\cancel{\1}", mend))

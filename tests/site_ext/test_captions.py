@@ -7,7 +7,7 @@ from tests.site_ext.tiny_book import build
 
 CELL = """:::{{container}} cell
 ```{{raw}} html
-<div class="rope-svg"><style></style><svg><title id="t">{}</title></svg></div>
+<div class="rope-svg"><style></style><svg height="9" width="450" viewBox="0 0 9 9"><title id="t">{}</title></svg></div>
 ```
 :::
 """
@@ -54,6 +54,17 @@ def test_a_figure_can_be_referred_to(tmp_path):
     second = figures(tmp_path)[1]
     link = second.find_previous("a", string="Figure 2") or second.find_previous(string="Figure 2").find_parent("a")
     assert link["href"] == f"#{second['id']}"
+
+
+@pytest.mark.parametrize(
+    ("width", "says", "beside"),
+    [("450", "Short.", True), ("474", "Short.", True), ("475", "Short.", False), ("450", "Long, " * 19, False)],
+)
+def test_a_short_caption_of_a_narrow_picture_may_stand_beside_it(tmp_path, width, says, beside):
+    build(tmp_path, PAGE.replace("Filled marks *turn*.", says).replace('"450"', f'"{width}"'), **MORE)
+    _, second, again = figures(tmp_path)
+    assert ("beside" in second["class"]) is beside
+    assert ("beside" in again["class"]) is (width != "475")
 
 
 def test_a_picture_shown_again_has_the_number_of_the_first(tmp_path):

@@ -12,7 +12,7 @@ from tests.site_ext import tiny_book
 
 PAGE = """# One plane
 
-There are {count}`claims` claims.
+There are {count}`claims` claims. In {count}`chaos minutes` minutes it was killed {count}`chaos kills` times.
 
 ```{checked-numbers}
 ```
@@ -30,6 +30,7 @@ def test_each_number_is_counted_and_leads_to_what_it_counts(tmp_path):
     text = (tmp_path / "out" / "book" / "01_one_plane.html").read_text()
     claims = load().values()
     assert f"There are {len(claims)} claims." in text
+    assert re.search(r"In [1-9]\d* minutes it was killed [1-9][\d,]* times", text)
     rows = dict(re.findall(r'href="([^"]+)"><strong>([\d,]+)</strong>', text))
     assert re.findall(r'href="ledger.html"><strong>(\d+)', text) == [
         str(len(claims)),

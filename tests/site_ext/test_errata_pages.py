@@ -134,13 +134,16 @@ def test_the_numbers_on_the_page(page):
 def test_an_item_comes_with_its_claims(tmp_path, ledger):
     for name in [name for name in ledger if not name.startswith("blog.")]:
         del ledger[name]
-    words, text, _ = errata(tmp_path)
+    _, text, _ = errata(tmp_path)
     assert set(re.findall(r'id="(erratum-[\w-]+)"', text)) == {
         "erratum-blog-values",
         "erratum-blog-swaps",
         "erratum-blog-logit",
     }
-    assert "3 items." in words
+    listed = re.findall(r'<li><p><a [^>]*href="#([\w-]+)"[^>]*>(?:<[^>]*>)*([^<]*)(?:<[^>]*>)*', text)
+    assert listed[0] == ("erratum-blog-values", "4. One letter in the output")
+    assert [name for name, _ in listed] == ["erratum-blog-values", "erratum-blog-swaps", "erratum-blog-logit"]
+    assert r"\cancel{v_n}\underline{v_i}" in text
 
 
 @pytest.mark.deep

@@ -59,6 +59,7 @@ def test_a_fold_takes_the_rest_of_its_section_or_its_own_content(tmp_path):
     assert [p.get_text() for p in rest.select("p")] == ["Goes away.", "Goes away too."]
     assert rest.select_one("section h3")
     assert [p.get_text() for p in answer.select("p")] == ["The same number."]
+    assert page.select("details.fold-see") == [answer]
     assert proof.summary.get_text() == "Proof"
     assert proof.select_one("div.proof").get_text().strip() == "It does."
     for seen in ("Stays in view.", "Stands after.", "It holds.", "Proof. Seen."):

@@ -187,7 +187,7 @@ function drawCurve(ui, fig, state, { n, logit: now, spread }) {
     [0, to].map((x) => [X(x), Y(law(10 ** x, base))]),
     "line dash two",
   );
-  const at = to * 0.4;
+  const at = to * 0.55;
   fig.text([X(at) + 6, Y(law(10 ** at, base)) - 30], "logarithmic law", "small two", "start");
   fig.text([X(0) + 8, Y(0.45)], "equal $q$ and $k$", "small", "start");
   fig.text([X(0) + 8, Y(-spread) + 18], "independent $q$ and $k$: their spread, at any offset", "small muted", "start");

@@ -115,7 +115,7 @@ def family_dimension(*, head_dim: int, width: int, complex_linear: bool, theta: 
         head_dim: d, even.
         width: D of the stream, even.
         complex_linear: Whether the projections are.
-        theta: (d/2,), radians per position; None: all distinct, and none of them 0 or $\pi$.
+        theta: (d/2,), radians per position; None: all distinct, and between 0 and $\pi$.
 
     Returns:
         An int.

@@ -180,6 +180,9 @@ def _mean_squares():
 )
 def planes_that_point_together(correlation):
     r, a, b = sp.symbols("r theta_0 theta_1", real=True)
-    M = sp.Matrix(sp.kronecker_product(sp.Matrix([[1, correlation], [correlation, 1]]), sp.eye(2) / 2))
+    w, v = sp.symbols("w v", real=True)  # the angles of two independent directions of the plane
+    one, other = (sp.Matrix([sp.cos(at), sp.sin(at)]) for at in (w, w if correlation else v))
+    word = sp.Matrix.vstack(one, other)
+    M = (word * word.T).applyfunc(lambda e: sp.integrate(e, (w, 0, 2 * sp.pi), (v, 0, 2 * sp.pi)) / (4 * sp.pi**2))
     R = exact.rotation_matrix(r, theta=(a, b))
     return symbolic.same((M * R * M * R.T).trace(), 1 + sp.cos(r * (a - b)))

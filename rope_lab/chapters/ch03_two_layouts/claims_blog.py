@@ -267,10 +267,11 @@ def the_exchanges_are_even_in_total(of_columns):
     control=lambda W: W,  # the trained weights as they are
 )
 def logits_after_reordering(carry, rng):
-    d, at = 16, rng.uniform(-50, 50, size=7)
-    W_q, W_k, x = rng.normal(size=(d, 10)), rng.normal(size=(d, 10)), rng.normal(size=(7, 10))
-    common = {"q_positions": at, "k_positions": at, "theta": rotation.frequencies(d)}
-    one = rotation.logits(x @ W_q.T, x @ W_k.T, **common)
-    other = rotation.logits(x @ carry(W_q).T, x @ carry(W_k).T, **common, layout="half")
-    q, k = (carry(rotation.rotate(x @ W.T, at, theta=common["theta"]).T).T for W in (W_q, W_k))  # first turned
-    return max(np.abs(one - other).max(), np.abs(q @ k.T - other).max())
+    d, at, x = 16, rng.uniform(-50, 50, size=7), rng.normal(size=(7, 10))
+    common, worst = {"q_positions": at, "k_positions": at, "theta": rotation.frequencies(d)}, 0.0
+    for W_q, W_k in rng.normal(size=(3, 2, d, 10)):  # head by head
+        one = rotation.logits(x @ W_q.T, x @ W_k.T, **common)
+        other = rotation.logits(x @ carry(W_q).T, x @ carry(W_k).T, **common, layout="half")
+        q, k = (carry(rotation.rotate(x @ W.T, at, theta=common["theta"]).T).T for W in (W_q, W_k))  # first turned
+        worst = max(worst, np.abs(one - other).max(), np.abs(q @ k.T - other).max())
+    return worst

@@ -65,6 +65,8 @@ def level():
         found = plan_answers.tried(f"crope-rates-{question}")
         tied, plain = (found[model][rates[model, setting]] for model in (TIED, PLAIN))
         gaps += [tied[seed] - plain[seed] for seed in plain]
+    if len(gaps) < 3 * len(OTHERS):
+        return "not attempted"
     return "reproduced" if max(map(abs, gaps)) < plan_answers.MARGIN else "not reproduced"
 
 

@@ -300,8 +300,8 @@ def shift_keeps_relative():
 
 @claim(
     "book.shift-and-qkv",
-    statement=r"In each of five seeds QKV is the third of the nine where windows begin at position $0$, and the last "
-    r"where the same models read the same windows from random positions.",
+    statement=r"At one rate for all nine and in each of five seeds, QKV is the third where windows begin at position "
+    r"$0$, and the last where the same models read the same windows from random positions.",
     verdict="empirical",
     correction=r"The plan asked whether QKV keeps its place. The answer was seen in the runs.",
     witness=r"Five orders of nine, and five more. Cards: `placements-shifted`.",

@@ -62,8 +62,14 @@ def take(browser_page: Page, html: Path, pages: list[str], page: str, address: s
 
 
 def each_once(links: list[str]) -> list[str]:
-    """The style sheets of all pages, each once: a page links only those that it needs. What is for paper comes last."""
-    return sorted(dict.fromkeys(links), key=lambda link: "/print.css" in link)
+    """The style sheets of all pages, each once: a page links only those that it needs. Ours come last, then paper's."""
+    ours = {sheet.name for sheet in (ROOT / "book" / "_static").glob("*.css")}
+
+    def late(link: str) -> tuple[bool, bool]:
+        name = link.partition("?")[0].rpartition("/")[2]
+        return name == "print.css", name in ours
+
+    return sorted(dict.fromkeys(links), key=late)
 
 
 def contents(parts: list[Part]) -> str:

@@ -146,10 +146,10 @@ EXERCISES = (
         truth=_base_of_a_partial_head,
         hint=r"$\theta_1 = \mathrm{base}^{-2/32}$. Solve for the base.",
         why=r"$0.56234^{-16} \approx 10000$. With the exponent $2i/128$ one would say $10^{16}$, and mean the "
-        r"same function. The number of turned coordinates belongs to the base.",
+        r"same function. The rotary width belongs to the base.",
         feedback={
             "1e16": r"You counted the exponent over all 128. This configuration counts it over the 32 that turn.",
-            "10": r"You went from the whole head to the turned part, and the question names the turned part already.",
+            "10": r"You went from the whole head to the rotary width, and the question names that width already.",
             "1.778": r"This is one over the frequency. The exponent has still to be undone.",
         },
     ),
@@ -207,8 +207,8 @@ EXERCISES = (
     Task(
         id="ch17.turn-back",
         statement=r"""
-        `W`, of shape `(n_heads * head_dim, width)`, is a query or key projection for code that pairs neighbours and
-        turns them counter-clockwise. The new code pairs neighbours too, but turns them clockwise. Write
+        `W`, of shape `(n_heads * head_dim, width)`, is a query or key projection for interleaved code that turns
+        counter-clockwise. The new code is interleaved too, but turns clockwise. Write
         `turn_back(W, n_heads)`: weights of the same shape that give the old logits in the new code, when queries and
         keys are both treated like this.
         """,

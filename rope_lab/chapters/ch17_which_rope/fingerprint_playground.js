@@ -135,11 +135,11 @@ const FAULTS = {
   from_one: ["counts from one", "Position 0 turns as well. The logits do not mind."],
 };
 const LAWS = {
-  lengths: "lengths stay",
-  zero: "position 0 changes nothing",
-  steps: "two steps add up",
-  offset: "dot products see the offset alone",
-  turns: "something turns",
+  lengths: "isometry: lengths stay",
+  zero: "identity at zero: position 0 changes nothing",
+  steps: "group law: two steps add up",
+  offset: "relativity: dot products see the offset alone",
+  turns: "non-vacuity: something turns",
 };
 /** The puzzle that the page's address asks for, ?puzzle=17, or 0. */
 function askedFor() {
@@ -167,23 +167,23 @@ function build(ui) {
     ),
   );
   ui.choice("guess_pairing", {
-    label: "which coordinates turn together",
-    options: { interleaved: "neighbours", half: "halves" },
+    label: "layout: which coordinates turn together",
+    options: { interleaved: NAMES.interleaved, half: NAMES.half },
     host: guess,
   });
   ui.choice("guess_direction", {
-    label: "which way",
+    label: "direction",
     options: { counter: "counter-clockwise", clock: "clockwise" },
     host: guess,
   });
   ui.choice("guess_turning", {
-    label: "how many of the eight turn",
+    label: "rotary width: how many of the eight turn",
     options: { 2: "2", 4: "4", 6: "6", 8: "8" },
     host: guess,
   });
   const result = ui.panel.appendChild(html("div", { class: "rope-result" }));
   const write = ui.readout(
-    { pairing: "layout", direction: "direction", turning: "coordinates that turn", base: "base" },
+    { pairing: "layout", direction: "direction", turning: "rotary width", base: "base" },
     { host: result },
   );
   const laws = result.appendChild(html("ul", { class: "rope-laws" }));

@@ -4,7 +4,7 @@ A page, a figure and a claim take their numbers from here. The plan stands in ``
 
 >>> from rope_lab.training.results import cards, interval
 >>> gaps = beyond_gaps(cards.load_all("longer-texts", "cpu"))
->>> interval(gaps["NTK-aware minus linear, beyond, tuned"].values()).decided
+>>> interval(gaps["NTK-aware minus interpolation, beyond, tuned"].values()).decided
 True
 """
 
@@ -83,10 +83,10 @@ def beyond_gaps(found: Sequence[Card]) -> dict[str, BySeed]:
         By name, in the order of the plan, a difference for each seed; `interval` makes a mean and an interval of them.
     """
     asked = {
-        "RoPE as trained: beyond minus inside": (beyond(found), inside(found)),
-        "NTK-aware minus linear, beyond, untuned": (beyond(found, "NTK-aware"), beyond(found, "linear")),
-        "YaRN minus YaRN, no factor, beyond, untuned": (beyond(found, "YaRN"), beyond(found, "YaRN, no factor")),
-        "NTK-aware minus linear, beyond, tuned": (
+        "RoPE, no schedule: beyond minus inside": (beyond(found), inside(found)),
+        "NTK-aware minus interpolation, beyond, untuned": (beyond(found, "NTK-aware"), beyond(found, "linear")),
+        "YaRN, attention factor minus none, beyond, untuned": (beyond(found, "YaRN"), beyond(found, "YaRN, no factor")),
+        "NTK-aware minus interpolation, beyond, tuned": (
             beyond(found, "NTK-aware", when="after"),
             beyond(found, "linear", when="after"),
         ),

@@ -67,7 +67,7 @@ function build(ui) {
 
   return (state, values) => {
     const told =
-      `A text of ${windows(state.log_windows)} windows, schedule ${state.scheme}: ${values.count} of ${state.planes} ` +
+      `A text of ${windows(state.log_windows)} windows, schedule ${NAMES[state.scheme]}: ${values.count} of ${state.planes} ` +
       `planes meet angles on the way that they never met in training.`;
     write({
       count: `${values.count} of ${state.planes}`,

@@ -11,7 +11,7 @@ from rope_lab.show.widgets.kit import Widget, constant, state
 __all__ = ["ScheduleLines"]
 
 WIDTH, BASE = 128, 500000.0  # a head of Llama 3 8B
-SCHEMES = ("none", "linear", "NTK", "Llama 3", "YaRN")
+SCHEMES = {"none": "none", "linear": "interpolation", "NTK": "NTK-aware", "Llama 3": "Llama 3", "YaRN": "YaRN"}
 WINDOWS = ("2048", "4096", "8192", "32768")
 
 
@@ -57,7 +57,7 @@ class ScheduleLines(Widget):
 
     def fallback(self) -> str:
         shown = {**self.state(), "log_windows": self.log_windows or 3.0}
-        told = {name: self.compute({**shown, "scheme": name}) for name in SCHEMES}
+        told = {words: self.compute({**shown, "scheme": name}) for name, words in SCHEMES.items()}
         words = "; ".join(
             f"{name}: {values['count']} planes meet new angles, neighbours {values['neighbours']:.2f} rad apart"
             for name, values in told.items()

@@ -30,6 +30,10 @@ class ArgumentError(RopeLabError, ValueError):
     """A value that the user wrote (a field, an option, a name) and that cannot be used."""
 
 
+class ArgumentTypeError(ArgumentError, TypeError):
+    """A value of another kind than was asked for; as an `ArgumentError` it is a ``ValueError`` too."""
+
+
 class FileError(RopeLabError, OSError):
     """A file or folder that the user named and that cannot be read or written."""
 
@@ -69,9 +73,9 @@ def near(got: object, known: Iterable[str], *, cutoff: float = 0.6) -> str:
 
 @contextlib.contextmanager
 def checking_arguments() -> Iterator[None]:
-    """Turn a ``ValueError`` or ``TypeError`` of the block into an `ArgumentError`.
+    """Turn a ``ValueError`` or ``TypeError`` of the block, or of a function that it decorates, into an `ArgumentError`.
 
-    Only for a block that does nothing but check what the user wrote: around anything else it would hide bugs.
+    Only for what does nothing but check what the user wrote: around anything else it would hide bugs.
 
     >>> with checking_arguments():
     ...     int("seven")
@@ -80,5 +84,9 @@ def checking_arguments() -> Iterator[None]:
     """
     try:
         yield
-    except (ValueError, TypeError) as error:
+    except RopeLabError:
+        raise
+    except TypeError as error:
+        raise ArgumentTypeError(str(error)) from error
+    except ValueError as error:
         raise ArgumentError(str(error)) from error

@@ -1,12 +1,14 @@
 """What takes too long for every run, in named parts: ``make deep PART=families``, or all of them with ``make deep``.
 
 A part is a list of commands. One that succeeds is remembered for the tree as it is, committed or not: the same call
-goes on where it stopped. A part takes at most 40 minutes on two cores; the nightly workflow runs all side by side.
+goes on where it stopped. A part takes at most 40 minutes on two cores; the nightly workflow runs all side by side, and
+there, with ROPE_LAB_NIGHT, what draws at random takes an hour and another seed each time, which the command names.
 """
 
 import argparse
 import json
 import os
+import secrets
 import shlex
 import subprocess
 import sys
@@ -22,7 +24,10 @@ DONE = ROOT / "_build" / "deep.json"
 PYTEST = "-m pytest -n auto --maxprocesses 4 --dist loadgroup"
 QUICK = f'{PYTEST} -m "not (site or wheel or slow)"'
 FOLDERS = sorted({p.relative_to(ROOT).parts[1] for p in ROOT.glob("tests/*/**/test_*.py")} - {"site"})
+NIGHT = "ROPE_LAB_NIGHT" in os.environ
+FIGURES = "tests/chaos.json"  # written by a part: no reason to run the others again
 PARTS = {  # what follows the interpreter; an item NAME=VALUE before it is a variable of the environment
+    "chaos": [f"-m tests.chaos --minutes {60 if NIGHT else 10}"],
     "claims": ["-m tests.mutation.claims"],
     "decoding": [f"{PYTEST} -m deep -k every_family tests/audit/test_decoding.py"],
     "families": [
@@ -30,7 +35,8 @@ PARTS = {  # what follows the interpreter; an item NAME=VALUE before it is a var
     ],
     "inputs": [
         f"{PYTEST} -m deep tests/commands/test_bad_inputs.py",
-        "ROPE_LAB_EXAMPLES=150 -m pytest -q -n auto --maxprocesses 4 tests/algebra/test_any_argument.py",
+        f"ROPE_LAB_EXAMPLES={900 if NIGHT else 150} ROPE_LAB_SEED={secrets.randbits(32) if NIGHT else 0} "
+        "-m pytest -q -n auto --maxprocesses 4 tests/algebra/test_any_argument.py",
     ],
     "labs": [f"{PYTEST} -m deep tests/test_wheel.py"],
     "live": [f"{PYTEST} -m deep tests/site/test_live.py"],
@@ -59,7 +65,7 @@ def tree() -> str:
     """The hash of all files as they are now; "" outside of a clone, where nothing is remembered."""
     with tempfile.TemporaryDirectory() as folder:
         own = {**os.environ, "GIT_INDEX_FILE": str(Path(folder, "index"))}
-        for command in ("git add --all", "git write-tree"):
+        for command in (f"git add --all -- . :!{FIGURES}", "git write-tree"):
             run = subprocess.run(command.split(), cwd=ROOT, env=own, check=False, capture_output=True, text=True)
     return run.stdout.strip()
 
@@ -79,15 +85,16 @@ def main(parts: list[str]) -> int:
     for part in parts:
         for command in PARTS[part]:
             start = time.monotonic()
+            print(f"{part}: {command}", flush=True)  # also where the time runs out: its seed makes the same draws again
             if command in done:
-                print(f"{part}: done before: {command}", flush=True)
+                print(f"{part}: done before", flush=True)
             elif run(command):
                 done.append(command)
                 DONE.parent.mkdir(exist_ok=True)
                 new = DONE.with_suffix(".new")
                 new.write_text(json.dumps({"tree": now, "done": done}, indent=1))
                 new.replace(DONE)
-                print(f"{part}: {(time.monotonic() - start) / 60:.1f} minutes: {command}", flush=True)
+                print(f"{part}: {(time.monotonic() - start) / 60:.1f} minutes", flush=True)
             else:
                 failed.append(f"{part}: failed: {command}")
     print(*failed, sep="\n")

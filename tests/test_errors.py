@@ -16,7 +16,14 @@ from rope_lab import cli
 from rope_lab.audit.foreign_code import TargetError
 from rope_lab.audit.probe import RefusedError
 from rope_lab.claims import MalformedClaimError, NoSuchClaimError
-from rope_lab.errors import ArgumentError, FileError, MissingPackageError, RopeLabError, checking_arguments
+from rope_lab.errors import (
+    ArgumentError,
+    ArgumentTypeError,
+    FileError,
+    MissingPackageError,
+    RopeLabError,
+    checking_arguments,
+)
 from rope_lab.training.data.sources import CorpusError, DownloadError
 from rope_lab.training.experiments.card_packs import PackError
 from rope_lab.training.experiments.catalogue import NotYetError
@@ -28,6 +35,7 @@ from rope_lab.training.run.loop import NonFiniteLossError
 PACKAGE = Path(rope_lab.__file__).parent
 BUILT_IN = {  # what `except` caught before there was a family, it catches now
     ArgumentError: ValueError,
+    ArgumentTypeError: TypeError,
     CardError: ValueError,
     CheckpointError: RuntimeError,
     CorpusError: ValueError,
@@ -65,7 +73,13 @@ def raised_classes(source):
 def test_every_error_of_the_package_stands_in_the_table():
     found = {name for path in PACKAGE.rglob("*.py") for name in raised_classes(path.read_text(encoding="utf-8"))}
     told = {error.__name__ for error in BUILT_IN}
-    kept = {"TimeUpError", "NoGradientError", "WrittenError", "OtherShapeError"}  # they never leave who asks
+    kept = {
+        "TimeUpError",
+        "NoGradientError",
+        "WrittenError",
+        "OtherShapeError",
+        "_OtherFileError",
+    }  # they never leave who asks
     assert found == told | {"RopeLabError"} | kept
 
 
@@ -79,6 +93,10 @@ def test_control_an_error_outside_the_family_is_seen():
 def test_only_the_error_of_a_check_becomes_the_user_s():
     with pytest.raises(ArgumentError, match="invalid literal"), checking_arguments():
         int("seven")
+    with pytest.raises(ArgumentTypeError, match="not 'NoneType'"), checking_arguments():
+        int(None)
+    with pytest.raises(NoSuchClaimError, match="kept"), checking_arguments():
+        raise NoSuchClaimError("kept")
     with pytest.raises(ZeroDivisionError), checking_arguments():
         1 / 0  # noqa: B018
 

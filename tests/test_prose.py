@@ -382,6 +382,9 @@ book/how_checked scrolls sideways on a phone: site/test_pages test_control_sidew
 book/how_checked leaves its target out of view: site/test_landing test_a_link_lands_where_it_says
 book/how_checked mathematics that was not typeset: site/test_pages test_control_mathematics
 book/how_checked fault in the light or the dark theme: site/test_a11y test_control_axe
+book/how_checked of an unbroken run: test_chaos test_control_a_checkpoint_without_the_optimizer
+book/how_checked nothing was lost: test_chaos test_control_a_pack_written_in_place
+book/how_checked changed no number: test_chaos test_control_streams_that_are_believed
 book/how_checked the curve and the losses: training/results/test_cards test_a_missing_field_is_named
 """
 

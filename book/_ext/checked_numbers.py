@@ -6,10 +6,12 @@ its name. It stands in ``MEASURED`` of a module ``figures*`` of the room; `said`
 All are made when all pages have been read, so a page never says another number than the one that it leads to.
 """
 
+import json
 import math
 import re
 from collections import Counter
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
@@ -26,6 +28,7 @@ from rope_lab.claims.errata import errata_items
 from rope_lab.training.results.cards import load_every
 
 LEDGER = "book/ledger"
+CHAOS = Path(__file__).resolve().parents[2] / "tests" / "chaos.json"
 # What is counted, what it is, the page that shows it, and the ledger's filter.
 ROWS: tuple[tuple[str, str, str, dict[str, str]], ...] = (
     ("formulas", "displayed formulas, each tied to a check or to a definition", "book/how_checked", {}),
@@ -97,7 +100,7 @@ def said(value: Measured, form: str) -> str:
 
 
 def counted(env: BuildEnvironment) -> dict[str, int]:
-    """Every number by its name; the minutes of a chapter under the name of its page."""
+    """Every number by its name; the minutes of a chapter under the name of its page, and what the chaos run counted."""
     claims = load().values()
     by = Counter(claim.evidence for claim in claims)
     rows = {name: by[value] for name, _, _, query in ROWS for value in query.values()}
@@ -107,6 +110,7 @@ def counted(env: BuildEnvironment) -> dict[str, int]:
         "proved": len({name for page in env.metadata for name in proved(env, page)}),
         "errata": len(errata_items()),
         "runs": len(load_every()),
+        **{f"chaos {name}": number for name, number in json.loads(CHAOS.read_text("utf-8"))["counts"].items()},
         **{f"minutes of {page}": notes["minutes"][0] for page, notes in env.metadata.items() if "minutes" in notes},
     }
 

@@ -19,7 +19,7 @@ DISCOVERED = {  # what finds modules in the rooms of the chapters, and what thes
     "rope_lab.training.run.measures": "measures.py",
 }
 SITE = ("_config.yml", "_toc.yml", "pyproject.toml", "requirements.txt", "rope_lab", "proofs/theorems.json")
-SITE += tuple(f"book/{name}" for name in ("_ext", "_static", "live", "references.bib"))
+SITE += ("tests/chaos.json", *(f"book/{name}" for name in ("_ext", "_static", "live", "references.bib")))
 CELL = re.compile(r"^```{code-cell}.*\n(?::.*\n)*((?s:.*?))^```", re.MULTILINE)  # without its options
 
 

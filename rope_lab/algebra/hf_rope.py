@@ -639,14 +639,16 @@ def _as_file(config: Any) -> Mapping[str, Any]:
     return _plain(found)
 
 
-def _plain(value: Any) -> Any:
+def _plain(value: Any, deep: int = 0) -> Any:
     """A value as JSON has it: mappings, sequences and numbers of other libraries too."""
-    if isinstance(value, Mapping):
-        return {name: _plain(one) for name, one in value.items()}
-    if isinstance(value, Sequence) and not isinstance(value, str | bytes):
-        return [*map(_plain, value)]
+    if deep > 50:
+        raise ValueError("config: expected what config.json can hold, got values in values without an end; cut them")
     if isinstance(value, SimpleNamespace):
-        return _plain(vars(value))
+        value = vars(value)
+    if isinstance(value, Mapping):
+        return {name: _plain(one, deep + 1) for name, one in value.items()}
+    if isinstance(value, Sequence) and not isinstance(value, str | bytes | range):
+        return [_plain(one, deep + 1) for one in value]
     return value.tolist() if isinstance(value, np.generic | np.ndarray) else value
 
 

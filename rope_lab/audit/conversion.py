@@ -12,15 +12,16 @@ True
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from math import prod
 from typing import Any
 
 import numpy as np
 
-from rope_lab.algebra.arguments import Layout, expect_even, expect_layout, expect_one_of, expect_whole
+from rope_lab.algebra.arguments import Layout, expect_even, expect_layout, expect_one_of, expect_whole, shown
 from rope_lab.algebra.layouts import projection_permutation
+from rope_lab.errors import checking_arguments
 
 CONFIGURATION = "take it from the model's configuration"
 ARGUMENT, PRINTED = "half", "half-split"  # the two names of a layout: as an argument, and in what the audit prints
@@ -56,7 +57,7 @@ def layout_argument(name: Any) -> Layout:
     >>> [layout_argument(name) for name in ("half", "half-split", "interleaved")]
     ['half', 'half', 'interleaved']
     """
-    return expect_layout(ARGUMENT if name == PRINTED else name)
+    return expect_layout(ARGUMENT if isinstance(name, str) and name == PRINTED else name)
 
 
 def printed_layout(name: Any) -> Any:
@@ -68,6 +69,7 @@ def printed_layout(name: Any) -> Any:
     return PRINTED if name == ARGUMENT else name
 
 
+@checking_arguments()
 def permute_rotary(
     weight: Any,
     *,
@@ -150,6 +152,7 @@ def _taken(value: Any, order: np.ndarray, axis: int) -> Any:
 # --- a whole state --------------------------------------------------------------------------------------------------
 
 
+@checking_arguments()
 def permute_state(
     state: Mapping[str, Any],
     *,
@@ -191,15 +194,17 @@ def permute_state(
         A dict with the same names. What moves is a new array of the same dtype, everything else is the same object.
 
     Raises:
-        TypeError: If an entry that should move is not an array, or a size is not a whole number.
-        ValueError: If no name fits, if a layer has one of the two projections only, if sizes do not fit n_heads and
+        ArgumentError: If no name fits, if a layer has one of the two projections only, if sizes do not fit n_heads and
             n_kv_heads, if two models in the state could be meant, or if there are weights that have to be merged or
-            dequantised before, or names that are not understood.
+            dequantised before, or names that are not understood. It is a ValueError; and a TypeError too if an entry
+            that should move is not an array, or a size is not a whole number.
 
     Claims: `blog.same-effects`.
     """
     if not isinstance(state, Mapping):
-        raise TypeError(f"state: expected a dictionary of names and arrays, got {state!r:.90}; give model.state_dict()")
+        raise TypeError(
+            f"state: expected a dictionary of names and arrays, got {shown(state)}; give model.state_dict()"
+        )
     how = _how(n_heads, n_kv_heads, (layout_from, layout_to), (rotary_start, rotary_dim), parts, fused)
     layers = _meant(_layers(state, _names(state, within, leave), how), every=within is not None)
     moved = {name: _below(layer, name, state[name]) for layer in layers for name in layer.own}
@@ -262,21 +267,31 @@ def _how(n_heads: Any, n_kv_heads: Any, layouts: Any, turning: Any, parts: Any, 
     roles = roles | dict.fromkeys(FUSED, "qkv") if one else roles
     norms = {}
     if parts is not None:
-        few = 1 if one else 2
-        if isinstance(parts, str) or len(parts) not in (few, few + 2):
+        few, parts = 1 if one else 2, expect_texts(parts, name="parts")
+        if len(parts) not in (few, few + 2):
             wanted = "one name, of q, k and v" if one else f"two names, of q and k, such as {PARTS}"
             raise ValueError(f"parts: expected {wanted}, and perhaps those of the norms on q and k, got {parts!r}")
         roles = dict(zip(parts[:few], ("qkv",) if one else "qk", strict=True))
         norms = dict(zip(parts[few:], "qk", strict=False))
     first = expect_whole(turning[0], name="rotary_start", least=0, fix=CONFIGURATION)
+    width = None if turning[1] is None else expect_even(turning[1], name="rotary_dim")
     known = layout_argument(layouts[0]), layout_argument(layouts[1])
-    return _How({"q": q, "k": k}, known, first, turning[1], fused, roles, norms)
+    return _How({"q": q, "k": k}, known, first, width, fused, roles, norms)
+
+
+def expect_texts(given: Any, *, name: str) -> tuple[str, ...]:
+    """One text or several."""
+    several = (given,) if isinstance(given, str) else given
+    if not isinstance(several, Sequence | Set) or not all(isinstance(each, str) for each in several):
+        raise TypeError(f"{name}: expected a name or a list of names, got {shown(given)}; give texts")
+    return tuple(several)
 
 
 def _names(state: Mapping[str, Any], within: Any, leave: Any) -> dict[str, tuple[str, ...]]:
     """The names that may move, each with its words."""
     split = {name: tuple(re.split("[./]", str(name))) for name in state}
-    within, leave = ((given,) if isinstance(given, str) else given for given in (within, leave))
+    within = None if within is None else expect_texts(within, name="within")
+    leave = expect_texts(leave, name="leave")
 
     def has(words: tuple[str, ...], part: str) -> bool:
         return f".{re.sub('/', '.', part).strip('.')}." in f".{'.'.join(words)}."
@@ -288,7 +303,7 @@ def _names(state: Mapping[str, Any], within: Any, leave: Any) -> dict[str, tuple
             f"within, leave: expected how names in the state begin, and words of names, got {lost[0]!r}; they are such "
             f"as {list(state)[:4]}"
         )
-    inside = (name for name in state if within is None or str(name).startswith(tuple(within)))
+    inside = (name for name in state if within is None or str(name).startswith(within))
     return {name: split[name] for name in inside if not any(has(split[name], part) for part in leave)}
 
 

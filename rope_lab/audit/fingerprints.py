@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 
-from rope_lab.algebra.arguments import expect_even, expect_whole
+from rope_lab.algebra.arguments import expect_even, expect_whole, shown
 from rope_lab.algebra.hf_schedules import RopeSettings
 from rope_lab.audit.far_positions import FLOOR, LEAST, WINDOW, far_turns
 from rope_lab.audit.foreign_code import restored
@@ -41,6 +41,7 @@ from rope_lab.audit.probe import (
     measure,
     own_heads,
 )
+from rope_lab.errors import checking_arguments
 
 FAR = (1009, 10007, 100003)  # primes: a half type rounds each of them
 
@@ -122,15 +123,24 @@ def fingerprint(
         show frequencies above pi, nor the base of a single plane. What f sets for the whole process is put back.
 
     Raises:
-        TypeError: If head_dim is not an integer.
-        ValueError: If head_dim is not positive and even, or window below 16. An error that f raises is not passed on:
-            it is reported in ``problems``.
+        ArgumentError: If head_dim is no positive even integer, window below 16, or settings are none. It is a
+            ValueError, and of another kind a TypeError too. An error that f raises is not passed on: it is reported in
+            ``problems``.
 
     >>> fingerprint(lambda x, n: x, head_dim=4).problems
     ('nothing turns: f returns x at every position',)
     """
-    window = WINDOW if window is None else expect_whole(window, name="window", least=LEAST, limit=2**40)
-    return _asked(f, expect_even(head_dim, name="head_dim"), settings, window, everywhere=True)
+    with checking_arguments():
+        window = WINDOW if window is None else expect_whole(window, name="window", least=LEAST, limit=2**40)
+        head_dim = expect_even(head_dim, name="head_dim")
+        expect_settings(settings)
+    return _asked(f, head_dim, settings, window, everywhere=True)
+
+
+def expect_settings(settings: Any) -> None:
+    """Refuse what is no answer of `rope_lab.algebra.rope_settings`."""
+    if not isinstance(settings, RopeSettings | None):
+        raise TypeError(f"settings: expected RopeSettings, got {shown(settings):.90}; give rope_settings(config)")
 
 
 def near_fingerprint(

@@ -8,19 +8,19 @@
 ['non-vacuity']
 """
 
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from rope_lab.algebra.arguments import expect_even, expect_whole
+from rope_lab.algebra.arguments import expect_even, expect_whole, shown
 from rope_lab.algebra.hf_schedules import RopeSettings
 from rope_lab.audit.constructions import Built
-from rope_lab.audit.conversion import printed_layout
+from rope_lab.audit.conversion import expect_texts, printed_layout
 from rope_lab.audit.far_positions import LEAST, WINDOW
-from rope_lab.audit.fingerprints import Corrected, apart, fingerprint, starts_of
+from rope_lab.audit.fingerprints import Corrected, apart, expect_settings, fingerprint, starts_of
 from rope_lab.audit.foreign_code import changed_torch, restored, torch_state
 from rope_lab.audit.frequency_rule import named
 from rope_lab.audit.law_checks import CHECKS, DRIFT, FLOOR, Check, Subject
@@ -35,6 +35,7 @@ from rope_lab.audit.probe import (
     Tempered,
     basis_matrices,
 )
+from rope_lab.errors import checking_arguments
 
 EXPECTABLE = (
     "layout",
@@ -117,26 +118,28 @@ def laws(
         that could not be asked says "not asked", and why. What f sets for the process is put back.
 
     Raises:
-        TypeError: If head_dim is not an integer.
-        ValueError: If head_dim is not positive and even, window is below 16, expected names a field that no
-            fingerprint has, or only a law that there is not. An error that f raises is not passed on: it breaks a law.
+        ArgumentError: If head_dim is no positive even integer, window is below 16, expected names a field that no
+            fingerprint has, or only a law that there is not. It is a ValueError, and of another kind a TypeError too.
+            An error that f raises is not passed on: it breaks a law.
 
     Claims: `unsaid.norm`, `blog.inner-chain`.
 
     >>> print(laws(lambda x, n: 2 * x, head_dim=4)[2])
     FAIL  isometry          a length times 2
     """
-    head_dim = expect_even(head_dim, name="head_dim")
-    _expect_fields(expected or {})
-    if window is None:
-        schedule = settings.schedule if settings else None  # sold for the window of its training, times its factor
-        said = int(getattr(schedule, "window", 0) * getattr(schedule, "factor", 1))
-        window = said if said >= LEAST else WINDOW
-    window = expect_whole(window, name="window", least=LEAST)
-    asked = CHECKS.keys() if only is None else only
-    known = [*CHECKS, *(f"expected {field}" for field in expected or {})]
-    if unknown := next((name for name in asked if name not in known), ""):
-        raise ValueError(f"only: expected names of laws, got {unknown!r}; use some of: {', '.join(known)}")
+    with checking_arguments():
+        head_dim = expect_even(head_dim, name="head_dim")
+        expect_settings(settings)
+        _expect_fields({} if expected is None else expected)
+        if window is None:
+            schedule = settings.schedule if settings else None  # sold for the window of its training, times its factor
+            said = int(getattr(schedule, "window", 0) * getattr(schedule, "factor", 1))
+            window = said if said >= LEAST else WINDOW
+        window = expect_whole(window, name="window", least=LEAST, limit=2**40)
+        asked = CHECKS.keys() if only is None else expect_texts(only, name="only")
+        known = [*CHECKS, *(f"expected {field}" for field in expected or {})]
+        if unknown := next((name for name in asked if name not in known), None):
+            raise ValueError(f"only: expected names of laws, got {unknown!r:.90}; use some of: {', '.join(known)}")
     with restored():
         return [*_asked(f, head_dim, keys, expected or {}, window, asked), *_as_configured(f, head_dim, keys, settings)]
 
@@ -273,10 +276,12 @@ def _held_in(p: Probe) -> str:
 
 
 def _expect_fields(expected: dict[str, Any]) -> None:
+    if not isinstance(expected, Mapping):
+        raise TypeError(f"expected: expected a dictionary, got {shown(expected):.90}; such as {{'base': 10000.0}}")
     for field in expected:
         if field not in EXPECTABLE:
             raise ValueError(
-                f"expected: {field!r} is not a field of a fingerprint that can be expected; use one of: "
+                f"expected: got {field!r:.90}, which is not a field of a fingerprint that can be expected; use one of: "
                 f"{', '.join(EXPECTABLE)}"
             )
 

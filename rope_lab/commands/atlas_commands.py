@@ -39,14 +39,14 @@ def survey(package: str, *, out: Path | None, seconds: float) -> dict[str, Any]:
             f"PACKAGE: expected the name that is imported, got {package!r}; such as transformers, without a path or .py"
         )
     expect_writable(out)
+    head = {"library": package, "version": version(package), "date": date.today().isoformat()}
+    head |= {"python": platform.python_version(), "torch": version("torch")}
+    rows = kept(out, head, same=("library", "version"), has="body")  # another file is refused before the work
     bodies = by_body(definitions(package, folders=folder_of(package)))
     if not bodies:
         raise ArgumentError(
             f"PACKAGE: expected one that defines rotary embeddings, got {package}, where none was found"
         )
-    head = {"library": package, "version": version(package), "date": date.today().isoformat()}
-    head |= {"python": platform.python_version(), "torch": version("torch")}
-    rows = kept(out, head, same=("library", "version"), has="body")
     done = {one["body"] for one in rows}
     with Auditor(seconds=seconds) as auditor:
         for number, (body, shared) in enumerate(bodies.items(), 1):

@@ -17,6 +17,7 @@ from rope_lab.commands.audit_targets import (
     ask_all,
     expect_settings,
     expect_writable,
+    kept,
     read_settings,
     read_targets,
     write,
@@ -93,6 +94,7 @@ def _one_line(row: dict[str, Any]) -> str:
 def audit_library(*, as_json: bool = False, out: Path | None = None, seconds: float = audits.LIMIT) -> bool:
     """Every entry of the library, as a table; ``out`` gets it as JSON. True: a law that does not hold is a finding."""
     expect_writable(out)
+    kept(out, {}, same=(), has="library")  # another file is refused
     with Auditor(seconds=seconds) as auditor:
         results: dict[str, Any] = audits.audit_all(
             ask=lambda *named, **options: auditor.ask(*named, **options)[0]["row"]

@@ -19,6 +19,7 @@ from rope_lab.algebra.arguments import Layout, expect_base, expect_even, expect_
 from rope_lab.algebra.frequency_schedules import Schedule
 from rope_lab.algebra.gguf import gguf_layout, gguf_metadata, gguf_settings
 from rope_lab.algebra.hf_schedules import rope_settings
+from rope_lab.errors import checking_arguments
 from rope_lab.nn.complex_planes import to_complex, to_real
 from rope_lab.nn.tensor_arguments import (
     expect_count,
@@ -110,6 +111,7 @@ class RotaryConfig:
         return cls(head_dim, layout=layout, rotary_dim=width, vectors=made, factor=factor)
 
     @classmethod
+    @checking_arguments()
     def from_hf(cls, config: Any, *, layer_type: str | None = None, layout: Layout = "half") -> "RotaryConfig":
         """The rotation of a model in transformers, from its configuration or its ``config.json`` as a dictionary.
 
@@ -124,9 +126,9 @@ class RotaryConfig:
                 ``rope_interleave`` is not. `rope_lab.audit` finds it.
 
         Raises:
-            TypeError: If a setting is of another kind, such as a text in place of a number.
-            ValueError: If a setting is missing, not understood or out of its range, if the kind of scaling is unknown
-                or does not go with sections, or if nothing turns.
+            ArgumentError: If a setting is missing, not understood or out of its range, if the kind of scaling is
+                unknown or does not go with sections, or if nothing turns. It is a ValueError; and a TypeError too if a
+                setting is of another kind, such as a text in place of a number.
 
         >>> old = {"hidden_size": 64, "num_attention_heads": 8, "rope_theta": 500.0}
         >>> RotaryConfig.from_hf(old | {"rope_scaling": {"rope_type": "linear", "factor": 2.0}}).frequencies[0]
@@ -139,6 +141,7 @@ class RotaryConfig:
         return cls(found.head_dim, base=found.base, layout=layout, rotary_dim=found.rotary_dim, schedule=found.schedule)
 
     @classmethod
+    @checking_arguments()
     def from_gguf(cls, source: Any, *, layer_type: str | None = None, layout: Layout | None = None) -> "RotaryConfig":
         """The rotation that llama.cpp gives a GGUF file, read from its header (see `rope_lab.algebra.gguf_settings`).
 

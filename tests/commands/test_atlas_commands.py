@@ -104,7 +104,7 @@ def test_a_file_of_another_kind_stays_as_it_is(answers, tmp_path, text, said):
 
 def test_answers_about_another_version_stay_as_they_are(answers, tmp_path):
     out = tmp_path / "pack.json"
-    out.write_text(json.dumps({"library": "pack", "version": "0.9", "rows": []}))
+    out.write_text(json.dumps({"library": "pack", "version": "0.9", "date": "", "torch": "", "rows": []}))
     answers(Answers())
     with pytest.raises(FileError, match=r"pack 1\.0.*about pack 0\.9"):
         atlas_commands.survey("pack", out=out, seconds=1)

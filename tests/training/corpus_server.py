@@ -22,6 +22,10 @@ class Server:
     url: str = ""
     texts: dict[str, bytes] = field(default_factory=lambda: {name: text.encode() for name, text in TEXTS.items()})
     break_after: list[int] = field(default_factory=list)  # bytes sent before the connection ends, one answer each
+    begins: bytes | None = None  # an answer that begins so, and never ends
+    goes_on: bytes = b""  # by so much at a time; without it the server says nothing more
+    sent: int = 0  # bytes of such an answer
+    over: threading.Event = field(default_factory=threading.Event)
     asked: list[str] = field(default_factory=list)  # names, in the order in which they were asked for
 
 
@@ -48,6 +52,12 @@ def serving():
         def do_GET(self):
             name = self.path.lstrip("/")
             served.asked.append(name)
+            if served.begins is not None:
+                with contextlib.suppress(OSError):  # the other side left
+                    self.wfile.write(served.begins)
+                    while not served.over.wait(0 if served.goes_on else None):
+                        served.sent += self.wfile.write(served.goes_on)
+                return
             if name not in served.texts:
                 self.send_error(404)
                 return
@@ -67,5 +77,6 @@ def serving():
         try:
             yield served
         finally:
+            served.over.set()
             server.shutdown()
             thread.join()

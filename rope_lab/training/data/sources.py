@@ -11,7 +11,10 @@ import hashlib
 import json
 import lzma
 import os
+import queue
 import tarfile
+import threading
+import time
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -211,7 +214,7 @@ def get(
     total = sum(file.size for file in absent)
     with tqdm(total=total, unit="B", unit_scale=True, desc=name, disable=not (progress and absent)) as bar:
         for file in absent:
-            fetch(file.url, target / file.path, sha256=file.sha256)
+            fetch(file.url, target / file.path, size=file.size, sha256=file.sha256)
             bar.update(file.size)
     for _ in texts(corpus, root):
         pass
@@ -219,18 +222,22 @@ def get(
 
 
 RETRIES = 2  # of a broken connection, within one call
-TIMEOUT_S = 30
+TIMEOUT_S = 30  # without a byte
+LEAST_S, SLOWEST = 120.0, 10_000  # a file has so many seconds, and one more for so many bytes
 
 
 class DownloadError(RopeLabError, OSError):
     """A file that could not be fetched. The message names the file, what was expected and what came."""
 
 
-def fetch(url: str, target: Path, *, sha256: str) -> Path:
+def fetch(url: str, target: Path, *, size: int, sha256: str) -> Path:
     """Fetch ``url`` into ``target``, unless the file that is pinned lies there already.
 
+    No more than ``size`` bytes are read, and there is an end to the time that all of it may take.
+
     Raises:
-        DownloadError: no answer, another text than the pinned one, or a folder that cannot be written. Nothing is kept.
+        DownloadError: no answer, none in time, another text than the pinned one, or a folder that cannot be written.
+            Nothing is kept.
     """
     import pooch  # only here: a machine without a network reads the files that it was given
     from requests import ConnectionError as NoConnectionError
@@ -244,9 +251,19 @@ def fetch(url: str, target: Path, *, sha256: str) -> Path:
         urls={target.name: url},
         retry_if_failed=RETRIES,
     )
-    http = pooch.HTTPDownloader(timeout=TIMEOUT_S, stream=False)  # at once: the files are small, no socket stays open
+    deadline = time.monotonic() + (seconds := LEAST_S + size / SLOWEST)
     try:
-        folder.fetch(target.name, downloader=http)
+        folder.fetch(target.name, downloader=lambda _, place, __: Path(place).write_bytes(_body(url, size, deadline)))
+    except TimeoutError as error:
+        raise DownloadError(
+            f"{target.name}: expected {size:,} bytes within {seconds:,.0f} s, got no end of the answer of "
+            f"{urlsplit(url).netloc}; call again to go on, or lay a copy of the file into {target.parent}"
+        ) from error
+    except _OtherFileError as error:
+        raise DownloadError(
+            f"{target.name}: expected {size:,} bytes from {url}, got {error}; lay a copy of the file into "
+            f"{target.parent}"
+        ) from error
     except NoConnectionError as error:
         raise DownloadError(
             f"{target.name}: no connection to {urlsplit(url).netloc}; once there is one, the same command goes on"
@@ -266,3 +283,49 @@ def fetch(url: str, target: Path, *, sha256: str) -> Path:
         with suppress(OSError):
             target.parent.rmdir()  # an empty folder is nothing that was fetched
     return target
+
+
+class _OtherFileError(Exception):
+    """An answer that cannot be the file. To ask again is of no use."""
+
+
+def _body(url: str, size: int, deadline: float) -> bytes:
+    """The bytes at ``url``, ``size`` at most. Another thread reads: the wait for one byte has no part in the deadline.
+
+    Raises:
+        TimeoutError: the deadline has passed. The thread ends with the answer, or with this process.
+        _OtherFileError: the answer is larger, or packed.
+    """
+    import requests
+
+    found: queue.SimpleQueue[bytes | Exception] = queue.SimpleQueue()
+
+    def read() -> None:
+        try:
+            plain = {"Accept-Encoding": "identity"}  # what is unpacked on the way could be of any size
+            with requests.get(url, timeout=TIMEOUT_S, stream=True, headers=plain) as answer:
+                answer.raise_for_status()
+                stated, packed = answer.headers.get("Content-Length", ""), answer.headers.get("Content-Encoding")
+                if packed not in (None, "identity"):
+                    raise _OtherFileError(f"an answer packed with {packed!r:.40}")
+                if stated.isdecimal() and (len(stated) > 15 or int(stated) > size):
+                    raise _OtherFileError(f"an answer of {stated:.20}")
+                content = bytearray()
+                for part in answer.iter_content(1 << 14):
+                    content += part
+                    if len(content) > size:
+                        raise _OtherFileError("more")
+                    if time.monotonic() > deadline:
+                        return  # nobody waits any more
+                found.put(bytes(content))
+        except Exception as error:
+            found.put(error)
+
+    threading.Thread(target=read, daemon=True).start()
+    try:
+        content = found.get(timeout=max(0.0, deadline - time.monotonic()))
+    except queue.Empty:
+        raise TimeoutError from None
+    if isinstance(content, Exception):
+        raise content
+    return content

@@ -73,7 +73,7 @@ def test_after_a_break_that_stays_a_later_call_fetches_what_is_absent(server, tm
     ("sent", "message"),
     [
         (TEXTS["train.txt"].upper(), "expected sha256"),
-        (TEXTS["train.txt"] + "more", "expected sha256"),
+        (TEXTS["train.txt"] + "more", "expected 1,600 bytes from http"),
         (TEXTS["train.txt"][:-1], "expected sha256"),
         (None, "404 Client Error"),
     ],
@@ -87,6 +87,38 @@ def test_another_text_than_the_pinned_one_never_gets_the_name(server, tmp_path, 
     with pytest.raises(DownloadError, match=r"train\.txt") as refused:
         get(server, tmp_path)
     assert message in str(refused.value)
+    assert not (tmp_path / "hands").exists()
+
+
+OK = b"HTTP/1.0 200 OK\r\n"
+
+
+@pytest.mark.parametrize("begins", [b"", OK, OK + b"\r\n", OK + b"\r\nthe hand"], ids=["", "header", "text", "more"])
+def test_an_answer_that_does_not_end_is_left(server, tmp_path, monkeypatch, begins):
+    monkeypatch.setattr(sources, "LEAST_S", 0.2)
+    server.begins = begins
+    with pytest.raises(DownloadError, match=r"train\.txt: expected 1,600 bytes within 0 s, got no end .* call again"):
+        get(server, tmp_path)
+    assert not (tmp_path / "hands").exists()
+
+
+@pytest.mark.parametrize(
+    ("header", "got"),
+    [
+        (b"", "got more"),
+        (b"Content-Length: 1601\r\n", "got an answer of 1601"),
+        (b"Content-Length: " + 5000 * b"1" + b"\r\n", "got an answer of 1{20}"),
+        (b"Content-Encoding: gzip\r\n", "got an answer packed with 'gzip'"),
+    ],
+    ids=["no length", "length", "digits", "packed"],
+)
+def test_an_answer_that_is_too_large_is_left_at_once(server, tmp_path, monkeypatch, header, got):
+    monkeypatch.setattr(sources, "RETRIES", 2)
+    server.begins, server.goes_on = OK + header + b"\r\n", bytes(1 << 16)
+    with pytest.raises(DownloadError, match=rf"train\.txt: expected 1,600 bytes from http.*, {got}.*; lay a copy"):
+        get(server, tmp_path)
+    assert server.asked == ["train.txt"]
+    assert server.sent < 1 << 26  # what lies in the sockets, and no more
     assert not (tmp_path / "hands").exists()
 
 

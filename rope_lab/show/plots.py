@@ -21,7 +21,7 @@ __all__ = ["bars", "curves", "maps", "points"]
 # In this order, and again from the start: what is compared in a lab is rarely a query or a key.
 _KINDS = ("one", "linear", "conjugate", "two", "wrong")
 _WIDEST = 128  # rows or columns of a map: its cells are shapes in the page
-_WIDTH = 5.2  # inches: on a phone the words are still large enough to read
+_WIDTH = 4.9  # inches: on a phone the words are still large enough to read
 _SHADES = 32  # of a map: the cells of a shade are one shape
 
 
@@ -65,7 +65,7 @@ def maps(
         f"{w}: {len(t)} rows and {t.shape[1]} columns, from {t.min():.3g} to {t.max():.3g}." for w, t in tables.items()
     ]
     wide, high = min(2, len(tables)), -(-len(tables) // 2)  # three in a row would be too small to read on a phone
-    with figure(title=title, desc=" ".join(said), size=(2.6 * wide if wide > 1 else 4.2, 2.8 * high)) as fig:
+    with figure(title=title, desc=" ".join(said), size=(2.45 * wide if wide > 1 else 4.2, 2.8 * high)) as fig:
         places = list(fig.subplots(high, wide, squeeze=False).flat)
         for place, (ax, words, table) in enumerate(zip(places, tables, tables.values(), strict=False)):
             for role, part in (("one", table - zero), ("conjugate", zero - table))[: 2 if signed else 1]:

@@ -16,13 +16,16 @@ from typing import Any
 import matplotlib as mpl
 import numpy as np
 from matplotlib.artist import Artist
+from matplotlib.axes import Axes
 from matplotlib.backends.backend_svg import RendererSVG
 from matplotlib.figure import Figure
 from matplotlib.text import Text
 
 from rope_lab.show import style
 
-__all__ = ["Picture", "figure", "line"]
+__all__ = ["Picture", "figure", "line", "two_rows"]
+
+COLUMN, PHONE = 790 / 90, 358 / 90  # inches: the widths of a page's column
 
 _RC: dict[Any, Any] = {
     "axes.axisbelow": True,
@@ -53,13 +56,18 @@ _RC: dict[Any, Any] = {
     "svg.hashsalt": "rope-lab",
     "text.color": style.LIGHT["ink"],
     "xtick.color": style.LIGHT["muted"],
-    "xtick.labelsize": 10,
+    "xtick.labelsize": 11,
     "ytick.color": style.LIGHT["muted"],
-    "ytick.labelsize": 10,
+    "ytick.labelsize": 11,
 }
 _VARIABLES = {colour: f"var(--rope-{name}, {colour})" for name, colour in style.LIGHT.items()} | {
     style.LIGHT["ink"]: "currentColor"
 }
+# The width of the place decides which drawing shows: in less than 640 pixels the first has letters below 11.
+_BY_WIDTH = """.rope-svg:has(> svg + svg) { container-type: inline-size; }
+@container (width >= 640px) { .rope-svg > svg + svg { display: none; } }
+@container (width < 640px) { .rope-svg > svg:has(+ svg) { display: none; } }
+"""
 
 
 class Picture:
@@ -70,7 +78,7 @@ class Picture:
             if not text.strip():
                 raise ValueError(f"expected a {name} in words, got {text!r}: who cannot see the figure needs it")
         self.title, self.desc = title, desc
-        self.svg = ""
+        self.svg = self.narrow = ""  # the second is for phones, or there is none
         self.sheet: Figure | None = None
 
     def png(self, *, dpi: int = 144) -> io.BytesIO:
@@ -88,7 +96,8 @@ class Picture:
             f'<button type="button" class="rope-play-once" hidden aria-label="Play: {escape(self.title, quote=True)}">'
         )
         button = f"{play}Play</button>" if "data-plays=" in self.svg else ""
-        return f'<div class="rope-svg"><style>{style.css()}</style>{self.svg}{button}</div>'
+        css = style.css() + (_BY_WIDTH if self.narrow else "")
+        return f'<div class="rope-svg"><style>{css}</style>{self.svg}{self.narrow}{button}</div>'
 
     def __repr__(self) -> str:
         return f"{self.title}. {self.desc}"
@@ -102,6 +111,7 @@ class Sheet(Figure):
     def __init__(self, **options) -> None:
         super().__init__(**options)
         self.moves: dict[str, Callable[[], dict]] = {}  # by the name of a group: how it plays
+        self.on_phone: Callable[[], object] = lambda: None  # what changes before the narrow drawing
 
     def plays(
         self,
@@ -152,17 +162,36 @@ class Sheet(Figure):
 
         self.moves[f"move-{len(self.moves)}"] = spec
 
+    def name_lines(self, axes: Axes, *, gap: float = 8) -> None:
+        """Write the label of each line beside its end, in its ink; a comma ends a row.
+
+        Of two names that would lie on each other the upper one moves up. ``gap`` is in points.
+        """
+        self.draw_without_rendering()  # only then is it known where the ends stand
+        named = [one for one in axes.lines if not str(one.get_label()).startswith("_")]
+        ends = [(one, np.asarray(one.get_xydata())[-1]) for one in named]
+        heights, free = [float(axes.transData.transform(end)[1]) for _, end in ends], -np.inf
+        for y, (one, (u, v)) in sorted(zip(heights, ends, strict=True), key=lambda found: found[0]):
+            words = str(one.get_label()).replace(", ", ",\n")
+            half = 7 * (1 + words.count("\n"))
+            at = max(y, free + half)
+            axes.annotate(words, (u, v), (gap, at - y), textcoords="offset points", va="center", color=one.get_color())
+            free = at + half
+
 
 def _pixel(length: float) -> float:
     return round(float(length), 1)
 
 
 @contextmanager
-def figure(*, title: str, desc: str, size: tuple[float, float] = (6.0, 3.2)) -> Iterator[Sheet]:
+def figure(
+    *, title: str, desc: str, size: tuple[float, float] = (6.0, 3.2), heights: tuple[float, float] | None = None
+) -> Iterator[Sheet]:
     """Draw with matplotlib inside the block; afterwards ``fig.picture`` is the :class:`Picture` to show.
 
-    ``size`` is in inches of 90 pixels, where the page is wide enough. Draw with the colours of ``style.LIGHT``;
-    :func:`line` gives an object's own. Shades are made with ``alpha``.
+    ``size`` is in inches of 90 pixels, where the page is wide enough. A figure of measured numbers has ``heights``
+    in its place: it is laid out twice, as wide as a page's column and as a phone, and the page shows what has room.
+    Draw with the colours of ``style.LIGHT``; :func:`line` gives an object's own. Shades are made with ``alpha``.
 
     >>> with figure(title="A line", desc="It rises.") as fig:
     ...     _ = fig.subplots().plot([0, 1], [0, 1], **line("one"))
@@ -171,10 +200,15 @@ def figure(*, title: str, desc: str, size: tuple[float, float] = (6.0, 3.2)) -> 
     """
     picture = Picture(title=title, desc=desc)
     with mpl.rc_context(_RC):
-        fig = Sheet(figsize=size, layout="constrained")
+        fig = Sheet(figsize=(COLUMN, heights[0]) if heights else size, layout="constrained")
         fig.picture = picture
         yield fig
         picture.svg = _page_ink(_render(fig), *fig.get_size_inches(), title=title, desc=desc)
+        if heights:
+            fig.set_size_inches(PHONE, heights[1])
+            fig.on_phone()
+            picture.narrow = _page_ink(_render(fig), PHONE, heights[1], title=title, desc=desc, of=picture.svg)
+            fig.set_size_inches(COLUMN, heights[0])
         picture.sheet = fig
         picture.svg = _with_moves(picture.svg, fig.moves)
         _refuse_borrowed_colours(fig, picture.svg)
@@ -219,6 +253,12 @@ def line(role: str) -> dict:
     return {"color": style.LIGHT[role], "linestyle": (0, dash) if dash else "-"}
 
 
+def two_rows(axes: Axes) -> None:
+    """Write every second number below the axis a row lower, where they would run into each other."""
+    words = [label.get_text() for label in axes.get_xticklabels()]
+    axes.set_xticks(axes.get_xticks(), [f"\n{word}" if n % 2 else word for n, word in enumerate(words)])
+
+
 class _Renderer(RendererSVG):
     """Words as words, mathematics as outlines: the page has no font that knows matplotlib's mathematics."""
 
@@ -236,26 +276,33 @@ def _render(fig: Figure) -> str:
     return out.getvalue()
 
 
-def _page_ink(text: str, width: float, height: float, *, title: str, desc: str) -> str:
-    """The file without prolog and fonts, with ids of its own, the page's inks, a title and a description."""
+def _page_ink(text: str, width: float, height: float, *, title: str, desc: str, of: str = "") -> str:
+    """The file without prolog and fonts, with ids of its own, the page's inks, a title and a description.
+
+    A second drawing ``of`` a first has the words of that one, so that a page says them once.
+    """
     key = "f" + hashlib.sha256(f"{title}\n{text}".encode()).hexdigest()[:8]
     body = text[text.index("<svg") :]
     body = body[body.index(">") + 1 :]
     body = re.sub(r"<metadata>.*?</metadata>|<style.*?</style>|<!--.*?-->", "", body, flags=re.DOTALL)
+    used = set(re.findall(r'(?:href="|url\()#([^")]+)', body))
+    body = re.sub(r' id="(?!move-)([^"]+)"', lambda name: name[0] * (name[1] in used), body)
     body = re.sub(r'\bid="([^"]+)"', rf'id="{key}-\1"', body)
     body = re.sub(r'(href="#|url\(#)', rf"\g<1>{key}-", body)
     body = re.sub(r"#[0-9a-f]{6}\b", _variable, body)
     body = re.sub(r"font: (?:[a-z0-9]+ )*?([\d.]+px) [^;\"]*", r"font-size: \1", body)  # matplotlib before 3.10
     body = re.sub(r" *font-family: [^;\"]*;?", "", body)
     body = re.sub(r"\s*\n\s*", " ", body).replace("> <", "><")
-    body = re.sub(r' d="[^"]*"', lambda path: re.sub(r"-?\d+\.\d+", _short, path[0]), body)
+    body = re.sub(r' (?:d|x|y)="[^"]*"', lambda path: re.sub(r"-?\d+\.\d+", _short, path[0]), body)
+    told = f'<title id="{key}-title">{escape(title)}</title><desc id="{key}-desc">{escape(desc)}</desc>'
+    if of:
+        key, told = of.split('aria-labelledby="')[1].split("-title")[0], ""
     head = (
         f'<svg xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink" '
         f'viewBox="0 0 {72 * width:g} {72 * height:g}" width="{90 * width:g}" height="{90 * height:g}" '
         f'stroke-linejoin="round" role="img" aria-labelledby="{key}-title" aria-describedby="{key}-desc">'
-        f'<title id="{key}-title">{escape(title)}</title><desc id="{key}-desc">{escape(desc)}</desc>'
     )
-    return head + body.strip()
+    return head + told + body.strip()
 
 
 def _variable(match: re.Match) -> str:

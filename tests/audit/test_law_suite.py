@@ -281,7 +281,8 @@ def test_a_layout_is_expected_under_either_of_its_names(name):
 @pytest.mark.usefixtures("untyped")
 def test_an_expectation_nobody_can_have():
     with pytest.raises(
-        ValueError, match="expected: 'colour' is not a field of a fingerprint that can be expected; use one of: layout"
+        ValueError,
+        match="expected: got 'colour', which is not a field of a fingerprint that can be expected; use one of: layout",
     ):
         laws(right, head_dim=8, expected={"colour": 1})
 

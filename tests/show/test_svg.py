@@ -91,6 +91,28 @@ def test_what_plays_says_where_it_comes_from_and_the_picture_is_the_end():
     assert "<button" not in draw()._repr_html_()
 
 
+def test_a_figure_of_numbers_is_laid_out_twice_and_has_its_words_once():
+    with svg.figure(title="Two lines", desc="They rise.", heights=(2.0, 3.0)) as fig:
+        axes = fig.subplots()
+        for name, end in (("low, solid", 1.0), ("high", 1.01)):
+            axes.plot([0, 1], [0, end], label=name, **svg.line("one"))
+        fig.name_lines(axes)
+        axes.set_xticks([0, 1], ["left", "right"])
+        fig.on_phone = lambda: svg.two_rows(axes)
+    wide, narrow = (ET.fromstring(drawn) for drawn in (fig.picture.svg, fig.picture.narrow))
+    assert [one.get("width") for one in (wide, narrow)] == ["790", "358"]
+    assert wide.get("aria-labelledby") == narrow.get("aria-labelledby")
+    shown = fig.picture._repr_html_()
+    assert shown.count("They rise.") == 1
+    ids = re.findall(r' id="([^"]+)"', shown)
+    assert len(ids) == len(set(ids))
+    assert [label.get_text() for label in axes.get_xticklabels()] == ["left", "\nright"]  # as on the phone
+    assert [name.get_text() for name in axes.texts] == ["low,\nsolid", "high"]
+    low, high = (name.get_window_extent() for name in axes.texts)
+    assert not low.overlaps(high)
+    assert "container" not in draw()._repr_html_()
+
+
 def test_what_draws_no_group_cannot_play():
     with pytest.raises(ValueError, match="expected one group for move-0, got 0"):
         play_nothing()

@@ -138,13 +138,22 @@ window.siteChecks = (() => {
     ];
   }
 
-  /** Words in a drawing that are too small to read: under nine pixels as they stand on the screen. */
+  /** Words in a drawing that are too small to read on the screen, and a figure drawn twice that leaves room or shows both. */
   function smallLabels() {
-    const found = [];
+    const found = [],
+      figures = innerWidth < 576 ? 11 : 12;
     for (const label of all("main svg text").filter((el) => el.checkVisibility() && el.textContent.trim())) {
       const { a, b } = label.getScreenCTM(),
         size = parseFloat(getComputedStyle(label).fontSize) * Math.hypot(a, b);
-      if (size < 9) found.push(`${size.toFixed(1)} pixels high: ${start(label.textContent)}`);
+      if (size < (label.closest(".rope-svg") ? figures : 9))
+        found.push(`${size.toFixed(1)} pixels high: ${start(label.textContent)}`);
+    }
+    for (const twice of all(".rope-svg:has(> svg + svg)").filter((el) => el.checkVisibility())) {
+      const widths = all(":scope > svg", twice).map((el) => el.getBoundingClientRect().width),
+        seen = widths.filter((width) => width),
+        room = twice.clientWidth;
+      if (seen.length !== 1 || seen[0] < Math.min(room, room < 640 ? 358 : 790) - 2)
+        found.push(`drawings ${widths.map(Math.round).join(" and ")} wide in ${room}: ${start(twice.textContent)}`);
     }
     return found;
   }

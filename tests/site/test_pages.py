@@ -182,6 +182,21 @@ def test_control_figures(planted):
 def test_control_labels(planted):
     (small,) = checks.small_labels(planted.page)
     assert small.startswith("7.0 pixels high: half")
+    try:
+        planted.page.evaluate(FIGURES)
+        _, small, both, narrow = checks.small_labels(planted.page)
+        assert small.startswith("10.5 pixels high: figure")
+        assert both.startswith("drawings 790 and 358 wide in 790")
+        assert narrow.startswith("drawings 400 and 0 wide in 790")
+    finally:
+        planted.page.evaluate("() => document.querySelector('#figures').remove()")
+
+
+FIGURES = """() => document.querySelector("main").insertAdjacentHTML("beforeend", `
+  <div id="figures" style="width: 790px">
+  <div class="rope-svg"><svg width="90" height="20"><text y="15" font-size="10.5">figure</text></svg></div>
+  <div class="rope-svg"><svg width="790" height="9"></svg><svg width="358" height="9"></svg></div>
+  <div class="rope-svg"><svg width="400" height="9"></svg><svg style="display: none"></svg></div></div>`)"""
 
 
 def test_control_design(planted):

@@ -51,7 +51,7 @@ def book_map() -> Picture:
         title="What needs what",
         desc=f"The chapters by number, each to the right of what it needs: {said}. "
         f"Filled: {', '.join(map(str, TOUR))}.",
-        size=(5.2, 3.9),
+        size=(4.7, 4.3),
     ) as fig:
         axes = fig.subplots()
         axes.axis("off")

@@ -34,7 +34,7 @@ def same_offset(*, m: int = 1, n: int = 5, shift: int = 7) -> Picture:
         f"turned by the same further angle; the angle between them and the logit, {logits[0]:.2f}, are as before."
     )
     title = "Shifting query and key together turns the picture and nothing else"
-    with figure(title=title, desc=desc, size=(5.0, 3.1)) as fig:
+    with figure(title=title, desc=desc, size=(4.9, 3.1)) as fig:
         for axes, s, logit in zip(fig.subplots(1, 2), (0, shift), logits, strict=True):
             _clock(axes, m + s, n + s, logit)
         for part in [*axes.lines[:2], *axes.patches[1:]]:  # the right clock walks from where the left one stands
@@ -95,7 +95,7 @@ def forward_and_back(*, m: int = 1, n: int = 5) -> Picture:
         f"From the right, an arc goes {n} steps forward around a circle. A second arc goes {m} back from its end. "
         f"The hand that is left has turned by {n - m}, the offset."
     )
-    with figure(title="Forward by n, back by m: n - m is left", desc=desc, size=(5.0, 2.5)) as fig:
+    with figure(title="Forward by n, back by m: n - m is left", desc=desc, size=(4.9, 2.5)) as fig:
         axes = fig.subplots()
         axes.set(xlim=(-1.75, 2.55), ylim=(-0.12, 1.95), aspect="equal")
         axes.axis("off")
@@ -164,7 +164,7 @@ def _clock(axes: Axes, m: int, n: int, logit: float) -> None:
     axes.add_patch(Wedge((0, 0), 0.42, **degrees, color=LIGHT["ink"], alpha=0.1, lw=0))
     axes.add_patch(Arc((0, 0), 0.84, 0.84, **degrees, color=LIGHT["ink"], lw=1.3))
     middle = (start + end) / 2
-    axes.text(0.67 * cos(middle), 0.67 * sin(middle), f"{end - start:.2f}", ha="center", va="center", fontsize=10)
+    axes.text(0.67 * cos(middle), 0.67 * sin(middle), f"{end - start:.2f}", ha="center", va="center")
     for vector, name, role, position in ((q, "q", "query", m), (k, "k", "key", n)):
         _hand(axes, vector, role)
         x, y = 1.34 * vector / np.hypot(*vector)

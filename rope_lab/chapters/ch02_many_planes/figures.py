@@ -38,7 +38,7 @@ def one_turn(
         "Positions for one turn against the number of the plane, on a logarithmic axis: two straight lines of dots, "
         "filled below the window of the model and open above it. " + " ".join(each)
     )
-    with figure(title="How long each plane takes for one turn", desc=desc, size=(5.0, 3.8)) as fig:
+    with figure(title="How long each plane takes for one turn", desc=desc, size=(4.9, 3.8)) as fig:
         axes = fig.subplots()
         axes.set(yscale="log", xlabel="plane $i$", ylabel="positions for one turn", xlim=(-1, head_dim // 2 + 34))
         axes.set_xticks(range(0, head_dim // 2 + 1, 16))
@@ -51,9 +51,9 @@ def one_turn(
             axes.plot(planes[turned], wave[turned], marker, ms=3.5, color=LIGHT["ink"])
             axes.plot(planes[~turned], wave[~turned], marker, ms=3.5, mfc="none", mew=1, color=LIGHT["ink"])
             label = f"{name}:\nbase {base:,.0f},\n{count} of {len(planes)} make no turn"
-            axes.text(len(planes) + 0.5, wave[-1], label, va="center", fontsize=10)
+            axes.text(len(planes) + 0.5, wave[-1], label, va="center")
         label = f"windows: {windows[1]:,}\nand {windows[0]:,}"
-        axes.text(len(planes) + 0.5, np.sqrt(windows[0] * windows[1]), label, va="center", fontsize=10)
+        axes.text(len(planes) + 0.5, np.sqrt(windows[0] * windows[1]), label, va="center")
     return fig.picture
 
 
@@ -76,17 +76,13 @@ def angles_met(*, head_dim: int = 128, base: float = 500000.0, window: int = 819
         f"is the whole circle for the fast planes and falls off for the slow ones. A text twice as long adds angles in "
         f"{new} planes."
     )
-    with figure(title="The part of the circle that each plane meets in training", desc=desc, size=(5.0, 2.6)) as fig:
+    with figure(title="The part of the circle that each plane meets in training", desc=desc, size=(4.9, 2.6)) as fig:
         axes = fig.subplots()
         axes.set(xlabel="plane $i$", xlim=(-1, len(planes)), ylim=(0, 1.05))
         axes.set_yticks([0, 0.5, 1], ["0", "half", "whole"])
         axes.set_xticks(range(0, len(planes) + 1, 16))
         axes.bar(planes, wanted, 0.8, color="none", edgecolor=LIGHT["ink"], lw=0.8)
         axes.bar(planes, met, 0.8, color=LIGHT["muted"], lw=0)
-        axes.text(
-            planes[met < 1][0] + 5, 0.87, f"open: new in a text\nof {2 * window:,} tokens", fontsize=10, va="center"
-        )
-        axes.text(
-            2, 0.5, f"part of the circle\nmet in {window:,} tokens", fontsize=10, va="center", color=LIGHT["paper"]
-        )
+        axes.text(planes[met < 1][0] + 5, 0.87, f"open: new in a text\nof {2 * window:,} tokens", va="center")
+        axes.text(2, 0.5, f"part of the circle\nmet in {window:,} tokens", va="center", color=LIGHT["paper"])
     return fig.picture

@@ -30,10 +30,10 @@ def every_solution() -> Picture:
         "third squashes it onto a line and leaves it there; the fourth does the same and flips it along the "
         "line at each step; the fifth sends it to a point."
     )
-    with figure(title="All solutions of the law in the plane", desc=desc, size=(5.0, 3.5)) as fig:
+    with figure(title="All solutions of the law in the plane", desc=desc, size=(4.7, 3.5)) as fig:
         grid = fig.subplots(3, 5)
         for column, (name, family) in enumerate(kinds):
-            grid[0, column].set_title(name, fontsize=10)
+            grid[0, column].set_title(name, fontsize=11)
             for n in range(3):
                 _letter(grid[n, column], np.asarray(family(n)))
                 for part in [*grid[n, column].lines[2:], *grid[n, column].patches]:
@@ -124,7 +124,7 @@ def three_steps() -> Picture:
             grid[n, 0].text(-2.0, 0, name, fontsize=15, ha="right", va="center")
         grid[3, 0].text(-3.0, 0, "logit", fontsize=11, ha="right", va="center")
         below = {"transform": grid[3, 1].transAxes, "ha": "center", "va": "top", "color": LIGHT["muted"]}
-        grid[3, 1].text(0.5, -0.06, r"words back $\rightarrow$", fontsize=10, **below)
+        grid[3, 1].text(0.5, -0.06, r"words back $\rightarrow$", **below)
     return fig.picture
 
 

@@ -46,7 +46,7 @@ def finite_widths() -> Picture:
         axes.set_yticks([1, 2, 4, 6, 12])
         for _, name, height, marker, role in LINES:
             axes.plot(sizes, ranks[name], marker=marker, ms=5, lw=1.2, color=LIGHT[role])
-            axes.text(12.6, height, name, fontsize=10, va="center", color=LIGHT[role])
+            axes.text(12.6, height, name, va="center", color=LIGHT[role])
     return fig.picture
 
 
@@ -72,5 +72,5 @@ def three_kinds_of_step() -> Picture:
             axes.axvline(0, color=LIGHT["hair"], lw=0.8)
             axes.annotate("", tips[0], (0, 0), arrowprops={"arrowstyle": "-|>", "color": LIGHT["one"], "lw": 1.6})
             axes.plot(*tips.T, "-o", color=LIGHT["one"], lw=0.8, ms=4)
-            axes.set_title(f"{name}\n({who})", fontsize=10)
+            axes.set_title(f"{name}\n({who})", fontsize=11)
     return fig.picture

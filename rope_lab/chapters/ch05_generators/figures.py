@@ -23,7 +23,7 @@ def two_winds() -> Picture:
         "ellipse, twice as wide as it is high. In both the point is back at its start at every whole "
         "position; at a quarter and at three quarters of a step the two differ in length."
     )
-    with figure(title="Two generators with the same matrices at whole positions", desc=desc, size=(5.0, 2.4)) as fig:
+    with figure(title="Two generators with the same matrices at whole positions", desc=desc, size=(4.9, 2.4)) as fig:
         left, right = fig.subplots(1, 2)
         for axes, B, title in ((left, SKEW, "the distance stays"), (right, WITNESS, "the distance changes")):
             way = _wind(axes, B, title)
@@ -73,7 +73,7 @@ def two_aliases(*, theta: float = 1.0, last: int = 4) -> Picture:
         f"Two curves over the positions 0 to {last}: a slow wave and one that turns once more per position. They meet "
         "in a dot at every whole position. At every half position, marked by squares, one is the negative of the other."
     )
-    with figure(title="Two frequencies that agree at every whole position", desc=desc, size=(5.0, 2.5)) as fig:
+    with figure(title="Two frequencies that agree at every whole position", desc=desc, size=(4.9, 2.5)) as fig:
         axes = fig.subplots()
         axes.axhline(0, color=LIGHT["hair"], lw=0.8)
         t, whole, half = np.linspace(0, last, 600), np.arange(last + 1), np.arange(last) + 0.5
@@ -109,7 +109,7 @@ def three_powers(*, angle: float = 0.7, last: int = 4) -> Picture:
         "mirror followed by the same turn gives the same mirror image at every odd power and the upright letter at "
         "every even one."
     )
-    with figure(title="Powers of a turn, and of a mirror and a turn", desc=desc, size=(5.0, 2.3)) as fig:
+    with figure(title="Powers of a turn, and of a mirror and a turn", desc=desc, size=(4.9, 2.3)) as fig:
         grid = fig.subplots(len(rows), last + 1)
         for row, (name, role, step) in zip(grid, rows, strict=True):
             for n, axes in enumerate(row):

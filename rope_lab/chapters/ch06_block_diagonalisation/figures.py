@@ -28,7 +28,7 @@ def two_bases(*, d: int = 8, seed: int = 6) -> Picture:
         f"the same matrix in the basis P, has {d // 2} 2 x 2 blocks along the diagonal and zeros elsewhere. Their "
         f"speeds fall from {form.theta[0]:.1f} to {form.theta[-1]:.1f} radians per position."
     )
-    with figure(title="One matrix in two bases: full, and in blocks", desc=desc, size=(5.0, 2.6)) as fig:
+    with figure(title="One matrix in two bases: full, and in blocks", desc=desc, size=(4.9, 2.6)) as fig:
         axes = fig.subplots()
         axes.set(xlim=(-0.2, 2 * d + 3.2), ylim=(-0.4, d + 1.4), aspect="equal")
         axes.axis("off")
@@ -43,9 +43,7 @@ def two_bases(*, d: int = 8, seed: int = 6) -> Picture:
                     square.set_linewidth(0)
                     axes.add_patch(square)
                     sign = "+" if value > 0 else "\N{MINUS SIGN}"
-                    axes.text(
-                        left + j + 0.5, d - 0.5 - i, sign, ha="center", va="center", fontsize=10, color=LIGHT["ink"]
-                    )
+                    axes.text(left + j + 0.5, d - 0.5 - i, sign, ha="center", va="center", color=LIGHT["ink"])
             axes.text(left + d / 2, d + 0.55, name, ha="center", va="center", fontsize=15, color=LIGHT[role])
         axes.text(d + 1.5, d / 2, r"$\longrightarrow$", ha="center", va="center", fontsize=18)
     return fig.picture

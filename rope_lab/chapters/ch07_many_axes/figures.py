@@ -31,7 +31,7 @@ def turns_of_tables() -> Picture:
         axes.set_yticks([])
         axes.spines["left"].set_visible(False)
         axes.axvline(2 * np.pi, color=LIGHT["muted"], lw=1, dashes=(4, 3))
-        axes.text(5, -1.6, "a whole turn", ha="right", fontsize=10, color=LIGHT["muted"])
+        axes.text(5, -1.6, "a whole turn", ha="right", color=LIGHT["muted"])
         for row, (name, table) in enumerate(TABLES.items()):
             top = 4.4 * row
             axes.text(5e-6, top - 1.0, name, fontsize=11, va="center", weight="bold")
@@ -40,7 +40,7 @@ def turns_of_tables() -> Picture:
                 column = column[column > 0] * STEPS
                 if len(column):
                     axes.plot(column, np.full(len(column), top + a), marker, ms=3, mew=0, color=LIGHT["ink"], alpha=0.7)
-                    axes.text(330, top + a, axis, fontsize=10, va="center", clip_on=False)
+                    axes.text(330, top + a, axis, va="center", clip_on=False)
     return fig.picture
 
 

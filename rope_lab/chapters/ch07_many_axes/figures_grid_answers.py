@@ -37,29 +37,29 @@ GAPS = {  # in the order of the plan, primary ones first
 
 
 def grid_question() -> Picture:
-    """Share of right answers under each table of frequencies: a mark for each seed, the mean, and its interval."""
+    """Share of right answers under each table of frequencies: a mark for each seed, a stroke for the mean, a bar."""
     runs = _cards()
     variants = {card.variant for card in runs}
     names, sizes = [name for name in ORDER if name in variants], runs[0].config["sizes"]
     looks = {sizes[0]: ("one", "o", -0.16), sizes[1]: ("two", "s", 0.16)}
     shares_by_name = ". ".join(f"{name}: {'; '.join(_told(runs, name, asks) for asks in ASKS)}" for name in names)
     desc = (
-        f"Share of right answers on grids of {sizes[0]}, the trained size, and of {sizes[1]}; small marks are seeds, "
-        f"bars 95 % intervals of the mean; the line is a guess. Means at both sizes: {shares_by_name}."
+        f"Share of right answers on grids of {sizes[0]}, the trained size, and of {sizes[1]}; marks are seeds, strokes "
+        f"means, bars 95 % intervals of the mean; the line is a guess. Means at both sizes: {shares_by_name}."
     )
-    with figure(title="What stands so many rows below, or columns to the right?", desc=desc, size=(5.2, 3.8)) as fig:
+    with figure(title="What stands so many rows below, or columns to the right?", desc=desc, size=(4.9, 3.8)) as fig:
         panels = fig.subplots(1, 2, sharex=True, sharey=True)
         for axes, asks in zip(panels, ASKS, strict=True):
             axes.axvline(1 / runs[0].data["vocab_size"], color=LIGHT["muted"], lw=0.8)
             for size, (ink, marker, lower) in looks.items():
                 for at, name in enumerate(names):
-                    shares = _shares(runs, name, asks, size)
-                    span = interval(shares)
-                    ends = [max(span.mean - span.half, 0), min(span.mean + span.half, 1)]
-                    axes.plot(ends, [at + lower] * 2, color=LIGHT[ink], lw=1.2)
-                    axes.plot(shares, [at + lower] * len(shares), marker, ms=2.5, color=LIGHT[ink], alpha=0.5)
+                    y, shares = at + lower, _shares(runs, name, asks, size)
+                    mean, half = (span := interval(shares)).mean, span.half
+                    axes.hlines(y, max(mean - half, 0), min(mean + half, 1), color=LIGHT[ink], lw=1.2)
+                    axes.plot(mean, y, "|", ms=9, color=LIGHT[ink])
                     label = f"{size} × {size}" + (", as trained" if size == sizes[0] else "")
-                    axes.plot(span.mean, at + lower, marker, ms=5, color=LIGHT[ink], label=None if at else label)
+                    look = {"ms": 3.5, "mew": 0, "color": LIGHT[ink], "label": None if at else label}
+                    axes.plot(shares, [y] * len(shares), marker, **look)
             axes.set(title=asks, xlim=(-0.03, 1.05), xlabel="share right")
         panels[0].set_xticks([0, 0.5, 1], ["0", "0.5", "1"])
         panels[0].set_yticks(range(len(names)), names)

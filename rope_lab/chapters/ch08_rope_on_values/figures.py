@@ -36,7 +36,7 @@ def arrivals(*, shift: int = 3) -> Picture:
         for top, name, back in ((0.0, "V", False), (-4.0, "VO", True)):
             for row, start in enumerate((0, shift)):
                 axes.text(-3.0, top - 1.75 * row + 0.22, name, fontsize=13, va="center")
-                axes.text(-3.0, top - 1.75 * row - 0.28, f"starts at {start}", fontsize=10, va="center")
+                axes.text(-3.0, top - 1.75 * row - 0.28, f"starts at {start}", va="center")
                 here = start + np.arange(5)
                 placed = rotate(_VALUES, here - (here[-1] if back else 0), theta=_THETA)
                 for i, (hand, n) in enumerate(zip(placed, here, strict=True)):
@@ -54,7 +54,7 @@ def _dial(axes: Axes, at: tuple[float, float], hand: np.ndarray, label: str) -> 
         arrowprops={"arrowstyle": "-|>", "color": LIGHT["value"], "lw": 1.8, "shrinkA": 0, "shrinkB": 0},
     )
     axes.plot(x, y, "o", color=LIGHT["ink"], ms=2.5)
-    axes.text(x, y - 0.66, label, ha="center", va="top", fontsize=10, color=LIGHT["muted"])
+    axes.text(x, y - 0.66, label, ha="center", va="top", color=LIGHT["muted"])
 
 
 def fading(*, head_dim: int = 64, longest: int = 1000) -> Picture:

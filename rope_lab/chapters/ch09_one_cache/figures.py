@@ -48,7 +48,7 @@ def one_step(*, tokens: int = 5, theta: float = 0.6) -> Picture:
             _arrow(axes, (1.1 * n, 0.0), 0.42 * turned[n], LIGHT["key"])
             axes.text(1.1 * n, 0.72, f"$\\mathcal{{R}}_{n}c_{n}$", ha="center", fontsize=13.5)
             axes.plot([1.1 * n, 1.1], [-0.5, -1.62], color=LIGHT["hair"], lw=6 * a[n])
-        axes.text(-0.5, 1.2, "the cache: key and value in one", fontsize=10, color=LIGHT["muted"])
+        axes.text(-0.5, 1.2, "the cache: key and value in one", color=LIGHT["muted"])
         for at, vector, colour, label in (
             (1.1, total, "value", "weighted sum"),
             (3.9, back, "output", f"output: turned back {m} steps"),
@@ -56,7 +56,7 @@ def one_step(*, tokens: int = 5, theta: float = 0.6) -> Picture:
             round_ = np.linspace(0, 2 * np.pi, 80)
             axes.plot(at + 0.6 * np.cos(round_), -2.2 + 0.6 * np.sin(round_), color=LIGHT["muted"], lw=1)
             _arrow(axes, (at, -2.2), 0.6 * vector / np.linalg.norm(vector), LIGHT[colour])
-            axes.text(at, -3.15, label, ha="center", fontsize=10)
+            axes.text(at, -3.15, label, ha="center")
         axes.annotate("", (3.15, -2.2), (1.85, -2.2), arrowprops={"arrowstyle": "->", "color": LIGHT["ink"]})
         axes.text(2.5, -2.0, f"$\\mathcal{{R}}_{m}^\\top$", ha="center", fontsize=13.5)
     return fig.picture
@@ -82,7 +82,6 @@ def bytes_for_each_token() -> Picture:
                 row,
                 f"{size:,.0f}  {shape.built.upper()}",
                 va="center",
-                fontsize=10,
                 bbox={"facecolor": LIGHT["paper"], "edgecolor": "none", "pad": 1.5},
             )
     return fig.picture

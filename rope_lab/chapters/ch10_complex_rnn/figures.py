@@ -44,10 +44,10 @@ def fading_and_turning(*, gamma: float = 0.9, theta: float = 0.5, steps: int = 8
                 )
                 if n and arrow.arrow_patch:
                     fig.plays(arrow.arrow_patch, appear=True, begin=0.4 * n)
-        axes.text(0.0, 2.1, "value", fontsize=10, color=LIGHT["value"])
+        axes.text(0.0, 2.1, "value", color=LIGHT["value"])
         for n in range(steps):
-            axes.text(n, 0.85, f"${n}$", ha="center", va="center", fontsize=10, color=LIGHT["muted"])
-        axes.text(-2.0, 0.85, "steps later", va="center", fontsize=10, color=LIGHT["muted"])
+            axes.text(n, 0.85, f"${n}$", ha="center", va="center", color=LIGHT["muted"])
+        axes.text(-2.0, 0.85, "steps later", va="center", color=LIGHT["muted"])
     return fig.picture
 
 
@@ -61,11 +61,11 @@ def bell_curves() -> Picture:
         + " ".join(f"With {name} the loss ends near {value:.2f}." for name, value in last.items())
         + f" A guess without knowledge costs {np.log(7):.2f}."
     )
-    with figure(title="Learning to count a bell", desc=desc, size=(4.8, 3.3)) as fig:
+    with figure(title="Learning to count a bell", desc=desc, heights=(3.2, 3.3)) as fig:
         axes = fig.subplots()
         axes.set(xlabel="step", ylabel="loss in nats", xlim=(0, 400), ylim=(0, 2.15))
         axes.axhline(np.log(7), color=LIGHT["muted"], lw=1)
-        axes.text(398, np.log(7) + 0.05, r"guessing: $\ln 7$", ha="right", color=LIGHT["muted"], fontsize=10)
+        axes.text(398, np.log(7) + 0.05, r"guessing: $\ln 7$", ha="right", color=LIGHT["muted"])
         for card in runs:
             role = ROLES[looks[card.variant]]
             axes.plot(
@@ -75,7 +75,7 @@ def bell_curves() -> Picture:
                 lw=1.3,
                 linestyle=(0, role.dash) if role.dash else "-",
             )
-        axes.text(130, 0.22, "complex decay", color=LIGHT["one"], fontsize=10)
+        axes.text(130, 0.22, "complex decay", color=LIGHT["one"])
         words = "real decay, of one sign (upper)\nor of both (lower)"
-        axes.text(190, 1.58, words, va="center", color=LIGHT["two"], fontsize=10)
+        axes.text(190, 1.58, words, va="center", color=LIGHT["two"])
     return fig.picture

@@ -24,8 +24,8 @@ def the_task() -> Picture:
         for m, s in enumerate(kinds):
             look = LIGHT["one"] if s == 1 else LIGHT["two"]
             word = "next" if s == 1 else "next-\nnext"
-            axes.text(m, 0, word, ha="center", va="center", fontsize=10, color=look, linespacing=1.1)
-            axes.text(m, -0.55, f"${m}$", ha="center", va="center", fontsize=10.5, color=LIGHT["muted"])
+            axes.text(m, 0, word, ha="center", va="center", color=look, linespacing=1.1)
+            axes.text(m, -0.55, f"${m}$", ha="center", va="center", color=LIGHT["muted"])
             axes.annotate(
                 "",
                 (m + s - 0.06, 0.24),
@@ -114,12 +114,12 @@ def tilted(*, m: int = 6, window: int = 16) -> Picture:
             axes.set(title=title, xlabel="position of the key", ylim=(low, -low / 5), xlim=(0, window - 1))
             for s, word, side in ((1, "next", "right"), (2, "next-next", "left")):
                 ink = LIGHT["one" if s == 1 else "two"]
-                name = axes.text(m + s + s - 1.5, -low / 25, word, color=ink, fontsize=10, ha=side)
+                name = axes.text(m + s + s - 1.5, -low / 25, word, color=ink, ha=side)
                 if axes is left:
                     fig.plays(name, appear=True, begin=lasting)
             stand = axes.vlines(m, low, 0, color=LIGHT["muted"], lw=0.8)
             if axes is left:
-                name = left.text(m + 0.4, 0.94 * low, "query", ha="left", fontsize=10, color=LIGHT["muted"])
+                name = left.text(m + 0.4, 0.94 * low, "query", ha="left", color=LIGHT["muted"])
                 for part in (stand, name):
                     fig.plays(part, along=np.array([[m - back, 0.0], [m, 0.0], [m, 0.0]]), seconds=lasting)
         left.set_ylabel("logit, below the top")
@@ -165,7 +165,9 @@ def trained_heads() -> Picture:
         f"{name}: on average {values[0]:.2f} at 32, {values[1]:.2f} at 64, {values[-1]:.2f} at 512."
         for name, values in mean.items()
     )
-    with figure(title="Five heads of each kind, trained on sentences of 32 tokens", desc=desc, size=(4.8, 3.4)) as fig:
+    with figure(
+        title="Five heads of each kind, trained on sentences of 32 tokens", desc=desc, heights=(3.2, 3.4)
+    ) as fig:
         axes = fig.subplots()
         lengths = runs[0].measured["length"]
         axes.set(
@@ -174,11 +176,11 @@ def trained_heads() -> Picture:
         axes.set_xticks(lengths, [str(length) for length in lengths])
         axes.minorticks_off()
         axes.axhline(1 / 8, color=LIGHT["muted"], lw=0.8)
-        axes.text(29, 0.06, "guessing", fontsize=10, color=LIGHT["muted"])
+        axes.text(29, 0.06, "guessing", color=LIGHT["muted"])
         dashes = {"RoPE": "-", "CRoPE": "-.", "absolute": "--", "absolute, moved": ":"}
         for card in runs:
             colour, dash = LIGHT[looks[card.variant]], dashes[card.variant]
             axes.plot(lengths, card.measured["accuracy"], color=colour, lw=1.1, linestyle=dash)
         for name, look in looks.items():
-            axes.text(560, mean[name][-1], name.replace(" ", "\n"), color=LIGHT[look], fontsize=10, va="center")
+            axes.text(560, mean[name][-1], name.replace(" ", "\n"), color=LIGHT[look], va="center")
     return fig.picture

@@ -43,12 +43,12 @@ def _draw(axes: Axes) -> None:
             (-0.6, 1.2), 4.2, 3.0, boxstyle="round,pad=0.05,rounding_size=0.18", fill=False, color=LIGHT["hair"], lw=1.2
         )
     )
-    axes.text(3.5, 4.02, "one block; the next follows", ha="right", va="center", color=LIGHT["muted"], fontsize=10)
+    axes.text(3.5, 4.02, "one block; the next follows", ha="right", va="center", color=LIGHT["muted"])
     axes.annotate("", (0, 4.55), (0, 0.9), arrowprops={"arrowstyle": "-|>", "color": LIGHT["ink"], "lw": 2.4}, zorder=1)
     _box(axes, 0, 0.75, "embedding")
     _box(axes, 0, 4.75, "norm, head")
-    axes.text(0, 0.1, "token ids", ha="center", va="center", color=LIGHT["muted"], fontsize=10)
-    axes.text(0, 5.4, "next token?", ha="center", va="center", color=LIGHT["muted"], fontsize=10)
+    axes.text(0, 0.1, "token ids", ha="center", va="center", color=LIGHT["muted"])
+    axes.text(0, 5.4, "next token?", ha="center", va="center", color=LIGHT["muted"])
     for start, end in ((0.22, 0.56), (4.94, 5.28)):
         axes.annotate(
             "",
@@ -59,12 +59,12 @@ def _draw(axes: Axes) -> None:
     _branch(axes, 1.4, 2.6, "norm, attention")
     _branch(axes, 2.85, 3.7, "norm, MLP")
     for y, note in ((1.75, "looks at earlier\npositions"), (3.26, "each position\nalone")):
-        axes.text(2.15, y, note, va="center", color=LIGHT["muted"], fontsize=10, linespacing=1.3)
+        axes.text(2.15, y, note, va="center", color=LIGHT["muted"], linespacing=1.3)
     axes.text(2.2, 2.12, "$q$", color=LIGHT["query"], fontsize=15, ha="center", va="center")
-    axes.text(2.3, 2.12, "and", color=LIGHT["ink"], fontsize=10, ha="left", va="center")
+    axes.text(2.3, 2.12, "and", color=LIGHT["ink"], ha="left", va="center")
     axes.text(2.7, 2.12, "$k$", color=LIGHT["key"], fontsize=15, ha="center", va="center")
-    axes.text(2.8, 2.12, "turned", color=LIGHT["ink"], fontsize=10, ha="left", va="center")
-    axes.text(2.15, 2.34, "by position", color=LIGHT["ink"], fontsize=10, ha="left", va="center")
+    axes.text(2.8, 2.12, "turned", color=LIGHT["ink"], ha="left", va="center")
+    axes.text(2.15, 2.34, "by position", color=LIGHT["ink"], ha="left", va="center")
 
 
 def _branch(axes: Axes, start: float, end: float, name: str) -> None:
@@ -91,7 +91,7 @@ def _box(axes: Axes, x: float, y: float, name: str) -> None:
             zorder=3,
         )
     )
-    axes.text(x, y, name, ha="center", va="center", fontsize=10.5, zorder=4)
+    axes.text(x, y, name, ha="center", va="center", zorder=4)
 
 
 def _unit() -> Interval:
@@ -142,7 +142,7 @@ def paired_seeds(one: Sequence[float], other: Sequence[float], *, names: tuple[s
     }
     spreads = "; ".join(f"{name} {stdev(values):.4f}" for name, (values, _) in rows.items())
     desc = f"Three rows of {len(one)} marks, one for each seed, around the row's mean. Standard deviations: {spreads}."
-    with figure(title="What two variants of a seed share cancels", desc=desc, size=(4.6, 2.1)) as fig:
+    with figure(title="What two variants of a seed share cancels", desc=desc, heights=(2.1, 2.1)) as fig:
         axes = fig.subplots()
         axes.axvline(0, color=LIGHT["muted"], lw=1)
         for height, (values, ink) in enumerate(rows.values()):

@@ -36,7 +36,9 @@ def curves(found: Sequence[Card], *, corpus: str, since: int = 100) -> Picture:
         f"At the last step the validation losses are: {ends}."
     )
     runs = f"{len({card.seed for card in found})} seeds at the rate {found[0].config['lr']:g}"
-    with figure(title=f"Training and validation loss on {corpus}, means of {runs}", desc=desc, size=(4.8, 5.2)) as fig:
+    with figure(
+        title=f"Training and validation loss on {corpus}, means of {runs}", desc=desc, heights=(4.8, 5.2)
+    ) as fig:
         above, below = fig.subplots(2, 1, sharex=True, sharey=True)
         for axes, kind, title in ((above, "train_loss", "training"), (below, "valid_loss", "validation")):
             for name in names:
@@ -47,7 +49,8 @@ def curves(found: Sequence[Card], *, corpus: str, since: int = 100) -> Picture:
                 axes.plot(steps, losses, dash, color=LIGHT[ink], label=name, **look)
             axes.set(ylabel="loss, nats per token", title=f"{corpus}, {title}")
         below.set_xlabel("step")
-        above.legend(loc="upper right", fontsize=10)
+        for axes in (above, below):  # whose scales are one: both are drawn before
+            fig.name_lines(axes)
     return fig.picture
 
 
@@ -73,7 +76,7 @@ def layers(found: Sequence[Card], *, variant: str = "RoPE") -> Picture:
         "layer of the trained and of the untrained model. Random and laid-out pairings lie at one half in both; the "
         "best ones lie higher in both, and most highly where a pairing is chosen for one matrix alone."
     )
-    with figure(title=f"Complex-linear share of Q and K, {variant}", desc=desc, size=(4.8, 3.8)) as fig:
+    with figure(title=f"Complex-linear share of Q and K, {variant}", desc=desc, heights=(3.8, 4.2)) as fig:
         axes = fig.subplots()
         axes.axhline(0.5, color=LIGHT["muted"], lw=1)
         for side, when, ink, filled in ((-0.17, "untrained", "muted", False), (0.17, "trained", "linear", True)):
@@ -82,9 +85,9 @@ def layers(found: Sequence[Card], *, variant: str = "RoPE") -> Picture:
         axes.plot([], [], "o", mfc="none", color=LIGHT["muted"], label="untrained: circle Q, square K")
         axes.plot([], [], "o", color=LIGHT["linear"], label="trained: filled")
         axes.set(ylabel="share that is complex-linear", ylim=(0.44, 1.0), xlim=(-0.5, len(_PAIRINGS) - 0.5))
-        best = ("best,\nall layers", "best,\none layer", "best,\none matrix")
-        axes.set_xticks(range(len(_PAIRINGS)), ["random", "laid out", *best])
-        axes.legend(loc="upper left", fontsize=10)
+        best = ("best,\nall\nlayers", "best,\none\nlayer", "best,\none\nmatrix")
+        axes.set_xticks(range(len(_PAIRINGS)), ["random", "laid\nout", *best])
+        axes.legend(loc="upper left")
     return fig.picture
 
 
@@ -122,7 +125,7 @@ def planes(found: Sequence[Card], *, variant: str = "RoPE") -> Picture:
         f"dashed. The first four planes have a mean share of {ends[0]} for queries and {ends[1]} for keys, the last "
         f"four {ends[2]} and {ends[3]}."
     )
-    with figure(title="Share by layer, head and frequency", desc=desc, size=(4.8, 4.2)) as fig:
+    with figure(title="Share by layer, head and frequency", desc=desc, heights=(4.2, 4.2)) as fig:
         for layer in range(len(q)):
             axes = fig.add_subplot(-(-len(q) // 2), 2, layer + 1)
             for x, ink, dash in ((q, "query", "-"), (k, "key", "--")):
@@ -134,6 +137,6 @@ def planes(found: Sequence[Card], *, variant: str = "RoPE") -> Picture:
             axes.set_xticks([0, q.shape[2] - 1], ["fast", "slow"])
             axes.label_outer()
         first = fig.axes[0]
-        for height, words, ink in ((0.93, "queries", "query"), (0.84, "keys, dashed", "key")):
-            first.text(0.98, height, words, transform=first.transAxes, ha="right", fontsize=10, color=LIGHT[ink])
+        for height, words, ink in ((0.9, "queries", "query"), (0.77, "keys, dashed", "key")):
+            first.text(0.98, height, words, transform=first.transAxes, ha="right", color=LIGHT[ink])
     return fig.picture

@@ -6,9 +6,11 @@ from collections.abc import Iterable, Mapping, Sequence
 from statistics import fmean
 from typing import Any
 
+from matplotlib.transforms import blended_transform_factory
+
 from rope_lab.chapters.ch15_crope_tables.plan_answers import MARGIN, gaps_by_rate
 from rope_lab.show.style import LIGHT
-from rope_lab.show.svg import Picture, figure
+from rope_lab.show.svg import Picture, figure, two_rows
 from rope_lab.show.tables import Table
 from rope_lab.training.experiments.rate_choice import losses_by_rate
 from rope_lab.training.results.cards import Card
@@ -45,12 +47,13 @@ def loss_by_rate(found: Iterable[Card]) -> Picture:
         [name for name in ("RoPE", "absolute scaled") if name in losses],
     ]
     desc = f"Curves over a logarithmic axis of rates, each with one lowest point. The lowest means: {_best(losses)}."
-    with figure(title="Final loss against the learning rate", desc=desc, size=(4.9, 5.6)) as fig:
+    with figure(title="Final loss against the learning rate", desc=desc, heights=(5.0, 5.6)) as fig:
         for axes, names in zip(fig.subplots(2, 1, sharex=True), panels, strict=True):
             _curves(axes, {name: losses[name] for name in names})
             axes.set(ylabel="final loss, nats", ylim=(3.3, None))
-            axes.legend(loc="upper center", fontsize=10)
+            fig.name_lines(axes, gap=20)
         axes.set_xlabel("learning rate")
+        fig.on_phone = lambda: two_rows(axes)
     return fig.picture
 
 
@@ -70,16 +73,16 @@ def rows_by_rate(found: Iterable[Card], *, rows: Sequence[str]) -> Picture:
     panels = {row: losses_by_rate(of[row]) for row in rows}
     best = "; ".join(f"{row}: {_best(losses)}" for row, losses in panels.items())
     desc = f"For each row of the table, curves over a logarithmic axis of rates. The lowest means: {best}."
-    size = (4.9, 1.0 + 2.3 * len(rows))
-    with figure(title=f"Final loss against the learning rate: {'; '.join(rows)}", desc=desc, size=size) as fig:
+    title, high = f"Final loss against the learning rate: {'; '.join(rows)}", 1.0 + 2.3 * len(rows)
+    with figure(title=title, desc=desc, heights=(high, high)) as fig:
         column = fig.subplots(len(rows), 1, sharex=True, squeeze=False)[:, 0]
         for axes, (row, losses) in zip(column, panels.items(), strict=True):
             _curves(axes, {name: losses[name] for name in _LOOK if name in losses})
             axes.set(ylabel="final loss, nats")
-            axes.set_title(row, loc="left", fontsize=10)
+            axes.set_title(row, loc="left")
         axes.set_xlabel("learning rate")
         marks, names = axes.get_legend_handles_labels()
-        fig.legend(marks, names, loc="outside upper center", ncols=3 if len(names) < 4 else 2, fontsize=10)
+        fig.legend(marks, names, loc="outside upper left", ncols=2)
     return fig.picture
 
 
@@ -99,7 +102,7 @@ def _curves(axes: Any, losses: _Losses) -> None:
         aside = 1.05 ** (place - (len(losses) - 1) / 2)
         for rate in rates:
             own = list(at[rate].values())
-            axes.plot([rate * aside] * len(own), own, ".", ms=4, color=LIGHT[ink], alpha=0.55)
+            axes.plot([rate * aside] * len(own), own, "o", ms=4, mew=0, color=LIGHT[ink], alpha=0.55)
     tried = sorted({rate for at in losses.values() for rate in at})
     axes.set(xscale="log")
     axes.set_xticks(tried, [f"{rate:g}" for rate in tried])
@@ -120,16 +123,15 @@ def four_lengths(ends: _Losses, more: Mapping[int, Sequence[float]]) -> Picture:
     read = "; ".join(f"{steps:,} steps: {each.mean:+.1f} ± {each.half:.1f} %" for steps, each in shares.items())
     first, second = ends
     desc = f"Above, the final losses of {first} and {second}. Below, how many more steps {second} needs: {read}."
-    with figure(title="Four lengths of the run", desc=desc, size=(4.9, 4.4)) as fig:
+    with figure(title="Four lengths of the run", desc=desc, heights=(4.4, 4.4)) as fig:
         above, below = fig.subplots(2, 1, sharex=True)
         _curves(above, ends)
         above.set(ylabel="final loss, nats")
-        above.legend(loc="upper right", fontsize=10)
+        fig.name_lines(above, gap=20)
         below.axhline(0, color=LIGHT["ink"], lw=1.2)
         for steps, each in shares.items():
-            below.plot(
-                [steps] * len(more[steps]), [100 * x for x in more[steps]], "o", ms=4, color=LIGHT["ink"], alpha=0.4
-            )
+            own = [100 * share for share in more[steps]]
+            below.plot([steps] * len(own), own, "o", ms=4, mew=0, color=LIGHT["ink"], alpha=0.5)
             below.errorbar(steps, each.mean, each.half, fmt="_", ms=16, mew=2.5, color=LIGHT["linear"], lw=2)
         below.set(xlabel="steps of the run", ylabel="more steps, %")
         below.set_xticks(list(shares), [f"{steps:,}" for steps in shares])
@@ -155,7 +157,7 @@ def difference_by_rate(
         f"{rate:g}: " + " ".join(f"{gap:+.3f}" for gap in own) for each in (gaps, others) for rate, own in each.items()
     )
     desc = f"{variant} minus {reference} at each rate, one number for each seed. {read}."
-    with figure(title="The sign of a difference turns with the rate", desc=desc, size=(4.9, 3.2)) as fig:
+    with figure(title="The sign of a difference turns with the rate", desc=desc, heights=(3.2, 3.4)) as fig:
         axes = fig.subplots()
         axes.axhspan(-MARGIN, MARGIN, color=LIGHT["hair"], alpha=0.6, lw=0)
         axes.axhline(0, color=LIGHT["ink"], lw=1.2)
@@ -176,7 +178,7 @@ def difference_by_rate(
         marked = sorted({*gaps, *between})
         axes.set_xticks(marked, [f"\n{rate:g}" if rate in between else f"{rate:g}" for rate in marked])
         axes.minorticks_off()
-        axes.legend(loc="lower left", fontsize=10)
+        axes.legend(loc="lower left")
     return fig.picture
 
 
@@ -195,27 +197,30 @@ def five_answers(corpora: Mapping[str, Sequence[Finding]], *, far: float = 0.1) 
     names = [name for name in dict.fromkeys(finding.name for finding in every) if name not in distant]
     read = "; ".join(f"{corpus}, {f.name} {f.interval}" for corpus, own in corpora.items() for f in own)
     desc = f"Differences of final losses in nats per token, mean and 95 % interval over the seeds: {read}."
-    margin, step = every[0].margin, len(corpora) + 0.7
-    with figure(title="The planned comparisons", desc=desc, size=(4.9, 1.1 + 0.36 * step * len(names))) as fig:
+    margin, step = every[0].margin, len(corpora) + 1.2
+    high = 0.6 + 0.32 * step * len(names)
+    with figure(title="The planned comparisons", desc=desc, heights=(high, high)) as fig:
         axes = fig.subplots()
         axes.axvspan(-margin, margin, color=LIGHT["hair"], alpha=0.6, lw=0)
         axes.axvline(0, color=LIGHT["ink"], lw=1.2)
-        for place, (corpus, own) in enumerate(corpora.items()):
-            ink, marker = _CORPORA[place]
+        for place, ((ink, marker), own) in enumerate(zip(_CORPORA, corpora.values(), strict=False)):
             near = {finding.name: finding for finding in own}
             rows = [step * group + place for group in range(len(names))]
             for row, finding in zip(rows, (near[name] for name in names), strict=True):
                 seeds = finding.differences
-                axes.plot(seeds, [row - 0.28] * len(seeds), ".", ms=4, color=LIGHT["ink"], alpha=0.5)
+                axes.plot(seeds, [row - 0.3] * len(seeds), "o", ms=4, mew=0, color=LIGHT["ink"], alpha=0.5)
                 for span, width in ((finding.wide, 1.2), (finding.interval, 3.2)):
                     axes.plot([span.mean - span.half, span.mean + span.half], [row] * 2, color=LIGHT[ink], lw=width)
             means = [near[name].interval.mean for name in names]
-            axes.plot(means, rows, marker, ms=6, color=LIGHT[ink], label=corpus)
-        middle = [step * group + (len(corpora) - 1) / 2 for group in range(len(names))]
-        axes.set_yticks(middle, [name.replace(" minus ", "\nminus ") for name in names])
+            axes.plot(means, rows, marker, ms=6, color=LIGHT[ink])
+        for group, name in enumerate(names):
+            left = blended_transform_factory(fig.transFigure, axes.transData)
+            axes.text(0.01, step * group - 0.9, name, transform=left, va="center", in_layout=False)
+        places = [step * group + place for group in range(len(names)) for place in range(len(corpora))]
+        axes.set_yticks(places, [*corpora] * len(names))
         axes.tick_params(axis="y", length=0)
-        axes.set(ylim=(step * len(names) - 0.7, -0.8), xlabel="difference of losses, nats")
-        fig.legend(loc="outside upper center", ncols=len(corpora), fontsize=10)
+        axes.spines.left.set_visible(False)
+        axes.set(ylim=(places[-1] + 0.6, -1.5), xlabel="difference of losses, nats")
     return fig.picture
 
 

@@ -16,7 +16,7 @@ from rope_lab.chapters.ch16_nine_placements import rate_answers
 from rope_lab.chapters.ch16_nine_placements.claims_book import base_gap
 from rope_lab.chapters.ch16_nine_placements.claims_su19 import BETWEEN, CHAIN, JUDGED
 from rope_lab.show.style import LIGHT
-from rope_lab.show.svg import Picture, figure
+from rope_lab.show.svg import Picture, figure, two_rows
 from rope_lab.show.tables import Table
 from rope_lab.training.results import cards, intervals
 from rope_lab.training.results.cards import Card
@@ -48,7 +48,7 @@ def against_nope() -> Picture:
     spans = {name: intervals.interval(own[name]) for name in names}
     listed = "; ".join(f"{name} {spans[name]}, published {printed[name] - printed['NoPE']:+.3f}" for name in names)
     desc = f"Loss minus the loss of NoPE, in nats per token, below zero is better. {listed}."
-    with figure(title="The loss of eight placements, minus that of NoPE", desc=desc, size=(5.0, 4.4)) as fig:
+    with figure(title="The loss of eight placements, minus that of NoPE", desc=desc, heights=(4.0, 4.4)) as fig:
         axes = fig.subplots()
         axes.set(xlabel="loss minus the loss of NoPE", ylim=(len(names) - 0.4, -0.9))
         axes.set_yticks(range(len(names)), names)
@@ -56,14 +56,17 @@ def against_nope() -> Picture:
         axes.axvline(0, color=LIGHT["muted"], lw=1)
         for row, name in enumerate(names):
             span = spans[name]
-            axes.plot(own[name], [row - 0.13] * len(own[name]), "o", ms=3.5, color=LIGHT["ink"], alpha=0.5)
+            axes.plot(own[name], [row - 0.13] * len(own[name]), "o", ms=4, mew=0, color=LIGHT["ink"], alpha=0.5)
             axes.plot([span.mean - span.half, span.mean + span.half], [row + 0.12] * 2, color=LIGHT["two"], lw=2)
             axes.plot(span.mean, row + 0.12, "D", ms=5, color=LIGHT["two"])
             axes.plot(printed[name] - printed["NoPE"], row, "|", ms=15, mew=2, color=LIGHT["one"])
-        axes.plot([], [], "o", ms=3.5, color=LIGHT["ink"], alpha=0.5, label="a seed")
-        axes.plot([], [], "D-", ms=5, color=LIGHT["two"], label="mean, 95 %")
-        axes.plot([], [], "|", ms=12, mew=2, color=LIGHT["one"], label="published")
-        axes.legend(loc="lower left")
+        first = spans[names[0]]
+        for x, high, side, words, ink in (
+            (first.mean, -0.55, "center", "each seed", "ink"),
+            (first.mean + first.half + 0.01, 0.12, "left", "mean, 95 %", "two"),
+            (printed[names[0]] - printed["NoPE"], -0.55, "center", "published", "one"),
+        ):
+            axes.text(x, high, words, ha=side, va="center", color=LIGHT[ink])
     return fig.picture
 
 
@@ -120,23 +123,29 @@ def begun_elsewhere() -> Picture:
         (shifted, "trained from 0, read anywhere", "D", LIGHT["two"], 0.0),
         (anywhere, "trained and read anywhere", "s", LIGHT["linear"], 0.28),
     )
-    with figure(title="Losses in windows that begin at 0, or anywhere", desc=desc, size=(5.2, 4.6)) as fig:
+    with figure(title="Losses in windows that begin at 0, or anywhere", desc=desc, heights=(4.2, 4.8)) as fig:
         axes = fig.subplots()
         axes.set(xlabel="loss, nats per token", ylim=(len(names) - 0.3, -0.7))
         axes.set_yticks(range(len(names)), names)
         axes.xaxis.set_major_locator(MultipleLocator(0.2))
         axes.axvline(nothing := fmean(at_0["NoPE"]), color=LIGHT["muted"], lw=1, ls="--")
-        axes.text(nothing + 0.015, -0.45, "nothing rotated", color=LIGHT["muted"], fontsize=10, va="center")
+        axes.text(nothing + 0.015, -0.45, "nothing rotated", color=LIGHT["muted"], va="center")
         for row, name in enumerate(names):
             axes.plot([fmean(at_0[name]), fmean(shifted[name])], [row, row], color=LIGHT["muted"], lw=1)
             for losses, _, mark, colour, low in marks:
-                axes.plot(losses[name], [row + low] * len(losses[name]), ".", ms=3, color=colour, alpha=0.6)
+                axes.plot(losses[name], [row + low] * len(losses[name]), "o", ms=4, mew=0, color=colour, alpha=0.5)
                 if losses[name]:
                     axes.plot(fmean(losses[name]), row + low, mark, ms=6, color=colour)
         for losses, label, mark, colour, _ in marks:
             if any(losses.values()):
                 axes.plot([], [], mark, ms=6, color=colour, label=label)
-        axes.legend(loc="lower left", bbox_to_anchor=(0, 1), ncols=1)
+        fig.legend(loc="outside upper left", ncols=3)
+
+        def one_column() -> None:
+            fig.legends[0].remove()
+            fig.legend(loc="outside upper left")
+
+        fig.on_phone = one_column
     return fig.picture
 
 
@@ -146,21 +155,21 @@ def by_rate() -> Picture:
     means = {name: {rate: fmean(of.values()) for rate, of in sorted(at.items())} for name, at in losses.items()}
     listed = "; ".join(f"{name} {at[chosen[name]]:.3f} at {chosen[name]:g}" for name, at in means.items())
     desc = f"Loss over a logarithmic axis of rates. The lowest means: {listed}."
-    rates, low = sorted({rate for at in means.values() for rate in at}), 0.0
+    rates = sorted({rate for at in means.values() for rate in at})
     runs = f"three seeds that choose, {cards.load_all('placements-rates', 'cpu')[0].config['steps']:,} steps"
-    with figure(title=f"Loss in windows from anywhere at several rates: {runs}", desc=desc, size=(5.2, 5.6)) as fig:
+    with figure(title=f"Loss in windows from anywhere at several rates: {runs}", desc=desc, heights=(5.0, 5.6)) as fig:
         axes = fig.subplots()
-        axes.set(xscale="log", xlabel="learning rate", ylabel="loss, nats", xlim=(rates[0] / 1.08, rates[-1] * 1.35))
-        for name, at in sorted(means.items(), key=lambda item: [*item[1].values()][-1]):
+        axes.set(xscale="log", xlabel="learning rate", ylabel="loss, nats", xlim=(rates[0] / 1.08, rates[-1] * 1.08))
+        for name, at in means.items():
             ink = LIGHT["muted"] if name == "NoPE" else LIGHT["two" if name in ("QK", "VO", "QKVO") else "ink"]
-            axes.plot(list(at), list(at.values()), color=ink, lw=1.4)
+            axes.plot(list(at), list(at.values()), color=ink, lw=1.4, label=name)
             for rate, of in losses[name].items():
-                axes.plot([rate] * len(of), list(of.values()), ".", ms=3.5, color=ink, alpha=0.6)
+                axes.plot([rate] * len(of), list(of.values()), "o", ms=4, mew=0, color=ink, alpha=0.6)
             axes.plot(chosen[name], at[chosen[name]], "o", ms=7, color=ink)
-            low = max(low + 0.027, [*at.values()][-1] - 0.012)  # names do not lie on each other
-            axes.text([*at][-1] * 1.07, low, name, color=ink, fontsize=10, va="center")
+        fig.name_lines(axes)
         axes.set_xticks(rates, [f"{rate:g}" for rate in rates])
         axes.minorticks_off()
+        fig.on_phone = lambda: two_rows(axes)
     return fig.picture
 
 
@@ -236,11 +245,11 @@ def base_and_plane(*, window: int = 64, head_dim: int = 16) -> Picture:
         for base, row in turned.items()
     )
     desc = f"Turns of each plane within {window} positions, on a logarithmic axis. {counted}"
-    with figure(title="How far the planes turn in a short window", desc=desc, size=(4.8, 3.0)) as fig:
+    with figure(title="How far the planes turn in a short window", desc=desc, size=(4.7, 3.0)) as fig:
         axes = fig.subplots()
         axes.set(yscale="log", xlabel="plane", ylabel=f"turns in {window} positions")
         axes.axhline(0.5, color=LIGHT["muted"], lw=1)
-        axes.text(planes[-1] + 0.2, 0.55, "half a turn", ha="right", va="bottom", fontsize=10, color=LIGHT["muted"])
+        axes.text(planes[-1] + 0.2, 0.55, "half a turn", ha="right", va="bottom", color=LIGHT["muted"])
         for base, role, mark in ((1e2, "one", "o-"), (1e4, "two", "s--")):
             axes.plot(planes, turned[base], mark, color=LIGHT[role], ms=5, label=f"base {base:,.0f}")
         axes.set_yticks([10, 1, 0.1, 0.01], ["10", "1", "0.1", "0.01"])
@@ -281,7 +290,7 @@ def crossing(one: str, other: str) -> Picture:
     spans = gaps.at_each_step
     read = "; ".join(f"step {step} {span}" for step, span in zip(gaps.steps, spans, strict=True))
     desc = f"{one} minus {other}, mean and 95 % interval over {spans[0].n} seeds: {read}."
-    with figure(title="A difference that changes its sign along the training", desc=desc, size=(4.6, 2.5)) as fig:
+    with figure(title="A difference that changes its sign along the training", desc=desc, heights=(2.5, 2.5)) as fig:
         axes = fig.subplots()
         axes.axhline(0, color=LIGHT["muted"], lw=1)
         means, halves = [span.mean for span in spans], [span.half for span in spans]

@@ -95,15 +95,15 @@ def schedule_lines(lists: Mapping[str, Sequence[float]]) -> Picture:
     """Frequencies on a logarithmic axis against the plane's place in the list, u = 2i/r: a base is a line from 1.
 
     Args:
-        lists: One to four lists of frequencies by name, in radians per position, in the order of the planes.
+        lists: One to five lists of frequencies by name, in radians per position, in the order of the planes.
 
     Returns:
         A `Picture`: inline SVG with title and description.
 
     Raises:
-        ValueError: If there is no list, or more than four.
+        ValueError: If there is no list, or more than five.
     """
-    looks = [("one", "-"), ("two", (0, (5, 2))), ("muted", (0, (1, 2))), ("ink", (0, (6, 2, 1, 2)))]
+    looks = [("one", "-"), ("two", (0, (5, 2))), ("muted", (0, (1, 2))), ("ink", (0, (6, 2, 1, 2))), ("muted", "-")]
     if not 1 <= len(lists) <= len(looks):
         raise ValueError(f"expected one to {len(looks)} lists of frequencies, got {len(lists)}; each needs a look")
     ends = ", ".join(f"{name} from {theta[0]:.3g} to {theta[-1]:.2g}" for name, theta in lists.items())

@@ -71,11 +71,11 @@ def _ruler(axes: Axes, middle: int, tokens: np.ndarray, places: np.ndarray) -> l
         *axes.plot(np.unique(places), np.zeros(len(np.unique(places))), "s", ms=5, color=LIGHT["two"]),
     ]
     for n in (tokens[0], middle, tokens[-1]):
-        parts.append(axes.text(n, 1.25, str(n), ha="center", fontsize=10))
-        parts.append(axes.text(n, -0.5, str(n), ha="center", fontsize=10, color=LIGHT["two"]))
+        parts.append(axes.text(n, 1.25, str(n), ha="center"))
+        parts.append(axes.text(n, -0.5, str(n), ha="center", color=LIGHT["two"]))
     between = (tokens[0] + middle) / 2
-    parts.append(axes.text(between, 1.25, "tokens", ha="center", fontsize=10, color=LIGHT["muted"]))
-    parts.append(axes.text(between, -0.5, "bfloat16", ha="center", fontsize=10, color=LIGHT["muted"]))
+    parts.append(axes.text(between, 1.25, "tokens", ha="center", color=LIGHT["muted"]))
+    parts.append(axes.text(between, -0.5, "bfloat16", ha="center", color=LIGHT["muted"]))
     return parts
 
 
@@ -112,5 +112,5 @@ def rounding_along_the_text() -> Picture:
         for (name, ends, worst), (_, place, marker, _) in zip(errors(), LINES, strict=True):
             there = worst > 0
             axes.plot(ends[there], worst[there], marker=marker, ms=4, lw=1.2, color=LIGHT["ink"])
-            axes.text(*place, name, fontsize=10)
+            axes.text(*place, name)
     return fig.picture

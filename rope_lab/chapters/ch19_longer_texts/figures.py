@@ -34,6 +34,7 @@ __all__ = [
 ]
 
 ROLES: dict[When, str] = {"before": "one", "after": "two"}
+CALLED = {"as trained": "no schedule", "linear": "interpolation", "YaRN, no factor": "YaRN without\nattention factor"}
 STREAMED = {  # what is drawn of the stream, and how
     "recomputed": "one",
     "re-turned, bfloat16": "wrong",
@@ -45,15 +46,15 @@ def longer_text_schedules() -> Picture:
     """Loss along a text of eight windows under every schedule, before and after tuning: a panel for each schedule."""
     runs = _cards("longer-texts")
     names = long_contexts.schemes(runs)
-    courses = "; ".join(f"{name} {_course(runs, name)}" for name in names)
+    courses = "; ".join(f"{CALLED.get(name, name)} {_course(runs, name)}" for name in names)
     desc = (
         "A panel for each schedule: mean loss against the position in the text, trained up to "
         f"{_window(runs)}. Thin lines are seeds. First bin, end of the trained window, last bin: {courses}."
     )
-    with figure(title="Eight windows long: every schedule", desc=desc, size=(5.2, 5.6)) as fig:
+    with figure(title="Eight windows long: every schedule", desc=desc, heights=(5.2, 5.6)) as fig:
         grid = fig.subplots(-(-len(names) // 3), 3, sharex=True, sharey=True, squeeze=False)
         for axes, name in zip(grid.flat, names, strict=False):
-            _panel(axes, runs, name, "RoPE", title=name)
+            _panel(axes, runs, name, "RoPE", title=CALLED.get(name, name))
         for axes in grid.flat[len(names) :]:
             axes.set_axis_off()
         _finish(fig, grid, runs)
@@ -61,7 +62,7 @@ def longer_text_schedules() -> Picture:
 
 
 def longer_text_controls() -> Picture:
-    """Loss along a text of eight windows for RoPE as trained and for two controls: no positions, and a small base."""
+    """Loss along a text of eight windows, no schedule: RoPE and two controls, no positions and a small base."""
     runs = _cards("longer-texts")
     names = {"RoPE": "RoPE, base 10,000", "small base": "small base", "NoPE": "no positions"}
     names = {variant: title for variant, title in names.items() if long_contexts.bins(runs, variant=variant)}
@@ -70,7 +71,7 @@ def longer_text_controls() -> Picture:
         "A panel for each model, none with a schedule: mean loss against the position in the text, trained up to "
         f"{_window(runs)}. Thin lines are seeds. First bin, end of the trained window, last bin: {courses}."
     )
-    with figure(title="Eight windows long: three models without a schedule", desc=desc, size=(4.8, 2.4)) as fig:
+    with figure(title="Eight windows long: three models without a schedule", desc=desc, heights=(2.6, 2.6)) as fig:
         grid = fig.subplots(1, len(names), sharex=True, sharey=True, squeeze=False)
         for axes, (variant, title) in zip(grid.flat, names.items(), strict=True):
             _panel(axes, runs, "as trained", variant, title=title)
@@ -81,16 +82,15 @@ def longer_text_controls() -> Picture:
 def longer_texts_table() -> Table:
     """Loss inside the trained window and beyond it under every schedule: means over the seeds."""
     runs = _cards("longer-texts")
-    headings = ["model", "schedule", "seeds", "inside", "beyond", "inside, tuned", "beyond, tuned"]
-    rows = []
+    headings, rows = ["model", "schedule", "seeds", "inside", "beyond", "inside, tuned", "beyond, tuned"], []
     for variant in dict.fromkeys(card.variant for card in runs):
         for name in long_contexts.schemes([card for card in runs if card.variant == variant]):
-            cells = []
+            cells = [variant, CALLED.get(name, name), str(len(long_contexts.bins(runs, name, variant=variant)))]
             for when in ("before", "after"):
                 for part in (long_contexts.inside, long_contexts.beyond):
                     losses = part(runs, name, variant=variant, when=when).values()
                     cells.append(f"{fmean(losses):.3f}" if losses else "")
-            rows.append([variant, name, str(len(long_contexts.bins(runs, name, variant=variant))), *cells])
+            rows.append(cells)
     return Table(headings, rows, caption="Loss in nats per character, inside and beyond", right=headings[2:])
 
 
@@ -107,7 +107,7 @@ def along_the_stream() -> Picture:
         "Loss against steps of the stream, minus the loss with keys that are turned anew in float32. Thin lines are "
         f"seeds. Mean over the second half: {'; '.join(f'{way} {_later(runs, way)}' for way in STREAMED)}."
     )
-    with figure(title="A stream through a short cache", desc=desc, size=(4.8, 3.4)) as fig:
+    with figure(title="A stream through a short cache", desc=desc, heights=(3.2, 3.4)) as fig:
         axes = fig.subplots()
         axes.axhline(0, color=LIGHT["muted"], lw=1)
         for way, role in STREAMED.items():
@@ -120,7 +120,7 @@ def along_the_stream() -> Picture:
                 axes.plot(at, row, color=LIGHT[role], lw=0.8, alpha=0.35)
             axes.plot(at, [fmean(column) for column in zip(*rows, strict=True)], **line(role), label=way)
         axes.set(xlabel="step of the stream", ylabel="thousandths of a nat")
-        fig.legend(loc="outside upper center", ncols=2)
+        fig.name_lines(axes)
     return fig.picture
 
 
@@ -248,7 +248,7 @@ def _panel(axes: Axes, runs: Sequence[Card], scheme: str, variant: str, *, title
             axes.plot(at, row, color=LIGHT[role], lw=0.8, alpha=0.35)
         if rows:
             axes.plot(at, [fmean(column) for column in zip(*rows, strict=True)], **line(role), label=f"{when} tuning")
-    axes.set_title(title, fontsize=10)
+    axes.set_title(title.replace(", ", ",\n"), fontsize=11)
 
 
 def _finish(fig, grid, runs: Sequence[Card]) -> None:
@@ -261,6 +261,7 @@ def _finish(fig, grid, runs: Sequence[Card]) -> None:
         axes.set_xlabel("position")
     handles, labels = grid.flat[0].get_legend_handles_labels()
     fig.legend(handles, labels, loc="outside upper center", ncols=2)
+    fig.on_phone = lambda: grid.flat[0].set_xticks([0, length])
 
 
 def _verdicts(differences: dict[str, dict[int, float]], caption: str, *, digits: int) -> Table:

@@ -15,7 +15,7 @@ LINES: tuple[
 ] = (  # store, turns, where its name stands (plane, miss), its name, how it is drawn
     ("int8", TURNS, (9, 1.5), "8-bit blocks", "^"),
     ("bfloat16", TURNS, (49.5, 0.98), "bf16", "o"),
-    ("float16", TURNS, (44.5, 0.14), "fp16", "s"),
+    ("float16", TURNS, (44.5, 0.2), "fp16", "s"),
     ("float32", TURNS, (2, -0.2), "fp32, at 0", "D"),
 )
 
@@ -45,5 +45,5 @@ def frozen_planes() -> Picture:
         for store, _, place, name, marker in LINES:
             line = misses[store]
             axes.plot(np.arange(PLANES), line, marker=marker, markevery=6, ms=4, lw=1.2, color=LIGHT["ink"])
-            axes.text(*place, name, fontsize=10)
+            axes.text(*place, name)
     return fig.picture

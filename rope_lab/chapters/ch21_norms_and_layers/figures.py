@@ -20,7 +20,7 @@ def circle_or_ellipse() -> Picture:
         "left the gains stand before the turn: the key's tip runs on a circle, and the dot product is the same at both "
         "places. On the right they stand after it: the tip runs on an ellipse, and the two dot products differ."
     )
-    with figure(title="Gains before the turn, and after it", desc=desc, size=(5.0, 2.9)) as fig:
+    with figure(title="Gains before the turn, and after it", desc=desc, size=(4.9, 2.9)) as fig:
         left, right = fig.subplots(1, 2)
         _panel(left, "gains before the turn", lambda angle: rotate(GAINS * KEY, angle, theta=1.0))
         _panel(right, "gains after the turn", lambda angle: GAINS * rotate(KEY, angle, theta=1.0))

@@ -108,9 +108,8 @@ class Public(SphinxDirective):
         )
         if unknown := {*only, *without} - public.keys():
             raise self.error(f"public: expected modules of {folder}, got {', '.join(sorted(unknown))}")
-        return {
-            module: names for module, names in public.items() if module not in without and (not only or module in only)
-        }
+        rooms = sorted(public.items(), key=lambda one: one[0] if ".chapters." in one[0] else "")  # else in their order
+        return {module: names for module, names in rooms if module not in without and (not only or module in only)}
 
 
 def entry(folder: str, module: str, name: str) -> list[str]:

@@ -51,8 +51,10 @@ def carded(table: re.Match[str]) -> str:
         return table[0]
 
     def named(row: re.Match[str]) -> str:
-        left = iter(names)
-        return CELL.sub(lambda cell: f"<td{told(next(left))}{cell[1]}>" + ALONE.sub(r"\1", cell[2]) + "</td>", row[0])
+        left, first = iter(names), CELL.search(row[0])
+        number = " data-number" if first and words(first[2])[:1].isdigit() else ""  # it needs its word before it
+        made = CELL.sub(lambda cell: f"<td{told(next(left))}{cell[1]}>" + ALONE.sub(r"\1", cell[2]) + "</td>", row[0])
+        return made.replace("<td", f"<td{number}", 1)
 
     return f'<table class="{table[1]} cards"{table[2]}{table[3]}{ROW.sub(named, table[4])}</table>'
 

@@ -185,7 +185,7 @@ def _pixel(length: float) -> float:
 
 @contextmanager
 def figure(
-    *, title: str, desc: str, size: tuple[float, float] = (6.0, 3.2), heights: tuple[float, float] | None = None
+    *, title: str, desc: str, size: tuple[float, float] = (4.9, 3.2), heights: tuple[float, float] | None = None
 ) -> Iterator[Sheet]:
     """Draw with matplotlib inside the block; afterwards ``fig.picture`` is the :class:`Picture` to show.
 

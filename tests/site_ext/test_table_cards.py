@@ -47,6 +47,12 @@ def test_each_cell_says_its_column_and_the_verdict_is_told_apart():
     assert "<td>y" in made
 
 
+@pytest.mark.parametrize(("first", "counts"), [("25", True), ("2, memory", True), ("RoPE", False), ("x 25", False)])
+def test_a_row_that_begins_with_a_number_says_what_it_counts(first, counts):
+    made = TABLE.sub(carded, html(["minutes", "does", "then"], [first, "words " * 20, "more " * 20]))
+    assert made.count("data-number") == made.count('<td data-number data-what="minutes">') == counts
+
+
 def test_a_number_is_not_broken_and_a_sentence_is():
     assert width("3.25 ± 0.01") == 11
     assert width("three or four") == 5

@@ -131,7 +131,7 @@ def plain(soup: Tag) -> str:
 
 
 def address(app: Sphinx, page: str) -> str:
-    """Where a page stands in the site, without an ending."""
+    """The address of a page in the site, without an ending."""
     return app.builder.get_target_uri(page).removesuffix(".html")
 
 

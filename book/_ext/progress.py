@@ -3,7 +3,7 @@
 The directive leaves an empty paragraph that ``continue.js`` fills at once, if this browser has been here before.
 """
 
-from posixpath import relpath
+from posixpath import dirname, relpath
 
 from docutils import nodes
 from sphinx.application import Sphinx
@@ -15,7 +15,10 @@ class Continue(SphinxDirective):
     """``{continue}``: a link to where the reader stopped."""
 
     def run(self) -> list[nodes.Node]:
-        script = relpath("_static/continue.js", self.env.docname.rpartition("/")[0] or ".")
+        here = self.env.app.builder.get_target_uri(
+            self.env.docname
+        )  # the root document stands elsewhere than its source
+        script = relpath("_static/continue.js", dirname(here) or ".")
         return [nodes.raw("", f'<p class="continue" hidden></p><script src="{script}"></script>', format="html")]
 
 

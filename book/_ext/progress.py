@@ -15,9 +15,7 @@ class Continue(SphinxDirective):
     """``{continue}``: a link to where the reader stopped."""
 
     def run(self) -> list[nodes.Node]:
-        here = self.env.app.builder.get_target_uri(
-            self.env.docname
-        )  # the root document stands elsewhere than its source
+        here = self.env.app.builder.get_target_uri(self.env.docname)  # the root stands elsewhere than its source
         script = relpath("_static/continue.js", dirname(here) or ".")
         return [nodes.raw("", f'<p class="continue" hidden></p><script src="{script}"></script>', format="html")]
 

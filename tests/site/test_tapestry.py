@@ -9,6 +9,7 @@ from safetensors.numpy import save
 
 from rope_lab.chapters.ch00_intro.tapestry import COLUMNS, Tapestry
 from tests.site.conftest import showing
+from tests.site.pages import drawn
 
 YARN = {
     "model_type": "mine",
@@ -119,6 +120,7 @@ def page(cover):
     """The cover's widget as its page gave it: opened once for all tests that leave nothing behind but its state."""
     cover.get_by_role("button", name="Reset").click()
     expect(cover.get_by_label("model")).to_have_value("Llama 3 8B")
+    drawn(cover)  # the score of the state before may still stand there
     return cover
 
 

@@ -73,7 +73,7 @@ class Table:
         kinds = ["right"] if name in self.right else []
         if re.fullmatch("`[^`]*`", text) or (len(text) <= 24 and any(c.isdigit() for c in text)):
             kinds.append("whole")  # a name or a number does not break, words may
-        elif len(text) > 24:
+        elif len(text) > 24 and name not in self.right:  # a long head widens no column of numbers
             kinds.append("wide")
         return f' class="{" ".join(kinds)}"' if kinds else ""
 

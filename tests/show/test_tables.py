@@ -129,8 +129,8 @@ def test_no_cards_no_rows():
 def test_a_long_head_widens_no_column_of_numbers():
     head = "a head of more than twenty-four letters"
     numbers, words = (Table([head], [["0.1"]], caption="C", right=right)._repr_html_() for right in ([head], []))
-    assert '<th class="right"' in numbers
-    assert '<th class="wide"' in words
+    assert '<th scope="col" class="right">' in numbers
+    assert '<th scope="col" class="wide">' in words
 
 
 def test_a_name_alone_does_not_break_and_a_sentence_with_one_does():

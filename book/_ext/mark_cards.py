@@ -61,9 +61,10 @@ class Signs(SphinxPostTransform):
         for equation in list(self.document.findall(nodes.math_block)):
             if under := marks_under(equation):
                 self.beside(equation, under)
-        for mark in list(self.document.findall(mark_node)):  # those that stand under no equation
-            if not self.on_title(mark):
-                leave_place(mark)
+        for theorem in self.document.findall(lambda node: isinstance(node, tuple(NODE_TYPES.values()))):
+            self.on_title(theorem)
+        for mark in list(self.document.findall(mark_node)):  # those that stand in running text
+            leave_place(mark)
         ledger = load()
         claims = [name for name in dict.fromkeys(mark["name"] for mark in marks) if name in ledger]
         if claims and LEDGER in self.env.found_docs:
@@ -93,15 +94,14 @@ class Signs(SphinxPostTransform):
         holder += equation
         holder += html(self.signs(shown, places))
 
-    def on_title(self, mark: mark_node) -> bool:
-        """Move the mark of a theorem to its title line."""
-        theorem = inside(mark, *NODE_TYPES.values())
-        if theorem is None or mark["kind"] != "claim":
-            return False
-        places = list(mark["ids"])
-        drop(mark)
-        theorem[0] += html(self.signs([mark], places))
-        return True
+    def on_title(self, theorem: nodes.Element) -> None:
+        """Move the marks of a theorem, which stand under no equation, to its title line: one sign for all."""
+        marks = [mark for mark in theorem.findall(mark_node) if mark["kind"] == "claim"]
+        places = [place for mark in marks for place in mark["ids"]]
+        for mark in marks:
+            drop(mark)
+        if marks:
+            theorem[0] += html(self.signs(marks, places))
 
     def signs(self, marks: list[mark_node], places: list[str]) -> str:
         """The sign and the words beside it, or only the places where there is nothing to show."""

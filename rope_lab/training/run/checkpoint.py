@@ -49,8 +49,7 @@ def save(folder: Path, *, tensors: Mapping[str, Tensor], state: Mapping[str, Any
     content = safetensors.torch.save({name: t.detach().cpu().contiguous() for name, t in tensors.items()})
     step, digest = state["step"], hashlib.sha256(content).hexdigest()
     tensor_file, index = folder / f"step-{step:07d}-{digest[:8]}.safetensors", folder / NAME
-    before = _read(index) or {}
-    ours = _named(before)
+    ours = _named(before := _read(index) or {})
     whole = {**state, "tensors": tensor_file.name, "sha256": digest, "state_sha256": _digest(state)}
     try:
         if tensor_file.name not in ours and os.path.lexists(tensor_file):
@@ -67,10 +66,16 @@ def save(folder: Path, *, tensors: Mapping[str, Tensor], state: Mapping[str, Any
             f"could not write the checkpoint of step {step} into {folder}: {reason(error)}. "
             "What was saved before is whole: make room or choose another folder, and start the run again to resume it"
         ) from error
-    clear_partials(index)
-    for name in {*ours, tensor_file.name}:
+    clear(folder)
+
+
+def clear(folder: Path) -> None:
+    """Remove what the index of ``folder`` names and needs no more; after a kill, too, in a run that saves no more."""
+    state = _read(folder / NAME) or {}
+    clear_partials(folder / NAME)
+    for name in _named(state):
         clear_partials(folder / name)
-        if name != tensor_file.name:
+        if name != state.get("tensors"):
             with contextlib.suppress(OSError):
                 (folder / name).unlink()
 
@@ -99,10 +104,7 @@ def _read(index: Path) -> dict[str, Any] | None:
     except (OSError, ArgumentError) as error:
         raise CheckpointError(f"{index}: expected JSON, got {error}. {_ADVICE.format(index.parent)}") from error
     if state is not None and not isinstance(state, dict):
-        wanted = ", ".join(SEALS)
-        raise CheckpointError(
-            f"{index}: expected the fields {wanted}, got {state!r:.80}. {_ADVICE.format(index.parent)}"
-        )
+        raise CheckpointError(f"{index}: expected an object, got {state!r:.80}. {_ADVICE.format(index.parent)}")
     return state
 
 

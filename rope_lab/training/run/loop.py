@@ -339,6 +339,7 @@ class Run:
         """Write the card; also of a run that was finished before, whose card's file may be gone."""
         if self.group.first:
             self._expect_no_other_card()
+            checkpoint.clear(self.out)
             clear_partials(self.out / card.file_name)
             cards.write(card, self.out)
         return RunOutcome("finished", self.config.steps, self.out, card)

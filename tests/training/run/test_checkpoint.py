@@ -113,6 +113,7 @@ def test_what_no_index_named_stays(folder):
     assert not killed.exists()
     assert not old.exists()
     assert len(contents(folder)) == len(FOREIGN) + 2
+    train(tiny(), out=folder, corpus=TinyCorpus(), threads=1, progress=False)
     old.write_text("left by a kill after the index of the end was written")
     go_on(folder)
     assert not old.exists()

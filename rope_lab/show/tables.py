@@ -71,8 +71,8 @@ class Table:
     def _kind(self, name: str, text: str) -> str:
         """The classes of a cell: a style in each would be half of a long table's weight."""
         kinds = ["right"] if name in self.right else []
-        if re.fullmatch("`[^`]*`", text) or (len(text) <= 24 and any(c.isdigit() for c in text)):
-            kinds.append("whole")  # a name or a number does not break, words may
+        if re.fullmatch("`[^`]*`", text) or (len(text) <= 24 and re.search(r"\d", text) and ", " not in text):
+            kinds.append("whole")  # a name or a number does not break, words and lists may
         elif len(text) > 24 and name not in self.right:  # a long head widens no column of numbers
             kinds.append("wide")
         return f' class="{" ".join(kinds)}"' if kinds else ""
@@ -107,33 +107,34 @@ def card_table(found: Sequence[Card], *, caption: str) -> Table:
 
     Returns:
         A `Table`, with a first column for the setting if a card has one; losses in nats per token. Of a commit it has
-        8 letters, and the word "changed" where the card has a ``+`` behind it: the code that ran was another.
+        8 letters, and the word "changed" where the card has a ``+`` behind it: the code that ran was another. What is
+        the same in all rows, of setting, date and device, stands in the caption and has no column.
 
     Raises:
         ValueError: If the caption is empty.
     """
-    numbers = ["seed", "final", "best", "sd", "parameters", "tokens/s"]
-    settings = any(card.setting for card in found)
-    rows = []
+    numbers = ["seed", "final", "best", "sd", "tokens/s"]
+    headings, rows = ["setting", "variant", *numbers, "commit", "date", "device"], []
     for card in found:
-        final, volatile = card.final, card.volatile
+        volatile = card.volatile
         rows.append(
             [
-                *([card.setting] if settings else []),
+                card.setting,
                 card.variant,
                 str(card.seed),
                 f"{card.loss():.4f}",
                 f"{card.loss('best'):.4f} at {card.best['step']}",
-                f"{final['sd']:.3f}",
-                f"{card.parameters['total']:,}",
+                f"{card.final['sd']:.3f}",
                 f"{volatile['tokens_per_s']:,.0f}",
                 f"`{volatile['commit'][:8] or 'none'}`" + ", changed" * volatile["commit"].endswith("+"),
                 volatile["date"][:10],
                 volatile["device"],
             ]
         )
-    headings = ["variant", *numbers, "commit", "date", "device"]
-    return Table([*(["setting"] if settings else []), *headings], rows, caption=caption, right=numbers)
+    columns = {name: [row[i] for row in rows] for i, name in enumerate(headings)}
+    same = [name for name in ("setting", "date", "device") if len({*columns[name]}) == 1]
+    said = ", ".join([caption, *filter(None, (columns.pop(name)[0] for name in same))]) if caption.strip() else caption
+    return Table([*columns], zip(*columns.values(), strict=True), caption=said, right=numbers)
 
 
 def means_table(found: Sequence[Card], *, caption: str) -> Table:

@@ -15,7 +15,7 @@ from sphinx.application import Sphinx
 from sphinx.util.typing import ExtensionMetadata
 
 PAGE = re.compile(r"(book|notebooks)/(\w+)")
-BELONGS = re.compile(r"(?<=This lab belongs to )(chapter \d+|the page of the same name)(?=\.)")
+BELONGS = re.compile(r"(?<=This lab belongs to )(chapter \d+|the page of the same name)\b")
 
 
 class Link(NamedTuple):

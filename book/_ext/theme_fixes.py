@@ -99,6 +99,7 @@ SEARCH_TITLE = ("<title>Search - ", "<title>Search &#8212; ")
 
 # What the summary of a search result leaves out of an article.
 NOT_TOLD = ["script", "style", "svg", ".headerlink", ".opener", ".marks", ".mark-texts", ".claims-of-page", "[hidden]"]
+BLOCK_ENDS = r"/<\/(p|li|d[dt]|div|h\d|t[dh]|summary|figcaption|pre)>/g"  # where words would run together
 
 
 def fix_body(
@@ -143,9 +144,11 @@ def fix_search_options(text: str) -> str:
     return text.replace("SHOW_SEARCH_SUMMARY: true", 'SHOW_SEARCH_SUMMARY: location.protocol !== "file:"')
 
 
-def fix_excerpts(text: str) -> str:
-    """Take the summary of a search result from the article alone, not from the buttons and the contents above it."""
+def fix_search(text: str) -> str:
+    """Take the summary of a result from the article alone, word by word, and speak of no categories: there are none."""
     text = text.replace('[".headerlink", "script", "style"]', json.dumps(NOT_TOLD))
+    text = text.replace("FromString(htmlString,", f'FromString(htmlString.replace({BLOCK_ENDS}, "$& "),')
+    text = text.replace(" and that you've selected enough categories.", ".")
     return text.replace('[role="main"]', "article.bd-article")
 
 
@@ -175,7 +178,7 @@ def fix_site(app: Sphinx, exception: Exception | None) -> None:
     for sheet in (out / "_static").glob("mystnb.*.css"):
         rewrite(sheet, lambda text: ANSI.sub("", text))
     rewrite(out / "_static" / "documentation_options.js", fix_search_options)
-    rewrite(out / "_static" / "searchtools.js", fix_excerpts)
+    rewrite(out / "_static" / "searchtools.js", fix_search)
     rewrite(out / "_static" / "sphinx_highlight.js", fix_highlight)
 
 

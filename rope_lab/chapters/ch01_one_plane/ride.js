@@ -212,14 +212,11 @@ function draw(ui, fig, { shift, reader, ride, hands, words, many }, values) {
       target.addEventListener("click", () => ui.set({ reader: i }));
     }
   });
-  fig.text(
-    [x(reader) + 2, discs + 5],
-    hands === "values" ? "← weights" : "← logits",
-    "small muted",
-    reader > 4 ? "middle" : "start",
-  );
-  if (values.logits.some((logit) => logit < 0) && hands === "keys")
-    fig.text([x(reader) + 2, discs + 23], "white: below 0", "small muted", reader > 4 ? "middle" : "start");
+  const last = reader > 4,
+    says = (down, words) =>
+      fig.text([last ? fig.width - 2 : x(reader) + 2, discs + down], words, "small muted", last ? "end" : "start");
+  says(5, hands === "values" ? "← weights" : "← logits");
+  if (values.logits.some((logit) => logit < 0) && hands === "keys") says(23, "white: < 0");
 }
 
 export default widget({ compute, build, smooth: { shift: 60, ride: 200, placed: 120 } });

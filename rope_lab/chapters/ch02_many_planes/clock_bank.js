@@ -189,10 +189,10 @@ function drawCurve(ui, fig, state, { n, logit: now, spread }) {
   );
   const at = to * 0.55;
   fig.text([X(at) + 6, Y(law(10 ** at, base)) - 30], "logarithmic law", "small two", "start");
-  fig.text([X(0) + 8, Y(0.45)], "equal $q$ and $k$", "small", "start");
   fig.text([X(0) + 8, Y(-spread) + 18], "independent $q$ and $k$: their spread, at any offset", "small muted", "start");
   const here = X(Math.min(last, Math.log10(Math.max(n, 1))));
   fig.line([here, Y(0)], [here, Y(now)], "thin key");
+  fig.text([X(0) + 8, Y(0.45)], "equal $q$, $k$", "small", "start");
   fig.circle([here, Y(now)], 7, "paper key");
   fig.circle([here, Y(now)], 3.5, "fill key");
   fig.handle("log_n", [here, Y(now)], ([x]) => {

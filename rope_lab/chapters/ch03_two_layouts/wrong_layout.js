@@ -180,7 +180,7 @@ function drawMean(fig, { offset }, { mean, mean_llama: llama }) {
   fig.circle([X(at), Y(on(llama))], 4.5, "fill");
   if (llama[REACH]) {
     fig.text([X(REACH) - 4, Y(llama[REACH]) + 19], "a head of Llama 3 8B", "small", "end");
-    fig.text([X(REACH) - 4, Y(mean[REACH]) - 9], "this head", "small two", "end");
+    fig.text([X(REACH) - 4, Y(mean[REACH]) + 18], "this head", "small two", "end");
   }
 }
 

@@ -97,7 +97,7 @@ function build(ui) {
 }
 
 function drawPlane(ui, fig, { gamma, n: step }, { spiral, now }) {
-  const r = Math.min(fig.width, fig.height) / 2 - 26,
+  const r = Math.min(fig.width, fig.height) / 2 - 36,
     cx = fig.width / 2,
     cy = fig.height / 2;
   const at = ([x, y]) => [cx + r * x, cy - r * y];
@@ -114,10 +114,12 @@ function drawPlane(ui, fig, { gamma, n: step }, { spiral, now }) {
   fig.hand([cx, cy], at(now), "value");
   fig.text([cx - r, cy - r + 8], `the value after ${Math.round(step)} steps`, "small value", "start");
   const next = at(spiral[1]),
-    below = next[1] >= cy - 1;
+    [x, y] = spiral[1],
+    off = 1 + 30 / r / Math.hypot(x, y), // outwards: the powers wind inwards
+    name = at([off * x, off * y]);
   fig.circle(next, 8, "paper one");
   fig.circle(next, 4, "fill one");
-  fig.text([Math.max(24, Math.min(fig.width - 24, next[0])), next[1] + (below ? 24 : -14)], "$γe^{-iθ}$", "one");
+  fig.text([Math.max(24, Math.min(fig.width - 20, name[0])), name[1] + 12], "$γe^{-iθ}$", "one");
   fig.handle("rate", next, ([x, y]) => {
     const length = Math.hypot(x - cx, y - cy) / r;
     const angle = Math.atan2(y - cy, x - cx);

@@ -35,7 +35,7 @@ PARTS = {  # what follows the interpreter; an item NAME=VALUE before it is a var
     ],
     "inputs": [
         f"{PYTEST} -m deep tests/commands/test_bad_inputs.py",
-        f"ROPE_LAB_EXAMPLES={900 if NIGHT else 150} ROPE_LAB_SEED={secrets.randbits(32) if NIGHT else 0} "
+        f"ROPE_LAB_EXAMPLES={9000 if NIGHT else 1500} ROPE_LAB_SEED={secrets.randbits(32) if NIGHT else 0} "
         "-m pytest -q -n auto --maxprocesses 4 tests/algebra/test_any_argument.py",
     ],
     "labs": [f"{PYTEST} -m deep tests/test_wheel.py"],

@@ -9,9 +9,10 @@ from rope_lab.claims.ledger import claim
 @claim(
     "cross.theta-index",
     locus="all sources",
-    statement=r"The article on completeness counts the planes from $0$, $\theta_0, \dots, \theta_{d/2-1}$; the blog "
-    r"and CRoPE count from $1$. The blog's exponent $-2(i-1)/d$ with $i$ from $1$ is this book's $-2i/d$ with $i$ from "
-    r"$0$. CRoPE gives no schedule.",
+    statement=r"The blog's exponent $-2(i-1)/d$ with $i$ from $1$ gives the same frequencies as this book's $-2i/d$ with "
+    r"$i$ from $0$.",
+    correction=r"Read in the sources, and not checked: the article on completeness counts the planes from $0$, the blog "
+    r"and CRoPE from $1$. CRoPE gives no schedule.",
     tier="minor",
     witness=r"The first plane turns by $1$ radian per position in both: "
     r"$10000^{-2 \cdot (1-1)/d} = 10000^{-2 \cdot 0/d}$.",

@@ -235,14 +235,14 @@ def answer_table(findings: Sequence[Finding], *, caption: str, outcomes: bool = 
     Returns:
         A `Table`.
     """
-    numbers = ["mean", "95 %", "99 %"]
-    rows = []
+    numbers, rows = ["mean", "95 %", "99 %"], []
     for finding in findings:
         plain, wide = finding.interval, finding.wide
         row = [finding.name, f"{plain.mean:+.4f}", f"±{NBSP}{plain.half:.4f}", f"±{NBSP}{wide.half:.4f}"]
         if outcomes:
             ways, turned, holds = finding.left_out(3)
-            row += [finding.outcome, f"{turned}{NBSP}of{NBSP}{ways}", f"{holds}{NBSP}of{NBSP}{ways}"]
+            turns = "cannot" if finding.outcome == "undecided" else f"{turned}{NBSP}of{NBSP}{ways}"
+            row += [finding.outcome, turns, f"{holds}{NBSP}of{NBSP}{ways}"]
         rows.append(row)
-    said = ["outcome", "turns", "interval holds"] if outcomes else []
+    said = ["outcome", "turns", "still decided"] if outcomes else []
     return Table(["comparison", *numbers, *said], rows, caption=caption, right=[*numbers, *said[1:]])

@@ -15,7 +15,7 @@ from rope_lab.chapters.ch16_nine_placements import experiments_rates as planned
 from rope_lab.chapters.ch16_nine_placements import rate_answers
 from rope_lab.chapters.ch16_nine_placements.claims_book import base_gap
 from rope_lab.chapters.ch16_nine_placements.claims_su19 import BETWEEN, CHAIN, JUDGED
-from rope_lab.show.style import LIGHT
+from rope_lab.show.style import LIGHT, RESERVED
 from rope_lab.show.svg import Picture, figure, two_rows
 from rope_lab.show.tables import Table
 from rope_lab.training.results import cards, intervals
@@ -161,7 +161,7 @@ def by_rate() -> Picture:
         axes = fig.subplots()
         axes.set(xscale="log", xlabel="learning rate", ylabel="loss, nats", xlim=(rates[0] / 1.08, rates[-1] * 1.08))
         for name, at in means.items():
-            ink = LIGHT["muted"] if name == "NoPE" else LIGHT["two" if name in ("QK", "VO", "QKVO") else "ink"]
+            ink = LIGHT[{"NoPE": "muted", "QKV": "ink", **dict(zip("QKVO", RESERVED, strict=True))}.get(name, "two")]
             axes.plot(list(at), list(at.values()), color=ink, lw=1.4, label=name)
             for rate, of in losses[name].items():
                 axes.plot([rate] * len(of), list(of.values()), "o", ms=4, mew=0, color=ink, alpha=0.6)
@@ -272,7 +272,8 @@ def relations() -> Table:
         word = decided if gap.decided else "undecided"
         rows.append([f"{one} {sign} {other}", f"{there:+.3f}", str(gap), word])
     headings = ["the article says", "its gap", "our gap, 95 %", "verdict"]
-    caption = "The article's relations, its gaps and ours, in nats. Above zero the second loses, by so much"
+    caption = "The article's relations, its gaps and ours, in nats. Above zero the second loses, by so much. "
+    caption += "Each verdict is for its relation alone: not all pass Holm's rule, below"
     return Table(headings, rows, caption=caption, right=headings[1:3])
 
 
@@ -290,7 +291,7 @@ def crossing(one: str, other: str) -> Picture:
     spans = gaps.at_each_step
     read = "; ".join(f"step {step} {span}" for step, span in zip(gaps.steps, spans, strict=True))
     desc = f"{one} minus {other}, mean and 95 % interval over {spans[0].n} seeds: {read}."
-    with figure(title="A difference that changes its sign along the training", desc=desc, heights=(2.5, 2.5)) as fig:
+    with figure(title="A lead that goes along the training", desc=desc, heights=(2.5, 2.5)) as fig:
         axes = fig.subplots()
         axes.axhline(0, color=LIGHT["muted"], lw=1)
         means, halves = [span.mean for span in spans], [span.half for span in spans]

@@ -241,7 +241,9 @@ def jacobian_rank(
     rng = np.random.default_rng(expect_whole(seed, name="seed", least=0))
     basis = _basis(d, n, complex_linear)
     W_q, W_k = (np.tensordot(rng.integers(0, PRIME, len(basis)).astype(object), basis, 1) % PRIME for _ in "qk")
-    rotations = [_rotation(turns, offset) for offset in expect_list(offsets, name="offsets")]
+    if not (offsets := expect_list(offsets, name="offsets")):
+        raise ValueError("offsets: expected one at least, got none; such as [0]")
+    rotations = [_rotation(turns, offset) for offset in offsets]
     rows = [np.concatenate([(E.T @ R % PRIME @ W_k % PRIME).ravel() for R in rotations]) for E in basis]
     rows += [np.concatenate([(W_q.T @ R % PRIME @ E % PRIME).ravel() for R in rotations]) for E in basis]
     return _rank(np.array(rows))

@@ -75,11 +75,11 @@ def _to_digits(value: Number | sp.Basic, digits: int) -> mpmath.mpf:
     exact = sp.sympify(value)
     if exact.has(sp.Float):
         raise TypeError(
-            f"values: expected exact numbers, got {value!r}; its rounding would count as rank, so give integers, "
+            f"values: expected exact numbers, got {shown(value)}; its rounding would count as rank, so give integers, "
             "fractions or expressions such as sympy.cos(3)"
         )
     if not exact.is_real or not exact.is_finite:
-        raise ValueError(f"values: expected finite real numbers, got {value!r}; give one number for each offset")
+        raise ValueError(f"values: expected finite real numbers, got {shown(value)}; give one number for each offset")
     return mpmath.mpf(str(sp.N(exact, digits)))
 
 

@@ -16,7 +16,7 @@ from typing import Any, ClassVar
 import numpy as np
 from jaxtyping import Float64
 
-from rope_lab.algebra.arguments import expect_number, expect_real, expect_whole
+from rope_lab.algebra.arguments import expect_number, expect_real, expect_whole, shown
 from rope_lab.algebra.rotation import frequencies as one_base
 from rope_lab.algebra.schedule import turns
 
@@ -235,7 +235,7 @@ class Yarn(Schedule):
             if (value := getattr(self, name)) is not None and expect_number(value, name=name) < 0:
                 raise ValueError(f"{name}: expected a number of at least 0, got {value}; None is the usual one")
         if not isinstance(self.whole, bool):
-            raise TypeError(f"whole: expected True or False, got {self.whole!r}; True rounds to whole planes")
+            raise TypeError(f"whole: expected True or False, got {shown(self.whole)}; True rounds to whole planes")
         if not self.slow <= self.fast:
             raise ValueError(
                 f"Yarn: expected beta_slow up to beta_fast, got {self.slow} and {self.fast}; exchange them"
@@ -379,5 +379,5 @@ def _window(schedule: Any) -> None:
 def _divisors(values: Sequence[float], *, name: str) -> tuple[float, ...]:
     divisors = expect_real(values, name=name)
     if divisors.ndim != 1 or not len(divisors) or (divisors <= 0).any():
-        raise ValueError(f"{name}: expected a list of numbers above 0, one for each plane, got {values!r}")
+        raise ValueError(f"{name}: expected a list of numbers above 0, one for each plane, got {shown(values)}")
     return tuple(divisors.tolist())

@@ -169,7 +169,7 @@ def rounded_angles(
            [2048.]])
     """
     if not isinstance(rounding, Rounding):
-        raise TypeError(f"rounding: expected a Rounding, got {rounding!r}; say where: Rounding(table='bfloat16')")
+        raise TypeError(f"rounding: expected a Rounding, got {shown(rounding)}; say where: Rounding(table='bfloat16')")
     positions, theta = expect_real(positions, name="positions"), expect_frequencies(theta)
     n, t = round_to(positions, dtype=rounding.position), round_to(theta, dtype=rounding.theta)
     with np.errstate(over="ignore", invalid="ignore"):  # infinity, and infinity times 0, are answers

@@ -14,7 +14,7 @@ import numpy as np
 from jaxtyping import Float64
 from numpy.typing import ArrayLike
 
-from rope_lab.algebra.arguments import Layout, expect_flag, expect_float, expect_real
+from rope_lab.algebra.arguments import Layout, expect_flag, expect_float, expect_real, shown
 from rope_lab.algebra.rotation import rotate
 
 __all__ = ["PLACEMENTS", "ROLES", "attention", "attention_weights", "is_relative", "moved", "roles"]
@@ -39,10 +39,10 @@ def roles(subset: str, *, name: str = "rotated") -> str:
     ('vo', '')
     """
     if not isinstance(subset, str):
-        raise TypeError(f"{name}: expected letters such as 'qk', got {subset!r}; \"\" for none")
+        raise TypeError(f"{name}: expected letters such as 'qk', got {shown(subset)}; \"\" for none")
     letters = subset.lower()
     if set(letters) - set(ROLES) or len(set(letters)) != len(letters):
-        raise ValueError(f"{name}: expected some of the letters q, k, v, o, each once, got {subset!r}")
+        raise ValueError(f"{name}: expected some of the letters q, k, v, o, each once, got {shown(subset)}")
     return "".join(role for role in ROLES if role in letters)
 
 
@@ -225,7 +225,7 @@ def moved(
 
     def change(f: Callable[..., np.ndarray]) -> float:
         moved_on = f(q_positions=m + shift, k_positions=n + shift)
-        return float(np.abs(f(q_positions=m, k_positions=n) - moved_on).max())
+        return float(np.abs(f(q_positions=m, k_positions=n) - moved_on).max(initial=0))
 
     return change(weights), change(outputs)
 

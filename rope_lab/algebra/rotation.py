@@ -236,8 +236,8 @@ def logits(
     """
     rotated = []
     for name, x, positions in (("q", q, q_positions), ("k", k, k_positions)):
-        if np.ndim(x) < 2:
-            raise ValueError(f"{name}: expected (..., T, d), got shape {np.shape(x)}; write one vector as x[None, :]")
+        if (x := expect_real(x, name=name)).ndim < 2:
+            raise ValueError(f"{name}: expected (..., T, d), got shape {x.shape}; write one vector as x[None, :]")
         rotated.append(rotate(x, positions, theta=theta, layout=layout))
     q, k = rotated
     return q @ np.swapaxes(k, -1, -2)

@@ -7,6 +7,7 @@ array([1., 1.])
 array([-0.30078125,  1.3828125 ])
 """
 
+from math import hypot, sqrt
 from typing import Literal, get_args
 
 import numpy as np
@@ -132,4 +133,4 @@ def still_below(dtype: Literal["float32", "float16", "bfloat16"], *, ratio: floa
     """
     half_step = 2.0 ** -(FORMATS[expect_one_of(dtype, FORMATS, name="dtype")].bits + 1)
     ratio = expect_float(ratio, name="ratio", least=1)
-    return float(2 * half_step / (ratio + np.sqrt(ratio**2 + 2 * half_step)))
+    return 2 * half_step / (ratio + hypot(ratio, sqrt(2 * half_step)))

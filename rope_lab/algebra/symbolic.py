@@ -11,7 +11,7 @@ from collections.abc import Sequence
 
 import sympy as sp
 
-from rope_lab.algebra.arguments import expect_kind
+from rope_lab.algebra.arguments import LONGEST, expect_kind, expect_whole
 
 __all__ = ["block_sum", "induction_step", "member", "rotation_2d", "rotation_matrix", "same"]
 
@@ -125,7 +125,12 @@ def induction_step(m: sp.Expr, n: sp.Expr) -> list[sp.MatrixExpr]:
     True
     """
 
-    m, n = (expect_kind(sp.Integer(x) if type(x) is int else x, sp.Expr, name=a) for a, x in (("m", m), ("n", n)))
+    m, n = (
+        expect_kind(
+            sp.Integer(expect_whole(x, name=a, least=-LONGEST, most=LONGEST)) if type(x) is int else x, sp.Expr, name=a
+        )
+        for a, x in (("m", m), ("n", n))
+    )
 
     def family(position):
         return block_sum(member("A", position, K), member("R", position, 2))

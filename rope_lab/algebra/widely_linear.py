@@ -113,6 +113,7 @@ def times_i(size: int, *, layout: Layout = "interleaved", n_heads: int = 1) -> F
     array([[ 0., -1.],
            [ 1.,  0.]])
     """
+    expect_whole(size, name="size", limit=4096)  # a matrix of more rows fills the memory
     first, second = _coordinates(size, layout=layout, n_heads=n_heads, name="size")
     J = np.zeros((size, size))
     J[second, first], J[first, second] = 1.0, -1.0
@@ -318,10 +319,10 @@ def complex_matrix(
 def _coordinates(size: int, *, layout: Layout, n_heads: int, name: str) -> np.ndarray:
     """The first and the second coordinate of every plane, head after head: (2, planes)."""
     size = expect_even(size, name=f"size of {name}" if name != "size" else name)
-    if (n_heads := expect_whole(n_heads, name="heads")) < 1 or size % (2 * n_heads):
+    if size % (2 * (n_heads := expect_whole(n_heads, name="heads", least=1, most=size))):
         raise ValueError(
             f"{name}: expected whole planes in each of {n_heads} heads, got size {size}; "
-            f"a complex number takes two real ones, so use a multiple of {2 * max(1, n_heads)}"
+            f"a complex number takes two real ones, so use a multiple of {2 * n_heads}"
         )
     one = rotation.planes(size // n_heads, layout=layout)
     heads = size // n_heads * np.arange(n_heads)

@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from rope_lab.algebra.arguments import Layout, expect_even, expect_layout, expect_one_of, expect_whole, shown
+from rope_lab.algebra.arguments import WIDEST, Layout, expect_even, expect_layout, expect_one_of, expect_whole, shown
 from rope_lab.algebra.layouts import projection_permutation
 from rope_lab.errors import checking_arguments
 
@@ -112,7 +112,7 @@ def permute_rotary(
     (array([1, 3, 2, 4]), array([1, 2, 3, 4]))
     """
     layouts = layout_argument(layout_from), layout_argument(layout_to)
-    n_heads = expect_whole(n_heads, name="n_heads", least=1, fix=CONFIGURATION)
+    n_heads = expect_whole(n_heads, name="n_heads", least=1, limit=WIDEST, fix=CONFIGURATION)
     weight = np.asarray(weight) if isinstance(weight, (list, tuple)) else weight
     if not hasattr(weight, "shape") or not hasattr(weight, "dtype"):
         raise TypeError(f"weight: expected a numpy array or a torch tensor, got {type(weight).__name__}; give .weight")
@@ -250,8 +250,12 @@ class _How:
 
 
 def _how(n_heads: Any, n_kv_heads: Any, layouts: Any, turning: Any, parts: Any, fused: Any) -> _How:
-    q = expect_whole(n_heads, name="n_heads", least=1, fix=CONFIGURATION)
-    k = q if n_kv_heads is None else expect_whole(n_kv_heads, name="n_kv_heads", least=1, fix=CONFIGURATION)
+    q = expect_whole(n_heads, name="n_heads", least=1, limit=WIDEST, fix=CONFIGURATION)
+    k = (
+        q
+        if n_kv_heads is None
+        else expect_whole(n_kv_heads, name="n_kv_heads", least=1, limit=WIDEST, fix=CONFIGURATION)
+    )
     if fused is not None:
         expect_one_of(fused, FORMS, name="fused", fix="or leave it out where q and k have projections of their own")
     if (fused == BY_HEAD and q != k) or (fused == BY_GROUP and q % k):
@@ -270,7 +274,7 @@ def _how(n_heads: Any, n_kv_heads: Any, layouts: Any, turning: Any, parts: Any, 
         few, parts = 1 if one else 2, expect_texts(parts, name="parts")
         if len(parts) not in (few, few + 2):
             wanted = "one name, of q, k and v" if one else f"two names, of q and k, such as {PARTS}"
-            raise ValueError(f"parts: expected {wanted}, and perhaps those of the norms on q and k, got {parts!r}")
+            raise ValueError(f"parts: expected {wanted}, and perhaps those of the norms on q and k, got {shown(parts)}")
         roles = dict(zip(parts[:few], ("qkv",) if one else "qk", strict=True))
         norms = dict(zip(parts[few:], "qk", strict=False))
     first = expect_whole(turning[0], name="rotary_start", least=0, fix=CONFIGURATION)

@@ -141,14 +141,14 @@ def paired_seeds(one: Sequence[float], other: Sequence[float], *, names: tuple[s
         "difference": ([a - b for a, b in zip(one, other, strict=True)], "ink"),
     }
     spreads = "; ".join(f"{name} {stdev(values):.4f}" for name, (values, _) in rows.items())
-    desc = f"Three rows of {len(one)} marks, one for each seed, around the row's mean. Standard deviations: {spreads}."
+    desc = f"Three rows of {len(one)} marks around the row's mean; a line joins the two of a seed. Spreads: {spreads}."
     with figure(title="What two variants of a seed share cancels", desc=desc, heights=(2.1, 2.1)) as fig:
         axes = fig.subplots()
         axes.axvline(0, color=LIGHT["muted"], lw=1)
         for height, (values, ink) in enumerate(rows.values()):
             mean = fmean(values)
             axes.plot([x - mean for x in values], [height] * len(values), "o", ms=7, color=LIGHT[ink], alpha=0.75)
-        axes.set_yticks(range(len(rows)), rows)
-        axes.set(ylim=(len(rows) - 0.5, -0.5), xlabel="loss minus the mean of its row, nats")
+        axes.plot([[x - fmean(v) for x in v] for v in (one, other)], [0, 1], color=LIGHT["muted"], lw=0.8, zorder=0)
+        axes.set(yticks=range(3), yticklabels=[*rows], ylim=(2.5, -0.5), xlabel="loss minus the mean of its row, nats")
         axes.locator_params(axis="x", nbins=4)
     return fig.picture

@@ -84,11 +84,16 @@ def show(answers: dict[str, Any]) -> None:
     Console().print(table)
 
 
-def compare(now: dict[str, Any]) -> None:
+def of_book(package: str) -> dict[str, Any]:
+    """Return the answers that the book has about a package; a refusal where it has none."""
+    of = {one["library"]: one for one in atlas()}
+    if package not in of:
+        raise ArgumentError(f"--compare: expected one of {', '.join(of)}, got {package!r}; leave --compare out")
+    return of[package]
+
+
+def compare(before: dict[str, Any], now: dict[str, Any]) -> None:
     """Print what differs from the answers that the book has."""
-    before = next((one for one in atlas() if one["library"] == now["library"]), None)
-    if before is None:
-        raise ArgumentError(f"--compare: the book has no answers about {now['library']}")
     lines_of = differences(before["rows"], now["rows"])
     print(f"{now['library']} {before['version']} of {before['date']}, and {now['version']} of {now['date']}:")
     print(printable("\n".join(lines_of), keep="\n") or "nothing changed")

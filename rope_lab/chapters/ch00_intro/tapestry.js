@@ -93,7 +93,7 @@ function build(ui) {
   ui.play("shift", { label: "Walk both along", perSecond: 20, host: row });
   ui.button("To the end of the window", () => ui.set({ shift: edge(ui) }), { host: row });
   const name = models(ui, row);
-  const write = ui.readout({ logit: "score of two equal words, from 1", never: "planes without one whole turn" });
+  const write = ui.readout({ logit: "score of two equal words, 1 at one place", never: "planes without one whole turn" });
   ui.button("Save as picture", () => poster(ui, name()), { host: ui.tools });
   const word = (look, text) => html("span", { class: look }, text);
   ui.below.append(
@@ -105,7 +105,7 @@ function build(ui) {
       word("query", "query"),
       " sees of the ",
       word("key", "key"),
-      ". Drag one word: the strip changes. Drag the cloth, so that both words move along: all of it runs past, and " +
+      ". Drag one word: the strip changes. Drag the picture, so that both words move along: all of it runs past, and " +
         "the strip and the score stand still.",
     ),
   );

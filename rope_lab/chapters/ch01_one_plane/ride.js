@@ -93,7 +93,7 @@ function build(ui) {
       first: "logit of the first word",
       logits_moved: "a logit has moved by up to",
       hands_moved: "a hand has moved by up to",
-      output_moved: "the output has moved by",
+      output_moved: "the output, if values turn too, has moved by",
     },
     { host: ui.below },
   );

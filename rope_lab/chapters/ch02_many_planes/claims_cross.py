@@ -9,9 +9,9 @@ from rope_lab.claims.ledger import claim
 @claim(
     "cross.theta-index",
     locus="all sources",
-    statement=r"The blog's exponent $-2(i-1)/d$ with $i$ from $1$ gives the same frequencies as this book's $-2i/d$ with "
+    statement=r"The blog's exponent $-2(i-1)/d$ with $i$ from $1$ gives the frequencies of this book's $-2i/d$ with "
     r"$i$ from $0$.",
-    correction=r"Read in the sources, and not checked: the article on completeness counts the planes from $0$, the blog "
+    correction=r"Read in the sources, not checked: the article on completeness counts the planes from $0$, the blog "
     r"and CRoPE from $1$. CRoPE gives no schedule.",
     tier="minor",
     witness=r"The first plane turns by $1$ radian per position in both: "

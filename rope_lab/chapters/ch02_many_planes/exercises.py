@@ -167,7 +167,7 @@ EXERCISES = (
         hint=r"Turn the key by an offset, and compare the cloud of all keys before and after. For which of the three "
         r"does the cloud look as before?",
         why=r"A round key looks the same after any turn: $\mathcal R_r M_k \mathcal R_r^\top = M_k$. One round partner "
-        r"is enough, and the planes may differ in size. If neither is round, the variance may change with the offset.",
+        r"is enough; its planes may differ in length. If neither is round, the variance may change with the offset.",
         feedback={
             "A": r"At offset 0 the two long axes lie on top of each other. Now turn one of them by a right angle.",
             "C": r"At offset 0 the long axis of one lies on the short axis of the other. Now turn one of them by a "

@@ -23,7 +23,7 @@ def two_winds() -> Picture:
         "ellipse, twice as wide as it is high. In both the point is back at its start at every whole "
         "position; at a quarter and at three quarters of a step the two differ in length."
     )
-    with figure(title="Two generators with the same matrices at whole positions", desc=desc, size=(4.9, 2.4)) as fig:
+    with figure(title="Two generators with the same matrices at whole positions", desc=desc, size=(5.6, 2.75)) as fig:
         left, right = fig.subplots(1, 2)
         for axes, B, title in ((left, SKEW, "the distance stays"), (right, WITNESS, "the distance changes")):
             way = _wind(axes, B, title)
@@ -35,26 +35,26 @@ def two_winds() -> Picture:
 def _wind(axes: Axes, B: np.ndarray, title: str) -> np.ndarray:
     axes.set(xlim=(-2.75, 2.75), ylim=(-2.25, 2.25), aspect="equal")
     axes.axis("off")
-    axes.set_title(title, fontsize=12)
+    axes.set_title(title, fontsize=13)
     x, y = np.meshgrid(np.arange(-2.0, 2.1), np.arange(-2.0, 2.1))
     u, v = (0.03 * component for component in np.tensordot(B, np.stack([x, y]), axes=1))
     axes.quiver(
-        x, y, u, v, color=LIGHT["muted"], alpha=0.55, angles="xy", scale_units="xy", scale=1, width=0.005, pivot="mid"
+        x, y, u, v, color=LIGHT["muted"], alpha=0.85, angles="xy", scale_units="xy", scale=1, width=0.006, pivot="mid"
     )
     start = np.array([0.0, 1.0])
     path = np.array([exponential(t * B) @ start for t in np.linspace(0, 1, 121)])
     axes.plot(*path.T, color=LIGHT["one"], lw=2)
     # Counter-clockwise from the top: a quarter of a step lies to the left.
-    labels = (
-        (0.0, "every whole n", (0, 10)),
-        (0.25, "1/4", (-16, -4)),
-        (0.5, "1/2", (0, -17)),
-        (0.75, "3/4", (16, -4)),
-    )
-    for t, name, shift in labels:
+    above, left, below, right = (0, 10), (-16, -4), (0, -17), (16, -4)
+    for t, name, shift in (
+        (0.0, "every whole n", above),
+        (0.25, "1/4", left),
+        (0.5, "1/2", below),
+        (0.75, "3/4", right),
+    ):
         at = exponential(t * B) @ start
         axes.plot(*at, "o", color=LIGHT["one"], ms=7 if t == 0 else 5)
-        axes.annotate(name, at, xytext=shift, textcoords="offset points", ha="center", fontsize=11)
+        axes.annotate(name, at, xytext=shift, textcoords="offset points", ha="center", fontsize=12.5)
     axes.plot(0, 0, "o", color=LIGHT["ink"], ms=2.5)
     return path
 

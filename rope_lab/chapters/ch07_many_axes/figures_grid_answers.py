@@ -58,7 +58,7 @@ def grid_question() -> Picture:
                     axes.hlines(y, max(mean - half, 0), min(mean + half, 1), color=LIGHT[ink], lw=1.2)
                     axes.plot(mean, y, "|", ms=9, color=LIGHT[ink])
                     label = f"{size} × {size}" + (", as trained" if size == sizes[0] else "")
-                    look = {"ms": 3.5, "mew": 0, "color": LIGHT[ink], "label": None if at else label}
+                    look = {"ms": 5, "mew": 0, "alpha": 0.7, "color": LIGHT[ink], "label": None if at else label}
                     axes.plot(shares, [y] * len(shares), marker, **look)
             axes.set(title=asks, xlim=(-0.03, 1.05), xlabel="share right")
         panels[0].set_xticks([0, 0.5, 1], ["0", "0.5", "1"])

@@ -25,7 +25,7 @@ def arrivals(*, shift: int = 3) -> Picture:
     """
     desc = (
         f"Four rows of five dials, labelled V and VO, starts at 0 and starts at {shift}, with the same five values as "
-        "hands. First pair of rows, V: values turned and nothing "
+        "hands, dotted before their turn. First pair of rows, V: values turned and nothing "
         f"more: after the sentence has moved by {shift}, every hand points elsewhere. Second pair, turned back by the "
         "position of the last word, VO: the rows are alike, and the last hand is not turned at all."
     )
@@ -40,13 +40,14 @@ def arrivals(*, shift: int = 3) -> Picture:
                 here = start + np.arange(5)
                 placed = rotate(_VALUES, here - (here[-1] if back else 0), theta=_THETA)
                 for i, (hand, n) in enumerate(zip(placed, here, strict=True)):
-                    _dial(axes, (1.42 * i, top - 1.75 * row), hand, f"{n}")
+                    _dial(axes, (1.42 * i, top - 1.75 * row), hand, f"{n}", plain=_VALUES[i])
     return fig.picture
 
 
-def _dial(axes: Axes, at: tuple[float, float], hand: np.ndarray, label: str) -> None:
+def _dial(axes: Axes, at: tuple[float, float], hand: np.ndarray, label: str, *, plain: np.ndarray) -> None:
     x, y = at
     axes.add_patch(Circle(at, 0.6, fill=False, edgecolor=LIGHT["hair"], lw=1))
+    axes.plot([x, x + 0.58 * plain[0]], [y, y + 0.58 * plain[1]], ":", color=LIGHT["muted"], lw=1.5)
     axes.annotate(
         "",
         xy=(x + 0.58 * hand[0], y + 0.58 * hand[1]),

@@ -145,8 +145,8 @@ def _embedding(kind, total, width=8):
 @claim(
     "crope.eq29-Wx",
     locus="4.3, eq 29",
-    statement=r"The coordinates $a_t$ belong to one kind of token, the others are $0$: then $\tilde W_q \tilde x$ is the "
-    r"wanted query, for both kinds.",
+    statement=r"If the coordinates $a_t$ belong to one kind of token and the others are $0$, $\tilde W_q \tilde x$ is "
+    r"the wanted query, for both kinds.",
     verdict="conditional",
     mend=r"\tilde W_q \tilde x = [+\bigl(\textstyle\sum_t a_t\bigr)\,+] e^{\mathrm i s\theta}",
     correction=r"Up to a factor, and with the sign of equation 27 corrected: $\tilde W_q \tilde x = (\sum_t a_t)\, "

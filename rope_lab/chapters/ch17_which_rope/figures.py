@@ -103,7 +103,7 @@ def schedule_lines(lists: Mapping[str, Sequence[float]]) -> Picture:
     Raises:
         ValueError: If there is no list, or more than five.
     """
-    looks = [("one", "-"), ("two", (0, (5, 2))), ("muted", (0, (1, 2))), ("ink", (0, (6, 2, 1, 2))), ("muted", "-")]
+    looks = [("one", "-"), ("two", (0, (5, 2))), ("muted", (0, (1, 2))), ("ink", (0, (6, 2, 1, 2))), ("two", "-")]
     if not 1 <= len(lists) <= len(looks):
         raise ValueError(f"expected one to {len(looks)} lists of frequencies, got {len(lists)}; each needs a look")
     ends = ", ".join(f"{name} from {theta[0]:.3g} to {theta[-1]:.2g}" for name, theta in lists.items())

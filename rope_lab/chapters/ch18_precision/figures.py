@@ -111,6 +111,7 @@ def rounding_along_the_text() -> Picture:
         axes.minorticks_off()
         for (name, ends, worst), (_, place, marker, _) in zip(errors(), LINES, strict=True):
             there = worst > 0
-            axes.plot(ends[there], worst[there], marker=marker, ms=4, lw=1.2, color=LIGHT["ink"])
+            ink, lw = ("two", 6) if name == LINES[0][0] else ("ink", 1.2)  # the first lies under another
+            axes.plot(ends[there], worst[there], marker=marker, ms=4, lw=lw, color=LIGHT[ink])
             axes.text(*place, name)
     return fig.picture

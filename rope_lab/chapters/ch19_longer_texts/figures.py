@@ -272,6 +272,7 @@ def _verdicts(differences: dict[str, dict[int, float]], caption: str, *, digits:
         span = interval(gaps.values())
         half = f" ± {span.half:.{digits}f}" if span.n > 1 else ""
         word = ("above zero" if span.mean > 0 else "below zero") if span.decided else "undecided"
+        word = word if any(round(gap, digits) for gap in gaps.values()) else "0 in each seed"
         each = " ".join(f"{gap:+.{digits}f}" for gap in gaps.values())
         rows.append([name, each.replace("-", "\N{MINUS SIGN}"), f"{span.mean:+.{digits}f}{half}", word])
     return Table(headings, rows, caption=caption, right=headings[1:3])

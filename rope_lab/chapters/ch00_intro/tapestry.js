@@ -93,7 +93,7 @@ function build(ui) {
   ui.play("shift", { label: "Walk both along", perSecond: 20, host: row });
   ui.button("To the end of the window", () => ui.set({ shift: edge(ui) }), { host: row });
   const name = models(ui, row);
-  const write = ui.readout({ logit: "score of two equal words, 1 at one place", never: "planes without one whole turn" });
+  const write = ui.readout({ logit: "score of two equal words, at most 1", never: "planes without one whole turn" });
   ui.button("Save as picture", () => poster(ui, name()), { host: ui.tools });
   const word = (look, text) => html("span", { class: look }, text);
   ui.below.append(

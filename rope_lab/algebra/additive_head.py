@@ -89,7 +89,9 @@ def least_tilt_range(window: int, *, margin: float) -> float:
     >>> least_tilt_range(1002, margin=5.0)
     10000.0
     """
-    window = expect_whole(window, name="window", least=2, fix="with fewer positions there is nothing to tell apart")
+    window = expect_whole(
+        window, name="window", least=2, limit=LONGEST, fix="with fewer positions there is nothing to tell apart"
+    )
     return 2.0 * expect_float(margin, name="margin") * (window - 2)
 
 

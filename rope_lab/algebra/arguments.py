@@ -144,10 +144,17 @@ def expect_flag(value: Any, *, name: str) -> bool:
 
 
 def expect_rule(value: Any, *, name: str) -> Callable[..., Any]:
-    """Return ``value`` if it can be called."""
+    """Return ``value`` if it can be called, as a function whose failures are told under its name."""
     if not callable(value):
         raise TypeError(f"{name}: expected a function, got {shown(value)}; such as lambda x: x")
-    return value
+
+    def asked(*given: Any) -> Any:
+        try:
+            return value(*given)
+        except Exception as error:  # whatever another's function raises
+            raise TypeError(f"{name}: expected a function of {len(given)}, got {shown(value)}: {error}") from error
+
+    return asked
 
 
 def expect_layer_type(value: Any) -> str | None:
@@ -236,8 +243,8 @@ def expect_shapes(**arrays: tuple[Any, str]) -> list[np.ndarray]:
     found = []
     for name, (values, axes) in arrays.items():
         found.append(array := expect_real(values, name=name))
-        named = dict(zip(axes.split(), array.shape, strict=False))
-        if array.ndim != len(axes.split()) or any(lengths.setdefault(a, n) != n for a, n in named.items()):
+        named = zip(axes.split(), array.shape, strict=False)
+        if array.ndim != len(axes.split()) or any(lengths.setdefault(a, n) != n for a, n in named):
             raise ValueError(
                 f"{name}: expected shape ({', '.join(axes.split())}) with {lengths} as before, got {array.shape}; "
                 "give arrays that fit"
@@ -326,7 +333,7 @@ def expect_skew(B: ArrayLike, *, name: str = "B", tolerance: float = 1e-12) -> F
     array([[ 0., -2.],
            [ 2.,  0.]])
     """
-    B = expect_square(B, name=name)
+    B = expect_square(B, name=expect_kind(name, str, name="name"))
     gap, size = np.abs(B / 2 + B.T / 2).max(), np.abs(B).max()  # halved first: the sum could overflow
     if gap > expect_float(tolerance, name="tolerance") * size / 2:
         raise ValueError(

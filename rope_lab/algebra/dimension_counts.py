@@ -138,6 +138,7 @@ def family_dimension(*, head_dim: int, width: int, complex_linear: bool, theta: 
             f"theta: expected {d // 2} frequencies for a head of width {d}, got shape {angles.shape}; "
             "give one for each plane"
         )
+    expect_whole(len(angles), name="planes", limit=4096)  # each is compared with each
     total = 0
     for frequency, planes in _groups(angles, up_to_sign=not expect_flag(complex_linear, name="complex_linear")):
         if complex_linear:

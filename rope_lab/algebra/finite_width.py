@@ -129,7 +129,7 @@ def relative_features(values: ArrayLike, *, width: int) -> RelativeFeatures:
     >>> bool(np.isclose(query @ np.linalg.matrix_power(step, -5) @ key, np.cos(5)))
     True
     """
-    expect_whole(width, name="width", least=1)
+    expect_whole(width, name="width", least=1, limit=4096)
     g = expect_real(values, name="values")
     if g.shape != (2 * width,):
         raise ValueError(

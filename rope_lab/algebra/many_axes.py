@@ -66,7 +66,7 @@ def axial_frequencies(head_dim: int, *, axes: int = 2, base: float = 10000.0) ->
     array([[1., 0.],
            [0., 1.]])
     """
-    axes = expect_whole(axes, name="axes", least=1)
+    axes = expect_whole(axes, name="axes", least=1, limit=WIDEST)
     if expect_even(head_dim, name="head_dim") % (2 * axes):
         raise ValueError(
             f"head_dim: expected a multiple of {2 * axes}, got {head_dim}; each coordinate needs as many planes"

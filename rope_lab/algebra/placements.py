@@ -14,7 +14,7 @@ import numpy as np
 from jaxtyping import Float64
 from numpy.typing import ArrayLike
 
-from rope_lab.algebra.arguments import Layout, expect_flag, expect_float, expect_real, shown
+from rope_lab.algebra.arguments import Layout, expect_flag, expect_float, expect_kind, expect_real, shown
 from rope_lab.algebra.rotation import rotate
 
 __all__ = ["PLACEMENTS", "ROLES", "attention", "attention_weights", "is_relative", "moved", "roles"]
@@ -38,6 +38,7 @@ def roles(subset: str, *, name: str = "rotated") -> str:
     >>> roles("OV"), roles("")
     ('vo', '')
     """
+    name = expect_kind(name, str, name="name")
     if not isinstance(subset, str):
         raise TypeError(f"{name}: expected letters such as 'qk', got {shown(subset)}; \"\" for none")
     letters = subset.lower()

@@ -83,12 +83,7 @@ def by_law(word: sp.Expr, *, offset: Callable = lambda m, n: n - m) -> sp.Expr:
     factors, offset = _factors(word), expect_rule(offset, name="offset")
     for i, (first, second) in enumerate(pairwise(factors)):
         if first.func == R_T and second.func == R:
-            try:
-                index = sp.expand(offset(first.args[0], second.args[0]))
-            except Exception as error:  # whatever another's function raises
-                raise TypeError(
-                    f"offset: expected a function of two positions, got {shown(offset)}: {error}"
-                ) from error
+            index = sp.expand(offset(first.args[0], second.args[0]))
             return by_law(sp.Mul(*factors[:i], R(index), *factors[i + 2 :]), offset=offset)
     return word
 

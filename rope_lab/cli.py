@@ -181,9 +181,8 @@ def atlas(
     """Audit every rotary embedding that a package defines: each distinct code once, with all that share it."""
     from rope_lab.commands import atlas_commands
 
-    before = atlas_commands.of_book(package) if compare else None  # a refusal before the work
-    found = atlas_commands.survey(package, out=out, seconds=seconds)
-    atlas_commands.compare(before, found) if before else atlas_commands.show(found)
+    found = atlas_commands.survey(package, out=out, seconds=seconds, known=compare)
+    (atlas_commands.compare if compare else atlas_commands.show)(found)
 
 
 @app.command(epilog="Example: rope-lab bench rotary")

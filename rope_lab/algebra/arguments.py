@@ -101,10 +101,10 @@ def expect_even(size: Any, *, name: str) -> int:
     return int(size)
 
 
-def expect_narrow(size: Any, *, name: str) -> int:
-    """Return an even ``size`` of which a square matrix is made, so at most 4096; one of more rows fills the memory."""
-    if (even := expect_even(size, name=name)) > 4096:
-        raise ValueError(f"{name}: expected at most 4096 for a matrix of that width, got {even}; take a smaller one")
+def expect_narrow(size: Any, *, name: str, most: int = 4096) -> int:
+    """Return an even ``size`` of which square matrices are made, so at most ``most``; more rows fill the memory."""
+    if (even := expect_even(size, name=name)) > most:
+        raise ValueError(f"{name}: expected at most {most} for a matrix of that width, got {even}; take a smaller one")
     return even
 
 

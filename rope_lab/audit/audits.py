@@ -19,7 +19,7 @@ from datetime import date
 from importlib import resources
 from typing import Any
 
-from rope_lab.algebra.arguments import expect_even, expect_whole
+from rope_lab.algebra.arguments import expect_narrow, expect_whole
 from rope_lab.algebra.hf_schedules import RopeSettings
 from rope_lab.audit.adapters import Adapted, adapt
 from rope_lab.audit.constructions import scaled
@@ -173,7 +173,7 @@ def audit(
     """
     expect_target(target)
     if head_dim is not None:
-        expect_even(head_dim, name="head_dim")
+        expect_narrow(head_dim, name="head_dim", most=2048)
     if window is not None:
         expect_whole(window, name="window", least=LEAST)
     called = name or target

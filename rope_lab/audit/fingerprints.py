@@ -25,7 +25,7 @@ from typing import Any
 
 import numpy as np
 
-from rope_lab.algebra.arguments import expect_even, expect_whole, shown
+from rope_lab.algebra.arguments import expect_narrow, expect_whole, shown
 from rope_lab.algebra.hf_schedules import RopeSettings
 from rope_lab.audit.far_positions import FLOOR, LEAST, WINDOW, far_turns
 from rope_lab.audit.foreign_code import restored
@@ -132,7 +132,7 @@ def fingerprint(
     """
     with checking_arguments():
         window = WINDOW if window is None else expect_whole(window, name="window", least=LEAST, limit=2**40)
-        head_dim = expect_even(head_dim, name="head_dim")
+        head_dim = expect_narrow(head_dim, name="head_dim", most=2048)
         expect_settings(settings)
     return _asked(f, head_dim, settings, window, everywhere=True)
 

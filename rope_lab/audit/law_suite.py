@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from rope_lab.algebra.arguments import expect_even, expect_whole, shown
+from rope_lab.algebra.arguments import expect_narrow, expect_whole, shown
 from rope_lab.algebra.hf_schedules import RopeSettings
 from rope_lab.audit.constructions import Built
 from rope_lab.audit.conversion import expect_texts, printed_layout
@@ -128,7 +128,7 @@ def laws(
     FAIL  isometry          a length times 2
     """
     with checking_arguments():
-        head_dim = expect_even(head_dim, name="head_dim")
+        head_dim = expect_narrow(head_dim, name="head_dim", most=2048)
         expect_settings(settings)
         _expect_fields({} if expected is None else expected)
         if window is None:

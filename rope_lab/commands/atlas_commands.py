@@ -20,24 +20,27 @@ from rope_lab.errors import ArgumentError, printable
 TRIED = 3  # copies that are asked in turn, until one answers
 
 
-def survey(package: str, *, out: Path | None, seconds: float) -> dict[str, Any]:
+def survey(package: str, *, out: Path | None, seconds: float, known: bool = False) -> dict[str, Any]:
     """Audit a library. With ``out``, answers for the same version that stand there already are kept, not asked again.
 
     Args:
         package: The name that is imported.
         out: The file of JSON, written anew after each answer; a run that was stopped goes on where it was.
         seconds: How long one audit may take.
+        known: Refuse a library that the book has no answers about, before the work.
 
     Returns:
         The whole file: library, version, date, and rows.
 
     Raises:
-        ValueError: If package is no name of a package, or defines no rotary embedding.
+        ValueError: If package is no name of a package, not known, or defines no rotary embedding.
     """
     if not all(part.isidentifier() for part in package.split(".")):
         raise ArgumentError(
             f"PACKAGE: expected the name that is imported, got {package!r}; such as transformers, without a path or .py"
         )
+    if known and package not in (of := [one["library"] for one in atlas()]):
+        raise ArgumentError(f"--compare: expected one of {', '.join(of)}, got {package!r}; leave --compare out")
     expect_writable(out)
     head = {"library": package, "version": version(package), "date": date.today().isoformat()}
     head |= {"python": platform.python_version(), "torch": version("torch")}
@@ -84,16 +87,9 @@ def show(answers: dict[str, Any]) -> None:
     Console().print(table)
 
 
-def of_book(package: str) -> dict[str, Any]:
-    """Return the answers that the book has about a package; a refusal where it has none."""
-    of = {one["library"]: one for one in atlas()}
-    if package not in of:
-        raise ArgumentError(f"--compare: expected one of {', '.join(of)}, got {package!r}; leave --compare out")
-    return of[package]
-
-
-def compare(before: dict[str, Any], now: dict[str, Any]) -> None:
+def compare(now: dict[str, Any]) -> None:
     """Print what differs from the answers that the book has."""
+    before = next(one for one in atlas() if one["library"] == now["library"])
     lines_of = differences(before["rows"], now["rows"])
     print(f"{now['library']} {before['version']} of {before['date']}, and {now['version']} of {now['date']}:")
     print(printable("\n".join(lines_of), keep="\n") or "nothing changed")

@@ -116,19 +116,19 @@ def test_a_survey_is_compared_with_the_one_in_the_book(answers, monkeypatch, cap
     first, second = found["rows"]
     older = found | {"version": "0.9", "rows": [first | {"base": 500000.0, "shared": first["shared"][:-1]}]}
     monkeypatch.setattr(atlas_commands, "atlas", lambda: (older,))
-    atlas_commands.compare(atlas_commands.of_book("pack"), found)
+    atlas_commands.compare(found)
     said = capsys.readouterr().out.splitlines()
     assert said[0].startswith("pack 0.9")
     assert "pack.m0:Rotary [layer_type=far]: base was 500000.0, is 10000.0" in said
     assert "pack.m4:Rotary [layer_type=far]: new" in said
     assert f"{second['target']} [layer_type=far]: new" in said
     monkeypatch.setattr(atlas_commands, "atlas", lambda: (found,))
-    atlas_commands.compare(atlas_commands.of_book("pack"), found)
+    atlas_commands.compare(found)
     assert "nothing changed" in capsys.readouterr().out
 
 
 def test_a_library_that_the_book_has_not_is_said_before_the_work(monkeypatch):
-    monkeypatch.setattr(atlas_commands, "survey", lambda *_, **__: pytest.fail("it was asked"))
+    monkeypatch.setattr(atlas_commands, "ask", lambda *_: pytest.fail("it was asked"))
     with pytest.raises(ArgumentError, match=r"--compare: expected one of .*transformers.*, got 'json'"):
         atlas("json", compare=True)
 

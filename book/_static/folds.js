@@ -1,4 +1,4 @@
-/* A link into a fold opens it; print shows every fold, and code that a page hides. */
+/* A link into a fold opens it, and one in the contents closes them; print shows every fold, and code that a page hides. */
 (() => {
   "use strict";
   const arrive = () => {
@@ -14,6 +14,12 @@
   addEventListener("hashchange", arrive);
   addEventListener("DOMContentLoaded", arrive);
   arrive();
+  addEventListener("DOMContentLoaded", () => {
+    const open = document.getElementById("pst-secondary-sidebar-checkbox"); // the contents, over the page on a phone
+    document.querySelector(".bd-sidebar-secondary")?.addEventListener("click", ({ target }) => {
+      if (open?.checked && target.closest('a[href^="#"]')) open.click();
+    });
+  });
 
   let shut = [];
   addEventListener("beforeprint", () => {

@@ -15,7 +15,7 @@
 addEventListener(
   "beforeprint",
   () => {
-    const walker = document.createTreeWalker(document.querySelector("article"), NodeFilter.SHOW_TEXT);
+    const walker = document.createTreeWalker(document.querySelector("main"), NodeFilter.SHOW_TEXT);
     const texts = [];
     while (walker.nextNode()) texts.push(walker.currentNode);
     for (const text of texts) {

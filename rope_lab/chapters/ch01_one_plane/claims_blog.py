@@ -201,7 +201,7 @@ def every_line_of_the_derivation(inverse):
 
 @claim(
     "blog.props",
-    locus="Tip",
+    locus="the box “Tip”",
     statement=r"Rotations of a plane obey $R_m R_n = R_{m+n}$, $R_m^{-1} = R_m^\top$ and $R_m^{-1} = R_{-m}$.",
     witness=r"A reflection is orthogonal too, so it passes $M^{-1} = M^\top$, and fails the other two.",
     holds=+1,

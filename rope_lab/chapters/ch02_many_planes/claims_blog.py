@@ -13,7 +13,7 @@ theta = sp.symbols("theta_1:4", real=True)
 
 @claim(
     "blog.block-R",
-    locus="matrix for d dimensions, Tip",
+    locus="matrix for d dimensions, the box “Tip”",
     statement=r"The matrix with one plane's rotation after another along its diagonal is a rotation itself: "
     r"$\mathcal R \mathcal R^\top = I$ and $\det \mathcal R = 1$.",
     witness=r"Mirror one of the planes instead: $M M^\top = I$ still, but $\det M = -1$.",

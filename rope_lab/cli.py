@@ -388,6 +388,12 @@ def main() -> None:
     if sys.stdout is None:  # closed; then the first file that is opened would get what others print
         _stop("expected an output that is open, got a closed one; send it to a file, or to /dev/null")
     sys.stderr = sys.stderr or Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - until the end
+    try:
+        Path.cwd()
+    except OSError as error:
+        _stop(f"expected a folder to stand in, got one that is gone ({error.strerror}); change to another")
+    if not re.fullmatch("[1-9][0-9]{0,3}", os.environ.get("COLUMNS", "80")):
+        del os.environ["COLUMNS"]  # no width, whatever others read from it
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a sign that the terminal cannot show costs the sign alone

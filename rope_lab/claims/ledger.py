@@ -165,6 +165,7 @@ def select(pattern: str = "*") -> list[Claim]:
     >>> [c.id for c in select("blog.props")]
     ['blog.props']
     """
+    pattern = pattern if isinstance(pattern, str) else repr(pattern)  # nothing is called so
     claims = [
         c for c in load().values() if fnmatchcase(c.id, pattern) or pattern == c.source or pattern == f"ch{c.chapter}"
     ]

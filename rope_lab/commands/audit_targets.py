@@ -4,8 +4,10 @@
 Question(target='my_package.rope:Rotary', settings={'layer_type': 'far', 'rope_theta': 500000.0})
 """
 
+import contextlib
 import json
-from collections.abc import Iterable, Iterator, Mapping
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -21,6 +23,8 @@ from rope_lab.training.files import expect_file, replacing
 OURS = ("target", "name", "limit", "window")  # arguments of `audit` that are no settings
 TIME_UP = "no answer within"  # how the reason of a row begins that another limit may answer
 ROW = '{"target": '  # how each line of our answers begins
+NEXT = '", "settings": '  # what follows the target in it
+NAMED = re.compile(r'\{"target": "(?:[^"\\]|\\.)*\\?')
 
 
 @dataclass(frozen=True)
@@ -66,11 +70,19 @@ def expect_writable(out: Path | None) -> None:
         expect_file(out, option="--out")
 
 
-def kept(out: Path | None, head: Mapping[str, Any], *, same: Iterable[str], has: str) -> list[dict[str, Any]]:
+def kept(
+    out: Path | None,
+    head: Mapping[str, Any],
+    *,
+    same: Iterable[str],
+    has: str,
+    tried: Callable[[dict[str, Any]], object] = str,
+) -> list[dict[str, Any]]:
     """The rows of a table that stand in ``out`` already, but for those that ran out of time; [] where there is none.
 
     Raises:
-        FileError: If another file stands there, answers without ``has``, or others than ``head`` in one of ``same``.
+        FileError: If another file stands there, answers without ``has`` or of which ``tried`` makes no table, or
+            others than ``head`` in one of ``same``.
     """
     if out is None or not out.exists():
         return []
@@ -80,7 +92,8 @@ def kept(out: Path | None, head: Mapping[str, Any], *, same: Iterable[str], has:
         rows = [row for row in before["rows"] if not str(row["skipped"]).startswith(TIME_UP)]
         if not {"date", "torch"} <= set(before) or not all(row["skipped"] or has in row for row in rows):
             raise KeyError(has)
-    except (KeyError, TypeError) as error:
+        tried({**before, "rows": rows})
+    except Exception as error:  # whatever a row of another form does to the table
         raise FileError(f"--out: expected a file of this command or none, got {out}, another; name another") from error
     if differ:
         now, then = (" ".join(str(table[name]) for name in same) for table in (head, before))
@@ -188,7 +201,13 @@ def _key(line: str) -> str | None:
 def _without_torn(lines: list[str]) -> list[str]:
     """The lines without a last one that was cut off, and without those before it that may answer its question."""
     *whole, last = lines
-    if _key(last) is not None or not (last.startswith(ROW) or ROW.startswith(last)):
+    with contextlib.suppress(ArgumentError):
+        parse_json(last)
+        return lines
+    begun = NAMED.match(last)
+    rest = last[begun.end() :] if begun else "another"
+    ours = NEXT.startswith(rest) or rest.startswith(NEXT)
+    if not (ours or (whole and (last.startswith(ROW) or ROW.startswith(last)))):
         return lines
     if not whole or (question := _key(whole[-1])) is None:
         return whole

@@ -27,7 +27,8 @@ def spark(losses: Sequence[float], *, width: int) -> str:
     >>> spark([4.0, 3.0, 2.0, 1.0], width=4)
     '█▆▃▁'
     """
-    parts = [float(np.mean(part)) for part in np.array_split(losses, min(width, len(losses)))]
+    top = max(map(abs, losses)) or 1.0  # numbers near the largest of all have a mean, too
+    parts = [float(np.mean(part)) for part in np.array_split(np.divide(losses, top), min(width, len(losses)))]
     low, high = min(parts), max(parts)
     return "".join(STEPS[round((part - low) / ((high - low) or 1.0) * (len(STEPS) - 1))] for part in parts)
 
@@ -76,6 +77,8 @@ def write(folder: Path, prompt: str, *, tokens: int | None, temperature: float, 
 def compare(folders: Sequence[Path], *, metric: Metric, as_json: bool, as_csv: bool) -> None:
     """Print runs beside each other: the loss, the difference to the first, and what differs between their configs."""
     folders = [folder for folder in folders if folder.suffix != ".log"]  # `runs/*` names the logs of a sweep, too
+    if not folders:
+        raise FileError("FOLDER: expected folders of runs, got logs alone; name the folders")
     found = [_card(folder) for folder in folders]
     if as_csv:
         from rope_lab.training.results import flat_cards
@@ -107,7 +110,7 @@ def compare(folders: Sequence[Path], *, metric: Metric, as_json: bool, as_csv: b
         words = "; ".join(f"{name} {value}" for name, value in row["differs"].items()) or "nothing"
         cells = (row["run"], f"{row['loss']:.4f}", gap, words if place else "", row["curve"])
         shown.add_row(*(Text(printable(cell)) for cell in cells))
-    Console().print(shown)
+    Console(markup=False).print(shown)
 
 
 def _card(folder: Path) -> Card:
@@ -128,7 +131,8 @@ def _changes(first: dict[str, Any], other: dict[str, Any]) -> dict[str, Any]:
 
 
 def _flat(config: dict[str, Any]) -> dict[str, Any]:
-    model = {f"model.{name}": value for name, value in config.get("model", {}).items()}
+    own = config.get("model")
+    model = {f"model.{name}": value for name, value in own.items()} if isinstance(own, dict) else {}
     return {name: value for name, value in {**config, **model}.items() if name not in ("model", "experiment", "rung")}
 
 

@@ -66,7 +66,7 @@ def _every(ask: str, table: Any, *, has: str, as_json: bool, out: Path | None, s
 
     expect_writable(out)
     with redirect_stdout(sys.stderr), Auditor(seconds=seconds) as auditor:
-        rows = kept(out, head(), same=("transformers", "torch"), has=has)
+        rows = kept(out, head(), same=("transformers", "torch"), has=has, tried=lambda found: table(found, ""))
         results = ask_families(
             lambda family: auditor.ask_model(family, {ask: {}})[0]["row"], None, limit=None, rows=rows, told=told
         )
@@ -75,14 +75,14 @@ def _every(ask: str, table: Any, *, has: str, as_json: bool, out: Path | None, s
         print(as_text(results), end="")
     else:
         title = f"{results['date']}: transformers {results['transformers']}, torch {results['torch']}"
-        Console().print(table(results, title))
+        Console(markup=False).print(table(results, title))
     return True
 
 
 def _shift_table(results: dict[str, Any], title: str) -> Table:
     table = Table("family", "a shift", "layers", "why", title=title)
     for line in shift_lines(results):
-        table.add_row(*line)
+        table.add_row(*map(printable, line))
     return table
 
 
@@ -90,8 +90,8 @@ def _probe_table(results: dict[str, Any], title: str) -> Table:
     table = Table("family", "layers", "what turns", title=title)
     for row in results["rows"]:
         if row["skipped"]:
-            table.add_row(row["model"], "", f"not answered: {row['skipped']}")
+            table.add_row(printable(row["model"]), "", printable(f"not answered: {row['skipped']}"))
             continue
         for answer in row["answers"]:
-            table.add_row(row["model"], ", ".join(map(str, answer["layers"])), answer["words"][0])
+            table.add_row(*map(printable, (row["model"], ", ".join(map(str, answer["layers"])), answer["words"][0])))
     return table

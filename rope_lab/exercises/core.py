@@ -211,9 +211,9 @@ def exercise(name: str) -> Exercise:
     'rotate(x, m, theta)'
     """
     known = load()
-    if name not in known:
-        near = get_close_matches(name, known, n=3, cutoff=0.4) or list(known)[:3]
-        raise ValueError(f"no exercise has the id {name!r}; did you mean one of: {', '.join(near)}?")
+    if not isinstance(name, str) or name not in known:
+        near = get_close_matches(f"{name!s:.80}", known, n=3, cutoff=0.4) or list(known)[:3]
+        raise ValueError(f"expected the id of an exercise, got {name!r:.80}; did you mean one of: {', '.join(near)}?")
     return known[name]
 
 

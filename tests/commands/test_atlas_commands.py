@@ -68,8 +68,12 @@ def test_each_code_is_asked_once_and_its_row_names_all_that_share_it(answers, ca
     assert first["axes"] == [{"planes": 4, "base": 10000.0}]
     assert "pairs" not in first
     assert (second["file"], second["line"], second["shared"]) == ("other.py", 9, [])
+    first["skipped"] = "expected shape [batch, seq], got [/b]\x1b[31m"  # foreign words are no markup, and no colours
     atlas_commands.show(found)
-    assert "pack 1.0" in capsys.readouterr().out
+    said = " ".join(capsys.readouterr().out.split())
+    assert "pack 1.0" in said
+    assert "[batch," in said
+    assert "\x1b" not in said
 
 
 def test_a_copy_that_is_refused_hands_on_to_the_next_and_not_for_ever(answers):
@@ -108,6 +112,17 @@ def test_answers_about_another_version_stay_as_they_are(answers, tmp_path):
     answers(Answers())
     with pytest.raises(FileError, match=r"pack 1\.0.*about pack 0\.9"):
         atlas_commands.survey("pack", out=out, seconds=1)
+
+
+@pytest.mark.parametrize("row", [{"skipped": "x"}, {"skipped": None, "body": [1]}, {"skipped": None, "body": "b"}, 3])
+def test_answers_with_half_a_row_are_another_file(row, answers, tmp_path):
+    auditor, out = answers(Answers()), tmp_path / "pack.json"
+    atlas_commands.survey("pack", out=out, seconds=1)
+    out.write_text(json.dumps(json.loads(out.read_text()) | {"rows": [row]}))
+    auditor.asked.clear()
+    with pytest.raises(FileError, match="expected a file of this command or none"):
+        atlas_commands.survey("pack", out=out, seconds=1)
+    assert not auditor.asked
 
 
 def test_a_survey_is_compared_with_the_one_in_the_book(answers, monkeypatch, capsys):

@@ -86,6 +86,21 @@ def test_a_whole_last_line_without_its_end_stays(tmp_path):
     assert rows.read_text(encoding="utf-8") == OTHER + AXES[0]
 
 
+@pytest.mark.parametrize("text", ['{"target": "my/dataset", "epochs": 10}', "{", '{"target": 5', '{"target": "x", "ep'])
+def test_a_file_of_somebody_else_is_refused_and_stays(text, tmp_path):
+    (tmp_path / "mine.json").write_text(text)
+    with pytest.raises(FileError, match="another file"):
+        answered(tmp_path / "mine.json")
+    assert (tmp_path / "mine.json").read_text() == text
+
+
+@pytest.mark.parametrize("cut", [14, 17, 21, 30, 40])
+def test_a_first_line_that_was_cut_off_is_ours(cut, tmp_path):
+    (tmp_path / "rows.jsonl").write_text(AXES[0][:cut])
+    assert answered(tmp_path / "rows.jsonl") == set()
+    assert (tmp_path / "rows.jsonl").read_text() == ""
+
+
 def test_a_folder_is_no_file_of_answers(tmp_path):
     with pytest.raises(FileError, match="--out: expected a file that can be written"):
         answered(tmp_path)

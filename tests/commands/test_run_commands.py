@@ -3,12 +3,15 @@
 import csv
 import io
 import json
+from dataclasses import replace
+from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
 from rope_lab import cli, load_model
-from rope_lab.commands.run_commands import spark
+from rope_lab.commands.run_commands import _card, spark
+from rope_lab.training.results import flat_cards
 from rope_lab.training.run.environment import MALLOC
 
 TINY = ["model.n_layers=1", "model.d_model=16", "steps=6", "eval_every=2", "eval_tokens=512", "log_every=2"]
@@ -60,6 +63,18 @@ def test_runs_stand_beside_each_other(runs):
     assert (first["differs"], second["differs"]) == ({}, {"lr": 0.01})
     assert second["difference"] == pytest.approx(second["loss"] - first["loss"])
     assert "lr 0.01" in " ".join(invoke("results", *runs[:2]).split())
+
+
+def test_logs_alone_are_no_runs_and_large_losses_have_bars(tmp_path):
+    (tmp_path / "x.log").mkdir()
+    assert "expected folders of runs, got logs alone" in invoke("results", tmp_path / "x.log", status=1)
+    assert spark([1e308, -1e308, 1e308, 1e308], width=2) == "▁█"
+
+
+def test_a_table_for_a_spreadsheet_has_no_control_characters(runs):
+    card = _card(Path(runs[0]))
+    told = flat_cards.as_csv([replace(card, variant="Q\x1b[31m")])
+    assert "\x1b" not in told
 
 
 def test_runs_and_experiments_are_tables_for_a_spreadsheet(runs):

@@ -113,8 +113,12 @@ def data_folder(root: str | Path | None = None) -> Path:
     Returns:
         The path. The folder is not made.
     """
-    caches = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
-    return Path(root or os.environ.get("ROPE_LAB_CACHE") or caches / "rope-lab")
+    if named := root or os.environ.get("ROPE_LAB_CACHE"):
+        return Path(named)
+    try:
+        return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "rope-lab"
+    except RuntimeError as error:  # a user without a home
+        raise CorpusError(f"ROPE_LAB_CACHE: expected a folder for what is fetched, got {error} set it") from error
 
 
 def folders(root: str | Path | None = None) -> list[Path]:
@@ -144,7 +148,7 @@ def texts(corpus: Source, root: str | Path | None = None) -> Iterator[tuple[Text
             raise CorpusError(
                 f"{corpus.name}: expected {file.path}, found no such file; `rope-lab data get {corpus.name}` fetches it"
             )
-        content = _unpack(corpus, place) if place else members.pop(file.path)
+        content = _unpack(corpus, place, most=file.size + 2) if place else members.pop(file.path)
         got = hashlib.sha256(content).hexdigest()
         if got not in (file.sha256, file.also):
             raise CorpusError(
@@ -155,15 +159,16 @@ def texts(corpus: Source, root: str | Path | None = None) -> Iterator[tuple[Text
         yield file, content, got
 
 
-def _unpack(corpus: Source, place: Path) -> bytes:
+def _unpack(corpus: Source, place: Path, *, most: int) -> bytes:
+    """The content of a file, or as much of it as shows that it is too long."""
     try:
-        content = place.read_bytes()
-        return lzma.decompress(content) if place.suffix == ".xz" else content
+        with lzma.open(place) if place.suffix == ".xz" else place.open("rb") as file:
+            return file.read(most)
     except OSError as error:
         raise CorpusError(
             f"{corpus.name}: expected {place} to be a file that can be read, got {reason(error)}"
         ) from error
-    except lzma.LZMAError as error:
+    except (lzma.LZMAError, EOFError) as error:
         raise CorpusError(
             f"{corpus.name}: {place} is damaged: expected an xz file, got {error}; "
             f"`rope-lab data get {corpus.name} --force` fetches its text again"
@@ -177,8 +182,9 @@ def _members(corpus: Source, root: str | Path | None) -> dict[str, bytes]:
         return {}
     try:
         with tarfile.open(place, "r|xz") as tar:  # as a stream: seeking in xz means unpacking again
-            opened = ((entry.name, tar.extractfile(entry)) for entry in tar if entry.isfile())
-            return {prefix + member: file.read() for member, file in opened if file}
+            sizes = {file.path: file.size + 2 for file in corpus.files}  # others are not read, nor more of these
+            opened = ((prefix + e.name, tar.extractfile(e)) for e in tar if e.isfile() and prefix + e.name in sizes)
+            return {member: file.read(sizes[member]) for member, file in opened if file}
     except (OSError, tarfile.TarError, lzma.LZMAError, EOFError) as error:
         raise CorpusError(f"{corpus.name}: {place} is damaged: expected a tar.xz, got {error}; delete it") from error
 

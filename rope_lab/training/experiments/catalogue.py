@@ -49,10 +49,10 @@ def experiment(name: str, rung: str = "cpu") -> Experiment:
     >>> len(experiment("placements", "cpu").runs)
     45
     """
-    if name not in _makers():
+    if not isinstance(name, str) or name not in _makers():
         there = near(name, _makers()) or "; `rope-lab results` lists them"
         raise ArgumentError(f"experiment: expected a name such as placements, got {name!r:.80}{there}")
-    if rung not in RUNGS:
+    if not isinstance(rung, str) or rung not in RUNGS:
         raise ArgumentError(f"rung: expected one of {', '.join(RUNGS)}, got {rung!r:.80}{near(rung, RUNGS)}")
     entry = _makers()[name](rung)
     if entry is None:

@@ -8,6 +8,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict
 
+from rope_lab.errors import printable
 from rope_lab.training.results.cards import Card
 
 COLUMNS = (
@@ -29,7 +30,8 @@ def as_csv(found: Sequence[Card]) -> str:
     text = io.StringIO()
     table = csv.DictWriter(text, COLUMNS, lineterminator="\n")
     table.writeheader()
-    table.writerows(map(_row, found))
+    for card in found:  # what a stranger wrote has no control characters
+        table.writerow({k: printable(v) if isinstance(v, str) else v for k, v in _row(card).items()})
     return text.getvalue()
 
 

@@ -157,11 +157,11 @@ def load(folder: Path, *, fields: Iterable[str] = ()) -> Checkpoint | None:
     state = _read(index)
     if state is None or state.keys() == {"ours"}:  # none, or one that was announced and never written
         return None
-    wanted = ("tensors", "sha256", *fields)
+    wanted = ("tensors", "sha256", "state_sha256", *fields)
     if not state.keys() >= set(wanted):
         got = ", ".join(state) or "none"
         raise CheckpointError(f"{index}: expected the fields {', '.join(wanted)}, got {got:.200}. {advice}")
-    if (got := _digest(state)) != state.get("state_sha256", got):  # earlier versions wrote none
+    if (got := _digest(state)) != state["state_sha256"]:
         raise CheckpointError(
             f"{index}: expected values with the sha256 {state['state_sha256']!s:.64}, got {got}. {advice}"
         )
@@ -170,7 +170,7 @@ def load(folder: Path, *, fields: Iterable[str] = ()) -> Checkpoint | None:
         if not isinstance(name, str) or Path(name).name != name or kind(folder / name) not in ("", "a file"):
             raise TypeError(f"{name!r:.80}")
         content = (folder / name).read_bytes()
-    except (OSError, TypeError) as error:
+    except (OSError, TypeError, ValueError) as error:
         raise CheckpointError(f"{index}: expected its tensors beside it, got {error}. {advice}") from error
     if (got := hashlib.sha256(content).hexdigest()) != state["sha256"]:
         raise CheckpointError(

@@ -200,7 +200,7 @@ class RunConfig:
         """
         values = self.to_dict()
         for change in changes:
-            name, equals, value = change.partition("=")
+            name, equals, value = change.partition("=") if isinstance(change, str) else ("", "", "")
             if not equals or not name:
                 raise ArgumentError(f"expected FIELD=VALUE, such as steps=50, got {change!r:.80}")
             block, _, field_name = name.rpartition(".")

@@ -23,7 +23,7 @@ class Record:
         self.config = config
         self.state: dict[str, Any] = (
             dict(state)
-            if state
+            if state is not None
             else {
                 "step": 0,
                 "curve": {"step": [], "train_loss": [], "valid_loss": []},

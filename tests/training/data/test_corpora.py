@@ -172,6 +172,16 @@ def test_a_damaged_copy_is_refused_too(server, tmp_path, monkeypatch):
         load("hands", root=tmp_path / "root", known=known(server))
 
 
+@pytest.mark.parametrize("suffix", ["", ".xz"])
+def test_no_more_is_read_than_there_should_be(suffix, server, tmp_path, monkeypatch):
+    fill(tmp_path, suffix)
+    monkeypatch.setenv("ROPE_LAB_DATA", str(tmp_path))
+    zeros, file = bytes(10**7), known(server)["hands"].files[0]
+    (tmp_path / f"{file.path}{suffix}").write_bytes(lzma.compress(zeros) if suffix else zeros)
+    with pytest.raises(CorpusError, match=rf"expected {file.size:,} bytes with sha256 \w+, got {file.size + 2:,} "):
+        load("hands", root=tmp_path / "root", known=known(server))
+
+
 def test_an_archive_serves_in_place_of_files(server, tmp_path):
     with tarfile.open(tmp_path / "all.tar.xz", "w:xz") as tar:
         for name, text in TEXTS.items():

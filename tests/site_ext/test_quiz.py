@@ -220,11 +220,11 @@ def test_a_task_shows_the_solution_that_is_tested(page):
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        (quiz("ch01.betwen"), "no exercise has the id 'ch01.betwen'; did you mean one of: ch01.between"),
+        (quiz("ch01.betwen"), "expected the id of an exercise, got 'ch01.betwen'; did you mean one of: ch01.between"),
         (quiz("ch01.rotate"), "ch01.rotate is a task; show it with its own directive"),
         (quiz("ch01.long"), "ch01.long: a choice is one line of text"),
         ("# One\n\n```{task} ch01.between\n```", "ch01.between is a question"),
-        (quiz("ch01.turn") + "\n\n" + settled("ch01.turm"), "no exercise has the id 'ch01.turm'"),
+        (quiz("ch01.turn") + "\n\n" + settled("ch01.turm"), "expected the id of an exercise, got 'ch01.turm'"),
         (
             quiz("ch01.three") + "\n\n" + settled("ch01.three"),
             "ch01.three is an exercise: only a prediction is settled",

@@ -297,7 +297,9 @@ def test_ids_are_used_once(monkeypatch):
 
 
 def test_an_unknown_id_names_its_neighbours():
-    with pytest.raises(ValueError, match=r"expected the id of an exercise, got 'ch01\.rotat'; did you mean .*ch01\.rotate"):
+    with pytest.raises(
+        ValueError, match=r"expected the id of an exercise, got 'ch01\.rotat'; did you mean .*ch01\.rotate"
+    ):
         exercise("ch01.rotat")
 
 

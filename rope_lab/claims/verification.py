@@ -136,7 +136,7 @@ def show(pattern: str = "*", *, as_json: bool = False) -> bool:
     if as_json:
         print(json.dumps([row(r) for r in results], indent=2))
     else:
-        console = Console(markup=False)
+        console = Console(markup=False, emoji=False)
         console.print(table(results))
         for line in (summary(results), sources(results), timing(results)):
             console.print(line, highlight=False)

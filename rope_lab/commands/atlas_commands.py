@@ -44,15 +44,19 @@ def survey(package: str, *, out: Path | None, seconds: float, known: bool = Fals
     expect_writable(out)
     head = {"library": package, "version": version(package), "date": date.today().isoformat()}
     head |= {"python": platform.python_version(), "torch": version("torch")}
-    rows = kept(
-        out, head, same=("library", "version"), has="body", tried=_asked
-    )  # another file is refused before the work
+    rows = kept(  # another file is refused before the work
+        out,
+        head,
+        same=("library", "version"),
+        has="body",
+        tried=lambda found: ({row["body"] for row in found["rows"]}, lines(found)),
+    )
     bodies = by_body(definitions(package, folders=folder_of(package)))
     if not bodies:
         raise ArgumentError(
             f"PACKAGE: expected one that defines rotary embeddings, got {package}, where none was found"
         )
-    done = _asked(head | {"rows": rows})[0]
+    done = {one["body"] for one in rows}
     with Auditor(seconds=seconds) as auditor:
         for number, (body, shared) in enumerate(bodies.items(), 1):
             if body in done:
@@ -61,10 +65,6 @@ def survey(package: str, *, out: Path | None, seconds: float, known: bool = Fals
             print(f"{number} of {len(bodies)}: {printable(rows[-1]['target'])}", file=sys.stderr)
             write(out, as_text(head | {"rows": rows}))
     return head | {"rows": rows}
-
-
-def _asked(answers: dict[str, Any]) -> tuple[set[str], list[list[str]]]:
-    return {one["body"] for one in answers["rows"]}, lines(answers)
 
 
 def ask(auditor: Auditor, shared: Sequence[Definition]) -> list[dict[str, Any]]:
@@ -90,7 +90,7 @@ def show(answers: dict[str, Any]) -> None:
     table = Table(*headings, title=f"{answers['library']} {answers['version']}, {answers['date']}")
     for one, line in zip(answers["rows"], lines(answers), strict=True):
         table.add_row(printable(line[0]), str(1 + len(one["shared"])), *map(printable, line[1:]))
-    Console(markup=False).print(table)
+    Console(markup=False, emoji=False).print(table)
 
 
 def compare(now: dict[str, Any]) -> None:

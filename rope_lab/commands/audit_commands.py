@@ -108,5 +108,5 @@ def audit_library(*, as_json: bool = False, out: Path | None = None, seconds: fl
     table = Table(*COLUMNS, title=f"{results['date']}: {versions}, torch {results['torch']}")
     for line in audits.lines(results):
         table.add_row(*map(printable, line))
-    Console(markup=False).print(table)
+    Console(markup=False, emoji=False).print(table)
     return True

@@ -29,7 +29,7 @@ def list_data(root: Path | None) -> None:
     for corpus in sources.registry().values():
         size = f"{corpus.size / 1e6:.1f}"
         shown.add_row(corpus.name, sources.state(corpus, root), size, corpus.about, corpus.licence)
-    Console(markup=False).print(shown)
+    Console(markup=False, emoji=False).print(shown)
 
 
 def _looked(root: Path | None) -> str:

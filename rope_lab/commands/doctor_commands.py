@@ -33,7 +33,7 @@ def show(device: str | None, *, as_json: bool) -> bool:
     if as_json:
         print(json.dumps({"findings": as_rows(asked), "predicted": times}, indent=1))
     else:
-        Console(markup=False).print(_table(asked))
+        Console(markup=False, emoji=False).print(_table(asked))
         for row in times:
             print(f"{row['experiment']} at {row['rung']}: {row['runs']} runs, {_hours(row['seconds'])} {row['said']}")
     return all(found.fine for found in asked)
@@ -108,4 +108,4 @@ def bench(name: str, *, as_json: bool) -> None:
     if as_json:
         print(json.dumps(card, indent=2))
     else:
-        Console(markup=False).print(module.table(card))
+        Console(markup=False, emoji=False).print(module.table(card))

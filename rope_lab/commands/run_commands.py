@@ -110,7 +110,7 @@ def compare(folders: Sequence[Path], *, metric: Metric, as_json: bool, as_csv: b
         words = "; ".join(f"{name} {value}" for name, value in row["differs"].items()) or "nothing"
         cells = (row["run"], f"{row['loss']:.4f}", gap, words if place else "", row["curve"])
         shown.add_row(*(Text(printable(cell)) for cell in cells))
-    Console(markup=False).print(shown)
+    Console(markup=False, emoji=False).print(shown)
 
 
 def _card(folder: Path) -> Card:

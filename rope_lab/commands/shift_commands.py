@@ -75,7 +75,7 @@ def _every(ask: str, table: Any, *, has: str, as_json: bool, out: Path | None, s
         print(as_text(results), end="")
     else:
         title = f"{results['date']}: transformers {results['transformers']}, torch {results['torch']}"
-        Console(markup=False).print(table(results, title))
+        Console(markup=False, emoji=False).print(table(results, title))
     return True
 
 

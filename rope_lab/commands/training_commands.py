@@ -176,7 +176,7 @@ def list_experiments(root: Path | None, *, as_json: bool) -> None:
         shown.add_column(column, no_wrap=column in ("experiment", "rung"))
     for each in listed:
         shown.add_row(each.asked.name, each.asked.rung, each.words, each.asked.about)
-    Console(markup=False).print(shown)
+    Console(markup=False, emoji=False).print(shown)
 
 
 def print_csv(name: str | None, rung: str, root: Path | None) -> None:
@@ -198,4 +198,4 @@ def show_results(
     if as_json:
         print(json.dumps(result_tables.plain(summary), indent=1))
     else:
-        Console(markup=False).print(result_tables.table(summary))
+        Console(markup=False, emoji=False).print(result_tables.table(summary))

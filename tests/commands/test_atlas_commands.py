@@ -68,11 +68,12 @@ def test_each_code_is_asked_once_and_its_row_names_all_that_share_it(answers, ca
     assert first["axes"] == [{"planes": 4, "base": 10000.0}]
     assert "pairs" not in first
     assert (second["file"], second["line"], second["shared"]) == ("other.py", 9, [])
-    first["skipped"] = "expected shape [batch, seq], got [/b]\x1b[31m"  # foreign words are no markup, and no colours
+    first["skipped"] = "expected shape [batch, seq], got [/b]\x1b[31m, m:x:f"  # foreign words: no markup, no pictures
     atlas_commands.show(found)
     said = " ".join(capsys.readouterr().out.split())
     assert "pack 1.0" in said
     assert "[batch," in said
+    assert "m:x:f" in said
     assert "\x1b" not in said
 
 

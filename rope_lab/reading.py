@@ -1,5 +1,7 @@
 """What somebody else wrote, read in one place: within a bound, without waiting, and what is wrong is one sentence.
 
+What we answer in JSON is written here, too, so that any reader of JSON can take it.
+
 >>> parse_json("[1, 2")
 Traceback (most recent call last):
 rope_lab.errors.ArgumentError: no JSON: Expecting ',' delimiter, line 1, column 6
@@ -8,6 +10,7 @@ rope_lab.errors.ArgumentError: no JSON: Expecting ',' delimiter, line 1, column 
 from __future__ import annotations
 
 import json
+import math
 from pathlib import Path
 from typing import Any
 
@@ -70,3 +73,16 @@ def parse_json(text: str | bytes) -> Any:
     if level:
         raise ArgumentError(deep)
     return value
+
+
+def json_text(value: Any, *, indent: int | None = None, sort_keys: bool = False) -> str:
+    """The JSON of a value; null stands for nan and the infinities, for which JSON has no word."""
+
+    def plain(each: Any) -> Any:
+        if isinstance(each, dict):
+            return {key: plain(inside) for key, inside in each.items()}
+        if isinstance(each, list | tuple):
+            return [plain(inside) for inside in each]
+        return None if isinstance(each, float) and not math.isfinite(each) else each
+
+    return json.dumps(plain(value), indent=indent, sort_keys=sort_keys)

@@ -28,6 +28,7 @@ from rope_lab.audit.fingerprints import Axis, Fingerprint, arrangement, axes_of,
 from rope_lab.audit.foreign_code import TargetError, TimeUpError, expect_target, find, guarded, time_limit, version
 from rope_lab.audit.gallery import Mistake, like_in_gallery
 from rope_lab.audit.law_suite import Law, laws, module_laws
+from rope_lab.reading import json_text
 
 LIMIT = 120.0  # seconds; an audit takes one or two
 LENGTHS_ALONE = (  # problems of one callable that are none of a pair which shares a factor
@@ -403,7 +404,7 @@ def conventions() -> dict[str, Any]:
 def as_text(table: dict[str, Any]) -> str:
     """The table as JSON with one line for each row."""
     head = {key: value for key, value in table.items() if key != "rows"}
-    rows = ",\n".join("  " + json.dumps(row) for row in table["rows"])
+    rows = ",\n".join("  " + json_text(row) for row in table["rows"])
     return json.dumps(head, indent=1)[:-2] + ',\n "rows": [\n' + rows + "\n ]\n}\n"
 
 

@@ -18,7 +18,6 @@ Where positions have several axes, each axis has its planes and its rule:
 ['axis 0: planes 0 to 1, base 10000', 'axis 1: planes 2 to 3, base 10000']
 """
 
-import json
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
@@ -42,6 +41,7 @@ from rope_lab.audit.probe import (
     own_heads,
 )
 from rope_lab.errors import checking_arguments
+from rope_lab.reading import json_text
 
 FAR = (1009, 10007, 100003)  # primes: a half type rounds each of them
 
@@ -75,7 +75,7 @@ class Fingerprint:
 
     def to_json(self) -> str:
         """The report as JSON."""
-        return json.dumps(asdict(self), indent=2)
+        return json_text(asdict(self), indent=2)
 
     def __str__(self) -> str:
         shown = " ".join(str(pair) for pair in self.pairs[:4]) + (" ..." if len(self.pairs) > 4 else "")

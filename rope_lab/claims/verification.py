@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections import Counter
 from collections.abc import Iterable
@@ -15,6 +14,7 @@ from rich.text import Text
 
 from rope_lab.claims.entry import LABELS, Result
 from rope_lab.claims.ledger import run, select
+from rope_lab.reading import json_text
 
 __all__ = ["counts", "row", "run_all", "show", "sources", "summary", "table", "timing"]
 
@@ -134,7 +134,7 @@ def show(pattern: str = "*", *, as_json: bool = False) -> bool:
     notes = Console(stderr=True)
     results = run_all(pattern, console=notes)
     if as_json:
-        print(json.dumps([row(r) for r in results], indent=2))
+        print(json_text([row(r) for r in results], indent=2))
     else:
         console = Console(markup=False, emoji=False)
         console.print(table(results))

@@ -1,6 +1,5 @@
 """What `rope-lab audit` prints."""
 
-import json
 import sys
 from pathlib import Path
 from typing import Any
@@ -23,7 +22,7 @@ from rope_lab.commands.audit_targets import (
     write,
 )
 from rope_lab.errors import ArgumentError, FileError, printable
-from rope_lab.reading import parse_json, read, reason
+from rope_lab.reading import json_text, parse_json, read, reason
 
 COLUMNS = ("what", "layout", "rotated", "direction", "base", "laws that do not hold")
 
@@ -47,7 +46,7 @@ def audit_target(target: str, *, as_json: bool = False, seconds: float = audits.
         answers = auditor.ask(target, **options)
     if as_json:
         rows = [seen["row"] for seen in answers]
-        print(json.dumps(rows if len(rows) > 1 else rows[0], indent=2))
+        print(json_text(rows if len(rows) > 1 else rows[0], indent=2))
     else:
         print(printable("\n\n".join(seen["text"] for seen in answers), keep="\n"))
     return all(seen["ok"] for seen in answers)
@@ -67,7 +66,7 @@ def audit_list(
         for answers in ask_all(questions, auditor=auditor, done=done):
             asked += 1
             fine &= all(seen["ok"] for seen in answers)
-            lines = "".join(json.dumps(seen["row"]) + "\n" for seen in answers)
+            lines = "".join(json_text(seen["row"]) + "\n" for seen in answers)
             if out:
                 try:
                     with out.open("a", encoding="utf-8") as file:

@@ -17,7 +17,7 @@ from rope_lab.audit.far_positions import LEAST
 from rope_lab.audit.foreign_code import expect_target
 from rope_lab.commands.audit_process import Auditor, folder_of
 from rope_lab.errors import ArgumentError, FileError, checking_arguments
-from rope_lab.reading import parse_json, read, reason
+from rope_lab.reading import json_text, parse_json, read, reason
 from rope_lab.training.files import expect_file, replacing
 
 OURS = ("target", "name", "limit", "window")  # arguments of `audit` that are no settings
@@ -37,7 +37,7 @@ class Question:
     @property
     def key(self) -> str:
         """The key of the question, the same in this run and in another one."""
-        return json.dumps([self.target, self.settings], sort_keys=True)
+        return json_text([self.target, self.settings], sort_keys=True)
 
 
 def read_settings(changes: Iterable[str]) -> dict[str, Any]:
@@ -193,7 +193,8 @@ def _key(line: str) -> str | None:
     """The key of the question that a line answers; None for another line."""
     try:
         row = parse_json(line)
-        return Question(row["target"], row["settings"]).key
+        question = Question(row["target"], row["settings"])
+        return question.key if isinstance(row["settings"], dict) else None
     except (ValueError, KeyError, TypeError, RecursionError):  # the last: it is written again for the key
         return None
 
@@ -212,7 +213,7 @@ def _without_torn(lines: list[str]) -> list[str]:
     if not whole or (question := _key(whole[-1])) is None:
         return whole
     row = parse_json(whole[-1])
-    start = json.dumps({"target": row["target"], "settings": row["settings"]})[:-1]
+    start = json_text({"target": row["target"], "settings": row["settings"]})[:-1]
     if last.startswith(start) or start.startswith(last):
         while whole and _key(whole[-1]) == question:
             whole.pop()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import json
 import re
 import sys
 from collections.abc import Iterable, Iterator
@@ -16,6 +15,7 @@ from rich.table import Table
 
 import rope_lab
 from rope_lab.errors import FileError, near
+from rope_lab.reading import json_text
 from rope_lab.training.data.sources import lookup, state
 from rope_lab.training.data.tokenizers import size_of
 from rope_lab.training.experiments.catalogue import RUNGS, experiment
@@ -31,7 +31,7 @@ def show(device: str | None, *, as_json: bool) -> bool:
     asked: list[Answer] = list(_told(examine(device)))
     times = list(predictions(asked, device))
     if as_json:
-        print(json.dumps({"findings": as_rows(asked), "predicted": times}, indent=1))
+        print(json_text({"findings": as_rows(asked), "predicted": times}, indent=1))
     else:
         Console(markup=False, emoji=False).print(_table(asked))
         for row in times:
@@ -106,6 +106,6 @@ def bench(name: str, *, as_json: bool) -> None:
     module = importlib.import_module(f"benchmarks.{name}")
     card = module.run()
     if as_json:
-        print(json.dumps(card, indent=2))
+        print(json_text(card, indent=2))
     else:
         Console(markup=False, emoji=False).print(module.table(card))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Sequence
 from pathlib import Path
@@ -14,6 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from rope_lab.errors import ArgumentError, FileError, printable
+from rope_lab.reading import json_text
 from rope_lab.training.files import kind
 from rope_lab.training.results import cards
 from rope_lab.training.results.cards import Card, Metric
@@ -97,7 +97,7 @@ def compare(folders: Sequence[Path], *, metric: Metric, as_json: bool, as_csv: b
         for folder, card in zip(folders, found, strict=True)
     ]
     if as_json:
-        print(json.dumps(rows, indent=1))
+        print(json_text(rows, indent=1))
         return
     shown = Table(
         caption="Losses in nats per token. One run each: a difference without an interval, which may be the seed's."

@@ -1,6 +1,5 @@
 """What `rope-lab audit --model` prints, with and without `--probe`."""
 
-import json
 import sys
 from contextlib import redirect_stdout
 from pathlib import Path
@@ -16,6 +15,7 @@ from rope_lab.audit.tiny_models import ask_families, head
 from rope_lab.commands.audit_process import Auditor
 from rope_lab.commands.audit_targets import expect_writable, kept, write
 from rope_lab.errors import checking_arguments, printable
+from rope_lab.reading import json_text
 
 SHIFT = "rope_lab.audit.shift_tests:"
 PROBE = "rope_lab.audit.model_probes:"
@@ -51,7 +51,7 @@ def _asked(model: str, asks: dict[str, dict[str, Any]], *, as_json: bool, second
         answers = auditor.ask_model(model, asks)
     if as_json:
         row, *more = (seen["row"] for seen in answers)
-        print(json.dumps(row | ({"decoding": more[0]} if more else {}), indent=2))
+        print(json_text(row | ({"decoding": more[0]} if more else {}), indent=2))
     else:
         print("\n\n".join(printable(seen["text"], keep="\n") for seen in answers))
     return all(seen["ok"] for seen in answers)

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 import math
 import sys
 from collections.abc import Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +14,7 @@ from rich.table import Table
 
 from rope_lab.commands import run_commands
 from rope_lab.errors import ArgumentError, printable
-from rope_lab.reading import read
+from rope_lab.reading import json_text, read
 from rope_lab.training.experiments.catalogue import experiment
 from rope_lab.training.files import expect_file, expect_folder, make_folder
 from rope_lab.training.results.cards import Metric
@@ -169,7 +169,7 @@ def list_experiments(root: Path | None, *, as_json: bool) -> None:
             }
             for each in listed
         ]
-        print(json.dumps(rows, indent=1))
+        print(json_text(rows, indent=1))
         return
     shown = Table(caption="`rope-lab results NAME --rung RUNG` shows what the cards say.")
     for column in ("experiment", "rung", "cards", "about"):
@@ -196,6 +196,7 @@ def show_results(
 
     summary = result_tables.summary(name, rung, root=root, reference=reference, metric=metric)
     if as_json:
-        print(json.dumps(result_tables.plain(summary), indent=1))
+        rows = [{**asdict(row), "verdict": row.verdict} for row in summary["rows"]]
+        print(json_text({**summary, "rows": rows}, indent=1))
     else:
         Console(markup=False, emoji=False).print(result_tables.table(summary))

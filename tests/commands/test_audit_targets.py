@@ -86,7 +86,16 @@ def test_a_whole_last_line_without_its_end_stays(tmp_path):
     assert rows.read_text(encoding="utf-8") == OTHER + AXES[0]
 
 
-@pytest.mark.parametrize("text", ['{"target": "my/dataset", "epochs": 10}', "{", '{"target": 5', '{"target": "x", "ep'])
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"target": "my/dataset", "epochs": 10}',
+        "{",
+        '{"target": 5',
+        '{"target": "x", "ep',
+        '{"target": "x", "settings": 3}\n',
+    ],
+)
 def test_a_file_of_somebody_else_is_refused_and_stays(text, tmp_path):
     (tmp_path / "mine.json").write_text(text)
     with pytest.raises(FileError, match="another file"):

@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import math
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,7 +12,9 @@ from typer.testing import CliRunner
 
 from rope_lab import cli, load_model
 from rope_lab.commands.run_commands import _card, spark
+from rope_lab.reading import json_text
 from rope_lab.training.results import flat_cards
+from rope_lab.training.results.cards import Card
 from rope_lab.training.run.environment import MALLOC
 
 TINY = ["model.n_layers=1", "model.d_model=16", "steps=6", "eval_every=2", "eval_tokens=512", "log_every=2"]
@@ -69,6 +72,16 @@ def test_logs_alone_are_no_runs_and_large_losses_have_bars(tmp_path):
     (tmp_path / "x.log").mkdir()
     assert "expected folders of runs, got logs alone" in invoke("results", tmp_path / "x.log", status=1)
     assert spark([1e308, -1e308, 1e308, 1e308], width=2) == "▁█"
+
+
+def test_what_is_written_in_json_can_be_read_by_any_reader(runs, monkeypatch):
+    def word(name):
+        raise AssertionError(name)
+
+    monkeypatch.setattr(Card, "loss", lambda card, _: 1e308 if card.config["lr"] == 0.01 else -1e308)
+    told = json.loads(invoke("results", *runs[:2], "--json"), parse_constant=word)
+    assert told[1]["difference"] is None
+    assert json.loads(json_text({"a": (math.inf, [math.nan], 1.5)}), parse_constant=word) == {"a": [None, [None], 1.5]}
 
 
 def test_a_table_for_a_spreadsheet_has_no_control_characters(runs):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import statistics
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -135,17 +135,6 @@ def summary(
         "source": printed.get("source", ""),
         "rows": rows(runs, reference=reference, losses=printed.get("losses", {}), metric=metric),
     }
-
-
-def plain(found: dict[str, Any]) -> dict[str, Any]:
-    """The summary with rows as JSON can hold them: an interval of one seed has no half width."""
-    listed = []
-    for row in found["rows"]:
-        values = {**asdict(row), "verdict": row.verdict}
-        if row.difference is not None and math.isinf(row.difference.half):
-            values["difference"]["half"] = None
-        listed.append(values)
-    return {**found, "rows": listed}
 
 
 def table(found: dict[str, Any]) -> Any:

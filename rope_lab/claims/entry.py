@@ -105,7 +105,7 @@ class Claim:
         """
         if self.verdict == "false":
             return "as printed: a slip" if self.slip else "as printed: wrong"
-        return {"conditional": "true if…", "empirical": "by experiment"}.get(self.verdict, self.verdict)
+        return "true if…" if self.verdict == "conditional" else self.verdict
 
 
 @dataclass(frozen=True)

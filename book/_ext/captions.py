@@ -12,6 +12,7 @@ from typing import Any
 
 from docutils import nodes
 from sphinx.application import Sphinx
+from sphinx.environment import BuildEnvironment
 from sphinx.util import logging
 from sphinx.util.docutils import SphinxDirective
 from sphinx.util.typing import ExtensionMetadata
@@ -102,6 +103,14 @@ def number_again(app: Sphinx, doctree: nodes.document, docname: str) -> None:
         node.replace_self([link, nodes.Text(" once more.")])
 
 
+def number_by_page(_app: Sphinx, env: BuildEnvironment) -> None:
+    """Count from 1 on each page outside the chapters, whose numbers would run on from the page before."""
+    for kinds in env.toc_fignumbers.values():
+        for numbers in kinds.values():
+            if all(len(number) == 1 for number in numbers.values()):
+                numbers |= {name: (place,) for place, name in enumerate(numbers, 1)}
+
+
 def pass_by(self: Any, node: nodes.Element) -> None:
     """The node is replaced before a page is written."""
 
@@ -110,5 +119,6 @@ def setup(app: Sphinx) -> ExtensionMetadata:
     app.add_node(again_node, html=(pass_by, pass_by))
     app.add_directive("caption", Caption)
     app.connect("doctree-read", frame, priority=600)  # the minutes count what a page says, not what a picture is called
+    app.connect("env-updated", number_by_page)
     app.connect("doctree-resolved", number_again)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

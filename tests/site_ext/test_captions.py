@@ -1,8 +1,11 @@
 """Numbered captions under the pictures of a chapter."""
 
+from types import SimpleNamespace
+
 import pytest
 from bs4 import BeautifulSoup
 
+from book._ext.captions import number_by_page
 from tests.site_ext.tiny_book import build
 
 CELL = """:::{{container}} cell
@@ -90,3 +93,14 @@ def test_control_a_caption_of_nothing_is_told(tmp_path, page, said):
 def test_control_without_the_extension_there_is_no_caption(tmp_path):
     build(tmp_path, PAGE.replace("{caption} fig-one", "{note}").replace("{numref}", ""), extensions=[])
     assert figures(tmp_path) == []
+
+
+def test_numbers_outside_the_chapters_begin_anew_on_each_page():
+    pages = {
+        "a": {"displaymath": {"x": (1,)}},
+        "b": {"displaymath": {"y": (2,), "z": (3,)}},
+        "c": {"figure": {"f": (4, 2)}},
+    }
+    number_by_page(None, SimpleNamespace(toc_fignumbers=pages))
+    assert pages["b"]["displaymath"] == {"y": (1,), "z": (2,)}
+    assert pages["c"]["figure"] == {"f": (4, 2)}

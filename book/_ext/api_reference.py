@@ -26,8 +26,8 @@ OTHERS = re.compile(r"~(?!rope_lab)[\w.]+\.")
 EXAMPLE = re.compile(r"^\s*>>> ")
 MADE = re.compile(r"<factory>|<function [\w.]+\.<lambda>>")  # a default that is made at the call
 CATCH_ALL = {"(*args, **kwargs)", "(*args: t.Any, **kwargs: t.Any)"}  # says nothing of what may be given
-NAME = re.compile(r'(<span class="(?:sig-prename descclassname|sig-name descname)"><span class="pre">)([\w.]+)')
-PLACES = re.compile(r"(?<=[._])(?=[^\W_])")
+NAME = re.compile(r'(<span class="pre">)([\w./]{9,})')
+PLACES = re.compile(r"(?<=[._/])(?=[^\W\d_])")
 BREAK = '</span><wbr /><span class="pre">'
 SENTENCE = re.compile(r"(?:Returns|Yields):")  # what follows is a sentence, never a type and a description
 MARKS = (
@@ -238,7 +238,7 @@ def without_fields(app, what, name, obj, skip, options):  # noqa: ARG001
 
 
 def may_break(app, pagename, templatename, context, doctree):  # noqa: ARG001
-    """Let a name break on a narrow screen after a dot or an underscore, not within a word."""
+    """Let a long name break on a narrow screen after a dot, an underscore or a slash, not within a word."""
     if "body" in context:
         context["body"] = NAME.sub(lambda m: m[1] + PLACES.sub(BREAK, m[2]), context["body"])
 

@@ -3,6 +3,8 @@
 The planes of a head's queries and keys are fixed by the rotation; those of the residual stream are not. So a share is
 taken over several pairings of the stream: the one that CRoPE would lay out, one drawn at random, and the best one
 (`rope_lab.algebra.pairing`), for one projection alone, for Q and K of a layer together, and for all layers together.
+
+``rounded`` asks another thing: what eight or four bits for each weight of q, k and v cost.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ from rope_lab.algebra.arguments import Layout
 from rope_lab.algebra.pairing import best_pairing, linear_part, linear_share, random_pairing
 from rope_lab.algebra.widely_linear import times_i
 from rope_lab.errors import ArgumentError
+from rope_lab.nn.complex_linear import ComplexLinear
 from rope_lab.nn.gpt import GPT, GPTConfig
 from rope_lab.training.data.batches import Batches
 from rope_lab.training.run.config import RunConfig
@@ -54,6 +57,23 @@ def projected(config: RunConfig, learner: Learner, corpus: Any) -> dict[str, flo
     chosen = _pairings(learner.model, "qkv", seed=config.seed)
     for name, kept in {"whole": None, "qkv, laid out": chosen["laid out"], "qkv, best": chosen["best"]}.items():
         losses[f"{name}, tuned"] = _tuned(config, learner, corpus, kept)
+    return losses
+
+
+@torch.no_grad()
+def rounded(config: RunConfig, learner: Learner, corpus: Any) -> dict[str, float]:
+    """Validation loss when W_q, W_k and W_v have few bits: one scale for each output, or for each complex output."""
+    losses = {"whole": _loss(config, learner, corpus, learner.model)}
+    for bits in (8, 4):
+        model = copy.deepcopy(learner.model)
+        for block in model.blocks:
+            for layer in (getattr(block.attention, role) for role in "qkv"):
+                weights = [layer.a, layer.b] if isinstance(layer, ComplexLinear) else [layer.weight]
+                most = torch.cat(weights, 1).abs().amax(1, keepdim=True).clamp_min(1e-12)  # or a row of zeros is nan
+                step = most / (2 ** (bits - 1) - 1)
+                for weight in weights:
+                    weight.copy_((weight / step).round() * step)
+        losses[f"{bits} bits"] = _loss(config, learner, corpus, model)
     return losses
 
 
@@ -174,4 +194,13 @@ def _halves(config: RunConfig, learner: Learner, corpus: Any) -> dict[str, Any]:
     return linear_shares(learner.model, seed=config.seed)
 
 
-MEASURES = {"halves": Measure(_halves, _expect_dense), "projected": Measure(projected, _expect_dense)}
+def _expect_projections(config: RunConfig, model: GPTConfig, name: str, *, tokens: int) -> None:  # noqa: ARG001
+    if model.d_latent is not None:
+        raise ArgumentError(f"measure: expected projections q, k and v for {name!r}, got d_latent={model.d_latent}")
+
+
+MEASURES = {
+    "halves": Measure(_halves, _expect_dense),
+    "projected": Measure(projected, _expect_dense),
+    "rounded": Measure(rounded, _expect_projections),
+}

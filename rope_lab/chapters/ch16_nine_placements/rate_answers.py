@@ -9,7 +9,7 @@ from itertools import combinations
 
 from rope_lab.chapters.ch16_nine_placements import experiments_rates as planned
 from rope_lab.chapters.ch16_nine_placements.experiments import PLACEMENTS
-from rope_lab.training.experiments.rate_choice import Losses, losses_by_rate, lowest
+from rope_lab.training.experiments.rate_choice import Losses, at_rates_of_others, losses_by_rate, lowest
 from rope_lab.training.results import cards
 from rope_lab.training.results.equivalence import Finding, family
 from rope_lab.training.run.config import RunConfig
@@ -107,12 +107,7 @@ def at_one_rate(rate: float = 0.004) -> list[Finding]:
 def _at_rates_of_others() -> dict[str, dict[int, float]]:
     """The choosing seeds' losses, each at the rate that the two others choose."""
     tried = losses_of_rates()
-    losses: dict[str, dict[int, float]] = {}
-    for pair, rates in rates_of_pairs().items():
-        (left,) = set(planned.RATE_SEEDS) - set(pair)
-        for name, rate in rates.items():
-            losses.setdefault(name, {})[left] = tried[name][rate][left]
-    return losses
+    return at_rates_of_others({name: _whole(tried[name]) for name in PLACEMENTS}, slack=math.inf)
 
 
 def losses_of_rates() -> Losses:

@@ -38,6 +38,18 @@ Controls: a store of unturned keys must give the loss of the re-turned keys in f
 bfloat16 show what rounding once costs; the ways by blocks of 64 hold fewer characters on average, so bfloat16 by blocks
 is compared with float32 by blocks alone. Exploratory: the course of the loss along the stream.
 
+``crope-stretched``, dated 2026-11-29 and written before its runs: RoPE and CRoPE QKV as in ``longer-texts``, at its one
+rate, which was tuned for neither, five seeds. Primary, in nats per character, by the analysis of ``book/plan.md`` with
+its margin of 0.02 and Holm's rule within each family; no expectation for any:
+
+1. Stretched: what a text eight windows long costs after the tuning, the loss beyond minus the model's own loss inside
+   as it was trained; CRoPE QKV minus RoPE, under linear, NTK-aware and YaRN.
+2. Rounded: what W_q, W_k and W_v in 8 and in 4 bits cost, with one scale for each output (for a complex-linear
+   projection each complex output): the loss minus that of the whole weights; CRoPE QKV minus RoPE, at 8 and at 4.
+
+*Equivalent*, *better* or *worse* of all comparisons of a family is its answer; otherwise it is open. Exploratory: the
+other schedules, and both losses inside.
+
 Changed after the plan's first commit and before anything was read: 1,000 steps in place of 2,000, four streams in place
 of one, and less text for the bins. The committed cards of ``cache-stream`` began at step 800 of the ``longer-texts``
 runs of their seeds, whose training is the same; two such runs of seed 0 had agreed in every bit. All committed cards
@@ -105,4 +117,19 @@ def cache_stream(rung: str) -> Experiment | None:
     return Experiment(name, rung, about, limits, "RoPE", runs)
 
 
-EXPERIMENTS = {"longer-texts": longer_texts, "cache-stream": cache_stream}
+def crope_stretched(rung: str) -> Experiment | None:
+    """RoPE and CRoPE QKV of `longer_texts`, stretched in the same way; and their q, k and v in eight and four bits."""
+    if rung != "cpu":
+        return None
+    name = "crope-stretched"
+    schemes = {"RoPE": {}, "CRoPE QKV": {"complex_linear": "qkv"}}
+    measure = ("longer texts", "rounded")
+    runs = make_runs(name, rung, schemes, seeds=range(5), settings=_ALONE, model=MODEL, measure=measure, **TRAINED)
+    limits = _LIMITS.replace("three", "five") + "one rate, tuned for neither; weights are rounded, not what they read."
+    about = (
+        "A trained CRoPE and a trained RoPE, read eight windows far after a short tuning, or with rounded projections"
+    )
+    return Experiment(name, rung, about, limits, "RoPE", runs)
+
+
+EXPERIMENTS = {"longer-texts": longer_texts, "cache-stream": cache_stream, "crope-stretched": crope_stretched}

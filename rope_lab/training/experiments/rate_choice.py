@@ -91,3 +91,33 @@ def best_rates(
             + "; extend the grid there by a factor of two, for all variants"
         )
     return chosen
+
+
+def at_rates_of_others(losses: Losses, *, slack: float = 0.0) -> dict[str, dict[int, float]]:
+    """For each variant the loss of every seed at the rate that the other seeds choose: no seed chooses for itself.
+
+    Args:
+        losses: By variant, rate and seed. Rates at which a seed is missing cannot be chosen.
+        slack: The nats by which the highest or the lowest rate may be ahead of the next one and be chosen.
+
+    Returns:
+        The losses, by variant and seed.
+
+    Raises:
+        UndecidedError: If a choice lies at an edge of the grid, further ahead than that.
+
+    >>> at_rates_of_others({"RoPE": {1.0: {0: 3.0, 1: 4.0}, 2.0: {0: 2.0, 1: 5.0}}}, slack=math.inf)
+    {'RoPE': {0: 3.0, 1: 5.0}}
+    """
+    judged: dict[str, dict[int, float]] = {}
+    for variant, tried in losses.items():
+        seeds = sorted(set().union(*tried.values()))
+        whole = {rate: of for rate, of in sorted(tried.items()) if set(of) == set(seeds)}
+        for seed in seeds:
+            others = [other for other in seeds if other != seed]
+            rate = lowest(whole, seeds=others)
+            means = {each: statistics.fmean(whole[each][other] for other in others) for each in whole}
+            if min(list(means.values())[1:-1], default=math.inf) - means[rate] > slack:
+                raise UndecidedError(f"{variant}: expected a best rate inside the grid, found {rate:g} at its edge")
+            judged.setdefault(variant, {})[seed] = whole[rate][seed]
+    return judged

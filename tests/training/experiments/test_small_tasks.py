@@ -1,8 +1,13 @@
-"""The small tasks of chapters 10 and 13: what is asked, what is learned, and cards that can be made again."""
+"""The small tasks of chapters 6, 8, 10 and 13: what is asked, what is learned, and cards that can be made again."""
 
+import numpy as np
 import pytest
 import torch
 
+from rope_lab.algebra.linear_attention import kernel
+from rope_lab.algebra.rotation import rotation_matrix
+from rope_lab.chapters.ch06_block_diagonalisation.task import FEATURES, LinearReader
+from rope_lab.chapters.ch08_rope_on_values.task import COLOURS, KINDS, LONGEST, EventReader, events
 from rope_lab.chapters.ch10_complex_rnn import task as counting
 from rope_lab.chapters.ch10_complex_rnn.diagonal_rnn import DiagonalRNN
 from rope_lab.chapters.ch10_complex_rnn.task import MODULUS, counting_accuracy, ring, train_counting
@@ -95,3 +100,65 @@ def test_what_is_not_asked_costs_nothing():
     before = model.bias.detach().clone()
     fit(model, lambda: (model(torch.zeros(2, 4, 1)), answers), steps=1, rate=0.1)
     assert (model.bias - before)[1] > 0 > (model.bias - before)[0]
+
+
+def test_events_ask_about_the_first_of_their_kind():
+    rows = events(20, generator=torch.Generator().manual_seed(0))
+    for tokens, times, elapsed, colour in zip(*rows, strict=True):
+        first: dict[int, int] = {}
+        for m, token in enumerate(tokens.tolist()):
+            kind, seen = token % KINDS, token % (KINDS * COLOURS) // KINDS
+            if kind in first:
+                n = first[kind]
+                assert token >= KINDS * COLOURS
+                assert elapsed[m] == min(int(times[m] - times[n]), LONGEST)
+                assert colour[m] == tokens[n] // KINDS
+            else:
+                assert token < KINDS * COLOURS
+                assert elapsed[m] == colour[m] == NO_ANSWER
+                first[kind] = m
+            assert seen == token // KINDS % COLOURS
+
+
+@pytest.mark.parametrize(("rotated", "knows"), [("", False), ("qk", True), ("vo", True), ("qkvo", True)])
+def test_a_reader_of_events_knows_differences_of_time_alone(rotated, knows):
+    model, rows = EventReader(rotated), events(3, generator=torch.Generator().manual_seed(1))
+    here = model(rows)
+    torch.testing.assert_close(model(rows._replace(times=rows.times + 7.25)), here, atol=1e-4, rtol=0)
+    assert torch.allclose(model(rows._replace(times=2 * rows.times)), here, atol=1e-4) is not knows
+
+
+@pytest.mark.parametrize("feature", FEATURES)
+def test_a_head_of_linear_attention_is_its_definition(feature):
+    model, x = LinearReader(feature, matrices=True, width=16).double(), torch.randn(1, 5, 16, dtype=torch.float64)
+    torch.nn.init.normal_(model.A)
+    torch.nn.init.normal_(model.C)
+    q, k, v, A, C = (
+        np.asarray(each.detach()) for each in (model.q(x)[0], model.k(x)[0], model.v(x)[0], model.A, model.C)
+    )
+
+    def phi(z):
+        return np.asarray(FEATURES[feature](torch.from_numpy(z)))
+
+    for head, m in ((0, 4), (3, 2)):
+        at = slice(4 * head, 4 * head + 4)
+        turned = [
+            kernel(
+                A[head] @ phi(q[m, at]),
+                C[head] @ phi(k[n, at]),
+                rotation_matrix(n - m, theta=[1.0, 0.01]),
+                feature=lambda z: z,
+            )
+            for n in range(m + 1)
+        ]
+        whole = sum(phi(q[m, at]) @ phi(k[n, at]) for n in range(m + 1))
+        wanted = sum(s * v[n, at] for n, s in enumerate(turned)) / (whole + 1e-6)
+        assert model.attended(x)[0, head, m].detach().numpy() == pytest.approx(wanted, abs=1e-6)
+
+
+def test_two_matrices_begin_as_nothing_and_see_no_later_character():
+    plain, more = (LinearReader("relu", matrices=matrices, seed=3) for matrices in (False, True))
+    tokens = torch.arange(12)[None]
+    torch.testing.assert_close(plain(tokens), more(tokens))
+    torch.testing.assert_close(more(tokens)[:, :7], more(tokens[:, :7]))
+    assert sum(p.numel() for p in more.parameters()) - sum(p.numel() for p in plain.parameters()) == 2 * 4 * 16**2

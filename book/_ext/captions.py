@@ -66,7 +66,7 @@ def frame(app: Sphinx, doctree: nodes.document) -> None:
             if caption is not None:
                 parent.remove(caption)
             if title in known:
-                number = nodes.paragraph("", "", again_node(first=known[title]["ids"][0]))
+                number = nodes.paragraph("", "", again_node(first=known[title]["ids"][0], title=title))
                 again = nodes.legend("", number)  # it has no number of its own
                 parent[place] = nodes.figure("", cell, again, classes=beside(cell))
             else:
@@ -81,11 +81,16 @@ def figure(caption: nodes.figure | None, cell: nodes.Element, title: str) -> nod
     box = caption if caption is not None else nodes.figure("", nodes.caption(), ids=[f"figure-{nodes.make_id(title)}"])
     words = box[0].children
     box[0].children = []
-    box[0] += [nodes.Text(title if title[-1] in ".?!" else f"{title}."), *([nodes.Text(" "), *words] if words else [])]
+    box[0] += [nodes.Text(ended(title)), *([nodes.Text(" "), *words] if words else [])]
     box.insert(0, cell)
     if len(box[1].astext()) <= SHORT:
         box["classes"] += beside(cell)
     return box
+
+
+def ended(title: str) -> str:
+    """The title with the end of a sentence."""
+    return title if title[-1] in ".?!" else f"{title}."
 
 
 def beside(cell: nodes.Element) -> list[str]:
@@ -100,7 +105,7 @@ def number_again(app: Sphinx, doctree: nodes.document, docname: str) -> None:
     for node in list(doctree.findall(again_node)):
         number = ".".join(map(str, numbers[node["first"]]))
         link = nodes.reference("", f"Figure {number}", internal=True, refid=node["first"])
-        node.replace_self([link, nodes.Text(" once more.")])
+        node.replace_self([link, nodes.Text(f" once more: {ended(node['title'])}")])
 
 
 def number_by_page(_app: Sphinx, env: BuildEnvironment) -> None:

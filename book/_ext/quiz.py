@@ -289,6 +289,7 @@ class TaskOnPage(FromExercises):
                     *self.lab(),
                     nodes.literal("", f'check("{task.id}", {task.name})'),
                     nodes.Text(" draws examples and shows the first one that goes wrong."),
+                    nodes.Text("" if self.at_home(task.id) else " Its name is that of an earlier chapter."),
                 ),
                 html("div", *self.diagnoses(task), class_="task-mistakes", role="status"),
                 self.fold("Hint", *self.blocks(task.hint), class_="task-hint"),
@@ -297,6 +298,10 @@ class TaskOnPage(FromExercises):
                 id="task-" + task.id.replace(".", "-"),
             )
         ]
+
+    def at_home(self, name: str) -> bool:
+        """Whether an exercise has the name of the chapter that it stands in: names stay when an exercise moves."""
+        return f"/{name[2:4]}_" in self.env.docname
 
     def diagnoses(self, task: Task) -> list[tag]:
         """Return the sentences about known mistakes, each hidden until somebody makes it here."""

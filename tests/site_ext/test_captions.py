@@ -73,7 +73,7 @@ def test_a_short_caption_of_a_narrow_picture_may_stand_beside_it(tmp_path, width
 def test_a_picture_shown_again_has_the_number_of_the_first(tmp_path):
     build(tmp_path, PAGE, **MORE)
     first, _, again = figures(tmp_path)
-    assert words(again) == "Figure 1 once more."
+    assert words(again) == "Figure 1 once more: Which angles < 1 occur."
     assert again.figcaption.a["href"] == f"#{first['id']}"
     assert not again.get("id")
 

@@ -171,14 +171,14 @@ EXERCISES = (
     Question(
         id="ch04.first-broken-line",
         prompt=r"Somebody's position angles grow with the square: position $n$ turns its plane by $n^2\theta$. The "
-        r"five steps of the proof are: transpose each block; a transposed block turns back by the same angle; "
-        r"multiply block by block; angles add to the angle of $n - m$; collect the blocks. Which step is "
+        r"lines of the proof are: 2, transpose each block; 3, a transposed block turns back by the same angle; 4, "
+        r"multiply block by block; 5, angles add to the angle of $n - m$; 6, collect the blocks. Which line is "
         r"the first that fails?",
         choices=(
-            r"Transpose each block.",
-            r"A transposed block turns back by the same angle.",
-            r"Multiply block by block.",
-            r"Angles add to the angle of $n - m$.",
+            r"Line 2: transpose each block.",
+            r"Line 3: a transposed block turns back by the same angle.",
+            r"Line 4: multiply block by block.",
+            r"Line 5: angles add to the angle of $n - m$.",
         ),
         answer="D",
         truth=lambda: [bool(np.abs(a - b).max() > 1e-9) for a, b in _square_angle_steps()],

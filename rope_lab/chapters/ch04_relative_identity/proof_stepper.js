@@ -62,8 +62,9 @@ const LINES = [
   [() => "collect the blocks", () => "$ℛ_{n-m}$"],
 ];
 
-const verdict = ({ variant }, { breaks, gaps }) => {
-  if (breaks > 0) return `Line ${breaks + 1} breaks: its two sides differ by ${number(gaps[breaks], 2)}.`;
+const verdict = ({ variant, line }, { breaks, gaps }) => {
+  if (gaps[line] > 1e-9) return `Line ${line + 1} breaks: its two sides differ by ${number(gaps[line], 2)}.`;
+  if (breaks > 0) return `${line ? `Line ${line + 1} holds. ` : ""}Line ${breaks + 1} breaks.`;
   if (variant === "proof") return "Every line equals the line before it.";
   return "It is broken, and these numbers hide it. Move m or n.";
 };

@@ -62,7 +62,7 @@ def second_order_of_the_series(coefficient):
     statement=r"If $\mathcal R_n = e^{nB}$ satisfies $\mathcal R_m^\top \mathcal R_n = \mathcal R_{n-m}$, then "
     r"$B^\top = -B$.",
     verdict="conditional",
-    differs="the source (a blog post) leaves open for which positions",
+    differs="the source (a blog post) does not say whether positions are whole or real",
     mend=r"(e^{mB})^\top e^{nB} = e^{(n-m)B} \ [+(\text{real positions})+] \quad\Rightarrow\quad B^\top = -B",
     correction=r"True if the positions are real numbers: differentiate $(e^{tB})^\top e^{tB} = I$ at $t = 0$. On whole "
     r"positions the law says that $e^B$ is orthogonal, no more; $B$ can then be replaced by a skew one with "

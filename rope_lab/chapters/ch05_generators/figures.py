@@ -47,7 +47,7 @@ def _wind(axes: Axes, B: np.ndarray, title: str) -> np.ndarray:
     # Counter-clockwise from the top: a quarter of a step lies to the left.
     above, left, below, right = (0, 10), (-16, -4), (0, -17), (16, -4)
     for t, name, shift in (
-        (0.0, "every whole n", above),
+        (0.0, "every whole t", above),
         (0.25, "1/4", left),
         (0.5, "1/2", below),
         (0.75, "3/4", right),

@@ -77,7 +77,7 @@ class LinearReader(nn.Module):
         return self.read_out(self.norms[2](x + self.mlp(self.norms[1](x))))
 
     def attended(self, x: Float[Tensor, "batch T width"]) -> Float[Tensor, "batch heads T wide"]:
-        """What each head reads."""
+        """Return what each head reads."""
         q, k, v = (role(x).unflatten(-1, (self.HEADS, -1)).transpose(1, 2) for role in (self.q, self.k, self.v))
         q, k = self.feature(q), self.feature(k)
         whole = (q * k.cumsum(2)).sum(-1, keepdim=True)

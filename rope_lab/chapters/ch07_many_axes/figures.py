@@ -57,7 +57,7 @@ def three_interleavings() -> Picture:
         axes.axis("off")
         axes.set(xlim=(-0.7, 7.7), ylim=(-0.9, 6.9))
         ink, paper = LIGHT["ink"], LIGHT["paper"]
-        titles = ("pairs of coordinates: a layout", "axes over the planes: a table", "layers without rotation: a list")
+        titles = ("pairs of components: a layout", "axes over the planes: a table", "layers without rotation: a list")
         for y, words in zip((6.2, 3.7, 1.2), titles, strict=True):
             axes.text(-0.45, y, words, fontsize=11, va="center")
         for i in range(8):

@@ -149,7 +149,7 @@ EXERCISES = (
         kind="prediction",
         prompt=r"Queries, keys, values, outputs: each may be rotated by its position or left alone (the output is "
         r"turned the other way). That makes sixteen placements. In how many of them does the layer give the same "
-        r"outputs wherever the sentence stands?",
+        r"outputs wherever the sentence stands? (The figure shows one of them: values rotated, and nothing else.)",
         choices=(
             r"In two: nothing rotated, or $q$ with $k$.",
             r"In four: $q$ and $k$ must be treated alike, and so must $v$ and $o$.",

@@ -84,9 +84,9 @@ def ends_of_chunks(power, rng):
 @claim(
     "book.decay-running-sum",
     statement=r"Among K steps that begin from zero, each value counts as what will be left of it at the end: "
-    r"$h_t = \lambda^{t-K} \sum_{s \le t} \lambda^{K-s} v_s$, $\lambda = \gamma e^{-\mathrm i\theta}$.",
+    r"$c_t = \lambda^{t-K} \sum_{s \le t} \lambda^{K-s} v_s$, $\lambda = \gamma e^{-\mathrm i\theta}$.",
     tolerance=1e-11,
-    witness=r"$K = 2$: the sums are $\lambda v_1$ and $\lambda v_1 + v_2$; the first, over $\lambda$, is $h_1 = v_1$.",
+    witness=r"$K = 2$: the sums are $\lambda v_1$ and $\lambda v_1 + v_2$; the first, over $\lambda$, is $c_1 = v_1$.",
     holds=lambda t, K: t - K,
     control=lambda t, _: t,  # multiplied back as if the values had been counted from the beginning
 )
@@ -240,9 +240,9 @@ def _signs_of_the_witness():
 
 @claim(
     "book.decay-sign-changes",
-    statement=r"A sum of $N$ different positive decays, $\sum_k c_k \lambda_k^n$ with $c_k \ne 0$, changes sign at "
-    r"most $N - 1$ times over all $n \ge 0$, and some sum does.",
-    witness=r"$N = 2$: $2 \cdot (\tfrac13)^n - (\tfrac23)^n$ is $[[1]]$, $[[0]]$, then [[negative]] for ever.",
+    statement=r"A sum of $N$ different positive decays, $\sum_k c_k \lambda_k^r$ with $c_k \ne 0$, changes sign at "
+    r"most $N - 1$ times over all $r \ge 0$, and some sum does.",
+    witness=r"$N = 2$: $2 \cdot (\tfrac13)^r - (\tfrac23)^r$ is $[[1]]$, $[[0]]$, then [[negative]] for ever.",
     computed=_signs_of_the_witness,
     cases="44 sums of 2 to 5 decays, 40 of them random, over 60 steps",
     holds=lambda N: N - 1,
@@ -288,7 +288,7 @@ def even_steps_and_odd_steps(squared):
 
 @claim(
     "book.decay-turns-for-ever",
-    statement=r"For $0 < \theta < \pi$ the kernel $\gamma^n \cos n\theta$ changes sign infinitely often: any stretch "
+    statement=r"For $0 < \theta < \pi$ the kernel $\gamma^r \cos r\theta$ changes sign infinitely often: any stretch "
     r"of one and a half turns holds a positive and a negative value.",
     witness=r"A quarter turn: $1, 0, -\gamma^2, 0, \gamma^4$, and so on.",
     cases="40 angles, over 400 steps, with the decay 0.95",
@@ -308,7 +308,7 @@ def never_at_rest(turn):
 @claim(
     "book.decay-window",
     statement=r"On a window of $L$ steps, any $L$ different real decays fit any kernel exactly.",
-    witness=r"The matrix of the powers $\lambda_k^n$ is Vandermonde's; its determinant is the product of differences.",
+    witness=r"The matrix of the powers $\lambda_k^r$ is Vandermonde's; its determinant is the product of differences.",
     cases="L = 2, 3, 4 and 5, with symbols for the decays",
     holds=lambda decays: decays,
     control=lambda decays: (decays[0], *decays[:-1]),  # a twin

@@ -90,8 +90,8 @@ def the_recurrence(rate):
     "su19.rnn-complete",
     locus="Related Work, after the last formula",
     statement=r"A linear RNN with complex decay is in theory more complete than one with purely real decay.",
-    correction=r"Remark, what it means: no finite sum $\sum_k c_k \lambda_k^n$ with real $\lambda_k$ equals "
-    r"$\gamma^n \cos n\theta$ for all $n \ge 0$, unless $\theta$ is a multiple of $\pi$. On a window of $L$ steps, $L$ "
+    correction=r"Remark, what it means: no finite sum $\sum_k c_k \lambda_k^r$ with real $\lambda_k$ equals "
+    r"$\gamma^r \cos r\theta$ for all $r \ge 0$, unless $\theta$ is a multiple of $\pi$. On a window of $L$ steps, $L$ "
     r"different real decays fit any kernel (claim book.decay-window).",
     witness=r"$\theta = \pi$: the kernel is $(-\gamma)^n$, one real decay.",
     holds=sp.cos,

@@ -102,8 +102,9 @@ EXERCISES = (
         id="ch10.predict-signs",
         kind="prediction",
         prompt=r"A recurrent layer keeps three real numbers and multiplies each by its decay, $0 < \lambda_k < 1$, at "
-        r"every step. A word $n$ steps back counts as $c_1 \lambda_1^n + c_2 \lambda_2^n + c_3 \lambda_3^n$. You may "
-        r"choose the $c_k$ and the $\lambda_k$. How often can the sum change its sign, over all $n = 0, 1, 2, \dots$?",
+        r"every step. A word $r$ steps back counts as $c_1 \lambda_1^r + c_2 \lambda_2^r + c_3 \lambda_3^r$. You may "
+        r"choose the $c_k$ and the $\lambda_k$. How often can the sum change its sign, over all $r = 0, 1, 2, \dots$? "
+        r"(In the figure such a sum, the dashed line, tries to follow a value that fades and turns by $\theta$.)",
         choices=(
             r"As often as you like, if they are chosen well.",
             r"Three times at most.",

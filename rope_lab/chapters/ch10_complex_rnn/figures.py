@@ -63,7 +63,7 @@ def bell_curves() -> Picture:
     )
     with figure(title="Learning to count a bell", desc=desc, heights=(3.2, 3.3)) as fig:
         axes = fig.subplots()
-        axes.set(xlabel="step", ylabel="loss in nats", xlim=(0, 400), ylim=(0, 2.15))
+        axes.set(xlabel="update", ylabel="loss in nats, five seeds of each layer", xlim=(0, 400), ylim=(0, 2.15))
         axes.axhline(np.log(7), color=LIGHT["muted"], lw=1)
         axes.text(398, np.log(7) + 0.05, r"guessing: $\ln 7$", ha="right", color=LIGHT["muted"])
         for card in runs:

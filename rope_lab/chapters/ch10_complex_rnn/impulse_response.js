@@ -54,14 +54,14 @@ function build(ui) {
     height: (width) => Math.min(width, 360),
   });
   const time = ui.figure({
-    label: "Real part of the response over time, and the sum of real decays",
+    label: "Real part of the response over time, and the sum of positive decays",
     height: () => 290,
     host: ui.below,
   });
   const write = ui.readout({
     left: "left of the value: length, real part",
     changes: `sign changes in ${ui.state.steps} steps`,
-    fit_changes: "sign changes of the real decays",
+    fit_changes: "sign changes of the positive decays",
     missed: "of the curve they miss",
   });
   ui.slider("n", { label: "steps since the value came in, $n$", step: 1, look: "value" });
@@ -76,7 +76,7 @@ function build(ui) {
     show: (v) => number(v, 2),
   });
   ui.tries({ "no turn": { theta: 0 }, "a quarter turn": { theta: 1.57 }, "no decay": { gamma: 1, theta: 0.6 } });
-  ui.choice("decays", { label: "real decays that try to follow", options: { 1: "1", 2: "2", 3: "3" } });
+  ui.choice("decays", { label: "positive decays that try to follow", options: { 1: "1", 2: "2", 3: "3" } });
 
   return (state, values) => {
     const missed = `${Math.round(100 * values.missed)}\u00a0%`;
@@ -90,7 +90,7 @@ function build(ui) {
     drawTime(time, state, values);
     ui.say(
       `Decay ${number(state.gamma, 3)}, turn ${number(state.theta, 2)}: ${values.changes} sign ` +
-        `changes. ${state.decays} real decays: ${values.fit_changes}, and they miss ${missed}. After ` +
+        `changes. ${state.decays} positive decays: ${values.fit_changes}, and they miss ${missed}. After ` +
         `${Math.round(state.n)} steps the value has length ${number(Math.hypot(...values.now), 3)}`,
     );
   };
@@ -134,14 +134,14 @@ function drawTime(fig, { decays, steps, n: step }, { spiral, now, fit, changes: 
     top = 40,
     bottom = fig.height - 44;
   fig.clear(
-    `The real part changes sign ${many} times in ${steps} steps; the sum of ${decays} real decays ${few} times.`,
+    `The real part changes sign ${many} times in ${steps} steps; the sum of ${decays} positive decays ${few} times.`,
   );
   const { X, Y } = fig.axes({
     x: [0, steps - 1],
     y: [-1, 1],
     box: [left, top, right, bottom],
     yticks: [-1, 0, 1],
-    xlabel: "step $n$",
+    xlabel: "step $r$",
     at: 0,
   });
   const clip = (v) => Math.max(-1.08, Math.min(1.08, v));
@@ -155,11 +155,11 @@ function drawTime(fig, { decays, steps, n: step }, { spiral, now, fit, changes: 
   });
   if (step > 0.5) fig.circle([X(step), Y(now[0])], 6.5, "line value");
   fig.circle([left + 6, 12], 3, "fill one");
-  fig.text([left + 14, 17], "$γ^n$ cos $nθ$", "small one", "start");
+  fig.text([left + 14, 17], "$γ^r$ cos $rθ$", "small one", "start");
   // Where a phone is too narrow for both, the second name stands under the first.
   const [across, down] = fig.width < 320 ? [0, 18] : [100, 0];
   fig.line([left + across, 12 + down], [left + across + 28, 12 + down], "dash two");
-  const decaying = decays === "1" ? "one real decay" : `sum of ${decays} real decays`;
+  const decaying = decays === "1" ? "one positive decay" : `sum of ${decays} positive decays`;
   fig.text([left + across + 34, 17 + down], decaying, "small two", "start");
 }
 

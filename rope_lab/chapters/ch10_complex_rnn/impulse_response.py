@@ -1,4 +1,4 @@
-"""Chapter 10's widget: what a plane answers to a single 1, as a spiral and over time, beside a sum of real decays."""
+"""Chapter 10's widget: what a plane answers to a single 1, as a spiral and over time, with a sum of positive decays."""
 
 from math import pi
 
@@ -11,7 +11,7 @@ from rope_lab.show.widgets.kit import Widget, constant, state
 __all__ = ["RATES", "STEPS", "ImpulseResponse"]
 
 STEPS = 48
-RATES = (1.0, 0.8, 0.5)  # the real decays are these times gamma
+RATES = (1.0, 0.8, 0.5)  # the positive decays are these times gamma
 
 
 class ImpulseResponse(Widget):
@@ -55,7 +55,7 @@ class ImpulseResponse(Widget):
         return (
             f"Interactive figure: the powers of a complex decay with gamma {self.gamma:g} and theta {self.theta:g} as "
             f"a spiral that winds clockwise into the origin, and its real part over {STEPS} steps. It changes sign "
-            f"{values['changes']} times. The best sum of {self.decays} real decays changes sign "
+            f"{values['changes']} times. The best sum of {self.decays} positive decays changes sign "
             f"{values['fit_changes']} times and misses {values['missed']:.0%} of it."
         )
 

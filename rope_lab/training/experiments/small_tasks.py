@@ -1,4 +1,4 @@
-"""The runner of the small tasks, those of chapters 6, 7, 8, 10 and 13: fresh batches, one optimizer, one kind of card."""
+"""The runner of small tasks, those of chapters 6, 7, 8, 10 and 13: fresh batches, one optimizer, one kind of card."""
 
 from __future__ import annotations
 

@@ -392,6 +392,7 @@ def main() -> None:
         Path.cwd()
     except OSError as error:
         _stop(f"expected a folder to stand in, got one that is gone ({error.strerror}); change to another")
+    os.environ["PYTHONSAFEPATH"] = "1"  # a compiler of torch starts Python: no file of this folder may be its module
     if not re.fullmatch("[1-9][0-9]{0,3}", os.environ.get("COLUMNS", "80")):
         del os.environ["COLUMNS"]  # no width, whatever others read from it
     for stream in (sys.stdout, sys.stderr):

@@ -46,6 +46,10 @@ class Worker(subprocess.Popen[Any]):
     def __init__(self, module: str, *, grace: float = 1.0, **options: Any) -> None:
         self.grace = grace
         command = [sys.executable, "-P", __file__, module, str(grace)]
+        options["env"] = {
+            **(options.get("env") or os.environ),
+            "PYTHONSAFEPATH": "1",
+        }  # for what the worker starts, too
         if sys.platform == "win32":
             self._let_go = weakref.finalize(self, lambda: None)
             super().__init__([*command, str(os.getpid())], **options)

@@ -240,14 +240,23 @@ class _Asked:
         least = min(4, words - 1)
         self.text, self.other = (torch.randint(least, words, (1, length), generator=draw).to(device) for _ in "ab")
         self.length = length
-        if self.made is not None:  # float64 throughout, where the model can
-            self.wide = True
-            try:
-                self.base = self(lambda d: d.read(self.text))
-                return
-            except TargetError:
-                self.wide = False
-        self.base = self(lambda d: d.read(self.text))
+        self.base = self.whole(self.text)
+        if not bool(torch.isfinite(self.base).all()):
+            raise TargetError("expected finite logits, got NaN or infinity; look at the weights and at the rotation")
+        if not torch.equal(self.text, self.other) and torch.equal(self.base, self(lambda d: d.read(self.other))):
+            raise TargetError(
+                "expected logits that depend on the tokens, got the same for two texts: it could show no fault; a "
+                "read-out of zeros needs trained weights, or random ones"
+            )
+
+    def whole(self, text: Any) -> Any:
+        """The logits of a text in one call, in float64 throughout where the model can."""
+        self.wide = self.made is not None
+        if self.wide:
+            with suppress(TargetError):
+                return self(lambda d: d.read(text))
+            self.wide = False
+        return self(lambda d: d.read(text))
 
     def __call__(self, do: Callable[[Any], Any]) -> Any:
         """Return what ``do`` gets from the decoder, for a module around a fresh copy."""

@@ -19,7 +19,8 @@ from rope_lab.audit.foreign_code import TargetError, TimeUpError, guarded, in_a_
 from rope_lab.errors import FileError, MissingPackageError
 from rope_lab.reading import parse_json, read
 
-WEIGHTS = (".safetensors", ".bin", ".pt", ".pth", ".ckpt", ".h5", ".msgpack", ".gguf", ".npz", ".pkl")
+WEIGHTS = re.compile(r"\.(safetensors|bin|pt|pth|ckpt|h5|msgpack|gguf|npz|pkl)(\.|$)", re.I)
+MOST = {"layers": 10_000, "sizes": 10_000_000}  # more has no model, and to build it would not end
 LARGEST = 20_000_000  # parameters of a model that is still called tiny
 SIZES = {  # what configurations of transformers call their sizes, and how small each becomes
     64: "hidden_size d_model n_embd dim embed_dim vocab_size lm_head_vocab_size intermediate_size ffn_dim d_ff n_inner "
@@ -105,14 +106,8 @@ def load_model(path: Path, *, seed: int = 0) -> Any:
         TargetError: If the path holds no model that can be built; if its weights are of another format than
             safetensors, or not those of the model that the configuration describes.
     """
-    weights = [file for file in path.iterdir() if file.suffix in WEIGHTS] if path.is_dir() else []
-    if not weights:
+    if not (path.is_dir() and _has_weights(path)):
         return tiny_model(path, seed=seed)
-    if all(file.suffix != ".safetensors" for file in weights):
-        raise TargetError(
-            f"{path}: expected weights in safetensors, got {weights[0].name}, a format that may hold code; save them "
-            "anew with save_pretrained, or name the config.json alone for a tiny model with random weights"
-        )
     transformers = _transformers()
     with guarded(f"loading {path}"):
         _config(path, transformers)  # a model_type that is not known is refused before the library offers its code
@@ -126,6 +121,26 @@ def load_model(path: Path, *, seed: int = 0) -> Any:
         )
     _expect_all(path, {name: sorted(map(str, found.get(f"{name}_keys") or ())) for name in LOADED})
     return model.eval()
+
+
+def _has_weights(folder: Path) -> bool:
+    """Whether weights lie in a folder. What is no safetensors, or lies elsewhere, or is a part of them, is refused."""
+    words = f"{folder}: expected weights in safetensors, got"
+    alone = "; save them anew with save_pretrained, or name the config.json alone for a tiny model with random weights"
+    found = [file for file in folder.iterdir() if WEIGHTS.search(file.name)]
+    whole = [file for file in found if file.name.endswith(".safetensors")]
+    if found and not whole:
+        raise TargetError(f"{words} {found[0].name}, another format, which may hold code, or a part of them{alone}")
+    for index in (file for file in found if file.name.endswith(".index.json")):
+        try:
+            names = read(index, expected="an index of weights", parse=parse_json)["weight_map"].values()
+            whole += [folder / name for name in {str(name) for name in names}]
+        except (AttributeError, FileError, KeyError, TypeError) as error:
+            raise TargetError(f"{words} {index.name} without a weight_map{alone}") from error
+    for file in whole:
+        if file.parent != folder or file.suffix != ".safetensors" or not file.is_file():
+            raise TargetError(f"{words} {in_a_line(str(file), width=200)}, which is no such file of this folder{alone}")
+    return bool(whole)
 
 
 LOADED = {
@@ -287,6 +302,10 @@ def _config(source: Any, transformers: Any) -> Any:
     kind = content.get("model_type") if isinstance(content, dict) else None
     if not isinstance(kind, str) or kind not in transformers.CONFIG_MAPPING:
         raise TargetError(f"{path}: expected a model_type that the installed transformers knows, got {kind!r}")
+    for name, value in content.items():
+        most = MOST["layers" if name in LAYERS else "sizes"]
+        if type(value) is int and (name in SMALL or name == "num_labels") and value > most:
+            raise TargetError(f"{path}: expected {name} of at most {most:,}, got {value:.3g}")
     return transformers.CONFIG_MAPPING[kind].from_dict(content)
 
 

@@ -12,7 +12,7 @@ from torch import nn
 from rope_lab.audit import decoding_test, probe_results, tiny_model
 from rope_lab.audit.decoding import STILL_SEEN, UNKNOWN
 from rope_lab.audit.foreign_code import TargetError
-from rope_lab.nn import GPT, KVCache, Rotary
+from rope_lab.nn import GPT, GPTConfig, KVCache, Rotary
 from tests.audit.implementations import gpt
 from tests.deep import sampled
 
@@ -494,3 +494,11 @@ def test_a_window_shorter_than_the_text_is_no_fault():
     seen = decoding_test(model)
     assert seen.ok
     assert [row.what for row in seen.rows if row.refused] in ([], ["after a rollback"])  # its cache may refuse to crop
+
+
+@pytest.mark.parametrize(("value", "says"), [(0.0, "depend on the tokens"), (float("nan"), "expected finite logits")])
+def test_a_model_that_could_show_no_fault_is_refused(value, says):
+    model = GPT(GPTConfig(vocab_size=32, n_layers=1, d_model=16, n_heads=2, seq_len=64, tied=False))
+    torch.nn.init.constant_(model.head.weight, value)
+    with pytest.raises(TargetError, match=says):
+        decoding_test(model)

@@ -2,6 +2,7 @@
 
 import builtins
 import json
+import os
 import sys
 
 import numpy as np
@@ -330,6 +331,42 @@ def test_weights_that_are_not_the_model_s_are_no_model(tmp_path, capsys):
     assert "1 weights are left over, and not asked: model.mtp.weight" in capsys.readouterr().err
     file.rename(tmp_path / "pytorch_model.bin")
     with pytest.raises(TargetError, match=r"expected weights in safetensors, got pytorch_model\.bin"):
+        load_model(tmp_path)
+
+
+def test_weights_that_lie_elsewhere_or_are_no_files_are_not_read(tmp_path):
+    pytest.importorskip("transformers")
+    folder, index = tmp_path / "model", tmp_path / "model" / "model.safetensors.index.json"
+    tiny_model("llama").save_pretrained(folder)
+    config, weights = folder / "config.json", folder / "model.safetensors"
+    for name in ("../other.safetensors", str(tmp_path / "other.safetensors"), "pytorch_model.bin", "gone.safetensors"):
+        for file in (tmp_path / "other.safetensors", folder / "pytorch_model.bin"):
+            file.write_bytes(weights.read_bytes())
+        index.write_text(json.dumps({"weight_map": {QUERY: name, "lm_head.weight": "model.safetensors"}}))
+        with pytest.raises(TargetError, match="no such file of this folder"):
+            load_model(folder)
+    index.write_text("[1]")
+    with pytest.raises(TargetError, match="without a weight_map"):
+        load_model(folder)
+    index.unlink()
+    (folder / "pytorch_model.bin").unlink()
+    for part in ("model.safetensors.part", "model.SAFETENSORS", "model.safetensors.index.json"):
+        weights = weights.rename(folder / part)
+        with pytest.raises(TargetError, match="another format, which may hold code, or a part of them"):
+            load_model(folder)
+    weights.unlink()
+    config.write_text(json.dumps(json.loads(config.read_text()) | {"num_labels": 10**9}))
+    with pytest.raises(TargetError, match="expected num_labels of at most"):
+        load_model(folder)
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="pipes have names on POSIX")
+def test_a_pipe_in_the_place_of_weights_is_no_file(tmp_path):
+    pytest.importorskip("transformers")
+    tiny_model("llama").save_pretrained(tmp_path)
+    (tmp_path / "model.safetensors").unlink()
+    os.mkfifo(tmp_path / "model.safetensors")
+    with pytest.raises(TargetError, match="no such file of this folder"):
         load_model(tmp_path)
 
 

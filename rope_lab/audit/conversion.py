@@ -146,7 +146,13 @@ def _head_order(head_dim: int, start: Any, width: int | None, layouts: tuple[Lay
 
 
 def _taken(value: Any, order: np.ndarray, axis: int) -> Any:
-    return value[(slice(None),) * axis + (order,)]
+    try:
+        return value[(slice(None),) * axis + (order,)]
+    except Exception as error:  # of a sparse, nested or packed tensor, and of whatever else has a shape
+        raise TypeError(
+            f"expected a dense array, got {type(value).__name__} whose entries have no order ({error!s:.60}...); give "
+            "it .to_dense(), or dequantise it"
+        ) from error
 
 
 # --- a whole state --------------------------------------------------------------------------------------------------
@@ -466,7 +472,8 @@ def _rows(name: str, rest: tuple[str, ...], value: Any, heads: int) -> tuple[int
     if kind not in ("rows", "columns"):
         return None
     if not shape:
-        raise TypeError(f"state: expected a numpy array or a torch tensor in {name}, got {type(value).__name__}")
+        got = f"{type(value).__name__}{' without an axis' * hasattr(value, 'dtype')}"
+        raise TypeError(f"state: expected a dense numpy array or torch tensor in {name}, got {got}")
     text, shape = ".".join(rest), shape[::-1] if kind == "columns" else shape
     sure = 1 if "lora_" in text else 2 if "bias" in text else 0
     split = len(shape) > 2 or (sure == 2 and len(shape) == 2)  # heads have an axis of their own
@@ -550,4 +557,7 @@ def _beside(layer: _Layer, name: str, value: Any) -> Any:
 
 
 def _shape(value: Any) -> tuple[int, ...]:
-    return tuple(getattr(value, "shape", ()))
+    try:
+        return tuple(getattr(value, "shape", ()))
+    except RuntimeError:  # a nested tensor has a shape for each part
+        return ()

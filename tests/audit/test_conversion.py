@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from rope_lab.audit import fingerprint, permute_rotary, permute_state
+from rope_lab.errors import ArgumentError
 from tests.audit.implementations import rotary
 
 OTHER = {"half": "interleaved", "interleaved": "half"}
@@ -576,5 +577,21 @@ def test_layers_may_have_heads_of_their_own_width():
 @pytest.mark.parametrize("wrong", [None, [[1.0]], 3.0, np.float64(1)])
 @pytest.mark.usefixtures("untyped")
 def test_what_is_no_array(wrong):
-    with pytest.raises(TypeError, match=r"a numpy array or a torch tensor in layers\.0\.q_proj\.weight, got"):
+    with pytest.raises(TypeError, match=r"a dense numpy array or torch tensor in layers\.0\.q_proj\.weight, got"):
         permute_state(LLAMA | {"layers.0.q_proj.weight": wrong}, **TWO)
+
+
+@pytest.mark.filterwarnings("ignore")  # of kinds of tensor that torch calls unfinished
+@pytest.mark.parametrize("kind", ["sparse", "by rows", "nested", "quantised", "one number"])
+def test_a_tensor_without_an_order_is_refused(kind):
+    eye = torch.eye(16)
+    make = {
+        "sparse": eye.to_sparse,
+        "by rows": eye.to_sparse_csr,
+        "nested": lambda: torch.nested.nested_tensor([eye]),
+        "quantised": lambda: torch.quantize_per_channel(eye, torch.ones(16), torch.zeros(16), 0, torch.qint8),
+        "one number": lambda: torch.tensor(1.0),
+    }
+    names = ("layers.0.self_attn.q_proj.weight", "layers.0.self_attn.k_proj.weight")
+    with pytest.raises(ArgumentError, match=r"expected a dense"):
+        permute_state(dict.fromkeys(names, make[kind]()), n_heads=2, layout_from="half", layout_to="interleaved")

@@ -170,8 +170,6 @@ MEASURED: dict[str, Callable[[], float | tuple[float, ...]]] = {
     "one-processor": lambda: max(
         plan_answers.smallest_margin(gap) for name in _ROTATED[:2] if (gap := plan_answers.one_processor(_TIED, name))
     ),
-    "longest-mean": lambda: run_lengths.compared()[2000].interval.mean,
-    "longest": lambda: _ends(run_lengths.compared()[2000].interval),
     "zero-inside": _zero_inside,
     "fewer-steps": lambda: _steps(-1),
     "more-steps": lambda: _steps(1),
@@ -199,9 +197,7 @@ MEASURED: dict[str, Callable[[], float | tuple[float, ...]]] = {
     ),
     "half-width-lead": lambda: min(_old_table2(m, "row 3", m, "row 4") for m in plan_answers.TABLE2_MODELS),
     "table2-old-rate": lambda: min(_table2_costs()),
-    "table2-slow": lambda: _ends(next(iter(plan_answers.table2().values())).interval),
     "tied-at-old": lambda: _ends(paired(cards.load_all("crope-table1", "cpu"), "CRoPE QKVO", "RoPE")),
-    "ptb-lead": lambda: tuple(-end for end in _ends(plan_answers.by_corpus()["Penn Treebank"][0].interval)),
     "half-width": lambda: _ends(paired(cards.load_all("crope-table1", "cpu"), "half width", "RoPE")),
     "loser-below": lambda: _ends(paired(cards.load_all("crope-table1", "cpu"), "CRoPE QKVO", "half width")),
     "stand-apart": _stand_apart,

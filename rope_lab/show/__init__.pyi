@@ -15,6 +15,7 @@ from .family_table import FamilyTable as FamilyTable
 from .tables import (
     Table as Table,
     card_table as card_table,
+    findings_table as findings_table,
     means_table as means_table,
     settings_table as settings_table,
 )

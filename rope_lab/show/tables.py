@@ -8,6 +8,7 @@ from html import escape
 from statistics import fmean, stdev
 
 from rope_lab.training.results.cards import Card
+from rope_lab.training.results.equivalence import Finding
 
 __all__ = ["Table", "card_table", "means_table", "settings_table"]
 
@@ -170,6 +171,20 @@ def means_table(found: Sequence[Card], *, caption: str) -> Table:
     numbers = ["final", "sd over seeds", "best", "seeds", "parameters"]
     headings = [*(["setting"] if any(order) else []), "variant", *numbers]
     return Table(headings, [row for *_, row in sorted(rows)], caption=caption, right=numbers)
+
+
+def findings_table(found: Sequence[Finding], *, caption: str) -> Table:
+    """One row for each comparison of a plan: the mean difference with its 95 % interval in nats, and the outcome.
+
+    Args:
+        found: The comparisons of one family.
+        caption: What the table shows, in words.
+
+    Returns:
+        A `Table`.
+    """
+    rows = [[each.name, str(each.interval), each.outcome] for each in found]
+    return Table(["comparison", "95 %", "outcome"], rows, caption=caption, right=["95 %"])
 
 
 def settings_table(found: Iterable[Card], *, caption: str, columns: Sequence[str] = ()) -> Table:

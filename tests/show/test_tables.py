@@ -66,7 +66,7 @@ def test_every_card_has_its_row_and_its_own_numbers():
     assert alone.caption == f"One, PTB, {bare.volatile['date'][:10]}, {bare.volatile['device']}"
 
 
-LEARNT = [card for card in FOUND if "lr" in card.config]  # the two toys have another kind of config
+LEARNT = [card for card in FOUND if "schedule" in card.config]  # the small tasks have another kind of config
 
 
 def test_a_mean_is_that_of_its_cards():

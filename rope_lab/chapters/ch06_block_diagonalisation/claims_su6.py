@@ -7,6 +7,7 @@ import sympy as sp
 from scipy.linalg import block_diag, expm
 
 from rope_lab.algebra import absorption, generators, linear_attention, normal_form, rotation, symbolic
+from rope_lab.chapters.ch06_block_diagonalisation import task
 from rope_lab.claims import exact
 from rope_lab.claims.ledger import claim
 
@@ -195,9 +196,13 @@ def too_few_zeros_for_a_relu(basis):
     statement=r"Two more parameter matrices, behind the feature maps, may improve linear attention.",
     verdict="empirical",
     tier="empirical",
-    correction=r"The book trains no linear attention with positions. What is proven is that these matrices can add "
-    r"functions (su6.linattn-not-absorbable), not that they help.",
-    date="2026-11-28",
+    correction=r"In our runs they do, with relu and with elu + 1 as feature maps: one layer that reads 64 characters, "
+    r"each model at rates that other seeds choose, by a plan that was written before the runs. They are more "
+    r"parameters, too, and the layer is small.",
+    witness=r"Two comparisons, eight seeds each. Cards: `linear-attention`.",
 )
 def two_matrices_behind_the_features():
-    """A suggestion: the article trains nothing, and neither do we."""
+    found = task.answers()
+    if not found:
+        return "not attempted"
+    return "reproduced" if all(each.outcome == "better" for each in found) else "not reproduced"

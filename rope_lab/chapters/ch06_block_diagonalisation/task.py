@@ -15,7 +15,7 @@ models.
 analysis of ``book/plan.md``: Holm's rule over the two, for a difference and for a margin of 0.02. *Better* or
 *equivalent* for a map is the answer for that map; otherwise it is open. Expected after the pilot: better, both.
 *Exploratory*: one rate for all, and relu against elu + 1. What it cannot say: two matrices in each head are also more
-parameters, about three in a hundred, and one layer of this size is not a language model.
+parameters, about a fortieth, and one layer of this size is not a language model.
 """
 
 from __future__ import annotations
@@ -31,6 +31,8 @@ from rope_lab.nn.rotary import RotaryConfig, rotary_table, rotate
 from rope_lab.training.data import load
 from rope_lab.training.data.batches import Batches
 from rope_lab.training.experiments.small_tasks import SmallTask, fit, losses_of, write_cards
+from rope_lab.training.results import equivalence
+from rope_lab.training.results.equivalence import Finding
 from rope_lab.training.run.validation import validation_batches
 
 FEATURES = {"relu": F.relu, "elu + 1": lambda x: F.elu(x) + 1}
@@ -140,6 +142,12 @@ TASK = SmallTask(
     ),
     validate=_validate,
 )
+
+
+def answers() -> list[Finding]:
+    """The plan's comparisons, with two matrices minus without, for each feature map; empty while a card is missing."""
+    return equivalence.small_task(TASK, [(f"{feature}, two matrices", f"{feature}, none") for feature in FEATURES])
+
 
 if __name__ == "__main__":
     write_cards(TASK)

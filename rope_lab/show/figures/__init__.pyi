@@ -26,7 +26,7 @@ from rope_lab.chapters.ch14_tiny_gpt import figures as tiny_gpt
 from rope_lab.chapters.ch03_two_layouts import figures as two_layouts
 from rope_lab.chapters.ch12_what_crope_removes import figures as what_crope_removes
 from rope_lab.chapters.ch17_which_rope import figures as which_rope
-from rope_lab.chapters.ch06_block_diagonalisation.figures import two_bases as two_bases
+from rope_lab.chapters.ch06_block_diagonalisation.figures import two_bases as two_bases, two_matrices as two_matrices
 from rope_lab.chapters.ch20_cache_surgery.figures import frozen_planes as frozen_planes
 from rope_lab.chapters.ch10_complex_rnn.figures import (
     bell_curves as bell_curves,
@@ -107,7 +107,11 @@ from rope_lab.chapters.ch04_relative_identity.figures import (
     opposite_steps as opposite_steps,
     three_steps as three_steps,
 )
-from rope_lab.chapters.ch08_rope_on_values.figures import arrivals as arrivals, fading as fading
+from rope_lab.chapters.ch08_rope_on_values.figures import (
+    arrivals as arrivals,
+    fading as fading,
+    how_long_ago as how_long_ago,
+)
 from rope_lab.chapters.ch11_sigma_basis.figures import four_maps as four_maps, two_halves as two_halves
 from rope_lab.chapters.ch14_tiny_gpt.figures import paired_seeds as paired_seeds, stream as stream
 from rope_lab.chapters.ch03_two_layouts.figures import two_pairings as two_pairings, two_patterns as two_patterns

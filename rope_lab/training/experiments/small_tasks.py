@@ -8,16 +8,14 @@ import json
 import statistics
 import time
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from rope_lab import chapters
-from rope_lab.training.experiments.rate_choice import at_rates_of_others, losses_by_rate
 from rope_lab.training.results import cards
-from rope_lab.training.results.equivalence import Finding, family
 from rope_lab.training.run import environment
 
 SHOWN = 20  # every how many steps a card says the loss
@@ -135,30 +133,6 @@ def run_task(task: SmallTask, variant: str, seed: int) -> cards.Card:
             "threads": torch.get_num_threads(),
         },
     )
-
-
-def answers(task: SmallTask, comparisons: Iterable[tuple[str, str]], *, margin: float = 0.02) -> list[Finding]:
-    """Compare models that ran at several rates, paired by seed, each seed at the rates that the others choose.
-
-    Args:
-        task: Its variants are called by a model and a rate, as in "relu, 0.01".
-        comparisons: Pairs of models; the loss of the second is subtracted.
-        margin: What is too small to matter, in nats.
-
-    Returns:
-        One family of findings, in the order of the comparisons; empty while a card is missing.
-
-    Raises:
-        UndecidedError: If a chosen rate lies at the edge of the grid, ahead by more than the margin.
-    """
-    found = cards.load_all(task.experiment, "cpu")
-    if {(card.variant, card.seed) for card in found} < {(name, seed) for name in task.variants for seed in task.seeds}:
-        return []
-    at = at_rates_of_others(
-        losses_by_rate(replace(card, variant=card.variant.rpartition(", ")[0]) for card in found), slack=margin
-    )
-    gaps = {f"{one} minus {other}": [at[one][s] - at[other][s] for s in task.seeds] for one, other in comparisons}
-    return family(gaps, margin=margin)
 
 
 def write_cards(task: SmallTask) -> None:

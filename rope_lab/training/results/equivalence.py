@@ -5,13 +5,16 @@ from __future__ import annotations
 import itertools
 import math
 import statistics
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from scipy.special import stdtr
 
 from rope_lab.algebra.rankings import holm, paired_p
+from rope_lab.training.experiments.rate_choice import at_rates_of_others, losses_by_rate
+from rope_lab.training.experiments.small_tasks import SmallTask
+from rope_lab.training.results import cards
 from rope_lab.training.results.intervals import Interval, interval
 
 Outcome = Literal["equivalent", "worse", "better", "undecided"]
@@ -119,3 +122,27 @@ def _t(values: Sequence[float], shift: float) -> float:
 def _inside(values: Sequence[float], margin: float) -> float:
     freedom = len(values) - 1
     return max(float(stdtr(freedom, _t(values, margin))), float(stdtr(freedom, -_t(values, -margin))))
+
+
+def small_task(task: SmallTask, comparisons: Iterable[tuple[str, str]], *, margin: float = 0.02) -> list[Finding]:
+    """Compare models that ran at several rates, paired by seed, each seed at the rates that the others choose.
+
+    Args:
+        task: Its variants are called by a model and a rate, as in "relu, 0.01".
+        comparisons: Pairs of models; the loss of the second is subtracted.
+        margin: What is too small to matter, in nats.
+
+    Returns:
+        One family of findings, in the order of the comparisons; empty while a card is missing.
+
+    Raises:
+        UndecidedError: If a chosen rate lies at the edge of the grid, ahead by more than the margin.
+    """
+    found = cards.load_all(task.experiment, "cpu")
+    if {(card.variant, card.seed) for card in found} < {(name, seed) for name in task.variants for seed in task.seeds}:
+        return []
+    at = at_rates_of_others(
+        losses_by_rate(replace(card, variant=card.variant.rpartition(", ")[0]) for card in found), slack=margin
+    )
+    gaps = {f"{one} minus {other}": [at[one][s] - at[other][s] for s in task.seeds] for one, other in comparisons}
+    return family(gaps, margin=margin)

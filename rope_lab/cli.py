@@ -62,9 +62,11 @@ def told(error: BaseException | None) -> str | None:
 
 
 def _stop(sentence: str, *, status: int = 1) -> NoReturn:
-    with contextlib.suppress(OSError):
-        short = re.sub(r"(\S{100})\S{200,}(\S{20})", r"\1...\2", sentence)
-        typer.echo(printable(short, keep="\n"), err=True)
+    short = printable(re.sub(r"(\S{100})\S{200,}(\S{20})", r"\1...\2", sentence), keep="\n")
+    for err in (True, False):  # where the one is full, the other
+        with contextlib.suppress(OSError):
+            typer.echo(short, err=err)
+            break
     raise SystemExit(status)
 
 
@@ -387,6 +389,11 @@ def data_verify(
 def main() -> None:
     if sys.stdout is None:  # closed; then the first file that is opened would get what others print
         _stop("expected an output that is open, got a closed one; send it to a file, or to /dev/null")
+    for number in (0, 2):  # closed ones: a worker would wait for its questions on a number that is another's
+        try:
+            os.fstat(number)
+        except OSError:
+            os.open(os.devnull, os.O_RDWR)  # it takes the lowest number that is free
     sys.stderr = sys.stderr or Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - until the end
     try:
         Path.cwd()

@@ -6,6 +6,7 @@ are asked one question as one dated table, by `ask_families`.
 
 import contextlib
 import json
+import os
 import platform
 import re
 import sys
@@ -91,7 +92,7 @@ def tiny_model(source: Any, *, seed: int = 0) -> Any:
     return model
 
 
-def load_model(path: Path, *, seed: int = 0) -> Any:
+def load_model(path: str | Path, *, seed: int = 0) -> Any:
     """The model of a folder with weights, else a tiny one of its config.json. Never asks a network.
 
     Args:
@@ -106,6 +107,9 @@ def load_model(path: Path, *, seed: int = 0) -> Any:
         TargetError: If the path holds no model that can be built; if its weights are of another format than
             safetensors, or not those of the model that the configuration describes.
     """
+    if not isinstance(path, str | os.PathLike):
+        raise TargetError(f"expected the path of a folder or of a config.json, got {type(path).__name__}")
+    path = Path(path)
     if not (path.is_dir() and _has_weights(path)):
         return tiny_model(path, seed=seed)
     transformers = _transformers()

@@ -280,3 +280,12 @@ def test_the_row_of_a_family_comes_from_the_worker(rows):
     with Auditor(seconds=100) as auditor:
         (answer,) = auditor.ask_model("llama", {f"{rows}_row": {}})
     assert (answer["row"]["model"], answer["row"]["skipped"], answer["row"]["layers"]) == ("llama", None, 2)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="a shell of POSIX")
+def test_an_input_that_is_closed_is_an_empty_one(tmp_path):
+    (tmp_path / "mine.py").write_text("def rotate(x, positions):\n    return x\n")
+    command = f"exec {sys.executable} -P -m rope_lab audit mine.py:rotate <&-"
+    done = subprocess.run(["sh", "-c", command], cwd=tmp_path, capture_output=True, text=True, timeout=100, check=False)
+    assert done.returncode == 1
+    assert "not a rotary embedding" in done.stdout or "problem" in done.stdout.lower()

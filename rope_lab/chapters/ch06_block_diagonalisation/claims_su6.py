@@ -7,7 +7,7 @@ import sympy as sp
 from scipy.linalg import block_diag, expm
 
 from rope_lab.algebra import absorption, generators, linear_attention, normal_form, rotation, symbolic
-from rope_lab.chapters.ch06_block_diagonalisation import task
+from rope_lab.chapters.ch06_block_diagonalisation import results
 from rope_lab.claims import exact
 from rope_lab.claims.ledger import claim
 
@@ -202,7 +202,7 @@ def too_few_zeros_for_a_relu(basis):
     witness=r"Two comparisons, eight seeds each. Cards: `linear-attention`.",
 )
 def two_matrices_behind_the_features():
-    found = task.answers()
+    found = results.two_matrices()
     if not found:
         return "not attempted"
     return "reproduced" if all(each.outcome == "better" for each in found) else "not reproduced"

@@ -4,7 +4,7 @@ import numpy as np
 from matplotlib.patches import Rectangle
 
 from rope_lab.algebra.normal_form import skew_normal_form
-from rope_lab.chapters.ch06_block_diagonalisation import task
+from rope_lab.chapters.ch06_block_diagonalisation import results
 from rope_lab.show.style import LIGHT
 from rope_lab.show.svg import Picture, figure
 from rope_lab.show.tables import Table, findings_table
@@ -57,4 +57,4 @@ def two_matrices() -> Table:
         "Loss on new text with two matrices minus without, in nats per character, eight seeds, each at the rate that "
         "the others choose; outcomes by Holm's rule, with a margin of 0.02 nats"
     )
-    return findings_table(task.answers(), caption=caption)
+    return findings_table(results.two_matrices(), caption=caption)

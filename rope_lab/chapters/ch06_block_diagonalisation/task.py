@@ -31,8 +31,6 @@ from rope_lab.nn.rotary import RotaryConfig, rotary_table, rotate
 from rope_lab.training.data import load
 from rope_lab.training.data.batches import Batches
 from rope_lab.training.experiments.small_tasks import SmallTask, fit, losses_of, write_cards
-from rope_lab.training.results import equivalence
-from rope_lab.training.results.equivalence import Finding
 from rope_lab.training.run.validation import validation_batches
 
 FEATURES = {"relu": F.relu, "elu + 1": lambda x: F.elu(x) + 1}
@@ -142,11 +140,6 @@ TASK = SmallTask(
     ),
     validate=_validate,
 )
-
-
-def answers() -> list[Finding]:
-    """The plan's comparisons, with two matrices minus without, for each feature map; empty while a card is missing."""
-    return equivalence.small_task(TASK, [(f"{feature}, two matrices", f"{feature}, none") for feature in FEATURES])
 
 
 if __name__ == "__main__":

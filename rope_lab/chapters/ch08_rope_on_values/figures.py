@@ -5,7 +5,7 @@ from matplotlib.axes import Axes
 from matplotlib.patches import Circle
 
 from rope_lab.algebra.rotation import frequencies, rotate
-from rope_lab.chapters.ch08_rope_on_values import task
+from rope_lab.chapters.ch08_rope_on_values import results
 from rope_lab.show.style import LIGHT
 from rope_lab.show.svg import Picture, figure
 from rope_lab.show.tables import Table, findings_table
@@ -95,4 +95,4 @@ def how_long_ago() -> Table:
         "Loss with turned values minus without, in nats per answer, eight seeds, each at the rate that the others "
         "choose; outcomes by Holm's rule, with a margin of 0.02 nats"
     )
-    return findings_table(task.answers(), caption=caption)
+    return findings_table(results.turned_values(), caption=caption)

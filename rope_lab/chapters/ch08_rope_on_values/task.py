@@ -36,8 +36,6 @@ from torch import Tensor, nn
 from rope_lab.nn.attention import AttentionConfig, CausalAttention
 from rope_lab.nn.rotary import RotaryConfig
 from rope_lab.training.experiments.small_tasks import NO_ANSWER, SmallTask, fit, losses_of, share_right, write_cards
-from rope_lab.training.results import equivalence
-from rope_lab.training.results.equivalence import Finding
 
 KINDS, COLOURS, LONGEST = 12, 8, 7
 QUESTIONS = ("elapsed", "colour")
@@ -144,13 +142,6 @@ TASK = SmallTask(
     ),
     validate=_validate,
 )
-
-
-def answers() -> list[Finding]:
-    """The plan's comparisons: turned values against none, for each question; empty while a card is missing."""
-    pairs = [("QKVO", "QK"), ("VO", "nothing")]
-    asked = [(f"{question}, {one}", f"{question}, {other}") for question in QUESTIONS for one, other in pairs]
-    return equivalence.small_task(TASK, asked)
 
 
 if __name__ == "__main__":

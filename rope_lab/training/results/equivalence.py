@@ -13,7 +13,6 @@ from scipy.special import stdtr
 
 from rope_lab.algebra.rankings import holm, paired_p
 from rope_lab.training.experiments.rate_choice import at_rates_of_others, losses_by_rate
-from rope_lab.training.experiments.small_tasks import SmallTask
 from rope_lab.training.results import cards
 from rope_lab.training.results.intervals import Interval, interval
 
@@ -124,12 +123,15 @@ def _inside(values: Sequence[float], margin: float) -> float:
     return max(float(stdtr(freedom, _t(values, margin))), float(stdtr(freedom, -_t(values, -margin))))
 
 
-def small_task(task: SmallTask, comparisons: Iterable[tuple[str, str]], *, margin: float = 0.02) -> list[Finding]:
-    """Compare models that ran at several rates, paired by seed, each seed at the rates that the others choose.
+def small_task(
+    experiment: str, comparisons: Iterable[tuple[str, str]], *, seeds: int = 8, margin: float = 0.02
+) -> list[Finding]:
+    """Compare models of a small task that ran at several rates, paired by seed, each seed at rates that others choose.
 
     Args:
-        task: Its variants are called by a model and a rate, as in "relu, 0.01".
+        experiment: Its name; its variants are called by a model and a rate, as in "relu, 0.01".
         comparisons: Pairs of models; the loss of the second is subtracted.
+        seeds: How many the plan has.
         margin: What is too small to matter, in nats.
 
     Returns:
@@ -138,11 +140,11 @@ def small_task(task: SmallTask, comparisons: Iterable[tuple[str, str]], *, margi
     Raises:
         UndecidedError: If a chosen rate lies at the edge of the grid, ahead by more than the margin.
     """
-    found = cards.load_all(task.experiment, "cpu")
-    if {(card.variant, card.seed) for card in found} < {(name, seed) for name in task.variants for seed in task.seeds}:
+    pairs, found = list(comparisons), cards.load_all(experiment, "cpu")
+    losses = losses_by_rate(replace(card, variant=card.variant.rpartition(", ")[0]) for card in found)
+    asked = [losses.get(model, {}) for pair in pairs for model in pair]
+    if not all(asked) or any(len(of) < seeds for tried in asked for of in tried.values()):
         return []
-    at = at_rates_of_others(
-        losses_by_rate(replace(card, variant=card.variant.rpartition(", ")[0]) for card in found), slack=margin
-    )
-    gaps = {f"{one} minus {other}": [at[one][s] - at[other][s] for s in task.seeds] for one, other in comparisons}
+    at = at_rates_of_others(losses, slack=margin)
+    gaps = {f"{one} minus {other}": [at[one][seed] - at[other][seed] for seed in at[one]] for one, other in pairs}
     return family(gaps, margin=margin)

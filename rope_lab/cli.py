@@ -22,6 +22,19 @@ FULL = (errno.EPIPE, errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 LACKS = r"allocate memory|out of memory|failed to map segment"  # words of torch and of the system
 
 
+class Notes(io.TextIOWrapper):
+    """Standard error: notes and progress, which end no work where they cannot be written."""
+
+    def write(self, text: str) -> int:
+        with contextlib.suppress(OSError):
+            super().write(text)
+        return len(text)
+
+    def flush(self) -> None:
+        with contextlib.suppress(OSError):
+            super().flush()
+
+
 class Commands(TyperGroup):
     """All commands. What the user or the machine can put right ends in one sentence; a bug keeps its traceback."""
 
@@ -63,10 +76,8 @@ def told(error: BaseException | None) -> str | None:
 
 def _stop(sentence: str, *, status: int = 1) -> NoReturn:
     short = printable(re.sub(r"(\S{100})\S{200,}(\S{20})", r"\1...\2", sentence), keep="\n")
-    for err in (True, False):  # where the one is full, the other
-        with contextlib.suppress(OSError):
-            typer.echo(short, err=err)
-            break
+    with contextlib.suppress(OSError):
+        typer.echo(short, err=True)
     raise SystemExit(status)
 
 
@@ -192,7 +203,7 @@ def bench(
     name: Annotated[str, typer.Argument(help="A file of benchmarks/, such as rotary.")],
     as_json: Annotated[bool, typer.Option("--json", help="Print the card as JSON instead of a table.")] = False,
 ) -> None:
-    """Measure speed side by side with the peers. Needs a clone of the repository."""
+    """Measure speed side by side with the peers. Needs a clone of the repository, and replaces its card there."""
     from rope_lab.commands import doctor_commands
 
     doctor_commands.bench(name, as_json=as_json)
@@ -394,7 +405,7 @@ def main() -> None:
             os.fstat(number)
         except OSError:
             os.open(os.devnull, os.O_RDWR)  # it takes the lowest number that is free
-    sys.stderr = sys.stderr or Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115 - until the end
+    sys.stderr = Notes(os.fdopen(os.dup(2), "wb"), encoding="utf-8", errors="replace", line_buffering=True)
     try:
         Path.cwd()
     except OSError as error:

@@ -117,6 +117,17 @@ def gguf_layout(source: Any) -> Layout:
     )
 
 
+def _in_a_file(value: Any) -> bool:
+    """Whether it is a text, or a number in the range of the format's whole numbers or of float32."""
+    if isinstance(value, float | np.floating):
+        return abs(float(value)) <= float(np.finfo(np.float32).max)
+    return (
+        value is None
+        or isinstance(value, str | np.bool_)
+        or (isinstance(value, int | np.integer) and abs(int(value)) < 2**64)
+    )
+
+
 class _Rope:
     """The keys of one architecture."""
 
@@ -125,6 +136,13 @@ class _Rope:
         if not isinstance(arch := self.keys.get("general.architecture"), str):
             raise ValueError(f"general.architecture: expected a name, got {arch!r}; open a model's first file")
         self.arch = arch
+        for key, value in self.keys.items():
+            if key in DIVISORS or str(key).startswith(f"{arch}."):
+                inside = value if isinstance(value, list | tuple | np.ndarray) else [value]
+                if not all(map(_in_a_file, inside)):
+                    raise ValueError(
+                        f"{key}: expected what a file can hold, a number or a list, got {value!r:.80}; {AGAIN}"
+                    )
 
     def number(self, name: str, *, group: str = "rope.") -> float | None:
         """A number above 0; None where none, or 0, is given."""

@@ -111,6 +111,7 @@ def load_model(path: str | Path, *, seed: int = 0) -> Any:
         raise TargetError(f"expected the path of a folder or of a config.json, got {type(path).__name__}")
     path = Path(path)
     if not (path.is_dir() and _has_weights(path)):
+        print(f"{path}: no weights; a tiny model with random ones is asked", file=sys.stderr)
         return tiny_model(path, seed=seed)
     transformers = _transformers()
     with guarded(f"loading {path}"):

@@ -8,6 +8,7 @@ import contextlib
 import json
 import os
 import sys
+from importlib import import_module
 from pathlib import Path
 from typing import Any, TextIO
 
@@ -15,6 +16,10 @@ from rope_lab.audit.audits import audit_every, report
 from rope_lab.audit.foreign_code import find
 from rope_lab.audit.tiny_models import exists, load_model, tiny_model
 from rope_lab.errors import RopeLabError
+
+# What our libraries import when it is there: looked for before a folder of the reader's is on the path.
+for optional in ("mpmath", "torch.backends.opt_einsum"):
+    import_module(optional)
 
 encode = json.JSONEncoder().encode  # bound before a target can put another json.dumps in place
 

@@ -3,6 +3,7 @@
 import contextlib
 import json
 import queue
+import re
 import secrets
 import subprocess
 import sys
@@ -18,6 +19,7 @@ from rope_lab.errors import ArgumentError, printable
 from rope_lab.processes import Worker
 from rope_lab.reading import parse_json
 
+RAISED = re.compile(r" raised \w+")  # how a row is skipped by an error, and not by a refusal
 STARTS = 60.0  # seconds
 LINE = 1 << 26  # characters of an answer at most
 
@@ -44,9 +46,13 @@ class Auditor:
         Raises:
             ValueError: If the target's module lies in the current folder, and another one of its name is installed.
         """
-        path = [*sys.path, *folder_of(expect_target(target)[0])]
+        path, fresh = [*sys.path, *folder_of(expect_target(target)[0])], self.worker is None
         question = {"path": path, "target": target, "options": options | {"limit": None}}
-        return self._put(question, name=options.get("name", target))
+        answers = self._put(question, name=options.get("name", target))
+        if not fresh and self.worker and any(RAISED.search(str(each["row"].get("skipped"))) for each in answers):
+            self._stop()  # what an earlier target did to the process may be why
+            answers = self._put(question, name=options.get("name", target))
+        return answers
 
     def ask_model(self, model: str, asks: dict[str, dict[str, Any]]) -> list[dict[str, Any]]:
         """Ask a model by functions: a dict of their options by MODULE:NAME. A row of each, or one that says why not."""

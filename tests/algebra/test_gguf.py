@@ -8,6 +8,7 @@ import pytest
 
 from rope_lab.algebra import Linear, Llama3, LongRoPE, Yarn, frequencies, gguf_layout, gguf_metadata, gguf_settings
 from rope_lab.algebra.gguf import DIVISORS, KINDS
+from rope_lab.errors import ArgumentError
 from rope_lab.nn import RotaryConfig
 
 LLAMA = {
@@ -240,3 +241,18 @@ def test_another_reader_sees_the_same(file):
     writer.close()
     found = gguf_settings(path)
     assert (found.head_dim, found.base, found.schedule) == (16, 5e5, Linear(factor=4.0))
+
+
+@pytest.mark.parametrize("value", [1e308, 10**400, float("nan"), float("inf"), object(), [1e308], [[1]], {}])
+@pytest.mark.parametrize(
+    "key", ["rope.freq_base", "attention.head_count", "embedding_length", "context_length", "rope.dimension_sections"]
+)
+def test_what_no_file_holds_is_refused(key, value):
+    given = {
+        "general.architecture": "llama",
+        "llama.attention.head_count": 16,
+        "llama.embedding_length": 2048,
+        "llama.context_length": 4096,
+    }
+    with pytest.raises(ArgumentError, match="expected what a file can hold"):
+        RotaryConfig.from_gguf({**given, f"llama.{key}": value})

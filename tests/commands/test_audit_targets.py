@@ -117,3 +117,12 @@ def test_a_folder_is_no_file_of_answers(tmp_path):
 
 def test_remarks_and_empty_lines():
     assert [parse(line) for line in ("", "  # only words")] == [None, None]
+
+
+def test_what_a_target_did_to_the_process_is_not_told_of_the_next(tmp_path, monkeypatch):
+    (tmp_path / "bad.py").write_text("import sys\ndef f(x, positions):\n    sys.modules.clear()\n")
+    (tmp_path / "mine.py").write_text("def rotate(x, positions):\n    return x\n")
+    monkeypatch.chdir(tmp_path)
+    with Auditor(seconds=60) as auditor:
+        assert " raised " in auditor.ask("bad.py:f")[0]["row"]["skipped"]
+        assert auditor.ask("mine.py:rotate")[0]["row"]["skipped"] is None

@@ -15,6 +15,7 @@ from statistics import fmean
 from typing import Literal
 
 from rope_lab.training.results.cards import Card
+from rope_lab.training.results.equivalence import Finding, family
 
 When = Literal["before", "after"]
 BySeed = dict[int, float]
@@ -143,3 +144,35 @@ def _known(runs: Iterable[Card]) -> int:
     """The number of bins within the trained window."""
     card = next(iter(runs))
     return card.config["seq_len"] // card.measured["longer texts"]["width"]
+
+
+def stretched(found: Sequence[Card]) -> dict[str, list[Finding]]:
+    """The two families of ``crope-stretched``, CRoPE QKV minus RoPE in nats per character: what each costs the two.
+
+    Args:
+        found: Its cards.
+
+    Returns:
+        Findings under "stretched", by schedule after the tuning, and "rounded", by bits; none while a card is missing.
+    """
+    cost: dict[str, dict[str, BySeed]] = {"stretched": {}, "rounded": {}}
+    for sign, variant in ((1, "CRoPE QKV"), (-1, "RoPE")):
+        own = [card for card in found if card.variant == variant]
+        if {card.seed for card in own} != set(range(5)):
+            return {}
+        within = inside(own, variant=variant)
+        for scheme in ("linear", "NTK-aware", "YaRN"):
+            far = beyond(own, scheme, variant=variant, when="after")
+            _add(cost["stretched"].setdefault(scheme, {}), minus(far, within), sign)
+        for bits in ("8 bits", "4 bits"):
+            losses = {card.seed: card.measured["rounded"] for card in own}
+            _add(cost["rounded"].setdefault(bits, {}), {s: of[bits] - of["whole"] for s, of in losses.items()}, sign)
+    return {
+        name: family({each: list(by_seed.values()) for each, by_seed in own.items()}, margin=0.02)
+        for name, own in cost.items()
+    }
+
+
+def _add(total: BySeed, values: BySeed, sign: int) -> None:
+    for seed, value in values.items():
+        total[seed] = total.get(seed, 0.0) + sign * value

@@ -108,3 +108,17 @@ def test_the_streamed_models_are_those_that_read_longer_texts():
     longer = {card.seed: card for card in cards.load_all("longer-texts", "cpu") if card.variant == "RoPE"}
     for streamed in cards.load_all("cache-stream", "cpu"):
         assert streamed.final == longer[streamed.seed].final
+
+
+def test_what_stretching_and_rounding_cost_is_compared_when_all_runs_are_made():
+    made = []
+    for variant, more in (("RoPE", 0.0), ("CRoPE QKV", 0.5)):
+        for seed in range(5):
+            own = long_card(variant, seed, before=2.0, after=3.0 + more + 0.001 * seed)
+            bits = {"whole": 1.0, "8 bits": 1.0, "4 bits": 1.25 - more + 0.001 * seed}
+            made.append(replace(own, measured={**own.measured, "rounded": bits}))
+    assert long_contexts.stretched(made[:-1]) == {}
+    found = long_contexts.stretched(made)
+    assert [each.outcome for each in found["stretched"]] == ["worse"] * 3
+    assert [each.outcome for each in found["rounded"]] == ["equivalent", "better"]
+    assert found["rounded"][1].interval.mean == pytest.approx(-0.5)

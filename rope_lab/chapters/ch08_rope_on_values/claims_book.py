@@ -231,8 +231,8 @@ def equal_values_interfere(factor, rng):
 
 @claim(
     "book.turned-values-and-times",
-    statement=r"In `how-long-ago` a layer with turned values and outputs ends lower than the same layer without, at the "
-    r"question how long ago an event was, and level with it, inside 0.02 nats, at the question which colour it had; "
+    statement=r"In `how-long-ago` a layer with turned values and outputs ends lower than the same layer without, at "
+    r"the question how long ago an event was, and level with it, inside 0.02 nats, at the question which colour it had; "
     r"both where queries and keys turn and where they do not.",
     verdict="empirical",
     correction=r"By a plan that was written before the runs. It expected the first half, after a pilot, and nothing of "

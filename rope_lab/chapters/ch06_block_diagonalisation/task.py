@@ -107,7 +107,7 @@ def _validate(model: nn.Module, config: dict[str, Any]) -> dict[str, Any]:
     return losses_of((model(x), y) for x, y in validation_batches(text, seq_len=config["length"], batch_size=64))
 
 
-TASK = SmallTask(
+TASK: SmallTask = SmallTask(
     experiment="linear-attention",
     corpus="tinyshakespeare",
     classes=CHARACTERS,

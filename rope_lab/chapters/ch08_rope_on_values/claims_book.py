@@ -232,8 +232,8 @@ def equal_values_interfere(factor, rng):
 @claim(
     "book.turned-values-and-times",
     statement=r"In `how-long-ago` a layer with turned values and outputs ends lower than the same layer without, at "
-    r"the question how long ago an event was, and level with it, inside 0.02 nats, at the question which colour it had; "
-    r"both where queries and keys turn and where they do not.",
+    r"the question how long ago an event was, and level with it, inside 0.02 nats, at the question which colour it "
+    r"had; both where queries and keys turn and where they do not.",
     verdict="empirical",
     correction=r"By a plan that was written before the runs. It expected the first half, after a pilot, and nothing of "
     r"the second.",
@@ -243,7 +243,6 @@ def turned_values_tell_the_time():
     found = results.turned_values()
     if not found:
         return "not attempted"
-    outcomes = {each.name.split(",")[0]: set() for each in found}
-    for each in found:
-        outcomes[each.name.split(",")[0]].add(each.outcome)
-    return "reproduced" if outcomes == {"elapsed": {"better"}, "colour": {"equivalent"}} else "not reproduced"
+    wanted = {"elapsed": "better", "colour": "equivalent"}
+    fine = all(each.outcome == wanted[each.name.partition(",")[0]] for each in found)
+    return "reproduced" if fine else "not reproduced"

@@ -115,7 +115,7 @@ def _validate(model: nn.Module, config: dict[str, Any]) -> dict[str, Any]:
     return losses_of(asked) | {"accuracy": share_right(logits, answers)}
 
 
-TASK = SmallTask(
+TASK: SmallTask = SmallTask(
     experiment="how-long-ago",
     corpus="events at real times",
     classes=8,

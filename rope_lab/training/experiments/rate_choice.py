@@ -93,7 +93,9 @@ def best_rates(
     return chosen
 
 
-def at_rates_of_others(losses: Losses, *, slack: float = 0.0) -> dict[str, dict[int, float]]:
+def at_rates_of_others(
+    losses: Mapping[str, Mapping[float, Mapping[int, float]]], *, slack: float = 0.0
+) -> dict[str, dict[int, float]]:
     """For each variant the loss of every seed at the rate that the other seeds choose: no seed chooses for itself.
 
     Args:

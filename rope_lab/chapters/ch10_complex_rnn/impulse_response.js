@@ -159,7 +159,7 @@ function drawTime(fig, { decays, steps, n: step }, { spiral, now, fit, changes: 
   // Where a phone is too narrow for both, the second name stands under the first.
   const [across, down] = fig.width < 320 ? [0, 18] : [100, 0];
   fig.line([left + across, 12 + down], [left + across + 28, 12 + down], "dash two");
-  const decaying = decays === "1" ? "one positive decay" : `sum of ${decays} positive decays`;
+  const decaying = decays === "1" ? "a positive decay" : `${decays} positive decays`;
   fig.text([left + across + 34, 17 + down], decaying, "small two", "start");
 }
 

@@ -97,6 +97,10 @@ HOME = '<div class="header-article-item home"><a href="{}">RoPE Lab</a></div>'
 # The theme joins the title of its page of search to that of the book by a hyphen, all others by a dash.
 SEARCH_TITLE = ("<title>Search - ", "<title>Search &#8212; ")
 
+# The list of contents marks a section from its first line on: by default a tenth of it must be seen, which is too much
+# of a section that is longer than ten such parts of the window.
+MARKED_FROM = ('data-bs-spy="scroll"', 'data-bs-spy="scroll" data-bs-threshold="0,0.1,0.5,1"')
+
 # What the summary of a search result leaves out of an article.
 NOT_TOLD = ["script", "style", "svg", ".headerlink", ".opener", ".marks", ".mark-texts", ".claims-of-page", "[hidden]"]
 BLOCK_ENDS = r"/<\/(p|li|d[dt]|div|h\d|t[dh]|summary|figcaption|pre)>/g"  # where words would run together
@@ -136,7 +140,7 @@ def fix_page(text: str) -> str:
     if logo := LOGO.search(text):
         text = BUTTON.sub(rf"\1{HOME.format(logo[1])}", text)
     text = NOT_YET.sub(r'<script defer="defer" src="\1">', text)
-    return text.replace(ARROW, NAMED).replace(WAITS, ASKS).replace(*SEARCH_TITLE)
+    return text.replace(ARROW, NAMED).replace(WAITS, ASKS).replace(*SEARCH_TITLE).replace(*MARKED_FROM)
 
 
 def fix_search_options(text: str) -> str:

@@ -86,7 +86,7 @@
   function open(sign, pin) {
     clearTimeout(timer);
     pinned = pin;
-    if (owner === sign) return;
+    if (owner === sign && card.matches(":popover-open")) return; // a press beside it may have closed it
     shut();
     owner = sign;
     pinned = pin;

@@ -111,8 +111,9 @@ def load_model(path: str | Path, *, seed: int = 0) -> Any:
         raise TargetError(f"expected the path of a folder or of a config.json, got {type(path).__name__}")
     path = Path(path)
     if not (path.is_dir() and _has_weights(path)):
+        model = tiny_model(path, seed=seed)
         print(f"{path}: no weights; a tiny model with random ones is asked", file=sys.stderr)
-        return tiny_model(path, seed=seed)
+        return model
     transformers = _transformers()
     with guarded(f"loading {path}"):
         _config(path, transformers)  # a model_type that is not known is refused before the library offers its code

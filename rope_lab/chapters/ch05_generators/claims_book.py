@@ -56,8 +56,8 @@ def the_witness_in_closed_form(stretch):
 @claim(
     "book.plane-generators",
     statement=r"A real $2 \times 2$ matrix $B$ with $e^B$ orthogonal is skew, or it has trace 0 and determinant "
-    r"$(k\pi)^2$ with $k = 1, 2, \dots$, and then $e^B = (-1)^k I$.",
-    witness=r"$\begin{pmatrix} 0 & -2\pi \\ \pi/2 & 0 \end{pmatrix}$: $k = 1$, not skew, $e^B = -I$.",
+    r"$(j\pi)^2$ with $j = 1, 2, \dots$, and then $e^B = (-1)^j I$.",
+    witness=r"$\begin{pmatrix} 0 & -2\pi \\ \pi/2 & 0 \end{pmatrix}$: $j = 1$, not skew, $e^B = -I$.",
     holds=sp.sin,
     control=sp.cos,
 )
@@ -102,7 +102,7 @@ def _mixed(first, second, c):
 def a_slanted_basis_of_two_aliases(turn):
     c, k = sp.Symbol("c", real=True), sp.Symbol("k", integer=True)
     identity, nothing = sp.eye(2), sp.zeros(2, 2)
-    S = sp.BlockMatrix([[identity, c * identity], [nothing, identity]]).as_explicit()
+    S = sp.Matrix(sp.BlockMatrix([[identity, c * identity], [nothing, identity]]))
     J, K = (sp.Matrix([[0, -f], [f, 0]]) for f in (theta, theta + turn))
     B = sp.BlockMatrix([[J, c * (K - J)], [nothing, K]]).as_explicit()
     if sp.expand(S * sp.diag(J, K) * S.inv() - B) != sp.zeros(4, 4) or sp.solve((B + B.T)[0, 3], c) != [0]:

@@ -118,7 +118,7 @@ def test_projecting_leaves_a_complex_linear_map_and_projecting_twice_changes_not
 @pytest.mark.parametrize("name", ["length", "length 0", "length -3", "Halves", "norm"])
 def test_an_unknown_measure_stops_before_training(tmp_path, name):
     with pytest.raises(
-        ValueError, match="expected 'length N', 'shift N', 'halves', 'projected', 'longer texts', 'stream'"
+        ValueError, match="expected 'length N', 'shift N', 'halves', 'projected', 'rounded', 'longer texts', 'stream'"
     ):
         train(tiny(measure=(name,)), out=tmp_path, corpus=TinyCorpus(), progress=False)
     assert not list(tmp_path.iterdir())

@@ -405,7 +405,9 @@ def main() -> None:
             os.fstat(number)
         except OSError:
             os.open(os.devnull, os.O_RDWR)  # it takes the lowest number that is free
-    sys.stderr = Notes(os.fdopen(os.dup(2), "wb"), encoding="utf-8", errors="replace", line_buffering=True)
+    with contextlib.suppress(OSError):  # what a caller put in its place may have no number
+        number = os.dup(sys.stderr.fileno() if sys.stderr else 2)
+        sys.stderr = Notes(os.fdopen(number, "wb"), encoding="utf-8", errors="replace", line_buffering=True)
     try:
         Path.cwd()
     except OSError as error:

@@ -6,6 +6,7 @@ from dataclasses import replace
 import pytest
 
 from rope_lab.chapters.ch14_tiny_gpt.learning_curves import LearningCurves, panels_of
+from rope_lab.training.experiments.small_tasks import small_tasks
 from rope_lab.training.results import cards, intervals
 
 FOUND = cards.load_all("crope-table1", "cpu")
@@ -45,7 +46,7 @@ def test_the_committed_cards_are_all_there_and_light():
     shown = [card for card in committed if "valid_loss" in card.curve and not card.experiment.startswith(elsewhere)]
     assert sum(len(panel["runs"]) for panel in widget.panels) == len(shown) > 0
     left_out = {card.experiment for card in committed} - {card.experiment for card in shown}
-    assert {name for name in left_out if not name.startswith(elsewhere)} == {"complex-rnn", "grid-question", "one-head"}
+    assert {name for name in left_out if not name.startswith(elsewhere)} == {*small_tasks()}
     assert len(json.dumps(widget.panels)) < 300_000
     for panel in widget.panels:
         values = compute(widget.panels, panel=panel["key"])

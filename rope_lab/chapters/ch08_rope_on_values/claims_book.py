@@ -244,5 +244,5 @@ def turned_values_tell_the_time():
     if not found:
         return "not attempted"
     wanted = {"elapsed": "better", "colour": "equivalent"}
-    fine = all(each.outcome == wanted[each.name.partition(",")[0]] for each in found)
+    fine = all(each.outcome == wanted[each.name.partition(":")[0]] for each in found)
     return "reproduced" if fine else "not reproduced"

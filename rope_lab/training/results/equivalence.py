@@ -130,7 +130,7 @@ def small_task(
 
     Args:
         experiment: Its name; its variants are called by a model and a rate, as in "relu, 0.01".
-        comparisons: Pairs of models; the loss of the second is subtracted.
+        comparisons: Pairs such as ("relu, two matrices", "relu, none"); the loss of the second is subtracted.
         seeds: How many the plan has.
         margin: What is too small to matter, in nats.
 
@@ -146,5 +146,9 @@ def small_task(
     if not all(asked) or any(len(of) < seeds for tried in asked for of in tried.values()):
         return []
     at = at_rates_of_others(losses, slack=margin)
-    gaps = {f"{one} minus {other}": [at[one][seed] - at[other][seed] for seed in at[one]] for one, other in pairs}
+    gaps = {}
+    for one, other in pairs:
+        about, _, model = one.rpartition(", ")
+        name = f"{about}: {model} minus {other.removeprefix(about).removeprefix(', ')}"
+        gaps[name] = [at[one][seed] - at[other][seed] for seed in at[one]]
     return family(gaps, margin=margin)

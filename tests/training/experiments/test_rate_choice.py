@@ -2,7 +2,7 @@
 
 import pytest
 
-from rope_lab.training.experiments.rate_choice import UndecidedError, best_rates
+from rope_lab.training.experiments.rate_choice import UndecidedError, at_rates_of_others, best_rates
 from tests.training.tiny import card
 
 GRID, SEEDS = (0.001, 0.002, 0.004), (0, 1)
@@ -42,3 +42,13 @@ def test_a_card_that_is_missing_leaves_everything_undecided():
 def test_an_edge_is_no_answer(low, high):
     with pytest.raises(UndecidedError, match=r"found at its edge: a at 0\.00[14]; extend the grid"):
         best(cards({0.001: low, 0.002: 3.0, 0.004: high}))
+
+
+def test_a_seed_is_judged_at_the_rate_that_the_others_choose():
+    tried = {0.1: {0: 2.0, 1: 1.0, 2: 3.0}, 0.2: {0: 1.0, 1: 2.0, 2: 1.5}, 0.4: {0: 5.0, 1: 5.0, 2: 5.0}}
+    assert at_rates_of_others({"x": tried}) == {"x": {0: 1.0, 1: 2.0, 2: 3.0}}  # 2 is judged at 0.1, of equal ones
+    ahead = {rate: {seed: rate for seed in range(3)} for rate in (0.1, 0.2, 0.4)}
+    assert at_rates_of_others({"x": ahead}, slack=0.11)["x"] == {0: 0.1, 1: 0.1, 2: 0.1}
+    with pytest.raises(UndecidedError, match=r"found 0.1 at its edge"):
+        at_rates_of_others({"x": ahead}, slack=0.09)
+    assert at_rates_of_others({"x": tried | {0.3: {0: 0.0}}}) == {"x": {0: 1.0, 1: 2.0, 2: 3.0}}  # a seed is missing

@@ -289,7 +289,7 @@ class TaskOnPage(FromExercises):
                     *self.lab(),
                     nodes.literal("", f'check("{task.id}", {task.name})'),
                     nodes.Text(" draws examples and shows the first one that goes wrong."),
-                    nodes.Text("" if self.at_home(task.id) else " Its name is that of an earlier chapter."),
+                    nodes.Text("" if self.at_home(task.id) else " Its name keeps an older numbering of the chapters."),
                 ),
                 html("div", *self.diagnoses(task), class_="task-mistakes", role="status"),
                 self.fold("Hint", *self.blocks(task.hint), class_="task-hint"),

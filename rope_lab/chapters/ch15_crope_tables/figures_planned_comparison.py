@@ -264,7 +264,7 @@ def every_list() -> Table:
     }
     asked = [(name, found[0], len(found)) for name, found in families.items() if found]
     rows = plan_answers.table2()
-    asked += [(f"small batches: {name.partition(', ')[2]}", rows[name], len(rows)) for name in list(rows)[:3]]
+    asked += [(f"small batches: row {at}", rows[name], len(rows)) for at, name in enumerate(list(rows)[:3], 2)]
     words = {"better": "below zero", "worse": "above zero", "equivalent": "inside the margin", "undecided": "undecided"}
     lines = [
         [name, f"{one.interval.mean:+.3f}{NBSP}±{NBSP}{one.interval.half:.3f}", str(many), words[one.outcome]]

@@ -153,6 +153,7 @@ def fix_search(text: str) -> str:
     text = text.replace('[".headerlink", "script", "style"]', json.dumps(NOT_TOLD))
     text = text.replace("FromString(htmlString,", f'FromString(htmlString.replace({BLOCK_ENDS}, "$& "),')
     text = text.replace(" and that you've selected enough categories.", ".")
+    text = text.replace("page(s) matching the search query", "places: pages, sections and names")
     return text.replace('[role="main"]', "article.bd-article")
 
 

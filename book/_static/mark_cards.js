@@ -51,8 +51,7 @@
     }
     const sign = owner.getBoundingClientRect(),
       column = document.querySelector(".bd-article").getBoundingClientRect().left, // the card of a word in the text covers no side bar
-      from = owner.matches(".mark-sign") ? sign.right - card.offsetWidth : sign.left,
-      left = Math.max(8, column, Math.min(from, innerWidth - card.offsetWidth - 8)),
+      left = Math.max(8, column, Math.min(sign.left, innerWidth - card.offsetWidth - 8)), // to the right: the formula stays in sight
       room = { below: innerHeight - sign.bottom - 14, above: sign.top - 14 };
     const height = Math.min(card.scrollHeight + 2, 0.6 * innerHeight);
     const below = height <= room.below || room.below >= room.above;

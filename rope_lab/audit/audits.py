@@ -423,7 +423,7 @@ def lines(table: dict[str, Any]) -> list[list[str]]:
         if row["skipped"]:
             found.append([row["name"], row["skipped"], "", "", "", ""])
             continue
-        base = f"{row['base']:g}" if row["base"] else row["scheme"]
+        base = f"{row['base']:,.10g}" if row["base"] else row["scheme"]
         direction = {1: "+1", -1: "-1", 0: "mixed"}[row["direction"]]
         laws_left = [*row["broken_laws"], *(f"{law} (by design)" for law in row.get("by_design", {}))]
         unasked = ", ".join(row.get("not_asked", {}))

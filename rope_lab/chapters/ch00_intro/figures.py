@@ -16,8 +16,8 @@ __all__ = ["NEEDS", "PARTS", "TOUR", "book_map", "part_picture"]
 # fmt: off
 PLACES = {  # of each chapter: column, row
     1: (0, 3.5), 2: (1, 3.5), 3: (2, 6.1), 17: (3, 6.4), 18: (2, 5.0), 4: (3, 5.6), 5: (4, 5.6), 6: (5, 5.6),
-    7: (3, 4.85), 8: (2, 2.8), 9: (3, 3.5), 10: (3, 2.8), 14: (2, 1.95), 16: (4, 1.8), 11: (2, 0.2), 12: (3, 0.0),
-    15: (4, 0.9), 13: (3, -0.7), 19: (4.4, 6.4), 20: (5.2, 3.0), 21: (3, 7.2),
+    7: (3, 4.85), 8: (2, 2.8), 9: (3, 3.5), 10: (3, 2.8), 14: (2.35, 1.95), 16: (4, 1.8), 11: (2, 0.2), 12: (3, 0.0),
+    15: (4, 0.9), 13: (3, -0.7), 19: (5, 6.4), 20: (5.2, 3.0), 21: (3, 7.2),
 }
 NEEDS = {  # as the chapters say it, without what the needed chapter needs itself
     2: (1,), 3: (2,), 17: (3,), 18: (1,), 4: (3,), 5: (4,), 6: (5,), 7: (3,), 8: (1,), 9: (8,), 10: (8,), 11: (1,),
@@ -26,11 +26,11 @@ NEEDS = {  # as the chapters say it, without what the needed chapter needs itsel
 # fmt: on
 TOUR = (1, 2, 3, 17)
 WORDS = {  # beside a chapter, or above the middle of three
-    "your code": (3.2, 6.72),
-    "rounding": (0.55, 5.0),
-    "longer texts": (4.8, 6.4),
+    "your code": (3.35, 6.68),
+    "rounding": (0.35, 5.25),
+    "longer texts": (5.4, 6.4),
     "no other way": (5.4, 5.6),
-    "one cache": (1.7, 3.85),
+    "one cache": (1.45, 4.0),
     "cache surgery": (4.6, 2.45),
     "recurrence": (3.4, 2.74),
     "trained models": (4.4, 1.4),

@@ -104,7 +104,7 @@ EXERCISES = (
     Question(
         id="ch09.bytes",
         prompt=r"A model has 48 layers with 40 heads of width 128 in 8 groups. Its cache takes one byte for a number. "
-        r"How many GiB ($2^{30}$ bytes) does it take for a text of $2^{15} = 32768$ tokens?",
+        r"How many GiB, of $2^{30}$ bytes each, does it take for a text of $2^{15} = 32768$ tokens?",
         answer=3.0,
         tolerance=0.02,
         unit="GiB",

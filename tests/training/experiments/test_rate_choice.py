@@ -47,7 +47,7 @@ def test_an_edge_is_no_answer(low, high):
 def test_a_seed_is_judged_at_the_rate_that_the_others_choose():
     tried = {0.1: {0: 2.0, 1: 1.0, 2: 3.0}, 0.2: {0: 1.0, 1: 2.0, 2: 1.5}, 0.4: {0: 5.0, 1: 5.0, 2: 5.0}}
     assert at_rates_of_others({"x": tried}) == {"x": {0: 1.0, 1: 2.0, 2: 3.0}}  # 2 is judged at 0.1, of equal ones
-    ahead = {rate: {seed: rate for seed in range(3)} for rate in (0.1, 0.2, 0.4)}
+    ahead = {rate: dict.fromkeys(range(3), rate) for rate in (0.1, 0.2, 0.4)}
     assert at_rates_of_others({"x": ahead}, slack=0.11)["x"] == {0: 0.1, 1: 0.1, 2: 0.1}
     with pytest.raises(UndecidedError, match=r"found 0.1 at its edge"):
         at_rates_of_others({"x": ahead}, slack=0.09)

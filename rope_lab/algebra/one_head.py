@@ -132,7 +132,8 @@ def token_projection(offsets: ArrayLike, *, theta: ArrayLike, width: int) -> Com
     array([[ 1., -1.,  1., -1.]])
     """
     theta, offsets = expect_frequencies(theta), np.atleast_1d(expect_real(offsets, name="offsets"))
-    if expect_whole(width, name="width", limit=WIDEST) < 1 or not len(offsets) or width % len(offsets):
+    expect_whole(width, name="width", least=1, limit=WIDEST)
+    if not len(offsets) or width % len(offsets):
         raise ValueError(
             f"width: expected a multiple of the {len(offsets)} kinds of token, got {width}; each kind takes every "
             f"{len(offsets)}-th coordinate, so use {max(1, round(width / max(1, len(offsets)))) * max(1, len(offsets))}"

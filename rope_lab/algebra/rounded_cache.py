@@ -107,9 +107,8 @@ def turn_miss(
     >>> turn_miss([1.0, 1.0], theta=[1e-3], steps=1000, store="bfloat16").round(3)  # 2 sin(1/2): it did not move
     array([0.959])
     """
-    start = stored(x, store=store)
-    right = rotate(start, expect_whole(steps, name="steps", least=0) * expect_float(by, name="by"), theta=theta)
-    off = turned_again(x, theta=theta, steps=steps, by=by, store=store) - right
+    start, moved = stored(x, store=store), turned_again(x, theta=theta, steps=steps, by=by, store=store)
+    off = moved - rotate(start, steps * expect_float(by, name="by"), theta=theta)
     return np.asarray(np.hypot(off[..., ::2], off[..., 1::2]) / np.hypot(start[..., ::2], start[..., 1::2]))
 
 

@@ -1,6 +1,6 @@
 r"""Chapter 8's small task: how long ago was it, and what was it? A turned value can tell the first.
 
-``python -m rope_lab.chapters.ch08_rope_on_values.task`` makes the cards again, in about half an hour on one core.
+``python -m rope_lab.chapters.ch08_rope_on_values.task`` makes the cards again, in less than an hour on one core.
 
 Twelve kinds of event happen twice each, in a random order, at real times with gaps that are drawn from an exponential
 law of mean 1; each event has one of eight colours. At the second event of a kind a layer is asked about the first:

@@ -70,7 +70,8 @@ def test_control_the_family_of_any_process_lives_on(module):
 
 def test_it_is_asked_to_end_and_may_use_its_moment(module):
     text = "import signal, sys, time\nsignal.signal(signal.SIGTERM, lambda *_: sys.exit(print('saved') or 3))\n"
-    worker = Worker(module(text + "print('ready', flush=True)\ntime.sleep(600)"), grace=60, stdout=subprocess.PIPE)
+    naps = "print('ready', flush=True)\nwhile True:\n    time.sleep(0.05)"  # a signal just before a sleep waits for it
+    worker = Worker(module(text + naps), grace=60, stdout=subprocess.PIPE)
     assert worker.stdout.readline() == b"ready\n"
     worker.terminate()
     assert worker.communicate(timeout=60)[0] == b"saved\n"

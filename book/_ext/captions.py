@@ -18,7 +18,7 @@ from sphinx.util.docutils import SphinxDirective
 from sphinx.util.typing import ExtensionMetadata
 
 log = logging.getLogger(__name__)
-NUMBERED = re.compile(r"book/(\d\d_\w+|newer_encodings)")
+NUMBERED = re.compile(r"book/(\d\d_\w+|newer_encodings|crope_laboratory)")
 TITLE = re.compile(r'<div class="rope-svg">.*?<title id="[^"]*">(.*?)</title>', re.DOTALL)
 
 WIDTH = re.compile(r'<svg\b[^>]*? width="([\d.]+)')

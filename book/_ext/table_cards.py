@@ -45,14 +45,16 @@ def carded(table: re.Match[str]) -> str:
     """A table as it was, or with the class and what each cell is."""
     names = [words(head) for head in HEAD.findall(table[3])]
     rows = [[words(text) for _, text in CELL.findall(row)] for row in ROW.findall(table[4])]
-    if APART & {*table[1].split()} or len(names) < 3 or not rows or any(len(row) != len(names) for row in rows):
+    apart = APART & {*table[1].split()} or len(names) < 3 or not rows or any(len(row) != len(names) for row in rows)
+    if apart or not needed([names, *rows]):
         return table[0]
-    if not needed([names, *rows]):
-        return table[0]
+
+    counted = all(row[0][:1].isdigit() for row in rows)
 
     def named(row: re.Match[str]) -> str:
         left, first = iter(names), CELL.search(row[0])
-        number = " data-number" if first and words(first[2])[:1].isdigit() else ""  # it needs its word before it
+        bare = first and re.fullmatch(r"\d[^a-df-zA-Z]*", words(first[2]))  # 1e-3, but not "2,000 steps" among names
+        number = " data-number" if counted or bare else ""  # it needs its word before it
         made = CELL.sub(lambda cell: f"<td{told(next(left))}{cell[1]}>" + ALONE.sub(r"\1", cell[2]) + "</td>", row[0])
         return made.replace("<td", f"<td{number}", 1)
 

@@ -133,9 +133,11 @@ def _beside(rule: Rule, theta: np.ndarray, doubt: np.ndarray, settings: RopeSett
         ]
     elif isinstance(said, DynamicNTK):
         lists = [(said.at(said.window), f", in texts up to {said.window}")]
-    if len(turning) == len(plain) > 1 and type(said) in (Schedule, NTK, DynamicNTK):
+    slowed = None
+    if len(turning) == len(plain) > 1 and type(said) in (Schedule, NTK, DynamicNTK) and plain[-1] > turning[-1]:
         slowed = NTK(factor=plain[-1] / turning[-1])  # its slowest plane is slower by the whole factor
-        lists.append((slowed, f", as {named(slowed)}" if isinstance(said, DynamicNTK) else ""))
+        if isinstance(said, DynamicNTK):
+            lists.append((slowed, f", as {named(slowed)}"))
     for schedule, words in lists:
         made = schedule.frequencies(width, base=base)
         if _same(made[made > 0], turning, 2 * doubt[theta > 0]):
@@ -143,7 +145,11 @@ def _beside(rule: Rule, theta: np.ndarray, doubt: np.ndarray, settings: RopeSett
             name = type(said).__name__ if isinstance(said, LongRoPE) else named(shown)
             known = "one base" if type(shown) is Schedule else f"{name}{words}, from base {_short(base)}"
             return replace(rule, scheme=known + _factors(scale, schedule), schedule=schedule, origin=base)
-    other = f"; the configuration has another list, {named(said)}, from base {_short(base)}"
+    other = f"; the configuration has base {_short(base)}"
+    if type(said) is not Schedule:
+        other = f"; the configuration has another list, {named(said)}, from base {_short(base)}"
+    if slowed and _same(slowed.frequencies(width, base=base), turning, 2 * doubt[theta > 0]):
+        other += f", of which {named(slowed)} makes this list"  # a base like any other: no list tells which was meant
     return replace(rule, scheme=rule.scheme + other + _factors(scale, lists[0][0]))
 
 

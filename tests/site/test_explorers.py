@@ -35,7 +35,7 @@ def test_no_name_of_any_experiment_is_cut(cls, width, show):
 
 
 def test_names_under_columns_lean_only_where_they_must(show):
-    page = show(OrderingExplorer(panel="one-cache cpu"), viewport={"width": 1280, "height": 800})
+    page = show(OrderingExplorer(panel="one cache"), viewport={"width": 1280, "height": 800})
     leaning = page.locator(".rope-pinned svg text[transform]")
     expect(leaning).to_have_count(3)
     page.locator('select[data-name="panel"]').select_option(index=0)

@@ -51,6 +51,8 @@ def test_each_cell_says_its_column_and_the_verdict_is_told_apart():
 def test_a_row_that_begins_with_a_number_says_what_it_counts(first, counts):
     made = TABLE.sub(carded, html(["minutes", "does", "then"], [first, "words " * 20, "more " * 20]))
     assert made.count("data-number") == made.count('<td data-number data-what="minutes">') == counts
+    named = [["coarse grid", "words " * 20, ""], [first, "words " * 20, ""]]
+    assert TABLE.sub(carded, html(["list", "does", "then"], *named)).count("data-number") == (first == "25")
 
 
 def test_a_number_is_not_broken_and_a_sentence_is():

@@ -199,7 +199,6 @@ MEASURED: dict[str, Callable[[], float | tuple[float, ...]]] = {
     "table2-old-rate": lambda: min(_table2_costs()),
     "tied-at-old": lambda: _ends(paired(cards.load_all("crope-table1", "cpu"), "CRoPE QKVO", "RoPE")),
     "half-width": lambda: _ends(paired(cards.load_all("crope-table1", "cpu"), "half width", "RoPE")),
-    "loser-below": lambda: _ends(paired(cards.load_all("crope-table1", "cpu"), "CRoPE QKVO", "half width")),
     "stand-apart": _stand_apart,
     "doubling": lambda: min(
         before - after for before, after in pairwise(fmean(x.values()) for x in run_lengths.ends("RoPE").values())

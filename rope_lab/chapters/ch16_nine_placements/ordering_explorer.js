@@ -105,7 +105,7 @@ function build(ui) {
   const board = ui.figure({ label: "Every pair of variants", height: () => tall });
   ui.ranges.panel = panels.map((panel) => panel.key);
   ui.ranges.one = ui.ranges.other = [...new Set(panels.flatMap((panel) => panel.names))];
-  select(ui, compute, "panel", "experiment and rung", ({ panel }) => ({ options: ui.ranges.panel, value: panel }));
+  select(ui, compute, "panel", "list of runs", ({ panel }) => ({ options: ui.ranges.panel, value: panel }));
   select(ui, compute, "other", "loss of", (now) => ({
     options: now.names.filter((name) => name !== now.one),
     value: now.other,

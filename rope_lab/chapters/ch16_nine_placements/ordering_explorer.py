@@ -20,19 +20,19 @@ from rope_lab.training.results.cards import Card
 
 __all__ = ["OrderingExplorer", "panel_of"]
 
-_MORE = ("placements-base1e4", "one-cache")
+_MORE = {"placements-base1e4": "from 0, base 10,000", "one-cache": "one cache"}  # their names on the page
 _RUNG = "cpu"
 
 
-def panel_of(found: Sequence[Card], *, published: dict[str, float] | None = None) -> dict:
-    """The cards of one experiment, at the steps at which every one of them was validated."""
+def panel_of(found: Sequence[Card], name: str = "", *, published: dict[str, float] | None = None) -> dict:
+    """The cards of one experiment, under a name, at the steps at which every one of them was validated."""
     curves = {id(c): dict(zip(c.curve["step"], c.curve["valid_loss"], strict=True)) for c in found}
     read = [{step for step, loss in curve.items() if loss is not None} for curve in curves.values()]
     steps = sorted(set.intersection(*read))
     names = list(dict.fromkeys(c.variant for c in found))
     losses = published or {}
     return {
-        "key": f"{found[0].experiment} {found[0].rung}",
+        "key": name or f"{found[0].experiment} {found[0].rung}",
         "names": names,
         "published": {name: losses[name] for name in names} if set(names) <= set(losses) else {},
         "steps": steps,
@@ -47,13 +47,13 @@ def shifted_panel(found: Sequence[Card], *, published: dict[str, float]) -> dict
     """The panel of runs judged at their end by their loss in windows that begin anywhere."""
     end = {"step": [found[0].final["step"]]}
     elsewhere = [replace(c, curve=end | {"valid_loss": [c.measured["shift 8"]["loss"]]}) for c in found]
-    return panel_of(elsewhere, published=published) | {"key": f"{found[0].experiment}, begun anywhere"}
+    return panel_of(elsewhere, "from anywhere", published=published)
 
 
 class OrderingExplorer(Widget):
     r"""All pairs of the variants of an experiment: as published, the other way, or undecided.
 
-    State: the ``panel`` (an experiment at a rung), the chosen pair ``one`` and ``other`` ("" for the first two that the
+    State: the ``panel`` (a list of runs), the chosen pair ``one`` and ``other`` ("" for the first two that the
     panel has), how the names are put in order (``order``), the number ``at`` of the validation that is looked at, and
     the cards' losses (``panels``). A pair is decided where the 95 % interval
     $\bar d \pm t_{0.975,\,n-1}\, s / \sqrt n$ of its paired differences leaves zero out. Where it is not ``revealed``,
@@ -76,8 +76,8 @@ class OrderingExplorer(Widget):
     @traitlets.default("panels")
     def _committed(self) -> list[dict]:
         nine, said = cards.load_all(JUDGED, _RUNG), cards.published("placements")["losses"][""]
-        judged = [panel_of(nine, published=said), shifted_panel(nine, published=said)] if nine else []
-        return judged + [panel_of(found) for name in _MORE if (found := cards.load_all(name, _RUNG))]
+        judged = [panel_of(nine, "from 0", published=said), shifted_panel(nine, published=said)] if nine else []
+        return judged + [panel_of(found, name) for key, name in _MORE.items() if (found := cards.load_all(key, _RUNG))]
 
     @staticmethod
     def compute(state: dict) -> dict:

@@ -109,7 +109,6 @@ def along_the_stream() -> Picture:
     )
     with figure(title="A stream through a short cache", desc=desc, heights=(3.2, 3.4)) as fig:
         axes = fig.subplots()
-        axes.axhline(0, color=LIGHT["muted"], lw=1)
         for way, role in STREAMED.items():
             rows = [
                 [1000 * (a - b) for a, b in zip(row, reference[seed], strict=True)]
@@ -119,6 +118,7 @@ def along_the_stream() -> Picture:
             for row in rows:
                 axes.plot(at, row, color=LIGHT[role], lw=0.8, alpha=0.35)
             axes.plot(at, [fmean(column) for column in zip(*rows, strict=True)], **line(role), label=way)
+        axes.hlines(0, 0, at[-1], color=LIGHT["muted"], lw=1)  # not through the names at the lines' ends
         axes.set(xlabel="step of the stream", ylabel="thousandths of a nat")
         fig.name_lines(axes)
     return fig.picture

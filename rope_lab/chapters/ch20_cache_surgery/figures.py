@@ -5,18 +5,18 @@ import numpy as np
 from rope_lab.algebra.rotation import frequencies
 from rope_lab.algebra.rounded_cache import Store, still_below, turn_miss
 from rope_lab.show.style import LIGHT
-from rope_lab.show.svg import Picture, figure
+from rope_lab.show.svg import Picture, figure, line
 
 __all__ = ["frozen_planes"]
 
 PLANES, TURNS = 64, 1024
 LINES: tuple[
     tuple[Store, int, tuple[float, float], str, str], ...
-] = (  # store, turns, where its name stands (plane, miss), its name, how it is drawn
-    ("int8", TURNS, (9, 1.5), "8-bit blocks", "^"),
-    ("bfloat16", TURNS, (49.5, 0.98), "bf16", "o"),
-    ("float16", TURNS, (44.5, 0.2), "fp16", "s"),
-    ("float32", TURNS, (2, -0.2), "fp32, at 0", "D"),
+] = (  # store, turns, where its name stands (plane, miss), its name, its role
+    ("int8", TURNS, (9, 1.5), "8-bit blocks", "conjugate"),
+    ("bfloat16", TURNS, (49.5, 0.98), "bf16", "wrong"),
+    ("float16", TURNS, (44.5, 0.2), "fp16", "two"),
+    ("float32", TURNS, (2, -0.2), "fp32, at 0", "linear"),
 )
 
 
@@ -42,8 +42,7 @@ def frozen_planes() -> Picture:
         )
         axes.axvspan(PLANES - frozen - 0.5, 64, color=LIGHT["ink"], alpha=0.07, lw=0)
         axes.set_xticks([0, 16, 32, 48, 63])
-        for store, _, place, name, marker in LINES:
-            line = misses[store]
-            axes.plot(np.arange(PLANES), line, marker=marker, markevery=6, ms=4, lw=1.2, color=LIGHT["ink"])
-            axes.text(*place, name)
+        for store, _, place, name, role in LINES:
+            axes.plot(np.arange(PLANES), misses[store], **line(role), markevery=6)
+            axes.text(*place, name, color=LIGHT[role])
     return fig.picture

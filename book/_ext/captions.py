@@ -124,6 +124,6 @@ def setup(app: Sphinx) -> ExtensionMetadata:
     app.add_node(again_node, html=(pass_by, pass_by))
     app.add_directive("caption", Caption)
     app.connect("doctree-read", frame, priority=600)  # the minutes count what a page says, not what a picture is called
-    app.connect("env-updated", number_by_page)
+    app.connect("env-check-consistency", number_by_page)  # the numbers are given just before
     app.connect("doctree-resolved", number_again)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -145,7 +145,7 @@ def _beside(rule: Rule, theta: np.ndarray, doubt: np.ndarray, settings: RopeSett
             name = type(said).__name__ if isinstance(said, LongRoPE) else named(shown)
             known = "one base" if type(shown) is Schedule else f"{name}{words}, from base {_short(base)}"
             return replace(rule, scheme=known + _factors(scale, schedule), schedule=schedule, origin=base)
-    other = f"; the configuration has base {_short(base)}"
+    other = f"; the configuration has base {_short(base)} over {width} coordinates"
     if type(said) is not Schedule:
         other = f"; the configuration has another list, {named(said)}, from base {_short(base)}"
     if slowed and _same(slowed.frequencies(width, base=base), turning, 2 * doubt[theta > 0]):

@@ -345,7 +345,8 @@ def configured_rule(probe: Probe, settings: RopeSettings, *, window: int | None)
     r"""The turns against the frequencies that the settings make, in a text within the window and in one beyond it.
 
     $f(x, n) = S\,\mathcal R_n x$ with one S: the angles of $M_0^{-1} M_n$ are $n\theta_i$, and the columns of $M_0$
-    have the length of the attention factor where the plane turns.
+    have the length of the attention factor where the plane turns. Where the pairs are those of a usual layout and the
+    planes stand in another order, it is a caution.
 
     Args:
         probe: The callable.
@@ -365,6 +366,7 @@ def configured_rule(probe: Probe, settings: RopeSettings, *, window: int | None)
     lengths = [max(STEPS) + 25, *([] if window is None else [2 * max(window, *STEPS)])]
     tried = f"positions {', '.join(map(str, STEPS))} in texts of {' and '.join(map(str, lengths))} tokens"
     factors: dict[int, tuple[float, float]] = {}
+    ordered = True
     for length in lengths:
         try:
             maps = basis_matrices(probe, (*STEPS, length - 1))
@@ -380,22 +382,41 @@ def configured_rule(probe: Probe, settings: RopeSettings, *, window: int | None)
             return Law("configured rule", True, f"not asked: {len(own)} planes, wider than the head", tried)
         theta[: len(own)] = own
         factors[length] = float(np.linalg.norm(maps[0], axis=0).max()), schedule.attention_factor
+        saw, turning, due = "", 0, 0
         for n, turned in zip(STEPS[1:], maps[1:], strict=False):
             alone = turned if (maps[0] == np.eye(len(turned))).all() else np.linalg.solve(maps[0], turned)
             angles = np.sort(np.abs(np.angle(np.linalg.eigvals(alone))))[::2]
             expected = np.sort(np.abs(np.angle(np.exp(1j * n * theta))))
-            miss = np.abs(angles - expected).max()
-            if miss > (near := 8 * max(FLOOR, probe.eps) + 4 * DRIFT * n):
+            miss, near = np.abs(angles - expected).max(), 8 * max(FLOOR, probe.eps) + 4 * DRIFT * n
+            turning, due = (
+                max(most, 2 * int((each > near).sum())) for most, each in ((turning, angles), (due, expected))
+            )
+            if miss > near and not saw:
                 saw = f"in a text of {length} tokens the turn from 0 to {n} is off by {miss:.2g}"
-                turning, due = (2 * int((each > near).sum()) for each in (angles, expected))
-                if turning != due and n == STEPS[1]:
-                    saw = f"{turning} of {probe.head_dim} coordinates turn, expected {due}; {saw}"
-                return Law("configured rule", False, f"{saw}: expected {said}", tried)
+            ordered = ordered and _in_order(alone, n * own, near)
+        if saw:
+            if turning != due == 2 * int((theta > 0).sum()):  # where all that should turn is seen to turn
+                saw = f"{turning} of {probe.head_dim} coordinates are seen to turn, expected {due}; {saw}"
+            return Law("configured rule", False, f"{saw}: expected {said}", tried)
     for length, (factor, meant) in factors.items():
         if abs(factor / meant - 1) > SCALE:
             saw = f"in a text of {length} tokens lengths are times {factor:.6g}, expected {meant:.6g}"
             return Law("configured rule", False, f"{saw}: {said}", tried)
+    if not ordered:
+        care = "right only for weights that were trained in that order"
+        return Law("configured rule", False, f"{said}, but the planes stand in another order", tried, caution=care)
     return Law("configured rule", True, said if factors else "not asked: a table ends before these texts", tried)
+
+
+def _in_order(alone: np.ndarray, angles: np.ndarray, near: float) -> bool:
+    """Whether planes in the pairs of a usual layout turn by these angles in their order; other pairs are not judged."""
+    planes, judged = np.arange(len(angles)), []
+    for a, b in ((planes, planes + len(planes)), (2 * planes, 2 * planes + 1)):
+        within = np.eye(len(alone), dtype=bool)
+        within[a, b] = within[b, a] = True
+        if (np.abs(alone[~within]) < near).all():
+            judged.append(bool((np.abs(np.diag(alone)[a] - np.cos(angles)) < near).all()))
+    return any(judged) or not judged
 
 
 def _survives_casting(probe: Probe, module: Any) -> Law:

@@ -492,7 +492,9 @@ def test_control_another_number_of_coordinates_is_named_first(turning, config):
     own[: turning // 2] = rule(PLAIN, 1)[: turning // 2]
     found = asked(turned(lambda _: own), config)
     assert not found.ok
-    assert found.saw.startswith(f"{turning} of 16 coordinates turn, expected {24 - turning}; in a text of 1025 tokens")
+    assert found.saw.startswith(
+        f"{turning} of 16 coordinates are seen to turn, expected {24 - turning}; in a text of 1025 tokens"
+    )
 
 
 def test_a_table_that_ends_early_is_not_asked():
@@ -501,9 +503,13 @@ def test_a_table_that_ends_early_is_not_asked():
     assert (found.ok, found.saw) == (True, "not asked: a table ends before these texts")
 
 
-def test_the_order_of_the_planes_and_of_the_coordinates_does_not_count():
+@pytest.mark.parametrize("layout", ["half", "interleaved"])
+def test_planes_in_another_order_are_a_caution_and_the_order_of_coordinates_does_not_count(layout):
     order = np.random.default_rng(0).permutation(16)
-    assert asked(turned(lambda _: rule(PLAIN, 1)[::-1]), PLAIN).ok
+    other = asked(rotary(layout=layout, theta=rule(PLAIN, 1)[::-1]), PLAIN)
+    assert (other.ok, other.broken) == (False, False)
+    assert "in another order; right only for weights" in str(other)
+    assert asked(rotary(layout=layout, theta=rule(PLAIN, 1)), PLAIN).ok
     assert asked(lambda x, n: rotary()(x, n)[..., order], PLAIN).ok
 
 

@@ -1,11 +1,8 @@
 """Numbered captions under the pictures of a chapter."""
 
-from types import SimpleNamespace
-
 import pytest
 from bs4 import BeautifulSoup
 
-from book._ext.captions import number_by_page
 from tests.site_ext.tiny_book import build
 
 CELL = """:::{{container}} cell
@@ -95,12 +92,15 @@ def test_control_without_the_extension_there_is_no_caption(tmp_path):
     assert figures(tmp_path) == []
 
 
-def test_numbers_outside_the_chapters_begin_anew_on_each_page():
-    pages = {
-        "a": {"displaymath": {"x": (1,)}},
-        "b": {"displaymath": {"y": (2,), "z": (3,)}},
-        "c": {"figure": {"f": (4, 2)}},
-    }
-    number_by_page(None, SimpleNamespace(toc_fignumbers=pages))
-    assert pages["b"]["displaymath"] == {"y": (1,), "z": (2,)}
-    assert pages["c"]["figure"] == {"f": (4, 2)}
+def test_numbers_outside_the_chapters_begin_anew_on_each_page(tmp_path):
+    (book := tmp_path / "source" / "book").mkdir(parents=True)
+    names = ["newer_encodings", "01_one_plane"]
+    (book.parent / "index.md").write_text(
+        "# T\n\n```{toctree}\nbook/" + "\nbook/".join(names) + "\n```", encoding="utf-8"
+    )
+    for name in names:
+        (book / f"{name}.md").write_text(PAGE.replace("fig-one", f"fig-{name}"), encoding="utf-8")
+    build(tmp_path, **MORE)
+    first, second, again = figures(tmp_path)
+    assert [words(first)[:8], words(second)[:8], words(again)[:8]] == ["Figure 1", "Figure 2", "Figure 1"]
+    assert second.find_previous(string="Figure 2")

@@ -35,10 +35,9 @@ def curves(found: Sequence[Card], *, corpus: str, since: int = 100) -> Picture:
         "Two panels, training loss above and validation loss below, each the mean over the seeds. "
         f"At the last step the validation losses are: {ends}."
     )
-    runs = f"{len({card.seed for card in found})} seeds at the rate {found[0].config['lr']:g}"
-    with figure(
-        title=f"Training and validation loss on {corpus}, means of {runs}", desc=desc, heights=(4.8, 5.2)
-    ) as fig:
+    seeds = len({card.seed for card in found})
+    runs = f"{f'means of {seeds} seeds' if seeds > 1 else 'one seed'} at the rate {found[0].config['lr']:g}"
+    with figure(title=f"Training and validation loss on {corpus}, {runs}", desc=desc, heights=(4.8, 5.2)) as fig:
         above, below = fig.subplots(2, 1, sharex=True, sharey=True)
         for axes, kind, title in ((above, "train_loss", "training"), (below, "valid_loss", "validation")):
             for name in names:

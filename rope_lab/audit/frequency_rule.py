@@ -150,7 +150,8 @@ def _beside(rule: Rule, theta: np.ndarray, doubt: np.ndarray, settings: RopeSett
         other = f"; the configuration has another list, {named(said)}, from base {_short(base)}"
     if slowed and _same(slowed.frequencies(width, base=base), turning, 2 * doubt[theta > 0]):
         other += f", of which {named(slowed)} makes this list"  # a base like any other: no list tells which was meant
-    return replace(rule, scheme=rule.scheme + other + _factors(scale, lists[0][0]))
+    own = f"base {_short(rule.base)}" if rule.base and rule.scheme == "one base" else rule.scheme
+    return replace(rule, scheme=own + other + _factors(scale, lists[0][0]))
 
 
 def _factors(scale: float | None, schedule: Schedule) -> str:

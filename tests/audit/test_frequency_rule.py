@@ -248,7 +248,10 @@ def test_a_configuration_that_has_another_list_is_named_as_such():
 def test_another_base_than_the_configuration_s_is_called_a_base(own, more):
     settings = RopeSettings(head_dim=128, base=5e5, rotary_dim=None, schedule=Schedule())
     found = explain(Schedule().frequencies(128, base=own), width=128, settings=settings)
-    assert (found.base, found.scheme) == (own, f"one base; the configuration has base 500000 over 128 coordinates{more}")
+    assert (found.base, found.scheme) == (
+        own,
+        f"base {own:.0f}; the configuration has base 500000 over 128 coordinates{more}",
+    )
 
 
 def test_interleaved_planes_at_rest_are_not_seen_and_the_configuration_tells_them():

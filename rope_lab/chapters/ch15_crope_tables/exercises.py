@@ -100,9 +100,9 @@ EXERCISES = (
     ),
     Question(
         id="ch15.yardstick",
-        prompt=r"Take “told apart” to mean: the two losses differ by more than $2\sqrt{s_a^2 + s_b^2}$, with $s$ the "
-        r"number after ±. In how many of the six rows, three of Table 1 and rows 2 to 4 of Table 2, are absolute "
-        r"positions and *CRoPE* told apart?",
+        prompt=r"Take “told apart” to mean: the two losses differ by more than $2\sqrt{s_a^2 + s_b^2}$, with $s_a$ "
+        r"and $s_b$ the numbers after ±. In how many of the six rows, three of Table 1 and rows 2 to 4 of Table 2, "
+        r"are absolute positions and *CRoPE* told apart?",
         answer=3,
         tolerance=0.1,
         unit="rows",

@@ -192,6 +192,7 @@ MEASURED: dict[str, Callable[[], float | tuple[float, ...]]] = {
     "pg19-below": lambda: _on_pg19("RoPE")[1] - _on_pg19("RoPE")[0],
     "pg19-above": lambda: _on_pg19("RoPE, size of QKVO")[-1] - _on_pg19("RoPE, size of QKVO")[-2],
     "processors": lambda: max(abs(one.loss() - two.loss()) for one, two in plan_answers.on_two_processors()),
+    "copies": lambda: max(abs(one.loss() - two.loss()) for one, two in plan_answers.on_two_processors("rates")),
     "table2-lead": lambda: tuple(
         -_old_table2(_TIED, row, "RoPE", row) / _gap("crope-table1", _TIED) for row in ("row 2", "row 3", "row 4")
     ),

@@ -265,11 +265,11 @@ def one_processor(variant: str, reference: str) -> Interval | None:
     return interval(gaps) if len(gaps) == len(SEEDS) else None
 
 
-def on_two_processors() -> list[tuple[Card, Card]]:
-    """The runs of 500 steps that both `crope-confirm` and `crope-confirm-lengths` have, as pairs of cards."""
+def on_two_processors(step: str = "confirm") -> list[tuple[Card, Card]]:
+    """The runs of 500 steps that a step of the plan ("rates", "confirm") and its list of lengths have, as pairs."""
     first, second = (
         {(c.variant, c.config["lr"], c.seed): c for c in cards.load_all(name, "cpu") if c.config["steps"] == 500}
-        for name in ("crope-confirm", "crope-confirm-lengths")
+        for name in (f"crope-{step}", f"crope-{step}-lengths")
     )
     return [(first[run], second[run]) for run in first.keys() & second.keys()]
 

@@ -340,6 +340,13 @@ def _same_places() -> int:
     return sum(len(set(place)) == 1 for place in zip(*orders, strict=True))
 
 
+def _hangs() -> int:
+    """Count the seeds without which the interval of QKVO minus QK holds zero."""
+    runs = cards.load_all(JUDGED, "cpu")
+    left = ([card for card in runs if card.seed != seed] for seed in {card.seed for card in runs})
+    return sum(not intervals.paired(four, "QKVO", "QK").decided for four in left)
+
+
 def _gain() -> float:
     """The largest mean gain from 0.004 to a placement's own rate, in the seeds that chose it."""
     losses, chosen = rate_answers.losses_of_rates(), planned.own_rates()
@@ -386,6 +393,7 @@ MEASURED = {
     "older-list": _older,
     "shifted": _shifted,
     "same-places": _same_places,
+    "hangs": _hangs,
     "harm-left": lambda: tuple(_reach(JUDGED, name, "NoPE") for name in "VO"),
     "cache-room": lambda: _reach("one-cache", "shared latent", "spliced latent"),
     "v-above-o": lambda: (-_reach(JUDGED, "O", "V"), _reach(JUDGED, "V", "O")),

@@ -65,7 +65,9 @@ def frame(app: Sphinx, doctree: nodes.document) -> None:
             caption = below if isinstance(below, nodes.figure) and not below.children[1:] else None
             if caption is not None:
                 parent.remove(caption)
-            if title in known:
+            if "tag_on-paper" in cell["classes"]:  # a number would be missed on the screen
+                parent[place] = nodes.figure("", cell, nodes.legend("", nodes.paragraph("", ended(title))))
+            elif title in known:
                 number = nodes.paragraph("", "", again_node(first=known[title]["ids"][0], title=title))
                 again = nodes.legend("", number)  # it has no number of its own
                 parent[place] = nodes.figure("", cell, again, classes=beside(cell))

@@ -40,6 +40,8 @@ CODE = re.compile(r"\\([0-9A-Fa-f]{1,6}) ?|\\(.)")  # an escape of CSS
 STRETCHED = {"MJXTEX", "MJXTEX-I", "MJXTEX-S1", "MJXTEX-S4", "MJXTEX-A"}  # fonts that no glyph's class names
 WRITTEN = re.compile(r'<span class="math">\\\((.*?)\\\)</span>', re.DOTALL)  # in HTML that a cell printed
 _FORMULA = r'<span class="math notranslate nohighlight"(?:(?!</span>).)*</span>'
+HEADING = re.compile(r"<h[1-4]\b.*?</h[1-4]>", re.DOTALL)
+NAME = re.compile(r"\b[A-Za-z]+-\d+\b(?![^<]*>)")  # as Mamba-3; not in an attribute
 STOP = re.compile(rf"(?:{_FORMULA}|<a [^>]*>{_FORMULA}</a>)[.,;:?!)\]]+", re.DOTALL)  # a letter may be a link
 
 
@@ -173,7 +175,8 @@ def finish_body(
         return inline(tex, app.typesetter.html(tex, display=False, location=pagename))  # type: ignore[attr-defined]
 
     body = WRITTEN.sub(printed, context["body"])
-    context["body"] = STOP.sub(r'<span class="unbroken">\g<0></span>', body)
+    body = STOP.sub(r'<span class="unbroken">\g<0></span>', body)
+    context["body"] = HEADING.sub(lambda found: NAME.sub(r'<span class="unbroken">\g<0></span>', found[0]), body)
 
 
 def version_of_formulas(_: Sphinx, config: Config) -> None:

@@ -223,7 +223,7 @@ class Settled(FromExercises):
         name = question.id.replace(".", "-")
         box = html(
             "div",
-            html("p", "Your prediction, settled", class_="settled-title"),
+            html("p", "Your prediction", class_="settled-title"),
             html(
                 "p",
                 html("span", class_="settled-says"),

@@ -110,7 +110,7 @@ def tilted(*, m: int = 6, window: int = 16) -> Picture:
             for part in parts:  # a parabola moves as one piece: untilted as far as the query goes, then to its own top
                 way = [[m - back + 1.5, 0.0], [m + 1.5, 0.0], [m + s, 0.0]]
                 fig.plays(part, along=np.array(way), seconds=lasting)
-        for axes, low, title in ((left, -14, "parabola"), (right, -130, "sinusoids")):
+        for axes, low, title in ((left, -17, "parabola"), (right, -130, "sinusoids")):
             axes.set(title=title, xlabel="position of the key", ylim=(low, -low / 5), xlim=(0, window - 1))
             for s, word, side in ((1, "next", "right"), (2, "next-next", "left")):
                 ink = LIGHT["one" if s == 1 else "two"]
@@ -119,7 +119,7 @@ def tilted(*, m: int = 6, window: int = 16) -> Picture:
                     fig.plays(name, appear=True, begin=lasting)
             stand = axes.vlines(m, low, 0, color=LIGHT["muted"], lw=0.8)
             if axes is left:
-                name = left.text(m + 0.4, 0.94 * low, "query", ha="left", color=LIGHT["muted"])
+                name = left.text(m + 0.3, 0.94 * low, "query", ha="left", color=LIGHT["muted"])
                 for part in (stand, name):
                     fig.plays(part, along=np.array([[m - back, 0.0], [m, 0.0], [m, 0.0]]), seconds=lasting)
         left.set_ylabel("logit, below the top")

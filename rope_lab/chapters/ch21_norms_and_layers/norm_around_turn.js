@@ -67,11 +67,13 @@ function drawPlane(fig, { first, second, place }, { query, key, logit }, locked)
   fig.hand(at([0, 0]), at(query), "query");
   fig.hand(at([0, 0]), at(key), "key");
   fig.circle(at(foot), 4, "fill");
-  for (const [hand, name] of [
-    [query, "query"],
-    [key, "key"],
+  for (const [hand, other, name] of [
+    [query, key, "query"],
+    [key, query, "key"],
   ]) {
-    const [x, y] = at(hand.map((v) => v * (1 + 0.32 / Math.hypot(...hand))));
+    const away = hand[0] * other[1] > hand[1] * other[0] ? 1 : -1; // the name stands on the side of no line
+    const [u, v] = hand.map((part) => part / Math.hypot(...hand));
+    const [x, y] = at([hand[0] + 0.2 * u + 0.45 * away * v, hand[1] + 0.2 * v - 0.45 * away * u]);
     fig.text([x, y + 5], name, `small ${name}`);
   }
 }

@@ -83,14 +83,15 @@ class Fingerprint:
         fitted = f"{self.base:.10g}, residual {self.base_residual:.1g}" if self.base else f"none: {self.scheme}"
         if self.base and self.scheme != "one base":
             fitted += f"; {self.scheme}"
+        known = self.layout != "unknown"
         errors = ", ".join(f"{error:.1e} at {n}" for n, error in self.angle_error.items())
         rows = [
             ("layout", f"{self.layout}: {shown}" if self.pairs else self.layout),
-            ("rotated dims", f"{self.rotated_dims} of {self.head_dim}"),
-            ("direction", turning[self.direction]),
+            ("rotated dims", f"{self.rotated_dims} of {self.head_dim}" if known else "not measured"),
+            ("direction", turning[self.direction] if known else "not measured"),
             ("base", fitted),
             *([("frequencies", _some(self.frequencies))] if not self.base and self.frequencies else []),
-            ("orthogonal", "yes" if self.orthogonal else "no"),
+            ("orthogonal", ("yes" if self.orthogonal else "no") if known else "not measured"),
             ("dtype", f"{self.dtype}, angles in {self.precision}"),
             ("angle error", f"{errors} (radians)" if errors else "not measured"),
             *(("problem", text) for text in self.problems),
@@ -190,11 +191,16 @@ def _read(
         return _blank(head_dim, *problems, dtype=probe.dtype, form=probe.form)
     layout, notes = _layout(seen, head_dim)
     theta, doubt = seen.frequencies(probe.eps)
-    width = head_dim if layout.startswith("half-split over") else 2 * len(theta)
+    whole = layout.startswith("half-split over")  # a configuration may have its exponents over the turning part
+    width = 2 * len(theta)
+    if whole and (settings is None or (settings.rotary_dim or settings.head_dim) != width):
+        width = head_dim
     scale, steady = seen.scale(probe.eps)
     rest = width // 2 - len(theta)  # planes of the formula that stand still
     every, unsure = np.pad(theta, (0, rest)), np.pad(doubt, (0, rest))
-    rule = explain(every, width=width, doubt=unsure, scale=scale if factor else None, settings=settings)
+    longest = 0 if any(problem.startswith("angles change") for problem in problems) else max(seen.positions) + 1
+    meant = scale if factor else None
+    rule = explain(every, width=width, doubt=unsure, scale=meant, settings=settings, longest=longest)
     over = width
     odd = _over_odd_width(rule, theta, doubt, width)
     if odd is not None:

@@ -56,6 +56,7 @@ def explain(
     doubt: ArrayLike = 0.0,
     scale: float | None = None,
     settings: RopeSettings | None = None,
+    longest: int = 0,
 ) -> Rule:
     r"""The base of $\theta_i = \mathrm{base}^{-2i/\mathrm{width}}$ by weighted least squares, if one base fits.
 
@@ -69,6 +70,7 @@ def explain(
         scale: The factor on the length of what turns, if known: YaRN has one, and by parts has none.
         settings: What the model's configuration says, if known, as `rope_lab.algebra.rope_settings` reads it. Its
             schedule is tried first.
+        longest: Length of the longest text in which the list was the same as in short ones, if known.
 
     Returns:
         A `Rule`. If no one base fits, its base and residual are None and its scheme describes the list in words.
@@ -77,7 +79,7 @@ def explain(
     theta = np.where(theta < 1e-300, 0.0, theta)  # no float holds what such a number divides
     doubt = np.broadcast_to(np.asarray(doubt, dtype=np.float64), theta.shape) + TABLES
     rule = _of_list(theta, width, doubt, scale)
-    return rule if settings is None else _beside(rule, theta, doubt, settings, scale)
+    return rule if settings is None else _beside(rule, theta, doubt, settings, scale, longest)
 
 
 def _of_list(theta: np.ndarray, width: int, doubt: np.ndarray, scale: float | None) -> Rule:
@@ -121,7 +123,9 @@ def _equal_steps(theta: np.ndarray, doubt: np.ndarray) -> Rule | None:
     return Rule(None, None, f"equal steps from {_short(first)} to {_short(last)} radians")
 
 
-def _beside(rule: Rule, theta: np.ndarray, doubt: np.ndarray, settings: RopeSettings, scale: float | None) -> Rule:
+def _beside(
+    rule: Rule, theta: np.ndarray, doubt: np.ndarray, settings: RopeSettings, scale: float | None, longest: int
+) -> Rule:
     """Compare the list and the factor with those of the configuration, and say in the scheme how they differ."""
     width, base, said = settings.rotary_dim or settings.head_dim, settings.base, settings.schedule
     plain, turning = one_base(width, base=base), theta[theta > 0]
@@ -133,10 +137,11 @@ def _beside(rule: Rule, theta: np.ndarray, doubt: np.ndarray, settings: RopeSett
         ]
     elif isinstance(said, DynamicNTK):
         lists = [(said.at(said.window), f", in texts up to {said.window}")]
+    fixed = said.by_length and longest > getattr(said, "window", longest)
     slowed = None
     if len(turning) == len(plain) > 1 and type(said) in (Schedule, NTK, DynamicNTK) and plain[-1] > turning[-1]:
         slowed = NTK(factor=plain[-1] / turning[-1])  # its slowest plane is slower by the whole factor
-        if isinstance(said, DynamicNTK):
+        if isinstance(said, DynamicNTK) and not fixed:
             lists.append((slowed, f", as {named(slowed)}"))
     for schedule, words in lists:
         made = schedule.frequencies(width, base=base)
@@ -144,6 +149,7 @@ def _beside(rule: Rule, theta: np.ndarray, doubt: np.ndarray, settings: RopeSett
             shown = said if isinstance(said, LongRoPE | DynamicNTK) else schedule
             name = type(said).__name__ if isinstance(said, LongRoPE) else named(shown)
             known = "one base" if type(shown) is Schedule else f"{name}{words}, from base {_short(base)}"
+            known += "; but here texts of every length have this list" if fixed else ""
             return replace(rule, scheme=known + _factors(scale, schedule), schedule=schedule, origin=base)
     other = f"; the configuration has base {_short(base)} over {width} coordinates"
     if type(said) is not Schedule:
@@ -196,9 +202,9 @@ def named(schedule: Schedule) -> str:
     for field in fields(schedule):
         value = getattr(schedule, field.name)
         if field.default is MISSING or value != field.default:
-            number = isinstance(value, int | float) and not isinstance(value, bool)
             listed = f"<{len(value)} numbers>" if isinstance(value, tuple) else str(value)
-            shown.append(f"{field.name}={_short(value) if number else listed}")
+            part = isinstance(value, float) and (f"{value:.0f}" if value.is_integer() else _short(value))
+            shown.append(f"{field.name}={part or listed}")
     return f"{type(schedule).__name__}({', '.join(shown)})"
 
 

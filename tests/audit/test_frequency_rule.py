@@ -23,7 +23,7 @@ from rope_lab.algebra.frequency_schedules import (
 )
 from rope_lab.algebra.hf_schedules import RopeSettings
 from rope_lab.audit.fingerprints import fingerprint
-from rope_lab.audit.frequency_rule import NO_RULE, explain
+from rope_lab.audit.frequency_rule import NO_RULE, explain, named
 from tests.audit.implementations import frequencies, rotary
 
 THETA, AT = frequencies(32, 10000.0), np.arange(16)
@@ -218,7 +218,26 @@ def test_with_its_configuration_a_list_is_named_that_no_list_alone_tells(name):
     assert found.scheme == words
     assert type(found.schedule) is type(made)
     assert settings_of(found.schedule) == pytest.approx(settings_of(made))
-    assert fingerprint(turned(at, 10000.0), head_dim=128, settings=settings).scheme == words
+    if not schedule.by_length:
+        assert fingerprint(turned(at, 10000.0), head_dim=128, settings=settings).scheme == words
+
+
+@pytest.mark.parametrize("name", ["DynamicNTK", "LongRoPE"])
+def test_a_port_whose_list_does_not_change_with_the_text_is_not_called_the_schedule_that_does(name):
+    schedule = BY_SETTINGS[name][0]
+    settings = RopeSettings(head_dim=128, base=10000.0, rotary_dim=None, schedule=schedule)
+
+    def follows(x, n):
+        return turned(schedule.at(int(np.max(n)) + 1), 10000.0)(x, n)
+
+    seen = [fingerprint(turned(schedule.at(n), 10000.0), head_dim=128, settings=settings).scheme for n in (9, 8192)]
+    assert seen[0].endswith("; but here texts of every length have this list")
+    assert ("the configuration has another list, Dyn" if name == "DynamicNTK" else "of every length") in seen[1]
+    assert "every length" not in fingerprint(follows, head_dim=128, settings=settings).scheme
+
+
+def test_whole_numbers_are_whole():
+    assert named(Yarn(factor=4.0, window=262144)) == "Yarn(factor=4, window=262144)"
 
 
 @pytest.mark.parametrize("schedule", [NTK(factor=4), DynamicNTK(factor=2, window=4096).at(8192)])

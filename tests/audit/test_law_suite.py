@@ -497,6 +497,44 @@ def test_control_another_number_of_coordinates_is_named_first(turning, config):
     )
 
 
+def test_slow_planes_turn_too():
+    """A base so large that its slow planes hardly move within the text."""
+    config = {**PLAIN, "rope_theta": 1e4}
+    assert "seen to turn" not in asked(turned(lambda _: rule({**PLAIN, "rope_theta": 1e9}, 1)), config).saw
+
+
+def test_one_plane_that_turns_the_other_way_is_a_caution():
+    found = asked(turned(lambda _: rule(PLAIN, 1) * np.where(np.arange(8) == 3, -1, 1)), PLAIN)
+    assert (found.ok, found.broken) == (False, False)
+    assert "but some planes turn the other way" in found.saw
+
+
+@pytest.mark.parametrize("factor", [0.8, 1.2])
+def test_a_factor_belongs_to_what_turns_alone(factor):
+    part = {**PLAIN, "partial_rotary_factor": 0.5}
+    scaled = {**part, "rope_scaling": {"rope_type": "yarn", "factor": 4.0, "attention_factor": factor}}
+    theta = rope_settings(scaled).schedule.frequencies(8, base=rope_settings(scaled).base)
+    turn = rotary(layout="half", theta=theta)
+
+    def alone(x, n):
+        return np.concatenate([factor * turn(x[..., :8], n), x[..., 8:]], axis=-1)
+
+    assert asked(alone, scaled).ok
+    assert asked(lambda x, n: alone(x, n) * ([1.0] * 8 + [factor] * 8), scaled).saw.startswith("what does not turn is")
+
+
+def test_tables_of_few_bits_are_judged_by_their_bits():
+    theta = rule(PLAIN, 1)
+
+    def f(x, n):
+        turn = np.exp(1j * np.multiply.outer(n, theta))
+        c, s = (torch.tensor(part).bfloat16().double().numpy() for part in (turn.real, turn.imag))
+        a, b = x[..., :8], x[..., 8:]
+        return np.concatenate([c * a - s * b, s * a + c * b], axis=-1)
+
+    assert asked(f, PLAIN).saw.endswith("within the bits of its bfloat16 tables")
+
+
 def test_a_table_that_ends_early_is_not_asked():
     """As far as it goes it may be right; no text of a thousand tokens fits."""
     found = asked(from_table(length=64), PLAIN)

@@ -153,20 +153,23 @@ def _inverse(s: Subject) -> Finding:
         miss = np.abs(_dot(p(s.x, at), other(s.y, at)) - _dot(s.x, s.y)).max()  # f^T g = I
         if miss > s.score_tolerance():
             return False, f"the transpose does not undo it: off by {miss:.1e}", f"positions {at.tolist()}"
+    saw = ""
     for p in _callables(s):
-        turned = p(s.x, at)
         try:
-            back = np.abs(p(turned, -at) - s.x).max()
-            between = p(s.x, at + 0.5)
+            back = np.abs(p(p(s.x, at), -at) - s.x).max()
         except RefusedError as refusal:
-            saw = in_a_line(f"the transpose undoes it; -n is not answered: {refusal}")
-            return True, saw, f"positions {at.tolist()}"
-        if back > s.tolerance(200):
-            # A table answers at whole positions only and has no negative rows; what answers between them computes.
-            looks_up = any(np.array_equal(between, p(s.x, at + step)) for step in (0, 1))
-            hint = " (a table: keep n >= 0)" if looks_up else ""
-            return looks_up, f"position -n does not undo n: off by {back:.1e}{hint}", f"n = {at.tolist()}, then -n"
-    return True, f"off by {back:.1e}", f"n = {at.tolist()}, then -n"
+            saw = saw or in_a_line(f"the transpose undoes it; -n is not answered: {refusal}")
+            continue
+        if back <= s.tolerance(200):
+            continue
+        # A table answers at whole positions only and has no negative rows; what answers between them computes.
+        try:
+            between = p(s.x, at + 0.5)
+            hint = " (a table: keep n >= 0)" * any(np.array_equal(between, p(s.x, at + step)) for step in (0, 1))
+        except RefusedError:
+            hint = " (fractions are not answered, as by a table: keep n >= 0)"
+        return bool(hint), f"position -n does not undo n: off by {back:.1e}{hint}", f"n = {at.tolist()}, then -n"
+    return True, saw or f"off by {back:.1e}", f"n = {at.tolist()}, then -n"
 
 
 def _relativity(s: Subject) -> Finding:
@@ -684,8 +687,9 @@ def diagnose_token(side: Side, x: np.ndarray, n: int, *, tolerance: float) -> st
 
 
 SHORT, OTHER, LONG = 11, 13, 29  # lengths that no other law asks for: a table kept under a length is a new one here
-# Beyond the positions of all other laws: a table that grows must grow here, and a schedule that remembers must change.
-NARROW_END, MIDDLE, END = 2**17 - 1, 2**17 + 2**16, 2**18 - 1
+# Beyond all that laws and fingerprint ask in a window: a table that grows must grow here, and a schedule that remembers
+# must change. As shares of the window.
+NARROW_END, MIDDLE, END = 1.0625, 1.125, 1.25
 
 
 def _text(s: Subject, length: int) -> np.ndarray:
@@ -693,12 +697,12 @@ def _text(s: Subject, length: int) -> np.ndarray:
     return np.take(s.x, np.arange(length) % s.x.shape[-2], axis=-2)
 
 
-def _far_call(p: Probe, s: Subject, *, end: int) -> np.ndarray | None:
+def _far_call(p: Probe, s: Subject, *, share: float) -> np.ndarray | None:
     """A longer text whose last token is far out, or as far as a table reaches; its first tokens, near 0.
 
     It may be refused: what it leaves behind counts all the same.
     """
-    for last in (end, min(s.beyond, end)):
+    for last in (int(share * max(s.window, WINDOW)), s.beyond):
         try:
             return p(_text(s, LONG), np.append(np.minimum(np.arange(LONG - 1), last), last))[..., :-1, :]
         except RefusedError:
@@ -717,9 +721,9 @@ def _earlier_calls(s: Subject) -> Finding:
         inner = np.r_[moved[0], moved[-2:0:-1], moved[-1]]  # what is told by its length, its ends or its sum
         others = p(_text(s, OTHER), np.append(inner, inner[:2]))[..., :SHORT, :]
         other = p(_text(s, SHORT), inner)
-        middle = _far_call(p, s, end=MIDDLE)
-        _far_call(p, s, end=END)
-        again = _far_call(p, s, end=MIDDLE)  # before a short text, which may set a schedule back
+        middle = _far_call(p, s, share=MIDDLE)
+        _far_call(p, s, share=END)
+        again = _far_call(p, s, share=MIDDLE)  # before a short text, which may set a schedule back
         after = p(_text(s, SHORT), at)
         ways = {
             "of the same length at other positions": elsewhere - beside,
@@ -744,7 +748,7 @@ def _earlier_dtypes(s: Subject) -> Finding:
         for narrow in p.narrowed():
             with suppress(RefusedError):
                 narrow(_text(s, SHORT), at)
-            _far_call(narrow, s, end=NARROW_END)
+            _far_call(narrow, s, share=NARROW_END)
             if (worst := np.abs(p(_text(s, SHORT), at) - before).max()) > s.tolerance(SHORT):
                 return False, f"after a call in {narrow.asked_in} the answer is another: off by {worst:.1e}", tried
     said = f"the same after calls in {', '.join(narrower)}" if narrower else "no dtype has fewer bits than its own"

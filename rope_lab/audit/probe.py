@@ -565,16 +565,15 @@ class Matrices:
         start = z[self.positions.index(0)]
         return z * np.where(np.abs(start) > self.floor, start.conj() / np.maximum(np.abs(start), self.floor), 1.0)
 
-    def _followed(self, rungs: tuple[float, ...], turns: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Angle per position, followed up the rungs; the last rung that was used; which planes never jumped."""
-        theta, known = np.zeros(turns.shape[1]), np.ones(turns.shape[1])
-        alive, steady = np.ones(turns.shape[1], dtype=bool), np.ones(turns.shape[1], dtype=bool)
+    def _followed(self, rungs: tuple[float, ...], turns: np.ndarray) -> tuple[np.ndarray, float, bool]:
+        """Angle per position, followed up the rungs; the last rung that was used; whether that is at least 1."""
+        theta, known = np.zeros(turns.shape[1]), rungs[0]
         for n, turn in zip(rungs, turns, strict=True):
             more = np.angle(turn * np.exp(-1j * n * theta))
-            alive &= (np.abs(more) < 0.5) | (n == rungs[0])  # an angle that jumps was rounded: do not use what follows
-            steady &= alive | (n > 1)
-            theta, known = np.where(alive, theta + more / n, theta), np.where(alive, n, known)
-        return theta, known, steady
+            if n > rungs[0] and (np.abs(more) > max(0.05, 8 * self.floor)).any():
+                break  # one plane that jumps tells of a position that is cut or wraps: nothing there is used
+            theta, known = theta + more / n, n
+        return theta, known, known >= 1
 
     def frequencies(self, eps: float) -> tuple[Float64[np.ndarray, "planes"], Float64[np.ndarray, "planes"]]:
         """Radians per position with their sign, and how far each may be off, relative."""
@@ -588,17 +587,19 @@ class Matrices:
             a, b = np.array(self.pairs).T
             z = self.fine[:, a, a] + self.fine[:, b, b] + 1j * (self.fine[:, b, a] - self.fine[:, a, b])
             fast, told, steady = self._followed((*FINE, *rungs), np.concatenate([z, whole]))
-            if steady.all() and (np.abs(fast) > 1.001 * np.pi).any():
+            if steady and (np.abs(fast) > 1.001 * np.pi).any():
                 theta, known = fast, told
         return theta, 4 * eps / np.maximum(np.abs(theta) * known, eps)
 
     def angle_error(self, theta: np.ndarray) -> dict[int, float]:
-        """Radians between the angle and n theta in the worst plane, at every long position."""
+        """Radians between the angle and n theta in the worst plane, at long positions that are not cut."""
         far = [n for n in self.positions if n > 1000 and n not in LADDER]
         if not len(theta) or not self.pairs:
             return {}
-        turns = self.turns
-        return {n: float(np.abs(np.angle(turns[self.positions.index(n)] * np.exp(-1j * n * theta))).max()) for n in far}
+        angle = np.outer(far, theta)
+        miss = np.abs(np.angle(self.turns[[self.positions.index(n) for n in far]] * np.exp(-1j * angle)))
+        rounded = (miss <= 0.05 + np.abs(angle) / 64).all(axis=1)  # even to bfloat16; a cut position misses by more
+        return {n: float(row.max()) for n, row, kept in zip(far, miss, rounded, strict=True) if kept}
 
     def unsteady(self, theta: np.ndarray, eps: float, *, window: int) -> tuple[int, float] | None:
         """A position n below the window whose turn is not n times one turn, and the miss in radians; or None."""
@@ -656,23 +657,23 @@ def measure(probe: Probe, *, far: tuple[int, ...], window: int = LIMITS[0] + 1) 
     If a table ends somewhere, the positions beyond its end are left out. Raises `RefusedError` if f answers at a few
     positions only.
     """
-    refusal = None
+    refusal, refused = "", 0
     for limit in LIMITS:
-        positions = tuple(sorted(n for n in {*(n for n in LADDER if n < window), *NEAR, *far} if n <= limit))
+        positions = tuple(sorted(n for n in {*LADDER, *NEAR, *far} if n < window and n <= limit))
         try:
             seen = _fitted(probe, positions)
             break
         except RefusedError as error:
-            refusal = refusal or str(error)
+            refusal, refused = str(error), positions[-1]
     else:
         raise RefusedError(refusal)
     if refusal:
-        seen.notes.append(f"positions up to {positions[-1]} only; beyond, {refusal}")
+        seen.notes.append(f"asked up to {positions[-1]}; a call that reaches {refused} is refused: {refusal}")
     if not seen.linear and not seen.problems[-1].startswith("not linear"):
         tried = (_fitted(probe, tuple(n for n in positions if n <= longest)) for longest in SHORTER)
         if short := next((one for one in tried if one.linear), None):
             short.problems.append(
-                f"angles change when a far position is in the same call; this holds up to {short.positions[-1]}"
+                f"angles change when a far position is in the same call; asked in calls up to {short.positions[-1]}"
             )
             seen = short
     still = 8 * probe.eps * np.abs(seen.M[0]).max()

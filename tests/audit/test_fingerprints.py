@@ -242,7 +242,9 @@ def test_what_answers_in_a_narrow_type_only(dtype):
 def test_a_table_that_ends():
     seen = fingerprint(from_table(length=2048), head_dim=16)
     assert (seen.layout, seen.base, seen.ok) == ("half-split", 10000.0, True)
-    assert "positions up to 1024 only" in seen.notes[0]
+    assert seen.notes[0].startswith(
+        "asked up to 1024; a call that reaches 2048 is refused: raised IndexError: index 2048"
+    )
 
 
 def test_angles_that_follow_the_longest_position():
@@ -266,7 +268,36 @@ def test_a_list_for_texts_beyond_a_window(window, up_to):
 
     seen = fingerprint(f, head_dim=16)
     assert (seen.layout, seen.base) == ("interleaved", 10000.0)
-    assert seen.problems[0].endswith(f"in the same call; this holds up to {up_to}")
+    assert seen.problems[0].endswith(f"in the same call; asked in calls up to {up_to}")
+
+
+WRONG_FROM = {  # what becomes of the positions, and the first that is wrong
+    "cut": (lambda n: np.minimum(n, 2047), 2048),
+    "round and round": (lambda n: n % 2048, 2048),
+    "eight bits": (lambda n: n.astype(np.uint8), 256),
+    "sixteen bits": (lambda n: n.astype(np.int16), 32768),
+    "cut beyond the rungs": (lambda n: np.minimum(n, 69_999), 70_000),
+}
+
+
+@pytest.mark.parametrize("name", WRONG_FROM)
+def test_positions_that_are_cut_or_wrap_change_nothing_of_what_nearer_ones_show(name):
+    count, end = WRONG_FROM[name]
+    seen = fingerprint(lambda x, n: rotary()(x, count(np.asarray(n))), head_dim=64)
+    assert (seen.base, seen.direction, seen.rotated_dims, len(seen.problems)) == (10000.0, 1, 64, 1)
+    assert seen.angle_error == {n: pytest.approx(0, abs=1e-9) for n in FAR if n < end}
+    assert seen.precision == ("float64" if end > 1009 else "unknown")
+
+
+def test_nothing_is_asked_beyond_the_window():
+    asked = []
+
+    def f(x, n):
+        asked.append(np.max(n))
+        return rotary()(x, n)
+
+    seen = fingerprint(f, head_dim=64, window=4096)
+    assert (max(asked), seen.precision, list(seen.angle_error)) == (4095, "float64", [1009])
 
 
 ORDERS = {  # whether f takes x and n so, and how the axes of x lie

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import torch
 
-from rope_lab.audit import laws
+from rope_lab.audit import fingerprint, laws
 from rope_lab.audit.law_checks import diagnose_axis
 from rope_lab.audit.probe import Probe
 from tests.audit.implementations import counted, from_table, in_narrow_torch, rotary
@@ -109,15 +109,12 @@ def slower_ever_after():
 
 def grown_in_the_dtype_of_the_call():
     """A table that grows with the texts, in the dtype of the x that made it grow."""
-    table = [np.zeros((0, 16))]
+    rows, dtype = [0], [np.float64]
 
     def f(x, n):
-        if np.max(n) >= len(table[0]):
-            angle = np.multiply.outer(np.arange(int(np.max(n)) + 1), 1e4 ** (-np.arange(0, 16, 2) / 16))
-            table[0] = np.concatenate([np.cos(angle), np.sin(angle)], axis=-1).astype(x.dtype)
-        cos, sin = np.split(table[0][np.asarray(n).astype(int)].astype(float), 2, axis=-1)
-        a, b = np.split(x.astype(float), 2, axis=-1)
-        return np.concatenate([a * cos - b * sin, a * sin + b * cos], axis=-1).astype(x.dtype)
+        if np.max(n) >= rows[0]:
+            rows[0], dtype[0] = np.max(n) + 1, x.dtype
+        return rotary()(x, n).astype(dtype[0]).astype(x.dtype)
 
     return f
 
@@ -157,6 +154,15 @@ def test_each_way_of_remembering_is_seen(name):
     assert asked(rotary(), law).ok  # the control: nothing stays behind
 
 
+@pytest.mark.parametrize("window", [None, 2**21])
+@pytest.mark.parametrize("made", [slower_ever_after, grown_in_the_dtype_of_the_call])
+def test_a_fingerprint_that_went_before_hides_nothing_that_stays_behind(made, window):
+    f, law = made(), "earlier calls" if made is slower_ever_after else "earlier dtypes"
+    fingerprint(f, head_dim=16, window=window)
+    assert not asked(f, law, window=window, only=[law]).ok
+    assert asked(rotary(), law, window=window, only=[law]).ok
+
+
 def test_a_narrow_one_has_no_narrower_dtype_to_ask():
     found = asked(in_narrow_torch(torch.bfloat16), "earlier dtypes")
     assert (found.ok, found.saw) == (True, "no dtype has fewer bits than its own")
@@ -167,6 +173,17 @@ def test_a_table_that_is_asked_between_its_rows_is_reported_and_not_flagged(cut)
     found = asked(lambda x, n: from_table()(x, cut(n).astype(int)), "inverse")
     assert found.ok
     assert "(a table: keep n >= 0)" in found.saw
+
+
+def test_what_of_a_table_is_not_answered_is_told_of_negative_positions_and_of_fractions_apart():
+    """numpy reads -n from the end and refuses a fraction; what refuses -n says so, also where the keys answer it."""
+    refuses = lambda x, n: from_table()(x, n if np.min(n) >= 0 else "none")  # noqa: E731
+    found = asked(from_table(), "inverse")
+    assert found.ok
+    assert found.saw.startswith("position -n does not undo n")
+    assert found.saw.endswith("(fractions are not answered, as by a table: keep n >= 0)")
+    assert "-n is not answered: raised IndexError" in asked(refuses, "inverse").saw
+    assert not asked(refuses, "inverse", keys=counted(np.abs)).ok
 
 
 @pytest.mark.deep

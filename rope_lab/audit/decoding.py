@@ -164,7 +164,7 @@ def decoding_test(model: Any, *, length: int | None = None, name: str | None = N
     ]
     if length is None and (long := asked.longest) > n:
         cuts = [long // 2, 1, long // 3, 1, long - long // 2 - long // 3 - 2]
-        rows.append(asked.row(f"{long} tokens in large chunks", lambda: asked.long(cuts)))
+        rows.append(asked.row(f"{long} tokens in large chunks", lambda: asked.long(cuts), span=long))
     rows.append(asked.row("after a rollback", lambda: asked.rollback(first)))
     rows.append(asked.row("left padding in a batch", lambda: asked.padded(first, min(5, first - 1))))
     rows.append(asked.row("a batch of two", lambda: asked.batch(one_by_one)))
@@ -209,7 +209,7 @@ def _positions_of(cuts: Sequence[int]) -> Iterator[tuple[str, list[int]]]:
     yield "all tokens of a call stand at its first place", [s for i, s in enumerate(starts) for _ in range(cuts[i])]
     for w in range(2, starts[-1] + 1) if sum(cuts) <= MANY else ():
         places = [min(s, w) + k for s, t in zip(starts, cuts, strict=True) for k in range(t)]
-        yield f"later calls stand at {w}: places are counted in a cache that drops old tokens", places
+        yield f"later calls stand at {w}, as if places were counted in a cache that drops old tokens, or cut", places
         yield f"places of later calls begin again at {w}", [p % w if p >= cuts[0] else p for p in range(sum(cuts))]
 
 
@@ -288,18 +288,18 @@ class _Asked:
         """The logits of these tokens, decoded in pieces of these sizes."""
         return self(lambda d: _decode(d, tokens, cuts))
 
-    def row(self, what: str, ask: Callable[[], tuple[Any, Any, Callable[[], str]]], floor: float = 0.0) -> DecodingRow:
-        """Compare what should be with what is; where it differs, find out why."""
+    def row(self, what: str, ask: Callable[[], tuple[Any, Any, Callable[[], str]]], *, span: int = 0) -> DecodingRow:
+        """Compare what should be with what is; where it differs, find out why. ``span`` is the length of one text."""
         try:
             right, found, explain = ask()
         except TargetError as reason:
             if isinstance(reason, WrittenError) or (isinstance(reason, OtherShapeError) and self.answered):
-                return DecodingRow(what, float("inf"), floor, 0, str(reason))
+                return DecodingRow(what, float("inf"), 0.0, 0, str(reason))
             return DecodingRow(what, refused=str(reason))
         self.answered = True
-        floor = max(floor, self.narrow_floor if what == f"in {self.dtype}" else max(_eps(right) ** 0.5, PARTS))
+        floor = self.narrow_floor if what == f"in {self.dtype}" else max(_eps(right) ** 0.5, PARTS)
         off, first = _apart(right, found, floor)
-        first = None if first is None else first % self.length  # two texts may stand side by side
+        first = None if first is None else first % (span or self.length)  # two texts may stand side by side
         return DecodingRow(what, off, floor, first, "" if off <= floor else explain())
 
     def fits(self, found: Any, tokens: Any, *, keep: Any = slice(None), positions: list[int] | None = None) -> bool:
@@ -427,7 +427,7 @@ class _Asked:
             again = self(lambda d: do(d, others))[1:, pads:]
             if _apart(found, again)[0] > _eps(found) ** 0.5:
                 return "the padding is seen: other tokens there change the answers"
-            return "the padding is counted: other tokens there change nothing, and how many there are does"
+            return "not as without padding, though other tokens there change nothing: look at what counts it"
 
         return torch.cat((right[0], right[1]), 1), torch.cat((both[:1], found), 1), why
 

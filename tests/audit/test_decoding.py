@@ -303,6 +303,12 @@ def no_large_chunks(extend, tokens, cache):
     return logits * (1 if tokens.shape[1] < 40 else 1.1), cache
 
 
+def late(extend, tokens, cache):
+    behind = torch.arange(tokens.shape[1]) + cache[0].seen >= 128
+    logits, cache = extend(tokens, cache)
+    return logits * (1 + 0.1 * behind[:, None]), cache
+
+
 def writes(extend, tokens, cache):
     answer = extend(tokens.clone(), cache)
     tokens.zero_()
@@ -353,7 +359,7 @@ def test_what_is_told_by_other_tokens_or_another_length():
 @pytest.mark.deep
 def test_padding_where_no_places_can_be_handed_in():
     padded = "left padding in a batch"
-    assert wrong(ask(Uncounted(positions="absolute")))[padded].startswith("the padding is counted")
+    assert wrong(ask(Uncounted(positions="absolute")))[padded].startswith("not as without padding")
     assert wrong(ask(Uncounted("unmasked")))[padded].startswith("the padding is seen: other tokens")
     assert ask(Uncounted()).ok  # its scores depend on the offset alone
 
@@ -362,6 +368,7 @@ def test_padding_where_no_places_can_be_handed_in():
 def test_batches_large_chunks_and_tokens_that_are_written_into():
     assert wrong(decoding_test(Faulty(first_row))) == {"a batch of two": "not as each alone: row 1 of the batch"}
     assert [*wrong(decoding_test(Faulty(no_large_chunks)))] == ["300 tokens in large chunks"]
+    assert next(row for row in decoding_test(Faulty(late)).rows if not row.ok).first == 128  # of the text of 300
     assert "it writes into the tokens" in wrong(decoding_test(Faulty(writes)))[PROMPT]
     right = decoding_test(Faulty(lambda extend, tokens, cache: extend(tokens, cache)))
     assert right.ok
@@ -466,7 +473,7 @@ OTHERWISE = {  # the families that transformers 5.23 decodes otherwise than it r
     },
     "nemotron_h": SINGLE,
     "prophetnet": LENGTH | {"left padding in a batch": "the padding is seen: other"},
-    "trocr": {"left padding in a batch": "the padding is counted"},
+    "trocr": {"left padding in a batch": "not as without padding"},
 }
 
 

@@ -750,6 +750,10 @@ def _unlike_a_matrix(probe: Probe, seen: Matrices) -> list[str]:
         off = max(np.abs((R @ x[..., None])[..., 0] - z).max() for R, z in ((M, y), (later, shifted)))
         if off > 4 * tolerance:
             ignored = np.array_equal(y, shifted) and not np.allclose(y, x, atol=tolerance)
-            why = "the position is ignored" if ignored else "heads, batch entries or tokens are not treated alike"
+            why = (
+                "the position is ignored, or counted from the first of a call"
+                if ignored
+                else "heads, batch entries or tokens are not treated alike"
+            )
             found.append(f"linear, but {why}")
     return found

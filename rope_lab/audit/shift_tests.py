@@ -125,7 +125,7 @@ class ShiftReport:
             where = "before the first layer" if first < 0 else f"in layer {first}"
             return f"not relative: lost {where}; {', '.join(self.causes)}"
         if not self.turns and self.logits_rounding == 0:
-            return "nothing moves: the positions change no query, no key and no logit"
+            return "nothing moves: a shift of all positions changes no query, no key and no logit"
         what = "relative" if self.turns else "relative, but no query or key was seen to turn"
         what = f"{what} but for {', '.join(self.causes)}" if self.causes else what
         return f"{what}; rounding to {self.dtype} moves the logits by {self.logits_rounding:.1e}"

@@ -30,7 +30,7 @@
     const number = rows.filter((row) => !row.hidden).length;
     count.textContent = `${number ? "" : "Nothing is found: "}${number} of ${rows.length} rows`;
     table.hidden = !number;
-    form.querySelector("[type=reset]").hidden = number === rows.length;
+    form.querySelector("[type=reset]").style.visibility = number === rows.length ? "hidden" : ""; // nothing below it moves
     if (own) own.hidden = number > 0;
   }
 

@@ -103,7 +103,7 @@
     for (const chapter of chapters) chapter.hidden = !chapter.querySelector(".ledger-entry:not([hidden])");
     const extra = named && !matches(named, wanted) ? ", and the one you were led to" : "";
     count.textContent = `${number ? "" : "Nothing is found: "}${number} of ${rows.length} claims${extra}`;
-    form.querySelector("[type=reset]").hidden = number === rows.length;
+    form.querySelector("[type=reset]").style.visibility = number === rows.length ? "hidden" : ""; // nothing below it moves
   }
 
   /** Write the filter into the address, so that it can be sent to somebody. */

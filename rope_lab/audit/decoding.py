@@ -31,6 +31,7 @@ ALIKE = 16  # how many times coarser than reading decoding may round in the mode
 MANY = 64  # tokens of a text at most, for which each window is a guess
 UNKNOWN = "no known cause fits; next, compare what each layer gives in both ways: the first that differs has it"
 STILL_SEEN = "the dropped tokens are still seen"
+LATER_SEEN = "a token sees later ones of its call"
 
 
 class WrittenError(TargetError):
@@ -182,9 +183,9 @@ def _cut(sizes: list[int], length: int) -> list[int]:
 
 
 def _starts(s: int, t: int, i: int, first: int) -> dict[str, int]:
-    """Guesses in words: where call i might start that has t tokens and should start at s, behind a first one."""
+    """Guesses, behind "as if": where call i might start that has t tokens and should start at s, behind a first one."""
     return {
-        **{f"an offset of {d:+d} after the first call": s + d for d in (1, -1, 2, -2)},
+        **{f"the offset is off by {d:+d} after the first call": s + d for d in (1, -1, 2, -2)},
         **{f"single tokens stand {d:+d}": s + d * (t == 1) for d in (1, -1)},
         "each call counts from 0": 0,
         "single tokens count from 0": s * (t > 1),
@@ -209,7 +210,7 @@ def _positions_of(cuts: Sequence[int]) -> Iterator[tuple[str, list[int]]]:
     yield "all tokens of a call stand at its first place", [s for i, s in enumerate(starts) for _ in range(cuts[i])]
     for w in range(2, starts[-1] + 1) if sum(cuts) <= MANY else ():
         places = [min(s, w) + k for s, t in zip(starts, cuts, strict=True) for k in range(t)]
-        yield f"later calls stand at {w}, as if places were counted in a cache that drops old tokens, or cut", places
+        yield f"later calls stand at {w}: counted in a cache that drops old tokens, or cut there", places
         yield f"places of later calls begin again at {w}", [p % w if p >= cuts[0] else p for p in range(sum(cuts))]
 
 
@@ -316,6 +317,10 @@ class _Asked:
         seen = self.readings[asked]
         return _apart(seen[:, keep], found)[0] <= _eps(found) ** 0.5
 
+    def placed(self, found: Any, text: Any, cuts: list[int]) -> str:
+        """The places, in words, at which a reading gives what was found; others may give it as well."""
+        return next((f"as if {words}" for words, at in _positions_of(cuts) if self.fits(found, text, positions=at)), "")
+
     def cut(self, what: str, cuts: list[int]) -> DecodingRow:
         """The text in pieces of these sizes, against its reading."""
 
@@ -329,9 +334,8 @@ class _Asked:
         """Name what explains logits that were decoded in such pieces."""
         import torch
 
-        for words, positions in _positions_of(cuts):
-            if self.fits(found, self.text, positions=positions):
-                return words
+        if placed := self.placed(found, self.text, cuts):
+            return placed
         pieces = self.text.split(cuts, 1)
         alone = self(lambda d: torch.cat([d.read(piece) for piece in pieces], 1))
         if _apart(alone, found)[0] <= _eps(found) ** 0.5:
@@ -345,7 +349,7 @@ class _Asked:
             changed[:, last] = self.other[:, last]
             same = self.decoded(changed, cuts)[:, :last]
             if _apart(found[:, :last], same)[0] > _eps(found) ** 0.5:
-                return "a token sees later ones of its call"
+                return LATER_SEEN
         if cuts[0] < self.length and self.apart(self.base[:, : cuts[0]], lambda d: d.read(self.text[:, : cuts[0]])):
             return "reading depends on the length of the text: its first tokens alone are read otherwise"
         head = max(cuts[0], 2) + (self.length - max(cuts[0], 2)) % 2
@@ -384,7 +388,9 @@ class _Asked:
             if self.fits(found, whole, keep=keep) or self.fits(found, whole, keep=keep, positions=right):
                 return STILL_SEEN
             if self.fits(found, self.text, positions=[*range(kept), *range(kept + 2, self.length + 2)]):
-                return "places count on behind the dropped tokens"
+                return "as if places count on behind the dropped tokens"
+            if self.apart(found[:, :kept], lambda d: do(d, self.text[:, :2])[:, :kept]):  # before any is dropped
+                return LATER_SEEN
             others = self.apart(found, lambda d: do(d, self.text[:, :2]))
             return f"{STILL_SEEN}: other ones there change what follows" if others else UNKNOWN
 
@@ -412,12 +418,12 @@ class _Asked:
         def why() -> str:
             later = range(first - pads, n)
             for words, places in {
-                "padding shifts the positions: later calls stand at their slot": [
+                "as if padding shifts the positions: later calls stand at their slot": [
                     *range(first - pads),
                     *(p + pads for p in later),
                 ],
-                "padding shifts the positions: the first call stands at its slot": [*range(pads, first), *later],
-                "padding shifts the positions: all stand at their slot": [*range(pads, self.length)],
+                "as if padding shifts the positions: the first call stands at its slot": [*range(pads, first), *later],
+                "as if padding shifts the positions: all stand at their slot": [*range(pads, self.length)],
             }.items():
                 if self.fits(found, self.text[:, :n], positions=places):
                     return words
@@ -427,6 +433,9 @@ class _Asked:
             again = self(lambda d: do(d, others))[1:, pads:]
             if _apart(found, again)[0] > _eps(found) ** 0.5:
                 return "the padding is seen: other tokens there change the answers"
+            alone, together, words = self.batch(cuts)
+            if _apart(alone, together)[0] > _eps(found) ** 0.5:
+                return f"without padding too, {words()}"
             return "not as without padding, though other tokens there change nothing: look at what counts it"
 
         return torch.cat((right[0], right[1]), 1), torch.cat((both[:1], found), 1), why
@@ -453,11 +462,7 @@ class _Asked:
 
         text = torch.cat([self.text] * -(-sum(cuts) // self.length), 1)[:, : sum(cuts)]
         right, found = self(lambda d: d.read(text)), self.decoded(text, cuts)
-
-        def why() -> str:
-            return next((words for words, at in _positions_of(cuts) if self.fits(found, text, positions=at)), UNKNOWN)
-
-        return right, found, why
+        return right, found, lambda: self.placed(found, text, cuts) or UNKNOWN
 
     def batch(self, cuts: list[int]) -> tuple[Any, Any, Callable[[], str]]:
         """Two texts of one length in a batch, against each alone."""

@@ -73,6 +73,8 @@ def _wide(value: Any) -> Any:
 class Runner:
     """Calls of one model at chosen positions, with ``length`` tokens. It is not changed: a copy of it is asked."""
 
+    gap = 0  # by how much the second half of the text stands farther from the first
+
     def __init__(self, model: Any, *, wide: bool, seed: int = 0, length: int | None = None) -> None:
         self.how = how_called(model)
         self.wide = wide
@@ -161,12 +163,12 @@ class Runner:
     def _ask(self, shifts: tuple[int, ...]) -> Any:
         tokens = self.tokens.expand(len(shifts), self.length)
         if self.how == "offset":
-            if len(set(shifts)) > 1:
-                raise TargetError("rows at different positions need position_ids; this model takes an offset")
+            if len(set(shifts)) > 1 or self.gap:
+                raise TargetError("rows or tokens at chosen positions need position_ids; this model takes an offset")
             return self.model(tokens, offset=shifts[0])
-        positions = torch.tensor(shifts, device=tokens.device)[:, None] + torch.arange(
-            self.length, device=tokens.device
-        )
+        steps = torch.arange(self.length, device=tokens.device)
+        steps += self.gap * (steps >= self.length // 2)
+        positions = torch.tensor(shifts, device=tokens.device)[:, None] + steps
         options: dict[str, Any] = {
             "attention_mask": torch.ones_like(tokens)
         }  # without it a far row can pass for a packed text

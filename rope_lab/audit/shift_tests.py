@@ -17,6 +17,7 @@ Two questions to the installed transformers end the file: which families are rel
 schedules make a text depend on its neighbours, on the past, or on its place.
 """
 
+import copy
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from html import escape
@@ -90,6 +91,7 @@ class ShiftReport:
     logits_rounding: float  # and in the model's own precision
     tokens: tuple[int, ...] = ()  # of the texts: of each shift, and of the one that was asked once
     unasked: str = ""  # which rows of a text were not
+    steps: str = ""  # where a shift moves nothing: what unequal steps between the tokens do
 
     @property
     def lost(self) -> tuple[LayerShift, ...]:
@@ -103,7 +105,7 @@ class ShiftReport:
 
     @property
     def turns(self) -> bool:
-        """Whether a query or key depends on its position at all."""
+        """Whether a shift moves a query or key."""
         return any(layer.turns for layer in self.layers)
 
     @property
@@ -125,7 +127,7 @@ class ShiftReport:
             where = "before the first layer" if first < 0 else f"in layer {first}"
             return f"not relative: lost {where}; {', '.join(self.causes)}"
         if not self.turns and self.logits_rounding == 0:
-            return "nothing moves: a shift of all positions changes no query, no key and no logit"
+            return f"nothing moves: a shift of all positions changes no query, no key and no logit{self.steps}"
         what = "relative" if self.turns else "relative, but no query or key was seen to turn"
         what = f"{what} but for {', '.join(self.causes)}" if self.causes else what
         return f"{what}; rounding to {self.dtype} moves the logits by {self.logits_rounding:.1e}"
@@ -258,7 +260,25 @@ def shift_test(
     rounding, logits, _ = worst(lambda base, runs: movement(base.logits, runs[0].logits))
     dtype = str(parameter.dtype).removeprefix("torch.")
     what = name or type(model).__name__
-    return ShiftReport(what, dtype, tuple(done), refused, tuple(layers), logits, rounding, tokens, unasked)
+    still = rounding == 0 and not any(layer.turns for layer in layers)
+    steps = _steps(wide, bases[1]) if still else ""
+    return ShiftReport(what, dtype, tuple(done), refused, tuple(layers), logits, rounding, tokens, unasked, steps)
+
+
+def _steps(ask: Runner, base: Run) -> str:
+    """The end of the verdict where a shift moves nothing: do unequal steps? Nothing where they cannot be asked."""
+    apart = copy.copy(ask)
+    apart.gap = 1
+    try:
+        seen = apart(0, given=base)
+    except TargetError:
+        return ""
+    layers = range(len(ask.layers))
+    if movement(base.inputs[0], seen.inputs[0]) or any(_turned(base, seen, i) for i in layers):
+        return "; unequal steps between the tokens do: as if places are counted from the first of the call"
+    if any(_moved(base, (seen, seen), i) for i in layers):
+        return "; unequal steps between the tokens change layers, as distances do that are added to scores"
+    return "; nor do unequal steps between the tokens"
 
 
 def _in_a_long_text(

@@ -44,15 +44,15 @@ def miscounting(start, **settings):
 
 PROMPT, PIECES = "a prompt, then one by one", "a prompt, then 7, 1, 3"
 MISCOUNTED = {
-    "single tokens one too far": (lambda s, t: s + (t == 1), PROMPT, "an offset of +1 after the first call"),
+    "single tokens one too far": (lambda s, t: s + (t == 1), PROMPT, "as if the offset is off by +1"),
     "only single ones": (lambda s, t: s + (t == 1), PIECES, "single tokens stand +1"),
     "single ones from 0": (lambda s, t: s * (t > 1), PIECES, "single tokens count from 0"),
-    "one too few": (lambda s, t: max(s - 1, 0), "in chunks of 3", "an offset of -1 after the first call"),
-    "from 0 after the prompt": (lambda s, t: 0, PROMPT, "each call counts from 0"),
+    "one too few": (lambda s, t: max(s - 1, 0), "in chunks of 3", "the offset is off by -1 after the first call"),
+    "from 0 after the prompt": (lambda s, t: 0, PROMPT, "as if each call counts from 0"),
     "a chunk twice": (lambda s, t: s + t * (s > 0), "in chunks of 7", "its own tokens pass for earlier ones"),
     "the offset twice": (lambda s, t: 2 * s, "token by token", "the offset is counted twice"),
     "the end of the prompt": (lambda s, t: min(s, 4), PROMPT, "later calls stand where the first one ended"),
-    "chunks alone": (lambda s, t: s + 2 * (s > 0 and t == 3), "in chunks of 3", "an offset of +2 after the first"),
+    "chunks alone": (lambda s, t: s + 2 * (s > 0 and t == 3), "in chunks of 3", "the offset is off by +2 after"),
     "chunks of 7 alone": (lambda s, t: s - (s > 0 and t > 3), "in chunks of 7", ""),
 }
 
@@ -100,7 +100,7 @@ def test_right_models_of_ours_are_blamed_for_nothing(settings):
 
 def test_a_constant_shift_is_a_fault_where_positions_are_absolute():
     seen = ask(miscounting(lambda s, t: s + 1 * (s > 0), rotated="v"))
-    assert wrong(seen)[PROMPT] == "an offset of +1 after the first call"
+    assert wrong(seen)[PROMPT] == "as if the offset is off by +1 after the first call"
 
 
 class Kept(KVCache):
@@ -129,7 +129,7 @@ def with_caches(kind):
 @pytest.mark.deep
 def test_a_rollback_that_leaves_something():
     assert wrong(ask(with_caches(Kept))) == {"after a rollback": STILL_SEEN}
-    assert wrong(ask(with_caches(CountsOn))) == {"after a rollback": "places count on behind the dropped tokens"}
+    assert wrong(ask(with_caches(CountsOn))) == {"after a rollback": "as if places count on behind the dropped tokens"}
     assert ask(with_caches(KVCache)).ok
 
 
@@ -190,7 +190,7 @@ class Blind(GPT):
 def test_what_a_call_sees():
     assert "the cache is not read" in wrong(ask(Blind(gpt().config, ahead=False)))[PROMPT]
     seen = wrong(ask(Blind(gpt().config, ahead=True)))
-    assert seen["in chunks of 3"] == "a token sees later ones of its call"
+    assert seen["in chunks of 3"] == seen["after a rollback"] == "a token sees later ones of its call"
     assert "token by token" not in seen
 
 
@@ -222,6 +222,8 @@ class Foreign(nn.Module):
         slots = torch.arange(seen + count)
         if position_ids is None:
             position_ids = slots[seen:] + (self.fault == "counts" and seen > 0)
+        if self.fault == "rows" and seen:
+            input_ids = input_ids[:1].expand_as(input_ids)
         if self.fault == "slots" and seen:
             position_ids = slots[seen:]
         mask = slots[seen:, None] >= slots
@@ -237,9 +239,10 @@ class Foreign(nn.Module):
 @pytest.mark.parametrize(
     ("fault", "what", "cause"),
     [
-        ("counts", PROMPT, "an offset of +1 after the first call"),
+        ("counts", PROMPT, "as if the offset is off by +1 after the first call"),
         ("crop", "after a rollback", STILL_SEEN),
-        ("slots", "left padding in a batch", "padding shifts the positions: later calls stand at their slot"),
+        ("slots", "left padding in a batch", "as if padding shifts the positions: later calls stand at their slot"),
+        ("rows", "left padding in a batch", "without padding too, not as each alone: row 1 of the batch"),
         ("unmasked", "left padding in a batch", "the padding is seen"),
     ],
 )

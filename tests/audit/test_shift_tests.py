@@ -199,7 +199,36 @@ def test_our_own_models(settings, causes):
 
 
 def test_without_positions_nothing_moves():
-    assert shift_test(gpt(positions="none"), shifts=SHIFTS).verdict.startswith("nothing moves")
+    verdict = shift_test(gpt(positions="none"), shifts=SHIFTS).verdict
+    assert verdict == "nothing moves: a shift of all positions changes no query, no key and no logit"  # an offset alone
+
+
+STEPS = "unequal steps between the tokens"
+
+
+@pytest.mark.parametrize(
+    ("read", "distance", "words"),
+    [
+        (lambda p: p - p[:, :1], 0, f"{STEPS} do: as if places are counted from the first of the call"),
+        (lambda p: p * 0, 1, f"{STEPS} change layers, as distances do that are added to scores"),
+        (lambda p: p * 0, 0, f"nor do {STEPS}"),
+    ],
+)
+def test_places_in_the_call_are_told_from_places_that_are_not_read(read, distance, words, monkeypatch):
+    llama = pytest.importorskip("transformers.models.llama.modeling_llama")
+    turn, attend = llama.LlamaRotaryEmbedding.forward, llama.LlamaAttention.forward
+
+    def biased(self, *args, position_ids, **more):
+        y, weights = attend(self, *args, **more)
+        return y * (1 + distance * (position_ids[0, -1] - position_ids[0, 0])), weights
+
+    def placed(self, x, position_ids):
+        return turn(self, x, read(position_ids))
+
+    monkeypatch.setattr(llama.LlamaRotaryEmbedding, "forward", placed)
+    monkeypatch.setattr(llama.LlamaAttention, "forward", biased)
+    verdict = shift_test(tiny_model("llama"), shifts=(1, 16)).verdict
+    assert verdict == f"nothing moves: a shift of all positions changes no query, no key and no logit; {words}"
 
 
 def test_a_shift_that_the_model_refuses_is_left_out():

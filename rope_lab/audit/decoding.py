@@ -433,9 +433,9 @@ class _Asked:
             again = self(lambda d: do(d, others))[1:, pads:]
             if _apart(found, again)[0] > _eps(found) ** 0.5:
                 return "the padding is seen: other tokens there change the answers"
-            alone, together, words = self.batch(cuts)
+            alone, together, named = self.batch(cuts)
             if _apart(alone, together)[0] > _eps(found) ** 0.5:
-                return f"without padding too, {words()}"
+                return f"without padding too, {named()}"
             return "not as without padding, though other tokens there change nothing: look at what counts it"
 
         return torch.cat((right[0], right[1]), 1), torch.cat((both[:1], found), 1), why

@@ -148,15 +148,15 @@ def _beside(
         if _same(made[made > 0], turning, 2 * doubt[theta > 0]):
             shown = said if isinstance(said, LongRoPE | DynamicNTK) else schedule
             name = type(said).__name__ if isinstance(said, LongRoPE) else named(shown)
-            known = "one base" if type(shown) is Schedule else f"{name}{words}, from base {_short(base)}"
+            known = "one base" if type(shown) is Schedule else f"{name}{words}, from base {base:.10g}"
             known += "; but here texts of every length have this list" if fixed else ""
             return replace(rule, scheme=known + _factors(scale, schedule), schedule=schedule, origin=base)
-    other = f"; the configuration has base {_short(base)} over {width} coordinates"
+    other = f"; the configuration has base {base:.10g} over {width} coordinates"
     if type(said) is not Schedule:
-        other = f"; the configuration has another list, {named(said)}, from base {_short(base)}"
+        other = f"; the configuration has another list, {named(said)}, from base {base:.10g}"
     if slowed and _same(slowed.frequencies(width, base=base), turning, 2 * doubt[theta > 0]):
         other += f", of which {named(slowed)} makes this list"  # a base like any other: no list tells which was meant
-    own = f"base {_short(rule.base)}" if rule.base and rule.scheme == "one base" else rule.scheme
+    own = f"base {rule.base:.10g}" if rule.base and rule.scheme == "one base" else rule.scheme
     return replace(rule, scheme=own + other + _factors(scale, lists[0][0]))
 
 

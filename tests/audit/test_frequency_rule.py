@@ -238,6 +238,9 @@ def test_a_port_whose_list_does_not_change_with_the_text_is_not_called_the_sched
 
 def test_whole_numbers_are_whole():
     assert named(Yarn(factor=4.0, window=262144)) == "Yarn(factor=4, window=262144)"
+    settings = RopeSettings(head_dim=128, base=500042.0, rotary_dim=None, schedule=Schedule())
+    said = explain(Schedule().frequencies(128, base=500017.0), width=128, settings=settings).scheme
+    assert said == "base 500017; the configuration has base 500042 over 128 coordinates"
 
 
 @pytest.mark.parametrize("schedule", [NTK(factor=4), DynamicNTK(factor=2, window=4096).at(8192)])

@@ -34,7 +34,7 @@ _Losses = Mapping[str, Mapping[float, Mapping[int, float]]]  # variant, rate (or
 
 
 def loss_by_rate(found: Iterable[Card]) -> Picture:
-    """Final loss against the learning rate: a line through the means, a mark for each seed, one panel for each kind.
+    """Final loss against the learning rate: three models at all rates, and all but the absolute one near their best.
 
     Args:
         found: Cards of a sweep over rates.
@@ -43,18 +43,17 @@ def loss_by_rate(found: Iterable[Card]) -> Picture:
         A `Picture`: inline SVG with title and description.
     """
     losses = losses_by_rate(found)
-    panels: list[list[str]] = [
-        [name for name in _LOOK if name in losses and not name.startswith("absolute")],
-        [name for name in ("RoPE", "absolute scaled") if name in losses],
-    ]
+    close = {name: _near_the_best(losses[name]) for name in _LOOK if name in losses and name != "absolute scaled"}
+    whole = {name: losses[name] for name in ("absolute scaled", "RoPE", "CRoPE QKV") if name in losses}
     desc = f"Curves over a logarithmic axis of rates, each with one lowest point. The lowest means: {_best(losses)}."
     with figure(title="Final loss against the learning rate", desc=desc, heights=(5.0, 5.6)) as fig:
-        for axes, names in zip(fig.subplots(2, 1, sharex=True), panels, strict=True):
-            _curves(axes, {name: losses[name] for name in names})
-            axes.set(ylabel="final loss, nats", ylim=(3.3, None))
+        both = fig.subplots(2, 1)
+        for axes, of in zip(both, (whole, close), strict=True):
+            _curves(axes, of)
+            axes.set(ylabel="final loss, nats")
             fig.name_lines(axes, gap=20)
-        axes.set_xlabel("learning rate")
-        fig.on_phone = lambda: two_rows(axes)
+        both[1].set_xlabel("learning rate")
+        fig.on_phone = lambda: two_rows(both[0])
     return fig.picture
 
 
@@ -85,6 +84,11 @@ def rows_by_rate(found: Iterable[Card], *, rows: Sequence[str]) -> Picture:
         marks, names = axes.get_legend_handles_labels()
         fig.legend(marks, names, loc="outside upper left", ncols=2)
     return fig.picture
+
+
+def _near_the_best(of: Mapping[float, Mapping[int, float]]) -> dict[float, Mapping[int, float]]:
+    """The rates from 0.002 to 0.008: the best rate of each model, and a neighbour on either side or both."""
+    return {rate: seeds for rate, seeds in of.items() if 0.002 <= rate <= 0.008}
 
 
 def _best(losses: _Losses) -> str:

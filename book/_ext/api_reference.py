@@ -254,7 +254,7 @@ def setup(app):
     app.add_directive("public", Public)
     app.config.autodoc_member_order = "bysource"
     app.config.autodoc_preserve_defaults = True
-    app.config.napoleon_custom_sections = ["Claims"]
+    app.config.napoleon_custom_sections = [("Claims", "returns_style")]
     app.config.napoleon_use_rtype = False
     app.config.nitpick_ignore_regex = [("py:.*", ".*")]  # types of other libraries have no page here
     app.config.python_maximum_signature_line_length = 80

@@ -80,14 +80,11 @@ class Signs(SphinxPostTransform):
 
     def beside(self, equation: nodes.math_block, under: list[mark_node]) -> None:
         """Put the sign of an equation beside it; on a line of a proof, leave only the place."""
-        text = under[0].parent
         proven = inside(equation, proof_node) is not None
         shown = [mark for mark in under if mark["kind"] in ("claim", "defines") and not proven]
         places = [place for mark in under for place in mark["ids"]]
         for mark in under:
             drop(mark)
-        if isinstance(text, nodes.paragraph) and not text.astext().strip() and not text.children:
-            text.parent.remove(text)
         holder, parent = marked_node(), equation.parent
         parent.insert(parent.index(equation), holder)
         parent.remove(equation)
@@ -185,7 +182,7 @@ def inside(node: nodes.Node, *kinds: type) -> nodes.Element | None:
 
 
 def drop(mark: mark_node) -> None:
-    """Remove a mark, and the space that stood after it."""
+    """Remove a mark, the space that stood after it, and a paragraph that had nothing else."""
     parent, at = mark.parent, mark.parent.index(mark)
     parent.remove(mark)
     if at < len(parent) and isinstance(parent[at], nodes.Text):
@@ -193,6 +190,8 @@ def drop(mark: mark_node) -> None:
         parent.remove(parent[at])
         if after:
             parent.insert(at, nodes.Text(after))
+    if isinstance(parent, nodes.paragraph) and all(isinstance(rest, nodes.Text) and rest.isspace() for rest in parent):
+        parent.parent.remove(parent)
 
 
 def leave_place(mark: mark_node) -> None:

@@ -149,7 +149,10 @@ def fix_search_options(text: str) -> str:
 
 
 def fix_search(text: str) -> str:
-    """Take the summary of a result from the article alone, word by word, and speak of no categories: there are none."""
+    """Take the summary of a result from the article alone, word by word, speak of no categories: there are none, and
+    mark what was searched for on the page of a result, not on whatever page is opened next."""
+    kept = 'localStorage.setItem("sphinx_highlight_terms", [...highlightTerms].join(" "))'
+    text = text.replace(kept, f'addEventListener("click", (e) => e.target.closest("#search-results a") && {kept});')
     text = text.replace('[".headerlink", "script", "style"]', json.dumps(NOT_TOLD))
     text = text.replace("FromString(htmlString,", f'FromString(htmlString.replace({BLOCK_ENDS}, "$& "),')
     text = text.replace(" and that you've selected enough categories.", ".")

@@ -105,7 +105,8 @@ def permute_rotary(
         TypeError: If weight is not an array, or a size is not a whole number.
         ValueError: If the sizes do not fit each other, or a layout is unknown.
 
-    Claims: `blog.same-effects`, `unsaid.layouts`.
+    Claims:
+        `blog.same-effects`, `unsaid.layouts`
 
     >>> there = permute_rotary([1, 2, 3, 4], n_heads=1, layout_from="half", layout_to="interleaved")
     >>> there, permute_rotary(there, n_heads=1, layout_from="interleaved", layout_to="half")
@@ -205,7 +206,8 @@ def permute_state(
             dequantised before, or names that are not understood. It is a ValueError; and a TypeError too if an entry
             that should move is not an array, or a size is not a whole number.
 
-    Claims: `blog.same-effects`.
+    Claims:
+        `blog.same-effects`
     """
     if not isinstance(state, Mapping):
         raise TypeError(

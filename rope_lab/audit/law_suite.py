@@ -122,7 +122,8 @@ def laws(
             fingerprint has, or only a law that there is not. It is a ValueError, and of another kind a TypeError too.
             An error that f raises is not passed on: it breaks a law.
 
-    Claims: `unsaid.norm`, `blog.inner-chain`.
+    Claims:
+        `unsaid.norm`, `blog.inner-chain`
 
     >>> print(laws(lambda x, n: 2 * x, head_dim=4)[2])
     FAIL  isometry          a length times 2

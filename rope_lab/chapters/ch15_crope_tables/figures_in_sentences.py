@@ -86,9 +86,9 @@ def _best_steps() -> tuple[float, ...]:
     return tuple(float(c.best["step"]) for c in cards.load_all("crope-table1", "paper") if c.setting == "WikiText-2")
 
 
-def _on_penn_treebank(metric: cards.Metric) -> float:
+def _ended(corpus: str, model: str = "RoPE", metric: cards.Metric = "final") -> float:
     runs = cards.load_all("crope-table1", "paper")
-    return fmean(c.loss(metric) for c in runs if (c.setting, c.variant) == ("PTB", "RoPE"))
+    return fmean(c.loss(metric) for c in runs if (c.setting, c.variant) == (corpus, model))
 
 
 def _not_training(corpus: str) -> float:
@@ -179,9 +179,11 @@ MEASURED: dict[str, Callable[[], float | tuple[float, ...]]] = {
     "absolute-best": lambda: tuple(_paper(_ABSOLUTE, setting=corpus, metric="best") for corpus in _SMALL),
     "absolute-gain": lambda: tuple(_paper(_ABSOLUTE, setting=c) / _paper(_TIED, setting=c) for c in _SMALL),
     "best-steps": _best_steps,
-    "ptb-final": lambda: _on_penn_treebank("final"),
-    "ptb-best": lambda: _on_penn_treebank("best"),
-    "ptb-apart": lambda: _on_penn_treebank("final") - cards.published("crope-table1")["losses"]["PTB"]["RoPE"][0],
+    "at-2000": lambda: run_lengths.compared()[2000].interval.mean,
+    "wikitext-final": lambda: (_ended("WikiText-2"), _ended("WikiText-2", _ABSOLUTE)),
+    "ptb-final": lambda: _ended("PTB"),
+    "ptb-best": lambda: _ended("PTB", metric="best"),
+    "ptb-apart": lambda: _ended("PTB") - cards.published("crope-table1")["losses"]["PTB"]["RoPE"][0],
     "ptb-validating": lambda: _not_training("PTB"),
     "pg19-validating": lambda: _not_training("PG-19"),
     "paper-minutes": lambda: sum(c.volatile["wall_s"] for c in cards.load_all("crope-table1", "paper")) / 3 / 60,

@@ -43,7 +43,8 @@ def loss_by_rate(found: Iterable[Card]) -> Picture:
         A `Picture`: inline SVG with title and description.
     """
     losses = losses_by_rate(found)
-    close = {name: _near_the_best(losses[name]) for name in _LOOK if name in losses and name != "absolute scaled"}
+    near = {name: {rate: own for rate, own in of.items() if 0.002 <= rate <= 0.008} for name, of in losses.items()}
+    close = {name: near[name] for name in _LOOK if name in near and name != "absolute scaled"}
     whole = {name: losses[name] for name in ("absolute scaled", "RoPE", "CRoPE QKV") if name in losses}
     desc = f"Curves over a logarithmic axis of rates, each with one lowest point. The lowest means: {_best(losses)}."
     with figure(title="Final loss against the learning rate", desc=desc, heights=(5.0, 5.6)) as fig:
@@ -84,11 +85,6 @@ def rows_by_rate(found: Iterable[Card], *, rows: Sequence[str]) -> Picture:
         marks, names = axes.get_legend_handles_labels()
         fig.legend(marks, names, loc="outside upper left", ncols=2)
     return fig.picture
-
-
-def _near_the_best(of: Mapping[float, Mapping[int, float]]) -> dict[float, Mapping[int, float]]:
-    """The rates from 0.002 to 0.008: the best rate of each model, and a neighbour on either side or both."""
-    return {rate: seeds for rate, seeds in of.items() if 0.002 <= rate <= 0.008}
 
 
 def _best(losses: _Losses) -> str:

@@ -272,7 +272,7 @@ def relations() -> Table:
         word = decided if gap.decided else "undecided"
         rows.append([f"{one} {sign} {other}", f"{there:+.3f}", str(gap), word])
     headings = ["the article says", "its gap", "our gap, 95 %", "verdict"]
-    caption = "The article's relations, its gaps and ours, in nats. Above zero the second loses, by so much. "
+    caption = "The article's relations: its gaps in its unit, ours in nats. Above zero the second loses, by so much. "
     caption += "Each verdict is for its relation alone: not all pass Holm's rule, below"
     return Table(headings, rows, caption=caption, right=headings[1:3])
 
@@ -291,7 +291,7 @@ def crossing(one: str, other: str) -> Picture:
     spans = gaps.at_each_step
     read = "; ".join(f"step {step} {span}" for step, span in zip(gaps.steps, spans, strict=True))
     desc = f"{one} minus {other}, mean and 95 % interval over {spans[0].n} seeds: {read}."
-    with figure(title="A lead that goes along the training", desc=desc, heights=(2.5, 2.5)) as fig:
+    with figure(title="A lead that is lost during training", desc=desc, heights=(2.5, 2.5)) as fig:
         axes = fig.subplots()
         axes.axhline(0, color=LIGHT["muted"], lw=1)
         means, halves = [span.mean for span in spans], [span.half for span in spans]

@@ -93,12 +93,12 @@ EXERCISES = (
         prompt=r"The head has 64 planes, from $\theta_0 = 1$ down to about $0.0001$ radians per place. Its cache holds "
         r"bfloat16. A thousand times, the oldest token is dropped and all keys are turned back by one place. In which "
         r"planes are the keys most wrong afterwards?",
-        choices=("the fast ones", "those in the middle", "the slowest ones", "in none, the turns add up"),
+        choices=("the fastest few", "those two thirds of the way down", "the slowest few", "in none, turns add up"),
         answer="B",
         truth=_which_planes,
         why=r"A turn that is smaller than half the step to the next number is lost. So the slow planes stand still. "
-        r"The slowest would have turned by a tenth of a radian only, and miss little. Those in the middle stand still "
-        r"or nearly so, and should have turned by a radian or more.",
+        r"The slowest would have turned by a tenth of a radian only, and miss little. Those two "
+        r"thirds of the way down stand still or nearly so, and should have turned by a radian or more.",
         feedback={
             "A": r"A fast plane turns by a large angle, and most of its rounding errors cancel.",
             "C": r"They do stand still. By how much should they have turned in a thousand places?",

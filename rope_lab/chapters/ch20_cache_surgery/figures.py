@@ -13,7 +13,7 @@ PLANES, TURNS = 64, 1024
 LINES: tuple[
     tuple[Store, int, tuple[float, float], str, str], ...
 ] = (  # store, turns, where its name stands (plane, miss), its name, its role
-    ("int8", TURNS, (9, 1.5), "8-bit blocks", "conjugate"),
+    ("int8", TURNS, (9, 1.5), "int8, in blocks", "conjugate"),
     ("bfloat16", TURNS, (49.5, 0.98), "bf16", "wrong"),
     ("float16", TURNS, (44.5, 0.2), "fp16", "two"),
     ("float32", TURNS, (2, -0.2), "fp32, at 0", "linear"),

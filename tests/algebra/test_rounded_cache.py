@@ -63,3 +63,12 @@ def test_nothing_moves_below_the_threshold_and_something_does_above():
 def test_an_unknown_store_is_refused():
     with pytest.raises(ValueError, match="store: expected"):
         stored([1.0], store="int4")
+
+
+def test_the_plane_of_one_radian_falls_into_a_ring_of_44_numbers():
+    """As chapter 20 says of its figure's keys: 44 radians are seven rounds and 0.018 radians."""
+    keys = np.random.default_rng(20).normal(size=(16, 128))
+    late = [turned_again(keys, theta=THETA, steps=1024 + more, store="bfloat16")[:, :2] for more in (0, 22, 44)]
+    assert np.array_equal(late[0], late[2])
+    assert not np.array_equal(late[0], late[1])
+    assert round(44 - 14 * np.pi, 3) == 0.018

@@ -47,13 +47,13 @@ def loss_by_rate(found: Iterable[Card]) -> Picture:
     close = {name: near[name] for name in _LOOK if name in near and name != "absolute scaled"}
     whole = {name: losses[name] for name in ("absolute scaled", "RoPE", "CRoPE QKV") if name in losses}
     desc = f"Curves over a logarithmic axis of rates, each with one lowest point. The lowest means: {_best(losses)}."
-    with figure(title="Final loss against the learning rate", desc=desc, heights=(5.0, 5.6)) as fig:
+    with figure(title="Final loss against the learning rate", desc=desc, heights=(5.8, 6.4)) as fig:
         both = fig.subplots(2, 1)
         for axes, of in zip(both, (whole, close), strict=True):
             _curves(axes, of)
             axes.set(ylabel="final loss, nats")
-            fig.name_lines(axes, gap=20)
         both[1].set_xlabel("learning rate")
+        _legend(fig, *both)
         fig.on_phone = lambda: two_rows(both[0])
     return fig.picture
 
@@ -79,12 +79,22 @@ def rows_by_rate(found: Iterable[Card], *, rows: Sequence[str]) -> Picture:
         column = fig.subplots(len(rows), 1, sharex=True, squeeze=False)[:, 0]
         for axes, (row, losses) in zip(column, panels.items(), strict=True):
             _curves(axes, {name: losses[name] for name in _LOOK if name in losses})
-            axes.set(ylabel="final loss, nats")
+            low = min(fmean(of.values()) for rates in losses.values() for of in rates.values())
+            axes.set(ylabel="final loss, nats", ylim=(low - 0.03, low + 0.37))
+            bar, beside = (low + 0.33, low + 0.33 - MARGIN), blended_transform_factory(axes.transAxes, axes.transData)
+            axes.plot([0.012] * 2, bar, color=LIGHT["ink"], lw=4, solid_capstyle="butt", transform=beside)
+            axes.text(0.022, fmean(bar), f"{MARGIN:g}", va="center", transform=beside)
             axes.set_title(row, loc="left")
         axes.set_xlabel("learning rate")
-        marks, names = axes.get_legend_handles_labels()
-        fig.legend(marks, names, loc="outside upper left", ncols=2)
+        _legend(fig, *column)
     return fig.picture
+
+
+def _legend(fig: Any, *panels: Any) -> None:
+    """One legend, above, with the marks of all panels."""
+    known = {name: mark for axes in panels for mark, name in zip(*axes.get_legend_handles_labels(), strict=True)}
+    names = [name for name in _LOOK if name in known]
+    fig.legend([known[name] for name in names], names, loc="outside upper left", ncols=2)
 
 
 def _best(losses: _Losses) -> str:
@@ -100,7 +110,7 @@ def _curves(axes: Any, losses: _Losses) -> None:
         rates = sorted(at)
         means = [fmean(at[rate].values()) for rate in rates]
         axes.plot(rates, means, dash, color=LIGHT[ink], marker=marker, ms=5, lw=1.6, label=name)
-        aside = 1.05 ** (place - (len(losses) - 1) / 2)
+        aside = (rates[-1] / rates[0]) ** (0.012 * (place - (len(losses) - 1) / 2))
         for rate in rates:
             own = list(at[rate].values())
             axes.plot([rate * aside] * len(own), own, "o", ms=4, mew=0, color=LIGHT[ink], alpha=0.55)
@@ -242,11 +252,11 @@ def answer_table(findings: Sequence[Finding], *, caption: str, outcomes: bool = 
         row = [finding.name, f"{plain.mean:+.4f}", f"±{NBSP}{plain.half:.4f}", f"±{NBSP}{wide.half:.4f}"]
         if outcomes:
             ways, turned, holds = finding.left_out(3)
-            turns = "cannot" if finding.outcome == "undecided" else f"{turned}{NBSP}of{NBSP}{ways}"
-            row += [finding.outcome, turns, f"{holds}{NBSP}of{NBSP}{ways}"]
+            turns = "–" if finding.outcome == "undecided" else f"{turned}{NBSP}of{NBSP}{ways}"
+            row += [f"{finding.p_difference:.4f}", finding.outcome, turns, f"{holds}{NBSP}of{NBSP}{ways}"]
         rows.append(row)
-    said = ["outcome", "turns", "still decided"] if outcomes else []
-    return Table(["comparison", *numbers, *said], rows, caption=caption, right=[*numbers, *said[1:]])
+    said = ["p", "outcome", "turns", "decided by five"] if outcomes else []
+    return Table(["comparison", *numbers, *said], rows, caption=caption, right=[*numbers, *said[:1], *said[2:]])
 
 
 def every_list() -> Table:

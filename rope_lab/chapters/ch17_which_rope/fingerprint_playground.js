@@ -126,13 +126,13 @@ const FAULTS = {
   none: ["none", "A rotary embedding as it should be."],
   nothing: ["nothing turns", "It returns its input. Which law sees it?"],
   tables: [
-    "tables of the other layout",
+    "mismatched cos/sin layout",
     "It pairs coordinates one way, and repeats cosines and sines for the other way.",
   ],
   signs: ["a minus lost", "Both sines have a plus."],
-  leak: ["lengths leak", "Each position makes the vector three per cent shorter."],
+  leak: ["norm leak", "Each position makes the vector three per cent shorter."],
   rounded: ["rounded positions", "From position 5 on, odd positions are rounded down. Position 1 cannot know."],
-  from_one: ["counts from one", "Position 0 turns as well. The logits do not mind."],
+  from_one: ["counting from one", "Position 0 turns as well. The logits do not mind."],
 };
 const LAWS = {
   lengths: "isometry: lengths stay",

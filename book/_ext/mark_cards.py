@@ -190,7 +190,8 @@ def drop(mark: mark_node) -> None:
         parent.remove(parent[at])
         if after:
             parent.insert(at, nodes.Text(after))
-    if isinstance(parent, nodes.paragraph) and all(isinstance(rest, nodes.Text) and rest.isspace() for rest in parent):
+    blank = all(isinstance(rest, nodes.Text) and not rest.strip() for rest in parent)
+    if blank and isinstance(parent, nodes.paragraph) and parent.parent is not None:  # None: the top of a copy
         parent.parent.remove(parent)
 
 

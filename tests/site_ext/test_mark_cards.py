@@ -74,6 +74,7 @@ def test_a_sentence_goes_on_after_its_formula_without_a_mark(page):
     (words,) = (p.get_text().split() for p in page.select("p") if "that makes a claim" in p.get_text())
     assert words == ["A", "sentence", "that", "makes", "a", "claim.", "Another."]
     assert page.select_one("p > #mark-blog\\.len2").get_text() == ""
+    assert not [p for p in page.select("p") if not p.get_text() and not p.find()]  # what held two marks and a blank
 
 
 def test_lines_of_a_proof_have_no_sign_and_can_be_found(page):

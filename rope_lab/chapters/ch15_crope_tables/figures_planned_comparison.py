@@ -44,8 +44,8 @@ def loss_by_rate(found: Iterable[Card]) -> Picture:
     """
     losses = losses_by_rate(found)
     near = {name: {rate: own for rate, own in of.items() if 0.002 <= rate <= 0.008} for name, of in losses.items()}
-    close = {name: near[name] for name in _LOOK if name in near and name != "absolute scaled"}
-    whole = {name: losses[name] for name in ("absolute scaled", "RoPE", "CRoPE QKV") if name in losses}
+    close: _Losses = {name: near[name] for name in _LOOK if name in near and name != "absolute scaled"}
+    whole: _Losses = {name: losses[name] for name in ("absolute scaled", "RoPE", "CRoPE QKV") if name in losses}
     desc = f"Curves over a logarithmic axis of rates, each with one lowest point. The lowest means: {_best(losses)}."
     with figure(title="Final loss against the learning rate", desc=desc, heights=(5.8, 6.4)) as fig:
         both = fig.subplots(2, 1)

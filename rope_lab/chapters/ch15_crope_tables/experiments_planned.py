@@ -108,9 +108,20 @@ def between(rung: str) -> Experiment | None:
     return Experiment(name, rung, about, limits, "RoPE", tuple(runs))
 
 
+def control(rung: str) -> Experiment | None:
+    """Half width, which should lose a little, at the close rates: would these runs show a harm of that size?"""
+    if rung != "cpu":
+        return None
+    half, settings = {"half width": SCHEMES["half width"]}, dict(map(_at_rate, (0.004, BETWEEN[0], 0.008, BETWEEN[1])))
+    runs = make_runs("crope-control", rung, half, seeds=SEEDS, settings=settings, model=GPT2, **SHARED)
+    about = "The control of the close rates: plain projections onto heads of half the width"
+    limits = "Exploratory. RoPE, its rival, ran on an AMD EPYC (crope-between): another kind of processor will not do."
+    return Experiment("crope-control", rung, about, limits, "half width", runs)
+
+
 def _at_rate(rate: float) -> tuple[str, dict[str, float]]:
     """A setting's name and what it changes."""
     return f"WikiText-2, rate {rate:g}", {"lr": rate}
 
 
-EXPERIMENTS = {"crope-rates": rates, "crope-confirm": confirm, "crope-between": between}
+EXPERIMENTS = {"crope-rates": rates, "crope-confirm": confirm, "crope-between": between, "crope-control": control}

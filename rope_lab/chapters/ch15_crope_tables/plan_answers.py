@@ -211,6 +211,24 @@ def at_best_of_close_rates(comparisons: Comparisons = ROTATED) -> list[Finding]:
     return family(differences(close_cards(), comparisons, rates=rates), margin=MARGIN) if rates else []
 
 
+def control_at_close_rates() -> list[Finding]:
+    """Half width minus RoPE, each at the best of its close rates on the eight seeds, both on one kind of processor.
+
+    Returns:
+        The one finding; empty while a card is missing, or where two kinds of processor ran.
+    """
+    half = losses_by_rate(cards.load_all("crope-control", "cpu")).get("half width", {})
+    if not (rates := best_of_close_rates()) or len(half) < 4 or any(set(own) != set(SEEDS) for own in half.values()):
+        return []
+    best = min(half, key=lambda rate: fmean(half[rate].values()))
+    runs = [*cards.load_all("crope-control", "cpu"), *cards.load_all("crope-between", "cpu")]
+    at = {"half width": best, "RoPE": rates["RoPE"]}
+    used = [card for card in runs if card.config["lr"] == at.get(card.variant)]
+    if len({card.volatile["device"] for card in used}) > 1:
+        return []
+    return family(differences(used, (("half width", "RoPE"),), rates=at), margin=MARGIN)
+
+
 def judged_by_the_eighth() -> list[Finding]:
     """The four comparisons, each seed judged at the rates that the seven others choose."""
     if not best_of_close_rates():

@@ -1,5 +1,7 @@
 """The plan's comparisons: paired by seed, each variant at its rate, and nothing said while a card is missing."""
 
+from dataclasses import replace
+
 import pytest
 
 from rope_lab.chapters.ch15_crope_tables import experiments_planned_more as planned_more
@@ -116,6 +118,21 @@ def test_no_close_rates_while_a_card_is_missing(close_held, name):
     del close_held[name][0]
     assert plan_answers.means_at_close_rates() == {}
     assert plan_answers.at_best_of_close_rates() == []
+
+
+def test_the_control_is_read_whole_and_on_one_kind_of_processor(close_held):
+    close_held["crope-control"] = half = [
+        card("half width", s, 3 + s + 0.01 * (rate != 0.008) + 0.001 * (s % 3), config={"lr": rate})
+        for rate in (*CLOSE, 0.0113)
+        for s in SEEDS
+    ]
+    (found,) = plan_answers.control_at_close_rates()
+    assert (found.name, found.outcome, round(found.interval.mean, 2)) == ("half width minus RoPE", "worse", 0.04)
+    close_held["crope-control"] = [*half[:-1], replace(half[-1], seed=11)]
+    assert plan_answers.control_at_close_rates() == []
+    elsewhere = [replace(c, volatile={**c.volatile, "device": "another"}) for c in half]
+    close_held["crope-control"] = elsewhere
+    assert plan_answers.control_at_close_rates() == []
 
 
 ROWS = ("width 128, decay every 800", "width 128, decay every 400", "width 64, decay every 400")

@@ -78,8 +78,8 @@ EXERCISES = (
     Question(
         id="ch15.predict-three-seeds",
         kind="prediction",
-        prompt=r"A model with half of these weights is trained with three seeds. It ends a little *above* its rival "
-        r"each time: by $0.0346$, $0.0242$ and $0.0143$ nats. What does the 95 % interval of these differences say?",
+        prompt=r"A model with half of the weights behind Q, K and V has three seeds. It ends a little *above* its "
+        r"rival each time: by $0.0346$, $0.0242$ and $0.0143$ nats. What does the 95 % interval of these say?",
         choices=(
             r"Worse, by a good margin: the interval begins above $0.01$.",
             r"Worse, but barely: it begins between $0$ and $0.01$.",

@@ -62,7 +62,7 @@ const BRIEF = {
 const ROW = 78; // from one row of the picture to the next
 const OURS = "Filled disc with its bar: our mean difference with its 95\u00a0% interval. Small rings: the seeds.",
   PAPERS =
-    " Diamond with a thin bar: the difference that the paper prints, with the root of its two squared ± numbers.";
+    " Diamond with a thin bar: the difference that the paper prints, with the root of the sum of its squared ± numbers.";
 const said = (row, margin, known = words) => (known[row.verdict] ?? words[row.verdict])(number(margin, 3));
 
 function build(ui) {

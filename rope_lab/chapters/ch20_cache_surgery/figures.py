@@ -30,7 +30,7 @@ def frozen_planes() -> Picture:
     worst = int(misses["bfloat16"].argmax())
     desc = (
         f"How far the hands of each of {PLANES} planes are from their places after {TURNS:,} turns by one place, in "
-        "lengths of the hand, from 0 to 2. In float32 the line lies at 0. In float16 it rises a little in the slow "
+        "lengths of the hand, from 0 on. In float32 the line lies at 0. In float16 it rises a little in the slow "
         f"planes. In bfloat16 it is highest around plane {worst} and falls towards the slowest, which had little way "
         f"to go. With blocks of eight bits fast planes are wrong as well. The last {frozen} planes are shaded: there a "
         "turn is less than half a step of bfloat16."

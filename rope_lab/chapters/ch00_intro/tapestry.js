@@ -274,11 +274,12 @@ function draw(fig, [cloth, strip], state, values, columns) {
     );
   if (window > shift + 1 && window < shift + columns) {
     fig.line([X(window) - wide / 2, TOP], [X(window) - wide / 2, TOP + tall], "line");
-    fig.text([X(window) - wide / 2 - 8, TOP + tall - 10], "the training window ends", "small", "end");
+    const [x, side] = X(window) < 170 ? [X(window) - wide / 2 + 8, "start"] : [X(window) - wide / 2 - 8, "end"];
+    fig.text([x, TOP + tall - 10], "the training window ends", "small", side);
   }
   const step = fig.width > 560 ? 20 : 40;
   for (let p = Math.ceil(shift / step) * step; X(p) < right - 45; p += step)
-    fig.text([Math.max(X(p), 5), TOP + tall + 18], whole(p), "small muted");
+    fig.text([Math.max(X(p), 4 * whole(p).length), TOP + tall + 18], whole(p), "small muted");
 
   // The two words. Their names stand above them, and make room for each other.
   const words = [

@@ -96,7 +96,7 @@ function draw(
   const lowestAt = [X(Math.log10(Math.max(offset, 1))), Y(value)];
   fig.circle(lowestAt, 4.5, passes ? "fill one" : "fill wrong");
   fig.text(
-    [Math.min(lowestAt[0] + 4, right - 4), Y(Math.min(value, 0)) + 15],
+    [Math.min(lowestAt[0] + 4, right - 4), value < -0.2 ? Y(value) - 9 : Y(Math.min(value, 0)) + 15], // not over the numbers
     number(value, 4),
     passes ? "small one" : "small wrong",
     "end",

@@ -275,7 +275,7 @@ function draw(fig, [cloth, strip], state, values, columns) {
   if (window > shift + 1 && window < shift + columns) {
     fig.line([X(window) - wide / 2, TOP], [X(window) - wide / 2, TOP + tall], "line");
     const [x, side] = X(window) < 170 ? [X(window) - wide / 2 + 8, "start"] : [X(window) - wide / 2 - 8, "end"];
-    fig.text([x, TOP + tall - 10], "the training window ends", "small", side);
+    fig.text([x, TOP + tall - 10], narrow ? "window ends" : "the training window ends", "small", side);
   }
   const step = fig.width > 560 ? 20 : 40;
   for (let p = Math.ceil(shift / step) * step; X(p) < right - 45; p += step)

@@ -339,9 +339,6 @@ def cards_check(
     """Say of each card why it does not belong to this version of the book. Exit status 1 if one does not.
 
     This compares what a card says with what the book asks for. It proves nothing: numbers can be invented.
-
-    Of the book's own cards 74 do not belong: 64 of crope-confirm-lengths and 10 of crope-rates-lengths name a commit
-    that was changed.
     """
     from rope_lab.commands import card_commands
 

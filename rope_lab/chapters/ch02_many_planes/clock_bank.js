@@ -187,9 +187,11 @@ function drawCurve(ui, fig, state, { n, logit: now, spread }) {
     [0, to].map((x) => [X(x), Y(law(10 ** x, base))]),
     "line dash two",
   );
-  const at = to * 0.55;
+  const wide = fig.width > 500, // on a phone no word crosses the dashed line
+    at = to * (wide ? 0.55 : 0.42);
   fig.text([X(at) + 6, Y(law(10 ** at, base)) - 30], "logarithmic law", "small two", "start");
-  fig.text([X(0) + 8, Y(-spread) + 18], "independent $q$ and $k$: their spread, at any offset", "small muted", "start");
+  const spoken = `independent $q$ and $k$: their spread${wide ? ", at any offset" : ""}`;
+  fig.text([X(0) + 8, Y(-spread) + 18], spoken, "small muted", "start");
   const here = X(Math.min(last, Math.log10(Math.max(n, 1))));
   fig.line([here, Y(0)], [here, Y(now)], "thin key");
   fig.text([X(0) + 8, Y(0.45)], "equal $q$, $k$", "small", "start");

@@ -53,7 +53,7 @@ def one_turn(
             label = f"{name}:\nbase {base:,.0f},\n{count} of {len(planes)} make no turn"
             axes.text(len(planes) + 0.5, wave[-1], label, va="center")
         label = f"windows: {windows[1]:,}\nand {windows[0]:,}"
-        axes.text(len(planes) + 0.5, np.sqrt(windows[0] * windows[1]), label, va="center")
+        axes.text(len(planes) + 0.5, 0.9 * windows[1], label, va="top", color=LIGHT["muted"])
     return fig.picture
 
 

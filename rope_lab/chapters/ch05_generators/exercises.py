@@ -181,7 +181,7 @@ EXERCISES = (
         why=r"The faster hand makes one additional turn per position, so half a turn per token. After an odd number of "
         r"tokens the hands are opposite, after an even number they agree. So if query and key are an odd "
         r"number of tokens apart, one of them is reversed against the other model's, and this plane's part of the "
-        r"logit has the wrong sign.",
+        r"logit has opposite signs in the two models.",
     ),
     Question(
         id="ch07.predict-mirror",

@@ -32,21 +32,14 @@ def _three_seeds() -> list[bool]:
     return [bool(low > 0.01), bool(0 < low <= 0.01), bool(low <= 0 < high), bool(high <= 0)]
 
 
-# --- the yardstick: two numbers after ± ---
+# --- the yardstick: two numbers after ±, and the same pages ---
 
-# Loss and the number after ±, absolute and RoPE: Table 1, then rows 2 to 4 of Table 2.
-_ROWS = (
-    (6.8025, 0.0318, 6.5809, 0.0333),
-    (5.7486, 0.0274, 5.3644, 0.0279),
-    (4.4288, 0.0224, 4.0212, 0.0243),
-    (6.874, 0.117, 6.658, 0.113),
-    (6.822, 0.110, 6.607, 0.107),
-    (6.907, 0.115, 6.699, 0.111),
-)
+SPREAD, ALIKE = 0.115, 0.98  # nats over pieces of text, each model; the correlation of the two losses
 
 
-def _told_apart() -> float:
-    return float(sum(abs(a - b) > 2 * math.hypot(s, t) for a, s, b, t in _ROWS))
+def _paired_spread() -> float:
+    covariance = SPREAD**2 * np.array([[1, ALIKE], [ALIKE, 1]])
+    return float(np.sqrt(np.array([1, -1]) @ covariance @ np.array([1, -1])))
 
 
 # --- a complex-linear map over a pairing drawn at random ---
@@ -100,23 +93,23 @@ EXERCISES = (
     ),
     Question(
         id="ch15.yardstick",
-        prompt=r"Take “told apart” to mean: the two losses differ by more than $2\sqrt{s_a^2 + s_b^2}$, with $s_a$ "
-        r"and $s_b$ the numbers after ±. In how many of the six rows, three of Table 1 and rows 2 to 4 of Table 2, "
-        r"are absolute positions and *RoPE* told apart?",
-        answer=3,
-        tolerance=0.1,
-        unit="rows",
-        truth=_told_apart,
-        hint=r"In Table 1 the gaps are $0.2$ to $0.4$ and the numbers after ± about $0.03$. In rows 2 to 4 the gaps "
-        r"are still about $0.2$. What happened to the numbers after ±?",
+        prompt=r"Two models read the same pieces of text. The losses of each have the standard deviation $0.115$ nats "
+        r"over the pieces, like the numbers after ± in row 2 of the paper's Table 2, and over the pieces they are "
+        r"correlated with $0.98$ (we made this number up). What is the standard deviation of the paired differences?",
+        answer=0.023,
+        tolerance=0.0005,
+        unit="nats",
+        truth=_paired_spread,
+        hint=r"$\operatorname{Var}(a - b) = s_a^2 + s_b^2 - 2 \rho\, s_a s_b$.",
         feedback={
-            "6": "In all six rows absolute positions lie higher. Told apart means by more than two units, and in some "
-            "rows the units are large.",
-            "0": "Look at Table 1 again: there the gap is several times the root.",
-            "2": "Table 1 has three rows, one for each corpus.",
+            "0.163": r"That is the root of $s_a^2 + s_b^2$, as if the two had read different pieces. What a hard piece "
+            r"adds to both cancels.",
+            "0.016": r"Both models vary: their variances add before the covariance is taken away twice.",
+            "0.00053": "That is the variance. Take its root.",
         },
-        why=r"All of Table 1, none of the others: there the root is about $0.16$ and the gap below $0.25$. So “within "
-        r"noise” by this yardstick cannot be read as “no difference”.",
+        why=r"$\sqrt{2 \cdot 0.02} \cdot 0.115 = 0.2 \cdot 0.115 = 0.023$: a seventh of the paper's yardstick "
+        r"$\sqrt{s_a^2 + s_b^2} \approx 0.163$. A difference of 0.1 nats is hidden by the one, and plain by "
+        r"the other.",
     ),
     Task(
         id="ch15.smallest-margin",

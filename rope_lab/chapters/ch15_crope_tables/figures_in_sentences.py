@@ -39,10 +39,10 @@ def _between(*variants: str) -> tuple[float, ...]:
     return tuple(means[name][rate] - means[name][0.0057] for name in variants for rate in (0.004, 0.008))
 
 
-def _close_steps(side: Callable[..., float]) -> tuple[float, ...]:
-    """The larger or the smaller of the two rises of a model's mean loss from its best close rate to a neighbour."""
+def _close_steps() -> tuple[float, ...]:
+    """The larger of the two rises of a model's mean loss from its best close rate to a neighbour."""
     found = [[own[rate] for rate in sorted(own)] for own in plan_answers.means_at_close_rates().values()]
-    return tuple(side(own[(at := own.index(min(own))) - 1], own[at + 1]) - min(own) for own in found)
+    return tuple(max(own[(at := own.index(min(own))) - 1], own[at + 1]) - min(own) for own in found)
 
 
 def _parabola_misses() -> tuple[float, ...]:
@@ -164,8 +164,7 @@ MEASURED: dict[str, Callable[[], float | tuple[float, ...]]] = {
     "between-grid": lambda: _between(*_ROTATED),
     "level-at-half": lambda: (sum(own <= plan_answers.MARGIN / 2 for own in _margins()), len(_margins())),
     "least-room": lambda: plan_answers.MARGIN - _margins()[-1],
-    "close-step": lambda: _close_steps(max),
-    "close-step-better": lambda: _close_steps(min),
+    "close-step": _close_steps,
     "parabola-misses": _parabola_misses,
     "one-processor": lambda: max(
         plan_answers.smallest_margin(gap) for name in _ROTATED[:2] if (gap := plan_answers.one_processor(_TIED, name))

@@ -38,8 +38,17 @@ def test_a_comparison_has_a_line_for_each_corpus_unless_it_is_far_away_on_one():
     said = planned_comparison.five_answers({"first": one, "second": other}).svg
     assert all(f">{corpus}<" in said for corpus in ("first", "second"))
     assert f"first, a minus b {one[0].interval}; first, c minus b" in said
-    assert ">a minus b<" in said
-    assert ">c minus b<" not in said  # it is told in words alone
+    assert ">a − b<" in said
+    assert ">c − b<" not in said  # it is told in words alone
+
+
+def test_the_table_of_lists_has_each_list_once_and_no_word_where_no_plan_promised_one():
+    lists = {row[0]: row[2:] for row in planned_comparison.every_list().rows}
+    assert list(lists)[:3] == ["one rate", "coarse grid", "close rates"]
+    assert list(lists)[3:6] == ["2,000 steps", "Penn Treebank", "PG-19"]
+    assert {name for name, row in lists.items() if row[0] == "8" and row[-1] == "–"} == {*list(lists)[6:9]}
+    assert {name for name, row in lists.items() if row[0] == "3"} == {"one rate", "the paper's setting"}
+    assert (lists["close rates"][2:], lists["2,000 steps"][2:]) == (["6", "level"], ["4", "undecided"])
 
 
 def test_lengths_are_drawn_and_the_shares_said():

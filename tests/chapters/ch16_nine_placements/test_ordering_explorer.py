@@ -183,10 +183,16 @@ def test_trained_anywhere_qkv_ends_beside_v_and_three_are_better_than_nothing():
 
 
 def test_the_table_of_relations_and_the_table_of_caches():
-    said = {row[0]: row[-1] for row in pictures.relations().rows}
+    said = {row[0]: row[3] for row in pictures.relations().rows}
+    still = {row[0]: row[4] for row in pictures.relations().rows}
     assert said["QK better than VO"] == "as said"
     assert (said["VO better than QKV"], said["QK about equal to QKVO"]) == ("the other way", "told apart")
     assert said["K about equal to VO"] == "undecided"
+    assert [still[pair] for pair in ("VO better than QKV", "QK about equal to QKVO", "K about equal to VO")] == [
+        "kept",
+        "not kept",
+        "–",
+    ]
     sizes = {
         "MHA": {},
         "MQA": {"n_kv_heads": 1},

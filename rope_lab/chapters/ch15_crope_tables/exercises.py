@@ -142,7 +142,7 @@ EXERCISES = (
         hint=r"A pairing $J$ and its reverse $-J$ are equally likely. What do the two shares add up to?",
         feedback={
             "A": "Only over the pairing for which it was made, and this one was drawn blindly.",
-            "B": "A random pairing is not nearly the right one. Is it any nearer to the right one than to its reverse?",
+            "B": "A random pairing is not nearly the right one. Is it any nearer to the right one, $J$, than to $-J$?",
             "D": r"Nothing would be left over the *reverse* of the right pairing. A random one is no nearer to it "
             r"than to the right one.",
         },

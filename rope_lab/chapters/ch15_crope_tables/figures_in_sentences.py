@@ -160,6 +160,7 @@ MEASURED: dict[str, Callable[[], float | tuple[float, ...]]] = {
     "lead": _leads,
     "qkv-lead": lambda: _leads()[0],
     "between": lambda: _between("RoPE")[0],
+    "chosen": lambda: _between("RoPE")[0] - _between("RoPE")[1],
     "between-in-leads": lambda: tuple(_between("RoPE")[0] / lead for lead in _leads()),
     "between-grid": lambda: _between(*_ROTATED),
     "level-at-half": lambda: (sum(own <= plan_answers.MARGIN / 2 for own in _margins()), len(_margins())),

@@ -141,7 +141,9 @@ def stream_verdicts() -> Table:
     """The comparisons of ``cache-stream``, each with its interval over the seeds, in thousandths of a nat."""
     gaps = long_contexts.stream_gaps(_cards("cache-stream"))
     thousandths = {name: {seed: 1000 * gap for seed, gap in row.items()} for name, row in gaps.items()}
-    return _verdicts(thousandths, "The plan's comparisons, in thousandths of a nat", digits=2)
+    return _verdicts(
+        thousandths, "The plan's comparisons, over the second half of each stream, in thousandths of a nat", digits=2
+    )
 
 
 def story_beyond_table(read: Mapping[str, Sequence[float]], *, width: int = 256) -> Table:

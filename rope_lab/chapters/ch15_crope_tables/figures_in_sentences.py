@@ -200,8 +200,7 @@ MEASURED: dict[str, Callable[[], float | tuple[float, ...]]] = {
     ),
     "half-width-lead": lambda: min(_old_table2(m, "row 3", m, "row 4") for m in plan_answers.TABLE2_MODELS),
     "table2-old-rate": lambda: min(_table2_costs()),
-    "tied-at-old": lambda: _ends(paired(cards.load_all("crope-table1", "cpu"), "CRoPE QKVO", "RoPE")),
-    "half-width": lambda: _ends(paired(cards.load_all("crope-table1", "cpu"), "half width", "RoPE")),
+    "control": lambda: _ends(plan_answers.control_at_close_rates()[0].interval),
     "stand-apart": _stand_apart,
     "doubling": lambda: min(
         before - after for before, after in pairwise(fmean(x.values()) for x in run_lengths.ends("RoPE").values())

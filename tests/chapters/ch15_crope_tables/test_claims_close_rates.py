@@ -108,3 +108,11 @@ def test_a_parabola_is_read_at_the_lowest_point_of_the_means():
 
 def test_the_tied_models_are_best_where_they_were():
     assert {rate for name, rate in plan_answers.best_of_close_rates().items() if name.startswith("CRoPE")} == {0.008}
+
+
+@pytest.mark.parametrize(
+    ("by", "says"), [(0, "reproduced"), (-0.02, "not reproduced"), (None, "not attempted")]
+)  # a lower loss of the control, or one of its runs gone
+def test_the_control_is_seen(plant, by, says):
+    plant("crope-control", lambda c: higher(c, by) if by is not None else None if c.seed == 5 else c)
+    assert outcome("book.control-at-close-rates") == says

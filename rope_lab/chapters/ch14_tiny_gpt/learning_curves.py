@@ -20,6 +20,7 @@ _KINDS = {"validation": "valid_loss", "training": "train_loss"}
 _POINTS = 60  # at most, for each kind of curve of a run: a page carries many runs
 _LEFT_OUT = (
     "crope-between",  # one rate of chapter 15's comparison, and one model at another
+    "crope-control",  # its control, at four rates
     "crope-confirm-lengths",  # four lengths, most of them with one model at a rate: a table of chapter 15
     "crope-rates",  # the plan's choices of a rate: many runs, which chapter 15 shows by rate
     "placements-rates",  # the same of chapter 16

@@ -275,7 +275,9 @@ def every_list() -> Table:
         ("Penn Treebank", "as the coarse grid, on this corpus"): corpora.get("Penn Treebank", []),
         ("PG-19", "as the coarse grid, on this corpus"): corpora.get("PG-19", []),
     }
-    asked = [(*name, found[0], len(found), found[0].outcome) for name, found in families.items() if found]
+    asked: list[tuple[str, str, Finding, int, str]] = [
+        (*name, found[0], len(found), found[0].outcome) for name, found in families.items() if found
+    ]
     rows = plan_answers.table2()
     for at, name in enumerate(list(rows)[:3], 2):  # the plan promised no word
         batches = f"PG-19, 4,000 small batches{', width 64' * (at == 4)}, own rates"

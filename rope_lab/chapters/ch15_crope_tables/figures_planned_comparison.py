@@ -286,10 +286,9 @@ def every_list() -> Table:
         [name, what, f"{one.interval.n}", str(one.interval), str(many), word.replace("equivalent", "level")]
         for name, what, one, many, word in asked
     ]
-    asides = ("cpu", "one rate", "0.002"), ("paper", "the paper's setting", "10,000 steps, 0.001")
     first, last = (
         [name, f"{what} for every model; no plan", f"{gap.n}", str(gap), "–", "–"]
-        for rung, name, what in asides
+        for rung, name, what in (("cpu", "one rate", "0.002"), ("paper", "the paper's setting", "10,000 steps, 0.001"))
         for gap in [
             paired((c for c in load_all("crope-table1", rung) if c.setting == "WikiText-2"), "CRoPE QKV", "RoPE")
         ]

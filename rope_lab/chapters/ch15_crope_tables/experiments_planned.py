@@ -109,14 +109,20 @@ def between(rung: str) -> Experiment | None:
 
 
 def control(rung: str) -> Experiment | None:
-    """Half width, which should lose a little, at the close rates: would these runs show a harm of that size?"""
+    """Half width, which should lose a little, at the close rates; and CRoPE QKVO at its best, on the same processor."""
     if rung != "cpu":
         return None
-    half, settings = {"half width": SCHEMES["half width"]}, dict(map(_at_rate, (0.004, BETWEEN[0], 0.008, BETWEEN[1])))
-    runs = make_runs("crope-control", rung, half, seeds=SEEDS, settings=settings, model=GPT2, **SHARED)
-    about = "The control of the close rates: plain projections onto heads of half the width"
+    name, asked = "crope-control", {"half width": (0.004, BETWEEN[0], 0.008, BETWEEN[1]), "CRoPE QKVO": (0.008,)}
+    at = {variant: dict(map(_at_rate, tried)) for variant, tried in asked.items()}
+    runs = [
+        run
+        for seed in SEEDS
+        for v in asked
+        for run in make_runs(name, rung, {v: SCHEMES[v]}, seeds=(seed,), settings=at[v], model=GPT2, **SHARED)
+    ]
+    about = "The control of the close rates: heads of half the width; and CRoPE QKVO once more, on their processor"
     limits = "Exploratory. RoPE, its rival, ran on an AMD EPYC (crope-between): another kind of processor will not do."
-    return Experiment("crope-control", rung, about, limits, "half width", runs)
+    return Experiment(name, rung, about, limits, "half width", tuple(runs))
 
 
 def _at_rate(rate: float) -> tuple[str, dict[str, float]]:

@@ -1,10 +1,9 @@
 """What a reader sees of the marks: a few words beside an equation's number, and a card with what stands behind it.
 
-The words say how this book knows the formula above: proved on this page, exact, checked in cases, and so on; where it
-rests on several claims, the weakest of them. Below, and only where a source prints something else, a tag says how. Both
-open the card (mark_cards.js); without
-JavaScript they lead to the ledger. Lines of a proof show no sign. A mark of a theorem stands on its title line. In
-running text a mark is a place that the ledger leads to, and no more. All claims of a page are listed at its end.
+The words say how this book knows the formula above: proved on this page, exact, checked in cases, and so on; of several
+claims, the weakest, which comes first on the card. A tag below says how a source prints it otherwise. Both open the
+card (mark_cards.js); without JavaScript they lead to the ledger. Lines of a proof show no sign. A mark of a theorem
+stands on its title line, one in running text is a place that the ledger leads to. A list of all claims ends the page.
 """
 
 import hashlib
@@ -107,7 +106,8 @@ class Signs(SphinxPostTransform):
         claims = [ledger[mark["name"]] for mark in marks if mark["kind"] == "claim" and mark["name"] in ledger]
         defined = [mark["name"] for mark in marks if mark["kind"] == "defines"]
         if claims:
-            weakest = max((self.strength(claim) for claim in claims), key=[PROVED, *LABELS.values()].index)
+            claims.sort(key=lambda claim: -[PROVED, *LABELS.values()].index(self.strength(claim)))
+            weakest = self.strength(claims[0])
             label = f"{weakest}: {', '.join(claim.id for claim in claims)}"
             shown += self.link("mark-sign", claims, weakest, f' aria-label="{label}"')
             shown += "".join(self.link("mark-tag", [claim], words) for claim in claims if (words := tag(claim)))

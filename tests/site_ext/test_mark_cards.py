@@ -84,8 +84,8 @@ def test_lines_of_a_proof_have_no_sign_and_can_be_found(page):
 
 def test_words_stand_only_where_the_source_prints_something_else(page):
     sign, words = beside(page, r"\alpha_{m,i}")
-    assert sign["data-claims"] == "blog.output-sum blog.angle"
-    assert sign.get_text() == "checked on random numbers"  # the weaker of an exact claim and another
+    assert sign["data-claims"] == "blog.angle blog.output-sum"
+    assert sign.get_text() == "checked on random numbers"  # the weaker of an exact claim and another, and first on the card
     assert words.get_text() == "The article: printed otherwise"
     assert len(page.select(".mark-tag")) == 1
 

@@ -14,6 +14,7 @@ import numpy as np
 
 from rope_lab.chapters.ch15_crope_tables import plan_answers, run_lengths
 from rope_lab.training.results import cards
+from rope_lab.training.results.equivalence import Finding, family
 from rope_lab.training.results.intervals import Interval, interval, paired
 
 _ROTATED = ("RoPE", "RoPE, size of QKV", "RoPE, size of QKVO")
@@ -52,10 +53,20 @@ def _parabola_misses() -> tuple[float, ...]:
     return tuple(abs(float(np.polyfit(three[:, 0], three[:, 1], 2)[-1])) for three in both)
 
 
+def _six() -> list[Finding]:
+    """The six comparisons at close rates, as one family."""
+    return plan_answers.at_best_of_close_rates((*plan_answers.ROTATED, *plan_answers.NARROWED))
+
+
 def _margins() -> list[float]:
     """The smallest margins of the six comparisons at close rates, in order."""
-    found = (plan_answers.at_best_of_close_rates(pairs) for pairs in (plan_answers.ROTATED, plan_answers.NARROWED))
-    return sorted(plan_answers.smallest_margin(finding.interval) for own in found for finding in own)
+    return sorted(plan_answers.smallest_margin(finding.interval) for finding in _six())
+
+
+def _level_at_half() -> int:
+    """How many of the six are level by half of the margin, by Holm's rule."""
+    half = family({finding.name: finding.differences for finding in _six()}, margin=plan_answers.MARGIN / 2)
+    return [finding.outcome for finding in half].count("equivalent")
 
 
 def _ends(gap: Interval) -> tuple[float, float]:
@@ -164,6 +175,7 @@ MEASURED: dict[str, Callable[[], float | tuple[float, ...]]] = {
     "between-in-leads": lambda: tuple(_between("RoPE")[0] / lead for lead in _leads()),
     "between-grid": lambda: _between(*_ROTATED),
     "level-at-half": lambda: (sum(own <= plan_answers.MARGIN / 2 for own in _margins()), len(_margins())),
+    "level-at-half-by-holm": _level_at_half,
     "least-room": lambda: plan_answers.MARGIN - _margins()[-1],
     "close-step": _close_steps,
     "parabola-misses": _parabola_misses,

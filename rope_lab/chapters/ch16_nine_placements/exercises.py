@@ -187,17 +187,19 @@ EXERCISES = (
     ),
     Question(
         id="ch16.planes",
-        prompt=r"A head of width 128 with base 500,000 is trained in windows of 4096 positions. How many of its 64 "
-        r"planes turn by more than half a turn within a window?",
+        prompt=r"A head of width 128 with base 500,000 is trained in windows of 4096 positions. Plane $i$ turns by "
+        r"$500000^{-2i/128}$ radians a position, for $i = 0, \dots, 63$. How many planes turn by more than half a turn "
+        r"within a window?",
         answer=35,
         tolerance=0.5,
         unit="planes",
         truth=_planes_at_4096,
-        hint=r"Plane $i$ turns by $T\,\mathrm{base}^{-2i/d}$ radians. Compare that with $\pi$, and take logarithms.",
+        hint=r"Within the window plane $i$ turns by $4096 \cdot 500000^{-i/64}$. Set this equal to $\pi$, and take "
+        r"logarithms.",
         feedback={
             "34": r"Planes count from zero: $i = 0$ is one of them.",
             "32": r"These turn by more than a *whole* turn. Half a turn is $\pi$.",
-            "70": r"A head of width 128 has 64 planes. In the formula stands $d/2$.",
+            "70": r"A head of width 128 has 64 planes: the exponent is $-2i/128 = -i/64$.",
             "29": "These are the planes that do not. Which ones do?",
         },
         why=rf"$64 \cdot \ln(4096/\pi)/\ln(500000) \approx {64 * log(4096 / pi) / log(5e5):.2f}$, and the planes count "

@@ -24,7 +24,7 @@ $$ 2 = 2 $$
 {step}`blog.props`
 
 $$ o_m = \sum_i \alpha_{m,i} v_n $$
-{claim}`blog.output-sum` {claim}`blog.angle`
+{claim}`su19.qk-relative` {claim}`blog.output-sum` {claim}`blog.angle`
 
 A sentence that makes a claim. {claim}`blog.len2` Another.
 
@@ -84,8 +84,8 @@ def test_lines_of_a_proof_have_no_sign_and_can_be_found(page):
 
 def test_words_stand_only_where_the_source_prints_something_else(page):
     sign, words = beside(page, r"\alpha_{m,i}")
-    assert sign["data-claims"] == "blog.angle blog.output-sum"
-    assert sign.get_text() == "checked on random numbers"  # the weaker of an exact claim and another, and first on the card
+    assert sign["data-claims"] == "blog.output-sum blog.angle su19.qk-relative"
+    assert sign.get_text() == "checked on random numbers"  # weaker than exact, so first on the card
     assert words.get_text() == "The article: printed otherwise"
     assert len(page.select(".mark-tag")) == 1
 
@@ -104,7 +104,7 @@ def test_each_sign_has_its_card_and_each_claim_its_line(page):
             assert card.p.get_text()
     claims = {"su19.rot-law", "blog.props", "blog.output-sum", "blog.angle", "blog.len2", "unsaid.norm"}
     listed = page.select("details.claims-of-page li")
-    assert {line.a.get_text() for line in listed} == claims | {"blog.inner-chain"}
+    assert {line.a.get_text() for line in listed} == claims | {"blog.inner-chain", "su19.qk-relative"}
     for line in listed:
         assert page.find(id=line.select("a")[1]["href"].removeprefix("#"))
 

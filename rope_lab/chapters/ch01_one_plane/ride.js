@@ -216,7 +216,7 @@ function draw(ui, fig, { shift, reader, ride, hands, words, many }, values) {
     says = (down, words) =>
       fig.text([last ? fig.width - 2 : x(reader) + 2, discs + down], words, "small muted", last ? "end" : "start");
   says(5, hands === "values" ? "← weights" : "← logits");
-  if (values.logits.some((logit) => logit < 0) && hands === "keys") says(23, "white: < 0");
+  if (values.logits.some((logit) => logit < 0) && hands === "keys") says(23, "ring: < 0");
 }
 
 export default widget({ compute, build, smooth: { shift: 60, ride: 200, placed: 120 } });

@@ -169,7 +169,7 @@
   }
 
   /* The switch stands with the list of the page's claims. */
-  const list = document.querySelector("details.claims-of-page");
+  const list = document.querySelector("body:has(.mark-sign) details.claims-of-page");
   const button = document.createElement("button");
   button.type = "button";
   button.className = "marks-switch";

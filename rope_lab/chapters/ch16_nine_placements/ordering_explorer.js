@@ -80,7 +80,7 @@ export function compute(state) {
   };
 }
 
-const LEAN = 0.6; // of names under columns too narrow for them, in radians
+const LEAN = 0.9; // of names under columns too narrow for them, in radians
 const gapText = (gap) => written(gap, "no seed in common");
 const WORDS = { agree: "as published", reversed: "the other way", undecided: "undecided", decided: "decided" };
 const verdict = ({ chosen, one, other, published }) => {

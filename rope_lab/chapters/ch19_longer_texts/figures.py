@@ -82,16 +82,17 @@ def longer_text_controls() -> Picture:
 def longer_texts_table() -> Table:
     """Loss inside the trained window and beyond it under every schedule: means over the seeds."""
     runs = _cards("longer-texts")
-    headings, rows = ["model", "schedule", "seeds", "inside", "beyond", "inside, tuned", "beyond, tuned"], []
+    headings, rows = ["model and schedule", "seeds", "inside", "beyond", "inside, tuned", "beyond, tuned"], []
     for variant in dict.fromkeys(card.variant for card in runs):
         for name in long_contexts.schemes([card for card in runs if card.variant == variant]):
-            cells = [variant, CALLED.get(name, name), str(len(long_contexts.bins(runs, name, variant=variant)))]
+            seeds = len(long_contexts.bins(runs, name, variant=variant))
+            cells = [f"{variant}, {CALLED.get(name, name)}", str(seeds)]
             for when in ("before", "after"):
                 for part in (long_contexts.inside, long_contexts.beyond):
                     losses = part(runs, name, variant=variant, when=when).values()
                     cells.append(f"{fmean(losses):.3f}" if losses else "")
             rows.append(cells)
-    return Table(headings, rows, caption="Loss in nats per character, inside and beyond", right=headings[2:])
+    return Table(headings, rows, caption="Loss in nats per character, inside and beyond", right=headings[1:])
 
 
 def longer_texts_verdicts() -> Table:

@@ -73,8 +73,8 @@ function drawPlane(fig, { first, second, place }, { query, key, logit }, locked)
   ]) {
     const away = hand[0] * other[1] > hand[1] * other[0] ? 1 : -1; // the name stands on the side of no line
     const [u, v] = hand.map((part) => part / Math.hypot(...hand));
-    const [x, y] = at([hand[0] + 0.2 * u + 0.45 * away * v, hand[1] + 0.2 * v - 0.45 * away * u]);
-    fig.text([x, y + 5], name, `small ${name}`);
+    const [x, y] = at([hand[0] + 0.3 * u + 0.15 * away * v, hand[1] + 0.3 * v - 0.15 * away * u]);
+    fig.text([x, y + 5], name, `small ${name}`, u < 0 ? "end" : "start");
   }
 }
 

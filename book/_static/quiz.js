@@ -145,7 +145,7 @@
       `${done} of ${forms.length} questions on this page answered. ` +
       (lasting() ? "Your answers stay in this browser." : "This browser keeps no answers: they go with this page.");
   };
-  if (forms.length > 1) [...document.querySelectorAll("form.quiz, div.task")].at(-1).after(progress);
+  if (forms.length > 1) [...document.querySelectorAll(":is(.quiz, .task):not(details *)")].at(-1)?.after(progress);
   forms.forEach((form) => start(form, count));
 
   // On paper every settled prediction is open.

@@ -49,8 +49,7 @@ class Reply:
         # The notebook's theme owns ground and ink; only a coloured rule is added, and the sign says the same.
         colour = {"✓": "#2b8a57", "✗": "#c2571a", "·": "#7a7f87"}[self.sign]
         # A grid and no table: pages and notebooks stripe tables in colours of their own.
-        wraps = "white-space:pre-wrap;overflow-wrap:anywhere"
-        pre = f'<pre style="margin:0;padding:0;border:0;background:none;color:inherit;{wraps}">'
+        pre = '<pre style="margin:0;padding:0;border:0;background:none;color:inherit;white-space:pre;overflow-x:auto">'
         rows = "".join(
             f'<dt style="margin:0">{name}</dt><dd style="margin:0;min-width:0">{pre}{escape(text.rstrip())}</pre></dd>'
             for name, text in self.rows

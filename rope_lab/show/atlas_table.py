@@ -134,8 +134,8 @@ def cells(row: dict[str, Any]) -> list[str]:
 
 
 def with_joints(name: str) -> str:
-    """A name that may break before a capital letter or a bracket, and after a line below or a dot before a letter."""
-    return re.sub(r"(?<=[a-z0-9])(?=[A-Z(])|(?<=_)|(?<=\.)(?=[a-z])", "<wbr>", escape(name))
+    """A name that may break before a capital letter, RoPE or a bracket, and after a line below or a dot."""
+    return re.sub(r"(?<=[a-z0-9])(?<!Ro)(?=[A-Z]\w|\()|(?<=\w)(?=RoPE)|(?<=_)|(?<=\.)(?=[a-z])", "<wbr>", escape(name))
 
 
 def with_calls(text: str) -> str:

@@ -486,17 +486,14 @@ def test_a_browser_that_keeps_nothing(tab):
 
 
 def test_without_javascript_question_and_folded_answer_stand_there(browser, page):
-    context = browser.new_context(java_script_enabled=False)
-    tab = context.new_page()
-    tab.goto(page.as_uri())
-    form = Form(tab, "ch01.shift")
-    expect(form.form).to_contain_text("walk 1000 positions further")
-    expect(form.form.locator("button").first).to_be_hidden()
-    expect(form.form.locator(".quiz-plain")).to_contain_text("folded below")
-    form.answer.locator("summary").click()
-    expect(form.answer).to_contain_text("The answer is B: It stays exactly the same.")
-    expect(form.answer.locator("p").last).to_be_visible()
-    context.close()
+    with opened(browser, page, java_script_enabled=False) as tab:
+        form = Form(tab, "ch01.shift")
+        expect(form.form).to_contain_text("walk 1000 positions further")
+        expect(form.form.locator("button").first).to_be_hidden()
+        expect(form.form.locator(".quiz-plain")).to_contain_text("folded below")
+        form.answer.locator("summary").click()
+        expect(form.answer).to_contain_text("The answer is B: It stays exactly the same.")
+        expect(form.answer.locator("p").last).to_be_visible()
 
 
 # --- feedback, and predictions that the text settles ---
@@ -590,6 +587,12 @@ def test_a_predicted_number_is_settled_too(settled_tab):
 
 def test_the_count_stands_after_the_last_exercise(settled_tab):
     expect(settled_tab.locator("div.task + .quiz-progress")).to_contain_text("0 of 4 questions")
+
+
+def test_until_its_script_has_come_a_box_tells_nothing(settled_tab):
+    box = Form(settled_tab, "ch01.turn").box
+    box.evaluate("box => { delete box.dataset.state; box.querySelector('details').open = true; }")
+    expect(box.get_by_text("says it")).to_be_hidden()
 
 
 def test_without_javascript_the_text_settles_it(browser, settled_page):

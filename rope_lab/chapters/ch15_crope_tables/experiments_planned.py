@@ -8,6 +8,7 @@ from rope_lab.chapters.ch15_crope_tables.experiments import SCHEMES, TABLE1_CPU
 from rope_lab.training.experiments.catalogue import GPT2, Experiment, NotYetError, make_runs
 from rope_lab.training.experiments.rate_choice import UndecidedError, best_rates
 from rope_lab.training.results.cards import load_all
+from rope_lab.training.run.config import RunConfig
 
 RATES = (0.0005, 0.001, 0.002, 0.004, 0.008, 0.016)  # a factor of two apart; 0.016 by the plan's rule for edges
 RATE_SEEDS = (0, 1, 2)  # they choose a rate; the plan's conclusions are drawn from others
@@ -70,15 +71,7 @@ def confirm(rung: str) -> Experiment | None:
         for rate_of in asked
         for seed in SEEDS
         for variant, rate in rate_of.items()
-        for run in make_runs(
-            name,
-            rung,
-            {variant: VARIANTS[variant]},
-            seeds=(seed,),
-            settings=dict([_at_rate(rate)]),
-            model=GPT2,
-            **SHARED,
-        )
+        for run in _at_rates(name, variant, seed, rate)
     ]
     about = "The variants at their own best rates and at that of RoPE, with seeds that chose nothing"
     limits = "One small model and one corpus. The plan says which comparisons are primary and what counts as an answer."
@@ -94,15 +87,10 @@ def between(rung: str) -> Experiment | None:
     if rung != "cpu":
         return None
     name = "crope-between"
-    rotated = {variant: fields for variant, fields in VARIANTS.items() if variant != "absolute scaled"}
-    tied = {variant: fields for variant, fields in rotated.items() if variant.startswith("CRoPE")}
-    asked = ((BETWEEN[0], rotated), (0.008, {"RoPE": VARIANTS["RoPE"]}), (BETWEEN[1], tied))
-    runs = [
-        run
-        for seed in SEEDS
-        for rate, variants in asked
-        for run in make_runs(name, rung, variants, seeds=(seed,), settings=dict([_at_rate(rate)]), model=GPT2, **SHARED)
-    ]
+    rotated = [variant for variant in VARIANTS if variant != "absolute scaled"]
+    asked = [(BETWEEN[0], variant) for variant in rotated] + [(0.008, "RoPE")]
+    asked += [(BETWEEN[1], variant) for variant in rotated if variant.startswith("CRoPE")]
+    runs = [run for seed in SEEDS for rate, variant in asked for run in _at_rates(name, variant, seed, rate)]
     about = "Is the grid of rates too coarse? The five rotated variants at a rate between the two best"
     limits = "Exploratory, and named after the answers of crope-confirm had been seen: it cannot change them."
     return Experiment(name, rung, about, limits, "RoPE", tuple(runs))
@@ -113,16 +101,16 @@ def control(rung: str) -> Experiment | None:
     if rung != "cpu":
         return None
     name, asked = "crope-control", {"half width": (0.004, BETWEEN[0], 0.008, BETWEEN[1]), "CRoPE QKVO": (0.008,)}
-    at = {variant: dict(map(_at_rate, tried)) for variant, tried in asked.items()}
-    runs = [
-        run
-        for seed in SEEDS
-        for v in asked
-        for run in make_runs(name, rung, {v: SCHEMES[v]}, seeds=(seed,), settings=at[v], model=GPT2, **SHARED)
-    ]
+    runs = [run for seed in SEEDS for variant, tried in asked.items() for run in _at_rates(name, variant, seed, *tried)]
     about = "The control of the close rates: heads of half the width; and CRoPE QKVO once more, on their processor"
     limits = "Exploratory. RoPE, its rival, ran on an AMD EPYC (crope-between): another kind of processor will not do."
     return Experiment(name, rung, about, limits, "half width", tuple(runs))
+
+
+def _at_rates(name: str, variant: str, seed: int, *rates: float) -> tuple[RunConfig, ...]:
+    """The runs of one variant and one seed, on the cpu rung."""
+    of, settings = {variant: {**SCHEMES, **VARIANTS}[variant]}, dict(map(_at_rate, rates))
+    return make_runs(name, "cpu", of, seeds=(seed,), settings=settings, model=GPT2, **SHARED)
 
 
 def _at_rate(rate: float) -> tuple[str, dict[str, float]]:

@@ -63,10 +63,10 @@ def _margins() -> list[float]:
     return sorted(plan_answers.smallest_margin(finding.interval) for finding in _six())
 
 
-def _level_at_half() -> int:
-    """How many of the six are level by half of the margin, by Holm's rule."""
+def _level_at_half() -> tuple[int, int]:
+    """The number of the six that are level by half of the margin, by Holm's rule, and six."""
     half = family({finding.name: finding.differences for finding in _six()}, margin=plan_answers.MARGIN / 2)
-    return [finding.outcome for finding in half].count("equivalent")
+    return [finding.outcome for finding in half].count("equivalent"), len(half)
 
 
 def _ends(gap: Interval) -> tuple[float, float]:
@@ -179,9 +179,6 @@ MEASURED: dict[str, Callable[[], float | tuple[float, ...]]] = {
     "least-room": lambda: plan_answers.MARGIN - _margins()[-1],
     "close-step": _close_steps,
     "parabola-misses": _parabola_misses,
-    "one-processor": lambda: max(
-        plan_answers.smallest_margin(gap) for name in _ROTATED[:2] if (gap := plan_answers.one_processor(_TIED, name))
-    ),
     "zero-inside": _zero_inside,
     "fewer-steps": lambda: _steps(-1),
     "more-steps": lambda: _steps(1),

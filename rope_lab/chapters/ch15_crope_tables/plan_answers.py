@@ -15,7 +15,7 @@ from rope_lab.training.experiments.rate_choice import Losses, UndecidedError, be
 from rope_lab.training.results import cards
 from rope_lab.training.results.cards import Card
 from rope_lab.training.results.equivalence import Finding, family
-from rope_lab.training.results.intervals import Interval, interval
+from rope_lab.training.results.intervals import Interval
 
 MARGIN = 0.02  # nats per token: what the plan calls too small to matter
 PRIMARY = (  # (variant, reference): the plan's five
@@ -166,8 +166,11 @@ def answers(comparisons: Comparisons = PRIMARY, *, rate: float | None = None) ->
 
 
 def close_cards() -> list[Card]:
-    """The cards of the eight judging seeds at rates closer than the grid: `crope-confirm` and `crope-between`."""
-    return [*cards.load_all("crope-confirm", "cpu"), *cards.load_all("crope-between", "cpu")]
+    """The cards of the eight judging seeds at close rates; of two copies of a run, that on its rivals' processor."""
+    again = [card for card in cards.load_all("crope-confirm-lengths", "cpu") if card.config["steps"] == 500]
+    later = [*again, *cards.load_all("crope-between", "cpu"), *cards.load_all("crope-control", "cpu")]
+    found = {(c.variant, c.config["lr"], c.seed): c for c in (*cards.load_all("crope-confirm", "cpu"), *later)}
+    return [*found.values()]
 
 
 def _close_losses() -> Losses:
@@ -215,16 +218,14 @@ def control_at_close_rates() -> list[Finding]:
     """Half width minus RoPE, each at the best of its close rates on the eight seeds, both on one kind of processor.
 
     Returns:
-        The one finding; empty while a card is missing, or where two kinds of processor ran.
+        The one finding; empty while a card is missing, or where two kinds of processor ran or the best is an edge.
     """
-    half = losses_by_rate(cards.load_all("crope-control", "cpu")).get("half width", {})
+    half = losses_by_rate(runs := close_cards()).get("half width", {})
     if not (rates := best_of_close_rates()) or len(half) < 4 or any(set(own) != set(SEEDS) for own in half.values()):
         return []
-    best = min(half, key=lambda rate: fmean(half[rate].values()))
-    runs = [*cards.load_all("crope-control", "cpu"), *cards.load_all("crope-between", "cpu")]
-    at = {"half width": best, "RoPE": rates["RoPE"]}
+    at = {"half width": min(half, key=lambda rate: fmean(half[rate].values())), "RoPE": rates["RoPE"]}
     used = [card for card in runs if card.config["lr"] == at.get(card.variant)]
-    if len({card.volatile["device"] for card in used}) > 1:
+    if at["half width"] in (min(half), max(half)) or len({card.volatile["device"] for card in used}) > 1:
         return []
     return family(differences(used, (("half width", "RoPE"),), rates=at), margin=MARGIN)
 
@@ -263,24 +264,6 @@ def _at_the_bottom(own: Mapping[float, Mapping[int, float]]) -> dict[int, float]
     x = [log(rate) for rate in three]
     a, b, _ = np.polyfit(x, [means[rate] for rate in three], 2)
     return {s: float(np.polyval(np.polyfit(x, [own[rate][s] for rate in three], 2), -b / (2 * a))) for s in SEEDS}
-
-
-def one_processor(variant: str, reference: str) -> Interval | None:
-    """A variant minus its reference at the best of the close rates, where one kind of processor has run both.
-
-    Args:
-        variant: The model whose loss comes first.
-        reference: The model whose loss is subtracted.
-
-    Returns:
-        The difference with its 95 % interval, in nats per token; None while a seed has no such runs.
-    """
-    rates, again = best_of_close_rates(), cards.load_all("crope-confirm-lengths", "cpu")
-    runs = [*cards.load_all("crope-between", "cpu"), *(card for card in again if card.config["steps"] == 500)]
-    of = {(c.variant, c.volatile["device"], c.seed): c.loss() for c in runs if c.config["lr"] == rates.get(c.variant)}
-    both = [(loss, of.get((reference, *one[1:]))) for one, loss in of.items() if one[0] == variant]
-    gaps = [loss - other for loss, other in both if other is not None]
-    return interval(gaps) if len(gaps) == len(SEEDS) else None
 
 
 def on_two_processors(step: str = "confirm") -> list[tuple[Card, Card]]:

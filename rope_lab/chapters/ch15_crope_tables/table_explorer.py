@@ -65,7 +65,7 @@ def _five_tables() -> list[dict]:
         for rung in ("cpu", "paper")
     )
     tables = {
-        "close rates": at_own_rates([*planned, *committed("crope-between")], close, named="", experiment="close"),
+        "close rates": at_own_rates(plan_answers.close_cards(), close, named="", experiment="close"),
         "coarse grid": at_own_rates(planned, plan_answers.own_rates(), named=""),
         "2,000 steps": panels_of(long),
         "one rate": panels_of(old),

@@ -1,4 +1,4 @@
-"""A rate between the two best, and three checks of it: the real cards, and planted ones that turn each claim."""
+"""A rate between the two best, and what checks it: the real cards, and planted ones that turn each claim."""
 
 from dataclasses import replace
 
@@ -81,19 +81,17 @@ def test_the_checks(plant):
         ("RoPE", 0.004, 5, -0.24, CHECKS[1]),  # one seed alone turns the choice
         ("CRoPE QKV", 0.0057, None, -0.03, CHECKS[2]),
         ("RoPE, size of QKVO", 0.0057, None, 0.0025, CHECKS[2]),  # the four with a tied model stay level
-        ("RoPE", 0.0057, None, -0.012, CHECKS[3]),
-        ("RoPE, size of QKV", 0.0057, None, 0.012, CHECKS[3]),
     ],
 )
 def test_control_the_checks(plant, variant, rate, seed, by, turned):
-    where = "crope-confirm" if rate == 0.004 else "crope-between"
+    where = "crope-confirm-lengths" if rate == 0.004 else "crope-between"
     plant(where, lambda c: higher(c, by * ((c.variant, c.config["lr"], seed or c.seed) == (variant, rate, c.seed))))
     assert outcome(turned) == "not reproduced"
 
 
 def test_control_another_processor_on_one_side(plant):
-    plant("crope-between", lambda card: replace(card, volatile=card.volatile | {"device": "another"}))
-    assert outcome(CHECKS[3]) == "not attempted"
+    plant("crope-control", lambda card: None if (card.variant, card.seed) == ("CRoPE QKVO", 7) else card)
+    assert outcome(CHECKS[3]) == "not reproduced"  # its copy ran elsewhere
 
 
 def test_a_parabola_is_read_at_the_lowest_point_of_the_means():
@@ -104,10 +102,6 @@ def test_a_parabola_is_read_at_the_lowest_point_of_the_means():
         {r: {s: x - 6.5 * p for s, x in of.items()} for p, (r, of) in enumerate(own.items())}
     )
     assert found == pytest.approx({s: (s - 6.5) * 1.25 for s in plan_answers.SEEDS})
-
-
-def test_the_tied_models_are_best_where_they_were():
-    assert {rate for name, rate in plan_answers.best_of_close_rates().items() if name.startswith("CRoPE")} == {0.008}
 
 
 @pytest.mark.parametrize(

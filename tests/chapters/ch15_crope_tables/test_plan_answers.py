@@ -37,7 +37,7 @@ def confirmed():
 @pytest.fixture
 def planted(monkeypatch):
     held = {"crope-rates": scanned(), "crope-confirm": confirmed()}
-    monkeypatch.setattr(cards, "load_all", lambda name, _rung: held[name])
+    monkeypatch.setattr(cards, "load_all", lambda name, _rung: held.get(name, []))
     return held
 
 

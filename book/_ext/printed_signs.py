@@ -1,8 +1,7 @@
-"""The signs of a printed page where a program wrote the words: apostrophes, minus signs, a per cent that does not part.
+"""The signs of a printed page where a program wrote the words: apostrophes, minus signs; and what should not part.
 
-Sphinx does this for what is written in a page. Tables, titles of pictures and exercises come out of cells and of the
-package as plain text, and they are mended here, in the finished body of a page. Code, mathematics and the signatures of
-the reference stay as they are.
+Sphinx knows the signs of what is written in a page. Tables, titles of pictures and exercises come out of cells and of
+the package as plain text, and are mended in the finished body. Code, mathematics and signatures stay as they are.
 """
 
 import re
@@ -14,10 +13,8 @@ from sphinx.util.typing import ExtensionMetadata
 
 # Tags and comments, and the elements whose text is not prose, whole.
 NOT_PROSE = re.compile(
-    r"<!--.*?-->"
-    r"|<(script|style|pre|code|kbd|textarea|m-tex|math)\b.*?</\1>"
-    r'|<dt class="sig .*?</dt>'
-    r"|<[^>]+>",
+    r"<!--.*?-->|<(script|style|pre|code|kbd|textarea|m-tex|math)\b.*?</\1>"
+    r'|<dt class="sig .*?</dt>|<[^>]+>',
     re.DOTALL,
 )
 SIGNS = (
@@ -26,13 +23,16 @@ SIGNS = (
     (re.compile(r"(?<!\w)([A-Za-z]) - ([A-Za-z])(?!\w)"), "\\1 \u2212 \\2"),  # n - m
     (re.compile(r"(?<=\d) %"), "\u00a0%"),  # 81 %
 )
+WHOLE = re.compile(r"\b(?:\d{4}(?:-\d\d)+|[A-Z]\w*-\d+\w*)\b(?![-/])")  # 2026-11-22, GPT-2
 
 
 def printed(body: str) -> str:
     """The body of a page with the signs of print in its prose."""
-    pieces, at = [], 0
+    pieces, at, stays = [], 0, False
     for other in NOT_PROSE.finditer(body):
-        pieces += [mended(body[at : other.start()]), other[0]]
+        text = mended(body[at : other.start()])
+        pieces += [text if stays else WHOLE.sub(r'<span class="unbroken">\g<0></span>', text), tag := other[0]]
+        stays = tag.startswith(("<svg", '<span class="unbroken"')) or (stays and tag not in ("</svg>", "</span>"))
         at = other.end()
     return "".join([*pieces, mended(body[at:])])
 

@@ -9,10 +9,12 @@ from printed_signs import printed
     [
         ("<td>CRoPE's Table 1</td>", "<td>CRoPE’s Table 1</td>"),
         ("<p>other people&#x27;s code</p>", "<p>other people’s code</p>"),
-        ("<p>positions from -3 to 3</p>", "<p>positions from −3 to 3</p>"),
         ("<td>-0.031</td><td>(-1, .5)</td>", "<td>−0.031</td><td>(−1, .5)</td>"),
         ("<p>back by m: n - m is left.</p>", "<p>back by m: n − m is left.</p>"),
         ("<p>after two steps 81 %, and so on</p>", "<p>after two steps 81\u00a0%, and so on</p>"),
+        ("<svg><text>GPT-2, -1</text></svg><p>3-5</p>", "<svg><text>GPT-2, −1</text></svg><p>3-5</p>"),
+        ("<p>GPT-2, a-1, B-2/3</p>", '<p><span class="unbroken">GPT-2</span>, a-1, B-2/3</p>'),
+        ("<p>since 2026-11-22.</p>", '<p>since <span class="unbroken">2026-11-22</span>.</p>'),
     ],
 )
 def test_prose_is_mended(written, read):
@@ -25,7 +27,7 @@ def test_prose_is_mended(written, read):
     [
         "<code>x = -1</code> <pre>it's\n -1 - a - b</pre>",
         '<script type="application/json">{"a": "it\'s -1"}</script><style>a { margin: -1px }</style>',
-        '<p title="it\'s -1 - a - b">2026-11-22, GPT-2, half-split, pages 3-5, well - yes</p>',
+        '<p title="it\'s -1 - a - b">half-split, pages 3-5, well - yes</p>',
         '<dt class="sig sig-object"><span class="default_value">-1</span></dt>',
         '<span class="math"><m-tex> -1 <m-heard><math> -1 </math></m-heard></m-tex></span><!-- it\'s -->',
     ],

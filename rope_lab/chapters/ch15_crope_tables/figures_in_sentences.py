@@ -63,10 +63,10 @@ def _margins() -> list[float]:
     return sorted(plan_answers.smallest_margin(finding.interval) for finding in _six())
 
 
-def _level_at_half() -> tuple[int, int]:
-    """The number of the six that are level by half of the margin, by Holm's rule, and six."""
+def _undecided_at_half() -> tuple[int, int]:
+    """The number of the six that half of the margin leaves undecided, by Holm's rule, and six."""
     half = family({finding.name: finding.differences for finding in _six()}, margin=plan_answers.MARGIN / 2)
-    return [finding.outcome for finding in half].count("equivalent"), len(half)
+    return [finding.outcome for finding in half].count("undecided"), len(half)
 
 
 def _ends(gap: Interval) -> tuple[float, float]:
@@ -175,7 +175,7 @@ MEASURED: dict[str, Callable[[], float | tuple[float, ...]]] = {
     "between-in-leads": lambda: tuple(_between("RoPE")[0] / lead for lead in _leads()),
     "between-grid": lambda: _between(*_ROTATED),
     "level-at-half": lambda: (sum(own <= plan_answers.MARGIN / 2 for own in _margins()), len(_margins())),
-    "level-at-half-by-holm": _level_at_half,
+    "undecided-at-half": _undecided_at_half,
     "least-room": lambda: plan_answers.MARGIN - _margins()[-1],
     "close-step": _close_steps,
     "parabola-misses": _parabola_misses,

@@ -152,7 +152,7 @@ def two_processors():
     verdict="empirical",
     correction=r"Stated after a look at the runs. Exploratory: named after the answers of the plan had been seen, and "
     r"the seeds that choose among these rates also judge.",
-    witness=r"Five models, eight seeds. Cards: `crope-between`, `crope-confirm`, `crope-confirm-lengths`, `crope-control`.",
+    witness=r"Five models, eight seeds: `crope-between`, `crope-confirm`, `crope-confirm-lengths`, `crope-control`.",
 )
 def level_at_close_rates():
     rates = plan_answers.best_of_close_rates()
@@ -187,7 +187,7 @@ def narrower_at_close_rates():
     r"that the seven others choose, the four comparisons keep all their differences.",
     verdict="empirical",
     correction=r"Stated after a look at the runs.",
-    witness=r"Eight seeds, five models. Cards: `crope-between`, `crope-confirm`, `crope-confirm-lengths`, `crope-control`.",
+    witness=r"Eight seeds, five models: `crope-between`, `crope-confirm`, `crope-confirm-lengths`, `crope-control`.",
 )
 def judged_by_the_eighth():
     findings, again = plan_answers.at_best_of_close_rates(), plan_answers.judged_by_the_eighth()
@@ -206,7 +206,7 @@ def judged_by_the_eighth():
     r"and by Holm's correction: the plan's first four, and, as a family of two, the narrower models with RoPE.",
     verdict="empirical",
     correction=r"Stated after a look at the runs.",
-    witness=r"Five models, three rates, eight seeds. Cards: `crope-between`, `crope-confirm`, `crope-confirm-lengths`, `crope-control`.",
+    witness=r"Five models, eight seeds: `crope-between`, `crope-confirm`, `crope-confirm-lengths`, `crope-control`.",
 )
 def level_on_parabolas():
     return _level([*plan_answers.on_parabolas(), *plan_answers.on_parabolas(plan_answers.NARROWED)])

@@ -48,7 +48,6 @@ UNITS = {  # what a form counts in; how a sentence says one of them, and how sev
     "hundreds": (100, "a hundred", "{} hundred"),
     "ones": (1, "one", "{}"),
     "times": (1, "once", "{} times"),
-    "as much": (1, "as much", "{} times as much"),
     "halves": (1 / 2, "half", "{} halves"),
     "quarters": (1 / 4, "a quarter", "{} quarters"),
     "tenths": (1 / 10, "a tenth", "{} tenths"),

@@ -23,7 +23,7 @@ SIGNS = (
     (re.compile(r"(?<!\w)([A-Za-z]) - ([A-Za-z])(?!\w)"), "\\1 \u2212 \\2"),  # n - m
     (re.compile(r"(?<=\d) %"), "\u00a0%"),  # 81 %
 )
-WHOLE = re.compile(r"\b(?:\d{4}(?:-\d\d)+|[A-Z]\w*-\d+\w*)\b(?![-/])")  # 2026-11-22, GPT-2
+WHOLE = re.compile(r"\b(?:\d{4}(?:-\d\d)+|[A-Z][\w.]*(?:-\d+(?:\.\d+)*\w*)+)\b(?![-/])")  # 2026-11-22, Llama-3.1-8B
 
 
 def printed(body: str) -> str:

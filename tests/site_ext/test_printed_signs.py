@@ -13,7 +13,7 @@ from printed_signs import printed
         ("<p>back by m: n - m is left.</p>", "<p>back by m: n − m is left.</p>"),
         ("<p>after two steps 81 %, and so on</p>", "<p>after two steps 81\u00a0%, and so on</p>"),
         ("<svg><text>GPT-2, -1</text></svg><p>3-5</p>", "<svg><text>GPT-2, −1</text></svg><p>3-5</p>"),
-        ("<p>GPT-2, a-1, B-2/3</p>", '<p><span class="unbroken">GPT-2</span>, a-1, B-2/3</p>'),
+        ("<p>Llama-3.1-8B, a-1, B-2/3</p>", '<p><span class="unbroken">Llama-3.1-8B</span>, a-1, B-2/3</p>'),
         ("<p>since 2026-11-22.</p>", '<p>since <span class="unbroken">2026-11-22</span>.</p>'),
     ],
 )

@@ -144,12 +144,12 @@ EXERCISES = (
     Question(
         id="ch14.perplexity",
         prompt=r"The validation loss of a model falls from 3.50 to 3.45. By how many per cent does its "
-        r"perplexity fall?",
+        r"perplexity $e^{\mathcal L}$ fall?",
         answer=4.877,
         tolerance=0.1,
         unit="per cent",
         truth=_drop,
-        hint=r"Perplexity is $e^{\mathcal L}$. Divide the new one by the old one before you compute either.",
+        hint="Divide the new perplexity by the old one before you compute either.",
         why=r"The ratio is $e^{3.45 - 3.50} = e^{-0.05} \approx 0.951$. So a small difference of losses, times 100, is "
         r"nearly the difference of perplexities in per cent, wherever the two losses lie.",
         feedback={

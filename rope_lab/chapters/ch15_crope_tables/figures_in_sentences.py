@@ -63,10 +63,9 @@ def _margins() -> list[float]:
     return sorted(plan_answers.smallest_margin(finding.interval) for finding in _six())
 
 
-def _undecided_at_half() -> tuple[int, int]:
-    """The number of the six that half of the margin leaves undecided, by Holm's rule, and six."""
-    half = family({finding.name: finding.differences for finding in _six()}, margin=plan_answers.MARGIN / 2)
-    return [finding.outcome for finding in half].count("undecided"), len(half)
+def _at_half() -> list[Finding]:
+    """The six comparisons at close rates, as one family that is judged by half of the margin."""
+    return family({finding.name: finding.differences for finding in _six()}, margin=plan_answers.MARGIN / 2)
 
 
 def _ends(gap: Interval) -> tuple[float, float]:
@@ -172,10 +171,11 @@ MEASURED: dict[str, Callable[[], float | tuple[float, ...]]] = {
     "qkv-lead": lambda: _leads()[0],
     "between": lambda: _between("RoPE")[0],
     "chosen": lambda: _between("RoPE")[0] - _between("RoPE")[1],
-    "between-in-leads": lambda: tuple(_between("RoPE")[0] / lead for lead in _leads()),
     "between-grid": lambda: _between(*_ROTATED),
     "level-at-half": lambda: (sum(own <= plan_answers.MARGIN / 2 for own in _margins()), len(_margins())),
-    "undecided-at-half": _undecided_at_half,
+    "p-at-half": lambda: min(finding.p_equivalence for finding in _at_half()),
+    "undecided-at-half": lambda: ([finding.outcome for finding in _at_half()].count("undecided"), 6),
+    "ptb-lead": lambda: -plan_answers.by_corpus()["Penn Treebank"][2].interval.mean,
     "least-room": lambda: plan_answers.MARGIN - _margins()[-1],
     "close-step": _close_steps,
     "parabola-misses": _parabola_misses,

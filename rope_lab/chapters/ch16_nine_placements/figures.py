@@ -295,7 +295,7 @@ def crossing(one: str, other: str) -> Picture:
     spans = gaps.at_each_step
     read = "; ".join(f"step {step} {span}" for step, span in zip(gaps.steps, spans, strict=True))
     desc = f"{one} minus {other}, mean and 95 % interval over {spans[0].n} seeds: {read}."
-    with figure(title="A lead that is lost during training", desc=desc, heights=(2.5, 2.5)) as fig:
+    with figure(title="A lead that shrinks during training", desc=desc, heights=(2.5, 2.5)) as fig:
         axes = fig.subplots()
         axes.axhline(0, color=LIGHT["muted"], lw=1)
         means, halves = [span.mean for span in spans], [span.half for span in spans]
@@ -349,6 +349,13 @@ def _hangs() -> int:
     runs = cards.load_all(JUDGED, "cpu")
     left = ([card for card in runs if card.seed != seed] for seed in {card.seed for card in runs})
     return sum(not intervals.paired(four, "QKVO", "QK").decided for four in left)
+
+
+def _lead_shrinks() -> tuple[float, float]:
+    """The ends of the interval of what V minus NoPE gains within a seed from the first validation to the last."""
+    gaps = along(cards.load_all(JUDGED, "cpu"), "V", "NoPE").by_seed.values()
+    change = intervals.interval(own[-1] - own[0] for own in gaps)
+    return change.mean - change.half, change.mean + change.half
 
 
 def _gain() -> float:
@@ -408,7 +415,8 @@ MEASURED = {
     "kept-at-others": lambda: _kept(rate_answers.of_choosing_seeds()),
     "still-to-run": _still_to_run,
     "open-minutes": _minutes_to_run,
-    "base-room": lambda: tuple(gap.half for gap in map(base_gap, ("QK", "VO")) if gap),
+    "base-room": lambda: max(abs(gap.mean) + gap.half for gap in map(base_gap, ("QK", "VO")) if gap),
+    "lead-shrinks": _lead_shrinks,
 }
 
 

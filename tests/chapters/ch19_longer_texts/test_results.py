@@ -7,6 +7,7 @@ import pytest
 
 from rope_lab.algebra import frequencies
 from rope_lab.chapters.ch19_longer_texts import results as long_contexts
+from rope_lab.claims import verify
 from rope_lab.nn.long_texts import schedules
 from rope_lab.training.experiments.catalogue import experiment
 from rope_lab.training.results import cards, interval
@@ -76,7 +77,7 @@ def test_streams_are_compared_over_their_second_half():
 
 
 @pytest.mark.parametrize("name", ["longer-texts", "cache-stream"])
-def test_every_committed_streamedis_of_a_run_that_the_experiment_asks_for(name):
+def test_every_committed_card_is_of_a_run_that_the_experiment_asks_for(name):
     asked = {run.digest for run in experiment(name).runs}
     found = cards.load_all(name, "cpu")
     assert {card.config_hash for card in found} <= asked
@@ -110,7 +111,7 @@ def test_the_streamed_models_are_those_that_read_longer_texts():
         assert streamed.final == longer[streamed.seed].final
 
 
-def test_what_stretching_and_rounding_cost_is_compared_when_all_runs_are_made():
+def test_what_stretching_and_rounding_cost_is_compared_when_all_runs_are_made(monkeypatch):
     made = []
     for variant, more in (("RoPE", 0.0), ("CRoPE QKV", 0.5)):
         for seed in range(5):
@@ -122,3 +123,6 @@ def test_what_stretching_and_rounding_cost_is_compared_when_all_runs_are_made():
     assert [each.outcome for each in found["stretched"]] == ["worse"] * 3
     assert [each.outcome for each in found["rounded"]] == ["equivalent", "better"]
     assert found["rounded"][1].interval.mean == pytest.approx(-0.5)
+    for own, outcome in ((made[:-1], "not attempted"), (made, "not reproduced")):  # and so say the two claims
+        monkeypatch.setattr(cards, "load_all", lambda *_, own=own: own)
+        assert {each.outcome for each in verify("book.crope-[sr]*ed")} == {outcome}

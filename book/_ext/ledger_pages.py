@@ -200,13 +200,12 @@ def shape(found: Result) -> nodes.raw:
 
 
 def form(results: list[Result]) -> str:
-    """The filter, hidden until ledger.js serves it; each choice says how many rows it has."""
+    """The filter, hidden until ledger.js serves it."""
     rows, fields = [data(found) for found in results], []
     for name, title in FILTERS.items():
-        counted = Counter(row[name] for row in rows)
         options = "".join(
-            f'<option value="{escape(value)}">{escape(words(name, value))} ({number})</option>'
-            for value, number in counted.items()
+            f'<option value="{escape(value)}">{escape(words(name, value))}</option>'
+            for value in dict.fromkeys(row[name] for row in rows)
         )
         fields.append(f'<label>{title} <select name="{name}"><option value="">all</option>{options}</select></label>')
     return (

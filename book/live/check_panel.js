@@ -48,6 +48,9 @@
         );
       out.hidden = false;
       bar.dataset.verdict = found.outcome ?? "error";
+      const card = bar.closest(".mark-card"), // it is short: what came out begins at its top
+        top = (element) => element.getBoundingClientRect().top;
+      if (card) setTimeout(() => card.scrollBy(0, top(bar) - top(card) - 8));
     };
     out.append(make("div", { className: "live-said", role: "status" }));
     const own = () =>

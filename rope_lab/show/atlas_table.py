@@ -77,11 +77,8 @@ def filter_form(words: str, facts: Sequence[dict[str, str]], *, label: str, own:
     """The form that atlas.js serves: a field for words, a choice for each fact, a command where nothing is found."""
     fields = []
     for name in facts[0] if facts else ():
-        counted = Counter(fact[name] for fact in facts)
-        options = "".join(
-            f'<option value="{escape(value)}">{escape(value)} ({number})</option>'
-            for value, number in counted.most_common()
-        )
+        often = Counter(fact[name] for fact in facts).most_common()
+        options = "".join(f'<option value="{escape(value)}">{escape(value)}</option>' for value, _ in often)
         fields.append(f'<label>{name} <select name="{name}"><option value="">all</option>{options}</select></label>')
     return (
         f'<form class="ledger-filter" id="atlas-filter" role="search" aria-label="{label}" hidden>'

@@ -6,6 +6,7 @@ Each returns a :class:`~rope_lab.show.svg.Picture`; who wants more draws with :f
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from textwrap import fill
 from typing import Any
 
 import numpy as np
@@ -117,10 +118,10 @@ def curves(named: Mapping[str, Any], x: Any = None, *, title: str, across: str, 
         ax = _axes(fig, across, up, log)
         for i, (words, y) in enumerate(heights.items()):
             look = line(_KINDS[i % len(_KINDS)]) | ({} if i else {"linestyle": "-"})
-            ax.plot(places[words], y, label=words, **look)
+            ax.plot(places[words], y, label=fill(words, 36), **look)
         _few_ticks(ax, log)
         if len(heights) > 1:
-            fig.legend(loc="outside upper left", ncols=min(4, len(heights)), handlelength=4)
+            _legend(fig, most=4, handlelength=4)
     return fig.picture
 
 
@@ -191,11 +192,20 @@ def points(
             ax.set_aspect("equal")
         for i, (words, cloud) in enumerate(clouds.items()):
             role = style.ROLES[_KINDS[i % len(_KINDS)]]
-            ax.plot(*cloud.T, linestyle="", marker=role.marker, color=role.light, alpha=0.8, label=words)
+            ax.plot(*cloud.T, linestyle="", marker=role.marker, color=role.light, alpha=0.8, label=fill(words, 36))
         _few_ticks(ax, log)
         if len(clouds) > 1:
-            fig.legend(loc="outside upper left", ncols=2 if circle else min(4, len(clouds)))
+            _legend(fig, most=2 if circle else 4)
     return fig.picture
+
+
+def _legend(fig: Sheet, *, most: int, **look: Any) -> None:
+    """Name what is drawn above it, in as many columns as the picture is wide."""
+    for columns in range(most, 0, -1):
+        legend = fig.legend(loc="outside upper left", ncols=columns, **look)
+        if columns == 1 or legend.get_window_extent().width <= fig.bbox.width:
+            return
+        legend.remove()
 
 
 def _array(numbers: Any, *, dims: int) -> np.ndarray:

@@ -29,6 +29,12 @@ def test_a_signed_map_has_an_ink_for_each_sign():
     assert "--rope-conjugate" not in plain.svg
 
 
+@pytest.mark.parametrize("long", [5, 20, 45])
+def test_the_names_above_a_picture_fit_it(long):
+    fig = plots.curves({name * long: [0, 1] for name in "abcd"}, title="t", across="x", up="y").sheet
+    assert fig.legends[0].get_window_extent().width < fig.bbox.width
+
+
 def test_tensors_that_learn_are_drawn():
     row = torch.arange(3.0, requires_grad=True)
     drawn = (

@@ -27,11 +27,11 @@ NEEDS = {  # as the chapters say it, without what the needed chapter needs itsel
 TOUR = (1, 2, 3, 17)
 WORDS = {  # beside a chapter, or above the middle of three
     "your code": (3.35, 6.68),
-    "rounding": (0.35, 5.25),
+    "rounding": (1.62, 4.36),
     "longer texts": (5.4, 6.4),
     "no other way": (5.4, 5.6),
-    "one cache": (1.45, 4.0),
-    "cache surgery": (4.6, 2.45),
+    "one cache": (1.45, 3.7),
+    "cache surgery": (4.95, 2.4),
     "recurrence": (3.4, 2.74),
     "trained models": (4.4, 1.4),
     "complex weights": (3.4, -0.3),

@@ -168,7 +168,7 @@ function drawCurve(ui, fig, state, { n, logit: now, spread }) {
   });
   for (const r of [1, 10, 100, 1000, 10000]) {
     fig.line([X(Math.log10(r)), bottom], [X(Math.log10(r)), bottom + 4], "axis");
-    if (r !== 1000 || fig.width > 500) fig.text([X(Math.log10(r)), bottom + 18], whole(r), "small muted");
+    fig.text([X(Math.log10(r)), bottom + 18], whole(r), "small muted");
   }
   const edge = X(Math.log10(reach));
   fig.line([edge, top], [edge, bottom], "line thin dash muted");
@@ -187,9 +187,9 @@ function drawCurve(ui, fig, state, { n, logit: now, spread }) {
     [0, to].map((x) => [X(x), Y(law(10 ** x, base))]),
     "line dash two",
   );
-  const wide = fig.width > 500, // on a phone no word crosses the dashed line
+  const wide = fig.width > 500, // on a phone no word crosses the dashed line, or that of 1
     at = to * (wide ? 0.55 : 0.42);
-  fig.text([X(at) + 6, Y(law(10 ** at, base)) - 30], "logarithmic law", "small two", "start");
+  fig.text([X(at) + 6, wide ? Y(law(10 ** at, base)) - 30 : Y(1) - 7], "logarithmic law", "small two", "start");
   const spoken = `independent $q$ and $k$: their spread${wide ? ", at any offset" : ""}`;
   fig.text([X(0) + 8, Y(-spread) + 18], spoken, "small muted", "start");
   const here = X(Math.min(last, Math.log10(Math.max(n, 1))));

@@ -102,7 +102,7 @@ function drawGrid(fig, { row, column, frame, start, stride, fixed }, ui, told) {
   fig.clear(told);
   const left = 34,
     top = 26,
-    cell = Math.min((fig.width - left - 8) / SIZE, (fig.height - top - 6) / SIZE),
+    cell = Math.min((fig.width - left - 8) / SIZE, (fig.height - top - 24) / SIZE),
     middle = (place) => [left + (place[1] + 0.5) * cell, top + (place[0] + 0.5) * cell];
   for (let i = 0; i < SIZE; i++) {
     const name = i % 2 === 0 || cell > 34;
@@ -121,14 +121,8 @@ function drawGrid(fig, { row, column, frame, start, stride, fixed }, ui, told) {
   fig.text([one[0], one[1] + 5], "q", "query");
   box(other, "fill key");
   fig.text([other[0], other[1] + 5], "k", "own");
-  if (frame) {
-    const half = cell * 0.4, // beside the patch or below it, where q does not stand
-      right = column > SIZE - 5,
-      place = right
-        ? [other[0] + half, other[1] + (row > SIZE - 2 ? -half - 5 : half + 14)]
-        : [other[0] + half + 5, other[1] + 4];
-    fig.text(place, away(frame, "video frame", ["before", "later"]), "small", right ? "end" : "start");
-  }
+  const later = frame ? `k: ${away(frame, "video frame", ["before", "later"])}` : "";
+  fig.text([left + SIZE * cell, top + SIZE * cell + 16], later, "small", "end");
   fig.handle("k", other, ([x, y]) =>
     ui.set(
       { column: ui.nearest("column", (x - left) / cell - 0.5), row: ui.nearest("row", (y - top) / cell - 0.5) },

@@ -110,16 +110,17 @@ function drawPlane(ui, fig, { gamma, n: step }, { spiral, now }) {
   fig.line([cx, cy - r - 8], [cx, cy + r + 8], "axis");
   fig.path(spiral.map(at), "line thin one");
   spiral.forEach((point, n) => fig.circle(at(point), n < 2 ? 4.5 : 2.6, "fill one"));
-  fig.text([cx + r + 4, cy - 8], "1", "small", "end");
+  fig.text([cx + r + 9, cy - 8], "1", "small", "start");
   fig.hand([cx, cy], at(now), "value");
-  fig.text([cx - r, cy - r + 8], `the value after ${Math.round(step)} steps`, "small value", "start");
+  fig.text([cx - r - 8, cy - r - 14], `the value after ${Math.round(step)} steps`, "small value", "start");
   const next = at(spiral[1]),
     [x, y] = spiral[1],
     off = 1 + 30 / r / Math.hypot(x, y), // outwards: the powers wind inwards
     name = at([off * x, off * y]);
   fig.circle(next, 8, "paper one");
   fig.circle(next, 4, "fill one");
-  fig.text([Math.max(24, Math.min(fig.width - 20, name[0])), name[1] + 12], "$γe^{-iθ}$", "one");
+  const inside = Math.max(24, Math.min(fig.width - 20, name[0])); // and lower by as much, clear of the mark
+  fig.text([inside, name[1] + 12 + Math.abs(name[0] - inside)], "$γe^{-iθ}$", "one");
   fig.handle("rate", next, ([x, y]) => {
     const length = Math.hypot(x - cx, y - cy) / r;
     const angle = Math.atan2(y - cy, x - cx);

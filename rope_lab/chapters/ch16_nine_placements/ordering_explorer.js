@@ -126,7 +126,7 @@ function build(ui) {
       return `step ${steps[index]}`;
     },
   });
-  const write = ui.readout({ gap: "difference", verdict: "this pair alone", counts: "all pairs", tau: "Kendall's $τ$" });
+  const write = ui.readout({ gap: "difference", verdict: "this pair", counts: "all pairs", tau: "Kendall's $τ$" });
   const heading = (look) => ui.below.appendChild(html("p", { class: `rope-heading ${look}` })); // as long as its names
   const pair = heading("rope-chosen two");
   const strip = ui.figure({ label: "Paired differences, seed by seed", height: () => 154, host: ui.below });

@@ -90,7 +90,7 @@ function draw(
     "line",
   );
   for (const power of [1, 2, 3, 4].filter((power) => power <= last)) {
-    fig.line([X(power), Y(0) - 3], [X(power), Y(0) + 3], "axis");
+    fig.line([X(power), foot - 4], [X(power), foot], "axis");
     fig.text([X(power), foot + 15], (10 ** power).toLocaleString("en-US"), "small muted");
   }
   const lowestAt = [X(Math.log10(Math.max(offset, 1))), Y(value)];

@@ -166,6 +166,7 @@ def test_a_check_runs_in_its_card_and_rejects_a_wrong_candidate(page):
     pressed(page, card.locator(".live-bar").first, "Run this check")
     expect(card.locator(".live-said").first).to_contain_text("It holds")
     expect(card.locator(".live-said").first).to_contain_text("The control, a wrong one, is rejected")
+    expect(card.locator(".live-said").first).to_be_in_viewport(ratio=1)
     second = card.locator(".live-output .live-bar").first
     pressed(page, second, "Put the wrong one in")
     expect(card.locator(".live-said").first).to_contain_text("The check rejects it")

@@ -172,7 +172,6 @@ MEASURED: dict[str, Callable[[], float | tuple[float, ...]]] = {
     "between": lambda: _between("RoPE")[0],
     "chosen": lambda: _between("RoPE")[0] - _between("RoPE")[1],
     "between-grid": lambda: _between(*_ROTATED),
-    "level-at-half": lambda: (sum(own <= plan_answers.MARGIN / 2 for own in _margins()), len(_margins())),
     "p-at-half": lambda: min(finding.p_equivalence for finding in _at_half()),
     "undecided-at-half": lambda: ([finding.outcome for finding in _at_half()].count("undecided"), 6),
     "ptb-lead": lambda: -plan_answers.by_corpus()["Penn Treebank"][2].interval.mean,

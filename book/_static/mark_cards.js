@@ -67,14 +67,15 @@
       entry.removeAttribute("id");
       for (const inner of entry.querySelectorAll("[id]")) inner.removeAttribute("id");
     }
-    card.replaceChildren(close, ...entries);
+    card.replaceChildren(...entries);
     card.dispatchEvent(new CustomEvent("mark-card", { bubbles: true })); // buttons.js adds a run
     card.setAttribute("aria-label", previews.includes(sign) ? "Preview" : "What stands behind this");
-    if (card.querySelector(".mark-more")) return;
-    const more = Object.assign(document.createElement("p"), { className: "mark-more" });
+    const more =
+      card.querySelector(".mark-more") ?? Object.assign(document.createElement("p"), { className: "mark-more" });
     const textContent = sign.dataset.claims ? "The check, in the ledger" : "Open the entry";
-    more.append(Object.assign(document.createElement("a"), { href: sign.href, textContent }));
-    card.append(more);
+    if (!more.firstChild) more.append(Object.assign(document.createElement("a"), { href: sign.href, textContent }));
+    more.prepend(close);
+    card.append(more); // the foot, which stays in view
   }
 
   /** Say whether the card of a sign is open; a reference is a plain link, and says nothing. */

@@ -23,6 +23,7 @@ __all__ = ["bars", "curves", "maps", "points"]
 _KINDS = ("one", "linear", "conjugate", "two", "wrong")
 _WIDEST = 128  # rows or columns of a map: its cells are shapes in the page
 _WIDTH = 4.9  # inches: on a phone the words are still large enough to read
+_PAPER = {"facecolor": style.LIGHT["paper"], "edgecolor": "none", "pad": 1}  # behind a number, over a line
 _SHADES = 32  # of a map: the cells of a shade are one shape
 
 
@@ -67,6 +68,7 @@ def maps(
     ]
     wide, high = min(2, len(tables)), -(-len(tables) // 2)  # three in a row would be too small to read on a phone
     with figure(title=title, desc=" ".join(said), size=(2.45 * wide if wide > 1 else 4.2, 2.8 * high)) as fig:
+        fig.get_layout_engine().set(hspace=0.08)
         places = list(fig.subplots(high, wide, squeeze=False).flat)
         for place, (ax, words, table) in enumerate(zip(places, tables, tables.values(), strict=False)):
             for role, part in (("one", table - zero), ("conjugate", zero - table))[: 2 if signed else 1]:
@@ -150,12 +152,12 @@ def bars(named: Mapping[str, Any], *, title: str, along: str, limit: float | Non
         ax.barh(list(lengths), list(lengths.values()), color=style.LIGHT["one"], alpha=0.45, height=0.62)
         for place, value in enumerate(lengths.values()):
             side: dict[str, Any] = {"xytext": (4 if value >= 0 else -4, 0), "ha": "left" if value >= 0 else "right"}
-            ax.annotate(f"{value:,.4g}", (value, place), textcoords="offset points", va="center", **side)
+            ax.annotate(f"{value:,.4g}", (value, place), textcoords="offset points", va="center", bbox=_PAPER, **side)
         if min(lengths.values()) < 0:
             ax.axvline(0, color=style.LIGHT["muted"], linewidth=1)
         if limit is not None:
             ax.axvline(limit, color=style.LIGHT["wrong"], linewidth=1.5, linestyle=(0, (3, 3)))
-        ax.set(xlabel=along, xmargin=0.12 if min(lengths.values()) >= 0 else 0.25)
+        ax.set(xlabel=along, xmargin=0.12 if min(lengths.values()) >= 0 else 0.32)
         if log:
             ax.set(xscale="log", xlim=(1, max(10, max(lengths.values()) ** 1.15)))
             ax.xaxis.set_major_formatter("{x:g}")
@@ -229,7 +231,7 @@ def _plane(cloud: Any) -> np.ndarray:
 
 def _axes(fig: Sheet, across: str, up: str, log: str) -> Any:
     ax = fig.subplots()
-    ax.set(xlabel=across, ylabel=up, **{f"{axis}scale": "log" for axis in log})
+    ax.set(xlabel=fill(across, 44), ylabel=fill(up, 30), **{f"{axis}scale": "log" for axis in log})
     return ax
 
 

@@ -40,20 +40,20 @@ def one_turn(
     )
     with figure(title="How long each plane takes for one turn", desc=desc, size=(4.9, 3.8)) as fig:
         axes = fig.subplots()
-        axes.set(yscale="log", xlabel="plane $i$", ylabel="positions for one turn", xlim=(-1, head_dim // 2 + 34))
+        axes.set(yscale="log", xlabel="plane $i$", ylabel="positions for one turn", xlim=(-1, head_dim // 2 + 36))
         axes.set_xticks(range(0, head_dim // 2 + 1, 16))
         powers = [10**p for p in range(1, 7)]
         axes.set_yticks(powers, [f"{power:,}" for power in powers])
         axes.minorticks_off()
         for name, wave, base, window, count, marker in zip(names, waves, bases, windows, never, "os", strict=True):
-            axes.axhline(window, color=LIGHT["muted"], lw=1, xmax=0.655)
+            axes.axhline(window, color=LIGHT["muted"], lw=1, xmax=0.645)
             turned = wave <= window
             axes.plot(planes[turned], wave[turned], marker, ms=3.5, color=LIGHT["ink"])
             axes.plot(planes[~turned], wave[~turned], marker, ms=3.5, mfc="none", mew=1, color=LIGHT["ink"])
             label = f"{name}:\nbase {base:,.0f},\n{count} of {len(planes)} make no turn"
-            axes.text(len(planes) + 0.5, wave[-1], label, va="center")
+            axes.text(len(planes) + 2, wave[-1], label, va="center")
         label = f"windows: {windows[1]:,}\nand {windows[0]:,}"
-        axes.text(len(planes) + 0.5, 0.9 * windows[1], label, va="top", color=LIGHT["muted"])
+        axes.text(len(planes) + 2, 0.9 * windows[1], label, va="top", color=LIGHT["muted"])
     return fig.picture
 
 

@@ -82,13 +82,13 @@ EXERCISES = (
         answer="C",
         truth=_three_seeds,
         feedback={
-            "A": r"Three equal signs look convincing. But three seeds also have to say how much seeds differ, and "
+            "A": r"Three times the same sign convinces. But three seeds also have to say how much seeds differ, and "
             r"Student's $t$ charges for that: its factor for three is $4.30$, not $1.96$.",
             "B": r"You are close: work out $4.30 \cdot s_d / \sqrt 3$ and compare it with the mean.",
             "D": "The differences are above zero, and a larger loss is worse.",
         },
         why=r"The mean is $0.0244$, the standard deviation $0.0102$, and for three seeds $t_{0.975,\,2} = 4.30$. "
-        r"Half the width is $4.30 \cdot 0.0102 / \sqrt 3 \approx 0.025$. Three equal signs alone come with probability "
+        r"Half the width is $4.30 \cdot 0.0102 / \sqrt 3 \approx 0.025$. One sign three times has the probability "
         r"$\tfrac14$ when there is no difference at all.",
     ),
     Question(

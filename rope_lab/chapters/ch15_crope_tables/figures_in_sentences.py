@@ -171,6 +171,7 @@ MEASURED: dict[str, Callable[[], float | tuple[float, ...]]] = {
     "qkv-lead": lambda: _leads()[0],
     "between": lambda: _between("RoPE")[0],
     "chosen": lambda: _between("RoPE")[0] - _between("RoPE")[1],
+    "missing-rate": lambda: _between("RoPE")[1],
     "between-grid": lambda: _between(*_ROTATED),
     "p-at-half": lambda: min(finding.p_equivalence for finding in _at_half()),
     "undecided-at-half": lambda: ([finding.outcome for finding in _at_half()].count("undecided"), 6),

@@ -267,10 +267,12 @@ def every_list() -> Table:
         A `Table`; without a list that lacks a card. A list whose plan promised no word has none.
     """
     corpora, close = plan_answers.by_corpus(), (*plan_answers.ROTATED, *plan_answers.NARROWED)
+    lengths = list(run_lengths.compared().values())
     families = {
-        ("coarse grid", "steps of two"): corpora.get("WikiText-2", []),
+        ("coarse grid", "a factor of two apart"): corpora.get("WikiText-2", []),
         ("close rates", "closer; judges choose"): plan_answers.at_best_of_close_rates(close),
-        ("2,000 steps", "four times as long"): list(run_lengths.compared().values())[::-1],
+        ("1,000 steps", "twice as long"): lengths[2:3] + lengths,
+        ("2,000 steps", "four times as long"): lengths[::-1],
         ("Penn Treebank", "another corpus"): corpora.get("Penn Treebank", []),
         ("PG-19", "another corpus"): corpora.get("PG-19", []),
     }

@@ -68,7 +68,7 @@ def maps(
     ]
     wide, high = min(2, len(tables)), -(-len(tables) // 2)  # three in a row would be too small to read on a phone
     with figure(title=title, desc=" ".join(said), size=(2.45 * wide if wide > 1 else 4.2, 2.8 * high)) as fig:
-        fig.get_layout_engine().set(hspace=0.08)
+        fig.set_layout_engine("constrained", hspace=0.08)
         places = list(fig.subplots(high, wide, squeeze=False).flat)
         for place, (ax, words, table) in enumerate(zip(places, tables, tables.values(), strict=False)):
             for role, part in (("one", table - zero), ("conjugate", zero - table))[: 2 if signed else 1]:

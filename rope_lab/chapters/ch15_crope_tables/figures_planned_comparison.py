@@ -283,9 +283,9 @@ def every_list() -> Table:
         said = [f"{one.interval}, {one.outcome.replace('equivalent', 'level')}" for one in asked]
         lines += [[*name, *said, *["–"] * (2 - len(said))]] if found else []
     rows = plan_answers.table2()
-    for at, name in enumerate(list(rows)[:3], 2):  # the plan promised no word
+    for at, row in enumerate([*rows.values()][:3], 2):  # the plan promised no word
         new = "PG-19, width 64" if at == 4 else "PG-19, 4,000 steps"
-        lines.append([f"small batches: row {at}", new, str(rows[name].interval), "–"])
+        lines.append([f"small batches: row {at}", new, str(row.interval), "–"])
     first, last = (
         [name, f"{gap.n} seeds, {what}", str(gap), "–"]
         for rung, name, what in (("cpu", "one rate", "no plan"), ("paper", "the paper's setting", "10,000 steps"))

@@ -188,7 +188,6 @@ MEASURED: dict[str, Callable[[], float | tuple[float, ...]]] = {
     "absolute-best": lambda: tuple(_paper(_ABSOLUTE, setting=corpus, metric="best") for corpus in _SMALL),
     "absolute-gain": lambda: tuple(_paper(_ABSOLUTE, setting=c) / _paper(_TIED, setting=c) for c in _SMALL),
     "best-steps": _best_steps,
-    "at-2000": lambda: run_lengths.compared()[2000].interval.mean,
     "wikitext-final": lambda: (_ended("WikiText-2"), _ended("WikiText-2", _ABSOLUTE)),
     "ptb-final": lambda: _ended("PTB"),
     "ptb-best": lambda: _ended("PTB", metric="best"),

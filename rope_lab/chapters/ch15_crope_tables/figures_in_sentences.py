@@ -174,7 +174,7 @@ MEASURED: dict[str, Callable[[], float | tuple[float, ...]]] = {
     "missing-rate": lambda: _between("RoPE")[1],
     "between-grid": lambda: _between(*_ROTATED),
     "p-at-half": lambda: min(finding.p_equivalence for finding in _at_half()),
-    "undecided-at-half": lambda: ([finding.outcome for finding in _at_half()].count("undecided"), 6),
+    "undecided-at-half": lambda: ([finding.outcome for finding in _at_half()].count("undecided"), len(_at_half())),
     "ptb-lead": lambda: -plan_answers.by_corpus()["Penn Treebank"][2].interval.mean,
     "least-room": lambda: plan_answers.MARGIN - _margins()[-1],
     "close-step": _close_steps,

@@ -71,8 +71,10 @@ globalThis.ropeButtons = (() => {
   }
   const offer = (element, id) => {
     const name = /^(?:card-)?claim-(.+)/.exec(id)?.[1];
-    if (name && !never.has(name) && !element.querySelector(".live-bar"))
-      element.append(bar("Run this check", "check", name));
+    if (!name || never.has(name) || element.querySelector(".live-bar")) return;
+    const run = bar("Run this check", "check", name),
+      facts = element.querySelector(":scope > dl"); // below them a phone's card may end before the button
+    facts ? facts.before(run) : element.append(run);
   };
   document.addEventListener("mark-card", ({ target }) => {
     for (const entry of target.querySelectorAll(".mark-entry[data-entry]")) offer(entry, entry.dataset.entry);

@@ -157,7 +157,8 @@ def bars(named: Mapping[str, Any], *, title: str, along: str, limit: float | Non
             ax.axvline(0, color=style.LIGHT["muted"], linewidth=1)
         if limit is not None:
             ax.axvline(limit, color=style.LIGHT["wrong"], linewidth=1.5, linestyle=(0, (3, 3)))
-        ax.set(xlabel=along, xmargin=0.12 if min(lengths.values()) >= 0 else 0.32)
+        ax.set_xlabel(along, loc="right")  # it may be longer than the axis, which begins after the names
+        ax.set(xmargin=0.12 if min(lengths.values()) >= 0 else 0.32)
         if log:
             ax.set(xscale="log", xlim=(1, max(10, max(lengths.values()) ** 1.15)))
             ax.xaxis.set_major_formatter("{x:g}")

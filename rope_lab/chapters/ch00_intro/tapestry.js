@@ -1,4 +1,4 @@
-import { html, number, plain } from "../../show/widgets/draw.js";
+import { html, number, plain, whole } from "../../show/widgets/draw.js";
 import { widget } from "../../show/widgets/kit.js";
 import { parse, read, together } from "./tapestry_config.js";
 import { shapesOf, tell } from "./tapestry_weights.js";
@@ -49,7 +49,6 @@ export function compute(state) {
   };
 }
 
-const whole = (v) => Math.round(v).toLocaleString("en-US");
 const inkOf = (element) =>
   getComputedStyle(element)
     .getPropertyValue("--rope-ink")

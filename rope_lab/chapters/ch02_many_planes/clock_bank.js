@@ -1,8 +1,9 @@
-import { number } from "../../show/widgets/draw.js";
+import { number, whole } from "../../show/widgets/draw.js";
 import { widget } from "../../show/widgets/kit.js";
 
 const EULER = 0.5772156649015329,
-  TURN = 2 * Math.PI;
+  TURN = 2 * Math.PI,
+  ONE_ROW = 640; // pixels: in less the names of the curves stand below each other
 const law = (r, base) => 1 - (Math.log(r) + EULER) / Math.log(base);
 const mean = (values) => values.reduce((sum, v) => sum + v, 0) / values.length;
 const logit = (r, theta) => mean(theta.map((t) => Math.cos(r * t)));
@@ -51,7 +52,6 @@ export function compute(state) {
 /** Is this angle beyond all that the plane showed in training, where it did not come round? */
 const isStrange = (angle, met) => met / TURN < 1 && angle > met * (1 + 1e-9);
 
-const whole = (v) => Math.round(v).toLocaleString("en-US");
 const large = (v) => (v < 100 ? number(v, 1) : whole(v));
 const place = (n) => (n < 10 ? number(n, 1) : whole(n));
 
@@ -59,7 +59,7 @@ function build(ui) {
   const bank = ui.figure({ label: "One clock for each plane", height: (width) => Math.min(width, 460) + 44 });
   const curve = ui.figure({
     label: "Logit of an equal query and key against their offset",
-    height: () => 270,
+    height: (width) => (width > ONE_ROW ? 270 : 306),
     host: ui.below,
   });
   const write = ui.readout({
@@ -150,7 +150,8 @@ function drawCurve(ui, fig, state, { n, logit: now, spread }) {
     last = Math.log10(farthest);
   const left = 36,
     right = fig.width - 10,
-    top = 26,
+    wide = fig.width > ONE_ROW,
+    top = wide ? 30 : 66,
     bottom = fig.height - 44;
   fig.clear(
     `Falls roughly like a logarithm from 1; ${number(now, 3)} at offset ${place(n)}. Independent ` +
@@ -163,7 +164,6 @@ function drawCurve(ui, fig, state, { n, logit: now, spread }) {
     xticks: [],
     yticks: [-1, 0, 1],
     xlabel: "offset, logarithmic",
-    ylabel: "logit",
     at: 0,
   });
   for (const r of [1, 10, 100, 1000, 10000]) {
@@ -187,14 +187,19 @@ function drawCurve(ui, fig, state, { n, logit: now, spread }) {
     [0, to].map((x) => [X(x), Y(law(10 ** x, base))]),
     "line dash two",
   );
-  const wide = fig.width > 500, // on a phone no word crosses the dashed line, or that of 1
-    at = to * (wide ? 0.55 : 0.42);
-  fig.text([X(at) + 6, wide ? Y(law(10 ** at, base)) - 30 : Y(1) - 7], "logarithmic law", "small two", "start");
-  const spoken = `independent $q$ and $k$: their spread${wide ? ", at any offset" : ""}`;
-  fig.text([X(0) + 8, Y(-spread) + 18], spoken, "small muted", "start");
+  const names = [
+    ["line", "logit of equal $q$ and $k$", "small"],
+    ["line dash two", "logarithmic law", "small two"],
+    ["soft", "spread of independent $q$ and $k$", "small muted"],
+  ];
+  names.forEach(([look, words, ink], i) => {
+    const [x, y] = wide ? [left + [0, 215, 375][i], 9] : [left, 9 + 19 * i];
+    if (look === "soft") fig.rect([x, y - 6], [24, 12], look);
+    else fig.line([x, y], [x + 24, y], look);
+    fig.text([x + 31, y + 4], words, ink, "start");
+  });
   const here = X(Math.min(last, Math.log10(Math.max(n, 1))));
   fig.line([here, Y(0)], [here, Y(now)], "thin key");
-  fig.text([X(0) + 8, Y(0.45)], "equal $q$, $k$", "small", "start");
   fig.circle([here, Y(now)], 7, "paper key");
   fig.circle([here, Y(now)], 3.5, "fill key");
   fig.handle("log_n", [here, Y(now)], ([x]) => {

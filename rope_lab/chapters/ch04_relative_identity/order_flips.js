@@ -1,8 +1,7 @@
-import { number } from "../../show/widgets/draw.js";
+import { number, whole } from "../../show/widgets/draw.js";
 import { widget } from "../../show/widgets/kit.js";
 
 const baseOf = (step) => [1, 2, 5][step % 3] * 10 ** Math.floor(step / 3);
-const whole = (v) => Math.round(v).toLocaleString("en-US");
 const BLOCK = 512;
 
 /** The sum of the cosines of all planes at every offset below a length: plane by plane, in blocks of offsets. */

@@ -63,10 +63,10 @@ def second_order_of_the_series(coefficient):
     r"$B^\top = -B$.",
     verdict="conditional",
     differs="the source (a blog post) does not say whether positions are whole or real",
-    mend=r"(e^{mB})^\top e^{nB} = e^{(n-m)B} \ [+(\text{real positions})+] \quad\Rightarrow\quad B^\top = -B",
+    mend=r"\begin{gathered} (e^{mB})^\top e^{nB} = e^{(n-m)B} \\ [+(\text{real positions})+] \;\Rightarrow\; "
+    r"B^\top = -B \end{gathered}",
     correction=r"True if the positions are real numbers: differentiate $(e^{tB})^\top e^{tB} = I$ at $t = 0$. On whole "
-    r"positions the law says that $e^B$ is orthogonal, no more; $B$ can then be replaced by a skew one with "
-    r"the same $e^{nB}$.",
+    r"positions the law says only that $e^B$ is orthogonal; a skew matrix with the same $e^{nB}$ can replace $B$.",
     witness=r"$B = \begin{pmatrix} 0 & -4\pi \\ \pi & 0 \end{pmatrix}$ is not skew, and $e^{nB} = I$ at every whole "
     r"$n$. At $n = \tfrac14$ it is $\begin{pmatrix} [[0]] & [[-2]] \\ [[\tfrac12]] & [[0]] \end{pmatrix}$.",
     computed=lambda: tuple(generators.exponential([[0, -np.pi], [np.pi / 4, 0]]).ravel()),

@@ -55,7 +55,7 @@ function build(ui) {
   });
   const time = ui.figure({
     label: "Real part of the response over time, and the sum of positive decays",
-    height: () => 290,
+    height: () => 340,
     host: ui.below,
   });
   const write = ui.readout({
@@ -139,15 +139,14 @@ function drawTime(fig, { decays, steps, n: step }, { spiral, now, fit, changes: 
   );
   const { X, Y } = fig.axes({
     x: [0, steps - 1],
-    y: [-1, 1],
+    y: [-1, 2], // a sum of positive decays stays within
     box: [left, top, right, bottom],
-    yticks: [-1, 0, 1],
+    yticks: [-1, 0, 1, 2],
     xlabel: "step $r$",
     at: 0,
   });
-  const clip = (v) => Math.max(-1.08, Math.min(1.08, v));
   fig.path(
-    fit.map((v, n) => [X(n), Y(clip(v))]),
+    fit.map((v, n) => [X(n), Y(v)]),
     "line dash two",
   );
   spiral.forEach(([x], n) => {

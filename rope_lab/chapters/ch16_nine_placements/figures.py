@@ -85,8 +85,7 @@ def every_pair() -> Picture:
     words = {}
     for column, row in combinations(range(len(names)), 2):
         span = intervals.paired(runs, names[row], names[column])
-        decided = "as published" if span.mean > 0 else "the other way"
-        words[column, row] = decided if span.decided else "undecided"
+        words[column, row] = "undecided" if not span.decided else "as published" if span.mean > 0 else "the other way"
     listed = "; ".join(f"{names[row]} minus {names[column]} {word}" for (column, row), word in words.items())
     with figure(title="Every pair, the row minus the column, in five seeds", desc=f"{listed}.", size=(4.2, 3.8)) as fig:
         axes = fig.subplots()
@@ -160,6 +159,7 @@ def by_rate() -> Picture:
     with figure(title=f"Loss in windows from anywhere at several rates: {runs}", desc=desc, heights=(5.0, 5.6)) as fig:
         axes = fig.subplots()
         axes.set(xscale="log", xlabel="learning rate", ylabel="loss, nats", xlim=(rates[0] / 1.08, rates[-1] * 1.08))
+        axes.margins(y=0.12)  # or the names of the upper lines stand above the frame
         for name, at in means.items():
             ink = LIGHT[{"NoPE": "muted", "QKV": "ink", **dict(zip("QKVO", RESERVED, strict=True))}.get(name, "two")]
             axes.plot(list(at), list(at.values()), color=ink, lw=1.4, label=name)

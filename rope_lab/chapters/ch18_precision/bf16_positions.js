@@ -52,8 +52,8 @@ export function float16Bits(x) {
   return sign | ((e + 15) << 10) | (size * 2 ** (10 - e) - 1024);
 }
 
-const whole = (v) => Math.floor(v + 0.5);
-const frequency = ({ plane, base, head_dim }) => base ** ((-2 * whole(plane)) / head_dim);
+const nearest = (v) => Math.floor(v + 0.5);
+const frequency = ({ plane, base, head_dim }) => base ** ((-2 * nearest(plane)) / head_dim);
 const keep = (x) => x;
 function turn(n, theta, dtype, place) {
   const at = (where) => (where === place ? (x) => roundTo(x, dtype) : keep);
@@ -64,7 +64,7 @@ const miss = ([a, b], [c, d]) => Math.hypot(a - c, b - d);
 
 /** One position, rounded in one place. */
 export function compute(state) {
-  const n = whole(state.n),
+  const n = nearest(state.n),
     theta = frequency(state),
     { dtype, place } = state;
   const hand = [Math.cos(n * theta), Math.sin(n * theta)],
@@ -117,7 +117,7 @@ function build(ui) {
     error: "the query's hand misses by",
     logit: "logit with the word before: exact, cast",
   });
-  ui.slider("n", { label: "position $n$", step: 1, scale: "log", show: (v) => grouped(whole(v)) });
+  ui.slider("n", { label: "position $n$", step: 1, scale: "log", show: (v) => grouped(nearest(v)) });
   ui.play("n", { label: "Walk to the longest text", seconds: 8 });
   ui.tries({ 255: { n: 255 }, 256: { n: 256 }, 257: { n: 257 } });
   ui.choice("dtype", { label: "round to", options: { bfloat16: "bfloat16", float16: "float16", float32: "float32" } });
@@ -125,7 +125,7 @@ function build(ui) {
     label: "round this, and nothing else",
     options: { position: "position", theta: "frequency", angle: "angle", table: "cos and sin" },
   });
-  ui.slider("plane", { label: "plane $i$ of 64", step: 1, show: (v) => number(whole(v), 0) });
+  ui.slider("plane", { label: "plane $i$ of 64", step: 1, show: (v) => number(nearest(v), 0) });
   const places = { position: "position", theta: "frequency", angle: "angle", table: "cosine and sine" };
 
   return (state, values) => {
@@ -142,15 +142,15 @@ function build(ui) {
     drawDial(dial, state, values);
     drawCurve(ui, curve, state, values);
     ui.say(
-      `Position ${grouped(whole(state.n))} in ${state.dtype} is ${grouped(values.rounded)}. With the ` +
-        `${places[state.place]} rounded, the hand of plane ${whole(state.plane)} misses by ` +
+      `Position ${grouped(nearest(state.n))} in ${state.dtype} is ${grouped(values.rounded)}. With the ` +
+        `${places[state.place]} rounded, the hand of plane ${nearest(state.plane)} misses by ` +
         `${spoken(values.error)}`,
     );
   };
 }
 
 function drawRuler(fig, { n: at, dtype }, { step, rounded }) {
-  const n = whole(at),
+  const n = nearest(at),
     left = 14,
     right = fig.width - 14,
     top = 66,
@@ -197,7 +197,7 @@ function drawDial(fig, { n, plane }, { hand, key, seen, key_seen, logit, logit_s
   const r = radius(fig.width),
     cy = r + 26;
   fig.clear(
-    `Plane ${whole(plane)}: ` +
+    `Plane ${nearest(plane)}: ` +
       (error === null
         ? "no hand comes out, the angle is infinite."
         : `the cast moves the query's hand by ${spoken(error)}. Its logit with an equal key at the word before is ` +
@@ -218,7 +218,7 @@ function drawDial(fig, { n, plane }, { hand, key, seen, key_seen, logit, logit_s
     fig.text([cx, cy + r + 22], dot === null ? "not a number" : `logit ${number(dot, 3)}`, i ? "small two" : "small");
   }
   const foot = cy + r + 46;
-  fig.text([fig.width / 2 - 6, foot], `query at ${grouped(whole(n))}`, "small query", "end");
+  fig.text([fig.width / 2 - 6, foot], `query at ${grouped(nearest(n))}`, "small query", "end");
   fig.text([fig.width / 2 + 6, foot], "key at the word before", "small key", "start");
 }
 
@@ -226,7 +226,7 @@ const FLOOR = -9,
   ROOF = 0.6; // powers of ten; an error of 0 is drawn at the floor
 function drawCurve(ui, fig, state, { error }) {
   const { dtype, place } = state,
-    n = whole(state.n),
+    n = nearest(state.n),
     theta = frequency(state),
     most = ui.limits.n[1],
     last = Math.log2(most);
@@ -253,7 +253,7 @@ function drawCurve(ui, fig, state, { error }) {
   const samples = Math.round((right - left) / 2),
     seen = new Set();
   for (let i = 0; i <= samples; i++) {
-    const v = whole(2 ** ((i / samples) * last));
+    const v = nearest(2 ** ((i / samples) * last));
     if (seen.has(v)) continue;
     seen.add(v);
     const e = miss(turn(v, theta, dtype, place), [Math.cos(v * theta), Math.sin(v * theta)]);

@@ -15,7 +15,7 @@ __all__ = ["LINES", "errors", "rounding_along_the_text", "ruler"]
 HEAD_DIM, BASE, REACH = 128, 500000.0, 2**17
 LINES = (
     ("positions in bfloat16", (100, 3.5), "o", Rounding(position="bfloat16")),
-    ("angles in bfloat16", (1.2, 0.15), "v", Rounding(angle="bfloat16")),
+    ("angles in bfloat16", (1.2, 0.3), "v", Rounding(angle="bfloat16")),
     ("cos and sin in bfloat16", (40, 4.6e-3), "s", Rounding(table="bfloat16")),
     ("cos and sin in float16", (1.2, 9e-5), "D", Rounding(table="float16")),
     ("angles in float32", (450, 7e-6), "^", Rounding(theta="float32", angle="float32")),

@@ -1,4 +1,4 @@
-import { number } from "../../show/widgets/draw.js";
+import { number, whole } from "../../show/widgets/draw.js";
 import { widget } from "../../show/widgets/kit.js";
 
 const MODELS = { 4: "Llama 2", 5.7: "Llama 3", 6: "Qwen 2.5" }; // where their bases lie, as powers of ten
@@ -31,8 +31,6 @@ export function compute({ log_base, window, head_dim }) {
     offset = along.reduce((best, value, r) => (value < along[best] ? r : best), 0);
   return { base, lowest: along[offset], offset, passes: along[offset] >= 0 };
 }
-
-const whole = (v) => Math.round(v).toLocaleString("en-US");
 
 function build(ui) {
   const picture = ui.figure({
@@ -76,7 +74,7 @@ function draw(
     last = Math.log10(Number(window) - 1);
   const { X, Y } = fig.axes({
     x: [0, last],
-    y: [-0.3, 1],
+    y: [-0.45, 1],
     box: [left, 22, right, foot],
     xticks: [],
     yticks: [0, 0.5, 1],
@@ -96,7 +94,7 @@ function draw(
   const lowestAt = [X(Math.log10(Math.max(offset, 1))), Y(value)];
   fig.circle(lowestAt, 4.5, passes ? "fill one" : "fill wrong");
   fig.text(
-    [Math.min(lowestAt[0] + 4, right - 4), value < -0.2 ? Y(value) - 9 : Y(Math.min(value, 0)) + 15], // not over the numbers
+    [Math.min(lowestAt[0] + 4, right - 4), Y(Math.min(value, 0)) + 17],
     number(value, 4),
     passes ? "small one" : "small wrong",
     "end",

@@ -1,4 +1,4 @@
-import { number } from "../../show/widgets/draw.js";
+import { number, whole } from "../../show/widgets/draw.js";
 import { widget } from "../../show/widgets/kit.js";
 
 const TURN = 2 * Math.PI;
@@ -42,7 +42,6 @@ export function compute({ log_windows, window, scheme, base, planes }) {
   };
 }
 
-const whole = (v) => Math.round(v).toLocaleString("en-US");
 const windows = (log) => number(2 ** log, log % 1 ? 2 : 0);
 
 function build(ui) {

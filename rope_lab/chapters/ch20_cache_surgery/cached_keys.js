@@ -55,7 +55,7 @@ export function compute({ moves, store, way, frequencies, pairs }) {
   return { hands, right, miss, still: stuck.filter(Boolean).length, worst: Math.max(...miss) };
 }
 
-const whole = (v) => Math.floor(v + 0.5);
+const nearest = (v) => Math.floor(v + 0.5);
 const name = { float32: "fp32", float16: "fp16", bfloat16: "bf16" };
 
 function build(ui) {
@@ -68,19 +68,19 @@ function build(ui) {
     worst: "largest error, in lengths of the hand",
     places: "places moved down",
   });
-  ui.slider("moves", { label: "tokens dropped in front", step: 1, show: (v) => number(whole(v), 0) });
+  ui.slider("moves", { label: "tokens dropped in front", step: 1, show: (v) => number(nearest(v), 0) });
   const most = ui.limits.moves[1];
   const row = ui.panel.appendChild(html("div", { class: "rope-tries" }));
   for (const [text, many] of [
     ["Drop a token", 1],
     ["Drop a hundred", 100],
   ])
-    ui.button(text, () => ui.set({ moves: Math.min(most, whole(ui.state.moves) + many) }), { host: row });
+    ui.button(text, () => ui.set({ moves: Math.min(most, nearest(ui.state.moves) + many) }), { host: row });
   ui.choice("store", { label: "the cache holds", options: name });
   ui.choice("way", { label: "keys are turned", options: { steps: "after each drop", once: "once, all the way" } });
 
   return (state, values) => {
-    const far = whole(state.moves),
+    const far = nearest(state.moves),
       planes = state.frequencies.length;
     const told =
       `After ${number(far, 0)} drops in ${name[state.store]}, ${state.way === "steps" ? "turned after each" : "turned once"}, ` +

@@ -16,6 +16,9 @@ export const number = (value, digits = 2) => {
   return (Number(text) === 0 ? text.replace("-", "") : text).replace("-", "−");
 };
 
+/** The nearest whole number, with commas between thousands. */
+export const whole = (value) => Math.round(value).toLocaleString("en-US");
+
 /** "offset $n-m$" as runs of text: letters between dollars lean, _ and ^ lower and raise. */
 function runs(source) {
   return source.split("$").flatMap((part, i) => {

@@ -53,6 +53,7 @@ class Ui extends Controls {
   #last = 0;
   #snap = true;
   #figures = [];
+  #ended = new AbortController(); // with it every listener outside of the widget goes
   locked = false;
 
   constructor({ model, el, compute, build, smooth }) {
@@ -123,8 +124,7 @@ class Ui extends Controls {
     for (const timer of this.timers) clearInterval(timer);
     for (const watch of [...this.watches, ...this.#figures.map((figure) => figure.watch)]) watch.disconnect();
     for (const name of this.names) this.model.off(`change:${name}`, this.changed);
-    removeEventListener("hashchange", this.readLink);
-    this.form?.removeEventListener("quiz:state", this.lock);
+    this.#ended.abort();
   }
 
   // What a chapter opens with: of all that `build` made, one picture, one number and one control stay in the page.
@@ -149,7 +149,7 @@ class Ui extends Controls {
       this.#paint(); // also after the form was cleared, and its fields with it
     };
     this.lock();
-    this.form?.addEventListener("quiz:state", this.lock);
+    this.form?.addEventListener("quiz:state", this.lock, { signal: this.#ended.signal });
   }
   #finish(tools) {
     this.changed = () => this.#paint();
@@ -157,6 +157,16 @@ class Ui extends Controls {
     if (tools) this.#tools();
     this.#snap = true;
     this.#paint();
+    addEventListener("beforeprint", () => this.#fit(0.75), { signal: this.#ended.signal });
+    addEventListener("afterprint", () => this.#fit(1), { signal: this.#ended.signal });
+  }
+  // A sheet is narrower than a screen: drawn as wide, the words of a picture would be too small there.
+  #fit(share) {
+    for (const figure of this.#figures) {
+      const full = figure.box.clientWidth || figure.width;
+      figure.fit(Math.min(full, Math.max(320, share * full)));
+    }
+    if (this.shown) this.draw(this.shown, this.compute(this.shown));
   }
   #tools() {
     const key = this.el.closest("[data-rope-key]")?.dataset.ropeKey; // only the book's loader gives one
@@ -190,7 +200,7 @@ class Ui extends Controls {
       return true;
     };
     if (this.readLink()) requestAnimationFrame(() => this.root.scrollIntoView({ block: "start" }));
-    addEventListener("hashchange", this.readLink);
+    addEventListener("hashchange", this.readLink, { signal: this.#ended.signal });
     this.button(
       "Link to this state",
       async (button) => {

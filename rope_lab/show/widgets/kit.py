@@ -105,7 +105,8 @@ class Widget(anywidget.AnyWidget):
         own = script.with_suffix(".css")
         cls._esm = join(script)
         sheets = [style.css(), (_KIT / "kit.css").read_text(encoding="utf-8")]
-        cls._css = "".join([*sheets, own.read_text(encoding="utf-8") if own.exists() else ""])
+        css = "".join([*sheets, own.read_text(encoding="utf-8") if own.exists() else ""])
+        cls._css = re.sub(r" */\*.*?\*/", "", css, flags=re.DOTALL)
 
     def __init__(self, **values) -> None:
         known = self.state_names()

@@ -75,6 +75,18 @@ def test_no_sheet_stays_white_before_what_is_tall(browser, site, name, above, be
     assert any(above in sheet and below in sheet for sheet in sheets)
 
 
+def test_pictures_of_widgets_are_drawn_anew_for_a_sheet(browser, site):
+    widths = "() => [...document.querySelectorAll('.rope-figure svg')].map((drawn) => drawn.viewBox.baseVal.width)"
+    with visiting(browser, site, "book/03_two_layouts") as visit:
+        screen = visit.page.evaluate(widths)
+        visit.page.evaluate("dispatchEvent(new Event('beforeprint'))")
+        paper = visit.page.evaluate(widths)
+        visit.page.evaluate("dispatchEvent(new Event('afterprint'))")
+        assert visit.page.evaluate(widths) == screen
+    assert max(screen) > 600
+    assert all(sheet == max(min(wide, 320), 0.75 * wide) for sheet, wide in zip(paper, screen, strict=True))
+
+
 def test_an_exercise_and_the_cell_that_checks_it_share_a_sheet(browser, site):
     sheets = printed(browser, site, "notebooks/03_two_layouts")
     for name in ("ch03.find-layout", "ch03.rotate-half", "ch03.to-half", "ch03.stripes"):

@@ -27,7 +27,7 @@ EXAMPLE = re.compile(r"^\s*>>> ")
 MADE = re.compile(r"<factory>|<function [\w.]+\.<lambda>>")  # a default that is made at the call
 CATCH_ALL = {"(*args, **kwargs)", "(*args: t.Any, **kwargs: t.Any)"}  # says nothing of what may be given
 NAME = re.compile(r'(<span class="pre">)([\w./]{9,})')
-PLACES = re.compile(r"(?<=[._/])(?=[^\W\d_])")
+PLACES = re.compile(r"(?<=[^\W_][._/])(?=[^\W\d_])")  # not after a line that a name begins with
 BREAK = '</span><wbr /><span class="pre">'
 SENTENCE = re.compile(r"(?:Returns|Yields):")  # what follows is a sentence, never a type and a description
 MARKS = (

@@ -118,8 +118,8 @@ function colour(node, letters, indexed = false) {
   } else if (!node.isToken) {
     const alone = node.childNodes.length === 1;
     for (const [at, child] of node.childNodes.entries()) {
-      // k + 2 is a number
-      const counts = /^[+−]$/.test(text(node.childNodes[at + 1] ?? node)) && node.childNodes[at + 2]?.isKind("mn");
+      const next = text(node.childNodes[at + 1] ?? node); // k + 2 and k! are numbers
+      const counts = next === "!" || (/^[+−]$/.test(next) && node.childNodes[at + 2]?.isKind("mn"));
       if (!counts) colour(child, letters, alone && indexed);
     }
   }

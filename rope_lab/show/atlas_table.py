@@ -131,8 +131,9 @@ def cells(row: dict[str, Any]) -> list[str]:
 
 
 def with_joints(name: str) -> str:
-    """A name that may break before a capital letter, RoPE or a bracket, and after a line below or a dot."""
-    return re.sub(r"(?<=[a-z0-9])(?<!Ro)(?=[A-Z]\w|\()|(?<=\w)(?=RoPE)|(?<=_)|(?<=\.)(?=[a-z])", "<wbr>", escape(name))
+    """A name that may break before a capital letter, RoPE or a bracket, and after a line below, dot, colon or slash."""
+    after = r"(?<=[^\W_]_)|(?<=[.:/])(?=[A-Za-z])"
+    return re.sub(rf"(?<=[a-z0-9])(?<!Ro)(?=[A-Z]\w|\()|(?<=\w)(?=RoPE)|{after}", "<wbr>", escape(name))
 
 
 def with_calls(text: str) -> str:
@@ -151,13 +152,13 @@ def with_commas(text: str) -> str:
 
 def _fold(row: dict[str, Any]) -> str:
     """Under the name of a class: who shares its code, what was asked, and the command that asks again."""
-    shared = "".join(f"<li><code>{escape(target)}</code></li>" for target in row["shared"])
+    shared = "".join(f"<li><code>{with_joints(target)}</code></li>" for target in row["shared"])
     words = f"and {len(row['shared'])} more" if row["shared"] else "how to repeat it"
     about = f"<p>{escape(row['about'])}</p>" if row.get("about") else ""
     said = [("a cast spoils it", why) for why in row.get("cautions", {}).values()]
     said += [(f"not asked, {law}", why) for law, why in row.get("not_asked", {}).items()]
     about += "".join(f"<p>{escape(f'{what}: {why}')}</p>" for what, why in said)
     return (
-        f"<details><summary>{words}</summary>{about}<p><code>rope-lab audit {escape(row['target'])}</code></p>"
-        f"<p>{escape(row['file'])}, line {row['line']}</p>{f'<ul>{shared}</ul>' if shared else ''}</details>"
+        f"<details><summary>{words}</summary>{about}<p><code>rope-lab audit {with_joints(row['target'])}</code></p>"
+        f"<p>{with_joints(row['file'])}, line {row['line']}</p>{f'<ul>{shared}</ul>' if shared else ''}</details>"
     )

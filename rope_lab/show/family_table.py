@@ -160,6 +160,6 @@ def _fold(row: dict[str, Any], answer: Answer | None) -> str:
     """Under the name of a family: what the command prints about this kind of layer, and the command."""
     words = "".join(f"<p>{escape(with_commas(line))}</p>" for line in (answer["words"] if answer else ()))
     return (
-        f"<details><summary>how to repeat it</summary><p><code>rope-lab audit --model {escape(row['model'])} "
+        f"<details><summary>how to repeat it</summary><p><code>rope-lab audit --model {with_joints(row['model'])} "
         f"--probe</code></p>{words}</details>"
     )

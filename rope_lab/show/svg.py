@@ -52,7 +52,7 @@ _RC: dict[Any, Any] = {
     "lines.markersize": 6,
     "mathtext.fontset": "cm",
     "patch.linewidth": 0.8,
-    "svg.fonttype": "none",
+    "svg.fonttype": "path",
     "svg.hashsalt": "rope-lab",
     "text.color": style.LIGHT["ink"],
     "xtick.color": style.LIGHT["muted"],
@@ -263,8 +263,22 @@ class _Renderer(RendererSVG):
     """Words as words, mathematics as outlines: the page has no font that knows matplotlib's mathematics."""
 
     def draw_text(self, gc, x, y, s, prop, angle, ismath=False, mtext=None):
-        with mpl.rc_context({"svg.fonttype": "path" if ismath else "none"}):
-            super().draw_text(gc, x, y, s, prop, angle, ismath=ismath, mtext=mtext)
+        if not ismath:
+            with mpl.rc_context({"svg.fonttype": "none"}):
+                super().draw_text(gc, x, y, s, prop, angle, mtext=mtext)
+            return
+        across, up = np.cos(np.deg2rad(angle)), np.sin(np.deg2rad(angle))
+        for n, part in enumerate(s.split("$")):  # every second one is mathematics
+            one = f"${part}$" if n % 2 else re.sub("^ | $", "\u00a0", part)
+            wide = self.get_text_width_height_descent(one, prop, n % 2 == 1)[0]
+            u, v = x + wide * across, y - wide * up
+            if n % 2:
+                super().draw_text(gc, x, y, one, prop, angle, ismath=True)
+            else:  # the page's letters are not as wide as reckoned: the first words end where mathematics begins
+                place = Text(x if n else u, self.height - (y if n else v), ha="left" if n else "right")
+                place.set_rotation_mode("anchor")
+                self.draw_text(gc, x, y, one, prop, angle, mtext=place)
+            x, y = u, v
 
 
 def _render(fig: Figure) -> str:

@@ -49,8 +49,8 @@ def test_a_row_in_words():
 
 def test_the_table_holds_the_command_and_who_shares_the_code_and_escapes_what_a_library_says():
     html = AtlasTable([{"library": "pack", "version": "1", "date": "2026-11-01", "rows": [ROW]}])._repr_html_()
-    assert "rope-lab audit pack.rope:Rotary" in html
-    assert "pack.copy:Rotary" in html
+    assert "rope-lab audit pack.<wbr>rope:<wbr>Rotary" in html
+    assert "pack.<wbr>copy:<wbr>Rotary" in html
     assert "as &lt;set&gt;" in html
     assert '<option value="by design">by design</option>' in html
     minded = ROW | {"cautions": {"survives casting": "keep it in <float32>"}}

@@ -70,7 +70,7 @@ def test_what_a_row_is_chosen_by():
 def test_the_table_has_the_command_and_escapes_what_a_library_says():
     rows = [ROW, {"model": "other", "skipped": "needs <more>"}]
     html = FamilyTable(TABLE | {"rows": rows})._repr_html_()
-    assert "rope-lab audit --model my_&lt;model&gt; --probe" in html
+    assert "rope-lab audit --model my_<wbr>&lt;model&gt; --probe" in html
     assert "rope-lab audit --model other --probe" in html
     assert "not answered: needs &lt;more&gt;" in html
     assert '<option value="a part of the head">a part of the head</option>' in html
@@ -79,7 +79,7 @@ def test_the_table_has_the_command_and_escapes_what_a_library_says():
 
 def test_every_committed_answer_is_a_row():
     probed = probe_results()
-    html = FamilyTable(probed, shift_results())._repr_html_()
+    html = FamilyTable(probed, shift_results())._repr_html_().replace("<wbr>", "")
     answers = sum(1 if row["skipped"] else len(row["answers"]) for row in probed["rows"])
     assert html.count("<tr ") == answers
     for row in probed["rows"]:

@@ -107,14 +107,8 @@ def forward_and_back(*, m: int = 1, n: int = 5) -> Picture:
         _arc(axes, 0, n, 1.22, "key")
         _arc(axes, n, n - m, 1.45, "query")
         end, back, left = _arm((n - m) * 0.48), _arm(n - m / 2), _arm(n - m)
-        axes.text(
-            1.34 * end[0],
-            1.34 * end[1],
-            f"key, $R_{{{n}}}$:\n{n} steps forward",
-            color=LIGHT["key"],
-            va="center",
-            fontsize=12,
-        )
+        words, (u, v) = f"key, $R_{{{n}}}$:\n{n} steps forward", 1.42 * end
+        axes.text(u, v, words, color=LIGHT["key"], va="center", fontsize=12)
         axes.text(
             1.58 * back[0],
             1.58 * back[1],

@@ -129,7 +129,7 @@ function drawOrbit(fig, state, { angles, point }) {
   fig.circle(here, 7, "paper two");
   fig.circle(here, 3.5, "fill two");
   ["x_1", "x_2", "x_3"].forEach((name, i) => {
-    const [x, y] = onAxis(i, 1.1);
+    const [x, y] = onAxis(i, 1.17);
     fig.text([x, y + 5], `$${name}$`, "small muted"); // over the orbit, so that its halo parts the two
   });
   fig.text([start[0], start[1] - 12], "start", "small one");

@@ -108,7 +108,7 @@ function drawBoard(ui, fig, { matrix: [p, q, r, s], axes }, sense) {
     fig.line(at([0, 0]), at(from), "thin faint");
     fig.hand(at([0, 0]), at(to), name === "e1" ? "" : "muted");
     const length = Math.hypot(...to) || 1,
-      away = to.map((c) => c + (20 * c) / (length * scale));
+      away = to.map((c, i) => c + (20 * c + 14 * (i ? to[0] : -to[1])) / (length * scale)); // beside an axis, not on it
     const [tx, ty] = at(away);
     fig.text([tx, ty + 5], `$M e_${name[1]}$`, name === "e1" ? "" : "muted");
   }

@@ -88,7 +88,10 @@ function draw(ui, fig, { u1, v1, u2, v2, sources }, { images, miss }) {
     const look = ["one", "two"][i];
     fig.circle([x, y], 11, `paper ${look}`);
     if (!together) fig.text([x, y + 5], String(i + 1), `small ${look}`);
-    else if (i) fig.text([x, y - 18], "both targets", "small");
+    else if (i) {
+      const side = at(images.slice(2))[1] < y ? 28 : -18; // not where the arrow comes from
+      fig.text([Math.max(44, Math.min(fig.width - 44, x)), y + side], "both targets", "small");
+    }
     fig.handle(["w1", "w2"][i], [x, y], ([X, Y]) => {
       const [u, v] = [ui.nearest("u1", (X - cx) / scale), ui.nearest("v1", (cy - Y) / scale)];
       ui.set(i ? { u2: u, v2: v } : { u1: u, v1: v }, { now: true });

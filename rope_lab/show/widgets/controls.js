@@ -53,7 +53,7 @@ export class Controls {
     this.controls.push(() => {
       const now = this.model.get(name),
         text = show(now);
-      value.style.minWidth = `${Math.max(...[min, max, now].map((v) => plain(show(v)).length))}ch`; // or its name would wrap now and then
+      value.style.minWidth = `${Math.max(...[min, max, now].map((v) => plain(show(v)).length)) * 0.85}ch`; // or its name would wrap now and then
       input.value = place(now);
       input.style.setProperty("--at", (place(now) - place(min)) / (place(max) - place(min)));
       input.setAttribute("aria-valuetext", plain(text));

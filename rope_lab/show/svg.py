@@ -268,15 +268,16 @@ class _Renderer(RendererSVG):
                 super().draw_text(gc, x, y, s, prop, angle, mtext=mtext)
             return
         across, up = np.cos(np.deg2rad(angle)), np.sin(np.deg2rad(angle))
-        for n, part in enumerate(s.split("$")):  # every second one is mathematics
+        parts = s.split("$")
+        for n, part in enumerate(parts):  # every second one is mathematics
             one = f"${part}$" if n % 2 else re.sub("^ | $", "\u00a0", part)
             wide = self.get_text_width_height_descent(one, prop, n % 2 == 1)[0]
             u, v = x + wide * across, y - wide * up
             if n % 2:
                 super().draw_text(gc, x, y, one, prop, angle, ismath=True)
-            else:  # the page's letters are not as wide as reckoned: the first words end where mathematics begins
-                place = Text(x if n else u, self.height - (y if n else v), ha="left" if n else "right")
-                place.set_rotation_mode("anchor")
+            elif part:  # the page's letters are not as wide as reckoned: the first words end where mathematics begins
+                share, ha = (1, "right") if n == 0 else (0, "left") if n == len(parts) - 1 else (0.5, "center")
+                place = Text(x + share * (u - x), self.height - y - share * (v - y), ha=ha, rotation_mode="anchor")
                 self.draw_text(gc, x, y, one, prop, angle, mtext=place)
             x, y = u, v
 

@@ -270,16 +270,16 @@ class _Renderer(RendererSVG):
         across, up = np.cos(np.deg2rad(angle)), np.sin(np.deg2rad(angle))
         parts = s.split("$")
         for n, part in enumerate(parts):  # every second one is mathematics
-            one = f"${part}$" if n % 2 else re.sub("^ | $", "\u00a0", part)
-            wide = self.get_text_width_height_descent(one, prop, n % 2 == 1)[0]
-            u, v = x + wide * across, y - wide * up
+            wide = self.get_text_width_height_descent(f"${part}$" if n % 2 else part, prop, n % 2 == 1)[0]
             if n % 2:
-                super().draw_text(gc, x, y, one, prop, angle, ismath=True)
-            elif part:  # the page's letters are not as wide as reckoned: the first words end where mathematics begins
-                share, ha = (1, "right") if n == 0 else (0, "left") if n == len(parts) - 1 else (0.5, "center")
-                place = Text(x + share * (u - x), self.height - y - share * (v - y), ha=ha, rotation_mode="anchor")
-                self.draw_text(gc, x, y, one, prop, angle, mtext=place)
-            x, y = u, v
+                super().draw_text(gc, x, y, f"${part}$", prop, angle, ismath=True)
+            elif words := part.strip():  # the page's letters are not as wide as reckoned: they keep to the mathematics
+                bare = self.get_text_width_height_descent(words, prop, False)[0]
+                first, last = n == 0, n == len(parts) - 1
+                at, ha = (bare, "right") if first else (wide - bare, "left") if last else (wide / 2, "center")
+                place = Text(x + at * across, self.height - y + at * up, ha=ha, rotation_mode="anchor")
+                self.draw_text(gc, x, y, words, prop, angle, mtext=place)
+            x, y = x + wide * across, y - wide * up
 
 
 def _render(fig: Figure) -> str:

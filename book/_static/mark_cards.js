@@ -115,7 +115,7 @@
   const leave = (event) => {
     if ((event.type === "keydown" && event.key !== "Escape") || !owner) return;
     event.preventDefault();
-    const back = card.contains(document.activeElement) ? owner : null;
+    const back = pinned || card.contains(document.activeElement) ? owner : null;
     shut();
     back?.focus({ focusVisible: false });
   };

@@ -49,7 +49,7 @@ const VARIANTS = {
   layouts: ["layouts mixed", "The query turns neighbours, the key turns halves."],
   square: ["squared angles", "Position $n$ turns by $n|n|θ$: the square of the position, with its sign."],
 };
-const BLOCKS = (one, two) => `diag($${one}$, $${two}$)`;
+const BLOCKS = (one, two) => `diag($${one}$\u2009, $${two}$)`;
 const LINES = [
   [
     (v) => (v === "transpose" ? "multiply, without a transpose" : "transpose one, multiply"),

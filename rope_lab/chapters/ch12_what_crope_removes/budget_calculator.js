@@ -81,7 +81,7 @@ function draw(ui, fig, state, { whole, saved, share }) {
     const y = row * i + 16;
     fig.text([left, y], `saved of ${part}`, "small", "start");
     fig.rect([left, y + 9], [right - left, tall], "line thin muted");
-    fig.text([fig.width - 2, y], percent(share[i]), "small", "end");
+    fig.text([right, y], percent(share[i]), "small", "end");
     fig.rect([left, y + 9], [X(share[i]) - left, tall], i === 2 ? "fill one" : i === 3 ? "fill two" : "fill muted");
   });
   // The ends of the two lower bars can be dragged: each asks for another size of what stands beside attention.

@@ -184,7 +184,8 @@ function drawRuler(fig, { n: at, dtype }, { step, rounded }) {
     fig.text([Math.max(left + reach, Math.min(right - reach, X(v))), low + 24], grouped(v), "small muted");
   }
   fig.circle([X(n), top], 5, "fill two");
-  fig.text([Math.max(left + 24, Math.min(right - 24, X(n))), top - 16], grouped(n), "two");
+  const room = 4 * grouped(n).length;
+  fig.text([Math.max(left + room, Math.min(right - room, X(n))), top - 16], grouped(n), "two");
   if (rounded === null) return void fig.text([(left + right) / 2, low - 24], "infinity: no number is left", "small");
   fig.line([X(n), top], [X(rounded), low], "two");
   fig.circle([X(rounded), low], 5, "paper two");

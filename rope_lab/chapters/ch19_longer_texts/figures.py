@@ -258,6 +258,8 @@ def _finish(fig, grid, runs: Sequence[Card]) -> None:
     length = runs[0].measured["longer texts"]["length"]
     for axes in grid.flat:
         axes.set(xlim=(0, length), xticks=[0, length // 2, length])
+        for label, side in zip(axes.get_xticklabels()[::2], ("left", "right"), strict=True):
+            label.set_ha(side)  # or it reads as one number with that of the next panel
     for axes in grid[:, 0]:
         axes.set_ylabel("loss, nats")
     for axes in grid[-1]:

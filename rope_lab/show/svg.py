@@ -268,12 +268,13 @@ class _Renderer(RendererSVG):
                 super().draw_text(gc, x, y, s, prop, angle, mtext=mtext)
             return
         across, up = np.cos(np.deg2rad(angle)), np.sin(np.deg2rad(angle))
-        parts = s.split("$")
-        for n, part in enumerate(parts):  # every second one is mathematics
-            wide = self.get_text_width_height_descent(f"${part}$" if n % 2 else part, prop, n % 2 == 1)[0]
+        parts = re.split(r"(?<!\\)\$", s)
+        for n, part in enumerate(parts):  # every second one is mathematics; between words \$ is a dollar
+            one = f"${part}$" if n % 2 else part.replace(r"\$", "$")
+            wide = self.get_text_width_height_descent(one, prop, n % 2 == 1)[0]
             if n % 2:
-                super().draw_text(gc, x, y, f"${part}$", prop, angle, ismath=True)
-            elif words := part.strip():  # the page's letters are not as wide as reckoned: they keep to the mathematics
+                super().draw_text(gc, x, y, one, prop, angle, ismath=True)
+            elif words := one.strip():  # the page's letters are not as wide as reckoned: they keep to the mathematics
                 bare = self.get_text_width_height_descent(words, prop, False)[0]
                 first, last = n == 0, n == len(parts) - 1
                 at, ha = (bare, "right") if first else (wide - bare, "left") if last else (wide / 2, "center")

@@ -162,7 +162,7 @@ class Signs(SphinxPostTransform):
 
 def tag(claim: Claim) -> str:
     """The difference of the source's print from the formula here, in words; empty where there is none."""
-    words = claim.differs or TAGS.get(claim.verdict)
+    words = (claim.differs or TAGS.get(claim.verdict, "")).replace(" = ", "\u00a0=\u00a0")
     if not words or claim.source not in WHO:
         return ""
     who = WHO[claim.source]

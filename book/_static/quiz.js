@@ -145,7 +145,8 @@
       `${done} of ${forms.length} questions on this page answered. ` +
       (lasting() ? "Your answers stay in this browser." : "This browser keeps no answers: they go with this page.");
   };
-  if (forms.length > 1) [...document.querySelectorAll(":is(.quiz, .task):not(details *)")].at(-1)?.after(progress);
+  const end = document.querySelector("#exercises > :last-child");
+  if (forms.length > 1) (end ?? [...document.querySelectorAll(".quiz, .task")].at(-1)).after(progress);
   forms.forEach((form) => start(form, count));
 
   // On paper every settled prediction is open.

@@ -88,6 +88,16 @@
     return results;
   };
 
+  // An excerpt is of what stands below the title, and a power is no factor: without the sign 2^d would read 2d.
+  const read = search.htmlToText;
+  search.htmlToText = (page, anchor) => {
+    const parsed = new DOMParser().parseFromString(page, "text/html");
+    parsed.querySelector(`[role="main"] ${anchor || "section"} > :is(h1, h2, h3, h4)`)?.remove();
+    for (const formula of parsed.querySelectorAll("div.math, .marks")) formula.remove();
+    for (const power of parsed.querySelectorAll("m-msup > m-script")) power.prepend("^");
+    return read(parsed.documentElement.outerHTML, anchor);
+  };
+
   const perform = search._performSearch;
   search._performSearch = (...asked) => {
     const results = perform(...asked);
@@ -97,7 +107,7 @@
       ways.className = "search-ways";
       ways.innerHTML =
         'Look through the <a href="book/symptoms.html">index by symptom</a>, or ask your own code: ' +
-        '<code>rope-lab audit my_package.rope:apply_rotary</code> (<a href="book/17_which_rope.html">chapter 17</a>).';
+        '<code class="literal">rope-lab audit my_package.rope:apply_rotary</code> (<a href="book/17_which_rope.html">chapter 17</a>).';
       search.output.before(ways);
     }
     return results;

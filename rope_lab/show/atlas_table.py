@@ -154,10 +154,10 @@ def _fold(row: dict[str, Any]) -> str:
     """Under the name of a class: who shares its code, what was asked, and the command that asks again."""
     shared = "".join(f"<li><code>{with_joints(target)}</code></li>" for target in row["shared"])
     words = f"and {len(row['shared'])} more" if row["shared"] else "how to repeat it"
-    about = f"<p>{escape(row['about'])}</p>" if row.get("about") else ""
+    about = f"<p>{with_joints(row['about'])}</p>" if row.get("about") else ""
     said = [("a cast spoils it", why) for why in row.get("cautions", {}).values()]
     said += [(f"not asked, {law}", why) for law, why in row.get("not_asked", {}).items()]
-    about += "".join(f"<p>{escape(f'{what}: {why}')}</p>" for what, why in said)
+    about += "".join(f"<p>{with_joints(f'{what}: {why}')}</p>" for what, why in said)
     return (
         f"<details><summary>{words}</summary>{about}<p><code>rope-lab audit {with_joints(row['target'])}</code></p>"
         f"<p>{with_joints(row['file'])}, line {row['line']}</p>{f'<ul>{shared}</ul>' if shared else ''}</details>"

@@ -158,8 +158,7 @@ def _coordinates(seen: dict[str, Any]) -> str:
 
 def _fold(row: dict[str, Any], answer: Answer | None) -> str:
     """Under the name of a family: what the command prints about this kind of layer, and the command."""
-    words = "".join(f"<p>{escape(with_commas(line))}</p>" for line in (answer["words"] if answer else ()))
-    return (
-        f"<details><summary>how to repeat it</summary><p><code>rope-lab audit --model {with_joints(row['model'])} "
-        f"--probe</code></p>{words}</details>"
-    )
+    words = "".join(f"<p>{with_joints(with_commas(line))}</p>" for line in (answer["words"] if answer else ()))
+    command = f'rope-lab audit <span class="unbroken">--model</span> {with_joints(row["model"])}'
+    asked = f'{command} <span class="unbroken">--probe</span>'
+    return f"<details><summary>how to repeat it</summary><p><code>{asked}</code></p>{words}</details>"

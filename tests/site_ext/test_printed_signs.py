@@ -11,7 +11,7 @@ from printed_signs import printed
         ("<p>other people&#x27;s code</p>", "<p>other people’s code</p>"),
         ("<td>-0.031</td><td>(-1, .5)</td>", "<td>−0.031</td><td>(−1, .5)</td>"),
         ("<p>back by m: n - m is left.</p>", "<p>back by m: n − m is left.</p>"),
-        ("<p>after two steps 81 %, and so on</p>", "<p>after two steps 81\u00a0%, and so on</p>"),
+        ("<p>81 %, so <b>2</b> ± <b>1</b></p>", "<p>81\u00a0%, so <b>2</b>\u00a0±\u00a0<b>1</b></p>"),
         ("<svg><text>GPT-2, -1</text></svg><p>3-5</p>", "<svg><text>GPT-2, −1</text></svg><p>3-5</p>"),
         ("<p>Llama-3.1-8B, a-1, B-2/3</p>", '<p><span class="unbroken">Llama-3.1-8B</span>, a-1, B-2/3</p>'),
         ("<p>since 2026-11-22.</p>", '<p>since <span class="unbroken">2026-11-22</span>.</p>'),

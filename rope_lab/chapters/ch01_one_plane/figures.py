@@ -95,7 +95,7 @@ def forward_and_back(*, m: int = 1, n: int = 5) -> Picture:
         f"From the right, an arc goes {n} steps forward around a circle. A second arc goes {m} back from its end. "
         f"The hand that is left has turned by {n - m}, the offset."
     )
-    with figure(title="Forward by n, back by m: n - m is left", desc=desc, size=(4.9, 2.5)) as fig:
+    with figure(title="Forward and back: only the offset is left", desc=desc, size=(4.9, 2.5)) as fig:
         axes = fig.subplots()
         axes.set(xlim=(-1.75, 2.55), ylim=(-0.12, 1.95), aspect="equal")
         axes.axis("off")

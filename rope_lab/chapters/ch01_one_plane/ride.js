@@ -52,7 +52,7 @@ export function compute(state) {
 }
 
 const ORDINALS = ["first", "second", "third", "fourth", "fifth", "sixth"];
-const FORMULA = ["$R_m^⊤R_n=R_{n-m}$", "$R_mR_n=R_{n+m}$"];
+const FORMULA = ["$R^⊤_mR_n=R_{n-m}$", "$R_mR_n=R_{n+m}$"];
 
 /** What the picture says, in a sentence. */
 function verdict({ ride, shift, placed, hands, forgot }, { hands_moved, logits_moved }) {
@@ -121,7 +121,7 @@ function factors(ui, host) {
   const row = host.appendChild(html("div", { class: "rope-factors", role: "group", "aria-label": "The formula" }));
   const formula = row.appendChild(html("p", {}));
   for (const [name, label] of [
-    ["ride", "$R_m^⊤$ turns the scene"],
+    ["ride", "$R^⊤_m$ turns the scene"],
     ["placed", "$R_n$ turns each word"],
   ]) {
     const now = () => ui.model.get(name);

@@ -53,9 +53,9 @@ const BLOCKS = (one, two) => `diag($${one}$\u2009, $${two}$)`;
 const LINES = [
   [
     (v) => (v === "transpose" ? "multiply, without a transpose" : "transpose one, multiply"),
-    (v) => (v === "transpose" ? "$ℛ_mℛ_n$" : "$ℛ_m^⊤ℛ_n$"),
+    (v) => (v === "transpose" ? "$ℛ_mℛ_n$" : "$ℛ^⊤_mℛ_n$"),
   ],
-  [() => "transpose each block", () => `${BLOCKS("R_{mθ₀}^⊤", "R_{mθ₁}^⊤")} $ℛ_n$`],
+  [() => "transpose each block", () => `${BLOCKS("R^⊤_{mθ₀}", "R^⊤_{mθ₁}")} $ℛ_n$`],
   [() => "a transposed block turns back", () => `${BLOCKS("R_{-mθ₀}", "R_{-mθ₁}")} $ℛ_n$`],
   [() => "multiply block by block", () => BLOCKS("R_{-mθ₀}R_{nθ₀}", "R_{-mθ₁}R_{nθ₁}")],
   [() => "angles add", () => BLOCKS("R_{(n-m)θ₀}", "R_{(n-m)θ₁}")],
@@ -160,7 +160,7 @@ function draw(fig, { line, variant, m, n }, { factors, values, gaps }) {
         )
         .join("; ")}.`,
   );
-  const titles = line ? [`line ${line}`, `line ${line + 1}`] : [variant === "transpose" ? "$ℛ_m$" : "$ℛ_m^⊤$", "$ℛ_n$"];
+  const titles = line ? [`line ${line}`, `line ${line + 1}`] : [variant === "transpose" ? "$ℛ_m$" : "$ℛ^⊤_m$", "$ℛ_n$"];
   const looks = line ? ["one", "one"] : ["query", "key"];
   [
     [one, left],

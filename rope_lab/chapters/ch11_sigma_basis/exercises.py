@@ -42,7 +42,8 @@ def _what_a_forgotten_conjugate_sees() -> list[bool]:
 
 
 def nearest_complex(W):
-    p, q, r, s = W[0::2, 0::2], W[0::2, 1::2], W[1::2, 0::2], W[1::2, 1::2]
+    p, q = W[0::2, 0::2], W[0::2, 1::2]
+    r, s = W[1::2, 0::2], W[1::2, 1::2]
     return ((p + s) + 1j * (r - q)) / 2
 
 

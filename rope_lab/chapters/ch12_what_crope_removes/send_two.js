@@ -52,11 +52,7 @@ function draw(ui, fig, { u1, v1, u2, v2, sources }, { images, miss }) {
   const side = 1.75,
     [cx, cy] = [fig.width / 2, fig.height / 2],
     scale = (Math.min(fig.width, fig.height) / 2 - 4) / side;
-  const at = ([x, y]) => [cx + scale * x, cy - scale * y],
-    away = ([x, y], by) => {
-      const r = Math.hypot(x, y) || 1;
-      return at([x + (by * x) / r, y + (by * y) / r]);
-    };
+  const at = ([x, y]) => [cx + scale * x, cy - scale * y];
   fig.clear(`The first image misses its target by ${number(miss[0])}, the second by ${number(miss[1])}.`);
   fig.line(at([-side, 0]), at([side, 0]), "hair");
   fig.line(at([0, -side]), at([0, side]), "hair");
@@ -70,7 +66,10 @@ function draw(ui, fig, { u1, v1, u2, v2, sources }, { images, miss }) {
   sources.forEach((z, i) => {
     const look = ["one", "two"][i],
       image = images.slice(2 * i, 2 * i + 2),
-      [tip, beside] = [away(z, 0.16), at([0.75 * z[0] + 0.14, 0.75 * z[1] - 0.14])],
+      [tip, beside] = [
+        at([1.08 * z[0] - 0.12 * z[1], 1.08 * z[1] + 0.12 * z[0]]),
+        at([0.75 * z[0] + 0.14, 0.75 * z[1] - 0.14]),
+      ],
       [x, y] = discs.some((disc) => apart(disc, tip) < 30) ? beside : tip;
     fig.line(at([0, 0]), at(z), `thin ${look}`);
     fig.hand(at([0, 0]), at(image), look);

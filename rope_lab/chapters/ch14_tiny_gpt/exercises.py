@@ -63,7 +63,7 @@ def paired_interval(a, b):
     seeds = [seed for seed in a if seed in b]
     d = np.array([a[seed] - b[seed] for seed in seeds])
     n = len(d)
-    half = stats.t.ppf(0.975, n - 1) * d.std(ddof=1) / np.sqrt(n)
+    half = stats.t.ppf(0.975, n - 1) * d.std(ddof=1) / n**0.5
     return np.array([d.mean(), half])
 
 

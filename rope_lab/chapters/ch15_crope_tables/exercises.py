@@ -58,7 +58,7 @@ def _over_random_pairings() -> list[bool]:
 
 def smallest_margin(d):
     n = len(d)
-    half = stats.t.ppf(0.975, n - 1) * np.std(d, ddof=1) / np.sqrt(n)
+    half = stats.t.ppf(0.975, n - 1) * np.std(d, ddof=1) / n**0.5
     return abs(np.mean(d)) + half
 
 

@@ -126,7 +126,6 @@ function draw(ui, fig, { margin, view }, { reference, rows }) {
   fig.clear(
     rows.map((row) => `${row.variant} minus ${reference}: ${written(row)}, ${said(row, margin)}`).join("; ") + ".",
   );
-  fig.rect([X(-margin), top], [Math.max(1, X(margin) - X(-margin)), bottom - top], "soft two");
   const grid = ticks(x0, x1, Math.max(3, (right - left) / 90));
   const digits = Math.max(0, Math.ceil(-Math.log10(grid[1] - grid[0]) - 1e-9));
   for (const v of grid) {
@@ -136,7 +135,6 @@ function draw(ui, fig, { margin, view }, { reference, rows }) {
   fig.line([X(0), top], [X(0), bottom], "axis");
   fig.line([left, bottom], [right, bottom], "axis");
   fig.text([right, bottom + 38], `loss minus that of ${reference}, nats per token`, "small muted", "end");
-  for (const side of [-margin, margin]) fig.line([X(side), top], [X(side), bottom], "two");
   const grip = X(margin);
   fig.circle([grip, top - 6], 7, "fill two");
   fig.text([grip + (grip > right - 60 ? -14 : 14), top - 2], "$δ$", "two", grip > right - 60 ? "end" : "start");
@@ -151,6 +149,8 @@ function draw(ui, fig, { margin, view }, { reference, rows }) {
   rows.forEach((row, i) => {
     const base = top + ROW * i,
       y = base + 48;
+    fig.rect([X(-margin), base + 40], [Math.max(1, X(margin) - X(-margin)), ROW - 46], "soft two");
+    for (const side of [-margin, margin]) fig.line([X(side), base + 40], [X(side), base + ROW - 6], "two");
     fig.text([left + 2, base + 18], row.variant, "small", "start");
     fig.text([right - 2, base + 18], written(row), "small one", "end");
     if (i) fig.line([left, base], [right, base], "hair");

@@ -47,7 +47,7 @@ def _which_gains_stay() -> list[bool]:
 def stays_relative(g_q, g_k, theta):
     for i, angle in enumerate(theta):
         turns = not np.isclose(np.sin(angle), 0)
-        first, second = (g_q[j] * g_k[j] for j in (2 * i, 2 * i + 1))
+        first, second = np.multiply(g_q, g_k)[2 * i : 2 * i + 2]
         if turns and not np.isclose(first, second):
             return False
     return True

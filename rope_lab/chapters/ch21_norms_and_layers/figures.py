@@ -43,7 +43,7 @@ def _panel(axes: Axes, title: str, key_at) -> None:
                 axes.annotate(
                     role,
                     (hand[0], hand[1]),
-                    xytext=(-18, 9) if role == "query" else (6, 2),
+                    xytext=(-21, 6) if role == "query" else (6, 2),
                     textcoords="offset points",
                     fontsize=11,
                     color=LIGHT[role],

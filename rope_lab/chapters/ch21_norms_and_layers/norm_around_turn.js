@@ -82,7 +82,7 @@ function drawStrip(fig, { shift, reach }, { logit, logits }) {
   const peak = Math.max(3, ...logits.map(Math.abs));
   fig.clear(`The logit at each shift from 0 to ${reach}; now ${number(logit)}.`);
   const { X, Y } = fig.axes({
-    x: [0, reach],
+    x: [-reach / 40, reach], // room for the ring at 0
     y: [-peak, peak],
     box: [36, 26, fig.width - 12, fig.height - 44],
     yticks: [-2, 0, 2],

@@ -27,14 +27,16 @@ function runs(source) {
     const run = (text, level) => ({ text: text.replace("-", "−"), math: true, lean: /[A-Za-zα-ω]/u.test(text), level });
     return found.flatMap(([, script, group, single, sign], at) => {
       if (script) return [...(group ?? single)].map((c) => run(c, script));
+      if (sign === "ℛ") return [{ ...run("R"), lean: false, script: true }]; // the letter of MathJax's font for it
       const binary = "+-=−·≠≈".includes(sign) && at > 0 && !"(,=".includes(found[at - 1][0]);
       return [run(sign === "~" ? "\u2009" : binary ? `\u2009${sign}\u2009` : sign)];
     });
   });
 }
-const face = ({ math, lean, level }) =>
-  [math && "rope-math", lean && "rope-lean", level === "_" && "rope-sub", level === "^" && "rope-sup"]
-    .filter(Boolean)
+const face = ({ math, lean, script, level }) =>
+  Object.entries({ math, lean, script, sub: level === "_", sup: level === "^" })
+    .filter(([, is]) => is)
+    .map(([look]) => `rope-${look}`)
     .join(" ");
 export const rich = (source) => runs(source).map((run) => html("span", { class: face(run) }, run.text));
 export const plain = (source) =>
@@ -130,7 +132,11 @@ export class Figure {
         scale = run.level ? 0.74 : 1;
       const span = svg(
         "tspan",
-        { class: face(run), dy: want === down ? null : `${((want - down) / scale).toFixed(3)}em` },
+        {
+          class: face(run),
+          dx: want > 0 && down < 0 ? "-.78em" : null, // an index goes under the sign of a transpose
+          dy: want === down ? null : `${((want - down) / scale).toFixed(3)}em`,
+        },
         run.text,
       );
       down = want;

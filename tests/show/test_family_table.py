@@ -70,8 +70,8 @@ def test_what_a_row_is_chosen_by():
 def test_the_table_has_the_command_and_escapes_what_a_library_says():
     rows = [ROW, {"model": "other", "skipped": "needs <more>"}]
     html = FamilyTable(TABLE | {"rows": rows})._repr_html_()
-    assert "rope-lab audit --model my_<wbr>&lt;model&gt; --probe" in html
-    assert "rope-lab audit --model other --probe" in html
+    assert '--model</span> my_<wbr>&lt;model&gt; <span class="unbroken">--probe</span></code>' in html
+    assert '<code>rope-lab audit <span class="unbroken">--model</span> other <span' in html
     assert "not answered: needs &lt;more&gt;" in html
     assert '<option value="a part of the head">a part of the head</option>' in html
     assert "<p>half-split, 4 of 16</p>" in html
@@ -83,5 +83,5 @@ def test_every_committed_answer_is_a_row():
     answers = sum(1 if row["skipped"] else len(row["answers"]) for row in probed["rows"])
     assert html.count("<tr ") == answers
     for row in probed["rows"]:
-        assert f"rope-lab audit --model {row['model']} --probe</code>" in html
+        assert f'--model</span> {row["model"]} <span class="unbroken">--probe</span></code>' in html
     assert len(html) < 400_000

@@ -89,8 +89,8 @@ NAMED = '<summary aria-label="Pages of this chapter"><span class="toctree-toggle
 # Where the side bar is folded away, its button is followed by the book's name, which leads home.
 LOGO = re.compile(r'<a class="navbar-brand logo" href="([^"]*)"')
 BUTTON = re.compile(
-    r'(<button class="sidebar-toggle primary-toggle.*?</button></div>)(?!<div class="header-article-item home">)',
-    re.DOTALL,
+    r'(<button class="sidebar-toggle primary-toggle[^<]*(?:<(?!/button>)[^<]*)*</button></div>)'
+    r'(?!<div class="header-article-item home">)'
 )
 HOME = '<div class="header-article-item home"><a href="{}">RoPE Lab</a></div>'
 
@@ -102,7 +102,10 @@ SEARCH_TITLE = ("<title>Search - ", "<title>Search &#8212; ")
 MARKED_FROM = ('data-bs-spy="scroll"', 'data-bs-spy="scroll" data-bs-threshold="0,0.1,0.5,1"')
 
 # What the summary of a search result leaves out of an article.
-NOT_TOLD = ["script", "style", "svg", ".headerlink", ".opener", ".marks", ".mark-texts", ".claims-of-page", "[hidden]"]
+NOT_TOLD = (
+    "script, style, svg, h1, h2, h3, h4, div.math, .headerlink, .opener, .marks, .mark-texts, .claims-of-page, [hidden]"
+)
+SIGNS = 'for (const e of htmlElement.querySelectorAll("MORE > :last-child")) e.prepend("SIGN");'  # or d/2 would read d2
 BLOCK_ENDS = r"/<\/(p|li|d[dt]|div|h\d|t[dh]|summary|figcaption|pre)>/g"  # where words would run together
 
 
@@ -153,7 +156,10 @@ def fix_search(text: str) -> str:
     mark what was searched for on the page of a result, not on whatever page is opened next."""
     kept = 'localStorage.setItem("sphinx_highlight_terms", [...highlightTerms].join(" "))'
     text = text.replace(kept, f'addEventListener("click", (e) => e.target.closest("#search-results a") && {kept});')
-    text = text.replace('[".headerlink", "script", "style"]', json.dumps(NOT_TOLD))
+    text = text.replace('[".headerlink", "script", "style"]', json.dumps([NOT_TOLD]))
+    for more, sign in (("msup", "^"), ("mfrac", "/")):
+        told = SIGNS.replace("MORE", more).replace("SIGN", sign)
+        text = text.replace("    for (const removalQuery", f"    {told}\n    for (const removalQuery")
     text = text.replace("FromString(htmlString,", f'FromString(htmlString.replace({BLOCK_ENDS}, "$& "),')
     text = text.replace(" and that you've selected enough categories.", ".")
     text = text.replace("page(s) matching the search query", "places: pages, sections and names")

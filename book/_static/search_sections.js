@@ -88,16 +88,6 @@
     return results;
   };
 
-  // An excerpt is of what stands below the title, and a power is no factor: without the sign 2^d would read 2d.
-  const read = search.htmlToText;
-  search.htmlToText = (page, anchor) => {
-    const parsed = new DOMParser().parseFromString(page, "text/html");
-    parsed.querySelector(`[role="main"] ${anchor || "section"} > :is(h1, h2, h3, h4)`)?.remove();
-    for (const formula of parsed.querySelectorAll("div.math, .marks")) formula.remove();
-    for (const power of parsed.querySelectorAll("m-msup > m-script")) power.prepend("^");
-    return read(parsed.documentElement.outerHTML, anchor);
-  };
-
   const perform = search._performSearch;
   search._performSearch = (...asked) => {
     const results = perform(...asked);

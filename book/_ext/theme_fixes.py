@@ -103,7 +103,8 @@ MARKED_FROM = ('data-bs-spy="scroll"', 'data-bs-spy="scroll" data-bs-threshold="
 
 # What the summary of a search result leaves out of an article.
 NOT_TOLD = (
-    "script, style, svg, h1, h2, h3, h4, div.math, .headerlink, .opener, .marks, .mark-texts, .claims-of-page, [hidden]"
+    "script, style, svg, form, h1, h2, h3, h4, div.math, "
+    ".headerlink, .opener, .marks, .mark-texts, .claims-of-page, [hidden]"
 )
 SIGNS = 'for (const e of htmlElement.querySelectorAll("MORE > :last-child")) e.prepend("SIGN");'  # or d/2 would read d2
 BLOCK_ENDS = r"/<\/(p|li|d[dt]|div|h\d|t[dh]|summary|figcaption|pre)>/g"  # where words would run together
@@ -157,7 +158,7 @@ def fix_search(text: str) -> str:
     kept = 'localStorage.setItem("sphinx_highlight_terms", [...highlightTerms].join(" "))'
     text = text.replace(kept, f'addEventListener("click", (e) => e.target.closest("#search-results a") && {kept});')
     text = text.replace('[".headerlink", "script", "style"]', json.dumps([NOT_TOLD]))
-    for more, sign in (("msup", "^"), ("mfrac", "/")):
+    for more, sign in ((":is(msup, msubsup)", "^"), ("mfrac", "/")):
         told = SIGNS.replace("MORE", more).replace("SIGN", sign)
         text = text.replace("    for (const removalQuery", f"    {told}\n    for (const removalQuery")
     text = text.replace("FromString(htmlString,", f'FromString(htmlString.replace({BLOCK_ENDS}, "$& "),')

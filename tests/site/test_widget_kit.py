@@ -99,7 +99,8 @@ def test_motion_eases_unless_the_reader_wants_none(show):
         assert (page.evaluate("readings.size") == 2) is still
 
 
-def test_walking_stops_at_the_end_and_when_pressed_again(show):
+@pytest.mark.parametrize("button", ["Pause", "Reset"])
+def test_walking_stops_at_the_end_and_when_a_button_is_pressed(show, button):
     page = show(TwoHands(shift=22), reduced_motion="no-preference", paused=True)
     walk = page.get_by_role("button", name="Walk both along")
     walk.click()
@@ -108,7 +109,7 @@ def test_walking_stops_at_the_end_and_when_pressed_again(show):
     expect(walk).to_have_text("Walk both along")
     walk.click()
     page.clock.run_for(200)
-    page.get_by_role("button", name="Pause").click()
+    page.get_by_role("button", name=button).click()
     page.clock.run_for(2000)
     assert int(slider(page, "shift").input_value()) < 24
 

@@ -48,11 +48,11 @@ function build(ui) {
   const tell = ui.button("Show how many", () => ui.set({ told: !ui.state.told }));
   ui.ranges.told = [false, true];
   const shape = ui.more("Change the shape of the model");
-  const whole = (name, label, step) =>
-    ui.slider(name, { label, step, show: (v) => String(Math.round(v)), host: shape });
+  const whole = (name, label, step, most = () => Infinity) =>
+    ui.slider(name, { label, step, show: (v) => String(Math.round(Math.min(v, most()))), host: shape });
   whole("layers", "layers", 1);
   whole("heads", "heads, $H$", 1);
-  whole("kv_heads", "groups of GQA, $G$", 1);
+  whole("kv_heads", "groups of GQA, $G$", 1, () => ui.state.heads); // no more than heads
   whole("head_dim", "width of a head, $d$", 32);
   whole("latent", "width of the latent, $d_c$", 64);
   whole("rope", "MLA's rotary key, $d_r$", 16);

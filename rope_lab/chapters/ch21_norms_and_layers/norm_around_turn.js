@@ -71,10 +71,10 @@ function drawPlane(fig, { first, second, place }, { query, key, logit }, locked)
     [query, key, "query"],
     [key, query, "key"],
   ]) {
-    const away = hand[0] * other[1] > hand[1] * other[0] ? 1 : -1; // the name stands on the side of no line
-    const [u, v] = hand.map((part) => part / Math.hypot(...hand));
-    const [x, y] = at([hand[0] + 0.3 * u + 0.15 * away * v, hand[1] + 0.3 * v - 0.15 * away * u]);
-    fig.text([x, y + 5], name, `small ${name}`, u < 0 ? "end" : "start");
+    const left = hand[0] * other[1] > hand[1] * other[0]; // the name stands on the side of no line, clear of the dot
+    const by = (left === (name === "query" || logit > 0) ? 0.25 : -0.25) / Math.hypot(...hand);
+    const [x, y] = at([0.6 * hand[0] + by * hand[1], 0.6 * hand[1] - 1.4 * by * hand[0]]);
+    fig.text([x, y + 5], name, `small ${name}`, by * hand[1] < 0 ? "end" : "start");
   }
 }
 

@@ -8,7 +8,7 @@ const newId = () => `rope-${Math.random().toString(36).slice(2)}`;
 export class Controls {
   controls = []; // each writes the state into one control
   ranges = {}; // what a link may set: [least, greatest, step], the choices, or the longest text
-  timers = new Set();
+  halt = () => {}; // the walk that goes on
   logarithmic = new Set(); // the names of logarithmic sliders
   watches = new Set(); // observers of the page, to be dropped at the end
 
@@ -143,6 +143,7 @@ export class Controls {
     const button = html("button", { type: "button", class: "rope-button" }, ...rich(text));
     button.addEventListener("click", () => {
       try {
+        if (!button.classList.contains("rope-running")) this.halt();
         press(button);
       } catch (error) {
         this.fail(error);
@@ -171,7 +172,6 @@ export class Controls {
       value = 0; // the walk goes on between two steps of the slider
     const halt = () => {
       clearInterval(timer);
-      this.timers.delete(timer);
       timer = 0;
       button.classList.remove("rope-running");
       button.replaceChildren(...rich(label));
@@ -191,7 +191,7 @@ export class Controls {
           },
           1000 / (perSecond ?? 30),
         );
-        this.timers.add(timer);
+        this.halt = halt;
         button.classList.add("rope-running");
         button.replaceChildren("Pause");
       },

@@ -121,7 +121,7 @@ class Ui extends Controls {
   stop() {
     cancelAnimationFrame(this.#frame);
     clearTimeout(this.telling);
-    for (const timer of this.timers) clearInterval(timer);
+    this.halt();
     for (const watch of [...this.watches, ...this.#figures.map((figure) => figure.watch)]) watch.disconnect();
     for (const name of this.names) this.model.off(`change:${name}`, this.changed);
     this.#ended.abort();

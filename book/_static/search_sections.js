@@ -97,7 +97,7 @@
       ways.className = "search-ways";
       ways.innerHTML =
         'Look through the <a href="book/symptoms.html">index by symptom</a>, or ask your own code: ' +
-        '<code class="literal">rope-lab audit my_package.rope:apply_rotary</code> (<a href="book/17_which_rope.html">chapter 17</a>).';
+        '<code>rope-lab audit my_package.rope:apply_rotary</code> (<a href="book/17_which_rope.html">chapter 17</a>).';
       search.output.before(ways);
     }
     return results;

@@ -106,7 +106,11 @@ NOT_TOLD = (
     "script, style, svg, form, h1, h2, h3, h4, div.math, "
     ".headerlink, .opener, .marks, .mark-texts, .claims-of-page, [hidden]"
 )
-SIGNS = 'for (const e of htmlElement.querySelectorAll("MORE > :last-child")) e.prepend("SIGN");'  # or d/2 would read d2
+# And the signs that its formulas keep, or d/2 would read d2.
+SIGNS = (
+    'for (const e of htmlElement.querySelectorAll("mfrac, msup, msubsup")) '
+    'e.lastElementChild.prepend(e.matches("mfrac") ? "/" : "^");'
+)
 BLOCK_ENDS = r"/<\/(p|li|d[dt]|div|h\d|t[dh]|summary|figcaption|pre)>/g"  # where words would run together
 
 
@@ -155,12 +159,12 @@ def fix_search_options(text: str) -> str:
 def fix_search(text: str) -> str:
     """Take the summary of a result from the article alone, word by word, speak of no categories: there are none, and
     mark what was searched for on the page of a result, not on whatever page is opened next."""
+    if SIGNS in text:
+        return text
     kept = 'localStorage.setItem("sphinx_highlight_terms", [...highlightTerms].join(" "))'
     text = text.replace(kept, f'addEventListener("click", (e) => e.target.closest("#search-results a") && {kept});')
     text = text.replace('[".headerlink", "script", "style"]', json.dumps([NOT_TOLD]))
-    for more, sign in ((":is(msup, msubsup)", "^"), ("mfrac", "/")):
-        told = SIGNS.replace("MORE", more).replace("SIGN", sign)
-        text = text.replace("    for (const removalQuery", f"    {told}\n    for (const removalQuery")
+    text = text.replace("    for (const removalQuery", f"    {SIGNS}\n    for (const removalQuery")
     text = text.replace("FromString(htmlString,", f'FromString(htmlString.replace({BLOCK_ENDS}, "$& "),')
     text = text.replace(" and that you've selected enough categories.", ".")
     text = text.replace("page(s) matching the search query", "places: pages, sections and names")

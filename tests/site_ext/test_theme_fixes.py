@@ -1,8 +1,10 @@
 """The fixes of the theme: each removes what it is for, leaves the rest, and changes nothing the second time."""
 
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
+import sphinx
 import theme_fixes
 
 from rope_lab.show.style import css
@@ -119,6 +121,9 @@ def test_search_fetches_no_summaries_from_files():
     once = theme_fixes.fix_search_options("  SHOW_SEARCH_SUMMARY: true,\n")
     assert 'location.protocol !== "file:"' in once
     assert theme_fixes.fix_search_options(once) == once
+    own = Path(sphinx.__file__).with_name("themes") / "basic/static/searchtools.js"
+    assert theme_fixes.SIGNS in (once := theme_fixes.fix_search(own.read_text(encoding="utf-8")))
+    assert theme_fixes.fix_search(once) == once
 
 
 def test_a_warm_build_touches_no_file(tmp_path):
